@@ -1,0 +1,63 @@
+// Package action describes what a tool is about to do and what was decided about it.
+//
+// A tool's plan yields an [Action]; the policy answers with a [Verdict]; a person may
+// have the last word. It is data only and imports nothing of ours.
+//
+//	a := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "make test"}
+//	v := action.Verdict{Decision: action.Ask, Reason: "make is not known to be read-only"}
+package action
+
+// Kind says what sort of thing an Action does.
+type Kind string
+
+// The kinds of actions.
+const (
+	FileRead  Kind = "file_read"
+	FileWrite Kind = "file_write"
+	Shell     Kind = "shell"
+	Generic   Kind = "generic" // anything no other kind fits; the policy asks about it
+)
+
+// Risk is how much harm an action can do, as far as it can be known beforehand.
+type Risk string
+
+// The risks, from least to most.
+const (
+	Low    Risk = "low"
+	Medium Risk = "medium"
+	High   Risk = "high"
+)
+
+// Action is one thing that a tool is about to do, described by what will really
+// happen: resolved paths, the whole command, never an abbreviation of it.
+type Action struct {
+	Kind     Kind   `json:"kind"`
+	Tool     string `json:"tool"`
+	Target   string `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"
+	Command  string `json:"command,omitempty"` // Shell: the whole program text
+	Cwd      string `json:"cwd,omitempty"`     // Shell: where it starts, if known
+	Path     string `json:"path,omitempty"`    // files: absolute, symbolic links resolved
+	Preview  string `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
+	Why      string `json:"why,omitempty"`     // the model's own reason; untrusted text
+	Risk     Risk   `json:"risk,omitempty"`
+	Mutation bool   `json:"mutation,omitempty"` // changes state
+	Privesc  bool   `json:"privesc,omitempty"`  // runs with more rights than buddy has
+}
+
+// Decision is what is to happen with an Action.
+type Decision string
+
+// The decisions of a policy.
+const (
+	Allow Decision = "allow" // run it
+	Ask   Decision = "ask"   // a person decides
+	Deny  Decision = "deny"  // do not run it; the model is told why
+)
+
+// Verdict is a policy's answer with its reason. Rule names the rule that decided,
+// so that a person can change it.
+type Verdict struct {
+	Decision Decision `json:"decision"`
+	Reason   string   `json:"reason"`
+	Rule     string   `json:"rule,omitempty"`
+}

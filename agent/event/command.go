@@ -1,0 +1,58 @@
+package event
+
+import "time"
+
+// Command is an imperative for the runtime. A command that makes no sense gives an
+// Error event, never a crash (G08).
+type Command interface{ command() }
+
+// Decision is a person's answer to an approval.
+type Decision string
+
+// The decisions. Similar, which adds a rule, comes with the policy.
+const (
+	Once   Decision = "once"
+	Reject Decision = "deny"
+)
+
+// Mode says how approvals are decided.
+type Mode string
+
+// The modes (F05).
+const (
+	ModeAsk  Mode = "ask"
+	ModeAll  Mode = "all"
+	ModeNone Mode = "none"
+)
+
+type (
+	// Submit is a prompt. While a task runs it queues.
+	Submit struct{ Text string }
+	// Unqueue takes a queued prompt back.
+	Unqueue struct{ ID int }
+	// Continue goes on with an exchange that was interrupted by a crash.
+	Continue struct{}
+	// Approve answers an approval. Reason goes to the model when it is denied.
+	Approve struct {
+		ID       string
+		Decision Decision
+		Reason   string
+	}
+	// Cancel stops a task; 0 means the main one.
+	Cancel struct{ Task int }
+	// SetMode sets how approvals are decided; with a Duration only for that long.
+	SetMode struct {
+		Mode     Mode
+		Duration time.Duration
+	}
+	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
+	WatchPanes struct{ IDs []string }
+)
+
+func (Submit) command()     {}
+func (Unqueue) command()    {}
+func (Continue) command()   {}
+func (Approve) command()    {}
+func (Cancel) command()     {}
+func (SetMode) command()    {}
+func (WatchPanes) command() {}

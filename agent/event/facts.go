@@ -1,0 +1,332 @@
+package event
+
+import (
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
+
+// All holds one value of every event type, for exhaustive tests and for decoding.
+var All = []Event{
+	SessionCreated{}, SessionResumed{}, SessionClosed{},
+	PromptSubmitted{}, PromptWithdrawn{},
+	TaskQueued{}, TaskStarted{}, TaskCancelling{}, TaskFinished{},
+	TurnStarted{}, TurnFinished{},
+	RequestStarted{}, TextDelta{}, ReasoningDelta{}, CallDelta{}, Checkpoint{}, ModelMessage{}, ResponseFinished{}, ModelRetry{},
+	ToolRequested{}, ApprovalAsked{}, ApprovalAnswered{}, ToolStarted{}, ToolOutput{}, ToolResult{},
+	PaneOpened{}, PaneLost{}, PaneClosed{}, PaneScreen{},
+	ContextUsage{}, MetricsUsage{}, ModeChanged{},
+	Notice{}, Warning{}, Error{}, Interrupted{}, MaxTurnsReached{},
+}
+
+// SessionCreated is the first event of a session.
+type SessionCreated struct {
+	Version string `json:"version"` // of the program
+	Cwd     string `json:"cwd"`
+	Target  string `json:"target"`
+	Profile string `json:"profile"`
+	Model   string `json:"model"`
+	API     string `json:"api"`
+	Window  int    `json:"window,omitempty"`
+	Title   string `json:"title,omitempty"`
+}
+
+// SessionResumed says that another process goes on with the session.
+type SessionResumed struct {
+	Version     string `json:"version"`
+	Cwd         string `json:"cwd"`
+	Target      string `json:"target"`
+	Profile     string `json:"profile"`
+	Model       string `json:"model"`
+	API         string `json:"api"`
+	Window      int    `json:"window,omitempty"`
+	Interrupted bool   `json:"interrupted,omitempty"` // an exchange was under way when it ended
+}
+
+// SessionClosed says that the program ended in order.
+type SessionClosed struct{}
+
+// PromptSubmitted is what the person said. Queued means that a task was running.
+type PromptSubmitted struct {
+	ID     int    `json:"id"`
+	Text   string `json:"text"`
+	Queued bool   `json:"queued,omitempty"`
+}
+
+// PromptWithdrawn says that a queued prompt was taken back before it was used.
+type PromptWithdrawn struct {
+	ID int `json:"id"`
+}
+
+// TaskKind says what a task does.
+type TaskKind string
+
+// The kinds of tasks.
+const (
+	MainTask  TaskKind = "main"
+	ShellTask TaskKind = "shell"
+)
+
+// Outcome is how a task ended.
+type Outcome string
+
+// The outcomes (SPEC, decision 2).
+const (
+	Completed    Outcome = "completed"
+	Cancelled    Outcome = "cancelled"
+	MaxTurns     Outcome = "max_turns"
+	ContextLimit Outcome = "context_limit"
+	Failed       Outcome = "failed"
+)
+
+// TaskQueued announces a task. Title has at most 80 bytes.
+type TaskQueued struct {
+	ID    int      `json:"id"`
+	Kind  TaskKind `json:"kind"`
+	Title string   `json:"title"`
+}
+
+// TaskStarted says that a task began to work.
+type TaskStarted struct {
+	ID       int      `json:"id"`
+	Kind     TaskKind `json:"kind"`
+	Title    string   `json:"title"`
+	Deadline int64    `json:"deadline,omitempty"` // Unix milliseconds
+}
+
+// TaskCancelling says that a task was told to stop.
+type TaskCancelling struct {
+	ID int `json:"id"`
+}
+
+// TaskFinished is the last event of a task. Error is set for Failed only.
+type TaskFinished struct {
+	ID      int     `json:"id"`
+	Outcome Outcome `json:"outcome"`
+	Error   string  `json:"error,omitempty"`
+}
+
+// TurnStarted opens one model request and the tools that it calls.
+type TurnStarted struct {
+	TurnID string `json:"turn_id"`
+	Number int    `json:"number"` // within the session, from 1
+}
+
+// TurnFinished closes a turn.
+type TurnFinished struct {
+	TurnID     string       `json:"turn_id"`
+	Number     int          `json:"number"`
+	StopReason string       `json:"stop_reason,omitempty"`
+	Usage      *model.Usage `json:"usage,omitempty"`
+}
+
+// RequestStarted says what is sent to the model.
+type RequestStarted struct {
+	Profile         string `json:"profile"`
+	Model           string `json:"model"`
+	Messages        int    `json:"messages"`
+	Tools           int    `json:"tools"`
+	EstimatedTokens int    `json:"estimated_tokens"`
+	Attempt         int    `json:"attempt"`
+}
+
+// TextDelta is the next piece of the answer.
+type TextDelta struct {
+	Text string `json:"text"`
+}
+
+// ReasoningDelta is the next piece of a reasoning trace.
+type ReasoningDelta struct {
+	Field string `json:"field,omitempty"`
+	Text  string `json:"text"`
+}
+
+// CallDelta is the next piece of a tool call's arguments.
+type CallDelta struct {
+	CallID string `json:"call_id"`
+	Text   string `json:"text"`
+}
+
+// Checkpoint is what an unfinished answer holds so far, at most one a second: what a
+// crash leaves of it (DECISIONS 8).
+type Checkpoint struct {
+	Text      string `json:"text"`
+	Reasoning string `json:"reasoning,omitempty"`
+}
+
+// ModelMessage is a whole answer, opaque fields kept. Partial means that the stream
+// did not reach its end. Reasoning is its trace as text, for people.
+type ModelMessage struct {
+	Message   model.Message `json:"message"`
+	Reasoning string        `json:"reasoning,omitempty"`
+	Partial   bool          `json:"partial,omitempty"`
+}
+
+// ResponseFinished closes one request.
+type ResponseFinished struct {
+	FinishReason string `json:"finish_reason"`
+	Calls        int    `json:"calls"`
+	Tokens       int    `json:"tokens,omitempty"`
+	CachedTokens int    `json:"cached_tokens,omitempty"`
+	PhaseMS      int64  `json:"phase_ms"`
+}
+
+// ModelRetry says that a request failed and is sent again after WaitMS.
+type ModelRetry struct {
+	Attempt int    `json:"attempt"`
+	WaitMS  int64  `json:"wait_ms"`
+	Why     string `json:"why"`
+}
+
+// ToolRequested is a model's call with the action that it would take. A call whose
+// arguments do not fit has an empty action.
+type ToolRequested struct {
+	CallID    string        `json:"call_id"`
+	Name      string        `json:"name"`
+	Arguments string        `json:"arguments"`
+	Action    action.Action `json:"action"`
+	Target    string        `json:"target,omitempty"`
+}
+
+// ApprovalAsked waits for a person.
+type ApprovalAsked struct {
+	ID      string         `json:"id"`
+	CallID  string         `json:"call_id"`
+	Action  action.Action  `json:"action"`
+	Verdict action.Verdict `json:"verdict"`
+}
+
+// ApprovalAnswered settles an approval; the first answer wins.
+type ApprovalAnswered struct {
+	ID       string   `json:"id"`
+	CallID   string   `json:"call_id"`
+	Decision Decision `json:"decision"`
+	By       string   `json:"by"` // user, policy, cancel or shutdown
+	Reason   string   `json:"reason,omitempty"`
+}
+
+// ToolStarted says that a tool's side effects may begin. Dir is where its output is
+// kept and from where an interrupted command is found again.
+type ToolStarted struct {
+	CallID string `json:"call_id"`
+	Name   string `json:"name"`
+	Pane   string `json:"pane,omitempty"`
+	Dir    string `json:"dir,omitempty"`
+}
+
+// ToolOutput is live output. Text may hold anything, escape sequences too; bytes that
+// are not UTF-8 were replaced. BytesTotal counts the stream so far.
+type ToolOutput struct {
+	CallID     string `json:"call_id"`
+	Stream     string `json:"stream"`
+	Text       string `json:"text"`
+	BytesTotal int64  `json:"bytes_total"`
+}
+
+// FullOutput names the file that holds a whole output.
+type FullOutput struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+}
+
+// ToolResult is what the model read, with the end of the output for the screen.
+type ToolResult struct {
+	CallID     string      `json:"call_id"`
+	Name       string      `json:"name"`
+	Result     string      `json:"result"`
+	IsError    bool        `json:"is_error,omitempty"`
+	ExitCode   *int        `json:"exit_code,omitempty"`
+	DurationMS int64       `json:"duration_ms"`
+	Tail       string      `json:"tail,omitempty"` // at most 64 KiB
+	FullOutput *FullOutput `json:"full_output,omitempty"`
+}
+
+// PaneOpened says that a terminal pane exists and how a person attaches to it.
+type PaneOpened struct {
+	Pane   string `json:"pane"` // tmux's id, such as %3
+	Title  string `json:"title"`
+	Target string `json:"target"`
+	Attach string `json:"attach"`
+}
+
+// PaneLost says that a pane vanished; it is made again when it is needed.
+type PaneLost struct {
+	Pane string `json:"pane"`
+	Why  string `json:"why"`
+}
+
+// PaneClosed says that we closed a pane.
+type PaneClosed struct {
+	Pane string `json:"pane"`
+}
+
+// Cursor is a place in a pane, from 0.
+type Cursor struct {
+	X       int  `json:"x"`
+	Y       int  `json:"y"`
+	Visible bool `json:"visible"`
+}
+
+// PaneScreen is a picture of a pane; the latest wins. Rows hold text with SGR
+// sequences as tmux captured them.
+type PaneScreen struct {
+	Pane   string   `json:"pane"`
+	W      int      `json:"w"`
+	H      int      `json:"h"`
+	Cursor Cursor   `json:"cursor"`
+	Rows   []string `json:"rows"`
+}
+
+// ContextUsage says how full the model's context is, by estimate.
+type ContextUsage struct {
+	Estimated int `json:"estimated"`
+	Limit     int `json:"limit"`   // 0 = unknown
+	Percent   int `json:"percent"` // 0 when Limit is
+}
+
+// MetricsUsage counts tokens of the last request and of the session.
+type MetricsUsage struct {
+	Prompt            int `json:"prompt"`
+	Completion        int `json:"completion"`
+	Cached            int `json:"cached,omitempty"`
+	SessionPrompt     int `json:"session_prompt"`
+	SessionCompletion int `json:"session_completion"`
+}
+
+// ModeChanged says how approvals are decided from now on.
+type ModeChanged struct {
+	Mode  Mode  `json:"mode"`
+	Until int64 `json:"until,omitempty"` // Unix milliseconds; then ask again
+}
+
+// Notice is information that needs no answer. Code is stable and lower case.
+type Notice struct {
+	Text string `json:"text"`
+	Code string `json:"code,omitempty"`
+}
+
+// Warning is something that a person may want to act on.
+type Warning struct {
+	Text     string `json:"text"`
+	Code     string `json:"code,omitempty"`
+	NextStep string `json:"next_step,omitempty"`
+}
+
+// Error is something that went wrong.
+type Error struct {
+	Text     string `json:"text"`
+	Code     string `json:"code,omitempty"`
+	Task     int    `json:"task,omitempty"`
+	NextStep string `json:"next_step,omitempty"`
+}
+
+// Interrupted says that a task was cut off, by a person or by a crash.
+type Interrupted struct {
+	Task int    `json:"task,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
+// MaxTurnsReached says that an exchange used all its turns.
+type MaxTurnsReached struct {
+	Task  int `json:"task"`
+	Turns int `json:"turns"`
+}

@@ -1,0 +1,163 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Role is who speaks, lower case as on the wire (A01).
+type Role string
+
+// The roles.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool"
+)
+
+// Message is one entry of a conversation. Its JSON form is that of Chat Completions;
+// an assistant message that only calls tools carries "content": null (M02).
+type Message struct {
+	Role       Role
+	Content    string
+	ToolCalls  []ToolCall
+	ToolCallID string // Role Tool: the call that this answers
+	Name       string
+	Extra      map[string]json.RawMessage // every field that this type does not know (M01)
+}
+
+// ToolCall is a model's request to run a tool. Arguments is the JSON text as the
+// model wrote it, which may be invalid (M03).
+type ToolCall struct {
+	ID        string
+	Name      string
+	Arguments string
+	Extra     map[string]json.RawMessage
+}
+
+// member is one key of a JSON object to be written.
+type member struct {
+	key   string
+	value any
+}
+
+// MarshalJSON writes known fields in a fixed order, then the unknown ones sorted, so
+// that the same message always gives the same bytes (prompt caches need that, C11).
+func (m Message) MarshalJSON() ([]byte, error) {
+	fields := []member{{"role", m.Role}}
+	switch {
+	case m.Content == "" && m.Role == Assistant && len(m.ToolCalls) > 0:
+		fields = append(fields, member{"content", nil})
+	default:
+		fields = append(fields, member{"content", m.Content})
+	}
+	if len(m.ToolCalls) > 0 {
+		fields = append(fields, member{"tool_calls", m.ToolCalls})
+	}
+	if m.ToolCallID != "" {
+		fields = append(fields, member{"tool_call_id", m.ToolCallID})
+	}
+	if m.Name != "" {
+		fields = append(fields, member{"name", m.Name})
+	}
+	return writeObject(fields, m.Extra)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and what providers send.
+func (m *Message) UnmarshalJSON(data []byte) error {
+	var known struct {
+		Role       Role       `json:"role"`
+		Content    *string    `json:"content"`
+		ToolCalls  []ToolCall `json:"tool_calls"`
+		ToolCallID string     `json:"tool_call_id"`
+		Name       string     `json:"name"`
+	}
+	extra, err := readObject(data, &known, "role", "content", "tool_calls", "tool_call_id", "name")
+	if err != nil {
+		return fmt.Errorf("message: %w", err)
+	}
+	*m = Message{Role: known.Role, ToolCalls: known.ToolCalls, ToolCallID: known.ToolCallID, Name: known.Name, Extra: extra}
+	if known.Content != nil {
+		m.Content = *known.Content
+	}
+	return nil
+}
+
+type callFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// MarshalJSON writes the nested form of Chat Completions.
+func (c ToolCall) MarshalJSON() ([]byte, error) {
+	return writeObject([]member{{"id", c.ID}, {"type", "function"}, {"function", callFunction{c.Name, c.Arguments}}}, c.Extra)
+}
+
+// UnmarshalJSON reads the nested form of Chat Completions.
+func (c *ToolCall) UnmarshalJSON(data []byte) error {
+	var known struct {
+		ID       string       `json:"id"`
+		Function callFunction `json:"function"`
+	}
+	extra, err := readObject(data, &known, "id", "type", "function")
+	if err != nil {
+		return fmt.Errorf("tool call: %w", err)
+	}
+	*c = ToolCall{ID: known.ID, Name: known.Function.Name, Arguments: known.Function.Arguments, Extra: extra}
+	return nil
+}
+
+func writeObject(fields []member, extra map[string]json.RawMessage) ([]byte, error) {
+	for _, k := range slices.Sorted(maps.Keys(extra)) {
+		fields = append(fields, member{k, extra[k]})
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	buf.WriteByte('{')
+	for i, f := range fields {
+		if i > 0 {
+			buf.WriteByte(',')
+		}
+		if err := encodeMember(&buf, enc, f); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.key, err)
+		}
+	}
+	buf.WriteByte('}')
+	return buf.Bytes(), nil
+}
+
+func encodeMember(buf *bytes.Buffer, enc *json.Encoder, f member) error {
+	if err := enc.Encode(f.key); err != nil {
+		return err
+	}
+	buf.Truncate(buf.Len() - 1) // the encoder ends each value with a newline
+	buf.WriteByte(':')
+	if err := enc.Encode(f.value); err != nil {
+		return err
+	}
+	buf.Truncate(buf.Len() - 1)
+	return nil
+}
+
+// readObject fills known and returns the members that are not among keys.
+func readObject(data []byte, known any, keys ...string) (map[string]json.RawMessage, error) {
+	if err := json.Unmarshal(data, known); err != nil {
+		return nil, err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		delete(all, k)
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return all, nil
+}

@@ -1,0 +1,100 @@
+// Package model says what a language model is to buddy: messages in, a stream of
+// deltas out.
+//
+// [Message] encodes as a Chat Completions message and keeps every field it does not
+// know, so that what a provider sent is what it gets back (SPEC M01). Adapters in the
+// sub-packages translate; they do not decide.
+//
+//	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) {
+//		if err != nil { return err }
+//		fmt.Print(d.Text)
+//	}
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// Model is one language model behind one endpoint. It is safe for concurrent use.
+type Model interface {
+	// Info describes the model. It does no I/O.
+	Info() Info
+	// Stream sends one request and yields its answer piece by piece. The last delta of
+	// a whole answer is a Done; an error ends the sequence and is its last element.
+	// Leaving the loop or cancelling ctx ends the request.
+	Stream(ctx context.Context, req Request) iter.Seq2[Delta, error]
+}
+
+// Info is what is known of a model without asking it.
+type Info struct {
+	Profile string `json:"profile"` // the name under [models] in the configuration
+	Model   string `json:"model"`
+	API     string `json:"api"`              // demo, completions, responses or anthropic
+	BaseURL string `json:"base_url"`         // empty for the demo
+	Window  int    `json:"window,omitempty"` // context window in tokens; 0 = unknown
+}
+
+// Request is one question to a model. With no Tools the wire request has no tools key (A07).
+type Request struct {
+	Messages []Message
+	Tools    []ToolDef
+}
+
+// ToolDef is a tool as the model sees it. Parameters is a JSON Schema object.
+type ToolDef struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// DeltaKind tells which fields of a Delta count.
+type DeltaKind uint8
+
+// The kinds of deltas.
+const (
+	Text      DeltaKind = iota + 1 // Text: the next piece of the answer
+	Reasoning                      // Text, Field: the next piece of a reasoning trace
+	CallDelta                      // CallID, Text: the next piece of a call's arguments
+	CallReady                      // Call: one tool call is complete, more may follow
+	Retry                          // Retry: the request failed and will be sent again
+	Done                           // Message, Finish, Usage: the answer is complete
+)
+
+// Delta is one piece of a streamed answer.
+type Delta struct {
+	Kind   DeltaKind
+	Text   string
+	Field  string // Reasoning: the provider's name of the field
+	CallID string
+	Call   *ToolCall
+	Retry  *RetryNotice
+
+	Message *Message // Done: the whole message, opaque fields kept
+	Finish  string   // Done: the provider's finish reason
+	Usage   *Usage   // Done: nil when the provider sent none
+}
+
+// RetryNotice says that a request failed and when it is sent again.
+type RetryNotice struct {
+	Attempt int    `json:"attempt"` // the attempt that failed, from 1
+	WaitMS  int64  `json:"wait_ms"`
+	Why     string `json:"why"`
+}
+
+// Usage counts tokens of one request.
+type Usage struct {
+	Prompt     int `json:"prompt"`
+	Completion int `json:"completion"`
+	Cached     int `json:"cached,omitempty"` // part of Prompt that the provider had cached
+}
+
+// Finish reasons that mean more than "the answer ended"; every other is treated as
+// an ordinary end (DECISIONS 23).
+const (
+	FinishStop          = "stop"
+	FinishToolCalls     = "tool_calls"
+	FinishLength        = "length"
+	FinishContentFilter = "content_filter"
+)

@@ -1,0 +1,337 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+
+	"buddy/agent/event"
+)
+
+// openBlocks are the blocks that the current answer grows.
+type openBlocks struct{ text, reasoning *Block }
+
+// Apply records env and reports what changed. An event of a type that it does not
+// know changes nothing.
+func (s *State) Apply(env event.Envelope) Changed {
+	s.Info.Last = max(s.Info.Last, env.Time)
+	switch p := env.Payload.(type) {
+	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.ModelMessage, event.ModelRetry:
+		return s.applyModel(env)
+	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolStarted, event.ToolOutput, event.ToolResult:
+		return s.applyTool(env)
+	case event.TaskQueued, event.TaskStarted, event.TaskCancelling, event.TaskFinished:
+		return s.applyTask(env)
+	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen:
+		return s.applyPane(env)
+	case event.PromptSubmitted, event.PromptWithdrawn:
+		return s.applyPrompt(env)
+	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached:
+		return s.applyNotice(env)
+	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged:
+		return s.applyInfo(env)
+	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.Unknown:
+		return 0 // of interest to logs, not to the screen
+	default:
+		panic(fmt.Sprintf("state: no case for %T", p))
+	}
+}
+
+func (s *State) applyInfo(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.SessionCreated:
+		s.Info.Session, s.Info.Event = env.Session, p
+	case event.SessionResumed:
+		s.Info.Session = env.Session
+		s.Info.Event = event.SessionCreated{Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
+			Model: p.Model, API: p.API, Window: p.Window, Title: s.Info.Event.Title}
+		s.Info.Interrupted = p.Interrupted
+		s.Info.Mode, s.Info.Until = event.ModeAsk, 0 // DECISIONS 10
+		return s.endAll(env.Time) | Header
+	case event.ContextUsage:
+		s.Info.Context = p
+	case event.MetricsUsage:
+		s.Info.Usage = p
+	case event.ModeChanged:
+		s.Info.Mode, s.Info.Until = p.Mode, p.Until
+	}
+	return Header
+}
+
+// endAll closes what an earlier process left open.
+func (s *State) endAll(now int64) Changed {
+	s.closeAnswer()
+	s.Approvals, s.Queued = nil, nil
+	for _, t := range s.Tasks {
+		if t.State != TaskDone {
+			t.State, t.Outcome, t.Ended = TaskDone, event.Cancelled, now
+		}
+	}
+	for _, p := range s.Panes {
+		p.Lost = "left by an earlier run"
+	}
+	return Conversation | Approvals | Tasks | Queue | Panes
+}
+
+func (s *State) applyPrompt(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		s.Info.Interrupted = false
+		if p.Queued {
+			s.Queued = append(s.Queued, p)
+			return Queue | Header
+		}
+		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
+		s.add(env, UserBlock, p.Text)
+		return Conversation | Queue | Header
+	case event.PromptWithdrawn:
+		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
+	}
+	return Queue
+}
+
+func (s *State) applyModel(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.TextDelta:
+		s.grow(env, &s.open.text, AssistantBlock, p.Text)
+	case event.ReasoningDelta:
+		s.grow(env, &s.open.reasoning, ReasoningBlock, p.Text)
+	case event.Checkpoint:
+		// Watched live the text is here already; replayed, it is all there is.
+		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
+		s.settle(env, &s.open.text, AssistantBlock, p.Text)
+	case event.ModelMessage:
+		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
+		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)
+		s.closeAnswer()
+	case event.ModelRetry:
+		s.closeAnswer()
+		s.add(env, NoticeBlock, fmt.Sprintf("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000))
+	case event.CallDelta:
+		return 0 // the call shows when it is complete
+	}
+	return Conversation
+}
+
+// grow adds text to the open block of a kind, which it makes if there is none.
+func (s *State) grow(env event.Envelope, open **Block, kind Kind, text string) {
+	if *open == nil {
+		*open = s.add(env, kind, "")
+		(*open).Open = true
+	}
+	(*open).Text = append((*open).Text, text...)
+}
+
+// settle makes the open block of a kind hold exactly text.
+func (s *State) settle(env event.Envelope, open **Block, kind Kind, text string) {
+	switch b := *open; {
+	case b == nil && text == "":
+	case b == nil:
+		s.grow(env, open, kind, text)
+	case len(text) > len(b.Text) && text[:len(b.Text)] == string(b.Text):
+		b.Text = append(b.Text, text[len(b.Text):]...)
+	case len(text) < len(b.Text) || text != string(b.Text):
+		b.Text = append([]byte(nil), text...)
+		b.Gen++
+	}
+}
+
+func (s *State) closeAnswer() {
+	for _, b := range []*Block{s.open.text, s.open.reasoning} {
+		if b != nil {
+			b.Open = false
+			b.Gen++
+		}
+	}
+	s.open = openBlocks{}
+}
+
+func (s *State) applyTool(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.ToolRequested:
+		b := s.add(env, ToolBlock, "")
+		b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action}
+		if s.calls == nil {
+			s.calls = make(map[string]*Block)
+		}
+		s.calls[p.CallID] = b
+	case event.ApprovalAsked:
+		s.Approvals = append(s.Approvals, p)
+		s.setTaskState(env.Task, TaskRunning, TaskWaiting)
+		return s.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
+	case event.ApprovalAnswered:
+		s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
+		if !slices.ContainsFunc(s.Approvals, func(event.ApprovalAsked) bool { return true }) {
+			s.setTaskState(env.Task, TaskWaiting, TaskRunning)
+		}
+		return s.changeCall(p.CallID, func(c *Call) {
+			c.State = CallRequested
+			if p.Decision == event.Reject {
+				c.State = CallDenied
+			}
+		}) | Approvals | Tasks
+	case event.ToolStarted:
+		return s.changeCall(p.CallID, func(c *Call) {
+			c.State, c.Started, c.Pane = CallRunning, env.Time, p.Pane
+			s.Focused = c
+		}) | Output
+	case event.ToolOutput:
+		if b := s.calls[p.CallID]; b != nil {
+			b.Call.Output.Append(p.Text)
+		}
+		return Output
+	case event.ToolResult:
+		return s.finishCall(p)
+	}
+	return Conversation
+}
+
+func (s *State) changeCall(id string, change func(*Call)) Changed {
+	b := s.calls[id]
+	if b == nil {
+		return 0
+	}
+	change(b.Call)
+	b.Gen++
+	return Conversation
+}
+
+func (s *State) finishCall(p event.ToolResult) Changed {
+	b := s.calls[p.CallID]
+	if b == nil {
+		return 0
+	}
+	delete(s.calls, p.CallID)
+	c := b.Call
+	c.ExitCode, c.Duration, c.Result, c.Full = p.ExitCode, p.DurationMS, p.Result, p.FullOutput
+	switch {
+	case c.State == CallDenied:
+	case p.IsError, p.ExitCode != nil && *p.ExitCode != 0:
+		c.State = CallFailed
+	default:
+		c.State = CallDone
+	}
+	if p.Tail != "" && p.Tail != string(c.Output.Buf) {
+		c.Output.Set(p.Tail)
+	}
+	b.Gen++
+	s.live = append(s.live, c)
+	if len(s.live) > maxLive {
+		s.live[0].Output = Tail{Gen: s.live[0].Output.Gen + 1}
+		s.live = slices.Delete(s.live, 0, 1)
+	}
+	return Conversation | Output
+}
+
+func (s *State) applyTask(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.TaskQueued:
+		s.task(p.ID).Kind, s.task(p.ID).Title = p.Kind, p.Title
+	case event.TaskStarted:
+		t := s.task(p.ID)
+		t.Kind, t.Title, t.Deadline, t.Started, t.State = p.Kind, p.Title, p.Deadline, env.Time, TaskRunning
+	case event.TaskCancelling:
+		s.task(p.ID).State = TaskCancelling
+	case event.TaskFinished:
+		t := s.task(p.ID)
+		t.State, t.Outcome, t.Error, t.Ended = TaskDone, p.Outcome, p.Error, env.Time
+		s.closeAnswer()
+		s.dropFinished()
+		return Tasks | Header | Conversation
+	}
+	return Tasks | Header
+}
+
+// task returns the task with an id, which it makes if it is new.
+func (s *State) task(id int) *Task {
+	for i := len(s.Tasks) - 1; i >= 0; i-- {
+		if s.Tasks[i].ID == id {
+			return s.Tasks[i]
+		}
+	}
+	t := &Task{ID: id}
+	s.Tasks = append(s.Tasks, t)
+	return t
+}
+
+func (s *State) setTaskState(id int, from, to TaskState) {
+	for _, t := range s.Tasks {
+		if t.ID == id && t.State == from {
+			t.State = to
+		}
+	}
+}
+
+func (s *State) dropFinished() {
+	done := 0
+	for _, t := range s.Tasks {
+		if t.State == TaskDone {
+			done++
+		}
+	}
+	s.Tasks = slices.DeleteFunc(s.Tasks, func(t *Task) bool {
+		if t.State == TaskDone && done > maxFinished {
+			done--
+			return true
+		}
+		return false
+	})
+}
+
+func (s *State) applyPane(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.PaneOpened:
+		// A pane of an earlier run with the same id is the same pane, found again.
+		s.Panes = slices.DeleteFunc(s.Panes, func(q *Pane) bool { return q.Pane == p.Pane || q.Lost != "" })
+		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
+	case event.PaneLost:
+		if q := s.pane(p.Pane); q != nil {
+			q.Lost = p.Why
+		}
+	case event.PaneClosed:
+		s.Panes = slices.DeleteFunc(s.Panes, func(q *Pane) bool { return q.Pane == p.Pane })
+	case event.PaneScreen:
+		if q := s.pane(p.Pane); q != nil {
+			q.Screen = &p
+		}
+	}
+	return Panes
+}
+
+func (s *State) pane(id string) *Pane {
+	for _, p := range s.Panes {
+		if p.Pane == id {
+			return p
+		}
+	}
+	return nil
+}
+
+func (s *State) applyNotice(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.Notice:
+		s.add(env, NoticeBlock, p.Text)
+	case event.Warning:
+		s.add(env, WarningBlock, withNext(p.Text, p.NextStep))
+	case event.Error:
+		s.add(env, ErrorBlock, withNext(p.Text, p.NextStep))
+	case event.Interrupted:
+		s.closeAnswer()
+		s.add(env, NoticeBlock, p.Text)
+	case event.MaxTurnsReached:
+		s.add(env, WarningBlock, fmt.Sprintf("stopped after %d turns · Enter a prompt to go on", p.Turns))
+	}
+	return Conversation
+}
+
+func withNext(text, next string) string {
+	if next == "" {
+		return text
+	}
+	return text + " · " + next
+}
+
+func (s *State) add(env event.Envelope, kind Kind, text string) *Block {
+	b := &Block{Seq: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time}
+	s.Blocks = append(s.Blocks, b)
+	return b
+}

@@ -1,0 +1,192 @@
+// Package state is what the screen knows: the events of a session folded into blocks
+// of conversation, tasks, approvals and panes.
+//
+// [State.Apply] is the only writer (DESIGN, rule 2). It does no I/O and reads no clock;
+// feeding it a session file gives the same State as having watched the session. Only
+// the UI goroutine touches a State. The zero State is an empty conversation.
+//
+//	var s state.State
+//	changed := s.Apply(env)
+//	if changed&state.Conversation != 0 { conversation.Update(&s) }
+package state
+
+import (
+	"buddy/agent/action"
+	"buddy/agent/event"
+)
+
+// Changed tells which parts of a State an event touched.
+type Changed uint16
+
+// The parts.
+const (
+	Conversation Changed = 1 << iota
+	Output               // the live output of a tool call
+	Panes
+	Tasks
+	Approvals
+	Header // model, context, mode, totals
+	Queue  // prompts that wait
+)
+
+// Everything is what a view is told when it must look anew.
+const Everything = Changed(1<<16 - 1)
+
+// State is all that the screen draws.
+type State struct {
+	Info      Info
+	Blocks    []*Block // oldest first; a block's address and Seq never change
+	Tasks     []*Task  // by id; of the finished ones the last maxFinished
+	Approvals []event.ApprovalAsked
+	Panes     []*Pane
+	Queued    []event.PromptSubmitted
+	Focused   *Call // the call whose output is shown: the last one that started
+
+	open  openBlocks
+	calls map[string]*Block // by call id: the blocks whose call has no result yet
+	live  []*Call           // finished calls that still hold their output, oldest first
+}
+
+// Info is what the header shows.
+type Info struct {
+	Session string
+	Event   event.SessionCreated // the latest of session.created and session.resumed
+	Mode    event.Mode
+	Until   int64 // Unix milliseconds when Mode ends; 0 = never
+	Context event.ContextUsage
+	Usage   event.MetricsUsage
+	Last    int64 // Unix milliseconds of the latest event
+	// Interrupted means that an exchange was cut off and can be continued.
+	Interrupted bool
+}
+
+// Kind says what a block shows.
+type Kind uint8
+
+// The kinds of blocks.
+const (
+	UserBlock Kind = iota + 1
+	AssistantBlock
+	ReasoningBlock
+	ToolBlock
+	NoticeBlock
+	WarningBlock
+	ErrorBlock
+)
+
+// Block is one piece of the conversation. Its Text is untrusted. While Open it only
+// grows at its end; when it changes in any other way Gen increases.
+type Block struct {
+	Seq  uint64 // of the event that made it
+	Kind Kind
+	Text []byte
+	Gen  int
+	Open bool
+	Time int64 // Unix milliseconds
+	Call *Call // ToolBlock only
+}
+
+// CallState is how far a tool call is.
+type CallState uint8
+
+// The states of a call.
+const (
+	CallRequested CallState = iota
+	CallWaiting             // for an approval
+	CallRunning
+	CallDone
+	CallFailed // the tool gave an error, or the command exited with another code than 0
+	CallDenied
+)
+
+// Call is one tool call.
+type Call struct {
+	ID        string
+	Name      string
+	Arguments string
+	Action    action.Action
+	State     CallState
+	Pane      string
+	Started   int64 // Unix milliseconds; 0 before it started
+	Duration  int64 // milliseconds, when it has ended
+	ExitCode  *int
+	Result    string // what the model read
+	Full      *event.FullOutput
+	Output    Tail
+}
+
+// Task is one unit of work.
+type Task struct {
+	ID       int
+	Kind     event.TaskKind
+	Title    string
+	State    TaskState
+	Started  int64 // Unix milliseconds
+	Ended    int64
+	Deadline int64
+	Outcome  event.Outcome
+	Error    string
+}
+
+// TaskState is what a task does now.
+type TaskState uint8
+
+// The states of a task.
+const (
+	TaskQueued TaskState = iota
+	TaskRunning
+	TaskWaiting // for an approval
+	TaskCancelling
+	TaskDone
+)
+
+// Pane is a terminal pane. Screen is nil until a picture came.
+type Pane struct {
+	event.PaneOpened
+	Lost   string // why it is gone; empty while it lives
+	Screen *event.PaneScreen
+}
+
+// Running returns the main task while one works, else nil.
+func (s *State) Running() *Task {
+	for i := len(s.Tasks) - 1; i >= 0; i-- {
+		if t := s.Tasks[i]; t.Kind == event.MainTask && t.State != TaskDone {
+			return t
+		}
+	}
+	return nil
+}
+
+const (
+	tailLimit   = 64 << 10 // bytes of output that a call keeps for the screen
+	maxFinished = 50       // finished tasks that stay listed
+	maxLive     = 16       // finished calls that keep their output in memory
+)
+
+// Tail is the end of an output, at most 64 KiB of it.
+type Tail struct {
+	Buf     []byte
+	Dropped int64 // bytes that came before Buf
+	Gen     int   // increases when Buf changed other than by growing
+}
+
+// Append adds p. Half of the buffer goes at once, so that the cost per byte is constant.
+func (t *Tail) Append(p string) {
+	if drop := len(t.Buf) + len(p) - tailLimit; drop > 0 {
+		drop = min(max(drop, tailLimit/2), len(t.Buf))
+		t.Dropped += int64(drop)
+		t.Buf = append(t.Buf[:0], t.Buf[drop:]...)
+		t.Gen++
+	}
+	if over := len(p) - tailLimit; over > 0 {
+		t.Dropped += int64(over)
+		p = p[over:]
+	}
+	t.Buf = append(t.Buf, p...)
+}
+
+// Set replaces everything.
+func (t *Tail) Set(p string) {
+	*t = Tail{Gen: t.Gen + 1}
+	t.Append(p)
+}

@@ -1,0 +1,79 @@
+// Package tools holds what a model can do: each tool has a definition that the model
+// reads, a plan without side effects that the policy judges, and a run.
+//
+//	r := tools.NewRegistry(tools.NewRunShell(shell))
+//	t, err := r.Lookup("run_shell")
+//	act, err := t.Plan(call)      // nothing happens yet
+//	res := t.Run(ctx, call)       // now it does
+//
+// A tool's failure is a [Result] that the model reads, never a Go error (A19).
+package tools
+
+import (
+	"context"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
+
+// Tool is one capability offered to a model. It is safe for concurrent use.
+type Tool interface {
+	// Definition is what the model reads; it never changes during a session.
+	Definition() model.ToolDef
+	// Plan says what Run would do, with real paths. It has no side effect. An error
+	// means that the arguments do not fit; its text goes to the model.
+	Plan(call Call) (action.Action, error)
+	// Run does it. It returns when the work is done or ctx ends.
+	Run(ctx context.Context, call Call) Result
+}
+
+// Recoverer is a Tool whose work outlives a crash of ours: Recover waits for work that
+// an earlier process started in call.Dir and returns its result (DECISIONS 8).
+type Recoverer interface {
+	Recover(ctx context.Context, call Call) Result
+}
+
+// Call is one request of a model to run a tool.
+type Call struct {
+	ID        string
+	Name      string
+	Arguments string // JSON as the model wrote it
+	Dir       string // a folder of this call's own for its whole output; the tool makes it
+	// Output gets live output for the person watching. It may be called from any
+	// goroutine until Run returns, and never blocks for long.
+	Output func(Chunk)
+}
+
+// Stream names where a chunk of output came from.
+type Stream string
+
+// The streams.
+const (
+	Stdout Stream = "stdout"
+	Stderr Stream = "stderr"
+	Info   Stream = "info" // said by the tool itself
+)
+
+// Chunk is a piece of live output. Text may hold any bytes, escape sequences too, and
+// is only valid during the call. Total counts the stream's bytes so far, this one in.
+type Chunk struct {
+	Stream Stream
+	Text   []byte
+	Total  int64
+}
+
+// Result is what a run gave. Content is what the model reads: a JSON envelope (D03) on
+// success, a sentence when IsError.
+type Result struct {
+	Content  string
+	IsError  bool
+	ExitCode *int   // of a command; nil for other tools
+	Tail     string // the end of the output for the screen, at most 64 KiB
+	Full     *File  // the whole output, if it is in a file
+}
+
+// File is a file that holds a whole output.
+type File struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+}
