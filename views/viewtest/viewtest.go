@@ -1,0 +1,84 @@
+// Package viewtest draws one primitive on a simulated screen and compares it with a
+// golden file that a person can read.
+//
+//	viewtest.Golden(t, "approval", m, 80, 24) // testdata/approval-80x24.screen
+//
+// Run the tests with -update to write the files anew.
+package viewtest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// Screen draws p at w×h cells and returns the screen, for tests of styles.
+func Screen(t testing.TB, p tview.Primitive, w, h int) tcell.SimulationScreen {
+	t.Helper()
+	s := tcell.NewSimulationScreen("UTF-8")
+	if err := s.Init(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Fini)
+	s.SetSize(w, h) // after Init, which resets it
+	s.Clear()
+	p.SetRect(0, 0, w, h)
+	p.Draw(s)
+	s.Show()
+	return s
+}
+
+// Text draws p at w×h cells and returns its rows without trailing blanks. The second
+// cell of a wide character is left out.
+func Text(t testing.TB, p tview.Primitive, w, h int) string {
+	t.Helper()
+	cells, cw, ch := Screen(t, p, w, h).GetContents()
+	var b strings.Builder
+	for y := range ch {
+		var row strings.Builder
+		for x := 0; x < cw; x++ {
+			r := cells[y*cw+x].Runes
+			if len(r) == 0 {
+				r = []rune{' '}
+			}
+			row.WriteString(string(r))
+			if tview.TaggedStringWidth(string(r)) == 2 {
+				x++
+			}
+		}
+		b.WriteString(strings.TrimRight(row.String(), " "))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Golden compares what p looks like at w×h with testdata/<name>-<w>x<h>.screen.
+func Golden(t testing.TB, name string, p tview.Primitive, w, h int) {
+	t.Helper()
+	got := Text(t, p, w, h)
+	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.screen", name, w, h))
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (run the test with -update to make it)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs.\ngot:\n%s\nwant:\n%s", file, got, want)
+	}
+}
