@@ -61,3 +61,13 @@ type Verdict struct {
 	Reason   string   `json:"reason"`
 	Rule     string   `json:"rule,omitempty"`
 }
+
+// Mode says how what a policy would ask about is decided (F05).
+type Mode string
+
+// The modes.
+const (
+	ModeAsk  Mode = "ask"  // a person decides; the default
+	ModeAll  Mode = "all"  // allowed
+	ModeNone Mode = "none" // denied
+)

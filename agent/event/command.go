@@ -1,6 +1,10 @@
 package event
 
-import "time"
+import (
+	"time"
+
+	"buddy/agent/action"
+)
 
 // Command is an imperative for the runtime. A command that makes no sense gives an
 // Error event, never a crash (G08).
@@ -13,16 +17,6 @@ type Decision string
 const (
 	Once   Decision = "once"
 	Reject Decision = "deny"
-)
-
-// Mode says how approvals are decided.
-type Mode string
-
-// The modes (F05).
-const (
-	ModeAsk  Mode = "ask"
-	ModeAll  Mode = "all"
-	ModeNone Mode = "none"
 )
 
 type (
@@ -42,7 +36,7 @@ type (
 	Cancel struct{ Task int }
 	// SetMode sets how approvals are decided; with a Duration only for that long.
 	SetMode struct {
-		Mode     Mode
+		Mode     action.Mode
 		Duration time.Duration
 	}
 	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.

@@ -146,11 +146,14 @@ type CallDelta struct {
 	Text   string `json:"text"`
 }
 
-// Checkpoint is what an unfinished answer holds so far, at most one a second: what a
-// crash leaves of it (DECISIONS 8).
+// Checkpoint is what an unfinished answer gained since the last one, at most one a
+// second: what a crash leaves of it (DECISIONS 8). The offsets count the bytes of the
+// answer that came before.
 type Checkpoint struct {
-	Text      string `json:"text"`
-	Reasoning string `json:"reasoning,omitempty"`
+	Text        string `json:"text"`
+	TextAt      int    `json:"text_at,omitempty"`
+	Reasoning   string `json:"reasoning,omitempty"`
+	ReasoningAt int    `json:"reasoning_at,omitempty"`
 }
 
 // ModelMessage is a whole answer, opaque fields kept. Partial means that the stream
@@ -294,8 +297,8 @@ type MetricsUsage struct {
 
 // ModeChanged says how approvals are decided from now on.
 type ModeChanged struct {
-	Mode  Mode  `json:"mode"`
-	Until int64 `json:"until,omitempty"` // Unix milliseconds; then ask again
+	Mode  action.Mode `json:"mode"`
+	Until int64       `json:"until,omitempty"` // Unix milliseconds; then ask again
 }
 
 // Notice is information that needs no answer. Code is stable and lower case.

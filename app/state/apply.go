@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 )
 
@@ -45,7 +46,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Event = event.SessionCreated{Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
 			Model: p.Model, API: p.API, Window: p.Window, Title: s.Info.Event.Title}
 		s.Info.Interrupted = p.Interrupted
-		s.Info.Mode, s.Info.Until = event.ModeAsk, 0 // DECISIONS 10
+		s.Info.Mode, s.Info.Until = action.ModeAsk, 0 // DECISIONS 10
 		return s.endAll(env.Time) | Header
 	case event.ContextUsage:
 		s.Info.Context = p
@@ -97,8 +98,8 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.grow(env, &s.open.reasoning, ReasoningBlock, p.Text)
 	case event.Checkpoint:
 		// Watched live the text is here already; replayed, it is all there is.
-		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
-		s.settle(env, &s.open.text, AssistantBlock, p.Text)
+		s.catchUp(env, &s.open.reasoning, ReasoningBlock, p.Reasoning, p.ReasoningAt)
+		s.catchUp(env, &s.open.text, AssistantBlock, p.Text, p.TextAt)
 	case event.ModelMessage:
 		s.settle(env, &s.open.reasoning, ReasoningBlock, p.Reasoning)
 		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)
@@ -119,6 +120,17 @@ func (s *State) grow(env event.Envelope, open **Block, kind Kind, text string) {
 		(*open).Open = true
 	}
 	(*open).Text = append((*open).Text, text...)
+}
+
+// catchUp adds what the open block lacks of text, which starts at byte at of the answer.
+func (s *State) catchUp(env event.Envelope, open **Block, kind Kind, text string, at int) {
+	have := 0
+	if *open != nil {
+		have = len((*open).Text)
+	}
+	if skip := max(have-at, 0); skip < len(text) {
+		s.grow(env, open, kind, text[skip:])
+	}
 }
 
 // settle makes the open block of a kind hold exactly text.

@@ -51,7 +51,7 @@ type State struct {
 type Info struct {
 	Session string
 	Event   event.SessionCreated // the latest of session.created and session.resumed
-	Mode    event.Mode
+	Mode    action.Mode
 	Until   int64 // Unix milliseconds when Mode ends; 0 = never
 	Context event.ContextUsage
 	Usage   event.MetricsUsage
