@@ -322,10 +322,12 @@ type Error struct {
 	NextStep string `json:"next_step,omitempty"`
 }
 
-// Interrupted says that a task was cut off, by a person or by a crash.
+// Interrupted says that a task was cut off, by a person or by a crash. CanContinue
+// means that the command Continue takes it up again.
 type Interrupted struct {
-	Task int    `json:"task,omitempty"`
-	Text string `json:"text,omitempty"`
+	Task        int    `json:"task,omitempty"`
+	Text        string `json:"text,omitempty"`
+	CanContinue bool   `json:"can_continue,omitempty"`
 }
 
 // MaxTurnsReached says that an exchange used all its turns.

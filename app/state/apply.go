@@ -45,7 +45,6 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Session = env.Session
 		s.Info.Event = event.SessionCreated{Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
 			Model: p.Model, API: p.API, Window: p.Window, Title: s.Info.Event.Title}
-		s.Info.Interrupted = p.Interrupted
 		s.Info.Mode, s.Info.Until = action.ModeAsk, 0 // DECISIONS 10
 		return s.endAll(env.Time) | Header
 	case event.ContextUsage:
@@ -76,7 +75,6 @@ func (s *State) endAll(now int64) Changed {
 func (s *State) applyPrompt(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
-		s.Info.Interrupted = false
 		if p.Queued {
 			s.Queued = append(s.Queued, p)
 			return Queue | Header
@@ -239,6 +237,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 	case event.TaskQueued:
 		s.task(p.ID).Kind, s.task(p.ID).Title = p.Kind, p.Title
 	case event.TaskStarted:
+		s.Info.Interrupted = false
 		t := s.task(p.ID)
 		t.Kind, t.Title, t.Deadline, t.Started, t.State = p.Kind, p.Title, p.Deadline, env.Time, TaskRunning
 	case event.TaskCancelling:
@@ -328,6 +327,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		s.add(env, ErrorBlock, withNext(p.Text, p.NextStep))
 	case event.Interrupted:
 		s.closeAnswer()
+		s.Info.Interrupted = p.CanContinue
 		s.add(env, NoticeBlock, p.Text)
 	case event.MaxTurnsReached:
 		s.add(env, WarningBlock, fmt.Sprintf("stopped after %d turns · Enter a prompt to go on", p.Turns))

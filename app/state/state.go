@@ -56,7 +56,7 @@ type Info struct {
 	Context event.ContextUsage
 	Usage   event.MetricsUsage
 	Last    int64 // Unix milliseconds of the latest event
-	// Interrupted means that an exchange was cut off and can be continued.
+	// Interrupted means that the command Continue takes up an exchange that was cut off.
 	Interrupted bool
 }
 

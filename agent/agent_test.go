@@ -1,0 +1,723 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// script is a model that says what it is told, one function a request (A36).
+type script struct {
+	mu       sync.Mutex
+	steps    []func(ctx context.Context, yield func(model.Delta, error) bool)
+	requests []model.Request
+}
+
+func (*script) Info() model.Info { return model.Info{Profile: "test", Model: "scripted", Window: 1000} }
+
+func (s *script) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	req.Messages = slices.Clone(req.Messages)
+	s.requests = append(s.requests, req)
+	if len(s.steps) == 0 {
+		return func(yield func(model.Delta, error) bool) { yield(model.Delta{}, errors.New("the script is over")) }
+	}
+	step := s.steps[0]
+	s.steps = s.steps[1:]
+	return func(yield func(model.Delta, error) bool) { step(ctx, yield) }
+}
+
+type step = func(ctx context.Context, yield func(model.Delta, error) bool)
+
+// says answers with words and calls; a call is "id name args".
+func says(text string, calls ...string) step {
+	return func(_ context.Context, yield func(model.Delta, error) bool) {
+		m := model.Message{Role: model.Assistant, Content: text}
+		for _, c := range calls {
+			f := strings.SplitN(c, " ", 3)
+			m.ToolCalls = append(m.ToolCalls, model.ToolCall{ID: f[0], Name: f[1], Arguments: f[2]})
+		}
+		for w := range strings.SplitAfterSeq(text, " ") {
+			if w != "" && !yield(model.Delta{Kind: model.Text, Text: w}, nil) {
+				return
+			}
+		}
+		yield(model.Delta{Kind: model.Done, Message: &m, Finish: "stop", Usage: &model.Usage{Prompt: 10, Completion: 2}}, nil)
+	}
+}
+
+// hangs says something and then nothing until it is cancelled.
+func hangs(text string) step {
+	return func(ctx context.Context, yield func(model.Delta, error) bool) {
+		if yield(model.Delta{Kind: model.Text, Text: text}, nil) {
+			<-ctx.Done()
+			yield(model.Delta{}, ctx.Err())
+		}
+	}
+}
+
+func fails(text string, err error) step {
+	return func(_ context.Context, yield func(model.Delta, error) bool) {
+		if yield(model.Delta{Kind: model.Text, Text: text}, nil) {
+			yield(model.Delta{}, err)
+		}
+	}
+}
+
+// fakeTool does what its arguments say: {"kind":"file_read|shell","do":"echo|hang|fail|panic"}.
+type fakeTool struct {
+	mu  sync.Mutex
+	ran []string
+}
+
+func (*fakeTool) Definition() model.ToolDef {
+	return model.ToolDef{Name: "do", Parameters: json.RawMessage(`{"type":"object"}`)}
+}
+
+type fakeArgs struct{ Kind, Do string }
+
+func (*fakeTool) Plan(c tools.Call) (action.Action, error) {
+	var a fakeArgs
+	if err := json.Unmarshal([]byte(c.Arguments), &a); err != nil {
+		return action.Action{}, fmt.Errorf("invalid arguments: %w", err)
+	}
+	return action.Action{Kind: action.Kind(a.Kind), Tool: "do", Path: "/w/file", Command: a.Do}, nil
+}
+
+func (f *fakeTool) Run(ctx context.Context, c tools.Call) tools.Result {
+	var a fakeArgs
+	_ = json.Unmarshal([]byte(c.Arguments), &a)
+	f.mu.Lock()
+	f.ran = append(f.ran, c.ID)
+	f.mu.Unlock()
+	switch a.Do {
+	case "hang":
+		<-ctx.Done()
+		return tools.Result{Content: "operation cancelled by user", IsError: true}
+	case "panic":
+		panic("boom")
+	case "fail":
+		return tools.Result{Content: "Tool error: it broke", IsError: true}
+	}
+	c.Output(tools.Chunk{Stream: tools.Stdout, Text: []byte("live"), Total: 4})
+	return tools.Result{Content: "done " + c.ID}
+}
+
+func (f *fakeTool) Recover(_ context.Context, c tools.Call) tools.Result {
+	return tools.Result{Content: "recovered from " + c.Dir}
+}
+
+// memory is a journal in memory that can break.
+type memory struct {
+	mu     sync.Mutex
+	events []event.Envelope
+	err    error
+}
+
+func (m *memory) Append(env event.Envelope) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return m.err
+	}
+	// Through JSON, so that resuming sees what a file would hold.
+	line, err := json.Marshal(env)
+	if err != nil {
+		return err
+	}
+	var back event.Envelope
+	if err := json.Unmarshal(line, &back); err != nil {
+		return err
+	}
+	m.events = append(m.events, back)
+	return nil
+}
+
+func (m *memory) Range(after uint64, f func(event.Envelope) bool) error {
+	m.mu.Lock()
+	events := slices.Clone(m.events)
+	m.mu.Unlock()
+	for _, env := range events {
+		if env.Seq > after && !f(env) {
+			break
+		}
+	}
+	return nil
+}
+
+// session is a runtime under test.
+type session struct {
+	*Runtime
+	t     *testing.T
+	model *script
+	tool  *fakeTool
+	mem   *memory
+	mu    sync.Mutex
+	seen  []event.Envelope
+	ended chan struct{}
+}
+
+// start runs a session; inside a synctest bubble.
+func start(t *testing.T, change func(*Options), steps ...step) *session {
+	t.Helper()
+	s := &session{t: t, model: &script{steps: steps}, tool: &fakeTool{}, mem: &memory{}, ended: make(chan struct{})}
+	o := Options{Session: "s1", Model: s.model, Tools: tools.NewRegistry(s.tool), MaxTurns: 20, Journal: s.mem, OutDir: "/out"}
+	o.Policy.Workspace = "/w"
+	if change != nil {
+		change(&o)
+	}
+	s.Runtime = New(o)
+	events := s.Subscribe(t.Context())
+	go func() {
+		defer close(s.ended)
+		for env := range events {
+			s.mu.Lock()
+			s.seen = append(s.seen, env)
+			s.mu.Unlock()
+		}
+	}()
+	s.Start()
+	synctest.Wait()
+	return s
+}
+
+// do sends commands and waits until nothing moves.
+func (s *session) do(commands ...event.Command) {
+	for _, c := range commands {
+		s.Send(c)
+	}
+	synctest.Wait()
+}
+
+// stop closes the session and checks what must always hold.
+func (s *session) stop() {
+	s.t.Helper()
+	if err := s.Close(s.t.Context()); err != nil {
+		s.t.Error(err)
+	}
+	<-s.ended
+	last := uint64(0)
+	for _, env := range s.seen {
+		if env.Seq <= last {
+			s.t.Errorf("event %s has number %d after %d", env.Payload.Type(), env.Seq, last)
+		}
+		last = env.Seq
+	}
+	for _, req := range s.model.requests {
+		checkPairs(s.t, req.Messages)
+	}
+}
+
+func checkPairs(t *testing.T, msgs []model.Message) {
+	t.Helper()
+	for i := 0; i < len(msgs); i++ {
+		if msgs[i].Role == model.Tool {
+			t.Errorf("message %d: a result without a call", i)
+		}
+		for _, c := range msgs[i].ToolCalls {
+			i++
+			if i >= len(msgs) || msgs[i].ToolCallID != c.ID {
+				t.Errorf("call %s has no result", c.ID)
+			}
+		}
+	}
+}
+
+// types lists the events since the first of a kind, as "type" lines.
+func (s *session) types(from string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, env := range s.seen {
+		if name := env.Payload.Type(); name == from || len(out) > 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func find[T event.Event](s *session) (last T, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, env := range s.seen {
+		if p, ok := env.Payload.(T); ok {
+			last = p
+			n++
+		}
+	}
+	return last, n
+}
+
+// results returns the contents of the tool messages of the last request.
+func (s *session) results() []string {
+	s.model.mu.Lock()
+	defer s.model.mu.Unlock()
+	var out []string
+	for _, m := range s.model.requests[len(s.model.requests)-1].Messages {
+		if m.Role == model.Tool {
+			out = append(out, m.Content)
+		}
+	}
+	return out
+}
+
+func TestGoldenOrder(t *testing.T) { // EVENTS, G07
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil, says("let me look ", `c1 do {"kind":"shell","do":"echo"}`), says("all well"))
+		s.do(event.Submit{Text: "look"})
+		asked, n := find[event.ApprovalAsked](s)
+		if n != 1 || asked.Action.Command != "echo" || asked.Verdict.Reason == "" {
+			t.Fatalf("approvals asked: %d, %+v", n, asked)
+		}
+		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		got := slices.Compact(s.types("prompt.submitted"))
+		want := strings.Fields(`prompt.submitted task.started context.usage turn.started model.request_started model.text_delta
+			model.message model.response_finished metrics.usage tool.requested approval.asked approval.answered tool.started
+			tool.output tool.result turn.finished context.usage turn.started model.request_started model.text_delta
+			model.message model.response_finished metrics.usage turn.finished task.finished`)
+		if !slices.Equal(got, want) {
+			t.Errorf("events:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		done, _ := find[event.TaskFinished](s)
+		if done.Outcome != event.Completed {
+			t.Errorf("outcome %s, want completed", done.Outcome)
+		}
+		if got := s.results(); !slices.Equal(got, []string{"done c1"}) {
+			t.Errorf("results %q", got)
+		}
+		if u, _ := find[event.MetricsUsage](s); u.SessionPrompt != 20 || u.SessionCompletion != 4 {
+			t.Errorf("usage %+v, want 20 and 4 for the session", u)
+		}
+		s.stop()
+	})
+}
+
+func TestToolFailuresGoToTheModel(t *testing.T) { // A19, D02, D32
+	tests := []struct{ name, call, want string }{
+		{"unknown tool", `c1 nothing {}`, "Tool error: unknown tool: nothing (have: do)"},
+		{"arguments are not JSON", `c1 do {oops`, "Tool error: invalid arguments: invalid character 'o' looking for beginning of object key string"},
+		{"tool fails", `c1 do {"kind":"file_read","do":"fail"}`, "Tool error: it broke"},
+		{"tool panics", `c1 do {"kind":"file_read","do":"panic"}`, "Tool error: do failed inside: boom"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, nil, says("", tt.call), says("ok"))
+				s.do(event.Submit{Text: "go"})
+				if got := s.results(); !slices.Equal(got, []string{tt.want}) {
+					t.Errorf("results %q, want %q", got, tt.want)
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
+func TestDenial(t *testing.T) { // D12, F05
+	tests := []struct {
+		name string
+		cmd  func(id string) event.Command
+		want string
+	}{
+		{"by the person", func(id string) event.Command { return event.Approve{ID: id, Decision: event.Reject} }, "Command execution denied by user."},
+		{"with a reason", func(id string) event.Command {
+			return event.Approve{ID: id, Decision: event.Reject, Reason: "use make"}
+		}, "Command execution denied by user. Reason: use make"},
+		{"by mode none", func(string) event.Command { return event.SetMode{Mode: action.ModeNone} }, "Command execution denied by user. Reason: mode none"},
+		{"mode all runs it", func(string) event.Command { return event.SetMode{Mode: action.ModeAll} }, "done c1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, nil, says("", `c1 do {"kind":"shell","do":"echo"}`), says("ok"))
+				s.do(event.Submit{Text: "go"})
+				asked, _ := find[event.ApprovalAsked](s)
+				s.do(tt.cmd(asked.ID))
+				if got := s.results(); !slices.Equal(got, []string{tt.want}) {
+					t.Errorf("results %q, want %q", got, tt.want)
+				}
+				s.do(event.Approve{ID: asked.ID, Decision: event.Once}) // late: F07
+				if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "is not open") {
+					t.Errorf("late answer: %d errors, %+v", n, e)
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
+func TestModeExpires(t *testing.T) { // F05
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil, says("", `c1 do {"kind":"shell","do":"echo"}`), says("ok"), says("", `c2 do {"kind":"shell","do":"echo"}`), says("ok"))
+		s.do(event.SetMode{Mode: action.ModeAll, Duration: time.Minute}, event.Submit{Text: "one"})
+		if _, n := find[event.ApprovalAsked](s); n != 0 {
+			t.Errorf("asked %d times within the minute", n)
+		}
+		time.Sleep(time.Minute)
+		s.do(event.Submit{Text: "two"})
+		if _, n := find[event.ApprovalAsked](s); n != 1 {
+			t.Errorf("asked %d times after the minute, want once", n)
+		}
+		s.stop()
+	})
+}
+
+func TestCancel(t *testing.T) { // A16, A17
+	tests := []struct {
+		name    string
+		steps   []step
+		history string // roles and contents of the next request
+	}{
+		{"while the model answers", []step{hangs("half ")}, "user:go assistant:half  user:next"},
+		{"while a tool runs", []step{says("", `c1 do {"kind":"file_read","do":"echo"}`, `c2 do {"kind":"file_read","do":"hang"}`, `c3 do {"kind":"file_read","do":"echo"}`)},
+			"user:go assistant: tool:done c1 tool:operation cancelled by user tool:operation cancelled by user user:next"},
+		{"while a person is asked", []step{says("", `c1 do {"kind":"shell","do":"echo"}`, `c2 do {"kind":"shell","do":"echo"}`)},
+			"user:go assistant: tool:operation cancelled by user tool:operation cancelled by user user:next"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, nil, append(tt.steps, says("fine"))...)
+				s.do(event.Submit{Text: "go"})
+				s.do(event.Cancel{})
+				if f, n := find[event.TaskFinished](s); n != 1 || f.Outcome != event.Cancelled {
+					t.Errorf("%d tasks finished, %+v, want cancelled", n, f)
+				}
+				s.do(event.Submit{Text: "next"})
+				var got []string
+				for _, m := range s.model.requests[len(s.model.requests)-1].Messages {
+					got = append(got, string(m.Role)+":"+m.Content)
+				}
+				if strings.Join(got, " ") != tt.history {
+					t.Errorf("history %q\nwant    %q", strings.Join(got, " "), tt.history)
+				}
+				_, asked := find[event.ApprovalAsked](s)
+				if _, answered := find[event.ApprovalAnswered](s); asked != answered {
+					t.Errorf("%d approvals asked, %d answered", asked, answered)
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
+func TestModelFailure(t *testing.T) { // A27, bad input: stream cut
+	tests := []struct {
+		name string
+		step step
+		want string
+	}{
+		{"error", fails("some ", errors.New("connection reset")), "connection reset"},
+		{"no end", func(_ context.Context, yield func(model.Delta, error) bool) {
+			yield(model.Delta{Kind: model.Text, Text: "some "}, nil)
+		},
+			`model "scripted": the answer ended before it was complete`},
+		{"empty", says(""), ErrEmptyResponse.Error()},
+		{"panic", func(context.Context, func(model.Delta, error) bool) { panic("adapter") }, "internal error: adapter"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, nil, tt.step, says("fine"))
+				s.do(event.Submit{Text: "go"})
+				f, n := find[event.TaskFinished](s)
+				if n != 1 || f.Outcome != event.Failed || f.Error != tt.want {
+					t.Errorf("%d finished, %+v, want failed with %q", n, f, tt.want)
+				}
+				if _, n := find[event.Error](s); n != 1 {
+					t.Errorf("%d errors, want one", n)
+				}
+				s.do(event.Submit{Text: "again"})
+				if f, _ := find[event.TaskFinished](s); f.Outcome != event.Completed {
+					t.Errorf("the next prompt ended %s", f.Outcome)
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
+func TestMaxTurns(t *testing.T) { // A08: exactly that many model calls
+	synctest.Test(t, func(t *testing.T) {
+		var steps []step
+		for i := range 5 {
+			steps = append(steps, says("", fmt.Sprintf(`c%d do {"kind":"file_read","do":"echo"}`, i)))
+		}
+		s := start(t, func(o *Options) { o.MaxTurns = 3 }, steps...)
+		s.do(event.Submit{Text: "loop"})
+		if n := len(s.model.requests); n != 3 {
+			t.Errorf("%d model calls, want 3", n)
+		}
+		if f, _ := find[event.TaskFinished](s); f.Outcome != event.MaxTurns {
+			t.Errorf("outcome %s, want max_turns", f.Outcome)
+		}
+		s.stop()
+	})
+}
+
+func TestQueuedPromptsSteer(t *testing.T) { // DECISIONS 37, K17
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil, says("", `c1 do {"kind":"shell","do":"echo"}`), says("ok"), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		s.do(event.Submit{Text: "also a"}, event.Submit{Text: "also b"}, event.Submit{Text: "not this"}, event.Unqueue{ID: 4})
+		asked, _ := find[event.ApprovalAsked](s)
+		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		var users []string
+		for _, m := range s.model.requests[1].Messages {
+			if m.Role == model.User {
+				users = append(users, m.Content)
+			}
+		}
+		if !slices.Equal(users, []string{"go", "also a", "also b"}) {
+			t.Errorf("user messages %q", users)
+		}
+		s.stop()
+	})
+}
+
+func TestQueuedPromptStartsItsOwnExchange(t *testing.T) { // DECISIONS 37
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		wait := func(ctx context.Context, yield func(model.Delta, error) bool) {
+			<-release
+			says("one")(ctx, yield)
+		}
+		s := start(t, nil, wait, says("two"), says("three"))
+		s.do(event.Submit{Text: "a"}, event.Submit{Text: "b"}, event.Submit{Text: "c"})
+		close(release)
+		synctest.Wait()
+		if _, n := find[event.TaskFinished](s); n != 3 {
+			t.Errorf("%d exchanges, want 3", n)
+		}
+		if got := len(s.model.requests[2].Messages); got != 5 {
+			t.Errorf("the last request has %d messages, want 5", got)
+		}
+		s.stop()
+	})
+}
+
+func TestBadCommands(t *testing.T) { // G08
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil)
+		s.do(event.Submit{Text: " \n"}, event.Unqueue{ID: 9}, event.Continue{}, event.Cancel{}, event.Cancel{Task: 7},
+			event.Approve{ID: "x", Decision: "maybe"}, event.SetMode{Mode: "yolo"}, event.WatchPanes{}, nil)
+		if _, n := find[event.Error](s); n != 8 {
+			t.Errorf("%d errors, want 8", n)
+		}
+		s.stop()
+	})
+}
+
+func TestReusedCallIDs(t *testing.T) { // C02, P15: providers number calls from 1 in every answer
+	synctest.Test(t, func(t *testing.T) {
+		call := `c1 do {"kind":"file_read","do":"echo"}`
+		s := start(t, nil, says("", call, call), says("", call), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		ids := map[string]bool{}
+		for _, m := range s.model.requests[2].Messages {
+			for _, c := range m.ToolCalls {
+				ids[c.ID] = true
+			}
+		}
+		if len(ids) != 3 || len(s.tool.ran) != 3 {
+			t.Errorf("ids %v, ran %v, want three of each", ids, s.tool.ran)
+		}
+		s.stop()
+	})
+}
+
+func TestBrokenJournalStopsSideEffects(t *testing.T) { // DECISIONS 1, DESIGN "Bad input"
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { o.Mode = action.ModeAll }, says("", `c1 do {"kind":"shell","do":"echo"}`), says("ok"))
+		s.mem.mu.Lock()
+		s.mem.err = errors.New("no space left on device")
+		s.mem.mu.Unlock()
+		s.do(event.Submit{Text: "go"})
+		if len(s.tool.ran) != 0 {
+			t.Errorf("ran %v without a journal", s.tool.ran)
+		}
+		if e, n := find[event.Error](s); n != 1 || e.Code != "journal_broken" {
+			t.Errorf("%d errors, %+v", n, e)
+		}
+		s.stop()
+	})
+}
+
+// crash runs an exchange up to where it stands still, and returns what a journal holds
+// if the process dies there.
+func crash(t *testing.T, steps ...step) []event.Envelope {
+	s := start(t, nil, steps...)
+	s.do(event.Submit{Text: "go"})
+	time.Sleep(3 * time.Second)
+	synctest.Wait()
+	s.mem.mu.Lock()
+	stored := slices.Clone(s.mem.events)
+	s.mem.mu.Unlock()
+	s.stop()
+	return stored
+}
+
+func TestResume(t *testing.T) { // DECISIONS 2, 8
+	slow := func(ctx context.Context, yield func(model.Delta, error) bool) {
+		for _, w := range []string{"one ", "two ", "three "} {
+			time.Sleep(700 * time.Millisecond)
+			if !yield(model.Delta{Kind: model.Text, Text: w}, nil) {
+				return
+			}
+		}
+		<-ctx.Done()
+		yield(model.Delta{}, ctx.Err())
+	}
+	tests := []struct {
+		name     string
+		steps    []step
+		commands []event.Command // after the resume
+		approve  bool
+		requests int    // that the resumed process sends
+		history  string // of its last request
+	}{
+		{"ended in order", []step{says("hello")}, []event.Command{event.Submit{Text: "next"}}, false, 1, "user:go assistant:hello user:next"},
+		{"in an answer", []step{slow}, nil, false, 0, ""},
+		{"in an answer, then Enter", []step{slow}, []event.Command{event.Continue{}}, false, 1, "user:go assistant:one two "},
+		{"in a tool that can be found again", []step{says("", `c1 do {"kind":"file_read","do":"hang"}`)}, []event.Command{event.Continue{}}, false, 1,
+			"user:go assistant: tool:recovered from /out/000001"},
+		{"in an approval", []step{says("", `c1 do {"kind":"shell","do":"echo"}`)}, nil, true, 1, "user:go assistant: tool:done c1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stored := crash(t, tt.steps...)
+				s := start(t, func(o *Options) { o.Replay = stored }, says("fine"))
+				if first := s.seen[0].Seq; first%1_000_000 != 1 || first < 1_000_000 {
+					t.Errorf("the first number is %d, want just above a multiple of a million", first)
+				}
+				if n := len(s.model.requests); n != 0 {
+					t.Errorf("resuming called the model %d times", n)
+				}
+				if tt.approve {
+					asked, _ := find[event.ApprovalAsked](s)
+					s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+				}
+				s.do(tt.commands...)
+				if n := len(s.model.requests); n != tt.requests {
+					t.Fatalf("%d requests, want %d", n, tt.requests)
+				}
+				if tt.requests > 0 {
+					var got []string
+					for _, m := range s.model.requests[tt.requests-1].Messages {
+						got = append(got, string(m.Role)+":"+m.Content)
+					}
+					if strings.Join(got, " ") != tt.history {
+						t.Errorf("history %q\nwant    %q", strings.Join(got, " "), tt.history)
+					}
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
+func TestSlowReaderLosesNothingDurable(t *testing.T) { // DECISIONS 3
+	synctest.Test(t, func(t *testing.T) {
+		mem := &memory{}
+		st := &stream{session: "s1", now: time.Now, journal: mem}
+		events := st.subscribe(t.Context())
+		const n = 3 * maxBehind
+		for i := range n {
+			_ = st.emit(0, 0, event.TextDelta{Text: "x"})
+			_ = st.emit(0, 0, event.Notice{Text: fmt.Sprint(i)})
+		}
+		st.close()
+		next := 0
+		for env := range events {
+			if p, ok := env.Payload.(event.Notice); ok {
+				if p.Text != fmt.Sprint(next) {
+					t.Fatalf("notice %s, want %d", p.Text, next)
+				}
+				next++
+			}
+		}
+		if next != n {
+			t.Errorf("%d notices, want %d", next, n)
+		}
+	})
+}
+
+func TestMergedDeltasKeepTheText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &stream{session: "s1", now: time.Now}
+		events := st.subscribe(t.Context())
+		var want, got strings.Builder
+		for i := range 5000 {
+			w := fmt.Sprint(i, " ")
+			want.WriteString(w)
+			_ = st.emit(1, 1, event.TextDelta{Text: w})
+		}
+		st.close()
+		count := 0
+		for env := range events {
+			got.WriteString(env.Payload.(event.TextDelta).Text)
+			count++
+		}
+		if got.String() != want.String() || count > 20 {
+			t.Errorf("%d events with %d bytes, want few with %d", count, got.Len(), want.Len())
+		}
+	})
+}
+
+func TestOutputFloodIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &stream{session: "s1", now: time.Now}
+		events := st.subscribe(t.Context())
+		block := strings.Repeat("y", 32<<10)
+		for i := range int64(1000) {
+			_ = st.emit(1, 1, event.ToolOutput{CallID: "c", Stream: "stdout", Text: block, BytesTotal: (i + 1) * int64(len(block))})
+		}
+		st.close()
+		size, last := 0, int64(0)
+		for env := range events {
+			p := env.Payload.(event.ToolOutput)
+			size += len(p.Text)
+			last = p.BytesTotal
+		}
+		if size > 2*maxOutput || last != 1000*int64(len(block)) {
+			t.Errorf("%d bytes waited, the last event counts %d", size, last)
+		}
+	})
+}
+
+func TestOutputKeepsCharactersWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil)
+		out := s.output(1, 1, "c")
+		text := "a→漢😀b\xff\xfe"
+		for i := range len(text) {
+			out(tools.Chunk{Stream: tools.Stdout, Text: []byte{text[i]}, Total: int64(i + 1)})
+		}
+		synctest.Wait()
+		var got strings.Builder
+		for _, env := range s.seen {
+			if p, ok := env.Payload.(event.ToolOutput); ok {
+				got.WriteString(p.Text)
+			}
+		}
+		if got.String() != text {
+			t.Errorf("output %q, want %q", got.String(), text)
+		}
+		s.stop()
+	})
+}

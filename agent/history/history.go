@@ -1,0 +1,149 @@
+// Package history is the list of messages that a model is sent. It is always valid to
+// send: every tool call has exactly one result, in call order, right after the message
+// that made it, and nothing comes between them (SPEC A05, A17, B20).
+//
+//	h := history.New("You are buddy.")
+//	h.User("list the files")
+//	h.Assistant(answer)          // may open calls
+//	h.Result(id, "run_shell", out)
+//	req.Messages = h.Messages()
+//
+// A History is not safe for concurrent use.
+package history
+
+import (
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// Unanswered is the result given to calls that never got one.
+const Unanswered = "operation cancelled by user"
+
+// History is a conversation. Make it with New.
+type History struct {
+	msgs  []model.Message
+	open  []model.ToolCall // calls of the last assistant message without a result, in order
+	ids   map[string]bool  // of every call
+	chars int              // of all messages, for the estimate
+}
+
+// New starts a history. A blank system prompt adds no message (A02).
+func New(system string) *History {
+	h := &History{ids: make(map[string]bool)}
+	if strings.TrimSpace(system) != "" {
+		h.add(model.Message{Role: model.System, Content: system})
+	}
+	return h
+}
+
+// User appends what the person said. Calls still open are answered first.
+func (h *History) User(text string) {
+	h.Close(Unanswered)
+	h.add(model.Message{Role: model.User, Content: text})
+}
+
+// Assistant appends an answer and reports whether it was worth storing: one with
+// neither text nor calls is not (A04). Calls without a name or whose id came before in
+// the same answer are dropped (A31).
+func (h *History) Assistant(m model.Message) bool {
+	h.Close(Unanswered)
+	m.Role = model.Assistant
+	if strings.TrimSpace(m.Content) == "" {
+		m.Content = ""
+	}
+	m.ToolCalls = validCalls(m.ToolCalls)
+	if m.Content == "" && len(m.ToolCalls) == 0 {
+		return false
+	}
+	h.add(m)
+	h.open = slices.Clone(m.ToolCalls)
+	for _, c := range m.ToolCalls {
+		h.ids[c.ID] = true
+	}
+	return true
+}
+
+// Called reports whether a call with this id was made before.
+func (h *History) Called(id string) bool { return h.ids[id] }
+
+func validCalls(calls []model.ToolCall) []model.ToolCall {
+	var out []model.ToolCall
+	for _, c := range calls {
+		twice := slices.ContainsFunc(out, func(o model.ToolCall) bool { return o.ID == c.ID })
+		if c.ID != "" && c.Name != "" && !twice {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Result answers an open call and reports whether id was one. Results may come in any
+// order; Messages has them in call order.
+func (h *History) Result(id, name, content string) bool {
+	i := slices.IndexFunc(h.open, func(c model.ToolCall) bool { return c.ID == id })
+	if i < 0 {
+		return false
+	}
+	h.open = slices.Delete(h.open, i, i+1)
+	if content == "" {
+		content = "(" + name + " completed with no output)"
+	}
+	h.add(model.Message{Role: model.Tool, Content: content, ToolCallID: id, Name: name})
+	h.sortResults()
+	return true
+}
+
+// sortResults puts the results after the last assistant message into call order.
+func (h *History) sortResults() {
+	first := len(h.msgs)
+	for first > 0 && h.msgs[first-1].Role == model.Tool {
+		first--
+	}
+	if first == 0 {
+		return
+	}
+	order := make(map[string]int)
+	for i, c := range h.msgs[first-1].ToolCalls {
+		order[c.ID] = i
+	}
+	slices.SortStableFunc(h.msgs[first:], func(a, b model.Message) int { return order[a.ToolCallID] - order[b.ToolCallID] })
+}
+
+// Open returns the calls that have no result yet, in order.
+func (h *History) Open() []model.ToolCall { return slices.Clone(h.open) }
+
+// Close answers every open call with text.
+func (h *History) Close(text string) {
+	for _, c := range h.Open() {
+		h.Result(c.ID, c.Name, text)
+	}
+}
+
+// Messages returns what to send. Open calls must have been answered. The caller must
+// not change the messages.
+func (h *History) Messages() []model.Message { return slices.Clip(h.msgs) }
+
+// Last returns the role of the last message, "" when there is none.
+func (h *History) Last() model.Role {
+	if len(h.msgs) == 0 {
+		return ""
+	}
+	return h.msgs[len(h.msgs)-1].Role
+}
+
+// Tokens estimates the size of the history (B01): 16 characters a message and all its
+// text, four characters a token.
+func (h *History) Tokens() int { return h.chars / 4 }
+
+func (h *History) add(m model.Message) {
+	h.msgs = append(h.msgs, m)
+	h.chars += 16 + len(m.Content) + len(m.ToolCallID)
+	for _, c := range m.ToolCalls {
+		h.chars += len(c.Name) + len(c.Arguments)
+	}
+	for k, v := range m.Extra {
+		h.chars += len(k) + len(v)
+	}
+}

@@ -1,0 +1,248 @@
+// Package demo is the embedded model: it needs no key and no network, says that it is
+// not a language model, and calls the real tools, so that the whole program can be tried
+// before a model is connected (DECISIONS 26).
+//
+//	m := demo.New(20 * time.Millisecond) // a word every 20 ms
+//	for d, err := range m.Stream(ctx, req) { … }
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"buddy/agent/model"
+)
+
+// Connect is the line that tells how to connect a real model.
+const Connect = "To connect a real model, see docs/config.md: any OpenAI-compatible endpoint will do."
+
+// Model is the embedded model. Make it with New.
+type Model struct{ pace time.Duration }
+
+// New returns the embedded model. It pauses for pace after each word; 0 is no pause.
+func New(pace time.Duration) *Model { return &Model{pace: pace} }
+
+// Info describes the demo.
+func (*Model) Info() model.Info {
+	return model.Info{Profile: "demo", Model: "demo", API: "demo", Window: 32_000}
+}
+
+// Stream answers the last thing that the person said.
+func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		r := reply(req)
+		for word := range words(r.Content) {
+			if !m.wait(ctx) {
+				yield(model.Delta{}, context.Cause(ctx))
+				return
+			}
+			if !yield(model.Delta{Kind: model.Text, Text: word}, nil) {
+				return
+			}
+		}
+		for i := range r.ToolCalls {
+			if !yield(model.Delta{Kind: model.CallReady, Call: &r.ToolCalls[i]}, nil) {
+				return
+			}
+		}
+		finish := model.FinishStop
+		if len(r.ToolCalls) > 0 {
+			finish = model.FinishToolCalls
+		}
+		r.Role = model.Assistant
+		usage := model.Usage{Prompt: size(req) / 4, Completion: (len(r.Content) + 3) / 4}
+		yield(model.Delta{Kind: model.Done, Message: &r, Finish: finish, Usage: &usage}, nil)
+	}
+}
+
+func (m *Model) wait(ctx context.Context) bool {
+	if m.pace == 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(m.pace)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// words yields s in pieces that end after a run of blanks; joined they are s.
+func words(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s != "" {
+			n := strings.IndexAny(s, " \n")
+			if n < 0 {
+				n = len(s)
+			}
+			for n < len(s) && (s[n] == ' ' || s[n] == '\n') {
+				n++
+			}
+			if !yield(s[:n]) {
+				return
+			}
+			s = s[n:]
+		}
+	}
+}
+
+func size(req model.Request) int {
+	n := 0
+	for _, m := range req.Messages {
+		n += 16 + len(m.Content)
+	}
+	return n
+}
+
+// reply decides what to say from the last prompt and the results that came after it.
+func reply(req model.Request) model.Message {
+	prompt, results := lastExchange(req.Messages)
+	verb, rest, _ := strings.Cut(strings.TrimSpace(prompt), " ")
+	rest = strings.TrimSpace(rest)
+	switch verb = strings.ToLower(verb); {
+	case verb == "tour" && rest == "":
+		return tour(req, results)
+	case len(results) > 0:
+		return report(results[len(results)-1])
+	case verb == "run" && rest != "":
+		return call(req, "I will run that in the terminal pane.", rest, "you asked me to run it", "medium", true)
+	case verb == "read" && rest != "":
+		return call(req, "I will read "+code(rest)+".", "cat -- "+quote(rest), "you asked to see the file", "low", false)
+	case verb == "list":
+		return call(req, "I will list "+code(or(rest, "this folder"))+".", "ls -la -- "+quote(or(rest, ".")), "you asked what is there", "low", false)
+	case verb == "write":
+		if text, path, ok := cutLast(rest, " to "); ok {
+			return call(req, "I will write to "+code(path)+".", "printf '%s\\n' "+quote(text)+" > "+quote(path), "you asked me to write this file", "medium", true)
+		}
+	case verb == "help" && rest == "":
+		return say(help)
+	case strings.EqualFold(strings.TrimSpace(prompt), "explain yourself"):
+		return say(explain)
+	}
+	return say(unknown)
+}
+
+const (
+	verbs = "- `run COMMAND` runs a command in a real terminal pane, after you said yes\n" +
+		"- `read FILE` and `list [FOLDER]` look at files\n" +
+		"- `write TEXT to FILE` writes a file\n" +
+		"- `tour` shows the program in three steps\n" +
+		"- `explain yourself` tells what this is\n\n"
+	help    = "This is the built-in demo. It is **not a language model**: it knows a few verbs and calls the real tools with them.\n\n" + verbs + Connect
+	unknown = "I am the built-in demo, not a language model, so I only know these verbs:\n\n" + verbs + Connect
+	explain = "I am the demo that is built into buddy. I am **not a language model**: I match a few verbs and call the same tools that a real model would call.\n\n" +
+		"- Commands run in a real tmux pane that you can attach to.\n" +
+		"- Nothing that could change something runs before you said yes.\n" +
+		"- Everything is in the session file, and `buddy resume --last` brings it back.\n\n" + Connect
+)
+
+// lastExchange returns the last prompt and the tool results after it.
+func lastExchange(msgs []model.Message) (prompt string, results []string) {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		switch msgs[i].Role {
+		case model.Tool:
+			results = append([]string{msgs[i].Content}, results...)
+		case model.User:
+			return msgs[i].Content, results
+		}
+	}
+	return "", results
+}
+
+func say(text string) model.Message { return model.Message{Content: text} }
+
+// call asks for run_shell. Without that tool there is nothing that it could do.
+func call(req model.Request, text, command, why, risk string, mutation bool) model.Message {
+	for _, t := range req.Tools {
+		if t.Name != "run_shell" {
+			continue
+		}
+		args, err := json.Marshal(map[string]any{"command": command, "why": why, "risk": risk, "mutation": mutation, "privesc": false})
+		if err != nil { // of strings and booleans: cannot happen
+			return say(err.Error())
+		}
+		return model.Message{Content: text, ToolCalls: []model.ToolCall{{Name: "run_shell", Arguments: string(args)}}}
+	}
+	return say("There is no tool here that runs commands.\n\n" + Connect)
+}
+
+// report tells what a tool gave.
+func report(result string) model.Message {
+	var r struct {
+		Result struct {
+			ExitCode       int `json:"exit_code"`
+			Stdout, Stderr string
+		} `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(result), &r); err != nil {
+		return say("It did not run: " + strings.TrimSuffix(result, ".") + ".")
+	}
+	out := strings.TrimRight(r.Result.Stdout+r.Result.Stderr, "\n")
+	lines := strings.Count(out, "\n") + 1
+	switch {
+	case out == "":
+		return say(fmt.Sprintf("Done: exit code %d, and it printed nothing.", r.Result.ExitCode))
+	case lines == 1:
+		return say(fmt.Sprintf("Done: exit code %d. It printed:\n\n%s", r.Result.ExitCode, fence(out)))
+	}
+	first := strings.SplitAfterN(out, "\n", 9)
+	text := fmt.Sprintf("Done: exit code %d and %d lines of output. It begins:\n\n", r.Result.ExitCode, lines)
+	if len(first) < 9 {
+		text = fmt.Sprintf("Done: exit code %d. It printed:\n\n", r.Result.ExitCode)
+	}
+	return say(text + fence(strings.TrimRight(strings.Join(first[:min(len(first), 8)], ""), "\n")))
+}
+
+// tour runs three harmless commands, one a turn.
+func tour(req model.Request, results []string) model.Message {
+	switch len(results) {
+	case 0:
+		return call(req, "Welcome! **Step 1.** I ask to run a command: look at what it does, then press `y`.",
+			"echo \"hello from $(uname -sm)\"", "the tour shows how a command is approved", "low", false)
+	case 1:
+		return call(req, "**Step 2.** Output appears while the command runs, in the pane on the right. Press Ctrl-C to cancel one that takes too long.",
+			"for i in 1 2 3 4 5; do echo \"line $i\"; sleep 0.4; done", "the tour shows live output", "low", false)
+	case 2:
+		return call(req, "**Step 3.** It is a real terminal: the folder and the variables stay from one command to the next.",
+			"pwd; echo \"$((6 * 7)) is the answer\"", "the tour shows that the shell keeps its state", "low", false)
+	default:
+		return say("That was the tour. The line under the pane tells how to **attach to it** from another terminal, and `/help` lists all keys.\n\n" + Connect)
+	}
+}
+
+// fence puts text into a code block that it can't end.
+func fence(text string) string {
+	marks := "```"
+	for strings.Contains(text, marks) {
+		marks += "`"
+	}
+	return marks + "\n" + text + "\n" + marks
+}
+
+func code(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
+
+// quote makes s one word of a POSIX shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+func or(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}
+
+// cutLast cuts s around the last sep.
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return "", "", false
+	}
+	before, after = strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+len(sep):])
+	return before, after, before != "" && after != ""
+}
