@@ -383,10 +383,16 @@ func TestCancel(t *testing.T) { // A16, A17
 		history string // roles and contents of the next request
 	}{
 		{"while the model answers", []step{hangs("half ")}, "user:go assistant:half  user:next"},
-		{"while a tool runs", []step{says("", `c1 do {"kind":"file_read","do":"echo"}`, `c2 do {"kind":"file_read","do":"hang"}`, `c3 do {"kind":"file_read","do":"echo"}`)},
-			"user:go assistant: tool:done c1 tool:operation cancelled by user tool:operation cancelled by user user:next"},
-		{"while a person is asked", []step{says("", `c1 do {"kind":"shell","do":"echo"}`, `c2 do {"kind":"shell","do":"echo"}`)},
-			"user:go assistant: tool:operation cancelled by user tool:operation cancelled by user user:next"},
+		{
+			"while a tool runs",
+			[]step{says("", `c1 do {"kind":"file_read","do":"echo"}`, `c2 do {"kind":"file_read","do":"hang"}`, `c3 do {"kind":"file_read","do":"echo"}`)},
+			"user:go assistant: tool:done c1 tool:operation cancelled by user tool:operation cancelled by user user:next",
+		},
+		{
+			"while a person is asked",
+			[]step{says("", `c1 do {"kind":"shell","do":"echo"}`, `c2 do {"kind":"shell","do":"echo"}`)},
+			"user:go assistant: tool:operation cancelled by user tool:operation cancelled by user user:next",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -422,10 +428,12 @@ func TestModelFailure(t *testing.T) { // A27, bad input: stream cut
 		want string
 	}{
 		{"error", fails("some ", errors.New("connection reset")), "connection reset"},
-		{"no end", func(_ context.Context, yield func(model.Delta, error) bool) {
-			yield(model.Delta{Kind: model.Text, Text: "some "}, nil)
+		{
+			"no end", func(_ context.Context, yield func(model.Delta, error) bool) {
+				yield(model.Delta{Kind: model.Text, Text: "some "}, nil)
+			},
+			`model "scripted": the answer ended before it was complete`,
 		},
-			`model "scripted": the answer ended before it was complete`},
 		{"empty", says(""), ErrEmptyResponse.Error()},
 		{"panic", func(context.Context, func(model.Delta, error) bool) { panic("adapter") }, "internal error: adapter"},
 	}
@@ -593,8 +601,13 @@ func TestResume(t *testing.T) { // DECISIONS 2, 8
 		{"ended in order", []step{says("hello")}, []event.Command{event.Submit{Text: "next"}}, false, 1, "user:go assistant:hello user:next"},
 		{"in an answer", []step{slow}, nil, false, 0, ""},
 		{"in an answer, then Enter", []step{slow}, []event.Command{event.Continue{}}, false, 1, "user:go assistant:one two "},
-		{"in a tool that can be found again", []step{says("", `c1 do {"kind":"file_read","do":"hang"}`)}, []event.Command{event.Continue{}}, false, 1,
-			"user:go assistant: tool:recovered from /out/000001"},
+		{
+			"in a tool that can be found again",
+			[]step{says("", `c1 do {"kind":"file_read","do":"hang"}`)},
+			[]event.Command{event.Continue{}},
+			false, 1,
+			"user:go assistant: tool:recovered from /out/000001",
+		},
 		{"in an approval", []step{says("", `c1 do {"kind":"shell","do":"echo"}`)}, nil, true, 1, "user:go assistant: tool:done c1"},
 	}
 	for _, tt := range tests {

@@ -116,8 +116,10 @@ func guarded(name string, run func() tools.Result) (res tools.Result) {
 
 // finish stores a result in the stream and in the history.
 func (r *Runtime) finish(task, turn int, c model.ToolCall, res tools.Result, ms int64) {
-	e := event.ToolResult{CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
-		ExitCode: res.ExitCode, DurationMS: ms, Tail: res.Tail}
+	e := event.ToolResult{
+		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
+		ExitCode: res.ExitCode, DurationMS: ms, Tail: res.Tail,
+	}
 	if res.Full != nil {
 		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}
 	}

@@ -89,8 +89,10 @@ func (r *Runtime) ask(ctx context.Context, task, turn int) (answer, error) {
 	tokens := r.hist.Tokens()
 	r.mu.Unlock()
 	info := r.opts.Model.Info()
-	r.emit(task, turn, event.RequestStarted{Profile: info.Profile, Model: info.Model, Messages: len(req.Messages),
-		Tools: len(req.Tools), EstimatedTokens: tokens, Attempt: 1})
+	r.emit(task, turn, event.RequestStarted{
+		Profile: info.Profile, Model: info.Model, Messages: len(req.Messages),
+		Tools: len(req.Tools), EstimatedTokens: tokens, Attempt: 1,
+	})
 
 	began := r.opts.Now()
 	p := &partial{runtime: r, task: task, turn: turn, saved: began}

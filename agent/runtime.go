@@ -119,15 +119,19 @@ func (r *Runtime) Subscribe(ctx context.Context) <-chan event.Envelope {
 // take commands. Call it once, after the first Subscribe.
 func (r *Runtime) Start() {
 	info := r.opts.Model.Info()
-	created := event.SessionCreated{Version: r.opts.Version, Cwd: r.opts.Cwd, Target: r.opts.Target,
-		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window}
+	created := event.SessionCreated{
+		Version: r.opts.Version, Cwd: r.opts.Cwd, Target: r.opts.Target,
+		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window,
+	}
 	left := leftover{}
 	if len(r.opts.Replay) == 0 {
 		r.emit(0, 0, created)
 	} else {
 		left = r.replay(r.opts.Replay)
-		r.emit(0, 0, event.SessionResumed{Version: created.Version, Cwd: created.Cwd, Target: created.Target,
-			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Interrupted: left.exchange})
+		r.emit(0, 0, event.SessionResumed{
+			Version: created.Version, Cwd: created.Cwd, Target: created.Target,
+			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Interrupted: left.exchange,
+		})
 	}
 	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
 	r.emitUsage(0, 0)
@@ -165,7 +169,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 	return err
 }
 
-// emit publishes an event. Who has side effects in mind asks r.stream.storable before.
+// emit publishes an event whatever the journal's state; a tool's start checks it.
 func (r *Runtime) emit(task, turn int, e event.Event) { _ = r.stream.emit(task, turn, e) }
 
 // serve takes commands until the runtime closes.

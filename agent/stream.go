@@ -61,13 +61,6 @@ func (s *stream) fan(env event.Envelope) {
 	}
 }
 
-// storable returns why durable events can't be stored, or nil.
-func (s *stream) storable() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.broken
-}
-
 func (s *stream) subscribe(ctx context.Context) <-chan event.Envelope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,24 +154,26 @@ func (q *subscriber) merge(env event.Envelope) bool {
 	return ok
 }
 
+// merged returns a followed by b as one event, if they are pieces of the same thing.
 func merged(a, b event.Event) (event.Event, bool) {
-	switch b := b.(type) {
+	switch a := a.(type) {
 	case event.TextDelta:
-		if a, ok := a.(event.TextDelta); ok && len(a.Text) < mergeSize {
+		if b, ok := b.(event.TextDelta); ok && len(a.Text) < mergeSize {
 			return event.TextDelta{Text: a.Text + b.Text}, true
 		}
 	case event.ReasoningDelta:
-		if a, ok := a.(event.ReasoningDelta); ok && len(a.Text) < mergeSize && a.Field == b.Field {
+		if b, ok := b.(event.ReasoningDelta); ok && len(a.Text) < mergeSize && a.Field == b.Field {
 			return event.ReasoningDelta{Field: b.Field, Text: a.Text + b.Text}, true
 		}
 	case event.ToolOutput:
-		if a, ok := a.(event.ToolOutput); ok && len(a.Text) < mergeSize && a.CallID == b.CallID && a.Stream == b.Stream {
-			return event.ToolOutput{CallID: b.CallID, Stream: b.Stream, Text: a.Text + b.Text, BytesTotal: b.BytesTotal}, true
+		b, ok := b.(event.ToolOutput)
+		if ok = ok && len(a.Text) < mergeSize && a.CallID == b.CallID && a.Stream == b.Stream; ok {
+			b.Text = a.Text + b.Text
 		}
+		return b, ok
 	case event.PaneScreen:
-		if a, ok := a.(event.PaneScreen); ok && a.Pane == b.Pane {
-			return b, true
-		}
+		b, ok := b.(event.PaneScreen)
+		return b, ok && a.Pane == b.Pane
 	}
 	return nil, false
 }

@@ -43,8 +43,10 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Session, s.Info.Event = env.Session, p
 	case event.SessionResumed:
 		s.Info.Session = env.Session
-		s.Info.Event = event.SessionCreated{Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
-			Model: p.Model, API: p.API, Window: p.Window, Title: s.Info.Event.Title}
+		s.Info.Event = event.SessionCreated{
+			Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
+			Model: p.Model, API: p.API, Window: p.Window, Title: s.Info.Event.Title,
+		}
 		s.Info.Mode, s.Info.Until = action.ModeAsk, 0 // DECISIONS 10
 		return s.endAll(env.Time) | Header
 	case event.ContextUsage:
