@@ -1,0 +1,36 @@
+// Package prompt writes the system prompt: one template, one way to fill it (SPEC E19).
+// It holds nothing that changes during a session, so that providers can cache it (C11).
+//
+//	text, err := prompt.System(prompt.Facts{OS: "linux", Shell: "bash", Cwd: "/home/ann/shop", Target: "local"})
+package prompt
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"text/template"
+)
+
+// Facts fill the template. All of them stay as they are for a whole session.
+type Facts struct {
+	OS     string   // runtime.GOOS of the target
+	Shell  string   // the program that runs commands
+	Cwd    string   // where commands start
+	Target string   // "local", or where else commands run
+	Tools  []string // names of the tools on offer
+	Extra  string   // the operator's own instructions, of lower priority
+}
+
+//go:embed system.md
+var source string
+
+var system = template.Must(template.New("system").Funcs(template.FuncMap{"join": strings.Join}).Parse(source))
+
+// System returns the system prompt.
+func System(f Facts) (string, error) {
+	var b strings.Builder
+	if err := system.Execute(&b, f); err != nil {
+		return "", fmt.Errorf("system prompt: %w", err)
+	}
+	return strings.TrimSpace(b.String()), nil
+}

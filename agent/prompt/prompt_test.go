@@ -1,0 +1,44 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSystem(t *testing.T) { // E19
+	f := Facts{OS: "linux", Shell: "bash", Cwd: "/w", Target: "local", Tools: []string{"run_shell", "read_file"}}
+	local, err := System(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Target, f.Extra = "root@web-02 (ssh)", "Answer in German."
+	remote, err := System(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ text, want string }{
+		{local, "run on this machine (linux, bash), starting in /w"},
+		{local, "run_shell, read_file"},
+		{remote, "run on root@web-02 (ssh) (linux, bash)"},
+		{remote, "Answer in German."},
+	} {
+		if !strings.Contains(tt.text, tt.want) {
+			t.Errorf("%q is not in\n%s", tt.want, tt.text)
+		}
+	}
+	if strings.Contains(local, "operator") {
+		t.Error("speaks of operator instructions though there are none")
+	}
+	if again, _ := System(f); again != remote { // C11
+		t.Error("the same facts give another text")
+	}
+	if n := len(local); n > 4000 {
+		t.Errorf("%d bytes, want at most 4000", n)
+	}
+}
+
+func TestNoTools(t *testing.T) {
+	if got, _ := System(Facts{Target: "local"}); !strings.Contains(got, "no tools in this session") {
+		t.Errorf("says nothing of having no tools:\n%s", got)
+	}
+}

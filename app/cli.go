@@ -1,0 +1,156 @@
+// Package app is the program: its command line, its composition and its full screen.
+//
+//	prompt ── key ──▶ views ── intent ──▶ app ── event.Command ──▶ agent.Runtime
+//	screen ◀─ draw ── views ◀─ Changed ── state.Apply ◀─ pump ◀─ event.Envelope ─┘
+//
+//	code := app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"buddy/agent/action"
+	"buddy/tmux/pane"
+)
+
+// Version is the program's version; releases set it when they are built.
+var Version = "0.1.0-dev"
+
+// Exit codes (SPEC, decision 2).
+const (
+	exitDone      = 0
+	exitFailed    = 1
+	exitUsage     = 2
+	exitCancelled = 130
+)
+
+// flags are what the command line says.
+type flags struct {
+	model   string
+	noColor bool
+	theme   string
+	tmux    string
+
+	// resume
+	last bool
+
+	// exec
+	json    bool
+	approve string
+	resume  string
+}
+
+// exit is an error that carries an exit code. An empty text prints nothing.
+type exit struct {
+	code int
+	text string
+}
+
+func (e exit) Error() string { return e.text }
+
+func usage(format string, args ...any) error {
+	return exit{exitUsage, fmt.Sprintf(format, args...)}
+}
+
+// Main runs the program and returns its exit code.
+func Main(args []string, stdin, stdout, stderr *os.File) int {
+	if len(args) > 0 && args[0] == "pane" {
+		return pane.Main(args[1:]) // the supervisor of a pane: started by us, not by people
+	}
+	root := commands(stdin, stdout, stderr)
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return exitDone
+	}
+	e := exit{exitUsage, err.Error()} // what cobra complains about is usage
+	errors.As(err, &e)
+	if e.text != "" {
+		fmt.Fprintln(stderr, "buddy: "+plain(e.text))
+	}
+	if e.code == exitUsage {
+		fmt.Fprintln(stderr, "buddy: run buddy --help for what there is")
+	}
+	return e.code
+}
+
+func commands(stdin, stdout, stderr *os.File) *cobra.Command {
+	f := &flags{}
+	root := &cobra.Command{
+		Use:   "buddy",
+		Short: "a terminal agent that works in real tmux panes and asks first",
+		Long: "buddy talks to a language model in one pane and runs commands in real tmux panes\n" +
+			"that you can watch, type into and attach to. It asks before it changes anything.\n\n" +
+			"Without a command it opens the full screen. Without a model it opens a built-in demo.",
+		Version:       Version,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true, SilenceUsage: true,
+		RunE: func(*cobra.Command, []string) error { return fullScreen(f, "", stdin, stdout) },
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetIn(stdin)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate("buddy {{.Version}}\n")
+	p := root.PersistentFlags()
+	p.StringVar(&f.model, "model", "", "the model to talk to")
+	p.StringVar(&f.theme, "theme", "", "the colours: dark or light")
+	p.BoolVar(&f.noColor, "no-color", false, "no colours")
+	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
+	root.AddCommand(resumeCommand(f, stdin, stdout), execCommand(f, stdin, stdout, stderr))
+	return root
+}
+
+func resumeCommand(f *flags, stdin, stdout *os.File) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "resume [ID]",
+		Short:   "go on with a session of this folder",
+		Example: "  buddy resume --last\n  buddy resume 7f3a",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			id := strings.Join(args, "")
+			if f.last == (id != "") {
+				return usage("resume takes either a session id or --last")
+			}
+			if f.last {
+				id = "last"
+			}
+			return fullScreen(f, id, stdin, stdout)
+		},
+	}
+	c.Flags().BoolVar(&f.last, "last", false, "the session that was used last")
+	return c
+}
+
+func execCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "exec PROMPT",
+		Short: "answer one prompt: the answer on stdout, all else on stderr",
+		Long: "exec answers one prompt without the full screen. The answer alone goes to stdout,\n" +
+			"all else to stderr. A PROMPT of - is read from stdin.\n\n" +
+			"It exits 0 with an answer, 1 on a failure or a limit, 2 on wrong usage, 130 when cancelled.",
+		Example: "  buddy exec \"what does this repository do?\"\n  git diff | buddy exec - --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			prompt, err := readPrompt(args[0], stdin)
+			if err != nil {
+				return err
+			}
+			switch mode := action.Mode(f.approve); mode {
+			case action.ModeAsk, action.ModeAll, action.ModeNone:
+				return execute(f, prompt, stdout, stderr)
+			default:
+				return usage("--approve %q is not known (have: ask, all, none)", f.approve)
+			}
+		},
+	}
+	c.Flags().BoolVar(&f.json, "json", false, "print every event as a line of JSON instead of the answer")
+	c.Flags().StringVar(&f.approve, "approve", "ask", "what to do with what needs a yes: ask (on the terminal), all, none")
+	c.Flags().StringVar(&f.resume, "resume", "", "go on with a session: its ID, or last")
+	return c
+}

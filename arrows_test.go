@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rule says what the packages below a folder may not import.
+type rule struct {
+	from   string   // a folder of ours, with all below it
+	except []string // packages that may
+	not    []string // folders of ours, or paths of libraries
+	why    string
+}
+
+var rules = []rule{
+	{"agent", nil, []string{"buddy/app", "buddy/views", "buddy/sessions", "buddy/config", "buddy/themes"}, "the runtime knows nothing of the screen or of files of ours"},
+	{"agent/action", nil, []string{"buddy"}, "a leaf"},
+	{"agent/model", nil, []string{"buddy/agent/event", "buddy/agent/history", "buddy/agent/policy", "buddy/tools", "buddy/tmux"}, "adapters only translate"},
+	{"agent/event", nil, []string{"buddy/tools", "buddy/tmux", "buddy/agent/history", "buddy/agent/policy"}, "data only"},
+	{"agent/policy", nil, []string{"buddy/agent/event", "buddy/agent/model", "buddy/tools", "buddy/tmux"}, "judges actions only"},
+	{"tools", nil, []string{"buddy/app", "buddy/views", "buddy/agent/event", "buddy/agent/history", "buddy/sessions", "buddy/config"}, "tools are below the runtime"},
+	{"tmux", nil, []string{"buddy/app", "buddy/views", "buddy/agent", "buddy/tools", "buddy/sessions", "buddy/config"}, "tmux is below the tools"},
+	{"sessions", nil, []string{"buddy/app", "buddy/views", "buddy/tools", "buddy/tmux", "buddy/config"}, "files of events"},
+	{"config", nil, []string{"buddy"}, "a leaf"},
+	{"themes", nil, []string{"buddy"}, "a leaf"},
+	{"views", nil, []string{"buddy/tools", "buddy/tmux", "buddy/sessions", "buddy/config"}, "views draw the state"},
+	{"app/state", nil, []string{"buddy/views", "buddy/tools", "buddy/tmux", "buddy/sessions"}, "folds events"},
+	{"", []string{"app", "views"}, []string{"github.com/rivo/tview", "github.com/gdamore/tcell/v2"}, "only the screen draws"},
+	{"", []string{"agent/model/completions", "agent/model/responses"}, []string{"github.com/sashabaranov/go-openai"}, "only its adapters know a protocol"},
+}
+
+// TestArrows reads the direct imports of every package of ours and fails on a forbidden
+// one (DESIGN, "The house").
+func TestArrows(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, out)
+	}
+	checked := 0
+	for l := range strings.Lines(string(out)) {
+		words := strings.Fields(l)
+		pkg := strings.TrimPrefix(strings.TrimPrefix(words[0], "buddy"), "/")
+		for _, r := range rules {
+			if !below(pkg, r.from) || slices.ContainsFunc(r.except, func(e string) bool { return below(pkg, e) }) {
+				continue
+			}
+			for _, imported := range words[1:] {
+				checked++
+				if slices.ContainsFunc(r.not, func(n string) bool { return below(imported, n) }) && !below(imported, "buddy/"+r.from) {
+					t.Errorf("%s imports %s: %s", words[0], imported, r.why)
+				}
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d imports were checked: the list is not what it was", checked)
+	}
+}
+
+// below reports whether path is folder or in it.
+func below(path, folder string) bool {
+	return folder == "" || path == folder || strings.HasPrefix(path, folder+"/")
+}

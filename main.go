@@ -1,0 +1,21 @@
+// Command buddy is a full-screen terminal agent: you talk to a language model in one
+// pane, it runs commands in real tmux panes that you can watch, type into and attach to,
+// and it asks before it changes anything.
+//
+// What it prints: results go to stdout, everything else to stderr as "buddy: message",
+// without capitals or periods, and a line with the next step where there is one. It
+// exits 0 when done, 1 when something failed, 2 on wrong usage, 130 when cancelled.
+package main
+
+import (
+	"os"
+
+	"buddy/app"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is the whole program but for leaving the process.
+func run(args []string, stdin, stdout, stderr *os.File) int {
+	return app.Main(args, stdin, stdout, stderr)
+}
