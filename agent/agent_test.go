@@ -550,16 +550,23 @@ func TestReusedCallIDs(t *testing.T) { // C02, P15: providers number calls from 
 
 func TestBrokenJournalStopsSideEffects(t *testing.T) { // DECISIONS 1, DESIGN "Bad input"
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, func(o *Options) { o.Mode = action.ModeAll }, says("", `c1 do {"kind":"shell","do":"echo"}`), says("ok"))
-		s.mem.mu.Lock()
-		s.mem.err = errors.New("no space left on device")
-		s.mem.mu.Unlock()
+		s := start(t, func(o *Options) { o.Mode = action.ModeAll }, nil, says("ok"))
+		s.model.steps[0] = func(ctx context.Context, yield func(model.Delta, error) bool) { // the disk fills up meanwhile
+			s.mem.mu.Lock()
+			s.mem.err = errors.New("no space left on device")
+			s.mem.mu.Unlock()
+			says("", `c1 do {"kind":"shell","do":"echo"}`)(ctx, yield)
+		}
 		s.do(event.Submit{Text: "go"})
 		if len(s.tool.ran) != 0 {
 			t.Errorf("ran %v without a journal", s.tool.ran)
 		}
 		if e, n := find[event.Error](s); n != 1 || e.Code != "journal_broken" {
 			t.Errorf("%d errors, %+v", n, e)
+		}
+		s.do(event.Submit{Text: "more"})
+		if e, n := find[event.Error](s); n != 2 || e.Code != "bad_command" {
+			t.Errorf("a prompt for a read-only session: %d errors, %+v", n, e)
 		}
 		s.stop()
 	})

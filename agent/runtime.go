@@ -135,7 +135,7 @@ func (r *Runtime) Start() {
 	}
 	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
 	r.emitUsage(0, 0)
-	if left.exchange {
+	if left.exchange && r.stream.readOnly() == nil {
 		r.resume(left)
 	}
 	r.done.Add(1)
@@ -215,6 +215,10 @@ func (r *Runtime) reject(format string, args ...any) {
 func (r *Runtime) submit(text string) {
 	if strings.TrimSpace(text) == "" {
 		r.reject("the prompt is empty")
+		return
+	}
+	if err := r.stream.readOnly(); err != nil {
+		r.reject("the prompt was not taken, because nothing can be recorded: %v", err)
 		return
 	}
 	r.mu.Lock()

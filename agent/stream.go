@@ -61,6 +61,13 @@ func (s *stream) fan(env event.Envelope) {
 	}
 }
 
+// readOnly returns why durable events can't be stored, or nil.
+func (s *stream) readOnly() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}
+
 func (s *stream) subscribe(ctx context.Context) <-chan event.Envelope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
