@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 // rig is a session with the directories of its test.
 type rig struct {
-	t   testing.TB
+	t testing.TB
 	*tmux.Session
 	opt tmux.Options
 	srv *tmuxtest.Server // nil without tmux

@@ -21,8 +21,10 @@ func MakeDir(getenv func(string) string, name string) (string, error) {
 	if tmp == "" {
 		tmp = os.TempDir()
 	}
-	bases := []string{filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid())),
-		filepath.Join("/tmp", "buddy-"+strconv.Itoa(os.Getuid()))}
+	bases := []string{
+		filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid())),
+		filepath.Join("/tmp", "buddy-"+strconv.Itoa(os.Getuid())),
+	}
 	if run := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
 		bases = append([]string{filepath.Join(run, "buddy")}, bases...)
 	}
