@@ -1,0 +1,286 @@
+package tmux
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	lineMax  = 1 << 20 // bytes of a line of an answer
+	replyMax = 8 << 20 // bytes of an answer
+	sendWait = 5 * time.Second
+)
+
+// control is a control-mode client of tmux: it carries commands, whose answers come in
+// their order, and tells which panes print.
+type control struct {
+	proc    *exec.Cmd
+	in      *os.File
+	printed func(pane string) // a pane printed; called by the reader
+	done    chan struct{}     // closed when the client has ended
+
+	mu      sync.Mutex // guards what follows, and the order of writing
+	pending []*question
+	err     error // why no more commands are taken
+	output  bool  // tmux tells what panes print
+}
+
+// question is a command that waits for its answer.
+type question struct {
+	// fence, if set, is a line that the next command prints. It is used where the answer is
+	// text from a pane, which may imitate the line that ends an answer.
+	fence  string
+	answer chan answer // of one
+}
+
+type answer struct {
+	lines []string
+	err   error
+}
+
+// startControl starts cmd, a `tmux -C attach`. printed and ended are called by its reader.
+func startControl(cmd *exec.Cmd, printed func(string), ended func()) (*control, error) {
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer inR.Close()
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		_ = inW.Close()
+		return nil, err
+	}
+	defer outW.Close()
+	cmd.Stdin, cmd.Stdout = inR, outW
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C at our terminal is not for it
+	if err := cmd.Start(); err != nil {
+		_ = inW.Close()
+		_ = outR.Close()
+		return nil, err
+	}
+	c := &control{proc: cmd, in: inW, printed: printed, done: make(chan struct{})}
+	go func() {
+		err := c.read(bufio.NewReaderSize(outR, 64<<10))
+		_ = outR.Close()
+		c.fail(err)
+		_ = cmd.Process.Kill() // if it was not the one who ended
+		_ = cmd.Wait()
+		close(c.done)
+		ended()
+	}()
+	return c, nil
+}
+
+func (c *control) ended() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err != nil
+}
+
+// close detaches the client and waits for its end.
+func (c *control) close() {
+	c.fail(errors.New("control client is closed"))
+	select {
+	case <-c.done:
+	case <-time.After(time.Second):
+		_ = c.proc.Process.Kill()
+		<-c.done
+	}
+}
+
+// fail refuses all commands from now on and those that wait.
+func (c *control) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	c.err = err
+	for _, q := range c.pending {
+		q.answer <- answer{err: err}
+	}
+	c.pending = nil
+	_ = c.in.Close() // tmux detaches us
+}
+
+// do runs one tmux command, which must be one line without `;` between commands, and
+// returns the lines of its answer.
+func (c *control) do(ctx context.Context, command string) ([]string, error) {
+	return c.wait(ctx, c.ask(command, ""))
+}
+
+// ask sends a command. With a fence, the command is followed by one that prints it.
+func (c *control) ask(command, fence string) *question {
+	q := &question{fence: fence, answer: make(chan answer, 1)}
+	text := command + "\n"
+	if fence != "" {
+		text += "display-message -p " + fence + "\n"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.err
+	if err == nil {
+		c.pending = append(c.pending, q)
+		_ = c.in.SetWriteDeadline(time.Now().Add(sendWait))
+		if _, err = c.in.WriteString(text); err == nil {
+			return q
+		}
+		c.pending = c.pending[:len(c.pending)-1]
+		_ = c.in.Close() // half a line may be there: the reader sees the end
+	}
+	q.answer <- answer{err: err}
+	return q
+}
+
+func (c *control) wait(ctx context.Context, q *question) ([]string, error) {
+	select {
+	case a := <-q.answer:
+		return a.lines, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// capture is the text of a pane's screen, row by row, with its colours.
+func (c *control) capture(pane string) *question {
+	return c.ask("capture-pane -p -e -t "+pane, rand.Text())
+}
+
+// tellOutput switches whether tmux tells what panes print.
+func (c *control) tellOutput(on bool) {
+	c.mu.Lock()
+	same := c.output == on
+	c.output = on
+	c.mu.Unlock()
+	switch {
+	case same:
+	case on:
+		c.ask("refresh-client -f '!no-output'", "")
+	default:
+		c.ask("refresh-client -f no-output", "")
+	}
+}
+
+// read takes what tmux says until it ends.
+func (c *control) read(in *bufio.Reader) error {
+	for {
+		line, err := readLine(in)
+		if err != nil {
+			return err
+		}
+		guard, isBegin := strings.CutPrefix(line, "%begin ")
+		if !isBegin {
+			c.notice(line)
+			continue
+		}
+		var q *question
+		if strings.HasSuffix(guard, " 1") { // the answer to a command of ours
+			c.mu.Lock()
+			if len(c.pending) > 0 {
+				q, c.pending = c.pending[0], c.pending[1:]
+			}
+			c.mu.Unlock()
+		}
+		if err := c.collect(in, guard, q); err != nil {
+			if q != nil {
+				q.answer <- answer{err: err}
+			}
+			return err
+		}
+	}
+}
+
+// collect reads an answer up to the line that ends it and gives it to q, if that is set.
+func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
+	var lines []string
+	size := 0
+	end := -1 // the last line that looks like the end
+	for {
+		line, err := readLine(in)
+		if err != nil {
+			return err
+		}
+		isEnd := line == "%end "+guard || line == "%error "+guard
+		if isEnd {
+			end = len(lines)
+		}
+		if q != nil && q.fence != "" {
+			if line == q.fence && end >= 0 {
+				break
+			}
+		} else if isEnd {
+			lines = append(lines, line)
+			break
+		}
+		lines = append(lines, line)
+		if size += len(line); size > replyMax {
+			return fmt.Errorf("tmux: answer of more than %d bytes", replyMax)
+		}
+	}
+	if q == nil {
+		return nil
+	}
+	if q.fence != "" {
+		for _, l := range lines[end+1:] { // said between the answer and the fence
+			if !strings.HasPrefix(l, "%begin ") {
+				c.notice(l)
+			}
+		}
+		if _, err := readLine(in); err != nil { // the end of the fence
+			return err
+		}
+	}
+	a := answer{lines: lines[:end]}
+	if strings.HasPrefix(lines[end], "%error ") {
+		a = answer{err: fmt.Errorf("tmux: %s", strings.Join(lines[:end], " "))}
+	}
+	q.answer <- a
+	return nil
+}
+
+// notice handles a line that is no answer.
+func (c *control) notice(line string) {
+	for _, prefix := range []string{"%output ", "%extended-output "} {
+		if rest, ok := strings.CutPrefix(line, prefix); ok {
+			pane, _, _ := strings.Cut(rest, " ")
+			c.printed(pane)
+			return
+		}
+	}
+}
+
+// readLine reads a line of at most lineMax bytes. Of what a pane printed only the
+// beginning is kept.
+func readLine(in *bufio.Reader) (string, error) {
+	b, err := in.ReadSlice('\n')
+	if err == nil {
+		return string(b[:len(b)-1]), nil
+	}
+	line := string(b)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		b, err = in.ReadSlice('\n')
+		if strings.HasPrefix(line, "%output ") || strings.HasPrefix(line, "%extended-output ") {
+			continue
+		}
+		if line += string(b); len(line) > lineMax {
+			return "", fmt.Errorf("tmux: line of more than %d bytes", lineMax)
+		}
+	}
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("tmux: the control client ended")
+		}
+		return "", err
+	}
+	return strings.TrimSuffix(line, "\n"), nil
+}

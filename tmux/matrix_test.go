@@ -1,0 +1,252 @@
+package tmux_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/tmux"
+)
+
+// step is one command of a case and what it must give. Empty stderr is not compared.
+type step struct {
+	cmd    string
+	code   int
+	stdout string
+	stderr string // must be contained
+}
+
+type matrixCase struct {
+	name  string
+	steps []step
+}
+
+// matrix is B3/B4 of the mechanisms, as far as one command after the other shows it.
+var matrix = []matrixCase{
+	{"simple", []step{{"echo hi", 0, "hi\n", ""}}},
+	{"no final newline", []step{{"printf hi", 0, "hi", ""}, {"echo next", 0, "next\n", ""}}},
+	{"stderr split", []step{{"echo a; echo b >&2; echo c", 0, "a\nc\n", "b\n"}}},
+	{"false", []step{{"false", 1, "", ""}}},
+	{"exit 7", []step{{"echo x; exit 7", 7, "x\n", ""}, {"echo on", 0, "on\n", ""}}},
+	{"cd to a hard name", []step{
+		{"mkdir -p 'we ird\"$x`\\' && cd 'we ird\"$x`\\'", 0, "", ""},
+		{"basename \"$PWD\"; [ \"$PWD\" = \"$(pwd -P)\" ] && cd - >/dev/null && ls -d we*", 0, "we ird\"$x`\\\nwe ird\"$x`\\\n", ""},
+	}},
+	{"cwd removed", []step{
+		{"mkdir gone && cd gone && rmdir ../gone", 0, "", ""},
+		{"ls -A; cd ..; [ \"$PWD\" != / ]", 0, "", "gone"},
+	}},
+	{"export hard values", []step{
+		{"export V='a\nb $HOME \"q\" '\\''s'\\'' `id` \\'", 0, "", ""},
+		{"printf %s \"$V\"", 0, "a\nb $HOME \"q\" 's' `id` \\", ""},
+		{"sh -c 'printf %s \"$V\"'", 0, "a\nb $HOME \"q\" 's' `id` \\", ""},
+		{"unset V HOME", 0, "", ""},
+		{"echo \"${V-unset} ${HOME-unset}\"; env | grep -c ^HOME=", 1, "unset unset\n0\n", ""},
+	}},
+	{"export then exit 3", []step{{"export V=kept; exit 3", 3, "", ""}, {"echo $V", 0, "kept\n", ""}}},
+	{"functions, arrays, plain variables", []step{
+		{"f() { echo \"f: $1\"; }; a=(1 'two three' [5]=x); p='pl ain'; declare -A m=([k]=v); declare -ir n=4", 0, "", ""},
+		{"f hello; echo \"${a[1]} ${#a[@]} ${a[5]} $p ${m[k]} $((n+1))\"; sh -c 'echo \"${p-not exported}\"'", 0, "f: hello\ntwo three 3 x pl ain v 5\nnot exported\n", ""},
+		{"p=changed; unset -f f; unset a", 0, "", ""},
+		{"echo \"$p ${a-none}\"; f", 127, "changed none\n", "f: command not found"},
+		{"g() { echo g; }; export -f g", 0, "", ""},
+		{"bash -c g", 0, "g\n", ""},
+	}},
+	{"aliases, shopt, umask", []step{
+		{"alias greet='echo hello'; shopt -s nullglob extglob; umask 027", 0, "", ""},
+		{"greet you; echo *.nothing; shopt -q extglob && umask", 0, "hello you\n\n0027\n", ""},
+	}},
+	{"set -e is not sticky", []step{
+		{"mkdir -p sub; cd sub; set -e; false; echo no", 1, "", ""},
+		{"false; basename \"$PWD\"", 0, "sub\n", ""},
+	}},
+	{"set -u, -x, -f, -C and IFS", []step{
+		{"set -uxfC; IFS=:; x=1", 0, "", "+ x=1"},
+		{"echo $x ${nothing-ok}; unset IFS", 0, "1 ok\n", ""},
+		{"echo later", 0, "later\n", ""},
+	}},
+	{"quoted heredoc", []step{{"cat <<'EOF'\n$HOME `id`\n  two\nEOF\necho after", 0, "$HOME `id`\n  two\nafter\n", ""}}},
+	{"heredoc without its end", []step{{"cat <<EOF\ntext", 0, "text\n", "warning"}, {"echo on", 0, "on\n", ""}}},
+	{"syntax error", []step{{"echo before\nif then fi", 2, "before\n", "line 2: syntax error"}, {"echo on", 0, "on\n", ""}}},
+	{"unclosed quote", []step{{"echo 'abc", 2, "", "unexpected EOF"}, {"echo on", 0, "on\n", ""}}},
+	{"comment only", []step{{"# nothing", 0, "", ""}, {"", 0, "", ""}, {"  \n", 0, "", ""}}},
+	{"binary", []step{{`printf 'a\000b\377c\033[31md\200\n'`, 0, "a\x00b\xffc\x1b[31md\x80\n", ""}}},
+	{"stdin is empty", []step{{"cat; read x; echo \"$? [$x]\"", 0, "1 []\n", ""}}},
+	{"kill -9 self", []step{{"export V=lost; kill -9 $$", 137, "", ""}, {"echo ${V-old}", 0, "old\n", ""}}},
+	{"segv", []step{{"kill -SEGV $$", 139, "", ""}, {"echo on", 0, "on\n", ""}}},
+	{"segv of a child", []step{{"sh -c 'kill -SEGV $$'; echo $?", 0, "139\n", ""}}},
+	{"exec", []step{{"exec sh -c 'echo in; exit 5'", 5, "in\n", ""}, {"echo on", 0, "on\n", ""}}},
+	{"closed streams", []step{{"exec >&- 2>&-; true", 0, "", ""}, {"echo on", 0, "on\n", ""}}},
+	{"command not found", []step{{"true\nnosuchcommand -x", 127, "", "bash: line 2: nosuchcommand: command not found"}}},
+	{"clear and alternate screen", []step{
+		{`printf '\033[2J\033[H\033[?1049h\033[?25lfull screen'`, 0, "\x1b[2J\x1b[H\x1b[?1049h\x1b[?25lfull screen", ""},
+		{"echo on", 0, "on\n", ""},
+	}},
+	{"utf-8", []step{{"echo 'grüße 漢字 👩‍👩‍👧'; printf '漢' | wc -c", 0, "grüße 漢字 👩‍👩‍👧\n3\n", ""}}},
+	{"exit trap of the user", []step{
+		{"trap 'echo bye' EXIT; export V=kept; echo hi", 0, "hi\nbye\n", ""},
+		{"echo $V", 0, "kept\n", ""},
+		{"trap 'echo bye' EXIT; exit 4", 4, "bye\n", ""},
+	}},
+	{"forged protocol", []step{
+		{`printf '\033]7717;00;0\007%%end 1 1 1\n%%begin 1 2 1\n%%exit\n'; echo 0 >rc; echo '#complete'`, 0, "\x1b]7717;00;0\x07%end 1 1 1\n%begin 1 2 1\n%exit\n#complete\n", ""},
+		{"rm -f rc; echo on", 0, "on\n", ""},
+	}},
+	{"pipefail", []step{
+		{"false | true", 0, "", ""},
+		{"set -o pipefail; false | true", 1, "", ""},
+		{"false | true; seq 3 | wc -l", 0, "3\n", ""},
+	}},
+	{"positional parameters and $0", []step{{"echo $# $0; set -- a b; echo $#", 0, "0 bash\n2\n", ""}}},
+	{"long command", []step{{"x='" + strings.Repeat("0123456789abcdef\n", 12000) + "'; echo ${#x}", 0, "204000\n", ""}}},
+	{"pagers are off", []step{{"echo $PAGER $GIT_PAGER; export PAGER=more", 0, "cat cat\n", ""}, {"echo $PAGER", 0, "more\n", ""}}},
+}
+
+// TestMatrix runs every case on one session after the other, so that none leaves anything
+// behind that harms the next.
+func TestMatrix(t *testing.T) {
+	t.Run("supervisor", func(t *testing.T) { t.Parallel(); testMatrix(t, newRig(t)) })
+	t.Run("plain", func(t *testing.T) { t.Parallel(); testMatrix(t, newPlainRig(t)) })
+}
+
+func testMatrix(t *testing.T, r *rig) {
+	for _, c := range matrix {
+		t.Run(c.name, func(t *testing.T) {
+			r.t = t
+			r.run("unset -f f g; unset V a p m; unalias -a; shopt -u nullglob; umask 022; export PAGER=cat HOME=/tmp; rm -rf '" + r.dir + "/w'; mkdir '" + r.dir + "/w'; cd '" + r.dir + "/w'")
+			for _, s := range c.steps {
+				res := r.run(s.cmd)
+				if res.ExitCode != s.code || string(res.Stdout.Head) != s.stdout || !strings.Contains(string(res.Stderr.Head), s.stderr) {
+					t.Fatalf("%.200s\n= exit %d, stdout %q, stderr %q\nwant %d, %q, %q", s.cmd, res.ExitCode, res.Stdout.Head, res.Stderr.Head, s.code, s.stdout, s.stderr)
+				}
+				if s.stderr == "" && strings.Contains(string(res.Stderr.Head), "__buddy") {
+					t.Errorf("%.200s: our own script shows in stderr: %q", s.cmd, res.Stderr.Head)
+				}
+			}
+		})
+	}
+}
+
+// both runs a test on a supervisor and on plain pipes.
+func both(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Parallel()
+	t.Run("supervisor", func(t *testing.T) { t.Parallel(); test(t, newRig(t)) })
+	t.Run("plain", func(t *testing.T) { t.Parallel(); test(t, newPlainRig(t)) })
+}
+
+func TestMergeKeepsOrder(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		res := r.wait(r.start(tmux.Spec{Mode: tmux.Merge, Command: "for i in 1 2 3; do echo o$i; echo e$i >&2; done; cat"}))
+		if got, want := string(res.Stdout.Head), "o1\ne1\no2\ne2\no3\ne3\n"; got != want || res.Stderr.Total != 0 {
+			t.Errorf("merged output = %q (stderr %d bytes), want %q", got, res.Stderr.Total, want)
+		}
+	})
+}
+
+// TestBackgroundJob: a job that holds stdout does not hold the command back, its late
+// output is recorded, and the next command runs meanwhile (B4).
+func TestBackgroundJob(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		run := r.start(tmux.Spec{Command: "( while [ ! -e go ]; do sleep 0.02; done; echo late ) & echo now"})
+		res := r.wait(run)
+		if string(res.Stdout.Head) != "now\n" || res.Duration > 2*time.Second {
+			t.Errorf("stdout %q after %v, want now at once", res.Stdout.Head, res.Duration)
+		}
+		r.want("echo next", 0, "next\n")
+		r.want("touch go", 0, "")
+		wantFile(t, res.Stdout.Path, "now\nlate\n")
+	})
+}
+
+func wantFile(t *testing.T, path, want string) {
+	t.Helper()
+	end := time.Now().Add(10 * time.Second)
+	for {
+		b, err := os.ReadFile(path)
+		if err == nil && string(b) == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s = %q, %v; want %q", path, b, err, want)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// TestLargeOutput: 2 MB are complete; of 100 MB the first 4 MiB and the last 64 KiB are.
+func TestLargeOutput(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		res := r.run("head -c 2000000 /dev/zero | tr '\\0' x; echo end >&2; exit 3")
+		b, err := os.ReadFile(res.Stdout.Path)
+		if err != nil || len(b) != 2000000 || bytes.Trim(b, "x") == nil && len(b) == 0 || res.ExitCode != 3 {
+			t.Errorf("2 MB: file has %d bytes (%v), exit %d", len(b), err, res.ExitCode)
+		}
+		res = r.run("yes 0123456789012345678901234567890123456 | head -c 100000000; echo last; exit 9")
+		if res.ExitCode != 9 || res.Stdout.Total != 100000005 {
+			t.Fatalf("100 MB: exit %d, %d bytes", res.ExitCode, res.Stdout.Total)
+		}
+		line := []byte("0123456789012345678901234567890123456\n")
+		whole := bytes.Repeat(line, 100000000/len(line)+1)[:100000000]
+		whole = append(whole, "last\n"...)
+		if b, err := os.ReadFile(res.Stdout.Path); err != nil || !bytes.Equal(b, whole[:4<<20]) {
+			t.Errorf("100 MB: the head file has %d bytes and is wrong (%v)", len(b), err)
+		}
+		if b, err := os.ReadFile(res.Stdout.Path + ".tail"); err != nil || !bytes.Equal(b, whole[len(whole)-64<<10:]) {
+			t.Errorf("100 MB: the tail file has %d bytes and is wrong (%v)", len(b), err)
+		}
+		if !bytes.Equal(res.Stdout.Head, whole[:64<<10]) || !bytes.Equal(res.Stdout.Tail, whole[len(whole)-64<<10:]) {
+			t.Errorf("100 MB: Head (%d bytes) or Tail (%d bytes) is wrong", len(res.Stdout.Head), len(res.Stdout.Tail))
+		}
+	})
+}
+
+// TestEdges: Head and Tail of every size join without gap or overlap.
+func TestEdges(t *testing.T) {
+	t.Parallel()
+	r := newPlainRig(t)
+	for _, n := range []int{1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 100000, 128 << 10, 128<<10 + 1, 4 << 20, 4<<20 + 1} {
+		res := r.run("seq 1000000 | head -c " + itoa(n))
+		c := res.Stdout
+		if c.Total != int64(n) || len(c.Head) != min(n, 64<<10) || len(c.Tail) != min(max(n-64<<10, 0), 64<<10) {
+			t.Errorf("%d bytes: total %d, head %d, tail %d", n, c.Total, len(c.Head), len(c.Tail))
+		}
+		if n > 4<<20 {
+			continue
+		}
+		b, err := os.ReadFile(c.Path)
+		if err != nil || !bytes.HasPrefix(b, c.Head) || !bytes.HasSuffix(b, c.Tail) {
+			t.Errorf("%d bytes: the ends are not the file's (%v)", n, err)
+		}
+	}
+}
+
+// TestPrivateFiles: 0700, 0600, and no environment in the command's directory.
+func TestPrivateFiles(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.want("export SECRET_VALUE=hunter2; umask 0; seq 3000000 >&2", 0, "")
+		r.want("true", 0, "")
+		err := filepath.Walk(r.dir, func(path string, info os.FileInfo, err error) error {
+			if err != nil {
+				return err
+			}
+			if info.Mode().IsRegular() || info.IsDir() && path != r.dir {
+				if info.Mode().Perm()&0o077 != 0 {
+					t.Errorf("%s has mode %o", path, info.Mode().Perm())
+				}
+			}
+			if info.Mode().IsRegular() && strings.HasPrefix(path, filepath.Join(r.dir, "cmds")) {
+				b, err := os.ReadFile(path)
+				if err != nil || info.Name() != "cmd" && bytes.Contains(b, []byte("hunter2")) {
+					t.Errorf("%s has the environment (%v)", path, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,65 @@
+package pane
+
+import "os"
+
+// capture records one stream of a command: its beginning in a file, its end in memory and
+// at last in a second file. Its owner serialises the calls.
+type capture struct {
+	file   *os.File
+	size   int64  // bytes in file, those that came after the end included
+	total  int64  // bytes of the command itself
+	tail   []byte // ends with the last TailMax bytes of the command
+	sealed bool
+	fault  error // the first error of writing; recording has stopped then
+}
+
+func newCapture(path string) (*capture, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &capture{file: f}, nil
+}
+
+// write records p. After seal it only fills up the file: that is output of a job which
+// the command left in the background.
+func (c *capture) write(p []byte) {
+	if room := HeadMax - c.size; room > 0 && c.fault == nil {
+		n, err := c.file.Write(p[:min(room, int64(len(p)))])
+		c.size += int64(n)
+		c.fault = err
+	}
+	if !c.sealed {
+		c.total += int64(len(p))
+		c.tail = keepLast(c.tail, p, TailMax)
+	}
+}
+
+// seal ends the command's own output and writes the tail file if it is needed.
+func (c *capture) seal() {
+	if c.sealed {
+		return
+	}
+	c.sealed = true
+	if c.total > HeadMax {
+		if err := os.WriteFile(c.file.Name()+".tail", lastOf(c.tail, TailMax), 0o600); c.fault == nil {
+			c.fault = err
+		}
+	}
+	c.tail = nil
+}
+
+// keepLast appends p to buf and drops from the front what is not among the last n bytes;
+// the result may be up to 2n long, so that not every call moves memory.
+func keepLast(buf, p []byte, n int) []byte {
+	if len(p) >= n {
+		return append(buf[:0], p[len(p)-n:]...)
+	}
+	buf = append(buf, p...)
+	if len(buf) > 2*n {
+		buf = buf[:copy(buf, buf[len(buf)-n:])]
+	}
+	return buf
+}
+
+func lastOf(b []byte, n int) []byte { return b[max(0, len(b)-n):] }

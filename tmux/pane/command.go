@@ -1,0 +1,313 @@
+package pane
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// grace is how long each step of a cancellation waits before the next.
+const grace = 2 * time.Second
+
+// Command is a command that was started. Its methods may be called by any goroutine.
+type Command struct {
+	shell *Shell
+	dir   string
+	proc  *exec.Cmd
+	legs  []*leg
+	began time.Time
+	done  chan struct{} // closed at the end, when exit is set
+	exit  Exit
+
+	mu        sync.Mutex // guards what follows, and the legs' captures
+	boxes     []*Mailbox
+	boxed     bool // the boxes are closed, the command's own output is complete
+	cancelled bool
+	fault     string
+}
+
+// Start runs the command in dir/cmd. It returns when the command has started; an error
+// means that it has not, and that dir may be used again only after removing it.
+func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
+	file := filepath.Join(dir, "cmd")
+	text, err := head(file, 8<<10)
+	if err != nil {
+		return nil, err
+	}
+	c := &Command{shell: s, dir: dir, done: make(chan struct{})}
+	if c.proc, err = s.command(file); err != nil {
+		return nil, err
+	}
+	if err := s.prepareState(); err != nil {
+		return nil, err
+	}
+	ends, err := c.connect(mode)
+	defer func() {
+		for _, f := range ends {
+			_ = f.Close()
+		}
+	}()
+	if err != nil {
+		c.discard()
+		return nil, err
+	}
+	if s.tty != nil {
+		s.tty.reset()
+		s.show.prompt(promptText(text))
+	}
+	c.began = time.Now()
+	if err := c.proc.Start(); err != nil {
+		c.discard()
+		return nil, err
+	}
+	for _, l := range c.legs {
+		go l.run()
+	}
+	go c.wait()
+	return c, nil
+}
+
+// connect makes the streams. It returns the command's ends, to be closed after the start.
+func (c *Command) connect(mode Mode) ([]*os.File, error) {
+	var ends []*os.File
+	open := func(stream, file string) (*os.File, error) {
+		rec, err := newCapture(filepath.Join(c.dir, file))
+		if err != nil {
+			return nil, err
+		}
+		r, w, err := os.Pipe()
+		if err != nil {
+			_ = rec.file.Close()
+			return nil, err
+		}
+		ends = append(ends, w)
+		c.legs = append(c.legs, &leg{stream: stream, pipe: r, rec: rec, sealed: make(chan struct{}), cmd: c})
+		return w, nil
+	}
+	out, err := open(Stdout, "out")
+	if err != nil {
+		return ends, err
+	}
+	c.proc.Stdout, c.proc.Stderr = out, out
+	switch mode {
+	case Merge:
+		return ends, nil
+	case Capture:
+		errs, err := open(Stderr, "err")
+		if err != nil {
+			return ends, err
+		}
+		c.proc.Stderr = errs
+		return ends, nil
+	}
+	return ends, fmt.Errorf("mode %q: unknown (have: %s, %s)", mode, Capture, Merge)
+}
+
+// discard gives back what a command that never started holds.
+func (c *Command) discard() {
+	for _, l := range c.legs {
+		_ = l.pipe.Close()
+		_ = l.rec.file.Close()
+	}
+}
+
+// take records a piece of output and passes it on.
+func (c *Command) take(l *leg, p []byte) {
+	c.mu.Lock()
+	l.rec.write(p)
+	if !l.rec.sealed {
+		for _, b := range c.boxes {
+			b.Put(l.stream, p, l.rec.total)
+		}
+	}
+	c.mu.Unlock()
+	_, _ = c.shell.show.Write(p)
+}
+
+// Follow returns a mailbox that gets the command's output from now on; the last 64 KiB of
+// each stream so far are in it already. It is closed at the command's end.
+func (c *Command) Follow() *Mailbox {
+	b := NewMailbox()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.boxed {
+		b.Close()
+		return b
+	}
+	for _, l := range c.legs {
+		if l.rec.total > 0 {
+			b.Put(l.stream, lastOf(l.rec.tail, TailMax), l.rec.total)
+		}
+	}
+	c.boxes = append(c.boxes, b)
+	return b
+}
+
+// wait ends the command: its process, its output, its state and at last its rc file.
+func (c *Command) wait() {
+	err := c.proc.Wait()
+	took := time.Since(c.began)
+	if c.shell.tty != nil {
+		c.shell.tty.takeBack()
+	}
+	for _, l := range c.legs {
+		l.ended()
+	}
+	for _, l := range c.legs {
+		<-l.sealed
+	}
+	c.shell.adoptState()
+	c.mu.Lock()
+	e := Exit{Duration: took, Cancelled: c.cancelled, Fault: c.fault}
+	for _, l := range c.legs {
+		if l.stream == Stdout {
+			e.Stdout = l.rec.total
+		} else {
+			e.Stderr = l.rec.total
+		}
+		if l.rec.fault != nil && e.Fault == "" {
+			e.Fault = fmt.Sprintf("output was not recorded completely: %v", l.rec.fault)
+		}
+	}
+	c.mu.Unlock()
+	e.Code, e.Signal = status(c.proc.ProcessState)
+	if st := new(exec.ExitError); err != nil && !errors.As(err, &st) {
+		e.Fault = err.Error()
+	}
+	if err := writeExit(c.dir, e); err != nil && e.Fault == "" {
+		e.Fault = err.Error()
+	}
+	c.exit = e
+	c.mu.Lock()
+	c.boxed = true
+	for _, b := range c.boxes {
+		b.Close()
+	}
+	c.boxes = nil
+	c.mu.Unlock()
+	c.shell.show.end(note(e))
+	close(c.done)
+}
+
+// status translates the end of a process to what a shell would tell.
+func status(st *os.ProcessState) (code, sig int) {
+	if st == nil {
+		return 255, 0
+	}
+	if ws, ok := st.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal()), int(ws.Signal())
+	}
+	return st.ExitCode(), 0
+}
+
+func note(e Exit) string {
+	switch {
+	case e.Cancelled:
+		return "cancelled"
+	case e.Signal != 0:
+		return unix.SignalName(syscall.Signal(e.Signal))
+	case e.Code != 0:
+		return fmt.Sprintf("exit %d", e.Code)
+	}
+	return ""
+}
+
+// Done is closed when the command has ended and its files are complete.
+func (c *Command) Done() <-chan struct{} { return c.done }
+
+// Exit waits for the command's end.
+func (c *Command) Exit() Exit {
+	<-c.done
+	return c.exit
+}
+
+// background reports whether a job that the command left behind still holds its output.
+func (c *Command) background() bool {
+	for _, l := range c.legs {
+		if l.pipe.SetReadDeadline(time.Time{}) == nil { // fails once run has closed it
+			return true
+		}
+	}
+	return false
+}
+
+// Cancel ends the command: SIGINT to what is in the foreground, as Ctrl-C does, two
+// seconds later SIGTERM to the whole group, two seconds later SIGKILL. It does not wait.
+func (c *Command) Cancel() {
+	c.mu.Lock()
+	first := !c.cancelled && !c.boxed
+	c.cancelled = true
+	c.mu.Unlock()
+	if first {
+		go c.ladder(unix.SIGINT, unix.SIGTERM, grace)
+	}
+}
+
+// hangUp ends the command because its pane is gone. It waits for the end, at most twice
+// the given time.
+func (c *Command) hangUp(why string, wait time.Duration) {
+	c.mu.Lock()
+	c.fault = why
+	c.mu.Unlock()
+	c.ladder(unix.SIGHUP, unix.SIGTERM, wait/2)
+	select {
+	case <-c.done:
+	case <-time.After(wait):
+	}
+}
+
+// ladder sends the signals and then SIGKILL, waiting between them, until the command has
+// ended; then it ends what the command left in its group.
+func (c *Command) ladder(first, second syscall.Signal, wait time.Duration) {
+	for _, sig := range []syscall.Signal{first, second, unix.SIGKILL} {
+		c.signal(sig)
+		select {
+		case <-c.done:
+			c.sweep(wait)
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// signal reaches the command's group, and for a program that made a foreground group of
+// its own (a nested interactive shell) that one. Ctrl-C reaches only the foreground.
+func (c *Command) signal(sig syscall.Signal) {
+	group, front := c.proc.Process.Pid, c.shell.tty.foreground()
+	if front != 0 && front != group {
+		_ = unix.Kill(-front, sig)
+		if sig == unix.SIGINT {
+			return
+		}
+	}
+	_ = unix.Kill(-group, sig)
+}
+
+// sweep ends the jobs of a cancelled command: shells start them with SIGINT ignored.
+func (c *Command) sweep(wait time.Duration) {
+	group := c.proc.Process.Pid
+	if unix.Kill(-group, unix.SIGTERM) != nil {
+		return // nobody left
+	}
+	<-time.After(wait)
+	_ = unix.Kill(-group, unix.SIGKILL)
+}
+
+// head reads the first n bytes of a file.
+func head(name string, n int64) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, n))
+	return string(b), err
+}

@@ -1,0 +1,73 @@
+package pane
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// socketMax is what every system accepts as the path of a unix socket (macOS: 104).
+const socketMax = 103
+
+// MakeDir returns the directory named name for a supervisor's socket and state, made
+// with mode 0700 under $XDG_RUNTIME_DIR/buddy, or under buddy-UID in the directory for
+// temporary files where that is missing or its path too long. It fails when somebody
+// else owns it. getenv looks up the environment, usually [os.Getenv].
+func MakeDir(getenv func(string) string, name string) (string, error) {
+	tmp := getenv("TMPDIR")
+	if tmp == "" {
+		tmp = os.TempDir()
+	}
+	bases := []string{
+		filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid())),
+		filepath.Join("/tmp", "buddy-"+strconv.Itoa(os.Getuid())),
+	}
+	if run := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
+		bases = append([]string{filepath.Join(run, "buddy")}, bases...)
+	}
+	var errs []error
+	for _, base := range bases {
+		dir := filepath.Join(base, name)
+		if n := len(SocketPath(dir)); n > socketMax {
+			errs = append(errs, fmt.Errorf("%q is too long for a socket (%d bytes, at most %d)", SocketPath(dir), n, socketMax))
+			continue
+		}
+		err := makePrivate(base)
+		if err == nil {
+			err = makePrivate(dir)
+		}
+		if err == nil {
+			return dir, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", errors.Join(errs...)
+}
+
+// SocketPath is where the supervisor of dir listens.
+func SocketPath(dir string) string { return filepath.Join(dir, "sock") }
+
+// makePrivate makes dir with mode 0700, or checks that it is a directory of ours and
+// gives it that mode.
+func makePrivate(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err == nil || !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("%q: not a directory", dir)
+	case !ok || int(st.Uid) != os.Getuid():
+		return fmt.Errorf("%q: belongs to another user", dir)
+	case info.Mode().Perm() != 0o700:
+		return os.Chmod(dir, 0o700)
+	}
+	return nil
+}

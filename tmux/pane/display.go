@@ -1,0 +1,173 @@
+package pane
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	displayMax  = 1 << 20                // bytes that the pane may be behind
+	displayKeep = 64 << 10               // bytes that are shown after a skip
+	displayLine = 4 << 10                // a line longer than this may be shown from its middle
+	displayHold = 250 * time.Millisecond // how long a flood is held back before the next look at it
+)
+
+// display writes to the pane without ever blocking the writer: when it is more than
+// displayMax behind it skips ahead, says how much it left out, and shows the rest of the
+// flood a few times a second.
+type display struct {
+	w     io.Writer
+	flush chan struct{} // ends the hold
+
+	mu       sync.Mutex // guards what follows
+	wake     sync.Cond
+	buf      []byte
+	skipped  int64
+	skipping bool
+	column0  bool // the last byte was a newline
+	escapes  bool // there was an escape sequence since the last prompt
+}
+
+func newDisplay(w io.Writer) *display {
+	d := &display{w: w, flush: make(chan struct{}, 1), column0: true}
+	d.wake.L = &d.mu
+	go d.run()
+	return d
+}
+
+// Write queues p.
+func (d *display) Write(p []byte) (int, error) {
+	if d == nil || len(p) == 0 {
+		return len(p), nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.column0 = p[len(p)-1] == '\n'
+	if !d.escapes && bytes.IndexByte(p, 0x1b) >= 0 {
+		d.escapes = true
+	}
+	d.put(p)
+	return len(p), nil
+}
+
+func (d *display) put(p []byte) {
+	if !d.skipping && len(d.buf)+len(p) > displayMax {
+		d.skipping = true
+	}
+	if d.skipping {
+		had := len(d.buf) + len(p)
+		d.buf = keepLast(d.buf, p, displayKeep)
+		d.skipped += int64(had - len(d.buf))
+	} else {
+		d.buf = append(d.buf, p...)
+	}
+	d.wake.Signal()
+}
+
+// prompt shows the beginning of a command.
+func (d *display) prompt(text string) {
+	d.say(func() string { return "\x1b[1m$\x1b[m " + text + "\r\n" })
+}
+
+// end puts the terminal back to normal after a command and says how it ended, if it is
+// not the ordinary case.
+func (d *display) end(note string) {
+	d.say(func() string {
+		s := ""
+		if d.escapes {
+			// Ends an open sequence, the other screen, hidden cursor, line drawing, colours,
+			// mouse and key modes.
+			s = "\x18\x1b[?1049l\x1b[?25h\x0f\x1b(B\x1b[m\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?2004l\x1b[?1l\x1b>"
+		}
+		d.escapes = false
+		if !d.column0 {
+			s += "\r\n"
+		}
+		if note != "" {
+			s += "\x1b[2m[" + note + "]\x1b[m\r\n"
+		}
+		return s
+	})
+	if d != nil {
+		select {
+		case d.flush <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (d *display) say(text func() string) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := text()
+	if s != "" {
+		d.put([]byte(s))
+		d.column0 = true
+	}
+}
+
+// run writes what is queued; it lives as long as the process.
+func (d *display) run() {
+	var spare []byte
+	for {
+		d.mu.Lock()
+		for len(d.buf) == 0 {
+			d.wake.Wait()
+		}
+		if d.skipping {
+			d.mu.Unlock()
+			d.hold()
+			d.mu.Lock()
+			over := len(d.buf) - displayKeep
+			if over > 0 {
+				d.buf = d.buf[over:]
+				d.skipped += int64(over)
+			}
+		}
+		p, skipped := d.buf, d.skipped
+		d.buf, d.skipped, d.skipping = spare[:0], 0, false
+		d.mu.Unlock()
+		if skipped > 0 {
+			if i := bytes.IndexByte(p, '\n'); i >= 0 && i < displayLine {
+				p = p[i+1:] // not from the middle of a line
+				skipped += int64(i + 1)
+			}
+			_, _ = fmt.Fprintf(d.w, "\x18\x1b[m\r\n… %s skipped\r\n", size(skipped))
+		}
+		_, _ = d.w.Write(p) // a closed terminal ends the process by a signal
+		spare = p[:0]
+		if cap(spare) > 4*displayKeep {
+			spare = nil
+		}
+	}
+}
+
+func (d *display) hold() {
+	t := time.NewTimer(displayHold)
+	defer t.Stop()
+	select {
+	case <-d.flush: // may be an old one: then the flood is looked at once too often
+	case <-t.C:
+	}
+}
+
+// size tells a number of bytes in the unit that leaves two or three digits.
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1e6:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	case n < 10e6:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n < 10e9:
+		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.0f GB", float64(n)/1e9)
+}

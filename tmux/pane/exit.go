@@ -1,0 +1,66 @@
+package pane
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Exit is how a command ended.
+type Exit struct {
+	Code      int           `json:"code"`                // as a shell tells it: 128+n after signal n
+	Signal    int           `json:"signal,omitempty"`    // that ended the shell, 0 when it exited
+	Cancelled bool          `json:"cancelled,omitempty"` // somebody cancelled it before it ended
+	Stdout    int64         `json:"stdout"`              // bytes written in all
+	Stderr    int64         `json:"stderr"`
+	Duration  time.Duration `json:"duration"`
+	Fault     string        `json:"fault,omitempty"` // what went wrong around it, for a person; "" if nothing
+}
+
+// ReadExit reads the end of the command in dir: a line with the exit code, then a line of
+// JSON with the whole [Exit]. The error is [os.ErrNotExist] while the command runs.
+func ReadExit(dir string) (Exit, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "rc"))
+	if err != nil {
+		return Exit{}, err
+	}
+	e, err := parseExit(b)
+	if err != nil {
+		return Exit{}, fmt.Errorf("%q: %w", filepath.Join(dir, "rc"), err)
+	}
+	return e, nil
+}
+
+func parseExit(b []byte) (Exit, error) {
+	first, rest, _ := bytes.Cut(b, []byte("\n"))
+	code, err := strconv.Atoi(string(first))
+	if err != nil {
+		return Exit{}, fmt.Errorf("exit code %q: not a number", first)
+	}
+	e := Exit{Code: code}
+	if len(bytes.TrimSpace(rest)) == 0 {
+		return e, nil // written by a shell script, which knows no more
+	}
+	if err := json.Unmarshal(rest, &e); err != nil {
+		return Exit{}, err
+	}
+	e.Code = code
+	return e, nil
+}
+
+// writeExit writes the end so that a reader sees all of it or nothing.
+func writeExit(dir string, e Exit) error {
+	b, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(dir, "rc")
+	if err := os.WriteFile(name+".new", fmt.Appendf(nil, "%d\n%s\n", e.Code, b), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}

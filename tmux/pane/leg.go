@@ -1,0 +1,86 @@
+package pane
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"time"
+)
+
+var legBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// leg carries one stream of a command from its pipe to its record, the pane and the
+// clients. The pipe may stay open long after the command's end, held by a job in the
+// background; what comes then is late.
+type leg struct {
+	stream string
+	pipe   *os.File
+	rec    *capture
+	sealed chan struct{} // closed when all that the command itself wrote is recorded
+	cmd    *Command
+}
+
+// run copies until nobody holds the pipe any more.
+func (l *leg) run() {
+	buf := legBuffers.Get().(*[32 << 10]byte)
+	defer legBuffers.Put(buf)
+	for {
+		n, err := l.pipe.Read(buf[:])
+		if n > 0 {
+			l.cmd.take(l, buf[:n])
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			_ = l.pipe.SetReadDeadline(time.Time{})
+			l.drain(buf[:])
+			if atEOF(l.pipe) {
+				l.close()
+				return
+			}
+			l.seal()
+		default:
+			l.close()
+			return
+		}
+	}
+}
+
+// ended tells that the command's process has ended. Everything it wrote is in the pipe by
+// now; the deadline wakes run, which takes exactly that much and seals.
+func (l *leg) ended() {
+	_ = l.pipe.SetReadDeadline(time.Unix(1, 0))
+}
+
+// drain reads what is in the pipe now, and not what a background job adds meanwhile.
+func (l *leg) drain(buf []byte) {
+	for left := waiting(l.pipe); left > 0; {
+		n, err := l.pipe.Read(buf[:min(left, len(buf))])
+		if n > 0 {
+			l.cmd.take(l, buf[:n])
+		}
+		if err != nil {
+			return
+		}
+		left -= n
+	}
+}
+
+// close ends the leg: nobody holds the pipe.
+func (l *leg) close() {
+	_ = l.pipe.Close()
+	_ = l.rec.file.Close()
+	l.seal()
+}
+
+func (l *leg) seal() {
+	select {
+	case <-l.sealed:
+		return
+	default:
+	}
+	l.cmd.mu.Lock()
+	l.rec.seal()
+	l.cmd.mu.Unlock()
+	close(l.sealed)
+}

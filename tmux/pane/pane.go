@@ -1,0 +1,125 @@
+// Package pane runs shell commands one after another, each in a fresh shell that starts
+// with the directory, environment and functions that the last one left behind.
+//
+// A [Shell] starts commands and records them; a [Server] lets clients drive a Shell over
+// a socket. Inside a tmux pane the two are a process of their own, the supervisor
+// ([Main]), so that a command outlives the program that asked for it. Without tmux the
+// same Server runs in our own process. The files of a command are the truth about it:
+//
+//	DIR/cmd            the command; the client writes it
+//	DIR/out, DIR/err   its output, the first [HeadMax] bytes exactly
+//	DIR/out.tail, …    the last [TailMax] bytes, only when there was more than that
+//	DIR/rc             its end, see [ReadExit]; appears by rename as the very last thing
+//
+// A client does this:
+//
+//	info, err := pane.Greet(link, pane.Greeting{Cwd: cwd, Env: os.Environ()})
+//	job, err := pane.Run(conn, dir, pane.Capture)
+//	exit, err := job.Wait(func(stream string, p []byte, total int64) { … })
+package pane
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits of what is kept of a stream of a command.
+const (
+	HeadMax = 4 << 20  // bytes from the beginning, in the file
+	TailMax = 64 << 10 // bytes from the end, in the tail file
+)
+
+// Mode says how a command's streams are connected.
+type Mode string
+
+// The modes. In both, standard input is empty.
+const (
+	Capture Mode = "cap"   // stdout and stderr apart
+	Merge   Mode = "merge" // both in stdout, in their true order
+)
+
+// The names of streams.
+const (
+	Stdout = "stdout"
+	Stderr = "stderr"
+)
+
+// Main is the supervisor that runs inside a pane: `buddy pane DIR`. DIR is a directory
+// that [MakeDir] made. It serves until the terminal closes or it gets SIGTERM and
+// returns the exit code of the process.
+func Main(args []string) int {
+	if len(args) != 1 {
+		fmt.Fprintln(os.Stderr, "buddy: pane is started by buddy itself: usage: buddy pane DIR")
+		return 2
+	}
+	if err := supervise(args[0]); err != nil {
+		fmt.Fprintf(os.Stderr, "buddy: pane: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func supervise(dir string) error {
+	// Ignored, not handled: the shells inherit it. A supervisor in the background of its
+	// own terminal must be able to take it back, and nobody could resume a stopped shell.
+	signal.Ignore(unix.SIGTTOU, unix.SIGTTIN, unix.SIGTSTP)
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("no terminal to run in: %w", err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	dropped := make(chan os.Signal, 1) // handled, so that shells start with the default
+	signal.Notify(dropped, unix.SIGINT, unix.SIGQUIT)
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, unix.SIGHUP, unix.SIGTERM)
+
+	shell, err := NewShell(dir, tty)
+	if err != nil {
+		return err
+	}
+	sock := SocketPath(dir)
+	if err := os.Remove(sock); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	l, err := net.Listen("unix", sock)
+	if err != nil {
+		return err
+	}
+	srv := NewServer(shell)
+	go srv.Serve(l)
+	<-ends
+	_ = l.Close() // removes the socket as well
+	abandoned := !srv.Shutdown("the pane was closed", time.Second)
+	if abandoned {
+		// Nobody is left who could need the state, and it holds an environment.
+		return os.RemoveAll(dir)
+	}
+	return nil
+}
+
+// lockDir waits until no other supervisor serves dir: a respawned one starts while its
+// predecessor still ends its command.
+func lockDir(dir string) (*os.File, error) {
+	if err := makePrivate(dir); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		return nil, fmt.Errorf("lock %q: %w", f.Name(), err)
+	}
+	return f, makePrivate(dir) // the predecessor may have removed it
+}

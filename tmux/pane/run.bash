@@ -1,0 +1,46 @@
+# Sourced by each fresh bash: $1 is the supervisor's directory, $2 the file with the command.
+# No command here starts a process: a fork costs as much as all the rest together.
+__buddy_dir=$1
+IFS= read -r -d '' __buddy_cmd <"$2"
+set --
+builtin shopt -s expand_aliases
+
+# Writes what the next shell shall start with. The supervisor takes the file only when its
+# last line is there. `set` options are not carried over: `set -e` would outlive its script.
+__buddy_save() {
+	local __buddy_rc=$?
+	[[ ${__buddy_done-} ]] && return "$__buddy_rc"
+	set +eux
+	__buddy_done=1
+	local __buddy_v __buddy_names=()
+	for __buddy_v in "${!_@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" "${!h@}" "${!i@}" \
+		"${!j@}" "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" \
+		"${!u@}" "${!v@}" "${!w@}" "${!x@}" "${!y@}" "${!z@}" "${!A@}" "${!B@}" "${!C@}" "${!D@}" "${!E@}" \
+		"${!F@}" "${!G@}" "${!H@}" "${!I@}" "${!J@}" "${!K@}" "${!L@}" "${!M@}" "${!N@}" "${!O@}" "${!P@}" \
+		"${!Q@}" "${!R@}" "${!S@}" "${!T@}" "${!U@}" "${!V@}" "${!W@}" "${!X@}" "${!Y@}" "${!Z@}"; do
+		case $__buddy_v in
+		__buddy* | BASH | BASHOPTS | BASHPID | BASH_[!E]* | BASH_EXECUTION_STRING | _ | COLUMNS | COMP_* | DIRSTACK | EPOCH* | EUID | FUNCNAME | \
+			GROUPS | HISTCMD | LINENO | LINES | OPTARG | OPTERR | OPTIND | PIPESTATUS | PPID | RANDOM | SECONDS | \
+			SHELLOPTS | SRANDOM | TMUX | TMUX_PANE | UID) continue ;;
+		esac
+		__buddy_names+=("$__buddy_v")
+	done
+	{
+		builtin printf 'builtin cd -- %q 2>/dev/null || __buddy_gone=%q\n' "$PWD" "$PWD"
+		builtin shopt -p
+		builtin umask -p
+		builtin declare -p "${__buddy_names[@]}"
+		builtin declare -f
+		builtin declare -Fx
+		builtin alias -p
+		builtin printf '#complete\n'
+	} >|"$__buddy_dir/state.new"
+	return "$__buddy_rc"
+} 2>/dev/null
+
+[[ -f $__buddy_dir/state ]] && . "$__buddy_dir/state" 2>/dev/null
+if [[ ${__buddy_gone-} ]]; then
+	builtin printf 'buddy: the working directory %q is gone; running in an empty one\n' "$__buddy_gone" >&2
+	builtin cd -- "$__buddy_dir/nowhere" && builtin unset __buddy_gone
+fi
+builtin trap __buddy_save EXIT

@@ -1,0 +1,27 @@
+# Sourced by each fresh shell that is not bash: $1 is the supervisor's directory, $2 the file
+# with the command. Carries exports, aliases of one line, umask and the directory over.
+__buddy_dir=$1 __buddy_cmd=$2
+set --
+__buddy_save() {
+	__buddy_rc=$?
+	[ -z "$__buddy_done" ] || return "$__buddy_rc"
+	__buddy_done=1
+	set +eux
+	export PWD
+	{
+		export -p
+		alias | while IFS= read -r __buddy_l; do printf 'alias %s\n' "${__buddy_l#alias }"; done
+		printf 'umask '
+		umask
+		printf 'cd "$PWD" || __buddy_gone=$PWD\n#complete\n'
+	} >|"$__buddy_dir/state.new"
+	return "$__buddy_rc"
+} 2>/dev/null
+__buddy_tmux=$TMUX __buddy_pane=$TMUX_PANE
+[ ! -f "$__buddy_dir/state" ] || . "$__buddy_dir/state" 2>/dev/null
+if [ -n "$__buddy_tmux" ]; then export TMUX="$__buddy_tmux" TMUX_PANE="$__buddy_pane"; fi
+if [ -n "$__buddy_gone" ]; then
+	printf 'buddy: the working directory "%s" is gone; running in an empty one\n' "$__buddy_gone" >&2
+	cd "$__buddy_dir/nowhere" && unset __buddy_gone
+fi
+trap __buddy_save EXIT

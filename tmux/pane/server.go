@@ -1,0 +1,262 @@
+package pane
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	burst = 64 << 10             // bytes of live output sent without a rest
+	rest  = 4 * time.Millisecond // keeps a flood from eating both processors; the files have it all
+)
+
+// Server lets clients use a [Shell]. Commands run one at a time, in the order of their
+// requests; a client that goes away does not end its command.
+type Server struct {
+	shell *Shell
+	turn  chan struct{}  // holds a token while a command runs
+	conns sync.WaitGroup // that still have an end to tell
+
+	mu      sync.Mutex // guards what follows
+	running map[string]*Command
+	left    []*Command // ended, but a job in the background may hold their output
+	greeted int        // open connections of greeted clients
+	closed  bool
+}
+
+// NewServer returns a Server for shell, which it owns from now on.
+func NewServer(shell *Shell) *Server {
+	return &Server{shell: shell, turn: make(chan struct{}, 1), running: map[string]*Command{}}
+}
+
+// Serve accepts connections until l is closed.
+func (s *Server) Serve(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go s.ServeConn(c)
+	}
+}
+
+// ServeConn serves one client and closes conn.
+func (s *Server) ServeConn(conn net.Conn) {
+	defer conn.Close()
+	w := newWire(conn)
+	kind, p, err := w.receive()
+	if err != nil || kind != frameRequest {
+		return
+	}
+	var r request
+	if err := json.Unmarshal(p, &r); err != nil {
+		_ = w.send(frameError, []byte(err.Error()))
+		return
+	}
+	switch {
+	case r.Version != protocol:
+		err = fmt.Errorf("supervisor speaks version %d, not %d", protocol, r.Version)
+	case r.Op == "greet" && r.Greeting != nil:
+		s.greet(w, *r.Greeting)
+	case r.Op == "run":
+		err = s.run(w, r)
+	case r.Op == "attach":
+		err = s.attach(w, r.Dir)
+	default:
+		err = fmt.Errorf("request %q: unknown", r.Op)
+	}
+	if err != nil {
+		_ = w.send(frameError, []byte(err.Error()))
+	}
+}
+
+// greet answers and then holds the connection until the client leaves.
+func (s *Server) greet(w *wire, g Greeting) {
+	s.shell.Greet(g.Cwd, g.Env)
+	s.mu.Lock()
+	s.greeted++
+	info := Info{Pid: os.Getpid(), Busy: s.busy()}
+	s.mu.Unlock()
+	if s.shell.tty != nil {
+		info.Pane = os.Getenv("TMUX_PANE")
+	}
+	if w.sendJSON(frameInfo, info) == nil {
+		_, _ = io.Copy(io.Discard, w.in)
+	}
+	s.mu.Lock()
+	s.greeted--
+	s.mu.Unlock()
+}
+
+// busy reports whether anything runs. The caller holds mu.
+func (s *Server) busy() bool {
+	s.prune()
+	return len(s.running)+len(s.left) > 0
+}
+
+// prune forgets the commands whose output nobody holds any more. The caller holds mu.
+func (s *Server) prune() {
+	kept := s.left[:0]
+	for _, c := range s.left {
+		if c.background() {
+			kept = append(kept, c)
+		}
+	}
+	clear(s.left[len(kept):])
+	s.left = kept
+}
+
+// run waits for the turn, starts the command and follows it.
+func (s *Server) run(w *wire, r request) error {
+	cancel, gone := listen(w)
+	select {
+	case s.turn <- struct{}{}:
+	case <-gone:
+		return nil
+	case <-cancel:
+		return errors.New("cancelled before it started")
+	}
+	s.mu.Lock()
+	c, err := s.start(r)
+	if err != nil {
+		s.mu.Unlock()
+		<-s.turn
+		return err
+	}
+	s.running[r.Dir] = c
+	s.conns.Add(1)
+	s.mu.Unlock()
+	defer s.conns.Done()
+	go func() {
+		<-c.Done()
+		s.mu.Lock()
+		delete(s.running, r.Dir)
+		s.left = append(s.left, c)
+		s.prune()
+		s.mu.Unlock()
+		<-s.turn
+	}()
+	s.follow(w, c, cancel, gone)
+	return nil
+}
+
+// start starts a command. The caller holds mu and the turn.
+func (s *Server) start(r request) (*Command, error) {
+	if s.closed {
+		return nil, errors.New("the pane is being closed")
+	}
+	return s.shell.Start(r.Dir, r.Mode)
+}
+
+// attach follows a command that another client started.
+func (s *Server) attach(w *wire, dir string) error {
+	s.mu.Lock()
+	c := s.running[dir]
+	if c == nil {
+		s.mu.Unlock()
+		e, err := ReadExit(dir)
+		if err != nil {
+			return fmt.Errorf("no command runs for %q here", dir)
+		}
+		_ = w.send(frameStarted)
+		_ = w.sendJSON(frameEnd, e)
+		return nil
+	}
+	s.conns.Add(1)
+	s.mu.Unlock()
+	defer s.conns.Done()
+	cancel, gone := listen(w)
+	s.follow(w, c, cancel, gone)
+	return nil
+}
+
+// listen reads the client's side of a command's connection: cancel is closed by its wish
+// to cancel, gone when it leaves.
+func listen(w *wire) (cancel, gone chan struct{}) {
+	cancel, gone = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		once := sync.OnceFunc(func() { close(cancel) })
+		for {
+			kind, _, err := w.receive()
+			if err != nil {
+				return
+			}
+			if kind == frameCancel {
+				once()
+			}
+		}
+	}()
+	return cancel, gone
+}
+
+// follow sends the output and the end of c until the client leaves.
+func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
+	box := c.Follow()
+	go func() {
+		select {
+		case <-cancel:
+			c.Cancel()
+		case <-gone:
+		case <-c.Done():
+		}
+		select {
+		case <-gone:
+			box.Close()
+			_ = w.conn.Close() // ends a send that waits for the client
+		case <-c.Done():
+		}
+	}()
+	if w.send(frameStarted) != nil {
+		return
+	}
+	sent := 0
+	for {
+		chunk, ok := box.Take()
+		if !ok {
+			break
+		}
+		if w.send(frameOutput, outputHead(chunk), chunk.Bytes) != nil {
+			return
+		}
+		if sent += len(chunk.Bytes); sent >= burst {
+			sent = 0
+			time.Sleep(rest)
+		}
+	}
+	select {
+	case <-gone:
+	case <-c.Done():
+		_ = w.sendJSON(frameEnd, c.Exit())
+	}
+}
+
+// Shutdown ends the running command because of why, waits until it and its clients know,
+// each at most twice the given time, and reports whether a client was there. No command
+// starts afterwards.
+func (s *Server) Shutdown(why string, wait time.Duration) bool {
+	s.mu.Lock()
+	s.closed = true
+	var all []*Command
+	for _, c := range s.running {
+		all = append(all, c)
+	}
+	attended := s.greeted > 0
+	s.mu.Unlock()
+	for _, c := range all {
+		c.hangUp(why, wait)
+	}
+	told := make(chan struct{})
+	go func() { s.conns.Wait(); close(told) }()
+	select {
+	case <-told:
+	case <-time.After(wait):
+	}
+	return attended
+}

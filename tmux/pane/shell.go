@@ -1,0 +1,154 @@
+package pane
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+//go:embed run.bash
+var runBash []byte
+
+//go:embed run.sh
+var runSh []byte
+
+// What the shells are started with: the script restores the state, then the command runs,
+// then the state is saved. eval stands in the first line so that bash counts the lines of
+// the command from 1 in its messages.
+const (
+	mainBash = ". \"$1/run\"; eval \"$__buddy_cmd\"\n{ __buddy_save; } 2>/dev/null"
+	mainSh   = ". \"$1/run\"; . \"$__buddy_cmd\"\n{ __buddy_save; } 2>/dev/null"
+)
+
+// Shell starts commands that carry their state over from one to the next. Start may be
+// called by one goroutine at a time, and only after the last command has ended.
+type Shell struct {
+	dir  string    // private: holds the environment
+	tty  *terminal // nil without a terminal
+	show *display  // nil without a terminal
+	exe  string
+	main string
+
+	mu  sync.Mutex // guards what follows
+	cwd string     // of the first command
+	env []string   // of the first command; nil until Greet
+}
+
+// NewShell returns a Shell with its state in dir, which [MakeDir] made. If the directory
+// has a state already the Shell goes on from there. tty is the controlling terminal that
+// shows the commands and their output, or nil.
+func NewShell(dir string, tty *os.File) (*Shell, error) {
+	s := &Shell{dir: dir, main: mainBash}
+	script := runBash
+	exe, err := exec.LookPath("bash")
+	if err != nil {
+		if exe, err = exec.LookPath("sh"); err != nil {
+			return nil, err
+		}
+		s.main, script = mainSh, runSh
+	}
+	s.exe = exe
+	if err := os.WriteFile(filepath.Join(dir, "run"), script, 0o600); err != nil {
+		return nil, err
+	}
+	if tty != nil {
+		if s.tty, err = newTerminal(tty); err != nil {
+			return nil, err
+		}
+		s.show = newDisplay(tty)
+	}
+	return s, makePrivate(filepath.Join(dir, "nowhere"))
+}
+
+// Greet gives the directory and the environment of the first command. Only the first call
+// counts: later clients find the shell as the last command left it.
+func (s *Shell) Greet(cwd string, env []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.env == nil {
+		s.cwd, s.env = cwd, without(env, "TMUX", "TMUX_PANE")
+	}
+}
+
+// command builds the process for the command in file.
+func (s *Shell) command(file string) (*exec.Cmd, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.env == nil {
+		return nil, fmt.Errorf("no environment: the client sent no greeting")
+	}
+	name := filepath.Base(s.exe)
+	cmd := &exec.Cmd{Path: s.exe, Args: []string{name, "-c", s.main, name, s.dir, file}, Dir: s.cwd}
+	if _, err := os.Stat(filepath.Join(s.dir, "state")); err == nil {
+		// The state has the environment: what was unset meanwhile must not come back. Names
+		// that no shell can hold are passed on.
+		cmd.Env = slices.DeleteFunc(slices.Clone(s.env), func(kv string) bool { return isName(kv) })
+		cmd.Dir = s.dir // the state changes it
+	} else {
+		// Nobody answers a pager, and a buffered Python tells its progress at the end.
+		cmd.Env = append(without(s.env, "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
+	}
+	if s.tty != nil {
+		for _, k := range []string{"TERM", "TMUX", "TMUX_PANE"} {
+			cmd.Env = append(cmd.Env, k+"="+os.Getenv(k))
+		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: s.tty.fd}
+	} else {
+		// A session of its own: a program that asks on /dev/tty fails instead of hanging.
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	}
+	return cmd, nil
+}
+
+// prepareState makes the file that the command's shell will write.
+func (s *Shell) prepareState() error {
+	return os.WriteFile(filepath.Join(s.dir, "state.new"), nil, 0o600)
+}
+
+// adoptState makes what the command left behind the state of the next, if it is complete:
+// a shell that was killed or replaced by exec leaves none.
+func (s *Shell) adoptState() {
+	name := filepath.Join(s.dir, "state.new")
+	f, err := os.Open(name)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	end := make([]byte, len("\n#complete\n"))
+	if info, err := f.Stat(); err != nil || info.Size() < int64(len(end)) {
+		return
+	} else if _, err := f.ReadAt(end, info.Size()-int64(len(end))); err != nil || !bytes.Equal(end, []byte("\n#complete\n")) {
+		return
+	}
+	_ = os.Rename(name, filepath.Join(s.dir, "state"))
+}
+
+// isName reports whether the variable of kv has a name that a shell can hold.
+func isName(kv string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	if strings.HasPrefix(name, "BASH_FUNC_") {
+		return true
+	}
+	for i, c := range []byte(name) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// without returns env less the named variables.
+func without(env []string, names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(names, name)
+	})
+}

@@ -1,0 +1,79 @@
+package pane
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// waiting is the number of bytes that can be read from f at once.
+func waiting(f *os.File) int {
+	n := 0
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	if err := raw.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), fionread) }); err != nil {
+		return 0
+	}
+	return n
+}
+
+// atEOF reports whether f is empty and nobody can write to it any more.
+func atEOF(f *os.File) bool {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return true
+	}
+	eof := false
+	err = raw.Control(func(fd uintptr) {
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(p, 0)
+		eof = err == nil && n == 1 && p[0].Revents&unix.POLLHUP != 0 && p[0].Revents&unix.POLLIN == 0
+	})
+	return eof || err != nil
+}
+
+// terminal is the pane's terminal as the supervisor uses it; nil means that there is none.
+type terminal struct {
+	file *os.File
+	fd   int
+	sane unix.Termios
+}
+
+func newTerminal(f *os.File) (*terminal, error) {
+	t := &terminal{file: f, fd: int(f.Fd())}
+	sane, err := unix.IoctlGetTermios(t.fd, ioctlGetTermios)
+	if err != nil {
+		return nil, err
+	}
+	sane.Iflag &^= unix.IXON // Ctrl-S is a key like others: nobody knows how to undo it
+	sane.Iflag |= unix.ICRNL
+	sane.Oflag |= unix.OPOST | unix.ONLCR
+	sane.Lflag |= unix.ICANON | unix.ISIG | unix.ECHO | unix.ECHOE | unix.IEXTEN
+	t.sane = *sane
+	return t, nil
+}
+
+// reset gives the terminal sane settings and drops what was typed ahead.
+func (t *terminal) reset() {
+	_ = unix.IoctlSetTermios(t.fd, ioctlSetTermios, &t.sane)
+	flushInput(t.fd)
+}
+
+// takeBack makes the supervisor's group the foreground one.
+func (t *terminal) takeBack() {
+	_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, unix.Getpgrp())
+}
+
+// foreground is the group that keys such as Ctrl-C reach, or 0 if it is not a command's.
+func (t *terminal) foreground() int {
+	if t == nil {
+		return 0
+	}
+	g, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP)
+	if err != nil || g <= 1 || g == unix.Getpgrp() {
+		return 0
+	}
+	return g
+}

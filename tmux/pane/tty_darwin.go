@@ -1,0 +1,11 @@
+package pane
+
+import "golang.org/x/sys/unix"
+
+const (
+	fionread        = 0x4004667f // FIONREAD
+	ioctlGetTermios = unix.TIOCGETA
+	ioctlSetTermios = unix.TIOCSETA
+)
+
+func flushInput(fd int) { _ = unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, 1 /* FREAD */) }

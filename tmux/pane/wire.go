@@ -1,0 +1,215 @@
+package pane
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// protocol is the version of the wire format. A client that finds another version starts
+// the supervisor anew.
+const protocol = 1
+
+// frameMax bounds a frame: an environment may have some megabytes.
+const frameMax = 8 << 20
+
+// The kinds of frames: a byte, four bytes of length, the payload.
+const (
+	frameRequest = 'q' // client: a request, the first frame of a connection
+	frameCancel  = 'c' // client: cancel the command of this connection
+	frameInfo    = 'i' // server: the answer to a greeting
+	frameStarted = 's' // server: the command runs
+	frameOutput  = 'o' // server: a byte for the stream, eight for the total, the bytes
+	frameEnd     = 'e' // server: an Exit
+	frameError   = 'x' // server: the request was refused; text
+)
+
+// request is what a client asks for with the first frame.
+type request struct {
+	Op       string    `json:"op"` // greet, run, attach
+	Version  int       `json:"v"`
+	Dir      string    `json:"dir,omitempty"`
+	Mode     Mode      `json:"mode,omitempty"`
+	Greeting *Greeting `json:"greeting,omitempty"`
+}
+
+// Greeting is what a supervisor needs from its first client.
+type Greeting struct {
+	Cwd string   `json:"cwd"`
+	Env []string `json:"env"`
+}
+
+// Info is what a supervisor tells about itself.
+type Info struct {
+	Pid  int    `json:"pid"`
+	Pane string `json:"pane"` // tmux's id such as %3, "" without tmux
+	Busy bool   `json:"busy"` // a command runs, or a job it left behind still holds its output
+}
+
+// RefusedError is a supervisor's answer that it did not start or find the command.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// wire sends and receives frames. Sending is serialised, receiving is for one goroutine.
+type wire struct {
+	conn net.Conn
+	in   *bufio.Reader
+	mu   sync.Mutex // guards sending
+	out  []byte
+}
+
+func newWire(c net.Conn) *wire { return &wire{conn: c, in: bufio.NewReaderSize(c, 16<<10)} }
+
+func (w *wire) send(kind byte, parts ...[]byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	w.out = append(w.out[:0], kind)
+	w.out = binary.BigEndian.AppendUint32(w.out, uint32(n))
+	for _, p := range parts {
+		w.out = append(w.out, p...)
+	}
+	_, err := w.conn.Write(w.out)
+	return err
+}
+
+func (w *wire) sendJSON(kind byte, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if len(b) > frameMax {
+		return fmt.Errorf("message of %d bytes (at most %d)", len(b), frameMax)
+	}
+	return w.send(kind, b)
+}
+
+func (w *wire) receive() (kind byte, payload []byte, err error) {
+	var h [5]byte
+	if _, err := io.ReadFull(w.in, h[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.BigEndian.Uint32(h[1:])
+	if n > frameMax {
+		return 0, nil, fmt.Errorf("frame of %d bytes (at most %d)", n, frameMax)
+	}
+	payload = make([]byte, n)
+	_, err = io.ReadFull(w.in, payload)
+	return h[0], payload, err
+}
+
+// expect receives one frame of the given kind into v, which may be nil.
+func (w *wire) expect(kind byte, v any) error {
+	k, p, err := w.receive()
+	switch {
+	case err != nil:
+		return err
+	case k == frameError:
+		return &RefusedError{string(p)}
+	case k != kind:
+		return fmt.Errorf("supervisor: unexpected message %q", k)
+	case v == nil:
+		return nil
+	}
+	return json.Unmarshal(p, v)
+}
+
+// Greet introduces a client to the supervisor at the other end of conn. The connection
+// stays open: its end tells that the supervisor has ended. Greeting again on a new
+// connection is harmless and asks for a new [Info].
+func Greet(conn net.Conn, g Greeting) (Info, error) {
+	w := newWire(conn)
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	defer func() { _ = conn.SetDeadline(time.Time{}) }()
+	if err := w.sendJSON(frameRequest, request{Op: "greet", Version: protocol, Greeting: &g}); err != nil {
+		return Info{}, err
+	}
+	var info Info
+	err := w.expect(frameInfo, &info)
+	return info, err
+}
+
+// Job is a client's view of a running command.
+type Job struct{ w *wire }
+
+// Run asks for the command in dir/cmd and returns when it runs. It waits for its turn;
+// closing conn meanwhile withdraws the request. A [RefusedError] says that it did not
+// start. The Job owns conn.
+func Run(conn net.Conn, dir string, mode Mode) (*Job, error) {
+	return ask(conn, request{Op: "run", Version: protocol, Dir: dir, Mode: mode})
+}
+
+// Attach returns the running command of dir. A [RefusedError] says that this supervisor
+// knows none. The Job owns conn.
+func Attach(conn net.Conn, dir string) (*Job, error) {
+	return ask(conn, request{Op: "attach", Version: protocol, Dir: dir})
+}
+
+func ask(conn net.Conn, r request) (*Job, error) {
+	j := &Job{newWire(conn)}
+	err := j.w.sendJSON(frameRequest, r)
+	if err == nil {
+		err = j.w.expect(frameStarted, nil)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// Wait passes output to the function until the command ends, which may be nil. An error
+// means that the supervisor is gone; [ReadExit] may still know the end.
+func (j *Job) Wait(output func(Chunk)) (Exit, error) {
+	defer j.w.conn.Close()
+	for {
+		kind, p, err := j.w.receive()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return Exit{}, err
+		}
+		switch kind {
+		case frameOutput:
+			if c, ok := parseOutput(p); ok && output != nil {
+				output(c)
+			}
+		case frameEnd:
+			var e Exit
+			return e, json.Unmarshal(p, &e)
+		}
+	}
+}
+
+// Cancel asks the supervisor to end the command, see [Command.Cancel].
+func (j *Job) Cancel() error { return j.w.send(frameCancel) }
+
+func outputHead(c Chunk) []byte {
+	h := []byte{0}
+	if c.Stream == Stderr {
+		h[0] = 1
+	}
+	return binary.BigEndian.AppendUint64(h, uint64(c.Total))
+}
+
+func parseOutput(p []byte) (Chunk, bool) {
+	if len(p) < 9 {
+		return Chunk{}, false
+	}
+	c := Chunk{Stream: Stdout, Total: int64(binary.BigEndian.Uint64(p[1:])), Bytes: p[9:]}
+	if p[0] == 1 {
+		c.Stream = Stderr
+	}
+	return c, true
+}

@@ -1,0 +1,59 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"buddy/tmux/pane"
+)
+
+// plain is a supervisor in this process, without a terminal.
+type plain struct {
+	opt Options
+
+	mu  sync.Mutex // guards what follows
+	dir string
+	srv *pane.Server
+}
+
+func (p *plain) dial(context.Context) (net.Conn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.srv == nil {
+		env := cleanEnv(p.opt.Env)
+		dir, err := pane.MakeDir(lookup(env), "p"+dirName(p.opt))
+		if err != nil {
+			return nil, fmt.Errorf("no place for the state of the shell: %w", err)
+		}
+		shell, err := pane.NewShell(dir, nil)
+		if err != nil {
+			return nil, err
+		}
+		shell.Greet(p.opt.Cwd, env)
+		p.dir, p.srv = dir, pane.NewServer(shell)
+	}
+	ours, theirs := net.Pipe()
+	go p.srv.ServeConn(theirs)
+	return ours, nil
+}
+
+func (p *plain) find(ctx context.Context) (net.Conn, error) { return p.dial(ctx) }
+
+// respawn does nothing: what survives SIGKILL cannot be replaced either.
+func (p *plain) respawn(context.Context) error { return nil }
+
+func (p *plain) pane() string { return "" }
+
+func (p *plain) close(context.Context) ([]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.srv == nil {
+		return nil, nil
+	}
+	p.srv.Shutdown("the session was closed", time.Second)
+	return nil, os.RemoveAll(p.dir)
+}

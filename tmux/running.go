@@ -1,0 +1,281 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/tmux/pane"
+)
+
+// Mode says how a command's streams are connected.
+type Mode = pane.Mode
+
+// The modes. In both, standard input is empty.
+const (
+	Capture = pane.Capture // stdout and stderr apart; the default
+	Merge   = pane.Merge   // both in stdout, in their true order
+)
+
+// EdgeMax is the most that a [Captured] holds of either end of a stream, in bytes.
+const EdgeMax = 64 << 10
+
+// cancelLimit is when a cancelled command that has not ended gets its pane replaced.
+const cancelLimit = 7 * time.Second
+
+// Output gets live output: total counts the stream's bytes so far, this piece included; a
+// jump says that a flood was left out. p is only valid during the call. A slow Output
+// misses output but never delays the command.
+type Output func(stream string, p []byte, total int64)
+
+// Spec is a command to run.
+type Spec struct {
+	Dir     string // a directory of the command's own, made with mode 0700; see package pane for its files
+	Command string // shell text, any number of lines
+	Mode    Mode   // "" = Capture
+	Output  Output // may be nil
+}
+
+// Captured is what a command wrote to a stream.
+type Captured struct {
+	Head  []byte // the first bytes, at most EdgeMax
+	Tail  []byte // the last bytes that are not in Head, at most EdgeMax
+	Total int64  // bytes written in all
+	// Path is the file with the first 4 MiB; if Total is more, Path + ".tail" has the last
+	// 64 KiB. It may go on with what background jobs wrote after the end.
+	Path string
+}
+
+// Result is how a command ended.
+type Result struct {
+	ExitCode  int // as a shell tells it: 128+n after signal n
+	Signal    int // the signal that ended the shell itself, 0 if it exited
+	Stdout    Captured
+	Stderr    Captured
+	Duration  time.Duration
+	Cancelled bool
+	Fault     string // what went wrong around the command, such as a full disk; "" if nothing
+}
+
+// Running is a command that was started.
+type Running struct {
+	dir     string
+	session *Session
+	job     *pane.Job // nil if it had ended before
+	done    chan struct{}
+	cancel  sync.Once
+	res     Result // set when done is closed
+	err     error
+}
+
+// Start starts a command and returns when it runs. It waits while another one runs in the
+// pane; ending ctx meanwhile withdraws it. An error that is [ErrUnavailable] says that
+// nothing ran and that the Session cannot work here.
+func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
+	if s.closed.Load() {
+		return nil, errors.New("session is closed")
+	}
+	if strings.IndexByte(spec.Command, 0) >= 0 {
+		return nil, errors.New("command has a NUL byte, which no shell can run")
+	}
+	if spec.Mode == "" {
+		spec.Mode = Capture
+	}
+	dir, err := makeCommandDir(spec)
+	if err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		job, err := s.run(ctx, dir, spec.Mode)
+		var refused *pane.RefusedError
+		switch {
+		case err == nil:
+			return s.follow(dir, job, spec.Output), nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, ErrUnavailable), errors.As(err, &refused):
+			return nil, err
+		case began(dir):
+			return nil, fmt.Errorf("%w: %w", ErrLost, err)
+		case try > 0:
+			return nil, err
+		}
+		// The supervisor vanished before it took the command: make another one.
+	}
+}
+
+func (s *Session) run(ctx context.Context, dir string, mode Mode) (*pane.Job, error) {
+	conn, err := s.place.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	return pane.Run(conn, dir, mode)
+}
+
+// makeCommandDir makes the directory and writes the command into it.
+func makeCommandDir(spec Spec) (string, error) {
+	dir, err := filepath.Abs(spec.Dir)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "cmd"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(spec.Command)
+	return dir, errors.Join(err, f.Close())
+}
+
+// began reports whether the supervisor got so far that the command may have run.
+func began(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "out"))
+	return err == nil
+}
+
+// Reattach follows a command that an earlier process started with this directory. If it
+// still runs its output comes from now on, after the last 64 KiB so far; if it has ended
+// the Running is done already. The error is [ErrLost] when nobody knows its end any more.
+func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Running, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := s.place.find(ctx)
+	if err == nil {
+		var job *pane.Job
+		if job, err = pane.Attach(conn, dir); err == nil {
+			return s.follow(dir, job, output), nil
+		}
+	}
+	r := &Running{dir: dir, session: s, done: make(chan struct{})}
+	exit, rcErr := pane.ReadExit(dir)
+	if rcErr != nil {
+		return nil, fmt.Errorf("%w: the command in %q was started, but its end is not known: %w", ErrLost, dir, err)
+	}
+	r.res = result(dir, exit)
+	close(r.done)
+	return r, nil
+}
+
+// follow passes the output of a job on and collects its result.
+func (s *Session) follow(dir string, job *pane.Job, output Output) *Running {
+	r := &Running{dir: dir, session: s, job: job, done: make(chan struct{})}
+	var take func(pane.Chunk)
+	finish := func() {}
+	if output != nil {
+		box, delivered := pane.NewMailbox(), make(chan struct{})
+		take = func(c pane.Chunk) { box.Put(c.Stream, c.Bytes, c.Total) }
+		finish = func() { box.Close(); <-delivered }
+		go func() {
+			defer close(delivered)
+			for c, ok := box.Take(); ok; c, ok = box.Take() {
+				output(c.Stream, c.Bytes, c.Total)
+			}
+		}()
+	}
+	go func() {
+		exit, err := job.Wait(take)
+		if err != nil {
+			var known error
+			if exit, known = pane.ReadExit(dir); known != nil {
+				r.err = fmt.Errorf("%w while the command ran; its end is not known", ErrLost)
+			}
+		}
+		finish()
+		r.res = result(dir, exit)
+		close(r.done)
+	}()
+	return r
+}
+
+// Pane is tmux's id of the pane in which the command runs, "" without tmux.
+func (r *Running) Pane() string { return r.session.place.pane() }
+
+// Done is closed when the command has ended and the last Output call has returned.
+func (r *Running) Done() <-chan struct{} { return r.done }
+
+// Wait returns how the command ended. When ctx ends first the command goes on; call Cancel
+// to end it. With the error [ErrLost] the Result has the output that was recorded.
+func (r *Running) Wait(ctx context.Context) (Result, error) {
+	select {
+	case <-r.done:
+		return r.res, r.err
+	default:
+	}
+	select {
+	case <-r.done:
+		return r.res, r.err
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
+}
+
+// Cancel ends the command: Ctrl-C, two seconds later SIGTERM to its group, two seconds
+// later SIGKILL, and if even that does not help its pane is replaced. It returns at once;
+// Wait tells the end.
+func (r *Running) Cancel() {
+	if r.job == nil {
+		return
+	}
+	r.cancel.Do(func() {
+		go func() {
+			_ = r.job.Cancel() // if the supervisor is gone Wait knows
+			select {
+			case <-r.done:
+			case <-time.After(cancelLimit):
+				ctx, stop := context.WithTimeout(context.Background(), startLimit)
+				defer stop()
+				_ = r.session.place.respawn(ctx) // if tmux is gone Wait knows
+			}
+		}()
+	})
+}
+
+// result joins an end with what the files hold.
+func result(dir string, e pane.Exit) Result {
+	return Result{
+		ExitCode: e.Code, Signal: e.Signal, Duration: e.Duration, Cancelled: e.Cancelled, Fault: e.Fault,
+		Stdout: captured(filepath.Join(dir, "out"), e.Stdout),
+		Stderr: captured(filepath.Join(dir, "err"), e.Stderr),
+	}
+}
+
+// captured reads both ends of a stream of total bytes.
+func captured(path string, total int64) Captured {
+	c := Captured{Total: total, Path: path}
+	if total == 0 {
+		return c
+	}
+	c.Head = readAt(path, 0, min(total, EdgeMax))
+	if rest := total - EdgeMax; rest > 0 {
+		n := min(rest, EdgeMax)
+		if total > pane.HeadMax {
+			c.Tail = readAt(path+".tail", pane.TailMax-n, n)
+		} else {
+			c.Tail = readAt(path, total-n, n)
+		}
+	}
+	return c
+}
+
+// readAt reads n bytes from an offset, or what there is of them.
+func readAt(path string, offset, n int64) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.NewSectionReader(f, offset, n))
+	return b
+}

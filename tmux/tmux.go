@@ -1,0 +1,159 @@
+// Package tmux runs shell commands in a tmux pane that a person can watch and attach to.
+//
+// A [Session] has one pane on a private tmux server; the user's own tmux is never
+// touched. Nothing is started before the first command. The commands run under a
+// supervisor of our own in the pane (package tmux/pane), which keeps directory and
+// environment from one command to the next, records stdout and stderr apart and knows
+// every exit code exactly; tmux itself is only asked for panes and pictures of them.
+// A command outlives the program that started it: see [Session.Reattach].
+//
+//	s := tmux.New(tmux.Options{Session: "buddy-7f3a", Exe: os.Args[0], Env: os.Environ(), Cwd: wd})
+//	defer s.Close(ctx)
+//	run, err := s.Start(ctx, tmux.Spec{Dir: dir, Command: "make test"})
+//	res, err := run.Wait(ctx)
+//	fmt.Println(res.ExitCode, string(res.Stdout.Head))
+//
+// [NewPlain] gives the same Session without tmux and without a pane, for machines that
+// have none ([ErrUnavailable]).
+package tmux
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+)
+
+// ErrUnavailable says that there is no usable tmux: it is missing, too old, or its server
+// cannot be reached or is not ours. The message has the reason. Nothing ran; the caller
+// may go on with [NewPlain].
+var ErrUnavailable = errors.New("tmux is not available")
+
+// ErrLost says that the pane or its supervisor vanished while a command ran, so that its
+// end is not known; it may or may not have done its work. The next Start makes a new pane.
+var ErrLost = errors.New("the pane was lost")
+
+// Options say where a Session lives. The zero value of a field is its default.
+type Options struct {
+	Socket  string // the tmux server: a name for -L, or a path for -S if it has a slash; "" = buddy
+	Session string // tmux session, see [SessionName]; required
+	Exe     string // the program that `pane DIR` turns into the supervisor; required
+	Env     []string
+	Cwd     string // of the first command
+	// OnPane is told of what happens to the pane, from any goroutine; it must not call the
+	// Session.
+	OnPane func(PaneEvent)
+	// OnScreen gets the pictures that Watch asked for, from one goroutine; it may keep them.
+	OnScreen func(Screen)
+}
+
+// PaneKind says what happened to a pane.
+type PaneKind string
+
+// What happens to panes.
+const (
+	Opened PaneKind = "opened"
+	Lost   PaneKind = "lost" // it vanished; the next command makes another
+	Closed PaneKind = "closed"
+)
+
+// PaneEvent is a change of a pane.
+type PaneEvent struct {
+	Kind   PaneKind
+	Pane   string // tmux's id, such as %3
+	Title  string // of Opened
+	Attach string // of Opened: the shell command that shows the pane to a person
+	Why    string // of Lost
+}
+
+// Session runs commands in one shared pane, one at a time. Its methods may be called by
+// any goroutine.
+type Session struct {
+	opt    Options
+	place  place
+	paint  *painter // nil without tmux
+	closed atomic.Bool
+}
+
+// place is where a supervisor is: in a tmux pane or in this process.
+type place interface {
+	// dial connects to the supervisor, which has been greeted. It makes what is missing.
+	dial(ctx context.Context) (net.Conn, error)
+	// find connects to the supervisor if it is there already.
+	find(ctx context.Context) (net.Conn, error)
+	// respawn replaces the supervisor and ends what runs under it.
+	respawn(ctx context.Context) error
+	// pane is tmux's id of the pane, "" without one.
+	pane() string
+	// close ends the supervisor unless a command runs in it; then it returns the session's name.
+	close(ctx context.Context) (left []string, err error)
+}
+
+// New returns a Session in a tmux pane. It starts nothing.
+func New(o Options) *Session {
+	if o.Socket == "" {
+		o.Socket = "buddy"
+	}
+	o.Session = SessionName(o.Session)
+	srv := newServer(o)
+	s := &Session{opt: o, place: srv, paint: newPainter(srv.connect, o.OnScreen)}
+	srv.changed, srv.printed = s.paint.again, s.paint.printed
+	return s
+}
+
+// NewPlain returns a Session without tmux: commands run as children of this process with
+// the same records, limits and state, but end with it, and nobody can watch.
+func NewPlain(o Options) *Session {
+	o.Session = SessionName(o.Session)
+	return &Session{opt: o, place: &plain{opt: o}}
+}
+
+// SessionName makes a session name of any text: lower case letters, digits, `_` and `-`,
+// at most 48 of them, with the prefix `buddy-` (E03).
+func SessionName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_', r == '-':
+			return r
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, s)
+	s = strings.Trim(strings.TrimPrefix(s, owner+"-"), "-")
+	if s == "" {
+		s = "session"
+	}
+	return owner + "-" + s[:min(len(s), 48)]
+}
+
+// AttachLine is the shell command with which a person sees the pane.
+func (s *Session) AttachLine() string {
+	if s.paint == nil {
+		return ""
+	}
+	return attachLine(s.opt)
+}
+
+// Pane is tmux's id of the pane, or "" when there is none.
+func (s *Session) Pane() string { return s.place.pane() }
+
+// Watch says of which panes pictures are wanted; nil wants none. While nothing is watched
+// or nothing prints, nothing runs.
+func (s *Session) Watch(panes []string) {
+	if s.paint != nil {
+		s.paint.watch(panes)
+	}
+}
+
+// Close ends the Session. An idle tmux session is removed; one in which a command still
+// runs stays and is named in left (DECISIONS 14, E18). Without tmux a running command is
+// cancelled.
+func (s *Session) Close(ctx context.Context) (left []string, err error) {
+	s.closed.Store(true)
+	if s.paint != nil {
+		s.paint.close()
+	}
+	return s.place.close(ctx)
+}

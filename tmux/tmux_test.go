@@ -1,0 +1,139 @@
+package tmux_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"buddy/tmux"
+	"buddy/tmux/pane"
+	"buddy/tmux/tmuxtest"
+)
+
+// The test binary is its own supervisor, as buddy is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "pane" {
+		os.Exit(pane.Main(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// rig is a session with the directories of its test.
+type rig struct {
+	t testing.TB
+	*tmux.Session
+	opt tmux.Options
+	srv *tmuxtest.Server // nil without tmux
+	dir string
+	n   int
+
+	mu     sync.Mutex // guards events
+	events []tmux.PaneEvent
+}
+
+func exe(t testing.TB) string {
+	t.Helper()
+	e, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// newRig returns a session in tmux, which the test's end closes.
+func newRig(t testing.TB) *rig {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	r := &rig{t: t, srv: srv, dir: srv.Dir}
+	r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Exe: exe(t), Env: srv.Env, Cwd: srv.Dir, OnPane: r.onPane}
+	r.Session = tmux.New(r.opt)
+	r.closeAtEnd()
+	return r
+}
+
+func newPlainRig(t testing.TB) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: tmuxtest.Dir(t)}
+	r.opt = tmux.Options{Session: "t", Env: tmuxtest.Env(r.dir), Cwd: r.dir}
+	r.Session = tmux.NewPlain(r.opt)
+	r.closeAtEnd()
+	return r
+}
+
+func (r *rig) closeAtEnd() {
+	s := r.Session
+	r.t.Cleanup(func() {
+		if _, err := s.Close(context.Background()); err != nil {
+			r.t.Errorf("Close: %v", err)
+		}
+	})
+}
+
+func (r *rig) onPane(e tmux.PaneEvent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, e)
+}
+
+func (r *rig) kinds() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var s []string
+	for _, e := range r.events {
+		s = append(s, string(e.Kind))
+	}
+	return strings.Join(s, " ")
+}
+
+func (r *rig) newDir() string {
+	r.n++
+	return filepath.Join(r.dir, "cmds", strconv.Itoa(r.n))
+}
+
+func (r *rig) start(spec tmux.Spec) *tmux.Running {
+	r.t.Helper()
+	spec.Dir = r.newDir()
+	run, err := r.Start(r.t.Context(), spec)
+	if err != nil {
+		r.t.Fatalf("Start(%q): %v", spec.Command, err)
+	}
+	return run
+}
+
+func (r *rig) wait(run *tmux.Running) tmux.Result {
+	r.t.Helper()
+	ctx, stop := context.WithTimeout(r.t.Context(), 30*time.Second)
+	defer stop()
+	res, err := run.Wait(ctx)
+	if err != nil {
+		r.t.Fatalf("Wait: %v", err)
+	}
+	return res
+}
+
+func (r *rig) run(command string) tmux.Result {
+	r.t.Helper()
+	return r.wait(r.start(tmux.Spec{Command: command}))
+}
+
+// screen is what the pane shows.
+func (r *rig) screen() string {
+	r.t.Helper()
+	return r.srv.Tmux("capture-pane", "-p", "-t", r.Pane())
+}
+
+// want runs a command and compares what it gave.
+func (r *rig) want(command string, code int, stdout string) {
+	r.t.Helper()
+	res := r.run(command)
+	if res.ExitCode != code || string(res.Stdout.Head) != stdout {
+		r.t.Errorf("%s\n= exit %d, stdout %q, stderr %q\nwant %d, %q", command, res.ExitCode, res.Stdout.Head, res.Stderr.Head, code, stdout)
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,94 @@
+// Package tmuxtest gives each test a tmux server of its own, which ends with the test.
+//
+//	srv := tmuxtest.New(t) // skips the test where tmux is missing
+//	s := tmux.New(tmux.Options{Socket: srv.Socket, Env: srv.Env, …})
+//	srv.Tmux("send-keys", "-t", s.Pane(), "C-c")
+//	tmuxtest.Until(t, "the prompt is there", func() bool { … })
+package tmuxtest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Server is the address of a private tmux server, which is not started yet.
+type Server struct {
+	Socket string   // path for -S
+	Dir    string   // a short private directory of the test's own
+	Env    []string // without TMUX, with a runtime directory in Dir
+	t      testing.TB
+}
+
+// New returns a server for the test and kills it at the test's end.
+func New(t testing.TB) *Server {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed")
+	}
+	dir := Dir(t)
+	s := &Server{Socket: filepath.Join(dir, "sock"), Dir: dir, Env: Env(dir), t: t}
+	t.Cleanup(func() { _ = s.command("kill-server").Run() })
+	return s
+}
+
+// Dir returns a directory with a path short enough for sockets; it is removed at the end.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "bt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// Env is this process's environment with dir as the runtime directory, and without a way
+// to the tmux in which the test may run.
+func Env(dir string) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "TMUX", "TMUX_PANE", "XDG_RUNTIME_DIR", "BASH_ENV":
+		default:
+			env = append(env, kv)
+		}
+	}
+	return append(env, "XDG_RUNTIME_DIR="+dir)
+}
+
+func (s *Server) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("tmux", append([]string{"-u", "-S", s.Socket, "-f", "/dev/null"}, args...)...)
+	cmd.Env = s.Env
+	return cmd
+}
+
+// Tmux runs a tmux command on the server and returns what it prints, without the last
+// newline. A failure is fatal.
+func (s *Server) Tmux(args ...string) string {
+	s.t.Helper()
+	out, err := s.command(args...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// Until polls until cond holds, and fails the test after ten seconds.
+func Until(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !cond(); {
+		if time.Now().After(end) {
+			t.Fatalf("not within 10 s: %s", what)
+		}
+		<-time.After(2 * time.Millisecond)
+	}
+}
