@@ -1,0 +1,172 @@
+// Package apptest runs a whole user interface on a terminal in memory.
+//
+// It is used under testing/synctest: the clock is fake, so nothing in a test has to
+// wait, and a goroutine that is left over fails it. The real tcell runs on the
+// terminal, so what is typed goes through its input parser, and what is shown is read
+// from the bytes that reach the terminal.
+//
+//	synctest.Test(t, func(t *testing.T) {
+//		ui := apptest.StartRoot(t, 80, 24, tview.NewInputField())
+//		ui.Type("hello")
+//		ui.Want("hello")
+//	})
+package apptest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rivo/tview"
+
+	"buddy/app/loop"
+	"buddy/app/screen"
+)
+
+const (
+	// frameTime is longer than any draw is put off.
+	frameTime = 40 * time.Millisecond
+
+	// escapeTime is longer than tcell waits for the rest of a sequence.
+	escapeTime = 70 * time.Millisecond
+)
+
+// UI is a user interface that runs on a [Terminal].
+type UI struct {
+	*Terminal
+	t      testing.TB
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error // valid after done
+}
+
+// Start runs a user interface until the end of the test: run gets a screen that is
+// not initialised yet and returns when its context ends. Call it in a synctest bubble.
+func Start(t testing.TB, cols, rows int, run func(context.Context, *screen.Screen) error) *UI {
+	t.Helper()
+	term := NewTerminal(cols, rows)
+	s, err := screen.New(screen.NewTty(term, nil), "xterm-256color")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ui := &UI{Terminal: term, t: t, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(ui.done)
+		ui.err = run(ctx, s)
+	}()
+	t.Cleanup(func() { _ = ui.Quit() })
+	ui.Settle()
+	return ui
+}
+
+// StartRoot runs a single primitive in a loop without events.
+func StartRoot(t testing.TB, cols, rows int, root tview.Primitive) *UI {
+	t.Helper()
+	return Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
+		return loop.New(loop.Config[struct{}]{Screen: s, Root: root}).Run(ctx)
+	})
+}
+
+// Settle lets a frame's time pass and waits until nothing moves. A ticking clock or a
+// source that never pauses keeps moving, but everything typed before has been drawn.
+func (ui *UI) Settle() {
+	time.Sleep(frameTime)
+	synctest.Wait()
+}
+
+// Quit ends the user interface and returns its error. The test's end does it as well.
+func (ui *UI) Quit() error {
+	ui.t.Helper()
+	ui.cancel()
+	return ui.Ended()
+}
+
+// Ended waits for the user interface to end by itself, for a minute of the fake clock.
+func (ui *UI) Ended() error {
+	ui.t.Helper()
+	select {
+	case <-ui.done:
+		if odd := ui.Odd(); len(odd) > 0 {
+			ui.t.Errorf("the terminal got what it should not: %v", odd)
+		}
+		return ui.err
+	case <-time.After(time.Minute):
+		ui.t.Fatalf("the user interface does not end; its screen:\n%s", ui.Text())
+		return nil
+	}
+}
+
+// Running reports whether the user interface has not ended.
+func (ui *UI) Running() bool {
+	synctest.Wait()
+	select {
+	case <-ui.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// Type types text, one key for each rune; a line end is Enter.
+func (ui *UI) Type(text string) {
+	ui.Terminal.Type(strings.ReplaceAll(text, "\n", "\r"))
+	synctest.Wait()
+}
+
+// Press presses keys by name: "Enter", "Ctrl+C", "Alt+Enter", "Shift+Left", "F1", "x".
+func (ui *UI) Press(keys ...string) {
+	ui.t.Helper()
+	for _, key := range keys {
+		seq, err := keyBytes(key)
+		if err != nil {
+			ui.t.Fatal(err)
+		}
+		ui.Terminal.Type(seq)
+		if seq == "\x1b" {
+			time.Sleep(escapeTime)
+		}
+		synctest.Wait()
+	}
+}
+
+// Paste pastes text.
+func (ui *UI) Paste(text string) {
+	ui.Terminal.Type("\x1b[200~" + text + "\x1b[201~")
+	synctest.Wait()
+}
+
+// Focus tells that the terminal has got or lost the focus.
+func (ui *UI) Focus(got bool) {
+	seq := "\x1b[O"
+	if got {
+		seq = "\x1b[I"
+	}
+	ui.Terminal.Type(seq)
+	synctest.Wait()
+}
+
+// Resize changes the size of the terminal.
+func (ui *UI) Resize(cols, rows int) {
+	ui.Terminal.Resize(cols, rows)
+	ui.Settle()
+}
+
+// Screen returns what a person sees once everything has settled.
+func (ui *UI) Screen() string {
+	ui.Settle()
+	return ui.Text()
+}
+
+// Want fails the test unless each of the texts is on the screen.
+func (ui *UI) Want(texts ...string) {
+	ui.t.Helper()
+	shown := ui.Screen()
+	for _, text := range texts {
+		if !strings.Contains(shown, text) {
+			ui.t.Errorf("%q is not on the screen:\n%s", text, shown)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package apptest
+
+import (
+	"fmt"
+	"strings"
+	"testing/synctest"
+	"unicode/utf8"
+)
+
+// Mouse actions for [UI.Mouse].
+const (
+	MousePress     = "press"
+	MouseDrag      = "drag"
+	MouseRelease   = "release"
+	MouseWheelUp   = "wheel up"
+	MouseWheelDown = "wheel down"
+)
+
+// Mouse does something with the left button or the wheel at x, y, counted from 0.
+func (ui *UI) Mouse(action string, x, y int) {
+	ui.t.Helper()
+	button, ok := map[string]int{MousePress: 0, MouseDrag: 32, MouseRelease: 0, MouseWheelUp: 64, MouseWheelDown: 65}[action]
+	if !ok {
+		ui.t.Fatalf("unknown mouse action %q", action)
+	}
+	final := 'M'
+	if action == MouseRelease {
+		final = 'm'
+	}
+	ui.Terminal.Type(fmt.Sprintf("\x1b[<%d;%d;%d%c", button, x+1, y+1, final))
+	synctest.Wait()
+}
+
+// Click presses and releases the left button at x, y.
+func (ui *UI) Click(x, y int) {
+	ui.t.Helper()
+	ui.Mouse(MousePress, x, y)
+	ui.Mouse(MouseRelease, x, y)
+}
+
+// named are the keys that have a sequence of their own: the final byte or the number
+// before a tilde.
+var named = map[string]string{
+	"Up": "A", "Down": "B", "Right": "C", "Left": "D", "End": "F", "Home": "H",
+	"Insert": "2~", "Delete": "3~", "PgUp": "5~", "PgDn": "6~",
+	"F1": "11~", "F2": "12~", "F3": "13~", "F4": "14~", "F5": "15~", "F6": "17~",
+	"F7": "18~", "F8": "19~", "F9": "20~", "F10": "21~", "F11": "23~", "F12": "24~",
+}
+
+// keyBytes returns what xterm sends for a key. Enter with Shift or Ctrl is sent in
+// the form that tcell asks terminals for.
+func keyBytes(name string) (string, error) {
+	mods, key := 0, name
+	for {
+		mod, rest, ok := strings.Cut(key, "+")
+		bit := map[string]int{"Shift": 1, "Alt": 2, "Ctrl": 4}[mod]
+		if !ok || bit == 0 {
+			break
+		}
+		mods, key = mods|bit, rest
+	}
+	if seq, ok := named[key]; ok {
+		return namedBytes(seq, mods), nil
+	}
+	if key == "Enter" && mods&^2 != 0 {
+		return fmt.Sprintf("\x1b[13;%du", mods+1), nil
+	}
+	seq, ok := map[string]string{"Enter": "\r", "Esc": "\x1b", "Tab": "\t", "Backspace": "\x7f", "Space": " "}[key]
+	switch {
+	case ok && key == "Tab" && mods == 1, key == "Backtab":
+		return "\x1b[Z", nil
+	case ok:
+	case utf8.RuneCountInString(key) == 1:
+		seq = key
+	default:
+		return "", fmt.Errorf("unknown key %q in %q", key, name)
+	}
+	if mods&4 != 0 {
+		c := strings.ToUpper(seq)[0]
+		if c == ' ' {
+			c = '@'
+		}
+		if len(seq) > 1 || c < '@' || c > '_' {
+			return "", fmt.Errorf("key %q cannot be typed with Ctrl", name)
+		}
+		seq = string(rune(c & 0x1f))
+	}
+	if mods&2 != 0 {
+		seq = "\x1b" + seq
+	}
+	return seq, nil
+}
+
+func namedBytes(seq string, mods int) string {
+	number, tilde := strings.CutSuffix(seq, "~")
+	switch {
+	case mods == 0:
+		return "\x1b[" + seq
+	case tilde:
+		return fmt.Sprintf("\x1b[%s;%d~", number, mods+1)
+	}
+	return fmt.Sprintf("\x1b[1;%d%s", mods+1, seq)
+}

@@ -1,0 +1,243 @@
+package apptest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// vt interprets what reaches a terminal, as far as tcell and package screen use it.
+// What it does not know it keeps in odd: output that nobody meant to send.
+type vt struct {
+	cols, rows int
+	cells      []vtCell
+	x, y       int
+	style      vtStyle
+	link       string
+	hidden     bool
+	modes      map[string]bool
+	title      string
+	strings    []string // other OSC sequences, such as a clipboard or a question
+	rest       []byte   // an incomplete sequence
+	odd        []string
+}
+
+type vtCell struct {
+	text  string // "" for the right half of a wide text
+	style vtStyle
+	link  string
+}
+
+// vtStyle is what SGR has set. Colours are as in SGR without 38 or 48; "" is the default.
+type vtStyle struct {
+	fg, bg string
+	attrs  string // sorted SGR numbers
+}
+
+func newVT(cols, rows int) *vt {
+	v := &vt{modes: map[string]bool{}}
+	v.resize(cols, rows)
+	return v
+}
+
+// resize keeps what fits, like most terminals do.
+func (v *vt) resize(cols, rows int) {
+	cells := make([]vtCell, cols*rows)
+	for i := range cells {
+		cells[i].text = " "
+		if x, y := i%cols, i/cols; x < v.cols && y < v.rows {
+			cells[i] = v.cells[y*v.cols+x]
+		}
+	}
+	v.cells, v.cols, v.rows = cells, cols, rows
+	v.x, v.y = min(v.x, cols-1), min(v.y, rows-1)
+}
+
+func (v *vt) write(p []byte) {
+	p = append(v.rest, p...)
+	v.rest = nil
+	for len(p) > 0 {
+		n := v.one(p)
+		if n == 0 {
+			v.rest = append([]byte(nil), p...)
+			return
+		}
+		p = p[n:]
+	}
+}
+
+// one interprets the first thing in p and returns its length, 0 if p is cut off.
+func (v *vt) one(p []byte) int {
+	if p[0] == 0x1b {
+		return v.escape(p)
+	}
+	if p[0] >= ' ' && p[0] != 0x7f {
+		n := 0
+		for n < len(p) && p[n] >= ' ' && p[n] != 0x7f {
+			n++
+		}
+		v.print(string(p[:n]))
+		return n
+	}
+	switch p[0] {
+	case '\b':
+		v.x = max(v.x-1, 0)
+	case 0x0e, 0x0f: // charset
+	case '\a':
+		v.strings = append(v.strings, "bell")
+	default:
+		v.odd = append(v.odd, fmt.Sprintf("%q", p[:1]))
+	}
+	return 1
+}
+
+func (v *vt) escape(p []byte) int {
+	if len(p) < 2 {
+		return 0
+	}
+	switch p[1] {
+	case '[':
+		for i, b := range p[2:] {
+			if b >= 0x40 && b <= 0x7e {
+				v.csi(string(p[2:2+i]), b)
+				return i + 3
+			}
+		}
+		return 0
+	case ']':
+		s := string(p[2:])
+		bel, st := strings.IndexByte(s, '\a'), strings.Index(s, "\x1b\\")
+		switch {
+		case bel < 0 && st < 0:
+			return 0
+		case st < 0 || bel >= 0 && bel < st:
+			v.osc(s[:bel])
+			return bel + 3
+		}
+		v.osc(s[:st])
+		return st + 4
+	case '(', ')':
+		if len(p) < 3 {
+			return 0
+		}
+		return 3
+	case '=', '>':
+		return 2
+	}
+	v.odd = append(v.odd, fmt.Sprintf("%q", p[:2]))
+	return 2
+}
+
+func (v *vt) print(s string) {
+	state := -1
+	for s != "" {
+		var g string
+		var width int
+		g, s, width, state = uniseg.FirstGraphemeClusterInString(s, state)
+		for _, r := range g {
+			if r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+				v.odd = append(v.odd, fmt.Sprintf("%q", g))
+			}
+		}
+		if width == 0 || v.x+width > v.cols {
+			continue // no automatic margin
+		}
+		at := v.y*v.cols + v.x
+		if v.cells[at].text == "" && v.x > 0 {
+			v.cells[at-1].text = " " // half of a wide text is gone, the rest with it
+		}
+		for i := range width {
+			v.cells[at+i] = vtCell{style: v.style, link: v.link}
+		}
+		if v.x+width < v.cols && v.cells[at+width].text == "" {
+			v.cells[at+width].text = " "
+		}
+		v.cells[at].text = g
+		v.x += width
+	}
+}
+
+func (v *vt) csi(params string, final byte) {
+	switch {
+	case final == 'H' && !strings.HasPrefix(params, "?"):
+		row, col, _ := strings.Cut(params, ";")
+		v.y, v.x = number(row, v.rows)-1, number(col, v.cols)-1
+	case final == 'J' && (params == "" || params == "2"):
+		for i := range v.cells {
+			v.cells[i] = vtCell{text: " ", style: vtStyle{bg: v.style.bg}}
+		}
+	case final == 'm' && !strings.HasPrefix(params, ">"):
+		v.style = v.style.apply(params)
+	case params == "?25" && (final == 'h' || final == 'l'):
+		v.hidden = final == 'l'
+	case final == 'h' || final == 'l':
+		for m := range strings.SplitSeq(params, ";") {
+			v.modes[m] = final == 'h'
+		}
+	case final == 't' || final == 'q' || final == 'm' || final == 'u': // title stack, shape, keyboard
+	default:
+		v.odd = append(v.odd, fmt.Sprintf("CSI %q %c", params, final))
+	}
+}
+
+func number(s string, most int) int {
+	n, _ := strconv.Atoi(s)
+	return min(max(n, 1), most)
+}
+
+func (v *vt) osc(s string) {
+	kind, data, _ := strings.Cut(s, ";")
+	switch kind {
+	case "2":
+		v.title = data
+	case "8":
+		_, v.link, _ = strings.Cut(data, ";")
+	default:
+		v.strings = append(v.strings, s)
+	}
+}
+
+// apply reads SGR parameters.
+func (s vtStyle) apply(params string) vtStyle {
+	p := strings.Split(params, ";")
+	for i := 0; i < len(p); i++ {
+		switch n, _ := strconv.Atoi(p[i]); {
+		case p[i] == "" || p[i] == "0":
+			s = vtStyle{}
+		case n == 38 || n == 48:
+			length := 3
+			if i+1 < len(p) && p[i+1] == "2" {
+				length = 5
+			}
+			color := strings.Join(p[i+1:min(i+length, len(p))], ";")
+			if n == 38 {
+				s.fg = color
+			} else {
+				s.bg = color
+			}
+			i += length - 1
+		case n >= 30 && n <= 37 || n >= 90 && n <= 97:
+			s.fg = p[i]
+		case n >= 40 && n <= 47 || n >= 100 && n <= 107:
+			s.bg = p[i]
+		case n == 39:
+			s.fg = ""
+		case n == 49:
+			s.bg = ""
+		default:
+			s.attrs += p[i] + " "
+		}
+	}
+	return s
+}
+
+// row returns the text of a row without trailing blanks.
+func (v *vt) row(y int) string {
+	var b strings.Builder
+	for _, c := range v.cells[y*v.cols : (y+1)*v.cols] {
+		b.WriteString(c.text)
+	}
+	return strings.TrimRight(b.String(), " ")
+}

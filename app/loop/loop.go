@@ -1,0 +1,213 @@
+// Package loop runs a tview application and feeds it from one channel of events.
+//
+// One goroutine, the pump, gathers events into batches and draws once for each: the
+// first at once, then at most every 33 ms. It is the only caller of tview's QueueUpdate
+// and Stop, both of which block for ever at the wrong moment. Keys are drawn by tview
+// itself, at once; only a burst of them is thinned out. When nothing happens, no timer
+// is armed and nothing wakes up.
+//
+//	l := loop.New(loop.Config[event.Envelope]{
+//		Screen: s, Root: layout, Events: events,
+//		Apply: func(batch []event.Envelope) bool { return ui.apply(batch) },
+//		Stop:  runtime.Close,
+//	})
+//	err := l.Run(ctx) // until l.Quit, the end of ctx or of the terminal
+//
+// Who sends what to whom:
+//
+//	events ──▶ pump ──QueueUpdate──▶ UI goroutine ──mailbox──▶ pump
+//	keys ──▶ screen ──PollEvent──▶ tview ──▶ UI goroutine
+package loop
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/screen"
+)
+
+const (
+	eventGap = 33 * time.Millisecond  // least time between two draws for events
+	keyGap   = 16 * time.Millisecond  // the same for keys, once keyBurst of them came together
+	tickGap  = 100 * time.Millisecond // a spinner's step
+	keyBurst = 3
+
+	// stuckTime is how long the end waits for a terminal that takes no output.
+	stuckTime = time.Second
+)
+
+// Config says what a [Loop] shows and is fed from. Screen and Root are required.
+// The functions are called on the UI goroutine, except Stop.
+type Config[T any] struct {
+	Screen *screen.Screen
+	Root   tview.Primitive
+
+	// Events are gathered into batches for Apply, in order and without loss. Give the
+	// channel room for some hundred: it is read at most every 33 ms unless it is full.
+	// Closing it does not end the loop.
+	Events <-chan T
+
+	// Apply takes a batch and reports whether anything visible changed. The slice is
+	// used again after it returns.
+	Apply func(batch []T) (changed bool)
+
+	// Key sees each key before the focused primitive does, Ctrl-C included, which has
+	// no other meaning; nil ends the way of the key.
+	Key func(*tcell.EventKey) *tcell.EventKey
+
+	// Mouse sees each mouse action first, like tview's mouse capture.
+	Mouse func(*tcell.EventMouse, tview.MouseAction) (*tcell.EventMouse, tview.MouseAction)
+
+	// On is told of pastes, focus and the like. Failed is called before the loop ends
+	// because the terminal is gone.
+	On screen.Handlers
+
+	// Tick is called ten times a second while [Loop.SetTicking] is on.
+	Tick func()
+
+	// Stop is called once, from another goroutine, when the loop should end: it stops
+	// what sends Events and waits for it. The screen lives on until it returns.
+	Stop func()
+}
+
+// Stats counts what a loop did so far.
+type Stats struct {
+	Draws   int // how often the root primitive was drawn
+	Wakeups int // how often the pump had something to do
+}
+
+// Loop is a running user interface. Make one with [New]; its methods may be called
+// from any goroutine unless they say otherwise.
+type Loop[T any] struct {
+	cfg  Config[T]
+	app  *tview.Application
+	mail *mailbox
+	rest *rest
+
+	// UI goroutine
+	pumping bool // the draw is the pump's
+	keys    limiter
+
+	draws, wakeups atomic.Int64
+	failure        atomic.Pointer[error]
+}
+
+// New returns a loop that has not started.
+func New[T any](cfg Config[T]) *Loop[T] {
+	return &Loop[T]{cfg: cfg, app: tview.NewApplication(), mail: newMailbox(), rest: newRest()}
+}
+
+// Run takes over the terminal and returns after it was given back. The error is that
+// of the terminal, if that ended the loop. Run is called once.
+func (l *Loop[T]) Run(ctx context.Context) error {
+	s := l.cfg.Screen
+	on := l.cfg.On
+	failed := on.Failed
+	on.Failed = func(err error) {
+		if failed != nil {
+			failed(err)
+		}
+		l.failure.CompareAndSwap(nil, &err)
+		l.Quit()
+	}
+	s.Handle(on)
+	if err := s.Init(); err != nil {
+		s.Fini()
+		return err
+	}
+	l.app.SetScreen(s).SetRoot(l.cfg.Root, true)
+	l.app.SetInputCapture(l.capture).SetMouseCapture(l.cfg.Mouse).SetBeforeDrawFunc(l.beforeDraw)
+
+	p := newPump(l, ctx)
+	l.Go(p.run)
+	err := l.app.Run()
+	<-p.done
+	if failure := l.failure.Load(); failure != nil {
+		return *failure
+	}
+	return err
+}
+
+// Quit ends the loop: Stop is called, then the screen closes and Run returns.
+func (l *Loop[T]) Quit() { l.mail.change(func(m *mail) { m.quit = true }) }
+
+// Post runs f on the UI goroutine and draws. It does not wait. What is posted after
+// the end is dropped.
+func (l *Loop[T]) Post(f func()) {
+	l.mail.change(func(m *mail) { m.posts = append(m.posts, f) })
+}
+
+// SetTicking starts or stops the calls of Tick. It is on only while something moves.
+func (l *Loop[T]) SetTicking(on bool) { l.mail.change(func(m *mail) { m.ticking = on }) }
+
+// SetFocus gives the keys to p. UI goroutine only, and not while drawing.
+func (l *Loop[T]) SetFocus(p tview.Primitive) { l.app.SetFocus(p) }
+
+// Suspend gives the terminal back while f runs, for instance an editor, and reports
+// whether it did. UI goroutine only. Events wait meanwhile.
+func (l *Loop[T]) Suspend(f func()) bool { return l.app.Suspend(f) }
+
+// Go runs f in a goroutine that restores the terminal before a panic is printed. The
+// caller waits for f's end in its own way.
+func (l *Loop[T]) Go(f func()) {
+	go func() {
+		defer l.cfg.Screen.Guard()
+		f()
+	}()
+}
+
+// Stats returns what the loop did so far.
+func (l *Loop[T]) Stats() Stats {
+	return Stats{Draws: int(l.draws.Load()), Wakeups: int(l.wakeups.Load())}
+}
+
+// capture sees each key first, on the UI goroutine.
+func (l *Loop[T]) capture(ev *tcell.EventKey) *tcell.EventKey {
+	if l.cfg.Screen.Deliver(ev) {
+		return nil
+	}
+	if l.cfg.Key != nil {
+		if ev = l.cfg.Key(ev); ev == nil {
+			return nil
+		}
+	}
+	if ev.Key() == tcell.KeyCtrlC {
+		// tview stops by itself when it finds the event that it sent.
+		return tcell.NewEventKey(ev.Key(), ev.Rune(), ev.Modifiers())
+	}
+	return ev
+}
+
+// beforeDraw is tview's hook: true leaves this draw to the pump. tview holds its lock.
+func (l *Loop[T]) beforeDraw(tcell.Screen) bool {
+	if !l.pumping {
+		if l.rest.touch() {
+			l.mail.change(func(*mail) {}) // the pump arms the timer of rest again
+		}
+		if !l.keys.allow(time.Now()) {
+			l.cfg.Screen.Skip()
+			l.mail.change(func(m *mail) { m.draw = true })
+			return true
+		}
+	}
+	l.draws.Add(1)
+	return false
+}
+
+// limiter lets keyBurst draws pass within keyGap.
+type limiter struct {
+	since time.Time
+	n     int
+}
+
+func (r *limiter) allow(now time.Time) bool {
+	if now.Sub(r.since) >= keyGap {
+		r.since, r.n = now, 0
+	}
+	r.n++
+	return r.n <= keyBurst
+}

@@ -1,0 +1,40 @@
+package loop
+
+import "sync"
+
+// mail is what the pump is asked to do.
+type mail struct {
+	posts   []func()
+	draw    bool // a draw for keys was left out
+	ticking bool // stays as it is until changed
+	quit    bool
+}
+
+// mailbox is the way to the pump. It never blocks: the pump may be waiting for the
+// very goroutine that writes.
+type mailbox struct {
+	mu   sync.Mutex // guards mail
+	mail mail
+
+	arrived chan struct{} // holds one token while the mail may be new
+}
+
+func newMailbox() *mailbox { return &mailbox{arrived: make(chan struct{}, 1)} }
+
+func (b *mailbox) change(f func(*mail)) {
+	b.mu.Lock()
+	f(&b.mail)
+	b.mu.Unlock()
+	select {
+	case b.arrived <- struct{}{}:
+	default:
+	}
+}
+
+func (b *mailbox) take() mail {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := b.mail
+	b.mail.posts, b.mail.draw, b.mail.quit = nil, false, false
+	return m
+}

@@ -1,0 +1,222 @@
+package loop
+
+import (
+	"context"
+	"time"
+)
+
+// pump moves events, posts and ticks to the UI goroutine. All but work belongs to its
+// own goroutine.
+type pump[T any] struct {
+	l        *Loop[T]
+	ctx      context.Context
+	events   <-chan T // nil after its end
+	work     work[T]
+	full     bool      // the last batch filled the channel: its sender had to wait
+	last     time.Time // of the last flush
+	timer    *time.Timer
+	due      time.Time // of timer; zero when it is not armed
+	ticker   *time.Ticker
+	resting  *time.Timer
+	quitting chan struct{} // closed when Stop has returned; nil before Quit
+	done     chan struct{}
+}
+
+// work is what the next flush brings to the UI goroutine.
+type work[T any] struct {
+	batch []T
+	posts []func()
+	tick  bool
+	draw  bool
+}
+
+func newPump[T any](l *Loop[T], ctx context.Context) *pump[T] {
+	p := &pump[T]{l: l, ctx: ctx, events: l.cfg.Events, done: make(chan struct{})}
+	p.timer, p.resting = time.NewTimer(0), time.NewTimer(restAfter)
+	p.timer.Stop()
+	return p
+}
+
+func (p *pump[T]) run() {
+	defer close(p.done)
+	canceled := p.ctx.Done()
+	for stopped := false; !stopped; p.l.wakeups.Add(1) {
+		select {
+		case ev, ok := <-p.source():
+			p.receive(ev, ok)
+		case <-p.l.mail.arrived:
+			p.collect()
+		case <-p.timer.C:
+			p.due = time.Time{}
+			p.flush()
+		case <-p.ticks():
+			p.work.tick = true
+			p.schedule(eventGap)
+		case <-p.resting.C:
+			p.l.rest.pause(p.resting)
+		case <-canceled:
+			canceled = nil
+			p.quit()
+		case <-p.quitting:
+			stopped = true
+		}
+	}
+	p.end()
+}
+
+// source is the event channel, or nil while a draw is due anyway: leaving the events
+// in the channel until then saves a wake-up for each. A sender that is too fast for
+// the channel is the exception.
+func (p *pump[T]) source() <-chan T {
+	if !p.due.IsZero() && !p.full {
+		return nil
+	}
+	return p.events
+}
+
+func (p *pump[T]) ticks() <-chan time.Time {
+	if p.ticker == nil {
+		return nil
+	}
+	return p.ticker.C
+}
+
+func (p *pump[T]) receive(ev T, ok bool) {
+	if !ok {
+		p.events = nil
+		return
+	}
+	p.work.batch = append(p.work.batch, ev)
+	p.drain()
+	p.schedule(eventGap)
+}
+
+// drain takes what waits in the channel.
+func (p *pump[T]) drain() {
+	for {
+		select {
+		case ev, ok := <-p.events:
+			if !ok {
+				p.events = nil
+				return
+			}
+			p.work.batch = append(p.work.batch, ev)
+		default:
+			return
+		}
+	}
+}
+
+// collect reads the mailbox.
+func (p *pump[T]) collect() {
+	m := p.l.mail.take()
+	p.rearm()
+	p.setTicking(m.ticking)
+	if m.quit {
+		p.quit()
+	}
+	p.work.posts = append(p.work.posts, m.posts...)
+	p.work.draw = p.work.draw || m.draw
+	switch {
+	case len(m.posts) > 0:
+		p.schedule(keyGap)
+	case m.draw:
+		p.armAt(time.Now().Add(keyGap)) // more keys are coming
+	}
+}
+
+func (p *pump[T]) setTicking(on bool) {
+	switch {
+	case on && p.ticker == nil:
+		p.ticker = time.NewTicker(tickGap)
+	case !on && p.ticker != nil:
+		p.ticker.Stop()
+		p.ticker = nil
+	}
+}
+
+// schedule flushes now if the last time is at least gap ago, else then.
+func (p *pump[T]) schedule(gap time.Duration) {
+	now := time.Now()
+	if at := p.last.Add(gap); at.After(now) {
+		p.armAt(at)
+		return
+	}
+	if !p.due.IsZero() {
+		p.timer.Stop()
+		p.due = time.Time{}
+	}
+	p.flush()
+}
+
+func (p *pump[T]) armAt(at time.Time) {
+	if p.due.IsZero() || at.Before(p.due) {
+		p.due = at
+		p.timer.Reset(time.Until(at))
+	}
+}
+
+// flush brings the work to the UI goroutine and waits for it.
+func (p *pump[T]) flush() {
+	p.l.rest.touch()
+	p.rearm()
+	p.drain()
+	p.full = len(p.work.batch) >= cap(p.events)
+	w := p.work
+	p.l.app.QueueUpdate(func() { p.l.apply(w) })
+	p.last = time.Now()
+	clear(w.batch)
+	p.work = work[T]{batch: w.batch[:0]}
+}
+
+// apply does the work on the UI goroutine.
+func (l *Loop[T]) apply(w work[T]) {
+	changed := w.draw || w.tick || len(w.posts) > 0
+	for _, f := range w.posts {
+		f()
+	}
+	if w.tick && l.cfg.Tick != nil {
+		l.cfg.Tick()
+	}
+	if len(w.batch) > 0 && l.cfg.Apply != nil && l.cfg.Apply(w.batch) {
+		changed = true
+	}
+	if changed {
+		l.pumping = true
+		l.app.ForceDraw()
+		l.pumping = false
+	}
+}
+
+// rearm starts the timer of rest, if it is not running.
+func (p *pump[T]) rearm() {
+	if p.l.rest.wanted() {
+		p.resting.Reset(restAfter)
+	}
+}
+
+// quit stops the source of events. The loop goes on until that is done.
+func (p *pump[T]) quit() {
+	if p.quitting != nil {
+		return
+	}
+	p.quitting = make(chan struct{})
+	p.l.Go(func() {
+		defer close(p.quitting)
+		if p.l.cfg.Stop != nil {
+			p.l.cfg.Stop()
+		}
+	})
+}
+
+// end is the last use of tview: nothing may be queued after Stop.
+func (p *pump[T]) end() {
+	p.timer.Stop()
+	p.resting.Stop()
+	p.setTicking(false)
+	p.l.cfg.Screen.LimitWrites(stuckTime)
+	p.flush()
+	p.l.rest.wake()
+	p.resting.Stop()
+	p.l.app.Stop()
+}

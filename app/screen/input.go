@@ -1,0 +1,209 @@
+package screen
+
+import (
+	"bytes"
+	"fmt"
+	"sync/atomic"
+)
+
+const (
+	// MaxPaste is how many bytes of one paste are kept.
+	MaxPaste = 8 << 20
+
+	// maxReply is how long an answer of the terminal may be (a clipboard, in base64).
+	maxReply = 1 << 20
+
+	pasteEnd = "\x1b[201~"
+	ctrlC    = 0x03
+)
+
+// Paste is what a person pasted, as text: line ends are \n, control characters
+// other than a tab are gone.
+type Paste struct {
+	Text string
+
+	// Dropped is how many bytes did not fit into [MaxPaste] and are lost.
+	Dropped int
+}
+
+type inputState uint8
+
+const (
+	inText inputState = iota
+	inEscape
+	inSequence
+	inPaste
+	inReply
+	inReplyEscape
+)
+
+// input stands between the keyboard's bytes and tcell's parser. It takes out pastes
+// and answers of the terminal, which that parser would tear into keys, and rewrites
+// Alt with ] X ^ _ N and \, which would make it wait for the end of a string that
+// never comes, swallowing all that is typed.
+//
+// The two markers of a paste still reach tcell, so that the paste keeps its place
+// between the keys.
+type input struct {
+	state   inputState
+	params  []byte // of the sequence being read
+	text    []byte // of the paste or answer being read
+	matched int    // bytes of pasteEnd
+	dropped int
+
+	// awaited counts the questions that the terminal has not answered. Only then is
+	// ESC ] the begin of an answer, else it is Alt+].
+	awaited atomic.Int32
+
+	out    []byte // for tcell
+	pasted func(Paste)
+	reply  func(string)
+}
+
+// feed takes what one read returned.
+func (in *input) feed(p []byte) {
+	if in.state == inPaste && len(p) == 1 && p[0] == ctrlC {
+		in.endPaste() // the end got lost: the keyboard must not stay dead
+		return
+	}
+	for len(p) > 0 {
+		if in.state == inPaste {
+			p = in.paste(p)
+			continue
+		}
+		in.step(p[0])
+		p = p[1:]
+	}
+}
+
+func (in *input) step(b byte) {
+	switch in.state {
+	case inText:
+		in.pass(b)
+	case inEscape:
+		in.escape(b)
+	case inSequence:
+		in.sequence(b)
+	case inReply, inReplyEscape:
+		in.answer(b)
+	}
+}
+
+// pass hands b to tcell.
+func (in *input) pass(b byte) {
+	in.out = append(in.out, b)
+	in.state = inText
+	if b == esc {
+		in.state = inEscape
+	}
+}
+
+func (in *input) escape(b byte) {
+	switch b {
+	case '[':
+		in.out = append(in.out, b)
+		in.params, in.state = in.params[:0], inSequence
+	case ']':
+		if in.awaited.Load() == 0 {
+			in.alt(b)
+			return
+		}
+		in.out = append(in.out, '\\') // ends the escape that tcell has seen
+		in.text, in.state = in.text[:0], inReply
+	case 'X', '^', '_', 'N', '\\':
+		in.alt(b)
+	default:
+		in.pass(b)
+	}
+}
+
+// alt hands Alt+b to tcell in a form that it cannot take for the begin of a string.
+// The backslash makes it forget the escape before.
+func (in *input) alt(b byte) {
+	in.out = fmt.Appendf(append(in.out, '\\'), "\x1b[%d;3u", b)
+	in.state = inText
+}
+
+func (in *input) sequence(b byte) {
+	switch {
+	case b >= 0x20 && b <= 0x3f:
+		in.out = append(in.out, b)
+		if len(in.params) < 8 { // long enough to know 200
+			in.params = append(in.params, b)
+		}
+	case b == '~' && string(in.params) == "200":
+		in.out = append(in.out, b)
+		in.text, in.matched, in.dropped, in.state = nil, 0, 0, inPaste
+	default:
+		in.pass(b)
+	}
+}
+
+// paste keeps the pasted bytes of p and returns what follows the end of the paste.
+func (in *input) paste(p []byte) []byte {
+	for len(p) > 0 {
+		if in.matched == 0 {
+			run := bytes.IndexByte(p, esc)
+			if run < 0 {
+				run = len(p)
+			}
+			in.keep(p[:run])
+			p = p[run:]
+			if len(p) == 0 {
+				return nil
+			}
+		}
+		if p[0] != pasteEnd[in.matched] {
+			in.keep([]byte(pasteEnd[:in.matched]))
+			in.matched = 0
+			continue
+		}
+		p = p[1:]
+		if in.matched++; in.matched == len(pasteEnd) {
+			in.endPaste()
+			return p
+		}
+	}
+	return nil
+}
+
+func (in *input) keep(p []byte) {
+	n := min(len(p), MaxPaste-len(in.text))
+	in.text = append(in.text, p[:n]...)
+	in.dropped += len(p) - n
+}
+
+func (in *input) endPaste() {
+	in.pasted(Paste{Text: pastedText(in.text), Dropped: in.dropped})
+	in.out = append(in.out, pasteEnd...)
+	in.text, in.state = nil, inText
+}
+
+// answer reads "number;data" up to BEL or ESC \. Anything else was typed.
+func (in *input) answer(b byte) {
+	switch {
+	case in.state == inReplyEscape && b == '\\', in.state == inReply && b == '\a':
+		in.awaited.Add(-1)
+		in.state = inText
+		in.reply(string(in.text))
+		in.text = nil
+	case in.state == inReply && b == esc:
+		in.state = inReplyEscape
+	case in.state == inReplyEscape:
+		in.typed()
+		in.pass(esc)
+		in.step(b)
+	case b < ' ', b >= 0x7f, len(in.text) == 0 && (b < '0' || b > '9'), len(in.text) == maxReply:
+		in.typed()
+		in.pass(b)
+	default:
+		in.text = append(in.text, b)
+	}
+}
+
+// typed gives back to tcell what was taken for an answer.
+func (in *input) typed() {
+	in.out = fmt.Appendf(in.out, "\x1b[%d;3u", ']')
+	in.out = append(in.out, in.text...)
+	in.text, in.state = nil, inText
+}

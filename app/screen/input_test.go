@@ -1,0 +1,135 @@
+package screen
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// record is what an input gives away.
+type record struct {
+	in      input
+	pastes  []Paste
+	replies []string
+}
+
+func newRecord() *record {
+	r := &record{}
+	r.in.pasted = func(p Paste) { r.pastes = append(r.pastes, p) }
+	r.in.reply = func(s string) { r.replies = append(r.replies, s) }
+	return r
+}
+
+func (r *record) String() string { return fmt.Sprintf("%q %+v %q", r.in.out, r.pastes, r.replies) }
+
+func TestInput(t *testing.T) {
+	const marks = "\x1b[200~\x1b[201~"
+	for _, tt := range []struct {
+		name, typed string
+		asked       bool
+		want        string
+	}{
+		{"keys", "a\x1b[A\x1bOP\x1b", false, fmt.Sprintf("%q [] []", "a\x1b[A\x1bOP\x1b")},
+		{"paste", "x\x1b[200~a\nb\r\nc\rd\te\x1b[201~y", false, fmt.Sprintf("%q [{Text:a\nb\nc\nd\te Dropped:0}] []", "x"+marks+"y")},
+		{"paste with sequences", "\x1b[200~\x1b[31mred\x1b]52;c;x\a\x1b[201\x1b[201~", false,
+			fmt.Sprintf("%q [{Text:[31mred]52;c;x[201 Dropped:0}] []", marks)},
+		{"paste, invalid", "\x1b[200~\xff\u009b\x1b[201~", false, fmt.Sprintf("%q [{Text:\ufffd Dropped:0}] []", marks)},
+		{"no paste", "\x1b[2~\x1b[20~\x1b[2000~", false, fmt.Sprintf("%q [] []", "\x1b[2~\x1b[20~\x1b[2000~")},
+		{"Alt+]", "\x1b]a", false, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3ua")},
+		{"Alt+_", "\x1b_\x1bX", false, fmt.Sprintf("%q [] []", "\x1b\\\x1b[95;3u\x1b\\\x1b[88;3u")},
+		{"answer", "a\x1b]11;rgb:0/0/0\x1b\\b", true, fmt.Sprintf("%q [] %q", "a\x1b\\b", []string{"11;rgb:0/0/0"})},
+		{"answer with bell", "\x1b]11;rgb:0/0/0\ab", true, fmt.Sprintf("%q [] %q", "\x1b\\b", []string{"11;rgb:0/0/0"})},
+		{"Alt+] instead of an answer", "\x1b]a", true, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3ua")},
+		{"half an answer", "\x1b]11;\x03", true, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3u11;\x03")},
+		{"answer cut by a key", "\x1b]11;\x1b[A", true, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3u11;\x1b[A")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, size := range []int{1, 3, len(tt.typed)} {
+				r := newRecord()
+				if tt.asked {
+					r.in.awaited.Add(1)
+				}
+				for rest := []byte(tt.typed); len(rest) > 0; {
+					n := min(size, len(rest))
+					r.in.feed(rest[:n])
+					rest = rest[n:]
+				}
+				if got := r.String(); got != tt.want {
+					t.Errorf("in pieces of %d: got  %s\nwant %s", size, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestPasteLimit(t *testing.T) {
+	r := newRecord()
+	r.in.feed([]byte("\x1b[200~" + strings.Repeat("x", MaxPaste+7) + "\x1b[201~k"))
+	if len(r.pastes) != 1 || len(r.pastes[0].Text) != MaxPaste || r.pastes[0].Dropped != 7 {
+		t.Errorf("paste of %d bytes, %d dropped; want %d and 7", len(r.pastes[0].Text), r.pastes[0].Dropped, MaxPaste)
+	}
+	if !bytes.HasSuffix(r.in.out, []byte("k")) {
+		t.Error("the key after the paste is lost")
+	}
+}
+
+// A paste whose end got lost must not take the keyboard with it.
+func TestPasteWithoutEnd(t *testing.T) {
+	r := newRecord()
+	r.in.feed([]byte("\x1b[200~text"))
+	r.in.feed([]byte{ctrlC})
+	r.in.feed([]byte("k"))
+	if got, want := r.String(), fmt.Sprintf("%q [{Text:text Dropped:0}] []", "\x1b[200~\x1b[201~k"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestAnswerLimit(t *testing.T) {
+	r := newRecord()
+	r.in.awaited.Add(1)
+	r.in.feed([]byte("\x1b]52;c;" + strings.Repeat("A", 3*maxReply)))
+	r.in.feed([]byte("\x1b[A"))
+	if len(r.in.text) > maxReply || !bytes.HasSuffix(r.in.out, []byte("\x1b[A")) {
+		t.Error("an endless answer is not bounded, or swallows keys")
+	}
+}
+
+func TestParseColor(t *testing.T) {
+	for in, want := range map[string]int32{
+		"rgb:ffff/0000/8080": 0xff0080, "rgb:f/0/8": 0xff0088, "rgb:1e/1e/2e": 0x1e1e2e,
+		"rgb:1/2": -1, "rgb:12345/0/0": -1, "rgb://": -1, "#000000": -1, "rgb:g/0/0": -1,
+	} {
+		color, ok := parseColor(in)
+		if got := color.Hex(); ok != (want >= 0) || ok && got != want {
+			t.Errorf("parseColor(%q) = %06x, %v; want %06x", in, got, ok, want)
+		}
+	}
+}
+
+// However the bytes are cut into reads, the same comes out, and nothing is held back
+// that a person waits for.
+func FuzzInput(f *testing.F) {
+	f.Add([]byte("a\x1b[200~b\nc\x1b[201~d\x1b]11;rgb:0/0/0\x1b\\"), 3)
+	f.Add([]byte("\x1b\x1b]\x1b_\x1b[<0;1;1M\x1b[20"), 1)
+	f.Fuzz(func(t *testing.T, p []byte, cut int) {
+		if len(p) == 0 || bytes.IndexByte(p, ctrlC) >= 0 {
+			return // alone in a read it means something else
+		}
+		whole, parts := newRecord(), newRecord()
+		whole.in.awaited.Add(1)
+		parts.in.awaited.Add(1)
+		whole.in.feed(p)
+		at := int(uint(cut) % uint(len(p)))
+		parts.in.feed(p[:at])
+		parts.in.feed(p[at:])
+		if whole.String() != parts.String() {
+			t.Errorf("in one piece %s\ncut at %d   %s", whole, at, parts)
+		}
+		for _, paste := range whole.pastes {
+			if strings.ContainsAny(paste.Text, "\x1b\r\x00\u009b") {
+				t.Errorf("paste with controls: %q", paste.Text)
+			}
+		}
+	})
+}

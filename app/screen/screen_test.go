@@ -1,0 +1,349 @@
+package screen_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/uniseg"
+
+	"buddy/app/apptest"
+	"buddy/app/screen"
+)
+
+// open returns an initialised screen on a terminal in memory.
+func open(t testing.TB, cols, rows int) (*screen.Screen, *apptest.Terminal) {
+	t.Helper()
+	t.Setenv("COLORTERM", "truecolor")
+	term := apptest.NewTerminal(cols, rows)
+	s, err := screen.New(screen.NewTty(term, nil), "xterm-256color")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Init(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Fini)
+	return s, term
+}
+
+var themed = tcell.StyleDefault.Foreground(tcell.NewRGBColor(200, 200, 200)).Background(tcell.NewRGBColor(20, 20, 30))
+
+// page draws a frame like tview does: clear first, then every cell.
+func page(s *screen.Screen, last string) {
+	s.Clear()
+	w, h := s.Size()
+	for y := range h {
+		text := fmt.Sprintf("line %d of the page, with words up to the end ", y)
+		if y == h-1 {
+			text = last
+		}
+		for x := range w {
+			s.SetContent(x, y, ' ', nil, themed)
+		}
+		x := 0
+		for _, r := range text {
+			s.SetContent(x, y, r, nil, themed)
+			x += uniseg.StringWidth(string(r))
+		}
+	}
+	s.ShowCursor(uniseg.StringWidth(last), h-1)
+	s.Show()
+}
+
+// A3, FIGURES "bytes written per key".
+func TestFrameBytes(t *testing.T) {
+	s, term := open(t, 160, 50)
+	text := "> "
+	page(s, text)
+	for _, tt := range []struct {
+		name, add string
+		most      int
+	}{
+		{"unchanged", "", 0},
+		{"key", "h", 40},
+		{"next key", "e", 40},
+		{"wide key", "世", 40},
+		{"20-byte delta", "and then some words ", 100},
+	} {
+		text += tt.add
+		_, _ = term.Written()
+		page(s, text)
+		got, writes := term.Written()
+		t.Logf("%s: %d bytes %q", tt.name, len(got), got)
+		if len(got) > tt.most {
+			t.Errorf("%s: %d bytes, want at most %d: %q", tt.name, len(got), tt.most, got)
+		}
+		if want := min(len(got), 1); writes != want {
+			t.Errorf("%s: %d writes, want %d", tt.name, writes, want)
+		}
+	}
+}
+
+// The skipped draw of tview's hook keeps the last frame (A7).
+func TestSkip(t *testing.T) {
+	s, term := open(t, 80, 24)
+	page(s, "kept")
+	_, _ = term.Written()
+	s.Clear()
+	s.Skip()
+	s.Show()
+	if got, _ := term.Written(); len(got) > 0 {
+		t.Errorf("a skipped draw wrote %q", got)
+	}
+	if text, _, _ := s.Get(0, 23); text != "k" {
+		t.Errorf("after a skipped draw the cell is %q, want k", text)
+	}
+	page(s, "kept")
+	if got, _ := term.Written(); len(got) > 0 {
+		t.Errorf("the same frame after a skipped draw wrote %q", got)
+	}
+}
+
+// A5, second line of defence: whatever path text takes to the screen.
+func TestHostileText(t *testing.T) {
+	const other = "\x1b[31mB\x1b]52;c;aGk=\a\x1b]0;title\a\u009b31m\a\b\x00\x7f\u202e\u202c\u2067\u2069\u200e\u061c\u2028\U000e0041\xff\r\nend"
+	paths := map[string]func(s *screen.Screen, text string){
+		"SetContent": func(s *screen.Screen, text string) {
+			x := 0
+			for _, r := range text {
+				s.SetContent(x, 0, r, nil, tcell.StyleDefault)
+				x++
+			}
+		},
+		"combining": func(s *screen.Screen, text string) {
+			for i, r := range []rune(text) {
+				s.SetContent(i, 0, 'x', []rune{r}, tcell.StyleDefault)
+			}
+		},
+		"SetCell": func(s *screen.Screen, text string) { s.SetCell(0, 0, tcell.StyleDefault, []rune(text)...) },
+		"Put":     func(s *screen.Screen, text string) { s.Put(0, 0, text, tcell.StyleDefault) },
+		"PutStr":  func(s *screen.Screen, text string) { s.PutStr(0, 0, text) },
+		"Fill": func(s *screen.Screen, text string) {
+			for _, r := range text {
+				s.Fill(r, tcell.StyleDefault)
+				s.Show()
+			}
+		},
+		"SetTitle": func(s *screen.Screen, text string) { s.SetTitle(text) },
+		"Notify":   func(s *screen.Screen, text string) { s.Notify(text) },
+		"link": func(s *screen.Screen, text string) {
+			s.PutStrStyled(0, 0, "link", tcell.StyleDefault.Url("https://x/"+text))
+		},
+	}
+	for name, put := range paths {
+		t.Run(name, func(t *testing.T) {
+			s, term := open(t, 80, 24)
+			s.Clear()
+			s.Show()
+			_, _ = term.Written()
+			put(s, other)
+			s.Show()
+			got, _ := term.Written()
+			if odd := term.Odd(); len(odd) > 0 {
+				t.Errorf("%v reached the terminal in %q", odd, got)
+			}
+			hidden := []string{"\u202e", "\u2067", "\u2028", "\U000e0041"}
+			if name == "link" {
+				hidden = nil // nobody sees the address as text
+			}
+			for _, bad := range append(hidden, "\x1b[31m", "\x1b]52;", "\x1b]0;", "\u009b", "\x00", "\x7f") {
+				if strings.Contains(string(got), bad) {
+					t.Errorf("%q reached the terminal in %q", bad, got)
+				}
+			}
+		})
+	}
+}
+
+func TestVisibleMark(t *testing.T) {
+	s, term := open(t, 80, 24)
+	s.Clear()
+	s.PutStr(0, 0, "a\u202eb\x1b[31m")
+	s.SetContent(0, 1, 'e', []rune(strings.Repeat("\u0301", 30)), tcell.StyleDefault)
+	s.SetContent(2, 1, 'e', []rune{'\u202e'}, tcell.StyleDefault)
+	s.Show()
+	if got, want := term.Row(0), "a·b·[31m"; got != want {
+		t.Errorf("row 0 is %q, want %q", got, want)
+	}
+	if got, want := term.Row(1), "e"+strings.Repeat("\u0301", 8)+" ·"; got != want {
+		t.Errorf("row 1 is %q, want %q", got, want)
+	}
+}
+
+func TestWideCells(t *testing.T) {
+	s, term := open(t, 20, 4)
+	s.Clear()
+	s.PutStr(0, 0, "日本語")
+	s.PutStr(0, 1, "日本語")
+	s.SetContent(1, 1, '|', nil, tcell.StyleDefault) // the edge of a dialog
+	s.SetContent(0, 2, '日', nil, tcell.StyleDefault)
+	s.SetContent(1, 2, 0, nil, tcell.StyleDefault) // the right half, as some primitives draw
+	s.Show()
+	for y, want := range []string{"日本語", " |本語", "日"} {
+		if got := term.Row(y); got != want {
+			t.Errorf("row %d is %q, want %q", y, got, want)
+		}
+	}
+	s.Clear()
+	s.PutStr(0, 0, "a")
+	s.Show()
+	if got := term.Row(0); got != "a" {
+		t.Errorf("after wide text row 0 is %q, want a", got)
+	}
+}
+
+// Random frames by cell diff look exactly like the same frame painted in full.
+func TestDiffEqualsRepaint(t *testing.T) {
+	s, term := open(t, 60, 12)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	texts := []string{"a", "b", " ", "Z", "日", "é", "e\u0301", "👩‍💻", "🇩🇪", "─", "·", "\x1b"}
+	styles := []tcell.Style{
+		tcell.StyleDefault, themed, themed.Bold(true), themed.Underline(true),
+		tcell.StyleDefault.Foreground(tcell.ColorRed), tcell.StyleDefault.Reverse(true).Background(tcell.ColorPurple),
+		tcell.StyleDefault.Url("https://example.org"), themed.Foreground(tcell.ColorNone),
+	}
+	for frame := range 150 {
+		resize := rnd.IntN(20) == 0
+		if resize {
+			term.Resize(40+rnd.IntN(40), 5+rnd.IntN(12))
+		}
+		if resize || rnd.IntN(4) == 0 {
+			s.Clear()
+		}
+		w, h := s.Size()
+		for range rnd.IntN(30) {
+			s.Put(rnd.IntN(w), rnd.IntN(h), texts[rnd.IntN(len(texts))], styles[rnd.IntN(len(styles))])
+		}
+		s.ShowCursor(rnd.IntN(w)-1, rnd.IntN(h))
+		s.Show()
+		diff := snapshot(s, term)
+		s.Sync()
+		if full := snapshot(s, term); diff != full {
+			t.Fatalf("frame %d by diff:\n%s\nin full:\n%s", frame, diff, full)
+		}
+	}
+	if odd := term.Odd(); len(odd) > 0 {
+		t.Error(odd)
+	}
+}
+
+func snapshot(s *screen.Screen, term *apptest.Terminal) string {
+	var b strings.Builder
+	cols, rows := s.Size()
+	for y := range rows {
+		for x := range cols {
+			text, style, link := term.Cell(x, y)
+			fmt.Fprint(&b, text, style, link, ";")
+		}
+		b.WriteByte('\n')
+	}
+	x, y, shown := term.Cursor()
+	if shown {
+		fmt.Fprintln(&b, x, y)
+	}
+	return b.String()
+}
+
+// A link that ends a frame does not go on in the next one.
+func TestLinkEndsWithFrame(t *testing.T) {
+	s, term := open(t, 40, 4)
+	s.Clear()
+	s.PutStrStyled(0, 0, "link", tcell.StyleDefault.Url("https://example.org"))
+	s.Show()
+	s.PutStr(0, 1, "text")
+	s.Show()
+	if _, _, link := term.Cell(0, 0); link != "https://example.org" {
+		t.Errorf("the link is %q", link)
+	}
+	if _, _, link := term.Cell(0, 1); link != "" {
+		t.Errorf("text of the next frame links to %q", link)
+	}
+}
+
+func TestResize(t *testing.T) {
+	s, term := open(t, 80, 24)
+	page(s, "end")
+	term.Resize(100, 30)
+	ev, ok := s.PollEvent().(*tcell.EventResize)
+	if !ok {
+		t.Fatal("no resize event")
+	}
+	if w, h := ev.Size(); w != 100 || h != 30 {
+		t.Errorf("resize event for %d×%d, want 100×30", w, h)
+	}
+	_, _ = term.Written()
+	page(s, "end")
+	if got := term.Row(29); got != "end" {
+		t.Errorf("last row after a resize is %q, want end", got)
+	}
+	if _, writes := term.Written(); writes != 1 {
+		t.Errorf("%d writes for a resize, want 1", writes)
+	}
+	if s.HasPendingEvent() {
+		t.Error("a second event for one resize")
+	}
+}
+
+func TestTerminalIsRestored(t *testing.T) {
+	s, term := open(t, 80, 24)
+	page(s, "end")
+	if !term.Raw() || !term.Mode("?1049") || !term.Mode("?2004") || !term.Mode("?1002") || !term.Mode("?1004") {
+		t.Error("the terminal is not taken over")
+	}
+	if term.Mode("?1003") {
+		t.Error("reports of every mouse motion are on")
+	}
+	s.Fini()
+	s.Fini()
+	_, _, shown := term.Cursor()
+	if term.Raw() || term.Mode("?1049") || term.Mode("?2004") || term.Mode("?1000") || term.Mode("?1002") || term.Mode("?1004") || !shown {
+		t.Error("the terminal is not restored")
+	}
+	_, _ = term.Written()
+	page(s, "more")
+	s.Sync()
+	s.Notify("more")
+	if got, _ := term.Written(); len(got) > 0 {
+		t.Errorf("after Fini %q was written", got)
+	}
+	if ev := s.PollEvent(); ev != nil {
+		t.Errorf("after Fini PollEvent returned %v, want nil", ev)
+	}
+}
+
+func TestSuspend(t *testing.T) {
+	s, term := open(t, 80, 24)
+	page(s, "end")
+	for range 3 {
+		if err := s.Suspend(); err != nil {
+			t.Fatal(err)
+		}
+		if term.Raw() || term.Mode("?1049") {
+			t.Error("the terminal is not given back")
+		}
+		_, _ = term.Write([]byte("\x1b[H\x1b[2Jthe editor was here"))
+		if err := s.Resume(); err != nil {
+			t.Fatal(err)
+		}
+		page(s, "end")
+		if got := term.Row(23); got != "end" || !term.Raw() {
+			t.Errorf("after Resume the last row is %q, want end", got)
+		}
+		term.Type("x")
+		if ev, ok := s.PollEvent().(*tcell.EventKey); !ok || ev.Rune() != 'x' {
+			t.Errorf("after Resume the key is %v, want x", ev)
+		}
+	}
+}
+
+func TestDumbTerminal(t *testing.T) {
+	if _, err := screen.New(screen.NewTty(apptest.NewTerminal(80, 24), nil), "dumb"); err == nil {
+		t.Error("no error for TERM=dumb")
+	}
+	if _, err := screen.New(screen.NewTty(apptest.NewTerminal(80, 24), nil), "never-heard-of"); err != nil {
+		t.Errorf("an unknown TERM: %v", err)
+	}
+}

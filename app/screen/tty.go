@@ -1,0 +1,228 @@
+package screen
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// Device is a terminal below [Tty]: the real one, or one in memory for tests.
+type Device interface {
+	// Start puts the terminal into raw mode, Stop back into the mode before.
+	// Either may be called again without the other in between.
+	Start() error
+	Stop() error
+
+	// Read blocks until something was typed or [Device.Interrupt] was called.
+	Read(p []byte) (int, error)
+	Write(p []byte) (int, error)
+
+	// Interrupt makes Read fail, now and until the next Start.
+	Interrupt()
+
+	// LimitWrites makes a Write that blocks fail after d.
+	LimitWrites(d time.Duration)
+
+	// Size returns columns and rows. Resized registers a function, called from any
+	// goroutine after they have changed; nil unregisters it.
+	Size() (cols, rows int, err error)
+	Resized(f func())
+
+	Close() error
+}
+
+var errInterrupted = errors.New("reading the terminal was interrupted")
+
+// Tty is the tcell.Tty between tcell and the terminal. It writes each frame at once
+// and without what the terminal knows already, and keeps pastes and answers of the
+// terminal away from tcell's parser. Bytes typed before the screen opened come first.
+type Tty struct {
+	dev     Device
+	in      input // of the reading goroutine
+	started bool  // raw mode; of whoever starts and stops
+
+	interrupted atomic.Bool
+	ended       atomic.Bool // nothing is written any more
+	readErr     atomic.Pointer[error]
+
+	mu     sync.Mutex // guards what follows
+	out    output
+	held   int  // output waits for release
+	muted  bool // output is dropped
+	cols   int
+	rows   int
+	frames int
+	bytes  int64
+}
+
+// NewTty returns a Tty on dev. What was typed before may be passed as early.
+func NewTty(dev Device, early []byte) *Tty {
+	t := &Tty{dev: dev}
+	t.in.pasted, t.in.reply = func(Paste) {}, func(string) {}
+	t.in.feed(bytes.ReplaceAll(early, []byte("\n"), []byte("\r"))) // Enter, as the cooked terminal reported it
+	t.cols, t.rows = t.size()
+	t.out.reset(t.cols)
+	return t
+}
+
+// size asks the terminal, and falls back to what every terminal can show.
+func (t *Tty) size() (cols, rows int) {
+	cols, rows, err := t.dev.Size()
+	if err != nil || cols <= 0 || rows <= 0 {
+		return 80, 24
+	}
+	return cols, rows
+}
+
+// Start implements [tcell.Tty].
+func (t *Tty) Start() error {
+	t.mu.Lock()
+	t.out.reset(t.cols)
+	t.mu.Unlock()
+	t.interrupted.Store(false)
+	if err := t.dev.Start(); err != nil {
+		return fmt.Errorf("terminal: raw mode: %w", err)
+	}
+	return nil
+}
+
+// Stop implements [tcell.Tty]: what is held goes out, then the terminal is as before.
+func (t *Tty) Stop() error {
+	t.mu.Lock()
+	t.flush()
+	t.mu.Unlock()
+	return t.dev.Stop()
+}
+
+// Close implements [tcell.Tty]. Nothing reaches the terminal any more.
+func (t *Tty) Close() error {
+	if t.ended.Swap(true) {
+		return nil
+	}
+	return errors.Join(t.dev.Stop(), t.dev.Close())
+}
+
+// Drain implements [tcell.Tty].
+func (t *Tty) Drain() error {
+	t.interrupt()
+	return nil
+}
+
+// NotifyResize implements [tcell.Tty]. tcell is not told: it would repaint the old
+// frame at the new size. [Screen] sees to it with the next frame.
+func (t *Tty) NotifyResize(func()) {}
+
+// WindowSize implements [tcell.Tty] with the size that the frame was drawn for.
+func (t *Tty) WindowSize() (tcell.WindowSize, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return tcell.WindowSize{Width: t.cols, Height: t.rows}, nil
+}
+
+// Read implements [tcell.Tty].
+func (t *Tty) Read(p []byte) (int, error) {
+	var buf []byte
+	for {
+		if t.interrupted.Load() {
+			return 0, errInterrupted
+		}
+		if n := copy(p, t.in.out); n > 0 {
+			t.in.out = t.in.out[n:]
+			return n, nil
+		}
+		if buf == nil {
+			buf = make([]byte, 4096) // a terminal's line buffer
+		}
+		t.in.out = t.in.out[:0]
+		n, err := t.dev.Read(buf)
+		if err != nil {
+			t.readErr.Store(&err)
+			return 0, err
+		}
+		t.in.feed(buf[:n])
+	}
+}
+
+// interrupt ends tcell's reading, until Start.
+func (t *Tty) interrupt() {
+	t.interrupted.Store(true)
+	t.dev.Interrupt()
+}
+
+// Write implements [tcell.Tty]. It never fails: a terminal that went away is noticed
+// by reading.
+func (t *Tty) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.muted {
+		return len(p), nil
+	}
+	t.out.write(p)
+	if t.held == 0 {
+		t.flush()
+	}
+	return len(p), nil
+}
+
+// flush writes the frame. The caller holds t.mu.
+func (t *Tty) flush() {
+	frame := t.out.finish()
+	if len(frame) == 0 || t.ended.Load() {
+		return
+	}
+	t.frames++
+	t.bytes += int64(len(frame))
+	_, _ = t.dev.Write(frame)
+}
+
+// hold collects output until release, which writes it at once.
+func (t *Tty) hold() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held++
+}
+
+func (t *Tty) release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.held--; t.held == 0 {
+		t.flush()
+	}
+}
+
+// resize sets what WindowSize returns.
+func (t *Tty) resize(cols, rows int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cols, t.rows = cols, rows
+	t.out.cols = cols
+}
+
+func (t *Tty) mute(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.muted = on
+}
+
+// ask sends a question that the terminal answers with an OSC sequence.
+func (t *Tty) ask(question string) {
+	t.in.awaited.Add(1)
+	_, _ = t.Write([]byte(question))
+}
+
+// rescue gives the terminal back when tcell cannot.
+func (t *Tty) rescue() {
+	if t.ended.Swap(true) {
+		return
+	}
+	const reset = syncEnd + "\x1b[m\x1b[?1000l\x1b[?1002l\x1b[?1006l\x1b[?2004l\x1b[?1004l" +
+		"\x1b[?9001l\x1b[<u\x1b[>4;0m\x1b[?7h\x1b[?1l\x1b>\x1b[?1049l" + showCursor
+	_, _ = t.dev.Write([]byte(reset))
+	_ = t.dev.Stop()
+	_ = t.dev.Close()
+}
