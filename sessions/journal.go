@@ -180,17 +180,13 @@ func (j *Journal) armSync() {
 		return
 	}
 	j.syncing.Add(1)
-	var t *time.Timer
-	t = time.AfterFunc(syncEvery, func() { j.syncLater(t) })
-	j.timer = t
+	j.timer = time.AfterFunc(syncEvery, j.syncLater)
 }
 
-func (j *Journal) syncLater(t *time.Timer) {
+func (j *Journal) syncLater() {
 	defer j.syncing.Done()
 	j.mu.Lock()
-	if j.timer == t { // else it could not be stopped in time
-		j.timer = nil
-	}
+	j.timer = nil
 	dir := j.takeNewFile()
 	j.mu.Unlock()
 	// Without the lock, so that Append does not wait for the disk.
@@ -203,10 +199,10 @@ func (j *Journal) syncLater(t *time.Timer) {
 
 // sync brings everything to the disk now.
 func (j *Journal) sync() error {
-	if j.timer != nil && j.timer.Stop() {
+	if j.timer != nil && j.timer.Stop() { // else syncLater waits for j.mu and does it again
+		j.timer = nil
 		j.syncing.Done()
 	}
-	j.timer = nil
 	return syncFile(j.f, j.takeNewFile())
 }
 

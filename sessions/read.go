@@ -167,8 +167,10 @@ func (j *Journal) before(end int64, n int, limit int64) (Part, error) {
 	return j.read(start, end)
 }
 
+func newReader(r io.Reader) *bufio.Reader { return bufio.NewReaderSize(r, blockSize) }
+
 func (j *Journal) section(start, end int64) *bufio.Reader {
-	return bufio.NewReaderSize(io.NewSectionReader(j.f, start, end-start), blockSize)
+	return newReader(io.NewSectionReader(j.f, start, end-start))
 }
 
 func (j *Journal) readError(err error) error {
