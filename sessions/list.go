@@ -3,6 +3,7 @@ package sessions
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -52,8 +53,9 @@ func (s Store) List() ([]Entry, error) {
 	)
 	for range min(runtime.GOMAXPROCS(0), 8) {
 		workers.Go(func() {
+			r := bufio.NewReaderSize(nil, 4096)
 			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
-				valid[i] = s.describe(&all[i])
+				valid[i] = s.describe(&all[i], r)
 			}
 		})
 	}
@@ -69,7 +71,7 @@ func (s Store) Last() (Entry, error) {
 		return Entry{}, err
 	}
 	for _, e := range all {
-		if s.describe(&e) {
+		if s.describe(&e, bufio.NewReader(nil)) {
 			return e, nil
 		}
 	}
@@ -157,15 +159,15 @@ func (s Store) stat() ([]Entry, error) {
 }
 
 // describe fills in Header and Title; it is false for a file that holds no session or
-// an empty one.
-func (s Store) describe(e *Entry) bool {
+// an empty one. It reads through r.
+func (s Store) describe(e *Entry, r *bufio.Reader) bool {
 	f, err := s.openFile(e.ID, os.O_RDONLY)
 	if err != nil {
 		return false
 	}
 	defer f.Close() //nolint:errcheck // only read
 	n := 0
-	r := bufio.NewReaderSize(io.LimitReader(f, titleBytes), 4096)
+	r.Reset(io.LimitReader(f, titleBytes))
 	_, err = scan(r, titleBytes, func(_ int64, line []byte) bool {
 		n++
 		if n == 1 {
@@ -179,14 +181,18 @@ func (s Store) describe(e *Entry) bool {
 	return err == nil && e.Header.Format == Format && n > 1
 }
 
-// promptText returns the text of a line that holds a prompt.
+// promptText returns the text of a line that holds a prompt. It decodes nothing else
+// of it: a list has thousands.
 func promptText(line []byte) (string, bool) {
 	if !bytes.Contains(line, promptType) {
 		return "", false
 	}
-	env, err := decode(line)
-	p, ok := env.Payload.(event.PromptSubmitted)
-	return p.Text, ok && err == nil
+	var env struct {
+		Type    string                `json:"type"`
+		Payload event.PromptSubmitted `json:"payload"`
+	}
+	err := json.Unmarshal(line, &env)
+	return env.Payload.Text, err == nil && env.Type == event.PromptSubmitted{}.Type()
 }
 
 var promptType = []byte(`"type":"` + event.PromptSubmitted{}.Type() + `"`)
