@@ -14,6 +14,9 @@ type openBlocks struct{ text, reasoning *Block }
 // know changes nothing.
 func (s *State) Apply(env event.Envelope) Changed {
 	s.Info.Last = max(s.Info.Last, env.Time)
+	if s.kept != nil {
+		s.keep(env)
+	}
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.ModelMessage, event.ModelRetry:
 		return s.applyModel(env)
@@ -42,8 +45,10 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Session, s.Info.Event = env.Session, p
 	case event.SessionResumed:
 		s.Info.Session = env.Session
-		s.Info.Event = event.SessionCreated{Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
-			Model: p.Model, API: p.API, Window: p.Window, Title: s.Info.Event.Title}
+		s.Info.Event = event.SessionCreated{
+			Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
+			Model: p.Model, API: p.API, Window: p.Window, Title: s.Info.Event.Title,
+		}
 		s.Info.Interrupted = p.Interrupted
 		s.Info.Mode, s.Info.Until = event.ModeAsk, 0 // DECISIONS 10
 		return s.endAll(env.Time) | Header
@@ -117,13 +122,31 @@ func (s *State) grow(env event.Envelope, open **Block, kind Kind, text string) {
 	if *open == nil {
 		*open = s.add(env, kind, "")
 		(*open).Open = true
+		s.reasoningFirst()
 	}
 	(*open).Text = append((*open).Text, text...)
+	(*open).last = env.Seq
+}
+
+// reasoningFirst puts the reasoning of an answer before its text, where a replay has
+// it, whichever came first.
+func (s *State) reasoningFirst() {
+	n := len(s.Blocks) - 1
+	if s.open.text == nil || s.Blocks[n] != s.open.reasoning {
+		return
+	}
+	i := slices.Index(s.Blocks, s.open.text)
+	copy(s.Blocks[i+1:], s.Blocks[i:n])
+	s.Blocks[i] = s.open.reasoning
 }
 
 // settle makes the open block of a kind hold exactly text.
 func (s *State) settle(env event.Envelope, open **Block, kind Kind, text string) {
-	switch b := *open; {
+	b := *open
+	if b != nil {
+		b.last = env.Seq
+	}
+	switch {
 	case b == nil && text == "":
 	case b == nil:
 		s.grow(env, open, kind, text)
@@ -159,8 +182,12 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		s.setTaskState(env.Task, TaskRunning, TaskWaiting)
 		return s.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
 	case event.ApprovalAnswered:
+		asked := len(s.Approvals)
 		s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
-		if !slices.ContainsFunc(s.Approvals, func(event.ApprovalAsked) bool { return true }) {
+		if len(s.Approvals) == asked && p.By != "policy" {
+			return 0 // the first answer wins; only a policy answers without having asked
+		}
+		if len(s.Approvals) == 0 {
 			s.setTaskState(env.Task, TaskWaiting, TaskRunning)
 		}
 		return s.changeCall(p.CallID, func(c *Call) {
@@ -210,8 +237,8 @@ func (s *State) finishCall(p event.ToolResult) Changed {
 	default:
 		c.State = CallDone
 	}
-	if p.Tail != "" && p.Tail != string(c.Output.Buf) {
-		c.Output.Set(p.Tail)
+	if p.Tail != "" {
+		c.setOutput(p)
 	}
 	b.Gen++
 	s.live = append(s.live, c)
@@ -220,6 +247,17 @@ func (s *State) finishCall(p event.ToolResult) Changed {
 		s.live = slices.Delete(s.live, 0, 1)
 	}
 	return Conversation | Output
+}
+
+// setOutput replaces what was seen live by what a replay has.
+func (c *Call) setOutput(p event.ToolResult) {
+	if p.Tail != string(c.Output.Buf) {
+		c.Output.Set(p.Tail)
+	}
+	c.Output.Dropped = 0
+	if p.FullOutput != nil {
+		c.Output.Dropped = max(0, p.FullOutput.Bytes-int64(len(c.Output.Buf)))
+	}
 }
 
 func (s *State) applyTask(env event.Envelope) Changed {
@@ -331,7 +369,7 @@ func withNext(text, next string) string {
 }
 
 func (s *State) add(env event.Envelope, kind Kind, text string) *Block {
-	b := &Block{Seq: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time}
+	b := &Block{Seq: env.Seq, last: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time}
 	s.Blocks = append(s.Blocks, b)
 	return b
 }
