@@ -12,7 +12,9 @@
 package event
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 )
@@ -48,16 +50,28 @@ type wire struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// MarshalJSON writes the public form, one object without newlines.
+// MarshalJSON writes the public form, one object without newlines. What came as JSON,
+// an Unknown or a provider's field, stays as it came; json.Marshal would then escape
+// its <, > and & all the same, an Encoder with SetEscapeHTML(false) does not.
 func (e Envelope) MarshalJSON() ([]byte, error) {
 	if e.Payload == nil {
 		return nil, fmt.Errorf("event %d has no payload", e.Seq)
 	}
-	raw, err := json.Marshal(e.Payload)
+	raw, err := marshal(e.Payload)
 	if err != nil {
 		return nil, fmt.Errorf("event %d %s: %w", e.Seq, e.Payload.Type(), err)
 	}
-	return json.Marshal(wire{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type(), raw})
+	return marshal(wire{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type(), raw})
+}
+
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }
 
 // UnmarshalJSON reads the public form. A type that is not in All becomes an Unknown,
@@ -76,6 +90,9 @@ func (e *Envelope) UnmarshalJSON(data []byte) error {
 }
 
 func decode(name string, raw json.RawMessage) (Event, error) {
+	if name == "" {
+		return nil, errors.New("no type")
+	}
 	t, ok := types[name]
 	if !ok {
 		return Unknown{Name: name, Raw: raw}, nil

@@ -39,7 +39,7 @@ type ToolCall struct {
 	Extra     map[string]json.RawMessage
 }
 
-// member is one key of a JSON object to be written.
+// member is one key of a JSON object with the value to write, or where to put it.
 type member struct {
 	key   string
 	value any
@@ -69,21 +69,15 @@ func (m Message) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote and what providers send.
 func (m *Message) UnmarshalJSON(data []byte) error {
-	var known struct {
-		Role       Role       `json:"role"`
-		Content    *string    `json:"content"`
-		ToolCalls  []ToolCall `json:"tool_calls"`
-		ToolCallID string     `json:"tool_call_id"`
-		Name       string     `json:"name"`
-	}
-	extra, err := readObject(data, &known, "role", "content", "tool_calls", "tool_call_id", "name")
+	var n Message
+	var err error
+	n.Extra, err = readObject(data, []member{
+		{"role", &n.Role}, {"content", &n.Content}, {"tool_calls", &n.ToolCalls}, {"tool_call_id", &n.ToolCallID}, {"name", &n.Name},
+	})
 	if err != nil {
 		return fmt.Errorf("message: %w", err)
 	}
-	*m = Message{Role: known.Role, ToolCalls: known.ToolCalls, ToolCallID: known.ToolCallID, Name: known.Name, Extra: extra}
-	if known.Content != nil {
-		m.Content = *known.Content
-	}
+	*m = n
 	return nil
 }
 
@@ -99,15 +93,16 @@ func (c ToolCall) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads the nested form of Chat Completions.
 func (c *ToolCall) UnmarshalJSON(data []byte) error {
-	var known struct {
-		ID       string       `json:"id"`
-		Function callFunction `json:"function"`
-	}
-	extra, err := readObject(data, &known, "id", "type", "function")
+	var n ToolCall
+	var kind string
+	var f callFunction
+	var err error
+	n.Extra, err = readObject(data, []member{{"id", &n.ID}, {"type", &kind}, {"function", &f}})
 	if err != nil {
 		return fmt.Errorf("tool call: %w", err)
 	}
-	*c = ToolCall{ID: known.ID, Name: known.Function.Name, Arguments: known.Function.Arguments, Extra: extra}
+	n.Name, n.Arguments = f.Name, f.Arguments
+	*c = n
 	return nil
 }
 
@@ -144,17 +139,22 @@ func encodeMember(buf *bytes.Buffer, enc *json.Encoder, f member) error {
 	return nil
 }
 
-// readObject fills known and returns the members that are not among keys.
-func readObject(data []byte, known any, keys ...string) (map[string]json.RawMessage, error) {
-	if err := json.Unmarshal(data, known); err != nil {
-		return nil, err
-	}
+// readObject decodes the members that known names and returns the others. Names must
+// match exactly; encoding/json alone would take "Content" for "content".
+func readObject(data []byte, known []member) (map[string]json.RawMessage, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(data, &all); err != nil {
 		return nil, err
 	}
-	for _, k := range keys {
-		delete(all, k)
+	for _, k := range known {
+		raw, ok := all[k.key]
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal(raw, k.value); err != nil {
+			return nil, fmt.Errorf("%s: %w", k.key, err)
+		}
+		delete(all, k.key)
 	}
 	if len(all) == 0 {
 		return nil, nil

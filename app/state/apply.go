@@ -15,6 +15,9 @@ type openBlocks struct{ text, reasoning *Block }
 // know changes nothing.
 func (s *State) Apply(env event.Envelope) Changed {
 	s.Info.Last = max(s.Info.Last, env.Time)
+	if s.kept != nil {
+		s.keep(env)
+	}
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.ModelMessage, event.ModelRetry:
 		return s.applyModel(env)
@@ -59,10 +62,10 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 	return Header
 }
 
-// endAll closes what an earlier process left open.
+// endAll ends what an earlier process left running. An answer that broke off stays open:
+// the runtime says next how much of it is kept. Prompts that waited go on waiting.
 func (s *State) endAll(now int64) Changed {
-	s.closeAnswer()
-	s.Approvals, s.Queued = nil, nil
+	s.Approvals = nil
 	for _, t := range s.Tasks {
 		if t.State != TaskDone {
 			t.State, t.Outcome, t.Ended = TaskDone, event.Cancelled, now
@@ -71,7 +74,7 @@ func (s *State) endAll(now int64) Changed {
 	for _, p := range s.Panes {
 		p.Lost = "left by an earlier run"
 	}
-	return Conversation | Approvals | Tasks | Queue | Panes
+	return Approvals | Tasks | Panes
 }
 
 func (s *State) applyPrompt(env event.Envelope) Changed {
@@ -118,15 +121,29 @@ func (s *State) grow(env event.Envelope, open **Block, kind Kind, text string) {
 	if *open == nil {
 		*open = s.add(env, kind, "")
 		(*open).Open = true
+		s.reasoningFirst()
 	}
 	(*open).Text = append((*open).Text, text...)
+	(*open).last = env.Seq
+}
+
+// reasoningFirst puts the reasoning of an answer before its text, where a replay has
+// it, whichever came first.
+func (s *State) reasoningFirst() {
+	n := len(s.Blocks) - 1
+	if s.open.text == nil || s.Blocks[n] != s.open.reasoning {
+		return
+	}
+	i := slices.Index(s.Blocks, s.open.text)
+	copy(s.Blocks[i+1:], s.Blocks[i:n])
+	s.Blocks[i] = s.open.reasoning
 }
 
 // catchUp adds what the open block lacks of text, which starts at byte at of the answer.
 func (s *State) catchUp(env event.Envelope, open **Block, kind Kind, text string, at int) {
 	have := 0
-	if *open != nil {
-		have = len((*open).Text)
+	if b := *open; b != nil {
+		have, b.last = len(b.Text), env.Seq
 	}
 	if skip := max(have-at, 0); skip < len(text) {
 		s.grow(env, open, kind, text[skip:])
@@ -135,7 +152,11 @@ func (s *State) catchUp(env event.Envelope, open **Block, kind Kind, text string
 
 // settle makes the open block of a kind hold exactly text.
 func (s *State) settle(env event.Envelope, open **Block, kind Kind, text string) {
-	switch b := *open; {
+	b := *open
+	if b != nil {
+		b.last = env.Seq
+	}
+	switch {
 	case b == nil && text == "":
 	case b == nil:
 		s.grow(env, open, kind, text)
@@ -171,8 +192,12 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		s.setTaskState(env.Task, TaskRunning, TaskWaiting)
 		return s.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
 	case event.ApprovalAnswered:
+		asked := len(s.Approvals)
 		s.Approvals = slices.DeleteFunc(s.Approvals, func(a event.ApprovalAsked) bool { return a.ID == p.ID })
-		if !slices.ContainsFunc(s.Approvals, func(event.ApprovalAsked) bool { return true }) {
+		if len(s.Approvals) == asked && p.By != "policy" {
+			return 0 // the first answer wins; only a policy answers without having asked
+		}
+		if len(s.Approvals) == 0 {
 			s.setTaskState(env.Task, TaskWaiting, TaskRunning)
 		}
 		return s.changeCall(p.CallID, func(c *Call) {
@@ -222,8 +247,8 @@ func (s *State) finishCall(p event.ToolResult) Changed {
 	default:
 		c.State = CallDone
 	}
-	if p.Tail != "" && p.Tail != string(c.Output.Buf) {
-		c.Output.Set(p.Tail)
+	if p.Tail != "" {
+		c.setOutput(p)
 	}
 	b.Gen++
 	s.live = append(s.live, c)
@@ -232,6 +257,17 @@ func (s *State) finishCall(p event.ToolResult) Changed {
 		s.live = slices.Delete(s.live, 0, 1)
 	}
 	return Conversation | Output
+}
+
+// setOutput replaces what was seen live by what a replay has.
+func (c *Call) setOutput(p event.ToolResult) {
+	if p.Tail != string(c.Output.Buf) {
+		c.Output.Set(p.Tail)
+	}
+	c.Output.Dropped = 0
+	if p.FullOutput != nil {
+		c.Output.Dropped = max(0, p.FullOutput.Bytes-int64(len(c.Output.Buf)))
+	}
 }
 
 func (s *State) applyTask(env event.Envelope) Changed {
@@ -345,7 +381,7 @@ func withNext(text, next string) string {
 }
 
 func (s *State) add(env event.Envelope, kind Kind, text string) *Block {
-	b := &Block{Seq: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time}
+	b := &Block{Seq: env.Seq, last: env.Seq, Kind: kind, Text: []byte(text), Time: env.Time}
 	s.Blocks = append(s.Blocks, b)
 	return b
 }

@@ -45,6 +45,7 @@ type State struct {
 	open  openBlocks
 	calls map[string]*Block // by call id: the blocks whose call has no result yet
 	live  []*Call           // finished calls that still hold their output, oldest first
+	kept  []event.Envelope  // all that were applied, while Prepend may need them; else nil
 }
 
 // Info is what the header shows.
@@ -84,6 +85,8 @@ type Block struct {
 	Open bool
 	Time int64 // Unix milliseconds
 	Call *Call // ToolBlock only
+
+	last uint64 // Seq of the last event that it shows
 }
 
 // CallState is how far a tool call is.

@@ -1,0 +1,32 @@
+package action
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// The form in events is a public interface (EVENTS.md).
+func TestJSON(t *testing.T) {
+	a := Action{
+		Kind: Shell, Tool: "run_shell", Target: "local", Command: "sudo x", Cwd: "/w", Path: "/p",
+		Preview: "p", Why: "w", Risk: High, Mutation: true, Privesc: true,
+	}
+	v := Verdict{Decision: Ask, Reason: "r", Rule: "default"}
+	tests := []struct {
+		v    any
+		want string
+	}{
+		{a, `{"kind":"shell","tool":"run_shell","target":"local","command":"sudo x","cwd":"/w","path":"/p","preview":"p","why":"w","risk":"high","mutation":true,"privesc":true}`},
+		{Action{}, `{"kind":"","tool":""}`},
+		{v, `{"decision":"ask","reason":"r","rule":"default"}`},
+	}
+	for _, tt := range tests {
+		if got, err := json.Marshal(tt.v); err != nil || string(got) != tt.want {
+			t.Errorf("encodes as %s (%v), want %s", got, err, tt.want)
+		}
+	}
+	var back Action
+	if err := json.Unmarshal([]byte(tests[0].want), &back); err != nil || back != a {
+		t.Errorf("comes back as %+v (%v), want %+v", back, err, a)
+	}
+}

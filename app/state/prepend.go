@@ -1,0 +1,153 @@
+package state
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"buddy/agent/event"
+)
+
+// ApplyTail begins an empty State with the end of a session, so that its first frame
+// need not wait for the rest (DECISIONS 12). Until the rest came through Prepend, all
+// envelopes are kept.
+func (s *State) ApplyTail(newest []event.Envelope) Changed {
+	if !startsSession(newest) {
+		s.kept = []event.Envelope{}
+	}
+	for _, env := range newest {
+		s.Apply(env)
+	}
+	return Everything
+}
+
+// Prepend puts the envelopes that come before all that were applied so far in front of
+// them. The result is that of having applied everything in order, but each block that
+// was there keeps its address and its Seq. The last call has the session's first
+// envelope, or is empty when the rest cannot be read.
+//
+// Each call costs as much as applying older and all that is kept, so few large parts
+// are better than many small ones. Without ApplyTail before, it does nothing.
+func (s *State) Prepend(older []event.Envelope) Changed {
+	if s.kept == nil {
+		return 0
+	}
+	if len(older) == 0 {
+		s.kept = nil
+		return 0
+	}
+	// What a later event means can depend on any earlier one (the result of a call, the
+	// end of a task, a resume), so the events are told again.
+	kept := append(older[:len(older):len(older)], s.kept...)
+	var whole State
+	for _, env := range kept {
+		whole.Apply(env)
+	}
+	whole.adopt(s)
+	if !startsSession(older) {
+		whole.kept = kept
+	}
+	*s = whole
+	return Everything
+}
+
+func startsSession(envs []event.Envelope) bool {
+	if len(envs) == 0 {
+		return false
+	}
+	_, ok := envs[0].Payload.(event.SessionCreated)
+	return ok
+}
+
+// keep remembers env for Prepend. The transient events left out change only what adopt
+// takes over.
+func (s *State) keep(env event.Envelope) {
+	switch env.Payload.(type) {
+	case event.PaneScreen, event.ToolOutput, event.CallDelta:
+	default:
+		s.kept = append(s.kept, env)
+	}
+}
+
+// adopt takes over what only old has, and its blocks where they show the same.
+func (s *State) adopt(old *State) {
+	s.Info.Last = max(s.Info.Last, old.Info.Last)
+	for _, p := range s.Panes {
+		if q := old.pane(p.Pane); q != nil && p.Screen == nil {
+			p.Screen = q.Screen
+		}
+	}
+	blocks, calls := s.adoptBlocks(old.Blocks)
+	replace(&s.open.text, blocks)
+	replace(&s.open.reasoning, blocks)
+	replace(&s.Focused, calls)
+	for id, b := range s.calls {
+		replace(&b, blocks)
+		s.calls[id] = b
+	}
+	for i := range s.live {
+		replace(&s.live[i], calls)
+	}
+}
+
+// adoptBlocks puts blocks of old in the place of those that show the same. It returns
+// what was replaced by what. The order of old does not survive.
+func (s *State) adoptBlocks(old []*Block) (map[*Block]*Block, map[*Call]*Call) {
+	if len(old) == 0 {
+		return nil, nil
+	}
+	blocks := make(map[*Block]*Block, len(old))
+	calls := make(map[*Call]*Call)
+	from := slices.MinFunc(old, func(a, b *Block) int { return cmp.Compare(a.Seq, b.Seq) }).Seq
+	for i, b := range s.Blocks {
+		if b.last < from {
+			continue
+		}
+		j := slices.IndexFunc(old, b.shows) // nearly always the first
+		if j < 0 {
+			continue
+		}
+		o := old[j]
+		old[0], old[j] = old[j], old[0]
+		old = old[1:]
+		if b.Call != nil {
+			calls[b.Call] = o.Call
+			o.Call.take(b.Call, s.calls[b.Call.ID] == b)
+		}
+		o.take(b)
+		blocks[b], s.Blocks[i] = o, o
+	}
+	return blocks, calls
+}
+
+func replace[T any](p **T, by map[*T]*T) {
+	if q := by[*p]; q != nil {
+		*p = q
+	}
+}
+
+// shows tells whether o shows the same as b. An answer that began before o's first
+// event has an earlier Seq in b.
+func (b *Block) shows(o *Block) bool {
+	return b.Kind == o.Kind && b.Seq <= o.Seq && o.Seq <= b.last
+}
+
+// take makes b show what n shows.
+func (b *Block) take(n *Block) {
+	if !bytes.Equal(b.Text, n.Text) {
+		b.Text = n.Text
+	}
+	b.Open, b.Time, b.last = n.Open, n.Time, n.last
+	b.Gen++
+}
+
+// take makes c say what n says. The output of a call that runs is only here.
+func (c *Call) take(n *Call, runs bool) {
+	output := c.Output
+	if !runs && !bytes.Equal(output.Buf, n.Output.Buf) {
+		output = n.Output
+		output.Gen = c.Output.Gen + 1
+	}
+	*c = *n
+	c.Output = output
+}

@@ -1,0 +1,169 @@
+package sessions
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Format is the version of the file format that this program writes and reads.
+const Format = 1
+
+// ErrFormat says that a session was written in another format, by a newer program.
+var ErrFormat = errors.New("unknown session format")
+
+const (
+	maxHeader = 64 << 10 // bytes
+	keySize   = 32
+)
+
+// Header is the first line of a session file. MAC tells whether it was written on
+// this machine: the rest is hashed with a key that never leaves the user's state
+// directory (DECISIONS 10).
+type Header struct {
+	Format  int    `json:"format"`
+	ID      string `json:"id"`
+	Created int64  `json:"created"` // Unix milliseconds
+	Cwd     string `json:"cwd"`
+	Target  string `json:"target"`
+	Model   string `json:"model"`
+	MAC     string `json:"mac,omitempty"` // hexadecimal; empty if there was no key
+}
+
+// line encodes h, with a MAC if there is a key.
+func (h Header) line(key []byte) ([]byte, error) {
+	// What is not UTF-8 would read back as other bytes and break the MAC.
+	for _, s := range []*string{&h.Cwd, &h.Target, &h.Model} {
+		*s = strings.ToValidUTF8(*s, "\ufffd")
+	}
+	h.MAC = h.mac(key)
+	line, err := json.Marshal(h)
+	if err == nil && len(line) >= maxHeader {
+		err = fmt.Errorf("session header has %d bytes (at most %d)", len(line), maxHeader)
+	}
+	return append(line, '\n'), err
+}
+
+func (h Header) mac(key []byte) string {
+	if len(key) == 0 {
+		return ""
+	}
+	h.MAC = ""
+	text, err := json.Marshal(h)
+	if err != nil {
+		return "" // cannot happen: strings and numbers only
+	}
+	return keyedHash(key, "header", text)
+}
+
+// ours tells whether h was written with key.
+func (h Header) ours(key []byte) bool {
+	return len(key) > 0 && hmac.Equal([]byte(h.MAC), []byte(h.mac(key)))
+}
+
+// trustMark is what says that a person confirmed session id with this header.
+func (h Header) trustMark(id string, key []byte) string {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return "" // cannot happen: strings and numbers only
+	}
+	return keyedHash(key, "trust "+id, text)
+}
+
+// keyedHash hashes text for one use, so that a hash for one use is none for another.
+func keyedHash(key []byte, use string, text []byte) string {
+	m := hmac.New(sha256.New, key)
+	io.WriteString(m, use+"\x00") // never fails
+	m.Write(text)
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+// readHeader reads the first line of r and returns it with its length.
+func readHeader(r io.ReaderAt) (Header, int64, error) {
+	buf := make([]byte, 4096)
+	var n int
+	for {
+		var err error
+		n, err = r.ReadAt(buf, 0)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return Header{}, 0, err
+		}
+		if n < len(buf) || len(buf) >= maxHeader || bytes.IndexByte(buf, '\n') >= 0 {
+			break
+		}
+		buf = make([]byte, maxHeader)
+	}
+	end := bytes.IndexByte(buf[:n], '\n')
+	if end < 0 {
+		return Header{}, 0, errors.New("line 1 is not a session header: it has no end")
+	}
+	h, err := parseHeader(buf[:end])
+	return h, int64(end) + 1, err
+}
+
+func parseHeader(line []byte) (Header, error) {
+	var h Header
+	if err := json.Unmarshal(line, &h); err != nil {
+		return Header{}, fmt.Errorf("line 1 is not a session header: %w", err)
+	}
+	if h.Format == 0 {
+		return Header{}, errors.New("line 1 is not a session header: it names no format")
+	}
+	if h.Format != Format {
+		return Header{}, fmt.Errorf("format %d, this program reads %d: %w", h.Format, Format, ErrFormat)
+	}
+	return h, nil
+}
+
+// loadKey reads the machine's key. It is nil when there is none.
+func loadKey(state string) ([]byte, error) {
+	path := keyPath(state)
+	key, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case len(key) != keySize:
+		return nil, fmt.Errorf("key file %q has %d bytes (want %d); remove it to get a new one", path, len(key), keySize)
+	}
+	return key, nil
+}
+
+// makeKey is loadKey that makes the key if there is none yet. Of two processes that
+// do so at once, both get the key of the one that came first.
+func makeKey(state string) ([]byte, error) {
+	if key, err := loadKey(state); key != nil || err != nil {
+		return key, err
+	}
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(state, ".key-*") // mode 0600
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // a left-over does no harm
+	key := make([]byte, keySize)
+	rand.Read(key) // never fails
+	_, err = f.Write(key)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.Link(f.Name(), keyPath(state)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return loadKey(state)
+}
+
+func keyPath(state string) string { return filepath.Join(state, "journal.key") }

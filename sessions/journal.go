@@ -1,0 +1,280 @@
+package sessions
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"buddy/agent/event"
+)
+
+// Why a journal cannot be written. Test for them with errors.Is.
+var (
+	// ErrLocked says that another process writes to the session. It can be read.
+	ErrLocked = errors.New("another process works on it")
+	// ErrUntrusted says that the session was not written on this machine. A person may
+	// look at it and then call Store.Trust.
+	ErrUntrusted = errors.New("it was not written on this machine")
+	// ErrClosed says that Close was called.
+	ErrClosed = errors.New("it is closed")
+)
+
+const (
+	syncEvery = time.Second
+	keepBuf   = 1 << 20 // bytes of line buffer that are kept for the next line
+)
+
+// Info tells about an open session.
+type Info struct {
+	Header   Header
+	Trusted  bool   // written on this machine, or confirmed by a person
+	LastSeq  uint64 // of the last envelope when it was opened; 0 if there was none
+	Warnings []string
+}
+
+// NextSeq is the first number for envelopes of a process that goes on with a session
+// whose last is last: the next multiple of 1,000,000 (DECISIONS 2).
+func NextSeq(last uint64) uint64 {
+	const step = 1_000_000
+	return (last/step + 1) * step
+}
+
+// Journal is one open session. Any goroutine may use it. What Append wrote survives
+// the end of the process; what is older than a second, and all up to the last
+// approval or end of a turn, survives the loss of power as well.
+type Journal struct {
+	path    string
+	f       *os.File
+	head    int64 // bytes of line 1
+	info    Info
+	syncing sync.WaitGroup // the background sync, while its timer is armed or it runs
+
+	mu      sync.Mutex // guards all below
+	size    int64      // bytes of whole lines
+	last    uint64     // seq of the last envelope
+	cause   error      // why nothing can be written
+	line    bytes.Buffer
+	timer   *time.Timer // armed when there is something to sync
+	newFile bool        // its entry in the folder is not on the disk yet
+	locked  bool        // by us
+}
+
+// Info tells about the session as it was when it was opened.
+func (j *Journal) Info() Info { return j.info }
+
+// ReadOnly returns why nothing can be written (ErrLocked, ErrUntrusted, a full disk …),
+// or nil. Append then returns the same.
+func (j *Journal) ReadOnly() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.readOnly()
+}
+
+func (j *Journal) readOnly() error {
+	if j.cause == nil {
+		return nil
+	}
+	return fmt.Errorf("session file %s is read-only: %w", j.path, j.cause)
+}
+
+// Append writes env as one line. It is in the file when Append returns nil; before an
+// approval is asked and at the end of a turn it is also on the disk. Its seq must be
+// above all earlier ones and it must be durable. After an error of the file system
+// the journal stays read-only, and what it holds stays valid.
+func (j *Journal) Append(env event.Envelope) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.readOnly(); err != nil {
+		return err
+	}
+	if err := j.encode(env); err != nil {
+		return err
+	}
+	if err := j.write(j.line.Bytes()); err != nil {
+		return j.fail(err)
+	}
+	j.last = env.Seq
+	switch env.Payload.(type) {
+	case event.ApprovalAsked, event.TurnFinished:
+		if err := j.sync(); err != nil {
+			return j.fail(err)
+		}
+	default:
+		j.armSync()
+	}
+	return nil
+}
+
+// encode puts env's line into j.line.
+func (j *Journal) encode(env event.Envelope) error {
+	switch {
+	case env.Payload == nil:
+		return fmt.Errorf("session file %s: event %d has no payload", j.path, env.Seq)
+	case !env.Payload.Durable():
+		return fmt.Errorf("session file %s: event %d: %s is transient", j.path, env.Seq, env.Payload.Type())
+	case env.Seq <= j.last:
+		return fmt.Errorf("session file %s: event %d comes after event %d", j.path, env.Seq, j.last)
+	}
+	if j.line.Cap() > keepBuf {
+		j.line = bytes.Buffer{}
+	}
+	j.line.Reset()
+	enc := json.NewEncoder(&j.line)
+	enc.SetEscapeHTML(false) // what providers sent stays as it was (M01)
+	if err := enc.Encode(env); err != nil {
+		return fmt.Errorf("session file %s: %w", j.path, err)
+	}
+	if n := j.line.Len(); n > maxLine {
+		return fmt.Errorf("session file %s: event %d: %s has %d bytes (at most %d)", j.path, env.Seq, env.Payload.Type(), n, maxLine)
+	}
+	return nil
+}
+
+// write appends line with one system call, or nothing of it.
+func (j *Journal) write(line []byte) error {
+	if fi, err := j.f.Stat(); err != nil {
+		return err
+	} else if nlink(fi) == 0 {
+		return errors.New("the file was removed while it was in use")
+	}
+	n, err := j.f.Write(line)
+	if err != nil {
+		if n > 0 {
+			err = errors.Join(err, j.f.Truncate(j.size))
+		}
+		return err
+	}
+	j.size += int64(n)
+	return nil
+}
+
+// nlink counts the names of a file.
+func nlink(fi fs.FileInfo) uint64 {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
+
+// fail makes the journal read-only.
+func (j *Journal) fail(cause error) error {
+	if j.cause == nil {
+		j.cause = cause
+	}
+	return j.readOnly()
+}
+
+// armSync has the file synced in a second at the latest. Nothing runs when nothing
+// is appended.
+func (j *Journal) armSync() {
+	if j.timer != nil {
+		return
+	}
+	j.syncing.Add(1)
+	j.timer = time.AfterFunc(syncEvery, j.syncLater)
+}
+
+func (j *Journal) syncLater() {
+	defer j.syncing.Done()
+	j.mu.Lock()
+	j.timer = nil
+	dir := j.takeNewFile()
+	j.mu.Unlock()
+	// Without the lock, so that Append does not wait for the disk.
+	if err := syncFile(j.f, dir); err != nil {
+		j.mu.Lock()
+		j.fail(err) //nolint:errcheck // Append returns it
+		j.mu.Unlock()
+	}
+}
+
+// sync brings everything to the disk now.
+func (j *Journal) sync() error {
+	if j.timer != nil && j.timer.Stop() { // else syncLater waits for j.mu and does it again
+		j.timer = nil
+		j.syncing.Done()
+	}
+	return syncFile(j.f, j.takeNewFile())
+}
+
+func (j *Journal) takeNewFile() (dir bool) {
+	dir, j.newFile = j.newFile, false
+	return dir
+}
+
+func syncFile(f *os.File, dir bool) error {
+	err := datasync(f)
+	if dir && err == nil {
+		err = syncDir(f.Name())
+	}
+	if err != nil {
+		return fmt.Errorf("it may not be on the disk: %w", err)
+	}
+	return nil
+}
+
+// syncDir brings the folder's entry of path to the disk.
+func syncDir(path string) error {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(datasync(d), d.Close())
+}
+
+// Close brings the rest to the disk and lets other processes write. It may be called
+// again and does nothing then.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	var err error
+	if errors.Is(j.cause, ErrClosed) {
+		j.mu.Unlock()
+		return nil
+	}
+	if j.timer != nil {
+		err = j.sync()
+	}
+	j.cause = ErrClosed
+	if j.locked {
+		os.Remove(j.pidPath()) //nolint:errcheck // only tells others who we were
+	}
+	j.mu.Unlock()
+	j.syncing.Wait()
+	return errors.Join(err, j.f.Close())
+}
+
+// lock makes this process the only one that writes, until the file is closed or the
+// process ends in any way.
+func (j *Journal) lock() error {
+	err := syscall.Flock(int(j.f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		if text, err := readSmall(j.pidPath()); err == nil {
+			if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+				return fmt.Errorf("process %d: %w", pid, ErrLocked)
+			}
+		}
+		return ErrLocked
+	}
+	if err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
+	j.locked = true
+	// Only to name us to others. What is there was left by a crash, or is a trap.
+	os.Remove(j.pidPath()) //nolint:errcheck // then the next line does nothing
+	if f, err := os.OpenFile(j.pidPath(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		fmt.Fprintln(f, os.Getpid()) //nolint:errcheck // see above
+		f.Close()                    //nolint:errcheck // see above
+	}
+	return nil
+}
+
+func (j *Journal) pidPath() string { return strings.TrimSuffix(j.path, ext) + ".pid" }

@@ -1,0 +1,270 @@
+package sessions
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"buddy/agent/event"
+)
+
+const childVar = "BUDDY_SESSIONS_CHILD"
+
+// TestMain lets the test binary be the second process of a test.
+func TestMain(m *testing.M) {
+	if role := os.Getenv(childVar); role != "" {
+		s := Store{dir: os.Getenv("STORE_DIR"), state: os.Getenv("STORE_STATE")}
+		if err := children[role](s, os.Getenv("STORE_ID")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+var children = map[string]func(s Store, id string) error{
+	"hold":  holdOpen,
+	"flood": flood,
+	"full":  fillDisk,
+	"user":  asUser,
+}
+
+// child starts this binary in a role; its standard input stays open until wait.
+func child(t *testing.T, s Store, id, role string) (cmd *exec.Cmd, out *bufio.Scanner, wait func()) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childVar+"="+role, "STORE_DIR="+s.dir, "STORE_STATE="+s.state, "STORE_ID="+id)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return cmd, bufio.NewScanner(stdout), func() {
+		t.Helper()
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("child %s: %v", role, err)
+		}
+	}
+}
+
+// holdOpen opens the session, says so and holds it until its input ends.
+func holdOpen(s Store, id string) error {
+	j, err := s.Open(id)
+	if err != nil {
+		return err
+	}
+	fmt.Println("open:", j.ReadOnly())
+	io.Copy(io.Discard, os.Stdin)
+	return j.Close()
+}
+
+// flood appends until it is killed and prints each number that Append returned for.
+func flood(s Store, id string) error {
+	j, err := s.Open(id)
+	if err != nil {
+		return err
+	}
+	for seq := NextSeq(j.Info().LastSeq); ; seq++ {
+		text := strings.Repeat("x", int(seq%5000))
+		if err := j.Append(event.Envelope{Seq: seq, Session: id, Payload: event.Notice{Text: text}}); err != nil {
+			return err
+		}
+		fmt.Println(seq)
+	}
+}
+
+// Only one process writes; the others are told who does (DESIGN, Sessions).
+func TestTwoProcesses(t *testing.T) {
+	s := newStore(t)
+	j := create(t, s)
+	id := j.Info().Header.ID
+	want := stream(id, 1)
+	appendAll(t, j, want)
+
+	_, out, wait := child(t, s, id, "hold")
+	out.Scan()
+	if pid := strconv.Itoa(os.Getpid()); !strings.Contains(out.Text(), "process "+pid+": "+ErrLocked.Error()) {
+		t.Errorf("the other process got %q, want ErrLocked with %s", out.Text(), pid)
+	}
+	wait()
+	appendAll(t, j, exchange(id, 1000, 2)[:1]) // its end did not take our lock
+	closeJournal(t, j)
+
+	cmd, out, wait := child(t, s, id, "hold")
+	out.Scan()
+	if out.Text() != "open: <nil>" {
+		t.Errorf("after Close the other process got %q", out.Text())
+	}
+	j = open(t, s, id)
+	err := j.Append(exchange(id, 2000, 3)[0])
+	if !errors.Is(err, ErrLocked) || !errors.Is(j.ReadOnly(), ErrLocked) {
+		t.Errorf("Append = %v, want ErrLocked", err)
+	}
+	wantError(t, err, "process "+strconv.Itoa(cmd.Process.Pid))
+	if got := len(load(t, j).Events); got != len(want)+1 {
+		t.Errorf("%d envelopes to read, want %d", got, len(want)+1)
+	}
+	wait()
+	if j = open(t, s, id); j.ReadOnly() != nil {
+		t.Errorf("after the other process ended: %v", j.ReadOnly())
+	}
+}
+
+// What Append returned for survives kill -9 at any moment (DESIGN, "Durable before
+// visible consequences").
+func TestKilledWriter(t *testing.T) {
+	s := newStore(t)
+	j := create(t, s)
+	id := j.Info().Header.ID
+	closeJournal(t, j)
+	last := uint64(0)
+	for round := range 10 {
+		cmd, out, _ := child(t, s, id, "flood")
+		for n := 0; n < 50+37*round && out.Scan(); n++ {
+			last, _ = strconv.ParseUint(out.Text(), 10, 64)
+		}
+		cmd.Process.Kill()
+		for out.Scan() { // what it had printed by then
+			if n, err := strconv.ParseUint(out.Text(), 10, 64); err == nil && n > last && n < last+1_000_000 {
+				last = n
+			}
+		}
+		cmd.Wait()
+		j = open(t, s, id)
+		if j.ReadOnly() != nil {
+			t.Fatalf("round %d: %v", round, j.ReadOnly())
+		}
+		p := load(t, j)
+		if j.Info().LastSeq < last || len(p.Warnings) > 0 {
+			t.Fatalf("round %d: last is %d (want at least %d), warnings %q", round, j.Info().LastSeq, last, p.Warnings)
+		}
+		for i, env := range p.Events {
+			if n, ok := env.Payload.(event.Notice); !ok || len(n.Text) != int(env.Seq%5000) {
+				t.Fatalf("round %d: envelope %d is damaged", round, i)
+			}
+			if i > 0 && env.Seq != p.Events[i-1].Seq+1 && env.Seq != NextSeq(p.Events[i-1].Seq) {
+				t.Fatalf("round %d: %d follows %d", round, env.Seq, p.Events[i-1].Seq)
+			}
+		}
+		last = j.Info().LastSeq
+		closeJournal(t, j)
+	}
+}
+
+// fillDisk appends until the file may not grow any more.
+func fillDisk(s Store, id string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	const limit = 20_000
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+		return err
+	}
+	j, err := s.Open(id)
+	if err != nil {
+		return err
+	}
+	for seq := uint64(1); ; seq++ {
+		if err = j.Append(event.Envelope{Seq: seq, Session: id, Payload: event.Notice{Text: strings.Repeat("x", 777)}}); err != nil {
+			fmt.Println(seq - 1)
+			fmt.Println(err)
+			break
+		}
+	}
+	if !errors.Is(err, syscall.EFBIG) || !errors.Is(j.ReadOnly(), syscall.EFBIG) {
+		return fmt.Errorf("got %v and %v, want EFBIG", err, j.ReadOnly())
+	}
+	if err := j.Append(event.Envelope{Seq: 1_000_000, Payload: event.Notice{}}); !errors.Is(err, syscall.EFBIG) {
+		return fmt.Errorf("a small event after that got %v, want EFBIG", err)
+	}
+	if p, err := j.Load(); err != nil || len(p.Warnings) > 0 {
+		return fmt.Errorf("load: %v %q", err, p.Warnings)
+	}
+	return j.Close()
+}
+
+// A full disk leaves a valid file without half a line (DESIGN, "Bad input").
+func TestDiskFull(t *testing.T) {
+	s := newStore(t)
+	j := create(t, s)
+	id := j.Info().Header.ID
+	closeJournal(t, j)
+	_, out, wait := child(t, s, id, "full")
+	out.Scan()
+	n, err := strconv.Atoi(out.Text())
+	if err != nil || n < 10 {
+		t.Fatalf("%q envelopes written", out.Text())
+	}
+	out.Scan()
+	if msg := out.Text(); !strings.Contains(msg, j.path+" is read-only") || !strings.Contains(msg, "file too large") {
+		t.Errorf("error %q names neither path nor cause", msg)
+	}
+	wait()
+	j = open(t, s, id)
+	if got := load(t, j); len(got.Events) != n || len(j.Info().Warnings) > 0 {
+		t.Errorf("%d envelopes, warnings %q, want %d and none", len(got.Events), j.Info().Warnings, n)
+	}
+}
+
+// asUser runs without root's rights in a working directory that it may not write.
+func asUser(s Store, _ string) error {
+	const nobody = 65534
+	if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
+		return err
+	}
+	local, notice, err := Dir(s.dir)
+	fmt.Printf("%s|%s|%v\n", local.dir, notice, err)
+	return nil
+}
+
+// DESIGN, Sessions: a working directory that cannot be written.
+func TestNotWritableDir(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to become another user")
+	}
+	work := t.TempDir()
+	state, err := os.MkdirTemp("", "state") // where the other user may go
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(state) })
+	for _, mode := range []os.FileMode{0o777, 0o755} {
+		if err := os.Chmod(state, mode); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("XDG_STATE_HOME", state)
+		for d := work; d != "/tmp" && d != "/"; d = d[:strings.LastIndexByte(d, '/')] {
+			os.Chmod(d, 0o755)
+		}
+		_, out, wait := child(t, Store{dir: work}, "", "user")
+		out.Scan()
+		got := strings.Split(out.Text(), "|")
+		wait()
+		ok := mode == 0o777
+		if len(got) != 3 || ok != strings.HasPrefix(got[0], state) || ok != (got[1] != "") || ok != (got[2] == "<nil>") {
+			t.Errorf("state directory %v: %q", mode, got)
+		}
+		if ok && !strings.Contains(got[1], work+"/.buddyx/sessions cannot be used: permission denied") {
+			t.Errorf("notice %q", got[1])
+		}
+	}
+	if files, err := os.ReadDir(work); err != nil || len(files) > 0 {
+		t.Errorf("something was created: %v", files)
+	}
+}

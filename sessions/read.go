@@ -1,0 +1,330 @@
+package sessions
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"strconv"
+	"syscall"
+
+	"buddy/agent/event"
+)
+
+const (
+	// maxSeq is the largest number that every reader of JSON understands.
+	maxSeq    = 1 << 53
+	tailBytes = 1 << 20
+)
+
+// Part is a run of a session's envelopes, in their order.
+type Part struct {
+	Events   []event.Envelope
+	Warnings []string // one for each line that was skipped
+	First    bool     // nothing comes before
+	from     int64    // offset of the first line
+}
+
+// Open opens a session to go on with it, or, when ReadOnly then gives a reason, to
+// look at it. It reads the first and the last line only. A last line that a crash or
+// the loss of power cut off is removed and reported in Info.
+func (s Store) Open(id string) (*Journal, error) {
+	f, err := s.openFile(id, os.O_RDWR|os.O_APPEND)
+	readOnly := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+	cause := err
+	if readOnly {
+		f, err = s.openFile(id, os.O_RDONLY)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{path: f.Name(), f: f}
+	if readOnly {
+		j.cause = cause
+	}
+	if err := j.open(s, id); err != nil {
+		return nil, errors.Join(fmt.Errorf("session %s: %w", id, err), f.Close())
+	}
+	return j, nil
+}
+
+func (j *Journal) open(s Store, id string) error {
+	var err error
+	if j.info.Header, j.head, err = readHeader(j.f); err != nil {
+		return err
+	}
+	key, err := loadKey(s.state)
+	if err != nil {
+		j.info.Warnings = append(j.info.Warnings, err.Error())
+	}
+	j.info.Trusted = s.trusted(id, j.info.Header, key)
+	switch {
+	case j.cause != nil:
+	case !j.info.Trusted:
+		j.cause = ErrUntrusted
+	default:
+		j.cause = j.lock()
+	}
+	if err := j.cut(); err != nil {
+		return err
+	}
+	j.last, err = j.lastSeq()
+	j.info.LastSeq = j.last
+	return err
+}
+
+// cut finds the end of the last whole line and removes what is after it, unless
+// another process may be about to complete it.
+func (j *Journal) cut() error {
+	fi, err := j.f.Stat()
+	if err != nil {
+		return err
+	}
+	b := backward{r: j.f, pos: fi.Size() + 1}
+	if err := b.prev(); err != nil {
+		return err
+	}
+	j.size = b.pos
+	torn := fi.Size() - j.size
+	if torn == 0 || errors.Is(j.cause, ErrLocked) {
+		return nil
+	}
+	if j.cause == nil {
+		if err := j.f.Truncate(j.size); err != nil {
+			j.cause = fmt.Errorf("its last line is not whole: %w", err)
+		}
+	}
+	n, err := j.lines(j.size)
+	j.info.Warnings = append(j.info.Warnings, fmt.Sprintf("line %d was cut off after %d bytes and is left out", n+1, torn))
+	return err
+}
+
+// lastSeq returns the number of the last valid envelope.
+func (j *Journal) lastSeq() (uint64, error) {
+	for end := j.size; end > j.head; {
+		part, err := j.before(end, 1, tailBytes)
+		if err != nil {
+			return 0, err
+		}
+		if len(part.Events) > 0 {
+			return part.Events[0].Seq, nil
+		}
+		end = part.from
+	}
+	return 0, nil
+}
+
+// lines counts the lines before offset end.
+func (j *Journal) lines(end int64) (int, error) {
+	n, buf := 0, make([]byte, blockSize)
+	r := io.NewSectionReader(j.f, 0, end)
+	for {
+		k, err := r.Read(buf)
+		n += bytes.Count(buf[:k], []byte{'\n'})
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+// Load reads the whole session.
+func (j *Journal) Load() (Part, error) { return j.read(j.head, j.end()) }
+
+// Tail reads the last n envelopes for a first picture, fewer if they are large: beyond
+// the first it takes at most 1 MiB of the file.
+func (j *Journal) Tail(n int) (Part, error) { return j.before(j.end(), n, tailBytes) }
+
+// Before reads the n envelopes before p; math.MaxInt stands for all of them.
+func (j *Journal) Before(p Part, n int) (Part, error) { return j.before(p.from, n, math.MaxInt64) }
+
+func (j *Journal) end() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.size
+}
+
+// before reads at least one line, at most n, and stops at limit bytes.
+func (j *Journal) before(end int64, n int, limit int64) (Part, error) {
+	b := backward{r: j.f, pos: end}
+	start := end
+	for i := 0; i < max(n, 1) && b.pos > j.head; i++ {
+		if err := b.prev(); err != nil {
+			return Part{}, j.readError(err)
+		}
+		if i > 0 && end-b.pos > limit {
+			break
+		}
+		start = b.pos
+	}
+	return j.read(start, end)
+}
+
+func newReader(r io.Reader) *bufio.Reader { return bufio.NewReaderSize(r, blockSize) }
+
+func (j *Journal) section(start, end int64) *bufio.Reader {
+	return newReader(io.NewSectionReader(j.f, start, end-start))
+}
+
+func (j *Journal) readError(err error) error {
+	return fmt.Errorf("session file %s: %w", j.path, err)
+}
+
+// read decodes the lines between two offsets.
+func (j *Journal) read(start, end int64) (Part, error) {
+	p := Part{from: start, First: start <= j.head}
+	first := 0 // number of the line at start; counted when it is needed
+	n := 0
+	var countErr error
+	_, err := scan(j.section(start, end), maxLine, func(_ int64, line []byte) bool {
+		n++
+		env, err := decode(line)
+		if err == nil {
+			p.Events = append(p.Events, env)
+			return true
+		}
+		if first == 0 {
+			first, countErr = j.lines(start)
+			first++
+		}
+		p.Warnings = append(p.Warnings, fmt.Sprintf("line %d is skipped: %v", first+n-1, err))
+		return countErr == nil
+	})
+	if err = errors.Join(err, countErr); err != nil {
+		return p, j.readError(err)
+	}
+	return p, nil
+}
+
+// decode reads a line; nil stands for one that is too long.
+func decode(line []byte) (event.Envelope, error) {
+	var env event.Envelope
+	if line == nil {
+		return env, fmt.Errorf("it is longer than %d bytes", maxLine)
+	}
+	if err := json.Unmarshal(line, &env); err != nil {
+		return env, err
+	}
+	if env.Seq == 0 || env.Seq > maxSeq {
+		return env, fmt.Errorf("seq %d is not between 1 and %d", env.Seq, maxSeq)
+	}
+	return env, nil
+}
+
+// Range calls f for the envelopes with a seq above after, in order, until f returns
+// false. It is for a subscriber that is behind (DECISIONS 3): its cost depends on how
+// far. It sees what was appended before the call; lines that are not valid are left
+// out.
+func (j *Journal) Range(after uint64, f func(event.Envelope) bool) error {
+	end := j.end()
+	start, err := j.locate(after, end)
+	if err != nil {
+		return j.readError(err)
+	}
+	_, err = scan(j.section(start, end), maxLine, func(_ int64, line []byte) bool {
+		env, err := decode(line)
+		if err != nil || env.Seq <= after {
+			return true
+		}
+		return f(env)
+	})
+	if err != nil {
+		return j.readError(err)
+	}
+	return nil
+}
+
+// locate returns the offset after the last line with a seq of at most after.
+func (j *Journal) locate(after uint64, end int64) (int64, error) {
+	if after == 0 {
+		return j.head, nil
+	}
+	b := backward{r: j.f, pos: end}
+	for b.pos > j.head {
+		next := b.pos
+		if err := b.prev(); err != nil {
+			return 0, err
+		}
+		seq, err := j.peekSeq(b.pos)
+		if err != nil {
+			return 0, err
+		}
+		if seq > after {
+			continue
+		}
+		if p, err := j.read(b.pos, next); err != nil || len(p.Events) > 0 {
+			return next, err // not a damaged line that only looks like it
+		}
+	}
+	return j.head, nil
+}
+
+// peekSeq reads the seq of the line at off without decoding it. For a line of another
+// shape it is the largest number: it says nothing about where to begin.
+func (j *Journal) peekSeq(off int64) (uint64, error) {
+	var buf [32]byte
+	n, err := j.f.ReadAt(buf[:], off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	text, ok := bytes.CutPrefix(buf[:n], []byte(`{"seq":`))
+	if i := bytes.IndexByte(text, ','); ok && i > 0 {
+		if seq, err := strconv.ParseUint(string(text[:i]), 10, 64); err == nil {
+			return seq, nil
+		}
+	}
+	return math.MaxUint64, nil
+}
+
+// openFile opens a session's file. What is not a plain file could block or lead
+// elsewhere.
+func (s Store) openFile(id string, flag int) (*os.File, error) {
+	if err := CheckID(id); err != nil {
+		return nil, err
+	}
+	f, err := openPlain(s.file(id), flag)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no session %s in %s", id, s.dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", id, err)
+	}
+	return f, nil
+}
+
+func openPlain(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a plain file", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// readSmall reads a plain file of at most 16 MiB.
+func readSmall(path string) ([]byte, error) {
+	f, err := openPlain(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	const limit = 16 << 20
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && len(data) > limit {
+		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
+	}
+	return data, err
+}

@@ -1,0 +1,343 @@
+package sessions
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent/event"
+)
+
+// setState points the user's state directory to a temporary one.
+func setState(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", dir)
+	xdg.Reload()
+	t.Cleanup(xdg.Reload)
+	return dir
+}
+
+func TestDir(t *testing.T) {
+	mkdir := func(names ...string) func(string) error {
+		return func(work string) error {
+			var err error
+			for _, n := range names {
+				err = errors.Join(err, os.MkdirAll(filepath.Join(work, n), 0o700))
+			}
+			return err
+		}
+	}
+	tests := []struct {
+		name   string
+		setup  func(work string) error
+		want   string // below the working directory; "" for the state directory
+		notice string
+	}{
+		{"nothing there", mkdir(), ".buddyx/sessions", ""},
+		{"there already", mkdir(".buddyx/sessions"), ".buddyx/sessions", ""},
+		{"legacy (J08)", mkdir(".agentx"), ".agentx/sessions", ""},
+		{"both (J08)", mkdir(".agentx", ".buddyx"), ".buddyx/sessions", ""},
+		{"a file in its place", func(w string) error {
+			return os.WriteFile(filepath.Join(w, ".buddyx"), nil, 0o600)
+		}, "", "a file is in its place"},
+		{"a link that leads elsewhere", func(w string) error {
+			return errors.Join(os.Mkdir(filepath.Join(w, ".buddyx"), 0o700),
+				os.Symlink(os.TempDir(), filepath.Join(w, ".buddyx", "sessions")))
+		}, "", "symbolic link"},
+		{"a link that leads nowhere", func(w string) error {
+			return os.Symlink("nowhere", filepath.Join(w, ".buddyx"))
+		}, "", "symbolic link"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			state, work := setState(t), t.TempDir()
+			if err := tt.setup(work); err != nil {
+				t.Fatal(err)
+			}
+			s, notice, err := Dir(work)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.want != "" && s.Path() != filepath.Join(work, tt.want) || tt.want == "" && !strings.HasPrefix(s.Path(), state) {
+				t.Errorf("Path() = %q, want %q", s.Path(), tt.want)
+			}
+			if (notice == "") != (tt.notice == "") || !strings.Contains(notice, tt.notice) {
+				t.Errorf("notice %q, want %q", notice, tt.notice)
+			}
+			if files, err := os.ReadDir(state); err != nil || len(files) > 0 {
+				t.Errorf("Dir created %v (DECISIONS 13)", files)
+			}
+			j := create(t, s)
+			appendAll(t, j, stream(j.Info().Header.ID, 1))
+			if again, _, err := Dir(work); err != nil || again != s {
+				t.Errorf("Dir again = %v, want %v", again, s)
+			}
+			if e, err := s.Last(); err != nil || e.ID != j.Info().Header.ID {
+				t.Errorf("Last() = %v, %v", e, err)
+			}
+		})
+	}
+}
+
+// DESIGN, Sessions: nobody else reads them, git does not see them.
+func TestModes(t *testing.T) {
+	old := syscall.Umask(0)
+	t.Cleanup(func() { syscall.Umask(old) })
+	s := newStore(t)
+	j := create(t, s)
+	id := j.Info().Header.ID
+	appendAll(t, j, stream(id, 1))
+	if err := errors.Join(s.SaveDraft(id, "x"), s.Trust(id)); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err := filepath.WalkDir(filepath.Dir(filepath.Dir(filepath.Dir(s.dir))), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || strings.HasSuffix(path, "/work") || !strings.HasPrefix(path, filepath.Dir(s.dir)) && !strings.HasPrefix(path, s.state) {
+			return err
+		}
+		n++
+		fi, err := d.Info()
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		}
+		if err == nil && fi.Mode().Perm() != want {
+			t.Errorf("%s has mode %v, want %v", path, fi.Mode().Perm(), want)
+		}
+		return err
+	})
+	if err != nil || n < 8 {
+		t.Errorf("%d files seen, %v", n, err)
+	}
+	if got := string(readFile(t, filepath.Join(s.dir, ".gitignore"))); got != "*\n" {
+		t.Errorf(".gitignore holds %q", got)
+	}
+	if got, want := s.OutDir(id), filepath.Join(s.dir, id, "out"); got != want {
+		t.Errorf("OutDir = %q, want %q (DECISIONS 13)", got, want)
+	}
+	writeFile(t, filepath.Join(s.dir, ".gitignore"), []byte("mine"))
+	create(t, s)
+	if got := string(readFile(t, filepath.Join(s.dir, ".gitignore"))); got != "mine" {
+		t.Errorf("a person's .gitignore became %q", got)
+	}
+}
+
+// J04.
+func TestIDs(t *testing.T) {
+	form := regexp.MustCompile(`^[0-9a-f]{4}(-[0-9a-f]{4}){3}$`)
+	seen := map[string]bool{}
+	for range 1000 {
+		id := NewID()
+		if !form.MatchString(id) || seen[id] || CheckID(id) != nil {
+			t.Fatalf("id %q", id)
+		}
+		seen[id] = true
+	}
+	s := newStore(t)
+	for _, id := range []string{"", ".", "..", "../x", "a/b", "a b", "é", "a\x00b", "a\n", strings.Repeat("x", 101)} {
+		_, openErr := s.Open(id)
+		_, createErr := s.Create(Header{ID: id})
+		_, draftErr := s.LoadDraft(id)
+		_, findErr := s.Find(id)
+		for i, err := range []error{CheckID(id), openErr, createErr, draftErr, findErr, s.SaveDraft(id, "x"), s.Trust(id)} {
+			if err == nil && (id != "" || i != 2) { // Create makes an id
+				t.Errorf("id %q: no error from call %d", id, i)
+			}
+		}
+	}
+	j, err := s.Create(Header{ID: "My_session.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeJournal(t, j)
+	_, err = s.Create(Header{ID: "My_session.1"})
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("same id again: %v, want ErrExist", err)
+	}
+}
+
+func TestKey(t *testing.T) { // DECISIONS 10
+	s := newStore(t)
+	if key, err := loadKey(s.state); key != nil || err != nil {
+		t.Fatalf("a key without a session: %x, %v", key, err)
+	}
+	keys := make([][]byte, 20)
+	var wg sync.WaitGroup
+	for i := range keys {
+		wg.Go(func() {
+			var err error
+			if keys[i], err = makeKey(s.state); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, k := range keys {
+		if len(k) != keySize || !bytes.Equal(k, keys[0]) {
+			t.Fatalf("two keys: %x and %x", k, keys[0])
+		}
+	}
+	files, err := os.ReadDir(s.state)
+	if err != nil || len(files) != 1 {
+		t.Errorf("state directory holds %v", files)
+	}
+
+	j := create(t, s)
+	closeJournal(t, j)
+	writeFile(t, keyPath(s.state), []byte("short"))
+	k := open(t, s, j.Info().Header.ID)
+	if k.Info().Trusted || len(k.Info().Warnings) != 1 || !strings.Contains(k.Info().Warnings[0], "has 5 bytes (want 32)") {
+		t.Errorf("with a broken key: %+v", k.Info())
+	}
+	// Without a key the session still starts.
+	k = create(t, s)
+	if len(k.Info().Warnings) != 1 || k.ReadOnly() != nil {
+		t.Errorf("created with a broken key: %+v, %v", k.Info(), k.ReadOnly())
+	}
+}
+
+func TestList(t *testing.T) { // J05, J11
+	s := newStore(t)
+	if all, err := s.List(); err != nil || len(all) > 0 {
+		t.Errorf("List of nothing = %v, %v", all, err)
+	}
+	_, err := s.Last()
+	wantError(t, err, "no session has been saved in "+s.dir) // J07
+	if !errors.Is(err, ErrNone) {
+		t.Errorf("Last() = %v, want ErrNone", err)
+	}
+	_, err = s.Find("abc")
+	wantError(t, err, `"abc"`, "no session has been saved")
+
+	base := time.Now().Add(-time.Hour)
+	for i, id := range []string{"abcd-1", "abcd-2", "abff-1", "zzzz-1"} {
+		j, err := s.Create(Header{ID: id, Cwd: "/w", Model: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendAll(t, j, stream(id, i+1))
+		closeJournal(t, j)
+		used := base.Add(time.Duration(i/2) * time.Minute) // two ties
+		if err := os.Chtimes(j.path, used, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// None of these is a session.
+	writeFile(t, s.file("corrupt"), []byte("hello\n"))
+	writeFile(t, s.file("empty"), nil)
+	writeFile(t, s.file("newer"), []byte(`{"format":9}`+"\n{}\n"))
+	writeFile(t, filepath.Join(s.dir, "bad id!"+ext), []byte("x"))
+	if err := errors.Join(os.Mkdir(s.file("folder"), 0o700), os.Symlink("/etc/passwd", s.file("link")), syscall.Mkfifo(s.file("fifo"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	unused := create(t, s) // nothing was said in it
+
+	all, err := s.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, e := range all {
+		ids = append(ids, e.ID)
+		if e.Title != "prompt 1: list the files" || e.Header.Model != "m" || e.Size == 0 {
+			t.Errorf("entry %+v", e)
+		}
+	}
+	if got, want := strings.Join(ids, " "), "abff-1 zzzz-1 abcd-1 abcd-2"; got != want {
+		t.Errorf("List = %s, want %s", got, want)
+	}
+	closeJournal(t, unused)
+	if e, err := s.Last(); err != nil || e.ID != "abff-1" {
+		t.Errorf("Last = %v, %v", e.ID, err)
+	}
+	if err := os.Remove(unused.path); err != nil {
+		t.Fatal(err)
+	}
+	finds := []struct{ prefix, id, err string }{
+		{"z", "zzzz-1", ""},
+		{"abcd-1", "abcd-1", ""},
+		{"abf", "abff-1", ""},
+		{"ab", "", `session "ab" could be one of 3: abff-1, abcd-1, abcd-2`},
+		{"zzzy-1", "", `no session "zzzy-1" in ` + s.dir + " (nearest: zzzz-1, "},
+	}
+	for _, tt := range finds {
+		id, err := s.Find(tt.prefix)
+		if id != tt.id || tt.err == "" && err != nil {
+			t.Errorf("Find(%q) = %q, %v, want %q", tt.prefix, id, err, tt.id)
+		}
+		if tt.err != "" {
+			wantError(t, err, tt.err)
+		}
+	}
+	for _, id := range []string{"folder", "link", "fifo"} {
+		_, err := s.Open(id) // must not block or follow
+		wantError(t, err, id)
+	}
+	_, err = s.Open("missing")
+	wantError(t, err, "no session missing in "+s.dir)
+}
+
+func TestTitle(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"", ""},
+		{" two\n\twords ", "two words"},
+		{"a\x1b[31mred\x00", "a [31mred"},
+		{strings.Repeat("é", 60), strings.Repeat("é", 60)},
+		{strings.Repeat("é", 61), strings.Repeat("é", 59) + "…"},
+		{strings.Repeat("x ", 1<<20), strings.Repeat("x ", 29) + "x…"},
+	}
+	for _, tt := range tests {
+		s := newStore(t)
+		j := create(t, s)
+		appendAll(t, j, []event.Envelope{{Seq: 1, Payload: event.PromptSubmitted{Text: tt.text}}})
+		if all, err := s.List(); err != nil || len(all) != 1 || all[0].Title != tt.want {
+			t.Errorf("title of %.20q: %+v (%v), want %q", tt.text, all, err, tt.want)
+		}
+	}
+}
+
+// DECISIONS 13.
+func TestDraft(t *testing.T) {
+	s := newStore(t)
+	id := NewID()
+	check := func(want string) {
+		t.Helper()
+		if got, err := s.LoadDraft(id); got != want || err != nil {
+			t.Errorf("LoadDraft = %q, %v, want %q", got, err, want)
+		}
+	}
+	check("")
+	for _, text := range []string{"", "one", "two\n\x00é\xff", strings.Repeat("x", 1<<20), ""} {
+		if err := s.SaveDraft(id, text); err != nil {
+			t.Fatal(err)
+		}
+		check(text)
+	}
+	if files, err := os.ReadDir(s.dir); err != nil || len(files) != 1 {
+		t.Errorf("left behind: %v", files)
+	}
+	writeFile(t, filepath.Join(s.dir, "file"), nil)
+	bad := Store{dir: filepath.Join(s.dir, "file")}
+	wantError(t, bad.SaveDraft(id, "x"), "file")
+	_, err := bad.Create(Header{})
+	wantError(t, err, "sessions folder", "file")
+	_, err = bad.List()
+	wantError(t, err, "sessions folder")
+}
+
+func ExampleNextSeq() {
+	fmt.Println(NextSeq(0), NextSeq(1_000_007))
+	// Output: 1000000 2000000
+}
