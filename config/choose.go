@@ -70,11 +70,11 @@ func (l *loader) configured() error {
 		l.cfg.Problem = visible("no model can be used: "+some(problems), 1000)
 		return nil
 	}
-	path, _ := userPaths()
-	if path == "" {
-		path = fileName
+	where := l.mine
+	if where == "" {
+		where = "a file for --config" // no home is known
 	}
-	l.cfg.Problem = visible(fmt.Sprintf("no model is configured: add [models.NAME] to %s, or use --base-url and --model", path), 1000)
+	l.cfg.Problem = visible(fmt.Sprintf("no model is configured: add [models.NAME] to %s, or use --base-url and --model", where), 1000)
 	return nil
 }
 

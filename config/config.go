@@ -121,6 +121,7 @@ type loader struct {
 	index      Index
 	notices    []string
 	deprecated []string // "OLD (now NEW)" for each legacy name in use
+	mine       string   // the file that the person would add a profile to; may be ""
 }
 
 // override returns a setting that the command line or the environment may replace, and

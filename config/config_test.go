@@ -368,6 +368,25 @@ func TestOwnFolder(t *testing.T) {
 	}
 }
 
+// TestHint: the line that says how to connect a model names the file that counts.
+func TestHint(t *testing.T) {
+	h := newHome(t)
+	hint := func(where string, o Options) {
+		t.Helper()
+		cfg, _, _ := load(t, o)
+		if want := "no model is configured: add [models.NAME] to " + where + ", or use --base-url and --model"; cfg.Problem != want {
+			t.Errorf("problem %q, want %q", cfg.Problem, want)
+		}
+	}
+	write(t, h.legacyUser, "")
+	write(t, "c.toml", "")
+	hint(h.legacyUser, Options{})
+	hint("c.toml", Options{Config: "c.toml"})
+	hint(h.user, Options{Config: os.DevNull})
+	t.Setenv("HOME", "")
+	hint("a file for --config", Options{})
+}
+
 func TestWhereTheUsersFileIs(t *testing.T) {
 	h := newHome(t)
 	xdg := t.TempDir()

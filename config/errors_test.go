@@ -73,7 +73,7 @@ func TestErrors(t *testing.T) {
 		{"long profile", "[models." + strings.Repeat("x", 201) + "]\n", `c.toml:1: models.` + strings.Repeat("x", 193) + `…: the profile's name has 201 bytes (allowed: 200)`},
 
 		{"missing profile", oneURL + "[agent]\nmodel = \"b\"\n", `c.toml:4: agent.model: no profile "b" (have: a)`},
-		{"missing profile, near", "[models.work]\napi_base_url = \"http://x\"\n[agent]\nmodel = \"wokr\"\n", `c.toml:4: agent.model: no profile "wokr" (have: work; nearest: work)`},
+		{"missing profile, near", "[models.work]\napi_base_url = \"http://x\"\n[agent]\nmodel = \"worq\"\n", `c.toml:4: agent.model: no profile "worq" (have: work; nearest: work)`},
 		{"missing profile, none", "[agent]\nmodel = \"b\"\n", `c.toml:2: agent.model: no profile "b": none is defined`},
 
 		{"deep key", strings.Repeat("a.", 100) + "a = 1", `c.toml:1: a key has more than 8 parts`},
@@ -217,7 +217,7 @@ func TestErrorWritesNothing(t *testing.T) {
 func TestNearest(t *testing.T) {
 	names := []string{"model", "system_prompt", "max_iterations", "ui"}
 	for wrong, want := range map[string]string{
-		"mdel": "model", "models": "model", "maxiterations": "max_iterations", "sytem_promt": "system_prompt",
+		"mdel": "model", "models": "model", "maxiterations": "max_iterations", "sysem_prompt": "system_prompt",
 		"x": "", "": "", "completely_different": "", "uii": "ui",
 	} {
 		if got := nearest(wrong, names); got != want {

@@ -31,6 +31,8 @@ type file struct {
 
 // readFiles reads and applies the user's and the project's file, or only the one named.
 func (l *loader) readFiles(explicit string) error {
+	present, legacy := userPaths()
+	l.mine = present
 	if explicit == os.DevNull {
 		return nil
 	}
@@ -39,13 +41,17 @@ func (l *loader) readFiles(explicit string) error {
 		if err != nil {
 			return &Error{Place: "--config", Err: err}
 		}
+		l.mine = explicit
 		return l.apply(f)
 	}
-	user, err := l.userFile()
+	user, err := l.firstOf(present, legacy)
 	if err != nil {
 		return err
 	}
-	if user != nil {
+	if user == nil {
+		l.cfg.MissingFile = present
+	} else {
+		l.mine = user.name // the legacy one, perhaps: a new file would hide it
 		if err := l.apply(user); err != nil {
 			return err
 		}
@@ -59,19 +65,6 @@ func (l *loader) readFiles(explicit string) error {
 	}
 	project.project = true
 	return l.apply(project)
-}
-
-// userFile reads the user's file, and notes where it belongs when there is none.
-func (l *loader) userFile() (*file, error) {
-	present, legacy := userPaths()
-	if present == "" {
-		return nil, nil
-	}
-	f, err := l.firstOf(present, legacy)
-	if f == nil && err == nil {
-		l.cfg.MissingFile = present
-	}
-	return f, err
 }
 
 // userPaths returns the user's file and its legacy name; "" when no home is known.
