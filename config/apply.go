@@ -1,0 +1,221 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// apply lays a file over what is there, key by key.
+func (l *loader) apply(f *file) error {
+	entries, line, err := parse(f.data)
+	if err != nil {
+		return &Error{Place: place(f, line), Err: err}
+	}
+	var ignored []string
+	for _, e := range entries {
+		skipped, err := l.applyEntry(f, e)
+		if err != nil {
+			return &Error{Place: place(f, e.line), Key: Path(e.path...), Err: err}
+		}
+		if skipped {
+			ignored = append(ignored, Path(e.path...))
+		}
+	}
+	if len(ignored) > 0 {
+		l.notice("%s: ignored, a project's file may not set these: %s", f.name, some(ignored))
+	}
+	if !f.project {
+		return l.finishProfiles(f)
+	}
+	return nil
+}
+
+// applyEntry sets one value, and reports a key that this file may not set.
+func (l *loader) applyEntry(f *file, e entry) (skipped bool, err error) {
+	if f.project && slices.Contains(foreign, e.path[0]) {
+		return !isTable(e.kind), nil
+	}
+	fld, err := find(e)
+	switch {
+	case err != nil:
+		return false, err
+	case !f.project:
+		return false, l.set(f, e, fld)
+	case fld == nil:
+		return false, nil
+	case fld.tighter == nil:
+		return true, nil
+	}
+	return false, l.tighten(f, e, fld)
+}
+
+func isTable(k unstable.Kind) bool { return k == unstable.Table || k == unstable.InlineTable }
+
+func place(f *file, line int) string { return f.name + ":" + strconv.Itoa(line) }
+
+// some lists the first few of many.
+func some(items []string) string {
+	const most = 5
+	if len(items) > most {
+		items = append(items[:most:most], fmt.Sprintf("and %d more", len(items)-most))
+	}
+	return strings.Join(items, ", ")
+}
+
+// find returns the field that an entry sets, nil when it is a table of ours.
+func find(e entry) (*field, error) {
+	i := slices.IndexFunc(sections, func(s section) bool { return s.name == e.path[0] })
+	if i < 0 {
+		names := make([]string, len(sections))
+		for i, s := range sections {
+			names[i] = s.name
+		}
+		return nil, errors.New("unknown key " + list(names, e.path[0]))
+	}
+	s := sections[i]
+	depth := 1 // parts before the field's name
+	if s.named {
+		depth = 2
+	}
+	if len(e.path) > 1 && s.named {
+		if err := checkID(e.path[1]); err != nil {
+			return nil, fmt.Errorf("the profile's name %w", err)
+		}
+	}
+	if len(e.path) <= depth {
+		if !isTable(e.kind) {
+			return nil, fmt.Errorf("must be a table, not %s", kindName(e.kind))
+		}
+		return nil, nil
+	}
+	j := slices.IndexFunc(s.fields, func(f field) bool { return f.name == e.path[depth] })
+	if j < 0 {
+		names := make([]string, len(s.fields))
+		for i, f := range s.fields {
+			names[i] = f.name
+		}
+		return nil, errors.New("unknown key " + list(names, e.path[depth]))
+	}
+	if len(e.path) > depth+1 {
+		return nil, fmt.Errorf("%s is not a table", s.fields[j].name)
+	}
+	return &s.fields[j], nil
+}
+
+// set stores one value of a trusted file.
+func (l *loader) set(f *file, e entry, fld *field) error {
+	var p *Profile
+	if e.path[0] == "models" && len(e.path) > 1 {
+		p = l.profile(e.path[1], place(f, e.line))
+	}
+	if fld == nil {
+		return nil
+	}
+	if err := l.store(f, e, fld, p); err != nil {
+		return err
+	}
+	if slices.Contains(keySources, fld.name) && p != nil {
+		if p.keyPlace != "" {
+			return fmt.Errorf("a second key source, the first is at %s (allowed: one of %s)",
+				p.keyPlace, strings.Join(keySources, ", "))
+		}
+		p.keyPlace = place(f, e.line)
+	}
+	l.index[Path(e.path...)] = place(f, e.line)
+	return nil
+}
+
+// store converts and checks a value. Errors name types and never a value that may be a key.
+func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
+	to := fld.at(&l.cfg, p)
+	if n, ok := to.(*int); ok {
+		v, err := number(e)
+		if err == nil {
+			*n = v
+		}
+		return err
+	}
+	if e.kind != unstable.String {
+		return fmt.Errorf("must be a string, not %s", kindName(e.kind))
+	}
+	switch to := to.(type) {
+	case *Secret:
+		v, err := cleanKey(e.text)
+		if err != nil {
+			return err
+		}
+		*to = newSecret(v)
+	case *string:
+		v := e.text
+		if fld.check != nil {
+			var err error
+			if v, err = fld.check(v, f); err != nil {
+				return err
+			}
+		}
+		*to = v
+	}
+	return nil
+}
+
+// number reads an integer that is not negative.
+func number(e entry) (int, error) {
+	if e.kind != unstable.Integer {
+		return 0, fmt.Errorf("must be an integer, not %s", kindName(e.kind))
+	}
+	v, err := strconv.ParseInt(e.text, 0, 0)
+	if err != nil {
+		return 0, fmt.Errorf("%s is out of range", e.text)
+	}
+	if v < 0 {
+		return 0, fmt.Errorf("%d is negative (allowed: 0 or more)", v)
+	}
+	return int(v), nil
+}
+
+// tighten takes a project's value when it is stricter than what is there.
+func (l *loader) tighten(f *file, e entry, fld *field) error {
+	v, err := number(e)
+	if err != nil {
+		return err
+	}
+	user := fld.at(&l.cfg, nil).(*int)
+	if !fld.tighter(v, *user) {
+		l.notice("%s: %s: ignored, a project's file may not loosen %d to %d", place(f, e.line), Path(e.path...), *user, v)
+		return nil
+	}
+	*user = v
+	l.index[Path(e.path...)] = place(f, e.line)
+	return nil
+}
+
+// profile returns the profile of that name, which is added when it is new.
+func (l *loader) profile(name, place string) *Profile {
+	i := slices.IndexFunc(l.cfg.Models, func(p Profile) bool { return p.Name == name })
+	if i < 0 {
+		i = len(l.cfg.Models)
+		l.cfg.Models = append(l.cfg.Models, Profile{Name: name, Model: name, API: Completions})
+		l.index[Path("models", name)] = place
+	}
+	return &l.cfg.Models[i]
+}
+
+// finishProfiles checks what only shows when a file is read to its end.
+func (l *loader) finishProfiles(f *file) error {
+	literal := false
+	for _, p := range l.cfg.Models {
+		if p.BaseURL == "" {
+			return l.index.Error(Path("models", p.Name), errors.New("api_base_url is missing (allowed: http://HOST/… or https://HOST/…)"))
+		}
+		literal = literal || p.APIKey.String() != ""
+	}
+	if literal {
+		l.noticeOpenFile(f.name, f.info.Mode())
+	}
+	return nil
+}

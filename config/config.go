@@ -1,0 +1,157 @@
+// Package config reads buddy's TOML settings: strictly, in layers, and with the place of
+// every value, so that any mistake is one line that names file, line and key.
+//
+//	cfg, index, notices, err := config.Load(config.Options{Model: "work"})
+//	if err != nil {
+//		return 2 // err is an [*Error]: "buddy.toml:3: agent.modell: unknown key (have: …; nearest: model)"
+//	}
+//	if cfg.Active == nil {
+//		// no model: cfg.Problem says why and how to connect one
+//	}
+//	key, source, err := cfg.Active.Key()
+//
+// Command line beats environment beats the project's ./buddy.toml beats the user's
+// $XDG_CONFIG_HOME/buddy/buddy.toml beats the defaults; --config FILE replaces both files.
+// The project's file comes with a checkout and is not trusted: it may only tighten
+// (DECISIONS 28). docs/config.md is generated from the table in fields.go.
+package config
+
+import (
+	"os"
+	"slices"
+)
+
+// Demo names the embedded offline model wherever a profile's name is expected, unless a
+// profile of that name is defined.
+const Demo = "demo"
+
+// Options are what the command line says. Empty fields were not given.
+type Options struct {
+	Config  string // --config: the only file that is read; os.DevNull reads none
+	Model   string // --model: a profile's name, else a raw model id for the active profile
+	BaseURL string // --base-url: replaces the active profile's endpoint
+}
+
+// Config holds all settings. It is data: callers may copy it and must not change what
+// it points to.
+type Config struct {
+	Models []Profile // in the file's order
+	Agent  Agent
+	UI     UI
+
+	// Active is the profile to start with, overrides applied; nil means the demo model.
+	Active *Profile
+	// Problem is one line that says why Active cannot be used or why there is none and
+	// how to connect one. It is empty when all is well or the demo was asked for.
+	Problem string
+	// MissingFile is where the user's file belongs when there is none and --config was
+	// not given: the place for [WriteTemplate] at the first start.
+	MissingFile string
+}
+
+// Agent is the section [agent].
+type Agent struct {
+	Model         string // the profile to start with; empty: see Config.Active
+	SystemPrompt  string // replaces the built-in one; empty keeps it
+	MaxIterations int    // turns per prompt; 0 means no limit
+}
+
+// UI is the section [ui].
+type UI struct {
+	Theme string // not checked here: the owner of themes knows the names
+}
+
+// API names a wire format.
+type API string
+
+// The wire formats that this version speaks.
+const (
+	Completions API = "completions" // OpenAI Chat Completions
+)
+
+// Profile is one section [models.NAME]: an endpoint, a model and where its key is.
+type Profile struct {
+	Name         string
+	BaseURL      string // http or https, without a trailing slash
+	API          API
+	Model        string // the id sent to the endpoint; Name when the file has none
+	APIKey       Secret
+	KeyEnv       string // api_key_env
+	KeyFile      string // api_key_file as an absolute path
+	ContextLimit int    // tokens; 0 means unknown
+
+	keyPlace string // file:line of the key's source
+}
+
+// Profile returns the profile of that name.
+func (c *Config) Profile(name string) (Profile, bool) {
+	i := slices.IndexFunc(c.Models, func(p Profile) bool { return p.Name == name })
+	if i < 0 {
+		return Profile{}, false
+	}
+	return c.Models[i], true
+}
+
+func defaults() Config {
+	return Config{
+		Agent: Agent{MaxIterations: 20},
+		UI:    UI{Theme: "dark"},
+	}
+}
+
+// Load reads the files, the environment and o. It writes nothing. Notices are finished
+// lines for the person: deprecated names, ignored keys, files that are too open. Every
+// error is an [*Error] of one line, and the Config returned with it is empty.
+func Load(o Options) (Config, Index, []string, error) {
+	l := &loader{cfg: defaults(), index: Index{}}
+	err := l.readFiles(o.Config)
+	if err == nil {
+		err = l.choose(o)
+	}
+	l.noticeDeprecated()
+	if err != nil {
+		return Config{}, nil, l.notices, err
+	}
+	return l.cfg, l.index, l.notices, nil
+}
+
+// loader is the state of one Load.
+type loader struct {
+	cfg        Config
+	index      Index
+	notices    []string
+	deprecated []string // "OLD (now NEW)" for each legacy name in use
+	mine       string   // the file that the person would add a profile to; may be ""
+}
+
+// override returns a setting that the command line or the environment may replace, and
+// who did. A variable that is set to nothing counts as not set.
+func (l *loader) override(flag, value string, v envVar) (string, string) {
+	if value != "" {
+		return value, flag
+	}
+	value, name := v.lookup()
+	return value, name
+}
+
+// envVar is an environment variable with its legacy name.
+type envVar struct{ name, legacy, doc string }
+
+// The variables that buddy reads for itself.
+var (
+	envKey     = envVar{"BUDDY_API_KEY", "AGENT_API_KEY", "The key for whichever profile is in use. It beats every key in a file."}
+	envBaseURL = envVar{"BUDDY_BASE_URL", "AGENT_BASE_URL", "Replaces `api_base_url` of the active profile."}
+	envModel   = envVar{"BUDDY_MODEL", "AGENT_MODEL", "A profile's name, else a raw model id for the active profile."}
+
+	envVars = []envVar{envKey, envBaseURL, envModel}
+)
+
+// lookup returns the value and the name that it was found under.
+func (v envVar) lookup() (value, name string) {
+	for _, name := range []string{v.name, v.legacy} {
+		if value := os.Getenv(name); value != "" {
+			return value, name
+		}
+	}
+	return "", ""
+}

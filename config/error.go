@@ -1,0 +1,132 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Error is a mistake in a setting. Its text is always one printable line,
+// "place: key: cause", whatever the file holds. Programs exit with 2 on it.
+type Error struct {
+	Place string // "file:line", a file, an option or an environment variable; may be empty
+	Key   string // as [Path] writes it; may be empty
+	Err   error  // the cause, with what is allowed
+}
+
+// Error returns the line.
+func (e *Error) Error() string {
+	var b strings.Builder
+	for _, part := range []string{e.Place, e.Key} {
+		if part != "" {
+			b.WriteString(visible(part, 200))
+			b.WriteString(": ")
+		}
+	}
+	b.WriteString(visible(e.Err.Error(), 1000))
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Index tells where each key got its value: path (see [Path]) to "file:line", or to the
+// option or variable that replaced the file's value. Defaults are not in it.
+type Index map[string]string
+
+// Error gives err, which concerns the key, its place (DECISIONS 38). A key that is not
+// in the index, such as a default, has none.
+func (x Index) Error(key string, err error) *Error {
+	return &Error{Place: x[key], Key: key, Err: err}
+}
+
+// Path joins the parts of a key with dots and quotes those that TOML would quote:
+// Path("models", "gpt 5", "api") is `models."gpt 5".api`.
+func Path(parts ...string) string {
+	quoted := make([]string, len(parts))
+	for i, p := range parts {
+		if strings.IndexFunc(p, notBare) >= 0 || p == "" {
+			p = strconv.Quote(p)
+		}
+		quoted[i] = p
+	}
+	return strings.Join(quoted, ".")
+}
+
+func notBare(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+}
+
+// visible escapes what a terminal would obey and cuts after limit bytes: keys and paths
+// come from files that strangers wrote.
+func visible(s string, limit int) string {
+	if len(s) <= limit && utf8.ValidString(s) && strings.IndexFunc(s, unprintable) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if b.Len() >= limit {
+			b.WriteString("…")
+			break
+		}
+		if unprintable(r) {
+			q := strconv.QuoteRuneToASCII(r)
+			b.WriteString(q[1 : len(q)-1])
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// list writes what is allowed, and the name nearest to a wrong one: "(have: a, b; nearest: b)".
+func list(names []string, wrong string) string {
+	const most = 12
+	near := ""
+	if n := nearest(wrong, names); n != "" {
+		near = "; nearest: " + n
+	}
+	if len(names) > most {
+		names = append(names[:most:most], fmt.Sprintf("%d more", len(names)-most))
+	}
+	return "(have: " + strings.Join(names, ", ") + near + ")"
+}
+
+// nearest returns the name with the fewest edits to wrong, or "" when none is close.
+func nearest(wrong string, names []string) string {
+	if len(wrong) > 64 { // no typing error, and the distance costs length times length
+		return ""
+	}
+	best, least := "", max(2, len(wrong)/3)+1
+	for _, n := range names {
+		if d := distance(wrong, n); d < least && d < len(n) {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance counts the insertions, deletions and replacements of bytes from a to b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

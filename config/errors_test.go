@@ -1,0 +1,240 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode"
+)
+
+const oneURL = "[models.a]\napi_base_url = \"http://localhost/v1\"\n"
+
+// TestErrors has the exact line of every mistake (DESIGN "Bad input").
+func TestErrors(t *testing.T) {
+	const urls = "(allowed: http://HOST/… or https://HOST/…)"
+	tests := []struct{ name, text, want string }{
+		{"syntax", "[agent]\nmodel = one\n", `c.toml:2: unexpected character U+006F 'o' at start of value`},
+		{"syntax, no value", "[agent]\n\nmodel =", `c.toml:3: expected value, not end of input`},
+		{"syntax, open table", "[agent\n", `c.toml:1: expected ']' to close table name`},
+		{"key twice", "[agent]\nmodel = \"a\"\nmodel = \"b\"\n", `c.toml:3: key model is already defined`},
+		{"table twice", "[agent]\n[ui]\n[agent]\n", `c.toml:3: table agent already exists`},
+		{"bytes that are no text", "[agent]\nmodel = \"\xff\"\n", `c.toml:2: invalid UTF-8 character in basic string`},
+		{"NUL", "\x00", `c.toml:1: `},
+
+		{"unknown section", "[agnet]\nmodel = \"a\"\n", `c.toml:1: agnet: unknown key (have: agent, ui, models; nearest: agent)`},
+		{"unknown section, nothing near", "[display]\n", `c.toml:1: display: unknown key (have: agent, ui, models)`},
+		{"unknown top key", "theme = \"dark\"\n", `c.toml:1: theme: unknown key (have: agent, ui, models)`},
+		{"unknown key", "[agent]\nmax_iteration = 3\n", `c.toml:2: agent.max_iteration: unknown key (have: model, system_prompt, max_iterations; nearest: max_iterations)`},
+		{"unknown key, dotted", "\nagent.mdel = 3\n", `c.toml:2: agent.mdel: unknown key (have: model, system_prompt, max_iterations; nearest: model)`},
+		{"unknown key, inline", "ui = { color = true }\n", `c.toml:1: ui.color: unknown key (have: theme)`},
+		{"unknown key of a profile", oneURL + "api_key_evn = \"X\"\n", `c.toml:3: models.a.api_key_evn: unknown key (have: api_base_url, api, model, api_key, api_key_env, api_key_file, context_limit; nearest: api_key_env)`},
+		{"hostile key", "\"\x1b[31m\n\" = 1", `c.toml:1: `},
+		{"hostile quoted key", `"\u001b[31m\n\u202e" = 1`, `c.toml:1: "\x1b[31m\n\u202e": unknown key (have: agent, ui, models)`},
+
+		{"string for integer", "[agent]\nmax_iterations = \"3\"\n", `c.toml:2: agent.max_iterations: must be an integer, not a string`},
+		{"float for integer", "[agent]\nmax_iterations = 3.5\n", `c.toml:2: agent.max_iterations: must be an integer, not a float`},
+		{"boolean for string", "[ui]\ntheme = true\n", `c.toml:2: ui.theme: must be a string, not a boolean`},
+		{"integer for a key", oneURL + "api_key = 12345\n", `c.toml:3: models.a.api_key: must be a string, not an integer`},
+		{"array for string", "[ui]\ntheme = [\n\"dark\"]\n", `c.toml:2: ui.theme: must be a string, not an array`},
+		{"date for string", "[ui]\ntheme = 2026-01-01\n", `c.toml:2: ui.theme: must be a string, not a date or time`},
+		{"table for string", "[ui.theme]\n", `c.toml:1: ui.theme: must be a string, not a table`},
+		{"deep table for string", "[ui.theme.x]\n", `c.toml:1: ui.theme.x: theme is not a table`},
+		{"string for table", "agent = \"one\"\n", `c.toml:1: agent: must be a table, not a string`},
+		{"array of tables", "[[models]]\n", `c.toml:1: models: must be a table, not an array of tables`},
+		{"string for profile", "[models]\na = \"b\"\n", `c.toml:2: models.a: must be a table, not a string`},
+		{"negative turns", "[agent]\nmax_iterations = -1\n", `c.toml:2: agent.max_iterations: -1 is negative (allowed: 0 or more)`},
+		{"negative tokens", oneURL + "context_limit = -5\n", `c.toml:3: models.a.context_limit: -5 is negative (allowed: 0 or more)`},
+		{"too large", "[agent]\nmax_iterations = 9223372036854775808\n", `c.toml:2: `},
+
+		{"two key sources", oneURL + "api_key = \"k\"\n\napi_key_env = \"K\"\n", `c.toml:5: models.a.api_key_env: a second key source, the first is at c.toml:3 (allowed: one of api_key, api_key_env, api_key_file)`},
+		{"two key sources, file", oneURL + "api_key_file = \"k\"\napi_key = \"\"\n", `c.toml:4: models.a.api_key: a second key source, the first is at c.toml:3 (allowed: one of api_key, api_key_env, api_key_file)`},
+		{"key with a line break", oneURL + "api_key = \"SECRET\\n\"\n", `c.toml:3: models.a.api_key: has a space, a line break or another character that no key has`},
+		{"a key as variable", oneURL + "api_key_env = \"sk-SECRET\"\n", `c.toml:3: models.a.api_key_env: is not the name of an environment variable (allowed: letters, digits and _); a key itself belongs to api_key`},
+		{"empty key file", oneURL + "api_key_file = \"\"\n", `c.toml:3: models.a.api_key_file: is not a path`},
+
+		{"no URL", "\n[models.a]\nmodel = \"x\"\n", `c.toml:2: models.a: api_base_url is missing ` + urls},
+		{"no URL, dotted", "\n\nmodels.a.model = \"x\"\n", `c.toml:3: models.a: api_base_url is missing ` + urls},
+		{"empty URL (H10)", "[models.a]\napi_base_url = \" \"\n", `c.toml:2: models.a.api_base_url: is empty ` + urls},
+		{"scheme", "[models.a]\napi_base_url = \"ftp://x/v1\"\n", `c.toml:2: models.a.api_base_url: "ftp://x/v1" has no http or https scheme ` + urls},
+		{"scheme forgotten", "[models.a]\napi_base_url = \"localhost:8080/v1\"\n", `c.toml:2: models.a.api_base_url: "localhost:8080/v1" has no http or https scheme ` + urls},
+		{"host", "[models.a]\napi_base_url = \"http:///v1\"\n", `c.toml:2: models.a.api_base_url: "http:///v1" has no host ` + urls},
+		{"not a URL", "[models.a]\napi_base_url = \"http://x y\\u001b/\"\n", `c.toml:2: models.a.api_base_url: "http://x y\x1b/" is not a URL ` + urls},
+		{"query", "[models.a]\napi_base_url = \"http://x/v1?a=b\"\n", `c.toml:2: models.a.api_base_url: "http://x/v1?a=b" has a query or fragment ` + urls},
+		{"password", "[models.a]\napi_base_url = \"http://u:SECRET@x/v1\"\n", `c.toml:2: models.a.api_base_url: holds an @, as before a password (allowed: a plain URL; keys go to api_key, api_key_env or api_key_file)`},
+		{"api of tomorrow", oneURL + "api = \"responses\"\n", `c.toml:3: models.a.api: "responses" is not supported yet (have: completions)`},
+		{"api of tomorrow, too", oneURL + "api = \"anthropic\"\n", `c.toml:3: models.a.api: "anthropic" is not supported yet (have: completions)`},
+		{"unknown api", oneURL + "api = \"completion\"\n", `c.toml:3: models.a.api: unknown API "completion" (have: completions; nearest: completions)`},
+		{"empty model", oneURL + "model = \"\"\n", `c.toml:3: models.a.model: "" is empty or begins or ends with a space`},
+		{"hostile model", oneURL + "model = \"a\\u001b\"\n", `c.toml:3: models.a.model: "a\x1b" has unprintable characters`},
+		{"hostile profile", "[models.\"\\u0007\"]\n", `c.toml:1: models."\a": the profile's name "\a" has unprintable characters`},
+		{"long profile", "[models." + strings.Repeat("x", 201) + "]\n", `c.toml:1: models.` + strings.Repeat("x", 193) + `…: the profile's name has 201 bytes (allowed: 200)`},
+
+		{"missing profile", oneURL + "[agent]\nmodel = \"b\"\n", `c.toml:4: agent.model: no profile "b" (have: a)`},
+		{"missing profile, near", "[models.work]\napi_base_url = \"http://x\"\n[agent]\nmodel = \"worq\"\n", `c.toml:4: agent.model: no profile "worq" (have: work; nearest: work)`},
+		{"missing profile, none", "[agent]\nmodel = \"b\"\n", `c.toml:2: agent.model: no profile "b": none is defined`},
+
+		{"deep key", strings.Repeat("a.", 100) + "a = 1", `c.toml:1: a key has more than 8 parts`},
+		{"deep value", "ui = " + strings.Repeat("[", 100_000), `c.toml:1: arrays and inline tables are nested more than the maximum of 10000 levels deep`},
+		{"many keys", "models = {}\n" + strings.Repeat("[x]\n", 5000), `c.toml:4001: more than 4000 keys`},
+		{"huge", strings.Repeat("# comment\n", 1<<20/10+1), `--config: "c.toml": has more than 1024 KiB`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			newHome(t)
+			write(t, "c.toml", tt.text)
+			cfg, index, _, err := Load(Options{Config: "c.toml"})
+			wantError(t, err, tt.want)
+			if cfg.Models != nil || cfg.Agent != (Agent{}) || index != nil {
+				t.Errorf("values came with the error: %+v %v", cfg, index)
+			}
+		})
+	}
+}
+
+// wantError checks an exact line, or the beginning of one whose end is a library's.
+func wantError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want %q", want)
+	}
+	if _, ok := errors.AsType[*Error](err); !ok {
+		t.Errorf("%T is not an *Error", err)
+	}
+	got := err.Error()
+	begins := strings.HasSuffix(strings.TrimSpace(want), ":") && strings.HasPrefix(got, want)
+	if got != want && !begins {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+	if strings.IndexFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 || len(got) > 1500 {
+		t.Errorf("not one printable line: %q", got)
+	}
+	if strings.Contains(got, "SECRET") {
+		t.Errorf("the error holds a secret: %s", got)
+	}
+}
+
+// TestOptionErrors: wrong values of options and variables name the option or variable.
+func TestOptionErrors(t *testing.T) {
+	tests := []struct {
+		name, text string
+		env        map[string]string
+		opts       Options
+		want       string
+	}{
+		{"missing --config", "", nil, Options{Config: "no.toml"}, `--config: "no.toml": no such file or directory`},
+		{"--config names a folder", "", nil, Options{Config: "/"}, `--config: "/": is a directory, not a file`},
+		{"--model", "", nil, Options{Model: "x"}, `--model: no profile "x": none is defined; for a raw model id give --base-url too`},
+		{"BUDDY_MODEL", "", map[string]string{"BUDDY_MODEL": "x"}, Options{}, `BUDDY_MODEL: no profile "x": none is defined; for a raw model id give --base-url too`},
+		{"hostile --model", twoProfiles, nil, Options{Model: "\x1b"}, `--model: "\x1b" has unprintable characters`},
+		{"--base-url", twoProfiles, nil, Options{BaseURL: "x"}, `--base-url: "x" has no http or https scheme (allowed: http://HOST/… or https://HOST/…)`},
+		{"AGENT_BASE_URL", twoProfiles, map[string]string{"AGENT_BASE_URL": " "}, Options{}, `AGENT_BASE_URL: is empty (allowed: http://HOST/… or https://HOST/…)`},
+		{"--base-url without a model", "", nil, Options{BaseURL: "http://x"}, `--base-url: no model to use there: name one with --model or BUDDY_MODEL`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHome(t)
+			write(t, h.user, tt.text)
+			for k, v := range tt.env {
+				t.Setenv(k, v)
+			}
+			_, _, _, err := Load(tt.opts)
+			wantError(t, err, tt.want)
+		})
+	}
+}
+
+// TestNotAFile: what is in the file's place is named, and a FIFO does not hang the start.
+func TestNotAFile(t *testing.T) {
+	kinds := map[string]struct {
+		make func(path string) error
+		want string
+	}{
+		"directory": {func(path string) error { return os.MkdirAll(path, 0o700) }, "is a directory, not a file"},
+		"fifo":      {func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is not a regular file"},
+		"huge": {func(path string) error {
+			return os.WriteFile(path, make([]byte, maxFile+1), 0o600)
+		}, "has more than 1024 KiB"},
+		"loop": {func(path string) error { return os.Symlink(path, path) }, "too many levels of symbolic links"},
+	}
+	for kind, k := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			h := newHome(t)
+			for _, path := range []string{h.user, h.legacyUser, h.project, h.legacyProject} {
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := k.make(path); err != nil {
+					t.Fatal(err)
+				}
+				shown := path
+				if filepath.Dir(path) == filepath.Dir(h.project) {
+					shown = filepath.Base(path)
+				}
+				_, _, _, err := Load(Options{})
+				wantError(t, err, shown+": "+k.want)
+				_, _, _, err = Load(Options{Config: path})
+				wantError(t, err, `--config: "`+path+`": `+k.want)
+				if err := os.RemoveAll(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	t.Run("unreadable", func(t *testing.T) {
+		h := newHome(t)
+		write(t, h.user, "")
+		if err := os.Chmod(h.user, 0); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := os.Open(h.user); err == nil {
+			f.Close()
+			t.Skip("this user reads files without permission")
+		}
+		_, _, _, err := Load(Options{})
+		wantError(t, err, h.user+": permission denied")
+	})
+}
+
+// TestErrorWritesNothing: DESIGN "Bad input".
+func TestErrorWritesNothing(t *testing.T) {
+	h := newHome(t)
+	write(t, h.project, "nonsense = 1\n")
+	if _, _, _, err := Load(Options{}); err == nil {
+		t.Fatal("no error")
+	}
+	if _, err := os.Stat(filepath.Dir(h.user)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the user's folder: %v", err)
+	}
+	entries, err := os.ReadDir(".")
+	if err != nil || len(entries) != 1 {
+		t.Errorf("working directory: %v %v", entries, err)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"model", "system_prompt", "max_iterations", "ui"}
+	for wrong, want := range map[string]string{
+		"mdel": "model", "models": "model", "maxiterations": "max_iterations", "sysem_prompt": "system_prompt",
+		"x": "", "": "", "completely_different": "", "uii": "ui",
+	} {
+		if got := nearest(wrong, names); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", wrong, got, want)
+		}
+	}
+}
+
+func TestPath(t *testing.T) {
+	for want, parts := range map[string][]string{
+		`models.a-b_1`:       {"models", "a-b_1"},
+		`models."gpt 5".api`: {"models", "gpt 5", "api"},
+		`""."a.b"`:           {"", "a.b"},
+		`"\x1b\u202e\n"`:     {"\x1b\u202e\n"},
+	} {
+		if got := Path(parts...); got != want {
+			t.Errorf("Path(%q) = %s, want %s", parts, got, want)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// section is one table of the file.
+type section struct {
+	name   string
+	doc    string
+	named  bool // its keys are names of profiles, which hold the fields
+	fields []field
+}
+
+// field is one key: the only place that knows its name, meaning, rules and where its
+// value goes. The template and docs/config.md are made from it.
+type field struct {
+	name  string
+	doc   string // Markdown, sentences
+	short string // what to write, for the reference's table
+	// at points to the value: a *string, *int or *Secret. The profile is nil outside
+	// of [models.NAME].
+	at func(*Config, *Profile) any
+	// check returns the value as it is kept; nil accepts every string. Numbers are
+	// never negative, secrets are checked by [cleanKey].
+	check func(value string, f *file) (string, error)
+	// tighter tells whether a project's value is stricter than the user's; nil: a
+	// project may not set the key (DECISIONS 28).
+	tighter func(project, user int) bool
+}
+
+var sections = []section{
+	{
+		name: "agent",
+		doc:  "How the agent works.",
+		fields: []field{
+			{
+				name: "model", short: "name of a profile",
+				doc: "The profile to start with, or `demo` for the embedded offline model. Without it: the only profile " +
+					"defined, else the first that has a key or is on this machine, else the demo.",
+				at: func(c *Config, _ *Profile) any { return &c.Agent.Model },
+			},
+			{
+				name: "system_prompt", short: "text",
+				doc: "Replaces the built-in system prompt; empty keeps it.",
+				at:  func(c *Config, _ *Profile) any { return &c.Agent.SystemPrompt },
+			},
+			{
+				name: "max_iterations", short: "0 or more",
+				doc: "How many turns (one model request and the tools that it calls) one prompt may take; 0 means no limit. " +
+					"A project's file may only lower it.",
+				at:      func(c *Config, _ *Profile) any { return &c.Agent.MaxIterations },
+				tighter: func(project, user int) bool { return project > 0 && (user == 0 || project <= user) },
+			},
+		},
+	},
+	{
+		name: "ui",
+		doc:  "How the screen looks.",
+		fields: []field{
+			{
+				name: "theme", short: "name of a theme",
+				doc: "The colours: `dark` or `light`.",
+				at:  func(c *Config, _ *Profile) any { return &c.UI.Theme },
+			},
+		},
+	},
+	{
+		name: "models", named: true,
+		doc: "One section per profile: an endpoint, a model and where its key is. At most one of `api_key`, `api_key_env` " +
+			"and `api_key_file`; endpoints on this machine need none. Keep this file to yourself (`chmod 600`) if it holds a key.",
+		fields: []field{
+			{
+				name: "api_base_url", short: "http or https URL",
+				doc:   "Required. Where the API is, without the last part: `https://api.openai.com/v1`.",
+				at:    func(_ *Config, p *Profile) any { return &p.BaseURL },
+				check: func(v string, _ *file) (string, error) { return cleanURL(v) },
+			},
+			{
+				name: "api", short: "`completions`",
+				doc:   "The wire format: `completions` is OpenAI Chat Completions, which most servers speak.",
+				at:    func(_ *Config, p *Profile) any { return (*string)(&p.API) },
+				check: checkAPI,
+			},
+			{
+				name: "model", short: "model id",
+				doc:   "The model's id at the endpoint; without it the profile's name.",
+				at:    func(_ *Config, p *Profile) any { return &p.Model },
+				check: func(v string, _ *file) (string, error) { return v, checkID(v) },
+			},
+			{
+				name: "api_key", short: "the key itself",
+				doc: "The key. An empty string says that the endpoint needs none.",
+				at:  func(_ *Config, p *Profile) any { return &p.APIKey },
+			},
+			{
+				name: "api_key_env", short: "name of a variable",
+				doc:   "The environment variable that holds the key.",
+				at:    func(_ *Config, p *Profile) any { return &p.KeyEnv },
+				check: checkEnvName,
+			},
+			{
+				name: "api_key_file", short: "path",
+				doc:   "A file that holds the key and nothing else. `~/` is your home; a relative path starts at the folder of this file.",
+				at:    func(_ *Config, p *Profile) any { return &p.KeyFile },
+				check: checkPath,
+			},
+			{
+				name: "context_limit", short: "tokens, 0 or more",
+				doc: "How many tokens the model can take in; 0 means unknown.",
+				at:  func(_ *Config, p *Profile) any { return &p.ContextLimit },
+			},
+		},
+	},
+}
+
+// keySources are the fields of a profile of which one at most may be set (H08).
+var keySources = []string{"api_key", "api_key_env", "api_key_file"}
+
+// foreign are sections that a project's file may never set, whether this version knows
+// them or not (DECISIONS 28).
+var foreign = []string{"models", "keys", "login", "hooks", "mcp", "ssh", "targets"}
+
+// examples are the profiles that the template offers (H06). None is active before the
+// person uncomments it: nothing is sent to a company that nobody chose.
+var examples = []struct {
+	doc     string
+	profile Profile
+}{
+	{
+		"OpenRouter: DeepSeek V3.2",
+		Profile{
+			Name: "deepseek", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
+			Model: "deepseek/deepseek-v3.2", KeyEnv: "OPENROUTER_API_KEY",
+		},
+	},
+	{
+		"OpenRouter: GLM",
+		Profile{
+			Name: "glm", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
+			Model: "z-ai/glm-4.6", KeyEnv: "OPENROUTER_API_KEY",
+		},
+	},
+	{
+		"Ollama on this machine; no key",
+		Profile{
+			Name: "local", BaseURL: "http://localhost:11434/v1", API: Completions,
+			Model: "qwen3",
+		},
+	},
+}
+
+// cleanURL checks an endpoint (H10) and drops the slash at its end. Its errors never
+// repeat a URL with a password in it.
+func cleanURL(s string) (string, error) {
+	const allowed = "(allowed: http://HOST/… or https://HOST/…)"
+	if strings.TrimSpace(s) == "" {
+		return "", errors.New("is empty " + allowed)
+	}
+	if strings.Contains(s, "@") {
+		return "", errors.New("holds an @, as before a password (allowed: a plain URL; keys go to api_key, api_key_env or api_key_file)")
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a URL %s", s, allowed)
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "", fmt.Errorf("%q has no http or https scheme %s", s, allowed)
+	case u.Hostname() == "":
+		return "", fmt.Errorf("%q has no host %s", s, allowed)
+	case u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#"):
+		return "", fmt.Errorf("%q has a query or fragment %s", s, allowed)
+	}
+	return strings.TrimRight(s, "/"), nil
+}
+
+// local tells whether an endpoint is on this machine, where no key is needed (M15).
+func local(baseURL string) bool {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.Unmap().IsLoopback()
+}
+
+func checkAPI(v string, _ *file) (string, error) {
+	switch API(v) {
+	case Completions:
+		return v, nil
+	case "responses", "anthropic":
+		return "", fmt.Errorf("%q is not supported yet (have: %s)", v, Completions)
+	}
+	return "", fmt.Errorf("unknown API %q %s", v, list([]string{string(Completions)}, v))
+}
+
+// checkID accepts what can be shown on one line and sent in a request: names of profiles
+// and ids of models.
+func checkID(v string) error {
+	switch {
+	case strings.TrimSpace(v) != v || v == "":
+		return fmt.Errorf("%q is empty or begins or ends with a space", v)
+	case len(v) > 200:
+		return fmt.Errorf("has %d bytes (allowed: 200)", len(v))
+	case strings.IndexFunc(v, unprintable) >= 0:
+		return fmt.Errorf("%q has unprintable characters", v)
+	}
+	return nil
+}
+
+// checkEnvName does not repeat the value: it may be a key, pasted into the wrong field.
+func checkEnvName(v string, _ *file) (string, error) {
+	if v == "" || v[0] >= '0' && v[0] <= '9' || strings.IndexFunc(v, notBare) >= 0 || strings.Contains(v, "-") {
+		return "", errors.New("is not the name of an environment variable (allowed: letters, digits and _); a key itself belongs to api_key")
+	}
+	return v, nil
+}
+
+func checkPath(v string, f *file) (string, error) {
+	if v == "" || strings.Contains(v, "\x00") {
+		return "", errors.New("is not a path")
+	}
+	if rest, ok := strings.CutPrefix(v, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("%q: %w", v, err)
+		}
+		return filepath.Join(home, rest), nil
+	}
+	if filepath.IsAbs(v) {
+		return filepath.Clean(v), nil
+	}
+	return filepath.Join(f.dir, v), nil
+}

@@ -1,0 +1,172 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Names of the files, the present ones first.
+const (
+	fileName   = "buddy.toml"
+	legacyName = "agent.toml"
+)
+
+// openToOthers are the permissions that a file with a key should not give.
+const openToOthers = 0o007
+
+// file is one settings file that was read.
+type file struct {
+	name    string // as errors show it
+	dir     string // absolute: where relative paths in it start
+	data    []byte
+	info    fs.FileInfo
+	project bool // it came with the working directory and is not trusted
+}
+
+// readFiles reads and applies the user's and the project's file, or only the one named.
+func (l *loader) readFiles(explicit string) error {
+	present, legacy := userPaths()
+	l.mine = present
+	if explicit == os.DevNull {
+		return nil
+	}
+	if explicit != "" {
+		f, err := readFile(explicit)
+		if err != nil {
+			return &Error{Place: "--config", Err: err}
+		}
+		l.mine = explicit
+		return l.apply(f)
+	}
+	user, err := l.firstOf(present, legacy)
+	if err != nil {
+		return err
+	}
+	if user == nil {
+		l.cfg.MissingFile = present
+	} else {
+		l.mine = user.name // the legacy one, perhaps: a new file would hide it
+		if err := l.apply(user); err != nil {
+			return err
+		}
+	}
+	project, err := l.firstOf(fileName, legacyName)
+	if err != nil || project == nil {
+		return err
+	}
+	if user != nil && os.SameFile(user.info, project.info) {
+		return nil // started in the folder of the user's own file
+	}
+	project.project = true
+	return l.apply(project)
+}
+
+// userPaths returns the user's file and its legacy name; "" when no home is known.
+func userPaths() (present, legacy string) {
+	home, err := os.UserHomeDir()
+	if err == nil && filepath.IsAbs(home) {
+		legacy = filepath.Join(home, ".config", "agent", legacyName)
+		present = filepath.Join(home, ".config", "buddy", fileName)
+	}
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // others are to be ignored, says XDG
+		present = filepath.Join(dir, "buddy", fileName)
+	}
+	return present, legacy
+}
+
+// firstOf reads the first of two files that exists, nil when none does.
+func (l *loader) firstOf(present, legacy string) (*file, error) {
+	for _, path := range []string{present, legacy} {
+		if path == "" {
+			continue
+		}
+		f, err := readFile(path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		if err != nil {
+			return nil, &Error{Place: path, Err: errors.Unwrap(err)}
+		}
+		if path == legacy {
+			l.deprecated = append(l.deprecated, path+" (now "+present+")")
+		}
+		return f, nil
+	}
+	return nil, nil
+}
+
+func readFile(path string) (*file, error) {
+	data, info, err := readRegular(path, maxFile)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", path, err)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", path, err)
+	}
+	return &file{name: path, dir: filepath.Dir(abs), data: data, info: info}, nil
+}
+
+// readRegular reads a file of at most limit bytes. It never blocks: a FIFO in the
+// file's place must not hang the start. Errors do not repeat the path.
+func readRegular(path string, limit int64) ([]byte, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, cause(err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, nil, cause(err)
+	case info.IsDir():
+		return nil, nil, errors.New("is a directory, not a file")
+	case !info.Mode().IsRegular():
+		return nil, nil, errors.New("is not a regular file")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, nil, cause(err)
+	}
+	if int64(len(data)) > limit {
+		return nil, nil, fmt.Errorf("has more than %d KiB", limit>>10)
+	}
+	return data, info, nil
+}
+
+// cause drops the operation and the path that the os package puts in front.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// noticeOpenFile warns of a file with a key that other users may open.
+func (l *loader) noticeOpenFile(path string, mode fs.FileMode) {
+	if mode.Perm()&openToOthers != 0 {
+		l.notice("%s holds a key and other users may open it (mode %04o): chmod 600 it", path, mode.Perm())
+	}
+}
+
+// noticeDeprecated gives one notice for all legacy names in use.
+func (l *loader) noticeDeprecated() {
+	for _, v := range envVars {
+		if _, name := v.lookup(); name == v.legacy {
+			l.deprecated = append(l.deprecated, name+" (now "+v.name+")")
+		}
+	}
+	if len(l.deprecated) > 0 {
+		l.notice("deprecated names in use: %s", strings.Join(l.deprecated, ", "))
+	}
+}
+
+func (l *loader) notice(format string, args ...any) {
+	l.notices = append(l.notices, visible(fmt.Sprintf(format, args...), 1000))
+}

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// maxKey bounds a key in bytes; real ones have some hundred.
+const maxKey = 16 << 10
+
+// redacted stands for a secret wherever it would be printed.
+const redacted = "[secret]"
+
+// Secret holds a key that no formatting prints: not %v, %+v, %#v, JSON, TOML or slog,
+// also deep inside other values. Only [Profile.Key] gives it out. The zero Secret is
+// unset, which is not the same as set to nothing.
+type Secret struct {
+	// A pointer, because fmt prints the fields of structs behind an unexported field
+	// without asking their methods, but follows no pointer there.
+	value *string
+}
+
+func newSecret(s string) Secret { return Secret{&s} }
+
+// String returns a placeholder, or nothing when the secret is unset or empty.
+func (s Secret) String() string {
+	if s.value == nil || *s.value == "" {
+		return ""
+	}
+	return redacted
+}
+
+// Format writes String for every verb.
+func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) } //nolint:errcheck // fmt's own writer
+
+// MarshalText returns String.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Key returns the profile's key and where it came from, reading the environment and the
+// key's file anew each time (H08): BUDDY_API_KEY, else the source that the profile has.
+// No key is not an error: key is "" then, and source says where none was found, if a
+// source was given. Errors are [*Error] and never hold the key.
+func (p Profile) Key() (key, source string, err error) {
+	value, source := envKey.lookup()
+	name := ""
+	switch {
+	case value != "":
+	case p.KeyEnv != "":
+		value, source, name = os.Getenv(p.KeyEnv), p.KeyEnv, "api_key_env"
+	case p.KeyFile != "":
+		source, name = p.KeyFile, "api_key_file"
+		value, err = readKeyFile(p.KeyFile)
+	case p.APIKey.value != nil:
+		value, source = *p.APIKey.value, Path("models", p.Name, "api_key")
+	}
+	if err == nil {
+		if value, err = cleanKey(value); err != nil {
+			err = fmt.Errorf("%s: the key %w", source, err)
+		}
+	}
+	switch {
+	case err == nil:
+		return value, source, nil
+	case name == "": // from BUDDY_API_KEY; a literal was checked when it was read
+		return "", source, &Error{Err: err}
+	}
+	return "", source, &Error{Place: p.keyPlace, Key: Path("models", p.Name, name), Err: err}
+}
+
+// readKeyFile reads a key and cuts the line's end.
+func readKeyFile(path string) (string, error) {
+	data, _, err := readRegular(path, maxKey)
+	if err != nil {
+		return "", fmt.Errorf("%q: %w", path, err)
+	}
+	key := strings.TrimRight(string(data), "\r\n")
+	if key == "" {
+		return "", fmt.Errorf("%q: is empty", path)
+	}
+	return key, nil
+}
+
+// cleanKey refuses what cannot be sent in an HTTP header: the remains of a bad paste.
+func cleanKey(s string) (string, error) {
+	if len(s) > maxKey {
+		return "", fmt.Errorf("has more than %d KiB", maxKey>>10)
+	}
+	for _, r := range s {
+		if r <= ' ' || r > '~' {
+			return "", errors.New("has a space, a line break or another character that no key has")
+		}
+	}
+	return s, nil
+}
+
+// problem says in one line why a profile cannot be used, "" when it can.
+func (p Profile) problem() string {
+	key, source, err := p.Key()
+	switch {
+	case err != nil:
+		return err.Error()
+	case key != "" || local(p.BaseURL) || p.APIKey.value != nil:
+		return ""
+	case source != "":
+		return visible(fmt.Sprintf("model profile %q has no key: %s is not set", p.Name, source), 500)
+	}
+	return visible(fmt.Sprintf("model profile %q has no key: set %s, or one of %s", p.Name, envKey.name, strings.Join(keySources, ", ")), 500)
+}

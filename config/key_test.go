@@ -1,0 +1,174 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// TestKeySources: H08, at most one source, BUDDY_API_KEY before all.
+func TestKeySources(t *testing.T) {
+	tests := []struct {
+		name, source, file string // source: a line of the profile; file: what key.txt holds
+		env                map[string]string
+		key, from, err     string
+	}{
+		{"none", "", "", nil, "", "", ""},
+		{"literal", `api_key = "lit"`, "", nil, "lit", "models.a.api_key", ""},
+		{"variable", `api_key_env = "A_KEY"`, "", map[string]string{"A_KEY": "var"}, "var", "A_KEY", ""},
+		{"unset variable is empty", `api_key_env = "A_KEY"`, "", nil, "", "A_KEY", ""},
+		{"file", `api_key_file = "key.txt"`, "fil\n", nil, "fil", "DIR/key.txt", ""},
+		{"file, CRLF", `api_key_file = "key.txt"`, "fil\r\n", nil, "fil", "DIR/key.txt", ""},
+		{"file, no newline", `api_key_file = "./key.txt"`, "fil", nil, "fil", "DIR/key.txt", ""},
+		{"file in the home", `api_key_file = "~/src/key.txt"`, "fil", nil, "fil", "DIR/key.txt", ""},
+		{"BUDDY over literal", `api_key = "lit"`, "", map[string]string{"BUDDY_API_KEY": "bud"}, "bud", "BUDDY_API_KEY", ""},
+		{"BUDDY over variable", `api_key_env = "A_KEY"`, "", map[string]string{"A_KEY": "var", "BUDDY_API_KEY": "bud"}, "bud", "BUDDY_API_KEY", ""},
+		{"BUDDY over file", `api_key_file = "key.txt"`, "fil", map[string]string{"BUDDY_API_KEY": "bud"}, "bud", "BUDDY_API_KEY", ""},
+		{"BUDDY over AGENT", ``, "", map[string]string{"AGENT_API_KEY": "age", "BUDDY_API_KEY": "bud"}, "bud", "BUDDY_API_KEY", ""},
+		{"AGENT over literal", `api_key = "lit"`, "", map[string]string{"AGENT_API_KEY": "age"}, "age", "AGENT_API_KEY", ""},
+
+		{"missing file", `api_key_file = "no.txt"`, "", nil, "", "DIR/no.txt", `c.toml:3: models.a.api_key_file: "DIR/no.txt": no such file or directory`},
+		{"file is a folder", `api_key_file = "/"`, "", nil, "", "/", `c.toml:3: models.a.api_key_file: "/": is a directory, not a file`},
+		{"file is empty", `api_key_file = "key.txt"`, "\n", nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: "DIR/key.txt": is empty`},
+		{"file of two lines", `api_key_file = "key.txt"`, "SECRET\nSECRET\n", nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: DIR/key.txt: the key has a space, a line break or another character that no key has`},
+		{"huge file", `api_key_file = "key.txt"`, strings.Repeat("SECRET", 4000), nil, "", "DIR/key.txt", `c.toml:3: models.a.api_key_file: "DIR/key.txt": has more than 16 KiB`},
+		{"broken variable", `api_key_env = "A_KEY"`, "", map[string]string{"A_KEY": "SECRET "}, "", "A_KEY", `c.toml:3: models.a.api_key_env: A_KEY: the key has a space, a line break or another character that no key has`},
+		{"broken BUDDY", `api_key = "lit"`, "", map[string]string{"BUDDY_API_KEY": "SECRET\x1b"}, "", "BUDDY_API_KEY", `BUDDY_API_KEY: the key has a space, a line break or another character that no key has`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHome(t)
+			dir := filepath.Dir(h.project)
+			write(t, "c.toml", oneURL+tt.source+"\n")
+			if tt.file != "" {
+				write(t, "key.txt", tt.file)
+			}
+			for k, v := range tt.env {
+				t.Setenv(k, v)
+			}
+			cfg, _, _ := load(t, Options{Config: "c.toml"})
+			key, from, err := cfg.Active.Key()
+			if want := strings.ReplaceAll(tt.from, "DIR", dir); key != tt.key || from != want {
+				t.Errorf("Key() = %q, %q, want %q, %q", key, from, tt.key, want)
+			}
+			if tt.err != "" {
+				wantError(t, err, strings.ReplaceAll(tt.err, "DIR", dir))
+				if cfg.Problem != err.Error() {
+					t.Errorf("problem %q, want the error", cfg.Problem)
+				}
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestKeyFileIsAFIFO: it is refused at once, nothing waits for a writer.
+func TestKeyFileIsAFIFO(t *testing.T) {
+	newHome(t)
+	if err := syscall.Mkfifo("key", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "c.toml", oneURL+"api_key_file = \"key\"\n")
+	cfg, _, _ := load(t, Options{Config: "c.toml"})
+	if !strings.HasSuffix(cfg.Problem, "/key\": is not a regular file") {
+		t.Errorf("problem = %q", cfg.Problem)
+	}
+}
+
+// TestFileModes: a file with a key that other users may open is worth a notice.
+func TestFileModes(t *testing.T) {
+	for _, tt := range []struct {
+		mode   os.FileMode
+		source string
+		notice string
+	}{
+		{0o600, `api_key = "k"`, ""},
+		{0o640, `api_key = "k"`, ""},
+		{0o644, `api_key = "k"`, "buddy.toml holds a key and other users may open it (mode 0644): chmod 600 it"},
+		{0o644, `api_key = ""`, ""},
+		{0o644, `api_key_env = "K"`, ""},
+		{0o600, `api_key_file = "key"`, ""},
+		{0o444, `api_key_file = "key"`, "key holds a key and other users may open it (mode 0444): chmod 600 it"},
+	} {
+		t.Run(fmt.Sprintf("%04o %s", tt.mode, tt.source), func(t *testing.T) {
+			h := newHome(t)
+			write(t, h.user, oneURL+tt.source+"\n")
+			key := filepath.Join(filepath.Dir(h.user), "key")
+			write(t, key, "k\n")
+			for _, path := range []string{h.user, key} {
+				if err := os.Chmod(path, tt.mode); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, _, notices := load(t, Options{})
+			got := strings.Join(notices, "\n")
+			if want := filepath.Join(filepath.Dir(h.user), tt.notice); tt.notice != "" && got != want || tt.notice == "" && got != "" {
+				t.Errorf("notices = %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestSecretIsNeverPrinted formats a key in every way a program may meet.
+func TestSecretIsNeverPrinted(t *testing.T) {
+	const key = "hunter2hunter2"
+	hex := fmt.Sprintf("%x", key)
+	s := newSecret(key)
+	p := Profile{Name: "a", APIKey: s}
+	hidden := struct {
+		p  Profile
+		ps []Profile
+		pp *Profile
+	}{p, []Profile{p}, &p}
+	cfg := Config{Models: []Profile{p}, Active: &p}
+	var out strings.Builder
+	for _, v := range []any{s, &s, p, &p, hidden, &hidden, cfg, &cfg, []any{s}, map[string]Secret{"k": s}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%p", "%y"} {
+			fmt.Fprintf(&out, verb+"\n", v)
+		}
+		if b, err := json.Marshal(v); err == nil {
+			out.Write(b)
+		}
+		if b, err := toml.Marshal(v); err == nil {
+			out.Write(b)
+		}
+		var log bytes.Buffer
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "v", v)
+		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "v", v)
+		out.Write(log.Bytes())
+	}
+	out.WriteString(s.String())
+	text := strings.ToLower(out.String())
+	if strings.Contains(text, key) || strings.Contains(text, hex) {
+		t.Errorf("a format prints the key:\n%s", out.String())
+	}
+	if !strings.Contains(text, redacted) {
+		t.Error("no format shows that there is a key")
+	}
+	if got := fmt.Sprintf("%v|%s|%v", Secret{}, newSecret(""), newSecret("k")); got != "||"+redacted {
+		t.Errorf("unset, empty, set = %q", got)
+	}
+}
+
+// TestLocal: M15, endpoints on this machine need no key.
+func TestLocal(t *testing.T) {
+	for url, want := range map[string]bool{
+		"http://localhost:11434/v1": true, "http://LOCALHOST": true, "http://a.localhost/": true, "http://127.0.0.1/v1": true,
+		"http://127.9.9.9": true, "https://[::1]:8080/v1": true, "http://[::ffff:127.0.0.1]": true,
+		"http://localhost.evil.example": false, "http://127.0.0.1.evil.example": false, "http://192.168.1.2": false,
+		"https://api.example/localhost": false, "http://0.0.0.0": false, "": false, "%": false,
+	} {
+		if got := local(url); got != want {
+			t.Errorf("local(%q) = %v, want %v", url, got, want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Bounds on what a file may hold, far above any real one: a checkout's file must not
+// cost time or memory.
+const (
+	maxFile  = 1 << 20 // bytes
+	maxKeys  = 4000
+	maxParts = 8 // in one dotted key
+)
+
+// entry is one key of a file, in the file's order. Tables have an entry of their own.
+type entry struct {
+	path []string
+	line int
+	kind unstable.Kind
+	text string // the value of a string, the digits of a number
+}
+
+// parser turns one file into entries.
+type parser struct {
+	toml    unstable.Parser
+	entries []entry
+	table   []string // the table that the next keys belong to
+	line    int      // of offset
+	offset  int
+}
+
+// parse reads a whole document. The error has the line and a cause of one line.
+func parse(data []byte) ([]entry, int, error) {
+	p := &parser{line: 1}
+	p.toml.Reset(data[:len(data):len(data)]) // the parser finds offsets by capacity
+	for p.toml.NextExpression() {
+		if err := p.expression(p.toml.Expression()); err != nil {
+			return nil, p.line, err
+		}
+	}
+	if err := p.toml.Error(); err != nil {
+		var bad *unstable.ParserError
+		if errors.As(err, &bad) {
+			p.moveTo(int(p.toml.Range(bad.Highlight).Offset))
+		}
+		return nil, p.line, err
+	}
+	// The walk above has the lines; this one knows the rules between keys: no key twice,
+	// no table redefined, numbers and dates in range.
+	var all map[string]any
+	if err := toml.Unmarshal(data, &all); err != nil {
+		line := p.line
+		var bad *toml.DecodeError
+		if errors.As(err, &bad) {
+			line, _ = bad.Position()
+		}
+		return nil, line, errors.New(strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	return p.entries, 0, nil
+}
+
+func (p *parser) expression(n *unstable.Node) error {
+	if n.Kind == unstable.KeyValue {
+		return p.keyValue(p.table, n)
+	}
+	path, err := p.path(nil, n)
+	if err != nil {
+		return err
+	}
+	p.table = path
+	return p.add(entry{path: path, line: p.line, kind: n.Kind})
+}
+
+// keyValue adds a key, and the keys inside an inline table.
+func (p *parser) keyValue(table []string, n *unstable.Node) error {
+	path, err := p.path(table, n)
+	if err != nil {
+		return err
+	}
+	v := n.Value()
+	e := entry{path: path, line: p.line, kind: v.Kind}
+	if v.Kind == unstable.String || v.Kind == unstable.Integer {
+		e.text = string(v.Data)
+	}
+	if err := p.add(e); err != nil {
+		return err
+	}
+	if v.Kind != unstable.InlineTable {
+		return nil
+	}
+	for it := v.Children(); it.Next(); {
+		if err := p.keyValue(path, it.Node()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// path returns the whole path of a key and moves the line to it.
+func (p *parser) path(table []string, n *unstable.Node) ([]string, error) {
+	path := table[:len(table):len(table)]
+	for it := n.Key(); it.Next(); {
+		if len(path) == len(table) {
+			p.moveTo(int(it.Node().Raw.Offset))
+		}
+		if len(path) == maxParts {
+			return nil, fmt.Errorf("a key has more than %d parts", maxParts)
+		}
+		path = append(path, string(it.Node().Data))
+	}
+	return path, nil
+}
+
+func (p *parser) add(e entry) error {
+	if len(p.entries) == maxKeys {
+		return fmt.Errorf("more than %d keys", maxKeys)
+	}
+	p.entries = append(p.entries, e)
+	return nil
+}
+
+// moveTo counts lines up to an offset. Keys come in the file's order, so that each byte
+// is counted once.
+func (p *parser) moveTo(offset int) {
+	if offset > p.offset {
+		p.line += bytes.Count(p.toml.Data()[p.offset:offset], []byte{'\n'})
+		p.offset = offset
+	}
+}
+
+// kindName says what a value is, in words.
+func kindName(k unstable.Kind) string {
+	switch k {
+	case unstable.Table, unstable.InlineTable:
+		return "a table"
+	case unstable.ArrayTable:
+		return "an array of tables"
+	case unstable.Array:
+		return "an array"
+	case unstable.String:
+		return "a string"
+	case unstable.Integer:
+		return "an integer"
+	case unstable.Float:
+		return "a float"
+	case unstable.Bool:
+		return "a boolean"
+	}
+	return "a date or time"
+}

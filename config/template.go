@@ -1,0 +1,102 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Template returns the settings file of a first start: every key with its meaning, and
+// everything commented out, so that it equals the defaults. Lines that begin with "# "
+// are text, lines that begin with "#" and no space are settings.
+func Template() string {
+	var b strings.Builder
+	b.WriteString("# Settings of buddy. Remove the # in front of a line to change its value.\n")
+	c := defaults()
+	for _, s := range sections {
+		b.WriteByte('\n')
+		comment(&b, s.doc)
+		if s.named {
+			writeExamples(&b, s)
+			continue
+		}
+		fmt.Fprintf(&b, "[%s]\n", s.name)
+		for _, f := range s.fields {
+			comment(&b, f.doc)
+			fmt.Fprintf(&b, "#%s = %s\n", f.name, literal(f.at(&c, nil)))
+		}
+	}
+	return b.String()
+}
+
+// writeExamples documents the keys of a profile and shows some.
+func writeExamples(b *strings.Builder, s section) {
+	for _, f := range s.fields {
+		comment(b, f.name+": "+f.doc)
+	}
+	for _, e := range examples {
+		b.WriteString("\n# " + e.doc + "\n")
+		fmt.Fprintf(b, "#[%s.%s]\n", s.name, e.profile.Name)
+		for _, f := range s.fields {
+			if v := literal(f.at(nil, &e.profile)); v != `""` && v != "0" {
+				fmt.Fprintf(b, "#%s = %s\n", f.name, v)
+			}
+		}
+	}
+}
+
+// literal writes a value as TOML does. Secrets have none.
+func literal(v any) string {
+	switch v := v.(type) {
+	case *string:
+		return strconv.Quote(*v)
+	case *int:
+		return strconv.Itoa(*v)
+	}
+	return `""`
+}
+
+// comment writes text as comment lines of at most 100 bytes.
+func comment(b *strings.Builder, text string) {
+	width := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case width == 0:
+			b.WriteByte('#')
+			width = 1
+		case width+1+len(word) > 100:
+			b.WriteString("\n#")
+			width = 1
+		}
+		b.WriteByte(' ')
+		b.WriteString(word)
+		width += 1 + len(word)
+	}
+	b.WriteByte('\n')
+}
+
+// WriteTemplate writes [Template] to a new file of mode 0600 and makes its folder, mode
+// 0700. An existing file, of whatever kind, is left alone. At a first start an error,
+// such as a read-only home, is worth a notice and no more.
+func WriteTemplate(path string) (created bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false, fmt.Errorf("config template %q: %w", path, cause(err))
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("config template %q: %w", path, cause(err))
+	}
+	_, err = f.WriteString(Template())
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(path) //nolint:errcheck // a torn template would be an error at the next start; nothing more to do
+		return false, fmt.Errorf("config template %q: %w", path, cause(err))
+	}
+	return true, nil
+}

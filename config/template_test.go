@@ -1,0 +1,169 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/config.md")
+
+const referenceFile = "../docs/config.md"
+
+// TestTemplate: as written it changes nothing, and uncommented it has the defaults and
+// the example profiles.
+func TestTemplate(t *testing.T) {
+	h := newHome(t)
+	want, _, _ := load(t, Options{})
+	if created, err := WriteTemplate(h.user); err != nil || !created {
+		t.Fatal(created, err)
+	}
+	cfg, _, notices := load(t, Options{})
+	if cfg.Agent != want.Agent || cfg.UI != want.UI || len(cfg.Models) != 0 || cfg.Active != nil || len(notices) != 0 || cfg.MissingFile != "" {
+		t.Errorf("the template changes the config: %+v %q", cfg, notices)
+	}
+	if strings.Contains(Template(), "\nmodel") {
+		t.Error("[agent] model is set (DECISIONS 26)")
+	}
+
+	write(t, h.user, regexp.MustCompile(`(?m)^#(\S)`).ReplaceAllString(Template(), "$1"))
+	cfg, index, _ := load(t, Options{})
+	if cfg.Agent != want.Agent || cfg.UI != want.UI {
+		t.Errorf("uncommented: %+v %+v", cfg.Agent, cfg.UI)
+	}
+	if len(cfg.Models) != len(examples) {
+		t.Fatalf("models = %+v", cfg.Models)
+	}
+	for i, e := range examples {
+		got := cfg.Models[i]
+		got.keyPlace = ""
+		if got != e.profile {
+			t.Errorf("%+v, want %+v", got, e.profile)
+		}
+	}
+	for _, s := range sections {
+		for _, f := range s.fields {
+			if _, ok := index[Path(s.name, f.name)]; !ok && !s.named {
+				t.Errorf("%s.%s is not in the template", s.name, f.name)
+			}
+		}
+	}
+}
+
+// TestWriteTemplate: H07, exclusive create, 0600 in a folder of 0700.
+func TestWriteTemplate(t *testing.T) {
+	h := newHome(t)
+	if created, err := WriteTemplate(h.user); !created || err != nil {
+		t.Fatal(created, err)
+	}
+	for path, want := range map[string]os.FileMode{h.user: 0o600, filepath.Dir(h.user): 0o700 | os.ModeDir} {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode() != want {
+			t.Errorf("%s: mode %v, want %v (%v)", path, info.Mode(), want, err)
+		}
+	}
+	write(t, h.user, "mine")
+	if created, err := WriteTemplate(h.user); created || err != nil {
+		t.Error(created, err)
+	}
+	if data, err := os.ReadFile(h.user); string(data) != "mine" || err != nil {
+		t.Errorf("the file was replaced: %q %v", data, err)
+	}
+	if err := errors.Join(os.Remove(h.user), os.Symlink("nowhere", h.user)); err != nil {
+		t.Fatal(err)
+	}
+	if created, err := WriteTemplate(h.user); created || err != nil {
+		t.Error("a dangling link was followed", created, err)
+	}
+}
+
+// TestWriteTemplateCannot: an error of one line that names the file, for a notice.
+func TestWriteTemplateCannot(t *testing.T) {
+	newHome(t)
+	write(t, "file", "")
+	path := filepath.Join("file", "buddy", "buddy.toml")
+	if created, err := WriteTemplate(path); created || err == nil || err.Error() != `config template "file/buddy/buddy.toml": not a directory` {
+		t.Error(created, err)
+	}
+	// /proc takes no files whoever asks, as a read-only home does.
+	if _, err := os.Stat("/proc/self"); err == nil {
+		if created, err := WriteTemplate("/proc/buddy/buddy.toml"); created || err == nil || strings.Contains(err.Error(), "\n") {
+			t.Error(created, err)
+		}
+	}
+}
+
+// TestReference: docs/config.md is current; -update writes it.
+func TestReference(t *testing.T) {
+	want := reference()
+	if *update {
+		if err := os.WriteFile(referenceFile, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(referenceFile)
+	if err != nil || string(got) != want {
+		t.Errorf("%s is stale (%v): run go test ./config -run Reference -update", referenceFile, err)
+	}
+}
+
+// reference writes docs/config.md from the tables that the code works with.
+func reference() string {
+	var b strings.Builder
+	b.WriteString(`<!-- Generated from config/fields.go by: go test ./config -run Reference -update -->
+# Settings
+
+Settings are TOML. A file may be empty or missing. Any mistake (syntax, an unknown key, a wrong type) stops the start with
+one line that names file, line, key and what is allowed.
+
+## Where they come from
+
+From strongest to weakest:
+
+1. the command line: ` + "`--model`, `--base-url`" + `
+2. the environment, see below
+3. ` + "`./buddy.toml`" + `, the project's file, which may only tighten: the keys marked *lower only* below. It comes with a checkout
+   and is not trusted. Everything else in it is ignored with a notice.
+4. ` + "`$XDG_CONFIG_HOME/buddy/buddy.toml`, or `~/.config/buddy/buddy.toml`" + `, your file
+5. the defaults
+
+Files are laid over each other key by key. ` + "`--config FILE` replaces both files and is trusted; `--config /dev/null` reads none." + `
+The old names ` + "`./agent.toml`, `~/.config/agent/agent.toml`" + ` and the old variables below still work where the new one is missing,
+with a notice.
+
+## Environment
+
+| variable | old name | meaning |
+|---|---|---|
+`)
+	for _, v := range envVars {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", v.name, v.legacy, v.doc)
+	}
+	b.WriteString("\nA variable that is set to nothing counts as not set.\n")
+	c := defaults()
+	p := Profile{API: Completions}
+	for _, s := range sections {
+		title := s.name
+		if s.named {
+			title += ".NAME"
+		}
+		fmt.Fprintf(&b, "\n## [%s]\n\n%s\n\n| key | value | default | in a project's file | meaning |\n|---|---|---|---|---|\n", title, s.doc)
+		for _, f := range s.fields {
+			value, project := "`"+literal(f.at(&c, &p))+"`", "ignored"
+			if s.named && (value == "`\"\"`" || value == "`0`") {
+				value = "–"
+			}
+			if f.tighter != nil {
+				project = "lower only"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.name, f.short, value, project, f.doc)
+		}
+	}
+	b.WriteString("\n## Template\n\nA first start writes this file, if there is none:\n\n```toml\n" + Template() + "```\n")
+	return b.String()
+}
