@@ -12,7 +12,7 @@ import (
 // commands are the actions of an editor. Vertical moves say whether there was a row to
 // go to, so they are not among them.
 var commands = map[keymap.Action]func(*Editor){
-	keymap.Newline:         func(e *Editor) { e.last = nothing; e.change(e.cur, e.cur, []byte("\n")) },
+	keymap.Newline:         func(e *Editor) { e.change(e.cur, e.cur, []byte("\n")) },
 	keymap.CharLeft:        func(e *Editor) { e.cur = e.left(e.cur) },
 	keymap.CharRight:       func(e *Editor) { e.cur = e.right(e.cur) },
 	keymap.WordLeft:        func(e *Editor) { e.cur = e.wordLeft(e.cur) },
@@ -152,7 +152,7 @@ func (e *Editor) yank() {
 		return
 	}
 	e.kills.at = len(e.kills.entries) - 1
-	e.insertKill(e.cur)
+	e.insertKill(e.cur, e.cur)
 }
 
 // yankNext replaces what Yank inserted by the kill before that.
@@ -162,14 +162,14 @@ func (e *Editor) yankNext() {
 	}
 	n := len(e.kills.entries)
 	e.kills.at = (e.kills.at + n - 1) % n
-	e.insertKill(e.kills.from)
+	e.insertKill(e.kills.from, e.kills.to)
 }
 
-func (e *Editor) insertKill(from place) {
+func (e *Editor) insertKill(from, to place) {
 	e.last = yanking
-	e.kills.from = from
-	// A copy, because typing after it may grow what undo holds.
-	e.change(from, e.cur, bytes.Clone(e.kills.entries[e.kills.at]))
+	raw := bytes.Clone(e.kills.entries[e.kills.at]) // undo keeps it, and the ring may change
+	e.kills.from, e.kills.to = from, endOf(from, raw)
+	e.change(from, to, raw)
 }
 
 // transpose swaps the clusters around the cursor; at the end of a line the two before it.
@@ -190,8 +190,9 @@ const maxKills = 32
 // killRing holds what was cut, the newest last.
 type killRing struct {
 	entries [][]byte
-	at      int   // the entry that was inserted
-	from    place // where
+	at      int // the entry that was inserted
+	from    place
+	to      place // before the cursor moved on to the end of a cluster
 }
 
 // add puts text in: joined with the newest entry, before it if it was cut leftward.

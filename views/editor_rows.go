@@ -8,13 +8,20 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// line is one line with the places where its rows begin at one width. An edit wraps
-// anew from the row before it until the rows fall in step with the old ones.
+// line is one line with the places where its rows begin at one width. Rows are computed
+// as far as somebody looks. An edit wraps anew from two rows before it until the rows
+// fall in step with the old ones; if that takes long, the rest waits until it is needed.
 type line struct {
 	text  []byte
-	rows  []int // where rows begin; rows[0] is 0
+	rows  []int // where rows begin, as far as they are known; rows[0] is 0
+	whole bool  // no more rows follow
 	width int   // for which rows holds; 0 = none
 }
+
+const (
+	allRows = 1 << 30
+	inStep  = 32 // rows after which an edit stops to look for the old ones
+)
 
 // splice puts raw in place of text[from:to]. raw has no line end.
 func (l *line) splice(from, to int, raw []byte, e *Editor) {
@@ -23,14 +30,15 @@ func (l *line) splice(from, to int, raw []byte, e *Editor) {
 	if l.width == 0 {
 		return
 	}
-	// The row before may take a word back, so it is wrapped again as well.
-	first := max(0, l.row(from)-1)
+	// Where a row breaks depends on what follows up to the first cluster that no longer
+	// fits. That is in the next row or, if the cluster is wide, starts the one after.
+	first := max(0, l.row(from)-2)
 	old := first + 1
 	var fresh []int
 	for start := l.rows[first]; ; {
 		start = e.rowEnd(l.text, start, l.width)
 		if start >= len(l.text) {
-			l.rows = append(l.rows[:first+1], fresh...)
+			l.rows, l.whole = append(l.rows[:first+1], fresh...), true
 			return
 		}
 		for old < len(l.rows) && (l.rows[old] < to || l.rows[old]+delta < start) {
@@ -39,7 +47,10 @@ func (l *line) splice(from, to int, raw []byte, e *Editor) {
 		if old < len(l.rows) && l.rows[old]+delta == start {
 			break
 		}
-		fresh = append(fresh, start)
+		if fresh = append(fresh, start); len(fresh) == inStep {
+			l.rows, l.whole = append(l.rows[:first+1], fresh...), false
+			return
+		}
 	}
 	for i := old; i < len(l.rows); i++ {
 		l.rows[i] += delta
@@ -47,7 +58,8 @@ func (l *line) splice(from, to int, raw []byte, e *Editor) {
 	l.rows = slices.Replace(l.rows, first+1, old, fresh...)
 }
 
-// row returns the row that holds a byte; the end of a row belongs to the next one.
+// row returns the row that holds a byte, among the known ones; the end of a row belongs
+// to the next one.
 func (l *line) row(col int) int {
 	i, found := slices.BinarySearch(l.rows, col)
 	if found {
@@ -56,18 +68,30 @@ func (l *line) row(col int) int {
 	return i - 1
 }
 
-// wrapped returns a line with its rows computed.
-func (e *Editor) wrapped(i int) *line {
+// wrapped returns a line of which at least so many rows are known, or all.
+func (e *Editor) wrapped(i, rows int) *line {
 	l := e.lines[i]
-	if l.width == e.width {
-		return l
+	if l.width != e.width {
+		l.width, l.rows, l.whole = e.width, append(l.rows[:0], 0), false
 	}
-	l.width, l.rows = e.width, append(l.rows[:0], 0)
-	for start := 0; ; {
-		start = e.rowEnd(l.text, start, l.width)
-		if start >= len(l.text) {
-			return l
-		}
+	for !l.whole && len(l.rows) < rows {
+		e.extend(l)
+	}
+	return l
+}
+
+// wrappedTo returns a line of which the row that holds a byte is known.
+func (e *Editor) wrappedTo(p place) (*line, int) {
+	l := e.wrapped(p.line, 1)
+	for !l.whole && l.rows[len(l.rows)-1] <= p.col {
+		e.extend(l)
+	}
+	return l, l.row(p.col)
+}
+
+func (e *Editor) extend(l *line) {
+	start := e.rowEnd(l.text, l.rows[len(l.rows)-1], l.width)
+	if l.whole = start >= len(l.text); !l.whole {
 		l.rows = append(l.rows, start)
 	}
 }
@@ -108,8 +132,21 @@ const tabWidth = 4
 
 // measure returns where the cluster at i ends and how many cells it takes in column col.
 func (e *Editor) measure(text []byte, i, col int) (end, width int) {
+	if simple(text, i) {
+		return i + 1, 1
+	}
+	if r, size := utf8.DecodeRune(text[i:]); plainRune(r) && (i+size == len(text) || plain(text, i+size)) {
+		return i + size, plainWidth(r)
+	}
 	g := e.glyph(text, i, col)
 	return g.end, g.width
+}
+
+func plainWidth(r rune) int {
+	if r >= 0x3000 {
+		return 2
+	}
+	return 1
 }
 
 // glyph is how one cluster shows.
@@ -122,7 +159,7 @@ type glyph struct {
 
 func (e *Editor) glyph(text []byte, i, col int) glyph {
 	if simple(text, i) {
-		return glyph{text: string(text[i]), end: i + 1, width: 1}
+		return glyph{text: string(text[i : i+1]), end: i + 1, width: 1}
 	}
 	switch text[i] {
 	case chipMark:
@@ -144,7 +181,7 @@ func (e *Editor) SetWidth(width int) { e.width = max(1, width) }
 func (e *Editor) Rows(limit int) int {
 	n := 0
 	for i := range e.lines {
-		if n += len(e.wrapped(i).rows); n >= limit {
+		if n += len(e.wrapped(i, limit-n).rows); n >= limit {
 			return limit
 		}
 	}
@@ -158,8 +195,7 @@ func (r row) less(s row) bool { return r.line < s.line || r.line == s.line && r.
 
 // cursorRow returns the row of the cursor and its column in cells.
 func (e *Editor) cursorRow() (row, int) {
-	l := e.wrapped(e.cur.line)
-	n := l.row(e.cur.col)
+	l, n := e.wrappedTo(e.cur)
 	return row{e.cur.line, n}, e.column(l.text, l.rows[n], e.cur.col)
 }
 
@@ -175,7 +211,7 @@ func (e *Editor) column(text []byte, start, to int) int {
 
 func (e *Editor) lastRow() row {
 	last := len(e.lines) - 1
-	return row{last, len(e.wrapped(last).rows) - 1}
+	return row{last, len(e.wrapped(last, allRows).rows) - 1}
 }
 
 // rowsBack returns the row n rows above r, or the first one.
@@ -186,7 +222,7 @@ func (e *Editor) rowsBack(r row, n int) row {
 		}
 		n -= r.n + 1
 		r.line--
-		r.n = len(e.wrapped(r.line).rows) - 1
+		r.n = len(e.wrapped(r.line, allRows).rows) - 1
 	}
 	r.n -= n
 	return r
@@ -195,7 +231,7 @@ func (e *Editor) rowsBack(r row, n int) row {
 // rowsOn returns the row n rows below r, or the last one.
 func (e *Editor) rowsOn(r row, n int) row {
 	for {
-		below := len(e.wrapped(r.line).rows) - 1 - r.n
+		below := len(e.wrapped(r.line, r.n+n+1).rows) - 1 - r.n
 		if n <= below {
 			r.n += n
 			return r
@@ -234,7 +270,7 @@ func (e *Editor) climb(by int) bool {
 
 // placeAt returns the place in a row that is nearest to a column.
 func (e *Editor) placeAt(r row, want int) place {
-	l := e.wrapped(r.line)
+	l := e.wrapped(r.line, r.n+2)
 	i, col := l.rows[r.n], 0
 	end, more := len(l.text), r.n+1 < len(l.rows)
 	if more {
@@ -263,12 +299,13 @@ func clusterEnd(text []byte, i int) int {
 	if simple(text, i) {
 		return i + 1
 	}
-	window := text[i:min(len(text), i+maxCluster)]
+	end := min(len(text), i+maxCluster)
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	window := text[i:end]
 	if k := bytes.IndexByte(window, chipMark); k > 0 {
 		window = window[:k]
-	}
-	for n := 0; n < utf8.UTFMax && len(window) == maxCluster && i+len(window) < len(text) && !utf8.RuneStart(text[i+len(window)]); n++ {
-		window = text[i : i+len(window)-1]
 	}
 	cluster, _, _, _ := uniseg.FirstGraphemeCluster(window, -1)
 	return i + len(cluster)
