@@ -1,0 +1,207 @@
+package keymap
+
+import "fmt"
+
+// The actions. What each does stands in the table below.
+const (
+	Interrupt    Action = "interrupt"
+	Back         Action = "back"
+	NextPane     Action = "next-pane"
+	PreviousPane Action = "previous-pane"
+	ShowHelp     Action = "help"
+	ShowApproval Action = "show-approval"
+	Narrower     Action = "narrower"
+	Wider        Action = "wider"
+	Redraw       Action = "redraw"
+
+	Send            Action = "send"
+	Newline         Action = "newline"
+	CharLeft        Action = "char-left"
+	CharRight       Action = "char-right"
+	WordLeft        Action = "word-left"
+	WordRight       Action = "word-right"
+	LineStart       Action = "line-start"
+	LineEnd         Action = "line-end"
+	LineUp          Action = "line-up"
+	LineDown        Action = "line-down"
+	DeleteLeft      Action = "delete-left"
+	DeleteRight     Action = "delete-right"
+	KillToEnd       Action = "kill-to-end"
+	KillToStart     Action = "kill-to-start"
+	KillWord        Action = "kill-word"
+	KillWordLeft    Action = "kill-word-left"
+	KillToSpaceLeft Action = "kill-to-space-left"
+	Yank            Action = "yank"
+	YankNext        Action = "yank-next"
+	Transpose       Action = "transpose"
+	Undo            Action = "undo"
+	Redo            Action = "redo"
+	SearchHistory   Action = "search-history"
+	EndOfInput      Action = "end-of-input"
+
+	PopupUp     Action = "popup-up"
+	PopupDown   Action = "popup-down"
+	PopupAccept Action = "popup-accept"
+	PopupRun    Action = "popup-run"
+	PopupClose  Action = "popup-close"
+
+	SearchOlder  Action = "search-older"
+	SearchNewer  Action = "search-newer"
+	SearchAccept Action = "search-accept"
+	SearchErase  Action = "search-erase"
+	SearchCancel Action = "search-cancel"
+
+	ScrollUp     Action = "scroll-up"
+	ScrollDown   Action = "scroll-down"
+	PageUp       Action = "page-up"
+	PageDown     Action = "page-down"
+	ScrollTop    Action = "scroll-top"
+	ScrollBottom Action = "scroll-bottom"
+
+	Fold           Action = "fold"
+	Find           Action = "find"
+	FindNext       Action = "find-next"
+	FindPrevious   Action = "find-previous"
+	PromptPrevious Action = "prompt-previous"
+	PromptNext     Action = "prompt-next"
+	CopyBlock      Action = "copy-block"
+	CopyCode       Action = "copy-code"
+	Select         Action = "select"
+	Zoom           Action = "zoom"
+
+	PaneNext     Action = "pane-next"
+	PanePrevious Action = "pane-previous"
+	PaneAttach   Action = "pane-attach"
+
+	ItemUp     Action = "item-up"
+	ItemDown   Action = "item-down"
+	ItemOpen   Action = "item-open"
+	TaskCancel Action = "task-cancel"
+
+	Approve        Action = "approve"
+	Deny           Action = "deny"
+	DenyWithReason Action = "deny-with-reason"
+	ReasonSend     Action = "reason-send"
+	ReasonBack     Action = "reason-back"
+
+	CloseHelp Action = "close-help"
+)
+
+// row is an Entry as the table writes it.
+type row struct {
+	action Action
+	scopes []Scope
+	label  string
+	help   string
+	keys   []string
+}
+
+func keys(names ...string) []string { return names }
+func in(scopes ...Scope) []Scope    { return scopes }
+
+var (
+	editing   = in(Prompt, Reason)
+	scrolling = in(Conversation, Output, Approval, Help)
+)
+
+// table is the whole key map, in the order in which it is shown.
+var table = []row{
+	{Send, in(Prompt), "send", "Send the prompt; while a task runs it queues and steers the task", keys("Enter")},
+	{Newline, in(Prompt), "newline", "Begin a new line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
+	{SearchHistory, in(Prompt), "", "Search earlier prompts", keys("Ctrl+R")},
+	{LineUp, in(Prompt), "", "Up a row; from the first row take a queued prompt back, else go to the earlier prompt", keys("Up", "Ctrl+P")},
+	{LineDown, in(Prompt), "", "Down a row; from the last row go to the later prompt", keys("Down", "Ctrl+N")},
+	{CharLeft, editing, "", "One character to the left", keys("Left", "Ctrl+B")},
+	{CharRight, editing, "", "One character to the right", keys("Right", "Ctrl+F")},
+	{WordLeft, editing, "", "One word to the left", keys("Ctrl+Left", "Alt+B")},
+	{WordRight, editing, "", "One word to the right", keys("Ctrl+Right", "Alt+F")},
+	{LineStart, editing, "", "To the start of the line", keys("Home", "Ctrl+A")},
+	{LineEnd, editing, "", "To the end of the line", keys("End", "Ctrl+E")},
+	{DeleteLeft, editing, "", "Delete the character to the left", keys("Backspace", "Shift+Backspace")},
+	{DeleteRight, editing, "", "Delete the character to the right", keys("Delete")},
+	{KillToEnd, editing, "", "Cut to the end of the line", keys("Ctrl+K")},
+	{KillToStart, editing, "", "Cut to the start of the line", keys("Ctrl+U")},
+	{KillWord, editing, "", "Cut the word to the right", keys("Alt+D", "Ctrl+Delete")},
+	{KillWordLeft, editing, "", "Cut the word to the left", keys("Alt+Backspace", "Ctrl+Backspace")},
+	{KillToSpaceLeft, editing, "", "Cut to the left up to a space", keys("Ctrl+W")},
+	{Yank, editing, "", "Insert what was cut last", keys("Ctrl+Y")},
+	{YankNext, editing, "", "After inserting: take what was cut before that instead", keys("Alt+Y")},
+	{Transpose, editing, "", "Swap the two characters around the cursor", keys("Ctrl+T")},
+	{Undo, editing, "", "Undo", keys("Ctrl+_", "Ctrl+Z")},
+	{Redo, editing, "", "Redo", keys("Alt+_", "Ctrl+Shift+Z")},
+	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
+
+	{PopupUp, in(Popup), "", "Up in the list", keys("Up", "Ctrl+P")},
+	{PopupDown, in(Popup), "", "Down in the list", keys("Down", "Ctrl+N")},
+	{PopupAccept, in(Popup), "complete", "Complete the command", keys("Tab")},
+	{PopupRun, in(Popup), "take", "Complete the command, or send it when it is complete", keys("Enter")},
+	{PopupClose, in(Popup), "close", "Close the list", keys("Esc")},
+
+	{SearchOlder, in(Search), "older", "The next older match", keys("Ctrl+R", "Up", "Ctrl+P")},
+	{SearchNewer, in(Search), "newer", "The next newer match", keys("Ctrl+S", "Down", "Ctrl+N")},
+	{SearchAccept, in(Search), "edit", "Take the match into the prompt", keys("Enter", "Tab", "Right")},
+	{SearchErase, in(Search), "", "Delete the last character of the search", keys("Backspace")},
+	{SearchCancel, in(Search), "cancel", "Go back to the draft", keys("Esc", "Ctrl+G")},
+
+	{ScrollUp, scrolling, "", "Scroll up a row", keys("Up", "k")},
+	{ScrollDown, scrolling, "", "Scroll down a row", keys("Down", "j")},
+	{PageUp, scrolling, "", "Scroll up a page", keys("PgUp")},
+	{PageDown, scrolling, "", "Scroll down a page", keys("PgDn", "Space")},
+	{ScrollTop, scrolling, "", "To the beginning", keys("Home", "g")},
+	{ScrollBottom, scrolling, "", "To the end; new text is followed again", keys("End", "G")},
+
+	{Fold, in(Conversation), "unfold", "Fold or unfold the block", keys("Enter")},
+	{Find, in(Conversation), "search", "Search", keys("/")},
+	{FindNext, in(Conversation), "", "The next match", keys("n")},
+	{FindPrevious, in(Conversation), "", "The match before", keys("N")},
+	{PromptPrevious, in(Conversation), "", "To the prompt before", keys("[")},
+	{PromptNext, in(Conversation), "", "To the next prompt", keys("]")},
+	{CopyBlock, in(Conversation), "copy", "Copy the block", keys("y")},
+	{CopyCode, in(Conversation), "copy code", "Copy the code block", keys("c")},
+	{Select, in(Conversation), "", "Begin to select with the keyboard", keys("v")},
+	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
+
+	{PaneNext, in(Panes), "next", "The next terminal pane", keys("Right", "l")},
+	{PanePrevious, in(Panes), "previous", "The terminal pane before", keys("Left", "h")},
+	{PaneAttach, in(Panes), "attach", "Show or hide how to attach to the pane from a terminal of your own", keys("a")},
+
+	{ItemUp, in(Tasks), "", "Up in the list", keys("Up", "k")},
+	{ItemDown, in(Tasks), "", "Down in the list", keys("Down", "j")},
+	{ItemOpen, in(Tasks), "", "Open the approval that is selected", keys("Enter")},
+	{TaskCancel, in(Tasks), "cancel", "Cancel the task that is selected", keys("x")},
+
+	{Approve, in(Approval), "run once", "Approve, this once", keys("y")},
+	{Deny, in(Approval), "deny", "Deny", keys("n")},
+	{DenyWithReason, in(Approval), "deny and say why", "Deny and tell the model why", keys("d")},
+	{ReasonSend, in(Reason), "deny", "Deny with this reason", keys("Enter")},
+	{ReasonBack, in(Reason), "back", "Back to the question", keys("Esc")},
+
+	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
+
+	{NextPane, in(Global), "next pane", "To the next pane", keys("Tab")},
+	{PreviousPane, in(Global), "", "To the pane before", keys("Shift+Tab")},
+	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
+	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
+	{Back, in(Global), "", "Back out one level: list, dialog (an approval stays open), selection or scroll, prompt; twice on an empty prompt cancels the running task", keys("Esc")},
+	{Interrupt, in(Global), "", "The first of these that there is: copy the selection, cancel the running task, clear the draft (kept in the history), quit", keys("Ctrl+C")},
+	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
+	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},
+	{Redraw, in(Global), "", "Draw the whole screen anew", keys("Ctrl+L")},
+}
+
+// defaults turns the table into fresh entries.
+func defaults() []Entry {
+	entries := make([]Entry, len(table))
+	for i, r := range table {
+		e := Entry{Action: r.action, Scopes: r.scopes, Label: r.label, Help: r.help}
+		for _, name := range r.keys {
+			k, err := Parse(name)
+			if err != nil {
+				panic(fmt.Sprintf("keymap: %s: %v", r.action, err)) // ours; a test checks it
+			}
+			e.Keys = append(e.Keys, k)
+		}
+		entries[i] = e
+	}
+	return entries
+}

@@ -1,0 +1,186 @@
+// Package keymap is the one table of actions: what can be done, with which keys, where,
+// and how it is called. Dispatch, footer, help screen, configuration and docs/keys.md
+// all read it, so that no other code compares a key.
+//
+//	m := keymap.Default()
+//	if a, ok := m.Lookup(keymap.Prompt, ev); ok && a == keymap.Send { submit() }
+//
+// A program asks for the focused scope first and for [Global] second.
+package keymap
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// Scope is a place where keys apply: the focused pane, or what lies over it.
+type Scope string
+
+// The scopes. Popup and Search lie over the prompt and Reason over the approval: while
+// they show, they are asked before what is below them.
+const (
+	Global       Scope = "global"
+	Prompt       Scope = "prompt"
+	Popup        Scope = "popup"  // command completion
+	Search       Scope = "search" // of the prompt's history
+	Conversation Scope = "conversation"
+	Output       Scope = "output"
+	Panes        Scope = "panes"
+	Tasks        Scope = "tasks"
+	Approval     Scope = "approval"
+	Reason       Scope = "reason" // why an approval is denied
+	Help         Scope = "help"
+)
+
+// scopes lists every scope in the order of the documentation, with its title.
+var scopes = []struct {
+	scope Scope
+	title string
+}{
+	{Global, "Everywhere"},
+	{Prompt, "Prompt"},
+	{Popup, "Prompt: while commands are offered"},
+	{Search, "Prompt: while searching the history"},
+	{Conversation, "Conversation"},
+	{Output, "Output"},
+	{Panes, "Panes"},
+	{Tasks, "Tasks"},
+	{Approval, "Approval"},
+	{Reason, "Approval: while giving a reason"},
+	{Help, "Help"},
+}
+
+// Scopes lists every scope in the order of the documentation.
+func Scopes() []Scope {
+	all := make([]Scope, len(scopes))
+	for i, s := range scopes {
+		all[i] = s.scope
+	}
+	return all
+}
+
+// Title names the scope for people.
+func (s Scope) Title() string {
+	for _, known := range scopes {
+		if known.scope == s {
+			return known.title
+		}
+	}
+	return string(s)
+}
+
+// shadows says that a scope may take keys that mean something else globally, because
+// it is asked first and goes away at once.
+func (s Scope) shadows() bool { return s == Popup || s == Search || s == Reason }
+
+// types says that plain characters are text in a scope and so cannot be bound.
+func (s Scope) types() bool {
+	return s == Global || s == Prompt || s == Popup || s == Search || s == Reason
+}
+
+// Action is something that a key can do. Its text is its id in the configuration.
+type Action string
+
+// Entry is one row of the table.
+type Entry struct {
+	Action Action
+	Scopes []Scope
+	Keys   []Key
+	Label  string // one or two words for the footer; empty = not shown there
+	Help   string // what it does, for the help screen and the documentation
+}
+
+// Map is a table with its index. Only one goroutine may use it while Rebind runs;
+// otherwise it is read-only.
+type Map struct {
+	entries []Entry
+	index   map[Scope]map[Key]Action
+}
+
+// Default returns the built-in table.
+func Default() *Map {
+	m := &Map{entries: defaults()}
+	index, err := indexOf(m.entries)
+	if err != nil {
+		panic(err) // the table is ours; a test checks it
+	}
+	m.index = index
+	return m
+}
+
+// Lookup returns the action of a key in exactly this scope.
+func (m *Map) Lookup(scope Scope, ev *tcell.EventKey) (Action, bool) {
+	a, ok := m.index[scope][Of(ev)]
+	return a, ok
+}
+
+// In returns the rows that apply in a scope, in the order of the table.
+func (m *Map) In(scope Scope) []Entry {
+	var in []Entry
+	for _, e := range m.entries {
+		if slices.Contains(e.Scopes, scope) {
+			in = append(in, e)
+		}
+	}
+	return in
+}
+
+// Keys returns an action's keys, best known first; none when it is unbound or unknown.
+func (m *Map) Keys(a Action) []Key {
+	for _, e := range m.entries {
+		if e.Action == a {
+			return e.Keys
+		}
+	}
+	return nil
+}
+
+// Name returns the first key of an action as people write it, or "" when it has none.
+func (m *Map) Name(a Action) string {
+	if keys := m.Keys(a); len(keys) > 0 {
+		return keys[0].String()
+	}
+	return ""
+}
+
+// conflict says that one key would mean two things in one place.
+type conflict struct {
+	key   Key
+	scope Scope
+	a, b  Action
+}
+
+func (c *conflict) Error() string {
+	return fmt.Sprintf("key %s is both %s and %s in scope %s", c.key, c.a, c.b, c.scope)
+}
+
+// indexOf builds the index and finds keys that two overlapping scopes share.
+func indexOf(entries []Entry) (map[Scope]map[Key]Action, error) {
+	index := make(map[Scope]map[Key]Action, len(scopes))
+	for _, s := range scopes {
+		index[s.scope] = make(map[Key]Action)
+	}
+	for _, e := range entries {
+		for _, s := range e.Scopes {
+			for _, k := range e.Keys {
+				if other, taken := index[s][k]; taken && other != e.Action {
+					return nil, &conflict{k, s, other, e.Action}
+				}
+				index[s][k] = e.Action
+			}
+		}
+	}
+	for _, s := range scopes {
+		if s.scope == Global || s.scope.shadows() {
+			continue
+		}
+		for k, a := range index[s.scope] {
+			if g, taken := index[Global][k]; taken {
+				return nil, &conflict{k, s.scope, g, a}
+			}
+		}
+	}
+	return index, nil
+}

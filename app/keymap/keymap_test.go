@@ -1,0 +1,231 @@
+package keymap
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+var update = flag.Bool("update", false, "write docs/keys.md anew")
+
+// DECISIONS 35: no two actions share a key where both apply. Default panics on one,
+// so the same check is made here with an answer.
+func TestNoSharedKeys(t *testing.T) {
+	if _, err := indexOf(defaults()); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []Entry{
+		{Action: "new", Scopes: in(Tasks), Keys: []Key{{code: tcell.KeyRune, char: 'x'}}},
+		{Action: "new", Scopes: in(Conversation), Keys: []Key{{code: tcell.KeyF1}}},
+		{Action: "new", Scopes: in(Global), Keys: []Key{{code: tcell.KeyHome}}},
+	} {
+		if _, err := indexOf(append(defaults(), e)); err == nil {
+			t.Errorf("key %s of a new action in %v was not refused", e.Keys[0], e.Scopes)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	seen := map[Action]bool{}
+	for _, e := range Default().entries {
+		if seen[e.Action] {
+			t.Errorf("action %s stands twice in the table", e.Action)
+		}
+		seen[e.Action] = true
+		if e.Help == "" || len(e.Keys) == 0 || len(e.Scopes) == 0 {
+			t.Errorf("action %s lacks help, keys or scopes", e.Action)
+		}
+		for _, s := range e.Scopes {
+			if !slices.Contains(Scopes(), s) {
+				t.Errorf("action %s: unknown scope %s", e.Action, s)
+			}
+			for _, k := range e.Keys {
+				if s.types() && k.plain() {
+					t.Errorf("action %s: %s is text in scope %s", e.Action, k, s)
+				}
+			}
+		}
+	}
+}
+
+// I07, MECHANISMS A6: what terminals report differently is one key.
+func TestNormalised(t *testing.T) {
+	for _, c := range []struct {
+		key  tcell.Key
+		char rune
+		mod  tcell.ModMask
+		want string
+	}{
+		{tcell.KeyRune, 'm', tcell.ModCtrl | tcell.ModAlt, "Alt+Enter"}, // legacy ESC CR
+		{tcell.KeyRune, 'j', tcell.ModCtrl | tcell.ModAlt, "Alt+Enter"}, // legacy ESC LF
+		{tcell.KeyEnter, 0, tcell.ModAlt, "Alt+Enter"},
+		{tcell.KeyEnter, 0, tcell.ModShift, "Shift+Enter"},
+		{tcell.KeyCtrlJ, 0, tcell.ModCtrl, "Ctrl+J"},
+		{tcell.KeyCtrlM, 0, tcell.ModCtrl, "Enter"},
+		{tcell.KeyCtrlH, 0, tcell.ModCtrl, "Backspace"},
+		{tcell.KeyBackspace2, 0, 0, "Backspace"},
+		{tcell.KeyRune, 0x7f, tcell.ModAlt, "Alt+Backspace"},
+		{tcell.KeyRune, 'h', tcell.ModCtrl | tcell.ModAlt, "Alt+Backspace"},
+		{tcell.KeyCtrlI, 0, tcell.ModCtrl, "Tab"},
+		{tcell.KeyBacktab, 0, 0, "Shift+Tab"},
+		{tcell.KeyCtrlLeftSq, 0, tcell.ModCtrl, "Esc"},
+		{tcell.KeyCtrlA, 'a', tcell.ModCtrl, "Ctrl+A"},
+		{tcell.KeyRune, 'a', tcell.ModCtrl, "Ctrl+A"},
+		{tcell.KeyRune, 'B', tcell.ModAlt, "Alt+B"},
+		{tcell.KeyRune, 'z', tcell.ModCtrl | tcell.ModShift, "Ctrl+Shift+Z"},
+		{tcell.KeyCtrlUnderscore, 0, tcell.ModCtrl, "Ctrl+_"},
+		{tcell.KeyRune, '_', tcell.ModCtrl | tcell.ModShift, "Ctrl+_"},
+		{tcell.KeyRune, '/', tcell.ModCtrl, "Ctrl+_"},
+		{tcell.KeyCtrlRightSq, 0, tcell.ModCtrl, "Ctrl+]"},
+		{tcell.KeyCtrlSpace, 0, tcell.ModCtrl, "Ctrl+Space"},
+		{tcell.KeyRune, 'G', tcell.ModShift, "G"},
+		{tcell.KeyRune, '界', 0, "界"},
+		{tcell.KeyLeft, 0, tcell.ModCtrl, "Ctrl+Left"},
+	} {
+		ev := tcell.NewEventKey(c.key, c.char, c.mod)
+		if got := Of(ev).String(); got != c.want {
+			t.Errorf("Of(%v %q %v) = %s, want %s", c.key, c.char, c.mod, got, c.want)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	m := Default()
+	for _, c := range []struct {
+		scope Scope
+		key   string
+		want  Action
+	}{
+		{Prompt, "Enter", Send},
+		{Prompt, "Ctrl+J", Newline},
+		{Prompt, "Shift+Enter", Newline},
+		{Prompt, "Alt+Enter", Newline},
+		{Popup, "Tab", PopupAccept},
+		{Global, "Tab", NextPane},
+		{Approval, "y", Approve},
+		{Approval, "Enter", ""},
+		{Conversation, "y", CopyBlock},
+		{Prompt, "y", ""},
+		{Prompt, "Tab", ""},
+	} {
+		k, err := Parse(c.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := m.Lookup(c.scope, tcell.NewEventKey(k.code, k.char, k.mod)); got != c.want {
+			t.Errorf("Lookup(%s, %s) = %q, want %q", c.scope, c.key, got, c.want)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	if got, ok := Text(tcell.NewEventKey(tcell.KeyRune, 'é', 0)); !ok || got != "é" {
+		t.Errorf("Text(é) = %q, %v", got, ok)
+	}
+	for _, ev := range []*tcell.EventKey{
+		tcell.NewEventKey(tcell.KeyEnter, 0, 0),
+		tcell.NewEventKey(tcell.KeyRune, 'x', tcell.ModAlt),
+		tcell.NewEventKey(tcell.KeyRune, 'x', tcell.ModMeta),
+	} {
+		if got, ok := Text(ev); ok {
+			t.Errorf("Text(%s) = %q, want none", ev.Name(), got)
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for name, want := range map[string]string{
+		"Ctr+J":    `key "Ctr+J": unknown modifier "Ctr" (have: Ctrl, Alt, Shift)`,
+		"Ctrl+Up1": `key "Ctrl+Up1": "Up1" is not a key (have: a character, Space, `,
+		"":         `key "": "" is not a key`,
+		"Shift+a":  `key "Shift+a": write the character that Shift gives`,
+	} {
+		if _, err := Parse(name); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("Parse(%q) = %v, want %s…", name, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, name := range []string{"Ctrl+A", "alt-enter", "F8", "Ctrl++", "-", "Space", "Ctrl+Alt+Shift+x", "界"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		k, err := Parse(name)
+		if err != nil {
+			return
+		}
+		again, err := Parse(k.String())
+		if err != nil || again != k {
+			t.Errorf("Parse(%q) = %v, and Parse(%q) = %v, %v", name, k, k.String(), again, err)
+		}
+	})
+}
+
+func TestRebind(t *testing.T) {
+	m := Default()
+	if err := m.Rebind(map[string][]string{"newline": {"ctrl-o", "Alt+Enter"}, "redraw": {}, "find": {"Ctrl+L"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := m.Lookup(Prompt, tcell.NewEventKey(tcell.KeyCtrlO, 0, 0)); got != Newline {
+		t.Errorf("Ctrl+O = %q, want %s", got, Newline)
+	}
+	if got, ok := m.Lookup(Prompt, tcell.NewEventKey(tcell.KeyCtrlJ, 0, 0)); ok {
+		t.Errorf("Ctrl+J still is %s", got)
+	}
+	if got := m.Name(Redraw); got != "" {
+		t.Errorf("Name(redraw) = %q, want none", got)
+	}
+	if Default().Name(Redraw) != "Ctrl+L" {
+		t.Error("rebinding changed the built-in table")
+	}
+}
+
+// DECISIONS 38: the owner's error names the key path; the caller adds the place.
+func TestRebindErrors(t *testing.T) {
+	for _, c := range []struct {
+		bindings map[string][]string
+		action   string
+		want     string
+	}{
+		{map[string][]string{"newlin": {"Ctrl+J"}}, "newlin", `keys.newlin: unknown action "newlin" (nearest: newline)`},
+		{map[string][]string{"send": {"Entr"}}, "send", `keys.send: key "Entr": "Entr" is not a key (have: `},
+		{map[string][]string{"send": {"x"}}, "send", `keys.send: key "x": a plain character is text in scope prompt (add Ctrl or Alt)`},
+		{map[string][]string{"help": {"?"}}, "help", `keys.help: key "?": a plain character is text in scope global`},
+		{map[string][]string{"approve": {"Enter"}}, "approve", `keys.approve: key "Enter": Enter never approves`},
+		{map[string][]string{"deny": {"y"}}, "deny", `keys.deny: key y is both approve and deny in scope approval`},
+		{map[string][]string{"help": {"Ctrl+W"}}, "help", `keys.help: key Ctrl+W is both help and kill-to-space-left in scope prompt`},
+	} {
+		m := Default()
+		err := m.Rebind(c.bindings)
+		var bind *BindError
+		if !errors.As(err, &bind) || bind.Action != c.action || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("Rebind(%v) = %v, want %s…", c.bindings, err, c.want)
+		}
+		if m.Markdown() != Default().Markdown() {
+			t.Errorf("Rebind(%v) failed and changed the map", c.bindings)
+		}
+	}
+}
+
+func TestDocumentation(t *testing.T) {
+	const file = "../../docs/keys.md"
+	got := Default().Markdown()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is stale: run go test ./app/keymap -update", file)
+	}
+}

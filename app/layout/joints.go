@@ -1,0 +1,58 @@
+package layout
+
+// Joint is a cell where border lines meet and the character that joins them.
+type Joint struct {
+	X, Y int
+	Rune rune
+}
+
+// The directions in which a line leaves a cell.
+const (
+	up = 1 << iota
+	down
+	left
+	right
+)
+
+var joints = map[int]rune{
+	down | right: '┌', down | left: '┐', up | right: '└', up | left: '┘',
+	up | down | right: '├', up | down | left: '┤', down | left | right: '┬', up | left | right: '┴',
+	up | down | left | right: '┼',
+}
+
+// Joints returns the corners and crossings of the borders of all visible panes, row by
+// row. They are drawn after the panes, whose own corners do not know their neighbours.
+func (l *Layout) Joints() []Joint {
+	if l.Footer.Empty() { // too small for frames
+		return nil
+	}
+	cells := map[[2]int]int{}
+	w, h := 0, 0
+	for _, r := range l.Panes {
+		if r.W < 2 || r.H < 2 {
+			continue
+		}
+		w, h = max(w, r.X+r.W), max(h, r.Y+r.H)
+		for x := r.X; x < r.X+r.W-1; x++ {
+			for _, y := range [2]int{r.Y, r.Y + r.H - 1} {
+				cells[[2]int{x, y}] |= right
+				cells[[2]int{x + 1, y}] |= left
+			}
+		}
+		for y := r.Y; y < r.Y+r.H-1; y++ {
+			for _, x := range [2]int{r.X, r.X + r.W - 1} {
+				cells[[2]int{x, y}] |= down
+				cells[[2]int{x, y + 1}] |= up
+			}
+		}
+	}
+	var all []Joint
+	for y := range h {
+		for x := range w {
+			if c, ok := joints[cells[[2]int{x, y}]]; ok {
+				all = append(all, Joint{x, y, c})
+			}
+		}
+	}
+	return all
+}
