@@ -16,53 +16,100 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Role says what a piece of the screen is, so that a theme can say how it looks.
-type Role string
+// Role says what a piece of the screen is, so that a theme can say how it looks. The
+// zero Role is Text.
+type Role uint8
 
 // The roles. Every theme defines all of them.
 const (
-	Text       Role = "text"
-	Muted      Role = "muted" // less important text
-	Strong     Role = "strong"
-	Accent     Role = "accent" // the program's own colour: prompt, focus
-	Border     Role = "border"
-	Focus      Role = "focus" // the border of the focused pane
-	Header     Role = "header"
-	Footer     Role = "footer"
-	Key        Role = "key" // names of keys in the footer and in dialogs
-	User       Role = "user"
-	Reasoning  Role = "reasoning"
-	ToolName   Role = "toolName"
-	ToolOK     Role = "toolOK"
-	ToolError  Role = "toolError"
-	Running    Role = "running"
-	Notice     Role = "notice"
-	Warning    Role = "warning"
-	Error      Role = "error"
-	Control    Role = "control" // hostile characters that are made visible
-	Selection  Role = "selection"
-	Match      Role = "match"
-	Heading    Role = "heading"
-	Emphasis   Role = "emphasis"
-	Link       Role = "link"
-	Code       Role = "code" // inline code and code without a known language
-	Quote      Role = "quote"
-	DiffAdd    Role = "diffAdd"
-	DiffDelete Role = "diffDelete"
-	DiffHunk   Role = "diffHunk"
-	SynKeyword Role = "synKeyword"
-	SynString  Role = "synString"
-	SynComment Role = "synComment"
-	SynNumber  Role = "synNumber"
-	SynName    Role = "synName" // functions and types
+	Text  Role = iota
+	Muted      // less important text
+	Strong
+	Accent // the program's own colour: prompt, focus
+	Border
+	Focus // the border of the focused pane
+	Header
+	Footer
+	Key // names of keys in the footer and in dialogs
+	User
+	Reasoning
+	ToolName
+	ToolOK
+	ToolError
+	Running
+	Notice
+	Warning
+	Error
+	Control // hostile characters that are made visible
+	Selection
+	Match
+	Heading
+	Emphasis
+	Link
+	Code // inline code and code without a known language
+	Quote
+	DiffAdd
+	DiffDelete
+	DiffHunk
+	SynKeyword
+	SynString
+	SynComment
+	SynNumber
+	SynName // functions and types
+	roleCount
 )
 
-// Roles lists every role.
-var Roles = []Role{
-	Text, Muted, Strong, Accent, Border, Focus, Header, Footer, Key, User, Reasoning, ToolName, ToolOK, ToolError, Running,
-	Notice, Warning, Error, Control, Selection, Match, Heading, Emphasis, Link, Code, Quote, DiffAdd, DiffDelete, DiffHunk,
-	SynKeyword, SynString, SynComment, SynNumber, SynName,
+// RoleCount is the number of roles; each is less than it.
+const RoleCount = int(roleCount)
+
+var roleNames = [RoleCount]string{
+	Text:       "text",
+	Muted:      "muted",
+	Strong:     "strong",
+	Accent:     "accent",
+	Border:     "border",
+	Focus:      "focus",
+	Header:     "header",
+	Footer:     "footer",
+	Key:        "key",
+	User:       "user",
+	Reasoning:  "reasoning",
+	ToolName:   "toolName",
+	ToolOK:     "toolOK",
+	ToolError:  "toolError",
+	Running:    "running",
+	Notice:     "notice",
+	Warning:    "warning",
+	Error:      "error",
+	Control:    "control",
+	Selection:  "selection",
+	Match:      "match",
+	Heading:    "heading",
+	Emphasis:   "emphasis",
+	Link:       "link",
+	Code:       "code",
+	Quote:      "quote",
+	DiffAdd:    "diffAdd",
+	DiffDelete: "diffDelete",
+	DiffHunk:   "diffHunk",
+	SynKeyword: "synKeyword",
+	SynString:  "synString",
+	SynComment: "synComment",
+	SynNumber:  "synNumber",
+	SynName:    "synName",
 }
+
+// Roles lists every role.
+var Roles = func() []Role {
+	all := make([]Role, RoleCount)
+	for i := range all {
+		all[i] = Role(i)
+	}
+	return all
+}()
+
+// String is the role's name in theme files.
+func (r Role) String() string { return roleNames[r] }
 
 // Color is a colour: the terminal's own (the zero value) or 24-bit RGB.
 type Color struct {
@@ -79,7 +126,7 @@ type Style struct {
 // Theme is a complete set of styles. It is read-only and safe for concurrent use.
 type Theme struct {
 	Name   string
-	styles map[Role]Style
+	styles [RoleCount]Style
 }
 
 // Style returns how a role looks.
@@ -115,9 +162,9 @@ func parse(name string, data []byte) (*Theme, error) {
 	if err := toml.Unmarshal(data, &lines); err != nil {
 		return nil, fmt.Errorf("theme %q: %w", name, err)
 	}
-	t := &Theme{Name: name, styles: make(map[Role]Style, len(Roles))}
+	t := &Theme{Name: name}
 	for _, r := range Roles {
-		text, ok := lines[string(r)]
+		text, ok := lines[r.String()]
 		if !ok {
 			return nil, fmt.Errorf("theme %q: role %q is missing", name, r)
 		}
@@ -126,7 +173,7 @@ func parse(name string, data []byte) (*Theme, error) {
 			return nil, fmt.Errorf("theme %q: role %q: %w", name, r, err)
 		}
 		t.styles[r] = style
-		delete(lines, string(r))
+		delete(lines, r.String())
 	}
 	for key := range lines {
 		return nil, fmt.Errorf("theme %q: unknown role %q", name, key)

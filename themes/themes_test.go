@@ -1,0 +1,121 @@
+package themes
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestBuiltInThemesAreComplete(t *testing.T) {
+	names := Names()
+	if len(names) < 2 {
+		t.Fatalf("Names() = %v, want dark and light at least", names)
+	}
+	for _, name := range names {
+		theme, err := Load(name)
+		if err != nil {
+			t.Errorf("Load(%q): %v", name, err)
+			continue
+		}
+		if theme.Name != name {
+			t.Errorf("Load(%q).Name = %q", name, theme.Name)
+		}
+	}
+}
+
+func TestRoleNamesAreDistinct(t *testing.T) {
+	seen := make(map[string]Role)
+	for _, r := range Roles {
+		if other, dup := seen[r.String()]; dup || r.String() == "" {
+			t.Errorf("roles %d and %d are both named %q", other, r, r)
+		}
+		seen[r.String()] = r
+	}
+}
+
+// Colours must be readable on the background that the theme is made for: WCAG AA asks
+// for a contrast of 4.5 for text. Borders are no text.
+func TestThemesAreLegible(t *testing.T) {
+	for name, background := range map[string]uint32{"dark": 0x1e1e1e, "light": 0xffffff} {
+		theme, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range Roles {
+			s := theme.Style(r)
+			least := 4.5
+			if r == Border {
+				least = 1.5
+			}
+			if r == Muted || r == SynComment {
+				least = 4 // less important on purpose
+			}
+			bg := background
+			if s.BG.Set {
+				bg = s.BG.RGB
+			}
+			if s.FG.Set && contrast(s.FG.RGB, bg) < least {
+				t.Errorf("%s: %s has contrast %.1f, want %.1f", name, r, contrast(s.FG.RGB, bg), least)
+			}
+			if s.BG.Set && !s.FG.Set {
+				t.Errorf("%s: %s sets a background and leaves the text colour to the terminal", name, r)
+			}
+		}
+	}
+}
+
+// Where two roles tell good from bad, colour must not be the only difference that a
+// theme makes invisible by using it twice.
+func TestOppositeRolesDiffer(t *testing.T) {
+	for _, name := range Names() {
+		theme, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pair := range [][2]Role{{ToolOK, ToolError}, {DiffAdd, DiffDelete}, {Text, User}, {Border, Focus}, {Text, Control}, {Warning, Error}} {
+			if theme.Style(pair[0]) == theme.Style(pair[1]) {
+				t.Errorf("%s: %s and %s look the same", name, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+func TestParseErrorsNameThemeRoleAndValue(t *testing.T) {
+	whole, err := files.ReadFile("dark.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, data, want string }{
+		{"missing role", strings.Replace(string(whole), "muted ", "mutex ", 1), `role "muted" is missing`},
+		{"unknown role", string(whole) + "\nnope = \"bold\"\n", `unknown role "nope"`},
+		{"bad colour", strings.Replace(string(whole), "#5fb3f3 bold", "#5fb3 bold", 1), `"#5fb3" is not a colour`},
+		{"bad word", strings.Replace(string(whole), "default bold", "default fat", 1), `"fat" is not a colour`},
+		{"no TOML", "text = ", `theme "x"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := parse("x", []byte(c.data)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("parse = %v, want an error with %q", err, c.want)
+			}
+		})
+	}
+	if _, err := Load("nope"); err == nil || !strings.Contains(err.Error(), "have: dark") {
+		t.Errorf("Load(nope) = %v, want the list of themes", err)
+	}
+}
+
+// contrast is the WCAG contrast ratio of two colours, 1 to 21.
+func contrast(a, b uint32) float64 {
+	la, lb := luminance(a), luminance(b)
+	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
+}
+
+func luminance(rgb uint32) float64 {
+	part := func(shift uint) float64 {
+		c := float64(rgb>>shift&0xff) / 255
+		if c <= 0.04045 {
+			return c / 12.92
+		}
+		return math.Pow((c+0.055)/1.055, 2.4)
+	}
+	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
+}

@@ -1,0 +1,172 @@
+package markup
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"buddy/themes"
+)
+
+// maxGlue is how many runes that join the character before them a character may have.
+const maxGlue = 8
+
+const (
+	zwnj = '\u200c'
+	zwj  = '\u200d'
+)
+
+// glueTable holds runes that a grapheme cluster may have any number of: combining
+// marks, skin tones, conjoining Hangul, prepended marks. Unlimited, one cluster could
+// be as long as the text.
+var glueTable = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x0600, 0x0605, 1},
+		{0x06dd, 0x06dd, 1},
+		{0x070f, 0x070f, 1},
+		{0x08e2, 0x08e2, 1},
+		{0x0d4e, 0x0d4e, 1},
+		{0x1100, 0x115e, 1},
+		{zwnj, zwnj, 1},
+		{0xa960, 0xa97f, 1},
+		{0xff9e, 0xff9f, 1},
+	},
+	R32: []unicode.Range32{
+		{0x110bd, 0x110bd, 1},
+		{0x110cd, 0x110cd, 1},
+		{0x111c2, 0x111c3, 1},
+		{0x1193f, 0x1193f, 1},
+		{0x11941, 0x11941, 1},
+		{0x11a3a, 0x11a3a, 1},
+		{0x11a84, 0x11a89, 1},
+		{0x11d46, 0x11d46, 1},
+		{0x1f3fb, 0x1f3ff, 1},
+	},
+}
+
+func glues(r rune) bool { return r >= 0x300 && unicode.In(r, unicode.M, glueTable) }
+
+// hidden are the runes that must be shown by their number, because they are invisible
+// or change the order of what surrounds them: C1 controls, bidirectional controls,
+// zero-width characters, fillers, tags.
+var hidden = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x7f, 0x9f, 1},
+		{0xad, 0xad, 1},
+		{0x61c, 0x61c, 1},
+		{0x115f, 0x1160, 1},
+		{0x180e, 0x180e, 1},
+		{0x200b, 0x200b, 1},
+		{0x200e, 0x200f, 1},
+		{0x2028, 0x202e, 1},
+		{0x2060, 0x206f, 1},
+		{0x3164, 0x3164, 1},
+		{0xfeff, 0xfeff, 1},
+		{0xffa0, 0xffa0, 1},
+		{0xfff9, 0xfffb, 1},
+	},
+	R32:         []unicode.Range32{{0x1bca0, 0x1bca3, 1}, {0x1d173, 0x1d17a, 1}, {0xe0000, 0xe007f, 1}},
+	LatinOffset: 2,
+}
+
+// Visible returns what is shown in place of a rune that must not reach the terminal as
+// it is: a symbol for C0 controls, ‹U+202E› for others. It is empty for all else.
+func Visible(r rune) string {
+	switch {
+	case r >= 0 && r < 0x20:
+		return string('\u2400' + r)
+	case r >= 0x7f && unicode.Is(hidden, r):
+		return fmt.Sprintf("‹U+%04X›", r)
+	}
+	return ""
+}
+
+// cleaner appends foreign text to a Text so that nothing harmful is left of it.
+type cleaner struct {
+	text *Text
+	last rune // the rune before, 0 at the start
+	glue int  // how many runes joined that character
+	ties int  // how many joiners chained characters to it
+}
+
+// put appends foreign bytes. They end between two runes; newline and tab stay.
+func (c *cleaner) put(p []byte, st Style) {
+	for len(p) > 0 {
+		n := printable(p)
+		if n > 0 {
+			c.text.add(p[:n], st)
+			c.last, c.glue, c.ties = rune(p[n-1]), 0, 0
+			p = p[n:]
+			continue
+		}
+		r, size := utf8.DecodeRune(p)
+		c.putRune(r, st)
+		p = p[size:]
+	}
+}
+
+// printable returns how many bytes at the start of p are ASCII that is drawn as it is.
+func printable(p []byte) int {
+	for i, b := range p {
+		if (b < ' ' && b != '\n' && b != '\t') || b >= 0x7f {
+			return i
+		}
+	}
+	return len(p)
+}
+
+func (c *cleaner) putRune(r rune, st Style) {
+	shown := Visible(r)
+	switch {
+	case shown == "" && (r == zwj || r == zwnj) && c.last < 0x80:
+		shown = fmt.Sprintf("‹U+%04X›", r) // joins nothing: it only hides
+	case shown != "":
+	case r == zwj:
+		if c.ties++; c.ties > maxGlue {
+			return
+		}
+	case glues(r):
+		if c.glue++; c.glue > maxGlue {
+			return
+		}
+	default:
+		c.glue = 0
+		if c.last != zwj {
+			c.ties = 0
+		}
+	}
+	c.last = r
+	if shown == "" {
+		c.text.Bytes = utf8.AppendRune(c.text.Bytes, r)
+		c.text.extend(st)
+		return
+	}
+	c.last, c.glue, c.ties = 0, 0, 0
+	c.text.addString(shown, Style{Role: themes.Control})
+}
+
+// Inline returns one line of foreign text that is safe to draw cell by cell: newlines
+// and all other controls are made visible, a tab is a blank.
+func Inline(s string) string {
+	if n := printable([]byte(s)); n == len(s) && !strings.ContainsAny(s, "\n\t") {
+		return s
+	}
+	var t Text
+	c := cleaner{text: &t}
+	for i, line := range strings.Split(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\t", " "), "\n") {
+		if i > 0 {
+			t.addString("\u240a", Style{})
+			c.last = 0
+		}
+		c.put([]byte(line), Style{})
+	}
+	return string(t.Bytes)
+}
+
+// Plain returns one line of foreign text for a stock tview widget. Beside what Inline
+// does, no tag of tview's is left in it: a word joiner, which is not drawn, follows
+// each opening bracket. Pieces may be put together.
+func Plain(s string) string {
+	return strings.ReplaceAll(Inline(s), "[", "[\u2060")
+}

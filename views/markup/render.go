@@ -1,0 +1,340 @@
+package markup
+
+import (
+	"bytes"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"buddy/themes"
+)
+
+var markdownParser = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
+})
+
+const (
+	codeIndent = "  "
+	quoteBar   = "│ "
+	bullet     = "• "
+	ruleLine   = "────────────────────────"
+	maxNesting = 16 // containers that indent; deeper ones do not
+)
+
+// renderer appends parsed markdown to a Text.
+type renderer struct {
+	text  *Text
+	clean cleaner
+	src   []byte
+	width int
+
+	rest  string // what rows in the current containers begin with
+	first string // what the next line begins with instead: a list's marker
+	depth int
+}
+
+// render appends a whole piece of markdown to t.
+func render(t *Text, src []byte, width int) {
+	src = slices.Clip(src) // a segment's Value may append a newline to what it is cut from
+	doc := markdownParser().Parse(text.NewReader(src))
+	r := renderer{text: t, clean: cleaner{text: t}, src: src, width: width}
+	r.blocks(doc, false)
+}
+
+// line begins a new line. more is an indentation of this line alone.
+func (r *renderer) line(wrap Wrap, more string) {
+	first, rest := r.first, r.rest+more
+	if first == "" {
+		first = r.rest
+	}
+	r.first = ""
+	r.rawLine(first+more, rest, wrap)
+}
+
+func (r *renderer) rawLine(first, rest string, wrap Wrap) {
+	r.text.Line(wrap, rest)
+	r.text.addString(first, Style{Role: themes.Muted})
+	r.clean.last = '\n'
+}
+
+// put writes foreign bytes on the current line.
+func (r *renderer) put(p []byte, st Style) {
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			break
+		}
+		r.clean.put(bytes.TrimSuffix(p[:i], []byte("\r")), st)
+		r.clean.put([]byte(" "), st)
+		p = p[i+1:]
+	}
+	r.clean.put(p, st)
+}
+
+// gap separates two blocks.
+func (r *renderer) gap() {
+	if len(r.text.Bytes) > 0 {
+		r.rawLine(strings.TrimRight(r.rest, " "), "", Hard)
+	}
+}
+
+// blocks renders the children of a container. In a tight one no blank lines are
+// between them.
+func (r *renderer) blocks(n ast.Node, tight bool) {
+	some := false
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if c.Kind() == ast.KindLinkReferenceDefinition {
+			continue
+		}
+		if !tight && (some || r.top() && r.first == "") {
+			r.gap()
+		}
+		some = true
+		r.block(c)
+	}
+}
+
+// top tells whether the renderer is in no container.
+func (r *renderer) top() bool { return r.depth == 0 }
+
+func (r *renderer) block(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		r.line(Words, "")
+		r.put([]byte(strings.Repeat("#", n.Level)+" "), Style{Role: themes.Heading})
+		r.inlines(n, Style{Role: themes.Heading})
+	case *ast.Paragraph, *ast.TextBlock:
+		r.line(Words, "")
+		r.inlines(n, Style{})
+	case *ast.FencedCodeBlock:
+		r.code(n, string(n.Language(r.src)))
+	case *ast.CodeBlock:
+		r.code(n, "")
+	case *ast.HTMLBlock:
+		r.html(n)
+	case *ast.ThematicBreak:
+		r.line(Words, "")
+		r.put([]byte(ruleLine), Style{Role: themes.Muted})
+	case *ast.Blockquote:
+		r.quote(n)
+	case *ast.List:
+		r.list(n)
+	case *east.Table:
+		r.table(n)
+	default:
+		r.line(Words, "")
+		r.inlines(n, Style{})
+	}
+}
+
+// inside renders a container whose lines begin with more.
+func (r *renderer) inside(n ast.Node, first, more string, tight bool) {
+	rest, depth := r.rest, r.depth
+	if r.first == "" {
+		r.first = rest
+	}
+	if r.depth++; r.depth <= maxNesting {
+		r.first += first
+		r.rest += more
+	}
+	before := len(r.text.Paras)
+	r.blocks(n, tight)
+	if len(r.text.Paras) == before { // an empty item still has its marker
+		r.line(Words, "")
+	}
+	r.rest, r.depth = rest, depth
+}
+
+func (r *renderer) quote(n *ast.Blockquote) { r.inside(n, quoteBar, quoteBar, false) }
+
+func (r *renderer) list(n *ast.List) {
+	number := n.Start
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if c != n.FirstChild() && !n.IsTight {
+			r.gap()
+		}
+		marker := bullet
+		if n.IsOrdered() {
+			marker = strconv.Itoa(number) + string(n.Marker) + " "
+			number++
+		}
+		r.inside(c, marker, strings.Repeat(" ", len([]rune(marker))), n.IsTight)
+	}
+}
+
+func (r *renderer) html(n *ast.HTMLBlock) {
+	put := func(p []byte) {
+		r.line(Words, "")
+		r.put(bytes.TrimRight(p, "\r\n"), Style{Role: themes.Muted})
+	}
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		put(line.Value(r.src))
+	}
+	if n.HasClosure() {
+		put(n.ClosureLine.Value(r.src))
+	}
+}
+
+func (r *renderer) code(n ast.Node, lang string) {
+	lines := n.Lines()
+	for i := range lines.Len() {
+		line := lines.At(i)
+		r.codeLine(lang, codeIndent, bytes.TrimRight(line.Value(r.src), "\r\n"))
+	}
+	if lines.Len() == 0 {
+		r.codeLine(lang, codeIndent, nil)
+	}
+}
+
+func (r *renderer) codeLine(lang, indent string, line []byte) {
+	r.line(Hard, indent)
+	for _, piece := range highlightLine(lang, line) {
+		r.put(piece.text, piece.style)
+	}
+}
+
+// inlines renders the inline children of a node.
+func (r *renderer) inlines(n ast.Node, st Style) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		r.inline(c, st)
+	}
+}
+
+func (r *renderer) inline(n ast.Node, st Style) {
+	switch n := n.(type) {
+	case *ast.Text:
+		r.inlineText(n, st)
+	case *ast.String:
+		r.put(n.Value, st)
+	case *ast.CodeSpan:
+		st.Role = themes.Code
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			if t, ok := c.(*ast.Text); ok {
+				r.put(t.Segment.Value(r.src), st)
+			}
+		}
+	case *ast.Emphasis:
+		r.inlines(n, emphasize(st, n.Level))
+	case *east.Strikethrough:
+		st.Attr |= Strike
+		r.inlines(n, st)
+	case *ast.Link:
+		r.inlines(n, r.link(st, n.Destination))
+		r.destination(n.Destination, st)
+	case *ast.Image:
+		r.put([]byte("image: "), Style{Role: themes.Muted})
+		r.inlines(n, r.link(st, n.Destination))
+	case *ast.AutoLink:
+		r.put(n.Label(r.src), r.link(st, n.URL(r.src)))
+	case *ast.RawHTML:
+		st.Role = themes.Muted
+		for i := range n.Segments.Len() {
+			s := n.Segments.At(i)
+			r.put(s.Value(r.src), st)
+		}
+	case *east.TaskCheckBox:
+		box := "☐ "
+		if n.IsChecked {
+			box = "☑ "
+		}
+		r.put([]byte(box), st)
+	default:
+		r.inlines(n, st)
+	}
+}
+
+func emphasize(st Style, level int) Style {
+	switch {
+	case st.Role != themes.Text && level > 1:
+		st.Attr |= Bold
+	case st.Role != themes.Text:
+		st.Attr |= Italic
+	case level > 1:
+		st.Role = themes.Strong
+	default:
+		st.Role = themes.Emphasis
+	}
+	return st
+}
+
+func (r *renderer) inlineText(n *ast.Text, st Style) {
+	value := n.Segment.Value(r.src)
+	if !n.IsRaw() {
+		value = unescape(value)
+	}
+	r.put(bytes.TrimSuffix(value, []byte("\r")), st)
+	switch {
+	case n.HardLineBreak():
+		r.line(Words, "")
+	case n.SoftLineBreak():
+		r.put([]byte(" "), st)
+	}
+}
+
+// link gives a style a link, if it is one that may be opened.
+func (r *renderer) link(st Style, dest []byte) Style {
+	st.Role = themes.Link
+	t := r.text
+	if !isWeb(dest) || len(t.Links) >= maxLinks {
+		return st
+	}
+	if n := len(t.Links); n == 0 || t.Links[n-1] != string(dest) {
+		t.Links = append(t.Links, string(dest))
+	}
+	st.Link = uint16(len(t.Links))
+	return st
+}
+
+// isWeb tells whether a destination is an http or https address of ASCII letters only:
+// what is given to the terminal as a link holds nothing else.
+func isWeb(dest []byte) bool {
+	for _, b := range dest {
+		if b <= ' ' || b >= 0x7f {
+			return false
+		}
+	}
+	u, err := url.Parse(string(dest))
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// destination shows where a link leads that the terminal cannot open.
+func (r *renderer) destination(dest []byte, st Style) {
+	if len(dest) > 0 && !isWeb(dest) && !bytes.HasSuffix(r.text.Bytes, dest) {
+		st.Role = themes.Muted
+		r.put([]byte(" ("), st)
+		r.put(dest, st)
+		r.put([]byte(")"), st)
+	}
+}
+
+// unescape resolves backslashes and entities.
+func unescape(p []byte) []byte {
+	if bytes.IndexByte(p, '\\') < 0 && bytes.IndexByte(p, '&') < 0 {
+		return p
+	}
+	out := make([]byte, 0, len(p))
+	for i := 0; i < len(p); i++ {
+		if p[i] == '\\' && i+1 < len(p) && util.IsPunct(p[i+1]) {
+			i++
+		} else if p[i] == '&' {
+			if n := bytes.IndexByte(p[i:min(len(p), i+40)], ';'); n > 0 {
+				out = append(out, util.ResolveEntityNames(util.ResolveNumericReferences(p[i:i+n+1]))...)
+				i += n
+				continue
+			}
+		}
+		out = append(out, p[i])
+	}
+	return out
+}

@@ -1,0 +1,304 @@
+package markup
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+const (
+	// slowChunk is how long an open chunk may be to be parsed at each delta; a longer
+	// one is parsed when it has grown by an eighth.
+	slowChunk = 4 << 10
+	// Text with a line longer than plainLine, with more than plainQuotes quotes in each
+	// other, or with a paragraph whose length times its links is over plainLinks is not
+	// parsed but shown as it is: the parser's work grows with the square of them.
+	plainLine   = 8 << 10
+	plainQuotes = 48
+	plainLinks  = 4 << 20
+)
+
+// Markdown renders an answer while it grows. Chunks of it that are complete (A4: a
+// paragraph, a list, a fence) are rendered once; only the open one is rendered at each
+// delta. Finish renders everything once more, because a link may be defined at the end.
+type Markdown struct {
+	Text  Text
+	width int
+
+	done   int      // bytes of the source that are rendered for good
+	seen   int      // bytes of the source whose lines the scanner has read
+	parsed int      // how much of the source the open chunk's last parse saw; 0 for none
+	shown  int      // length of Text after that parse
+	kept   textMark // what of Text stays
+	scan   scanner
+}
+
+// textMark is a place in a Text.
+type textMark struct{ bytes, links int }
+
+// NewMarkdown returns an empty answer, to be drawn at a width: tables are made to fit.
+func NewMarkdown(width int) *Markdown { return &Markdown{width: width} }
+
+// Grow renders src, which begins with what it was given before, and returns the offset
+// in Text.Bytes from which on Text changed.
+func (m *Markdown) Grow(src []byte) (from int) {
+	from = m.kept.bytes
+	for m.seen < len(src) {
+		n := bytes.IndexByte(src[m.seen:], '\n')
+		if n < 0 {
+			break
+		}
+		m.readLine(src, m.seen+n+1)
+	}
+	if rest := len(src) - m.done; rest > slowChunk && m.parsed > 0 && len(src)-m.parsed < rest/8 {
+		m.pending(src)
+		return m.shown
+	}
+	m.open(src)
+	return from
+}
+
+// Finish renders src as the whole answer and returns from where on Text changed.
+func (m *Markdown) Finish(src []byte) (from int) {
+	if tame(src) {
+		*m = Markdown{width: m.width, Text: m.Text}
+		m.rewind()
+		render(&m.Text, src, m.width)
+		return 0
+	}
+	from = m.Grow(src)
+	if m.scan.fence.open() {
+		return from
+	}
+	m.rewind()
+	m.chunk(src[m.done:])
+	return from
+}
+
+// rewind drops what is not rendered for good.
+func (m *Markdown) rewind() {
+	m.Text.truncate(m.kept.bytes)
+	m.Text.Links = m.Text.Links[:m.kept.links]
+}
+
+func (m *Markdown) keep(done int) {
+	m.done, m.parsed = done, 0
+	m.kept = textMark{len(m.Text.Bytes), len(m.Text.Links)}
+}
+
+// readLine reads the line up to end, and renders for good what it completes.
+func (m *Markdown) readLine(src []byte, end int) {
+	line := bytes.TrimRight(src[m.seen:end], "\r\n")
+	start := m.seen
+	m.seen = end
+	was := m.scan.fence
+	switch m.scan.read(line) {
+	case lineStarts, lineOpens:
+		if start > m.done {
+			m.rewind()
+			m.chunk(src[m.done:start])
+			m.keep(start)
+		}
+		if m.scan.fence.open() {
+			m.rewind()
+			m.keep(end)
+		}
+	case lineCode:
+		m.rewind()
+		m.codeLine(was, line)
+		m.keep(end)
+	case lineCloses:
+		m.rewind()
+		if was.lines == 0 {
+			m.codeLine(was, nil)
+		}
+		m.keep(end)
+	}
+}
+
+// open renders what follows the last complete chunk, for now.
+func (m *Markdown) open(src []byte) {
+	if f := m.scan.fence; f.open() {
+		m.rewind()
+		if last := src[m.seen:]; !f.mayClose(last) {
+			m.codeLine(f, last)
+			m.parsed, m.shown = len(src), len(m.Text.Bytes)
+		}
+		return
+	}
+	m.rewind()
+	m.chunk(src[m.done:])
+	m.parsed = len(src)
+	m.shown = len(m.Text.Bytes)
+}
+
+// pending shows what came after the last parse of a long chunk as it is.
+func (m *Markdown) pending(src []byte) {
+	m.Text.truncate(m.shown)
+	m.Text.Put(string(whole(src[m.parsed:])), Style{})
+}
+
+// chunk renders one chunk.
+func (m *Markdown) chunk(src []byte) {
+	src = whole(src)
+	if tame(src) {
+		render(&m.Text, src, m.width)
+		return
+	}
+	r := renderer{text: &m.Text, clean: cleaner{text: &m.Text}, width: m.width}
+	r.gap()
+	for line := range bytes.Lines(src) {
+		r.line(Words, "")
+		r.put(bytes.TrimRight(line, "\r\n"), Style{})
+	}
+}
+
+func (m *Markdown) codeLine(f fence, line []byte) {
+	r := renderer{text: &m.Text, clean: cleaner{text: &m.Text}, width: m.width}
+	if f.lines == 0 {
+		r.gap()
+	}
+	for i := 0; i < f.indent && len(line) > 0 && line[0] == ' '; i++ {
+		line = line[1:]
+	}
+	r.codeLine(f.lang, codeIndent, whole(line))
+}
+
+// whole cuts a rune that is not complete off the end.
+func whole(p []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if b := p[len(p)-n]; b >= utf8.RuneSelf && utf8.RuneStart(b) {
+			if !utf8.FullRune(p[len(p)-n:]) {
+				return p[:len(p)-n]
+			}
+			break
+		}
+	}
+	return p
+}
+
+// tame tells whether the parser's work on src is in proportion to its length.
+func tame(src []byte) bool {
+	para, links := 0, 0 // length of the paragraph so far, and how many links it may have
+	for line := range bytes.Lines(src) {
+		if len(line) > plainLine || line[0] == '>' && bytes.Count(line[:min(len(line), 2*plainQuotes)], []byte(">")) > plainQuotes {
+			return false
+		}
+		if trimmed := bytes.TrimSpace(line); len(trimmed) == 0 || trimmed[0] == '|' || isItem(trimmed) {
+			para, links = 0, 0
+		}
+		para += len(line)
+		links += bytes.Count(line, []byte("]("))
+		if para*links > plainLinks {
+			return false
+		}
+	}
+	return true
+}
+
+// lineKind is what a line means for the chunks around it.
+type lineKind uint8
+
+const (
+	lineIn     lineKind = iota // belongs to the chunk before
+	lineStarts                 // begins a chunk
+	lineOpens                  // opens a fence, which is a chunk
+	lineCode                   // is code in a fence
+	lineCloses                 // closes it
+)
+
+// scanner finds where chunks begin, from complete lines.
+type scanner struct {
+	fence fence
+	blank bool // the line before was blank
+	list  bool // the chunk holds a list item
+}
+
+// fence is an open code fence: count times mark. The zero value is none.
+type fence struct {
+	mark   byte
+	count  int
+	indent int
+	lang   string
+	lines  int // lines of code so far
+}
+
+func (f fence) open() bool { return f.count > 0 }
+
+func (s *scanner) read(line []byte) lineKind {
+	if s.fence.open() {
+		return s.readCode(line)
+	}
+	trimmed := bytes.TrimLeft(line, " ")
+	indent := len(line) - len(trimmed)
+	if len(bytes.TrimSpace(line)) == 0 {
+		s.blank = true
+		return lineIn
+	}
+	wasBlank := s.blank
+	s.blank = false
+	if indent <= 3 && (!s.list || indent < 2) {
+		if f, ok := openingFence(trimmed); ok {
+			f.indent = indent
+			s.fence, s.list = f, false
+			return lineOpens
+		}
+	}
+	item := indent <= 3 && isItem(trimmed)
+	if indent == 0 && line[0] != '\t' && wasBlank && (!s.list || !item) {
+		s.list = item
+		return lineStarts
+	}
+	s.list = s.list || item
+	return lineIn
+}
+
+func (s *scanner) readCode(line []byte) lineKind {
+	if s.fence.closedBy(line) {
+		s.fence, s.blank = fence{}, true
+		return lineCloses
+	}
+	s.fence.lines++
+	return lineCode
+}
+
+// closedBy tells whether a complete line is the closing fence.
+func (f fence) closedBy(line []byte) bool {
+	line = bytes.TrimRight(line, " \t\r")
+	marks := bytes.TrimLeft(line, " ")
+	return len(line)-len(marks) <= 3 && len(marks) >= f.count && len(bytes.Trim(marks, string(f.mark))) == 0
+}
+
+// mayClose tells whether an incomplete line could become the closing fence.
+func (f fence) mayClose(line []byte) bool {
+	return len(bytes.Trim(bytes.TrimLeft(line, " "), string(f.mark))) == 0
+}
+
+func openingFence(line []byte) (fence, bool) {
+	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
+		return fence{}, false
+	}
+	info := bytes.TrimLeft(line, string(line[0]))
+	f := fence{mark: line[0], count: len(line) - len(info)}
+	if f.count < 3 || f.mark == '`' && bytes.IndexByte(info, '`') >= 0 {
+		return fence{}, false
+	}
+	if words := bytes.Fields(info); len(words) > 0 {
+		f.lang = string(words[0])
+	}
+	return f, true
+}
+
+// isItem tells whether a line begins a list item.
+func isItem(line []byte) bool {
+	n := 0
+	for n < len(line) && n < 9 && line[n] >= '0' && line[n] <= '9' {
+		n++
+	}
+	switch {
+	case n == len(line):
+		return false
+	case n > 0 && (line[n] == '.' || line[n] == ')'), n == 0 && bytes.IndexByte([]byte("-+*"), line[0]) >= 0:
+		return len(line) == n+1 || line[n+1] == ' ' || line[n+1] == '\t'
+	}
+	return false
+}

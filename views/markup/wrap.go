@@ -1,0 +1,181 @@
+package markup
+
+import (
+	"bytes"
+
+	"github.com/rivo/uniseg"
+)
+
+// tabStop is the distance of tab stops, in columns.
+const tabStop = 8
+
+// Cluster returns the length in bytes of the first character of p, which must not be
+// empty, and its width in columns. A character of width 0 is not drawn.
+func Cluster(p []byte) (n, width int) {
+	if p[0] < 0x80 && (len(p) == 1 || p[1] < 0x80) {
+		if p[0] < ' ' {
+			return 1, 0
+		}
+		return 1, 1
+	}
+	cluster, _, width, _ := uniseg.FirstGraphemeCluster(p, -1)
+	return len(cluster), width
+}
+
+// cell is Cluster for text that begins in a column: it knows how wide a tab is there.
+func cell(p []byte, col int) (n, width int) {
+	if p[0] == '\t' {
+		return 1, tabStop - col%tabStop
+	}
+	return Cluster(p)
+}
+
+// Cell is like Cluster but gives a tab its width in a column, which counts from 0.
+func Cell(p []byte, col int) (n, width int) { return cell(p, col) }
+
+// Width returns how many columns one line of safe text takes.
+func Width(p []byte) int {
+	col := 0
+	for len(p) > 0 {
+		n, width := cell(p, col)
+		col += width
+		p = p[n:]
+	}
+	return col
+}
+
+// Row is what one row of the screen shows of a Text.
+type Row struct{ From, To int32 }
+
+// Layout is a Text wrapped at a width. The zero value is empty.
+type Layout struct {
+	Rows  []Row
+	width int
+}
+
+// lookBack is how far before a change a row may end and yet be touched by it: a
+// character may grow while it arrives.
+const lookBack = 64
+
+// Wrap brings the rows up to date with t, of which the part before the offset from is
+// as it was when it was wrapped last. It costs as much as the part that follows from.
+func (l *Layout) Wrap(t *Text, width, from int) {
+	width = max(width, 1)
+	if width != l.width {
+		l.width, l.Rows = width, l.Rows[:0]
+	}
+	start := 0
+	for popped := 0; len(l.Rows) > 0; popped++ {
+		last := l.Rows[len(l.Rows)-1]
+		if popped >= 2 && int(last.To)+lookBack <= from {
+			break
+		}
+		start = int(last.From)
+		l.Rows = l.Rows[:len(l.Rows)-1]
+	}
+	l.wrapFrom(t, min(start, len(t.Bytes)))
+}
+
+func (l *Layout) wrapFrom(t *Text, pos int) {
+	para := Para{End: -1}
+	var rest int // columns of what continued rows begin with
+	for pos < len(t.Bytes) {
+		if pos >= int(para.End) {
+			para = t.paraAt(pos)
+			rest = l.room(para.Rest)
+		}
+		end := len(t.Bytes)
+		if n := bytes.IndexByte(t.Bytes[pos:], '\n'); n >= 0 {
+			end = pos + n
+		}
+		avail := l.width
+		if pos > 0 && t.Bytes[pos-1] != '\n' {
+			avail -= rest
+		}
+		for {
+			to, next := wrapRow(t.Bytes[:end], pos, avail, para.Wrap)
+			l.Rows = append(l.Rows, Row{int32(pos), int32(to)})
+			pos = next
+			if pos >= end {
+				break
+			}
+			avail = l.width - rest
+		}
+		pos = end + 1
+	}
+}
+
+// room returns the width of what continued rows begin with, 0 if it would take more
+// than half of the row: then it is left out.
+func (l *Layout) room(rest string) int {
+	if n := Width([]byte(rest)); n <= l.width/2 {
+		return n
+	}
+	return 0
+}
+
+// Rest returns what row i begins with, and the width of it.
+func (l *Layout) Rest(t *Text, i int) (string, int) {
+	rest := t.Rest(int(l.Rows[i].From))
+	if rest == "" {
+		return "", 0
+	}
+	n := l.room(rest)
+	if n == 0 {
+		return "", 0
+	}
+	return rest, n
+}
+
+// wrapRow returns where the row that begins at from ends, and where the next begins.
+func wrapRow(line []byte, from, avail int, wrap Wrap) (to, next int) {
+	col := 0
+	brk := breaks{to: -1}
+	for i := from; i < len(line); {
+		n, width := cell(line[i:], col)
+		if wrap == Words {
+			brk.before(i, width, line[i] == ' ')
+		}
+		if col+width > avail && col > 0 {
+			switch {
+			case brk.to < 0:
+				return i, i
+			case line[i] == ' ':
+				return brk.to, skipBlanks(line, i)
+			}
+			return brk.to, brk.next
+		}
+		col += width
+		i += n
+	}
+	return len(line), len(line)
+}
+
+// breaks follows where a row of words may be broken.
+type breaks struct {
+	to, next int // the last place: where the row would end, and the next begin
+	seen     bool
+	blank    bool // the character before is a blank
+	wide     bool // it is a wide one: such text has no blanks
+}
+
+// before looks at the character at i.
+func (b *breaks) before(i, width int, blank bool) {
+	switch {
+	case blank && b.seen && !b.blank:
+		b.to, b.next = i, i+1
+	case blank && b.seen:
+		b.next = i + 1
+	case !blank && !b.blank && b.seen && (b.wide || width == 2):
+		b.to, b.next = i, i
+	}
+	b.seen = b.seen || !blank
+	b.blank, b.wide = blank, width == 2
+}
+
+func skipBlanks(line []byte, i int) int {
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+	return i
+}

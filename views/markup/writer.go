@@ -1,0 +1,203 @@
+package markup
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"buddy/themes"
+)
+
+// Writer turns a stream of foreign bytes into Text, piece by piece; runes, sequences
+// and line ends may be cut anywhere. The zero Writer reads what people and models
+// wrote, where every control is made visible. With Terminal set it reads what programs
+// print: colours and attributes are kept, all other escape sequences are removed, and
+// text after a carriage return overwrites its line, as progress bars want it.
+type Writer struct {
+	Text     Text // what was written so far, for reading
+	Terminal bool
+	Role     themes.Role // of text that has no colour of its own
+
+	clean cleaner
+	style Style
+	esc   escape
+	part  []byte // the start of a rune that is not complete
+	cr    bool   // a carriage return came last
+	line  lineState
+}
+
+// lineState is what a terminal knows of the line that is written.
+type lineState struct {
+	start  int  // offset of the line in Text.Bytes
+	end    int  // where writing goes on; what follows it was there before
+	beyond bool // Text holds something after end
+	old    Text // the line as it was before a carriage return
+}
+
+// maxOverwrite is the longest line that a carriage return goes back on, in bytes; in a
+// longer one it is a line end.
+const maxOverwrite = 4096
+
+// Write adds p and returns the offset in Text.Bytes from which on Text changed.
+func (w *Writer) Write(p []byte) (from int) {
+	if w.clean.text == nil {
+		w.clean.text = &w.Text
+		w.style = w.base()
+	}
+	from = w.resume()
+	if len(w.part) > 0 {
+		p = append(w.part, p...)
+		w.part = nil
+	}
+	p = w.keepPart(p)
+	for len(p) > 0 {
+		n := w.text(p, &from)
+		p = p[n:]
+	}
+	w.pause()
+	return from
+}
+
+// Close says that nothing follows: the bytes of a rune that was cut become U+FFFD.
+func (w *Writer) Close() (from int) {
+	if w.clean.text == nil {
+		return 0
+	}
+	from = w.resume()
+	if w.cr && !w.Terminal {
+		w.clean.putRune('\r', w.style)
+	}
+	w.clean.put(w.part, w.style)
+	w.part, w.cr = nil, false
+	w.pause()
+	return from
+}
+
+func (w *Writer) base() Style { return Style{Role: w.Role} }
+
+// keepPart keeps back the start of a rune at the end of p.
+func (w *Writer) keepPart(p []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		b := p[len(p)-n]
+		if b < utf8.RuneSelf {
+			break
+		}
+		if utf8.RuneStart(b) {
+			if !utf8.FullRune(p[len(p)-n:]) {
+				w.part = append([]byte(nil), p[len(p)-n:]...)
+				return p[:len(p)-n]
+			}
+			break
+		}
+	}
+	return p
+}
+
+// text handles the start of p and returns how many bytes it took.
+func (w *Writer) text(p []byte, from *int) int {
+	if w.esc.active() {
+		return w.escape(p, from)
+	}
+	switch b := p[0]; {
+	case b == '\n':
+		w.cr = false
+		w.newline()
+		return 1
+	case w.cr && !w.Terminal:
+		w.cr = false
+		w.clean.putRune('\r', w.style)
+		return 0
+	case b == '\r':
+		w.cr = true
+		return 1
+	case b == 0x1b && w.Terminal:
+		w.esc = escape{state: escStart}
+		return 1
+	}
+	if w.cr {
+		w.cr = false
+		w.goBack(from)
+	}
+	n := bytes.IndexAny(p, "\n\r\x1b")
+	if !w.Terminal {
+		n = bytes.IndexAny(p, "\n\r")
+	}
+	if n == 0 {
+		n = 1
+	}
+	if n < 0 {
+		n = len(p)
+	}
+	w.clean.put(p[:n], w.style)
+	return n
+}
+
+func (w *Writer) newline() {
+	w.pause()
+	w.Text.add([]byte{'\n'}, w.base())
+	w.clean.last = '\n'
+	w.line.start = len(w.Text.Bytes)
+	w.forget()
+}
+
+// forget drops what the line held before a carriage return.
+func (w *Writer) forget() {
+	w.line.old.truncate(0)
+	w.line.beyond = false
+	w.line.end = 0
+}
+
+// goBack sets the cursor to the start of the line.
+func (w *Writer) goBack(from *int) {
+	w.pause()
+	if len(w.Text.Bytes)-w.line.start > maxOverwrite {
+		w.newline()
+		return
+	}
+	w.line.beyond = false
+	w.line.old.truncate(0)
+	w.line.old.addText(&w.Text, w.line.start, len(w.Text.Bytes))
+	w.Text.truncate(w.line.start)
+	w.clean.last = '\n'
+	*from = min(*from, w.line.start)
+}
+
+// pause shows what the new text of a line has not overwritten yet.
+func (w *Writer) pause() {
+	old := &w.line.old
+	if w.line.beyond || len(old.Bytes) == 0 {
+		return
+	}
+	col := Width(w.Text.Bytes[w.line.start:])
+	at, skipped := 0, 0
+	for at < len(old.Bytes) && skipped < col {
+		n, width := cell(old.Bytes[at:], skipped)
+		at, skipped = at+n, skipped+width
+	}
+	w.line.end, w.line.beyond = len(w.Text.Bytes), true
+	for ; skipped > col && at < len(old.Bytes); col++ {
+		w.Text.addString(" ", w.base()) // half of a wide character is left
+	}
+	w.Text.addText(old, at, len(old.Bytes))
+}
+
+// resume takes away what pause showed and returns where text goes on.
+func (w *Writer) resume() int {
+	if w.line.beyond {
+		w.Text.truncate(w.line.end)
+		w.line.beyond = false
+	}
+	return len(w.Text.Bytes)
+}
+
+// eraseLine handles CSI K: 0 erases what follows the cursor, 2 the whole line.
+func (w *Writer) eraseLine(param []byte, from *int) {
+	if w.cr {
+		w.cr = false
+		w.goBack(from)
+	}
+	w.forget()
+	if len(param) == 1 && param[0] == '2' {
+		w.Text.truncate(w.line.start)
+		*from = min(*from, w.line.start)
+	}
+}
