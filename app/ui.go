@@ -1,0 +1,7 @@
+package app
+
+import "os"
+
+func fullScreen(f *flags, resume string, stdin, stdout *os.File) error {
+	return usage("not yet")
+}
