@@ -530,6 +530,29 @@ func TestBadCommands(t *testing.T) { // G08
 	})
 }
 
+func TestReports(t *testing.T) { // I09, G11: while a task runs, too
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil, hangs("thinking"))
+		s.do(event.Report{What: event.ReportTasks})
+		if n, _ := find[event.Notice](s); n.Text != "no tasks" {
+			t.Errorf("tasks of an idle session: %q", n.Text)
+		}
+		s.do(event.Submit{Text: "go on"}, event.Submit{Text: "and this"}, event.Report{What: event.ReportTasks})
+		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, `#1  main  0s  running  "go on"`) || !strings.Contains(n.Text, `prompt 2  waits  "and this"`) {
+			t.Errorf("tasks: %q", n.Text)
+		}
+		s.do(event.SetMode{Mode: action.ModeAll, Duration: time.Hour}, event.Report{What: event.ReportStatus})
+		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "scripted") || !strings.Contains(n.Text, "all until") {
+			t.Errorf("status: %q", n.Text)
+		}
+		s.do(event.Report{What: "weather"})
+		if _, n := find[event.Error](s); n != 1 {
+			t.Errorf("%d errors for an unknown report, want one", n)
+		}
+		s.stop()
+	})
+}
+
 func TestReusedCallIDs(t *testing.T) { // C02, P15: providers number calls from 1 in every answer
 	synctest.Test(t, func(t *testing.T) {
 		call := `c1 do {"kind":"file_read","do":"echo"}`

@@ -52,6 +52,16 @@ func (a *approvals) judge(act action.Action) action.Verdict {
 	return a.policy.Judge(act, mode)
 }
 
+// current returns the mode and when it ends; zero is never.
+func (a *approvals) current() (action.Mode, time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.until.IsZero() && !a.now().Before(a.until) {
+		return action.ModeAsk, time.Time{}
+	}
+	return a.mode, a.until
+}
+
 // request asks a person and waits for the answer, or for ctx to end, which denies.
 func (a *approvals) request(ctx context.Context, task, turn int, callID string, act action.Action, v action.Verdict) event.ApprovalAnswered {
 	id := fmt.Sprintf("appr-%d-%s", task, newID())

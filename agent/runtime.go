@@ -82,6 +82,8 @@ type counters struct{ prompt, task, turn, call, out int }
 // task is the exchange that runs.
 type task struct {
 	id     int
+	title  string
+	began  time.Time
 	cancel context.CancelCauseFunc
 }
 
@@ -198,6 +200,8 @@ func (r *Runtime) handle(c event.Command) {
 		r.cancelTask(c.Task)
 	case event.SetMode:
 		r.asks.setMode(c.Mode, c.Duration)
+	case event.Report:
+		r.report(c.What)
 	case event.WatchPanes:
 		if r.opts.Panes != nil {
 			r.opts.Panes.Watch(c.IDs)
@@ -276,12 +280,12 @@ func (r *Runtime) cancelTask(id int) {
 func (r *Runtime) startTask(title string, prompts []event.PromptSubmitted, work func(context.Context, *task) (event.Outcome, error)) {
 	r.ids.task++
 	ctx, cancel := context.WithCancelCause(r.ctx)
-	t := &task{id: r.ids.task, cancel: cancel}
+	t := &task{id: r.ids.task, title: cut(title, 80), began: r.opts.Now(), cancel: cancel}
 	r.main, r.pending = t, false
 	for _, p := range prompts {
 		r.enter(t.id, p)
 	}
-	r.emit(t.id, 0, event.TaskStarted{ID: t.id, Kind: event.MainTask, Title: cut(title, 80)})
+	r.emit(t.id, 0, event.TaskStarted{ID: t.id, Kind: event.MainTask, Title: t.title})
 	r.done.Add(1)
 	go r.runTask(ctx, t, work)
 }

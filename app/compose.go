@@ -170,8 +170,10 @@ func paneEvent(e tmux.PaneEvent) event.Event {
 }
 
 func paneScreen(s tmux.Screen) event.Event {
-	return event.PaneScreen{Pane: s.Pane, W: s.W, H: s.H, Rows: s.Rows,
-		Cursor: event.Cursor{X: s.CursorX, Y: s.CursorY, Visible: s.CursorVisible}}
+	return event.PaneScreen{
+		Pane: s.Pane, W: s.W, H: s.H, Rows: s.Rows,
+		Cursor: event.Cursor{X: s.CursorX, Y: s.CursorY, Visible: s.CursorVisible},
+	}
 }
 
 // start begins the session. Who wants its first events subscribes before.

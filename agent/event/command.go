@@ -19,6 +19,15 @@ const (
 	Reject Decision = "deny"
 )
 
+// ReportKind says what a report is about.
+type ReportKind string
+
+// The reports.
+const (
+	ReportStatus ReportKind = "status" // model, endpoint, tools, counters (I09)
+	ReportTasks  ReportKind = "ps"     // what runs and what waits (G11)
+)
+
 type (
 	// Submit is a prompt. While a task runs it queues.
 	Submit struct{ Text string }
@@ -39,6 +48,8 @@ type (
 		Mode     action.Mode
 		Duration time.Duration
 	}
+	// Report asks for a Notice about the session: its state or its tasks.
+	Report struct{ What ReportKind }
 	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
 	WatchPanes struct{ IDs []string }
 )
@@ -49,4 +60,5 @@ func (Continue) command()   {}
 func (Approve) command()    {}
 func (Cancel) command()     {}
 func (SetMode) command()    {}
+func (Report) command()     {}
 func (WatchPanes) command() {}

@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+)
+
+// report answers a question about the session. It works while a task runs.
+func (r *Runtime) report(what event.ReportKind) {
+	var text string
+	switch what {
+	case event.ReportStatus:
+		text = r.status()
+	case event.ReportTasks:
+		text = r.tasks()
+	default:
+		r.reject("unknown report %q (have: %s, %s)", what, event.ReportStatus, event.ReportTasks)
+		return
+	}
+	r.emit(0, 0, event.Notice{Text: text, Code: string(what)})
+}
+
+// status tells the model, the tools and the counters (I09).
+func (r *Runtime) status() string {
+	info := r.opts.Model.Info()
+	endpoint := info.BaseURL
+	if endpoint == "" {
+		endpoint = "built in"
+	}
+	var tools []string
+	for _, d := range r.opts.Tools.Definitions() {
+		tools = append(tools, d.Name)
+	}
+	mode, until := r.asks.current()
+	approvals := string(mode)
+	if !until.IsZero() {
+		approvals += " until " + until.Format("15:04:05")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	window := "unknown"
+	if info.Window > 0 {
+		window = fmt.Sprintf("%d tokens", info.Window)
+	}
+	return strings.Join([]string{
+		fmt.Sprintf("session    %s in %s on %s", r.opts.Session, r.opts.Cwd, r.opts.Target),
+		fmt.Sprintf("model      %s (%s), %s, window %s", info.Model, info.API, endpoint, window),
+		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
+		fmt.Sprintf("approvals  %s", approvals),
+		fmt.Sprintf("context    about %d tokens in %d messages", r.hist.Tokens(), len(r.hist.Messages())),
+		fmt.Sprintf("used       %d tokens in, %d out, in %d turns", r.usage.SessionPrompt, r.usage.SessionCompletion, r.ids.turn),
+	}, "\n")
+}
+
+// tasks lists what runs and what waits (G11).
+func (r *Runtime) tasks() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var lines []string
+	if t := r.main; t != nil {
+		lines = append(lines, fmt.Sprintf("#%d  main  %s  running  %q", t.id, r.opts.Now().Sub(t.began).Round(time.Second), t.title))
+	}
+	for _, p := range r.queue {
+		lines = append(lines, fmt.Sprintf("    prompt %d  waits  %q", p.ID, cut(p.Text, 80)))
+	}
+	if len(lines) == 0 {
+		return "no tasks"
+	}
+	return strings.Join(lines, "\n")
+}
