@@ -90,7 +90,7 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 		Version:       Version,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, SilenceUsage: true,
-		RunE: func(*cobra.Command, []string) error { return fullScreen(f, "", stdin, stdout) },
+		RunE: func(*cobra.Command, []string) error { return fullScreen(f, "") },
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -102,11 +102,11 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.theme, "theme", "", "the colours: dark or light")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
 	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
-	root.AddCommand(resumeCommand(f, stdin, stdout), execCommand(f, stdin, stdout, stderr))
+	root.AddCommand(resumeCommand(f), execCommand(f, stdin, stdout, stderr))
 	return root
 }
 
-func resumeCommand(f *flags, stdin, stdout *os.File) *cobra.Command {
+func resumeCommand(f *flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "resume [ID]",
 		Short:   "go on with a session of this folder",
@@ -120,7 +120,7 @@ func resumeCommand(f *flags, stdin, stdout *os.File) *cobra.Command {
 			if f.last {
 				id = "last"
 			}
-			return fullScreen(f, id, stdin, stdout)
+			return fullScreen(f, id)
 		},
 	}
 	c.Flags().BoolVar(&f.last, "last", false, "the session that was used last")

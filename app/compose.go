@@ -255,6 +255,13 @@ func (j *journal) Range(after uint64, f func(event.Envelope) bool) error {
 	return nil
 }
 
+// exists says that the session has a file.
+func (j *journal) exists() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.file != nil
+}
+
 func (j *journal) close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -1,7 +1,330 @@
 package app
 
-import "os"
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"time"
 
-func fullScreen(f *flags, resume string, stdin, stdout *os.File) error {
-	return usage("not yet")
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/layout"
+	"buddy/app/loop"
+	"buddy/app/screen"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views"
+)
+
+// ui is the full screen: the state, the views that draw it, and what the person means by
+// a key. It lives on the UI goroutine.
+type ui struct {
+	tview.Box
+	deps  deps
+	state state.State
+	v     panes
+	lay   layout.Layout
+
+	focus layout.Pane // of the panes; dialogs over them come first
+	tab   layout.Pane // the pane last focused other than the prompt
+	zoom  bool
+	left  int    // percent of the width for the conversation; 0 = as drawn
+	help  bool   // the help shows
+	away  string // id of the approval that the person left open
+	armed keymap.Action
+	busy  bool
+	calm  bool // the terminal does not have the focus
+}
+
+// deps are what the screen needs from outside.
+type deps struct {
+	send    func(event.Command)
+	keys    *keymap.Map
+	theme   *themes.Theme
+	now     func() time.Time
+	home    string
+	quit    func()
+	tick    func(on bool)
+	repaint func()
+	copy    func(text string)
+	draft   func()            // the draft changed
+	record  func(text string) // a line for the history
+}
+
+// panes are the views.
+type panes struct {
+	header       *views.Header
+	conversation *views.Conversation
+	output       *views.Output
+	panes        *views.Panes
+	tasks        *views.Tasks
+	status       *views.StatusLine
+	prompt       *views.Prompt
+	footer       *views.Footer
+	tabs         *views.TabBar
+	approval     *views.Approval
+	help         *views.Help
+}
+
+// welcome is what an empty conversation shows.
+var welcome = []string{
+	"buddy works with you in this terminal: it runs commands in real tmux panes,",
+	"shows you what they print, and asks before it changes anything.",
+	"",
+	"Try:",
+	"  tour                       three steps through the program",
+	"  run mkdir demo && ls -la   a command that needs your yes",
+	"  /help                      all keys and commands",
+}
+
+func newUI(d deps) *ui {
+	u := &ui{Box: *tview.NewBox(), deps: d, tab: layout.Conversation}
+	t, k := d.theme, d.keys
+	u.v = panes{
+		header:       views.NewHeader(t, k, d.home, time.Local),
+		conversation: views.NewConversation(t, k, d.now),
+		output:       views.NewOutput(t, k, d.now),
+		panes:        views.NewPanes(t, k),
+		tasks:        views.NewTasks(t, k, d.now),
+		status:       views.NewStatusLine(t, k, d.now),
+		prompt:       views.NewPrompt(t, k),
+		footer:       views.NewFooter(t, k),
+		tabs:         views.NewTabBar(t, k),
+		approval:     views.NewApproval(t, k, d.now),
+		help:         views.NewHelp(t, k),
+	}
+	u.v.conversation.SetWelcome(welcome)
+	u.v.conversation.OnCopy = d.copy
+	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
+	u.v.panes.OnZoom = func() { u.zoom = !u.zoom }
+	u.v.tasks.OnCancel = func(id int) { d.send(event.Cancel{Task: id}) }
+	u.v.tasks.OnApproval = func(string) { u.away = "" }
+	u.v.approval.OnAnswer = func(a event.Approve) { d.send(a) }
+	u.v.approval.OnLeave = func() { u.away = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
+	u.v.help.OnClose = func() { u.help = false }
+	u.v.help.SetCommands(commandHelp())
+	u.v.prompt.SetCommands(commandHelp())
+	u.v.prompt.OnSubmit = u.submit
+	u.v.prompt.OnChange = d.draft
+	u.v.prompt.OnEOF = u.quit
+	u.v.prompt.OnUnqueue = func(id int) { d.send(event.Unqueue{ID: id}) }
+	u.v.prompt.OnContinue = func() { d.send(event.Continue{}) }
+	u.setFocus(layout.Prompt)
+	return u
+}
+
+func list(id string) []string {
+	if id == "" {
+		return nil
+	}
+	return []string{id}
+}
+
+// apply folds events into the state and tells the views.
+func (u *ui) apply(batch []event.Envelope) bool {
+	var ch state.Changed
+	for _, env := range batch {
+		ch |= u.state.Apply(env)
+	}
+	return u.update(ch)
+}
+
+// update tells the views what changed and reports whether anything did.
+func (u *ui) update(ch state.Changed) bool {
+	if ch == 0 {
+		return false
+	}
+	for _, v := range []interface {
+		Update(*state.State, state.Changed)
+	}{u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.prompt, u.v.footer, u.v.approval} {
+		v.Update(&u.state, ch)
+	}
+	u.busy = u.v.status.Busy()
+	u.deps.tick(u.busy && !u.calm)
+	return true
+}
+
+// asking says that the approval dialog shows and takes the keys.
+func (u *ui) asking() bool {
+	id := u.v.approval.Asked()
+	return id != "" && id != u.away
+}
+
+// submit takes a line from the prompt.
+func (u *ui) submit(text string) {
+	u.deps.record(text)
+	if runCommand(u, text) {
+		return
+	}
+	u.deps.send(event.Submit{Text: text})
+}
+
+// quit ends the program; while something runs it asks for one more Ctrl-C.
+func (u *ui) quit() {
+	if t := u.state.Running(); t != nil && u.armed != keymap.Interrupt {
+		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · Ctrl-C quits", t.ID))
+		return
+	}
+	u.deps.quit()
+}
+
+// hint shows a line until the next key, which is what arms asks for or something else.
+func (u *ui) hint(arms keymap.Action, text string) {
+	u.armed = arms
+	u.v.status.SetHint(text)
+}
+
+// fullScreen opens the full screen on a new session, or on the one to resume.
+func fullScreen(f *flags, resume string) error {
+	loop.QuickStart()
+	s, err := screen.Open()
+	if err != nil {
+		return exit{exitFailed, err.Error()}
+	}
+	defer s.Fini() // gives the terminal back on every way out
+	theme, err := chooseTheme(f)
+	if err != nil {
+		s.Fini()
+		return err
+	}
+	p, err := compose(f, resume, action.ModeAsk)
+	if err != nil {
+		s.Fini()
+		return err
+	}
+	var said bytes.Buffer // what is to be read after the screen is gone
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	w := &window{program: p, screen: s}
+	w.ui = newUI(w.deps(theme))
+	w.loop = loop.New(loop.Config[event.Envelope]{
+		Screen: s, Root: w.ui, Events: p.rt.Subscribe(ctx),
+		Apply: w.ui.apply, Key: w.ui.key, Tick: func() {},
+		On:   screen.Handlers{Paste: w.ui.paste, Focus: w.ui.focused},
+		Stop: func() { p.close(&said) },
+	})
+	w.open()
+	err = w.loop.Run(ctx)
+	w.saveDraft()
+	s.Fini()
+	_, _ = said.WriteTo(os.Stderr)
+	if err != nil {
+		return exit{exitFailed, fmt.Sprintf("terminal: %v", err)}
+	}
+	return nil
+}
+
+// chooseTheme returns the theme of the command line, without colours if none are wanted.
+func chooseTheme(f *flags) (*themes.Theme, error) {
+	name := f.theme
+	if name == "" {
+		name = "dark"
+	}
+	t, err := themes.Load(name)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	if f.noColor || os.Getenv("NO_COLOR") != "" {
+		t = t.WithoutColor()
+	}
+	return t, nil
+}
+
+// window joins the screen with the program behind it.
+type window struct {
+	program *program
+	screen  *screen.Screen
+	ui      *ui
+	loop    *loop.Loop[event.Envelope]
+	lines   *lineHistory
+	saving  *time.Timer
+	drafted string // the draft that is on the disk
+}
+
+func (w *window) deps(theme *themes.Theme) deps {
+	home, _ := os.UserHomeDir() // "" shows paths whole
+	return deps{
+		send: w.program.rt.Send, keys: keymap.Default(), theme: theme, now: time.Now, home: home,
+		quit:    func() { w.loop.Quit() },
+		tick:    func(on bool) { w.loop.SetTicking(on) },
+		repaint: func() { w.screen.Sync() },
+		copy:    func(text string) { w.screen.SetClipboard([]byte(text)) },
+		draft:   w.draftChanged,
+		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
+	}
+}
+
+// open shows what there is of the session and starts it.
+func (w *window) open() {
+	w.lines = openHistory()
+	w.ui.v.prompt.SetHistory(w.lines.load())
+	if len(w.program.replay) > 0 {
+		w.ui.apply(w.program.replay)
+		if text, err := w.program.store.LoadDraft(w.program.id); err == nil {
+			w.ui.v.prompt.SetText(text)
+		}
+	}
+	w.loop.SetFocus(w.ui)
+	w.program.start()
+}
+
+// draftChanged saves the draft a second later (DECISIONS 13).
+func (w *window) draftChanged() {
+	if w.saving == nil {
+		w.saving = time.AfterFunc(time.Second, func() { w.loop.Post(w.saveDraft) })
+	}
+}
+
+// saveDraft writes the draft if the session has a file.
+func (w *window) saveDraft() {
+	w.saving = nil
+	text := w.ui.v.prompt.Text()
+	if text == w.drafted || !w.program.journal.exists() {
+		return
+	}
+	w.drafted = text
+	if err := w.program.store.SaveDraft(w.program.id, text); err != nil {
+		w.ui.hint("", "the draft was not saved: "+err.Error())
+	}
+}
+
+// focused learns whether the terminal has the focus; spinners rest while it has not.
+func (u *ui) focused(on bool) {
+	u.calm = !on
+	u.deps.tick(u.busy && on)
+}
+
+// paste goes to what has the focus.
+func (u *ui) paste(p screen.Paste) {
+	text := p.Text
+	if u.asking() {
+		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
+		return
+	}
+	u.setFocus(layout.Prompt)
+	u.v.prompt.Paste(text)
+	if p.Dropped > 0 {
+		u.hint("", fmt.Sprintf("the paste was too long: the last %d bytes are missing", p.Dropped))
+	}
+}
+
+// key gives a key to what has the focus, else to what it means everywhere.
+func (u *ui) key(ev *tcell.EventKey) *tcell.EventKey {
+	armed := u.armed
+	u.armed = ""
+	u.v.status.SetHint("")
+	scope, view := u.target()
+	if _, bound := u.deps.keys.Lookup(scope, ev); !bound {
+		if a, ok := u.deps.keys.Lookup(keymap.Global, ev); ok {
+			u.global(a, armed)
+			return nil
+		}
+	}
+	view.InputHandler()(ev, func(tview.Primitive) {})
+	return nil
 }

@@ -132,6 +132,18 @@ type Theme struct {
 // Style returns how a role looks.
 func (t *Theme) Style(r Role) Style { return t.styles[r] }
 
+// WithoutColor returns the theme with attributes only. What only differs in colour is
+// told apart by signs and words anyway.
+func (t *Theme) WithoutColor() *Theme {
+	plain := &Theme{Name: t.Name, styles: make(map[Role]Style, len(t.styles))}
+	for r, s := range t.styles {
+		s.Reversed = s.Reversed || s.BG.Set
+		s.FG, s.BG = Color{}, Color{}
+		plain.styles[r] = s
+	}
+	return plain
+}
+
 //go:embed *.toml
 var files embed.FS
 

@@ -1,0 +1,125 @@
+package app
+
+import (
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/layout"
+	"buddy/themes"
+	"buddy/views"
+)
+
+// input is what the layout depends on.
+func (u *ui) input(w, h int) layout.Input {
+	in := layout.Input{
+		W: w, H: h, Tab: u.tab, Zoom: u.zoom, Left: u.left,
+		Output: u.state.Focused != nil, Panes: u.v.panes.Len() > 0, Tasks: u.v.tasks.Rows(),
+		Prompt: u.v.prompt.Height(w-2, max(1, h/3)),
+	}
+	switch {
+	case u.help:
+		in.Dialog.W, in.Dialog.H = u.v.help.Size(w-2, h-4)
+	case u.asking():
+		in.Dialog.W, in.Dialog.H = u.v.approval.Size(w-2, h-4)
+	}
+	if p := u.v.prompt.Popup(); p.Open() {
+		in.Popup.W, in.Popup.H = p.Size()
+	}
+	return in
+}
+
+// Draw places the views and draws them.
+func (u *ui) Draw(s tcell.Screen) {
+	w, h := s.Size()
+	u.SetRect(0, 0, w, h)
+	u.lay = layout.Of(u.input(w, h))
+	u.passFocus()
+	s.HideCursor()
+	u.v.header.SetApprovalLeft(!u.asking() && u.v.approval.Asked() != "")
+	draw(s, u.v.header, u.lay.Header)
+	for p := layout.Conversation; p <= layout.Tasks; p++ {
+		draw(s, u.view(p), u.lay.Panes[p])
+	}
+	u.drawFrame(s)
+	draw(s, u.v.status, u.lay.Status)
+	draw(s, u.v.prompt, u.lay.Input)
+	scope, _ := u.target()
+	u.v.footer.SetScope(scope)
+	draw(s, u.v.footer, u.lay.Footer)
+	u.drawJoints(s)
+	u.drawTabs(s)
+	if p := u.v.prompt.Popup(); p.Open() {
+		draw(s, p, u.lay.Popup)
+	}
+	switch {
+	case u.help:
+		draw(s, u.v.help, u.lay.Dialog)
+	case u.asking():
+		draw(s, u.v.approval, u.lay.Dialog)
+	}
+}
+
+func draw(s tcell.Screen, p tview.Primitive, r layout.Rect) {
+	if r.Empty() {
+		return
+	}
+	p.SetRect(r.XYWH())
+	p.Draw(s)
+}
+
+// passFocus tells the views which of them has the focus.
+func (u *ui) passFocus() {
+	_, target := u.target()
+	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help} {
+		if v == target {
+			v.Focus(func(tview.Primitive) {})
+		} else {
+			v.Blur()
+		}
+	}
+}
+
+// drawFrame draws the sides of the frame around status line and prompt; its lower side
+// is the footer.
+func (u *ui) drawFrame(s tcell.Screen) {
+	r := u.lay.Panes[layout.Prompt]
+	if r.H < 2 || u.lay.Footer.Empty() {
+		return
+	}
+	style := views.CellStyle(u.deps.theme.Style(u.border(layout.Prompt)))
+	for x := r.X; x < r.X+r.W; x++ {
+		s.SetContent(x, r.Y, '─', nil, style)
+	}
+	for y := r.Y; y < r.Y+r.H; y++ {
+		s.SetContent(r.X, y, '│', nil, style)
+		s.SetContent(r.X+r.W-1, y, '│', nil, style)
+	}
+}
+
+func (u *ui) border(p layout.Pane) themes.Role {
+	if u.focus == p && !u.help && !u.asking() {
+		return themes.Focus
+	}
+	return themes.Border
+}
+
+// drawJoints draws the cells where borders meet, which no pane knows of.
+func (u *ui) drawJoints(s tcell.Screen) {
+	style := views.CellStyle(u.deps.theme.Style(themes.Border))
+	for _, j := range u.lay.Joints() {
+		s.SetContent(j.X, j.Y, j.Rune, nil, style)
+	}
+}
+
+func (u *ui) drawTabs(s tcell.Screen) {
+	active := 0
+	var names []string
+	for i, p := range u.lay.Tabs {
+		names = append(names, p.String())
+		if p == u.tab {
+			active = i
+		}
+	}
+	u.v.tabs.SetTabs(names, active)
+	draw(s, u.v.tabs, u.lay.TabBar)
+}

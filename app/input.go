@@ -1,0 +1,158 @@
+package app
+
+import (
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/layout"
+)
+
+// target returns what takes the keys, and as what.
+func (u *ui) target() (keymap.Scope, tview.Primitive) {
+	switch {
+	case u.help:
+		return u.v.help.Scope(), u.v.help
+	case u.asking():
+		return u.v.approval.Scope(), u.v.approval
+	}
+	switch u.focus {
+	case layout.Conversation:
+		return keymap.Conversation, u.v.conversation
+	case layout.Output:
+		return keymap.Output, u.v.output
+	case layout.Panes:
+		return u.v.panes.Scope(), u.v.panes
+	case layout.Tasks:
+		return u.v.tasks.Scope(), u.v.tasks
+	default:
+		return u.v.prompt.Scope(), u.v.prompt
+	}
+}
+
+// global does what a key means everywhere. armed is what the key before was about.
+func (u *ui) global(a, armed keymap.Action) {
+	switch a {
+	case keymap.Interrupt:
+		u.interrupt(armed)
+	case keymap.Back:
+		u.back(armed)
+	case keymap.NextPane:
+		u.cycle(1)
+	case keymap.PreviousPane:
+		u.cycle(-1)
+	case keymap.ShowHelp:
+		scope, _ := u.target()
+		u.v.help.SetScope(scope)
+		u.help = true
+	case keymap.ShowApproval:
+		u.away = ""
+	case keymap.Narrower:
+		u.widen(-4)
+	case keymap.Wider:
+		u.widen(4)
+	case keymap.Redraw:
+		u.deps.repaint()
+	}
+}
+
+// interrupt is Ctrl-C: it stops the running task, else drops the draft, else quits when
+// it comes twice (DECISIONS 35).
+func (u *ui) interrupt(armed keymap.Action) {
+	switch t := u.state.Running(); {
+	case armed == keymap.Interrupt:
+		u.deps.quit()
+	case t != nil:
+		u.deps.send(event.Cancel{Task: t.ID})
+		u.hint(keymap.Interrupt, "cancelling · Ctrl-C again quits")
+	case !u.v.prompt.Empty():
+		u.v.prompt.Discard()
+	default:
+		u.hint(keymap.Interrupt, "Ctrl-C again quits")
+	}
+}
+
+// back is Esc: it closes what lies on top, else goes to the prompt; twice on an empty
+// prompt it cancels what runs.
+func (u *ui) back(armed keymap.Action) {
+	switch {
+	case u.zoom:
+		u.zoom = false
+	case u.focus != layout.Prompt:
+		u.setFocus(layout.Prompt)
+	case u.v.prompt.Empty() && u.state.Running() != nil:
+		if armed == keymap.Back {
+			u.deps.send(event.Cancel{})
+			return
+		}
+		u.hint(keymap.Back, "Esc again cancels the task")
+	}
+}
+
+func (u *ui) widen(by int) {
+	if u.left == 0 {
+		u.left = 52
+	}
+	u.left = max(20, min(u.left+by, 80))
+}
+
+// cycle moves the focus to the next pane that there is.
+func (u *ui) cycle(by int) {
+	const n = int(layout.Tasks) + 1
+	for p := int(u.focus); ; {
+		p = (p + by + n) % n
+		if pane := layout.Pane(p); u.exists(pane) {
+			u.setFocus(pane)
+			return
+		}
+	}
+}
+
+// exists says whether there is something to see in a pane.
+func (u *ui) exists(p layout.Pane) bool {
+	in := u.input(0, 0)
+	switch p {
+	case layout.Output:
+		return in.Output
+	case layout.Panes:
+		return in.Panes
+	case layout.Tasks:
+		return in.Tasks > 0
+	default:
+		return true
+	}
+}
+
+func (u *ui) setFocus(p layout.Pane) {
+	u.focus = p
+	if p != layout.Prompt {
+		u.tab = p
+	}
+}
+
+// MouseHandler focuses the pane under the pointer and passes the action to it. A dialog
+// keeps everything below it from being touched.
+func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
+		if u.help || u.asking() {
+			_, view := u.target()
+			return view.MouseHandler()(action, ev, setFocus)
+		}
+		x, y := ev.Position()
+		for p, r := range u.lay.Panes {
+			if x < r.X || y < r.Y || x >= r.X+r.W || y >= r.Y+r.H {
+				continue
+			}
+			if action == tview.MouseLeftDown {
+				u.setFocus(layout.Pane(p))
+			}
+			return u.view(layout.Pane(p)).MouseHandler()(action, ev, setFocus)
+		}
+		return false, nil
+	}
+}
+
+func (u *ui) view(p layout.Pane) tview.Primitive {
+	return [...]tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks}[p]
+}

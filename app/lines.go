@@ -1,0 +1,73 @@
+package app
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/adrg/xdg"
+)
+
+const (
+	maxLines    = 1000    // that are offered
+	maxLineFile = 4 << 20 // bytes of the file before it is shortened
+)
+
+// lineHistory is what was typed at the prompt, in a file with one JSON string a line,
+// which only its owner can read (I17). Errors are ignored: it is a convenience.
+type lineHistory struct{ path string }
+
+func openHistory() *lineHistory {
+	return &lineHistory{filepath.Join(xdg.StateHome, "buddy", "history")}
+}
+
+// load returns the latest lines, oldest first.
+func (h *lineHistory) load() []string {
+	f, err := os.Open(h.path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var lines []string
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, maxLineFile)
+	for in.Scan() {
+		var text string
+		if json.Unmarshal(in.Bytes(), &text) == nil {
+			lines = append(lines, text)
+		}
+	}
+	return lines[max(0, len(lines)-maxLines):]
+}
+
+// add appends a line.
+func (h *lineHistory) add(text string) {
+	data, err := json.Marshal(text)
+	if err != nil {
+		return
+	}
+	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
+		return
+	}
+	if fi, err := os.Stat(h.path); err == nil && fi.Size() > maxLineFile {
+		h.shorten()
+	}
+	f, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_, _ = f.Write(append(data, '\n'))
+}
+
+// shorten keeps the latest lines only.
+func (h *lineHistory) shorten() {
+	lines := h.load()
+	if err := os.Remove(h.path); err != nil {
+		return
+	}
+	for _, l := range lines {
+		h.add(l)
+	}
+}
