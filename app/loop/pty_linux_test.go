@@ -48,12 +48,9 @@ func child(mode string) int {
 		return ev
 	}
 	if mode == "panic" {
-		go func() {
-			for y.loop == nil || y.loop.Stats().Draws == 0 {
-				time.Sleep(time.Millisecond)
-			}
-			y.loop.Go(func() { panic("boom") })
-		}()
+		y.source = make(chan int, 1)
+		y.source <- 1
+		y.before = func() { y.loop.Go(func() { panic("boom") }) }
 	}
 	if err := y.run(context.Background(), s); err != nil {
 		_ = os.WriteFile(os.Getenv("LOOP_TEST_FILE"), []byte("ended: "+err.Error()), 0o600)
@@ -209,7 +206,7 @@ func TestPanicRestoresTerminal(t *testing.T) {
 	if err := p.cmd.Wait(); !errors.As(err, &exit) {
 		t.Fatalf("the child ended with %v, want a panic", err)
 	}
-	until(t, "the panic", func() bool { return strings.Contains(p.output(), "goroutine ") })
+	until(t, "the panic", func() bool { return strings.Contains(p.output(), "created by ") })
 	out := p.output()
 	restored, panicked := strings.LastIndex(out, "\x1b[?1049l"), strings.Index(out, "panic: boom")
 	if restored < 0 || panicked < restored {

@@ -32,8 +32,10 @@ func TestInput(t *testing.T) {
 	}{
 		{"keys", "a\x1b[A\x1bOP\x1b", false, fmt.Sprintf("%q [] []", "a\x1b[A\x1bOP\x1b")},
 		{"paste", "x\x1b[200~a\nb\r\nc\rd\te\x1b[201~y", false, fmt.Sprintf("%q [{Text:a\nb\nc\nd\te Dropped:0}] []", "x"+marks+"y")},
-		{"paste with sequences", "\x1b[200~\x1b[31mred\x1b]52;c;x\a\x1b[201\x1b[201~", false,
-			fmt.Sprintf("%q [{Text:[31mred]52;c;x[201 Dropped:0}] []", marks)},
+		{
+			"paste with sequences", "\x1b[200~\x1b[31mred\x1b]52;c;x\a\x1b[201\x1b[201~", false,
+			fmt.Sprintf("%q [{Text:[31mred]52;c;x[201 Dropped:0}] []", marks),
+		},
 		{"paste, invalid", "\x1b[200~\xff\u009b\x1b[201~", false, fmt.Sprintf("%q [{Text:\ufffd Dropped:0}] []", marks)},
 		{"no paste", "\x1b[2~\x1b[20~\x1b[2000~", false, fmt.Sprintf("%q [] []", "\x1b[2~\x1b[20~\x1b[2000~")},
 		{"Alt+]", "\x1b]a", false, fmt.Sprintf("%q [] []", "\x1b\\\x1b[93;3ua")},
