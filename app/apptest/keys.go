@@ -47,48 +47,58 @@ var named = map[string]string{
 	"F7": "18~", "F8": "19~", "F9": "20~", "F10": "21~", "F11": "23~", "F12": "24~",
 }
 
+// Modifiers as xterm counts them, less one.
+const (
+	shift = 1 << iota
+	alt
+	ctrl
+)
+
 // keyBytes returns what xterm sends for a key. Enter with Shift or Ctrl is sent in
 // the form that tcell asks terminals for.
 func keyBytes(name string) (string, error) {
-	mods, key := 0, name
-	for {
-		mod, rest, ok := strings.Cut(key, "+")
-		bit := map[string]int{"Shift": 1, "Alt": 2, "Ctrl": 4}[mod]
-		if !ok || bit == 0 {
-			break
-		}
-		mods, key = mods|bit, rest
-	}
+	mods, key := modifiers(name)
 	if seq, ok := named[key]; ok {
 		return namedBytes(seq, mods), nil
 	}
-	if key == "Enter" && mods&^2 != 0 {
+	switch {
+	case key == "Backtab", key == "Tab" && mods == shift:
+		return "\x1b[Z", nil
+	case key == "Enter" && mods&^alt != 0:
 		return fmt.Sprintf("\x1b[13;%du", mods+1), nil
 	}
 	seq, ok := map[string]string{"Enter": "\r", "Esc": "\x1b", "Tab": "\t", "Backspace": "\x7f", "Space": " "}[key]
-	switch {
-	case ok && key == "Tab" && mods == 1, key == "Backtab":
-		return "\x1b[Z", nil
-	case ok:
-	case utf8.RuneCountInString(key) == 1:
+	if !ok {
 		seq = key
-	default:
+	}
+	if utf8.RuneCountInString(seq) != 1 {
 		return "", fmt.Errorf("unknown key %q in %q", key, name)
 	}
-	if mods&4 != 0 {
+	if mods&ctrl != 0 {
 		c := strings.ToUpper(seq)[0]
 		if c == ' ' {
 			c = '@'
 		}
-		if len(seq) > 1 || c < '@' || c > '_' {
+		if !between(int(c), '@', '_') {
 			return "", fmt.Errorf("key %q cannot be typed with Ctrl", name)
 		}
 		seq = string(rune(c & 0x1f))
 	}
-	if mods&2 != 0 {
+	if mods&alt != 0 {
 		seq = "\x1b" + seq
 	}
 	return seq, nil
+}
+
+func modifiers(name string) (mods int, key string) {
+	for {
+		mod, rest, ok := strings.Cut(name, "+")
+		bit := map[string]int{"Shift": shift, "Alt": alt, "Ctrl": ctrl}[mod]
+		if !ok || bit == 0 {
+			return mods, name
+		}
+		mods, name = mods|bit, rest
+	}
 }
 
 func namedBytes(seq string, mods int) string {

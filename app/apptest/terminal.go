@@ -173,7 +173,7 @@ func (t *Terminal) Cell(x, y int) (text, style, link string) {
 func (t *Terminal) Cursor() (x, y int, shown bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.vt.x, t.vt.y, !t.vt.hidden
+	return t.vt.x, t.vt.y, t.vt.modes["?25"]
 }
 
 // Title returns the title of the window.

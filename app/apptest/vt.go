@@ -16,7 +16,6 @@ type vt struct {
 	x, y       int
 	style      vtStyle
 	link       string
-	hidden     bool
 	modes      map[string]bool
 	title      string
 	strings    []string // other OSC sequences, such as a clipboard or a question
@@ -136,47 +135,55 @@ func (v *vt) print(s string) {
 		var g string
 		var width int
 		g, s, width, state = uniseg.FirstGraphemeClusterInString(s, state)
-		for _, r := range g {
-			if r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-				v.odd = append(v.odd, fmt.Sprintf("%q", g))
-			}
+		if strings.ContainsFunc(g, invisible) {
+			v.odd = append(v.odd, fmt.Sprintf("%q", g))
 		}
-		if width == 0 || v.x+width > v.cols {
-			continue // no automatic margin
+		if width > 0 && v.x+width <= v.cols { // no automatic margin
+			v.put(g, width)
 		}
-		at := v.y*v.cols + v.x
-		if v.cells[at].text == "" && v.x > 0 {
-			v.cells[at-1].text = " " // half of a wide text is gone, the rest with it
-		}
-		for i := range width {
-			v.cells[at+i] = vtCell{style: v.style, link: v.link}
-		}
-		if v.x+width < v.cols && v.cells[at+width].text == "" {
-			v.cells[at+width].text = " "
-		}
-		v.cells[at].text = g
-		v.x += width
 	}
 }
 
+// invisible reports whether r is a C1 control or reorders text.
+func invisible(r rune) bool {
+	return between(int(r), 0x80, 0x9f) || between(int(r), 0x202a, 0x202e) || between(int(r), 0x2066, 0x2069)
+}
+
+func between(n, low, high int) bool { return low <= n && n <= high }
+
+func (v *vt) put(text string, width int) {
+	at := v.y*v.cols + v.x
+	if v.cells[at].text == "" && v.x > 0 {
+		v.cells[at-1].text = " " // half of a wide text is gone, the rest with it
+	}
+	for i := range width {
+		v.cells[at+i] = vtCell{style: v.style, link: v.link}
+	}
+	if v.x+width < v.cols && v.cells[at+width].text == "" {
+		v.cells[at+width].text = " "
+	}
+	v.cells[at].text = text
+	v.x += width
+}
+
 func (v *vt) csi(params string, final byte) {
-	switch {
-	case final == 'H' && !strings.HasPrefix(params, "?"):
+	switch final {
+	case 'H':
 		row, col, _ := strings.Cut(params, ";")
 		v.y, v.x = number(row, v.rows)-1, number(col, v.cols)-1
-	case final == 'J' && (params == "" || params == "2"):
+	case 'J':
 		for i := range v.cells {
 			v.cells[i] = vtCell{text: " ", style: vtStyle{bg: v.style.bg}}
 		}
-	case final == 'm' && !strings.HasPrefix(params, ">"):
-		v.style = v.style.apply(params)
-	case params == "?25" && (final == 'h' || final == 'l'):
-		v.hidden = final == 'l'
-	case final == 'h' || final == 'l':
+	case 'm':
+		if !strings.HasPrefix(params, ">") { // that is about the keyboard
+			v.style = v.style.apply(params)
+		}
+	case 'h', 'l':
 		for m := range strings.SplitSeq(params, ";") {
 			v.modes[m] = final == 'h'
 		}
-	case final == 't' || final == 'q' || final == 'm' || final == 'u': // title stack, shape, keyboard
+	case 't', 'q', 'u': // title stack, shape of the cursor, keyboard
 	default:
 		v.odd = append(v.odd, fmt.Sprintf("CSI %q %c", params, final))
 	}
@@ -206,21 +213,15 @@ func (s vtStyle) apply(params string) vtStyle {
 		switch n, _ := strconv.Atoi(p[i]); {
 		case p[i] == "" || p[i] == "0":
 			s = vtStyle{}
-		case n == 38 || n == 48:
-			length := 3
-			if i+1 < len(p) && p[i+1] == "2" {
-				length = 5
-			}
-			color := strings.Join(p[i+1:min(i+length, len(p))], ";")
-			if n == 38 {
-				s.fg = color
-			} else {
-				s.bg = color
-			}
-			i += length - 1
-		case n >= 30 && n <= 37 || n >= 90 && n <= 97:
+		case n == 38:
+			s.fg = color(p[i+1:])
+			i += 1 + strings.Count(s.fg, ";")
+		case n == 48:
+			s.bg = color(p[i+1:])
+			i += 1 + strings.Count(s.bg, ";")
+		case between(n, 30, 37), between(n, 90, 97):
 			s.fg = p[i]
-		case n >= 40 && n <= 47 || n >= 100 && n <= 107:
+		case between(n, 40, 47), between(n, 100, 107):
 			s.bg = p[i]
 		case n == 39:
 			s.fg = ""
@@ -231,6 +232,15 @@ func (s vtStyle) apply(params string) vtStyle {
 		}
 	}
 	return s
+}
+
+// color returns the parameters of one colour after 38 or 48.
+func color(p []string) string {
+	n := 2
+	if len(p) > 0 && p[0] == "2" {
+		n = 4
+	}
+	return strings.Join(p[:min(n, len(p))], ";")
 }
 
 // row returns the text of a row without trailing blanks.

@@ -93,6 +93,7 @@ type Loop[T any] struct {
 	keys    limiter
 
 	draws, wakeups atomic.Int64
+	quitting       atomic.Bool // the pump knows
 	failure        atomic.Pointer[error]
 }
 
@@ -122,7 +123,9 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 	l.app.SetScreen(s).SetRoot(l.cfg.Root, true)
 	l.app.SetInputCapture(l.capture).SetMouseCapture(l.cfg.Mouse).SetBeforeDrawFunc(l.beforeDraw)
 
-	p := newPump(l, ctx)
+	defer context.AfterFunc(ctx, l.Quit)()
+
+	p := newPump(l)
 	l.Go(p.run)
 	err := l.app.Run()
 	<-p.done
@@ -133,7 +136,14 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 }
 
 // Quit ends the loop: Stop is called, then the screen closes and Run returns.
-func (l *Loop[T]) Quit() { l.mail.change(func(m *mail) { m.quit = true }) }
+func (l *Loop[T]) Quit() {
+	l.mail.change(func(m *mail) { m.quit = true })
+	time.AfterFunc(stuckTime, func() {
+		if !l.quitting.Load() { // the pump waits for a draw that waits for the terminal
+			l.cfg.Screen.LimitWrites(time.Millisecond)
+		}
+	})
+}
 
 // Post runs f on the UI goroutine and draws. It does not wait. What is posted after
 // the end is dropped.

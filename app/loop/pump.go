@@ -1,15 +1,11 @@
 package loop
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // pump moves events, posts and ticks to the UI goroutine. All but work belongs to its
 // own goroutine.
 type pump[T any] struct {
 	l        *Loop[T]
-	ctx      context.Context
 	events   <-chan T // nil after its end
 	work     work[T]
 	full     bool      // the last batch filled the channel: its sender had to wait
@@ -30,8 +26,8 @@ type work[T any] struct {
 	draw  bool
 }
 
-func newPump[T any](l *Loop[T], ctx context.Context) *pump[T] {
-	p := &pump[T]{l: l, ctx: ctx, events: l.cfg.Events, done: make(chan struct{})}
+func newPump[T any](l *Loop[T]) *pump[T] {
+	p := &pump[T]{l: l, events: l.cfg.Events, done: make(chan struct{})}
 	p.timer, p.resting = time.NewTimer(0), time.NewTimer(restAfter)
 	p.timer.Stop()
 	return p
@@ -39,7 +35,6 @@ func newPump[T any](l *Loop[T], ctx context.Context) *pump[T] {
 
 func (p *pump[T]) run() {
 	defer close(p.done)
-	canceled := p.ctx.Done()
 	for stopped := false; !stopped; p.l.wakeups.Add(1) {
 		select {
 		case ev, ok := <-p.source():
@@ -54,9 +49,6 @@ func (p *pump[T]) run() {
 			p.schedule(eventGap)
 		case <-p.resting.C:
 			p.l.rest.pause(p.resting)
-		case <-canceled:
-			canceled = nil
-			p.quit()
 		case <-p.quitting:
 			stopped = true
 		}
@@ -64,11 +56,14 @@ func (p *pump[T]) run() {
 	p.end()
 }
 
+// maxBatch bounds what is gathered between two draws.
+const maxBatch = 32768
+
 // source is the event channel, or nil while a draw is due anyway: leaving the events
 // in the channel until then saves a wake-up for each. A sender that is too fast for
 // the channel is the exception.
 func (p *pump[T]) source() <-chan T {
-	if !p.due.IsZero() && !p.full {
+	if !p.due.IsZero() && (!p.full || len(p.work.batch) >= maxBatch) {
 		return nil
 	}
 	return p.events
@@ -93,7 +88,7 @@ func (p *pump[T]) receive(ev T, ok bool) {
 
 // drain takes what waits in the channel.
 func (p *pump[T]) drain() {
-	for {
+	for len(p.work.batch) < maxBatch {
 		select {
 		case ev, ok := <-p.events:
 			if !ok {
@@ -200,6 +195,7 @@ func (p *pump[T]) quit() {
 	if p.quitting != nil {
 		return
 	}
+	p.l.quitting.Store(true)
 	p.quitting = make(chan struct{})
 	p.l.Go(func() {
 		defer close(p.quitting)

@@ -157,22 +157,22 @@ func (o *output) token(t []byte) {
 }
 
 func (o *output) csi(t []byte, params string, final byte) {
-	switch {
-	case final == 'm':
+	switch final {
+	case 'm':
 		if params == "" || params == "0" {
 			o.wantSGR = o.wantSGR[:0]
 		} else {
 			o.wantSGR = append(o.wantSGR, t...)
 		}
-	case final == 'H':
+	case 'H':
 		if x, y, ok := position(params); ok {
 			o.want = place{x, y, true}
 			return
 		}
 		o.pass(t)
-	case final == 'h' || final == 'l':
+	case 'h', 'l':
 		o.mode(t, params, final)
-	case final == 'q' || final == 'c': // shape of the cursor; of the console's cursor
+	case 'q', 'c': // shape of the cursor; of the console's cursor
 		o.once(string(final), t)
 	default:
 		o.pass(t)

@@ -136,8 +136,8 @@ func (s *Screen) Init() error {
 	cols, rows := s.tty.size()
 	s.life.size.Store(&[2]int{cols, rows})
 	s.fit()
-	s.Screen.EnablePaste()
-	s.Screen.EnableFocus()
+	s.EnablePaste()
+	s.EnableFocus()
 	s.EnableMouse()
 	return nil
 }

@@ -290,17 +290,24 @@ func TestResize(t *testing.T) {
 func TestTerminalIsRestored(t *testing.T) {
 	s, term := open(t, 80, 24)
 	page(s, "end")
-	if !term.Raw() || !term.Mode("?1049") || !term.Mode("?2004") || !term.Mode("?1002") || !term.Mode("?1004") {
-		t.Error("the terminal is not taken over")
+	modes := []string{"?1049", "?2004", "?1000", "?1002", "?1004"}
+	for _, mode := range modes {
+		if !term.Mode(mode) {
+			t.Errorf("mode %s is off", mode)
+		}
 	}
-	if term.Mode("?1003") {
-		t.Error("reports of every mouse motion are on")
+	if !term.Raw() || term.Mode("?1003") {
+		t.Errorf("raw %v, want true; reports of every mouse motion %v, want false", term.Raw(), term.Mode("?1003"))
 	}
 	s.Fini()
 	s.Fini()
-	_, _, shown := term.Cursor()
-	if term.Raw() || term.Mode("?1049") || term.Mode("?2004") || term.Mode("?1000") || term.Mode("?1002") || term.Mode("?1004") || !shown {
-		t.Error("the terminal is not restored")
+	for _, mode := range modes {
+		if term.Mode(mode) {
+			t.Errorf("mode %s is on after Fini", mode)
+		}
+	}
+	if _, _, shown := term.Cursor(); term.Raw() || !shown {
+		t.Errorf("after Fini: raw %v, cursor %v", term.Raw(), shown)
 	}
 	_, _ = term.Written()
 	page(s, "more")

@@ -42,9 +42,8 @@ var errInterrupted = errors.New("reading the terminal was interrupted")
 // and without what the terminal knows already, and keeps pastes and answers of the
 // terminal away from tcell's parser. Bytes typed before the screen opened come first.
 type Tty struct {
-	dev     Device
-	in      input // of the reading goroutine
-	started bool  // raw mode; of whoever starts and stops
+	dev Device
+	in  input // of the reading goroutine
 
 	interrupted atomic.Bool
 	ended       atomic.Bool // nothing is written any more
