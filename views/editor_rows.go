@@ -209,11 +209,6 @@ func (e *Editor) column(text []byte, start, to int) int {
 	return col
 }
 
-func (e *Editor) lastRow() row {
-	last := len(e.lines) - 1
-	return row{last, len(e.wrapped(last, allRows).rows) - 1}
-}
-
 // rowsBack returns the row n rows above r, or the first one.
 func (e *Editor) rowsBack(r row, n int) row {
 	for r.n < n {
@@ -374,4 +369,28 @@ func plainRune(r rune) bool {
 		return true
 	}
 	return false
+}
+
+// visibleFrom returns the first of h rows to show so that the cursor is among them, no
+// row is wasted behind the end, and the view moves as little as possible.
+func (e *Editor) visibleFrom(top, cursor row, h int) row {
+	if top.line >= len(e.lines) || top.n >= len(e.wrapped(top.line, top.n+1).rows) {
+		top = cursor
+	}
+	if cursor.less(top) {
+		top = cursor
+	}
+	if first := e.rowsBack(cursor, h-1); top.less(first) {
+		top = first
+	}
+	if last := e.rowsOn(top, h-1); last == e.rowsOn(last, 1) { // it is the last row
+		top = e.rowsBack(last, h-1)
+	}
+	return top
+}
+
+// click puts the cursor at a column of a row.
+func (e *Editor) click(r row, col int) {
+	e.before, e.last = e.last, nothing
+	e.cur = e.placeAt(r, max(0, col))
 }

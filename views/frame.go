@@ -131,17 +131,6 @@ func clipSpans(spans []span, w int) []span {
 	return kept
 }
 
-// clip shortens sanitised text to w cells.
-func clip(text string, w int) string {
-	if w <= 0 {
-		return ""
-	}
-	if uniseg.StringWidth(text) <= w {
-		return text
-	}
-	return cutWidth(text, w-1) + "…"
-}
-
 // cutWidth returns as much of text as fits into w cells.
 func cutWidth(text string, w int) string {
 	rest, state, used := text, -1, 0
@@ -178,4 +167,25 @@ func wrapSpans(spans []span, w int) [][]span {
 		}
 	}
 	return rows
+}
+
+// drawEditorRow draws one row of an editor's text, the first accent bytes emphasised.
+func (f *frame) drawEditorRow(screen tcell.Screen, e *Editor, r row, x, y, w, accent int) {
+	l := e.wrapped(r.line, r.n+2)
+	i, end := l.rows[r.n], len(l.text)
+	if r.n+1 < len(l.rows) {
+		end = l.rows[r.n+1]
+	}
+	for col := 0; i < end && col < w; {
+		g := e.glyph(l.text, i, col)
+		role := themes.Text
+		switch {
+		case g.hostile:
+			role = themes.Control
+		case g.chip || i < accent:
+			role = themes.Accent
+		}
+		drawSpans(screen, x+col, y, w-col, f.span(role, g.text))
+		i, col = g.end, col+g.width
+	}
 }

@@ -63,21 +63,17 @@ func visible(cluster string) (text string, hostile bool) {
 	combining := 0
 	first, _ := utf8.DecodeRuneInString(cluster)
 	for i, r := range cluster {
-		switch {
-		case hidden(r) && (r != zwj || first < 0x80 || i == 0):
+		mark := unicode.In(r, unicode.Mn, unicode.Me)
+		switch joins := r == zwj && first >= 0x80 && i > 0; {
+		case hidden(r) && !joins, mark && i == 0:
 			hostile = true
 			b.WriteString(name(r))
-		case r == utf8.RuneError:
-			hostile = true
-			b.WriteRune(r)
-		case i > 0 && unicode.In(r, unicode.Mn, unicode.Me):
+		case mark:
 			if combining++; combining <= maxCombining {
 				b.WriteRune(r)
 			}
-		case i == 0 && unicode.In(r, unicode.Mn, unicode.Me):
-			hostile = true
-			b.WriteString(name(r))
 		default:
+			hostile = hostile || r == utf8.RuneError
 			b.WriteRune(r)
 		}
 	}
@@ -168,8 +164,9 @@ func applySGR(st tcell.Style, params string) tcell.Style {
 	for field := range strings.SplitSeq(strings.ReplaceAll(params, "::", ":"), ";") {
 		sub := strings.Split(field, ":")
 		if sub[0] == "4" && len(sub) > 1 {
-			st = st.Underline(sub[1] != "0")
-			continue
+			if sub = []string{"4"}; strings.HasSuffix(field, ":0") {
+				sub = []string{"24"}
+			}
 		}
 		for _, s := range sub {
 			n, _ := strconv.Atoi(s) // an empty field is 0
@@ -177,8 +174,8 @@ func applySGR(st tcell.Style, params string) tcell.Style {
 		}
 	}
 	for i := 0; i < len(codes); i++ {
-		switch n := codes[i]; {
-		case n == 38 || n == 48:
+		switch n := codes[i]; n {
+		case 38, 48:
 			c, used := extendedColor(codes[i+1:])
 			i += used
 			if n == 38 {

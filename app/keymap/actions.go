@@ -182,7 +182,7 @@ var table = []row{
 	{PreviousPane, in(Global), "", "To the pane before", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
-	{Back, in(Global), "", "Back out one level: list, dialog (an approval stays open), selection or scroll, prompt; twice on an empty prompt cancels the running task", keys("Esc")},
+	{Back, in(Global, Approval, Help), "", "Back out one level: list, dialog (an approval stays open), selection or scroll, prompt; twice on an empty prompt cancels the running task", keys("Esc")},
 	{Interrupt, in(Global), "", "The first of these that there is: copy the selection, cancel the running task, clear the draft (kept in the history), quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},

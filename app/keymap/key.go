@@ -169,3 +169,7 @@ func parseModifier(name string) (tcell.ModMask, error) {
 	}
 	return 0, fmt.Errorf("unknown modifier %q (have: Ctrl, Alt, Shift)", name)
 }
+
+// Event returns the press of the key, for programs and tests that press actions rather
+// than keys.
+func (k Key) Event() *tcell.EventKey { return tcell.NewEventKey(k.code, k.char, k.mod) }

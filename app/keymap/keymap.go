@@ -177,7 +177,7 @@ func indexOf(entries []Entry) (map[Scope]map[Key]Action, error) {
 			continue
 		}
 		for k, a := range index[s.scope] {
-			if g, taken := index[Global][k]; taken {
+			if g, taken := index[Global][k]; taken && g != a {
 				return nil, &conflict{k, s.scope, g, a}
 			}
 		}

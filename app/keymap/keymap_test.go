@@ -4,6 +4,8 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -227,5 +229,26 @@ func TestDocumentation(t *testing.T) {
 	}
 	if got != string(want) {
 		t.Errorf("%s is stale: run go test ./app/keymap -update", file)
+	}
+}
+
+// Views ask the key map; a key that they compare themselves could not be bound anew.
+func TestViewsCompareNoKeys(t *testing.T) {
+	files, err := filepath.Glob("../../views/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no views found: %v", err)
+	}
+	literal := regexp.MustCompile(`tcell\.Key[A-Z]\w*|\.Rune\(\)`)
+	for _, f := range files {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key := literal.FindString(string(text)); key != "" {
+			t.Errorf("%s uses %s", f, key)
+		}
 	}
 }

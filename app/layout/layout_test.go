@@ -61,7 +61,11 @@ func draw(in Input) string {
 		put(2, l.Footer.Y, " footer ")
 	}
 	if len(l.Tabs) > 0 {
-		put(l.TabBar.X, l.TabBar.Y, strings.Trim(fmt.Sprint(l.Tabs), "[]"))
+		names := make([]string, len(l.Tabs))
+		for i, p := range l.Tabs {
+			names[i] = p.String()
+		}
+		put(l.TabBar.X, l.TabBar.Y, strings.Join(names, " "))
 	}
 	box(l.Dialog, "Dialog")
 	fill(l.Popup, "popup")
@@ -132,17 +136,20 @@ func TestAnySize(t *testing.T) {
 		if l.Input.H < 1 || (in.W > 2 && l.Input.Empty()) || l.Input.H > max(1, in.H/3) {
 			t.Fatalf("%+v: prompt %+v", in, l.Input)
 		}
-		for p, a := range l.Panes {
-			for q, b := range l.Panes {
-				if p < q && overlap(a, b) {
-					t.Fatalf("%+v: %v %+v overlaps %v %+v", in, Pane(p), a, Pane(q), b)
-				}
+		checkPanes(t, in, l)
+	}
+}
+
+func checkPanes(t *testing.T, in Input, l Layout) {
+	t.Helper()
+	for p, a := range l.Panes {
+		for q, b := range l.Panes {
+			if p < q && overlap(a, b) {
+				t.Fatalf("%+v: %v %+v overlaps %v %+v", in, Pane(p), a, Pane(q), b)
 			}
 		}
-		for _, p := range []Pane{Conversation, Output, Panes, Tasks} {
-			if r := l.Panes[p]; !r.Empty() && (r.H < least || r.W < min(in.W, 3)) {
-				t.Fatalf("%+v: %v has no room: %+v", in, p, r)
-			}
+		if Pane(p) != Prompt && !a.Empty() && (a.H < least || a.W < min(in.W, 3)) {
+			t.Fatalf("%+v: %v has no room: %+v", in, Pane(p), a)
 		}
 	}
 }

@@ -1,0 +1,320 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+)
+
+// ApprovalGrace is how long a request must have been on the screen before a key answers
+// it, so that text meant for the prompt never approves.
+const ApprovalGrace = 300 * time.Millisecond
+
+// Approval asks a person about the oldest request that waits. The whole command shows,
+// with every hidden character made visible; what was not drawn cannot be answered.
+type Approval struct {
+	frame
+	now func() time.Time
+
+	asked    event.ApprovalAsked
+	total    int // requests that wait; 0 = there is none
+	answered bool
+	drawn    bool
+	since    time.Time // when it was first drawn
+	body     approvalBody
+	reason   *Editor // nil unless a reason is typed
+
+	OnAnswer func(event.Approve)
+	OnLeave  func() // the person went elsewhere; the request stays open
+}
+
+// NewApproval returns a dialog without a request. now tells the time.
+func NewApproval(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Approval {
+	return &Approval{frame: newFrame(theme, keys), now: now}
+}
+
+// SetTheme changes the colours from the next draw on.
+func (a *Approval) SetTheme(theme *themes.Theme) {
+	a.frame.SetTheme(theme)
+	a.body.width = 0
+}
+
+// Update takes over what changed.
+func (a *Approval) Update(s *state.State, ch state.Changed) {
+	if ch&state.Approvals == 0 {
+		return
+	}
+	a.total = len(s.Approvals)
+	if a.total == 0 {
+		a.asked, a.body, a.reason = event.ApprovalAsked{}, approvalBody{}, nil
+		return
+	}
+	if first := s.Approvals[0]; first.ID != a.asked.ID {
+		a.asked, a.body, a.reason = first, approvalBody{}, nil
+		a.drawn, a.answered = false, false
+	}
+}
+
+// Asked returns the id of the request that is shown, "" if there is none.
+func (a *Approval) Asked() string { return a.asked.ID }
+
+// Scope says where keys go: to the question or to the reason.
+func (a *Approval) Scope() keymap.Scope {
+	if a.reason != nil {
+		return keymap.Reason
+	}
+	return keymap.Approval
+}
+
+// ready says that a key is an answer to what the person has seen.
+func (a *Approval) ready() bool {
+	return a.total > 0 && a.drawn && !a.answered && a.now().Sub(a.since) >= ApprovalGrace
+}
+
+// InputHandler answers, scrolls, takes a reason or leaves.
+func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return a.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		if !a.ready() {
+			return
+		}
+		act, ok := a.keys.Lookup(a.Scope(), ev)
+		if a.reason != nil {
+			a.reasonKey(ev, act)
+		} else if ok {
+			a.action(act)
+		}
+	})
+}
+
+func (a *Approval) action(act keymap.Action) {
+	switch act {
+	case keymap.Approve:
+		a.answer(event.Once, "")
+	case keymap.Deny:
+		a.answer(event.Reject, "")
+	case keymap.DenyWithReason:
+		a.reason = NewEditor()
+	case keymap.Back:
+		if a.OnLeave != nil {
+			a.OnLeave()
+		}
+	default:
+		a.body.scroll(act)
+	}
+}
+
+func (a *Approval) reasonKey(ev *tcell.EventKey, act keymap.Action) {
+	switch act {
+	case keymap.ReasonSend:
+		a.answer(event.Reject, strings.TrimSpace(a.reason.Text()))
+	case keymap.ReasonBack:
+		a.reason = nil
+	default:
+		if text, typed := keymap.Text(ev); typed {
+			a.reason.Insert(text)
+			return
+		}
+		a.reason.Do(act)
+	}
+}
+
+func (a *Approval) answer(d event.Decision, reason string) {
+	a.answered, a.reason = true, nil
+	if a.OnAnswer != nil {
+		a.OnAnswer(event.Approve{ID: a.asked.ID, Decision: d, Reason: reason})
+	}
+}
+
+// PasteHandler pastes into the reason, as one line.
+func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
+	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
+		if a.reason != nil && a.ready() {
+			a.reason.Insert(strings.Join(strings.Fields(text), " "))
+		}
+	})
+}
+
+const approvalWidth = 88 // more would make a short command look lost
+
+// Size returns the cells that the dialog wants on a screen, border included; 0, 0 while
+// nothing waits.
+func (a *Approval) Size(maxW, maxH int) (w, h int) {
+	if a.total == 0 {
+		return 0, 0
+	}
+	w = min(maxW, approvalWidth)
+	inner := w - 4
+	a.layBody(inner)
+	rows := len(a.head(inner)) + len(a.body.rows) + len(a.notes(inner, maxNoteRows)) + len(a.keyRows(inner))
+	return w, min(maxH, rows+5) // with borders and blank rows
+}
+
+// Draw draws the dialog. Short of rows it gives up blank lines, then notes, never the
+// command.
+func (a *Approval) Draw(screen tcell.Screen) {
+	if a.total == 0 {
+		return
+	}
+	var count []span
+	if a.total > 1 {
+		count = []span{a.span(themes.Muted, fmt.Sprintf("1 of %d", a.total))}
+	}
+	x, y, w, h := a.bordered(screen, []span{a.span(themes.Warning, "Approve?")}, count)
+	x, w = x+1, w-2
+	keys := a.keyRows(w)
+	a.layBody(w)
+	head := a.head(w)
+	need := len(head) + min(len(a.body.rows), 4) + len(keys)
+	notes, gap := a.notes(w, maxNoteRows), 1
+	if need+len(notes)+3 > h {
+		gap = 0
+	}
+	if need+len(notes) > h {
+		notes = a.notes(w, 1)
+		notes = notes[min(len(notes), max(0, need+len(notes)-h)):]
+	}
+	room := h - len(head) - 3*gap - len(notes) - len(keys)
+	if w <= 0 || room <= 0 {
+		drawSpans(screen, x, y, w, a.span(themes.Warning, "too small to show"))
+		return
+	}
+	y += drawRows(screen, x, y, w, head) + gap
+	y += a.drawBody(screen, x, y, w, min(room, len(a.body.rows))) + gap
+	y += drawRows(screen, x, y, w, notes) + gap
+	if a.reason != nil {
+		a.drawReason(screen, x, y, w)
+	} else {
+		drawRows(screen, x, y, w, keys)
+	}
+	if !a.drawn {
+		a.drawn, a.since = true, a.now()
+	}
+}
+
+func drawRows(screen tcell.Screen, x, y, w int, rows [][]span) int {
+	for i, r := range rows {
+		drawSpans(screen, x, y+i, w, r...)
+	}
+	return len(rows)
+}
+
+// head says who wants what where, and the risk: at the right, or below if both do not fit.
+func (a *Approval) head(w int) [][]span {
+	act := a.asked.Action
+	what := a.foreign(themes.ToolName, oneLine(act.Tool))
+	if act.Target != "" {
+		what = append(append(what, a.span(themes.Muted, " on ")), a.foreign(themes.Strong, act.Target)...)
+	}
+	risk := a.risk(act)
+	if gap := w - spansWidth(what) - spansWidth(risk); gap > 0 {
+		return [][]span{append(append(what, a.span(themes.Text, strings.Repeat(" ", gap))), risk...)}
+	}
+	rows := wrapSpans(what, w)
+	rows = rows[:min(len(rows), 2)]
+	if len(risk) > 0 {
+		rows = append(rows, risk)
+	}
+	return rows
+}
+
+// risk says in words what the policy knows of the danger.
+func (a *Approval) risk(act action.Action) []span {
+	role := map[action.Risk]themes.Role{action.High: themes.Error, action.Medium: themes.Warning}[act.Risk]
+	if role == "" {
+		role = themes.Muted
+	}
+	var words []string
+	if act.Risk != "" {
+		words = append(words, "risk "+string(act.Risk))
+	}
+	if act.Mutation {
+		words = append(words, "changes")
+	}
+	if act.Privesc {
+		words = append(words, "privileged")
+	}
+	return a.foreign(role, strings.Join(words, " · "))
+}
+
+const (
+	maxNoteRows = 3    // of one note, so that a long reason cannot hide the command
+	maxNote     = 4096 // bytes of one note that are looked at
+)
+
+// notes are the rows below the command: why, where and which rule; each has at most so
+// many rows.
+func (a *Approval) notes(w, most int) [][]span {
+	act, v := a.asked.Action, a.asked.Verdict
+	rule := v.Reason
+	if v.Rule != "" && v.Rule != v.Reason {
+		rule += " (" + v.Rule + ")"
+	}
+	w -= noteIndent
+	var rows [][]span
+	for _, n := range [][2]string{{"why", act.Why}, {"dir", act.Cwd}, {"rule", rule}} {
+		if n[1] == "" {
+			continue
+		}
+		lines := wrapSpans(a.foreign(themes.Text, n[1][:min(len(n[1]), maxNote)]), w)
+		if len(lines) > most {
+			lines[most-1] = clipSpans(append(lines[most-1], lines[most]...), w)
+			lines = lines[:most]
+		}
+		label := n[0]
+		for _, l := range lines {
+			head := a.span(themes.Muted, fmt.Sprintf("%-*s", noteIndent, label))
+			rows = append(rows, append([]span{head}, l...))
+			label = ""
+		}
+	}
+	return rows
+}
+
+const noteIndent = 5
+
+// keyRows are the keys that answer, as many rows as they need.
+func (a *Approval) keyRows(w int) [][]span {
+	rows, used := [][]span{nil}, 0
+	for _, e := range a.keys.In(keymap.Approval) {
+		if e.Label == "" || len(e.Keys) == 0 {
+			continue
+		}
+		item := []span{a.span(themes.Key, "["+e.Keys[0].String()+"]"), a.span(themes.Text, " "+e.Label)}
+		n := spansWidth(item)
+		if used > 0 && used+3+n > w {
+			rows, used = append(rows, nil), 0
+		}
+		last := len(rows) - 1
+		if used > 0 {
+			rows[last] = append(rows[last], a.span(themes.Text, "   "))
+			used += 3
+		}
+		rows[last] = append(rows[last], item...)
+		used += n
+	}
+	return rows
+}
+
+func (a *Approval) drawReason(screen tcell.Screen, x, y, w int) {
+	label := []span{a.span(themes.Accent, "deny because ")}
+	indent := spansWidth(label)
+	if indent > w/2 {
+		label, indent = []span{a.span(themes.Accent, "> ")}, 2
+	}
+	drawSpans(screen, x, y, w, label...)
+	a.reason.SetWidth(textWidth(w, label))
+	r, col := a.reason.cursorRow()
+	a.drawEditorRow(screen, a.reason, r, x+indent, y, w-indent, 0)
+	if a.HasFocus() {
+		screen.ShowCursor(x+indent+col, y)
+	}
+}

@@ -1,0 +1,156 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/agent/action"
+	"buddy/app/keymap"
+	"buddy/themes"
+)
+
+// approvalBody is what a person is asked about, as rows for one width.
+type approvalBody struct {
+	rows  [][]span
+	width int // for which rows holds; 0 = none
+	top   int
+	shown int // rows that the last draw had room for
+}
+
+const bodyIndent = 2
+
+// layBody wraps what the action does: the command, or the path with its diff.
+func (a *Approval) layBody(w int) {
+	b := &a.body
+	if b.width == w && b.rows != nil {
+		return
+	}
+	b.width, b.rows = w, nil
+	act := a.asked.Action
+	if act.Path != "" {
+		b.add(nil, a.foreign(themes.Strong, act.Path), w)
+	}
+	if act.Command != "" {
+		a.layCommand(act.Command, w)
+	}
+	if act.Preview != "" {
+		a.layPreview(act, w)
+	}
+	if b.rows == nil {
+		b.add(nil, []span{a.span(themes.Warning, "nothing is known about what this does")}, w)
+	}
+}
+
+// add appends a line behind a gutter, wrapped.
+func (b *approvalBody) add(gutter, line []span, w int) {
+	indent := span{strings.Repeat(" ", bodyIndent), tcell.StyleDefault}
+	n := spansWidth(gutter)
+	for i, r := range wrapSpans(line, w-bodyIndent-n) {
+		row := []span{indent}
+		if i == 0 {
+			row = append(row, gutter...)
+		} else if n > 0 {
+			row = append(row, span{strings.Repeat(" ", n), tcell.StyleDefault})
+		}
+		b.rows = append(b.rows, append(row, r...))
+	}
+}
+
+// layCommand numbers the lines of a command that has several.
+func (a *Approval) layCommand(command string, w int) {
+	lines := strings.Split(strings.TrimSuffix(command, "\n"), "\n")
+	if len(lines) == 1 {
+		a.body.add(nil, a.foreign(themes.Strong, lines[0]), w)
+		return
+	}
+	digits := len(fmt.Sprint(len(lines)))
+	for i, l := range lines {
+		gutter := []span{a.span(themes.Muted, fmt.Sprintf("%*d ", digits, i+1))}
+		a.body.add(gutter, a.foreign(themes.Strong, l), w)
+	}
+}
+
+// layPreview colours a preview that is a diff and counts its lines.
+func (a *Approval) layPreview(act action.Action, w int) {
+	lines := strings.Split(strings.TrimSuffix(act.Preview, "\n"), "\n")
+	diff := act.Kind == action.FileWrite
+	if diff {
+		if added, removed := countDiff(lines); added+removed > 0 {
+			a.body.add(nil, []span{a.span(themes.DiffAdd, fmt.Sprintf("+%d", added)), a.span(themes.DiffDelete, fmt.Sprintf(" -%d", removed)), a.span(themes.Muted, " lines")}, w)
+		}
+	}
+	hunk := false
+	for _, l := range lines {
+		role := themes.Text
+		if diff {
+			role = diffRole(l, &hunk)
+		}
+		a.body.add(nil, a.foreign(role, l), w)
+	}
+}
+
+func countDiff(lines []string) (added, removed int) {
+	hunk := false
+	for _, l := range lines {
+		switch diffRole(l, &hunk) {
+		case themes.DiffAdd:
+			added++
+		case themes.DiffDelete:
+			removed++
+		}
+	}
+	return added, removed
+}
+
+// diffRole says what a line of a diff is. The file names stand before the first hunk.
+func diffRole(line string, hunk *bool) themes.Role {
+	switch {
+	case strings.HasPrefix(line, "@@"):
+		*hunk = true
+		return themes.DiffHunk
+	case !*hunk && (strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "--- ")):
+		return themes.Muted
+	case strings.HasPrefix(line, "+"):
+		return themes.DiffAdd
+	case strings.HasPrefix(line, "-"):
+		return themes.DiffDelete
+	}
+	return themes.Text
+}
+
+// drawBody draws h rows; if there are more, the last one says so.
+func (a *Approval) drawBody(screen tcell.Screen, x, y, w, h int) int {
+	b := &a.body
+	if len(b.rows) <= h {
+		b.top, b.shown = 0, h
+		return drawRows(screen, x, y, w, b.rows)
+	}
+	b.shown = max(1, h-1)
+	b.top = max(0, min(b.top, len(b.rows)-b.shown))
+	drawRows(screen, x, y, w, b.rows[b.top:b.top+b.shown])
+	if h > 1 {
+		more := fmt.Sprintf("rows %d-%d of %d · %s %s", b.top+1, b.top+b.shown, len(b.rows), a.keys.Name(keymap.PageUp), a.keys.Name(keymap.PageDown))
+		drawSpans(screen, x+bodyIndent, y+h-1, w-bodyIndent, a.span(themes.Warning, more))
+	}
+	return h
+}
+
+// scroll moves the body; Draw keeps it within its rows.
+func (b *approvalBody) scroll(a keymap.Action) {
+	switch a {
+	case keymap.ScrollUp:
+		b.top--
+	case keymap.ScrollDown:
+		b.top++
+	case keymap.PageUp:
+		b.top -= b.shown
+	case keymap.PageDown:
+		b.top += b.shown
+	case keymap.ScrollTop:
+		b.top = 0
+	case keymap.ScrollBottom:
+		b.top = len(b.rows)
+	}
+}

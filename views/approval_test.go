@@ -1,0 +1,185 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/viewtest"
+)
+
+func ask(id string, a action.Action) event.ApprovalAsked {
+	return event.ApprovalAsked{ID: id, CallID: "c" + id, Action: a, Verdict: action.Verdict{
+		Decision: action.Ask, Reason: "not known to be read-only", Rule: "shell.unknown",
+	}}
+}
+
+var restart = action.Action{
+	Kind: action.Shell, Tool: "run_shell", Target: "root@web-02 (ssh)", Command: "systemctl restart nginx",
+	Why: "upstream sockets are stale after the deploy", Risk: action.High, Mutation: true,
+}
+
+// newTestApproval returns a dialog with requests, drawn once, its clock and its answers.
+func newTestApproval(t testing.TB, asked ...event.ApprovalAsked) (*Approval, *state.State, *time.Time, *[]event.Approve) {
+	now := at
+	a := NewApproval(dark(t), keymap.Default(), clockAt(&now))
+	var answers []event.Approve
+	a.OnAnswer = func(e event.Approve) { answers = append(answers, e) }
+	a.Focus(nil)
+	s := &state.State{}
+	for _, e := range asked {
+		a.Update(s, apply(s, e))
+	}
+	return a, s, &now, &answers
+}
+
+func TestApprovalGolden(t *testing.T) {
+	script := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Cwd: "/home/u/src/shop", Risk: action.Medium, Command: "set -e\nfor f in *.log; do\n\trm \"$f\"\ndone\n"}
+	edit := action.Action{
+		Kind: action.FileWrite, Tool: "edit_file", Target: "local", Path: "/home/u/src/shop/checkout/tax.go", Mutation: true, Risk: action.Low,
+		Preview: "--- checkout/tax.go\n+++ checkout/tax.go\n@@ -3,3 +3,3 @@\n func Tax(cents int) int {\n-\treturn cents * 19 / 100\n+\treturn (cents*19 + 50) / 100\n }\n",
+	}
+	evil := action.Action{Kind: action.Shell, Tool: "run_shell[red]", Target: "local\x1b[31m", Command: "echo " + hostile + "\nrm\u200d -rf /", Why: strings.Repeat(hostile+" ", 40)}
+	long := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: strings.Repeat("make something long with many arguments\n", 80), Why: "because"}
+	wide := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: strings.Repeat("日本語👍", 30)}
+	for name, a := range map[string]action.Action{"plain": restart, "script": script, "edit": edit, "hostile": evil, "long": long, "wide": wide, "nothing": {Tool: "mystery"}} {
+		for _, size := range [][2]int{{66, 14}, {40, 10}} {
+			d, _, _, _ := newTestApproval(t, ask("1", a))
+			viewtest.Golden(t, "approval-"+name, d, size[0], size[1])
+		}
+	}
+	d, _, _, _ := newTestApproval(t, ask("1", restart), ask("2", script))
+	w, h := d.Size(120, 30)
+	viewtest.Golden(t, "approval-two", d, w, h)
+}
+
+// UX: keys typed in the first 300 ms do nothing, and again when another request shows.
+func TestApprovalGrace(t *testing.T) {
+	d, s, now, answers := newTestApproval(t, ask("1", restart), ask("2", restart))
+	press(t, d, "approve")
+	viewtest.Screen(t, d, 66, 14) // the grace begins with the first draw
+	press(t, d, "approve", "deny", "back")
+	*now = now.Add(ApprovalGrace - time.Millisecond)
+	press(t, d, "approve")
+	if len(*answers) != 0 {
+		t.Fatalf("answered %v within the grace period", *answers)
+	}
+	*now = now.Add(time.Millisecond)
+	press(t, d, "approve", "approve", "deny")
+	if want := []event.Approve{{ID: "1", Decision: event.Once}}; !slices.Equal(*answers, want) {
+		t.Fatalf("answers %v, want %v", *answers, want)
+	}
+	d.Update(s, apply(s, event.ApprovalAnswered{ID: "1", Decision: event.Once}))
+	press(t, d, "approve")
+	viewtest.Screen(t, d, 66, 14)
+	press(t, d, "approve")
+	if len(*answers) != 1 || d.Asked() != "2" {
+		t.Fatalf("the second request was answered unseen: %v", *answers)
+	}
+	*now = now.Add(ApprovalGrace)
+	press(t, d, "deny")
+	if want := (event.Approve{ID: "2", Decision: event.Reject}); len(*answers) != 2 || (*answers)[1] != want {
+		t.Fatalf("answers %v, want the second to be %v", *answers, want)
+	}
+	d.Update(s, apply(s, event.ApprovalAnswered{ID: "2", Decision: event.Reject}))
+	press(t, d, "approve")
+	if w, h := d.Size(100, 40); len(*answers) != 2 || w != 0 || h != 0 {
+		t.Errorf("without a request: answers %v, size %d×%d", *answers, w, h)
+	}
+}
+
+func TestApprovalKeys(t *testing.T) {
+	ready := func() (*Approval, *state.State, *[]event.Approve) {
+		d, s, now, answers := newTestApproval(t, ask("1", restart))
+		viewtest.Screen(t, d, 66, 14)
+		*now = now.Add(ApprovalGrace)
+		return d, s, answers
+	}
+	d, _, answers := ready()
+	left := 0
+	d.OnLeave = func() { left++ }
+	press(t, d, "send", "newline", "back", "'xq ") // Enter does not approve, Esc never denies
+	if len(*answers) != 0 || left != 1 {
+		t.Errorf("answers %v, left %d times, want none and once", *answers, left)
+	}
+	press(t, d, "deny-with-reason")
+	if d.Scope() != keymap.Reason {
+		t.Errorf("scope %s, want %s", d.Scope(), keymap.Reason)
+	}
+	press(t, d, "'yn", "kill-to-start", "'not on a friday")
+	d.PasteHandler()("\nor\tsaturday\n", nil)
+	viewtest.Golden(t, "approval-reason", d, 66, 14)
+	press(t, d, "reason-back", "deny-with-reason", "'later ", "reason-send")
+	if want := []event.Approve{{ID: "1", Decision: event.Reject, Reason: "later"}}; !slices.Equal(*answers, want) {
+		t.Errorf("answers %v, want %v", *answers, want)
+	}
+
+	d, s, answers := ready()
+	press(t, d, "deny-with-reason", "'wrong one")
+	d.Update(s, apply(s, ask("2", restart), event.ApprovalAnswered{ID: "1", Decision: event.Reject, By: "cancel"}))
+	viewtest.Screen(t, d, 66, 14)
+	press(t, d, "reason-send", "approve")
+	if len(*answers) != 0 || d.Scope() != keymap.Approval {
+		t.Errorf("a reason for one request answered another: %v", *answers)
+	}
+}
+
+// Ask first, truthfully: every character of the command is on some row, and what does
+// not fit scrolls.
+func TestApprovalShowsEverything(t *testing.T) {
+	var command strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&command, "line%03d\n", i)
+	}
+	a := restart
+	a.Command = command.String()
+	a.Why = strings.Repeat("a long story ", 500)
+	for _, size := range [][2]int{{80, 24}, {40, 12}, {30, 8}} {
+		d, _, now, _ := newTestApproval(t, ask("1", a))
+		seen := map[string]bool{}
+		for range 90 {
+			for _, word := range strings.Fields(viewtest.Text(t, d, size[0], size[1])) {
+				seen[word] = true
+			}
+			*now = now.Add(time.Second)
+			press(t, d, "page-down")
+		}
+		for i := range 60 {
+			if !seen[fmt.Sprintf("line%03d", i)] {
+				t.Fatalf("%v: line %d never showed", size, i)
+			}
+		}
+	}
+}
+
+// What had no room to be drawn cannot be approved.
+func TestApprovalTooSmall(t *testing.T) {
+	d, _, now, answers := newTestApproval(t, ask("1", restart))
+	viewtest.Screen(t, d, 20, 3)
+	*now = now.Add(time.Minute)
+	press(t, d, "approve")
+	if len(*answers) != 0 {
+		t.Errorf("answered %v without room to read", *answers)
+	}
+}
+
+func TestApprovalStyles(t *testing.T) {
+	a := restart
+	a.Command = "q\u202ez\x1b"
+	d, _, _, _ := newTestApproval(t, ask("1", a))
+	s := viewtest.Screen(t, d, 66, 14)
+	wantRole(t, s, 'q', themes.Strong)
+	wantRole(t, s, '‹', themes.Control)
+	wantRole(t, s, '␛', themes.Control)
+	wantRole(t, s, 'A', themes.Warning)
+	wantRole(t, s, '[', themes.Key)
+	wantRole(t, s, '┌', themes.Focus)
+	wantRole(t, s, 'k', themes.Error) // the first k is that of risk
+}

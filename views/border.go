@@ -1,0 +1,27 @@
+package views
+
+import (
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+)
+
+// Border is an empty frame: the one around the status line and the prompt. It also draws
+// the characters that join the borders of neighbours.
+type Border struct {
+	frame
+}
+
+// NewBorder returns a frame.
+func NewBorder(theme *themes.Theme, keys *keymap.Map) *Border {
+	return &Border{newFrame(theme, keys)}
+}
+
+// Draw draws the frame and clears what is in it.
+func (b *Border) Draw(screen tcell.Screen) { b.bordered(screen, nil, nil) }
+
+// Join draws one character of a border, after the panes that meet there.
+func (b *Border) Join(screen tcell.Screen, x, y int, r rune) {
+	screen.SetContent(x, y, r, nil, b.style(themes.Border))
+}

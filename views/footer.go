@@ -1,0 +1,94 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+)
+
+// Footer is the last row: the keys of what has the focus, in the lower border of the
+// screen's frame.
+type Footer struct {
+	frame
+	scope  keymap.Scope
+	queued int
+}
+
+// NewFooter returns a footer for the prompt.
+func NewFooter(theme *themes.Theme, keys *keymap.Map) *Footer {
+	return &Footer{frame: newFrame(theme, keys), scope: keymap.Prompt}
+}
+
+// SetScope says what has the focus.
+func (f *Footer) SetScope(s keymap.Scope) { f.scope = s }
+
+// Update takes over what changed.
+func (f *Footer) Update(s *state.State, _ state.Changed) { f.queued = len(s.Queued) }
+
+// typed are signs that are typed rather than bound, so the key map does not know them.
+var typed = map[keymap.Scope][][2]string{keymap.Prompt: {{"/", "commands"}}}
+
+// Draw draws as many keys as fit.
+func (f *Footer) Draw(screen tcell.Screen) {
+	x, y, w, _ := f.GetRect()
+	if w < 2 {
+		return
+	}
+	line := f.style(themes.Border)
+	drawSpans(screen, x, y, w, span{"└" + strings.Repeat("─", w-2) + "┘", line})
+	room := w - 3
+	if f.queued > 0 {
+		text := fmt.Sprintf(" %d queued ", f.queued)
+		if n := len(text); n+2 < room {
+			drawSpans(screen, x+w-n-1, y, n, f.span(themes.Notice, text))
+			room -= n + 1
+		}
+	}
+	hints := f.hints()
+	last := hints[len(hints)-1] // help, which leads to all others
+	keys := []span{f.span(themes.Footer, " ")}
+	for _, h := range hints[:len(hints)-1] {
+		if more := f.hint(h, len(keys) == 1); spansWidth(keys)+spansWidth(more)+spansWidth(f.hint(last, false)) <= room {
+			keys = append(keys, more...)
+		}
+	}
+	if more := f.hint(last, len(keys) == 1); spansWidth(keys)+spansWidth(more) <= room {
+		drawSpans(screen, x+1, y, room, append(keys, more...)...)
+	}
+}
+
+// hint is a key and its label as they are drawn.
+func (f *Footer) hint(h [2]string, first bool) []span {
+	spans := []span{f.span(themes.Key, h[0]), f.span(themes.Footer, " "+h[1]+" ")}
+	if first {
+		return spans
+	}
+	return append([]span{f.span(themes.Footer, "  ")}, spans...)
+}
+
+// hints lists key and label: the scope's own, what is typed, then the global ones.
+func (f *Footer) hints() [][2]string {
+	var all [][2]string
+	if f.scope != keymap.Global {
+		all = append(f.labels(f.scope), typed[f.scope]...)
+	}
+	if all = append(all, f.labels(keymap.Global)...); len(all) == 0 {
+		return [][2]string{{"", ""}} // everything is unbound
+	}
+	return all
+}
+
+func (f *Footer) labels(scope keymap.Scope) [][2]string {
+	var all [][2]string
+	for _, e := range f.keys.In(scope) {
+		if e.Label != "" && len(e.Keys) > 0 {
+			all = append(all, [2]string{e.Keys[0].String(), e.Label})
+		}
+	}
+	return all
+}

@@ -1,0 +1,226 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+)
+
+// Header is the first row of the screen. Narrow screens shorten and then drop its items,
+// the least important first.
+type Header struct {
+	frame
+	home      string
+	zone      *time.Location
+	info      state.Info
+	approvals int
+	left      bool
+}
+
+// NewHeader returns a header. home is shown as ~ in paths; zone is that of the time.
+func NewHeader(theme *themes.Theme, keys *keymap.Map, home string, zone *time.Location) *Header {
+	return &Header{frame: newFrame(theme, keys), home: home, zone: zone}
+}
+
+// Update takes over what changed.
+func (h *Header) Update(s *state.State, ch state.Changed) {
+	if ch&(state.Header|state.Approvals) != 0 || s.Info.Last != h.info.Last {
+		h.info, h.approvals = s.Info, len(s.Approvals)
+	}
+}
+
+// SetApprovalLeft says that a person left the approval dialog open, so that the header
+// reminds of it.
+func (h *Header) SetApprovalLeft(left bool) { h.left = left }
+
+// item is a part of the header in several lengths, the longest first; nil is none. ranks
+// says how much it costs to go from each to the next.
+type item struct {
+	forms [][]span
+	ranks []int
+	right bool
+}
+
+func (i item) width() int { return spansWidth(i.forms[0]) }
+
+// Draw draws what fits.
+func (h *Header) Draw(screen tcell.Screen) {
+	x, y, w, _ := h.GetRect()
+	if w <= 0 {
+		return
+	}
+	drawSpans(screen, x, y, w, h.span(themes.Header, strings.Repeat(" ", w)))
+	items := fit(h.items(), w-2)
+	at, end := x+1, x+w-1
+	for _, it := range items {
+		if n := it.width(); it.right {
+			end -= n
+			drawSpans(screen, end, y, n, it.forms[0]...)
+			end -= itemGap
+		} else if n > 0 {
+			at += drawSpans(screen, at, y, end-at, it.forms[0]...) + itemGap
+		}
+	}
+}
+
+const itemGap = 3
+
+// fit shortens items, the cheapest first, until they fit into w cells.
+func fit(items []item, w int) []item {
+	for {
+		total, weakest := -itemGap, -1
+		for i, it := range items {
+			if n := it.width(); n > 0 {
+				total += n + itemGap
+			}
+			if len(it.ranks) > 0 && (weakest < 0 || it.ranks[0] < items[weakest].ranks[0]) {
+				weakest = i
+			}
+		}
+		if total <= w || weakest < 0 {
+			return items
+		}
+		it := &items[weakest]
+		it.forms, it.ranks = it.forms[1:], it.ranks[1:]
+	}
+}
+
+// items are the header's parts from left to right, then from the right edge on.
+func (h *Header) items() []item {
+	name := item{forms: [][]span{{h.bar("buddy", true)}, nil}, ranks: []int{2}}
+	if h.info.Event.Model == "" && h.info.Session == "" {
+		return []item{name} // nothing is known yet
+	}
+	all := []item{name, h.model(), h.place(), h.context(), h.mode(), h.tokens(), h.session()}
+	if h.left && h.approvals > 0 {
+		all = slices.Insert(all, 1, h.waiting())
+	}
+	return all
+}
+
+// waiting reminds of a dialog that was left open. It is never dropped.
+func (h *Header) waiting() item {
+	text := fmt.Sprintf("⏸ %d approval", h.approvals)
+	if h.approvals > 1 {
+		text += "s"
+	}
+	long := h.bar(text+" · "+h.keys.Name(keymap.ShowApproval), true)
+	return item{forms: [][]span{{long}, {h.bar(text, true)}}, ranks: []int{5}}
+}
+
+// bar is text of ours on the header's background.
+func (h *Header) bar(text string, strong bool) span {
+	return span{text, h.style(themes.Header).Bold(strong)}
+}
+
+// outside is untrusted text on the header's background, at most w cells of it.
+func (h *Header) outside(text string, w int) []span {
+	return clipSpans(sanitiseSpans(text, h.style(themes.Header), h.style(themes.Control)), w)
+}
+
+func (h *Header) model() item {
+	dot := h.bar("● ", false)
+	name := h.info.Event.Model
+	short := name[strings.LastIndexByte(name, '/')+1:]
+	return item{
+		forms: [][]span{append([]span{dot}, h.outside(name, 40)...), append([]span{dot}, h.outside(short, 24)...), h.outside(short, 12), nil},
+		ranks: []int{4, 10, 14},
+	}
+}
+
+// place is the target and the directory. Where commands run is kept longer if it is
+// another machine.
+func (h *Header) place() item {
+	target, dir := h.info.Event.Target, h.info.Event.Cwd
+	if rest, ok := strings.CutPrefix(dir, h.home); ok && h.home != "" && (rest == "" || rest[0] == '/') {
+		dir = "~" + rest
+	}
+	base := dir[strings.LastIndexByte(dir, '/')+1:]
+	join := func(parts ...string) []span {
+		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+		return h.outside(strings.Join(parts, " · "), 60)
+	}
+	if target == "local" {
+		return item{forms: [][]span{join(target, dir), join(dir), join(base), nil}, ranks: []int{3, 7, 9}}
+	}
+	return item{forms: [][]span{join(target, dir), join(target, base), join(target), nil}, ranks: []int{3, 8, 12}}
+}
+
+const contextBar = 8 // cells
+
+// context is how full the model's context is.
+func (h *Header) context() item {
+	c := h.info.Context
+	if c.Limit == 0 {
+		return item{forms: [][]span{nil}}
+	}
+	full := max(0, min(contextBar, (c.Percent*contextBar+50)/100))
+	bar := strings.Repeat("▓", full) + strings.Repeat("░", contextBar-full)
+	percent := fmt.Sprintf("%d%%", c.Percent)
+	return item{
+		forms: [][]span{{h.bar("ctx "+bar+" "+percent, false)}, {h.bar("ctx "+percent, false)}, {h.bar(percent, false)}, nil},
+		ranks: []int{6, 9, 13},
+	}
+}
+
+// mode is how approvals are decided; anything but asking stands out. It is never dropped.
+func (h *Header) mode() item {
+	mode := string(h.info.Mode)
+	if mode == "" {
+		mode = string(event.ModeAsk)
+	}
+	loud := mode != string(event.ModeAsk)
+	short := []span{h.bar(mode, loud)}
+	if h.info.Until == 0 {
+		return item{forms: [][]span{short}}
+	}
+	until := time.UnixMilli(h.info.Until).In(h.zone).Format("15:04")
+	return item{forms: [][]span{{h.bar(mode+" until "+until, loud)}, short}, ranks: []int{7}}
+}
+
+// tokens counts what the session used.
+func (h *Header) tokens() item {
+	u := h.info.Usage
+	total := u.SessionPrompt + u.SessionCompletion
+	if total == 0 {
+		return item{forms: [][]span{nil}}
+	}
+	long := fmt.Sprintf("%s in %s out", count(u.SessionPrompt), count(u.SessionCompletion))
+	return item{forms: [][]span{{h.bar(long, false)}, {h.bar(count(total)+" tokens", false)}, nil}, ranks: []int{1, 5}}
+}
+
+// count writes a number with at most four characters and a unit.
+func count(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// session is its short id and the time of the last event (DECISIONS 36: not a clock).
+func (h *Header) session() item {
+	if h.info.Session == "" {
+		return item{forms: [][]span{nil}}
+	}
+	id, _, _ := strings.Cut(h.info.Session, "-")
+	short := h.outside(id, 8)
+	at := h.bar(" · "+time.UnixMilli(h.info.Last).In(h.zone).Format("15:04"), false)
+	withTime := append(slices.Clone(short), at)
+	return item{
+		forms: [][]span{append([]span{h.bar("session ", false)}, withTime...), withTime, short, nil},
+		ranks: []int{1, 4, 6}, right: true,
+	}
+}

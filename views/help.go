@@ -1,0 +1,167 @@
+package views
+
+import (
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+	"github.com/rivo/uniseg"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+)
+
+// Help lists the keys of what has the focus, then the commands, then all other keys. It
+// is made from the key map and the list of commands.
+type Help struct {
+	frame
+	scope    keymap.Scope
+	commands []CommandHelp
+	top      int
+	shown    int // rows of the last draw
+
+	OnClose func()
+}
+
+// NewHelp returns the help for the prompt.
+func NewHelp(theme *themes.Theme, keys *keymap.Map) *Help {
+	return &Help{frame: newFrame(theme, keys), scope: keymap.Prompt}
+}
+
+// SetCommands gives the commands that are listed.
+func (h *Help) SetCommands(commands []CommandHelp) { h.commands = commands }
+
+// SetScope says whose keys come first, and goes to the top.
+func (h *Help) SetScope(s keymap.Scope) { h.scope, h.top = s, 0 }
+
+// Scope says where keys go.
+func (h *Help) Scope() keymap.Scope { return keymap.Help }
+
+// InputHandler scrolls and closes.
+func (h *Help) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return h.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		a, _ := h.keys.Lookup(keymap.Help, ev)
+		switch a {
+		case keymap.ScrollUp:
+			h.top--
+		case keymap.ScrollDown:
+			h.top++
+		case keymap.PageUp:
+			h.top -= h.shown
+		case keymap.PageDown:
+			h.top += h.shown
+		case keymap.ScrollTop:
+			h.top = 0
+		case keymap.ScrollBottom:
+			h.top = 1 << 20
+		case keymap.CloseHelp, keymap.Back:
+			if h.OnClose != nil {
+				h.OnClose()
+			}
+		}
+	})
+}
+
+const helpWidth = 90
+
+// Size returns the cells that the help wants on a screen, border included.
+func (h *Help) Size(maxW, maxH int) (w, rows int) {
+	w = min(maxW, helpWidth)
+	return w, min(maxH, len(h.rows(w-4))+2)
+}
+
+// Draw draws the rows that are scrolled to.
+func (h *Help) Draw(screen tcell.Screen) {
+	x, y, w, height := h.bordered(screen, []span{h.span(themes.Strong, "Help")}, h.closing())
+	x, w = x+1, w-2
+	if w <= 0 || height <= 0 {
+		return
+	}
+	rows := h.rows(w)
+	h.shown = height
+	h.top = max(0, min(h.top, len(rows)-height))
+	drawRows(screen, x, y, w, rows[h.top:min(len(rows), h.top+height)])
+}
+
+// closing names the key that closes the help.
+func (h *Help) closing() []span {
+	return []span{h.span(themes.Key, h.keys.Name(keymap.Back)), h.span(themes.Muted, " closes")}
+}
+
+// rows are all rows at a width.
+func (h *Help) rows(w int) [][]span {
+	rows := h.section(nil, h.scope, w)
+	if h.scope != keymap.Global {
+		rows = h.section(rows, keymap.Global, w)
+	}
+	if len(h.commands) > 0 {
+		rows = h.head(rows, "Commands")
+		for _, c := range h.commands {
+			rows = h.entry(rows, c.Name, c.Help, w)
+		}
+	}
+	for _, s := range keymap.Scopes() {
+		if s != h.scope && s != keymap.Global {
+			rows = h.section(rows, s, w)
+		}
+	}
+	return rows
+}
+
+func (h *Help) head(rows [][]span, title string) [][]span {
+	if len(rows) > 0 {
+		rows = append(rows, nil)
+	}
+	return append(rows, []span{h.span(themes.Heading, title)})
+}
+
+func (h *Help) section(rows [][]span, s keymap.Scope, w int) [][]span {
+	rows = h.head(rows, s.Title())
+	for _, e := range h.keys.In(s) {
+		names := make([]string, len(e.Keys))
+		for i, k := range e.Keys {
+			names[i] = k.String()
+		}
+		rows = h.entry(rows, strings.Join(names, " "), e.Help, w)
+	}
+	return rows
+}
+
+const keyColumn = 30
+
+// entry is keys at the left and what they do beside them, or below them where it is narrow.
+func (h *Help) entry(rows [][]span, keys, text string, w int) [][]span {
+	indent := keyColumn
+	if w < 2*keyColumn {
+		indent = 4
+	}
+	row := []span{h.span(themes.Key, keys)}
+	n := uniseg.StringWidth(keys)
+	for _, line := range wrapWords(text, w-indent) {
+		if n+2 > indent {
+			rows = append(rows, row)
+			row, n = nil, 0
+		}
+		row = append(row, h.span(themes.Text, strings.Repeat(" ", indent-n)+line))
+		rows = append(rows, row)
+		row, n = nil, 0
+	}
+	return rows
+}
+
+// wrapWords breaks text of ours between words.
+func wrapWords(text string, w int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && uniseg.StringWidth(line)+1+uniseg.StringWidth(word) > w {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,343 @@
+package views
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+	"github.com/rivo/uniseg"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+)
+
+// Prompt is where a person types: a multi-line editor with history, history search and
+// completion of commands. It draws no border. All callbacks are optional and run on the
+// UI goroutine.
+type Prompt struct {
+	frame
+	promptState
+	editor  *Editor
+	history history
+	search  *historySearch // nil while nobody searches
+	popup   *CommandPopup
+	top     row // the first row that shows
+
+	OnSubmit   func(text string) // the prompt is empty again when this is called
+	OnChange   func()            // the text changed; Text is for drafts and not cheap
+	OnEOF      func()            // end of input on an empty prompt
+	OnUnqueue  func(id int)      // a queued prompt was taken back into the editor
+	OnContinue func()            // Enter on an empty prompt after an interruption
+}
+
+// promptState is what the prompt needs of the state.
+type promptState struct {
+	queued      []event.PromptSubmitted
+	interrupted bool
+	target      string // empty when it is this machine
+}
+
+// NewPrompt returns an empty prompt.
+func NewPrompt(theme *themes.Theme, keys *keymap.Map) *Prompt {
+	return &Prompt{frame: newFrame(theme, keys), editor: NewEditor(), popup: newCommandPopup(theme, keys)}
+}
+
+// SetTheme changes the colours from the next draw on.
+func (p *Prompt) SetTheme(theme *themes.Theme) {
+	p.frame.SetTheme(theme)
+	p.popup.SetTheme(theme)
+}
+
+// Update takes over what changed.
+func (p *Prompt) Update(s *state.State, ch state.Changed) {
+	if ch&(state.Queue|state.Header) == 0 {
+		return
+	}
+	p.queued = slices.Clone(s.Queued)
+	p.interrupted = s.Info.Interrupted
+	if p.target = s.Info.Event.Target; p.target == "local" {
+		p.target = ""
+	}
+}
+
+// SetHistory gives the earlier prompts, oldest first. What is sent is added to them.
+func (p *Prompt) SetHistory(entries []string) { p.history.set(entries) }
+
+// SetCommands gives the commands that are offered after a slash.
+func (p *Prompt) SetCommands(commands []CommandHelp) {
+	p.popup.commands = commands
+	p.popup.match(p.commandPrefix())
+}
+
+// Text returns the text, pastes in full.
+func (p *Prompt) Text() string { return p.editor.Text() }
+
+// SetText replaces the text, such as by a draft that was saved.
+func (p *Prompt) SetText(text string) {
+	p.search = nil
+	p.history.leave()
+	p.editor.SetText(text)
+	p.changed()
+}
+
+// Discard empties the prompt and keeps its text in the history.
+func (p *Prompt) Discard() {
+	p.history.add(p.editor.Text())
+	p.SetText("")
+}
+
+// Empty says that nothing is typed.
+func (p *Prompt) Empty() bool { return p.editor.Empty() }
+
+// Scope says where keys go: to the prompt or to what lies over it.
+func (p *Prompt) Scope() keymap.Scope {
+	switch {
+	case p.search != nil:
+		return keymap.Search
+	case p.popup.Open():
+		return keymap.Popup
+	}
+	return keymap.Prompt
+}
+
+// Popup returns the list of commands, which is drawn above the prompt while it is open.
+func (p *Prompt) Popup() *CommandPopup { return p.popup }
+
+// Paste inserts text in one step.
+func (p *Prompt) Paste(text string) {
+	if p.search != nil {
+		p.searchFor(p.search.query + strings.Join(strings.Fields(text), " "))
+		return
+	}
+	p.edit(func() { p.editor.Paste(text) })
+}
+
+// PasteHandler is Paste for tview.
+func (p *Prompt) PasteHandler() func(string, func(tview.Primitive)) {
+	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) { p.Paste(text) })
+}
+
+// InputHandler takes keys of the scope that Scope names and types the rest.
+func (p *Prompt) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) { p.key(ev) })
+}
+
+func (p *Prompt) key(ev *tcell.EventKey) {
+	if p.search != nil && p.searchKey(ev) {
+		return
+	}
+	if a, ok := p.keys.Lookup(keymap.Popup, ev); ok && p.popup.Open() {
+		p.popupAction(a)
+		return
+	}
+	if a, ok := p.keys.Lookup(keymap.Prompt, ev); ok {
+		p.edit(func() { p.action(a) })
+		return
+	}
+	if text, ok := keymap.Text(ev); ok {
+		p.edit(func() { p.editor.Insert(text) })
+	}
+}
+
+// edit runs f and tells what follows from a change of the text.
+func (p *Prompt) edit(f func()) {
+	before := p.editor.gen
+	f()
+	if p.editor.gen != before {
+		p.changed()
+	}
+}
+
+func (p *Prompt) changed() {
+	p.popup.match(p.commandPrefix())
+	if p.OnChange != nil {
+		p.OnChange()
+	}
+}
+
+func (p *Prompt) action(a keymap.Action) {
+	switch a {
+	case keymap.Send:
+		p.send()
+	case keymap.LineUp:
+		if !p.editor.Up() && !p.unqueue() {
+			p.history.older(p.editor)
+		}
+	case keymap.LineDown:
+		if !p.editor.Down() {
+			p.history.newer(p.editor)
+		}
+	case keymap.SearchHistory:
+		p.search = newHistorySearch(len(p.history.entries))
+		p.searchFor("")
+	case keymap.EndOfInput:
+		if p.editor.Empty() && p.OnEOF != nil {
+			p.OnEOF()
+		}
+	default:
+		p.editor.Do(a)
+	}
+}
+
+func (p *Prompt) send() {
+	text := p.editor.Text()
+	if strings.TrimSpace(text) == "" {
+		if p.interrupted && p.OnContinue != nil {
+			p.OnContinue()
+		}
+		return
+	}
+	p.history.add(text)
+	p.editor.SetText("")
+	if p.OnSubmit != nil {
+		p.OnSubmit(text)
+	}
+}
+
+// unqueue takes the newest queued prompt back, if the prompt is empty.
+func (p *Prompt) unqueue() bool {
+	n := len(p.queued) - 1
+	if n < 0 || !p.editor.Empty() || p.history.browsing() || p.OnUnqueue == nil {
+		return false
+	}
+	q := p.queued[n]
+	p.queued = p.queued[:n]
+	p.editor.SetText(q.Text)
+	p.OnUnqueue(q.ID)
+	return true
+}
+
+// commandPrefix returns what is typed if it is the beginning of a command, else "".
+func (p *Prompt) commandPrefix() string {
+	text := p.editor.lines[0].text
+	if len(p.editor.lines) > 1 || len(text) == 0 || text[0] != '/' || len(text) > 64 || slices.ContainsFunc(text, isBreak) {
+		return ""
+	}
+	return string(text)
+}
+
+func isBreak(c byte) bool { return isSpace(c) || c == chipMark }
+
+func (p *Prompt) popupAction(a keymap.Action) {
+	switch a {
+	case keymap.PopupUp:
+		p.popup.move(-1)
+	case keymap.PopupDown:
+		p.popup.move(1)
+	case keymap.PopupClose:
+		p.popup.dismiss()
+	case keymap.PopupRun:
+		typed := p.commandPrefix()
+		if strings.EqualFold(typed, p.popup.selected()) || typed == "/" && !p.popup.moved {
+			p.edit(p.send)
+			return
+		}
+		fallthrough
+	case keymap.PopupAccept:
+		p.edit(func() { p.editor.Replace([]byte(p.popup.selected() + " ")) })
+	}
+}
+
+// shown is the editor that is drawn: the text, or what a search found.
+func (p *Prompt) shown() *Editor {
+	if p.search != nil {
+		return p.search.found
+	}
+	return p.editor
+}
+
+// prefix is what stands before the first row, at most a third of the width.
+func (p *Prompt) prefix(width int) []span {
+	mark := p.span(themes.Accent, "> ")
+	if p.target == "" {
+		return []span{mark}
+	}
+	where := clipSpans(p.foreign(themes.Muted, "("+p.target+")"), width/3)
+	return append(where, mark)
+}
+
+// textWidth is the width of a row: one cell is left for the cursor behind its end.
+func textWidth(width int, prefix []span) int { return max(1, width-spansWidth(prefix)-1) }
+
+// Height returns the rows that the prompt wants at a width, from 1 to most.
+func (p *Prompt) Height(width, most int) int {
+	e := p.shown()
+	e.SetWidth(textWidth(width, p.prefix(width)))
+	rows := e.Rows(most)
+	if p.search != nil {
+		rows++
+	}
+	return max(1, min(rows, most))
+}
+
+// Draw draws the rows around the cursor.
+func (p *Prompt) Draw(screen tcell.Screen) {
+	p.DrawForSubclass(screen, p)
+	x, y, w, h := p.GetInnerRect()
+	if w <= 0 || h <= 0 {
+		return
+	}
+	if p.search != nil {
+		p.drawSearch(screen, x, y, w)
+		if y, h = y+1, h-1; h == 0 {
+			return
+		}
+	}
+	e, prefix := p.shown(), p.prefix(w)
+	e.SetWidth(textWidth(w, prefix))
+	cursor, col := e.cursorRow()
+	p.top = e.visibleFrom(p.top, cursor, h)
+	indent := spansWidth(prefix)
+	for i, r := 0, p.top; i < h; i++ {
+		if r == (row{}) {
+			drawSpans(screen, x, y+i, w, prefix...)
+		}
+		command := 0
+		if r == (row{}) && p.search == nil {
+			command = p.popup.known(e.lines[0].text)
+		}
+		p.drawEditorRow(screen, e, r, x+indent, y+i, w-indent, command)
+		if r == cursor && p.HasFocus() && p.search == nil {
+			screen.ShowCursor(min(x+indent+col, x+w-1), y+i)
+		}
+		next := e.rowsOn(r, 1)
+		if next == r {
+			break
+		}
+		r = next
+	}
+}
+
+// MouseHandler puts the cursor where the person clicks.
+func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := ev.Position()
+		if action != tview.MouseLeftDown || !p.InRect(x, y) {
+			return false, nil
+		}
+		setFocus(p)
+		if p.search == nil {
+			left, top, w, _ := p.GetInnerRect()
+			p.editor.click(p.editor.rowsOn(p.top, y-top), x-left-spansWidth(p.prefix(w)))
+		}
+		return true, nil
+	})
+}
+
+// drawSearch draws the line of a history search, with the cursor at its end.
+func (p *Prompt) drawSearch(screen tcell.Screen, x, y, w int) {
+	spans := append([]span{p.span(themes.Accent, "search: ")}, p.foreign(themes.Text, p.search.query)...)
+	used := drawSpans(screen, x, y, w-1, spans...)
+	if p.HasFocus() {
+		screen.ShowCursor(x+used, y)
+	}
+	if p.search.failed() {
+		const none = "nothing found"
+		if room := w - used - uniseg.StringWidth(none) - 2; room > 0 {
+			drawSpans(screen, x+used+2, y, w, p.span(themes.Warning, none))
+		}
+	}
+}

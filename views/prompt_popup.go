@@ -1,0 +1,124 @@
+package views
+
+import (
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/uniseg"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+)
+
+// CommandHelp is a command that the prompt offers. Name begins with the slash.
+type CommandHelp struct{ Name, Help string }
+
+const popupRows = 6
+
+// CommandPopup lists the commands that begin with what is typed (I06). It belongs to a
+// prompt, which gives it its keys; whoever draws the screen draws it last, above the
+// prompt, while it is open.
+type CommandPopup struct {
+	frame
+	commands  []CommandHelp
+	matches   []CommandHelp
+	at        int
+	typed     string
+	moved     bool // the selection was chosen, not only offered
+	dismissed bool // until another command is begun
+}
+
+func newCommandPopup(theme *themes.Theme, keys *keymap.Map) *CommandPopup {
+	return &CommandPopup{frame: newFrame(theme, keys)}
+}
+
+// Open says that there is something to choose from.
+func (c *CommandPopup) Open() bool { return len(c.matches) > 0 && !c.dismissed }
+
+// Size returns the cells that the list wants, border included; 0, 0 while it is closed.
+func (c *CommandPopup) Size() (w, h int) {
+	if !c.Open() {
+		return 0, 0
+	}
+	for _, m := range c.matches {
+		w = max(w, uniseg.StringWidth(m.Help))
+	}
+	return c.nameWidth() + w + 6, min(len(c.matches), popupRows) + 2
+}
+
+func (c *CommandPopup) nameWidth() int {
+	w := 0
+	for _, m := range c.matches {
+		w = max(w, uniseg.StringWidth(m.Name))
+	}
+	return w
+}
+
+// match offers the commands that begin with typed; none if it is empty.
+func (c *CommandPopup) match(typed string) {
+	if typed == "" {
+		c.dismissed = false
+	}
+	if typed != c.typed {
+		c.at, c.moved = 0, false
+	}
+	c.typed, c.matches = typed, nil
+	if typed == "" {
+		return
+	}
+	for _, cmd := range c.commands {
+		if len(cmd.Name) >= len(typed) && strings.EqualFold(cmd.Name[:len(typed)], typed) {
+			c.matches = append(c.matches, cmd)
+		}
+	}
+	c.at = min(c.at, max(0, len(c.matches)-1))
+}
+
+// known returns the length of the command at the start of text, 0 if it is none.
+func (c *CommandPopup) known(text []byte) int {
+	if len(text) == 0 || text[0] != '/' {
+		return 0
+	}
+	n := 0
+	for n < len(text) && !isBreak(text[n]) {
+		n++
+	}
+	for _, cmd := range c.commands {
+		if strings.EqualFold(cmd.Name, string(text[:n])) {
+			return n
+		}
+	}
+	return 0
+}
+
+func (c *CommandPopup) selected() string { return c.matches[c.at].Name }
+
+func (c *CommandPopup) move(by int) {
+	c.at = (c.at + by + len(c.matches)) % len(c.matches)
+	c.moved = true
+}
+
+func (c *CommandPopup) dismiss() { c.dismissed = true }
+
+// Draw draws the list with the selection in view.
+func (c *CommandPopup) Draw(screen tcell.Screen) {
+	if !c.Open() {
+		return
+	}
+	x, y, w, h := c.bordered(screen, nil, nil)
+	if h <= 0 {
+		return
+	}
+	first := max(0, min(c.at-h/2, len(c.matches)-h))
+	names := c.nameWidth()
+	for i := 0; i < h && first+i < len(c.matches); i++ {
+		m := c.matches[first+i]
+		name, help, glyph := c.style(themes.Key), c.style(themes.Muted), " "
+		if first+i == c.at {
+			name, help, glyph = c.style(themes.Selection), c.style(themes.Selection), "▸"
+			drawSpans(screen, x, y+i, w, span{strings.Repeat(" ", w), name})
+		}
+		pad := strings.Repeat(" ", names-uniseg.StringWidth(m.Name)+2)
+		drawSpans(screen, x, y+i, w, clipSpans([]span{{glyph + m.Name + pad, name}, {m.Help, help}}, w)...)
+	}
+}

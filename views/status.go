@@ -1,0 +1,156 @@
+package views
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+)
+
+// StatusLine says above the prompt what runs and what it waits for (G14).
+type StatusLine struct {
+	frame
+	now         func() time.Time
+	main        *state.Task // a copy; nil when the main task does not run
+	others      int
+	doing       string // untrusted
+	queued      int
+	interrupted bool
+}
+
+// NewStatusLine returns an empty line. now tells the time.
+func NewStatusLine(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *StatusLine {
+	return &StatusLine{frame: newFrame(theme, keys), now: now}
+}
+
+// Update takes over what changed.
+func (l *StatusLine) Update(s *state.State, _ state.Changed) {
+	l.main, l.others, l.doing = nil, 0, ""
+	l.queued, l.interrupted = len(s.Queued), s.Info.Interrupted
+	if t := s.Running(); t != nil {
+		c := *t
+		l.main, l.doing = &c, doingNow(s, t)
+	}
+	for _, t := range s.Tasks {
+		if t.State != state.TaskDone && (l.main == nil || t.ID != l.main.ID) {
+			l.others++
+		}
+	}
+}
+
+// Busy says that the line changes with time, so that it must be drawn again.
+func (l *StatusLine) Busy() bool { return l.main != nil || l.others > 0 }
+
+// doingNow says what the main task does at the moment.
+func doingNow(s *state.State, t *state.Task) string {
+	switch {
+	case t.State == state.TaskWaiting:
+		return "waiting for your approval"
+	case t.State == state.TaskCancelling:
+		return "cancelling"
+	case t.State == state.TaskQueued:
+		return "queued"
+	case s.Focused != nil && s.Focused.State == state.CallRunning:
+		if n := s.Focused.Output.Dropped + int64(len(s.Focused.Output.Buf)); n > 0 {
+			return fmt.Sprintf("running %s · %s", s.Focused.Name, bytesText(n))
+		}
+		return "running " + s.Focused.Name
+	}
+	if n := len(s.Blocks); n > 0 && s.Blocks[n-1].Open {
+		if s.Blocks[n-1].Kind == state.ReasoningBlock {
+			return "thinking"
+		}
+		return "answering"
+	}
+	return "waiting for the model"
+}
+
+func bytesText(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%d KB", n>>10)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+}
+
+// spinner is the glyph of something that runs; it turns ten times a second.
+func spinner(now time.Time) string {
+	return [...]string{"◐", "◓", "◑", "◒"}[now.UnixMilli()/100%4]
+}
+
+// clock writes a duration as mm:ss or h:mm:ss.
+func clock(ms int64) string {
+	s := max(0, ms/1000)
+	if s < 3600 {
+		return fmt.Sprintf("%02d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// Draw draws the line; nothing when nothing is to be said.
+func (l *StatusLine) Draw(screen tcell.Screen) {
+	l.DrawForSubclass(screen, l)
+	x, y, w, _ := l.GetRect()
+	drawSpans(screen, x, y, w, clipSpans(l.spans(), w)...)
+}
+
+func (l *StatusLine) spans() []span {
+	now := l.now()
+	var spans []span
+	add := func(r themes.Role, text string) {
+		if len(spans) > 0 {
+			text = " · " + text
+		}
+		spans = append(spans, l.foreign(r, text)...)
+	}
+	if t := l.main; t != nil {
+		glyph, role := spinner(now), themes.Running
+		switch t.State {
+		case state.TaskWaiting:
+			glyph, role = "⏸", themes.Warning
+		case state.TaskCancelling:
+			glyph, role = "◌", themes.Warning
+		}
+		add(role, glyph+" "+string(event.MainTask)+" "+elapsed(t, now))
+		add(role, l.doing)
+		if t.Deadline > 0 {
+			add(themes.Muted, clock(t.Deadline-now.UnixMilli())+" left")
+		}
+	} else if l.interrupted {
+		add(themes.Warning, "interrupted")
+		add(themes.Text, l.keys.Name(keymap.Send)+" continues")
+	}
+	if l.others > 0 {
+		text := fmt.Sprintf("%d tasks in the background", l.others)
+		if l.others == 1 {
+			text = "1 task in the background"
+		}
+		if l.main == nil {
+			text = spinner(now) + " " + text
+		}
+		add(themes.Running, text)
+	}
+	if l.queued > 0 {
+		add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
+	}
+	return spans
+}
+
+// elapsed is how long a task runs or ran; empty before it started.
+func elapsed(t *state.Task, now time.Time) string {
+	if t.Started == 0 {
+		return ""
+	}
+	end := t.Ended
+	if t.State != state.TaskDone {
+		end = now.UnixMilli()
+	}
+	return clock(end - t.Started)
+}

@@ -1,0 +1,41 @@
+package views
+
+import (
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/uniseg"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+)
+
+// TabBar names panes that share one place on a narrow screen. It is drawn over the lower
+// border of that place.
+type TabBar struct {
+	frame
+	names  []string
+	active int
+}
+
+// NewTabBar returns a bar without tabs, which draws nothing.
+func NewTabBar(theme *themes.Theme, keys *keymap.Map) *TabBar {
+	return &TabBar{frame: newFrame(theme, keys)}
+}
+
+// SetTabs gives the names, which are ours, and which of them shows.
+func (t *TabBar) SetTabs(names []string, active int) { t.names, t.active = names, active }
+
+// Draw draws the names that fit.
+func (t *TabBar) Draw(screen tcell.Screen) {
+	x, y, w, _ := t.GetRect()
+	used := 1
+	for i, name := range t.names {
+		role, text := themes.Muted, " "+name+" "
+		if i == t.active {
+			role, text = themes.Accent, " ● "+name+" "
+		}
+		if used+uniseg.StringWidth(text) > w {
+			return
+		}
+		used += drawSpans(screen, x+used, y, w-used, t.span(role, text)) + 1
+	}
+}

@@ -1,0 +1,210 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+)
+
+// Tasks lists what waits for an approval, what runs and what ran.
+type Tasks struct {
+	frame
+	now       func() time.Time
+	tasks     []state.Task // running ones first, then the newest
+	approvals []event.ApprovalAsked
+	at        int // selected row
+	top       int // first row that shows
+
+	OnCancel   func(id int)    // the person wants the task cancelled
+	OnApproval func(id string) // the person wants to see the request
+}
+
+// NewTasks returns an empty list. now tells the time.
+func NewTasks(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Tasks {
+	return &Tasks{frame: newFrame(theme, keys), now: now}
+}
+
+// Scope says where keys go.
+func (t *Tasks) Scope() keymap.Scope { return keymap.Tasks }
+
+// Update takes over what changed. The selection stays on its task.
+func (t *Tasks) Update(s *state.State, ch state.Changed) {
+	if ch&(state.Tasks|state.Approvals) == 0 {
+		return
+	}
+	selected := t.selected()
+	t.approvals = slices.Clone(s.Approvals)
+	t.tasks = t.tasks[:0]
+	for _, done := range [2]bool{false, true} {
+		for _, task := range slices.Backward(s.Tasks) {
+			if (task.State == state.TaskDone) == done {
+				t.tasks = append(t.tasks, *task)
+			}
+		}
+	}
+	if selected != 0 {
+		if i := slices.IndexFunc(t.tasks, func(task state.Task) bool { return task.ID == selected }); i >= 0 {
+			t.at = len(t.approvals) + i
+		}
+	}
+	t.at = max(0, min(t.at, t.Rows()-1))
+}
+
+// Rows counts the rows that there are to show.
+func (t *Tasks) Rows() int { return len(t.approvals) + len(t.tasks) }
+
+// selected returns the id of the selected task, 0 if another row is.
+func (t *Tasks) selected() int {
+	if i := t.at - len(t.approvals); i >= 0 && i < len(t.tasks) {
+		return t.tasks[i].ID
+	}
+	return 0
+}
+
+// InputHandler moves the selection and reports what is wanted.
+func (t *Tasks) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return t.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		a, _ := t.keys.Lookup(keymap.Tasks, ev)
+		switch a {
+		case keymap.ItemUp:
+			t.at = max(0, t.at-1)
+		case keymap.ItemDown:
+			t.at = max(0, min(t.Rows()-1, t.at+1))
+		case keymap.ItemOpen:
+			if t.at < len(t.approvals) && t.OnApproval != nil {
+				t.OnApproval(t.approvals[t.at].ID)
+			}
+		case keymap.TaskCancel:
+			t.cancel()
+		}
+	})
+}
+
+// cancel asks to cancel the selected task, if it can still be cancelled.
+func (t *Tasks) cancel() {
+	i := t.at - len(t.approvals)
+	if i < 0 || i >= len(t.tasks) || t.OnCancel == nil {
+		return
+	}
+	if s := t.tasks[i].State; s != state.TaskDone && s != state.TaskCancelling {
+		t.OnCancel(t.tasks[i].ID)
+	}
+}
+
+// Draw draws the rows around the selection.
+func (t *Tasks) Draw(screen tcell.Screen) {
+	title := []span{t.span(themes.Strong, "Tasks")}
+	x, y, w, h := t.bordered(screen, title, nil)
+	if w <= 0 || h <= 0 {
+		return
+	}
+	t.top = max(0, min(max(min(t.top, t.at), t.at-h+1), t.Rows()-h))
+	for i := range min(h, t.Rows()-t.top) {
+		t.drawItem(screen, t.top+i, x, y+i, w)
+	}
+	if t.Rows() == 0 {
+		drawSpans(screen, x+1, y, w-1, t.span(themes.Muted, "none"))
+	}
+}
+
+func (t *Tasks) drawItem(screen tcell.Screen, i, x, y, w int) {
+	var left, right []span
+	if i < len(t.approvals) {
+		left = t.approvalItem(t.approvals[i])
+	} else {
+		left, right = t.taskItem(&t.tasks[i-len(t.approvals)])
+	}
+	if i == t.at && t.HasFocus() {
+		mark := t.style(themes.Selection)
+		for _, spans := range [][]span{left, right} {
+			for j := range spans {
+				spans[j].style = mark
+			}
+		}
+		drawSpans(screen, x, y, w, span{strings.Repeat(" ", w), mark})
+	}
+	n := spansWidth(right)
+	if n+12 > w {
+		n = 0
+	}
+	drawSpans(screen, x+1, y, w-1, clipSpans(left, w-n-3)...)
+	if n > 0 {
+		drawSpans(screen, x+w-n-1, y, n, right...)
+	}
+}
+
+// approvalItem is a request as a row: the first line of what is asked.
+func (t *Tasks) approvalItem(a event.ApprovalAsked) []span {
+	what := a.Action.Command
+	if what == "" {
+		what = a.Action.Path
+	}
+	first, _, more := strings.Cut(what, "\n")
+	if more {
+		first += " …"
+	}
+	spans := []span{t.span(themes.Warning, "   ⏸ approve  ")}
+	spans = append(spans, t.foreign(themes.ToolName, a.Action.Tool+" ")...)
+	return append(spans, t.foreign(themes.Text, first)...)
+}
+
+// taskItem is a task as a row, and its time.
+func (t *Tasks) taskItem(task *state.Task) (left, right []span) {
+	now := t.now()
+	glyph, role, word := taskState(task, now)
+	left = append(left, t.span(themes.Muted, fmt.Sprintf("#%d ", task.ID)), t.span(role, glyph+" "))
+	left = append(left, t.foreign(themes.Muted, fmt.Sprintf("%-8s ", task.Kind))...)
+	if word != "" {
+		left = append(left, t.foreign(role, word+" · ")...)
+	}
+	left = append(left, t.foreign(themes.Text, oneLine(task.Title))...)
+	took := elapsed(task, now)
+	if task.Deadline > 0 && task.State != state.TaskDone {
+		took += " of " + clock(task.Deadline-task.Started)
+	}
+	return left, []span{t.span(themes.Muted, took)}
+}
+
+// taskState is a task's sign, its colour, and a word unless the sign says it all.
+func taskState(task *state.Task, now time.Time) (glyph string, role themes.Role, word string) {
+	switch task.State {
+	case state.TaskQueued:
+		return "·", themes.Muted, "queued"
+	case state.TaskWaiting:
+		return "⏸", themes.Warning, "waits for approval"
+	case state.TaskCancelling:
+		return "◌", themes.Warning, "cancelling"
+	case state.TaskDone:
+		return taskOutcome(task)
+	}
+	return spinner(now), themes.Running, ""
+}
+
+func taskOutcome(task *state.Task) (glyph string, role themes.Role, word string) {
+	switch task.Outcome {
+	case event.Completed:
+		return "✓", themes.ToolOK, ""
+	case event.Cancelled:
+		return "⊘", themes.Muted, "cancelled"
+	case event.MaxTurns:
+		return "✗", themes.Warning, "out of turns"
+	case event.ContextLimit:
+		return "✗", themes.Warning, "context is full"
+	}
+	if task.Error != "" {
+		return "✗", themes.ToolError, "failed: " + oneLine(task.Error)
+	}
+	return "✗", themes.ToolError, "failed"
+}
+
+// oneLine joins the lines of a text.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
