@@ -382,7 +382,9 @@ func TestUntrusted(t *testing.T) { // DECISIONS 10
 		{"changed cwd", s, bytes.Replace(text, []byte(`"/work"`), []byte(`"/home"`), 1)},
 	}
 	for _, tt := range tests {
-		os.Remove(strings.TrimSuffix(j.path, ext) + ".trust")
+		if err := os.RemoveAll(strings.TrimSuffix(j.path, ext) + ".trust"); err != nil {
+			t.Fatal(err)
+		}
 		writeFile(t, j.path, append(tt.text, "torn"...))
 		k := open(t, tt.store, id)
 		if k.Info().Trusted || !errors.Is(k.ReadOnly(), ErrUntrusted) {
