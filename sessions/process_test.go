@@ -93,6 +93,7 @@ func flood(s Store, id string) error {
 
 // Only one process writes; the others are told who does (DESIGN, Sessions).
 func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	j := create(t, s)
 	id := j.Info().Header.ID
@@ -131,6 +132,7 @@ func TestTwoProcesses(t *testing.T) {
 // What Append returned for survives kill -9 at any moment (DESIGN, "Durable before
 // visible consequences").
 func TestKilledWriter(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	j := create(t, s)
 	id := j.Info().Header.ID
@@ -216,6 +218,7 @@ func fillDisk(s Store, id string) error {
 
 // A full disk leaves a valid file without half a line (DESIGN, "Bad input").
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	j := create(t, s)
 	id := j.Info().Header.ID

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -352,6 +353,37 @@ func TestDraft(t *testing.T) {
 	wantError(t, err, "sessions folder", "file")
 	_, err = bad.List()
 	wantError(t, err, "sessions folder")
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "work")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // an example
+	store := Store{dir: dir, state: dir}
+
+	j, err := store.Create(Header{Cwd: "/work", Target: "local", Model: "demo"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	id := j.Info().Header.ID
+	err = j.Append(event.Envelope{Seq: 1, Session: id, Payload: event.PromptSubmitted{ID: 1, Text: "run the tests"}})
+	if err = errors.Join(err, j.Close()); err != nil {
+		log.Fatal(err)
+	}
+
+	last, err := store.Last()
+	if err != nil {
+		log.Fatal(err)
+	}
+	j, err = store.Open(last.ID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	part, err := j.Tail(200)
+	fmt.Println(last.Title, len(part.Events), part.First, NextSeq(j.Info().LastSeq), errors.Join(err, j.Close()))
+	// Output: run the tests 1 true 1000000 <nil>
 }
 
 func ExampleNextSeq() {
