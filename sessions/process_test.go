@@ -152,6 +152,22 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
+// A process that was just forked for a command still shares our files; Close must
+// free the session all the same.
+func TestCloseWhileShared(t *testing.T) {
+	s := newStore(t)
+	j := create(t, s)
+	fd, err := syscall.Dup(int(j.f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd) //nolint:errcheck // only holds it
+	closeJournal(t, j)
+	if j = open(t, s, j.Info().Header.ID); j.ReadOnly() != nil {
+		t.Errorf("opened again: %v", j.ReadOnly())
+	}
+}
+
 // killFlood kills a flooding child after n envelopes and returns the last number that
 // it got to print.
 func killFlood(t *testing.T, s Store, id string, n int) (last uint64) {
