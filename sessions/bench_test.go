@@ -54,7 +54,9 @@ func big(b *testing.B, s Store, size int64, text string) (id string, n int) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			w.Write(append(line, '\n'))
+			if _, err := w.Write(append(line, '\n')); err != nil {
+				b.Fatal(err)
+			}
 			written += int64(len(line)) + 1
 			n++
 		}
@@ -157,7 +159,7 @@ func BenchmarkScan100MB(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read
 	for b.Loop() {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			b.Fatal(err)

@@ -83,7 +83,7 @@ func (h Header) trustMark(id string, key []byte) string {
 // keyedHash hashes text for one use, so that a hash for one use is none for another.
 func keyedHash(key []byte, use string, text []byte) string {
 	m := hmac.New(sha256.New, key)
-	io.WriteString(m, use+"\x00") // never fails
+	m.Write([]byte(use + "\x00"))
 	m.Write(text)
 	return hex.EncodeToString(m.Sum(nil))
 }

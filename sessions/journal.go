@@ -56,6 +56,7 @@ type Journal struct {
 	f       *os.File
 	head    int64 // bytes of line 1
 	info    Info
+	locked  bool           // by us
 	syncing sync.WaitGroup // the background sync, while its timer is armed or it runs
 
 	mu      sync.Mutex // guards all below
@@ -65,7 +66,6 @@ type Journal struct {
 	line    bytes.Buffer
 	timer   *time.Timer // armed when there is something to sync
 	newFile bool        // its entry in the folder is not on the disk yet
-	locked  bool        // by us
 }
 
 // Info tells about the session as it was when it was opened.
@@ -244,12 +244,9 @@ func (j *Journal) Close() error {
 		err = j.sync()
 	}
 	j.cause = ErrClosed
-	if j.locked {
-		os.Remove(j.pidPath()) //nolint:errcheck // only tells others who we were
-	}
 	j.mu.Unlock()
 	j.syncing.Wait()
-	return errors.Join(err, j.f.Close())
+	return errors.Join(err, j.unlock(), j.f.Close())
 }
 
 // lock makes this process the only one that writes, until the file is closed or the
@@ -275,6 +272,16 @@ func (j *Journal) lock() error {
 		f.Close()                    //nolint:errcheck // see above
 	}
 	return nil
+}
+
+// unlock lets other processes write. Closing the file would not do at once: a process
+// that is being started shares it until it runs its own program.
+func (j *Journal) unlock() error {
+	if !j.locked {
+		return nil
+	}
+	os.Remove(j.pidPath()) //nolint:errcheck // only tells others who we were
+	return syscall.Flock(int(j.f.Fd()), syscall.LOCK_UN)
 }
 
 func (j *Journal) pidPath() string { return strings.TrimSuffix(j.path, ext) + ".pid" }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,6 +76,7 @@ func TestAppendTooLong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("encodes 64 MiB")
 	}
+	t.Parallel()
 	j := create(t, newStore(t))
 	err := j.Append(event.Envelope{Seq: 1, Payload: event.Notice{Text: strings.Repeat("x", maxLine)}})
 	wantError(t, err, "notice", "at most 67108864")
@@ -93,6 +95,7 @@ func TestNextSeq(t *testing.T) {
 // A file that ends at any byte opens with exactly the envelopes whose lines are whole,
 // and can be gone on with (DESIGN, Sessions).
 func TestCutOffAnywhere(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	j := create(t, s)
 	id := j.Info().Header.ID
@@ -288,6 +291,34 @@ func TestRange(t *testing.T) {
 	}
 }
 
+// Subscribers read while the runtime writes.
+func TestConcurrentUse(t *testing.T) {
+	j := create(t, newStore(t))
+	const n = 2000
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			for last := uint64(0); last < n; {
+				err := j.Range(last, func(env event.Envelope) bool {
+					if env.Seq != last+1 {
+						t.Errorf("%d follows %d", env.Seq, last)
+					}
+					last = env.Seq
+					return true
+				})
+				if _, tailErr := j.Tail(3); err != nil || tailErr != nil {
+					t.Error(err, tailErr)
+					return
+				}
+			}
+		})
+	}
+	for seq := uint64(1); seq <= n; seq++ {
+		appendAll(t, j, []event.Envelope{{Seq: seq, Payload: event.Notice{Text: strings.Repeat("x", int(seq))}}})
+	}
+	readers.Wait()
+}
+
 // A damaged line whose number was lowered must not hide what comes before it.
 func TestRangeAcrossDamage(t *testing.T) {
 	s := newStore(t)
@@ -382,7 +413,9 @@ func TestUntrusted(t *testing.T) { // DECISIONS 10
 		{"changed cwd", s, bytes.Replace(text, []byte(`"/work"`), []byte(`"/home"`), 1)},
 	}
 	for _, tt := range tests {
-		os.Remove(strings.TrimSuffix(j.path, ext) + ".trust")
+		if err := os.RemoveAll(strings.TrimSuffix(j.path, ext) + ".trust"); err != nil {
+			t.Fatal(err)
+		}
 		writeFile(t, j.path, append(tt.text, "torn"...))
 		k := open(t, tt.store, id)
 		if k.Info().Trusted || !errors.Is(k.ReadOnly(), ErrUntrusted) {

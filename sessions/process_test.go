@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -55,11 +56,10 @@ func child(t *testing.T, s Store, id, role string) (cmd *exec.Cmd, out *bufio.Sc
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cmd.Process.Kill() })
+	t.Cleanup(func() { cmd.Process.Kill() }) //nolint:errcheck // it may have ended
 	return cmd, bufio.NewScanner(stdout), func() {
 		t.Helper()
-		in.Close()
-		if err := cmd.Wait(); err != nil {
+		if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
 			t.Errorf("child %s: %v", role, err)
 		}
 	}
@@ -72,8 +72,8 @@ func holdOpen(s Store, id string) error {
 		return err
 	}
 	fmt.Println("open:", j.ReadOnly())
-	io.Copy(io.Discard, os.Stdin)
-	return j.Close()
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, j.Close())
 }
 
 // flood appends until it is killed and prints each number that Append returned for.
@@ -93,6 +93,7 @@ func flood(s Store, id string) error {
 
 // Only one process writes; the others are told who does (DESIGN, Sessions).
 func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	j := create(t, s)
 	id := j.Info().Header.ID
@@ -131,23 +132,13 @@ func TestTwoProcesses(t *testing.T) {
 // What Append returned for survives kill -9 at any moment (DESIGN, "Durable before
 // visible consequences").
 func TestKilledWriter(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	j := create(t, s)
 	id := j.Info().Header.ID
 	closeJournal(t, j)
-	last := uint64(0)
 	for round := range 10 {
-		cmd, out, _ := child(t, s, id, "flood")
-		for n := 0; n < 50+37*round && out.Scan(); n++ {
-			last, _ = strconv.ParseUint(out.Text(), 10, 64)
-		}
-		cmd.Process.Kill()
-		for out.Scan() { // what it had printed by then
-			if n, err := strconv.ParseUint(out.Text(), 10, 64); err == nil && n > last && n < last+1_000_000 {
-				last = n
-			}
-		}
-		cmd.Wait()
+		last := killFlood(t, s, id, 50+37*round)
 		j = open(t, s, id)
 		if j.ReadOnly() != nil {
 			t.Fatalf("round %d: %v", round, j.ReadOnly())
@@ -156,16 +147,58 @@ func TestKilledWriter(t *testing.T) {
 		if j.Info().LastSeq < last || len(p.Warnings) > 0 {
 			t.Fatalf("round %d: last is %d (want at least %d), warnings %q", round, j.Info().LastSeq, last, p.Warnings)
 		}
-		for i, env := range p.Events {
-			if n, ok := env.Payload.(event.Notice); !ok || len(n.Text) != int(env.Seq%5000) {
-				t.Fatalf("round %d: envelope %d is damaged", round, i)
-			}
-			if i > 0 && env.Seq != p.Events[i-1].Seq+1 && env.Seq != NextSeq(p.Events[i-1].Seq) {
-				t.Fatalf("round %d: %d follows %d", round, env.Seq, p.Events[i-1].Seq)
+		wantFlood(t, p.Events)
+		closeJournal(t, j)
+	}
+}
+
+// A process that was just forked for a command still shares our files; Close must
+// free the session all the same.
+func TestCloseWhileShared(t *testing.T) {
+	s := newStore(t)
+	j := create(t, s)
+	fd, err := syscall.Dup(int(j.f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd) //nolint:errcheck // only holds it
+	closeJournal(t, j)
+	if j = open(t, s, j.Info().Header.ID); j.ReadOnly() != nil {
+		t.Errorf("opened again: %v", j.ReadOnly())
+	}
+}
+
+// killFlood kills a flooding child after n envelopes and returns the last number that
+// it got to print.
+func killFlood(t *testing.T, s Store, id string, n int) (last uint64) {
+	t.Helper()
+	cmd, out, _ := child(t, s, id, "flood")
+	for i := 0; out.Scan(); i++ {
+		if i == n {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
 			}
 		}
-		last = j.Info().LastSeq
-		closeJournal(t, j)
+		if seq, err := strconv.ParseUint(out.Text(), 10, 64); err == nil && seq > last {
+			last = seq // a number that was cut off is not above the last
+		}
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the child was not killed")
+	}
+	return last
+}
+
+// wantFlood fails unless envs are whole and none is missing.
+func wantFlood(t *testing.T, envs []event.Envelope) {
+	t.Helper()
+	for i, env := range envs {
+		if n, ok := env.Payload.(event.Notice); !ok || len(n.Text) != int(env.Seq%5000) {
+			t.Fatalf("envelope %d is damaged", i)
+		}
+		if i > 0 && env.Seq != envs[i-1].Seq+1 && env.Seq != NextSeq(envs[i-1].Seq) {
+			t.Fatalf("%d follows %d", env.Seq, envs[i-1].Seq)
+		}
 	}
 }
 
@@ -201,6 +234,7 @@ func fillDisk(s Store, id string) error {
 
 // A full disk leaves a valid file without half a line (DESIGN, "Bad input").
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	j := create(t, s)
 	id := j.Info().Header.ID
@@ -239,19 +273,19 @@ func TestNotWritableDir(t *testing.T) {
 		t.Skip("needs root to become another user")
 	}
 	work := t.TempDir()
+	if err := errors.Join(os.Chmod(filepath.Dir(work), 0o755), os.Chmod(work, 0o755)); err != nil {
+		t.Fatal(err)
+	}
 	state, err := os.MkdirTemp("", "state") // where the other user may go
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(state) })
+	t.Cleanup(func() { os.RemoveAll(state) }) //nolint:errcheck // temporary
 	for _, mode := range []os.FileMode{0o777, 0o755} {
 		if err := os.Chmod(state, mode); err != nil {
 			t.Fatal(err)
 		}
 		t.Setenv("XDG_STATE_HOME", state)
-		for d := work; d != "/tmp" && d != "/"; d = d[:strings.LastIndexByte(d, '/')] {
-			os.Chmod(d, 0o755)
-		}
 		_, out, wait := child(t, Store{dir: work}, "", "user")
 		out.Scan()
 		got := strings.Split(out.Text(), "|")

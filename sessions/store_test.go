@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -29,16 +30,18 @@ func setState(t *testing.T) string {
 	return dir
 }
 
-func TestDir(t *testing.T) {
-	mkdir := func(names ...string) func(string) error {
-		return func(work string) error {
-			var err error
-			for _, n := range names {
-				err = errors.Join(err, os.MkdirAll(filepath.Join(work, n), 0o700))
-			}
-			return err
+// mkdir returns a function that makes folders in a working directory.
+func mkdir(names ...string) func(work string) error {
+	return func(work string) error {
+		var err error
+		for _, n := range names {
+			err = errors.Join(err, os.MkdirAll(filepath.Join(work, n), 0o700))
 		}
+		return err
 	}
+}
+
+func TestDir(t *testing.T) {
 	tests := []struct {
 		name   string
 		setup  func(work string) error
@@ -70,8 +73,12 @@ func TestDir(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tt.want != "" && s.Path() != filepath.Join(work, tt.want) || tt.want == "" && !strings.HasPrefix(s.Path(), state) {
-				t.Errorf("Path() = %q, want %q", s.Path(), tt.want)
+			want := filepath.Join(work, tt.want)
+			if tt.want == "" {
+				want = state
+			}
+			if !strings.HasPrefix(s.Path(), want) {
+				t.Errorf("Path() = %q, want %q", s.Path(), want)
 			}
 			if (notice == "") != (tt.notice == "") || !strings.Contains(notice, tt.notice) {
 				t.Errorf("notice %q, want %q", notice, tt.notice)
@@ -208,19 +215,27 @@ func TestKey(t *testing.T) { // DECISIONS 10
 	}
 }
 
-func TestList(t *testing.T) { // J05, J11
+// J07: nothing to resume is a clear error.
+func TestNoSessions(t *testing.T) {
 	s := newStore(t)
 	if all, err := s.List(); err != nil || len(all) > 0 {
 		t.Errorf("List of nothing = %v, %v", all, err)
 	}
 	_, err := s.Last()
-	wantError(t, err, "no session has been saved in "+s.dir) // J07
+	wantError(t, err, "no session has been saved in "+s.dir)
 	if !errors.Is(err, ErrNone) {
 		t.Errorf("Last() = %v, want ErrNone", err)
 	}
 	_, err = s.Find("abc")
 	wantError(t, err, `"abc"`, "no session has been saved")
+	_, err = s.Open("missing")
+	wantError(t, err, "no session missing in "+s.dir)
+}
 
+// fourSessions makes sessions that were used in two different minutes.
+func fourSessions(t *testing.T) Store {
+	t.Helper()
+	s := newStore(t)
 	base := time.Now().Add(-time.Hour)
 	for i, id := range []string{"abcd-1", "abcd-2", "abff-1", "zzzz-1"} {
 		j, err := s.Create(Header{ID: id, Cwd: "/w", Model: "m"})
@@ -229,11 +244,16 @@ func TestList(t *testing.T) { // J05, J11
 		}
 		appendAll(t, j, stream(id, i+1))
 		closeJournal(t, j)
-		used := base.Add(time.Duration(i/2) * time.Minute) // two ties
+		used := base.Add(time.Duration(i/2) * time.Minute)
 		if err := os.Chtimes(j.path, used, used); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return s
+}
+
+func TestList(t *testing.T) { // J05
+	s := fourSessions(t)
 	// None of these is a session.
 	writeFile(t, s.file("corrupt"), []byte("hello\n"))
 	writeFile(t, s.file("empty"), nil)
@@ -242,7 +262,7 @@ func TestList(t *testing.T) { // J05, J11
 	if err := errors.Join(os.Mkdir(s.file("folder"), 0o700), os.Symlink("/etc/passwd", s.file("link")), syscall.Mkfifo(s.file("fifo"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	unused := create(t, s) // nothing was said in it
+	create(t, s) // nothing was said in it
 
 	all, err := s.List()
 	if err != nil {
@@ -258,21 +278,25 @@ func TestList(t *testing.T) { // J05, J11
 	if got, want := strings.Join(ids, " "), "abff-1 zzzz-1 abcd-1 abcd-2"; got != want {
 		t.Errorf("List = %s, want %s", got, want)
 	}
-	closeJournal(t, unused)
 	if e, err := s.Last(); err != nil || e.ID != "abff-1" {
 		t.Errorf("Last = %v, %v", e.ID, err)
 	}
-	if err := os.Remove(unused.path); err != nil {
-		t.Fatal(err)
+	for _, id := range []string{"folder", "link", "fifo"} {
+		_, err := s.Open(id) // must not block or follow
+		wantError(t, err, id)
 	}
-	finds := []struct{ prefix, id, err string }{
+}
+
+func TestFind(t *testing.T) { // J11
+	s := fourSessions(t)
+	tests := []struct{ prefix, id, err string }{
 		{"z", "zzzz-1", ""},
 		{"abcd-1", "abcd-1", ""},
 		{"abf", "abff-1", ""},
 		{"ab", "", `session "ab" could be one of 3: abff-1, abcd-1, abcd-2`},
 		{"zzzy-1", "", `no session "zzzy-1" in ` + s.dir + " (nearest: zzzz-1, "},
 	}
-	for _, tt := range finds {
+	for _, tt := range tests {
 		id, err := s.Find(tt.prefix)
 		if id != tt.id || tt.err == "" && err != nil {
 			t.Errorf("Find(%q) = %q, %v, want %q", tt.prefix, id, err, tt.id)
@@ -281,12 +305,6 @@ func TestList(t *testing.T) { // J05, J11
 			wantError(t, err, tt.err)
 		}
 	}
-	for _, id := range []string{"folder", "link", "fifo"} {
-		_, err := s.Open(id) // must not block or follow
-		wantError(t, err, id)
-	}
-	_, err = s.Open("missing")
-	wantError(t, err, "no session missing in "+s.dir)
 }
 
 func TestTitle(t *testing.T) {
@@ -335,6 +353,37 @@ func TestDraft(t *testing.T) {
 	wantError(t, err, "sessions folder", "file")
 	_, err = bad.List()
 	wantError(t, err, "sessions folder")
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "work")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // an example
+	store := Store{dir: dir, state: dir}
+
+	j, err := store.Create(Header{Cwd: "/work", Target: "local", Model: "demo"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	id := j.Info().Header.ID
+	err = j.Append(event.Envelope{Seq: 1, Session: id, Payload: event.PromptSubmitted{ID: 1, Text: "run the tests"}})
+	if err = errors.Join(err, j.Close()); err != nil {
+		log.Fatal(err)
+	}
+
+	last, err := store.Last()
+	if err != nil {
+		log.Fatal(err)
+	}
+	j, err = store.Open(last.ID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	part, err := j.Tail(200)
+	fmt.Println(last.Title, len(part.Events), part.First, NextSeq(j.Info().LastSeq), errors.Join(err, j.Close()))
+	// Output: run the tests 1 true 1000000 <nil>
 }
 
 func ExampleNextSeq() {

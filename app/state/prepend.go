@@ -137,7 +137,7 @@ func (b *Block) take(n *Block) {
 	if !bytes.Equal(b.Text, n.Text) {
 		b.Text = n.Text
 	}
-	b.Open, b.Time, b.last = n.Open, n.Time, n.last
+	b.Open, b.Time = n.Open, n.Time
 	b.Gen++
 }
 

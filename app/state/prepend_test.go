@@ -80,7 +80,13 @@ func TestTailFirstIsReplay(t *testing.T) {
 					s.Prepend(envs[:j])
 				}
 				wantKept(t, what+", whole", &s, before)
-				wantSame(t, what, &s, replay(envs))
+				want := replay(envs)
+				wantSame(t, what, &s, want)
+				for k, b := range s.Blocks {
+					if b.Time != want.Blocks[k].Time {
+						t.Fatalf("%s: block %d has time %d, want %d", what, k, b.Time, want.Blocks[k].Time)
+					}
+				}
 				if s.kept != nil {
 					t.Fatalf("%s: envelopes are kept after the first part came", what)
 				}
