@@ -137,11 +137,9 @@ func (l *line) printJSON(env event.Envelope) {
 			return
 		}
 	}
-	data, err := json.Marshal(env)
-	if err == nil {
-		_, err = l.out.Write(append(data, '\n'))
-	}
-	l.note(err)
+	enc := json.NewEncoder(l.out)
+	enc.SetEscapeHTML(false)
+	l.note(enc.Encode(env))
 }
 
 // note keeps the first error of stdout and stops the work that nobody will read.

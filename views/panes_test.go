@@ -343,12 +343,12 @@ func TestSetTheme(t *testing.T) {
 	d, _, _, _ := newTestApproval(t, ask("1", restart))
 	viewtest.Screen(t, d, 66, 14)
 	d.SetTheme(light)
-	if got, want := cellOf(t, viewtest.Screen(t, d, 66, 14), '['), cellStyle(light.Style(themes.Key)); got != want {
+	if got, want := cellOf(t, viewtest.Screen(t, d, 66, 14), '['), CellStyle(light.Style(themes.Key)); got != want {
 		t.Errorf("style %+v, want that of the light theme %+v", got, want)
 	}
 	p := newTestPrompt(t)
 	p.SetTheme(light)
-	if got, want := cellOf(t, viewtest.Screen(t, p, 20, 1), '>'), cellStyle(light.Style(themes.Accent)); got != want {
+	if got, want := cellOf(t, viewtest.Screen(t, p, 20, 1), '>'), CellStyle(light.Style(themes.Accent)); got != want {
 		t.Errorf("style %+v, want that of the light theme %+v", got, want)
 	}
 }

@@ -21,6 +21,7 @@ type StatusLine struct {
 	doing       string // untrusted
 	queued      int
 	interrupted bool
+	hint        string // untrusted; shows instead of all else
 }
 
 // NewStatusLine returns an empty line. now tells the time.
@@ -42,6 +43,9 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 		}
 	}
 }
+
+// SetHint shows text instead of what runs; "" shows that again.
+func (l *StatusLine) SetHint(text string) { l.hint = text }
 
 // Busy says that the line changes with time, so that it must be drawn again.
 func (l *StatusLine) Busy() bool { return l.main != nil || l.others > 0 }
@@ -109,6 +113,9 @@ func (l *StatusLine) spans() []span {
 			text = " · " + text
 		}
 		spans = append(spans, l.foreign(r, text)...)
+	}
+	if l.hint != "" {
+		return l.foreign(themes.Warning, l.hint)
 	}
 	if t := l.main; t != nil {
 		glyph, role := spinner(now), themes.Running
