@@ -87,8 +87,8 @@ func newUI(d deps) *ui {
 	t, k := d.theme, d.keys
 	u.v = panes{
 		header:       views.NewHeader(t, k, d.home, time.Local),
-		conversation: views.NewConversation(t, k, d.now),
-		output:       views.NewOutput(t, k, d.now),
+		conversation: views.NewConversation(t),
+		output:       views.NewOutput(t),
 		panes:        views.NewPanes(t, k),
 		tasks:        views.NewTasks(t, k, d.now),
 		status:       views.NewStatusLine(t, k, d.now),
@@ -98,7 +98,9 @@ func newUI(d deps) *ui {
 		approval:     views.NewApproval(t, k, d.now),
 		help:         views.NewHelp(t, k),
 	}
+	u.v.conversation.SetNow(d.now)
 	u.v.conversation.SetWelcome(welcome)
+	u.v.output.SetNow(d.now)
 	u.v.conversation.OnCopy = d.copy
 	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
 	u.v.panes.OnZoom = func() { u.zoom = !u.zoom }
@@ -319,11 +321,16 @@ func (u *ui) key(ev *tcell.EventKey) *tcell.EventKey {
 	u.armed = ""
 	u.v.status.SetHint("")
 	scope, view := u.target()
-	if _, bound := u.deps.keys.Lookup(scope, ev); !bound {
+	a, bound := u.deps.keys.Lookup(scope, ev)
+	if !bound {
 		if a, ok := u.deps.keys.Lookup(keymap.Global, ev); ok {
 			u.global(a, armed)
 			return nil
 		}
+	}
+	if scope == keymap.Conversation || scope == keymap.Output {
+		u.scroll(a)
+		return nil
 	}
 	view.InputHandler()(ev, func(tview.Primitive) {})
 	return nil

@@ -135,13 +135,13 @@ func (t *Theme) Style(r Role) Style { return t.styles[r] }
 // WithoutColor returns the theme with attributes only. What only differs in colour is
 // told apart by signs and words anyway.
 func (t *Theme) WithoutColor() *Theme {
-	plain := &Theme{Name: t.Name, styles: make(map[Role]Style, len(t.styles))}
-	for r, s := range t.styles {
+	plain := *t
+	for i := range plain.styles {
+		s := &plain.styles[i]
 		s.Reversed = s.Reversed || s.BG.Set
 		s.FG, s.BG = Color{}, Color{}
-		plain.styles[r] = s
 	}
-	return plain
+	return &plain
 }
 
 //go:embed *.toml
