@@ -154,8 +154,11 @@ func (a *Approval) Size(maxW, maxH int) (w, h int) {
 	w = min(maxW, approvalWidth)
 	inner := w - 4
 	a.layBody(inner)
-	rows := len(a.head(inner)) + len(a.body.rows) + len(a.notes(inner, maxNoteRows)) + len(a.keyRows(inner))
-	return w, min(maxH, rows+5) // with borders and blank rows
+	rows := 2 + len(a.head(inner)) + 1 + len(a.body.rows) + 1 + len(a.keyRows(inner)) // with borders and blank rows
+	if notes := len(a.notes(inner, maxNoteRows)); notes > 0 {
+		rows += notes + 1
+	}
+	return w, min(maxH, rows)
 }
 
 // Draw draws the dialog. Short of rows it gives up blank lines, then notes, never the
@@ -189,7 +192,9 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	}
 	y += drawRows(screen, x, y, w, head) + gap
 	y += a.drawBody(screen, x, y, w, min(room, len(a.body.rows))) + gap
-	y += drawRows(screen, x, y, w, notes) + gap
+	if len(notes) > 0 {
+		y += drawRows(screen, x, y, w, notes) + gap
+	}
 	if a.reason != nil {
 		a.drawReason(screen, x, y, w)
 	} else {
