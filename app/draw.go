@@ -5,8 +5,6 @@ import (
 	"github.com/rivo/tview"
 
 	"buddy/app/layout"
-	"buddy/themes"
-	"buddy/views"
 )
 
 // input is what the layout depends on.
@@ -40,7 +38,7 @@ func (u *ui) Draw(s tcell.Screen) {
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
 		draw(s, u.view(p), u.lay.Panes[p])
 	}
-	u.drawFrame(s)
+	draw(s, u.v.border, u.lay.Panes[layout.Prompt])
 	draw(s, u.v.status, u.lay.Status)
 	draw(s, u.v.prompt, u.lay.Input)
 	scope, _ := u.target()
@@ -70,6 +68,9 @@ func draw(s tcell.Screen, p tview.Primitive, r layout.Rect) {
 // passFocus tells the views which of them has the focus.
 func (u *ui) passFocus() {
 	_, target := u.target()
+	if u.v.border.Blur(); target == u.v.prompt {
+		u.v.border.Focus(func(tview.Primitive) {})
+	}
 	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help} {
 		if v == target {
 			v.Focus(func(tview.Primitive) {})
@@ -79,35 +80,10 @@ func (u *ui) passFocus() {
 	}
 }
 
-// drawFrame draws the sides of the frame around status line and prompt; its lower side
-// is the footer.
-func (u *ui) drawFrame(s tcell.Screen) {
-	r := u.lay.Panes[layout.Prompt]
-	if r.H < 2 || u.lay.Footer.Empty() {
-		return
-	}
-	style := views.CellStyle(u.deps.theme.Style(u.border(layout.Prompt)))
-	for x := r.X; x < r.X+r.W; x++ {
-		s.SetContent(x, r.Y, '─', nil, style)
-	}
-	for y := r.Y; y < r.Y+r.H; y++ {
-		s.SetContent(r.X, y, '│', nil, style)
-		s.SetContent(r.X+r.W-1, y, '│', nil, style)
-	}
-}
-
-func (u *ui) border(p layout.Pane) themes.Role {
-	if u.focus == p && !u.help && !u.asking() {
-		return themes.Focus
-	}
-	return themes.Border
-}
-
 // drawJoints draws the cells where borders meet, which no pane knows of.
 func (u *ui) drawJoints(s tcell.Screen) {
-	style := views.CellStyle(u.deps.theme.Style(themes.Border))
 	for _, j := range u.lay.Joints() {
-		s.SetContent(j.X, j.Y, j.Rune, nil, style)
+		u.v.border.Join(s, j.X, j.Y, j.Rune)
 	}
 }
 

@@ -45,7 +45,7 @@ func (u *ui) global(a, armed keymap.Action) {
 	case keymap.ShowHelp:
 		scope, _ := u.target()
 		u.v.help.SetScope(scope)
-		u.help = true
+		u.help = !u.help
 	case keymap.ShowApproval:
 		u.away = ""
 	case keymap.Narrower:

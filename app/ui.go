@@ -64,6 +64,7 @@ type panes struct {
 	panes        *views.Panes
 	tasks        *views.Tasks
 	status       *views.StatusLine
+	border       *views.Border // around status line and prompt
 	prompt       *views.Prompt
 	footer       *views.Footer
 	tabs         *views.TabBar
@@ -92,6 +93,7 @@ func newUI(d deps) *ui {
 		panes:        views.NewPanes(t, k),
 		tasks:        views.NewTasks(t, k, d.now),
 		status:       views.NewStatusLine(t, k, d.now),
+		border:       views.NewBorder(t, k),
 		prompt:       views.NewPrompt(t, k),
 		footer:       views.NewFooter(t, k),
 		tabs:         views.NewTabBar(t, k),
@@ -204,12 +206,7 @@ func fullScreen(f *flags, resume string) error {
 	defer cancel()
 	w := &window{program: p, screen: s}
 	w.ui = newUI(w.deps(theme))
-	w.loop = loop.New(loop.Config[event.Envelope]{
-		Screen: s, Root: w.ui, Events: p.rt.Subscribe(ctx),
-		Apply: w.ui.apply, Key: w.ui.key, Tick: func() {},
-		On:   screen.Handlers{Paste: w.ui.paste, Focus: w.ui.focused},
-		Stop: func() { p.close(&said) },
-	})
+	w.loop = w.ui.loop(s, p.rt.Subscribe(ctx), func() { p.close(&said) })
 	w.open()
 	err = w.loop.Run(ctx)
 	w.saveDraft()
@@ -219,6 +216,15 @@ func fullScreen(f *flags, resume string) error {
 		return exit{exitFailed, fmt.Sprintf("terminal: %v", err)}
 	}
 	return nil
+}
+
+// loop returns the loop that feeds u with events and keys.
+func (u *ui) loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *loop.Loop[event.Envelope] {
+	return loop.New(loop.Config[event.Envelope]{
+		Screen: s, Root: u, Events: events, Apply: u.apply, Key: u.key, Stop: stop,
+		Tick: func() {}, // the views read the clock when they are drawn
+		On:   screen.Handlers{Paste: u.paste, Focus: u.focused},
+	})
 }
 
 // chooseTheme returns the theme of the command line, without colours if none are wanted.

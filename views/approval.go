@@ -233,9 +233,12 @@ func (a *Approval) head(w int) [][]span {
 
 // risk says in words what the policy knows of the danger.
 func (a *Approval) risk(act action.Action) []span {
-	role := map[action.Risk]themes.Role{action.High: themes.Error, action.Medium: themes.Warning}[act.Risk]
-	if role == "" {
-		role = themes.Muted
+	role := themes.Muted
+	switch act.Risk {
+	case action.High:
+		role = themes.Error
+	case action.Medium:
+		role = themes.Warning
 	}
 	var words []string
 	if act.Risk != "" {

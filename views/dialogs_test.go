@@ -80,7 +80,7 @@ func cellOf(t testing.TB, s tcell.SimulationScreen, r rune) tcell.Style {
 // wantRole compares the style of the first cell that shows r with a role's.
 func wantRole(t testing.TB, s tcell.SimulationScreen, r rune, role themes.Role) {
 	t.Helper()
-	if got, want := cellOf(t, s, r), CellStyle(dark(t).Style(role)); got != want {
+	if got, want := cellOf(t, s, r), cellStyle(dark(t).Style(role)); got != want {
 		t.Errorf("%q has style %+v, want that of %s: %+v", r, got, role, want)
 	}
 }

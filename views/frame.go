@@ -27,7 +27,7 @@ func newFrame(theme *themes.Theme, keys *keymap.Map) frame {
 // SetTheme changes the colours from the next draw on.
 func (f *frame) SetTheme(theme *themes.Theme) { f.theme = theme }
 
-func (f *frame) style(r themes.Role) tcell.Style { return CellStyle(f.theme.Style(r)) }
+func (f *frame) style(r themes.Role) tcell.Style { return cellStyle(f.theme.Style(r)) }
 
 // span returns text of ours in a role's style.
 func (f *frame) span(r themes.Role, text string) span { return span{text, f.style(r)} }

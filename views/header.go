@@ -8,7 +8,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"buddy/agent/event"
+	"buddy/agent/action"
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
@@ -175,9 +175,9 @@ func (h *Header) context() item {
 func (h *Header) mode() item {
 	mode := string(h.info.Mode)
 	if mode == "" {
-		mode = string(event.ModeAsk)
+		mode = string(action.ModeAsk)
 	}
-	loud := mode != string(event.ModeAsk)
+	loud := mode != string(action.ModeAsk)
 	short := []span{h.bar(mode, loud)}
 	if h.info.Until == 0 {
 		return item{forms: [][]span{short}}

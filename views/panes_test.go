@@ -24,9 +24,9 @@ func TestHeaderGolden(t *testing.T) {
 		created,
 		event.ContextUsage{Estimated: 34, Limit: 100, Percent: 34},
 		event.MetricsUsage{SessionPrompt: 12_345, SessionCompletion: 1_234},
-		event.ModeChanged{Mode: event.ModeAsk},
+		event.ModeChanged{Mode: action.ModeAsk},
 	}
-	loud := append(slices.Clone(full), event.ModeChanged{Mode: event.ModeAll, Until: ms(-600)}, ask("1", restart), ask("2", restart))
+	loud := append(slices.Clone(full), event.ModeChanged{Mode: action.ModeAll, Until: ms(-600)}, ask("1", restart), ask("2", restart))
 	remote := created
 	remote.Target, remote.Cwd = "root@web-02 (ssh)", "/var/www/a/very/long/directory/name/that/goes/on"
 	remote.Model = "org/" + hostile
@@ -45,7 +45,7 @@ func TestHeaderGolden(t *testing.T) {
 func TestHeaderAnyWidth(t *testing.T) {
 	h := NewHeader(dark(t), keymap.Default(), "/home/u", time.UTC)
 	var s state.State
-	h.Update(&s, apply(&s, created, event.ContextUsage{Limit: 1, Percent: 250}, event.ModeChanged{Mode: event.ModeAll}, ask("1", restart)))
+	h.Update(&s, apply(&s, created, event.ContextUsage{Limit: 1, Percent: 250}, event.ModeChanged{Mode: action.ModeAll}, ask("1", restart)))
 	h.SetApprovalLeft(true)
 	for w := 24; w <= 200; w++ {
 		got := viewtest.Text(t, h, w, 1)
@@ -343,12 +343,12 @@ func TestSetTheme(t *testing.T) {
 	d, _, _, _ := newTestApproval(t, ask("1", restart))
 	viewtest.Screen(t, d, 66, 14)
 	d.SetTheme(light)
-	if got, want := cellOf(t, viewtest.Screen(t, d, 66, 14), '['), CellStyle(light.Style(themes.Key)); got != want {
+	if got, want := cellOf(t, viewtest.Screen(t, d, 66, 14), '['), cellStyle(light.Style(themes.Key)); got != want {
 		t.Errorf("style %+v, want that of the light theme %+v", got, want)
 	}
 	p := newTestPrompt(t)
 	p.SetTheme(light)
-	if got, want := cellOf(t, viewtest.Screen(t, p, 20, 1), '>'), CellStyle(light.Style(themes.Accent)); got != want {
+	if got, want := cellOf(t, viewtest.Screen(t, p, 20, 1), '>'), cellStyle(light.Style(themes.Accent)); got != want {
 		t.Errorf("style %+v, want that of the light theme %+v", got, want)
 	}
 }

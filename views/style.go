@@ -13,8 +13,8 @@ import (
 	"buddy/themes"
 )
 
-// CellStyle turns a theme's style into one for cells.
-func CellStyle(s themes.Style) tcell.Style {
+// cellStyle turns a theme's style into one for cells.
+func cellStyle(s themes.Style) tcell.Style {
 	st := tcell.StyleDefault
 	if s.FG.Set {
 		st = st.Foreground(tcell.NewHexColor(int32(s.FG.RGB)))

@@ -59,14 +59,9 @@ const (
 	ScrollBottom Action = "scroll-bottom"
 
 	Fold           Action = "fold"
-	Find           Action = "find"
-	FindNext       Action = "find-next"
-	FindPrevious   Action = "find-previous"
 	PromptPrevious Action = "prompt-previous"
 	PromptNext     Action = "prompt-next"
 	CopyBlock      Action = "copy-block"
-	CopyCode       Action = "copy-code"
-	Select         Action = "select"
 	Zoom           Action = "zoom"
 
 	PaneNext     Action = "pane-next"
@@ -151,14 +146,9 @@ var table = []row{
 	{ScrollBottom, scrolling, "", "To the end; new text is followed again", keys("End", "G")},
 
 	{Fold, in(Conversation), "unfold", "Fold or unfold the block", keys("Enter")},
-	{Find, in(Conversation), "search", "Search", keys("/")},
-	{FindNext, in(Conversation), "", "The next match", keys("n")},
-	{FindPrevious, in(Conversation), "", "The match before", keys("N")},
 	{PromptPrevious, in(Conversation), "", "To the prompt before", keys("[")},
 	{PromptNext, in(Conversation), "", "To the next prompt", keys("]")},
 	{CopyBlock, in(Conversation), "copy", "Copy the block", keys("y")},
-	{CopyCode, in(Conversation), "copy code", "Copy the code block", keys("c")},
-	{Select, in(Conversation), "", "Begin to select with the keyboard", keys("v")},
 	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
 
 	{PaneNext, in(Panes), "next", "The next terminal pane", keys("Right", "l")},
@@ -182,8 +172,8 @@ var table = []row{
 	{PreviousPane, in(Global), "", "To the pane before", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
-	{Back, in(Global, Approval, Help), "", "Back out one level: list, dialog (an approval stays open), selection or scroll, prompt; twice on an empty prompt cancels the running task", keys("Esc")},
-	{Interrupt, in(Global), "", "The first of these that there is: copy the selection, cancel the running task, clear the draft (kept in the history), quit", keys("Ctrl+C")},
+	{Back, in(Global, Approval, Help), "", "Back out one level: list, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
+	{Interrupt, in(Global), "", "Cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},
 	{Redraw, in(Global), "", "Draw the whole screen anew", keys("Ctrl+L")},
