@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
+
 	"buddy/themes"
 )
 
@@ -190,7 +192,7 @@ func TestColours(t *testing.T) {
 		{"\x1b[38;7;1mx", "\"x\"+bold\n"},    // an unknown colour space changes nothing
 		{"\x1b[38;5;999mx", "\"x\"\n"},       // nor does a colour that is none
 		{"\x1b[>4;1mx\x1b[1 mx", "\"xx\"\n"}, // private, and with an intermediate
-		{"\x1b[31mx\ny", "\"x\" fg1\n\"\\n\"\n\"y\" fg1\n"},
+		{"\x1b[31mx\ny", "\"x\\ny\" fg1\n"},
 		{"\x1b[" + strings.Repeat("1;", 100) + "31mx", "\"x\"\n"}, // longer than any real one
 	} {
 		if got := describe(write(true, c.in)); got != c.want {
@@ -309,6 +311,33 @@ func TestHardWrapLosesNothing(t *testing.T) {
 		}
 		if got.String() != strings.TrimSuffix(string(text.Bytes), "\n") {
 			t.Fatalf("got %q, want %q", got.String(), text.Bytes)
+		}
+	}
+}
+
+// The fast path for single characters against the tables of uniseg.
+func TestClusterEqualsUniseg(t *testing.T) {
+	var runes []rune
+	for r := rune(' '); r < 0x30000; r++ {
+		if n, width := lone(utf8.AppendRune(nil, r)); width > 0 {
+			cluster, _, want, _ := uniseg.FirstGraphemeClusterInString(string(r), -1)
+			if n != len(cluster) || width != want {
+				t.Errorf("lone(%U) = %d, %d; want %d, %d", r, n, width, len(cluster), want)
+			}
+			if len(runes) == 0 || r%37 == 0 || r == 0x24f || r == 0xac01 || r == 0xd7a3 {
+				runes = append(runes, r)
+			}
+		}
+	}
+	runes = append(runes, 0x301, zwj, 0x1f680, 0x1f1e9, 0x1100, 0x1161, 0x11a8, 0x0e33, 0x0903, 0xfe0f, 0x1f3fb, 0xff9e, '\n', 0x7f)
+	for _, a := range runes {
+		for _, b := range runes {
+			s := string([]rune{a, b})
+			n, width := Cluster([]byte(s))
+			cluster, _, want, _ := uniseg.FirstGraphemeClusterInString(s, -1)
+			if n != len(cluster) || width != want {
+				t.Fatalf("Cluster(%q) = %d, %d; want %d, %d", s, n, width, len(cluster), want)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 )
@@ -12,32 +13,54 @@ const tabStop = 8
 // Cluster returns the length in bytes of the first character of p, which must not be
 // empty, and its width in columns. A character of width 0 is not drawn.
 func Cluster(p []byte) (n, width int) {
-	if p[0] < 0x80 && (len(p) == 1 || p[1] < 0x80) {
-		if p[0] < ' ' {
-			return 1, 0
+	if n, width = lone(p); width > 0 && (n == len(p) || p[n] < 0x80) {
+		return n, width
+	}
+	if width > 0 {
+		if _, next := lone(p[n:]); next > 0 {
+			return n, width
 		}
-		return 1, 1
+	}
+	if p[0] < ' ' {
+		return 1, 0
 	}
 	cluster, _, width, _ := uniseg.FirstGraphemeCluster(p, -1)
 	return len(cluster), width
 }
 
-// cell is Cluster for text that begins in a column: it knows how wide a tab is there.
-func cell(p []byte, col int) (n, width int) {
+// lone returns length and width of the first rune of p if it is one of the many that
+// never join another of their kind, so that two of them are two characters. For all
+// others the width is 0.
+func lone(p []byte) (n, width int) {
+	if p[0] >= ' ' && p[0] < 0x7f {
+		return 1, 1
+	}
+	r, n := utf8.DecodeRune(p)
+	switch {
+	case r < 0xc0:
+		return n, 0
+	case r <= 0x24f, r >= 0x391 && r <= 0x3a1, r >= 0x3a3 && r <= 0x3c9, r >= 0x400 && r <= 0x481, // Latin, Greek, Cyrillic
+		r >= 0x2010 && r <= 0x2027, r >= 0x2500 && r <= 0x259f: // punctuation, boxes
+		return n, 1
+	case r >= 0x3041 && r <= 0x3096, r >= 0x30a1 && r <= 0x30fa, r >= 0x4e00 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3: // kana, Han, Hangul
+		return n, 2
+	}
+	return n, 0
+}
+
+// Cell is Cluster for a character in a column, from 0: it knows how wide a tab is there.
+func Cell(p []byte, col int) (n, width int) {
 	if p[0] == '\t' {
 		return 1, tabStop - col%tabStop
 	}
 	return Cluster(p)
 }
 
-// Cell is like Cluster but gives a tab its width in a column, which counts from 0.
-func Cell(p []byte, col int) (n, width int) { return cell(p, col) }
-
 // Width returns how many columns one line of safe text takes.
 func Width(p []byte) int {
 	col := 0
 	for len(p) > 0 {
-		n, width := cell(p, col)
+		n, width := Cell(p, col)
 		col += width
 		p = p[n:]
 	}
@@ -132,7 +155,7 @@ func wrapRow(line []byte, from, avail int, wrap Wrap) (to, next int) {
 	col := 0
 	brk := breaks{to: -1}
 	for i := from; i < len(line); {
-		n, width := cell(line[i:], col)
+		n, width := Cell(line[i:], col)
 		if wrap == Words {
 			brk.before(i, width, line[i] == ' ')
 		}

@@ -72,6 +72,26 @@ func (w *Writer) Close() (from int) {
 	return from
 }
 
+// Trim drops text from the start so that about the last keep bytes stay, whole lines
+// if there are any, and returns how many bytes went.
+func (w *Writer) Trim(keep int) (cut int) {
+	t := &w.Text
+	cut = len(t.Bytes) - keep
+	if cut <= 0 {
+		return 0
+	}
+	if n := bytes.IndexByte(t.Bytes[cut:], '\n'); n >= 0 {
+		cut += n + 1
+	}
+	for cut < len(t.Bytes) && !utf8.RuneStart(t.Bytes[cut]) {
+		cut++
+	}
+	t.cut(cut)
+	w.line.start = max(w.line.start-cut, 0)
+	w.line.end = max(w.line.end-cut, 0)
+	return cut
+}
+
 func (w *Writer) base() Style { return Style{Role: w.Role} }
 
 // keepPart keeps back the start of a rune at the end of p.
@@ -133,7 +153,7 @@ func (w *Writer) text(p []byte, from *int) int {
 
 func (w *Writer) newline() {
 	w.pause()
-	w.Text.add([]byte{'\n'}, w.base())
+	w.Text.addString("\n", w.style)
 	w.clean.last = '\n'
 	w.line.start = len(w.Text.Bytes)
 	w.forget()
@@ -170,7 +190,7 @@ func (w *Writer) pause() {
 	col := Width(w.Text.Bytes[w.line.start:])
 	at, skipped := 0, 0
 	for at < len(old.Bytes) && skipped < col {
-		n, width := cell(old.Bytes[at:], skipped)
+		n, width := Cell(old.Bytes[at:], skipped)
 		at, skipped = at+n, skipped+width
 	}
 	w.line.end, w.line.beyond = len(w.Text.Bytes), true

@@ -1,0 +1,215 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/markup"
+)
+
+// maxArguments is how much of a call's arguments its one line shows (I12).
+const maxArguments = 80
+
+// spinner is drawn one frame each 100 ms.
+var spinner = []string{"◐", "◓", "◑", "◒"}
+
+// layCall brings the head and the body of a call up to date.
+func (l *laidBlock) layCall(c *state.Call, cwd string) {
+	if l.seen < 0 {
+		l.seen = 0
+		l.head.Put(firstLine(c.Name), markup.Style{Role: themes.ToolName})
+		l.head.Put("  ", markup.Style{})
+		l.head.Put(callSummary(c, cwd), markup.Style{})
+		if l.fold == unfolded {
+			l.parts = append(l.parts, part{text: callDetails(c)})
+			l.parts[0].layout.Wrap(l.parts[0].text, l.width-gutterWidth, 0)
+		}
+		if l.fold != folded {
+			l.output = &tailText{}
+			l.parts = append(l.parts, part{})
+		}
+	}
+	if l.output == nil {
+		return
+	}
+	l.output.lay(&l.parts[len(l.parts)-1], c, l.width-gutterWidth)
+	if l.fold == foldAuto {
+		l.skip = max(len(l.parts[0].layout.Rows)-excerptRows, 0)
+	}
+}
+
+// callSummary says in one line what a call does. Paths below cwd are relative to it.
+func callSummary(c *state.Call, cwd string) string {
+	a := &c.Action
+	switch {
+	case a.Command != "":
+		first := firstLine(strings.TrimSpace(a.Command))
+		if first != strings.TrimSpace(a.Command) {
+			first += " …"
+		}
+		return first
+	case a.Path != "":
+		if rel, ok := strings.CutPrefix(a.Path, cwd+"/"); ok && cwd != "" {
+			return firstLine(rel)
+		}
+		return firstLine(a.Path)
+	}
+	args := strings.Join(strings.Fields(c.Arguments), " ")
+	if len(args) > maxArguments {
+		return fit(markup.Inline(args[:maxArguments]), maxArguments-1) + "…"
+	}
+	return args
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSuffix(line, "\r")
+}
+
+// callDetails is what a call shows above its output when it is unfolded.
+func callDetails(c *state.Call) *markup.Text {
+	t := &markup.Text{}
+	a := &c.Action
+	if a.Why != "" {
+		label(t, "why")
+		t.Put(markup.Inline(a.Why), markup.Style{Role: themes.Emphasis})
+	}
+	switch {
+	case a.Kind == action.Shell && a.Command != "":
+		command(t, a.Command)
+	case a.Preview != "":
+		putFields(t, fieldsOf(a.Path, "path"))
+		t.Code("diff", a.Preview, "")
+	default:
+		putFields(t, jsonFields(c.Arguments))
+	}
+	return t
+}
+
+// command adds a shell command as a person would type it.
+func command(t *markup.Text, text string) {
+	prompt := "$ "
+	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+		t.Line(markup.Hard, "  ")
+		t.Put(prompt, markup.Style{Role: themes.Muted})
+		t.Put(strings.TrimRight(line, "\r\n"), markup.Style{Role: themes.Strong})
+		prompt = "  "
+	}
+}
+
+// callResult is the result of a call without output as its lines.
+func callResult(c *state.Call) *markup.Text {
+	t := &markup.Text{}
+	putFields(t, jsonFields(c.Result))
+	return t
+}
+
+// paintCall draws the one line of a call: glyph, name, what it does, outcome, time.
+func paintCall(c canvas, call *state.Call, head *markup.Text, open bool, now int64) {
+	glyph, role := callGlyph(call, open, now)
+	outcome := callOutcome(call)
+	time := callTime(call, now)
+	c.fill(0, c.w, c.palette[themes.Text])
+	right := markup.Width([]byte(outcome)) + len(time)
+	if outcome != "" && time != "" {
+		right += 2
+	}
+	col := c.say(0, glyph+" ", role)
+	room := c.w - col - right - 2
+	if right == 0 {
+		room = c.w - col
+	}
+	if room < 8 { // too narrow: the glyph says it all
+		room, outcome, time = c.w-col, "", ""
+	}
+	c.at(col).headline(head, room)
+	end := c.w - len(time)
+	c.at(end).say(0, time, themes.Muted)
+	if outcome != "" {
+		if time != "" {
+			end -= 2
+		}
+		c.at(end-markup.Width([]byte(outcome))).say(0, outcome, role)
+	}
+}
+
+// headline draws one line in w cells; … says that it goes on.
+func (c canvas) headline(t *markup.Text, w int) {
+	c.w = min(max(w, 0), c.w)
+	if markup.Width(t.Bytes) <= c.w {
+		c.text(t, 0, len(t.Bytes))
+		return
+	}
+	c.w--
+	col := c.text(t, 0, len(t.Bytes))
+	c.w++
+	c.say(col, "…", themes.Muted)
+}
+
+func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role) {
+	switch c.State {
+	case state.CallWaiting:
+		return "⏸", themes.Warning
+	case state.CallRunning:
+		return spinner[now/100%int64(len(spinner))], themes.Running
+	case state.CallFailed:
+		return "✗", themes.ToolError
+	case state.CallDenied:
+		return "⊘", themes.Warning
+	case state.CallDone:
+		if open {
+			return "▾", themes.ToolOK
+		}
+		return "▸", themes.ToolOK
+	}
+	return "▹", themes.Muted
+}
+
+// callOutcome says in words how a call went; success goes without saying.
+func callOutcome(c *state.Call) string {
+	switch {
+	case c.State == state.CallWaiting:
+		return "waiting for approval"
+	case c.State == state.CallDenied:
+		return "denied"
+	case c.State == state.CallFailed && c.ExitCode != nil:
+		return fmt.Sprintf("exit %d", *c.ExitCode)
+	case c.State == state.CallFailed:
+		return "failed"
+	}
+	return ""
+}
+
+// callTime is how long a call took, or has been running.
+func callTime(c *state.Call, now int64) string {
+	switch {
+	case c.State == state.CallRunning && now > c.Started:
+		return clock(now - c.Started)
+	case c.State == state.CallDone || c.State == state.CallFailed:
+		return took(c.Duration)
+	}
+	return ""
+}
+
+// clock writes milliseconds as 00:12 or 1:02:03.
+func clock(ms int64) string {
+	s := max(ms, 0) / 1000
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%02d:%02d", s/60, s%60)
+}
+
+// took writes milliseconds as 3.2s, 45s or 01:05.
+func took(ms int64) string {
+	switch {
+	case ms < 10_000:
+		return fmt.Sprintf("%.1fs", float64(ms)/1000)
+	case ms < 60_000:
+		return fmt.Sprintf("%ds", ms/1000)
+	}
+	return clock(ms)
+}

@@ -1,0 +1,266 @@
+package views
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/markup"
+)
+
+// Conversation draws the blocks of a session. Only what is on the screen is laid out;
+// a block is kept ready at one width until it is far away. It follows the end until a
+// person scrolls up. Only the UI goroutine may use it.
+type Conversation struct {
+	*tview.Box
+	// OnCopy, if set, gets the text of a block that a person copies, as it came.
+	OnCopy func(text string)
+
+	palette *palette
+	now     func() time.Time
+	welcome []string
+
+	blocks  []*blockView // as in the state
+	top     anchor       // the first row on the screen
+	follow  bool         // the end stays on the screen
+	stream  bool         // something still arrives
+	focus   int          // the block that keys act on
+	unread  unread
+	size    struct{ w, h int } // of the rows, when they were drawn last
+	visible struct{ first, last int }
+	laid    struct{ from, to int } // outside of it no block is laid out
+}
+
+// anchor is a row of the conversation: a block and a row in it.
+type anchor struct{ block, row int }
+
+func (a anchor) before(b anchor) bool {
+	return a.block < b.block || a.block == b.block && a.row < b.row
+}
+
+const (
+	keepLaid  = 100       // blocks this far from the screen stay laid out
+	bigBlock  = 256 << 10 // but not those with more text than this
+	wheelRows = 3
+	padding   = 1 // columns at the left, for the mark of the focused block, and at the right
+)
+
+// NewConversation returns a view with a border and nothing to show.
+func NewConversation(theme *themes.Theme) *Conversation {
+	c := &Conversation{Box: tview.NewBox(), palette: newPalette(theme), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
+	c.SetBorder(true)
+	return c
+}
+
+// SetTheme changes the colours from the next draw on.
+func (c *Conversation) SetTheme(theme *themes.Theme) { c.palette = newPalette(theme) }
+
+// SetNow gives the clock that elapsed times are reckoned by.
+func (c *Conversation) SetNow(now func() time.Time) { c.now = now }
+
+// SetWelcome sets what an empty conversation shows: a name, what it is, and examples.
+func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
+
+// Update looks at what changed. It costs as much as the number of new blocks; text is
+// looked at when it is drawn.
+func (c *Conversation) Update(s *state.State, ch state.Changed) {
+	if ch&(state.Conversation|state.Tasks) == 0 {
+		return
+	}
+	c.sync(s.Blocks, s.Info.Event.Cwd)
+	c.stream = s.Running() != nil
+	if n := len(c.blocks); n > 0 && c.blocks[n-1].block.Open {
+		c.stream = true
+	}
+}
+
+// sync makes the views match the blocks of the state, which grow at their end and, when
+// an old session is opened from its end, at their beginning.
+func (c *Conversation) sync(blocks []*state.Block, cwd string) {
+	n := len(c.blocks)
+	atLast := c.focus >= n-1
+	if n > len(blocks) || n > 0 && (c.blocks[0].block != blocks[0] || c.blocks[n-1].block != blocks[n-1]) {
+		c.rebuild(blocks, cwd)
+	}
+	for _, b := range blocks[len(c.blocks):] {
+		v := &blockView{block: b, cwd: cwd}
+		if n := len(c.blocks); n > 0 {
+			v.gap = gapBetween(c.blocks[n-1].block.Kind, b.Kind)
+		}
+		c.blocks = append(c.blocks, v)
+	}
+	if c.follow && atLast {
+		c.focus = len(c.blocks) - 1
+	}
+}
+
+// rebuild keeps the views of the blocks that are still there, and the place.
+func (c *Conversation) rebuild(blocks []*state.Block, cwd string) {
+	old := make(map[*state.Block]int, len(c.blocks))
+	for i, v := range c.blocks {
+		old[v.block] = i
+	}
+	views := make([]*blockView, 0, len(blocks))
+	moved := make(map[int]int, len(c.blocks))
+	for i, b := range blocks {
+		v := &blockView{block: b, cwd: cwd}
+		if j, ok := old[b]; ok {
+			v, moved[j] = c.blocks[j], i
+		}
+		v.gap = 0
+		if i > 0 {
+			v.gap = gapBetween(blocks[i-1].Kind, b.Kind)
+		}
+		views = append(views, v)
+	}
+	c.blocks = views
+	c.top.block, c.focus, c.unread.block = moved[c.top.block], moved[c.focus], moved[c.unread.block]
+	c.laid.from, c.laid.to = 0, len(views)
+}
+
+// unread counts the rows that came after the view stopped following.
+type unread struct {
+	block int // the block that was last
+	rows  int // rows of it that had been there
+	done  int // rows of blocks before it that will not grow any more
+}
+
+// holdUnread begins to count.
+func (c *Conversation) holdUnread() {
+	if n := len(c.blocks); n > 0 {
+		c.unread = unread{n - 1, c.height(n - 1), 0}
+	}
+}
+
+// unreadRows returns how many rows are new, 0 while the end is followed. Blocks that
+// are complete are counted once.
+func (c *Conversation) unreadRows() int {
+	if c.follow {
+		return 0
+	}
+	u := &c.unread
+	for last := len(c.blocks) - 1; u.block < last && !c.blocks[u.block].block.Open; {
+		u.done += c.height(u.block) - u.rows
+		u.block, u.rows = u.block+1, 0
+	}
+	n := u.done - u.rows
+	for i := u.block; i < len(c.blocks); i++ {
+		n += c.height(i)
+	}
+	return n
+}
+
+// Draw draws the rows that fit.
+func (c *Conversation) Draw(screen tcell.Screen) {
+	t := titles{left: "Conversation"}
+	_, _, w, h := c.GetInnerRect()
+	if len(c.blocks) > 0 && w > 0 && h > 0 {
+		c.resize(max(w-2*padding, 1), h)
+		c.place()
+		if n := c.unreadRows(); n > 0 {
+			t.bottom = fmt.Sprintf("↓ %d new", n)
+		}
+	}
+	in := paintFrame(c.Box, screen, c.palette, c.HasFocus(), t)
+	switch {
+	case in.w <= 0 || in.h <= 0:
+	case len(c.blocks) == 0:
+		c.drawWelcome(in)
+	default:
+		c.drawRows(in)
+		c.evict()
+	}
+}
+
+func (c *Conversation) drawRows(in canvasRect) {
+	now := c.now().UnixMilli()
+	c.visible.first, c.visible.last = c.top.block, c.top.block
+	block, row := c.top.block, c.top.row
+	blank := c.palette[themes.Text]
+	c.clampFocus(in.h)
+	for y := range in.h {
+		line := in.down(y)
+		for block < len(c.blocks) && row >= c.height(block) {
+			block, row = block+1, 0
+		}
+		if block >= len(c.blocks) {
+			line.fill(0, line.w, blank)
+			continue
+		}
+		v := c.blocks[block]
+		line.fill(0, min(padding, line.w), blank)
+		if c.HasFocus() && block == c.focus && row >= v.gap {
+			line.say(0, "▎", themes.Focus)
+		}
+		text := line.at(padding)
+		text.w = c.size.w
+		v.paint(text, row, now)
+		line.fill(padding+c.size.w, line.w, blank)
+		c.visible.last = block
+		row++
+	}
+}
+
+// evict forgets the layout of blocks that are far from the screen.
+func (c *Conversation) evict() {
+	first, last := c.visible.first, c.visible.last
+	from, to := max(first-keepLaid, 0), min(last+keepLaid, len(c.blocks))
+	for i := c.laid.from; i < min(c.laid.to, len(c.blocks)); i++ {
+		v := c.blocks[i]
+		counted := !c.follow && i >= c.unread.block
+		if v.laid != nil && !counted && (i < from || i >= to || (i < first || i > last) && len(v.block.Text) > bigBlock) {
+			v.laid = nil
+		}
+	}
+	c.laid.from, c.laid.to = from, to
+	if !c.follow {
+		c.laid.to = max(to, len(c.blocks))
+	}
+}
+
+// drawWelcome draws the first screen.
+func (c *Conversation) drawWelcome(in canvasRect) {
+	wide := 0
+	for _, line := range c.welcome {
+		wide = max(wide, markup.Width([]byte(line)))
+	}
+	left := max((in.w-wide)/2, min(2, in.w))
+	first := max((in.h-len(c.welcome))/3, 0)
+	for y := range in.h {
+		row := in.down(y)
+		row.fill(0, row.w, c.palette[themes.Text])
+		if i := y - first; i >= 0 && i < len(c.welcome) {
+			role := themes.Text
+			switch {
+			case i == 0:
+				role = themes.Accent
+			case i == 1:
+				role = themes.Muted
+			}
+			row.at(left).say(0, fit(c.welcome[i], max(row.w-left, 0)), role)
+		}
+	}
+}
+
+// Copy gives the focused block to OnCopy.
+func (c *Conversation) Copy() {
+	if c.OnCopy != nil && c.focus < len(c.blocks) {
+		c.OnCopy(c.blocks[c.focus].copyText())
+	}
+}
+
+// Fold folds or unfolds the focused block.
+func (c *Conversation) Fold() {
+	if c.focus >= len(c.blocks) {
+		return
+	}
+	c.blocks[c.focus].toggle()
+	if c.top.block == c.focus {
+		c.top.row = min(c.top.row, c.blocks[c.focus].gap) // its head stays on the screen
+	}
+	c.hold()
+}

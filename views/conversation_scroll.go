@@ -1,0 +1,251 @@
+package views
+
+import (
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/state"
+)
+
+func (c *Conversation) height(block int) int {
+	c.laid.from, c.laid.to = min(c.laid.from, block), max(c.laid.to, block+1)
+	return c.blocks[block].height(c.size.w)
+}
+
+// resize notes the size. When the width changes, the text at the top stays there.
+func (c *Conversation) resize(w, h int) {
+	c.size.h = h
+	if w == c.size.w {
+		return
+	}
+	old := c.size.w
+	c.size.w = w
+	if old == 0 || c.top.block >= len(c.blocks) {
+		return
+	}
+	v := c.blocks[c.top.block]
+	part, off := v.rowOffset(c.top.row)
+	c.top.row = v.rowOf(part, off, c.top.row, w)
+	if !c.follow {
+		c.holdUnread() // rows of another width do not count
+	}
+}
+
+// back returns the row n rows above a, or the first one.
+func (c *Conversation) back(a anchor, n int) anchor {
+	for n > a.row {
+		if a.block == 0 {
+			return anchor{}
+		}
+		n -= a.row
+		a.block--
+		a.row = c.height(a.block)
+	}
+	a.row -= n
+	return a
+}
+
+// ahead returns the row n rows below a, at most the one after the last.
+func (c *Conversation) ahead(a anchor, n int) anchor {
+	for a.block < len(c.blocks) {
+		left := c.height(a.block) - a.row
+		if n < left {
+			a.row += n
+			return a
+		}
+		n -= left
+		a = anchor{a.block + 1, 0}
+	}
+	return a
+}
+
+// end is the top row when the last row is at the bottom.
+func (c *Conversation) end() anchor { return c.back(anchor{len(c.blocks), 0}, c.size.h) }
+
+// place finds the top row. While text is followed as it arrives, the view moves by a
+// third of its height when its last row is full: moving at each line would send the
+// whole screen each time (DECISIONS 32).
+func (c *Conversation) place() {
+	end := c.end()
+	if !c.top.before(end) {
+		c.follow = true
+	}
+	if !c.follow {
+		return
+	}
+	lowest := end
+	if c.stream && end != (anchor{}) {
+		lowest = c.ahead(end, c.size.h/3)
+	}
+	if !c.stream || c.top.before(end) || lowest.before(c.top) {
+		c.top = lowest
+	}
+}
+
+// hold stops following, unless everything fits.
+func (c *Conversation) hold() {
+	if c.follow && c.size.h > 0 && c.end() != (anchor{}) {
+		c.follow = false
+		c.holdUnread()
+	}
+}
+
+// Scroll moves the view by rows, down if they are positive. At the end it follows again.
+func (c *Conversation) Scroll(rows int) {
+	if len(c.blocks) == 0 || c.size.h == 0 {
+		return
+	}
+	if rows > 0 {
+		c.top = c.ahead(c.top, rows)
+	} else {
+		c.hold()
+		c.top = c.back(c.top, -rows)
+	}
+	if !c.top.before(c.end()) {
+		c.follow = true
+	}
+}
+
+// Up moves to the block above; a block longer than the screen goes by row by row.
+func (c *Conversation) Up() { c.move(-1) }
+
+// Down moves to the block below, like Up.
+func (c *Conversation) Down() { c.move(1) }
+
+func (c *Conversation) move(by int) {
+	if len(c.blocks) == 0 || c.size.h == 0 {
+		return
+	}
+	first, last := c.rowsOf(c.focus)
+	next := c.focus + by
+	switch {
+	case by < 0 && first < 0, by > 0 && last >= c.size.h, next < 0, next >= len(c.blocks):
+		c.Scroll(by)
+		return
+	}
+	c.focus = next
+	if first, last = c.rowsOf(next); by < 0 && last < 0 {
+		c.Scroll(last)
+	} else if by < 0 && first < 0 {
+		c.Scroll(-1)
+	} else if first >= c.size.h {
+		c.Scroll(first - c.size.h + 1)
+	}
+}
+
+// rowsOf returns where on the screen the text of a block near it begins and ends.
+func (c *Conversation) rowsOf(block int) (first, last int) {
+	at := -c.top.row
+	for i := c.top.block; i < block; i++ {
+		at += c.height(i)
+	}
+	for i := c.top.block - 1; i >= block; i-- {
+		at -= c.height(i)
+	}
+	return at + c.blocks[block].gap, at + c.height(block) - 1
+}
+
+// clampFocus keeps the focused block on the screen.
+func (c *Conversation) clampFocus(h int) {
+	last := c.top
+	if end := c.ahead(c.top, h-1); end.block < len(c.blocks) {
+		last = end
+	} else {
+		last = anchor{len(c.blocks) - 1, 0}
+	}
+	c.focus = max(min(c.focus, last.block), c.top.block)
+}
+
+// Page scrolls by screens, down if they are positive.
+func (c *Conversation) Page(screens int) { c.Scroll(screens * max(c.size.h-1, 1)) }
+
+// Top goes to the beginning.
+func (c *Conversation) Top() {
+	c.hold()
+	c.top, c.focus = anchor{}, 0
+}
+
+// Bottom goes to the end, which is followed again.
+func (c *Conversation) Bottom() {
+	c.follow = true
+	c.focus = max(len(c.blocks)-1, 0)
+}
+
+// Jump goes to the next prompt of the person, or to the one before if by is -1.
+func (c *Conversation) Jump(by int) {
+	for i := c.focus + by; i >= 0 && i < len(c.blocks); i += by {
+		if c.blocks[i].block.Kind == state.UserBlock {
+			c.hold()
+			c.focus = i
+			c.top = anchor{i, c.blocks[i].gap}
+			return
+		}
+	}
+}
+
+// conversationKeys and conversationRunes are what the keys do.
+var (
+	conversationKeys = map[tcell.Key]func(*Conversation){
+		tcell.KeyUp: (*Conversation).Up, tcell.KeyDown: (*Conversation).Down,
+		tcell.KeyPgUp: func(c *Conversation) { c.Page(-1) }, tcell.KeyPgDn: func(c *Conversation) { c.Page(1) },
+		tcell.KeyHome: (*Conversation).Top, tcell.KeyEnd: (*Conversation).Bottom,
+		tcell.KeyEnter: (*Conversation).Fold,
+	}
+	conversationRunes = map[rune]func(*Conversation){
+		'k': (*Conversation).Up, 'j': (*Conversation).Down, 'g': (*Conversation).Top, 'G': (*Conversation).Bottom,
+		' ': func(c *Conversation) { c.Page(1) }, 'y': (*Conversation).Copy,
+		'[': func(c *Conversation) { c.Jump(-1) }, ']': func(c *Conversation) { c.Jump(1) },
+	}
+)
+
+// InputHandler scrolls, folds and copies.
+func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		do := conversationKeys[ev.Key()]
+		if ev.Key() == tcell.KeyRune && ev.Modifiers()&(tcell.ModAlt|tcell.ModCtrl) == 0 {
+			do = conversationRunes[ev.Rune()]
+		}
+		if do != nil {
+			do(c)
+		}
+	})
+}
+
+// MouseHandler scrolls with the wheel; a click focuses a block, and on its head it
+// folds or unfolds it.
+func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := ev.Position()
+		if !c.InRect(x, y) {
+			return false, nil
+		}
+		switch action {
+		case tview.MouseScrollUp:
+			c.Scroll(-wheelRows)
+		case tview.MouseScrollDown:
+			c.Scroll(wheelRows)
+		case tview.MouseLeftDown:
+			setFocus(c)
+		case tview.MouseLeftClick:
+			c.click(y)
+		default:
+			return false, nil
+		}
+		return true, nil
+	})
+}
+
+func (c *Conversation) click(y int) {
+	_, top, _, h := c.GetInnerRect()
+	if len(c.blocks) == 0 || c.size.h == 0 || y < top || y >= top+h {
+		return
+	}
+	at := c.ahead(c.top, y-top)
+	if at.block >= len(c.blocks) {
+		return
+	}
+	c.focus = at.block
+	if v := c.blocks[at.block]; v.foldable() && at.row == v.gap {
+		c.Fold()
+	}
+}

@@ -1,0 +1,484 @@
+package views
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/markup"
+	"buddy/views/viewtest"
+)
+
+func dark(t testing.TB) *themes.Theme {
+	t.Helper()
+	theme, err := themes.Load("dark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return theme
+}
+
+// session is a state that is fed events.
+type session struct {
+	state.State
+	seq uint64
+	now int64
+}
+
+func (s *session) apply(events ...event.Event) *session {
+	for _, e := range events {
+		s.seq++
+		s.Apply(event.Envelope{Seq: s.seq, Time: s.now, Payload: e})
+	}
+	return s
+}
+
+// say is a whole answer.
+func say(text string) event.Event {
+	return event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}
+}
+
+func ptr(n int) *int { return &n }
+
+const hostileText = "[red]no tag[-] [\"id\"] \x1b[31mred\x1b]52;c;aGk=\a \u202egnp.exe\u202c \xff"
+
+// conversationOf returns a view of what there is, drawn once so that it has a size.
+func conversationOf(t testing.TB, s *session, w, h int) *Conversation {
+	c := NewConversation(dark(t))
+	c.SetNow(func() time.Time { return time.UnixMilli(s.now) })
+	c.Update(&s.State, state.Everything)
+	viewtest.Text(t, c, w, h)
+	return c
+}
+
+func press(c tview.Primitive, keys ...any) {
+	for _, k := range keys {
+		ev := tcell.NewEventKey(tcell.KeyRune, 0, 0)
+		switch k := k.(type) {
+		case tcell.Key:
+			ev = tcell.NewEventKey(k, 0, 0)
+		case rune:
+			ev = tcell.NewEventKey(tcell.KeyRune, k, 0)
+		}
+		c.InputHandler()(ev, func(tview.Primitive) {})
+	}
+}
+
+// wholeSession has a block of every kind.
+func wholeSession() *session {
+	s := &session{now: 100_000}
+	return s.apply(
+		event.SessionCreated{Cwd: "/src/shop"},
+		event.TaskStarted{ID: 1, Kind: event.MainTask},
+		event.PromptSubmitted{ID: 1, Text: "why do the checkout tests fail?\n日本語 👩\u200d🚀 [red]"},
+		event.ReasoningDelta{Text: "The tests fail.\nLet me look.\n"},
+		event.TextDelta{Text: "Let me run them first."},
+		event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: "Let me run them first."}, Reasoning: "The tests fail.\nLet me look.\n"},
+		event.ToolRequested{
+			CallID: "a", Name: "run_shell", Arguments: `{"command":"go test ./checkout/..."}`,
+			Action: action.Action{Kind: action.Shell, Command: "go test ./checkout/...", Why: "to see what fails"},
+		},
+		event.ToolStarted{CallID: "a", Name: "run_shell"},
+		event.ToolResult{
+			CallID: "a", Name: "run_shell", ExitCode: ptr(1), DurationMS: 3200,
+			Tail: "--- \x1b[31mFAIL\x1b[m: TestTax\n    tax_test.go:41: got 1999, want 2000\n" + hostileText + "\n",
+		},
+		event.ToolRequested{CallID: "b", Name: "read_file", Action: action.Action{Kind: action.FileRead, Path: "/src/shop/checkout/tax.go"}},
+		event.ToolStarted{CallID: "b", Name: "read_file"},
+		event.ToolResult{CallID: "b", Name: "read_file", Result: `{"harness_timestamp":{},"result":{"path":"tax.go","lines":214}}`, DurationMS: 40},
+		say("The rounding in `tax.go` **truncates** instead of rounding:\n\n```diff\n func Tax(cents int) int {\n-\treturn cents * 19 / 100\n+\treturn (cents*19 + 50) / 100\n```\n\n"+
+			"| where | 中文 | status |\n|---|---|---:|\n| `tax.go` | 是 | ✅ ok |\n\n1. see <https://go.dev/blog>\n2. "+hostileText+"\n   - nested\n"),
+		event.ToolRequested{CallID: "c", Name: "edit", Arguments: `{"path":"x"}`, Action: action.Action{Kind: action.FileWrite, Path: "/src/shop/checkout/tax.go"}},
+		event.ApprovalAsked{ID: "1", CallID: "c"},
+		event.ToolRequested{CallID: "d", Name: "fetch", Arguments: `{"url":"https://go.dev/","deep":true}`},
+		event.ToolStarted{CallID: "d", Name: "fetch"},
+		event.ToolRequested{CallID: "e", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "rm -rf build\nmake"}},
+		event.ApprovalAnswered{ID: "2", CallID: "e", Decision: event.Reject},
+		event.Notice{Text: "context compacted, 12 turns kept"},
+		event.Warning{Text: "disk is almost full", NextStep: "free some space"},
+		event.Error{Text: "model demo: connection refused " + hostileText},
+	)
+}
+
+func TestConversationGolden(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 32}, {40, 12}, {100, 70}} {
+		s := wholeSession()
+		s.now += 31_000
+		c := conversationOf(t, s, size[0], size[1])
+		c.Focus(nil)
+		viewtest.Golden(t, "conversation", c, size[0], size[1])
+		press(c, tcell.KeyHome)
+		viewtest.Golden(t, "conversation-top", c, size[0], size[1])
+	}
+}
+
+func TestWelcomeGolden(t *testing.T) {
+	c := NewConversation(dark(t))
+	c.SetWelcome([]string{"buddy", "An agent in your terminal that asks first.", "", "run ls -la", "tour", "/help"})
+	for _, size := range [][2]int{{80, 24}, {40, 12}} {
+		viewtest.Golden(t, "welcome", c, size[0], size[1])
+	}
+	viewtest.Text(t, c, 3, 3)
+	viewtest.Text(t, c, 0, 0)
+}
+
+// rows returns what is inside the border.
+func screenRows(t *testing.T, p tview.Primitive, w, h int) []string {
+	t.Helper()
+	rows := strings.Split(strings.TrimRight(viewtest.Text(t, p, w, h), "\n"), "\n")
+	for i, r := range rows {
+		rows[i] = strings.Trim(r, "│ ")
+	}
+	return rows[1 : len(rows)-1]
+}
+
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("line ")
+		b.WriteString(strings.Repeat("i", i%7))
+		b.WriteString("\n\n")
+	}
+	return b.String()
+}
+
+func TestFollowsTheEndUntilScrolledUp(t *testing.T) {
+	s := (&session{}).apply(event.PromptSubmitted{Text: "hi"}, say(numbered(30)+"the end"))
+	c := conversationOf(t, s, 40, 12)
+	if rows := screenRows(t, c, 40, 12); rows[9] != "the end" {
+		t.Fatalf("last row %q, want the end", rows[9])
+	}
+	press(c, tcell.KeyPgUp)
+	before := screenRows(t, c, 40, 12)
+	s.apply(event.PromptSubmitted{Text: "more"}, say("one\n\ntwo"))
+	c.Update(&s.State, state.Conversation)
+	after := screenRows(t, c, 40, 12)
+	if strings.Join(before, "\n") != strings.Join(after, "\n") {
+		t.Errorf("scrolled up, the view moved:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+	}
+	// a blank, more, a blank, one, a blank, two
+	if text := viewtest.Text(t, c, 40, 12); !strings.Contains(text, "↓ 6 new") {
+		t.Errorf("no count of new rows in\n%s", text)
+	}
+	press(c, tcell.KeyEnd)
+	if rows := screenRows(t, c, 40, 12); rows[9] != "two" {
+		t.Errorf("after End the last row is %q, want two", rows[9])
+	}
+	if text := viewtest.Text(t, c, 40, 12); strings.Contains(text, "new") {
+		t.Errorf("still counts new rows:\n%s", text)
+	}
+}
+
+// DECISIONS 32: a followed stream scrolls by a third of the height at once.
+func TestStreamScrollsByAThird(t *testing.T) {
+	s := (&session{}).apply(event.TaskStarted{ID: 1, Kind: event.MainTask}, event.PromptSubmitted{Text: "go"})
+	c := conversationOf(t, s, 40, 14)
+	var tops []string
+	moves := 0
+	for range 40 {
+		s.apply(event.TextDelta{Text: "- item\n"})
+		c.Update(&s.State, state.Conversation)
+		rows := screenRows(t, c, 40, 14)
+		if c.top != (anchor{}) && rows[11] != "" && rows[10] == "" {
+			t.Fatalf("a hole in\n%s", strings.Join(rows, "\n"))
+		}
+		if top := strings.Join([]string{string(rune('0' + c.top.block)), string(rune('0' + c.top.row))}, ":"); len(tops) == 0 || tops[len(tops)-1] != top {
+			tops = append(tops, top)
+			moves++
+		}
+		if !c.follow {
+			t.Fatal("stopped following")
+		}
+	}
+	if moves > 12 {
+		t.Errorf("the view moved %d times for 40 lines: %v", moves, tops)
+	}
+	s.apply(say(strings.Repeat("- item\n", 40)), event.TaskFinished{ID: 1, Outcome: event.Completed})
+	c.Update(&s.State, state.Everything)
+	if rows := screenRows(t, c, 40, 14); rows[11] != "• item" {
+		t.Errorf("did not settle at the end:\n%s", strings.Join(rows, "\n"))
+	}
+}
+
+func TestFolding(t *testing.T) {
+	s := (&session{}).apply(
+		event.PromptSubmitted{Text: "go"},
+		event.ReasoningDelta{Text: "one\ntwo\nthree"},
+		event.ToolRequested{CallID: "a", Name: "write", Arguments: `{"path":"a.go","text":"x\ny","n":[1,2]}`, Action: action.Action{Why: "because"}},
+		event.ToolStarted{CallID: "a"}, event.ToolResult{CallID: "a", Result: "done"})
+	c := conversationOf(t, s, 60, 20)
+	want := []string{"▌ go", "", "✎ thinking  3 lines", "▸ write  {\"path\":\"a.go\",\"text\":\"x\\ny\",\"n\":[1,2]}    0.0s"}
+	if got := screenRows(t, c, 60, 20); strings.Join(got[:4], "\n") != strings.Join(want, "\n") {
+		t.Errorf("folded:\n%s", strings.Join(got, "\n"))
+	}
+	press(c, tcell.KeyEnter, 'k', tcell.KeyEnter)
+	got := strings.TrimSpace(strings.Join(screenRows(t, c, 60, 20), "\n"))
+	if want := strings.Join([]string{
+		"▌ go", "", "✎ thinking  3 lines", "one", "two", "three",
+		"▾ write  {\"path\":\"a.go\",\"text\":\"x\\ny\",\"n\":[1,2]}    0.0s", "why  because", "path  a.go", "text", "x", "y", "n  [1,2]", "done",
+	}, "\n"); got != want {
+		t.Errorf("unfolded:\n%s\nwant\n%s", got, want)
+	}
+	press(c, 'j', tcell.KeyEnter)
+	if got := screenRows(t, c, 60, 20); !strings.HasPrefix(got[6], "▸ write") || got[7] != "" {
+		t.Errorf("folded again:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestErrorsUnfoldAnExcerpt(t *testing.T) {
+	s := (&session{}).apply(event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a"},
+		event.ToolResult{CallID: "a", IsError: true, Tail: strings.Repeat("noise\n", 50) + "the reason\n"})
+	c := conversationOf(t, s, 60, 24)
+	rows := screenRows(t, c, 60, 24)
+	if !strings.Contains(rows[0], "✗ run_shell") || !strings.Contains(rows[0], "failed") || rows[1] != "… 41 rows above · Enter shows all" || rows[11] != "the reason" {
+		t.Errorf("got\n%s", strings.Join(rows, "\n"))
+	}
+	press(c, tcell.KeyEnter, tcell.KeyHome)
+	if rows := screenRows(t, c, 60, 24); rows[1] != "noise" {
+		t.Errorf("Enter did not show all:\n%s", strings.Join(rows, "\n"))
+	}
+}
+
+func TestKeysMoveAndCopy(t *testing.T) {
+	s := &session{}
+	for range 5 {
+		s.apply(event.PromptSubmitted{Text: "prompt"}, say("**answer**\n\n"+numbered(8)))
+	}
+	c := conversationOf(t, s, 40, 12)
+	c.Focus(nil)
+	var copied string
+	c.OnCopy = func(text string) { copied = text }
+	draw := func() []string { return screenRows(t, c, 40, 12) }
+	press(c, '[')
+	if rows := draw(); !strings.HasPrefix(rows[0], "▎▌ prompt") || c.focus != 8 {
+		t.Errorf("[ shows %q with focus %d", rows[0], c.focus)
+	}
+	press(c, '[', '[')
+	draw()
+	press(c, ']')
+	if draw(); c.focus != 6 {
+		t.Errorf("[[] has focus %d, want 6", c.focus)
+	}
+	press(c, 'y')
+	if copied != "prompt" {
+		t.Errorf("copied %q", copied)
+	}
+	press(c, tcell.KeyDown)
+	draw()
+	if press(c, 'y'); !strings.HasPrefix(copied, "**answer**") {
+		t.Errorf("copied %q, want the answer as it came", copied)
+	}
+	for range 200 {
+		press(c, tcell.KeyUp)
+		draw()
+	}
+	if c.focus != 0 || c.top != (anchor{}) {
+		t.Errorf("200 times Up leads to block %d, %v", c.focus, c.top)
+	}
+	for range 200 {
+		press(c, 'j')
+		draw()
+	}
+	if c.focus != 9 || !c.follow {
+		t.Errorf("200 times j leads to block %d, follow %v", c.focus, c.follow)
+	}
+	press(c, 'g', tcell.KeyPgDn, 'G')
+	if draw(); !c.follow {
+		t.Error("G does not follow")
+	}
+}
+
+func TestMouse(t *testing.T) {
+	s := (&session{}).apply(event.PromptSubmitted{Text: "go"}, event.ModelMessage{Message: model.Message{Content: numbered(20)}, Reasoning: "hidden"})
+	c := conversationOf(t, s, 40, 12)
+	mouse := func(a tview.MouseAction, x, y int) bool {
+		used, _ := c.MouseHandler()(a, tcell.NewEventMouse(x, y, 0, 0), func(tview.Primitive) {})
+		viewtest.Text(t, c, 40, 12)
+		return used
+	}
+	for range 30 {
+		mouse(tview.MouseScrollUp, 3, 3)
+	}
+	if c.top != (anchor{}) || c.follow {
+		t.Fatalf("wheel up ends at %v", c.top)
+	}
+	mouse(tview.MouseLeftClick, 3, 3)
+	if rows := screenRows(t, c, 40, 12); rows[3] != "hidden" {
+		t.Errorf("click on the head did not unfold:\n%s", strings.Join(rows, "\n"))
+	}
+	if mouse(tview.MouseScrollUp, 50, 50) {
+		t.Error("took an event outside")
+	}
+}
+
+func TestResizeKeepsThePlace(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		b.WriteString(strings.Repeat(string(rune('a'+i%26)), 9) + strings.Repeat(" word", 20) + "\n\n")
+	}
+	s := (&session{}).apply(event.PromptSubmitted{Text: "go"}, say(b.String()))
+	c := conversationOf(t, s, 60, 20)
+	press(c, tcell.KeyHome, tcell.KeyPgDn, tcell.KeyPgDn, tcell.KeyPgDn)
+	first := func(w int) string { return strings.Fields(strings.Join(screenRows(t, c, w, 20), " "))[0] }
+	for first(60) == "word" {
+		press(c, tcell.KeyDown)
+	}
+	want := first(60)
+	for _, w := range []int{100, 30, 47, 60} {
+		if got := first(w); got != want {
+			t.Errorf("at width %d the first word is %q, want %q", w, got, want)
+		}
+	}
+}
+
+// A session that is opened from its end gets its beginning later (DECISIONS 12).
+func TestBlocksMayComeInFront(t *testing.T) {
+	s := (&session{}).apply(event.PromptSubmitted{Text: "one"}, say(numbered(20)), event.PromptSubmitted{Text: "two"}, say(numbered(20)))
+	all := s.Blocks
+	s.Blocks = all[2:]
+	c := conversationOf(t, s, 40, 12)
+	press(c, tcell.KeyPgUp)
+	before := viewtest.Text(t, c, 40, 12)
+	s.Blocks = all
+	c.Update(&s.State, state.Conversation)
+	if after := viewtest.Text(t, c, 40, 12); after != before {
+		t.Errorf("the view moved:\n%s\nwas\n%s", after, before)
+	}
+	press(c, tcell.KeyHome)
+	if rows := screenRows(t, c, 40, 12); rows[0] != "▌ one" {
+		t.Errorf("first row %q", rows[0])
+	}
+}
+
+func TestBlocksHaveALimitAndSaySo(t *testing.T) {
+	s := (&session{}).apply(event.PromptSubmitted{Text: strings.Repeat("x", maxShown) + "the rest"})
+	c := conversationOf(t, s, 80, 24)
+	if rows := screenRows(t, c, 80, 24); !strings.HasPrefix(rows[21], "▌ … 8 bytes more") {
+		t.Errorf("got\n%s", strings.Join(rows, "\n"))
+	}
+}
+
+// Live and drawn at each event, or replayed and drawn once, it looks the same; and the
+// text of the blocks is never written to.
+func TestStreamedEqualsReplayed(t *testing.T) {
+	doc := numbered(3) + "- a\n- b\n\n```go\nx := 1\n\ny\n```\ntext **bold** [l](http://x.org)\n\n    code\n" + hostileText + "\n\n> quote\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+	live := (&session{}).apply(event.PromptSubmitted{Text: "go"})
+	c := conversationOf(t, live, 50, 30)
+	for i := 0; i < len(doc); i += 7 {
+		live.apply(event.TextDelta{Text: doc[i:min(i+7, len(doc))]})
+		c.Update(&live.State, state.Conversation)
+		viewtest.Text(t, c, 50, 30)
+	}
+	live.apply(say(doc))
+	c.Update(&live.State, state.Conversation)
+	if got := string(live.Blocks[1].Text); got != doc {
+		t.Fatalf("drawing changed the text to %q", got)
+	}
+	replayed := conversationOf(t, (&session{}).apply(event.PromptSubmitted{Text: "go"}, say(doc)), 50, 30)
+	if got, want := viewtest.Text(t, c, 50, 30), viewtest.Text(t, replayed, 50, 30); got != want {
+		t.Errorf("live\n%s\nreplayed\n%s", got, want)
+	}
+}
+
+func TestFarBlocksAreForgotten(t *testing.T) {
+	s := &session{}
+	for range 1000 {
+		s.apply(event.PromptSubmitted{Text: "prompt"})
+	}
+	c := conversationOf(t, s, 40, 12)
+	laid := func() (n int) {
+		viewtest.Text(t, c, 40, 12)
+		for _, v := range c.blocks {
+			if v.laid != nil {
+				n++
+			}
+		}
+		return n
+	}
+	press(c, tcell.KeyHome)
+	laid()
+	for range 100 {
+		press(c, tcell.KeyPgDn)
+		laid()
+	}
+	if n := laid(); n > 2*keepLaid+20 {
+		t.Errorf("%d blocks are laid out, want about %d", n, 2*keepLaid)
+	}
+	press(c, tcell.KeyEnd)
+	if n := laid(); n > 2*keepLaid+20 {
+		t.Errorf("%d blocks are laid out at the end, want about %d", n, 2*keepLaid)
+	}
+}
+
+// Roles, not colours: the same in every theme.
+func TestConversationStyles(t *testing.T) {
+	c := conversationOf(t, wholeSession(), 100, 70)
+	screen := viewtest.Screen(t, c, 100, 70)
+	cells, w, h := screen.GetContents()
+	styleOf := func(text string) (tcell.Style, bool) {
+		for y := range h {
+			var row []rune
+			var at []int
+			for x := range w {
+				if r := cells[y*w+x].Runes; len(r) > 0 {
+					row = append(row, r[0])
+					at = append(at, x)
+				}
+			}
+			if i := strings.Index(string(row), text); i >= 0 {
+				return cells[y*w+at[len([]rune(string(row)[:i]))]].Style, true
+			}
+		}
+		return tcell.Style{}, false
+	}
+	for text, role := range map[string]themes.Role{
+		"▌": themes.User, "✎ thinking": themes.Reasoning, "read_file": themes.ToolName, "▸": themes.ToolOK, "✗ run_shell": themes.ToolError, "exit 1": themes.ToolError,
+		"⏸": themes.Warning, "‹U+202E›": themes.Control, "tax.go tr": themes.Code, "truncates": themes.Strong, "warning  disk": themes.Warning,
+		"error  model": themes.Error, "context compacted": themes.Notice, "return (cents": themes.DiffAdd, "return cents": themes.DiffDelete, "no tag": themes.Text,
+	} {
+		got, ok := styleOf(text)
+		if want := c.palette[role]; !ok || got != want {
+			t.Errorf("%q (found: %v) is drawn as %v, want role %s: %v", text, ok, got, role, want)
+		}
+	}
+	if st, ok := styleOf("https://go.dev/blog"); !ok || st != c.palette[themes.Link].Url("https://go.dev/blog") {
+		t.Errorf("link is drawn as %v (found: %v)", st, ok)
+	}
+	if st, ok := styleOf("FAIL"); !ok || foreground(st) != tcell.PaletteColor(1) {
+		t.Errorf("tool output lost its colour: %v (found: %v)", st, ok)
+	}
+}
+
+// No control character of untrusted text reaches the screen, at any size.
+func TestHostileBlocksAreInert(t *testing.T) {
+	bad := hostileText + strings.Repeat("\u0301", 40) + "\u2028\x00\x9b\u009b31m\r\u200b\U000e0041日本" + strings.Repeat("👩\u200d", 40)
+	s := (&session{now: 5}).apply(event.PromptSubmitted{Text: bad}, event.ReasoningDelta{Text: bad}, say(bad+"\n\n# "+bad+"\n\n|"+bad+"|\n|-|\n|"+bad+"|\n\n```"+bad+"\n"+bad+"\n```\n"),
+		event.ToolRequested{CallID: bad, Name: bad, Arguments: bad, Action: action.Action{Kind: action.Shell, Command: bad, Why: bad}},
+		event.ToolStarted{CallID: bad}, event.ToolOutput{CallID: bad, Text: bad}, event.Notice{Text: bad}, event.Warning{Text: bad}, event.Error{Text: bad})
+	c := conversationOf(t, s, 60, 200)
+	o := NewOutput(dark(t))
+	o.Update(&s.State, state.Everything)
+	for _, v := range c.blocks {
+		v.fold = unfolded
+	}
+	for w := 1; w < 70; w += 3 {
+		for _, p := range []tview.Primitive{c, o} {
+			cells, _, _ := viewtest.Screen(t, p, w, 200).GetContents()
+			for _, cell := range cells {
+				for _, r := range cell.Runes {
+					if markup.Visible(r) != "" || r == '\n' || r == '\t' {
+						t.Fatalf("width %d: cell %q holds %U", w, string(cell.Runes), r)
+					}
+				}
+			}
+		}
+	}
+}

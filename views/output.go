@@ -1,0 +1,194 @@
+package views
+
+import (
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/markup"
+)
+
+// Output draws the live output of one tool call: the one that the state names. Only
+// new bytes are read. It follows the end until a person scrolls up. Only the UI
+// goroutine may use it.
+type Output struct {
+	*tview.Box
+	palette *palette
+	now     func() time.Time
+
+	call   *state.Call
+	tail   tailText
+	parts  []part // the command, what was dropped, the output
+	top    int    // row at the top of the screen
+	follow bool
+	h      int // rows, when they were drawn last
+}
+
+// The parts of an Output.
+const (
+	partCommand = iota
+	partDropped
+	partOutput
+	partCount
+)
+
+// NewOutput returns a view with a border and nothing to show.
+func NewOutput(theme *themes.Theme) *Output {
+	o := &Output{Box: tview.NewBox(), palette: newPalette(theme), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
+	o.SetBorder(true)
+	return o
+}
+
+// SetTheme changes the colours from the next draw on.
+func (o *Output) SetTheme(theme *themes.Theme) { o.palette = newPalette(theme) }
+
+// SetNow gives the clock that elapsed times are reckoned by.
+func (o *Output) SetNow(now func() time.Time) { o.now = now }
+
+// Update looks at what changed. New output is read when it is drawn.
+func (o *Output) Update(s *state.State, ch state.Changed) {
+	if ch&state.Output == 0 || s.Focused == o.call {
+		return
+	}
+	o.call, o.tail, o.top, o.follow = s.Focused, tailText{}, 0, true
+	o.parts = make([]part, partCount)
+}
+
+// Draw draws the rows that fit.
+func (o *Output) Draw(screen tcell.Screen) {
+	t := titles{left: "Output"}
+	if c := o.call; c != nil {
+		t.left += " · " + markup.Inline(c.Name)
+		t.right = callTime(c, o.now().UnixMilli())
+		if outcome := callOutcome(c); outcome != "" {
+			t.right = outcome + "  " + t.right
+		}
+	}
+	in := paintFrame(o.Box, screen, o.palette, o.HasFocus(), t)
+	if in.w <= 0 || in.h <= 0 {
+		return
+	}
+	if o.call != nil {
+		o.lay(in.w)
+	}
+	o.h = in.h
+	o.clamp()
+	text := in.at(min(padding, in.w))
+	text.w = max(text.w-padding, 0)
+	for y := range in.h {
+		row := in.down(y)
+		row.fill(0, min(padding, row.w), o.palette[themes.Text])
+		paintPart(text.down(y), o.parts, o.top+y)
+	}
+}
+
+// lay brings the parts up to date.
+func (o *Output) lay(w int) {
+	width := max(w-2*padding, 1)
+	c := o.call
+	if head := &o.parts[partCommand]; head.text == nil {
+		head.text = &markup.Text{}
+		if c.Action.Command != "" {
+			command(head.text, c.Action.Command)
+		} else {
+			head.text.Put(callSummary(c, ""), markup.Style{Role: themes.Muted})
+		}
+	}
+	before := o.headRows()
+	o.parts[partCommand].layout.Wrap(o.parts[partCommand].text, width, 0)
+	o.parts[partDropped] = droppedPart(c, width)
+	gone := o.tail.lay(&o.parts[partOutput], c, width)
+	o.top += o.headRows() - before - gone
+}
+
+// headRows is how many rows are above the output.
+func (o *Output) headRows() int {
+	return len(o.parts[partCommand].layout.Rows) + len(o.parts[partDropped].layout.Rows)
+}
+
+// clamp keeps the top row where it may be. While output is followed as it arrives the
+// view moves by a third of its height, as the conversation does.
+func (o *Output) clamp() {
+	rows := 0
+	for i := range o.parts {
+		rows += len(o.parts[i].layout.Rows)
+	}
+	end := max(rows-o.h, 0)
+	lowest := end
+	if end > 0 && o.call.State == state.CallRunning {
+		lowest += o.h / 3
+	}
+	o.top = max(o.top, 0)
+	o.follow = o.follow || o.top >= end
+	if o.follow && (lowest == end || o.top < end || o.top > lowest) {
+		o.top = lowest
+	}
+}
+
+// Scroll moves the view by rows, down if they are positive. At the end it follows again.
+func (o *Output) Scroll(rows int) {
+	o.follow = false
+	o.top += rows
+	o.clamp()
+}
+
+// Page scrolls by screens, down if they are positive.
+func (o *Output) Page(screens int) { o.Scroll(screens * max(o.h-1, 1)) }
+
+// Top goes to the beginning of what is kept.
+func (o *Output) Top() {
+	o.follow, o.top = false, 0
+	o.clamp()
+}
+
+// Bottom goes to the end, which is followed again.
+func (o *Output) Bottom() { o.follow = true }
+
+// outputKeys and outputRunes are what the keys do.
+var (
+	outputKeys = map[tcell.Key]func(*Output){
+		tcell.KeyUp: func(o *Output) { o.Scroll(-1) }, tcell.KeyDown: func(o *Output) { o.Scroll(1) },
+		tcell.KeyPgUp: func(o *Output) { o.Page(-1) }, tcell.KeyPgDn: func(o *Output) { o.Page(1) },
+		tcell.KeyHome: (*Output).Top, tcell.KeyEnd: (*Output).Bottom,
+	}
+	outputRunes = map[rune]func(*Output){
+		'k': func(o *Output) { o.Scroll(-1) }, 'j': func(o *Output) { o.Scroll(1) },
+		' ': func(o *Output) { o.Page(1) }, 'g': (*Output).Top, 'G': (*Output).Bottom,
+	}
+)
+
+// InputHandler scrolls.
+func (o *Output) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return o.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		do := outputKeys[ev.Key()]
+		if ev.Key() == tcell.KeyRune && ev.Modifiers()&(tcell.ModAlt|tcell.ModCtrl) == 0 {
+			do = outputRunes[ev.Rune()]
+		}
+		if do != nil {
+			do(o)
+		}
+	})
+}
+
+// MouseHandler scrolls with the wheel.
+func (o *Output) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return o.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
+		if x, y := ev.Position(); !o.InRect(x, y) {
+			return false, nil
+		}
+		switch action {
+		case tview.MouseScrollUp:
+			o.Scroll(-wheelRows)
+		case tview.MouseScrollDown:
+			o.Scroll(wheelRows)
+		case tview.MouseLeftDown:
+			setFocus(o)
+		default:
+			return false, nil
+		}
+		return true, nil
+	})
+}

@@ -1,0 +1,139 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/state"
+	"buddy/views/viewtest"
+)
+
+func outputOf(t testing.TB, s *session) *Output {
+	o := NewOutput(dark(t))
+	o.SetNow(func() time.Time { return time.UnixMilli(s.now) })
+	o.Update(&s.State, state.Everything)
+	return o
+}
+
+// running is a session with one command that runs.
+func running(command string) *session {
+	s := &session{now: 1000}
+	return s.apply(
+		event.ToolRequested{CallID: "a", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: command}},
+		event.ToolStarted{CallID: "a", Name: "run_shell"})
+}
+
+func (s *session) print(text string) *session {
+	return s.apply(event.ToolOutput{CallID: "a", Text: text})
+}
+
+func TestOutputGolden(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {60, 12}, {40, 12}} {
+		s := running("go test ./checkout/...\nmake")
+		s.now += 12_000
+		s.print("--- \x1b[31mFAIL\x1b[0m: TestTax (0.00s)\n\ttax_test.go:41: got 1999\n日本語 👩\u200d🚀 ✅\n" + hostileText + "\n 10%\r 50%\r100% done\n")
+		o := outputOf(t, s)
+		viewtest.Golden(t, "output", o, size[0], size[1])
+		s.apply(event.ToolResult{
+			CallID: "a", ExitCode: ptr(1), DurationMS: 3200, Tail: string(s.Focused.Output.Buf),
+			FullOutput: &event.FullOutput{Path: "out/a", Bytes: 93_000_000},
+		})
+		viewtest.Golden(t, "output-done", o, size[0], size[1])
+	}
+	viewtest.Golden(t, "output-none", NewOutput(dark(t)), 40, 12)
+}
+
+func TestOutputFollowsAndScrolls(t *testing.T) {
+	s := running("seq 1000")
+	o := outputOf(t, s)
+	for i := range 100 {
+		s.print(fmt.Sprintf("line %d\n", i))
+		viewtest.Text(t, o, 40, 12)
+	}
+	text := viewtest.Text(t, o, 40, 12)
+	if !strings.Contains(text, "line 99") {
+		t.Fatalf("does not follow:\n%s", text)
+	}
+	press(o, tcell.KeyPgUp, 'k')
+	before := screenRows(t, o, 40, 12)
+	s.print("new\nnew\n")
+	if after := screenRows(t, o, 40, 12); strings.Join(after, "\n") != strings.Join(before, "\n") {
+		t.Errorf("scrolled up, the view moved:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+	}
+	press(o, tcell.KeyHome)
+	if rows := screenRows(t, o, 40, 12); rows[0] != "$ seq 1000" || rows[1] != "line 0" {
+		t.Errorf("at the top:\n%s", strings.Join(rows, "\n"))
+	}
+	press(o, tcell.KeyEnd)
+	s.apply(event.ToolResult{CallID: "a", ExitCode: ptr(0), Tail: string(s.Focused.Output.Buf)})
+	if rows := screenRows(t, o, 40, 12); rows[9] != "new" {
+		t.Errorf("at the end:\n%s", strings.Join(rows, "\n"))
+	}
+}
+
+// The tail in the state drops its beginning; what is on the screen goes on, colours
+// and the place included.
+func TestOutputGoesOnWhenTheTailDrops(t *testing.T) {
+	s := running("yes")
+	o := outputOf(t, s)
+	s.print("\x1b[32m")
+	var want []string
+	for i := range 12_000 {
+		line := fmt.Sprintf("%d y%s", i, strings.Repeat("y", i%30))
+		s.print(line + "\n")
+		want = append(want, line)
+		if i%100 == 0 {
+			viewtest.Text(t, o, 60, 20)
+		}
+		if i == 11_000 {
+			press(o, tcell.KeyPgUp)
+			viewtest.Text(t, o, 60, 20)
+		}
+	}
+	rows := screenRows(t, o, 60, 20)
+	var n int
+	if _, err := fmt.Sscanf(rows[0], "%d", &n); err != nil || n > 11_000 || n < 10_950 {
+		t.Errorf("the place was lost: %q", rows[0])
+	}
+	for i, row := range rows {
+		if row != want[n+i] {
+			t.Errorf("row %d is %q, want %q", i, row, want[n+i])
+		}
+	}
+	if size := len(o.tail.writer.Text.Bytes); size > maxTail {
+		t.Errorf("%d bytes are kept, limit %d", size, maxTail)
+	}
+	for _, r := range o.tail.writer.Text.Runs {
+		if n, ok := r.Style.FG.Palette(); !ok || n != 2 {
+			t.Errorf("the colour was lost: %v", r)
+			break
+		}
+	}
+	press(o, tcell.KeyHome)
+	if text := viewtest.Text(t, o, 60, 20); !strings.Contains(text, "KB dropped") {
+		t.Errorf("does not say that something was dropped:\n%s", text)
+	}
+}
+
+func TestOutputShowsTheLatestCall(t *testing.T) {
+	s := running("one").print("from one\n")
+	o := outputOf(t, s)
+	s.apply(event.ToolRequested{CallID: "b", Name: "read_file", Action: action.Action{Path: "/a"}}, event.ToolStarted{CallID: "b"},
+		event.ToolResult{CallID: "b", Result: "no such file", IsError: true})
+	o.Update(&s.State, state.Output)
+	text := viewtest.Text(t, o, 40, 12)
+	for _, want := range []string{"Output · read_file", "failed", "/a", "no such file"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "one") {
+		t.Errorf("still shows the call before:\n%s", text)
+	}
+}
