@@ -13,9 +13,6 @@ import (
 // maxArguments is how much of a call's arguments its one line shows (I12).
 const maxArguments = 80
 
-// spinner is drawn one frame each 100 ms.
-var spinner = []string{"◐", "◓", "◑", "◒"}
-
 // layCall brings the head and the body of a call up to date.
 func (l *laidBlock) layCall(c *state.Call, cwd string) {
 	if l.seen < 0 {
@@ -59,7 +56,7 @@ func callSummary(c *state.Call, cwd string) string {
 	}
 	args := strings.Join(strings.Fields(c.Arguments), " ")
 	if len(args) > maxArguments {
-		return fit(markup.Inline(args[:maxArguments]), maxArguments-1) + "…"
+		return fitText(markup.Inline(args[:maxArguments]), maxArguments-1) + "…"
 	}
 	return args
 }
@@ -154,7 +151,7 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 	case state.CallWaiting:
 		return "⏸", themes.Warning
 	case state.CallRunning:
-		return spinner[now/100%int64(len(spinner))], themes.Running
+		return spinner(now), themes.Running
 	case state.CallFailed:
 		return "✗", themes.ToolError
 	case state.CallDenied:
@@ -192,15 +189,6 @@ func callTime(c *state.Call, now int64) string {
 		return took(c.Duration)
 	}
 	return ""
-}
-
-// clock writes milliseconds as 00:12 or 1:02:03.
-func clock(ms int64) string {
-	s := max(ms, 0) / 1000
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%02d:%02d", s/60, s%60)
 }
 
 // took writes milliseconds as 3.2s, 45s or 01:05.

@@ -241,7 +241,7 @@ func (c *Conversation) drawWelcome(in canvasRect) {
 			case i == 1:
 				role = themes.Muted
 			}
-			row.at(left).say(0, fit(c.welcome[i], max(row.w-left, 0)), role)
+			row.at(left).say(0, fitText(c.welcome[i], max(row.w-left, 0)), role)
 		}
 	}
 }

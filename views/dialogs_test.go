@@ -17,15 +17,6 @@ import (
 // controls, zero width, wide characters.
 const hostile = "[red]x[-] \x1b[31mred\x1b]52;c;aGk=\x07 \u202egnp.exe\u202c z\u200bw 日本 👨‍👩‍👧"
 
-func dark(t testing.TB) *themes.Theme {
-	t.Helper()
-	theme, err := themes.Load("dark")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return theme
-}
-
 // at is the time of all goldens: 14:02:31.
 var at = time.Date(2026, 11, 20, 14, 2, 31, 0, time.UTC)
 

@@ -193,12 +193,12 @@ func paintEdge(c canvas, first, last rune, role themes.Role, left, right string)
 	if left != "" && room > 2 {
 		inner := c.at(2)
 		inner.w = room
-		inner.say(0, " "+fit(left, room-2)+" ", themes.Strong)
+		inner.say(0, " "+fitText(left, room-2)+" ", themes.Strong)
 	}
 }
 
-// fit shortens one line of safe text to w columns; … says that something is missing.
-func fit(text string, w int) string {
+// fitText shortens one line of safe text to w columns; … says that something is missing.
+func fitText(text string, w int) string {
 	p := []byte(text)
 	if markup.Width(p) <= w {
 		return text

@@ -85,8 +85,8 @@ func bytesText(n int64) string {
 }
 
 // spinner is the glyph of something that runs; it turns ten times a second.
-func spinner(now time.Time) string {
-	return [...]string{"◐", "◓", "◑", "◒"}[now.UnixMilli()/100%4]
+func spinner(nowMS int64) string {
+	return [...]string{"◐", "◓", "◑", "◒"}[nowMS/100%4]
 }
 
 // clock writes a duration as mm:ss or h:mm:ss.
@@ -118,7 +118,7 @@ func (l *StatusLine) spans() []span {
 		return l.foreign(themes.Warning, l.hint)
 	}
 	if t := l.main; t != nil {
-		glyph, role := spinner(now), themes.Running
+		glyph, role := spinner(now.UnixMilli()), themes.Running
 		switch t.State {
 		case state.TaskWaiting:
 			glyph, role = "⏸", themes.Warning
@@ -140,7 +140,7 @@ func (l *StatusLine) spans() []span {
 			text = "1 task in the background"
 		}
 		if l.main == nil {
-			text = spinner(now) + " " + text
+			text = spinner(now.UnixMilli()) + " " + text
 		}
 		add(themes.Running, text)
 	}

@@ -186,7 +186,7 @@ func taskState(task *state.Task, now time.Time) (glyph string, role themes.Role,
 	case state.TaskDone:
 		return taskOutcome(task)
 	}
-	return spinner(now), themes.Running, ""
+	return spinner(now.UnixMilli()), themes.Running, ""
 }
 
 func taskOutcome(task *state.Task) (glyph string, role themes.Role, word string) {

@@ -171,7 +171,7 @@ func FuzzParse(f *testing.F) {
 
 func TestRebind(t *testing.T) {
 	m := Default()
-	if err := m.Rebind(map[string][]string{"newline": {"ctrl-o", "Alt+Enter"}, "redraw": {}, "find": {"Ctrl+L"}}); err != nil {
+	if err := m.Rebind(map[string][]string{"newline": {"ctrl-o", "Alt+Enter"}, "redraw": {}, "fold": {"Ctrl+L"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := m.Lookup(Prompt, tcell.NewEventKey(tcell.KeyCtrlO, 0, 0)); got != Newline {
