@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 	"unicode/utf8"
 
 	"buddy/agent/action"
@@ -45,7 +46,7 @@ func (r *Runtime) run(ctx context.Context, task, turn int, c model.ToolCall, kno
 		call.Planned = act
 		res = r.start(ctx, task, turn, tool, call)
 	}
-	r.finish(task, turn, c, res, r.opts.Now().Sub(began).Milliseconds())
+	r.finish(task, turn, c, res, r.opts.Now().Sub(began))
 }
 
 func (r *Runtime) plan(call tools.Call) (tools.Tool, action.Action, error) {
@@ -116,10 +117,13 @@ func guarded(name string, run func() tools.Result) (res tools.Result) {
 }
 
 // finish stores a result in the stream and in the history.
-func (r *Runtime) finish(task, turn int, c model.ToolCall, res tools.Result, ms int64) {
+func (r *Runtime) finish(task, turn int, c model.ToolCall, res tools.Result, took time.Duration) {
+	if res.Took > 0 {
+		took = res.Took
+	}
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
-		ExitCode: res.ExitCode, DurationMS: ms, Tail: res.Tail,
+		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail,
 	}
 	if res.Full != nil {
 		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}

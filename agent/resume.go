@@ -15,7 +15,8 @@ const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
 
 // leftover is what an earlier process did not finish.
 type leftover struct {
-	exchange bool                         // a task had not ended
+	exchange bool                         // a task had not ended, or can be continued
+	waits    bool                         // for Continue
 	partial  event.ModelMessage           // text of an answer that broke off
 	started  map[string]event.ToolStarted // calls without a result that had started
 }
@@ -41,9 +42,11 @@ func (r *Runtime) replay(events []event.Envelope) leftover {
 			delete(queued, p.ID)
 		case event.TaskStarted:
 			r.ids.task = max(r.ids.task, p.ID)
-			left.exchange = true
+			left.exchange, left.waits = true, false
 		case event.TaskFinished:
-			left.exchange = false
+			left.exchange = left.waits
+		case event.Interrupted:
+			left.waits = p.CanContinue
 		case event.MetricsUsage:
 			r.usage = p
 		default:
@@ -111,7 +114,7 @@ func (r *Runtime) resume(left leftover) {
 			return r.exchange(ctx, t)
 		}
 		r.emit(t.id, 0, event.Interrupted{Task: t.id, Text: "interrupted · Enter continues", CanContinue: true})
-		return event.Cancelled, nil
+		return event.Completed, nil
 	})
 }
 
@@ -137,7 +140,7 @@ func (r *Runtime) settleCalls(ctx context.Context, task int, started map[string]
 		}
 		began := r.opts.Now()
 		res := r.recover(ctx, task, c, s.Dir)
-		r.finish(task, 0, c, res, r.opts.Now().Sub(began).Milliseconds())
+		r.finish(task, 0, c, res, r.opts.Now().Sub(began))
 	}
 	return asked
 }

@@ -12,7 +12,7 @@ func (u *ui) input(w, h int) layout.Input {
 	in := layout.Input{
 		W: w, H: h, Tab: u.tab, Zoom: u.zoom, Left: u.left,
 		Output: u.state.Focused != nil, Panes: u.v.panes.Len() > 0, Tasks: u.v.tasks.Rows(),
-		Prompt: u.v.prompt.Height(w-2, max(1, h/3)),
+		Prompt: u.v.prompt.Height(w-4, max(1, h/3)),
 	}
 	switch {
 	case u.help:

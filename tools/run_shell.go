@@ -147,7 +147,7 @@ func wait(ctx context.Context, run *tmux.Running) Result {
 		out.Notices = append(out.Notices, fmt.Sprintf("the shell was ended by signal %d", res.Signal))
 	}
 	r := success(out, string(ends(res.Stdout))+string(ends(res.Stderr)))
-	r.ExitCode = &res.ExitCode
+	r.ExitCode, r.Took = &res.ExitCode, res.Duration
 	if p := paths(res); len(p) > 0 {
 		r.Full = &File{Path: p[0], Bytes: res.Stdout.Total + res.Stderr.Total}
 	}

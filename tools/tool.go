@@ -12,6 +12,7 @@ package tools
 
 import (
 	"context"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/model"
@@ -74,6 +75,8 @@ type Result struct {
 	ExitCode *int   // of a command; nil for other tools
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file
+	// Took is how long the work ran, when the tool knows better than who called it.
+	Took time.Duration
 }
 
 // File is a file that holds a whole output.

@@ -110,14 +110,23 @@ func (l *Layout) chrome(in Input) (top int) {
 	l.Panes[Prompt] = Rect{0, in.H - h, in.W, h}
 	l.Footer = Rect{0, in.H - 1, in.W, 1}
 	if status == 1 {
-		l.Status = inside(Rect{0, in.H - h + 1, in.W, 1})
+		l.Status = padded(Rect{0, in.H - h + 1, in.W, 1})
 	}
-	l.Input = inside(Rect{0, in.H - 1 - rows, in.W, rows})
+	l.Input = padded(Rect{0, in.H - 1 - rows, in.W, rows})
 	return top
 }
 
 // inside leaves room for the frame at the sides.
 func inside(r Rect) Rect { return Rect{r.X + 1, r.Y, max(0, r.W-2), r.H} }
+
+// padded is inside with a blank at each side as well, where there is room for it.
+func padded(r Rect) Rect {
+	r = inside(r)
+	if r.W > 20 {
+		r.X, r.W = r.X+1, r.W-2
+	}
+	return r
+}
 
 // main divides the space between header and prompt.
 func (l *Layout) main(in Input, r Rect) {
