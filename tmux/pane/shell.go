@@ -45,17 +45,23 @@ type Shell struct {
 // has a state already the Shell goes on from there. tty is the controlling terminal that
 // shows the commands and their output, or nil.
 func NewShell(dir string, tty *os.File) (*Shell, error) {
-	s := &Shell{dir: dir, main: mainBash}
-	script := runBash
 	exe, err := exec.LookPath("bash")
 	if err != nil {
 		if exe, err = exec.LookPath("sh"); err != nil {
 			return nil, err
 		}
-		s.main, script = mainSh, runSh
 	}
-	s.exe = exe
-	if err := os.WriteFile(filepath.Join(dir, "run"), script, 0o600); err != nil {
+	return newShell(dir, tty, exe)
+}
+
+func newShell(dir string, tty *os.File, exe string) (*Shell, error) {
+	s := &Shell{dir: dir, exe: exe, main: mainSh}
+	script := runSh
+	if filepath.Base(exe) == "bash" {
+		s.main, script = mainBash, runBash
+	}
+	var err error
+	if err = os.WriteFile(filepath.Join(dir, "run"), script, 0o600); err != nil {
 		return nil, err
 	}
 	if tty != nil {
