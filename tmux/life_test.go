@@ -122,7 +122,7 @@ func TestReattach(t *testing.T) {
 				t.Fatalf("Close = %v, %v, want the session named", left, err)
 			}
 			if c.finishes {
-				r.touch("go")
+				r.letGo()
 				tmuxtest.Until(t, "rc", func() bool { _, err := os.Stat(filepath.Join(dir, "rc")); return err == nil })
 			}
 
@@ -138,7 +138,7 @@ func TestReattach(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.touch("go")
+			r.letGo()
 			res := r.wait(again)
 			if res.ExitCode != 5 || string(res.Stdout.Head) != "first\nsecond\n" {
 				t.Errorf("exit %d, stdout %q", res.ExitCode, res.Stdout.Head)
@@ -146,7 +146,7 @@ func TestReattach(t *testing.T) {
 			if !c.finishes && out != "first\nsecond\n" {
 				t.Errorf("live output %q", out)
 			}
-			r.want("echo $V", 0, "kept\n")
+			r.want("echo $V", "kept\n")
 		})
 	}
 }
@@ -161,8 +161,8 @@ func TestReattachLost(t *testing.T) {
 	if err := syscall.Kill(r.supervisor(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.Wait(t.Context()); !errors.Is(err, tmux.ErrLost) {
-		t.Errorf("Wait: %v, want ErrLost", err)
+	if res, err := run.Wait(t.Context()); !errors.Is(err, tmux.ErrLost) || res.ExitCode != -1 || string(res.Stdout.Head) != "first\n" {
+		t.Errorf("Wait: %+v, %v, want ErrLost and what was recorded", res, err)
 	}
 	again := tmux.New(r.opt)
 	if _, err := again.Reattach(t.Context(), dir, nil); !errors.Is(err, tmux.ErrLost) {
@@ -181,7 +181,7 @@ func TestSupervisorKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
-	r.want("basename $PWD; echo $V; f", 0, "d\nkept\nf\n")
+	r.want("basename $PWD; echo $V; f", "d\nkept\nf\n")
 	if r.Pane() != pane || r.kinds() != "opened lost opened" {
 		t.Errorf("pane %s, then %s; events %q", pane, r.Pane(), r.kinds())
 	}
@@ -206,12 +206,46 @@ func TestSessionKilled(t *testing.T) {
 			}
 			tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
 			tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(supervisor, 0) != nil })
-			r.want("echo $V", 0, "kept\n")
+			r.want("echo $V", "kept\n")
 			if r.kinds() != "opened lost opened" {
 				t.Errorf("events %q", r.kinds())
 			}
 		})
 	}
+}
+
+// TestPaneKilled: somebody closes our pane; the session lives on with another window.
+func TestPaneKilled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run("export V=kept")
+	r.srv.Tmux("new-window", "-d", "-t", "=buddy-t:", "-n", "mine", "sleep 1000")
+	r.srv.Tmux("kill-pane", "-t", r.Pane())
+	tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
+	r.want("echo $V", "kept\n")
+	got := r.srv.Tmux("list-panes", "-s", "-t", "=buddy-t:", "-F", "#{window_name} #{@buddy_role} #{pane_width}x#{pane_height}")
+	if want := "buddy-shared shared 120x40\nmine  120x40"; got != want {
+		t.Errorf("panes\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestDescriptors: commands leave none open, neither here nor in the supervisor.
+func TestDescriptors(t *testing.T) {
+	r := newRig(t)
+	open := func(pid string) int {
+		all, err := os.ReadDir("/proc/" + pid + "/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(all)
+	}
+	r.run("true")
+	pid := itoa(r.supervisor())
+	here, there := open("self"), open(pid)
+	for range 30 {
+		r.run("echo x")
+	}
+	tmuxtest.Until(t, "the descriptors are closed", func() bool { return open("self") <= here && open(pid) <= there })
 }
 
 // TestNoLeak: when tmux ends while none of ours is there, the supervisor goes and takes
@@ -308,12 +342,12 @@ func TestQueue(t *testing.T) {
 			t.Errorf("the second command started while the first ran: %v", err)
 		default:
 		}
-		r.touch("go")
+		r.letGo()
 		r.wait(run)
 		if err := <-next; err != nil {
 			t.Errorf("queued Start: %v", err)
 		}
-		r.want("cat ran", 0, "ran\n")
+		r.want("cat ran", "ran\n")
 		if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
 			t.Error("the withdrawn command ran")
 		}
@@ -365,7 +399,7 @@ func TestFloodInPane(t *testing.T) {
 	if !strings.Contains(history, "MB skipped") {
 		t.Error("no notice of what was skipped")
 	}
-	r.want("echo on", 0, "on\n")
+	r.want("echo on", "on\n")
 }
 
 func TestStartRefuses(t *testing.T) {
@@ -387,7 +421,7 @@ func TestStartRefuses(t *testing.T) {
 			r.wait(run)
 		}
 	}
-	r.want("echo on", 0, "on\n")
+	r.want("echo on", "on\n")
 }
 
 // TestPlainClose: without tmux a running command ends with the session.
