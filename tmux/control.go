@@ -54,13 +54,13 @@ func startControl(cmd *exec.Cmd, printed func(string), ended func()) (*control, 
 	if err != nil {
 		return nil, err
 	}
-	defer inR.Close()
+	defer func() { _ = inR.Close() }()
 	outR, outW, err := os.Pipe()
 	if err != nil {
 		_ = inW.Close()
 		return nil, err
 	}
-	defer outW.Close()
+	defer func() { _ = outW.Close() }()
 	cmd.Stdin, cmd.Stdout = inR, outW
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C at our terminal is not for it
 	if err := cmd.Start(); err != nil {
@@ -202,42 +202,17 @@ func (c *control) read(in *bufio.Reader) error {
 
 // collect reads an answer up to the line that ends it and gives it to q, if that is set.
 func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
-	var lines []string
-	size := 0
-	end := -1 // the last line that looks like the end
-	for {
-		line, err := readLine(in)
-		if err != nil {
-			return err
-		}
-		isEnd := line == "%end "+guard || line == "%error "+guard
-		if isEnd {
-			end = len(lines)
-		}
-		if q != nil && q.fence != "" {
-			if line == q.fence && end >= 0 {
-				break
-			}
-		} else if isEnd {
-			lines = append(lines, line)
-			break
-		}
-		lines = append(lines, line)
-		if size += len(line); size > replyMax {
-			return fmt.Errorf("tmux: answer of more than %d bytes", replyMax)
-		}
+	fence := ""
+	if q != nil {
+		fence = q.fence
 	}
-	if q == nil {
-		return nil
+	lines, end, err := readAnswer(in, guard, fence)
+	if err != nil || q == nil {
+		return err
 	}
-	if q.fence != "" {
-		for _, l := range lines[end+1:] { // said between the answer and the fence
-			if !strings.HasPrefix(l, "%begin ") {
-				c.notice(l)
-			}
-		}
-		if _, err := readLine(in); err != nil { // the end of the fence
-			return err
+	for _, l := range lines[end+1:] { // said between the answer and the fence
+		if !strings.HasPrefix(l, "%begin ") {
+			c.notice(l)
 		}
 	}
 	a := answer{lines: lines[:end]}
@@ -246,6 +221,34 @@ func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
 	}
 	q.answer <- a
 	return nil
+}
+
+// readAnswer reads lines up to the one that ends the answer with this guard, or up to the
+// answer that is the fence. The end is at index end; if a fence is set it is the last line
+// before the fence that looks like an end, because the earlier ones are forged.
+func readAnswer(in *bufio.Reader, guard, fence string) (lines []string, end int, err error) {
+	size := 0
+	end = -1
+	for {
+		line, err := readLine(in)
+		if err != nil {
+			return nil, 0, err
+		}
+		if fence != "" && line == fence && end >= 0 {
+			_, err := readLine(in) // the end of the fence's own answer
+			return lines, end, err
+		}
+		lines = append(lines, line)
+		if line == "%end "+guard || line == "%error "+guard {
+			end = len(lines) - 1
+			if fence == "" {
+				return lines, end, nil
+			}
+		}
+		if size += len(line); size > replyMax {
+			return nil, 0, fmt.Errorf("tmux: answer of more than %d bytes", replyMax)
+		}
+	}
 }
 
 // notice handles a line that is no answer.

@@ -54,7 +54,7 @@ type Captured struct {
 
 // Result is how a command ended.
 type Result struct {
-	ExitCode  int // as a shell tells it: 128+n after signal n
+	ExitCode  int // as a shell tells it: 128+n after signal n; -1 with ErrLost
 	Signal    int // the signal that ended the shell itself, 0 if it exited
 	Stdout    Captured
 	Stderr    Captured
@@ -115,9 +115,7 @@ func (s *Session) run(ctx context.Context, dir string, mode Mode) (*pane.Job, er
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
-	return pane.Run(conn, dir, mode)
+	return pane.Run(ctx, conn, dir, mode)
 }
 
 // makeCommandDir makes the directory and writes the command into it.
@@ -190,6 +188,7 @@ func (s *Session) follow(dir string, job *pane.Job, output Output) *Running {
 			var known error
 			if exit, known = pane.ReadExit(dir); known != nil {
 				r.err = fmt.Errorf("%w while the command ran; its end is not known", ErrLost)
+				exit = recorded(dir)
 			}
 		}
 		finish()
@@ -242,6 +241,18 @@ func (r *Running) Cancel() {
 	})
 }
 
+// recorded makes an end of what the files of a lost command hold.
+func recorded(dir string) pane.Exit {
+	size := func(file string) int64 {
+		info, err := os.Stat(filepath.Join(dir, file))
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	return pane.Exit{Code: -1, Stdout: size("out"), Stderr: size("err")}
+}
+
 // result joins an end with what the files hold.
 func result(dir string, e pane.Exit) Result {
 	return Result{
@@ -275,7 +286,7 @@ func readAt(path string, offset, n int64) []byte {
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	b, _ := io.ReadAll(io.NewSectionReader(f, offset, n))
 	return b
 }

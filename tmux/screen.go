@@ -143,9 +143,9 @@ func (p *painter) cycle() {
 			delete(p.dirty, id)
 		}
 	}
-	any := len(p.watched) > 0
+	wanted := len(p.watched) > 0
 	p.mu.Unlock()
-	ctl.tellOutput(any)
+	ctl.tellOutput(wanted)
 	for _, id := range due {
 		s, err := ctl.picture(p.ctx, id)
 		if err == nil && p.ctx.Err() == nil {

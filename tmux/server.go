@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -40,6 +39,7 @@ set -g status-style default
 set -g status-left "[#{session_name}] "
 set -g status-left-length 60
 set -g status-right ""
+set -g status-interval 0
 `
 
 // server is a supervisor in a pane of a tmux server.
@@ -61,32 +61,6 @@ type server struct {
 
 func newServer(o Options) *server {
 	return &server{opt: o, env: cleanEnv(o.Env)}
-}
-
-// cleanEnv removes what would lead to the tmux that we may run in ourselves.
-func cleanEnv(env []string) []string {
-	if env == nil {
-		env = os.Environ()
-	}
-	out := make([]string, 0, len(env))
-	for _, kv := range env {
-		if !strings.HasPrefix(kv, "TMUX=") && !strings.HasPrefix(kv, "TMUX_PANE=") {
-			out = append(out, kv)
-		}
-	}
-	return out
-}
-
-// lookup returns a function that reads env as [os.Getenv] reads the process's.
-func lookup(env []string) func(string) string {
-	return func(name string) string {
-		for i := len(env) - 1; i >= 0; i-- {
-			if v, ok := strings.CutPrefix(env[i], name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}
 }
 
 // dirName is a short name for the directory of a session's supervisor, the same in every
@@ -407,7 +381,7 @@ func (s *server) busy() bool {
 	if err != nil {
 		return false
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	info, err := pane.Greet(c, pane.Greeting{Cwd: s.opt.Cwd, Env: s.env})
 	if err == nil {
 		s.mu.Lock()
@@ -431,76 +405,3 @@ func (s *server) drop() {
 }
 
 func (s *server) removeDir() error { return os.RemoveAll(s.dir) }
-
-// target names our session exactly, not as a prefix.
-func (s *server) target() string { return "=" + s.opt.Session + ":" }
-
-// command builds a tmux process for our server.
-func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "tmux", append(append(socketArgs(s.opt), "-u"), args...)...)
-	cmd.Env = s.env
-	cmd.WaitDelay = time.Second
-	return cmd
-}
-
-// tmux runs one tmux command without the control client.
-func (s *server) tmux(ctx context.Context, args ...string) (string, error) {
-	ctx, stop := context.WithTimeout(ctx, startLimit)
-	defer stop()
-	out, err := s.command(ctx, args...).CombinedOutput()
-	return string(out), err
-}
-
-// check is the gate: tmux must be there and new enough for the control mode we need.
-func (s *server) check(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, startLimit)
-	defer stop()
-	cmd := exec.CommandContext(ctx, "tmux", "-V")
-	cmd.Env = s.env
-	out, err := cmd.Output()
-	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("%w: tmux is not installed (looked for it in PATH)", ErrUnavailable)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: tmux -V: %w", ErrUnavailable, err)
-	}
-	if !recent(string(out)) {
-		return fmt.Errorf("%w: %q is too old (need 3.2 or newer)", ErrUnavailable, strings.TrimSpace(string(out)))
-	}
-	return nil
-}
-
-// recent reports whether the answer of `tmux -V` names 3.2 or newer. Names without a
-// number are builds of the newest source.
-func recent(version string) bool {
-	i := strings.IndexAny(version, "0123456789")
-	if i < 0 {
-		return true
-	}
-	var major, minor int
-	if n, _ := fmt.Sscanf(version[i:], "%d.%d", &major, &minor); n < 1 {
-		return true
-	}
-	return major > 3 || major == 3 && minor >= 2
-}
-
-func socketArgs(o Options) []string {
-	if strings.Contains(o.Socket, "/") {
-		return []string{"-S", o.Socket}
-	}
-	return []string{"-L", o.Socket}
-}
-
-func attachLine(o Options) string {
-	a := socketArgs(o)
-	return "tmux " + a[0] + " " + shellQuote(a[1]) + " attach -t " + o.Session
-}
-
-// reason is the last line that tmux said, or the error of running it.
-func reason(out string, err error) string {
-	out = strings.TrimSpace(out)
-	if out == "" {
-		return err.Error()
-	}
-	return out[strings.LastIndexByte(out, '\n')+1:]
-}

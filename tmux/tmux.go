@@ -149,9 +149,11 @@ func (s *Session) Watch(panes []string) {
 
 // Close ends the Session. An idle tmux session is removed; one in which a command still
 // runs stays and is named in left (DECISIONS 14, E18). Without tmux a running command is
-// cancelled.
+// cancelled. Closing again does nothing.
 func (s *Session) Close(ctx context.Context) (left []string, err error) {
-	s.closed.Store(true)
+	if s.closed.Swap(true) {
+		return nil, nil
+	}
 	if s.paint != nil {
 		s.paint.close()
 	}

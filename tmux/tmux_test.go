@@ -127,12 +127,12 @@ func (r *rig) screen() string {
 	return r.srv.Tmux("capture-pane", "-p", "-t", r.Pane())
 }
 
-// want runs a command and compares what it gave.
-func (r *rig) want(command string, code int, stdout string) {
+// want runs a command that must succeed and compares what it gave.
+func (r *rig) want(command, stdout string) {
 	r.t.Helper()
 	res := r.run(command)
-	if res.ExitCode != code || string(res.Stdout.Head) != stdout {
-		r.t.Errorf("%s\n= exit %d, stdout %q, stderr %q\nwant %d, %q", command, res.ExitCode, res.Stdout.Head, res.Stderr.Head, code, stdout)
+	if res.ExitCode != 0 || string(res.Stdout.Head) != stdout {
+		r.t.Errorf("%s\n= exit %d, stdout %q, stderr %q\nwant 0, %q", command, res.ExitCode, res.Stdout.Head, res.Stderr.Head, stdout)
 	}
 }
 

@@ -307,7 +307,7 @@ func head(name string, n int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	b, err := io.ReadAll(io.LimitReader(f, n))
 	return string(b), err
 }

@@ -14,7 +14,7 @@
 // A client does this:
 //
 //	info, err := pane.Greet(link, pane.Greeting{Cwd: cwd, Env: os.Environ()})
-//	job, err := pane.Run(conn, dir, pane.Capture)
+//	job, err := pane.Run(ctx, conn, dir, pane.Capture)
 //	exit, err := job.Wait(func(stream string, p []byte, total int64) { … })
 package pane
 
@@ -78,7 +78,7 @@ func supervise(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	dropped := make(chan os.Signal, 1) // handled, so that shells start with the default
 	signal.Notify(dropped, unix.SIGINT, unix.SIGQUIT)
 	ends := make(chan os.Signal, 1)

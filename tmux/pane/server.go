@@ -48,7 +48,7 @@ func (s *Server) Serve(l net.Listener) {
 
 // ServeConn serves one client and closes conn.
 func (s *Server) ServeConn(conn net.Conn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	w := newWire(conn)
 	kind, p, err := w.receive()
 	if err != nil || kind != frameRequest {
@@ -202,9 +202,13 @@ func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 	go func() {
 		select {
 		case <-cancel:
-			c.Cancel()
 		case <-gone:
 		case <-c.Done():
+		}
+		select {
+		case <-cancel: // perhaps the client left right after
+			c.Cancel()
+		default:
 		}
 		select {
 		case <-gone:

@@ -20,11 +20,11 @@ var runBash []byte
 var runSh []byte
 
 // What the shells are started with: the script restores the state, then the command runs,
-// then the state is saved. eval stands in the first line so that bash counts the lines of
-// the command from 1 in its messages.
+// then the state is saved. For bash it is one line, so that bash counts the lines of the
+// command from 1 in its messages and does not show ours after `set -v`.
 const (
-	mainBash = ". \"$1/run\"; eval \"$__buddy_cmd\"\n{ __buddy_save; } 2>/dev/null"
-	mainSh   = ". \"$1/run\"; . \"$__buddy_cmd\"\n{ __buddy_save; } 2>/dev/null"
+	mainBash = `. "$1/run"; eval -- "$__buddy_cmd"; { __buddy_save; builtin trap - DEBUG ERR; } >/dev/null 2>&1; builtin exit "$__buddy_rc"`
+	mainSh   = ". \"$1/run\"; . \"$__buddy_cmd\"\n{ __buddy_save; } >/dev/null 2>&1"
 )
 
 // Shell starts commands that carry their state over from one to the next. Start may be
@@ -45,17 +45,23 @@ type Shell struct {
 // has a state already the Shell goes on from there. tty is the controlling terminal that
 // shows the commands and their output, or nil.
 func NewShell(dir string, tty *os.File) (*Shell, error) {
-	s := &Shell{dir: dir, main: mainBash}
-	script := runBash
 	exe, err := exec.LookPath("bash")
 	if err != nil {
 		if exe, err = exec.LookPath("sh"); err != nil {
 			return nil, err
 		}
-		s.main, script = mainSh, runSh
 	}
-	s.exe = exe
-	if err := os.WriteFile(filepath.Join(dir, "run"), script, 0o600); err != nil {
+	return newShell(dir, tty, exe)
+}
+
+func newShell(dir string, tty *os.File, exe string) (*Shell, error) {
+	s := &Shell{dir: dir, exe: exe, main: mainSh}
+	script := runSh
+	if filepath.Base(exe) == "bash" {
+		s.main, script = mainBash, runBash
+	}
+	var err error
+	if err = os.WriteFile(filepath.Join(dir, "run"), script, 0o600); err != nil {
 		return nil, err
 	}
 	if tty != nil {
@@ -120,7 +126,7 @@ func (s *Shell) adoptState() {
 	if err != nil {
 		return
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	end := make([]byte, len("\n#complete\n"))
 	if info, err := f.Stat(); err != nil || info.Size() < int64(len(end)) {
 		return

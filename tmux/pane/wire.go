@@ -2,6 +2,7 @@ package pane
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -143,23 +144,30 @@ func Greet(conn net.Conn, g Greeting) (Info, error) {
 type Job struct{ w *wire }
 
 // Run asks for the command in dir/cmd and returns when it runs. It waits for its turn;
-// closing conn meanwhile withdraws the request. A [RefusedError] says that it did not
-// start. The Job owns conn.
-func Run(conn net.Conn, dir string, mode Mode) (*Job, error) {
-	return ask(conn, request{Op: "run", Version: protocol, Dir: dir, Mode: mode})
+// ending ctx meanwhile withdraws the request, and cancels the command if it started just
+// then. A [RefusedError] says that it did not start. The Job owns conn.
+func Run(ctx context.Context, conn net.Conn, dir string, mode Mode) (*Job, error) {
+	return ask(ctx, conn, request{Op: "run", Version: protocol, Dir: dir, Mode: mode})
 }
 
 // Attach returns the running command of dir. A [RefusedError] says that this supervisor
 // knows none. The Job owns conn.
 func Attach(conn net.Conn, dir string) (*Job, error) {
-	return ask(conn, request{Op: "attach", Version: protocol, Dir: dir})
+	return ask(context.Background(), conn, request{Op: "attach", Version: protocol, Dir: dir})
 }
 
-func ask(conn net.Conn, r request) (*Job, error) {
+func ask(ctx context.Context, conn net.Conn, r request) (*Job, error) {
 	j := &Job{newWire(conn)}
+	stop := context.AfterFunc(ctx, func() {
+		_ = j.Cancel()
+		_ = conn.Close()
+	})
 	err := j.w.sendJSON(frameRequest, r)
 	if err == nil {
 		err = j.w.expect(frameStarted, nil)
+	}
+	if !stop() {
+		err = ctx.Err()
 	}
 	if err != nil {
 		_ = conn.Close()
@@ -171,7 +179,7 @@ func ask(conn net.Conn, r request) (*Job, error) {
 // Wait passes output to the function until the command ends, which may be nil. An error
 // means that the supervisor is gone; [ReadExit] may still know the end.
 func (j *Job) Wait(output func(Chunk)) (Exit, error) {
-	defer j.w.conn.Close()
+	defer func() { _ = j.w.conn.Close() }()
 	for {
 		kind, p, err := j.w.receive()
 		if err != nil {

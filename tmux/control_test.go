@@ -1,0 +1,170 @@
+package tmux
+
+import (
+	"bufio"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"buddy/tmux/tmuxtest"
+)
+
+// newControl returns a client of a session with one pane.
+func newControl(t testing.TB, printed func(string)) (*control, *tmuxtest.Server) {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	srv.Tmux("new-session", "-d", "-s", "x", "-x", "100", "-y", "30", "cat")
+	cmd := exec.Command("tmux", "-u", "-S", srv.Socket, "-C", "attach-session", "-f", "pause-after=1,no-output", "-t", "=x:")
+	cmd.Env = srv.Env
+	c, err := startControl(cmd, printed, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.close)
+	return c, srv
+}
+
+func TestControlAnswersInOrder(t *testing.T) {
+	t.Parallel()
+	c, _ := newControl(t, func(string) {})
+	var asked []*question
+	for _, q := range []string{"display-message -p a", "no-such-command", "display-message -p ''", "display-message -p b"} {
+		asked = append(asked, c.ask(q, ""))
+	}
+	asked = append(asked, c.capture("%99"), c.capture("%0"))
+	var got []string
+	for _, q := range asked {
+		lines, err := c.wait(t.Context(), q)
+		if err != nil {
+			got = append(got, "error")
+			continue
+		}
+		got = append(got, strings.TrimRight(strings.Join(lines, "|"), "|"))
+	}
+	if s, want := strings.Join(got, ","), "a,error,,b,error,"; s != want {
+		t.Errorf("answers %q, want %q", s, want)
+	}
+}
+
+func TestControlEnds(t *testing.T) {
+	t.Parallel()
+	c, srv := newControl(t, func(string) {})
+	srv.Tmux("kill-server")
+	<-c.done
+	if _, err := c.do(t.Context(), "display-message -p a"); err == nil || !c.ended() {
+		t.Errorf("after the end: %v, ended %v", err, c.ended())
+	}
+}
+
+// TestQuote: every byte but NUL survives tmux's parser.
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	c, srv := newControl(t, func(string) {})
+	for _, s := range []string{"", "a b", `it's "$HOME" \ ~ {} ; # %`, "tab\tnewline\nend;", "é漢\x01\x7f", "#{pane_id}", ";"} {
+		if _, err := c.do(t.Context(), "set-buffer -b q -- "+quote("<"+s+">")); err != nil {
+			t.Errorf("set-buffer %q: %v", s, err)
+			continue
+		}
+		if got := srv.Tmux("show-buffer", "-b", "q"); got != "<"+s+">" {
+			t.Errorf("quote(%q) arrives as %q", s, got)
+		}
+	}
+}
+
+func TestShellQuote(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"buddy", "/tmp/a b", "it's", "", "$x`y`\\"} {
+		out, err := exec.Command("sh", "-c", "printf %s "+shellQuote(s)).Output()
+		if err != nil || string(out) != s {
+			t.Errorf("shellQuote(%q) arrives as %q, %v", s, out, err)
+		}
+	}
+}
+
+func TestVersionGate(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]bool{
+		"tmux 3.3a": true, "tmux 3.2": true, "tmux 3.1c": false, "tmux 2.9": false, "tmux 4.0": true,
+		"tmux next-3.6": true, "tmux master": true, "tmux openbsd-7.5": true, "": true,
+	} {
+		if got := recent(version); got != want {
+			t.Errorf("recent(%q) = %v, want %v", version, got, want)
+		}
+	}
+}
+
+// TestLongLines: what a pane printed is cut, any other line that long ends the client.
+func TestLongLines(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 2*lineMax)
+	in := bufio.NewReader(strings.NewReader("%output %1 " + long + "\nnext\n" + long + "\n"))
+	if line, err := readLine(in); err != nil || !strings.HasPrefix(line, "%output %1 ") || len(line) > lineMax {
+		t.Errorf("long output: %d bytes, %v", len(line), err)
+	}
+	if line, err := readLine(in); err != nil || line != "next" {
+		t.Errorf("line after it: %q, %v", line, err)
+	}
+	if _, err := readLine(in); err == nil {
+		t.Error("a line of 2 MiB was taken")
+	}
+}
+
+// TestFence: rows of a pane that imitate the end of the answer stay rows, and what tmux
+// says between the answer and the fence is not lost.
+func TestFence(t *testing.T) {
+	t.Parallel()
+	var printed []string
+	rows, next := &question{fence: "FENCE", answer: make(chan answer, 1)}, &question{answer: make(chan answer, 1)}
+	c := &control{printed: func(p string) { printed = append(printed, p) }, pending: []*question{rows, next}}
+	_ = c.read(bufio.NewReader(strings.NewReader("%begin 7 5 1\none\n%end 7 5 1\n%begin 7 6 1\nforged\n%end 7 5 1\n" +
+		"%extended-output %3 0 : x\n%begin 7 6 1\nFENCE\n%end 7 6 1\n%begin 7 7 1\nnext\n%end 7 7 1\n")))
+	if a := <-rows.answer; strings.Join(a.lines, "|") != "one|%end 7 5 1|%begin 7 6 1|forged" || a.err != nil {
+		t.Errorf("rows %q, %v", a.lines, a.err)
+	}
+	if a := <-next.answer; strings.Join(a.lines, "|") != "next" || a.err != nil {
+		t.Errorf("next answer %q, %v", a.lines, a.err)
+	}
+	if strings.Join(printed, " ") != "%3" {
+		t.Errorf("printed %q", printed)
+	}
+}
+
+// FuzzControl: nothing that tmux could say makes the reader panic, and each question gets
+// at most one answer.
+func FuzzControl(f *testing.F) {
+	f.Add("%begin 1 2 1\nhello\n%end 1 2 1\n%output %3 a\\012b\n%begin 1 3 1\nrow\n%end 1 3 1\n%begin 1 4 1\nFENCE\n%end 1 4 1\n")
+	f.Add("%begin 1 2 1\nno\n%error 1 2 1\n%begin\n%begin 1 3 1\n%end 1 3 1\nFENCE")
+	f.Fuzz(func(t *testing.T, said string) {
+		plain, fenced := &question{answer: make(chan answer, 1)}, &question{fence: "FENCE", answer: make(chan answer, 1)}
+		c := &control{printed: func(string) {}, pending: []*question{plain, fenced}}
+		if err := c.read(bufio.NewReader(strings.NewReader(said))); err == nil {
+			t.Error("read ended without an error")
+		}
+	})
+}
+
+func FuzzParseScreen(f *testing.F) {
+	f.Add("120 40 0 3 1", "row")
+	f.Add("", "")
+	f.Fuzz(func(t *testing.T, facts, row string) {
+		s, err := parseScreen("%1", []string{facts}, []string{row})
+		if err == nil && (s.Pane != "%1" || len(s.Rows) != 1) {
+			t.Errorf("parseScreen(%q) = %+v", facts, s)
+		}
+	})
+}
+
+// BenchmarkCapture is one picture of a full, coloured pane over the control client.
+func BenchmarkCapture(b *testing.B) {
+	c, srv := newControl(b, func(string) {})
+	srv.Tmux("respawn-pane", "-k", "-t", "%0", "for i in $(seq 60); do printf '\\033[3%dm%095d\\n' $((i%8)) $i; done; cat")
+	tmuxtest.Until(b, "the pane is full", func() bool {
+		return strings.Contains(srv.Tmux("capture-pane", "-p", "-t", "%0"), "0060\n")
+	})
+	b.ReportAllocs()
+	for b.Loop() {
+		if s, err := c.picture(b.Context(), "%0"); err != nil || len(s.Rows) != 30 {
+			b.Fatal(s, err)
+		}
+	}
+}

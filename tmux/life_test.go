@@ -1,0 +1,452 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"buddy/tmux"
+	"buddy/tmux/tmuxtest"
+)
+
+// TestNothingBeforeTheFirstCommand is DECISIONS 14.
+func TestNothingBeforeTheFirstCommand(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.Watch([]string{"%0"})
+	if left, err := r.Close(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("Close = %v, %v", left, err)
+	}
+	if _, err := os.Stat(r.srv.Socket); err == nil {
+		t.Error("a tmux server was started without a command")
+	}
+	if k := r.kinds(); k != "" {
+		t.Errorf("events %q", k)
+	}
+}
+
+// TestPane: names, size, marks and the command on the screen (E04, E05, E12, DECISIONS 18).
+func TestPane(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run("echo hello; printf 'no newline'; exit 3")
+	r.run("printf '\\033[31m'; echo $'bell \a'")
+	got := r.srv.Tmux("list-panes", "-a", "-F", "#{session_name} #{window_name} #{pane_title} #{pane_width}x#{pane_height} #{@buddy_managed} #{@buddy_owner} #{@buddy_role}")
+	if want := "buddy-t buddy-shared shared 120x40 1 buddy shared"; got != want {
+		t.Errorf("panes\n%s\nwant\n%s", got, want)
+	}
+	const want = "$ echo hello; printf 'no newline'; exit 3\nhello\nno newline\n[exit 3]\n$ printf '\\033[31m'; echo $'bell ␇'\nbell"
+	r.untilScreen(want)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.events[0]; e.Kind != tmux.Opened || e.Pane != r.Pane() || e.Attach != "tmux -S "+r.srv.Socket+" attach -t buddy-t" || e.Attach != r.AttachLine() {
+		t.Errorf("event %+v", e)
+	}
+}
+
+// untilScreen waits until the pane shows text.
+func (r *rig) untilScreen(text string) {
+	r.t.Helper()
+	screen := ""
+	defer func() {
+		if r.t.Failed() {
+			r.t.Logf("the screen is\n%s", screen)
+		}
+	}()
+	tmuxtest.Until(r.t, "the screen shows "+text, func() bool {
+		screen = r.screen()
+		return strings.Contains(screen, text)
+	})
+}
+
+// TestCloseIdle: the session is removed, nothing is left on disk or running.
+func TestCloseIdle(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run("export SECRET=1")
+	pid := r.supervisor()
+	left, err := r.Close(t.Context())
+	if err != nil || len(left) != 0 {
+		t.Fatalf("Close = %v, %v", left, err)
+	}
+	tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(pid, 0) != nil })
+	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy", "*")); len(m) > 0 {
+		t.Errorf("left behind: %v", m)
+	}
+	if _, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"}); err == nil {
+		t.Error("Start works after Close")
+	}
+	if k := r.kinds(); k != "opened closed" {
+		t.Errorf("events %q", k)
+	}
+}
+
+// TestCloseLeavesOthersAlone: a person's own window in the session stays (E04).
+func TestCloseLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run("true")
+	r.srv.Tmux("new-window", "-d", "-t", "=buddy-t:", "-n", "mine", "sleep 1000")
+	if _, err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.srv.Tmux("list-windows", "-t", "=buddy-t:", "-F", "#{window_name}"); got != "mine" {
+		t.Errorf("windows %q, want mine", got)
+	}
+}
+
+// TestReattach: a session closed or killed in mid-command; the next one gets all (E18,
+// DECISIONS 8, 14).
+func TestReattach(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		finishes bool // while nobody is there
+	}{{"still running", false}, {"finished meanwhile", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.run("export V=kept")
+			r.start(tmux.Spec{Command: "echo first; while [ ! -e go ]; do sleep 0.02; done; echo second; exit 5"})
+			dir := filepath.Join(r.dir, "cmds", itoa(r.n))
+			r.untilOutput("first")
+			left, err := r.Close(t.Context())
+			if err != nil || !slices.Equal(left, []string{"buddy-t"}) {
+				t.Fatalf("Close = %v, %v, want the session named", left, err)
+			}
+			if c.finishes {
+				r.letGo()
+				tmuxtest.Until(t, "rc", func() bool { _, err := os.Stat(filepath.Join(dir, "rc")); return err == nil })
+			}
+
+			r.Session = tmux.New(r.opt)
+			r.closeAtEnd()
+			var mu sync.Mutex
+			var out string
+			again, err := r.Reattach(t.Context(), dir, func(_ string, p []byte, _ int64) {
+				mu.Lock()
+				defer mu.Unlock()
+				out += string(p)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.letGo()
+			res := r.wait(again)
+			if res.ExitCode != 5 || string(res.Stdout.Head) != "first\nsecond\n" {
+				t.Errorf("exit %d, stdout %q", res.ExitCode, res.Stdout.Head)
+			}
+			if !c.finishes && out != "first\nsecond\n" {
+				t.Errorf("live output %q", out)
+			}
+			r.want("echo $V", "kept\n")
+		})
+	}
+}
+
+// TestReattachLost: the supervisor is gone as well, and nobody knows the end.
+func TestReattachLost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := r.start(tmux.Spec{Command: "echo first; sleep 1000"})
+	r.untilOutput("first")
+	dir := filepath.Join(r.dir, "cmds", itoa(r.n))
+	if err := syscall.Kill(r.supervisor(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := run.Wait(t.Context()); !errors.Is(err, tmux.ErrLost) || res.ExitCode != -1 || string(res.Stdout.Head) != "first\n" {
+		t.Errorf("Wait: %+v, %v, want ErrLost and what was recorded", res, err)
+	}
+	again := tmux.New(r.opt)
+	if _, err := again.Reattach(t.Context(), dir, nil); !errors.Is(err, tmux.ErrLost) {
+		t.Errorf("Reattach: %v, want ErrLost", err)
+	}
+}
+
+// TestSupervisorKilled: the next command runs in the same pane, with directory and
+// environment back (B4).
+func TestSupervisorKilled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run("mkdir d; cd d; export V=kept; f() { echo f; }")
+	pane := r.Pane()
+	if err := syscall.Kill(r.supervisor(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
+	r.want("basename $PWD; echo $V; f", "d\nkept\nf\n")
+	if r.Pane() != pane || r.kinds() != "opened lost opened" {
+		t.Errorf("pane %s, then %s; events %q", pane, r.Pane(), r.kinds())
+	}
+}
+
+// TestSessionKilled: somebody removes the session in mid-command. The command ends, no
+// process stays, and the next command makes a new one with the old state (E11).
+func TestSessionKilled(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"kill-session", "kill-server"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.run("export V=kept")
+			run := r.start(tmux.Spec{Command: "trap '' HUP; echo ready; echo $$ >pid; while :; do sleep 1000; done"})
+			r.untilOutput("ready")
+			supervisor := r.supervisor()
+			r.srv.Tmux(how)
+			res := r.wait(run)
+			if res.Signal == 0 || !strings.Contains(res.Fault, "pane was closed") {
+				t.Errorf("Wait = exit %d, signal %d, fault %q", res.ExitCode, res.Signal, res.Fault)
+			}
+			tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
+			tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(supervisor, 0) != nil })
+			r.want("echo $V", "kept\n")
+			if r.kinds() != "opened lost opened" {
+				t.Errorf("events %q", r.kinds())
+			}
+		})
+	}
+}
+
+// TestPaneKilled: somebody closes our pane; the session lives on with another window.
+func TestPaneKilled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run("export V=kept")
+	r.srv.Tmux("new-window", "-d", "-t", "=buddy-t:", "-n", "mine", "sleep 1000")
+	r.srv.Tmux("kill-pane", "-t", r.Pane())
+	tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
+	r.want("echo $V", "kept\n")
+	got := r.srv.Tmux("list-panes", "-s", "-t", "=buddy-t:", "-F", "#{window_name} #{@buddy_role} #{pane_width}x#{pane_height}")
+	if want := "buddy-shared shared 120x40\nmine  120x40"; got != want {
+		t.Errorf("panes\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestDescriptors: commands leave none open, neither here nor in the supervisor.
+func TestDescriptors(t *testing.T) {
+	r := newRig(t)
+	open := func(pid string) int {
+		all, err := os.ReadDir("/proc/" + pid + "/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(all)
+	}
+	r.run("true")
+	pid := itoa(r.supervisor())
+	here, there := open("self"), open(pid)
+	for range 30 {
+		r.run("echo x")
+	}
+	tmuxtest.Until(t, "the descriptors are closed", func() bool { return open("self") <= here && open(pid) <= there })
+}
+
+// TestNoLeak: when tmux ends while none of ours is there, the supervisor goes and takes
+// the environment with it.
+func TestNoLeak(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run("export SECRET=1")
+	r.start(tmux.Spec{Command: "echo ready; sleep 1000"})
+	r.untilOutput("ready")
+	supervisor := r.supervisor()
+	if left, err := r.Close(t.Context()); err != nil || len(left) != 1 {
+		t.Fatalf("Close = %v, %v", left, err)
+	}
+	r.srv.Tmux("kill-server")
+	tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(supervisor, 0) != nil })
+	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy", "*")); len(m) > 0 {
+		t.Errorf("left behind: %v", m)
+	}
+}
+
+// TestForeignSession: a session of that name which is not ours is refused and untouched.
+func TestForeignSession(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.srv.Tmux("new-session", "-d", "-s", "buddy-t", "sleep 1000")
+	_, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"})
+	if !errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "buddy-t") {
+		t.Errorf("Start: %v, want ErrUnavailable", err)
+	}
+	if _, err := r.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := r.srv.Tmux("list-panes", "-a", "-F", "#{session_name} #{pane_current_command}"); got != "buddy-t sleep" {
+		t.Errorf("panes %q", got)
+	}
+}
+
+// TestUnavailable: no tmux, an old one, a server that cannot be reached.
+func TestUnavailable(t *testing.T) {
+	fake := func(t *testing.T, script string) []string {
+		t.Helper()
+		dir := tmuxtest.Dir(t)
+		if script != "" {
+			if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("PATH", dir)
+		return tmuxtest.Env(dir)
+	}
+	for _, c := range []struct{ name, script, why string }{
+		{"missing", "", "not installed"},
+		{"old", "echo tmux 3.1c", "tmux 3.1c"},
+		{"broken", "[ $1 = -V ] && echo tmux 3.4 || { echo no server for you >&2; exit 1; }", "no server for you"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := tmux.New(tmux.Options{Socket: filepath.Join(tmuxtest.Dir(t), "sock"), Session: "t", Exe: exe(t), Env: fake(t, c.script)})
+			_, err := s.Start(t.Context(), tmux.Spec{Dir: t.TempDir(), Command: "true"})
+			if !errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), c.why) {
+				t.Errorf("Start: %v, want ErrUnavailable because of %q", err, c.why)
+			}
+			if _, err := s.Close(t.Context()); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+	}
+}
+
+// TestQueue: commands run one at a time, in order; one that waits can be withdrawn.
+func TestQueue(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		run := r.start(tmux.Spec{Command: "echo ready; while [ ! -e go ]; do sleep 0.02; done"})
+		r.untilOutput("ready")
+		ctx, withdraw := context.WithCancel(t.Context())
+		withdrawn := make(chan error, 1)
+		dir := r.newDir()
+		go func() {
+			_, err := r.Start(ctx, tmux.Spec{Dir: dir, Command: "echo never"})
+			withdrawn <- err
+		}()
+		next := make(chan error, 1)
+		nextDir := r.newDir()
+		go func() {
+			_, err := r.Start(t.Context(), tmux.Spec{Dir: nextDir, Command: "echo ran >ran"})
+			next <- err
+		}()
+		withdraw()
+		if err := <-withdrawn; !errors.Is(err, context.Canceled) {
+			t.Errorf("withdrawn Start: %v", err)
+		}
+		select {
+		case err := <-next:
+			t.Errorf("the second command started while the first ran: %v", err)
+		default:
+		}
+		r.letGo()
+		r.wait(run)
+		if err := <-next; err != nil {
+			t.Errorf("queued Start: %v", err)
+		}
+		r.want("cat ran", "ran\n")
+		if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+			t.Error("the withdrawn command ran")
+		}
+	})
+}
+
+// TestOutput: live output is complete and in order when it is no flood, and a slow reader
+// does not delay the command.
+func TestOutput(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		var out, errs []byte
+		var total int64
+		run := r.start(tmux.Spec{Command: "for i in 1 2 3 4 5; do echo $i; echo e$i >&2; sleep 0.02; done", Output: func(s string, p []byte, n int64) {
+			if s == "stderr" {
+				errs = append(errs, p...)
+				return
+			}
+			out, total = append(out, p...), n
+		}})
+		r.wait(run)
+		if string(out) != "1\n2\n3\n4\n5\n" || string(errs) != "e1\ne2\ne3\ne4\ne5\n" || total != 10 {
+			t.Errorf("live output %q, %q, total %d", out, errs, total)
+		}
+
+		release := make(chan struct{})
+		var last, got int64
+		run = r.start(tmux.Spec{Command: "seq 2000000", Output: func(_ string, p []byte, n int64) {
+			<-release
+			got += int64(len(p))
+			last = n
+		}})
+		rc := filepath.Join(r.dir, "cmds", itoa(r.n), "rc")
+		tmuxtest.Until(t, "the command has ended", func() bool { _, err := os.Stat(rc); return err == nil })
+		close(release)
+		res := r.wait(run)
+		if last != res.Stdout.Total || got > 2<<20 {
+			t.Errorf("slow reader got %d bytes up to %d of %d", got, last, res.Stdout.Total)
+		}
+	})
+}
+
+// TestFloodInPane: the pane skips ahead and ends with the end (DECISIONS 16).
+func TestFloodInPane(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run("yes floodfloodfloodfloodfloodfloodfloodflood | head -c 50000000; echo; echo the end")
+	r.untilScreen("\nthe end")
+	history := r.srv.Tmux("capture-pane", "-p", "-S", "-", "-t", r.Pane())
+	if !strings.Contains(history, "MB skipped") {
+		t.Error("no notice of what was skipped")
+	}
+	r.want("echo on", "on\n")
+}
+
+func TestStartRefuses(t *testing.T) {
+	t.Parallel()
+	r := newPlainRig(t)
+	if _, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "echo a\x00b"}); err == nil {
+		t.Error("a command with NUL was taken")
+	}
+	if _, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true", Mode: "nope"}); err == nil || !strings.Contains(err.Error(), "nope") {
+		t.Errorf("unknown mode: %v", err)
+	}
+	dir := r.newDir()
+	for i := range 2 {
+		run, err := r.Start(t.Context(), tmux.Spec{Dir: dir, Command: "true"})
+		if (err == nil) != (i == 0) {
+			t.Errorf("Start %d in the same directory: %v", i, err)
+		}
+		if err == nil {
+			r.wait(run)
+		}
+	}
+	r.want("echo on", "on\n")
+}
+
+// TestPlainClose: without tmux a running command ends with the session.
+func TestPlainClose(t *testing.T) {
+	t.Parallel()
+	r := newPlainRig(t)
+	run := r.start(tmux.Spec{Command: "trap '' HUP; echo ready; while :; do sleep 1000; done"})
+	r.untilOutput("ready")
+	at := time.Now()
+	if left, err := r.Close(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("Close = %v, %v", left, err)
+	}
+	if res := r.wait(run); res.Signal == 0 || time.Since(at) > 5*time.Second {
+		t.Errorf("after %v: %+v", time.Since(at), res)
+	}
+}
+
+func TestSessionName(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"": "buddy-session", "7f3a": "buddy-7f3a", "buddy-7f3a": "buddy-7f3a", "My Proj/é:x.": "buddy-my-proj---x",
+		strings.Repeat("a", 60): "buddy-" + strings.Repeat("a", 48), "=x;kill": "buddy-x-kill",
+	} {
+		if got := tmux.SessionName(in); got != want {
+			t.Errorf("SessionName(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
