@@ -11,7 +11,7 @@ import (
 	"buddy/themes"
 )
 
-// Help lists the keys of what has the focus, then the commands, then all other keys. It
+// Help lists the commands, the keys of what has the focus, and then all other keys. It
 // is made from the key map and the list of commands.
 type Help struct {
 	frame
@@ -90,15 +90,16 @@ func (h *Help) closing() []span {
 
 // rows are all rows at a width.
 func (h *Help) rows(w int) [][]span {
-	rows := h.section(nil, h.scope, w)
-	if h.scope != keymap.Global {
-		rows = h.section(rows, keymap.Global, w)
-	}
+	var rows [][]span
 	if len(h.commands) > 0 {
 		rows = h.head(rows, "Commands")
 		for _, c := range h.commands {
 			rows = h.entry(rows, c.Name, c.Help, w)
 		}
+	}
+	rows = h.section(rows, h.scope, w)
+	if h.scope != keymap.Global {
+		rows = h.section(rows, keymap.Global, w)
 	}
 	for _, s := range keymap.Scopes() {
 		if s != h.scope && s != keymap.Global {

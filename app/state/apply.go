@@ -367,6 +367,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		s.closeAnswer()
 		s.Info.Interrupted = p.CanContinue
 		s.add(env, NoticeBlock, p.Text)
+		return Conversation | Header
 	case event.MaxTurnsReached:
 		s.add(env, WarningBlock, fmt.Sprintf("stopped after %d turns · Enter a prompt to go on", p.Turns))
 	}
