@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"buddy/agent/action"
 	"buddy/app/state"
@@ -58,10 +59,7 @@ func callSummary(c *state.Call, cwd string) string {
 		return firstLine(a.Path)
 	}
 	args := strings.Join(strings.Fields(c.Arguments), " ")
-	if len(args) > maxArguments {
-		return fit(markup.Inline(args[:maxArguments]), maxArguments-1) + "…"
-	}
-	return args
+	return fit(markup.Inline(args[:min(len(args), maxArguments*utf8.UTFMax)]), maxArguments)
 }
 
 func firstLine(s string) string {
