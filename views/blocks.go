@@ -104,11 +104,10 @@ func (v *blockView) lay(width int) *laidBlock {
 // layText lays out what is new in the text of a block.
 func (l *laidBlock) layText(b *state.Block) {
 	src := b.Text[:min(len(b.Text), maxShown)]
-	from := 0
-	switch {
-	case b.Kind == state.AssistantBlock:
+	var from int
+	if b.Kind == state.AssistantBlock {
 		from = l.layAnswer(b, src)
-	default:
+	} else {
 		from = l.layPlain(b, src)
 	}
 	l.parts[0].layout.Wrap(l.parts[0].text, l.width-gutter(b.Kind), from)
@@ -169,17 +168,23 @@ func (l *laidBlock) bodyRows() int {
 	return n
 }
 
-// height is how many rows the block takes.
-func (v *blockView) height(width int) int {
-	l := v.lay(width)
-	n := v.gap + l.bodyRows()
+// above is how many rows are above the parts: a blank one, the head, and the one that
+// says what an excerpt leaves out.
+func (v *blockView) above() int {
+	n := v.gap
 	if v.foldable() {
 		n++
 	}
-	if l.skip > 0 {
-		n++ // says what is left out
+	if v.laid != nil && v.laid.skip > 0 {
+		n++
 	}
 	return n
+}
+
+// height is how many rows the block takes.
+func (v *blockView) height(width int) int {
+	l := v.lay(width)
+	return v.above() + l.bodyRows()
 }
 
 // rowOffset returns which byte of which part a row shows, to find the row again when
@@ -188,14 +193,13 @@ func (v *blockView) rowOffset(row int) (part, off int) {
 	if v.laid == nil {
 		return -1, 0
 	}
-	row -= v.gap
-	if v.foldable() {
-		row--
+	if row -= v.above(); row < 0 {
+		return -1, 0
 	}
 	row += v.laid.skip
 	for i := range v.laid.parts {
 		rows := v.laid.parts[i].layout.Rows
-		if row >= 0 && row < len(rows) {
+		if row < len(rows) {
 			return i, int(rows[row].From)
 		}
 		row -= len(rows)
@@ -210,10 +214,7 @@ func (v *blockView) rowOf(part, off, row, width int) int {
 	if part < 0 || part >= len(l.parts) {
 		return min(row, v.height(width)-1)
 	}
-	n := v.gap - l.skip
-	if v.foldable() {
-		n++
-	}
+	n := v.above() - l.skip
 	for i := range part {
 		n += len(l.parts[i].layout.Rows)
 	}

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"buddy/agent/action"
 	"buddy/app/state"
@@ -55,10 +56,7 @@ func callSummary(c *state.Call, cwd string) string {
 		return firstLine(a.Path)
 	}
 	args := strings.Join(strings.Fields(c.Arguments), " ")
-	if len(args) > maxArguments {
-		return fitText(markup.Inline(args[:maxArguments]), maxArguments-1) + "…"
-	}
-	return args
+	return fitText(markup.Inline(args[:min(len(args), maxArguments*utf8.UTFMax)]), maxArguments)
 }
 
 func firstLine(s string) string {

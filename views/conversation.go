@@ -173,6 +173,10 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 	default:
 		c.drawRows(in)
 		c.evict()
+		if !in.framed && t.bottom != "" {
+			line := in.down(in.h - 1)
+			line.at(max(line.w-markup.Width([]byte(t.bottom)), 0)).say(0, t.bottom, themes.Muted)
+		}
 	}
 }
 
@@ -234,13 +238,7 @@ func (c *Conversation) drawWelcome(in canvasRect) {
 		row := in.down(y)
 		row.fill(0, row.w, c.palette[themes.Text])
 		if i := y - first; i >= 0 && i < len(c.welcome) {
-			role := themes.Text
-			switch {
-			case i == 0:
-				role = themes.Accent
-			case i == 1:
-				role = themes.Muted
-			}
+			role := [...]themes.Role{themes.Accent, themes.Muted, themes.Text}[min(i, 2)]
 			row.at(left).say(0, fitText(c.welcome[i], max(row.w-left, 0)), role)
 		}
 	}

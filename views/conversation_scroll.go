@@ -23,11 +23,25 @@ func (c *Conversation) resize(w, h int) {
 	if old == 0 || c.top.block >= len(c.blocks) {
 		return
 	}
-	v := c.blocks[c.top.block]
-	part, off := v.rowOffset(c.top.row)
-	c.top.row = v.rowOf(part, off, c.top.row, w)
-	if !c.follow {
-		c.holdUnread() // rows of another width do not count
+	rewrapTop := c.rewrap(c.top)
+	if u := &c.unread; !c.follow && u.block < len(c.blocks) {
+		first := c.rewrap(anchor{u.block, u.rows}) // may be the same block: look before it changes
+		u.rows = first()
+	}
+	c.top.row = rewrapTop()
+}
+
+// rewrap looks at what a row shows and returns a function that tells, at the new width,
+// which row of the block shows it.
+func (c *Conversation) rewrap(a anchor) func() (row int) {
+	v := c.blocks[a.block]
+	part, off := v.rowOffset(a.row)
+	end := part < 0 && a.row >= v.above() // after its last row
+	return func() int {
+		if end {
+			return c.height(a.block)
+		}
+		return v.rowOf(part, off, a.row, c.size.w)
 	}
 }
 

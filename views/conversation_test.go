@@ -168,6 +168,11 @@ func TestFollowsTheEndUntilScrolledUp(t *testing.T) {
 	if text := viewtest.Text(t, c, 40, 12); !strings.Contains(text, "↓ 6 new") {
 		t.Errorf("no count of new rows in\n%s", text)
 	}
+	c.SetBorder(false)
+	if text := viewtest.Text(t, c, 40, 12); !strings.Contains(text, "↓ 6 new") {
+		t.Errorf("no count without a border in\n%s", text)
+	}
+	c.SetBorder(true)
 	press(c, tcell.KeyEnd)
 	if rows := screenRows(t, c, 40, 12); rows[9] != "two" {
 		t.Errorf("after End the last row is %q, want two", rows[9])
@@ -335,6 +340,20 @@ func TestResizeKeepsThePlace(t *testing.T) {
 	for _, w := range []int{100, 30, 47, 60} {
 		if got := first(w); got != want {
 			t.Errorf("at width %d the first word is %q, want %q", w, got, want)
+		}
+	}
+}
+
+// The count of new rows survives a change of the width in the middle of an answer.
+func TestResizeKeepsTheCountOfNewRows(t *testing.T) {
+	s := (&session{}).apply(event.TaskStarted{ID: 1, Kind: event.MainTask}, event.TextDelta{Text: strings.Repeat("word ", 400)})
+	c := conversationOf(t, s, 60, 12)
+	press(c, tcell.KeyPgUp)
+	s.apply(event.TextDelta{Text: strings.Repeat("\n\nnew", 5)})
+	c.Update(&s.State, state.Conversation)
+	for _, w := range []int{60, 100, 40, 61} {
+		if text := viewtest.Text(t, c, w, 12); !strings.Contains(text, "↓ 10 new") {
+			t.Errorf("width %d: no count of 10 in\n%s", w, text)
 		}
 	}
 }

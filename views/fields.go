@@ -23,15 +23,12 @@ func fieldsOf(value, name string) []field {
 // What is no object is one unnamed value.
 func jsonFields(src string) []field {
 	fields, ok := objectFields(src)
+	if ok && len(fields) == 2 && fields[0].name == "harness_timestamp" && fields[1].name == "result" {
+		src = fields[1].value
+		fields, ok = objectFields(src)
+	}
 	if !ok {
 		return fieldsOf(src, "")
-	}
-	if len(fields) == 2 && (fields[0].name == "harness_timestamp" || fields[1].name == "harness_timestamp") {
-		for _, f := range fields {
-			if f.name == "result" {
-				return jsonFields(f.value)
-			}
-		}
 	}
 	return fields
 }

@@ -147,8 +147,8 @@ type titles struct{ left, right, bottom string }
 func paintFrame(box *tview.Box, screen tcell.Screen, p *palette, focus bool, t titles) canvasRect {
 	x, y, w, h := box.GetRect()
 	ix, iy, iw, ih := box.GetInnerRect()
-	inner := canvasRect{canvas{screen, p, ix, iy, max(iw, 0)}, max(ih, 0)}
-	if iy == y || w < 2 || h < 2 {
+	inner := canvasRect{canvas{screen, p, ix, iy, max(iw, 0)}, max(ih, 0), iy > y && w > 1 && h > 1}
+	if !inner.framed {
 		return inner
 	}
 	role := themes.Border
@@ -173,7 +173,8 @@ func paintFrame(box *tview.Box, screen tcell.Screen, p *palette, focus bool, t t
 // canvasRect is h rows, of which the canvas is the first.
 type canvasRect struct {
 	canvas
-	h int
+	h      int
+	framed bool // it lies in a border
 }
 
 // paintEdge draws the upper or lower border with its titles; the right one is left out

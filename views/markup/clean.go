@@ -93,10 +93,10 @@ type cleaner struct {
 // put appends foreign bytes. They end between two runes; newline and tab stay.
 func (c *cleaner) put(p []byte, st Style) {
 	for len(p) > 0 {
-		n := printable(p)
-		if n > 0 {
+		if n := harmless(p); n > 0 {
 			c.text.add(p[:n], st)
-			c.last, c.glue, c.ties = rune(p[n-1]), 0, 0
+			c.last, _ = utf8.DecodeLastRune(p[:n])
+			c.glue, c.ties = 0, 0
 			p = p[n:]
 			continue
 		}
@@ -106,14 +106,23 @@ func (c *cleaner) put(p []byte, st Style) {
 	}
 }
 
-// printable returns how many bytes at the start of p are ASCII that is drawn as it is.
-func printable(p []byte) int {
-	for i, b := range p {
-		if (b < ' ' && b != '\n' && b != '\t') || b >= 0x7f {
+// harmless returns how many bytes at the start of p are drawn as they are, whatever is
+// around them.
+func harmless(p []byte) int {
+	i := 0
+	for i < len(p) {
+		b := p[i]
+		if b < 0x7f && (b >= ' ' || b == '\n' || b == '\t') {
+			i++
+			continue
+		}
+		n, width := lone(p[i:])
+		if width == 0 {
 			return i
 		}
+		i += n
 	}
-	return len(p)
+	return i
 }
 
 func (c *cleaner) putRune(r rune, st Style) {
@@ -149,7 +158,7 @@ func (c *cleaner) putRune(r rune, st Style) {
 // Inline returns one line of foreign text that is safe to draw cell by cell: newlines
 // and all other controls are made visible, a tab is a blank.
 func Inline(s string) string {
-	if n := printable([]byte(s)); n == len(s) && !strings.ContainsAny(s, "\n\t") {
+	if harmless([]byte(s)) == len(s) && !strings.ContainsAny(s, "\n\t") {
 		return s
 	}
 	var t Text

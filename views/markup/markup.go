@@ -79,7 +79,8 @@ type Para struct {
 }
 
 // Text is styled text that is safe to draw: valid UTF-8 whose only controls are
-// newline and tab. The zero value is empty. Producers own it; others only read it.
+// newline and tab, at most 2 GiB of it. The zero value is empty. Producers own it;
+// others only read it.
 type Text struct {
 	Bytes []byte
 	Runs  []Run  // by End, without gaps
