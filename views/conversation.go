@@ -201,7 +201,7 @@ func (c *Conversation) drawRows(in canvasRect) {
 			line.say(0, "▎", themes.Focus)
 		}
 		text := line.at(padding)
-		text.w = c.size.w
+		text.w = min(text.w, c.size.w)
 		v.paint(text, row, now)
 		line.fill(padding+c.size.w, line.w, blank)
 		c.visible.last = block

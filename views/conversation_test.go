@@ -501,3 +501,43 @@ func TestHostileBlocksAreInert(t *testing.T) {
 		}
 	}
 }
+
+// strictScreen fails when something is drawn outside of a rectangle.
+type strictScreen struct {
+	tcell.Screen
+	t          *testing.T
+	x, y, w, h int
+	drawn      map[[2]int]bool
+}
+
+func (s *strictScreen) SetContent(x, y int, r rune, _ []rune, _ tcell.Style) {
+	if x < s.x || y < s.y || x >= s.x+s.w || y >= s.y+s.h {
+		s.t.Fatalf("%q at %d,%d is outside of %d×%d at %d,%d", r, x, y, s.w, s.h, s.x, s.y)
+	}
+	s.drawn[[2]int{x, y}] = true
+}
+
+// Every cell of the view is drawn and none outside of it, at any size.
+func TestDrawsItsRectangle(t *testing.T) {
+	s := wholeSession().apply(event.ToolStarted{CallID: "d", Name: "fetch"}, event.ToolOutput{CallID: "d", Text: "日本語\ttab\n"})
+	c, o, empty := conversationOf(t, s, 30, 10), outputOf(t, s), NewConversation(dark(t))
+	empty.SetWelcome([]string{"buddy", "日本語"})
+	for _, border := range []bool{true, false} {
+		for _, p := range []interface {
+			tview.Primitive
+			SetBorder(bool) *tview.Box
+		}{c, o, empty} {
+			p.SetBorder(border)
+			for w := range 24 {
+				for h := range 9 {
+					screen := &strictScreen{t: t, x: 3, y: 2, w: w, h: h, drawn: map[[2]int]bool{}}
+					p.SetRect(3, 2, w, h)
+					p.Draw(screen)
+					if len(screen.drawn) != w*h && w > 2 && h > 2 {
+						t.Errorf("%T at %d×%d draws %d cells", p, w, h, len(screen.drawn))
+					}
+				}
+			}
+		}
+	}
+}

@@ -77,7 +77,6 @@ func (o *Output) Draw(screen tcell.Screen) {
 	o.h = in.h
 	o.clamp()
 	text := in.at(min(padding, in.w))
-	text.w = max(text.w-padding, 0)
 	for y := range in.h {
 		row := in.down(y)
 		row.fill(0, min(padding, row.w), o.palette[themes.Text])
