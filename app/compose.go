@@ -255,6 +255,16 @@ func (j *journal) Range(after uint64, f func(event.Envelope) bool) error {
 	return nil
 }
 
+// readOnly returns why nothing can be stored, or nil.
+func (j *journal) readOnly() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file == nil {
+		return nil
+	}
+	return j.file.ReadOnly()
+}
+
 // exists says that the session has a file.
 func (j *journal) exists() bool {
 	j.mu.Lock()

@@ -42,6 +42,10 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	if err != nil {
 		return err
 	}
+	if err := p.journal.readOnly(); err != nil {
+		p.close(stderr)
+		return exit{exitFailed, err.Error()}
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	events := p.rt.Subscribe(ctx)
@@ -49,7 +53,7 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(interrupts)
 
-	p.rt.Start()
+	p.start()
 	p.rt.Send(event.Submit{Text: prompt})
 	l := &line{program: p, out: stdout, err: stderr, json: f.json, style: newPlainText(stdout, stderr), seen: ctx.Done()}
 	outcome := l.follow(events, interrupts)
