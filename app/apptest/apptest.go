@@ -46,6 +46,9 @@ type UI struct {
 // not initialised yet and returns when its context ends. Call it in a synctest bubble.
 func Start(t testing.TB, cols, rows int, run func(context.Context, *screen.Screen) error) *UI {
 	t.Helper()
+	for name, value := range map[string]string{"LC_ALL": "C.UTF-8", "COLORTERM": "truecolor", "NO_COLOR": "", "COLUMNS": "", "LINES": ""} {
+		t.Setenv(name, value)
+	}
 	term := NewTerminal(cols, rows)
 	s, err := screen.New(screen.NewTty(term, nil), "xterm-256color")
 	if err != nil {

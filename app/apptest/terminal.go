@@ -21,7 +21,7 @@ type Terminal struct {
 	resized     func()
 	written     []byte
 	writes      int
-	limit       time.Duration
+	deadline    time.Time // of writes; zero for none
 
 	changed chan struct{} // closed and replaced when something of the above changes
 }
@@ -43,7 +43,7 @@ func (t *Terminal) change(f func()) {
 
 // Start implements screen.Device.
 func (t *Terminal) Start() error {
-	t.change(func() { t.raw, t.interrupted, t.limit = true, false, 0 })
+	t.change(func() { t.raw, t.interrupted, t.deadline = true, false, time.Time{} })
 	return nil
 }
 
@@ -78,8 +78,9 @@ func (t *Terminal) Read(p []byte) (int, error) {
 func (t *Terminal) Write(p []byte) (int, error) {
 	for {
 		t.mu.Lock()
-		changed, limit := t.changed, t.limit
-		if !t.stuck {
+		changed, stuck, left := t.changed, t.stuck, time.Until(t.deadline)
+		limited := !t.deadline.IsZero()
+		if !stuck && (!limited || left > 0) {
 			t.written = append(t.written, p...)
 			t.writes++
 			t.vt.write(p)
@@ -88,8 +89,8 @@ func (t *Terminal) Write(p []byte) (int, error) {
 		}
 		t.mu.Unlock()
 		var late <-chan time.Time
-		if limit > 0 {
-			late = time.After(limit)
+		if limited {
+			late = time.After(left)
 		}
 		select {
 		case <-changed:
@@ -103,7 +104,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 func (t *Terminal) Interrupt() { t.change(func() { t.interrupted = true }) }
 
 // LimitWrites implements screen.Device.
-func (t *Terminal) LimitWrites(d time.Duration) { t.change(func() { t.limit = d }) }
+func (t *Terminal) LimitWrites(d time.Duration) { t.change(func() { t.deadline = time.Now().Add(d) }) }
 
 // Size implements screen.Device.
 func (t *Terminal) Size() (cols, rows int, err error) {

@@ -62,8 +62,8 @@ type Config[T any] struct {
 	// Mouse sees each mouse action first, like tview's mouse capture.
 	Mouse func(*tcell.EventMouse, tview.MouseAction) (*tcell.EventMouse, tview.MouseAction)
 
-	// On is told of pastes, focus and the like. Failed is called before the loop ends
-	// because the terminal is gone.
+	// On is told of pastes, focus and the like. Without On.Paste the root's paste handler
+	// gets the text. On.Failed is called before the loop ends because the terminal is gone.
 	On screen.Handlers
 
 	// Tick is called ten times a second while [Loop.SetTicking] is on.
@@ -106,16 +106,7 @@ func New[T any](cfg Config[T]) *Loop[T] {
 // of the terminal, if that ended the loop. Run is called once.
 func (l *Loop[T]) Run(ctx context.Context) error {
 	s := l.cfg.Screen
-	on := l.cfg.On
-	failed := on.Failed
-	on.Failed = func(err error) {
-		if failed != nil {
-			failed(err)
-		}
-		l.failure.CompareAndSwap(nil, &err)
-		l.Quit()
-	}
-	s.Handle(on)
+	s.Handle(l.handlers())
 	if err := s.Init(); err != nil {
 		s.Fini()
 		return err
@@ -133,6 +124,34 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 		return *failure
 	}
 	return err
+}
+
+// handlers adds to those of Config what the loop does itself.
+func (l *Loop[T]) handlers() screen.Handlers {
+	on := l.cfg.On
+	if on.Paste == nil {
+		on.Paste = l.paste
+	}
+	failed := on.Failed
+	on.Failed = func(err error) {
+		if failed != nil {
+			failed(err)
+		}
+		l.failure.CompareAndSwap(nil, &err)
+		l.Quit()
+	}
+	return on
+}
+
+// paste gives text to the focused primitive the way tview does.
+func (l *Loop[T]) paste(p screen.Paste) {
+	root := l.cfg.Root
+	if !root.HasFocus() {
+		return
+	}
+	if handle := root.PasteHandler(); handle != nil {
+		handle(p.Text, func(p tview.Primitive) { l.app.SetFocus(p) })
+	}
 }
 
 // Quit ends the loop: Stop is called, then the screen closes and Run returns.
@@ -196,7 +215,7 @@ func (l *Loop[T]) capture(ev *tcell.EventKey) *tcell.EventKey {
 func (l *Loop[T]) beforeDraw(tcell.Screen) bool {
 	if !l.pumping {
 		if l.rest.touch() {
-			l.mail.change(func(*mail) {}) // the pump arms the timer of rest again
+			l.mail.change(func(*mail) {}) // ends the rest
 		}
 		if !l.keys.allow(time.Now()) {
 			l.cfg.Screen.Skip()

@@ -306,6 +306,18 @@ func TestPaste(t *testing.T) {
 	})
 }
 
+// Without a handler a paste goes to the focused widget.
+func TestPasteIntoWidget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		field := tview.NewInputField()
+		ui := apptest.StartRoot(t, 40, 4, field)
+		ui.Type("a")
+		ui.Paste("pasted ü")
+		ui.Type("z")
+		ui.Want("apasted üz")
+	})
+}
+
 func TestFocusMouseResize(t *testing.T) {
 	bubble(t, 0, func(t *testing.T, ui *apptest.UI, y *toy) {
 		ui.Focus(false)
@@ -478,31 +490,41 @@ func TestTerminalClosed(t *testing.T) {
 	})
 }
 
-// A terminal that takes no output must not keep the program from ending.
+// A terminal that takes no output must not keep the program from ending. The clock is
+// real: tview waits for its lock, which a fake one does not count as waiting.
 func TestStuckTerminal(t *testing.T) {
 	for _, stuck := range []string{"key", "event"} {
-		t.Run(stuck, func(t *testing.T) { testStuckTerminal(t, stuck) })
-	}
-}
-
-func testStuckTerminal(t *testing.T, stuck string) {
-	synctest.Test(t, func(t *testing.T) {
-		y := newToy(0)
-		ui := apptest.Start(t, 80, 24, y.run)
-		ui.Stick(true)
-		if stuck == "key" {
-			ui.Type("k")
-		} else {
+		t.Run(stuck, func(t *testing.T) {
+			t.Parallel()
+			term := apptest.NewTerminal(20, 4)
+			s, err := screen.New(screen.NewTty(term, nil), "xterm-256color")
+			if err != nil {
+				t.Fatal(err)
+			}
+			y := newToy(4)
+			drawn := make(chan struct{}, 10)
+			y.before = func() { drawn <- struct{}{} }
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- y.run(ctx, s) }()
 			y.source <- 1
-		}
-		start := time.Now()
-		if err := ui.Quit(); err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("the end took %v", took)
-		}
-	})
+			<-drawn
+			term.Stick(true)
+			if stuck == "key" {
+				term.Type("k")
+			}
+			y.source <- 2
+			cancel()
+			select {
+			case err = <-done:
+			case <-time.After(10 * time.Second):
+				t.Fatal("the loop does not end")
+			}
+			if err != nil || term.Raw() {
+				t.Errorf("the loop ended with %v; raw mode %v", err, term.Raw())
+			}
+		})
+	}
 }
 
 func TestSuspend(t *testing.T) {

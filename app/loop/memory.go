@@ -4,7 +4,6 @@ import (
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -17,16 +16,22 @@ const (
 	// garbage all the same.
 	restSpare = 64 << 20
 
-	// startTime is how long the program is busy starting.
-	startTime = 300 * time.Millisecond
+	// startTime is how long the program is busy starting, startLimit how much memory
+	// it may have by then without any garbage collected.
+	startTime  = 300 * time.Millisecond
+	startLimit = 128 << 20
 )
 
 // QuickStart keeps the garbage collector out of the first 300 ms: at the small heap of
 // a starting program it would run over and over, and double the time to the first
 // frame. It is the first line of main.
 func QuickStart() {
+	limit := debug.SetMemoryLimit(startLimit)
 	percent := debug.SetGCPercent(-1)
-	time.AfterFunc(startTime, func() { debug.SetGCPercent(percent) })
+	time.AfterFunc(startTime, func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	})
 }
 
 // rest gives memory back while nothing happens and turns the garbage collector off,
@@ -34,29 +39,24 @@ func QuickStart() {
 type rest struct {
 	last   atomic.Int64 // Unix nanoseconds of the last activity
 	asleep atomic.Bool
-	armed  atomic.Bool // the timer is running
 
-	mu      sync.Mutex // guards what follows
+	// of the pump
+	armed   bool // the timer is running
 	percent int
 	limit   int64
 }
 
 func newRest() *rest {
-	r := &rest{}
-	r.armed.Store(true)
-	r.last.Store(time.Now().UnixNano())
+	r := &rest{armed: true}
+	r.touch()
 	return r
 }
 
-// touch notes that something happens, and reports whether that ended a rest.
-func (r *rest) touch() (woken bool) {
+// touch notes that something happens, and reports whether the pump should call wake.
+// It costs a key nothing: turning the collector on takes a millisecond.
+func (r *rest) touch() (asleep bool) {
 	r.last.Store(time.Now().UnixNano())
-	return r.wake()
-}
-
-// wanted reports whether the timer should be started, and takes it as started.
-func (r *rest) wanted() bool {
-	return !r.asleep.Load() && r.armed.CompareAndSwap(false, true)
+	return r.asleep.Load()
 }
 
 // pause is called when timer has fired: it rests, or starts timer for the remainder
@@ -66,28 +66,23 @@ func (r *rest) pause(timer *time.Timer) {
 		timer.Reset(left)
 		return
 	}
-	r.armed.Store(false)
+	r.armed = false
 	debug.FreeOSMemory()
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.limit = debug.SetMemoryLimit(min(memoryInUse()+restSpare, debug.SetMemoryLimit(-1)))
 	r.percent = debug.SetGCPercent(-1)
 	r.asleep.Store(true)
 }
 
-// wake puts the collector back to work. It reports whether there was a rest.
-func (r *rest) wake() bool {
-	if !r.asleep.Load() {
-		return false
+// wake puts the collector back to work and starts timer, if they are not.
+func (r *rest) wake(timer *time.Timer) {
+	if r.asleep.Swap(false) {
+		debug.SetGCPercent(r.percent)
+		debug.SetMemoryLimit(r.limit)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.asleep.Swap(false) {
-		return false
+	if !r.armed {
+		r.armed = true
+		timer.Reset(restAfter)
 	}
-	debug.SetGCPercent(r.percent)
-	debug.SetMemoryLimit(r.limit)
-	return true
 }
 
 // memoryInUse returns what the memory limit counts, in bytes.

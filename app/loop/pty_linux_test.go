@@ -47,10 +47,14 @@ func child(mode string) int {
 		}
 		return ev
 	}
-	if mode == "panic" {
-		y.source = make(chan int, 1)
+	y.source = make(chan int, 1)
+	switch mode {
+	case "panic":
 		y.source <- 1
 		y.before = func() { y.loop.Go(func() { panic("boom") }) }
+	case "panic on the UI goroutine":
+		y.source <- 1
+		y.before = func() { panic("boom") }
 	}
 	if err := y.run(context.Background(), s); err != nil {
 		_ = os.WriteFile(os.Getenv("LOOP_TEST_FILE"), []byte("ended: "+err.Error()), 0o600)
@@ -201,12 +205,18 @@ func names(text string) string {
 
 // A7: a panic in any goroutine leaves a usable terminal, and the panic is readable.
 func TestPanicRestoresTerminal(t *testing.T) {
-	p := startPTY(t, "panic", "")
+	for _, mode := range []string{"panic", "panic on the UI goroutine"} {
+		t.Run(mode, func(t *testing.T) { testPanic(t, mode) })
+	}
+}
+
+func testPanic(t *testing.T, mode string) {
+	p := startPTY(t, mode, "")
 	var exit *exec.ExitError
 	if err := p.cmd.Wait(); !errors.As(err, &exit) {
 		t.Fatalf("the child ended with %v, want a panic", err)
 	}
-	until(t, "the panic", func() bool { return strings.Contains(p.output(), "created by ") })
+	until(t, "the panic", func() bool { return strings.Contains(p.output(), "[running]") })
 	out := p.output()
 	restored, panicked := strings.LastIndex(out, "\x1b[?1049l"), strings.Index(out, "panic: boom")
 	if restored < 0 || panicked < restored {

@@ -105,7 +105,7 @@ func (p *pump[T]) drain() {
 // collect reads the mailbox.
 func (p *pump[T]) collect() {
 	m := p.l.mail.take()
-	p.rearm()
+	p.l.rest.wake(p.resting)
 	p.setTicking(m.ticking)
 	if m.quit {
 		p.quit()
@@ -154,7 +154,7 @@ func (p *pump[T]) armAt(at time.Time) {
 // flush brings the work to the UI goroutine and waits for it.
 func (p *pump[T]) flush() {
 	p.l.rest.touch()
-	p.rearm()
+	p.l.rest.wake(p.resting)
 	p.drain()
 	p.full = len(p.work.batch) >= cap(p.events)
 	w := p.work
@@ -183,13 +183,6 @@ func (l *Loop[T]) apply(w work[T]) {
 	}
 }
 
-// rearm starts the timer of rest, if it is not running.
-func (p *pump[T]) rearm() {
-	if p.l.rest.wanted() {
-		p.resting.Reset(restAfter)
-	}
-}
-
 // quit stops the source of events. The loop goes on until that is done.
 func (p *pump[T]) quit() {
 	if p.quitting != nil {
@@ -207,12 +200,10 @@ func (p *pump[T]) quit() {
 
 // end is the last use of tview: nothing may be queued after Stop.
 func (p *pump[T]) end() {
-	p.timer.Stop()
-	p.resting.Stop()
 	p.setTicking(false)
 	p.l.cfg.Screen.LimitWrites(stuckTime)
 	p.flush()
-	p.l.rest.wake()
+	p.timer.Stop()
 	p.resting.Stop()
 	p.l.app.Stop()
 }

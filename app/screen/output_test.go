@@ -13,6 +13,9 @@ func FuzzOutput(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 30, 31, 4, 80, 81, 5, 6, 82, 7, 8, 9, 10, 200, 11})
 	f.Add([]byte{14, 90, 15, 12, 13, 91, 255, 2, 3})
 	f.Fuzz(func(t *testing.T, program []byte) {
+		if len(program) > 500 {
+			return
+		}
 		plain, filtered := apptest.NewTerminal(20, 5), apptest.NewTerminal(20, 5)
 		tty := screen.NewTty(filtered, nil)
 		pieces := []string{

@@ -193,6 +193,7 @@ func (s *Screen) finish() {
 	s.tty.dev.Resized(nil)
 	s.LimitWrites(endTime)
 	s.stopReading()
+	s.LimitWrites(endTime) // again, now that time has passed
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

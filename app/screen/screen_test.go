@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gdamore/tcell/v2"
@@ -17,6 +18,8 @@ import (
 func open(t testing.TB, cols, rows int) (*screen.Screen, *apptest.Terminal) {
 	t.Helper()
 	t.Setenv("COLORTERM", "truecolor")
+	t.Setenv("LC_ALL", "C.UTF-8")
+	t.Setenv("NO_COLOR", "")
 	term := apptest.NewTerminal(cols, rows)
 	s, err := screen.New(screen.NewTty(term, nil), "xterm-256color")
 	if err != nil {
@@ -319,6 +322,19 @@ func TestTerminalIsRestored(t *testing.T) {
 	if ev := s.PollEvent(); ev != nil {
 		t.Errorf("after Fini PollEvent returned %v, want nil", ev)
 	}
+}
+
+// A panic inside tcell leaves it locked: the terminal is restored all the same.
+func TestFiniOfLockedScreen(t *testing.T) {
+	s, term := open(t, 80, 24)
+	page(s, "end")
+	inner := s.Screen.(sync.Locker)
+	inner.Lock()
+	s.Fini()
+	if _, _, shown := term.Cursor(); term.Raw() || term.Mode("?1049") || term.Mode("?2004") || !shown {
+		t.Error("the terminal is not restored")
+	}
+	inner.Unlock()
 }
 
 func TestSuspend(t *testing.T) {

@@ -25,7 +25,7 @@ type Device interface {
 	// Interrupt makes Read fail, now and until the next Start.
 	Interrupt()
 
-	// LimitWrites makes a Write that blocks fail after d.
+	// LimitWrites makes every Write fail that has not ended d from now, until Start.
 	LimitWrites(d time.Duration)
 
 	// Size returns columns and rows. Resized registers a function, called from any
@@ -221,6 +221,7 @@ func (t *Tty) rescue() {
 	}
 	const reset = syncEnd + "\x1b[m\x1b[?1000l\x1b[?1002l\x1b[?1006l\x1b[?2004l\x1b[?1004l" +
 		"\x1b[?9001l\x1b[<u\x1b[>4;0m\x1b[?7h\x1b[?1l\x1b>\x1b[?1049l" + showCursor
+	t.dev.LimitWrites(endTime)
 	_, _ = t.dev.Write([]byte(reset))
 	_ = t.dev.Stop()
 	_ = t.dev.Close()
