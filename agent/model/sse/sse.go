@@ -44,6 +44,7 @@ const (
 var (
 	prefix = []byte("data: ")
 	done   = []byte("[DONE]")
+	mark   = []byte("\xef\xbb\xbf") // a byte order mark
 )
 
 // Reader is a normalised body. Make it with NewReader. It is not safe for concurrent
@@ -52,6 +53,7 @@ type Reader struct {
 	body     io.ReadCloser
 	html     bool // the header says so
 	mode     mode
+	begun    bool   // past a byte order mark
 	in       []byte // what one read gave
 	line     []byte // a line that is not complete yet
 	skipLF   bool   // the last byte was a CR
@@ -135,11 +137,13 @@ func (r *Reader) fill() {
 func (r *Reader) sniff(chunk []byte) []byte {
 	r.line = append(r.line, chunk...)
 	head := r.line
-	if bom := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, bom) {
-		head = head[len(bom):]
-	} else if bytes.HasPrefix(bom, head) {
+	if !r.begun && len(head) < len(mark) && bytes.HasPrefix(mark, head) {
 		return nil // may become one
 	}
+	if !r.begun {
+		head = bytes.TrimPrefix(head, mark)
+	}
+	r.begun = true
 	head = bytes.TrimLeft(head, " \t\r\n")
 	r.line = append(r.line[:0], head...)
 	if len(r.line) == 0 {
