@@ -11,6 +11,7 @@ import (
 // answer collects the events of one answer and emits deltas.
 type answer struct {
 	emit    func(model.Delta) error
+	form    template
 	text    strings.Builder
 	calls   []*call
 	traces  traces
@@ -39,10 +40,14 @@ type choice struct {
 
 // take adds one event.
 func (a *answer) take(event []byte) error {
+	if text, ok := a.form.match(event); ok {
+		return a.say(text)
+	}
 	var c chunk
 	if err := json.Unmarshal(event, &c); err != nil {
 		return bad("the answer has an event that is not a chat completion", event, err)
 	}
+	a.form.learn(event, c)
 	if c.Choices != nil {
 		a.choices = true
 	} else if a.odd == "" {

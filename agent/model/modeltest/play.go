@@ -1,9 +1,9 @@
 package modeltest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -68,12 +68,12 @@ func (p *wire) status(s Status) {
 func (p *wire) play(part Part) {
 	switch part := part.(type) {
 	case Text:
-		p.pieces(string(part), func(s string) map[string]any { return map[string]any{"content": s} })
+		p.pieces(string(part), func(s string) string { return `{"content":` + encode(s) + `}` })
 	case Reasoning:
 		if part.Field == "" {
 			part.Field = "reasoning_content"
 		}
-		p.pieces(part.Text, func(s string) map[string]any { return map[string]any{part.Field: s} })
+		p.pieces(part.Text, func(s string) string { return `{` + encode(part.Field) + `:` + encode(s) + `}` })
 	case Call:
 		p.call(part)
 	case Usage:
@@ -85,7 +85,7 @@ func (p *wire) play(part Part) {
 	case Chunks:
 		p.chunks = part
 	case Event:
-		p.event([]byte(part))
+		p.event(string(part))
 	case KeepAlive:
 		for range part.N {
 			p.send(": keep-alive\n\n")
@@ -105,7 +105,7 @@ func (p *wire) fault(part Part) {
 	case LongLine:
 		p.longLine(int(part))
 	case ErrorObject:
-		p.event([]byte(`{"error":` + string(part) + `}`))
+		p.event(`{"error":` + string(part) + `}`)
 		p.over = true
 	case End:
 		p.over = true
@@ -120,10 +120,10 @@ func (p *wire) fault(part Part) {
 }
 
 // pieces sends a text in deltas of the size that Chunks says.
-func (p *wire) pieces(s string, delta func(string) map[string]any) {
+func (p *wire) pieces(s string, delta func(string) string) {
 	for first := true; s != "" || first; first = false {
 		n := p.cut(s)
-		p.delta(delta(s[:n]), nil)
+		p.delta(delta(s[:n]), "null")
 		if s = s[n:]; s != "" && p.chunks.Every > 0 {
 			p.pause(p.chunks.Every)
 		}
@@ -146,30 +146,18 @@ func (p *wire) cut(s string) int {
 }
 
 func (p *wire) call(c Call) {
-	type function struct {
-		Name      string `json:"name,omitempty"`
-		Arguments string `json:"arguments"`
-	}
-	type call struct {
-		Index    int      `json:"index"`
-		ID       string   `json:"id,omitempty"`
-		Type     string   `json:"type,omitempty"`
-		Function function `json:"function"`
-	}
-	index := p.calls
+	p.delta(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`, p.calls, encode(c.ID), encode(c.Name)), "null")
+	head := fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":`, p.calls)
 	p.calls++
-	p.delta(map[string]any{"tool_calls": []call{{index, c.ID, "function", function{Name: c.Name}}}}, nil)
-	p.pieces(c.Arguments, func(s string) map[string]any {
-		return map[string]any{"tool_calls": []call{{Index: index, Function: function{Arguments: s}}}}
-	})
+	p.pieces(c.Arguments, func(s string) string { return head + encode(s) + `}}]}` })
 }
 
 func (p *wire) end() {
-	p.delta(map[string]any{}, p.reason())
+	p.delta("{}", encode(p.reason()))
 	if p.usage != nil && p.req.usage {
-		p.chunk([]any{}, p.usage.json())
+		p.event(p.head() + `[],"usage":` + encode(p.usage.json()) + `}`)
 	}
-	p.event([]byte("[DONE]"))
+	p.event("[DONE]")
 	p.flush()
 }
 
@@ -190,25 +178,26 @@ func (u Usage) json() map[string]any {
 	}
 }
 
-func (p *wire) delta(delta map[string]any, finish any) {
-	p.chunk([]any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}, nil)
+// delta sends one event; both arguments are JSON.
+func (p *wire) delta(delta, finish string) {
+	p.event(p.head() + `[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + `}],"usage":null}`)
 }
 
-func (p *wire) chunk(choices []any, usage any) {
-	p.event(encode(map[string]any{"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": p.req.Model, "choices": choices, "usage": usage}))
+func (p *wire) head() string {
+	return `{"id":"chatcmpl-1","object":"chat.completion.chunk","model":` + encode(p.req.Model) + `,"choices":`
 }
 
-func encode(v any) []byte {
-	var b bytes.Buffer
+func encode(v any) string {
+	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		panic(err) // of maps and strings: cannot happen
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (p *wire) event(data []byte) { p.send("data: " + string(data) + "\n\n") }
+func (p *wire) event(data string) { p.send("data: " + data + "\n\n") }
 
 // document sends the parts as one JSON body.
 func (p *wire) document(a Answer) {
@@ -240,7 +229,7 @@ func (p *wire) document(a Answer) {
 		body["usage"] = p.usage.json()
 	}
 	p.w.Header().Set("Content-Type", "application/json")
-	p.send(string(encode(body)))
+	p.send(encode(body))
 }
 
 func (p *wire) longLine(n int) {
