@@ -40,8 +40,8 @@ type choice struct {
 
 // take adds one event.
 func (a *answer) take(event []byte) error {
-	if text, ok := a.form.match(event); ok {
-		return a.say(text)
+	if raw, ok := a.form.match(event); ok {
+		return a.form.take(a, raw)
 	}
 	var c chunk
 	if err := json.Unmarshal(event, &c); err != nil {

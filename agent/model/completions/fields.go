@@ -78,6 +78,10 @@ func (f fields) encode() map[string]json.RawMessage {
 
 // parse returns a value made of map[string]any, []any, *text, json.Number and bool.
 func parse(raw json.RawMessage) any {
+	var s string
+	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return &text{[]byte(s)}
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
