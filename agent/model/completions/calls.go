@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -118,33 +119,30 @@ func (a *answer) callPiece(p piece) error {
 // callOf finds the call that a piece belongs to, nil when it begins a new one. Servers
 // leave out the index, or the id, or give every call the index 0.
 func (a *answer) callOf(p piece) *call {
-	if p.index >= 0 {
-		for i := len(a.calls) - 1; i >= 0; i-- {
-			if c := a.calls[i]; c.index == p.index {
-				if p.name != "" && p.id != "" && c.wireID != "" && p.id != c.wireID {
-					return nil
-				}
-				return c
-			}
+	switch {
+	case p.index >= 0:
+		c := a.lastCall(func(c *call) bool { return c.index == p.index })
+		if c != nil && p.name != "" && p.id != "" && c.wireID != "" && p.id != c.wireID {
+			return nil
 		}
+		return c
+	case p.id != "":
+		return a.lastCall(func(c *call) bool { return c.wireID == p.id })
+	}
+	c := a.lastCall(func(*call) bool { return true })
+	if c != nil && p.name != "" && c.name != "" && (p.name != c.name || c.complete()) {
 		return nil
 	}
-	if p.id != "" {
-		for _, c := range a.calls {
-			if c.wireID == p.id {
-				return c
-			}
+	return c
+}
+
+func (a *answer) lastCall(is func(*call) bool) *call {
+	for _, c := range slices.Backward(a.calls) {
+		if is(c) {
+			return c
 		}
-		return nil
 	}
-	if len(a.calls) == 0 {
-		return nil
-	}
-	last := a.calls[len(a.calls)-1]
-	if p.name != "" && last.name != "" && (p.name != last.name || last.complete()) {
-		return nil
-	}
-	return last
+	return nil
 }
 
 // arguments adds a piece of arguments: a string, or an object from servers that do not

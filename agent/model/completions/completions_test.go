@@ -207,7 +207,7 @@ func TestExtraGoesBack(t *testing.T) {
 	if first.err != nil || first.reasoning != "" {
 		t.Fatalf("%+v", first)
 	}
-	msgs := append(question.Messages[:1:1], *first.done.Message, model.Message{Role: model.User, Content: "go on"})
+	msgs := []model.Message{question.Messages[0], *first.done.Message, {Role: model.User, Content: "go on"}}
 	if r := collect(t.Context(), m, model.Request{Messages: msgs}); r.err != nil {
 		t.Fatal(r.err)
 	}

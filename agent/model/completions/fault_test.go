@@ -283,6 +283,7 @@ func TestCancel(t *testing.T) {
 			}}
 			m := newModel(t, completions.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: server}})
 			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
 			began := time.Now()
 			if at == 0 {
 				cancel(why)
@@ -293,6 +294,23 @@ func TestCancel(t *testing.T) {
 				t.Errorf("at %v: error = %v after %v", at, r.err, time.Since(began))
 			}
 		})
+	}
+}
+
+// TestCancelOverNetwork: the same where a real server says nothing more.
+func TestCancelOverNetwork(t *testing.T) {
+	why := errors.New("the person said stop")
+	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("a"), modeltest.Hang{}}))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	var last error
+	for d, err := range newModel(t, completions.Config{BaseURL: srv.URL}).Stream(ctx, question) {
+		if last = err; d.Kind == model.Text {
+			cancel(why)
+		}
+	}
+	if !errors.Is(last, why) {
+		t.Errorf("error = %v", last)
 	}
 }
 

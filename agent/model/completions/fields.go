@@ -113,25 +113,17 @@ func join(key string, traced bool, old, piece any, depth int) any {
 	if piece == nil || depth > maxDepth {
 		return old
 	}
-	switch o := old.(type) {
+	switch p := piece.(type) {
 	case *text:
-		p, ok := piece.(*text)
-		switch {
-		case !ok || len(p.buf) == 0:
-			return old
-		case depth > 0 && !slices.Contains(textKeys, strings.ToLower(key)):
-			return piece // an attribute, such as a type or a signature
-		case depth == 0 && !traced && bytes.Equal(o.buf, p.buf):
-			return old
+		if o, ok := old.(*text); ok {
+			return joinTexts(key, traced, o, p, depth)
 		}
-		o.buf = append(o.buf, p.buf...)
-		return o
 	case []any:
-		if p, ok := piece.([]any); ok {
+		if o, ok := old.([]any); ok {
 			return joinLists(traced, o, p, depth)
 		}
 	case map[string]any:
-		if p, ok := piece.(map[string]any); ok {
+		if o, ok := old.(map[string]any); ok {
 			for _, k := range slices.Sorted(maps.Keys(p)) {
 				o[k] = join(k, traced, o[k], p[k], depth+1)
 			}
@@ -139,6 +131,21 @@ func join(key string, traced bool, old, piece any, depth int) any {
 		}
 	}
 	return piece
+}
+
+// joinTexts appends, unless the text is an attribute: in an object a type or a
+// signature, else what every delta repeats.
+func joinTexts(key string, traced bool, old, piece *text, depth int) *text {
+	switch {
+	case len(piece.buf) == 0:
+		return old
+	case depth > 0 && !slices.Contains(textKeys, strings.ToLower(key)):
+		return piece
+	case depth == 0 && !traced && bytes.Equal(old.buf, piece.buf):
+		return old
+	}
+	old.buf = append(old.buf, piece.buf...)
+	return old
 }
 
 // joinLists appends. In a trace the first element of a piece may go on with the last

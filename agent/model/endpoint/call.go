@@ -66,8 +66,8 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 		return nil, c.Explain(err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
-		defer resp.Body.Close()
 		head, _ := io.ReadAll(io.LimitReader(resp.Body, 8<<10)) // the beginning is all that is shown
+		_ = resp.Body.Close()
 		c.timer.Stop()
 		return nil, c.status(resp, head)
 	}

@@ -70,21 +70,8 @@ func TestC07(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &fake{errs: tt.errs}
-				var waits []time.Duration
-				var last error
-				began, done := time.Now(), false
-				for d, err := range retry.New(f).Stream(t.Context(), model.Request{}) {
-					last = err
-					switch d.Kind {
-					case model.Retry:
-						waits = append(waits, time.Duration(d.Retry.WaitMS)*ms)
-						if d.Retry.Attempt != len(waits) || d.Retry.Why == "" {
-							t.Errorf("notice %d = %+v", len(waits), *d.Retry)
-						}
-					case model.Done:
-						done = true
-					}
-				}
+				began := time.Now()
+				waits, done, last := run(t, f)
 				var total time.Duration
 				for _, w := range tt.waits {
 					total += w
@@ -92,21 +79,35 @@ func TestC07(t *testing.T) {
 				if !slices.Equal(waits, tt.waits) || time.Since(began) != total {
 					t.Errorf("waits = %v in %v, want %v", waits, time.Since(began), tt.waits)
 				}
-				if (last != nil) != tt.fails || done == tt.fails {
-					t.Errorf("error = %v, done = %v", last, done)
-				}
-				if f.calls != min(len(tt.waits)+1, 3) {
-					t.Errorf("%d requests", f.calls)
+				if (last != nil) != tt.fails || done == tt.fails || f.calls != min(len(tt.waits)+1, 3) {
+					t.Errorf("error = %v, done = %v after %d requests", last, done, f.calls)
 				}
 				if tt.fails && !errors.Is(last, tt.errs[f.calls-1]) {
 					t.Errorf("error = %v, want the last fault in it", last)
 				}
-				if tt.name == "three in all" && !strings.Contains(last.Error(), "tried 3 times") {
-					t.Errorf("error = %v", last)
-				}
 			})
 		})
 	}
+}
+
+// run reads a whole stream.
+func run(t *testing.T, f *fake) (waits []time.Duration, done bool, last error) {
+	for d, err := range retry.New(f).Stream(t.Context(), model.Request{}) {
+		last = err
+		switch d.Kind {
+		case model.Retry:
+			waits = append(waits, time.Duration(d.Retry.WaitMS)*time.Millisecond)
+			if d.Retry.Attempt != len(waits) || d.Retry.Why == "" {
+				t.Errorf("notice %d = %+v", len(waits), *d.Retry)
+			}
+		case model.Done:
+			done = true
+		}
+	}
+	if f.calls == 3 && last != nil && !strings.Contains(last.Error(), "tried 3 times") {
+		t.Errorf("error = %v", last)
+	}
+	return waits, done, last
 }
 
 // TestC07CancelEndsTheWait checks that nobody sits out a wait of minutes.
@@ -114,6 +115,7 @@ func TestC07CancelEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why := errors.New("the person said stop")
 		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
 		f := &fake{errs: []error{status(429, 300*time.Second)}}
 		began := time.Now()
 		var last error
@@ -134,7 +136,10 @@ func TestReaderLeaves(t *testing.T) {
 	for _, at := range []model.DeltaKind{model.Text, model.Retry, model.Done} {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fake{errs: []error{status(500, 0)}}
-			for d := range retry.New(f).Stream(t.Context(), model.Request{}) {
+			for d, err := range retry.New(f).Stream(t.Context(), model.Request{}) {
+				if err != nil {
+					t.Error(err)
+				}
 				if d.Kind == at {
 					break
 				}
