@@ -99,7 +99,7 @@ func (a *answer) callPiece(p piece) error {
 			}
 		}
 		c = &call{id: p.id, wireID: p.id, index: p.index}
-		if c.id == "" {
+		if c.id == "" || a.lastCall(func(o *call) bool { return o.id == c.id }) != nil { // C02: one id, one call
 			c.id = "call_" + rand.Text()
 		}
 		a.calls = append(a.calls, c)

@@ -52,6 +52,10 @@ func TestCalls(t *testing.T) {
 			tc(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`),
 			tc(`{"index":0,"id":"b","function":{"name":"x","arguments":"{}"}}`),
 		}, calls{{ID: "a", Name: "x", Arguments: `{}`}, {ID: "b", Name: "x", Arguments: `{}`}}},
+		{"the same id for all", []string{
+			tc(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`),
+			tc(`{"index":1,"id":"a","function":{"name":"y","arguments":"{}"}}`),
+		}, calls{{ID: "a", Name: "x", Arguments: `{}`}, {Name: "y", Arguments: `{}`}}},
 		{"another id in each piece", []string{
 			tc(`{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}`),
 			tc(`{"index":0,"id":"b","function":{"arguments":"}"}}`),
