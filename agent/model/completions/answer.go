@@ -1,0 +1,243 @@
+package completions
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// answer collects the events of one answer and emits deltas.
+type answer struct {
+	emit    func(model.Delta) error
+	form    template
+	text    strings.Builder
+	calls   []*call
+	traces  traces
+	extra   fields
+	usage   *model.Usage
+	finish  string
+	choices bool   // some event had choices
+	odd     string // the beginning of the first event that had none
+}
+
+// members is a JSON object of which we know some keys.
+type members map[string]json.RawMessage
+
+type chunk struct {
+	Choices []choice        `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+}
+
+// choice has a Delta in a stream and a Message in a plain answer.
+type choice struct {
+	Index   int     `json:"index"`
+	Delta   members `json:"delta"`
+	Message members `json:"message"`
+	Finish  *string `json:"finish_reason"`
+}
+
+// take adds one event.
+func (a *answer) take(event []byte) error {
+	if raw, ok := a.form.match(event); ok {
+		return a.form.take(a, raw)
+	}
+	var c chunk
+	if err := json.Unmarshal(event, &c); err != nil {
+		return bad("the answer has an event that is not a chat completion", event, err)
+	}
+	a.form.learn(event, c)
+	if c.Choices != nil {
+		a.choices = true
+	} else if a.odd == "" {
+		a.odd = model.Excerpt(event)
+	}
+	if u := usage(c.Usage); u != nil {
+		a.usage = u
+	}
+	for _, ch := range c.Choices {
+		if ch.Index != 0 {
+			continue // we ask for one
+		}
+		if err := a.choice(ch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bad(what string, event []byte, err error) error {
+	return &model.Error{Kind: model.FormatError, What: what, Body: model.Excerpt(event), Err: err}
+}
+
+func (a *answer) choice(c choice) error {
+	if err := a.merge(c.Delta); err != nil {
+		return err
+	}
+	if c.Message != nil {
+		if err := a.whole(c.Message); err != nil {
+			return err
+		}
+	}
+	if c.Finish == nil || *c.Finish == "" || *c.Finish == "null" {
+		return nil
+	}
+	switch a.finish = strings.ToLower(*c.Finish); a.finish {
+	case "error":
+		return &model.Error{Kind: model.ReportedError, Status: 500, What: "the server ended its answer with finish_reason \"error\""}
+	case "max_tokens", "model_length":
+		a.finish = model.FinishLength
+	}
+	return nil
+}
+
+// whole adds a message that is not a delta: all of a plain answer, or a repetition at
+// the end of a stream, of which only what was not there before counts.
+func (a *answer) whole(m members) error {
+	if a.text.Len() > 0 {
+		delete(m, "content")
+		delete(m, "refusal")
+	}
+	if len(a.calls) > 0 {
+		delete(m, "tool_calls")
+	}
+	for k := range m {
+		if a.extra.has(k) {
+			delete(m, k)
+		}
+	}
+	return a.merge(m)
+}
+
+// merge adds the members of a delta: reasoning first, as it was thought first.
+func (a *answer) merge(m members) error {
+	var traced []string
+	for k, raw := range m {
+		switch {
+		case k == "role" || k == "content" || k == "tool_calls" || k == "refusal":
+		case isTrace(k):
+			traced = append(traced, k)
+		default:
+			a.extra.add(k, raw)
+		}
+	}
+	slices.SortFunc(traced, byPreference)
+	for _, k := range traced {
+		a.extra.add(k, m[k])
+		if err := a.reason(k, m[k]); err != nil {
+			return err
+		}
+	}
+	for _, k := range []string{"content", "refusal"} { // a refusal is what the model says
+		if err := a.content(m[k]); err != nil {
+			return err
+		}
+	}
+	return a.callPieces(m["tool_calls"])
+}
+
+// content adds text, which may be a string, a part or a list of parts (M12).
+func (a *answer) content(raw json.RawMessage) error {
+	if len(raw) == 0 || raw[0] == 'n' {
+		return nil
+	}
+	if raw[0] == '"' {
+		var s string
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return bad("the answer has a text that is not valid", raw, err)
+		}
+		return a.say(s)
+	}
+	var parts []json.RawMessage
+	if json.Unmarshal(raw, &parts) != nil {
+		parts = []json.RawMessage{raw}
+	}
+	for _, p := range parts {
+		if err := a.part(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *answer) part(raw json.RawMessage) error {
+	var p struct {
+		Type          string
+		Text, Content json.RawMessage
+	}
+	if len(raw) > 0 && raw[0] == '"' {
+		p.Text = raw
+	} else if json.Unmarshal(raw, &p) != nil {
+		return nil // a kind of part that says nothing to us
+	}
+	if isTrace(p.Type) {
+		return a.reason("content."+p.Type, raw)
+	}
+	if s := plain(p.Text); s != "" {
+		return a.say(s)
+	}
+	return a.say(plain(p.Content))
+}
+
+// plain is the text of a string or of {"value": "…"}.
+func plain(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var v struct{ Value string }
+	_ = json.Unmarshal(raw, &v) // anything else has no text
+	return v.Value
+}
+
+func (a *answer) say(s string) error {
+	if s == "" {
+		return nil
+	}
+	a.text.WriteString(s)
+	return a.emit(model.Delta{Kind: model.Text, Text: s})
+}
+
+func (a *answer) reason(field string, raw json.RawMessage) error {
+	if s := a.traces.add(field, raw); s != "" {
+		return a.emit(model.Delta{Kind: model.Reasoning, Field: field, Text: s})
+	}
+	return nil
+}
+
+// check reports why an answer that ended is not complete. finished means that the
+// server marked its end.
+func (a *answer) check(finished bool) error {
+	switch {
+	case a.finish == "" && !finished:
+		return &model.Error{Kind: model.CutError, What: "the answer was cut off"}
+	case !a.choices && a.odd != "":
+		return &model.Error{Kind: model.FormatError, What: "the answer is not a chat completion", Body: a.odd}
+	}
+	return nil
+}
+
+// done emits the calls that are now complete and the whole message.
+func (a *answer) done() error {
+	if a.finish == "" {
+		a.finish = model.FinishStop
+		if len(a.calls) > 0 {
+			a.finish = model.FinishToolCalls
+		}
+	}
+	m := &model.Message{Role: model.Assistant, Content: a.text.String(), Extra: a.extra.encode()}
+	for _, c := range a.calls {
+		if strings.TrimSpace(string(c.args)) == "" {
+			c.args = []byte("{}") // how a call without parameters is written
+		}
+		// The calls of an answer that was stopped may be fragments (DECISIONS 23).
+		if a.finish != model.FinishLength && a.finish != model.FinishContentFilter {
+			if err := a.ready(c); err != nil {
+				return err
+			}
+		}
+		m.ToolCalls = append(m.ToolCalls, c.toolCall())
+	}
+	return a.emit(model.Delta{Kind: model.Done, Message: m, Finish: a.finish, Usage: a.usage})
+}

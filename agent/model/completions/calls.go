@@ -1,0 +1,184 @@
+package completions
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// call is a tool call while its pieces arrive.
+type call struct {
+	id     string // given to it by us if the server had none
+	wireID string // the server's
+	index  int    // the server's; -1 = none
+	name   string
+	args   []byte
+	extra  fields
+	ready  bool // CallReady was emitted
+}
+
+func (c *call) toolCall() model.ToolCall {
+	return model.ToolCall{ID: c.id, Name: c.name, Arguments: string(c.args), Extra: c.extra.encode()}
+}
+
+// complete reports whether nothing but white space can follow the arguments.
+func (c *call) complete() bool {
+	return bytes.HasSuffix(bytes.TrimSpace(c.args), []byte("}")) && json.Valid(c.args)
+}
+
+// piece is a part of a call as it comes.
+type piece struct {
+	index    int // -1 = none
+	id, name string
+	args     json.RawMessage
+	extra    members
+}
+
+// callPieces adds the tool_calls of a delta.
+func (a *answer) callPieces(raw json.RawMessage) error {
+	if len(raw) == 0 || raw[0] == 'n' {
+		return nil
+	}
+	var list []members
+	if err := json.Unmarshal(raw, &list); err != nil {
+		list = make([]members, 1)
+		if json.Unmarshal(raw, &list[0]) != nil {
+			return bad("the answer has tool calls that are not a list", raw, err)
+		}
+	}
+	for _, m := range list {
+		p, err := readPiece(m)
+		if err != nil {
+			return bad("the answer has a tool call that is not one", raw, err)
+		}
+		if err := a.callPiece(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readPiece(m members) (piece, error) {
+	p := piece{index: -1, id: plain(m["id"]), extra: m}
+	if i, err := strconv.Atoi(strings.Trim(string(m["index"]), `"`)); err == nil && i >= 0 {
+		p.index = i
+	}
+	if f := m["function"]; len(f) > 0 {
+		var fn struct {
+			Name      *string
+			Arguments json.RawMessage
+		}
+		if err := json.Unmarshal(f, &fn); err != nil {
+			return p, err
+		}
+		if fn.Name != nil {
+			p.name = *fn.Name
+		}
+		p.args = fn.Arguments
+	}
+	for _, k := range []string{"index", "id", "type", "function"} {
+		delete(m, k)
+	}
+	return p, nil
+}
+
+func (a *answer) callPiece(p piece) error {
+	c := a.callOf(p)
+	if c == nil {
+		// The calls before this one are over, as far as they are complete.
+		for _, before := range a.calls {
+			if before.complete() {
+				if err := a.ready(before); err != nil {
+					return err
+				}
+			}
+		}
+		c = &call{id: p.id, wireID: p.id, index: p.index}
+		if c.id == "" || a.lastCall(func(o *call) bool { return o.id == c.id }) != nil { // C02: one id, one call
+			c.id = "call_" + rand.Text()
+		}
+		a.calls = append(a.calls, c)
+	}
+	if c.wireID == "" {
+		c.wireID = p.id // too late: deltas have named it already
+	}
+	if c.name != p.name { // some servers repeat it
+		c.name += p.name
+	}
+	for k, raw := range p.extra {
+		c.extra.add(k, raw)
+	}
+	return a.arguments(c, p.args)
+}
+
+// callOf finds the call that a piece belongs to, nil when it begins a new one. Servers
+// leave out the index, or the id, or give every call the index 0.
+func (a *answer) callOf(p piece) *call {
+	switch {
+	case p.index >= 0:
+		c := a.lastCall(func(c *call) bool { return c.index == p.index })
+		if c != nil && p.name != "" && p.id != "" && c.wireID != "" && p.id != c.wireID {
+			return nil
+		}
+		return c
+	case p.id != "":
+		return a.lastCall(func(c *call) bool { return c.wireID == p.id })
+	}
+	c := a.lastCall(func(*call) bool { return true })
+	if c != nil && p.name != "" && c.name != "" && (p.name != c.name || c.complete()) {
+		return nil
+	}
+	return c
+}
+
+func (a *answer) lastCall(is func(*call) bool) *call {
+	for _, c := range slices.Backward(a.calls) {
+		if is(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// arguments adds a piece of arguments: a string, or an object from servers that do not
+// encode it twice.
+func (a *answer) arguments(c *call, raw json.RawMessage) error {
+	if len(raw) == 0 || raw[0] == 'n' {
+		return nil
+	}
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		var b bytes.Buffer
+		if err := json.Compact(&b, raw); err != nil {
+			return bad("the answer has arguments that are not JSON", raw, err)
+		}
+		s = b.String()
+		c.args = c.args[:0]
+	}
+	if s == "" {
+		return nil
+	}
+	if c.ready {
+		if strings.TrimSpace(s) == "" {
+			return nil
+		}
+		return bad("the answer goes on with a tool call that was complete", raw, nil)
+	}
+	c.args = append(c.args, s...)
+	return a.emit(model.Delta{Kind: model.CallDelta, CallID: c.id, Text: s})
+}
+
+// ready emits a call once.
+func (a *answer) ready(c *call) error {
+	if c.ready {
+		return nil
+	}
+	c.ready = true
+	t := c.toolCall()
+	return a.emit(model.Delta{Kind: model.CallReady, CallID: t.ID, Call: &t})
+}

@@ -1,0 +1,324 @@
+package completions_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"buddy/agent/model"
+	"buddy/agent/model/completions"
+	"buddy/agent/model/modeltest"
+)
+
+// result is what one request gave.
+type result struct {
+	text, reasoning string
+	ready           []model.ToolCall
+	args            map[string]string // by call id, from deltas
+	kinds           []model.DeltaKind // runs of the same kind are one
+	done            *model.Delta
+	err             error
+}
+
+func collect(ctx context.Context, m model.Model, req model.Request) result {
+	r := result{args: make(map[string]string)}
+	for d, err := range m.Stream(ctx, req) {
+		if err != nil {
+			r.err = err
+			continue
+		}
+		if n := len(r.kinds); n == 0 || r.kinds[n-1] != d.Kind {
+			r.kinds = append(r.kinds, d.Kind)
+		}
+		switch d.Kind {
+		case model.Text:
+			r.text += d.Text
+		case model.Reasoning:
+			r.reasoning += d.Text
+		case model.CallDelta:
+			r.args[d.CallID] += d.Text
+		case model.CallReady:
+			r.ready = append(r.ready, *d.Call)
+		case model.Done:
+			r.done = &d
+		}
+	}
+	return r
+}
+
+func newModel(t testing.TB, c completions.Config) *completions.Model {
+	t.Helper()
+	if c.Model == "" {
+		c.Model = "test-1"
+	}
+	m, err := completions.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// ask plays one answer to one question.
+func ask(t testing.TB, a modeltest.Answer) result {
+	t.Helper()
+	srv := modeltest.Start(t, modeltest.Steps(a))
+	return collect(t.Context(), newModel(t, completions.Config{Profile: "p", BaseURL: srv.URL}), question)
+}
+
+// stream plays events as they are given, then [DONE].
+func stream(t testing.TB, events ...string) result {
+	t.Helper()
+	var a modeltest.Answer
+	for _, e := range events {
+		a = append(a, modeltest.Event(e))
+	}
+	return ask(t, append(a, modeltest.Event("[DONE]"), modeltest.End{}))
+}
+
+func delta(members string) string { return `{"choices":[{"index":0,"delta":{` + members + `}}]}` }
+
+var question = model.Request{Messages: []model.Message{{Role: model.User, Content: "hello"}}}
+
+func toolDef(name string) model.ToolDef {
+	return model.ToolDef{Name: name, Description: "does <it>", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}
+}
+
+// TestRoundTrip is an answer as most servers send it, in pieces of any size.
+func TestRoundTrip(t *testing.T) {
+	for _, size := range []int{0, 1, 3, 1000} {
+		for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Dribble{}, modeltest.Plain{}} {
+			r := ask(t, modeltest.Answer{
+				way,
+				modeltest.Chunks{Bytes: size},
+				modeltest.Reasoning{Field: "reasoning_content", Text: "Let me think… 思考"},
+				modeltest.Text("I will lööк. 👍"),
+				modeltest.Call{ID: "c1", Name: "read_file", Arguments: `{"path": "a\"b"}`},
+				modeltest.Call{ID: "c2", Name: "list_dir", Arguments: `{}`},
+				modeltest.Usage{Prompt: 10, Completion: 5, Cached: 3},
+			})
+			name := fmt.Sprintf("%d %T", size, way)
+			if r.err != nil || r.done == nil {
+				t.Fatalf("%s: %v", name, r.err)
+			}
+			calls := []model.ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"path": "a\"b"}`}, {ID: "c2", Name: "list_dir", Arguments: `{}`}}
+			want := &model.Message{
+				Role: model.Assistant, Content: "I will lööк. 👍", ToolCalls: calls,
+				Extra: map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"Let me think… 思考"`)},
+			}
+			if d := cmp.Diff(want, r.done.Message); d != "" {
+				t.Errorf("%s: %s", name, d)
+			}
+			if d := cmp.Diff(&model.Usage{Prompt: 10, Completion: 5, Cached: 3}, r.done.Usage); d != "" {
+				t.Errorf("%s: %s", name, d)
+			}
+			if r.text != want.Content || r.reasoning != "Let me think… 思考" || r.args["c1"] != calls[0].Arguments || r.done.Finish != model.FinishToolCalls {
+				t.Errorf("%s: %+v", name, r)
+			}
+			if d := cmp.Diff(calls, r.ready); d != "" {
+				t.Errorf("%s: ready: %s", name, d)
+			}
+		}
+	}
+}
+
+// TestCallReadyEarly (D30): a call is ready when the next one begins, not at the end.
+func TestCallReadyEarly(t *testing.T) {
+	r := ask(t, modeltest.Answer{modeltest.Call{ID: "a", Name: "x", Arguments: `{}`}, modeltest.Call{ID: "b", Name: "y", Arguments: `{}`}})
+	want := []model.DeltaKind{model.CallDelta, model.CallReady, model.CallDelta, model.CallReady, model.Done}
+	if d := cmp.Diff(want, r.kinds); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestRequestBytes: what goes over the wire (M01, M02, M03, M05, A07), and that the
+// messages of turn N are a byte prefix of those of turn N+1 (C11).
+func TestRequestBytes(t *testing.T) {
+	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{modeltest.Text("ok")}
+	})
+	m := newModel(t, completions.Config{BaseURL: srv.URL + "//", Key: "sk-12345"})
+	msgs := []model.Message{
+		{Role: model.System, Content: "You are <buddy> & co."},
+		{Role: model.User, Content: "hi \u2028 \"there\""},
+		{
+			Role:      model.Assistant,
+			ToolCalls: []model.ToolCall{{ID: "c1", Name: "time", Arguments: `{"a": "<b>"}`, Extra: map[string]json.RawMessage{"extra_content": json.RawMessage(`{"sig":"x"}`)}}},
+			Extra:     map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"hm <b>"`), "unknown": json.RawMessage(`[1,null]`)},
+		},
+		{Role: model.Tool, ToolCallID: "c1", Name: "time", Content: "noon"},
+		{Role: model.Assistant, Content: "It is noon."},
+		{Role: model.User, Content: "thanks"},
+	}
+	var arrays []string
+	for _, n := range []int{2, 4, 6} {
+		req := model.Request{Messages: msgs[:n]}
+		if n > 2 {
+			req.Tools = []model.ToolDef{toolDef("time"), {Name: "bare"}}
+		}
+		if r := collect(t.Context(), m, req); r.err != nil {
+			t.Fatal(r.err)
+		}
+		sent := srv.Requests()[len(srv.Requests())-1]
+		var body struct {
+			Messages      json.RawMessage
+			StreamOptions json.RawMessage `json:"stream_options"`
+			Tools         json.RawMessage
+		}
+		if err := json.Unmarshal(sent.Body, &body); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(msgs[:n], sent.Messages); d != "" {
+			t.Error(d)
+		}
+		if (body.Tools != nil) != (n > 2) || string(body.StreamOptions) != `{"include_usage":true}` || sent.Header.Get("Authorization") != "Bearer sk-12345" {
+			t.Errorf("request = %s %v", sent.Body, sent.Header)
+		}
+		arrays = append(arrays, strings.TrimSuffix(string(body.Messages), "]"))
+	}
+	for i := range arrays[1:] {
+		if !strings.HasPrefix(arrays[i+1], arrays[i]) {
+			t.Errorf("messages %d:\n%s\nare no prefix of\n%s", i, arrays[i], arrays[i+1])
+		}
+	}
+	for _, want := range []string{`"content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"time","arguments":"{\"a\": \"<b>\"}"},"extra_content":{"sig":"x"}}],"reasoning_content":"hm <b>","unknown":[1,null]`} {
+		if !strings.Contains(arrays[1], want) {
+			t.Errorf("no %s in %s", want, arrays[1])
+		}
+	}
+}
+
+// TestExtraGoesBack (M01): what came unknown is sent again byte for byte.
+func TestExtraGoesBack(t *testing.T) {
+	details := `[{"type":"reasoning.encrypted","data":"A+/=","id":"r1", "index":0}]`
+	srv := modeltest.Start(t, modeltest.Steps(
+		modeltest.Answer{modeltest.Event(delta(`"reasoning_details":` + details + `,"annotations":{"a": 1.50}`)), modeltest.Text("hi")},
+		modeltest.Answer{modeltest.Text("ok")},
+	))
+	m := newModel(t, completions.Config{BaseURL: srv.URL})
+	first := collect(t.Context(), m, question)
+	if first.err != nil || first.reasoning != "" {
+		t.Fatalf("%+v", first)
+	}
+	msgs := []model.Message{question.Messages[0], *first.done.Message, {Role: model.User, Content: "go on"}}
+	if r := collect(t.Context(), m, model.Request{Messages: msgs}); r.err != nil {
+		t.Fatal(r.err)
+	}
+	body := string(srv.Requests()[1].Body)
+	// The encoder takes out white space; every token is as it was.
+	if !strings.Contains(body, `"reasoning_details":`+strings.ReplaceAll(details, ", ", ",")) || !strings.Contains(body, `{"a":1.50}`) {
+		t.Error(body)
+	}
+}
+
+// TestNoKey (M15, M05): a local server gets no Authorization.
+func TestNoKey(t *testing.T) {
+	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
+	r := collect(t.Context(), newModel(t, completions.Config{BaseURL: srv.URL + "/"}), question)
+	if _, ok := srv.Requests()[0].Header["Authorization"]; ok || r.err != nil || r.text != "ok" {
+		t.Errorf("%+v, %v", r, srv.Requests()[0].Header)
+	}
+}
+
+// TestEmpty (A27): an answer without choices or text is whole, and empty.
+func TestEmpty(t *testing.T) {
+	for _, a := range []modeltest.Answer{
+		{modeltest.Event("[DONE]"), modeltest.End{}},
+		{modeltest.Event(`{"choices":[]}`), modeltest.Event("[DONE]"), modeltest.End{}},
+		{modeltest.Raw(`{"choices":[]}`), modeltest.End{}},
+		{modeltest.Plain{}},
+	} {
+		r := ask(t, a)
+		if r.err != nil || r.done == nil || r.done.Message.Content != "" || r.done.Message.ToolCalls != nil {
+			t.Errorf("%v: %+v", a, r)
+		}
+	}
+}
+
+// TestWrongWhole: JSON that is something else is an error, not an empty answer.
+func TestWrongWhole(t *testing.T) {
+	r := ask(t, modeltest.Answer{modeltest.Raw(`{"detail":"Not here"}`), modeltest.End{}})
+	var e *model.Error
+	if !errors.As(r.err, &e) || e.Kind != model.FormatError || !strings.Contains(r.err.Error(), `not a chat completion: {"detail":"Not here"}`) {
+		t.Error(r.err)
+	}
+}
+
+// TestNoStreamOptions: a server that does not know them is asked once without, and
+// from then on.
+func TestNoStreamOptions(t *testing.T) {
+	srv := modeltest.Start(t, func(r modeltest.Request) modeltest.Answer {
+		if strings.Contains(string(r.Body), "stream_options") {
+			return modeltest.Answer{modeltest.Status{Code: 422, Body: `{"detail":"stream_options: extra inputs are not permitted"}`}}
+		}
+		return modeltest.Answer{modeltest.Text("ok")}
+	})
+	m := newModel(t, completions.Config{BaseURL: srv.URL})
+	for range 2 {
+		if r := collect(t.Context(), m, question); r.err != nil || r.text != "ok" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if n := len(srv.Requests()); n != 3 {
+		t.Errorf("%d requests, want 3", n)
+	}
+}
+
+// TestConnectionIsUsedAgain: an answer is read to its very end, so that the next
+// request needs no new connection.
+func TestConnectionIsUsedAgain(t *testing.T) {
+	conns := make(chan net.Conn, 10)
+	srv := modeltest.New(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
+	h := httptest.NewUnstartedServer(srv)
+	h.Config.ConnState = func(c net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			conns <- c
+		}
+	}
+	h.Start()
+	defer h.Close()
+	m := newModel(t, completions.Config{BaseURL: h.URL})
+	for range 5 {
+		if r := collect(t.Context(), m, question); r.err != nil {
+			t.Fatal(r.err)
+		}
+	}
+	if n := len(conns); n != 1 {
+		t.Errorf("%d connections for 5 requests", n)
+	}
+}
+
+// TestNew (H10): a bad configuration is one line that names the key.
+func TestNew(t *testing.T) {
+	for _, tt := range []struct{ url, key, want string }{
+		{"", "", `models.work.api_base_url is empty`},
+		{"api.openai.com/v1", "", `models.work.api_base_url = "api.openai.com/v1": the scheme must be http or https`},
+		{"ftp://x", "", "the scheme must be"},
+		{"http://", "", "the host is missing"},
+		{"http://:80/v1", "", "the host is missing"},
+		{"http://x/v1?key=secret", "", "no query"},
+		{"http://u:secret@x/v1#a", "", "no query"},
+		{"http://x y:secret@z", "", "not a URL"},
+		{"http://x/v1", "secret\n", "the key from env K holds a character"},
+	} {
+		_, err := completions.New(completions.Config{Profile: "work", BaseURL: tt.url, Key: tt.key, KeySource: "env K", Model: "m"})
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("New(%q, %q) = %v, want %q", tt.url, tt.key, err, tt.want)
+		}
+	}
+	m := newModel(t, completions.Config{Profile: "work", BaseURL: "https://u:secret@x/v1/", Window: 7})
+	want := model.Info{Profile: "work", Model: "test-1", API: "completions", BaseURL: "https://x/v1", Window: 7}
+	if m.Info() != want {
+		t.Errorf("Info = %+v", m.Info())
+	}
+	if _, err := completions.New(completions.Config{BaseURL: "http://x"}); err == nil || !strings.Contains(err.Error(), "model is empty") {
+		t.Error(err)
+	}
+}

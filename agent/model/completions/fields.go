@@ -1,0 +1,186 @@
+package completions
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// fields are members that the protocol does not know, put together from deltas to be
+// sent back (M01). A field that came in one piece goes back as it came.
+type fields map[string]*field
+
+type field struct {
+	raw  json.RawMessage // the only piece
+	tree any             // several pieces: see join
+}
+
+// text is a string that grows.
+type text struct{ buf []byte }
+
+// MarshalJSON writes the string.
+func (t *text) MarshalJSON() ([]byte, error) { return json.Marshal(string(t.buf)) }
+
+func (f fields) has(key string) bool { return f[key] != nil }
+
+// add joins the next piece of a field. Pieces that say nothing are dropped: some servers
+// send a null for each field that they have, and refuse to read it.
+func (f *fields) add(key string, raw json.RawMessage) {
+	if isBlank(raw) {
+		return
+	}
+	if *f == nil {
+		*f = make(fields)
+	}
+	old := (*f)[key]
+	if old == nil {
+		(*f)[key] = &field{raw: slices.Clone(raw)}
+		return
+	}
+	if old.tree == nil {
+		if bytes.Equal(old.raw, raw) && !isTrace(key) {
+			return // the same in every delta: an attribute
+		}
+		old.tree, old.raw = parse(old.raw), nil
+	}
+	old.tree = join(key, isTrace(key), old.tree, parse(raw), 0)
+}
+
+func isBlank(raw json.RawMessage) bool {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "null", `""`, "[]", "{}":
+		return true
+	}
+	return false
+}
+
+// encode returns the fields, nil when there are none.
+func (f fields) encode() map[string]json.RawMessage {
+	var out map[string]json.RawMessage
+	for k, v := range f {
+		raw := v.raw
+		if v.tree != nil {
+			b, err := json.Marshal(v.tree)
+			if err != nil { // of what was parsed: cannot happen
+				continue
+			}
+			raw = b
+		}
+		if out == nil {
+			out = make(map[string]json.RawMessage)
+		}
+		out[k] = raw
+	}
+	return out
+}
+
+// parse returns a value made of map[string]any, []any, *text, json.Number and bool.
+func parse(raw json.RawMessage) any {
+	var s string
+	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return &text{[]byte(s)}
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return growable(v)
+}
+
+func growable(v any) any {
+	switch v := v.(type) {
+	case string:
+		return &text{[]byte(v)}
+	case []any:
+		for i := range v {
+			v[i] = growable(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = growable(v[k])
+		}
+	}
+	return v
+}
+
+// join adds piece to old: texts and lists grow, objects are joined member by member,
+// anything else is replaced. traced means that this is in a reasoning trace.
+func join(key string, traced bool, old, piece any, depth int) any {
+	if piece == nil || depth > maxDepth {
+		return old
+	}
+	switch p := piece.(type) {
+	case *text:
+		if o, ok := old.(*text); ok {
+			return joinTexts(key, traced, o, p, depth)
+		}
+	case []any:
+		if o, ok := old.([]any); ok {
+			return joinLists(traced, o, p, depth)
+		}
+	case map[string]any:
+		if o, ok := old.(map[string]any); ok {
+			for _, k := range slices.Sorted(maps.Keys(p)) {
+				o[k] = join(k, traced, o[k], p[k], depth+1)
+			}
+			return o
+		}
+	}
+	return piece
+}
+
+// joinTexts appends, unless the text is an attribute: in an object a type or a
+// signature, else what every delta repeats.
+func joinTexts(key string, traced bool, old, piece *text, depth int) *text {
+	switch {
+	case len(piece.buf) == 0:
+		return old
+	case depth > 0 && !slices.Contains(textKeys, strings.ToLower(key)):
+		return piece
+	case depth == 0 && !traced && bytes.Equal(old.buf, piece.buf):
+		return old
+	}
+	old.buf = append(old.buf, piece.buf...)
+	return old
+}
+
+// joinLists appends. In a trace the first element of a piece may go on with the last
+// one before it.
+func joinLists(traced bool, old, piece []any, depth int) []any {
+	for _, v := range piece {
+		if traced && len(old) > 0 && continues(old[len(old)-1], v) {
+			old[len(old)-1] = join("", traced, old[len(old)-1], v, depth+1)
+			continue
+		}
+		old = append(old, v)
+	}
+	return old
+}
+
+// continues reports whether b is the next piece of a: both are blocks of the same kind
+// and place, and a has not been closed by its signature.
+func continues(a, b any) bool {
+	x, ok := a.(map[string]any)
+	y, ok2 := b.(map[string]any)
+	if !ok || !ok2 {
+		return false
+	}
+	kind := attribute(x, "type")
+	return kind == attribute(y, "type") && attribute(x, "index") == attribute(y, "index") && attribute(x, "signature") == "" &&
+		!strings.Contains(kind, "encrypted") && !strings.Contains(kind, "redacted")
+}
+
+// attribute returns a scalar member as text.
+func attribute(m map[string]any, key string) string {
+	switch v := m[key].(type) {
+	case *text:
+		return string(v.buf)
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}

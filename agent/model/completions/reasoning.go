@@ -1,0 +1,160 @@
+package completions
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// isTrace reports whether a field is a reasoning trace by its name (M06). Signatures,
+// encrypted blocks and counts travel under such names too and are never shown.
+func isTrace(name string) bool {
+	name = strings.ToLower(name)
+	has := func(word string) bool { return strings.Contains(name, word) }
+	if has("signature") || has("encrypted") || has("redacted") || has("tokens") || has("effort") || strings.HasSuffix(name, "_id") {
+		return false
+	}
+	return has("reasoning") || has("thinking") || has("thought")
+}
+
+// preferred are the names of traces, best first, for servers that send the same text
+// under several.
+var preferred = []string{"reasoning_content", "reasoning", "reasoning_text", "thinking", "thought"}
+
+func byPreference(a, b string) int {
+	rank := func(s string) int {
+		if i := slices.Index(preferred, strings.ToLower(s)); i >= 0 {
+			return i
+		}
+		return len(preferred)
+	}
+	if d := rank(a) - rank(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// traces finds the text of reasoning fields that is new to a reader.
+type traces struct {
+	shown []byte // the text that fields agree on
+	byKey map[string]*trace
+}
+
+// trace is one field. While it only repeats what another field said, it is silent.
+type trace struct {
+	held  string // the beginning, while it may still be a way to say "none"
+	begun bool
+	own   int  // the end in shown of what came from this field
+	at    int  // how much of shown this field has said, too
+	apart bool // it says something else
+}
+
+// add returns what is new in the next piece of a field.
+func (t *traces) add(field string, raw json.RawMessage) string {
+	f := t.byKey[field]
+	if f == nil {
+		if t.byKey == nil {
+			t.byKey = make(map[string]*trace)
+		}
+		f = &trace{}
+		t.byKey[field] = f
+	}
+	s := pull(raw, !f.begun, 0)
+	if !f.begun {
+		f.held += s
+		if isNothing(f.held) {
+			return ""
+		}
+		s, f.held, f.begun = f.held, "", true
+	}
+	return t.news(f, s)
+}
+
+// isNothing reports whether a trace says that there is none.
+func isNothing(s string) bool {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "", "null", "none", "n/a", "[]", "{}":
+		return true
+	}
+	return false
+}
+
+// news compares s with what was shown.
+func (t *traces) news(f *trace, s string) string {
+	if s == "" || f.apart {
+		return s
+	}
+	known := t.shown[f.at:]
+	n := min(len(known), len(s))
+	switch {
+	case string(known[:n]) != s[:n]: // it was alike up to here by chance
+		f.apart = true
+		return string(t.shown[f.own:f.at]) + s
+	case n == len(s):
+		f.at += n
+		return ""
+	}
+	t.shown = append(t.shown, s[n:]...)
+	f.at = len(t.shown)
+	f.own = f.at
+	return s[n:]
+}
+
+// textKeys are the members of an object that hold its text.
+var textKeys = []string{
+	"text", "content", "summary", "reasoning_content", "reasoning", "reasoning_text",
+	"thinking", "thought", "thoughts", "value", "parts", "details", "delta",
+}
+
+// maxDepth bounds the search for text in nested values.
+const maxDepth = 8
+
+// pull returns the text in a value and never JSON (M06). first allows a string to hold
+// JSON: a later piece of a text may look like it by chance.
+func pull(raw json.RawMessage, first bool, depth int) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || depth > maxDepth {
+		return ""
+	}
+	switch raw[0] {
+	case '"':
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			return ""
+		}
+		inner := strings.TrimSpace(s)
+		if first && inner != "" && (inner[0] == '{' || inner[0] == '[') && json.Valid([]byte(inner)) {
+			return pull(json.RawMessage(inner), first, depth+1)
+		}
+		return s
+	case '[':
+		var list []json.RawMessage
+		_ = json.Unmarshal(raw, &list) // a broken list has no text
+		var out strings.Builder
+		for _, v := range list {
+			out.WriteString(pull(v, first, depth+1))
+		}
+		return out.String()
+	case '{':
+		return pullObject(raw, first, depth)
+	}
+	return ""
+}
+
+func pullObject(raw json.RawMessage, first bool, depth int) string {
+	var m members
+	if json.Unmarshal(raw, &m) != nil {
+		return ""
+	}
+	if kind := strings.ToLower(plain(m["type"])); strings.Contains(kind, "encrypted") || strings.Contains(kind, "redacted") {
+		return ""
+	}
+	var texts []string
+	for _, k := range textKeys {
+		if s := pull(m[k], first, depth+1); s != "" && !slices.Contains(texts, s) {
+			texts = append(texts, s)
+		}
+	}
+	return strings.Join(texts, "")
+}

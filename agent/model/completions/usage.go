@@ -1,0 +1,44 @@
+package completions
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"buddy/agent/model"
+)
+
+// usage reads token counts under the names that servers use, as numbers or as strings
+// (M04); nil when there are none.
+func usage(raw json.RawMessage) *model.Usage {
+	var m members
+	if len(raw) == 0 || json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	prompt, okP := count(m, "prompt_tokens", "input_tokens")
+	completion, okC := count(m, "completion_tokens", "output_tokens")
+	if !okP && !okC {
+		return nil
+	}
+	cached, ok := count(m, "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+	for _, k := range []string{"prompt_tokens_details", "input_tokens_details"} {
+		var details members
+		if !ok && json.Unmarshal(m[k], &details) == nil {
+			cached, ok = count(details, "cached_tokens")
+		}
+	}
+	return &model.Usage{Prompt: prompt, Completion: completion, Cached: cached}
+}
+
+// count returns the first of the keys that holds a number.
+func count(m members, keys ...string) (int, bool) {
+	for _, k := range keys {
+		var s string
+		if json.Unmarshal(m[k], &s) != nil {
+			s = string(m[k])
+		}
+		if f, err := strconv.ParseFloat(s, 64); err == nil && f >= 0 && f < 1<<50 {
+			return int(f), true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,92 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"buddy/agent/model/sse"
+)
+
+// errTimeout is the cause of a context that ended because nothing came.
+var errTimeout = errors.New("timeout")
+
+// Call is one request to an endpoint. It has the Do method of an HTTP client, to be
+// used once. Close must be called.
+type Call struct {
+	e      *Endpoint
+	parent context.Context
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	wait   time.Duration
+	shown  string // the URL of the request
+	body   *sse.Reader
+}
+
+// Call starts one request. Cancelling ctx ends it at any point.
+func (e *Endpoint) Call(ctx context.Context) *Call {
+	c := &Call{e: e, parent: ctx, wait: e.config.Timeout, shown: e.shown}
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	c.timer = time.AfterFunc(c.wait, func() { c.cancel(errTimeout) })
+	c.timer.Stop()
+	return c
+}
+
+// Context is the one to send the request with.
+func (c *Call) Context() context.Context { return c.ctx }
+
+// Close ends the request and waits for nothing but the end of a whole answer.
+func (c *Call) Close() {
+	if c.body != nil {
+		_ = c.body.Close() // the answer was read or given up
+	}
+	c.timer.Stop()
+	c.cancel(nil)
+}
+
+// Finished reports whether the answer said that it is whole, see [sse.Reader.Finished].
+func (c *Call) Finished() bool { return c.body != nil && c.body.Finished() }
+
+// Expect shortens the wait for further bytes, when the answer is known to be nearly over.
+func (c *Call) Expect(wait time.Duration) { c.wait = min(c.wait, wait) }
+
+// Do sends req, which must carry the Call's context. Its errors are [model.Error] or
+// the cause of the cancelled context; the body of the response is normalised.
+func (c *Call) Do(req *http.Request) (*http.Response, error) {
+	shown := *req.URL
+	shown.User, shown.RawQuery = nil, ""
+	c.shown = shown.String()
+	c.timer.Reset(c.wait)
+	resp, err := c.e.client.Do(req)
+	if err != nil {
+		c.timer.Stop()
+		return nil, c.Explain(err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
+		head, _ := io.ReadAll(io.LimitReader(resp.Body, 8<<10)) // the beginning is all that is shown
+		_ = resp.Body.Close()
+		c.timer.Stop()
+		return nil, c.status(resp, head)
+	}
+	c.timer.Stop()
+	c.body = sse.NewReader(watched{resp.Body, c}, resp.Header.Get("Content-Type"))
+	resp.Body = c.body
+	return resp, nil
+}
+
+// watched bounds every wait for bytes. The timer runs during a read only: a slow
+// reader is not the server's fault.
+type watched struct {
+	io.ReadCloser
+	call *Call
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	w.call.timer.Reset(w.call.wait)
+	n, err := w.ReadCloser.Read(p)
+	w.call.timer.Stop()
+	return n, err
+}

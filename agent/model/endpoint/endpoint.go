@@ -1,0 +1,145 @@
+// Package endpoint is one provider's address: it checks it, sends requests to it with
+// every wait bounded, and turns whatever goes wrong into one [model.Error] that says
+// where, what and what to do, and never holds the key.
+//
+// An adapter gives a [Call] to its SDK as the HTTP client and reads normalised events
+// from the body (see [sse]):
+//
+//	e, err := endpoint.New(endpoint.Config{Profile: "work", API: "completions", BaseURL: url, Key: key})
+//	call := e.Call(ctx)
+//	defer call.Close()
+//	stream, err := client(call).Create(call.Context(), …)
+//	if err != nil { return call.Explain(err) }
+package endpoint
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// DefaultTimeout is the longest wait for the beginning of an answer, and for its next
+// bytes (C12). An answer as a whole may take longer.
+const DefaultTimeout = 120 * time.Second
+
+// minTimeout is the least that a person can set (C12).
+const minTimeout = time.Second
+
+// Config says where a model is. BaseURL is required.
+type Config struct {
+	Profile   string // the name under [models]; for hints
+	API       string // the value of the api key in the configuration; for hints
+	BaseURL   string // http or https; a trailing slash does not matter
+	Key       string // empty: no Authorization is sent, as local servers need none (M15)
+	KeySource string // where Key came from, such as "env OPENAI_API_KEY"; for hints
+	Timeout   time.Duration
+	Client    *http.Client // nil: one of our own; its CheckRedirect and Timeout are not used
+}
+
+// Endpoint is a checked address. It is safe for concurrent use.
+type Endpoint struct {
+	config Config
+	client *http.Client
+	base   string // for requests
+	shown  string // without credentials
+	host   string // host:port
+}
+
+// New checks c. A Timeout of 0 is [DefaultTimeout], a smaller one than a second is a second.
+func New(c Config) (*Endpoint, error) {
+	key := "api_base_url"
+	if c.Profile != "" {
+		key = "models." + c.Profile + "." + key
+	}
+	if strings.TrimSpace(c.BaseURL) == "" {
+		return nil, fmt.Errorf("%s is empty (example: https://api.openai.com/v1)", key)
+	}
+	u, err := url.Parse(strings.TrimSpace(c.BaseURL))
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a URL: %w", key, withoutURL(err))
+	}
+	shown := *u
+	shown.User = nil
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("%s = %q: the scheme must be http or https", key, shown.String())
+	case u.Hostname() == "":
+		return nil, fmt.Errorf("%s = %q: the host is missing", key, shown.String())
+	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
+		shown.RawQuery, shown.Fragment = "", ""
+		return nil, fmt.Errorf("%s = %q: a base URL has no query and no fragment", key, shown.String())
+	}
+	if strings.ContainsFunc(c.Key, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }) {
+		return nil, fmt.Errorf("the key%s holds a character that no key has, such as a line break", from(c.KeySource))
+	}
+	switch {
+	case c.Timeout == 0:
+		c.Timeout = DefaultTimeout
+	case c.Timeout < minTimeout:
+		c.Timeout = minTimeout
+	}
+	e := &Endpoint{config: c, base: strings.TrimRight(u.String(), "/"), shown: strings.TrimRight(shown.String(), "/"), host: hostPort(u)}
+	e.client = client(c.Client)
+	return e, nil
+}
+
+// withoutURL drops the URL from an error of url.Parse: it may hold a password.
+func withoutURL(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+func from(source string) string {
+	if source == "" {
+		return ""
+	}
+	return " from " + source
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// client returns a client that follows no redirect: it would send the conversation to
+// a server that nobody named.
+func client(given *http.Client) *http.Client {
+	c := http.Client{}
+	if given != nil {
+		c = *given
+	}
+	if c.Transport == nil {
+		c.Transport = &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   10 * time.Second,
+			ForceAttemptHTTP2:     true,
+			MaxIdleConnsPerHost:   4,
+			IdleConnTimeout:       90 * time.Second,
+			DisableCompression:    true, // a compressor holds small events back
+			WriteBufferSize:       64 << 10,
+			ReadBufferSize:        32 << 10,
+			ExpectContinueTimeout: time.Second,
+		}
+	}
+	c.Timeout = 0 // the answer streams; see Call
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &c
+}
+
+// BaseURL is for requests and may hold credentials.
+func (e *Endpoint) BaseURL() string { return e.base }
+
+// Shown is the base URL for people, without credentials.
+func (e *Endpoint) Shown() string { return e.shown }

@@ -1,0 +1,102 @@
+package endpoint_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"buddy/agent/model"
+	"buddy/agent/model/endpoint"
+)
+
+// send does one request and returns its body or its error.
+func send(t *testing.T, c endpoint.Config) (string, error) {
+	t.Helper()
+	e, err := endpoint.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := e.Call(t.Context())
+	defer call.Close()
+	req, err := http.NewRequestWithContext(call.Context(), http.MethodPost, e.BaseURL()+"/x", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := call.Do(req)
+	if err != nil {
+		return "", err
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		err = call.Explain(err)
+	}
+	return string(body), err
+}
+
+// TestHints: what to do about a status, in the words of the configuration (C13).
+func TestHints(t *testing.T) {
+	for _, tt := range []struct {
+		code   int
+		config endpoint.Config
+		hint   string
+	}{
+		{401, endpoint.Config{Key: "secret-key", KeySource: "file ~/.key"}, "check the key from file ~/.key"},
+		{401, endpoint.Config{Key: "secret-key"}, "check the key"},
+		{403, endpoint.Config{Profile: "work"}, "no key was sent: set api_key_env in [models.work]"},
+		{404, endpoint.Config{Profile: "work", API: "completions"}, `try the other protocol: api = "responses" in [models.work]`},
+		{404, endpoint.Config{Profile: "work", API: "responses"}, `try the other protocol: api = "completions" in [models.work]`},
+		{405, endpoint.Config{API: "anthropic"}, "check api_base_url and model in the profile"},
+		{400, endpoint.Config{}, ""},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(tt.code)
+			_, _ = fmt.Fprint(w, "no: ", tt.config.Key)
+		}))
+		tt.config.BaseURL = srv.URL + "/"
+		_, err := send(t, tt.config)
+		srv.Close()
+		var e *model.Error
+		if !errors.As(err, &e) || e.Status != tt.code || !strings.HasSuffix(e.Hint, tt.hint) || (tt.hint == "") != (e.Hint == "") {
+			t.Errorf("%d %+v: %v", tt.code, tt.config, err)
+		}
+		if e.Endpoint != srv.URL+"/x" || strings.Contains(err.Error(), "secret-key") {
+			t.Errorf("error = %v", err)
+		}
+	}
+}
+
+// TestCredentialsInURL: they are sent, and shown nowhere.
+func TestCredentialsInURL(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "u" || password != "pass-word" {
+			t.Errorf("got %q, %q", user, password)
+		}
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	defer srv.Close()
+	url := strings.Replace(srv.URL, "://", "://u:pass-word@", 1)
+	_, err := send(t, endpoint.Config{BaseURL: url})
+	if err == nil || strings.Contains(fmt.Sprintf("%v %+v", err, err), "pass-word") {
+		t.Error(err)
+	}
+	e, err := endpoint.New(endpoint.Config{BaseURL: url})
+	if err != nil || e.Shown() != srv.URL || e.BaseURL() != url {
+		t.Errorf("%v, %q", err, e.Shown())
+	}
+}
+
+// TestShortKey: the placeholder keys of local servers are no secrets and garble nothing.
+func TestShortKey(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprint(w, "exact")
+	}))
+	defer srv.Close()
+	if _, err := send(t, endpoint.Config{BaseURL: srv.URL, Key: "x"}); err == nil || !strings.HasSuffix(err.Error(), ": exact") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,168 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"buddy/agent/model"
+)
+
+// Explain turns an error of the request or of reading its answer into a [model.Error]
+// with the endpoint, or into the cause when the caller's context has ended.
+func (c *Call) Explain(err error) error {
+	if c.parent.Err() != nil {
+		return context.Cause(c.parent)
+	}
+	var known *model.Error
+	if errors.As(err, &known) {
+		e := *known
+		e.Endpoint, e.What, e.Body = c.shown, c.scrub(e.What), c.scrub(e.Body)
+		return &e
+	}
+	e := &model.Error{Endpoint: c.shown, Err: withoutURL(err)}
+	switch {
+	case context.Cause(c.ctx) == errTimeout:
+		e.Kind, e.What, e.Err = model.TimeoutError, fmt.Sprintf("nothing came for %v", c.wait), context.DeadlineExceeded
+	case c.body != nil:
+		e.Kind, e.What = model.CutError, "the answer was cut off: "+short(e.Err)
+	default:
+		c.connect(e)
+	}
+	return e
+}
+
+// Refused describes a request that the SDK would not send.
+func (c *Call) Refused(err error, otherProtocol bool) error {
+	e := &model.Error{Kind: model.SetupError, Endpoint: c.shown, What: "not sent: " + short(err), Err: err}
+	if otherProtocol {
+		e.Hint = c.protocolHint()
+	}
+	return e
+}
+
+// connect fills in why there was no answer at all.
+func (c *Call) connect(e *model.Error) {
+	var (
+		dns   *net.DNSError
+		cert  *tls.CertificateVerificationError
+		proto tls.RecordHeaderError
+	)
+	e.Kind = model.ConnectError
+	switch err := e.Err; {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.What = "connection refused"
+		e.Hint = fmt.Sprintf("nothing listens at %s: start the server or check api_base_url", c.e.host)
+	case errors.As(err, &dns):
+		e.What = fmt.Sprintf("host %q not found", dns.Name)
+		e.Hint = "check api_base_url and the network"
+	case errors.As(err, &cert):
+		e.Kind, e.What = model.SetupError, "the certificate is not trusted: "+short(cert.Err)
+	case errors.As(err, &proto), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		e.Kind, e.What = model.SetupError, "the server does not speak TLS"
+		e.Hint = "check api_base_url: it may have to begin with http://"
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		e.What = "the server closed the connection without an answer"
+	default:
+		e.What = "no connection: " + short(err)
+	}
+}
+
+// short is the text of an error of net/http, fit for one line.
+func short(err error) string {
+	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
+		return "the connection ended"
+	}
+	return model.Excerpt([]byte(err.Error()))
+}
+
+// status describes an answer that is an error.
+func (c *Call) status(resp *http.Response, head []byte) error {
+	e := &model.Error{
+		Kind: model.StatusError, Endpoint: c.shown, Status: resp.StatusCode,
+		What:       strings.TrimSpace(fmt.Sprintf("status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))),
+		Body:       model.Excerpt([]byte(c.scrub(string(head)))),
+		RetryAfter: retryAfter(resp.Header, time.Now()),
+	}
+	switch code := resp.StatusCode; {
+	case code >= 300 && code < 400:
+		e.Kind, e.Body = model.SetupError, ""
+		if to, err := resp.Location(); err == nil {
+			e.Hint = fmt.Sprintf("it points to %s, which is not followed: set api_base_url", (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String())
+		}
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		e.Hint = c.keyHint()
+	case code == http.StatusNotFound || code == http.StatusMethodNotAllowed:
+		e.Hint = c.protocolHint()
+	}
+	e.Hint = c.scrub(e.Hint)
+	return e
+}
+
+func (c *Call) keyHint() string {
+	switch conf := c.e.config; {
+	case conf.Key == "":
+		return "no key was sent: set api_key_env in " + c.section()
+	case conf.KeySource == "":
+		return "check the key"
+	default:
+		return "check the key from " + conf.KeySource
+	}
+}
+
+// protocolHint names the other way to speak to the same server (C13).
+func (c *Call) protocolHint() string {
+	other := map[string]string{"completions": "responses", "responses": "completions"}[c.e.config.API]
+	if other == "" {
+		return "check api_base_url and model in " + c.section()
+	}
+	return fmt.Sprintf("check api_base_url and model, or try the other protocol: api = %q in %s", other, c.section())
+}
+
+func (c *Call) section() string {
+	if c.e.config.Profile == "" {
+		return "the profile"
+	}
+	return "[models." + c.e.config.Profile + "]"
+}
+
+// minKey is the least length of a key that is a secret: local servers get keys like "x".
+const minKey = 4
+
+// scrub removes the key from what a server sent back, and a beginning of it where the
+// text was cut.
+func (c *Call) scrub(s string) string {
+	key := c.e.config.Key
+	if len(key) < minKey {
+		return s
+	}
+	s = strings.ReplaceAll(s, key, "[key]")
+	head, cut := strings.CutSuffix(s, "…")
+	for n := len(key) - 1; cut && n >= minKey; n-- {
+		if rest, ok := strings.CutSuffix(head, key[:n]); ok {
+			return rest + "[key]…"
+		}
+	}
+	return s
+}
+
+// retryAfter reads the header as seconds or as a date; 0 when it is neither.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if secs, err := strconv.ParseFloat(v, 64); err == nil && secs > 0 && secs < 1e6 {
+		return time.Duration(secs * float64(time.Second))
+	}
+	if t, err := http.ParseTime(v); err == nil && t.After(now) {
+		return t.Sub(now)
+	}
+	return 0
+}

@@ -1,0 +1,95 @@
+package model
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ErrorKind says where a request failed.
+type ErrorKind uint8
+
+// The kinds of errors.
+const (
+	StatusError   ErrorKind = iota + 1 // the server answered with an error status
+	ReportedError                      // the answer began well, then held an error object
+	ConnectError                       // no connection, or it broke before the answer began
+	TimeoutError                       // nothing came for too long
+	CutError                           // the answer ended before it was complete
+	FormatError                        // the answer is not what the protocol says
+	SetupError                         // nothing that sending again could mend: a certificate, a redirect
+)
+
+// Error is a request that failed. Adapters return no other error, except the cause of
+// a cancelled context; use errors.As. No field ever holds a key.
+type Error struct {
+	Kind       ErrorKind
+	Endpoint   string        // the URL without credentials
+	Status     int           // HTTP status, or what a reported error amounts to; 0 = none
+	What       string        // one line
+	Body       string        // how the answer began, see Excerpt
+	RetryAfter time.Duration // what the server asked for; 0 = nothing
+	Hint       string        // what the person can do
+	Err        error         // the cause; may be nil
+}
+
+// Error is one line: the endpoint, what happened, how the answer began, what to do.
+func (e *Error) Error() string {
+	text := e.What
+	if e.Endpoint != "" {
+		text = e.Endpoint + ": " + text
+	}
+	if e.Body != "" {
+		text += ": " + e.Body
+	}
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retryable reports whether the same request may succeed a little later (C07).
+func (e *Error) Retryable() bool {
+	switch e.Kind {
+	case StatusError, ReportedError:
+		return e.Status == 408 || e.Status == 429 || e.Status >= 500
+	case ConnectError, TimeoutError, CutError, FormatError:
+		return true
+	}
+	return false
+}
+
+// excerptLimit is how much of a foreign body an error shows, in bytes.
+const excerptLimit = 200
+
+// Excerpt returns the beginning of foreign text, safe to show on one line: white space
+// becomes single blanks, what cannot be seen becomes U+FFFD. It has at most 200 bytes
+// and never part of a code point; "…" follows when something was left out.
+func Excerpt(b []byte) string {
+	var out strings.Builder
+	blank := false
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		b = b[n:]
+		if unicode.IsSpace(r) {
+			blank = out.Len() > 0
+			continue
+		}
+		if !unicode.IsPrint(r) {
+			r = utf8.RuneError
+		}
+		if out.Len()+utf8.RuneLen(r)+1 > excerptLimit {
+			return out.String() + "…"
+		}
+		if blank {
+			out.WriteByte(' ')
+			blank = false
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}

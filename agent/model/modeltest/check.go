@@ -1,0 +1,155 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+type object = map[string]json.RawMessage
+
+// Check reports why a strict provider would refuse a request: an unknown role, a
+// message that says nothing, a call without its result right after it, a result
+// without its call, an empty list of tools.
+func Check(body []byte) error {
+	var top object
+	if err := json.Unmarshal(body, &top); err != nil {
+		return fmt.Errorf("the body is not a JSON object: %w", err)
+	}
+	if str(top["model"]) == "" {
+		return errors.New("model is missing")
+	}
+	if _, ok := top["stream_options"]; ok && string(top["stream"]) != "true" {
+		return errors.New("stream_options without stream")
+	}
+	if err := checkTools(top); err != nil {
+		return err
+	}
+	var msgs []object
+	if err := json.Unmarshal(top["messages"], &msgs); err != nil || len(msgs) == 0 {
+		return errors.New("messages is not a list with at least one message")
+	}
+	c := checker{seen: make(map[string]bool)}
+	for i, m := range msgs {
+		if err := c.message(m); err != nil {
+			return fmt.Errorf("messages[%d]: %w", i, err)
+		}
+	}
+	if len(c.open) > 0 {
+		return fmt.Errorf("tool calls without a result: %s", strings.Join(c.open, ", "))
+	}
+	return nil
+}
+
+func checkTools(top object) error {
+	raw, ok := top["tools"]
+	if !ok {
+		return nil
+	}
+	var tools []struct {
+		Type     string
+		Function struct {
+			Name       string
+			Parameters object
+		}
+	}
+	if json.Unmarshal(raw, &tools) != nil || len(tools) == 0 {
+		return errors.New("tools is not a list with at least one tool")
+	}
+	names := make(map[string]bool)
+	for i, t := range tools {
+		switch {
+		case t.Type != "function" || t.Function.Name == "":
+			return fmt.Errorf("tools[%d]: not a function with a name", i)
+		case names[t.Function.Name]:
+			return fmt.Errorf("tools[%d]: %q is there twice", i, t.Function.Name)
+		case t.Function.Parameters == nil:
+			return fmt.Errorf("tools[%d]: parameters is not a schema", i)
+		}
+		names[t.Function.Name] = true
+	}
+	return nil
+}
+
+// str returns a JSON string's value; "" for anything else.
+func str(raw json.RawMessage) string {
+	var s string
+	_ = json.Unmarshal(raw, &s) // the zero value is the answer then
+	return s
+}
+
+// checker goes through the messages in order.
+type checker struct {
+	open []string        // ids of calls that wait for their result
+	seen map[string]bool // ids of all calls
+}
+
+func (c *checker) message(m object) error {
+	role := str(m["role"])
+	if len(c.open) > 0 && role != "tool" {
+		return fmt.Errorf("a message of %q where results are due of: %s", role, strings.Join(c.open, ", "))
+	}
+	content, hasContent := m["content"]
+	if !hasContent {
+		return errors.New("content is missing; it may be null beside tool calls")
+	}
+	switch role {
+	case "system", "user":
+		if strings.TrimSpace(str(content)) == "" {
+			return fmt.Errorf("the content of %q is blank", role)
+		}
+		return nil
+	case "assistant":
+		return c.assistant(m, content)
+	case "tool":
+		return c.result(m, content)
+	}
+	return fmt.Errorf("unknown role %q", role)
+}
+
+func (c *checker) assistant(m object, content json.RawMessage) error {
+	raw, hasCalls := m["tool_calls"]
+	if !hasCalls {
+		if strings.TrimSpace(str(content)) == "" {
+			return errors.New("an assistant message with neither text nor calls")
+		}
+		return nil
+	}
+	if string(content) != "null" && str(content) == "" {
+		return errors.New("the content beside tool calls is neither text nor null")
+	}
+	var calls []object
+	if json.Unmarshal(raw, &calls) != nil || len(calls) == 0 {
+		return errors.New("tool_calls is not a list with at least one call")
+	}
+	for _, call := range calls {
+		var fn object
+		id := str(call["id"])
+		switch {
+		case id == "":
+			return errors.New("a tool call without an id")
+		case c.seen[id]:
+			return fmt.Errorf("the id %q of a tool call came before", id)
+		case str(call["type"]) != "function" || json.Unmarshal(call["function"], &fn) != nil || str(fn["name"]) == "":
+			return fmt.Errorf("the tool call %q is not a function with a name", id)
+		case len(fn["arguments"]) == 0 || fn["arguments"][0] != '"':
+			return fmt.Errorf("the arguments of the tool call %q are not a string", id)
+		}
+		c.seen[id] = true
+		c.open = append(c.open, id)
+	}
+	return nil
+}
+
+func (c *checker) result(m object, content json.RawMessage) error {
+	id := str(m["tool_call_id"])
+	if len(c.open) == 0 || c.open[0] != id {
+		return fmt.Errorf("a result for %q where results are due of: [%s]", id, strings.Join(c.open, ", "))
+	}
+	if str(content) == "" {
+		return fmt.Errorf("the result for %q is empty", id)
+	}
+	c.open = c.open[1:]
+	return nil
+}

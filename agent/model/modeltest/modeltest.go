@@ -1,0 +1,230 @@
+// Package modeltest is a model server for tests: it plays a script in the wire format
+// of Chat Completions, with every fault that real servers have, and refuses what a real
+// server would refuse.
+//
+//	srv := modeltest.Start(t, modeltest.Steps(
+//		modeltest.Answer{modeltest.Call{ID: "c1", Name: "time", Arguments: "{}"}},
+//		modeltest.Answer{modeltest.Status{Code: 503}},
+//		modeltest.Answer{modeltest.Text("It is noon."), modeltest.Usage{Prompt: 9, Completion: 3}},
+//	))
+//	m, err := completions.New(completions.Config{BaseURL: srv.URL, Model: "test"})
+//	// … then look at srv.Requests()
+//
+// The command in serve runs it by hand on a port.
+package modeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"buddy/agent/model"
+)
+
+// Script decides what to answer. It may be called from several goroutines.
+type Script func(Request) Answer
+
+// Request is what a client sent.
+type Request struct {
+	Header   http.Header
+	Body     []byte // as it came
+	Model    string
+	Messages []model.Message
+	Tools    []model.ToolDef
+	// Refused is why the server answered 400 instead of playing the script, see Check.
+	Refused error
+
+	stream, usage bool
+}
+
+// Answer is a list of parts, played in order. Unless a fault ends it, a finish reason,
+// the usage and [DONE] follow.
+type Answer []Part
+
+// Part is one of the types below.
+type Part interface{ part() }
+
+// The parts of an answer that is well.
+type (
+	// Text is a piece of the answer.
+	Text string
+	// Reasoning is a piece of a trace; the Field is reasoning_content when empty.
+	Reasoning struct{ Field, Text string }
+	// Call is a tool call, with its arguments in pieces.
+	Call struct{ ID, Name, Arguments string }
+	// Usage is sent at the end, if the client asked for it.
+	Usage struct{ Prompt, Completion, Cached int }
+	// Finish replaces the finish reason, which follows from the parts else.
+	Finish string
+	// Pause is a wait.
+	Pause time.Duration
+	// Chunks sets how many bytes each of the following deltas has, 0 for all in one,
+	// and the wait after each.
+	Chunks struct {
+		Bytes int
+		Every time.Duration
+	}
+	// Event is one event, JSON as given.
+	Event string
+	// Plain answers with one JSON document instead of a stream. It comes first.
+	Plain struct{}
+	// KeepAlive sends N comments.
+	KeepAlive struct {
+		N     int
+		Every time.Duration
+	}
+)
+
+// The faults.
+type (
+	// Status answers with an error status. It comes first, and alone.
+	Status struct {
+		Code   int
+		Header map[string]string
+		Body   string
+	}
+	// HTML answers with a web page and status 200. It comes first, and alone.
+	HTML string
+	// Raw is bytes that are sent as they are, such as an event that is not JSON.
+	Raw string
+	// LongLine is a line of so many bytes, without an end.
+	LongLine int
+	// ErrorObject is {"error": …} in the stream, JSON as given, which ends the answer.
+	ErrorObject string
+	// End ends the answer in order, but with no finish reason and no [DONE].
+	End struct{}
+	// Cut breaks the connection.
+	Cut struct{}
+	// Hang sends nothing more until the client leaves.
+	Hang struct{}
+	// Dribble sends every byte that follows by itself.
+	Dribble struct{}
+)
+
+func (Text) part()        {}
+func (Reasoning) part()   {}
+func (Call) part()        {}
+func (Usage) part()       {}
+func (Finish) part()      {}
+func (Pause) part()       {}
+func (Chunks) part()      {}
+func (Event) part()       {}
+func (Plain) part()       {}
+func (KeepAlive) part()   {}
+func (Status) part()      {}
+func (HTML) part()        {}
+func (Raw) part()         {}
+func (LongLine) part()    {}
+func (ErrorObject) part() {}
+func (End) part()         {}
+func (Cut) part()         {}
+func (Hang) part()        {}
+func (Dribble) part()     {}
+
+// Steps plays one answer for each request, in order; a request too many gets a 400.
+func Steps(answers ...Answer) Script {
+	var mu sync.Mutex
+	n := 0
+	return func(Request) Answer {
+		mu.Lock()
+		defer mu.Unlock()
+		if n++; n > len(answers) {
+			return Answer{Status{Code: 400, Body: fmt.Sprintf("the script has %d answers, this is request %d", len(answers), n)}}
+		}
+		return answers[n-1]
+	}
+}
+
+// Server is an http.Handler that plays a script. Make it with New or Start.
+type Server struct {
+	URL    string // the base URL for clients; set by Start
+	script Script
+
+	mu       sync.Mutex
+	requests []Request
+}
+
+// New returns a server to be given to net/http.
+func New(script Script) *Server { return &Server{script: script} }
+
+// Start serves on a loopback port until the test ends.
+func Start(t testing.TB, script Script) *Server {
+	t.Helper()
+	s := New(script)
+	h := httptest.NewServer(s)
+	t.Cleanup(func() {
+		h.CloseClientConnections() // a Hang would wait for its client
+		h.Close()
+	})
+	s.URL = h.URL + "/v1"
+	return s
+}
+
+// Requests returns what came so far, the refused ones too.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// maxBody bounds a request.
+const maxBody = 64 << 20
+
+// ServeHTTP answers POST …/chat/completions.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/chat/completions") {
+		refuse(w, http.StatusNotFound, fmt.Sprintf("no such route: %s %s", r.Method, r.URL.Path))
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	req := read(r.Header, body)
+	s.mu.Lock()
+	s.requests = append(s.requests, req)
+	s.mu.Unlock()
+	if req.Refused != nil {
+		refuse(w, http.StatusBadRequest, req.Refused.Error())
+		return
+	}
+	play(w, r, req, s.script(req))
+}
+
+func refuse(w http.ResponseWriter, code int, why string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": why, "type": "invalid_request_error"}})
+}
+
+func read(h http.Header, body []byte) Request {
+	req := Request{Header: h, Body: body, Refused: Check(body)}
+	if req.Refused != nil {
+		return req
+	}
+	var b struct {
+		Model    string
+		Messages []model.Message
+		Stream   bool
+		Options  struct {
+			Usage bool `json:"include_usage"`
+		} `json:"stream_options"`
+		Tools []struct{ Function model.ToolDef }
+	}
+	if req.Refused = json.Unmarshal(body, &b); req.Refused != nil {
+		return req
+	}
+	req.Model, req.Messages, req.stream, req.usage = b.Model, b.Messages, b.Stream, b.Options.Usage
+	for _, t := range b.Tools {
+		req.Tools = append(req.Tools, t.Function)
+	}
+	return req
+}

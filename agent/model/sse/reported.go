@@ -1,0 +1,102 @@
+package sse
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// reported returns the error that an event reports instead of being part of an answer:
+// {"error": {…}}, {"error": "text"}, {"type": "error", …} or {"object": "error", …}.
+func reported(event []byte) error {
+	if !bytes.Contains(event, []byte(`"error"`)) {
+		return nil
+	}
+	var e struct {
+		Error, Code           json.RawMessage
+		Type, Object, Message json.RawMessage
+	}
+	if json.Unmarshal(event, &e) != nil {
+		return nil // the adapter says what is wrong with it
+	}
+	switch {
+	case !blank(e.Error):
+		return fromObject(e.Error)
+	case text(e.Type) == "error" || text(e.Object) == "error":
+		return fromObject(event)
+	}
+	return nil
+}
+
+// blank reports whether a member says nothing.
+func blank(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "", "null", "{}", `""`, "false":
+		return true
+	}
+	return false
+}
+
+// text returns a JSON string's value, or a number's digits; "" for anything else.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var n json.Number
+	if json.Unmarshal(raw, &n) == nil {
+		return n.String()
+	}
+	return ""
+}
+
+// fromObject reads what the common shapes of error objects have in common.
+func fromObject(raw json.RawMessage) error {
+	e := &model.Error{Kind: model.ReportedError, What: "the server reported an error in its answer"}
+	var o struct{ Message, Type, Code, Status json.RawMessage }
+	if json.Unmarshal(raw, &o) != nil {
+		if e.Body = model.Excerpt([]byte(text(raw))); e.Body == "" {
+			e.Body = model.Excerpt(raw)
+		}
+		e.Status = statusOf(e.Body)
+		return e
+	}
+	e.Body = model.Excerpt([]byte(text(o.Message)))
+	if e.Body == "" {
+		e.Body = model.Excerpt(raw)
+	}
+	e.Status = statusOf(text(o.Code), text(o.Status), text(o.Type))
+	return e
+}
+
+// permanent and busy are words of error types and codes that tell whether sending the
+// same again can help.
+var (
+	permanent = []string{"invalid", "not_found", "authentication", "permission", "context_length", "quota", "content_filter", "unsupported"}
+	busy      = []string{"rate_limit", "too_many", "resource_exhausted"}
+)
+
+// statusOf maps what a server calls an error to the HTTP status that it amounts to;
+// 500 when it does not tell, since a request that it began to answer was not wrong.
+func statusOf(words ...string) int {
+	for _, w := range words {
+		if n, err := strconv.Atoi(w); err == nil && n >= 400 && n < 600 {
+			return n
+		}
+	}
+	all := strings.ToLower(strings.Join(words, " "))
+	for _, w := range busy {
+		if strings.Contains(all, w) {
+			return 429
+		}
+	}
+	for _, w := range permanent {
+		if strings.Contains(all, w) {
+			return 400
+		}
+	}
+	return 500
+}

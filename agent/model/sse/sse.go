@@ -1,0 +1,334 @@
+// Package sse turns the body of a streaming answer, however a server spells it, into
+// one canonical form: a line "data: EVENT\n" for each event, nothing else.
+//
+// It joins data of several lines, drops comments, names, ids and keep-alives, accepts
+// CRLF, CR and LF and any chunking, takes a plain JSON body as one event (M10), and
+// turns web pages, error objects and endless lines into a [model.Error] (DECISIONS 22).
+// Memory is bounded by a few times [MaxEvent].
+//
+//	resp.Body = sse.NewReader(resp.Body, resp.Header.Get("Content-Type"))
+//	// read lines until io.EOF, then:
+//	whole := r.Finished() // false: the connection ended without a word
+package sse
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"strings"
+	"time"
+
+	"buddy/agent/model"
+)
+
+// MaxEvent is the longest event, and the longest line, in bytes.
+const MaxEvent = 8 << 20
+
+const (
+	chunkSize = 32 << 10 // of one read
+	drainSize = 4 << 10  // read after the end, so that the connection can be used again
+	drainTime = 100 * time.Millisecond
+)
+
+// mode is how a body is spelled, known from its first byte.
+type mode uint8
+
+const (
+	unknown mode = iota
+	events
+	document // one JSON value
+)
+
+var (
+	prefix = []byte("data: ")
+	done   = []byte("[DONE]")
+	mark   = []byte("\xef\xbb\xbf") // a byte order mark
+)
+
+// Reader is a normalised body. Make it with NewReader. It is not safe for concurrent
+// use, but Close may be called while Read waits.
+type Reader struct {
+	body     io.ReadCloser
+	html     bool // the header says so
+	mode     mode
+	begun    bool   // past a byte order mark
+	in       []byte // what one read gave
+	line     []byte // a line that is not complete yet
+	skipLF   bool   // the last byte was a CR
+	data     []byte // the event so far
+	lines    int    // lines in data
+	out      []byte // canonical text to hand out
+	at       int    // how much of out was handed out
+	err      error  // what comes after out
+	finished bool
+}
+
+// NewReader returns a Reader of body, which it owns from now on. contentType is the
+// header's value; only text/html is believed, for the rest the first byte decides.
+func NewReader(body io.ReadCloser, contentType string) *Reader {
+	kind, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		kind = contentType
+	}
+	return &Reader{
+		body: body,
+		html: strings.EqualFold(kind, "text/html") || strings.EqualFold(kind, "application/xhtml+xml"),
+		in:   make([]byte, chunkSize),
+	}
+}
+
+// Finished reports whether the body said that it is whole: by [DONE], or by being one
+// JSON document. Some protocols end otherwise.
+func (r *Reader) Finished() bool { return r.finished }
+
+// Read gives canonical text. Every error but io.EOF and those of the body is a
+// [model.Error] without an Endpoint.
+func (r *Reader) Read(p []byte) (int, error) {
+	for r.at == len(r.out) {
+		if r.err != nil {
+			return 0, r.err
+		}
+		if len(p) == 0 {
+			return 0, nil
+		}
+		r.out, r.at = r.out[:0], 0
+		r.fill()
+	}
+	n := copy(p, r.out[r.at:])
+	r.at += n
+	return n, nil
+}
+
+// Close ends the answer. After [DONE] it first reads the little that may follow, for at
+// most 100 ms, since a connection that was read to its end is used again.
+func (r *Reader) Close() error {
+	if r.finished {
+		t := time.AfterFunc(drainTime, func() { _ = r.body.Close() })
+		_, _ = io.CopyN(io.Discard, r.body, drainSize) // whatever it is, it has no meaning
+		t.Stop()
+	}
+	return r.body.Close()
+}
+
+// fill reads once and converts what came.
+func (r *Reader) fill() {
+	n, err := r.body.Read(r.in)
+	chunk := r.in[:n]
+	if n > 0 && r.mode == unknown {
+		chunk = r.sniff(chunk)
+	}
+	switch {
+	case r.err != nil:
+		return
+	case r.mode == document:
+		r.collect(chunk)
+	case r.mode == events:
+		r.split(chunk)
+	}
+	if err != nil && r.err == nil {
+		r.end(err)
+	}
+}
+
+// sniff finds out what the body is by its first byte that is no white space. Until
+// then nothing is worth keeping, but for the bytes of a byte order mark.
+func (r *Reader) sniff(chunk []byte) []byte {
+	r.line = append(r.line, chunk...)
+	head := r.line
+	if !r.begun && len(head) < len(mark) && bytes.HasPrefix(mark, head) {
+		return nil // may become one
+	}
+	if !r.begun {
+		head = bytes.TrimPrefix(head, mark)
+	}
+	r.begun = true
+	head = bytes.TrimLeft(head, " \t\r\n")
+	r.line = append(r.line[:0], head...)
+	if len(r.line) == 0 {
+		return nil
+	}
+	if r.html || r.line[0] == '<' {
+		if len(r.line) < 400 { // enough for the excerpt
+			rest, _ := io.ReadAll(io.LimitReader(r.body, 400))
+			r.line = append(r.line, rest...)
+		}
+		r.err = &model.Error{
+			Kind: model.FormatError, What: "answered with a web page instead of data", Body: model.Excerpt(r.line),
+			Hint: "this is not an API: check api_base_url, which often ends in /v1",
+		}
+		return nil
+	}
+	r.mode = events
+	if r.line[0] == '{' || r.line[0] == '[' {
+		r.mode = document
+	}
+	head = bytes.Clone(r.line)
+	r.line = r.line[:0]
+	return head
+}
+
+// collect adds to the one document.
+func (r *Reader) collect(chunk []byte) {
+	if len(r.data)+len(chunk) > MaxEvent {
+		r.tooLong("the answer is one JSON document")
+		return
+	}
+	r.data = append(r.data, chunk...)
+}
+
+// split cuts a chunk into lines.
+func (r *Reader) split(chunk []byte) {
+	for len(chunk) > 0 && r.err == nil {
+		if r.skipLF {
+			r.skipLF = false
+			if chunk[0] == '\n' {
+				chunk = chunk[1:]
+				continue
+			}
+		}
+		i := lineEnd(chunk)
+		if i < 0 {
+			r.keep(chunk)
+			return
+		}
+		line := chunk[:i]
+		r.skipLF = chunk[i] == '\r'
+		chunk = chunk[i+1:]
+		if len(r.line) > 0 {
+			r.keep(line)
+			line = r.line
+		}
+		if r.err == nil {
+			r.take(line)
+		}
+		r.line = r.line[:0]
+	}
+}
+
+// lineEnd returns the index of the first CR or LF, -1 if there is none.
+func lineEnd(b []byte) int {
+	lf := bytes.IndexByte(b, '\n')
+	head := b
+	if lf >= 0 {
+		head = b[:lf]
+	}
+	if cr := bytes.IndexByte(head, '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
+}
+
+// keep stores the beginning of a line.
+func (r *Reader) keep(part []byte) {
+	if len(r.line)+len(part) > MaxEvent {
+		r.tooLong("a line of the answer is")
+		return
+	}
+	r.line = append(r.line, part...)
+}
+
+func (r *Reader) tooLong(what string) {
+	r.err = &model.Error{Kind: model.FormatError, What: fmt.Sprintf("%s longer than %d MiB", what, MaxEvent>>20)}
+	r.line, r.data = nil, nil
+}
+
+// take handles one line. Only data and blank lines mean anything.
+func (r *Reader) take(line []byte) {
+	if len(line) == 0 {
+		r.emit()
+		return
+	}
+	value, ok := bytes.CutPrefix(line, prefix[:5])
+	if !ok {
+		return
+	}
+	value = bytes.TrimPrefix(value, prefix[5:])
+	if r.lines == 1 && whole(r.data) {
+		r.emit() // some servers forget the blank line
+	}
+	if r.err != nil {
+		return
+	}
+	if len(r.data)+len(value) > MaxEvent {
+		r.tooLong("an event of the answer is")
+		return
+	}
+	if r.lines > 0 {
+		// The joining newline would end our line; in JSON a blank means the same.
+		r.data = append(r.data, ' ')
+	}
+	r.data = append(r.data, value...)
+	r.lines++
+}
+
+// whole reports whether data is complete by itself.
+func whole(data []byte) bool {
+	data = bytes.TrimSpace(data)
+	return bytes.Equal(data, done) || bytes.HasSuffix(data, []byte("}")) && json.Valid(data)
+}
+
+// emit hands out the event that was collected.
+func (r *Reader) emit() {
+	data := bytes.TrimSpace(r.data)
+	r.data, r.lines = r.data[:0], 0
+	if len(data) == 0 {
+		return
+	}
+	if err := reported(data); err != nil {
+		r.err = err
+		return
+	}
+	r.out = append(append(append(r.out, prefix...), data...), '\n')
+	if bytes.Equal(data, done) {
+		r.finished = true
+		r.err = io.EOF
+	}
+}
+
+// end handles the end of the body, which may be a failure.
+func (r *Reader) end(err error) {
+	if err != io.EOF {
+		r.err = err
+		return
+	}
+	switch r.mode {
+	case unknown:
+		r.err = &model.Error{Kind: model.CutError, What: "the answer is empty"}
+	case document:
+		r.endDocument()
+	case events:
+		if len(r.line) > 0 {
+			r.take(r.line)
+		}
+		if r.err == nil && r.lines > 0 && !whole(r.data) {
+			r.err = cut()
+		}
+		if r.err == nil {
+			r.emit()
+		}
+	}
+	if r.err == nil {
+		r.err = io.EOF
+	}
+}
+
+func cut() error { return &model.Error{Kind: model.CutError, What: "the answer was cut off"} }
+
+// endDocument makes one event of a JSON body.
+func (r *Reader) endDocument() {
+	var line bytes.Buffer
+	if err := json.Compact(&line, r.data); err != nil {
+		if strings.Contains(err.Error(), "unexpected end") {
+			r.err = cut()
+			return
+		}
+		r.err = &model.Error{Kind: model.FormatError, What: "the answer is not valid JSON", Body: model.Excerpt(r.data), Err: err}
+		return
+	}
+	r.data, r.lines = line.Bytes(), 1
+	if r.emit(); r.err == nil {
+		r.finished = true
+	}
+}
