@@ -42,6 +42,7 @@ func (r *Runtime) run(ctx context.Context, task, turn int, c model.ToolCall, kno
 			break
 		}
 		began = r.opts.Now() // the time a person thinks is not the tool's
+		call.Planned = act
 		res = r.start(ctx, task, turn, tool, call)
 	}
 	r.finish(task, turn, c, res, r.opts.Now().Sub(began).Milliseconds())

@@ -4,6 +4,7 @@
 //	r := tools.NewRegistry(tools.NewRunShell(shell))
 //	t, err := r.Lookup("run_shell")
 //	act, err := t.Plan(call)      // nothing happens yet
+//	call.Planned = act            // what the policy or a person has allowed
 //	res := t.Run(ctx, call)       // now it does
 //
 // A tool's failure is a [Result] that the model reads, never a Go error (A19).
@@ -42,6 +43,9 @@ type Call struct {
 	// Output gets live output for the person watching. It may be called from any
 	// goroutine until Run returns, and never blocks for long.
 	Output func(Chunk)
+	// Planned is what Plan answered for these arguments and was allowed; the runtime
+	// sets it before Run. A tool does that or fails, never something else.
+	Planned action.Action
 }
 
 // Stream names where a chunk of output came from.

@@ -41,7 +41,7 @@ func (p Policy) Judge(a action.Action, mode action.Mode) action.Verdict {
 func (p Policy) ask(a action.Action) action.Verdict {
 	switch a.Kind {
 	case action.FileRead:
-		if secret := secretPart(a.Path); secret != "" {
+		if secret := Secret(a.Path); secret != "" {
 			return action.Verdict{Decision: action.Ask, Reason: secret + " may hold secrets", Rule: "secret files"}
 		}
 		if !p.inWorkspace(a.Path) {
@@ -73,8 +73,8 @@ var secretNames = []string{
 	"auth.json", ".bash_history", ".zsh_history", ".docker",
 }
 
-// secretPart returns the part of path that looks like it holds secrets, or "".
-func secretPart(path string) string {
+// Secret returns the part of path that looks like it holds secrets, or "".
+func Secret(path string) string {
 	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		for _, pattern := range secretNames {
 			if ok, _ := filepath.Match(pattern, strings.ToLower(part)); ok {

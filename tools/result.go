@@ -1,0 +1,88 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// ErrExecution marks an error of Plan or Run that lies in the world and not in the
+// arguments: a missing file, a full disk.
+var ErrExecution = errors.New("execution failed")
+
+// truncated ends a text that was cut (D04).
+const truncated = "...[truncated]"
+
+// tailLimit is how much of an output a result keeps for the screen (DECISIONS 20).
+const tailLimit = 64 << 10
+
+// envelope is what the model reads on success (D03).
+type envelope struct {
+	Timestamp timestamp `json:"harness_timestamp"`
+	Result    any       `json:"result"`
+}
+
+type timestamp struct {
+	Source     string `json:"source"`
+	UnixMillis int64  `json:"unix_millis"`
+}
+
+// success returns a result with payload in the envelope of D03. shown is the same for
+// the screen, as text; its end is kept.
+func success(payload any, shown string) Result {
+	content := compact(envelope{timestamp{"harness", time.Now().UnixMilli()}, payload})
+	if cut := len(shown) - tailLimit; cut > 0 {
+		for cut < len(shown) && !utf8.RuneStart(shown[cut]) {
+			cut++
+		}
+		shown = shown[cut:]
+	}
+	return Result{Content: string(content), Tail: shown}
+}
+
+// failure returns a result that tells the model in a sentence why a run failed (A19).
+func failure(err error) Result {
+	return Result{Content: "Tool error: " + failed(err).Error(), IsError: true}
+}
+
+// failed marks err as an ErrExecution unless it is one or an ErrArguments already.
+// Plan uses it too, because the text of its errors goes to the model as well.
+func failed(err error) error {
+	if err == nil || errors.Is(err, ErrArguments) || errors.Is(err, ErrExecution) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrExecution, err)
+}
+
+// clip returns s, or its first limit bytes of whole characters and an ellipsis. It is
+// for quoting foreign text in errors.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return head(s, limit) + "…"
+}
+
+// head returns the first limit bytes of s, less where that would cut a character.
+func head(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// joinNotes makes one text of the remarks that are not empty.
+func joinNotes(notes ...string) string {
+	var said []string
+	for _, n := range notes {
+		if n != "" {
+			said = append(said, n)
+		}
+	}
+	return strings.Join(said, "; ")
+}

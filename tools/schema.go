@@ -1,0 +1,122 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// field is one argument of a tool, read from a field of its argument struct:
+//
+//	Depth int `json:"depth,omitempty" desc:"levels of folders" min:"1" max:"3"`
+//
+// Types are string, bool, int and json.RawMessage (any value). An argument is required
+// unless it has omitempty. A required string must not be blank unless it is tagged
+// blank:"ok". enum lists the allowed values of a string, separated by commas.
+type field struct {
+	name     string
+	desc     string
+	index    int
+	typ      string // JSON Schema's name of the type; empty for any value
+	required bool
+	blankOK  bool
+	enum     []string
+	min, max *int
+}
+
+var anyValue = reflect.TypeFor[json.RawMessage]()
+
+// fieldsOf reads the tags of a struct. It panics on a type or tag that it does not
+// know: that is a mistake in a tool, which every test of the tool finds.
+func fieldsOf(t reflect.Type) []field {
+	fields := make([]field, 0, t.NumField())
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		name, opts, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		f := field{
+			name: name, desc: sf.Tag.Get("desc"), index: i, required: opts != "omitempty", blankOK: sf.Tag.Get("blank") == "ok",
+			min: number(sf, "min"), max: number(sf, "max"),
+		}
+		if list := sf.Tag.Get("enum"); list != "" {
+			f.enum = strings.Split(list, ",")
+		}
+		switch {
+		case sf.Type == anyValue:
+		case sf.Type.Kind() == reflect.String:
+			f.typ = "string"
+		case sf.Type.Kind() == reflect.Bool:
+			f.typ = "boolean"
+		case sf.Type.Kind() == reflect.Int:
+			f.typ = "integer"
+		default:
+			panic(fmt.Sprintf("tools: argument %s has the unsupported type %s", sf.Name, sf.Type))
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+func number(sf reflect.StructField, tag string) *int {
+	text, ok := sf.Tag.Lookup(tag)
+	if !ok {
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(fmt.Sprintf("tools: argument %s: %s: %v", sf.Name, tag, err))
+	}
+	return &n
+}
+
+// define returns the definition of a tool whose arguments are the struct T. The same T
+// always gives the same bytes, in the order of its fields (prompt caches need that).
+func define[T any](name, description string) model.ToolDef {
+	return model.ToolDef{
+		Name:        name,
+		Description: strings.TrimSpace(description),
+		Parameters:  schemaOf(fieldsOf(reflect.TypeFor[T]())),
+	}
+}
+
+// property is a field as JSON Schema writes it.
+type property struct {
+	Type        string   `json:"type,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Enum        []string `json:"enum,omitempty"`
+	Minimum     *int     `json:"minimum,omitempty"`
+	Maximum     *int     `json:"maximum,omitempty"`
+}
+
+func schemaOf(fields []field) json.RawMessage {
+	var props bytes.Buffer
+	required := []string{}
+	for i, f := range fields {
+		if i > 0 {
+			props.WriteByte(',')
+		}
+		props.Write(compact(f.name))
+		props.WriteByte(':')
+		props.Write(compact(property{Type: f.typ, Description: f.desc, Enum: f.enum, Minimum: f.min, Maximum: f.max}))
+		if f.required {
+			required = append(required, f.name)
+		}
+	}
+	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}`, props.Bytes(), compact(required))
+}
+
+// compact encodes v without escaping <, > and &, which costs tokens for nothing. v is
+// a plain value of this package, which always encodes.
+func compact(v any) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(fmt.Sprintf("tools: encode %T: %v", v, err))
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,111 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+type sampleArgs struct {
+	Path  string          `json:"path" desc:"a <file>"`
+	Text  string          `json:"text" blank:"ok"`
+	Depth int             `json:"depth,omitempty" min:"1" max:"3"`
+	Count int             `json:"count,omitempty" min:"0"`
+	Risk  string          `json:"risk,omitempty" enum:"low,high"`
+	All   bool            `json:"all,omitempty"`
+	Wait  json.RawMessage `json:"wait,omitempty"`
+}
+
+func TestDefineWritesSchemaD01(t *testing.T) {
+	def := define[sampleArgs]("sample", "\n does it \n")
+	const want = `{"type":"object","properties":{"path":{"type":"string","description":"a <file>"},"text":{"type":"string"},` +
+		`"depth":{"type":"integer","minimum":1,"maximum":3},"count":{"type":"integer","minimum":0},` +
+		`"risk":{"type":"string","enum":["low","high"]},"all":{"type":"boolean"},"wait":{}},` +
+		`"required":["path","text"],"additionalProperties":false}`
+	if got := string(def.Parameters); got != want {
+		t.Errorf("parameters = %s\nwant %s", got, want)
+	}
+	if def.Name != "sample" || def.Description != "does it" {
+		t.Errorf("definition = %q %q", def.Name, def.Description)
+	}
+	if !json.Valid(def.Parameters) {
+		t.Error("the schema is not valid JSON")
+	}
+}
+
+func TestDecodeArgumentsD02(t *testing.T) {
+	tests := []struct{ name, arguments, want string }{
+		{"least", `{"path":"a","text":""}`, ""},
+		{"all", `{"path":"a","text":"b","depth":3,"count":0,"risk":"low","all":true,"wait":"30s"}`, ""},
+		{"null is left out", `{"path":"a","text":"b","depth":null}`, ""},
+		{"nothing", ``, "path: missing, expected string; text: missing, expected string"},
+		{"required null", `{"path":null,"text":""}`, "path: missing, expected string"},
+		{"blank", `{"path":" \t","text":""}`, "path: must not be blank"},
+		{"unknown", `{"path":"a","text":"","file":"b"}`, `unknown argument "file" (have: path, text, depth, count, risk, all, wait)`},
+		{"names are exact", `{"Path":"a","path":"a","text":""}`, `unknown argument "Path" (have: path, text, depth, count, risk, all, wait)`},
+		{"wrong type", `{"path":7,"text":["x"]}`, "path: expected string, got number 7; text: expected string, got array"},
+		{"text for a number", `{"path":"a","text":"","depth":"2"}`, "depth: expected integer from 1 to 3, got string"},
+		{"fraction", `{"path":"a","text":"","count":1.5}`, "count: expected integer of at least 0, got number 1.5"},
+		{"too big", `{"path":"a","text":"","depth":4}`, "depth: expected integer from 1 to 3, got 4"},
+		{"overflow", `{"path":"a","text":"","count":99999999999999999999}`, "count: expected integer of at least 0, got number 99999999999999999999"},
+		{"enum", `{"path":"a","text":"","risk":"none"}`, `risk: expected one of low, high, got "none"`},
+		{"bool", `{"path":"a","text":"","all":"yes"}`, "all: expected boolean, got string"},
+		{"not an object", `["a"]`, "expected a JSON object, got array"},
+		{"cut off", `{"path":"a`, "not valid JSON: unexpected end of JSON input"},
+		{"more behind", `{"path":"a","text":""} {}`, "not valid JSON: invalid character '{' after top-level value"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := decode[sampleArgs](Call{Arguments: tt.arguments})
+			if tt.want == "" {
+				if err != nil || got.Path != "a" {
+					t.Errorf("decode(%s) = %+v, %v", tt.arguments, got, err)
+				}
+				return
+			}
+			if want := "invalid arguments: " + tt.want; err == nil || err.Error() != want {
+				t.Errorf("decode(%s) = %v, want %s", tt.arguments, err, want)
+			}
+			if !errors.Is(err, ErrArguments) || got.Path != "" {
+				t.Errorf("decode(%s) = %+v, %v: not an ErrArguments or not empty", tt.arguments, got, err)
+			}
+		})
+	}
+}
+
+func TestResultEnvelopeD03(t *testing.T) {
+	res := success(map[string]string{"a": "<b>"}, strings.Repeat("é", tailLimit))
+	var env struct {
+		Timestamp struct {
+			Source     string `json:"source"`
+			UnixMillis int64  `json:"unix_millis"`
+		} `json:"harness_timestamp"`
+		Result map[string]string `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(res.Content), &env); err != nil {
+		t.Fatal(err)
+	}
+	if env.Timestamp.Source != "harness" || env.Timestamp.UnixMillis < 1e12 || env.Result["a"] != "<b>" || res.IsError {
+		t.Errorf("success = %+v", res.Content)
+	}
+	if len(res.Tail) > tailLimit || !strings.HasPrefix(res.Tail, "é") {
+		t.Errorf("the tail has %d bytes and begins with %q", len(res.Tail), res.Tail[:2])
+	}
+}
+
+func TestFailureNamesItsKindA19(t *testing.T) {
+	tests := []struct {
+		err  error
+		want string
+	}{
+		{errors.New("disk full"), "Tool error: execution failed: disk full"},
+		{invalid("path: %s", "missing"), "Tool error: invalid arguments: path: missing"},
+		{failed(failed(errors.New("gone"))), "Tool error: execution failed: gone"},
+	}
+	for _, tt := range tests {
+		if got := failure(tt.err); got.Content != tt.want || !got.IsError {
+			t.Errorf("failure(%v) = %+v, want %q", tt.err, got, tt.want)
+		}
+	}
+}
