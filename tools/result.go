@@ -70,10 +70,12 @@ func head(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
+	for back := 0; back < utf8.UTFMax && back <= limit; back++ {
+		if utf8.RuneStart(s[limit-back]) {
+			return s[:limit-back]
+		}
 	}
-	return s[:limit]
+	return s[:limit] // not UTF-8
 }
 
 // joinNotes makes one text of the remarks that are not empty.
