@@ -41,10 +41,10 @@ func (t *editFile) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	switch {
-	case args.OldString == "":
+	switch args.OldString {
+	case "":
 		return action.Action{}, invalid("old_string: must not be empty; write_file creates a file")
-	case args.OldString == args.NewString:
+	case args.NewString:
 		return action.Action{}, invalid("new_string: the same as old_string, nothing would change")
 	}
 	path, err := t.ws.resolve(args.Path)

@@ -249,42 +249,48 @@ func TestPlanTellsTheTruth(t *testing.T) {
 		{"glob", "glob", args{"pattern": "*.go", "path": "/"}, action.Action{Kind: action.FileRead, Path: "/", Risk: action.Low, Preview: "*.go"}},
 		{"grep", "grep", args{"pattern": "x+", "path": "link"}, action.Action{Kind: action.FileRead, Path: b.path("sub"), Risk: action.Low, Preview: "x+"}},
 		{
-			"write new", "write_file", args{"path": "new/b.txt", "content": "1\n2"},
+			"write new", "write_file",
+			args{"path": "new/b.txt", "content": "1\n2"},
 			action.Action{
 				Kind: action.FileWrite, Path: b.path("new/b.txt"), Risk: action.Medium, Mutation: true,
 				Preview: "new file, +2 -0 lines, 3 bytes\n--- /dev/null\n+++ new/b.txt\n@@ -0,0 +1,2 @@\n+1\n+2\n\\ No newline at end of file\n",
 			},
 		},
 		{
-			"overwrite", "write_file", args{"path": "link/a.txt", "content": "one\n2\n"},
+			"overwrite", "write_file",
+			args{"path": "link/a.txt", "content": "one\n2\n"},
 			action.Action{
 				Kind: action.FileWrite, Path: b.path("sub/a.txt"), Risk: action.Medium, Mutation: true,
 				Preview: "+1 -1 lines, 8 → 6 bytes\n--- sub/a.txt\n+++ sub/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
 			},
 		},
 		{
-			"edit", "edit_file", args{"path": "sub/a.txt", "old_string": "two", "new_string": "three"},
+			"edit", "edit_file",
+			args{"path": "sub/a.txt", "old_string": "two", "new_string": "three"},
 			action.Action{
 				Kind: action.FileWrite, Path: b.path("sub/a.txt"), Risk: action.Medium, Mutation: true,
 				Preview: "+1 -1 lines, 8 → 10 bytes\n--- sub/a.txt\n+++ sub/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n",
 			},
 		},
 		{
-			"system folder D16", "write_file", args{"path": "sys/buddy-test", "content": ""},
+			"system folder D16", "write_file",
+			args{"path": "sys/buddy-test", "content": ""},
 			action.Action{
 				Kind: action.FileWrite, Path: realOf(t, "/etc") + "/buddy-test", Risk: action.High, Mutation: true,
 				Preview: "new file, +0 -0 lines, 0 bytes\n",
 			},
 		},
 		{
-			"keys D16", "write_file", args{"path": "~/.ssh/authorized_keys", "content": ""},
+			"keys D16", "write_file",
+			args{"path": "~/.ssh/authorized_keys", "content": ""},
 			action.Action{
 				Kind: action.FileWrite, Path: b.ws.home + "/.ssh/authorized_keys", Risk: action.High, Mutation: true,
 				Preview: "new file, +0 -0 lines, 0 bytes\n",
 			},
 		},
 		{
-			"git hook", "write_file", args{"path": ".git/hooks/pre-commit", "content": ""},
+			"git hook", "write_file",
+			args{"path": ".git/hooks/pre-commit", "content": ""},
 			action.Action{
 				Kind: action.FileWrite, Path: b.path(".git/hooks/pre-commit"), Risk: action.High, Mutation: true,
 				Preview: "new file, +0 -0 lines, 0 bytes\n",

@@ -161,7 +161,7 @@ func (s *search) search(ctx context.Context, path string) error {
 				if ctx.Err() == nil {
 					buf = s.file(j, buf)
 				}
-				_ = j.file.Close()
+				release(j.file)
 			}
 		})
 	}

@@ -57,7 +57,7 @@ func (r ignoreRules) with(dir *os.File) ignoreRules {
 	if err != nil {
 		return r
 	}
-	defer f.Close()
+	defer release(f)
 	data, err := readInto(nil, f, min(info.Size(), maxText))
 	if err != nil {
 		return r // a file that can't be read rules nothing, as with git
@@ -117,7 +117,7 @@ func rulesAbove(path string) ignoreRules {
 	for _, at := range slices.Backward(above) {
 		if dir, err := passDir(at, false); err == nil {
 			rules = rules.with(dir)
-			_ = dir.Close()
+			release(dir)
 		}
 	}
 	return rules

@@ -119,7 +119,7 @@ func (l *listing) folder(path, rel string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
+	defer release(dir)
 	entries, err := dir.ReadDir(maxNames)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

@@ -43,6 +43,9 @@ func openat(dir *os.File, name string, flags int) (*os.File, error) {
 	}
 }
 
+// release closes a file that nothing was written to: there is no error to tell anyone.
+func release(f *os.File) { _ = f.Close() }
+
 // passDir opens the folder path for passing through. With create, missing folders are
 // made.
 func passDir(path string, create bool) (*os.File, error) {
@@ -57,12 +60,12 @@ func passDir(path string, create bool) (*os.File, error) {
 		next, err := openat(dir, name, passThrough|unix.O_DIRECTORY)
 		if create && errors.Is(err, fs.ErrNotExist) {
 			if err := unix.Mkdirat(int(dir.Fd()), name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-				_ = dir.Close()
+				release(dir)
 				return nil, &fs.PathError{Op: "make", Path: filepath.Join(dir.Name(), name), Err: err}
 			}
 			next, err = openat(dir, name, passThrough|unix.O_DIRECTORY)
 		}
-		_ = dir.Close() // nothing was written through it
+		release(dir)
 		if err != nil {
 			return nil, swapped(err)
 		}
@@ -86,7 +89,7 @@ func openDir(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer parent.Close()
+	defer release(parent)
 	dir, err := openat(parent, filepath.Base(path), unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, swapped(err)
@@ -100,7 +103,7 @@ func openFile(path string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer parent.Close()
+	defer release(parent)
 	return openRegular(parent, filepath.Base(path))
 }
 
@@ -120,7 +123,7 @@ func openRegular(dir *os.File, name string) (*os.File, fs.FileInfo, error) {
 		err = notRegular(f.Name(), info.Mode())
 	}
 	if err != nil {
-		_ = f.Close()
+		release(f)
 		return nil, nil, err
 	}
 	_ = f.SetReadDeadline(time.Now().Add(readWait)) // not supported where reading never waits
@@ -203,7 +206,7 @@ func snap(path string) (snapshot, error) {
 	if err != nil {
 		return snapshot{}, err
 	}
-	defer f.Close()
+	defer release(f)
 	s := snapshot{exists: true, size: info.Size()}
 	if s.size > maxText {
 		return s, nil

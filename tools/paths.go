@@ -47,17 +47,17 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 	if err != nil {
 		return nil, fmt.Errorf("workspace %q: %w", root, err)
 	}
-	real, err := filepath.EvalSymlinks(abs)
+	resolved, err := filepath.EvalSymlinks(abs)
 	if err != nil {
 		return nil, fmt.Errorf("workspace %q: %w", root, err)
 	}
 	home, err := os.UserHomeDir()
 	if err == nil {
-		if resolved, err := filepath.EvalSymlinks(home); err == nil {
-			home = resolved
+		if at, err := filepath.EvalSymlinks(home); err == nil {
+			home = at
 		}
 	}
-	return &Workspace{root: real, home: home, secret: secret, seen: make(map[string]uint64), seed: maphash.MakeSeed()}, nil
+	return &Workspace{root: resolved, home: home, secret: secret, seen: make(map[string]uint64), seed: maphash.MakeSeed()}, nil
 }
 
 // Files returns all tools that work on the files of ws, in the order that a model is
@@ -88,14 +88,14 @@ func (w *Workspace) resolve(arg string) (string, error) {
 	case !filepath.IsAbs(path):
 		path = filepath.Join(w.root, path)
 	}
-	real, err := realPath(filepath.Clean(path))
+	path, err := realPath(filepath.Clean(path))
 	if err != nil {
 		return "", failed(err)
 	}
-	if strings.ContainsFunc(real, unicode.IsControl) {
-		return "", invalid("path: %q leads to %q, which contains a control character", clip(arg, 200), clip(real, 200))
+	if strings.ContainsFunc(path, unicode.IsControl) {
+		return "", invalid("path: %q leads to %q, which contains a control character", clip(arg, 200), clip(path, 200))
 	}
-	return real, nil
+	return path, nil
 }
 
 // realPath resolves the symbolic links of an absolute, clean path. Names at its end
@@ -103,9 +103,9 @@ func (w *Workspace) resolve(arg string) (string, error) {
 func realPath(path string) (string, error) {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
-		real, err := filepath.EvalSymlinks(at)
+		resolved, err := filepath.EvalSymlinks(at)
 		if err == nil {
-			return filepath.Join(real, rest), nil
+			return filepath.Join(resolved, rest), nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("%q: %w", path, cause(err))
@@ -134,11 +134,11 @@ func (w *Workspace) planRead(tool, path, why string) (action.Action, error) {
 	if path == "" {
 		path = w.root
 	}
-	real, err := w.resolve(path)
+	path, err := w.resolve(path)
 	if err != nil {
 		return action.Action{}, err
 	}
-	return action.Action{Kind: action.FileRead, Tool: tool, Target: "local", Path: real, Why: why, Risk: action.Low}, nil
+	return action.Action{Kind: action.FileRead, Tool: tool, Target: "local", Path: path, Why: why, Risk: action.Low}, nil
 }
 
 // systemDirs are folders of the operating system; a change there may break the machine

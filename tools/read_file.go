@@ -81,7 +81,7 @@ func (t *readFile) read(ctx context.Context, path string, args readArgs) (readPa
 	if err != nil {
 		return readPayload{}, err
 	}
-	defer f.Close()
+	defer release(f)
 	payload := readPayload{Path: t.ws.show(path), Bytes: info.Size()}
 	var from io.Reader = f
 	total := 0 // lines, if they were counted
@@ -143,26 +143,10 @@ func (p *page) read(ctx context.Context, from io.Reader) error {
 	if err := skipLines(ctx, in, p.offset-1); err != nil {
 		return err
 	}
-	for p.limit == 0 || p.lines < p.limit {
-		room := readLimit - len(p.text)
-		line, err := in.Peek(room + 1)
-		if err != nil && !errors.Is(err, io.EOF) {
+	for !p.cut && (p.limit == 0 || p.lines < p.limit) {
+		if more, err := p.add(in); err != nil {
 			return err
-		}
-		if end := bytes.IndexByte(line, '\n'); end >= 0 {
-			line = line[:end+1]
-		}
-		p.cut = len(line) > room && p.lines == 0
-		if p.cut {
-			line = line[:len(head(string(line), room))]
-		}
-		if len(line) == 0 || len(line) > room {
-			break
-		}
-		p.text = append(p.text, line...)
-		p.lines++
-		_, _ = in.Discard(len(line)) // it was peeked at, so it is there
-		if p.cut {
+		} else if !more {
 			break
 		}
 	}
@@ -176,6 +160,29 @@ func (p *page) read(ctx context.Context, from io.Reader) error {
 	default:
 		return nil
 	}
+}
+
+// add takes the next line if there is one and it fits; the first line is cut to fit.
+func (p *page) add(in *bufio.Reader) (bool, error) {
+	room := readLimit - len(p.text)
+	line, err := in.Peek(room + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end+1]
+	}
+	if len(line) > room && p.lines == 0 {
+		line = line[:len(head(string(line), room))]
+		p.cut = true
+	}
+	if len(line) == 0 || len(line) > room {
+		return false, nil
+	}
+	p.text = append(p.text, line...)
+	p.lines++
+	_, _ = in.Discard(len(line)) // it was peeked at, so it is there
+	return true, nil
 }
 
 func pastEnd(offset, lines int) error {

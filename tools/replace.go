@@ -20,7 +20,7 @@ func replaceFile(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
+	defer release(dir)
 	name := filepath.Base(path)
 	temp := ".buddy-" + rand.Text() + ".tmp"
 	if err := writeTemp(dir, name, temp, data); err != nil {

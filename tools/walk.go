@@ -23,7 +23,7 @@ const maxDepth = 100
 
 // walk visits what is in dir and closes it.
 func (w *walker) walk(dir *os.File, rel string, rules ignoreRules, depth int) error {
-	defer dir.Close()
+	defer release(dir)
 	entries, err := dir.ReadDir(-1)
 	if err != nil {
 		w.failed++
