@@ -114,21 +114,26 @@ func (t *glob) find(ctx context.Context, path string, match func(string) bool) (
 	}
 	slices.SortStableFunc(found, func(a, b aged) int { return cmp.Compare(b.time, a.time) })
 	var list strings.Builder
+	shown := 0
 	for _, f := range found[:min(len(found), globLimit)] {
-		list.WriteString(quoteName(t.ws.show(f.path)))
-		list.WriteByte('\n')
+		line := quoteName(t.ws.show(f.path)) + "\n"
+		if list.Len()+len(line) > outputBytes {
+			break
+		}
+		list.WriteString(line)
+		shown++
 	}
-	return globPayload{Count: count, Files: list.String(), Note: joinNotes(globNote(count), w.note())}, nil
+	return globPayload{Count: count, Files: list.String(), Note: joinNotes(globNote(shown, count), w.note())}, nil
 }
 
-func globNote(count int) string {
+func globNote(shown, count int) string {
 	switch {
 	case count == 0:
 		return "no file matches"
 	case count > globMatch:
-		return fmt.Sprintf("the newest %d of the first %d matches; narrow the pattern", globLimit, globMatch)
-	case count > globLimit:
-		return fmt.Sprintf("the newest %d; narrow the pattern to see others", globLimit)
+		return fmt.Sprintf("the newest %d of the first %d matches; narrow the pattern", shown, globMatch)
+	case count > shown:
+		return fmt.Sprintf("the newest %d; narrow the pattern to see others", shown)
 	default:
 		return ""
 	}

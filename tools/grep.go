@@ -19,7 +19,6 @@ import (
 
 const (
 	grepLimit = 100     // matching lines that grep gives
-	grepBytes = 20_000  // of output, about
 	grepQueue = 32      // files that are open and wait for a worker
 	sniffed   = 8 << 10 // a NUL in so many first bytes makes a file binary
 	maxRegexp = 1000    // bytes of a pattern
@@ -252,7 +251,7 @@ func (s *search) payload() grepPayload {
 	for _, f := range s.hits {
 		last := -1
 		for _, h := range f.lines {
-			if out.Len() > grepBytes || count == grepLimit && (h.match || h.number != last+1) {
+			if out.Len() > outputBytes || count == grepLimit && (h.match || h.number != last+1) {
 				more = true
 				break
 			}

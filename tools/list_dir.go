@@ -73,7 +73,8 @@ func (t *listDir) Run(ctx context.Context, call Call) Result {
 	if err := l.list(ctx, path, max(args.Depth, 1)); err != nil {
 		return failure(err)
 	}
-	payload := listPayload{Path: t.ws.show(path), Entries: l.text(), Note: l.note()}
+	payload := listPayload{Path: t.ws.show(path), Entries: l.text()}
+	payload.Note = l.note() // knows what the text left out
 	return success(payload, payload.Entries)
 }
 
@@ -184,13 +185,18 @@ func describe(dir *os.File, e fs.DirEntry) string {
 	}
 }
 
-// text lists the entries so that what is in a folder follows it.
+// text lists the entries so that what is in a folder follows it, and counts those that
+// do not fit.
 func (l *listing) text() string {
 	slices.SortFunc(l.entries, func(a, b listed) int {
 		return slices.Compare(strings.Split(a.rel, "/"), strings.Split(b.rel, "/"))
 	})
 	var b strings.Builder
-	for _, e := range l.entries {
+	for i, e := range l.entries {
+		if b.Len()+len(e.shown) > outputBytes {
+			l.left += len(l.entries) - i
+			break
+		}
 		b.WriteString(e.shown)
 		b.WriteByte('\n')
 	}

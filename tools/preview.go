@@ -13,6 +13,7 @@ import (
 const (
 	previewLines = 2000
 	previewBytes = 256 << 10
+	diffLines    = 100_000 // lines that are compared
 )
 
 // preview describes a change of the file that the model calls name: a line with its
@@ -34,13 +35,24 @@ func preview(name string, old snapshot, data []byte) string {
 	}
 }
 
+// diff returns the line with the sizes and the unified diff of two texts.
 func diff(oldName, newName, before, after, what, size string) string {
+	if what != "" {
+		what += ", "
+	}
+	first, before, after := changed(before, after)
+	if n, m := countLines([]byte(before)), countLines([]byte(after)); n+m > diffLines {
+		plus := "+" + strings.ReplaceAll(capped(after), "\n", "\n+")
+		return fmt.Sprintf("%s%d lines from line %d on become %d, too many to compare, %s\n%s\n", what, n, first+1, m, size, strings.TrimSuffix(plus, "\n+"))
+	}
 	u, err := udiff.ToUnifiedDiff(oldName, newName, before, udiff.Lines(before, after), udiff.DefaultContextLines)
 	if err != nil { // the edits were made for this text, so they fit it
 		return fmt.Sprintf("the change cannot be shown: %v\n", err)
 	}
 	added, removed := 0, 0
 	for _, h := range u.Hunks {
+		h.FromLine += first
+		h.ToLine += first
 		for _, l := range h.Lines {
 			switch l.Kind {
 			case udiff.Insert:
@@ -50,10 +62,34 @@ func diff(oldName, newName, before, after, what, size string) string {
 			}
 		}
 	}
-	if what != "" {
-		what += ", "
-	}
 	return fmt.Sprintf("%s+%d -%d lines, %s\n", what, added, removed, size) + capped(u.String())
+}
+
+// changed returns the lines in which two texts differ, with those of the context around
+// them, and how many lines stand before. A large file costs no more than its change.
+func changed(before, after string) (int, string, string) {
+	start, short := 0, min(len(before), len(after))
+	for start < short && before[start] == after[start] {
+		start++
+	}
+	for range udiff.DefaultContextLines + 1 { // one to the beginning of the line
+		start = strings.LastIndexByte(before[:max(start-1, 0)], '\n') + 1
+	}
+	first := strings.Count(before[:start], "\n")
+	before, after = before[start:], after[start:]
+
+	end, short := 0, min(len(before), len(after))
+	for end < short && before[len(before)-1-end] == after[len(after)-1-end] {
+		end++
+	}
+	for range udiff.DefaultContextLines + 1 { // one to the end of the line
+		i := strings.IndexByte(before[len(before)-end:], '\n')
+		if i < 0 {
+			return first, before, after
+		}
+		end -= i + 1
+	}
+	return first, before[:len(before)-end], after[:len(after)-end]
 }
 
 // capped cuts a text at previewLines and previewBytes and says so.

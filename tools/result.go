@@ -18,6 +18,9 @@ const truncated = "...[truncated]"
 // tailLimit is how much of an output a result keeps for the screen (DECISIONS 20).
 const tailLimit = 64 << 10
 
+// outputBytes is about how much a listing or a search gives, whatever the names and lines.
+const outputBytes = 20_000
+
 // envelope is what the model reads on success (D03).
 type envelope struct {
 	Timestamp timestamp `json:"harness_timestamp"`

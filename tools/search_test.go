@@ -53,6 +53,21 @@ func TestListDirIsBounded(t *testing.T) {
 	}
 }
 
+func TestLongNamesAreBounded(t *testing.T) {
+	b := newBench(t)
+	for i := range 150 {
+		b.put(fmt.Sprintf("%s%03d", strings.Repeat("n", 250), i), "")
+	}
+	list := b.ok("list_dir", args{})
+	if n := strings.Count(list["entries"].(string), "\n"); n != 78 || list["note"] != "72 more entries are not shown; list a folder below, or use glob" {
+		t.Errorf("list_dir: %d entries, %v", n, list["note"])
+	}
+	found := b.ok("glob", args{"pattern": "*"})
+	if n := strings.Count(found["files"].(string), "\n"); n != 78 || found["note"] != "the newest 78; narrow the pattern to see others" {
+		t.Errorf("glob: %d files, %v", n, found["note"])
+	}
+}
+
 func TestGlob(t *testing.T) {
 	b := newBench(t)
 	files := []string{"main.go", "cmd/x/x.go", "cmd/x/x_test.go", "build/out.go", "sub/keep.log", "sub/debug.log", ".git/x.go", ".ci/y.yml", "we{ird}.go"}
@@ -227,7 +242,7 @@ func TestGrepIsBounded(t *testing.T) {
 	got := b.ok("grep", args{"pattern": "needle", "path": "long"})
 	text := got["matches"].(string)
 	line, _, _ := strings.Cut(text, "\n")
-	if len(text) > grepBytes+1000 || len(line) > hitBytes+50 || !strings.Contains(line, "äneedleö") || !strings.HasPrefix(line, "long/min.js:1:…ä") || !strings.HasSuffix(line, "ö…") {
+	if len(text) > outputBytes+1000 || len(line) > hitBytes+50 || !strings.Contains(line, "äneedleö") || !strings.HasPrefix(line, "long/min.js:1:…ä") || !strings.HasSuffix(line, "ö…") {
 		t.Errorf("%d bytes, first line %q", len(text), line)
 	}
 }

@@ -139,6 +139,8 @@ func TestPreviewF10(t *testing.T) {
 		{"many lines", "", long, []string{"new file, +3000 -0 lines, 15000 bytes\n", "… cut here: 6018 more bytes in 1003 lines\n"}, 2002},
 		{"many bytes", "", strings.Repeat("x", 1<<20), []string{"… cut here: "}, 6},
 		{"binary before", "a\x00b", "text\n", []string{"replaces a file of 3 bytes that is not text or too large to compare, +1 -0 lines, 5 bytes\n", "+text\n"}, 5},
+		{"too many lines", "a\n" + strings.Repeat("\n", 60_000), strings.Repeat("b\n", 50_000), []string{"60001 lines from line 1 on become 50000, too many to compare, 60002 → 100000 bytes\n+b\n+b\n", "\n+b\n+… cut here: 96000 more bytes in 48000 lines\n"}, 2002},
+		{"large but like before", strings.Repeat("a\n", 2<<20) + "b\n", strings.Repeat("a\n", 2<<20) + "c\n", []string{"+1 -1 lines", "@@ -2097150,4 +2097150,4 @@\n a\n a\n a\n-b\n+c\n"}, 9},
 		{"nothing", "a\n", "a\n", []string{"no change: the file has this content already\n"}, 1},
 		{"two places", "1\n" + long + "2\n", "3\n" + long + "4\n", []string{"+2 -2 lines, 15004 → 15004 bytes\n", "-1\n+3\n", "-2\n+4\n"}, 15},
 	}
@@ -158,12 +160,75 @@ func TestPreviewF10(t *testing.T) {
 	}
 }
 
+// What a person sees is the whole change: applied to the old text it gives the new one.
+func FuzzPreview(f *testing.F) {
+	f.Add("a\nb\nc\nd\ne\nf\ng\nh\ni\n", "a\nb\nc\nd\ne\nF\ng\nh\ni\n")
+	f.Add("a\nb", "a\nb\n")
+	f.Add("1\n2\n3\n4\n5\n6", "1\n2\n3\n4\n5\n6\n7")
+	f.Add("x\nx\nx\nx\nx\nx\n", "x\nx\nx\nx\nx\n")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		if !isText([]byte(before)) || before == "" || before == after || strings.Contains(before+after, "\r") {
+			return
+		}
+		shown := preview("f", snapshot{exists: true, size: int64(len(before)), data: []byte(before)}, []byte(after))
+		_, patch, _ := strings.Cut(shown, "\n")
+		if strings.Contains(patch, "… cut here: ") {
+			return
+		}
+		got, err := applyPatch(before, patch)
+		if err != nil || got != after {
+			t.Errorf("%q with\n%s = %q, %v, want %q", before, patch, got, err, after)
+		}
+	})
+}
+
+// applyPatch is patch(1) for a unified diff, as strict as can be.
+func applyPatch(text, patch string) (string, error) {
+	old := strings.SplitAfter(text, "\n")
+	var out strings.Builder
+	at := 0
+	body := strings.SplitAfter(patch, "\n")
+	for i := 2; i < len(body) && body[i] != ""; i++ {
+		var from, count int
+		if _, err := fmt.Sscanf(body[i], "@@ -%d,%d", &from, &count); err == nil || strings.HasPrefix(body[i], "@@ -") {
+			if err != nil {
+				_, _ = fmt.Sscanf(body[i], "@@ -%d", &from)
+				count = 1
+			}
+			if count == 0 {
+				from++
+			}
+			for ; at < from-1; at++ {
+				out.WriteString(old[at])
+			}
+			continue
+		}
+		kind, line := body[i][0], body[i][1:]
+		if i+1 < len(body) && strings.HasPrefix(body[i+1], `\ No newline`) {
+			line = strings.TrimSuffix(line, "\n")
+		}
+		switch kind {
+		case '+':
+			out.WriteString(line)
+		case '-', ' ':
+			if at >= len(old) || old[at] != line {
+				return out.String(), fmt.Errorf("line %d is not %q", at+1, line)
+			}
+			at++
+			if kind == ' ' {
+				out.WriteString(line)
+			}
+		}
+	}
+	return out.String() + strings.Join(old[at:], ""), nil
+}
+
 func BenchmarkPreview(b *testing.B) {
-	for _, kb := range []int{10, 1000, 10_000} {
+	for _, kb := range []int{10, 750, 10_000} {
 		var before, after strings.Builder
 		for i := range kb << 10 / 16 {
 			fmt.Fprintf(&before, "line number %5d\n", i%997)
-			fmt.Fprintf(&after, "line number %5d\n", i%991)
+			fmt.Fprintf(&after, "line number %5d\n", i%991+1)
 		}
 		b.Run(fmt.Sprintf("all different %d KB", kb), func(b *testing.B) {
 			b.ReportAllocs()
