@@ -18,6 +18,9 @@ const truncated = "...[truncated]"
 // tailLimit is how much of an output a result keeps for the screen (DECISIONS 20).
 const tailLimit = 64 << 10
 
+// outputBytes is about how much a listing or a search gives, whatever the names and lines.
+const outputBytes = 20_000
+
 // envelope is what the model reads on success (D03).
 type envelope struct {
 	Timestamp timestamp `json:"harness_timestamp"`
@@ -70,10 +73,12 @@ func head(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
+	for back := 0; back < utf8.UTFMax && back <= limit; back++ {
+		if utf8.RuneStart(s[limit-back]) {
+			return s[:limit-back]
+		}
 	}
-	return s[:limit]
+	return s[:limit] // not UTF-8
 }
 
 // joinNotes makes one text of the remarks that are not empty.

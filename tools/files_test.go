@@ -1,0 +1,434 @@
+package tools
+
+import (
+	"encoding/json"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"buddy/agent/action"
+)
+
+// bench is a workspace in a temporary folder with the file tools.
+type bench struct {
+	t     testing.TB
+	ws    *Workspace
+	root  string
+	tools *Registry
+}
+
+type args = map[string]any
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	ws, err := NewWorkspace(t.TempDir(), func(path string) string {
+		if strings.HasPrefix(filepath.Base(path), ".env") {
+			return filepath.Base(path)
+		}
+		return ""
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{t, ws, ws.root, NewRegistry(Files(ws)...)}
+}
+
+func (b *bench) path(rel string) string { return filepath.Join(b.root, rel) }
+
+// put makes files, given as path, content, path, content, …
+func (b *bench) put(files ...string) {
+	b.t.Helper()
+	for f := range slices.Chunk(files, 2) {
+		if err := os.MkdirAll(filepath.Dir(b.path(f[0])), 0o755); err != nil {
+			b.t.Fatal(err)
+		}
+		if err := os.WriteFile(b.path(f[0]), []byte(f[1]), 0o644); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+func (b *bench) link(target, rel string) {
+	b.t.Helper()
+	if err := os.Symlink(target, b.path(rel)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) content(rel string) string {
+	b.t.Helper()
+	data, err := os.ReadFile(b.path(rel))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func callOf(name string, a args) Call {
+	full := args{"why": "a test"}
+	maps.Copy(full, a)
+	text, err := json.Marshal(full)
+	if err != nil {
+		panic(err)
+	}
+	return Call{ID: "c1", Name: name, Arguments: string(text)}
+}
+
+// plan plans a call; err is its error's text.
+func (b *bench) plan(name string, a args) (call Call, err string) {
+	b.t.Helper()
+	call = callOf(name, a)
+	tool, lookupErr := b.tools.Lookup(name)
+	if lookupErr != nil {
+		b.t.Fatal(lookupErr)
+	}
+	act, planErr := tool.Plan(call)
+	if planErr != nil {
+		if act != (action.Action{}) && name != "grep" && name != "glob" {
+			b.t.Errorf("%s: a failed plan says %+v", name, act)
+		}
+		return call, planErr.Error()
+	}
+	call.Planned = act
+	return call, ""
+}
+
+func (b *bench) run(call Call) Result {
+	b.t.Helper()
+	tool, err := b.tools.Lookup(call.Name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return tool.Run(b.t.Context(), call)
+}
+
+// do plans and runs a call as the runtime does. It returns what the model reads:
+// the text of the error, or the payload.
+func (b *bench) do(name string, a args) (payload map[string]any, err string) {
+	b.t.Helper()
+	call, err := b.plan(name, a)
+	if err != "" {
+		return nil, "Tool error: " + err
+	}
+	return b.finish(call)
+}
+
+func (b *bench) finish(call Call) (payload map[string]any, err string) {
+	b.t.Helper()
+	res := b.run(call)
+	if res.IsError {
+		return nil, res.Content
+	}
+	var env struct {
+		Result map[string]any `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(res.Content), &env); err != nil {
+		b.t.Fatal(err)
+	}
+	return env.Result, ""
+}
+
+// ok is do that must succeed.
+func (b *bench) ok(name string, a args) map[string]any {
+	b.t.Helper()
+	payload, err := b.do(name, a)
+	if err != "" {
+		b.t.Fatalf("%s(%v) = %s", name, a, err)
+	}
+	return payload
+}
+
+// fails is do that must fail with a text that has all of want.
+func (b *bench) fails(name string, a args, want ...string) {
+	b.t.Helper()
+	payload, err := b.do(name, a)
+	b.wantError(name, payload, err, want...)
+}
+
+func (b *bench) wantError(name string, payload map[string]any, err string, want ...string) {
+	b.t.Helper()
+	for _, w := range append([]string{"Tool error: "}, want...) {
+		if !strings.Contains(err, w) {
+			b.t.Errorf("%s = %v, error %q, want %q in it", name, payload, err, w)
+		}
+	}
+}
+
+// odd makes one of each kind of file that is no regular one.
+func (b *bench) odd() map[string]string {
+	b.t.Helper()
+	if err := unix.Mkfifo(b.path("fifo"), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.Mkdir(b.path("folder"), 0o700); err != nil {
+		b.t.Fatal(err)
+	}
+	odd := map[string]string{"fifo": "FIFO", "folder": "folder", "/dev/null": "device"}
+	if l, err := net.Listen("unix", b.path("s")); err == nil { // a long temp path allows none
+		b.t.Cleanup(func() { _ = l.Close() })
+		odd["s"] = "socket"
+	}
+	return odd
+}
+
+// Every tool asks for a reason, refuses what it does not know and says so before
+// anything happens (D02, D07).
+func TestArgumentsOfEveryToolD07(t *testing.T) {
+	b := newBench(t)
+	b.put("a.txt", "x\n")
+	valid := map[string]args{
+		"read_file": {"path": "a.txt"}, "write_file": {"path": "a.txt", "content": ""},
+		"edit_file": {"path": "a.txt", "old_string": "x", "new_string": "y"},
+		"list_dir":  {}, "glob": {"pattern": "*"}, "grep": {"pattern": "x"},
+	}
+	for _, def := range b.tools.Definitions() {
+		a, ok := valid[def.Name]
+		if !ok {
+			t.Errorf("no arguments for %s", def.Name)
+		}
+		with := func(k string, v any) args {
+			c := maps.Clone(a)
+			c[k] = v
+			return c
+		}
+		b.fails(def.Name, with("why", "  "), "invalid arguments: why: must not be blank")
+		b.fails(def.Name, with("why", nil), "invalid arguments: why: missing, expected string")
+		b.fails(def.Name, with("file", "b"), `invalid arguments: unknown argument "file" (have: `)
+		b.fails(def.Name, with("path", 7), "invalid arguments: path: expected string, got number 7")
+		b.fails(def.Name, with("path", "a\x00b"), `invalid arguments: path: "a\x00b" contains a control character`)
+		b.fails(def.Name, with("path", "a\x1b[2Jb"), "contains a control character")
+		b.fails(def.Name, with("path", strings.Repeat("a", maxPath+1)), "longer than 4096 bytes")
+		if res := b.run(callOf(def.Name, a)); !res.IsError || !strings.Contains(res.Content, "not planned") {
+			t.Errorf("%s without a plan = %+v", def.Name, res)
+		}
+	}
+	if got := b.content("a.txt"); got != "x\n" {
+		t.Errorf("the file is %q now", got)
+	}
+}
+
+func TestDefinitionsAreSmall(t *testing.T) {
+	b := newBench(t)
+	data, err := json.Marshal(b.tools.Definitions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", len(data))
+	if len(data) > 5<<10 {
+		t.Errorf("the definitions have %d bytes, want at most 5 KB", len(data))
+	}
+}
+
+func TestPlanTellsTheTruth(t *testing.T) {
+	b := newBench(t)
+	b.put("sub/a.txt", "one\ntwo\n")
+	b.link("sub", "link")
+	b.link("/etc", "sys")
+	if err := os.MkdirAll(filepath.Join(b.ws.home, ".ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.ok("read_file", args{"path": "sub/a.txt"})
+	tests := []struct {
+		name string
+		tool string
+		a    args
+		want action.Action
+	}{
+		{"read", "read_file", args{"path": "link/a.txt"}, action.Action{Kind: action.FileRead, Path: b.path("sub/a.txt"), Risk: action.Low}},
+		{"read what is missing", "read_file", args{"path": "link/none/b"}, action.Action{Kind: action.FileRead, Path: b.path("sub/none/b"), Risk: action.Low}},
+		{"dots are text", "read_file", args{"path": "link/../x/./y"}, action.Action{Kind: action.FileRead, Path: b.path("x/y"), Risk: action.Low}},
+		{"home", "read_file", args{"path": "~/x"}, action.Action{Kind: action.FileRead, Path: b.ws.home + "/x", Risk: action.Low}},
+		{"list", "list_dir", args{}, action.Action{Kind: action.FileRead, Path: b.root, Risk: action.Low}},
+		{"glob", "glob", args{"pattern": "*.go", "path": "/"}, action.Action{Kind: action.FileRead, Path: "/", Risk: action.Low, Preview: "*.go"}},
+		{"grep", "grep", args{"pattern": "x+", "path": "link"}, action.Action{Kind: action.FileRead, Path: b.path("sub"), Risk: action.Low, Preview: "x+"}},
+		{
+			"write new", "write_file",
+			args{"path": "new/b.txt", "content": "1\n2"},
+			action.Action{
+				Kind: action.FileWrite, Path: b.path("new/b.txt"), Risk: action.Medium, Mutation: true,
+				Preview: "new file, +2 -0 lines, 3 bytes\n--- /dev/null\n+++ new/b.txt\n@@ -0,0 +1,2 @@\n+1\n+2\n\\ No newline at end of file\n",
+			},
+		},
+		{
+			"overwrite", "write_file",
+			args{"path": "link/a.txt", "content": "one\n2\n"},
+			action.Action{
+				Kind: action.FileWrite, Path: b.path("sub/a.txt"), Risk: action.Medium, Mutation: true,
+				Preview: "+1 -1 lines, 8 → 6 bytes\n--- sub/a.txt\n+++ sub/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
+			},
+		},
+		{
+			"edit", "edit_file",
+			args{"path": "sub/a.txt", "old_string": "two", "new_string": "three"},
+			action.Action{
+				Kind: action.FileWrite, Path: b.path("sub/a.txt"), Risk: action.Medium, Mutation: true,
+				Preview: "+1 -1 lines, 8 → 10 bytes\n--- sub/a.txt\n+++ sub/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n",
+			},
+		},
+		{
+			"system folder D16", "write_file",
+			args{"path": "sys/buddy-test", "content": ""},
+			action.Action{
+				Kind: action.FileWrite, Path: realOf(t, "/etc") + "/buddy-test", Risk: action.High, Mutation: true,
+				Preview: "new file, +0 -0 lines, 0 bytes\n",
+			},
+		},
+		{
+			"keys D16", "write_file",
+			args{"path": "~/.ssh/authorized_keys", "content": ""},
+			action.Action{
+				Kind: action.FileWrite, Path: b.ws.home + "/.ssh/authorized_keys", Risk: action.High, Mutation: true,
+				Preview: "new file, +0 -0 lines, 0 bytes\n",
+			},
+		},
+		{
+			"git hook", "write_file",
+			args{"path": ".git/hooks/pre-commit", "content": ""},
+			action.Action{
+				Kind: action.FileWrite, Path: b.path(".git/hooks/pre-commit"), Risk: action.High, Mutation: true,
+				Preview: "new file, +0 -0 lines, 0 bytes\n",
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.want.Tool, tt.want.Target, tt.want.Why = tt.tool, "local", "a test"
+			call, err := b.plan(tt.tool, tt.a)
+			if err != "" || call.Planned != tt.want {
+				t.Errorf("Plan(%v) = %+v, %s\nwant %+v", tt.a, call.Planned, err, tt.want)
+			}
+		})
+	}
+	if _, err := os.Lstat(b.path("new")); err == nil {
+		t.Error("a plan made a folder")
+	}
+}
+
+func realOf(t *testing.T, path string) string {
+	t.Helper()
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return real
+}
+
+func TestPathsThatLeadNowhere(t *testing.T) {
+	b := newBench(t)
+	b.put("file", "x")
+	b.link("gone", "dangling")
+	b.link("b", "a")
+	b.link("a", "b")
+	b.put("odd\nname/x", "x")
+	b.link("odd\nname", "disguise")
+	tests := []struct{ path, want string }{
+		{"dangling", "leads to nothing"},
+		{"dangling/x", "leads to nothing"},
+		{"a", "too many links"},
+		{"file/x", "not a directory"},
+		{"disguise/x", "which contains a control character"},
+	}
+	for _, tt := range tests {
+		b.fails("read_file", args{"path": tt.path}, tt.want)
+		b.fails("write_file", args{"path": tt.path, "content": "x"}, tt.want)
+	}
+	b.fails("write_file", args{"path": "file/", "content": "x"}, "names a folder")
+	b.fails("read_file", args{"path": "none"}, "execution failed", "no such file")
+	b.fails("list_dir", args{"path": "none"}, "no such file")
+	b.fails("list_dir", args{"path": "file"}, "is not a folder")
+	b.fails("glob", args{"path": "file", "pattern": "*"}, "is not a folder")
+	b.fails("grep", args{"path": "none", "pattern": "x"}, "no such file")
+}
+
+// What was allowed is what is opened: a link that is put into the path between plan and
+// run leads nowhere (SPEC D16, DESIGN rule 3).
+func TestLinkSwappedBetweenPlanAndRun(t *testing.T) {
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "a.txt"), []byte("outside\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]args{
+		"read_file": {"path": "dir/a.txt"}, "write_file": {"path": "dir/a.txt", "content": "new\n"},
+		"edit_file": {"path": "dir/a.txt", "old_string": "inside", "new_string": "new"},
+		"list_dir":  {"path": "dir"}, "glob": {"path": "dir", "pattern": "*"}, "grep": {"path": "dir", "pattern": "outside"},
+	}
+	swaps := map[string]func(b *bench){
+		"folder": func(b *bench) {
+			must(t, os.Rename(b.path("dir"), b.path("moved")))
+			b.link(outside, "dir")
+		},
+		"file": func(b *bench) {
+			must(t, os.Remove(b.path("dir/a.txt")))
+			b.link(filepath.Join(outside, "a.txt"), "dir/a.txt")
+		},
+	}
+	for how, swap := range swaps {
+		for name, a := range calls {
+			t.Run(name+" "+how, func(t *testing.T) {
+				b := newBench(t)
+				b.put("dir/a.txt", "inside\n")
+				b.ok("read_file", args{"path": "dir/a.txt"})
+				call, err := b.plan(name, a)
+				if err != "" {
+					t.Fatal(err)
+				}
+				swap(b)
+				res := b.run(call)
+				if strings.Contains(res.Content, "outside\n") || strings.Contains(res.Content, `outside\n`) {
+					t.Errorf("%s read outside: %s", name, res.Content)
+				}
+				if _, byName := a["pattern"]; !res.IsError && how == "folder" || !res.IsError && !byName && name != "list_dir" {
+					t.Errorf("%s succeeded: %s", name, res.Content)
+				}
+				got, readErr := os.ReadFile(filepath.Join(outside, "a.txt"))
+				if readErr != nil || string(got) != "outside\n" {
+					t.Errorf("outside is %q, %v", got, readErr)
+				}
+			})
+		}
+	}
+}
+
+// A link in the arguments that is turned elsewhere after the plan changes nothing: the
+// planned file is used.
+func TestLinkTurnedBetweenPlanAndRun(t *testing.T) {
+	b := newBench(t)
+	b.put("one/a", "one", "two/a", "two")
+	b.link("one", "link")
+	call, err := b.plan("read_file", args{"path": "link/a"})
+	if err != "" {
+		t.Fatal(err)
+	}
+	must(t, os.Remove(b.path("link")))
+	b.link("two", "link")
+	if payload, err := b.finish(call); payload["content"] != "one" {
+		t.Errorf("read %v, %s, want what was planned", payload, err)
+	}
+}
+
+func TestOddFilesAreRefusedAtOnce(t *testing.T) {
+	b := newBench(t)
+	for path, kind := range b.odd() {
+		b.fails("read_file", args{"path": path}, "is a "+kind+", not a regular file")
+		b.fails("write_file", args{"path": path, "content": "x"}, "is a "+kind+", not a regular file")
+		b.fails("edit_file", args{"path": path, "old_string": "x", "new_string": "y"}, "is a "+kind)
+		if kind != "folder" {
+			b.fails("grep", args{"path": path, "pattern": "x"}, "is a "+kind)
+		}
+	}
+	b.ok("grep", args{"pattern": "x"})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

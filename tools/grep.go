@@ -1,0 +1,300 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
+
+const (
+	grepLimit = 100     // matching lines that grep gives
+	grepQueue = 32      // files that are open and wait for a worker
+	sniffed   = 8 << 10 // a NUL in so many first bytes makes a file binary
+	maxRegexp = 1000    // bytes of a pattern
+)
+
+//go:embed grep.md
+var grepText string
+
+type grepArgs struct {
+	Pattern    string `json:"pattern" blank:"ok"`
+	Path       string `json:"path,omitempty" desc:"folder or file, default: the workspace"`
+	Glob       string `json:"glob,omitempty" desc:"only files like this, e.g. *.go"`
+	IgnoreCase bool   `json:"ignore_case,omitempty"`
+	Context    int    `json:"context,omitempty" desc:"lines around a match" min:"0" max:"5"`
+	Why        string `json:"why" desc:"reason, shown to the user"`
+}
+
+// grepPayload is what the model gets.
+type grepPayload struct {
+	Matches string `json:"matches"` // path:line:text, path-line-text around it, -- between groups
+	Count   int    `json:"count"`   // matching lines in Matches
+	Note    string `json:"note,omitempty"`
+}
+
+type grep struct {
+	ws  *Workspace
+	def model.ToolDef
+}
+
+// NewGrep returns the tool grep: the lines of files that match a pattern, in the order
+// of their paths.
+func NewGrep(ws *Workspace) Tool {
+	return &grep{ws, define[grepArgs]("grep", grepText)}
+}
+
+func (t *grep) Definition() model.ToolDef { return t.def }
+
+func (t *grep) Plan(call Call) (action.Action, error) {
+	args, err := decode[grepArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if _, err := newSearch(t.ws, args); err != nil {
+		return action.Action{}, err
+	}
+	act, err := t.ws.planRead(t.def.Name, args.Path, args.Why)
+	act.Preview = args.Pattern
+	return act, err
+}
+
+func (t *grep) Run(ctx context.Context, call Call) Result {
+	args, err := decode[grepArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	s, err := newSearch(t.ws, args)
+	if err != nil {
+		return failure(err)
+	}
+	path, err := plannedPath(call)
+	if err != nil {
+		return failure(err)
+	}
+	if err := s.search(ctx, path); err != nil {
+		return failure(fmt.Errorf("searching stopped after %s: %w", plural(s.files, "file"), err))
+	}
+	payload := s.payload()
+	return success(payload, payload.Matches)
+}
+
+// search is one run of grep. Files are opened one after the other, in the order of
+// their paths, and read and searched by a few workers. When the workers have found
+// enough no more are opened; those that are open are finished, so that the result is
+// always the first matches in that order.
+type search struct {
+	matcher
+	ws    *Workspace
+	match func(rel string) bool // nil = every file
+	walk  walker
+	files int // opened so far
+
+	mu     sync.Mutex // guards what is below
+	hits   []fileHits
+	count  int // matching lines in hits
+	binary int
+	large  int
+	failed int
+	secret int
+}
+
+// fileHits are the lines found in one file, the index-th that was opened.
+type fileHits struct {
+	index int
+	path  string
+	lines []hit
+}
+
+func newSearch(ws *Workspace, args grepArgs) (*search, error) {
+	if args.Pattern == "" || len(args.Pattern) > maxRegexp {
+		return nil, invalid("pattern: must have 1 to %d bytes", maxRegexp)
+	}
+	expr := args.Pattern
+	if args.IgnoreCase {
+		expr = "(?i)" + expr
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, invalid("pattern: %v (the syntax is RE2)", err)
+	}
+	s := &search{ws: ws, matcher: matcher{re: re, context: args.Context}}
+	if prefix, _ := re.LiteralPrefix(); prefix != "" {
+		s.prefix = []byte(prefix)
+	}
+	if args.Glob != "" {
+		if s.match, err = compileGlob("glob", args.Glob); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// job is an open file for a worker, which closes it.
+type job struct {
+	index int
+	file  *os.File
+	size  int64
+}
+
+// errEnough ends a walk early.
+var errEnough = errors.New("enough matches")
+
+func (s *search) search(ctx context.Context, path string) error {
+	jobs := make(chan job, grepQueue)
+	var workers sync.WaitGroup
+	for range min(max(runtime.GOMAXPROCS(0), 2), 4) {
+		workers.Go(func() {
+			var buf []byte
+			for j := range jobs {
+				if ctx.Err() == nil {
+					buf = s.file(j, buf)
+				}
+				release(j.file)
+			}
+		})
+	}
+	err := s.feed(ctx, path, jobs)
+	close(jobs)
+	workers.Wait()
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+// feed opens the files to be searched.
+func (s *search) feed(ctx context.Context, path string, jobs chan<- job) error {
+	dir, err := openDir(path)
+	if err != nil { // perhaps a file; if not, its error tells more
+		f, info, err := openFile(path)
+		if err == nil {
+			jobs <- job{0, f, info.Size()}
+			s.files = 1
+		}
+		return err
+	}
+	s.walk.stop = func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.count > grepLimit {
+			return errEnough
+		}
+		return ctx.Err()
+	}
+	s.walk.visit = func(dir *os.File, rel string, e fs.DirEntry) error {
+		if !e.Type().IsRegular() || s.match != nil && !s.match(rel) {
+			return nil
+		}
+		if s.ws.secret(rel) != "" {
+			s.note(&s.secret)
+			return nil
+		}
+		f, info, err := openRegular(dir, e.Name())
+		if err != nil {
+			s.note(&s.failed)
+			return nil
+		}
+		jobs <- job{s.files, f, info.Size()}
+		s.files++
+		return nil
+	}
+	return s.walk.walk(dir, "", rulesAbove(path), 1)
+}
+
+func (s *search) note(counter *int) {
+	s.mu.Lock()
+	*counter++
+	s.mu.Unlock()
+}
+
+// file searches one file. It reads into buf and returns it for the next.
+func (s *search) file(j job, buf []byte) []byte {
+	if j.size > maxText {
+		s.note(&s.large)
+		return buf
+	}
+	data, err := readInto(buf, j.file, j.size)
+	switch {
+	case err != nil:
+		s.note(&s.failed)
+		return buf
+	case isBinary(data):
+		s.note(&s.binary)
+		return data
+	}
+	lines, count := s.find(data)
+	if count > 0 {
+		s.mu.Lock()
+		s.hits = append(s.hits, fileHits{j.index, s.ws.show(j.file.Name()), lines})
+		s.count += count
+		s.mu.Unlock()
+	}
+	return data
+}
+
+func (s *search) payload() grepPayload {
+	slices.SortFunc(s.hits, func(a, b fileHits) int { return a.index - b.index })
+	var out strings.Builder
+	count := 0
+	more := false
+	for _, f := range s.hits {
+		last := -1
+		for _, h := range f.lines {
+			if out.Len() > outputBytes || count == grepLimit && (h.match || h.number != last+1) {
+				more = true
+				break
+			}
+			if s.context > 0 && out.Len() > 0 && h.number != last+1 {
+				out.WriteString("--\n")
+			}
+			sep := "-"
+			if h.match {
+				sep = ":"
+				count++
+			}
+			fmt.Fprintf(&out, "%s%s%d%s%s\n", quoteName(f.path), sep, h.number, sep, h.text)
+			last = h.number
+		}
+		if more {
+			break
+		}
+	}
+	return grepPayload{Matches: out.String(), Count: count, Note: s.remarks(count, more)}
+}
+
+func (s *search) remarks(count int, more bool) string {
+	found := ""
+	switch {
+	case more:
+		found = fmt.Sprintf("there are more matches than these %d; narrow pattern, path or glob", count)
+	case count == 0:
+		found = "no match in " + plural(s.files, "file")
+	}
+	skipped := func(n int, why string) string {
+		if n == 0 {
+			return ""
+		}
+		return plural(n, "file") + " " + why
+	}
+	return joinNotes(found, skipped(s.secret, "not searched because of possible secrets; give one as path to ask for it"),
+		skipped(s.binary, "not searched: binary"), skipped(s.large, "not searched: over 10 MB"),
+		skipped(s.failed, "could not be read"), s.walk.note())
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,124 @@
+package tools
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// ignoreRule is one line of a .gitignore file.
+type ignoreRule struct {
+	dir      string // the folder of the file, with a / at the end
+	pattern  string
+	literal  bool // pattern has no special characters
+	anchored bool // pattern is for paths below dir, not for names at any depth
+	dirOnly  bool
+	negate   bool
+}
+
+// ignoreRules are the rules that hold in a folder, the strongest last. They are never
+// changed, so that folders can share them.
+type ignoreRules []ignoreRule
+
+// ignored reports whether git would leave the file at path out. Whoever walks does not
+// go into ignored folders, so their content needs no rule of its own.
+func (r ignoreRules) ignored(path string, isDir bool) bool {
+	for _, rule := range slices.Backward(r) {
+		if rule.matches(path, isDir) {
+			return !rule.negate
+		}
+	}
+	return false
+}
+
+func (r ignoreRule) matches(path string, isDir bool) bool {
+	if r.dirOnly && !isDir {
+		return false
+	}
+	name, ok := strings.CutPrefix(path, r.dir)
+	if !ok {
+		return false
+	}
+	if !r.anchored {
+		name = name[strings.LastIndexByte(name, '/')+1:]
+	}
+	if r.literal {
+		return name == r.pattern
+	}
+	return doublestar.MatchUnvalidated(r.pattern, name)
+}
+
+// with returns r and the rules of the .gitignore file in dir, if there is one.
+func (r ignoreRules) with(dir *os.File) ignoreRules {
+	f, info, err := openRegular(dir, ".gitignore")
+	if err != nil {
+		return r
+	}
+	defer release(f)
+	data, err := readInto(nil, f, min(info.Size(), maxText))
+	if err != nil {
+		return r // a file that can't be read rules nothing, as with git
+	}
+	base := strings.TrimSuffix(dir.Name(), "/") + "/"
+	all := slices.Clip(r)
+	for line := range strings.Lines(string(data)) {
+		if rule, ok := parseIgnore(strings.TrimRight(line, "\r\n"), base); ok {
+			all = append(all, rule)
+		}
+	}
+	return all
+}
+
+// braces are special to doublestar, but not to git.
+var braces = strings.NewReplacer("{", `\{`, "}", `\}`)
+
+func parseIgnore(line, dir string) (ignoreRule, bool) {
+	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
+		line = line[:len(line)-1]
+	}
+	if line == "" || line[0] == '#' {
+		return ignoreRule{}, false
+	}
+	rule := ignoreRule{dir: dir}
+	line, rule.negate = strings.CutPrefix(line, "!")
+	line, rule.dirOnly = strings.CutSuffix(line, "/")
+	rule.anchored = strings.Contains(line, "/")
+	line = strings.TrimPrefix(line, "/")
+	if strings.HasSuffix(line, "/**") {
+		line += "/*" // what is in the folder, not the folder
+	}
+	rule.literal = !strings.ContainsAny(line, `*?[\`)
+	rule.pattern = line
+	if !rule.literal {
+		rule.pattern = braces.Replace(line)
+	}
+	return rule, line != "" && doublestar.ValidatePattern(rule.pattern)
+}
+
+// rulesAbove returns the rules that the .gitignore files above the folder path set for
+// it: those of the folders from the top of its repository down.
+func rulesAbove(path string) ignoreRules {
+	var above []string
+	for at := path; ; at = filepath.Dir(at) {
+		if at != path {
+			above = append(above, at)
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			break
+		}
+		if at == filepath.Dir(at) {
+			return nil // not in a repository
+		}
+	}
+	var rules ignoreRules
+	for _, at := range slices.Backward(above) {
+		if dir, err := passDir(at, false); err == nil {
+			rules = rules.with(dir)
+			release(dir)
+		}
+	}
+	return rules
+}

@@ -1,0 +1,221 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
+
+const (
+	listLimit = 500     // entries that list_dir gives
+	maxNames  = 100_000 // entries of one folder that are read before they are sorted
+)
+
+//go:embed list_dir.md
+var listDirText string
+
+type listArgs struct {
+	Path  string `json:"path,omitempty" desc:"default: the workspace"`
+	Depth int    `json:"depth,omitempty" desc:"levels, default 1" min:"1" max:"3"`
+	Why   string `json:"why" desc:"reason, shown to the user"`
+}
+
+// listPayload is what the model gets: an entry a line, named relative to Path.
+type listPayload struct {
+	Path    string `json:"path"`
+	Entries string `json:"entries"`
+	Note    string `json:"note,omitempty"`
+}
+
+type listDir struct {
+	ws  *Workspace
+	def model.ToolDef
+}
+
+// NewListDir returns the tool list_dir: what is in a folder, to a depth of three.
+func NewListDir(ws *Workspace) Tool {
+	return &listDir{ws, define[listArgs]("list_dir", listDirText)}
+}
+
+func (t *listDir) Definition() model.ToolDef { return t.def }
+
+func (t *listDir) Plan(call Call) (action.Action, error) {
+	args, err := decode[listArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return t.ws.planRead(t.def.Name, args.Path, args.Why)
+}
+
+func (t *listDir) Run(ctx context.Context, call Call) Result {
+	args, err := decode[listArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	path, err := plannedPath(call)
+	if err != nil {
+		return failure(err)
+	}
+	l := listing{}
+	if err := l.list(ctx, path, max(args.Depth, 1)); err != nil {
+		return failure(err)
+	}
+	payload := listPayload{Path: t.ws.show(path), Entries: l.text()}
+	payload.Note = l.note() // knows what the text left out
+	return success(payload, payload.Entries)
+}
+
+// listing is a folder's content, filled level by level so that one large folder does
+// not push its neighbours out.
+type listing struct {
+	entries []listed
+	left    int // entries that did not fit
+	failed  int // folders that could not be read
+	huge    bool
+}
+
+type listed struct {
+	rel   string // relative to the folder that is listed
+	shown string
+}
+
+func (l *listing) list(ctx context.Context, path string, depth int) error {
+	level := []string{""}
+	for range depth {
+		var next []string
+		for _, rel := range level {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			below, err := l.folder(path, rel)
+			if err != nil && rel == "" {
+				return err
+			}
+			if err != nil {
+				l.failed++
+			}
+			next = append(next, below...)
+		}
+		level = next
+	}
+	return nil
+}
+
+// folder adds the entries of the folder rel of path and returns the folders in it.
+func (l *listing) folder(path, rel string) ([]string, error) {
+	dir, err := openDir(join(path, rel))
+	if err != nil {
+		return nil, err
+	}
+	defer release(dir)
+	entries, err := dir.ReadDir(maxNames)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	l.huge = l.huge || len(entries) == maxNames
+	slices.SortFunc(entries, byName)
+	var folders []string
+	for _, e := range entries {
+		if len(l.entries) == listLimit {
+			l.left++
+			continue
+		}
+		at := join(rel, e.Name())
+		l.entries = append(l.entries, listed{at, quoteName(at) + describe(dir, e)})
+		if e.IsDir() && e.Name() != ".git" {
+			folders = append(folders, at)
+		}
+	}
+	return folders, nil
+}
+
+func byName(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) }
+
+// join puts / between two parts unless one is empty.
+func join(dir, name string) string {
+	if dir == "" || name == "" {
+		return dir + name
+	}
+	return strings.TrimSuffix(dir, "/") + "/" + name
+}
+
+// quoteName makes names that would break a line or are no text readable.
+func quoteName(name string) string {
+	if q := strconv.Quote(name); q != `"`+name+`"` {
+		return q
+	}
+	return name
+}
+
+// describe returns what is shown behind the name of e, an entry of dir.
+func describe(dir *os.File, e fs.DirEntry) string {
+	if e.IsDir() {
+		return "/"
+	}
+	var st unix.Stat_t
+	if unix.Fstatat(int(dir.Fd()), e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return " (gone)"
+	}
+	mode := modeOf(&st)
+	switch {
+	case mode.IsRegular():
+		return fmt.Sprintf(" %d", st.Size)
+	case mode&fs.ModeSymlink != 0:
+		target := make([]byte, maxPath)
+		n, err := unix.Readlinkat(int(dir.Fd()), e.Name(), target)
+		if err != nil {
+			return " -> ?"
+		}
+		return " -> " + quoteName(string(target[:n]))
+	default:
+		return " (" + fileKind(mode) + ")"
+	}
+}
+
+// text lists the entries so that what is in a folder follows it, and counts those that
+// do not fit.
+func (l *listing) text() string {
+	slices.SortFunc(l.entries, func(a, b listed) int {
+		return slices.Compare(strings.Split(a.rel, "/"), strings.Split(b.rel, "/"))
+	})
+	var b strings.Builder
+	for i, e := range l.entries {
+		if b.Len()+len(e.shown) > outputBytes {
+			l.left += len(l.entries) - i
+			break
+		}
+		b.WriteString(e.shown)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func (l *listing) note() string {
+	var left, failed, huge string
+	if l.left > 0 {
+		left = fmt.Sprintf("%d more entries are not shown; list a folder below, or use glob", l.left)
+	}
+	if l.failed > 0 {
+		failed = fmt.Sprintf("%d folders could not be read", l.failed)
+	}
+	if l.huge {
+		huge = fmt.Sprintf("only the first %d names of a folder were looked at", maxNames)
+	}
+	if len(l.entries) == 0 {
+		return joinNotes("the folder is empty", failed)
+	}
+	return joinNotes(left, huge, failed)
+}

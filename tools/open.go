@@ -1,0 +1,237 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A plan names the real path of a file. Between the plan and the run a person may
+// think for minutes, and anything on the machine may put a symbolic link into that
+// path. So a run opens it one name at a time from /, each relative to the folder opened
+// before and none of them through a link: what is opened is what was planned, or it is
+// an error. Folders are opened for passing through only, which asks for no more rights
+// than the kernel's own walk.
+
+// readWait bounds reading from files that wait for data although they look regular,
+// such as /proc/kmsg.
+const readWait = 5 * time.Second
+
+// openat is openat(2) for names that are no links. The file closes on exec.
+func openat(dir *os.File, name string, flags int) (*os.File, error) {
+	at, path := unix.AT_FDCWD, name
+	if dir != nil {
+		at, path = int(dir.Fd()), filepath.Join(dir.Name(), name)
+	}
+	for {
+		fd, err := unix.Openat(at, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		default:
+			return os.NewFile(uintptr(fd), path), nil
+		}
+	}
+}
+
+// release closes a file that nothing was written to: there is no error to tell anyone.
+func release(f *os.File) { _ = f.Close() }
+
+// passDir opens the folder path for passing through. With create, missing folders are
+// made.
+func passDir(path string, create bool) (*os.File, error) {
+	dir, err := openat(nil, "/", passThrough|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if name == "" {
+			continue
+		}
+		next, err := openat(dir, name, passThrough|unix.O_DIRECTORY)
+		if create && errors.Is(err, fs.ErrNotExist) {
+			if err := unix.Mkdirat(int(dir.Fd()), name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+				release(dir)
+				return nil, &fs.PathError{Op: "make", Path: filepath.Join(dir.Name(), name), Err: err}
+			}
+			next, err = openat(dir, name, passThrough|unix.O_DIRECTORY)
+		}
+		release(dir)
+		if err != nil {
+			return nil, swapped(err)
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+// swapped explains the errors that mean a link where the plan saw a folder.
+func swapped(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) && (errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)) {
+		return fmt.Errorf("%q is not a folder, or was made a symbolic link since the call was planned", p.Path)
+	}
+	return err
+}
+
+// openDir opens the folder at the planned path for listing.
+func openDir(path string) (*os.File, error) {
+	parent, err := passDir(filepath.Dir(path), false)
+	if err != nil {
+		return nil, err
+	}
+	defer release(parent)
+	dir, err := openat(parent, filepath.Base(path), unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, swapped(err)
+	}
+	return dir, nil
+}
+
+// openFile opens the regular file at the planned path for reading.
+func openFile(path string) (*os.File, fs.FileInfo, error) {
+	parent, err := passDir(filepath.Dir(path), false)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release(parent)
+	return openRegular(parent, filepath.Base(path))
+}
+
+// openRegular opens the regular file name of dir for reading. Anything else is refused
+// before it is opened, for opening a FIFO or a device may block or do something.
+func openRegular(dir *os.File, name string) (*os.File, fs.FileInfo, error) {
+	if err := mustBeRegular(dir, name); err != nil {
+		return nil, nil, err
+	}
+	// O_NONBLOCK is for the FIFO that took the file's place just now.
+	f, err := openat(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = notRegular(f.Name(), info.Mode())
+	}
+	if err != nil {
+		release(f)
+		return nil, nil, err
+	}
+	_ = f.SetReadDeadline(time.Now().Add(readWait)) // not supported where reading never waits
+	return f, info, nil
+}
+
+// mustBeRegular returns an error unless name in dir is a regular file.
+func mustBeRegular(dir *os.File, name string) error {
+	var st unix.Stat_t
+	path := filepath.Join(dir.Name(), name)
+	if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	if mode := modeOf(&st); !mode.IsRegular() {
+		return notRegular(path, mode)
+	}
+	return nil
+}
+
+func modeOf(st *unix.Stat_t) fs.FileMode {
+	mode := fs.FileMode(st.Mode & 0o777)
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		mode |= fs.ModeDir
+	case unix.S_IFLNK:
+		mode |= fs.ModeSymlink
+	case unix.S_IFIFO:
+		mode |= fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		mode |= fs.ModeSocket
+	default:
+		mode |= fs.ModeDevice
+	}
+	return mode
+}
+
+// fileKind names what a mode says a file is.
+func fileKind(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "regular file"
+	case mode.IsDir():
+		return "folder"
+	case mode&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "FIFO"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	default:
+		return "device"
+	}
+}
+
+func notRegular(path string, mode fs.FileMode) error {
+	hint := ""
+	if mode.IsDir() {
+		hint = "; list_dir shows what is in it"
+	}
+	return fmt.Errorf("%q is a %s, not a regular file%s", path, fileKind(mode), hint)
+}
+
+// snapshot is what was in a file at one moment.
+type snapshot struct {
+	exists bool
+	size   int64
+	data   []byte // all of it, unless it is larger than maxText
+}
+
+// whole reports whether data is all that is in the file.
+func (s snapshot) whole() bool { return s.size <= maxText }
+
+// snap reads the regular file at the planned path. A missing file is no error.
+func snap(path string) (snapshot, error) {
+	f, info, err := openFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return snapshot{}, nil
+	}
+	if err != nil {
+		return snapshot{}, err
+	}
+	defer release(f)
+	s := snapshot{exists: true, size: info.Size()}
+	if s.size > maxText {
+		return s, nil
+	}
+	if s.data, err = readInto(nil, f, s.size); err != nil {
+		return snapshot{}, fmt.Errorf("%q: %w", path, cause(err))
+	}
+	s.size = int64(len(s.data)) // what /proc says of its files' sizes is 0
+	return s, nil
+}
+
+// readInto reads all that is left of r, but not more than one byte above maxText, into
+// the memory of buf if that is large enough. size is what to expect.
+func readInto(buf []byte, r io.Reader, size int64) ([]byte, error) {
+	buf = slices.Grow(buf[:0], int(size)+1) // one more, to see the end
+	for {
+		n, err := r.Read(buf[len(buf):min(cap(buf), maxText+1)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case errors.Is(err, io.EOF) || len(buf) > maxText:
+			return buf, nil
+		case err != nil:
+			return nil, err
+		case len(buf) == cap(buf):
+			buf = slices.Grow(buf, 4096)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unicode"
+
+	"buddy/agent/action"
+)
+
+const (
+	// maxText is how large a file is handled as text: edited, compared, searched.
+	maxText = 10 << 20
+	// maxPath is longer than any path that the systems we run on accept.
+	maxPath = 4096
+	// maxSeen bounds what a workspace remembers of read files. Beyond it everything is
+	// forgotten, and the model has to read again what it wants to edit.
+	maxSeen = 10_000
+)
+
+// Workspace is where the file tools of one session work: the folder that relative
+// paths start from, and what the model has read so far. It is safe for concurrent use
+// and shared by all file tools of the session.
+type Workspace struct {
+	root   string // absolute, symbolic links resolved
+	home   string // of the person; empty if unknown
+	secret func(path string) string
+
+	writing sync.Mutex // held from reading a file that is to be replaced to the end of it
+
+	seenMu sync.Mutex
+	seen   map[string]uint64 // path -> checksum of what the model last read or wrote
+	seed   maphash.Seed
+}
+
+// NewWorkspace returns a workspace at the folder root. secret returns the part of a
+// path that may hold secrets, or ""; a search leaves such files out, because nobody
+// was asked about them by name.
+func NewWorkspace(root string, secret func(path string) string) (*Workspace, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("workspace %q: %w", root, err)
+	}
+	resolved, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return nil, fmt.Errorf("workspace %q: %w", root, err)
+	}
+	home, err := os.UserHomeDir()
+	if err == nil {
+		if at, err := filepath.EvalSymlinks(home); err == nil {
+			home = at
+		}
+	}
+	return &Workspace{root: resolved, home: home, secret: secret, seen: make(map[string]uint64), seed: maphash.MakeSeed()}, nil
+}
+
+// Files returns all tools that work on the files of ws, in the order that a model is
+// offered them.
+func Files(ws *Workspace) []Tool {
+	return []Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
+}
+
+// resolve returns the real path that arg names: absolute, without symbolic links. Of a
+// file that does not exist yet, the part that does is resolved. An error says what the
+// model should change, and tells nothing of a file but that there is one.
+//
+// The path is cleaned as text first, as D16 has it: "link/../x" is x beside the link.
+func (w *Workspace) resolve(arg string) (string, error) {
+	if len(arg) > maxPath {
+		return "", invalid("path: longer than %d bytes", maxPath)
+	}
+	if strings.ContainsFunc(arg, unicode.IsControl) {
+		return "", invalid("path: %q contains a control character", clip(arg, 200))
+	}
+	path := arg
+	switch {
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		if w.home == "" {
+			return "", invalid("path: %q: the home folder is not known", clip(arg, 200))
+		}
+		path = filepath.Join(w.home, path[1:])
+	case !filepath.IsAbs(path):
+		path = filepath.Join(w.root, path)
+	}
+	path, err := realPath(filepath.Clean(path))
+	if err != nil {
+		return "", failed(err)
+	}
+	if strings.ContainsFunc(path, unicode.IsControl) {
+		return "", invalid("path: %q leads to %q, which contains a control character", clip(arg, 200), clip(path, 200))
+	}
+	return path, nil
+}
+
+// realPath resolves the symbolic links of an absolute, clean path. Names at its end
+// that do not exist stay as they are.
+func realPath(path string) (string, error) {
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		resolved, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(resolved, rest), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("%q: %w", path, cause(err))
+		}
+		if _, err := os.Lstat(at); err == nil {
+			return "", fmt.Errorf("%q: the symbolic link %q leads to nothing", path, at)
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%q: %w", path, fs.ErrNotExist)
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// show returns path as the model should use it: relative inside the workspace.
+func (w *Workspace) show(path string) string {
+	rel, err := filepath.Rel(w.root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return path
+	}
+	return rel
+}
+
+// planRead is the plan of a tool that only reads path; "" is the workspace itself.
+func (w *Workspace) planRead(tool, path, why string) (action.Action, error) {
+	if path == "" {
+		path = w.root
+	}
+	path, err := w.resolve(path)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return action.Action{Kind: action.FileRead, Tool: tool, Target: "local", Path: path, Why: why, Risk: action.Low}, nil
+}
+
+// systemDirs are folders of the operating system; a change there may break the machine
+// or give somebody rights on it (D16).
+var systemDirs = []string{
+	"/etc", "/bin", "/sbin", "/usr", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys",
+	"/System", "/Library", "/private/etc",
+}
+
+// homeDirs are the folders below the home folder that hold keys (D16).
+var homeDirs = []string{".ssh", ".gnupg", ".aws"}
+
+// writeRisk says how much harm a change of path can do. What is in a .git folder can
+// be run by the next git command.
+func (w *Workspace) writeRisk(path string) action.Risk {
+	for _, dir := range systemDirs {
+		if within(dir, path) {
+			return action.High
+		}
+	}
+	for _, dir := range homeDirs {
+		if w.home != "" && within(filepath.Join(w.home, dir), path) {
+			return action.High
+		}
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if strings.EqualFold(name, ".git") {
+			return action.High
+		}
+	}
+	return action.Medium
+}
+
+// within reports whether path is dir or below it. Case does not count, as on macOS.
+func within(dir, path string) bool {
+	if len(path) < len(dir) || !strings.EqualFold(path[:len(dir)], dir) {
+		return false
+	}
+	return len(path) == len(dir) || path[len(dir)] == '/'
+}
+
+// saw remembers what the model knows to be in the file at path.
+func (w *Workspace) saw(path string, data []byte) {
+	w.seenMu.Lock()
+	defer w.seenMu.Unlock()
+	if len(w.seen) >= maxSeen {
+		clear(w.seen)
+	}
+	w.seen[path] = maphash.Bytes(w.seed, data)
+}
+
+// check compares data, what is in the file at path now, with what the model last saw
+// there. known is false if it never read or wrote the file.
+func (w *Workspace) check(path string, data []byte) (known, same bool) {
+	w.seenMu.Lock()
+	defer w.seenMu.Unlock()
+	sum, known := w.seen[path]
+	return known, known && sum == maphash.Bytes(w.seed, data)
+}
+
+// plannedPath returns the path that was allowed.
+func plannedPath(call Call) (string, error) {
+	if !filepath.IsAbs(call.Planned.Path) {
+		return "", fmt.Errorf("%w: the call of %s was not planned", ErrExecution, call.Name)
+	}
+	return call.Planned.Path, nil
+}
+
+// cause strips the operation and path that the os package puts before an error: our
+// errors name the path themselves.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,254 @@
+package tools
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
+
+// readLimit is how many bytes of a file read_file gives at most (D04).
+const readLimit = 8000
+
+//go:embed read_file.md
+var readFileText string
+
+type readArgs struct {
+	Path   string `json:"path" desc:"absolute, or relative to the workspace"`
+	Offset int    `json:"offset,omitempty" desc:"first line, from 1" min:"1"`
+	Limit  int    `json:"limit,omitempty" desc:"number of lines" min:"1"`
+	Why    string `json:"why" desc:"reason, shown to the user"`
+}
+
+// readPayload is what the model gets. Content has LF line ends and no byte order mark
+// whatever the file has; Note tells.
+type readPayload struct {
+	Path    string `json:"path"`
+	Lines   string `json:"lines,omitempty"` // "12-40" or "12-40 of 900"
+	Bytes   int64  `json:"bytes"`           // of the file
+	Content string `json:"content"`
+	Note    string `json:"note,omitempty"`
+}
+
+type readFile struct {
+	ws  *Workspace
+	def model.ToolDef
+}
+
+// NewReadFile returns the tool read_file: the lines of a text file, at most 8000 bytes
+// a call (D15). Of a file of any size it reads only up to what was asked for.
+func NewReadFile(ws *Workspace) Tool {
+	return &readFile{ws, define[readArgs]("read_file", readFileText)}
+}
+
+func (t *readFile) Definition() model.ToolDef { return t.def }
+
+func (t *readFile) Plan(call Call) (action.Action, error) {
+	args, err := decode[readArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return t.ws.planRead(t.def.Name, args.Path, args.Why)
+}
+
+func (t *readFile) Run(ctx context.Context, call Call) Result {
+	args, err := decode[readArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	path, err := plannedPath(call)
+	if err != nil {
+		return failure(err)
+	}
+	payload, err := t.read(ctx, path, args)
+	if err != nil {
+		return failure(err)
+	}
+	return success(payload, payload.Content)
+}
+
+func (t *readFile) read(ctx context.Context, path string, args readArgs) (readPayload, error) {
+	f, info, err := openFile(path)
+	if err != nil {
+		return readPayload{}, err
+	}
+	defer release(f)
+	payload := readPayload{Path: t.ws.show(path), Bytes: info.Size()}
+	var from io.Reader = f
+	total := 0 // lines, if they were counted
+	var data []byte
+	if info.Size() <= maxText {
+		if data, err = readInto(nil, f, info.Size()); err != nil {
+			return payload, fmt.Errorf("%q: %w", payload.Path, cause(err))
+		}
+		payload.Bytes = int64(len(data))
+		total = countLines(data)
+		from = bytes.NewReader(data)
+	}
+	p := page{offset: max(args.Offset, 1), limit: args.Limit}
+	if err := p.read(ctx, from); err != nil {
+		return payload, t.explain(payload, err, f)
+	}
+	if data != nil && len(data) <= maxText {
+		t.ws.saw(path, data)
+	}
+	p.fill(&payload, total)
+	return payload, nil
+}
+
+// explain turns errNotText into what the file is instead.
+func (t *readFile) explain(p readPayload, err error, f *os.File) error {
+	if errors.Is(err, ErrArguments) {
+		return err
+	}
+	if !errors.Is(err, errNotText) {
+		return fmt.Errorf("%q: %w", p.Path, cause(err))
+	}
+	start := make([]byte, 512)
+	n, _ := f.ReadAt(start, 0) // what can't be read now has no known type
+	return fmt.Errorf("%q is not UTF-8 text: %d bytes of %s", p.Path, p.Bytes, http.DetectContentType(start[:n]))
+}
+
+func countLines(data []byte) int {
+	n := bytes.Count(data, []byte("\n"))
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+var errNotText = errors.New("not text")
+
+// page reads some lines of a text. It holds no more of it than it gives.
+type page struct {
+	offset, limit int // first line from 1; number of lines, 0 = as many as fit
+
+	text  []byte
+	lines int  // number of lines in text
+	more  bool // there is text behind
+	cut   bool // the first line alone is too long, text is its beginning
+}
+
+func (p *page) read(ctx context.Context, from io.Reader) error {
+	in := bufio.NewReaderSize(from, 64<<10)
+	if err := skipLines(ctx, in, p.offset-1); err != nil {
+		return err
+	}
+	for !p.cut && (p.limit == 0 || p.lines < p.limit) {
+		if more, err := p.add(in); err != nil {
+			return err
+		} else if !more {
+			break
+		}
+	}
+	_, err := in.Peek(1)
+	p.more = err == nil
+	switch {
+	case !isText(p.text):
+		return errNotText
+	case p.lines == 0 && p.offset > 1:
+		return pastEnd(p.offset, p.offset-1)
+	default:
+		return nil
+	}
+}
+
+// add takes the next line if there is one and it fits; the first line is cut to fit.
+func (p *page) add(in *bufio.Reader) (bool, error) {
+	room := readLimit - len(p.text)
+	line, err := in.Peek(room + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end+1]
+	}
+	if len(line) > room && p.lines == 0 {
+		line = line[:len(head(string(line), room))]
+		p.cut = true
+	}
+	if len(line) == 0 || len(line) > room {
+		return false, nil
+	}
+	p.text = append(p.text, line...)
+	p.lines++
+	_, _ = in.Discard(len(line)) // it was peeked at, so it is there
+	return true, nil
+}
+
+func pastEnd(offset, lines int) error {
+	return invalid("offset: %d, but the file has %d lines", offset, lines)
+}
+
+// skipLines reads n lines away. They must not hold a NUL, so that the search for a line
+// in a large binary file ends early.
+func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
+	for skipped := 0; skipped < n; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		piece, err := in.ReadSlice('\n')
+		if bytes.IndexByte(piece, 0) >= 0 {
+			return errNotText
+		}
+		switch {
+		case err == nil:
+			skipped++
+		case errors.Is(err, bufio.ErrBufferFull): // the line goes on
+		case errors.Is(err, io.EOF):
+			if len(piece) > 0 {
+				skipped++
+			}
+			return pastEnd(n+1, skipped)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+const byteOrderMark = "\ufeff"
+
+// fill puts what was read into the payload. total is the number of lines of the whole
+// file, 0 if not known.
+func (p *page) fill(to *readPayload, total int) {
+	text, note := string(p.text), ""
+	last := p.offset + p.lines - 1
+	switch {
+	case to.Bytes == 0 && p.lines == 0:
+		note = "the file is empty"
+	case p.cut && p.more:
+		note = fmt.Sprintf("line %d is too long and was cut after %d bytes; grep finds parts of it", last, len(p.text))
+	case p.more:
+		note = fmt.Sprintf("read on with offset=%d", last+1)
+	}
+	marks := ""
+	if p.offset == 1 && strings.HasPrefix(text, byteOrderMark) {
+		text = text[len(byteOrderMark):]
+		marks = "a byte order mark at the start is not shown"
+	}
+	ends := ""
+	if strings.Contains(text, "\r\n") {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+		ends = "line ends are CRLF, shown as LF; edit_file keeps them"
+	}
+	if p.more && (p.cut || p.limit == 0 || p.lines < p.limit) {
+		text += truncated
+	}
+	if p.lines > 0 {
+		to.Lines = fmt.Sprintf("%d-%d", p.offset, last)
+		if total > 0 {
+			to.Lines += fmt.Sprintf(" of %d", total)
+		}
+	}
+	to.Content, to.Note = text, joinNotes(note, marks, ends)
+}

@@ -1,0 +1,149 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "line %d\n", i+1)
+	}
+	return b.String()
+}
+
+func TestReadFileD15(t *testing.T) {
+	exact := strings.Repeat("1234567\n", readLimit/8)
+	tests := []struct {
+		name    string
+		file    string
+		a       args
+		content string
+		lines   any // nil = none
+		note    any
+	}{
+		{"whole", "a\nb\n", args{}, "a\nb\n", "1-2 of 2", nil},
+		{"no final newline", "a\nb", args{}, "a\nb", "1-2 of 2", nil},
+		{"empty", "", args{}, "", nil, "the file is empty"},
+		{"only a newline", "\n", args{}, "\n", "1-1 of 1", nil},
+		{"offset", "a\nb\nc\n", args{"offset": 2}, "b\nc\n", "2-3 of 3", nil},
+		{"limit", "a\nb\nc\n", args{"offset": 2, "limit": 1}, "b\n", "2-2 of 3", "read on with offset=3"},
+		{"limit at the end", "a\nb", args{"limit": 2}, "a\nb", "1-2 of 2", nil},
+		{"exactly the limit D04", exact, args{}, exact, "1-1000 of 1000", nil},
+		{"one more D04", exact + "x", args{}, exact + truncated, "1-1000 of 1001", "read on with offset=1001"},
+		{"line does not fit", exact[:readLimit-8] + "123456789\n", args{}, exact[:readLimit-8] + truncated, "1-999 of 1000", "read on with offset=1000"},
+		{"long line", strings.Repeat("x", 9000) + "\nb\n", args{}, strings.Repeat("x", readLimit) + truncated, "1-1 of 2", "line 1 is too long and was cut after 8000 bytes; grep finds parts of it"},
+		{"long line cut in a character", strings.Repeat("x", readLimit-1) + "é\n", args{}, strings.Repeat("x", readLimit-1) + truncated, "1-1 of 1", "line 1 is too long and was cut after 7999 bytes; grep finds parts of it"},
+		{"after a long line", strings.Repeat("x", 200_000) + "\nb\n", args{"offset": 2}, "b\n", "2-2 of 2", nil},
+		{"CRLF", "a\r\nb\r\n", args{}, "a\nb\n", "1-2 of 2", "line ends are CRLF, shown as LF; edit_file keeps them"},
+		{"BOM", "\ufeffa\n", args{}, "a\n", "1-1 of 1", "a byte order mark at the start is not shown"},
+		{"escape sequences are text", "\x1b[31mred\x1b[0m\n", args{}, "\x1b[31mred\x1b[0m\n", "1-1 of 1", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.put("ünï 文/f.txt", tt.file)
+			tt.a["path"] = "ünï 文/f.txt"
+			got := b.ok("read_file", tt.a)
+			if got["content"] != tt.content || got["lines"] != tt.lines || got["note"] != tt.note || got["path"] != tt.a["path"] || got["bytes"] != float64(len(tt.file)) {
+				t.Errorf("read = %.300v\nwant %.100q %v %v", got, tt.content, tt.lines, tt.note)
+			}
+		})
+	}
+}
+
+// Reading page by page with the offsets that the notes give shows the whole file.
+func TestReadFileInPages(t *testing.T) {
+	b := newBench(t)
+	whole := numbered(5000)
+	b.put("f", whole)
+	var got strings.Builder
+	offset := 1
+	for range 20 {
+		page := b.ok("read_file", args{"path": "f", "offset": offset})
+		got.WriteString(strings.TrimSuffix(page["content"].(string), truncated))
+		note, more := page["note"].(string)
+		if !more {
+			break
+		}
+		if _, err := fmt.Sscanf(note, "read on with offset=%d", &offset); err != nil {
+			t.Fatalf("note %q: %v", note, err)
+		}
+	}
+	if got.String() != whole {
+		t.Errorf("the pages have %d bytes, the file %d", got.Len(), len(whole))
+	}
+}
+
+func TestReadFileRefuses(t *testing.T) {
+	b := newBench(t)
+	b.put("png", "\x89PNG\r\n\x1a\n\x00\x00", "latin1", "caf\xe9\n", "utf16", "\xff\xfea\x00", "two", "a\nb\n",
+		"late", strings.Repeat("a\n", 10)+"\x00\n", "empty", "")
+	b.fails("read_file", args{"path": "png"}, "is not UTF-8 text: 10 bytes of image/png")
+	b.fails("read_file", args{"path": "latin1"}, "is not UTF-8 text: 5 bytes of")
+	b.fails("read_file", args{"path": "utf16"}, "is not UTF-8 text: 4 bytes of text/plain; charset=utf-16le")
+	b.fails("read_file", args{"path": "late", "offset": 11}, "is not UTF-8 text")
+	b.fails("read_file", args{"path": "two", "offset": 3}, "invalid arguments: offset: 3, but the file has 2 lines")
+	b.fails("read_file", args{"path": "two", "offset": 99}, "offset: 99, but the file has 2 lines")
+	b.fails("read_file", args{"path": "empty", "offset": 2}, "offset: 2, but the file has 0 lines")
+	b.fails("read_file", args{"path": "two", "offset": 0}, "offset: expected integer of at least 1, got 0")
+}
+
+// sparse makes a file of 5 GB that begins with text and is zero behind.
+func (b *bench) sparse(rel, text string) {
+	b.t.Helper()
+	b.put(rel, text)
+	if err := os.Truncate(b.path(rel), 5<<30); err != nil {
+		b.t.Skipf("no sparse files here: %v", err)
+	}
+}
+
+func TestReadHugeFileReadsOnlyWhatIsAsked(t *testing.T) {
+	b := newBench(t)
+	b.sparse("huge", numbered(3000))
+	began := time.Now()
+	got := b.ok("read_file", args{"path": "huge", "offset": 2000, "limit": 2})
+	if got["content"] != "line 2000\nline 2001\n" || got["lines"] != "2000-2001" || got["bytes"] != float64(5<<30) {
+		t.Errorf("read = %v", got)
+	}
+	b.fails("read_file", args{"path": "huge", "offset": 4000}, "is not UTF-8 text: 5368709120 bytes of text/plain")
+	b.sparse("zeros", "")
+	b.fails("read_file", args{"path": "zeros"}, "5368709120 bytes of application/octet-stream")
+	b.fails("edit_file", args{"path": "huge", "old_string": "a", "new_string": "b"}, "more than the 10485760 that can be edited")
+	if got := b.ok("grep", args{"pattern": "line"}); got["count"] != 0.0 || got["note"] != "no match in 2 files; 2 files not searched: over 10 MB" {
+		t.Errorf("grep = %v", got)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if _, err := b.plan("write_file", args{"path": "huge", "content": "x\n"}); err != "" {
+		t.Errorf("plan: %s", err)
+	}
+}
+
+func TestReadStopsWhenCancelled(t *testing.T) {
+	b := newBench(t)
+	b.put("f", strings.Repeat("x\n", 6<<20))
+	call, err := b.plan("read_file", args{"path": "f", "offset": 5 << 20})
+	if err != "" {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, name := range []string{"read_file", "list_dir", "glob", "grep"} {
+		tool, _ := b.tools.Lookup(name)
+		if name != "read_file" {
+			if call, err = b.plan(name, map[string]args{"list_dir": {}, "glob": {"pattern": "*"}, "grep": {"pattern": "x"}}[name]); err != "" {
+				t.Fatal(err)
+			}
+		}
+		if res := tool.Run(ctx, call); !res.IsError || !strings.Contains(res.Content, "context canceled") {
+			t.Errorf("%s = %.100s", name, res.Content)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package tools
+
+import (
+	"io/fs"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// walker visits the files of a folder in the order of their paths. It leaves out .git
+// and what .gitignore files name, and follows no symbolic link.
+type walker struct {
+	// visit gets each entry that is no folder; dir is open during the call only. An
+	// error of it ends the walk.
+	visit  func(dir *os.File, rel string, e fs.DirEntry) error
+	stop   func() error // asked before each entry
+	failed int          // folders that could not be read
+}
+
+// maxDepth bounds the folders that are open at the same time.
+const maxDepth = 100
+
+// walk visits what is in dir and closes it.
+func (w *walker) walk(dir *os.File, rel string, rules ignoreRules, depth int) error {
+	defer release(dir)
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		w.failed++
+	}
+	slices.SortFunc(entries, byName)
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".gitignore" }) {
+		rules = rules.with(dir)
+	}
+	for _, e := range entries {
+		if err := w.stop(); err != nil {
+			return err
+		}
+		if e.Name() == ".git" || rules.ignored(join(dir.Name(), e.Name()), e.IsDir()) {
+			continue
+		}
+		at := join(rel, e.Name())
+		if !e.IsDir() {
+			if err := w.visit(dir, at, e); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.enter(dir, at, e.Name(), rules, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) enter(dir *os.File, rel, name string, rules ignoreRules, depth int) error {
+	if depth == maxDepth {
+		w.failed++
+		return nil
+	}
+	sub, err := openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		w.failed++
+		return nil
+	}
+	return w.walk(sub, rel, rules, depth+1)
+}
+
+func (w *walker) note() string {
+	if w.failed == 0 {
+		return ""
+	}
+	return plural(w.failed, "folder") + " could not be read"
+}

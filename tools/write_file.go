@@ -1,0 +1,108 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
+
+//go:embed write_file.md
+var writeFileText string
+
+type writeArgs struct {
+	Path    string `json:"path" desc:"absolute, or relative to the workspace"`
+	Content string `json:"content" blank:"ok"`
+	Why     string `json:"why" desc:"reason, shown to the user"`
+}
+
+// donePayload is what the model gets from a tool that changed something.
+type donePayload struct {
+	Message string `json:"message"`
+}
+
+type writeFile struct {
+	ws  *Workspace
+	def model.ToolDef
+}
+
+// NewWriteFile returns the tool write_file: it creates a file or replaces its content
+// as a whole, never in part (D15). A file that changed since the model read it, or
+// since its diff was shown, stays as it is.
+func NewWriteFile(ws *Workspace) Tool {
+	return &writeFile{ws, define[writeArgs]("write_file", writeFileText)}
+}
+
+func (t *writeFile) Definition() model.ToolDef { return t.def }
+
+func (t *writeFile) Plan(call Call) (action.Action, error) {
+	args, err := decode[writeArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if strings.HasSuffix(args.Path, "/") {
+		return action.Action{}, invalid("path: %q names a folder", clip(args.Path, 200))
+	}
+	path, err := t.ws.resolve(args.Path)
+	if err != nil {
+		return action.Action{}, err
+	}
+	old, err := snap(path)
+	if err != nil {
+		return action.Action{}, failed(err)
+	}
+	return t.ws.planWrite(t.def.Name, path, args.Why, old, []byte(args.Content)), nil
+}
+
+// planWrite is the plan of a tool that makes data the content of the file at path.
+func (w *Workspace) planWrite(tool, path, why string, old snapshot, data []byte) action.Action {
+	return action.Action{
+		Kind: action.FileWrite, Tool: tool, Target: "local", Path: path, Why: why, Mutation: true,
+		Risk: w.writeRisk(path), Preview: preview(w.show(path), old, data),
+	}
+}
+
+func (t *writeFile) Run(_ context.Context, call Call) Result {
+	args, err := decode[writeArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	path, err := plannedPath(call)
+	if err != nil {
+		return failure(err)
+	}
+	t.ws.writing.Lock()
+	defer t.ws.writing.Unlock()
+	old, err := snap(path)
+	if err != nil {
+		return failure(err)
+	}
+	if known, same := t.ws.check(path, old.data); known && !same && old.exists {
+		return failure(fmt.Errorf("%q %s", t.ws.show(path), changedSinceRead))
+	}
+	if err := t.ws.put(call.Planned, old, []byte(args.Content)); err != nil {
+		return failure(err)
+	}
+	text := fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), t.ws.show(path))
+	return success(donePayload{text}, text)
+}
+
+// changedSinceRead ends the sentence that the model reads when somebody else wrote to
+// a file that it is about to change.
+const changedSinceRead = "changed since you last read it, nothing was written; read it again"
+
+// put makes data the content of the planned file if that is still the change that was
+// shown. The caller holds w.writing since it read old.
+func (w *Workspace) put(plan action.Action, old snapshot, data []byte) error {
+	if preview(w.show(plan.Path), old, data) != plan.Preview {
+		return fmt.Errorf("%q changed after this change of it was planned, nothing was written; read it again", w.show(plan.Path))
+	}
+	if err := replaceFile(plan.Path, data); err != nil {
+		return err
+	}
+	w.saw(plan.Path, data)
+	return nil
+}
