@@ -16,6 +16,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/redact"
 	"buddy/tools"
 )
 
@@ -75,6 +76,14 @@ func fails(text string, err error) step {
 		if yield(model.Delta{Kind: model.Text, Text: text}, nil) {
 			yield(model.Delta{}, err)
 		}
+	}
+}
+
+// ends answers with a call and a finish reason after which it must not run.
+func ends(finish string) step {
+	return func(_ context.Context, yield func(model.Delta, error) bool) {
+		m := model.Message{Content: "half", ToolCalls: []model.ToolCall{{ID: "c1", Name: "do", Arguments: `{"kind":"file_read","do":"echo"}`}}}
+		yield(model.Delta{Kind: model.Done, Message: &m, Finish: finish}, nil)
 	}
 }
 
@@ -435,6 +444,8 @@ func TestModelFailure(t *testing.T) { // A27, bad input: stream cut
 			`model "scripted": the answer ended before it was complete`,
 		},
 		{"empty", says(""), ErrEmptyResponse.Error()},
+		{"token limit", ends(model.FinishLength), "the answer was cut off at the model's output limit; ask it to go on, or for less"},
+		{"content filter", ends(model.FinishContentFilter), "the provider's content filter stopped the answer"},
 		{"panic", func(context.Context, func(model.Delta, error) bool) { panic("adapter") }, "internal error: adapter"},
 	}
 	for _, tt := range tests {
@@ -446,8 +457,8 @@ func TestModelFailure(t *testing.T) { // A27, bad input: stream cut
 				if n != 1 || f.Outcome != event.Failed || f.Error != tt.want {
 					t.Errorf("%d finished, %+v, want failed with %q", n, f, tt.want)
 				}
-				if _, n := find[event.Error](s); n != 1 {
-					t.Errorf("%d errors, want one", n)
+				if _, n := find[event.Error](s); n != 1 || len(s.tool.ran) != 0 {
+					t.Errorf("%d errors, want one; ran %v, want nothing", n, s.tool.ran)
 				}
 				s.do(event.Submit{Text: "again"})
 				if f, _ := find[event.TaskFinished](s); f.Outcome != event.Completed {
@@ -740,6 +751,18 @@ func TestOutputFloodIsBounded(t *testing.T) {
 		if size > 2*maxOutput || last != 1000*int64(len(block)) {
 			t.Errorf("%d bytes waited, the last event counts %d", size, last)
 		}
+	})
+}
+
+func TestSecretsAreTakenOut(t *testing.T) { // DECISIONS 9: the same live, in the journal and for the model
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { o.Redact = redact.New("done call-1") }, says("", `call-1 do {"kind":"file_read","do":"echo"}`), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		res, _ := find[event.ToolResult](s)
+		if got := s.results()[0]; got != res.Result || strings.Contains(got, "done") {
+			t.Errorf("the model read %q, the journal has %q", got, res.Result)
+		}
+		s.stop()
 	})
 }
 

@@ -105,6 +105,11 @@ func (r *Runtime) ask(ctx context.Context, task, turn int) (answer, error) {
 	}
 	m := *p.done.Message
 	m.ToolCalls = r.uniqueCalls(m.ToolCalls)
+	if err := unfit(p.done.Finish); err != nil {
+		m.ToolCalls = nil // what is left of them must not run (DECISIONS 23)
+		r.store(task, turn, m, p.reasoning.String(), true)
+		return answer{}, err
+	}
 	if !r.store(task, turn, m, p.reasoning.String(), false) {
 		return answer{}, ErrEmptyResponse
 	}
@@ -119,6 +124,17 @@ func (r *Runtime) ask(ctx context.Context, task, turn int) (answer, error) {
 	r.emit(task, turn, finished)
 	r.count(task, turn, a.usage)
 	return a, nil
+}
+
+// unfit says why an answer that ended so is not a whole one (A26).
+func unfit(finish string) error {
+	switch finish {
+	case model.FinishLength:
+		return errors.New("the answer was cut off at the model's output limit; ask it to go on, or for less")
+	case model.FinishContentFilter:
+		return errors.New("the provider's content filter stopped the answer")
+	}
+	return nil
 }
 
 // uniqueCalls gives every call an id that no other call of the session has: providers

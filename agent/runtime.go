@@ -26,6 +26,7 @@ import (
 	"buddy/agent/history"
 	"buddy/agent/model"
 	"buddy/agent/policy"
+	"buddy/agent/redact"
 	"buddy/tools"
 )
 
@@ -43,13 +44,14 @@ type Options struct {
 	Target   string // where commands run, for people: "local"
 	Model    model.Model
 	Tools    *tools.Registry
-	System   string        // the system prompt; blank adds no message
-	MaxTurns int           // turns of one exchange; 0 = no limit
-	Mode     action.Mode   // how approvals are decided; "" = ask
-	Policy   policy.Policy // what needs an approval
-	Journal  Journal       // nil: nothing is stored
-	Panes    Panes         // nil: there are none
-	OutDir   string        // where tools keep whole outputs, one folder a call
+	System   string           // the system prompt; blank adds no message
+	MaxTurns int              // turns of one exchange; 0 = no limit
+	Mode     action.Mode      // how approvals are decided; "" = ask
+	Policy   policy.Policy    // what needs an approval
+	Redact   *redact.Redactor // what is taken out of tools' output
+	Journal  Journal          // nil: nothing is stored
+	Panes    Panes            // nil: there are none
+	OutDir   string           // where tools keep whole outputs, one folder a call
 	// Replay is what an earlier process stored of this session; the runtime goes on
 	// where it ended.
 	Replay []event.Envelope

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -14,9 +13,13 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/model/completions"
 	"buddy/agent/model/demo"
+	"buddy/agent/model/retry"
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
+	"buddy/agent/redact"
+	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
 	"buddy/tools"
@@ -37,21 +40,23 @@ type program struct {
 	plain   *tmux.Session
 	replay  []event.Envelope // of an earlier process, when the session is resumed
 	notices []string         // to be said once the program runs
+	config  config.Config
+	problem string // why the configured model can't be used, or that there is none
 }
 
 // compose builds the program. resume is "", an id, the beginning of one, or "last".
 func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
-		return nil, exit{exitFailed, fmt.Sprintf("working directory: %v", err)}
+		return nil, exit{code: exitFailed, text: fmt.Sprintf("working directory: %v", err)}
 	}
 	p := &program{}
 	var notice string
 	if p.store, notice, err = sessions.Dir(cwd); err != nil {
-		return nil, exit{exitFailed, err.Error()}
+		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.note(notice)
-	m, err := chooseModel(f)
+	m, secret, err := p.chooseModel(f)
 	if err != nil {
 		return nil, err
 	}
@@ -61,20 +66,24 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	if err := p.openPanes(f, cwd); err != nil {
 		return nil, err
 	}
-	registry := tools.NewRegistry(tools.NewRunShell(p.panes, p.plain, "local", func(text string) {
-		p.rt.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
-	}))
-	system, err := prompt.System(prompt.Facts{OS: runtime.GOOS, Shell: "bash", Cwd: cwd, Target: "local", Tools: names(registry)})
+	workspace, err := tools.NewWorkspace(cwd, policy.Secret)
 	if err != nil {
-		return nil, exit{exitFailed, err.Error()}
+		return nil, exit{code: exitFailed, text: err.Error()}
 	}
-	workspace, err := filepath.EvalSymlinks(cwd)
+	shell := tools.NewRunShell(p.panes, p.plain, "local", func(text string) {
+		p.rt.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
+	})
+	registry := tools.NewRegistry(append([]tools.Tool{shell}, tools.Files(workspace)...)...)
+	system, err := prompt.System(prompt.Facts{
+		OS: runtime.GOOS, Shell: "bash", Cwd: cwd, Target: "local", Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
+	})
 	if err != nil {
-		return nil, exit{exitFailed, fmt.Sprintf("working directory: %v", err)}
+		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.rt = agent.New(agent.Options{
 		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Tools: registry, System: system,
-		MaxTurns: 20, Mode: mode, Policy: policy.Policy{Workspace: workspace},
+		MaxTurns: p.config.Agent.MaxIterations, Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
+		Redact:  redact.New(secret),
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
 	})
 	return p, nil
@@ -94,12 +103,41 @@ func names(r *tools.Registry) []string {
 	return all
 }
 
-// chooseModel returns the model to talk to.
-func chooseModel(f *flags) (model.Model, error) {
-	if f.model != "" && f.model != "demo" {
-		return nil, usage("unknown model %q (have: demo)", f.model)
+// chooseModel returns the model that the configuration means, and its secret. Without
+// one it is the demo; line mode, where nobody would see that it is, refuses.
+func (p *program) chooseModel(f *flags) (m model.Model, secret string, err error) {
+	c, _, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL})
+	if err != nil {
+		return nil, "", exit{code: exitUsage, text: err.Error()}
 	}
-	return demo.New(demoPace), nil
+	p.config = c
+	p.notices = append(p.notices, notices...)
+	if c.MissingFile != "" {
+		if _, err := config.WriteTemplate(c.MissingFile); err != nil {
+			p.note(err.Error())
+		}
+	}
+	if c.Problem != "" {
+		p.problem = c.Problem
+	}
+	if c.Active == nil {
+		if c.Problem != "" && f.exec {
+			return nil, "", exit{code: exitFailed, text: c.Problem}
+		}
+		return demo.New(demoPace), "", nil
+	}
+	key, source, err := c.Active.Key()
+	if err != nil {
+		p.problem = err.Error()
+	}
+	real, err := completions.New(completions.Config{
+		Profile: c.Active.Name, BaseURL: c.Active.BaseURL, Key: key, KeySource: source,
+		Model: c.Active.Model, Window: c.Active.ContextLimit,
+	})
+	if err != nil {
+		return nil, "", exit{code: exitUsage, text: err.Error()}
+	}
+	return retry.New(real), key, nil
 }
 
 // openSession makes a new session or opens the one to go on with.
@@ -113,16 +151,16 @@ func (p *program) openSession(resume, cwd string, m model.Info) error {
 	}
 	id, err := p.find(resume)
 	if err != nil {
-		return exit{exitFailed, err.Error()}
+		return exit{code: exitFailed, text: err.Error()}
 	}
 	j, err := p.store.Open(id)
 	if err != nil {
-		return exit{exitFailed, err.Error()}
+		return exit{code: exitFailed, text: err.Error()}
 	}
 	part, err := j.Load()
 	if err != nil {
 		_ = j.Close()
-		return exit{exitFailed, err.Error()}
+		return exit{code: exitFailed, text: err.Error()}
 	}
 	for _, w := range append(j.Info().Warnings, part.Warnings...) {
 		p.note(w)
@@ -143,7 +181,7 @@ func (p *program) find(resume string) (string, error) {
 func (p *program) openPanes(f *flags, cwd string) error {
 	exe, err := os.Executable()
 	if err != nil {
-		return exit{exitFailed, fmt.Sprintf("own program file: %v", err)}
+		return exit{code: exitFailed, text: fmt.Sprintf("own program file: %v", err)}
 	}
 	name := p.id
 	if f.tmux != "" {
@@ -181,6 +219,9 @@ func (p *program) start() {
 	p.rt.Start()
 	for _, n := range p.notices {
 		p.rt.Publish(event.Notice{Text: n})
+	}
+	if p.problem != "" {
+		p.rt.Publish(event.Warning{Text: p.problem, Code: "model"})
 	}
 }
 

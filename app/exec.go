@@ -25,7 +25,7 @@ func readPrompt(arg string, stdin io.Reader) (string, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(stdin, maxPrompt+1))
 	if err != nil {
-		return "", exit{exitFailed, fmt.Sprintf("stdin: %v", err)}
+		return "", exit{code: exitFailed, text: fmt.Sprintf("stdin: %v", err)}
 	}
 	if len(data) > maxPrompt {
 		return "", usage("the prompt on stdin is larger than %d MiB", maxPrompt>>20)
@@ -44,7 +44,7 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	}
 	if err := p.journal.readOnly(); err != nil {
 		p.close(stderr)
-		return exit{exitFailed, err.Error()}
+		return exit{code: exitFailed, text: err.Error()}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -59,15 +59,15 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	outcome := l.follow(events, interrupts)
 	p.close(stderr)
 	if err := l.broken; err != nil && outcome == event.Completed {
-		return exit{exitFailed, fmt.Sprintf("stdout: %v", err)}
+		return exit{code: exitFailed, text: fmt.Sprintf("stdout: %v", err)}
 	}
 	switch outcome {
 	case event.Completed:
 		return nil
 	case event.Cancelled:
-		return exit{exitCancelled, ""}
+		return exit{code: exitCancelled}
 	default:
-		return exit{exitFailed, ""}
+		return exit{code: exitFailed}
 	}
 }
 

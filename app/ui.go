@@ -188,17 +188,15 @@ func fullScreen(f *flags, resume string) error {
 	loop.QuickStart()
 	s, err := screen.Open()
 	if err != nil {
-		return exit{exitFailed, err.Error()}
+		return exit{code: exitFailed, text: err.Error()}
 	}
 	defer s.Fini() // gives the terminal back on every way out
-	theme, err := chooseTheme(f)
-	if err != nil {
-		s.Fini()
-		return err
-	}
 	p, err := compose(f, resume, action.ModeAsk)
 	if err != nil {
-		s.Fini()
+		return err
+	}
+	theme, err := chooseTheme(f, p.config.UI.Theme)
+	if err != nil {
 		return err
 	}
 	var said bytes.Buffer // what is to be read after the screen is gone
@@ -213,7 +211,7 @@ func fullScreen(f *flags, resume string) error {
 	s.Fini()
 	_, _ = said.WriteTo(os.Stderr)
 	if err != nil {
-		return exit{exitFailed, fmt.Sprintf("terminal: %v", err)}
+		return exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}
 	}
 	return nil
 }
@@ -227,11 +225,11 @@ func (u *ui) loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *
 	})
 }
 
-// chooseTheme returns the theme of the command line, without colours if none are wanted.
-func chooseTheme(f *flags) (*themes.Theme, error) {
-	name := f.theme
-	if name == "" {
-		name = "dark"
+// chooseTheme returns the theme of the command line or else of the configuration,
+// without colours if none are wanted.
+func chooseTheme(f *flags, name string) (*themes.Theme, error) {
+	if f.theme != "" {
+		name = f.theme
 	}
 	t, err := themes.Load(name)
 	if err != nil {
