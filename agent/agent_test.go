@@ -541,6 +541,38 @@ func TestBadCommands(t *testing.T) { // G08
 	})
 }
 
+func TestSwitchModel(t *testing.T) { // C14
+	synctest.Test(t, func(t *testing.T) {
+		other := &script{steps: []step{says("from the other")}}
+		s := start(t, func(o *Options) {
+			o.Models = func(profile string) (model.Model, error) {
+				if profile != "other" {
+					return nil, fmt.Errorf("no profile %q", profile)
+				}
+				return other, nil
+			}
+		}, says("one"), hangs("two"))
+		s.do(event.Submit{Text: "a"}, event.SwitchModel{Profile: "nobody"})
+		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "nobody") {
+			t.Errorf("unknown profile: %d errors, %+v", n, e)
+		}
+		s.do(event.Submit{Text: "b"})
+		s.do(event.SwitchModel{Profile: "other"})
+		if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "while task #2 runs") {
+			t.Errorf("while a task runs: %d errors, %+v", n, e)
+		}
+		s.do(event.Cancel{})
+		s.do(event.SwitchModel{Profile: "other"}, event.Submit{Text: "c"})
+		if len(other.requests) != 1 || len(other.requests[0].Messages) != 5 {
+			t.Errorf("the other model got %d requests; the history must come along", len(other.requests))
+		}
+		if _, n := find[event.ModelSwitched](s); n != 1 {
+			t.Errorf("%d switches, want one", n)
+		}
+		s.stop()
+	})
+}
+
 func TestReports(t *testing.T) { // I09, G11: while a task runs, too
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, hangs("thinking"))
@@ -555,6 +587,10 @@ func TestReports(t *testing.T) { // I09, G11: while a task runs, too
 		s.do(event.SetMode{Mode: action.ModeAll, Duration: time.Hour}, event.Report{What: event.ReportStatus})
 		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "scripted") || !strings.Contains(n.Text, "all until") {
 			t.Errorf("status: %q", n.Text)
+		}
+		s.do(event.Report{What: event.ReportContext})
+		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "window of 1000") {
+			t.Errorf("context: %q", n.Text)
 		}
 		s.do(event.Report{What: "weather"})
 		if _, n := find[event.Error](s); n != 1 {
