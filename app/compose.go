@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -81,7 +82,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.rt = agent.New(agent.Options{
-		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Tools: registry, System: system,
+		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
 		MaxTurns: p.config.Agent.MaxIterations, Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
 		Redact:  redact.New(secret),
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
@@ -126,18 +127,80 @@ func (p *program) chooseModel(f *flags) (m model.Model, secret string, err error
 		}
 		return demo.New(demoPace), "", nil
 	}
-	key, source, err := c.Active.Key()
+	key, _, err := c.Active.Key()
 	if err != nil {
 		p.problem = err.Error()
 	}
-	real, err := completions.New(completions.Config{
-		Profile: c.Active.Name, BaseURL: c.Active.BaseURL, Key: key, KeySource: source,
-		Model: c.Active.Model, Window: c.Active.ContextLimit,
-	})
-	if err != nil {
+	if m, err = connect(*c.Active); err != nil {
 		return nil, "", exit{code: exitUsage, text: err.Error()}
 	}
-	return retry.New(real), key, nil
+	return m, key, nil
+}
+
+// connect returns the model of a profile. It does no I/O but reading the key.
+func connect(profile config.Profile) (model.Model, error) {
+	key, source, err := profile.Key()
+	if err != nil {
+		source = err.Error() // said when the endpoint refuses
+	}
+	m, err := completions.New(completions.Config{
+		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
+		Model: profile.Model, Window: profile.ContextLimit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return retry.New(m), nil
+}
+
+// modelOf returns the model of a profile by name, for switching.
+func (p *program) modelOf(name string) (model.Model, error) {
+	if name == config.Demo {
+		return demo.New(demoPace), nil
+	}
+	profile, ok := p.config.Profile(name)
+	if !ok {
+		return nil, fmt.Errorf("unknown model %q (have: %s)", name, strings.Join(p.profiles(), ", "))
+	}
+	return connect(profile)
+}
+
+// profiles names the models that there are.
+func (p *program) profiles() []string {
+	var all []string
+	for _, m := range p.config.Models {
+		all = append(all, m.Name)
+	}
+	return append(all, config.Demo)
+}
+
+// catalog returns what there is to choose from.
+func (p *program) catalog() catalog {
+	return catalog{
+		profiles: p.profiles(),
+		sessions: p.listSessions,
+		find:     p.find,
+		notice:   func(text string) { p.rt.Publish(event.Notice{Text: text}) },
+	}
+}
+
+// maxListed is how many sessions a list shows.
+const maxListed = 20
+
+func (p *program) listSessions() (string, error) {
+	entries, err := p.store.List()
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("%d sessions of this folder, the latest first:", len(entries))
+	for _, e := range entries[:min(len(entries), maxListed)] {
+		mark := " "
+		if e.ID == p.id {
+			mark = "*"
+		}
+		text += fmt.Sprintf("\n%s %s  %s  %s", mark, e.ID, e.Used.Format("2006-01-02 15:04"), shorten(e.Title, 50))
+	}
+	return text + "\n/session resume ID goes on with one of them", nil
 }
 
 // openSession makes a new session or opens the one to go on with.
