@@ -11,6 +11,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/markup"
@@ -19,7 +20,7 @@ import (
 
 // conversationOf returns a view of what there is, drawn once so that it has a size.
 func conversationOf(t testing.TB, s *session, w, h int) *Conversation {
-	c := NewConversation(dark(t))
+	c := NewConversation(dark(t), keymap.Default())
 	c.SetNow(func() time.Time { return time.UnixMilli(s.now) })
 	c.Update(&s.State, state.Everything)
 	viewtest.Text(t, c, w, h)
@@ -76,7 +77,7 @@ func TestConversationGolden(t *testing.T) {
 }
 
 func TestWelcomeGolden(t *testing.T) {
-	c := NewConversation(dark(t))
+	c := NewConversation(dark(t), keymap.Default())
 	c.SetWelcome([]string{"buddy", "An agent in your terminal that asks first.", "", "run ls -la", "tour", "/help"})
 	for _, size := range [][2]int{{80, 24}, {40, 12}} {
 		viewtest.Golden(t, "welcome", c, size[0], size[1])
@@ -428,7 +429,7 @@ func TestHostileBlocksAreInert(t *testing.T) {
 		event.ToolRequested{CallID: bad, Name: bad, Arguments: bad, Action: action.Action{Kind: action.Shell, Command: bad, Why: bad}},
 		event.ToolStarted{CallID: bad}, event.ToolOutput{CallID: bad, Text: bad}, event.Notice{Text: bad}, event.Warning{Text: bad}, event.Error{Text: bad})
 	c := conversationOf(t, s, 60, 200)
-	o := NewOutput(dark(t))
+	o := NewOutput(dark(t), keymap.Default())
 	o.Update(&s.State, state.Everything)
 	for _, v := range c.blocks {
 		v.fold = unfolded

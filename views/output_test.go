@@ -8,12 +8,13 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/views/viewtest"
 )
 
 func outputOf(t testing.TB, s *session) *Output {
-	o := NewOutput(dark(t))
+	o := NewOutput(dark(t), keymap.Default())
 	o.SetNow(func() time.Time { return time.UnixMilli(s.now) })
 	o.Update(&s.State, state.Everything)
 	return o
@@ -44,7 +45,7 @@ func TestOutputGolden(t *testing.T) {
 		})
 		viewtest.Golden(t, "output-done", o, size[0], size[1])
 	}
-	viewtest.Golden(t, "output-none", NewOutput(dark(t)), 40, 12)
+	viewtest.Golden(t, "output-none", NewOutput(dark(t), keymap.Default()), 40, 12)
 }
 
 func TestOutputFollowsAndScrolls(t *testing.T) {
