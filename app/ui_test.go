@@ -48,7 +48,7 @@ func open(t *testing.T, cols, rows int) *testUI {
 			copy:  func(text string) { x.copied = text },
 			draft: func() {}, record: func(string) {},
 		}
-		var quit, tick = func() {}, func(bool) {}
+		quit, tick := func() {}, func(bool) {}
 		d.quit, d.tick = func() { quit() }, func(on bool) { tick(on) }
 		x.u = newUI(d)
 		l := x.u.loop(s, x.events, func() {})
@@ -92,7 +92,8 @@ func (x *testUI) unwanted(texts ...string) {
 }
 
 var running = []event.Event{
-	event.PromptSubmitted{ID: 1, Text: "list the files"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list the files"},
+	event.PromptSubmitted{ID: 1, Text: "list the files"},
+	event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list the files"},
 	event.ModelMessage{Message: model.Message{Content: "I will look."}},
 	event.ToolRequested{CallID: "c1", Name: "run_shell", Action: ls},
 }

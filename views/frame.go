@@ -36,7 +36,7 @@ type titles struct{ left, right, bottom []span }
 func (f *frame) bordered(screen tcell.Screen, t titles) area {
 	all := f.whole(screen)
 	if all.w < 2 || all.h < 2 {
-		return area{canvas: all.canvas.cols(0, 0)}
+		return area{all.cols(0, 0), 0}
 	}
 	role := themes.Border
 	if f.HasFocus() {

@@ -242,8 +242,9 @@ func (p *picture) draw(c canvas, row int) {
 	if row > 0 {
 		from = p.ends[row-1] + 1
 	}
-	c.text(&p.text, from, to)
 	if markup.Width(bytes.TrimRight(p.text.Bytes[from:to], " ")) > c.w {
 		c.say(c.w-1, "›", themes.Muted)
+		c.w--
 	}
+	c.text(&p.text, from, to)
 }

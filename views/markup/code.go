@@ -14,15 +14,15 @@ type piece struct {
 
 // highlightLine gives one line of code in a language its styles. Languages that are
 // told apart by more than one line need a second pass over the whole block.
-func highlightLine(lang string, line []byte) []piece {
+func highlightLine(lang string, line []byte, hunk bool) (pieces []piece, within bool) {
 	if lang == "diff" || lang == "patch" {
-		role, _ := DiffRole(string(line), false)
+		role, within := DiffRole(string(line), hunk)
 		if role == themes.Text {
 			role = themes.Code
 		}
-		return []piece{{line, Style{Role: role}}}
+		return []piece{{line, Style{Role: role}}}, within
 	}
-	return []piece{{line, Style{Role: themes.Code}}}
+	return []piece{{line, Style{Role: themes.Code}}}, false
 }
 
 // DiffRole returns the role of one line of a unified diff, and whether the line after
