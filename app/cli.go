@@ -75,10 +75,10 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	e := exit{exitUsage, err.Error(), true} // what cobra complains about is usage
 	errors.As(err, &e)
 	if e.text != "" {
-		fmt.Fprintln(stderr, "buddy: "+plain(e.text))
+		_, _ = fmt.Fprintln(stderr, "buddy: "+plain(e.text))
 	}
 	if e.help {
-		fmt.Fprintln(stderr, "buddy: run buddy --help for what there is")
+		_, _ = fmt.Fprintln(stderr, "buddy: run buddy --help for what there is")
 	}
 	return e.code
 }

@@ -294,7 +294,7 @@ func (p *program) close(stderr io.Writer) {
 	defer cancel()
 	say := func(err error) {
 		if err != nil {
-			fmt.Fprintln(stderr, "buddy: "+plain(err.Error()))
+			_, _ = fmt.Fprintln(stderr, "buddy: "+plain(err.Error()))
 		}
 	}
 	say(p.rt.Close(ctx))
@@ -302,7 +302,7 @@ func (p *program) close(stderr io.Writer) {
 		left, err := s.Close(ctx)
 		say(err)
 		for _, name := range left {
-			fmt.Fprintf(stderr, "buddy: a command still runs in the tmux session %s; see it with: %s\n", name, s.AttachLine())
+			_, _ = fmt.Fprintf(stderr, "buddy: a command still runs in the tmux session %s; see it with: %s\n", name, s.AttachLine())
 		}
 	}
 	say(p.journal.close())
