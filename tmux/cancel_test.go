@@ -145,7 +145,7 @@ func TestKeysOfAPerson(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)
 		run := r.start(tmux.Spec{Command: "test -t 0 || test -t 1 || test -t 2 || echo notty; read -s -p 'Password: ' x </dev/tty 2>/dev/tty; echo ${#x}"})
-		r.untilScreen("Password:")
+		r.untilScreen("notty\nPassword:")
 		r.srv.Tmux("send-keys", "-t", r.Pane(), "-l", "s3cret")
 		r.srv.Tmux("send-keys", "-t", r.Pane(), "Enter")
 		if res := r.wait(run); string(res.Stdout.Head) != "notty\n6\n" {
