@@ -393,7 +393,8 @@ func TestOutput(t *testing.T) {
 func TestFloodInPane(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.run("yes floodfloodfloodfloodfloodfloodfloodflood | head -c 50000000; echo; echo the end")
+	r.srv.Tmux("new-session", "-d", "-s", "other", "cat", ";", "set-option", "-g", "history-limit", "100000")
+	r.run("yes $(printf 'flood%.0s' $(seq 23)) | head -c 50000000; echo; echo the end")
 	r.untilScreen("\nthe end")
 	history := r.srv.Tmux("capture-pane", "-p", "-S", "-", "-t", r.Pane())
 	if !strings.Contains(history, "MB skipped") {
