@@ -77,7 +77,7 @@ func TestCloseIdle(t *testing.T) {
 		t.Fatalf("Close = %v, %v", left, err)
 	}
 	tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(pid, 0) != nil })
-	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy", "*")); len(m) > 0 {
+	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*")); len(m) > 0 {
 		t.Errorf("left behind: %v", m)
 	}
 	if _, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"}); err == nil {
@@ -262,7 +262,7 @@ func TestNoLeak(t *testing.T) {
 	}
 	r.srv.Tmux("kill-server")
 	tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(supervisor, 0) != nil })
-	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy", "*")); len(m) > 0 {
+	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*")); len(m) > 0 {
 		t.Errorf("left behind: %v", m)
 	}
 }
