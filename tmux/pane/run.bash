@@ -9,11 +9,10 @@ builtin shopt -s expand_aliases
 # Writes what the next shell shall start with. The supervisor takes the file only when its
 # last line is there. `set` options are not carried over: `set -e` would outlive its script.
 __buddy_save() {
-	local __buddy_status=$?
-	[[ ${__buddy_done-} ]] && return
-	__buddy_rc=$__buddy_status
+	__buddy_rc=$?
 	set +euxv
 	__buddy_done=1
+	builtin unset -f __buddy_save # it is no part of the state
 	local __buddy_v __buddy_names=()
 	for __buddy_v in "${!_@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" "${!h@}" "${!i@}" \
 		"${!j@}" "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" \
@@ -44,4 +43,4 @@ if [[ ${__buddy_gone-} ]]; then
 	builtin printf 'buddy: the working directory %q is gone; running in an empty one\n' "$__buddy_gone" >&2
 	builtin cd -- "$__buddy_dir/nowhere" && builtin unset __buddy_gone
 fi
-builtin trap '{ __buddy_save; } >/dev/null 2>&1' EXIT
+builtin trap '[[ ${__buddy_done-} ]] || { __buddy_save; } >/dev/null 2>&1' EXIT
