@@ -144,7 +144,7 @@ func TestKeysOfAPerson(t *testing.T) {
 	t.Run("answers on /dev/tty", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)
-		run := r.start(tmux.Spec{Command: "test -t 0 || test -t 1 || test -t 2 || echo notty; read -s -p 'Password: ' x </dev/tty 2>/dev/tty; echo ${#x}"})
+		run := r.start(tmux.Spec{Command: "test -t 0 || test -t 1 || test -t 2 || echo notty; read -s -p Pass'word: ' x </dev/tty 2>/dev/tty; echo ${#x}"})
 		r.untilScreen("Password:")
 		r.srv.Tmux("send-keys", "-t", r.Pane(), "-l", "s3cret")
 		r.srv.Tmux("send-keys", "-t", r.Pane(), "Enter")

@@ -18,7 +18,9 @@ import (
 const (
 	lineMax  = 1 << 20 // bytes of a line of an answer
 	replyMax = 8 << 20 // bytes of an answer
-	sendWait = 5 * time.Second
+
+	sendWait   = 5 * time.Second // until tmux takes a command
+	answerWait = 5 * time.Second // until it has answered
 )
 
 // control is a control-mode client of tmux: it carries commands, whose answers come in
@@ -114,8 +116,10 @@ func (c *control) fail(err error) {
 }
 
 // do runs one tmux command, which must be one line without `;` between commands, and
-// returns the lines of its answer.
+// returns the lines of its answer. It waits for five seconds at most.
 func (c *control) do(ctx context.Context, command string) ([]string, error) {
+	ctx, stop := context.WithTimeout(ctx, answerWait)
+	defer stop()
 	return c.wait(ctx, c.ask(command, ""))
 }
 

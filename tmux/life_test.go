@@ -77,7 +77,7 @@ func TestCloseIdle(t *testing.T) {
 		t.Fatalf("Close = %v, %v", left, err)
 	}
 	tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(pid, 0) != nil })
-	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy", "*")); len(m) > 0 {
+	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*")); len(m) > 0 {
 		t.Errorf("left behind: %v", m)
 	}
 	if _, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"}); err == nil {
@@ -262,7 +262,7 @@ func TestNoLeak(t *testing.T) {
 	}
 	r.srv.Tmux("kill-server")
 	tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(supervisor, 0) != nil })
-	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy", "*")); len(m) > 0 {
+	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*")); len(m) > 0 {
 		t.Errorf("left behind: %v", m)
 	}
 }
@@ -393,7 +393,8 @@ func TestOutput(t *testing.T) {
 func TestFloodInPane(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.run("yes floodfloodfloodfloodfloodfloodfloodflood | head -c 50000000; echo; echo the end")
+	r.srv.Tmux("new-session", "-d", "-s", "other", "cat", ";", "set-option", "-g", "history-limit", "100000")
+	r.run("yes $(printf 'flood%.0s' $(seq 23)) | head -c 50000000; echo; echo the end")
 	r.untilScreen("\nthe end")
 	history := r.srv.Tmux("capture-pane", "-p", "-S", "-", "-t", r.Pane())
 	if !strings.Contains(history, "MB skipped") {

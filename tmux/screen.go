@@ -157,6 +157,8 @@ func (p *painter) cycle() {
 // picture lets the pane's output come again, without what was held back, and then
 // captures it: so nothing can be missed.
 func (c *control) picture(ctx context.Context, pane string) (Screen, error) {
+	ctx, stop := context.WithTimeout(ctx, answerWait)
+	defer stop()
 	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag}"`
 	c.ask("refresh-client -A '"+pane+":continue'", "")
 	about := c.ask("display-message -p -t "+pane+" "+facts, "")

@@ -73,7 +73,9 @@ func TestPictures(t *testing.T) {
 	tmuxtest.Until(t, "the next picture", func() bool { _, text := a.last(); return strings.HasSuffix(text, "\nmore") })
 
 	r.Watch(nil)
-	r.run("echo unseen")
+	r.run("echo perhaps seen") // by a picture that was being taken
+	tmuxtest.Until(t, "the pane shows it", func() bool { return strings.Contains(r.screen(), "\nperhaps seen") })
+	r.run("sleep 0.1; echo unseen")
 	tmuxtest.Until(t, "the pane shows it", func() bool { return strings.Contains(r.screen(), "\nunseen") })
 	if _, text := a.last(); strings.Contains(text, "\nunseen") {
 		t.Error("a picture after the watcher left")

@@ -254,14 +254,12 @@ func (s *server) ensurePane(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: list-panes: %w", ErrUnavailable, err)
 	}
-	supervisor := quote(s.opt.Exe) + " pane " + quote(s.dir)
 	for _, p := range panes {
 		if id, ok := strings.CutPrefix(p, owner+" "+roleShared+" "); ok {
-			_, err := ctl.do(ctx, "respawn-pane -k -c / -t "+id+" "+supervisor)
-			return err
+			return s.respawnIn(ctx, ctl, id)
 		}
 	}
-	made, err := ctl.do(ctx, "new-window -d -P -F '#{pane_id}' -c / -n "+windowName+" -t "+quote(s.target())+" "+supervisor)
+	made, err := ctl.do(ctx, "new-window -d -P -F '#{pane_id}' -c / -n "+windowName+" -t "+quote(s.target())+" "+quote(s.opt.Exe)+" pane "+quote(s.dir))
 	if err != nil || len(made) != 1 {
 		return fmt.Errorf("%w: new-window: %w", ErrUnavailable, err)
 	}
@@ -332,7 +330,15 @@ func (s *server) respawn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = ctl.do(ctx, "respawn-pane -k -c / -t "+s.pane()+" "+quote(s.opt.Exe)+" pane "+quote(s.dir))
+	return s.respawnIn(ctx, ctl, s.pane())
+}
+
+// respawnIn starts the supervisor anew in a pane. The control client is given up: one that
+// was attached during a respawn is sometimes not told of the pane's next output (seen with
+// tmux 3.3a, about once in 20 times).
+func (s *server) respawnIn(ctx context.Context, ctl *control, id string) error {
+	_, err := ctl.do(ctx, "respawn-pane -k -c / -t "+id+" "+quote(s.opt.Exe)+" pane "+quote(s.dir))
+	ctl.close()
 	return err
 }
 
@@ -350,18 +356,14 @@ func (s *server) close(ctx context.Context) (left []string, err error) {
 	if id == "" {
 		return nil, s.removeDir() // nothing was ever started
 	}
-	if s.live() == nil {
-		if _, err := s.tmux(ctx, "has-session", "-t", s.target()); err != nil {
-			return nil, s.removeDir() // somebody removed it
-		}
-		if err := s.attach(ctx); err != nil {
-			return nil, err
-		}
-	}
+	// Our control client goes first: one that kills the session it is attached to may wait
+	// for its answer for ever (tmux 3.3a).
+	s.drop()
 	// Only our pane: the session ends with its last one, and a person's own panes stay.
-	if ctl := s.live(); ctl != nil {
-		if _, err := ctl.do(ctx, "kill-pane -t "+id); err != nil && !ctl.ended() {
-			return nil, fmt.Errorf("kill-pane %s: %w", id, err)
+	ours := "#{&&:#{==:#{@buddy_role}," + roleShared + "},#{==:#{session_name}," + s.opt.Session + "}}"
+	if out, err := s.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id); err != nil {
+		if _, gone := s.tmux(ctx, "has-session", "-t", s.target()); gone == nil {
+			return nil, fmt.Errorf("kill-pane %s: %s", id, reason(out, err))
 		}
 	}
 	s.tell(PaneEvent{Kind: Closed, Pane: id})

@@ -5,25 +5,28 @@ import "os"
 // capture records one stream of a command: its beginning in a file, its end in memory and
 // at last in a second file. Its owner serialises the calls.
 type capture struct {
-	file   *os.File
-	size   int64  // bytes in file, those that came after the end included
-	total  int64  // bytes of the command itself
-	tail   []byte // ends with the last TailMax bytes of the command
+	path   string
+	file   *os.File // nil until there is output
+	size   int64    // bytes in file, those that came after the end included
+	total  int64    // bytes of the command itself
+	tail   []byte   // ends with the last TailMax bytes of the command
 	sealed bool
 	fault  error // the first error of writing; recording has stopped then
 }
 
-func newCapture(path string) (*capture, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return &capture{file: f}, nil
+// open makes the file. Without it the first output does: a file costs time, and most
+// commands say nothing on stderr.
+func (c *capture) open() (err error) {
+	c.file, err = os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	return err
 }
 
 // write records p. After seal it only fills up the file: that is output of a job which
 // the command left in the background.
 func (c *capture) write(p []byte) {
+	if c.file == nil && c.fault == nil {
+		c.fault = c.open()
+	}
 	if room := HeadMax - c.size; room > 0 && c.fault == nil {
 		n, err := c.file.Write(p[:min(room, int64(len(p)))])
 		c.size += int64(n)
@@ -42,11 +45,18 @@ func (c *capture) seal() {
 	}
 	c.sealed = true
 	if c.total > HeadMax {
-		if err := os.WriteFile(c.file.Name()+".tail", lastOf(c.tail, TailMax), 0o600); c.fault == nil {
+		if err := os.WriteFile(c.path+".tail", lastOf(c.tail, TailMax), 0o600); c.fault == nil {
 			c.fault = err
 		}
 	}
 	c.tail = nil
+}
+
+// close is for when nothing can be written any more.
+func (c *capture) close() {
+	if c.file != nil {
+		_ = c.file.Close()
+	}
 }
 
 // keepLast appends p to buf and drops from the front what is not among the last n bytes;

@@ -79,20 +79,19 @@ func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
 func (c *Command) connect(mode Mode) ([]*os.File, error) {
 	var ends []*os.File
 	open := func(stream, file string) (*os.File, error) {
-		rec, err := newCapture(filepath.Join(c.dir, file))
-		if err != nil {
-			return nil, err
-		}
 		r, w, err := os.Pipe()
 		if err != nil {
-			_ = rec.file.Close()
 			return nil, err
 		}
 		ends = append(ends, w)
+		rec := &capture{path: filepath.Join(c.dir, file)}
 		c.legs = append(c.legs, &leg{stream: stream, pipe: r, rec: rec, sealed: make(chan struct{}), cmd: c})
 		return w, nil
 	}
 	out, err := open(Stdout, "out")
+	if err == nil {
+		err = c.legs[0].rec.open() // also tells that the command may have run
+	}
 	if err != nil {
 		return ends, err
 	}
@@ -115,7 +114,7 @@ func (c *Command) connect(mode Mode) ([]*os.File, error) {
 func (c *Command) discard() {
 	for _, l := range c.legs {
 		_ = l.pipe.Close()
-		_ = l.rec.file.Close()
+		l.rec.close()
 	}
 }
 

@@ -13,20 +13,17 @@ import (
 const socketMax = 103
 
 // MakeDir returns the directory named name for a supervisor's socket and state, made
-// with mode 0700 under $XDG_RUNTIME_DIR/buddy, or under buddy-UID in the directory for
-// temporary files where that is missing or its path too long. It fails when somebody
-// else owns it. getenv looks up the environment, usually [os.Getenv].
+// with mode 0700 in buddy-UID in /tmp, where tmux has its sockets as well. It looks there
+// and not in $XDG_RUNTIME_DIR, because that ends with the person's login, and a command
+// shall go on when the line drops. $TMUX_TMPDIR moves it, as it moves tmux's sockets; the
+// directory for temporary files is the last resort. It fails when somebody else owns the
+// directory. getenv looks up the environment, usually [os.Getenv].
 func MakeDir(getenv func(string) string, name string) (string, error) {
-	tmp := getenv("TMPDIR")
-	if tmp == "" {
-		tmp = os.TempDir()
-	}
-	bases := []string{
-		filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid())),
-		filepath.Join("/tmp", "buddy-"+strconv.Itoa(os.Getuid())),
-	}
-	if run := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
-		bases = append([]string{filepath.Join(run, "buddy")}, bases...)
+	var bases []string
+	for _, tmp := range []string{getenv("TMUX_TMPDIR"), "/tmp", getenv("TMPDIR")} {
+		if filepath.IsAbs(tmp) {
+			bases = append(bases, filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid())))
+		}
 	}
 	var errs []error
 	for _, base := range bases {

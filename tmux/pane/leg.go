@@ -69,8 +69,8 @@ func (l *leg) drain(buf []byte) {
 // close ends the leg: nobody holds the pipe.
 func (l *leg) close() {
 	_ = l.pipe.Close()
-	_ = l.rec.file.Close()
 	l.seal()
+	l.rec.close()
 }
 
 func (l *leg) seal() {

@@ -7,7 +7,7 @@
 // same Server runs in our own process. The files of a command are the truth about it:
 //
 //	DIR/cmd            the command; the client writes it
-//	DIR/out, DIR/err   its output, the first [HeadMax] bytes exactly
+//	DIR/out, DIR/err   its output, the first [HeadMax] bytes exactly; err only if there is any
 //	DIR/out.tail, …    the last [TailMax] bytes, only when there was more than that
 //	DIR/rc             its end, see [ReadExit]; appears by rename as the very last thing
 //

@@ -2,11 +2,13 @@ package pane
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,10 +22,9 @@ import (
 func TestMakeDir(t *testing.T) {
 	t.Parallel()
 	base := tmuxtest.Dir(t)
-	env := func(run string) func(string) string {
-		return func(name string) string {
-			return map[string]string{"XDG_RUNTIME_DIR": run, "TMPDIR": base}[name]
-		}
+	mine := "buddy-" + strconv.Itoa(os.Getuid())
+	env := func(tmp string) func(string) string {
+		return func(name string) string { return map[string]string{"TMUX_TMPDIR": tmp}[name] }
 	}
 	perm := func(dir string) os.FileMode {
 		info, err := os.Stat(dir)
@@ -33,7 +34,7 @@ func TestMakeDir(t *testing.T) {
 		return info.Mode().Perm()
 	}
 	dir, err := MakeDir(env(base), "abc")
-	if err != nil || dir != filepath.Join(base, "buddy", "abc") || perm(dir) != 0o700 || perm(filepath.Dir(dir)) != 0o700 {
+	if err != nil || dir != filepath.Join(base, mine, "abc") || perm(dir) != 0o700 || perm(filepath.Dir(dir)) != 0o700 {
 		t.Errorf("MakeDir = %q, %v", dir, err)
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {
@@ -42,15 +43,17 @@ func TestMakeDir(t *testing.T) {
 	if again, err := MakeDir(env(base), "abc"); err != nil || again != dir || perm(dir) != 0o700 {
 		t.Errorf("again: %q, %v", again, err)
 	}
+	name := rand.Text()
+	t.Cleanup(func() { _ = os.Remove(filepath.Join("/tmp", mine, name)) })
 	long := filepath.Join(base, strings.Repeat("x", 90))
-	if dir, err := MakeDir(env(long), "abc"); err != nil || !strings.HasPrefix(dir, base+"/buddy-") {
-		t.Errorf("with a long runtime directory: %q, %v", dir, err)
+	if dir, err := MakeDir(env(long), name); err != nil || dir != filepath.Join("/tmp", mine, name) {
+		t.Errorf("with a long directory: %q, %v", dir, err)
 	}
-	if err := os.Symlink(base, filepath.Join(base, "buddy", "link")); err != nil {
+	if err := os.Symlink(base, filepath.Join(base, mine, name)); err != nil {
 		t.Fatal(err)
 	}
-	if dir, err := MakeDir(env(base), "link"); err == nil && strings.HasPrefix(dir, filepath.Join(base, "buddy")+"/") {
-		t.Errorf("a link was taken: %q", dir)
+	if dir, err := MakeDir(env(base), name); err != nil || strings.HasPrefix(dir, base) {
+		t.Errorf("a link was taken: %q, %v", dir, err)
 	}
 }
 

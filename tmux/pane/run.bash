@@ -1,18 +1,18 @@
-# Sourced by each fresh bash: $1 is the supervisor's directory, $2 the file with the command.
-# No command here starts a process: a fork costs as much as all the rest together.
-__buddy_dir=$1
+# Sourced by each fresh bash: $1 is the supervisor's directory, $2 the file with the command,
+# $3 the state to start from, if any, $4 where to leave the new one. No command here starts
+# a process: a fork costs as much as all the rest together.
 IFS= read -r -d '' __buddy_cmd <"$2"
+__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4
 set --
 builtin shopt -s expand_aliases
 
 # Writes what the next shell shall start with. The supervisor takes the file only when its
 # last line is there. `set` options are not carried over: `set -e` would outlive its script.
 __buddy_save() {
-	local __buddy_status=$?
-	[[ ${__buddy_done-} ]] && return
-	__buddy_rc=$__buddy_status
+	__buddy_rc=$?
 	set +euxv
 	__buddy_done=1
+	builtin unset -f __buddy_save # it is no part of the state
 	local __buddy_v __buddy_names=()
 	for __buddy_v in "${!_@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" "${!h@}" "${!i@}" \
 		"${!j@}" "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" \
@@ -35,12 +35,12 @@ __buddy_save() {
 		builtin declare -Fx
 		builtin alias -p
 		builtin printf '#complete\n'
-	} >|"$__buddy_dir/state.new"
+	} >|"$__buddy_to"
 }
 
-[[ -f $__buddy_dir/state ]] && . "$__buddy_dir/state" 2>/dev/null
+[[ $__buddy_load ]] && . "$__buddy_load" 2>/dev/null
 if [[ ${__buddy_gone-} ]]; then
 	builtin printf 'buddy: the working directory %q is gone; running in an empty one\n' "$__buddy_gone" >&2
 	builtin cd -- "$__buddy_dir/nowhere" && builtin unset __buddy_gone
 fi
-builtin trap '{ __buddy_save; } >/dev/null 2>&1' EXIT
+builtin trap '[[ ${__buddy_done-} ]] || { __buddy_save; } >/dev/null 2>&1' EXIT

@@ -1,6 +1,7 @@
 # Sourced by each fresh shell that is not bash: $1 is the supervisor's directory, $2 the file
-# with the command. Carries exports, aliases of one line, umask and the directory over.
-__buddy_dir=$1 __buddy_cmd=$2
+# with the command, $3 the state to start from, if any, $4 where to leave the new one.
+# Carries exports, aliases of one line, umask and the directory over.
+__buddy_dir=$1 __buddy_cmd=$2 __buddy_load=$3 __buddy_to=$4
 set --
 __buddy_save() {
 	__buddy_rc=$?
@@ -14,11 +15,11 @@ __buddy_save() {
 		printf 'umask '
 		umask
 		printf 'cd "$PWD" || __buddy_gone=$PWD\n#complete\n'
-	} >|"$__buddy_dir/state.new"
+	} >|"$__buddy_to"
 	return "$__buddy_rc"
 } 2>/dev/null
 __buddy_tmux=$TMUX __buddy_pane=$TMUX_PANE
-[ ! -f "$__buddy_dir/state" ] || . "$__buddy_dir/state" 2>/dev/null
+[ -z "$__buddy_load" ] || . "$__buddy_load" 2>/dev/null
 if [ -n "$__buddy_tmux" ]; then export TMUX="$__buddy_tmux" TMUX_PANE="$__buddy_pane"; fi
 if [ -n "$__buddy_gone" ]; then
 	printf 'buddy: the working directory "%s" is gone; running in an empty one\n' "$__buddy_gone" >&2

@@ -251,7 +251,6 @@ func (s *Server) Shutdown(why string, wait time.Duration) bool {
 	for _, c := range s.running {
 		all = append(all, c)
 	}
-	attended := s.greeted > 0
 	s.mu.Unlock()
 	for _, c := range all {
 		c.hangUp(why, wait)
@@ -262,5 +261,7 @@ func (s *Server) Shutdown(why string, wait time.Duration) bool {
 	case <-told:
 	case <-time.After(wait):
 	}
-	return attended
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.greeted > 0
 }

@@ -1,7 +1,6 @@
 package pane
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 //go:embed run.bash
@@ -36,6 +36,10 @@ type Shell struct {
 	exe  string
 	main string
 
+	// The state is in one of two files in turn, so that each command overwrites the older
+	// one: to make a file anew and rename it costs more on many disks. "" means none yet.
+	state string
+
 	mu  sync.Mutex // guards what follows
 	cwd string     // of the first command
 	env []string   // of the first command; nil until Greet
@@ -55,7 +59,7 @@ func NewShell(dir string, tty *os.File) (*Shell, error) {
 }
 
 func newShell(dir string, tty *os.File, exe string) (*Shell, error) {
-	s := &Shell{dir: dir, exe: exe, main: mainSh}
+	s := &Shell{dir: dir, exe: exe, main: mainSh, state: newestState(dir)}
 	script := runSh
 	if filepath.Base(exe) == "bash" {
 		s.main, script = mainBash, runBash
@@ -91,8 +95,8 @@ func (s *Shell) command(file string) (*exec.Cmd, error) {
 		return nil, fmt.Errorf("no environment: the client sent no greeting")
 	}
 	name := filepath.Base(s.exe)
-	cmd := &exec.Cmd{Path: s.exe, Args: []string{name, "-c", s.main, name, s.dir, file}, Dir: s.cwd}
-	if _, err := os.Stat(filepath.Join(s.dir, "state")); err == nil {
+	cmd := &exec.Cmd{Path: s.exe, Args: []string{name, "-c", s.main, name, s.dir, file, s.state, s.nextState()}, Dir: s.cwd}
+	if s.state != "" {
 		// The state has the environment: what was unset meanwhile must not come back. Names
 		// that no shell can hold are passed on.
 		cmd.Env = slices.DeleteFunc(slices.Clone(s.env), func(kv string) bool { return isName(kv) })
@@ -113,27 +117,51 @@ func (s *Shell) command(file string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// prepareState makes the file that the command's shell will write.
-func (s *Shell) prepareState() error {
-	return os.WriteFile(filepath.Join(s.dir, "state.new"), nil, 0o600)
+// nextState is the file that the next command's shell writes.
+func (s *Shell) nextState() string {
+	if name := filepath.Join(s.dir, "state.0"); s.state != name {
+		return name
+	}
+	return filepath.Join(s.dir, "state.1")
 }
+
+// prepareState empties that file.
+func (s *Shell) prepareState() error { return os.WriteFile(s.nextState(), nil, 0o600) }
 
 // adoptState makes what the command left behind the state of the next, if it is complete:
 // a shell that was killed or replaced by exec leaves none.
 func (s *Shell) adoptState() {
-	name := filepath.Join(s.dir, "state.new")
+	if name := s.nextState(); complete(name) {
+		s.state = name
+	}
+}
+
+// newestState is the last complete state in dir, "" if there is none.
+func newestState(dir string) string {
+	newest, at := "", time.Time{}
+	for _, name := range []string{filepath.Join(dir, "state.0"), filepath.Join(dir, "state.1")} {
+		if info, err := os.Stat(name); err == nil && info.ModTime().After(at) && complete(name) {
+			newest, at = name, info.ModTime()
+		}
+	}
+	return newest
+}
+
+// complete reports whether a state file was written to its end.
+func complete(name string) bool {
+	const last = "\n#complete\n"
 	f, err := os.Open(name)
 	if err != nil {
-		return
+		return false
 	}
 	defer func() { _ = f.Close() }()
-	end := make([]byte, len("\n#complete\n"))
-	if info, err := f.Stat(); err != nil || info.Size() < int64(len(end)) {
-		return
-	} else if _, err := f.ReadAt(end, info.Size()-int64(len(end))); err != nil || !bytes.Equal(end, []byte("\n#complete\n")) {
-		return
+	info, err := f.Stat()
+	if err != nil || info.Size() < int64(len(last)) {
+		return false
 	}
-	_ = os.Rename(name, filepath.Join(s.dir, "state"))
+	end := make([]byte, len(last))
+	_, err = f.ReadAt(end, info.Size()-int64(len(last)))
+	return err == nil && string(end) == last
 }
 
 // isName reports whether the variable of kv has a name that a shell can hold.

@@ -19,7 +19,7 @@ import (
 type Server struct {
 	Socket string   // path for -S
 	Dir    string   // a short private directory of the test's own
-	Env    []string // without TMUX, with a runtime directory in Dir
+	Env    []string // without TMUX, with TMUX_TMPDIR in Dir
 	t      testing.TB
 }
 
@@ -38,7 +38,11 @@ func New(t testing.TB) *Server {
 // Dir returns a directory with a path short enough for sockets; it is removed at the end.
 func Dir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "bt")
+	base := os.TempDir()
+	if len(base) > 20 {
+		base = "/tmp"
+	}
+	dir, err := os.MkdirTemp(base, "bt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,19 +54,19 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// Env is this process's environment with dir as the runtime directory, and without a way
+// Env is this process's environment with dir for sockets and states, and without a way
 // to the tmux in which the test may run.
 func Env(dir string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		switch name {
-		case "TMUX", "TMUX_PANE", "XDG_RUNTIME_DIR", "BASH_ENV":
+		case "TMUX", "TMUX_PANE", "TMUX_TMPDIR", "BASH_ENV":
 		default:
 			env = append(env, kv)
 		}
 	}
-	return append(env, "XDG_RUNTIME_DIR="+dir)
+	return append(env, "TMUX_TMPDIR="+dir)
 }
 
 func (s *Server) command(args ...string) *exec.Cmd {
