@@ -23,7 +23,7 @@ type Panes struct {
 	panes   []state.Pane
 	shown   string // id of the pane that shows; the last opened until one is chosen
 	chosen  bool
-	attach  bool // the line that says how to attach shows
+	quiet   bool // the line that says how to attach is hidden
 	picture picture
 
 	OnShow func(id string) // another pane shows; "" is none
@@ -99,7 +99,7 @@ func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		case keymap.PanePrevious:
 			p.step(-1)
 		case keymap.PaneAttach:
-			p.attach = !p.attach
+			p.quiet = !p.quiet
 		case keymap.Zoom:
 			if p.OnZoom != nil {
 				p.OnZoom()
@@ -182,7 +182,7 @@ func (p *Panes) Draw(screen tcell.Screen) {
 // notes are the lines below the picture, the lowest first.
 func (p *Panes) notes(q *state.Pane) [][]span {
 	var lines [][]span
-	if p.attach && q.Attach != "" {
+	if !p.quiet && q.Attach != "" {
 		lines = append(lines, append([]span{own(themes.Muted, "attach: ")}, foreign(themes.Code, q.Attach)...))
 	}
 	if q.Lost != "" {

@@ -213,7 +213,7 @@ func TestPanesGolden(t *testing.T) {
 	}
 	p := newTestPanes(t, s)
 	press(t, p, "pane-attach", "pane-next", "pane-previous")
-	viewtest.Golden(t, "panes-attach", p, 60, 9)
+	viewtest.Golden(t, "panes-quiet", p, 60, 9)
 	apply(s, event.PaneLost{Pane: "%3", Why: "ssh ended: connection reset\x1b"})
 	p.Update(s, state.Panes)
 	viewtest.Golden(t, "panes-lost", p, 60, 9)
@@ -222,7 +222,7 @@ func TestPanesGolden(t *testing.T) {
 
 func TestPanesStyles(t *testing.T) {
 	rows := []string{"\x1b[31mR\x1b[38;5;200mQ\x1b[48:2::1:2:3mB\x1b[0;1;4:3mU\x1b[mN\x1b]8;;http://x\x1b\\L\x1b[?25hK", strings.Repeat("x", 100)}
-	s := viewtest.Screen(t, newTestPanes(t, panesState(rows, 120, 2, event.Cursor{X: 6, Y: 0, Visible: true})), 60, 4)
+	s := viewtest.Screen(t, newTestPanes(t, panesState(rows, 120, 2, event.Cursor{X: 6, Y: 0, Visible: true})), 60, 5)
 	plain := tcell.StyleDefault
 	for r, want := range map[rune]tcell.Style{
 		'R': plain.Foreground(tcell.PaletteColor(1)),
@@ -286,10 +286,10 @@ func FuzzPicture(f *testing.F) {
 func TestPanesRowsGoOn(t *testing.T) {
 	rows := []string{"\x1b[41mR", "S\x1b[49m\x0elqk", "x x\x0fq"}
 	p := newTestPanes(t, panesState(rows, 20, 3, event.Cursor{}))
-	if text := viewtest.Text(t, p, 60, 5); !strings.Contains(text, "│S┌─┐") || !strings.Contains(text, "││ │q") {
+	if text := viewtest.Text(t, p, 60, 6); !strings.Contains(text, "│S┌─┐") || !strings.Contains(text, "││ │q") {
 		t.Errorf("line drawing:\n%s", text)
 	}
-	s := viewtest.Screen(t, p, 60, 5)
+	s := viewtest.Screen(t, p, 60, 6)
 	want := tcell.StyleDefault.Background(tcell.PaletteColor(1))
 	for _, r := range "RS" {
 		if got := cellOf(t, s, r); got != want {

@@ -153,7 +153,7 @@ var table = []row{
 
 	{PaneNext, in(Panes), "next", "The next terminal pane", keys("Right", "l")},
 	{PanePrevious, in(Panes), "previous", "The terminal pane before", keys("Left", "h")},
-	{PaneAttach, in(Panes), "attach", "Show or hide how to attach to the pane from a terminal of your own", keys("a")},
+	{PaneAttach, in(Panes), "attach", "Hide or show how to attach to the pane from a terminal of your own", keys("a")},
 
 	{ItemUp, in(Tasks), "", "Up in the list", keys("Up", "k")},
 	{ItemDown, in(Tasks), "", "Down in the list", keys("Down", "j")},
