@@ -102,16 +102,25 @@ func (s *server) find(context.Context) (net.Conn, error) {
 	return net.Dial("unix", pane.SocketPath(s.dir))
 }
 
+// makeDir makes the supervisor's directory, once.
+func (s *server) makeDir() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir != "" {
+		return nil
+	}
+	dir, err := pane.MakeDir(lookup(s.env), dirName(s.opt))
+	if err != nil {
+		return fmt.Errorf("%w: no place for the socket: %w", ErrUnavailable, err)
+	}
+	s.dir = dir
+	return nil
+}
+
 // greetDir greets the supervisor if one is there.
 func (s *server) greetDir() error {
-	if s.dir == "" {
-		dir, err := pane.MakeDir(lookup(s.env), dirName(s.opt))
-		if err != nil {
-			return fmt.Errorf("%w: no place for the socket: %w", ErrUnavailable, err)
-		}
-		s.mu.Lock()
-		s.dir = dir
-		s.mu.Unlock()
+	if err := s.makeDir(); err != nil {
+		return err
 	}
 	c, err := net.Dial("unix", pane.SocketPath(s.dir))
 	if err != nil {
@@ -372,12 +381,8 @@ func (s *server) close(ctx context.Context) (left []string, err error) {
 
 // busy asks the supervisor whether anything runs, even if this process started nothing.
 func (s *server) busy() bool {
-	if s.dir == "" {
-		dir, err := pane.MakeDir(lookup(s.env), dirName(s.opt))
-		if err != nil {
-			return false
-		}
-		s.dir = dir
+	if s.makeDir() != nil {
+		return false
 	}
 	c, err := net.Dial("unix", pane.SocketPath(s.dir))
 	if err != nil {
