@@ -283,7 +283,7 @@ func (p *program) start() {
 	for _, n := range p.notices {
 		p.rt.Publish(event.Notice{Text: n})
 	}
-	if p.problem != "" {
+	if p.problem != "" && p.config.Active != nil {
 		p.rt.Publish(event.Warning{Text: p.problem, Code: "model"})
 	}
 }

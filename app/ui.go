@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -307,6 +308,9 @@ func (w *window) deps(theme *themes.Theme) deps {
 
 // open shows what there is of the session and starts it.
 func (w *window) open() {
+	if p := w.program; p.config.Active == nil && p.problem != "" {
+		w.ui.v.conversation.SetWelcome(append(slices.Clip(welcome), "", "The built-in demo answers, which is not a language model:", p.problem+"."))
+	}
 	w.lines = openHistory()
 	w.ui.v.prompt.SetHistory(w.lines.load())
 	if len(w.program.replay) > 0 {

@@ -154,12 +154,23 @@ func wait(ctx context.Context, run *tmux.Running) Result {
 	switch {
 	case res.Cancelled:
 		r.IsError = true
-		r.Content = fmt.Sprintf("%s; exit code %d\nstdout:\n%s\nstderr:\n%s", cancelled, out.ExitCode, out.Stdout, out.Stderr)
+		r.Content = fmt.Sprintf("%s; exit code %d%s", cancelled, out.ExitCode, soFar(out))
 	case err != nil:
 		r.IsError, r.ExitCode = true, nil
-		r.Content = fmt.Sprintf("Tool error: %v\nstdout so far:\n%s\nstderr so far:\n%s", err, out.Stdout, out.Stderr)
+		r.Content = fmt.Sprintf("Tool error: %v%s", err, soFar(out))
 	}
 	return r
+}
+
+// soFar tells what a command had printed when it was cut off.
+func soFar(out shellResult) string {
+	var b strings.Builder
+	for _, s := range []struct{ name, text string }{{"stdout", out.Stdout}, {"stderr", out.Stderr}} {
+		if s.text != "" {
+			fmt.Fprintf(&b, "\n%s so far:\n%s", s.name, strings.TrimRight(s.text, "\n"))
+		}
+	}
+	return b.String()
 }
 
 // paths names the files with the streams that are not empty.
