@@ -38,4 +38,4 @@ golden: ## write the golden files anew; read the diff before you commit it
 	$(GO) test ./views/... ./app/... -update
 
 generate: ## write generated documents anew
-	$(GO) test ./app/keymap ./config -update
+	$(GO) test ./app/keymap ./config ./agent/event -update
