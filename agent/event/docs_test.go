@@ -1,7 +1,6 @@
 package event
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -9,7 +8,6 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/events.md")
 
 // TestDocs keeps docs/events.md, the reference of the public stream, as the types are.
 func TestDocs(t *testing.T) {
