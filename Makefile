@@ -10,7 +10,7 @@ run: build ## build and start buddy
 
 build:
 	@.ci/setup
-	@$(GO) build -trimpath -ldflags "-s -w" -o buddy .
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o buddy .
 
 test: setup ## every test, with the race detector
 	$(GO) test -race -timeout 300s ./...

@@ -32,13 +32,16 @@ import (
 
 const (
 	eventGap = 33 * time.Millisecond  // least time between two draws for events
-	keyGap   = 16 * time.Millisecond  // the same for keys, once keyBurst of them came together
+	keyGap   = 16 * time.Millisecond  // the same for keys, once KeyBurst of them came together
 	tickGap  = 100 * time.Millisecond // a spinner's step
-	keyBurst = 3
 
 	// stuckTime is how long the end waits for a terminal that takes no output.
 	stuckTime = time.Second
 )
+
+// KeyBurst is how many keys in 16 ms are each drawn at once. A person never types more;
+// text typed before the start and a held key do.
+const KeyBurst = 8
 
 // Config says what a [Loop] shows and is fed from. Screen and Root are required.
 // The functions are called on the UI goroutine, except Stop.
@@ -227,7 +230,7 @@ func (l *Loop[T]) beforeDraw(tcell.Screen) bool {
 	return false
 }
 
-// limiter lets keyBurst draws pass within keyGap.
+// limiter lets KeyBurst draws pass within keyGap.
 type limiter struct {
 	since time.Time
 	n     int
@@ -238,5 +241,5 @@ func (r *limiter) allow(now time.Time) bool {
 		r.since, r.n = now, 0
 	}
 	r.n++
-	return r.n <= keyBurst
+	return r.n <= KeyBurst
 }
