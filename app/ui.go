@@ -54,6 +54,9 @@ type deps struct {
 	copy    func(text string)
 	draft   func()            // the draft changed
 	record  func(text string) // a line for the history
+
+	// background calls work on another goroutine and what it returns on this one.
+	background func(work func() (apply func()))
 }
 
 // panes are the views.
@@ -103,6 +106,7 @@ func newUI(d deps) *ui {
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
 	u.v.conversation.SetWelcome(welcome)
+	u.v.conversation.SetBackground(d.background)
 	u.v.conversation.OnCopy = d.copy
 	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
 	u.v.output.OnZoom, u.v.panes.OnZoom = u.toggleZoom, u.toggleZoom
@@ -264,6 +268,9 @@ func (w *window) deps(theme *themes.Theme) deps {
 		copy:    func(text string) { w.screen.SetClipboard([]byte(text)) },
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
+		background: func(work func() func()) {
+			w.loop.Go(func() { w.loop.Post(work()) })
+		},
 	}
 }
 

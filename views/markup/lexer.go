@@ -102,6 +102,27 @@ func tints(lang, src string) (out []tint) {
 	return out
 }
 
+// lineTints highlights each line of code alone. It is not for the UI goroutine.
+func lineTints(lang, src string) (out []tint) {
+	if lexerOf(lang) == nil {
+		return nil
+	}
+	pos := int32(0)
+	began := time.Now()
+	for line := range strings.Lines(src) {
+		if time.Since(began) > passTime {
+			break
+		}
+		for _, t := range tints(lang, line) {
+			out = append(out, tint{pos + t.end, t.role})
+		}
+		if pos += int32(len(line)); len(out) == 0 || out[len(out)-1].end < pos {
+			out = append(out, tint{pos, themes.Code})
+		}
+	}
+	return out
+}
+
 // tokenRole returns how a token looks.
 func tokenRole(t chroma.TokenType) themes.Role {
 	switch t {

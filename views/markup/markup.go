@@ -113,6 +113,11 @@ func (t *Text) extend(st Style) {
 	if n := len(t.Paras); n > 0 {
 		t.Paras[n-1].End = end
 	}
+	t.run(end, st)
+}
+
+// run gives what follows the last run, up to end, a style.
+func (t *Text) run(end int32, st Style) {
 	if n := len(t.Runs); n > 0 && t.Runs[n-1].Style == st {
 		t.Runs[n-1].End = end
 		return

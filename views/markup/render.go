@@ -41,14 +41,17 @@ type renderer struct {
 	rest  string // what rows in the current containers begin with
 	first string // what the next line begins with instead: a list's marker
 	depth int
+
+	found []*codeBlock
 }
 
-// render appends a whole piece of markdown to t.
-func render(t *Text, src []byte, width int) {
+// render appends a whole piece of markdown to t and returns the code in it.
+func render(t *Text, src []byte, width int) []*codeBlock {
 	src = slices.Clip(src) // a segment's Value may append a newline to what it is cut from
 	doc := markdownParser().Parse(text.NewReader(src))
 	r := renderer{text: t, clean: cleaner{text: t}, src: src, width: width}
 	r.blocks(doc, false)
+	return r.found
 }
 
 // line begins a new line. more is an indentation of this line alone.
@@ -188,20 +191,27 @@ func (r *renderer) html(n *ast.HTMLBlock) {
 
 func (r *renderer) code(n ast.Node, lang string) {
 	lines := n.Lines()
+	block := &codeBlock{lang: lang}
 	for i := range lines.Len() {
 		line := lines.At(i)
-		r.codeLine(lang, codeIndent, bytes.TrimRight(line.Value(r.src), "\r\n"))
+		block.lines = append(block.lines, r.codeLine(lang, codeIndent, bytes.TrimRight(line.Value(r.src), "\r\n")))
 	}
+	r.found = append(r.found, block)
 	if lines.Len() == 0 {
 		r.codeLine(lang, codeIndent, nil)
 	}
 }
 
-func (r *renderer) codeLine(lang, indent string, line []byte) {
+// codeLine writes a line of code, which has its colours only if it is one of a diff.
+func (r *renderer) codeLine(lang, indent string, line []byte) extent {
 	r.line(Hard, indent)
-	for _, piece := range highlightLine(lang, line) {
-		r.put(piece.text, piece.style)
+	from := len(r.text.Bytes)
+	st := Style{Role: themes.Code}
+	if isDiff(lang) {
+		st.Role = diffRole(line)
 	}
+	r.put(line, st)
+	return extent{int32(from), int32(len(r.text.Bytes))}
 }
 
 // inlines renders the inline children of a node.

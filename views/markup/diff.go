@@ -2,23 +2,14 @@ package markup
 
 import (
 	"bytes"
+	"strings"
 
 	"buddy/themes"
 )
 
-// piece is a part of a line of code with its style. The text is foreign still.
-type piece struct {
-	text  []byte
-	style Style
-}
-
-// highlightLine gives one line of code in a language its styles. Languages that are
-// told apart by more than one line need a second pass over the whole block.
-func highlightLine(lang string, line []byte) []piece {
-	if lang == "diff" || lang == "patch" {
-		return []piece{{line, Style{Role: diffRole(line)}}}
-	}
-	return []piece{{line, Style{Role: themes.Code}}}
+// isDiff tells whether a language is that of unified diffs, whose lines need no lexer.
+func isDiff(lang string) bool {
+	return strings.EqualFold(lang, "diff") || strings.EqualFold(lang, "patch")
 }
 
 // diffRole returns the role of one line of a unified diff.
