@@ -46,7 +46,7 @@ func open(t *testing.T, cols, rows int) *testUI {
 			keys: keymap.Default(), theme: theme, now: time.Now, home: "/home/ann", repaint: s.Sync,
 			send:  func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
 			copy:  func(text string) { x.copied = text },
-			draft: func() {}, record: func(string) {},
+			draft: func() {}, record: func(string) {}, background: func(func() func()) {},
 		}
 		var quit, tick = func() {}, func(bool) {}
 		d.quit, d.tick = func() { quit() }, func(on bool) { tick(on) }
