@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
@@ -55,7 +56,18 @@ func write(name string) error {
 		return err
 	}
 	file := strings.ReplaceAll(strings.ToLower(name), " ", "_") + ".xml"
-	return os.WriteFile(filepath.Join("lexers", file), append(data, '\n'), 0o644)
+	return os.WriteFile(filepath.Join("lexers", file), []byte(sorted(string(data))+"\n"), 0o644)
+}
+
+// sorted puts the states in order, which come in that of a map.
+func sorted(xml string) string {
+	const begin, end = "    <state ", "  </rules>"
+	states := strings.Split(xml, begin)
+	last := len(states) - 1
+	body, tail, _ := strings.Cut(states[last], end)
+	states[last] = body
+	slices.Sort(states[1:])
+	return strings.Join(states, begin) + end + tail
 }
 
 // find returns the lexer that is described by rules behind what the library wraps it in.
