@@ -38,4 +38,5 @@ golden: ## write the golden files anew; read the diff before you commit it
 	$(GO) test ./views/... ./app/... -update
 
 generate: ## write generated documents anew
+	$(GO) generate ./views/markup
 	$(GO) test ./app/keymap ./config ./agent/event -update

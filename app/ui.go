@@ -56,6 +56,9 @@ type deps struct {
 	draft   func()            // the draft changed
 	record  func(text string) // a line for the history
 	catalog catalog
+
+	// background calls work on another goroutine and what it returns on this one.
+	background func(work func() (apply func()))
 }
 
 // next says what comes after the screen: another session, or nothing.
@@ -119,6 +122,7 @@ func newUI(d deps) *ui {
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
 	u.v.conversation.SetWelcome(welcome)
+	u.v.conversation.SetBackground(d.background)
 	u.v.conversation.OnCopy = d.copy
 	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
 	u.v.output.OnZoom, u.v.panes.OnZoom = u.toggleZoom, u.toggleZoom
@@ -303,6 +307,9 @@ func (w *window) deps(theme *themes.Theme) deps {
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
 		catalog: w.program.catalog(),
+		background: func(work func() func()) {
+			w.loop.Go(func() { w.loop.Post(work()) })
+		},
 	}
 }
 

@@ -49,7 +49,7 @@ func open(t *testing.T, cols, rows int) *testUI {
 			keys: keymap.Default(), theme: theme, now: time.Now, home: "/home/ann", repaint: s.Sync,
 			send:  func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
 			copy:  func(text string) { x.copied = text },
-			draft: func() {}, record: func(string) {},
+			draft: func() {}, record: func(string) {}, background: func(func() func()) {},
 		}
 		quit, tick := func() {}, func(bool) {}
 		d.leave, d.tick = func(n next) { x.left = n; quit() }, func(on bool) { tick(on) }

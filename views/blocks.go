@@ -37,7 +37,8 @@ const (
 type blockView struct {
 	block *state.Block
 	cwd   string // paths below it are shown relative to it
-	gap   int    // 0 or 1
+	code  *markup.Highlighter
+	gap   int // 0 or 1
 	fold  folding
 	laid  *laidBlock // nil until it is needed, and again when it is far from the screen
 }
@@ -96,17 +97,17 @@ func (v *blockView) lay(width int) *laidBlock {
 		l.lines += bytes.Count(b.Text[max(l.seen, 0):], []byte("\n"))
 		l.seen = len(b.Text)
 	default:
-		l.layText(b)
+		l.layText(b, v.code)
 	}
 	return l
 }
 
 // layText lays out what is new in the text of a block.
-func (l *laidBlock) layText(b *state.Block) {
+func (l *laidBlock) layText(b *state.Block, code *markup.Highlighter) {
 	src := b.Text[:min(len(b.Text), maxShown)]
 	var from int
 	if b.Kind == state.AssistantBlock {
-		from = l.layAnswer(b, src)
+		from = l.layAnswer(b, src, code)
 	} else {
 		from = l.layPlain(b, src)
 	}
@@ -117,9 +118,10 @@ func (l *laidBlock) layText(b *state.Block) {
 	l.seen = len(b.Text)
 }
 
-func (l *laidBlock) layAnswer(b *state.Block, src []byte) (from int) {
+func (l *laidBlock) layAnswer(b *state.Block, src []byte, code *markup.Highlighter) (from int) {
 	if l.answer == nil {
 		l.answer = markup.NewMarkdown(l.width)
+		l.answer.Highlighter = code
 		l.parts = []part{{text: &l.answer.Text}}
 	}
 	if b.Open {

@@ -9,6 +9,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/markup"
 )
 
 // Conversation draws the blocks of a session. Only what is on the screen is laid out;
@@ -21,6 +22,7 @@ type Conversation struct {
 
 	now     func() time.Time
 	welcome []string
+	code    *markup.Highlighter // nil leaves code plain
 
 	blocks  []*blockView // as in the state
 	top     anchor       // the first row on the screen
@@ -53,6 +55,12 @@ func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 // SetNow gives the clock that elapsed times are reckoned by.
 func (c *Conversation) SetNow(now func() time.Time) { c.now = now }
 
+// SetBackground gives the way to highlight code: run calls work on another goroutine and
+// what that returns on the UI goroutine, and draws. Without it code is plain.
+func (c *Conversation) SetBackground(run func(work func() (apply func()))) {
+	c.code = &markup.Highlighter{Background: run}
+}
+
 // Scope says where keys go.
 func (c *Conversation) Scope() keymap.Scope { return keymap.Conversation }
 
@@ -81,7 +89,7 @@ func (c *Conversation) sync(blocks []*state.Block, cwd string) {
 		c.rebuild(blocks, cwd)
 	}
 	for _, b := range blocks[len(c.blocks):] {
-		v := &blockView{block: b, cwd: cwd}
+		v := &blockView{block: b, cwd: cwd, code: c.code}
 		if n := len(c.blocks); n > 0 {
 			v.gap = gapBetween(c.blocks[n-1].block.Kind, b.Kind)
 		}
@@ -101,7 +109,7 @@ func (c *Conversation) rebuild(blocks []*state.Block, cwd string) {
 	views := make([]*blockView, 0, len(blocks))
 	moved := make(map[int]int, len(c.blocks))
 	for i, b := range blocks {
-		v := &blockView{block: b, cwd: cwd}
+		v := &blockView{block: b, cwd: cwd, code: c.code}
 		if j, ok := old[b]; ok {
 			v, moved[j] = c.blocks[j], i
 		}

@@ -487,3 +487,45 @@ func TestDrawsItsRectangle(t *testing.T) {
 		}
 	}
 }
+
+// A4: code has the colours of the theme, in any theme, and the highlighter draws them
+// without a change of the text.
+func TestCodeHasTheColoursOfTheTheme(t *testing.T) {
+	for _, name := range []string{"dark", "light"} {
+		theme, err := themes.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := (&session{}).apply(say("Look:\n\n```go\nfunc a() {} // \x1b\n```\n"))
+		c := NewConversation(theme, keymap.Default())
+		var work func() func()
+		c.SetBackground(func(w func() func()) { work = w })
+		c.Update(&s.State, state.Everything)
+		before := viewtest.Text(t, c, 40, 8)
+		if got, want := styleAt(t, c, 'f'), cellStyle(theme.Style(themes.Code)); got != want {
+			t.Errorf("%s: before the highlighter is done the code is %v, want %v", name, got, want)
+		}
+		work()()
+		for r, role := range map[rune]themes.Role{'f': themes.SynKeyword, '/': themes.SynComment, '␛': themes.Control, 'k': themes.Text} {
+			if got, want := styleAt(t, c, r), cellStyle(theme.Style(role)); got != want {
+				t.Errorf("%s: %c is %v, want %v", name, r, got, want)
+			}
+		}
+		if after := viewtest.Text(t, c, 40, 8); after != before {
+			t.Errorf("%s: the text changed:\n%s\n%s", name, before, after)
+		}
+	}
+}
+
+// styleAt returns the style of the first cell below the border that shows a rune.
+func styleAt(t *testing.T, p tview.Primitive, r rune) tcell.Style {
+	t.Helper()
+	cells, w, _ := viewtest.Screen(t, p, 40, 8).GetContents()
+	for _, cell := range cells[w:] {
+		if len(cell.Runes) > 0 && cell.Runes[0] == r {
+			return cell.Style
+		}
+	}
+	t.Fatalf("%c is not on the screen", r)
+	return tcell.StyleDefault
+}

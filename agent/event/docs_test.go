@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-
 // TestDocs keeps docs/events.md, the reference of the public stream, as the types are.
 func TestDocs(t *testing.T) {
 	const file = "../../docs/events.md"

@@ -113,6 +113,11 @@ func (t *Text) extend(st Style) {
 	if n := len(t.Paras); n > 0 {
 		t.Paras[n-1].End = end
 	}
+	t.run(end, st)
+}
+
+// run gives what follows the last run, up to end, a style.
+func (t *Text) run(end int32, st Style) {
 	if n := len(t.Runs); n > 0 && t.Runs[n-1].Style == st {
 		t.Runs[n-1].End = end
 		return
@@ -140,7 +145,7 @@ func (t *Text) Code(lang, src, indent string) {
 	r := renderer{text: t, clean: cleaner{text: t}}
 	hunk := false
 	for line := range strings.Lines(src) {
-		hunk = r.codeLine(lang, indent, []byte(strings.TrimRight(line, "\r\n")), hunk)
+		_, hunk = r.codeLine(lang, indent, []byte(strings.TrimRight(line, "\r\n")), hunk)
 	}
 }
 

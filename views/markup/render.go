@@ -41,14 +41,17 @@ type renderer struct {
 	rest  string // what rows in the current containers begin with
 	first string // what the next line begins with instead: a list's marker
 	depth int
+
+	found []*codeBlock
 }
 
-// render appends a whole piece of markdown to t.
-func render(t *Text, src []byte, width int) {
+// render appends a whole piece of markdown to t and returns the code in it.
+func render(t *Text, src []byte, width int) []*codeBlock {
 	src = slices.Clip(src) // a segment's Value may append a newline to what it is cut from
 	doc := markdownParser().Parse(text.NewReader(src))
 	r := renderer{text: t, clean: cleaner{text: t}, src: src, width: width}
 	r.blocks(doc, false)
+	return r.found
 }
 
 // line begins a new line. more is an indentation of this line alone.
@@ -188,23 +191,31 @@ func (r *renderer) html(n *ast.HTMLBlock) {
 
 func (r *renderer) code(n ast.Node, lang string) {
 	lines := n.Lines()
+	block := &codeBlock{lang: lang}
 	for i := range lines.Len() {
 		line := lines.At(i)
-		r.codeLine(lang, codeIndent, bytes.TrimRight(line.Value(r.src), "\r\n"), false)
+		at, _ := r.codeLine(lang, codeIndent, bytes.TrimRight(line.Value(r.src), "\r\n"), false)
+		block.lines = append(block.lines, at)
 	}
+	r.found = append(r.found, block)
 	if lines.Len() == 0 {
 		r.codeLine(lang, codeIndent, nil, false)
 	}
 }
 
-// codeLine adds a line of code. For a diff it takes and returns what DiffRole does.
-func (r *renderer) codeLine(lang, indent string, line []byte, hunk bool) (within bool) {
+// codeLine adds a line of code, which has its colours only if it is one of a diff. For
+// that it takes and returns what DiffRole does.
+func (r *renderer) codeLine(lang, indent string, line []byte, hunk bool) (at extent, within bool) {
 	r.line(Hard, indent)
-	pieces, within := highlightLine(lang, line, hunk)
-	for _, piece := range pieces {
-		r.put(piece.text, piece.style)
+	from := len(r.text.Bytes)
+	st := Style{Role: themes.Code}
+	if isDiff(lang) {
+		if st.Role, within = DiffRole(string(line), hunk); st.Role == themes.Text {
+			st.Role = themes.Code
+		}
 	}
-	return within
+	r.put(line, st)
+	return extent{int32(from), int32(len(r.text.Bytes))}, within
 }
 
 // inlines renders the inline children of a node.

@@ -21,8 +21,9 @@ const (
 // paragraph, a list, a fence) are rendered once; only the open one is rendered at each
 // delta. Finish renders everything once more, because a link may be defined at the end.
 type Markdown struct {
-	Text  Text
-	width int
+	Text        Text
+	Highlighter *Highlighter // colours the code if it is set before the first Grow; may be shared
+	width       int
 
 	done   int      // bytes of the source that are rendered for good
 	seen   int      // bytes of the source whose lines the scanner has read
@@ -30,17 +31,28 @@ type Markdown struct {
 	shown  int      // length of Text after that parse
 	kept   textMark // what of Text stays
 	scan   scanner
+
+	blocks []*codeBlock // the code in Text, but for
+	fenced *codeBlock   // that whose fence is open
+	asked  int          // how many blocks were given to the highlighter
+	gen    int          // grows when they are not where they were
 }
 
-// textMark is a place in a Text.
-type textMark struct{ bytes, links int }
+// textMark is a place in a Markdown.
+type textMark struct{ bytes, links, blocks int }
 
 // NewMarkdown returns an empty answer, to be drawn at a width: tables are made to fit.
 func NewMarkdown(width int) *Markdown { return &Markdown{width: width} }
 
 // Grow renders src, which begins with what it was given before, and returns the offset
-// in Text.Bytes from which on Text changed.
+// in Text.Bytes from which on the bytes of Text changed.
 func (m *Markdown) Grow(src []byte) (from int) {
+	from = m.grow(src)
+	m.highlight(m.kept.blocks)
+	return from
+}
+
+func (m *Markdown) grow(src []byte) (from int) {
 	from = m.kept.bytes
 	for m.seen < len(src) {
 		n := bytes.IndexByte(src[m.seen:], '\n')
@@ -59,14 +71,21 @@ func (m *Markdown) Grow(src []byte) (from int) {
 
 // Finish renders src as the whole answer and returns from where on Text changed.
 func (m *Markdown) Finish(src []byte) (from int) {
+	from = m.finish(src)
+	m.highlight(len(m.blocks))
+	return from
+}
+
+func (m *Markdown) finish(src []byte) (from int) {
 	if tame(src) {
-		*m = Markdown{width: m.width, Text: m.Text}
+		*m = Markdown{width: m.width, Text: m.Text, Highlighter: m.Highlighter, gen: m.gen + 1}
 		m.rewind()
-		render(&m.Text, src, m.width)
+		m.blocks = render(&m.Text, src, m.width)
 		return 0
 	}
-	from = m.Grow(src)
+	from = m.grow(src)
 	if m.scan.fence.open() {
+		m.closeFence()
 		return from
 	}
 	m.rewind()
@@ -78,11 +97,12 @@ func (m *Markdown) Finish(src []byte) (from int) {
 func (m *Markdown) rewind() {
 	m.Text.truncate(m.kept.bytes)
 	m.Text.Links = m.Text.Links[:m.kept.links]
+	m.blocks = m.blocks[:m.kept.blocks]
 }
 
 func (m *Markdown) keep(done int) {
 	m.done, m.parsed = done, 0
-	m.kept = textMark{len(m.Text.Bytes), len(m.Text.Links)}
+	m.kept = textMark{len(m.Text.Bytes), len(m.Text.Links), len(m.blocks)}
 }
 
 // readLine reads the line up to end, and renders for good what it completes.
@@ -100,19 +120,27 @@ func (m *Markdown) readLine(src []byte, end int) {
 		}
 		if m.scan.fence.open() {
 			m.rewind()
+			m.fenced = &codeBlock{lang: m.scan.fence.lang}
 			m.keep(end)
 		}
 	case lineCode:
 		m.rewind()
-		m.codeLine(was, line)
+		m.fenced.lines = append(m.fenced.lines, m.codeLine(was, line))
 		m.keep(end)
 	case lineCloses:
 		m.rewind()
 		if was.lines == 0 {
 			m.codeLine(was, nil)
 		}
+		m.closeFence()
 		m.keep(end)
 	}
+}
+
+// closeFence makes the code of the open fence a block.
+func (m *Markdown) closeFence() {
+	m.blocks = append(m.blocks, m.fenced)
+	m.fenced = nil
 }
 
 // open renders what follows the last complete chunk, for now.
@@ -141,7 +169,7 @@ func (m *Markdown) pending(src []byte) {
 func (m *Markdown) chunk(src []byte) {
 	src = whole(src)
 	if tame(src) {
-		render(&m.Text, src, m.width)
+		m.blocks = append(m.blocks, render(&m.Text, src, m.width)...)
 		return
 	}
 	r := renderer{text: &m.Text, clean: cleaner{text: &m.Text}, width: m.width}
@@ -152,7 +180,7 @@ func (m *Markdown) chunk(src []byte) {
 	}
 }
 
-func (m *Markdown) codeLine(f fence, line []byte) {
+func (m *Markdown) codeLine(f fence, line []byte) extent {
 	r := renderer{text: &m.Text, clean: cleaner{text: &m.Text}, width: m.width}
 	if f.lines == 0 {
 		r.gap()
@@ -160,7 +188,8 @@ func (m *Markdown) codeLine(f fence, line []byte) {
 	for i := 0; i < f.indent && len(line) > 0 && line[0] == ' '; i++ {
 		line = line[1:]
 	}
-	r.codeLine(f.lang, codeIndent, whole(line), false)
+	at, _ := r.codeLine(f.lang, codeIndent, whole(line), false)
+	return at
 }
 
 // whole cuts a rune that is not complete off the end.

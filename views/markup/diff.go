@@ -6,23 +6,9 @@ import (
 	"buddy/themes"
 )
 
-// piece is a part of a line of code with its style. The text is foreign still.
-type piece struct {
-	text  []byte
-	style Style
-}
-
-// highlightLine gives one line of code in a language its styles. Languages that are
-// told apart by more than one line need a second pass over the whole block.
-func highlightLine(lang string, line []byte, hunk bool) (pieces []piece, within bool) {
-	if lang == "diff" || lang == "patch" {
-		role, within := DiffRole(string(line), hunk)
-		if role == themes.Text {
-			role = themes.Code
-		}
-		return []piece{{line, Style{Role: role}}}, within
-	}
-	return []piece{{line, Style{Role: themes.Code}}}, false
+// isDiff tells whether a language is that of unified diffs, whose lines need no lexer.
+func isDiff(lang string) bool {
+	return strings.EqualFold(lang, "diff") || strings.EqualFold(lang, "patch")
 }
 
 // DiffRole returns the role of one line of a unified diff, and whether the line after

@@ -1,0 +1,210 @@
+package markup
+
+import (
+	"slices"
+	"strings"
+
+	"buddy/themes"
+)
+
+// maxKnown bounds the code whose colours a Highlighter remembers, in bytes.
+const maxKnown = 4 << 20
+
+// Highlighter colours the code of answers in the background, one piece after the other.
+// It remembers what it did, so that an answer that is laid out anew keeps its colours.
+// It belongs to the goroutine that owns the answers.
+type Highlighter struct {
+	// Background calls work on another goroutine and what that returns on this one. A
+	// test may do both at once.
+	Background func(work func() (apply func()))
+
+	queue []job
+	busy  bool
+	known map[code][]tint
+	size  int // bytes of code in known
+}
+
+// code is what is to be highlighted; each line of text ends with a newline.
+type code struct{ lang, text string }
+
+// job is code that waits, and what takes its tints.
+type job struct {
+	code
+	lines bool // each line alone: the block is still open
+	done  func([]tint)
+}
+
+// ask calls done with the tints of code, at once if they are known.
+func (h *Highlighter) ask(j job) {
+	h.queue = append(h.queue, j)
+	h.next()
+}
+
+// next begins to work unless that is going on.
+func (h *Highlighter) next() {
+	for !h.busy && len(h.queue) > 0 {
+		j := h.queue[0]
+		h.queue = slices.Delete(h.queue, 0, 1)
+		if ts, ok := h.known[j.code]; ok && !j.lines {
+			j.done(ts)
+			continue
+		}
+		h.busy = true
+		h.Background(func() func() {
+			ts := j.tints()
+			return func() {
+				h.busy = false
+				if !j.lines {
+					h.remember(j.code, ts)
+				}
+				j.done(ts)
+				h.next()
+			}
+		})
+	}
+}
+
+func (j job) tints() []tint {
+	if j.lines {
+		return lineTints(j.lang, j.text)
+	}
+	return tints(j.lang, j.text)
+}
+
+func (h *Highlighter) remember(c code, ts []tint) {
+	if h.known == nil || h.size+len(c.text) > maxKnown {
+		h.known, h.size = make(map[code][]tint), 0
+	}
+	h.known[c] = ts
+	h.size += len(c.text)
+}
+
+// codeBlock is code in a Text.
+type codeBlock struct {
+	lang  string
+	lines []extent
+
+	// While its fence is open:
+	asked  int  // lines that were given to the highlighter
+	asking bool // it is at work on some of them
+}
+
+// extent is where a line of code is, without what it begins with on the screen.
+type extent struct{ from, to int32 }
+
+// plain tells whether there is nothing to highlight in the background.
+func (b *codeBlock) plain() bool { return b.lang == "" || isDiff(b.lang) }
+
+// codeOf returns code as it is shown.
+func (t *Text) codeOf(lang string, lines []extent) code {
+	var b strings.Builder
+	for _, l := range lines {
+		b.Write(t.Bytes[l.from:l.to])
+		b.WriteByte('\n')
+	}
+	return code{lang, b.String()}
+}
+
+// tint gives lines of code their colours. Control characters keep theirs.
+func (t *Text) tint(lines []extent, ts []tint) {
+	if len(lines) == 0 || len(ts) == 0 {
+		return
+	}
+	first := t.RunAt(int(lines[0].from))
+	old := slices.Clone(t.Runs[first:])
+	t.Runs = t.Runs[:first]
+	pos := int32(0)
+	if first > 0 {
+		pos = t.Runs[first-1].End
+	}
+	brush := brush{lines: lines, tints: ts}
+	for _, run := range old {
+		for pos < run.End {
+			end, st := run.End, run.Style
+			if to, role, ok := brush.at(pos); ok && st.Role != themes.Control {
+				end, st = min(end, to), Style{Role: role}
+			} else {
+				end = min(end, to)
+			}
+			t.run(end, st)
+			pos = end
+		}
+	}
+}
+
+// brush finds the tint of a position that only grows.
+type brush struct {
+	lines []extent
+	tints []tint
+	base  int32 // where the first of lines is in the code
+}
+
+// at returns the role of the code at pos, if it is code, and where that may change.
+func (b *brush) at(pos int32) (to int32, role themes.Role, ok bool) {
+	for len(b.lines) > 0 && b.lines[0].to <= pos {
+		b.base += b.lines[0].to - b.lines[0].from + 1
+		b.lines = b.lines[1:]
+	}
+	if len(b.lines) == 0 {
+		return 1<<31 - 1, 0, false
+	}
+	line := b.lines[0]
+	if pos < line.from {
+		return line.from, 0, false
+	}
+	off := b.base + pos - line.from
+	for len(b.tints) > 0 && b.tints[0].end <= off {
+		b.tints = b.tints[1:]
+	}
+	if len(b.tints) == 0 {
+		return line.to, themes.Code, true
+	}
+	return min(line.to, pos+b.tints[0].end-off), b.tints[0].role, true
+}
+
+// highlight asks for the colours of the first n blocks, which stay, and gives those
+// that may be rendered again the colours that are known.
+func (m *Markdown) highlight(n int) {
+	h := m.Highlighter
+	if h == nil {
+		return
+	}
+	for ; m.asked < n; m.asked++ {
+		m.ask(m.blocks[m.asked])
+	}
+	for _, b := range m.blocks[m.asked:] {
+		if !b.plain() {
+			m.Text.tint(b.lines, h.known[m.Text.codeOf(b.lang, b.lines)])
+		}
+	}
+	m.askLines()
+}
+
+func (m *Markdown) ask(b *codeBlock) {
+	if b.plain() {
+		return
+	}
+	gen := m.gen
+	m.Highlighter.ask(job{code: m.Text.codeOf(b.lang, b.lines), done: func(ts []tint) {
+		if m.gen == gen { // else b is not where it was
+			m.Text.tint(b.lines, ts)
+		}
+	}})
+}
+
+// askLines asks for the colours of the lines that were completed in the open fence.
+func (m *Markdown) askLines() {
+	b := m.fenced
+	if b == nil || b.plain() || b.asking || b.asked == len(b.lines) || b.asked > maxTintedLines {
+		return
+	}
+	lines := b.lines[b.asked:]
+	b.asked, b.asking = len(b.lines), true
+	m.Highlighter.ask(job{code: m.Text.codeOf(b.lang, lines), lines: true, done: func(ts []tint) {
+		b.asking = false
+		if m.fenced == b {
+			m.Text.tint(lines, ts)
+			m.askLines()
+		}
+	}})
+}

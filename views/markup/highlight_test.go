@@ -1,0 +1,317 @@
+package markup
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/themes"
+)
+
+// atOnce does the work of a Highlighter when it is asked.
+func atOnce() *Highlighter {
+	return &Highlighter{Background: func(work func() func()) { work()() }}
+}
+
+// byHand keeps the work of a Highlighter until it is done by hand.
+type byHand struct{ work []func() func() }
+
+func (b *byHand) highlighter() *Highlighter {
+	return &Highlighter{Background: func(work func() func()) { b.work = append(b.work, work) }}
+}
+
+// do does what waits, but not what that asks for.
+func (b *byHand) do() {
+	work := b.work
+	b.work = nil
+	for _, w := range work {
+		w()()
+	}
+}
+
+// highlighted is a finished answer with its colours.
+func highlighted(src string) *Text {
+	m := NewMarkdown(60)
+	m.Highlighter = atOnce()
+	m.Finish([]byte(src))
+	return &m.Text
+}
+
+// roleOf returns the roles that the occurrences of a word have.
+func roleOf(t *Text, word string) string {
+	var roles []string
+	for at := 0; ; at += len(word) {
+		n := strings.Index(string(t.Bytes[at:]), word)
+		if n < 0 {
+			return strings.Join(roles, " ")
+		}
+		at += n
+		roles = append(roles, t.Runs[t.RunAt(at)].Style.Role.String())
+	}
+}
+
+const goCode = `package shop
+
+// Tax rounds.
+func Tax(cents int) string {
+	/* two
+	lines */
+	return fmt.Sprint("tax", cents*19+0x1f)
+}
+`
+
+// A4: code gets its colours from the roles of the theme.
+func TestCodeHasTheRolesOfItsTokens(t *testing.T) {
+	text := highlighted("```go\n" + goCode + "```\n")
+	check(t, text)
+	for word, want := range map[string]string{
+		"package": "synKeyword", "shop": "code", "// Tax rounds.": "synComment", "func": "synKeyword", "Tax(": "synName",
+		"int)": "synName", "return": "synKeyword", "lines */": "synComment", "Sprint(": "synName", `"tax"`: "synString",
+		"19": "synNumber", "0x1f": "synNumber", "\n": "text text text text text text text",
+	} {
+		if got := roleOf(text, word); got != want {
+			t.Errorf("%q has the roles %s, want %s", word, got, want)
+		}
+	}
+}
+
+func TestLanguagesOfFences(t *testing.T) {
+	for names, want := range map[string]string{
+		"go golang Go GO main.go":        "Go",
+		"py python python3 py3":          "Python",
+		"js javascript node mjs":         "JavaScript",
+		"ts typescript":                  "TypeScript",
+		"jsx":                            "react",
+		"sh bash zsh shell ksh":          "Bash",
+		"console shell-session terminal": "Bash Session",
+		"json jsonc jsonl":               "JSON",
+		"yaml yml":                       "YAML",
+		"toml":                           "TOML",
+		"html htm":                       "HTML",
+		"css":                            "CSS",
+		"sql":                            "SQL",
+		"rust rs":                        "Rust",
+		"c h":                            "C",
+		"c++ cpp hpp cc":                 "C++",
+		"c# csharp cs":                   "C#",
+		"java":                           "Java",
+		"dockerfile docker Dockerfile":   "Docker",
+		"makefile make Makefile mk":      "Makefile",
+		"ini cfg conf":                   "INI",
+		"xml svg":                        "XML",
+		"markdown md":                    "markdown",
+		"rb ruby":                        "Ruby",
+		"proto protobuf":                 "Protocol Buffer",
+		"tf terraform":                   "Terraform",
+		"text nope * [ " + strings.Repeat("x", 1000) + " {.}": "",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			got := ""
+			if lexer := lexerOf(name); lexer != nil {
+				got = lexer.Config().Name
+			}
+			if got != want {
+				t.Errorf("%.40q is %q, want %q", name, got, want)
+			}
+		}
+	}
+}
+
+// Each definition can be read, and the lexers that it uses are there.
+func TestEveryLexerWorks(t *testing.T) {
+	src := "#!/bin/sh\n$ echo 1\nRUN x\nall:\n\techo\n<script>var a = 1</script><style>a{b:c}</style>\n```go\nx\n```\n---\na: 1\n"
+	for _, lexer := range lexerRegistry().Lexers {
+		if ts := tints(lexer.Config().Name, src); ts == nil || int(ts[len(ts)-1].end) != len(src) {
+			t.Errorf("%s gives %v", lexer.Config().Name, ts)
+		}
+	}
+}
+
+// A4: while a fence is open each complete line is highlighted alone, and the last one
+// not at all; then comes one pass over all of it.
+func TestOpenFenceIsHighlightedByLines(t *testing.T) {
+	var bg byHand
+	m := NewMarkdown(60)
+	m.Highlighter = bg.highlighter()
+	src := "```go\nfunc a() {\n/* two\nfunc lines */\nreturn"
+	for n := range len(src) + 1 {
+		m.Grow([]byte(src[:n]))
+	}
+	roles := func() string { return roleOf(&m.Text, "func") + " · " + roleOf(&m.Text, "return") }
+	if got := roles(); got != "code code · code" || len(bg.work) != 1 {
+		t.Errorf("before the work: %s, %d jobs", got, len(bg.work))
+	}
+	bg.do() // the first line, which came while nothing else was at work
+	if got := roles(); got != "synKeyword code · code" || len(bg.work) != 1 {
+		t.Errorf("after the first line: %s, %d jobs", got, len(bg.work))
+	}
+	bg.do()
+	if got := roles(); got != "synKeyword synKeyword · code" || len(bg.work) != 0 {
+		t.Errorf("after the lines: %s, %d jobs", got, len(bg.work))
+	}
+	src += "\n}\n```\n"
+	m.Grow([]byte(src))
+	bg.do()
+	if got := roles(); got != "synKeyword synComment · synKeyword" || len(bg.work) != 0 {
+		t.Errorf("closed: %s, %d jobs", got, len(bg.work))
+	}
+	m.Finish([]byte(src))
+	if got := roles(); got != "synKeyword synComment · synKeyword" || len(bg.work) != 0 {
+		t.Errorf("finished: %s, %d jobs: known code keeps its colours", got, len(bg.work))
+	}
+}
+
+// A4: a result for code that is not where it was is dropped.
+func TestLateColoursAreDropped(t *testing.T) {
+	var bg byHand
+	m := NewMarkdown(60)
+	m.Highlighter = bg.highlighter()
+	m.Grow([]byte("```go\nfunc a() {}\n```\n\nend"))
+	m.Finish([]byte("return of the words, longer than it was before\n\n```\nfunc\n```\n"))
+	want := describe(&m.Text)
+	bg.do()
+	if got := describe(&m.Text); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A4: the lines of an open fence do not undo the pass over the whole.
+func TestLinesDoNotUndoTheWhole(t *testing.T) {
+	var bg byHand
+	h := bg.highlighter()
+	src := []byte("```go\n/*\nfunc */\n```\n")
+	first := NewMarkdown(60)
+	first.Highlighter = h
+	first.Finish(src)
+	bg.do()
+	m := NewMarkdown(60)
+	m.Highlighter = h
+	m.Grow(src[:len(src)-4]) // asks for lines
+	m.Grow(src)              // closes; the code is known
+	for len(bg.work) > 0 {
+		bg.do()
+	}
+	if got := roleOf(&m.Text, "func"); got != "synComment" {
+		t.Errorf("func is %s", got)
+	}
+}
+
+func TestLongCodeStaysPlain(t *testing.T) {
+	for name, code := range map[string]string{
+		"lines": strings.Repeat("x := 1\n", maxTintedLines+1),
+		"bytes": "x := \"" + strings.Repeat("a", maxTinted) + "\"\n",
+	} {
+		if ts := tints("go", code); ts != nil {
+			t.Errorf("%s: %d tints", name, len(ts))
+		}
+	}
+	if ts := tints("go", strings.Repeat("x := 1\n", 100)); ts == nil {
+		t.Error("short code is plain")
+	}
+}
+
+// What makes the expressions of a lexer slow costs a worker some time and no more.
+func TestHostileCodeIsGivenUp(t *testing.T) {
+	unclosed := strings.Repeat("\""+strings.Repeat("\\", 60)+"\n", 100) // 2^30 ways to match each line
+	for lang, src := range map[string]string{"go": unclosed, "python": strings.Repeat("$((`", 4000) + "\n", "md": unclosed} {
+		began := time.Now()
+		tints(lang, src)
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%s took %v", lang, took)
+		}
+	}
+}
+
+// With colours an answer has the same text as without, and hostile runes keep theirs.
+func TestColoursLeaveTheTextAlone(t *testing.T) {
+	langs := []string{"go", "py", "sh", "html", "md", "console", "json", "yaml", "diff", "dockerfile", "c", "sql", ""}
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 9))
+		var doc strings.Builder
+		for range 1 + rnd.IntN(5) {
+			doc.WriteString(parts[rnd.IntN(len(parts))])
+			code := strings.ReplaceAll(hostile(rnd, 1+rnd.IntN(80)), "`", "'")
+			fmt.Fprintf(&doc, "\n```%s\n%s\n%s```\n\n", langs[rnd.IntN(len(langs))], goCode[:rnd.IntN(len(goCode))], code)
+		}
+		streamEqual(t, doc.String(), 1+rnd.IntN(50))
+	}
+}
+
+// streamEqual streams an answer with colours and without and compares.
+func streamEqual(t *testing.T, doc string, step int) {
+	t.Helper()
+	src := []byte(doc)
+	plain, full, m := NewMarkdown(40), NewMarkdown(40), NewMarkdown(40)
+	full.Highlighter, m.Highlighter = atOnce(), atOnce()
+	for n := 0; n < len(src); {
+		n = min(n+step, len(src))
+		from, want := m.Grow(src[:n]), plain.Grow(src[:n])
+		check(t, &m.Text)
+		if string(m.Text.Bytes) != string(plain.Text.Bytes) || from != want {
+			t.Fatalf("%q gives\n%q from %d\nwant\n%q from %d", src[:n], m.Text.Bytes, from, plain.Text.Bytes, want)
+		}
+	}
+	m.Finish(src)
+	plain.Finish(src)
+	full.Finish(src)
+	check(t, &m.Text)
+	if got, want := describe(&m.Text), describe(&full.Text); got != want || string(m.Text.Bytes) != string(plain.Text.Bytes) {
+		t.Fatalf("%q gives\n%s\nwant\n%s", src, got, want)
+	}
+	for _, r := range []rune{'\u202e', '\x1b'} {
+		if got, want := strings.Count(roleOf(&m.Text, Visible(r)), themes.Control.String()), strings.Count(roleOf(&plain.Text, Visible(r)), themes.Control.String()); got != want {
+			t.Fatalf("%q: %d of %d are control", Visible(r), got, want)
+		}
+	}
+}
+
+func FuzzHighlight(f *testing.F) {
+	f.Add("go", goCode, uint8(3))
+	f.Add("py", "'''\n\\", uint8(1))
+	f.Add("html", "<script>a</script", uint8(9))
+	f.Add("md", "```go\nx\n```\n", uint8(9))
+	f.Add("console", "$ a \x1b[31m\u202e\xff\r", uint8(2))
+	f.Fuzz(func(t *testing.T, lang, code string, step uint8) {
+		if len(code) > 500 || len(lang) > 20 {
+			t.Skip("each line is highlighted, and each answer three times")
+		}
+		streamEqual(t, "~~~"+lang+"\n"+code+"\n~~~\n\nend\n", 1+int(step))
+		if ts := tints(lang, code+"\n"); len(ts) > 0 && int(ts[len(ts)-1].end) > len(code)+1 {
+			t.Errorf("tints end at %d of %d", ts[len(ts)-1].end, len(code)+1)
+		}
+	})
+}
+
+func BenchmarkHighlightLine(b *testing.B) {
+	line := "\treturn fmt.Sprint(\"tax\", cents*19+0x1f) // rounds\n"
+	lineTints("go", line)
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	for b.Loop() {
+		lineTints("go", line)
+	}
+}
+
+// A pass over 2,000 lines in the worker.
+func BenchmarkHighlightBlock(b *testing.B) {
+	src := strings.Repeat(goCode, 2000/8)
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		tints("go", src)
+	}
+}
+
+// What the UI goroutine does for the result of that.
+func BenchmarkTintBlock(b *testing.B) {
+	m := NewMarkdown(80)
+	m.Highlighter = atOnce()
+	m.Finish([]byte("```go\n" + strings.Repeat(goCode, 2000/8) + "```\n"))
+	block := m.blocks[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Text.tint(block.lines, m.Highlighter.known[m.Text.codeOf(block.lang, block.lines)])
+	}
+}

@@ -1,0 +1,158 @@
+package markup
+
+import (
+	"embed"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/alecthomas/chroma/v2"
+
+	"buddy/themes"
+)
+
+// The definitions of the lexers are chroma's own, generated from its package lexers.
+// That package is not imported: it reads all of its 279 files before main, 4.2 to 5.4 ms
+// in each process, also in those that never show a line of code. Reading ours waits
+// until the first line of code is highlighted.
+//
+//go:generate go run lexers/generate.go
+//go:embed lexers/*.xml
+var lexerFiles embed.FS
+
+const (
+	maxTinted      = 300 << 10 // bytes of code that are highlighted,
+	maxTintedLines = 5000      // and lines; longer blocks are plain
+	maxLanguage    = 40        // bytes of the name of a language
+	passTime       = time.Second
+)
+
+// languages are names that people give to languages and the lexers do not know.
+var languages = map[string]string{
+	"conf": "ini", "dotenv": "bash", "env": "bash", "ksh": "bash", "dash": "bash",
+	"jsonc": "json", "json5": "json", "jsonl": "json", "ndjson": "json",
+	"node": "javascript", "pycon": "python", "python3": "python", "rs": "rust",
+	"shell-script": "bash", "shellscript": "bash", "terminal": "console", "svg": "xml", "unit": "systemd",
+}
+
+// lexerRegistry holds the lexers, which know each other by it. Their rules are read and
+// compiled at the first use of each.
+var lexerRegistry = sync.OnceValue(func() *chroma.LexerRegistry {
+	registry := chroma.NewLexerRegistry()
+	files, _ := lexerFiles.ReadDir("lexers") // the directory is part of the program
+	for _, f := range files {
+		registry.Register(chroma.MustNewXMLLexer(lexerFiles, "lexers/"+f.Name()))
+	}
+	return registry
+})
+
+// lexerOf returns the lexer for the language that a fence names, or nil.
+func lexerOf(lang string) chroma.Lexer {
+	lang = strings.ToLower(strings.Trim(lang, "{}."))
+	if lang == "" || len(lang) > maxLanguage {
+		return nil
+	}
+	if name, ok := languages[lang]; ok {
+		lang = name
+	}
+	return lexerRegistry().Get(lang)
+}
+
+// tint gives the code from the end of the one before it up to end a role.
+type tint struct {
+	end  int32
+	role themes.Role
+}
+
+// tints highlights code, which ends with a newline. It returns nil for code that stays
+// plain; the rest of what is not highlighted in time is plain too. Not for the UI
+// goroutine: a lexer may take long for what was written to make it slow, a quarter of a
+// second for each rule that it tries.
+func tints(lang, src string) (out []tint) {
+	lexer := lexerOf(lang)
+	if lexer == nil || len(src) > maxTinted || strings.Count(src, "\n") > maxTintedLines {
+		return nil
+	}
+	defer func() {
+		if recover() != nil { // that is how a lexer reports an error
+			out = nil
+		}
+	}()
+	next, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, src)
+	if err != nil {
+		return nil
+	}
+	pos := 0
+	for began := time.Now(); time.Since(began) < passTime; {
+		token := next()
+		if token == chroma.EOF {
+			break
+		}
+		if !strings.HasPrefix(src[pos:], token.Value) {
+			return nil // it is not about the text that is shown
+		}
+		pos += len(token.Value)
+		role := tokenRole(token.Type)
+		if n := len(out); n > 0 && out[n-1].role == role {
+			out[n-1].end = int32(pos)
+		} else {
+			out = append(out, tint{int32(pos), role})
+		}
+	}
+	return out
+}
+
+// lineTints highlights each line of code alone. It is not for the UI goroutine.
+func lineTints(lang, src string) (out []tint) {
+	if lexerOf(lang) == nil {
+		return nil
+	}
+	pos := int32(0)
+	began := time.Now()
+	for line := range strings.Lines(src) {
+		if time.Since(began) > passTime {
+			break
+		}
+		for _, t := range tints(lang, line) {
+			out = append(out, tint{pos + t.end, t.role})
+		}
+		if pos += int32(len(line)); len(out) == 0 || out[len(out)-1].end < pos {
+			out = append(out, tint{pos, themes.Code})
+		}
+	}
+	return out
+}
+
+// tokenRole returns how a token looks.
+func tokenRole(t chroma.TokenType) themes.Role {
+	switch t {
+	case chroma.KeywordType, chroma.NameFunction, chroma.NameFunctionMagic, chroma.NameClass, chroma.NameBuiltin,
+		chroma.NameTag, chroma.NameAttribute, chroma.NameDecorator, chroma.NameException, chroma.NameVariable:
+		return themes.SynName
+	case chroma.OperatorWord, chroma.NameKeyword:
+		return themes.SynKeyword
+	case chroma.GenericInserted:
+		return themes.DiffAdd
+	case chroma.GenericDeleted:
+		return themes.DiffDelete
+	case chroma.GenericHeading, chroma.GenericSubheading:
+		return themes.Heading
+	case chroma.GenericStrong:
+		return themes.Strong
+	case chroma.GenericEmph:
+		return themes.Emphasis
+	case chroma.GenericPrompt:
+		return themes.Muted
+	}
+	switch {
+	case t.InCategory(chroma.Keyword):
+		return themes.SynKeyword
+	case t.InCategory(chroma.Comment):
+		return themes.SynComment
+	case t.InSubCategory(chroma.LiteralString):
+		return themes.SynString
+	case t.InSubCategory(chroma.LiteralNumber):
+		return themes.SynNumber
+	}
+	return themes.Code
+}
