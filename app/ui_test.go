@@ -346,6 +346,18 @@ func TestTabVisitsWhatThereIs(t *testing.T) {
 	})
 }
 
+func TestRetryTakesTheFailedAttemptBack(t *testing.T) { // C01
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running[:2]...)
+		x.tell(event.ReasoningDelta{Text: "a thought"}, event.TextDelta{Text: "half an answ"})
+		x.Want("half an answ")
+		x.tell(event.ModelRetry{Attempt: 1, WaitMS: 250, Why: "the stream was cut"}, event.TextDelta{Text: "a whole answer"})
+		x.Want("a whole answer", "attempt 1 failed: the stream was cut")
+		x.unwanted("half an answ", "thinking")
+	})
+}
+
 func TestHostileText(t *testing.T) { // DESIGN "Bad input"
 	hostile := "\x1b[31mred\x1b]0;title\x07 [red]tag[-] \u202egnp.exe \x9b2J\x00"
 	synctest.Test(t, func(t *testing.T) {

@@ -70,37 +70,17 @@ func (a *Approval) layCommand(command string, w int) {
 	}
 }
 
-// layPreview colours a preview that is a diff and counts its lines.
+// layPreview colours a preview. That of a file is a diff after a line that counts.
 func (a *Approval) layPreview(act action.Action, w int) {
 	lines := strings.Split(strings.TrimSuffix(act.Preview, "\n"), "\n")
-	diff := act.Kind == action.FileWrite
-	if diff {
-		if added, removed := countDiff(lines); added+removed > 0 {
-			a.body.add(nil, []span{own(themes.DiffAdd, fmt.Sprintf("+%d", added)), own(themes.DiffDelete, fmt.Sprintf(" -%d", removed)), own(themes.Muted, " lines")}, w)
-		}
-	}
-	hunk := false
+	diff, hunk := false, false
 	for _, l := range lines {
 		role := themes.Text
-		if diff {
+		if diff = diff || act.Kind == action.FileWrite && strings.HasPrefix(l, "---"); diff {
 			role, hunk = markup.DiffRole(l, hunk)
 		}
 		a.body.add(nil, foreign(role, l), w)
 	}
-}
-
-func countDiff(lines []string) (added, removed int) {
-	hunk := false
-	var role themes.Role
-	for _, l := range lines {
-		switch role, hunk = markup.DiffRole(l, hunk); role {
-		case themes.DiffAdd:
-			added++
-		case themes.DiffDelete:
-			removed++
-		}
-	}
-	return added, removed
 }
 
 // drawBody draws h rows; if there are more, the last one says so.

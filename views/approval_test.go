@@ -44,7 +44,7 @@ func TestApprovalGolden(t *testing.T) {
 	script := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Cwd: "/home/u/src/shop", Risk: action.Medium, Command: "set -e\nfor f in *.log; do\n\trm \"$f\"\ndone\n"}
 	edit := action.Action{
 		Kind: action.FileWrite, Tool: "edit_file", Target: "local", Path: "/home/u/src/shop/checkout/tax.go", Mutation: true, Risk: action.Low,
-		Preview: "--- checkout/tax.go\n+++ checkout/tax.go\n@@ -3,3 +3,3 @@\n func Tax(cents int) int {\n-\treturn cents * 19 / 100\n+\treturn (cents*19 + 50) / 100\n }\n",
+		Preview: "+1 -1 lines, 111 → 116 bytes\n--- checkout/tax.go\n+++ checkout/tax.go\n@@ -3,3 +3,3 @@\n func Tax(cents int) int {\n-\treturn cents * 19 / 100\n+\treturn (cents*19 + 50) / 100\n }\n",
 	}
 	evil := action.Action{Kind: action.Shell, Tool: "run_shell[red]", Target: "local\x1b[31m", Command: "echo " + hostile + "\nrm\u200d -rf /", Why: strings.Repeat(hostile+" ", 40)}
 	long := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: strings.Repeat("make something long with many arguments\n", 80), Why: "because"}

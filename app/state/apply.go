@@ -113,7 +113,7 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)
 		s.closeAnswer()
 	case event.ModelRetry:
-		s.closeAnswer()
+		s.dropAnswer() // what the failed attempt said is not part of the next one (C01)
 		s.add(env, NoticeBlock, fmt.Sprintf("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000))
 	case event.CallDelta:
 		return 0 // the call shows when it is complete
@@ -171,6 +171,19 @@ func (s *State) settle(env event.Envelope, open **Block, kind Kind, text string)
 		b.Text = append([]byte(nil), text...)
 		b.Gen++
 	}
+}
+
+// dropAnswer takes back the blocks that the current answer grew. They are near the end.
+func (s *State) dropAnswer() {
+	for _, b := range []*Block{s.open.text, s.open.reasoning} {
+		for i := len(s.Blocks) - 1; b != nil && i >= 0; i-- {
+			if s.Blocks[i] == b {
+				s.Blocks = slices.Delete(s.Blocks, i, i+1)
+				break
+			}
+		}
+	}
+	s.open = openBlocks{}
 }
 
 func (s *State) closeAnswer() {
