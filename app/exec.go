@@ -201,8 +201,10 @@ func (l *line) remark(e event.Event) {
 		switch {
 		case p.ExitCode != nil:
 			l.say("← exit %d  %.1f s", *p.ExitCode, float64(p.DurationMS)/1000)
-		default:
+		case p.IsError:
 			l.say("← %s", shorten(p.Result, 120))
+		default:
+			l.say("← %s", shorten(p.Tail, 120))
 		}
 	case event.ModelRetry:
 		l.say("attempt %d failed: %s", p.Attempt, p.Why)
