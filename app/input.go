@@ -19,9 +19,9 @@ func (u *ui) target() (keymap.Scope, tview.Primitive) {
 	}
 	switch u.focus {
 	case layout.Conversation:
-		return keymap.Conversation, u.v.conversation
+		return u.v.conversation.Scope(), u.v.conversation
 	case layout.Output:
-		return keymap.Output, u.v.output
+		return u.v.output.Scope(), u.v.output
 	case layout.Panes:
 		return u.v.panes.Scope(), u.v.panes
 	case layout.Tasks:
@@ -153,57 +153,7 @@ func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 	}
 }
 
-// scroll does what a key means in the conversation or in the output.
-func (u *ui) scroll(a keymap.Action) {
-	if u.focus == layout.Conversation {
-		switch a {
-		case keymap.ScrollUp:
-			u.v.conversation.Up()
-		case keymap.ScrollDown:
-			u.v.conversation.Down()
-		case keymap.PromptPrevious:
-			u.v.conversation.Jump(-1)
-		case keymap.PromptNext:
-			u.v.conversation.Jump(1)
-		case keymap.Fold:
-			u.v.conversation.Fold()
-		case keymap.CopyBlock:
-			u.v.conversation.Copy()
-		}
-	} else {
-		switch a {
-		case keymap.ScrollUp:
-			u.v.output.Scroll(-1)
-		case keymap.ScrollDown:
-			u.v.output.Scroll(1)
-		}
-	}
-	pager := u.pager()
-	switch a {
-	case keymap.PageUp:
-		pager.Page(-1)
-	case keymap.PageDown:
-		pager.Page(1)
-	case keymap.ScrollTop:
-		pager.Top()
-	case keymap.ScrollBottom:
-		pager.Bottom()
-	case keymap.Zoom:
-		u.zoom = !u.zoom
-	}
-}
-
-// pager is what conversation and output have in common.
-func (u *ui) pager() interface {
-	Page(screens int)
-	Top()
-	Bottom()
-} {
-	if u.focus == layout.Conversation {
-		return u.v.conversation
-	}
-	return u.v.output
-}
+func (u *ui) toggleZoom() { u.zoom = !u.zoom }
 
 func (u *ui) view(p layout.Pane) tview.Primitive {
 	return [...]tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks}[p]

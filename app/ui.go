@@ -88,8 +88,8 @@ func newUI(d deps) *ui {
 	t, k := d.theme, d.keys
 	u.v = panes{
 		header:       views.NewHeader(t, k, d.home, time.Local),
-		conversation: views.NewConversation(t),
-		output:       views.NewOutput(t),
+		conversation: views.NewConversation(t, k),
+		output:       views.NewOutput(t, k),
 		panes:        views.NewPanes(t, k),
 		tasks:        views.NewTasks(t, k, d.now),
 		status:       views.NewStatusLine(t, k, d.now),
@@ -101,11 +101,11 @@ func newUI(d deps) *ui {
 		help:         views.NewHelp(t, k),
 	}
 	u.v.conversation.SetNow(d.now)
-	u.v.conversation.SetWelcome(welcome)
 	u.v.output.SetNow(d.now)
+	u.v.conversation.SetWelcome(welcome)
 	u.v.conversation.OnCopy = d.copy
 	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
-	u.v.panes.OnZoom = func() { u.zoom = !u.zoom }
+	u.v.output.OnZoom, u.v.panes.OnZoom = u.toggleZoom, u.toggleZoom
 	u.v.tasks.OnCancel = func(id int) { d.send(event.Cancel{Task: id}) }
 	u.v.tasks.OnApproval = func(string) { u.away = "" }
 	u.v.approval.OnAnswer = func(a event.Approve) { d.send(a) }
@@ -327,16 +327,11 @@ func (u *ui) key(ev *tcell.EventKey) *tcell.EventKey {
 	u.armed = ""
 	u.v.status.SetHint("")
 	scope, view := u.target()
-	a, bound := u.deps.keys.Lookup(scope, ev)
-	if !bound {
+	if _, bound := u.deps.keys.Lookup(scope, ev); !bound {
 		if a, ok := u.deps.keys.Lookup(keymap.Global, ev); ok {
 			u.global(a, armed)
 			return nil
 		}
-	}
-	if scope == keymap.Conversation || scope == keymap.Output {
-		u.scroll(a)
-		return nil
 	}
 	view.InputHandler()(ev, func(tview.Primitive) {})
 	return nil

@@ -108,7 +108,7 @@ func (a *Approval) action(act keymap.Action) {
 			a.OnLeave()
 		}
 	default:
-		a.body.scroll(act)
+		a.body.move(act)
 	}
 }
 

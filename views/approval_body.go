@@ -13,10 +13,9 @@ import (
 
 // approvalBody is what a person is asked about, as rows for one width.
 type approvalBody struct {
+	window
 	rows  [][]span
 	width int // for which rows holds; 0 = none
-	top   int
-	shown int // rows that the last draw had room for
 }
 
 const bodyIndent = 2
@@ -123,34 +122,18 @@ func diffRole(line string, hunk *bool) themes.Role {
 // drawBody draws h rows; if there are more, the last one says so.
 func (a *Approval) drawBody(screen tcell.Screen, x, y, w, h int) int {
 	b := &a.body
-	if len(b.rows) <= h {
-		b.top, b.shown = 0, h
-		return drawRows(screen, x, y, w, b.rows)
+	n, room := len(b.rows), h
+	if n > h {
+		room = max(1, h-1)
 	}
-	b.shown = max(1, h-1)
-	b.top = max(0, min(b.top, len(b.rows)-b.shown))
-	drawRows(screen, x, y, w, b.rows[b.top:b.top+b.shown])
+	from, to := b.show(n, room)
+	drawRows(screen, x, y, w, b.rows[from:to])
+	if n <= h {
+		return n
+	}
 	if h > 1 {
-		more := fmt.Sprintf("rows %d-%d of %d · %s %s", b.top+1, b.top+b.shown, len(b.rows), a.keys.Name(keymap.PageUp), a.keys.Name(keymap.PageDown))
+		more := fmt.Sprintf("rows %d-%d of %d · %s %s", from+1, to, n, a.keys.Name(keymap.PageUp), a.keys.Name(keymap.PageDown))
 		drawSpans(screen, x+bodyIndent, y+h-1, w-bodyIndent, a.span(themes.Warning, more))
 	}
 	return h
-}
-
-// scroll moves the body; Draw keeps it within its rows.
-func (b *approvalBody) scroll(a keymap.Action) {
-	switch a {
-	case keymap.ScrollUp:
-		b.top--
-	case keymap.ScrollDown:
-		b.top++
-	case keymap.PageUp:
-		b.top -= b.shown
-	case keymap.PageDown:
-		b.top += b.shown
-	case keymap.ScrollTop:
-		b.top = 0
-	case keymap.ScrollBottom:
-		b.top = len(b.rows)
-	}
 }

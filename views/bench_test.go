@@ -9,6 +9,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"buddy/agent/event"
+	"buddy/app/keymap"
 	"buddy/app/state"
 )
 
@@ -44,7 +45,7 @@ func longSession(n int) *session {
 }
 
 func drawn(b *testing.B, s *session) (*Conversation, *benchScreen) {
-	c, screen := NewConversation(dark(b)), newBenchScreen()
+	c, screen := NewConversation(dark(b), keymap.Default()), newBenchScreen()
 	c.SetRect(0, 0, 160, 50)
 	c.Update(&s.State, state.Everything)
 	c.Draw(screen)
@@ -186,7 +187,7 @@ func BenchmarkMemory(b *testing.B) {
 			}
 			var held float64
 			for b.Loop() {
-				c, screen := NewConversation(dark(b)), newBenchScreen()
+				c, screen := NewConversation(dark(b), keymap.Default()), newBenchScreen()
 				c.SetRect(0, 0, 160, 50)
 				before := heap()
 				c.Update(&s.State, state.Everything)

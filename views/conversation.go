@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 
+	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/markup"
@@ -16,11 +16,10 @@ import (
 // a block is kept ready at one width until it is far away. It follows the end until a
 // person scrolls up. Only the UI goroutine may use it.
 type Conversation struct {
-	*tview.Box
+	frame
 	// OnCopy, if set, gets the text of a block that a person copies, as it came.
 	OnCopy func(text string)
 
-	palette *palette
 	now     func() time.Time
 	welcome []string
 
@@ -43,24 +42,23 @@ func (a anchor) before(b anchor) bool {
 }
 
 const (
-	keepLaid  = 100       // blocks this far from the screen stay laid out
-	bigBlock  = 256 << 10 // but not those with more text than this
-	wheelRows = 3
-	padding   = 1 // columns at the left, for the mark of the focused block, and at the right
+	keepLaid = 100       // blocks this far from the screen stay laid out
+	bigBlock = 256 << 10 // but not those with more text than this
+	padding  = 1         // columns at the left, for the mark of the focused block, and at the right
 )
 
-// NewConversation returns a view with a border and nothing to show.
-func NewConversation(theme *themes.Theme) *Conversation {
-	c := &Conversation{Box: tview.NewBox(), palette: newPalette(theme), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
+// NewConversation returns a view with nothing to show.
+func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
+	c := &Conversation{frame: newFrame(theme, keys), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
 	c.SetBorder(true)
 	return c
 }
 
-// SetTheme changes the colours from the next draw on.
-func (c *Conversation) SetTheme(theme *themes.Theme) { c.palette = newPalette(theme) }
-
 // SetNow gives the clock that elapsed times are reckoned by.
 func (c *Conversation) SetNow(now func() time.Time) { c.now = now }
+
+// Scope says where keys go.
+func (c *Conversation) Scope() keymap.Scope { return keymap.Conversation }
 
 // SetWelcome sets what an empty conversation shows: a name, what it is, and examples.
 func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }

@@ -4,6 +4,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/app/keymap"
 	"buddy/app/state"
 )
 
@@ -197,30 +198,25 @@ func (c *Conversation) Jump(by int) {
 	}
 }
 
-// conversationKeys and conversationRunes are what the keys do.
-var (
-	conversationKeys = map[tcell.Key]func(*Conversation){
-		tcell.KeyUp: (*Conversation).Up, tcell.KeyDown: (*Conversation).Down,
-		tcell.KeyPgUp: func(c *Conversation) { c.Page(-1) }, tcell.KeyPgDn: func(c *Conversation) { c.Page(1) },
-		tcell.KeyHome: (*Conversation).Top, tcell.KeyEnd: (*Conversation).Bottom,
-		tcell.KeyEnter: (*Conversation).Fold,
-	}
-	conversationRunes = map[rune]func(*Conversation){
-		'k': (*Conversation).Up, 'j': (*Conversation).Down, 'g': (*Conversation).Top, 'G': (*Conversation).Bottom,
-		' ': func(c *Conversation) { c.Page(1) }, 'y': (*Conversation).Copy,
-		'[': func(c *Conversation) { c.Jump(-1) }, ']': func(c *Conversation) { c.Jump(1) },
-	}
-)
-
 // InputHandler scrolls, folds and copies.
 func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		do := conversationKeys[ev.Key()]
-		if ev.Key() == tcell.KeyRune && ev.Modifiers()&(tcell.ModAlt|tcell.ModCtrl) == 0 {
-			do = conversationRunes[ev.Rune()]
-		}
-		if do != nil {
-			do(c)
+		a, _ := c.keys.Lookup(c.Scope(), ev)
+		switch a {
+		case keymap.ScrollUp:
+			c.Up()
+		case keymap.ScrollDown:
+			c.Down()
+		case keymap.PromptPrevious:
+			c.Jump(-1)
+		case keymap.PromptNext:
+			c.Jump(1)
+		case keymap.Fold:
+			c.Fold()
+		case keymap.CopyBlock:
+			c.Copy()
+		default:
+			page(c, a)
 		}
 	})
 }
@@ -230,22 +226,11 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
-		if !c.InRect(x, y) {
-			return false, nil
-		}
-		switch action {
-		case tview.MouseScrollUp:
-			c.Scroll(-wheelRows)
-		case tview.MouseScrollDown:
-			c.Scroll(wheelRows)
-		case tview.MouseLeftDown:
-			setFocus(c)
-		case tview.MouseLeftClick:
+		if action == tview.MouseLeftClick && c.InRect(x, y) {
 			c.click(y)
-		default:
-			return false, nil
+			return true, nil
 		}
-		return true, nil
+		return wheel(c, action, ev, setFocus), nil
 	})
 }
 

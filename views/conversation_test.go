@@ -11,65 +11,20 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/markup"
 	"buddy/views/viewtest"
 )
 
-func dark(t testing.TB) *themes.Theme {
-	t.Helper()
-	theme, err := themes.Load("dark")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return theme
-}
-
-// session is a state that is fed events.
-type session struct {
-	state.State
-	seq uint64
-	now int64
-}
-
-func (s *session) apply(events ...event.Event) *session {
-	for _, e := range events {
-		s.seq++
-		s.Apply(event.Envelope{Seq: s.seq, Time: s.now, Payload: e})
-	}
-	return s
-}
-
-// say is a whole answer.
-func say(text string) event.Event {
-	return event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}
-}
-
-func ptr(n int) *int { return &n }
-
-const hostileText = "[red]no tag[-] [\"id\"] \x1b[31mred\x1b]52;c;aGk=\a \u202egnp.exe\u202c \xff"
-
 // conversationOf returns a view of what there is, drawn once so that it has a size.
 func conversationOf(t testing.TB, s *session, w, h int) *Conversation {
-	c := NewConversation(dark(t))
+	c := NewConversation(dark(t), keymap.Default())
 	c.SetNow(func() time.Time { return time.UnixMilli(s.now) })
 	c.Update(&s.State, state.Everything)
 	viewtest.Text(t, c, w, h)
 	return c
-}
-
-func press(c tview.Primitive, keys ...any) {
-	for _, k := range keys {
-		ev := tcell.NewEventKey(tcell.KeyRune, 0, 0)
-		switch k := k.(type) {
-		case tcell.Key:
-			ev = tcell.NewEventKey(k, 0, 0)
-		case rune:
-			ev = tcell.NewEventKey(tcell.KeyRune, k, 0)
-		}
-		c.InputHandler()(ev, func(tview.Primitive) {})
-	}
 }
 
 // wholeSession has a block of every kind.
@@ -101,6 +56,7 @@ func wholeSession() *session {
 		event.ToolRequested{CallID: "d", Name: "fetch", Arguments: `{"url":"https://go.dev/","deep":true}`},
 		event.ToolStarted{CallID: "d", Name: "fetch"},
 		event.ToolRequested{CallID: "e", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "rm -rf build\nmake"}},
+		event.ApprovalAsked{ID: "2", CallID: "e"},
 		event.ApprovalAnswered{ID: "2", CallID: "e", Decision: event.Reject},
 		event.Notice{Text: "context compacted, 12 turns kept"},
 		event.Warning{Text: "disk is almost full", NextStep: "free some space"},
@@ -115,29 +71,19 @@ func TestConversationGolden(t *testing.T) {
 		c := conversationOf(t, s, size[0], size[1])
 		c.Focus(nil)
 		viewtest.Golden(t, "conversation", c, size[0], size[1])
-		press(c, tcell.KeyHome)
+		press(t, c, "scroll-top")
 		viewtest.Golden(t, "conversation-top", c, size[0], size[1])
 	}
 }
 
 func TestWelcomeGolden(t *testing.T) {
-	c := NewConversation(dark(t))
+	c := NewConversation(dark(t), keymap.Default())
 	c.SetWelcome([]string{"buddy", "An agent in your terminal that asks first.", "", "run ls -la", "tour", "/help"})
 	for _, size := range [][2]int{{80, 24}, {40, 12}} {
 		viewtest.Golden(t, "welcome", c, size[0], size[1])
 	}
 	viewtest.Text(t, c, 3, 3)
 	viewtest.Text(t, c, 0, 0)
-}
-
-// rows returns what is inside the border.
-func screenRows(t *testing.T, p tview.Primitive, w, h int) []string {
-	t.Helper()
-	rows := strings.Split(strings.TrimRight(viewtest.Text(t, p, w, h), "\n"), "\n")
-	for i, r := range rows {
-		rows[i] = strings.Trim(r, "│ ")
-	}
-	return rows[1 : len(rows)-1]
 }
 
 func numbered(n int) string {
@@ -156,7 +102,7 @@ func TestFollowsTheEndUntilScrolledUp(t *testing.T) {
 	if rows := screenRows(t, c, 40, 12); rows[9] != "the end" {
 		t.Fatalf("last row %q, want the end", rows[9])
 	}
-	press(c, tcell.KeyPgUp)
+	press(t, c, "page-up")
 	before := screenRows(t, c, 40, 12)
 	s.apply(event.PromptSubmitted{Text: "more"}, say("one\n\ntwo"))
 	c.Update(&s.State, state.Conversation)
@@ -173,7 +119,7 @@ func TestFollowsTheEndUntilScrolledUp(t *testing.T) {
 		t.Errorf("no count without a border in\n%s", text)
 	}
 	c.SetBorder(true)
-	press(c, tcell.KeyEnd)
+	press(t, c, "scroll-bottom")
 	if rows := screenRows(t, c, 40, 12); rows[9] != "two" {
 		t.Errorf("after End the last row is %q, want two", rows[9])
 	}
@@ -224,7 +170,7 @@ func TestFolding(t *testing.T) {
 	if got := screenRows(t, c, 60, 20); strings.Join(got[:4], "\n") != strings.Join(want, "\n") {
 		t.Errorf("folded:\n%s", strings.Join(got, "\n"))
 	}
-	press(c, tcell.KeyEnter, 'k', tcell.KeyEnter)
+	press(t, c, "fold", "scroll-up", "fold")
 	got := strings.TrimSpace(strings.Join(screenRows(t, c, 60, 20), "\n"))
 	if want := strings.Join([]string{
 		"▌ go", "", "✎ thinking  3 lines", "one", "two", "three",
@@ -232,7 +178,7 @@ func TestFolding(t *testing.T) {
 	}, "\n"); got != want {
 		t.Errorf("unfolded:\n%s\nwant\n%s", got, want)
 	}
-	press(c, 'j', tcell.KeyEnter)
+	press(t, c, "scroll-down", "fold")
 	if got := screenRows(t, c, 60, 20); !strings.HasPrefix(got[6], "▸ write") || got[7] != "" {
 		t.Errorf("folded again:\n%s", strings.Join(got, "\n"))
 	}
@@ -246,7 +192,7 @@ func TestErrorsUnfoldAnExcerpt(t *testing.T) {
 	if !strings.Contains(rows[0], "✗ run_shell") || !strings.Contains(rows[0], "failed") || rows[1] != "… 41 rows above · Enter shows all" || rows[11] != "the reason" {
 		t.Errorf("got\n%s", strings.Join(rows, "\n"))
 	}
-	press(c, tcell.KeyEnter, tcell.KeyHome)
+	press(t, c, "fold", "scroll-top")
 	if rows := screenRows(t, c, 60, 24); rows[1] != "noise" {
 		t.Errorf("Enter did not show all:\n%s", strings.Join(rows, "\n"))
 	}
@@ -262,40 +208,40 @@ func TestKeysMoveAndCopy(t *testing.T) {
 	var copied string
 	c.OnCopy = func(text string) { copied = text }
 	draw := func() []string { return screenRows(t, c, 40, 12) }
-	press(c, '[')
+	press(t, c, "prompt-previous")
 	if rows := draw(); !strings.HasPrefix(rows[0], "▎▌ prompt") || c.focus != 8 {
 		t.Errorf("[ shows %q with focus %d", rows[0], c.focus)
 	}
-	press(c, '[', '[')
+	press(t, c, "prompt-previous", "prompt-previous")
 	draw()
-	press(c, ']')
+	press(t, c, "prompt-next")
 	if draw(); c.focus != 6 {
 		t.Errorf("[[] has focus %d, want 6", c.focus)
 	}
-	press(c, 'y')
+	press(t, c, "copy-block")
 	if copied != "prompt" {
 		t.Errorf("copied %q", copied)
 	}
-	press(c, tcell.KeyDown)
+	press(t, c, "scroll-down")
 	draw()
-	if press(c, 'y'); !strings.HasPrefix(copied, "**answer**") {
+	if press(t, c, "copy-block"); !strings.HasPrefix(copied, "**answer**") {
 		t.Errorf("copied %q, want the answer as it came", copied)
 	}
 	for range 200 {
-		press(c, tcell.KeyUp)
+		press(t, c, "scroll-up")
 		draw()
 	}
 	if c.focus != 0 || c.top != (anchor{}) {
-		t.Errorf("200 times Up leads to block %d, %v", c.focus, c.top)
+		t.Errorf("200 times up leads to block %d, %v", c.focus, c.top)
 	}
 	for range 200 {
-		press(c, 'j')
+		press(t, c, "scroll-down")
 		draw()
 	}
 	if c.focus != 9 || !c.follow {
-		t.Errorf("200 times j leads to block %d, follow %v", c.focus, c.follow)
+		t.Errorf("200 times down leads to block %d, follow %v", c.focus, c.follow)
 	}
-	press(c, 'g', tcell.KeyPgDn, 'G')
+	press(t, c, "scroll-top", "page-down", "scroll-bottom")
 	if draw(); !c.follow {
 		t.Error("G does not follow")
 	}
@@ -331,10 +277,10 @@ func TestResizeKeepsThePlace(t *testing.T) {
 	}
 	s := (&session{}).apply(event.PromptSubmitted{Text: "go"}, say(b.String()))
 	c := conversationOf(t, s, 60, 20)
-	press(c, tcell.KeyHome, tcell.KeyPgDn, tcell.KeyPgDn, tcell.KeyPgDn)
+	press(t, c, "scroll-top", "page-down", "page-down", "page-down")
 	first := func(w int) string { return strings.Fields(strings.Join(screenRows(t, c, w, 20), " "))[0] }
 	for first(60) == "word" {
-		press(c, tcell.KeyDown)
+		press(t, c, "scroll-down")
 	}
 	want := first(60)
 	for _, w := range []int{100, 30, 47, 60} {
@@ -348,7 +294,7 @@ func TestResizeKeepsThePlace(t *testing.T) {
 func TestResizeKeepsTheCountOfNewRows(t *testing.T) {
 	s := (&session{}).apply(event.TaskStarted{ID: 1, Kind: event.MainTask}, event.TextDelta{Text: strings.Repeat("word ", 400)})
 	c := conversationOf(t, s, 60, 12)
-	press(c, tcell.KeyPgUp)
+	press(t, c, "page-up")
 	s.apply(event.TextDelta{Text: strings.Repeat("\n\nnew", 5)})
 	c.Update(&s.State, state.Conversation)
 	for _, w := range []int{60, 100, 40, 61} {
@@ -364,14 +310,14 @@ func TestBlocksMayComeInFront(t *testing.T) {
 	all := s.Blocks
 	s.Blocks = all[2:]
 	c := conversationOf(t, s, 40, 12)
-	press(c, tcell.KeyPgUp)
+	press(t, c, "page-up")
 	before := viewtest.Text(t, c, 40, 12)
 	s.Blocks = all
 	c.Update(&s.State, state.Conversation)
 	if after := viewtest.Text(t, c, 40, 12); after != before {
 		t.Errorf("the view moved:\n%s\nwas\n%s", after, before)
 	}
-	press(c, tcell.KeyHome)
+	press(t, c, "scroll-top")
 	if rows := screenRows(t, c, 40, 12); rows[0] != "▌ one" {
 		t.Errorf("first row %q", rows[0])
 	}
@@ -422,16 +368,16 @@ func TestFarBlocksAreForgotten(t *testing.T) {
 		}
 		return n
 	}
-	press(c, tcell.KeyHome)
+	press(t, c, "scroll-top")
 	laid()
 	for range 100 {
-		press(c, tcell.KeyPgDn)
+		press(t, c, "page-down")
 		laid()
 	}
 	if n := laid(); n > 2*keepLaid+20 {
 		t.Errorf("%d blocks are laid out, want about %d", n, 2*keepLaid)
 	}
-	press(c, tcell.KeyEnd)
+	press(t, c, "scroll-bottom")
 	if n := laid(); n > 2*keepLaid+20 {
 		t.Errorf("%d blocks are laid out at the end, want about %d", n, 2*keepLaid)
 	}
@@ -483,7 +429,7 @@ func TestHostileBlocksAreInert(t *testing.T) {
 		event.ToolRequested{CallID: bad, Name: bad, Arguments: bad, Action: action.Action{Kind: action.Shell, Command: bad, Why: bad}},
 		event.ToolStarted{CallID: bad}, event.ToolOutput{CallID: bad, Text: bad}, event.Notice{Text: bad}, event.Warning{Text: bad}, event.Error{Text: bad})
 	c := conversationOf(t, s, 60, 200)
-	o := NewOutput(dark(t))
+	o := NewOutput(dark(t), keymap.Default())
 	o.Update(&s.State, state.Everything)
 	for _, v := range c.blocks {
 		v.fold = unfolded

@@ -14,20 +14,20 @@ import (
 // frame is what the views here have in common.
 type frame struct {
 	*tview.Box
-	theme *themes.Theme
-	keys  *keymap.Map
+	palette *palette
+	keys    *keymap.Map
 }
 
 func newFrame(theme *themes.Theme, keys *keymap.Map) frame {
 	box := tview.NewBox()
 	box.SetBackgroundColor(tcell.ColorDefault)
-	return frame{box, theme, keys}
+	return frame{box, newPalette(theme), keys}
 }
 
 // SetTheme changes the colours from the next draw on.
-func (f *frame) SetTheme(theme *themes.Theme) { f.theme = theme }
+func (f *frame) SetTheme(theme *themes.Theme) { f.palette = newPalette(theme) }
 
-func (f *frame) style(r themes.Role) tcell.Style { return cellStyle(f.theme.Style(r)) }
+func (f *frame) style(r themes.Role) tcell.Style { return f.palette[r] }
 
 // span returns text of ours in a role's style.
 func (f *frame) span(r themes.Role, text string) span { return span{text, f.style(r)} }

@@ -17,8 +17,7 @@ type Help struct {
 	frame
 	scope    keymap.Scope
 	commands []CommandHelp
-	top      int
-	shown    int // rows of the last draw
+	window   window
 
 	OnClose func()
 }
@@ -32,7 +31,7 @@ func NewHelp(theme *themes.Theme, keys *keymap.Map) *Help {
 func (h *Help) SetCommands(commands []CommandHelp) { h.commands = commands }
 
 // SetScope says whose keys come first, and goes to the top.
-func (h *Help) SetScope(s keymap.Scope) { h.scope, h.top = s, 0 }
+func (h *Help) SetScope(s keymap.Scope) { h.scope, h.window.top = s, 0 }
 
 // Scope says where keys go.
 func (h *Help) Scope() keymap.Scope { return keymap.Help }
@@ -42,22 +41,12 @@ func (h *Help) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return h.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
 		a, _ := h.keys.Lookup(keymap.Help, ev)
 		switch a {
-		case keymap.ScrollUp:
-			h.top--
-		case keymap.ScrollDown:
-			h.top++
-		case keymap.PageUp:
-			h.top -= h.shown
-		case keymap.PageDown:
-			h.top += h.shown
-		case keymap.ScrollTop:
-			h.top = 0
-		case keymap.ScrollBottom:
-			h.top = 1 << 20
 		case keymap.CloseHelp, keymap.Back:
 			if h.OnClose != nil {
 				h.OnClose()
 			}
+		default:
+			h.window.move(a)
 		}
 	})
 }
@@ -78,9 +67,8 @@ func (h *Help) Draw(screen tcell.Screen) {
 		return
 	}
 	rows := h.rows(w)
-	h.shown = height
-	h.top = max(0, min(h.top, len(rows)-height))
-	drawRows(screen, x, y, w, rows[h.top:min(len(rows), h.top+height)])
+	from, to := h.window.show(len(rows), height)
+	drawRows(screen, x, y, w, rows[from:to])
 }
 
 // closing names the key that closes the help.

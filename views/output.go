@@ -6,6 +6,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/markup"
@@ -15,9 +16,11 @@ import (
 // new bytes are read. It follows the end until a person scrolls up. Only the UI
 // goroutine may use it.
 type Output struct {
-	*tview.Box
-	palette *palette
-	now     func() time.Time
+	frame
+	// OnZoom, if set, is called when a person wants it full screen, or back.
+	OnZoom func()
+
+	now func() time.Time
 
 	call   *state.Call
 	tail   tailText
@@ -35,18 +38,18 @@ const (
 	partCount
 )
 
-// NewOutput returns a view with a border and nothing to show.
-func NewOutput(theme *themes.Theme) *Output {
-	o := &Output{Box: tview.NewBox(), palette: newPalette(theme), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
+// NewOutput returns a view with nothing to show.
+func NewOutput(theme *themes.Theme, keys *keymap.Map) *Output {
+	o := &Output{frame: newFrame(theme, keys), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
 	o.SetBorder(true)
 	return o
 }
 
-// SetTheme changes the colours from the next draw on.
-func (o *Output) SetTheme(theme *themes.Theme) { o.palette = newPalette(theme) }
-
 // SetNow gives the clock that elapsed times are reckoned by.
 func (o *Output) SetNow(now func() time.Time) { o.now = now }
+
+// Scope says where keys go.
+func (o *Output) Scope() keymap.Scope { return keymap.Output }
 
 // Update looks at what changed. New output is read when it is drawn.
 func (o *Output) Update(s *state.State, ch state.Changed) {
@@ -146,28 +149,21 @@ func (o *Output) Top() {
 // Bottom goes to the end, which is followed again.
 func (o *Output) Bottom() { o.follow = true }
 
-// outputKeys and outputRunes are what the keys do.
-var (
-	outputKeys = map[tcell.Key]func(*Output){
-		tcell.KeyUp: func(o *Output) { o.Scroll(-1) }, tcell.KeyDown: func(o *Output) { o.Scroll(1) },
-		tcell.KeyPgUp: func(o *Output) { o.Page(-1) }, tcell.KeyPgDn: func(o *Output) { o.Page(1) },
-		tcell.KeyHome: (*Output).Top, tcell.KeyEnd: (*Output).Bottom,
-	}
-	outputRunes = map[rune]func(*Output){
-		'k': func(o *Output) { o.Scroll(-1) }, 'j': func(o *Output) { o.Scroll(1) },
-		' ': func(o *Output) { o.Page(1) }, 'g': (*Output).Top, 'G': (*Output).Bottom,
-	}
-)
-
 // InputHandler scrolls.
 func (o *Output) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return o.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		do := outputKeys[ev.Key()]
-		if ev.Key() == tcell.KeyRune && ev.Modifiers()&(tcell.ModAlt|tcell.ModCtrl) == 0 {
-			do = outputRunes[ev.Rune()]
-		}
-		if do != nil {
-			do(o)
+		a, _ := o.keys.Lookup(o.Scope(), ev)
+		switch a {
+		case keymap.ScrollUp:
+			o.Scroll(-1)
+		case keymap.ScrollDown:
+			o.Scroll(1)
+		case keymap.Zoom:
+			if o.OnZoom != nil {
+				o.OnZoom()
+			}
+		default:
+			page(o, a)
 		}
 	})
 }
@@ -175,19 +171,6 @@ func (o *Output) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 // MouseHandler scrolls with the wheel.
 func (o *Output) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return o.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		if x, y := ev.Position(); !o.InRect(x, y) {
-			return false, nil
-		}
-		switch action {
-		case tview.MouseScrollUp:
-			o.Scroll(-wheelRows)
-		case tview.MouseScrollDown:
-			o.Scroll(wheelRows)
-		case tview.MouseLeftDown:
-			setFocus(o)
-		default:
-			return false, nil
-		}
-		return true, nil
+		return wheel(o, action, ev, setFocus), nil
 	})
 }

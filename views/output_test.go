@@ -6,16 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/views/viewtest"
 )
 
 func outputOf(t testing.TB, s *session) *Output {
-	o := NewOutput(dark(t))
+	o := NewOutput(dark(t), keymap.Default())
 	o.SetNow(func() time.Time { return time.UnixMilli(s.now) })
 	o.Update(&s.State, state.Everything)
 	return o
@@ -46,7 +45,7 @@ func TestOutputGolden(t *testing.T) {
 		})
 		viewtest.Golden(t, "output-done", o, size[0], size[1])
 	}
-	viewtest.Golden(t, "output-none", NewOutput(dark(t)), 40, 12)
+	viewtest.Golden(t, "output-none", NewOutput(dark(t), keymap.Default()), 40, 12)
 }
 
 func TestOutputFollowsAndScrolls(t *testing.T) {
@@ -60,17 +59,17 @@ func TestOutputFollowsAndScrolls(t *testing.T) {
 	if !strings.Contains(text, "line 99") {
 		t.Fatalf("does not follow:\n%s", text)
 	}
-	press(o, tcell.KeyPgUp, 'k')
+	press(t, o, "page-up", "scroll-up")
 	before := screenRows(t, o, 40, 12)
 	s.print("new\nnew\n")
 	if after := screenRows(t, o, 40, 12); strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Errorf("scrolled up, the view moved:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
-	press(o, tcell.KeyHome)
+	press(t, o, "scroll-top")
 	if rows := screenRows(t, o, 40, 12); rows[0] != "$ seq 1000" || rows[1] != "line 0" {
 		t.Errorf("at the top:\n%s", strings.Join(rows, "\n"))
 	}
-	press(o, tcell.KeyEnd)
+	press(t, o, "scroll-bottom")
 	s.apply(event.ToolResult{CallID: "a", ExitCode: ptr(0), Tail: string(s.Focused.Output.Buf)})
 	if rows := screenRows(t, o, 40, 12); rows[9] != "new" {
 		t.Errorf("at the end:\n%s", strings.Join(rows, "\n"))
@@ -92,7 +91,7 @@ func TestOutputGoesOnWhenTheTailDrops(t *testing.T) {
 			viewtest.Text(t, o, 60, 20)
 		}
 		if i == 11_000 {
-			press(o, tcell.KeyPgUp)
+			press(t, o, "page-up")
 			viewtest.Text(t, o, 60, 20)
 		}
 	}
@@ -115,7 +114,7 @@ func TestOutputGoesOnWhenTheTailDrops(t *testing.T) {
 			break
 		}
 	}
-	press(o, tcell.KeyHome)
+	press(t, o, "scroll-top")
 	if text := viewtest.Text(t, o, 60, 20); !strings.Contains(text, "KB dropped") {
 		t.Errorf("does not say that something was dropped:\n%s", text)
 	}

@@ -83,7 +83,7 @@ func TestStatusLine(t *testing.T) {
 		{"several", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ main 00:31 · waiting for the model · 2 tasks in the background"},
 		{"background only", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}}, "◑ 1 task in the background"},
 		{"queued", []event.Event{started, event.PromptSubmitted{ID: 1, Queued: true}}, "◑ main 00:31 · waiting for the model · 1 queued"},
-		{"interrupted", []event.Event{event.SessionResumed{Interrupted: true}}, "interrupted · Enter continues"},
+		{"interrupted", []event.Event{event.Interrupted{CanContinue: true}}, "interrupted · Enter continues"},
 		{"finished", []event.Event{started, event.TaskFinished{ID: 4, Outcome: event.Completed}}, ""},
 	} {
 		l := NewStatusLine(dark(t), keymap.Default(), fixed)

@@ -275,7 +275,7 @@ func TestPromptContinues(t *testing.T) {
 	p.OnContinue = func() { n++ }
 	press(t, p, "send")
 	var s state.State
-	p.Update(&s, apply(&s, event.SessionResumed{Interrupted: true}))
+	p.Update(&s, apply(&s, event.Interrupted{CanContinue: true}))
 	press(t, p, "send")
 	if n != 1 {
 		t.Errorf("continued %d times, want once", n)

@@ -3,7 +3,7 @@
 // the view itself (scroll, fold) and reports intents through callbacks. It never calls
 // the runtime and reads no clock: the time comes from app.
 //
-//	c := views.NewConversation(theme)
+//	c := views.NewConversation(theme, keymap.Default())
 //	c.Update(&s, state.Conversation)
 package views
 

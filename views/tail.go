@@ -56,6 +56,9 @@ func (t *tailText) lay(p *part, c *state.Call, width int) (gone int) {
 // read writes what is new in a tail and returns from where on the text changed.
 func (t *tailText) read(tail *state.Tail) (from int) {
 	end := tail.Dropped + int64(len(tail.Buf))
+	if t.gen == tail.Gen { // the same bytes, though what came before them may be counted anew
+		t.pos += tail.Dropped - t.dropped
+	}
 	goesOn := t.gen == tail.Gen || tail.Dropped > t.dropped && tail.Dropped <= t.pos
 	if t.writer == nil || !goesOn || t.pos > end {
 		*t = tailText{writer: &markup.Writer{Terminal: true}, pos: tail.Dropped}

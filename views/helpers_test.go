@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,14 +9,59 @@ import (
 	"github.com/rivo/tview"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/viewtest"
 )
+
+func dark(t testing.TB) *themes.Theme {
+	t.Helper()
+	theme, err := themes.Load("dark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return theme
+}
+
+// session is a state that is fed events.
+type session struct {
+	state.State
+	seq uint64
+	now int64
+}
+
+func (s *session) apply(events ...event.Event) *session {
+	for _, e := range events {
+		s.seq++
+		s.Apply(event.Envelope{Seq: s.seq, Time: s.now, Payload: e})
+	}
+	return s
+}
+
+// say is a whole answer.
+func say(text string) event.Event {
+	return event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}
+}
+
+func ptr(n int) *int { return &n }
+
+const hostileText = "[red]no tag[-] [\"id\"] \x1b[31mred\x1b]52;c;aGk=\a \u202egnp.exe\u202c \xff"
 
 // hostile is what every view must show inert: colour tags, escape sequences, bidi
 // controls, zero width, wide characters.
 const hostile = "[red]x[-] \x1b[31mred\x1b]52;c;aGk=\x07 \u202egnp.exe\u202c z\u200bw 日本 👨‍👩‍👧"
+
+// screenRows returns what is inside the border.
+func screenRows(t *testing.T, p tview.Primitive, w, h int) []string {
+	t.Helper()
+	rows := strings.Split(strings.TrimRight(viewtest.Text(t, p, w, h), "\n"), "\n")
+	for i, r := range rows {
+		rows[i] = strings.Trim(r, "│ ")
+	}
+	return rows[1 : len(rows)-1]
+}
 
 // at is the time of all goldens: 14:02:31.
 var at = time.Date(2026, 11, 20, 14, 2, 31, 0, time.UTC)
