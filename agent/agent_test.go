@@ -16,6 +16,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/redact"
 	"buddy/tools"
 )
 
@@ -75,6 +76,14 @@ func fails(text string, err error) step {
 		if yield(model.Delta{Kind: model.Text, Text: text}, nil) {
 			yield(model.Delta{}, err)
 		}
+	}
+}
+
+// ends answers with a call and a finish reason after which it must not run.
+func ends(finish string) step {
+	return func(_ context.Context, yield func(model.Delta, error) bool) {
+		m := model.Message{Content: "half", ToolCalls: []model.ToolCall{{ID: "c1", Name: "do", Arguments: `{"kind":"file_read","do":"echo"}`}}}
+		yield(model.Delta{Kind: model.Done, Message: &m, Finish: finish}, nil)
 	}
 }
 
@@ -435,6 +444,8 @@ func TestModelFailure(t *testing.T) { // A27, bad input: stream cut
 			`model "scripted": the answer ended before it was complete`,
 		},
 		{"empty", says(""), ErrEmptyResponse.Error()},
+		{"token limit", ends(model.FinishLength), "the answer was cut off at the model's output limit; ask it to go on, or for less"},
+		{"content filter", ends(model.FinishContentFilter), "the provider's content filter stopped the answer"},
 		{"panic", func(context.Context, func(model.Delta, error) bool) { panic("adapter") }, "internal error: adapter"},
 	}
 	for _, tt := range tests {
@@ -446,8 +457,8 @@ func TestModelFailure(t *testing.T) { // A27, bad input: stream cut
 				if n != 1 || f.Outcome != event.Failed || f.Error != tt.want {
 					t.Errorf("%d finished, %+v, want failed with %q", n, f, tt.want)
 				}
-				if _, n := find[event.Error](s); n != 1 {
-					t.Errorf("%d errors, want one", n)
+				if _, n := find[event.Error](s); n != 1 || len(s.tool.ran) != 0 {
+					t.Errorf("%d errors, want one; ran %v, want nothing", n, s.tool.ran)
 				}
 				s.do(event.Submit{Text: "again"})
 				if f, _ := find[event.TaskFinished](s); f.Outcome != event.Completed {
@@ -530,6 +541,38 @@ func TestBadCommands(t *testing.T) { // G08
 	})
 }
 
+func TestSwitchModel(t *testing.T) { // C14
+	synctest.Test(t, func(t *testing.T) {
+		other := &script{steps: []step{says("from the other")}}
+		s := start(t, func(o *Options) {
+			o.Models = func(profile string) (model.Model, error) {
+				if profile != "other" {
+					return nil, fmt.Errorf("no profile %q", profile)
+				}
+				return other, nil
+			}
+		}, says("one"), hangs("two"))
+		s.do(event.Submit{Text: "a"}, event.SwitchModel{Profile: "nobody"})
+		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "nobody") {
+			t.Errorf("unknown profile: %d errors, %+v", n, e)
+		}
+		s.do(event.Submit{Text: "b"})
+		s.do(event.SwitchModel{Profile: "other"})
+		if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "while task #2 runs") {
+			t.Errorf("while a task runs: %d errors, %+v", n, e)
+		}
+		s.do(event.Cancel{})
+		s.do(event.SwitchModel{Profile: "other"}, event.Submit{Text: "c"})
+		if len(other.requests) != 1 || len(other.requests[0].Messages) != 5 {
+			t.Errorf("the other model got %d requests; the history must come along", len(other.requests))
+		}
+		if _, n := find[event.ModelSwitched](s); n != 1 {
+			t.Errorf("%d switches, want one", n)
+		}
+		s.stop()
+	})
+}
+
 func TestReports(t *testing.T) { // I09, G11: while a task runs, too
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, hangs("thinking"))
@@ -544,6 +587,10 @@ func TestReports(t *testing.T) { // I09, G11: while a task runs, too
 		s.do(event.SetMode{Mode: action.ModeAll, Duration: time.Hour}, event.Report{What: event.ReportStatus})
 		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "scripted") || !strings.Contains(n.Text, "all until") {
 			t.Errorf("status: %q", n.Text)
+		}
+		s.do(event.Report{What: event.ReportContext})
+		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "window of 1000") {
+			t.Errorf("context: %q", n.Text)
 		}
 		s.do(event.Report{What: "weather"})
 		if _, n := find[event.Error](s); n != 1 {
@@ -740,6 +787,18 @@ func TestOutputFloodIsBounded(t *testing.T) {
 		if size > 2*maxOutput || last != 1000*int64(len(block)) {
 			t.Errorf("%d bytes waited, the last event counts %d", size, last)
 		}
+	})
+}
+
+func TestSecretsAreTakenOut(t *testing.T) { // DECISIONS 9: the same live, in the journal and for the model
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { o.Redact = redact.New("done call-1") }, says("", `call-1 do {"kind":"file_read","do":"echo"}`), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		res, _ := find[event.ToolResult](s)
+		if got := s.results()[0]; got != res.Result || strings.Contains(got, "done") {
+			t.Errorf("the model read %q, the journal has %q", got, res.Result)
+		}
+		s.stop()
 	})
 }
 

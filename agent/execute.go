@@ -121,6 +121,8 @@ func (r *Runtime) finish(task, turn int, c model.ToolCall, res tools.Result, too
 	if res.Took > 0 {
 		took = res.Took
 	}
+	// The one place where what tools said enters (DECISIONS 9).
+	res.Content, res.Tail = r.opts.Redact.Text(res.Content), r.opts.Redact.Text(res.Tail)
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
 		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail,
@@ -145,7 +147,7 @@ func (r *Runtime) output(task, turn int, callID string) func(tools.Chunk) {
 		whole := wholeRunes(text)
 		held[c.Stream] = append([]byte(nil), text[whole:]...)
 		if whole > 0 {
-			r.emit(task, turn, event.ToolOutput{CallID: callID, Stream: string(c.Stream), Text: string(text[:whole]), BytesTotal: c.Total})
+			r.emit(task, turn, event.ToolOutput{CallID: callID, Stream: string(c.Stream), Text: r.opts.Redact.Text(string(text[:whole])), BytesTotal: c.Total})
 		}
 	}
 }

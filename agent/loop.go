@@ -84,18 +84,19 @@ type answer struct {
 // ask sends the history and stores what comes back. When the stream ends early the
 // text so far is kept, and no call of it (A16).
 func (r *Runtime) ask(ctx context.Context, task, turn int) (answer, error) {
+	m := r.answering()
 	r.mu.Lock()
 	req := model.Request{Messages: r.hist.Messages(), Tools: r.opts.Tools.Definitions()}
 	tokens := r.hist.Tokens()
 	r.mu.Unlock()
-	info := r.opts.Model.Info()
+	info := m.Info()
 	r.emit(task, turn, event.RequestStarted{
 		Profile: info.Profile, Model: info.Model, Messages: len(req.Messages),
 		Tools: len(req.Tools), EstimatedTokens: tokens, Attempt: 1,
 	})
 
 	began := r.opts.Now()
-	p := &partial{runtime: r, task: task, turn: turn, saved: began}
+	p := &partial{runtime: r, model: m, task: task, turn: turn, saved: began}
 	err := p.read(ctx, req)
 	if err != nil {
 		if p.text.Len() > 0 {
@@ -103,9 +104,14 @@ func (r *Runtime) ask(ctx context.Context, task, turn int) (answer, error) {
 		}
 		return answer{}, err
 	}
-	m := *p.done.Message
-	m.ToolCalls = r.uniqueCalls(m.ToolCalls)
-	if !r.store(task, turn, m, p.reasoning.String(), false) {
+	said := *p.done.Message
+	said.ToolCalls = r.uniqueCalls(said.ToolCalls)
+	if err := unfit(p.done.Finish); err != nil {
+		said.ToolCalls = nil // what is left of them must not run (DECISIONS 23)
+		r.store(task, turn, said, p.reasoning.String(), true)
+		return answer{}, err
+	}
+	if !r.store(task, turn, said, p.reasoning.String(), false) {
 		return answer{}, ErrEmptyResponse
 	}
 	a := answer{finish: p.done.Finish, usage: p.done.Usage}
@@ -119,6 +125,17 @@ func (r *Runtime) ask(ctx context.Context, task, turn int) (answer, error) {
 	r.emit(task, turn, finished)
 	r.count(task, turn, a.usage)
 	return a, nil
+}
+
+// unfit says why an answer that ended so is not a whole one (A26).
+func unfit(finish string) error {
+	switch finish {
+	case model.FinishLength:
+		return errors.New("the answer was cut off at the model's output limit; ask it to go on, or for less")
+	case model.FinishContentFilter:
+		return errors.New("the provider's content filter stopped the answer")
+	}
+	return nil
 }
 
 // uniqueCalls gives every call an id that no other call of the session has: providers
@@ -174,7 +191,7 @@ func (r *Runtime) count(task, turn int, u *model.Usage) {
 // emitUsage reports how full the context is.
 func (r *Runtime) emitUsage(task, turn int) {
 	r.mu.Lock()
-	u := event.ContextUsage{Estimated: r.hist.Tokens(), Limit: r.opts.Model.Info().Window}
+	u := event.ContextUsage{Estimated: r.hist.Tokens(), Limit: r.model.Info().Window}
 	r.mu.Unlock()
 	if u.Limit > 0 {
 		u.Percent = u.Estimated * 100 / u.Limit
@@ -188,6 +205,7 @@ const checkpointEvery = time.Second
 // partial is an answer while it streams.
 type partial struct {
 	runtime         *Runtime
+	model           model.Model
 	task, turn      int
 	text, reasoning growing
 	saved           time.Time // of the last checkpoint
@@ -213,7 +231,7 @@ func (g *growing) unsaved() (text string, at int) {
 
 // read takes the whole stream of an answer.
 func (p *partial) read(ctx context.Context, req model.Request) error {
-	for d, err := range p.runtime.opts.Model.Stream(ctx, req) {
+	for d, err := range p.model.Stream(ctx, req) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -226,7 +244,7 @@ func (p *partial) read(ctx context.Context, req model.Request) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case p.done == nil || p.done.Message == nil:
-		return fmt.Errorf("model %q: the answer ended before it was complete", p.runtime.opts.Model.Info().Model)
+		return fmt.Errorf("model %q: the answer ended before it was complete", p.model.Info().Model)
 	}
 	return nil
 }

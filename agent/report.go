@@ -16,8 +16,10 @@ func (r *Runtime) report(what event.ReportKind) {
 		text = r.status()
 	case event.ReportTasks:
 		text = r.tasks()
+	case event.ReportContext:
+		text = r.context()
 	default:
-		r.reject("unknown report %q (have: %s, %s)", what, event.ReportStatus, event.ReportTasks)
+		r.reject("unknown report %q (have: %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext)
 		return
 	}
 	r.emit(0, 0, event.Notice{Text: text, Code: string(what)})
@@ -25,7 +27,7 @@ func (r *Runtime) report(what event.ReportKind) {
 
 // status tells the model, the tools and the counters (I09).
 func (r *Runtime) status() string {
-	info := r.opts.Model.Info()
+	info := r.answering().Info()
 	endpoint := info.BaseURL
 	if endpoint == "" {
 		endpoint = "built in"
@@ -53,6 +55,20 @@ func (r *Runtime) status() string {
 		fmt.Sprintf("context    about %d tokens in %d messages", r.hist.Tokens(), len(r.hist.Messages())),
 		fmt.Sprintf("used       %d tokens in, %d out, in %d turns", r.usage.SessionPrompt, r.usage.SessionCompletion, r.ids.turn),
 	}, "\n")
+}
+
+// context tells how full the context is (I09).
+func (r *Runtime) context() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	used, window := r.hist.Tokens(), r.model.Info().Window
+	text := fmt.Sprintf("about %d tokens in %d messages", used, len(r.hist.Messages()))
+	if window > 0 {
+		text += fmt.Sprintf(", %.1f %% of the window of %d", float64(used)*100/float64(window), window)
+	} else {
+		text += "; the window of the model is not known (context_limit in its profile tells it)"
+	}
+	return text + fmt.Sprintf("\nlast request: %d tokens in, %d of them cached, %d out", r.usage.Prompt, r.usage.Cached, r.usage.Completion)
 }
 
 // tasks lists what runs and what waits (G11).

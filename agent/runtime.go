@@ -26,6 +26,7 @@ import (
 	"buddy/agent/history"
 	"buddy/agent/model"
 	"buddy/agent/policy"
+	"buddy/agent/redact"
 	"buddy/tools"
 )
 
@@ -37,19 +38,22 @@ type Panes interface {
 
 // Options make a Runtime. Model is required; the zero value of all others works.
 type Options struct {
-	Session  string
-	Version  string // of the program
-	Cwd      string
-	Target   string // where commands run, for people: "local"
-	Model    model.Model
+	Session string
+	Version string // of the program
+	Cwd     string
+	Target  string // where commands run, for people: "local"
+	Model   model.Model
+	// Models returns the model of a profile, for SwitchModel; nil: there are no others.
+	Models   func(profile string) (model.Model, error)
 	Tools    *tools.Registry
-	System   string        // the system prompt; blank adds no message
-	MaxTurns int           // turns of one exchange; 0 = no limit
-	Mode     action.Mode   // how approvals are decided; "" = ask
-	Policy   policy.Policy // what needs an approval
-	Journal  Journal       // nil: nothing is stored
-	Panes    Panes         // nil: there are none
-	OutDir   string        // where tools keep whole outputs, one folder a call
+	System   string           // the system prompt; blank adds no message
+	MaxTurns int              // turns of one exchange; 0 = no limit
+	Mode     action.Mode      // how approvals are decided; "" = ask
+	Policy   policy.Policy    // what needs an approval
+	Redact   *redact.Redactor // what is taken out of tools' output
+	Journal  Journal          // nil: nothing is stored
+	Panes    Panes            // nil: there are none
+	OutDir   string           // where tools keep whole outputs, one folder a call
 	// Replay is what an earlier process stored of this session; the runtime goes on
 	// where it ended.
 	Replay []event.Envelope
@@ -68,6 +72,7 @@ type Runtime struct {
 	done   sync.WaitGroup // the command loop and the main task
 
 	mu      sync.Mutex // guards all below
+	model   model.Model
 	hist    *history.History
 	ids     counters
 	main    *task
@@ -105,6 +110,7 @@ func New(opts Options) *Runtime {
 		stream: &stream{session: opts.Session, now: opts.Now, journal: opts.Journal},
 		inbox:  newInbox(),
 		hist:   history.New(opts.System),
+		model:  opts.Model,
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.asks = newApprovals(r.stream, opts.Policy, opts.Mode, opts.Now)
@@ -200,6 +206,8 @@ func (r *Runtime) handle(c event.Command) {
 		r.cancelTask(c.Task)
 	case event.SetMode:
 		r.asks.setMode(c.Mode, c.Duration)
+	case event.SwitchModel:
+		r.switchModel(c.Profile)
 	case event.Report:
 		r.report(c.What)
 	case event.WatchPanes:
@@ -248,6 +256,35 @@ func (r *Runtime) unqueue(id int) {
 		}
 	}
 	r.reject("prompt %d is not queued", id)
+}
+
+// switchModel changes who answers; the history stays (C14).
+func (r *Runtime) switchModel(profile string) {
+	if r.opts.Models == nil {
+		r.reject("there is no other model")
+		return
+	}
+	m, err := r.opts.Models(profile)
+	if err != nil {
+		r.reject("the model was not switched: %v", err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.main != nil {
+		r.reject("the model can't be switched while task #%d runs", r.main.id)
+		return
+	}
+	r.model = m
+	info := m.Info()
+	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window})
+}
+
+// answering returns the model that answers now.
+func (r *Runtime) answering() model.Model {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.model
 }
 
 // resumeExchange goes on with what a crash interrupted.

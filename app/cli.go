@@ -31,7 +31,9 @@ const (
 
 // flags are what the command line says.
 type flags struct {
+	config  string
 	model   string
+	baseURL string
 	noColor bool
 	theme   string
 	tmux    string
@@ -40,6 +42,7 @@ type flags struct {
 	last bool
 
 	// exec
+	exec    bool
 	json    bool
 	approve string
 	resume  string
@@ -49,12 +52,13 @@ type flags struct {
 type exit struct {
 	code int
 	text string
+	help bool // the help says how it is right
 }
 
 func (e exit) Error() string { return e.text }
 
 func usage(format string, args ...any) error {
-	return exit{exitUsage, fmt.Sprintf(format, args...)}
+	return exit{exitUsage, fmt.Sprintf(format, args...), true}
 }
 
 // Main runs the program and returns its exit code.
@@ -68,13 +72,13 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	if err == nil {
 		return exitDone
 	}
-	e := exit{exitUsage, err.Error()} // what cobra complains about is usage
+	e := exit{exitUsage, err.Error(), true} // what cobra complains about is usage
 	errors.As(err, &e)
 	if e.text != "" {
-		fmt.Fprintln(stderr, "buddy: "+plain(e.text))
+		_, _ = fmt.Fprintln(stderr, "buddy: "+plain(e.text))
 	}
-	if e.code == exitUsage {
-		fmt.Fprintln(stderr, "buddy: run buddy --help for what there is")
+	if e.help {
+		_, _ = fmt.Fprintln(stderr, "buddy: run buddy --help for what there is")
 	}
 	return e.code
 }
@@ -98,7 +102,9 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
-	p.StringVar(&f.model, "model", "", "the model to talk to")
+	p.StringVar(&f.config, "config", "", "a configuration file to use instead of the usual ones")
+	p.StringVar(&f.model, "model", "", "a profile of the configuration, or the name of a model; demo is built in")
+	p.StringVar(&f.baseURL, "base-url", "", "the endpoint to talk to")
 	p.StringVar(&f.theme, "theme", "", "the colours: dark or light")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
 	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
@@ -137,6 +143,7 @@ func execCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		Example: "  buddy exec \"what does this repository do?\"\n  git diff | buddy exec - --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			f.exec = true
 			prompt, err := readPrompt(args[0], stdin)
 			if err != nil {
 				return err

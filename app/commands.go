@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/themes"
 	"buddy/views"
 )
 
@@ -27,6 +28,11 @@ var slashCommands = []command{
 	{"ps", "", "what runs and what waits", report(event.ReportTasks)},
 	{"kill", "[TASK]", "cancel a task, or the only one", kill},
 	{"approve", "ask|all|none|DURATION", "how to decide what needs a yes", approve},
+	{"context", "", "how full the model's context is", report(event.ReportContext)},
+	{"model", "[PROFILE]", "talk to another model, or list them", switchModel},
+	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
+	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
+	{"theme", "[NAME]", "other colours, or list them", theme},
 	{"quit", "", "leave buddy", func(u *ui, _ string) error { u.quit(); return nil }},
 }
 
@@ -108,5 +114,71 @@ func approve(u *ui, args string) error {
 		return fmt.Errorf("say how: ask, all, none, or a duration such as 10m")
 	}
 	u.deps.send(set)
+	return nil
+}
+
+// switchModel takes the name of a profile or its number in the list (I10).
+func switchModel(u *ui, args string) error {
+	names := u.deps.catalog.profiles
+	if args == "" {
+		text := "models:"
+		for i, n := range names {
+			text += fmt.Sprintf("\n%3d  %s", i+1, n)
+		}
+		u.deps.catalog.notice(text + "\n/model NAME or NUMBER changes to one of them")
+		return nil
+	}
+	if i, err := strconv.Atoi(args); err == nil && i >= 1 && i <= len(names) {
+		args = names[i-1]
+	}
+	u.deps.send(event.SwitchModel{Profile: args})
+	return nil
+}
+
+// session lists the sessions or changes to one (J05, J06).
+func session(u *ui, args string) error {
+	verb, id, _ := strings.Cut(args, " ")
+	switch verb {
+	case "":
+		text, err := u.deps.catalog.sessions()
+		if err != nil {
+			return err
+		}
+		u.deps.catalog.notice(text)
+		return nil
+	case "new":
+		return u.change("")
+	case "resume":
+		found, err := u.deps.catalog.find(strings.TrimSpace(id))
+		if err != nil {
+			return err
+		}
+		if found == u.state.Info.Session {
+			return fmt.Errorf("%s is this session", found)
+		}
+		return u.change(found)
+	}
+	return fmt.Errorf("%q is not known (have: new, resume ID, resume last)", verb)
+}
+
+// change leaves for another session, unless a task would be lost (C14, J06).
+func (u *ui) change(id string) error {
+	if t := u.state.Running(); t != nil {
+		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
+	}
+	u.deps.leave(next{again: true, resume: id})
+	return nil
+}
+
+func theme(u *ui, args string) error {
+	if args == "" {
+		u.hint("", "themes: "+strings.Join(themes.Names(), ", ")+" (now "+u.deps.theme.Name+")")
+		return nil
+	}
+	t, err := themes.Load(args)
+	if err != nil {
+		return err
+	}
+	u.setTheme(t)
 	return nil
 }

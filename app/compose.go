@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,9 +14,13 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/model/completions"
 	"buddy/agent/model/demo"
+	"buddy/agent/model/retry"
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
+	"buddy/agent/redact"
+	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
 	"buddy/tools"
@@ -37,21 +41,23 @@ type program struct {
 	plain   *tmux.Session
 	replay  []event.Envelope // of an earlier process, when the session is resumed
 	notices []string         // to be said once the program runs
+	config  config.Config
+	problem string // why the configured model can't be used, or that there is none
 }
 
 // compose builds the program. resume is "", an id, the beginning of one, or "last".
 func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
-		return nil, exit{exitFailed, fmt.Sprintf("working directory: %v", err)}
+		return nil, exit{code: exitFailed, text: fmt.Sprintf("working directory: %v", err)}
 	}
 	p := &program{}
 	var notice string
 	if p.store, notice, err = sessions.Dir(cwd); err != nil {
-		return nil, exit{exitFailed, err.Error()}
+		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.note(notice)
-	m, err := chooseModel(f)
+	m, secret, err := p.chooseModel(f)
 	if err != nil {
 		return nil, err
 	}
@@ -61,20 +67,24 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	if err := p.openPanes(f, cwd); err != nil {
 		return nil, err
 	}
-	registry := tools.NewRegistry(tools.NewRunShell(p.panes, p.plain, "local", func(text string) {
-		p.rt.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
-	}))
-	system, err := prompt.System(prompt.Facts{OS: runtime.GOOS, Shell: "bash", Cwd: cwd, Target: "local", Tools: names(registry)})
+	workspace, err := tools.NewWorkspace(cwd, policy.Secret)
 	if err != nil {
-		return nil, exit{exitFailed, err.Error()}
+		return nil, exit{code: exitFailed, text: err.Error()}
 	}
-	workspace, err := filepath.EvalSymlinks(cwd)
+	shell := tools.NewRunShell(p.panes, p.plain, "local", func(text string) {
+		p.rt.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
+	})
+	registry := tools.NewRegistry(append([]tools.Tool{shell}, tools.Files(workspace)...)...)
+	system, err := prompt.System(prompt.Facts{
+		OS: runtime.GOOS, Shell: "bash", Cwd: cwd, Target: "local", Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
+	})
 	if err != nil {
-		return nil, exit{exitFailed, fmt.Sprintf("working directory: %v", err)}
+		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.rt = agent.New(agent.Options{
-		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Tools: registry, System: system,
-		MaxTurns: 20, Mode: mode, Policy: policy.Policy{Workspace: workspace},
+		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
+		MaxTurns: p.config.Agent.MaxIterations, Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
+		Redact:  redact.New(secret),
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
 	})
 	return p, nil
@@ -94,12 +104,103 @@ func names(r *tools.Registry) []string {
 	return all
 }
 
-// chooseModel returns the model to talk to.
-func chooseModel(f *flags) (model.Model, error) {
-	if f.model != "" && f.model != "demo" {
-		return nil, usage("unknown model %q (have: demo)", f.model)
+// chooseModel returns the model that the configuration means, and its secret. Without
+// one it is the demo; line mode, where nobody would see that it is, refuses.
+func (p *program) chooseModel(f *flags) (m model.Model, secret string, err error) {
+	c, _, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL})
+	if err != nil {
+		return nil, "", exit{code: exitUsage, text: err.Error()}
 	}
-	return demo.New(demoPace), nil
+	p.config = c
+	p.notices = append(p.notices, notices...)
+	if c.MissingFile != "" {
+		if _, err := config.WriteTemplate(c.MissingFile); err != nil {
+			p.note(err.Error())
+		}
+	}
+	if c.Problem != "" {
+		p.problem = c.Problem
+	}
+	if c.Active == nil {
+		if c.Problem != "" && f.exec {
+			return nil, "", exit{code: exitFailed, text: c.Problem}
+		}
+		return demo.New(demoPace), "", nil
+	}
+	key, _, err := c.Active.Key()
+	if err != nil {
+		p.problem = err.Error()
+	}
+	if m, err = connect(*c.Active); err != nil {
+		return nil, "", exit{code: exitUsage, text: err.Error()}
+	}
+	return m, key, nil
+}
+
+// connect returns the model of a profile. It does no I/O but reading the key.
+func connect(profile config.Profile) (model.Model, error) {
+	key, source, err := profile.Key()
+	if err != nil {
+		source = err.Error() // said when the endpoint refuses
+	}
+	m, err := completions.New(completions.Config{
+		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
+		Model: profile.Model, Window: profile.ContextLimit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return retry.New(m), nil
+}
+
+// modelOf returns the model of a profile by name, for switching.
+func (p *program) modelOf(name string) (model.Model, error) {
+	if name == config.Demo {
+		return demo.New(demoPace), nil
+	}
+	profile, ok := p.config.Profile(name)
+	if !ok {
+		return nil, fmt.Errorf("unknown model %q (have: %s)", name, strings.Join(p.profiles(), ", "))
+	}
+	return connect(profile)
+}
+
+// profiles names the models that there are.
+func (p *program) profiles() []string {
+	var all []string
+	for _, m := range p.config.Models {
+		all = append(all, m.Name)
+	}
+	return append(all, config.Demo)
+}
+
+// catalog returns what there is to choose from.
+func (p *program) catalog() catalog {
+	return catalog{
+		profiles: p.profiles(),
+		sessions: p.listSessions,
+		find:     p.find,
+		notice:   func(text string) { p.rt.Publish(event.Notice{Text: text}) },
+	}
+}
+
+// maxListed is how many sessions a list shows.
+const maxListed = 20
+
+func (p *program) listSessions() (string, error) {
+	entries, err := p.store.List()
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("%d sessions of this folder, the latest first:", len(entries))
+	for _, e := range entries[:min(len(entries), maxListed)] {
+		mark := " "
+		if e.ID == p.id {
+			mark = "*"
+		}
+		text += fmt.Sprintf("\n%s %s  %s  %s", mark, e.ID, e.Used.Format("2006-01-02 15:04"), shorten(e.Title, 50))
+	}
+	return text + "\n/session resume ID goes on with one of them", nil
 }
 
 // openSession makes a new session or opens the one to go on with.
@@ -113,16 +214,16 @@ func (p *program) openSession(resume, cwd string, m model.Info) error {
 	}
 	id, err := p.find(resume)
 	if err != nil {
-		return exit{exitFailed, err.Error()}
+		return exit{code: exitFailed, text: err.Error()}
 	}
 	j, err := p.store.Open(id)
 	if err != nil {
-		return exit{exitFailed, err.Error()}
+		return exit{code: exitFailed, text: err.Error()}
 	}
 	part, err := j.Load()
 	if err != nil {
 		_ = j.Close()
-		return exit{exitFailed, err.Error()}
+		return exit{code: exitFailed, text: err.Error()}
 	}
 	for _, w := range append(j.Info().Warnings, part.Warnings...) {
 		p.note(w)
@@ -143,7 +244,7 @@ func (p *program) find(resume string) (string, error) {
 func (p *program) openPanes(f *flags, cwd string) error {
 	exe, err := os.Executable()
 	if err != nil {
-		return exit{exitFailed, fmt.Sprintf("own program file: %v", err)}
+		return exit{code: exitFailed, text: fmt.Sprintf("own program file: %v", err)}
 	}
 	name := p.id
 	if f.tmux != "" {
@@ -182,6 +283,9 @@ func (p *program) start() {
 	for _, n := range p.notices {
 		p.rt.Publish(event.Notice{Text: n})
 	}
+	if p.problem != "" {
+		p.rt.Publish(event.Warning{Text: p.problem, Code: "model"})
+	}
 }
 
 // close ends everything, says what stays behind, and how to get to it.
@@ -190,7 +294,7 @@ func (p *program) close(stderr io.Writer) {
 	defer cancel()
 	say := func(err error) {
 		if err != nil {
-			fmt.Fprintln(stderr, "buddy: "+plain(err.Error()))
+			_, _ = fmt.Fprintln(stderr, "buddy: "+plain(err.Error()))
 		}
 	}
 	say(p.rt.Close(ctx))
@@ -198,7 +302,7 @@ func (p *program) close(stderr io.Writer) {
 		left, err := s.Close(ctx)
 		say(err)
 		for _, name := range left {
-			fmt.Fprintf(stderr, "buddy: a command still runs in the tmux session %s; see it with: %s\n", name, s.AttachLine())
+			_, _ = fmt.Fprintf(stderr, "buddy: a command still runs in the tmux session %s; see it with: %s\n", name, s.AttachLine())
 		}
 	}
 	say(p.journal.close())

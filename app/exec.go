@@ -25,7 +25,7 @@ func readPrompt(arg string, stdin io.Reader) (string, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(stdin, maxPrompt+1))
 	if err != nil {
-		return "", exit{exitFailed, fmt.Sprintf("stdin: %v", err)}
+		return "", exit{code: exitFailed, text: fmt.Sprintf("stdin: %v", err)}
 	}
 	if len(data) > maxPrompt {
 		return "", usage("the prompt on stdin is larger than %d MiB", maxPrompt>>20)
@@ -44,7 +44,7 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	}
 	if err := p.journal.readOnly(); err != nil {
 		p.close(stderr)
-		return exit{exitFailed, err.Error()}
+		return exit{code: exitFailed, text: err.Error()}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -59,15 +59,15 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	outcome := l.follow(events, interrupts)
 	p.close(stderr)
 	if err := l.broken; err != nil && outcome == event.Completed {
-		return exit{exitFailed, fmt.Sprintf("stdout: %v", err)}
+		return exit{code: exitFailed, text: fmt.Sprintf("stdout: %v", err)}
 	}
 	switch outcome {
 	case event.Completed:
 		return nil
 	case event.Cancelled:
-		return exit{exitCancelled, ""}
+		return exit{code: exitCancelled}
 	default:
-		return exit{exitFailed, ""}
+		return exit{code: exitFailed}
 	}
 }
 
@@ -80,7 +80,6 @@ type line struct {
 	style   plainText
 	seen    <-chan struct{}
 	broken  error  // of out
-	prompt  int    // of ours; 0 before it was submitted
 	task    int    // that works on it
 	text    string // of the last answer
 }
@@ -217,7 +216,7 @@ func (l *line) remark(e event.Event) {
 }
 
 func (l *line) say(format string, args ...any) {
-	fmt.Fprintln(l.err, "buddy: "+l.style.err(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(l.err, "buddy: "+l.style.err(fmt.Sprintf(format, args...)))
 }
 
 // approve asks y/N on the terminal; without one it denies and says so (DECISIONS 30).
@@ -228,12 +227,12 @@ func (l *line) approve(a event.ApprovalAsked) {
 		l.program.rt.Send(event.Approve{ID: a.ID, Decision: event.Reject, Reason: "there is no terminal to ask on"})
 		return
 	}
-	defer tty.Close()
+	defer func() { _ = tty.Close() }()
 	what := a.Action.Command
 	if what == "" {
 		what = strings.TrimSpace(a.Action.Path + "\n" + a.Action.Preview)
 	}
-	fmt.Fprintf(tty, "%s on %s · %s\nwhy: %s\n\n%s\n\nRun: [y/N] ", plain(a.Action.Tool), plain(a.Action.Target), plain(a.Verdict.Reason), plain(a.Action.Why), plain(what))
+	_, _ = fmt.Fprintf(tty, "%s on %s · %s\nwhy: %s\n\n%s\n\nRun: [y/N] ", plain(a.Action.Tool), plain(a.Action.Target), plain(a.Verdict.Reason), plain(a.Action.Why), plain(what))
 	reply, _ := bufio.NewReader(tty).ReadString('\n')
 	answer := event.Approve{ID: a.ID, Decision: event.Reject}
 	if reply = strings.ToLower(strings.TrimSpace(reply)); reply == "y" || reply == "yes" {

@@ -62,7 +62,7 @@ func (u *ui) global(a, armed keymap.Action) {
 func (u *ui) interrupt(armed keymap.Action) {
 	switch t := u.state.Running(); {
 	case armed == keymap.Interrupt:
-		u.deps.quit()
+		u.deps.leave(next{})
 	case t != nil:
 		u.deps.send(event.Cancel{Task: t.ID})
 		u.hint(keymap.Interrupt, "cancelling · Ctrl-C again quits")

@@ -28,7 +28,7 @@ func (h *lineHistory) load() []string {
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	var lines []string
 	in := bufio.NewScanner(f)
 	in.Buffer(nil, maxLineFile)
@@ -57,7 +57,7 @@ func (h *lineHistory) add(text string) {
 	if err != nil {
 		return
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	_, _ = f.Write(append(data, '\n'))
 }
 

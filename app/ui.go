@@ -48,12 +48,27 @@ type deps struct {
 	theme   *themes.Theme
 	now     func() time.Time
 	home    string
-	quit    func()
+	leave   func(next)
 	tick    func(on bool)
 	repaint func()
 	copy    func(text string)
 	draft   func()            // the draft changed
 	record  func(text string) // a line for the history
+	catalog catalog
+}
+
+// next says what comes after the screen: another session, or nothing.
+type next struct {
+	again  bool
+	resume string // as for compose; "" is a new session
+}
+
+// catalog is what there is to choose from. Its functions may read files.
+type catalog struct {
+	profiles []string
+	sessions func() (string, error)       // a list for people
+	find     func(string) (string, error) // the id that a person means
+	notice   func(text string)
 }
 
 // panes are the views.
@@ -174,7 +189,18 @@ func (u *ui) quit() {
 		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · Ctrl-C quits", t.ID))
 		return
 	}
-	u.deps.quit()
+	u.deps.leave(next{})
+}
+
+// setTheme changes the colours of everything.
+func (u *ui) setTheme(t *themes.Theme) {
+	u.deps.theme = t
+	for _, v := range []interface{ SetTheme(*themes.Theme) }{
+		u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.border, u.v.prompt, u.v.footer,
+		u.v.tabs, u.v.approval, u.v.help,
+	} {
+		v.SetTheme(t)
+	}
 }
 
 // hint shows a line until the next key, which is what arms asks for or something else.
@@ -183,23 +209,33 @@ func (u *ui) hint(arms keymap.Action, text string) {
 	u.v.status.SetHint(text)
 }
 
-// fullScreen opens the full screen on a new session, or on the one to resume.
+// fullScreen opens the full screen on a new session, or on the one to resume, and on
+// others as long as the person changes to them.
 func fullScreen(f *flags, resume string) error {
 	loop.QuickStart()
+	for n := (next{again: true, resume: resume}); n.again; {
+		var err error
+		if n, err = oneSession(f, n.resume); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneSession runs the screen until the person leaves the session.
+func oneSession(f *flags, resume string) (next, error) {
 	s, err := screen.Open()
 	if err != nil {
-		return exit{exitFailed, err.Error()}
+		return next{}, exit{code: exitFailed, text: err.Error()}
 	}
 	defer s.Fini() // gives the terminal back on every way out
-	theme, err := chooseTheme(f)
-	if err != nil {
-		s.Fini()
-		return err
-	}
 	p, err := compose(f, resume, action.ModeAsk)
 	if err != nil {
-		s.Fini()
-		return err
+		return next{}, err
+	}
+	theme, err := chooseTheme(f, p.config.UI.Theme)
+	if err != nil {
+		return next{}, err
 	}
 	var said bytes.Buffer // what is to be read after the screen is gone
 	ctx, cancel := context.WithCancel(context.Background())
@@ -213,9 +249,9 @@ func fullScreen(f *flags, resume string) error {
 	s.Fini()
 	_, _ = said.WriteTo(os.Stderr)
 	if err != nil {
-		return exit{exitFailed, fmt.Sprintf("terminal: %v", err)}
+		return next{}, exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}
 	}
-	return nil
+	return w.next, nil
 }
 
 // loop returns the loop that feeds u with events and keys.
@@ -227,11 +263,11 @@ func (u *ui) loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *
 	})
 }
 
-// chooseTheme returns the theme of the command line, without colours if none are wanted.
-func chooseTheme(f *flags) (*themes.Theme, error) {
-	name := f.theme
-	if name == "" {
-		name = "dark"
+// chooseTheme returns the theme of the command line or else of the configuration,
+// without colours if none are wanted.
+func chooseTheme(f *flags, name string) (*themes.Theme, error) {
+	if f.theme != "" {
+		name = f.theme
 	}
 	t, err := themes.Load(name)
 	if err != nil {
@@ -252,18 +288,20 @@ type window struct {
 	lines   *lineHistory
 	saving  *time.Timer
 	drafted string // the draft that is on the disk
+	next    next
 }
 
 func (w *window) deps(theme *themes.Theme) deps {
 	home, _ := os.UserHomeDir() // "" shows paths whole
 	return deps{
 		send: w.program.rt.Send, keys: keymap.Default(), theme: theme, now: time.Now, home: home,
-		quit:    func() { w.loop.Quit() },
+		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		repaint: func() { w.screen.Sync() },
 		copy:    func(text string) { w.screen.SetClipboard([]byte(text)) },
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
+		catalog: w.program.catalog(),
 	}
 }
 

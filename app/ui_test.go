@@ -31,6 +31,9 @@ type testUI struct {
 	mu     sync.Mutex // guards what follows
 	sent   []event.Command
 	copied string
+
+	left    next
+	noticed string
 }
 
 // open starts the screen. Call it in a synctest bubble.
@@ -48,8 +51,19 @@ func open(t *testing.T, cols, rows int) *testUI {
 			copy:  func(text string) { x.copied = text },
 			draft: func() {}, record: func(string) {},
 		}
-		var quit, tick = func() {}, func(bool) {}
-		d.quit, d.tick = func() { quit() }, func(on bool) { tick(on) }
+		quit, tick := func() {}, func(bool) {}
+		d.leave, d.tick = func(n next) { x.left = n; quit() }, func(on bool) { tick(on) }
+		d.catalog = catalog{
+			profiles: []string{"fast", "demo"},
+			sessions: func() (string, error) { return "2 sessions", nil },
+			find: func(id string) (string, error) {
+				if id != "7f" {
+					return "", fmt.Errorf("no session %q", id)
+				}
+				return "7f3a-1111", nil
+			},
+			notice: func(text string) { x.noticed = text },
+		}
 		x.u = newUI(d)
 		l := x.u.loop(s, x.events, func() {})
 		quit, tick = l.Quit, l.SetTicking
@@ -92,7 +106,8 @@ func (x *testUI) unwanted(texts ...string) {
 }
 
 var running = []event.Event{
-	event.PromptSubmitted{ID: 1, Text: "list the files"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list the files"},
+	event.PromptSubmitted{ID: 1, Text: "list the files"},
+	event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list the files"},
 	event.ModelMessage{Message: model.Message{Content: "I will look."}},
 	event.ToolRequested{CallID: "c1", Name: "run_shell", Action: ls},
 }
@@ -223,6 +238,13 @@ func TestCommands(t *testing.T) { // I05, G11
 		{"/approve 5m", event.SetMode{Mode: action.ModeAll, Duration: 5 * time.Minute}, ""},
 		{"/mode none", event.SetMode{Mode: action.ModeNone}, ""},
 		{"/approve sometimes", nil, `"sometimes" is not known (have: ask, all, none`},
+		{"/context", event.Report{What: event.ReportContext}, ""},
+		{"/model 1", event.SwitchModel{Profile: "fast"}, ""},
+		{"/model demo", event.SwitchModel{Profile: "demo"}, ""},
+		{"/session resume 99", nil, `no session "99"`},
+		{"/session burn", nil, `"burn" is not known`},
+		{"/theme", nil, "themes: dark, light (now dark)"},
+		{"/theme nope", nil, `unknown theme "nope"`},
 		{"/help", nil, "Help"},
 		{"/nonsense", nil, "unknown command /nonsense"},
 		{"/etc/hosts is what?", event.Submit{Text: "/etc/hosts is what?"}, ""},
@@ -242,6 +264,59 @@ func TestCommands(t *testing.T) { // I05, G11
 			})
 		})
 	}
+}
+
+func TestChangingTheSession(t *testing.T) { // J05, J06
+	for line, want := range map[string]next{
+		"/session resume 7f": {again: true, resume: "7f3a-1111"},
+		"/session new":       {again: true},
+		"/clear":             {again: true},
+		"/quit":              {},
+	} {
+		t.Run(line, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 120, 32)
+				x.tell(running...)
+				x.Type(line + "\n")
+				if !x.Running() {
+					t.Fatal("left while a task runs")
+				}
+				x.Want("task #1")
+				x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+				x.Press("Ctrl+C", "Right") // whatever the refused line left in the prompt
+				x.Type(line + "\n")
+				if err := x.Ended(); err != nil || x.left != want {
+					t.Errorf("left for %+v, %v, want %+v", x.left, err, want)
+				}
+			})
+		})
+	}
+}
+
+func TestListsAreNotices(t *testing.T) { // I10, J05
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/model\n")
+		if !strings.Contains(x.noticed, "1  fast") {
+			t.Errorf("models: %q", x.noticed)
+		}
+		x.Type("/session\n")
+		if x.noticed != "2 sessions" {
+			t.Errorf("sessions: %q", x.noticed)
+		}
+	})
+}
+
+func TestThemeChangesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/theme light\n")
+		x.tell(running...)
+		if x.u.deps.theme.Name != "light" {
+			t.Errorf("theme %s", x.u.deps.theme.Name)
+		}
+		x.Want("list the files")
+	})
 }
 
 func TestHelpOpensAndCloses(t *testing.T) {

@@ -66,6 +66,9 @@ func Files(ws *Workspace) []Tool {
 	return []Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
 }
 
+// Root returns the real path of the folder.
+func (w *Workspace) Root() string { return w.root }
+
 // resolve returns the real path that arg names: absolute, without symbolic links. Of a
 // file that does not exist yet, the part that does is resolved. An error says what the
 // model should change, and tells nothing of a file but that there is one.

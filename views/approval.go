@@ -42,12 +42,6 @@ func NewApproval(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *A
 	return &Approval{frame: newFrame(theme, keys), now: now}
 }
 
-// SetTheme changes the colours from the next draw on.
-func (a *Approval) SetTheme(theme *themes.Theme) {
-	a.frame.SetTheme(theme)
-	a.body.width = 0
-}
-
 // Update takes over what changed.
 func (a *Approval) Update(s *state.State, ch state.Changed) {
 	if ch&state.Approvals == 0 {
@@ -169,59 +163,51 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	}
 	var count []span
 	if a.total > 1 {
-		count = []span{a.span(themes.Muted, fmt.Sprintf("1 of %d", a.total))}
+		count = []span{own(themes.Muted, fmt.Sprintf("1 of %d", a.total))}
 	}
-	x, y, w, h := a.bordered(screen, []span{a.span(themes.Warning, "Approve?")}, count)
-	x, w = x+1, w-2
-	keys := a.keyRows(w)
-	a.layBody(w)
-	head := a.head(w)
+	in := a.bordered(screen, titles{left: []span{own(themes.Warning, "Approve?")}, right: count}).cleared().inset()
+	keys := a.keyRows(in.w)
+	a.layBody(in.w)
+	head := a.head(in.w)
 	need := len(head) + min(len(a.body.rows), 4) + len(keys)
-	notes, gap := a.notes(w, maxNoteRows), 1
-	if need+len(notes)+3 > h {
+	notes, gap := a.notes(in.w, maxNoteRows), 1
+	if need+len(notes)+3 > in.h {
 		gap = 0
 	}
-	if need+len(notes) > h {
-		notes = a.notes(w, 1)
-		notes = notes[min(len(notes), max(0, need+len(notes)-h)):]
+	if need+len(notes) > in.h {
+		notes = a.notes(in.w, 1)
+		notes = notes[min(len(notes), max(0, need+len(notes)-in.h)):]
 	}
-	room := h - len(head) - 3*gap - len(notes) - len(keys)
-	if w <= 0 || room <= 0 {
-		drawSpans(screen, x, y, w, a.span(themes.Warning, "too small to show"))
+	room := in.h - len(head) - 3*gap - len(notes) - len(keys)
+	if in.w <= 0 || room <= 0 {
+		in.spans(0, own(themes.Warning, "too small to show"))
 		return
 	}
-	y += drawRows(screen, x, y, w, head) + gap
-	y += a.drawBody(screen, x, y, w, min(room, len(a.body.rows))) + gap
+	in = in.below(in.rows(head) + gap)
+	in = in.below(a.drawBody(in, min(room, len(a.body.rows))) + gap)
 	if len(notes) > 0 {
-		y += drawRows(screen, x, y, w, notes) + gap
+		in = in.below(in.rows(notes) + gap)
 	}
 	if a.reason != nil {
-		a.drawReason(screen, x, y, w)
+		a.drawReason(in.canvas)
 	} else {
-		drawRows(screen, x, y, w, keys)
+		in.rows(keys)
 	}
 	if !a.drawn {
 		a.drawn, a.since = true, a.now()
 	}
 }
 
-func drawRows(screen tcell.Screen, x, y, w int, rows [][]span) int {
-	for i, r := range rows {
-		drawSpans(screen, x, y+i, w, r...)
-	}
-	return len(rows)
-}
-
 // head says who wants what where, and the risk: at the right, or below if both do not fit.
 func (a *Approval) head(w int) [][]span {
 	act := a.asked.Action
-	what := a.foreign(themes.ToolName, oneLine(act.Tool))
+	what := foreign(themes.ToolName, oneLine(act.Tool))
 	if act.Target != "" {
-		what = append(append(what, a.span(themes.Muted, " on ")), a.foreign(themes.Strong, act.Target)...)
+		what = append(append(what, own(themes.Muted, " on ")), foreign(themes.Strong, act.Target)...)
 	}
 	risk := a.risk(act)
 	if gap := w - spansWidth(what) - spansWidth(risk); gap > 0 {
-		return [][]span{append(append(what, a.span(themes.Text, strings.Repeat(" ", gap))), risk...)}
+		return [][]span{append(append(what, own(themes.Text, strings.Repeat(" ", gap))), risk...)}
 	}
 	rows := wrapSpans(what, w)
 	rows = rows[:min(len(rows), 2)]
@@ -250,7 +236,7 @@ func (a *Approval) risk(act action.Action) []span {
 	if act.Privesc {
 		words = append(words, "privileged")
 	}
-	return a.foreign(role, strings.Join(words, " · "))
+	return foreign(role, strings.Join(words, " · "))
 }
 
 const (
@@ -272,14 +258,14 @@ func (a *Approval) notes(w, most int) [][]span {
 		if n[1] == "" {
 			continue
 		}
-		lines := wrapSpans(a.foreign(themes.Text, n[1][:min(len(n[1]), maxNote)]), w)
+		lines := wrapSpans(foreign(themes.Text, n[1][:min(len(n[1]), maxNote)]), w)
 		if len(lines) > most {
-			lines[most-1] = clipSpans(append(lines[most-1], lines[most]...), w)
+			lines[most-1] = clip(append(lines[most-1], lines[most]...), w)
 			lines = lines[:most]
 		}
 		label := n[0]
 		for _, l := range lines {
-			head := a.span(themes.Muted, fmt.Sprintf("%-*s", noteIndent, label))
+			head := own(themes.Muted, fmt.Sprintf("%-*s", noteIndent, label))
 			rows = append(rows, append([]span{head}, l...))
 			label = ""
 		}
@@ -296,14 +282,14 @@ func (a *Approval) keyRows(w int) [][]span {
 		if e.Label == "" || len(e.Keys) == 0 {
 			continue
 		}
-		item := []span{a.span(themes.Key, "["+e.Keys[0].String()+"]"), a.span(themes.Text, " "+e.Label)}
+		item := []span{own(themes.Key, "["+e.Keys[0].String()+"]"), own(themes.Text, " "+e.Label)}
 		n := spansWidth(item)
 		if used > 0 && used+3+n > w {
 			rows, used = append(rows, nil), 0
 		}
 		last := len(rows) - 1
 		if used > 0 {
-			rows[last] = append(rows[last], a.span(themes.Text, "   "))
+			rows[last] = append(rows[last], own(themes.Text, "   "))
 			used += 3
 		}
 		rows[last] = append(rows[last], item...)
@@ -312,17 +298,16 @@ func (a *Approval) keyRows(w int) [][]span {
 	return rows
 }
 
-func (a *Approval) drawReason(screen tcell.Screen, x, y, w int) {
-	label := []span{a.span(themes.Accent, "deny because ")}
-	indent := spansWidth(label)
-	if indent > w/2 {
-		label, indent = []span{a.span(themes.Accent, "> ")}, 2
+func (a *Approval) drawReason(c canvas) {
+	label := []span{own(themes.Accent, "deny because ")}
+	if spansWidth(label) > c.w/2 {
+		label = []span{own(themes.Accent, "> ")}
 	}
-	drawSpans(screen, x, y, w, label...)
-	a.reason.SetWidth(textWidth(w, label))
+	a.reason.SetWidth(textRoom(c.w, label))
 	r, col := a.reason.cursorRow()
-	a.drawEditorRow(screen, a.reason, r, x+indent, y, w-indent, 0)
+	text := c.at(c.spans(0, label...))
+	text.editorRow(a.reason, r, 0)
 	if a.HasFocus() {
-		screen.ShowCursor(x+indent+col, y)
+		c.screen.ShowCursor(text.x+col, c.y)
 	}
 }

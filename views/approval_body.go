@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gdamore/tcell/v2"
-
 	"buddy/agent/action"
 	"buddy/app/keymap"
 	"buddy/themes"
+	"buddy/views/markup"
 )
 
 // approvalBody is what a person is asked about, as rows for one width.
@@ -29,7 +28,7 @@ func (a *Approval) layBody(w int) {
 	b.width, b.rows = w, nil
 	act := a.asked.Action
 	if act.Path != "" {
-		b.add(nil, a.foreign(themes.Strong, act.Path), w)
+		b.add(nil, foreign(themes.Strong, act.Path), w)
 	}
 	if act.Command != "" {
 		a.layCommand(act.Command, w)
@@ -38,20 +37,20 @@ func (a *Approval) layBody(w int) {
 		a.layPreview(act, w)
 	}
 	if b.rows == nil {
-		b.add(nil, []span{a.span(themes.Warning, "nothing is known about what this does")}, w)
+		b.add(nil, []span{own(themes.Warning, "nothing is known about what this does")}, w)
 	}
 }
 
 // add appends a line behind a gutter, wrapped.
 func (b *approvalBody) add(gutter, line []span, w int) {
-	indent := span{strings.Repeat(" ", bodyIndent), tcell.StyleDefault}
+	indent := own(themes.Text, strings.Repeat(" ", bodyIndent))
 	n := spansWidth(gutter)
 	for i, r := range wrapSpans(line, w-bodyIndent-n) {
 		row := []span{indent}
 		if i == 0 {
 			row = append(row, gutter...)
 		} else if n > 0 {
-			row = append(row, span{strings.Repeat(" ", n), tcell.StyleDefault})
+			row = append(row, own(themes.Text, strings.Repeat(" ", n)))
 		}
 		b.rows = append(b.rows, append(row, r...))
 	}
@@ -61,13 +60,13 @@ func (b *approvalBody) add(gutter, line []span, w int) {
 func (a *Approval) layCommand(command string, w int) {
 	lines := strings.Split(strings.TrimSuffix(command, "\n"), "\n")
 	if len(lines) == 1 {
-		a.body.add(nil, a.foreign(themes.Strong, lines[0]), w)
+		a.body.add(nil, foreign(themes.Strong, lines[0]), w)
 		return
 	}
 	digits := len(fmt.Sprint(len(lines)))
 	for i, l := range lines {
-		gutter := []span{a.span(themes.Muted, fmt.Sprintf("%*d ", digits, i+1))}
-		a.body.add(gutter, a.foreign(themes.Strong, l), w)
+		gutter := []span{own(themes.Muted, fmt.Sprintf("%*d ", digits, i+1))}
+		a.body.add(gutter, foreign(themes.Strong, l), w)
 	}
 }
 
@@ -77,23 +76,24 @@ func (a *Approval) layPreview(act action.Action, w int) {
 	diff := act.Kind == action.FileWrite
 	if diff {
 		if added, removed := countDiff(lines); added+removed > 0 {
-			a.body.add(nil, []span{a.span(themes.DiffAdd, fmt.Sprintf("+%d", added)), a.span(themes.DiffDelete, fmt.Sprintf(" -%d", removed)), a.span(themes.Muted, " lines")}, w)
+			a.body.add(nil, []span{own(themes.DiffAdd, fmt.Sprintf("+%d", added)), own(themes.DiffDelete, fmt.Sprintf(" -%d", removed)), own(themes.Muted, " lines")}, w)
 		}
 	}
 	hunk := false
 	for _, l := range lines {
 		role := themes.Text
 		if diff {
-			role = diffRole(l, &hunk)
+			role, hunk = markup.DiffRole(l, hunk)
 		}
-		a.body.add(nil, a.foreign(role, l), w)
+		a.body.add(nil, foreign(role, l), w)
 	}
 }
 
 func countDiff(lines []string) (added, removed int) {
 	hunk := false
+	var role themes.Role
 	for _, l := range lines {
-		switch diffRole(l, &hunk) {
+		switch role, hunk = markup.DiffRole(l, hunk); role {
 		case themes.DiffAdd:
 			added++
 		case themes.DiffDelete:
@@ -103,37 +103,21 @@ func countDiff(lines []string) (added, removed int) {
 	return added, removed
 }
 
-// diffRole says what a line of a diff is. The file names stand before the first hunk.
-func diffRole(line string, hunk *bool) themes.Role {
-	switch {
-	case strings.HasPrefix(line, "@@"):
-		*hunk = true
-		return themes.DiffHunk
-	case !*hunk && (strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "--- ")):
-		return themes.Muted
-	case strings.HasPrefix(line, "+"):
-		return themes.DiffAdd
-	case strings.HasPrefix(line, "-"):
-		return themes.DiffDelete
-	}
-	return themes.Text
-}
-
 // drawBody draws h rows; if there are more, the last one says so.
-func (a *Approval) drawBody(screen tcell.Screen, x, y, w, h int) int {
+func (a *Approval) drawBody(in area, h int) int {
 	b := &a.body
 	n, room := len(b.rows), h
 	if n > h {
 		room = max(1, h-1)
 	}
 	from, to := b.show(n, room)
-	drawRows(screen, x, y, w, b.rows[from:to])
+	in.rows(b.rows[from:to])
 	if n <= h {
 		return n
 	}
 	if h > 1 {
 		more := fmt.Sprintf("rows %d-%d of %d · %s %s", from+1, to, n, a.keys.Name(keymap.PageUp), a.keys.Name(keymap.PageDown))
-		drawSpans(screen, x+bodyIndent, y+h-1, w-bodyIndent, a.span(themes.Warning, more))
+		in.down(h-1).spans(bodyIndent, own(themes.Warning, more))
 	}
 	return h
 }

@@ -47,7 +47,7 @@ type laidBlock struct {
 	width, gen int
 	seen       int // bytes of the block's text that are in it
 	fold       folding
-	head       markup.Text
+	head       []span
 	parts      []part
 	skip       int // rows of the parts that an excerpt leaves out
 	lines      int // newlines in the text of a folded trace
@@ -310,7 +310,7 @@ func (v *blockView) paintGutter(c canvas, i int) {
 // paintHead draws the one line of a block that can be folded.
 func (v *blockView) paintHead(c canvas, l *laidBlock, now int64) {
 	if v.block.Kind == state.ToolBlock {
-		paintCall(c, v.block.Call, &l.head, l.fold != folded, now)
+		paintCall(c, v.block.Call, l.head, l.fold != folded, now)
 		return
 	}
 	c.fill(0, c.w, c.palette[themes.Text])
@@ -323,26 +323,6 @@ func (v *blockView) paintHead(c canvas, l *laidBlock, now int64) {
 		lines++
 	}
 	c.at(col).say(0, plural(lines, "line"), themes.Muted)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// byteCount writes a number of bytes for people.
-func byteCount(n int64) string {
-	switch {
-	case n < 1000:
-		return plural(int(n), "byte")
-	case n < 1000*1000:
-		return fmt.Sprintf("%.0f KB", float64(n)/1000)
-	case n < 1000*1000*1000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
 // copyText is what copying the block puts on the clipboard: its text as it came.

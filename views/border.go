@@ -19,9 +19,9 @@ func NewBorder(theme *themes.Theme, keys *keymap.Map) *Border {
 }
 
 // Draw draws the frame and clears what is in it.
-func (b *Border) Draw(screen tcell.Screen) { b.bordered(screen, nil, nil) }
+func (b *Border) Draw(screen tcell.Screen) { b.bordered(screen, titles{}).cleared() }
 
 // Join draws one character of a border, after the panes that meet there.
 func (b *Border) Join(screen tcell.Screen, x, y int, r rune) {
-	screen.SetContent(x, y, r, nil, b.style(themes.Border))
+	screen.SetContent(x, y, r, nil, b.palette[themes.Border])
 }

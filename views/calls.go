@@ -18,9 +18,7 @@ const maxArguments = 80
 func (l *laidBlock) layCall(c *state.Call, cwd string) {
 	if l.seen < 0 {
 		l.seen = 0
-		l.head.Put(firstLine(c.Name), markup.Style{Role: themes.ToolName})
-		l.head.Put("  ", markup.Style{})
-		l.head.Put(callSummary(c, cwd), markup.Style{})
+		l.head = append(foreign(themes.ToolName, firstLine(c.Name)+"  "), foreign(themes.Text, callSummary(c, cwd))...)
 		if l.fold == unfolded {
 			l.parts = append(l.parts, part{text: callDetails(c)})
 			l.parts[0].layout.Wrap(l.parts[0].text, l.width-gutterWidth, 0)
@@ -44,24 +42,15 @@ func callSummary(c *state.Call, cwd string) string {
 	a := &c.Action
 	switch {
 	case a.Command != "":
-		first := firstLine(strings.TrimSpace(a.Command))
-		if first != strings.TrimSpace(a.Command) {
-			first += " …"
-		}
-		return first
+		return firstLine(a.Command)
 	case a.Path != "":
 		if rel, ok := strings.CutPrefix(a.Path, cwd+"/"); ok && cwd != "" {
 			return firstLine(rel)
 		}
 		return firstLine(a.Path)
 	}
-	args := strings.Join(strings.Fields(c.Arguments), " ")
-	return fitText(markup.Inline(args[:min(len(args), maxArguments*utf8.UTFMax)]), maxArguments)
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return strings.TrimSuffix(line, "\r")
+	args := oneLine(c.Arguments)
+	return shorten(markup.Inline(args[:min(len(args), maxArguments*utf8.UTFMax)]), maxArguments)
 }
 
 // callDetails is what a call shows above its output when it is unfolded.
@@ -103,12 +92,12 @@ func callResult(c *state.Call) *markup.Text {
 }
 
 // paintCall draws the one line of a call: glyph, name, what it does, outcome, time.
-func paintCall(c canvas, call *state.Call, head *markup.Text, open bool, now int64) {
+func paintCall(c canvas, call *state.Call, head []span, open bool, now int64) {
 	glyph, role := callGlyph(call, open, now)
 	outcome := callOutcome(call)
 	time := callTime(call, now)
 	c.fill(0, c.w, c.palette[themes.Text])
-	right := markup.Width([]byte(outcome)) + len(time)
+	right := textWidth(outcome) + len(time)
 	if outcome != "" && time != "" {
 		right += 2
 	}
@@ -120,28 +109,15 @@ func paintCall(c canvas, call *state.Call, head *markup.Text, open bool, now int
 	if room < 8 { // too narrow: the glyph says it all
 		room, outcome, time = c.w-col, "", ""
 	}
-	c.at(col).headline(head, room)
+	c.spans(col, clip(head, room)...)
 	end := c.w - len(time)
 	c.at(end).say(0, time, themes.Muted)
 	if outcome != "" {
 		if time != "" {
 			end -= 2
 		}
-		c.at(end-markup.Width([]byte(outcome))).say(0, outcome, role)
+		c.at(end-textWidth(outcome)).say(0, outcome, role)
 	}
-}
-
-// headline draws one line in w cells; … says that it goes on.
-func (c canvas) headline(t *markup.Text, w int) {
-	c.w = min(max(w, 0), c.w)
-	if markup.Width(t.Bytes) <= c.w {
-		c.text(t, 0, len(t.Bytes))
-		return
-	}
-	c.w--
-	col := c.text(t, 0, len(t.Bytes))
-	c.w++
-	c.say(col, "…", themes.Muted)
 }
 
 func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role) {
@@ -187,15 +163,4 @@ func callTime(c *state.Call, now int64) string {
 		return took(c.Duration)
 	}
 	return ""
-}
-
-// took writes milliseconds as 3.2s, 45s or 01:05.
-func took(ms int64) string {
-	switch {
-	case ms < 10_000:
-		return fmt.Sprintf("%.1fs", float64(ms)/1000)
-	case ms < 60_000:
-		return fmt.Sprintf("%ds", ms/1000)
-	}
-	return clock(ms)
 }

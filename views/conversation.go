@@ -9,7 +9,6 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
-	"buddy/views/markup"
 )
 
 // Conversation draws the blocks of a session. Only what is on the screen is laid out;
@@ -44,14 +43,11 @@ func (a anchor) before(b anchor) bool {
 const (
 	keepLaid = 100       // blocks this far from the screen stay laid out
 	bigBlock = 256 << 10 // but not those with more text than this
-	padding  = 1         // columns at the left, for the mark of the focused block, and at the right
 )
 
 // NewConversation returns a view with nothing to show.
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
-	c := &Conversation{frame: newFrame(theme, keys), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
-	c.SetBorder(true)
-	return c
+	return &Conversation{frame: newFrame(theme, keys), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
 }
 
 // SetNow gives the clock that elapsed times are reckoned by.
@@ -154,16 +150,15 @@ func (c *Conversation) unreadRows() int {
 
 // Draw draws the rows that fit.
 func (c *Conversation) Draw(screen tcell.Screen) {
-	t := titles{left: "Conversation"}
-	_, _, w, h := c.GetInnerRect()
-	if len(c.blocks) > 0 && w > 0 && h > 0 {
-		c.resize(max(w-2*padding, 1), h)
+	t := titles{left: []span{own(themes.Strong, "Conversation")}}
+	if _, _, w, h := c.GetRect(); len(c.blocks) > 0 && w > 2 && h > 2 {
+		c.resize(max(w-2-2*padding, 1), h-2)
 		c.place()
 		if n := c.unreadRows(); n > 0 {
-			t.bottom = fmt.Sprintf("↓ %d new", n)
+			t.bottom = []span{own(themes.Muted, fmt.Sprintf("↓ %d new", n))}
 		}
 	}
-	in := paintFrame(c.Box, screen, c.palette, c.HasFocus(), t)
+	in := c.bordered(screen, t)
 	switch {
 	case in.w <= 0 || in.h <= 0:
 	case len(c.blocks) == 0:
@@ -171,14 +166,10 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 	default:
 		c.drawRows(in)
 		c.evict()
-		if !in.framed && t.bottom != "" {
-			line := in.down(in.h - 1)
-			line.at(max(line.w-markup.Width([]byte(t.bottom)), 0)).say(0, t.bottom, themes.Muted)
-		}
 	}
 }
 
-func (c *Conversation) drawRows(in canvasRect) {
+func (c *Conversation) drawRows(in area) {
 	now := c.now().UnixMilli()
 	c.visible.first, c.visible.last = c.top.block, c.top.block
 	block, row := c.top.block, c.top.row
@@ -198,9 +189,7 @@ func (c *Conversation) drawRows(in canvasRect) {
 		if c.HasFocus() && block == c.focus && row >= v.gap {
 			line.say(0, "▎", themes.Focus)
 		}
-		text := line.at(padding)
-		text.w = min(text.w, c.size.w)
-		v.paint(text, row, now)
+		v.paint(line.cols(padding, padding+c.size.w), row, now)
 		line.fill(padding+c.size.w, line.w, blank)
 		c.visible.last = block
 		row++
@@ -225,10 +214,10 @@ func (c *Conversation) evict() {
 }
 
 // drawWelcome draws the first screen.
-func (c *Conversation) drawWelcome(in canvasRect) {
+func (c *Conversation) drawWelcome(in area) {
 	wide := 0
 	for _, line := range c.welcome {
-		wide = max(wide, markup.Width([]byte(line)))
+		wide = max(wide, textWidth(line))
 	}
 	left := max((in.w-wide)/2, min(2, in.w))
 	first := max((in.h-len(c.welcome))/3, 0)
@@ -237,7 +226,7 @@ func (c *Conversation) drawWelcome(in canvasRect) {
 		row.fill(0, row.w, c.palette[themes.Text])
 		if i := y - first; i >= 0 && i < len(c.welcome) {
 			role := [...]themes.Role{themes.Accent, themes.Muted, themes.Text}[min(i, 2)]
-			row.at(left).say(0, fitText(c.welcome[i], max(row.w-left, 0)), role)
+			row.at(left).say(0, shorten(c.welcome[i], max(row.w-left, 0)), role)
 		}
 	}
 }

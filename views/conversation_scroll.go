@@ -235,11 +235,11 @@ func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse,
 }
 
 func (c *Conversation) click(y int) {
-	_, top, _, h := c.GetInnerRect()
-	if len(c.blocks) == 0 || c.size.h == 0 || y < top || y >= top+h {
+	_, top, _, h := c.GetRect()
+	if len(c.blocks) == 0 || c.size.h == 0 || y <= top || y >= top+h-1 {
 		return
 	}
-	at := c.ahead(c.top, y-top)
+	at := c.ahead(c.top, y-top-1)
 	if at.block >= len(c.blocks) {
 		return
 	}

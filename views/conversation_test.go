@@ -466,7 +466,7 @@ func (s *strictScreen) SetContent(x, y int, r rune, _ []rune, _ tcell.Style) {
 // Every cell of the view is drawn and none outside of it, at any size.
 func TestDrawsItsRectangle(t *testing.T) {
 	s := wholeSession().apply(event.ToolStarted{CallID: "d", Name: "fetch"}, event.ToolOutput{CallID: "d", Text: "日本語\ttab\n"})
-	c, o, empty := conversationOf(t, s, 30, 10), outputOf(t, s), NewConversation(dark(t))
+	c, o, empty := conversationOf(t, s, 30, 10), outputOf(t, s), NewConversation(dark(t), keymap.Default())
 	empty.SetWelcome([]string{"buddy", "日本語"})
 	for _, border := range []bool{true, false} {
 		for _, p := range []interface {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/rivo/uniseg"
+	"buddy/views/markup"
 )
 
 // line is one line with the places where its rows begin at one width. Rows are computed
@@ -135,18 +135,19 @@ func (e *Editor) measure(text []byte, i, col int) (end, width int) {
 	if simple(text, i) {
 		return i + 1, 1
 	}
-	if r, size := utf8.DecodeRune(text[i:]); plainRune(r) && (i+size == len(text) || plain(text, i+size)) {
-		return i + size, plainWidth(r)
+	if n, w := lone(text, i); w > 0 {
+		return i + n, w
 	}
 	g := e.glyph(text, i, col)
 	return g.end, g.width
 }
 
-func plainWidth(r rune) int {
-	if r >= 0x3000 {
-		return 2
+// lone is markup.Lone for a text that may hold chips.
+func lone(text []byte, i int) (n, width int) {
+	if k := bytes.IndexByte(text[i:min(len(text), i+2*utf8.UTFMax)], chipMark); k > 0 {
+		return markup.Lone(text[i : i+k])
 	}
-	return 1
+	return markup.Lone(text[i:])
 }
 
 // glyph is how one cluster shows.
@@ -170,8 +171,8 @@ func (e *Editor) glyph(text []byte, i, col int) glyph {
 		return glyph{text: "    "[:w], end: i + 1, width: w}
 	}
 	end := clusterEnd(text, i)
-	shown, hostile := visible(string(text[i:end]))
-	return glyph{text: shown, end: end, width: uniseg.StringWidth(shown), hostile: hostile}
+	shown, width, revealed := markup.Character(text[i:end])
+	return glyph{text: shown, end: end, width: width, hostile: revealed}
 }
 
 // SetWidth sets the cells of a row, at least 1; a space may hang over by one cell.
@@ -302,8 +303,8 @@ func clusterEnd(text []byte, i int) int {
 	if k := bytes.IndexByte(window, chipMark); k > 0 {
 		window = window[:k]
 	}
-	cluster, _, _, _ := uniseg.FirstGraphemeCluster(window, -1)
-	return i + len(cluster)
+	n, _ := markup.Cluster(window)
+	return i + n
 }
 
 // clusterBefore returns where the cluster begins that ends at i > 0.
@@ -351,24 +352,15 @@ func runeStart(text []byte, i int) int {
 	return i
 }
 
-// plain says that the rune at i never joins a neighbour that is plain as well: letters
-// and signs of the large scripts that have no joining characters.
+// plain says that the rune at i never joins a neighbour that is plain as well.
 func plain(text []byte, i int) bool {
-	if text[i] < 0x80 {
-		return text[i] >= ' '
-	}
-	r, _ := utf8.DecodeRune(text[i:])
-	return plainRune(r)
+	_, width := markup.Lone(text[i:runeEnd(text, i)])
+	return width > 0
 }
 
-func plainRune(r rune) bool {
-	switch {
-	case r >= ' ' && r < 0x7f, r >= 0xc0 && r <= 0x2ff, r >= 0x370 && r <= 0x481, r >= 0x48a && r <= 0x52f:
-		return true
-	case r >= 0x3041 && r <= 0x3096, r >= 0x30a0 && r <= 0x30ff, r >= 0x4e00 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3:
-		return true
-	}
-	return false
+func runeEnd(text []byte, i int) int {
+	_, n := utf8.DecodeRune(text[i:])
+	return i + n
 }
 
 // visibleFrom returns the first of h rows to show so that the cursor is among them, no

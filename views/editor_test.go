@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rivo/uniseg"
-
 	"buddy/app/keymap"
 )
 
@@ -149,25 +147,6 @@ func TestEditorRows(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q at %d: %q, want %q", c.text, c.width, got, c.want)
-		}
-	}
-}
-
-// plainRune must only hold characters that never join each other, whatever their order:
-// joining depends on the two classes alone, so a neighbour of each class decides.
-func TestPlainRunesNeverJoin(t *testing.T) {
-	neighbours := []rune{'a', 'é', 'ж', 'か', '界', '가', '각'}
-	for r := rune(' '); r < 0x10000; r++ {
-		if !plainRune(r) {
-			continue
-		}
-		if got, want := plainWidth(r), uniseg.StringWidth(string(r)); got != want {
-			t.Fatalf("%U is %d cells wide, want %d", r, got, want)
-		}
-		for _, n := range neighbours {
-			if uniseg.GraphemeClusterCount(string([]rune{r, n})) != 2 || uniseg.GraphemeClusterCount(string([]rune{n, r})) != 2 {
-				t.Fatalf("%U joins %U", r, n)
-			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package views
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -35,40 +34,39 @@ var typed = map[keymap.Scope][][2]string{keymap.Prompt: {{"/", "commands"}}}
 
 // Draw draws as many keys as fit.
 func (f *Footer) Draw(screen tcell.Screen) {
-	x, y, w, _ := f.GetRect()
-	if w < 2 {
+	c := f.whole(screen)
+	if c.w < 2 {
 		return
 	}
-	line := f.style(themes.Border)
-	drawSpans(screen, x, y, w, span{"└" + strings.Repeat("─", w-2) + "┘", line})
-	room := w - 3
+	c.edge('└', '┘', themes.Border, nil, nil)
+	room := c.w - 3
 	if f.queued > 0 {
 		text := fmt.Sprintf(" %d queued ", f.queued)
 		if n := len(text); n+2 < room {
-			drawSpans(screen, x+w-n-1, y, n, f.span(themes.Notice, text))
+			c.say(c.w-n-1, text, themes.Notice)
 			room -= n + 1
 		}
 	}
 	hints := f.hints()
 	last := hints[len(hints)-1] // help, which leads to all others
-	keys := []span{f.span(themes.Footer, " ")}
+	keys := []span{own(themes.Footer, " ")}
 	for _, h := range hints[:len(hints)-1] {
 		if more := f.hint(h, len(keys) == 1); spansWidth(keys)+spansWidth(more)+spansWidth(f.hint(last, false)) <= room {
 			keys = append(keys, more...)
 		}
 	}
 	if more := f.hint(last, len(keys) == 1); spansWidth(keys)+spansWidth(more) <= room {
-		drawSpans(screen, x+1, y, room, append(keys, more...)...)
+		c.cols(1, 1+room).spans(0, append(keys, more...)...)
 	}
 }
 
 // hint is a key and its label as they are drawn.
 func (f *Footer) hint(h [2]string, first bool) []span {
-	spans := []span{f.span(themes.Key, h[0]), f.span(themes.Footer, " "+h[1]+" ")}
+	spans := []span{own(themes.Key, h[0]), own(themes.Footer, " "+h[1]+" ")}
 	if first {
 		return spans
 	}
-	return append([]span{f.span(themes.Footer, "  ")}, spans...)
+	return append([]span{own(themes.Footer, "  ")}, spans...)
 }
 
 // hints lists key and label: the scope's own, what is typed, then the global ones.

@@ -12,6 +12,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/markup"
 )
 
 // Header is the first row of the screen. Narrow screens shorten and then drop its items,
@@ -53,20 +54,17 @@ func (i item) width() int { return spansWidth(i.forms[0]) }
 
 // Draw draws what fits.
 func (h *Header) Draw(screen tcell.Screen) {
-	x, y, w, _ := h.GetRect()
-	if w <= 0 {
-		return
-	}
-	drawSpans(screen, x, y, w, h.span(themes.Header, strings.Repeat(" ", w)))
-	items := fit(h.items(), w-2)
-	at, end := x+1, x+w-1
+	c := h.whole(screen)
+	c.fill(0, c.w, h.palette[themes.Header])
+	items := fit(h.items(), c.w-2)
+	at, end := 1, c.w-1
 	for _, it := range items {
 		if n := it.width(); it.right {
 			end -= n
-			drawSpans(screen, end, y, n, it.forms[0]...)
+			c.cols(end, end+n).spans(0, it.forms[0]...)
 			end -= itemGap
 		} else if n > 0 {
-			at += drawSpans(screen, at, y, end-at, it.forms[0]...) + itemGap
+			at += c.cols(at, end).spans(0, it.forms[0]...) + itemGap
 		}
 	}
 }
@@ -95,7 +93,7 @@ func fit(items []item, w int) []item {
 
 // items are the header's parts from left to right, then from the right edge on.
 func (h *Header) items() []item {
-	name := item{forms: [][]span{{h.bar("buddy", true)}, nil}, ranks: []int{2}}
+	name := item{forms: [][]span{{bar("buddy", true)}, nil}, ranks: []int{2}}
 	if h.info.Event.Model == "" && h.info.Session == "" {
 		return []item{name} // nothing is known yet
 	}
@@ -108,30 +106,31 @@ func (h *Header) items() []item {
 
 // waiting reminds of a dialog that was left open. It is never dropped.
 func (h *Header) waiting() item {
-	text := fmt.Sprintf("⏸ %d approval", h.approvals)
-	if h.approvals > 1 {
-		text += "s"
-	}
-	long := h.bar(text+" · "+h.keys.Name(keymap.ShowApproval), true)
-	return item{forms: [][]span{{long}, {h.bar(text, true)}}, ranks: []int{5}}
+	text := "⏸ " + plural(h.approvals, "approval")
+	long := bar(text+" · "+h.keys.Name(keymap.ShowApproval), true)
+	return item{forms: [][]span{{long}, {bar(text, true)}}, ranks: []int{5}}
 }
 
 // bar is text of ours on the header's background.
-func (h *Header) bar(text string, strong bool) span {
-	return span{text, h.style(themes.Header).Bold(strong)}
+func bar(text string, strong bool) span {
+	sp := own(themes.Header, text)
+	if strong {
+		sp.style.Attr = markup.Bold
+	}
+	return sp
 }
 
 // outside is untrusted text on the header's background, at most w cells of it.
-func (h *Header) outside(text string, w int) []span {
-	return clipSpans(sanitiseSpans(text, h.style(themes.Header), h.style(themes.Control)), w)
+func outside(text string, w int) []span {
+	return clip(foreign(themes.Header, text), w)
 }
 
 func (h *Header) model() item {
-	dot := h.bar("● ", false)
+	dot := bar("● ", false)
 	name := h.info.Event.Model
 	short := name[strings.LastIndexByte(name, '/')+1:]
 	return item{
-		forms: [][]span{append([]span{dot}, h.outside(name, 40)...), append([]span{dot}, h.outside(short, 24)...), h.outside(short, 12), nil},
+		forms: [][]span{append([]span{dot}, outside(name, 40)...), append([]span{dot}, outside(short, 24)...), outside(short, 12), nil},
 		ranks: []int{4, 10, 14},
 	}
 }
@@ -146,7 +145,7 @@ func (h *Header) place() item {
 	base := dir[strings.LastIndexByte(dir, '/')+1:]
 	join := func(parts ...string) []span {
 		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-		return h.outside(strings.Join(parts, " · "), 60)
+		return outside(strings.Join(parts, " · "), 60)
 	}
 	if target == "local" {
 		return item{forms: [][]span{join(target, dir), join(dir), join(base), nil}, ranks: []int{3, 7, 9}}
@@ -163,10 +162,10 @@ func (h *Header) context() item {
 		return item{forms: [][]span{nil}}
 	}
 	full := max(0, min(contextBar, (c.Percent*contextBar+50)/100))
-	bar := strings.Repeat("▓", full) + strings.Repeat("░", contextBar-full)
+	gauge := strings.Repeat("▓", full) + strings.Repeat("░", contextBar-full)
 	percent := fmt.Sprintf("%d%%", c.Percent)
 	return item{
-		forms: [][]span{{h.bar("ctx "+bar+" "+percent, false)}, {h.bar("ctx "+percent, false)}, {h.bar(percent, false)}, nil},
+		forms: [][]span{{bar("ctx "+gauge+" "+percent, false)}, {bar("ctx "+percent, false)}, {bar(percent, false)}, nil},
 		ranks: []int{6, 9, 13},
 	}
 }
@@ -178,12 +177,12 @@ func (h *Header) mode() item {
 		mode = string(action.ModeAsk)
 	}
 	loud := mode != string(action.ModeAsk)
-	short := []span{h.bar(mode, loud)}
+	short := []span{bar(mode, loud)}
 	if h.info.Until == 0 {
 		return item{forms: [][]span{short}}
 	}
 	until := time.UnixMilli(h.info.Until).In(h.zone).Format("15:04")
-	return item{forms: [][]span{{h.bar(mode+" until "+until, loud)}, short}, ranks: []int{7}}
+	return item{forms: [][]span{{bar(mode+" until "+until, loud)}, short}, ranks: []int{7}}
 }
 
 // tokens counts what the session used.
@@ -194,20 +193,7 @@ func (h *Header) tokens() item {
 		return item{forms: [][]span{nil}}
 	}
 	long := fmt.Sprintf("%s in %s out", count(u.SessionPrompt), count(u.SessionCompletion))
-	return item{forms: [][]span{{h.bar(long, false)}, {h.bar(count(total)+" tokens", false)}, nil}, ranks: []int{1, 5}}
-}
-
-// count writes a number with at most four characters and a unit.
-func count(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 10_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1000)
-	case n < 1_000_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	return item{forms: [][]span{{bar(long, false)}, {bar(count(total)+" tokens", false)}, nil}, ranks: []int{1, 5}}
 }
 
 // session is its short id and the time of the last event (DECISIONS 36: not a clock).
@@ -216,11 +202,11 @@ func (h *Header) session() item {
 		return item{forms: [][]span{nil}}
 	}
 	id, _, _ := strings.Cut(h.info.Session, "-")
-	short := h.outside(id, 8)
-	at := h.bar(" · "+time.UnixMilli(h.info.Last).In(h.zone).Format("15:04"), false)
+	short := outside(id, 8)
+	at := bar(" · "+time.UnixMilli(h.info.Last).In(h.zone).Format("15:04"), false)
 	withTime := append(slices.Clone(short), at)
 	return item{
-		forms: [][]span{append([]span{h.bar("session ", false)}, withTime...), withTime, short, nil},
+		forms: [][]span{append([]span{bar("session ", false)}, withTime...), withTime, short, nil},
 		ranks: []int{1, 4, 6}, right: true,
 	}
 }

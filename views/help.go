@@ -5,7 +5,6 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
-	"github.com/rivo/uniseg"
 
 	"buddy/app/keymap"
 	"buddy/themes"
@@ -61,19 +60,18 @@ func (h *Help) Size(maxW, maxH int) (w, rows int) {
 
 // Draw draws the rows that are scrolled to.
 func (h *Help) Draw(screen tcell.Screen) {
-	x, y, w, height := h.bordered(screen, []span{h.span(themes.Strong, "Help")}, h.closing())
-	x, w = x+1, w-2
-	if w <= 0 || height <= 0 {
+	in := h.bordered(screen, titles{left: []span{own(themes.Strong, "Help")}, right: h.closing()}).cleared().inset()
+	if in.w <= 0 || in.h <= 0 {
 		return
 	}
-	rows := h.rows(w)
-	from, to := h.window.show(len(rows), height)
-	drawRows(screen, x, y, w, rows[from:to])
+	rows := h.rows(in.w)
+	from, to := h.window.show(len(rows), in.h)
+	in.rows(rows[from:to])
 }
 
 // closing names the key that closes the help.
 func (h *Help) closing() []span {
-	return []span{h.span(themes.Key, h.keys.Name(keymap.Back)), h.span(themes.Muted, " closes")}
+	return []span{own(themes.Key, h.keys.Name(keymap.Back)), own(themes.Muted, " closes")}
 }
 
 // rows are all rows at a width.
@@ -101,7 +99,7 @@ func (h *Help) head(rows [][]span, title string) [][]span {
 	if len(rows) > 0 {
 		rows = append(rows, nil)
 	}
-	return append(rows, []span{h.span(themes.Heading, title)})
+	return append(rows, []span{own(themes.Heading, title)})
 }
 
 func (h *Help) section(rows [][]span, s keymap.Scope, w int) [][]span {
@@ -124,14 +122,14 @@ func (h *Help) entry(rows [][]span, keys, text string, w int) [][]span {
 	if w < 2*keyColumn {
 		indent = 4
 	}
-	row := []span{h.span(themes.Key, keys)}
-	n := uniseg.StringWidth(keys)
+	row := []span{own(themes.Key, keys)}
+	n := textWidth(keys)
 	for _, line := range wrapWords(text, w-indent) {
 		if n+2 > indent {
 			rows = append(rows, row)
 			row, n = nil, 0
 		}
-		row = append(row, h.span(themes.Text, strings.Repeat(" ", indent-n)+line))
+		row = append(row, own(themes.Text, strings.Repeat(" ", indent-n)+line))
 		rows = append(rows, row)
 		row, n = nil, 0
 	}
@@ -143,7 +141,7 @@ func wrapWords(text string, w int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
-		if line != "" && uniseg.StringWidth(line)+1+uniseg.StringWidth(word) > w {
+		if line != "" && textWidth(line)+1+textWidth(word) > w {
 			lines = append(lines, line)
 			line = ""
 		}

@@ -40,9 +40,7 @@ const (
 
 // NewOutput returns a view with nothing to show.
 func NewOutput(theme *themes.Theme, keys *keymap.Map) *Output {
-	o := &Output{frame: newFrame(theme, keys), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
-	o.SetBorder(true)
-	return o
+	return &Output{frame: newFrame(theme, keys), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
 }
 
 // SetNow gives the clock that elapsed times are reckoned by.
@@ -62,15 +60,16 @@ func (o *Output) Update(s *state.State, ch state.Changed) {
 
 // Draw draws the rows that fit.
 func (o *Output) Draw(screen tcell.Screen) {
-	t := titles{left: "Output"}
+	t := titles{left: []span{own(themes.Strong, "Output")}}
 	if c := o.call; c != nil {
-		t.left += " · " + markup.Inline(c.Name)
-		t.right = callTime(c, o.now().UnixMilli())
+		t.left = append(t.left, foreign(themes.Strong, " · "+c.Name)...)
+		right := callTime(c, o.now().UnixMilli())
 		if outcome := callOutcome(c); outcome != "" {
-			t.right = outcome + "  " + t.right
+			right = outcome + "  " + right
 		}
+		t.right = []span{own(themes.Muted, right)}
 	}
-	in := paintFrame(o.Box, screen, o.palette, o.HasFocus(), t)
+	in := o.bordered(screen, t)
 	if in.w <= 0 || in.h <= 0 {
 		return
 	}
@@ -79,10 +78,11 @@ func (o *Output) Draw(screen tcell.Screen) {
 	}
 	o.h = in.h
 	o.clamp()
-	text := in.at(min(padding, in.w))
+	text := in.inset()
 	for y := range in.h {
 		row := in.down(y)
 		row.fill(0, min(padding, row.w), o.palette[themes.Text])
+		row.fill(max(row.w-padding, 0), row.w, o.palette[themes.Text])
 		paintPart(text.down(y), o.parts, o.top+y)
 	}
 }

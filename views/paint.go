@@ -4,7 +4,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/tview"
 
 	"buddy/themes"
 	"buddy/views/markup"
@@ -115,9 +114,14 @@ func (c canvas) cluster(p []byte, col, width int, st tcell.Style) {
 // maxCombined is how many runes a cell may hold beside the first.
 const maxCombined = 12
 
-// say draws text of our own, or text that markup.Inline made safe.
+// say draws text of our own, or text that markup made safe.
 func (c canvas) say(col int, text string, r themes.Role) int {
 	return c.run([]byte(text), col, c.palette[r])
+}
+
+// put draws one character of our own.
+func (c canvas) put(col int, char rune, r themes.Role) {
+	c.screen.SetContent(c.x+col, c.y, char, nil, c.palette[r])
 }
 
 // fill draws blanks.
@@ -128,8 +132,11 @@ func (c canvas) fill(from, to int, st tcell.Style) {
 }
 
 // at returns the part of a canvas from a column on.
-func (c canvas) at(col int) canvas {
-	c.x, c.w = c.x+col, max(c.w-col, 0)
+func (c canvas) at(col int) canvas { return c.cols(col, c.w) }
+
+// cols returns some columns of a canvas.
+func (c canvas) cols(from, to int) canvas {
+	c.x, c.w = c.x+from, max(to-from, 0)
 	return c
 }
 
@@ -139,81 +146,29 @@ func (c canvas) down(n int) canvas {
 	return c
 }
 
-// titles are what a frame says on its border.
-type titles struct{ left, right, bottom string }
-
-// paintFrame draws a box's border, if it has one, and returns what is inside, which it
-// does not draw.
-func paintFrame(box *tview.Box, screen tcell.Screen, p *palette, focus bool, t titles) canvasRect {
-	x, y, w, h := box.GetRect()
-	ix, iy, iw, ih := box.GetInnerRect()
-	inner := canvasRect{canvas{screen, p, ix, iy, max(iw, 0)}, max(ih, 0), iy > y && w > 1 && h > 1}
-	if !inner.framed {
-		return inner
-	}
-	role := themes.Border
-	if focus {
-		role = themes.Focus
-	}
-	for row := range h {
-		c := canvas{screen, p, x, y + row, w}
-		switch row {
-		case 0:
-			paintEdge(c, '┌', '┐', role, t.left, t.right)
-		case h - 1:
-			paintEdge(c, '└', '┘', role, "", t.bottom)
-		default:
-			screen.SetContent(x, y+row, '│', nil, p[role])
-			screen.SetContent(x+w-1, y+row, '│', nil, p[role])
-		}
-	}
-	return inner
-}
-
-// canvasRect is h rows, of which the canvas is the first.
-type canvasRect struct {
+// area is h rows, of which the canvas is the first.
+type area struct {
 	canvas
-	h      int
-	framed bool // it lies in a border
+	h int
 }
 
-// paintEdge draws the upper or lower border with its titles; the right one is left out
-// where there is no room for both.
-func paintEdge(c canvas, first, last rune, role themes.Role, left, right string) {
-	st := c.palette[role]
-	for i := range c.w {
-		c.screen.SetContent(c.x+i, c.y, '─', nil, st)
+// cleared draws blanks everywhere.
+func (a area) cleared() area {
+	for y := range a.h {
+		a.down(y).fill(0, a.w, a.palette[themes.Text])
 	}
-	c.screen.SetContent(c.x, c.y, first, nil, st)
-	c.screen.SetContent(c.x+c.w-1, c.y, last, nil, st)
-	room := c.w - 4
-	if n := markup.Width([]byte(right)); right != "" && n+2 <= room {
-		c.at(c.w-4-n).say(0, " "+right+" ", themes.Muted)
-		room -= n + 3
-	}
-	if left != "" && room > 2 {
-		inner := c.at(2)
-		inner.w = room
-		inner.say(0, " "+fitText(left, room-2)+" ", themes.Strong)
-	}
+	return a
 }
 
-// fitText shortens one line of safe text to w columns; … says that something is missing.
-func fitText(text string, w int) string {
-	p := []byte(text)
-	if markup.Width(p) <= w {
-		return text
-	}
-	end, col := 0, 0
-	for end < len(p) {
-		n, width := markup.Cell(p[end:], col)
-		if col+width > w-1 {
-			break
-		}
-		end, col = end+n, col+width
-	}
-	if w < 1 {
-		return ""
-	}
-	return text[:end] + "…"
+// inset leaves out a column at each side.
+func (a area) inset() area {
+	a.canvas = a.cols(min(padding, a.w), a.w-padding)
+	return a
 }
+
+// below returns what follows n rows.
+func (a area) below(n int) area { return area{a.down(n), max(a.h-n, 0)} }
+
+// padding is how many columns stay free at the left and at the right of text in a
+// border. In the conversation the mark of the focused block stands there.
+const padding = 1

@@ -1,17 +1,18 @@
 package views
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
-	"github.com/rivo/uniseg"
 
+	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/markup"
 )
 
 // Panes draws one terminal pane of the session as tmux captured it, with the others as
@@ -19,10 +20,11 @@ import (
 // more is at the right (DECISIONS 18).
 type Panes struct {
 	frame
-	panes  []state.Pane
-	shown  string // id of the pane that shows; the last opened until one is chosen
-	chosen bool
-	attach bool // the line that says how to attach shows
+	panes   []state.Pane
+	shown   string // id of the pane that shows; the last opened until one is chosen
+	chosen  bool
+	attach  bool // the line that says how to attach shows
+	picture picture
 
 	OnShow func(id string) // another pane shows; "" is none
 	OnZoom func()          // full screen and back
@@ -116,7 +118,7 @@ func (p *Panes) step(by int) {
 // title is the names of the panes in at most w cells. ● marks the one that shows; when
 // not all fit, it alone is named.
 func (p *Panes) title(w int) []span {
-	head := []span{p.span(themes.Strong, "Panes")}
+	head := []span{own(themes.Strong, "Panes")}
 	all := slices.Clone(head)
 	short := head
 	for i, q := range p.panes {
@@ -126,13 +128,13 @@ func (p *Panes) title(w int) []span {
 		}
 		if q.Pane == p.shown {
 			role = themes.Accent
-			short = append(slices.Clone(head), p.span(themes.Border, fmt.Sprintf(" · %d/%d ", i+1, len(p.panes))))
-			short = append(short, p.foreign(role, name)...)
+			short = append(slices.Clone(head), own(themes.Border, fmt.Sprintf(" · %d/%d ", i+1, len(p.panes))))
+			short = append(short, foreign(role, name)...)
 			if len(p.panes) > 1 {
 				name += " ●"
 			}
 		}
-		all = append(append(all, p.span(themes.Border, sep)), p.foreign(role, name)...)
+		all = append(append(all, own(themes.Border, sep)), foreign(role, name)...)
 	}
 	if spansWidth(all) > w {
 		return short
@@ -155,80 +157,94 @@ func (p *Panes) name(q *state.Pane) string {
 // Draw draws the pane that shows.
 func (p *Panes) Draw(screen tcell.Screen) {
 	_, _, w, _ := p.GetRect()
-	x, y, w, h := p.bordered(screen, p.title(w-6), nil)
+	in := p.bordered(screen, titles{left: p.title(w - 6)}).cleared()
 	i := p.index()
-	if w <= 0 || h <= 0 {
+	if in.w <= 0 || in.h <= 0 {
 		return
 	}
 	if i < 0 {
-		drawSpans(screen, x+1, y, w-1, p.span(themes.Muted, "none yet; the first command opens one"))
+		in.inset().say(0, "none yet; the first command opens one", themes.Muted)
 		return
 	}
 	q := &p.panes[i]
 	for _, line := range p.notes(q) {
-		rows := wrapSpans(line, w-1)
-		if len(rows) >= h { // the picture keeps a row
+		notes := in.inset()
+		rows := wrapSpans(line, notes.w)
+		if len(rows) >= in.h { // the picture keeps a row
 			break
 		}
-		for j, r := range rows {
-			drawSpans(screen, x+1, y+h-len(rows)+j, w-1, r...)
-		}
-		h -= len(rows)
+		in.h -= len(rows)
+		notes.below(in.h).rows(rows)
 	}
-	p.drawScreen(screen, q, x, y, w, h)
+	p.drawScreen(in, q)
 }
 
 // notes are the lines below the picture, the lowest first.
 func (p *Panes) notes(q *state.Pane) [][]span {
 	var lines [][]span
 	if p.attach && q.Attach != "" {
-		lines = append(lines, append([]span{p.span(themes.Muted, "attach: ")}, p.foreign(themes.Code, q.Attach)...))
+		lines = append(lines, append([]span{own(themes.Muted, "attach: ")}, foreign(themes.Code, q.Attach)...))
 	}
 	if q.Lost != "" {
-		lines = append(lines, append([]span{p.span(themes.Warning, "lost: ")}, p.foreign(themes.Text, q.Lost)...))
+		lines = append(lines, append([]span{own(themes.Warning, "lost: ")}, foreign(themes.Text, q.Lost)...))
 	}
 	return lines
 }
 
-func (p *Panes) drawScreen(screen tcell.Screen, q *state.Pane, x, y, w, h int) {
+func (p *Panes) drawScreen(in area, q *state.Pane) {
 	s := q.Screen
 	if s == nil {
-		drawSpans(screen, x+1, y, w-1, p.span(themes.Muted, "no picture yet"))
+		in.inset().say(0, "no picture yet", themes.Muted)
 		return
 	}
-	top := max(0, min(s.Cursor.Y-h+1, len(s.Rows)-1))
-	for i := range min(h, len(s.Rows)-top) {
-		p.drawPaneRow(screen, s.Rows[top+i], x, y+i, w)
+	p.picture.read(s)
+	colours := *p.palette
+	colours[themes.Text] = tcell.StyleDefault // what the programs in it take for granted
+	in.palette = &colours
+	top := max(0, min(s.Cursor.Y-in.h+1, len(s.Rows)-1))
+	for i := range min(in.h, len(s.Rows)-top) {
+		p.picture.draw(in.down(i), top+i)
 	}
 	cx, cy := s.Cursor.X, s.Cursor.Y-top
-	if s.Cursor.Visible && q.Lost == "" && cx < w && cy >= 0 && cy < h {
-		cluster, style, width := screen.Get(x+cx, y+cy)
-		drawCluster(screen, x+cx, y+cy, cluster, width, style.Reverse(true))
+	if s.Cursor.Visible && q.Lost == "" && cx >= 0 && cx < in.w && cy >= 0 && cy < in.h {
+		row := in.down(cy)
+		cluster, style, _ := in.screen.Get(row.x+cx, row.y)
+		row.run([]byte(cluster), cx, style.Reverse(true))
 	}
 }
 
-// drawPaneRow draws a captured row; › in the last column says that it goes on.
-func (p *Panes) drawPaneRow(screen tcell.Screen, text string, x, y, w int) {
-	spans := parseSGR(strings.TrimRight(text, " "))
-	used := drawSpans(screen, x, y, w, spans...)
-	if total := spansWidth(spans); total > used && !blankFrom(spans, used) {
-		drawSpans(screen, x+w-1, y, 1, p.span(themes.Muted, "›"))
-	}
+// picture is what tmux captured, as text. The rows are one stream: a row goes on with
+// the colours and the character set that the row before ended with.
+type picture struct {
+	of   *event.PaneScreen
+	text markup.Text
+	ends []int // where each row ends; a newline follows
 }
 
-// blankFrom says that only spaces follow after so many cells.
-func blankFrom(spans []span, cells int) bool {
-	for _, sp := range spans {
-		n := uniseg.StringWidth(sp.text)
-		if n <= cells {
-			cells -= n
-			continue
-		}
-		rest := sp.text[len(cutWidth(sp.text, cells)):]
-		if strings.TrimSpace(rest) != "" {
-			return false
-		}
-		cells = 0
+// read makes the picture that of a screen.
+func (p *picture) read(s *event.PaneScreen) {
+	if p.of == s {
+		return
 	}
-	return true
+	w := markup.Writer{Terminal: true, Drawing: true}
+	p.of, p.ends = s, p.ends[:0]
+	for _, row := range s.Rows {
+		w.Write([]byte(row))
+		p.ends = append(p.ends, len(w.Text.Bytes))
+		w.Write([]byte("\n"))
+	}
+	p.text = w.Text
+}
+
+// draw draws a row; › in the last column says that it goes on.
+func (p *picture) draw(c canvas, row int) {
+	from, to := 0, p.ends[row]
+	if row > 0 {
+		from = p.ends[row-1] + 1
+	}
+	if markup.Width(bytes.TrimRight(p.text.Bytes[from:to], " ")) > c.w {
+		c.say(c.w-1, "›", themes.Muted)
+		c.w--
+	}
+	c.text(&p.text, from, to)
 }

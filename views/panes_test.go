@@ -14,6 +14,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/markup"
 	"buddy/views/viewtest"
 )
 
@@ -77,7 +78,7 @@ func TestStatusLine(t *testing.T) {
 		{"thinking", []event.Event{started, event.ReasoningDelta{Text: "hm"}}, "◑ main 00:31 · thinking"},
 		{"answering", []event.Event{started, event.TextDelta{Text: "so"}}, "◑ main 00:31 · answering"},
 		{"approval", []event.Event{started, message, call, ask("1", restart)}, "⏸ main 00:31 · waiting for your approval"},
-		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ main 00:31 · running run_shell␛ · 2 KB"},
+		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ main 00:31 · running run_shell␛ · 3 KB"},
 		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ main 00:31 · cancelling"},
 		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: ms(-90)}}, "◑ main 00:31 · waiting for the model · 01:30 left"},
 		{"several", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ main 00:31 · waiting for the model · 2 tasks in the background"},
@@ -259,19 +260,42 @@ func TestPanesChoose(t *testing.T) {
 	}
 }
 
-func FuzzParseSGR(f *testing.F) {
-	for _, row := range []string{hostile, "\x1b[38;5", "\x1b[38;2;1;2;3mx", "\x1b]8;;x\x1b\\y", "\x1b", "a\x1b[4:3mb\x1b(0c", "\xff\x1b[m"} {
-		f.Add(row)
+// Whatever rows hold, each stays in its place and no control reaches a cell.
+func FuzzPicture(f *testing.F) {
+	for _, row := range []string{hostile, "\x1b[38;5", "\x1b[38;2;1;2;3mx", "\x1b]8;;x\x1b\\y", "\x1b", "a\x1b[4:3mb\x1b(0c", "\xff\x1b[m", "\x0elqk", "a\rb\nc"} {
+		f.Add(row, "next")
 	}
-	f.Fuzz(func(t *testing.T, row string) {
-		for _, sp := range parseSGR(row) {
-			for _, r := range sp.text {
-				if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e {
-					t.Fatalf("%U in %q", r, sp.text)
+	f.Fuzz(func(t *testing.T, first, second string) {
+		p := newTestPanes(t, panesState([]string{first, second}, 80, 2, event.Cursor{}))
+		cells, _, _ := viewtest.Screen(t, p, 20, 4).GetContents()
+		for _, c := range cells {
+			for i, r := range c.Runes {
+				if shown := markup.Visible(r); shown != "" || r == '\n' || i > 0 && r < ' ' {
+					t.Fatalf("%U in a cell of %q", r, c.Runes)
 				}
 			}
 		}
+		if len(p.picture.ends) != 2 || p.picture.ends[1] >= len(p.picture.text.Bytes) {
+			t.Fatalf("rows end at %v of %d", p.picture.ends, len(p.picture.text.Bytes))
+		}
 	})
+}
+
+// MECHANISMS B6: tmux writes colours and the line-drawing set once, for all rows that
+// have them.
+func TestPanesRowsGoOn(t *testing.T) {
+	rows := []string{"\x1b[41mR", "S\x1b[49m\x0elqk", "x x\x0fq"}
+	p := newTestPanes(t, panesState(rows, 20, 3, event.Cursor{}))
+	if text := viewtest.Text(t, p, 60, 5); !strings.Contains(text, "│S┌─┐") || !strings.Contains(text, "││ │q") {
+		t.Errorf("line drawing:\n%s", text)
+	}
+	s := viewtest.Screen(t, p, 60, 5)
+	want := tcell.StyleDefault.Background(tcell.PaletteColor(1))
+	for _, r := range "RS" {
+		if got := cellOf(t, s, r); got != want {
+			t.Errorf("%c has style %+v, want %+v", r, got, want)
+		}
+	}
 }
 
 func TestHelpGolden(t *testing.T) {
@@ -320,18 +344,6 @@ func TestTabBar(t *testing.T) {
 	s := viewtest.Screen(t, b, 60, 1)
 	wantRole(t, s, '●', themes.Accent)
 	wantRole(t, s, 'C', themes.Muted)
-}
-
-func TestSanitise(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain": "plain", "\x1b[2J": "␛[2J", "a\u202eb": "a‹U+202E›b", "\u200b": "‹U+200B›", "\ta": "    a", "a\nb": "a␊b", "\x7f": "␡", "\u009b": "‹U+009B›",
-		"e\u0301": "e\u0301", "\u0301": "‹U+0301›", "👨‍👩‍👧": "👨‍👩‍👧", "rm\u200d": "rm‹U+200D›", "❤️": "❤️", "\u3164": "‹U+3164›", "\ufeff": "‹U+FEFF›",
-		"\U000e0041": "‹U+E0041›", "\u2028": "‹U+2028›", "a" + strings.Repeat("\u0301", 30): "a" + strings.Repeat("\u0301", 8), "[red]": "[red]",
-	} {
-		if got := sanitise(in); got != want {
-			t.Errorf("sanitise(%q) = %q, want %q", in, got, want)
-		}
-	}
 }
 
 // Re-theming reaches every view (theme = auto decides after the first frame).

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
-	"github.com/rivo/uniseg"
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
@@ -251,21 +250,21 @@ func (p *Prompt) shown() *Editor {
 
 // prefix is what stands before the first row, at most a third of the width.
 func (p *Prompt) prefix(width int) []span {
-	mark := p.span(themes.Accent, "> ")
+	mark := own(themes.Accent, "> ")
 	if p.target == "" {
 		return []span{mark}
 	}
-	where := clipSpans(p.foreign(themes.Muted, "("+p.target+")"), width/3)
+	where := clip(foreign(themes.Muted, "("+p.target+")"), width/3)
 	return append(where, mark)
 }
 
-// textWidth is the width of a row: one cell is left for the cursor behind its end.
-func textWidth(width int, prefix []span) int { return max(1, width-spansWidth(prefix)-1) }
+// textRoom is the width of a row: one cell is left for the cursor behind its end.
+func textRoom(width int, prefix []span) int { return max(1, width-spansWidth(prefix)-1) }
 
 // Height returns the rows that the prompt wants at a width, from 1 to most.
 func (p *Prompt) Height(width, most int) int {
 	e := p.shown()
-	e.SetWidth(textWidth(width, p.prefix(width)))
+	e.SetWidth(textRoom(width, p.prefix(width)))
 	rows := e.Rows(most)
 	if p.search != nil {
 		rows++
@@ -275,39 +274,57 @@ func (p *Prompt) Height(width, most int) int {
 
 // Draw draws the rows around the cursor.
 func (p *Prompt) Draw(screen tcell.Screen) {
-	p.DrawForSubclass(screen, p)
-	x, y, w, h := p.GetInnerRect()
-	if w <= 0 || h <= 0 {
+	in := p.whole(screen).cleared()
+	if in.w > 0 && p.search != nil && in.h > 0 {
+		p.drawSearch(in.canvas)
+		in = in.below(1)
+	}
+	if in.w <= 0 || in.h <= 0 {
 		return
 	}
-	if p.search != nil {
-		p.drawSearch(screen, x, y, w)
-		if y, h = y+1, h-1; h == 0 {
-			return
-		}
-	}
-	e, prefix := p.shown(), p.prefix(w)
-	e.SetWidth(textWidth(w, prefix))
+	e, prefix := p.shown(), p.prefix(in.w)
+	e.SetWidth(textRoom(in.w, prefix))
 	cursor, col := e.cursorRow()
-	p.top = e.visibleFrom(p.top, cursor, h)
-	indent := spansWidth(prefix)
-	for i, r := 0, p.top; i < h; i++ {
-		if r == (row{}) {
-			drawSpans(screen, x, y+i, w, prefix...)
-		}
+	p.top = e.visibleFrom(p.top, cursor, in.h)
+	text := in.at(spansWidth(prefix))
+	for i, r := 0, p.top; i < in.h; i++ {
 		command := 0
-		if r == (row{}) && p.search == nil {
-			command = p.popup.known(e.lines[0].text)
+		if r == (row{}) {
+			in.down(i).spans(0, prefix...)
+			if p.search == nil {
+				command = p.popup.known(e.lines[0].text)
+			}
 		}
-		p.drawEditorRow(screen, e, r, x+indent, y+i, w-indent, command)
+		text.down(i).editorRow(e, r, command)
 		if r == cursor && p.HasFocus() && p.search == nil {
-			screen.ShowCursor(min(x+indent+col, x+w-1), y+i)
+			screen.ShowCursor(min(text.x+col, in.x+in.w-1), in.y+i)
 		}
 		next := e.rowsOn(r, 1)
 		if next == r {
 			break
 		}
 		r = next
+	}
+}
+
+// editorRow draws one row of an editor's text, the first accent bytes emphasised.
+func (c canvas) editorRow(e *Editor, r row, accent int) {
+	l := e.wrapped(r.line, r.n+2)
+	i, end := l.rows[r.n], len(l.text)
+	if r.n+1 < len(l.rows) {
+		end = l.rows[r.n+1]
+	}
+	for col := 0; i < end && col < c.w; {
+		g := e.glyph(l.text, i, col)
+		role := themes.Text
+		switch {
+		case g.hostile:
+			role = themes.Control
+		case g.chip || i < accent:
+			role = themes.Accent
+		}
+		c.say(col, g.text, role)
+		i, col = g.end, col+g.width
 	}
 }
 
@@ -320,7 +337,7 @@ func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(
 		}
 		setFocus(p)
 		if p.search == nil {
-			left, top, w, _ := p.GetInnerRect()
+			left, top, w, _ := p.GetRect()
 			p.editor.click(p.editor.rowsOn(p.top, y-top), x-left-spansWidth(p.prefix(w)))
 		}
 		return true, nil
@@ -328,16 +345,14 @@ func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(
 }
 
 // drawSearch draws the line of a history search, with the cursor at its end.
-func (p *Prompt) drawSearch(screen tcell.Screen, x, y, w int) {
-	spans := append([]span{p.span(themes.Accent, "search: ")}, p.foreign(themes.Text, p.search.query)...)
-	used := drawSpans(screen, x, y, w-1, spans...)
+func (p *Prompt) drawSearch(c canvas) {
+	query := c.cols(0, c.w-1)
+	used := query.spans(query.say(0, "search: ", themes.Accent), foreign(themes.Text, p.search.query)...)
 	if p.HasFocus() {
-		screen.ShowCursor(x+used, y)
+		c.screen.ShowCursor(c.x+used, c.y)
 	}
-	if p.search.failed() {
-		const none = "nothing found"
-		if room := w - used - uniseg.StringWidth(none) - 2; room > 0 {
-			drawSpans(screen, x+used+2, y, w, p.span(themes.Warning, none))
-		}
+	const none = "nothing found"
+	if p.search.failed() && used+textWidth(none)+2 < c.w {
+		c.say(used+2, none, themes.Warning)
 	}
 }

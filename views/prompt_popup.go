@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/uniseg"
 
 	"buddy/app/keymap"
 	"buddy/themes"
@@ -41,7 +40,7 @@ func (c *CommandPopup) Size() (w, h int) {
 		return 0, 0
 	}
 	for _, m := range c.matches {
-		w = max(w, uniseg.StringWidth(m.Help))
+		w = max(w, textWidth(m.Help))
 	}
 	return c.nameWidth() + w + 6, min(len(c.matches), popupRows) + 2
 }
@@ -49,7 +48,7 @@ func (c *CommandPopup) Size() (w, h int) {
 func (c *CommandPopup) nameWidth() int {
 	w := 0
 	for _, m := range c.matches {
-		w = max(w, uniseg.StringWidth(m.Name))
+		w = max(w, textWidth(m.Name))
 	}
 	return w
 }
@@ -105,20 +104,17 @@ func (c *CommandPopup) Draw(screen tcell.Screen) {
 	if !c.Open() {
 		return
 	}
-	x, y, w, h := c.bordered(screen, nil, nil)
-	if h <= 0 {
-		return
-	}
-	first := max(0, min(c.at-h/2, len(c.matches)-h))
+	in := c.bordered(screen, titles{}).cleared()
+	first := max(0, min(c.at-in.h/2, len(c.matches)-in.h))
 	names := c.nameWidth()
-	for i := 0; i < h && first+i < len(c.matches); i++ {
-		m := c.matches[first+i]
-		name, help, glyph := c.style(themes.Key), c.style(themes.Muted), " "
+	for i := 0; i < in.h && first+i < len(c.matches); i++ {
+		m, row := c.matches[first+i], in.down(i)
+		name, help, glyph := themes.Key, themes.Muted, " "
 		if first+i == c.at {
-			name, help, glyph = c.style(themes.Selection), c.style(themes.Selection), "▸"
-			drawSpans(screen, x, y+i, w, span{strings.Repeat(" ", w), name})
+			name, help, glyph = themes.Selection, themes.Selection, "▸"
+			row.fill(0, row.w, c.palette[themes.Selection])
 		}
-		pad := strings.Repeat(" ", names-uniseg.StringWidth(m.Name)+2)
-		drawSpans(screen, x, y+i, w, clipSpans([]span{{glyph + m.Name + pad, name}, {m.Help, help}}, w)...)
+		pad := strings.Repeat(" ", names-textWidth(m.Name)+2)
+		row.spans(0, clip([]span{own(name, glyph+m.Name+pad), own(help, m.Help)}, row.w)...)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/markup"
 	"buddy/views/viewtest"
 )
 
@@ -299,7 +300,7 @@ func TestPromptIsInert(t *testing.T) {
 	cells, _, _ := viewtest.Screen(t, p, 60, 6).GetContents()
 	for _, c := range cells {
 		for i, r := range c.Runes {
-			if hidden(r) && (r != zwj || i == 0) {
+			if markup.Visible(r) != "" || r == '\u200d' && i == 0 {
 				t.Errorf("%U is in a cell", r)
 			}
 		}

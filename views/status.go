@@ -61,7 +61,7 @@ func doingNow(s *state.State, t *state.Task) string {
 		return "queued"
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		if n := s.Focused.Output.Dropped + int64(len(s.Focused.Output.Buf)); n > 0 {
-			return fmt.Sprintf("running %s · %s", s.Focused.Name, bytesText(n))
+			return fmt.Sprintf("running %s · %s", s.Focused.Name, byteCount(n))
 		}
 		return "running " + s.Focused.Name
 	}
@@ -74,35 +74,10 @@ func doingNow(s *state.State, t *state.Task) string {
 	return "waiting for the model"
 }
 
-func bytesText(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%d KB", n>>10)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-}
-
-// spinner is the glyph of something that runs; it turns ten times a second.
-func spinner(nowMS int64) string {
-	return [...]string{"◐", "◓", "◑", "◒"}[nowMS/100%4]
-}
-
-// clock writes a duration as mm:ss or h:mm:ss.
-func clock(ms int64) string {
-	s := max(0, ms/1000)
-	if s < 3600 {
-		return fmt.Sprintf("%02d:%02d", s/60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-}
-
 // Draw draws the line; nothing when nothing is to be said.
 func (l *StatusLine) Draw(screen tcell.Screen) {
-	l.DrawForSubclass(screen, l)
-	x, y, w, _ := l.GetRect()
-	drawSpans(screen, x, y, w, clipSpans(l.spans(), w)...)
+	in := l.whole(screen).cleared()
+	in.spans(0, clip(l.spans(), in.w)...)
 }
 
 func (l *StatusLine) spans() []span {
@@ -112,10 +87,10 @@ func (l *StatusLine) spans() []span {
 		if len(spans) > 0 {
 			text = " · " + text
 		}
-		spans = append(spans, l.foreign(r, text)...)
+		spans = append(spans, foreign(r, text)...)
 	}
 	if l.hint != "" {
-		return l.foreign(themes.Warning, l.hint)
+		return foreign(themes.Warning, l.hint)
 	}
 	if t := l.main; t != nil {
 		glyph, role := spinner(now.UnixMilli()), themes.Running
@@ -135,10 +110,7 @@ func (l *StatusLine) spans() []span {
 		add(themes.Text, l.keys.Name(keymap.Send)+" continues")
 	}
 	if l.others > 0 {
-		text := fmt.Sprintf("%d tasks in the background", l.others)
-		if l.others == 1 {
-			text = "1 task in the background"
-		}
+		text := plural(l.others, "task") + " in the background"
 		if l.main == nil {
 			text = spinner(now.UnixMilli()) + " " + text
 		}

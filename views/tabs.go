@@ -2,7 +2,6 @@ package views
 
 import (
 	"github.com/gdamore/tcell/v2"
-	"github.com/rivo/uniseg"
 
 	"buddy/app/keymap"
 	"buddy/themes"
@@ -26,16 +25,16 @@ func (t *TabBar) SetTabs(names []string, active int) { t.names, t.active = names
 
 // Draw draws the names that fit.
 func (t *TabBar) Draw(screen tcell.Screen) {
-	x, y, w, _ := t.GetRect()
+	c := t.whole(screen)
 	used := 1
 	for i, name := range t.names {
 		role, text := themes.Muted, " "+name+" "
 		if i == t.active {
 			role, text = themes.Accent, " ● "+name+" "
 		}
-		if used+uniseg.StringWidth(text) > w {
+		if used+textWidth(text) > c.w {
 			return
 		}
-		used += drawSpans(screen, x+used, y, w-used, t.span(role, text)) + 1
+		used = c.say(used, text, role) + 1
 	}
 }

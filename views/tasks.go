@@ -3,7 +3,6 @@ package views
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -13,6 +12,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/markup"
 )
 
 // Tasks lists what waits for an approval, what runs and what ran.
@@ -102,21 +102,20 @@ func (t *Tasks) cancel() {
 
 // Draw draws the rows around the selection.
 func (t *Tasks) Draw(screen tcell.Screen) {
-	title := []span{t.span(themes.Strong, "Tasks")}
-	x, y, w, h := t.bordered(screen, title, nil)
-	if w <= 0 || h <= 0 {
+	in := t.bordered(screen, titles{left: []span{own(themes.Strong, "Tasks")}}).cleared()
+	if in.w <= 0 || in.h <= 0 {
 		return
 	}
-	t.top = max(0, min(max(min(t.top, t.at), t.at-h+1), t.Rows()-h))
-	for i := range min(h, t.Rows()-t.top) {
-		t.drawItem(screen, t.top+i, x, y+i, w)
+	t.top = max(0, min(max(min(t.top, t.at), t.at-in.h+1), t.Rows()-in.h))
+	for i := range min(in.h, t.Rows()-t.top) {
+		t.drawItem(area{in.down(i), 1}, t.top+i)
 	}
 	if t.Rows() == 0 {
-		drawSpans(screen, x+1, y, w-1, t.span(themes.Muted, "none"))
+		in.inset().say(0, "none", themes.Muted)
 	}
 }
 
-func (t *Tasks) drawItem(screen tcell.Screen, i, x, y, w int) {
+func (t *Tasks) drawItem(in area, i int) {
 	var left, right []span
 	if i < len(t.approvals) {
 		left = t.approvalItem(t.approvals[i])
@@ -124,21 +123,21 @@ func (t *Tasks) drawItem(screen tcell.Screen, i, x, y, w int) {
 		left, right = t.taskItem(&t.tasks[i-len(t.approvals)])
 	}
 	if i == t.at && t.HasFocus() {
-		mark := t.style(themes.Selection)
 		for _, spans := range [][]span{left, right} {
 			for j := range spans {
-				spans[j].style = mark
+				spans[j].style = markup.Style{Role: themes.Selection}
 			}
 		}
-		drawSpans(screen, x, y, w, span{strings.Repeat(" ", w), mark})
+		in.fill(0, in.w, t.palette[themes.Selection])
 	}
 	n := spansWidth(right)
-	if n+12 > w {
+	if n+12 > in.w {
 		n = 0
 	}
-	drawSpans(screen, x+1, y, w-1, clipSpans(left, w-n-3)...)
+	c := in.inset()
+	c.spans(0, clip(left, in.w-n-3)...)
 	if n > 0 {
-		drawSpans(screen, x+w-n-1, y, n, right...)
+		c.spans(c.w-n, right...)
 	}
 }
 
@@ -148,30 +147,26 @@ func (t *Tasks) approvalItem(a event.ApprovalAsked) []span {
 	if what == "" {
 		what = a.Action.Path
 	}
-	first, _, more := strings.Cut(what, "\n")
-	if more {
-		first += " …"
-	}
-	spans := []span{t.span(themes.Warning, "   ⏸ approve  ")}
-	spans = append(spans, t.foreign(themes.ToolName, a.Action.Tool+" ")...)
-	return append(spans, t.foreign(themes.Text, first)...)
+	spans := []span{own(themes.Warning, "   ⏸ approve  ")}
+	spans = append(spans, foreign(themes.ToolName, a.Action.Tool+" ")...)
+	return append(spans, foreign(themes.Text, firstLine(what))...)
 }
 
 // taskItem is a task as a row, and its time.
 func (t *Tasks) taskItem(task *state.Task) (left, right []span) {
 	now := t.now()
 	glyph, role, word := taskState(task, now)
-	left = append(left, t.span(themes.Muted, fmt.Sprintf("#%d ", task.ID)), t.span(role, glyph+" "))
-	left = append(left, t.foreign(themes.Muted, fmt.Sprintf("%-8s ", task.Kind))...)
+	left = append(left, own(themes.Muted, fmt.Sprintf("#%d ", task.ID)), own(role, glyph+" "))
+	left = append(left, foreign(themes.Muted, fmt.Sprintf("%-8s ", task.Kind))...)
 	if word != "" {
-		left = append(left, t.foreign(role, word+" · ")...)
+		left = append(left, foreign(role, word+" · ")...)
 	}
-	left = append(left, t.foreign(themes.Text, oneLine(task.Title))...)
+	left = append(left, foreign(themes.Text, oneLine(task.Title))...)
 	took := elapsed(task, now)
 	if task.Deadline > 0 && task.State != state.TaskDone {
 		took += " of " + clock(task.Deadline-task.Started)
 	}
-	return left, []span{t.span(themes.Muted, took)}
+	return left, []span{own(themes.Muted, took)}
 }
 
 // taskState is a task's sign, its colour, and a word unless the sign says it all.
@@ -205,6 +200,3 @@ func taskOutcome(task *state.Task) (glyph string, role themes.Role, word string)
 	}
 	return "✗", themes.ToolError, "failed"
 }
-
-// oneLine joins the lines of a text.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -24,8 +24,9 @@ type ReportKind string
 
 // The reports.
 const (
-	ReportStatus ReportKind = "status" // model, endpoint, tools, counters (I09)
-	ReportTasks  ReportKind = "ps"     // what runs and what waits (G11)
+	ReportStatus  ReportKind = "status"  // model, endpoint, tools, counters (I09)
+	ReportTasks   ReportKind = "ps"      // what runs and what waits (G11)
+	ReportContext ReportKind = "context" // how full the context is (I09)
 )
 
 type (
@@ -48,17 +49,20 @@ type (
 		Mode     action.Mode
 		Duration time.Duration
 	}
+	// SwitchModel makes another model answer from the next exchange on.
+	SwitchModel struct{ Profile string }
 	// Report asks for a Notice about the session: its state or its tasks.
 	Report struct{ What ReportKind }
 	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
 	WatchPanes struct{ IDs []string }
 )
 
-func (Submit) command()     {}
-func (Unqueue) command()    {}
-func (Continue) command()   {}
-func (Approve) command()    {}
-func (Cancel) command()     {}
-func (SetMode) command()    {}
-func (Report) command()     {}
-func (WatchPanes) command() {}
+func (Submit) command()      {}
+func (Unqueue) command()     {}
+func (Continue) command()    {}
+func (Approve) command()     {}
+func (Cancel) command()      {}
+func (SetMode) command()     {}
+func (SwitchModel) command() {}
+func (Report) command()      {}
+func (WatchPanes) command()  {}

@@ -26,6 +26,7 @@ var All = []Event{
 	ModelMessage{},
 	ResponseFinished{},
 	ModelRetry{},
+	ModelSwitched{},
 	ToolRequested{},
 	ApprovalAsked{},
 	ApprovalAnswered{},
@@ -206,6 +207,14 @@ type ModelRetry struct {
 	Attempt int    `json:"attempt"`
 	WaitMS  int64  `json:"wait_ms"`
 	Why     string `json:"why"`
+}
+
+// ModelSwitched says which model answers from now on.
+type ModelSwitched struct {
+	Profile string `json:"profile"`
+	Model   string `json:"model"`
+	API     string `json:"api"`
+	Window  int    `json:"window,omitempty"`
 }
 
 // ToolRequested is a model's call with the action that it would take. A call whose

@@ -221,3 +221,9 @@ func (MaxTurnsReached) Type() string { return "max_turns_reached" }
 
 // Durable is true.
 func (MaxTurnsReached) Durable() bool { return true }
+
+// Type is "model.switched".
+func (ModelSwitched) Type() string { return "model.switched" }
+
+// Durable is true.
+func (ModelSwitched) Durable() bool { return true }

@@ -31,7 +31,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached:
 		return s.applyNotice(env)
-	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged:
+	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.ModelSwitched:
 		return s.applyInfo(env)
 	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.Unknown:
 		return 0 // of interest to logs, not to the screen
@@ -52,6 +52,11 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		}
 		s.Info.Mode, s.Info.Until = action.ModeAsk, 0 // DECISIONS 10
 		return s.endAll(env.Time) | Header
+	case event.ModelSwitched:
+		e := &s.Info.Event
+		e.Profile, e.Model, e.API, e.Window = p.Profile, p.Model, p.API, p.Window
+		s.add(env, NoticeBlock, "now talking to "+p.Model+" ("+p.Profile+")")
+		return Header | Conversation
 	case event.ContextUsage:
 		s.Info.Context = p
 	case event.MetricsUsage:

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
+
 	"buddy/themes"
 )
 
@@ -54,8 +56,10 @@ var hidden = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x7f, 0x9f, 1},
 		{0xad, 0xad, 1},
+		{0x34f, 0x34f, 1},
 		{0x61c, 0x61c, 1},
 		{0x115f, 0x1160, 1},
+		{0x17b4, 0x17b5, 1},
 		{0x180e, 0x180e, 1},
 		{0x200b, 0x200b, 1},
 		{0x200e, 0x200f, 1},
@@ -64,9 +68,15 @@ var hidden = &unicode.RangeTable{
 		{0x3164, 0x3164, 1},
 		{0xfeff, 0xfeff, 1},
 		{0xffa0, 0xffa0, 1},
-		{0xfff9, 0xfffb, 1},
+		{0xfff0, 0xfffb, 1},
 	},
-	R32:         []unicode.Range32{{0x1bca0, 0x1bca3, 1}, {0x1d173, 0x1d17a, 1}, {0xe0000, 0xe007f, 1}},
+	R32: []unicode.Range32{
+		{0x13430, 0x13440, 1},
+		{0x1bca0, 0x1bca3, 1},
+		{0x1d173, 0x1d17a, 1},
+		{0xe0000, 0xe00ff, 1},
+		{0xe01f0, 0xe0fff, 1},
+	},
 	LatinOffset: 2,
 }
 
@@ -77,14 +87,17 @@ func Visible(r rune) string {
 	case r >= 0 && r < 0x20:
 		return string('\u2400' + r)
 	case r >= 0x7f && unicode.Is(hidden, r):
-		return fmt.Sprintf("‹U+%04X›", r)
+		return number(r)
 	}
 	return ""
 }
 
+func number(r rune) string { return fmt.Sprintf("‹U+%04X›", r) }
+
 // cleaner appends foreign text to a Text so that nothing harmful is left of it.
 type cleaner struct {
 	text *Text
+	all  bool // nothing may be left out, and all that nobody would see is shown
 	last rune // the rune before, 0 at the start
 	glue int  // how many runes joined that character
 	ties int  // how many joiners chained characters to it
@@ -128,9 +141,9 @@ func harmless(p []byte) int {
 func (c *cleaner) putRune(r rune, st Style) {
 	shown := Visible(r)
 	switch {
-	case shown == "" && (r == zwj || r == zwnj) && c.last < 0x80:
-		shown = fmt.Sprintf("‹U+%04X›", r) // joins nothing: it only hides
 	case shown != "":
+	case c.unseen(r):
+		shown = number(r)
 	case r == zwj:
 		if c.ties++; c.ties > maxGlue {
 			return
@@ -146,6 +159,9 @@ func (c *cleaner) putRune(r rune, st Style) {
 		}
 	}
 	c.last = r
+	if r == utf8.RuneError {
+		st = Style{Role: themes.Control}
+	}
 	if shown == "" {
 		c.text.Bytes = utf8.AppendRune(c.text.Bytes, r)
 		c.text.extend(st)
@@ -155,22 +171,58 @@ func (c *cleaner) putRune(r rune, st Style) {
 	c.text.addString(shown, Style{Role: themes.Control})
 }
 
-// Inline returns one line of foreign text that is safe to draw cell by cell: newlines
-// and all other controls are made visible, a tab is a blank.
+// unseen tells whether a rune has no shape where it stands: a mark or a joiner with
+// nothing to join. Where all must show, that is also what changes no shape, and what
+// would be too much on one character.
+func (c *cleaner) unseen(r rune) bool {
+	switch joiner := r == zwj || r == zwnj; {
+	case joiner && c.last < 0x80, c.last < ' ' && glues(r) && uniseg.StringWidth(string(r)) == 0:
+		return true
+	case !c.all:
+		return false
+	case r == zwj:
+		return c.ties == maxGlue
+	case unicode.Is(unicode.Variation_Selector, r):
+		return c.last < 0x80 || r < 0xfe0e || r > 0xfe0f // the two choose between text and emoji
+	default:
+		return r == zwnj || c.glue == maxGlue && glues(r)
+	}
+}
+
+// Line returns one line of foreign text in which everything shows that was in it, for
+// those who decide by it: controls, newlines and all that is invisible as symbols or
+// numbers in the control role, a tab as blanks.
+func Line(s string, st Style) *Text {
+	t := &Text{}
+	c := cleaner{text: t, all: true}
+	for i, line := range strings.Split(strings.ReplaceAll(s, "\t", "    "), "\n") {
+		if i > 0 {
+			t.addString("\u240a", Style{Role: themes.Control})
+			c.last = 0
+		}
+		c.put([]byte(line), st)
+	}
+	return t
+}
+
+// Inline is Line for text of one style. A tab is one blank, and a line end of two
+// characters shows as one.
 func Inline(s string) string {
 	if harmless([]byte(s)) == len(s) && !strings.ContainsAny(s, "\n\t") {
 		return s
 	}
-	var t Text
-	c := cleaner{text: &t}
-	for i, line := range strings.Split(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\t", " "), "\n") {
-		if i > 0 {
-			t.addString("\u240a", Style{})
-			c.last = 0
-		}
-		c.put([]byte(line), Style{})
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\t", " ")
+	return string(Line(s, Style{}).Bytes)
+}
+
+// Character returns how one character of foreign text is shown by Line, how many
+// columns that takes, and whether some of it had to be made visible.
+func Character(p []byte) (shown string, width int, revealed bool) {
+	t := Line(string(p), Style{})
+	for _, run := range t.Runs {
+		revealed = revealed || run.Style.Role == themes.Control
 	}
-	return string(t.Bytes)
+	return string(t.Bytes), Width(t.Bytes), revealed
 }
 
 // Plain returns one line of foreign text for a stock tview widget. Beside what Inline

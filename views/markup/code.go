@@ -1,7 +1,7 @@
 package markup
 
 import (
-	"bytes"
+	"strings"
 
 	"buddy/themes"
 )
@@ -14,24 +14,29 @@ type piece struct {
 
 // highlightLine gives one line of code in a language its styles. Languages that are
 // told apart by more than one line need a second pass over the whole block.
-func highlightLine(lang string, line []byte) []piece {
+func highlightLine(lang string, line []byte, hunk bool) (pieces []piece, within bool) {
 	if lang == "diff" || lang == "patch" {
-		return []piece{{line, Style{Role: diffRole(line)}}}
+		role, within := DiffRole(string(line), hunk)
+		if role == themes.Text {
+			role = themes.Code
+		}
+		return []piece{{line, Style{Role: role}}}, within
 	}
-	return []piece{{line, Style{Role: themes.Code}}}
+	return []piece{{line, Style{Role: themes.Code}}}, false
 }
 
-// diffRole returns the role of one line of a unified diff.
-func diffRole(line []byte) themes.Role {
+// DiffRole returns the role of one line of a unified diff, and whether the line after
+// it is within a hunk if the line itself is: there no line names a file.
+func DiffRole(line string, hunk bool) (role themes.Role, within bool) {
 	switch {
-	case bytes.HasPrefix(line, []byte("@@")):
-		return themes.DiffHunk
-	case bytes.HasPrefix(line, []byte("+++")), bytes.HasPrefix(line, []byte("---")), bytes.HasPrefix(line, []byte("diff ")):
-		return themes.Muted
-	case bytes.HasPrefix(line, []byte("+")):
-		return themes.DiffAdd
-	case bytes.HasPrefix(line, []byte("-")):
-		return themes.DiffDelete
+	case strings.HasPrefix(line, "@@"):
+		return themes.DiffHunk, true
+	case !hunk && (strings.HasPrefix(line, "+++") || strings.HasPrefix(line, "---") || strings.HasPrefix(line, "diff ")):
+		return themes.Muted, false
+	case strings.HasPrefix(line, "+"):
+		return themes.DiffAdd, hunk
+	case strings.HasPrefix(line, "-"):
+		return themes.DiffDelete, hunk
 	}
-	return themes.Code
+	return themes.Text, hunk
 }

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
 func markdown(src string, width int) *Text {
@@ -230,6 +233,10 @@ func visible(s string) string {
 			continue
 		case shown != "":
 			b.WriteString(shown)
+			glue, ties, last = 0, 0, 0
+			continue
+		case last < ' ' && glues(r) && uniseg.StringWidth(string(r)) == 0:
+			fmt.Fprintf(&b, "‹U+%04X›", r)
 			glue, ties, last = 0, 0, 0
 			continue
 		case (r == zwj || r == zwnj) && last < 0x80:

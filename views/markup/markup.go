@@ -138,8 +138,9 @@ func (t *Text) Put(s string, st Style) {
 // Code appends lines of code in a language, highlighted and never broken at blanks.
 func (t *Text) Code(lang, src, indent string) {
 	r := renderer{text: t, clean: cleaner{text: t}}
+	hunk := false
 	for line := range strings.Lines(src) {
-		r.codeLine(lang, indent, []byte(strings.TrimRight(line, "\r\n")))
+		hunk = r.codeLine(lang, indent, []byte(strings.TrimRight(line, "\r\n")), hunk)
 	}
 }
 

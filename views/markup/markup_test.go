@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -348,5 +349,71 @@ func TestCut(t *testing.T) {
 	check(t, text)
 	if got := describe(text); got != "\"c\" fg1\n\"d\\n\"\n" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// Ask first, truthfully: all that a line holds shows, even what would be left out elsewhere.
+func TestLineShowsEverything(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain": "plain", "\x1b[2J": "␛[2J", "a\u202eb": "a‹U+202E›b", "\u200b": "‹U+200B›", "\ta": "    a", "a\nb": "a␊b", "a\r\nb": "a␍␊b", "\x7f": "‹U+007F›", "\u009b": "‹U+009B›",
+		"e\u0301": "e\u0301", "\u0301": "‹U+0301›", "a\n\u0301": "a␊‹U+0301›", "👨‍👩‍👧": "👨‍👩‍👧", "rm\u200d": "rm‹U+200D›", "❤️": "❤️", "a\ufe0f": "a‹U+FE0F›", "é\U000e0102": "é‹U+E0102›",
+		"\u3164": "‹U+3164›", "\ufeff": "‹U+FEFF›", "\U000e0041": "‹U+E0041›", "\u2028": "‹U+2028›", "ж\u200cж": "ж‹U+200C›ж", "[red]": "[red]", "\xff": "\ufffd",
+		"a" + strings.Repeat("\u0301", 10): "a" + strings.Repeat("\u0301", 8) + "‹U+0301›‹U+0301›",
+	} {
+		line := Line(in, Style{Role: themes.Strong})
+		check(t, line)
+		if got := string(line.Bytes); got != want {
+			t.Errorf("Line(%q) = %q, want %q", in, got, want)
+		}
+		if shown, width, revealed := Character([]byte(in)); shown != want || width != Width(line.Bytes) || revealed != (len(line.Runs) > 1 || line.Runs[0].Style.Role == themes.Control) {
+			t.Errorf("Character(%q) = %q, %d, %v", in, shown, width, revealed)
+		}
+	}
+	for r := rune(1); r <= unicode.MaxRune; r++ {
+		if Width(Line(string(r), Style{}).Bytes) == 0 {
+			t.Errorf("%U does not show", r)
+		}
+	}
+}
+
+// MECHANISMS B6: tmux captures line drawing as SO, letters, SI; and what a row begins
+// with is what the row before ended with.
+func TestLineDrawing(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"a\x0elqqk\x0fq", "\"a┌──┐q\"\n"},
+		{"\x0ex\n\x1b[31mx 1日\x0fx", "\"│\\n\"\n\"│ 1日x\" fg1\n"},
+		{"\x0e`_~\x0f\x0f", "\"◆ ·\"\n"},
+		{"\x0e\x1b[1mq\a", "\"─\"+bold\n\"␇\"control\n"},
+	} {
+		w := Writer{Terminal: true, Drawing: true}
+		w.Write([]byte(c.in))
+		check(t, &w.Text)
+		if got := describe(&w.Text); got != c.want {
+			t.Errorf("%q gives %s, want %s", c.in, got, c.want)
+		}
+		bytewise := Writer{Terminal: true, Drawing: true}
+		for i := range len(c.in) {
+			bytewise.Write([]byte(c.in[i : i+1]))
+		}
+		if got := describe(&bytewise.Text); got != c.want {
+			t.Errorf("%q byte by byte gives %s, want %s", c.in, got, c.want)
+		}
+	}
+	if got := string(write(true, "\x0eq").Bytes); got != "␎q" {
+		t.Errorf("tool output: %q", got)
+	}
+}
+
+func TestDiffRole(t *testing.T) {
+	hunk := false
+	var got []themes.Role
+	for _, line := range strings.Split("diff --git a b\n--- a\n+++ b\n@@ -1 +1 @@\n--- a comment\n+++ x\n same", "\n") {
+		var role themes.Role
+		role, hunk = DiffRole(line, hunk)
+		got = append(got, role)
+	}
+	want := []themes.Role{themes.Muted, themes.Muted, themes.Muted, themes.DiffHunk, themes.DiffDelete, themes.DiffAdd, themes.Text}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

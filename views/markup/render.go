@@ -190,18 +190,21 @@ func (r *renderer) code(n ast.Node, lang string) {
 	lines := n.Lines()
 	for i := range lines.Len() {
 		line := lines.At(i)
-		r.codeLine(lang, codeIndent, bytes.TrimRight(line.Value(r.src), "\r\n"))
+		r.codeLine(lang, codeIndent, bytes.TrimRight(line.Value(r.src), "\r\n"), false)
 	}
 	if lines.Len() == 0 {
-		r.codeLine(lang, codeIndent, nil)
+		r.codeLine(lang, codeIndent, nil, false)
 	}
 }
 
-func (r *renderer) codeLine(lang, indent string, line []byte) {
+// codeLine adds a line of code. For a diff it takes and returns what DiffRole does.
+func (r *renderer) codeLine(lang, indent string, line []byte, hunk bool) (within bool) {
 	r.line(Hard, indent)
-	for _, piece := range highlightLine(lang, line) {
+	pieces, within := highlightLine(lang, line, hunk)
+	for _, piece := range pieces {
 		r.put(piece.text, piece.style)
 	}
+	return within
 }
 
 // inlines renders the inline children of a node.
@@ -219,11 +222,7 @@ func (r *renderer) inline(n ast.Node, st Style) {
 		r.put(n.Value, st)
 	case *ast.CodeSpan:
 		st.Role = themes.Code
-		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			if t, ok := c.(*ast.Text); ok {
-				r.put(t.Segment.Value(r.src), st)
-			}
-		}
+		r.codeSpan(n, st)
 	case *ast.Emphasis:
 		r.inlines(n, emphasize(st, n.Level))
 	case *east.Strikethrough:
@@ -251,6 +250,14 @@ func (r *renderer) inline(n ast.Node, st Style) {
 		r.put([]byte(box), st)
 	default:
 		r.inlines(n, st)
+	}
+}
+
+func (r *renderer) codeSpan(n ast.Node, st Style) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			r.put(t.Segment.Value(r.src), st)
+		}
 	}
 }
 

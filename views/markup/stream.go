@@ -160,7 +160,7 @@ func (m *Markdown) codeLine(f fence, line []byte) {
 	for i := 0; i < f.indent && len(line) > 0 && line[0] == ' '; i++ {
 		line = line[1:]
 	}
-	r.codeLine(f.lang, codeIndent, whole(line))
+	r.codeLine(f.lang, codeIndent, whole(line), false)
 }
 
 // whole cuts a rune that is not complete off the end.

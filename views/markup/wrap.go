@@ -13,19 +13,25 @@ const tabStop = 8
 // Cluster returns the length in bytes of the first character of p, which must not be
 // empty, and its width in columns. A character of width 0 is not drawn.
 func Cluster(p []byte) (n, width int) {
-	if n, width = lone(p); width > 0 && (n == len(p) || p[n] < 0x80) {
+	if n, width = Lone(p); width > 0 {
 		return n, width
-	}
-	if width > 0 {
-		if _, next := lone(p[n:]); next > 0 {
-			return n, width
-		}
 	}
 	if p[0] < ' ' {
 		return 1, 0
 	}
 	cluster, _, width, _ := uniseg.FirstGraphemeCluster(p, -1)
 	return len(cluster), width
+}
+
+// Lone is Cluster for the many characters that are one rune and are told to be that by
+// looking at the next one only. For all others the width is 0. It is quick.
+func Lone(p []byte) (n, width int) {
+	if n, width = lone(p); width > 0 && n < len(p) && p[n] >= 0x80 {
+		if _, next := lone(p[n:]); next == 0 {
+			return n, 0
+		}
+	}
+	return n, width
 }
 
 // lone returns length and width of the first rune of p if it is one of the many that

@@ -15,6 +15,7 @@ import (
 type Writer struct {
 	Text     Text // what was written so far, for reading
 	Terminal bool
+	Drawing  bool        // between SO and SI there are VT100 line-drawing characters, as in what tmux captures
 	Role     themes.Role // of text that has no colour of its own
 
 	clean cleaner
@@ -22,6 +23,7 @@ type Writer struct {
 	esc   escape
 	part  []byte // the start of a rune that is not complete
 	cr    bool   // a carriage return came last
+	drawn bool   // SO came, and no SI since
 	line  lineState
 }
 
@@ -132,24 +134,57 @@ func (w *Writer) text(p []byte, from *int) int {
 	case b == 0x1b && w.Terminal:
 		w.esc = escape{state: escStart}
 		return 1
+	case w.Drawing && (b == shiftOut || b == shiftIn):
+		w.drawn = b == shiftOut
+		return 1
 	}
 	if w.cr {
 		w.cr = false
 		w.goBack(from)
 	}
-	n := bytes.IndexAny(p, "\n\r\x1b")
-	if !w.Terminal {
-		n = bytes.IndexAny(p, "\n\r")
-	}
+	n := bytes.IndexAny(p, w.special())
 	if n == 0 {
 		n = 1
 	}
 	if n < 0 {
 		n = len(p)
 	}
-	w.clean.put(p[:n], w.style)
+	if w.drawn {
+		w.clean.put(lineDrawing(p[:n]), w.style)
+	} else {
+		w.clean.put(p[:n], w.style)
+	}
 	return n
 }
+
+// special lists the bytes that are more than text.
+func (w *Writer) special() string {
+	switch {
+	case w.Drawing:
+		return "\n\r\x1b\x0e\x0f"
+	case w.Terminal:
+		return "\n\r\x1b"
+	}
+	return "\n\r"
+}
+
+const (
+	shiftOut = 0x0e
+	shiftIn  = 0x0f
+)
+
+// lineDrawing returns text in the line-drawing character set of a VT100, which replaces
+// the characters from _ to ~.
+func lineDrawing(p []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r < '_' || r > '~' {
+			return r
+		}
+		return vt100[r-'_']
+	}, p)
+}
+
+var vt100 = []rune(" ◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
 
 func (w *Writer) newline() {
 	w.pause()

@@ -95,7 +95,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 		if m.refusesUsage(err) {
 			err = m.stream(ctx, req, emit)
 		}
-		if err != nil && err != errLeft {
+		if err != nil && !errors.Is(err, errLeft) {
 			yield(model.Delta{}, err)
 		}
 	}
@@ -126,7 +126,7 @@ func (m *Model) stream(ctx context.Context, req model.Request, emit func(model.D
 	for {
 		event, err := events.RecvRaw()
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			if err := a.check(call.Finished()); err != nil {
 				return call.Explain(err)
 			}
@@ -137,7 +137,7 @@ func (m *Model) stream(ctx context.Context, req model.Request, emit func(model.D
 			return call.Explain(err)
 		}
 		if err := a.take(event); err != nil {
-			if err == errLeft {
+			if errors.Is(err, errLeft) {
 				return err
 			}
 			return call.Explain(err)

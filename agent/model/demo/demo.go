@@ -111,14 +111,14 @@ func reply(req model.Request) model.Message {
 	case len(results) > 0:
 		return report(results[len(results)-1])
 	case verb == "run" && rest != "":
-		return call(req, "I will run that in the terminal pane.", rest, "you asked me to run it", "medium", true)
+		return run(req, "I will run that in the terminal pane.", rest, "you asked me to run it", "medium", true)
 	case verb == "read" && rest != "":
-		return call(req, "I will read "+code(rest)+".", "cat -- "+quote(rest), "you asked to see the file", "low", false)
+		return call(req, "I will read "+code(rest)+".", "read_file", map[string]any{"path": rest, "why": "you asked to see the file"})
 	case verb == "list":
-		return call(req, "I will list "+code(or(rest, "this folder"))+".", "ls -la -- "+quote(or(rest, ".")), "you asked what is there", "low", false)
+		return call(req, "I will list "+code(or(rest, "this folder"))+".", "list_dir", map[string]any{"path": or(rest, "."), "why": "you asked what is there"})
 	case verb == "write":
 		if text, path, ok := cutLast(rest, " to "); ok {
-			return call(req, "I will write to "+code(path)+".", "printf '%s\\n' "+quote(text)+" > "+quote(path), "you asked me to write this file", "medium", true)
+			return call(req, "I will write to "+code(path)+".", "write_file", map[string]any{"path": path, "content": text + "\n", "why": "you asked me to write this file"})
 		}
 	case verb == "help" && rest == "":
 		return say(help)
@@ -157,59 +157,74 @@ func lastExchange(msgs []model.Message) (prompt string, results []string) {
 
 func say(text string) model.Message { return model.Message{Content: text} }
 
-// call asks for run_shell. Without that tool there is nothing that it could do.
-func call(req model.Request, text, command, why, risk string, mutation bool) model.Message {
+// run asks for a shell command.
+func run(req model.Request, text, command, why, risk string, mutation bool) model.Message {
+	return call(req, text, "run_shell", map[string]any{"command": command, "why": why, "risk": risk, "mutation": mutation, "privesc": false})
+}
+
+// call asks for a tool, if there is one of that name.
+func call(req model.Request, text, tool string, args map[string]any) model.Message {
 	for _, t := range req.Tools {
-		if t.Name != "run_shell" {
+		if t.Name != tool {
 			continue
 		}
-		args, err := json.Marshal(map[string]any{"command": command, "why": why, "risk": risk, "mutation": mutation, "privesc": false})
+		data, err := json.Marshal(args)
 		if err != nil { // of strings and booleans: cannot happen
 			return say(err.Error())
 		}
-		return model.Message{Content: text, ToolCalls: []model.ToolCall{{Name: "run_shell", Arguments: string(args)}}}
+		return model.Message{Content: text, ToolCalls: []model.ToolCall{{Name: tool, Arguments: string(data)}}}
 	}
-	return say("There is no tool here that runs commands.\n\n" + Connect)
+	return say("There is no tool here that does that.\n\n" + Connect)
 }
 
 // report tells what a tool gave.
 func report(result string) model.Message {
 	var r struct {
 		Result struct {
-			ExitCode       int `json:"exit_code"`
-			Stdout, Stderr string
+			ExitCode *int   `json:"exit_code"`
+			Stdout   string `json:"stdout"`
+			Stderr   string `json:"stderr"`
+			Content  string `json:"content"` // of read_file
+			Entries  string `json:"entries"` // of list_dir
+			Message  string `json:"message"` // of write_file
 		} `json:"result"`
 	}
 	if err := json.Unmarshal([]byte(result), &r); err != nil {
 		return say("It did not run: " + strings.TrimSuffix(result, ".") + ".")
 	}
-	out := strings.TrimRight(r.Result.Stdout+r.Result.Stderr, "\n")
-	lines := strings.Count(out, "\n") + 1
+	if r.Result.ExitCode != nil {
+		return say(fmt.Sprintf("Done: exit code %d%s", *r.Result.ExitCode, shown(r.Result.Stdout+r.Result.Stderr)))
+	}
+	if r.Result.Message != "" {
+		return say(r.Result.Message + ".")
+	}
+	return say("Here it is" + shown(r.Result.Content+r.Result.Entries))
+}
+
+// shown ends a sentence with the first lines of an output.
+func shown(out string) string {
+	const most = 8
+	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
 	switch {
-	case out == "":
-		return say(fmt.Sprintf("Done: exit code %d, and it printed nothing.", r.Result.ExitCode))
-	case lines == 1:
-		return say(fmt.Sprintf("Done: exit code %d. It printed:\n\n%s", r.Result.ExitCode, fence(out)))
+	case strings.TrimSpace(out) == "":
+		return ", and there was nothing to see."
+	case len(lines) <= most:
+		return ":\n\n" + fence(strings.Join(lines, "\n"))
 	}
-	first := strings.SplitAfterN(out, "\n", 9)
-	text := fmt.Sprintf("Done: exit code %d and %d lines of output. It begins:\n\n", r.Result.ExitCode, lines)
-	if len(first) < 9 {
-		text = fmt.Sprintf("Done: exit code %d. It printed:\n\n", r.Result.ExitCode)
-	}
-	return say(text + fence(strings.TrimRight(strings.Join(first[:min(len(first), 8)], ""), "\n")))
+	return fmt.Sprintf(", %d lines. It begins:\n\n%s", len(lines), fence(strings.Join(lines[:most], "\n")))
 }
 
 // tour runs three harmless commands, one a turn.
 func tour(req model.Request, results []string) model.Message {
 	switch len(results) {
 	case 0:
-		return call(req, "Welcome! **Step 1.** I ask to run a command: look at what it does, then press `y`.",
+		return run(req, "Welcome! **Step 1.** I ask to run a command: look at what it does, then press `y`.",
 			"echo \"hello from $(uname -sm)\"", "the tour shows how a command is approved", "low", false)
 	case 1:
-		return call(req, "**Step 2.** Output appears while the command runs, in the pane on the right. Press Ctrl-C to cancel one that takes too long.",
+		return run(req, "**Step 2.** Output appears while the command runs, in the pane on the right. Press Ctrl-C to cancel one that takes too long.",
 			"for i in 1 2 3 4 5; do echo \"line $i\"; sleep 0.4; done", "the tour shows live output", "low", false)
 	case 2:
-		return call(req, "**Step 3.** It is a real terminal: the folder and the variables stay from one command to the next.",
+		return run(req, "**Step 3.** It is a real terminal: the folder and the variables stay from one command to the next.",
 			"pwd; echo \"$((6 * 7)) is the answer\"", "the tour shows that the shell keeps its state", "low", false)
 	default:
 		return say("That was the tour. The line under the pane tells how to **attach to it** from another terminal, and `/help` lists all keys.\n\n" + Connect)
@@ -226,9 +241,6 @@ func fence(text string) string {
 }
 
 func code(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
-
-// quote makes s one word of a POSIX shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func or(s, fallback string) string {
 	if s == "" {

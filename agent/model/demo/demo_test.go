@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"os/exec"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,7 +11,7 @@ import (
 	"buddy/agent/model"
 )
 
-var shell = []model.ToolDef{{Name: "run_shell"}}
+var shell = []model.ToolDef{{Name: "run_shell"}, {Name: "read_file"}, {Name: "list_dir"}, {Name: "write_file"}}
 
 // ask returns what the demo says to a conversation, put together from its deltas.
 func ask(t *testing.T, defs []model.ToolDef, msgs ...model.Message) (text string, done model.Delta) {
@@ -34,16 +33,14 @@ func user(text string) model.Message   { return model.Message{Role: model.User, 
 func result(text string) model.Message { return model.Message{Role: model.Tool, Content: text} }
 
 func TestVerbs(t *testing.T) { // DECISIONS 26
-	tests := []struct{ prompt, command string }{
-		{"run ls -la", "ls -la"},
-		{"RUN  echo hi ", "echo hi"},
-		{"read a b.txt", "cat -- 'a b.txt'"},
-		{"read it's", `cat -- 'it'\''s'`},
-		{"list", "ls -la -- '.'"},
-		{"List /tmp", "ls -la -- '/tmp'"},
-		{"write hello to me to a.txt", "printf '%s\\n' 'hello to me' > 'a.txt'"},
-		{"write $(rm x) to a", "printf '%s\\n' '$(rm x)' > 'a'"},
-		{"tour", `echo "hello from $(uname -sm)"`},
+	tests := []struct{ prompt, call string }{
+		{"run ls -la", "run_shell ls -la"},
+		{"RUN  echo hi ", "run_shell echo hi"},
+		{"read a b.txt", "read_file a b.txt"},
+		{"list", "list_dir ."},
+		{"List /tmp", "list_dir /tmp"},
+		{"write hello to me to a.txt", "write_file a.txt hello to me\n"},
+		{"tour", `run_shell echo "hello from $(uname -sm)"`},
 		{"help", ""},
 		{"explain yourself", ""},
 		{"Explain Yourself", ""},
@@ -56,7 +53,7 @@ func TestVerbs(t *testing.T) { // DECISIONS 26
 		t.Run(tt.prompt, func(t *testing.T) {
 			text, done := ask(t, shell, user(tt.prompt))
 			calls := done.Message.ToolCalls
-			if tt.command == "" {
+			if tt.call == "" {
 				if len(calls) != 0 || !strings.Contains(text, "not a") || !strings.Contains(text, "connect a real model") {
 					t.Errorf("said %q and called %v; it must say what it is and how to connect a model", text, calls)
 				}
@@ -65,29 +62,25 @@ func TestVerbs(t *testing.T) { // DECISIONS 26
 			if len(calls) != 1 {
 				t.Fatalf("calls %v, want one", calls)
 			}
-			var args struct{ Command, Why string }
-			if err := json.Unmarshal([]byte(calls[0].Arguments), &args); err != nil || args.Command != tt.command || args.Why == "" {
-				t.Errorf("arguments %s (%v), want the command %q and a reason", calls[0].Arguments, err, tt.command)
+			var args struct{ Command, Path, Content, Why string }
+			err := json.Unmarshal([]byte(calls[0].Arguments), &args)
+			got := strings.TrimRight(calls[0].Name+" "+args.Command+args.Path+" "+args.Content, " ")
+			if err != nil || got != tt.call || args.Why == "" {
+				t.Errorf("called %q with %s (%v), want %q and a reason", got, calls[0].Arguments, err, tt.call)
 			}
 		})
 	}
 }
 
-func TestQuoteIsOneWord(t *testing.T) {
-	for _, s := range []string{"", "a b", "'", `"$(id)" ; rm -rf \ `, "'\\''\n`x`"} {
-		out, err := exec.Command("sh", "-c", "printf %s "+quote(s)).Output()
-		if err != nil || string(out) != s {
-			t.Errorf("quote(%q) = %s: the shell reads %q, %v", s, quote(s), out, err)
-		}
-	}
-}
-
 func TestReports(t *testing.T) {
 	tests := []struct{ result, want string }{
-		{`{"result":{"exit_code":0,"stdout":"","stderr":""}}`, "printed nothing"},
+		{`{"result":{"exit_code":0,"stdout":"","stderr":""}}`, "nothing to see"},
 		{`{"result":{"exit_code":3,"stdout":"one\n","stderr":""}}`, "exit code 3"},
 		{`{"result":{"exit_code":0,"stdout":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"}}`, "10 lines"},
 		{"{\"result\":{\"exit_code\":0,\"stdout\":\"```\\nx\\n```\\n\"}}", "````"},
+		{`{"result":{"path":"a","content":"text of it"}}`, "text of it"},
+		{`{"result":{"entries":"a.go\nb.go"}}`, "b.go"},
+		{`{"result":{"message":"Wrote 6 bytes to a"}}`, "Wrote 6 bytes to a."},
 		{"Command execution denied by user.", "did not run: Command execution denied by user."},
 	}
 	for _, tt := range tests {

@@ -31,7 +31,7 @@ func (c *Call) Explain(err error) error {
 	}
 	e := &model.Error{Endpoint: c.shown, Err: withoutURL(err)}
 	switch {
-	case context.Cause(c.ctx) == errTimeout:
+	case errors.Is(context.Cause(c.ctx), errTimeout):
 		e.Kind, e.What, e.Err = model.TimeoutError, fmt.Sprintf("nothing came for %v", c.wait), context.DeadlineExceeded
 	case c.body != nil:
 		e.Kind, e.What = model.CutError, "the answer was cut off: "+short(e.Err)
@@ -79,7 +79,7 @@ func (c *Call) connect(e *model.Error) {
 
 // short is the text of an error of net/http, fit for one line.
 func short(err error) string {
-	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "the connection ended"
 	}
 	return model.Excerpt([]byte(err.Error()))

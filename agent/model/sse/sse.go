@@ -14,6 +14,7 @@ package sse
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -289,7 +290,7 @@ func (r *Reader) emit() {
 
 // end handles the end of the body, which may be a failure.
 func (r *Reader) end(err error) {
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		r.err = err
 		return
 	}

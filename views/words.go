@@ -1,0 +1,76 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+)
+
+// oneLine joins the lines of a text.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// firstLine returns the first line that says something; … tells that there are more.
+func firstLine(s string) string {
+	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if line = strings.TrimSuffix(line, "\r"); more {
+		line += " …"
+	}
+	return line
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// byteCount writes a number of bytes for people.
+func byteCount(n int64) string {
+	switch {
+	case n < 1000:
+		return plural(int(n), "byte")
+	case n < 1000*1000:
+		return fmt.Sprintf("%.0f KB", float64(n)/1000)
+	case n < 1000*1000*1000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// count writes a number with at most four characters and a unit.
+func count(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// spinner is the glyph of something that runs; it turns ten times a second.
+func spinner(nowMS int64) string {
+	return [...]string{"◐", "◓", "◑", "◒"}[nowMS/100%4]
+}
+
+// clock writes a duration as mm:ss or h:mm:ss.
+func clock(ms int64) string {
+	s := max(0, ms/1000)
+	if s < 3600 {
+		return fmt.Sprintf("%02d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// took writes milliseconds as 3.2s, 45s or 01:05.
+func took(ms int64) string {
+	switch {
+	case ms < 10_000:
+		return fmt.Sprintf("%.1fs", float64(ms)/1000)
+	case ms < 60_000:
+		return fmt.Sprintf("%ds", ms/1000)
+	}
+	return clock(ms)
+}
