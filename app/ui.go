@@ -51,6 +51,7 @@ type deps struct {
 	leave   func(next)
 	tick    func(on bool)
 	repaint func()
+	later   func(func()) // runs it on the UI goroutine, after what waits there
 	copy    func(text string)
 	draft   func()            // the draft changed
 	record  func(text string) // a line for the history
@@ -119,6 +120,7 @@ func newUI(d deps) *ui {
 	u.v.output.SetNow(d.now)
 	u.v.conversation.SetWelcome(welcome)
 	u.v.conversation.OnCopy = d.copy
+	u.v.conversation.Later = d.later
 	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
 	u.v.output.OnZoom, u.v.panes.OnZoom = u.toggleZoom, u.toggleZoom
 	u.v.tasks.OnCancel = func(id int) { d.send(event.Cancel{Task: id}) }
@@ -298,6 +300,7 @@ func (w *window) deps(theme *themes.Theme) deps {
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		repaint: func() { w.screen.Sync() },
+		later:   func(f func()) { w.loop.Post(f) },
 		copy:    func(text string) { w.screen.SetClipboard([]byte(text)) },
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
@@ -350,6 +353,10 @@ func (u *ui) paste(p screen.Paste) {
 	text := p.Text
 	if u.asking() {
 		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
+		return
+	}
+	if scope, view := u.target(); scope == keymap.Finding {
+		view.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
 	u.setFocus(layout.Prompt)

@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -18,6 +19,9 @@ type Conversation struct {
 	frame
 	// OnCopy, if set, gets the text of a block that a person copies, as it came.
 	OnCopy func(text string)
+	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
+	// draws: long searches take turns with all else. Without it they are done at once.
+	Later func(func())
 
 	now     func() time.Time
 	welcome []string
@@ -31,6 +35,7 @@ type Conversation struct {
 	size    struct{ w, h int } // of the rows, when they were drawn last
 	visible struct{ first, last int }
 	laid    struct{ from, to int } // outside of it no block is laid out
+	find    finder
 }
 
 // anchor is a row of the conversation: a block and a row in it.
@@ -53,8 +58,13 @@ func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 // SetNow gives the clock that elapsed times are reckoned by.
 func (c *Conversation) SetNow(now func() time.Time) { c.now = now }
 
-// Scope says where keys go.
-func (c *Conversation) Scope() keymap.Scope { return keymap.Conversation }
+// Scope says where keys go: to the conversation or to the line of a search.
+func (c *Conversation) Scope() keymap.Scope {
+	if c.find.typing {
+		return keymap.Finding
+	}
+	return keymap.Conversation
+}
 
 // SetWelcome sets what an empty conversation shows: a name, what it is, and examples.
 func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
@@ -70,6 +80,7 @@ func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	if n := len(c.blocks); n > 0 && c.blocks[n-1].block.Open {
 		c.stream = true
 	}
+	c.goOn()
 }
 
 // sync makes the views match the blocks of the state, which grow at their end and, when
@@ -114,6 +125,7 @@ func (c *Conversation) rebuild(blocks []*state.Block, cwd string) {
 	c.blocks = views
 	c.top.block, c.focus, c.unread.block = moved[c.top.block], moved[c.focus], moved[c.unread.block]
 	c.laid.from, c.laid.to = 0, len(views)
+	c.findMoved(moved)
 }
 
 // unread counts the rows that came after the view stopped following.
@@ -133,7 +145,7 @@ func (c *Conversation) holdUnread() {
 // unreadRows returns how many rows are new, 0 while the end is followed. Blocks that
 // are complete are counted once.
 func (c *Conversation) unreadRows() int {
-	if c.follow {
+	if c.follow || c.size.w == 0 {
 		return 0
 	}
 	u := &c.unread
@@ -150,23 +162,45 @@ func (c *Conversation) unreadRows() int {
 
 // Draw draws the rows that fit.
 func (c *Conversation) Draw(screen tcell.Screen) {
-	t := titles{left: []span{own(themes.Strong, "Conversation")}}
-	if _, _, w, h := c.GetRect(); len(c.blocks) > 0 && w > 2 && h > 2 {
-		c.resize(max(w-2-2*padding, 1), h-2)
-		c.place()
-		if n := c.unreadRows(); n > 0 {
-			t.bottom = []span{own(themes.Muted, fmt.Sprintf("↓ %d new", n))}
-		}
+	find := 0 // rows of the line of a search
+	if c.find.typing {
+		find = 1
 	}
-	in := c.bordered(screen, t)
+	if _, _, w, h := c.GetRect(); len(c.blocks) > 0 && w > 2 && h > 2 {
+		c.resize(max(w-2-2*padding, 1), max(h-2-find, 1))
+		c.place()
+	}
+	in := c.bordered(screen, titles{left: []span{own(themes.Strong, "Conversation")}, bottom: c.bottom()})
+	if in.w <= 0 || in.h <= 0 {
+		return
+	}
+	rows := area{in.canvas, in.h - find}
 	switch {
-	case in.w <= 0 || in.h <= 0:
+	case rows.h == 0:
 	case len(c.blocks) == 0:
-		c.drawWelcome(in)
+		c.drawWelcome(rows)
 	default:
-		c.drawRows(in)
+		c.drawRows(rows)
 		c.evict()
 	}
+	if find > 0 {
+		c.drawFind(in.down(rows.h))
+	}
+}
+
+// bottom is what the lower border says: where in a search this is, and what is new.
+func (c *Conversation) bottom() []span {
+	var parts []string
+	if !c.find.typing && c.find.text != "" {
+		parts = append(parts, c.findStatus())
+	}
+	if n := c.unreadRows(); n > 0 {
+		parts = append(parts, fmt.Sprintf("↓ %d new", n))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []span{own(themes.Muted, strings.Join(parts, " · "))}
 }
 
 func (c *Conversation) drawRows(in area) {
@@ -174,6 +208,8 @@ func (c *Conversation) drawRows(in area) {
 	c.visible.first, c.visible.last = c.top.block, c.top.block
 	block, row := c.top.block, c.top.row
 	blank := c.palette[themes.Text]
+	var shown *blockView
+	var m *marker
 	c.clampFocus(in.h)
 	for y := range in.h {
 		line := in.down(y)
@@ -184,12 +220,15 @@ func (c *Conversation) drawRows(in area) {
 			line.fill(0, line.w, blank)
 			continue
 		}
-		v := c.blocks[block]
+		if v := c.blocks[block]; v != shown {
+			shown, m = v, c.marker(block)
+		}
+		v := shown
 		line.fill(0, min(padding, line.w), blank)
 		if c.HasFocus() && block == c.focus && row >= v.gap {
 			line.say(0, "▎", themes.Focus)
 		}
-		v.paint(line.cols(padding, padding+c.size.w), row, now)
+		v.paint(line.cols(padding, padding+c.size.w), row, now, m)
 		line.fill(padding+c.size.w, line.w, blank)
 		c.visible.last = block
 		row++
