@@ -119,7 +119,7 @@ func newUI(d deps) *ui {
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
 	u.v.conversation.SetWelcome(welcome)
-	u.v.conversation.OnCopy = d.copy
+	u.v.conversation.OnCopy = u.copy
 	u.v.conversation.Later = d.later
 	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
 	u.v.output.OnZoom, u.v.panes.OnZoom = u.toggleZoom, u.toggleZoom
@@ -301,7 +301,7 @@ func (w *window) deps(theme *themes.Theme) deps {
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		repaint: func() { w.screen.Sync() },
 		later:   func(f func()) { w.loop.Post(f) },
-		copy:    func(text string) { w.screen.SetClipboard([]byte(text)) },
+		copy:    w.copy,
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
 		catalog: w.program.catalog(),

@@ -352,3 +352,20 @@ func (v *blockView) copyText() string {
 	}
 	return strings.TrimRight(what, "\n") + "\n" + out
 }
+
+// endOf returns where some code ends in the first part of the block, at or after an
+// offset. Lines that are shown in another way than they are written do not count.
+func (v *blockView) endOf(code string, at int) int {
+	l := v.laid
+	if l == nil || len(l.parts) == 0 {
+		return at
+	}
+	text := l.parts[0].text.Bytes
+	for line := range strings.Lines(code) {
+		line = strings.TrimSpace(line)
+		if i := bytes.Index(text[at:], []byte(line)); i >= 0 && line != "" {
+			at += i + len(line)
+		}
+	}
+	return max(at-1, 0)
+}

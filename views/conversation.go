@@ -10,6 +10,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/markup"
 )
 
 // Conversation draws the blocks of a session. Only what is on the screen is laid out;
@@ -17,7 +18,8 @@ import (
 // person scrolls up. Only the UI goroutine may use it.
 type Conversation struct {
 	frame
-	// OnCopy, if set, gets the text of a block that a person copies, as it came.
+	// OnCopy, if set, gets what a person copies, as it came: the text of a block or its
+	// code. It is empty when there is none.
 	OnCopy func(text string)
 	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
 	// draws: long searches take turns with all else. Without it they are done at once.
@@ -275,6 +277,32 @@ func (c *Conversation) Copy() {
 	if c.OnCopy != nil && c.focus < len(c.blocks) {
 		c.OnCopy(c.blocks[c.focus].copyText())
 	}
+}
+
+// CopyCode gives a code block of the focused block to OnCopy: the first that does not end
+// above the screen. Of a call that is the command.
+func (c *Conversation) CopyCode() {
+	if c.OnCopy != nil && c.focus < len(c.blocks) {
+		c.OnCopy(c.code(c.blocks[c.focus]))
+	}
+}
+
+func (c *Conversation) code(v *blockView) string {
+	if v.block.Call != nil {
+		return v.block.Call.Action.Command
+	}
+	blocks := markup.CodeBlocks(v.block.Text)
+	if len(blocks) == 0 || c.size.h == 0 {
+		return strings.Join(blocks, "\n")
+	}
+	first, _ := c.rowsOf(c.focus)
+	end := 0
+	for _, code := range blocks[:len(blocks)-1] {
+		if end = v.endOf(code, end); first+v.rowOf(0, end, 0, c.size.w)-v.gap >= 0 {
+			return code
+		}
+	}
+	return blocks[len(blocks)-1]
 }
 
 // Fold folds or unfolds the focused block.

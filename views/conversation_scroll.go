@@ -227,6 +227,8 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 			c.Fold()
 		case keymap.CopyBlock:
 			c.Copy()
+		case keymap.CopyCode:
+			c.CopyCode()
 		default:
 			page(c, a)
 		}
