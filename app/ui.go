@@ -53,8 +53,9 @@ type deps struct {
 	repaint func()
 	later   func(func()) // runs it on the UI goroutine, after what waits there
 	copy    func(text string)
-	draft   func()            // the draft changed
-	record  func(text string) // a line for the history
+	draft   func()                                          // the draft changed
+	record  func(text string)                               // a line for the history
+	files   func(query string, answer func(paths []string)) // answers later, on the UI goroutine
 	catalog catalog
 }
 
@@ -132,6 +133,9 @@ func newUI(d deps) *ui {
 	u.v.prompt.SetCommands(commandHelp())
 	u.v.prompt.OnSubmit = u.submit
 	u.v.prompt.OnChange = d.draft
+	u.v.prompt.OnFiles = func(query string) {
+		d.files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
+	}
 	u.v.prompt.OnEOF = u.quit
 	u.v.prompt.OnUnqueue = func(id int) { d.send(event.Unqueue{ID: id}) }
 	u.v.prompt.OnContinue = func() { d.send(event.Continue{}) }
@@ -242,7 +246,7 @@ func oneSession(f *flags, resume string) (next, error) {
 	var said bytes.Buffer // what is to be read after the screen is gone
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	w := &window{program: p, screen: s}
+	w := &window{program: p, screen: s, files: newFileIndex()}
 	w.ui = newUI(w.deps(theme))
 	w.loop = w.ui.loop(s, p.rt.Subscribe(ctx), func() { p.close(&said) })
 	w.open()
@@ -290,6 +294,7 @@ type window struct {
 	lines   *lineHistory
 	saving  *time.Timer
 	drafted string // the draft that is on the disk
+	files   *fileIndex
 	next    next
 }
 
@@ -304,6 +309,7 @@ func (w *window) deps(theme *themes.Theme) deps {
 		copy:    w.copy,
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
+		files:   w.findFiles,
 		catalog: w.program.catalog(),
 	}
 }
@@ -327,6 +333,16 @@ func (w *window) draftChanged() {
 	if w.saving == nil {
 		w.saving = time.AfterFunc(time.Second, func() { w.loop.Post(w.saveDraft) })
 	}
+}
+
+// findFiles answers with the files that fit a query, unless another one comes first.
+func (w *window) findFiles(query string, answer func(paths []string)) {
+	find := w.files.request(query)
+	w.loop.Go(func() {
+		if paths, ok := find(); ok {
+			w.loop.Post(func() { answer(paths) })
+		}
+	})
 }
 
 // saveDraft writes the draft if the session has a file.

@@ -50,6 +50,7 @@ func open(t *testing.T, cols, rows int) *testUI {
 			send:  func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
 			copy:  func(text string) { x.copied = text },
 			draft: func() {}, record: func(string) {},
+			files: func(query string, answer func([]string)) { x.u.deps.later(func() { answer(testFiles(query)) }) },
 		}
 		quit, tick, post := func() {}, func(bool) {}, func(func()) {}
 		d.later = func(f func()) { post(f) }
