@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/layout"
 	"buddy/themes"
 	"buddy/views"
 )
@@ -32,6 +33,8 @@ var slashCommands = []command{
 	{"model", "[PROFILE]", "talk to another model, or list them", switchModel},
 	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
+	{"find", "[TEXT]", "find text in the conversation", find},
+	{"copy", "[code]", "copy the last answer, or the last code block in it", copyAnswer},
 	{"theme", "[NAME]", "other colours, or list them", theme},
 	{"quit", "", "leave buddy", func(u *ui, _ string) error { u.quit(); return nil }},
 }
@@ -114,6 +117,13 @@ func approve(u *ui, args string) error {
 		return fmt.Errorf("say how: ask, all, none, or a duration such as 10m")
 	}
 	u.deps.send(set)
+	return nil
+}
+
+// find goes to the conversation, which searches or asks what for.
+func find(u *ui, args string) error {
+	u.setFocus(layout.Conversation)
+	u.v.conversation.Find(args)
 	return nil
 }
 

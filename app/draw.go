@@ -35,10 +35,11 @@ func (u *ui) Draw(s tcell.Screen) {
 	s.HideCursor()
 	u.v.header.SetApprovalLeft(!u.asking() && u.v.approval.Asked() != "")
 	draw(s, u.v.header, u.lay.Header)
+	draw(s, u.v.border, u.lay.Panes[layout.Prompt])
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
 		draw(s, u.view(p), u.lay.Panes[p])
 	}
-	draw(s, u.v.border, u.lay.Panes[layout.Prompt])
+	u.v.border.DrawFocus(s)
 	draw(s, u.v.status, u.lay.Status)
 	draw(s, u.v.prompt, u.lay.Input)
 	scope, _ := u.target()

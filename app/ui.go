@@ -52,9 +52,11 @@ type deps struct {
 	leave   func(next)
 	tick    func(on bool)
 	repaint func()
+	later   func(func()) // runs it on the UI goroutine, after what waits there
 	copy    func(text string)
-	draft   func()            // the draft changed
-	record  func(text string) // a line for the history
+	draft   func()                                          // the draft changed
+	record  func(text string)                               // a line for the history
+	files   func(query string, answer func(paths []string)) // answers later, on the UI goroutine
 	catalog catalog
 
 	// background calls work on another goroutine and what it returns on this one.
@@ -123,7 +125,8 @@ func newUI(d deps) *ui {
 	u.v.output.SetNow(d.now)
 	u.v.conversation.SetWelcome(welcome)
 	u.v.conversation.SetBackground(d.background)
-	u.v.conversation.OnCopy = d.copy
+	u.v.conversation.OnCopy = u.copy
+	u.v.conversation.Later = d.later
 	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
 	u.v.output.OnZoom, u.v.panes.OnZoom = u.toggleZoom, u.toggleZoom
 	u.v.tasks.OnCancel = func(id int) { d.send(event.Cancel{Task: id}) }
@@ -135,6 +138,9 @@ func newUI(d deps) *ui {
 	u.v.prompt.SetCommands(commandHelp())
 	u.v.prompt.OnSubmit = u.submit
 	u.v.prompt.OnChange = d.draft
+	u.v.prompt.OnFiles = func(query string) {
+		d.files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
+	}
 	u.v.prompt.OnEOF = u.quit
 	u.v.prompt.OnUnqueue = func(id int) { d.send(event.Unqueue{ID: id}) }
 	u.v.prompt.OnContinue = func() { d.send(event.Continue{}) }
@@ -245,7 +251,7 @@ func oneSession(f *flags, resume string) (next, error) {
 	var said bytes.Buffer // what is to be read after the screen is gone
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	w := &window{program: p, screen: s}
+	w := &window{program: p, screen: s, files: newFileIndex()}
 	w.ui = newUI(w.deps(theme))
 	w.loop = w.ui.loop(s, p.rt.Subscribe(ctx), func() { p.close(&said) })
 	w.open()
@@ -293,6 +299,7 @@ type window struct {
 	lines   *lineHistory
 	saving  *time.Timer
 	drafted string // the draft that is on the disk
+	files   *fileIndex
 	next    next
 }
 
@@ -303,9 +310,11 @@ func (w *window) deps(theme *themes.Theme) deps {
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		repaint: func() { w.screen.Sync() },
-		copy:    func(text string) { w.screen.SetClipboard([]byte(text)) },
+		later:   func(f func()) { w.loop.Post(f) },
+		copy:    w.copy,
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
+		files:   w.findFiles,
 		catalog: w.program.catalog(),
 		background: func(work func() func()) {
 			w.loop.Go(func() { w.loop.Post(work()) })
@@ -337,6 +346,16 @@ func (w *window) draftChanged() {
 	}
 }
 
+// findFiles answers with the files that fit a query, unless another one comes first.
+func (w *window) findFiles(query string, answer func(paths []string)) {
+	find := w.files.request(query)
+	w.loop.Go(func() {
+		if paths, ok := find(); ok {
+			w.loop.Post(func() { answer(paths) })
+		}
+	})
+}
+
 // saveDraft writes the draft if the session has a file.
 func (w *window) saveDraft() {
 	w.saving = nil
@@ -361,6 +380,10 @@ func (u *ui) paste(p screen.Paste) {
 	text := p.Text
 	if u.asking() {
 		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
+		return
+	}
+	if scope, view := u.target(); scope == keymap.Finding {
+		view.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
 	u.setFocus(layout.Prompt)

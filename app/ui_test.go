@@ -50,8 +50,10 @@ func open(t *testing.T, cols, rows int) *testUI {
 			send:  func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
 			copy:  func(text string) { x.copied = text },
 			draft: func() {}, record: func(string) {}, background: func(func() func()) {},
+			files: func(query string, answer func([]string)) { x.u.deps.later(func() { answer(testFiles(query)) }) },
 		}
-		quit, tick := func() {}, func(bool) {}
+		quit, tick, post := func() {}, func(bool) {}, func(func()) {}
+		d.later = func(f func()) { post(f) }
 		d.leave, d.tick = func(n next) { x.left = n; quit() }, func(on bool) { tick(on) }
 		d.catalog = catalog{
 			profiles: []string{"fast", "demo"},
@@ -66,7 +68,7 @@ func open(t *testing.T, cols, rows int) *testUI {
 		}
 		x.u = newUI(d)
 		l := x.u.loop(s, x.events, func() {})
-		quit, tick = l.Quit, l.SetTicking
+		quit, tick, post = l.Quit, l.SetTicking, l.Post
 		l.SetFocus(x.u)
 		return l.Run(ctx)
 	})

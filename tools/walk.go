@@ -14,8 +14,9 @@ type walker struct {
 	// visit gets each entry that is no folder; dir is open during the call only. An
 	// error of it ends the walk.
 	visit  func(dir *os.File, rel string, e fs.DirEntry) error
-	stop   func() error // asked before each entry
-	failed int          // folders that could not be read
+	stop   func() error           // asked before each entry
+	skip   func(name string) bool // if set, tells which entries to leave out as well
+	failed int                    // folders that could not be read
 }
 
 // maxDepth bounds the folders that are open at the same time.
@@ -36,7 +37,7 @@ func (w *walker) walk(dir *os.File, rel string, rules ignoreRules, depth int) er
 		if err := w.stop(); err != nil {
 			return err
 		}
-		if e.Name() == ".git" || rules.ignored(join(dir.Name(), e.Name()), e.IsDir()) {
+		if e.Name() == ".git" || w.skip != nil && w.skip(e.Name()) || rules.ignored(join(dir.Name(), e.Name()), e.IsDir()) {
 			continue
 		}
 		at := join(rel, e.Name())

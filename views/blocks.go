@@ -41,6 +41,7 @@ type blockView struct {
 	gap   int // 0 or 1
 	fold  folding
 	laid  *laidBlock // nil until it is needed, and again when it is far from the screen
+	found found
 }
 
 // laidBlock is a block made ready for drawing at one width.
@@ -244,7 +245,7 @@ func gapBetween(before, after state.Kind) int {
 }
 
 // paint draws row i of the block, which was laid out at the canvas's width.
-func (v *blockView) paint(c canvas, i int, now int64) {
+func (v *blockView) paint(c canvas, i int, now int64, m *marker) {
 	l := v.laid
 	blank := c.palette[themes.Text]
 	if i < v.gap {
@@ -254,7 +255,7 @@ func (v *blockView) paint(c canvas, i int, now int64) {
 	i -= v.gap
 	if v.foldable() {
 		if i == 0 {
-			v.paintHead(c, l, now)
+			v.paintHead(c, l, now, m)
 			return
 		}
 		i--
@@ -269,24 +270,34 @@ func (v *blockView) paint(c canvas, i int, now int64) {
 	g := gutter(v.block.Kind)
 	v.paintGutter(c, i)
 	paintPart(c.at(g), l.parts, i)
+	m.row(c.at(g), l.parts, i)
+}
+
+// partAt returns the part that row i of parts that lie below each other is in, and its
+// number there; the part is -1 below them all.
+func partAt(parts []part, i int) (n, row int) {
+	for n := range parts {
+		rows := len(parts[n].layout.Rows)
+		if i < rows {
+			return n, i
+		}
+		i -= rows
+	}
+	return -1, 0
 }
 
 // paintPart draws row i of parts that lie below each other.
 func paintPart(c canvas, parts []part, i int) {
-	for n := range parts {
+	col := 0
+	if n, i := partAt(parts, i); n >= 0 {
 		p := &parts[n]
-		if i >= len(p.layout.Rows) {
-			i -= len(p.layout.Rows)
-			continue
-		}
-		rest, col := p.layout.Rest(p.text, i)
+		var rest string
+		rest, col = p.layout.Rest(p.text, i)
 		c.say(0, rest, themes.Muted)
 		row := p.layout.Rows[i]
 		col += c.at(col).text(p.text, int(row.From), int(row.To))
-		c.fill(col, c.w, c.palette[themes.Text])
-		return
 	}
-	c.fill(0, c.w, c.palette[themes.Text])
+	c.fill(col, c.w, c.palette[themes.Text])
 }
 
 // paintGutter draws the mark at the left of body row i.
@@ -310,9 +321,9 @@ func (v *blockView) paintGutter(c canvas, i int) {
 }
 
 // paintHead draws the one line of a block that can be folded.
-func (v *blockView) paintHead(c canvas, l *laidBlock, now int64) {
+func (v *blockView) paintHead(c canvas, l *laidBlock, now int64, m *marker) {
 	if v.block.Kind == state.ToolBlock {
-		paintCall(c, v.block.Call, l.head, l.fold != folded, now)
+		m.head(paintCall(c, v.block.Call, l.head, l.fold != folded, now), l.head)
 		return
 	}
 	c.fill(0, c.w, c.palette[themes.Text])
@@ -342,4 +353,21 @@ func (v *blockView) copyText() string {
 		out = c.Result
 	}
 	return strings.TrimRight(what, "\n") + "\n" + out
+}
+
+// endOf returns where some code ends in the first part of the block, at or after an
+// offset. Lines that are shown in another way than they are written do not count.
+func (v *blockView) endOf(code string, at int) int {
+	l := v.laid
+	if l == nil || len(l.parts) == 0 {
+		return at
+	}
+	text := l.parts[0].text.Bytes
+	for line := range strings.Lines(code) {
+		line = strings.TrimSpace(line)
+		if i := bytes.Index(text[at:], []byte(line)); i >= 0 && line != "" {
+			at += i + len(line)
+		}
+	}
+	return max(at-1, 0)
 }

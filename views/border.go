@@ -21,6 +21,20 @@ func NewBorder(theme *themes.Theme, keys *keymap.Map) *Border {
 // Draw draws the frame and clears what is in it.
 func (b *Border) Draw(screen tcell.Screen) { b.bordered(screen, titles{}).cleared() }
 
+// DrawFocus draws the upper edge in the colour of the focus, if it has it, after panes
+// were drawn that share the edge. What they say on it stays.
+func (b *Border) DrawFocus(screen tcell.Screen) {
+	if !b.HasFocus() {
+		return
+	}
+	edge := b.whole(screen)
+	for col := range edge.w {
+		if text, _, _ := screen.Get(edge.x+col, edge.y); text == "─" {
+			edge.put(col, '─', themes.Focus)
+		}
+	}
+}
+
 // Join draws one character of a border, after the panes that meet there.
 func (b *Border) Join(screen tcell.Screen, x, y int, r rune) {
 	screen.SetContent(x, y, r, nil, b.palette[themes.Border])

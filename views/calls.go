@@ -92,7 +92,7 @@ func callResult(c *state.Call) *markup.Text {
 }
 
 // paintCall draws the one line of a call: glyph, name, what it does, outcome, time.
-func paintCall(c canvas, call *state.Call, head []span, open bool, now int64) {
+func paintCall(c canvas, call *state.Call, head []span, open bool, now int64) (drawn canvas) {
 	glyph, role := callGlyph(call, open, now)
 	outcome := callOutcome(call)
 	time := callTime(call, now)
@@ -109,8 +109,9 @@ func paintCall(c canvas, call *state.Call, head []span, open bool, now int64) {
 	if room < 8 { // too narrow: the glyph says it all
 		room, outcome, time = c.w-col, "", ""
 	}
-	c.spans(col, clip(head, room)...)
-	end := c.w - len(time)
+	end := c.spans(col, clip(head, room)...)
+	drawn = c.cols(col, end)
+	end = c.w - len(time)
 	c.at(end).say(0, time, themes.Muted)
 	if outcome != "" {
 		if time != "" {
@@ -118,6 +119,7 @@ func paintCall(c canvas, call *state.Call, head []span, open bool, now int64) {
 		}
 		c.at(end-textWidth(outcome)).say(0, outcome, role)
 	}
+	return drawn
 }
 
 func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role) {

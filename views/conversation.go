@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -17,12 +18,16 @@ import (
 // person scrolls up. Only the UI goroutine may use it.
 type Conversation struct {
 	frame
-	// OnCopy, if set, gets the text of a block that a person copies, as it came.
+	// OnCopy, if set, gets what a person copies, as it came: the text of a block or its
+	// code. It is empty when there is none.
 	OnCopy func(text string)
+	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
+	// draws: long searches take turns with all else. Without it they are done at once.
+	Later func(func())
 
 	now     func() time.Time
 	welcome []string
-	code    *markup.Highlighter // nil leaves code plain
+	lexers  *markup.Highlighter // nil leaves code plain
 
 	blocks  []*blockView // as in the state
 	top     anchor       // the first row on the screen
@@ -33,6 +38,7 @@ type Conversation struct {
 	size    struct{ w, h int } // of the rows, when they were drawn last
 	visible struct{ first, last int }
 	laid    struct{ from, to int } // outside of it no block is laid out
+	find    finder
 }
 
 // anchor is a row of the conversation: a block and a row in it.
@@ -58,11 +64,16 @@ func (c *Conversation) SetNow(now func() time.Time) { c.now = now }
 // SetBackground gives the way to highlight code: run calls work on another goroutine and
 // what that returns on the UI goroutine, and draws. Without it code is plain.
 func (c *Conversation) SetBackground(run func(work func() (apply func()))) {
-	c.code = &markup.Highlighter{Background: run}
+	c.lexers = &markup.Highlighter{Background: run}
 }
 
-// Scope says where keys go.
-func (c *Conversation) Scope() keymap.Scope { return keymap.Conversation }
+// Scope says where keys go: to the conversation or to the line of a search.
+func (c *Conversation) Scope() keymap.Scope {
+	if c.find.typing {
+		return keymap.Finding
+	}
+	return keymap.Conversation
+}
 
 // SetWelcome sets what an empty conversation shows: a name, what it is, and examples.
 func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
@@ -78,6 +89,7 @@ func (c *Conversation) Update(s *state.State, ch state.Changed) {
 	if n := len(c.blocks); n > 0 && c.blocks[n-1].block.Open {
 		c.stream = true
 	}
+	c.goOn()
 }
 
 // sync makes the views match the blocks of the state, which grow at their end and, when
@@ -89,7 +101,7 @@ func (c *Conversation) sync(blocks []*state.Block, cwd string) {
 		c.rebuild(blocks, cwd)
 	}
 	for _, b := range blocks[len(c.blocks):] {
-		v := &blockView{block: b, cwd: cwd, code: c.code}
+		v := &blockView{block: b, cwd: cwd, code: c.lexers}
 		if n := len(c.blocks); n > 0 {
 			v.gap = gapBetween(c.blocks[n-1].block.Kind, b.Kind)
 		}
@@ -109,7 +121,7 @@ func (c *Conversation) rebuild(blocks []*state.Block, cwd string) {
 	views := make([]*blockView, 0, len(blocks))
 	moved := make(map[int]int, len(c.blocks))
 	for i, b := range blocks {
-		v := &blockView{block: b, cwd: cwd, code: c.code}
+		v := &blockView{block: b, cwd: cwd, code: c.lexers}
 		if j, ok := old[b]; ok {
 			v, moved[j] = c.blocks[j], i
 		}
@@ -122,6 +134,7 @@ func (c *Conversation) rebuild(blocks []*state.Block, cwd string) {
 	c.blocks = views
 	c.top.block, c.focus, c.unread.block = moved[c.top.block], moved[c.focus], moved[c.unread.block]
 	c.laid.from, c.laid.to = 0, len(views)
+	c.findMoved(moved)
 }
 
 // unread counts the rows that came after the view stopped following.
@@ -141,7 +154,7 @@ func (c *Conversation) holdUnread() {
 // unreadRows returns how many rows are new, 0 while the end is followed. Blocks that
 // are complete are counted once.
 func (c *Conversation) unreadRows() int {
-	if c.follow {
+	if c.follow || c.size.w == 0 {
 		return 0
 	}
 	u := &c.unread
@@ -158,23 +171,45 @@ func (c *Conversation) unreadRows() int {
 
 // Draw draws the rows that fit.
 func (c *Conversation) Draw(screen tcell.Screen) {
-	t := titles{left: []span{own(themes.Strong, "Conversation")}}
-	if _, _, w, h := c.GetRect(); len(c.blocks) > 0 && w > 2 && h > 2 {
-		c.resize(max(w-2-2*padding, 1), h-2)
-		c.place()
-		if n := c.unreadRows(); n > 0 {
-			t.bottom = []span{own(themes.Muted, fmt.Sprintf("↓ %d new", n))}
-		}
+	find := 0 // rows of the line of a search
+	if c.find.typing {
+		find = 1
 	}
-	in := c.bordered(screen, t)
+	if _, _, w, h := c.GetRect(); len(c.blocks) > 0 && w > 2 && h > 2 {
+		c.resize(max(w-2-2*padding, 1), max(h-2-find, 1))
+		c.place()
+	}
+	in := c.bordered(screen, titles{left: []span{own(themes.Strong, "Conversation")}, bottom: c.bottom()})
+	if in.w <= 0 || in.h <= 0 {
+		return
+	}
+	rows := area{in.canvas, in.h - find}
 	switch {
-	case in.w <= 0 || in.h <= 0:
+	case rows.h == 0:
 	case len(c.blocks) == 0:
-		c.drawWelcome(in)
+		c.drawWelcome(rows)
 	default:
-		c.drawRows(in)
+		c.drawRows(rows)
 		c.evict()
 	}
+	if find > 0 {
+		c.drawFind(in.down(rows.h))
+	}
+}
+
+// bottom is what the lower border says: where in a search this is, and what is new.
+func (c *Conversation) bottom() []span {
+	var parts []string
+	if !c.find.typing && c.find.text != "" {
+		parts = append(parts, c.findStatus())
+	}
+	if n := c.unreadRows(); n > 0 {
+		parts = append(parts, fmt.Sprintf("↓ %d new", n))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []span{own(themes.Muted, strings.Join(parts, " · "))}
 }
 
 func (c *Conversation) drawRows(in area) {
@@ -182,6 +217,8 @@ func (c *Conversation) drawRows(in area) {
 	c.visible.first, c.visible.last = c.top.block, c.top.block
 	block, row := c.top.block, c.top.row
 	blank := c.palette[themes.Text]
+	var shown *blockView
+	var m *marker
 	c.clampFocus(in.h)
 	for y := range in.h {
 		line := in.down(y)
@@ -192,12 +229,15 @@ func (c *Conversation) drawRows(in area) {
 			line.fill(0, line.w, blank)
 			continue
 		}
-		v := c.blocks[block]
+		if v := c.blocks[block]; v != shown {
+			shown, m = v, c.marker(block)
+		}
+		v := shown
 		line.fill(0, min(padding, line.w), blank)
 		if c.HasFocus() && block == c.focus && row >= v.gap {
 			line.say(0, "▎", themes.Focus)
 		}
-		v.paint(line.cols(padding, padding+c.size.w), row, now)
+		v.paint(line.cols(padding, padding+c.size.w), row, now, m)
 		line.fill(padding+c.size.w, line.w, blank)
 		c.visible.last = block
 		row++
@@ -244,6 +284,32 @@ func (c *Conversation) Copy() {
 	if c.OnCopy != nil && c.focus < len(c.blocks) {
 		c.OnCopy(c.blocks[c.focus].copyText())
 	}
+}
+
+// CopyCode gives a code block of the focused block to OnCopy: the first that does not end
+// above the screen. Of a call that is the command.
+func (c *Conversation) CopyCode() {
+	if c.OnCopy != nil && c.focus < len(c.blocks) {
+		c.OnCopy(c.code(c.blocks[c.focus]))
+	}
+}
+
+func (c *Conversation) code(v *blockView) string {
+	if v.block.Call != nil {
+		return v.block.Call.Action.Command
+	}
+	blocks := markup.CodeBlocks(v.block.Text)
+	if len(blocks) == 0 || c.size.h == 0 {
+		return strings.Join(blocks, "\n")
+	}
+	first, _ := c.rowsOf(c.focus)
+	end := 0
+	for _, code := range blocks[:len(blocks)-1] {
+		if end = v.endOf(code, end); first+v.rowOf(0, end, 0, c.size.w)-v.gap >= 0 {
+			return code
+		}
+	}
+	return blocks[len(blocks)-1]
 }
 
 // Fold folds or unfolds the focused block.

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"strings"
+
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
@@ -198,11 +200,21 @@ func (c *Conversation) Jump(by int) {
 	}
 }
 
-// InputHandler scrolls, folds and copies.
+// InputHandler scrolls, folds, copies and finds.
 func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		if c.find.typing {
+			c.findKey(ev)
+			return
+		}
 		a, _ := c.keys.Lookup(c.Scope(), ev)
 		switch a {
+		case keymap.Find:
+			c.openFind()
+		case keymap.FindNext:
+			c.FindNext(1)
+		case keymap.FindPrevious:
+			c.FindNext(-1)
 		case keymap.ScrollUp:
 			c.Up()
 		case keymap.ScrollDown:
@@ -215,8 +227,19 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 			c.Fold()
 		case keymap.CopyBlock:
 			c.Copy()
+		case keymap.CopyCode:
+			c.CopyCode()
 		default:
 			page(c, a)
+		}
+	})
+}
+
+// PasteHandler adds to the text of a search.
+func (c *Conversation) PasteHandler() func(string, func(tview.Primitive)) {
+	return c.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
+		if c.find.typing {
+			c.findText(c.find.text + strings.Join(strings.Fields(text), " "))
 		}
 	})
 }

@@ -529,3 +529,24 @@ func styleAt(t *testing.T, p tview.Primitive, r rune) tcell.Style {
 	t.Fatalf("%c is not on the screen", r)
 	return tcell.StyleDefault
 }
+
+// Of several code blocks the one in view is copied.
+func TestCopyCode(t *testing.T) { // UX "Conversation"
+	filler := strings.Repeat("text\n\n", 20)
+	s := (&session{}).apply(say("```go\nfirst()\n```\n" + filler + "```go\nif second {\n\tfirst()\n}\n```\n" + filler + "```go\nthird()\n```\n"))
+	c := conversationOf(t, s, 60, 14)
+	var got []string
+	c.OnCopy = func(text string) { got = append(got, text) }
+	press(t, c, "scroll-top", "copy-code")
+	for range 3 {
+		press(t, c, "page-down", "page-down")
+		viewtest.Text(t, c, 60, 14)
+		press(t, c, "copy-code")
+	}
+	press(t, c, "scroll-bottom")
+	viewtest.Text(t, c, 60, 14)
+	press(t, c, "copy-code")
+	if want := "first()|if second {\n\tfirst()\n}|if second {\n\tfirst()\n}|third()|third()"; strings.Join(got, "|") != want {
+		t.Errorf("copied %q, want %q", strings.Join(got, "|"), want)
+	}
+}

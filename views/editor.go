@@ -105,6 +105,12 @@ func (e *Editor) Insert(text string) {
 	e.change(e.cur, e.cur, normal(text))
 }
 
+// complete puts text in place of what is between a place before the cursor and it.
+func (e *Editor) complete(from place, text string) {
+	e.before, e.last = e.last, nothing
+	e.change(from, e.cur, normal(text))
+}
+
 // Paste inserts text as one step. More than 10 lines become a chip, which Text expands.
 func (e *Editor) Paste(text string) {
 	e.before, e.last = e.last, nothing

@@ -30,7 +30,7 @@ func (f *Footer) SetScope(s keymap.Scope) { f.scope = s }
 func (f *Footer) Update(s *state.State, _ state.Changed) { f.queued = len(s.Queued) }
 
 // typed are signs that are typed rather than bound, so the key map does not know them.
-var typed = map[keymap.Scope][][2]string{keymap.Prompt: {{"/", "commands"}}}
+var typed = map[keymap.Scope][][2]string{keymap.Prompt: {{"/", "commands"}, {"@", "files"}}}
 
 // Draw draws as many keys as fit.
 func (f *Footer) Draw(screen tcell.Screen) {

@@ -14,7 +14,7 @@ import (
 )
 
 // Prompt is where a person types: a multi-line editor with history, history search and
-// completion of commands. It draws no border. All callbacks are optional and run on the
+// completion of commands and files. It draws no border. All callbacks are optional and run on the
 // UI goroutine.
 type Prompt struct {
 	frame
@@ -23,13 +23,15 @@ type Prompt struct {
 	history history
 	search  *historySearch // nil while nobody searches
 	popup   *CommandPopup
+	file    fileWord
 	top     row // the first row that shows
 
-	OnSubmit   func(text string) // the prompt is empty again when this is called
-	OnChange   func()            // the text changed; Text is for drafts and not cheap
-	OnEOF      func()            // end of input on an empty prompt
-	OnUnqueue  func(id int)      // a queued prompt was taken back into the editor
-	OnContinue func()            // Enter on an empty prompt after an interruption
+	OnSubmit   func(text string)  // the prompt is empty again when this is called
+	OnChange   func()             // the text changed; Text is for drafts and not cheap
+	OnEOF      func()             // end of input on an empty prompt
+	OnUnqueue  func(id int)       // a queued prompt was taken back into the editor
+	OnContinue func()             // Enter on an empty prompt after an interruption
+	OnFiles    func(query string) // what is typed after an @ changed; must not wait, see SetFiles
 }
 
 // promptState is what the prompt needs of the state.
@@ -147,11 +149,13 @@ func (p *Prompt) edit(f func()) {
 	f()
 	if p.editor.gen != before {
 		p.changed()
+	} else if p.file.on { // the cursor may have left it
+		p.offer()
 	}
 }
 
 func (p *Prompt) changed() {
-	p.popup.match(p.commandPrefix())
+	p.offer()
 	if p.OnChange != nil {
 		p.OnChange()
 	}
@@ -229,6 +233,10 @@ func (p *Prompt) popupAction(a keymap.Action) {
 	case keymap.PopupClose:
 		p.popup.dismiss()
 	case keymap.PopupRun:
+		if p.file.on {
+			p.takeFile()
+			return
+		}
 		typed := p.commandPrefix()
 		if strings.EqualFold(typed, p.popup.selected()) || typed == "/" && !p.popup.moved {
 			p.edit(p.send)
@@ -236,6 +244,10 @@ func (p *Prompt) popupAction(a keymap.Action) {
 		}
 		fallthrough
 	case keymap.PopupAccept:
+		if p.file.on {
+			p.takeFile()
+			return
+		}
 		p.edit(func() { p.editor.Replace([]byte(p.popup.selected() + " ")) })
 	}
 }
@@ -338,7 +350,7 @@ func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(
 		setFocus(p)
 		if p.search == nil {
 			left, top, w, _ := p.GetRect()
-			p.editor.click(p.editor.rowsOn(p.top, y-top), x-left-spansWidth(p.prefix(w)))
+			p.edit(func() { p.editor.click(p.editor.rowsOn(p.top, y-top), x-left-spansWidth(p.prefix(w))) })
 		}
 		return true, nil
 	})

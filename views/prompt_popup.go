@@ -14,8 +14,8 @@ type CommandHelp struct{ Name, Help string }
 
 const popupRows = 6
 
-// CommandPopup lists the commands that begin with what is typed (I06). It belongs to a
-// prompt, which gives it its keys; whoever draws the screen draws it last, above the
+// CommandPopup lists the commands that begin with what is typed (I06), or the files that
+// fit what is typed after an @. It belongs to a prompt, which gives it its keys; whoever draws the screen draws it last, above the
 // prompt, while it is open.
 type CommandPopup struct {
 	frame
@@ -71,6 +71,14 @@ func (c *CommandPopup) match(typed string) {
 		}
 	}
 	c.at = min(c.at, max(0, len(c.matches)-1))
+}
+
+// offer offers paths after an @, best first.
+func (c *CommandPopup) offer(paths []string) {
+	c.matches, c.at, c.moved = nil, 0, false
+	for _, path := range paths {
+		c.matches = append(c.matches, CommandHelp{Name: "@" + path})
+	}
 }
 
 // known returns the length of the command at the start of text, 0 if it is none.

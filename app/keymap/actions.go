@@ -62,7 +62,15 @@ const (
 	PromptPrevious Action = "prompt-previous"
 	PromptNext     Action = "prompt-next"
 	CopyBlock      Action = "copy-block"
+	CopyCode       Action = "copy-code"
 	Zoom           Action = "zoom"
+
+	Find         Action = "find"
+	FindNext     Action = "find-next"
+	FindPrevious Action = "find-previous"
+	FindAccept   Action = "find-accept"
+	FindErase    Action = "find-erase"
+	FindClose    Action = "find-close"
 
 	PaneNext     Action = "pane-next"
 	PanePrevious Action = "pane-previous"
@@ -128,8 +136,8 @@ var table = []row{
 
 	{PopupUp, in(Popup), "", "Up in the list", keys("Up", "Ctrl+P")},
 	{PopupDown, in(Popup), "", "Down in the list", keys("Down", "Ctrl+N")},
-	{PopupAccept, in(Popup), "complete", "Complete the command", keys("Tab")},
-	{PopupRun, in(Popup), "take", "Complete the command, or send it when it is complete", keys("Enter")},
+	{PopupAccept, in(Popup), "complete", "Complete the command or the path", keys("Tab")},
+	{PopupRun, in(Popup), "take", "Complete the command or the path; send a command that is complete", keys("Enter")},
 	{PopupClose, in(Popup), "close", "Close the list", keys("Esc")},
 
 	{SearchOlder, in(Search), "older", "The next older match", keys("Ctrl+R", "Up", "Ctrl+P")},
@@ -149,7 +157,15 @@ var table = []row{
 	{PromptPrevious, in(Conversation), "", "To the prompt before", keys("[")},
 	{PromptNext, in(Conversation), "", "To the next prompt", keys("]")},
 	{CopyBlock, in(Conversation), "copy", "Copy the block", keys("y")},
+	{CopyCode, in(Conversation), "code", "Copy the code in the block, of several the one in view", keys("c")},
+	{Find, in(Conversation), "find", "Find text in the conversation; capitals count if there are any", keys("/")},
+	{FindNext, in(Conversation), "", "To the next match", keys("n")},
+	{FindPrevious, in(Conversation), "", "To the match before", keys("N")},
 	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
+
+	{FindAccept, in(Finding), "go there", "To the match; the search stays until Esc", keys("Enter")},
+	{FindErase, in(Finding), "", "Delete the last character of the search", keys("Backspace")},
+	{FindClose, in(Finding), "close", "Close the search, back to where it began", keys("Esc", "Ctrl+G")},
 
 	{PaneNext, in(Panes), "next", "The next terminal pane", keys("Right", "l")},
 	{PanePrevious, in(Panes), "previous", "The terminal pane before", keys("Left", "h")},
@@ -172,7 +188,7 @@ var table = []row{
 	{PreviousPane, in(Global), "", "To the pane before", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
-	{Back, in(Global, Approval, Help), "", "Back out one level: list, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
+	{Back, in(Global, Approval, Help), "", "Back out one level: list, search, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
 	{Interrupt, in(Global), "", "Cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},

@@ -18,14 +18,15 @@ import (
 // Scope is a place where keys apply: the focused pane, or what lies over it.
 type Scope string
 
-// The scopes. Popup and Search lie over the prompt and Reason over the approval: while
-// they show, they are asked before what is below them.
+// The scopes. Popup and Search lie over the prompt, Finding over the conversation and
+// Reason over the approval: while they show, they are asked before what is below them.
 const (
 	Global       Scope = "global"
 	Prompt       Scope = "prompt"
-	Popup        Scope = "popup"  // command completion
+	Popup        Scope = "popup"  // completion of commands and files
 	Search       Scope = "search" // of the prompt's history
 	Conversation Scope = "conversation"
+	Finding      Scope = "finding" // typing what to find in the conversation
 	Output       Scope = "output"
 	Panes        Scope = "panes"
 	Tasks        Scope = "tasks"
@@ -41,9 +42,10 @@ var scopes = []struct {
 }{
 	{Global, "Everywhere"},
 	{Prompt, "Prompt"},
-	{Popup, "Prompt: while commands are offered"},
+	{Popup, "Prompt: while commands or files are offered"},
 	{Search, "Prompt: while searching the history"},
 	{Conversation, "Conversation"},
+	{Finding, "Conversation: while typing what to find"},
 	{Output, "Output"},
 	{Panes, "Panes"},
 	{Tasks, "Tasks"},
@@ -73,11 +75,11 @@ func (s Scope) Title() string {
 
 // shadows says that a scope may take keys that mean something else globally, because
 // it is asked first and goes away at once.
-func (s Scope) shadows() bool { return s == Popup || s == Search || s == Reason }
+func (s Scope) shadows() bool { return s == Popup || s == Search || s == Finding || s == Reason }
 
 // types says that plain characters are text in a scope and so cannot be bound.
 func (s Scope) types() bool {
-	return s == Global || s == Prompt || s == Popup || s == Search || s == Reason
+	return s == Global || s == Prompt || s == Popup || s == Search || s == Finding || s == Reason
 }
 
 // Action is something that a key can do. Its text is its id in the configuration.

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+)
+
+func TestRank(t *testing.T) { // UX "Prompt"
+	paths := strings.Fields(".env .github/ci.yml README.md app/ui.go app/ui_test.go docs/guide.md checkout/tax.go checkout/tax_test.go cmd/taxi/main.go views/markup/text.go Makefile")
+	for query, want := range map[string]string{
+		"":        "Makefile README.md app/ui.go docs/guide.md app/ui_test.go checkout/tax.go checkout/tax_test.go cmd/taxi/main.go",
+		"tax":     "checkout/tax.go checkout/tax_test.go cmd/taxi/main.go",
+		"cotax":   "checkout/tax.go checkout/tax_test.go",
+		"taxtest": "checkout/tax_test.go",
+		"ui":      "app/ui.go app/ui_test.go docs/guide.md",
+		"make":    "Makefile views/markup/text.go",
+		"README":  "README.md",
+		"TAX":     "",
+		"app/":    "app/ui.go app/ui_test.go",
+		".":       ".env .github/ci.yml",
+		".git":    ".github/ci.yml",
+		"env":     "",
+		"zzz":     "",
+	} {
+		got := strings.Join(rank(paths, query), " ")
+		if query == "." { // names with an extension fit as well
+			got = got[:min(len(got), len(want))]
+		}
+		if got != want {
+			t.Errorf("rank(%q) = %s, want %s", query, got, want)
+		}
+	}
+}
+
+func TestFileIndex(t *testing.T) {
+	root := t.TempDir()
+	put := func(names ...string) {
+		for _, n := range names {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(root, n)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(root, n), []byte("*.log\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put(".gitignore", "a.go", "b.log", "node_modules/m/a.go", ".buddyx/a.go", ".git/a.go", "sub/a.go")
+	now := time.Unix(1000, 0)
+	x := &fileIndex{root: root, now: func() time.Time { return now }}
+	find := func() string {
+		paths, ok := x.request("")()
+		if !ok {
+			t.Error("the only request was dropped")
+		}
+		return strings.Join(paths, " ")
+	}
+	if got := find(); got != "a.go sub/a.go" {
+		t.Errorf("found %s", got)
+	}
+	put("c.go")
+	if got := find(); got != "a.go sub/a.go" {
+		t.Errorf("the list was read again at once: %s", got)
+	}
+	now = now.Add(filesFresh + 1)
+	if got := find(); got != "a.go c.go sub/a.go" {
+		t.Errorf("after a while: %s", got)
+	}
+	old := x.request("a")
+	x.request("ab")
+	if _, ok := old(); ok {
+		t.Error("a request was answered after a later one")
+	}
+	now = now.Add(time.Hour)
+	x.now = func() time.Time { now = now.Add(150 * time.Millisecond); return now }
+	if got := find(); strings.Count(got, "go") > 1 {
+		t.Errorf("the time does not limit the walk: %s", got)
+	}
+}
+
+func BenchmarkRank50000(b *testing.B) {
+	var paths []string
+	for i := range filesMost {
+		paths = append(paths, fmt.Sprintf("package%d/internal/module%d/file_%d.go", i%50, i%700, i))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		rank(paths, "modfile7")
+	}
+}
+
+func TestFilesFlow(t *testing.T) { // UX "Prompt"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("mail ann@example.org about @tax")
+		x.Want("▸@checkout/tax.go", "@checkout/tax_test.go", "Tab complete")
+		x.Press("Down", "Tab")
+		x.Want("> mail ann@example.org about @checkout/tax_test.go")
+		x.unwanted("@checkout/tax.go")
+		x.Type("and (@read")
+		x.Press("Enter")
+		x.took() // Enter took the path
+		x.Type("?")
+		x.Press("Enter")
+		x.took(event.Submit{Text: "mail ann@example.org about @checkout/tax_test.go and (@README.md ?"})
+		x.Type("@tax")
+		x.Press("Esc")
+		x.unwanted("▸@")
+		x.Type(".")
+		x.unwanted("▸@")
+		x.Want("> @tax.")
+		x.Press("Ctrl+U")
+		x.Type("@t")
+		x.Press("Left", "Left")
+		x.unwanted("▸@")
+		x.Press("Right", "Right")
+		x.unwanted("▸@") // only typing opens the list
+		x.Press("Ctrl+U")
+		x.Paste("@tax")
+		x.unwanted("▸@")
+		x.Press("Backspace")
+		x.unwanted("▸@")
+		x.Type("x @.e")
+		x.Want("▸@.env")
+		x.Press("Ctrl+U")
+		x.unwanted("▸@")
+	})
+}
+
+func testFiles(query string) []string {
+	return rank(slices.Clone(strings.Fields(".env README.md checkout/tax.go checkout/tax_test.go evil\x1b[31m.tax")), query)
+}

@@ -1,0 +1,29 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// LoadBuffer gives text to the tmux in which this program runs, the person's own, as its
+// newest paste buffer and as the clipboard of the terminal around it. $TMUX of this
+// process names the server; without one it fails.
+func LoadBuffer(ctx context.Context, text string) error {
+	if os.Getenv("TMUX") == "" { // it would go to whatever server runs
+		return errors.New("tmux load-buffer: this program does not run in tmux ($TMUX is not set)")
+	}
+	ctx, stop := context.WithTimeout(ctx, startLimit)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "tmux", "load-buffer", "-w", "-")
+	cmd.Stdin = strings.NewReader(text)
+	cmd.WaitDelay = time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("tmux load-buffer of %d bytes: %w: %s", len(text), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package views
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// pattern is a text to look for, as it is written or, if it has no capital, in any case.
+// The zero pattern finds nothing.
+type pattern struct {
+	text  string
+	fold  []rune    // the text folded; nil when capitals count
+	first [256]bool // with fold: bytes that a match may begin with
+}
+
+func newPattern(text string) pattern {
+	p := pattern{text: text}
+	if text == "" || text != strings.ToLower(text) {
+		return p
+	}
+	for _, r := range text {
+		p.fold = append(p.fold, foldRune(r))
+	}
+	start, _ := utf8.DecodeRuneInString(text)
+	for r := start; ; {
+		p.first[string(r)[0]] = true
+		if r = unicode.SimpleFold(r); r == start {
+			return p
+		}
+	}
+}
+
+// foldRune returns one rune for all that differ in case only.
+func foldRune(r rune) rune {
+	least := r
+	if r >= utf8.RuneSelf {
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+	}
+	if 'A' <= least && least <= 'Z' {
+		least += 'a' - 'A'
+	}
+	return least
+}
+
+// longest is the most bytes that a match can have.
+func (p *pattern) longest() int { return max(len(p.text), len(p.fold)*utf8.UTFMax) }
+
+// next returns the first match in b at or after an offset; from is -1 if there is none.
+func (p *pattern) next(b []byte, at int) (from, to int) {
+	switch {
+	case p.text == "" || at >= len(b):
+		return -1, -1
+	case p.fold == nil:
+		i := bytes.Index(b[at:], []byte(p.text))
+		if i < 0 {
+			return -1, -1
+		}
+		return at + i, at + i + len(p.text)
+	}
+	for ; at < len(b); at++ {
+		if !p.first[b[at]] {
+			continue
+		}
+		if n := p.prefix(b[at:]); n > 0 {
+			return at, at + n
+		}
+	}
+	return -1, -1
+}
+
+// prefix returns how many bytes of b the folded text takes at its beginning, 0 for none.
+func (p *pattern) prefix(b []byte) int {
+	n := 0
+	for _, want := range p.fold {
+		if n == len(b) {
+			return 0
+		}
+		r, size := rune(b[n]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(b[n:])
+		}
+		if foldRune(r) != want {
+			return 0
+		}
+		n += size
+	}
+	return n
+}
