@@ -179,6 +179,18 @@ func TestFirstEventAtOnce(t *testing.T) {
 }
 
 // A7: a burst of keys is drawn a few times, a single key at once.
+func TestLetterAfterEscape(t *testing.T) { // a lone Esc does not make Alt+N of a later N
+	bubble(t, 0, func(t *testing.T, ui *apptest.UI, y *toy) {
+		ui.Press("Esc")
+		time.Sleep(time.Second)
+		ui.Type("N^_X]\\")
+		ui.Settle()
+		if y.prompt != "N^_X]\\" {
+			t.Errorf("prompt %q", y.prompt)
+		}
+	})
+}
+
 func TestKeyPace(t *testing.T) {
 	bubble(t, 0, func(t *testing.T, ui *apptest.UI, y *toy) {
 		time.Sleep(time.Second)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -25,6 +26,10 @@ type Paste struct {
 	// Dropped is how many bytes did not fit into [MaxPaste] and are lost.
 	Dropped int
 }
+
+// escapeLimit is longer than tcell waits for what follows an ESC before it reports the
+// key.
+const escapeLimit = 100 * time.Millisecond
 
 type inputState uint8
 
@@ -50,6 +55,7 @@ type input struct {
 	text    []byte // of the paste or answer being read
 	matched int    // bytes of pasteEnd
 	dropped int
+	escaped time.Time // when ESC came, while the state is inEscape
 
 	// awaited counts the questions that the terminal has not answered. Only then is
 	// ESC ] the begin of an answer, else it is Alt+].
@@ -81,6 +87,10 @@ func (in *input) step(b byte) {
 	case inText:
 		in.pass(b)
 	case inEscape:
+		if time.Since(in.escaped) > escapeLimit {
+			in.pass(b) // ESC was a key of its own, and tcell knows
+			return
+		}
 		in.escape(b)
 	case inSequence:
 		in.sequence(b)
@@ -94,7 +104,7 @@ func (in *input) pass(b byte) {
 	in.out = append(in.out, b)
 	in.state = inText
 	if b == esc {
-		in.state = inEscape
+		in.state, in.escaped = inEscape, time.Now()
 	}
 }
 
