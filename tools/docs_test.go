@@ -1,0 +1,46 @@
+package tools
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"buddy/agent/model"
+)
+
+var update = flag.Bool("update", false, "write docs/tools.md")
+
+// TestDocs keeps docs/tools.md as the tools describe themselves.
+func TestDocs(t *testing.T) {
+	ws, err := NewWorkspace(t.TempDir(), func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var defs []model.ToolDef
+	for _, tool := range append([]Tool{NewRunShell(nil, nil, "local", nil)}, Files(ws)...) {
+		defs = append(defs, tool.Definition())
+	}
+	const file = "../docs/tools.md"
+	got := reference(defs)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || got != string(want) {
+		t.Errorf("%s is not what the tools say (%v); run: go test ./tools -run Docs -update", file, err)
+	}
+}
+
+func reference(defs []model.ToolDef) string {
+	var b strings.Builder
+	b.WriteString("# Tools\n\nWhat a model can do, in the words that it reads. What needs your yes is in [safety.md](safety.md).\n\n" +
+		"This page is generated: `go test ./tools -run Docs -update`.\n")
+	for _, d := range defs {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", d.Name, d.Description)
+	}
+	return b.String()
+}
