@@ -10,7 +10,7 @@ import (
 
 const (
 	// restAfter is how long nothing happens before memory goes back to the system.
-	restAfter = 3 * time.Second
+	restAfter = 2 * time.Second
 
 	// restSpare is how much memory may be taken while resting before Go collects
 	// garbage all the same.
