@@ -171,6 +171,8 @@ func (v *vt) csi(params string, final byte) {
 	case 'H':
 		row, col, _ := strings.Cut(params, ";")
 		v.y, v.x = number(row, v.rows)-1, number(col, v.cols)-1
+	case 'C':
+		v.x = min(v.x+number(params, v.cols), v.cols-1)
 	case 'J':
 		for i := range v.cells {
 			v.cells[i] = vtCell{text: " ", style: vtStyle{bg: v.style.bg}}

@@ -249,7 +249,15 @@ func (o *output) move() {
 	if !o.want.known {
 		return
 	}
-	if o.at != o.want {
+	switch {
+	case o.at == o.want:
+	case o.at.known && o.at.y == o.want.y && o.at.x < o.want.x: // to the right: half the bytes
+		o.body = append(o.body, '\x1b', '[')
+		if n := o.want.x - o.at.x; n > 1 {
+			o.body = appendInt(o.body, n)
+		}
+		o.body = append(o.body, 'C')
+	default:
 		o.body = append(o.body, '\x1b', '[')
 		o.body = appendInt(o.body, o.want.y+1)
 		o.body = append(o.body, ';')
