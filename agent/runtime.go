@@ -230,7 +230,7 @@ func (r *Runtime) submit(text string) {
 		return
 	}
 	if err := r.stream.readOnly(); err != nil {
-		r.reject("the prompt was not taken, because nothing can be recorded: %v", err)
+		r.reject("the prompt was not taken: %v", err)
 		return
 	}
 	r.mu.Lock()

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -42,12 +41,12 @@ func (s *stream) emit(task, turn int, p event.Event) error {
 	env := event.Envelope{Seq: s.seq, Time: s.now().UnixMilli(), Session: s.session, Task: task, Turn: turn, Payload: p}
 	if p.Durable() && s.journal != nil && s.broken == nil {
 		if err := s.journal.Append(env); err != nil {
-			s.broken = fmt.Errorf("session %s: %w", s.session, err)
+			s.broken = err
 			s.fan(env)
 			s.seq++
 			env = event.Envelope{Seq: s.seq, Time: env.Time, Session: s.session, Payload: event.Error{
 				Text: s.broken.Error(), Code: "journal_broken",
-				NextStep: "free some space or check the folder, then start buddy again; tools that change things do not run until then",
+				NextStep: "you can look at the session; nothing new is asked or run until the file can be written, in a new start of buddy",
 			}}
 		}
 	}
