@@ -156,7 +156,8 @@ func TestThinkingGoesBack(t *testing.T) {
 	}
 	next := model.Request{Messages: []model.Message{
 		question.Messages[0], back,
-		{Role: model.Tool, ToolCallID: "c1", Content: "one"}, {Role: model.Tool, ToolCallID: "c2", Content: "Tool error: invalid arguments"},
+		{Role: model.Tool, ToolCallID: "c1", Content: "one"},
+		{Role: model.Tool, ToolCallID: "c2", Content: "Tool error: invalid arguments"},
 	}}
 	for _, name := range []string{"test-1", "other"} {
 		if r := collect(t.Context(), newModel(t, anthropic.Config{BaseURL: srv.URL, Model: name}), next); r.err != nil {
@@ -191,7 +192,9 @@ func TestThinkingGoesBack(t *testing.T) {
 // content returns the blocks of one message of a request.
 func content(t *testing.T, body []byte, i int) []map[string]any {
 	t.Helper()
-	var b struct{ Messages []struct{ Content []map[string]any } }
+	var b struct {
+		Messages []struct{ Content []map[string]any }
+	}
 	if err := json.Unmarshal(body, &b); err != nil || len(b.Messages) <= i {
 		t.Fatalf("%v in %s", err, body)
 	}

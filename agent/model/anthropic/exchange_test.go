@@ -37,8 +37,10 @@ func (clock) Run(_ context.Context, c tools.Call) tools.Result {
 func TestExchange(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(
 		modeltest.Answer{
-			modeltest.Reasoning{Text: "What time is it?"}, modeltest.Text("I look."),
-			modeltest.Call{ID: "c1", Name: "clock", Arguments: "{}"}, modeltest.Call{ID: "c2", Name: "nothing", Arguments: "{"},
+			modeltest.Reasoning{Text: "What time is it?"},
+			modeltest.Text("I look."),
+			modeltest.Call{ID: "c1", Name: "clock", Arguments: "{}"},
+			modeltest.Call{ID: "c2", Name: "nothing", Arguments: "{"},
 			modeltest.Usage{Prompt: 100, Completion: 20, Cached: 60},
 		},
 		modeltest.Answer{modeltest.ErrorObject(`{"type":"overloaded_error","message":"Overloaded"}`)},

@@ -75,7 +75,8 @@ func TestFaults(t *testing.T) {
 		{"block never began", modeltest.Answer{modeltest.Event(`{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta"}}`)}, model.FormatError, 0, true, "", []string{"a content block that never began"}},
 		{"no stop reason", modeltest.Answer{modeltest.Event(`{"type":"message_delta","delta":7}`)}, model.FormatError, 0, true, "", []string{"not a stop reason"}},
 		{"call goes on", modeltest.Answer{
-			modeltest.Call{ID: "c", Name: "x", Arguments: "{}"}, modeltest.Event(`{"type":"content_block_stop","index":0}`),
+			modeltest.Call{ID: "c", Name: "x", Arguments: "{}"},
+			modeltest.Event(`{"type":"content_block_stop","index":0}`),
 			modeltest.Event(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"x"}}`),
 		}, model.FormatError, 0, true, "", []string{"a tool call that was complete: x"}},
 		{"plain error", modeltest.Answer{modeltest.Raw(`{"type":"error","error":{"type":"api_error","message":"broken"}}`), modeltest.End{}}, model.ReportedError, 500, true, "", []string{"broken"}},
