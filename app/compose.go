@@ -14,6 +14,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/model/anthropic"
 	"buddy/agent/model/completions"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/retry"
@@ -143,10 +144,19 @@ func connect(profile config.Profile) (model.Model, error) {
 	if err != nil {
 		source = err.Error() // said when the endpoint refuses
 	}
-	m, err := completions.New(completions.Config{
-		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-		Model: profile.Model, Window: profile.ContextLimit,
-	})
+	var m model.Model
+	switch profile.API {
+	case config.Anthropic:
+		m, err = anthropic.New(anthropic.Config{
+			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
+			Model: profile.Model, Window: profile.ContextLimit, MaxTokens: profile.MaxTokens,
+		})
+	default:
+		m, err = completions.New(completions.Config{
+			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
+			Model: profile.Model, Window: profile.ContextLimit,
+		})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -67,6 +67,7 @@ type API string
 // The wire formats that this version speaks.
 const (
 	Completions API = "completions" // OpenAI Chat Completions
+	Anthropic   API = "anthropic"   // Anthropic Messages
 )
 
 // Profile is one section [models.NAME]: an endpoint, a model and where its key is.
@@ -79,6 +80,7 @@ type Profile struct {
 	KeyEnv       string // api_key_env
 	KeyFile      string // api_key_file as an absolute path
 	ContextLimit int    // tokens; 0 means unknown
+	MaxTokens    int    // of one answer; 0 means the adapter's default
 
 	keyPlace string // file:line of the key's source
 }

@@ -405,3 +405,13 @@ func TestWhereTheUsersFileIs(t *testing.T) {
 		}
 	}
 }
+
+// TestAnthropic (H04): the other wire format, with the limit that it needs.
+func TestAnthropic(t *testing.T) {
+	h := newHome(t)
+	write(t, h.user, "[models.c]\napi_base_url = \"http://localhost:1/v1\"\napi = \"anthropic\"\nmax_tokens = 32000\n")
+	cfg, _, _ := load(t, Options{})
+	if p := cfg.Active; p == nil || p.API != Anthropic || p.MaxTokens != 32000 {
+		t.Errorf("active = %+v", cfg.Active)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -83,8 +84,9 @@ var sections = []section{
 				check: func(v string, _ *file) (string, error) { return cleanURL(v) },
 			},
 			{
-				name: "api", short: "`completions`",
-				doc:   "The wire format: `completions` is OpenAI Chat Completions, which most servers speak.",
+				name: "api", short: "`completions` or `anthropic`",
+				doc: "The wire format: `completions` is OpenAI Chat Completions, which most servers speak; `anthropic` is " +
+					"Anthropic Messages, at `https://api.anthropic.com/v1` and alike.",
 				at:    func(_ *Config, p *Profile) any { return (*string)(&p.API) },
 				check: checkAPI,
 			},
@@ -115,6 +117,11 @@ var sections = []section{
 				name: "context_limit", short: "tokens, 0 or more",
 				doc: "How many tokens the model can take in; 0 means unknown.",
 				at:  func(_ *Config, p *Profile) any { return &p.ContextLimit },
+			},
+			{
+				name: "max_tokens", short: "tokens, 0 or more",
+				doc: "How many tokens one answer may have; 0 means 8192. Only `anthropic` needs such a limit.",
+				at:  func(_ *Config, p *Profile) any { return &p.MaxTokens },
 			},
 		},
 	},
@@ -193,13 +200,14 @@ func local(baseURL string) bool {
 }
 
 func checkAPI(v string, _ *file) (string, error) {
-	switch API(v) {
-	case Completions:
+	known := []string{string(Completions), string(Anthropic)}
+	switch {
+	case slices.Contains(known, v):
 		return v, nil
-	case "responses", "anthropic":
-		return "", fmt.Errorf("%q is not supported yet (have: %s)", v, Completions)
+	case v == "responses":
+		return "", fmt.Errorf("%q is not supported yet (have: %s)", v, strings.Join(known, ", "))
 	}
-	return "", fmt.Errorf("unknown API %q %s", v, list([]string{string(Completions)}, v))
+	return "", fmt.Errorf("unknown API %q %s", v, list(known, v))
 }
 
 // checkID accepts what can be shown on one line and sent in a request: names of profiles

@@ -1,6 +1,6 @@
 // Package modeltest is a model server for tests: it plays a script in the wire format
-// of Chat Completions, with every fault that real servers have, and refuses what a real
-// server would refuse.
+// of Chat Completions or of Anthropic's Messages, with every fault that real servers
+// have, and refuses what a real server would refuse.
 //
 //	srv := modeltest.Start(t, modeltest.Steps(
 //		modeltest.Answer{modeltest.Call{ID: "c1", Name: "time", Arguments: "{}"}},
@@ -177,9 +177,22 @@ func (s *Server) Requests() []Request {
 // maxBody bounds a request.
 const maxBody = 64 << 20
 
-// ServeHTTP answers POST …/chat/completions.
+// protocol is how requests are read and answers are written.
+type protocol struct {
+	read func(http.Header, []byte) Request
+	play func(http.ResponseWriter, *http.Request, Request, Answer)
+}
+
+// protocols are what the server speaks, by the last part of the path.
+var protocols = map[string]protocol{
+	"/completions": {read, play},
+	"/messages":    {readMessages, playMessages},
+}
+
+// ServeHTTP answers POST …/chat/completions and …/messages.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/chat/completions") {
+	speaks, ok := protocols[r.URL.Path[max(strings.LastIndexByte(r.URL.Path, '/'), 0):]]
+	if r.Method != http.MethodPost || !ok {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("no such route: %s %s", r.Method, r.URL.Path))
 		return
 	}
@@ -188,7 +201,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	req := read(r.Header, body)
+	req := speaks.read(r.Header, body)
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
 	s.mu.Unlock()
@@ -196,7 +209,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, req.Refused.Error())
 		return
 	}
-	play(w, r, req, s.script(req))
+	speaks.play(w, r, req, s.script(req))
 }
 
 func refuse(w http.ResponseWriter, code int, why string) {

@@ -75,7 +75,7 @@ func fromObject(raw json.RawMessage) error {
 // permanent and busy are words of error types and codes that tell whether sending the
 // same again can help.
 var (
-	permanent = []string{"invalid", "not_found", "authentication", "permission", "context_length", "quota", "content_filter", "unsupported"}
+	permanent = []string{"invalid", "not_found", "authentication", "permission", "context_length", "quota", "content_filter", "unsupported", "too_large", "billing"}
 	busy      = []string{"rate_limit", "too_many", "resource_exhausted"}
 )
 
@@ -92,6 +92,9 @@ func statusOf(words ...string) int {
 		if strings.Contains(all, w) {
 			return 429
 		}
+	}
+	if strings.Contains(all, "overloaded") {
+		return 529
 	}
 	for _, w := range permanent {
 		if strings.Contains(all, w) {

@@ -87,22 +87,45 @@ func (r *Reader) Finished() bool { return r.finished }
 // Read gives canonical text. Every error but io.EOF and those of the body is a
 // [model.Error] without an Endpoint.
 func (r *Reader) Read(p []byte) (int, error) {
-	for r.at == len(r.out) {
-		if r.err != nil {
-			return 0, r.err
-		}
-		if len(p) == 0 {
-			return 0, nil
-		}
-		r.out, r.at = r.out[:0], 0
-		r.fill()
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if err := r.more(); err != nil {
+		return 0, err
 	}
 	n := copy(p, r.out[r.at:])
 	r.at += n
 	return n, nil
 }
 
-// Close ends the answer. After [DONE] it first reads the little that may follow, for at
+// Next gives the next event, without the "data: " before it. The bytes are good until
+// the next call. It and Read take from the same stream; use one of them.
+func (r *Reader) Next() ([]byte, error) {
+	if err := r.more(); err != nil {
+		return nil, err
+	}
+	line := r.out[r.at:]
+	n := bytes.IndexByte(line, '\n') // there is one: emit writes whole lines
+	r.at += n + 1
+	return line[len(prefix):n], nil
+}
+
+// more waits until there is something to hand out.
+func (r *Reader) more() error {
+	for r.at == len(r.out) {
+		if r.err != nil {
+			return r.err
+		}
+		r.out, r.at = r.out[:0], 0
+		r.fill()
+	}
+	return nil
+}
+
+// Finish says that the answer is whole by a sign of its protocol that is not [DONE].
+func (r *Reader) Finish() { r.finished = true }
+
+// Close ends the answer. When that is whole it first reads the little that may follow, for at
 // most 100 ms, since a connection that was read to its end is used again.
 func (r *Reader) Close() error {
 	if r.finished {

@@ -223,3 +223,17 @@ func (c *chunked) Read(p []byte) (int, error) {
 	c.rest = c.rest[n:]
 	return n, nil
 }
+
+// TestNext gives the events that Read gives, one by one, until the end.
+func TestNext(t *testing.T) {
+	r := sse.NewReader(io.NopCloser(strings.NewReader("event: a\ndata: {\"a\":\ndata: 1}\n\n: b\n\ndata: {}\r\rdata: [DONE]\n\n")), "")
+	for _, want := range []string{`{"a": 1}`, `{}`, `[DONE]`} {
+		got, err := r.Next()
+		if err != nil || string(got) != want {
+			t.Fatalf("Next = %q, %v, want %q", got, err, want)
+		}
+	}
+	if _, err := r.Next(); !errors.Is(err, io.EOF) || !r.Finished() {
+		t.Errorf("at the end: %v", err)
+	}
+}

@@ -1,0 +1,314 @@
+package anthropic
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// answer collects the events of one answer and emits deltas.
+type answer struct {
+	model  string
+	emit   func(model.Delta) error
+	text   strings.Builder
+	blocks map[int]*block // by the server's index
+	calls  []*block
+	kept   []*block
+	usage  usage
+	finish string
+	begun  bool   // some event was part of a message
+	over   bool   // message_stop came
+	odd    string // the beginning of the first event that is of no known kind
+}
+
+// block is a content block while its pieces arrive.
+type block struct {
+	kind string
+
+	// a tool call
+	id, name string
+	args     []byte
+	ready    bool // CallReady was emitted
+
+	// a block that is kept as it is
+	place
+	members map[string]json.RawMessage
+	grown   map[string]*strings.Builder // texts that came in pieces
+}
+
+// event is any event, and a plain answer.
+type event struct {
+	Type    string          `json:"type"`
+	Index   int             `json:"index"`
+	Delta   json.RawMessage `json:"delta"`
+	Block   json.RawMessage `json:"content_block"`
+	Message json.RawMessage `json:"message"`
+	Usage   json.RawMessage `json:"usage"`
+	message
+}
+
+// message is a whole answer, or its head.
+type message struct {
+	Content []json.RawMessage `json:"content"`
+	Stop    string            `json:"stop_reason"`
+}
+
+// delta is a piece of a block, or how the message ended.
+type delta struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	Thinking string `json:"thinking"`
+	JSON     string `json:"partial_json"`
+	Stop     string `json:"stop_reason"`
+}
+
+func bad(what string, event []byte, err error) error {
+	return &model.Error{Kind: model.FormatError, What: what, Body: model.Excerpt(event), Err: err}
+}
+
+// take adds one event.
+func (a *answer) take(raw []byte) error {
+	if string(raw) == "[DONE]" {
+		return nil // from servers that come from Chat Completions
+	}
+	var e event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return bad("the answer has an event that is not one of Messages", raw, err)
+	}
+	if e.Type != "ping" && e.Type != "" {
+		a.begun = true
+	}
+	a.usage.add(e.Usage)
+	switch e.Type {
+	case "message_start":
+		var head struct{ Usage json.RawMessage }
+		if json.Unmarshal(e.Message, &head) == nil {
+			a.usage.add(head.Usage)
+		}
+	case "content_block_start":
+		return a.start(e.Index, e.Block)
+	case "content_block_delta":
+		return a.piece(e.Index, e.Delta)
+	case "content_block_stop":
+		return a.stop(e.Index)
+	case "message_delta":
+		var d delta
+		if err := json.Unmarshal(e.Delta, &d); err != nil {
+			return bad("the answer ends with something that is not a stop reason", raw, err)
+		}
+		a.ended(d.Stop)
+	case "message_stop":
+		a.over = true
+	case "message":
+		return a.whole(e.message)
+	case "": // no event of this protocol
+		if a.odd == "" {
+			a.odd = model.Excerpt(raw)
+		}
+	}
+	return nil // kinds that we do not know mean nothing to us
+}
+
+// whole takes an answer that is not a stream.
+func (a *answer) whole(m message) error {
+	for i, raw := range m.Content {
+		if err := a.start(i, raw); err != nil {
+			return err
+		}
+		if err := a.stop(i); err != nil {
+			return err
+		}
+	}
+	a.ended(m.Stop)
+	return nil
+}
+
+// ended translates the stop reason.
+func (a *answer) ended(reason string) {
+	switch reason = strings.ToLower(reason); reason {
+	case "":
+		return
+	case "end_turn", "stop_sequence", "pause_turn":
+		reason = model.FinishStop
+	case "tool_use":
+		reason = model.FinishToolCalls
+	case "max_tokens", "model_context_window_exceeded":
+		reason = model.FinishLength
+	case "refusal":
+		reason = model.FinishContentFilter
+	}
+	a.finish = reason
+}
+
+// start begins a block, which may hold all of its content already.
+func (a *answer) start(index int, raw json.RawMessage) error {
+	var head struct {
+		Type, Text, ID, Name, Thinking string
+		Input                          json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &head); err != nil || head.Type == "" {
+		return bad("the answer has a content block that is not one", raw, err)
+	}
+	b := a.open(index, head.Type)
+	switch head.Type {
+	case "text":
+		return a.say(head.Text)
+	case "tool_use":
+		b.name, b.id = head.Name, head.ID
+		if b.id == "" || slices.ContainsFunc(a.calls, func(c *block) bool { return c.id == b.id }) { // C02
+			b.id = "toolu_" + rand.Text()
+		}
+		a.calls = append(a.calls, b)
+		if input := bytes.TrimSpace(head.Input); len(input) > 2 && input[0] == '{' {
+			return a.arguments(b, string(input))
+		}
+		return nil
+	}
+	if err := json.Unmarshal(raw, &b.members); err != nil {
+		return bad("the answer has a content block that is not one", raw, err)
+	}
+	return a.think(head.Thinking)
+}
+
+// open makes a block and notes where it is.
+func (a *answer) open(index int, kind string) *block {
+	b := &block{kind: kind, place: place{Text: a.text.Len(), Calls: len(a.calls)}}
+	if a.blocks == nil {
+		a.blocks = make(map[int]*block)
+	}
+	a.blocks[index] = b
+	if kind != "text" && kind != "tool_use" {
+		a.kept = append(a.kept, b)
+	}
+	return b
+}
+
+// piece adds a delta to a block.
+func (a *answer) piece(index int, raw json.RawMessage) error {
+	var d delta
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return bad("the answer has a delta that is not one", raw, err)
+	}
+	b := a.blocks[index]
+	if b == nil { // some servers forget to begin it
+		switch d.Type {
+		case "text_delta":
+			b = a.open(index, "text")
+		case "thinking_delta":
+			b = a.open(index, "thinking")
+		default:
+			return bad("the answer goes on with a content block that never began", raw, nil)
+		}
+	}
+	switch b.kind {
+	case "text":
+		return a.say(d.Text) // citations are not ours
+	case "tool_use":
+		return a.arguments(b, d.JSON)
+	}
+	if err := b.grow(d, raw); err != nil {
+		return err
+	}
+	return a.think(d.Thinking)
+}
+
+func (a *answer) say(s string) error {
+	if s == "" {
+		return nil
+	}
+	a.text.WriteString(s)
+	return a.emit(model.Delta{Kind: model.Text, Text: s})
+}
+
+func (a *answer) think(s string) error {
+	if s == "" {
+		return nil
+	}
+	return a.emit(model.Delta{Kind: model.Reasoning, Field: "thinking", Text: s})
+}
+
+func (a *answer) arguments(b *block, s string) error {
+	if s == "" {
+		return nil
+	}
+	if b.ready {
+		return bad("the answer goes on with a tool call that was complete", []byte(s), nil)
+	}
+	b.args = append(b.args, s...)
+	return a.emit(model.Delta{Kind: model.CallDelta, CallID: b.id, Text: s})
+}
+
+// stop ends a block. A call whose arguments are not whole may be one that the token
+// limit has cut: done decides.
+func (a *answer) stop(index int) error {
+	b := a.blocks[index]
+	if b == nil || b.kind != "tool_use" {
+		return nil
+	}
+	if len(bytes.TrimSpace(b.args)) == 0 {
+		b.args = []byte("{}") // how a call without parameters is written
+	}
+	if !json.Valid(b.args) {
+		return nil
+	}
+	return a.ready(b)
+}
+
+// ready emits a call once.
+func (a *answer) ready(b *block) error {
+	if b.ready {
+		return nil
+	}
+	b.ready = true
+	t := b.toolCall()
+	return a.emit(model.Delta{Kind: model.CallReady, CallID: t.ID, Call: &t})
+}
+
+func (b *block) toolCall() model.ToolCall {
+	return model.ToolCall{ID: b.id, Name: b.name, Arguments: string(b.args)}
+}
+
+// check reports why an answer that ended is not complete. finished means that the
+// server marked its end.
+func (a *answer) check(finished bool) error {
+	switch {
+	case !a.begun && a.odd != "":
+		return &model.Error{Kind: model.FormatError, What: "the answer is not one of Messages", Body: a.odd}
+	case a.finish == "" && !finished:
+		return &model.Error{Kind: model.CutError, What: "the answer was cut off"}
+	}
+	return nil
+}
+
+// done emits the calls that are now complete and the whole message.
+func (a *answer) done() error {
+	if a.finish == "" {
+		a.finish = model.FinishStop
+		if len(a.calls) > 0 {
+			a.finish = model.FinishToolCalls
+		}
+	}
+	m := &model.Message{Role: model.Assistant, Content: a.text.String()}
+	for _, b := range a.calls {
+		if len(b.args) == 0 {
+			b.args = []byte("{}")
+		}
+		// The calls of an answer that was stopped may be fragments (DECISIONS 23).
+		if a.finish != model.FinishLength && a.finish != model.FinishContentFilter {
+			if err := a.ready(b); err != nil {
+				return err
+			}
+		}
+		m.ToolCalls = append(m.ToolCalls, b.toolCall())
+	}
+	extra, err := keep(a.model, a.kept)
+	if err != nil {
+		return err
+	}
+	m.Extra = extra
+	return a.emit(model.Delta{Kind: model.Done, Message: m, Finish: a.finish, Usage: a.usage.total()})
+}

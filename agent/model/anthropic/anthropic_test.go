@@ -1,0 +1,406 @@
+package anthropic_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"buddy/agent/model"
+	"buddy/agent/model/anthropic"
+	"buddy/agent/model/modeltest"
+)
+
+// result is what one request gave.
+type result struct {
+	text, reasoning string
+	ready           []model.ToolCall
+	args            map[string]string // by call id, from deltas
+	kinds           []model.DeltaKind // runs of the same kind are one
+	done            *model.Delta
+	err             error
+}
+
+func collect(ctx context.Context, m model.Model, req model.Request) result {
+	r := result{args: make(map[string]string)}
+	for d, err := range m.Stream(ctx, req) {
+		if err != nil {
+			r.err = err
+			continue
+		}
+		if n := len(r.kinds); n == 0 || r.kinds[n-1] != d.Kind {
+			r.kinds = append(r.kinds, d.Kind)
+		}
+		switch d.Kind {
+		case model.Text:
+			r.text += d.Text
+		case model.Reasoning:
+			r.reasoning += d.Text
+		case model.CallDelta:
+			r.args[d.CallID] += d.Text
+		case model.CallReady:
+			r.ready = append(r.ready, *d.Call)
+		case model.Done:
+			r.done = &d
+		}
+	}
+	return r
+}
+
+func newModel(t testing.TB, c anthropic.Config) *anthropic.Model {
+	t.Helper()
+	if c.Model == "" {
+		c.Model = "test-1"
+	}
+	m, err := anthropic.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// ask plays one answer to one question.
+func ask(t testing.TB, a modeltest.Answer) result {
+	t.Helper()
+	srv := modeltest.Start(t, modeltest.Steps(a))
+	return collect(t.Context(), newModel(t, anthropic.Config{Profile: "p", BaseURL: srv.URL}), question)
+}
+
+// stream plays events as they are given, and nothing after them.
+func stream(t testing.TB, events ...string) result {
+	t.Helper()
+	var a modeltest.Answer
+	for _, e := range events {
+		a = append(a, modeltest.Event(e))
+	}
+	return ask(t, append(a, modeltest.End{}))
+}
+
+var question = model.Request{Messages: []model.Message{{Role: model.User, Content: "hello"}}}
+
+// TestRoundTrip is an answer in pieces of any size, as a stream and as one document.
+func TestRoundTrip(t *testing.T) {
+	for _, size := range []int{0, 1, 3, 1000} {
+		for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Dribble{}, modeltest.Plain{}} {
+			r := ask(t, modeltest.Answer{
+				way,
+				modeltest.Chunks{Bytes: size},
+				modeltest.Reasoning{Text: "Let me think… 思考"},
+				modeltest.KeepAlive{N: 2},
+				modeltest.Text("I will lööк. 👍"),
+				modeltest.Call{ID: "c1", Name: "read_file", Arguments: `{"path":"a\"b"}`},
+				modeltest.Call{ID: "c2", Name: "list_dir", Arguments: `{}`},
+				modeltest.Usage{Prompt: 10, Completion: 5, Cached: 3},
+			})
+			name := fmt.Sprintf("%d %T", size, way)
+			if r.err != nil || r.done == nil {
+				t.Fatalf("%s: %v", name, r.err)
+			}
+			calls := []model.ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"path":"a\"b"}`}, {ID: "c2", Name: "list_dir", Arguments: `{}`}}
+			got := *r.done.Message
+			got.Extra = nil
+			if d := cmp.Diff(model.Message{Role: model.Assistant, Content: "I will lööк. 👍", ToolCalls: calls}, got); d != "" {
+				t.Errorf("%s: %s", name, d)
+			}
+			if d := cmp.Diff(&model.Usage{Prompt: 10, Completion: 5, Cached: 3}, r.done.Usage); d != "" { // M04, C10
+				t.Errorf("%s: %s", name, d)
+			}
+			if d := cmp.Diff(calls, r.ready); d != "" || r.text != got.Content || r.reasoning != "Let me think… 思考" || r.done.Finish != model.FinishToolCalls {
+				t.Errorf("%s: %s %+v", name, d, r)
+			}
+			if _, stream := way.(modeltest.Plain); !stream && r.args["c1"] != calls[0].Arguments {
+				t.Errorf("%s: %q", name, r.args)
+			}
+		}
+	}
+}
+
+// TestThinkingGoesBack (M14, M01): thinking, redacted thinking and what we do not know
+// go back in their places, through the journal, in a tool loop; the server checks the
+// signatures. Another model does not get them.
+func TestThinkingGoesBack(t *testing.T) {
+	first := modeltest.Answer{
+		modeltest.Chunks{Bytes: 4},
+		modeltest.Reasoning{Text: `Is 1 < 2 & "so"? 思考`},
+		modeltest.Reasoning{Field: "redacted_thinking", Text: "b3BhcXVl"},
+		modeltest.Text("I look."),
+		modeltest.Reasoning{Text: "again"},
+		modeltest.Text("Twice."),
+		modeltest.Call{ID: "c1", Name: "look", Arguments: `{"n":1}`},
+		modeltest.Reasoning{Text: "between"},
+		modeltest.Call{ID: "c2", Name: "look", Arguments: `{oops`},
+		modeltest.Reasoning{Text: "led to nothing"},
+	}
+	srv := modeltest.Start(t, modeltest.Steps(first, modeltest.Answer{modeltest.Text("ok")}, modeltest.Answer{modeltest.Text("ok")}))
+	m := newModel(t, anthropic.Config{BaseURL: srv.URL})
+	r := collect(t.Context(), m, question)
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	line, err := json.Marshal(r.done.Message) // escapes for HTML, as the journal may
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back model.Message
+	if err := json.Unmarshal(line, &back); err != nil {
+		t.Fatal(err)
+	}
+	next := model.Request{Messages: []model.Message{
+		question.Messages[0], back,
+		{Role: model.Tool, ToolCallID: "c1", Content: "one"},
+		{Role: model.Tool, ToolCallID: "c2", Content: "Tool error: invalid arguments"},
+	}}
+	for _, name := range []string{"test-1", "other"} {
+		if r := collect(t.Context(), newModel(t, anthropic.Config{BaseURL: srv.URL, Model: name}), next); r.err != nil {
+			t.Fatal(name, r.err)
+		}
+	}
+	kinds := func(body []byte) (all []string) {
+		for _, b := range content(t, body, 1) {
+			line := fmt.Sprint(b["type"])
+			for _, k := range []string{"text", "thinking", "data", "input"} {
+				if v, ok := b[k]; ok {
+					line += fmt.Sprint(" ", v)
+				}
+			}
+			all = append(all, line)
+		}
+		return all
+	}
+	want := []string{
+		`thinking Is 1 < 2 & "so"? 思考`, "redacted_thinking b3BhcXVl", "text I look.", "thinking again", "text Twice.",
+		"tool_use map[n:1]", "thinking between", "tool_use map[]",
+	}
+	if d := cmp.Diff(want, kinds(srv.Requests()[1].Body)); d != "" {
+		t.Error(d)
+	}
+	want = []string{"text I look.Twice.", "tool_use map[n:1]", "tool_use map[]"}
+	if d := cmp.Diff(want, kinds(srv.Requests()[2].Body)); d != "" {
+		t.Error("another model:", d)
+	}
+}
+
+// content returns the blocks of one message of a request.
+func content(t *testing.T, body []byte, i int) []map[string]any {
+	t.Helper()
+	var b struct {
+		Messages []struct{ Content []map[string]any }
+	}
+	if err := json.Unmarshal(body, &b); err != nil || len(b.Messages) <= i {
+		t.Fatalf("%v in %s", err, body)
+	}
+	return b.Messages[i].Content
+}
+
+// TestUnknownBlocks (M01): a block that we know nothing of is kept, grown by its deltas.
+func TestUnknownBlocks(t *testing.T) {
+	r := stream(t,
+		`{"type":"message_start","message":{"usage":null}}`,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s1","name":"web_search","input":{},"n":1e400}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"q\":"}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"1}"}}`,
+		`{"type":"content_block_stop","index":0}`,
+		`{"type":"content_block_start","index":1,"content_block":{"type":"novel","a":"x"}}`,
+		`{"type":"content_block_delta","index":1,"delta":{"type":"novel_delta","a":"y","b":[1]}}`,
+		`{"type":"content_block_delta","index":1,"delta":{"type":"novel_delta","a":"z","b":[2]}}`,
+		`{"type":"content_block_stop","index":1}`,
+		`{"type":"invented"}`,
+		`{"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"never begun"}}`,
+		`{"type":"message_delta","delta":{"stop_reason":"pause_turn"}}`,
+	)
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	want := `{"model":"test-1","blocks":[` +
+		`{"text":0,"calls":0,"block":{"id":"s1","input":{"q":1},"n":1e400,"name":"web_search","type":"server_tool_use"}},` +
+		`{"text":0,"calls":0,"block":{"a":"xyz","b":[2],"type":"novel"}}]}`
+	if got := string(r.done.Message.Extra["anthropic_blocks"]); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if r.text != "never begun" || r.done.Finish != model.FinishStop || r.done.Usage != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestFinish: stop reasons by the names that the loop knows (DECISIONS 23); calls of an
+// answer that was cut are never ready.
+func TestFinish(t *testing.T) {
+	for reason, want := range map[string]string{
+		"end_turn": "stop", "stop_sequence": "stop", "pause_turn": "stop", "tool_use": "tool_calls",
+		"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "content_filter", "Novel": "novel",
+	} {
+		r := ask(t, modeltest.Answer{modeltest.Text("a"), modeltest.Call{ID: "c", Name: "x", Arguments: `{"half":`}, modeltest.Finish(reason)})
+		cut := want == model.FinishLength || want == model.FinishContentFilter
+		if r.err != nil || r.done.Finish != want || (len(r.ready) == 0) != cut || len(r.done.Message.ToolCalls) != 1 {
+			t.Errorf("%s: %+v", reason, r)
+		}
+	}
+}
+
+// TestCalls: calls as other servers write them (C02).
+func TestCalls(t *testing.T) {
+	r := stream(t,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"x","input":{"whole":1}}}`,
+		`{"type":"content_block_stop","index":0}`,
+		`{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"y"}}`,
+		`{"type":"content_block_stop","index":1}`,
+		`{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","name":"z","input":{}}}`,
+		`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{}"}}`,
+		`[DONE]`,
+	)
+	if r.err != nil || len(r.ready) != 3 || r.done.Finish != model.FinishToolCalls {
+		t.Fatalf("%+v", r)
+	}
+	if a, b, c := r.ready[0], r.ready[1], r.ready[2]; a.ID != "a" || a.Arguments != `{"whole":1}` || b.ID == "a" || b.ID == "" || b.Arguments != "{}" || c.ID == "" || c.ID == b.ID || c.Arguments != "{}" {
+		t.Errorf("%+v", r.ready)
+	}
+}
+
+func toolDef(name string) model.ToolDef {
+	return model.ToolDef{Name: name, Description: "does <it>", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}
+}
+
+// TestRequestBytes is a request as it goes over the wire (M05, M14, A07, C09).
+func TestRequestBytes(t *testing.T) {
+	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
+	m := newModel(t, anthropic.Config{BaseURL: srv.URL + "/", Key: "k-123", MaxTokens: 99})
+	msgs := []model.Message{
+		{Role: model.System, Content: "You are <buddy>."},
+		{Role: model.System, Content: " "},
+		{Role: model.System, Content: "Be kind."},
+		{Role: model.User, Content: "one"},
+		{Role: model.User, Content: "two"},
+		{Role: model.Assistant, Content: " ", ToolCalls: []model.ToolCall{
+			{ID: "c1", Name: "do", Arguments: `{"a":"<&>"}`}, {ID: "f.do:0", Name: "do", Arguments: "[1]"}, {ID: "c3", Name: "do"},
+		}, Extra: map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"of another provider"`), "anthropic_blocks": json.RawMessage(`7`)}},
+		{Role: model.Tool, ToolCallID: "c1", Content: "done"},
+		{Role: model.Tool, ToolCallID: "f.do:0", Content: "Tool error: no object"},
+		{Role: model.Tool, ToolCallID: "c3", Content: "\n"},
+		{Role: model.User, Content: "go on"},
+	}
+	if r := collect(t.Context(), m, model.Request{Messages: msgs, Tools: []model.ToolDef{toolDef("a"), {Name: "do"}}}); r.err != nil {
+		t.Fatal(r.err)
+	}
+	got := srv.Requests()[0]
+	const mark = `,"cache_control":{"type":"ephemeral"}}`
+	want := `{"model":"test-1","max_tokens":99,"system":[{"type":"text","text":"You are <buddy>."},{"type":"text","text":"Be kind."` + mark + `],` +
+		`"tools":[{"name":"a","description":"does <it>","input_schema":{"type":"object","properties":{}}},{"name":"do","input_schema":{"type":"object","properties":{}}` + mark + `],` +
+		`"messages":[{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"two"` + mark + `]},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"do","input":{"a":"<&>"}},{"type":"tool_use","id":"f_do_0_ID","name":"do","input":{}},{"type":"tool_use","id":"c3","name":"do","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"done"},{"type":"tool_result","tool_use_id":"f_do_0_ID","content":"Tool error: no object","is_error":true},` +
+		`{"type":"tool_result","tool_use_id":"c3"},{"type":"text","text":"go on"` + mark + `]}],"stream":true}`
+	body := regexp.MustCompile(`f_do_0_[0-9a-f]{8}`).ReplaceAllString(string(got.Body), "f_do_0_ID")
+	if d := cmp.Diff(want, body); d != "" {
+		t.Error(d)
+	}
+	if h := got.Header; h.Get("X-Api-Key") != "k-123" || h.Get("Anthropic-Version") != "2023-06-01" || h.Get("Authorization") != "" || h.Get("Content-Type") != "application/json" {
+		t.Errorf("%v", h)
+	}
+}
+
+// TestNoKey (M15), and no tools (A07), and the default of max_tokens.
+func TestNoKey(t *testing.T) {
+	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
+	if r := collect(t.Context(), newModel(t, anthropic.Config{BaseURL: srv.URL}), question); r.err != nil {
+		t.Fatal(r.err)
+	}
+	got := srv.Requests()[0]
+	if _, ok := got.Header["X-Api-Key"]; ok {
+		t.Error("a key was sent")
+	}
+	if s := string(got.Body); strings.Contains(s, "tools") || strings.Contains(s, "system") || !strings.Contains(s, `"max_tokens":8192`) {
+		t.Error(s)
+	}
+}
+
+// TestStablePrefix (C11, C09): a request begins like the one before it, apart from the
+// marks for the cache, of which there are at most four; the last place that was marked
+// is marked again.
+func TestStablePrefix(t *testing.T) {
+	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
+	m := newModel(t, anthropic.Config{BaseURL: srv.URL})
+	req := model.Request{Messages: []model.Message{{Role: model.System, Content: "s"}}, Tools: []model.ToolDef{toolDef("do")}}
+	for i := range 6 {
+		id := fmt.Sprint("c", i)
+		if i > 0 {
+			req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Content: "a", ToolCalls: []model.ToolCall{{ID: id, Name: "do", Arguments: "{}"}}},
+				model.Message{Role: model.Tool, ToolCallID: id, Content: "r"})
+		}
+		if i%2 == 0 {
+			req.Messages = append(req.Messages, model.Message{Role: model.User, Content: "q" + id})
+		}
+		if r := collect(t.Context(), m, req); r.err != nil {
+			t.Fatal(r.err)
+		}
+	}
+	const mark = `,"cache_control":{"type":"ephemeral"}`
+	before, marked := "", ""
+	for i, r := range srv.Requests() {
+		body := strings.TrimSuffix(string(r.Body), `]}],"stream":true}`)
+		if n := strings.Count(body, mark); n > 4 || n < 3 {
+			t.Errorf("request %d: %d marks", i, n)
+		}
+		plain := strings.ReplaceAll(body, mark, "")
+		if !strings.HasPrefix(plain, before) {
+			t.Errorf("request %d:\n%s\ndoes not begin with\n%s", i, plain, before)
+		}
+		var places []string
+		parts := strings.Split(body, mark)
+		for n := range len(parts) - 1 {
+			places = append(places, strings.Join(parts[:n+1], ""))
+		}
+		if marked != "" && !slices.Contains(places, marked) {
+			t.Errorf("request %d: the place that was marked last is not marked", i)
+		}
+		before, marked = plain, places[len(places)-1]
+	}
+}
+
+// TestConnectionIsUsedAgain: an answer is read to its very end, so that the next
+// request needs no new connection.
+func TestConnectionIsUsedAgain(t *testing.T) {
+	var conns atomic.Int32
+	h := httptest.NewUnstartedServer(modeltest.New(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} }))
+	h.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			conns.Add(1)
+		}
+	}
+	h.Start()
+	defer h.Close()
+	m := newModel(t, anthropic.Config{BaseURL: h.URL})
+	for range 5 {
+		if r := collect(t.Context(), m, question); r.err != nil {
+			t.Fatal(r.err)
+		}
+	}
+	if n := conns.Load(); n != 1 {
+		t.Errorf("%d connections for 5 requests", n)
+	}
+}
+
+// TestNew (C13): what is wrong with a configuration, by its key.
+func TestNew(t *testing.T) {
+	for want, c := range map[string]anthropic.Config{
+		"models.p.api_base_url is empty": {Profile: "p", Model: "m"},
+		"model is empty":                 {BaseURL: "http://x"},
+		"the key from env K holds":       {BaseURL: "http://x", Model: "m", Key: "a\nb", KeySource: "env K"},
+	} {
+		if _, err := anthropic.New(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v, want %s", err, want)
+		}
+	}
+	m := newModel(t, anthropic.Config{Profile: "p", BaseURL: "https://u:pw@x/v1/", Model: "m", Window: 5})
+	if want := (model.Info{Profile: "p", Model: "m", API: "anthropic", BaseURL: "https://x/v1", Window: 5}); m.Info() != want {
+		t.Errorf("%+v", m.Info())
+	}
+}

@@ -1,0 +1,72 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+
+	"buddy/agent/model"
+	"buddy/agent/model/anthropic"
+)
+
+// FuzzAnswer: whatever a server sends, the answer is an error or a message that agrees
+// with its deltas, survives the journal and can be sent back.
+func FuzzAnswer(f *testing.F) {
+	const data = "data: "
+	f.Add(data + start + "\n\n" + data + piece + "\n\n" + end)
+	f.Add(data + `{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"a","signature":""}}` + "\n\n" +
+		data + `{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s"}}` + "\n\n" + data + piece + "\n\n" + end)
+	f.Add(data + `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"x","input":{}}}` + "\n\n" +
+		data + `{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":1}"}}` + "\n\n" +
+		data + `{"type":"content_block_stop","index":1}` + "\n\n" + end)
+	f.Add(`{"type":"message","content":[{"type":"server_tool_use","input":[]},{"type":"text","text":"é"},{"type":"new"}],"stop_reason":"end_turn","usage":{"input_tokens":1}}`)
+	f.Add(data + `{"type":"error","error":{"type":"overloaded_error"}}` + "\n\n")
+	f.Fuzz(func(t *testing.T, body string) {
+		m := newModel(t, anthropic.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: canned(body)}})
+		r := collect(t.Context(), m, question)
+		var e *model.Error
+		if r.err != nil {
+			if !errors.As(r.err, &e) || r.done != nil {
+				t.Fatalf("error = %v, done = %v", r.err, r.done)
+			}
+			return
+		}
+		if r.done == nil || r.done.Message.Content != r.text || len(r.ready) > len(r.done.Message.ToolCalls) {
+			t.Fatalf("%+v", r)
+		}
+		line, err := json.Marshal(r.done.Message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back model.Message
+		if err := json.Unmarshal(line, &back); err != nil {
+			t.Fatal(err)
+		}
+		var sent []byte
+		keep := transport(func(req *http.Request) { sent, err = io.ReadAll(req.Body) })
+		again := newModel(t, anthropic.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: keep}})
+		msgs := []model.Message{question.Messages[0], back}
+		for _, c := range back.ToolCalls {
+			msgs = append(msgs, model.Message{Role: model.Tool, ToolCallID: c.ID, Content: "r"})
+		}
+		if len(back.ToolCalls) == 0 {
+			msgs = append(msgs, question.Messages[0])
+		}
+		if r := collect(t.Context(), again, model.Request{Messages: msgs}); r.err != nil {
+			t.Fatal(r.err)
+		}
+		if err != nil || !json.Valid(sent) {
+			t.Fatalf("sent %q, %v", sent, err)
+		}
+	})
+}
+
+// transport shows a request and answers it.
+type transport func(*http.Request)
+
+func (f transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	f(req)
+	return canned(end).RoundTrip(req)
+}

@@ -1,0 +1,150 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"buddy/agent/model"
+)
+
+// extraKey is the member of a message that holds its kept blocks.
+const extraKey = "anthropic_blocks"
+
+// kept is the value of that member. Only the model that wrote the blocks gets them
+// back: signatures are good for it alone.
+type kept struct {
+	Model  string      `json:"model"`
+	Blocks []keptBlock `json:"blocks"`
+}
+
+// place says where among text and calls a block was.
+type place struct {
+	Text  int `json:"text"`  // bytes of text before it
+	Calls int `json:"calls"` // tool calls before it
+}
+
+type keptBlock struct {
+	place
+	Block json.RawMessage `json:"block"`
+}
+
+// grow adds a delta to a block that is kept. Its members are called like those of the
+// block: texts grow, anything else is replaced. Only input is spelled differently.
+func (b *block) grow(d delta, raw json.RawMessage) error {
+	if d.Type == "input_json_delta" {
+		b.args = append(b.args, d.JSON...)
+		return nil
+	}
+	var pieces map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &pieces); err != nil {
+		return bad("the answer has a delta that is not one", raw, err)
+	}
+	if b.members == nil {
+		b.members = map[string]json.RawMessage{"type": json.RawMessage(`"` + b.kind + `"`)}
+	}
+	if b.grown == nil {
+		b.grown = make(map[string]*strings.Builder)
+	}
+	for k, v := range pieces {
+		var s string
+		switch {
+		case k == "type":
+		case json.Unmarshal(v, &s) != nil || v[0] != '"':
+			b.members[k] = v
+		default:
+			if b.grown[k] == nil {
+				b.grown[k] = &strings.Builder{}
+				var before string
+				_ = json.Unmarshal(b.members[k], &before) // empty when there was none
+				b.grown[k].WriteString(before)
+			}
+			b.grown[k].WriteString(s)
+		}
+	}
+	return nil
+}
+
+// encode writes the block with what has grown.
+func (b *block) encode() (json.RawMessage, error) {
+	for k, v := range b.grown {
+		s, err := encode(v.String())
+		if err != nil {
+			return nil, err
+		}
+		b.members[k] = s
+	}
+	if len(b.args) > 0 {
+		b.members["input"] = object(string(b.args))
+	}
+	return encode(b.members) // sorted: the same bytes in every request
+}
+
+// keep returns the extra members of a message; nil when nothing is to be kept.
+func keep(name string, blocks []*block) (map[string]json.RawMessage, error) {
+	if len(blocks) == 0 {
+		return nil, nil
+	}
+	k := kept{Model: name}
+	for _, b := range blocks {
+		raw, err := b.encode()
+		if err != nil {
+			return nil, fmt.Errorf("content block %q: %w", b.kind, err)
+		}
+		k.Blocks = append(k.Blocks, keptBlock{b.place, raw})
+	}
+	raw, err := encode(k)
+	return map[string]json.RawMessage{extraKey: raw}, err
+}
+
+// keptIn returns the blocks that a message holds for a model, in order.
+func keptIn(m model.Message, name string) []keptBlock {
+	var k kept
+	if raw := m.Extra[extraKey]; len(raw) == 0 || json.Unmarshal(raw, &k) != nil || k.Model != name {
+		return nil // another model, or not ours: the conversation is as good without
+	}
+	return k.Blocks
+}
+
+// assistant writes what a model said: kept blocks are where they were. The text or the
+// calls may have become less since.
+func assistant(m model.Message, name string) []any {
+	var out []any
+	text, calls := m.Content, m.ToolCalls
+	say := func(n int) {
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		out = addText(out, text[:n])
+		text = text[n:]
+	}
+	callUpTo := func(n int) {
+		for _, c := range calls[:n] {
+			out = append(out, &part{Type: "tool_use", ID: safe(c.ID), Name: safe(c.Name), Input: object(c.Arguments)})
+		}
+		calls = calls[n:]
+	}
+	for _, k := range keptIn(m, name) {
+		said, called := len(m.Content)-len(text), len(m.ToolCalls)-len(calls)
+		say(min(max(k.Text-said, 0), len(text)))
+		callUpTo(min(max(k.Calls-called, 0), len(calls)))
+		out = append(out, k.Block)
+	}
+	say(len(text))
+	callUpTo(len(calls))
+	return withoutLastThinking(out)
+}
+
+// withoutLastThinking drops thinking that led to nothing: no message may end with it.
+func withoutLastThinking(parts []any) []any {
+	for len(parts) > 0 {
+		raw, ok := parts[len(parts)-1].(json.RawMessage)
+		var b struct{ Type string }
+		if !ok || json.Unmarshal(raw, &b) != nil || !strings.HasSuffix(b.Type, "thinking") {
+			break
+		}
+		parts = parts[:len(parts)-1]
+	}
+	return parts
+}

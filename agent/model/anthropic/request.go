@@ -1,0 +1,181 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// request is the body of a request.
+type request struct {
+	Model     string `json:"model"`
+	MaxTokens int    `json:"max_tokens"`
+	System    []any  `json:"system,omitempty"`
+	Tools     []tool `json:"tools,omitempty"` // no key when there are none (A07)
+	Messages  []turn `json:"messages"`
+	Stream    bool   `json:"stream"`
+}
+
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"input_schema"`
+	Cache       *cacheControl   `json:"cache_control,omitempty"`
+}
+
+// turn is one message. Its content is made of *part, and of json.RawMessage for blocks
+// that were kept.
+type turn struct {
+	Role    model.Role `json:"role"`
+	Content []any      `json:"content"`
+}
+
+// part is a content block that we write.
+type part struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+	Content   string          `json:"content,omitempty"`
+	IsError   bool            `json:"is_error,omitempty"`
+	Cache     *cacheControl   `json:"cache_control,omitempty"`
+}
+
+type cacheControl struct {
+	Type string `json:"type"`
+}
+
+// ephemeral marks the end of a prefix that the provider is to keep for some minutes.
+var ephemeral = &cacheControl{"ephemeral"}
+
+// encode writes a request. Apart from the marks for the cache, the messages of one
+// request begin with the bytes of those of the request before (C11).
+func (m *Model) encode(req model.Request) ([]byte, error) {
+	r := request{Model: m.info.Model, MaxTokens: m.maxTokens, Stream: true}
+	for _, msg := range req.Messages {
+		r.add(msg)
+	}
+	for _, d := range req.Tools {
+		if len(d.Parameters) == 0 {
+			d.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		r.Tools = append(r.Tools, tool{Name: d.Name, Description: d.Description, Schema: d.Parameters})
+	}
+	r.mark()
+	body, err := encode(r)
+	if err != nil {
+		return nil, fmt.Errorf("the request: %w", err)
+	}
+	return body, nil
+}
+
+// add appends a message. What is said by the same side in a row is one turn, so that
+// the results of several calls are together, with what the person said after them.
+func (r *request) add(m model.Message) {
+	switch m.Role {
+	case model.System:
+		r.System = addText(r.System, m.Content)
+	case model.Assistant:
+		r.say(model.Assistant, assistant(m, r.Model))
+	case model.Tool:
+		p := &part{Type: "tool_result", ToolUseID: safe(m.ToolCallID), IsError: strings.HasPrefix(m.Content, "Tool error:")}
+		if strings.TrimSpace(m.Content) != "" {
+			p.Content = m.Content
+		}
+		r.say(model.User, []any{p})
+	default:
+		r.say(model.User, addText(nil, m.Content))
+	}
+}
+
+func (r *request) say(role model.Role, parts []any) {
+	if len(parts) == 0 {
+		return
+	}
+	if n := len(r.Messages); n > 0 && r.Messages[n-1].Role == role {
+		r.Messages[n-1].Content = append(r.Messages[n-1].Content, parts...)
+		return
+	}
+	r.Messages = append(r.Messages, turn{role, parts})
+}
+
+// addText appends a text. Blank ones are refused by the provider.
+func addText(parts []any, text string) []any {
+	if strings.TrimSpace(text) == "" {
+		return parts
+	}
+	return append(parts, &part{Type: "text", Text: text})
+}
+
+// mark sets the four marks that a request may have (C09): the system prompt, the tools,
+// and the last two of our turns. The earlier one was marked as the last one before: a
+// cache looks back over twenty blocks only, which many calls at once exceed.
+func (r *request) mark() {
+	markLast(r.System)
+	if n := len(r.Tools); n > 0 {
+		r.Tools[n-1].Cache = ephemeral
+	}
+	left := 2
+	for i := len(r.Messages) - 1; i >= 0 && left > 0; i-- {
+		if r.Messages[i].Role == model.User {
+			markLast(r.Messages[i].Content)
+			left--
+		}
+	}
+}
+
+func markLast(parts []any) {
+	if len(parts) == 0 {
+		return
+	}
+	if p, ok := parts[len(parts)-1].(*part); ok {
+		p.Cache = ephemeral
+	}
+}
+
+// object returns arguments as the object that they should be; {} when they are not one
+// (M14): the result of such a call tells the model what was wrong.
+func object(arguments string) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &members) != nil || members == nil {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(arguments)
+}
+
+// safe returns an id or a name in the letters that this provider takes. Those of others,
+// after a switch of the model, may have more; different ones stay different.
+func safe(id string) string {
+	ok := true
+	out := strings.Map(func(c rune) rune {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
+			return c
+		}
+		ok = false
+		return '_'
+	}, id)
+	if ok {
+		return id
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // a hash takes everything
+	return fmt.Sprintf("%s_%08x", out, h.Sum32())
+}
+
+// encode writes JSON without escapes for HTML.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
