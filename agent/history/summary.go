@@ -85,7 +85,7 @@ func (d *digest) text(room int) string {
 		full += "\n" + fmt.Sprintf(omittedForm, d.omitted)
 	}
 	for _, s := range []string{full, one} {
-		if size(summaryMessage(s)) < room {
+		if size(summaryMessage(s)) <= room-charsPerToken { // at least a token less
 			return s
 		}
 	}
