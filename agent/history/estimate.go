@@ -9,6 +9,7 @@ const charsPerToken = 4
 type gauge struct {
 	chars  int // of all messages
 	fixed  int // of what goes with every request besides
+	sent   int // the estimate of the last request, in tokens; 0 = it was calibrated
 	model  string
 	scales map[string]scale
 }
@@ -45,15 +46,19 @@ func (h *History) Estimate() int { return (h.gauge.chars + h.gauge.fixed) / char
 // Tokens is the size in tokens as the current model counts, by all that Calibrate learnt.
 func (h *History) Tokens() int { return h.gauge.scaled(h.Estimate()) }
 
-// Calibrate compares an estimate, as Estimate gave it when a request was made, with the
-// tokens that the current model counted for that request, 0 when it did not say. The
-// ratio is held between 0.5 and 2.5; the first four samples weigh 0.35, later ones 0.15
-// (B11). It is not kept between sessions.
-func (h *History) Calibrate(estimated, observed int) {
+// Sent remembers the estimate: the history goes to the current model now.
+func (h *History) Sent() { h.gauge.sent = h.Estimate() }
+
+// Calibrate compares the estimate of what was Sent last with the tokens that the model
+// counted for it, 0 when it did not say. The ratio is held between 0.5 and 2.5; the first
+// four samples weigh 0.35, later ones 0.15 (B11). It is not kept between sessions.
+func (h *History) Calibrate(observed int) {
+	g := &h.gauge
+	estimated := g.sent
 	if estimated <= 0 || observed <= 0 {
 		return
 	}
-	g := &h.gauge
+	g.sent = 0
 	s, ok := g.scales[g.model]
 	if !ok {
 		s.ratio = 1

@@ -44,10 +44,17 @@ func TestCalibrate(t *testing.T) { // B11
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := New("")
-			h.User(strings.Repeat("x", 4_000_000))
 			for _, s := range tt.samples {
-				h.Calibrate(s[0], s[1])
+				h.SetFixed(4 * s[0])
+				h.Sent()
+				h.User("an answer that came meanwhile")
+				h.Calibrate(s[1])
+				if s[1] > 0 {
+					h.Calibrate(1) // of the same request: no second sample
+				}
+				h.gauge.chars = 0
 			}
+			h.User(strings.Repeat("x", 4_000_000))
 			if got := float64(h.Tokens()) / float64(h.Estimate()); math.Abs(got-tt.want) > 0.001 {
 				t.Errorf("ratio %.4f, want %.4f", got, tt.want)
 			}
@@ -59,7 +66,8 @@ func TestCalibrationIsPerModel(t *testing.T) { // B11
 	h := New("")
 	h.User(strings.Repeat("x", 4000))
 	h.SetModel("a")
-	h.Calibrate(100, 200)
+	h.Sent()
+	h.Calibrate(2 * h.Estimate())
 	a := h.Tokens()
 	h.SetModel("b")
 	if got := h.Tokens(); got != h.Estimate() {
