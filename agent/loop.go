@@ -26,6 +26,9 @@ func (r *Runtime) exchange(ctx context.Context, t *task) (event.Outcome, error) 
 		if n > 1 {
 			r.takeQueued(t)
 		}
+		if !r.fit(t.id) {
+			return event.ContextLimit, nil
+		}
 		done, err := r.turn(ctx, t)
 		switch {
 		case ctx.Err() != nil:
@@ -180,6 +183,7 @@ func (r *Runtime) count(task, turn int, u *model.Usage) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.hist.Calibrate(u.Prompt)
 	r.usage = event.MetricsUsage{
 		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached,
 		SessionPrompt:     r.usage.SessionPrompt + u.Prompt,

@@ -49,6 +49,8 @@ func (r *Runtime) replay(events []event.Envelope) leftover {
 			left.waits = p.CanContinue
 		case event.MetricsUsage:
 			r.usage = p
+		case event.ContextCompacted, event.MicroCompacted:
+			r.replayContext(p)
 		default:
 			r.replayModel(p, &left)
 		}

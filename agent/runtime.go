@@ -82,7 +82,7 @@ type Runtime struct {
 }
 
 // counters number what a session makes.
-type counters struct{ prompt, task, turn, call, out int }
+type counters struct{ prompt, task, turn, call, out, warned int }
 
 // task is the exchange that runs.
 type task struct {
@@ -113,6 +113,7 @@ func New(opts Options) *Runtime {
 		model:  opts.Model,
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.gauge()
 	r.asks = newApprovals(r.stream, opts.Policy, opts.Mode, opts.Now)
 	return r
 }
@@ -208,6 +209,8 @@ func (r *Runtime) handle(c event.Command) {
 		r.asks.setMode(c.Mode, c.Duration)
 	case event.SwitchModel:
 		r.switchModel(c.Profile)
+	case event.Compact:
+		r.compactNow()
 	case event.Report:
 		r.report(c.What)
 	case event.WatchPanes:
@@ -277,6 +280,7 @@ func (r *Runtime) switchModel(profile string) {
 	}
 	r.model = m
 	info := m.Info()
+	r.hist.SetModel(info.Model)
 	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window})
 }
 

@@ -30,6 +30,7 @@ var slashCommands = []command{
 	{"kill", "[TASK]", "cancel a task, or the only one", kill},
 	{"approve", "ask|all|none|DURATION", "how to decide what needs a yes", approve},
 	{"context", "", "how full the model's context is", report(event.ReportContext)},
+	{"compact", "", "replace old exchanges by a summary, for the model", compact},
 	{"model", "[PROFILE]", "talk to another model, or list them", switchModel},
 	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
@@ -190,5 +191,10 @@ func theme(u *ui, args string) error {
 		return err
 	}
 	u.setTheme(t)
+	return nil
+}
+
+func compact(u *ui, _ string) error {
+	u.deps.send(event.Compact{})
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"buddy/agent/model/anthropic"
 	"buddy/agent/model/completions"
 	"buddy/agent/model/demo"
+	"buddy/agent/model/limits"
 	"buddy/agent/model/retry"
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
@@ -149,18 +150,28 @@ func connect(profile config.Profile) (model.Model, error) {
 	case config.Anthropic:
 		m, err = anthropic.New(anthropic.Config{
 			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: profile.ContextLimit, MaxTokens: profile.MaxTokens,
+			Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens,
 		})
 	default:
 		m, err = completions.New(completions.Config{
 			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: profile.ContextLimit,
+			Model: profile.Model, Window: contextWindow(profile),
 		})
 	}
 	if err != nil {
 		return nil, err
 	}
 	return retry.New(m), nil
+}
+
+// contextWindow returns how many tokens the model of a profile takes in: what the profile says,
+// else what is documented, 0 when neither is known (B13).
+func contextWindow(profile config.Profile) int {
+	if profile.ContextLimit > 0 {
+		return profile.ContextLimit
+	}
+	tokens, _ := limits.Window(profile.Model)
+	return tokens
 }
 
 // modelOf returns the model of a profile by name, for switching.

@@ -241,6 +241,7 @@ func TestCommands(t *testing.T) { // I05, G11
 		{"/mode none", event.SetMode{Mode: action.ModeNone}, ""},
 		{"/approve sometimes", nil, `"sometimes" is not known (have: ask, all, none`},
 		{"/context", event.Report{What: event.ReportContext}, ""},
+		{"/compact", event.Compact{}, ""},
 		{"/model 1", event.SwitchModel{Profile: "fast"}, ""},
 		{"/model demo", event.SwitchModel{Profile: "demo"}, ""},
 		{"/session resume 99", nil, `no session "99"`},

@@ -115,7 +115,7 @@ var sections = []section{
 			},
 			{
 				name: "context_limit", short: "tokens, 0 or more",
-				doc: "How many tokens the model can take in; 0 means unknown.",
+				doc: "How many tokens the model can take in; 0 means what is documented of it, as far as buddy knows.",
 				at:  func(_ *Config, p *Profile) any { return &p.ContextLimit },
 			},
 			{

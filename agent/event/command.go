@@ -51,6 +51,8 @@ type (
 	}
 	// SwitchModel makes another model answer from the next exchange on.
 	SwitchModel struct{ Profile string }
+	// Compact replaces old exchanges by a summary, however full the context is.
+	Compact struct{}
 	// Report asks for a Notice about the session: its state or its tasks.
 	Report struct{ What ReportKind }
 	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
@@ -64,5 +66,6 @@ func (Approve) command()     {}
 func (Cancel) command()      {}
 func (SetMode) command()     {}
 func (SwitchModel) command() {}
+func (Compact) command()     {}
 func (Report) command()      {}
 func (WatchPanes) command()  {}

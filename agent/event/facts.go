@@ -38,6 +38,8 @@ var All = []Event{
 	PaneClosed{},
 	PaneScreen{},
 	ContextUsage{},
+	ContextCompacted{},
+	MicroCompacted{},
 	MetricsUsage{},
 	ModeChanged{},
 	Notice{},
@@ -321,6 +323,24 @@ type ContextUsage struct {
 	Estimated int `json:"estimated"`
 	Limit     int `json:"limit"`   // 0 = unknown
 	Percent   int `json:"percent"` // 0 when Limit is
+}
+
+// ContextCompacted says that old exchanges were replaced by a summary in what the model
+// is sent; the session keeps them. Places count the messages after the leading system
+// messages and the last summary: from Boundary on all stay, and the Kept ones before it.
+type ContextCompacted struct {
+	Summary  string `json:"summary,omitempty"` // what the model reads instead
+	Before   int    `json:"before"`            // tokens, by estimate
+	After    int    `json:"after"`
+	Removed  int    `json:"removed"` // messages
+	Turns    int    `json:"turns"`   // exchanges that they were of
+	Boundary int    `json:"boundary"`
+	Kept     []int  `json:"kept,omitempty"`
+}
+
+// MicroCompacted says that the model no longer reads the results of these calls.
+type MicroCompacted struct {
+	CallIDs []string `json:"call_ids"`
 }
 
 // MetricsUsage counts tokens of the last request and of the session.

@@ -180,6 +180,18 @@ func (ContextUsage) Type() string { return "context.usage" }
 // Durable is true.
 func (ContextUsage) Durable() bool { return true }
 
+// Type is "context.compacted".
+func (ContextCompacted) Type() string { return "context.compacted" }
+
+// Durable is true.
+func (ContextCompacted) Durable() bool { return true }
+
+// Type is "context.micro_compacted".
+func (MicroCompacted) Type() string { return "context.micro_compacted" }
+
+// Durable is true.
+func (MicroCompacted) Durable() bool { return true }
+
 // Type is "metrics.usage".
 func (MetricsUsage) Type() string { return "metrics.usage" }
 

@@ -8,6 +8,10 @@
 //	h.Result(id, "run_shell", out)
 //	req.Messages = h.Messages()
 //
+// When it grows too long, MicroCompact empties results that no longer matter and
+// Compact replaces old exchanges by a summary. Both return their decisions as data, so
+// that ApplyMicro and Apply repeat them when a session is replayed.
+//
 // A History is not safe for concurrent use.
 package history
 
@@ -23,17 +27,23 @@ const Unanswered = "operation cancelled by user"
 
 // History is a conversation. Make it with New.
 type History struct {
-	msgs  []model.Message
-	open  []model.ToolCall // calls of the last assistant message without a result, in order
-	ids   map[string]bool  // of every call
-	chars int              // of all messages, for the estimate
+	msgs    []model.Message
+	system  int              // leading system messages, the summary not counted
+	summary bool             // the message after them is the summary of a compaction
+	open    []model.ToolCall // calls of the last assistant message without a result, in order
+	ids     map[string]bool  // of every call there ever was
+	results []result         // of the messages that are left, as they came
+	seen    int              // how many of results the model has read and answered to
+	pins    map[int]bool     // places of pinned messages; never of a result, but of its calls
+	gauge   gauge
 }
 
 // New starts a history. A blank system prompt adds no message (A02).
 func New(system string) *History {
-	h := &History{ids: make(map[string]bool)}
+	h := &History{ids: make(map[string]bool), pins: make(map[int]bool)}
 	if strings.TrimSpace(system) != "" {
 		h.add(model.Message{Role: model.System, Content: system})
+		h.system = 1
 	}
 	return h
 }
@@ -45,19 +55,20 @@ func (h *History) User(text string) {
 }
 
 // Assistant appends an answer and reports whether it was worth storing: one with
-// neither text nor calls is not (A04). Calls without a name or whose id came before in
-// the same answer are dropped (A31).
+// neither text nor calls is not (A04). Calls without a name or whose id came before are
+// dropped (A31).
 func (h *History) Assistant(m model.Message) bool {
 	h.Close(Unanswered)
 	m.Role = model.Assistant
 	if strings.TrimSpace(m.Content) == "" {
 		m.Content = ""
 	}
-	m.ToolCalls = validCalls(m.ToolCalls)
+	m.ToolCalls = h.validCalls(m.ToolCalls)
 	if m.Content == "" && len(m.ToolCalls) == 0 {
 		return false
 	}
 	h.add(m)
+	h.seen = len(h.results)
 	h.open = slices.Clone(m.ToolCalls)
 	for _, c := range m.ToolCalls {
 		h.ids[c.ID] = true
@@ -68,11 +79,11 @@ func (h *History) Assistant(m model.Message) bool {
 // Called reports whether a call with this id was made before.
 func (h *History) Called(id string) bool { return h.ids[id] }
 
-func validCalls(calls []model.ToolCall) []model.ToolCall {
+func (h *History) validCalls(calls []model.ToolCall) []model.ToolCall {
 	var out []model.ToolCall
 	for _, c := range calls {
 		twice := slices.ContainsFunc(out, func(o model.ToolCall) bool { return o.ID == c.ID })
-		if c.ID != "" && c.Name != "" && !twice {
+		if c.ID != "" && c.Name != "" && !twice && !h.ids[c.ID] {
 			out = append(out, c)
 		}
 	}
@@ -86,6 +97,7 @@ func (h *History) Result(id, name, content string) bool {
 	if i < 0 {
 		return false
 	}
+	h.results = append(h.results, judge(h.open[i], content))
 	h.open = slices.Delete(h.open, i, i+1)
 	if content == "" {
 		content = "(" + name + " completed with no output)"
@@ -133,17 +145,7 @@ func (h *History) Last() model.Role {
 	return h.msgs[len(h.msgs)-1].Role
 }
 
-// Tokens estimates the size of the history (B01): 16 characters a message and all its
-// text, four characters a token.
-func (h *History) Tokens() int { return h.chars / 4 }
-
 func (h *History) add(m model.Message) {
 	h.msgs = append(h.msgs, m)
-	h.chars += 16 + len(m.Content) + len(m.ToolCallID)
-	for _, c := range m.ToolCalls {
-		h.chars += len(c.Name) + len(c.Arguments)
-	}
-	for k, v := range m.Extra {
-		h.chars += len(k) + len(v)
-	}
+	h.gauge.chars += size(m)
 }

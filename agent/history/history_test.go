@@ -3,6 +3,8 @@ package history
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"strings"
 	"testing"
 
 	"buddy/agent/model"
@@ -11,6 +13,19 @@ import (
 // checkValid fails unless msgs could be sent: A05, A17, B20.
 func checkValid(t *testing.T, msgs []model.Message) {
 	t.Helper()
+	ids, talk := make(map[string]bool), false
+	for _, m := range msgs {
+		if m.Role == model.System && talk {
+			t.Fatalf("a system message comes after the first other: %q", m.Content)
+		}
+		talk = talk || m.Role != model.System
+		for _, c := range m.ToolCalls {
+			if ids[c.ID] {
+				t.Fatalf("call %q is there twice", c.ID)
+			}
+			ids[c.ID] = true
+		}
+	}
 	for i := 0; i < len(msgs); i++ {
 		m := msgs[i]
 		if m.Role == model.Tool {
@@ -31,37 +46,108 @@ func checkValid(t *testing.T, msgs []model.Message) {
 	}
 }
 
-func TestAlwaysValid(t *testing.T) {
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		h := New([]string{"", "system"}[r.IntN(2)])
-		for step := range 60 {
-			switch r.IntN(4) {
-			case 0:
-				h.User("hello")
-			case 1:
-				m := model.Message{Content: []string{"", " ", "text"}[r.IntN(3)]}
-				for range r.IntN(4) {
-					id := fmt.Sprint("c", step, r.IntN(3))
-					m.ToolCalls = append(m.ToolCalls, model.ToolCall{ID: []string{id, ""}[r.IntN(8)/7], Name: "run_shell"})
-				}
-				h.Assistant(m)
-			case 2:
-				if open := h.Open(); len(open) > 0 {
-					c := open[r.IntN(len(open))]
-					if !h.Result(c.ID, c.Name, []string{"", "out"}[r.IntN(2)]) {
-						t.Fatalf("open call %q was refused", c.ID)
-					}
-				}
-			case 3:
-				if h.Result("nobody", "run_shell", "x") {
-					t.Fatal("a result without a call was taken")
-				}
+// step does what the two bytes say to a history. It returns what a journal would keep of
+// a compaction.
+func step(t *testing.T, h *History, n int, op, arg byte) any {
+	t.Helper()
+	switch op % 8 {
+	case 0:
+		h.User([]string{"hello", strings.Repeat("long ", 500)}[arg%2])
+	case 1, 2:
+		m := model.Message{Content: []string{"", " ", "text"}[arg%3]}
+		for i := range int(arg/3) % 4 {
+			c := model.ToolCall{
+				ID:        []string{fmt.Sprint(n, "-", i%3), "", "0-0"}[int(arg)%7/5+int(arg)%11/10],
+				Name:      []string{"run_shell", "grep", "read_file"}[(int(arg)+i)%3],
+				Arguments: []string{`{"path":"a"}`, `{"command":"x"}`, "{"}[arg/16%3],
+			}
+			m.ToolCalls = append(m.ToolCalls, c)
+		}
+		h.Assistant(m)
+	case 3, 4, 5:
+		if h.Result("nobody", "run_shell", "x") {
+			t.Fatal("a result without a call was taken")
+		}
+		if open := h.Open(); len(open) > 0 {
+			c := open[int(arg)%len(open)]
+			out := []string{"", "out", "Tool error: x", `{"exit_code":1}`, strings.Repeat("match ", 1000)}[arg%5]
+			if !h.Result(c.ID, c.Name, out) {
+				t.Fatalf("open call %q was refused", c.ID)
 			}
 		}
-		h.Close(Unanswered)
-		checkValid(t, h.Messages())
+	case 6:
+		if arg%2 == 0 {
+			h.Pin(int(arg) / 2)
+		} else {
+			h.Unpin(int(arg) / 2)
+		}
+	case 7:
+		if arg%2 == 0 {
+			return h.MicroCompact()
+		}
+		before := h.Tokens()
+		r := h.Compact(before * int(arg) / 256)
+		if r.Before != before || r.After != h.Tokens() || (r.Messages > 0) != (r.After < r.Before) {
+			t.Fatalf("report %+v, was %d, is %d", r, before, h.Tokens())
+		}
+		if r.Messages > 0 {
+			return r.Cut
+		}
 	}
+	return nil
+}
+
+// run does a whole program and repeats it on a second history that only applies the
+// decisions of the first, as a replay does (DECISIONS 11).
+func run(t *testing.T, program []byte) {
+	t.Helper()
+	system := []string{"", "system"}[len(program)%2]
+	h, replayed := New(system), New(system)
+	for n := 0; n+1 < len(program); n += 2 {
+		op, arg := program[n], program[n+1]
+		decided := step(t, h, n, op, arg)
+		switch d := decided.(type) {
+		case []string:
+			replayed.ApplyMicro(d)
+		case Cut:
+			if err := replayed.Apply(d); err != nil {
+				t.Fatalf("step %d: replay: %v", n, err)
+			}
+		default:
+			step(t, replayed, n, op, arg)
+		}
+		if !reflect.DeepEqual(h.Messages(), replayed.Messages()) {
+			t.Fatalf("step %d: the replay differs", n)
+		}
+		if h.Estimate() != sum(h) {
+			t.Fatalf("step %d: estimate %d, want %d", n, h.Estimate(), sum(h))
+		}
+		if err := paired(h.msgs, len(h.open)); err != nil {
+			t.Fatalf("step %d: %v", n, err)
+		}
+	}
+	h.Close(Unanswered)
+	checkValid(t, h.Messages())
+}
+
+func TestAlwaysValid(t *testing.T) { // A05, A17, B20
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		program := make([]byte, 240+seed%2)
+		for i := range program {
+			program[i] = byte(r.UintN(256))
+		}
+		run(t, program)
+	}
+}
+
+func FuzzAlwaysValid(f *testing.F) {
+	f.Add([]byte("\x00\x01\x01\x08\x03\x00\x00\x00\x00\x01\x00\x00\x07\x01"))
+	f.Fuzz(func(t *testing.T, program []byte) {
+		if len(program) < 600 {
+			run(t, program)
+		}
+	})
 }
 
 func TestResultsKeepCallOrder(t *testing.T) { // A22

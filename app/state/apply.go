@@ -29,7 +29,8 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyPane(env)
 	case event.PromptSubmitted, event.PromptWithdrawn:
 		return s.applyPrompt(env)
-	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached:
+	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
+		event.ContextCompacted, event.MicroCompacted:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.ModelSwitched:
 		return s.applyInfo(env)
@@ -386,10 +387,21 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		s.Info.Interrupted = p.CanContinue
 		s.add(env, NoticeBlock, p.Text)
 		return Conversation | Header
+	case event.ContextCompacted:
+		s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s became a summary, %d → %d tokens", count(p.Turns, "exchange"), p.Before, p.After))
+	case event.MicroCompacted:
+		s.add(env, NoticeBlock, count(len(p.CallIDs), "old result")+" compacted")
 	case event.MaxTurnsReached:
 		s.add(env, WarningBlock, fmt.Sprintf("stopped after %d turns · Enter a prompt to go on", p.Turns))
 	}
 	return Conversation
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func withNext(text, next string) string {

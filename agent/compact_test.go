@@ -1,0 +1,209 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/event"
+	"buddy/agent/history"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// windowed is a model with a window of its own, in tokens.
+type windowed struct {
+	*script
+	tokens int
+}
+
+func (w windowed) Info() model.Info {
+	return model.Info{Profile: "test", Model: "scripted", Window: w.tokens}
+}
+
+func withWindow(tokens int) func(*Options) {
+	return func(o *Options) { o.Model, o.System = windowed{o.Model.(*script), tokens}, "be brief" }
+}
+
+// untold answers as says does, without a usage, so that nothing is calibrated.
+func untold(text string, calls ...string) step {
+	told := says(text, calls...)
+	return func(ctx context.Context, yield func(model.Delta, error) bool) {
+		told(ctx, func(d model.Delta, err error) bool { d.Usage = nil; return yield(d, err) })
+	}
+}
+
+func answers(n int) []step { return slices.Repeat([]step{untold("ok")}, n) }
+
+// prompt is a prompt of about that many tokens.
+func prompt(n, tokens int) event.Submit {
+	return event.Submit{Text: fmt.Sprintf("prompt %d %s", n, strings.Repeat("x", 4*tokens-20))}
+}
+
+func (s *session) request() []model.Message {
+	s.model.mu.Lock()
+	defer s.model.mu.Unlock()
+	return s.model.requests[len(s.model.requests)-1].Messages
+}
+
+func TestAutomaticCompaction(t *testing.T) { // B02, B05, B10
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, withWindow(1000), answers(8)...)
+		for i := range 5 {
+			s.do(prompt(i, 160))
+		}
+		if w, n := find[event.Warning](s); n != 1 || w.Code != "context" || !strings.Contains(w.NextStep, "/compact") {
+			t.Errorf("%d warnings, the last %+v", n, w)
+		}
+		if _, n := find[event.ContextCompacted](s); n != 0 {
+			t.Fatal("compacted below the hard threshold")
+		}
+		s.do(prompt(5, 160))
+		c, n := find[event.ContextCompacted](s)
+		if n != 1 || c.Before < 950 || c.After > 820 || c.Turns != 2 || c.Removed != 4 {
+			t.Errorf("%d compactions, the last %+v", n, c)
+		}
+		msgs := s.request()
+		if msgs[1].Content != c.Summary || msgs[1].Role != model.System || !strings.HasPrefix(msgs[2].Content, "prompt 2") {
+			t.Errorf("sent %.200q", fmt.Sprint(msgs))
+		}
+		if u, _ := find[event.ContextUsage](s); u.Percent > 95 {
+			t.Errorf("usage after the compaction: %+v", u)
+		}
+		s.stop()
+	})
+}
+
+func TestContextLimit(t *testing.T) { // B03: nothing is sent
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, withWindow(1000), answers(1)...)
+		s.do(prompt(1, 1200))
+		if done, _ := find[event.TaskFinished](s); done.Outcome != event.ContextLimit {
+			t.Errorf("outcome %s, want context_limit", done.Outcome)
+		}
+		if e, _ := find[event.Error](s); e.Code != "context_limit" || !strings.Contains(e.Text, "of 1000 tokens") || e.NextStep == "" {
+			t.Errorf("error %+v", e)
+		}
+		if n := len(s.model.requests); n != 0 {
+			t.Errorf("%d requests were sent", n)
+		}
+		s.stop()
+	})
+}
+
+func TestAssumedWindowStopsNothing(t *testing.T) { // B13
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, withWindow(0), answers(1)...)
+		s.do(prompt(1, 12_000))
+		if done, _ := find[event.TaskFinished](s); done.Outcome != event.Completed || len(s.model.requests) != 1 {
+			t.Errorf("outcome %s after %d requests", done.Outcome, len(s.model.requests))
+		}
+		if w, n := find[event.Warning](s); n != 1 || !strings.Contains(w.Text, "8192 tokens, which is assumed") {
+			t.Errorf("%d warnings, the last %+v", n, w)
+		}
+		s.stop()
+	})
+}
+
+func TestCompactCommand(t *testing.T) { // B08: forced, and it says when nothing can go
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, withWindow(100_000), answers(8)...)
+		for i := range 3 {
+			s.do(prompt(i, 160))
+		}
+		s.do(event.Compact{})
+		if n, count := find[event.Notice](s); count != 1 || !strings.Contains(n.Text, "nothing to compact") {
+			t.Errorf("%d notices, the last %+v", count, n)
+		}
+		for i := range 5 {
+			s.do(prompt(3+i, 160))
+		}
+		s.do(event.Compact{})
+		c, n := find[event.ContextCompacted](s)
+		if n != 1 || c.After > c.Before*60/100 || c.After == 0 {
+			t.Errorf("%d compactions, the last %+v", n, c)
+		}
+		if u, _ := find[event.ContextUsage](s); u.Estimated != c.After {
+			t.Errorf("usage %+v, want %d tokens", u, c.After)
+		}
+		s.stop()
+	})
+}
+
+// finder is a grep that finds a lot.
+type finder struct{ fakeTool }
+
+func (*finder) Definition() model.ToolDef {
+	return model.ToolDef{Name: "grep", Parameters: json.RawMessage(`{}`)}
+}
+
+func (*finder) Run(context.Context, tools.Call) tools.Result {
+	return tools.Result{Content: strings.Repeat("a.go:1:match\n", 300)}
+}
+
+func TestReplayRepeatsCompactions(t *testing.T) { // DECISIONS 11
+	synctest.Test(t, func(t *testing.T) {
+		options := func(o *Options) {
+			withWindow(12_000)(o)
+			o.Tools = tools.NewRegistry(&finder{})
+		}
+		var steps []step
+		for i := range 12 {
+			steps = append(steps, untold("", fmt.Sprintf(`c%d grep {"kind":"file_read"}`, i)), untold("found"))
+		}
+		s := start(t, options, steps...)
+		for i := range 12 {
+			s.do(prompt(i, 300))
+			if i == 5 {
+				s.do(event.Compact{})
+			}
+		}
+		if m, n := find[event.MicroCompacted](s); n == 0 || m.CallIDs[0] == "" {
+			t.Errorf("%d times old results were cleared, last %v", n, m.CallIDs)
+		}
+		if _, n := find[event.ContextCompacted](s); n == 0 {
+			t.Error("nothing was compacted")
+		}
+		want := s.hist.Messages()
+		if !slices.ContainsFunc(want, func(m model.Message) bool { return m.Content == history.Cleared }) {
+			t.Error("no cleared result is left to be compared")
+		}
+		s.stop()
+
+		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events }, answers(1)...)
+		if got := again.hist.Messages(); !reflect.DeepEqual(got, want) {
+			t.Errorf("the replay has %d messages, want %d", len(got), len(want))
+		}
+		again.do(event.Submit{Text: "go on"})
+		again.stop()
+	})
+}
+
+func TestBadCompactionInAJournal(t *testing.T) { // a file that someone changed
+	synctest.Test(t, func(t *testing.T) {
+		replay := []event.Envelope{
+			{Seq: 1, Payload: event.PromptSubmitted{ID: 1, Text: "one"}},
+			{Seq: 2, Payload: event.ContextCompacted{Boundary: 7, Kept: []int{-1}}},
+			{Seq: 3, Payload: event.MicroCompacted{CallIDs: []string{"nobody"}}},
+		}
+		s := start(t, func(o *Options) { o.Replay = replay }, says("fine"))
+		s.do(event.Submit{Text: "two"})
+		if got := s.request(); len(got) != 2 || got[0].Content != "one" {
+			t.Errorf("sent %+v", got)
+		}
+		s.stop()
+	})
+}
+
+func TestPercent(t *testing.T) { // B02: floor, at least 1
+	for _, tt := range [][3]int{{1000, 95, 950}, {1, 80, 1}, {999, 82, 819}, {1 << 62, 95, (1<<62)/100*95 + (1<<62)%100*95/100}} {
+		if got := percent(tt[0], tt[1]); got != tt[2] {
+			t.Errorf("percent(%d, %d) = %d, want %d", tt[0], tt[1], got, tt[2])
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package history
+
+import (
+	"fmt"
+
+	"buddy/agent/model"
+)
+
+const (
+	keepUnits    = 3 // newest exchanges that are never compacted (B06)
+	keepFailures = 3 // most recent failures whose exchanges stay as they are (B07)
+)
+
+// Cut is the decision of one compaction. Places count from the first message after the
+// leading system messages and the summary, in the history before the cut.
+type Cut struct {
+	Summary  string // what replaces the messages; "" = nothing
+	Boundary int    // from this place on everything stays
+	Kept     []int  // places before it that stay as well, rising
+}
+
+// Report is what a compaction did (B10). No Messages means that nothing could go.
+type Report struct {
+	Cut
+	Before, After int // tokens
+	Messages      int // removed
+	Turns         int // exchanges that were removed
+}
+
+// unit is an exchange: a prompt, or several that came together, and all up to the next.
+type unit struct{ from, to int } // places, to is exclusive
+
+// Compact removes the oldest exchanges and puts one summary of them after the leading
+// system messages, until the history has at most target tokens or nothing more may go
+// (B05–B08). The newest three exchanges stay, those with the most recent three failures,
+// and pinned messages. Messages that were handed out do not change.
+func (h *History) Compact(target int) Report {
+	report := Report{Before: h.Tokens(), After: h.Tokens()}
+	if report.Before <= target {
+		return report
+	}
+	digest, bad := h.earlier(), h.failures(len(h.results))
+	gone := make(map[int]bool)
+	room := 0 // characters that become free
+	if h.summary {
+		room = size(h.msgs[h.system])
+	}
+	for _, u := range h.removable() {
+		digest.add(h.describe(u, bad))
+		for i := u.from; i < u.to; i++ {
+			if !h.kept(i) {
+				gone[i] = true
+				room += size(h.body()[i])
+				report.Boundary = i + 1
+			}
+		}
+		report.Turns++
+		report.Summary = digest.text(room)
+		if h.without(room, report.Summary) <= target {
+			break
+		}
+	}
+	if len(gone) == 0 {
+		return report
+	}
+	report.Messages = len(gone)
+	for i := range report.Boundary {
+		if !gone[i] {
+			report.Kept = append(report.Kept, i)
+		}
+	}
+	if err := h.Apply(report.Cut); err != nil {
+		panic(err) // a unit was cut in two: a bug of ours
+	}
+	report.After = h.Tokens()
+	return report
+}
+
+// without estimates the history with room characters less and a summary more, in tokens.
+func (h *History) without(room int, summary string) int {
+	chars := h.gauge.chars + h.gauge.fixed - room
+	if summary != "" {
+		chars += size(summaryMessage(summary))
+	}
+	return h.gauge.scaled(chars / charsPerToken)
+}
+
+// failures returns the calls that failed, at most the newest n.
+func (h *History) failures(n int) map[string]bool {
+	calls := make(map[string]bool)
+	for i := len(h.results) - 1; i >= 0 && len(calls) < n; i-- {
+		if h.results[i].failed {
+			calls[h.results[i].id] = true
+		}
+	}
+	return calls
+}
+
+// Apply does what Compact decided when the same history was shorter in time: when a
+// session is replayed. A cut that does not fit this history is refused, with nothing
+// changed.
+func (h *History) Apply(c Cut) error {
+	start, body := h.start(), h.body()
+	if c.Boundary < 0 || c.Boundary > len(body) {
+		return fmt.Errorf("compaction up to message %d of %d", c.Boundary, len(body))
+	}
+	msgs := append([]model.Message(nil), h.msgs[:h.system]...)
+	if c.Summary != "" {
+		msgs = append(msgs, summaryMessage(c.Summary))
+	}
+	pins := make(map[int]bool)
+	last := -1
+	for _, i := range c.Kept {
+		if i <= last || i >= c.Boundary {
+			return fmt.Errorf("compaction keeps message %d after %d, before %d", i, last, c.Boundary)
+		}
+		last = i
+		if h.pins[start+i] {
+			pins[len(msgs)] = true
+		}
+		msgs = append(msgs, body[i])
+	}
+	for i := c.Boundary; i < len(body); i++ {
+		if h.pins[start+i] {
+			pins[len(msgs)] = true
+		}
+		msgs = append(msgs, body[i])
+	}
+	if err := paired(msgs, len(h.open)); err != nil {
+		return fmt.Errorf("compaction up to message %d: %w", c.Boundary, err)
+	}
+	h.msgs, h.pins, h.summary = msgs, pins, c.Summary != ""
+	h.recount()
+	return nil
+}
+
+// recount brings everything that is derived from the messages up to date.
+func (h *History) recount() {
+	h.gauge.chars = 0
+	left := make(map[string]bool)
+	for _, m := range h.msgs {
+		h.gauge.chars += size(m)
+		if m.Role == model.Tool {
+			left[m.ToolCallID] = true
+		}
+	}
+	results, seen := h.results, h.seen
+	h.results, h.seen = nil, 0
+	for i, r := range results {
+		if left[r.id] {
+			h.results = append(h.results, r)
+			if i < seen {
+				h.seen = len(h.results)
+			}
+		}
+	}
+}
+
+// paired checks that every call has its result right after it, in order, and every
+// result its call. The calls of the last answer may lack as many as are open.
+func paired(msgs []model.Message, open int) error {
+	for i := 0; i < len(msgs); i++ {
+		if msgs[i].Role == model.Tool {
+			return fmt.Errorf("the result %q has lost its call", msgs[i].ToolCallID)
+		}
+		for _, c := range msgs[i].ToolCalls {
+			switch {
+			case i+1 < len(msgs) && msgs[i+1].Role == model.Tool && msgs[i+1].ToolCallID == c.ID:
+				i++
+			case open > 0:
+				open--
+			default:
+				return fmt.Errorf("the call %q has lost its result", c.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// start is where the messages begin that compaction may remove.
+func (h *History) start() int {
+	if h.summary {
+		return h.system + 1
+	}
+	return h.system
+}
+
+func (h *History) body() []model.Message { return h.msgs[h.start():] }
+
+// units divides the body into exchanges.
+func (h *History) units() []unit {
+	var all []unit
+	body := h.body()
+	for i, m := range body {
+		if i == 0 || m.Role == model.User && body[i-1].Role != model.User {
+			all = append(all, unit{i, i})
+		}
+		all[len(all)-1].to = i + 1
+	}
+	return all
+}
+
+// removable returns the exchanges that may go, oldest first.
+func (h *History) removable() []unit {
+	failures, body, all := h.failures(keepFailures), h.body(), h.units()
+	var may []unit
+	for _, u := range all[:max(0, len(all)-keepUnits)] {
+		stays, pinned := false, 0
+		for i := u.from; i < u.to; i++ {
+			stays = stays || failures[body[i].ToolCallID]
+			if h.kept(i) {
+				pinned++
+			}
+		}
+		if !stays && pinned < u.to-u.from {
+			may = append(may, u)
+		}
+	}
+	return may
+}
+
+// Pin keeps a message of Messages, counted from 0, out of every compaction, together
+// with the calls or results that belong to it (B18). It reports whether there is one;
+// system messages stay anyway.
+func (h *History) Pin(i int) bool {
+	at, ok := h.anchor(i)
+	if ok {
+		h.pins[at] = true
+	}
+	return ok
+}
+
+// Unpin undoes Pin and reports whether the message was pinned.
+func (h *History) Unpin(i int) bool {
+	at, ok := h.anchor(i)
+	ok = ok && h.pins[at]
+	delete(h.pins, at)
+	return ok
+}
+
+// kept reports whether the message at a place of the body is pinned.
+func (h *History) kept(place int) bool {
+	at, _ := h.anchor(h.start() + place)
+	return h.pins[at]
+}
+
+// anchor returns the place of the message that i belongs to: its calls when it is a
+// result, else itself.
+func (h *History) anchor(i int) (int, bool) {
+	if i < h.start() || i >= len(h.msgs) {
+		return -1, false
+	}
+	for h.msgs[i].Role == model.Tool {
+		i--
+	}
+	return i, true
+}

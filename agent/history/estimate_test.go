@@ -1,0 +1,125 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"buddy/agent/model"
+)
+
+// sum is the slow estimate that the running one must equal.
+func sum(h *History) int {
+	n := h.gauge.fixed
+	for _, m := range h.msgs {
+		n += size(m)
+	}
+	return n / charsPerToken
+}
+
+func TestFixedPartCounts(t *testing.T) { // B01
+	h := New("")
+	h.SetFixed(400)
+	h.User("12345678")
+	if got := h.Estimate(); got != 106 {
+		t.Errorf("Estimate() = %d, want 106", got)
+	}
+}
+
+func TestCalibrate(t *testing.T) { // B11
+	tests := []struct {
+		name    string
+		samples [][2]int // estimated, observed
+		want    float64
+	}{
+		{"nothing known", nil, 1},
+		{"no usage", [][2]int{{100, 0}, {0, 100}}, 1},
+		{"first", [][2]int{{100, 200}}, 1.35},
+		{"second", [][2]int{{100, 200}, {100, 200}}, 1.35 + 0.35*0.65},
+		{"too high", [][2]int{{1, 1000}}, 1 + 0.35*1.5},
+		{"too low", [][2]int{{1000, 1}}, 1 - 0.35*0.5},
+		{"fifth", [][2]int{{100, 100}, {100, 100}, {100, 100}, {100, 100}, {100, 200}}, 1.15},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := New("")
+			for _, s := range tt.samples {
+				h.SetFixed(4 * s[0])
+				h.Sent()
+				h.User("an answer that came meanwhile")
+				h.Calibrate(s[1])
+				if s[1] > 0 {
+					h.Calibrate(1) // of the same request: no second sample
+				}
+				h.gauge.chars = 0
+			}
+			h.User(strings.Repeat("x", 4_000_000))
+			if got := float64(h.Tokens()) / float64(h.Estimate()); math.Abs(got-tt.want) > 0.001 {
+				t.Errorf("ratio %.4f, want %.4f", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCalibrationIsPerModel(t *testing.T) { // B11
+	h := New("")
+	h.User(strings.Repeat("x", 4000))
+	h.SetModel("a")
+	h.Sent()
+	h.Calibrate(2 * h.Estimate())
+	a := h.Tokens()
+	h.SetModel("b")
+	if got := h.Tokens(); got != h.Estimate() {
+		t.Errorf("a new model counts %d, want %d", got, h.Estimate())
+	}
+	h.SetModel("a")
+	if got := h.Tokens(); got != a || a == h.Estimate() {
+		t.Errorf("back at the first: %d, want %d", got, a)
+	}
+}
+
+// BenchmarkTurn is what one turn costs on top of a history of 20 MB.
+func BenchmarkTurn(b *testing.B) {
+	h := New("system")
+	text := strings.Repeat("x", 2000)
+	turn := func(i int) {
+		id := fmt.Sprint("c", i)
+		h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: id, Name: "read_file", Arguments: `{"path":"a"}`}}})
+		h.Result(id, "read_file", text)
+	}
+	for i := range 10_000 {
+		if i%10 == 0 {
+			h.User("go on")
+		}
+		turn(i)
+	}
+	b.ReportAllocs()
+	n := 10_000
+	for b.Loop() {
+		turn(n)
+		n++
+		if h.Tokens() == 0 || len(h.Messages()) == 0 {
+			b.Fatal("nothing there")
+		}
+	}
+}
+
+func BenchmarkCompact(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		h := New("system")
+		text := strings.Repeat("x", 2000)
+		for i := range 10_000 {
+			if i%10 == 0 {
+				h.User("go on")
+			}
+			id := fmt.Sprint("c", i)
+			h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: id, Name: "grep", Arguments: `{"pattern":"a"}`}}})
+			h.Result(id, "grep", text)
+		}
+		b.StartTimer()
+		h.MicroCompact()
+		h.Compact(0)
+	}
+}

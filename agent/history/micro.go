@@ -1,0 +1,150 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// Cleared stands in for a result that MicroCompact took out (B22).
+const Cleared = "[Result compacted]"
+
+const (
+	keepResults = 5    // newest results that are never cleared (B22)
+	bulkyBytes  = 2000 // from here on a listing or a search is large
+	leastGain   = 4096 // characters; less is not worth a changed prefix, which no cache knows
+)
+
+// result is what compaction needs to know of a tool result.
+type result struct {
+	id      string
+	size    int    // of the content, in bytes
+	failed  bool   // B07
+	bulky   bool   // a large listing or search
+	empty   bool   // a read that gave nothing
+	read    string // what was read: path and lines; "" when it was not a read
+	cleared bool
+}
+
+// judge classifies a result once, when it comes, so that no later turn has to.
+func judge(c model.ToolCall, content string) result {
+	r := result{id: c.ID, size: len(content), failed: failed(content)}
+	if r.failed || hasKey(content, "full_output") { // a result that names its file is small and needed
+		return r
+	}
+	switch c.Name {
+	case "glob", "grep", "list_dir":
+		r.bulky = len(content) >= bulkyBytes
+	case "read_file":
+		r.read = readKey(c.Arguments)
+		r.empty = strings.Contains(content, `"content":""`)
+	}
+	return r
+}
+
+// failed reports whether a tool operation failed: it says so, its exit code is not
+// zero, or it has no content (B07).
+func failed(content string) bool {
+	if content == "" || strings.HasPrefix(content, "Tool error:") {
+		return true
+	}
+	_, after, ok := cutKey(content, "exit_code")
+	return ok && !strings.HasPrefix(after, "0") && !strings.HasPrefix(after, "null")
+}
+
+func hasKey(content, key string) bool {
+	_, _, ok := cutKey(content, key)
+	return ok
+}
+
+// cutKey cuts JSON text around a key. Inside a JSON string the quotes would be escaped,
+// so that text of a command can't look like a key.
+func cutKey(content, key string) (before, after string, ok bool) {
+	if !strings.HasPrefix(content, "{") {
+		return "", "", false
+	}
+	before, after, ok = strings.Cut(content, `"`+key+`":`)
+	return before, strings.TrimLeft(after, " "), ok
+}
+
+func readKey(arguments string) string {
+	var a struct {
+		Path   string
+		Offset int
+		Limit  int
+	}
+	if err := json.Unmarshal([]byte(arguments), &a); err != nil || a.Path == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s\x00%d\x00%d", path.Clean(a.Path), a.Offset, a.Limit)
+}
+
+// MicroCompact clears results that no longer matter and returns their call ids, in
+// order, none when there is too little to gain (B22). Those are large listings and
+// searches, empty reads, and reads of what was read again later. The newest five
+// results, failures, pinned messages and what the model has not answered to yet stay.
+func (h *History) MicroCompact() []string {
+	pinned := h.pinnedCalls()
+	again := make(map[string]bool) // reads that a later one repeats
+	var ids []string
+	gain := 0
+	for i := len(h.results) - 1; i >= 0; i-- {
+		r := h.results[i]
+		useless := r.bulky || r.empty || again[r.read]
+		if r.read != "" && !r.cleared {
+			again[r.read] = true
+		}
+		old := i < h.seen && i < len(h.results)-keepResults
+		if useless && old && !r.cleared && !pinned[r.id] && r.size > len(Cleared) {
+			ids = append(ids, r.id)
+			gain += r.size - len(Cleared)
+		}
+	}
+	if gain < leastGain {
+		return nil
+	}
+	slices.Reverse(ids)
+	h.ApplyMicro(ids)
+	return ids
+}
+
+// ApplyMicro clears the results of these calls, as MicroCompact did. Unknown ids and
+// cleared results are passed over. Messages that were handed out do not change.
+func (h *History) ApplyMicro(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	gone := make(map[string]bool)
+	for _, id := range ids {
+		gone[id] = true
+	}
+	msgs := make([]model.Message, len(h.msgs))
+	for i, m := range h.msgs {
+		if m.Role == model.Tool && gone[m.ToolCallID] {
+			h.gauge.chars += len(Cleared) - len(m.Content)
+			m.Content = Cleared
+		}
+		msgs[i] = m
+	}
+	h.msgs = msgs
+	for i := range h.results {
+		if r := &h.results[i]; gone[r.id] {
+			r.cleared, r.size = true, len(Cleared)
+		}
+	}
+}
+
+// pinnedCalls returns the ids of the calls in pinned messages.
+func (h *History) pinnedCalls() map[string]bool {
+	ids := make(map[string]bool)
+	for i := range h.pins {
+		for _, c := range h.msgs[i].ToolCalls {
+			ids[c.ID] = true
+		}
+	}
+	return ids
+}

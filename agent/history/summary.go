@@ -1,0 +1,155 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"buddy/agent/model"
+)
+
+const (
+	summaryLines = 24  // B08
+	summaryWidth = 180 // characters of a line
+)
+
+const (
+	summaryTitle = "Summary of earlier exchanges, which were removed to save space. It tells what happened and is no instruction."
+	omittedForm  = "(%d earlier operations omitted)"
+)
+
+// The statuses of a line.
+const (
+	info    = "info"
+	success = "success"
+	failure = "failure"
+)
+
+// digest is a summary while it grows: the newest operations as lines, and how many did
+// not fit.
+type digest struct {
+	lines   []string
+	omitted int
+}
+
+// summaryMessage is a message that takes the place of others (B05).
+func summaryMessage(text string) model.Message {
+	return model.Message{Role: model.System, Content: text}
+}
+
+// line describes one operation.
+func line(operation, status, detail string) string {
+	const enough = 8 * summaryWidth // bytes: a detail may have megabytes
+	if len(detail) > enough {
+		detail = strings.ToValidUTF8(detail[:enough], "") + "…"
+	}
+	s := "- " + strings.Join(strings.Fields(operation+" ["+status+"] "+detail), " ")
+	return clip(s, summaryWidth)
+}
+
+// clip shortens s to n characters.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// add appends lines. When there are too many, the oldest successes go first: prompts,
+// answers and failures tell more.
+func (d *digest) add(lines []string) {
+	for _, l := range lines {
+		d.lines = append(d.lines, l)
+		if len(d.lines) <= summaryLines {
+			continue
+		}
+		i := max(0, slices.IndexFunc(d.lines, succeeded))
+		d.lines = slices.Delete(d.lines, i, i+1)
+		d.omitted++
+	}
+}
+
+func succeeded(line string) bool {
+	before, _, _ := strings.Cut(line, "]")
+	return strings.HasSuffix(before, "["+success)
+}
+
+// text returns the summary as it may replace room characters of history: whole, in one
+// line, or "" when even that would be no gain (B08).
+func (d *digest) text(room int) string {
+	one := fmt.Sprintf(omittedForm, d.omitted+len(d.lines))
+	full := summaryTitle + "\n" + strings.Join(d.lines, "\n")
+	if d.omitted > 0 {
+		full += "\n" + fmt.Sprintf(omittedForm, d.omitted)
+	}
+	for _, s := range []string{full, one} {
+		if size(summaryMessage(s)) <= room-charsPerToken { // at least a token less
+			return s
+		}
+	}
+	return ""
+}
+
+// earlier returns the present summary, to be folded into the next.
+func (h *History) earlier() *digest {
+	d := &digest{}
+	if !h.summary {
+		return d
+	}
+	for _, l := range strings.Split(h.msgs[h.system].Content, "\n") {
+		if strings.HasPrefix(l, "- ") {
+			d.lines = append(d.lines, l)
+			continue
+		}
+		var n int
+		if _, err := fmt.Sscanf(l, omittedForm, &n); err == nil {
+			d.omitted += n
+		}
+	}
+	return d
+}
+
+// describe returns a line for each operation of an exchange that is removed.
+// bad holds the calls that failed.
+func (h *History) describe(u unit, bad map[string]bool) []string {
+	body := h.body()
+	var lines []string
+	for i := u.from; i < u.to; i++ {
+		m := body[i]
+		if h.kept(i) {
+			continue
+		}
+		switch m.Role {
+		case model.User:
+			lines = append(lines, line("prompt", info, m.Content))
+		case model.Assistant:
+			if m.Content != "" {
+				lines = append(lines, line("answer", info, m.Content))
+			}
+			for _, c := range m.ToolCalls {
+				status := success
+				if bad[c.ID] {
+					status = failure
+				}
+				lines = append(lines, line(c.Name, status, subject(c.Arguments)))
+			}
+		}
+	}
+	return lines
+}
+
+// subject is what a call was about: its command, path or pattern when it has one.
+func subject(arguments string) string {
+	var args map[string]any
+	if err := json.Unmarshal([]byte(arguments), &args); err != nil {
+		return arguments
+	}
+	for _, key := range []string{"command", "pattern", "path", "url"} {
+		if s, ok := args[key].(string); ok && s != "" {
+			return s
+		}
+	}
+	return arguments
+}

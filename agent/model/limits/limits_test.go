@@ -1,0 +1,87 @@
+package limits
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestWindow(t *testing.T) { // B14, B15
+	tests := []struct {
+		model string
+		want  int
+	}{
+		{"gpt-4o", 128_000},
+		{"GPT-4o-mini-2024-07-18", 128_000},
+		{"  openai/gpt-4o : free ", 128_000},
+		{"openrouter/openai/gpt-4.1:nitro", 1_047_576},
+		{"claude-sonnet-4-5-20250929", 200_000},
+		{"claude-sonnet-5", 1_000_000},
+		{"claude-sonnet-5-9", 0}, // not documented here
+		{"Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", 262_144},
+		{"openai.gpt-oss-120b", 128_000},
+		{"gpt-5-chat", 128_000},
+		{"gpt-5", 400_000},
+		{"my-gpt-4o", 0},
+		{"", 0},
+		{"  ", 0},
+		{":free", 0},
+		{"openai/", 0},
+		{"/", 0},
+	}
+	for _, tt := range tests {
+		got, ok := Window(tt.model)
+		if got != tt.want || ok != (tt.want > 0) {
+			t.Errorf("Window(%q) = %d, %v, want %d", tt.model, got, ok, tt.want)
+		}
+	}
+}
+
+func TestFirstRuleWins(t *testing.T) { // B14
+	rules := []rule{{Kind: contains, Name: "b", Window: 1}, {Kind: exact, Name: "abc", Window: 2}, {Kind: prefix, Name: "x/", Window: 3}}
+	for name, want := range map[string]int{"abc": 1, "x/y": 3, "y": 0} {
+		if got, _ := find(rules, name); got != want {
+			t.Errorf("find(%q) = %d, want %d", name, got, want)
+		}
+	}
+}
+
+func TestCatalogueHasSources(t *testing.T) { // DECISIONS 25
+	for _, r := range catalogue() {
+		if !strings.HasPrefix(r.Source, "https://") || r.Date.AsTime(time.UTC).Before(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
+			t.Errorf("%s: source %q of %s", r.Name, r.Source, r.Date)
+		}
+	}
+}
+
+func TestNoRuleIsHidden(t *testing.T) { // first hit wins: no rule may be out of reach
+	rules := catalogue()
+	for i, r := range rules {
+		if got, _ := find(rules[:i], r.Name); got != 0 {
+			t.Errorf("rule %d, %q, is never reached", i+1, r.Name)
+		}
+	}
+}
+
+func TestBadCatalogue(t *testing.T) {
+	for _, text := range []string{
+		"x", "[[rule]]\nkind = \"near\"\nname = \"a\"\nwindow = 1\nsource = \"s\"\ndate = 2026-01-01",
+		"[[rule]]\nkind = \"exact\"\nname = \"A\"\nwindow = 1\nsource = \"s\"\ndate = 2026-01-01",
+		"[[rule]]\nkind = \"exact\"\nname = \"a\"\nwindow = 1\ndate = 2026-01-01",
+	} {
+		if _, err := parse([]byte(text)); err == nil {
+			t.Errorf("parse(%q) gives no error", text)
+		}
+	}
+}
+
+func FuzzWindow(f *testing.F) {
+	f.Add("openai/gpt-4o:free")
+	f.Fuzz(func(t *testing.T, name string) {
+		a, _ := Window(name)
+		b, _ := Window(" " + name)
+		if a != b || a < 0 {
+			t.Errorf("Window(%q) = %d and %d", name, a, b)
+		}
+	})
+}
