@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -9,69 +10,96 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/agent/history"
-	"buddy/agent/model"
 	"buddy/tools"
 )
 
-// execute runs the calls of one answer, one after the other, and stores one result for
-// each, also when it is cancelled in between (A05, A17).
-func (r *Runtime) execute(ctx context.Context, task, turn int, calls []model.ToolCall) {
-	for _, c := range calls {
-		r.run(ctx, task, turn, c, false)
-	}
-}
-
-// run takes one call from request to result. known means that the stream has its
-// request already, from before a crash.
-func (r *Runtime) run(ctx context.Context, task, turn int, c model.ToolCall, known bool) {
-	began := r.opts.Now()
-	call := tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Output: r.output(task, turn, c.ID)}
-	tool, act, err := r.plan(call)
-	if !known {
-		r.emit(task, turn, event.ToolRequested{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Action: act, Target: act.Target})
-	}
-	var res tools.Result
-	switch {
-	case ctx.Err() != nil:
-		res = failure(history.Unanswered)
-	case err != nil:
-		res = failure("Tool error: " + err.Error())
-	default:
-		if refusal := r.permit(ctx, task, turn, c, act); refusal != nil {
-			res = *refusal
-			break
+// perform takes a planned call to its result.
+func (r *Runtime) perform(ctx context.Context, t *task, turn int, j *job) tools.Result {
+	return guarded(j.call.Name, func() tools.Result {
+		if ctx.Err() != nil {
+			return unanswered(ctx)
 		}
-		began = r.opts.Now() // the time a person thinks is not the tool's
-		call.Planned = act
-		res = r.start(ctx, task, turn, tool, call)
-	}
-	r.finish(task, turn, c, res, r.opts.Now().Sub(began))
+		if refusal := r.repeated(t, j); refusal != nil {
+			return *refusal
+		}
+		if j.err != nil {
+			res := failure("Tool error: " + j.err.Error())
+			r.remember(t, j, res)
+			return res
+		}
+		if refusal := r.permit(ctx, t.id, turn, j.call.ID, j.call.Planned); refusal != nil {
+			return *refusal
+		}
+		j.began = r.opts.Now() // the time a person thinks is not the tool's
+		res := r.start(ctx, t.id, turn, j)
+		if ctx.Err() == nil {
+			r.remember(t, j, res)
+		}
+		return res
+	})
 }
 
-func (r *Runtime) plan(call tools.Call) (tools.Tool, action.Action, error) {
-	tool, err := r.opts.Tools.Lookup(call.Name)
-	if err != nil {
-		return nil, action.Action{}, err
+// planned is tool.Plan, in which a panic is an error (D32).
+func planned(tool tools.Tool, call tools.Call) (act action.Action, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s failed inside: %v", call.Name, p)
+		}
+	}()
+	return tool.Plan(call)
+}
+
+// maxFailures is how often a call may fail in the same way in one exchange (A32).
+const maxFailures = 2
+
+// failed is how the same call failed last, and how often in a row.
+type failed struct {
+	text  string
+	times int
+}
+
+// remember counts the failures of a call.
+func (r *Runtime) remember(t *task, j *job, res tools.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := t.failed[j.key()]
+	switch {
+	case !res.IsError:
+		delete(t.failed, j.key())
+		return
+	case res.Content != f.text:
+		f = failed{text: res.Content}
 	}
-	act, err := tool.Plan(call)
-	return tool, act, err
+	f.times++
+	t.failed[j.key()] = f
+}
+
+// repeated returns the result of a call that would only fail once more, else nil.
+func (r *Runtime) repeated(t *task, j *job) *tools.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := t.failed[j.key()]
+	if f.times < maxFailures {
+		return nil
+	}
+	res := failure(fmt.Sprintf("Tool error: not run: the same call failed %d times in the same way. Change the arguments, or do something else. It said: %s", f.times, f.text))
+	return &res
 }
 
 // permit returns nil when act may happen, else the result that says why not.
-func (r *Runtime) permit(ctx context.Context, task, turn int, c model.ToolCall, act action.Action) *tools.Result {
+func (r *Runtime) permit(ctx context.Context, task, turn int, callID string, act action.Action) *tools.Result {
 	v := r.asks.judge(act)
 	switch v.Decision {
 	case action.Allow:
 		return nil
 	case action.Ask:
-		answer := r.asks.request(ctx, task, turn, c.ID, act, v)
+		answer := r.asks.request(ctx, task, turn, callID, act, v)
 		if answer.Decision == event.Once {
 			return nil
 		}
 		res := failure(denial(act, answer))
 		if ctx.Err() != nil {
-			res = failure(history.Unanswered)
+			res = unanswered(ctx)
 		}
 		return &res
 	default:
@@ -92,8 +120,15 @@ func denial(act action.Action, a event.ApprovalAnswered) string {
 	return text
 }
 
-// start journals that the tool starts and runs it.
-func (r *Runtime) start(ctx context.Context, task, turn int, tool tools.Tool, call tools.Call) tools.Result {
+// defaultTimeout is how long a tool may run (D25).
+const defaultTimeout = 60 * time.Second
+
+var errTimeout = errors.New("timeout")
+
+// start journals that the tool starts and runs it. A command runs as long as the person
+// lets it (DECISIONS 19), any other tool up to the limit.
+func (r *Runtime) start(ctx context.Context, task, turn int, j *job) tools.Result {
+	call := j.call
 	if r.opts.OutDir != "" {
 		r.mu.Lock()
 		r.ids.out++
@@ -103,7 +138,18 @@ func (r *Runtime) start(ctx context.Context, task, turn int, tool tools.Tool, ca
 	if err := r.stream.emit(task, turn, event.ToolStarted{CallID: call.ID, Name: call.Name, Dir: call.Dir}); err != nil {
 		return failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
 	}
-	return guarded(call.Name, func() tools.Result { return tool.Run(ctx, call) })
+	if call.Planned.Kind != action.Shell {
+		limited, cancel := context.WithTimeoutCause(ctx, r.opts.ToolTimeout, errTimeout)
+		defer cancel()
+		ctx = limited
+	}
+	res := guarded(call.Name, func() tools.Result { return j.tool.Run(ctx, call) })
+	if cause := context.Cause(ctx); res.IsError && errors.Is(cause, errTimeout) {
+		return failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, r.opts.ToolTimeout))
+	} else if res.IsError && errors.Is(cause, errSibling) {
+		return unanswered(ctx)
+	}
+	return res
 }
 
 // guarded turns a panic into a result (D32).
@@ -117,7 +163,8 @@ func guarded(name string, run func() tools.Result) (res tools.Result) {
 }
 
 // finish stores a result in the stream and in the history.
-func (r *Runtime) finish(task, turn int, c model.ToolCall, res tools.Result, took time.Duration) {
+func (r *Runtime) finish(task, turn int, j *job, res tools.Result) {
+	c, took := j.call, r.opts.Now().Sub(j.began)
 	if res.Took > 0 {
 		took = res.Took
 	}

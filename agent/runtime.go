@@ -54,6 +54,8 @@ type Options struct {
 	Journal  Journal          // nil: nothing is stored
 	Panes    Panes            // nil: there are none
 	OutDir   string           // where tools keep whole outputs, one folder a call
+	// ToolTimeout is how long a tool may run; 0 is 60 s. Commands have no limit.
+	ToolTimeout time.Duration
 	// Replay is what an earlier process stored of this session; the runtime goes on
 	// where it ended.
 	Replay []event.Envelope
@@ -90,6 +92,13 @@ type task struct {
 	title  string
 	began  time.Time
 	cancel context.CancelCauseFunc
+
+	// Only the loop uses these, but for failed, which r.mu guards.
+	turns    int
+	response string            // the text of the last answer
+	usage    model.Usage       // of all its requests
+	ids      map[string]bool   // of calls
+	failed   map[string]failed // calls that failed, by name and arguments
 }
 
 var errCancelled = fmt.Errorf("cancelled")
@@ -101,6 +110,9 @@ func New(opts Options) *Runtime {
 	}
 	if opts.Tools == nil {
 		opts.Tools = tools.NewRegistry()
+	}
+	if opts.ToolTimeout == 0 {
+		opts.ToolTimeout = defaultTimeout
 	}
 	if opts.Mode == "" {
 		opts.Mode = action.ModeAsk
@@ -280,6 +292,13 @@ func (r *Runtime) switchModel(profile string) {
 	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window})
 }
 
+// toolset returns the tools that are offered now.
+func (r *Runtime) toolset() *tools.Registry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.opts.Tools
+}
+
 // answering returns the model that answers now.
 func (r *Runtime) answering() model.Model {
 	r.mu.Lock()
@@ -317,7 +336,7 @@ func (r *Runtime) cancelTask(id int) {
 func (r *Runtime) startTask(title string, prompts []event.PromptSubmitted, work func(context.Context, *task) (event.Outcome, error)) {
 	r.ids.task++
 	ctx, cancel := context.WithCancelCause(r.ctx)
-	t := &task{id: r.ids.task, title: cut(title, 80), began: r.opts.Now(), cancel: cancel}
+	t := &task{id: r.ids.task, title: cut(title, 80), began: r.opts.Now(), cancel: cancel, ids: make(map[string]bool), failed: make(map[string]failed)}
 	r.main, r.pending = t, false
 	for _, p := range prompts {
 		r.enter(t.id, p)
