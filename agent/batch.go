@@ -172,8 +172,13 @@ func (b *batch) request(j *job) {
 
 // alone runs a call while no other of the batch runs.
 func (b *batch) alone(j *job) {
-	res := b.runtime.perform(b.whole, b.task, b.turn, j)
-	b.runtime.finish(b.task.id, b.turn, j, res)
+	r := b.runtime
+	res := r.admit(b.whole, b.task, b.turn, j)
+	if res == nil {
+		got := r.run(b.whole, b.task, j)
+		res = &got
+	}
+	r.finish(b.task.id, b.turn, j, *res)
 }
 
 // launch runs a call beside others as soon as there is a slot.
@@ -182,11 +187,15 @@ func (b *batch) launch(j *job) {
 	b.slots <- struct{}{}
 	ctx, cancel := context.WithCancel(b.ctx)
 	j.cancel = cancel
+	res := b.runtime.admit(ctx, b.task, b.turn, j)
 	b.jobs.Go(func() {
 		defer cancel()
-		res := b.runtime.perform(ctx, b.task, b.turn, j)
-		if j.call.Planned.Kind == action.Shell && (res.IsError || res.ExitCode != nil && *res.ExitCode != 0) {
-			b.cancel(errSibling) // D32
+		if res == nil {
+			got := b.runtime.run(ctx, b.task, j)
+			if j.call.Planned.Kind == action.Shell && (got.IsError || got.ExitCode != nil && *got.ExitCode != 0) {
+				b.cancel(errSibling) // D32
+			}
+			res = &got
 		}
 		<-b.slots
 		<-b.settled // a result comes after the answer that holds its call
@@ -194,7 +203,7 @@ func (b *batch) launch(j *job) {
 			b.runtime.emit(b.task.id, b.turn, discarded(j.call.ID, j.call.Name))
 			return
 		}
-		b.runtime.finish(b.task.id, b.turn, j, res)
+		b.runtime.finish(b.task.id, b.turn, j, *res)
 	})
 }
 

@@ -13,30 +13,36 @@ import (
 	"buddy/tools"
 )
 
-// perform takes a planned call to its result.
-func (r *Runtime) perform(ctx context.Context, t *task, turn int, j *job) tools.Result {
-	return guarded(j.call.Name, func() tools.Result {
-		if ctx.Err() != nil {
-			return unanswered(ctx)
-		}
-		if refusal := r.repeated(t, j); refusal != nil {
-			return *refusal
-		}
-		if j.err != nil {
-			res := failure("Tool error: " + j.err.Error())
-			r.remember(t, j, res)
-			return res
-		}
-		if refusal := r.permit(ctx, t.id, turn, j.call.ID, j.call.Planned); refusal != nil {
-			return *refusal
-		}
-		j.began = r.opts.Now() // the time a person thinks is not the tool's
-		res := r.start(ctx, t.id, turn, j)
-		if ctx.Err() == nil {
-			r.remember(t, j, res)
-		}
-		return res
-	})
+// admit journals that a planned call starts, when it may. Else it returns the result
+// that says why not.
+func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.Result {
+	if ctx.Err() != nil {
+		res := unanswered(ctx)
+		return &res
+	}
+	if refusal := r.repeated(t, j); refusal != nil {
+		return refusal
+	}
+	if j.err != nil {
+		res := failure("Tool error: " + j.err.Error())
+		r.remember(t, j, res)
+		return &res
+	}
+	if refusal := r.permit(ctx, t.id, turn, j.call.ID, j.call.Planned); refusal != nil {
+		return refusal
+	}
+	j.began = r.opts.Now() // the time a person thinks is not the tool's
+	if r.opts.OutDir != "" {
+		r.mu.Lock()
+		r.ids.out++
+		j.call.Dir = filepath.Join(r.opts.OutDir, fmt.Sprintf("%06d", r.ids.out))
+		r.mu.Unlock()
+	}
+	if err := r.stream.emit(t.id, turn, event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir}); err != nil {
+		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
+		return &res
+	}
+	return nil
 }
 
 // planned is tool.Plan, in which a panic is an error (D32).
@@ -125,29 +131,24 @@ const defaultTimeout = 60 * time.Second
 
 var errTimeout = errors.New("timeout")
 
-// start journals that the tool starts and runs it. A command runs as long as the person
-// lets it (DECISIONS 19), any other tool up to the limit.
-func (r *Runtime) start(ctx context.Context, task, turn int, j *job) tools.Result {
-	call := j.call
-	if r.opts.OutDir != "" {
-		r.mu.Lock()
-		r.ids.out++
-		call.Dir = filepath.Join(r.opts.OutDir, fmt.Sprintf("%06d", r.ids.out))
-		r.mu.Unlock()
-	}
-	if err := r.stream.emit(task, turn, event.ToolStarted{CallID: call.ID, Name: call.Name, Dir: call.Dir}); err != nil {
-		return failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
-	}
+// run runs a call that was admitted. A command runs as long as the person lets it
+// (DECISIONS 19), any other tool up to the limit.
+func (r *Runtime) run(ctx context.Context, t *task, j *job) tools.Result {
+	call, whole := j.call, ctx
 	if call.Planned.Kind != action.Shell {
 		limited, cancel := context.WithTimeoutCause(ctx, r.opts.ToolTimeout, errTimeout)
 		defer cancel()
 		ctx = limited
 	}
 	res := guarded(call.Name, func() tools.Result { return j.tool.Run(ctx, call) })
-	if cause := context.Cause(ctx); res.IsError && errors.Is(cause, errTimeout) {
-		return failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, r.opts.ToolTimeout))
-	} else if res.IsError && errors.Is(cause, errSibling) {
-		return unanswered(ctx)
+	switch cause := context.Cause(ctx); {
+	case res.IsError && errors.Is(cause, errTimeout):
+		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, r.opts.ToolTimeout))
+	case res.IsError && errors.Is(cause, errSibling):
+		res = unanswered(ctx)
+	}
+	if whole.Err() == nil {
+		r.remember(t, j, res)
 	}
 	return res
 }
