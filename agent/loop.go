@@ -9,27 +9,36 @@ import (
 
 // exchange repeats turns until the model answers without calling tools.
 func (r *Runtime) exchange(ctx context.Context, t *task) (event.Outcome, error) {
-	for n := 1; ; n++ {
-		if ctx.Err() != nil {
-			return event.Cancelled, nil
-		}
-		if r.opts.MaxTurns > 0 && n > r.opts.MaxTurns {
-			r.emit(t.id, 0, event.MaxTurnsReached{Task: t.id, Turns: r.opts.MaxTurns})
-			return event.MaxTurns, nil
-		}
-		if n > 1 {
-			r.takeQueued(t)
-		}
-		done, err := r.turn(ctx, t)
-		switch {
-		case ctx.Err() != nil:
-			return event.Cancelled, nil
-		case err != nil:
-			return event.Failed, err
-		case done:
-			return event.Completed, nil
+	for {
+		if outcome, err := r.step(ctx, t); outcome != "" {
+			return outcome, err
 		}
 	}
+}
+
+// step is one turn of an exchange. The outcome is "" when another one has to follow.
+func (r *Runtime) step(ctx context.Context, t *task) (event.Outcome, error) {
+	if ctx.Err() != nil {
+		return event.Cancelled, nil
+	}
+	if r.opts.MaxTurns > 0 && t.turns >= r.opts.MaxTurns {
+		r.emit(t.id, 0, event.MaxTurnsReached{Task: t.id, Turns: r.opts.MaxTurns})
+		return event.MaxTurns, nil
+	}
+	if t.turns > 0 {
+		r.takeQueued(t)
+	}
+	t.turns++
+	done, err := r.turn(ctx, t)
+	switch {
+	case ctx.Err() != nil:
+		return event.Cancelled, nil
+	case err != nil:
+		return event.Failed, err
+	case done:
+		return event.Completed, nil
+	}
+	return "", nil
 }
 
 // takeQueued lets prompts that were typed meanwhile steer the exchange: together, as
