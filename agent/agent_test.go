@@ -49,8 +49,7 @@ func says(text string, calls ...string) step {
 	return func(_ context.Context, yield func(model.Delta, error) bool) {
 		m := model.Message{Role: model.Assistant, Content: text}
 		for _, c := range calls {
-			f := strings.SplitN(c, " ", 3)
-			m.ToolCalls = append(m.ToolCalls, model.ToolCall{ID: f[0], Name: f[1], Arguments: f[2]})
+			m.ToolCalls = append(m.ToolCalls, toolCall(c))
 		}
 		for w := range strings.SplitAfterSeq(text, " ") {
 			if w != "" && !yield(model.Delta{Kind: model.Text, Text: w}, nil) {
@@ -79,12 +78,23 @@ func fails(text string, err error) step {
 	}
 }
 
-// ends answers with a call and a finish reason after which it must not run.
-func ends(finish string) step {
+const aCall = `c1 do {"kind":"file_read","do":"echo"}`
+
+// ends answers "half" and a call, if there is one, with a finish reason.
+func ends(finish, call string) step {
 	return func(_ context.Context, yield func(model.Delta, error) bool) {
-		m := model.Message{Content: "half", ToolCalls: []model.ToolCall{{ID: "c1", Name: "do", Arguments: `{"kind":"file_read","do":"echo"}`}}}
+		m := model.Message{Content: "half"}
+		if call != "" {
+			m.ToolCalls = []model.ToolCall{toolCall(call)}
+		}
 		yield(model.Delta{Kind: model.Done, Message: &m, Finish: finish}, nil)
 	}
+}
+
+// toolCall reads "id name args".
+func toolCall(c string) model.ToolCall {
+	f := strings.SplitN(c, " ", 3)
+	return model.ToolCall{ID: f[0], Name: f[1], Arguments: f[2]}
 }
 
 // fakeTool does what its arguments say: {"kind":"file_read|shell","do":"echo|hang|fail|panic"}.
@@ -97,7 +107,17 @@ func (*fakeTool) Definition() model.ToolDef {
 	return model.ToolDef{Name: "do", Parameters: json.RawMessage(`{"type":"object"}`)}
 }
 
-type fakeArgs struct{ Kind, Do string }
+type fakeArgs struct {
+	Kind, Do string
+	Par      bool
+	Seconds  int
+}
+
+func (*fakeTool) Parallel(c tools.Call) bool {
+	var a fakeArgs
+	_ = json.Unmarshal([]byte(c.Arguments), &a)
+	return a.Par
+}
 
 func (*fakeTool) Plan(c tools.Call) (action.Action, error) {
 	var a fakeArgs
@@ -117,6 +137,12 @@ func (f *fakeTool) Run(ctx context.Context, c tools.Call) tools.Result {
 	case "hang":
 		<-ctx.Done()
 		return tools.Result{Content: "operation cancelled by user", IsError: true}
+	case "sleep":
+		select {
+		case <-time.After(time.Duration(a.Seconds) * time.Second):
+		case <-ctx.Done():
+			return tools.Result{Content: "operation cancelled by user", IsError: true}
+		}
 	case "panic":
 		panic("boom")
 	case "fail":
@@ -444,14 +470,20 @@ func TestModelFailure(t *testing.T) { // A27, bad input: stream cut
 			`model "scripted": the answer ended before it was complete`,
 		},
 		{"empty", says(""), ErrEmptyResponse.Error()},
-		{"token limit", ends(model.FinishLength), "the answer was cut off at the model's output limit; ask it to go on, or for less"},
-		{"content filter", ends(model.FinishContentFilter), "the provider's content filter stopped the answer"},
+		{"no call", ends(model.FinishToolCalls, ""), ErrEmptyResponse.Error() + ": it stopped to call a tool and called none"},
+		{"token limit", ends(model.FinishLength, aCall), "the answer was cut off at the model's output limit; ask it to go on, or for less"},
+		{"content filter", ends(model.FinishContentFilter, aCall), "the provider's content filter stopped the answer"},
 		{"panic", func(context.Context, func(model.Delta, error) bool) { panic("adapter") }, "internal error: adapter"},
 	}
+	nudged := map[string]bool{"empty": true, "no call": true, "token limit": true}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := start(t, nil, tt.step, says("fine"))
+				steps := []step{tt.step, tt.step, tt.step, tt.step} // A26, A33: three more attempts
+				if !nudged[tt.name] {
+					steps = steps[:1]
+				}
+				s := start(t, nil, append(steps, says("fine"))...)
 				s.do(event.Submit{Text: "go"})
 				f, n := find[event.TaskFinished](s)
 				if n != 1 || f.Outcome != event.Failed || f.Error != tt.want {

@@ -24,6 +24,7 @@ type approvals struct {
 	until  time.Time // when mode ends; zero = never
 	open   map[string]*ask
 	closed bool
+	heard  bool // somebody's answers arrive
 }
 
 // ask is one open request.
@@ -64,6 +65,9 @@ func (a *approvals) current() (action.Mode, time.Time) {
 
 // request asks a person and waits for the answer, or for ctx to end, which denies.
 func (a *approvals) request(ctx context.Context, task, turn int, callID string, act action.Action, v action.Verdict) event.ApprovalAnswered {
+	if !a.attended() {
+		return event.ApprovalAnswered{CallID: callID, Decision: event.Reject, By: "policy", Reason: "there is nobody to ask"}
+	}
 	id := fmt.Sprintf("appr-%d-%s", task, newID())
 	q := &ask{task: task, callID: callID, answer: make(chan event.ApprovalAnswered, 1)}
 	if !a.add(id, q, turn, event.ApprovalAsked{ID: id, CallID: callID, Action: act, Verdict: v}) {
@@ -76,6 +80,19 @@ func (a *approvals) request(ctx context.Context, task, turn int, callID string, 
 		a.settle(id, event.Reject, "cancel", "")
 		return <-q.answer // ours, or the one that came first
 	}
+}
+
+// attend says that answers arrive from now on; until then nobody is asked.
+func (a *approvals) attend() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.heard = true
+}
+
+func (a *approvals) attended() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.heard
 }
 
 // add opens a request, unless everything is denied by now. The event goes out before

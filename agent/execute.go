@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -9,69 +10,102 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/agent/history"
-	"buddy/agent/model"
 	"buddy/tools"
 )
 
-// execute runs the calls of one answer, one after the other, and stores one result for
-// each, also when it is cancelled in between (A05, A17).
-func (r *Runtime) execute(ctx context.Context, task, turn int, calls []model.ToolCall) {
-	for _, c := range calls {
-		r.run(ctx, task, turn, c, false)
+// admit journals that a planned call starts, when it may. Else it returns the result
+// that says why not.
+func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.Result {
+	if ctx.Err() != nil {
+		res := unanswered(ctx)
+		return &res
 	}
+	if refusal := r.repeated(t, j); refusal != nil {
+		return refusal
+	}
+	if j.err != nil {
+		res := failure("Tool error: " + j.err.Error())
+		r.remember(t, j, res)
+		return &res
+	}
+	if refusal := r.permit(ctx, t.id, turn, j.call.ID, j.call.Planned); refusal != nil {
+		return refusal
+	}
+	j.began = r.opts.Now() // the time a person thinks is not the tool's
+	if r.opts.OutDir != "" {
+		r.mu.Lock()
+		r.ids.out++
+		j.call.Dir = filepath.Join(r.opts.OutDir, fmt.Sprintf("%06d", r.ids.out))
+		r.mu.Unlock()
+	}
+	if err := r.stream.emit(t.id, turn, event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir}); err != nil {
+		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
+		return &res
+	}
+	return nil
 }
 
-// run takes one call from request to result. known means that the stream has its
-// request already, from before a crash.
-func (r *Runtime) run(ctx context.Context, task, turn int, c model.ToolCall, known bool) {
-	began := r.opts.Now()
-	call := tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Output: r.output(task, turn, c.ID)}
-	tool, act, err := r.plan(call)
-	if !known {
-		r.emit(task, turn, event.ToolRequested{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Action: act, Target: act.Target})
-	}
-	var res tools.Result
-	switch {
-	case ctx.Err() != nil:
-		res = failure(history.Unanswered)
-	case err != nil:
-		res = failure("Tool error: " + err.Error())
-	default:
-		if refusal := r.permit(ctx, task, turn, c, act); refusal != nil {
-			res = *refusal
-			break
+// planned is tool.Plan, in which a panic is an error (D32).
+func planned(tool tools.Tool, call tools.Call) (act action.Action, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s failed inside: %v", call.Name, p)
 		}
-		began = r.opts.Now() // the time a person thinks is not the tool's
-		call.Planned = act
-		res = r.start(ctx, task, turn, tool, call)
-	}
-	r.finish(task, turn, c, res, r.opts.Now().Sub(began))
+	}()
+	return tool.Plan(call)
 }
 
-func (r *Runtime) plan(call tools.Call) (tools.Tool, action.Action, error) {
-	tool, err := r.opts.Tools.Lookup(call.Name)
-	if err != nil {
-		return nil, action.Action{}, err
+// maxFailures is how often a call may fail in the same way in one exchange (A32).
+const maxFailures = 2
+
+// failed is how the same call failed last, and how often in a row.
+type failed struct {
+	text  string
+	times int
+}
+
+// remember counts the failures of a call.
+func (r *Runtime) remember(t *task, j *job, res tools.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := t.failed[j.key()]
+	switch {
+	case !res.IsError:
+		delete(t.failed, j.key())
+		return
+	case res.Content != f.text:
+		f = failed{text: res.Content}
 	}
-	act, err := tool.Plan(call)
-	return tool, act, err
+	f.times++
+	t.failed[j.key()] = f
+}
+
+// repeated returns the result of a call that would only fail once more, else nil.
+func (r *Runtime) repeated(t *task, j *job) *tools.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := t.failed[j.key()]
+	if f.times < maxFailures {
+		return nil
+	}
+	res := failure(fmt.Sprintf("Tool error: not run: the same call failed %d times in the same way. Change the arguments, or do something else. It said: %s", f.times, f.text))
+	return &res
 }
 
 // permit returns nil when act may happen, else the result that says why not.
-func (r *Runtime) permit(ctx context.Context, task, turn int, c model.ToolCall, act action.Action) *tools.Result {
+func (r *Runtime) permit(ctx context.Context, task, turn int, callID string, act action.Action) *tools.Result {
 	v := r.asks.judge(act)
 	switch v.Decision {
 	case action.Allow:
 		return nil
 	case action.Ask:
-		answer := r.asks.request(ctx, task, turn, c.ID, act, v)
+		answer := r.asks.request(ctx, task, turn, callID, act, v)
 		if answer.Decision == event.Once {
 			return nil
 		}
 		res := failure(denial(act, answer))
 		if ctx.Err() != nil {
-			res = failure(history.Unanswered)
+			res = unanswered(ctx)
 		}
 		return &res
 	default:
@@ -92,18 +126,31 @@ func denial(act action.Action, a event.ApprovalAnswered) string {
 	return text
 }
 
-// start journals that the tool starts and runs it.
-func (r *Runtime) start(ctx context.Context, task, turn int, tool tools.Tool, call tools.Call) tools.Result {
-	if r.opts.OutDir != "" {
-		r.mu.Lock()
-		r.ids.out++
-		call.Dir = filepath.Join(r.opts.OutDir, fmt.Sprintf("%06d", r.ids.out))
-		r.mu.Unlock()
+// defaultTimeout is how long a tool may run (D25).
+const defaultTimeout = 60 * time.Second
+
+var errTimeout = errors.New("timeout")
+
+// run runs a call that was admitted. A command runs as long as the person lets it
+// (DECISIONS 19), any other tool up to the limit.
+func (r *Runtime) run(ctx context.Context, t *task, j *job) tools.Result {
+	call, whole := j.call, ctx
+	if call.Planned.Kind != action.Shell {
+		limited, cancel := context.WithTimeoutCause(ctx, r.opts.ToolTimeout, errTimeout)
+		defer cancel()
+		ctx = limited
 	}
-	if err := r.stream.emit(task, turn, event.ToolStarted{CallID: call.ID, Name: call.Name, Dir: call.Dir}); err != nil {
-		return failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
+	res := guarded(call.Name, func() tools.Result { return j.tool.Run(ctx, call) })
+	switch cause := context.Cause(ctx); {
+	case res.IsError && errors.Is(cause, errTimeout):
+		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, r.opts.ToolTimeout))
+	case res.IsError && errors.Is(cause, errSibling):
+		res = unanswered(ctx)
 	}
-	return guarded(call.Name, func() tools.Result { return tool.Run(ctx, call) })
+	if whole.Err() == nil {
+		r.remember(t, j, res)
+	}
+	return res
 }
 
 // guarded turns a panic into a result (D32).
@@ -117,7 +164,8 @@ func guarded(name string, run func() tools.Result) (res tools.Result) {
 }
 
 // finish stores a result in the stream and in the history.
-func (r *Runtime) finish(task, turn int, c model.ToolCall, res tools.Result, took time.Duration) {
+func (r *Runtime) finish(task, turn int, j *job, res tools.Result) {
+	c, took := j.call, r.opts.Now().Sub(j.began)
 	if res.Took > 0 {
 		took = res.Took
 	}

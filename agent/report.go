@@ -33,7 +33,7 @@ func (r *Runtime) status() string {
 		endpoint = "built in"
 	}
 	var tools []string
-	for _, d := range r.opts.Tools.Definitions() {
+	for _, d := range r.toolset().Definitions() {
 		tools = append(tools, d.Name)
 	}
 	mode, until := r.asks.current()

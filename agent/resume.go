@@ -103,7 +103,7 @@ func (r *Runtime) resume(left leftover) {
 	defer r.mu.Unlock()
 	r.startTask("resume", nil, func(ctx context.Context, t *task) (event.Outcome, error) {
 		r.keepPartial(t.id, left.partial)
-		asked := r.settleCalls(ctx, t.id, left.started)
+		asked := r.settleCalls(ctx, t, left.started)
 		if ctx.Err() != nil {
 			return event.Cancelled, nil
 		}
@@ -129,34 +129,36 @@ func (r *Runtime) keepPartial(task int, p event.ModelMessage) {
 }
 
 // settleCalls gives every open call its result and reports whether a person was asked.
-func (r *Runtime) settleCalls(ctx context.Context, task int, started map[string]event.ToolStarted) (asked bool) {
+func (r *Runtime) settleCalls(ctx context.Context, t *task, started map[string]event.ToolStarted) (asked bool) {
 	r.mu.Lock()
 	open := r.hist.Open()
+	for id, s := range started {
+		if !r.hist.Called(id) { // of an answer that never was complete
+			r.emit(t.id, 0, discarded(id, s.Name))
+		}
+	}
 	r.mu.Unlock()
+	b := r.newBatch(ctx, t, 0)
 	for _, c := range open {
-		s, ran := started[c.ID]
-		if !ran {
-			r.run(ctx, task, 0, c, true)
-			asked = true
+		j := b.plan(c)
+		if s, ran := started[c.ID]; ran {
+			r.finish(t.id, 0, j, r.recover(ctx, j, s.Dir))
 			continue
 		}
-		began := r.opts.Now()
-		res := r.recover(ctx, task, c, s.Dir)
-		r.finish(task, 0, c, res, r.opts.Now().Sub(began))
+		b.alone(j) // the stream has its request, from before the crash
+		asked = true
 	}
+	b.cancel(nil)
 	return asked
 }
 
 // recover finds the result of a call that an earlier process started.
-func (r *Runtime) recover(ctx context.Context, task int, c model.ToolCall, dir string) tools.Result {
-	tool, err := r.opts.Tools.Lookup(c.Name)
-	if err != nil {
-		return failure(OutcomeUnknown)
-	}
-	rec, ok := tool.(tools.Recoverer)
+func (r *Runtime) recover(ctx context.Context, j *job, dir string) tools.Result {
+	rec, ok := j.tool.(tools.Recoverer)
 	if !ok || dir == "" {
 		return failure(OutcomeUnknown)
 	}
-	call := tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Dir: dir, Output: r.output(task, 0, c.ID)}
-	return guarded(c.Name, func() tools.Result { return rec.Recover(ctx, call) })
+	call := j.call
+	call.Dir = dir
+	return guarded(call.Name, func() tools.Result { return rec.Recover(ctx, call) })
 }

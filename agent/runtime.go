@@ -8,6 +8,12 @@
 //	rt.Send(event.Submit{Text: "why do the tests fail?"})
 //	for env := range events { … }
 //
+// A program that needs no screen and nobody to ask drives it directly, with [Runtime.Run],
+// [Runtime.RunText], [Runtime.RunStream] or [Runtime.RunStep]:
+//
+//	rt := agent.New(agent.Options{Model: m, Tools: registry})
+//	res, err := rt.RunText(ctx, "why do the tests fail?")
+//
 // Send never blocks, and the runtime never waits for a reader of events; it waits for
 // its journal only.
 package agent
@@ -17,6 +23,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +52,7 @@ type Options struct {
 	Model   model.Model
 	// Models returns the model of a profile, for SwitchModel; nil: there are no others.
 	Models   func(profile string) (model.Model, error)
-	Tools    *tools.Registry
+	Tools    *tools.Registry  // the runtime's mutex guards it from New on
 	System   string           // the system prompt; blank adds no message
 	MaxTurns int              // turns of one exchange; 0 = no limit
 	Mode     action.Mode      // how approvals are decided; "" = ask
@@ -54,6 +61,8 @@ type Options struct {
 	Journal  Journal          // nil: nothing is stored
 	Panes    Panes            // nil: there are none
 	OutDir   string           // where tools keep whole outputs, one folder a call
+	// ToolTimeout is how long a tool may run; 0 is 60 s. Commands have no limit.
+	ToolTimeout time.Duration
 	// Replay is what an earlier process stored of this session; the runtime goes on
 	// where it ended.
 	Replay []event.Envelope
@@ -90,9 +99,15 @@ type task struct {
 	title  string
 	began  time.Time
 	cancel context.CancelCauseFunc
-}
 
-var errCancelled = fmt.Errorf("cancelled")
+	// Only the loop uses these, but for failed, which r.mu guards.
+	turns    int
+	response string            // the text of the last answer
+	usage    model.Usage       // of all its requests
+	paused   bool              // between two steps; r.mu guards it
+	ids      map[string]bool   // of calls
+	failed   map[string]failed // calls that failed, by name and arguments
+}
 
 // New returns a runtime that does nothing until Start.
 func New(opts Options) *Runtime {
@@ -101,6 +116,9 @@ func New(opts Options) *Runtime {
 	}
 	if opts.Tools == nil {
 		opts.Tools = tools.NewRegistry()
+	}
+	if opts.ToolTimeout == 0 {
+		opts.ToolTimeout = defaultTimeout
 	}
 	if opts.Mode == "" {
 		opts.Mode = action.ModeAsk
@@ -127,6 +145,7 @@ func (r *Runtime) Subscribe(ctx context.Context) <-chan event.Envelope {
 // Start reports the session, settles what an earlier process left open, and begins to
 // take commands. Call it once, after the first Subscribe.
 func (r *Runtime) Start() {
+	r.asks.attend()
 	info := r.opts.Model.Info()
 	created := event.SessionCreated{
 		Version: r.opts.Version, Cwd: r.opts.Cwd, Target: r.opts.Target,
@@ -163,7 +182,9 @@ func (r *Runtime) Publish(e event.Event) { r.emit(0, 0, e) }
 // stream. The journal stays open.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.asks.shut()
-	r.cancel()
+	r.mu.Lock()
+	r.cancel() // no task opens from here on
+	r.mu.Unlock()
 	r.inbox.close()
 	stopped := make(chan struct{})
 	go func() { r.done.Wait(); close(stopped) }()
@@ -284,6 +305,13 @@ func (r *Runtime) switchModel(profile string) {
 	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window})
 }
 
+// toolset returns the tools that are offered now.
+func (r *Runtime) toolset() *tools.Registry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.opts.Tools
+}
+
 // answering returns the model that answers now.
 func (r *Runtime) answering() model.Model {
 	r.mu.Lock()
@@ -314,21 +342,33 @@ func (r *Runtime) cancelTask(id int) {
 		return
 	}
 	r.emit(r.main.id, 0, event.TaskCancelling{ID: r.main.id})
-	r.main.cancel(errCancelled)
+	r.main.cancel(ErrCancelled)
 }
 
 // startTask runs work as the main task, which prompts open. The caller holds r.mu.
-func (r *Runtime) startTask(title string, prompts []event.PromptSubmitted, work func(context.Context, *task) (event.Outcome, error)) {
+func (r *Runtime) startTask(title string, prompts []event.PromptSubmitted, work work) {
+	ctx, t := r.openTask(r.ctx, title, prompts)
+	go func() { _, _ = r.runTask(ctx, t, work) }() // its events say how it ended
+}
+
+// openTask makes the main task, which ends when ctx or the runtime does; endTask must
+// follow. The caller holds r.mu.
+func (r *Runtime) openTask(ctx context.Context, title string, prompts []event.PromptSubmitted) (context.Context, *task) {
 	r.ids.task++
-	ctx, cancel := context.WithCancelCause(r.ctx)
-	t := &task{id: r.ids.task, title: cut(title, 80), began: r.opts.Now(), cancel: cancel}
+	working, cancel := context.WithCancelCause(r.ctx)
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	t := &task{id: r.ids.task, title: cut(title, 80), began: r.opts.Now(), ids: make(map[string]bool), failed: make(map[string]failed)}
+	t.cancel = func(cause error) {
+		stop()
+		cancel(cause)
+	}
 	r.main, r.pending = t, false
 	for _, p := range prompts {
 		r.enter(t.id, p)
 	}
 	r.emit(t.id, 0, event.TaskStarted{ID: t.id, Kind: event.MainTask, Title: t.title})
 	r.done.Add(1)
-	go r.runTask(ctx, t, work)
+	return working, t
 }
 
 // enter puts a prompt into the history. The caller holds r.mu.
@@ -338,11 +378,18 @@ func (r *Runtime) enter(task int, p event.PromptSubmitted) {
 	r.emit(task, 0, p)
 }
 
-// runTask ends with the task's last event and starts the next prompt that waits.
-func (r *Runtime) runTask(ctx context.Context, t *task, work func(context.Context, *task) (event.Outcome, error)) {
+// work is what a task does, up to its outcome.
+type work = func(context.Context, *task) (event.Outcome, error)
+
+func (r *Runtime) runTask(ctx context.Context, t *task, work work) (Result, error) {
+	outcome, err := r.guard(ctx, t, work)
+	return r.endTask(ctx, t, outcome, err)
+}
+
+// endTask emits the task's last event and starts the next prompt that waits.
+func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, err error) (Result, error) {
 	defer r.done.Done()
 	defer t.cancel(nil)
-	outcome, err := r.guard(ctx, t, work)
 	r.asks.denyTask(t.id)
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {
@@ -352,20 +399,22 @@ func (r *Runtime) runTask(ctx context.Context, t *task, work func(context.Contex
 	if outcome == event.Cancelled && ctx.Err() != nil {
 		r.emit(t.id, 0, event.Interrupted{Task: t.id, Text: history.Unanswered})
 	}
-	r.emit(t.id, 0, finished)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	res := Result{Response: t.response, Messages: slices.Clone(r.hist.Messages()), Usage: t.usage, Turns: t.turns, Outcome: outcome}
+	r.emit(t.id, 0, finished)
 	r.main = nil
 	if len(r.queue) > 0 && r.ctx.Err() == nil {
 		p := r.queue[0]
 		r.queue = r.queue[1:]
 		r.startTask(p.Text, []event.PromptSubmitted{p}, r.exchange)
 	}
+	return res, verdict(ctx, outcome, err)
 }
 
 // guard turns a panic in work into a failed task.
-func (r *Runtime) guard(ctx context.Context, t *task, work func(context.Context, *task) (event.Outcome, error)) (outcome event.Outcome, err error) {
+func (r *Runtime) guard(ctx context.Context, t *task, work work) (outcome event.Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			outcome, err = event.Failed, fmt.Errorf("internal error: %v", p)

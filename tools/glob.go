@@ -50,6 +50,8 @@ func NewGlob(ws *Workspace) Tool {
 
 func (t *glob) Definition() model.ToolDef { return t.def }
 
+func (*glob) Parallel(Call) bool { return true }
+
 func (t *glob) Plan(call Call) (action.Action, error) {
 	args, err := decode[globArgs](call)
 	if err != nil {

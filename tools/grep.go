@@ -56,6 +56,8 @@ func NewGrep(ws *Workspace) Tool {
 
 func (t *grep) Definition() model.ToolDef { return t.def }
 
+func (*grep) Parallel(Call) bool { return true }
+
 func (t *grep) Plan(call Call) (action.Action, error) {
 	args, err := decode[grepArgs](call)
 	if err != nil {

@@ -52,6 +52,8 @@ func NewListDir(ws *Workspace) Tool {
 
 func (t *listDir) Definition() model.ToolDef { return t.def }
 
+func (*listDir) Parallel(Call) bool { return true }
+
 func (t *listDir) Plan(call Call) (action.Action, error) {
 	args, err := decode[listArgs](call)
 	if err != nil {

@@ -52,6 +52,8 @@ func NewReadFile(ws *Workspace) Tool {
 
 func (t *readFile) Definition() model.ToolDef { return t.def }
 
+func (*readFile) Parallel(Call) bool { return true }
+
 func (t *readFile) Plan(call Call) (action.Action, error) {
 	args, err := decode[readArgs](call)
 	if err != nil {

@@ -35,6 +35,14 @@ type Recoverer interface {
 	Recover(ctx context.Context, call Call) Result
 }
 
+// Parallel is a Tool of which some calls change nothing. Such a call may run beside
+// others, start before the answer that makes it is complete, and be cancelled and
+// forgotten when that answer fails (DECISIONS 7). A Tool that is no Parallel runs alone.
+type Parallel interface {
+	// Parallel reports whether this call changes nothing; call.Planned is set.
+	Parallel(call Call) bool
+}
+
 // Call is one request of a model to run a tool.
 type Call struct {
 	ID        string

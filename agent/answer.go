@@ -1,0 +1,261 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+)
+
+// What is wrong with an answer that came whole.
+var (
+	// ErrEmptyResponse means that a model answered with neither text nor calls (A27).
+	ErrEmptyResponse = errors.New("model returned empty response")
+	// ErrCutOff means that an answer was longer than the model's output limit (A26).
+	ErrCutOff = errors.New("the answer was cut off at the model's output limit; ask it to go on, or for less")
+
+	errNoCall   = fmt.Errorf("%w: it stopped to call a tool and called none", ErrEmptyResponse)
+	errFiltered = errors.New("the provider's content filter stopped the answer")
+)
+
+// maxNudges is how often a model is asked again in one turn.
+const maxNudges = 3
+
+// nudge is what a model is told, and nobody else, after an answer that is not one: it
+// is in no history (A26, A33). "" means that asking again would not help.
+func nudge(err error) string {
+	switch {
+	case errors.Is(err, errNoCall):
+		return "You stopped to call a tool, but no call arrived. Call it now, or give your answer."
+	case errors.Is(err, ErrEmptyResponse):
+		return "Your last answer was empty. Answer now, or call a tool."
+	case errors.Is(err, ErrCutOff):
+		return "Your last answer was cut off at the output limit. Go on exactly where it stopped and repeat nothing. " +
+			"Tool calls in it did not run: make them again, with less in each."
+	}
+	return ""
+}
+
+// answer is what a model said.
+type answer struct {
+	calls  []model.ToolCall
+	batch  *batch // of the calls
+	finish string
+	usage  *model.Usage
+}
+
+// ask sends the history until there is an answer that can be used, a few times at most.
+func (r *Runtime) ask(ctx context.Context, t *task, turn int) (a answer, err error) {
+	hint := ""
+	for attempt := 1; ; attempt++ {
+		if !errors.Is(err, ErrCutOff) {
+			t.response = ""
+		}
+		a, err = r.request(ctx, t, turn, attempt, hint)
+		if hint = nudge(err); hint == "" || attempt > maxNudges {
+			return a, err
+		}
+	}
+}
+
+// request sends the history once and stores what comes back. When the stream ends early
+// the text so far is kept, and no call of it (A16).
+func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint string) (answer, error) {
+	p := &partial{runtime: r, ctx: ctx, model: r.answering(), task: t, turn: turn, saved: r.opts.Now()}
+	r.mu.Lock()
+	req := model.Request{Messages: r.hist.Messages(), Tools: r.opts.Tools.Definitions()}
+	tokens := r.hist.Tokens()
+	r.mu.Unlock()
+	if hint != "" {
+		req.Messages = append(req.Messages, model.Message{Role: model.User, Content: hint})
+	}
+	info := p.model.Info()
+	r.emit(t.id, turn, event.RequestStarted{
+		Profile: info.Profile, Model: info.Model, Messages: len(req.Messages),
+		Tools: len(req.Tools), EstimatedTokens: tokens, Attempt: attempt,
+	})
+	p.batch = r.newBatch(ctx, t, turn)
+	began, good := p.saved, false
+	defer func() {
+		if !good { // or an adapter panics
+			p.batch.drop()
+		}
+	}()
+	if err := p.read(req); err != nil {
+		t.response += p.text.String()
+		if p.text.Len() > 0 {
+			r.store(t.id, turn, model.Message{Role: model.Assistant, Content: p.text.String()}, p.reasoning.String(), true)
+		}
+		return answer{}, err
+	}
+	a, err := p.keep()
+	finished := event.ResponseFinished{FinishReason: a.finish, Calls: len(a.calls), PhaseMS: r.opts.Now().Sub(began).Milliseconds()}
+	if a.usage != nil {
+		finished.Tokens, finished.CachedTokens = a.usage.Completion, a.usage.Cached
+	}
+	r.emit(t.id, turn, finished)
+	r.count(t, turn, a.usage)
+	good = err == nil
+	return a, err
+}
+
+// keep stores a whole answer. An error says why it is not one that can be used.
+func (p *partial) keep() (answer, error) {
+	r, said := p.runtime, *p.done.Message
+	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
+	err := unfit(said, a.finish)
+	if err != nil {
+		said.ToolCalls = nil // what is left of them must not run (DECISIONS 23)
+	} else {
+		said.ToolCalls = p.batch.identify(said.ToolCalls)
+	}
+	if !r.store(p.task.id, p.turn, said, p.reasoning.String(), err != nil) && err == nil {
+		err = ErrEmptyResponse
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a.calls = r.hist.Open()
+	p.task.response += said.Content
+	return a, err
+}
+
+// unfit says why an answer is not one that can be used (A24, A26, A33).
+func unfit(m model.Message, finish string) error {
+	switch {
+	case finish == model.FinishLength:
+		return ErrCutOff
+	case finish == model.FinishContentFilter:
+		return errFiltered
+	case len(m.ToolCalls) > 0:
+		return nil
+	case strings.TrimSpace(m.Content) == "":
+		return ErrEmptyResponse
+	case finish == model.FinishToolCalls:
+		return errNoCall
+	}
+	return nil
+}
+
+// uniqueID returns id, or another one when a call of the session has it: providers
+// reuse them, and some send none (C02).
+func (r *Runtime) uniqueID(t *task, id string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ids.call++
+	if id == "" || r.hist.Called(id) || t.ids[id] {
+		id = fmt.Sprintf("call_%d_%s", r.ids.call, newID())
+	}
+	t.ids[id] = true
+	return id
+}
+
+// store puts an answer into the history and the stream. It reports whether there was
+// anything to store.
+func (r *Runtime) store(task, turn int, m model.Message, reasoning string, part bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.hist.Assistant(m) {
+		return false
+	}
+	r.emit(task, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})
+	return true
+}
+
+// checkpointEvery is the least time between two checkpoints (DECISIONS 8).
+const checkpointEvery = time.Second
+
+// partial is an answer while it streams.
+type partial struct {
+	runtime         *Runtime
+	ctx             context.Context // of the exchange
+	model           model.Model
+	task            *task
+	turn            int
+	batch           *batch // of the calls that are complete
+	text, reasoning growing
+	saved           time.Time // of the last checkpoint
+	done            *model.Delta
+}
+
+// growing is text of which a part is in a checkpoint.
+type growing struct {
+	buf   []byte
+	saved int
+}
+
+func (g *growing) add(s string)   { g.buf = append(g.buf, s...) }
+func (g *growing) Len() int       { return len(g.buf) }
+func (g *growing) String() string { return string(g.buf) }
+
+// unsaved returns what came since the last call, and where it starts.
+func (g *growing) unsaved() (text string, at int) {
+	text, at = string(g.buf[g.saved:]), g.saved
+	g.saved = len(g.buf)
+	return text, at
+}
+
+// read takes the whole stream of an answer.
+func (p *partial) read(req model.Request) error {
+	ctx := p.ctx
+	for d, err := range p.model.Stream(ctx, req) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		p.take(d)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case p.done == nil || p.done.Message == nil:
+		return fmt.Errorf("model %q: the answer ended before it was complete", p.model.Info().Model)
+	}
+	return nil
+}
+
+func (p *partial) take(d model.Delta) {
+	r, task := p.runtime, p.task.id
+	switch d.Kind {
+	case model.Text:
+		p.text.add(d.Text)
+		r.emit(task, p.turn, event.TextDelta{Text: d.Text})
+	case model.Reasoning:
+		p.reasoning.add(d.Text)
+		r.emit(task, p.turn, event.ReasoningDelta{Field: d.Field, Text: d.Text})
+	case model.CallDelta:
+		r.emit(task, p.turn, event.CallDelta{CallID: d.CallID, Text: d.Text})
+	case model.Retry:
+		// What the failed attempt said is not part of the next one.
+		p.batch.drop()
+		p.batch = r.newBatch(p.ctx, p.task, p.turn)
+		p.text, p.reasoning = growing{}, growing{}
+		r.emit(task, p.turn, event.ModelRetry{Attempt: d.Retry.Attempt, WaitMS: d.Retry.WaitMS, Why: d.Retry.Why})
+	case model.CallReady:
+		if d.Call != nil {
+			// A replay must show what was said before the call above it.
+			p.batch.offer(*d.Call, p.checkpoint)
+		}
+	case model.Done:
+		p.done = &d
+	}
+	if r.opts.Now().Sub(p.saved) >= checkpointEvery {
+		p.checkpoint()
+	}
+}
+
+// checkpoint makes durable what came since the last one.
+func (p *partial) checkpoint() {
+	p.saved = p.runtime.opts.Now()
+	c := event.Checkpoint{}
+	c.Text, c.TextAt = p.text.unsaved()
+	c.Reasoning, c.ReasoningAt = p.reasoning.unsaved()
+	if c.Text+c.Reasoning != "" {
+		p.runtime.emit(p.task.id, p.turn, c)
+	}
+}

@@ -1,0 +1,221 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/history"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// maxParallel is how many calls of one answer run at once (D32).
+const maxParallel = 10
+
+var errSibling = errors.New("a command beside it failed")
+
+// batch is the calls of one answer (D30–D33). What changes nothing and needs no
+// approval starts while the answer still streams, and such calls overlap; all others
+// wait for its end and for the calls before them, and run alone. The goroutine of the
+// loop drives it; only jobs run elsewhere.
+type batch struct {
+	runtime *Runtime
+	task    *task
+	turn    int
+	whole   context.Context // of the exchange
+	ctx     context.Context // of the calls that overlap
+	cancel  context.CancelCauseFunc
+	jobs    sync.WaitGroup  // that overlap
+	slots   chan struct{}   // one for each that runs
+	seen    map[string]bool // what was started, by name and arguments
+	early   []*job
+	waits   bool          // a call waits for the end of the answer, so all after it do
+	settled chan struct{} // closed when it is known what becomes of the early ones
+}
+
+// job is one call on its way to a result.
+type job struct {
+	call     tools.Call
+	asked    model.ToolCall // as the model wrote it; providers reuse ids
+	tool     tools.Tool
+	err      error // why there is no plan
+	parallel bool
+	early    bool // started while the answer streamed
+	began    time.Time
+	kept     bool               // an early one that is in the whole answer, too
+	cancel   context.CancelFunc // of an early one
+}
+
+func (j *job) key() string { return j.call.Name + "\x00" + j.call.Arguments }
+
+func (r *Runtime) newBatch(ctx context.Context, t *task, turn int) *batch {
+	b := &batch{
+		runtime: r, task: t, turn: turn, whole: ctx,
+		slots: make(chan struct{}, maxParallel), seen: make(map[string]bool), settled: make(chan struct{}),
+	}
+	b.ctx, b.cancel = context.WithCancelCause(ctx)
+	return b
+}
+
+// plan finds out what a call would do; nothing happens yet.
+func (b *batch) plan(c model.ToolCall) *job {
+	r := b.runtime
+	j := &job{asked: c, began: r.opts.Now()}
+	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Output: r.output(b.task.id, b.turn, c.ID)}
+	if j.tool, j.err = r.toolset().Lookup(c.Name); j.err != nil {
+		return j
+	}
+	if j.call.Planned, j.err = planned(j.tool, j.call); j.err != nil {
+		return j
+	}
+	p, ok := j.tool.(tools.Parallel)
+	j.parallel = ok && p.Parallel(j.call) && r.asks.judge(j.call.Planned).Decision == action.Allow
+	return j
+}
+
+// offer starts a call of an answer that still streams, if that is harmless. saved is
+// called before anything of it is seen.
+func (b *batch) offer(c model.ToolCall, saved func()) {
+	if b.waits || b.ctx.Err() != nil {
+		return
+	}
+	j := b.plan(c)
+	if b.waits = !j.parallel || b.seen[j.key()] || len(b.slots) == maxParallel; b.waits {
+		return
+	}
+	saved()
+	j.call.ID = b.runtime.uniqueID(b.task, c.ID)
+	j.call.Output = b.runtime.output(b.task.id, b.turn, j.call.ID)
+	j.early = true
+	b.early = append(b.early, j)
+	b.request(j)
+	b.launch(j)
+}
+
+// identify gives the calls of the whole answer their ids: those under which they run
+// already, or new ones that no other call of the session has (C02).
+func (b *batch) identify(calls []model.ToolCall) []model.ToolCall {
+	for i, c := range calls {
+		id := ""
+		for _, j := range b.early {
+			if !j.kept && j.asked.ID == c.ID && j.asked.Name == c.Name && j.asked.Arguments == c.Arguments {
+				j.kept, id = true, j.call.ID
+				break
+			}
+		}
+		if id == "" {
+			id = b.runtime.uniqueID(b.task, c.ID)
+		}
+		calls[i].ID = id
+	}
+	return calls
+}
+
+// drop cancels what was started for an answer that failed and forgets its results.
+func (b *batch) drop() {
+	for _, j := range b.early {
+		j.kept = false
+	}
+	b.settle()
+	b.cancel(nil)
+	b.jobs.Wait()
+}
+
+// settle lets the early calls report.
+func (b *batch) settle() {
+	for _, j := range b.early {
+		if !j.kept {
+			j.cancel()
+		}
+	}
+	close(b.settled)
+}
+
+// execute runs the calls of the whole answer and stores one result for each, also when
+// it is cancelled in between (A05, A17). The history keeps them in call order (A22).
+func (b *batch) execute(calls []model.ToolCall) {
+	b.settle()
+	for _, c := range calls {
+		if b.started(c.ID) {
+			continue
+		}
+		j := b.plan(c)
+		b.request(j)
+		if j.parallel && !b.seen[j.key()] {
+			b.launch(j)
+			continue
+		}
+		b.jobs.Wait()
+		b.alone(j)
+	}
+	b.jobs.Wait()
+	b.cancel(nil)
+}
+
+func (b *batch) started(id string) bool {
+	for _, j := range b.early {
+		if j.call.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *batch) request(j *job) {
+	c := j.call
+	b.runtime.emit(b.task.id, b.turn, event.ToolRequested{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Action: c.Planned, Target: c.Planned.Target})
+}
+
+// alone runs a call while no other of the batch runs.
+func (b *batch) alone(j *job) {
+	r := b.runtime
+	res := r.admit(b.whole, b.task, b.turn, j)
+	if res == nil {
+		got := r.run(b.whole, b.task, j)
+		res = &got
+	}
+	r.finish(b.task.id, b.turn, j, *res)
+}
+
+// launch runs a call beside others as soon as there is a slot.
+func (b *batch) launch(j *job) {
+	b.seen[j.key()] = true
+	b.slots <- struct{}{}
+	ctx, cancel := context.WithCancel(b.ctx)
+	j.cancel = cancel
+	res := b.runtime.admit(ctx, b.task, b.turn, j)
+	b.jobs.Go(func() {
+		defer cancel()
+		if res == nil {
+			got := b.runtime.run(ctx, b.task, j)
+			if j.call.Planned.Kind == action.Shell && (got.IsError || got.ExitCode != nil && *got.ExitCode != 0) {
+				b.cancel(errSibling) // D32
+			}
+			res = &got
+		}
+		<-b.slots
+		<-b.settled // a result comes after the answer that holds its call
+		if j.early && !j.kept {
+			b.runtime.emit(b.task.id, b.turn, discarded(j.call.ID, j.call.Name))
+			return
+		}
+		b.runtime.finish(b.task.id, b.turn, j, *res)
+	})
+}
+
+// discarded closes a call that is in no answer, for those who watch.
+func discarded(id, name string) event.ToolResult {
+	return event.ToolResult{CallID: id, Name: name, Result: "discarded: the answer that called it was not completed", IsError: true}
+}
+
+// unanswered is the result of a call that was cancelled.
+func unanswered(ctx context.Context) tools.Result {
+	if errors.Is(context.Cause(ctx), errSibling) {
+		return failure("Tool error: cancelled, because " + errSibling.Error())
+	}
+	return failure(history.Unanswered)
+}

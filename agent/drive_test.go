@@ -1,0 +1,266 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// embedded is a runtime as a library: no Start, a model and a tool.
+func embedded(turns int, steps ...step) (*Runtime, *script, *fakeTool) {
+	m, tool := &script{steps: steps}, &fakeTool{}
+	o := Options{Model: m, Tools: tools.NewRegistry(tool), MaxTurns: turns}
+	o.Policy.Workspace = "/w"
+	return New(o), m, tool
+}
+
+func texts(msgs []model.Message) []string {
+	var out []string
+	for _, m := range msgs {
+		out = append(out, string(m.Role)+":"+m.Content)
+	}
+	return out
+}
+
+func TestRunGoesOn(t *testing.T) { // A10, A11
+	synctest.Test(t, func(t *testing.T) {
+		r, m, _ := embedded(0, says("", aCall), says("first"), says("second"))
+		res, err := r.RunText(t.Context(), "one")
+		if err != nil || res.Response != "first" || res.Turns != 2 || res.Outcome != event.Completed || res.Usage.Prompt != 20 || res.Usage.Completion != 4 {
+			t.Errorf("%+v, %v", res, err)
+		}
+		res, err = r.Run(t.Context(), model.Message{Content: "two"})
+		if err != nil || res.Response != "second" || res.Turns != 1 {
+			t.Errorf("%+v, %v", res, err)
+		}
+		expect(t, texts(res.Messages), "user:one", "assistant:", "tool:done c1", "assistant:first", "user:two", "assistant:second")
+		if len(m.requests) != 3 {
+			t.Errorf("%d requests", len(m.requests))
+		}
+	})
+}
+
+func TestRunErrors(t *testing.T) { // A09, A18, A28
+	gone := errors.New("the caller had enough")
+	tests := []struct {
+		name     string
+		message  model.Message
+		step     step
+		want     error
+		outcome  event.Outcome
+		response string
+	}{
+		{"no text", model.Message{Content: " "}, nil, nil, "", ""},
+		{"wrong role", model.Message{Role: model.Tool, Content: "x"}, nil, nil, "", ""},
+		{"turns", model.Message{Content: "x"}, says("so far", aCall), ErrMaxTurns, event.MaxTurns, "so far"},
+		{"cancelled", model.Message{Content: "x"}, hangs("half "), gone, event.Cancelled, "half "},
+		{"failed", model.Message{Content: "x"}, fails("half ", gone), gone, event.Failed, "half "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, _, _ := embedded(1, tt.step)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(time.Minute, func() { cancel(gone) })
+				res, err := r.Run(ctx, tt.message)
+				if err == nil || (tt.want != nil && !errors.Is(err, tt.want)) || res.Outcome != tt.outcome || res.Response != tt.response {
+					t.Errorf("%+v, %v; want %s with %v", res, err, tt.outcome, tt.want)
+				}
+				if err := r.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if _, err := r.RunText(t.Context(), "x"); !errors.Is(err, ErrClosed) {
+					t.Errorf("after Close: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestNobodyToAsk(t *testing.T) { // F07: without Start no answer can come
+	synctest.Test(t, func(t *testing.T) {
+		r, _, tool := embedded(0, says("", `c1 do {"kind":"shell","do":"echo"}`), says("ok"))
+		res, err := r.RunText(t.Context(), "go")
+		if err != nil || len(tool.ran) != 0 || !strings.Contains(res.Messages[2].Content, "nobody to ask") {
+			t.Errorf("%+v, %v, ran %v", res, err, tool.ran)
+		}
+	})
+}
+
+func TestOneExchangeAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _, _ := embedded(0, hangs("x"))
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _, _ = r.RunText(ctx, "one") }()
+		synctest.Wait()
+		if _, err := r.RunText(t.Context(), "two"); !errors.Is(err, ErrBusy) {
+			t.Errorf("Run: %v", err)
+		}
+		for env := range r.RunStream(t.Context(), model.Message{Content: "three"}) {
+			if e, ok := env.Payload.(event.Error); !ok || !strings.Contains(e.Text, ErrBusy.Error()) {
+				t.Errorf("RunStream: %+v", env)
+			}
+		}
+		for s := range r.RunStep(t.Context(), model.Message{Content: "four"}) {
+			if f, ok := s.(Failure); !ok || !errors.Is(f.Err, ErrBusy) {
+				t.Errorf("RunStep: %+v", s)
+			}
+		}
+		cancel()
+		synctest.Wait()
+		expect(t, texts(r.Messages()), "user:one", "assistant:x")
+	})
+}
+
+func TestRunStreamReaderGone(t *testing.T) { // A12
+	synctest.Test(t, func(t *testing.T) {
+		r, _, _ := embedded(0, hangs("x"), says("y"))
+		ctx, cancel := context.WithCancel(t.Context())
+		events := r.RunStream(ctx, model.Message{Content: "one"})
+		<-events
+		cancel()
+		synctest.Wait()
+		for range events { // what is left, and its end
+		}
+		if res, err := r.RunText(t.Context(), "two"); err != nil || res.Response != "y" {
+			t.Errorf("afterwards: %+v, %v", res, err)
+		}
+	})
+}
+
+func TestRunStream(t *testing.T) { // A12: the events of the exchange, from its prompt to its end
+	synctest.Test(t, func(t *testing.T) {
+		r, _, _ := embedded(0, says("a b", aCall), says("c"))
+		var got []string
+		for env := range r.RunStream(t.Context(), model.Message{Content: "one"}) {
+			got = append(got, env.Payload.Type())
+		}
+		if got[0] != "prompt.submitted" || got[len(got)-1] != "task.finished" || !slices.Contains(got, "tool.result") {
+			t.Errorf("events %q", got)
+		}
+	})
+}
+
+func TestRunStep(t *testing.T) { // A13, A14
+	synctest.Test(t, func(t *testing.T) {
+		r, m, tool := embedded(0, says("", aCall, `c2 do {"kind":"file_read","do":"fail"}`), says("", `c3 other {}`), says("fine"))
+		steps := r.RunStep(t.Context(), model.Message{Content: "go"})
+		expect(t, texts(r.Messages()), "user:go")
+		var got []string
+		for s := range steps {
+			switch s := s.(type) {
+			case ToolsExecuted:
+				got = append(got, fmt.Sprint(len(s.Calls), " ", texts(s.Results)))
+				if err := r.Inject(model.Message{Content: "more"}); err != nil {
+					t.Error(err)
+				}
+				r.SetTools(tools.NewRegistry())
+			case FinalResponse:
+				got = append(got, s.Result.Response)
+			default:
+				t.Errorf("step %+v", s)
+			}
+		}
+		expect(t, got, "2 [tool:done c1 tool:Tool error: it broke]", "1 [tool:Tool error: unknown tool: other (have: )]", "fine")
+		expect(t, texts(m.requests[1].Messages[4:]), "user:more")
+		if len(m.requests[0].Tools) != 1 || m.requests[1].Tools != nil || len(tool.ran) != 2 {
+			t.Errorf("tools %v, then %v; ran %v", m.requests[0].Tools, m.requests[1].Tools, tool.ran)
+		}
+		for s := range steps {
+			if _, ok := s.(Failure); !ok {
+				t.Errorf("the second time: %+v", s)
+			}
+		}
+		for _, req := range m.requests {
+			checkPairs(t, req.Messages)
+		}
+	})
+}
+
+func TestRunStepEnds(t *testing.T) { // A13: terminal outcomes, and a caller that leaves
+	synctest.Test(t, func(t *testing.T) {
+		r, m, _ := embedded(1, says("", aCall), says("", aCall), says("", aCall), fails("", errors.New("reset")))
+		for range r.RunStep(t.Context(), model.Message{Content: "leave"}) {
+			break
+		}
+		func() {
+			defer func() { _ = recover() }()
+			for range r.RunStep(t.Context(), model.Message{Content: "panic"}) {
+				panic("in the caller")
+			}
+		}()
+		var got []string
+		for range 2 {
+			for s := range r.RunStep(t.Context(), model.Message{Content: "go"}) {
+				got = append(got, fmt.Sprintf("%T", s))
+			}
+		}
+		expect(t, got, "agent.ToolsExecuted", "agent.MaxTurnsReached", "agent.Failure")
+		checkPairs(t, m.requests[len(m.requests)-1].Messages)
+		if err := r.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestInjectWhileToolsRun(t *testing.T) { // A14, B20
+	synctest.Test(t, func(t *testing.T) {
+		r, m, _ := embedded(0, says("", safe("c1", 5)), says("ok"))
+		time.AfterFunc(time.Second, func() {
+			if err := r.Inject(model.Message{Content: "hurry"}); err != nil {
+				t.Error(err)
+			}
+		})
+		if _, err := r.RunText(t.Context(), "go"); err != nil {
+			t.Error(err)
+		}
+		expect(t, texts(m.requests[1].Messages), "user:go", "assistant:", "tool:done c1", "user:hurry")
+	})
+}
+
+// caller is a model that calls a tool at once, whatever it is sent.
+type caller struct{}
+
+func (caller) Info() model.Info { return model.Info{} }
+
+func (caller) Stream(ctx context.Context, _ model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) { says("", aCall)(ctx, yield) }
+}
+
+// What the loop itself costs in a turn with a tool, without model and tool; the same in
+// a short and in a long conversation.
+func BenchmarkTurn(b *testing.B) {
+	for _, turns := range []int{10, 2000} {
+		b.Run(fmt.Sprint(turns), func(b *testing.B) {
+			r, _, tool := embedded(0)
+			r.model = caller{}
+			_, t, err := r.begin(b.Context(), &model.Message{Content: "go"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			turn := func() {
+				tool.ran = tool.ran[:0]
+				if outcome, err := r.step(r.ctx, t); outcome != "" || err != nil {
+					b.Fatal(outcome, err)
+				}
+			}
+			for range turns {
+				turn()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				turn()
+			}
+		})
+	}
+}
