@@ -16,7 +16,9 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/completions"
 	"buddy/agent/model/demo"
+	"buddy/agent/model/responses"
 	"buddy/agent/model/retry"
+	"buddy/agent/model/wire"
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
@@ -143,10 +145,17 @@ func connect(profile config.Profile) (model.Model, error) {
 	if err != nil {
 		source = err.Error() // said when the endpoint refuses
 	}
-	m, err := completions.New(completions.Config{
+	c := wire.Config{
 		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
 		Model: profile.Model, Window: profile.ContextLimit,
-	})
+	}
+	var m model.Model
+	switch profile.API {
+	case config.Responses:
+		m, err = responses.New(c)
+	default:
+		m, err = completions.New(c)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -67,6 +67,7 @@ type API string
 // The wire formats that this version speaks.
 const (
 	Completions API = "completions" // OpenAI Chat Completions
+	Responses   API = "responses"   // OpenAI Responses
 )
 
 // Profile is one section [models.NAME]: an endpoint, a model and where its key is.

@@ -83,8 +83,9 @@ var sections = []section{
 				check: func(v string, _ *file) (string, error) { return cleanURL(v) },
 			},
 			{
-				name: "api", short: "`completions`",
-				doc:   "The wire format: `completions` is OpenAI Chat Completions, which most servers speak.",
+				name: "api", short: "`completions`, `responses`",
+				doc: "The wire format: `completions` is OpenAI Chat Completions, which most servers speak; `responses` is OpenAI Responses, " +
+					"in which reasoning models go on with what they thought before they called a tool.",
 				at:    func(_ *Config, p *Profile) any { return (*string)(&p.API) },
 				check: checkAPI,
 			},
@@ -194,12 +195,12 @@ func local(baseURL string) bool {
 
 func checkAPI(v string, _ *file) (string, error) {
 	switch API(v) {
-	case Completions:
+	case Completions, Responses:
 		return v, nil
-	case "responses", "anthropic":
-		return "", fmt.Errorf("%q is not supported yet (have: %s)", v, Completions)
+	case "anthropic":
+		return "", fmt.Errorf("%q is not supported yet (have: %s, %s)", v, Completions, Responses)
 	}
-	return "", fmt.Errorf("unknown API %q %s", v, list([]string{string(Completions)}, v))
+	return "", fmt.Errorf("unknown API %q %s", v, list([]string{string(Completions), string(Responses)}, v))
 }
 
 // checkID accepts what can be shown on one line and sent in a request: names of profiles

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"buddy/agent/model/modeltest"
 	"buddy/agent/model/responses"
 )
 
@@ -31,8 +30,10 @@ func BenchmarkClient(b *testing.B) {
 	m := newModel(b, responses.Config{BaseURL: "http://x", HTTPClient: canned(all.String())})
 	b.ReportAllocs()
 	for b.Loop() {
-		if r := modeltest.Collect(b.Context(), m, question); r.Err != nil {
-			b.Fatal(r.Err)
+		for _, err := range m.Stream(b.Context(), question) {
+			if err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
 }
