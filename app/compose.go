@@ -18,7 +18,9 @@ import (
 	"buddy/agent/model/completions"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
+	"buddy/agent/model/responses"
 	"buddy/agent/model/retry"
+	"buddy/agent/model/wire"
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
@@ -145,18 +147,21 @@ func connect(profile config.Profile) (model.Model, error) {
 	if err != nil {
 		source = err.Error() // said when the endpoint refuses
 	}
+	c := wire.Config{
+		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
+		Model: profile.Model, Window: contextWindow(profile),
+	}
 	var m model.Model
 	switch profile.API {
 	case config.Anthropic:
 		m, err = anthropic.New(anthropic.Config{
 			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens,
+			Model: profile.Model, Window: c.Window, MaxTokens: profile.MaxTokens,
 		})
+	case config.Responses:
+		m, err = responses.New(c)
 	default:
-		m, err = completions.New(completions.Config{
-			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: contextWindow(profile),
-		})
+		m, err = completions.New(c)
 	}
 	if err != nil {
 		return nil, err

@@ -68,6 +68,7 @@ type API string
 const (
 	Completions API = "completions" // OpenAI Chat Completions
 	Anthropic   API = "anthropic"   // Anthropic Messages
+	Responses   API = "responses"   // OpenAI Responses
 )
 
 // Profile is one section [models.NAME]: an endpoint, a model and where its key is.

@@ -84,8 +84,9 @@ var sections = []section{
 				check: func(v string, _ *file) (string, error) { return cleanURL(v) },
 			},
 			{
-				name: "api", short: "`completions` or `anthropic`",
-				doc: "The wire format: `completions` is OpenAI Chat Completions, which most servers speak; `anthropic` is " +
+				name: "api", short: "`completions`, `responses` or `anthropic`",
+				doc: "The wire format: `completions` is OpenAI Chat Completions, which most servers speak; `responses` is OpenAI Responses, " +
+					"in which reasoning models go on with what they thought before they called a tool; `anthropic` is " +
 					"Anthropic Messages, at `https://api.anthropic.com/v1` and alike.",
 				at:    func(_ *Config, p *Profile) any { return (*string)(&p.API) },
 				check: checkAPI,
@@ -200,12 +201,9 @@ func local(baseURL string) bool {
 }
 
 func checkAPI(v string, _ *file) (string, error) {
-	known := []string{string(Completions), string(Anthropic)}
-	switch {
-	case slices.Contains(known, v):
+	known := []string{string(Completions), string(Responses), string(Anthropic)}
+	if slices.Contains(known, v) {
 		return v, nil
-	case v == "responses":
-		return "", fmt.Errorf("%q is not supported yet (have: %s)", v, strings.Join(known, ", "))
 	}
 	return "", fmt.Errorf("unknown API %q %s", v, list(known, v))
 }

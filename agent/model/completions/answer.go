@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"buddy/agent/model"
+	"buddy/agent/model/wire"
 )
 
 // answer collects the events of one answer and emits deltas.
 type answer struct {
-	emit    func(model.Delta) error
+	emit    wire.Emit
 	form    template
 	text    strings.Builder
 	calls   []*call
@@ -22,9 +23,6 @@ type answer struct {
 	odd     string // the beginning of the first event that had none
 }
 
-// members is a JSON object of which we know some keys.
-type members map[string]json.RawMessage
-
 type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
@@ -32,20 +30,20 @@ type chunk struct {
 
 // choice has a Delta in a stream and a Message in a plain answer.
 type choice struct {
-	Index   int     `json:"index"`
-	Delta   members `json:"delta"`
-	Message members `json:"message"`
-	Finish  *string `json:"finish_reason"`
+	Index   int          `json:"index"`
+	Delta   wire.Members `json:"delta"`
+	Message wire.Members `json:"message"`
+	Finish  *string      `json:"finish_reason"`
 }
 
-// take adds one event.
-func (a *answer) take(event []byte) error {
+// Take adds one event.
+func (a *answer) Take(event []byte) error {
 	if raw, ok := a.form.match(event); ok {
 		return a.form.take(a, raw)
 	}
 	var c chunk
 	if err := json.Unmarshal(event, &c); err != nil {
-		return bad("the answer has an event that is not a chat completion", event, err)
+		return wire.Bad("the answer has an event that is not a chat completion", event, err)
 	}
 	a.form.learn(event, c)
 	if c.Choices != nil {
@@ -53,7 +51,7 @@ func (a *answer) take(event []byte) error {
 	} else if a.odd == "" {
 		a.odd = model.Excerpt(event)
 	}
-	if u := usage(c.Usage); u != nil {
+	if u := wire.Usage(c.Usage); u != nil {
 		a.usage = u
 	}
 	for _, ch := range c.Choices {
@@ -65,10 +63,6 @@ func (a *answer) take(event []byte) error {
 		}
 	}
 	return nil
-}
-
-func bad(what string, event []byte, err error) error {
-	return &model.Error{Kind: model.FormatError, What: what, Body: model.Excerpt(event), Err: err}
 }
 
 func (a *answer) choice(c choice) error {
@@ -94,7 +88,7 @@ func (a *answer) choice(c choice) error {
 
 // whole adds a message that is not a delta: all of a plain answer, or a repetition at
 // the end of a stream, of which only what was not there before counts.
-func (a *answer) whole(m members) error {
+func (a *answer) whole(m wire.Members) error {
 	if a.text.Len() > 0 {
 		delete(m, "content")
 		delete(m, "refusal")
@@ -111,7 +105,7 @@ func (a *answer) whole(m members) error {
 }
 
 // merge adds the members of a delta: reasoning first, as it was thought first.
-func (a *answer) merge(m members) error {
+func (a *answer) merge(m wire.Members) error {
 	var traced []string
 	for k, raw := range m {
 		switch {
@@ -145,7 +139,7 @@ func (a *answer) content(raw json.RawMessage) error {
 	if raw[0] == '"' {
 		var s string
 		if err := json.Unmarshal(raw, &s); err != nil {
-			return bad("the answer has a text that is not valid", raw, err)
+			return wire.Bad("the answer has a text that is not valid", raw, err)
 		}
 		return a.say(s)
 	}
@@ -174,21 +168,10 @@ func (a *answer) part(raw json.RawMessage) error {
 	if isTrace(p.Type) {
 		return a.reason("content."+p.Type, raw)
 	}
-	if s := plain(p.Text); s != "" {
+	if s := wire.Text(p.Text); s != "" {
 		return a.say(s)
 	}
-	return a.say(plain(p.Content))
-}
-
-// plain is the text of a string or of {"value": "…"}.
-func plain(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	var v struct{ Value string }
-	_ = json.Unmarshal(raw, &v) // anything else has no text
-	return v.Value
+	return a.say(wire.Text(p.Content))
 }
 
 func (a *answer) say(s string) error {
@@ -206,20 +189,17 @@ func (a *answer) reason(field string, raw json.RawMessage) error {
 	return nil
 }
 
-// check reports why an answer that ended is not complete. finished means that the
-// server marked its end.
-func (a *answer) check(finished bool) error {
+// Ended reports whether the finish reason came.
+func (a *answer) Ended() bool { return a.finish != "" }
+
+// Done emits the calls that are now complete and the whole message.
+func (a *answer) Done(marked bool) error {
 	switch {
-	case a.finish == "" && !finished:
+	case a.finish == "" && !marked:
 		return &model.Error{Kind: model.CutError, What: "the answer was cut off"}
 	case !a.choices && a.odd != "":
 		return &model.Error{Kind: model.FormatError, What: "the answer is not a chat completion", Body: a.odd}
 	}
-	return nil
-}
-
-// done emits the calls that are now complete and the whole message.
-func (a *answer) done() error {
 	if a.finish == "" {
 		a.finish = model.FinishStop
 		if len(a.calls) > 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"buddy/agent/model"
+	"buddy/agent/model/wire"
 )
 
 // call is a tool call while its pieces arrive.
@@ -36,7 +37,7 @@ type piece struct {
 	index    int // -1 = none
 	id, name string
 	args     json.RawMessage
-	extra    members
+	extra    wire.Members
 }
 
 // callPieces adds the tool_calls of a delta.
@@ -44,17 +45,17 @@ func (a *answer) callPieces(raw json.RawMessage) error {
 	if len(raw) == 0 || raw[0] == 'n' {
 		return nil
 	}
-	var list []members
+	var list []wire.Members
 	if err := json.Unmarshal(raw, &list); err != nil {
-		list = make([]members, 1)
+		list = make([]wire.Members, 1)
 		if json.Unmarshal(raw, &list[0]) != nil {
-			return bad("the answer has tool calls that are not a list", raw, err)
+			return wire.Bad("the answer has tool calls that are not a list", raw, err)
 		}
 	}
 	for _, m := range list {
 		p, err := readPiece(m)
 		if err != nil {
-			return bad("the answer has a tool call that is not one", raw, err)
+			return wire.Bad("the answer has a tool call that is not one", raw, err)
 		}
 		if err := a.callPiece(p); err != nil {
 			return err
@@ -63,8 +64,8 @@ func (a *answer) callPieces(raw json.RawMessage) error {
 	return nil
 }
 
-func readPiece(m members) (piece, error) {
-	p := piece{index: -1, id: plain(m["id"]), extra: m}
+func readPiece(m wire.Members) (piece, error) {
+	p := piece{index: -1, id: wire.Text(m["id"]), extra: m}
 	if i, err := strconv.Atoi(strings.Trim(string(m["index"]), `"`)); err == nil && i >= 0 {
 		p.index = i
 	}
@@ -155,7 +156,7 @@ func (a *answer) arguments(c *call, raw json.RawMessage) error {
 	if json.Unmarshal(raw, &s) != nil {
 		var b bytes.Buffer
 		if err := json.Compact(&b, raw); err != nil {
-			return bad("the answer has arguments that are not JSON", raw, err)
+			return wire.Bad("the answer has arguments that are not JSON", raw, err)
 		}
 		s = b.String()
 		c.args = c.args[:0]
@@ -167,7 +168,7 @@ func (a *answer) arguments(c *call, raw json.RawMessage) error {
 		if strings.TrimSpace(s) == "" {
 			return nil
 		}
-		return bad("the answer goes on with a tool call that was complete", raw, nil)
+		return wire.Bad("the answer goes on with a tool call that was complete", raw, nil)
 	}
 	c.args = append(c.args, s...)
 	return a.emit(model.Delta{Kind: model.CallDelta, CallID: c.id, Text: s})

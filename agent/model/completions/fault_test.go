@@ -3,7 +3,6 @@ package completions_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
@@ -20,70 +19,20 @@ import (
 	"buddy/agent/model/retry"
 )
 
-const secret = "sk-verysecretkey-0123456789"
-
-// TestFaults plays every fault of a server (C13, C07, DESIGN "Bad input"): what the
-// error says, whether it may be tried again, that the text before it was handed out and
-// that the key is in no error, even if the server sends it back.
+// TestFaults plays the faults that all protocols share, and ours.
 func TestFaults(t *testing.T) {
-	html := "<html><title>Sign in</title>" + secret + strings.Repeat("-", 300) + "</html>"
-	for _, tt := range []struct {
-		name   string
-		answer modeltest.Answer
-		kind   model.ErrorKind
-		retry  bool
-		text   string
-		want   []string
-	}{
-		{"401", modeltest.Answer{modeltest.Status{Code: 401, Body: `{"error":{"message":"Incorrect API key: ` + secret + `"}}`}}, model.StatusError, false, "", []string{
-			"/v1/chat/completions: status 401 Unauthorized: ", "Incorrect API key: [key]", "; check the key from env TEST_KEY",
-		}},
-		{"404", modeltest.Answer{modeltest.Status{Code: 404, Body: "page not found\n"}}, model.StatusError, false, "", []string{
-			"status 404 Not Found: page not found; ", `try the other protocol: api = "responses" in [models.work]`,
-		}},
-		{"429", modeltest.Answer{modeltest.Status{Code: 429, Header: map[string]string{"Retry-After": "7"}, Body: "slow\x1b[2Jdown"}}, model.StatusError, true, "", []string{"status 429 Too Many Requests: slow\ufffd[2Jdown"}},
-		{"500 empty", modeltest.Answer{modeltest.Status{Code: 500}}, model.StatusError, true, "", []string{"status 500 Internal Server Error"}},
-		{"long body", modeltest.Answer{modeltest.Status{Code: 400, Body: strings.Repeat("é", 400)}}, model.StatusError, false, "", []string{": " + strings.Repeat("é", 99) + "…"}},
-		{"key at the cut", modeltest.Answer{modeltest.Status{Code: 400, Body: strings.Repeat("x", 180) + secret}}, model.StatusError, false, "", []string{"x[key]"}},
-		{"redirect", modeltest.Answer{modeltest.Status{Code: 307, Header: map[string]string{"Location": "https://u:p@other.example/v2?k=" + secret}}}, model.SetupError, false, "", []string{"status 307", "it points to https://other.example/v2, which is not followed: set api_base_url"}},
-		{"HTML", modeltest.Answer{modeltest.HTML(html)}, model.FormatError, true, "", []string{"web page instead of data: <html><title>Sign in</title>[key]---", "check api_base_url"}},
-		{"cut", modeltest.Answer{modeltest.Text("half"), modeltest.Cut{}}, model.CutError, true, "half", []string{"the answer was cut off: the connection ended"}},
-		{"cut in an event", modeltest.Answer{modeltest.Text("half"), modeltest.Raw(`data: {"choices":[{"del`), modeltest.End{}}, model.CutError, true, "half", []string{"the answer was cut off"}},
-		{"no end", modeltest.Answer{modeltest.Text("half"), modeltest.End{}}, model.CutError, true, "half", []string{"/chat/completions: the answer was cut off"}},
-		{"nothing", modeltest.Answer{modeltest.End{}}, model.CutError, true, "", []string{"the answer is empty"}},
-		{"error object", modeltest.Answer{modeltest.Text("half"), modeltest.ErrorObject(`{"message":"overloaded ` + secret + `","code":503}`)}, model.ReportedError, true, "half", []string{"reported an error in its answer: overloaded [key]"}},
-		{"error finish", modeltest.Answer{modeltest.Text("half"), modeltest.Finish("error")}, model.ReportedError, true, "half", []string{`finish_reason "error"`}},
-		{"huge line", modeltest.Answer{modeltest.LongLine(50 << 20)}, model.FormatError, true, "", []string{"a line of the answer is longer than 8 MiB"}},
-		{"malformed", modeltest.Answer{modeltest.Text("half"), modeltest.Raw("data: {\"choices\":[}\n\n")}, model.FormatError, true, "half", []string{`not a chat completion: {"choices":[}`}},
-		{"wrong types", modeltest.Answer{modeltest.Event(`{"choices":"none"}`)}, model.FormatError, true, "", []string{`not a chat completion: {"choices":"none"}`}},
-		{"calls are no list", modeltest.Answer{modeltest.Event(delta(`"tool_calls":7`))}, model.FormatError, true, "", []string{"tool calls that are not a list"}},
-		{"function is no object", modeltest.Answer{modeltest.Event(delta(`"tool_calls":[{"function":7}]`))}, model.FormatError, true, "", []string{"a tool call that is not one"}},
-		{"plain error", modeltest.Answer{modeltest.Raw(`{"error":"model not loaded"}`), modeltest.End{}}, model.ReportedError, true, "", []string{"model not loaded"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			srv := modeltest.Start(t, modeltest.Steps(tt.answer))
-			m := newModel(t, completions.Config{Profile: "work", BaseURL: srv.URL, Key: secret, KeySource: "env TEST_KEY"})
-			r := collect(t.Context(), m, question)
-			var e *model.Error
-			if !errors.As(r.err, &e) || r.done != nil {
-				t.Fatalf("error = %v, done = %v", r.err, r.done)
-			}
-			if e.Kind != tt.kind || e.Retryable() != tt.retry || e.Endpoint != srv.URL+"/chat/completions" || r.text != tt.text {
-				t.Errorf("%+v after %q", e, r.text)
-			}
-			for _, want := range tt.want {
-				if !strings.Contains(r.err.Error(), want) {
-					t.Errorf("error = %q, want %q in it", r.err, want)
-				}
-			}
-			if all := fmt.Sprintf("%v %+v %v", r.err, *e, errors.Unwrap(e)); strings.Contains(all, secret[:12]) || strings.ContainsAny(r.err.Error(), "\n\x1b") {
-				t.Errorf("error = %q", all)
-			}
-			if tt.name == "429" && e.RetryAfter != 7*time.Second {
-				t.Errorf("retry after %v", e.RetryAfter)
-			}
-		})
+	connect := func(t *testing.T, url string) model.Model {
+		return newModel(t, completions.Config{Profile: "work", BaseURL: url, Key: modeltest.Secret, KeySource: "env TEST_KEY"})
 	}
+	modeltest.TestFaults(
+		t, "/chat/completions", "responses", connect,
+		modeltest.Fault{Name: "no end", Answer: modeltest.Answer{modeltest.Text("half"), modeltest.End{}}, Kind: model.CutError, Retry: true, Text: "half", Want: []string{"/chat/completions: the answer was cut off"}},
+		modeltest.Fault{Name: "error finish", Answer: modeltest.Answer{modeltest.Text("half"), modeltest.Finish("error")}, Kind: model.ReportedError, Retry: true, Text: "half", Want: []string{`finish_reason "error"`}},
+		modeltest.Fault{Name: "malformed", Answer: modeltest.Answer{modeltest.Text("half"), modeltest.Raw("data: {\"choices\":[}\n\n")}, Kind: model.FormatError, Retry: true, Text: "half", Want: []string{`not a chat completion: {"choices":[}`}},
+		modeltest.Fault{Name: "wrong types", Answer: modeltest.Answer{modeltest.Event(`{"choices":"none"}`)}, Kind: model.FormatError, Retry: true, Want: []string{`not a chat completion: {"choices":"none"}`}},
+		modeltest.Fault{Name: "calls are no list", Answer: modeltest.Answer{modeltest.Event(delta(`"tool_calls":7`))}, Kind: model.FormatError, Retry: true, Want: []string{"tool calls that are not a list"}},
+		modeltest.Fault{Name: "function is no object", Answer: modeltest.Answer{modeltest.Event(delta(`"tool_calls":[{"function":7}]`))}, Kind: model.FormatError, Retry: true, Want: []string{"a tool call that is not one"}},
+	)
 }
 
 // TestKeepAlives: comments keep an answer alive and are no part of it.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"buddy/agent/model/wire"
 )
 
 // isTrace reports whether a field is a reasoning trace by its name (M06). Signatures,
@@ -143,11 +145,11 @@ func pull(raw json.RawMessage, first bool, depth int) string {
 }
 
 func pullObject(raw json.RawMessage, first bool, depth int) string {
-	var m members
+	var m wire.Members
 	if json.Unmarshal(raw, &m) != nil {
 		return ""
 	}
-	if kind := strings.ToLower(plain(m["type"])); strings.Contains(kind, "encrypted") || strings.Contains(kind, "redacted") {
+	if kind := strings.ToLower(wire.Text(m["type"])); strings.Contains(kind, "encrypted") || strings.Contains(kind, "redacted") {
 		return ""
 	}
 	var texts []string

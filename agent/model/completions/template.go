@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"buddy/agent/model/wire"
 )
 
 // template is the form of the last event that held one string and nothing else: a piece
@@ -33,7 +35,7 @@ func (t *template) learn(event []byte, c chunk) {
 
 // only returns the one thing that a delta holds and what to do with it; nil when it
 // holds several.
-func only(delta members) (raw json.RawMessage, take func(*answer, json.RawMessage) error) {
+func only(delta wire.Members) (raw json.RawMessage, take func(*answer, json.RawMessage) error) {
 	key := ""
 	for k, v := range delta {
 		if k == "role" || isBlank(v) {
@@ -50,13 +52,13 @@ func only(delta members) (raw json.RawMessage, take func(*answer, json.RawMessag
 	case key == "tool_calls":
 		return onlyArguments(delta[key])
 	case isTrace(key):
-		return delta[key], func(a *answer, raw json.RawMessage) error { return a.merge(members{key: raw}) }
+		return delta[key], func(a *answer, raw json.RawMessage) error { return a.merge(wire.Members{key: raw}) }
 	}
 	return nil, nil
 }
 
 func onlyArguments(raw json.RawMessage) (json.RawMessage, func(*answer, json.RawMessage) error) {
-	var list []members
+	var list []wire.Members
 	if json.Unmarshal(raw, &list) != nil || len(list) != 1 {
 		return nil, nil
 	}

@@ -41,11 +41,11 @@ func answerOf(a, b []byte, slow bool) (deltas []model.Delta, ok bool) {
 		if slow {
 			collect.form = template{}
 		}
-		if collect.take(event) != nil {
+		if collect.Take(event) != nil {
 			return nil, false
 		}
 	}
-	ok = collect.done() == nil
+	ok = collect.Done(true) == nil
 	// Ids that the server did not give are random.
 	for i, d := range deltas {
 		deltas[i].CallID = ""

@@ -1,6 +1,6 @@
 // Package modeltest is a model server for tests: it plays a script in the wire format
-// of Chat Completions or of Anthropic's Messages, with every fault that real servers
-// have, and refuses what a real server would refuse.
+// of Chat Completions, of Responses or of Anthropic's Messages, whichever it is asked in,
+// with every fault that real servers have, and refuses what a real server would refuse.
 //
 //	srv := modeltest.Start(t, modeltest.Steps(
 //		modeltest.Answer{modeltest.Call{ID: "c1", Name: "time", Arguments: "{}"}},
@@ -38,10 +38,12 @@ type Request struct {
 	Model    string
 	Messages []model.Message
 	Tools    []model.ToolDef
-	// Refused is why the server answered 400 instead of playing the script, see Check.
+	// Refused is why the server answered 400 instead of playing the script, see Check
+	// and CheckResponses.
 	Refused error
 
 	stream, usage bool
+	responses     bool // the protocol is Responses
 }
 
 // Answer is a list of parts, played in order. Unless a fault ends it, a finish reason,
@@ -55,11 +57,13 @@ type Part interface{ part() }
 type (
 	// Text is a piece of the answer.
 	Text string
-	// Reasoning is a piece of a trace; the Field is reasoning_content when empty.
+	// Reasoning is a piece of a trace; the Field is reasoning_content when empty. In
+	// Responses it is an item: a summary, or what was thought if the Field is
+	// reasoning_text.
 	Reasoning struct{ Field, Text string }
 	// Call is a tool call, with its arguments in pieces.
 	Call struct{ ID, Name, Arguments string }
-	// Usage is sent at the end, if the client asked for it.
+	// Usage is sent at the end, if the client asked for it or the protocol has it always.
 	Usage struct{ Prompt, Completion, Cached int }
 	// Finish replaces the finish reason, which follows from the parts else.
 	Finish string
@@ -96,7 +100,7 @@ type (
 	Raw string
 	// LongLine is a line of so many bytes, without an end.
 	LongLine int
-	// ErrorObject is {"error": …} in the stream, JSON as given, which ends the answer.
+	// ErrorObject is an error in the stream, JSON as given, which ends the answer.
 	ErrorObject string
 	// End ends the answer in order, but with no finish reason and no [DONE].
 	End struct{}
@@ -185,11 +189,12 @@ type protocol struct {
 
 // protocols are what the server speaks, by the last part of the path.
 var protocols = map[string]protocol{
-	"/completions": {read, play},
+	"/completions": {readChat, play},
+	"/responses":   {readResponses, play},
 	"/messages":    {readMessages, playMessages},
 }
 
-// ServeHTTP answers POST …/chat/completions and …/messages.
+// ServeHTTP answers POST …/chat/completions, …/responses and …/messages.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	speaks, ok := protocols[r.URL.Path[max(strings.LastIndexByte(r.URL.Path, '/'), 0):]]
 	if r.Method != http.MethodPost || !ok {
@@ -218,7 +223,7 @@ func refuse(w http.ResponseWriter, code int, why string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": why, "type": "invalid_request_error"}})
 }
 
-func read(h http.Header, body []byte) Request {
+func readChat(h http.Header, body []byte) Request {
 	req := Request{Header: h, Body: body, Refused: Check(body)}
 	if req.Refused != nil {
 		return req

@@ -3,7 +3,6 @@ package modeltest
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -16,6 +15,7 @@ type wire struct {
 	ctx     context.Context
 	w       http.ResponseWriter
 	req     Request
+	format  format
 	chunks  Chunks
 	dribble bool
 	calls   int
@@ -24,9 +24,22 @@ type wire struct {
 	over    bool // nothing may follow
 }
 
+// format is how a protocol spells an answer.
+type format interface {
+	text(p *wire, s string)
+	reasoning(p *wire, r Reasoning)
+	call(p *wire, c Call)
+	failure(p *wire, object string)
+	end(p *wire)
+	document(p *wire, a Answer) any // all in one body
+}
+
 // play sends an answer.
 func play(w http.ResponseWriter, r *http.Request, req Request, a Answer) {
-	p := &wire{ctx: r.Context(), w: w, req: req}
+	p := &wire{ctx: r.Context(), w: w, req: req, format: chat{}}
+	if req.responses {
+		p.format = &responses{}
+	}
 	if len(a) > 0 {
 		switch first := a[0].(type) {
 		case Status:
@@ -53,7 +66,8 @@ func play(w http.ResponseWriter, r *http.Request, req Request, a Answer) {
 		}
 	}
 	if !p.over && p.ctx.Err() == nil {
-		p.end()
+		p.format.end(p)
+		p.flush()
 	}
 }
 
@@ -68,14 +82,11 @@ func (p *wire) status(s Status) {
 func (p *wire) play(part Part) {
 	switch part := part.(type) {
 	case Text:
-		p.pieces(string(part), func(s string) string { return `{"content":` + encode(s) + `}` })
+		p.format.text(p, string(part))
 	case Reasoning:
-		if part.Field == "" {
-			part.Field = "reasoning_content"
-		}
-		p.pieces(part.Text, func(s string) string { return `{` + encode(part.Field) + `:` + encode(s) + `}` })
+		p.format.reasoning(p, part)
 	case Call:
-		p.call(part)
+		p.format.call(p, part)
 	case Usage:
 		p.usage = &part
 	case Finish:
@@ -105,7 +116,7 @@ func (p *wire) fault(part Part) {
 	case LongLine:
 		p.longLine(int(part))
 	case ErrorObject:
-		p.event(`{"error":` + string(part) + `}`)
+		p.format.failure(p, string(part))
 		p.over = true
 	case End:
 		p.over = true
@@ -119,11 +130,11 @@ func (p *wire) fault(part Part) {
 	}
 }
 
-// pieces sends a text in deltas of the size that Chunks says.
-func (p *wire) pieces(s string, delta func(string) string) {
+// pieces sends a text in events of the size that Chunks says.
+func (p *wire) pieces(s string, event func(string) string) {
 	for first := true; s != "" || first; first = false {
 		n := p.cut(s)
-		p.delta(delta(s[:n]), "null")
+		p.event(event(s[:n]))
 		if s = s[n:]; s != "" && p.chunks.Every > 0 {
 			p.pause(p.chunks.Every)
 		}
@@ -145,48 +156,6 @@ func (p *wire) cut(s string) int {
 	return n
 }
 
-func (p *wire) call(c Call) {
-	p.delta(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`, p.calls, encode(c.ID), encode(c.Name)), "null")
-	head := fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":`, p.calls)
-	p.calls++
-	p.pieces(c.Arguments, func(s string) string { return head + encode(s) + `}}]}` })
-}
-
-func (p *wire) end() {
-	p.delta("{}", encode(p.reason()))
-	if p.usage != nil && p.req.usage {
-		p.event(p.head() + `[],"usage":` + encode(p.usage.json()) + `}`)
-	}
-	p.event("[DONE]")
-	p.flush()
-}
-
-func (p *wire) reason() string {
-	switch {
-	case p.finish != "":
-		return p.finish
-	case p.calls > 0:
-		return "tool_calls"
-	}
-	return "stop"
-}
-
-func (u Usage) json() map[string]any {
-	return map[string]any{
-		"prompt_tokens": u.Prompt, "completion_tokens": u.Completion, "total_tokens": u.Prompt + u.Completion,
-		"prompt_tokens_details": map[string]any{"cached_tokens": u.Cached},
-	}
-}
-
-// delta sends one event; both arguments are JSON.
-func (p *wire) delta(delta, finish string) {
-	p.event(p.head() + `[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + `}],"usage":null}`)
-}
-
-func (p *wire) head() string {
-	return `{"id":"chatcmpl-1","object":"chat.completion.chunk","model":` + encode(p.req.Model) + `,"choices":`
-}
-
 func encode(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -201,35 +170,18 @@ func (p *wire) event(data string) { p.send("data: " + data + "\n\n") }
 
 // document sends the parts as one JSON body.
 func (p *wire) document(a Answer) {
-	var text strings.Builder
-	message := map[string]any{"role": "assistant", "content": nil}
-	var calls []any
 	for _, part := range a {
 		switch part := part.(type) {
-		case Text:
-			text.WriteString(string(part))
-			message["content"] = text.String()
-		case Reasoning:
-			message[part.Field] = part.Text
-		case Call:
-			calls = append(calls, map[string]any{"id": part.ID, "type": "function", "function": map[string]any{"name": part.Name, "arguments": part.Arguments}})
-			message["tool_calls"] = calls
-			p.calls++
 		case Usage:
 			p.usage = &part
 		case Finish:
 			p.finish = string(part)
+		case Call:
+			p.calls++
 		}
 	}
-	body := map[string]any{
-		"id": "chatcmpl-1", "object": "chat.completion", "model": p.req.Model,
-		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": p.reason()}},
-	}
-	if p.usage != nil {
-		body["usage"] = p.usage.json()
-	}
 	p.w.Header().Set("Content-Type", "application/json")
-	p.send(encode(body))
+	p.send(encode(p.format.document(p, a)))
 }
 
 func (p *wire) longLine(n int) {

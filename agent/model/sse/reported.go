@@ -24,9 +24,9 @@ func reported(event []byte) error {
 	}
 	switch {
 	case !blank(e.Error):
-		return fromObject(e.Error)
+		return Reported(e.Error)
 	case text(e.Type) == "error" || text(e.Object) == "error":
-		return fromObject(event)
+		return Reported(event)
 	}
 	return nil
 }
@@ -53,8 +53,9 @@ func text(raw json.RawMessage) string {
 	return ""
 }
 
-// fromObject reads what the common shapes of error objects have in common.
-func fromObject(raw json.RawMessage) error {
+// Reported reads an error object: what the common shapes of them have in common. The
+// result is a [model.Error] without an Endpoint.
+func Reported(raw json.RawMessage) error {
 	e := &model.Error{Kind: model.ReportedError, What: "the server reported an error in its answer"}
 	var o struct{ Message, Type, Code, Status json.RawMessage }
 	if json.Unmarshal(raw, &o) != nil {

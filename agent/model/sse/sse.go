@@ -46,6 +46,9 @@ var (
 	prefix = []byte("data: ")
 	done   = []byte("[DONE]")
 	mark   = []byte("\xef\xbb\xbf") // a byte order mark
+	// notError begins an event that SDKs take for an error, even if it says that there
+	// is none; a blank in it is enough.
+	notError = []byte(`{"error":`)
 )
 
 // Reader is a normalised body. Make it with NewReader. It is not safe for concurrent
@@ -304,7 +307,12 @@ func (r *Reader) emit() {
 		r.err = err
 		return
 	}
-	r.out = append(append(append(r.out, prefix...), data...), '\n')
+	r.out = append(r.out, prefix...)
+	if bytes.HasPrefix(data, notError) {
+		r.out = append(r.out, "{ "...)
+		data = data[1:]
+	}
+	r.out = append(append(r.out, data...), '\n')
 	if bytes.Equal(data, done) {
 		r.finished = true
 		r.err = io.EOF

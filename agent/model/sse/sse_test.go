@@ -44,7 +44,7 @@ func TestM10(t *testing.T) {
 		{"empty data", "data:\n\ndata\n\ndata:  \n\ndata: " + one + "\n\n", "data: " + one + "\n", false},
 		{"JSON body", " {\n \"a\" : \"é1\"\n}\n", "data: " + one + "\n", true},
 		{"JSON body with mark", "\xef\xbb\xbf" + one, "data: " + one + "\n", true},
-		{"null error", `data: {"error":null,"a":1}` + "\n\n", `data: {"error":null,"a":1}` + "\n", false},
+		{"null error", `data: {"error":null,"a":1}` + "\n\n", `data: { "error":null,"a":1}` + "\n", false},
 		{"error as text", `data: {"a":"{\"error\":1}"}` + "\n\n", `data: {"a":"{\"error\":1}"}` + "\n", false},
 		{"error as a value", `data: {"finish_reason":"error"}` + "\n\n", `data: {"finish_reason":"error"}` + "\n", false},
 	} {

@@ -1,4 +1,4 @@
-package completions
+package wire
 
 import (
 	"encoding/json"
@@ -7,10 +7,32 @@ import (
 	"buddy/agent/model"
 )
 
-// usage reads token counts under the names that servers use, as numbers or as strings
+// Members is a JSON object of which we know some keys.
+type Members map[string]json.RawMessage
+
+// Parameters returns the schema of a tool, one without any parameters when it has none.
+func Parameters(d model.ToolDef) json.RawMessage {
+	if len(d.Parameters) == 0 {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	return d.Parameters
+}
+
+// Text is the text of a string or of {"value": "…"}; anything else has none.
+func Text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var v struct{ Value string }
+	_ = json.Unmarshal(raw, &v) // the zero value is the answer then
+	return v.Value
+}
+
+// Usage reads token counts under the names that servers use, as numbers or as strings
 // (M04); nil when there are none.
-func usage(raw json.RawMessage) *model.Usage {
-	var m members
+func Usage(raw json.RawMessage) *model.Usage {
+	var m Members
 	if len(raw) == 0 || json.Unmarshal(raw, &m) != nil {
 		return nil
 	}
@@ -21,7 +43,7 @@ func usage(raw json.RawMessage) *model.Usage {
 	}
 	cached, ok := count(m, "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
 	for _, k := range []string{"prompt_tokens_details", "input_tokens_details"} {
-		var details members
+		var details Members
 		if !ok && json.Unmarshal(m[k], &details) == nil {
 			cached, ok = count(details, "cached_tokens")
 		}
@@ -30,7 +52,7 @@ func usage(raw json.RawMessage) *model.Usage {
 }
 
 // count returns the first of the keys that holds a number.
-func count(m members, keys ...string) (int, bool) {
+func count(m Members, keys ...string) (int, bool) {
 	for _, k := range keys {
 		var s string
 		if json.Unmarshal(m[k], &s) != nil {

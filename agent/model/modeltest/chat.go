@@ -1,0 +1,87 @@
+package modeltest
+
+import "fmt"
+
+// chat is the format of Chat Completions.
+type chat struct{}
+
+func (c chat) text(p *wire, s string) {
+	p.pieces(s, func(s string) string { return c.delta(p, `{"content":`+encode(s)+`}`, "null") })
+}
+
+func (c chat) reasoning(p *wire, r Reasoning) {
+	if r.Field == "" {
+		r.Field = "reasoning_content"
+	}
+	p.pieces(r.Text, func(s string) string { return c.delta(p, `{`+encode(r.Field)+`:`+encode(s)+`}`, "null") })
+}
+
+func (c chat) call(p *wire, call Call) {
+	p.event(c.delta(p, fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`, p.calls, encode(call.ID), encode(call.Name)), "null"))
+	head := fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":`, p.calls)
+	p.calls++
+	p.pieces(call.Arguments, func(s string) string { return c.delta(p, head+encode(s)+`}}]}`, "null") })
+}
+
+func (chat) failure(p *wire, object string) { p.event(`{"error":` + object + `}`) }
+
+func (c chat) end(p *wire) {
+	p.event(c.delta(p, "{}", encode(c.reason(p))))
+	if p.usage != nil && p.req.usage {
+		p.event(c.head(p) + `[],"usage":` + encode(c.usage(p)) + `}`)
+	}
+	p.event("[DONE]")
+}
+
+func (chat) reason(p *wire) string {
+	switch {
+	case p.finish != "":
+		return p.finish
+	case p.calls > 0:
+		return "tool_calls"
+	}
+	return "stop"
+}
+
+func (chat) usage(p *wire) map[string]any {
+	u := p.usage
+	return map[string]any{
+		"prompt_tokens": u.Prompt, "completion_tokens": u.Completion, "total_tokens": u.Prompt + u.Completion,
+		"prompt_tokens_details": map[string]any{"cached_tokens": u.Cached},
+	}
+}
+
+// delta is one event; both arguments are JSON.
+func (c chat) delta(p *wire, delta, finish string) string {
+	return c.head(p) + `[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + `}],"usage":null}`
+}
+
+func (chat) head(p *wire) string {
+	return `{"id":"chatcmpl-1","object":"chat.completion.chunk","model":` + encode(p.req.Model) + `,"choices":`
+}
+
+func (c chat) document(p *wire, a Answer) any {
+	text := ""
+	message := map[string]any{"role": "assistant", "content": nil}
+	var calls []any
+	for _, part := range a {
+		switch part := part.(type) {
+		case Text:
+			text += string(part)
+			message["content"] = text
+		case Reasoning:
+			message[part.Field] = part.Text
+		case Call:
+			calls = append(calls, map[string]any{"id": part.ID, "type": "function", "function": map[string]any{"name": part.Name, "arguments": part.Arguments}})
+			message["tool_calls"] = calls
+		}
+	}
+	body := map[string]any{
+		"id": "chatcmpl-1", "object": "chat.completion", "model": p.req.Model,
+		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": c.reason(p)}},
+	}
+	if p.usage != nil {
+		body["usage"] = c.usage(p)
+	}
+	return body
+}

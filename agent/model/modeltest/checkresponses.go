@@ -1,0 +1,230 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// item is one item of a request in Responses.
+type item struct {
+	Type, Role string
+	Content    []struct{ Type, Text string }
+	ID         string
+	CallID     string `json:"call_id"`
+	Name       string
+	Arguments  json.RawMessage
+	Output     json.RawMessage
+	Summary    []object
+	Encrypted  string `json:"encrypted_content"`
+}
+
+// serverItems are what a server makes by itself and takes back.
+var serverItems = []string{"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "compaction"}
+
+// CheckResponses is [Check] for the protocol Responses: an unknown item, one that says
+// nothing, an output that is not due, a call without its output, reasoning that led to
+// nothing or that the server could not read, as it stores nothing.
+func CheckResponses(body []byte) error {
+	_, err := parseResponses(body)
+	return err
+}
+
+type responsesBody struct {
+	Model, Instructions string
+	Input               []item
+	Include             []string
+	Store               *bool
+	Stream              bool
+	Tools               json.RawMessage
+}
+
+func parseResponses(body []byte) (responsesBody, error) {
+	var b responsesBody
+	var top object
+	if err := json.Unmarshal(body, &top); err != nil {
+		return b, fmt.Errorf("the body is not a JSON object: %w", err)
+	}
+	if err := json.Unmarshal(body, &b); err != nil {
+		return b, fmt.Errorf("the body is not a request: %w", err)
+	}
+	_, hasMessages := top["messages"]
+	switch {
+	case b.Model == "":
+		return b, errors.New("model is missing")
+	case hasMessages:
+		return b, errors.New("unknown parameter: messages")
+	case b.Store == nil || *b.Store:
+		return b, errors.New("store is not false")
+	case len(b.Input) == 0:
+		return b, errors.New("input is not a list with at least one item")
+	}
+	if err := checkFlatTools(b.Tools); err != nil {
+		return b, err
+	}
+	c := itemChecker{seen: make(map[string]bool)}
+	for i, it := range b.Input {
+		if err := c.item(it); err != nil {
+			return b, fmt.Errorf("input[%d]: %w", i, err)
+		}
+	}
+	switch {
+	case len(c.open) > 0:
+		return b, fmt.Errorf("no tool output found for function calls: %s", strings.Join(c.open, ", "))
+	case c.thought:
+		return b, errors.New("a reasoning item without the item that follows it")
+	}
+	return b, nil
+}
+
+func checkFlatTools(raw json.RawMessage) error {
+	if raw == nil {
+		return nil
+	}
+	var tools []struct {
+		Type, Name string
+		Parameters object
+	}
+	if json.Unmarshal(raw, &tools) != nil || len(tools) == 0 {
+		return errors.New("tools is not a list with at least one tool")
+	}
+	names := make(map[string]bool)
+	for i, t := range tools {
+		switch {
+		case t.Type != "function" || t.Name == "":
+			return fmt.Errorf("tools[%d]: not a function with a name", i)
+		case names[t.Name]:
+			return fmt.Errorf("tools[%d]: %q is there twice", i, t.Name)
+		case t.Parameters == nil:
+			return fmt.Errorf("tools[%d]: parameters is not a schema", i)
+		}
+		names[t.Name] = true
+	}
+	return nil
+}
+
+// itemChecker goes through the items in order.
+type itemChecker struct {
+	open    []string        // ids of calls that wait for their output
+	seen    map[string]bool // ids of all calls
+	results bool            // the outputs of the open calls have begun
+	thought bool            // the last item was reasoning
+}
+
+func (c *itemChecker) item(it item) error {
+	if it.Type != "function_call_output" && c.results && len(c.open) > 0 {
+		return fmt.Errorf("an item of %q where outputs are due of: %s", it.Type, strings.Join(c.open, ", "))
+	}
+	thought := c.thought
+	c.thought = it.Type == "reasoning"
+	switch it.Type {
+	case "message":
+		if it.Role == "user" && (thought || len(c.open) > 0) {
+			return fmt.Errorf("a message of %q after reasoning or where outputs are due of: %s", it.Role, strings.Join(c.open, ", "))
+		}
+		return checkMessage(it)
+	case "reasoning":
+		if it.ID == "" || it.Summary == nil || it.Encrypted == "" && len(it.Content) == 0 {
+			return errors.New("a reasoning item without id, summary or content")
+		}
+		return nil
+	case "function_call":
+		return c.call(it)
+	case "function_call_output":
+		return c.output(it, thought)
+	}
+	if !slices.Contains(serverItems, it.Type) {
+		return fmt.Errorf("unknown item %q", it.Type)
+	}
+	return nil
+}
+
+func checkMessage(it item) error {
+	kind, ok := map[string]string{"user": "input_text", "assistant": "output_text"}[it.Role]
+	if !ok {
+		return fmt.Errorf("unknown role %q", it.Role)
+	}
+	if len(it.Content) == 0 {
+		return fmt.Errorf("the content of %q is empty", it.Role)
+	}
+	for _, p := range it.Content {
+		if p.Type != kind || strings.TrimSpace(p.Text) == "" {
+			return fmt.Errorf("a part of %q is blank, or %q instead of %q", it.Role, p.Type, kind)
+		}
+	}
+	return nil
+}
+
+func (c *itemChecker) call(it item) error {
+	switch {
+	case it.CallID == "" || it.Name == "":
+		return errors.New("a function call without call_id or name")
+	case c.seen[it.CallID]:
+		return fmt.Errorf("the call_id %q came before", it.CallID)
+	case len(it.Arguments) == 0 || it.Arguments[0] != '"':
+		return fmt.Errorf("the arguments of the call %q are not a string", it.CallID)
+	}
+	c.seen[it.CallID] = true
+	c.open = append(c.open, it.CallID)
+	c.results = false
+	return nil
+}
+
+func (c *itemChecker) output(it item, thought bool) error {
+	switch {
+	case thought:
+		return errors.New("an output right after reasoning")
+	case len(c.open) == 0 || c.open[0] != it.CallID:
+		return fmt.Errorf("an output for %q where outputs are due of: [%s]", it.CallID, strings.Join(c.open, ", "))
+	case str(it.Output) == "":
+		return fmt.Errorf("the output for %q is empty", it.CallID)
+	}
+	c.open = c.open[1:]
+	c.results = len(c.open) > 0
+	return nil
+}
+
+// readResponses returns a request as scripts know it: its items as messages.
+func readResponses(h http.Header, body []byte) Request {
+	req := Request{Header: h, Body: body, responses: true}
+	b, err := parseResponses(body)
+	if req.Refused = err; err != nil {
+		return req
+	}
+	req.Model, req.stream = b.Model, b.Stream
+	_ = json.Unmarshal(b.Tools, &req.Tools) // it was checked
+	if b.Instructions != "" {
+		req.Messages = append(req.Messages, model.Message{Role: model.System, Content: b.Instructions})
+	}
+	for _, it := range b.Input {
+		req.Messages = addItem(req.Messages, it)
+	}
+	return req
+}
+
+// addItem adds an item to the message that it belongs to.
+func addItem(msgs []model.Message, it item) []model.Message {
+	last := len(msgs) - 1
+	switch it.Type {
+	case "message":
+		text := ""
+		for _, p := range it.Content {
+			text += p.Text
+		}
+		return append(msgs, model.Message{Role: model.Role(it.Role), Content: text})
+	case "function_call":
+		if last < 0 || msgs[last].Role != model.Assistant {
+			msgs = append(msgs, model.Message{Role: model.Assistant})
+			last++
+		}
+		msgs[last].ToolCalls = append(msgs[last].ToolCalls, model.ToolCall{ID: it.CallID, Name: it.Name, Arguments: str(it.Arguments)})
+	case "function_call_output":
+		return append(msgs, model.Message{Role: model.Tool, ToolCallID: it.CallID, Content: str(it.Output)})
+	}
+	return msgs
+}

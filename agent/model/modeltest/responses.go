@@ -1,0 +1,172 @@
+package modeltest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// responses is the format of Responses, as OpenAI sends it: each text in deltas, then
+// whole three times.
+type responses struct {
+	seq     int
+	output  []any  // the items that are done
+	message string // the text of the open message
+	open    bool   // a message is
+}
+
+type members = map[string]any
+
+// event is one event as JSON, with its number.
+func (r *responses) event(kind string, m members) string {
+	m["type"], m["sequence_number"] = "response."+kind, r.seq
+	r.seq++
+	return encode(m)
+}
+
+// at names the next item, and a part of it.
+func (r *responses) at(m members) members {
+	m["output_index"], m["item_id"] = len(r.output), r.id()
+	return m
+}
+
+func (r *responses) id() string { return fmt.Sprintf("item_%d", len(r.output)) }
+
+// added begins an item.
+func (r *responses) added(p *wire, item members) {
+	p.event(r.event("output_item.added", members{"output_index": len(r.output), "item": item}))
+}
+
+// done ends an item.
+func (r *responses) done(p *wire, item members) {
+	p.event(r.event("output_item.done", members{"output_index": len(r.output), "item": item}))
+	r.output = append(r.output, item)
+}
+
+func messageItem(id, text string) members {
+	return members{"id": id, "type": "message", "role": "assistant", "status": "completed", "content": []any{textPart(text)}}
+}
+
+func textPart(text string) members {
+	return members{"type": "output_text", "text": text, "annotations": []any{}}
+}
+
+func callItem(id string, c Call) members {
+	return members{"id": id, "type": "function_call", "status": "completed", "call_id": c.ID, "name": c.Name, "arguments": c.Arguments}
+}
+
+// reasoningItem has a summary, or its text where the field says so. What is encrypted
+// is only for the server; here it is its length.
+func reasoningItem(id string, r Reasoning) members {
+	m := members{"id": id, "type": "reasoning", "summary": []any{}, "encrypted_content": fmt.Sprintf("sealed %d", len(r.Text))}
+	if r.Field == "reasoning_text" {
+		m["content"] = []any{members{"type": "reasoning_text", "text": r.Text}}
+	} else if r.Text != "" {
+		m["summary"] = []any{members{"type": "summary_text", "text": r.Text}}
+	}
+	return m
+}
+
+func (r *responses) text(p *wire, s string) {
+	if !r.open {
+		r.open = true
+		item := messageItem(r.id(), "")
+		item["status"], item["content"] = "in_progress", []any{}
+		r.added(p, item)
+		p.event(r.event("content_part.added", r.at(members{"content_index": 0, "part": textPart("")})))
+	}
+	r.message += s
+	p.pieces(s, func(s string) string {
+		return r.event("output_text.delta", r.at(members{"content_index": 0, "delta": s, "logprobs": []any{}}))
+	})
+}
+
+// close ends the open message.
+func (r *responses) close(p *wire) {
+	if !r.open {
+		return
+	}
+	p.event(r.event("output_text.done", r.at(members{"content_index": 0, "text": r.message})))
+	p.event(r.event("content_part.done", r.at(members{"content_index": 0, "part": textPart(r.message)})))
+	r.done(p, messageItem(r.id(), r.message))
+	r.open, r.message = false, ""
+}
+
+func (r *responses) reasoning(p *wire, part Reasoning) {
+	r.close(p)
+	r.added(p, members{"id": r.id(), "type": "reasoning", "summary": []any{}})
+	kind, index, piece := "reasoning_summary_text", "summary_index", "reasoning_summary_part"
+	if part.Field == "reasoning_text" {
+		kind, index, piece = part.Field, "content_index", "content_part"
+	}
+	whole := members{"type": strings.TrimPrefix(kind, "reasoning_"), "text": part.Text}
+	if part.Field == "reasoning_text" {
+		whole["type"] = part.Field
+	}
+	p.event(r.event(piece+".added", r.at(members{index: 0, "part": members{"type": whole["type"], "text": ""}})))
+	p.pieces(part.Text, func(s string) string { return r.event(kind+".delta", r.at(members{index: 0, "delta": s})) })
+	p.event(r.event(kind+".done", r.at(members{index: 0, "text": part.Text})))
+	p.event(r.event(piece+".done", r.at(members{index: 0, "part": whole})))
+	r.done(p, reasoningItem(r.id(), part))
+}
+
+func (r *responses) call(p *wire, c Call) {
+	r.close(p)
+	begun := callItem(r.id(), Call{ID: c.ID, Name: c.Name})
+	begun["status"] = "in_progress"
+	r.added(p, begun)
+	p.pieces(c.Arguments, func(s string) string { return r.event("function_call_arguments.delta", r.at(members{"delta": s})) })
+	p.event(r.event("function_call_arguments.done", r.at(members{"arguments": c.Arguments})))
+	r.done(p, callItem(r.id(), c))
+}
+
+func (r *responses) failure(p *wire, object string) {
+	p.event(`{"type":"response.failed","response":{"status":"failed","error":` + object + `}}`)
+}
+
+func (r *responses) end(p *wire) {
+	r.close(p)
+	body := r.body(p)
+	p.event(r.event(body["status"].(string), members{"response": body}))
+}
+
+func (r *responses) body(p *wire) members {
+	body := members{"id": "resp_1", "object": "response", "model": p.req.Model, "status": "completed", "error": nil, "incomplete_details": nil, "output": r.output}
+	switch p.finish {
+	case "length":
+		body["status"], body["incomplete_details"] = "incomplete", members{"reason": "max_output_tokens"}
+	case "content_filter":
+		body["status"], body["incomplete_details"] = "incomplete", members{"reason": p.finish}
+	case "error":
+		body["status"], body["error"] = "failed", members{"code": "server_error", "message": "it failed"}
+	}
+	if u := p.usage; u != nil {
+		body["usage"] = members{
+			"input_tokens": u.Prompt, "output_tokens": u.Completion, "total_tokens": u.Prompt + u.Completion,
+			"input_tokens_details": members{"cached_tokens": u.Cached},
+		}
+	}
+	return body
+}
+
+func (r *responses) document(p *wire, a Answer) any {
+	flush := func() {
+		if r.message != "" {
+			r.output = append(r.output, messageItem(r.id(), r.message))
+			r.message = ""
+		}
+	}
+	for _, part := range a {
+		switch part := part.(type) {
+		case Text:
+			r.message += string(part)
+		case Reasoning:
+			flush()
+			r.output = append(r.output, reasoningItem(r.id(), part))
+		case Call:
+			flush()
+			r.output = append(r.output, callItem(r.id(), part))
+		}
+	}
+	flush()
+	return r.body(p)
+}

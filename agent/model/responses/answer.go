@@ -1,0 +1,277 @@
+package responses
+
+import (
+	"encoding/json"
+	"strings"
+
+	"buddy/agent/model"
+	"buddy/agent/model/sse"
+	"buddy/agent/model/wire"
+)
+
+// answer collects the events of one answer and emits deltas.
+type answer struct {
+	emit     wire.Emit
+	origin   string
+	items    []*item
+	said     bool // some text was emitted
+	thought  bool // some reasoning was emitted
+	events   bool // something that belongs to the protocol came
+	odd      string
+	response *response // the last one, when it ends the answer
+}
+
+func newAnswer(emit wire.Emit, origin string) *answer { return &answer{emit: emit, origin: origin} }
+
+// event is any of the protocol's events; each kind has some of the members.
+type event struct {
+	Type         string          `json:"type"`
+	OutputIndex  *int            `json:"output_index"`
+	ItemID       string          `json:"item_id"`
+	ContentIndex int             `json:"content_index"`
+	SummaryIndex int             `json:"summary_index"`
+	Delta        json.RawMessage `json:"delta"`
+	Text         json.RawMessage `json:"text"`
+	Refusal      json.RawMessage `json:"refusal"`
+	Arguments    json.RawMessage `json:"arguments"`
+	Item         wire.Members    `json:"item"`
+	Part         wire.Members    `json:"part"`
+	Response     json.RawMessage `json:"response"`
+}
+
+// response is the whole answer, as its end or as a plain body has it.
+type response struct {
+	Status     string          `json:"status"`
+	Error      json.RawMessage `json:"error"`
+	Output     []wire.Members  `json:"output"`
+	OutputText json.RawMessage `json:"output_text"`
+	Usage      json.RawMessage `json:"usage"`
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+}
+
+// The kinds of slots, named as in the events that fill them.
+const (
+	outputText  = "output_text"
+	refusalText = "refusal"
+	reasonText  = "reasoning_text"
+	summaryText = "reasoning_summary_text"
+	arguments   = "function_call_arguments"
+)
+
+// The kinds of items that are ours.
+const (
+	messageItem   = "message"
+	callItem      = "function_call"
+	reasoningItem = "reasoning"
+)
+
+// Take adds one event.
+func (a *answer) Take(raw []byte) error {
+	var e event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return wire.Bad("the answer has an event that is not one of Responses", raw, err)
+	}
+	name, ok := strings.CutPrefix(e.Type, "response.")
+	if !ok {
+		return a.document(e.Type, raw)
+	}
+	a.events = true
+	switch name {
+	case "output_item.added":
+		return a.open(e)
+	case "output_item.done":
+		return a.itemDone(e)
+	case "content_part.done", "reasoning_summary_part.done":
+		return a.partDone(e)
+	case "completed", "done", "incomplete", "failed", "cancelled":
+		return a.end(name, e.Response)
+	}
+	return a.piece(name, e)
+}
+
+// piece adds a delta of a text, or a whole text at its end.
+func (a *answer) piece(name string, e event) error {
+	base, isDelta := strings.CutSuffix(name, ".delta")
+	base, isDone := strings.CutSuffix(base, ".done")
+	kind, n := base, e.ContentIndex
+	raw, owner := e.Text, messageItem
+	switch base {
+	case outputText:
+	case refusalText:
+		raw = e.Refusal
+	case arguments:
+		raw, owner = e.Arguments, callItem
+	case reasonText, "reasoning":
+		kind, owner = reasonText, reasoningItem
+	case summaryText, "reasoning_summary":
+		kind, n, owner = summaryText, e.SummaryIndex, reasoningItem
+	default:
+		return nil // an event that says nothing to us
+	}
+	i := a.find(e, owner)
+	if i == nil {
+		i = a.begin(e, owner)
+	}
+	switch {
+	case isDelta:
+		return a.delta(i, kind, n, wire.Text(e.Delta))
+	case isDone:
+		return a.whole(i, kind, n, raw)
+	}
+	return nil
+}
+
+// document takes an event without the protocol's name: a whole response.
+func (a *answer) document(kind string, raw []byte) error {
+	var m wire.Members
+	_ = json.Unmarshal(raw, &m) // it was an object just now
+	if kind != "" || m["output"] == nil && m["output_text"] == nil && wire.Text(m["object"]) != "response" {
+		if a.odd == "" {
+			a.odd = model.Excerpt(raw)
+		}
+		return nil
+	}
+	return a.end(wire.Text(m["status"]), raw)
+}
+
+// end takes the response that ends the answer.
+func (a *answer) end(name string, raw json.RawMessage) error {
+	r := &response{Status: name}
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, r); err != nil {
+			return wire.Bad("the answer ends with a response that is not one", raw, err)
+		}
+	}
+	if name == "failed" || name == "cancelled" || r.Status == "failed" || r.Status == "cancelled" {
+		switch string(r.Error) {
+		case "", "null", "{}", `""`:
+			return &model.Error{Kind: model.ReportedError, Status: 500, What: "the server did not finish its answer: " + model.Excerpt([]byte(r.Status))}
+		}
+		return sse.Reported(r.Error)
+	}
+	if name == "incomplete" {
+		r.Status = name
+	}
+	a.response, a.events = r, true
+	return a.final(r)
+}
+
+// final adds what a whole response has beyond the events before it.
+func (a *answer) final(r *response) error {
+	matched := make(map[*item]bool)
+	for _, m := range r.Output {
+		i := a.match(m, matched)
+		if i == nil {
+			i = a.begin(event{Item: m}, wire.Text(m["type"]))
+		}
+		matched[i] = true
+		if err := a.finish(i, m); err != nil {
+			return err
+		}
+	}
+	text := wire.Text(r.OutputText)
+	if a.said || strings.TrimSpace(text) == "" {
+		return nil
+	}
+	i := a.begin(event{}, messageItem)
+	return a.delta(i, outputText, 0, text)
+}
+
+// match finds the item that a final response has again. Some servers give it another id.
+func (a *answer) match(m wire.Members, matched map[*item]bool) *item {
+	kind, id := wire.Text(m["type"]), wire.Text(m["id"])
+	for _, i := range a.items {
+		if i.kind == kind && id != "" && i.id == id && !matched[i] {
+			return i
+		}
+	}
+	for _, i := range a.items {
+		if i.kind == kind && !matched[i] {
+			return i
+		}
+	}
+	return nil
+}
+
+// Ended reports whether the final response came.
+func (a *answer) Ended() bool { return a.response != nil }
+
+// Done emits the calls that are now complete and the whole message.
+func (a *answer) Done(marked bool) error {
+	finish, err := a.finishReason(marked)
+	if err != nil {
+		return err
+	}
+	m := &model.Message{Role: model.Assistant}
+	n := note{Origin: a.origin}
+	for _, i := range a.items {
+		switch i.kind {
+		case messageItem:
+			n.Places = append(n.Places, i.say(m)...)
+		case callItem:
+			if i.call.Name == "" {
+				continue // nobody could run it
+			}
+			// The calls of an answer that was stopped may be fragments (DECISIONS 23).
+			if finish != model.FinishLength && finish != model.FinishContentFilter {
+				if err := a.ready(i); err != nil {
+					return err
+				}
+			}
+			m.ToolCalls = append(m.ToolCalls, i.toolCall())
+			n.Places = append(n.Places, place{Call: true})
+		default:
+			if i.raw != nil && (i.kind != reasoningItem || keeps(i.raw)) {
+				n.Places = append(n.Places, place{Item: i.encode()})
+			}
+		}
+	}
+	if finish == "" {
+		finish = model.FinishStop
+		if len(m.ToolCalls) > 0 {
+			finish = model.FinishToolCalls
+		}
+	}
+	if m.Extra, err = encodeNote(n); err != nil {
+		return err
+	}
+	var usage *model.Usage
+	if a.response != nil {
+		usage = wire.Usage(a.response.Usage)
+	}
+	return a.emit(model.Delta{Kind: model.Done, Message: m, Finish: finish, Usage: usage})
+}
+
+// finishReason says how the answer ended: "" when it is whole. Text without an end is a
+// partial result (M10), a call without one is nothing.
+func (a *answer) finishReason(marked bool) (string, error) {
+	switch {
+	case a.response != nil && a.response.Status == "incomplete":
+		if a.response.Incomplete.Reason == model.FinishContentFilter {
+			return model.FinishContentFilter, nil
+		}
+		return model.FinishLength, nil
+	case a.response != nil:
+		return "", nil
+	case !a.events && (a.odd != "" || marked):
+		return "", &model.Error{Kind: model.FormatError, What: "the answer is not a response", Body: a.odd}
+	}
+	open, called := false, false
+	for _, i := range a.items {
+		if i.kind == callItem && !i.done {
+			return "", cut()
+		}
+		open, called = open || !i.done, called || i.kind == callItem
+	}
+	switch {
+	case !a.said && !called:
+		return "", cut()
+	case open && !marked:
+		return "incomplete", nil
+	}
+	return "", nil
+}
+
+func cut() error { return &model.Error{Kind: model.CutError, What: "the answer was cut off"} }

@@ -1,0 +1,226 @@
+package responses
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"buddy/agent/model"
+	"buddy/agent/model/wire"
+)
+
+// noteKey is where a message keeps how its answer was made up.
+const noteKey = model.Note + Name
+
+// note is the order of an answer's items, in Message.Extra. Text and calls are in the
+// message, so that they are stored once and that what happens to it happens to them.
+type note struct {
+	Origin string  `json:"origin"` // see Model.origin
+	Places []place `json:"places"`
+}
+
+// place is one item.
+type place struct {
+	Item  json.RawMessage `json:"item,omitempty"`  // as it came
+	Text  int             `json:"text,omitempty"`  // so many bytes of the content
+	Phase json.RawMessage `json:"phase,omitempty"` // what the model calls this text
+	Call  bool            `json:"call,omitempty"`  // the next call
+}
+
+// between stands between two texts of one answer.
+const between = "\n\n"
+
+// input is the list of items of a request.
+type input struct {
+	buf    bytes.Buffer
+	enc    *json.Encoder
+	origin string
+}
+
+// The items that we make, in the order in which their members are written: the same
+// message gives the same bytes in every request (C11).
+type (
+	message struct {
+		Type    string          `json:"type"`
+		Role    model.Role      `json:"role"`
+		Content []part          `json:"content"`
+		Phase   json.RawMessage `json:"phase,omitempty"`
+	}
+	part struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	functionCall struct {
+		Type      string `json:"type"`
+		CallID    string `json:"call_id"`
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	}
+	functionOutput struct {
+		Type   string `json:"type"`
+		CallID string `json:"call_id"`
+		Output string `json:"output"`
+	}
+)
+
+// encode writes the conversation (M07): what the system says, joined by blank lines,
+// and the items of input.
+func encode(msgs []model.Message, origin string) (instructions string, items []byte, err error) {
+	in := &input{origin: origin}
+	in.enc = json.NewEncoder(&in.buf)
+	in.enc.SetEscapeHTML(false)
+	in.buf.WriteByte('[')
+	var system []string
+	for i, m := range msgs {
+		switch m.Role {
+		case model.System:
+			if strings.TrimSpace(m.Content) != "" {
+				system = append(system, m.Content)
+			}
+		case model.User:
+			err = in.text(m.Role, "input_text", m.Content, nil)
+		case model.Assistant:
+			err = in.assistant(m)
+		case model.Tool:
+			if m.ToolCallID != "" {
+				err = in.add(functionOutput{"function_call_output", m.ToolCallID, m.Content})
+			}
+		default:
+			err = fmt.Errorf("unknown role %q", m.Role)
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("message %d: %w", i, err)
+		}
+	}
+	in.buf.WriteByte(']')
+	return strings.Join(system, between), in.buf.Bytes(), nil
+}
+
+func (in *input) add(item any) error {
+	if in.buf.Len() > 1 {
+		in.buf.WriteByte(',')
+	}
+	if err := in.enc.Encode(item); err != nil {
+		return err
+	}
+	in.buf.Truncate(in.buf.Len() - 1) // the encoder ends each value with a newline
+	return nil
+}
+
+// text adds a message, unless it says nothing: servers refuse that.
+func (in *input) text(role model.Role, kind, text string, phase json.RawMessage) error {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return in.add(message{"message", role, []part{{kind, text}}, phase})
+}
+
+// assistant adds an answer: the items that the server made in their places, else the
+// text and then the calls.
+func (in *input) assistant(m model.Message) error {
+	text, calls := m.Content, m.ToolCalls
+	places := in.places(m)
+	for i, p := range places {
+		var err error
+		switch {
+		case p.Call && len(calls) > 0:
+			err = in.call(calls[0])
+			calls = calls[1:]
+		case p.Text > 0:
+			said := text[:p.Text]
+			text = strings.TrimPrefix(text[p.Text:], between)
+			err = in.text(model.Assistant, "output_text", said, p.Phase)
+		case p.Item != nil && (!isReasoning(p.Item) || led(places[i+1:], len(calls))):
+			err = in.add(p.Item)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := in.text(model.Assistant, "output_text", text, nil); err != nil {
+		return err
+	}
+	for _, c := range calls {
+		if err := in.call(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *input) call(c model.ToolCall) error {
+	return in.add(functionCall{"function_call", c.ID, c.Name, c.Arguments})
+}
+
+// led reports whether something follows that reasoning may have led to; the server
+// refuses reasoning that led to nothing.
+func led(rest []place, calls int) bool {
+	for _, p := range rest {
+		if p.Text > 0 || p.Call && calls > 0 || p.Item != nil && !isReasoning(p.Item) {
+			return true
+		}
+	}
+	return false
+}
+
+// places returns the order of an answer's items: nil when it was made by someone else,
+// or when its text is not what it was.
+func (in *input) places(m model.Message) []place {
+	raw, ok := m.Extra[noteKey]
+	var n note
+	if !ok || json.Unmarshal(raw, &n) != nil || n.Origin != in.origin {
+		return nil
+	}
+	text := m.Content
+	for _, p := range n.Places {
+		if p.Text == 0 {
+			continue
+		}
+		if p.Text < 0 || p.Text > len(text) || p.Text < len(text) && !utf8.RuneStart(text[p.Text]) {
+			return nil
+		}
+		text = strings.TrimPrefix(text[p.Text:], between)
+	}
+	if text != "" {
+		return nil
+	}
+	return n.Places
+}
+
+// isReasoning reports whether an item is what a model thought.
+func isReasoning(item json.RawMessage) bool {
+	var i struct{ Type string }
+	return json.Unmarshal(item, &i) == nil && i.Type == "reasoning"
+}
+
+// keeps reports whether a reasoning item is worth sending back: the server keeps
+// nothing, so that one without its content means nothing to it.
+func keeps(m wire.Members) bool {
+	switch string(m["encrypted_content"]) {
+	case "", "null", `""`:
+	default:
+		return true
+	}
+	var content []json.RawMessage
+	return json.Unmarshal(m["content"], &content) == nil && len(content) > 0
+}
+
+// encodeNote returns the Extra of an answer; nil when text and calls alone tell its order.
+func encodeNote(n note) (map[string]json.RawMessage, error) {
+	plain := true
+	for i, p := range n.Places {
+		plain = plain && p.Item == nil && p.Phase == nil && (p.Call || i == 0)
+	}
+	if plain {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(n); err != nil {
+		return nil, fmt.Errorf("items of the answer: %w", err)
+	}
+	return map[string]json.RawMessage{noteKey: bytes.TrimSpace(b.Bytes())}, nil
+}

@@ -1,0 +1,306 @@
+package responses
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"strings"
+
+	"buddy/agent/model"
+	"buddy/agent/model/wire"
+)
+
+// item is one item of an answer while its pieces arrive.
+type item struct {
+	kind  string
+	index int // the server's; -1 = none
+	id    string
+	slots []*slot
+	raw   wire.Members // as it came when it was done; nil before
+	call  model.ToolCall
+	done  bool
+	ready bool // CallReady was emitted
+}
+
+// slot is one text of an item. It comes in deltas, and whole up to three times.
+type slot struct {
+	kind string
+	n    int
+	text []byte
+}
+
+func (i *item) slot(kind string, n int) *slot {
+	for _, s := range i.slots {
+		if s.kind == kind && s.n == n {
+			return s
+		}
+	}
+	s := &slot{kind: kind, n: n}
+	i.slots = append(i.slots, s)
+	return s
+}
+
+// text is what all slots hold together.
+func (i *item) text() string {
+	if len(i.slots) == 1 {
+		return string(i.slots[0].text)
+	}
+	var b strings.Builder
+	for _, s := range i.slots {
+		b.Write(s.text)
+	}
+	return b.String()
+}
+
+// say adds a message item to m and returns its place; none when it says nothing.
+func (i *item) say(m *model.Message) []place {
+	text := i.text()
+	if text == "" {
+		return nil
+	}
+	if m.Content != "" {
+		m.Content += between
+	}
+	m.Content += text
+	p := place{Text: len(text)}
+	if phase := i.raw["phase"]; wire.Text(phase) != "" {
+		p.Phase = phase
+	}
+	return []place{p}
+}
+
+// encode returns the item as it came.
+func (i *item) encode() json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(i.raw); err != nil {
+		return nil // of what was parsed: cannot happen
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+func (i *item) toolCall() model.ToolCall {
+	t := i.call
+	if t.Arguments = i.text(); strings.TrimSpace(t.Arguments) == "" {
+		t.Arguments = "{}" // how a call without parameters is written
+	}
+	return t
+}
+
+// find returns the item that an event belongs to, nil when it begins a new one. Some
+// servers leave out the index or the id, give every item the index 0, or change ids.
+func (a *answer) find(e event, kind string) *item {
+	index := -1
+	if e.OutputIndex != nil {
+		index = *e.OutputIndex
+	}
+	var byIndex, byID, last *item
+	for _, i := range a.items {
+		if i.kind != kind {
+			continue
+		}
+		last = i
+		if index >= 0 && i.index == index {
+			byIndex = i
+		}
+		if e.ItemID != "" && i.id == e.ItemID {
+			if byID = i; i.index == index {
+				return i
+			}
+		}
+	}
+	switch {
+	case byIndex != nil:
+		return byIndex
+	case byID != nil:
+		return byID
+	case index < 0 && e.ItemID == "":
+		return last
+	}
+	return nil
+}
+
+// begin adds an item.
+func (a *answer) begin(e event, kind string) *item {
+	i := &item{kind: kind, index: -1, id: e.ItemID}
+	if e.OutputIndex != nil {
+		i.index = *e.OutputIndex
+	}
+	if id := wire.Text(e.Item["id"]); id != "" {
+		i.id = id
+	}
+	a.items = append(a.items, i)
+	if kind == callItem {
+		i.call.Name = wire.Text(e.Item["name"])
+		i.call.ID = a.callID(wire.Text(e.Item["call_id"]), i.id)
+	}
+	return i
+}
+
+// callID returns the first that is given and new (C02), else one of ours.
+func (a *answer) callID(ids ...string) string {
+	for _, id := range ids {
+		used := id == ""
+		for _, i := range a.items {
+			used = used || i.call.ID == id
+		}
+		if !used {
+			return id
+		}
+	}
+	return "call_" + rand.Text()
+}
+
+// open takes the beginning of an item, which may hold all of it.
+func (a *answer) open(e event) error {
+	return a.fill(a.begin(e, wire.Text(e.Item["type"])), e.Item)
+}
+
+// itemDone takes the end of an item.
+func (a *answer) itemDone(e event) error {
+	kind := wire.Text(e.Item["type"])
+	if e.ItemID == "" {
+		e.ItemID = wire.Text(e.Item["id"])
+	}
+	i := a.find(e, kind)
+	if i == nil || i.done {
+		i = a.begin(e, kind)
+	}
+	return a.finish(i, e.Item)
+}
+
+// finish takes the whole of an item.
+func (a *answer) finish(i *item, m wire.Members) error {
+	if err := a.fill(i, m); err != nil {
+		return err
+	}
+	i.raw, i.done = m, true
+	if i.kind == callItem && wire.Text(m["status"]) != "incomplete" && a.response == nil {
+		return a.ready(i)
+	}
+	return nil
+}
+
+// fill adds what the members of an item say.
+func (a *answer) fill(i *item, m wire.Members) error {
+	switch i.kind {
+	case messageItem:
+		return a.parts(i, m["content"], "")
+	case reasoningItem:
+		if err := a.parts(i, m["summary"], summaryText); err != nil {
+			return err
+		}
+		return a.parts(i, m["content"], reasonText)
+	case callItem:
+		if name := wire.Text(m["name"]); name != "" {
+			i.call.Name = name
+		}
+		return a.whole(i, arguments, 0, m["arguments"])
+	}
+	return nil
+}
+
+// parts adds a list of parts; a string is one. kind is "" where the part tells it.
+func (a *answer) parts(i *item, raw json.RawMessage, kind string) error {
+	var parts []wire.Members
+	if json.Unmarshal(raw, &parts) != nil {
+		parts = []wire.Members{{"text": raw}}
+	}
+	for n, p := range parts {
+		if err := a.part(i, p, kind, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *answer) part(i *item, p wire.Members, kind string, n int) error {
+	if p["refusal"] != nil { // what the model says
+		return a.whole(i, refusalText, n, p["refusal"])
+	}
+	if kind == "" {
+		kind = outputText
+	}
+	return a.whole(i, kind, n, p["text"])
+}
+
+// partDone takes the end of a part of an item.
+func (a *answer) partDone(e event) error {
+	kind, owner, n := outputText, messageItem, e.ContentIndex
+	switch wire.Text(e.Part["type"]) {
+	case "summary_text":
+		kind, owner, n = summaryText, reasoningItem, e.SummaryIndex
+	case reasonText:
+		kind, owner = reasonText, reasoningItem
+	}
+	i := a.find(e, owner)
+	if i == nil {
+		i = a.begin(e, owner)
+	}
+	return a.part(i, e.Part, kind, n)
+}
+
+// whole takes a text that is not a delta: only what was not there before is emitted
+// (M11). When it is another text than its deltas were, it is the one that counts (M10).
+func (a *answer) whole(i *item, kind string, n int, raw json.RawMessage) error {
+	if len(raw) == 0 || raw[0] == 'n' || i.ready {
+		return nil
+	}
+	text := wire.Text(raw)
+	if raw[0] == '{' && kind == arguments { // servers that do not encode them twice
+		var b bytes.Buffer
+		if err := json.Compact(&b, raw); err != nil {
+			return wire.Bad("the answer has arguments that are not JSON", raw, err)
+		}
+		text = b.String()
+	}
+	if text == "" {
+		return nil
+	}
+	s := i.slot(kind, n)
+	rest, ok := strings.CutPrefix(text, string(s.text))
+	if ok {
+		return a.delta(i, kind, n, rest)
+	}
+	s.text = []byte(text)
+	return nil
+}
+
+// delta adds a piece of a text and emits it.
+func (a *answer) delta(i *item, kind string, n int, text string) error {
+	if text == "" || i.ready {
+		return nil
+	}
+	s := i.slot(kind, n)
+	first := len(s.text) == 0
+	s.text = append(s.text, text...)
+	switch i.kind {
+	case messageItem:
+		if first && i.slots[0] == s && a.said {
+			text = between + text
+		}
+		a.said = true
+		return a.emit(model.Delta{Kind: model.Text, Text: text})
+	case callItem:
+		return a.emit(model.Delta{Kind: model.CallDelta, CallID: i.call.ID, Text: text})
+	}
+	if kind != i.slots[0].kind {
+		return nil // a summary of what was shown, or what was summed up
+	}
+	if first && a.thought {
+		text = between + text
+	}
+	a.thought = true
+	return a.emit(model.Delta{Kind: model.Reasoning, Field: kind, Text: text})
+}
+
+// ready emits a call once.
+func (a *answer) ready(i *item) error {
+	if i.ready || i.call.Name == "" {
+		return nil
+	}
+	i.ready = true
+	t := i.toolCall()
+	return a.emit(model.Delta{Kind: model.CallReady, CallID: t.ID, Call: &t})
+}

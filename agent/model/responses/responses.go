@@ -1,0 +1,117 @@
+// Package responses speaks OpenAI's Responses: the newer protocol, in which reasoning
+// models are given back what they thought before they called a tool.
+//
+//	m, err := responses.New(responses.Config{
+//		Profile: "work", BaseURL: "https://api.openai.com/v1", Key: key, Model: "gpt-5",
+//	})
+//	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
+//
+// Nothing is stored at the server: every request carries the whole conversation. What
+// the protocol knows and [model.Message] does not, such as encrypted reasoning, is kept
+// in Message.Extra as one note, and sent again in its place (M01, M08).
+//
+// go-openai supplies the request and the transport of events; input and events are
+// encoded and decoded here.
+package responses
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"sync/atomic"
+
+	openai "github.com/sashabaranov/go-openai"
+
+	"buddy/agent/model"
+	"buddy/agent/model/endpoint"
+	"buddy/agent/model/wire"
+)
+
+// Name is the value of the api key in the configuration.
+const Name = "responses"
+
+// Config says which model to talk to and where.
+type Config = wire.Config
+
+// Model is a model.Model. Make it with New. It is safe for concurrent use.
+type Model struct {
+	client    *wire.Client
+	noInclude atomic.Bool // the server or its model refuses encrypted reasoning
+	noSummary atomic.Bool // … a summary of the reasoning
+}
+
+// New checks c without any I/O. Its errors name the key of the configuration.
+func New(c Config) (*Model, error) {
+	client, err := wire.New(c, Name)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{client: client}
+	// Only OpenAI needs to be asked for summaries, and their models that think (M13).
+	m.noSummary.Store(!strings.Contains(client.Info().BaseURL, "//api.openai.com"))
+	return m, nil
+}
+
+// Info describes the model. Its BaseURL has no credentials.
+func (m *Model) Info() model.Info { return m.client.Info() }
+
+// Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
+func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	open := func(call *endpoint.Call) (func() ([]byte, error), error) { return m.open(call, req) }
+	return wire.Stream(func(emit wire.Emit) error {
+		err := m.client.Ask(ctx, open, newAnswer(emit, m.origin()))
+		for m.refuses(err) {
+			err = m.client.Ask(ctx, open, newAnswer(emit, m.origin()))
+		}
+		return err
+	})
+}
+
+// refuses reports whether a request failed for something that we can do without, and
+// remembers what: each at most once.
+func (m *Model) refuses(err error) bool {
+	return wire.Refuses(err, "reasoning.summary", "reasoning summar", `"reasoning"`) && m.noSummary.CompareAndSwap(false, true) ||
+		wire.Refuses(err, `"include"`, "include[", "Encrypted content is not supported") && m.noInclude.CompareAndSwap(false, true)
+}
+
+// origin tells whose items an answer holds: nobody else can decrypt them.
+func (m *Model) origin() string {
+	info := m.Info()
+	return info.Model + " " + info.BaseURL
+}
+
+// open sends the request and returns when the answer begins.
+func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, error), error) {
+	instructions, input, err := encode(req.Messages, m.origin())
+	if err != nil {
+		return nil, err
+	}
+	config := openai.DefaultConfig(m.client.Key())
+	config.BaseURL = m.client.BaseURL()
+	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input}
+	r := openai.CreateResponseRequest{
+		Model: m.Info().Model, Instructions: instructions, Tools: tools(req.Tools), Store: new(bool),
+	}
+	if !m.noInclude.Load() {
+		r.Include = []openai.ResponseInclude{openai.ResponseIncludeReasoningEncryptedContent}
+	}
+	if !m.noSummary.Load() {
+		r.Reasoning = &openai.ResponseReasoning{Summary: "auto"}
+	}
+	events, err := openai.NewClientWithConfig(config).CreateResponseStream(call.Context(), r)
+	if err != nil {
+		return nil, err
+	}
+	return events.RecvRaw, nil
+}
+
+// tools returns nil when there are none, so that the request has no such key (A07).
+func tools(defs []model.ToolDef) []openai.ResponseTool {
+	var out []openai.ResponseTool
+	for _, d := range defs {
+		out = append(out, openai.NewResponseFunctionTool(openai.FunctionDefinition{
+			Name: d.Name, Description: d.Description, Parameters: wire.Parameters(d),
+		}))
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+// Package wire is what the adapters of OpenAI's two protocols have in common: the
+// configuration, the way of one request and its answer, and the parts of their JSON
+// that are alike.
+//
+//	c, err := wire.New(config, "responses")
+//	return wire.Stream(func(emit wire.Emit) error {
+//		return c.Ask(ctx, open, &answer{emit: emit})
+//	})
+//
+// It does not know the SDK; the adapters do.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"buddy/agent/model"
+	"buddy/agent/model/endpoint"
+)
+
+// grace is the longest wait for what may follow the end of an answer: usage, [DONE].
+const grace = 5 * time.Second
+
+// Config says which model to talk to and where.
+type Config struct {
+	Profile   string // the name under [models]
+	BaseURL   string // http or https; a trailing slash does not matter; required
+	Key       string // empty: none is sent
+	KeySource string // where Key came from, such as "env OPENAI_API_KEY"; for hints
+	Model     string // the provider's name of the model; empty: Profile
+	Window    int    // context window in tokens; 0 = unknown
+	// Timeout is the longest wait for the beginning of an answer and for its next
+	// bytes; 0 = 120 s, at least 1 s (C12).
+	Timeout    time.Duration
+	HTTPClient *http.Client // nil: one of its own. Redirects are never followed.
+}
+
+// Client is one model behind one endpoint. It is safe for concurrent use.
+type Client struct {
+	info     model.Info
+	key      string
+	endpoint *endpoint.Endpoint
+}
+
+// New checks c without any I/O. api is the value of the api key in the configuration.
+// Its errors name the key of the configuration.
+func New(c Config, api string) (*Client, error) {
+	e, err := endpoint.New(endpoint.Config{
+		Profile: c.Profile, API: api, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
+		Timeout: c.Timeout, Client: c.HTTPClient,
+	})
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSpace(c.Model)
+	if name == "" {
+		name = c.Profile
+	}
+	if name == "" {
+		return nil, errors.New("model is empty: the provider's name of a model is required")
+	}
+	info := model.Info{Profile: c.Profile, Model: name, API: api, BaseURL: e.Shown(), Window: c.Window}
+	return &Client{info: info, key: c.Key, endpoint: e}, nil
+}
+
+// Info describes the model. Its BaseURL has no credentials.
+func (c *Client) Info() model.Info { return c.info }
+
+// Key is what requests are signed with.
+func (c *Client) Key() string { return c.key }
+
+// BaseURL is for requests and may hold credentials.
+func (c *Client) BaseURL() string { return c.endpoint.BaseURL() }
+
+// Emit hands one delta to the reader of a stream. After its error nothing may be
+// emitted; return it as it is.
+type Emit func(model.Delta) error
+
+// errLeft means that the reader of the deltas has had enough.
+var errLeft = errors.New("left")
+
+// Stream returns what f emits, and its error as the last element.
+func Stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		err := f(func(d model.Delta) error {
+			if !yield(d, nil) {
+				return errLeft
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errLeft) {
+			yield(model.Delta{}, err)
+		}
+	}
+}
+
+// Answer takes an answer apart.
+type Answer interface {
+	// Take adds one event.
+	Take(event []byte) error
+	// Ended reports whether nothing that matters much can follow.
+	Ended() bool
+	// Done emits the rest, or says why the answer is not complete. marked means that
+	// the body itself said that it is whole, see [endpoint.Call.Finished].
+	Done(marked bool) error
+}
+
+// Open sends a request with the SDK, which gets doer as its HTTP client. It returns
+// when the answer begins, with the function that waits for the next event; io.EOF ends
+// them.
+type Open func(call *endpoint.Call) (recv func() ([]byte, error), err error)
+
+// Ask is one request and its answer. Errors are [model.Error], the cause of the
+// cancelled ctx or what Emit returned.
+func (c *Client) Ask(ctx context.Context, open Open, a Answer) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	call := c.endpoint.Call(ctx)
+	defer call.Close()
+	recv, err := open(call)
+	var known *model.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &known), call.Context().Err() != nil:
+		return call.Explain(err)
+	default:
+		return call.Refused(err, false)
+	}
+	err = read(ctx, call, recv, a)
+	if err == nil || errors.Is(err, errLeft) {
+		return err
+	}
+	return call.Explain(err)
+}
+
+// read takes all events of an answer.
+func read(ctx context.Context, call *endpoint.Call, recv func() ([]byte, error), a Answer) error {
+	for {
+		event, err := recv()
+		switch {
+		case errors.Is(err, io.EOF):
+			return a.Done(call.Finished())
+		case err != nil && a.Ended() && ctx.Err() == nil && !reportedError(err):
+			return a.Done(false) // only the end of the connection went wrong
+		case err != nil:
+			return err
+		}
+		if err := a.Take(event); err != nil {
+			return err
+		}
+		if a.Ended() {
+			call.Expect(grace)
+		}
+	}
+}
+
+func reportedError(err error) bool {
+	var e *model.Error
+	return errors.As(err, &e) && e.Kind == model.ReportedError
+}
+
+// Refuses reports whether a request failed since the server does not take what one of
+// the words in its answer names.
+func Refuses(err error, words ...string) bool {
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.StatusError || (e.Status != 400 && e.Status != 422) {
+		return false
+	}
+	for _, w := range words {
+		if strings.Contains(e.Body, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// Bad is the error of an event that is not what the protocol says.
+func Bad(what string, event []byte, err error) error {
+	return &model.Error{Kind: model.FormatError, What: what, Body: model.Excerpt(event), Err: err}
+}
+
+// Sender is the SDK's HTTP client for one request: it puts our own encoding of the
+// conversation in, since the SDK's types drop what they do not know.
+type Sender struct {
+	Call  *endpoint.Call
+	Key   string // the member that the SDK encodes as null
+	Value []byte // JSON
+}
+
+// Do sends the request. It expects that before Key the SDK writes nothing in which a
+// quote is not escaped.
+func (s Sender) Do(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	key := []byte(`"` + s.Key + `":`)
+	head, tail, ok := bytes.Cut(body, append(bytes.Clone(key), "null"...))
+	if !ok {
+		return nil, fmt.Errorf("the request has no place for %q", s.Key)
+	}
+	body = bytes.Join([][]byte{head, key, s.Value, tail}, nil)
+	req.ContentLength = int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Body, _ = req.GetBody()
+	return s.Call.Do(req)
+}
