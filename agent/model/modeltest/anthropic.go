@@ -100,34 +100,7 @@ func playMessages(w http.ResponseWriter, r *http.Request, req Request, a Answer)
 			p.usage = &u
 		}
 	}
-	if len(a) > 0 {
-		switch first := a[0].(type) {
-		case Status:
-			p.status(first)
-			return
-		case HTML:
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			p.send(string(first))
-			return
-		case Plain:
-			p.document(a[1:])
-			return
-		}
-	}
-	if !req.stream {
-		p.document(a)
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
-	for _, part := range a {
-		if !p.over && p.ctx.Err() == nil {
-			p.play(part)
-		}
-	}
-	if !p.over && p.ctx.Err() == nil {
-		p.end()
-	}
+	p.answer(p, a)
 }
 
 func (p *blocks) play(part Part) {

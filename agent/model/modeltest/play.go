@@ -24,36 +24,48 @@ type wire struct {
 	over    bool // nothing may follow
 }
 
+// speaker is how a protocol spells the parts.
+type speaker interface {
+	play(Part)
+	end()
+	document(Answer)
+}
+
 // play sends an answer.
 func play(w http.ResponseWriter, r *http.Request, req Request, a Answer) {
 	p := &wire{ctx: r.Context(), w: w, req: req}
+	p.answer(p, a)
+}
+
+// answer sends an answer as s spells it.
+func (p *wire) answer(s speaker, a Answer) {
 	if len(a) > 0 {
 		switch first := a[0].(type) {
 		case Status:
 			p.status(first)
 			return
 		case HTML:
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			p.send(string(first))
 			return
 		case Plain:
-			p.document(a[1:])
+			s.document(a[1:])
 			return
 		}
 	}
-	if !req.stream {
-		p.document(a)
+	if !p.req.stream {
+		s.document(a)
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
+	p.w.Header().Set("Content-Type", "text/event-stream")
+	p.w.WriteHeader(http.StatusOK)
 	for _, part := range a {
 		if !p.over && p.ctx.Err() == nil {
-			p.play(part)
+			s.play(part)
 		}
 	}
 	if !p.over && p.ctx.Err() == nil {
-		p.end()
+		s.end()
 	}
 }
 
