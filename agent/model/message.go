@@ -30,6 +30,10 @@ type Message struct {
 	Extra      map[string]json.RawMessage // every field that this type does not know (M01)
 }
 
+// Note begins the keys of Extra under which an adapter keeps what only it understands,
+// such as "buddy:responses". Notes are stored like all else, and sent to nobody.
+const Note = "buddy:"
+
 // ToolCall is a model's request to run a tool. Arguments is the JSON text as the
 // model wrote it, which may be invalid (M03).
 type ToolCall struct {

@@ -22,6 +22,9 @@ func signature(thinking string) string {
 	return fmt.Sprintf("signed-%016x", h.Sum64())
 }
 
+// anthropic reports whether a request is one of Messages.
+func anthropic(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/messages") }
+
 // readMessages reads a request into the form that scripts know.
 func readMessages(h http.Header, body []byte) Request {
 	req := Request{Header: h, Body: body, Refused: CheckMessages(body)}
@@ -100,7 +103,34 @@ func playMessages(w http.ResponseWriter, r *http.Request, req Request, a Answer)
 			p.usage = &u
 		}
 	}
-	p.answer(p, a)
+	if len(a) > 0 {
+		switch first := a[0].(type) {
+		case Status:
+			p.status(first)
+			return
+		case HTML:
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			p.send(string(first))
+			return
+		case Plain:
+			p.document(a[1:])
+			return
+		}
+	}
+	if !req.stream {
+		p.document(a)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	for _, part := range a {
+		if !p.over && p.ctx.Err() == nil {
+			p.play(part)
+		}
+	}
+	if !p.over && p.ctx.Err() == nil {
+		p.end()
+	}
 }
 
 func (p *blocks) play(part Part) {

@@ -177,22 +177,14 @@ func (s *Server) Requests() []Request {
 // maxBody bounds a request.
 const maxBody = 64 << 20
 
-// protocol is how requests are read and answers are written.
-type protocol struct {
-	read func(http.Header, []byte) Request
-	play func(http.ResponseWriter, *http.Request, Request, Answer)
-}
-
-// protocols are what the server speaks, by the last part of the path.
-var protocols = map[string]protocol{
-	"/completions": {read, play},
-	"/messages":    {readMessages, playMessages},
-}
-
 // ServeHTTP answers POST …/chat/completions and …/messages.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	speaks, ok := protocols[r.URL.Path[max(strings.LastIndexByte(r.URL.Path, '/'), 0):]]
-	if r.Method != http.MethodPost || !ok {
+	read := readChat
+	if anthropic(r) {
+		read = readMessages
+	}
+	known := strings.HasSuffix(r.URL.Path, "/chat/completions") || anthropic(r)
+	if r.Method != http.MethodPost || !known {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("no such route: %s %s", r.Method, r.URL.Path))
 		return
 	}
@@ -201,7 +193,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	req := speaks.read(r.Header, body)
+	req := read(r.Header, body)
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
 	s.mu.Unlock()
@@ -209,7 +201,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, req.Refused.Error())
 		return
 	}
-	speaks.play(w, r, req, s.script(req))
+	if anthropic(r) {
+		playMessages(w, r, req, s.script(req))
+		return
+	}
+	play(w, r, req, s.script(req))
 }
 
 func refuse(w http.ResponseWriter, code int, why string) {
@@ -218,7 +214,7 @@ func refuse(w http.ResponseWriter, code int, why string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": why, "type": "invalid_request_error"}})
 }
 
-func read(h http.Header, body []byte) Request {
+func readChat(h http.Header, body []byte) Request {
 	req := Request{Header: h, Body: body, Refused: Check(body)}
 	if req.Refused != nil {
 		return req

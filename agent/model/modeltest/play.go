@@ -24,48 +24,36 @@ type wire struct {
 	over    bool // nothing may follow
 }
 
-// speaker is how a protocol spells the parts.
-type speaker interface {
-	play(Part)
-	end()
-	document(Answer)
-}
-
 // play sends an answer.
 func play(w http.ResponseWriter, r *http.Request, req Request, a Answer) {
 	p := &wire{ctx: r.Context(), w: w, req: req}
-	p.answer(p, a)
-}
-
-// answer sends an answer as s spells it.
-func (p *wire) answer(s speaker, a Answer) {
 	if len(a) > 0 {
 		switch first := a[0].(type) {
 		case Status:
 			p.status(first)
 			return
 		case HTML:
-			p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			p.send(string(first))
 			return
 		case Plain:
-			s.document(a[1:])
+			p.document(a[1:])
 			return
 		}
 	}
-	if !p.req.stream {
-		s.document(a)
+	if !req.stream {
+		p.document(a)
 		return
 	}
-	p.w.Header().Set("Content-Type", "text/event-stream")
-	p.w.WriteHeader(http.StatusOK)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
 	for _, part := range a {
 		if !p.over && p.ctx.Err() == nil {
-			s.play(part)
+			p.play(part)
 		}
 	}
 	if !p.over && p.ctx.Err() == nil {
-		s.end()
+		p.end()
 	}
 }
 
