@@ -20,9 +20,8 @@ type answer struct {
 	kept   []*block
 	usage  usage
 	finish string
-	begun  bool   // some event was part of a message
 	over   bool   // message_stop came
-	odd    string // the beginning of the first event that is of no known kind
+	odd    string // the beginning of an event that is of no kind
 }
 
 // block is a content block while its pieces arrive.
@@ -79,16 +78,12 @@ func (a *answer) take(raw []byte) error {
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return bad("the answer has an event that is not one of Messages", raw, err)
 	}
-	if e.Type != "ping" && e.Type != "" {
-		a.begun = true
-	}
 	a.usage.add(e.Usage)
 	switch e.Type {
 	case "message_start":
 		var head struct{ Usage json.RawMessage }
-		if json.Unmarshal(e.Message, &head) == nil {
-			a.usage.add(head.Usage)
-		}
+		_ = json.Unmarshal(e.Message, &head) // there may be none
+		a.usage.add(head.Usage)
 	case "content_block_start":
 		return a.start(e.Index, e.Block)
 	case "content_block_delta":
@@ -106,9 +101,7 @@ func (a *answer) take(raw []byte) error {
 	case "message":
 		return a.whole(e.message)
 	case "": // no event of this protocol
-		if a.odd == "" {
-			a.odd = model.Excerpt(raw)
-		}
+		a.odd = model.Excerpt(raw)
 	}
 	return nil // kinds that we do not know mean nothing to us
 }
@@ -276,7 +269,7 @@ func (b *block) toolCall() model.ToolCall {
 // server marked its end.
 func (a *answer) check(finished bool) error {
 	switch {
-	case !a.begun && a.odd != "":
+	case a.finish == "" && a.odd != "":
 		return &model.Error{Kind: model.FormatError, What: "the answer is not one of Messages", Body: a.odd}
 	case a.finish == "" && !finished:
 		return &model.Error{Kind: model.CutError, What: "the answer was cut off"}

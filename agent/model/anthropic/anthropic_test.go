@@ -223,7 +223,7 @@ func TestUnknownBlocks(t *testing.T) {
 	want := `{"model":"test-1","blocks":[` +
 		`{"text":0,"calls":0,"block":{"id":"s1","input":{"q":1},"n":1e400,"name":"web_search","type":"server_tool_use"}},` +
 		`{"text":0,"calls":0,"block":{"a":"xyz","b":[2],"type":"novel"}}]}`
-	if got := string(r.done.Message.Extra["anthropic_blocks"]); got != want {
+	if got := string(r.done.Message.Extra["buddy:anthropic"]); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	if r.text != "never begun" || r.done.Finish != model.FinishStop || r.done.Usage != nil {
@@ -281,7 +281,7 @@ func TestRequestBytes(t *testing.T) {
 		{Role: model.User, Content: "two"},
 		{Role: model.Assistant, Content: " ", ToolCalls: []model.ToolCall{
 			{ID: "c1", Name: "do", Arguments: `{"a":"<&>"}`}, {ID: "f.do:0", Name: "do", Arguments: "[1]"}, {ID: "c3", Name: "do"},
-		}, Extra: map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"of another provider"`), "anthropic_blocks": json.RawMessage(`7`)}},
+		}, Extra: map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"of another provider"`), "buddy:anthropic": json.RawMessage(`7`)}},
 		{Role: model.Tool, ToolCallID: "c1", Content: "done"},
 		{Role: model.Tool, ToolCallID: "f.do:0", Content: "Tool error: no object"},
 		{Role: model.Tool, ToolCallID: "c3", Content: "\n"},

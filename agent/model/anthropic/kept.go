@@ -10,7 +10,7 @@ import (
 )
 
 // extraKey is the member of a message that holds its kept blocks.
-const extraKey = "anthropic_blocks"
+const extraKey = model.Note + Name
 
 // kept is the value of that member. Only the model that wrote the blocks gets them
 // back: signatures are good for it alone.

@@ -20,7 +20,7 @@ func (c *Call) Post(path string, header http.Header, body []byte) (*sse.Reader, 
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
-	if _, err := c.Do(req); err != nil {
+	if _, err := c.Do(req); err != nil { //nolint:bodyclose // Close does
 		return nil, err
 	}
 	return c.body, nil

@@ -58,6 +58,17 @@ func CheckMessages(body []byte) error {
 	if err := c.tools(top); err != nil {
 		return err
 	}
+	return c.messages(top)
+}
+
+// messagesChecker goes through a request in order.
+type messagesChecker struct {
+	open  []string // ids of calls that wait for their result
+	seen  map[string]bool
+	marks int
+}
+
+func (c *messagesChecker) messages(top object) error {
 	var msgs []struct {
 		Role    string
 		Content []contentBlock
@@ -81,13 +92,6 @@ func CheckMessages(body []byte) error {
 		return fmt.Errorf("%d blocks have cache_control (allowed: 4)", c.marks)
 	}
 	return nil
-}
-
-// messagesChecker goes through a request in order.
-type messagesChecker struct {
-	open  []string // ids of calls that wait for their result
-	seen  map[string]bool
-	marks int
 }
 
 func (c *messagesChecker) system(top object) error {

@@ -1,5 +1,6 @@
-// Command serve is a model to try a program with by hand: it speaks Chat Completions and
-// Responses on a port and changes a small Go project, see [modeltest.Coding].
+// Command serve is a model to try a program with by hand: it speaks Chat Completions,
+// Responses and Anthropic's Messages on a port and changes a small Go project, see
+// [modeltest.Coding].
 //
 //	go run ./agent/model/modeltest/serve -addr 127.0.0.1:8181 &
 //	BUDDY_BASE_URL=http://127.0.0.1:8181/v1 buddy
