@@ -96,9 +96,8 @@ func (h *History) failures(n int) map[string]bool {
 	return calls
 }
 
-// Apply does what Compact decided when the same history was shorter in time: when a
-// session is replayed. A cut that does not fit this history is refused, with nothing
-// changed.
+// Apply repeats a decision of Compact when a session is replayed. A cut that does not fit
+// this history is refused, with nothing changed.
 func (h *History) Apply(c Cut) error {
 	start, body := h.start(), h.body()
 	if c.Boundary < 0 || c.Boundary > len(body) {

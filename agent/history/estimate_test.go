@@ -79,45 +79,44 @@ func TestCalibrationIsPerModel(t *testing.T) { // B11
 	}
 }
 
-// BenchmarkTurn is what one turn costs on top of a history of 20 MB.
-func BenchmarkTurn(b *testing.B) {
-	h := New("system")
+// long returns a history of 20 MB: 10 000 turns of a tool.
+func long(tool string) (h *History, turn func(n int)) {
+	h = New("system")
 	text := strings.Repeat("x", 2000)
-	turn := func(i int) {
-		id := fmt.Sprint("c", i)
-		h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: id, Name: "read_file", Arguments: `{"path":"a"}`}}})
-		h.Result(id, "read_file", text)
+	turn = func(n int) {
+		id := fmt.Sprint("c", n)
+		h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: id, Name: tool, Arguments: `{"path":"a"}`}}})
+		h.Result(id, tool, text)
 	}
-	for i := range 10_000 {
-		if i%10 == 0 {
+	for n := range 10_000 {
+		if n%10 == 0 {
 			h.User("go on")
 		}
-		turn(i)
+		turn(n)
 	}
+	return h, turn
+}
+
+// BenchmarkTurn is what one turn costs on top of a history of 20 MB, with a look for what
+// could be cleared.
+func BenchmarkTurn(b *testing.B) {
+	h, turn := long("run_shell")
 	b.ReportAllocs()
 	n := 10_000
 	for b.Loop() {
 		turn(n)
 		n++
-		if h.Tokens() == 0 || len(h.Messages()) == 0 {
-			b.Fatal("nothing there")
+		if h.Tokens() == 0 || len(h.Messages()) == 0 || h.MicroCompact() != nil {
+			b.Fatal("not the history that it should be")
 		}
 	}
 }
 
 func BenchmarkCompact(b *testing.B) {
+	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		h := New("system")
-		text := strings.Repeat("x", 2000)
-		for i := range 10_000 {
-			if i%10 == 0 {
-				h.User("go on")
-			}
-			id := fmt.Sprint("c", i)
-			h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: id, Name: "grep", Arguments: `{"pattern":"a"}`}}})
-			h.Result(id, "grep", text)
-		}
+		h, _ := long("grep")
 		b.StartTimer()
 		h.MicroCompact()
 		h.Compact(0)

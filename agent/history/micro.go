@@ -52,23 +52,23 @@ func failed(content string) bool {
 	if content == "" || strings.HasPrefix(content, "Tool error:") {
 		return true
 	}
-	_, after, ok := cutKey(content, "exit_code")
+	after, ok := afterKey(content, "exit_code")
 	return ok && !strings.HasPrefix(after, "0") && !strings.HasPrefix(after, "null")
 }
 
 func hasKey(content, key string) bool {
-	_, _, ok := cutKey(content, key)
+	_, ok := afterKey(content, key)
 	return ok
 }
 
-// cutKey cuts JSON text around a key. Inside a JSON string the quotes would be escaped,
-// so that text of a command can't look like a key.
-func cutKey(content, key string) (before, after string, ok bool) {
+// afterKey returns what follows a key in JSON text. Inside a JSON string the quotes would
+// be escaped, so that the output of a command can't look like a key.
+func afterKey(content, key string) (string, bool) {
 	if !strings.HasPrefix(content, "{") {
-		return "", "", false
+		return "", false
 	}
-	before, after, ok = strings.Cut(content, `"`+key+`":`)
-	return before, strings.TrimLeft(after, " "), ok
+	_, after, ok := strings.Cut(content, `"`+key+`":`)
+	return strings.TrimLeft(after, " "), ok
 }
 
 func readKey(arguments string) string {

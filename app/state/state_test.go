@@ -192,6 +192,24 @@ func TestExhaustive(t *testing.T) {
 	s.Apply(event.Envelope{Payload: unheardOf{}})
 }
 
+func TestCompactionIsTold(t *testing.T) { // B10
+	tests := []struct {
+		e    event.Event
+		want string
+	}{
+		{event.ContextCompacted{Turns: 1, Before: 900, After: 400}, "context compacted: 1 exchange became a summary, 900 → 400 tokens"},
+		{event.ContextCompacted{Turns: 4, Before: 900, After: 400}, "context compacted: 4 exchanges became a summary, 900 → 400 tokens"},
+		{event.MicroCompacted{CallIDs: []string{"a", "b"}}, "2 old results compacted"},
+	}
+	for _, tt := range tests {
+		var s State
+		changed := s.Apply(event.Envelope{Seq: 1, Payload: tt.e})
+		if changed != Conversation || len(s.Blocks) != 1 || string(s.Blocks[0].Text) != tt.want || s.Blocks[0].Kind != NoticeBlock {
+			t.Errorf("Apply(%+v) = %b, %+v, want %q", tt.e, changed, s.Blocks, tt.want)
+		}
+	}
+}
+
 type unheardOf struct{ event.Notice }
 
 // What Apply says it changed covers what it changed.
