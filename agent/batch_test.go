@@ -197,6 +197,19 @@ func TestFailedAttemptsLeaveNothing(t *testing.T) { // C01, C04, DECISIONS 7
 	}
 }
 
+func TestCrashWhileCallsRunEarly(t *testing.T) { // DECISIONS 8: the answer was not complete, so its calls are not made
+	synctest.Test(t, func(t *testing.T) {
+		stored := crash(t, streams(whole, safe("c1", 1), safe("c2", 60), safe("c3", 61), safe("c4", 62)))
+		s := start(t, func(o *Options) { o.Replay = stored }, says("fine"))
+		if _, n := find[event.ToolResult](s); n != 4 {
+			t.Errorf("%d calls that had started were closed for those who watch, want 4", n)
+		}
+		s.do(event.Continue{})
+		expect(t, texts(s.model.requests[0].Messages), "user:go", "assistant:let me see ")
+		s.stop()
+	})
+}
+
 func TestCancelWhileCallsOverlap(t *testing.T) { // A17
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, streams(whole, safe("c1", 1), safe("c2", 30), `c3 do {"kind":"shell","do":"echo"}`), says("ok"))
