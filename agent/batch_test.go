@@ -225,9 +225,11 @@ func TestCancelWhileCallsOverlap(t *testing.T) { // A17
 func TestFailingCommandCancelsItsSiblings(t *testing.T) { // D32
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Mode = action.ModeAll },
-			says("", safe("c1", 30), `c2 do {"kind":"shell","do":"fail","par":true}`, `c3 do {"kind":"file_read","do":"echo"}`), says("ok"))
+			says("", safe("c1", 30), `c2 do {"kind":"shell","do":"fail","par":true}`, `c3 do {"kind":"file_read","do":"echo"}`, safe("c4", 0)), says("ok"))
 		s.do(event.Submit{Text: "go"})
-		expect(t, s.results(), "Tool error: cancelled, because a command beside it failed", "Tool error: it broke", "done c3")
+		time.Sleep(time.Second)
+		s.do()
+		expect(t, s.results(), "Tool error: cancelled, because a command beside it failed", "Tool error: it broke", "done c3", "done c4")
 		s.stop()
 	})
 }

@@ -128,6 +128,7 @@ func TestRunStreamReaderGone(t *testing.T) { // A12
 		ctx, cancel := context.WithCancel(t.Context())
 		events := r.RunStream(ctx, model.Message{Content: "one"})
 		<-events
+		synctest.Wait() // the model answers by now
 		cancel()
 		synctest.Wait()
 		for range events { // what is left, and its end
