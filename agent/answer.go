@@ -42,10 +42,11 @@ func nudge(err error) string {
 
 // answer is what a model said.
 type answer struct {
-	calls  []model.ToolCall
-	batch  *batch // of the calls
-	finish string
-	usage  *model.Usage
+	message model.Message
+	calls   []model.ToolCall
+	batch   *batch // of the calls
+	finish  string
+	usage   *model.Usage
 }
 
 // ask sends the history until there is an answer that can be used, a few times at most.
@@ -73,6 +74,10 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint 
 	if hint != "" {
 		req.Messages = append(req.Messages, model.Message{Role: model.User, Content: hint})
 	}
+	r.tell(ctx, t, PreLlmCall{Request: req})
+	if ctx.Err() != nil {
+		return answer{}, context.Cause(ctx)
+	}
 	info := p.model.Info()
 	r.emit(t.id, turn, event.RequestStarted{
 		Profile: info.Profile, Model: info.Model, Messages: len(req.Messages),
@@ -99,7 +104,9 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint 
 	}
 	r.emit(t.id, turn, finished)
 	r.count(t, turn, a.usage)
-	good = err == nil
+	if good = err == nil; good {
+		r.tell(ctx, t, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
+	}
 	return a, err
 }
 
@@ -118,7 +125,7 @@ func (p *partial) keep() (answer, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a.calls = r.hist.Open()
+	a.message, a.calls = said, r.hist.Open()
 	p.task.response += said.Content
 	return a, err
 }

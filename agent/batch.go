@@ -150,10 +150,18 @@ func (b *batch) execute(calls []model.ToolCall) {
 			continue
 		}
 		b.jobs.Wait()
+		b.renew()
 		b.alone(j)
 	}
 	b.jobs.Wait()
 	b.cancel(nil)
+}
+
+// renew lets calls overlap again that were not there when a sibling failed. No job runs.
+func (b *batch) renew() {
+	if errors.Is(context.Cause(b.ctx), errSibling) {
+		b.ctx, b.cancel = context.WithCancelCause(b.whole)
+	}
 }
 
 func (b *batch) started(id string) bool {

@@ -197,6 +197,19 @@ func TestFailedAttemptsLeaveNothing(t *testing.T) { // C01, C04, DECISIONS 7
 	}
 }
 
+func TestCrashWhileCallsRunEarly(t *testing.T) { // DECISIONS 8: the answer was not complete, so its calls are not made
+	synctest.Test(t, func(t *testing.T) {
+		stored := crash(t, streams(whole, safe("c1", 1), safe("c2", 60), safe("c3", 61), safe("c4", 62)))
+		s := start(t, func(o *Options) { o.Replay = stored }, says("fine"))
+		if _, n := find[event.ToolResult](s); n != 4 {
+			t.Errorf("%d calls that had started were closed for those who watch, want 4", n)
+		}
+		s.do(event.Continue{})
+		expect(t, texts(s.model.requests[0].Messages), "user:go", "assistant:let me see ")
+		s.stop()
+	})
+}
+
 func TestCancelWhileCallsOverlap(t *testing.T) { // A17
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, streams(whole, safe("c1", 1), safe("c2", 30), `c3 do {"kind":"shell","do":"echo"}`), says("ok"))
@@ -212,9 +225,11 @@ func TestCancelWhileCallsOverlap(t *testing.T) { // A17
 func TestFailingCommandCancelsItsSiblings(t *testing.T) { // D32
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Mode = action.ModeAll },
-			says("", safe("c1", 30), `c2 do {"kind":"shell","do":"fail","par":true}`, `c3 do {"kind":"file_read","do":"echo"}`), says("ok"))
+			says("", safe("c1", 30), `c2 do {"kind":"shell","do":"fail","par":true}`, `c3 do {"kind":"file_read","do":"echo"}`, safe("c4", 0)), says("ok"))
 		s.do(event.Submit{Text: "go"})
-		expect(t, s.results(), "Tool error: cancelled, because a command beside it failed", "Tool error: it broke", "done c3")
+		time.Sleep(time.Second)
+		s.do()
+		expect(t, s.results(), "Tool error: cancelled, because a command beside it failed", "Tool error: it broke", "done c3", "done c4")
 		s.stop()
 	})
 }

@@ -128,6 +128,7 @@ func TestRunStreamReaderGone(t *testing.T) { // A12
 		ctx, cancel := context.WithCancel(t.Context())
 		events := r.RunStream(ctx, model.Message{Content: "one"})
 		<-events
+		synctest.Wait() // the model answers by now
 		cancel()
 		synctest.Wait()
 		for range events { // what is left, and its end
@@ -242,25 +243,36 @@ func (caller) Stream(ctx context.Context, _ model.Request) iter.Seq2[model.Delta
 func BenchmarkTurn(b *testing.B) {
 	for _, turns := range []int{10, 2000} {
 		b.Run(fmt.Sprint(turns), func(b *testing.B) {
-			r, _, tool := embedded(0)
-			r.model = caller{}
-			_, t, err := r.begin(b.Context(), &model.Message{Content: "go"})
-			if err != nil {
-				b.Fatal(err)
-			}
-			turn := func() {
-				tool.ran = tool.ran[:0]
-				if outcome, err := r.step(r.ctx, t); outcome != "" || err != nil {
-					b.Fatal(outcome, err)
-				}
-			}
-			for range turns {
-				turn()
-			}
 			b.ReportAllocs()
 			for b.Loop() {
-				turn()
+				r, _, _ := embedded(0)
+				r.model = caller{}
+				_, t, err := r.begin(b.Context(), &model.Message{Content: "go"})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for range turns {
+					if outcome, err := r.step(r.ctx, t); outcome != "" || err != nil {
+						b.Fatal(outcome, err)
+					}
+				}
 			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*turns), "ns/turn")
 		})
+	}
+}
+
+// What it costs to start ten calls that overlap and to store their results.
+func BenchmarkTenCalls(b *testing.B) {
+	var calls []string
+	for i := range 10 {
+		calls = append(calls, fmt.Sprintf(`c%d do {"kind":"file_read","do":"sleep","par":true,"seconds":0,"n":%d}`, i, i))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		r, _, _ := embedded(0, says("", calls...), says("done"))
+		if _, err := r.RunText(b.Context(), "go"); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

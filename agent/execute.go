@@ -28,6 +28,14 @@ func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.R
 		r.remember(t, j, res)
 		return &res
 	}
+	if reply := r.tell(ctx, t, PreToolExecution{Call: j.call}); reply.kind == skip {
+		res := failure("Tool call skipped: " + reply.reason)
+		return &res
+	}
+	if ctx.Err() != nil {
+		res := unanswered(ctx)
+		return &res
+	}
 	if refusal := r.permit(ctx, t.id, turn, j.call.ID, j.call.Planned); refusal != nil {
 		return refusal
 	}
@@ -150,6 +158,7 @@ func (r *Runtime) run(ctx context.Context, t *task, j *job) tools.Result {
 	if whole.Err() == nil {
 		r.remember(t, j, res)
 	}
+	r.tell(whole, t, PostToolExecution{Call: call, Result: res})
 	return res
 }
 

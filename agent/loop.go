@@ -32,8 +32,14 @@ func (r *Runtime) step(ctx context.Context, t *task) (event.Outcome, error) {
 		return event.ContextLimit, nil
 	}
 	t.turns++
-	done, err := r.turn(ctx, t)
-	switch {
+	var done bool
+	var err error
+	if r.tell(ctx, t, LoopIteration{Turn: t.turns}).kind != terminate {
+		done, err = r.turn(ctx, t)
+	}
+	switch stop := terminated(ctx); {
+	case stop != nil:
+		return event.Failed, stop
 	case ctx.Err() != nil:
 		return event.Cancelled, nil
 	case err != nil:

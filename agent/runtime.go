@@ -59,6 +59,7 @@ type Options struct {
 	Policy   policy.Policy    // what needs an approval
 	Redact   *redact.Redactor // what is taken out of tools' output
 	Journal  Journal          // nil: nothing is stored
+	Hooks    []Hook           // told of each turn, in this order
 	Panes    Panes            // nil: there are none
 	OutDir   string           // where tools keep whole outputs, one folder a call
 	// ToolTimeout is how long a tool may run; 0 is 60 s. Commands have no limit.

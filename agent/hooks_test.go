@@ -1,0 +1,97 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+)
+
+func moment(m Moment) string { return strings.TrimPrefix(fmt.Sprintf("%T", m), "agent.") }
+
+func TestHooks(t *testing.T) { // K01, K02: in this order, each hook in its own
+	synctest.Test(t, func(t *testing.T) {
+		r, _, _ := embedded(0, says("", aCall), says("fine"))
+		var got []string
+		hook := func(name string) Hook {
+			return func(_ context.Context, m Moment) (Reply, error) {
+				got = append(got, name+" "+moment(m))
+				return Continue, nil
+			}
+		}
+		r.opts.Hooks = []Hook{hook("a"), hook("b")}
+		if _, err := r.RunText(t.Context(), "go"); err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, m := range strings.Fields("LoopIteration PreLlmCall PostLlmCall PreToolExecution PostToolExecution LoopIteration PreLlmCall PostLlmCall") {
+			want = append(want, "a "+m, "b "+m)
+		}
+		expect(t, got, want...)
+	})
+}
+
+func TestHooksEndAnExchange(t *testing.T) { // K03: at any moment, and the history stays valid
+	for _, at := range []string{"LoopIteration", "PreLlmCall", "PostLlmCall", "PreToolExecution", "PostToolExecution"} {
+		for how, reply := range map[string]Hook{
+			"terminates": func(context.Context, Moment) (Reply, error) { return Terminate("enough"), nil },
+			"fails":      func(context.Context, Moment) (Reply, error) { return Continue, errors.New("enough") },
+			"panics":     func(context.Context, Moment) (Reply, error) { panic("enough") },
+		} {
+			t.Run(at+" "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r, m, _ := embedded(0, says("", aCall, safe("c2", 5), safe("c3", 6), aCall), says("next"), says("next"))
+					var mu sync.Mutex
+					over := false // it ends one exchange, not all
+					r.opts.Hooks = []Hook{func(ctx context.Context, m Moment) (Reply, error) {
+						mu.Lock()
+						defer mu.Unlock()
+						if over || moment(m) != at {
+							return Continue, nil
+						}
+						over = true
+						return reply(ctx, m)
+					}}
+					res, err := r.RunText(t.Context(), "go")
+					var stop *HookTerminated
+					if !errors.As(err, &stop) || !strings.Contains(stop.Reason, "enough") || res.Outcome != event.Failed {
+						t.Errorf("%s, %v", res.Outcome, err)
+					}
+					if _, err := r.RunText(t.Context(), "again"); err != nil {
+						t.Error(err)
+					}
+					for _, req := range m.requests {
+						checkPairs(t, req.Messages)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestHookSkipsACall(t *testing.T) { // K03: also one that starts while the answer streams, and before anyone is asked
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) {
+			o.Hooks = []Hook{func(_ context.Context, m Moment) (Reply, error) {
+				if pre, ok := m.(PreToolExecution); ok && pre.Call.ID != "c2" {
+					return Skip("not now"), nil
+				}
+				return Continue, nil
+			}}
+		}, streams(whole, safe("c1", 1), safe("c2", 2), `c3 do {"kind":"shell","do":"echo"}`), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		time.Sleep(time.Minute)
+		s.do()
+		expect(t, s.results(), "Tool call skipped: not now", "done c2", "Tool call skipped: not now")
+		if _, n := find[event.ApprovalAsked](s); n != 0 || len(s.tool.ran) != 1 {
+			t.Errorf("asked %d times, ran %v", n, s.tool.ran)
+		}
+		s.stop()
+	})
+}
