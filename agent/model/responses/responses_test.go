@@ -162,8 +162,8 @@ func TestRequest(t *testing.T) {
 }
 
 // sendBack stores an answer as the journal does and sends it with a question after it.
-// It returns the items of the second request and its place in the input.
-func sendBack(t *testing.T, c responses.Config, edit func(*model.Message), a modeltest.Answer) string {
+// It returns the items between the two questions.
+func sendBack(t *testing.T, c responses.Config, edit func(*model.Message), a modeltest.Answer) []string {
 	t.Helper()
 	srv := modeltest.Start(t, modeltest.Steps(a, modeltest.Answer{modeltest.Text("ok")}))
 	c.BaseURL = srv.URL
@@ -198,7 +198,7 @@ func sendBack(t *testing.T, c responses.Config, edit func(*model.Message), a mod
 	for _, it := range body.Input[1 : len(body.Input)-1] {
 		items = append(items, string(it))
 	}
-	return strings.Join(items, "\n")
+	return items
 }
 
 func done(index int, item string) modeltest.Event {
@@ -235,30 +235,22 @@ func TestItemsGoBack(t *testing.T) {
 		{"other text", responses.Config{}, func(m *model.Message) { m.Content = "Hello.\n\nBye" }, []string{strings.Replace(both, "Bye.", "Bye", 1), call, output}},
 		{"broken note", responses.Config{}, func(m *model.Message) { m.Extra["buddy:responses"] = json.RawMessage(`[]`) }, []string{both, call, output}},
 	} {
-		// The server wants results after their call, so the text after it goes first here.
-		got := sendBackLoosely(t, tt.config, tt.edit, answer)
+		got := sendBack(t, tt.config, tt.edit, answer)
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("%s: %s", tt.name, d)
 		}
 	}
-	// The usual order passes the strict server, too.
-	got := sendBack(t, responses.Config{}, nil, modeltest.Answer{
+	// Reasoning before each of text and call, and once before nothing.
+	got := strings.Join(sendBack(t, responses.Config{}, nil, modeltest.Answer{
 		modeltest.Reasoning{Text: "why"}, modeltest.Text("Hello."), modeltest.Reasoning{Text: "and"}, modeltest.Call{ID: "c1", Name: "x", Arguments: "{}"}, modeltest.Reasoning{Text: "to nothing"},
-	})
+	}), "\n")
 	if strings.Count(got, "sealed") != 2 || strings.Index(got, "sealed 3") > strings.Index(got, "Hello.") || strings.LastIndex(got, "sealed") > strings.Index(got, `"function_call"`) {
 		t.Error(got)
 	}
 }
 
-// sendBackLoosely is sendBack as a list.
-func sendBackLoosely(t *testing.T, c responses.Config, edit func(*model.Message), a modeltest.Answer) []string {
-	t.Helper()
-	return strings.Split(sendBack(t, c, edit, a), "\n")
-}
-
-// TestNotesStay: what is noted for this protocol goes to no other, and a whole answer
-// without anything special has no note.
-func TestNotesStay(t *testing.T) {
+// TestNoNote: an answer of text and calls needs none.
+func TestNoNote(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Text("a"), modeltest.Call{ID: "c", Name: "x", Arguments: "{}"}})
 	if r.Err != nil || r.Done.Message.Extra != nil {
 		t.Errorf("%+v", r)
