@@ -3,6 +3,8 @@ package responses_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -285,5 +287,37 @@ func TestNew(t *testing.T) {
 	want := model.Info{Profile: "work", Model: "work", API: "responses", BaseURL: "https://x/v1", Window: 7}
 	if err != nil || m.Info() != want {
 		t.Errorf("%+v, %v", m.Info(), err)
+	}
+}
+
+// openAI refuses summaries, and records what it was asked.
+type openAI struct{ bodies []string }
+
+func (o *openAI) RoundTrip(req *http.Request) (*http.Response, error) {
+	b, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	o.bodies = append(o.bodies, string(b))
+	code, answer := 200, "data: "+delta+"\n\ndata: "+completed+"\n\n"
+	if strings.Contains(string(b), `"summary"`) {
+		code, answer = 400, `{"error":{"message":"Unsupported parameter: 'reasoning.summary' is not supported with this model."}}`
+	}
+	return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), Request: req}, nil
+}
+
+// TestM13: OpenAI is asked for summaries of the reasoning until it refuses, others never.
+func TestM13(t *testing.T) {
+	for url, want := range map[string]int{"https://api.openai.com/v1": 3, "https://example.com/v1": 2} {
+		server := &openAI{}
+		m := newModel(t, responses.Config{BaseURL: url, HTTPClient: &http.Client{Transport: server}})
+		for range 2 {
+			if r := modeltest.Collect(t.Context(), m, question); r.Err != nil || r.Text != "ab" {
+				t.Errorf("%s: %+v", url, r)
+			}
+		}
+		if len(server.bodies) != want || !strings.Contains(server.bodies[want-1], `"include"`) {
+			t.Errorf("%s: %q", url, server.bodies)
+		}
 	}
 }
