@@ -16,7 +16,7 @@ type item struct {
 	index int // the server's; -1 = none
 	id    string
 	slots []*slot
-	raw   wire.Members // as it came when it was done; nil before
+	raw   wire.Members // whole, when it is done; nil before
 	call  model.ToolCall
 	done  bool
 	ready bool // CallReady was emitted
@@ -87,7 +87,7 @@ func (i *item) say(m *model.Message) []place {
 	return []place{p}
 }
 
-// encode returns the item as it came.
+// encode returns the item with all that it came with, its members sorted.
 func (i *item) encode() json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -209,8 +209,8 @@ func done(index int, item string) modeltest.Event {
 
 const completed = `{"type":"response.completed","response":{"status":"completed","output":[]}}`
 
-// TestItemsGoBack (M01, M08): what the server alone understands is sent again byte for
-// byte and in its place, after a turn through the journal; not to another model, and
+// TestItemsGoBack (M01, M08): what the server alone understands is sent again value for
+// value and in its place, after a turn through the journal; not to another model, and
 // not when what it led to is gone.
 func TestItemsGoBack(t *testing.T) {
 	const (
