@@ -6,8 +6,8 @@ import (
 	"buddy/config"
 )
 
-// TestConnect (H04): the profile's api chooses the adapter.
-func TestConnect(t *testing.T) {
+// TestAPI (H04): the profile's api chooses the adapter.
+func TestAPI(t *testing.T) {
 	for _, api := range []config.API{config.Completions, config.Responses} {
 		m, err := connect(config.Profile{Name: "p", Model: "m", BaseURL: "http://localhost:1/v1", API: api})
 		if err != nil {
