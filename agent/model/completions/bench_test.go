@@ -74,8 +74,8 @@ func BenchmarkTurn(b *testing.B) {
 	m := newModel(b, completions.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: canned(ok)}})
 	b.ReportAllocs()
 	for b.Loop() {
-		if r := collect(b.Context(), m, model.Request{Messages: msgs}); r.err != nil {
-			b.Fatal(r.err)
+		if r := modeltest.Collect(b.Context(), m, model.Request{Messages: msgs}); r.Err != nil {
+			b.Fatal(r.Err)
 		}
 	}
 }

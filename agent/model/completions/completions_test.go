@@ -1,7 +1,6 @@
 package completions_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,42 +17,6 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// result is what one request gave.
-type result struct {
-	text, reasoning string
-	ready           []model.ToolCall
-	args            map[string]string // by call id, from deltas
-	kinds           []model.DeltaKind // runs of the same kind are one
-	done            *model.Delta
-	err             error
-}
-
-func collect(ctx context.Context, m model.Model, req model.Request) result {
-	r := result{args: make(map[string]string)}
-	for d, err := range m.Stream(ctx, req) {
-		if err != nil {
-			r.err = err
-			continue
-		}
-		if n := len(r.kinds); n == 0 || r.kinds[n-1] != d.Kind {
-			r.kinds = append(r.kinds, d.Kind)
-		}
-		switch d.Kind {
-		case model.Text:
-			r.text += d.Text
-		case model.Reasoning:
-			r.reasoning += d.Text
-		case model.CallDelta:
-			r.args[d.CallID] += d.Text
-		case model.CallReady:
-			r.ready = append(r.ready, *d.Call)
-		case model.Done:
-			r.done = &d
-		}
-	}
-	return r
-}
-
 func newModel(t testing.TB, c completions.Config) *completions.Model {
 	t.Helper()
 	if c.Model == "" {
@@ -67,14 +30,14 @@ func newModel(t testing.TB, c completions.Config) *completions.Model {
 }
 
 // ask plays one answer to one question.
-func ask(t testing.TB, a modeltest.Answer) result {
+func ask(t testing.TB, a modeltest.Answer) modeltest.Result {
 	t.Helper()
 	srv := modeltest.Start(t, modeltest.Steps(a))
-	return collect(t.Context(), newModel(t, completions.Config{Profile: "p", BaseURL: srv.URL}), question)
+	return modeltest.Collect(t.Context(), newModel(t, completions.Config{Profile: "p", BaseURL: srv.URL}), question)
 }
 
 // stream plays events as they are given, then [DONE].
-func stream(t testing.TB, events ...string) result {
+func stream(t testing.TB, events ...string) modeltest.Result {
 	t.Helper()
 	var a modeltest.Answer
 	for _, e := range events {
@@ -105,24 +68,24 @@ func TestRoundTrip(t *testing.T) {
 				modeltest.Usage{Prompt: 10, Completion: 5, Cached: 3},
 			})
 			name := fmt.Sprintf("%d %T", size, way)
-			if r.err != nil || r.done == nil {
-				t.Fatalf("%s: %v", name, r.err)
+			if r.Err != nil || r.Done == nil {
+				t.Fatalf("%s: %v", name, r.Err)
 			}
 			calls := []model.ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"path": "a\"b"}`}, {ID: "c2", Name: "list_dir", Arguments: `{}`}}
 			want := &model.Message{
 				Role: model.Assistant, Content: "I will lööк. 👍", ToolCalls: calls,
 				Extra: map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"Let me think… 思考"`)},
 			}
-			if d := cmp.Diff(want, r.done.Message); d != "" {
+			if d := cmp.Diff(want, r.Done.Message); d != "" {
 				t.Errorf("%s: %s", name, d)
 			}
-			if d := cmp.Diff(&model.Usage{Prompt: 10, Completion: 5, Cached: 3}, r.done.Usage); d != "" {
+			if d := cmp.Diff(&model.Usage{Prompt: 10, Completion: 5, Cached: 3}, r.Done.Usage); d != "" {
 				t.Errorf("%s: %s", name, d)
 			}
-			if r.text != want.Content || r.reasoning != "Let me think… 思考" || r.args["c1"] != calls[0].Arguments || r.done.Finish != model.FinishToolCalls {
+			if r.Text != want.Content || r.Reasoning != "Let me think… 思考" || r.Args["c1"] != calls[0].Arguments || r.Done.Finish != model.FinishToolCalls {
 				t.Errorf("%s: %+v", name, r)
 			}
-			if d := cmp.Diff(calls, r.ready); d != "" {
+			if d := cmp.Diff(calls, r.Ready); d != "" {
 				t.Errorf("%s: ready: %s", name, d)
 			}
 		}
@@ -133,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 func TestCallReadyEarly(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Call{ID: "a", Name: "x", Arguments: `{}`}, modeltest.Call{ID: "b", Name: "y", Arguments: `{}`}})
 	want := []model.DeltaKind{model.CallDelta, model.CallReady, model.CallDelta, model.CallReady, model.Done}
-	if d := cmp.Diff(want, r.kinds); d != "" {
+	if d := cmp.Diff(want, r.Kinds); d != "" {
 		t.Error(d)
 	}
 }
@@ -163,8 +126,8 @@ func TestRequestBytes(t *testing.T) {
 		if n > 2 {
 			req.Tools = []model.ToolDef{toolDef("time"), {Name: "bare"}}
 		}
-		if r := collect(t.Context(), m, req); r.err != nil {
-			t.Fatal(r.err)
+		if r := modeltest.Collect(t.Context(), m, req); r.Err != nil {
+			t.Fatal(r.Err)
 		}
 		sent := srv.Requests()[len(srv.Requests())-1]
 		var body struct {
@@ -203,13 +166,13 @@ func TestExtraGoesBack(t *testing.T) {
 		modeltest.Answer{modeltest.Text("ok")},
 	))
 	m := newModel(t, completions.Config{BaseURL: srv.URL})
-	first := collect(t.Context(), m, question)
-	if first.err != nil || first.reasoning != "" {
+	first := modeltest.Collect(t.Context(), m, question)
+	if first.Err != nil || first.Reasoning != "" {
 		t.Fatalf("%+v", first)
 	}
-	msgs := []model.Message{question.Messages[0], *first.done.Message, {Role: model.User, Content: "go on"}}
-	if r := collect(t.Context(), m, model.Request{Messages: msgs}); r.err != nil {
-		t.Fatal(r.err)
+	msgs := []model.Message{question.Messages[0], *first.Done.Message, {Role: model.User, Content: "go on"}}
+	if r := modeltest.Collect(t.Context(), m, model.Request{Messages: msgs}); r.Err != nil {
+		t.Fatal(r.Err)
 	}
 	body := string(srv.Requests()[1].Body)
 	// The encoder takes out white space; every token is as it was.
@@ -218,11 +181,23 @@ func TestExtraGoesBack(t *testing.T) {
 	}
 }
 
+// TestNotes: what another adapter noted in a message is not sent, and stays there.
+func TestNotes(t *testing.T) {
+	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
+	extra := map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"hm"`), "buddy:responses": json.RawMessage(`{"places":[]}`)}
+	msgs := []model.Message{question.Messages[0], {Role: model.Assistant, Content: "a", Extra: extra}, question.Messages[0]}
+	r := modeltest.Collect(t.Context(), newModel(t, completions.Config{BaseURL: srv.URL}), model.Request{Messages: msgs})
+	body := string(srv.Requests()[0].Body)
+	if r.Err != nil || strings.Contains(body, "buddy:") || !strings.Contains(body, `"reasoning_content":"hm"`) || len(extra) != 2 {
+		t.Errorf("%v %s %v", r.Err, body, extra)
+	}
+}
+
 // TestNoKey (M15, M05): a local server gets no Authorization.
 func TestNoKey(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
-	r := collect(t.Context(), newModel(t, completions.Config{BaseURL: srv.URL + "/"}), question)
-	if _, ok := srv.Requests()[0].Header["Authorization"]; ok || r.err != nil || r.text != "ok" {
+	r := modeltest.Collect(t.Context(), newModel(t, completions.Config{BaseURL: srv.URL + "/"}), question)
+	if _, ok := srv.Requests()[0].Header["Authorization"]; ok || r.Err != nil || r.Text != "ok" {
 		t.Errorf("%+v, %v", r, srv.Requests()[0].Header)
 	}
 }
@@ -236,7 +211,7 @@ func TestEmpty(t *testing.T) {
 		{modeltest.Plain{}},
 	} {
 		r := ask(t, a)
-		if r.err != nil || r.done == nil || r.done.Message.Content != "" || r.done.Message.ToolCalls != nil {
+		if r.Err != nil || r.Done == nil || r.Done.Message.Content != "" || r.Done.Message.ToolCalls != nil {
 			t.Errorf("%v: %+v", a, r)
 		}
 	}
@@ -246,8 +221,8 @@ func TestEmpty(t *testing.T) {
 func TestWrongWhole(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Raw(`{"detail":"Not here"}`), modeltest.End{}})
 	var e *model.Error
-	if !errors.As(r.err, &e) || e.Kind != model.FormatError || !strings.Contains(r.err.Error(), `not a chat completion: {"detail":"Not here"}`) {
-		t.Error(r.err)
+	if !errors.As(r.Err, &e) || e.Kind != model.FormatError || !strings.Contains(r.Err.Error(), `not a chat completion: {"detail":"Not here"}`) {
+		t.Error(r.Err)
 	}
 }
 
@@ -262,7 +237,7 @@ func TestNoStreamOptions(t *testing.T) {
 	})
 	m := newModel(t, completions.Config{BaseURL: srv.URL})
 	for range 2 {
-		if r := collect(t.Context(), m, question); r.err != nil || r.text != "ok" {
+		if r := modeltest.Collect(t.Context(), m, question); r.Err != nil || r.Text != "ok" {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -286,8 +261,8 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	defer h.Close()
 	m := newModel(t, completions.Config{BaseURL: h.URL})
 	for range 5 {
-		if r := collect(t.Context(), m, question); r.err != nil {
-			t.Fatal(r.err)
+		if r := modeltest.Collect(t.Context(), m, question); r.Err != nil {
+			t.Fatal(r.Err)
 		}
 	}
 	if n := len(conns); n != 1 {

@@ -38,7 +38,7 @@ func TestFaults(t *testing.T) {
 // TestKeepAlives: comments keep an answer alive and are no part of it.
 func TestKeepAlives(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.KeepAlive{N: 20, Every: time.Millisecond}, modeltest.Text("a"), modeltest.KeepAlive{N: 3}, modeltest.Text("b")})
-	if r.err != nil || r.text != "ab" {
+	if r.Err != nil || r.Text != "ab" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -53,11 +53,11 @@ func TestNoServer(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := collect(t.Context(), newModel(t, completions.Config{BaseURL: "http://" + addr + "/v1"}), question)
+	r := modeltest.Collect(t.Context(), newModel(t, completions.Config{BaseURL: "http://" + addr + "/v1"}), question)
 	want := "http://" + addr + "/v1/chat/completions: connection refused; nothing listens at " + addr + ": start the server or check api_base_url"
 	var e *model.Error
-	if !errors.As(r.err, &e) || e.Kind != model.ConnectError || !e.Retryable() || r.err.Error() != want {
-		t.Errorf("error = %v, want %s", r.err, want)
+	if !errors.As(r.Err, &e) || e.Kind != model.ConnectError || !e.Retryable() || r.Err.Error() != want {
+		t.Errorf("error = %v, want %s", r.Err, want)
 	}
 }
 
@@ -84,10 +84,10 @@ func TestNotTheProtocol(t *testing.T) {
 		{rude.URL, nil, true, "the server closed the connection without an answer"},
 		{"http://nowhere.example", nowhere, true, `host "nowhere.example" not found; check api_base_url and the network`},
 	} {
-		r := collect(t.Context(), newModel(t, completions.Config{BaseURL: tt.url, HTTPClient: tt.client}), question)
+		r := modeltest.Collect(t.Context(), newModel(t, completions.Config{BaseURL: tt.url, HTTPClient: tt.client}), question)
 		var e *model.Error
-		if !errors.As(r.err, &e) || e.Retryable() != tt.retry || !strings.Contains(r.err.Error(), tt.want) {
-			t.Errorf("error = %v, want %q", r.err, tt.want)
+		if !errors.As(r.Err, &e) || e.Retryable() != tt.retry || !strings.Contains(r.Err.Error(), tt.want) {
+			t.Errorf("error = %v, want %q", r.Err, tt.want)
 		}
 	}
 }
@@ -100,10 +100,10 @@ func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, 
 // TestNotSent: what the SDK refuses says how to get there (C13).
 func TestNotSent(t *testing.T) {
 	m := newModel(t, completions.Config{Profile: "work", BaseURL: "http://127.0.0.1:1", Model: "gpt-6-sol"})
-	r := collect(t.Context(), m, model.Request{Messages: question.Messages, Tools: []model.ToolDef{toolDef("x")}})
+	r := modeltest.Collect(t.Context(), m, model.Request{Messages: question.Messages, Tools: []model.ToolDef{toolDef("x")}})
 	var e *model.Error
-	if !errors.As(r.err, &e) || e.Retryable() || !strings.Contains(r.err.Error(), `api = "responses" in [models.work]`) {
-		t.Error(r.err)
+	if !errors.As(r.Err, &e) || e.Retryable() || !strings.Contains(r.Err.Error(), `api = "responses" in [models.work]`) {
+		t.Error(r.Err)
 	}
 }
 
@@ -113,8 +113,8 @@ func TestRetryEndToEnd(t *testing.T) {
 		modeltest.Answer{modeltest.Text("half"), modeltest.Cut{}},
 		modeltest.Answer{modeltest.Text("whole")},
 	))
-	r := collect(t.Context(), retry.New(newModel(t, completions.Config{BaseURL: srv.URL})), question)
-	if r.err != nil || r.text != "halfwhole" || r.done.Message.Content != "whole" || r.kinds[1] != model.Retry {
+	r := modeltest.Collect(t.Context(), retry.New(newModel(t, completions.Config{BaseURL: srv.URL})), question)
+	if r.Err != nil || r.Text != "halfwhole" || r.Done.Message.Content != "whole" || r.Kinds[1] != model.Retry {
 		t.Errorf("%+v", r)
 	}
 }
@@ -128,7 +128,7 @@ func TestRetryAfterDate(t *testing.T) {
 	} {
 		r := ask(t, modeltest.Answer{modeltest.Status{Code: 503, Header: map[string]string{"Retry-After": value}}})
 		var e *model.Error
-		if !errors.As(r.err, &e) || e.RetryAfter > want || e.RetryAfter < want-5*time.Second || (want == 0 && e.RetryAfter != 0) {
+		if !errors.As(r.Err, &e) || e.RetryAfter > want || e.RetryAfter < want-5*time.Second || (want == 0 && e.RetryAfter != 0) {
 			t.Errorf("%q: %+v, want %v", value, e, want)
 		}
 	}
@@ -238,9 +238,9 @@ func TestCancel(t *testing.T) {
 				cancel(why)
 			}
 			time.AfterFunc(at, func() { cancel(why) })
-			r := collect(ctx, m, question)
-			if !errors.Is(r.err, why) || time.Since(began) != at {
-				t.Errorf("at %v: error = %v after %v", at, r.err, time.Since(began))
+			r := modeltest.Collect(ctx, m, question)
+			if !errors.Is(r.Err, why) || time.Since(began) != at {
+				t.Errorf("at %v: error = %v after %v", at, r.Err, time.Since(began))
 			}
 		})
 	}

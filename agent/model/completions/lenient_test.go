@@ -77,16 +77,16 @@ func TestCalls(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := stream(t, tt.events...)
-			if r.err != nil {
-				t.Fatal(r.err)
+			if r.Err != nil {
+				t.Fatal(r.Err)
 			}
-			got := r.done.Message.ToolCalls
-			if d := cmp.Diff(got, r.ready); d != "" {
+			got := r.Done.Message.ToolCalls
+			if d := cmp.Diff(got, r.Ready); d != "" {
 				t.Errorf("ready: %s", d)
 			}
 			for i, c := range got {
-				if r.args[c.ID] != c.Arguments && c.Arguments != "{}" {
-					t.Errorf("deltas of %s = %q, want %q", c.ID, r.args[c.ID], c.Arguments)
+				if r.Args[c.ID] != c.Arguments && c.Arguments != "{}" {
+					t.Errorf("deltas of %s = %q, want %q", c.ID, r.Args[c.ID], c.Arguments)
 				}
 				if i < len(tt.want) && tt.want[i].ID == "" && strings.HasPrefix(c.ID, "call_") {
 					got[i].ID = ""
@@ -95,8 +95,8 @@ func TestCalls(t *testing.T) {
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Error(d)
 			}
-			if len(got) > 0 && r.done.Finish != model.FinishToolCalls {
-				t.Errorf("finish = %q", r.done.Finish)
+			if len(got) > 0 && r.Done.Finish != model.FinishToolCalls {
+				t.Errorf("finish = %q", r.Done.Finish)
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func TestCallGoesOn(t *testing.T) {
 		delta(`"tool_calls":[{"index":0,"function":{"arguments":" \n"}}]`),
 		delta(`"tool_calls":[{"index":0,"function":{"arguments":"{\"k\":1}"}}]`),
 	)
-	if r.err == nil || !strings.Contains(r.err.Error(), "goes on with a tool call that was complete") || len(r.ready) != 1 {
+	if r.Err == nil || !strings.Contains(r.Err.Error(), "goes on with a tool call that was complete") || len(r.Ready) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -122,7 +122,7 @@ func TestStoppedCalls(t *testing.T) {
 		r := stream(t,
 			delta(`"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{\"k\":\"ab"}}]`),
 			`{"choices":[{"index":0,"delta":{},"finish_reason":"`+finish+`"}]}`)
-		if r.err != nil || len(r.ready) != 0 || r.done.Finish != want || len(r.done.Message.ToolCalls) != 1 {
+		if r.Err != nil || len(r.Ready) != 0 || r.Done.Finish != want || len(r.Done.Message.ToolCalls) != 1 {
 			t.Errorf("%s: %+v", finish, r)
 		}
 	}
@@ -171,13 +171,13 @@ func TestM06(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := stream(t, tt.events...)
-			if r.err != nil {
-				t.Fatal(r.err)
+			if r.Err != nil {
+				t.Fatal(r.Err)
 			}
-			if r.reasoning != tt.shown {
-				t.Errorf("shown %q, want %q", r.reasoning, tt.shown)
+			if r.Reasoning != tt.shown {
+				t.Errorf("shown %q, want %q", r.Reasoning, tt.shown)
 			}
-			if got := string(r.done.Message.Extra[tt.field]); got != tt.back {
+			if got := string(r.Done.Message.Extra[tt.field]); got != tt.back {
 				t.Errorf("%s = %s, want %s", tt.field, got, tt.back)
 			}
 		})
@@ -199,7 +199,7 @@ func TestM12(t *testing.T) {
 		{"invalid text", `"content":"a\ud800b"`, "a\ufffdb"},
 	} {
 		r := stream(t, delta(tt.members))
-		if r.err != nil || r.text != tt.want || r.done.Message.Content != tt.want {
+		if r.Err != nil || r.Text != tt.want || r.Done.Message.Content != tt.want {
 			t.Errorf("%s: %+v, want %q", tt.name, r, tt.want)
 		}
 	}
@@ -222,10 +222,10 @@ func TestM04(t *testing.T) {
 		{`{"prompt_tokens":-7,"completion_tokens":1e300}`, nil},
 	} {
 		r := stream(t, delta(`"content":"x"`), `{"choices":[],"usage":`+tt.usage+`}`)
-		if r.err != nil {
-			t.Fatal(r.err)
+		if r.Err != nil {
+			t.Fatal(r.Err)
 		}
-		if d := cmp.Diff(tt.want, r.done.Usage); d != "" {
+		if d := cmp.Diff(tt.want, r.Done.Usage); d != "" {
 			t.Errorf("%s: %s", tt.usage, d)
 		}
 	}
@@ -238,11 +238,11 @@ func TestFields(t *testing.T) {
 		delta(`"id":"m1","audio":{"id":"a","transcript":"y"},"empty":null,"annotations":[{"n":2}],"n":2,"name":""`),
 		delta(`"id":"m1","audio":"odd"`),
 	)
-	if r.err != nil {
-		t.Fatal(r.err)
+	if r.Err != nil {
+		t.Fatal(r.Err)
 	}
 	got := make(map[string]string)
-	for k, v := range r.done.Message.Extra {
+	for k, v := range r.Done.Message.Extra {
 		got[k] = string(v)
 	}
 	want := map[string]string{"id": `"m1"`, "audio": `"odd"`, "annotations": `[{"n":1},{"n":2}]`, "n": "2"}
@@ -254,7 +254,7 @@ func TestFields(t *testing.T) {
 // TestOtherChoices: we ask for one answer and read one.
 func TestOtherChoices(t *testing.T) {
 	r := stream(t, `{"choices":[{"index":1,"delta":{"content":"no"}},{"index":0,"delta":{"content":"yes"}}]}`)
-	if r.text != "yes" || r.err != nil {
+	if r.Text != "yes" || r.Err != nil {
 		t.Errorf("%+v", r)
 	}
 }

@@ -59,16 +59,24 @@ func checkTools(top object) error {
 	}
 	names := make(map[string]bool)
 	for i, t := range tools {
-		switch {
-		case t.Type != "function" || t.Function.Name == "":
-			return fmt.Errorf("tools[%d]: not a function with a name", i)
-		case names[t.Function.Name]:
-			return fmt.Errorf("tools[%d]: %q is there twice", i, t.Function.Name)
-		case t.Function.Parameters == nil:
-			return fmt.Errorf("tools[%d]: parameters is not a schema", i)
+		if err := checkTool(names, t.Type, t.Function.Name, t.Function.Parameters); err != nil {
+			return fmt.Errorf("tools[%d]: %w", i, err)
 		}
-		names[t.Function.Name] = true
 	}
+	return nil
+}
+
+// checkTool checks one tool and adds its name to names.
+func checkTool(names map[string]bool, kind, name string, parameters object) error {
+	switch {
+	case kind != "function" || name == "":
+		return errors.New("not a function with a name")
+	case names[name]:
+		return fmt.Errorf("%q is there twice", name)
+	case parameters == nil:
+		return errors.New("parameters is not a schema")
+	}
+	names[name] = true
 	return nil
 }
 

@@ -95,15 +95,9 @@ func checkFlatTools(raw json.RawMessage) error {
 	}
 	names := make(map[string]bool)
 	for i, t := range tools {
-		switch {
-		case t.Type != "function" || t.Name == "":
-			return fmt.Errorf("tools[%d]: not a function with a name", i)
-		case names[t.Name]:
-			return fmt.Errorf("tools[%d]: %q is there twice", i, t.Name)
-		case t.Parameters == nil:
-			return fmt.Errorf("tools[%d]: parameters is not a schema", i)
+		if err := checkTool(names, t.Type, t.Name, t.Parameters); err != nil {
+			return fmt.Errorf("tools[%d]: %w", i, err)
 		}
-		names[t.Name] = true
 	}
 	return nil
 }
@@ -124,10 +118,7 @@ func (c *itemChecker) item(it item) error {
 	c.thought = it.Type == "reasoning"
 	switch it.Type {
 	case "message":
-		if it.Role == "user" && (thought || len(c.open) > 0) {
-			return fmt.Errorf("a message of %q after reasoning or where outputs are due of: %s", it.Role, strings.Join(c.open, ", "))
-		}
-		return checkMessage(it)
+		return c.message(it, thought)
 	case "reasoning":
 		if it.ID == "" || it.Summary == nil || it.Encrypted == "" && len(it.Content) == 0 {
 			return errors.New("a reasoning item without id, summary or content")
@@ -144,7 +135,10 @@ func (c *itemChecker) item(it item) error {
 	return nil
 }
 
-func checkMessage(it item) error {
+func (c *itemChecker) message(it item, thought bool) error {
+	if it.Role == "user" && (thought || len(c.open) > 0) {
+		return fmt.Errorf("a message of %q after reasoning or where outputs are due of: %s", it.Role, strings.Join(c.open, ", "))
+	}
 	kind, ok := map[string]string{"user": "input_text", "assistant": "output_text"}[it.Role]
 	if !ok {
 		return fmt.Errorf("unknown role %q", it.Role)

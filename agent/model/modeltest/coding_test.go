@@ -13,6 +13,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/completions"
 	"buddy/agent/model/modeltest"
+	"buddy/agent/model/responses"
 )
 
 const source = "package calc\n\nfunc Add(a, b int) int {\n\treturn a + b\n}\n"
@@ -127,15 +128,21 @@ func TestCoding(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := modeltest.Start(t, modeltest.Coding(modeltest.Chunks{Bytes: 7}))
-			m, err := completions.New(completions.Config{BaseURL: srv.URL, Model: "m"})
+			chat, err := completions.New(completions.Config{BaseURL: srv.URL, Model: "m"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &project{files: map[string]string{"calc.go": source, "calc_test.go": "package calc\n"}, deny: tt.deny}
-			req := model.Request{Messages: []model.Message{{Role: model.User, Content: tt.prompt}}, Tools: tt.tools}
-			report := exchange(t, m, req, p)
-			if !slices.Equal(p.names, tt.calls) || !strings.Contains(p.files["calc.go"], tt.file) || !strings.Contains(report, tt.report) {
-				t.Errorf("calls %v\n%s\n%s", p.names, p.files["calc.go"], report)
+			items, err := responses.New(responses.Config{BaseURL: srv.URL, Model: "m"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range []model.Model{chat, items} {
+				p := &project{files: map[string]string{"calc.go": source, "calc_test.go": "package calc\n"}, deny: tt.deny}
+				req := model.Request{Messages: []model.Message{{Role: model.User, Content: tt.prompt}}, Tools: tt.tools}
+				report := exchange(t, m, req, p)
+				if !slices.Equal(p.names, tt.calls) || !strings.Contains(p.files["calc.go"], tt.file) || !strings.Contains(report, tt.report) {
+					t.Errorf("%s: calls %v\n%s\n%s", m.Info().API, p.names, p.files["calc.go"], report)
+				}
 			}
 			for _, r := range srv.Requests() {
 				if r.Refused != nil {

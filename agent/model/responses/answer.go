@@ -204,29 +204,17 @@ func (a *answer) Done(marked bool) error {
 	if err != nil {
 		return err
 	}
+	// The calls of an answer that was stopped may be fragments (DECISIONS 23).
+	whole := finish != model.FinishLength && finish != model.FinishContentFilter
 	m := &model.Message{Role: model.Assistant}
 	n := note{Origin: a.origin}
 	for _, i := range a.items {
-		switch i.kind {
-		case messageItem:
-			n.Places = append(n.Places, i.say(m)...)
-		case callItem:
-			if i.call.Name == "" {
-				continue // nobody could run it
-			}
-			// The calls of an answer that was stopped may be fragments (DECISIONS 23).
-			if finish != model.FinishLength && finish != model.FinishContentFilter {
-				if err := a.ready(i); err != nil {
-					return err
-				}
-			}
-			m.ToolCalls = append(m.ToolCalls, i.toolCall())
-			n.Places = append(n.Places, place{Call: true})
-		default:
-			if i.raw != nil && (i.kind != reasoningItem || keeps(i.raw)) {
-				n.Places = append(n.Places, place{Item: i.encode()})
+		if i.kind == callItem && i.call.Name != "" && whole {
+			if err := a.ready(i); err != nil {
+				return err
 			}
 		}
+		n.Places = append(n.Places, i.join(m)...)
 	}
 	if finish == "" {
 		finish = model.FinishStop
@@ -244,26 +232,31 @@ func (a *answer) Done(marked bool) error {
 	return a.emit(model.Delta{Kind: model.Done, Message: m, Finish: finish, Usage: usage})
 }
 
-// finishReason says how the answer ended: "" when it is whole. Text without an end is a
-// partial result (M10), a call without one is nothing.
+// finishReason says how the answer ended: "" when it is whole.
 func (a *answer) finishReason(marked bool) (string, error) {
 	switch {
-	case a.response != nil && a.response.Status == "incomplete":
-		if a.response.Incomplete.Reason == model.FinishContentFilter {
-			return model.FinishContentFilter, nil
-		}
-		return model.FinishLength, nil
-	case a.response != nil:
-		return "", nil
-	case !a.events && (a.odd != "" || marked):
+	case a.response == nil && !a.events && (a.odd != "" || marked):
 		return "", &model.Error{Kind: model.FormatError, What: "the answer is not a response", Body: a.odd}
+	case a.response == nil:
+		return a.partial(marked)
+	case a.response.Status != "incomplete":
+		return "", nil
+	case a.response.Incomplete.Reason == model.FinishContentFilter:
+		return model.FinishContentFilter, nil
 	}
+	return model.FinishLength, nil
+}
+
+// partial judges an answer without its final response: text is a result all the same
+// (M10), a call that has no end is not.
+func (a *answer) partial(marked bool) (string, error) {
 	open, called := false, false
 	for _, i := range a.items {
+		open = open || !i.done
+		called = called || i.kind == callItem
 		if i.kind == callItem && !i.done {
 			return "", cut()
 		}
-		open, called = open || !i.done, called || i.kind == callItem
 	}
 	switch {
 	case !a.said && !called:

@@ -23,7 +23,7 @@ type note struct {
 
 // place is one item.
 type place struct {
-	Item  json.RawMessage `json:"item,omitempty"`  // as it came
+	Item  json.RawMessage `json:"item,omitempty"`  // with all that it came with
 	Text  int             `json:"text,omitempty"`  // so many bytes of the content
 	Phase json.RawMessage `json:"phase,omitempty"` // what the model calls this text
 	Call  bool            `json:"call,omitempty"`  // the next call

@@ -16,7 +16,7 @@ type item struct {
 	index int // the server's; -1 = none
 	id    string
 	slots []*slot
-	raw   wire.Members // as it came when it was done; nil before
+	raw   wire.Members // whole, when it is done; nil before
 	call  model.ToolCall
 	done  bool
 	ready bool // CallReady was emitted
@@ -52,7 +52,25 @@ func (i *item) text() string {
 	return b.String()
 }
 
-// say adds a message item to m and returns its place; none when it says nothing.
+// join adds an item to m and returns its place; none when it is nothing.
+func (i *item) join(m *model.Message) []place {
+	switch i.kind {
+	case messageItem:
+		return i.say(m)
+	case callItem:
+		if i.call.Name == "" {
+			return nil // nobody could run it
+		}
+		m.ToolCalls = append(m.ToolCalls, i.toolCall())
+		return []place{{Call: true}}
+	}
+	if i.raw == nil || i.kind == reasoningItem && !keeps(i.raw) {
+		return nil
+	}
+	return []place{{Item: i.encode()}}
+}
+
+// say is join for messages.
 func (i *item) say(m *model.Message) []place {
 	text := i.text()
 	if text == "" {
@@ -69,7 +87,7 @@ func (i *item) say(m *model.Message) []place {
 	return []place{p}
 }
 
-// encode returns the item as it came.
+// encode returns the item with all that it came with, its members sorted.
 func (i *item) encode() json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

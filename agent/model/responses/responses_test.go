@@ -3,6 +3,8 @@ package responses_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -162,8 +164,8 @@ func TestRequest(t *testing.T) {
 }
 
 // sendBack stores an answer as the journal does and sends it with a question after it.
-// It returns the items of the second request and its place in the input.
-func sendBack(t *testing.T, c responses.Config, edit func(*model.Message), a modeltest.Answer) string {
+// It returns the items between the two questions.
+func sendBack(t *testing.T, c responses.Config, edit func(*model.Message), a modeltest.Answer) []string {
 	t.Helper()
 	srv := modeltest.Start(t, modeltest.Steps(a, modeltest.Answer{modeltest.Text("ok")}))
 	c.BaseURL = srv.URL
@@ -198,7 +200,7 @@ func sendBack(t *testing.T, c responses.Config, edit func(*model.Message), a mod
 	for _, it := range body.Input[1 : len(body.Input)-1] {
 		items = append(items, string(it))
 	}
-	return strings.Join(items, "\n")
+	return items
 }
 
 func done(index int, item string) modeltest.Event {
@@ -207,8 +209,8 @@ func done(index int, item string) modeltest.Event {
 
 const completed = `{"type":"response.completed","response":{"status":"completed","output":[]}}`
 
-// TestItemsGoBack (M01, M08): what the server alone understands is sent again byte for
-// byte and in its place, after a turn through the journal; not to another model, and
+// TestItemsGoBack (M01, M08): what the server alone understands is sent again value for
+// value and in its place, after a turn through the journal; not to another model, and
 // not when what it led to is gone.
 func TestItemsGoBack(t *testing.T) {
 	const (
@@ -235,30 +237,22 @@ func TestItemsGoBack(t *testing.T) {
 		{"other text", responses.Config{}, func(m *model.Message) { m.Content = "Hello.\n\nBye" }, []string{strings.Replace(both, "Bye.", "Bye", 1), call, output}},
 		{"broken note", responses.Config{}, func(m *model.Message) { m.Extra["buddy:responses"] = json.RawMessage(`[]`) }, []string{both, call, output}},
 	} {
-		// The server wants results after their call, so the text after it goes first here.
-		got := sendBackLoosely(t, tt.config, tt.edit, answer)
+		got := sendBack(t, tt.config, tt.edit, answer)
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("%s: %s", tt.name, d)
 		}
 	}
-	// The usual order passes the strict server, too.
-	got := sendBack(t, responses.Config{}, nil, modeltest.Answer{
+	// Reasoning before each of text and call, and once before nothing.
+	got := strings.Join(sendBack(t, responses.Config{}, nil, modeltest.Answer{
 		modeltest.Reasoning{Text: "why"}, modeltest.Text("Hello."), modeltest.Reasoning{Text: "and"}, modeltest.Call{ID: "c1", Name: "x", Arguments: "{}"}, modeltest.Reasoning{Text: "to nothing"},
-	})
+	}), "\n")
 	if strings.Count(got, "sealed") != 2 || strings.Index(got, "sealed 3") > strings.Index(got, "Hello.") || strings.LastIndex(got, "sealed") > strings.Index(got, `"function_call"`) {
 		t.Error(got)
 	}
 }
 
-// sendBackLoosely is sendBack as a list.
-func sendBackLoosely(t *testing.T, c responses.Config, edit func(*model.Message), a modeltest.Answer) []string {
-	t.Helper()
-	return strings.Split(sendBack(t, c, edit, a), "\n")
-}
-
-// TestNotesStay: what is noted for this protocol goes to no other, and a whole answer
-// without anything special has no note.
-func TestNotesStay(t *testing.T) {
+// TestNoNote: an answer of text and calls needs none.
+func TestNoNote(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Text("a"), modeltest.Call{ID: "c", Name: "x", Arguments: "{}"}})
 	if r.Err != nil || r.Done.Message.Extra != nil {
 		t.Errorf("%+v", r)
@@ -293,5 +287,37 @@ func TestNew(t *testing.T) {
 	want := model.Info{Profile: "work", Model: "work", API: "responses", BaseURL: "https://x/v1", Window: 7}
 	if err != nil || m.Info() != want {
 		t.Errorf("%+v, %v", m.Info(), err)
+	}
+}
+
+// openAI refuses summaries, and records what it was asked.
+type openAI struct{ bodies []string }
+
+func (o *openAI) RoundTrip(req *http.Request) (*http.Response, error) {
+	b, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	o.bodies = append(o.bodies, string(b))
+	code, answer := 200, "data: "+delta+"\n\ndata: "+completed+"\n\n"
+	if strings.Contains(string(b), `"summary"`) {
+		code, answer = 400, `{"error":{"message":"Unsupported parameter: 'reasoning.summary' is not supported with this model."}}`
+	}
+	return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), Request: req}, nil
+}
+
+// TestM13: OpenAI is asked for summaries of the reasoning until it refuses, others never.
+func TestM13(t *testing.T) {
+	for url, want := range map[string]int{"https://api.openai.com/v1": 3, "https://example.com/v1": 2} {
+		server := &openAI{}
+		m := newModel(t, responses.Config{BaseURL: url, HTTPClient: &http.Client{Transport: server}})
+		for range 2 {
+			if r := modeltest.Collect(t.Context(), m, question); r.Err != nil || r.Text != "ab" {
+				t.Errorf("%s: %+v", url, r)
+			}
+		}
+		if len(server.bodies) != want || !strings.Contains(server.bodies[want-1], `"include"`) {
+			t.Errorf("%s: %q", url, server.bodies)
+		}
 	}
 }

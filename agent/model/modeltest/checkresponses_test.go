@@ -1,0 +1,59 @@
+package modeltest_test
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/agent/model/modeltest"
+)
+
+// TestCheckResponses: what a strict provider refuses, and that it takes the rest.
+func TestCheckResponses(t *testing.T) {
+	const (
+		user      = `{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}`
+		assistant = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`
+		thought   = `{"type":"reasoning","id":"r","summary":[],"encrypted_content":"E"}`
+		a         = `{"type":"function_call","call_id":"a","name":"x","arguments":"{}"}`
+		b         = `{"type":"function_call","call_id":"b","name":"x","arguments":"{}"}`
+		outA      = `{"type":"function_call_output","call_id":"a","output":"1"}`
+		outB      = `{"type":"function_call_output","call_id":"b","output":"2"}`
+		search    = `{"type":"web_search_call","id":"w"}`
+	)
+	for _, tt := range []struct{ items, rest, want string }{
+		{user, "", ""},
+		{user + "," + thought + "," + assistant + "," + thought + "," + a + "," + b + "," + outA + "," + outB + "," + search + "," + assistant + "," + user, "", ""},
+		{user, `,"tools":[{"type":"function","name":"x","parameters":{}}]`, ""},
+		{"", "", "at least one item"},
+		{user, `,"messages":[]`, "unknown parameter: messages"},
+		{user, `,"tools":[]`, "at least one tool"},
+		{user, `,"tools":[{"type":"function","function":{"name":"x","parameters":{}}}]`, "tools[0]: not a function"},
+		{`{"type":"what"}`, "", `unknown item "what"`},
+		{strings.Replace(user, "hi", " ", 1), "", "is blank"},
+		{strings.Replace(user, "input_text", "text", 1), "", `"text" instead of "input_text"`},
+		{strings.Replace(user, "user", "tool", 1), "", `unknown role "tool"`},
+		{`{"type":"message","role":"user","content":[]}`, "", "is empty"},
+		{user + "," + strings.Replace(thought, "E", "", 1), "", "a reasoning item without"},
+		{user + "," + thought, "", "without the item that follows"},
+		{user + "," + thought + "," + user, "", "after reasoning"},
+		{user + "," + a, "", "no tool output found for function calls: a"},
+		{user + "," + a + "," + user, "", "due of: a"},
+		{user + "," + a + "," + b + "," + outB, "", `an output for "b" where outputs are due of: [a, b]`},
+		{user + "," + a + "," + b + "," + outA + "," + assistant, "", `an item of "message" where outputs are due of: b`},
+		{user + "," + outA, "", `an output for "a"`},
+		{user + "," + a + "," + thought + "," + outA, "", "right after reasoning"},
+		{user + "," + a + "," + strings.Replace(outA, "1", "", 1), "", "is empty"},
+		{user + "," + a + "," + outA + "," + a, "", "came before"},
+		{user + "," + strings.Replace(a, `"{}"`, "{}", 1), "", "are not a string"},
+		{user + "," + strings.Replace(a, `"a"`, `""`, 1), "", "without call_id or name"},
+	} {
+		err := modeltest.CheckResponses([]byte(`{"model":"m","store":false,"input":[` + tt.items + `]` + tt.rest + `}`))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %s: %v, want %q", tt.items, tt.rest, err, tt.want)
+		}
+	}
+	for _, body := range []string{"", "[]", `{"store":false,"input":[` + user + `]}`, `{"model":"m","input":[` + user + `]}`} {
+		if modeltest.CheckResponses([]byte(body)) == nil {
+			t.Errorf("%q was taken", body)
+		}
+	}
+}
