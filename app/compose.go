@@ -20,6 +20,7 @@ import (
 	"buddy/agent/model/limits"
 	"buddy/agent/model/responses"
 	"buddy/agent/model/retry"
+	"buddy/agent/model/stall"
 	"buddy/agent/model/wire"
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
@@ -166,7 +167,7 @@ func connect(profile config.Profile) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return retry.New(m), nil
+	return retry.New(stall.New(m, stall.Limit)), nil
 }
 
 // contextWindow returns how many tokens the model of a profile takes in: what the profile says,
