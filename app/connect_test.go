@@ -6,9 +6,9 @@ import (
 	"buddy/config"
 )
 
-// TestConnect (M05): each wire format has its adapter.
+// TestConnect (M05, H04): each wire format has its adapter.
 func TestConnect(t *testing.T) {
-	for _, api := range []config.API{config.Completions, config.Anthropic} {
+	for _, api := range []config.API{config.Completions, config.Responses, config.Anthropic} {
 		m, err := connect(config.Profile{Name: "a", BaseURL: "http://localhost:1/v1", API: api, ContextLimit: 7})
 		if err != nil {
 			t.Fatal(err)
