@@ -219,6 +219,9 @@ func (p *program) listSessions() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(entries) == 0 {
+		return "no session of this folder is saved yet; the first prompt makes one", nil
+	}
 	text := fmt.Sprintf("%d sessions of this folder, the latest first:", len(entries))
 	for _, e := range entries[:min(len(entries), maxListed)] {
 		mark := " "
