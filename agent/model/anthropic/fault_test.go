@@ -78,9 +78,10 @@ func TestReported(t *testing.T) {
 func TestEndings(t *testing.T) {
 	for name, events := range map[string][]string{
 		"the connection ends after the stop reason": {start, piece, ended},
-		"[DONE] instead":            {start, piece, "[DONE]"},
-		"no stop reason":            {start, piece, `{"type":"message_stop"}`},
-		"something follows the end": {start, piece, ended, `{"type":"message_stop"}`, `{"type":7}`},
+		"[DONE] instead": {start, piece, "[DONE]"},
+		"no stop reason": {start, piece, `{"type":"message_stop"}`},
+		"something wrong follows the stop reason": {start, piece, ended, `{"type":7}`},
+		"something follows the end":               {start, piece, ended, `{"type":"message_stop"}`, `{"type":7}`},
 	} {
 		if r := stream(t, events...); r.Err != nil || r.Text != "a" || r.Done.Message.Content != "a" || r.Done.Finish != model.FinishStop {
 			t.Errorf("%s: %+v", name, r)
