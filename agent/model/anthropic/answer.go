@@ -70,8 +70,10 @@ type delta struct {
 // Take adds one event. After the stop reason, one that is wrong does not matter.
 func (a *answer) Take(raw []byte) error {
 	err := a.take(raw)
-	var e *model.Error
-	if a.finish != "" && errors.As(err, &e) {
+	if err == nil || a.finish == "" {
+		return err
+	}
+	if known := new(model.Error); errors.As(err, &known) {
 		return nil
 	}
 	return err
