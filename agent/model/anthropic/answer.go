@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
 	"buddy/agent/model"
+	"buddy/agent/model/wire"
 )
 
 // answer collects the events of one answer and emits deltas.
 type answer struct {
 	model  string
-	emit   func(model.Delta) error
+	emit   wire.Emit
 	text   strings.Builder
 	blocks map[int]*block // by the server's index
 	calls  []*block
@@ -65,18 +67,38 @@ type delta struct {
 	Stop     string `json:"stop_reason"`
 }
 
-func bad(what string, event []byte, err error) error {
-	return &model.Error{Kind: model.FormatError, What: what, Body: model.Excerpt(event), Err: err}
+// Take adds one event. After the stop reason, one that is wrong does not matter.
+func (a *answer) Take(raw []byte) error {
+	err := a.take(raw)
+	if err == nil || a.finish == "" {
+		return err
+	}
+	if known := new(model.Error); errors.As(err, &known) {
+		return nil
+	}
+	return err
 }
 
-// take adds one event.
+// Ended reports whether the stop reason came.
+func (a *answer) Ended() bool { return a.finish != "" }
+
+// Done emits the rest, or says why the answer is not complete.
+func (a *answer) Done(marked bool) error {
+	if !a.over {
+		if err := a.check(marked); err != nil {
+			return err
+		}
+	}
+	return a.done()
+}
+
 func (a *answer) take(raw []byte) error {
 	if string(raw) == "[DONE]" {
 		return nil // from servers that come from Chat Completions
 	}
 	var e event
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return bad("the answer has an event that is not one of Messages", raw, err)
+		return wire.Bad("the answer has an event that is not one of Messages", raw, err)
 	}
 	a.usage.add(e.Usage)
 	switch e.Type {
@@ -93,7 +115,7 @@ func (a *answer) take(raw []byte) error {
 	case "message_delta":
 		var d delta
 		if err := json.Unmarshal(e.Delta, &d); err != nil {
-			return bad("the answer ends with something that is not a stop reason", raw, err)
+			return wire.Bad("the answer ends with something that is not a stop reason", raw, err)
 		}
 		a.ended(d.Stop)
 	case "message_stop":
@@ -144,7 +166,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 		Input                          json.RawMessage
 	}
 	if err := json.Unmarshal(raw, &head); err != nil || head.Type == "" {
-		return bad("the answer has a content block that is not one", raw, err)
+		return wire.Bad("the answer has a content block that is not one", raw, err)
 	}
 	b := a.open(index, head.Type)
 	switch head.Type {
@@ -162,7 +184,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &b.members); err != nil {
-		return bad("the answer has a content block that is not one", raw, err)
+		return wire.Bad("the answer has a content block that is not one", raw, err)
 	}
 	return a.think(head.Thinking)
 }
@@ -184,7 +206,7 @@ func (a *answer) open(index int, kind string) *block {
 func (a *answer) piece(index int, raw json.RawMessage) error {
 	var d delta
 	if err := json.Unmarshal(raw, &d); err != nil {
-		return bad("the answer has a delta that is not one", raw, err)
+		return wire.Bad("the answer has a delta that is not one", raw, err)
 	}
 	b := a.blocks[index]
 	if b == nil { // some servers forget to begin it
@@ -194,7 +216,7 @@ func (a *answer) piece(index int, raw json.RawMessage) error {
 		case "thinking_delta":
 			b = a.open(index, "thinking")
 		default:
-			return bad("the answer goes on with a content block that never began", raw, nil)
+			return wire.Bad("the answer goes on with a content block that never began", raw, nil)
 		}
 	}
 	switch b.kind {
@@ -229,7 +251,7 @@ func (a *answer) arguments(b *block, s string) error {
 		return nil
 	}
 	if b.ready {
-		return bad("the answer goes on with a tool call that was complete", []byte(s), nil)
+		return wire.Bad("the answer goes on with a tool call that was complete", []byte(s), nil)
 	}
 	b.args = append(b.args, s...)
 	return a.emit(model.Delta{Kind: model.CallDelta, CallID: b.id, Text: s})
@@ -265,8 +287,8 @@ func (b *block) toolCall() model.ToolCall {
 	return model.ToolCall{ID: b.id, Name: b.name, Arguments: string(b.args)}
 }
 
-// check reports why an answer that ended is not complete. finished means that the
-// server marked its end.
+// check reports why an answer that ended without message_stop is not complete. finished
+// means that the server marked its end.
 func (a *answer) check(finished bool) error {
 	switch {
 	case a.finish == "" && a.odd != "":

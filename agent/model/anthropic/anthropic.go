@@ -10,23 +10,21 @@
 // Blocks that are neither text nor tool calls, thinking above all, are kept as they came
 // in [model.Message.Extra], and go back to the same model in the same place (SPEC M14).
 //
-// Requests and answers are encoded here, over [endpoint] and [sse]. The provider's SDK
+// Requests and answers are encoded here, over [wire] and [endpoint]. The provider's SDK
 // (1.84) would add 12.7 MB to a program of 20.9 MB and leave the same work to do: its
 // types drop what they do not know.
 package anthropic
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"net/http"
-	"strings"
 	"time"
 
 	"buddy/agent/model"
 	"buddy/agent/model/endpoint"
-	"buddy/agent/model/sse"
+	"buddy/agent/model/wire"
 )
 
 // Name is the value of the api key in the configuration.
@@ -39,9 +37,6 @@ const DefaultMaxTokens = 8192
 
 // version is the protocol's, sent with every request (M05).
 const version = "2023-06-01"
-
-// grace is the longest wait for what follows the stop reason.
-const grace = 5 * time.Second
 
 // Config says which model to talk to and where.
 type Config struct {
@@ -60,34 +55,21 @@ type Config struct {
 
 // Model is a model.Model. Make it with New. It is safe for concurrent use.
 type Model struct {
-	info      model.Info
+	client    *wire.Client
 	maxTokens int
 	header    http.Header
-	endpoint  *endpoint.Endpoint
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
 func New(c Config) (*Model, error) {
-	e, err := endpoint.New(endpoint.Config{
-		Profile: c.Profile, API: Name, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
-		Timeout: c.Timeout, Client: c.HTTPClient,
-	})
+	client, err := wire.New(wire.Config{
+		Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
+		Model: c.Model, Window: c.Window, Timeout: c.Timeout, HTTPClient: c.HTTPClient,
+	}, Name)
 	if err != nil {
 		return nil, err
 	}
-	name := strings.TrimSpace(c.Model)
-	if name == "" {
-		name = c.Profile
-	}
-	if name == "" {
-		return nil, errors.New("model is empty: the provider's name of a model is required")
-	}
-	m := &Model{
-		info:      model.Info{Profile: c.Profile, Model: name, API: Name, BaseURL: e.Shown(), Window: c.Window},
-		maxTokens: c.MaxTokens,
-		header:    http.Header{"Anthropic-Version": {version}},
-		endpoint:  e,
-	}
+	m := &Model{client: client, maxTokens: c.MaxTokens, header: http.Header{"Anthropic-Version": {version}}}
 	if m.maxTokens <= 0 {
 		m.maxTokens = DefaultMaxTokens
 	}
@@ -98,80 +80,32 @@ func New(c Config) (*Model, error) {
 }
 
 // Info describes the model. Its BaseURL has no credentials.
-func (m *Model) Info() model.Info { return m.info }
-
-// errLeft means that the reader of the deltas has had enough.
-var errLeft = errors.New("left")
+func (m *Model) Info() model.Info { return m.client.Info() }
 
 // Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
-	return func(yield func(model.Delta, error) bool) {
-		err := m.stream(ctx, req, func(d model.Delta) error {
-			if !yield(d, nil) {
-				return errLeft
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errLeft) {
-			yield(model.Delta{}, err)
-		}
-	}
+	return wire.Stream(func(emit wire.Emit) error {
+		a := &answer{model: m.Info().Model, emit: emit}
+		return m.client.Ask(ctx, func(call *endpoint.Call) (func() ([]byte, error), error) { return m.open(call, req, a) }, a)
+	})
 }
 
-// stream is one request and its answer.
-func (m *Model) stream(ctx context.Context, req model.Request, emit func(model.Delta) error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	call := m.endpoint.Call(ctx)
-	defer call.Close()
+// open sends the request and returns when the answer begins. Nothing after message_stop
+// is waited for.
+func (m *Model) open(call *endpoint.Call, req model.Request, a *answer) (func() ([]byte, error), error) {
 	body, err := m.encode(req)
 	if err != nil {
-		return call.Refused(err, false)
+		return nil, err
 	}
 	events, err := call.Post("/messages", m.header, body)
 	if err != nil {
-		return err // explained already
+		return nil, err
 	}
-	a := &answer{model: m.info.Model, emit: emit}
-	err = read(call, events, a)
-	switch {
-	case err == nil, errors.Is(err, errLeft):
-		return err
-	case a.finish != "" && ctx.Err() == nil && !refused(err):
-		return a.done() // only the end of the connection went wrong
-	}
-	return call.Explain(err)
-}
-
-// read takes events until the answer is whole.
-func read(call *endpoint.Call, events *sse.Reader, a *answer) error {
-	for {
-		event, err := events.Next()
-		if errors.Is(err, io.EOF) {
-			if err := a.check(call.Finished()); err != nil {
-				return err
-			}
-			return a.done()
-		}
-		if err != nil {
-			return err
-		}
-		if err := a.take(event); err != nil {
-			return err
-		}
+	return func() ([]byte, error) {
 		if a.over {
 			events.Finish()
-			return a.done()
+			return nil, io.EOF
 		}
-		if a.finish != "" {
-			call.Expect(grace)
-		}
-	}
-}
-
-// refused reports whether an answer is void although its stop reason came.
-func refused(err error) bool {
-	var e *model.Error
-	return errors.As(err, &e) && e.Kind == model.ReportedError
+		return events.Next()
+	}, nil
 }

@@ -1,7 +1,6 @@
 package anthropic_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -20,42 +19,6 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// result is what one request gave.
-type result struct {
-	text, reasoning string
-	ready           []model.ToolCall
-	args            map[string]string // by call id, from deltas
-	kinds           []model.DeltaKind // runs of the same kind are one
-	done            *model.Delta
-	err             error
-}
-
-func collect(ctx context.Context, m model.Model, req model.Request) result {
-	r := result{args: make(map[string]string)}
-	for d, err := range m.Stream(ctx, req) {
-		if err != nil {
-			r.err = err
-			continue
-		}
-		if n := len(r.kinds); n == 0 || r.kinds[n-1] != d.Kind {
-			r.kinds = append(r.kinds, d.Kind)
-		}
-		switch d.Kind {
-		case model.Text:
-			r.text += d.Text
-		case model.Reasoning:
-			r.reasoning += d.Text
-		case model.CallDelta:
-			r.args[d.CallID] += d.Text
-		case model.CallReady:
-			r.ready = append(r.ready, *d.Call)
-		case model.Done:
-			r.done = &d
-		}
-	}
-	return r
-}
-
 func newModel(t testing.TB, c anthropic.Config) *anthropic.Model {
 	t.Helper()
 	if c.Model == "" {
@@ -69,14 +32,14 @@ func newModel(t testing.TB, c anthropic.Config) *anthropic.Model {
 }
 
 // ask plays one answer to one question.
-func ask(t testing.TB, a modeltest.Answer) result {
+func ask(t testing.TB, a modeltest.Answer) modeltest.Result {
 	t.Helper()
 	srv := modeltest.Start(t, modeltest.Steps(a))
-	return collect(t.Context(), newModel(t, anthropic.Config{Profile: "p", BaseURL: srv.URL}), question)
+	return modeltest.Collect(t.Context(), newModel(t, anthropic.Config{Profile: "p", BaseURL: srv.URL}), question)
 }
 
 // stream plays events as they are given, and nothing after them.
-func stream(t testing.TB, events ...string) result {
+func stream(t testing.TB, events ...string) modeltest.Result {
 	t.Helper()
 	var a modeltest.Answer
 	for _, e := range events {
@@ -102,23 +65,23 @@ func TestRoundTrip(t *testing.T) {
 				modeltest.Usage{Prompt: 10, Completion: 5, Cached: 3},
 			})
 			name := fmt.Sprintf("%d %T", size, way)
-			if r.err != nil || r.done == nil {
-				t.Fatalf("%s: %v", name, r.err)
+			if r.Err != nil || r.Done == nil {
+				t.Fatalf("%s: %v", name, r.Err)
 			}
 			calls := []model.ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"path":"a\"b"}`}, {ID: "c2", Name: "list_dir", Arguments: `{}`}}
-			got := *r.done.Message
+			got := *r.Done.Message
 			got.Extra = nil
 			if d := cmp.Diff(model.Message{Role: model.Assistant, Content: "I will lööк. 👍", ToolCalls: calls}, got); d != "" {
 				t.Errorf("%s: %s", name, d)
 			}
-			if d := cmp.Diff(&model.Usage{Prompt: 10, Completion: 5, Cached: 3}, r.done.Usage); d != "" { // M04, C10
+			if d := cmp.Diff(&model.Usage{Prompt: 10, Completion: 5, Cached: 3}, r.Done.Usage); d != "" { // M04, C10
 				t.Errorf("%s: %s", name, d)
 			}
-			if d := cmp.Diff(calls, r.ready); d != "" || r.text != got.Content || r.reasoning != "Let me think… 思考" || r.done.Finish != model.FinishToolCalls {
+			if d := cmp.Diff(calls, r.Ready); d != "" || r.Text != got.Content || r.Reasoning != "Let me think… 思考" || r.Done.Finish != model.FinishToolCalls {
 				t.Errorf("%s: %s %+v", name, d, r)
 			}
-			if _, stream := way.(modeltest.Plain); !stream && r.args["c1"] != calls[0].Arguments {
-				t.Errorf("%s: %q", name, r.args)
+			if _, stream := way.(modeltest.Plain); !stream && r.Args["c1"] != calls[0].Arguments {
+				t.Errorf("%s: %q", name, r.Args)
 			}
 		}
 	}
@@ -142,11 +105,11 @@ func TestThinkingGoesBack(t *testing.T) {
 	}
 	srv := modeltest.Start(t, modeltest.Steps(first, modeltest.Answer{modeltest.Text("ok")}, modeltest.Answer{modeltest.Text("ok")}))
 	m := newModel(t, anthropic.Config{BaseURL: srv.URL})
-	r := collect(t.Context(), m, question)
-	if r.err != nil {
-		t.Fatal(r.err)
+	r := modeltest.Collect(t.Context(), m, question)
+	if r.Err != nil {
+		t.Fatal(r.Err)
 	}
-	line, err := json.Marshal(r.done.Message) // escapes for HTML, as the journal may
+	line, err := json.Marshal(r.Done.Message) // escapes for HTML, as the journal may
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,8 +123,8 @@ func TestThinkingGoesBack(t *testing.T) {
 		{Role: model.Tool, ToolCallID: "c2", Content: "Tool error: invalid arguments"},
 	}}
 	for _, name := range []string{"test-1", "other"} {
-		if r := collect(t.Context(), newModel(t, anthropic.Config{BaseURL: srv.URL, Model: name}), next); r.err != nil {
-			t.Fatal(name, r.err)
+		if r := modeltest.Collect(t.Context(), newModel(t, anthropic.Config{BaseURL: srv.URL, Model: name}), next); r.Err != nil {
+			t.Fatal(name, r.Err)
 		}
 	}
 	kinds := func(body []byte) (all []string) {
@@ -217,16 +180,16 @@ func TestUnknownBlocks(t *testing.T) {
 		`{"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"never begun"}}`,
 		`{"type":"message_delta","delta":{"stop_reason":"pause_turn"}}`,
 	)
-	if r.err != nil {
-		t.Fatal(r.err)
+	if r.Err != nil {
+		t.Fatal(r.Err)
 	}
 	want := `{"model":"test-1","blocks":[` +
 		`{"text":0,"calls":0,"block":{"id":"s1","input":{"q":1},"n":1e400,"name":"web_search","type":"server_tool_use"}},` +
 		`{"text":0,"calls":0,"block":{"a":"xyz","b":[2],"type":"novel"}}]}`
-	if got := string(r.done.Message.Extra["buddy:anthropic"]); got != want {
+	if got := string(r.Done.Message.Extra["buddy:anthropic"]); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if r.text != "never begun" || r.done.Finish != model.FinishStop || r.done.Usage != nil {
+	if r.Text != "never begun" || r.Done.Finish != model.FinishStop || r.Done.Usage != nil {
 		t.Errorf("%+v", r)
 	}
 }
@@ -240,7 +203,7 @@ func TestFinish(t *testing.T) {
 	} {
 		r := ask(t, modeltest.Answer{modeltest.Text("a"), modeltest.Call{ID: "c", Name: "x", Arguments: `{"half":`}, modeltest.Finish(reason)})
 		cut := want == model.FinishLength || want == model.FinishContentFilter
-		if r.err != nil || r.done.Finish != want || (len(r.ready) == 0) != cut || len(r.done.Message.ToolCalls) != 1 {
+		if r.Err != nil || r.Done.Finish != want || (len(r.Ready) == 0) != cut || len(r.Done.Message.ToolCalls) != 1 {
 			t.Errorf("%s: %+v", reason, r)
 		}
 	}
@@ -257,11 +220,11 @@ func TestCalls(t *testing.T) {
 		`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{}"}}`,
 		`[DONE]`,
 	)
-	if r.err != nil || len(r.ready) != 3 || r.done.Finish != model.FinishToolCalls {
+	if r.Err != nil || len(r.Ready) != 3 || r.Done.Finish != model.FinishToolCalls {
 		t.Fatalf("%+v", r)
 	}
-	if a, b, c := r.ready[0], r.ready[1], r.ready[2]; a.ID != "a" || a.Arguments != `{"whole":1}` || b.ID == "a" || b.ID == "" || b.Arguments != "{}" || c.ID == "" || c.ID == b.ID || c.Arguments != "{}" {
-		t.Errorf("%+v", r.ready)
+	if a, b, c := r.Ready[0], r.Ready[1], r.Ready[2]; a.ID != "a" || a.Arguments != `{"whole":1}` || b.ID == "a" || b.ID == "" || b.Arguments != "{}" || c.ID == "" || c.ID == b.ID || c.Arguments != "{}" {
+		t.Errorf("%+v", r.Ready)
 	}
 }
 
@@ -287,8 +250,8 @@ func TestRequestBytes(t *testing.T) {
 		{Role: model.Tool, ToolCallID: "c3", Content: "\n"},
 		{Role: model.User, Content: "go on"},
 	}
-	if r := collect(t.Context(), m, model.Request{Messages: msgs, Tools: []model.ToolDef{toolDef("a"), {Name: "do"}}}); r.err != nil {
-		t.Fatal(r.err)
+	if r := modeltest.Collect(t.Context(), m, model.Request{Messages: msgs, Tools: []model.ToolDef{toolDef("a"), {Name: "do"}}}); r.Err != nil {
+		t.Fatal(r.Err)
 	}
 	got := srv.Requests()[0]
 	const mark = `,"cache_control":{"type":"ephemeral"}}`
@@ -310,8 +273,8 @@ func TestRequestBytes(t *testing.T) {
 // TestNoKey (M15), and no tools (A07), and the default of max_tokens.
 func TestNoKey(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
-	if r := collect(t.Context(), newModel(t, anthropic.Config{BaseURL: srv.URL}), question); r.err != nil {
-		t.Fatal(r.err)
+	if r := modeltest.Collect(t.Context(), newModel(t, anthropic.Config{BaseURL: srv.URL}), question); r.Err != nil {
+		t.Fatal(r.Err)
 	}
 	got := srv.Requests()[0]
 	if _, ok := got.Header["X-Api-Key"]; ok {
@@ -338,8 +301,8 @@ func TestStablePrefix(t *testing.T) {
 		if i%2 == 0 {
 			req.Messages = append(req.Messages, model.Message{Role: model.User, Content: "q" + id})
 		}
-		if r := collect(t.Context(), m, req); r.err != nil {
-			t.Fatal(r.err)
+		if r := modeltest.Collect(t.Context(), m, req); r.Err != nil {
+			t.Fatal(r.Err)
 		}
 	}
 	const mark = `,"cache_control":{"type":"ephemeral"}`
@@ -379,8 +342,8 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	defer h.Close()
 	m := newModel(t, anthropic.Config{BaseURL: h.URL})
 	for range 5 {
-		if r := collect(t.Context(), m, question); r.err != nil {
-			t.Fatal(r.err)
+		if r := modeltest.Collect(t.Context(), m, question); r.Err != nil {
+			t.Fatal(r.Err)
 		}
 	}
 	if n := conns.Load(); n != 1 {

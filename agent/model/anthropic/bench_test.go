@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/anthropic"
+	"buddy/agent/model/modeltest"
 )
 
 // canned answers every request with the same body, without a network.
@@ -61,8 +62,8 @@ func BenchmarkTurn(b *testing.B) {
 	m := newModel(b, anthropic.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: canned(end)}})
 	b.ReportAllocs()
 	for b.Loop() {
-		if r := collect(b.Context(), m, model.Request{Messages: msgs}); r.err != nil {
-			b.Fatal(r.err)
+		if r := modeltest.Collect(b.Context(), m, model.Request{Messages: msgs}); r.Err != nil {
+			b.Fatal(r.Err)
 		}
 	}
 }

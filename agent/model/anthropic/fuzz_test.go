@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/anthropic"
+	"buddy/agent/model/modeltest"
 )
 
 // FuzzAnswer: whatever a server sends, the answer is an error or a message that agrees
@@ -25,18 +26,18 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(data + `{"type":"error","error":{"type":"overloaded_error"}}` + "\n\n")
 	f.Fuzz(func(t *testing.T, body string) {
 		m := newModel(t, anthropic.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: canned(body)}})
-		r := collect(t.Context(), m, question)
+		r := modeltest.Collect(t.Context(), m, question)
 		var e *model.Error
-		if r.err != nil {
-			if !errors.As(r.err, &e) || r.done != nil {
-				t.Fatalf("error = %v, done = %v", r.err, r.done)
+		if r.Err != nil {
+			if !errors.As(r.Err, &e) || r.Done != nil {
+				t.Fatalf("error = %v, done = %v", r.Err, r.Done)
 			}
 			return
 		}
-		if r.done == nil || r.done.Message.Content != r.text || len(r.ready) > len(r.done.Message.ToolCalls) {
+		if r.Done == nil || r.Done.Message.Content != r.Text || len(r.Ready) > len(r.Done.Message.ToolCalls) {
 			t.Fatalf("%+v", r)
 		}
-		line, err := json.Marshal(r.done.Message)
+		line, err := json.Marshal(r.Done.Message)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,8 +55,8 @@ func FuzzAnswer(f *testing.F) {
 		if len(back.ToolCalls) == 0 {
 			msgs = append(msgs, question.Messages[0])
 		}
-		if r := collect(t.Context(), again, model.Request{Messages: msgs}); r.err != nil {
-			t.Fatal(r.err)
+		if r := modeltest.Collect(t.Context(), again, model.Request{Messages: msgs}); r.Err != nil {
+			t.Fatal(r.Err)
 		}
 		if err != nil || !json.Valid(sent) {
 			t.Fatalf("sent %q, %v", sent, err)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"buddy/agent/model"
+	"buddy/agent/model/wire"
 )
 
 // extraKey is the member of a message that holds its kept blocks.
@@ -39,7 +40,7 @@ func (b *block) grow(d delta, raw json.RawMessage) error {
 	}
 	var pieces map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &pieces); err != nil {
-		return bad("the answer has a delta that is not one", raw, err)
+		return wire.Bad("the answer has a delta that is not one", raw, err)
 	}
 	if b.members == nil {
 		b.members = map[string]json.RawMessage{"type": json.RawMessage(`"` + b.kind + `"`)}

@@ -57,7 +57,7 @@ var ephemeral = &cacheControl{"ephemeral"}
 // encode writes a request. Apart from the marks for the cache, the messages of one
 // request begin with the bytes of those of the request before (C11).
 func (m *Model) encode(req model.Request) ([]byte, error) {
-	r := request{Model: m.info.Model, MaxTokens: m.maxTokens, Stream: true}
+	r := request{Model: m.Info().Model, MaxTokens: m.maxTokens, Stream: true}
 	for _, msg := range req.Messages {
 		r.add(msg)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"strings"
-	"time"
 
 	"buddy/agent/model"
 )
@@ -47,7 +45,7 @@ func readMessages(h http.Header, body []byte) Request {
 	if req.Refused = json.Unmarshal(body, &b); req.Refused != nil {
 		return req
 	}
-	req.Model, req.stream, req.usage = b.Model, b.Stream, true
+	req.Model, req.stream = b.Model, b.Stream
 	for _, t := range b.Tools {
 		req.Tools = append(req.Tools, model.ToolDef{Name: t.Name, Description: t.Description, Parameters: t.Schema})
 	}
@@ -83,149 +81,96 @@ func said(blocks []contentBlock) model.Message {
 	return m
 }
 
-// blocks is a wire that speaks Messages.
-type blocks struct {
-	*wire
+// messages is the format of Messages.
+type messages struct {
 	begun bool
 	index int
 	open  string // the kind of the block that has begun; "" = none
 	sign  string // what the open block is signed with
 }
 
-// playMessages sends an answer.
-func playMessages(w http.ResponseWriter, r *http.Request, req Request, a Answer) {
-	p := &blocks{wire: &wire{ctx: r.Context(), w: w, req: req}}
-	for _, part := range a {
-		if u, ok := part.(Usage); ok {
-			p.usage = &u
-		}
+func (m *messages) text(p *wire, s string) {
+	if m.open != "text" {
+		m.begin(p, "text", members{"text": ""})
 	}
-	if len(a) > 0 {
-		switch first := a[0].(type) {
-		case Status:
-			p.status(first)
-			return
-		case HTML:
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			p.send(string(first))
-			return
-		case Plain:
-			p.document(a[1:])
-			return
-		}
-	}
-	if !req.stream {
-		p.document(a)
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
-	for _, part := range a {
-		if !p.over && p.ctx.Err() == nil {
-			p.play(part)
-		}
-	}
-	if !p.over && p.ctx.Err() == nil {
-		p.end()
-	}
+	m.pieces(p, s, "text_delta", "text")
 }
 
-func (p *blocks) play(part Part) {
-	switch part := part.(type) {
-	case Text:
-		if p.open != "text" {
-			p.begin("text", `{"type":"text","text":""}`)
-		}
-		p.pieces(string(part), "text_delta", "text")
-	case Reasoning:
-		p.reasoning(part)
-	case Call:
-		p.begin("tool_use", `{"type":"tool_use","id":`+encode(part.ID)+`,"name":`+encode(part.Name)+`,"input":{}}`)
-		p.calls++
-		p.pieces(part.Arguments, "input_json_delta", "partial_json")
-	case KeepAlive:
-		for range part.N {
-			p.named("ping", `{"type":"ping"}`)
-			p.pause(part.Every)
-		}
-	case ErrorObject:
-		p.named("error", `{"type":"error","error":`+string(part)+`}`)
-		p.over = true
-	case Usage: // known from the beginning
-	default:
-		p.wire.play(part)
-	}
-}
-
-func (p *blocks) reasoning(r Reasoning) {
+func (m *messages) reasoning(p *wire, r Reasoning) {
 	if r.Field == "redacted_thinking" {
-		p.begin(r.Field, `{"type":"redacted_thinking","data":`+encode(r.Text)+`}`)
+		m.begin(p, r.Field, members{"data": r.Text})
 		return
 	}
-	p.begin("thinking", `{"type":"thinking","thinking":"","signature":""}`)
-	p.sign = signature(r.Text)
-	p.pieces(r.Text, "thinking_delta", "thinking")
+	m.begin(p, "thinking", members{"thinking": "", "signature": ""})
+	m.sign = signature(r.Text)
+	m.pieces(p, r.Text, "thinking_delta", "thinking")
+}
+
+func (m *messages) call(p *wire, c Call) {
+	m.begin(p, "tool_use", members{"id": c.ID, "name": c.Name, "input": members{}})
+	p.calls++
+	m.pieces(p, c.Arguments, "input_json_delta", "partial_json")
+}
+
+func (m *messages) ping(p *wire) { m.event(p, "ping", members{}) }
+
+func (m *messages) failure(p *wire, object string) {
+	p.send("event: error\n")
+	p.event(`{"type":"error","error":` + object + `}`)
 }
 
 // begin ends the block before and starts one.
-func (p *blocks) begin(kind, block string) {
-	if !p.begun {
-		p.begun = true
-		p.named("message_start", `{"type":"message_start","message":`+encode(map[string]any{
-			"id": "msg_1", "type": "message", "role": "assistant", "model": p.req.Model, "content": []any{},
-			"stop_reason": nil, "stop_sequence": nil, "usage": p.counts(1),
-		})+`}`)
+func (m *messages) begin(p *wire, kind string, block members) {
+	if !m.begun {
+		m.begun = true
+		head := m.message(p, []any{}, 1)
+		head["stop_reason"] = nil
+		m.event(p, "message_start", members{"message": head})
 	}
-	p.close()
-	p.open = kind
-	p.named("content_block_start", fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, p.index, block))
+	m.close(p)
+	m.open, block["type"] = kind, kind
+	m.event(p, "content_block_start", members{"index": m.index, "content_block": block})
 }
 
-func (p *blocks) close() {
-	if p.open == "" {
+func (m *messages) close(p *wire) {
+	if m.open == "" {
 		return
 	}
-	if p.sign != "" {
-		p.delta("signature_delta", "signature", p.sign)
-		p.sign = ""
+	if m.sign != "" {
+		m.delta(p, "signature_delta", "signature", m.sign)
+		m.sign = ""
 	}
-	p.named("content_block_stop", fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, p.index))
-	p.index++
-	p.open = ""
+	m.event(p, "content_block_stop", members{"index": m.index})
+	m.index++
+	m.open = ""
 }
 
-// pieces sends a text in deltas of the size that Chunks says.
-func (p *blocks) pieces(s, kind, member string) {
-	for first := true; s != "" || first; first = false {
-		n := p.cut(s)
-		p.delta(kind, member, s[:n])
-		if s = s[n:]; s != "" && p.chunks.Every > 0 {
-			p.pause(p.chunks.Every)
-		}
-		if p.ctx.Err() != nil {
-			return
-		}
-	}
+func (m *messages) pieces(p *wire, s, kind, member string) {
+	p.pieces(s, func(s string) { m.delta(p, kind, member, s) })
 }
 
-func (p *blocks) delta(kind, member, value string) {
-	p.named("content_block_delta", fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":{"type":%q,%q:%s}}`, p.index, kind, member, encode(value)))
+func (m *messages) delta(p *wire, kind, member, value string) {
+	m.event(p, "content_block_delta", members{"index": m.index, "delta": members{"type": kind, member: value}})
 }
 
-func (p *blocks) named(name, data string) { p.send("event: " + name + "\ndata: " + data + "\n\n") }
+// event sends one event under its name.
+func (*messages) event(p *wire, name string, body members) {
+	body["type"] = name
+	p.send("event: " + name + "\n")
+	p.event(encode(body))
+}
 
-func (p *blocks) end() {
-	p.close()
-	end := map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": p.reason(), "stop_sequence": nil}}
+func (m *messages) end(p *wire) {
+	m.close(p)
+	end := members{"delta": members{"stop_reason": m.reason(p), "stop_sequence": nil}}
 	if p.usage != nil {
-		end["usage"] = map[string]any{"output_tokens": p.usage.Completion}
+		end["usage"] = members{"output_tokens": p.usage.Completion}
 	}
-	p.named("message_delta", encode(end))
-	p.named("message_stop", `{"type":"message_stop"}`)
-	p.flush()
+	m.event(p, "message_delta", end)
+	m.event(p, "message_stop", members{})
 }
 
-func (p *blocks) reason() string {
+func (*messages) reason(p *wire) string {
 	switch {
 	case p.finish != "":
 		return p.finish
@@ -235,47 +180,40 @@ func (p *blocks) reason() string {
 	return "end_turn"
 }
 
-// counts is the usage; half of what was not cached is being written to the cache.
-func (p *blocks) counts(output int) any {
-	if p.usage == nil {
-		return nil
+// message is a whole answer, or its head. Half of the usage that was not cached is being
+// written to the cache.
+func (m *messages) message(p *wire, content []any, output int) members {
+	body := members{
+		"id": "msg_1", "type": "message", "role": "assistant", "model": p.req.Model, "content": content,
+		"stop_reason": m.reason(p), "stop_sequence": nil,
 	}
-	fresh := p.usage.Prompt - p.usage.Cached
-	return map[string]any{
-		"input_tokens": fresh - fresh/2, "cache_creation_input_tokens": fresh / 2,
-		"cache_read_input_tokens": p.usage.Cached, "output_tokens": output,
+	if u := p.usage; u != nil {
+		fresh := u.Prompt - u.Cached
+		body["usage"] = members{
+			"input_tokens": fresh - fresh/2, "cache_creation_input_tokens": fresh / 2,
+			"cache_read_input_tokens": u.Cached, "output_tokens": output,
+		}
 	}
+	return body
 }
 
-// document sends the parts as one JSON body.
-func (p *blocks) document(a Answer) {
-	content := []any{}
+func (m *messages) document(p *wire, a Answer) any {
+	content, output := []any{}, 0
 	for _, part := range a {
 		switch part := part.(type) {
 		case Text:
-			content = append(content, map[string]any{"type": "text", "text": part})
+			content = append(content, members{"type": "text", "text": part})
 		case Reasoning:
 			if part.Field == "redacted_thinking" {
-				content = append(content, map[string]any{"type": part.Field, "data": part.Text})
+				content = append(content, members{"type": part.Field, "data": part.Text})
 				continue
 			}
-			content = append(content, map[string]any{"type": "thinking", "thinking": part.Text, "signature": signature(part.Text)})
+			content = append(content, members{"type": "thinking", "thinking": part.Text, "signature": signature(part.Text)})
 		case Call:
-			p.calls++
-			content = append(content, map[string]any{"type": "tool_use", "id": part.ID, "name": part.Name, "input": json.RawMessage(part.Arguments)})
-		case Finish:
-			p.finish = string(part)
-		case Pause:
-			p.pause(time.Duration(part))
+			content = append(content, members{"type": "tool_use", "id": part.ID, "name": part.Name, "input": json.RawMessage(part.Arguments)})
+		case Usage:
+			output = part.Completion
 		}
 	}
-	body := map[string]any{
-		"id": "msg_1", "type": "message", "role": "assistant", "model": p.req.Model, "content": content,
-		"stop_reason": p.reason(), "stop_sequence": nil,
-	}
-	if p.usage != nil {
-		body["usage"] = p.counts(p.usage.Completion)
-	}
-	p.w.Header().Set("Content-Type", "application/json")
-	p.send(strings.TrimSpace(encode(body)))
+	return m.message(p, content, output)
 }

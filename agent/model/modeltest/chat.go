@@ -6,22 +6,24 @@ import "fmt"
 type chat struct{}
 
 func (c chat) text(p *wire, s string) {
-	p.pieces(s, func(s string) string { return c.delta(p, `{"content":`+encode(s)+`}`, "null") })
+	p.pieces(s, func(s string) { p.event(c.delta(p, `{"content":`+encode(s)+`}`, "null")) })
 }
 
 func (c chat) reasoning(p *wire, r Reasoning) {
 	if r.Field == "" {
 		r.Field = "reasoning_content"
 	}
-	p.pieces(r.Text, func(s string) string { return c.delta(p, `{`+encode(r.Field)+`:`+encode(s)+`}`, "null") })
+	p.pieces(r.Text, func(s string) { p.event(c.delta(p, `{`+encode(r.Field)+`:`+encode(s)+`}`, "null")) })
 }
 
 func (c chat) call(p *wire, call Call) {
 	p.event(c.delta(p, fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`, p.calls, encode(call.ID), encode(call.Name)), "null"))
 	head := fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":`, p.calls)
 	p.calls++
-	p.pieces(call.Arguments, func(s string) string { return c.delta(p, head+encode(s)+`}}]}`, "null") })
+	p.pieces(call.Arguments, func(s string) { p.event(c.delta(p, head+encode(s)+`}}]}`, "null")) })
 }
+
+func (chat) ping(p *wire) { p.comment() }
 
 func (chat) failure(p *wire, object string) { p.event(`{"error":` + object + `}`) }
 

@@ -185,7 +185,7 @@ func (c *itemChecker) output(it item, thought bool) error {
 
 // readResponses returns a request as scripts know it: its items as messages.
 func readResponses(h http.Header, body []byte) Request {
-	req := Request{Header: h, Body: body, responses: true}
+	req := Request{Header: h, Body: body}
 	b, err := parseResponses(body)
 	if req.Refused = err; err != nil {
 		return req

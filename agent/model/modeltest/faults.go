@@ -62,15 +62,19 @@ type Fault struct {
 }
 
 // faults are those that do not depend on the protocol (C13, C07, DESIGN "Bad input").
-// other is the protocol that a 404 names.
+// other is the protocol that a 404 names; empty: none.
 func faults(path, other string) []Fault {
+	hint := `check api_base_url and model in [models.work]`
+	if other != "" {
+		hint = `try the other protocol: api = "` + other + `" in [models.work]`
+	}
 	html := "<html><title>Sign in</title>" + Secret + strings.Repeat("-", 300) + "</html>"
 	return []Fault{
 		{"401", Answer{Status{Code: 401, Body: `{"error":{"message":"Incorrect API key: ` + Secret + `"}}`}}, model.StatusError, false, "", []string{
 			"/v1" + path + ": status 401 Unauthorized: ", "Incorrect API key: [key]", "; check the key from env TEST_KEY",
 		}},
 		{"404", Answer{Status{Code: 404, Body: "page not found\n"}}, model.StatusError, false, "", []string{
-			"status 404 Not Found: page not found; ", `try the other protocol: api = "` + other + `" in [models.work]`,
+			"status 404 Not Found: page not found; ", hint,
 		}},
 		{"429", Answer{Status{Code: 429, Header: map[string]string{"Retry-After": "7"}, Body: "slow\x1b[2Jdown"}}, model.StatusError, true, "", []string{"status 429 Too Many Requests: slow\ufffd[2Jdown"}},
 		{"500 empty", Answer{Status{Code: 500}}, model.StatusError, true, "", []string{"status 500 Internal Server Error"}},
@@ -90,7 +94,7 @@ func faults(path, other string) []Fault {
 // TestFaults plays every fault of a server to an adapter, and more that its protocol
 // has: what the error says, whether it may be tried again, that the text before it was
 // handed out and that the key is in no error, even if the server sends it back. path is
-// the adapter's, other the protocol that it names for a 404. connect returns a model of
+// the adapter's, other the protocol that it names for a 404, if any. connect returns a model of
 // the profile "work" with the key [Secret] from "env TEST_KEY".
 func TestFaults(t *testing.T, path, other string, connect func(t *testing.T, url string) model.Model, more ...Fault) {
 	for _, f := range append(faults(path, other), more...) {

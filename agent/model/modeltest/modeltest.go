@@ -43,7 +43,6 @@ type Request struct {
 	Refused error
 
 	stream, usage bool
-	responses     bool // the protocol is Responses
 }
 
 // Answer is a list of parts, played in order. Unless a fault ends it, a finish reason,
@@ -183,15 +182,15 @@ const maxBody = 64 << 20
 
 // protocol is how requests are read and answers are written.
 type protocol struct {
-	read func(http.Header, []byte) Request
-	play func(http.ResponseWriter, *http.Request, Request, Answer)
+	read   func(http.Header, []byte) Request
+	format func() format // for one answer
 }
 
 // protocols are what the server speaks, by the last part of the path.
 var protocols = map[string]protocol{
-	"/completions": {readChat, play},
-	"/responses":   {readResponses, play},
-	"/messages":    {readMessages, playMessages},
+	"/completions": {readChat, func() format { return chat{} }},
+	"/responses":   {readResponses, func() format { return &responses{} }},
+	"/messages":    {readMessages, func() format { return &messages{} }},
 }
 
 // ServeHTTP answers POST …/chat/completions, …/responses and …/messages.
@@ -214,7 +213,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, req.Refused.Error())
 		return
 	}
-	speaks.play(w, r, req, s.script(req))
+	p := &wire{ctx: r.Context(), w: w, req: req, format: speaks.format()}
+	p.answer(s.script(req))
 }
 
 func refuse(w http.ResponseWriter, code int, why string) {

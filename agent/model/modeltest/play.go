@@ -29,16 +29,18 @@ type format interface {
 	text(p *wire, s string)
 	reasoning(p *wire, r Reasoning)
 	call(p *wire, c Call)
+	ping(p *wire)
 	failure(p *wire, object string)
 	end(p *wire)
 	document(p *wire, a Answer) any // all in one body
 }
 
-// play sends an answer.
-func play(w http.ResponseWriter, r *http.Request, req Request, a Answer) {
-	p := &wire{ctx: r.Context(), w: w, req: req, format: chat{}}
-	if req.responses {
-		p.format = &responses{}
+// answer sends an answer. Some formats begin with the usage, so it is known from the start.
+func (p *wire) answer(a Answer) {
+	for _, part := range a {
+		if u, ok := part.(Usage); ok {
+			p.usage = &u
+		}
 	}
 	if len(a) > 0 {
 		switch first := a[0].(type) {
@@ -46,7 +48,7 @@ func play(w http.ResponseWriter, r *http.Request, req Request, a Answer) {
 			p.status(first)
 			return
 		case HTML:
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			p.send(string(first))
 			return
 		case Plain:
@@ -54,12 +56,12 @@ func play(w http.ResponseWriter, r *http.Request, req Request, a Answer) {
 			return
 		}
 	}
-	if !req.stream {
+	if !p.req.stream {
 		p.document(a)
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
+	p.w.Header().Set("Content-Type", "text/event-stream")
+	p.w.WriteHeader(http.StatusOK)
 	for _, part := range a {
 		if !p.over && p.ctx.Err() == nil {
 			p.play(part)
@@ -87,8 +89,6 @@ func (p *wire) play(part Part) {
 		p.format.reasoning(p, part)
 	case Call:
 		p.format.call(p, part)
-	case Usage:
-		p.usage = &part
 	case Finish:
 		p.finish = string(part)
 	case Pause:
@@ -99,7 +99,7 @@ func (p *wire) play(part Part) {
 		p.event(string(part))
 	case KeepAlive:
 		for range part.N {
-			p.send(": keep-alive\n\n")
+			p.format.ping(p)
 			p.pause(part.Every)
 		}
 	case Dribble:
@@ -130,11 +130,11 @@ func (p *wire) fault(part Part) {
 	}
 }
 
-// pieces sends a text in events of the size that Chunks says.
-func (p *wire) pieces(s string, event func(string) string) {
+// pieces has a text sent in events of the size that Chunks says.
+func (p *wire) pieces(s string, event func(string)) {
 	for first := true; s != "" || first; first = false {
 		n := p.cut(s)
-		p.event(event(s[:n]))
+		event(s[:n])
 		if s = s[n:]; s != "" && p.chunks.Every > 0 {
 			p.pause(p.chunks.Every)
 		}
@@ -168,12 +168,12 @@ func encode(v any) string {
 
 func (p *wire) event(data string) { p.send("data: " + data + "\n\n") }
 
+func (p *wire) comment() { p.send(": keep-alive\n\n") }
+
 // document sends the parts as one JSON body.
 func (p *wire) document(a Answer) {
 	for _, part := range a {
 		switch part := part.(type) {
-		case Usage:
-			p.usage = &part
 		case Finish:
 			p.finish = string(part)
 		case Call:

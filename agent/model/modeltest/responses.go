@@ -75,8 +75,8 @@ func (r *responses) text(p *wire, s string) {
 		p.event(r.event("content_part.added", r.at(members{"content_index": 0, "part": textPart("")})))
 	}
 	r.message += s
-	p.pieces(s, func(s string) string {
-		return r.event("output_text.delta", r.at(members{"content_index": 0, "delta": s, "logprobs": []any{}}))
+	p.pieces(s, func(s string) {
+		p.event(r.event("output_text.delta", r.at(members{"content_index": 0, "delta": s, "logprobs": []any{}})))
 	})
 }
 
@@ -103,7 +103,7 @@ func (r *responses) reasoning(p *wire, part Reasoning) {
 		whole["type"] = part.Field
 	}
 	p.event(r.event(piece+".added", r.at(members{index: 0, "part": members{"type": whole["type"], "text": ""}})))
-	p.pieces(part.Text, func(s string) string { return r.event(kind+".delta", r.at(members{index: 0, "delta": s})) })
+	p.pieces(part.Text, func(s string) { p.event(r.event(kind+".delta", r.at(members{index: 0, "delta": s}))) })
 	p.event(r.event(kind+".done", r.at(members{index: 0, "text": part.Text})))
 	p.event(r.event(piece+".done", r.at(members{index: 0, "part": whole})))
 	r.done(p, reasoningItem(r.id(), part))
@@ -114,10 +114,12 @@ func (r *responses) call(p *wire, c Call) {
 	begun := callItem(r.id(), Call{ID: c.ID, Name: c.Name})
 	begun["status"] = "in_progress"
 	r.added(p, begun)
-	p.pieces(c.Arguments, func(s string) string { return r.event("function_call_arguments.delta", r.at(members{"delta": s})) })
+	p.pieces(c.Arguments, func(s string) { p.event(r.event("function_call_arguments.delta", r.at(members{"delta": s}))) })
 	p.event(r.event("function_call_arguments.done", r.at(members{"arguments": c.Arguments})))
 	r.done(p, callItem(r.id(), c))
 }
+
+func (*responses) ping(p *wire) { p.comment() }
 
 func (r *responses) failure(p *wire, object string) {
 	p.event(`{"type":"response.failed","response":{"status":"failed","error":` + object + `}}`)

@@ -1,6 +1,6 @@
-// Package wire is what the adapters of OpenAI's two protocols have in common: the
-// configuration, the way of one request and its answer, and the parts of their JSON
-// that are alike.
+// Package wire is what the adapters have in common: the configuration, the way of one
+// request and its answer, and, for OpenAI's two protocols, the parts of their JSON that
+// are alike.
 //
 //	c, err := wire.New(config, "responses")
 //	return wire.Stream(func(emit wire.Emit) error {
@@ -112,9 +112,8 @@ type Answer interface {
 	Done(marked bool) error
 }
 
-// Open sends a request with the SDK, which gets doer as its HTTP client. It returns
-// when the answer begins, with the function that waits for the next event; io.EOF ends
-// them.
+// Open sends a request over the call. It returns when the answer begins, with the
+// function that waits for the next event; io.EOF ends them.
 type Open func(call *endpoint.Call) (recv func() ([]byte, error), err error)
 
 // Ask is one request and its answer. Errors are [model.Error], the cause of the
