@@ -179,7 +179,7 @@ func TestGolden(t *testing.T) {
 		ToolRequested{CallID: "c1", Name: "run_shell", Arguments: `{"command": "make test"}`, Action: act},
 		ApprovalAsked{ID: "a1", CallID: "c1", Action: act, Verdict: action.Verdict{Decision: action.Ask, Reason: "make is not known", Rule: "default"}},
 		ApprovalAnswered{ID: "a1", CallID: "c1", Decision: Once, By: "user"},
-		ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%3", Dir: "/work/.buddyx/sessions/s/out/c1"},
+		ToolStarted{CallID: "c1", Name: "run_shell", Pane: "%3", Dir: "/home/ann/shop/.buddyx/sessions/s/out/c1"},
 		ToolOutput{CallID: "c1", Stream: "stdout", Text: "FAIL\n", BytesTotal: 5},
 		ToolResult{CallID: "c1", Name: "run_shell", Result: "FAIL", IsError: true, ExitCode: &code, DurationMS: 1200, Tail: "FAIL\n", FullOutput: &FullOutput{Path: "/out", Bytes: 5}},
 		TurnFinished{TurnID: "t1", Number: 1, StopReason: "tool_calls", Usage: &model.Usage{Prompt: 10, Completion: 2, Cached: 8}},
