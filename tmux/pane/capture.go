@@ -49,7 +49,6 @@ func (c *capture) seal() {
 			c.fault = err
 		}
 	}
-	c.tail = nil
 }
 
 // close is for when nothing can be written any more.

@@ -132,19 +132,20 @@ func (c *Command) take(l *leg, p []byte) {
 }
 
 // Follow returns a mailbox that gets the command's output from now on; the last 64 KiB of
-// each stream so far are in it already. It is closed at the command's end.
+// each stream so far are in it already, also when the command was so quick that it has
+// ended by now. The mailbox is closed at the command's end.
 func (c *Command) Follow() *Mailbox {
 	b := NewMailbox()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.boxed {
-		b.Close()
-		return b
-	}
 	for _, l := range c.legs {
 		if l.rec.total > 0 {
 			b.Put(l.stream, lastOf(l.rec.tail, TailMax), l.rec.total)
 		}
+	}
+	if c.boxed {
+		b.Close()
+		return b
 	}
 	c.boxes = append(c.boxes, b)
 	return b

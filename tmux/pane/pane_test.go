@@ -291,6 +291,33 @@ func TestSize(t *testing.T) {
 
 // TestPosixShell is the matrix where there is no bash: exports, umask, directory and exit
 // codes are kept.
+// Who follows a command that was quicker than that gets its output all the same.
+func TestFollowAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	dir := tmuxtest.Dir(t)
+	state, cmdDir := filepath.Join(dir, "state"), filepath.Join(dir, "c")
+	if err := errors.Join(os.Mkdir(state, 0o700), os.Mkdir(cmdDir, 0o700), os.WriteFile(filepath.Join(cmdDir, "cmd"), []byte("echo quick"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewShell(state, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Greet(dir, tmuxtest.Env(dir))
+	run, err := s.Start(cmdDir, Capture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Exit()
+	box := run.Follow()
+	if c, ok := box.Take(); !ok || c.Stream != Stdout || string(c.Bytes) != "quick\n" || c.Total != 6 {
+		t.Errorf("took %+v, %v, want the whole output", c, ok)
+	}
+	if c, ok := box.Take(); ok {
+		t.Errorf("took %+v after the end", c)
+	}
+}
+
 func TestPosixShell(t *testing.T) {
 	t.Parallel()
 	exe, err := exec.LookPath("dash")
