@@ -55,7 +55,7 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 
 	p.start()
 	p.rt.Send(event.Submit{Text: prompt})
-	l := &line{program: p, out: stdout, err: stderr, json: f.json, style: newPlainText(stdout, stderr), seen: ctx.Done()}
+	l := &line{program: p, out: stdout, err: stderr, json: f.json, style: newPlainText(stdout, stderr)}
 	outcome := l.follow(events, interrupts)
 	p.close(stderr)
 	if err := l.broken; err != nil && outcome == event.Completed {
@@ -78,7 +78,6 @@ type line struct {
 	err     io.Writer
 	json    bool
 	style   plainText
-	seen    <-chan struct{}
 	broken  error  // of out
 	task    int    // that works on it
 	text    string // of the last answer

@@ -64,7 +64,6 @@ type Stream string
 const (
 	Stdout Stream = "stdout"
 	Stderr Stream = "stderr"
-	Info   Stream = "info" // said by the tool itself
 )
 
 // Chunk is a piece of live output. Text may hold any bytes, escape sequences too, and
