@@ -68,8 +68,8 @@ func (r *Runtime) ask(ctx context.Context, t *task, turn int) (a answer, err err
 func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint string) (answer, error) {
 	p := &partial{runtime: r, ctx: ctx, model: r.answering(), task: t, turn: turn, saved: r.opts.Now()}
 	r.mu.Lock()
-	req := model.Request{Messages: r.hist.Messages(), Tools: r.opts.Tools.Definitions()}
-	tokens := r.hist.Tokens()
+	req := model.Request{Messages: t.talk.hist.Messages(), Tools: r.opts.Tools.Definitions()}
+	tokens := t.talk.hist.Tokens()
 	r.mu.Unlock()
 	if hint != "" {
 		req.Messages = append(req.Messages, model.Message{Role: model.User, Content: hint})
@@ -93,7 +93,7 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint 
 	if err := p.read(req); err != nil {
 		t.response += p.text.String()
 		if p.text.Len() > 0 {
-			r.store(t.id, turn, model.Message{Role: model.Assistant, Content: p.text.String()}, p.reasoning.String(), true)
+			r.store(t, turn, model.Message{Role: model.Assistant, Content: p.text.String()}, p.reasoning.String(), true)
 		}
 		return answer{}, err
 	}
@@ -120,12 +120,12 @@ func (p *partial) keep() (answer, error) {
 	} else {
 		said.ToolCalls = p.batch.identify(said.ToolCalls)
 	}
-	if !r.store(p.task.id, p.turn, said, p.reasoning.String(), err != nil) && err == nil {
+	if !r.store(p.task, p.turn, said, p.reasoning.String(), err != nil) && err == nil {
 		err = ErrEmptyResponse
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a.message, a.calls = said, r.hist.Open()
+	a.message, a.calls = said, p.task.talk.hist.Open()
 	p.task.response += said.Content
 	return a, err
 }
@@ -153,7 +153,7 @@ func (r *Runtime) uniqueID(t *task, id string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ids.call++
-	if id == "" || r.hist.Called(id) || t.ids[id] {
+	if id == "" || t.talk.hist.Called(id) || t.ids[id] {
 		id = fmt.Sprintf("call_%d_%s", r.ids.call, newID())
 	}
 	t.ids[id] = true
@@ -162,13 +162,13 @@ func (r *Runtime) uniqueID(t *task, id string) string {
 
 // store puts an answer into the history and the stream. It reports whether there was
 // anything to store.
-func (r *Runtime) store(task, turn int, m model.Message, reasoning string, part bool) bool {
+func (r *Runtime) store(t *task, turn int, m model.Message, reasoning string, part bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.hist.Assistant(m) {
+	if !t.talk.hist.Assistant(m) {
 		return false
 	}
-	r.emit(task, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})
+	r.emit(t.id, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})
 	return true
 }
 

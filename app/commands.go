@@ -27,6 +27,7 @@ var slashCommands = []command{
 	{"help", "", "keys and commands", func(u *ui, _ string) error { u.help = true; return nil }},
 	{"status", "", "model, tools and counters of this session", report(event.ReportStatus)},
 	{"ps", "", "what runs and what waits", report(event.ReportTasks)},
+	{"bg", "PROMPT", "work on a prompt beside, on a fork of the conversation", background},
 	{"kill", "[TASK]", "cancel a task, or the only one", kill},
 	{"approve", "ask|all|none|DURATION", "how to decide what needs a yes", approve},
 	{"context", "", "how full the model's context is", report(event.ReportContext)},
@@ -85,6 +86,14 @@ func report(what event.ReportKind) func(*ui, string) error {
 		u.deps.send(event.Report{What: what})
 		return nil
 	}
+}
+
+func background(u *ui, args string) error {
+	if args == "" {
+		return fmt.Errorf("say what to do: /bg PROMPT")
+	}
+	u.deps.send(event.Submit{Text: args, Background: true})
+	return nil
 }
 
 func kill(u *ui, args string) error {

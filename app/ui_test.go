@@ -233,6 +233,8 @@ func TestCommands(t *testing.T) { // I05, G11
 	}{
 		{"/status", event.Report{What: event.ReportStatus}, ""},
 		{"/PS", event.Report{What: event.ReportTasks}, ""},
+		{"/bg look around", event.Submit{Text: "look around", Background: true}, ""},
+		{"/bg", nil, "say what to do: /bg PROMPT"},
 		{"/kill", event.Cancel{}, ""},
 		{"/kill #3", event.Cancel{Task: 3}, ""},
 		{"/kill all", nil, `/kill: "all" is not the number of a task`},

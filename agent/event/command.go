@@ -30,8 +30,12 @@ const (
 )
 
 type (
-	// Submit is a prompt. While a task runs it queues.
-	Submit struct{ Text string }
+	// Submit is a prompt. While a task runs it queues, or with Background it starts a
+	// task of its own on a fork of the conversation.
+	Submit struct {
+		Text       string
+		Background bool
+	}
 	// Unqueue takes a queued prompt back.
 	Unqueue struct{ ID int }
 	// Continue goes on with an exchange that was interrupted by a crash.

@@ -31,6 +31,7 @@ type Error struct {
 	Body       string        // how the answer began, see Excerpt
 	RetryAfter time.Duration // what the server asked for; 0 = nothing
 	Hint       string        // what the person can do
+	TooLong    bool          // the request has more tokens than the model takes
 	Err        error         // the cause; may be nil
 }
 
