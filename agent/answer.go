@@ -51,7 +51,7 @@ type answer struct {
 
 // ask sends the history until there is an answer that can be used, a few times at most.
 func (r *Runtime) ask(ctx context.Context, t *task, turn int) (a answer, err error) {
-	hint := ""
+	hint := r.goOn(t)
 	for attempt := 1; ; attempt++ {
 		if !errors.Is(err, ErrCutOff) {
 			t.response = ""
@@ -61,6 +61,19 @@ func (r *Runtime) ask(ctx context.Context, t *task, turn int) (a answer, err err
 			return a, err
 		}
 	}
+}
+
+// brokeOff tells a model that its answer is not whole.
+const brokeOff = "Your last answer was interrupted. Go on exactly where it stopped and repeat nothing."
+
+// goOn is the hint for a model whose last answer broke off, "" when none did.
+func (r *Runtime) goOn(t *task) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.talk.hist.Last() != model.Assistant {
+		return ""
+	}
+	return brokeOff
 }
 
 // request sends the history once and stores what comes back. When the stream ends early
@@ -208,7 +221,7 @@ func (g *growing) unsaved() (text string, at int) {
 // read takes the whole stream of an answer.
 func (p *partial) read(req model.Request) error {
 	ctx := p.ctx
-	for d, err := range p.model.Stream(ctx, req) {
+	for d, err := range p.runtime.deltas(ctx, p.model, req) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

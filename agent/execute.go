@@ -148,7 +148,7 @@ func (r *Runtime) run(ctx context.Context, t *task, j *job) tools.Result {
 		defer cancel()
 		ctx = limited
 	}
-	res := guarded(call.Name, func() tools.Result { return j.tool.Run(ctx, call) })
+	res := r.runTool(ctx, j.tool, call)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
 		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, r.opts.ToolTimeout))

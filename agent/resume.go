@@ -19,6 +19,7 @@ const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
 type leftover struct {
 	exchange bool                         // a task had not ended, or can be continued
 	waits    bool                         // for Continue
+	answered bool                         // the last answer was whole and called nothing
 	partial  event.ModelMessage           // text of an answer that broke off
 	started  map[string]event.ToolStarted // calls without a result that had started
 	queued   map[int]event.PromptSubmitted
@@ -34,10 +35,12 @@ func (l leftovers) of(c *conversation) *leftover {
 	return l[c]
 }
 
-// replay feeds stored events to the conversations and the counters.
-func (r *Runtime) replay(events []event.Envelope) leftovers {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// open reports whether an exchange of c broke off before its answer was whole.
+func (l leftovers) open(c *conversation) bool { return l[c] != nil && !l[c].answered }
+
+// replay feeds stored events to the conversations and the counters, before anybody else
+// can.
+func (r *Runtime) replay(events []event.Envelope) {
 	left := leftovers{}
 	for _, env := range events {
 		r.ids.turn = max(r.ids.turn, env.Turn)
@@ -63,7 +66,7 @@ func (r *Runtime) replay(events []event.Envelope) leftovers {
 			delete(left, c)
 		}
 	}
-	return left
+	r.left = left
 }
 
 // replayInto feeds one event of a conversation to it. The caller holds r.mu.
@@ -76,6 +79,7 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 			return
 		}
 		delete(left.queued, p.ID)
+		left.answered = false
 		c.hist.User(p.Text)
 	case event.PromptWithdrawn:
 		delete(left.queued, p.ID)
@@ -118,7 +122,7 @@ func (c *conversation) replayModel(e event.Event, left *leftover) {
 		left.partial.Reasoning += p.Reasoning
 	case event.ModelMessage:
 		left.partial = event.ModelMessage{}
-		c.hist.Assistant(p.Message)
+		left.answered = c.hist.Assistant(p.Message) && !p.Partial && len(p.Message.ToolCalls) == 0
 	case event.ToolResult:
 		delete(left.started, p.CallID)
 		c.hist.Result(p.CallID, p.Name, p.Result)
@@ -136,9 +140,11 @@ var errLost = errors.New("buddy ended while this ran in the background; ask agai
 // resume settles interrupted exchanges, each as a task: results of what had started are
 // found again, what waited for an approval asks again. The model is not called unless
 // a person has a say: by answering an approval, by a prompt that waits, or by Continue.
-func (r *Runtime) resume(left leftovers) {
+func (r *Runtime) resume() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	left := r.left
+	r.left = nil
 	for _, c := range slices.SortedFunc(maps.Keys(left), func(a, b *conversation) int { return a.branch - b.branch }) {
 		kind, l := event.MainTask, left[c]
 		if c.branch != 0 {
@@ -152,9 +158,11 @@ func (r *Runtime) resume(left leftovers) {
 			}
 			r.mu.Lock()
 			goOn := asked || len(c.queue) > 0
-			c.pending = !goOn && c.branch == 0
+			c.pending = !goOn && c.branch == 0 && !l.answered
 			r.mu.Unlock()
 			switch {
+			case l.answered && !goOn:
+				return event.Completed, nil
 			case goOn:
 				r.takeQueued(t)
 				return r.exchange(ctx, t)

@@ -59,6 +59,7 @@ type Options struct {
 	Policy   policy.Policy    // what needs an approval
 	Redact   *redact.Redactor // what is taken out of tools' output
 	Journal  Journal          // nil: nothing is stored
+	Durable  Durable          // nil: the journal records what was done
 	Hooks    []Hook           // told of each turn, in this order
 	Panes    Panes            // nil: there are none
 	OutDir   string           // where tools keep whole outputs, one folder a call
@@ -87,6 +88,7 @@ type Runtime struct {
 	main     *conversation
 	branches map[int]*conversation // that forked off and still work, by branch
 	usage    event.MetricsUsage
+	left     leftovers // of an earlier process, until they are taken up
 }
 
 // counters number what a session makes.
@@ -118,6 +120,7 @@ func New(opts Options) *Runtime {
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.gauge(r.main.hist)
+	r.replay(opts.Replay)
 	r.asks = newApprovals(r.stream, opts.Policy, opts.Mode, opts.Now)
 	return r
 }
@@ -137,20 +140,18 @@ func (r *Runtime) Start() {
 		Version: r.opts.Version, Cwd: r.opts.Cwd, Target: r.opts.Target,
 		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window,
 	}
-	var left leftovers
 	if len(r.opts.Replay) == 0 {
 		r.emit(0, 0, created)
 	} else {
-		left = r.replay(r.opts.Replay)
 		r.emit(0, 0, event.SessionResumed{
 			Version: created.Version, Cwd: created.Cwd, Target: created.Target,
-			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Interrupted: left[r.main] != nil,
+			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Interrupted: r.left.open(r.main),
 		})
 	}
 	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
 	r.emitUsage(nil, 0)
 	if r.stream.readOnly() == nil {
-		r.resume(left)
+		r.resume()
 	}
 	r.done.Add(1)
 	go r.serve()

@@ -78,7 +78,7 @@ func (r *Runtime) writeSummary(ctx context.Context, t *task, earlier string, old
 // askSummary sends one request and returns the summary in its answer.
 func (r *Runtime) askSummary(ctx context.Context, t *task, prompt string) (string, error) {
 	var said *model.Message
-	for d, err := range r.answering().Stream(ctx, model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}}) {
+	for d, err := range r.deltas(ctx, r.answering(), model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}}) {
 		if err != nil {
 			return "", err
 		}
