@@ -39,6 +39,8 @@ func (r *Runtime) handle(c event.Command) {
 		r.switchModel(c.Profile)
 	case event.Compact:
 		r.compactNow()
+	case event.Pin:
+		r.pin(c)
 	case event.Report:
 		r.report(c.What)
 	case event.WatchPanes:
@@ -87,6 +89,22 @@ func (r *Runtime) submit(s event.Submit) {
 
 // maxBranches is how many tasks may work beside the main one.
 const maxBranches = 8
+
+// pin keeps an exchange as it is (B18).
+func (r *Runtime) pin(p event.Pin) {
+	if err := r.stream.readOnly(); err != nil {
+		r.reject("nothing was pinned, because it can't be recorded: %v", err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := r.main.hist.PinExchange(p.Back, !p.Off)
+	if n == 0 {
+		r.reject("there is no exchange %d (1 is the newest that the model is still sent)", p.Back)
+		return
+	}
+	r.emit(0, 0, event.ContextPinned{Back: p.Back, Off: p.Off, Messages: n})
+}
 
 func (r *Runtime) unqueue(id int) {
 	r.mu.Lock()

@@ -292,6 +292,8 @@ func (c *conversation) replayContext(e event.Event) {
 	switch p := e.(type) {
 	case event.ContextCompacted:
 		_ = c.hist.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept})
+	case event.ContextPinned:
+		c.hist.PinExchange(p.Back, !p.Off)
 	case event.MicroCompacted:
 		c.hist.ApplyMicro(p.CallIDs)
 	}

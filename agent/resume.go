@@ -95,7 +95,7 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		left.waits = p.CanContinue
 	case event.MetricsUsage:
 		r.usage = p
-	case event.ContextCompacted, event.MicroCompacted:
+	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
 		c.replayContext(p)
 	case event.ToolStarted:
 		left.started[p.CallID] = p

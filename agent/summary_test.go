@@ -238,6 +238,30 @@ func openApproval(s *session) string {
 	return a.ID
 }
 
+func TestPin(t *testing.T) { // B18, and by a person
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, summarising(100_000), append(answers(4), untold("<summary>s</summary>"))...)
+		for i := range 4 {
+			s.do(prompt(i, 160))
+		}
+		s.do(event.Pin{Back: 9})
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "no exchange 9") {
+			t.Errorf("error %+v", e)
+		}
+		s.do(event.Pin{Back: 4}, event.Pin{Back: 3}, event.Pin{Back: 3, Off: true}, event.Compact{})
+		want := s.main.hist.Messages()
+		if len(want) != 6 || !strings.HasPrefix(want[2].Content, "prompt 0") || !strings.HasPrefix(want[4].Content, "prompt 3") {
+			t.Errorf("history %.300q", fmt.Sprint(want))
+		}
+		s.stop()
+		again := start(t, func(o *Options) { summarising(100_000)(o); o.Replay = s.mem.events })
+		if got := again.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+			t.Errorf("the replay has %.300q", fmt.Sprint(got))
+		}
+		again.stop()
+	})
+}
+
 func TestCompactWhileATaskRuns(t *testing.T) { // SPEC, decision 8
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), append(answers(3),

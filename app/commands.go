@@ -32,6 +32,8 @@ var slashCommands = []command{
 	{"approve", "ask|all|none|DURATION", "how to decide what needs a yes", approve},
 	{"context", "", "how full the model's context is", report(event.ReportContext)},
 	{"compact", "", "replace old exchanges by a summary, for the model", compact},
+	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", pin(false)},
+	{"unpin", "[N]", "no longer keep it", pin(true)},
 	{"model", "[PROFILE]", "talk to another model, or list them", switchModel},
 	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
@@ -201,6 +203,21 @@ func theme(u *ui, args string) error {
 	}
 	u.setTheme(t)
 	return nil
+}
+
+// pin takes how far back the exchange is; 1 is the last.
+func pin(off bool) func(*ui, string) error {
+	return func(u *ui, args string) error {
+		back := 1
+		if args != "" {
+			var err error
+			if back, err = strconv.Atoi(args); err != nil || back < 1 {
+				return fmt.Errorf("%q is not how far back the exchange is (1 is the last)", args)
+			}
+		}
+		u.deps.send(event.Pin{Back: back, Off: off})
+		return nil
+	}
 }
 
 func compact(u *ui, _ string) error {

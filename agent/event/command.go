@@ -57,6 +57,12 @@ type (
 	SwitchModel struct{ Profile string }
 	// Compact replaces old exchanges by a summary, however full the context is.
 	Compact struct{}
+	// Pin keeps an exchange out of every compaction, or with Off no longer. Back counts
+	// from the newest one, which is 1.
+	Pin struct {
+		Back int
+		Off  bool
+	}
 	// Report asks for a Notice about the session: its state or its tasks.
 	Report struct{ What ReportKind }
 	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
@@ -71,5 +77,6 @@ func (Cancel) command()      {}
 func (SetMode) command()     {}
 func (SwitchModel) command() {}
 func (Compact) command()     {}
+func (Pin) command()         {}
 func (Report) command()      {}
 func (WatchPanes) command()  {}

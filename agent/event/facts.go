@@ -42,6 +42,7 @@ var All = []Event{
 	ContextUsage{},
 	ContextCompacted{},
 	MicroCompacted{},
+	ContextPinned{},
 	ResultSpilled{},
 	MetricsUsage{},
 	ModeChanged{},
@@ -376,6 +377,14 @@ type ContextCompacted struct {
 // MicroCompacted says that the model no longer reads the results of these calls.
 type MicroCompacted struct {
 	CallIDs []string `json:"call_ids"`
+}
+
+// ContextPinned says that an exchange, counted back from the newest at that moment, which
+// is 1, stays as it is in every compaction, or no longer.
+type ContextPinned struct {
+	Back     int  `json:"back"`
+	Off      bool `json:"off,omitempty"`
+	Messages int  `json:"messages"` // that it has
 }
 
 // ResultSpilled says that the whole result of a call is in a file, because it is too

@@ -204,6 +204,12 @@ func (MicroCompacted) Type() string { return "context.micro_compacted" }
 // Durable is true.
 func (MicroCompacted) Durable() bool { return true }
 
+// Type is "context.pinned".
+func (ContextPinned) Type() string { return "context.pinned" }
+
+// Durable is true.
+func (ContextPinned) Durable() bool { return true }
+
 // Type is "result.spilled".
 func (ResultSpilled) Type() string { return "result.spilled" }
 

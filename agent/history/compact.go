@@ -246,6 +246,24 @@ func (h *History) Unpin(i int) bool {
 	return ok
 }
 
+// PinExchange pins or unpins all messages of an exchange, counted back from the newest,
+// which is 1. It returns how many there are, 0 when there is no such exchange.
+func (h *History) PinExchange(back int, on bool) int {
+	all := h.units()
+	if back < 1 || back > len(all) {
+		return 0
+	}
+	u := all[len(all)-back]
+	for i := u.from; i < u.to; i++ {
+		if on {
+			h.Pin(h.start() + i)
+		} else {
+			h.Unpin(h.start() + i)
+		}
+	}
+	return u.to - u.from
+}
+
 // kept reports whether the message at a place of the body is pinned.
 func (h *History) kept(place int) bool {
 	at, _ := h.anchor(h.start() + place)

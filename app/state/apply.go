@@ -33,7 +33,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 	case event.PromptSubmitted, event.PromptWithdrawn:
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.MicroCompacted:
+		event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.ModelSwitched:
 		return s.applyInfo(env)
@@ -400,6 +400,12 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 			became = "left"
 		}
 		s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", count(p.Removed, "message"), became, p.Before, p.After))
+	case event.ContextPinned:
+		verb := "pinned: it stays as it is when the context is compacted"
+		if p.Off {
+			verb = "no longer pinned"
+		}
+		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 	case event.MicroCompacted:
 		s.add(env, NoticeBlock, count(len(p.CallIDs), "old result")+" compacted")
 	case event.MaxTurnsReached:
