@@ -319,14 +319,11 @@ func TestGoldenOrder(t *testing.T) { // EVENTS, G07
 			t.Fatalf("approvals asked: %d, %+v", n, asked)
 		}
 		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
-		got := slices.Compact(s.types("prompt.submitted"))
-		want := strings.Fields(`prompt.submitted task.started context.usage turn.started model.request_started model.text_delta
+		s.wantOrder("prompt.submitted", `
+			prompt.submitted task.started context.usage turn.started model.request_started model.text_delta
 			model.message model.response_finished metrics.usage tool.requested approval.asked approval.answered tool.started
 			tool.output tool.result turn.finished context.usage turn.started model.request_started model.text_delta
 			model.message model.response_finished metrics.usage turn.finished task.finished`)
-		if !slices.Equal(got, want) {
-			t.Errorf("events:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
 		done, _ := find[event.TaskFinished](s)
 		if done.Outcome != event.Completed {
 			t.Errorf("outcome %s, want completed", done.Outcome)

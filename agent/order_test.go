@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/event"
+)
+
+// wantOrder compares the kinds of events since one of a kind, repeated ones once.
+func (s *session) wantOrder(from, want string) {
+	s.t.Helper()
+	got := slices.Compact(s.types(from))
+	if w := strings.Fields(want); !slices.Equal(got, w) {
+		s.t.Errorf("events\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(w, "\n"))
+	}
+}
+
+func TestOrderOfACancelInABatch(t *testing.T) { // A17: every call is answered, in order
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, nil, says("", `c1 do {"kind":"file_read","do":"hang"}`, `c2 do {"kind":"shell","do":"echo"}`))
+		s.do(event.Submit{Text: "go"})
+		s.do(event.Cancel{})
+		s.wantOrder("model.message", `
+			model.message model.response_finished metrics.usage
+			tool.requested tool.started
+			task.cancelling tool.result
+			tool.requested tool.result
+			turn.finished interrupted task.finished`)
+		s.stop()
+	})
+}
+
+func TestOrderOfACompaction(t *testing.T) { // B23
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, summarising(1000), append(answers(4), untold("<summary>s</summary>"), untold("five"))...)
+		for i := range 4 {
+			s.do(prompt(i, 160))
+		}
+		s.mu.Lock()
+		s.seen = nil
+		s.mu.Unlock()
+		s.do(prompt(4, 200))
+		s.wantOrder("prompt.submitted", `
+			prompt.submitted task.started
+			task.progress context.compacted
+			context.usage turn.started model.request_started model.text_delta model.message model.response_finished
+			turn.finished task.finished`)
+		s.stop()
+	})
+}
