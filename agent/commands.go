@@ -33,6 +33,8 @@ func (r *Runtime) handle(c event.Command) {
 		r.asks.answer(c)
 	case event.Cancel:
 		r.cancelTask(c.Task)
+	case event.SetTimeout:
+		r.setTimeout(c)
 	case event.SetMode:
 		r.asks.setMode(c.Mode, c.Duration)
 	case event.SwitchModel:

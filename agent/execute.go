@@ -148,6 +148,9 @@ func (r *Runtime) run(ctx context.Context, t *task, j *job) tools.Result {
 		defer cancel()
 		ctx = limited
 	}
+	if call.Planned.Kind == action.Shell {
+		defer r.remind(t, call.Name)()
+	}
 	res := r.runTool(ctx, j.tool, call)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):

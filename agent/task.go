@@ -30,14 +30,18 @@ type task struct {
 	title  string
 	began  time.Time
 	cancel context.CancelCauseFunc
+	limit  *time.Timer // ends it at its deadline; nil: there is none. r.mu guards it
+	progress
+}
 
-	// Only the loop uses these, but for failed, which r.mu guards.
+// progress is how far a task is. Only the loop uses it, but for what r.mu guards.
+type progress struct {
 	turns     int
 	response  string              // the text of the last answer
 	usage     model.Usage         // of all its requests
 	paused    bool                // between two steps; r.mu guards it
 	ids       map[string]bool     // of calls
-	failed    map[string]failed   // calls that failed, by name and arguments
+	failed    map[string]failed   // calls that failed, by name and arguments; r.mu guards it
 	compacted *CompactionOccurred // that the step did
 	spent     int                 // bytes of results in this turn; r.mu guards it
 	overflows int                 // requests that the provider found too long
@@ -95,7 +99,7 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 	}
 	t := &task{
 		id: r.ids.task, kind: kind, talk: c, title: cut(title, 80), began: r.opts.Now(),
-		ids: make(map[string]bool), failed: make(map[string]failed),
+		progress: progress{ids: make(map[string]bool), failed: make(map[string]failed)},
 	}
 	t.cancel = func(cause error) {
 		stop()
@@ -143,6 +147,9 @@ func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, e
 	res := Result{Response: t.response, Messages: slices.Clone(c.hist.Messages()), Usage: t.usage, Turns: t.turns, Outcome: outcome}
 	r.emit(t.id, 0, finished)
 	r.stream.bind(t.id, 0)
+	if t.limit != nil {
+		t.limit.Stop()
+	}
 	c.task = nil
 	if c.branch != 0 {
 		delete(r.branches, c.branch)

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/layout"
 	"buddy/themes"
+	"buddy/tools"
 	"buddy/views"
 )
 
@@ -29,6 +29,7 @@ var slashCommands = []command{
 	{"ps", "", "what runs and what waits", report(event.ReportTasks)},
 	{"bg", "PROMPT", "work on a prompt beside, on a fork of the conversation", background},
 	{"kill", "[TASK]", "cancel a task, or the only one", kill},
+	{"timeout", "DURATION [TASK]", "cancel a task, or the only one, when it takes longer", setTimeout},
 	{"approve", "ask|all|none|DURATION", "how to decide what needs a yes", approve},
 	{"context", "", "how full the model's context is", report(event.ReportContext)},
 	{"compact", "", "replace old exchanges by a summary, for the model", compact},
@@ -102,12 +103,36 @@ func kill(u *ui, args string) error {
 	id := 0
 	if args != "" {
 		var err error
-		if id, err = strconv.Atoi(strings.TrimPrefix(args, "#")); err != nil || id <= 0 {
-			return fmt.Errorf("%q is not the number of a task (/ps lists them)", args)
+		if id, err = taskNumber(args); err != nil {
+			return err
 		}
 	}
 	u.deps.send(event.Cancel{Task: id})
 	return nil
+}
+
+func setTimeout(u *ui, args string) error {
+	length, task, _ := strings.Cut(args, " ")
+	d, err := tools.ParseDuration(length)
+	if err != nil {
+		return err
+	}
+	set := event.SetTimeout{Duration: d}
+	if task = strings.TrimSpace(task); task != "" {
+		if set.Task, err = taskNumber(task); err != nil {
+			return err
+		}
+	}
+	u.deps.send(set)
+	return nil
+}
+
+func taskNumber(s string) (int, error) {
+	id, err := strconv.Atoi(strings.TrimPrefix(s, "#"))
+	if err != nil || id <= 0 {
+		return 0, fmt.Errorf("%q is not the number of a task (/ps lists them)", s)
+	}
+	return id, nil
 }
 
 func approve(u *ui, args string) error {
@@ -119,8 +144,8 @@ func approve(u *ui, args string) error {
 		set.Mode, rest = action.ModeAll, args
 	}
 	if rest != "" {
-		d, err := time.ParseDuration(rest)
-		if err != nil || d <= 0 {
+		d, err := tools.ParseDuration(rest)
+		if err != nil {
 			return fmt.Errorf("%q is not known (have: ask, all, none, or a duration such as 10m)", args)
 		}
 		set.Duration = d

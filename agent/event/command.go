@@ -48,6 +48,12 @@ type (
 	}
 	// Cancel stops a task; 0 means the main one.
 	Cancel struct{ Task int }
+	// SetTimeout gives a task a time from now on in which it has to end; else it is
+	// cancelled. 0 as the task means the only one that runs.
+	SetTimeout struct {
+		Task     int
+		Duration time.Duration
+	}
 	// SetMode sets how approvals are decided; with a Duration only for that long.
 	SetMode struct {
 		Mode     action.Mode
@@ -74,6 +80,7 @@ func (Unqueue) command()     {}
 func (Continue) command()    {}
 func (Approve) command()     {}
 func (Cancel) command()      {}
+func (SetTimeout) command()  {}
 func (SetMode) command()     {}
 func (SwitchModel) command() {}
 func (Compact) command()     {}

@@ -15,6 +15,7 @@ var All = []Event{
 	BranchStarted{},
 	TaskQueued{},
 	TaskStarted{},
+	TaskDeadline{},
 	TaskCancelling{},
 	TaskProgress{},
 	TaskFinished{},
@@ -137,6 +138,12 @@ type TaskStarted struct {
 	Kind     TaskKind `json:"kind"`
 	Title    string   `json:"title"`
 	Deadline int64    `json:"deadline,omitempty"` // Unix milliseconds
+}
+
+// TaskDeadline says until when a task has to end.
+type TaskDeadline struct {
+	ID       int   `json:"id"`
+	Deadline int64 `json:"deadline"` // Unix milliseconds
 }
 
 // TaskCancelling says that a task was told to stop.

@@ -48,6 +48,12 @@ func (TaskStarted) Type() string { return "task.started" }
 // Durable is true.
 func (TaskStarted) Durable() bool { return true }
 
+// Type is "task.deadline".
+func (TaskDeadline) Type() string { return "task.deadline" }
+
+// Durable is true.
+func (TaskDeadline) Durable() bool { return true }
+
 // Type is "task.cancelling".
 func (TaskCancelling) Type() string { return "task.cancelling" }
 

@@ -26,7 +26,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyModel(env)
 	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolStarted, event.ToolOutput, event.ToolResult:
 		return s.applyTool(env)
-	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskCancelling, event.TaskFinished:
+	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished:
 		return s.applyTask(env)
 	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen:
 		return s.applyPane(env)
@@ -300,6 +300,8 @@ func (s *State) applyTask(env event.Envelope) Changed {
 		s.Info.Interrupted = false
 		t := s.task(p.ID)
 		t.Kind, t.Title, t.Deadline, t.Started, t.State = p.Kind, p.Title, p.Deadline, env.Time, TaskRunning
+	case event.TaskDeadline:
+		s.task(p.ID).Deadline = p.Deadline
 	case event.TaskProgress:
 		s.task(p.ID).Doing = p.Text
 	case event.TaskCancelling:

@@ -10,7 +10,7 @@ import (
 // show at once, its answer when it has ended, where the main conversation is by then.
 func (s *State) applyBranch(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
-	case event.TaskStarted, event.TaskProgress, event.TaskCancelling:
+	case event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling:
 		return s.applyTask(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:
 		return s.applyTool(env)
