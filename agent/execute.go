@@ -190,6 +190,7 @@ func (r *Runtime) finish(task, turn int, j *job, res tools.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.hist.Result(c.ID, c.Name, res.Content)
+	r.usage.result(task, c.Name, res.Content)
 	r.emit(task, turn, e)
 }
 

@@ -48,7 +48,7 @@ func (r *Runtime) replay(events []event.Envelope) leftover {
 		case event.Interrupted:
 			left.waits = p.CanContinue
 		case event.MetricsUsage:
-			r.usage = p
+			r.usage.MetricsUsage = p
 		case event.ContextCompacted, event.MicroCompacted:
 			r.replayContext(p)
 		default:
@@ -72,7 +72,7 @@ func (r *Runtime) requeue(queued map[int]event.PromptSubmitted) {
 
 func (r *Runtime) replayModel(e event.Event, left *leftover) {
 	switch p := e.(type) {
-	case event.TurnStarted, event.ModelRetry:
+	case event.TurnStarted, event.ModelRetry, event.ModelFallback:
 		left.partial = event.ModelMessage{}
 	case event.Checkpoint:
 		left.partial.Message.Content += p.Text

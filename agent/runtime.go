@@ -55,6 +55,7 @@ type Options struct {
 	Tools    *tools.Registry  // the runtime's mutex guards it from New on
 	System   string           // the system prompt; blank adds no message
 	MaxTurns int              // turns of one exchange; 0 = no limit
+	MaxCost  model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	Mode     action.Mode      // how approvals are decided; "" = ask
 	Policy   policy.Policy    // what needs an approval
 	Redact   *redact.Redactor // what is taken out of tools' output
@@ -88,7 +89,7 @@ type Runtime struct {
 	main    *task
 	queue   []event.PromptSubmitted
 	pending bool // an interrupted exchange can be continued
-	usage   event.MetricsUsage
+	usage   ledger
 }
 
 // counters number what a session makes.

@@ -167,7 +167,7 @@ func connect(profile config.Profile) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return retry.New(stall.New(m, stall.Limit)), nil
+	return retry.New(stall.New(m, stall.Limit, model.RecoverRetry)), nil
 }
 
 // contextWindow returns how many tokens the model of a profile takes in: what the profile says,

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"fmt"
+
 	"buddy/agent/action"
 	"buddy/agent/model"
 )
@@ -26,6 +28,8 @@ var All = []Event{
 	ModelMessage{},
 	ResponseFinished{},
 	ModelRetry{},
+	ModelStalled{},
+	ModelFallback{},
 	ModelSwitched{},
 	ToolRequested{},
 	ApprovalAsked{},
@@ -41,6 +45,8 @@ var All = []Event{
 	ContextCompacted{},
 	MicroCompacted{},
 	MetricsUsage{},
+	BudgetWarning{},
+	BudgetExceeded{},
 	ModeChanged{},
 	Notice{},
 	Warning{},
@@ -105,6 +111,7 @@ const (
 	Completed    Outcome = "completed"
 	Cancelled    Outcome = "cancelled"
 	MaxTurns     Outcome = "max_turns"
+	MaxCost      Outcome = "max_cost"
 	ContextLimit Outcome = "context_limit"
 	Failed       Outcome = "failed"
 )
@@ -148,6 +155,7 @@ type TurnFinished struct {
 	Number     int          `json:"number"`
 	StopReason string       `json:"stop_reason,omitempty"`
 	Usage      *model.Usage `json:"usage,omitempty"`
+	Cost       model.Money  `json:"cost,omitempty"` // of all its requests; 0 = not known
 }
 
 // RequestStarted says what is sent to the model.
@@ -195,13 +203,24 @@ type ModelMessage struct {
 	Partial   bool          `json:"partial,omitempty"`
 }
 
-// ResponseFinished closes one request.
+// CacheResult says whether the provider knew the beginning of a prompt already.
+type CacheResult string
+
+// The results (C10).
+const (
+	CacheHit  CacheResult = "hit"
+	CacheMiss CacheResult = "miss"
+)
+
+// ResponseFinished closes one request. Cache is empty when the provider said nothing of
+// its tokens.
 type ResponseFinished struct {
-	FinishReason string `json:"finish_reason"`
-	Calls        int    `json:"calls"`
-	Tokens       int    `json:"tokens,omitempty"`
-	CachedTokens int    `json:"cached_tokens,omitempty"`
-	PhaseMS      int64  `json:"phase_ms"`
+	FinishReason string      `json:"finish_reason"`
+	Calls        int         `json:"calls"`
+	Tokens       int         `json:"tokens,omitempty"`
+	Cache        CacheResult `json:"cache,omitempty"`
+	CachedTokens int         `json:"cached_tokens,omitempty"`
+	PhaseMS      int64       `json:"phase_ms"`
 }
 
 // ModelRetry says that a request failed and is sent again after WaitMS.
@@ -209,6 +228,21 @@ type ModelRetry struct {
 	Attempt int    `json:"attempt"`
 	WaitMS  int64  `json:"wait_ms"`
 	Why     string `json:"why"`
+}
+
+// ModelStalled says that an answer was given up, because nothing of it came for TimeoutMS.
+// What follows tells whether another is asked for.
+type ModelStalled struct {
+	TimeoutMS int64 `json:"timeout_ms"`
+}
+
+// ModelFallback says that the profile To answers this request in place of From. What From
+// had said of its answer is void.
+type ModelFallback struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Model string `json:"model"` // of To
+	Why   string `json:"why"`
 }
 
 // ModelSwitched says which model answers from now on.
@@ -343,13 +377,67 @@ type MicroCompacted struct {
 	CallIDs []string `json:"call_ids"`
 }
 
-// MetricsUsage counts tokens of the last request and of the session.
+// MetricsUsage counts tokens of the last request and of the session. A cost that is not
+// known is 0; SessionUnpriced counts the requests that SessionCost leaves out for that.
 type MetricsUsage struct {
-	Prompt            int `json:"prompt"`
-	Completion        int `json:"completion"`
-	Cached            int `json:"cached,omitempty"`
-	SessionPrompt     int `json:"session_prompt"`
-	SessionCompletion int `json:"session_completion"`
+	Prompt            int         `json:"prompt"`
+	Completion        int         `json:"completion"`
+	Cached            int         `json:"cached,omitempty"`
+	CacheWrite        int         `json:"cache_write,omitempty"`
+	Cost              model.Money `json:"cost,omitempty"`
+	SessionPrompt     int         `json:"session_prompt"`
+	SessionCompletion int         `json:"session_completion"`
+	SessionCached     int         `json:"session_cached,omitempty"`
+	SessionCost       model.Money `json:"session_cost,omitempty"`
+	SessionUnpriced   int         `json:"session_unpriced,omitempty"`
+	PerTool           []ToolUse   `json:"per_tool,omitempty"`
+}
+
+// ToolUse is about how many tokens the results of a tool had in a task (D26).
+type ToolUse struct {
+	Name   string `json:"name"` // as the model called it
+	Tokens int    `json:"tokens"`
+}
+
+// BudgetKind says what a budget limits.
+type BudgetKind string
+
+// The kinds. Costs are in micro-dollars.
+const (
+	TurnBudget BudgetKind = "turns"
+	CostBudget BudgetKind = "cost"
+)
+
+// BudgetWarning says that a task has used four fifths of what it may use (B29).
+type BudgetWarning struct {
+	Kind     BudgetKind `json:"kind"`
+	Used     int64      `json:"used"`
+	Limit    int64      `json:"limit"`
+	TopTools []ToolUse  `json:"top_tools,omitempty"` // at most 3, the largest first
+}
+
+// Text is the warning for people: "$0.41 of $0.50 · largest results: grep 800 tokens".
+func (w BudgetWarning) Text() string {
+	text := fmt.Sprintf("%d of %d turns", w.Used, w.Limit)
+	if w.Kind == CostBudget {
+		text = model.Money(w.Used).String() + " of " + model.Money(w.Limit).String()
+	}
+	for i, t := range w.TopTools {
+		sep := ", "
+		if i == 0 {
+			sep = " · largest results: "
+		}
+		text += fmt.Sprintf("%s%s %d tokens", sep, t.Name, t.Tokens)
+	}
+	return text
+}
+
+// BudgetExceeded says that a task ends, because it has used what it may use.
+type BudgetExceeded struct {
+	Kind     BudgetKind `json:"kind"`
+	Used     int64      `json:"used"`
+	Limit    int64      `json:"limit"`
+	TopTools []ToolUse  `json:"top_tools,omitempty"`
 }
 
 // ModeChanged says how approvals are decided from now on.
