@@ -48,7 +48,9 @@ func named(name string, window int) model.Info {
 	return model.Info{Profile: name, Model: name + "-1", Window: window}
 }
 
-func status(code int) error { return &model.Error{Kind: model.StatusError, Status: code, What: "status"} }
+func status(code int) error {
+	return &model.Error{Kind: model.StatusError, Status: code, What: "status"}
+}
 
 // told is what a reader saw: texts and notices in order.
 func told(t *testing.T, m model.Model, req model.Request) (string, error) {
