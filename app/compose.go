@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"buddy/agent/model/anthropic"
 	"buddy/agent/model/completions"
 	"buddy/agent/model/demo"
+	"buddy/agent/model/fallback"
 	"buddy/agent/model/limits"
 	"buddy/agent/model/responses"
 	"buddy/agent/model/retry"
@@ -62,7 +64,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.note(notice)
-	m, secret, err := p.chooseModel(f)
+	m, secrets, err := p.chooseModel(f)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +90,8 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	}
 	p.rt = agent.New(agent.Options{
 		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
-		MaxTurns: p.config.Agent.MaxIterations, Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
-		Redact:  redact.New(secret),
+		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost), Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
+		Redact:  redact.New(secrets...),
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
 	})
 	return p, nil
@@ -109,12 +111,12 @@ func names(r *tools.Registry) []string {
 	return all
 }
 
-// chooseModel returns the model that the configuration means, and its secret. Without
-// one it is the demo; line mode, where nobody would see that it is, refuses.
-func (p *program) chooseModel(f *flags) (m model.Model, secret string, err error) {
+// chooseModel returns the model that the configuration means, and the secrets of it and its
+// fallback. Without one it is the demo; line mode, where nobody would see that it is, refuses.
+func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err error) {
 	c, _, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL})
 	if err != nil {
-		return nil, "", exit{code: exitUsage, text: err.Error()}
+		return nil, nil, exit{code: exitUsage, text: err.Error()}
 	}
 	p.config = c
 	p.notices = append(p.notices, notices...)
@@ -128,22 +130,44 @@ func (p *program) chooseModel(f *flags) (m model.Model, secret string, err error
 	}
 	if c.Active == nil {
 		if c.Problem != "" && f.exec {
-			return nil, "", exit{code: exitFailed, text: c.Problem}
+			return nil, nil, exit{code: exitFailed, text: c.Problem}
 		}
-		return demo.New(demoPace), "", nil
+		return demo.New(demoPace), nil, nil
 	}
 	key, _, err := c.Active.Key()
 	if err != nil {
 		p.problem = err.Error()
 	}
-	if m, err = connect(*c.Active); err != nil {
-		return nil, "", exit{code: exitUsage, text: err.Error()}
+	secrets = []string{key}
+	if other, ok := c.Profile(c.Agent.FallbackModel); ok {
+		if key, _, err = other.Key(); err != nil {
+			p.note("the fallback_model can't be used: " + err.Error())
+		}
+		secrets = append(secrets, key)
 	}
-	return m, key, nil
+	if m, err = p.dependable(*c.Active); err != nil {
+		return nil, nil, exit{code: exitUsage, text: err.Error()}
+	}
+	return m, secrets, nil
+}
+
+// dependable returns the model of a profile with the fallback behind it, if there is one.
+func (p *program) dependable(profile config.Profile) (model.Model, error) {
+	recovery := model.Recovery(p.config.Agent.OnStall)
+	m, err := connect(profile, recovery)
+	other, ok := p.config.Profile(p.config.Agent.FallbackModel)
+	if err != nil || !ok || other.Name == profile.Name {
+		return m, err
+	}
+	second, err := connect(other, recovery)
+	if err != nil {
+		return nil, fmt.Errorf("agent.fallback_model: %w", err)
+	}
+	return fallback.New(m, second), nil
 }
 
 // connect returns the model of a profile. It does no I/O but reading the key.
-func connect(profile config.Profile) (model.Model, error) {
+func connect(profile config.Profile, recovery model.Recovery) (model.Model, error) {
 	key, source, err := profile.Key()
 	if err != nil {
 		source = err.Error() // said when the endpoint refuses
@@ -157,7 +181,7 @@ func connect(profile config.Profile) (model.Model, error) {
 	case config.Anthropic:
 		m, err = anthropic.New(anthropic.Config{
 			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: c.Window, MaxTokens: profile.MaxTokens,
+			Model: profile.Model, Window: c.Window, MaxTokens: answerLimit(profile),
 		})
 	case config.Responses:
 		m, err = responses.New(c)
@@ -167,7 +191,45 @@ func connect(profile config.Profile) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return retry.New(stall.New(m, stall.Limit, model.RecoverRetry)), nil
+	return retry.New(stall.New(priced{m, priceOf(profile)}, stall.Limit, recovery)), nil
+}
+
+// priced is a model that knows its price.
+type priced struct {
+	model.Model
+	price model.Price
+}
+
+// Info describes the model.
+func (m priced) Info() model.Info {
+	i := m.Model.Info()
+	i.Price = m.price
+	return i
+}
+
+// priceOf returns what the tokens of a profile cost: what the profile says, else what is
+// documented of its model and endpoint.
+func priceOf(profile config.Profile) model.Price {
+	p := profile.Prices
+	if p == (config.Prices{}) {
+		return limits.Price(profile.BaseURL, profile.Model)
+	}
+	return model.Price{
+		Input: model.Money(p.Input), Cached: model.Money(cmp.Or(p.Cached, p.Input)),
+		CacheWrite: model.Money(cmp.Or(p.CacheWrite, p.Input)), Output: model.Money(p.Output),
+	}
+}
+
+// answerLimit returns how many tokens an answer may have: what the profile says, else what
+// is documented, in the room that the runtime leaves for answers, but no less than usual; 0
+// leaves it to the adapter.
+func answerLimit(profile config.Profile) int {
+	if profile.MaxTokens > 0 {
+		return profile.MaxTokens
+	}
+	tokens, _ := limits.Output(profile.Model)
+	const usual = 8192
+	return min(tokens, max(usual, contextWindow(profile)/20))
 }
 
 // contextWindow returns how many tokens the model of a profile takes in: what the profile says,
@@ -189,7 +251,7 @@ func (p *program) modelOf(name string) (model.Model, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown model %q (have: %s)", name, strings.Join(p.profiles(), ", "))
 	}
-	return connect(profile)
+	return p.dependable(profile)
 }
 
 // profiles names the models that there are.
