@@ -107,7 +107,7 @@ func used(in, cached, out int, cost model.Money, unpriced int) string {
 	case cost == 0:
 		money = "–"
 	case unpriced > 0:
-		money += fmt.Sprintf(" and %d requests of unknown price", unpriced)
+		money += fmt.Sprintf(" (requests without a known price: %d)", unpriced)
 	}
 	return fmt.Sprintf("%d tokens in, %d of them cached, %d out, %s", in, cached, out, money)
 }

@@ -213,7 +213,7 @@ func (l *line) remark(e event.Event) {
 	case event.BudgetWarning:
 		l.say("this prompt has used %s", p.Text())
 	case event.BudgetExceeded:
-		l.say("stopped: this prompt has used %s", event.BudgetWarning(p).Text())
+		l.say("this prompt has used %s", event.BudgetWarning(p).Text())
 	case event.Notice:
 		l.say("%s", p.Text)
 	case event.Warning:
