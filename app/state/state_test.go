@@ -199,9 +199,12 @@ func TestFallbackIsTold(t *testing.T) {
 	var s State
 	for i, e := range []event.Event{
 		event.TaskStarted{ID: 1, Kind: event.MainTask},
-		event.ReasoningDelta{Text: "a thought"}, event.TextDelta{Text: "half an"},
-		event.ToolRequested{CallID: "c1", Name: "look"}, event.ToolStarted{CallID: "c1", Name: "look"},
-		event.TextDelta{Text: " answer"}, event.ModelStalled{TimeoutMS: 30_000},
+		event.ReasoningDelta{Text: "a thought"},
+		event.TextDelta{Text: "half an"},
+		event.ToolRequested{CallID: "c1", Name: "look"},
+		event.ToolStarted{CallID: "c1", Name: "look"},
+		event.TextDelta{Text: " answer"},
+		event.ModelStalled{TimeoutMS: 30_000},
 		event.ToolResult{CallID: "c1", Name: "look", Result: "discarded", IsError: true},
 		event.ModelFallback{From: "main", To: "spare", Model: "m-2", Why: "the answer stalled"},
 		event.TextDelta{Text: "a whole answer"},

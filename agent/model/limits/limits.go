@@ -61,20 +61,33 @@ func parse(text []byte) ([]rule, error) {
 		return nil, fmt.Errorf("catalogue of models: %w", err)
 	}
 	for i, r := range file.Rule {
-		switch {
-		case r.Kind != exact && r.Kind != prefix && r.Kind != contains:
-			return nil, fmt.Errorf("catalogue of models: rule %d: unknown kind %q (have: %s, %s, %s)", i+1, r.Kind, exact, prefix, contains)
-		case r.Name == "" || r.Name != strings.ToLower(strings.TrimSpace(r.Name)):
-			return nil, fmt.Errorf("catalogue of models: rule %d: name %q is blank or not in lower case", i+1, r.Name)
-		case r.Window <= 0 || r.Source == "" || r.Date.Year == 0:
-			return nil, fmt.Errorf("catalogue of models: rule %d: %q lacks its window, source or date", i+1, r.Name)
-		case r.Output < 0 || r.Output > r.Window:
-			return nil, fmt.Errorf("catalogue of models: rule %d: %q gives out %d tokens and has a window of %d", i+1, r.Name, r.Output, r.Window)
-		case r.Price != nil && (r.Price.Host == "" || r.Price.Input <= 0 || r.Price.Output <= 0 || r.Price.Cached < 0 || r.Price.CacheWrite < 0):
-			return nil, fmt.Errorf("catalogue of models: rule %d: the price of %q lacks its host, input or output", i+1, r.Name)
+		if err := r.check(); err != nil {
+			return nil, fmt.Errorf("catalogue of models: rule %d: %w", i+1, err)
 		}
 	}
 	return file.Rule, nil
+}
+
+// check says what is wrong with a rule.
+func (r rule) check() error {
+	switch {
+	case r.Kind != exact && r.Kind != prefix && r.Kind != contains:
+		return fmt.Errorf("unknown kind %q (have: %s, %s, %s)", r.Kind, exact, prefix, contains)
+	case r.Name == "" || r.Name != strings.ToLower(strings.TrimSpace(r.Name)):
+		return fmt.Errorf("name %q is blank or not in lower case", r.Name)
+	case r.Window <= 0 || r.Source == "" || r.Date.Year == 0:
+		return fmt.Errorf("%q lacks its window, source or date", r.Name)
+	case r.Output < 0 || r.Output > r.Window:
+		return fmt.Errorf("%q gives out %d tokens and has a window of %d", r.Name, r.Output, r.Window)
+	case !r.Price.whole():
+		return fmt.Errorf("the price of %q lacks its host, input or output", r.Name)
+	}
+	return nil
+}
+
+// whole tells whether nothing is missing in a price; none is whole.
+func (p *price) whole() bool {
+	return p == nil || p.Host != "" && p.Input > 0 && p.Output > 0 && p.Cached >= 0 && p.CacheWrite >= 0
 }
 
 // catalogue is read when it is first asked.
