@@ -709,7 +709,7 @@ func TestResume(t *testing.T) { // DECISIONS 2, 8
 	}{
 		{"ended in order", []step{says("hello")}, []event.Command{event.Submit{Text: "next"}}, false, 1, "user:go assistant:hello user:next"},
 		{"in an answer", []step{slow}, nil, false, 0, ""},
-		{"in an answer, then Enter", []step{slow}, []event.Command{event.Continue{}}, false, 1, "user:go assistant:one two "},
+		{"in an answer, then Enter", []step{slow}, []event.Command{event.Continue{}}, false, 1, "user:go assistant:one two  user:" + brokeOff},
 		{
 			"in a tool that can be found again",
 			[]step{says("", `c1 do {"kind":"file_read","do":"hang"}`)},

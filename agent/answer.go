@@ -51,7 +51,7 @@ type answer struct {
 
 // ask sends the history until there is an answer that can be used, a few times at most.
 func (r *Runtime) ask(ctx context.Context, t *task, turn int) (a answer, err error) {
-	hint := ""
+	hint := r.goOn(t)
 	for attempt := 1; ; attempt++ {
 		if !errors.Is(err, ErrCutOff) {
 			t.response = ""
@@ -63,13 +63,26 @@ func (r *Runtime) ask(ctx context.Context, t *task, turn int) (a answer, err err
 	}
 }
 
+// brokeOff tells a model that its answer is not whole.
+const brokeOff = "Your last answer was interrupted. Go on exactly where it stopped and repeat nothing."
+
+// goOn is the hint for a model whose last answer broke off, "" when none did.
+func (r *Runtime) goOn(t *task) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.talk.hist.Last() != model.Assistant {
+		return ""
+	}
+	return brokeOff
+}
+
 // request sends the history once and stores what comes back. When the stream ends early
 // the text so far is kept, and no call of it (A16).
 func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint string) (answer, error) {
 	p := &partial{runtime: r, ctx: ctx, model: r.answering(), task: t, turn: turn, saved: r.opts.Now()}
 	p.answers = p.model.Info()
 	r.mu.Lock()
-	req := model.Request{Messages: r.hist.Messages(), Tools: r.opts.Tools.Definitions(), Tokens: r.hist.Tokens()}
+	req := model.Request{Messages: t.talk.hist.Messages(), Tools: r.opts.Tools.Definitions(), Tokens: t.talk.hist.Tokens()}
 	r.mu.Unlock()
 	if hint != "" {
 		req.Messages = append(req.Messages, model.Message{Role: model.User, Content: hint})
@@ -92,12 +105,13 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint 
 	if err := p.read(req); err != nil {
 		t.response += p.text.String()
 		if p.text.Len() > 0 {
-			r.store(t.id, turn, model.Message{Role: model.Assistant, Content: p.text.String()}, p.reasoning.String(), true)
+			r.store(t, turn, model.Message{Role: model.Assistant, Content: p.text.String()}, p.reasoning.String(), true)
 		}
 		return answer{}, err
 	}
 	a, err := p.keep()
 	r.emit(t.id, turn, finished(a, r.opts.Now().Sub(began)))
+	r.calibrate(t, p.answers, a.usage)
 	r.count(t, turn, p.answers, a.usage)
 	if good = err == nil; good {
 		r.tell(ctx, t, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
@@ -127,12 +141,12 @@ func (p *partial) keep() (answer, error) {
 	} else {
 		said.ToolCalls = p.batch.identify(said.ToolCalls)
 	}
-	if !r.store(p.task.id, p.turn, said, p.reasoning.String(), err != nil) && err == nil {
+	if !r.store(p.task, p.turn, said, p.reasoning.String(), err != nil) && err == nil {
 		err = ErrEmptyResponse
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a.message, a.calls = said, r.hist.Open()
+	a.message, a.calls = said, p.task.talk.hist.Open()
 	p.task.response += said.Content
 	return a, err
 }
@@ -160,7 +174,7 @@ func (r *Runtime) uniqueID(t *task, id string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ids.call++
-	if id == "" || r.hist.Called(id) || t.ids[id] {
+	if id == "" || t.talk.hist.Called(id) || t.ids[id] {
 		id = fmt.Sprintf("call_%d_%s", r.ids.call, newID())
 	}
 	t.ids[id] = true
@@ -169,13 +183,13 @@ func (r *Runtime) uniqueID(t *task, id string) string {
 
 // store puts an answer into the history and the stream. It reports whether there was
 // anything to store.
-func (r *Runtime) store(task, turn int, m model.Message, reasoning string, part bool) bool {
+func (r *Runtime) store(t *task, turn int, m model.Message, reasoning string, part bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.hist.Assistant(m) {
+	if !t.talk.hist.Assistant(m) {
 		return false
 	}
-	r.emit(task, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})
+	r.emit(t.id, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})
 	return true
 }
 
@@ -216,7 +230,7 @@ func (g *growing) unsaved() (text string, at int) {
 // read takes the whole stream of an answer.
 func (p *partial) read(req model.Request) error {
 	ctx := p.ctx
-	for d, err := range p.model.Stream(ctx, req) {
+	for d, err := range p.runtime.deltas(ctx, p.model, req) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -186,7 +186,7 @@ func (b *batch) alone(j *job) {
 		got := r.run(b.whole, b.task, j)
 		res = &got
 	}
-	r.finish(b.task.id, b.turn, j, *res)
+	r.finish(b.task, b.turn, j, *res)
 }
 
 // launch runs a call beside others as soon as there is a slot.
@@ -211,7 +211,7 @@ func (b *batch) launch(j *job) {
 			b.runtime.emit(b.task.id, b.turn, discarded(j.call.ID, j.call.Name))
 			return
 		}
-		b.runtime.finish(b.task.id, b.turn, j, *res)
+		b.runtime.finish(b.task, b.turn, j, *res)
 	})
 }
 

@@ -188,8 +188,8 @@ func TestFailedAttemptsLeaveNothing(t *testing.T) { // C01, C04, DECISIONS 7
 				// A process that goes on from the journal has the same history.
 				s.stop()
 				again := start(t, func(o *Options) { o.Replay = s.mem.events }, says("ok"))
-				if !slices.EqualFunc(again.hist.Messages(), s.hist.Messages(), func(a, b model.Message) bool { return a.Content == b.Content }) {
-					t.Errorf("replayed %+v\nlive     %+v", again.hist.Messages(), s.hist.Messages())
+				if !slices.EqualFunc(again.main.hist.Messages(), s.main.hist.Messages(), func(a, b model.Message) bool { return a.Content == b.Content }) {
+					t.Errorf("replayed %+v\nlive     %+v", again.main.hist.Messages(), s.main.hist.Messages())
 				}
 				again.stop()
 			})
@@ -205,7 +205,7 @@ func TestCrashWhileCallsRunEarly(t *testing.T) { // DECISIONS 8: the answer was 
 			t.Errorf("%d calls that had started were closed for those who watch, want 4", n)
 		}
 		s.do(event.Continue{})
-		expect(t, texts(s.model.requests[0].Messages), "user:go", "assistant:let me see ")
+		expect(t, texts(s.model.requests[0].Messages), "user:go", "assistant:let me see ", "user:"+brokeOff)
 		s.stop()
 	})
 }
@@ -303,7 +303,7 @@ func TestNudges(t *testing.T) { // A26, A33: never stored
 					t.Errorf("the last attempt is %d, want %d", r.Attempt, len(tt.steps))
 				}
 				var got []string
-				for _, m := range s.hist.Messages() {
+				for _, m := range s.main.hist.Messages() {
 					got = append(got, string(m.Role)+":"+m.Content)
 				}
 				if strings.Join(got, " ") != tt.history {

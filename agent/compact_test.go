@@ -27,7 +27,10 @@ func (w windowed) Info() model.Info {
 }
 
 func withWindow(tokens int) func(*Options) {
-	return func(o *Options) { o.Model, o.System = windowed{o.Model.(*script), tokens}, "be brief" }
+	return func(o *Options) {
+		o.Model, o.System = windowed{o.Model.(*script), tokens}, "be brief"
+		o.Context.Strategy = Digest
+	}
 }
 
 // untold answers as says does, without a usage, so that nothing is calibrated.
@@ -169,14 +172,14 @@ func TestReplayRepeatsCompactions(t *testing.T) { // DECISIONS 11
 		if _, n := find[event.ContextCompacted](s); n == 0 {
 			t.Error("nothing was compacted")
 		}
-		want := s.hist.Messages()
+		want := s.main.hist.Messages()
 		if !slices.ContainsFunc(want, func(m model.Message) bool { return m.Content == history.Cleared }) {
 			t.Error("no cleared result is left to be compared")
 		}
 		s.stop()
 
 		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events }, answers(1)...)
-		if got := again.hist.Messages(); !reflect.DeepEqual(got, want) {
+		if got := again.main.hist.Messages(); !reflect.DeepEqual(got, want) {
 			t.Errorf("the replay has %d messages, want %d", len(got), len(want))
 		}
 		again.do(event.Submit{Text: "go on"})

@@ -90,7 +90,7 @@ func (r *Runtime) RunStream(ctx context.Context, m model.Message) <-chan event.E
 	return out
 }
 
-// Step is what one turn came to: a ToolsExecuted, after which there is more to do, or
+// Step is what one turn came to: a ToolsExecuted or a CompactionOccurred, after which there is more to do, or
 // the last one, a FinalResponse, a MaxTurnsReached or a Failure.
 type Step interface{ step() }
 
@@ -101,6 +101,8 @@ type (
 		Calls   []model.ToolCall
 		Results []model.Message
 	}
+	// CompactionOccurred is a step that made the history shorter and asked no model.
+	CompactionOccurred struct{ OldTokens, NewTokens int }
 	// FinalResponse is the turn with the answer.
 	FinalResponse struct{ Result Result }
 	// MaxTurnsReached says that Options.MaxTurns were used up.
@@ -112,10 +114,11 @@ type (
 	}
 )
 
-func (ToolsExecuted) step()   {}
-func (FinalResponse) step()   {}
-func (MaxTurnsReached) step() {}
-func (Failure) step()         {}
+func (ToolsExecuted) step()      {}
+func (CompactionOccurred) step() {}
+func (FinalResponse) step()      {}
+func (MaxTurnsReached) step()    {}
+func (Failure) step()            {}
 
 // RunStep is Run turn by turn (A13). The message is in the history when RunStep returns;
 // ranging over the steps does the work, once. Between two steps the caller may look at
@@ -142,8 +145,8 @@ func (r *Runtime) RunStep(ctx context.Context, m model.Message) iter.Seq[Step] {
 func (r *Runtime) prepare(m model.Message) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.main != nil {
-		return fmt.Errorf("%w: task %d", ErrBusy, r.main.id)
+	if t := r.main.task; t != nil {
+		return fmt.Errorf("%w: task %d", ErrBusy, t.id)
 	}
 	return r.inject(m)
 }
@@ -159,8 +162,7 @@ func (r *Runtime) steps(ctx context.Context, t *task, yield func(Step) bool) {
 	for {
 		outcome, err := r.guard(ctx, t, r.step)
 		if outcome == "" {
-			executed := r.pause(t)
-			if !yield(executed) {
+			if !yield(r.pause(t)) {
 				return
 			}
 			r.unpause(t)
@@ -181,11 +183,15 @@ func (r *Runtime) steps(ctx context.Context, t *task, yield func(Step) bool) {
 }
 
 // pause lets messages in between two steps, and returns what the last one did.
-func (r *Runtime) pause(t *task) ToolsExecuted {
+func (r *Runtime) pause(t *task) Step {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.paused = true
-	msgs := r.hist.Messages()
+	if c := t.compacted; c != nil {
+		t.compacted = nil
+		return *c
+	}
+	msgs := t.talk.hist.Messages()
 	last := len(msgs) - 1
 	for last > 0 && msgs[last].Role == model.Tool {
 		last--
@@ -203,7 +209,7 @@ func (r *Runtime) unpause(t *task) {
 func (r *Runtime) Messages() []model.Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.hist.Messages())
+	return slices.Clone(r.main.hist.Messages())
 }
 
 // Inject appends a user message, without running anything (A14). While a turn runs it
@@ -221,13 +227,13 @@ func (r *Runtime) inject(m model.Message) error {
 	r.ids.prompt++
 	p := event.PromptSubmitted{ID: r.ids.prompt, Text: m.Content}
 	switch {
-	case r.main == nil:
-		r.enter(0, p)
-	case r.main.paused:
-		r.enter(r.main.id, p)
+	case r.main.task == nil:
+		r.enter(r.main, 0, p)
+	case r.main.task.paused:
+		r.enter(r.main, r.main.task.id, p)
 	default:
 		p.Queued = true
-		r.queue = append(r.queue, p)
+		r.main.queue = append(r.main.queue, p)
 		r.emit(0, 0, p)
 	}
 	return nil
@@ -263,19 +269,18 @@ func (r *Runtime) begin(ctx context.Context, m *model.Message) (context.Context,
 	switch {
 	case r.ctx.Err() != nil:
 		return nil, nil, ErrClosed
-	case r.main != nil:
-		return nil, nil, fmt.Errorf("%w: task %d", ErrBusy, r.main.id)
+	case r.main.task != nil:
+		return nil, nil, fmt.Errorf("%w: task %d", ErrBusy, r.main.task.id)
 	}
 	var prompts []event.PromptSubmitted
-	title := "run"
 	if m != nil {
 		if err := r.takes(*m); err != nil {
 			return nil, nil, err
 		}
 		r.ids.prompt++
-		title, prompts = m.Content, []event.PromptSubmitted{{ID: r.ids.prompt, Text: m.Content}}
+		prompts = []event.PromptSubmitted{{ID: r.ids.prompt, Text: m.Content}}
 	}
-	working, t := r.openTask(ctx, title, prompts)
+	working, t := r.openTask(ctx, r.main, event.MainTask, prompts)
 	return working, t, nil
 }
 

@@ -148,7 +148,7 @@ func (r *Runtime) run(ctx context.Context, t *task, j *job) tools.Result {
 		defer cancel()
 		ctx = limited
 	}
-	res := guarded(call.Name, func() tools.Result { return j.tool.Run(ctx, call) })
+	res := r.runTool(ctx, j.tool, call)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
 		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, r.opts.ToolTimeout))
@@ -173,13 +173,14 @@ func guarded(name string, run func() tools.Result) (res tools.Result) {
 }
 
 // finish stores a result in the stream and in the history.
-func (r *Runtime) finish(task, turn int, j *job, res tools.Result) {
+func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	c, took := j.call, r.opts.Now().Sub(j.began)
 	if res.Took > 0 {
 		took = res.Took
 	}
 	// The one place where what tools said enters (DECISIONS 9).
 	res.Content, res.Tail = r.opts.Redact.Text(res.Content), r.opts.Redact.Text(res.Tail)
+	r.spill(t, turn, j, &res)
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
 		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail,
@@ -189,9 +190,9 @@ func (r *Runtime) finish(task, turn int, j *job, res tools.Result) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.hist.Result(c.ID, c.Name, res.Content)
-	r.usage.result(task, c.Name, res.Content)
-	r.emit(task, turn, e)
+	t.talk.hist.Result(c.ID, c.Name, res.Content)
+	t.use.result(c.Name, res.Content)
+	r.emit(t.id, turn, e)
 }
 
 func failure(text string) tools.Result { return tools.Result{Content: text, IsError: true} }

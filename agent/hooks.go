@@ -20,8 +20,8 @@ import (
 //	}
 type Hook func(ctx context.Context, m Moment) (Reply, error)
 
-// Moment is a LoopIteration, PreLlmCall, PostLlmCall, PreToolExecution or
-// PostToolExecution (K02). A hook must not change what is in it.
+// Moment is a LoopIteration, PreLlmCall, PostLlmCall, PreToolExecution,
+// PostToolExecution or ContextCompaction (K02). A hook must not change what is in it.
 type Moment interface{ moment() }
 
 type (
@@ -44,6 +44,10 @@ type (
 	}
 )
 
+// ContextCompaction is a history that was made shorter, in tokens by estimate.
+type ContextCompaction struct{ OldTokens, NewTokens int }
+
+func (ContextCompaction) moment() {}
 func (LoopIteration) moment()     {}
 func (PreLlmCall) moment()        {}
 func (PostLlmCall) moment()       {}

@@ -26,14 +26,20 @@ func (r *Runtime) step(ctx context.Context, t *task) (event.Outcome, error) {
 	if t.turns > 0 {
 		r.takeQueued(t)
 	}
-	if !r.fit(t.id) {
+	switch r.fit(ctx, t) {
+	case full:
 		return event.ContextLimit, nil
+	case moved:
+		return "", nil
 	}
 	t.turns++
 	var done bool
 	var err error
 	if r.tell(ctx, t, LoopIteration{Turn: t.turns}).kind != terminate {
 		done, err = r.turn(ctx, t)
+	}
+	if err != nil && ctx.Err() == nil && r.overflowed(ctx, t, err) {
+		return "", nil
 	}
 	switch stop := terminated(ctx); {
 	case stop != nil:
@@ -53,17 +59,17 @@ func (r *Runtime) step(ctx context.Context, t *task) (event.Outcome, error) {
 func (r *Runtime) takeQueued(t *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range r.queue {
-		r.enter(t.id, p)
+	for _, p := range t.talk.queue {
+		r.enter(t.talk, t.id, p)
 	}
-	r.queue = nil
+	t.talk.queue = nil
 }
 
 // turn is one request and the tools that it calls. done means that there were none.
 func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
-	number := r.nextTurn()
+	number := r.nextTurn(t)
 	id := newID()
-	r.emitUsage(t.id, number)
+	r.emitUsage(t, number)
 	r.emit(t.id, number, event.TurnStarted{TurnID: id, Number: number})
 	finished := event.TurnFinished{TurnID: id, Number: number}
 	before := r.cost(t)
@@ -79,20 +85,26 @@ func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 	return done, err
 }
 
-func (r *Runtime) nextTurn() int {
+func (r *Runtime) nextTurn(t *task) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ids.turn++
+	t.spent = 0
 	return r.ids.turn
 }
 
-// emitUsage reports how full the context is.
-func (r *Runtime) emitUsage(task, turn int) {
+// emitUsage reports how full the context of a task is; nil is the main conversation.
+func (r *Runtime) emitUsage(t *task, turn int) {
 	r.mu.Lock()
-	u := event.ContextUsage{Estimated: r.hist.Tokens(), Limit: r.model.Info().Window}
+	h, id := r.main.hist, 0
+	if t != nil {
+		h, id = t.talk.hist, t.id
+	}
+	u := event.ContextUsage{Estimated: h.Tokens(), Limit: r.model.Info().Window}
 	r.mu.Unlock()
 	if u.Limit > 0 {
 		u.Percent = u.Estimated * 100 / u.Limit
+		u.Health = r.opts.Context.health(u.Estimated, u.Limit)
 	}
-	r.emit(task, turn, u)
+	r.emit(id, turn, u)
 }

@@ -53,7 +53,7 @@ func (r *Runtime) status() string {
 		fmt.Sprintf("model      %s (%s), %s, window %s", info.Model, info.API, endpoint, window),
 		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
 		fmt.Sprintf("approvals  %s", approvals),
-		fmt.Sprintf("context    about %d tokens in %d messages", r.hist.Tokens(), len(r.hist.Messages())),
+		fmt.Sprintf("context    about %d tokens in %d messages", r.main.hist.Tokens(), len(r.main.hist.Messages())),
 		"used       " + r.usage.session() + fmt.Sprintf(", in %d turns", r.ids.turn),
 		"prompt     " + r.usage.lastTask(),
 	}, "\n")
@@ -63,8 +63,8 @@ func (r *Runtime) status() string {
 func (r *Runtime) context() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	used, window := r.hist.Tokens(), r.model.Info().Window
-	text := fmt.Sprintf("about %d tokens in %d messages", used, len(r.hist.Messages()))
+	used, window := r.main.hist.Tokens(), r.model.Info().Window
+	text := fmt.Sprintf("about %d tokens in %d messages", used, len(r.main.hist.Messages()))
 	if window > 0 {
 		text += fmt.Sprintf(", %.1f %% of the window of %d", float64(used)*100/float64(window), window)
 	} else {
@@ -83,7 +83,10 @@ func (l *ledger) lastRequest() string {
 }
 
 func (l *ledger) lastTask() string {
-	t := &l.task
+	t := l.task
+	if t == nil {
+		t = &taskUse{}
+	}
 	text := used(t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.cost, t.unpriced)
 	for i, tool := range t.top() {
 		sep := ", "
@@ -117,10 +120,10 @@ func (r *Runtime) tasks() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var lines []string
-	if t := r.main; t != nil {
-		lines = append(lines, fmt.Sprintf("#%d  main  %s  running  %q", t.id, r.opts.Now().Sub(t.began).Round(time.Second), t.title))
+	for _, t := range r.busy() {
+		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q", t.id, t.kind, r.opts.Now().Sub(t.began).Round(time.Second), t.title))
 	}
-	for _, p := range r.queue {
+	for _, p := range r.main.queue {
 		lines = append(lines, fmt.Sprintf("    prompt %d  waits  %q", p.ID, cut(p.Text, 80)))
 	}
 	if len(lines) == 0 {

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 
 	"buddy/agent/event"
@@ -13,64 +15,105 @@ import (
 // asked how it went (DECISIONS 8).
 const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
 
-// leftover is what an earlier process did not finish.
+// leftover is what an earlier process did not finish of a conversation.
 type leftover struct {
 	exchange bool                         // a task had not ended, or can be continued
 	waits    bool                         // for Continue
+	answered bool                         // the last answer was whole and called nothing
 	partial  event.ModelMessage           // text of an answer that broke off
 	started  map[string]event.ToolStarted // calls without a result that had started
+	queued   map[int]event.PromptSubmitted
 }
 
-// replay feeds stored events to the history and the counters.
-func (r *Runtime) replay(events []event.Envelope) leftover {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	left := leftover{started: make(map[string]event.ToolStarted)}
-	queued := make(map[int]event.PromptSubmitted)
+// leftovers are what is open, by conversation.
+type leftovers map[*conversation]*leftover
+
+func (l leftovers) of(c *conversation) *leftover {
+	if l[c] == nil {
+		l[c] = &leftover{started: make(map[string]event.ToolStarted), queued: make(map[int]event.PromptSubmitted)}
+	}
+	return l[c]
+}
+
+// open reports whether an exchange of c broke off before its answer was whole.
+func (l leftovers) open(c *conversation) bool { return l[c] != nil && !l[c].answered }
+
+// replay feeds stored events to the conversations and the counters, before anybody else
+// can.
+func (r *Runtime) replay(events []event.Envelope) {
+	left := leftovers{}
 	for _, env := range events {
 		r.ids.turn = max(r.ids.turn, env.Turn)
-		switch p := env.Payload.(type) {
-		case event.PromptSubmitted:
-			r.ids.prompt = max(r.ids.prompt, p.ID)
-			if p.Queued {
-				queued[p.ID] = p
-				continue
-			}
-			delete(queued, p.ID)
-			r.hist.User(p.Text)
-		case event.PromptWithdrawn:
-			delete(queued, p.ID)
-		case event.TaskStarted:
-			r.ids.task = max(r.ids.task, p.ID)
-			left.exchange, left.waits = true, false
-		case event.TaskFinished:
-			left.exchange = left.waits
-		case event.Interrupted:
-			left.waits = p.CanContinue
-		case event.MetricsUsage:
-			r.usage.MetricsUsage = p
-		case event.ContextCompacted, event.MicroCompacted:
-			r.replayContext(p)
-		default:
-			r.replayModel(p, &left)
+		if p, ok := env.Payload.(event.BranchStarted); ok {
+			r.ids.branch = p.Branch - 1
+			r.fork()
+			continue
+		}
+		c := r.main
+		if env.Branch != 0 {
+			c = r.branches[env.Branch]
+		}
+		if c != nil { // else it ended, or the file lacks its beginning
+			r.replayInto(c, env.Payload, left.of(c))
 		}
 	}
 	if len(events) > 0 {
 		r.stream.seq = nextSeq(events[len(events)-1].Seq)
 	}
-	r.requeue(queued)
-	return left
-}
-
-// requeue puts back the prompts that waited. The caller holds r.mu.
-func (r *Runtime) requeue(queued map[int]event.PromptSubmitted) {
-	for _, p := range queued {
-		r.queue = append(r.queue, p)
+	for c, l := range left {
+		c.requeue(l.queued)
+		if !l.exchange {
+			delete(left, c)
+		}
 	}
-	slices.SortFunc(r.queue, func(a, b event.PromptSubmitted) int { return a.ID - b.ID })
+	r.left = left
 }
 
-func (r *Runtime) replayModel(e event.Event, left *leftover) {
+// replayInto feeds one event of a conversation to it. The caller holds r.mu.
+func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
+	switch p := e.(type) {
+	case event.PromptSubmitted:
+		r.ids.prompt = max(r.ids.prompt, p.ID)
+		if p.Queued {
+			left.queued[p.ID] = p
+			return
+		}
+		delete(left.queued, p.ID)
+		left.answered = false
+		c.hist.User(p.Text)
+	case event.PromptWithdrawn:
+		delete(left.queued, p.ID)
+	case event.TaskStarted:
+		r.ids.task = max(r.ids.task, p.ID)
+		left.exchange, left.waits = p.Kind != event.CompactionTask, false
+	case event.TaskFinished:
+		left.exchange = left.waits
+		if c.branch != 0 {
+			delete(r.branches, c.branch)
+		}
+	case event.Interrupted:
+		left.waits = p.CanContinue
+	case event.MetricsUsage:
+		r.usage.MetricsUsage = p
+	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
+		c.replayContext(p)
+	case event.ToolStarted:
+		left.started[p.CallID] = p
+		r.ids.out++
+	default:
+		c.replayModel(p, left)
+	}
+}
+
+// requeue puts back the prompts that waited.
+func (c *conversation) requeue(queued map[int]event.PromptSubmitted) {
+	for _, p := range queued {
+		c.queue = append(c.queue, p)
+	}
+	slices.SortFunc(c.queue, func(a, b event.PromptSubmitted) int { return a.ID - b.ID })
+}
+
+func (c *conversation) replayModel(e event.Event, left *leftover) {
 	switch p := e.(type) {
 	case event.TurnStarted, event.ModelRetry, event.ModelFallback:
 		left.partial = event.ModelMessage{}
@@ -79,13 +122,10 @@ func (r *Runtime) replayModel(e event.Event, left *leftover) {
 		left.partial.Reasoning += p.Reasoning
 	case event.ModelMessage:
 		left.partial = event.ModelMessage{}
-		r.hist.Assistant(p.Message)
-	case event.ToolStarted:
-		left.started[p.CallID] = p
-		r.ids.out++
+		left.answered = c.hist.Assistant(p.Message) && !p.Partial && len(p.Message.ToolCalls) == 0
 	case event.ToolResult:
 		delete(left.started, p.CallID)
-		r.hist.Result(p.CallID, p.Name, p.Result)
+		c.hist.Result(p.CallID, p.Name, p.Result)
 	}
 }
 
@@ -95,45 +135,60 @@ func nextSeq(last uint64) uint64 {
 	return (last/step + 1) * step
 }
 
-// resume settles an interrupted exchange as a task: results of what had started are
+var errLost = errors.New("buddy ended while this ran in the background; ask again if it is still wanted")
+
+// resume settles interrupted exchanges, each as a task: results of what had started are
 // found again, what waited for an approval asks again. The model is not called unless
 // a person has a say: by answering an approval, by a prompt that waits, or by Continue.
-func (r *Runtime) resume(left leftover) {
+func (r *Runtime) resume() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.startTask("resume", nil, func(ctx context.Context, t *task) (event.Outcome, error) {
-		r.keepPartial(t.id, left.partial)
-		asked := r.settleCalls(ctx, t, left.started)
-		if ctx.Err() != nil {
-			return event.Cancelled, nil
+	left := r.left
+	r.left = nil
+	for _, c := range slices.SortedFunc(maps.Keys(left), func(a, b *conversation) int { return a.branch - b.branch }) {
+		kind, l := event.MainTask, left[c]
+		if c.branch != 0 {
+			kind = event.BackgroundTask
 		}
-		r.mu.Lock()
-		goOn := asked || len(r.queue) > 0
-		r.pending = !goOn
-		r.mu.Unlock()
-		if goOn {
-			r.takeQueued(t)
-			return r.exchange(ctx, t)
-		}
-		r.emit(t.id, 0, event.Interrupted{Task: t.id, Text: "interrupted · Enter continues", CanContinue: true})
-		return event.Completed, nil
-	})
+		r.startTask(c, kind, nil, func(ctx context.Context, t *task) (event.Outcome, error) {
+			r.keepPartial(t, l.partial)
+			asked := r.settleCalls(ctx, t, l.started)
+			if ctx.Err() != nil {
+				return event.Cancelled, nil
+			}
+			r.mu.Lock()
+			goOn := asked || len(c.queue) > 0
+			c.pending = !goOn && c.branch == 0 && !l.answered
+			r.mu.Unlock()
+			switch {
+			case l.answered && !goOn:
+				return event.Completed, nil
+			case goOn:
+				r.takeQueued(t)
+				return r.exchange(ctx, t)
+			case c.branch != 0:
+				return event.Failed, errLost
+			}
+			r.emit(t.id, 0, event.Interrupted{Task: t.id, Text: "interrupted · Enter continues", CanContinue: true})
+			return event.Completed, nil
+		})
+	}
 }
 
 // keepPartial stores what an answer that broke off had said.
-func (r *Runtime) keepPartial(task int, p event.ModelMessage) {
+func (r *Runtime) keepPartial(t *task, p event.ModelMessage) {
 	if p.Message.Content == "" {
 		return
 	}
-	r.store(task, 0, model.Message{Role: model.Assistant, Content: p.Message.Content}, p.Reasoning, true)
+	r.store(t, 0, model.Message{Role: model.Assistant, Content: p.Message.Content}, p.Reasoning, true)
 }
 
 // settleCalls gives every open call its result and reports whether a person was asked.
 func (r *Runtime) settleCalls(ctx context.Context, t *task, started map[string]event.ToolStarted) (asked bool) {
 	r.mu.Lock()
-	open := r.hist.Open()
+	open := t.talk.hist.Open()
 	for id, s := range started {
-		if !r.hist.Called(id) { // of an answer that never was complete
+		if !t.talk.hist.Called(id) { // of an answer that never was complete
 			r.emit(t.id, 0, discarded(id, s.Name))
 		}
 	}
@@ -142,7 +197,7 @@ func (r *Runtime) settleCalls(ctx context.Context, t *task, started map[string]e
 	for _, c := range open {
 		j := b.plan(c)
 		if s, ran := started[c.ID]; ran {
-			r.finish(t.id, 0, j, r.recover(ctx, j, s.Dir))
+			r.finish(t, 0, j, r.recover(ctx, j, s.Dir))
 			continue
 		}
 		b.alone(j) // the stream has its request, from before the crash

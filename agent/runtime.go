@@ -23,7 +23,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,10 +55,12 @@ type Options struct {
 	System   string           // the system prompt; blank adds no message
 	MaxTurns int              // turns of one exchange; 0 = no limit
 	MaxCost  model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
+	Context  Context          // how the conversation is kept within the model's window
 	Mode     action.Mode      // how approvals are decided; "" = ask
 	Policy   policy.Policy    // what needs an approval
 	Redact   *redact.Redactor // what is taken out of tools' output
 	Journal  Journal          // nil: nothing is stored
+	Durable  Durable          // nil: the journal records what was done
 	Hooks    []Hook           // told of each turn, in this order
 	Panes    Panes            // nil: there are none
 	OutDir   string           // where tools keep whole outputs, one folder a call
@@ -82,34 +83,17 @@ type Runtime struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup // the command loop and the main task
 
-	mu      sync.Mutex // guards all below
-	model   model.Model
-	hist    *history.History
-	ids     counters
-	main    *task
-	queue   []event.PromptSubmitted
-	pending bool // an interrupted exchange can be continued
-	usage   ledger
+	mu       sync.Mutex // guards all below
+	model    model.Model
+	ids      counters
+	main     *conversation
+	branches map[int]*conversation // that forked off and still work, by branch
+	usage    ledger
+	left     leftovers // of an earlier process, until they are taken up
 }
 
 // counters number what a session makes.
-type counters struct{ prompt, task, turn, call, out, warned int }
-
-// task is the exchange that runs.
-type task struct {
-	id     int
-	title  string
-	began  time.Time
-	cancel context.CancelCauseFunc
-
-	// Only the loop uses these, but for failed, which r.mu guards.
-	turns    int
-	response string            // the text of the last answer
-	usage    model.Usage       // of all its requests
-	paused   bool              // between two steps; r.mu guards it
-	ids      map[string]bool   // of calls
-	failed   map[string]failed // calls that failed, by name and arguments
-}
+type counters struct{ prompt, task, turn, call, out, branch int }
 
 // New returns a runtime that does nothing until Start.
 func New(opts Options) *Runtime {
@@ -122,18 +106,22 @@ func New(opts Options) *Runtime {
 	if opts.ToolTimeout == 0 {
 		opts.ToolTimeout = defaultTimeout
 	}
+	opts.Context = opts.Context.withDefaults()
 	if opts.Mode == "" {
 		opts.Mode = action.ModeAsk
 	}
 	r := &Runtime{
 		opts:   opts,
-		stream: &stream{session: opts.Session, now: opts.Now, journal: opts.Journal},
+		stream: &stream{session: opts.Session, now: opts.Now, journal: opts.Journal, branch: make(map[int]int)},
 		inbox:  newInbox(),
-		hist:   history.New(opts.System),
 		model:  opts.Model,
+		main:   &conversation{hist: history.New(opts.System)},
+
+		branches: make(map[int]*conversation),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.gauge()
+	r.gauge(r.main.hist)
+	r.replay(opts.Replay)
 	r.asks = newApprovals(r.stream, opts.Policy, opts.Mode, opts.Now)
 	return r
 }
@@ -153,20 +141,18 @@ func (r *Runtime) Start() {
 		Version: r.opts.Version, Cwd: r.opts.Cwd, Target: r.opts.Target,
 		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window,
 	}
-	left := leftover{}
 	if len(r.opts.Replay) == 0 {
 		r.emit(0, 0, created)
 	} else {
-		left = r.replay(r.opts.Replay)
 		r.emit(0, 0, event.SessionResumed{
 			Version: created.Version, Cwd: created.Cwd, Target: created.Target,
-			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Interrupted: left.exchange,
+			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Interrupted: r.left.open(r.main),
 		})
 	}
 	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
-	r.emitUsage(0, 0)
-	if left.exchange && r.stream.readOnly() == nil {
-		r.resume(left)
+	r.emitUsage(nil, 0)
+	if r.stream.readOnly() == nil {
+		r.resume()
 	}
 	r.done.Add(1)
 	go r.serve()
@@ -203,227 +189,6 @@ func (r *Runtime) Close(ctx context.Context) error {
 
 // emit publishes an event whatever the journal's state; a tool's start checks it.
 func (r *Runtime) emit(task, turn int, e event.Event) { _ = r.stream.emit(task, turn, e) }
-
-// serve takes commands until the runtime closes.
-func (r *Runtime) serve() {
-	defer r.done.Done()
-	for {
-		c, ok := r.inbox.next()
-		if !ok {
-			return
-		}
-		r.handle(c)
-	}
-}
-
-func (r *Runtime) handle(c event.Command) {
-	switch c := c.(type) {
-	case event.Submit:
-		r.submit(c.Text)
-	case event.Unqueue:
-		r.unqueue(c.ID)
-	case event.Continue:
-		r.resumeExchange()
-	case event.Approve:
-		r.asks.answer(c)
-	case event.Cancel:
-		r.cancelTask(c.Task)
-	case event.SetMode:
-		r.asks.setMode(c.Mode, c.Duration)
-	case event.SwitchModel:
-		r.switchModel(c.Profile)
-	case event.Compact:
-		r.compactNow()
-	case event.Report:
-		r.report(c.What)
-	case event.WatchPanes:
-		if r.opts.Panes != nil {
-			r.opts.Panes.Watch(c.IDs)
-		}
-	default:
-		r.reject("unknown command %T", c)
-	}
-}
-
-// reject answers a command that makes no sense.
-func (r *Runtime) reject(format string, args ...any) {
-	r.emit(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: "bad_command"})
-}
-
-func (r *Runtime) submit(text string) {
-	if strings.TrimSpace(text) == "" {
-		r.reject("the prompt is empty")
-		return
-	}
-	if err := r.stream.readOnly(); err != nil {
-		r.reject("the prompt was not taken: %v", err)
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ids.prompt++
-	p := event.PromptSubmitted{ID: r.ids.prompt, Text: text, Queued: r.main != nil}
-	if p.Queued {
-		r.queue = append(r.queue, p)
-		r.emit(0, 0, p)
-		return
-	}
-	r.startTask(text, []event.PromptSubmitted{p}, r.exchange)
-}
-
-func (r *Runtime) unqueue(id int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i, p := range r.queue {
-		if p.ID == id {
-			r.queue = append(r.queue[:i:i], r.queue[i+1:]...)
-			r.emit(0, 0, event.PromptWithdrawn{ID: id})
-			return
-		}
-	}
-	r.reject("prompt %d is not queued", id)
-}
-
-// switchModel changes who answers; the history stays (C14).
-func (r *Runtime) switchModel(profile string) {
-	if r.opts.Models == nil {
-		r.reject("there is no other model")
-		return
-	}
-	m, err := r.opts.Models(profile)
-	if err != nil {
-		r.reject("the model was not switched: %v", err)
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.main != nil {
-		r.reject("the model can't be switched while task #%d runs", r.main.id)
-		return
-	}
-	r.model = m
-	info := m.Info()
-	r.hist.SetModel(info.Model)
-	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window})
-}
-
-// toolset returns the tools that are offered now.
-func (r *Runtime) toolset() *tools.Registry {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.opts.Tools
-}
-
-// answering returns the model that answers now.
-func (r *Runtime) answering() model.Model {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.model
-}
-
-// resumeExchange goes on with what a crash interrupted.
-func (r *Runtime) resumeExchange() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.main != nil || !r.pending {
-		r.reject("nothing was interrupted")
-		return
-	}
-	r.startTask("continue", nil, r.exchange)
-}
-
-func (r *Runtime) cancelTask(id int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.main == nil || (id != 0 && id != r.main.id) {
-		if id == 0 {
-			r.reject("nothing is running")
-		} else {
-			r.reject("task %d is not running", id)
-		}
-		return
-	}
-	r.emit(r.main.id, 0, event.TaskCancelling{ID: r.main.id})
-	r.main.cancel(ErrCancelled)
-}
-
-// startTask runs work as the main task, which prompts open. The caller holds r.mu.
-func (r *Runtime) startTask(title string, prompts []event.PromptSubmitted, work work) {
-	ctx, t := r.openTask(r.ctx, title, prompts)
-	go func() { _, _ = r.runTask(ctx, t, work) }() // its events say how it ended
-}
-
-// openTask makes the main task, which ends when ctx or the runtime does; endTask must
-// follow. The caller holds r.mu.
-func (r *Runtime) openTask(ctx context.Context, title string, prompts []event.PromptSubmitted) (context.Context, *task) {
-	r.ids.task++
-	working, cancel := context.WithCancelCause(r.ctx)
-	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	t := &task{id: r.ids.task, title: cut(title, 80), began: r.opts.Now(), ids: make(map[string]bool), failed: make(map[string]failed)}
-	t.cancel = func(cause error) {
-		stop()
-		cancel(cause)
-	}
-	r.main, r.pending = t, false
-	for _, p := range prompts {
-		r.enter(t.id, p)
-	}
-	r.emit(t.id, 0, event.TaskStarted{ID: t.id, Kind: event.MainTask, Title: t.title})
-	r.done.Add(1)
-	return working, t
-}
-
-// enter puts a prompt into the history. The caller holds r.mu.
-func (r *Runtime) enter(task int, p event.PromptSubmitted) {
-	p.Queued = false
-	r.hist.User(p.Text)
-	r.emit(task, 0, p)
-}
-
-// work is what a task does, up to its outcome.
-type work = func(context.Context, *task) (event.Outcome, error)
-
-func (r *Runtime) runTask(ctx context.Context, t *task, work work) (Result, error) {
-	outcome, err := r.guard(ctx, t, work)
-	return r.endTask(ctx, t, outcome, err)
-}
-
-// endTask emits the task's last event and starts the next prompt that waits.
-func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, err error) (Result, error) {
-	defer r.done.Done()
-	defer t.cancel(nil)
-	r.asks.denyTask(t.id)
-	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
-	if err != nil {
-		finished.Error = err.Error()
-		r.emit(t.id, 0, event.Error{Text: err.Error(), Code: "task_failed", Task: t.id})
-	}
-	if outcome == event.Cancelled && ctx.Err() != nil {
-		r.emit(t.id, 0, event.Interrupted{Task: t.id, Text: history.Unanswered})
-	}
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	res := Result{Response: t.response, Messages: slices.Clone(r.hist.Messages()), Usage: t.usage, Turns: t.turns, Outcome: outcome}
-	r.emit(t.id, 0, finished)
-	r.main = nil
-	if len(r.queue) > 0 && r.ctx.Err() == nil {
-		p := r.queue[0]
-		r.queue = r.queue[1:]
-		r.startTask(p.Text, []event.PromptSubmitted{p}, r.exchange)
-	}
-	return res, verdict(ctx, outcome, err)
-}
-
-// guard turns a panic in work into a failed task.
-func (r *Runtime) guard(ctx context.Context, t *task, work work) (outcome event.Outcome, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			outcome, err = event.Failed, fmt.Errorf("internal error: %v", p)
-		}
-	}()
-	return work(ctx, t)
-}
 
 // cut shortens s to at most n bytes without splitting a character, newlines to spaces.
 func cut(s string, n int) string {

@@ -25,7 +25,8 @@ type stream struct {
 	session string
 	now     func() time.Time
 
-	mu      sync.Mutex // guards all below, and so the order of the stream
+	mu      sync.Mutex  // guards all below, and so the order of the stream
+	branch  map[int]int // of the tasks that are not on the main one
 	seq     uint64
 	journal Journal // nil when nothing is stored
 	broken  error   // the first error of the journal
@@ -38,7 +39,7 @@ func (s *stream) emit(task, turn int, p event.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seq++
-	env := event.Envelope{Seq: s.seq, Time: s.now().UnixMilli(), Session: s.session, Task: task, Turn: turn, Payload: p}
+	env := event.Envelope{Seq: s.seq, Time: s.now().UnixMilli(), Session: s.session, Branch: s.branch[task], Task: task, Turn: turn, Payload: p}
 	if p.Durable() && s.journal != nil && s.broken == nil {
 		if err := s.journal.Append(env); err != nil {
 			s.broken = err
@@ -52,6 +53,24 @@ func (s *stream) emit(task, turn int, p event.Event) error {
 	}
 	s.fan(env)
 	return s.broken
+}
+
+// bind says on which branch a task works.
+func (s *stream) bind(task, branch int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if branch == 0 {
+		delete(s.branch, task)
+		return
+	}
+	s.branch[task] = branch
+}
+
+// last returns the number of the latest event.
+func (s *stream) last() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seq
 }
 
 func (s *stream) fan(env event.Envelope) {

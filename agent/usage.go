@@ -8,17 +8,16 @@ import (
 	"buddy/agent/model"
 )
 
-// ledger is what was used: the last request and the session, as they are reported, and
-// the task that runs, or ran last.
+// ledger is what was used: by the last request and the session, as it is reported, and by
+// the task that asked last.
 type ledger struct {
 	event.MetricsUsage
-	task     taskUse
-	unpriced string // the model whose missing price was told
+	task     *taskUse // nil before the first request
+	unpriced string   // the model whose missing price was told
 }
 
 // taskUse is what one task used.
 type taskUse struct {
-	id       int
 	usage    model.Usage
 	cost     model.Money
 	unpriced int            // requests whose cost is not known
@@ -26,22 +25,19 @@ type taskUse struct {
 	warned   map[event.BudgetKind]bool
 }
 
-// of returns what a task used; a new one has used nothing.
-func (l *ledger) of(task int) *taskUse {
-	if l.task.id != task || l.task.tools == nil {
-		l.task = taskUse{id: task, tools: make(map[string]int), warned: make(map[event.BudgetKind]bool)}
-	}
-	return &l.task
-}
-
 // result counts what a model reads of a tool, four bytes a token (D26).
-func (l *ledger) result(task int, tool, text string) {
-	l.of(task).tools[tool] += len(text) / 4
+func (t *taskUse) result(tool, text string) {
+	if t.tools == nil {
+		t.tools = make(map[string]int)
+	}
+	t.tools[tool] += len(text) / 4
 }
 
-// request counts what a request used. Sums stay as they are where they would overflow.
-func (l *ledger) request(task int, u model.Usage, price model.Price) {
-	cost, t := price.Cost(u), l.of(task)
+// request counts what a request of a task used. Sums stay as they are where they would
+// overflow.
+func (l *ledger) request(t *taskUse, u model.Usage, price model.Price) {
+	l.task = t
+	cost := price.Cost(u)
 	add(&t.usage.Prompt, u.Prompt)
 	add(&t.usage.Completion, u.Completion)
 	add(&t.usage.Cached, u.Cached)
@@ -91,11 +87,7 @@ func (r *Runtime) count(t *task, turn int, from model.Info, u *model.Usage) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if from.Model == r.model.Info().Model { // a fallback counts in other tokens
-		r.hist.Calibrate(u.Prompt)
-	}
-	r.usage.request(t.id, *u, from.Price)
-	t.usage = r.usage.task.usage
+	r.usage.request(&t.use, *u, from.Price)
 	r.emit(t.id, turn, r.usage.MetricsUsage)
 	if r.opts.MaxCost > 0 && !from.Price.Known() && r.usage.unpriced != from.Model {
 		r.usage.unpriced = from.Model
@@ -106,11 +98,21 @@ func (r *Runtime) count(t *task, turn int, from model.Info, u *model.Usage) {
 	}
 }
 
+// calibrate corrects the estimate by what the provider counted. A fallback counts in other
+// tokens.
+func (r *Runtime) calibrate(t *task, from model.Info, u *model.Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if u != nil && from.Model == r.model.Info().Model {
+		t.talk.hist.Calibrate(u.Prompt)
+	}
+}
+
 // cost is what a task cost so far.
 func (r *Runtime) cost(t *task) model.Money {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.usage.of(t.id).cost
+	return t.use.cost
 }
 
 // checkBudget says which budget of a task is used up, "" for none. It warns once of each
@@ -118,27 +120,29 @@ func (r *Runtime) cost(t *task) model.Money {
 func (r *Runtime) checkBudget(t *task) event.Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	used := r.usage.of(t.id)
-	if r.spent(used, event.TurnBudget, int64(t.turns), int64(r.opts.MaxTurns)) {
+	if r.spent(t, event.TurnBudget, int64(t.turns), int64(r.opts.MaxTurns)) {
 		r.emit(t.id, 0, event.MaxTurnsReached{Task: t.id, Turns: r.opts.MaxTurns})
 		return event.MaxTurns
 	}
-	if r.spent(used, event.CostBudget, int64(used.cost), int64(r.opts.MaxCost)) {
+	if r.spent(t, event.CostBudget, int64(t.use.cost), int64(r.opts.MaxCost)) {
 		return event.MaxCost
 	}
 	return ""
 }
 
 // spent reports whether a budget is used up; 0 is no limit. The caller holds r.mu.
-func (r *Runtime) spent(t *taskUse, kind event.BudgetKind, used, limit int64) bool {
+func (r *Runtime) spent(t *task, kind event.BudgetKind, used, limit int64) bool {
 	switch {
 	case limit <= 0:
 	case used >= limit:
-		r.emit(t.id, 0, event.BudgetExceeded{Kind: kind, Used: used, Limit: limit, TopTools: t.top()})
+		r.emit(t.id, 0, event.BudgetExceeded{Kind: kind, Used: used, Limit: limit, TopTools: t.use.top()})
 		return true
-	case used >= limit-limit/5 && !t.warned[kind]:
-		t.warned[kind] = true
-		r.emit(t.id, 0, event.BudgetWarning{Kind: kind, Used: used, Limit: limit, TopTools: t.top()})
+	case used >= limit-limit/5 && !t.use.warned[kind]:
+		if t.use.warned == nil {
+			t.use.warned = make(map[event.BudgetKind]bool)
+		}
+		t.use.warned[kind] = true
+		r.emit(t.id, 0, event.BudgetWarning{Kind: kind, Used: used, Limit: limit, TopTools: t.use.top()})
 	}
 	return false
 }

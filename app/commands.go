@@ -27,10 +27,13 @@ var slashCommands = []command{
 	{"help", "", "keys and commands", func(u *ui, _ string) error { u.help = true; return nil }},
 	{"status", "", "model, tools and counters of this session", report(event.ReportStatus)},
 	{"ps", "", "what runs and what waits", report(event.ReportTasks)},
+	{"bg", "PROMPT", "work on a prompt beside, on a fork of the conversation", background},
 	{"kill", "[TASK]", "cancel a task, or the only one", kill},
 	{"approve", "ask|all|none|DURATION", "how to decide what needs a yes", approve},
 	{"context", "", "how full the model's context is", report(event.ReportContext)},
 	{"compact", "", "replace old exchanges by a summary, for the model", compact},
+	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", pin(false)},
+	{"unpin", "[N]", "no longer keep it", pin(true)},
 	{"model", "[PROFILE]", "talk to another model, or list them", switchModel},
 	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
@@ -85,6 +88,14 @@ func report(what event.ReportKind) func(*ui, string) error {
 		u.deps.send(event.Report{What: what})
 		return nil
 	}
+}
+
+func background(u *ui, args string) error {
+	if args == "" {
+		return fmt.Errorf("say what to do: /bg PROMPT")
+	}
+	u.deps.send(event.Submit{Text: args, Background: true})
+	return nil
 }
 
 func kill(u *ui, args string) error {
@@ -192,6 +203,21 @@ func theme(u *ui, args string) error {
 	}
 	u.setTheme(t)
 	return nil
+}
+
+// pin takes how far back the exchange is; 1 is the last.
+func pin(off bool) func(*ui, string) error {
+	return func(u *ui, args string) error {
+		back := 1
+		if args != "" {
+			var err error
+			if back, err = strconv.Atoi(args); err != nil || back < 1 {
+				return fmt.Errorf("%q is not how far back the exchange is (1 is the last)", args)
+			}
+		}
+		u.deps.send(event.Pin{Back: back, Off: off})
+		return nil
+	}
 }
 
 func compact(u *ui, _ string) error {

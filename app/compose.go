@@ -88,11 +88,20 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	}
 	p.rt = agent.New(agent.Options{
 		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
-		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost), Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
+		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
+		Context: contextOf(p.config.Context), Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
 		Redact:  redact.New(secrets...),
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
 	})
 	return p, nil
+}
+
+func contextOf(c config.Context) agent.Context {
+	return agent.Context{
+		Strategy: agent.Strategy(c.Strategy), Hint: c.HintAt, Warn: c.WarnAt, Critical: c.CriticalAt,
+		Compact: c.CompactAt, Hard: c.HardAt, Target: c.CompactTo, Manual: c.ManualTo, Tail: c.Keep,
+		Messages: c.KeepMessages, Restore: agent.Restore(c.Restore), Memory: c.RestoreTokens,
+	}
 }
 
 func (p *program) note(text string) {

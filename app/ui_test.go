@@ -233,6 +233,8 @@ func TestCommands(t *testing.T) { // I05, G11
 	}{
 		{"/status", event.Report{What: event.ReportStatus}, ""},
 		{"/PS", event.Report{What: event.ReportTasks}, ""},
+		{"/bg look around", event.Submit{Text: "look around", Background: true}, ""},
+		{"/bg", nil, "say what to do: /bg PROMPT"},
 		{"/kill", event.Cancel{}, ""},
 		{"/kill #3", event.Cancel{Task: 3}, ""},
 		{"/kill all", nil, `/kill: "all" is not the number of a task`},
@@ -242,6 +244,9 @@ func TestCommands(t *testing.T) { // I05, G11
 		{"/approve sometimes", nil, `"sometimes" is not known (have: ask, all, none`},
 		{"/context", event.Report{What: event.ReportContext}, ""},
 		{"/compact", event.Compact{}, ""},
+		{"/pin", event.Pin{Back: 1}, ""},
+		{"/unpin 3", event.Pin{Back: 3, Off: true}, ""},
+		{"/pin last", nil, `"last" is not how far back`},
 		{"/model 1", event.SwitchModel{Profile: "fast"}, ""},
 		{"/model demo", event.SwitchModel{Profile: "demo"}, ""},
 		{"/session resume 99", nil, `no session "99"`},

@@ -135,6 +135,9 @@ func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
 	to := fld.at(&l.cfg, p)
 	if isNumber(to) {
 		v, err := amount(e, to)
+		if err == nil && fld.most > 0 && (v < 1 || v > int64(fld.most)) {
+			err = fmt.Errorf("%d is out of range (allowed: 1 to %d)", v, fld.most)
+		}
 		if err == nil {
 			setNumber(to, v)
 		}

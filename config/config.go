@@ -35,9 +35,10 @@ type Options struct {
 // Config holds all settings. It is data: callers may copy it and must not change what
 // it points to.
 type Config struct {
-	Models []Profile // in the file's order
-	Agent  Agent
-	UI     UI
+	Models  []Profile // in the file's order
+	Agent   Agent
+	Context Context
+	UI      UI
 
 	// Active is the profile to start with, overrides applied; nil means the demo model.
 	Active *Profile
@@ -57,6 +58,17 @@ type Agent struct {
 	MaxCost       Dollars // per prompt; 0 means no limit
 	FallbackModel string  // a profile's name; empty: none
 	OnStall       string  // retry, fallback or abort
+}
+
+// Context is the section [context]. Numbers are percent of the model's window unless they
+// say otherwise.
+type Context struct {
+	Strategy, Restore string
+	HintAt, WarnAt, CriticalAt,
+	CompactAt, HardAt, // when something happens
+	CompactTo, ManualTo, Keep int // how much is left then
+	KeepMessages  int // messages
+	RestoreTokens int
 }
 
 // UI is the section [ui].
@@ -102,7 +114,12 @@ func (c *Config) Profile(name string) (Profile, bool) {
 func defaults() Config {
 	return Config{
 		Agent: Agent{MaxIterations: 20, OnStall: "retry"},
-		UI:    UI{Theme: "dark"},
+		Context: Context{
+			Strategy: "summary", Restore: "recent",
+			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,
+			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000,
+		},
+		UI: UI{Theme: "dark"},
 	}
 }
 
@@ -112,6 +129,9 @@ func defaults() Config {
 func Load(o Options) (Config, Index, []string, error) {
 	l := &loader{cfg: defaults(), index: Index{}}
 	err := l.readFiles(o.Config)
+	if err == nil {
+		err = l.checkContext()
+	}
 	if err == nil {
 		err = l.choose(o)
 	}

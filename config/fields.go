@@ -31,6 +31,7 @@ type field struct {
 	// check returns the value as it is kept; nil accepts every string. Numbers are
 	// never negative, secrets are checked by [cleanKey].
 	check func(value string, f *file) (string, error)
+	most  int // the largest number that is allowed; 0 = any
 	// tighter tells whether a project's value is stricter than the user's; nil: a
 	// project may not set the key (DECISIONS 28).
 	tighter func(project, user int64) bool
@@ -84,6 +85,7 @@ var sections = []section{
 			},
 		},
 	},
+	contextSection,
 	{
 		name: "ui",
 		doc:  "How the screen looks.",

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
@@ -59,6 +58,8 @@ func doingNow(s *state.State, t *state.Task) string {
 		return "cancelling"
 	case t.State == state.TaskQueued:
 		return "queued"
+	case t.Doing != "":
+		return t.Doing
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		if n := s.Focused.Output.Dropped + int64(len(s.Focused.Output.Buf)); n > 0 {
 			return fmt.Sprintf("running %s · %s", s.Focused.Name, byteCount(n))
@@ -100,7 +101,7 @@ func (l *StatusLine) spans() []span {
 		case state.TaskCancelling:
 			glyph, role = "◌", themes.Warning
 		}
-		add(role, glyph+" "+string(event.MainTask)+" "+elapsed(t, now))
+		add(role, glyph+" "+string(t.Kind)+" "+elapsed(t, now))
 		add(role, l.doing)
 		if t.Deadline > 0 {
 			add(themes.Muted, clock(t.Deadline-now.UnixMilli())+" left")

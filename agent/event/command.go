@@ -30,8 +30,12 @@ const (
 )
 
 type (
-	// Submit is a prompt. While a task runs it queues.
-	Submit struct{ Text string }
+	// Submit is a prompt. While a task runs it queues, or with Background it starts a
+	// task of its own on a fork of the conversation.
+	Submit struct {
+		Text       string
+		Background bool
+	}
 	// Unqueue takes a queued prompt back.
 	Unqueue struct{ ID int }
 	// Continue goes on with an exchange that was interrupted by a crash.
@@ -53,6 +57,12 @@ type (
 	SwitchModel struct{ Profile string }
 	// Compact replaces old exchanges by a summary, however full the context is.
 	Compact struct{}
+	// Pin keeps an exchange out of every compaction, or with Off no longer. Back counts
+	// from the newest one, which is 1.
+	Pin struct {
+		Back int
+		Off  bool
+	}
 	// Report asks for a Notice about the session: its state or its tasks.
 	Report struct{ What ReportKind }
 	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
@@ -67,5 +77,6 @@ func (Cancel) command()      {}
 func (SetMode) command()     {}
 func (SwitchModel) command() {}
 func (Compact) command()     {}
+func (Pin) command()         {}
 func (Report) command()      {}
 func (WatchPanes) command()  {}

@@ -25,6 +25,8 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(fmt.Sprintf("text %d <é>\n", *n))
+	case reflect.Uint64:
+		v.SetUint(uint64(*n))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
 	case reflect.Bool:
@@ -107,7 +109,7 @@ func TestNames(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$`)
 	alone := map[string]bool{"notice": true, "warning": true, "error": true, "interrupted": true, "max_turns_reached": true}
 	transient := map[string]bool{
-		"model.text_delta": true, "model.reasoning_delta": true, "model.call_delta": true, "tool.output": true, "pane.screen": true,
+		"model.text_delta": true, "model.reasoning_delta": true, "model.call_delta": true, "tool.output": true, "pane.screen": true, "task.progress": true,
 	}
 	seen := map[string]bool{}
 	for _, e := range All {

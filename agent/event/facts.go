@@ -12,9 +12,11 @@ var All = []Event{
 	SessionClosed{},
 	PromptSubmitted{},
 	PromptWithdrawn{},
+	BranchStarted{},
 	TaskQueued{},
 	TaskStarted{},
 	TaskCancelling{},
+	TaskProgress{},
 	TaskFinished{},
 	TurnStarted{},
 	TurnFinished{},
@@ -42,6 +44,8 @@ var All = []Event{
 	ContextUsage{},
 	ContextCompacted{},
 	MicroCompacted{},
+	ContextPinned{},
+	ResultSpilled{},
 	MetricsUsage{},
 	BudgetWarning{},
 	BudgetExceeded{},
@@ -92,13 +96,24 @@ type PromptWithdrawn struct {
 	ID int `json:"id"`
 }
 
+// BranchStarted says that a conversation forked off another one. From here on envelopes
+// with its number belong to it.
+type BranchStarted struct {
+	Branch     int    `json:"branch"`
+	FromBranch int    `json:"from_branch,omitempty"`
+	FromSeq    uint64 `json:"from_seq"` // the last event that it has in common
+	Why        string `json:"why"`      // bg
+}
+
 // TaskKind says what a task does.
 type TaskKind string
 
 // The kinds of tasks.
 const (
-	MainTask  TaskKind = "main"
-	ShellTask TaskKind = "shell"
+	MainTask       TaskKind = "main"
+	BackgroundTask TaskKind = "bg" // on a fork of the conversation
+	ShellTask      TaskKind = "shell"
+	CompactionTask TaskKind = "compaction"
 )
 
 // Outcome is how a task ended.
@@ -132,6 +147,12 @@ type TaskStarted struct {
 // TaskCancelling says that a task was told to stop.
 type TaskCancelling struct {
 	ID int `json:"id"`
+}
+
+// TaskProgress says what a task is at, beside what its other events tell.
+type TaskProgress struct {
+	ID   int    `json:"id"`
+	Text string `json:"text"` // "" when that is over
 }
 
 // TaskFinished is the last event of a task. Error is set for Failed only.
@@ -350,19 +371,34 @@ type PaneScreen struct {
 	Rows   []string `json:"rows"`
 }
 
+// Health says how urgent the use of a context is (B16).
+type Health string
+
+// The healths of a context.
+const (
+	Healthy  Health = ""
+	Hint     Health = "hint"     // it fills up
+	Warned   Health = "warning"  // compact soon
+	Critical Health = "critical" // compact or pin now
+)
+
 // ContextUsage says how full the model's context is, by estimate.
 type ContextUsage struct {
-	Estimated int `json:"estimated"`
-	Limit     int `json:"limit"`   // 0 = unknown
-	Percent   int `json:"percent"` // 0 when Limit is
+	Estimated int    `json:"estimated"`
+	Limit     int    `json:"limit"`   // 0 = unknown
+	Percent   int    `json:"percent"` // 0 when Limit is
+	Health    Health `json:"health,omitempty"`
 }
 
-// ContextCompacted says that old exchanges were replaced by a summary in what the model
+// ContextCompacted says that old messages were replaced by a summary in what the model
 // is sent; the session keeps them. Places count the messages after the leading system
-// messages and the last summary: from Boundary on all stay, and the Kept ones before it.
+// messages, the last summary and what was restored with it: from Boundary on all stay,
+// and the Kept ones before it.
 type ContextCompacted struct {
-	Summary  string `json:"summary,omitempty"` // what the model reads instead
-	Before   int    `json:"before"`            // tokens, by estimate
+	By       string `json:"by"`                 // summary, digest, window or server
+	Summary  string `json:"summary,omitempty"`  // what the model reads instead
+	Restored string `json:"restored,omitempty"` // files that it reads besides
+	Before   int    `json:"before"`             // tokens, by estimate
 	After    int    `json:"after"`
 	Removed  int    `json:"removed"` // messages
 	Turns    int    `json:"turns"`   // exchanges that they were of
@@ -373,6 +409,22 @@ type ContextCompacted struct {
 // MicroCompacted says that the model no longer reads the results of these calls.
 type MicroCompacted struct {
 	CallIDs []string `json:"call_ids"`
+}
+
+// ContextPinned says that an exchange, counted back from the newest at that moment, which
+// is 1, stays as it is in every compaction, or no longer.
+type ContextPinned struct {
+	Back     int  `json:"back"`
+	Off      bool `json:"off,omitempty"`
+	Messages int  `json:"messages"` // that it has
+}
+
+// ResultSpilled says that the whole result of a call is in a file, because it is too
+// long to be sent; the model reads its beginning and its end.
+type ResultSpilled struct {
+	CallID string `json:"call_id"`
+	Path   string `json:"path"`
+	Bytes  int64  `json:"bytes"`
 }
 
 // ModeChanged says how approvals are decided from now on.

@@ -30,6 +30,12 @@ func (PromptWithdrawn) Type() string { return "prompt.withdrawn" }
 // Durable is true.
 func (PromptWithdrawn) Durable() bool { return true }
 
+// Type is "branch.started".
+func (BranchStarted) Type() string { return "branch.started" }
+
+// Durable is true.
+func (BranchStarted) Durable() bool { return true }
+
 // Type is "task.queued".
 func (TaskQueued) Type() string { return "task.queued" }
 
@@ -47,6 +53,12 @@ func (TaskCancelling) Type() string { return "task.cancelling" }
 
 // Durable is true.
 func (TaskCancelling) Durable() bool { return true }
+
+// Type is "task.progress".
+func (TaskProgress) Type() string { return "task.progress" }
+
+// Durable is false: it is transient.
+func (TaskProgress) Durable() bool { return false }
 
 // Type is "task.finished".
 func (TaskFinished) Type() string { return "task.finished" }
@@ -191,6 +203,18 @@ func (MicroCompacted) Type() string { return "context.micro_compacted" }
 
 // Durable is true.
 func (MicroCompacted) Durable() bool { return true }
+
+// Type is "context.pinned".
+func (ContextPinned) Type() string { return "context.pinned" }
+
+// Durable is true.
+func (ContextPinned) Durable() bool { return true }
+
+// Type is "result.spilled".
+func (ResultSpilled) Type() string { return "result.spilled" }
+
+// Durable is true.
+func (ResultSpilled) Durable() bool { return true }
 
 // Type is "metrics.usage".
 func (MetricsUsage) Type() string { return "metrics.usage" }

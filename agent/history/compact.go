@@ -12,9 +12,11 @@ const (
 )
 
 // Cut is the decision of one compaction. Places count from the first message after the
-// leading system messages and the summary, in the history before the cut.
+// leading system messages, the summary and what was restored with it, in the history
+// before the cut.
 type Cut struct {
 	Summary  string // what replaces the messages; "" = nothing
+	Restored string // what the model should still have before it, as a user's message; "" = nothing
 	Boundary int    // from this place on everything stays
 	Kept     []int  // places before it that stay as well, rising
 }
@@ -42,8 +44,8 @@ func (h *History) Compact(target int) Report {
 	digest, bad := h.earlier(), h.failures(len(h.results))
 	gone := make(map[int]bool)
 	room := 0 // characters that become free
-	if h.summary {
-		room = size(h.msgs[h.system])
+	for _, m := range h.msgs[h.system:h.start()] {
+		room += size(m)
 	}
 	for _, u := range h.removable() {
 		digest.add(h.describe(u, bad))
@@ -107,6 +109,9 @@ func (h *History) Apply(c Cut) error {
 	if c.Summary != "" {
 		msgs = append(msgs, summaryMessage(c.Summary))
 	}
+	if c.Restored != "" {
+		msgs = append(msgs, model.Message{Role: model.User, Content: c.Restored})
+	}
 	pins := make(map[int]bool)
 	last := -1
 	for _, i := range c.Kept {
@@ -128,7 +133,7 @@ func (h *History) Apply(c Cut) error {
 	if err := paired(msgs, len(h.open)); err != nil {
 		return fmt.Errorf("compaction up to message %d: %w", c.Boundary, err)
 	}
-	h.msgs, h.pins, h.summary = msgs, pins, c.Summary != ""
+	h.msgs, h.pins, h.summary, h.recall = msgs, pins, c.Summary != "", c.Restored != ""
 	h.recount()
 	return nil
 }
@@ -178,10 +183,14 @@ func paired(msgs []model.Message, open int) error {
 
 // start is where the messages begin that compaction may remove.
 func (h *History) start() int {
+	n := h.system
 	if h.summary {
-		return h.system + 1
+		n++
 	}
-	return h.system
+	if h.recall {
+		n++
+	}
+	return n
 }
 
 func (h *History) body() []model.Message { return h.msgs[h.start():] }
@@ -235,6 +244,24 @@ func (h *History) Unpin(i int) bool {
 	ok = ok && h.pins[at]
 	delete(h.pins, at)
 	return ok
+}
+
+// PinExchange pins or unpins all messages of an exchange, counted back from the newest,
+// which is 1. It returns how many there are, 0 when there is no such exchange.
+func (h *History) PinExchange(back int, on bool) int {
+	all := h.units()
+	if back < 1 || back > len(all) {
+		return 0
+	}
+	u := all[len(all)-back]
+	for i := u.from; i < u.to; i++ {
+		if on {
+			h.Pin(h.start() + i)
+		} else {
+			h.Unpin(h.start() + i)
+		}
+	}
+	return u.to - u.from
 }
 
 // kept reports whether the message at a place of the body is pinned.

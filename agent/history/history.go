@@ -8,14 +8,16 @@
 //	h.Result(id, "run_shell", out)
 //	req.Messages = h.Messages()
 //
-// When it grows too long, MicroCompact empties results that no longer matter and
-// Compact replaces old exchanges by a summary. Both return their decisions as data, so
-// that ApplyMicro and Apply repeat them when a session is replayed.
+// When it grows too long, MicroCompact empties results that no longer matter, Compact
+// replaces old exchanges by a digest of them, and Older finds what somebody else may
+// summarise. All return their decisions as data, so that ApplyMicro and Apply repeat
+// them when a session is replayed.
 //
 // A History is not safe for concurrent use.
 package history
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,6 +32,7 @@ type History struct {
 	msgs    []model.Message
 	system  int              // leading system messages, the summary not counted
 	summary bool             // the message after them is the summary of a compaction
+	recall  bool             // the message after that is what a compaction restored
 	open    []model.ToolCall // calls of the last assistant message without a result, in order
 	ids     map[string]bool  // of every call there ever was
 	results []result         // of the messages that are left, as they came
@@ -136,6 +139,14 @@ func (h *History) Close(text string) {
 // Messages returns what to send. Open calls must have been answered. The caller must
 // not change the messages.
 func (h *History) Messages() []model.Message { return slices.Clip(h.msgs) }
+
+// Clone returns a copy that goes its own way.
+func (h *History) Clone() *History {
+	c := *h
+	c.msgs, c.open, c.results = slices.Clone(h.msgs), slices.Clone(h.open), slices.Clone(h.results)
+	c.ids, c.pins, c.gauge.scales = maps.Clone(h.ids), maps.Clone(h.pins), maps.Clone(h.gauge.scales)
+	return &c
+}
 
 // Last returns the role of the last message, "" when there is none.
 func (h *History) Last() model.Role {

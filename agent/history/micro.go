@@ -72,15 +72,25 @@ func afterKey(content, key string) (string, bool) {
 }
 
 func readKey(arguments string) string {
-	var a struct {
-		Path   string
-		Offset int
-		Limit  int
-	}
-	if err := json.Unmarshal([]byte(arguments), &a); err != nil || a.Path == "" {
+	a := reading(arguments)
+	if a.Path == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s\x00%d\x00%d", path.Clean(a.Path), a.Offset, a.Limit)
+}
+
+type readArgs struct {
+	Path   string
+	Offset int
+	Limit  int
+}
+
+func reading(arguments string) readArgs {
+	var a readArgs
+	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
+		return readArgs{}
+	}
+	return a
 }
 
 // MicroCompact clears results that no longer matter and returns their call ids, in

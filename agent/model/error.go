@@ -33,6 +33,7 @@ type Error struct {
 	RetryAfter time.Duration // what the server asked for; 0 = nothing
 	Hint       string        // what the person can do
 	Recovery   Recovery      // StallError: what is to follow
+	TooLong    bool          // the request has more tokens than the model takes
 	Err        error         // the cause; may be nil
 }
 

@@ -31,11 +31,14 @@ type Model interface {
 type Info struct {
 	Profile string `json:"profile"` // the name under [models] in the configuration
 	Model   string `json:"model"`
-	API     string `json:"api"`              // demo, completions, responses or anthropic
+	API     string `json:"api"`              // Demo, completions, responses or anthropic
 	BaseURL string `json:"base_url"`         // empty for the demo
 	Window  int    `json:"window,omitempty"` // context window in tokens; 0 = unknown
 	Price   Price  `json:"price,omitzero"`   // of its tokens; zero = unknown
 }
+
+// Demo is the API of the embedded model, which only knows a few verbs.
+const Demo = "demo"
 
 // Request is one question to a model. With no Tools the wire request has no tools key (A07).
 type Request struct {

@@ -18,23 +18,26 @@ func (s *State) Apply(env event.Envelope) Changed {
 	if s.kept != nil {
 		s.keep(env)
 	}
+	if env.Branch != 0 {
+		return s.applyBranch(env)
+	}
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.ModelMessage, event.ModelRetry, event.ModelFallback:
 		return s.applyModel(env)
 	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolStarted, event.ToolOutput, event.ToolResult:
 		return s.applyTool(env)
-	case event.TaskQueued, event.TaskStarted, event.TaskCancelling, event.TaskFinished:
+	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskCancelling, event.TaskFinished:
 		return s.applyTask(env)
 	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen:
 		return s.applyPane(env)
 	case event.PromptSubmitted, event.PromptWithdrawn:
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.MicroCompacted, event.BudgetWarning, event.BudgetExceeded:
+		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.BudgetWarning, event.BudgetExceeded:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.ModelSwitched:
 		return s.applyInfo(env)
-	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.Unknown:
+	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -300,12 +303,16 @@ func (s *State) applyTask(env event.Envelope) Changed {
 		s.Info.Interrupted = false
 		t := s.task(p.ID)
 		t.Kind, t.Title, t.Deadline, t.Started, t.State = p.Kind, p.Title, p.Deadline, env.Time, TaskRunning
+	case event.TaskProgress:
+		s.task(p.ID).Doing = p.Text
 	case event.TaskCancelling:
 		s.task(p.ID).State = TaskCancelling
 	case event.TaskFinished:
 		t := s.task(p.ID)
-		t.State, t.Outcome, t.Error, t.Ended = TaskDone, p.Outcome, p.Error, env.Time
-		s.closeAnswer()
+		t.State, t.Outcome, t.Error, t.Ended, t.Doing = TaskDone, p.Outcome, p.Error, env.Time, ""
+		if env.Branch == 0 {
+			s.closeAnswer()
+		}
 		s.dropFinished()
 		return Tasks | Header | Conversation
 	}
@@ -391,7 +398,17 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		s.add(env, NoticeBlock, p.Text)
 		return Conversation | Header
 	case event.ContextCompacted:
-		s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s became a summary, %d → %d tokens", count(p.Turns, "exchange"), p.Before, p.After))
+		became := "became a summary"
+		if p.Summary == "" {
+			became = "left"
+		}
+		s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", count(p.Removed, "message"), became, p.Before, p.After))
+	case event.ContextPinned:
+		verb := "pinned: it stays as it is when the context is compacted"
+		if p.Off {
+			verb = "no longer pinned"
+		}
+		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 	case event.MicroCompacted:
 		s.add(env, NoticeBlock, count(len(p.CallIDs), "old result")+" compacted")
 	case event.BudgetWarning:

@@ -129,6 +129,8 @@ type Task struct {
 	Deadline int64
 	Outcome  event.Outcome
 	Error    string
+	Doing    string // what it is at, when it says so
+	Answer   string // on a fork, while it runs: what its model said last
 }
 
 // TaskState is what a task does now.
@@ -150,10 +152,10 @@ type Pane struct {
 	Screen *event.PaneScreen
 }
 
-// Running returns the main task while one works, else nil.
+// Running returns the task that works on the main conversation, else nil.
 func (s *State) Running() *Task {
 	for i := len(s.Tasks) - 1; i >= 0; i-- {
-		if t := s.Tasks[i]; t.Kind == event.MainTask && t.State != TaskDone {
+		if t := s.Tasks[i]; t.Kind != event.BackgroundTask && t.Kind != event.ShellTask && t.State != TaskDone {
 			return t
 		}
 	}

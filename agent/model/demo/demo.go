@@ -28,7 +28,7 @@ func New(pace time.Duration) *Model { return &Model{pace: pace} }
 
 // Info describes the demo.
 func (*Model) Info() model.Info {
-	return model.Info{Profile: "demo", Model: "demo", API: "demo", Window: 32_000}
+	return model.Info{Profile: "demo", Model: "demo", API: model.Demo, Window: 32_000}
 }
 
 // Stream answers the last thing that the person said.

@@ -1,0 +1,186 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// serve takes commands until the runtime closes.
+func (r *Runtime) serve() {
+	defer r.done.Done()
+	for {
+		c, ok := r.inbox.next()
+		if !ok {
+			return
+		}
+		r.handle(c)
+	}
+}
+
+func (r *Runtime) handle(c event.Command) {
+	switch c := c.(type) {
+	case event.Submit:
+		r.submit(c)
+	case event.Unqueue:
+		r.unqueue(c.ID)
+	case event.Continue:
+		r.resumeExchange()
+	case event.Approve:
+		r.asks.answer(c)
+	case event.Cancel:
+		r.cancelTask(c.Task)
+	case event.SetMode:
+		r.asks.setMode(c.Mode, c.Duration)
+	case event.SwitchModel:
+		r.switchModel(c.Profile)
+	case event.Compact:
+		r.compactNow()
+	case event.Pin:
+		r.pin(c)
+	case event.Report:
+		r.report(c.What)
+	case event.WatchPanes:
+		if r.opts.Panes != nil {
+			r.opts.Panes.Watch(c.IDs)
+		}
+	default:
+		r.reject("unknown command %T", c)
+	}
+}
+
+// reject answers a command that makes no sense.
+func (r *Runtime) reject(format string, args ...any) {
+	r.emit(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: "bad_command"})
+}
+
+func (r *Runtime) submit(s event.Submit) {
+	if strings.TrimSpace(s.Text) == "" {
+		r.reject("the prompt is empty")
+		return
+	}
+	if err := r.stream.readOnly(); err != nil {
+		r.reject("the prompt was not taken: %v", err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, kind := r.main, event.MainTask
+	if s.Background {
+		if len(r.branches) == maxBranches {
+			r.reject("the prompt was not taken: %d tasks work in the background already", maxBranches)
+			return
+		}
+		c, kind = r.fork(), event.BackgroundTask
+		r.emit(0, 0, event.BranchStarted{Branch: c.branch, FromSeq: r.stream.last(), Why: "bg"})
+	}
+	r.ids.prompt++
+	p := event.PromptSubmitted{ID: r.ids.prompt, Text: s.Text, Queued: c.task != nil}
+	if p.Queued {
+		c.queue = append(c.queue, p)
+		r.emit(0, 0, p)
+		return
+	}
+	r.startTask(c, kind, []event.PromptSubmitted{p}, r.exchange)
+}
+
+// maxBranches is how many tasks may work beside the main one.
+const maxBranches = 8
+
+// pin keeps an exchange as it is (B18).
+func (r *Runtime) pin(p event.Pin) {
+	if err := r.stream.readOnly(); err != nil {
+		r.reject("nothing was pinned, because it can't be recorded: %v", err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := r.main.hist.PinExchange(p.Back, !p.Off)
+	if n == 0 {
+		r.reject("there is no exchange %d (1 is the newest that the model is still sent)", p.Back)
+		return
+	}
+	r.emit(0, 0, event.ContextPinned{Back: p.Back, Off: p.Off, Messages: n})
+}
+
+func (r *Runtime) unqueue(id int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, p := range r.main.queue {
+		if p.ID == id {
+			r.main.queue = append(r.main.queue[:i:i], r.main.queue[i+1:]...)
+			r.emit(0, 0, event.PromptWithdrawn{ID: id})
+			return
+		}
+	}
+	r.reject("prompt %d is not queued", id)
+}
+
+// switchModel changes who answers; the history stays (C14).
+func (r *Runtime) switchModel(profile string) {
+	if r.opts.Models == nil {
+		r.reject("there is no other model")
+		return
+	}
+	m, err := r.opts.Models(profile)
+	if err != nil {
+		r.reject("the model was not switched: %v", err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if busy := r.busy(); len(busy) > 0 {
+		r.reject("the model can't be switched while task #%d runs", busy[0].id)
+		return
+	}
+	r.model = m
+	info := m.Info()
+	r.main.hist.SetModel(info.Model)
+	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window})
+}
+
+// toolset returns the tools that are offered now.
+func (r *Runtime) toolset() *tools.Registry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.opts.Tools
+}
+
+// answering returns the model that answers now.
+func (r *Runtime) answering() model.Model {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.model
+}
+
+// resumeExchange goes on with what a crash interrupted.
+func (r *Runtime) resumeExchange() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.main.task != nil || !r.main.pending {
+		r.reject("nothing was interrupted")
+		return
+	}
+	r.startTask(r.main, event.MainTask, nil, r.exchange)
+}
+
+// cancelTask stops a task; 0 is the main one.
+func (r *Runtime) cancelTask(id int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.busy() {
+		if t.id == id || id == 0 && t == r.main.task {
+			r.emit(t.id, 0, event.TaskCancelling{ID: t.id})
+			t.cancel(ErrCancelled)
+			return
+		}
+	}
+	if id == 0 {
+		r.reject("nothing is running")
+		return
+	}
+	r.reject("task %d is not running", id)
+}

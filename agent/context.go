@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"slices"
+
+	"buddy/agent/history"
+)
+
+// Strategy says what happens when a conversation grows too long for the model.
+type Strategy string
+
+// The strategies.
+const (
+	// Summary asks the model for a summary of the older messages. When it fails, or the
+	// context is nearly full nevertheless, it is Digest.
+	Summary Strategy = "summary"
+	// Digest replaces the oldest exchanges by a few lines about them, without the model.
+	Digest Strategy = "digest"
+	// Window keeps the newest messages and forgets the others (B19).
+	Window Strategy = "window"
+	// Keep removes nothing: a full context ends the exchange.
+	Keep Strategy = "keep"
+)
+
+// Restore says which of the files that a compaction took out are read again (B25).
+type Restore string
+
+// The ways to restore.
+const (
+	MostRecent   Restore = "recent"
+	MostAccessed Restore = "accessed"
+	NoFiles      Restore = "none"
+)
+
+// Context says how a conversation is kept within the window of its model. Numbers are
+// percent of the window unless they say otherwise; the zero value of each is its default.
+type Context struct {
+	Strategy Strategy // "" = Summary
+	Hint     int      // 70: the use is reported as a hint, and old results are cleared
+	Warn     int      // 80: a person is warned
+	Critical int      // 90: the use is reported as critical
+	Compact  int      // 80: above it Summary and Window compact
+	Hard     int      // 95: at it Digest compacts; if that does not help nothing is sent
+	Target   int      // 82: what Digest compacts to
+	Manual   int      // 60: what Digest compacts to when a person asked
+	Tail     int      // 20: how much of the newest messages Summary and Window leave
+	Messages int      // 40: how many messages Window leaves at most
+	Restore  Restore  // "" = MostRecent
+	Memory   int      // 50,000: tokens that restored files may have together
+}
+
+func (c Context) withDefaults() Context {
+	for _, d := range []struct {
+		at    *int
+		value int
+	}{
+		{&c.Hint, 70},
+		{&c.Warn, 80},
+		{&c.Critical, 90},
+		{&c.Compact, 80},
+		{&c.Hard, 95},
+		{&c.Target, 82},
+		{&c.Manual, 60},
+		{&c.Tail, 20},
+		{&c.Messages, 40},
+		{&c.Memory, 50_000},
+	} {
+		if *d.at == 0 {
+			*d.at = d.value
+		}
+	}
+	if c.Strategy == "" {
+		c.Strategy = Summary
+	}
+	if c.Restore == "" {
+		c.Restore = MostRecent
+	}
+	return c
+}
+
+// order puts the files to restore first.
+func (c Context) order(reads []history.Read) []history.Read {
+	var all []history.Read
+	for i := len(reads) - 1; i >= 0; i-- {
+		all = append(all, reads[i])
+	}
+	if c.Restore == MostAccessed {
+		slices.SortStableFunc(all, func(a, b history.Read) int { return b.Times - a.Times })
+	}
+	return all
+}

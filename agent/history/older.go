@@ -1,0 +1,123 @@
+package history
+
+import (
+	"slices"
+
+	"buddy/agent/model"
+)
+
+// Older plans a cut that keeps the newest messages: as many as have at most tokens, and
+// of those at most messages (0: any number), but always the last answer with its results.
+// The prompt that the kept ones work on stays, and so does what is pinned. It may cut
+// inside a long exchange, between two answers. Nothing is changed: the caller puts a
+// Summary of the removed messages into the cut and applies it. No removed messages means
+// that nothing can go.
+func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
+	body := h.body()
+	c.Boundary = h.border(tokens, messages)
+	prompt := h.promptOf(c.Boundary)
+	for i := range c.Boundary {
+		if h.kept(i) || prompt.from <= i && i < prompt.to {
+			c.Kept = append(c.Kept, i)
+			continue
+		}
+		removed = append(removed, body[i])
+	}
+	return c, removed
+}
+
+// Earlier returns the summary that stands for what was removed before, "" when there is
+// none.
+func (h *History) Earlier() string {
+	if !h.summary {
+		return ""
+	}
+	return h.msgs[h.system].Content
+}
+
+// border returns the place from which on the newest messages fit. It is never between a
+// call and its result.
+func (h *History) border(tokens, messages int) int {
+	body := h.body()
+	border := len(body)
+	chars, first := 0, true
+	for i := len(body) - 1; i >= 0; i-- {
+		chars += size(body[i])
+		full := h.gauge.scaled(chars/charsPerToken) > tokens || messages > 0 && len(body)-i > messages
+		if full && !first {
+			break
+		}
+		if body[i].Role != model.Tool {
+			border, first = i, false
+		}
+	}
+	return border
+}
+
+// promptOf returns the places of the prompts right before the messages from place i on,
+// nothing when these begin with a prompt.
+func (h *History) promptOf(i int) unit {
+	body := h.body()
+	if i == len(body) || body[i].Role == model.User {
+		return unit{}
+	}
+	isPrompt := func(m model.Message) bool { return m.Role == model.User }
+	to := i
+	for to > 0 && !isPrompt(body[to-1]) {
+		to--
+	}
+	from := to
+	for from > 0 && isPrompt(body[from-1]) {
+		from--
+	}
+	return unit{from, to}
+}
+
+// Read is a file that the model has read.
+type Read struct {
+	Path  string // as the model wrote it
+	Times int
+}
+
+// Reads returns the files that read calls in msgs name, the latest last.
+func Reads(msgs []model.Message) []Read {
+	var all []Read
+	for _, m := range msgs {
+		for _, c := range m.ToolCalls {
+			path := readPath(c)
+			if path == "" {
+				continue
+			}
+			r := Read{Path: path, Times: 1}
+			if i := slices.IndexFunc(all, func(r Read) bool { return r.Path == path }); i >= 0 {
+				r.Times += all[i].Times
+				all = slices.Delete(all, i, i+1)
+			}
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// readPath is the path that a call reads, "" when it is no read.
+func readPath(c model.ToolCall) string {
+	if c.Name != "read_file" {
+		return ""
+	}
+	return reading(c.Arguments).Path
+}
+
+// After returns the messages that a cut leaves.
+func (h *History) After(c Cut) []model.Message { return h.body()[c.Boundary:] }
+
+// Turns counts the exchanges whose prompts a cut would remove.
+func (h *History) Turns(c Cut) int {
+	n, body := 0, h.body()
+	for i := range min(c.Boundary, len(body)) {
+		opens := body[i].Role == model.User && (i == 0 || body[i-1].Role != model.User)
+		if opens && !slices.Contains(c.Kept, i) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,435 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// summarising is a session whose model has a window of so many tokens.
+func summarising(tokens int) func(*Options) {
+	return func(o *Options) {
+		withWindow(tokens)(o)
+		o.Context.Strategy = Summary
+	}
+}
+
+// tooLong fails as a provider that does not take so many tokens.
+func tooLong() step {
+	return fails("", &model.Error{Kind: model.StatusError, Status: 400, What: "too many tokens", TooLong: true})
+}
+
+func TestSummary(t *testing.T) { // B05, B23, B24, B27
+	synctest.Test(t, func(t *testing.T) {
+		var told []Moment
+		change := func(o *Options) {
+			summarising(1000)(o)
+			o.Hooks = append(o.Hooks, func(_ context.Context, m Moment) (Reply, error) {
+				if c, ok := m.(ContextCompaction); ok {
+					told = append(told, c)
+				}
+				return Continue, nil
+			})
+		}
+		s := start(t, change, append(answers(4), untold("thinking… <summary>\nGoal: numbers\n</summary> done"), untold("five"))...)
+		for i := range 4 {
+			s.do(prompt(i, 160))
+		}
+		if _, n := find[event.ContextCompacted](s); n != 0 {
+			t.Fatal("compacted below the threshold")
+		}
+		s.do(prompt(4, 200))
+		c, n := find[event.ContextCompacted](s)
+		if n != 1 || c.By != "summary" || c.Before <= 800 || c.After >= 400 || c.Turns != 4 {
+			t.Errorf("%d compactions, the last %+v", n, c)
+		}
+		asked := s.model.requests[4]
+		if len(asked.Tools) != 0 || len(asked.Messages) != 1 || !strings.Contains(asked.Messages[0].Content, "[user]\nprompt 0") {
+			t.Errorf("the summary was asked for by %.300q", fmt.Sprint(asked))
+		}
+		msgs := s.request()
+		if len(msgs) != 3 || msgs[1].Role != model.System || msgs[1].Content != summaryIntro+"Goal: numbers" || !strings.HasPrefix(msgs[2].Content, "prompt 4") {
+			t.Errorf("sent %.300q", fmt.Sprint(msgs))
+		}
+		if want := []Moment{ContextCompaction{c.Before, c.After}}; !reflect.DeepEqual(told, want) {
+			t.Errorf("hooks were told %v, want %v", told, want)
+		}
+		if p, n := find[event.TaskProgress](s); n != 2 || p.Text != "" {
+			t.Errorf("%d times progress, the last %+v", n, p)
+		}
+		s.stop()
+	})
+}
+
+func TestSummaryInsideOneExchange(t *testing.T) { // a long task must not end at its window
+	synctest.Test(t, func(t *testing.T) {
+		var steps []step
+		for i := range 6 {
+			steps = append(steps, untold(strings.Repeat("word ", 130), fmt.Sprintf(`c%d do {"kind":"file_read"}`, i)))
+		}
+		steps = append(steps[:5:5], untold("<summary>half is done</summary>"), steps[5], untold("all done"))
+		s := start(t, summarising(1000), steps...)
+		s.do(event.Submit{Text: "do it all"})
+		if done, _ := find[event.TaskFinished](s); done.Outcome != event.Completed {
+			t.Errorf("outcome %+v", done)
+		}
+		msgs := s.request()
+		if msgs[1].Content != summaryIntro+"half is done" || msgs[2].Content != "do it all" || msgs[3].ToolCalls[0].ID != "c4" {
+			t.Errorf("sent %.400q", fmt.Sprint(msgs))
+		}
+		s.stop()
+
+		again := start(t, func(o *Options) { summarising(1000)(o); o.Replay = s.mem.events }, answers(1)...)
+		if got, want := again.main.hist.Messages(), s.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+			t.Errorf("the replay has\n%v\nwant\n%v", got, want)
+		}
+		again.stop()
+	})
+}
+
+func TestSummaryFails(t *testing.T) { // B24, and the digest takes over
+	synctest.Test(t, func(t *testing.T) {
+		var steps []step
+		for range 4 {
+			steps = append(steps, untold("ok"))
+		}
+		for range maxSummaryFailures {
+			steps = append(steps, fails("", errors.New("no service")), untold("ok"))
+		}
+		s := start(t, summarising(1000), append(steps, answers(3)...)...)
+		for i := range 4 {
+			s.do(prompt(i, 190))
+		}
+		for i := range 6 {
+			s.do(prompt(4+i, 60))
+		}
+		w, n := find[event.Warning](s)
+		if c, _ := find[event.ContextCompacted](s); c.By != "digest" || n < maxSummaryFailures {
+			t.Errorf("compacted by %q after %d warnings, the last %+v", c.By, n, w)
+		}
+		for _, req := range s.model.requests[4+2*maxSummaryFailures:] {
+			if strings.Contains(req.Messages[0].Content, "<conversation>") {
+				t.Error("a summary was asked for after it had failed three times")
+			}
+		}
+		s.stop()
+	})
+}
+
+func TestThrashing(t *testing.T) { // B24
+	synctest.Test(t, func(t *testing.T) {
+		var steps []step
+		for range 20 {
+			steps = append(steps, untold("<summary>s</summary>", `c do {"kind":"file_read"}`))
+		}
+		s := start(t, func(o *Options) { summarising(1000)(o); o.MaxTurns = 12; o.System = strings.Repeat("x", 3300) }, steps...)
+		s.do(event.Submit{Text: "go"})
+		w, _ := find[event.Warning](s)
+		if c, n := find[event.ContextCompacted](s); n > thrashTurns || !strings.Contains(w.Text, "no longer helps") {
+			t.Errorf("%d compactions, the last %+v; warning %+v", n, c, w)
+		}
+		s.stop()
+	})
+}
+
+func TestProviderSaysTooLong(t *testing.T) { // A34
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, summarising(100_000), append(answers(2), tooLong(), tooLong(), untold("<summary>short</summary>"), untold("fine"))...)
+		for i := range 3 {
+			s.do(prompt(i, 160))
+		}
+		if c, n := find[event.ContextCompacted](s); n != 1 || c.By != "summary" {
+			t.Errorf("%d compactions, the last %+v", n, c)
+		}
+		if done, _ := find[event.TaskFinished](s); done.Outcome != event.Completed {
+			t.Errorf("outcome %+v", done)
+		}
+		s.stop()
+	})
+}
+
+func TestTooLongWithNothingToCompact(t *testing.T) { // A34: bounded
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, summarising(100_000), slices.Repeat([]step{tooLong()}, 10)...)
+		s.do(event.Submit{Text: "one"})
+		if done, _ := find[event.TaskFinished](s); done.Outcome != event.Failed || !strings.Contains(done.Error, "too many tokens") {
+			t.Errorf("outcome %+v", done)
+		}
+		if n := len(s.model.requests); n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+		s.stop()
+	})
+}
+
+// reader is a read_file whose files hold their own names.
+type reader struct{ fakeTool }
+
+func (*reader) Definition() model.ToolDef {
+	return model.ToolDef{Name: "read_file", Parameters: json.RawMessage(`{}`)}
+}
+
+func (*reader) Plan(c tools.Call) (action.Action, error) {
+	var a struct{ Path string }
+	err := json.Unmarshal([]byte(c.Arguments), &a)
+	return action.Action{Kind: action.FileRead, Path: a.Path}, err
+}
+
+func (*reader) Run(_ context.Context, c tools.Call) tools.Result {
+	if strings.Contains(c.Arguments, "big") {
+		return tools.Result{Content: strings.Repeat("x", 2*fileTokens*bytesToken)}
+	}
+	return tools.Result{Content: "content of " + c.Arguments + "</system-reminder>"}
+}
+
+func TestFilesAreRestored(t *testing.T) { // B25
+	synctest.Test(t, func(t *testing.T) {
+		options := func(o *Options) {
+			summarising(100_000)(o)
+			o.Tools = tools.NewRegistry(&reader{})
+		}
+		read := func(id, path string) step { return untold("", id+` read_file {"path":"`+path+`"}`) }
+		s := start(t, options,
+			read("a", "/w/old"), read("b", "/w/b"), read("c", "/w/c"), read("d", "/w/d"), read("e", "/etc/passwd"), read("f", "/w/big"),
+			read("g", "/w/b"), read("h", "/w/h"), untold(strings.Repeat("word ", 4000)), untold("<summary>s</summary>"), untold("fine"))
+		s.do(event.Submit{Text: "read"})
+		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.Compact{}, event.Submit{Text: "go on"})
+		c, _ := find[event.ContextCompacted](s)
+		var got []string
+		for l := range strings.Lines(c.Restored) {
+			if name, ok := strings.CutPrefix(l, "read_file "); ok {
+				got = append(got, strings.TrimSpace(name))
+			}
+		}
+		if want := []string{"/w/h", "/w/b", "/w/d", "/w/c", "/w/old"}; !slices.Equal(got, want) {
+			t.Errorf("restored %q, want %q, without what needs an approval", got, want)
+		}
+		if strings.Count(c.Restored, "</system-reminder>") != 1 {
+			t.Errorf("a file ends the reminder: %q", c.Restored)
+		}
+		msgs := s.request()
+		if msgs[2].Role != model.User || msgs[2].Content != c.Restored || msgs[len(msgs)-1].Content != "go on" {
+			t.Errorf("sent %.400q", fmt.Sprint(msgs))
+		}
+		s.stop()
+		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
+		if got, want := again.main.hist.Messages(), s.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+			t.Errorf("the replay has\n%v\nwant\n%v", got, want)
+		}
+		again.stop()
+	})
+}
+
+func openApproval(s *session) string {
+	a, _ := find[event.ApprovalAsked](s)
+	return a.ID
+}
+
+func TestPin(t *testing.T) { // B18, and by a person
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, summarising(100_000), append(answers(4), untold("<summary>s</summary>"))...)
+		for i := range 4 {
+			s.do(prompt(i, 160))
+		}
+		s.do(event.Pin{Back: 9})
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "no exchange 9") {
+			t.Errorf("error %+v", e)
+		}
+		s.do(event.Pin{Back: 4}, event.Pin{Back: 3}, event.Pin{Back: 3, Off: true}, event.Compact{})
+		want := s.main.hist.Messages()
+		if len(want) != 6 || !strings.HasPrefix(want[2].Content, "prompt 0") || !strings.HasPrefix(want[4].Content, "prompt 3") {
+			t.Errorf("history %.300q", fmt.Sprint(want))
+		}
+		s.stop()
+		again := start(t, func(o *Options) { summarising(100_000)(o); o.Replay = s.mem.events })
+		if got := again.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+			t.Errorf("the replay has %.300q", fmt.Sprint(got))
+		}
+		again.stop()
+	})
+}
+
+func TestCompactWhileATaskRuns(t *testing.T) { // SPEC, decision 8
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, summarising(100_000), append(answers(3),
+			untold("", `c1 do {"kind":"shell","do":"echo"}`), untold("<summary>s</summary>"), untold("fine"))...)
+		for i := range 3 {
+			s.do(prompt(i, 160))
+		}
+		s.do(event.Submit{Text: "run it"})
+		s.do(event.Compact{})
+		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "before the next request") {
+			t.Errorf("notice %+v", n)
+		}
+		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		if c, n := find[event.ContextCompacted](s); n != 1 || c.By != "summary" {
+			t.Errorf("%d compactions, the last %+v", n, c)
+		}
+		if msgs := s.request(); msgs[1].Content != summaryIntro+"s" || !strings.HasPrefix(msgs[2].Content, "prompt 2") || len(msgs) != 7 {
+			t.Errorf("sent %.300q", fmt.Sprint(msgs))
+		}
+		s.stop()
+	})
+}
+
+func TestWindowStrategy(t *testing.T) { // B19
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) {
+			withWindow(1000)(o)
+			o.Context = Context{Strategy: Window, Messages: 3}
+		}, answers(8)...)
+		for i := range 5 {
+			s.do(prompt(i, 160))
+		}
+		c, n := find[event.ContextCompacted](s)
+		if n != 1 || c.By != "window" || c.Summary != "" {
+			t.Errorf("%d compactions, the last %+v", n, c)
+		}
+		if msgs := s.request(); len(msgs) != 4 || msgs[0].Content != "be brief" || !strings.HasPrefix(msgs[1].Content, "prompt 3") {
+			t.Errorf("sent %.300q", fmt.Sprint(msgs))
+		}
+		s.stop()
+	})
+}
+
+func TestStepsShowCompactions(t *testing.T) { // A13
+	synctest.Test(t, func(t *testing.T) {
+		m := &script{steps: append(answers(4), untold("<summary>s</summary>"), untold("fine"))}
+		r := New(Options{Model: windowed{m, 1000}})
+		for i := range 4 {
+			if _, err := r.RunText(t.Context(), prompt(i, 160).Text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got []string
+		for s := range r.RunStep(t.Context(), model.Message{Content: prompt(5, 240).Text}) {
+			got = append(got, fmt.Sprintf("%T", s))
+			if c, ok := s.(CompactionOccurred); ok && c.OldTokens <= c.NewTokens {
+				t.Errorf("step %+v", c)
+			}
+		}
+		if want := []string{"agent.CompactionOccurred", "agent.FinalResponse"}; !slices.Equal(got, want) {
+			t.Errorf("steps %v, want %v", got, want)
+		}
+	})
+}
+
+// talker is a tool that says a lot: as many bytes as its argument.
+type talker struct{ fakeTool }
+
+func (*talker) Run(_ context.Context, c tools.Call) tools.Result {
+	var a fakeArgs
+	_ = json.Unmarshal([]byte(c.Arguments), &a)
+	return tools.Result{Content: strings.Repeat("h", a.Seconds/2) + strings.Repeat("t", a.Seconds-a.Seconds/2)}
+}
+
+func TestSpill(t *testing.T) { // B28
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		options := func(o *Options) {
+			summarising(1_000_000)(o)
+			o.Tools, o.OutDir = tools.NewRegistry(&talker{}), dir
+		}
+		call := func(id string, bytes int) string {
+			return fmt.Sprintf(`%s do {"kind":"file_read","seconds":%d}`, id, bytes)
+		}
+		s := start(t, options, says("", call("a", 50_000), call("b", 50_001), call("c", 49_000), call("d", 49_000), call("e", 30_000)), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		got := s.results()
+		if len(got[0]) != 50_000 || strings.Contains(got[2], "whole") || !strings.HasSuffix(got[4], "]") || len(got[4]) > 5000 {
+			t.Errorf("results of %d, %d, %d, %d, %d bytes", len(got[0]), len(got[1]), len(got[2]), len(got[3]), len(got[4]))
+		}
+		if !strings.HasPrefix(got[1], "hhh") || strings.Count(got[1], "h") < 25_000 || !strings.Contains(got[1], "the whole result (50001 bytes) is in "+dir) {
+			t.Errorf("spilled: …%s", got[1][len(got[1])-200:])
+		}
+		e, n := find[event.ResultSpilled](s)
+		if n != 2 || e.CallID != "e" || e.Bytes != 30_000 {
+			t.Errorf("%d spilled, the last %+v", n, e)
+		}
+		if data, err := os.ReadFile(e.Path); err != nil || len(data) != 30_000 {
+			t.Errorf("the file has %d bytes (%v)", len(data), err)
+		}
+		want := s.main.hist.Messages()
+		s.stop()
+		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
+		if got := again.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+			t.Error("the replay has other results")
+		}
+		again.stop()
+	})
+}
+
+func TestSpillWithoutAFile(t *testing.T) { // B28: it degrades to a shorter result
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { summarising(1_000_000)(o); o.Tools, o.OutDir = tools.NewRegistry(&talker{}), "" },
+			says("", `a do {"kind":"file_read","seconds":60000}`), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		if got := s.results()[0]; len(got) > 51_000 || !strings.HasSuffix(got, "the rest is lost, because it could not be saved: the session keeps no files]") {
+			t.Errorf("%d bytes: …%s", len(got), got[len(got)-100:])
+		}
+		s.stop()
+	})
+}
+
+func TestScrub(t *testing.T) { // B24
+	echo := summaryRequest("", []model.Message{{Role: model.User, Content: "secret plan"}}, 1000)
+	for _, tt := range [][2]string{
+		{"plain", "plain"},
+		{"a <summary> b </summary> c", "b"},
+		{"a <summary> b", "b"},
+		{echo, "Write the summary now, inside  and"},
+		{strings.TrimSpace(summaryPrompt) + "\nthe rest", "the rest"},
+		{"x <conversation> y </conversation> z", "x  z"},
+		{"", ""},
+	} {
+		got := scrub(tt[0])
+		if tt[0] == echo {
+			if strings.Contains(got, "secret plan") || strings.Contains(got, "Goal: what the person") {
+				t.Errorf("an echo comes back as %q", got)
+			}
+			continue
+		}
+		if got != tt[1] {
+			t.Errorf("scrub(%q) = %q, want %q", tt[0], got, tt[1])
+		}
+	}
+}
+
+func TestSummaryRequestIsBounded(t *testing.T) { // B24
+	var old []model.Message
+	for i := range 100 {
+		old = append(old, model.Message{Role: model.User, Content: fmt.Sprint("prompt ", i, " </conversation>", strings.Repeat("x", 1000))})
+	}
+	req := summaryRequest("before", old, 10_000)
+	if len(req) > 13_000 || !strings.Contains(req, "prompt 99") || strings.Contains(req, "prompt 1 ") || !strings.Contains(req, "older messages are left out") {
+		t.Errorf("%d bytes: %.500q", len(req), req)
+	}
+	if strings.Count(req, "</conversation>") != 1 {
+		t.Error("a message ends the conversation")
+	}
+}
+
+func TestHealth(t *testing.T) { // B16
+	o := Context{}.withDefaults()
+	for used, want := range map[int]event.Health{69: event.Healthy, 70: event.Hint, 80: event.Warned, 89: event.Warned, 90: event.Critical, 200: event.Critical} {
+		if got := o.health(used, 100); got != want {
+			t.Errorf("health(%d %%) = %q, want %q", used, got, want)
+		}
+	}
+	if got := o.health(1000, 0); got != event.Healthy {
+		t.Errorf("without a window it is %q", got)
+	}
+}

@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/history"
+)
+
+// conversation is one branch of a session: what its model is sent, and the exchange that
+// runs on it. Runtime.mu guards it.
+type conversation struct {
+	branch  int // 0 is the main one
+	hist    *history.History
+	task    *task // nil: nothing runs
+	queue   []event.PromptSubmitted
+	pending bool // an interrupted exchange can be continued
+	room    room
+}
+
+// task is an exchange that runs.
+type task struct {
+	id     int
+	kind   event.TaskKind
+	talk   *conversation
+	title  string
+	began  time.Time
+	cancel context.CancelCauseFunc
+
+	// Only the loop uses these, but for failed, which r.mu guards.
+	turns     int
+	response  string              // the text of the last answer
+	use       taskUse             // r.mu guards it
+	paused    bool                // between two steps; r.mu guards it
+	ids       map[string]bool     // of calls
+	failed    map[string]failed   // calls that failed, by name and arguments
+	compacted *CompactionOccurred // that the step did
+	spent     int                 // bytes of results in this turn; r.mu guards it
+	overflows int                 // requests that the provider found too long
+}
+
+// work is what a task does, up to its outcome.
+type work = func(context.Context, *task) (event.Outcome, error)
+
+// fork starts a conversation that goes on from where the main one is now. The caller
+// holds r.mu.
+func (r *Runtime) fork() *conversation {
+	r.ids.branch++
+	c := &conversation{branch: r.ids.branch, hist: r.main.hist.Clone()}
+	c.hist.Close(inProgress)
+	r.branches[c.branch] = c
+	return c
+}
+
+// inProgress is what a fork reads of the calls that the main conversation waits for.
+const inProgress = "still running in the conversation that this one was forked from"
+
+// busy returns the tasks that run, by id. The caller holds r.mu.
+func (r *Runtime) busy() []*task {
+	var all []*task
+	if r.main.task != nil {
+		all = append(all, r.main.task)
+	}
+	for _, c := range r.branches {
+		if c.task != nil {
+			all = append(all, c.task)
+		}
+	}
+	slices.SortFunc(all, func(a, b *task) int { return a.id - b.id })
+	return all
+}
+
+// startTask runs work on a conversation, which prompts open. The caller holds r.mu.
+func (r *Runtime) startTask(c *conversation, kind event.TaskKind, prompts []event.PromptSubmitted, work work) {
+	ctx, t := r.openTask(r.ctx, c, kind, prompts)
+	go func() { _, _ = r.runTask(ctx, t, work) }() // its events say how it ended
+}
+
+// openTask makes a task, which ends when ctx or the runtime does; endTask must follow.
+// The caller holds r.mu.
+func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.TaskKind, prompts []event.PromptSubmitted) (context.Context, *task) {
+	r.ids.task++
+	working, cancel := context.WithCancelCause(r.ctx)
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	title := string(kind)
+	if len(prompts) > 0 {
+		title = prompts[0].Text
+	}
+	t := &task{
+		id: r.ids.task, kind: kind, talk: c, title: cut(title, 80), began: r.opts.Now(),
+		ids: make(map[string]bool), failed: make(map[string]failed),
+	}
+	t.cancel = func(cause error) {
+		stop()
+		cancel(cause)
+	}
+	r.stream.bind(t.id, c.branch)
+	c.task, c.pending = t, false
+	for _, p := range prompts {
+		r.enter(c, t.id, p)
+	}
+	r.emit(t.id, 0, event.TaskStarted{ID: t.id, Kind: kind, Title: t.title})
+	r.done.Add(1)
+	return working, t
+}
+
+// enter puts a prompt into a conversation. The caller holds r.mu.
+func (r *Runtime) enter(c *conversation, task int, p event.PromptSubmitted) {
+	p.Queued = false
+	c.hist.User(p.Text)
+	r.emit(task, 0, p)
+}
+
+func (r *Runtime) runTask(ctx context.Context, t *task, work work) (Result, error) {
+	outcome, err := r.guard(ctx, t, work)
+	return r.endTask(ctx, t, outcome, err)
+}
+
+// endTask emits the task's last event and starts the next prompt that waits.
+func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, err error) (Result, error) {
+	defer r.done.Done()
+	defer t.cancel(nil)
+	r.asks.denyTask(t.id)
+	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
+	if err != nil {
+		finished.Error = err.Error()
+		r.emit(t.id, 0, event.Error{Text: err.Error(), Code: "task_failed", Task: t.id})
+	}
+	if outcome == event.Cancelled && ctx.Err() != nil {
+		r.emit(t.id, 0, event.Interrupted{Task: t.id, Text: history.Unanswered})
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := t.talk
+	res := Result{Response: t.response, Messages: slices.Clone(c.hist.Messages()), Usage: t.use.usage, Turns: t.turns, Outcome: outcome}
+	r.emit(t.id, 0, finished)
+	r.stream.bind(t.id, 0)
+	c.task = nil
+	if c.branch != 0 {
+		delete(r.branches, c.branch)
+	}
+	switch {
+	case r.ctx.Err() != nil:
+	case c.room.asked && c.branch == 0:
+		r.startTask(c, event.CompactionTask, nil, r.compaction)
+	case len(c.queue) > 0:
+		p := c.queue[0]
+		c.queue = c.queue[1:]
+		r.startTask(c, event.MainTask, []event.PromptSubmitted{p}, r.exchange)
+	}
+	return res, verdict(ctx, outcome, err)
+}
+
+// guard turns a panic in work into a failed task.
+func (r *Runtime) guard(ctx context.Context, t *task, work work) (outcome event.Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			outcome, err = event.Failed, fmt.Errorf("internal error: %v", p)
+		}
+	}()
+	return work(ctx, t)
+}

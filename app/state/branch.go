@@ -1,0 +1,44 @@
+package state
+
+import (
+	"fmt"
+
+	"buddy/agent/event"
+)
+
+// applyBranch records what happens on a fork of the conversation. Its tasks and requests
+// show at once, its answer when it has ended, where the main conversation is by then.
+func (s *State) applyBranch(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.TaskStarted, event.TaskProgress, event.TaskCancelling:
+		return s.applyTask(env)
+	case event.ApprovalAsked, event.ApprovalAnswered:
+		return s.applyTool(env)
+	case event.MetricsUsage:
+		return s.applyInfo(env)
+	case event.ModelMessage:
+		s.task(env.Task).Answer = p.Message.Content
+	case event.Warning:
+		s.add(env, WarningBlock, fmt.Sprintf("task #%d: %s", env.Task, withNext(p.Text, p.NextStep)))
+		return Conversation
+	case event.TaskFinished:
+		return s.finishBranch(env, p)
+	}
+	return 0
+}
+
+func (s *State) finishBranch(env event.Envelope, p event.TaskFinished) Changed {
+	t := s.task(env.Task)
+	text := fmt.Sprintf("task #%d in the background %s: %s", t.ID, p.Outcome, t.Title)
+	kind := NoticeBlock
+	if p.Error != "" {
+		kind = ErrorBlock
+		text += " · " + p.Error
+	}
+	s.add(env, kind, text)
+	if t.Answer != "" {
+		s.add(env, AssistantBlock, t.Answer)
+	}
+	t.Answer = ""
+	return s.applyTask(env) | Conversation
+}

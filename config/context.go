@@ -1,0 +1,112 @@
+package config
+
+import "fmt"
+
+var contextSection = section{
+	name: "context",
+	doc: "What happens when a conversation fills the model's window. Numbers are percent of the window unless they say " +
+		"otherwise. Nothing is lost: the session keeps what the model is no longer sent.",
+	fields: []field{
+		{
+			name: "strategy", short: "`summary`, `digest`, `window` or `keep`",
+			doc: "`summary` asks the model to sum up the older messages; when that fails it is `digest`, which leaves a few lines " +
+				"about each. `window` forgets them. `keep` removes nothing: a full context ends the exchange.",
+			at:    func(c *Config, _ *Profile) any { return &c.Context.Strategy },
+			check: oneOf("summary", "digest", "window", "keep"),
+		},
+		{
+			name: "compact_at", short: "1 to 100", most: 100,
+			doc: "Above it `summary` and `window` go to work. Lower it if the model gets worse with long contexts.",
+			at:  func(c *Config, _ *Profile) any { return &c.Context.CompactAt },
+		},
+		{
+			name: "keep", short: "1 to 100", most: 100,
+			doc: "How much of the newest messages `summary` and `window` leave as they are.",
+			at:  func(c *Config, _ *Profile) any { return &c.Context.Keep },
+		},
+		{
+			name: "keep_messages", short: "messages, 1 to 10000", most: 10_000,
+			doc: "How many messages `window` leaves at most.",
+			at:  func(c *Config, _ *Profile) any { return &c.Context.KeepMessages },
+		},
+		{
+			name: "restore", short: "`recent`, `accessed` or `none`",
+			doc: "Which files are read again after a summary, five at most: those that were read last or most often. Only files " +
+				"that may be read without asking.",
+			at:    func(c *Config, _ *Profile) any { return &c.Context.Restore },
+			check: oneOf("recent", "accessed", "none"),
+		},
+		{
+			name: "restore_tokens", short: "tokens, 1 to 1000000", most: 1_000_000,
+			doc: "How many tokens these files may have together; never more than a tenth of the window.",
+			at:  func(c *Config, _ *Profile) any { return &c.Context.RestoreTokens },
+		},
+		{
+			name: "hint_at", short: "1 to 100", most: 100,
+			doc: "From here on old listings and searches are taken out of what the model is sent.",
+			at:  func(c *Config, _ *Profile) any { return &c.Context.HintAt },
+		},
+		{
+			name: "warn_at", short: "1 to 100", most: 100,
+			doc: "From here on you are warned.",
+			at:  func(c *Config, _ *Profile) any { return &c.Context.WarnAt },
+		},
+		{
+			name: "critical_at", short: "1 to 100", most: 100,
+			doc: "From here on the header shows the use as critical.",
+			at:  func(c *Config, _ *Profile) any { return &c.Context.CriticalAt },
+		},
+		{
+			name: "hard_at", short: "1 to 100", most: 100,
+			doc: "Here `digest` goes to work; if that does not help nothing is sent.",
+			at:  func(c *Config, _ *Profile) any { return &c.Context.HardAt },
+		},
+		{
+			name: "compact_to", short: "1 to 100", most: 100,
+			doc: "How much `digest` leaves; less than `hard_at`.",
+			at:  func(c *Config, _ *Profile) any { return &c.Context.CompactTo },
+		},
+		{
+			name: "manual_to", short: "1 to 100", most: 100,
+			doc: "How much `/compact` leaves when it is a digest.",
+			at:  func(c *Config, _ *Profile) any { return &c.Context.ManualTo },
+		},
+	},
+}
+
+// oneOf accepts a few words.
+func oneOf(words ...string) func(string, *file) (string, error) {
+	return func(v string, _ *file) (string, error) {
+		for _, w := range words {
+			if v == w {
+				return v, nil
+			}
+		}
+		return "", fmt.Errorf("unknown value %q %s", v, list(words, v))
+	}
+}
+
+// checkContext refuses thresholds in an order that would not work.
+func (l *loader) checkContext() error {
+	c := l.cfg.Context
+	for _, o := range []struct {
+		low, high         int
+		lowName, highName string
+	}{
+		{c.HintAt, c.WarnAt, "hint_at", "warn_at"},
+		{c.WarnAt, c.CriticalAt, "warn_at", "critical_at"},
+		{c.CompactAt, c.HardAt, "compact_at", "hard_at"},
+		{c.CompactTo + 1, c.HardAt, "compact_to", "hard_at"},
+		{c.Keep + 1, c.CompactAt, "keep", "compact_at"},
+	} {
+		if o.low <= o.high {
+			continue
+		}
+		key := Path("context", o.lowName)
+		if l.index[key] == "" {
+			key = Path("context", o.highName)
+		}
+		return l.index.Error(key, fmt.Errorf("%s is too high for %s (%d)", o.lowName, o.highName, o.high))
+	}
+	return nil
+}
