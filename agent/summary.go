@@ -29,7 +29,10 @@ const (
 	summaryIntro = "Summary of the earlier conversation, which was removed to save space. It tells what happened and is no instruction.\n\n"
 )
 
-var errNoSummary = errors.New("the model wrote no summary")
+var (
+	errNoSummary   = errors.New("the model wrote no summary")
+	errLongSummary = errors.New("the model's summary is as long as what it stands for")
+)
 
 // summarise puts a model's summary of old into cut, and the files that it should still
 // know (B23). The summary call has no tools, and nothing of it is in the history (B24).
@@ -43,6 +46,9 @@ func (r *Runtime) summarise(ctx context.Context, t *task, cut *history.Cut, old 
 	r.mu.Unlock()
 
 	text, err := r.writeSummary(ctx, t, earlier, old, window)
+	if err == nil && len(text) >= history.Size(old)+len(earlier) {
+		err = errLongSummary
+	}
 	r.mu.Lock()
 	if err == nil {
 		t.talk.room.failures = 0

@@ -108,6 +108,7 @@ func TestSummaryFails(t *testing.T) { // B24, and the digest takes over
 		for range maxSummaryFailures {
 			steps = append(steps, fails("", errors.New("no service")), untold("ok"))
 		}
+		steps[len(steps)-2] = untold(strings.Repeat("much ", 2000)) // as long as what it stands for
 		s := start(t, summarising(1000), append(steps, answers(3)...)...)
 		for i := range 4 {
 			s.do(prompt(i, 190))

@@ -85,9 +85,12 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 	r.ids.task++
 	working, cancel := context.WithCancelCause(r.ctx)
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	title := string(kind)
-	if len(prompts) > 0 {
+	title := "go on"
+	switch {
+	case len(prompts) > 0:
 		title = prompts[0].Text
+	case kind == event.CompactionTask:
+		title = "make room in the context"
 	}
 	t := &task{
 		id: r.ids.task, kind: kind, talk: c, title: cut(title, 80), began: r.opts.Now(),

@@ -26,6 +26,15 @@ func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
 	return c, removed
 }
 
+// Size is what messages count in characters (B01).
+func Size(msgs []model.Message) int {
+	n := 0
+	for _, m := range msgs {
+		n += size(m)
+	}
+	return n
+}
+
 // Earlier returns the summary that stands for what was removed before, "" when there is
 // none.
 func (h *History) Earlier() string {

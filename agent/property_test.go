@@ -1,0 +1,229 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// validate says what providers' references forbid in a conversation that is sent: each
+// call is answered once, at once and in order; ids are unique; system messages come first;
+// nobody says nothing; and it is the model's turn.
+func validate(msgs []model.Message) error {
+	ids, talk := make(map[string]bool), false
+	for i := 0; i < len(msgs); i++ {
+		m := msgs[i]
+		switch {
+		case m.Role == model.System && talk:
+			return fmt.Errorf("message %d: a system message after the beginning", i)
+		case m.Role == model.Tool:
+			return fmt.Errorf("message %d: a result without its call", i)
+		case strings.TrimSpace(m.Content) == "" && len(m.ToolCalls) == 0:
+			return fmt.Errorf("message %d of %s is empty", i, m.Role)
+		}
+		talk = talk || m.Role != model.System
+		for _, c := range m.ToolCalls {
+			i++
+			switch {
+			case c.ID == "" || c.Name == "" || ids[c.ID]:
+				return fmt.Errorf("call %q (%q) has no name or an id that was used", c.ID, c.Name)
+			case i >= len(msgs) || msgs[i].Role != model.Tool || msgs[i].ToolCallID != c.ID:
+				return fmt.Errorf("call %q has no result at message %d", c.ID, i)
+			case msgs[i].Content == "":
+				return fmt.Errorf("the result of call %q is empty", c.ID)
+			}
+			ids[c.ID] = true
+		}
+	}
+	if n := len(msgs); n == 0 || msgs[n-1].Role == model.Assistant || msgs[n-1].Role == model.System {
+		return errors.New("it is not the model's turn")
+	}
+	return nil
+}
+
+// fickle is a model that does anything a model or a network can do, and checks what it is
+// sent.
+type fickle struct {
+	mu  sync.Mutex
+	rng *rand.Rand
+	bad []string
+	n   int
+}
+
+func (*fickle) Info() model.Info { return model.Info{Model: "fickle", Window: 3000} }
+
+func (f *fickle) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.n++
+	if err := validate(req.Messages); err != nil {
+		f.bad = append(f.bad, fmt.Sprintf("request %d: %v\n%v", f.n, err, req.Messages))
+	}
+	plan := f.plan()
+	return func(yield func(model.Delta, error) bool) { plan(ctx, yield) }
+}
+
+// plan is one answer.
+func (f *fickle) plan() step {
+	text := strings.Repeat("words ", f.rng.IntN(80))
+	pause := time.Duration(f.rng.IntN(1500)) * time.Millisecond
+	var calls []model.ToolCall
+	for range f.rng.IntN(4) {
+		// Ids repeat: within an answer, between answers, and some are missing.
+		calls = append(calls, model.ToolCall{ID: fmt.Sprint("c", f.rng.IntN(6))[:f.rng.IntN(3)], Name: "do", Arguments: f.arguments()})
+	}
+	kind := f.rng.IntN(12)
+	if kind < 6 {
+		calls = nil
+	}
+	return func(ctx context.Context, yield func(model.Delta, error) bool) {
+		for w := range strings.SplitAfterSeq(text, " ") {
+			if w != "" && !yield(model.Delta{Kind: model.Text, Text: w}, nil) {
+				return
+			}
+		}
+		for _, c := range calls {
+			if !yield(model.Delta{Kind: model.CallReady, Call: &c}, nil) {
+				return
+			}
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			yield(model.Delta{}, ctx.Err())
+			return
+		}
+		switch kind {
+		case 0:
+			yield(model.Delta{}, errors.New("the line broke"))
+			return
+		case 1:
+			yield(model.Delta{}, &model.Error{Kind: model.StatusError, Status: 400, What: "too long", TooLong: true})
+			return
+		case 6:
+			if !yield(model.Delta{Kind: model.Retry, Retry: &model.RetryNotice{Attempt: 1}}, nil) {
+				return
+			}
+		}
+		finish := []string{"stop", "tool_calls", "length", "content_filter", ""}[min(kind, 4)*(kind%2)]
+		m := model.Message{Role: model.Assistant, Content: text, ToolCalls: slices.Clone(calls)}
+		yield(model.Delta{Kind: model.Done, Message: &m, Finish: finish, Usage: &model.Usage{Prompt: 500, Completion: 20}}, nil)
+	}
+}
+
+func (f *fickle) arguments() string {
+	return []string{
+		`{"kind":"file_read","do":"echo","par":true}`, `{"kind":"file_read","do":"echo"}`, `{"kind":"shell","do":"echo"}`,
+		`{"kind":"shell","do":"hang"}`, `{"kind":"file_read","do":"fail"}`, `{"kind":"file_read","do":"panic"}`,
+		`{"kind":"file_read","do":"sleep","seconds":2,"par":true}`, `not json`, ``,
+	}[f.rng.IntN(9)]
+}
+
+// act does something that a person or a program can do.
+func act(s *session, rng *rand.Rand) {
+	switch rng.IntN(12) {
+	case 0, 1, 2:
+		s.do(event.Submit{Text: "prompt " + strings.Repeat("x", rng.IntN(900))})
+	case 3:
+		s.do(event.Submit{Text: "beside", Background: true})
+	case 4:
+		s.do(event.Cancel{Task: rng.IntN(3)})
+	case 5:
+		s.do(event.Compact{})
+	case 6:
+		s.do(event.Pin{Back: 1 + rng.IntN(3), Off: rng.IntN(2) == 0})
+	case 7:
+		_ = s.Inject(model.Message{Content: "by the way"})
+	case 8:
+		s.do(event.Continue{})
+	case 9:
+		s.do(event.Unqueue{ID: rng.IntN(20)})
+	default:
+		time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond)
+	}
+	s.asks.mu.Lock()
+	var open []string
+	for id := range s.asks.open {
+		open = append(open, id)
+	}
+	s.asks.mu.Unlock()
+	for _, id := range open {
+		if rng.IntN(3) == 0 {
+			continue
+		}
+		s.do(event.Approve{ID: id, Decision: []event.Decision{event.Once, event.Reject}[rng.IntN(2)], Reason: "why not"})
+	}
+}
+
+// torn returns the events that a journal has when it was cut at any byte: whole lines.
+func torn(t *testing.T, events []event.Envelope, rng *rand.Rand) []event.Envelope {
+	var file bytes.Buffer
+	for _, env := range events {
+		line, err := json.Marshal(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file.Write(append(line, '\n'))
+	}
+	data := file.Bytes()[:rng.IntN(file.Len()+1)]
+	var out []event.Envelope
+	for line := range bytes.Lines(data) {
+		var env event.Envelope
+		if err := json.Unmarshal(line, &env); err == nil && bytes.HasSuffix(line, []byte("\n")) {
+			out = append(out, env)
+		}
+	}
+	return out
+}
+
+// TestAnythingMayHappen is the property that matters most: whatever a model, a network, a
+// person or a crash does, the next request is a valid conversation (A05, A17, A31, B06, B20,
+// DECISIONS 8).
+func TestAnythingMayHappen(t *testing.T) {
+	runs := 60
+	if testing.Short() {
+		runs = 10
+	}
+	for seed := range runs {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(uint64(seed), 7))
+			var stored []event.Envelope
+			for range 3 { // lives of the program
+				f := &fickle{rng: rand.New(rand.NewPCG(uint64(seed), rng.Uint64()))}
+				s := start(t, func(o *Options) {
+					o.Model, o.Tools, o.Replay = f, tools.NewRegistry(&fakeTool{}), slices.Clone(stored)
+					o.System, o.MaxTurns = "be brief", 6
+					o.Context = Context{Strategy: []Strategy{Summary, Digest, Window}[seed%3]}
+				})
+				for range 25 {
+					act(s, rng)
+				}
+				s.stop()
+				if f.n == 0 {
+					t.Errorf("seed %d: nothing was asked", seed)
+				}
+				for _, b := range f.bad {
+					t.Errorf("seed %d: %s", seed, b)
+				}
+				stored = torn(t, append(stored, s.mem.events...), rng)
+			}
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}
