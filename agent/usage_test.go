@@ -217,3 +217,36 @@ func TestSumsSaturate(t *testing.T) { // B12
 		t.Errorf("sum %d", sum)
 	}
 }
+
+// TestTasksKeepTheirOwnCount: a task in the background has its own budget and tools; the
+// session pays for both.
+func TestTasksKeepTheirOwnCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		look := `c1 do {"kind":"file_read","do":"echo"}`
+		s := start(t, func(o *Options) {
+			withPrice(o)
+			o.MaxCost = 2000
+		},
+			uses(model.Usage{Prompt: 1500}, "", look, `c2 do {"kind":"shell","do":"echo"}`), // waits for a person
+			uses(model.Usage{Prompt: 1500}, "", look), uses(model.Usage{Prompt: 400}, "beside"),
+			uses(model.Usage{Prompt: 700}, "", look))
+		s.do(event.Submit{Text: "go"})
+		s.do(event.Submit{Text: "beside", Background: true})
+		if f, _ := find[event.TaskFinished](s); f.ID != 2 || f.Outcome != event.Completed {
+			t.Errorf("the task in the background: %+v", f)
+		}
+		asked, _ := find[event.ApprovalAsked](s)
+		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		if f, _ := find[event.TaskFinished](s); f.ID != 1 || f.Outcome != event.MaxCost {
+			t.Errorf("the main task: %+v", f)
+		}
+		u, _ := find[event.MetricsUsage](s)
+		if u.SessionCost != 1500+1500+400+700 || len(u.PerTool) != 1 || u.PerTool[0].Tokens != 2*(len("done c1")/4) {
+			t.Errorf("usage %+v", u)
+		}
+		if x, n := find[event.BudgetExceeded](s); n != 1 || x.Used != 2200 || x.Limit != 2000 {
+			t.Errorf("%d budgets exceeded, %+v", n, x)
+		}
+		s.stop()
+	})
+}
