@@ -107,7 +107,7 @@ type (
 	FinalResponse struct{ Result Result }
 	// MaxTurnsReached says that Options.MaxTurns were used up.
 	MaxTurnsReached struct{ Result Result }
-	// Failure is an exchange that failed or was cancelled.
+	// Failure is an exchange that failed, was cancelled, or met another limit.
 	Failure struct {
 		Result Result
 		Err    error

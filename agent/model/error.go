@@ -78,13 +78,13 @@ func (e *Error) Retryable() bool {
 	return false
 }
 
-// Overloaded reports whether the server has too much to do for now (C05).
+// Overloaded reports whether the server had too much to do, or this account asked too
+// often: later, or at another model, the same request is likely to succeed.
 func (e *Error) Overloaded() bool {
-	switch e.Status {
-	case 429, 503, 529:
-		return true
+	if e.Kind != StatusError && e.Kind != ReportedError {
+		return false
 	}
-	return false
+	return e.Status == 429 || e.Status == 503 || e.Status == 529
 }
 
 // Replaceable reports whether another model may answer in place of this one (C04, C05).
