@@ -80,9 +80,9 @@ func (r *Runtime) goOn(t *task) string {
 // the text so far is kept, and no call of it (A16).
 func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint string) (answer, error) {
 	p := &partial{runtime: r, ctx: ctx, model: r.answering(), task: t, turn: turn, saved: r.opts.Now()}
+	p.answers = p.model.Info()
 	r.mu.Lock()
-	req := model.Request{Messages: t.talk.hist.Messages(), Tools: r.opts.Tools.Definitions()}
-	tokens := t.talk.hist.Tokens()
+	req := model.Request{Messages: t.talk.hist.Messages(), Tools: r.opts.Tools.Definitions(), Tokens: t.talk.hist.Tokens()}
 	r.mu.Unlock()
 	if hint != "" {
 		req.Messages = append(req.Messages, model.Message{Role: model.User, Content: hint})
@@ -91,10 +91,9 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint 
 	if ctx.Err() != nil {
 		return answer{}, context.Cause(ctx)
 	}
-	info := p.model.Info()
 	r.emit(t.id, turn, event.RequestStarted{
-		Profile: info.Profile, Model: info.Model, Messages: len(req.Messages),
-		Tools: len(req.Tools), EstimatedTokens: tokens, Attempt: attempt,
+		Profile: p.answers.Profile, Model: p.answers.Model, Messages: len(req.Messages),
+		Tools: len(req.Tools), EstimatedTokens: req.Tokens, Attempt: attempt,
 	})
 	p.batch = r.newBatch(ctx, t, turn)
 	began, good := p.saved, false
@@ -111,16 +110,25 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint 
 		return answer{}, err
 	}
 	a, err := p.keep()
-	finished := event.ResponseFinished{FinishReason: a.finish, Calls: len(a.calls), PhaseMS: r.opts.Now().Sub(began).Milliseconds()}
-	if a.usage != nil {
-		finished.Tokens, finished.CachedTokens = a.usage.Completion, a.usage.Cached
-	}
-	r.emit(t.id, turn, finished)
-	r.count(t, turn, a.usage)
+	r.emit(t.id, turn, finished(a, r.opts.Now().Sub(began)))
+	r.calibrate(t, p.answers, a.usage)
+	r.count(t, turn, p.answers, a.usage)
 	if good = err == nil; good {
 		r.tell(ctx, t, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
 	}
 	return a, err
+}
+
+func finished(a answer, took time.Duration) event.ResponseFinished {
+	f := event.ResponseFinished{FinishReason: a.finish, Calls: len(a.calls), PhaseMS: took.Milliseconds()}
+	if a.usage == nil {
+		return f
+	}
+	f.Tokens, f.CachedTokens, f.Cache = a.usage.Completion, a.usage.Cached, event.CacheMiss
+	if f.CachedTokens > 0 {
+		f.Cache = event.CacheHit
+	}
+	return f
 }
 
 // keep stores a whole answer. An error says why it is not one that can be used.
@@ -193,6 +201,7 @@ type partial struct {
 	runtime         *Runtime
 	ctx             context.Context // of the exchange
 	model           model.Model
+	answers         model.Info // who does, which a fallback changes
 	task            *task
 	turn            int
 	batch           *batch // of the calls that are complete
@@ -250,11 +259,15 @@ func (p *partial) take(d model.Delta) {
 		r.emit(task, p.turn, event.ReasoningDelta{Field: d.Field, Text: d.Text})
 	case model.CallDelta:
 		r.emit(task, p.turn, event.CallDelta{CallID: d.CallID, Text: d.Text})
+	case model.Stalled:
+		r.emit(task, p.turn, event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
+	case model.Fallback:
+		p.forget()
+		from, to := d.Fallback.From, d.Fallback.To
+		p.answers = to
+		r.emit(task, p.turn, event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why})
 	case model.Retry:
-		// What the failed attempt said is not part of the next one.
-		p.batch.drop()
-		p.batch = r.newBatch(p.ctx, p.task, p.turn)
-		p.text, p.reasoning = growing{}, growing{}
+		p.forget()
 		r.emit(task, p.turn, event.ModelRetry{Attempt: d.Retry.Attempt, WaitMS: d.Retry.WaitMS, Why: d.Retry.Why})
 	case model.CallReady:
 		if d.Call != nil {
@@ -267,6 +280,13 @@ func (p *partial) take(d model.Delta) {
 	if r.opts.Now().Sub(p.saved) >= checkpointEvery {
 		p.checkpoint()
 	}
+}
+
+// forget drops what a failed attempt said and started: it is not part of the next one (C06).
+func (p *partial) forget() {
+	p.batch.drop()
+	p.batch = p.runtime.newBatch(p.ctx, p.task, p.turn)
+	p.text, p.reasoning = growing{}, growing{}
 }
 
 // checkpoint makes durable what came since the last one.

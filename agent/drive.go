@@ -16,7 +16,8 @@ import (
 // Why a run ended without an answer, beside what models and adapters say.
 var (
 	ErrCancelled = errors.New("cancelled")
-	ErrMaxTurns  = errors.New("max agentic loop iterations reached") // A08
+	ErrMaxTurns  = errors.New("max agentic loop iterations reached")     // A08
+	ErrMaxCost   = errors.New("the exchange has cost as much as it may") // B29
 	ErrBusy      = errors.New("another exchange is running")
 	ErrClosed    = errors.New("the runtime is closed")
 )
@@ -106,7 +107,7 @@ type (
 	FinalResponse struct{ Result Result }
 	// MaxTurnsReached says that Options.MaxTurns were used up.
 	MaxTurnsReached struct{ Result Result }
-	// Failure is an exchange that failed or was cancelled.
+	// Failure is an exchange that failed, was cancelled, or met another limit.
 	Failure struct {
 		Result Result
 		Err    error
@@ -288,6 +289,8 @@ func verdict(ctx context.Context, outcome event.Outcome, err error) error {
 	switch cause := context.Cause(ctx); {
 	case outcome == event.MaxTurns:
 		return ErrMaxTurns
+	case outcome == event.MaxCost:
+		return ErrMaxCost
 	case outcome == event.Cancelled && !errors.Is(cause, ErrCancelled):
 		return fmt.Errorf("%w: %w", ErrCancelled, cause)
 	case outcome == event.Cancelled:

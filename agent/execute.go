@@ -194,6 +194,7 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.talk.hist.Result(c.ID, c.Name, res.Content)
+	t.use.result(c.Name, res.Content)
 	r.emit(t.id, turn, e)
 }
 

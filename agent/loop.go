@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"buddy/agent/event"
-	"buddy/agent/model"
 )
 
 // exchange repeats turns until the model answers without calling tools.
@@ -21,9 +20,8 @@ func (r *Runtime) step(ctx context.Context, t *task) (event.Outcome, error) {
 	if ctx.Err() != nil {
 		return event.Cancelled, nil
 	}
-	if r.opts.MaxTurns > 0 && t.turns >= r.opts.MaxTurns {
-		r.emit(t.id, 0, event.MaxTurnsReached{Task: t.id, Turns: r.opts.MaxTurns})
-		return event.MaxTurns, nil
+	if outcome := r.checkBudget(t); outcome != "" {
+		return outcome, nil
 	}
 	if t.turns > 0 {
 		r.takeQueued(t)
@@ -74,6 +72,7 @@ func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 	r.emitUsage(t, number)
 	r.emit(t.id, number, event.TurnStarted{TurnID: id, Number: number})
 	finished := event.TurnFinished{TurnID: id, Number: number}
+	before := r.cost(t)
 
 	answer, err := r.ask(ctx, t, number)
 	if err == nil {
@@ -81,6 +80,7 @@ func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 		done = len(answer.calls) == 0
 		answer.batch.execute(answer.calls)
 	}
+	finished.Cost = r.cost(t) - before
 	r.emit(t.id, number, finished)
 	return done, err
 }
@@ -91,23 +91,6 @@ func (r *Runtime) nextTurn(t *task) int {
 	r.ids.turn++
 	t.spent = 0
 	return r.ids.turn
-}
-
-// count adds up what the provider said of its tokens; nothing when it said nothing (A29).
-func (r *Runtime) count(t *task, turn int, u *model.Usage) {
-	if u == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t.talk.hist.Calibrate(u.Prompt)
-	r.usage = event.MetricsUsage{
-		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached,
-		SessionPrompt:     r.usage.SessionPrompt + u.Prompt,
-		SessionCompletion: r.usage.SessionCompletion + u.Completion,
-	}
-	t.usage.Prompt, t.usage.Completion, t.usage.Cached = t.usage.Prompt+u.Prompt, t.usage.Completion+u.Completion, t.usage.Cached+u.Cached
-	r.emit(t.id, turn, r.usage)
 }
 
 // emitUsage reports how full the context of a task is; nil is the main conversation.

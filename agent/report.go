@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 )
 
 // report answers a question about the session. It works while a task runs.
@@ -53,7 +54,8 @@ func (r *Runtime) status() string {
 		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
 		fmt.Sprintf("approvals  %s", approvals),
 		fmt.Sprintf("context    about %d tokens in %d messages", r.main.hist.Tokens(), len(r.main.hist.Messages())),
-		fmt.Sprintf("used       %d tokens in, %d out, in %d turns", r.usage.SessionPrompt, r.usage.SessionCompletion, r.ids.turn),
+		"used       " + r.usage.session() + fmt.Sprintf(", in %d turns", r.ids.turn),
+		"prompt     " + r.usage.lastTask(),
 	}, "\n")
 }
 
@@ -68,7 +70,49 @@ func (r *Runtime) context() string {
 	} else {
 		text += "; the window of the model is not known (context_limit in its profile tells it)"
 	}
-	return text + fmt.Sprintf("\nlast request: %d tokens in, %d of them cached, %d out", r.usage.Prompt, r.usage.Cached, r.usage.Completion)
+	text += "\nlast request: " + r.usage.lastRequest()
+	text += "\nthis prompt: " + r.usage.lastTask()
+	return text + "\nsession: " + r.usage.session()
+}
+
+// lastRequest, lastTask and session say what the last request, the task that runs or ran
+// last, and the session used.
+func (l *ledger) lastRequest() string {
+	m := l.MetricsUsage
+	return used(m.Prompt, m.Cached, m.Completion, m.Cost, 0)
+}
+
+func (l *ledger) lastTask() string {
+	t := l.task
+	if t == nil {
+		t = &taskUse{}
+	}
+	text := used(t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.cost, t.unpriced)
+	for i, tool := range t.top() {
+		sep := ", "
+		if i == 0 {
+			sep = "; largest results: "
+		}
+		text += fmt.Sprintf("%s%s %d tokens", sep, tool.Name, tool.Tokens)
+	}
+	return text
+}
+
+func (l *ledger) session() string {
+	m := l.MetricsUsage
+	return used(m.SessionPrompt, m.SessionCached, m.SessionCompletion, m.SessionCost, m.SessionUnpriced)
+}
+
+// used says tokens and money; a cost that is not known is a dash (DECISIONS 25).
+func used(in, cached, out int, cost model.Money, unpriced int) string {
+	money := cost.String()
+	switch {
+	case cost == 0:
+		money = "–"
+	case unpriced > 0:
+		money += fmt.Sprintf(" (requests without a known price: %d)", unpriced)
+	}
+	return fmt.Sprintf("%d tokens in, %d of them cached, %d out, %s", in, cached, out, money)
 }
 
 // tasks lists what runs and what waits (G11).

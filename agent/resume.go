@@ -94,7 +94,7 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 	case event.Interrupted:
 		left.waits = p.CanContinue
 	case event.MetricsUsage:
-		r.usage = p
+		r.usage.MetricsUsage = p
 	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
 		c.replayContext(p)
 	case event.ToolStarted:
@@ -115,7 +115,7 @@ func (c *conversation) requeue(queued map[int]event.PromptSubmitted) {
 
 func (c *conversation) replayModel(e event.Event, left *leftover) {
 	switch p := e.(type) {
-	case event.TurnStarted, event.ModelRetry:
+	case event.TurnStarted, event.ModelRetry, event.ModelFallback:
 		left.partial = event.ModelMessage{}
 	case event.Checkpoint:
 		left.partial.Message.Content += p.Text

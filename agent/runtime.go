@@ -54,6 +54,7 @@ type Options struct {
 	Tools    *tools.Registry  // the runtime's mutex guards it from New on
 	System   string           // the system prompt; blank adds no message
 	MaxTurns int              // turns of one exchange; 0 = no limit
+	MaxCost  model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
 	Context  Context          // how the conversation is kept within the model's window
 	Mode     action.Mode      // how approvals are decided; "" = ask
 	Policy   policy.Policy    // what needs an approval
@@ -87,7 +88,7 @@ type Runtime struct {
 	ids      counters
 	main     *conversation
 	branches map[int]*conversation // that forked off and still work, by branch
-	usage    event.MetricsUsage
+	usage    ledger
 	left     leftovers // of an earlier process, until they are taken up
 }
 

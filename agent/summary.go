@@ -84,13 +84,19 @@ func (r *Runtime) writeSummary(ctx context.Context, t *task, earlier string, old
 // askSummary sends one request and returns the summary in its answer.
 func (r *Runtime) askSummary(ctx context.Context, t *task, prompt string) (string, error) {
 	var said *model.Message
-	for d, err := range r.deltas(ctx, r.answering(), model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}}) {
+	m := r.answering()
+	answers := m.Info()
+	req := model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}, Tokens: len(prompt) / bytesToken}
+	for d, err := range r.deltas(ctx, m, req) {
 		if err != nil {
 			return "", err
 		}
-		if d.Kind == model.Done {
+		switch d.Kind {
+		case model.Fallback:
+			answers = d.Fallback.To
+		case model.Done:
 			said = d.Message
-			r.count(t, 0, d.Usage)
+			r.count(t, 0, answers, d.Usage)
 		}
 	}
 	if said == nil {

@@ -8,7 +8,6 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/history"
-	"buddy/agent/model"
 )
 
 // conversation is one branch of a session: what its model is sent, and the exchange that
@@ -38,7 +37,7 @@ type task struct {
 type progress struct {
 	turns     int
 	response  string              // the text of the last answer
-	usage     model.Usage         // of all its requests
+	use       taskUse             // r.mu guards it
 	paused    bool                // between two steps; r.mu guards it
 	ids       map[string]bool     // of calls
 	failed    map[string]failed   // calls that failed, by name and arguments; r.mu guards it
@@ -144,7 +143,7 @@ func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := t.talk
-	res := Result{Response: t.response, Messages: slices.Clone(c.hist.Messages()), Usage: t.usage, Turns: t.turns, Outcome: outcome}
+	res := Result{Response: t.response, Messages: slices.Clone(c.hist.Messages()), Usage: t.use.usage, Turns: t.turns, Outcome: outcome}
 	r.emit(t.id, 0, finished)
 	r.stream.bind(t.id, 0)
 	if t.limit != nil {

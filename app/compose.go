@@ -62,7 +62,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.note(notice)
-	m, secret, err := p.chooseModel(f)
+	m, secrets, err := p.chooseModel(f)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +88,9 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	}
 	p.rt = agent.New(agent.Options{
 		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
-		MaxTurns: p.config.Agent.MaxIterations, Context: contextOf(p.config.Context), Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
-		Redact:  redact.New(secret),
+		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
+		Context: contextOf(p.config.Context), Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
+		Redact:  redact.New(secrets...),
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
 	})
 	return p, nil
@@ -117,12 +118,12 @@ func names(r *tools.Registry) []string {
 	return all
 }
 
-// chooseModel returns the model that the configuration means, and its secret. Without
-// one it is the demo; line mode, where nobody would see that it is, refuses.
-func (p *program) chooseModel(f *flags) (m model.Model, secret string, err error) {
+// chooseModel returns the model that the configuration means, and the secrets of it and its
+// fallback. Without one it is the demo; line mode, where nobody would see that it is, refuses.
+func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err error) {
 	c, _, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL})
 	if err != nil {
-		return nil, "", exit{code: exitUsage, text: err.Error()}
+		return nil, nil, exit{code: exitUsage, text: err.Error()}
 	}
 	p.config = c
 	p.notices = append(p.notices, notices...)
@@ -136,22 +137,29 @@ func (p *program) chooseModel(f *flags) (m model.Model, secret string, err error
 	}
 	if c.Active == nil {
 		if c.Problem != "" && f.exec {
-			return nil, "", exit{code: exitFailed, text: c.Problem}
+			return nil, nil, exit{code: exitFailed, text: c.Problem}
 		}
-		return demo.New(demoPace), "", nil
+		return demo.New(demoPace), nil, nil
 	}
 	key, _, err := c.Active.Key()
 	if err != nil {
 		p.problem = err.Error()
 	}
-	if m, err = connect(*c.Active); err != nil {
-		return nil, "", exit{code: exitUsage, text: err.Error()}
+	secrets = []string{key}
+	if other, ok := c.Profile(c.Agent.FallbackModel); ok {
+		if key, _, err = other.Key(); err != nil {
+			p.note("the fallback_model can't be used: " + err.Error())
+		}
+		secrets = append(secrets, key)
 	}
-	return m, key, nil
+	if m, err = p.dependable(*c.Active); err != nil {
+		return nil, nil, exit{code: exitUsage, text: err.Error()}
+	}
+	return m, secrets, nil
 }
 
 // connect returns the model of a profile. It does no I/O but reading the key.
-func connect(profile config.Profile) (model.Model, error) {
+func connect(profile config.Profile, recovery model.Recovery) (model.Model, error) {
 	key, source, err := profile.Key()
 	if err != nil {
 		source = err.Error() // said when the endpoint refuses
@@ -165,7 +173,7 @@ func connect(profile config.Profile) (model.Model, error) {
 	case config.Anthropic:
 		m, err = anthropic.New(anthropic.Config{
 			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: c.Window, MaxTokens: profile.MaxTokens,
+			Model: profile.Model, Window: c.Window, MaxTokens: answerLimit(profile),
 		})
 	case config.Responses:
 		m, err = responses.New(c)
@@ -175,7 +183,7 @@ func connect(profile config.Profile) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return retry.New(stall.New(m, stall.Limit)), nil
+	return retry.New(stall.New(priced{m, priceOf(profile)}, stall.Limit, recovery)), nil
 }
 
 // contextWindow returns how many tokens the model of a profile takes in: what the profile says,
@@ -197,7 +205,7 @@ func (p *program) modelOf(name string) (model.Model, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown model %q (have: %s)", name, strings.Join(p.profiles(), ", "))
 	}
-	return connect(profile)
+	return p.dependable(profile)
 }
 
 // profiles names the models that there are.

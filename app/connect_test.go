@@ -3,13 +3,15 @@ package app
 import (
 	"testing"
 
+	"buddy/agent/model"
+	"buddy/agent/model/fallback"
 	"buddy/config"
 )
 
 // TestConnect (M05, H04): each wire format has its adapter.
 func TestConnect(t *testing.T) {
 	for _, api := range []config.API{config.Completions, config.Responses, config.Anthropic} {
-		m, err := connect(config.Profile{Name: "a", BaseURL: "http://localhost:1/v1", API: api, ContextLimit: 7})
+		m, err := connect(config.Profile{Name: "a", BaseURL: "http://localhost:1/v1", API: api, ContextLimit: 7}, model.RecoverRetry)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -17,7 +19,68 @@ func TestConnect(t *testing.T) {
 			t.Errorf("%s: %+v", api, i)
 		}
 	}
-	if m, err := connect(config.Profile{Name: "a", API: config.Anthropic}); err == nil || m != nil {
+	if m, err := connect(config.Profile{Name: "a", API: config.Anthropic}, model.RecoverRetry); err == nil || m != nil {
 		t.Errorf("%v, %v without a URL", m, err)
+	}
+}
+
+// TestDependable (C05): a fallback stands behind every model but itself.
+func TestDependable(t *testing.T) {
+	a, b := config.Profile{Name: "a", BaseURL: "http://localhost:1/v1"}, config.Profile{Name: "b", BaseURL: "http://localhost:2/v1"}
+	p := &program{config: config.Config{Models: []config.Profile{a, b}, Agent: config.Agent{FallbackModel: "b"}}}
+	for _, tt := range []struct {
+		profile config.Profile
+		want    bool
+	}{{a, true}, {b, false}} {
+		m, err := p.dependable(tt.profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := m.(*fallback.Model); ok != tt.want || m.Info().Profile != tt.profile.Name {
+			t.Errorf("profile %s: %T of %s", tt.profile.Name, m, m.Info().Profile)
+		}
+	}
+}
+
+// TestPriceOf (B14): what a profile says wins over what is documented of its endpoint.
+func TestPriceOf(t *testing.T) {
+	const url = "https://api.openai.com/v1"
+	tests := []struct {
+		name    string
+		profile config.Profile
+		want    model.Price
+	}{
+		{"documented", config.Profile{BaseURL: url, Model: "gpt-5.1"}, model.Price{Input: 1_250_000, Cached: 125_000, CacheWrite: 1_250_000, Output: 10_000_000}},
+		{"of another seller", config.Profile{BaseURL: "https://example.com/v1", Model: "gpt-5.1"}, model.Price{}},
+		{"said", config.Profile{BaseURL: url, Model: "gpt-5.1", Prices: config.Prices{Input: 2, Cached: 1, CacheWrite: 3, Output: 4}}, model.Price{Input: 2, Cached: 1, CacheWrite: 3, Output: 4}},
+		{"said in part", config.Profile{BaseURL: url, Prices: config.Prices{Input: 2, Output: 4}}, model.Price{Input: 2, Cached: 2, CacheWrite: 2, Output: 4}},
+	}
+	for _, tt := range tests {
+		tt.profile.Name = "a"
+		m, err := connect(tt.profile, model.RecoverRetry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Info().Price; got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestAnswerLimit: an answer never needs more room than the runtime leaves of a window.
+func TestAnswerLimit(t *testing.T) {
+	for _, tt := range []struct {
+		profile config.Profile
+		want    int
+	}{
+		{config.Profile{Model: "claude-opus-5"}, 50_000},
+		{config.Profile{Model: "claude-haiku-4-5"}, 10_000},
+		{config.Profile{Model: "claude-opus-5", ContextLimit: 40_000}, 8192},
+		{config.Profile{Model: "claude-opus-5", MaxTokens: 60_000}, 60_000},
+		{config.Profile{Model: "unheard of"}, 0},
+	} {
+		if got := answerLimit(tt.profile); got != tt.want {
+			t.Errorf("%+v: %d, want %d", tt.profile, got, tt.want)
+		}
 	}
 }

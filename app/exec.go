@@ -172,6 +172,7 @@ func (l *line) answer(o event.Outcome) {
 		}
 		l.say("%s", map[event.Outcome]string{
 			event.Cancelled: "cancelled", event.MaxTurns: "stopped: the limit of turns is reached",
+			event.MaxCost:      "stopped: the limit of cost is reached",
 			event.ContextLimit: "stopped: the context is full", event.Failed: "failed",
 		}[o])
 		return
@@ -206,7 +207,13 @@ func (l *line) remark(e event.Event) {
 			l.say("← %s", shorten(p.Tail, 120))
 		}
 	case event.ModelRetry:
-		l.say("attempt %d failed: %s", p.Attempt, p.Why)
+		l.say("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000)
+	case event.ModelFallback:
+		l.say("%s; %s (%s) answers instead", p.Why, p.Model, p.To)
+	case event.BudgetWarning:
+		l.say("this prompt has used %s", p.Text())
+	case event.BudgetExceeded:
+		l.say("this prompt has used %s", event.BudgetWarning(p).Text())
 	case event.Notice:
 		l.say("%s", p.Text)
 	case event.Warning:

@@ -133,13 +133,13 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 // store converts and checks a value. Errors name types and never a value that may be a key.
 func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
 	to := fld.at(&l.cfg, p)
-	if n, ok := to.(*int); ok {
-		v, err := number(e)
-		if err == nil && fld.most > 0 && (v < 1 || v > fld.most) {
+	if isNumber(to) {
+		v, err := amount(e, to)
+		if err == nil && fld.most > 0 && (v < 1 || v > int64(fld.most)) {
 			err = fmt.Errorf("%d is out of range (allowed: 1 to %d)", v, fld.most)
 		}
 		if err == nil {
-			*n = v
+			setNumber(to, v)
 		}
 		return err
 	}
@@ -181,19 +181,50 @@ func number(e entry) (int, error) {
 	return int(v), nil
 }
 
+// A number field is a *int or a *Dollars. amount reads its value from a file.
+func amount(e entry, to any) (int64, error) {
+	if _, ok := to.(*Dollars); ok {
+		v, err := dollars(e)
+		return int64(v), err
+	}
+	v, err := number(e)
+	return int64(v), err
+}
+
+func isNumber(to any) bool {
+	switch to.(type) {
+	case *int, *Dollars:
+		return true
+	}
+	return false
+}
+
+// setNumber sets a field and returns what it was.
+func setNumber(to any, v int64) (before int64) {
+	switch to := to.(type) {
+	case *int:
+		before, *to = int64(*to), int(v)
+	case *Dollars:
+		before, *to = int64(*to), Dollars(v)
+	}
+	return before
+}
+
 // tighten takes a project's value when it is stricter than what is there.
 func (l *loader) tighten(f *file, e entry, fld *field) error {
-	v, err := number(e)
+	to := fld.at(&l.cfg, nil)
+	v, err := amount(e, to)
 	if err != nil {
 		return err
 	}
-	user := fld.at(&l.cfg, nil).(*int)
-	if !fld.tighter(v, *user) {
-		l.notice("%s: %s: ignored, a project's file may not loosen %d to %d", place(f, e.line), Path(e.path...), *user, v)
+	user := setNumber(to, v)
+	if fld.tighter(v, user) {
+		l.index[Path(e.path...)] = place(f, e.line)
 		return nil
 	}
-	*user = v
-	l.index[Path(e.path...)] = place(f, e.line)
+	loose := literal(to)
+	setNumber(to, user)
+	l.notice("%s: %s: ignored, a project's file may not loosen %s to %s", place(f, e.line), Path(e.path...), literal(to), loose)
 	return nil
 }
 
@@ -210,14 +241,17 @@ func (l *loader) profile(name, place string) *Profile {
 
 // finishProfiles checks what only shows when a file is read to its end.
 func (l *loader) finishProfiles(f *file) error {
-	literal := false
+	keyed := false
 	for _, p := range l.cfg.Models {
 		if p.BaseURL == "" {
 			return l.index.Error(Path("models", p.Name), errors.New("api_base_url is missing (allowed: http://HOST/… or https://HOST/…)"))
 		}
-		literal = literal || p.APIKey.String() != ""
+		if err := p.Prices.check(); err != nil {
+			return l.index.Error(Path("models", p.Name), err)
+		}
+		keyed = keyed || p.APIKey.String() != ""
 	}
-	if literal {
+	if keyed {
 		l.noticeOpenFile(f.name, f.info.Mode())
 	}
 	return nil

@@ -12,6 +12,11 @@ func (l *loader) choose(o Options) error {
 	if err := l.configured(); err != nil {
 		return err
 	}
+	if name := l.cfg.Agent.FallbackModel; name != "" {
+		if _, ok := l.cfg.Profile(name); !ok {
+			return l.index.Error("agent.fallback_model", l.noProfile(name))
+		}
+	}
 	baseURL, baseFrom := l.override("--base-url", o.BaseURL, envBaseURL)
 	if baseFrom != "" {
 		var err error
@@ -32,7 +37,7 @@ func (l *loader) choose(o Options) error {
 		return nil
 	}
 	if baseFrom != "" {
-		p.BaseURL = baseURL
+		p.BaseURL, p.Prices = baseURL, Prices{} // they are another endpoint's
 		l.index[Path("models", p.Name, "api_base_url")] = baseFrom
 	}
 	l.cfg.Problem = p.problem()
@@ -92,7 +97,7 @@ func (l *loader) chooseModel(model, from, baseURL string) error {
 	case model == Demo:
 		l.cfg.Active, l.cfg.Problem = nil, ""
 	case l.cfg.Active != nil:
-		l.cfg.Active.Model = model
+		l.cfg.Active.Model, l.cfg.Active.Prices = model, Prices{} // they are another model's
 		l.index[Path("models", l.cfg.Active.Name, "model")] = from
 	case baseURL != "":
 		l.cfg.Active = &Profile{Name: model, Model: model, API: Completions}

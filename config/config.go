@@ -52,9 +52,12 @@ type Config struct {
 
 // Agent is the section [agent].
 type Agent struct {
-	Model         string // the profile to start with; empty: see Config.Active
-	SystemPrompt  string // replaces the built-in one; empty keeps it
-	MaxIterations int    // turns per prompt; 0 means no limit
+	Model         string  // the profile to start with; empty: see Config.Active
+	SystemPrompt  string  // replaces the built-in one; empty keeps it
+	MaxIterations int     // turns per prompt; 0 means no limit
+	MaxCost       Dollars // per prompt; 0 means no limit
+	FallbackModel string  // a profile's name; empty: none
+	OnStall       string  // retry, fallback or abort
 }
 
 // Context is the section [context]. Numbers are percent of the model's window unless they
@@ -93,7 +96,8 @@ type Profile struct {
 	KeyEnv       string // api_key_env
 	KeyFile      string // api_key_file as an absolute path
 	ContextLimit int    // tokens; 0 means unknown
-	MaxTokens    int    // of one answer; 0 means the adapter's default
+	MaxTokens    int    // of one answer; 0 means what is documented, or the adapter's default
+	Prices       Prices // zero means what is documented
 
 	keyPlace string // file:line of the key's source
 }
@@ -109,7 +113,7 @@ func (c *Config) Profile(name string) (Profile, bool) {
 
 func defaults() Config {
 	return Config{
-		Agent: Agent{MaxIterations: 20},
+		Agent: Agent{MaxIterations: 20, OnStall: "retry"},
 		Context: Context{
 			Strategy: "summary", Restore: "recent",
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,

@@ -131,6 +131,9 @@ func TestPrecedence(t *testing.T) {
 	turns := func(c Config) string { return strings.Repeat("i", c.Agent.MaxIterations) }
 	model := func(c Config) string { return c.Active.Name + "/" + c.Active.Model }
 	url := func(c Config) string { return c.Active.BaseURL }
+	cost := func(c Config) string { return c.Agent.MaxCost.String() }
+	price := func(c Config) string { return c.Active.Prices.Input.String() + " " + c.Active.Prices.Cached.String() }
+	priced := oneURL + "price_input = 3\nprice_cached = 0.375\nprice_output = 1_5.0\n"
 	type files map[string]string // name of a field of home, or of a file → text
 	two := twoProfiles + "[agent]\nmodel = \"one\"\n"
 	tests := []struct {
@@ -145,6 +148,13 @@ func TestPrecedence(t *testing.T) {
 		{"project over user", files{"user": "[agent]\nmax_iterations = 4", "project": "[agent]\nmax_iterations = 3"}, nil, Options{}, turns, "iii"},
 		{"project over default", files{"project": "[agent]\nmax_iterations = 3"}, nil, Options{}, turns, "iii"},
 		{"project over no limit", files{"user": "[agent]\nmax_iterations = 0", "project": "[agent]\nmax_iterations = 30"}, nil, Options{}, turns, strings.Repeat("i", 30)},
+		{"user's dollars", files{"user": "[agent]\nmax_cost = 0.25"}, nil, Options{}, cost, "0.25"},
+		{"project's dollars over user's", files{"user": "[agent]\nmax_cost = 2", "project": "[agent]\nmax_cost = 1.5"}, nil, Options{}, cost, "1.5"},
+		{"project's dollars are more", files{"user": "[agent]\nmax_cost = 2", "project": "[agent]\nmax_cost = 2.000001"}, nil, Options{}, cost, "2"},
+		{"project's dollars over no limit", files{"project": "[agent]\nmax_cost = 0.000001"}, nil, Options{}, cost, "0.000001"},
+		{"prices", files{"user": priced}, nil, Options{}, price, "3 0.375"},
+		{"no prices of another model", files{"user": priced}, nil, Options{Model: "raw"}, price, "0 0"},
+		{"no prices of another endpoint", files{"user": priced}, nil, Options{BaseURL: "http://o/v1"}, price, "0 0"},
 		{"layers join key by key", files{"user": "[agent]\nsystem_prompt = \"u\"", "project": "[agent]\nmax_iterations = 3"}, nil, Options{}, prompt, "u"},
 		{"user over legacy user", files{"user": "[agent]\nsystem_prompt = \"u\"", "legacyUser": "[agent]\nsystem_prompt = \"l\""}, nil, Options{}, prompt, "u"},
 		{"project over legacy project", files{"project": "[agent]\nmax_iterations = 3", "legacyProject": "[agent]\nmax_iterations = 2"}, nil, Options{}, turns, "iii"},

@@ -25,7 +25,7 @@ type field struct {
 	name  string
 	doc   string // Markdown, sentences
 	short string // what to write, for the reference's table
-	// at points to the value: a *string, *int or *Secret. The profile is nil outside
+	// at points to the value: a *string, *int, *Dollars or *Secret. The profile is nil outside
 	// of [models.NAME].
 	at func(*Config, *Profile) any
 	// check returns the value as it is kept; nil accepts every string. Numbers are
@@ -34,8 +34,11 @@ type field struct {
 	most  int // the largest number that is allowed; 0 = any
 	// tighter tells whether a project's value is stricter than the user's; nil: a
 	// project may not set the key (DECISIONS 28).
-	tighter func(project, user int) bool
+	tighter func(project, user int64) bool
 }
+
+// lower is the tighter of a limit of which 0 means none.
+func lower(project, user int64) bool { return project > 0 && (user == 0 || project <= user) }
 
 var sections = []section{
 	{
@@ -58,7 +61,27 @@ var sections = []section{
 				doc: "How many turns (one model request and the tools that it calls) one prompt may take; 0 means no limit. " +
 					"A project's file may only lower it.",
 				at:      func(c *Config, _ *Profile) any { return &c.Agent.MaxIterations },
-				tighter: func(project, user int) bool { return project > 0 && (user == 0 || project <= user) },
+				tighter: lower,
+			},
+			{
+				name: "max_cost", short: "dollars, 0 or more",
+				doc: "What one prompt may cost; 0 means no limit. It ends after the request that reaches it. Only requests whose price " +
+					"is known count. A project's file may only lower it.",
+				at:      func(c *Config, _ *Profile) any { return &c.Agent.MaxCost },
+				tighter: lower,
+			},
+			{
+				name: "fallback_model", short: "name of a profile",
+				doc: "The profile that answers a request when the model is overloaded (status 429, 503 or 529) or its answer stalls, " +
+					"after three attempts. The next request goes to the first model again.",
+				at: func(c *Config, _ *Profile) any { return &c.Agent.FallbackModel },
+			},
+			{
+				name: "on_stall", short: "`retry`, `fallback` or `abort`",
+				doc: "What follows when an answer stops in the middle for 30 seconds: `retry` asks again, then `fallback_model`; " +
+					"`fallback` asks that at once; `abort` ends the prompt.",
+				at:    func(c *Config, _ *Profile) any { return &c.Agent.OnStall },
+				check: checkStall,
 			},
 		},
 	},
@@ -123,8 +146,30 @@ var sections = []section{
 			},
 			{
 				name: "max_tokens", short: "tokens, 0 or more",
-				doc: "How many tokens one answer may have; 0 means 8192. Only `anthropic` needs such a limit.",
-				at:  func(_ *Config, p *Profile) any { return &p.MaxTokens },
+				doc: "How many tokens one answer may have; 0 means what is documented of the model, as far as buddy knows, up to a " +
+					"twentieth of its window, but no less than 8192. Only `anthropic` needs such a limit.",
+				at: func(_ *Config, p *Profile) any { return &p.MaxTokens },
+			},
+			{
+				name: "price_input", short: "dollars",
+				doc: "What a million tokens of input cost, with `price_output`. Without them: what is documented of the model at its " +
+					"maker's endpoint, as far as buddy knows, else no costs are shown.",
+				at: func(_ *Config, p *Profile) any { return &p.Prices.Input },
+			},
+			{
+				name: "price_cached", short: "dollars",
+				doc: "What a million tokens of input cost that the provider has cached; 0 means as much as other input.",
+				at:  func(_ *Config, p *Profile) any { return &p.Prices.Cached },
+			},
+			{
+				name: "price_cache_write", short: "dollars",
+				doc: "What a million tokens of input cost that the provider puts into its cache; 0 means as much as other input.",
+				at:  func(_ *Config, p *Profile) any { return &p.Prices.CacheWrite },
+			},
+			{
+				name: "price_output", short: "dollars",
+				doc: "What a million tokens of output cost.",
+				at:  func(_ *Config, p *Profile) any { return &p.Prices.Output },
 			},
 		},
 	},
@@ -208,6 +253,14 @@ func checkAPI(v string, _ *file) (string, error) {
 		return v, nil
 	}
 	return "", fmt.Errorf("unknown API %q %s", v, list(known, v))
+}
+
+func checkStall(v string, _ *file) (string, error) {
+	known := []string{"retry", "fallback", "abort"}
+	if slices.Contains(known, v) {
+		return v, nil
+	}
+	return "", fmt.Errorf("unknown way to recover %q %s", v, list(known, v))
 }
 
 // checkID accepts what can be shown on one line and sent in a request: names of profiles

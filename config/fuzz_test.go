@@ -11,7 +11,7 @@ import (
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
 		"", twoProfiles, Template(), strings.ReplaceAll(Template(), "\n#", "\n"), "[agent]\nmodel = \"one\"\n", "agent.model=1",
-		"a = [[1,{b=2}]]", "[[models]]", "models = {a={api_base_url=\"http://x\"}}", "[agent]\nmax_iterations = 0x1_0", "\"\\u202e\"=1",
+		"a = [[1,{b=2}]]", "[[models]]", "models = {a={api_base_url=\"http://x\"}}", "[agent]\nmax_iterations = 0x1_0", "[agent]\nmax_cost = 1_0.5e-3", "\"\\u202e\"=1",
 		"a=1979-05-27T07:32:00Z", "[hooks]\nrun = '''\nx\n'''", "\xef\xbb\xbf[agent]", "a = \"", "=", "[", "[]", "\r", "#\x00",
 	} {
 		f.Add([]byte(seed))

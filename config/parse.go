@@ -85,7 +85,7 @@ func (p *parser) keyValue(table []string, n *unstable.Node) error {
 	}
 	v := n.Value()
 	e := entry{path: path, line: p.line, kind: v.Kind}
-	if v.Kind == unstable.String || v.Kind == unstable.Integer {
+	if v.Kind == unstable.String || v.Kind == unstable.Integer || v.Kind == unstable.Float {
 		e.text = string(v.Data)
 	}
 	if err := p.add(e); err != nil {

@@ -56,6 +56,8 @@ func literal(v any) string {
 		return strconv.Quote(*v)
 	case *int:
 		return strconv.Itoa(*v)
+	case *Dollars:
+		return v.String()
 	}
 	return `""`
 }

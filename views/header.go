@@ -185,7 +185,7 @@ func (h *Header) mode() item {
 	return item{forms: [][]span{{bar(mode+" until "+until, loud)}, short}, ranks: []int{7}}
 }
 
-// tokens counts what the session used.
+// tokens counts what the session used, and what that cost as far as it is known.
 func (h *Header) tokens() item {
 	u := h.info.Usage
 	total := u.SessionPrompt + u.SessionCompletion
@@ -193,7 +193,18 @@ func (h *Header) tokens() item {
 		return item{forms: [][]span{nil}}
 	}
 	long := fmt.Sprintf("%s in %s out", count(u.SessionPrompt), count(u.SessionCompletion))
-	return item{forms: [][]span{{bar(long, false)}, {bar(count(total)+" tokens", false)}, nil}, ranks: []int{1, 5}}
+	short := count(total) + " tokens"
+	if u.SessionCost == 0 {
+		return item{forms: [][]span{{bar(long, false)}, {bar(short, false)}, nil}, ranks: []int{1, 5}}
+	}
+	cost := u.SessionCost.String()
+	if u.SessionUnpriced > 0 {
+		cost = "over " + cost // some requests are not in it
+	}
+	return item{
+		forms: [][]span{{bar(long+" · "+cost, false)}, {bar(short+" · "+cost, false)}, {bar(cost, false)}, nil},
+		ranks: []int{1, 3, 5},
+	}
 }
 
 // session is its short id and the time of the last event (DECISIONS 36: not a clock).

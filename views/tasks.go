@@ -192,6 +192,8 @@ func taskOutcome(task *state.Task) (glyph string, role themes.Role, word string)
 		return "⊘", themes.Muted, "cancelled"
 	case event.MaxTurns:
 		return "✗", themes.Warning, "out of turns"
+	case event.MaxCost:
+		return "✗", themes.Warning, "out of money"
 	case event.ContextLimit:
 		return "✗", themes.Warning, "context is full"
 	}

@@ -29,7 +29,8 @@ func reference() string {
 		"`buddy exec --json` prints one event a line, and a session file holds the durable ones. Each is an object:\n" +
 		"`{\"seq\", \"ts_unix_ms\", \"session\", \"branch\"?, \"task\"?, \"turn\"?, \"type\", \"payload\"}`. `seq` increases, with gaps.\n" +
 		"Durable events are stored before anyone sees them; transient ones may be merged, and only those of text and\n" +
-		"of tool output are printed. Unknown types are to be skipped. A `?` marks what may be left out.\n\n" +
+		"of tool output are printed. Unknown types are to be skipped. A `?` marks what may be left out.\n" +
+		"Costs are in micro-dollars (1,000,000 is one dollar); one that is left out is not known.\n\n" +
 		"This page is generated: `go test ./agent/event -update`.\n\n| type | durable | payload |\n|---|---|---|\n")
 	for _, e := range All {
 		durable := "yes"

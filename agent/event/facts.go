@@ -29,6 +29,8 @@ var All = []Event{
 	ModelMessage{},
 	ResponseFinished{},
 	ModelRetry{},
+	ModelStalled{},
+	ModelFallback{},
 	ModelSwitched{},
 	ToolRequested{},
 	ApprovalAsked{},
@@ -46,6 +48,8 @@ var All = []Event{
 	ContextPinned{},
 	ResultSpilled{},
 	MetricsUsage{},
+	BudgetWarning{},
+	BudgetExceeded{},
 	ModeChanged{},
 	Notice{},
 	Warning{},
@@ -121,6 +125,7 @@ const (
 	Completed    Outcome = "completed"
 	Cancelled    Outcome = "cancelled"
 	MaxTurns     Outcome = "max_turns"
+	MaxCost      Outcome = "max_cost"
 	ContextLimit Outcome = "context_limit"
 	Failed       Outcome = "failed"
 )
@@ -176,6 +181,7 @@ type TurnFinished struct {
 	Number     int          `json:"number"`
 	StopReason string       `json:"stop_reason,omitempty"`
 	Usage      *model.Usage `json:"usage,omitempty"`
+	Cost       model.Money  `json:"cost,omitempty"` // of all its requests; 0 = not known
 }
 
 // RequestStarted says what is sent to the model.
@@ -223,13 +229,24 @@ type ModelMessage struct {
 	Partial   bool          `json:"partial,omitempty"`
 }
 
-// ResponseFinished closes one request.
+// CacheResult says whether the provider knew the beginning of a prompt already.
+type CacheResult string
+
+// The results (C10).
+const (
+	CacheHit  CacheResult = "hit"
+	CacheMiss CacheResult = "miss"
+)
+
+// ResponseFinished closes one request. Cache is empty when the provider said nothing of
+// its tokens.
 type ResponseFinished struct {
-	FinishReason string `json:"finish_reason"`
-	Calls        int    `json:"calls"`
-	Tokens       int    `json:"tokens,omitempty"`
-	CachedTokens int    `json:"cached_tokens,omitempty"`
-	PhaseMS      int64  `json:"phase_ms"`
+	FinishReason string      `json:"finish_reason"`
+	Calls        int         `json:"calls"`
+	Tokens       int         `json:"tokens,omitempty"`
+	Cache        CacheResult `json:"cache,omitempty"`
+	CachedTokens int         `json:"cached_tokens,omitempty"`
+	PhaseMS      int64       `json:"phase_ms"`
 }
 
 // ModelRetry says that a request failed and is sent again after WaitMS.
@@ -237,6 +254,21 @@ type ModelRetry struct {
 	Attempt int    `json:"attempt"`
 	WaitMS  int64  `json:"wait_ms"`
 	Why     string `json:"why"`
+}
+
+// ModelStalled says that an answer was given up, because nothing of it came for TimeoutMS.
+// What follows tells whether another is asked for.
+type ModelStalled struct {
+	TimeoutMS int64 `json:"timeout_ms"`
+}
+
+// ModelFallback says that the profile To answers this request in place of From. What From
+// had said of its answer is void.
+type ModelFallback struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Model string `json:"model"` // of To
+	Why   string `json:"why"`
 }
 
 // ModelSwitched says which model answers from now on.
@@ -400,15 +432,6 @@ type ResultSpilled struct {
 	CallID string `json:"call_id"`
 	Path   string `json:"path"`
 	Bytes  int64  `json:"bytes"`
-}
-
-// MetricsUsage counts tokens of the last request and of the session.
-type MetricsUsage struct {
-	Prompt            int `json:"prompt"`
-	Completion        int `json:"completion"`
-	Cached            int `json:"cached,omitempty"`
-	SessionPrompt     int `json:"session_prompt"`
-	SessionCompletion int `json:"session_completion"`
 }
 
 // ModeChanged says how approvals are decided from now on.

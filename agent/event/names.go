@@ -269,3 +269,27 @@ func (ModelSwitched) Type() string { return "model.switched" }
 
 // Durable is true.
 func (ModelSwitched) Durable() bool { return true }
+
+// Type is "model.stalled".
+func (ModelStalled) Type() string { return "model.stalled" }
+
+// Durable is true.
+func (ModelStalled) Durable() bool { return true }
+
+// Type is "model.fallback".
+func (ModelFallback) Type() string { return "model.fallback" }
+
+// Durable is true.
+func (ModelFallback) Durable() bool { return true }
+
+// Type is "budget.warning".
+func (BudgetWarning) Type() string { return "budget.warning" }
+
+// Durable is true.
+func (BudgetWarning) Durable() bool { return true }
+
+// Type is "budget.exceeded".
+func (BudgetExceeded) Type() string { return "budget.exceeded" }
+
+// Durable is true.
+func (BudgetExceeded) Durable() bool { return true }

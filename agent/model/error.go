@@ -18,6 +18,7 @@ const (
 	TimeoutError                       // nothing came for too long
 	CutError                           // the answer ended before it was complete
 	FormatError                        // the answer is not what the protocol says
+	StallError                         // the answer stopped in the middle; see Recovery
 	SetupError                         // nothing that sending again could mend: a certificate, a redirect
 )
 
@@ -31,9 +32,20 @@ type Error struct {
 	Body       string        // how the answer began, see Excerpt
 	RetryAfter time.Duration // what the server asked for; 0 = nothing
 	Hint       string        // what the person can do
+	Recovery   Recovery      // StallError: what is to follow
 	TooLong    bool          // the request has more tokens than the model takes
 	Err        error         // the cause; may be nil
 }
+
+// Recovery says what follows when an answer has stalled (C04).
+type Recovery string
+
+// The recoveries. The zero value means RecoverRetry.
+const (
+	RecoverRetry    Recovery = "retry"    // the same model is asked again, a few times, then the fallback
+	RecoverFallback Recovery = "fallback" // the fallback is asked at once; without one the request fails
+	RecoverAbort    Recovery = "abort"    // the request fails
+)
 
 // Error is one line: the endpoint, what happened, how the answer began, what to do.
 func (e *Error) Error() string {
@@ -60,8 +72,24 @@ func (e *Error) Retryable() bool {
 		return e.Status == 408 || e.Status == 429 || e.Status >= 500
 	case ConnectError, TimeoutError, CutError, FormatError:
 		return true
+	case StallError:
+		return e.Recovery == RecoverRetry || e.Recovery == ""
 	}
 	return false
+}
+
+// Overloaded reports whether the server had too much to do, or this account asked too
+// often: later, or at another model, the same request is likely to succeed.
+func (e *Error) Overloaded() bool {
+	if e.Kind != StatusError && e.Kind != ReportedError {
+		return false
+	}
+	return e.Status == 429 || e.Status == 503 || e.Status == 529
+}
+
+// Replaceable reports whether another model may answer in place of this one (C04, C05).
+func (e *Error) Replaceable() bool {
+	return e.Overloaded() || e.Kind == StallError && e.Recovery != RecoverAbort
 }
 
 // excerptLimit is how much of a foreign body an error shows, in bytes.

@@ -34,6 +34,7 @@ type Info struct {
 	API     string `json:"api"`              // Demo, completions, responses or anthropic
 	BaseURL string `json:"base_url"`         // empty for the demo
 	Window  int    `json:"window,omitempty"` // context window in tokens; 0 = unknown
+	Price   Price  `json:"price,omitzero"`   // of its tokens; zero = unknown
 }
 
 // Demo is the API of the embedded model, which only knows a few verbs.
@@ -43,6 +44,7 @@ const Demo = "demo"
 type Request struct {
 	Messages []Message
 	Tools    []ToolDef
+	Tokens   int // about how many tokens it has; 0 = not estimated. It is not sent.
 }
 
 // ToolDef is a tool as the model sees it. Parameters is a JSON Schema object.
@@ -61,7 +63,9 @@ const (
 	Reasoning                      // Text, Field: the next piece of a reasoning trace
 	CallDelta                      // CallID, Text: the next piece of a call's arguments
 	CallReady                      // Call: one tool call is complete, more may follow
+	Stalled                        // Stall: the answer stopped in the middle; what follows tells what comes of it
 	Retry                          // Retry: the request failed and will be sent again
+	Fallback                       // Fallback: another model answers the request from here on
 	Done                           // Message, Finish, Usage: the answer is complete
 )
 
@@ -72,25 +76,40 @@ type Delta struct {
 	Field  string // Reasoning: the provider's name of the field
 	CallID string
 	Call   *ToolCall
-	Retry  *RetryNotice
+
+	Stall    *StallNotice
+	Retry    *RetryNotice
+	Fallback *FallbackNotice
 
 	Message *Message // Done: the whole message, opaque fields kept
 	Finish  string   // Done: the provider's finish reason
 	Usage   *Usage   // Done: nil when the provider sent none
 }
 
+// StallNotice says that nothing came for so long that the answer was given up.
+type StallNotice struct {
+	TimeoutMS int64
+}
+
 // RetryNotice says that a request failed and when it is sent again.
 type RetryNotice struct {
-	Attempt int    `json:"attempt"` // the attempt that failed, from 1
-	WaitMS  int64  `json:"wait_ms"`
-	Why     string `json:"why"`
+	Attempt int // the attempt that failed, from 1
+	WaitMS  int64
+	Why     string
+}
+
+// FallbackNotice says who answers in whose place, for this request.
+type FallbackNotice struct {
+	From, To Info
+	Why      string
 }
 
 // Usage counts tokens of one request.
 type Usage struct {
 	Prompt     int `json:"prompt"`
 	Completion int `json:"completion"`
-	Cached     int `json:"cached,omitempty"` // part of Prompt that the provider had cached
+	Cached     int `json:"cached,omitempty"`      // part of Prompt that the provider had cached
+	CacheWrite int `json:"cache_write,omitempty"` // part of Prompt that it stored for later
 }
 
 // Finish reasons that mean more than "the answer ended"; every other is treated as

@@ -22,7 +22,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyBranch(env)
 	}
 	switch p := env.Payload.(type) {
-	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.ModelMessage, event.ModelRetry:
+	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.ModelMessage, event.ModelRetry, event.ModelFallback:
 		return s.applyModel(env)
 	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolStarted, event.ToolOutput, event.ToolResult:
 		return s.applyTool(env)
@@ -33,11 +33,11 @@ func (s *State) Apply(env event.Envelope) Changed {
 	case event.PromptSubmitted, event.PromptWithdrawn:
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
+		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.BudgetWarning, event.BudgetExceeded:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.ModelSwitched:
 		return s.applyInfo(env)
-	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.BranchStarted, event.ResultSpilled, event.Unknown:
+	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -119,6 +119,9 @@ func (s *State) applyModel(env event.Envelope) Changed {
 	case event.ModelRetry:
 		s.dropAnswer() // what the failed attempt said is not part of the next one (C01)
 		s.add(env, NoticeBlock, fmt.Sprintf("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000))
+	case event.ModelFallback:
+		s.dropAnswer() // as above (C06)
+		s.add(env, WarningBlock, fmt.Sprintf("%s; %s (%s) answers this request", p.Why, p.Model, p.To))
 	case event.CallDelta:
 		return 0 // the call shows when it is complete
 	}
@@ -410,6 +413,13 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
 	case event.MicroCompacted:
 		s.add(env, NoticeBlock, count(len(p.CallIDs), "old result")+" compacted")
+	case event.BudgetWarning:
+		s.add(env, WarningBlock, "this prompt has used "+p.Text())
+	case event.BudgetExceeded:
+		if p.Kind == event.TurnBudget {
+			return 0 // max_turns_reached follows and says so
+		}
+		s.add(env, WarningBlock, "stopped: this prompt has used "+event.BudgetWarning(p).Text()+" · Enter a prompt to go on")
 	case event.MaxTurnsReached:
 		s.add(env, WarningBlock, fmt.Sprintf("stopped after %d turns · Enter a prompt to go on", p.Turns))
 	}

@@ -78,6 +78,8 @@ func realistic() []event.Envelope {
 		event.TaskStarted{ID: 3, Kind: event.MainTask, Title: "third"},
 		event.PromptSubmitted{ID: 4, Text: "fourth", Queued: true}, event.PromptSubmitted{ID: 5, Text: "fifth", Queued: true},
 		event.TextDelta{Text: "lost"}, event.Checkpoint{Text: "lost"}, event.ModelRetry{Attempt: 1, WaitMS: 500, Why: "reset"},
+		event.ReasoningDelta{Text: "lost"}, event.TextDelta{Text: "lost"}, event.ModelStalled{TimeoutMS: 30_000}, event.Checkpoint{Text: "lost", Reasoning: "lost"},
+		event.ModelFallback{From: "a", To: "b", Model: "m-b", Why: "overloaded"},
 		event.TextDelta{Text: "first half"}, event.Checkpoint{Text: "first half"},
 		event.TextDelta{Text: ", second half"},
 		event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: "first half, second half"}},
@@ -190,6 +192,45 @@ func TestExhaustive(t *testing.T) {
 		}
 	}()
 	s.Apply(event.Envelope{Payload: unheardOf{}})
+}
+
+// TestFallbackIsTold (C06): what the first model said goes, its calls stay as they ended.
+func TestFallbackIsTold(t *testing.T) {
+	var s State
+	for i, e := range []event.Event{
+		event.TaskStarted{ID: 1, Kind: event.MainTask},
+		event.ReasoningDelta{Text: "a thought"},
+		event.TextDelta{Text: "half an"},
+		event.ToolRequested{CallID: "c1", Name: "look"},
+		event.ToolStarted{CallID: "c1", Name: "look"},
+		event.TextDelta{Text: " answer"},
+		event.ModelStalled{TimeoutMS: 30_000},
+		event.ToolResult{CallID: "c1", Name: "look", Result: "discarded", IsError: true},
+		event.ModelFallback{From: "main", To: "spare", Model: "m-2", Why: "the answer stalled"},
+		event.TextDelta{Text: "a whole answer"},
+		event.BudgetWarning{Kind: event.TurnBudget, Used: 16, Limit: 20, TopTools: []event.ToolUse{{Name: "grep", Tokens: 900}, {Name: "ls", Tokens: 1}}},
+		event.BudgetWarning{Kind: event.CostBudget, Used: 400_000, Limit: 500_000},
+		event.BudgetExceeded{Kind: event.CostBudget, Used: 520_000, Limit: 500_000},
+		event.BudgetExceeded{Kind: event.TurnBudget, Used: 20, Limit: 20},
+	} {
+		s.Apply(event.Envelope{Seq: uint64(i) + 1, Task: 1, Payload: e})
+	}
+	var got []string
+	for _, b := range s.Blocks {
+		text := string(b.Text)
+		if b.Call != nil {
+			text = "call " + b.Call.Result
+		}
+		got = append(got, text)
+	}
+	want := []string{
+		"call discarded", "the answer stalled; m-2 (spare) answers this request", "a whole answer",
+		"this prompt has used 16 of 20 turns · largest results: grep 900 tokens, ls 1 tokens",
+		"this prompt has used $0.40 of $0.50", "stopped: this prompt has used $0.52 of $0.50 · Enter a prompt to go on",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("blocks %q\nwant   %q", got, want)
+	}
 }
 
 func TestCompactionIsTold(t *testing.T) { // B10

@@ -1,16 +1,22 @@
-// Package limits knows how many tokens a model can take in. The numbers are data in
-// limits.toml, each with its source (SPEC B13–B15).
+// Package limits knows how many tokens a model can take in and give out, and what they
+// cost. The numbers are data in limits.toml, each with its source (SPEC B13–B15).
 //
 //	window, ok := limits.Window("openai/gpt-4o:free") // 128000, true
+//	price := limits.Price("https://api.openai.com/v1", "gpt-5.1")
+//	cost := price.Cost(usage) // 0 when the price is not known
 package limits
 
 import (
 	_ "embed"
 	"fmt"
+	"math"
+	"net/url"
 	"strings"
 	"sync"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"buddy/agent/model"
 )
 
 // Default is assumed, in tokens, of a model that nothing is known of (B13).
@@ -32,8 +38,20 @@ type rule struct {
 	Kind   kind
 	Name   string
 	Window int
+	Output int `toml:"max_output"` // tokens; 0 = not documented
+	Price  *price
 	Source string
 	Date   toml.LocalDate
+}
+
+// price is in dollars per million tokens. It is what one seller asks: others sell the same
+// model for more or less, and on one's own machine it costs nothing.
+type price struct {
+	Host       string
+	Input      float64
+	Cached     float64 // 0 = as Input
+	CacheWrite float64 `toml:"cache_write"` // 0 = as Input
+	Output     float64
 }
 
 // parse reads a catalogue and checks that every rule is whole.
@@ -43,16 +61,33 @@ func parse(text []byte) ([]rule, error) {
 		return nil, fmt.Errorf("catalogue of models: %w", err)
 	}
 	for i, r := range file.Rule {
-		switch {
-		case r.Kind != exact && r.Kind != prefix && r.Kind != contains:
-			return nil, fmt.Errorf("catalogue of models: rule %d: unknown kind %q (have: %s, %s, %s)", i+1, r.Kind, exact, prefix, contains)
-		case r.Name == "" || r.Name != strings.ToLower(strings.TrimSpace(r.Name)):
-			return nil, fmt.Errorf("catalogue of models: rule %d: name %q is blank or not in lower case", i+1, r.Name)
-		case r.Window <= 0 || r.Source == "" || r.Date.Year == 0:
-			return nil, fmt.Errorf("catalogue of models: rule %d: %q lacks its window, source or date", i+1, r.Name)
+		if err := r.check(); err != nil {
+			return nil, fmt.Errorf("catalogue of models: rule %d: %w", i+1, err)
 		}
 	}
 	return file.Rule, nil
+}
+
+// check says what is wrong with a rule.
+func (r rule) check() error {
+	switch {
+	case r.Kind != exact && r.Kind != prefix && r.Kind != contains:
+		return fmt.Errorf("unknown kind %q (have: %s, %s, %s)", r.Kind, exact, prefix, contains)
+	case r.Name == "" || r.Name != strings.ToLower(strings.TrimSpace(r.Name)):
+		return fmt.Errorf("name %q is blank or not in lower case", r.Name)
+	case r.Window <= 0 || r.Source == "" || r.Date.Year == 0:
+		return fmt.Errorf("%q lacks its window, source or date", r.Name)
+	case r.Output < 0 || r.Output > r.Window:
+		return fmt.Errorf("%q gives out %d tokens and has a window of %d", r.Name, r.Output, r.Window)
+	case !r.Price.whole():
+		return fmt.Errorf("the price of %q lacks its host, input or output", r.Name)
+	}
+	return nil
+}
+
+// whole tells whether nothing is missing in a price; none is whole.
+func (p *price) whole() bool {
+	return p == nil || p.Host != "" && p.Input > 0 && p.Output > 0 && p.Cached >= 0 && p.CacheWrite >= 0
 }
 
 // catalogue is read when it is first asked.
@@ -66,21 +101,49 @@ var catalogue = sync.OnceValue(func() []rule {
 
 // Window looks a model up in the catalogue. Case, space around the name and a suffix
 // after a colon do not matter; the name counts both whole and after its last slash.
-func Window(model string) (tokens int, ok bool) {
-	return find(catalogue(), model)
+func Window(name string) (tokens int, ok bool) {
+	r := find(catalogue(), name)
+	return r.Window, r.Window > 0
 }
 
-func find(rules []rule, model string) (int, bool) {
-	name := strings.ToLower(strings.TrimSpace(model))
+// Output is how many tokens one answer of a model can have.
+func Output(name string) (tokens int, ok bool) {
+	r := find(catalogue(), name)
+	return r.Output, r.Output > 0
+}
+
+// Price is what a model costs at an endpoint. It is not known of endpoints that are not
+// those of the documented seller.
+func Price(baseURL, name string) model.Price {
+	return priceOf(find(catalogue(), name), baseURL)
+}
+
+func priceOf(r rule, baseURL string) model.Price {
+	u, err := url.Parse(baseURL)
+	if r.Price == nil || err != nil || !strings.EqualFold(u.Hostname(), r.Price.Host) {
+		return model.Price{}
+	}
+	money := func(dollars float64) model.Money {
+		if dollars == 0 {
+			dollars = r.Price.Input
+		}
+		return model.Money(math.Round(dollars * float64(model.Dollar)))
+	}
+	return model.Price{Input: money(r.Price.Input), Cached: money(r.Price.Cached), CacheWrite: money(r.Price.CacheWrite), Output: money(r.Price.Output)}
+}
+
+// find returns the first rule that fits a name, the zero rule when there is none.
+func find(rules []rule, name string) rule {
+	name = strings.ToLower(strings.TrimSpace(name))
 	name, _, _ = strings.Cut(name, ":")
 	short := strings.TrimSpace(name[strings.LastIndex(name, "/")+1:])
 	name = strings.TrimSpace(name)
 	for _, r := range rules {
 		if r.fits(name) || r.fits(short) {
-			return r.Window, true
+			return r
 		}
 	}
-	return 0, false
+	return rule{}
 }
 
 func (r rule) fits(name string) bool {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"buddy/agent/model"
 )
 
 func TestWindow(t *testing.T) { // B14, B15
@@ -37,11 +39,40 @@ func TestWindow(t *testing.T) { // B14, B15
 	}
 }
 
+// TestPrice (B14): a price is that of one seller, and what it does not name costs as input.
+func TestPrice(t *testing.T) {
+	tests := []struct {
+		url, model string
+		want       model.Price
+	}{
+		{"https://api.anthropic.com/v1", "claude-opus-5", model.Price{Input: 5_000_000, Cached: 500_000, CacheWrite: 6_250_000, Output: 25_000_000}},
+		{"https://API.openai.com/v1", "gpt-5.1", model.Price{Input: 1_250_000, Cached: 125_000, CacheWrite: 1_250_000, Output: 10_000_000}},
+		{"https://openrouter.ai/api/v1", "openai/gpt-5.1", model.Price{}},
+		{"http://localhost:11434/v1", "gpt-5.1", model.Price{}},
+		{"https://api.openai.com/v1", "gpt-oss-20b", model.Price{}},
+		{"https://api.openai.com/v1", "unheard of", model.Price{}},
+		{"%", "gpt-5.1", model.Price{}},
+	}
+	for _, tt := range tests {
+		if got := Price(tt.url, tt.model); got != tt.want {
+			t.Errorf("Price(%q, %q) = %+v, want %+v", tt.url, tt.model, got, tt.want)
+		}
+	}
+}
+
+func TestOutput(t *testing.T) {
+	for name, want := range map[string]int{"claude-opus-5": 128_000, "claude-haiku-4-5-20251001": 64_000, "gpt-4o": 0, "": 0} {
+		if got, ok := Output(name); got != want || ok != (want > 0) {
+			t.Errorf("Output(%q) = %d, %v, want %d", name, got, ok, want)
+		}
+	}
+}
+
 func TestFirstRuleWins(t *testing.T) { // B14
 	rules := []rule{{Kind: contains, Name: "b", Window: 1}, {Kind: exact, Name: "abc", Window: 2}, {Kind: prefix, Name: "x/", Window: 3}}
 	for name, want := range map[string]int{"abc": 1, "x/y": 3, "y": 0} {
-		if got, _ := find(rules, name); got != want {
-			t.Errorf("find(%q) = %d, want %d", name, got, want)
+		if got := find(rules, name); got.Window != want {
+			t.Errorf("find(%q) = %+v, want %d", name, got, want)
 		}
 	}
 }
@@ -57,17 +88,22 @@ func TestCatalogueHasSources(t *testing.T) { // DECISIONS 25
 func TestNoRuleIsHidden(t *testing.T) { // first hit wins: no rule may be out of reach
 	rules := catalogue()
 	for i, r := range rules {
-		if got, _ := find(rules[:i], r.Name); got != 0 {
+		if got := find(rules[:i], r.Name); got.Window != 0 {
 			t.Errorf("rule %d, %q, is never reached", i+1, r.Name)
 		}
 	}
 }
 
 func TestBadCatalogue(t *testing.T) {
+	const whole = "[[rule]]\nkind = \"exact\"\nname = \"a\"\nwindow = 100\nsource = \"s\"\ndate = 2026-01-01\n"
+	if _, err := parse([]byte(whole + "max_output = 100\nprice = { host = \"h\", input = 1.0, output = 2.0 }")); err != nil {
+		t.Error(err)
+	}
 	for _, text := range []string{
 		"x", "[[rule]]\nkind = \"near\"\nname = \"a\"\nwindow = 1\nsource = \"s\"\ndate = 2026-01-01",
 		"[[rule]]\nkind = \"exact\"\nname = \"A\"\nwindow = 1\nsource = \"s\"\ndate = 2026-01-01",
 		"[[rule]]\nkind = \"exact\"\nname = \"a\"\nwindow = 1\ndate = 2026-01-01",
+		whole + "max_output = 101", whole + "price = { input = 1.0, output = 1.0 }", whole + "price = { host = \"h\", input = 1.0 }",
 	} {
 		if _, err := parse([]byte(text)); err == nil {
 			t.Errorf("parse(%q) gives no error", text)

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"time"
 
 	"buddy/agent/model"
@@ -22,8 +23,8 @@ import (
 const (
 	attempts  = 3 // in all
 	firstWait = 250 * time.Millisecond
-	maxWait   = 8 * time.Second
-	minAsked  = time.Second // bounds of what a server may ask for
+	maxWait   = 8 * time.Second // before what chance adds
+	minAsked  = time.Second     // bounds of what a server may ask for
 	maxAsked  = 300 * time.Second
 )
 
@@ -80,12 +81,15 @@ func (m *Model) attempt(ctx context.Context, req model.Request, yield func(model
 	return nil, false
 }
 
-// delay is the wait after attempt n. What the server asked for wins.
+// delay is the wait after attempt n in whole milliseconds. What the server asked for wins;
+// else up to a quarter is added by chance, so that many who failed together do not come
+// back together (C08).
 func delay(n int, asked time.Duration) time.Duration {
 	if asked > 0 {
 		return min(max(asked, minAsked), maxAsked)
 	}
-	return min(firstWait<<(n-1), maxWait)
+	wait := min(firstWait<<(n-1), maxWait)
+	return (wait + rand.N(wait/4+1)).Truncate(time.Millisecond)
 }
 
 // sleep waits for d and reports whether it passed before ctx ended.

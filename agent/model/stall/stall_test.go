@@ -68,13 +68,13 @@ func TestC03(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				text, failed := "", error(nil)
-				for d, err := range stall.New(&tt.model, stall.Limit).Stream(t.Context(), model.Request{}) {
+				for d, err := range stall.New(&tt.model, stall.Limit, model.RecoverRetry).Stream(t.Context(), model.Request{}) {
 					text += d.Text
 					failed = err
 					time.Sleep(tt.reader)
 				}
 				var e *model.Error
-				if stalled := errors.As(failed, &e) && e.Kind == model.TimeoutError && e.Retryable(); text != tt.text || stalled != tt.stalls {
+				if stalled := errors.As(failed, &e) && e.Kind == model.StallError && e.Retryable(); text != tt.text || stalled != tt.stalls {
 					t.Errorf("%q, %v", text, failed)
 				}
 				if !tt.stalls && !errors.Is(failed, tt.err) {
@@ -88,7 +88,7 @@ func TestC03(t *testing.T) {
 // A stalled answer is asked for again, a few times (C04).
 func TestC04(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := retry.New(stall.New(&slow{waits: []time.Duration{time.Second, time.Hour}}, stall.Limit))
+		m := retry.New(stall.New(&slow{waits: []time.Duration{time.Second, time.Hour}}, stall.Limit, model.RecoverRetry))
 		retries, failed := 0, error(nil)
 		for d, err := range m.Stream(t.Context(), model.Request{}) {
 			if d.Kind == model.Retry {
@@ -108,7 +108,7 @@ func TestCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(10*time.Second, cancel)
 		var failed error
-		for _, err := range stall.New(&slow{waits: []time.Duration{time.Second, time.Hour}}, stall.Limit).Stream(ctx, model.Request{}) {
+		for _, err := range stall.New(&slow{waits: []time.Duration{time.Second, time.Hour}}, stall.Limit, model.RecoverRetry).Stream(ctx, model.Request{}) {
 			failed = err
 		}
 		if !errors.Is(failed, context.Canceled) {

@@ -1,0 +1,70 @@
+package event
+
+import (
+	"fmt"
+
+	"buddy/agent/model"
+)
+
+// MetricsUsage counts tokens of the last request and of the session. A cost that is not
+// known is 0; SessionUnpriced counts the requests that SessionCost leaves out for that.
+type MetricsUsage struct {
+	Prompt            int         `json:"prompt"`
+	Completion        int         `json:"completion"`
+	Cached            int         `json:"cached,omitempty"`
+	CacheWrite        int         `json:"cache_write,omitempty"`
+	Cost              model.Money `json:"cost,omitempty"`
+	SessionPrompt     int         `json:"session_prompt"`
+	SessionCompletion int         `json:"session_completion"`
+	SessionCached     int         `json:"session_cached,omitempty"`
+	SessionCost       model.Money `json:"session_cost,omitempty"`
+	SessionUnpriced   int         `json:"session_unpriced,omitempty"`
+	PerTool           []ToolUse   `json:"per_tool,omitempty"`
+}
+
+// ToolUse is about how many tokens the results of a tool had in a task (D26).
+type ToolUse struct {
+	Name   string `json:"name"` // as the model called it
+	Tokens int    `json:"tokens"`
+}
+
+// BudgetKind says what a budget limits.
+type BudgetKind string
+
+// The kinds. Costs are in micro-dollars.
+const (
+	TurnBudget BudgetKind = "turns"
+	CostBudget BudgetKind = "cost"
+)
+
+// BudgetWarning says that a task has used four fifths of what it may use (B29).
+type BudgetWarning struct {
+	Kind     BudgetKind `json:"kind"`
+	Used     int64      `json:"used"`
+	Limit    int64      `json:"limit"`
+	TopTools []ToolUse  `json:"top_tools,omitempty"` // at most 3, the largest first
+}
+
+// Text is the warning for people: "$0.41 of $0.50 · largest results: grep 800 tokens".
+func (w BudgetWarning) Text() string {
+	text := fmt.Sprintf("%d of %d turns", w.Used, w.Limit)
+	if w.Kind == CostBudget {
+		text = model.Money(w.Used).String() + " of " + model.Money(w.Limit).String()
+	}
+	for i, t := range w.TopTools {
+		sep := ", "
+		if i == 0 {
+			sep = " · largest results: "
+		}
+		text += fmt.Sprintf("%s%s %d tokens", sep, t.Name, t.Tokens)
+	}
+	return text
+}
+
+// BudgetExceeded says that a task ends, because it has used what it may use.
+type BudgetExceeded struct {
+	Kind     BudgetKind `json:"kind"`
+	Used     int64      `json:"used"`
+	Limit    int64      `json:"limit"`
+	TopTools []ToolUse  `json:"top_tools,omitempty"`
+}

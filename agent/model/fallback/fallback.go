@@ -1,0 +1,76 @@
+// Package fallback lets a second model answer what the first can't (C04, C05): when it
+// is overloaded, or its answer stalled, and the retries are used up.
+//
+//	m := fallback.New(retry.New(first), retry.New(second))
+//	for d, err := range m.Stream(ctx, req) {
+//		if d.Kind == model.Fallback { … } // what the first model said is void
+//	}
+//
+// The switch holds for one request; the next one is the first model's again.
+package fallback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"buddy/agent/model"
+)
+
+// Model is a model.Model with another one behind it. Make it with New.
+type Model struct{ first, second model.Model }
+
+// New returns first, with second for the requests that it has no capacity for.
+func New(first, second model.Model) *Model { return &Model{first, second} }
+
+// Info describes the first model.
+func (m *Model) Info() model.Info { return m.first.Info() }
+
+// Stream sends req to the first model. If that fails with an error that is
+// [model.Error.Replaceable], and req fits into the window of the second, it yields a
+// [model.Fallback] and goes on with the answer of the second.
+func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		failed, left := pass(m.first.Stream(ctx, req), yield)
+		if failed == nil || left {
+			return
+		}
+		var e *model.Error
+		if !errors.As(failed, &e) || !e.Replaceable() || ctx.Err() != nil {
+			yield(model.Delta{}, failed)
+			return
+		}
+		notice := model.FallbackNotice{From: m.first.Info(), To: m.second.Info(), Why: failed.Error()}
+		if !fits(req, notice.To) {
+			yield(model.Delta{}, fmt.Errorf("%w; the fallback %s was not asked, because the prompt of about %d tokens does not fit into its window of %d",
+				failed, notice.To.Profile, req.Tokens, notice.To.Window))
+			return
+		}
+		if !yield(model.Delta{Kind: model.Fallback, Fallback: &notice}, nil) {
+			return
+		}
+		if second, _ := pass(m.second.Stream(ctx, req), yield); second != nil {
+			yield(model.Delta{}, fmt.Errorf("%w (the fallback, after: %w)", second, failed))
+		}
+	}
+}
+
+// pass hands on an answer up to its error. left means that the reader has left.
+func pass(answer iter.Seq2[model.Delta, error], yield func(model.Delta, error) bool) (failed error, left bool) {
+	for d, err := range answer {
+		if err != nil {
+			return err, false
+		}
+		if !yield(d, nil) {
+			return nil, true
+		}
+	}
+	return nil, false
+}
+
+// fits tells whether a request leaves room for an answer in the window of a model, a
+// twentieth of it. A window that is not known stops nothing.
+func fits(req model.Request, to model.Info) bool {
+	return to.Window <= 0 || req.Tokens <= to.Window-to.Window/20
+}

@@ -1,0 +1,248 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/model/fallback"
+	"buddy/agent/model/retry"
+	"buddy/agent/model/stall"
+)
+
+func overloaded(text string) step {
+	return fails(text, &model.Error{Kind: model.StatusError, Status: 529, What: "overloaded"})
+}
+
+// recovering puts the decorators around the script, and other behind it.
+func recovering(other *script, r model.Recovery) func(*Options) {
+	return func(o *Options) {
+		o.Model = retry.New(stall.New(o.Model, stall.Limit, r))
+		if other != nil {
+			o.Model = fallback.New(o.Model, named{other, "second"})
+		}
+	}
+}
+
+// named is a model with a name of its own.
+type named struct {
+	*script
+	name string
+}
+
+func (n named) Info() model.Info { return model.Info{Profile: n.name, Model: n.name + "-1"} }
+
+// TestGoldenRecovery is the order of events when an attempt fails (EVENTS, C03–C08).
+func TestGoldenRecovery(t *testing.T) {
+	const begin = `prompt.submitted task.started context.usage turn.started model.request_started model.text_delta `
+	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished task.finished`
+	const again = `model.retry model.text_delta `
+	tests := []struct {
+		name     string
+		recovery model.Recovery
+		steps    []step
+		other    []step
+		want     string
+	}{
+		{"retry", "", []step{overloaded("half "), says("whole")}, nil, begin + "model.retry" + end},
+		{"stall", "", []step{hangs("half "), says("whole")}, nil, begin + "model.stalled model.retry" + end},
+		{"stall, aborted", model.RecoverAbort, []step{hangs("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished error task.finished"},
+		{"stall, fallback at once", model.RecoverFallback, []step{hangs("half ")}, []step{says("whole")}, begin + "model.stalled model.fallback" + end},
+		{"fallback", "", []step{overloaded("a "), overloaded("b "), overloaded("c ")}, []step{says("whole")}, begin + again + again + "model.fallback" + end},
+		{"both fail", "", []step{overloaded("a "), overloaded("b "), overloaded("c ")}, []step{overloaded("half ")}, begin + again + again + "model.fallback model.text_delta model.message turn.finished error task.finished"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var other *script
+				if tt.other != nil {
+					other = &script{steps: tt.other}
+				}
+				s := start(t, recovering(other, tt.recovery), tt.steps...)
+				s.do(event.Submit{Text: "go"})
+				time.Sleep(5 * time.Minute)
+				s.do()
+				got := slices.DeleteFunc(s.types("prompt.submitted"), func(name string) bool { return name == "model.checkpoint" })
+				expect(t, slices.Compact(got), strings.Fields(tt.want)...)
+				if e, n := find[event.ModelStalled](s); n > 0 && e.TimeoutMS != stall.Limit.Milliseconds() {
+					t.Errorf("stalled after %d ms", e.TimeoutMS)
+				}
+				if e, n := find[event.ModelFallback](s); n > 0 && (e.From != "test" || e.To != "second" || e.Model != "second-1" || e.Why == "") {
+					t.Errorf("%+v", e)
+				}
+				if e, n := find[event.ModelRetry](s); n > 0 && (e.Attempt != n || e.WaitMS < 250 || e.Why == "") {
+					t.Errorf("%+v", e)
+				}
+				// Nothing of a dead attempt is in the history, live or replayed (C06).
+				history := texts(s.Messages())
+				if f, _ := find[event.TaskFinished](s); f.Outcome == event.Completed {
+					expect(t, history, "user:go", "assistant:whole")
+				} else {
+					expect(t, history, "user:go", "assistant:half ")
+				}
+				s.stop()
+				replayed := start(t, func(o *Options) { o.Replay = s.mem.events })
+				expect(t, texts(replayed.Messages()), history...)
+				replayed.stop()
+			})
+		})
+	}
+}
+
+// TestTombstones: the calls that a dead attempt started are cancelled, closed for those who
+// watch, and in no later request, whoever answers that (C04, C06).
+func TestTombstones(t *testing.T) {
+	stalls := func(ctx context.Context, yield func(model.Delta, error) bool) {
+		streams(func(model.Message, func(model.Delta, error) bool) {}, safe("dead", 3600))(ctx, yield)
+		<-ctx.Done()
+		yield(model.Delta{}, ctx.Err())
+	}
+	for _, tt := range []struct {
+		name     string
+		recovery model.Recovery
+		asked    int // how often the first model is, for the first turn
+	}{{"retry", model.RecoverRetry, 3}, {"fallback", model.RecoverFallback, 1}} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				other := &script{steps: []step{says("", safe("alive", 1))}}
+				steps := append(slices.Repeat([]step{stalls}, tt.asked), says("fine"), says("next"))
+				s := start(t, recovering(other, tt.recovery), steps...)
+				s.do(event.Submit{Text: "go"})
+				time.Sleep(10 * time.Minute) // far less than the dead calls take
+				s.do(event.Submit{Text: "next"})
+				if n := len(s.tool.ran); n != tt.asked+1 {
+					t.Errorf("ran %q, want one call an attempt and the one that counts", s.tool.ran)
+				}
+				if _, n := find[event.ToolResult](s); n != tt.asked+1 {
+					t.Errorf("%d calls were closed for those who watch, want %d", n, tt.asked+1)
+				}
+				if got := s.results(); len(got) != 1 || !strings.HasPrefix(got[0], "done ") {
+					t.Errorf("later requests have the results %q, want that of the fallback's call alone", got)
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
+// TestSideEffectsRunOnce: what changes something starts when the answer is whole, so an
+// attempt that fails after such a call was seen can be repeated (DECISIONS 7).
+func TestSideEffectsRunOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const call = `c1 do {"kind":"shell","do":"echo"}`
+		cut := streams(func(_ model.Message, yield func(model.Delta, error) bool) {
+			yield(model.Delta{}, &model.Error{Kind: model.CutError, What: "cut"})
+		}, call)
+		s := start(t, func(o *Options) {
+			recovering(nil, "")(o)
+			o.Mode = action.ModeAll
+		}, cut, cut, streams(whole, call), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		time.Sleep(time.Minute)
+		s.do()
+		expect(t, s.tool.ran, "c1")
+		expect(t, s.results(), "done c1")
+		if _, n := find[event.ToolStarted](s); n != 1 {
+			t.Errorf("%d calls started", n)
+		}
+		s.stop()
+	})
+}
+
+// TestC07Wait: what the server asks for is waited, and seen.
+func TestC07Wait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := fails("", &model.Error{Kind: model.StatusError, Status: 429, What: "slow down", RetryAfter: 90 * time.Second})
+		s := start(t, recovering(nil, ""), busy, says("whole"))
+		began := time.Now()
+		s.do(event.Submit{Text: "go"})
+		time.Sleep(2 * time.Minute)
+		s.do()
+		r, _ := find[event.ModelRetry](s)
+		if f, _ := find[event.ResponseFinished](s); r.WaitMS != 90_000 || f.PhaseMS != 90_000 {
+			t.Errorf("%+v, %+v since %v", r, f, began)
+		}
+		s.stop()
+	})
+}
+
+// TestC11Prefix: what is sent grows at its end only, byte for byte, so that the provider's
+// cache holds: with tools, with prompts that were queued, after retries and fallbacks.
+func TestC11Prefix(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := &script{steps: []step{says("from the second", `c1 do {"kind":"file_read","do":"echo"}`)}}
+		s := start(t, func(o *Options) {
+			recovering(other, "")(o)
+			o.System, o.Mode = "be brief", action.ModeAll
+		},
+			streams(whole, safe("c1", 1), `c1 do {"kind":"shell","do":"sleep","seconds":9}`, `c2 nothing {`),
+			overloaded("lost "), says("two", `c1 do {"kind":"file_read","do":"fail"}`),
+			hangs("stalls "), says("three", safe("c4", 2), safe("c5", 1)),
+			overloaded("x "), overloaded("y "), overloaded("z "),
+			says("four"), says("five"))
+		s.do(event.Submit{Text: "go <&> \u2028"})
+		time.Sleep(5 * time.Second)
+		s.do(event.Submit{Text: "also this"}, event.Submit{Text: "and that"})
+		time.Sleep(5 * time.Minute)
+		s.do(event.Submit{Text: "next"})
+		if n := len(s.model.requests); n != 10 || len(other.requests) != 1 {
+			t.Fatalf("%d and %d requests", n, len(other.requests))
+		}
+		all := slices.Insert(slices.Clone(s.model.requests), 8, other.requests[0])
+		var before []string
+		for i, req := range all {
+			now := encoded(t, req)
+			if len(now) < len(before) || !slices.Equal(now[:len(before)], before) {
+				t.Errorf("request %d is not a continuation of the one before:\n%s\n%s", i, now, before)
+			}
+			before = now
+		}
+		if got := strings.Join(before, "\n"); strings.Contains(got, "lost") || strings.Contains(got, "stalls") {
+			t.Errorf("a dead attempt was sent: %s", got)
+		}
+		s.stop()
+	})
+}
+
+// encoded is what the wire has of a request: its tools, then its messages.
+func encoded(t *testing.T, req model.Request) []string {
+	t.Helper()
+	tools, err := json.Marshal(req.Tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{string(tools)}
+	for _, m := range req.Messages {
+		line, err := m.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(line))
+	}
+	return lines
+}
+
+func TestC10Cache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := func(u *model.Usage) step {
+			return func(_ context.Context, yield func(model.Delta, error) bool) {
+				yield(model.Delta{Kind: model.Done, Message: &model.Message{Content: "ok"}, Usage: u}, nil)
+			}
+		}
+		s := start(t, nil, told(nil), told(&model.Usage{Prompt: 9}), told(&model.Usage{Prompt: 9, Cached: 8}))
+		for _, want := range []event.CacheResult{"", event.CacheMiss, event.CacheHit} {
+			s.do(event.Submit{Text: "go"})
+			if f, _ := find[event.ResponseFinished](s); f.Cache != want || (f.CachedTokens > 0) != (want == event.CacheHit) {
+				t.Errorf("%+v, want cache %q", f, want)
+			}
+		}
+		s.stop()
+	})
+}

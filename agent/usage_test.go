@@ -1,0 +1,252 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+)
+
+// priced is a model that costs a dollar a million tokens of input, ten cents of cached
+// input, and five dollars of output.
+type priced struct{ model.Model }
+
+func (p priced) Info() model.Info {
+	i := p.Model.Info()
+	i.Price = model.Price{Input: model.Dollar, Cached: model.Dollar / 10, CacheWrite: model.Dollar, Output: 5 * model.Dollar}
+	return i
+}
+
+func withPrice(o *Options) { o.Model = priced{o.Model} }
+
+// uses answers like says, with a usage.
+func uses(u model.Usage, text string, calls ...string) step {
+	told := says(text, calls...)
+	return func(ctx context.Context, yield func(model.Delta, error) bool) {
+		told(ctx, func(d model.Delta, err error) bool {
+			if d.Kind == model.Done {
+				d.Usage = &u
+			}
+			return yield(d, err)
+		})
+	}
+}
+
+// TestUsage (A29, B12, D26, G05): tokens, money and tools of requests, tasks and the session.
+func TestUsage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, withPrice,
+			uses(model.Usage{Prompt: 1000, Completion: 100}, "", `c1 do {"kind":"file_read","do":"echo"}`, `c2 nothing {}`),
+			uses(model.Usage{Prompt: 2000, Cached: 1000, Completion: 10}, "one"),
+			uses(model.Usage{Prompt: 3000, Cached: 3000, Completion: 20}, "two"))
+		s.do(event.Submit{Text: "go"})
+		first := turns(s)
+		if len(first) != 2 || first[0].Cost != 1500 || first[1].Cost != 1000+100+50 {
+			t.Errorf("turns %+v", first)
+		}
+		u, _ := find[event.MetricsUsage](s)
+		nothing := "Tool error: unknown tool: nothing (have: do)"
+		want := event.MetricsUsage{
+			Prompt: 2000, Completion: 10, Cached: 1000, Cost: 1150,
+			SessionPrompt: 3000, SessionCompletion: 110, SessionCached: 1000, SessionCost: 2650,
+			PerTool: []event.ToolUse{{Name: "nothing", Tokens: len(nothing) / 4}, {Name: "do", Tokens: len("done c1") / 4}},
+		}
+		if !reflect.DeepEqual(u, want) {
+			t.Errorf("usage %+v\nwant  %+v", u, want)
+		}
+		s.do(event.Report{What: event.ReportStatus})
+		for _, part := range []string{
+			"used       3000 tokens in, 1000 of them cached, 110 out, $0.0027, in 2 turns",
+			"prompt     3000 tokens in, 1000 of them cached, 110 out, $0.0027; largest results: nothing 11 tokens, do 1 tokens",
+		} {
+			if n, _ := find[event.Notice](s); !strings.Contains(n.Text, part) {
+				t.Errorf("status %s\nlacks %s", n.Text, part)
+			}
+		}
+		s.do(event.Submit{Text: "again"}) // D26: what tools used starts anew
+		if u, _ := find[event.MetricsUsage](s); u.PerTool != nil || u.SessionCost != 2650+300+100 {
+			t.Errorf("usage in the next task %+v", u)
+		}
+		s.do(event.Report{What: event.ReportContext})
+		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "last request: 3000 tokens in, 3000 of them cached, 20 out, $0.0004") ||
+			!strings.Contains(n.Text, "this prompt: 3000 tokens in, 3000 of them cached, 20 out, $0.0004") ||
+			!strings.Contains(n.Text, "session: 6000 tokens in, 4000 of them cached, 130 out, $0.0031") {
+			t.Errorf("context %s", n.Text)
+		}
+		s.stop()
+
+		// Another process goes on with the totals of the session, at another price.
+		again := start(t, func(o *Options) { o.Replay = s.mem.events }, uses(model.Usage{Prompt: 5, Completion: 1}, "three"))
+		again.do(event.Submit{Text: "go on"})
+		u, _ = find[event.MetricsUsage](again)
+		if u.SessionPrompt != 6005 || u.SessionCost != 3050 || u.Cost != 0 || u.SessionUnpriced != 1 {
+			t.Errorf("usage after a resume %+v", u)
+		}
+		again.do(event.Report{What: event.ReportContext})
+		if n, _ := find[event.Notice](again); !strings.Contains(n.Text, "last request: 5 tokens in, 0 of them cached, 1 out, –") ||
+			!strings.Contains(n.Text, "$0.0031 (requests without a known price: 1)") {
+			t.Errorf("context of a model without a price: %s", n.Text)
+		}
+		again.stop()
+	})
+}
+
+func turns(s *session) (all []event.TurnFinished) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, env := range s.seen {
+		if p, ok := env.Payload.(event.TurnFinished); ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// TestFallbackIsPaidAtItsPrice: and its tokens do not correct the estimate of the other's.
+func TestFallbackIsPaidAtItsPrice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := &script{steps: []step{uses(model.Usage{Prompt: 1_000_000}, "ok")}}
+		s := start(t, func(o *Options) {
+			withPrice(o)
+			recovering(other, "")(o)
+		}, overloaded(""), overloaded(""), overloaded(""))
+		s.do(event.Submit{Text: "go"})
+		time.Sleep(time.Minute)
+		s.do()
+		if u, _ := find[event.MetricsUsage](s); u.Prompt != 1_000_000 || u.Cost != 0 || u.SessionUnpriced != 1 {
+			t.Errorf("usage %+v", u)
+		}
+		if tokens := s.main.hist.Tokens(); tokens > 100 {
+			t.Errorf("the estimate became %d tokens", tokens)
+		}
+		s.stop()
+	})
+}
+
+// TestBudgets (B29): a warning at four fifths, once; then the end, with the largest tools.
+func TestBudgets(t *testing.T) {
+	tests := []struct {
+		name     string
+		options  func(*Options)
+		requests int
+		outcome  event.Outcome
+		err      error
+		warning  event.BudgetWarning
+	}{
+		{
+			"turns", func(o *Options) { o.MaxTurns = 10 }, 10, event.MaxTurns, ErrMaxTurns,
+			event.BudgetWarning{Kind: event.TurnBudget, Used: 8, Limit: 10},
+		},
+		{"few turns need no warning", func(o *Options) { o.MaxTurns = 4 }, 4, event.MaxTurns, ErrMaxTurns, event.BudgetWarning{}},
+		{
+			"cost", func(o *Options) { o.MaxCost = 9000 }, 9, event.MaxCost, ErrMaxCost,
+			event.BudgetWarning{Kind: event.CostBudget, Used: 8000, Limit: 9000},
+		},
+		{"cost at once", func(o *Options) { o.MaxCost = 1 }, 1, event.MaxCost, ErrMaxCost, event.BudgetWarning{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var steps []step
+				for i := range 30 {
+					steps = append(steps, uses(model.Usage{Prompt: 1000}, "", fmt.Sprintf(`c%d do {"kind":"file_read","do":"echo","n":%d}`, i, i)))
+				}
+				s := start(t, func(o *Options) {
+					o.MaxTurns = 0
+					withPrice(o)
+					tt.options(o)
+				}, steps...)
+				res, err := s.RunText(t.Context(), "loop")
+				s.do()
+				if n := len(s.model.requests); n != tt.requests || res.Outcome != tt.outcome || !errors.Is(err, tt.err) {
+					t.Errorf("%d requests, %s, %v; want %d, %s, %v", n, res.Outcome, err, tt.requests, tt.outcome, tt.err)
+				}
+				w, n := find[event.BudgetWarning](s)
+				tokens := (tt.requests - tt.requests/5) * (len("done c1") / 4)
+				if tt.warning.Limit > 0 && tt.outcome == event.MaxCost {
+					tokens = 8 * (len("done c1") / 4)
+				}
+				if tt.warning.Limit > 0 {
+					tt.warning.TopTools = []event.ToolUse{{Name: "do", Tokens: tokens}}
+				}
+				if n > 1 || !reflect.DeepEqual(w, tt.warning) {
+					t.Errorf("%d warnings, %+v, want %+v", n, w, tt.warning)
+				}
+				if x, n := find[event.BudgetExceeded](s); n != 1 || x.Used < x.Limit || len(x.TopTools) != 1 {
+					t.Errorf("%d times exceeded, %+v", n, x)
+				}
+				if _, n := find[event.MaxTurnsReached](s); (n == 1) != (tt.outcome == event.MaxTurns) {
+					t.Errorf("max_turns_reached %d times", n)
+				}
+				checkPairs(t, res.Messages)
+				s.stop()
+			})
+		})
+	}
+}
+
+// TestCostOfUnknownPrice: a limit that can't be watched says so, once.
+func TestCostOfUnknownPrice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { o.MaxCost, o.Mode = 1, action.ModeAll }, says("", `c1 do {"kind":"shell","do":"echo"}`), says("one"), says("two"))
+		s.do(event.Submit{Text: "go"})
+		s.do(event.Submit{Text: "again"})
+		if w, n := find[event.Warning](s); n != 1 || !strings.Contains(w.Text, "scripted") || !strings.Contains(w.NextStep, "price_input") {
+			t.Errorf("%d warnings, %+v", n, w)
+		}
+		if f, _ := find[event.TaskFinished](s); f.Outcome != event.Completed || len(s.model.requests) != 3 {
+			t.Errorf("%+v after %d requests", f, len(s.model.requests))
+		}
+		s.stop()
+	})
+}
+
+func TestSumsSaturate(t *testing.T) { // B12
+	sum := 1 << 62
+	add(&sum, 1<<62)
+	add(&sum, -5)
+	if sum != 1<<62 {
+		t.Errorf("sum %d", sum)
+	}
+}
+
+// TestTasksKeepTheirOwnCount: a task in the background has its own budget and tools; the
+// session pays for both.
+func TestTasksKeepTheirOwnCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		look := `c1 do {"kind":"file_read","do":"echo"}`
+		s := start(t, func(o *Options) {
+			withPrice(o)
+			o.MaxCost = 2000
+		},
+			uses(model.Usage{Prompt: 1500}, "", look, `c2 do {"kind":"shell","do":"echo"}`), // waits for a person
+			uses(model.Usage{Prompt: 1500}, "", look), uses(model.Usage{Prompt: 400}, "beside"),
+			uses(model.Usage{Prompt: 700}, "", look))
+		s.do(event.Submit{Text: "go"})
+		s.do(event.Submit{Text: "beside", Background: true})
+		if f, _ := find[event.TaskFinished](s); f.ID != 2 || f.Outcome != event.Completed {
+			t.Errorf("the task in the background: %+v", f)
+		}
+		asked, _ := find[event.ApprovalAsked](s)
+		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		if f, _ := find[event.TaskFinished](s); f.ID != 1 || f.Outcome != event.MaxCost {
+			t.Errorf("the main task: %+v", f)
+		}
+		u, _ := find[event.MetricsUsage](s)
+		if u.SessionCost != 1500+1500+400+700 || len(u.PerTool) != 1 || u.PerTool[0].Tokens != 2*(len("done c1")/4) {
+			t.Errorf("usage %+v", u)
+		}
+		if x, n := find[event.BudgetExceeded](s); n != 1 || x.Used != 2200 || x.Limit != 2000 {
+			t.Errorf("%d budgets exceeded, %+v", n, x)
+		}
+		s.stop()
+	})
+}

@@ -1,0 +1,64 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Dollars is an amount in micro-dollars: 1_000_000 is one dollar.
+type Dollars int64
+
+// maxDollars is more than anyone means.
+const maxDollars = 1_000_000
+
+// String is the amount as the file has it, in dollars.
+func (d Dollars) String() string { return strconv.FormatFloat(float64(d)/1e6, 'f', -1, 64) }
+
+// dollars reads an amount that is not negative.
+func dollars(e entry) (Dollars, error) {
+	if e.kind != unstable.Integer && e.kind != unstable.Float {
+		return 0, fmt.Errorf("must be an amount in dollars, not %s", kindName(e.kind))
+	}
+	text := e.text
+	if e.kind == unstable.Integer {
+		n, err := number(e)
+		if err != nil {
+			return 0, err
+		}
+		text = strconv.Itoa(n)
+	}
+	v, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	if err != nil || math.IsNaN(v) || v < 0 || v > maxDollars {
+		return 0, fmt.Errorf("%s is out of range (allowed: 0 to %d)", text, maxDollars)
+	}
+	d := Dollars(math.Round(v * 1e6))
+	if d == 0 && v > 0 {
+		return 0, errors.New(text + " is less than a millionth of a dollar")
+	}
+	return d, nil
+}
+
+// Prices are what a million tokens cost. Zero means that it is not said.
+type Prices struct {
+	Input      Dollars
+	Cached     Dollars // input that the provider had cached
+	CacheWrite Dollars // input that it stores for later
+	Output     Dollars
+}
+
+// check says what is missing.
+func (p Prices) check() error {
+	switch {
+	case p == Prices{}:
+	case p.Input == 0:
+		return errors.New("price_input is missing beside the other prices")
+	case p.Output == 0:
+		return errors.New("price_output is missing beside the other prices")
+	}
+	return nil
+}
