@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -19,6 +20,7 @@ const (
 	CutError                           // the answer ended before it was complete
 	FormatError                        // the answer is not what the protocol says
 	SetupError                         // nothing that sending again could mend: a certificate, a redirect
+	ContextError                       // the conversation is longer than the model takes; a shorter one may be sent (A34)
 )
 
 // Error is a request that failed. Adapters return no other error, except the cause of
@@ -61,6 +63,37 @@ func (e *Error) Retryable() bool {
 		return true
 	}
 	return false
+}
+
+// Overloaded reports whether the server had too much to do, or this account asked too
+// often: later, or at another model, the same request is likely to succeed.
+func (e *Error) Overloaded() bool {
+	if e.Kind != StatusError && e.Kind != ReportedError {
+		return false
+	}
+	return e.Status == 429 || e.Status == 503 || e.Status == 529
+}
+
+// tooLong are words by which servers say that a conversation does not fit. Each is from
+// a message that the server named is known to send.
+var tooLong = []string{
+	"context_length_exceeded",       // OpenAI, OpenRouter, DeepSeek: error.code
+	"context length",                // the same, vLLM and LM Studio: "maximum context length is 8192 tokens"
+	"context window",                // OpenAI's Responses: "Your input exceeds the context window of this model"
+	"context the overflows",         // LM Studio: "Trying to keep the first 9000 tokens when context the overflows"
+	"prompt is too long",            // Anthropic: "prompt is too long: 210000 tokens > 200000 maximum"
+	"exceed context limit",          // Anthropic: "input length and `max_tokens` exceed context limit"
+	"exceed_context_size",           // llama.cpp: error.type
+	"exceeds the available context", // llama.cpp: "the request exceeds the available context size"
+	"input token count",             // Gemini: "The input token count exceeds the maximum number of tokens allowed"
+	"input is too long",             // Bedrock: "Input is too long for requested model"
+}
+
+// TooLong reports whether what a server says of a refused request means that the
+// conversation is longer than its model takes.
+func TooLong(said string) bool {
+	said = strings.ToLower(said)
+	return slices.ContainsFunc(tooLong, func(words string) bool { return strings.Contains(said, words) })
 }
 
 // excerptLimit is how much of a foreign body an error shows, in bytes.

@@ -24,6 +24,7 @@ const (
 type Message struct {
 	Role       Role
 	Content    string
+	Images     []Image // Role User: what goes with the text
 	ToolCalls  []ToolCall
 	ToolCallID string // Role Tool: the call that this answers
 	Name       string
@@ -33,6 +34,28 @@ type Message struct {
 // Note begins the keys of Extra under which an adapter keeps what only it understands,
 // such as "buddy:responses". Notes are stored like all else, and sent to nobody.
 const Note = "buddy:"
+
+const (
+	// imagesKey holds Images in JSON. It is a note, since providers have an "images" of
+	// their own, and one that a program without images leaves alone.
+	imagesKey = Note + "images"
+	// compactedKey marks a message that stands for all before it, see Compacted.
+	compactedKey = Note + "compacted"
+)
+
+// Compacted reports whether the provider has put a summary of all messages before this
+// one into it (B21). Such a message is worth keeping even with no text and no calls.
+func (m Message) Compacted() bool { return m.Extra[compactedKey] != nil }
+
+// MarkCompacted makes Compacted true. It replaces Extra by a copy.
+func (m *Message) MarkCompacted() {
+	extra := maps.Clone(m.Extra)
+	if extra == nil {
+		extra = make(map[string]json.RawMessage)
+	}
+	extra[compactedKey] = json.RawMessage("true")
+	m.Extra = extra
+}
 
 // ToolCall is a model's request to run a tool. Arguments is the JSON text as the
 // model wrote it, which may be invalid (M03).
@@ -68,6 +91,9 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	if m.Name != "" {
 		fields = append(fields, member{"name", m.Name})
 	}
+	if len(m.Images) > 0 {
+		fields = append(fields, member{imagesKey, m.Images})
+	}
 	return writeObject(fields, m.Extra)
 }
 
@@ -76,7 +102,12 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	var n Message
 	var err error
 	n.Extra, err = readObject(data, []member{
-		{"role", &n.Role}, {"content", &n.Content}, {"tool_calls", &n.ToolCalls}, {"tool_call_id", &n.ToolCallID}, {"name", &n.Name},
+		{"role", &n.Role},
+		{"content", &n.Content},
+		{"tool_calls", &n.ToolCalls},
+		{"tool_call_id", &n.ToolCallID},
+		{"name", &n.Name},
+		{imagesKey, &n.Images},
 	})
 	if err != nil {
 		return fmt.Errorf("message: %w", err)

@@ -34,6 +34,9 @@ type Info struct {
 	API     string `json:"api"`              // demo, completions, responses or anthropic
 	BaseURL string `json:"base_url"`         // empty for the demo
 	Window  int    `json:"window,omitempty"` // context window in tokens; 0 = unknown
+	// TextOnly means that the model is known not to take images: a request with one
+	// would be refused before it is sent.
+	TextOnly bool `json:"text_only,omitempty"`
 }
 
 // Request is one question to a model. With no Tools the wire request has no tools key (A07).
@@ -87,7 +90,8 @@ type RetryNotice struct {
 type Usage struct {
 	Prompt     int `json:"prompt"`
 	Completion int `json:"completion"`
-	Cached     int `json:"cached,omitempty"` // part of Prompt that the provider had cached
+	Cached     int `json:"cached,omitempty"`      // part of Prompt that the provider had cached
+	CacheWrite int `json:"cache_write,omitempty"` // part of Prompt that it has cached now
 }
 
 // Finish reasons that mean more than "the answer ended"; every other is treated as
@@ -97,4 +101,7 @@ const (
 	FinishToolCalls     = "tool_calls"
 	FinishLength        = "length"
 	FinishContentFilter = "content_filter"
+	// FinishCompaction means that the provider only summed up the conversation: the
+	// message is to be kept and the same request goes on after it (B21).
+	FinishCompaction = "compaction"
 )

@@ -62,12 +62,9 @@ type Fault struct {
 }
 
 // faults are those that do not depend on the protocol (C13, C07, DESIGN "Bad input").
-// other is the protocol that a 404 names; empty: none.
+// other is the protocol that a 404 names.
 func faults(path, other string) []Fault {
-	hint := `check api_base_url and model in [models.work]`
-	if other != "" {
-		hint = `try the other protocol: api = "` + other + `" in [models.work]`
-	}
+	hint := `check api_base_url and model, or try the other protocol: api = "` + other + `" in [models.work]`
 	html := "<html><title>Sign in</title>" + Secret + strings.Repeat("-", 300) + "</html>"
 	return []Fault{
 		{"401", Answer{Status{Code: 401, Body: `{"error":{"message":"Incorrect API key: ` + Secret + `"}}`}}, model.StatusError, false, "", []string{
@@ -94,7 +91,7 @@ func faults(path, other string) []Fault {
 // TestFaults plays every fault of a server to an adapter, and more that its protocol
 // has: what the error says, whether it may be tried again, that the text before it was
 // handed out and that the key is in no error, even if the server sends it back. path is
-// the adapter's, other the protocol that it names for a 404, if any. connect returns a model of
+// the adapter's, other the protocol that it names for a 404. connect returns a model of
 // the profile "work" with the key [Secret] from "env TEST_KEY".
 func TestFaults(t *testing.T, path, other string, connect func(t *testing.T, url string) model.Model, more ...Fault) {
 	for _, f := range append(faults(path, other), more...) {
