@@ -75,8 +75,25 @@ type member struct {
 // MarshalJSON writes known fields in a fixed order, then the unknown ones sorted, so
 // that the same message always gives the same bytes (prompt caches need that, C11).
 func (m Message) MarshalJSON() ([]byte, error) {
+	fields := m.fields(nil)
+	if len(m.Images) > 0 {
+		fields = append(fields, member{imagesKey, m.Images})
+	}
+	return writeObject(fields, m.Extra)
+}
+
+// EncodeWith writes a message for a provider: as MarshalJSON does, but without Images,
+// for which content stands beside the text if it is not nil.
+func (m Message) EncodeWith(content any) ([]byte, error) {
+	return writeObject(m.fields(content), m.Extra)
+}
+
+// fields are the members that this type knows. content replaces the text if it is not nil.
+func (m Message) fields(content any) []member {
 	fields := []member{{"role", m.Role}}
 	switch {
+	case content != nil:
+		fields = append(fields, member{"content", content})
 	case m.Content == "" && m.Role == Assistant && len(m.ToolCalls) > 0:
 		fields = append(fields, member{"content", nil})
 	default:
@@ -91,10 +108,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	if m.Name != "" {
 		fields = append(fields, member{"name", m.Name})
 	}
-	if len(m.Images) > 0 {
-		fields = append(fields, member{imagesKey, m.Images})
-	}
-	return writeObject(fields, m.Extra)
+	return fields
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote and what providers send.

@@ -63,14 +63,20 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 
 // open sends the request and returns when the answer begins.
 func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, error), error) {
+	if err := m.client.CheckImages(req.Messages, 0); err != nil {
+		return nil, err
+	}
 	messages, err := encode(req.Messages)
 	if err != nil {
 		return nil, err
 	}
 	config := openai.DefaultConfig(m.client.Key())
 	config.BaseURL = m.client.BaseURL()
-	config.HTTPClient = wire.Sender{Call: call, Key: "messages", Value: messages}
-	r := openai.ChatCompletionRequest{Model: m.Info().Model, Tools: tools(req.Tools)}
+	extra := m.client.Extra(len(req.Tools) > 0)
+	effort := wire.Text(extra["reasoning_effort"]) // the SDK judges it, so it gets it
+	delete(extra, "reasoning_effort")
+	config.HTTPClient = wire.Sender{Call: call, Key: "messages", Value: messages, Extra: extra}
+	r := openai.ChatCompletionRequest{Model: m.Info().Model, Tools: tools(req.Tools), ReasoningEffort: effort}
 	if !m.noUsage.Load() {
 		r.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}

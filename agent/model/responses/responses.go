@@ -17,7 +17,6 @@ package responses
 import (
 	"context"
 	"iter"
-	"strings"
 	"sync/atomic"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -47,8 +46,8 @@ func New(c Config) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{client: client}
-	// Only OpenAI needs to be asked for summaries, and their models that think (M13).
-	m.noSummary.Store(!strings.Contains(client.Info().BaseURL, "//api.openai.com"))
+	// Only OpenAI needs to be asked for summaries, and only models that think have any (M13).
+	m.noSummary.Store(client.Provider() != wire.OpenAI || !wire.Reasons(client.Info().Model))
 	return m, nil
 }
 
@@ -82,6 +81,9 @@ func (m *Model) origin() string {
 
 // open sends the request and returns when the answer begins.
 func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, error), error) {
+	if err := m.client.CheckImages(req.Messages, 0); err != nil {
+		return nil, err
+	}
 	instructions, input, err := encode(req.Messages, m.origin())
 	if err != nil {
 		return nil, err
@@ -95,14 +97,24 @@ func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, er
 	if !m.noInclude.Load() {
 		r.Include = []openai.ResponseInclude{openai.ResponseIncludeReasoningEncryptedContent}
 	}
-	if !m.noSummary.Load() {
-		r.Reasoning = &openai.ResponseReasoning{Summary: "auto"}
-	}
+	r.Reasoning = m.reasoning()
 	events, err := openai.NewClientWithConfig(config).CreateResponseStream(call.Context(), r)
 	if err != nil {
 		return nil, err
 	}
 	return events.RecvRaw, nil
+}
+
+// reasoning says how much to think and what to show of it; nil when nothing is to be said.
+func (m *Model) reasoning() *openai.ResponseReasoning {
+	r := openai.ResponseReasoning{Effort: string(m.client.Effort())}
+	if !m.noSummary.Load() && r.Effort != "none" {
+		r.Summary = "auto"
+	}
+	if r == (openai.ResponseReasoning{}) {
+		return nil
+	}
+	return &r
 }
 
 // tools returns nil when there are none, so that the request has no such key (A07).

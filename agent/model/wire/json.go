@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strconv"
 
@@ -16,6 +17,11 @@ func Parameters(d model.ToolDef) json.RawMessage {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
 	return d.Parameters
+}
+
+// DataURL is an image as OpenAI's protocols take it.
+func DataURL(i model.Image) string {
+	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }
 
 // Text is the text of a string or of {"value": "…"}; anything else has none.

@@ -13,6 +13,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -209,6 +210,34 @@ func Refuses(err error, words ...string) bool {
 		}
 	}
 	return false
+}
+
+// CheckImages reports why the images of a request would be refused, as a [model.Error]:
+// it is said before anything is sent. limit is the provider's for one image, in bytes of
+// its base64; 0 = none beyond [model.MaxImage].
+func (c *Client) CheckImages(msgs []model.Message, limit int) error {
+	for n, m := range msgs {
+		for i, image := range m.Images {
+			e := &model.Error{Kind: model.SetupError, Hint: "go back to before that message, or leave the image out"}
+			size := base64.StdEncoding.EncodedLen(len(image.Data))
+			switch err := image.Check(); {
+			case m.Role != model.User:
+				e.What = fmt.Sprintf("a message of %q cannot have images", m.Role)
+			case c.info.TextOnly:
+				e.What = fmt.Sprintf("the model %s takes no images", c.info.Model)
+				e.Hint = "choose a model that does, or go back to before that message"
+			case err != nil:
+				e.What, e.Err = err.Error(), err
+			case limit > 0 && size > limit:
+				e.What = fmt.Sprintf("the image has %.1f MB in base64 (allowed by this provider: %.1f MB)", float64(size)/(1<<20), float64(limit)/(1<<20))
+			default:
+				continue
+			}
+			e.What = fmt.Sprintf("not sent: message %d, image %d: %s", n+1, i+1, e.What)
+			return e
+		}
+	}
+	return nil
 }
 
 // Bad is the error of an event that is not what the protocol says.
