@@ -158,6 +158,8 @@ func (a *answer) ended(reason string) {
 		reason = model.FinishLength
 	case "refusal":
 		reason = model.FinishContentFilter
+	case "compaction": // only asked for by who pauses there, see compacted
+		reason = model.FinishCompaction
 	}
 	a.finish = reason
 }
@@ -328,5 +330,8 @@ func (a *answer) done() error {
 		return err
 	}
 	m.Extra = extra
+	if slices.ContainsFunc(a.kept, (*block).compacted) {
+		m.MarkCompacted()
+	}
 	return a.emit(model.Delta{Kind: model.Done, Message: m, Finish: a.finish, Usage: a.usage.total()})
 }

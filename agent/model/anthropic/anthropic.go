@@ -95,7 +95,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 			return m.client.Ask(ctx, func(call *endpoint.Call) (func() ([]byte, error), error) { return m.open(call, req, a) }, a)
 		}
 		err := ask()
-		if wire.Refuses(err, "thinking", "effort") && m.client.Effort() != "" && m.corrected.CompareAndSwap(false, true) {
+		if wire.Refuses(err, "thinking.type", "adaptive", "budget_tokens", "output_config", "effort parameter") && m.client.Effort() != "" && m.corrected.CompareAndSwap(false, true) {
 			m.adaptive.Store(!m.adaptive.Load()) // the name of the model has misled us
 			err = ask()
 		}

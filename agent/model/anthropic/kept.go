@@ -79,6 +79,16 @@ func (b *block) extend(key, text string) {
 	grown.WriteString(text)
 }
 
+// compacted reports whether the block sums up all that was before it (B21). It is kept
+// and sent back like any other; from then on the provider leaves out what it stands for.
+// One without a summary is a compaction that failed and means nothing:
+// platform.claude.com/docs/en/build-with-claude/compaction.
+func (b *block) compacted() bool {
+	var summary string
+	_ = json.Unmarshal(b.members["content"], &summary) // it may be null
+	return b.kind == "compaction" && summary != ""
+}
+
 // encode writes the block with what has grown.
 func (b *block) encode() (json.RawMessage, error) {
 	for k, v := range b.grown {

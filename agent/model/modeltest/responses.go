@@ -119,6 +119,17 @@ func (r *responses) call(p *wire, c Call) {
 	r.done(p, callItem(r.id(), c))
 }
 
+func (r *responses) compaction(p *wire, summary string) {
+	r.close(p)
+	item := compactionItem(r.id(), summary)
+	r.added(p, item)
+	r.done(p, item)
+}
+
+func compactionItem(id, summary string) members {
+	return members{"id": id, "type": "compaction", "encrypted_content": fmt.Sprintf("sealed %d", len(summary))}
+}
+
 func (*responses) ping(p *wire) { p.comment() }
 
 func (r *responses) failure(p *wire, object string) {
@@ -144,7 +155,7 @@ func (r *responses) body(p *wire) members {
 	if u := p.usage; u != nil {
 		body["usage"] = members{
 			"input_tokens": u.Prompt, "output_tokens": u.Completion, "total_tokens": u.Prompt + u.Completion,
-			"input_tokens_details": members{"cached_tokens": u.Cached},
+			"input_tokens_details": members{"cached_tokens": u.Cached, "cache_write_tokens": u.CacheWrite},
 		}
 	}
 	return body
@@ -167,6 +178,9 @@ func (r *responses) document(p *wire, a Answer) any {
 		case Call:
 			flush()
 			r.output = append(r.output, callItem(r.id(), part))
+		case Compaction:
+			flush()
+			r.output = append(r.output, compactionItem(r.id(), string(part)))
 		}
 	}
 	flush()
