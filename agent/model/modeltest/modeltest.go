@@ -194,7 +194,7 @@ type protocol struct {
 // protocols are what the server speaks, by the last part of the path.
 var protocols = map[string]protocol{
 	"/completions": {readChat, func() format { return chat{} }},
-	"/responses":   {readResponses, func() format { return &responses{} }},
+	"/responses":   {readResponses, func() format { return &itemFormat{} }},
 	"/messages":    {readMessages, func() format { return &messages{} }},
 }
 

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"buddy/agent/model"
@@ -65,6 +66,9 @@ const (
 	messageItem   = "message"
 	callItem      = "function_call"
 	reasoningItem = "reasoning"
+	// compactionItem is what the server sums all before it up in, opaque to us (B21):
+	// developers.openai.com/api/docs/guides/compaction. The answer goes on after it.
+	compactionItem = "compaction"
 )
 
 // Take adds one event.
@@ -227,6 +231,9 @@ func (a *answer) Done(marked bool) error {
 	}
 	if m.Extra, err = encodeNote(n); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(a.items, func(i *item) bool { return i.kind == compactionItem && i.raw != nil }) {
+		m.MarkCompacted()
 	}
 	var usage *model.Usage
 	if a.response != nil {
