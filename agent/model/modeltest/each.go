@@ -16,6 +16,9 @@ import (
 // Config is what all adapters are made from.
 type Config = adapter.Config
 
+// Effort is a value of reasoning_effort.
+type Effort = adapter.Effort
+
 // Protocol is one of the three wire protocols with its adapter.
 type Protocol struct {
 	Name  string // the value of the api key in the configuration

@@ -88,7 +88,7 @@ func (s slow) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // TestWaits (C12): slow headers and silence after them end after the timeout, in every
-// protocol. Connecting has its own limit, see TestDialLimit in endpoint.
+// protocol. Connecting has limits of its own: 10 s for the address, 10 s for TLS.
 func TestWaits(t *testing.T) {
 	for name, tt := range map[string]struct{ headers, took time.Duration }{
 		"slow headers": {time.Hour, 120 * time.Second},
