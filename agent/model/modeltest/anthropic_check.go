@@ -185,14 +185,8 @@ func (c *messagesChecker) turn(role string, content []contentBlock) error {
 	for i, b := range content {
 		var err error
 		switch {
-		case role == "user" && b.Type == "tool_result":
-			due, err = result(due, b)
-		case role == "user" && len(due) > 0:
-			err = fmt.Errorf("a block of type %q where results are due of: %s", b.Type, strings.Join(due, ", "))
-		case role == "user" && b.Type == "image":
-			err = b.image().Check()
-		case role == "user" && b.Type != "text":
-			err = fmt.Errorf("a block of type %q", b.Type)
+		case role == "user":
+			due, err = heardBlock(due, b)
 		case b.Type == "tool_use":
 			err = c.call(b)
 		}
@@ -214,6 +208,21 @@ func (c *messagesChecker) turn(role string, content []contentBlock) error {
 
 func (b contentBlock) image() model.Image {
 	return model.Image{MediaType: b.Source.MediaType, Data: b.Source.Data}
+}
+
+// heardBlock checks a block of the user's and returns which results are still due.
+func heardBlock(due []string, b contentBlock) ([]string, error) {
+	switch {
+	case b.Type == "tool_result":
+		return result(due, b)
+	case len(due) > 0:
+		return due, fmt.Errorf("a block of type %q where results are due of: %s", b.Type, strings.Join(due, ", "))
+	case b.Type == "image":
+		return due, b.image().Check()
+	case b.Type != "text":
+		return due, fmt.Errorf("a block of type %q", b.Type)
+	}
+	return due, nil
 }
 
 // result takes the call of a result off those that are due.

@@ -43,10 +43,10 @@ func providerAt(base string) Provider {
 	if err != nil {
 		return ""
 	}
-	switch host := u.Hostname(); {
-	case host == "api.openai.com":
+	switch u.Hostname() {
+	case "api.openai.com":
 		return OpenAI
-	case host == "openrouter.ai":
+	case "openrouter.ai":
 		return OpenRouter
 	}
 	return ports[u.Port()]

@@ -93,24 +93,25 @@ func scalar(b []byte) []byte {
 		}
 		return nil
 	}
+	return word(b)
+}
+
+// word returns the number, true, false or null that b begins with.
+func word(b []byte) []byte {
 	n := 0
 	for n < len(b) && b[n] != ',' && b[n] != '}' {
 		n++
 	}
-	word := bytes.TrimRight(b[:n], " \t\r\n")
-	switch string(word) {
+	w := bytes.TrimRight(b[:n], " \t\r\n")
+	switch string(w) {
 	case "true", "false", "null":
-		return word
+		return w
 	}
-	for _, c := range word {
-		if c < '0' || c > '9' {
-			return nil // no number that we need has a sign or a point
-		}
+	other := func(c rune) bool { return c < '0' || c > '9' }
+	if bytes.ContainsFunc(w, other) || len(w) == 0 || len(w) > 18 || len(w) > 1 && w[0] == '0' {
+		return nil // no number that we need has a sign or a point
 	}
-	if len(word) == 0 || len(word) > 18 || len(word) > 1 && word[0] == '0' {
-		return nil
-	}
-	return word
+	return w
 }
 
 // nested returns the object that b begins with.
