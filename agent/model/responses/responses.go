@@ -37,6 +37,7 @@ type Model struct {
 	client    *wire.Client
 	noInclude atomic.Bool // the server or its model refuses encrypted reasoning
 	noSummary atomic.Bool // … a summary of the reasoning
+	noStore   atomic.Bool // … to be told that it stores nothing, as it never does
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
@@ -70,6 +71,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 // remembers what: each at most once.
 func (m *Model) refuses(err error) bool {
 	return wire.Refuses(err, "reasoning.summary", "reasoning summar", `"reasoning"`) && m.noSummary.CompareAndSwap(false, true) ||
+		wire.Refuses(err, `"store"`, "'store'") && m.noStore.CompareAndSwap(false, true) ||
 		wire.Refuses(err, `"include"`, "include[", "Encrypted content is not supported") && m.noInclude.CompareAndSwap(false, true)
 }
 
@@ -92,7 +94,10 @@ func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, er
 	config.BaseURL = m.client.BaseURL()
 	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input}
 	r := openai.CreateResponseRequest{
-		Model: m.Info().Model, Instructions: instructions, Tools: tools(req.Tools), Store: new(bool),
+		Model: m.Info().Model, Instructions: instructions, Tools: tools(req.Tools),
+	}
+	if !m.noStore.Load() { // the default is true (M09)
+		r.Store = new(bool)
 	}
 	if !m.noInclude.Load() {
 		r.Include = []openai.ResponseInclude{openai.ResponseIncludeReasoningEncryptedContent}
