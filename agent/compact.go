@@ -243,7 +243,7 @@ func (r *Runtime) digest(t *task, target int) bool {
 // reports whether it is worth sending again (A34).
 func (r *Runtime) overflowed(ctx context.Context, t *task, err error) bool {
 	var e *model.Error
-	if !errors.As(err, &e) || !e.TooLong || t.overflows == maxOverflows || r.opts.Context.Strategy == Keep {
+	if !errors.As(err, &e) || e.Kind != model.ContextError || t.overflows == maxOverflows || r.opts.Context.Strategy == Keep {
 		return false
 	}
 	t.overflows++

@@ -112,7 +112,7 @@ func (f *fickle) plan() step {
 			yield(model.Delta{}, errors.New("the line broke"))
 			return
 		case 1:
-			yield(model.Delta{}, &model.Error{Kind: model.StatusError, Status: 400, What: "too long", TooLong: true})
+			yield(model.Delta{}, &model.Error{Kind: model.ContextError, Status: 400, What: "too long"})
 			return
 		case 6:
 			if !yield(model.Delta{Kind: model.Retry, Retry: &model.RetryNotice{Attempt: 1}}, nil) {

@@ -74,7 +74,7 @@ func (r *Runtime) writeSummary(ctx context.Context, t *task, earlier string, old
 	for try := 1; ; try++ {
 		text, err := r.askSummary(ctx, t, summaryRequest(earlier, old, limit))
 		var e *model.Error
-		if !errors.As(err, &e) || !e.TooLong || try == summaryTries {
+		if !errors.As(err, &e) || e.Kind != model.ContextError || try == summaryTries {
 			return text, err
 		}
 		limit /= 2

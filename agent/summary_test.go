@@ -28,7 +28,7 @@ func summarising(tokens int) func(*Options) {
 
 // tooLong fails as a provider that does not take so many tokens.
 func tooLong() step {
-	return fails("", &model.Error{Kind: model.StatusError, Status: 400, What: "too many tokens", TooLong: true})
+	return fails("", &model.Error{Kind: model.ContextError, Status: 400, What: "too many tokens"})
 }
 
 func TestSummary(t *testing.T) { // B05, B23, B24, B27

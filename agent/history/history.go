@@ -58,8 +58,8 @@ func (h *History) User(text string) {
 }
 
 // Assistant appends an answer and reports whether it was worth storing: one with
-// neither text nor calls is not (A04). Calls without a name or whose id came before are
-// dropped (A31).
+// neither text nor calls is not (A04), unless it sums up what was before (B21). Calls
+// without a name or whose id came before are dropped (A31).
 func (h *History) Assistant(m model.Message) bool {
 	h.Close(Unanswered)
 	m.Role = model.Assistant
@@ -67,7 +67,7 @@ func (h *History) Assistant(m model.Message) bool {
 		m.Content = ""
 	}
 	m.ToolCalls = h.validCalls(m.ToolCalls)
-	if m.Content == "" && len(m.ToolCalls) == 0 {
+	if m.Content == "" && len(m.ToolCalls) == 0 && !m.Compacted() {
 		return false
 	}
 	h.add(m)

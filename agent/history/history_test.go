@@ -175,3 +175,16 @@ func TestTokens(t *testing.T) { // B01
 		t.Errorf("Tokens() = %d, want 6", got)
 	}
 }
+
+// TestB21: an answer that holds only the provider's summary is worth keeping.
+func TestB21(t *testing.T) {
+	h := New("s")
+	h.User("q")
+	m := model.Message{Role: model.Assistant}
+	if h.Assistant(m) {
+		t.Error("an answer that says nothing was kept")
+	}
+	if m.MarkCompacted(); !h.Assistant(m) {
+		t.Error("the summary was dropped")
+	}
+}

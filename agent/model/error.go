@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -20,6 +21,7 @@ const (
 	FormatError                        // the answer is not what the protocol says
 	StallError                         // the answer stopped in the middle; see Recovery
 	SetupError                         // nothing that sending again could mend: a certificate, a redirect
+	ContextError                       // the conversation is longer than the model takes; a shorter one may be sent (A34)
 )
 
 // Error is a request that failed. Adapters return no other error, except the cause of
@@ -33,7 +35,6 @@ type Error struct {
 	RetryAfter time.Duration // what the server asked for; 0 = nothing
 	Hint       string        // what the person can do
 	Recovery   Recovery      // StallError: what is to follow
-	TooLong    bool          // the request has more tokens than the model takes
 	Err        error         // the cause; may be nil
 }
 
@@ -90,6 +91,28 @@ func (e *Error) Overloaded() bool {
 // Replaceable reports whether another model may answer in place of this one (C04, C05).
 func (e *Error) Replaceable() bool {
 	return e.Overloaded() || e.Kind == StallError && e.Recovery != RecoverAbort
+}
+
+// tooLong are words by which servers say that a conversation does not fit. Each is from
+// a message that the server named is known to send.
+var tooLong = []string{
+	"context_length_exceeded",       // OpenAI, OpenRouter, DeepSeek: error.code
+	"context length",                // the same, vLLM and LM Studio: "maximum context length is 8192 tokens"
+	"context window",                // OpenAI's Responses: "Your input exceeds the context window of this model"
+	"context the overflows",         // LM Studio: "Trying to keep the first 9000 tokens when context the overflows"
+	"prompt is too long",            // Anthropic: "prompt is too long: 210000 tokens > 200000 maximum"
+	"exceed context limit",          // Anthropic: "input length and `max_tokens` exceed context limit"
+	"exceed_context_size",           // llama.cpp: error.type
+	"exceeds the available context", // llama.cpp: "the request exceeds the available context size"
+	"input token count",             // Gemini: "The input token count exceeds the maximum number of tokens allowed"
+	"input is too long",             // Bedrock: "Input is too long for requested model"
+}
+
+// TooLong reports whether what a server says of a refused request means that the
+// conversation is longer than its model takes.
+func TooLong(said string) bool {
+	said = strings.ToLower(said)
+	return slices.ContainsFunc(tooLong, func(words string) bool { return strings.Contains(said, words) })
 }
 
 // excerptLimit is how much of a foreign body an error shows, in bytes.

@@ -47,3 +47,15 @@ func TestError(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestTooLong (A34): what only sounds like it is not it.
+func TestTooLong(t *testing.T) {
+	for _, said := range []string{"Invalid 'tools[0].function.name': string too long", "rate limit: too many tokens per minute", "max_tokens is too large", ""} {
+		if model.TooLong(said) {
+			t.Errorf("%q is taken for a conversation that is too long", said)
+		}
+	}
+	if !model.TooLong("Input is TOO LONG for requested model.") { // the others are played by modeltest.TestFaults
+		t.Error("Bedrock")
+	}
+}

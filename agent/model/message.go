@@ -24,6 +24,7 @@ const (
 type Message struct {
 	Role       Role
 	Content    string
+	Images     []Image // Role User: what goes with the text
 	ToolCalls  []ToolCall
 	ToolCallID string // Role Tool: the call that this answers
 	Name       string
@@ -33,6 +34,28 @@ type Message struct {
 // Note begins the keys of Extra under which an adapter keeps what only it understands,
 // such as "buddy:responses". Notes are stored like all else, and sent to nobody.
 const Note = "buddy:"
+
+const (
+	// imagesKey holds Images in JSON. It is a note, since providers have an "images" of
+	// their own, and one that a program without images leaves alone.
+	imagesKey = Note + "images"
+	// compactedKey marks a message that stands for all before it, see Compacted.
+	compactedKey = Note + "compacted"
+)
+
+// Compacted reports whether the provider has put a summary of all messages before this
+// one into it (B21). Such a message is worth keeping even with no text and no calls.
+func (m Message) Compacted() bool { return m.Extra[compactedKey] != nil }
+
+// MarkCompacted makes Compacted true. It replaces Extra by a copy.
+func (m *Message) MarkCompacted() {
+	extra := maps.Clone(m.Extra)
+	if extra == nil {
+		extra = make(map[string]json.RawMessage)
+	}
+	extra[compactedKey] = json.RawMessage("true")
+	m.Extra = extra
+}
 
 // ToolCall is a model's request to run a tool. Arguments is the JSON text as the
 // model wrote it, which may be invalid (M03).
@@ -52,8 +75,25 @@ type member struct {
 // MarshalJSON writes known fields in a fixed order, then the unknown ones sorted, so
 // that the same message always gives the same bytes (prompt caches need that, C11).
 func (m Message) MarshalJSON() ([]byte, error) {
+	fields := m.fields(nil)
+	if len(m.Images) > 0 {
+		fields = append(fields, member{imagesKey, m.Images})
+	}
+	return writeObject(fields, m.Extra)
+}
+
+// EncodeWith writes a message for a provider: as MarshalJSON does, but without Images,
+// for which content stands beside the text if it is not nil.
+func (m Message) EncodeWith(content any) ([]byte, error) {
+	return writeObject(m.fields(content), m.Extra)
+}
+
+// fields are the members that this type knows. content replaces the text if it is not nil.
+func (m Message) fields(content any) []member {
 	fields := []member{{"role", m.Role}}
 	switch {
+	case content != nil:
+		fields = append(fields, member{"content", content})
 	case m.Content == "" && m.Role == Assistant && len(m.ToolCalls) > 0:
 		fields = append(fields, member{"content", nil})
 	default:
@@ -68,7 +108,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	if m.Name != "" {
 		fields = append(fields, member{"name", m.Name})
 	}
-	return writeObject(fields, m.Extra)
+	return fields
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote and what providers send.
@@ -76,7 +116,12 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	var n Message
 	var err error
 	n.Extra, err = readObject(data, []member{
-		{"role", &n.Role}, {"content", &n.Content}, {"tool_calls", &n.ToolCalls}, {"tool_call_id", &n.ToolCallID}, {"name", &n.Name},
+		{"role", &n.Role},
+		{"content", &n.Content},
+		{"tool_calls", &n.ToolCalls},
+		{"tool_call_id", &n.ToolCallID},
+		{"name", &n.Name},
+		{imagesKey, &n.Images},
 	})
 	if err != nil {
 		return fmt.Errorf("message: %w", err)

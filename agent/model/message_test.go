@@ -170,3 +170,51 @@ func FuzzMessage(f *testing.F) {
 		}
 	})
 }
+
+// Images survive the journal, old lines load, and a provider's own "images" are its own.
+func TestImagesJSON(t *testing.T) {
+	image := Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
+	const line = `{"role":"user","content":"what?","buddy:images":[{"media_type":"image/png","data":"iVBORw0KGgo="}]}`
+	m := Message{Role: User, Content: "what?", Images: []Image{image}}
+	if got := encode(t, m); got != line {
+		t.Errorf("encodes as %s", got)
+	}
+	if got := decode(t, line); !reflect.DeepEqual(got, m) {
+		t.Errorf("decodes as %+v", got)
+	}
+	for _, old := range []string{
+		`{"role":"user","content":"what?"}`,
+		`{"role":"assistant","content":"look","images":[{"type":"image_url","image_url":{"url":"data:,"}}]}`,
+	} {
+		if m := decode(t, old); m.Images != nil || encode(t, m) != old {
+			t.Errorf("%s comes back as %s", old, encode(t, m))
+		}
+	}
+	b, err := m.EncodeWith([]string{"x"})
+	if want := `{"role":"user","content":["x"]}`; err != nil || string(b) != want {
+		t.Errorf("%v, %s, want %s", err, b, want)
+	}
+}
+
+// TestNewImage: the kind is known from the bytes.
+func TestNewImage(t *testing.T) {
+	for head, want := range map[string]string{
+		"\x89PNG\r\n\x1a\n": "image/png", "\xff\xd8\xff\xe0": "image/jpeg", "GIF87a": "image/gif", "GIF89a": "image/gif",
+		"RIFF\x00\x00\x00\x00WEBP": "image/webp", "RIFF\x00\x00\x00\x00WAVE": "", "RIFFWEBP": "", "%PDF-1.7": "", "": "",
+	} {
+		i, err := NewImage([]byte(head))
+		if i.MediaType != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", head, i.MediaType, err)
+		}
+	}
+}
+
+// TestCompacted (B21): the mark is no part of what others share, and survives the journal.
+func TestCompacted(t *testing.T) {
+	extra := map[string]json.RawMessage{"a": json.RawMessage("1")}
+	m := Message{Role: Assistant, Content: "x", Extra: extra}
+	m.MarkCompacted()
+	if len(extra) != 1 || !m.Compacted() || !decode(t, encode(t, m)).Compacted() || (Message{}).Compacted() {
+		t.Errorf("%+v", m)
+	}
+}

@@ -35,6 +35,9 @@ type Info struct {
 	BaseURL string `json:"base_url"`         // empty for the demo
 	Window  int    `json:"window,omitempty"` // context window in tokens; 0 = unknown
 	Price   Price  `json:"price,omitzero"`   // of its tokens; zero = unknown
+	// TextOnly means that the model is known not to take images: a request with one
+	// would be refused before it is sent.
+	TextOnly bool `json:"text_only,omitempty"`
 }
 
 // Demo is the API of the embedded model, which only knows a few verbs.
@@ -119,4 +122,7 @@ const (
 	FinishToolCalls     = "tool_calls"
 	FinishLength        = "length"
 	FinishContentFilter = "content_filter"
+	// FinishCompaction means that the provider only summed up the conversation: the
+	// message is to be kept and the same request goes on after it (B21).
+	FinishCompaction = "compaction"
 )

@@ -96,6 +96,9 @@ func (a *answer) take(raw []byte) error {
 	if string(raw) == "[DONE]" {
 		return nil // from servers that come from Chat Completions
 	}
+	if ok, err := a.quick(raw); ok {
+		return err
+	}
 	var e event
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return wire.Bad("the answer has an event that is not one of Messages", raw, err)
@@ -155,6 +158,8 @@ func (a *answer) ended(reason string) {
 		reason = model.FinishLength
 	case "refusal":
 		reason = model.FinishContentFilter
+	case "compaction": // only asked for by who pauses there, see compacted
+		reason = model.FinishCompaction
 	}
 	a.finish = reason
 }
@@ -325,5 +330,8 @@ func (a *answer) done() error {
 		return err
 	}
 	m.Extra = extra
+	if slices.ContainsFunc(a.kept, (*block).compacted) {
+		m.MarkCompacted()
+	}
 	return a.emit(model.Delta{Kind: model.Done, Message: m, Finish: a.finish, Usage: a.usage.total()})
 }

@@ -20,6 +20,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"buddy/agent/model"
@@ -40,13 +41,14 @@ const version = "2023-06-01"
 
 // Config says which model to talk to and where.
 type Config struct {
-	Profile   string // the name under [models]
-	BaseURL   string // http or https, without /messages; required
-	Key       string // empty: none is sent
-	KeySource string // where Key came from, such as "env ANTHROPIC_API_KEY"; for hints
-	Model     string // the provider's name of the model; empty: Profile
-	Window    int    // context window in tokens; 0 = unknown
-	MaxTokens int    // limit of one answer in tokens; 0 = DefaultMaxTokens
+	Profile   string      // the name under [models]
+	BaseURL   string      // http or https, without /messages; required
+	Key       string      // empty: none is sent
+	KeySource string      // where Key came from, such as "env ANTHROPIC_API_KEY"; for hints
+	Model     string      // the provider's name of the model; empty: Profile
+	Window    int         // context window in tokens; 0 = unknown
+	MaxTokens int         // limit of one answer in tokens, thinking included; 0 = DefaultMaxTokens and what Effort may use
+	Effort    wire.Effort // reasoning_effort: none, minimal, low, medium or high; empty: no thinking
 	// Timeout is the longest wait for the beginning of an answer and for its next
 	// bytes; 0 = 120 s, at least 1 s (C12).
 	Timeout    time.Duration
@@ -58,21 +60,24 @@ type Model struct {
 	client    *wire.Client
 	maxTokens int
 	header    http.Header
+	adaptive  atomic.Bool // the model decides how long it thinks
+	corrected atomic.Bool // the server has said so
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
 func New(c Config) (*Model, error) {
 	client, err := wire.New(wire.Config{
 		Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
-		Model: c.Model, Window: c.Window, Timeout: c.Timeout, HTTPClient: c.HTTPClient,
+		Model: c.Model, Window: c.Window, Effort: c.Effort, Timeout: c.Timeout, HTTPClient: c.HTTPClient,
 	}, Name)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{client: client, maxTokens: c.MaxTokens, header: http.Header{"Anthropic-Version": {version}}}
-	if m.maxTokens <= 0 {
-		m.maxTokens = DefaultMaxTokens
+	m := &Model{client: client, header: http.Header{"Anthropic-Version": {version}}}
+	if err := m.limits(c); err != nil {
+		return nil, err
 	}
+	m.adaptive.Store(adaptive(client.Info().Model))
 	if c.Key != "" {
 		m.header.Set("X-Api-Key", c.Key)
 	}
@@ -85,8 +90,16 @@ func (m *Model) Info() model.Info { return m.client.Info() }
 // Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return wire.Stream(func(emit wire.Emit) error {
-		a := &answer{model: m.Info().Model, emit: emit}
-		return m.client.Ask(ctx, func(call *endpoint.Call) (func() ([]byte, error), error) { return m.open(call, req, a) }, a)
+		ask := func() error {
+			a := &answer{model: m.Info().Model, emit: emit}
+			return m.client.Ask(ctx, func(call *endpoint.Call) (func() ([]byte, error), error) { return m.open(call, req, a) }, a)
+		}
+		err := ask()
+		if wire.Refuses(err, "thinking.type", "adaptive", "budget_tokens", "output_config", "effort parameter") && m.client.Effort() != "" && m.corrected.CompareAndSwap(false, true) {
+			m.adaptive.Store(!m.adaptive.Load()) // the name of the model has misled us
+			err = ask()
+		}
+		return err
 	})
 }
 

@@ -367,3 +367,26 @@ func TestNew(t *testing.T) {
 		t.Errorf("%+v", m.Info())
 	}
 }
+
+// TestM04: counts may be strings, come in parts, or not at all.
+func TestM04(t *testing.T) {
+	const head, tail = `{"type":"message_start","message":{"usage":`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":`
+	for _, tt := range []struct {
+		head, tail string
+		want       *model.Usage
+	}{
+		{`null`, `{}`, nil},
+		{`{"input_tokens":"7"}`, `{"output_tokens":"3"}`, &model.Usage{Prompt: 7, Completion: 3}},
+		{`{"input_tokens":7,"output_tokens":1,"cache_read_input_tokens":20,"cache_creation_input_tokens":null}`, `{"output_tokens":3}`, &model.Usage{Prompt: 27, Completion: 3, Cached: 20}},
+		{`{"input_tokens":7}`, `{"output_tokens":3,"input_tokens":8,"cache_creation_input_tokens":5}`, &model.Usage{Prompt: 13, Completion: 3, CacheWrite: 5}},
+		{`{"input_tokens":-7}`, `{"output_tokens":1e300}`, nil},
+	} {
+		r := stream(t, head+tt.head+`}}`, start, piece, tail+tt.tail+`}`)
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		if d := cmp.Diff(tt.want, r.Done.Usage); d != "" {
+			t.Errorf("%s, %s: %s", tt.head, tt.tail, d)
+		}
+	}
+}

@@ -43,8 +43,7 @@ func TestFaults(t *testing.T) {
 	}
 	late := modeltest.ErrorObject(`{"type":"api_error","message":"no ` + modeltest.Secret + `"}`)
 	modeltest.TestFaults(
-		t, "/messages", "", connect,
-		modeltest.Fault{Name: "529", Answer: modeltest.Answer{modeltest.Status{Code: 529, Body: "Overloaded"}}, Kind: model.StatusError, Retry: true, Want: []string{"status 529: Overloaded"}},
+		t, "/messages", "completions", connect,
 		modeltest.Fault{Name: "no end", Answer: half(modeltest.End{}), Kind: model.CutError, Retry: true, Text: "half", Want: []string{"/messages: the answer was cut off"}},
 		modeltest.Fault{Name: "error after the stop reason", Answer: half(modeltest.Event(ended), late), Kind: model.ReportedError, Retry: true, Text: "half", Want: []string{"no [key]"}},
 		modeltest.Fault{Name: "plain error of a kind", Answer: modeltest.Answer{modeltest.Raw(`{"type":"error","error":{"type":"api_error","message":"broken"}}`), modeltest.End{}}, Kind: model.ReportedError, Retry: true, Want: []string{"broken"}},

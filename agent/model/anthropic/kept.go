@@ -42,29 +42,51 @@ func (b *block) grow(d delta, raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &pieces); err != nil {
 		return wire.Bad("the answer has a delta that is not one", raw, err)
 	}
-	if b.members == nil {
-		b.members = map[string]json.RawMessage{"type": json.RawMessage(`"` + b.kind + `"`)}
-	}
-	if b.grown == nil {
-		b.grown = make(map[string]*strings.Builder)
-	}
 	for k, v := range pieces {
 		var s string
 		switch {
 		case k == "type":
 		case json.Unmarshal(v, &s) != nil || v[0] != '"':
-			b.members[k] = v
+			b.member()[k] = v
 		default:
-			if b.grown[k] == nil {
-				b.grown[k] = &strings.Builder{}
-				var before string
-				_ = json.Unmarshal(b.members[k], &before) // empty when there was none
-				b.grown[k].WriteString(before)
-			}
-			b.grown[k].WriteString(s)
+			b.extend(k, s)
 		}
 	}
 	return nil
+}
+
+// member returns the members of a block, which has its type if it has nothing else.
+func (b *block) member() map[string]json.RawMessage {
+	if b.members == nil {
+		b.members = map[string]json.RawMessage{"type": json.RawMessage(`"` + b.kind + `"`)}
+	}
+	return b.members
+}
+
+// extend adds to a text of the block.
+func (b *block) extend(key, text string) {
+	grown := b.grown[key]
+	if grown == nil {
+		grown = &strings.Builder{}
+		var before string
+		_ = json.Unmarshal(b.member()[key], &before) // empty when there was none
+		grown.WriteString(before)
+		if b.grown == nil {
+			b.grown = make(map[string]*strings.Builder)
+		}
+		b.grown[key] = grown
+	}
+	grown.WriteString(text)
+}
+
+// compacted reports whether the block sums up all that was before it (B21). It is kept
+// and sent back like any other; from then on the provider leaves out what it stands for.
+// One without a summary is a compaction that failed and means nothing:
+// platform.claude.com/docs/en/build-with-claude/compaction.
+func (b *block) compacted() bool {
+	var summary string
+	_ = json.Unmarshal(b.members["content"], &summary) // it may be null
+	return b.kind == "compaction" && summary != ""
 }
 
 // encode writes the block with what has grown.

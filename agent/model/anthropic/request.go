@@ -12,12 +12,14 @@ import (
 
 // request is the body of a request.
 type request struct {
-	Model     string `json:"model"`
-	MaxTokens int    `json:"max_tokens"`
-	System    []any  `json:"system,omitempty"`
-	Tools     []tool `json:"tools,omitempty"` // no key when there are none (A07)
-	Messages  []turn `json:"messages"`
-	Stream    bool   `json:"stream"`
+	Model     string        `json:"model"`
+	MaxTokens int           `json:"max_tokens"`
+	Thinking  *thinking     `json:"thinking,omitempty"`
+	Output    *outputConfig `json:"output_config,omitempty"`
+	System    []any         `json:"system,omitempty"`
+	Tools     []tool        `json:"tools,omitempty"` // no key when there are none (A07)
+	Messages  []turn        `json:"messages"`
+	Stream    bool          `json:"stream"`
 }
 
 type tool struct {
@@ -38,6 +40,7 @@ type turn struct {
 type part struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
+	Source    *source         `json:"source,omitempty"`
 	ID        string          `json:"id,omitempty"`
 	Name      string          `json:"name,omitempty"`
 	Input     json.RawMessage `json:"input,omitempty"`
@@ -47,6 +50,13 @@ type part struct {
 	Cache     *cacheControl   `json:"cache_control,omitempty"`
 }
 
+// source is an image.
+type source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"`
+}
+
 type cacheControl struct {
 	Type string `json:"type"`
 }
@@ -54,10 +64,19 @@ type cacheControl struct {
 // ephemeral marks the end of a prefix that the provider is to keep for some minutes.
 var ephemeral = &cacheControl{"ephemeral"}
 
+// maxImage is the provider's limit for one image, in bytes of its base64:
+// "image exceeds 5 MB maximum: 6275800 bytes > 5242880 bytes",
+// github.com/lobehub/lobehub/pull/14711.
+const maxImage = 5 << 20
+
 // encode writes a request. Apart from the marks for the cache, the messages of one
 // request begin with the bytes of those of the request before (C11).
 func (m *Model) encode(req model.Request) ([]byte, error) {
+	if err := m.client.CheckImages(req.Messages, maxImage); err != nil {
+		return nil, err
+	}
 	r := request{Model: m.Info().Model, MaxTokens: m.maxTokens, Stream: true}
+	m.think(&r)
 	for _, msg := range req.Messages {
 		r.add(msg)
 	}
@@ -90,7 +109,7 @@ func (r *request) add(m model.Message) {
 		}
 		r.say(model.User, []any{p})
 	default:
-		r.say(model.User, addText(nil, m.Content))
+		r.say(model.User, addText(images(m.Images), m.Content))
 	}
 }
 
@@ -103,6 +122,15 @@ func (r *request) say(role model.Role, parts []any) {
 		return
 	}
 	r.Messages = append(r.Messages, turn{role, parts})
+}
+
+// images come before the text that speaks of them, as the provider advises:
+// platform.claude.com/docs/en/build-with-claude/vision.
+func images(all []model.Image) (parts []any) {
+	for _, i := range all {
+		parts = append(parts, &part{Type: "image", Source: &source{"base64", i.MediaType, i.Data}})
+	}
+	return parts
 }
 
 // addText appends a text. Blank ones are refused by the provider.

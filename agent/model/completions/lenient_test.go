@@ -219,6 +219,8 @@ func TestM04(t *testing.T) {
 		{`{"prompt_tokens":7,"completion_tokens":null,"prompt_tokens_details":{"cached_tokens":"5"}}`, &model.Usage{Prompt: 7, Cached: 5}},
 		{`{"input_tokens":7,"output_tokens":1,"input_tokens_details":{"cached_tokens":5}}`, &model.Usage{Prompt: 7, Completion: 1, Cached: 5}},
 		{`{"prompt_tokens":7,"completion_tokens":1,"prompt_cache_hit_tokens":4,"prompt_tokens_details":null}`, &model.Usage{Prompt: 7, Completion: 1, Cached: 4}},
+		{`{"prompt_tokens":9,"completion_tokens":1,"cache_read_input_tokens":"4","cache_creation_input_tokens":"3"}`, &model.Usage{Prompt: 9, Completion: 1, Cached: 4, CacheWrite: 3}},
+		{`{"prompt_tokens":9,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":0,"cache_write_tokens":3}}`, &model.Usage{Prompt: 9, Completion: 1, CacheWrite: 3}},
 		{`{"prompt_tokens":-7,"completion_tokens":1e300}`, nil},
 	} {
 		r := stream(t, delta(`"content":"x"`), `{"choices":[],"usage":`+tt.usage+`}`)

@@ -20,18 +20,54 @@ func encode(msgs []model.Message) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('[')
 	for i, m := range msgs {
-		if i > 0 {
-			out.WriteByte(',')
-		}
 		m.Extra = withoutNotes(m.Extra)
-		b, err := m.MarshalJSON()
+		if silent(m) {
+			continue
+		}
+		b, err := m.EncodeWith(content(m))
 		if err != nil {
 			return nil, fmt.Errorf("message %d: %w", i, err)
+		}
+		if out.Len() > 1 {
+			out.WriteByte(',')
 		}
 		out.Write(b)
 	}
 	out.WriteByte(']')
 	return out.Bytes(), nil
+}
+
+// silent reports whether an answer says nothing in this protocol, such as one that only
+// held what another provider understands. Servers refuse it.
+func silent(m model.Message) bool {
+	return m.Role == model.Assistant && strings.TrimSpace(m.Content) == "" && len(m.ToolCalls) == 0 && len(m.Extra) == 0
+}
+
+// The parts of a message with images.
+type (
+	part struct {
+		Type  string    `json:"type"`
+		Text  string    `json:"text,omitempty"`
+		Image *imageURL `json:"image_url,omitempty"`
+	}
+	imageURL struct {
+		URL string `json:"url"`
+	}
+)
+
+// content is the content of a message: nil for what it is without images.
+func content(m model.Message) any {
+	if len(m.Images) == 0 {
+		return nil
+	}
+	var parts []part
+	if strings.TrimSpace(m.Content) != "" {
+		parts = append(parts, part{Type: "text", Text: m.Content})
+	}
+	for _, i := range m.Images {
+		parts = append(parts, part{Type: "image_url", Image: &imageURL{wire.DataURL(i)}})
+	}
+	return parts
 }
 
 // withoutNotes leaves out what another adapter noted: a strict server would refuse it.

@@ -28,12 +28,16 @@ func New(pace time.Duration) *Model { return &Model{pace: pace} }
 
 // Info describes the demo.
 func (*Model) Info() model.Info {
-	return model.Info{Profile: "demo", Model: "demo", API: model.Demo, Window: 32_000}
+	return model.Info{Profile: "demo", Model: "demo", API: model.Demo, Window: 32_000, TextOnly: true}
 }
 
-// Stream answers the last thing that the person said.
+// Stream answers the last thing that the person said. It refuses images.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
+		if n := len(req.Messages); n > 0 && len(req.Messages[n-1].Images) > 0 {
+			yield(model.Delta{}, &model.Error{Kind: model.SetupError, What: "the demo takes no images", Hint: "connect a real model, see help"})
+			return
+		}
 		r := reply(req)
 		for word := range words(r.Content) {
 			if !m.wait(ctx) {

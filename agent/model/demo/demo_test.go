@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -124,4 +125,20 @@ func TestCancelWhileItSpeaks(t *testing.T) {
 			t.Errorf("%d deltas, error %v, want two words and the error", n, last)
 		}
 	})
+}
+
+// TestImages: they are refused, not overlooked.
+func TestImages(t *testing.T) {
+	m := New(0)
+	image, err := model.NewImage([]byte("GIF89a"))
+	if err != nil || !m.Info().TextOnly {
+		t.Fatal(err, m.Info())
+	}
+	said := model.Message{Role: model.User, Content: "what is this?", Images: []model.Image{image}}
+	for _, err := range m.Stream(t.Context(), model.Request{Messages: []model.Message{said}}) {
+		var e *model.Error
+		if !errors.As(err, &e) || e.Retryable() || err.Error() != "the demo takes no images; connect a real model, see help" {
+			t.Error(err)
+		}
+	}
 }

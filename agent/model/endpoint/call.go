@@ -50,6 +50,16 @@ func (c *Call) Close() {
 // Finished reports whether the answer said that it is whole, see [sse.Reader.Finished].
 func (c *Call) Finished() bool { return c.body != nil && c.body.Finished() }
 
+// Next gives the next event of the answer that Do began, see [sse.Reader.Next]. [DONE] is
+// io.EOF. It is for who does not read the body of the response.
+func (c *Call) Next() ([]byte, error) {
+	event, err := c.body.Next()
+	if string(event) == "[DONE]" {
+		return nil, io.EOF
+	}
+	return event, err
+}
+
 // Expect shortens the wait for further bytes, when the answer is known to be nearly over.
 func (c *Call) Expect(wait time.Duration) { c.wait = min(c.wait, wait) }
 

@@ -3,13 +3,14 @@
 // where, what and what to do, and never holds the key.
 //
 // An adapter gives a [Call] to its SDK as the HTTP client and reads normalised events
-// from the body (see [sse]):
+// (see [sse]):
 //
 //	e, err := endpoint.New(endpoint.Config{Profile: "work", API: "completions", BaseURL: url, Key: key})
 //	call := e.Call(ctx)
 //	defer call.Close()
-//	stream, err := client(call).Create(call.Context(), …)
+//	_, err = client(call).Create(call.Context(), …)
 //	if err != nil { return call.Explain(err) }
+//	event, err := call.Next()
 package endpoint
 
 import (

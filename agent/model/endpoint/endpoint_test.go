@@ -49,7 +49,7 @@ func TestHints(t *testing.T) {
 		{403, endpoint.Config{Profile: "work"}, "no key was sent: set api_key_env in [models.work]"},
 		{404, endpoint.Config{Profile: "work", API: "completions"}, `try the other protocol: api = "responses" in [models.work]`},
 		{404, endpoint.Config{Profile: "work", API: "responses"}, `try the other protocol: api = "completions" in [models.work]`},
-		{405, endpoint.Config{API: "anthropic"}, "check api_base_url and model in the profile"},
+		{405, endpoint.Config{API: "anthropic"}, `try the other protocol: api = "completions" in the profile`},
 		{400, endpoint.Config{}, ""},
 	} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -27,6 +28,9 @@ func (c *Call) Explain(err error) error {
 	if errors.As(err, &known) {
 		e := *known
 		e.Endpoint, e.What, e.Body = c.shown, c.scrub(e.What), c.scrub(e.Body)
+		if e.Kind == model.ContextError && e.Hint == "" {
+			e.Hint = contextHint
+		}
 		return &e
 	}
 	e := &model.Error{Endpoint: c.shown, Err: withoutURL(err)}
@@ -101,12 +105,26 @@ func (c *Call) status(resp *http.Response, head []byte) error {
 		}
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		e.Hint = c.keyHint()
+	case code == http.StatusRequestEntityTooLarge, refused(code) && model.TooLong(string(head)):
+		e.Kind, e.Hint = model.ContextError, contextHint
+	case code == http.StatusPaymentRequired, code == http.StatusTooManyRequests && noCredit(head):
+		e.Kind, e.Hint = model.SetupError, "the account has no credit left: see the provider's billing page"
 	case code == http.StatusNotFound || code == http.StatusMethodNotAllowed:
 		e.Hint = c.protocolHint()
 	}
 	e.Hint = c.scrub(e.Hint)
 	return e
 }
+
+const contextHint = "the conversation is too long for the model: /compact makes it shorter"
+
+// refused reports whether a status may stand for a request that is too long: llama.cpp and
+// some gateways answer 500 then, all others 400 or 422.
+func refused(code int) bool { return code == 400 || code == 422 || code == 500 }
+
+// noCredit tells the 429 of an account that is used up, which no waiting ends, from that
+// of one that asks too fast; platform.openai.com/docs/guides/error-codes has both.
+func noCredit(head []byte) bool { return bytes.Contains(head, []byte("insufficient_quota")) }
 
 func (c *Call) keyHint() string {
 	switch conf := c.e.config; {
@@ -121,10 +139,7 @@ func (c *Call) keyHint() string {
 
 // protocolHint names the other way to speak to the same server (C13).
 func (c *Call) protocolHint() string {
-	other := map[string]string{"completions": "responses", "responses": "completions"}[c.e.config.API]
-	if other == "" {
-		return "check api_base_url and model in " + c.section()
-	}
+	other := map[string]string{"completions": "responses", "responses": "completions", "anthropic": "completions"}[c.e.config.API]
 	return fmt.Sprintf("check api_base_url and model, or try the other protocol: api = %q in %s", other, c.section())
 }
 

@@ -57,15 +57,29 @@ func readMessages(h http.Header, body []byte) Request {
 			req.Messages = append(req.Messages, said(m.Content))
 			continue
 		}
-		for _, c := range m.Content {
-			if c.Type == "tool_result" {
-				req.Messages = append(req.Messages, model.Message{Role: model.Tool, ToolCallID: c.ToolUseID, Content: str(c.Content)})
-				continue
-			}
-			req.Messages = append(req.Messages, model.Message{Role: model.User, Content: c.Text})
-		}
+		req.Messages = append(req.Messages, heard(m.Content)...)
 	}
 	return req
+}
+
+// heard are the messages of one turn of the user: images go with the text after them.
+func heard(blocks []contentBlock) (msgs []model.Message) {
+	var images []model.Image
+	for _, c := range blocks {
+		switch c.Type {
+		case "tool_result":
+			msgs = append(msgs, model.Message{Role: model.Tool, ToolCallID: c.ToolUseID, Content: str(c.Content)})
+		case "image":
+			images = append(images, c.image())
+		default:
+			msgs = append(msgs, model.Message{Role: model.User, Content: c.Text, Images: images})
+			images = nil
+		}
+	}
+	if images != nil {
+		msgs = append(msgs, model.Message{Role: model.User, Images: images})
+	}
+	return msgs
 }
 
 func said(blocks []contentBlock) model.Message {
@@ -87,6 +101,8 @@ type messages struct {
 	index int
 	open  string // the kind of the block that has begun; "" = none
 	sign  string // what the open block is signed with
+	// paused means that a compaction is all that there is so far.
+	paused bool
 }
 
 func (m *messages) text(p *wire, s string) {
@@ -112,6 +128,14 @@ func (m *messages) call(p *wire, c Call) {
 	m.pieces(p, c.Arguments, "input_json_delta", "partial_json")
 }
 
+func (m *messages) compaction(p *wire, summary string) {
+	m.begin(p, "compaction", members{"content": nil})
+	m.event(p, "content_block_delta", members{"index": m.index, "delta": members{
+		"type": "compaction_delta", "content": summary, "encrypted_content": "sealed",
+	}})
+	m.paused = true
+}
+
 func (m *messages) ping(p *wire) { m.event(p, "ping", members{}) }
 
 func (m *messages) failure(p *wire, object string) {
@@ -128,7 +152,7 @@ func (m *messages) begin(p *wire, kind string, block members) {
 		m.event(p, "message_start", members{"message": head})
 	}
 	m.close(p)
-	m.open, block["type"] = kind, kind
+	m.open, block["type"], m.paused = kind, kind, false
 	m.event(p, "content_block_start", members{"index": m.index, "content_block": block})
 }
 
@@ -170,8 +194,10 @@ func (m *messages) end(p *wire) {
 	m.event(p, "message_stop", members{})
 }
 
-func (*messages) reason(p *wire) string {
+func (m *messages) reason(p *wire) string {
 	switch {
+	case m.paused && p.finish == "":
+		return "compaction"
 	case p.finish != "":
 		return p.finish
 	case p.calls > 0:
@@ -180,17 +206,15 @@ func (*messages) reason(p *wire) string {
 	return "end_turn"
 }
 
-// message is a whole answer, or its head. Half of the usage that was not cached is being
-// written to the cache.
+// message is a whole answer, or its head.
 func (m *messages) message(p *wire, content []any, output int) members {
 	body := members{
 		"id": "msg_1", "type": "message", "role": "assistant", "model": p.req.Model, "content": content,
 		"stop_reason": m.reason(p), "stop_sequence": nil,
 	}
 	if u := p.usage; u != nil {
-		fresh := u.Prompt - u.Cached
 		body["usage"] = members{
-			"input_tokens": fresh - fresh/2, "cache_creation_input_tokens": fresh / 2,
+			"input_tokens": u.Prompt - u.Cached - u.CacheWrite, "cache_creation_input_tokens": u.CacheWrite,
 			"cache_read_input_tokens": u.Cached, "output_tokens": output,
 		}
 	}
@@ -211,6 +235,9 @@ func (m *messages) document(p *wire, a Answer) any {
 			content = append(content, members{"type": "thinking", "thinking": part.Text, "signature": signature(part.Text)})
 		case Call:
 			content = append(content, members{"type": "tool_use", "id": part.ID, "name": part.Name, "input": json.RawMessage(part.Arguments)})
+		case Compaction:
+			content = append(content, members{"type": "compaction", "content": part, "encrypted_content": "sealed"})
+			m.paused = len(a) == 1
 		case Usage:
 			output = part.Completion
 		}

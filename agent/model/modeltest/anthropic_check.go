@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"buddy/agent/model"
 )
 
 // contentBlock is a content block of any kind.
@@ -20,11 +22,16 @@ type contentBlock struct {
 	Thinking  string
 	Signature string
 	Data      string
-	Cache     *struct{ Type string } `json:"cache_control"`
+	Source    struct {
+		Type      string
+		MediaType string `json:"media_type"`
+		Data      []byte
+	}
+	Cache *struct{ Type string } `json:"cache_control"`
 }
 
 // topKeys are the members of a request to /messages that we know the use of.
-var topKeys = []string{"model", "max_tokens", "system", "tools", "messages", "stream"}
+var topKeys = []string{"model", "max_tokens", "thinking", "output_config", "system", "tools", "messages", "stream"}
 
 var (
 	callID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
@@ -51,6 +58,9 @@ func CheckMessages(body []byte) error {
 	case json.Unmarshal(top["max_tokens"], &limit) != nil || limit < 1:
 		return errors.New("max_tokens is not a number above 0")
 	}
+	if err := checkThinking(top["thinking"], limit); err != nil {
+		return err
+	}
 	c := messagesChecker{seen: make(map[string]bool)}
 	if err := c.system(top); err != nil {
 		return err
@@ -59,6 +69,27 @@ func CheckMessages(body []byte) error {
 		return err
 	}
 	return c.messages(top)
+}
+
+// checkThinking checks the budget against the limit of the whole answer.
+func checkThinking(raw json.RawMessage, limit int) error {
+	if raw == nil {
+		return nil
+	}
+	var t struct {
+		Type   string
+		Budget int `json:"budget_tokens"`
+	}
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return fmt.Errorf("thinking: %w", err)
+	}
+	switch {
+	case t.Type == "adaptive" && t.Budget == 0, t.Type == "disabled":
+		return nil
+	case t.Type != "enabled" || t.Budget < 1024 || t.Budget >= limit:
+		return fmt.Errorf("thinking of type %q with a budget of %d where max_tokens is %d", t.Type, t.Budget, limit)
+	}
+	return nil
 }
 
 // messagesChecker goes through a request in order.
@@ -154,12 +185,8 @@ func (c *messagesChecker) turn(role string, content []contentBlock) error {
 	for i, b := range content {
 		var err error
 		switch {
-		case role == "user" && b.Type == "tool_result":
-			due, err = result(due, b)
-		case role == "user" && len(due) > 0:
-			err = fmt.Errorf("a block of type %q where results are due of: %s", b.Type, strings.Join(due, ", "))
-		case role == "user" && b.Type != "text":
-			err = fmt.Errorf("a block of type %q", b.Type)
+		case role == "user":
+			due, err = heardBlock(due, b)
 		case b.Type == "tool_use":
 			err = c.call(b)
 		}
@@ -177,6 +204,25 @@ func (c *messagesChecker) turn(role string, content []contentBlock) error {
 		return fmt.Errorf("the last block is %s", last)
 	}
 	return nil
+}
+
+func (b contentBlock) image() model.Image {
+	return model.Image{MediaType: b.Source.MediaType, Data: b.Source.Data}
+}
+
+// heardBlock checks a block of the user's and returns which results are still due.
+func heardBlock(due []string, b contentBlock) ([]string, error) {
+	switch {
+	case b.Type == "tool_result":
+		return result(due, b)
+	case len(due) > 0:
+		return due, fmt.Errorf("a block of type %q where results are due of: %s", b.Type, strings.Join(due, ", "))
+	case b.Type == "image":
+		return due, b.image().Check()
+	case b.Type != "text":
+		return due, fmt.Errorf("a block of type %q", b.Type)
+	}
+	return due, nil
 }
 
 // result takes the call of a result off those that are due.

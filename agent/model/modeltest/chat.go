@@ -23,6 +23,8 @@ func (c chat) call(p *wire, call Call) {
 	p.pieces(call.Arguments, func(s string) { p.event(c.delta(p, head+encode(s)+`}}]}`, "null")) })
 }
 
+func (chat) compaction(*wire, string) {} // the protocol has none
+
 func (chat) ping(p *wire) { p.comment() }
 
 func (chat) failure(p *wire, object string) { p.event(`{"error":` + object + `}`) }
@@ -49,7 +51,7 @@ func (chat) usage(p *wire) map[string]any {
 	u := p.usage
 	return map[string]any{
 		"prompt_tokens": u.Prompt, "completion_tokens": u.Completion, "total_tokens": u.Prompt + u.Completion,
-		"prompt_tokens_details": map[string]any{"cached_tokens": u.Cached},
+		"prompt_tokens_details": map[string]any{"cached_tokens": u.Cached, "cache_write_tokens": u.CacheWrite},
 	}
 }
 

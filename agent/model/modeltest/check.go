@@ -104,6 +104,9 @@ func (c *checker) message(m object) error {
 	}
 	switch role {
 	case "system", "user":
+		if parts, ok := chatParts(content); ok && role == "user" {
+			return checkParts(parts)
+		}
 		if strings.TrimSpace(str(content)) == "" {
 			return fmt.Errorf("the content of %q is blank", role)
 		}
@@ -114,6 +117,25 @@ func (c *checker) message(m object) error {
 		return c.result(m, content)
 	}
 	return fmt.Errorf("unknown role %q", role)
+}
+
+// checkParts checks what a person said and showed.
+func checkParts(parts []chatPart) error {
+	if len(parts) == 0 {
+		return errors.New("the content of \"user\" is empty")
+	}
+	for _, p := range parts {
+		switch {
+		case p.Type == "text" && strings.TrimSpace(p.Text) != "":
+		case p.Type == "image_url":
+			if _, err := dataURL(p.Image.URL); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("a part of type %q is unknown or blank", p.Type)
+		}
+	}
+	return nil
 }
 
 func (c *checker) assistant(m object, content json.RawMessage) error {

@@ -14,14 +14,17 @@ import (
 // item is one item of a request in Responses.
 type item struct {
 	Type, Role string
-	Content    []struct{ Type, Text string }
-	ID         string
-	CallID     string `json:"call_id"`
-	Name       string
-	Arguments  json.RawMessage
-	Output     json.RawMessage
-	Summary    []object
-	Encrypted  string `json:"encrypted_content"`
+	Content    []struct {
+		Type, Text string
+		Image      string `json:"image_url"`
+	}
+	ID        string
+	CallID    string `json:"call_id"`
+	Name      string
+	Arguments json.RawMessage
+	Output    json.RawMessage
+	Summary   []object
+	Encrypted string `json:"encrypted_content"`
 }
 
 // serverItems are what a server makes by itself and takes back.
@@ -147,6 +150,12 @@ func (c *itemChecker) message(it item, thought bool) error {
 		return fmt.Errorf("the content of %q is empty", it.Role)
 	}
 	for _, p := range it.Content {
+		if p.Type == "input_image" && it.Role == "user" {
+			if _, err := dataURL(p.Image); err != nil {
+				return err
+			}
+			continue
+		}
 		if p.Type != kind || strings.TrimSpace(p.Text) == "" {
 			return fmt.Errorf("a part of %q is blank, or %q instead of %q", it.Role, p.Type, kind)
 		}
@@ -206,11 +215,15 @@ func addItem(msgs []model.Message, it item) []model.Message {
 	last := len(msgs) - 1
 	switch it.Type {
 	case "message":
-		text := ""
+		m := model.Message{Role: model.Role(it.Role)}
 		for _, p := range it.Content {
-			text += p.Text
+			m.Content += p.Text
+			if p.Image != "" {
+				image, _ := dataURL(p.Image) // it was checked
+				m.Images = append(m.Images, image)
+			}
 		}
-		return append(msgs, model.Message{Role: model.Role(it.Role), Content: text})
+		return append(msgs, m)
 	case "function_call":
 		if last < 0 || msgs[last].Role != model.Assistant {
 			msgs = append(msgs, model.Message{Role: model.Assistant})

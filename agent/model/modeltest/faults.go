@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,48 +55,103 @@ const Secret = "sk-verysecretkey-0123456789"
 
 // Fault is an answer that goes wrong and the error that it must give.
 type Fault struct {
-	Name   string
-	Answer Answer
-	Kind   model.ErrorKind
-	Retry  bool
-	Text   string   // what was handed out before
-	Want   []string // parts of the error
+	Name       string
+	Answer     Answer
+	Kind       model.ErrorKind
+	Retry      bool          // it may be tried again
+	Overloaded bool          // …, since the server had too much to do
+	After      time.Duration // when, as the server says; to 5 s
+	Text       string        // what was handed out before
+	Want       []string      // parts of the error
 }
 
-// faults are those that do not depend on the protocol (C13, C07, DESIGN "Bad input").
-// other is the protocol that a 404 names; empty: none.
+// faults are those that do not depend on the protocol (C13, C07, A34, DESIGN "Bad input").
+// other is the protocol that a 404 names.
 func faults(path, other string) []Fault {
-	hint := `check api_base_url and model in [models.work]`
-	if other != "" {
-		hint = `try the other protocol: api = "` + other + `" in [models.work]`
+	return slices.Concat(statuses(path, other), tooLong(), broken())
+}
+
+// status is an answer with a status, a body and perhaps a header.
+func status(code int, body string, header ...string) Answer {
+	s := Status{Code: code, Body: body}
+	if len(header) == 2 {
+		s.Header = map[string]string{header[0]: header[1]}
 	}
+	return Answer{s}
+}
+
+// statuses are answers with an error status, and what a person reads of them.
+func statuses(path, other string) []Fault {
+	hint := `check api_base_url and model, or try the other protocol: api = "` + other + `" in [models.work]`
+	refused := func(name string, code int, body string, want ...string) Fault {
+		return Fault{Name: name, Answer: status(code, body), Kind: model.StatusError, Want: want}
+	}
+	busy := func(name string, overloaded bool, answer Answer, after time.Duration, want ...string) Fault {
+		return Fault{Name: name, Answer: answer, Kind: model.StatusError, Retry: true, Overloaded: overloaded, After: after, Want: want}
+	}
+	final := func(name string, answer Answer, want ...string) Fault {
+		return Fault{Name: name, Answer: answer, Kind: model.SetupError, Want: want}
+	}
+	const html = "<html>\n<head><title>502 Bad Gateway</title></head></html>"
+	date := time.Now().Add(100 * time.Second).UTC().Format(http.TimeFormat)
+	return []Fault{
+		refused("400", 400, `{"error":{"message":"tools.0: no schema"}}`, "/v1"+path+": status 400 Bad Request: ", "tools.0: no schema"),
+		refused("401", 401, `{"error":{"message":"Incorrect API key: `+Secret+`"}}`, "/v1"+path+": status 401 Unauthorized: ", "Incorrect API key: [key]", "; check the key from env TEST_KEY"),
+		refused("403", 403, "no", "status 403 Forbidden: no; check the key from env TEST_KEY"),
+		refused("404", 404, "page not found\n", "status 404 Not Found: page not found; ", hint),
+		refused("long body", 400, strings.Repeat("é", 400), ": "+strings.Repeat("é", 99)+"…"),
+		refused("key at the cut", 400, strings.Repeat("x", 180)+Secret, "x[key]"),
+		busy("408", false, status(408, ""), 0, "status 408 Request Timeout"),
+		busy("429", true, status(429, "slow\x1b[2Jdown", "Retry-After", "7"), 7*time.Second, "status 429 Too Many Requests: slow\ufffd[2Jdown"),
+		busy("429 until a date", true, status(429, "", "Retry-After", date), 100*time.Second, "status 429"),
+		busy("500", false, status(500, ""), 0, "status 500 Internal Server Error"),
+		busy("502 of a proxy", false, status(502, html, "Content-Type", "text/html"), 0, "status 502 Bad Gateway: <html> <head><title>502"),
+		busy("503", true, status(503, "loading model"), 0, "status 503 Service Unavailable: loading model"),
+		busy("529", true, status(529, "Overloaded"), 0, "status 529: Overloaded"),
+		final("402", status(402, "pay"), "status 402 Payment Required: pay; the account has no credit left"),
+		final("429 for good", status(429, `{"error":{"code":"insufficient_quota"}}`), "the account has no credit left"),
+		final("redirect", status(307, "", "Location", "https://u:p@other.example/v2?k="+Secret), "status 307", "it points to https://other.example/v2, which is not followed: set api_base_url"),
+	}
+}
+
+// tooLong are the ways in which servers say that a conversation does not fit (A34).
+func tooLong() (all []Fault) {
+	row := func(name, text string, a Answer) {
+		all = append(all, Fault{Name: "too long, " + name, Answer: a, Kind: model.ContextError, Text: text, Want: []string{"; the conversation is too long for the model: /compact makes it shorter"}})
+	}
+	row("413", "", status(413, "request too large"))
+	row("OpenAI", "", status(400, `{"error":{"message":"This model's maximum context length is 8192 tokens.","code":"context_length_exceeded"}}`))
+	row("OpenAI Responses", "", status(400, `{"error":{"message":"Your input exceeds the context window of this model."}}`))
+	row("Anthropic", "", status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`))
+	row("llama.cpp", "", status(400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`))
+	row("vLLM", "", status(400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000"}`))
+	row("LM Studio", "", status(400, `{"error":"Trying to keep the first 9000 tokens when context the overflows."}`))
+	row("in a 200", "", Answer{Raw(`{"error":{"message":"This model's maximum context length is 8192 tokens."}}`), End{}})
+	row("in the stream", "half", Answer{Text("half"), ErrorObject(`{"code":"context_length_exceeded","message":"too much"}`)})
+	return all
+}
+
+// broken are answers that begin well, or with a status that says so.
+func broken() []Fault {
 	html := "<html><title>Sign in</title>" + Secret + strings.Repeat("-", 300) + "</html>"
 	return []Fault{
-		{"401", Answer{Status{Code: 401, Body: `{"error":{"message":"Incorrect API key: ` + Secret + `"}}`}}, model.StatusError, false, "", []string{
-			"/v1" + path + ": status 401 Unauthorized: ", "Incorrect API key: [key]", "; check the key from env TEST_KEY",
-		}},
-		{"404", Answer{Status{Code: 404, Body: "page not found\n"}}, model.StatusError, false, "", []string{
-			"status 404 Not Found: page not found; ", hint,
-		}},
-		{"429", Answer{Status{Code: 429, Header: map[string]string{"Retry-After": "7"}, Body: "slow\x1b[2Jdown"}}, model.StatusError, true, "", []string{"status 429 Too Many Requests: slow\ufffd[2Jdown"}},
-		{"500 empty", Answer{Status{Code: 500}}, model.StatusError, true, "", []string{"status 500 Internal Server Error"}},
-		{"long body", Answer{Status{Code: 400, Body: strings.Repeat("é", 400)}}, model.StatusError, false, "", []string{": " + strings.Repeat("é", 99) + "…"}},
-		{"key at the cut", Answer{Status{Code: 400, Body: strings.Repeat("x", 180) + Secret}}, model.StatusError, false, "", []string{"x[key]"}},
-		{"redirect", Answer{Status{Code: 307, Header: map[string]string{"Location": "https://u:p@other.example/v2?k=" + Secret}}}, model.SetupError, false, "", []string{"status 307", "it points to https://other.example/v2, which is not followed: set api_base_url"}},
-		{"HTML", Answer{HTML(html)}, model.FormatError, true, "", []string{"web page instead of data: <html><title>Sign in</title>[key]---", "check api_base_url"}},
-		{"cut", Answer{Text("half"), Cut{}}, model.CutError, true, "half", []string{"the answer was cut off: the connection ended"}},
-		{"cut in an event", Answer{Text("half"), Raw(`data: {"choices":[{"del`), End{}}, model.CutError, true, "half", []string{"the answer was cut off"}},
-		{"nothing", Answer{End{}}, model.CutError, true, "", []string{"the answer is empty"}},
-		{"error object", Answer{Text("half"), ErrorObject(`{"message":"overloaded ` + Secret + `","code":503}`)}, model.ReportedError, true, "half", []string{"reported an error in its answer: overloaded [key]"}},
-		{"huge line", Answer{LongLine(50 << 20)}, model.FormatError, true, "", []string{"a line of the answer is longer than 8 MiB"}},
-		{"plain error", Answer{Raw(`{"error":"model not loaded"}`), End{}}, model.ReportedError, true, "", []string{"model not loaded"}},
+		{Name: "HTML", Answer: Answer{HTML(html)}, Kind: model.FormatError, Retry: true, Want: []string{"web page instead of data: <html><title>Sign in</title>[key]---", "check api_base_url"}},
+		{Name: "cut", Answer: Answer{Text("half"), Cut{}}, Kind: model.CutError, Retry: true, Text: "half", Want: []string{"the answer was cut off: the connection ended"}},
+		{Name: "cut in an event", Answer: Answer{Text("half"), Raw(`data: {"choices":[{"del`), End{}}, Kind: model.CutError, Retry: true, Text: "half", Want: []string{"the answer was cut off"}},
+		{Name: "nothing", Answer: Answer{End{}}, Kind: model.CutError, Retry: true, Want: []string{"the answer is empty"}},
+		{Name: "garbage", Answer: Answer{Raw("\x00\x01\xff\xfe\x1b[2J\n\n"), End{}}, Kind: model.CutError, Retry: true, Want: []string{"the answer was cut off"}},
+		{Name: "garbage in an event", Answer: Answer{Raw("data: \xff\xfe\x1b[2J\n\n"), End{}}, Kind: model.FormatError, Retry: true, Want: []string{"the answer has an event that is not", ": \ufffd\ufffd\ufffd[2J"}},
+		{Name: "error object", Answer: Answer{Text("half"), ErrorObject(`{"message":"broken ` + Secret + `","code":500}`)}, Kind: model.ReportedError, Retry: true, Text: "half", Want: []string{"reported an error in its answer: broken [key]"}},
+		{Name: "overloaded later", Answer: Answer{Text("half"), ErrorObject(`{"message":"Overloaded","type":"overloaded_error"}`)}, Kind: model.ReportedError, Retry: true, Overloaded: true, Text: "half", Want: []string{"in its answer: Overloaded"}},
+		{Name: "huge line", Answer: Answer{LongLine(50 << 20)}, Kind: model.FormatError, Retry: true, Want: []string{"a line of the answer is longer than 8 MiB"}},
+		{Name: "plain error", Answer: Answer{Raw(`{"error":"model not loaded"}`), End{}}, Kind: model.ReportedError, Retry: true, Want: []string{"model not loaded"}},
 	}
 }
 
 // TestFaults plays every fault of a server to an adapter, and more that its protocol
 // has: what the error says, whether it may be tried again, that the text before it was
 // handed out and that the key is in no error, even if the server sends it back. path is
-// the adapter's, other the protocol that it names for a 404, if any. connect returns a model of
+// the adapter's, other the protocol that it names for a 404. connect returns a model of
 // the profile "work" with the key [Secret] from "env TEST_KEY".
 func TestFaults(t *testing.T, path, other string, connect func(t *testing.T, url string) model.Model, more ...Fault) {
 	for _, f := range append(faults(path, other), more...) {
@@ -123,7 +180,7 @@ func (f Fault) check(t *testing.T, r Result, url string) {
 	if all := fmt.Sprintf("%v %+v %v", r.Err, *e, errors.Unwrap(e)); strings.Contains(all, Secret[:12]) || strings.ContainsAny(r.Err.Error(), "\n\x1b") {
 		t.Errorf("error = %q", all)
 	}
-	if f.Name == "429" && e.RetryAfter != 7*time.Second {
-		t.Errorf("retry after %v", e.RetryAfter)
+	if e.Overloaded() != f.Overloaded || e.RetryAfter > f.After || e.RetryAfter < f.After-5*time.Second {
+		t.Errorf("overloaded %v, retry after %v", e.Overloaded(), e.RetryAfter)
 	}
 }

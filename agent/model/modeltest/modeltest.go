@@ -14,6 +14,7 @@
 package modeltest
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -63,7 +64,10 @@ type (
 	// Call is a tool call, with its arguments in pieces.
 	Call struct{ ID, Name, Arguments string }
 	// Usage is sent at the end, if the client asked for it or the protocol has it always.
-	Usage struct{ Prompt, Completion, Cached int }
+	Usage struct{ Prompt, Completion, Cached, CacheWrite int }
+	// Compaction is a summary that the server made of all before it, as only Responses
+	// and Messages have it. Alone it is an answer that ends there.
+	Compaction string
 	// Finish replaces the finish reason, which follows from the parts else.
 	Finish string
 	// Pause is a wait.
@@ -115,6 +119,7 @@ func (Text) part()        {}
 func (Reasoning) part()   {}
 func (Call) part()        {}
 func (Usage) part()       {}
+func (Compaction) part()  {}
 func (Finish) part()      {}
 func (Pause) part()       {}
 func (Chunks) part()      {}
@@ -189,7 +194,7 @@ type protocol struct {
 // protocols are what the server speaks, by the last part of the path.
 var protocols = map[string]protocol{
 	"/completions": {readChat, func() format { return chat{} }},
-	"/responses":   {readResponses, func() format { return &responses{} }},
+	"/responses":   {readResponses, func() format { return &itemFormat{} }},
 	"/messages":    {readMessages, func() format { return &messages{} }},
 }
 
@@ -230,7 +235,7 @@ func readChat(h http.Header, body []byte) Request {
 	}
 	var b struct {
 		Model    string
-		Messages []model.Message
+		Messages []json.RawMessage
 		Stream   bool
 		Options  struct {
 			Usage bool `json:"include_usage"`
@@ -240,9 +245,68 @@ func readChat(h http.Header, body []byte) Request {
 	if req.Refused = json.Unmarshal(body, &b); req.Refused != nil {
 		return req
 	}
-	req.Model, req.Messages, req.stream, req.usage = b.Model, b.Messages, b.Stream, b.Options.Usage
+	for _, raw := range b.Messages {
+		m, err := chatMessage(raw)
+		if req.Refused = err; err != nil {
+			return req
+		}
+		req.Messages = append(req.Messages, m)
+	}
+	req.Model, req.stream, req.usage = b.Model, b.Stream, b.Options.Usage
 	for _, t := range b.Tools {
 		req.Tools = append(req.Tools, t.Function)
 	}
 	return req
+}
+
+// chatMessage reads a message whose content may be a list of parts.
+func chatMessage(raw json.RawMessage) (m model.Message, err error) {
+	var o object
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return m, err
+	}
+	parts, ok := chatParts(o["content"])
+	if !ok {
+		return m, json.Unmarshal(raw, &m)
+	}
+	o["content"] = json.RawMessage(`""`)
+	if err := json.Unmarshal([]byte(encode(o)), &m); err != nil {
+		return m, err
+	}
+	for _, p := range parts {
+		m.Content += p.Text
+		if p.Type != "image_url" {
+			continue
+		}
+		i, err := dataURL(p.Image.URL)
+		if err != nil {
+			return m, err
+		}
+		m.Images = append(m.Images, i)
+	}
+	return m, nil
+}
+
+type chatPart struct {
+	Type, Text string
+	Image      struct{ URL string } `json:"image_url"`
+}
+
+// chatParts returns the parts of a content that is a list.
+func chatParts(content json.RawMessage) (parts []chatPart, ok bool) {
+	return parts, len(content) > 0 && content[0] == '[' && json.Unmarshal(content, &parts) == nil
+}
+
+// dataURL reads an image and checks it.
+func dataURL(s string) (model.Image, error) {
+	kind, data, ok := strings.Cut(strings.TrimPrefix(s, "data:"), ";base64,")
+	if !ok {
+		return model.Image{}, fmt.Errorf("not a data URL with base64: %.40q", s)
+	}
+	b, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return model.Image{}, err
+	}
+	i := model.Image{MediaType: kind, Data: b}
+	return i, i.Check()
 }

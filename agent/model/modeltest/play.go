@@ -29,6 +29,7 @@ type format interface {
 	text(p *wire, s string)
 	reasoning(p *wire, r Reasoning)
 	call(p *wire, c Call)
+	compaction(p *wire, summary string)
 	ping(p *wire)
 	failure(p *wire, object string)
 	end(p *wire)
@@ -89,6 +90,8 @@ func (p *wire) play(part Part) {
 		p.format.reasoning(p, part)
 	case Call:
 		p.format.call(p, part)
+	case Compaction:
+		p.format.compaction(p, string(part))
 	case Finish:
 		p.finish = string(part)
 	case Pause:

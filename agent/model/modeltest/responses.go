@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// responses is the format of Responses, as OpenAI sends it: each text in deltas, then
+// itemFormat is the format of Responses, as OpenAI sends it: each text in deltas, then
 // whole three times.
-type responses struct {
+type itemFormat struct {
 	seq     int
 	output  []any  // the items that are done
 	message string // the text of the open message
@@ -17,27 +17,27 @@ type responses struct {
 type members = map[string]any
 
 // event is one event as JSON, with its number.
-func (r *responses) event(kind string, m members) string {
+func (r *itemFormat) event(kind string, m members) string {
 	m["type"], m["sequence_number"] = "response."+kind, r.seq
 	r.seq++
 	return encode(m)
 }
 
 // at names the next item, and a part of it.
-func (r *responses) at(m members) members {
+func (r *itemFormat) at(m members) members {
 	m["output_index"], m["item_id"] = len(r.output), r.id()
 	return m
 }
 
-func (r *responses) id() string { return fmt.Sprintf("item_%d", len(r.output)) }
+func (r *itemFormat) id() string { return fmt.Sprintf("item_%d", len(r.output)) }
 
 // added begins an item.
-func (r *responses) added(p *wire, item members) {
+func (r *itemFormat) added(p *wire, item members) {
 	p.event(r.event("output_item.added", members{"output_index": len(r.output), "item": item}))
 }
 
 // done ends an item.
-func (r *responses) done(p *wire, item members) {
+func (r *itemFormat) done(p *wire, item members) {
 	p.event(r.event("output_item.done", members{"output_index": len(r.output), "item": item}))
 	r.output = append(r.output, item)
 }
@@ -66,7 +66,7 @@ func reasoningItem(id string, r Reasoning) members {
 	return m
 }
 
-func (r *responses) text(p *wire, s string) {
+func (r *itemFormat) text(p *wire, s string) {
 	if !r.open {
 		r.open = true
 		item := messageItem(r.id(), "")
@@ -81,7 +81,7 @@ func (r *responses) text(p *wire, s string) {
 }
 
 // close ends the open message.
-func (r *responses) close(p *wire) {
+func (r *itemFormat) close(p *wire) {
 	if !r.open {
 		return
 	}
@@ -91,7 +91,7 @@ func (r *responses) close(p *wire) {
 	r.open, r.message = false, ""
 }
 
-func (r *responses) reasoning(p *wire, part Reasoning) {
+func (r *itemFormat) reasoning(p *wire, part Reasoning) {
 	r.close(p)
 	r.added(p, members{"id": r.id(), "type": "reasoning", "summary": []any{}})
 	kind, index, piece := "reasoning_summary_text", "summary_index", "reasoning_summary_part"
@@ -109,7 +109,7 @@ func (r *responses) reasoning(p *wire, part Reasoning) {
 	r.done(p, reasoningItem(r.id(), part))
 }
 
-func (r *responses) call(p *wire, c Call) {
+func (r *itemFormat) call(p *wire, c Call) {
 	r.close(p)
 	begun := callItem(r.id(), Call{ID: c.ID, Name: c.Name})
 	begun["status"] = "in_progress"
@@ -119,19 +119,30 @@ func (r *responses) call(p *wire, c Call) {
 	r.done(p, callItem(r.id(), c))
 }
 
-func (*responses) ping(p *wire) { p.comment() }
+func (r *itemFormat) compaction(p *wire, summary string) {
+	r.close(p)
+	item := compactionItem(r.id(), summary)
+	r.added(p, item)
+	r.done(p, item)
+}
 
-func (r *responses) failure(p *wire, object string) {
+func compactionItem(id, summary string) members {
+	return members{"id": id, "type": "compaction", "encrypted_content": fmt.Sprintf("sealed %d", len(summary))}
+}
+
+func (*itemFormat) ping(p *wire) { p.comment() }
+
+func (r *itemFormat) failure(p *wire, object string) {
 	p.event(`{"type":"response.failed","response":{"status":"failed","error":` + object + `}}`)
 }
 
-func (r *responses) end(p *wire) {
+func (r *itemFormat) end(p *wire) {
 	r.close(p)
 	body := r.body(p)
 	p.event(r.event(body["status"].(string), members{"response": body}))
 }
 
-func (r *responses) body(p *wire) members {
+func (r *itemFormat) body(p *wire) members {
 	body := members{"id": "resp_1", "object": "response", "model": p.req.Model, "status": "completed", "error": nil, "incomplete_details": nil, "output": r.output}
 	switch p.finish {
 	case "length":
@@ -144,13 +155,13 @@ func (r *responses) body(p *wire) members {
 	if u := p.usage; u != nil {
 		body["usage"] = members{
 			"input_tokens": u.Prompt, "output_tokens": u.Completion, "total_tokens": u.Prompt + u.Completion,
-			"input_tokens_details": members{"cached_tokens": u.Cached},
+			"input_tokens_details": members{"cached_tokens": u.Cached, "cache_write_tokens": u.CacheWrite},
 		}
 	}
 	return body
 }
 
-func (r *responses) document(p *wire, a Answer) any {
+func (r *itemFormat) document(p *wire, a Answer) any {
 	flush := func() {
 		if r.message != "" {
 			r.output = append(r.output, messageItem(r.id(), r.message))
@@ -167,6 +178,9 @@ func (r *responses) document(p *wire, a Answer) any {
 		case Call:
 			flush()
 			r.output = append(r.output, callItem(r.id(), part))
+		case Compaction:
+			flush()
+			r.output = append(r.output, compactionItem(r.id(), string(part)))
 		}
 	}
 	flush()

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"buddy/agent/model"
@@ -65,10 +66,16 @@ const (
 	messageItem   = "message"
 	callItem      = "function_call"
 	reasoningItem = "reasoning"
+	// compactionItem is what the server sums all before it up in, opaque to us (B21):
+	// developers.openai.com/api/docs/guides/compaction. The answer goes on after it.
+	compactionItem = "compaction"
 )
 
 // Take adds one event.
 func (a *answer) Take(raw []byte) error {
+	if ok, err := a.quick(raw); ok {
+		return err
+	}
 	var e event
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return wire.Bad("the answer has an event that is not one of Responses", raw, err)
@@ -224,6 +231,9 @@ func (a *answer) Done(marked bool) error {
 	}
 	if m.Extra, err = encodeNote(n); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(a.items, func(i *item) bool { return i.kind == compactionItem && i.raw != nil }) {
+		m.MarkCompacted()
 	}
 	var usage *model.Usage
 	if a.response != nil {

@@ -49,8 +49,9 @@ type (
 		Phase   json.RawMessage `json:"phase,omitempty"`
 	}
 	part struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
+		Type  string `json:"type"`
+		Text  string `json:"text,omitempty"`
+		Image string `json:"image_url,omitempty"`
 	}
 	functionCall struct {
 		Type      string `json:"type"`
@@ -80,7 +81,7 @@ func encode(msgs []model.Message, origin string) (instructions string, items []b
 				system = append(system, m.Content)
 			}
 		case model.User:
-			err = in.text(m.Role, "input_text", m.Content, nil)
+			err = in.user(m)
 		case model.Assistant:
 			err = in.assistant(m)
 		case model.Tool:
@@ -114,7 +115,22 @@ func (in *input) text(role model.Role, kind, text string, phase json.RawMessage)
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	return in.add(message{"message", role, []part{{kind, text}}, phase})
+	return in.add(message{"message", role, []part{{Type: kind, Text: text}}, phase})
+}
+
+// user adds what the person said, with its images.
+func (in *input) user(m model.Message) error {
+	if len(m.Images) == 0 {
+		return in.text(model.User, "input_text", m.Content, nil)
+	}
+	var parts []part
+	if strings.TrimSpace(m.Content) != "" {
+		parts = append(parts, part{Type: "input_text", Text: m.Content})
+	}
+	for _, i := range m.Images {
+		parts = append(parts, part{Type: "input_image", Image: wire.DataURL(i)})
+	}
+	return in.add(message{Type: "message", Role: model.User, Content: parts})
 }
 
 // assistant adds an answer: the items that the server made in their places, else the

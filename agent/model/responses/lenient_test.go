@@ -25,9 +25,9 @@ func TestFaults(t *testing.T) {
 	modeltest.TestFaults(
 		t, "/responses", "completions", connect,
 		modeltest.Fault{Name: "failed", Answer: half(modeltest.Finish("error")), Kind: model.ReportedError, Retry: true, Text: "half", Want: []string{"/responses: the server reported an error in its answer: it failed"}},
-		modeltest.Fault{Name: "failed for good", Answer: half(modeltest.ErrorObject(`{"code":"context_length_exceeded","message":"too long"}`)), Kind: model.ReportedError, Text: "half", Want: []string{"too long"}},
+		modeltest.Fault{Name: "failed for good", Answer: half(modeltest.ErrorObject(`{"code":"context_length_exceeded","message":"too long"}`)), Kind: model.ContextError, Text: "half", Want: []string{"too long"}},
 		modeltest.Fault{Name: "failed without a reason", Answer: half(modeltest.ErrorObject("null")), Kind: model.ReportedError, Retry: true, Text: "half", Want: []string{"did not finish its answer: failed"}},
-		modeltest.Fault{Name: "error event", Answer: half(modeltest.Event(`{"type":"error","code":"rate_limit_exceeded","message":"slow"}`)), Kind: model.ReportedError, Retry: true, Text: "half", Want: []string{"slow"}},
+		modeltest.Fault{Name: "error event", Answer: half(modeltest.Event(`{"type":"error","code":"rate_limit_exceeded","message":"slow"}`)), Kind: model.ReportedError, Retry: true, Overloaded: true, Text: "half", Want: []string{"slow"}},
 		modeltest.Fault{Name: "half a call", Answer: half(call, modeltest.End{}), Kind: model.CutError, Retry: true, Text: "half", Want: []string{"cut off"}},
 		modeltest.Fault{Name: "only a beginning", Answer: modeltest.Answer{modeltest.Event(`{"type":"response.created","response":{}}`), modeltest.End{}}, Kind: model.CutError, Retry: true, Want: []string{"cut off"}},
 		modeltest.Fault{Name: "nothing but an end", Answer: modeltest.Answer{modeltest.Event("[DONE]"), modeltest.End{}}, Kind: model.FormatError, Retry: true, Want: []string{"not a response"}},

@@ -10,14 +10,13 @@
 // the protocol knows and [model.Message] does not, such as encrypted reasoning, is kept
 // in Message.Extra as one note, and sent again in its place (M01, M08).
 //
-// go-openai supplies the request and the transport of events; input and events are
-// encoded and decoded here.
+// go-openai supplies the request and judges it; input and events are encoded and decoded
+// here.
 package responses
 
 import (
 	"context"
 	"iter"
-	"strings"
 	"sync/atomic"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -38,6 +37,7 @@ type Model struct {
 	client    *wire.Client
 	noInclude atomic.Bool // the server or its model refuses encrypted reasoning
 	noSummary atomic.Bool // … a summary of the reasoning
+	noStore   atomic.Bool // … to be told that it stores nothing, as it never does
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
@@ -47,8 +47,8 @@ func New(c Config) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{client: client}
-	// Only OpenAI needs to be asked for summaries, and their models that think (M13).
-	m.noSummary.Store(!strings.Contains(client.Info().BaseURL, "//api.openai.com"))
+	// Only OpenAI needs to be asked for summaries, and only models that think have any (M13).
+	m.noSummary.Store(client.Provider() != wire.OpenAI || !wire.Reasons(client.Info().Model))
 	return m, nil
 }
 
@@ -71,6 +71,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 // remembers what: each at most once.
 func (m *Model) refuses(err error) bool {
 	return wire.Refuses(err, "reasoning.summary", "reasoning summar", `"reasoning"`) && m.noSummary.CompareAndSwap(false, true) ||
+		wire.Refuses(err, `"store"`, "'store'") && m.noStore.CompareAndSwap(false, true) ||
 		wire.Refuses(err, `"include"`, "include[", "Encrypted content is not supported") && m.noInclude.CompareAndSwap(false, true)
 }
 
@@ -82,6 +83,9 @@ func (m *Model) origin() string {
 
 // open sends the request and returns when the answer begins.
 func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, error), error) {
+	if err := m.client.CheckImages(req.Messages, 0); err != nil {
+		return nil, err
+	}
 	instructions, input, err := encode(req.Messages, m.origin())
 	if err != nil {
 		return nil, err
@@ -90,19 +94,33 @@ func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, er
 	config.BaseURL = m.client.BaseURL()
 	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input}
 	r := openai.CreateResponseRequest{
-		Model: m.Info().Model, Instructions: instructions, Tools: tools(req.Tools), Store: new(bool),
+		Model: m.Info().Model, Instructions: instructions, Tools: tools(req.Tools),
+	}
+	if !m.noStore.Load() { // the default is true (M09)
+		r.Store = new(bool)
 	}
 	if !m.noInclude.Load() {
 		r.Include = []openai.ResponseInclude{openai.ResponseIncludeReasoningEncryptedContent}
 	}
-	if !m.noSummary.Load() {
-		r.Reasoning = &openai.ResponseReasoning{Summary: "auto"}
-	}
-	events, err := openai.NewClientWithConfig(config).CreateResponseStream(call.Context(), r)
+	r.Reasoning = m.reasoning()
+	// The SDK's reader of events is left aside: it copies each (BenchmarkMillion).
+	_, err = openai.NewClientWithConfig(config).CreateResponseStream(call.Context(), r)
 	if err != nil {
 		return nil, err
 	}
-	return events.RecvRaw, nil
+	return call.Next, nil
+}
+
+// reasoning says how much to think and what to show of it; nil when nothing is to be said.
+func (m *Model) reasoning() *openai.ResponseReasoning {
+	r := openai.ResponseReasoning{Effort: string(m.client.Effort())}
+	if !m.noSummary.Load() && r.Effort != "none" {
+		r.Summary = "auto"
+	}
+	if r == (openai.ResponseReasoning{}) {
+		return nil
+	}
+	return &r
 }
 
 // tools returns nil when there are none, so that the request has no such key (A07).

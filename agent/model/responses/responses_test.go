@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -319,5 +320,29 @@ func TestM13(t *testing.T) {
 		if len(server.bodies) != want || !strings.Contains(server.bodies[want-1], `"include"`) {
 			t.Errorf("%s: %q", url, server.bodies)
 		}
+	}
+}
+
+// TestM09: nothing is to be stored at the server, which is told so unless it does not
+// know the word; answers are always streamed.
+func TestM09(t *testing.T) {
+	var bodies []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		if bodies = append(bodies, string(b)); strings.Contains(string(b), `"store"`) {
+			http.Error(w, `{"error":{"message":"Unknown parameter: 'store'"}}`, http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, "data: "+delta+"\n\ndata: "+completed+"\n\n")
+	}))
+	defer srv.Close()
+	m := newModel(t, responses.Config{BaseURL: srv.URL})
+	for range 2 {
+		if r := modeltest.Collect(t.Context(), m, question); r.Err != nil || r.Text != "ab" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if len(bodies) != 3 || !strings.Contains(bodies[0], `"store":false`) || !strings.Contains(bodies[2], `"stream":true`) {
+		t.Errorf("%q", bodies)
 	}
 }

@@ -63,13 +63,21 @@ func Reported(raw json.RawMessage) error {
 			e.Body = model.Excerpt(raw)
 		}
 		e.Status = statusOf(e.Body)
-		return e
+		return classify(e, e.Body)
 	}
 	e.Body = model.Excerpt([]byte(text(o.Message)))
 	if e.Body == "" {
 		e.Body = model.Excerpt(raw)
 	}
 	e.Status = statusOf(text(o.Code), text(o.Status), text(o.Type))
+	return classify(e, string(raw))
+}
+
+// classify makes a ContextError of an error that says so.
+func classify(e *model.Error, said string) error {
+	if !e.Overloaded() && model.TooLong(said) {
+		e.Kind, e.Status = model.ContextError, 400
+	}
 	return e
 }
 

@@ -84,7 +84,7 @@ func TestFaults(t *testing.T) {
 		{"error object", "", ev + `data: {"error":{"message":"too busy\n","code":"rate_limit_exceeded"}}` + "\n\n", model.ReportedError, "reported an error in its answer: too busy", true},
 		{"error with a number", "", `data: {"error":{"message":"bad","code":400}}` + "\n\n", model.ReportedError, "bad", false},
 		{"error with digits", "", `data: {"error":{"message":"bad","code":"429"}}` + "\n\n", model.ReportedError, "bad", true},
-		{"error for good", "", `data: {"error":{"message":"too long","type":"invalid_request_error","code":"context_length_exceeded"}}` + "\n\n", model.ReportedError, "too long", false},
+		{"error for good", "", `data: {"error":{"message":"too long","type":"invalid_request_error","code":"context_length_exceeded"}}` + "\n\n", model.ContextError, "too long", false},
 		{"error of unknown kind", "", `data: {"error":{"message":"oh","code":null}}` + "\n\n", model.ReportedError, "oh", true},
 		{"error as a string", "", `{"error":"model 'x' not found"}`, model.ReportedError, "model 'x' not found", true},
 		{"error without message", "", `{"error":{"reason":"oh"}}`, model.ReportedError, `{"reason":"oh"}`, true},

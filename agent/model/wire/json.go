@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strconv"
 
@@ -16,6 +17,11 @@ func Parameters(d model.ToolDef) json.RawMessage {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
 	return d.Parameters
+}
+
+// DataURL is an image as OpenAI's protocols take it.
+func DataURL(i model.Image) string {
+	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }
 
 // Text is the text of a string or of {"value": "…"}; anything else has none.
@@ -36,23 +42,31 @@ func Usage(raw json.RawMessage) *model.Usage {
 	if len(raw) == 0 || json.Unmarshal(raw, &m) != nil {
 		return nil
 	}
-	prompt, okP := count(m, "prompt_tokens", "input_tokens")
-	completion, okC := count(m, "completion_tokens", "output_tokens")
+	prompt, okP := Count(m, "prompt_tokens", "input_tokens")
+	completion, okC := Count(m, "completion_tokens", "output_tokens")
 	if !okP && !okC {
 		return nil
 	}
-	cached, ok := count(m, "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+	u := &model.Usage{Prompt: prompt, Completion: completion}
+	u.Cached, okP = Count(m, "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+	u.CacheWrite, okC = Count(m, "cache_write_tokens", "cache_creation_input_tokens")
 	for _, k := range []string{"prompt_tokens_details", "input_tokens_details"} {
 		var details Members
-		if !ok && json.Unmarshal(m[k], &details) == nil {
-			cached, ok = count(details, "cached_tokens")
+		if json.Unmarshal(m[k], &details) != nil {
+			continue
+		}
+		if !okP {
+			u.Cached, okP = Count(details, "cached_tokens")
+		}
+		if !okC { // openrouter.ai/docs/features/prompt-caching
+			u.CacheWrite, okC = Count(details, "cache_write_tokens")
 		}
 	}
-	return &model.Usage{Prompt: prompt, Completion: completion, Cached: cached}
+	return u
 }
 
-// count returns the first of the keys that holds a number.
-func count(m Members, keys ...string) (int, bool) {
+// Count returns the first of the keys that holds a number, which may be a string of digits.
+func Count(m Members, keys ...string) (int, bool) {
 	for _, k := range keys {
 		var s string
 		if json.Unmarshal(m[k], &s) != nil {

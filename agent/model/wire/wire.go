@@ -13,11 +13,14 @@ package wire
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,15 +39,26 @@ type Config struct {
 	KeySource string // where Key came from, such as "env OPENAI_API_KEY"; for hints
 	Model     string // the provider's name of the model; empty: Profile
 	Window    int    // context window in tokens; 0 = unknown
+	Effort    Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
 	// Timeout is the longest wait for the beginning of an answer and for its next
 	// bytes; 0 = 120 s, at least 1 s (C12).
 	Timeout    time.Duration
 	HTTPClient *http.Client // nil: one of its own. Redirects are never followed.
 }
 
+// key names a key of the profile as people find it in the configuration.
+func (c Config) key(name string) string {
+	if c.Profile == "" {
+		return name
+	}
+	return "models." + c.Profile + "." + name
+}
+
 // Client is one model behind one endpoint. It is safe for concurrent use.
 type Client struct {
 	info     model.Info
+	provider Provider
+	effort   Effort
 	key      string
 	endpoint *endpoint.Endpoint
 }
@@ -66,8 +80,16 @@ func New(c Config, api string) (*Client, error) {
 	if name == "" {
 		return nil, errors.New("model is empty: the provider's name of a model is required")
 	}
+	provider := providerAt(e.Shown())
+	effort, err := checkEffort(c, api, provider)
+	if err != nil {
+		return nil, err
+	}
 	info := model.Info{Profile: c.Profile, Model: name, API: api, BaseURL: e.Shown(), Window: c.Window}
-	return &Client{info: info, key: c.Key, endpoint: e}, nil
+	if f, ok := familyOf(name); ok {
+		info.TextOnly = f.textOnly
+	}
+	return &Client{info: info, provider: provider, effort: effort, key: c.Key, endpoint: e}, nil
 }
 
 // Info describes the model. Its BaseURL has no credentials.
@@ -79,6 +101,11 @@ func (c *Client) Key() string { return c.key }
 // BaseURL is for requests and may hold credentials.
 func (c *Client) BaseURL() string { return c.endpoint.BaseURL() }
 
+// maxAnswer is the most text that one answer may have, in bytes of all deltas together: a
+// server that never ends must not fill the memory. The largest outputs that models are
+// sold with, 128,000 tokens, are a hundredth of it.
+const maxAnswer = 64 << 20
+
 // Emit hands one delta to the reader of a stream. After its error nothing may be
 // emitted; return it as it is.
 type Emit func(model.Delta) error
@@ -89,7 +116,11 @@ var errLeft = errors.New("left")
 // Stream returns what f emits, and its error as the last element.
 func Stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
+		size := 0
 		err := f(func(d model.Delta) error {
+			if size += len(d.Text); size > maxAnswer {
+				return &model.Error{Kind: model.FormatError, What: fmt.Sprintf("the answer is longer than %d MiB", maxAnswer>>20)}
+			}
 			if !yield(d, nil) {
 				return errLeft
 			}
@@ -181,6 +212,34 @@ func Refuses(err error, words ...string) bool {
 	return false
 }
 
+// CheckImages reports why the images of a request would be refused, as a [model.Error]:
+// it is said before anything is sent. limit is the provider's for one image, in bytes of
+// its base64; 0 = none beyond [model.MaxImage].
+func (c *Client) CheckImages(msgs []model.Message, limit int) error {
+	for n, m := range msgs {
+		for i, image := range m.Images {
+			e := &model.Error{Kind: model.SetupError, Hint: "go back to before that message, or leave the image out"}
+			size := base64.StdEncoding.EncodedLen(len(image.Data))
+			switch err := image.Check(); {
+			case m.Role != model.User:
+				e.What = fmt.Sprintf("a message of %q cannot have images", m.Role)
+			case c.info.TextOnly:
+				e.What = fmt.Sprintf("the model %s takes no images", c.info.Model)
+				e.Hint = "choose a model that does, or go back to before that message"
+			case err != nil:
+				e.What, e.Err = err.Error(), err
+			case limit > 0 && size > limit:
+				e.What = fmt.Sprintf("the image has %.1f MB in base64 (allowed by this provider: %.1f MB)", float64(size)/(1<<20), float64(limit)/(1<<20))
+			default:
+				continue
+			}
+			e.What = fmt.Sprintf("not sent: message %d, image %d: %s", n+1, i+1, e.What)
+			return e
+		}
+	}
+	return nil
+}
+
 // Bad is the error of an event that is not what the protocol says.
 func Bad(what string, event []byte, err error) error {
 	return &model.Error{Kind: model.FormatError, What: what, Body: model.Excerpt(event), Err: err}
@@ -190,8 +249,9 @@ func Bad(what string, event []byte, err error) error {
 // conversation in, since the SDK's types drop what they do not know.
 type Sender struct {
 	Call  *endpoint.Call
-	Key   string // the member that the SDK encodes as null
-	Value []byte // JSON
+	Key   string  // the member that the SDK encodes as null
+	Value []byte  // JSON
+	Extra Members // more members, which the SDK does not know
 }
 
 // Do sends the request. It expects that before Key the SDK writes nothing in which a
@@ -206,7 +266,12 @@ func (s Sender) Do(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return nil, fmt.Errorf("the request has no place for %q", s.Key)
 	}
-	body = bytes.Join([][]byte{head, key, s.Value, tail}, nil)
+	tail = bytes.TrimSuffix(bytes.TrimSpace(tail), []byte("}"))
+	parts := [][]byte{head, key, s.Value, tail}
+	for _, k := range slices.Sorted(maps.Keys(s.Extra)) { // the same bytes in every request
+		parts = append(parts, []byte(`,"`+k+`":`), s.Extra[k])
+	}
+	body = bytes.Join(append(parts, []byte("}")), nil)
 	req.ContentLength = int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	req.Body, _ = req.GetBody()

@@ -1,0 +1,81 @@
+package anthropic
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"buddy/agent/model/wire"
+)
+
+// thinking says whether and how the model thinks before it answers.
+type thinking struct {
+	Type    string `json:"type"`
+	Budget  int    `json:"budget_tokens,omitempty"`
+	Display string `json:"display,omitempty"`
+}
+
+type outputConfig struct {
+	Effort wire.Effort `json:"effort"`
+}
+
+// budgets are what an effort is in tokens, for models that take a budget. The least that
+// the provider allows is 1,024; platform.claude.com/docs/en/build-with-claude/extended-thinking.
+var budgets = map[wire.Effort]int{"minimal": 1024, "low": 4096, "medium": 10240, "high": 16384}
+
+// answerRoom is what an answer needs beside what is thought, in tokens: max_tokens counts both.
+const answerRoom = DefaultMaxTokens
+
+// limits sets how much an answer may have, and refuses a limit that leaves no room beside
+// the thinking. A limit of the person's is never changed.
+func (m *Model) limits(c Config) error {
+	budget := budgets[m.client.Effort()]
+	m.maxTokens = c.MaxTokens
+	switch {
+	case m.maxTokens <= 0 && budget > 0:
+		m.maxTokens = budget + answerRoom
+	case m.maxTokens <= 0:
+		m.maxTokens = DefaultMaxTokens
+	case m.maxTokens <= budget:
+		return fmt.Errorf("max_tokens = %d leaves no room for an answer beside reasoning_effort = %q, which may use %d tokens", m.maxTokens, m.client.Effort(), budget)
+	}
+	return nil
+}
+
+// version46 is the first in which models decide by themselves how long they think:
+// platform.claude.com/docs/en/build-with-claude/adaptive-thinking. A fixed budget is
+// refused by those since 4.7.
+const version46 = 4*100 + 6
+
+var claudeVersion = regexp.MustCompile(`claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?:\D|$)`)
+
+// adaptive reports whether a model is of that kind, by its name. Servers correct a wrong
+// guess, see Stream.
+func adaptive(name string) bool {
+	name = strings.ToLower(name)
+	v := claudeVersion.FindStringSubmatch(name)
+	if v == nil {
+		return strings.Contains(name, "claude-mythos")
+	}
+	major, _ := strconv.Atoi(v[1]) // digits
+	minor, _ := strconv.Atoi(v[2]) // digits or nothing
+	return major*100+minor >= version46
+}
+
+// think asks for the thinking that the configuration wants.
+func (m *Model) think(r *request) {
+	effort := m.client.Effort()
+	switch {
+	case effort == "" || effort == "none": // models think only when they are asked to
+		return
+	case m.adaptive.Load():
+		if effort == "minimal" {
+			effort = "low" // the least that there is
+		}
+		// Some models show nothing of what they think unless asked for it.
+		r.Thinking, r.Output = &thinking{Type: "adaptive", Display: "summarized"}, &outputConfig{effort}
+	default:
+		r.Thinking = &thinking{Type: "enabled", Budget: budgets[effort]}
+	}
+}

@@ -1,0 +1,106 @@
+package modeltest
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"buddy/agent/model"
+	"buddy/agent/model/anthropic"
+	"buddy/agent/model/completions"
+	"buddy/agent/model/responses"
+	adapter "buddy/agent/model/wire"
+)
+
+// Config is what all adapters are made from.
+type Config = adapter.Config
+
+// Effort is a value of reasoning_effort.
+type Effort = adapter.Effort
+
+// Protocol is one of the three wire protocols with its adapter.
+type Protocol struct {
+	Name  string // the value of the api key in the configuration
+	Path  string // below the base URL
+	Other string // the protocol that a 404 names
+	make  func(Config) (model.Model, error)
+}
+
+// Protocols are all that there are. Adapters have their own tests; this list is for tests
+// that must hold whatever the protocol is, such as those of the turn loop.
+var Protocols = []Protocol{
+	{completions.Name, "/chat/completions", responses.Name, func(c Config) (model.Model, error) { return completions.New(c) }},
+	{responses.Name, "/responses", completions.Name, func(c Config) (model.Model, error) { return responses.New(c) }},
+	{anthropic.Name, "/messages", completions.Name, func(c Config) (model.Model, error) {
+		return anthropic.New(anthropic.Config{
+			Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource, Model: c.Model,
+			Window: c.Window, Effort: c.Effort, Timeout: c.Timeout, HTTPClient: c.HTTPClient,
+		})
+	}},
+}
+
+// Each runs a test once for each protocol. A script is used up by one of them, so f
+// starts its own server:
+//
+//	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+//		srv := modeltest.Start(t, modeltest.Steps(…))
+//		m := p.Connect(t, srv.URL)
+//		…
+//	})
+func Each(t *testing.T, f func(t *testing.T, p Protocol)) {
+	for _, p := range Protocols {
+		t.Run(p.Name, func(t *testing.T) { f(t, p) })
+	}
+}
+
+// Connect returns a model of the protocol at a base URL, without a key.
+func (p Protocol) Connect(t testing.TB, baseURL string) model.Model {
+	t.Helper()
+	return p.New(t, Config{BaseURL: baseURL})
+}
+
+// New returns a model of the protocol. Without a name it is "test-1".
+func (p Protocol) New(t testing.TB, c Config) model.Model {
+	t.Helper()
+	if c.Model == "" {
+		c.Model = "test-1"
+	}
+	m, err := p.make(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Repeat answers every request with Head, N times Event and Tail, without a network. It
+// is a transport for an http.Client. However long the answer is, it takes no memory.
+type Repeat struct {
+	Head, Event string
+	N           int
+	Tail        string
+}
+
+// RoundTrip answers 200 to everything.
+func (r Repeat) RoundTrip(req *http.Request) (*http.Response, error) {
+	const block = 100
+	events := &repeated{block: strings.Repeat(r.Event, min(block, r.N)), left: r.N * len(r.Event)}
+	body := io.MultiReader(strings.NewReader(r.Head), events, strings.NewReader(r.Tail))
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: req}, nil
+}
+
+// repeated reads block again and again.
+type repeated struct {
+	block    string
+	at, left int
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), r.left)], r.block[r.at:])
+	r.left -= n
+	r.at = (r.at + n) % len(r.block)
+	return n, nil
+}

@@ -1,0 +1,400 @@
+package modeltest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"buddy/agent/model"
+	"buddy/agent/model/modeltest"
+)
+
+var question = model.Request{Messages: []model.Message{{Role: model.User, Content: "hello"}}}
+
+// png is the smallest thing that passes for a picture.
+var png = model.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n\x00<&>")}
+
+// TestConnections (C07, DESIGN "Bad input"): there is no answer at all, and what a person
+// reads of it, the same in every protocol.
+func TestConnections(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	signed := httptest.NewUnstartedServer(http.NotFoundHandler())
+	signed.Config.ErrorLog = log.New(io.Discard, "", 0)
+	signed.StartTLS()
+	defer signed.Close()
+	rude := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer rude.Close()
+	nobody := listenAndClose(t)
+	for _, tt := range []struct {
+		name, url string
+		kind      model.ErrorKind
+		retry     bool
+		want      string
+	}{
+		{"connection refused", "http://" + nobody, model.ConnectError, true, "connection refused; nothing listens at " + nobody + ": start the server or check api_base_url"},
+		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), model.SetupError, false, "the server does not speak TLS; check api_base_url: it may have to begin with http://"},
+		{"unknown certificate", signed.URL, model.SetupError, false, "the certificate is not trusted: x509: "},
+		{"hang up", rude.URL, model.ConnectError, true, "the server closed the connection without an answer"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+				r := modeltest.Collect(t.Context(), p.Connect(t, tt.url+"/v1"), question)
+				var e *model.Error
+				if !errors.As(r.Err, &e) || e.Kind != tt.kind || e.Retryable() != tt.retry || !strings.HasPrefix(r.Err.Error(), tt.url+"/v1"+p.Path+": "+tt.want) {
+					t.Errorf("error = %v, want %s", r.Err, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func listenAndClose(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return l.Addr().String()
+}
+
+// slow is a transport that answers after a while and then says nothing.
+type slow time.Duration
+
+func (s slow) RoundTrip(req *http.Request) (*http.Response, error) {
+	select {
+	case <-time.After(time.Duration(s)):
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+	pr, pw := io.Pipe()
+	context.AfterFunc(req.Context(), func() { _ = pw.CloseWithError(req.Context().Err()) })
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: pr, Request: req}, nil
+}
+
+// TestWaits (C12): slow headers and silence after them end after the timeout, in every
+// protocol. Connecting has limits of its own: 10 s for the address, 10 s for TLS.
+func TestWaits(t *testing.T) {
+	for name, tt := range map[string]struct{ headers, took time.Duration }{
+		"slow headers": {time.Hour, 120 * time.Second},
+		"silence":      {time.Second, 121 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+				synctest.Test(t, func(t *testing.T) {
+					m := p.New(t, modeltest.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: slow(tt.headers)}})
+					began := time.Now()
+					r := modeltest.Collect(t.Context(), m, question)
+					var e *model.Error
+					if !errors.As(r.Err, &e) || e.Kind != model.TimeoutError || !e.Retryable() || time.Since(began) != tt.took || !strings.HasSuffix(r.Err.Error(), p.Path+": nothing came for 2m0s") {
+						t.Errorf("error = %v after %v", r.Err, time.Since(began))
+					}
+				})
+			})
+		})
+	}
+}
+
+// TestEndlessAnswer (DESIGN, rule 4): an answer that never ends is given up.
+func TestEndlessAnswer(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+		endless := million(p.Name, strings.Repeat("x", 1<<20))
+		m := p.New(t, modeltest.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: endless}})
+		size := 0
+		var last error
+		for d, err := range m.Stream(t.Context(), question) {
+			size += len(d.Text)
+			last = err
+		}
+		var e *model.Error
+		if !errors.As(last, &e) || e.Kind != model.FormatError || size != 64<<20 || !strings.Contains(last.Error(), "the answer is longer than 64 MiB") {
+			t.Errorf("%v after %d bytes", last, size)
+		}
+	})
+}
+
+// TestSameIDs (C02): a server that gives two calls the same id.
+func TestSameIDs(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+		srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{
+			modeltest.Call{ID: "c", Name: "a", Arguments: "{}"}, modeltest.Call{ID: "c", Name: "b", Arguments: "{}"},
+		}))
+		r := modeltest.Collect(t.Context(), p.Connect(t, srv.URL), question)
+		if r.Err != nil || len(r.Ready) != 2 || r.Ready[0].ID != "c" || r.Ready[1].ID == "c" || r.Ready[1].ID == "" {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// conversation plays what a session is made of: images, reasoning, calls, a prompt while
+// one waits, a retried turn. It returns the body of each request.
+func conversation(t *testing.T, p modeltest.Protocol) (bodies [][]byte) {
+	t.Helper()
+	srv := modeltest.Start(t, modeltest.Steps(
+		modeltest.Answer{modeltest.Reasoning{Text: "First <look>."}, modeltest.Text("I look."), modeltest.Call{ID: "c1", Name: "look", Arguments: `{"at": "it"}`}, modeltest.Call{ID: "c2", Name: "look", Arguments: "{}"}},
+		modeltest.Answer{modeltest.Reasoning{Text: "Again."}, modeltest.Call{ID: "c3", Name: "look", Arguments: "{}"}},
+		modeltest.Answer{modeltest.Text("It is a cat.")},
+		modeltest.Answer{modeltest.Compaction("They spoke of a cat."), modeltest.Text("Yes.")},
+		modeltest.Answer{modeltest.Text("You are welcome.")},
+	))
+	m := p.Connect(t, srv.URL)
+	req := model.Request{
+		Messages: []model.Message{{Role: model.System, Content: "You see."}, {Role: model.User, Content: "what is this?", Images: []model.Image{png, png}}},
+		Tools:    []model.ToolDef{{Name: "look", Description: "Looks.", Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`)}},
+	}
+	prompts := []string{"sure?", "thanks"}
+	for turn := range 5 {
+		r := modeltest.Collect(t.Context(), m, req)
+		if r.Err != nil {
+			t.Fatalf("turn %d: %v", turn, r.Err)
+		}
+		req.Messages = append(req.Messages, *r.Done.Message)
+		for _, c := range r.Done.Message.ToolCalls {
+			req.Messages = append(req.Messages, model.Message{Role: model.Tool, ToolCallID: c.ID, Name: c.Name, Content: "a cat"})
+		}
+		if len(r.Done.Message.ToolCalls) == 0 && len(prompts) > 0 {
+			req.Messages = append(req.Messages, model.Message{Role: model.User, Content: prompts[0], Images: []model.Image{png}})
+			prompts = prompts[1:]
+		}
+		req.Messages = journaled(t, req.Messages)
+	}
+	for _, r := range srv.Requests() {
+		bodies = append(bodies, r.Body)
+	}
+	return bodies
+}
+
+// journaled returns messages as they come back from a session file.
+func journaled(t *testing.T, msgs []model.Message) (back []model.Message) {
+	t.Helper()
+	line, err := json.Marshal(msgs)
+	if err == nil {
+		err = json.Unmarshal(line, &back)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// TestStablePrefix (C11, C09, DECISIONS 24): byte for byte, the list of messages of a
+// request begins with that of the one before, up to the brackets that close it, and all
+// else is the same. Of Messages the marks for the cache are taken out first: they move
+// along, at most four at a time, as they are no part of what the provider compares.
+func TestStablePrefix(t *testing.T) {
+	const mark = `,"cache_control":{"type":"ephemeral"}`
+	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+		var before, around string
+		for i, body := range conversation(t, p) {
+			if n := bytes.Count(body, []byte(mark)); n > 4 || (p.Name == "anthropic") != (n > 0) {
+				t.Errorf("request %d has %d marks", i, n)
+			}
+			body = bytes.ReplaceAll(body, []byte(mark), nil)
+			var top map[string]json.RawMessage
+			if err := json.Unmarshal(body, &top); err != nil {
+				t.Fatal(err)
+			}
+			list := top["messages"]
+			if p.Name == "responses" {
+				list = top["input"]
+			}
+			rest := string(bytes.Replace(body, list, nil, 1))
+			closing := "]"
+			if p.Name == "anthropic" {
+				closing = "]}]" // what the person says next may join the last turn
+			}
+			now := strings.TrimSuffix(string(list), closing)
+			if !strings.HasPrefix(now, before) || len(now) <= len(before) {
+				t.Errorf("request %d:\n%s\ndoes not begin with\n%s", i, now, before)
+			}
+			if i > 0 && rest != around {
+				t.Errorf("request %d: besides messages it was\n%s\nand is\n%s", i, around, rest)
+			}
+			before, around = now, rest
+		}
+	})
+}
+
+// TestImages: what a person shows arrives as it was, in every protocol.
+func TestImages(t *testing.T) {
+	for _, said := range []model.Message{
+		{Role: model.User, Content: "what is this?", Images: []model.Image{png}},
+		{Role: model.User, Images: []model.Image{png, {MediaType: "image/gif", Data: []byte("GIF89a")}}},
+	} {
+		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+			srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("a cat")}))
+			r := modeltest.Collect(t.Context(), p.Connect(t, srv.URL), model.Request{Messages: []model.Message{said}})
+			got := srv.Requests()[0]
+			if r.Err != nil || got.Refused != nil || !cmp.Equal(got.Messages, []model.Message{said}) {
+				t.Errorf("%v: %s", r.Err, cmp.Diff(got.Messages, []model.Message{said}))
+			}
+		})
+	}
+}
+
+// TestImagesRefused: what no provider takes, or this one, is said before anything is sent.
+func TestImagesRefused(t *testing.T) {
+	big := model.Image{MediaType: "image/png", Data: append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, model.MaxImage)...)}
+	middle := model.Image{MediaType: "image/png", Data: big.Data[:4<<20]}
+	for _, tt := range []struct {
+		name  string
+		m     model.Message
+		model string
+		only  string // in this protocol
+		want  string
+	}{
+		{"too big", model.Message{Role: model.User, Images: []model.Image{png, big}}, "", "", "not sent: message 1, image 2: the image has 5.0 MB (allowed: 5 MB)"},
+		{"too big in base64", model.Message{Role: model.User, Images: []model.Image{middle}}, "", "anthropic", "the image has 5.3 MB in base64 (allowed by this provider: 5.0 MB)"},
+		{"empty", model.Message{Role: model.User, Images: []model.Image{{MediaType: "image/png"}}}, "", "", "the image is empty"},
+		{"of another kind", model.Message{Role: model.User, Images: []model.Image{{MediaType: "image/jpeg", Data: png.Data}}}, "", "", `the image is "image/png", not "image/jpeg"`},
+		{"no image", model.Message{Role: model.User, Images: []model.Image{{MediaType: "image/svg+xml", Data: []byte("<svg>")}}}, "", "", "not an image that models take (allowed: png, jpeg, gif, webp)"},
+		{"from a tool", model.Message{Role: model.Tool, ToolCallID: "c", Images: []model.Image{png}}, "", "", `a message of "tool" cannot have images`},
+		{"text only", model.Message{Role: model.User, Images: []model.Image{png}}, "openai/gpt-oss-120b", "", "the model openai/gpt-oss-120b takes no images; choose a model that does"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+				if tt.only != "" && p.Name != tt.only {
+					t.Skip("a limit of " + tt.only)
+				}
+				srv := modeltest.Start(t, modeltest.Steps())
+				m := p.New(t, modeltest.Config{BaseURL: srv.URL, Model: tt.model})
+				if m.Info().TextOnly != (tt.model != "") {
+					t.Errorf("%+v", m.Info())
+				}
+				r := modeltest.Collect(t.Context(), m, model.Request{Messages: []model.Message{tt.m}})
+				var e *model.Error
+				if !errors.As(r.Err, &e) || e.Kind != model.SetupError || e.Retryable() || !strings.HasPrefix(r.Err.Error(), srv.URL) || !strings.Contains(r.Err.Error(), tt.want) || len(srv.Requests()) != 0 {
+					t.Errorf("error = %v, %d requests", r.Err, len(srv.Requests()))
+				}
+			})
+		})
+	}
+}
+
+// TestUsage (M04, A29): what was counted, with what the cache gave and took.
+func TestUsage(t *testing.T) {
+	want := model.Usage{Prompt: 100, Completion: 7, Cached: 60, CacheWrite: 30}
+	for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Plain{}} {
+		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+			srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{way, modeltest.Text("ok"), modeltest.Usage{Prompt: 100, Completion: 7, Cached: 60, CacheWrite: 30}}))
+			r := modeltest.Collect(t.Context(), p.Connect(t, srv.URL), question)
+			if r.Err != nil || r.Done.Usage == nil || *r.Done.Usage != want {
+				t.Errorf("%v, %+v", r.Err, r.Done)
+			}
+		})
+	}
+}
+
+// TestB21: a summary that the provider made is kept through the journal and sent back in
+// its place, streamed or not. Where it is all that came, the answer ends with "compaction".
+func TestB21(t *testing.T) {
+	for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Plain{}} {
+		for _, pauses := range []bool{false, true} {
+			modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+				if p.Name == "completions" || p.Name == "responses" && pauses {
+					t.Skip("the protocol has no such thing")
+				}
+				answer := modeltest.Answer{modeltest.Compaction("They spoke of a cat."), modeltest.Text("Yes.")}
+				finish := model.FinishStop
+				if pauses {
+					answer, finish = answer[:1], model.FinishCompaction
+				}
+				if _, ok := way.(modeltest.Plain); ok {
+					answer = append(modeltest.Answer{way}, answer...)
+				}
+				srv := modeltest.Start(t, modeltest.Steps(answer, modeltest.Answer{modeltest.Text("ok")}))
+				m := p.Connect(t, srv.URL)
+				r := modeltest.Collect(t.Context(), m, question)
+				if r.Err != nil || r.Done.Finish != finish || !r.Done.Message.Compacted() {
+					t.Fatalf("%v, %+v", r.Err, r.Done)
+				}
+				next := journaled(t, []model.Message{question.Messages[0], *r.Done.Message, {Role: model.User, Content: "and now?"}})
+				if r := modeltest.Collect(t.Context(), m, model.Request{Messages: next}); r.Err != nil {
+					t.Fatal(r.Err)
+				}
+				body := string(srv.Requests()[1].Body)
+				at := strings.Index(body, `"type":"compaction"`)
+				if at < strings.Index(body, "hello") || at > strings.Index(body, "and now?") || !strings.Contains(body, `"encrypted_content":"sealed`) ||
+					p.Name == "anthropic" && !strings.Contains(body, `"content":"They spoke of a cat."`) {
+					t.Errorf("sent back as %s", body)
+				}
+			})
+		}
+	}
+}
+
+// TestOpaqueAnswerElsewhere: an answer that only one provider understands is nothing to
+// another, after a switch of the model.
+func TestOpaqueAnswerElsewhere(t *testing.T) {
+	opaque := model.Message{Role: model.Assistant, Extra: map[string]json.RawMessage{"buddy:elsewhere": json.RawMessage(`{"a":1}`)}}
+	opaque.MarkCompacted()
+	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+		srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
+		msgs := []model.Message{question.Messages[0], opaque, question.Messages[0]}
+		if r := modeltest.Collect(t.Context(), p.Connect(t, srv.URL), model.Request{Messages: msgs}); r.Err != nil || strings.Contains(string(srv.Requests()[0].Body), "buddy:") {
+			t.Errorf("%v, sent %s", r.Err, srv.Requests()[0].Body)
+		}
+	})
+}
+
+// million is an answer of a million deltas in each protocol, as its own servers send it.
+func million(protocol, text string) modeltest.Repeat {
+	const n = 1_000_000
+	r := modeltest.Repeat{N: n}
+	data := func(events ...string) string { return "data: " + strings.Join(events, "\n\ndata: ") + "\n\n" }
+	switch protocol {
+	case "completions":
+		r.Event = data(`{"id":"chatcmpl-123","object":"chat.completion.chunk","created":1694268190,"model":"test-1","choices":[{"index":0,"delta":{"content":"` + text + `"},"logprobs":null,"finish_reason":null}]}`)
+		r.Tail = data(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]")
+	case "responses":
+		r.Head = data(`{"type":"response.output_item.added","output_index":0,"item":{"id":"msg_0123456789abcdef","type":"message","content":[]}}`)
+		r.Event = "event: response.output_text.delta\n" + data(`{"type":"response.output_text.delta","content_index":0,"delta":"`+text+`","item_id":"msg_0123456789abcdef","logprobs":[],"obfuscation":"abc","output_index":0,"sequence_number":7}`)
+		r.Tail = data(`{"type":"response.completed","response":{"status":"completed","output":[]}}`)
+	case "anthropic":
+		r.Head = data(`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`)
+		r.Event = "event: content_block_delta\n" + data(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`+text+`"}}`)
+		r.Tail = data(`{"type":"content_block_stop","index":0}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`)
+	}
+	return r
+}
+
+// BenchmarkMillion reads an answer of a million deltas, 4 MB of text in up to 240 MB of
+// events. At least 1,000,000 deltas a second is the aim.
+func BenchmarkMillion(b *testing.B) {
+	for _, p := range modeltest.Protocols {
+		b.Run(p.Name, func(b *testing.B) {
+			m := p.New(b, modeltest.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: million(p.Name, "four")}})
+			b.ReportAllocs()
+			for b.Loop() {
+				n := 0
+				for d, err := range m.Stream(b.Context(), question) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					if d.Kind == model.Text {
+						n++
+					}
+				}
+				if n != 1_000_000 {
+					b.Fatal(n)
+				}
+			}
+			b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds(), "deltas/s")
+		})
+	}
+}

@@ -1,0 +1,180 @@
+package wire
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Effort is how much a model is to think before it answers; "" leaves it to the provider.
+type Effort string
+
+// efforts are the values that the configuration allows, in order.
+var efforts = []Effort{"none", "minimal", "low", "medium", "high"}
+
+// Provider is who answers at an endpoint, as far as its address tells.
+type Provider string
+
+// The providers that differ from what OpenAI's protocols say, and OpenAI itself.
+const (
+	OpenAI     Provider = "OpenAI"
+	OpenRouter Provider = "OpenRouter"
+	Ollama     Provider = "Ollama"
+	LMStudio   Provider = "LM Studio"
+	VLLM       Provider = "vLLM"
+	LlamaCPP   Provider = "llama.cpp"
+)
+
+// ports are where local servers listen unless told otherwise. What is sent to them beyond
+// the protocol does no harm to another server on the same port, as it ignores it.
+var ports = map[string]Provider{
+	"11434": Ollama,   // docs.ollama.com/api/openai-compatibility
+	"1234":  LMStudio, // lmstudio.ai/docs/developer/openai-compat
+	"8000":  VLLM,     // docs.vllm.ai/en/latest/serving/openai_compatible_server
+	"8080":  LlamaCPP, // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+}
+
+// providerAt tells who answers at a base URL; "" when that is not known.
+func providerAt(base string) Provider {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	switch u.Hostname() {
+	case "api.openai.com":
+		return OpenAI
+	case "openrouter.ai":
+		return OpenRouter
+	}
+	return ports[u.Port()]
+}
+
+// family is what is known of models whose names begin alike.
+type family struct {
+	prefix   string
+	efforts  []Effort // those that it takes; empty: it does not reason
+	textOnly bool     // it takes no images
+}
+
+var lowToHigh = []Effort{"low", "medium", "high"}
+
+// families are models of OpenAI, the first that fits counts. Who reasons and how much:
+// developers.openai.com/api/docs/guides/reasoning and the pages of the models there; that
+// "none" begins with 5.1 and "minimal" ends before it:
+// learn.microsoft.com/javascript/api/@azure/ai-projects/reasoningeffort. Images: the same
+// pages, "Modalities".
+var families = []family{
+	{"gpt-3.5", nil, true},
+	{"gpt-4", nil, false},
+	{"chatgpt-", nil, false},
+	{"o1-mini", nil, true},
+	{"o1-preview", nil, true},
+	{"o3-mini", lowToHigh, true},
+	{"o1", lowToHigh, false},
+	{"o3", lowToHigh, false},
+	{"o4", lowToHigh, false},
+	{"gpt-5-chat", nil, false},
+	{"gpt-5-pro", []Effort{"high"}, false},
+	{"gpt-5-codex", lowToHigh, false},
+	{"gpt-5.", []Effort{"none", "low", "medium", "high"}, false},
+	{"gpt-5", []Effort{"minimal", "low", "medium", "high"}, false},
+	{"gpt-6", []Effort{"none", "low", "medium", "high"}, false},
+	{"gpt-oss", lowToHigh, true},
+}
+
+// familyOf finds a model under its plain name: "openai/gpt-5" is gpt-5. ok is false for
+// models that we know nothing of.
+func familyOf(model string) (f family, ok bool) {
+	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	i := slices.IndexFunc(families, func(f family) bool { return strings.HasPrefix(model, f.prefix) })
+	if i < 0 {
+		return family{}, false
+	}
+	return families[i], true
+}
+
+// Reasons reports whether a model of OpenAI thinks before it answers. Unknown ones may.
+func Reasons(model string) bool {
+	f, ok := familyOf(model)
+	return !ok || len(f.efforts) > 0
+}
+
+// checkEffort returns the effort in the configuration's spelling. Its error names the key
+// and what is allowed.
+func checkEffort(c Config, api string, p Provider) (Effort, error) {
+	e := Effort(strings.ToLower(strings.TrimSpace(string(c.Effort))))
+	if e == "" {
+		return "", nil
+	}
+	allowed, who := efforts, ""
+	if f, ok := familyOf(cmp.Or(c.Model, c.Profile)); ok && p == OpenAI {
+		allowed, who = f.efforts, "the model "+cmp.Or(c.Model, c.Profile)
+	}
+	switch {
+	case p == Ollama: // "none" and three levels: docs.ollama.com/api/openai-compatibility
+		allowed, who = []Effort{"none", "low", "medium", "high"}, string(p)
+	case p == LMStudio && api == "completions":
+		// github.com/lmstudio-ai/lmstudio-bug-tracker/issues/988 and 1250: it is ignored there.
+		return "", fmt.Errorf("%s = %q: LM Studio ignores it in this protocol; use api = \"responses\", or set it in LM Studio", c.key("reasoning_effort"), c.Effort)
+	case p == LMStudio: // lmstudio.ai/docs/developer/openai-compat/responses
+		allowed, who = lowToHigh, string(p)
+	}
+	switch {
+	case slices.Contains(allowed, e):
+		return e, nil
+	case len(allowed) == 0:
+		return "", fmt.Errorf("%s = %q: %s does not reason; leave the key out", c.key("reasoning_effort"), c.Effort, who)
+	case who != "":
+		who = " with " + who
+	}
+	return "", fmt.Errorf("%s = %q is not possible%s (allowed: %s)", c.key("reasoning_effort"), c.Effort, who, list(allowed))
+}
+
+func list(all []Effort) string {
+	var names []string
+	for _, e := range all {
+		names = append(names, string(e))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Effort is the checked effort of the configuration; "" when it has none.
+func (c *Client) Effort() Effort { return c.effort }
+
+// Provider is who answers, as far as the address tells; "" when it does not.
+func (c *Client) Provider() Provider { return c.provider }
+
+// Extra returns what a request of Chat Completions needs beyond the protocol as OpenAI
+// has it, for the effort and for the provider (M13). tools says whether it offers any.
+func (c *Client) Extra(tools bool) Members {
+	m := make(Members)
+	set := func(key string, value any) {
+		m[key], _ = json.Marshal(value) // of strings, booleans and maps of them
+	}
+	template := func(key string, value any) { set("chat_template_kwargs", map[string]any{key: value}) }
+	switch e := c.effort; {
+	case c.provider == OpenRouter && e != "":
+		// openrouter.ai/docs/use-cases/reasoning-tokens: one spelling for all its models.
+		set("reasoning", map[string]any{"effort": e})
+	case c.provider == OpenRouter:
+		// The same page, "Legacy parameters": show what is thought, change nothing else.
+		set("include_reasoning", true)
+	case e == "none" && (c.provider == VLLM || c.provider == LlamaCPP):
+		// Models with a switch in their template, such as Qwen, know only this:
+		// docs.vllm.ai/en/latest/features/reasoning_outputs; llama.cpp tools/server/README.md.
+		template("enable_thinking", false)
+	case e != "" && c.provider == LlamaCPP:
+		// github.com/ggml-org/llama.cpp/discussions/15396: the template of gpt-oss takes it.
+		template("reasoning_effort", e)
+	case e != "":
+		set("reasoning_effort", e)
+	}
+	if tools && c.provider == LlamaCPP {
+		// Off unless asked for: github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md.
+		set("parallel_tool_calls", true)
+	}
+	return m
+}
