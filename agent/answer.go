@@ -70,7 +70,7 @@ const brokeOff = "Your last answer was interrupted. Go on exactly where it stopp
 func (r *Runtime) goOn(t *task) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if t.talk.hist.Last() != model.Assistant {
+	if msgs := t.talk.hist.Messages(); t.talk.hist.Last() != model.Assistant || msgs[len(msgs)-1].Compacted() {
 		return ""
 	}
 	return brokeOff

@@ -13,7 +13,7 @@ import (
 	"buddy/tools"
 )
 
-// maxParallel is how many calls of one answer run at once (D32).
+// maxParallel is how many calls of one answer run at once if nobody says (D32).
 const maxParallel = 10
 
 var errSibling = errors.New("a command beside it failed")
@@ -55,7 +55,7 @@ func (j *job) key() string { return j.call.Name + "\x00" + j.call.Arguments }
 func (r *Runtime) newBatch(ctx context.Context, t *task, turn int) *batch {
 	b := &batch{
 		runtime: r, task: t, turn: turn, whole: ctx,
-		slots: make(chan struct{}, maxParallel), seen: make(map[string]bool), settled: make(chan struct{}),
+		slots: make(chan struct{}, r.opts.MaxParallel), seen: make(map[string]bool), settled: make(chan struct{}),
 	}
 	b.ctx, b.cancel = context.WithCancelCause(ctx)
 	return b
@@ -84,7 +84,7 @@ func (b *batch) offer(c model.ToolCall, saved func()) {
 		return
 	}
 	j := b.plan(c)
-	if b.waits = !j.parallel || b.seen[j.key()] || len(b.slots) == maxParallel; b.waits {
+	if b.waits = !j.parallel || b.seen[j.key()] || len(b.slots) == cap(b.slots); b.waits {
 		return
 	}
 	saved()

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"strings"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -60,16 +59,12 @@ func (r *Runtime) reject(format string, args ...any) {
 }
 
 func (r *Runtime) submit(s event.Submit) {
-	if strings.TrimSpace(s.Text) == "" {
-		r.reject("the prompt is empty")
-		return
-	}
-	if err := r.stream.readOnly(); err != nil {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.takes(model.Message{Content: s.Text, Images: s.Images}); err != nil {
 		r.reject("the prompt was not taken: %v", err)
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	c, kind := r.main, event.MainTask
 	if s.Background {
 		if len(r.branches) == maxBranches {
@@ -80,7 +75,7 @@ func (r *Runtime) submit(s event.Submit) {
 		r.emit(0, 0, event.BranchStarted{Branch: c.branch, FromSeq: r.stream.last(), Why: "bg"})
 	}
 	r.ids.prompt++
-	p := event.PromptSubmitted{ID: r.ids.prompt, Text: s.Text, Queued: c.task != nil}
+	p := event.PromptSubmitted{ID: r.ids.prompt, Text: s.Text, Images: s.Images, Queued: c.task != nil}
 	if p.Queued {
 		c.queue = append(c.queue, p)
 		r.emit(0, 0, p)

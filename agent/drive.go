@@ -22,6 +22,12 @@ var (
 	ErrClosed    = errors.New("the runtime is closed")
 )
 
+// ToolError is a tool that failed where Options.Strict ends the exchange (A20).
+type ToolError struct{ Tool, Text string }
+
+// Error names the tool and what it said.
+func (e *ToolError) Error() string { return "the tool " + e.Tool + " failed: " + e.Text }
+
 // Result is what an exchange came to (A11). Response is the text of the last answer, or
 // what there is of it when the Outcome is not completed.
 type Result struct {
@@ -225,7 +231,7 @@ func (r *Runtime) inject(m model.Message) error {
 		return err
 	}
 	r.ids.prompt++
-	p := event.PromptSubmitted{ID: r.ids.prompt, Text: m.Content}
+	p := event.PromptSubmitted{ID: r.ids.prompt, Text: m.Content, Images: m.Images}
 	switch {
 	case r.main.task == nil:
 		r.enter(r.main, 0, p)
@@ -247,16 +253,28 @@ func (r *Runtime) SetTools(all *tools.Registry) {
 	r.opts.Tools = all
 }
 
-// takes says why a message can't be taken, or nil.
+// maxImages is how many pictures one message may carry.
+const maxImages = 8
+
+// takes says why a message can't be taken, or nil. The caller holds r.mu.
 func (r *Runtime) takes(m model.Message) error {
 	switch {
 	case m.Role != model.User && m.Role != "":
 		return fmt.Errorf("a message of role %q can't be sent (have: %s)", m.Role, model.User)
 	case strings.TrimSpace(m.Content) == "":
-		return errors.New("the message is empty")
+		return errors.New("it is empty")
+	case len(m.Images) > maxImages:
+		return fmt.Errorf("it has %d images (allowed: %d)", len(m.Images), maxImages)
+	case len(m.Images) > 0 && r.model.Info().TextOnly:
+		return fmt.Errorf("%s takes no images", r.model.Info().Model)
+	}
+	for i, img := range m.Images {
+		if err := img.Check(); err != nil {
+			return fmt.Errorf("image %d: %w", i+1, err)
+		}
 	}
 	if err := r.stream.readOnly(); err != nil {
-		return fmt.Errorf("the message was not taken, because nothing can be recorded: %w", err)
+		return fmt.Errorf("nothing can be recorded: %w", err)
 	}
 	return nil
 }
@@ -278,7 +296,7 @@ func (r *Runtime) begin(ctx context.Context, m *model.Message) (context.Context,
 			return nil, nil, err
 		}
 		r.ids.prompt++
-		prompts = []event.PromptSubmitted{{ID: r.ids.prompt, Text: m.Content}}
+		prompts = []event.PromptSubmitted{{ID: r.ids.prompt, Text: m.Content, Images: m.Images}}
 	}
 	working, t := r.openTask(ctx, r.main, event.MainTask, prompts)
 	return working, t, nil

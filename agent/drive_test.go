@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/tools"
@@ -275,4 +276,90 @@ func BenchmarkTenCalls(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func TestStrict(t *testing.T) { // A20: a hard tool error ends the run only when that is wanted
+	synctest.Test(t, func(t *testing.T) {
+		for _, strict := range []bool{false, true} {
+			m := &script{steps: []step{says("", `c1 do {"kind":"file_read","do":"fail"}`, `c2 do {"kind":"file_read","do":"echo"}`), says("done")}}
+			res, err := New(Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Mode: action.ModeAll, Strict: strict}).RunText(t.Context(), "go")
+			var failed *ToolError
+			if got := errors.As(err, &failed); got != strict {
+				t.Errorf("strict %v: %v", strict, err)
+			}
+			if strict && (failed.Tool != "do" || res.Outcome != event.Failed) {
+				t.Errorf("%+v: %v", res, err)
+			}
+			checkPairs(t, res.Messages)
+		}
+	})
+}
+
+func TestMaxParallel(t *testing.T) { // A21, D32
+	synctest.Test(t, func(t *testing.T) {
+		for limit, want := range map[int]time.Duration{0: time.Second, 1: 3 * time.Second, 2: 2 * time.Second} {
+			call := func(id string) string {
+				return id + ` do {"kind":"file_read","do":"sleep","seconds":1,"par":true,"x":"` + id + `"}`
+			}
+			m := &script{steps: []step{says("", call("c1"), call("c2"), call("c3")), says("done")}}
+			began := time.Now()
+			r := New(Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Mode: action.ModeAll, MaxParallel: limit})
+			if _, err := r.RunText(t.Context(), "go"); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took != want {
+				t.Errorf("MaxParallel %d: %v, want %v", limit, took, want)
+			}
+		}
+	})
+}
+
+func TestServerSideCompaction(t *testing.T) { // B21, A24: the message is kept and the turn goes on
+	synctest.Test(t, func(t *testing.T) {
+		compacts := func(_ context.Context, yield func(model.Delta, error) bool) {
+			m := model.Message{Role: model.Assistant, Content: "a summary"}
+			m.MarkCompacted()
+			yield(model.Delta{Kind: model.Done, Message: &m, Finish: model.FinishCompaction}, nil)
+		}
+		m := &script{steps: []step{compacts, says("done")}}
+		r := New(Options{Model: m})
+		var got []string
+		for s := range r.RunStep(t.Context(), model.Message{Content: "go"}) {
+			got = append(got, fmt.Sprintf("%T", s))
+		}
+		if want := []string{"agent.CompactionOccurred", "agent.FinalResponse"}; !slices.Equal(got, want) {
+			t.Errorf("steps %v, want %v", got, want)
+		}
+		if msgs := m.requests[1].Messages; len(msgs) != 2 || msgs[1].Content != "a summary" {
+			t.Errorf("sent %v", msgs)
+		}
+	})
+}
+
+func TestImages(t *testing.T) { // images as user input, also after a resume
+	synctest.Test(t, func(t *testing.T) {
+		img, err := model.NewImage([]byte("\x89PNG\r\n\x1a\nrest"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := start(t, withWindow(100_000), says("a cat"))
+		s.do(event.Submit{Text: "what is it?", Images: []model.Image{img}})
+		if msgs := s.request(); len(msgs[1].Images) != 1 {
+			t.Errorf("sent %v", msgs)
+		}
+		s.do(event.Submit{Text: "many", Images: slices.Repeat([]model.Image{img}, maxImages+1)})
+		if e, _ := find[event.Error](s); e.Text != "the prompt was not taken: it has 9 images (allowed: 8)" {
+			t.Errorf("error %+v", e)
+		}
+		s.do(event.Submit{Text: "broken", Images: []model.Image{{MediaType: "image/png", Data: []byte("x")}}})
+		if e, _ := find[event.Error](s); !strings.HasPrefix(e.Text, "the prompt was not taken: image 1: ") {
+			t.Errorf("error %+v", e)
+		}
+		s.stop()
+		again := start(t, func(o *Options) { withWindow(100_000)(o); o.Replay = s.mem.events })
+		if got := again.main.hist.Messages(); len(got) != 3 || len(got[1].Images) != 1 {
+			t.Errorf("the replay has %v", got)
+		}
+		again.stop()
+	})
 }

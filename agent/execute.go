@@ -160,6 +160,9 @@ func (r *Runtime) run(ctx context.Context, t *task, j *job) tools.Result {
 	}
 	if whole.Err() == nil {
 		r.remember(t, j, res)
+		if r.opts.Strict && res.IsError && !res.Retry {
+			t.cancel(&ToolError{call.Name, res.Content})
+		}
 	}
 	r.tell(whole, t, PostToolExecution{Call: call, Result: res})
 	return res

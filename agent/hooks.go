@@ -109,11 +109,15 @@ func told(ctx context.Context, h Hook, m Moment) (reply Reply, err error) {
 	return h(ctx, m)
 }
 
-// terminated returns the HookTerminated that ended ctx, or nil.
+// terminated returns the HookTerminated or ToolError that ended ctx, or nil.
 func terminated(ctx context.Context) error {
 	var h *HookTerminated
-	if errors.As(context.Cause(ctx), &h) {
+	var e *ToolError
+	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &h):
 		return h
+	case errors.As(cause, &e):
+		return e
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 )
 
 // exchange repeats turns until the model answers without calling tools.
@@ -77,7 +78,10 @@ func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 	answer, err := r.ask(ctx, t, number)
 	if err == nil {
 		finished.StopReason, finished.Usage = answer.finish, answer.usage
-		done = len(answer.calls) == 0
+		done = len(answer.calls) == 0 && answer.finish != model.FinishCompaction
+		if answer.finish == model.FinishCompaction { // by the provider, which does not say how much (B21)
+			t.compacted = &CompactionOccurred{}
+		}
 		answer.batch.execute(answer.calls)
 	}
 	finished.Cost = r.cost(t) - before

@@ -80,7 +80,7 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		}
 		delete(left.queued, p.ID)
 		left.answered = false
-		c.hist.User(p.Text)
+		c.hist.User(p.Text, p.Images...)
 	case event.PromptWithdrawn:
 		delete(left.queued, p.ID)
 	case event.TaskStarted:

@@ -64,6 +64,12 @@ type Options struct {
 	Hooks    []Hook           // told of each turn, in this order
 	Panes    Panes            // nil: there are none
 	OutDir   string           // where tools keep whole outputs, one folder a call
+	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
+	// 0 is 10 (A21, D32).
+	MaxParallel int
+	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
+	// for another try (A20). Else the model reads the failure and goes on.
+	Strict bool
 	// ToolTimeout is how long a tool may run; 0 is 60 s. Commands have no limit.
 	ToolTimeout time.Duration
 	// Replay is what an earlier process stored of this session; the runtime goes on
@@ -102,6 +108,9 @@ func New(opts Options) *Runtime {
 	}
 	if opts.Tools == nil {
 		opts.Tools = tools.NewRegistry()
+	}
+	if opts.MaxParallel <= 0 {
+		opts.MaxParallel = maxParallel
 	}
 	if opts.ToolTimeout == 0 {
 		opts.ToolTimeout = defaultTimeout

@@ -117,7 +117,7 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 // enter puts a prompt into a conversation. The caller holds r.mu.
 func (r *Runtime) enter(c *conversation, task int, p event.PromptSubmitted) {
 	p.Queued = false
-	c.hist.User(p.Text)
+	c.hist.User(p.Text, p.Images...)
 	r.emit(task, 0, p)
 }
 

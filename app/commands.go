@@ -95,7 +95,7 @@ func background(u *ui, args string) error {
 	if args == "" {
 		return fmt.Errorf("say what to do: /bg PROMPT")
 	}
-	u.deps.send(event.Submit{Text: args, Background: true})
+	u.send(event.Submit{Text: args, Background: true})
 	return nil
 }
 

@@ -166,14 +166,14 @@ func connect(profile config.Profile, recovery model.Recovery) (model.Model, erro
 	}
 	c := wire.Config{
 		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-		Model: profile.Model, Window: contextWindow(profile),
+		Model: profile.Model, Window: contextWindow(profile), Effort: wire.Effort(profile.Effort),
 	}
 	var m model.Model
 	switch profile.API {
 	case config.Anthropic:
 		m, err = anthropic.New(anthropic.Config{
 			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: c.Window, MaxTokens: answerLimit(profile),
+			Model: profile.Model, Window: c.Window, MaxTokens: answerLimit(profile), Effort: c.Effort,
 		})
 	case config.Responses:
 		m, err = responses.New(c)

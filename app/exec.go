@@ -38,6 +38,10 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	if strings.TrimSpace(prompt) == "" {
 		return usage("the prompt is empty")
 	}
+	images, err := attached(prompt)
+	if err != nil {
+		return exit{code: exitFailed, text: err.Error()}
+	}
 	p, err := compose(f, f.resume, action.Mode(f.approve))
 	if err != nil {
 		return err
@@ -54,7 +58,7 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	defer signal.Stop(interrupts)
 
 	p.start()
-	p.rt.Send(event.Submit{Text: prompt})
+	p.rt.Send(event.Submit{Text: prompt, Images: images})
 	l := &line{program: p, out: stdout, err: stderr, json: f.json, style: newPlainText(stdout, stderr)}
 	outcome := l.follow(events, interrupts)
 	p.close(stderr)

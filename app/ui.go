@@ -186,7 +186,20 @@ func (u *ui) submit(text string) {
 	if runCommand(u, text) {
 		return
 	}
-	u.deps.send(event.Submit{Text: text})
+	u.send(event.Submit{Text: text})
+}
+
+// send hands over a prompt with the pictures that it names. One that can't be read
+// leaves the prompt where it was.
+func (u *ui) send(s event.Submit) {
+	images, err := attached(s.Text)
+	if err != nil {
+		u.hint("", err.Error())
+		u.v.prompt.SetText(s.Text)
+		return
+	}
+	s.Images = images
+	u.deps.send(s)
 }
 
 // quit ends the program; while something runs it asks for one more Ctrl-C.

@@ -97,6 +97,7 @@ type Profile struct {
 	KeyFile      string // api_key_file as an absolute path
 	ContextLimit int    // tokens; 0 means unknown
 	MaxTokens    int    // of one answer; 0 means what is documented, or the adapter's default
+	Effort       string // reasoning_effort; empty leaves it to the provider
 	Prices       Prices // zero means what is documented
 
 	keyPlace string // file:line of the key's source

@@ -140,6 +140,13 @@ var sections = []section{
 				check: checkPath,
 			},
 			{
+				name: "reasoning_effort", short: "`none`, `minimal`, `low`, `medium` or `high`",
+				doc: "How long a reasoning model may think. Which of them a model takes differs; a refused one is an error that " +
+					"names the others. Without it the provider decides.",
+				at:    func(_ *Config, p *Profile) any { return &p.Effort },
+				check: oneOf("none", "minimal", "low", "medium", "high"),
+			},
+			{
 				name: "context_limit", short: "tokens, 0 or more",
 				doc: "How many tokens the model can take in; 0 means what is documented of it, as far as buddy knows.",
 				at:  func(_ *Config, p *Profile) any { return &p.ContextLimit },

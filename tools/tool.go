@@ -79,6 +79,7 @@ type Chunk struct {
 type Result struct {
 	Content  string
 	IsError  bool
+	Retry    bool   // an error by which the model shall call again with other arguments (A20)
 	ExitCode *int   // of a command; nil for other tools
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file

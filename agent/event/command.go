@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
+	"buddy/agent/model"
 )
 
 // Command is an imperative for the runtime. A command that makes no sense gives an
@@ -34,6 +35,7 @@ type (
 	// task of its own on a fork of the conversation.
 	Submit struct {
 		Text       string
+		Images     []model.Image
 		Background bool
 	}
 	// Unqueue takes a queued prompt back.

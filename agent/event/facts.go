@@ -87,9 +87,10 @@ type SessionClosed struct{}
 
 // PromptSubmitted is what the person said. Queued means that a task was running.
 type PromptSubmitted struct {
-	ID     int    `json:"id"`
-	Text   string `json:"text"`
-	Queued bool   `json:"queued,omitempty"`
+	ID     int           `json:"id"`
+	Text   string        `json:"text"`
+	Images []model.Image `json:"images,omitempty"`
+	Queued bool          `json:"queued,omitempty"`
 }
 
 // PromptWithdrawn says that a queued prompt was taken back before it was used.

@@ -20,9 +20,13 @@ type scale struct {
 	samples int
 }
 
+// imageChars is what a picture counts, whatever its size: providers scale it down to
+// about 1,600 tokens at most.
+const imageChars = 1600 * charsPerToken
+
 // size is what a message counts in characters (B01).
 func size(m model.Message) int {
-	n := 16 + len(m.Content) + len(m.ToolCallID)
+	n := 16 + len(m.Content) + len(m.ToolCallID) + imageChars*len(m.Images)
 	for _, c := range m.ToolCalls {
 		n += len(c.Name) + len(c.Arguments)
 	}

@@ -51,10 +51,10 @@ func New(system string) *History {
 	return h
 }
 
-// User appends what the person said. Calls still open are answered first.
-func (h *History) User(text string) {
+// User appends what the person said and showed. Calls still open are answered first.
+func (h *History) User(text string, images ...model.Image) {
 	h.Close(Unanswered)
-	h.add(model.Message{Role: model.User, Content: text})
+	h.add(model.Message{Role: model.User, Content: text, Images: images})
 }
 
 // Assistant appends an answer and reports whether it was worth storing: one with

@@ -94,12 +94,21 @@ func (s *State) applyPrompt(env event.Envelope) Changed {
 			return Queue | Header
 		}
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
-		s.add(env, UserBlock, p.Text)
+		s.add(env, UserBlock, withImages(p))
 		return Conversation | Queue | Header
 	case event.PromptWithdrawn:
 		s.Queued = slices.DeleteFunc(s.Queued, func(q event.PromptSubmitted) bool { return q.ID == p.ID })
 	}
 	return Queue
+}
+
+// withImages is the text of a prompt with a line for each picture.
+func withImages(p event.PromptSubmitted) string {
+	text := p.Text
+	for _, i := range p.Images {
+		text += fmt.Sprintf("\n[%s, %d KB]", i.MediaType, (len(i.Data)+1023)/1024)
+	}
+	return text
 }
 
 func (s *State) applyModel(env event.Envelope) Changed {

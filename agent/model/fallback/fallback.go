@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"buddy/agent/model"
 )
@@ -42,7 +43,11 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 			return
 		}
 		notice := model.FallbackNotice{From: m.first.Info(), To: m.second.Info(), Why: failed.Error()}
-		if !fits(req, notice.To) {
+		switch {
+		case notice.To.TextOnly && hasImages(req):
+			yield(model.Delta{}, fmt.Errorf("%w; the fallback %s was not asked, because it takes no images", failed, notice.To.Profile))
+			return
+		case !fits(req, notice.To):
 			yield(model.Delta{}, fmt.Errorf("%w; the fallback %s was not asked, because the prompt of about %d tokens does not fit into its window of %d",
 				failed, notice.To.Profile, req.Tokens, notice.To.Window))
 			return
@@ -67,6 +72,10 @@ func pass(answer iter.Seq2[model.Delta, error], yield func(model.Delta, error) b
 		}
 	}
 	return nil, false
+}
+
+func hasImages(req model.Request) bool {
+	return slices.ContainsFunc(req.Messages, func(m model.Message) bool { return len(m.Images) > 0 })
 }
 
 // fits tells whether a request leaves room for an answer in the window of a model, a

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// imageNames are the ends of names of files that are sent as pictures.
+var imageNames = []string{".png", ".jpg", ".jpeg", ".gif", ".webp"}
+
+// attached returns the pictures that a prompt names after an @, such as @docs/screen.png.
+// Names of other files stay text: the model reads those with its tools.
+func attached(prompt string) ([]model.Image, error) {
+	var all []model.Image
+	for word := range strings.FieldsSeq(prompt) {
+		name, ok := strings.CutPrefix(word, "@")
+		name = strings.TrimRight(name, ",;:.!?)")
+		if !ok || !slices.Contains(imageNames, strings.ToLower(filepath.Ext(name))) {
+			continue
+		}
+		img, err := readImage(name)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it only looks like a file
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, img)
+	}
+	return all, nil
+}
+
+func readImage(name string) (model.Image, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return model.Image{}, err
+	case !info.Mode().IsRegular():
+		return model.Image{}, errors.New("not a regular file")
+	case info.Size() > model.MaxImage:
+		return model.Image{}, fmt.Errorf("the image has %.1f MB (allowed: %d MB)", float64(info.Size())/(1<<20), model.MaxImage>>20)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return model.Image{}, err
+	}
+	return model.NewImage(data)
+}
