@@ -157,3 +157,28 @@ func Example_customTool() {
 	// It is sunny.
 	// 2 turns, 40 tokens in, 10 out
 }
+
+// A hook stops a run that uses more tokens than it may.
+func Example_budget() {
+	const most = 30
+	used := 0
+	budget := func(_ context.Context, m agent.Moment) (agent.Reply, error) {
+		if post, ok := m.(agent.PostLlmCall); ok && post.Usage != nil {
+			used += post.Usage.Prompt + post.Usage.Completion
+		}
+		if used > most {
+			return agent.Terminate(fmt.Sprintf("%d tokens are enough", used)), nil
+		}
+		return agent.Continue, nil
+	}
+	rt := agent.New(agent.Options{
+		Model: &parrot{answers: []model.Message{calls("weather", `{"city":"Oslo"}`), calls("weather", `{"city":"Rome"}`), says("Sunny.")}},
+		Tools: tools.NewRegistry(weather{}),
+		Mode:  action.ModeAll,
+		Hooks: []agent.Hook{budget},
+	})
+	res, err := rt.RunText(context.Background(), "Where is it sunny?")
+	fmt.Println(res.Outcome, err)
+	// Output:
+	// failed terminated by a hook: 50 tokens are enough
+}

@@ -9,10 +9,14 @@
 //	for env := range events { … }
 //
 // A program that needs no screen and nobody to ask drives it directly, with [Runtime.Run],
-// [Runtime.RunText], [Runtime.RunStream] or [Runtime.RunStep]:
+// [Runtime.RunText], [Runtime.RunStream] or [Runtime.RunStep]; a [Hook] watches and stops it:
 //
 //	rt := agent.New(agent.Options{Model: m, Tools: registry})
 //	res, err := rt.RunText(ctx, "why do the tests fail?")
+//
+// A conversation that outgrows the model's window is compacted as [Context] says. What an
+// earlier process recorded comes back through Options.Replay, and [Runtime.Continue] takes
+// up what it left unfinished.
 //
 // Send never blocks, and the runtime never waits for a reader of events; it waits for
 // its journal only.
