@@ -227,3 +227,41 @@ func TestAnythingMayHappen(t *testing.T) {
 		}
 	}
 }
+
+// FuzzReplay: a journal that anybody may have written never makes a panic or a history
+// that can't be sent.
+func FuzzReplay(f *testing.F) {
+	for _, line := range []string{
+		`{"type":"prompt.submitted","payload":{"id":1,"text":"go"}}`,
+		`{"type":"model.message","payload":{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"do","arguments":"{}"}}]}}}`,
+		`{"type":"tool.result","payload":{"call_id":"a","name":"do","result":"x"}}`,
+		`{"type":"context.compacted","payload":{"boundary":2,"kept":[0],"summary":"s","restored":"r"}}`,
+		`{"type":"branch.started","payload":{"branch":1}}`,
+		`{"branch":1,"type":"model.message","payload":{"message":{"role":"assistant","content":"x"}}}`,
+		`{"type":"context.pinned","payload":{"back":1}}`,
+		`{"type":"task.started","payload":{"id":-5,"kind":"main"}}`,
+	} {
+		f.Add([]byte(line + "\n" + line))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var events []event.Envelope
+		for line := range bytes.Lines(data) {
+			var env event.Envelope
+			if err := json.Unmarshal(line, &env); err == nil {
+				events = append(events, env)
+			}
+		}
+		r := New(Options{Model: &script{}, System: "be brief", Replay: events})
+		for _, c := range r.branches {
+			c.hist.Close("closed")
+			c.hist.User("and now?")
+			if err := validate(c.hist.Messages()); err != nil {
+				t.Error(err)
+			}
+		}
+		r.main.hist.User("and now?")
+		if err := validate(r.main.hist.Messages()); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -51,9 +51,13 @@ func New(system string) *History {
 	return h
 }
 
-// User appends what the person said and showed. Calls still open are answered first.
+// User appends what the person said and showed; nothing when that is nothing (A31). Calls
+// still open are answered first.
 func (h *History) User(text string, images ...model.Image) {
 	h.Close(Unanswered)
+	if strings.TrimSpace(text) == "" && len(images) == 0 {
+		return
+	}
 	h.add(model.Message{Role: model.User, Content: text, Images: images})
 }
 

@@ -50,7 +50,7 @@ func checkValid(t *testing.T, msgs []model.Message) {
 // a compaction.
 func step(t *testing.T, h *History, n int, op, arg byte) any {
 	t.Helper()
-	switch op % 8 {
+	switch op % 11 {
 	case 0:
 		h.User([]string{"hello", strings.Repeat("long ", 500)}[arg%2])
 	case 1, 2:
@@ -81,6 +81,15 @@ func step(t *testing.T, h *History, n int, op, arg byte) any {
 		} else {
 			h.Unpin(int(arg) / 2)
 		}
+	case 8:
+		h.PinExchange(int(arg)/2%5, arg%2 == 0)
+	case 9:
+		c := h.Clone()
+		c.Close("elsewhere")
+		c.User("a fork")
+		checkValid(t, c.Messages())
+	case 10:
+		return older(t, h, int(arg))
 	case 7:
 		if arg%2 == 0 {
 			return h.MicroCompact()
@@ -95,6 +104,27 @@ func step(t *testing.T, h *History, n int, op, arg byte) any {
 		}
 	}
 	return nil
+}
+
+// older cuts all but the newest messages, as a summary of the model does.
+func older(t *testing.T, h *History, arg int) any {
+	t.Helper()
+	if len(h.Open()) > 0 {
+		return nil // the loop never compacts then
+	}
+	c, removed := h.Older(arg*8, arg%7)
+	if len(removed) == 0 {
+		return nil
+	}
+	c.Summary, c.Restored = []string{"a summary", ""}[arg%2], []string{"", "files"}[arg/2%2]
+	last := h.Messages()[len(h.Messages())-1]
+	if err := h.Apply(c); err != nil {
+		t.Fatalf("Apply(%+v): %v", c, err)
+	}
+	if now := h.Messages(); !reflect.DeepEqual(now[len(now)-1], last) {
+		t.Fatalf("the last message went: %+v", now)
+	}
+	return c
 }
 
 // run does a whole program and repeats it on a second history that only applies the
