@@ -119,6 +119,11 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		if !p.Queued {
 			l.task = env.Task
 		}
+	case event.Error:
+		l.remark(p)
+		if p.Code == "bad_command" && l.task == 0 {
+			return event.Failed // the prompt was not taken
+		}
 	case event.ModelMessage:
 		l.message(p)
 	case event.ApprovalAsked:
