@@ -16,26 +16,64 @@ import (
 // existing file keeps its permissions, and its owner and group as far as we may set
 // them; other hard links to it keep the old content.
 func replaceFile(path string, data []byte) error {
-	dir, err := passDir(filepath.Dir(path), true)
+	s, err := stage(path, data, rights{})
 	if err != nil {
 		return err
 	}
-	defer release(dir)
-	name := filepath.Base(path)
-	temp := ".buddy-" + rand.Text() + ".tmp"
-	if err := writeTemp(dir, name, temp, data); err != nil {
-		return fmt.Errorf("%q: %w", path, cause(err))
+	defer s.close()
+	return s.commit()
+}
+
+// rights are the permissions of a file that is written, where they are not simply those
+// of the file that it replaces or the usual ones.
+type rights struct {
+	perm       fs.FileMode // exactly these, unless 0
+	executable bool        // a new file can be run
+}
+
+// staged is a new content of a file that waits under another name in its folder.
+type staged struct {
+	dir        *os.File
+	name, temp string
+	done       bool
+}
+
+// stage writes data to a temporary file beside the planned path.
+func stage(path string, data []byte, r rights) (*staged, error) {
+	dir, err := passDir(filepath.Dir(path), true)
+	if err != nil {
+		return nil, err
 	}
-	if err := unix.Renameat(int(dir.Fd()), temp, int(dir.Fd()), name); err != nil {
-		_ = unix.Unlinkat(int(dir.Fd()), temp, 0)
-		return fmt.Errorf("%q: %w", path, err)
+	s := &staged{dir: dir, name: filepath.Base(path), temp: tempName()}
+	if err := writeTemp(dir, s.name, s.temp, data, r); err != nil {
+		release(dir)
+		return nil, fmt.Errorf("%q: %w", path, cause(err))
 	}
+	return s, nil
+}
+
+func tempName() string { return ".buddy-" + rand.Text() + ".tmp" }
+
+// commit gives the file its name.
+func (s *staged) commit() error {
+	if err := unix.Renameat(int(s.dir.Fd()), s.temp, int(s.dir.Fd()), s.name); err != nil {
+		return fmt.Errorf("%q: %w", filepath.Join(s.dir.Name(), s.name), err)
+	}
+	s.done = true
 	return nil
+}
+
+// close removes the file if it has not got its name.
+func (s *staged) close() {
+	if !s.done {
+		_ = unix.Unlinkat(int(s.dir.Fd()), s.temp, 0)
+	}
+	release(s.dir)
 }
 
 // writeTemp makes the file temp in dir, with data and with the rights of the file name
 // if there is one. It leaves nothing behind when it fails.
-func writeTemp(dir *os.File, name, temp string, data []byte) (err error) {
+func writeTemp(dir *os.File, name, temp string, data []byte, r rights) (err error) {
 	var old unix.Stat_t
 	statErr := unix.Fstatat(int(dir.Fd()), name, &old, unix.AT_SYMLINK_NOFOLLOW)
 	exists := statErr == nil
@@ -46,8 +84,11 @@ func writeTemp(dir *os.File, name, temp string, data []byte) (err error) {
 		return statErr
 	}
 	perm := uint32(0o666) // less the umask
-	if exists {
+	switch {
+	case exists || r.perm != 0:
 		perm = 0o600 // until its rights are set
+	case r.executable:
+		perm = 0o777
 	}
 	fd, err := unix.Openat(int(dir.Fd()), temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
 	if err != nil {
@@ -67,6 +108,11 @@ func writeTemp(dir *os.File, name, temp string, data []byte) (err error) {
 	}
 	if exists {
 		if err := keepRights(f, &old); err != nil {
+			return err
+		}
+	}
+	if r.perm != 0 {
+		if err := f.Chmod(r.perm); err != nil {
 			return err
 		}
 	}

@@ -82,8 +82,16 @@ type Result struct {
 	ExitCode *int   // of a command; nil for other tools
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file
+	// Images are shown to models that take them; others have what Content says.
+	Images []Image
 	// Took is how long the work ran, when the tool knows better than who called it.
 	Took time.Duration
+}
+
+// Image is a picture as it is in its file, at most 5 MB.
+type Image struct {
+	Type string // "image/png", "image/jpeg", "image/gif" or "image/webp"
+	Data []byte
 }
 
 // File is a file that holds a whole output.
