@@ -56,7 +56,7 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 // Files returns all tools that work on the files of ws, in the order that a model is
 // offered them.
 func Files(ws *Workspace) []Tool {
-	return []Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
+	return []Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewApplyPatch(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
 }
 
 // Root returns the real path of the folder.

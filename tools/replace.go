@@ -126,3 +126,20 @@ func keepRights(f *os.File, old *unix.Stat_t) error {
 	_ = f.Chown(-1, int(old.Gid))
 	return f.Chmod(fs.FileMode(old.Mode & 0o777))
 }
+
+// removeFile removes the regular file at the planned path.
+func removeFile(path string) error {
+	dir, err := passDir(filepath.Dir(path), false)
+	if err != nil {
+		return err
+	}
+	defer release(dir)
+	name := filepath.Base(path)
+	if err := mustBeRegular(dir, name); err != nil {
+		return err
+	}
+	if err := unix.Unlinkat(int(dir.Fd()), name, 0); err != nil {
+		return fmt.Errorf("%q: %w", path, err)
+	}
+	return nil
+}

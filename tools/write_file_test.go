@@ -189,15 +189,15 @@ func FuzzPreview(f *testing.F) {
 		if strings.Contains(patch, "… cut here: ") {
 			return
 		}
-		got, err := applyPatch(before, patch)
+		got, err := strictPatch(before, patch)
 		if err != nil || got != after {
 			t.Errorf("%q with\n%s = %q, %v, want %q", before, patch, got, err, after)
 		}
 	})
 }
 
-// applyPatch is patch(1) for a unified diff, as strict as can be.
-func applyPatch(text, patch string) (string, error) {
+// strictPatch is patch(1) for a unified diff, as strict as can be.
+func strictPatch(text, patch string) (string, error) {
 	old := strings.SplitAfter(text, "\n")
 	var out strings.Builder
 	at := 0

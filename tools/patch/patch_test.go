@@ -161,6 +161,10 @@ new mode 100755
 			t.Errorf("file %d = %s, want %s", i, got, want[i])
 		}
 	}
+	files, err = Parse("diff --git a/a b/b\nrename from a\nrename to b\n--- a/c\n+++ b/c\n@@ -1 +1 @@\n-x\n+y\n")
+	if err != nil || len(files) != 2 || files[0].New != "b" || files[0].Hunks != nil || files[1].Old != "c" {
+		t.Errorf("Parse = %+v, %v", files, err)
+	}
 	files, err = Parse("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** Add File: c\n+z\n*** Delete File: d\n*** End Patch\n")
 	if err != nil || len(files) != 3 || files[0].Old != "a" || files[0].New != "b" || files[1].Old != "" || files[1].New != "c" || files[2].New != "" {
 		t.Errorf("Parse = %+v, %v", files, err)

@@ -83,7 +83,7 @@ func (p *parser) gitFile() (File, error) {
 
 // gitRest reads what follows the headers of git.
 func (p *parser) gitRest(f File, added, deleted bool) (File, error) {
-	if p.atNames() {
+	if p.atNames() && p.belong(f) {
 		renamed := f
 		if err := p.namesAndHunks(&f); err != nil {
 			return f, err
@@ -102,6 +102,13 @@ func (p *parser) gitRest(f File, added, deleted bool) (File, error) {
 		f.New = ""
 	}
 	return f, nil
+}
+
+// belong reports whether the two lines with names that come next are those of f, and not
+// of another file, as behind a renaming without changes in a patch that a model wrote.
+func (p *parser) belong(f File) bool {
+	before, after := stripPair(name(p.peek(0)), name(p.peek(1)))
+	return f.Old == "" || f.New == "" || (before == devNull || before == f.Old) && (after == devNull || after == f.New)
 }
 
 var headers = []string{
