@@ -13,8 +13,8 @@ const hitBytes = 300
 // matcher finds lines in a text.
 type matcher struct {
 	re      *regexp.Regexp
-	prefix  []byte // every match begins with it; it skips the lines that can't match
-	context int    // lines to show around a match
+	need    literal // in every match; it skips the lines that can't match
+	context int     // lines to show around a match
 }
 
 // hit is a line to show.
@@ -69,8 +69,8 @@ func (m *matcher) spans(data []byte) []span {
 	number, counted := 1, 0 // the line that begins at counted
 	for at := 0; at < len(data) && len(found) <= grepLimit; {
 		start := at
-		if m.prefix != nil {
-			i := bytes.Index(data[at:], m.prefix)
+		if m.need.text != nil {
+			i := m.need.index(data[at:])
 			if i < 0 {
 				break
 			}
