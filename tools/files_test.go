@@ -186,7 +186,7 @@ func TestArgumentsOfEveryToolD07(t *testing.T) {
 	b.put("a.txt", "x\n")
 	valid := map[string]args{
 		"read_file": {"path": "a.txt"}, "write_file": {"path": "a.txt", "content": ""},
-		"edit_file": {"path": "a.txt", "old_string": "x", "new_string": "y"},
+		"edit_file":   {"path": "a.txt", "old_string": "x", "new_string": "y"},
 		"apply_patch": {"patch": "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n"},
 		"list_dir":    {}, "glob": {"pattern": "*"}, "grep": {"pattern": "x"},
 	}
