@@ -200,7 +200,7 @@ func TestReadPicture(t *testing.T) {
 		}
 		res := b.run(call)
 		typ, _, _ := strings.Cut(kind, " ")
-		if res.IsError || len(res.Images) != 1 || res.Images[0].Type != "image/"+typ || string(res.Images[0].Data) != data {
+		if res.IsError || len(res.Images) != 1 || res.Images[0].MediaType != "image/"+typ || string(res.Images[0].Data) != data {
 			t.Errorf("%s: %+v", kind, res)
 		}
 		if want := fmt.Sprintf(`"image":{"type":"image/%s","width":30,"height":20}`, typ); !strings.Contains(res.Content, want) {

@@ -14,10 +14,11 @@ type Kind string
 const (
 	FileRead   Kind = "file_read"
 	FileWrite  Kind = "file_write"
-	FileDelete Kind = "file_delete" // deletes a file, and perhaps changes others
+	FileDelete Kind = "file_delete" // deletes one of the files at least; the others are written
 	Shell      Kind = "shell"
 	Network    Kind = "network"
-	Generic    Kind = "generic" // anything no other kind fits; the policy asks about it
+	Internal   Kind = "internal" // changes and reads nothing outside buddy: the time, a list, a question
+	Generic    Kind = "generic"  // anything no other kind fits; the policy asks about it
 )
 
 // Risk is how much harm an action can do, as far as it can be known beforehand.
@@ -42,6 +43,7 @@ type Action struct {
 	Paths    []string `json:"paths,omitempty"`   // all files, Path too, when there are several
 	URL      string   `json:"url,omitempty"`     // Network: what is asked for
 	Host     string   `json:"host,omitempty"`    // Network: the name in it, lower case, without the port
+	Method   string   `json:"method,omitempty"`  // Network: GET, POST, …
 	Preview  string   `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
 	Why      string   `json:"why,omitempty"`     // the model's own reason; untrusted text
 	Risk     Risk     `json:"risk,omitempty"`

@@ -9,7 +9,7 @@ import (
 // The form in events is a public interface (EVENTS.md).
 func TestJSON(t *testing.T) {
 	a := Action{
-		Kind: Shell, Tool: "run_shell", Target: "local", Command: "sudo x", Cwd: "/w", Path: "/p", Paths: []string{"/p", "/q"}, URL: "https://u/", Host: "u",
+		Kind: Shell, Tool: "run_shell", Target: "local", Command: "sudo x", Cwd: "/w", Path: "/p", Paths: []string{"/p", "/q"}, URL: "https://u/", Host: "u", Method: "GET",
 		Preview: "p", Why: "w", Risk: High, Mutation: true, Privesc: true,
 	}
 	v := Verdict{Decision: Ask, Reason: "r", Rule: "default"}
@@ -17,7 +17,7 @@ func TestJSON(t *testing.T) {
 		v    any
 		want string
 	}{
-		{a, `{"kind":"shell","tool":"run_shell","target":"local","command":"sudo x","cwd":"/w","path":"/p","paths":["/p","/q"],"url":"https://u/","host":"u","preview":"p","why":"w","risk":"high","mutation":true,"privesc":true}`},
+		{a, `{"kind":"shell","tool":"run_shell","target":"local","command":"sudo x","cwd":"/w","path":"/p","paths":["/p","/q"],"url":"https://u/","host":"u","method":"GET","preview":"p","why":"w","risk":"high","mutation":true,"privesc":true}`},
 		{Action{}, `{"kind":"","tool":""}`},
 		{v, `{"decision":"ask","reason":"r","rule":"default"}`},
 	}
