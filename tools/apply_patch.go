@@ -19,7 +19,7 @@ var applyPatchText string
 
 type patchArgs struct {
 	Patch string `json:"patch"`
-	Why   string `json:"why" desc:"reason, shown to the user"`
+	Why   string `json:"why"`
 }
 
 type applyPatch struct {

@@ -21,7 +21,7 @@ var askUserText string
 type askArgs struct {
 	Question string   `json:"question"`
 	Choices  []string `json:"choices,omitempty" max:"9"`
-	Why      string   `json:"why" desc:"reason, shown to the user"`
+	Why      string   `json:"why"`
 }
 
 // askPayload is what the model gets.

@@ -68,7 +68,7 @@ var toolSearchText string
 
 type toolSearchArgs struct {
 	Query string `json:"query" blank:"ok"`
-	Why   string `json:"why" desc:"reason, shown to the user"`
+	Why   string `json:"why"`
 }
 
 // toolSearchPayload is what the model gets.
@@ -170,7 +170,7 @@ var useToolText string
 type useArgs struct {
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args,omitempty"`
-	Why  string          `json:"why" desc:"reason, shown to the user"`
+	Why  string          `json:"why"`
 }
 
 type useTool struct {

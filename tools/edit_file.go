@@ -14,12 +14,12 @@ import (
 var editFileText string
 
 type editArgs struct {
-	Path       string  `json:"path" desc:"absolute, or relative to the workspace"`
+	Path       string  `json:"path"`
 	OldString  *string `json:"old_string,omitempty"`
 	NewString  *string `json:"new_string,omitempty"`
 	ReplaceAll bool    `json:"replace_all,omitempty"`
 	Edits      []edit  `json:"edits,omitempty" max:"100"`
-	Why        string  `json:"why" desc:"reason, shown to the user"`
+	Why        string  `json:"why"`
 }
 
 // edit is one replacement.

@@ -13,7 +13,7 @@ import (
 var timeText string
 
 type timeArgs struct {
-	Why string `json:"why" desc:"reason, shown to the user"`
+	Why string `json:"why"`
 }
 
 // timePayload is one moment in the forms that programs use; UTC but for Local.

@@ -17,7 +17,7 @@ var todoText string
 
 type todoArgs struct {
 	Items []todoItem `json:"items" max:"50"`
-	Why   string     `json:"why" desc:"reason, shown to the user"`
+	Why   string     `json:"why"`
 }
 
 type todoItem struct {

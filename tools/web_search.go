@@ -16,7 +16,7 @@ var webSearchText string
 
 type searchArgs struct {
 	Query string `json:"query"`
-	Why   string `json:"why" desc:"reason, shown to the user"`
+	Why   string `json:"why"`
 }
 
 // searchPayload is what the model gets.

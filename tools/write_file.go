@@ -15,9 +15,9 @@ import (
 var writeFileText string
 
 type writeArgs struct {
-	Path    string `json:"path" desc:"absolute, or relative to the workspace"`
+	Path    string `json:"path"`
 	Content string `json:"content" blank:"ok"`
-	Why     string `json:"why" desc:"reason, shown to the user"`
+	Why     string `json:"why"`
 }
 
 // donePayload is what the model gets from a tool that changed something.
