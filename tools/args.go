@@ -107,19 +107,23 @@ func (f field) set(v reflect.Value, raw json.RawMessage, at string) []string {
 	if json.Unmarshal(raw, v.Addr().Interface()) != nil {
 		return wrong
 	}
-	problem := ""
-	switch f.typ {
-	case "string":
-		problem = f.checkString(v.String())
-	case "integer":
-		if n := v.Int(); f.min != nil && n < int64(*f.min) || f.max != nil && n > int64(*f.max) {
-			problem = fmt.Sprintf("expected %s, got %d", f.expected(), n)
-		}
-	}
-	if problem != "" {
+	if problem := f.check(v); problem != "" {
 		return []string{at + ": " + problem}
 	}
 	return nil
+}
+
+// check returns what is wrong with a value of the right type, or "".
+func (f field) check(v reflect.Value) string {
+	switch f.typ {
+	case "string":
+		return f.checkString(v.String())
+	case "integer":
+		if n := v.Int(); f.min != nil && n < int64(*f.min) || f.max != nil && n > int64(*f.max) {
+			return fmt.Sprintf("expected %s, got %d", f.expected(), n)
+		}
+	}
+	return ""
 }
 
 func (f field) setItems(v reflect.Value, items []json.RawMessage, at string) []string {

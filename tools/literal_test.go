@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -62,7 +62,11 @@ func FuzzLiteral(f *testing.F) {
 
 // BenchmarkGrep searches the source of Go beside ripgrep, which sorts as we do or not.
 func BenchmarkGrep(b *testing.B) {
-	root := filepath.Join(runtime.GOROOT(), "src")
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	root := filepath.Join(strings.TrimSpace(string(goroot)), "src")
 	ws, err := NewWorkspace(root, func(string) string { return "" })
 	if err != nil {
 		b.Fatal(err)

@@ -83,14 +83,7 @@ func writeTemp(dir *os.File, name, temp string, data []byte, r rights) (err erro
 	if !exists && !errors.Is(statErr, fs.ErrNotExist) {
 		return statErr
 	}
-	perm := uint32(0o666) // less the umask
-	switch {
-	case exists || r.perm != 0:
-		perm = 0o600 // until its rights are set
-	case r.executable:
-		perm = 0o777
-	}
-	fd, err := unix.Openat(int(dir.Fd()), temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
+	fd, err := unix.Openat(int(dir.Fd()), temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, r.first(exists))
 	if err != nil {
 		return err
 	}
@@ -106,17 +99,35 @@ func writeTemp(dir *os.File, name, temp string, data []byte, r rights) (err erro
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
+	if err := r.set(f, exists, &old); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// first returns the permissions that a file is made with, less the umask.
+func (r rights) first(exists bool) uint32 {
+	switch {
+	case exists || r.perm != 0:
+		return 0o600 // until its rights are set
+	case r.executable:
+		return 0o777
+	default:
+		return 0o666
+	}
+}
+
+// set gives f the rights that it ends with; old is of the file that it replaces.
+func (r rights) set(f *os.File, exists bool, old *unix.Stat_t) error {
 	if exists {
-		if err := keepRights(f, &old); err != nil {
+		if err := keepRights(f, old); err != nil {
 			return err
 		}
 	}
 	if r.perm != 0 {
-		if err := f.Chmod(r.perm); err != nil {
-			return err
-		}
+		return f.Chmod(r.perm)
 	}
-	return f.Sync()
+	return nil
 }
 
 // keepRights gives f the owner, group and permissions in old. Who may not give a file

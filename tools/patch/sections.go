@@ -90,22 +90,9 @@ func (p *parser) section(kind, path string) (File, error) {
 // update reads the hunks of a section.
 func (p *parser) update(f *File) error {
 	for p.more() && (!strings.HasPrefix(p.peek(0), "*** ") || strings.HasPrefix(p.peek(0), endOfFile)) {
-		h := Hunk{Line: p.next + 1, Start: -1}
-		for strings.HasPrefix(p.peek(0), "@@") {
-			if anchor := strings.Trim(strings.TrimSuffix(bare(p.peek(0))[2:], "@@"), " "); anchor != "" {
-				h.Anchors = append(h.Anchors, anchor)
-			}
-			p.next++
-		}
-		for p.more() && p.take(&h) {
-		}
-		h.dropBlankEnd()
-		switch l := p.peek(0); {
-		case strings.HasPrefix(l, endOfFile):
-			h.AtEnd = true
-			p.next++
-		case p.more() && !strings.HasPrefix(l, "@@") && !strings.HasPrefix(l, "*** "):
-			return p.fail("expected a line that begins with a space, + or -, got %s", quote(l))
+		h, err := p.sectionHunk()
+		if err != nil {
+			return err
 		}
 		if len(h.lines) > 0 {
 			f.Hunks = append(f.Hunks, h)
@@ -117,4 +104,26 @@ func (p *parser) update(f *File) error {
 		return p.fail("no hunk for %s", quote(f.Old))
 	}
 	return nil
+}
+
+// sectionHunk reads the lines that begin with @@, if there are some, and what follows.
+func (p *parser) sectionHunk() (Hunk, error) {
+	h := Hunk{Line: p.next + 1, Start: -1}
+	for strings.HasPrefix(p.peek(0), "@@") {
+		if anchor := strings.Trim(strings.TrimSuffix(bare(p.peek(0))[2:], "@@"), " "); anchor != "" {
+			h.Anchors = append(h.Anchors, anchor)
+		}
+		p.next++
+	}
+	for p.more() && p.take(&h) {
+	}
+	h.dropBlankEnd()
+	switch l := p.peek(0); {
+	case strings.HasPrefix(l, endOfFile):
+		h.AtEnd = true
+		p.next++
+	case p.more() && !strings.HasPrefix(l, "@@") && !strings.HasPrefix(l, "*** "):
+		return h, p.fail("expected a line that begins with a space, + or -, got %s", quote(l))
+	}
+	return h, nil
 }

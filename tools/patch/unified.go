@@ -254,9 +254,13 @@ func (p *parser) countedBody(h *Hunk, before, after int) bool {
 	if strings.HasPrefix(p.peek(0), `\`) {
 		p.take(h)
 	}
+	return before == 0 && after == 0 && p.hunkEnds()
+}
+
+// hunkEnds reports whether what comes next can't belong to a hunk.
+func (p *parser) hunkEnds() bool {
 	l := p.peek(0)
-	return before == 0 && after == 0 &&
-		(!p.more() || between(l) || strings.HasPrefix(l, "@@") || strings.HasPrefix(l, "diff --git ") || p.atNames() || !strings.ContainsAny(l[:1], "+- "))
+	return !p.more() || between(l) || p.atNames() || !strings.ContainsAny(l[:1], "+- ")
 }
 
 // looseBody reads up to the next header.

@@ -63,16 +63,6 @@ func (m *markdown) element(n *html.Node) {
 		m.lines(2)
 	case atom.P, atom.Dl, atom.Figure:
 		m.block(n, 2)
-	case atom.B, atom.Strong:
-		m.around(n, "**", "**")
-	case atom.I, atom.Em:
-		m.around(n, "*", "*")
-	case atom.A:
-		m.link(n)
-	case atom.Img:
-		m.image(n)
-	case atom.Code, atom.Kbd, atom.Samp:
-		m.around(n, "`", "`")
 	case atom.Pre:
 		m.fence(n)
 	case atom.Blockquote:
@@ -86,6 +76,24 @@ func (m *markdown) element(n *html.Node) {
 	case atom.Div, atom.Section, atom.Article, atom.Main, atom.Header, atom.Footer, atom.Nav, atom.Aside, atom.Form,
 		atom.Dt, atom.Dd, atom.Tr, atom.Li, atom.Fieldset, atom.Details, atom.Summary, atom.Address, atom.Figcaption, atom.Caption:
 		m.block(n, 1)
+	default:
+		m.inline(n)
+	}
+}
+
+// inline writes an element that stands in a line.
+func (m *markdown) inline(n *html.Node) {
+	switch n.DataAtom {
+	case atom.B, atom.Strong:
+		m.around(n, "**", "**")
+	case atom.I, atom.Em:
+		m.around(n, "*", "*")
+	case atom.Code, atom.Kbd, atom.Samp:
+		m.around(n, "`", "`")
+	case atom.A:
+		m.link(n)
+	case atom.Img:
+		m.image(n)
 	case atom.Td, atom.Th:
 		m.space = true
 		m.children(n)
