@@ -130,7 +130,7 @@ func newSearch(ws *Workspace, args grepArgs) (*search, error) {
 	if err != nil {
 		return nil, invalid("pattern: %v (the syntax is RE2)", err)
 	}
-	s := &search{ws: ws, matcher: matcher{re: re, need: literalOf(expr), context: args.Context}}
+	s := &search{ws: ws, matcher: matcher{re: re, need: literalsOf(expr), context: args.Context}}
 	if args.Glob != "" {
 		if s.match, err = compileGlob("glob", args.Glob); err != nil {
 			return nil, err

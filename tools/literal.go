@@ -7,39 +7,49 @@ import (
 	"unicode/utf8"
 )
 
-// literal is a text that every match of a pattern contains. Looking for it first skips
-// most lines much faster than a regular expression can.
+// literal is a text that may have to be in a match of a pattern. Looking for such texts
+// first skips most lines much faster than a regular expression can.
 type literal struct {
 	text []byte
 	fold bool // in any case; text is lower case then, and ASCII
 	rare int  // fold: index of a byte of text that is seldom
 }
 
-// literalOf returns the longest such text of a pattern; its text is nil if there is none.
-func literalOf(expr string) literal {
+// maxLiterals is how many texts are looked for at most.
+const maxLiterals = 10
+
+// literalsOf returns texts of which every match of a pattern contains at least one; none
+// if there are no such texts.
+func literalsOf(expr string) []literal {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return literal{}
+		return nil
 	}
-	l := required(re.Simplify())
-	if l.fold {
-		for i := range l.text {
-			if strings.IndexByte(seldom, l.text[i]) > strings.IndexByte(seldom, l.text[l.rare]) {
-				l.rare = i
-			}
+	all := required(re.Simplify())
+	for i := range all {
+		all[i].findRare()
+	}
+	return all
+}
+
+func (l *literal) findRare() {
+	for i := range l.text {
+		if strings.IndexByte(seldom, l.text[i]) > strings.IndexByte(seldom, l.text[l.rare]) {
+			l.rare = i
 		}
 	}
-	return l
 }
 
 // seldom has the letters from frequent to rare in source code. What is not in it counts
 // as frequent.
 const seldom = "etrinasolcdpufmhgbyxvwkqzj"
 
-func required(re *syntax.Regexp) literal {
+func required(re *syntax.Regexp) []literal {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return longestRun(re.Rune, re.Flags&syntax.FoldCase != 0)
+		if l := longestRun(re.Rune, re.Flags&syntax.FoldCase != 0); len(l.text) > 0 {
+			return []literal{l}
+		}
 	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])
 	case syntax.OpRepeat:
@@ -47,15 +57,37 @@ func required(re *syntax.Regexp) literal {
 			return required(re.Sub[0])
 		}
 	case syntax.OpConcat:
-		var best literal
+		var best []literal
 		for _, sub := range re.Sub {
-			if l := required(sub); len(l.text) > len(best.text) {
-				best = l
+			set := required(sub)
+			if n, m := shortest(set), shortest(best); n > m || n == m && len(set) < len(best) {
+				best = set
 			}
 		}
 		return best
+	case syntax.OpAlternate:
+		var all []literal
+		for _, sub := range re.Sub {
+			set := required(sub)
+			if set == nil || len(all)+len(set) > maxLiterals {
+				return nil
+			}
+			all = append(all, set...)
+		}
+		return all
 	}
-	return literal{}
+	return nil
+}
+
+// shortest returns the length of the shortest text, which says how much a set helps.
+func shortest(set []literal) int {
+	n := 0
+	for i, l := range set {
+		if i == 0 || len(l.text) < n {
+			n = len(l.text)
+		}
+	}
+	return n
 }
 
 // longestRun returns the longest part of a literal that stands for one text of bytes
@@ -114,4 +146,35 @@ func indexFrom(data []byte, c byte, at int) int {
 		return at + i
 	}
 	return len(data)
+}
+
+// finder finds the texts of a set in data, from the beginning on.
+type finder struct {
+	set  []literal
+	data []byte
+	next []int // for each text where it is next, len(data) if nowhere
+}
+
+func newFinder(set []literal, data []byte) *finder {
+	f := &finder{set: set, data: data, next: make([]int, len(set))}
+	for i := range f.next {
+		f.next[i] = -1
+	}
+	return f
+}
+
+// from returns where one of the texts is first, not before at, or len(data). at must not
+// become smaller.
+func (f *finder) from(at int) int {
+	first := len(f.data)
+	for i, l := range f.set {
+		if f.next[i] < at {
+			f.next[i] = len(f.data)
+			if n := l.index(f.data[at:]); n >= 0 {
+				f.next[i] = at + n
+			}
+		}
+		first = min(first, f.next[i])
+	}
+	return first
 }

@@ -9,28 +9,40 @@ import (
 	"testing"
 )
 
-func TestLiteralOf(t *testing.T) {
-	tests := []struct {
-		expr, want string
-		fold       bool
-	}{
-		{"abc", "abc", false},
-		{"^func New[A-Z]", "func New", false},
-		{`\w+(Handler){2,}x?`, "Handler", false},
-		{"a|b", "", false},
-		{"(abc)*x", "x", false},
-		{"(?i)Copyright", "copyright", true},
-		{"(?i)session", "ion", true}, // s is related to ſ
-		{"(?i)grün", "gr", true},
-		{"(?i)123", "123", false},
-		{"grün+", "gr\u00fc", false},
-		{"a\ufffdbc", "bc", false},
-		{".*", "", false},
-		{"(", "", false},
+func TestLiteralsOf(t *testing.T) {
+	tests := []struct{ expr, want string }{
+		{"abc", "abc"},
+		{"^func New[A-Z]", "func New"},
+		{`\w+(Handler){2,}x?`, "Handler"},
+		{"TODO|FIXME: .*", "TODO FIXME: "},
+		{"TODO|TOFU", "TO"},
+		{"a(read|write)File|open", "File open"},
+		{"x[ab]|y", "x y"},
+		{"(abc|d*)x", "x"},
+		{"abc|d*", ""},
+		{"a1|b2|c3|d4|e5|f6|g7|h8|i9|j10|k11", ""}, // too many
+		{"(abc)*x", "x"},
+		{"(?i)Copyright", "copyright/i"},
+		{"(?i)session", "ion/i"}, // s is related to ſ
+		{"(?i)ks", ""},
+		{"(?i)grün", "gr/i"},
+		{"(?i)123", "123"},
+		{"grün+", "gr\u00fc"},
+		{"a\ufffdbc", "bc"},
+		{".*", ""},
+		{"(", ""},
 	}
 	for _, tt := range tests {
-		if got := literalOf(tt.expr); string(got.text) != tt.want || got.fold != tt.fold {
-			t.Errorf("literalOf(%q) = %q %v, want %q %v", tt.expr, got.text, got.fold, tt.want, tt.fold)
+		var got []string
+		for _, l := range literalsOf(tt.expr) {
+			text := string(l.text)
+			if l.fold {
+				text += "/i"
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("literalsOf(%q) = %q, want %q", tt.expr, got, tt.want)
 		}
 	}
 }
@@ -40,17 +52,18 @@ func FuzzLiteral(f *testing.F) {
 	f.Add("(?i)ab+c", "xABBCx\nabc\nac")
 	f.Add("(?i)\\bwork", "homework\nWORK\nwor\u212a")
 	f.Add("x(yz|y)z{2}", "xyzzz\nxyzz")
+	f.Add("ab|c(de|fg)+|(?i)XY", "ab\ncfg\nxy ab\nc\n")
 	f.Add("a\ufffd", "a\xff\n")
 	f.Fuzz(func(t *testing.T, expr, data string) {
 		re, err := regexp.Compile(expr)
 		if err != nil || len(expr) > 100 {
 			return
 		}
-		fast := matcher{re: re, need: literalOf(expr)}
+		fast := matcher{re: re, need: literalsOf(expr)}
 		slow := matcher{re: re}
 		a, b := fast.spans([]byte(data)), slow.spans([]byte(data))
 		if len(a) != len(b) {
-			t.Fatalf("%q in %q: with the literal %q %v, without %v", expr, data, fast.need.text, a, b)
+			t.Fatalf("%q in %q: with %+v %v, without %v", expr, data, fast.need, a, b)
 		}
 		for i := range a {
 			if a[i] != b[i] {
@@ -74,7 +87,7 @@ func BenchmarkGrep(b *testing.B) {
 	tool := NewGrep(ws)
 	rg, _ := exec.LookPath("rg")
 	for _, bm := range []struct{ name, expr string }{
-		{"literal", "zzznowhere"}, {"prefix", `func New[A-Z]\w+Qq`}, {"middle", `\w+zqz\(`}, {"any case", "(?i)copyright zz"}, {"no literal", `[qz]{4}[0-9]`},
+		{"literal", "zzznowhere"}, {"prefix", `func New[A-Z]\w+Qq`}, {"middle", `\w+zqz\(`}, {"any case", "(?i)copyright zz"}, {"alternatives", "zzznowhere|qqqnobody|(?i)xxnothing"}, {"no literal", `[qz]{4}[0-9]`},
 	} {
 		b.Run(bm.name+"/ours", func(b *testing.B) {
 			b.ReportAllocs()
