@@ -237,6 +237,23 @@ func TestApplyPatchOnFullDisk(t *testing.T) {
 	b.nothingBeside("a")
 }
 
+// Links in the paths of a patch are followed when it is planned, so that what is shown
+// is what is changed (D16).
+func TestApplyPatchThroughLink(t *testing.T) {
+	b := newBench(t)
+	outside := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(outside, "x"), []byte("one\n"), 0o600))
+	b.link(outside, "dir")
+	b.know("dir/x")
+	call, err := b.plan("apply_patch", args{"patch": "--- a/dir/x\n+++ b/dir/x\n@@ -1 +1 @@\n-one\n+1\n--- /dev/null\n+++ b/../up\n@@ -0,0 +1 @@\n+x\n"})
+	want := []string{filepath.Join(realOf(t, outside), "x"), filepath.Join(filepath.Dir(b.root), "up")}
+	if err != "" || !reflect.DeepEqual(call.Planned.Paths, want) || !strings.Contains(call.Planned.Preview, "edit "+want[0]) || !strings.Contains(call.Planned.Preview, "new "+want[1]) {
+		t.Errorf("Plan = %+v, %s, want %v", call.Planned, err, want)
+	}
+	b.link("none", "dangling")
+	b.fails("apply_patch", args{"patch": "--- /dev/null\n+++ b/dangling\n@@ -0,0 +1 @@\n+x\n"}, "leads to nothing")
+}
+
 func TestApplyPatchRisk(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "one\n")

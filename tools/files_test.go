@@ -361,8 +361,9 @@ func TestLinkSwappedBetweenPlanAndRun(t *testing.T) {
 	}
 	calls := map[string]args{
 		"read_file": {"path": "dir/a.txt"}, "write_file": {"path": "dir/a.txt", "content": "new\n"},
-		"edit_file": {"path": "dir/a.txt", "old_string": "inside", "new_string": "new"},
-		"list_dir":  {"path": "dir"}, "glob": {"path": "dir", "pattern": "*"}, "grep": {"path": "dir", "pattern": "outside"},
+		"edit_file":   {"path": "dir/a.txt", "old_string": "inside", "new_string": "new"},
+		"apply_patch": {"patch": "--- a/dir/a.txt\n+++ b/dir/a.txt\n@@ -1 +1 @@\n-inside\n+new\n"},
+		"list_dir":    {"path": "dir"}, "glob": {"path": "dir", "pattern": "*"}, "grep": {"path": "dir", "pattern": "outside"},
 	}
 	swaps := map[string]func(b *bench){
 		"folder": func(b *bench) {

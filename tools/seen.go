@@ -132,7 +132,8 @@ const maxWatched = 200
 // begins anew. Files whose size and time are as before are not opened.
 func (w *Workspace) Changed() []string {
 	var changed []string
-	for _, s := range w.Recent()[:min(len(w.Recent()), maxWatched)] {
+	recent := w.Recent()
+	for _, s := range recent[:min(len(recent), maxWatched)] {
 		info, err := os.Lstat(s.Path)
 		if err == nil && info.Size() == s.Bytes && info.ModTime().Equal(s.Modified) {
 			continue
