@@ -144,7 +144,7 @@ var errTimeout = errors.New("timeout")
 func (r *Runtime) run(ctx context.Context, t *task, j *job) tools.Result {
 	call, whole := j.call, ctx
 	waits, ok := j.tool.(tools.Patient)
-	if call.Planned.Kind != action.Shell && !(ok && waits.Patient(call)) {
+	if call.Planned.Kind != action.Shell && (!ok || !waits.Patient(call)) {
 		limited, cancel := context.WithTimeoutCause(ctx, r.opts.ToolTimeout, errTimeout)
 		defer cancel()
 		ctx = limited
