@@ -140,10 +140,11 @@ const defaultTimeout = 60 * time.Second
 var errTimeout = errors.New("timeout")
 
 // run runs a call that was admitted. A command runs as long as the person lets it
-// (DECISIONS 19), any other tool up to the limit.
+// (DECISIONS 19), and so does a question to the person; any other tool up to the limit.
 func (r *Runtime) run(ctx context.Context, t *task, j *job) tools.Result {
 	call, whole := j.call, ctx
-	if call.Planned.Kind != action.Shell {
+	waits, ok := j.tool.(tools.Patient)
+	if call.Planned.Kind != action.Shell && (!ok || !waits.Patient(call)) {
 		limited, cancel := context.WithTimeoutCause(ctx, r.opts.ToolTimeout, errTimeout)
 		defer cancel()
 		ctx = limited

@@ -29,6 +29,7 @@ import (
 	"buddy/sessions"
 	"buddy/tmux"
 	"buddy/tools"
+	"buddy/tools/web"
 )
 
 const (
@@ -79,7 +80,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	shell := tools.NewRunShell(p.panes, p.plain, "local", func(text string) {
 		p.rt.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
-	registry := tools.NewRegistry(append([]tools.Tool{shell}, tools.Files(workspace)...)...)
+	registry := tools.NewRegistry(tools.Default(shell, workspace, web.NewClient(web.Options{}), nil)...)
 	system, err := prompt.System(prompt.Facts{
 		OS: runtime.GOOS, Shell: "bash", Cwd: cwd, Target: "local", Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
 	})

@@ -36,18 +36,30 @@ func decode[T any](call Call) (T, error) {
 		}
 		return none, invalid("not valid JSON: %v", err)
 	}
-	fields := fieldsOf(reflect.TypeFor[T]())
-	problems := unknown(fields, values)
-	into := reflect.ValueOf(&args).Elem()
-	for _, f := range fields {
-		if problem := f.set(into.Field(f.index), values[f.name]); problem != "" {
-			problems = append(problems, f.name+": "+problem)
-		}
+	problems := fill(fieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(&args).Elem(), values, "")
+	if len(problems) > 10 {
+		problems = append(problems[:10], "…")
 	}
 	if len(problems) > 0 {
 		return none, invalid("%s", strings.Join(problems, "; "))
 	}
 	return args, nil
+}
+
+// fill stores values in the fields of the struct into and returns what is wrong with
+// them. at stands before the names in what it says.
+func fill(fields []field, into reflect.Value, values map[string]json.RawMessage, at string) []string {
+	var problems []string
+	for _, p := range unknown(fields, values) {
+		if at != "" {
+			p = strings.TrimSuffix(at, ".") + ": " + p
+		}
+		problems = append(problems, p)
+	}
+	for _, f := range fields {
+		problems = append(problems, f.set(into.Field(f.index), values[f.name], at+f.name)...)
+	}
+	return problems
 }
 
 func unknown(fields []field, values map[string]json.RawMessage) []string {
@@ -64,17 +76,45 @@ func unknown(fields []field, values map[string]json.RawMessage) []string {
 	return strange
 }
 
-// set stores the JSON value raw in v and returns what is wrong with it, or "".
-func (f field) set(v reflect.Value, raw json.RawMessage) string {
+// set stores the JSON value raw of the argument that is called at in v and returns what
+// is wrong with it.
+func (f field) set(v reflect.Value, raw json.RawMessage, at string) []string {
 	if raw == nil || string(raw) == "null" {
 		if f.required {
-			return "missing, expected " + f.expected()
+			return []string{at + ": missing, expected " + f.expected()}
 		}
-		return ""
+		return nil
 	}
-	if err := json.Unmarshal(raw, v.Addr().Interface()); err != nil {
-		return fmt.Sprintf("expected %s, got %s", f.expected(), kindOf(raw))
+	wrong := []string{fmt.Sprintf("%s: expected %s, got %s", at, f.expected(), kindOf(raw))}
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
 	}
+	switch f.typ {
+	case "array":
+		var items []json.RawMessage
+		if json.Unmarshal(raw, &items) != nil {
+			return wrong
+		}
+		return f.setItems(v, items, at)
+	case "object":
+		var values map[string]json.RawMessage
+		if json.Unmarshal(raw, &values) != nil {
+			return wrong
+		}
+		return fill(f.fields, v, values, at+".")
+	}
+	if json.Unmarshal(raw, v.Addr().Interface()) != nil {
+		return wrong
+	}
+	if problem := f.check(v); problem != "" {
+		return []string{at + ": " + problem}
+	}
+	return nil
+}
+
+// check returns what is wrong with a value of the right type, or "".
+func (f field) check(v reflect.Value) string {
 	switch f.typ {
 	case "string":
 		return f.checkString(v.String())
@@ -84,6 +124,18 @@ func (f field) set(v reflect.Value, raw json.RawMessage) string {
 		}
 	}
 	return ""
+}
+
+func (f field) setItems(v reflect.Value, items []json.RawMessage, at string) []string {
+	if f.max != nil && len(items) > *f.max {
+		return []string{fmt.Sprintf("%s: at most %d, got %d", at, *f.max, len(items))}
+	}
+	var problems []string
+	v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
+	for i, raw := range items {
+		problems = append(problems, f.item.set(v.Index(i), raw, fmt.Sprintf("%s[%d]", at, i))...)
+	}
+	return problems
 }
 
 func (f field) checkString(s string) string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"buddy/agent/model"
+	"buddy/tools/web"
 )
 
 var update = flag.Bool("update", false, "write docs/tools.md")
@@ -19,7 +20,7 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var defs []model.ToolDef
-	for _, tool := range append([]Tool{NewRunShell(nil, nil, "local", nil)}, Files(ws)...) {
+	for _, tool := range Default(NewRunShell(nil, nil, "local", nil), ws, web.NewClient(web.Options{}), NewDeferred()) {
 		defs = append(defs, tool.Definition())
 	}
 	const file = "../docs/tools.md"

@@ -14,11 +14,53 @@ import (
 var editFileText string
 
 type editArgs struct {
-	Path       string `json:"path" desc:"absolute, or relative to the workspace"`
+	Path       string  `json:"path"`
+	OldString  *string `json:"old_string,omitempty"`
+	NewString  *string `json:"new_string,omitempty"`
+	ReplaceAll bool    `json:"replace_all,omitempty"`
+	Edits      []edit  `json:"edits,omitempty" max:"100"`
+	Why        string  `json:"why"`
+}
+
+// edit is one replacement.
+type edit struct {
 	OldString  string `json:"old_string" blank:"ok"`
 	NewString  string `json:"new_string" blank:"ok"`
 	ReplaceAll bool   `json:"replace_all,omitempty"`
-	Why        string `json:"why" desc:"reason, shown to the user"`
+}
+
+// list returns all edits of a call: the one that stands by itself comes first.
+func (a editArgs) list() ([]edit, error) {
+	edits := a.Edits
+	switch {
+	case a.OldString != nil && a.NewString != nil:
+		edits = append([]edit{{*a.OldString, *a.NewString, a.ReplaceAll}}, edits...)
+	case a.OldString != nil:
+		return nil, invalid("new_string: missing, expected string")
+	case a.NewString != nil || len(edits) == 0:
+		return nil, invalid("old_string: missing, expected string")
+	}
+	for i, e := range edits {
+		problem := ""
+		switch e.OldString {
+		case "":
+			problem = "old_string: must not be empty; write_file creates a file"
+		case e.NewString:
+			problem = "new_string: the same as old_string, nothing would change"
+		default:
+			continue
+		}
+		return nil, invalid("%s%s", editName(edits, i), problem)
+	}
+	return edits, nil
+}
+
+// editName says which of several edits an error is about.
+func editName(edits []edit, i int) string {
+	if len(edits) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("edit %d of %d: ", i+1, len(edits))
 }
 
 type editFile struct {
@@ -26,10 +68,9 @@ type editFile struct {
 	def model.ToolDef
 }
 
-// NewEditFile returns the tool edit_file: it replaces exact text in a file. The model
-// must have read or written the file in this session, and nobody may have changed it
-// since: that is the safest rule, and it keeps the content of files that nobody
-// allowed to be read out of the error messages.
+// NewEditFile returns the tool edit_file: it replaces exact text in a file, in one place
+// or several, all or none. The model must have read or written the file in this session,
+// and nobody may have changed it since.
 func NewEditFile(ws *Workspace) Tool {
 	return &editFile{ws, define[editArgs]("edit_file", editFileText)}
 }
@@ -40,12 +81,6 @@ func (t *editFile) Plan(call Call) (action.Action, error) {
 	args, err := decode[editArgs](call)
 	if err != nil {
 		return action.Action{}, err
-	}
-	switch args.OldString {
-	case "":
-		return action.Action{}, invalid("old_string: must not be empty; write_file creates a file")
-	case args.NewString:
-		return action.Action{}, invalid("new_string: the same as old_string, nothing would change")
 	}
 	path, err := t.ws.resolve(args.Path)
 	if err != nil {
@@ -76,37 +111,44 @@ func (t *editFile) Run(_ context.Context, call Call) Result {
 	if err := t.ws.put(call.Planned, old, []byte(edited)); err != nil {
 		return failure(err)
 	}
-	text := fmt.Sprintf("Edited %s: 1 replacement", t.ws.show(path))
-	if count > 1 {
-		text = fmt.Sprintf("Edited %s: %d replacements", t.ws.show(path), count)
-	}
+	text := fmt.Sprintf("Edited %s: %s", t.ws.show(path), plural(count, "replacement"))
 	return success(donePayload{text}, text)
 }
 
-// apply reads the file at path and makes the replacement in memory.
+// apply reads the file at path and makes the replacements in memory.
 func (t *editFile) apply(path string, args editArgs) (old snapshot, edited string, count int, err error) {
 	name := t.ws.show(path)
-	if old, err = snap(path); err != nil {
+	edits, err := args.list()
+	if err != nil {
 		return old, "", 0, err
 	}
-	if !old.exists {
-		return old, "", 0, fmt.Errorf("%q does not exist; write_file creates it", name)
+	if old, err = t.ws.snapKnown(path); err != nil {
+		return old, "", 0, err
 	}
-	if !old.whole() {
-		return old, "", 0, fmt.Errorf("%q has %d bytes, more than the %d that can be edited", name, old.size, maxText)
-	}
-	known, same := t.ws.check(path, old.data)
-	if !known {
-		return old, "", 0, fmt.Errorf("%q was not read in this session, nothing was written; read it first", name)
-	}
-	if !same {
-		return old, "", 0, fmt.Errorf("%q %s", name, changedSinceRead)
-	}
-	edited, count, err = replace(string(old.data), args.OldString, args.NewString, args.ReplaceAll)
-	if err != nil {
-		return old, "", 0, fmt.Errorf("%q: %w", name, err)
+	edited = string(old.data)
+	for i, e := range edits {
+		n := 0
+		if edited, n, err = replace(edited, e.OldString, e.NewString, e.ReplaceAll); err != nil {
+			return old, "", 0, fmt.Errorf("%q: %s%w", name, editName(edits, i), err)
+		}
+		count += n
 	}
 	return old, edited, count, nil
+}
+
+// snapKnown reads a file that is to be changed in part, which the model must know.
+func (w *Workspace) snapKnown(path string) (snapshot, error) {
+	old, err := snap(path)
+	switch {
+	case err != nil:
+		return old, err
+	case !old.exists:
+		return old, fmt.Errorf("%q does not exist; write_file creates it", w.show(path))
+	case !old.whole():
+		return old, fmt.Errorf("%q has %d bytes, more than the %d that can be edited", w.show(path), old.size, maxText)
+	default:
+		return old, w.mayReplace(path, old)
+	}
 }
 
 // replace puts after in the place of before in text: of its only occurrence, or of all.

@@ -28,7 +28,7 @@ var globText string
 type globArgs struct {
 	Pattern string `json:"pattern"`
 	Path    string `json:"path,omitempty" desc:"folder to search, default: the workspace"`
-	Why     string `json:"why" desc:"reason, shown to the user"`
+	Why     string `json:"why"`
 }
 
 // globPayload is what the model gets: a path a line, as other tools take it.

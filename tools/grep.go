@@ -33,7 +33,7 @@ type grepArgs struct {
 	Glob       string `json:"glob,omitempty" desc:"only files like this, e.g. *.go"`
 	IgnoreCase bool   `json:"ignore_case,omitempty"`
 	Context    int    `json:"context,omitempty" desc:"lines around a match" min:"0" max:"5"`
-	Why        string `json:"why" desc:"reason, shown to the user"`
+	Why        string `json:"why"`
 }
 
 // grepPayload is what the model gets.
@@ -130,10 +130,7 @@ func newSearch(ws *Workspace, args grepArgs) (*search, error) {
 	if err != nil {
 		return nil, invalid("pattern: %v (the syntax is RE2)", err)
 	}
-	s := &search{ws: ws, matcher: matcher{re: re, context: args.Context}}
-	if prefix, _ := re.LiteralPrefix(); prefix != "" {
-		s.prefix = []byte(prefix)
-	}
+	s := &search{ws: ws, matcher: matcher{re: re, need: literalsOf(expr), context: args.Context}}
 	if args.Glob != "" {
 		if s.match, err = compileGlob("glob", args.Glob); err != nil {
 			return nil, err

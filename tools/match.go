@@ -13,8 +13,8 @@ const hitBytes = 300
 // matcher finds lines in a text.
 type matcher struct {
 	re      *regexp.Regexp
-	prefix  []byte // every match begins with it; it skips the lines that can't match
-	context int    // lines to show around a match
+	need    []literal // one is in every match; they skip the lines that can't match
+	context int       // lines to show around a match
 }
 
 // hit is a line to show.
@@ -67,14 +67,15 @@ func (m *matcher) find(data []byte) ([]hit, int) {
 func (m *matcher) spans(data []byte) []span {
 	var found []span
 	number, counted := 1, 0 // the line that begins at counted
+	texts := newFinder(m.need, data)
 	for at := 0; at < len(data) && len(found) <= grepLimit; {
 		start := at
-		if m.prefix != nil {
-			i := bytes.Index(data[at:], m.prefix)
-			if i < 0 {
+		if m.need != nil {
+			i := texts.from(at)
+			if i == len(data) {
 				break
 			}
-			start = at + bytes.LastIndexByte(data[at:at+i], '\n') + 1
+			start = at + bytes.LastIndexByte(data[at:i], '\n') + 1
 		}
 		end := len(data)
 		if i := bytes.IndexByte(data[start:], '\n'); i >= 0 {

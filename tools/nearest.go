@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -8,7 +9,12 @@ import (
 // notFound says where text comes nearest to want, so that the model can correct it
 // without reading the whole file again.
 func notFound(text, want string) error {
-	const missing = "old_string was not found"
+	return errors.New("old_string was not found" + nearestTo(text, want, "old_string"))
+}
+
+// nearestTo ends a sentence which says that want is not in text: with the place that is
+// nearest. whose is what the model gave want as.
+func nearestTo(text, want, whose string) string {
 	wanted := lines(want)
 	first := 0
 	for first < len(wanted)-1 && strings.TrimSpace(wanted[first]) == "" {
@@ -17,13 +23,13 @@ func notFound(text, want string) error {
 	have := lines(text)
 	best, score := nearest(have, strings.TrimSpace(wanted[first]))
 	if score < 0.5 {
-		return fmt.Errorf("%s, nor a line like its first; read the file again", missing)
+		return ", nor a line like its first; read the file again"
 	}
 	// The line that differs tells more than the first one, which may be right.
 	for i := first; i < len(wanted); i++ {
 		at := best + i - first
 		if at >= len(have) {
-			return fmt.Errorf("%s: it matches from line %d on, but the file ends before it", missing, best+1)
+			return fmt.Sprintf(": it matches from line %d on, but the file ends before it", best+1)
 		}
 		last := i == len(wanted)-1
 		if have[at] == wanted[i] || last && strings.HasPrefix(have[at], wanted[i]) || i == 0 && strings.HasSuffix(have[at], wanted[i]) {
@@ -33,10 +39,9 @@ func notFound(text, want string) error {
 		if squeeze(have[at]) == squeeze(wanted[i]) {
 			how = ", which differs only in white space"
 		}
-		return fmt.Errorf("%s: the nearest text differs at line %d, %q%s; old_string has %q there",
-			missing, at+1, clip(have[at], 200), how, clip(wanted[i], 200))
+		return fmt.Sprintf(": the nearest text differs at line %d, %q%s; %s has %q there", at+1, clip(have[at], 200), how, whose, clip(wanted[i], 200))
 	}
-	return fmt.Errorf("%s: the text near line %d differs in its line ends", missing, best+1)
+	return fmt.Sprintf(": the text near line %d differs in its line ends", best+1)
 }
 
 // lines splits s without line ends. There is always at least one.

@@ -189,9 +189,11 @@ func notRegular(path string, mode fs.FileMode) error {
 
 // snapshot is what was in a file at one moment.
 type snapshot struct {
-	exists bool
-	size   int64
-	data   []byte // all of it, unless it is larger than maxText
+	exists   bool
+	size     int64
+	data     []byte // all of it, unless it is larger than maxText
+	perm     fs.FileMode
+	modified time.Time
 }
 
 // whole reports whether data is all that is in the file.
@@ -207,12 +209,22 @@ func snap(path string) (snapshot, error) {
 		return snapshot{}, err
 	}
 	defer release(f)
-	s := snapshot{exists: true, size: info.Size()}
+	s, err := snapOpen(f, info)
+	if err != nil {
+		return snapshot{}, fmt.Errorf("%q: %w", path, cause(err))
+	}
+	return s, nil
+}
+
+// snapOpen reads an open regular file.
+func snapOpen(f *os.File, info fs.FileInfo) (snapshot, error) {
+	s := snapshot{exists: true, size: info.Size(), perm: info.Mode().Perm(), modified: info.ModTime()}
 	if s.size > maxText {
 		return s, nil
 	}
+	var err error
 	if s.data, err = readInto(nil, f, s.size); err != nil {
-		return snapshot{}, fmt.Errorf("%q: %w", path, cause(err))
+		return s, err
 	}
 	s.size = int64(len(s.data)) // what /proc says of its files' sizes is 0
 	return s, nil

@@ -3,7 +3,6 @@ package tools
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,9 +18,6 @@ const (
 	maxText = 10 << 20
 	// maxPath is longer than any path that the systems we run on accept.
 	maxPath = 4096
-	// maxSeen bounds what a workspace remembers of read files. Beyond it everything is
-	// forgotten, and the model has to read again what it wants to edit.
-	maxSeen = 10_000
 )
 
 // Workspace is where the file tools of one session work: the folder that relative
@@ -33,10 +29,7 @@ type Workspace struct {
 	secret func(path string) string
 
 	writing sync.Mutex // held from reading a file that is to be replaced to the end of it
-
-	seenMu sync.Mutex
-	seen   map[string]uint64 // path -> checksum of what the model last read or wrote
-	seed   maphash.Seed
+	seen    seenFiles  // what the model read or wrote
 }
 
 // NewWorkspace returns a workspace at the folder root. secret returns the part of a
@@ -57,13 +50,13 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 			home = at
 		}
 	}
-	return &Workspace{root: resolved, home: home, secret: secret, seen: make(map[string]uint64), seed: maphash.MakeSeed()}, nil
+	return &Workspace{root: resolved, home: home, secret: secret}, nil
 }
 
 // Files returns all tools that work on the files of ws, in the order that a model is
 // offered them.
 func Files(ws *Workspace) []Tool {
-	return []Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
+	return []Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewApplyPatch(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
 }
 
 // Root returns the real path of the folder.
@@ -181,25 +174,6 @@ func within(dir, path string) bool {
 		return false
 	}
 	return len(path) == len(dir) || path[len(dir)] == '/'
-}
-
-// saw remembers what the model knows to be in the file at path.
-func (w *Workspace) saw(path string, data []byte) {
-	w.seenMu.Lock()
-	defer w.seenMu.Unlock()
-	if len(w.seen) >= maxSeen {
-		clear(w.seen)
-	}
-	w.seen[path] = maphash.Bytes(w.seed, data)
-}
-
-// check compares data, what is in the file at path now, with what the model last saw
-// there. known is false if it never read or wrote the file.
-func (w *Workspace) check(path string, data []byte) (known, same bool) {
-	w.seenMu.Lock()
-	defer w.seenMu.Unlock()
-	sum, known := w.seen[path]
-	return known, known && sum == maphash.Bytes(w.seed, data)
 }
 
 // plannedPath returns the path that was allowed.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	"buddy/agent/action"
@@ -25,18 +24,20 @@ var readFileText string
 type readArgs struct {
 	Path   string `json:"path" desc:"absolute, or relative to the workspace"`
 	Offset int    `json:"offset,omitempty" desc:"first line, from 1" min:"1"`
-	Limit  int    `json:"limit,omitempty" desc:"number of lines" min:"1"`
-	Why    string `json:"why" desc:"reason, shown to the user"`
+	Limit  int    `json:"limit,omitempty" desc:"how many lines" min:"1"`
+	Number bool   `json:"number,omitempty" desc:"number the lines"`
+	Why    string `json:"why"`
 }
 
-// readPayload is what the model gets. Content has LF line ends and no byte order mark
-// whatever the file has; Note tells.
+// readPayload is what the model gets. Content is UTF-8 with LF line ends and no byte
+// order mark whatever the file has; Note tells.
 type readPayload struct {
-	Path    string `json:"path"`
-	Lines   string `json:"lines,omitempty"` // "12-40" or "12-40 of 900"
-	Bytes   int64  `json:"bytes"`           // of the file
-	Content string `json:"content"`
-	Note    string `json:"note,omitempty"`
+	Path    string     `json:"path"`
+	Lines   string     `json:"lines,omitempty"` // "12-40" or "12-40 of 900"
+	Bytes   int64      `json:"bytes"`           // of the file
+	Image   *imageSize `json:"image,omitempty"`
+	Content string     `json:"content"`
+	Note    string     `json:"note,omitempty"`
 }
 
 type readFile struct {
@@ -71,53 +72,52 @@ func (t *readFile) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	payload, err := t.read(ctx, path, args)
+	return t.read(ctx, path, args)
+}
+
+func (t *readFile) read(ctx context.Context, path string, args readArgs) Result {
+	f, info, err := openFile(path)
 	if err != nil {
 		return failure(err)
 	}
-	return success(payload, payload.Content)
-}
-
-func (t *readFile) read(ctx context.Context, path string, args readArgs) (readPayload, error) {
-	f, info, err := openFile(path)
-	if err != nil {
-		return readPayload{}, err
-	}
 	defer release(f)
-	payload := readPayload{Path: t.ws.show(path), Bytes: info.Size()}
-	var from io.Reader = f
-	total := 0 // lines, if they were counted
-	var data []byte
-	if info.Size() <= maxText {
-		if data, err = readInto(nil, f, info.Size()); err != nil {
-			return payload, fmt.Errorf("%q: %w", payload.Path, cause(err))
-		}
-		payload.Bytes = int64(len(data))
-		total = countLines(data)
-		from = bytes.NewReader(data)
+	payload := readPayload{Path: t.ws.show(path)}
+	s, err := snapOpen(f, info)
+	if err != nil {
+		return failure(fmt.Errorf("%q: %w", payload.Path, cause(err)))
 	}
-	p := page{offset: max(args.Offset, 1), limit: args.Limit}
-	if err := p.read(ctx, from); err != nil {
-		return payload, t.explain(payload, err, f)
+	payload.Bytes = s.size
+	start := s.data
+	if !s.whole() {
+		start = make([]byte, sniffedText)
+		n, _ := f.ReadAt(start, 0) // what can't be read now is missed below
+		start = start[:n]
 	}
-	if data != nil && len(data) <= maxText {
-		t.ws.saw(path, data)
+	start = start[:min(len(start), sniffedText)]
+	pictured := start
+	if s.whole() {
+		pictured = s.data // what stands before the size in a JPEG may be long
 	}
-	p.fill(&payload, total)
-	return payload, nil
-}
-
-// explain turns errNotText into what the file is instead.
-func (t *readFile) explain(p readPayload, err error, f *os.File) error {
-	if errors.Is(err, ErrArguments) {
-		return err
+	if size, ok := imageOf(pictured); ok {
+		t.ws.seen.saw(path, s)
+		return imageResult(payload, size, s)
 	}
-	if !errors.Is(err, errNotText) {
-		return fmt.Errorf("%q: %w", p.Path, cause(err))
+	in := textOf(f, s, start)
+	p := page{offset: max(args.Offset, 1), limit: args.Limit, number: args.Number}
+	err = p.read(ctx, in.from)
+	if err == nil || errors.Is(err, errNotText) {
+		t.ws.seen.saw(path, s) // it is told what it is, at least
 	}
-	start := make([]byte, 512)
-	n, _ := f.ReadAt(start, 0) // what can't be read now has no known type
-	return fmt.Errorf("%q is not UTF-8 text: %d bytes of %s", p.Path, p.Bytes, http.DetectContentType(start[:n]))
+	switch {
+	case errors.Is(err, errNotText):
+		return failure(fmt.Errorf("%q is not text: %d bytes of %s", payload.Path, payload.Bytes, http.DetectContentType(start)))
+	case errors.Is(err, ErrArguments):
+		return failure(err)
+	case err != nil:
+		return failure(fmt.Errorf("%q: %w", payload.Path, cause(err)))
+	}
+	p.fill(&payload, in)
+	return success(payload, payload.Content)
 }
 
 func countLines(data []byte) int {
@@ -132,7 +132,8 @@ var errNotText = errors.New("not text")
 
 // page reads some lines of a text. It holds no more of it than it gives.
 type page struct {
-	offset, limit int // first line from 1; number of lines, 0 = as many as fit
+	offset, limit int  // first line from 1; number of lines, 0 = as many as fit
+	number        bool // put its number before each line
 
 	text  []byte
 	lines int  // number of lines in text
@@ -166,7 +167,11 @@ func (p *page) read(ctx context.Context, from io.Reader) error {
 
 // add takes the next line if there is one and it fits; the first line is cut to fit.
 func (p *page) add(in *bufio.Reader) (bool, error) {
-	room := readLimit - len(p.text)
+	before := ""
+	if p.number {
+		before = fmt.Sprintf("%d\t", p.offset+p.lines)
+	}
+	room := max(readLimit-len(p.text)-len(before), 0)
 	line, err := in.Peek(room + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
@@ -181,7 +186,7 @@ func (p *page) add(in *bufio.Reader) (bool, error) {
 	if len(line) == 0 || len(line) > room {
 		return false, nil
 	}
-	p.text = append(p.text, line...)
+	p.text = append(append(p.text, before...), line...)
 	p.lines++
 	_, _ = in.Discard(len(line)) // it was peeked at, so it is there
 	return true, nil
@@ -218,11 +223,8 @@ func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
 	return nil
 }
 
-const byteOrderMark = "\ufeff"
-
-// fill puts what was read into the payload. total is the number of lines of the whole
-// file, 0 if not known.
-func (p *page) fill(to *readPayload, total int) {
+// fill puts what was read from in into the payload.
+func (p *page) fill(to *readPayload, in text) {
 	text, note := string(p.text), ""
 	last := p.offset + p.lines - 1
 	switch {
@@ -234,8 +236,7 @@ func (p *page) fill(to *readPayload, total int) {
 		note = fmt.Sprintf("read on with offset=%d", last+1)
 	}
 	marks := ""
-	if p.offset == 1 && strings.HasPrefix(text, byteOrderMark) {
-		text = text[len(byteOrderMark):]
+	if p.offset == 1 && in.marked {
 		marks = "a byte order mark at the start is not shown"
 	}
 	ends := ""
@@ -248,9 +249,9 @@ func (p *page) fill(to *readPayload, total int) {
 	}
 	if p.lines > 0 {
 		to.Lines = fmt.Sprintf("%d-%d", p.offset, last)
-		if total > 0 {
-			to.Lines += fmt.Sprintf(" of %d", total)
+		if in.lines > 0 {
+			to.Lines += fmt.Sprintf(" of %d", in.lines)
 		}
 	}
-	to.Content, to.Note = text, joinNotes(note, marks, ends)
+	to.Content, to.Note = text, joinNotes(note, in.note, marks, ends)
 }

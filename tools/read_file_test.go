@@ -1,9 +1,15 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +48,12 @@ func TestReadFileD15(t *testing.T) {
 		{"after a long line", strings.Repeat("x", 200_000) + "\nb\n", args{"offset": 2}, "b\n", "2-2 of 2", nil},
 		{"CRLF", "a\r\nb\r\n", args{}, "a\nb\n", "1-2 of 2", "line ends are CRLF, shown as LF; edit_file keeps them"},
 		{"BOM", "\ufeffa\n", args{}, "a\n", "1-1 of 1", "a byte order mark at the start is not shown"},
+		{"Latin-1", "caf\xe9 \x93x\x94\nb\n", args{}, "café “x”\nb\n", "1-2 of 2", "the file is not UTF-8, shown as if it were Latin-1; edit_file can change lines in ASCII only"},
+		{"UTF-16", "\xff\xfea\x00\n\x00=\xd8\x00\xde\n\x00", args{"offset": 2}, "😀\n", "2-2 of 2", "the file is UTF-16, shown as UTF-8; edit_file can't change it"},
+		{"UTF-16, big end first", "\xfe\xff\x00a", args{}, "a", "1-1 of 1", "the file is UTF-16, shown as UTF-8; edit_file can't change it"},
+		{"numbered", "\ufeffa\n\nc", args{"number": true}, "1\ta\n2\t\n3\tc", "1-3 of 3", "a byte order mark at the start is not shown"},
+		{"numbered from", "a\nb\nc", args{"number": true, "offset": 2, "limit": 1}, "2\tb\n", "2-2 of 3", "read on with offset=3"},
+		{"numbers count D04", exact, args{"number": true, "offset": 2}, "", "2-", "read on with offset="},
 		{"escape sequences are text", "\x1b[31mred\x1b[0m\n", args{}, "\x1b[31mred\x1b[0m\n", "1-1 of 1", nil},
 	}
 	for _, tt := range tests {
@@ -50,6 +62,12 @@ func TestReadFileD15(t *testing.T) {
 			b.put("ünï 文/f.txt", tt.file)
 			tt.a["path"] = "ünï 文/f.txt"
 			got := b.ok("read_file", tt.a)
+			if strings.HasPrefix(tt.name, "numbers count") {
+				if n := len(got["content"].(string)) - len(truncated); n > readLimit || n < readLimit-20 {
+					t.Errorf("%d bytes", n)
+				}
+				return
+			}
 			if got["content"] != tt.content || got["lines"] != tt.lines || got["note"] != tt.note || got["path"] != tt.a["path"] || got["bytes"] != float64(len(tt.file)) {
 				t.Errorf("read = %.300v\nwant %.100q %v %v", got, tt.content, tt.lines, tt.note)
 			}
@@ -82,12 +100,11 @@ func TestReadFileInPages(t *testing.T) {
 
 func TestReadFileRefuses(t *testing.T) {
 	b := newBench(t)
-	b.put("png", "\x89PNG\r\n\x1a\n\x00\x00", "latin1", "caf\xe9\n", "utf16", "\xff\xfea\x00", "two", "a\nb\n",
+	b.put("png", "\x89PNG\r\n\x1a\n\x00\x00", "utf32", "\xff\xfe\x00\x00a\x00\x00\x00", "two", "a\nb\n",
 		"late", strings.Repeat("a\n", 10)+"\x00\n", "empty", "")
-	b.fails("read_file", args{"path": "png"}, "is not UTF-8 text: 10 bytes of image/png")
-	b.fails("read_file", args{"path": "latin1"}, "is not UTF-8 text: 5 bytes of")
-	b.fails("read_file", args{"path": "utf16"}, "is not UTF-8 text: 4 bytes of text/plain; charset=utf-16le")
-	b.fails("read_file", args{"path": "late", "offset": 11}, "is not UTF-8 text")
+	b.fails("read_file", args{"path": "png"}, "is not text: 10 bytes of image/png")
+	b.fails("read_file", args{"path": "utf32"}, "is not text: 8 bytes of")
+	b.fails("read_file", args{"path": "late", "offset": 11}, "is not text")
 	b.fails("read_file", args{"path": "two", "offset": 3}, "invalid arguments: offset: 3, but the file has 2 lines")
 	b.fails("read_file", args{"path": "two", "offset": 99}, "offset: 99, but the file has 2 lines")
 	b.fails("read_file", args{"path": "empty", "offset": 2}, "offset: 2, but the file has 0 lines")
@@ -111,7 +128,7 @@ func TestReadHugeFileReadsOnlyWhatIsAsked(t *testing.T) {
 	if got["content"] != "line 2000\nline 2001\n" || got["lines"] != "2000-2001" || got["bytes"] != float64(5<<30) {
 		t.Errorf("read = %v", got)
 	}
-	b.fails("read_file", args{"path": "huge", "offset": 4000}, "is not UTF-8 text: 5368709120 bytes of text/plain")
+	b.fails("read_file", args{"path": "huge", "offset": 4000}, "is not text: 5368709120 bytes of text/plain")
 	b.sparse("zeros", "")
 	b.fails("read_file", args{"path": "zeros"}, "5368709120 bytes of application/octet-stream")
 	b.fails("edit_file", args{"path": "huge", "old_string": "a", "new_string": "b"}, "more than the 10485760 that can be edited")
@@ -145,5 +162,79 @@ func TestReadStopsWhenCancelled(t *testing.T) {
 		if res := tool.Run(ctx, call); !res.IsError || !strings.Contains(res.Content, "context canceled") {
 			t.Errorf("%s = %.100s", name, res.Content)
 		}
+	}
+}
+
+// picture makes the beginning of a picture with a size.
+func picture(t *testing.T, kind string) string {
+	t.Helper()
+	img := image.NewGray(image.Rect(0, 0, 30, 20))
+	var b bytes.Buffer
+	var err error
+	switch kind {
+	case "png":
+		err = png.Encode(&b, img)
+	case "jpeg":
+		err = jpeg.Encode(&b, img, nil)
+	case "gif":
+		err = gif.Encode(&b, img, nil)
+	case "webp VP8":
+		b.WriteString("RIFF\x00\x00\x00\x00WEBPVP8 \x00\x00\x00\x00\x00\x00\x00\x9d\x01\x2a\x1e\x00\x14\x00")
+	case "webp VP8L":
+		b.WriteString("RIFF\x00\x00\x00\x00WEBPVP8L\x00\x00\x00\x00\x2f\x1d\xc0\x04\x00\x00\x00\x00\x00\x00")
+	case "webp VP8X":
+		b.WriteString("RIFF\x00\x00\x00\x00WEBPVP8X\x00\x00\x00\x00\x00\x00\x00\x00\x1d\x00\x00\x13\x00\x00")
+	}
+	must(t, err)
+	return b.String()
+}
+
+func TestReadPicture(t *testing.T) {
+	for _, kind := range []string{"png", "jpeg", "gif", "webp VP8", "webp VP8L", "webp VP8X"} {
+		b := newBench(t)
+		data := picture(t, kind)
+		b.put("p", data)
+		call, planErr := b.plan("read_file", args{"path": "p"})
+		if planErr != "" {
+			t.Fatal(planErr)
+		}
+		res := b.run(call)
+		typ, _, _ := strings.Cut(kind, " ")
+		if res.IsError || len(res.Images) != 1 || res.Images[0].MediaType != "image/"+typ || string(res.Images[0].Data) != data {
+			t.Errorf("%s: %+v", kind, res)
+		}
+		if want := fmt.Sprintf(`"image":{"type":"image/%s","width":30,"height":20}`, typ); !strings.Contains(res.Content, want) {
+			t.Errorf("%s: %s, want %s", kind, res.Content, want)
+		}
+		b.put("big", data+strings.Repeat("x", maxImage))
+		if call, planErr = b.plan("read_file", args{"path": "big"}); planErr != "" {
+			t.Fatal(planErr)
+		}
+		if res := b.run(call); res.IsError || res.Images != nil || !strings.Contains(res.Content, "larger than the 5242880 bytes that can be shown") {
+			t.Errorf("%s: %.300s", kind, res.Content)
+		}
+	}
+}
+
+// A slice of a file of 10 GB takes no more memory than one of a small file.
+func TestReadHugeFileInConstantMemory(t *testing.T) {
+	b := newBench(t)
+	b.put("huge", numbered(300_000))
+	if err := os.Truncate(b.path("huge"), 10<<30); err != nil {
+		t.Skipf("no sparse files here: %v", err)
+	}
+	call, planErr := b.plan("read_file", args{"path": "huge", "offset": 290_000, "limit": 10})
+	if planErr != "" {
+		t.Fatal(planErr)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	res := b.run(call)
+	runtime.ReadMemStats(&after)
+	if res.IsError || !strings.Contains(res.Content, "line 290009") {
+		t.Errorf("read = %.300s", res.Content)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+		t.Errorf("it took %d bytes", got)
 	}
 }

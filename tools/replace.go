@@ -16,26 +16,64 @@ import (
 // existing file keeps its permissions, and its owner and group as far as we may set
 // them; other hard links to it keep the old content.
 func replaceFile(path string, data []byte) error {
-	dir, err := passDir(filepath.Dir(path), true)
+	s, err := stage(path, data, rights{})
 	if err != nil {
 		return err
 	}
-	defer release(dir)
-	name := filepath.Base(path)
-	temp := ".buddy-" + rand.Text() + ".tmp"
-	if err := writeTemp(dir, name, temp, data); err != nil {
-		return fmt.Errorf("%q: %w", path, cause(err))
+	defer s.close()
+	return s.commit()
+}
+
+// rights are the permissions of a file that is written, where they are not simply those
+// of the file that it replaces or the usual ones.
+type rights struct {
+	perm       fs.FileMode // exactly these, unless 0
+	executable bool        // a new file can be run
+}
+
+// staged is a new content of a file that waits under another name in its folder.
+type staged struct {
+	dir        *os.File
+	name, temp string
+	done       bool
+}
+
+// stage writes data to a temporary file beside the planned path.
+func stage(path string, data []byte, r rights) (*staged, error) {
+	dir, err := passDir(filepath.Dir(path), true)
+	if err != nil {
+		return nil, err
 	}
-	if err := unix.Renameat(int(dir.Fd()), temp, int(dir.Fd()), name); err != nil {
-		_ = unix.Unlinkat(int(dir.Fd()), temp, 0)
-		return fmt.Errorf("%q: %w", path, err)
+	s := &staged{dir: dir, name: filepath.Base(path), temp: tempName()}
+	if err := writeTemp(dir, s.name, s.temp, data, r); err != nil {
+		release(dir)
+		return nil, fmt.Errorf("%q: %w", path, cause(err))
 	}
+	return s, nil
+}
+
+func tempName() string { return ".buddy-" + rand.Text() + ".tmp" }
+
+// commit gives the file its name.
+func (s *staged) commit() error {
+	if err := unix.Renameat(int(s.dir.Fd()), s.temp, int(s.dir.Fd()), s.name); err != nil {
+		return fmt.Errorf("%q: %w", filepath.Join(s.dir.Name(), s.name), err)
+	}
+	s.done = true
 	return nil
+}
+
+// close removes the file if it has not got its name.
+func (s *staged) close() {
+	if !s.done {
+		_ = unix.Unlinkat(int(s.dir.Fd()), s.temp, 0)
+	}
+	release(s.dir)
 }
 
 // writeTemp makes the file temp in dir, with data and with the rights of the file name
 // if there is one. It leaves nothing behind when it fails.
-func writeTemp(dir *os.File, name, temp string, data []byte) (err error) {
+func writeTemp(dir *os.File, name, temp string, data []byte, r rights) (err error) {
 	var old unix.Stat_t
 	statErr := unix.Fstatat(int(dir.Fd()), name, &old, unix.AT_SYMLINK_NOFOLLOW)
 	exists := statErr == nil
@@ -45,11 +83,7 @@ func writeTemp(dir *os.File, name, temp string, data []byte) (err error) {
 	if !exists && !errors.Is(statErr, fs.ErrNotExist) {
 		return statErr
 	}
-	perm := uint32(0o666) // less the umask
-	if exists {
-		perm = 0o600 // until its rights are set
-	}
-	fd, err := unix.Openat(int(dir.Fd()), temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
+	fd, err := unix.Openat(int(dir.Fd()), temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, r.first(exists))
 	if err != nil {
 		return err
 	}
@@ -65,12 +99,35 @@ func writeTemp(dir *os.File, name, temp string, data []byte) (err error) {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
+	if err := r.set(f, exists, &old); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// first returns the permissions that a file is made with, less the umask.
+func (r rights) first(exists bool) uint32 {
+	switch {
+	case exists || r.perm != 0:
+		return 0o600 // until its rights are set
+	case r.executable:
+		return 0o777
+	default:
+		return 0o666
+	}
+}
+
+// set gives f the rights that it ends with; old is of the file that it replaces.
+func (r rights) set(f *os.File, exists bool, old *unix.Stat_t) error {
 	if exists {
-		if err := keepRights(f, &old); err != nil {
+		if err := keepRights(f, old); err != nil {
 			return err
 		}
 	}
-	return f.Sync()
+	if r.perm != 0 {
+		return f.Chmod(r.perm)
+	}
+	return nil
 }
 
 // keepRights gives f the owner, group and permissions in old. Who may not give a file
@@ -79,4 +136,21 @@ func keepRights(f *os.File, old *unix.Stat_t) error {
 	_ = f.Chown(int(old.Uid), -1)
 	_ = f.Chown(-1, int(old.Gid))
 	return f.Chmod(fs.FileMode(old.Mode & 0o777))
+}
+
+// removeFile removes the regular file at the planned path.
+func removeFile(path string) error {
+	dir, err := passDir(filepath.Dir(path), false)
+	if err != nil {
+		return err
+	}
+	defer release(dir)
+	name := filepath.Base(path)
+	if err := mustBeRegular(dir, name); err != nil {
+		return err
+	}
+	if err := unix.Unlinkat(int(dir.Fd()), name, 0); err != nil {
+		return fmt.Errorf("%q: %w", path, err)
+	}
+	return nil
 }

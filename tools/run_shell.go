@@ -20,6 +20,9 @@ var runShellText string
 // shellOutput is how much of each stream the model sees, in bytes (D04).
 const shellOutput = 4000
 
+// interrupted begins the result of a call of which nobody knows what became.
+const interrupted = "interrupted: outcome unknown, check before repeating"
+
 // cancelled begins the result of a command that was stopped (A17).
 const cancelled = "operation cancelled by user"
 
@@ -97,7 +100,7 @@ func (t *RunShell) Run(ctx context.Context, call Call) Result {
 func (t *RunShell) Recover(ctx context.Context, call Call) Result {
 	run, err := t.panes.Reattach(ctx, call.Dir, passOn(call))
 	if err != nil {
-		return Result{Content: "interrupted: outcome unknown, check before repeating (" + err.Error() + ")", IsError: true}
+		return Result{Content: interrupted + " (" + err.Error() + ")", IsError: true}
 	}
 	return wait(ctx, run)
 }

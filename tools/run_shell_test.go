@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -154,7 +155,7 @@ func TestRunShellArguments(t *testing.T) { // D02, D11
 	}
 	act, err := tool.Plan(Call{Arguments: `{"command":"rm x","why":"because","risk":"high","mutation":true,"privesc":true}`})
 	want := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "rm x", Why: "because", Risk: action.High, Mutation: true, Privesc: true}
-	if err != nil || act != want {
+	if err != nil || !reflect.DeepEqual(act, want) {
 		t.Errorf("Plan = %+v, %v, want %+v", act, err, want)
 	}
 }

@@ -15,9 +15,11 @@ import (
 //
 //	Depth int `json:"depth,omitempty" desc:"levels of folders" min:"1" max:"3"`
 //
-// Types are string, bool, int and json.RawMessage (any value). An argument is required
-// unless it has omitempty. A required string must not be blank unless it is tagged
-// blank:"ok". enum lists the allowed values of a string, separated by commas.
+// Types are string, bool, int, json.RawMessage (any value), a pointer to one of these
+// for an argument whose absence means something, and a slice of strings or of structs
+// like this one. An argument is required unless it has omitempty. A required string, and
+// one in a list, must not be blank unless it is tagged blank:"ok". enum lists the
+// allowed values of a string, separated by commas. max bounds a list's length, too.
 type field struct {
 	name     string
 	desc     string
@@ -27,6 +29,8 @@ type field struct {
 	blankOK  bool
 	enum     []string
 	min, max *int
+	item     *field  // of an array
+	fields   []field // of an object
 }
 
 var anyValue = reflect.TypeFor[json.RawMessage]()
@@ -45,20 +49,35 @@ func fieldsOf(t reflect.Type) []field {
 		if list := sf.Tag.Get("enum"); list != "" {
 			f.enum = strings.Split(list, ",")
 		}
-		switch {
-		case sf.Type == anyValue:
-		case sf.Type.Kind() == reflect.String:
-			f.typ = "string"
-		case sf.Type.Kind() == reflect.Bool:
-			f.typ = "boolean"
-		case sf.Type.Kind() == reflect.Int:
-			f.typ = "integer"
-		default:
-			panic(fmt.Sprintf("tools: argument %s has the unsupported type %s", sf.Name, sf.Type))
-		}
+		f.classify(sf.Type)
 		fields = append(fields, f)
 	}
 	return fields
+}
+
+// classify finds out what JSON has to be there for the Go type t.
+func (f *field) classify(t reflect.Type) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == anyValue:
+	case t.Kind() == reflect.String:
+		f.typ = "string"
+	case t.Kind() == reflect.Bool:
+		f.typ = "boolean"
+	case t.Kind() == reflect.Int:
+		f.typ = "integer"
+	case t.Kind() == reflect.Slice:
+		f.typ = "array"
+		f.item = &field{required: true, blankOK: f.blankOK}
+		f.item.classify(t.Elem())
+	case t.Kind() == reflect.Struct:
+		f.typ = "object"
+		f.fields = fieldsOf(t)
+	default:
+		panic(fmt.Sprintf("tools: argument %s has the unsupported type %s", f.name, t))
+	}
 }
 
 func number(sf reflect.StructField, tag string) *int {
@@ -85,11 +104,26 @@ func define[T any](name, description string) model.ToolDef {
 
 // property is a field as JSON Schema writes it.
 type property struct {
-	Type        string   `json:"type,omitempty"`
-	Description string   `json:"description,omitempty"`
-	Enum        []string `json:"enum,omitempty"`
-	Minimum     *int     `json:"minimum,omitempty"`
-	Maximum     *int     `json:"maximum,omitempty"`
+	Type        string          `json:"type,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Enum        []string        `json:"enum,omitempty"`
+	Minimum     *int            `json:"minimum,omitempty"`
+	Maximum     *int            `json:"maximum,omitempty"`
+	MaxItems    *int            `json:"maxItems,omitempty"`
+	Items       json.RawMessage `json:"items,omitempty"`
+}
+
+func (f field) schema() json.RawMessage {
+	if f.typ == "object" {
+		return schemaOf(f.fields)
+	}
+	p := property{Type: f.typ, Description: f.desc, Enum: f.enum}
+	if f.typ == "array" {
+		p.MaxItems, p.Items = f.max, f.item.schema()
+	} else {
+		p.Minimum, p.Maximum = f.min, f.max
+	}
+	return compact(p)
 }
 
 func schemaOf(fields []field) json.RawMessage {
@@ -101,7 +135,7 @@ func schemaOf(fields []field) json.RawMessage {
 		}
 		props.Write(compact(f.name))
 		props.WriteByte(':')
-		props.Write(compact(property{Type: f.typ, Description: f.desc, Enum: f.enum, Minimum: f.min, Maximum: f.max}))
+		props.Write(f.schema())
 		if f.required {
 			required = append(required, f.name)
 		}

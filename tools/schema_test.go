@@ -15,13 +15,24 @@ type sampleArgs struct {
 	Risk  string          `json:"risk,omitempty" enum:"low,high"`
 	All   bool            `json:"all,omitempty"`
 	Wait  json.RawMessage `json:"wait,omitempty"`
+	Names []string        `json:"names,omitempty" max:"2"`
+	Steps []step          `json:"steps,omitempty"`
+	Maybe *string         `json:"maybe,omitempty"`
+}
+
+type step struct {
+	Do   string `json:"do"`
+	Fast bool   `json:"fast,omitempty"`
 }
 
 func TestDefineWritesSchemaD01(t *testing.T) {
 	def := define[sampleArgs]("sample", "\n does it \n")
 	const want = `{"type":"object","properties":{"path":{"type":"string","description":"a <file>"},"text":{"type":"string"},` +
 		`"depth":{"type":"integer","minimum":1,"maximum":3},"count":{"type":"integer","minimum":0},` +
-		`"risk":{"type":"string","enum":["low","high"]},"all":{"type":"boolean"},"wait":{}},` +
+		`"risk":{"type":"string","enum":["low","high"]},"all":{"type":"boolean"},"wait":{},` +
+		`"names":{"type":"array","maxItems":2,"items":{"type":"string"}},"steps":{"type":"array","items":{"type":"object",` +
+		`"properties":{"do":{"type":"string"},"fast":{"type":"boolean"}},"required":["do"],"additionalProperties":false}},` +
+		`"maybe":{"type":"string"}},` +
 		`"required":["path","text"],"additionalProperties":false}`
 	if got := string(def.Parameters); got != want {
 		t.Errorf("parameters = %s\nwant %s", got, want)
@@ -42,8 +53,8 @@ func TestDecodeArgumentsD02(t *testing.T) {
 		{"nothing", ``, "path: missing, expected string; text: missing, expected string"},
 		{"required null", `{"path":null,"text":""}`, "path: missing, expected string"},
 		{"blank", `{"path":" \t","text":""}`, "path: must not be blank"},
-		{"unknown", `{"path":"a","text":"","file":"b"}`, `unknown argument "file" (have: path, text, depth, count, risk, all, wait)`},
-		{"names are exact", `{"Path":"a","path":"a","text":""}`, `unknown argument "Path" (have: path, text, depth, count, risk, all, wait)`},
+		{"unknown", `{"path":"a","text":"","file":"b"}`, `unknown argument "file" (have: path, text, depth, count, risk, all, wait, names, steps, maybe)`},
+		{"names are exact", `{"Path":"a","path":"a","text":""}`, `unknown argument "Path" (have: path, text, depth, count, risk, all, wait, names, steps, maybe)`},
 		{"wrong type", `{"path":7,"text":["x"]}`, "path: expected string, got number 7; text: expected string, got array"},
 		{"text for a number", `{"path":"a","text":"","depth":"2"}`, "depth: expected integer from 1 to 3, got string"},
 		{"fraction", `{"path":"a","text":"","count":1.5}`, "count: expected integer of at least 0, got number 1.5"},
@@ -51,6 +62,12 @@ func TestDecodeArgumentsD02(t *testing.T) {
 		{"overflow", `{"path":"a","text":"","count":99999999999999999999}`, "count: expected integer of at least 0, got number 99999999999999999999"},
 		{"enum", `{"path":"a","text":"","risk":"none"}`, `risk: expected one of low, high, got "none"`},
 		{"bool", `{"path":"a","text":"","all":"yes"}`, "all: expected boolean, got string"},
+		{"lists", `{"path":"a","text":"","names":["x","y"],"steps":[{"do":"it","fast":true}],"maybe":""}`, ""},
+		{"too many", `{"path":"a","text":"","names":["x","y","z"]}`, "names: at most 2, got 3"},
+		{"no list", `{"path":"a","text":"","names":"x","steps":{}}`, "names: expected array, got string; steps: expected array, got object"},
+		{"in a list", `{"path":"a","text":"","names":["x",7]}`, "names[1]: expected string, got number 7"},
+		{"null in a list", `{"path":"a","text":"","names":[null]}`, "names[0]: missing, expected string"},
+		{"in a list of objects", `{"path":"a","text":"","steps":[{"do":"it"},{"do":" ","slow":1},7]}`, `steps[1]: unknown argument "slow" (have: do, fast); steps[1].do: must not be blank; steps[2]: expected object, got number 7`},
 		{"not an object", `["a"]`, "expected a JSON object, got array"},
 		{"cut off", `{"path":"a`, "not valid JSON: unexpected end of JSON input"},
 		{"more behind", `{"path":"a","text":""} {}`, "not valid JSON: invalid character '{' after top-level value"},

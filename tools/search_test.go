@@ -283,6 +283,32 @@ func BenchmarkGlobTree(b *testing.B) {
 	}
 }
 
+// BenchmarkGlobLarge looks through 200,000 files, of which each matches or a few do.
+func BenchmarkGlobLarge(b *testing.B) {
+	w := newBench(b)
+	for i := range 2000 {
+		dir := w.path(fmt.Sprintf("d%02d/e%02d", i/50, i%50))
+		must(b, os.MkdirAll(dir, 0o755))
+		for j := range 100 {
+			must(b, os.WriteFile(fmt.Sprintf("%s/f%02d.go", dir, j), nil, 0o600))
+		}
+	}
+	for _, pattern := range []string{"f77.go", "**/*.go", "d01/**/f*.go"} {
+		b.Run(pattern, func(b *testing.B) {
+			call, err := w.plan("glob", args{"pattern": pattern})
+			if err != "" {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if res := w.run(call); res.IsError {
+					b.Fatal(res.Content)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkReadHugeFile(b *testing.B) {
 	w := newBench(b)
 	w.sparse("huge", numbered(200_000))

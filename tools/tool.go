@@ -43,6 +43,13 @@ type Parallel interface {
 	Parallel(call Call) bool
 }
 
+// Patient is a Tool that may run for as long as it takes, because it waits for a person
+// and not for a machine. Every other is stopped after a time (D25).
+type Patient interface {
+	// Patient reports whether this call is one of those; call.Planned is set.
+	Patient(call Call) bool
+}
+
 // Call is one request of a model to run a tool.
 type Call struct {
 	ID        string
@@ -52,6 +59,9 @@ type Call struct {
 	// Output gets live output for the person watching. It may be called from any
 	// goroutine until Run returns, and never blocks for long.
 	Output func(Chunk)
+	// Ask puts a question to the person and waits for the answer, which is one of choices
+	// or anything else. It is nil where nobody can be asked.
+	Ask func(ctx context.Context, question string, choices []string) (answer string, err error)
 	// Planned is what Plan answered for these arguments and was allowed; the runtime
 	// sets it before Run. A tool does that or fails, never something else.
 	Planned action.Action
@@ -83,8 +93,16 @@ type Result struct {
 	ExitCode *int   // of a command; nil for other tools
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file
+	// Images are shown to models that take them; others have what Content says.
+	Images []Image
 	// Took is how long the work ran, when the tool knows better than who called it.
 	Took time.Duration
+}
+
+// Image is a picture as it is in its file, at most 5 MB.
+type Image struct {
+	MediaType string // "image/png", "image/jpeg", "image/gif" or "image/webp"
+	Data      []byte
 }
 
 // File is a file that holds a whole output.

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"os"
 	"strings"
 
 	"buddy/agent/action"
@@ -14,9 +15,9 @@ import (
 var writeFileText string
 
 type writeArgs struct {
-	Path    string `json:"path" desc:"absolute, or relative to the workspace"`
+	Path    string `json:"path"`
 	Content string `json:"content" blank:"ok"`
-	Why     string `json:"why" desc:"reason, shown to the user"`
+	Why     string `json:"why"`
 }
 
 // donePayload is what the model gets from a tool that changed something.
@@ -30,8 +31,8 @@ type writeFile struct {
 }
 
 // NewWriteFile returns the tool write_file: it creates a file or replaces its content
-// as a whole, never in part (D15). A file that changed since the model read it, or
-// since its diff was shown, stays as it is.
+// as a whole, never in part (D15). A file that the model has not read, or that changed
+// since it did or since its diff was shown, stays as it is.
 func NewWriteFile(ws *Workspace) Tool {
 	return &writeFile{ws, define[writeArgs]("write_file", writeFileText)}
 }
@@ -50,11 +51,20 @@ func (t *writeFile) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	old, err := snap(path)
+	old, err := t.snap(path)
 	if err != nil {
 		return action.Action{}, failed(err)
 	}
 	return t.ws.planWrite(t.def.Name, path, args.Why, old, []byte(args.Content)), nil
+}
+
+// snap reads what is to be replaced, if it may be.
+func (t *writeFile) snap(path string) (snapshot, error) {
+	old, err := snap(path)
+	if err == nil && old.exists && old.size > 0 {
+		err = t.ws.mayReplace(path, old)
+	}
+	return old, err
 }
 
 // planWrite is the plan of a tool that makes data the content of the file at path.
@@ -76,12 +86,9 @@ func (t *writeFile) Run(_ context.Context, call Call) Result {
 	}
 	t.ws.writing.Lock()
 	defer t.ws.writing.Unlock()
-	old, err := snap(path)
+	old, err := t.snap(path)
 	if err != nil {
 		return failure(err)
-	}
-	if known, same := t.ws.check(path, old.data); known && !same && old.exists {
-		return failure(fmt.Errorf("%q %s", t.ws.show(path), changedSinceRead))
 	}
 	if err := t.ws.put(call.Planned, old, []byte(args.Content)); err != nil {
 		return failure(err)
@@ -89,10 +96,6 @@ func (t *writeFile) Run(_ context.Context, call Call) Result {
 	text := fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), t.ws.show(path))
 	return success(donePayload{text}, text)
 }
-
-// changedSinceRead ends the sentence that the model reads when somebody else wrote to
-// a file that it is about to change.
-const changedSinceRead = "changed since you last read it, nothing was written; read it again"
 
 // put makes data the content of the planned file if that is still the change that was
 // shown. The caller holds w.writing since it read old.
@@ -103,6 +106,15 @@ func (w *Workspace) put(plan action.Action, old snapshot, data []byte) error {
 	if err := replaceFile(plan.Path, data); err != nil {
 		return err
 	}
-	w.saw(plan.Path, data)
+	w.wrote(plan.Path, data)
 	return nil
+}
+
+// wrote remembers that data is in the file at path now.
+func (w *Workspace) wrote(path string, data []byte) {
+	s := snapshot{size: int64(len(data)), data: data}
+	if info, err := os.Lstat(path); err == nil {
+		s.modified = info.ModTime()
+	}
+	w.seen.saw(path, s)
 }

@@ -25,6 +25,10 @@ func TestWriteFileD15(t *testing.T) {
 			if tt.old != "" {
 				b.put(tt.path, tt.old)
 			}
+			if tt.old != "" {
+				b.fails("write_file", args{"path": tt.path, "content": tt.content}, "was not read in this session, nothing was written; read it first")
+				_, _ = b.do("read_file", args{"path": tt.path}) // of a binary file it tells at least the type
+			}
 			got := b.ok("write_file", args{"path": tt.path, "content": tt.content})
 			if got["message"] != tt.want || b.content(tt.path) != tt.content {
 				t.Errorf("write = %v, the file has %q", got, b.content(tt.path))
@@ -45,6 +49,7 @@ func TestWriteFileKeepsRights(t *testing.T) {
 		uid = 1234
 		must(t, os.Chown(b.path("run.sh"), uid, 2345))
 	}
+	b.ok("read_file", args{"path": "run.sh"})
 	b.ok("write_file", args{"path": "run.sh", "content": "new"})
 	var st unix.Stat_t
 	must(t, unix.Stat(b.path("run.sh"), &st))
@@ -58,6 +63,7 @@ func TestWriteFileThroughLink(t *testing.T) {
 	b := newBench(t)
 	b.put("real.txt", "old\n")
 	b.link("real.txt", "link.txt")
+	b.ok("read_file", args{"path": "link.txt"})
 	got := b.ok("write_file", args{"path": "link.txt", "content": "new\n"})
 	if got["message"] != "Wrote 4 bytes to real.txt" || b.content("real.txt") != "new\n" {
 		t.Errorf("write = %v, real.txt has %q", got, b.content("real.txt"))
@@ -70,14 +76,16 @@ func TestWriteFileThroughLink(t *testing.T) {
 func TestWriteFileNotWhatWasShown(t *testing.T) {
 	tests := []struct {
 		name   string
-		read   bool
 		change func(b *bench)
 		want   string
 	}{
-		{"changed after the plan", false, func(b *bench) { b.put("a.txt", "theirs\n") }, "changed after this change of it was planned"},
-		{"made after the plan", false, func(b *bench) { b.put("new.txt", "theirs\n") }, "changed after this change of it was planned"},
-		{"changed since read", true, func(b *bench) { b.put("a.txt", "theirs\n") }, "changed since you last read it"},
-		{"became a FIFO", false, func(b *bench) {
+		{"changed after the plan", func(b *bench) { b.put("a.txt", "theirs\n") }, "changed since you last read it"},
+		{"changed and read again", func(b *bench) {
+			b.put("a.txt", "theirs\n")
+			b.ok("read_file", args{"path": "a.txt"})
+		}, "changed after this change of it was planned"},
+		{"made after the plan", func(b *bench) { b.put("new.txt", "theirs\n") }, "was not read in this session"},
+		{"became a FIFO", func(b *bench) {
 			must(b.t, os.Remove(b.path("a.txt")))
 			must(b.t, unix.Mkfifo(b.path("a.txt"), 0o600))
 		}, "is a FIFO"},
@@ -86,9 +94,7 @@ func TestWriteFileNotWhatWasShown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
 			b.put("a.txt", "old\n")
-			if tt.read {
-				b.ok("read_file", args{"path": "a.txt"})
-			}
+			b.ok("read_file", args{"path": "a.txt"})
 			path := "a.txt"
 			if strings.HasPrefix(tt.name, "made") {
 				path = "new.txt"
@@ -100,11 +106,18 @@ func TestWriteFileNotWhatWasShown(t *testing.T) {
 			tt.change(b)
 			payload, err := b.finish(call)
 			b.wantError("write_file", payload, err, "execution failed", tt.want)
-			if strings.Contains(tt.want, "changed") && b.content(path) != "theirs\n" {
+			if !strings.Contains(tt.want, "FIFO") && b.content(path) != "theirs\n" {
 				t.Errorf("the file has %q", b.content(path))
 			}
 		})
 	}
+	b := newBench(t)
+	b.put("a.txt", "old\n")
+	b.ok("read_file", args{"path": "a.txt"})
+	b.put("a.txt", "theirs\n")
+	b.fails("write_file", args{"path": "a.txt", "content": "mine\n"}, "changed since you last read it") // already when planned
+	b.put("empty", "")
+	b.ok("write_file", args{"path": "empty", "content": "mine\n"}) // there is nothing to lose
 }
 
 // A failed write leaves the old file and nothing else.
@@ -113,6 +126,7 @@ func TestWriteFileFailsWhole(t *testing.T) {
 	var limit unix.Rlimit
 	must(t, unix.Getrlimit(unix.RLIMIT_FSIZE, &limit))
 	b.put("d/a.txt", "old\n")
+	b.ok("read_file", args{"path": "d/a.txt"})
 	call, err := b.plan("write_file", args{"path": "d/a.txt", "content": strings.Repeat("x", 1<<20)})
 	if err != "" {
 		t.Fatal(err)
@@ -175,15 +189,15 @@ func FuzzPreview(f *testing.F) {
 		if strings.Contains(patch, "… cut here: ") {
 			return
 		}
-		got, err := applyPatch(before, patch)
+		got, err := strictPatch(before, patch)
 		if err != nil || got != after {
 			t.Errorf("%q with\n%s = %q, %v, want %q", before, patch, got, err, after)
 		}
 	})
 }
 
-// applyPatch is patch(1) for a unified diff, as strict as can be.
-func applyPatch(text, patch string) (string, error) {
+// strictPatch is patch(1) for a unified diff, as strict as can be.
+func strictPatch(text, patch string) (string, error) {
 	old := strings.SplitAfter(text, "\n")
 	var out strings.Builder
 	at := 0

@@ -12,10 +12,13 @@ type Kind string
 
 // The kinds of actions.
 const (
-	FileRead  Kind = "file_read"
-	FileWrite Kind = "file_write"
-	Shell     Kind = "shell"
-	Generic   Kind = "generic" // anything no other kind fits; the policy asks about it
+	FileRead   Kind = "file_read"
+	FileWrite  Kind = "file_write"
+	FileDelete Kind = "file_delete" // deletes one of the files at least; the others are written
+	Shell      Kind = "shell"
+	Network    Kind = "network"
+	Internal   Kind = "internal" // changes and reads nothing outside buddy: the time, a list, a question
+	Generic    Kind = "generic"  // anything no other kind fits; the policy asks about it
 )
 
 // Risk is how much harm an action can do, as far as it can be known beforehand.
@@ -31,17 +34,21 @@ const (
 // Action is one thing that a tool is about to do, described by what will really
 // happen: resolved paths, the whole command, never an abbreviation of it.
 type Action struct {
-	Kind     Kind   `json:"kind"`
-	Tool     string `json:"tool"`
-	Target   string `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"
-	Command  string `json:"command,omitempty"` // Shell: the whole program text
-	Cwd      string `json:"cwd,omitempty"`     // Shell: where it starts, if known
-	Path     string `json:"path,omitempty"`    // files: absolute, symbolic links resolved
-	Preview  string `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
-	Why      string `json:"why,omitempty"`     // the model's own reason; untrusted text
-	Risk     Risk   `json:"risk,omitempty"`
-	Mutation bool   `json:"mutation,omitempty"` // changes state
-	Privesc  bool   `json:"privesc,omitempty"`  // runs with more rights than buddy has
+	Kind     Kind     `json:"kind"`
+	Tool     string   `json:"tool"`
+	Target   string   `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"
+	Command  string   `json:"command,omitempty"` // Shell: the whole program text
+	Cwd      string   `json:"cwd,omitempty"`     // Shell: where it starts, if known
+	Path     string   `json:"path,omitempty"`    // files: absolute, symbolic links resolved
+	Paths    []string `json:"paths,omitempty"`   // all files, Path too, when there are several
+	URL      string   `json:"url,omitempty"`     // Network: what is asked for
+	Host     string   `json:"host,omitempty"`    // Network: the name in it, lower case, without the port
+	Method   string   `json:"method,omitempty"`  // Network: GET, POST, …
+	Preview  string   `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
+	Why      string   `json:"why,omitempty"`     // the model's own reason; untrusted text
+	Risk     Risk     `json:"risk,omitempty"`
+	Mutation bool     `json:"mutation,omitempty"` // changes state
+	Privesc  bool     `json:"privesc,omitempty"`  // runs with more rights than buddy has
 }
 
 // Decision is what is to happen with an Action.

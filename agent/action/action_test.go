@@ -2,13 +2,14 @@ package action
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 )
 
 // The form in events is a public interface (EVENTS.md).
 func TestJSON(t *testing.T) {
 	a := Action{
-		Kind: Shell, Tool: "run_shell", Target: "local", Command: "sudo x", Cwd: "/w", Path: "/p",
+		Kind: Shell, Tool: "run_shell", Target: "local", Command: "sudo x", Cwd: "/w", Path: "/p", Paths: []string{"/p", "/q"}, URL: "https://u/", Host: "u", Method: "GET",
 		Preview: "p", Why: "w", Risk: High, Mutation: true, Privesc: true,
 	}
 	v := Verdict{Decision: Ask, Reason: "r", Rule: "default"}
@@ -16,7 +17,7 @@ func TestJSON(t *testing.T) {
 		v    any
 		want string
 	}{
-		{a, `{"kind":"shell","tool":"run_shell","target":"local","command":"sudo x","cwd":"/w","path":"/p","preview":"p","why":"w","risk":"high","mutation":true,"privesc":true}`},
+		{a, `{"kind":"shell","tool":"run_shell","target":"local","command":"sudo x","cwd":"/w","path":"/p","paths":["/p","/q"],"url":"https://u/","host":"u","method":"GET","preview":"p","why":"w","risk":"high","mutation":true,"privesc":true}`},
 		{Action{}, `{"kind":"","tool":""}`},
 		{v, `{"decision":"ask","reason":"r","rule":"default"}`},
 	}
@@ -26,7 +27,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	var back Action
-	if err := json.Unmarshal([]byte(tests[0].want), &back); err != nil || back != a {
+	if err := json.Unmarshal([]byte(tests[0].want), &back); err != nil || !reflect.DeepEqual(back, a) {
 		t.Errorf("comes back as %+v (%v), want %+v", back, err, a)
 	}
 }

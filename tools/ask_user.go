@@ -1,0 +1,80 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
+
+// What a question may have, in bytes.
+const (
+	maxQuestion = 2000
+	maxChoice   = 200
+)
+
+//go:embed ask_user.md
+var askUserText string
+
+type askArgs struct {
+	Question string   `json:"question"`
+	Choices  []string `json:"choices,omitempty" max:"9"`
+	Why      string   `json:"why"`
+}
+
+// askPayload is what the model gets.
+type askPayload struct {
+	Answer string `json:"answer"`
+	Note   string `json:"note,omitempty"`
+}
+
+type askUser struct{ def model.ToolDef }
+
+// NewAskUser returns the tool ask_user: a question to the person (D24). Where nobody can
+// be asked the answer is empty, and a note says so.
+func NewAskUser() Tool { return &askUser{define[askArgs]("ask_user", askUserText)} }
+
+func (t *askUser) Definition() model.ToolDef { return t.def }
+
+// Patient is true: a person may take any time to answer.
+func (*askUser) Patient(Call) bool { return true }
+
+func (t *askUser) Plan(call Call) (action.Action, error) {
+	args, err := decode[askArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if len(args.Question) > maxQuestion {
+		return action.Action{}, invalid("question: longer than %d bytes", maxQuestion)
+	}
+	for i, c := range args.Choices {
+		if len(c) > maxChoice {
+			return action.Action{}, invalid("choices[%d]: longer than %d bytes", i, maxChoice)
+		}
+	}
+	act := planInternal(t.def.Name, args.Why)
+	act.Preview = args.Question
+	return act, nil
+}
+
+func (t *askUser) Run(ctx context.Context, call Call) Result {
+	args, err := decode[askArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	if call.Ask == nil {
+		const note = "nobody is there to answer; choose the obvious way and say which you took"
+		return success(askPayload{Note: note}, note)
+	}
+	answer, err := call.Ask(ctx, args.Question, args.Choices)
+	if err != nil {
+		return failure(fmt.Errorf("the question was not answered: %w", err))
+	}
+	payload := askPayload{Answer: head(answer, outputBytes)}
+	if answer == "" {
+		payload.Note = "the person gave an empty answer"
+	}
+	return success(payload, payload.Answer)
+}

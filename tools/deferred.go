@@ -1,0 +1,277 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
+
+// Deferred is a set of tools that a model is not told about in each request: it finds
+// them with tool_search and calls them with use_tool (DECISIONS 24). So tools may be
+// added during a session without changing what providers have cached. It is safe for
+// concurrent use.
+type Deferred struct {
+	mu    sync.Mutex // guards tools
+	tools []Tool     // sorted by name
+}
+
+// NewDeferred returns a set of tools.
+func NewDeferred(all ...Tool) *Deferred {
+	d := &Deferred{}
+	d.Add(all...)
+	return d
+}
+
+// Add adds tools. One with the name of another takes its place.
+func (d *Deferred) Add(all ...Tool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, t := range all {
+		i, found := slices.BinarySearchFunc(d.tools, t.Definition().Name, func(t Tool, name string) int { return cmp.Compare(t.Definition().Name, name) })
+		if found {
+			d.tools[i] = t
+		} else {
+			d.tools = slices.Insert(d.tools, i, t)
+		}
+	}
+}
+
+// all returns the tools, sorted by name.
+func (d *Deferred) all() []Tool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.tools)
+}
+
+func (d *Deferred) lookup(name string) (Tool, bool) {
+	for _, t := range d.all() {
+		if t.Definition().Name == name {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// maxFound is how many tools tool_search describes.
+const maxFound = 5
+
+//go:embed tool_search.md
+var toolSearchText string
+
+type toolSearchArgs struct {
+	Query string `json:"query" blank:"ok"`
+	Why   string `json:"why"`
+}
+
+// toolSearchPayload is what the model gets.
+type toolSearchPayload struct {
+	Tools []model.ToolDef `json:"tools"`
+	Names []string        `json:"names,omitempty"` // of those that are not described
+	Note  string          `json:"note,omitempty"`
+}
+
+type toolSearch struct {
+	deferred *Deferred
+	def      model.ToolDef
+}
+
+// NewToolSearch returns the tool tool_search, which finds tools of d.
+func NewToolSearch(d *Deferred) Tool {
+	return &toolSearch{d, define[toolSearchArgs]("tool_search", toolSearchText)}
+}
+
+func (t *toolSearch) Definition() model.ToolDef { return t.def }
+
+func (*toolSearch) Parallel(Call) bool { return true }
+
+func (t *toolSearch) Plan(call Call) (action.Action, error) {
+	args, err := decode[toolSearchArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return planInternal(t.def.Name, args.Why), nil
+}
+
+func (t *toolSearch) Run(_ context.Context, call Call) Result {
+	args, err := decode[toolSearchArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	payload := t.deferred.search(args.Query)
+	var names []string
+	for _, def := range payload.Tools {
+		names = append(names, def.Name)
+	}
+	return success(payload, strings.Join(append(names, payload.Names...), "\n"))
+}
+
+// search returns the tools that have the words of a query, the best first.
+func (d *Deferred) search(query string) toolSearchPayload {
+	type scored struct {
+		def   model.ToolDef
+		score int
+	}
+	words := strings.Fields(strings.ToLower(query))
+	var found []scored
+	for _, t := range d.all() {
+		def := t.Definition()
+		if s := score(def, words); s > 0 || len(words) == 0 {
+			found = append(found, scored{def, s})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	payload := toolSearchPayload{Tools: []model.ToolDef{}}
+	size, names := 0, 0
+	for _, f := range found {
+		size += len(f.def.Description) + len(f.def.Parameters)
+		if len(words) > 0 && len(payload.Tools) < maxFound && size < outputBytes {
+			payload.Tools = append(payload.Tools, f.def)
+		} else if names += len(f.def.Name); names < outputBytes {
+			payload.Names = append(payload.Names, f.def.Name)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		payload.Note = "no tool has these words; an empty query lists all names"
+	case len(payload.Names) > 0:
+		payload.Note = "search for a name to get its description"
+	}
+	return payload
+}
+
+// score says how well a tool fits the words of a query, 0 if not at all.
+func score(def model.ToolDef, words []string) int {
+	name, text := strings.ToLower(def.Name), strings.ToLower(def.Description)
+	n := 0
+	for _, w := range words {
+		switch {
+		case name == w:
+			n += 100
+		case strings.Contains(name, w):
+			n += 10
+		case strings.Contains(text, w):
+			n++
+		}
+	}
+	return n
+}
+
+//go:embed use_tool.md
+var useToolText string
+
+type useArgs struct {
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args,omitempty"`
+	Why  string          `json:"why"`
+}
+
+type useTool struct {
+	deferred *Deferred
+	def      model.ToolDef
+}
+
+// NewUseTool returns the tool use_tool, which calls tools of d. What it plans and does
+// is what the called tool plans and does.
+func NewUseTool(d *Deferred) Tool {
+	return &useTool{d, define[useArgs]("use_tool", useToolText)}
+}
+
+func (t *useTool) Definition() model.ToolDef { return t.def }
+
+// inner returns the tool that a call is for, and the call as it gets it.
+func (t *useTool) inner(call Call) (Tool, Call, error) {
+	args, err := decode[useArgs](call)
+	if err != nil {
+		return nil, call, err
+	}
+	tool, ok := t.deferred.lookup(args.Name)
+	if !ok {
+		return nil, call, invalid("name: there is no tool %q to be used this way; tool_search finds them", clip(args.Name, 100))
+	}
+	if call.Arguments, err = innerArguments(tool, args); err != nil {
+		return nil, call, err
+	}
+	call.Name = args.Name
+	return tool, call, nil
+}
+
+// innerArguments returns the arguments for the called tool. The reason is passed on to
+// one that wants it, and arguments that were encoded twice are accepted.
+func innerArguments(tool Tool, args useArgs) (string, error) {
+	raw := args.Args
+	var text string
+	if json.Unmarshal(raw, &text) == nil && strings.HasPrefix(strings.TrimSpace(text), "{") {
+		raw = json.RawMessage(text)
+	}
+	values := make(map[string]json.RawMessage)
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &values); err != nil {
+			return "", invalid("args: expected object, got %s", kindOf(raw))
+		}
+	}
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	_ = json.Unmarshal(tool.Definition().Parameters, &schema) // a schema of another kind has no why
+	if _, wanted := schema.Properties["why"]; wanted && values["why"] == nil {
+		if values == nil {
+			values = make(map[string]json.RawMessage)
+		}
+		values["why"] = compact(args.Why)
+	}
+	if values == nil {
+		return "{}", nil
+	}
+	return string(compact(values)), nil
+}
+
+func (t *useTool) Plan(call Call) (action.Action, error) {
+	tool, inner, err := t.inner(call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	act, err := tool.Plan(inner)
+	if err != nil {
+		return action.Action{}, fmt.Errorf("%s: %w", inner.Name, err)
+	}
+	return act, nil
+}
+
+func (t *useTool) Run(ctx context.Context, call Call) Result {
+	tool, inner, err := t.inner(call)
+	if err != nil {
+		return failure(err)
+	}
+	return tool.Run(ctx, inner)
+}
+
+// Parallel is what the called tool says.
+func (t *useTool) Parallel(call Call) bool {
+	tool, inner, err := t.inner(call)
+	p, ok := tool.(Parallel)
+	return err == nil && ok && p.Parallel(inner)
+}
+
+// Patient is what the called tool says.
+func (t *useTool) Patient(call Call) bool {
+	tool, inner, err := t.inner(call)
+	p, ok := tool.(Patient)
+	return err == nil && ok && p.Patient(inner)
+}
+
+// Recover is what the called tool does.
+func (t *useTool) Recover(ctx context.Context, call Call) Result {
+	tool, inner, err := t.inner(call)
+	if r, ok := tool.(Recoverer); err == nil && ok {
+		return r.Recover(ctx, inner)
+	}
+	return Result{Content: interrupted, IsError: true}
+}

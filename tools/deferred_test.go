@@ -1,0 +1,133 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
+
+// remote is a tool with a schema of its own, such as other programs offer.
+type remote struct {
+	name, text, schema string
+	got                []Call
+}
+
+func (r *remote) Definition() model.ToolDef {
+	return model.ToolDef{Name: r.name, Description: r.text, Parameters: json.RawMessage(r.schema)}
+}
+
+func (r *remote) Plan(call Call) (action.Action, error) {
+	if strings.Contains(call.Arguments, "bad") {
+		return action.Action{}, invalid("number: expected integer")
+	}
+	return action.Action{Kind: action.Generic, Tool: r.name, Preview: call.Arguments}, nil
+}
+
+func (r *remote) Run(_ context.Context, call Call) Result {
+	r.got = append(r.got, call)
+	return Result{Content: "ran " + call.Name + " " + call.Arguments}
+}
+
+func (r *remote) Parallel(Call) bool { return r.name == "issue_read" }
+
+func deferredBench(t *testing.T) (*bench, *remote, *Deferred) {
+	t.Helper()
+	b := newBench(t)
+	read := &remote{name: "issue_read", text: "Read an issue.", schema: `{"type":"object","properties":{"number":{"type":"integer"}}}`}
+	d := NewDeferred(&remote{name: "page_make", text: "Make a page for an issue.", schema: `{"properties":{"why":{}}}`}, read)
+	b.tools = NewRegistry(NewToolSearch(d), NewUseTool(d))
+	return b, read, d
+}
+
+func TestToolSearch(t *testing.T) {
+	b, read, d := deferredBench(t)
+	names := func(payload map[string]any) (described, other []string) {
+		for _, v := range payload["tools"].([]any) {
+			described = append(described, v.(map[string]any)["name"].(string))
+		}
+		if list, ok := payload["names"].([]any); ok {
+			for _, v := range list {
+				other = append(other, v.(string))
+			}
+		}
+		return described, other
+	}
+	tests := []struct {
+		query            string
+		described, other []string
+	}{
+		{"ISSUE", []string{"issue_read", "page_make"}, nil},
+		{"page_make", []string{"page_make"}, nil},
+		{"read nothing", []string{"issue_read"}, nil},
+		{"", nil, []string{"issue_read", "page_make"}},
+		{"zzz", nil, nil},
+	}
+	for _, tt := range tests {
+		described, other := names(b.ok("tool_search", args{"query": tt.query}))
+		if !reflect.DeepEqual(described, tt.described) || !reflect.DeepEqual(other, tt.other) {
+			t.Errorf("tool_search(%q) = %v, %v, want %v, %v", tt.query, described, other, tt.described, tt.other)
+		}
+	}
+	got := b.ok("tool_search", args{"query": "issue_read"})["tools"].([]any)[0]
+	if want := map[string]any{"name": "issue_read", "description": "Read an issue.", "parameters": map[string]any{"type": "object", "properties": map[string]any{"number": map[string]any{"type": "integer"}}}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("tool = %v, want %v", got, want)
+	}
+	for i := range 500 {
+		d.Add(&remote{name: fmt.Sprintf("many_%03d_%s", i, strings.Repeat("x", 50)), schema: `{}`})
+	}
+	call, _ := b.plan("tool_search", args{"query": "many"})
+	if res := b.run(call); len(res.Content) > 2*outputBytes || strings.Count(res.Content, "parameters") != maxFound {
+		t.Errorf("%d bytes: %.300s", len(res.Content), res.Content)
+	}
+	d.Add(&remote{name: "issue_read", text: "Other.", schema: `{}`})
+	if now, ok := d.lookup("issue_read"); !ok || now == Tool(read) {
+		t.Error("the tool was not replaced")
+	}
+}
+
+func TestUseToolIsTheToolDECISIONS24(t *testing.T) {
+	b, read, _ := deferredBench(t)
+	call, err := b.plan("use_tool", args{"name": "issue_read", "args": args{"number": 7}})
+	if want := (action.Action{Kind: action.Generic, Tool: "issue_read", Preview: `{"number":7}`}); err != "" || !reflect.DeepEqual(call.Planned, want) {
+		t.Errorf("Plan = %+v, %s, want %+v", call.Planned, err, want)
+	}
+	if res := b.run(call); res.IsError || res.Content != `ran issue_read {"number":7}` || read.got[0].Planned.Tool != "issue_read" {
+		t.Errorf("Run = %+v", res)
+	}
+	tool, _ := b.tools.Lookup("use_tool")
+	other := callOf("use_tool", args{"name": "page_make"})
+	if p := tool.(Parallel); !p.Parallel(call) || p.Parallel(other) || p.Parallel(callOf("use_tool", args{"name": "none"})) {
+		t.Error("Parallel is not what the tool says")
+	}
+	for _, tt := range []struct {
+		a    args
+		want string
+	}{
+		{args{"name": "page_make"}, `{"why":"a test"}`}, // the reason is passed on
+		{args{"name": "page_make", "args": args{"why": "own"}}, `{"why":"own"}`},
+		{args{"name": "issue_read"}, `{}`},
+		{args{"name": "issue_read", "args": `{"number": 8}`}, `{"number":8}`}, // encoded twice
+		{args{"name": "issue_read", "args": nil}, `{}`},
+	} {
+		if call, err := b.plan("use_tool", tt.a); err != "" || call.Planned.Preview != tt.want {
+			t.Errorf("Plan(%v) = %+v, %s, want %s", tt.a, call.Planned, err, tt.want)
+		}
+	}
+	b.fails("use_tool", args{"name": "none"}, `invalid arguments: name: there is no tool "none"`)
+	b.fails("use_tool", args{"name": "use_tool"}, "there is no tool")
+	b.fails("use_tool", args{"name": "issue_read", "args": []int{1}}, "args: expected object, got array")
+	b.fails("use_tool", args{"name": "issue_read", "args": args{"bad": 1}}, "issue_read: invalid arguments: number: expected integer")
+	b.fails("use_tool", args{"name": "issue_read", "why": " "}, "why: must not be blank")
+	if direct, err := b.tools.Lookup("issue_read"); err != nil || direct != Tool(read) {
+		t.Errorf("Lookup = %v, %v", direct, err)
+	}
+	if res := tool.(Recoverer).Recover(t.Context(), call); !res.IsError || res.Content != interrupted {
+		t.Errorf("Recover = %+v", res)
+	}
+}

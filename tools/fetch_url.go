@@ -1,0 +1,159 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+	"buddy/tools/web"
+)
+
+// fetchLimit is how many bytes of a page fetch_url gives at most (D04).
+const fetchLimit = 8000
+
+//go:embed fetch_url.md
+var fetchURLText string
+
+type fetchArgs struct {
+	URL    string `json:"url"`
+	Offset int    `json:"offset,omitempty" desc:"first byte of the text" min:"0"`
+	Why    string `json:"why"`
+}
+
+// fetchPayload is what the model gets.
+type fetchPayload struct {
+	URL     string `json:"url"` // after redirections
+	Status  int    `json:"status"`
+	Type    string `json:"content_type,omitempty"`
+	Content string `json:"content"`
+	Note    string `json:"note,omitempty"`
+}
+
+type fetchURL struct {
+	client *web.Client
+	def    model.ToolDef
+
+	mu   sync.Mutex // guards what is below
+	last fetched    // the page read last, so that its parts are of one text
+}
+
+// fetched is a page that was read.
+type fetched struct {
+	asked string // the URL of the call
+	page  web.Page
+	text  string
+}
+
+// NewFetchURL returns the tool fetch_url: a web page as text, at most 8000 bytes a call
+// (D17).
+func NewFetchURL(client *web.Client) Tool {
+	return &fetchURL{client: client, def: define[fetchArgs]("fetch_url", fetchURLText)}
+}
+
+func (t *fetchURL) Definition() model.ToolDef { return t.def }
+
+func (*fetchURL) Parallel(Call) bool { return true }
+
+func (t *fetchURL) Plan(call Call) (action.Action, error) {
+	args, err := decode[fetchArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	u, err := t.client.Check(args.URL)
+	if err != nil {
+		return action.Action{}, invalid("url: %v", err)
+	}
+	return planGet(t.def.Name, u, args.Why), nil
+}
+
+// planGet is the plan of a tool that fetches a page.
+func planGet(tool string, u *url.URL, why string) action.Action {
+	return action.Action{
+		Kind: action.Network, Tool: tool, Target: "local", URL: u.String(), Host: u.Hostname(), Method: http.MethodGet,
+		Preview: "GET " + u.String(), Why: why, Risk: action.Low,
+	}
+}
+
+// plannedURL returns the URL that was allowed.
+func plannedURL(call Call) (*url.URL, error) {
+	u, err := url.Parse(call.Planned.URL)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("%w: the call of %s was not planned", ErrExecution, call.Name)
+	}
+	return u, nil
+}
+
+func (t *fetchURL) Run(ctx context.Context, call Call) Result {
+	args, err := decode[fetchArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	u, err := plannedURL(call)
+	if err != nil {
+		return failure(err)
+	}
+	f, known := t.known(u.String())
+	if args.Offset == 0 || !known {
+		call.say("GET " + u.String() + "\n")
+		if f.page, err = t.client.Get(ctx, u); err != nil {
+			return failure(err)
+		}
+		call.say(fmt.Sprintf("%d, %d bytes\n", f.page.Status, len(f.page.Body)))
+		if f.text, err = f.page.Text(); err != nil {
+			return failure(err)
+		}
+		f.asked = u.String()
+		t.mu.Lock()
+		t.last = f
+		t.mu.Unlock()
+	}
+	payload, err := f.part(args.Offset)
+	if err != nil {
+		return failure(err)
+	}
+	return success(payload, payload.Content)
+}
+
+// known returns the page that was read last, if it is the one asked for.
+func (t *fetchURL) known(asked string) (fetched, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last.asked != asked {
+		return fetched{}, false
+	}
+	return t.last, true
+}
+
+// part returns what the model gets of the text from offset on.
+func (f fetched) part(offset int) (fetchPayload, error) {
+	p := fetchPayload{URL: f.page.URL, Status: f.page.Status, Type: f.page.Type}
+	if offset > 0 && offset >= len(f.text) {
+		return p, invalid("offset: %d, but the text has %d bytes", offset, len(f.text))
+	}
+	rest := f.text[offset:]
+	p.Content = head(rest, fetchLimit)
+	var more, cut, redirected string
+	if len(p.Content) < len(rest) {
+		more = fmt.Sprintf("read on with offset=%d of %d", offset+len(p.Content), len(f.text))
+		p.Content += truncated
+	} else if f.page.Cut {
+		cut = fmt.Sprintf("the page is longer than the %d bytes that are read", web.MaxBody)
+	}
+	if f.page.Location != "" {
+		redirected = fmt.Sprintf("it redirects to %s, which was not followed; fetch that if it is right", clip(f.page.Location, 2000))
+	}
+	p.Note = joinNotes(redirected, more, cut)
+	return p, nil
+}
+
+// say shows progress to the person who watches.
+func (c Call) say(text string) {
+	if c.Output != nil {
+		c.Output(Chunk{Stream: Stdout, Text: []byte(text), Total: int64(len(text))})
+	}
+}

@@ -1,0 +1,252 @@
+package patch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Mismatch is an error of Apply: the place of a hunk was not found, or several were.
+type Mismatch struct {
+	Line   int    // of the hunk in the patch, from 1
+	Want   string // the lines that it expects, joined
+	Fits   []int  // lines of the file where it would fit, from 1
+	Anchor bool   // Want is the line after @@, which was not found
+}
+
+func (m *Mismatch) Error() string {
+	hunk := fmt.Sprintf("the hunk at line %d of the patch", m.Line)
+	switch {
+	case m.Anchor:
+		return fmt.Sprintf("%s: the line after @@ is not in the file below the hunks before it", hunk)
+	case len(m.Fits) == 1:
+		return fmt.Sprintf("%s fits at line %d only, which is above a hunk before it; hunks must be in the order of the file", hunk, m.Fits[0])
+	case len(m.Fits) > 1:
+		return fmt.Sprintf("%s fits at lines %s; add lines of context", hunk, join(m.Fits))
+	default:
+		return hunk + " does not fit"
+	}
+}
+
+func join(lines []int) string {
+	var s []string
+	for _, n := range lines {
+		s = append(s, strconv.Itoa(n))
+	}
+	if len(s) == maxFits {
+		s = append(s, "…")
+	}
+	return strings.Join(s, ", ")
+}
+
+// maxFits is how many places of a hunk are told apart.
+const maxFits = 10
+
+const byteOrderMark = "\ufeff"
+
+// Apply returns what f makes of the file's content. Line ends and a byte order mark are
+// kept: what the patch adds to a file with CRLF line ends gets them, too. The error is a
+// *Mismatch where a hunk has no certain place.
+func (f File) Apply(before string) (string, error) {
+	text, marked := strings.CutPrefix(before, byteOrderMark)
+	a := &applier{own: carriage(f.Hunks) || text == "", end: "\n"}
+	if 2*strings.Count(text, "\r\n") > strings.Count(text, "\n") {
+		a.end = "\r\n"
+	}
+	for l := range strings.Lines(text) {
+		a.lines = append(a.lines, l)
+		a.bare = append(a.bare, bare(l))
+	}
+	for _, h := range f.Hunks {
+		if err := a.apply(h); err != nil {
+			return "", err
+		}
+	}
+	after := a.finish()
+	if f.New == "" && after != "" && len(f.Hunks) > 0 {
+		return "", fmt.Errorf("the file is to be deleted, but has lines that the patch does not remove")
+	}
+	if marked && after != "" {
+		after = byteOrderMark + after
+	}
+	return after, nil
+}
+
+// carriage reports whether a patch has carriage returns at the end of lines: it knows
+// about line ends then.
+func carriage(hunks []Hunk) bool {
+	for _, h := range hunks {
+		for _, l := range h.lines {
+			if strings.HasSuffix(l.text, "\r") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// applier makes the hunks of one file, from the top.
+type applier struct {
+	lines []string // of the file, with their ends
+	bare  []string // the same without
+	end   string   // most lines end so
+	own   bool     // the line ends of the patch are right
+	next  int      // the first line that is not in out yet
+	drift int      // how many lines below its number the last hunk was
+	out   []string
+}
+
+func (a *applier) apply(h Hunk) error {
+	at, skip, err := a.locate(h)
+	if err != nil {
+		return err
+	}
+	a.out = append(a.out, a.lines[a.next:at]...)
+	a.next = at
+	body := h.lines[skip.lead : len(h.lines)-skip.trail]
+	for _, l := range body {
+		switch l.op {
+		case ' ':
+			a.out = append(a.out, a.lines[a.next])
+			a.next++
+		case '-':
+			a.next++
+		case '+':
+			a.out = append(a.out, a.added(l))
+		}
+	}
+	if h.Start > 0 {
+		a.drift = at - skip.lead - (h.Start - 1)
+	}
+	return nil
+}
+
+func (a *applier) added(l line) string {
+	switch {
+	case l.open:
+		return l.text
+	case a.own:
+		return l.text + "\n"
+	default:
+		return bare(l.text) + a.end
+	}
+}
+
+// finish returns the whole text. A line that was the last one, but is no more, gets an end.
+func (a *applier) finish() string {
+	a.out = append(a.out, a.lines[a.next:]...)
+	for i := range a.out {
+		if i < len(a.out)-1 && !strings.HasSuffix(a.out[i], "\n") {
+			a.out[i] += a.end
+		}
+	}
+	return strings.Join(a.out, "")
+}
+
+// skipped is how many lines of context at both ends of a hunk are not looked at.
+type skipped struct{ lead, trail int }
+
+// locate returns the index of the line where h begins, without the lines skipped.
+func (a *applier) locate(h Hunk) (int, skipped, error) {
+	from := a.next
+	for _, anchor := range h.Anchors {
+		at := a.anchor(anchor, from)
+		if at < 0 {
+			return 0, skipped{}, &Mismatch{Line: h.Line, Want: anchor, Anchor: true}
+		}
+		from = at + 1
+	}
+	old, lead, trail := h.before()
+	if len(old) == 0 {
+		return a.insertion(h, from), skipped{}, nil
+	}
+	for fuzz := range Fuzz + 1 {
+		skip := skipped{min(fuzz, lead), min(fuzz, trail)}
+		if fuzz > 0 && skip.lead < fuzz && skip.trail < fuzz || skip.lead+skip.trail >= len(old) {
+			break // nothing more to leave out
+		}
+		want := old[skip.lead : len(old)-skip.trail]
+		fits := a.fits(want, from)
+		if at := a.choose(h, want, fits, skip.lead); at >= 0 {
+			return at, skip, nil
+		}
+		if len(fits) > 1 {
+			return 0, skipped{}, mismatch(h, old, fits)
+		}
+	}
+	if above := a.fits(old, 0); len(above) == 1 {
+		return 0, skipped{}, mismatch(h, old, above)
+	}
+	return 0, skipped{}, mismatch(h, old, nil)
+}
+
+func mismatch(h Hunk, old []string, fits []int) *Mismatch {
+	m := &Mismatch{Line: h.Line, Want: strings.Join(old, "\n")}
+	for _, at := range fits {
+		m.Fits = append(m.Fits, at+1)
+	}
+	return m
+}
+
+// anchor returns the first line from on that is like s, or -1.
+func (a *applier) anchor(s string, from int) int {
+	for at := from; at < len(a.bare); at++ {
+		if strings.TrimSpace(a.bare[at]) == strings.TrimSpace(s) {
+			return at
+		}
+	}
+	return -1
+}
+
+// insertion returns where a hunk without any line of the file goes.
+func (a *applier) insertion(h Hunk, from int) int {
+	switch {
+	case h.Start >= 0: // behind that line
+		return min(max(h.Start+a.drift, from), len(a.lines))
+	case len(h.Anchors) > 0:
+		return from
+	default:
+		return len(a.lines)
+	}
+}
+
+// fits returns where want stands in the file, the first places from on.
+func (a *applier) fits(want []string, from int) []int {
+	var found []int
+	for at := from; at+len(want) <= len(a.bare) && len(found) < maxFits; at++ {
+		if a.matches(want, at) {
+			found = append(found, at)
+		}
+	}
+	return found
+}
+
+func (a *applier) matches(want []string, at int) bool {
+	if at < 0 || at+len(want) > len(a.bare) {
+		return false
+	}
+	for i, w := range want {
+		if a.bare[at+i] != w {
+			return false
+		}
+	}
+	return true
+}
+
+// choose returns which of the places is meant, or -1. lead is how many lines of the hunk
+// stand before want.
+func (a *applier) choose(h Hunk, want []string, fits []int, lead int) int {
+	if len(fits) == 0 {
+		return -1
+	}
+	if expected := h.Start - 1 + a.drift + lead; h.Start > 0 && expected >= a.next && a.matches(want, expected) {
+		return expected
+	}
+	if last := len(a.bare) - len(want); h.AtEnd && last >= a.next && a.matches(want, last) {
+		return last
+	}
+	if len(fits) == 1 || len(h.Anchors) > 0 {
+		return fits[0]
+	}
+	return -1
+}

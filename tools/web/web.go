@@ -1,0 +1,170 @@
+// Package web fetches pages for a model, and only what a model may be trusted with:
+// public addresses over HTTP, of a bounded size, in a bounded time.
+//
+//	c := web.NewClient(web.Options{Deny: []string{"example.net"}})
+//	u, err := c.Check("https://go.dev/doc/") // no network yet
+//	page, err := c.Get(ctx, u)
+//	text, err := page.Text()                 // Markdown, if it is HTML
+//
+// Names are checked first, then every address when it is dialled, so that no answer of
+// a name server leads into the local network. A redirection to another site is not
+// followed but reported: it is for whoever allowed the first to allow the second.
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// MaxBody is how much of a page is read, in bytes.
+	MaxBody = 2 << 20
+	// Timeout bounds one request, with its redirections and all of its body.
+	Timeout = 20 * time.Second
+
+	maxRedirects = 5
+	maxHeader    = 64 << 10
+	userAgent    = "Mozilla/5.0 (compatible; buddy)"
+)
+
+// Options say what may be fetched.
+type Options struct {
+	Allow []string // hosts, with their subdomains; empty = all that are public
+	Deny  []string // hosts, with their subdomains; they win over Allow
+	// Loopback allows this machine's own addresses, for a server under development.
+	Loopback bool
+	// SearchURL is where searches go, empty for DuckDuckGo's page without scripts.
+	SearchURL string
+}
+
+// Client fetches pages. Make it with NewClient; it is safe for concurrent use.
+type Client struct {
+	opts   Options
+	http   *http.Client
+	dialer *net.Dialer
+}
+
+// NewClient returns a client. It holds no connections between requests.
+func NewClient(o Options) *Client {
+	c := &Client{opts: o}
+	c.dialer = &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
+		return c.checkDial(address)
+	}}
+	c.http = &http.Client{
+		Transport: &http.Transport{
+			// No proxy: behind one nobody could check which address is dialled.
+			DialContext: c.dialer.DialContext, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+			TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
+		},
+		CheckRedirect: c.redirect,
+	}
+	return c
+}
+
+// Page is an answer to a request.
+type Page struct {
+	URL      string // after redirections
+	Status   int
+	Type     string // Content-Type as the server gave it
+	Body     []byte // at most MaxBody
+	Cut      bool   // there was more
+	Location string // where a redirection leads that was not followed
+}
+
+// Get fetches a page. Any status is an answer. The error names the host and the cause.
+func (c *Client) Get(ctx context.Context, u *url.URL) (Page, error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return Page{}, fmt.Errorf("%s: %w", u.Host, err)
+	}
+	req.Header.Set("User-Agent", userAgent)
+	req.Header.Set("Accept", "text/markdown, text/html;q=0.9, text/plain;q=0.9, application/json;q=0.9, */*;q=0.5")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return Page{}, fmt.Errorf("%s: %w", u.Host, cause(ctx, err))
+	}
+	defer func() { _ = res.Body.Close() }()
+	page := Page{URL: res.Request.URL.String(), Status: res.StatusCode, Type: res.Header.Get("Content-Type")}
+	if to, err := res.Location(); err == nil && res.StatusCode/100 == 3 {
+		page.Location = to.String()
+	}
+	page.Body, err = io.ReadAll(io.LimitReader(res.Body, MaxBody+1))
+	if err != nil {
+		return Page{}, fmt.Errorf("%s: after %d bytes: %w", u.Host, len(page.Body), cause(ctx, err))
+	}
+	if page.Cut = len(page.Body) > MaxBody; page.Cut {
+		page.Body = page.Body[:MaxBody]
+	}
+	return page, nil
+}
+
+// cause takes what net/http puts around an error off it.
+func cause(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("no whole answer within %s", Timeout)
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	var refused *refusedError
+	if errors.As(err, &refused) {
+		return refused
+	}
+	return err
+}
+
+// redirect decides on following a redirection.
+func (c *Client) redirect(req *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return fmt.Errorf("more than %d redirections", maxRedirects)
+	}
+	to, err := c.Check(req.URL.String())
+	if err != nil {
+		return fmt.Errorf("a redirection leads to a place that is not allowed: %w", err)
+	}
+	if !sameSite(via[0].URL, to) {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// sameSite reports whether who allowed a may be thought to have allowed b: the same
+// host, with or without www, and no less secure.
+func sameSite(a, b *url.URL) bool {
+	if a.Scheme == "https" && b.Scheme == "http" {
+		return false
+	}
+	bare := func(u *url.URL) string { return strings.TrimPrefix(u.Hostname(), "www.") }
+	return bare(a) == bare(b) && (a.Port() == b.Port() || a.Port() == "" && b.Port() == "443" || a.Port() == "80" && b.Port() == "")
+}
+
+// mediaType returns the type of a page without parameters, in lower case.
+func (p Page) mediaType() string {
+	kind, _, err := mime.ParseMediaType(p.Type)
+	if err != nil || kind == "" {
+		kind, _, _ = mime.ParseMediaType(http.DetectContentType(p.Body))
+	}
+	return kind
+}
+
+// checkDial is asked with the address that is about to be connected to.
+func (c *Client) checkDial(address string) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &refusedError{fmt.Sprintf("%q is no address", address)}
+	}
+	return c.checkAddr(at.Addr())
+}
