@@ -30,6 +30,8 @@ func (r *Runtime) handle(c event.Command) {
 		r.resumeExchange()
 	case event.Approve:
 		r.asks.answer(c)
+	case event.Answer:
+		r.answer(c)
 	case event.Cancel:
 		r.cancelTask(c.Task)
 	case event.SetTimeout:

@@ -199,6 +199,7 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	defer r.mu.Unlock()
 	t.talk.hist.Result(c.ID, c.Name, res.Content)
 	t.use.result(c.Name, res.Content)
+	t.shown = append(t.shown, res.Images...)
 	r.emit(t.id, turn, e)
 }
 

@@ -83,10 +83,27 @@ func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 			t.compacted = &CompactionOccurred{}
 		}
 		answer.batch.execute(answer.calls)
+		r.show(t, number)
 	}
 	finished.Cost = r.cost(t) - before
 	r.emit(t.id, number, finished)
 	return done, err
+}
+
+// show hands the model the pictures that its tools have read, after all their results:
+// no protocol takes them in between everywhere.
+func (r *Runtime) show(t *task, turn int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	images := t.shown
+	t.shown = nil
+	if len(images) == 0 || r.model.Info().TextOnly {
+		return
+	}
+	images = images[:min(len(images), maxImages)]
+	e := event.ReminderAttached{Kinds: []string{"images"}, Text: "<system-reminder>The pictures that your tools have just read.</system-reminder>", Images: images}
+	t.talk.hist.User(e.Text, e.Images...)
+	r.emit(t.id, turn, e)
 }
 
 func (r *Runtime) nextTurn(t *task) int {

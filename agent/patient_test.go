@@ -30,7 +30,7 @@ func (*question) Patient(tools.Call) bool { return true }
 func TestPatientToolIsNotLimitedD25(t *testing.T) {
 	tool := &question{limited: true}
 	r := &Runtime{opts: Options{ToolTimeout: time.Minute}}
-	res := r.run(t.Context(), &task{failed: make(map[string]failed)}, &job{tool: tool, call: tools.Call{Name: "question"}})
+	res := r.run(t.Context(), &task{progress: progress{failed: make(map[string]failed)}}, &job{tool: tool, call: tools.Call{Name: "question"}})
 	if res.IsError || tool.limited {
 		t.Errorf("run = %+v, limited: %v", res, tool.limited)
 	}

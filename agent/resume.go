@@ -81,6 +81,8 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		delete(left.queued, p.ID)
 		left.answered = false
 		c.hist.User(p.Text, p.Images...)
+	case event.ReminderAttached:
+		c.hist.User(p.Text, p.Images...)
 	case event.PromptWithdrawn:
 		delete(left.queued, p.ID)
 	case event.TaskStarted:
@@ -198,6 +200,8 @@ func (r *Runtime) settleCalls(ctx context.Context, t *task, started map[string]e
 		j := b.plan(c)
 		if s, ran := started[c.ID]; ran {
 			r.finish(t, 0, j, r.recover(ctx, j, s.Dir))
+			p, waits := j.tool.(tools.Patient) // for a person, who is there then
+			asked = asked || waits && p.Patient(j.call)
 			continue
 		}
 		b.alone(j) // the stream has its request, from before the crash

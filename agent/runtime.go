@@ -88,6 +88,7 @@ type Runtime struct {
 	opts   Options
 	stream *stream
 	asks   *approvals
+	asked  *questions
 	inbox  *inbox
 	ctx    context.Context // ends when the runtime closes
 	cancel context.CancelFunc
@@ -135,6 +136,7 @@ func New(opts Options) *Runtime {
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.gauge(r.main.hist)
 	r.replay(opts.Replay)
+	r.asked = &questions{stream: r.stream, open: make(map[string]chan string)}
 	r.asks = newApprovals(r.stream, opts.Policy, opts.Mode, opts.Now)
 	return r
 }

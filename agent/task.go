@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/history"
+	"buddy/agent/model"
 )
 
 // conversation is one branch of a session: what its model is sent, and the exchange that
@@ -43,6 +44,7 @@ type progress struct {
 	failed    map[string]failed   // calls that failed, by name and arguments; r.mu guards it
 	compacted *CompactionOccurred // that the step did
 	spent     int                 // bytes of results in this turn; r.mu guards it
+	shown     []model.Image       // by the tools of this turn; r.mu guards it
 	overflows int                 // requests that the provider found too long
 }
 

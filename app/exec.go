@@ -124,6 +124,9 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		if p.Code == "bad_command" && l.task == 0 {
 			return event.Failed // the prompt was not taken
 		}
+	case event.QuestionAsked:
+		l.say("? %s (answered with nothing: nobody is there)", p.Text)
+		l.program.rt.Send(event.Answer{ID: p.ID})
 	case event.ModelMessage:
 		l.message(p)
 	case event.ApprovalAsked:

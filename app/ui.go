@@ -2,6 +2,8 @@ package app
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -186,7 +188,19 @@ func (u *ui) submit(text string) {
 	if runCommand(u, text) {
 		return
 	}
+	if len(u.state.Questions) > 0 {
+		u.deps.send(reply(u.state.Questions[0], text))
+		return
+	}
 	u.send(event.Submit{Text: text})
+}
+
+// reply is the answer to a question; the number of a choice stands for it.
+func reply(q event.QuestionAsked, text string) event.Answer {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 1 && n <= len(q.Choices) {
+		text = q.Choices[n-1]
+	}
+	return event.Answer{ID: q.ID, Text: text}
 }
 
 // send hands over a prompt with the pictures that it names. One that can't be read

@@ -225,6 +225,27 @@ func TestEscTwiceCancels(t *testing.T) { // DECISIONS 35
 	})
 }
 
+func TestQuestion(t *testing.T) { // D24
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
+			event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
+		x.Want("? Which port?")
+		x.Want("2  8080")
+		x.Want("waiting for your answer")
+		x.Paste("/status")
+		x.Press("Enter")
+		x.took(event.Report{What: event.ReportStatus})
+		x.Paste("2")
+		x.Press("Enter")
+		x.took(event.Answer{ID: "q", Text: "8080"})
+		x.tell(event.QuestionAnswered{ID: "q", Text: "8080", By: "user"})
+		x.Paste("go on")
+		x.Press("Enter")
+		x.took(event.Submit{Text: "go on"})
+	})
+}
+
 func TestCommands(t *testing.T) { // I05, G11
 	tests := []struct {
 		line string

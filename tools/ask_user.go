@@ -59,6 +59,9 @@ func (t *askUser) Plan(call Call) (action.Action, error) {
 	return act, nil
 }
 
+// Recover asks once more: the question was open when buddy died.
+func (t *askUser) Recover(ctx context.Context, call Call) Result { return t.Run(ctx, call) }
+
 func (t *askUser) Run(ctx context.Context, call Call) Result {
 	args, err := decode[askArgs](call)
 	if err != nil {

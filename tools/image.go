@@ -9,10 +9,9 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"slices"
-)
 
-// maxImage is how large a picture may be to be shown to a model, in bytes.
-const maxImage = 5 << 20
+	"buddy/agent/model"
+)
 
 // imageSize is what a model is told of a picture.
 type imageSize struct {
@@ -56,12 +55,12 @@ func webpSize(p []byte) (width, height int, ok bool) {
 func imageResult(payload readPayload, size imageSize, s snapshot) Result {
 	payload.Image = &size
 	said := fmt.Sprintf("%s, %d × %d, %d bytes", size.Type, size.Width, size.Height, s.size)
-	if s.size > maxImage {
-		payload.Note = fmt.Sprintf("the picture is larger than the %d bytes that can be shown", maxImage)
+	if s.size > model.MaxImage {
+		payload.Note = fmt.Sprintf("the picture is larger than the %d bytes that can be shown", model.MaxImage)
 		return success(payload, said)
 	}
 	payload.Note = "the picture itself is shown if the model takes pictures"
 	res := success(payload, said)
-	res.Images = []Image{{size.Type, s.data}}
+	res.Images = []model.Image{{MediaType: size.Type, Data: s.data}}
 	return res
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"buddy/agent/model"
 )
 
 func numbered(n int) string {
@@ -206,7 +208,7 @@ func TestReadPicture(t *testing.T) {
 		if want := fmt.Sprintf(`"image":{"type":"image/%s","width":30,"height":20}`, typ); !strings.Contains(res.Content, want) {
 			t.Errorf("%s: %s, want %s", kind, res.Content, want)
 		}
-		b.put("big", data+strings.Repeat("x", maxImage))
+		b.put("big", data+strings.Repeat("x", model.MaxImage))
 		if call, planErr = b.plan("read_file", args{"path": "big"}); planErr != "" {
 			t.Fatal(planErr)
 		}

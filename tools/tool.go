@@ -94,15 +94,9 @@ type Result struct {
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file
 	// Images are shown to models that take them; others have what Content says.
-	Images []Image
+	Images []model.Image
 	// Took is how long the work ran, when the tool knows better than who called it.
 	Took time.Duration
-}
-
-// Image is a picture as it is in its file, at most 5 MB.
-type Image struct {
-	MediaType string // "image/png", "image/jpeg", "image/gif" or "image/webp"
-	Data      []byte
 }
 
 // File is a file that holds a whole output.

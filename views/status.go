@@ -52,6 +52,8 @@ func (l *StatusLine) Busy() bool { return l.main != nil || l.others > 0 }
 // doingNow says what the main task does at the moment.
 func doingNow(s *state.State, t *state.Task) string {
 	switch {
+	case t.State == state.TaskWaiting && len(s.Questions) > 0:
+		return "waiting for your answer"
 	case t.State == state.TaskWaiting:
 		return "waiting for your approval"
 	case t.State == state.TaskCancelling:

@@ -48,6 +48,8 @@ type (
 		Decision Decision
 		Reason   string
 	}
+	// Answer is what a person says to a question.
+	Answer struct{ ID, Text string }
 	// Cancel stops a task; 0 means the main one.
 	Cancel struct{ Task int }
 	// SetTimeout gives a task a time from now on in which it has to end; else it is
@@ -81,6 +83,7 @@ func (Submit) command()      {}
 func (Unqueue) command()     {}
 func (Continue) command()    {}
 func (Approve) command()     {}
+func (Answer) command()      {}
 func (Cancel) command()      {}
 func (SetTimeout) command()  {}
 func (SetMode) command()     {}

@@ -38,6 +38,9 @@ var All = []Event{
 	ToolStarted{},
 	ToolOutput{},
 	ToolResult{},
+	QuestionAsked{},
+	QuestionAnswered{},
+	ReminderAttached{},
 	PaneOpened{},
 	PaneLost{},
 	PaneClosed{},
@@ -341,6 +344,28 @@ type ToolResult struct {
 	DurationMS int64       `json:"duration_ms"`
 	Tail       string      `json:"tail,omitempty"` // at most 64 KiB
 	FullOutput *FullOutput `json:"full_output,omitempty"`
+}
+
+// QuestionAsked is a question of the model to the person; the task waits.
+type QuestionAsked struct {
+	ID      string   `json:"id"`
+	CallID  string   `json:"call_id"`
+	Text    string   `json:"text"`
+	Choices []string `json:"choices,omitempty"` // to choose from; any other answer will do, too
+}
+
+// QuestionAnswered settles a question. By is user or cancel.
+type QuestionAnswered struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	By   string `json:"by"`
+}
+
+// ReminderAttached is what the model is told beside what people and tools say.
+type ReminderAttached struct {
+	Kinds  []string      `json:"kinds"` // images
+	Text   string        `json:"text"`
+	Images []model.Image `json:"images,omitempty"`
 }
 
 // PaneOpened says that a terminal pane exists and how a person attaches to it.

@@ -168,6 +168,24 @@ func (ToolResult) Type() string { return "tool.result" }
 // Durable is true.
 func (ToolResult) Durable() bool { return true }
 
+// Type is "question.asked".
+func (QuestionAsked) Type() string { return "question.asked" }
+
+// Durable is true.
+func (QuestionAsked) Durable() bool { return true }
+
+// Type is "question.answered".
+func (QuestionAnswered) Type() string { return "question.answered" }
+
+// Durable is true.
+func (QuestionAnswered) Durable() bool { return true }
+
+// Type is "reminder.attached".
+func (ReminderAttached) Type() string { return "reminder.attached" }
+
+// Durable is true.
+func (ReminderAttached) Durable() bool { return true }
+
 // Type is "pane.opened".
 func (PaneOpened) Type() string { return "pane.opened" }
 

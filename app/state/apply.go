@@ -24,6 +24,8 @@ func (s *State) Apply(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.ModelMessage, event.ModelRetry, event.ModelFallback:
 		return s.applyModel(env)
+	case event.QuestionAsked, event.QuestionAnswered:
+		return s.applyQuestion(env)
 	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolStarted, event.ToolOutput, event.ToolResult:
 		return s.applyTool(env)
 	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished:
@@ -37,7 +39,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.ModelSwitched:
 		return s.applyInfo(env)
-	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.Unknown:
+	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -74,7 +76,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 // endAll ends what an earlier process left running. An answer that broke off stays open:
 // the runtime says next how much of it is kept. Prompts that waited go on waiting.
 func (s *State) endAll(now int64) Changed {
-	s.Approvals = nil
+	s.Approvals, s.Questions = nil, nil
 	for _, t := range s.Tasks {
 		if t.State != TaskDone {
 			t.State, t.Outcome, t.Ended = TaskDone, event.Cancelled, now

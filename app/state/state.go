@@ -38,6 +38,7 @@ type State struct {
 	Blocks    []*Block // oldest first; a block's address and Seq never change
 	Tasks     []*Task  // by id; of the finished ones the last maxFinished
 	Approvals []event.ApprovalAsked
+	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane
 	Queued    []event.PromptSubmitted
 	Focused   *Call // the call whose output is shown: the last one that started

@@ -1,0 +1,35 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+
+	"buddy/agent/event"
+)
+
+// applyQuestion shows a question with its choices, and what was answered.
+func (s *State) applyQuestion(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.QuestionAsked:
+		s.Questions = append(s.Questions, p)
+		s.setTaskState(env.Task, TaskRunning, TaskWaiting)
+		text := "? " + p.Text
+		for i, c := range p.Choices {
+			text += fmt.Sprintf("\n%d  %s", i+1, c)
+		}
+		s.add(env, WarningBlock, text)
+	case event.QuestionAnswered:
+		open := len(s.Questions)
+		s.Questions = slices.DeleteFunc(s.Questions, func(q event.QuestionAsked) bool { return q.ID == p.ID })
+		if len(s.Questions) == open {
+			return 0
+		}
+		for _, t := range s.Tasks {
+			s.setTaskState(t.ID, TaskWaiting, TaskRunning)
+		}
+		if p.By == "user" {
+			s.add(env, UserBlock, p.Text)
+		}
+	}
+	return Conversation | Tasks | Approvals
+}
