@@ -36,6 +36,14 @@ func (r *Runtime) handle(c event.Command) {
 		r.cancelTask(c.Task)
 	case event.SetTimeout:
 		r.setTimeout(c)
+	default:
+		r.adjust(c)
+	}
+}
+
+// adjust does what is not about one prompt or task.
+func (r *Runtime) adjust(c event.Command) {
+	switch c := c.(type) {
 	case event.SetMode:
 		r.asks.setMode(c.Mode, c.Duration)
 	case event.SwitchModel:
