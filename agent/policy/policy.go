@@ -9,7 +9,6 @@ package policy
 
 import (
 	"path/filepath"
-	"strings"
 
 	"buddy/agent/action"
 )
@@ -63,24 +62,4 @@ func (p Policy) inWorkspace(path string) bool {
 	}
 	rel, err := filepath.Rel(p.Workspace, path)
 	return err == nil && filepath.IsLocal(rel)
-}
-
-// secretNames are patterns, matched against every part of a path, of files and folders
-// that usually hold credentials (F13).
-var secretNames = []string{
-	".env", ".env.*", "*.key", "*.pem", "*.p12", "*.pfx", "secrets", "credentials*", ".ssh", ".aws", ".gnupg",
-	".kube", ".netrc", ".npmrc", ".pypirc", ".git-credentials", "id_rsa*", "id_ed25519*", "id_ecdsa*",
-	"auth.json", ".bash_history", ".zsh_history", ".docker",
-}
-
-// Secret returns the part of path that looks like it holds secrets, or "".
-func Secret(path string) string {
-	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
-		for _, pattern := range secretNames {
-			if ok, _ := filepath.Match(pattern, strings.ToLower(part)); ok {
-				return part
-			}
-		}
-	}
-	return ""
 }
