@@ -155,13 +155,48 @@ func TestRules(t *testing.T) { // F12, F17: deny beats ask beats allow; project 
 func TestSimilar(t *testing.T) { // F14
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
 	tests := []struct{ command, want string }{
-		{"go test ./...", "go test"}, {"go test -run X ./a && ls", "go test"}, {"npm run build", "npm run build"}, {"make test", "make test"},
-		{"python3 -m pytest -q", "python3 -m pytest"}, {"python x.py", "python x.py"}, {"pytest -q", "pytest"}, {"mkdir a", "mkdir"}, {"git commit -m x", "git commit"},
-		{"docker compose up -d", ""}, {"cargo build", "cargo build"},
-		{"ls", ""}, {"rm x", ""}, {"rm -rf build", ""}, {"sudo go test", ""}, {"go test $x", ""}, {"go test $(ls)", ""}, {"go test > x", ""}, {"go test; go build", ""},
-		{"git push", ""}, {"git -c a=b commit", ""}, {"curl x", ""}, {"ssh h ls", ""}, {"sh -c 'go test'", ""}, {"env go test", ""}, {"find . -delete", ""},
-		{"python -c 'x'", ""}, {"node -e 1", ""}, {"eval x", ""}, {"xargs rm", ""}, {"sed -i s/a/b/ x", ""}, {"rm -rf /", ""}, {"kill 1", ""}, {"go", "go"},
-		{"bash x.sh", "bash x.sh"}, {"npm exec x", ""}, {"npx x", ""}, {"git reset --hard", ""}, {"cat .env", ""}, {"x=1 go test", ""}, {"make -f /tmp/x", ""}, {"tee x", ""},
+		{"go test ./...", "go test"},
+		{"go test -run X ./a && ls", "go test"},
+		{"npm run build", "npm run build"},
+		{"make test", "make test"},
+		{"python3 -m pytest -q", "python3 -m pytest"},
+		{"python x.py", "python x.py"},
+		{"pytest -q", "pytest"},
+		{"mkdir a", "mkdir"},
+		{"git commit -m x", "git commit"},
+		{"docker compose up -d", ""},
+		{"cargo build", "cargo build"},
+		{"ls", ""},
+		{"rm x", ""},
+		{"rm -rf build", ""},
+		{"sudo go test", ""},
+		{"go test $x", ""},
+		{"go test $(ls)", ""},
+		{"go test > x", ""},
+		{"go test; go build", ""},
+		{"git push", ""},
+		{"git -c a=b commit", ""},
+		{"curl x", ""},
+		{"ssh h ls", ""},
+		{"sh -c 'go test'", ""},
+		{"env go test", ""},
+		{"find . -delete", ""},
+		{"python -c 'x'", ""},
+		{"node -e 1", ""},
+		{"eval x", ""},
+		{"xargs rm", ""},
+		{"sed -i s/a/b/ x", ""},
+		{"rm -rf /", ""},
+		{"kill 1", ""},
+		{"go", "go"},
+		{"bash x.sh", "bash x.sh"},
+		{"npm exec x", ""},
+		{"npx x", ""},
+		{"git reset --hard", ""},
+		{"cat .env", ""},
+		{"x=1 go test", ""},
+		{"make -f /tmp/x", ""},
+		{"tee x", ""},
 	}
 	for _, tt := range tests {
 		r, ok := p.Similar(sh(tt.command))
@@ -191,8 +226,12 @@ func TestRuleCheck(t *testing.T) {
 		t.Errorf("String = %s, want %s", got, want)
 	}
 	for _, r := range []action.Rule{
-		{}, {Decision: "maybe", Tool: "x"}, {Decision: action.Allow}, {Decision: action.Allow, Tool: "x", Source: action.FromProject},
-		{Decision: action.Deny, Prefix: []string{"git", ""}}, {Decision: action.Deny, Prefix: []string{"git push"}},
+		{},
+		{Decision: "maybe", Tool: "x"},
+		{Decision: action.Allow},
+		{Decision: action.Allow, Tool: "x", Source: action.FromProject},
+		{Decision: action.Deny, Prefix: []string{"git", ""}},
+		{Decision: action.Deny, Prefix: []string{"git push"}},
 	} {
 		if r.Check() == nil {
 			t.Errorf("Check(%+v) finds nothing", r)
@@ -207,11 +246,20 @@ func TestContext(t *testing.T) { // F10
 		risk       action.Risk
 		reversible bool
 	}{
-		{sh("ls"), action.Low, true}, {sh("git commit -m x"), action.Medium, true}, {sh("rm x"), action.High, false}, {sh("sudo ls"), action.High, false},
-		{sh("rm -rf /"), action.High, false}, {sh("make"), action.Medium, false}, {sh("ls > x"), action.Medium, false},
-		{write("/w/a"), action.Medium, true}, {write("/w/.git/config"), action.High, true}, {read("/w/.env"), action.High, false},
-		{action.Action{Kind: action.FileDelete, Path: "/w/a"}, action.High, false}, {action.Action{Kind: action.Network, Host: "x", Method: "POST"}, action.High, false},
-		{action.Action{Kind: action.Shell, Command: "make", Risk: action.High}, action.High, false}, {action.Action{Kind: action.Generic}, action.Medium, false},
+		{sh("ls"), action.Low, true},
+		{sh("git commit -m x"), action.Medium, true},
+		{sh("rm x"), action.High, false},
+		{sh("sudo ls"), action.High, false},
+		{sh("rm -rf /"), action.High, false},
+		{sh("make"), action.Medium, false},
+		{sh("ls > x"), action.Medium, false},
+		{write("/w/a"), action.Medium, true},
+		{write("/w/.git/config"), action.High, true},
+		{read("/w/.env"), action.High, false},
+		{action.Action{Kind: action.FileDelete, Path: "/w/a"}, action.High, false},
+		{action.Action{Kind: action.Network, Host: "x", Method: "POST"}, action.High, false},
+		{action.Action{Kind: action.Shell, Command: "make", Risk: action.High}, action.High, false},
+		{action.Action{Kind: action.Generic}, action.Medium, false},
 	}
 	for _, tt := range tests {
 		c := p.Context(tt.act, action.ModeAsk)
