@@ -35,6 +35,15 @@ func words(allowed ...string) func(*analyser, *call) string {
 	}
 }
 
+func firstOf(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
 // literals returns the operands if all are known.
 func literals(list []arg) ([]string, bool) {
 	out := make([]string, len(list))
@@ -95,9 +104,29 @@ func (w arg) safeWord() bool {
 	return true
 }
 
-func printfCheck(_ *analyser, c *call) string {
+// escapes refuses sequences that make a terminal do more than show colours.
+func escapes(_ *analyser, c *call) string {
+	for _, w := range c.words {
+		for _, v := range w.vals {
+			text := strings.ToLower(v.text)
+			for _, esc := range []string{`\033`, `\e`, `\x1b`, `\u001b`, `\u1b`, `\0033`} {
+				for _, kind := range []string{"]", "p", "_", "^", "x", "c", `\`} {
+					if strings.Contains(text, esc+kind) {
+						return c.spec.name + " with a sequence that the terminal obeys"
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func printfCheck(a *analyser, c *call) string {
 	if len(c.words) == 0 {
 		return ""
+	}
+	if why := escapes(a, c); why != "" {
+		return why
 	}
 	if w := c.words[0]; w.dash() || w.split {
 		return "printf with a flag sets a variable"
@@ -116,7 +145,7 @@ func printfCheck(_ *analyser, c *call) string {
 func sleepCheck(_ *analyser, c *call) string {
 	for _, w := range c.rest {
 		s, ok := w.lit()
-		if !ok || !plain(s, ".") || len(strings.TrimRight(s, "smh")) > 4 || strings.HasSuffix(s, "d") || s == "infinity" {
+		if n := strings.TrimSuffix(s, "s"); !ok || len(n) > 3 || !digits(strings.Replace(n, ".", "", 1)) {
 			return "sleep for a time that is not short"
 		}
 	}
@@ -166,6 +195,12 @@ func cdCheck(a *analyser, c *call) string {
 	if len(a.cwds) > 8 {
 		return "more changes of the folder than can be followed"
 	}
+	a.enter(text)
+	return ""
+}
+
+// enter notes a folder in which what follows may be.
+func (a *analyser) enter(text string) {
 	for _, dir := range slices.Clone(a.cwds) {
 		if strings.HasPrefix(text, "/") {
 			a.cwds = append(a.cwds, path.Clean(text))
@@ -173,7 +208,6 @@ func cdCheck(a *analyser, c *call) string {
 		}
 		a.cwds = append(a.cwds, path.Join(dir, text))
 	}
-	return ""
 }
 
 func readCheck(a *analyser, c *call) string {
@@ -305,6 +339,11 @@ func batCheck(_ *analyser, c *call) string {
 }
 
 func tarCheck(_ *analyser, c *call) string {
+	for _, w := range append(c.values("-f", "--file"), c.rest...) {
+		if s, ok := w.lit(); !ok || strings.Contains(s, ":") {
+			return "tar gets an archive with a colon in its name from another machine"
+		}
+	}
 	if c.has("-t", "--list") {
 		return ""
 	}
@@ -450,6 +489,16 @@ func kubeGet(_ *analyser, c *call) string {
 	return ""
 }
 
+// ghQuery refuses a query that reads the environment.
+func ghQuery(_ *analyser, c *call) string {
+	for _, w := range append(c.values("-q", "--jq"), c.values("-t", "--template")...) {
+		if s, ok := w.lit(); !ok || hasAny(s, "env") {
+			return c.spec.name + " with a query that may print secrets"
+		}
+	}
+	return ""
+}
+
 func npmConfig(_ *analyser, c *call) string {
 	names, ok := literals(c.rest)
 	if !ok || len(names) != 1 || hasAny(names[0], "auth", "token", "password", "cert", "key", "email") {
@@ -463,7 +512,10 @@ func npmConfig(_ *analyser, c *call) string {
 func noNames(*analyser, *call) names { return names{noDash: true} }
 
 // noSecretName is for commands that print a folder or the name of a commit.
-func noSecretName(*analyser, *call) names { return names{noDash: true, safe: true} }
+func noSecretName(_ *analyser, c *call) names {
+	folder := c.spec.name == "pwd" || c.has("--show-toplevel", "--show-prefix", "--show-cdup", "--git-dir", "--absolute-git-dir", "--git-common-dir", "--git-path", "--show-superproject-working-tree")
+	return names{noDash: true, safe: true, word: !folder}
+}
 
 // prints1 is for commands that print one number when they read their input.
 func prints1(_ *analyser, c *call) names {
@@ -477,14 +529,14 @@ func prints1(_ *analyser, c *call) names {
 			return names{number: s == "%s" || s == "%Y", noDash: true}
 		}
 	case "git rev-list":
-		return names{number: c.has("--count"), noDash: true, safe: true}
+		return names{number: c.has("--count"), noDash: true, safe: true, word: true}
 	case "nproc":
 		return names{number: true, noDash: true}
 	}
 	return names{noDash: true}
 }
 
-func prints1Path(*analyser, *call) names { return names{noDash: true, safe: true} }
+func prints1Path(*analyser, *call) names { return names{noDash: true, safe: true, word: true} }
 
 func datePrints(_ *analyser, c *call) names {
 	if s, ok := literals(c.rest); ok && len(s) == 1 && (s[0] == "+%s" || s[0] == "+%Y" || s[0] == "+%s%N") {

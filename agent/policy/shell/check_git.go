@@ -6,7 +6,14 @@ import (
 )
 
 // gitGlobals allows -c with settings that only change how things look.
-func gitGlobals(_ *analyser, c *call) string {
+func gitGlobals(a *analyser, c *call) string {
+	for _, w := range c.values("-C") {
+		dir, ok := w.lit()
+		if why := a.reads(w); why != "" || !ok {
+			return firstOf(why, "git -C with a folder that is computed")
+		}
+		a.enter(dir)
+	}
 	for _, w := range c.values("-c") {
 		s, ok := w.lit()
 		name, value, _ := strings.Cut(s, "=")
@@ -20,8 +27,13 @@ func gitGlobals(_ *analyser, c *call) string {
 	return ""
 }
 
-// gitFormat refuses the placeholders that run gpg.
+// gitFormat refuses the placeholders that run gpg, and searches for secrets.
 func gitFormat(_ *analyser, c *call) string {
+	for _, w := range c.values("-S", "-G", "--grep") {
+		if s, ok := w.lit(); !ok || hasAny(s, hunts...) {
+			return c.spec.name + " that searches for secrets"
+		}
+	}
 	for _, w := range c.values("--format", "--pretty", "--sort") {
 		if s, ok := w.lit(); !ok || strings.Contains(s, "%G") || hasAny(s, "signature", "%(describe") {
 			return c.spec.name + " with a format that may run a program"

@@ -30,7 +30,7 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 			return findPrints(words)
 		}
 	}
-	s, rest := lookup(name, words)
+	s, rest := a.lookup(name, words)
 	if s == nil {
 		e := effectOf(name, words)
 		a.record(words, via, e.effect, e.reason)
@@ -76,7 +76,7 @@ func privileged(via []string) string {
 
 // lookup finds what is known of a command and the words after its name. For a program
 // with subcommands these may come after flags of the program itself.
-func lookup(name string, words []arg) (*spec, []arg) {
+func (a *analyser) lookup(name string, words []arg) (*spec, []arg) {
 	table := specs()
 	rest := words[1:]
 	if len(rest) == 1 && slices.Contains(versioned, name) {
@@ -88,7 +88,7 @@ func lookup(name string, words []arg) (*spec, []arg) {
 	if !ok {
 		return table[name], rest
 	}
-	n := leading(globals, rest)
+	n := a.leading(globals, rest)
 	if n < 0 {
 		return nil, nil
 	}
@@ -113,7 +113,7 @@ func lookup(name string, words []arg) (*spec, []arg) {
 
 // leading counts the words that are flags of the program before its subcommand; -1 if
 // one is not known.
-func leading(s *spec, words []arg) int {
+func (a *analyser) leading(s *spec, words []arg) int {
 	c, n := &call{spec: s}, len(words)
 	for i := 0; i < len(words); {
 		text, known := words[i].lit()
@@ -127,7 +127,7 @@ func leading(s *spec, words []arg) int {
 		}
 		i += 1 + used
 	}
-	if s.check != nil && s.check(nil, c) != "" {
+	if s.check != nil && s.check(a, c) != "" {
 		return -1
 	}
 	return n

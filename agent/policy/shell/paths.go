@@ -105,10 +105,9 @@ func secretReason(s string, glob bool) string {
 	return clip(s, 60) + " may hold secrets"
 }
 
-// safeDevices may be read: they hold nothing and reading changes nothing.
+// safeDevices may be read: they hold nothing, reading changes nothing and ends.
 var safeDevices = map[string]bool{
-	"/dev/null": true, "/dev/zero": true, "/dev/random": true, "/dev/urandom": true, "/dev/stdin": true,
-	"/dev/stdout": true, "/dev/stderr": true,
+	"/dev/null": true, "/dev/stdin": true, "/dev/stdout": true, "/dev/stderr": true,
 }
 
 // procFiles are the files of a process that tell nothing private.

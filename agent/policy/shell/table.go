@@ -17,19 +17,20 @@ var specs = sync.OnceValue(func() map[string]*spec {
 	return m
 })
 
-// versioned are programs of which only --version is known to be read-only.
+// versioned are programs of which only --version is known to be read-only. Left out are
+// those that load settings or programs of the folder first: yarn, mvn, pytest, rails.
 var versioned = []string{
-	"bash", "zsh", "sh", "fish", "node", "npm", "npx", "yarn", "pnpm", "bun", "deno", "tsc", "python", "python3", "python2", "pip", "pip3",
-	"pipx", "poetry", "uv", "ruff", "black", "mypy", "pytest", "ruby", "gem", "bundle", "rails", "perl", "php", "composer",
-	"java", "javac", "mvn", "gradle", "kotlin", "scala", "rustc", "rustup", "cargo", "rustfmt", "clippy-driver", "gcc", "g++", "cc",
+	"bash", "zsh", "sh", "fish", "node", "npm", "bun", "deno", "tsc", "python", "python3", "python2", "pip", "pip3",
+	"uv", "ruff", "black", "mypy", "ruby", "gem", "perl", "php",
+	"java", "javac", "rustc", "rustup", "cargo", "rustfmt", "clippy-driver", "gcc", "g++", "cc",
 	"c++", "clang", "clang++", "cmake", "make", "gmake", "ninja", "meson", "ld", "go", "gofmt", "gopls", "golangci-lint",
-	"gofumpt", "protoc", "terraform", "tofu", "ansible", "helm", "docker", "podman", "nerdctl", "docker-compose", "kubectl",
+	"gofumpt", "protoc", "terraform", "tofu", "helm", "docker", "podman", "nerdctl", "docker-compose", "kubectl",
 	"minikube", "kind", "k9s", "aws", "gcloud", "az", "gh", "glab", "hub", "git", "git-lfs", "svn", "hg", "tmux", "screen",
 	"vim", "nvim", "emacs", "nano", "code", "curl", "wget", "ssh", "rsync", "tar", "gzip", "zip", "unzip", "openssl", "gpg",
 	"jq", "yq", "rg", "fd", "fzf", "bat", "sed", "awk", "gawk", "grep", "find", "less", "ls", "systemctl", "nginx", "apache2",
 	"psql", "mysql", "sqlite3", "redis-cli", "redis-server", "mongod", "postgres", "swift", "dotnet", "elixir", "erl", "ghc",
-	"stack", "cabal", "nix", "brew", "apt", "apt-get", "dnf", "yum", "pacman", "snap", "flatpak", "shellcheck", "eslint",
-	"prettier", "jest", "webpack", "vite", "pre-commit", "direnv", "asdf", "nvm", "volta", "zig", "lua", "R", "julia", "env",
+	"nix", "brew", "apt", "apt-get", "dnf", "yum", "pacman", "snap", "flatpak", "shellcheck",
+	"zig", "lua", "R", "julia", "env",
 	"timeout", "nice", "xargs", "sort", "uname", "dpkg", "rpm", "buddy", "sudo",
 }
 
@@ -96,7 +97,7 @@ const grepFlags = "-EFGPivwxcLlqsohHnTzaIrRUbyZ -e: -A: -B: -C: -m: -d: -D: -# -
 	"--max-count: --only-matching --quiet --silent --no-messages --with-filename --no-filename --line-number --byte-offset " +
 	"--after-context: --before-context: --context: --text --binary-files: --include: --exclude: --exclude-dir: --recursive --dereference-recursive --null --line-buffered --label:"
 
-const rgFlags = "-ivwxclqsoHhINnpuUFPSLa0z. -e: -A: -B: -C: -g: -t: -T: -m: -d: -r: -E: -M: -j: -A: --regexp: --ignore-case --smart-case --case-sensitive " +
+const rgFlags = "-ivwxclqsoHhINnpuUFPSLa0. -e: -A: -B: -C: -g: -t: -T: -m: -d: -r: -E: -M: -j: -A: --regexp: --ignore-case --smart-case --case-sensitive " +
 	"--invert-match --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --files --max-count: " +
 	"--only-matching --quiet --with-filename --no-filename --line-number --no-line-number --heading --no-heading --column --no-column --color: --colors: " +
 	"--after-context: --before-context: --context: --glob: --iglob: --type: --type-not: --type-list --hidden --no-ignore --no-ignore-vcs --unrestricted " +
@@ -112,7 +113,7 @@ var fileTools = []spec{
 	{name: "stat", flags: "-fLtxlnqrs -c: -f: --format: --printf: --file-system --dereference --terse", takes: listed, any: true, prints: prints1, why: "it tells facts about files"},
 	{name: "file", flags: "-bhiLkNnprs0E -F: --brief --mime --mime-type --mime-encoding --dereference --no-dereference --separator: --extension", takes: listed, why: "it tells the type of files"},
 	{name: "du", flags: "-0aAbcDgHhklLmPsSx -d: -I: -t: -B: -X: --all --apparent-size --bytes --total --max-depth: --human-readable --si --summarize --exclude: --one-file-system --threshold: --time? --block-size: --dereference --separate-dirs --inodes", takes: listed, any: true, why: "it measures files"},
-	{name: "df", flags: "-aBbhHiIklmnPTtYx -t: -x: -B: --all --block-size: --human-readable --si --inodes --local --output? --portability --print-type --type: --exclude-type: --total --sync", takes: listed, any: true, why: "it measures disks"},
+	{name: "df", flags: "-aBbhHiIklmnPTtYx -t: -x: -B: --all --block-size: --human-readable --si --inodes --local --output? --portability --print-type --type: --exclude-type: --total", takes: listed, any: true, why: "it measures disks"},
 	{name: "fd", flags: "-HIsiaLpFgul01q -e: -t: -d: -E: -S: -j: -c: --hidden --no-ignore --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --list-details --follow --full-path --max-depth: --min-depth: --type: --extension: --exclude: --size: --changed-within: --changed-before: --color: --max-results: --base-directory: --print0", takes: listed, prints: noNames, why: "it lists files"},
 	{name: "fdfind", flags: "-HIsiaLpFgul01q -e: -t: -d: -E: --hidden --no-ignore --type: --extension: --exclude: --max-depth:", takes: listed, why: "it lists files"},
 	{name: "locate", flags: "-icbrw -l: -n: --limit: --ignore-case --count --basename --regex", any: true, why: "it lists files"},
@@ -157,7 +158,7 @@ var shellTools = []spec{
 	{name: "pushd", flags: "-n", check: cdCheck, why: "it changes only the folder of this shell"},
 	{name: "popd", max: -1, check: func(*analyser, *call) string { return "popd goes to a folder that is not known" }},
 	{name: "pwd", flags: "-LP", max: -1, prints: noSecretName, why: "it prints the folder"},
-	{name: "echo", raw: true, any: true, why: "it prints its words"},
+	{name: "echo", raw: true, any: true, check: escapes, why: "it prints its words"},
 	{name: "printf", raw: true, check: printfCheck, why: "it prints its words"},
 	{name: "true", raw: true, any: true, takes: unseen, why: "it does nothing"},
 	{name: "false", raw: true, any: true, takes: unseen, why: "it does nothing"},

@@ -29,6 +29,9 @@ func unreadable(text string) string {
 	if nesting > maxNesting {
 		return "the command is too deeply nested to judge"
 	}
+	if strings.Contains(text, "\\\n") && strings.Contains(text, "#") {
+		return "a comment may go on in the next line for one shell and end for another"
+	}
 	for _, r := range text {
 		if r >= utf8.RuneSelf && invisible(r) {
 			return "the command has an invisible or direction-changing character in it"

@@ -394,6 +394,7 @@ func (b *builder) substitution(p *syntax.CmdSubst, quoted bool) {
 	var out names
 	a.scoped(func() { out = a.stmts(p.Stmts) })
 	b.arg.fetches = b.arg.fetches || a.fetched(before)
+	out.noDash = out.noDash && (quoted || out.word || out.number)
 	b.computed(val{kind: output, names: out})
 }
 

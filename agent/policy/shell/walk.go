@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -10,6 +11,7 @@ import (
 type names struct {
 	safe   bool // they are names of files that hold no secrets
 	noDash bool // none begins with -
+	word   bool // none has blanks in it
 	number bool // it is one number
 }
 
@@ -58,7 +60,7 @@ func (a *analyser) cmd(c syntax.Command, in input) names {
 	case *syntax.IfClause:
 		a.scoped(func() { a.ifClause(c, in) })
 	case *syntax.WhileClause:
-		a.scoped(func() { a.body(c.Cond, in); a.body(c.Do, in) })
+		a.scoped(func() { a.whileClause(c, in) })
 	case *syntax.ForClause:
 		a.scoped(func() { a.forClause(c, in) })
 	case *syntax.CaseClause:
@@ -85,6 +87,22 @@ func (a *analyser) ifClause(c *syntax.IfClause, in input) {
 	for ; c != nil; c = c.Else {
 		a.body(c.Cond, in)
 		a.scoped(func() { a.body(c.Then, in) })
+	}
+}
+
+func (a *analyser) whileClause(c *syntax.WhileClause, in input) {
+	a.body(c.Cond, in)
+	condition := ""
+	if n := len(a.rep.Commands); n > 0 {
+		condition = a.rep.Commands[n-1].Name()
+	}
+	before := len(a.rep.Commands)
+	a.body(c.Do, in)
+	ends := slices.ContainsFunc(a.rep.Commands[before:], func(c Command) bool {
+		return slices.Contains([]string{"break", "exit", "return"}, c.Name())
+	})
+	if !ends && slices.Contains([]string{"true", ":", "false", "sleep", "echo"}, condition) {
+		a.other("a loop without an end")
 	}
 }
 

@@ -310,8 +310,11 @@ func wrapXargs(a *analyser, words []arg, via []string, in input) bool {
 	if !in.piped {
 		a.other("xargs takes words that are not part of the command")
 	}
-	item := arg{vals: []val{{kind: output, names: in.names}}, src: "…", split: true}
 	marks := c.values("-I")
+	if !c.has("-0", "--null", "-d", "--delimiter") && len(marks) == 0 {
+		in.names.noDash = false // a name with a blank becomes two words
+	}
+	item := arg{vals: []val{{kind: output, names: in.names}}, src: "…", split: true}
 	if c.has("--replace") && len(marks) == 0 {
 		marks = []arg{literalArg("{}")}
 	}
