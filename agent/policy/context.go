@@ -19,22 +19,8 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 			note(&c, action.Medium, "", "the program in the pane gets the text, whatever it is")
 			c.Reversible = false
 		}
-	case action.FileRead:
-		note(&c, action.Low, "", "the model sees what is in the file")
-		if Secret(a.Path) != "" {
-			note(&c, action.High, "", "a secret that the model has seen goes to its provider")
-			c.Reversible = false
-			c.Alternatives = append(c.Alternatives, "tell the model the one value that it needs, or a made-up one")
-		}
-	case action.FileWrite:
-		note(&c, action.Medium, "restore the old content, from git if the file is in it", "the file gets the content that is shown")
-		if delicate(a.Path) != "" || p.untouchable(a.Path) != "" {
-			note(&c, action.High, "")
-		}
-	case action.FileDelete:
-		note(&c, action.High, "", "the file is gone, unless git or a backup has it")
-		c.Reversible = false
-		c.Alternatives = append(c.Alternatives, "move it away instead")
+	case action.FileRead, action.FileWrite, action.FileDelete:
+		p.fileContext(&c, a)
 	case action.Network, action.Browser:
 		note(&c, action.Medium, "", firstOf(a.Host, "another machine")+" sees the request and what is in it")
 		if a.Method != "" && a.Method != "GET" && a.Method != "HEAD" {
@@ -56,6 +42,27 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 		c.Similar = r.String()
 	}
 	return c
+}
+
+func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
+	switch a.Kind {
+	case action.FileRead:
+		note(c, action.Low, "", "the model sees what is in the file")
+		if Secret(a.Path) != "" {
+			note(c, action.High, "", "a secret that the model has seen goes to its provider")
+			c.Reversible = false
+			c.Alternatives = append(c.Alternatives, "tell the model the one value that it needs, or a made-up one")
+		}
+	case action.FileWrite:
+		note(c, action.Medium, "restore the old content, from git if the file is in it", "the file gets the content that is shown")
+		if delicate(a.Path) != "" || p.untouchable(a.Path) != "" {
+			note(c, action.High, "")
+		}
+	default:
+		note(c, action.High, "", "the file is gone, unless git or a backup has it")
+		c.Reversible = false
+		c.Alternatives = append(c.Alternatives, "move it away instead")
+	}
 }
 
 // note raises the risk and adds what is known.

@@ -24,7 +24,7 @@ func (p Policy) untouchable(path string) string {
 		}
 	}
 	for _, place := range protected {
-		if below(path, place) && !(below(p.Workspace, place) && p.inWorkspace(path)) {
+		if own := below(p.Workspace, place) && p.inWorkspace(path); below(path, place) && !own {
 			return place + " belongs to the system"
 		}
 	}

@@ -70,16 +70,19 @@ func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool
 		if c.ReadOnly {
 			continue
 		}
-		i := slices.IndexFunc(p.Rules, func(r action.Rule) bool {
-			return r.Decision == action.Allow && r.Source != action.FromProject && r.Path == "" && r.Host == "" &&
-				p.placed(r, a) && len(c.Via) == 0 && len(r.Prefix) > 0 && begins(c, r.Prefix)
-		})
-		if i < 0 || c.Effect == shell.Privileged {
+		i := slices.IndexFunc(p.Rules, func(r action.Rule) bool { return p.covers(r, a, c) })
+		if i < 0 {
 			return action.Rule{}, false
 		}
 		used = p.Rules[i]
 	}
 	return used, used.Decision == action.Allow
+}
+
+// covers reports whether a rule allows one command, which nothing wraps.
+func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
+	return r.Decision == action.Allow && r.Source != action.FromProject && r.Path == "" && r.Host == "" && p.placed(r, a) &&
+		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix)
 }
 
 // placed reports whether the tool and the target of a rule fit.

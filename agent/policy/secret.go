@@ -143,21 +143,23 @@ func overlap(a, b []rune) bool {
 		return true
 	}
 	// can[j] tells whether a[i:] and b[j:] have a name in common; from the end.
-	can := make([]bool, len(b)+1)
-	next := make([]bool, len(b)+1)
-	for i := len(a); i >= 0; i-- {
-		for j := len(b); j >= 0; j-- {
+	can := make([]bool, len(b)+2)
+	next := make([]bool, len(b)+2)
+	const end = -3 // never equal to a character, and stands where a name is over
+	a, b = append(slices.Clone(a), end), append(slices.Clone(b), end)
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
 			switch {
-			case i == len(a) && j == len(b):
+			case a[i] == end && b[j] == end:
 				can[j] = true
-			case i < len(a) && a[i] == anyMany:
-				can[j] = next[j] || j < len(b) && can[j+1]
-			case j < len(b) && b[j] == anyMany:
-				can[j] = can[j+1] || i < len(a) && next[j]
-			case i < len(a) && j < len(b):
-				can[j] = next[j+1] && (a[i] == b[j] || a[i] == anyOne || b[j] == anyOne)
-			default:
+			case a[i] == anyMany:
+				can[j] = next[j] || b[j] != end && can[j+1]
+			case b[j] == anyMany:
+				can[j] = can[j+1] || a[i] != end && next[j]
+			case a[i] == end || b[j] == end:
 				can[j] = false
+			default:
+				can[j] = next[j+1] && (a[i] == b[j] || a[i] == anyOne || b[j] == anyOne)
 			}
 		}
 		can, next = next, can

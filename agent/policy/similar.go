@@ -49,13 +49,8 @@ func (p Policy) Similar(a action.Action) (action.Rule, bool) {
 	switch a.Kind {
 	case action.Shell, action.Git:
 		r.Prefix, ok = similarCommand(report)
-	case action.FileWrite:
-		dir := filepath.Dir(a.Path)
-		r.Path, ok = filepath.Join(dir, "**"), p.editable(a) && !strings.ContainsAny(dir, `*?[{\`)
-	case action.FileRead:
-		dir := filepath.Dir(a.Path)
-		r.Path, ok = filepath.Join(dir, "**"), filepath.IsAbs(a.Path) && Secret(a.Path) == "" && strings.Count(dir, "/") > 1 &&
-			!below(p.Home, dir) && !strings.ContainsAny(dir, `*?[{\`)
+	case action.FileWrite, action.FileRead:
+		r.Path, ok = p.similarFolder(a)
 	case action.Network, action.Browser:
 		r.Host, ok = a.Host, a.Host != "" && (a.Method == "" || a.Method == "GET" || a.Method == "HEAD")
 	case action.MCP:
@@ -71,6 +66,16 @@ func (p Policy) Similar(a action.Action) (action.Rule, bool) {
 	return r, true
 }
 
+// similarFolder returns the files of the folder of a, if that is not too much.
+func (p Policy) similarFolder(a action.Action) (string, bool) {
+	dir := filepath.Dir(a.Path)
+	ok := p.editable(a)
+	if a.Kind == action.FileRead {
+		ok = filepath.IsAbs(a.Path) && Secret(a.Path) == "" && strings.Count(dir, "/") > 1 && !below(p.Home, dir)
+	}
+	return filepath.Join(dir, "**"), ok && !strings.ContainsAny(dir, `*?[{\`)
+}
+
 // similarCommand returns the words that a rule for the one command to be asked about
 // begins with.
 func similarCommand(report shell.Report) ([]string, bool) {
@@ -84,44 +89,46 @@ func similarCommand(report shell.Report) ([]string, bool) {
 		return nil, false
 	}
 	c := asked[0]
-	switch c.Effect {
-	case shell.Deletes, shell.Privileged, shell.Remote, shell.Network:
+	dangerous := slices.Contains([]shell.Effect{shell.Deletes, shell.Privileged, shell.Remote, shell.Network}, c.Effect)
+	if dangerous || slices.ContainsFunc(c.Argv, func(w shell.Arg) bool { return w.Dynamic }) {
 		return nil, false
 	}
+	words := make([]string, 0, len(c.Argv))
 	for _, w := range c.Argv {
-		if w.Dynamic {
-			return nil, false
-		}
+		words = append(words, w.Text)
 	}
-	prefix := c.Argv[:1]
-	name := c.Name()
-	n := 1
+	n := telling(c.Name(), words)
+	if n > len(words) || tooWide(c.Name(), words[:n]) {
+		return nil, false
+	}
+	return words[:n], true
+}
+
+// telling is how many words of a command say what it does.
+func telling(name string, words []string) int {
 	switch {
+	case slices.Contains(scripts, name) && len(words) > 2 && words[1] == "-m":
+		return 3
 	case slices.Contains(scripts, name):
-		n = 2
-		if len(c.Argv) > 2 && c.Argv[1].Text == "-m" {
-			n = 3
-		}
-	case slices.Contains(subcommands, name) && len(c.Argv) > 1:
-		n = 2
-		if len(c.Argv) > 2 && slices.Contains(deeper, name+" "+c.Argv[1].Text) {
-			n = 3
-		}
+		return 2
+	case slices.Contains(subcommands, name) && len(words) > 2 && slices.Contains(deeper, name+" "+words[1]):
+		return 3
+	case slices.Contains(subcommands, name) && len(words) > 1:
+		return 2
 	}
-	if n > len(c.Argv) || slices.Contains(wide, name) && n == 1 {
-		return nil, false
-	}
-	prefix = c.Argv[:n]
-	words := make([]string, n)
-	for i, w := range prefix {
-		words[i] = w.Text
-		dashed := i > 0 && strings.HasPrefix(w.Text, "-") && !(n == 3 && w.Text == "-m")
-		if dashed || w.Text == "" || strings.ContainsAny(w.Text, "\n\t") {
-			return nil, false
+	return 1
+}
+
+// tooWide reports whether a rule for the words would allow quite other things.
+func tooWide(name string, words []string) bool {
+	for i, w := range words {
+		module := i == 1 && w == "-m" && len(words) == 3
+		if w == "" || strings.ContainsAny(w, "\n\t") || i > 0 && strings.HasPrefix(w, "-") && !module {
+			return true
 		}
 	}
-	if n > 1 && (slices.Contains(wide, name) && !slices.Contains(scripts, name) || slices.Contains(wide, name+" "+words[1])) {
-		return nil, false
+	if len(words) == 1 {
+		return slices.Contains(wide, name)
 	}
-	return words, true
+	return slices.Contains(wide, name) && !slices.Contains(scripts, name) || slices.Contains(wide, name+" "+words[1])
 }

@@ -176,21 +176,21 @@ func cdCheck(a *analyser, c *call) string {
 		a.cwds = append(a.cwds, a.env.Home)
 		return ""
 	}
-	text, ok := c.rest[0].lit()
-	top := c.rest[0].vals[0].kind == output && c.rest[0].vals[0].names.safe && len(c.rest) == 1
-	switch {
-	case top: // git rev-parse --show-toplevel and the like
-		return ""
-	case !ok || len(c.rest) > 1 || text == "-" || text == "":
-		return c.spec.name + " to a folder that is not known"
-	case strings.HasPrefix(text, "+") && c.spec.name != "cd":
+	w := c.rest[0]
+	text, ok := w.lit()
+	if w.vals[0].kind == output && w.vals[0].names.safe && len(c.rest) == 1 {
+		return "" // git rev-parse --show-toplevel and the like
+	}
+	if !ok || len(c.rest) > 1 || text == "-" || text == "" || text[0] == '+' {
 		return c.spec.name + " to a folder that is not known"
 	}
-	if why := a.reads(c.rest[0]); why != "" {
+	if why := a.reads(w); why != "" {
 		return why
 	}
-	if strings.HasPrefix(text, "/proc") || strings.HasPrefix(text, "/dev") || strings.HasPrefix(text, "/sys") {
-		return "cd to a folder of the kernel"
+	for _, dir := range []string{"/proc", "/dev", "/sys"} {
+		if strings.HasPrefix(text, dir) {
+			return "cd to a folder of the kernel"
+		}
 	}
 	if len(a.cwds) > 8 {
 		return "more changes of the folder than can be followed"

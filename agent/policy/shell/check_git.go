@@ -20,7 +20,8 @@ func gitGlobals(a *analyser, c *call) string {
 		name = strings.ToLower(name)
 		look := slices.Contains([]string{"color.ui", "core.quotepath", "color.diff", "color.status", "log.showsignature", "advice.detachedhead", "diff.renames", "diff.noprefix"}, name)
 		pager := name == "core.pager" && (value == "cat" || value == "")
-		if !ok || !(look && plain(value, "")) && !pager || name == "log.showsignature" && value != "false" {
+		look = look && plain(value, "") && (name != "log.showsignature" || value == "false")
+		if !ok || !look && !pager {
 			return "git -c " + clip(s, 60) + " may run a program"
 		}
 	}

@@ -19,22 +19,30 @@ func grepCheck(a *analyser, c *call) string {
 		}
 		patterns, files = files[:1], files[1:]
 	}
-	// The pattern is the first operand only for the command; it is no name of a file.
-	c.rest = files
-	selective := selectiveAll(c, patterns)
-	quiet := c.has("-l", "-L", "-c", "-q", "--files-with-matches", "--files-without-match", "--count", "--quiet", "--silent", "--files", "--count-matches", "--name-only", "--type-list")
-	if why := a.grepFiles(c, files, selective || quiet); why != "" {
+	harmless := selectiveAll(c, patterns) || c.has(quietFlags...)
+	if why := a.grepFiles(c, files, harmless); why != "" {
 		return why
 	}
-	folders := c.has("-r", "-R", "--recursive", "--dereference-recursive", "--no-index") ||
-		c.spec.name == "rg" || c.spec.name == "ag" || c.spec.name == "git grep"
-	if !folders || selective || quiet || a.included(c) || c.spec.name == "rg" && c.in.piped && len(files) == 0 {
-		return ""
-	}
-	if len(files) > 0 && !slices.ContainsFunc(files, func(w arg) bool { return !namesFile(w) }) {
+	if harmless || a.included(c) || !c.folders(files) {
 		return ""
 	}
 	return c.spec.name + " for this pattern prints what secrets there are among the files"
+}
+
+// quietFlags make grep print names or numbers, not lines.
+var quietFlags = []string{
+	"-l", "-L", "-c", "-q", "--files-with-matches", "--files-without-match", "--count", "--quiet", "--silent", "--files", "--count-matches", "--name-only", "--type-list",
+}
+
+// folders reports whether a search goes through folders.
+func (c *call) folders(files []arg) bool {
+	switch {
+	case len(files) > 0 && !slices.ContainsFunc(files, func(w arg) bool { return !namesFile(w) }):
+		return false
+	case c.spec.name == "rg" && c.in.piped && len(files) == 0:
+		return false
+	}
+	return slices.Contains([]string{"rg", "ag", "git grep"}, c.spec.name) || c.has("-r", "-R", "--recursive", "--dereference-recursive", "--no-index")
 }
 
 // grepFiles judges the files by name, and takes them away from the general judgement.
@@ -109,49 +117,39 @@ func selective(s string, fixed bool) bool {
 	}
 	best, run, depth := 0, 0, 0
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '|' || c == '\n':
-			if depth == 0 {
-				if best < 3 {
-					return false
-				}
-				best, run = 0, 0
+		c := s[i]
+		if c == '\\' && i+1 < len(s) {
+			i++
+			switch s[i] {
+			case '|', '(', ')':
+				c = s[i] // what they are without \ in other dialects
+			case '?', '+', '{':
+				return false
+			default:
+				c = '.'
 			}
-			run = 0
-		case c == '\\':
-			run = 0
-			if i++; i < len(s) {
-				switch s[i] {
-				case '|':
-					if best < 3 {
-						return false
-					}
-					best = 0
-				case '(':
-					depth++
-				case ')':
-					depth--
-				case '.', '-', '/', '$', '[', ']', '*', '"':
-					run++
-				case '?', '+', '{':
-					return false
-				}
+		}
+		switch c {
+		case '|', '\n':
+			if depth == 0 && best < 3 {
+				return false
 			}
-		case c == '(':
+			if run = 0; depth == 0 {
+				best = 0
+			}
+		case '(':
 			depth, run = depth+1, 0
-		case c == ')':
+		case ')':
 			depth, run = depth-1, 0
-		case c == '[':
+		case '[':
 			run = 0
-			for i++; i < len(s) && s[i] != ']'; i++ {
-				continue
-			}
-		case c == '*' || c == '?' || c == '{':
-			if best == run {
-				best--
+			i += max(0, strings.IndexByte(s[i:], ']'))
+		case '*', '?', '{':
+			if run > 0 && best == run {
+				best-- // the character before need not be there
 			}
 			run = 0
-		case c == '.' || c == '^' || c == '$' || c == '+':
+		case '.', '^', '$', '+':
 			run = 0
 		default:
 			run++

@@ -19,13 +19,12 @@ var findTests = map[string]int{
 
 // found is what is known of the files that find finds.
 type found struct {
-	dash  bool // a name may begin with -
 	named bool // every file has the ending of a source
 	or    bool
 }
 
 // wrapFind judges find and the commands that it runs.
-func wrapFind(a *analyser, words []arg, via []string, in input) bool {
+func wrapFind(a *analyser, words []arg, via []string, _ input) bool {
 	if len(words) == 2 {
 		if s, _ := words[1].lit(); s == "--version" || s == "--help" {
 			a.record(words, via, Reads, "find only reads: it prints help")
@@ -44,7 +43,7 @@ func wrapFind(a *analyser, words []arg, via []string, in input) bool {
 		if s, known := words[i].lit(); known && (s == "" || strings.IndexByte("-!(", s[0]) >= 0) {
 			break
 		}
-		if words[i].dash() {
+		if words[i].dash() || words[i].split && !words[i].oneWord() {
 			a.record(words, via, Unknown, "a word of find is known only when it runs: "+clip(words[i].src, 60))
 			return true
 		}

@@ -126,6 +126,8 @@ func (s *spec) sort(words []arg) (*call, string) {
 			c.from = len(c.rest)
 			c.rest = append(c.rest, words[i+1:]...)
 			return c, ""
+		case w.split && !s.any && !w.oneWord():
+			return nil, "a word of " + s.name + " may become several, and flags: " + clip(w.src, 60)
 		case !w.dash() || known && text == "-":
 			c.rest = append(c.rest, w)
 		case !known && s.any:

@@ -182,7 +182,7 @@ func (p *sedScript) end() bool {
 }
 
 // awkCheck allows a program that only prints to its output.
-func awkCheck(a *analyser, c *call) string {
+func awkCheck(_ *analyser, c *call) string {
 	if len(c.rest) == 0 {
 		return "awk without a program"
 	}

@@ -15,27 +15,23 @@ func unreadable(text string) string {
 	if !utf8.ValidString(text) {
 		return "the command is not valid text"
 	}
-	nesting := 0
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '\n' || c == '\t':
-		case c < ' ' || c == 0x7f:
-			return "the command has a control character in it"
-		case c == '(' || c == '{' || c == '`':
-			nesting++
-		}
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
+		return "the command has a control character in it"
 	}
-	nesting += strings.Count(text, "if ") + strings.Count(text, "do ") + strings.Count(text, "case ")
+	nesting := 0
+	for _, opening := range []string{"(", "{", "`", "if ", "do ", "case "} {
+		nesting += strings.Count(text, opening)
+	}
 	if nesting > maxNesting {
 		return "the command is too deeply nested to judge"
 	}
-	if strings.Contains(text, "\\\n") && strings.Contains(text, "#") {
+	switch {
+	case strings.Contains(text, "\\\n") && strings.Contains(text, "#"):
 		return "a comment may go on in the next line for one shell and end for another"
-	}
-	for _, r := range text {
-		if r >= utf8.RuneSelf && invisible(r) {
-			return "the command has an invisible or direction-changing character in it"
-		}
+	case strings.HasSuffix(text, `\`):
+		return "the command ends in the middle of something"
+	case strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && invisible(r) }):
+		return "the command has an invisible or direction-changing character in it"
 	}
 	return ""
 }

@@ -23,16 +23,9 @@ func (a *analyser) survey(n syntax.Node) int {
 		for _, as := range n.Assigns {
 			a.assigned(as)
 		}
-		if len(n.Args) > 0 {
-			if name := n.Args[0].Lit(); name != "echo" && name != "printf" {
-				for _, w := range n.Args[1:] { // read x, getopts o x, printf -v x, …
-					a.poison(w.Lit())
-				}
-			}
-			if n.Args[0].Lit() == "printf" {
-				for _, w := range n.Args[1:] {
-					a.poison(strings.TrimPrefix(w.Lit(), "-v"))
-				}
+		if len(n.Args) > 0 && n.Args[0].Lit() != "echo" {
+			for _, w := range n.Args[1:] { // read x, getopts o x, printf -vx, …
+				a.poison(strings.TrimPrefix(w.Lit(), "-v"))
 			}
 		}
 		return 1
@@ -196,9 +189,9 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	if p.Param != nil {
 		name = p.Param.Value
 	}
-	simple := !p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+	simple := !p.Excl && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 	switch {
-	case p.Length || name == "#" || name == "?" || name == "$" && simple || name == "!" && simple:
+	case p.Length || simple && slices.Contains([]string{"#", "?", "$", "!"}, name):
 		b.text("1") // some number
 		return
 	case simple && b.known(name, quoted):
@@ -213,52 +206,44 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 }
 
 func positional(name string) bool {
-	return name == "@" || name == "*" || name == "-" || name == "_" || digits(name)
+	return name == "@" || name == "*" || name == "-" || digits(name)
 }
 
 // known appends the value of a variable if the program itself gave it one.
 func (b *builder) known(name string, quoted bool) bool {
 	v := b.a.vars[name]
-	if v == nil {
-		if name == "HOME" && b.a.env.Home != "" {
-			b.text(b.a.env.Home)
-			return true
-		}
-		if name == "PWD" && len(b.a.cwds) == 1 && b.a.env.Cwd != "" {
-			b.text(b.a.env.Cwd)
-			return true
-		}
+	switch {
+	case v == nil:
+		return b.folder(name)
+	case !b.a.sure[name]:
 		return false
-	}
-	if !b.a.sure[name] {
-		return false
-	}
-	if v.numbers {
+	case v.numbers:
 		b.text("1")
 		return true
-	}
-	if v.times != 1 || len(v.vals) == 0 {
+	case v.times != 1 || len(v.vals) == 0 || !quoted && slices.ContainsFunc(v.vals, breaks):
 		return false
 	}
-	for _, x := range v.vals {
-		if !quoted && x.kind == literal && strings.ContainsAny(x.text, " \t\n*?[\\") || !quoted && x.text == "" {
-			return false // becomes several words, or none
-		}
-	}
-	if b.arg.split = b.arg.split || !quoted && hasComputed(v.vals); len(v.vals) == 1 {
-		one := b.vals
-		b.vals = nil
-		for _, o := range one {
-			b.vals = append(b.vals, join(o, v.vals[0]))
-		}
-	} else {
-		b.alternatives(v.vals)
-	}
+	b.arg.split = b.arg.split || !quoted && slices.ContainsFunc(v.vals, func(x val) bool { return x.kind != literal })
+	b.alternatives(v.vals)
 	return true
 }
 
-func hasComputed(vals []val) bool {
-	return slices.ContainsFunc(vals, func(v val) bool { return v.kind == output || v.kind == dynamic })
+// breaks reports whether a value that is not quoted becomes several words, or none.
+func breaks(v val) bool {
+	return v.text == "" && v.kind == literal || v.kind == literal && strings.ContainsAny(v.text, " \t\n*?[\\")
+}
+
+// folder appends the value of HOME and PWD if they are known.
+func (b *builder) folder(name string) bool {
+	switch env := b.a.env; {
+	case name == "HOME" && env.Home != "":
+		b.text(env.Home)
+	case name == "PWD" && len(b.a.cwds) == 1 && env.Cwd != "":
+		b.text(env.Cwd)
+	default:
+		return false
+	}
+	return true
 }
 
 // modifiers visits what is inside ${…} and refuses what evaluates more than it shows.
@@ -267,8 +252,9 @@ func (b *builder) modifiers(p *syntax.ParamExp) {
 	switch {
 	case p.Excl || p.Names != 0:
 		a.other("${!…} uses a variable that another one names")
-	case p.Width || p.IsSet || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0 ||
-		p.Split != 0 || p.GlobSubst != 0 || p.RcExpand != 0:
+	case p.Width || p.IsSet || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0:
+		a.other("an expansion that shells read differently")
+	case p.Split != 0 || p.GlobSubst != 0 || p.RcExpand != 0:
 		a.other("an expansion that shells read differently")
 	}
 	if p.Index != nil {
@@ -283,14 +269,18 @@ func (b *builder) modifiers(p *syntax.ParamExp) {
 		a.word(p.Repl.With)
 	}
 	if p.Exp != nil {
-		switch p.Exp.Op {
-		case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-			a.other("${…:=…} assigns a variable")
-		case syntax.OtherParamOps:
-			a.other("${…@…} may evaluate the value of a variable")
-		}
-		a.word(p.Exp.Word)
+		a.expansion(p.Exp)
 	}
+}
+
+func (a *analyser) expansion(e *syntax.Expansion) {
+	switch e.Op {
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		a.other("${…:=…} assigns a variable")
+	case syntax.OtherParamOps:
+		a.other("${…@…} may evaluate the value of a variable")
+	}
+	a.word(e.Word)
 }
 
 // index visits the index of an array: @, * and numbers need no evaluation.

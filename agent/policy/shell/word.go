@@ -69,6 +69,16 @@ func (w arg) dash() bool {
 	return false
 }
 
+// oneWord reports whether the word, though not quoted, has no blanks in it.
+func (w arg) oneWord() bool {
+	for _, v := range w.vals {
+		if v.kind != literal && (v.kind != output || !v.names.word && !v.names.number) {
+			return false
+		}
+	}
+	return true
+}
+
 // public is w as a report shows it.
 func (w arg) public() Arg {
 	if s, ok := w.lit(); ok {
@@ -216,16 +226,7 @@ func (b *builder) add(s string) {
 // lit appends a part without quotes, or one in double quotes, in which \ escapes less.
 func (b *builder) lit(s string, quoted, first, last bool) {
 	if quoted {
-		var sb strings.Builder
-		for i := 0; i < len(s); i++ {
-			if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
-				if i++; s[i] == '\n' {
-					continue
-				}
-			}
-			sb.WriteByte(s[i])
-		}
-		b.text(sb.String())
+		b.quoted(s)
 		return
 	}
 	b.bare = b.bare || !ascii(s)
@@ -236,25 +237,39 @@ func (b *builder) lit(s string, quoted, first, last bool) {
 		b.a.other("a word that begins with = names a command in other shells")
 	}
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
+		switch s[i] {
 		case '\\':
-			if i++; i < len(s) && s[i] != '\n' {
+			switch i++; {
+			case i == len(s):
+				b.text(`\`)
+			case s[i] != '\n':
 				b.text(s[i : i+1])
 			}
-		case '[':
-			if !last || strings.IndexByte(s[i:], ']') > 0 {
-				b.globs = true
-				b.add("[")
+		case '[', '*', '?':
+			if s[i] == '[' && last && strings.IndexByte(s[i:], ']') < 0 {
+				b.text("[")
 				continue
 			}
-			b.text("[")
-		case '*', '?':
 			b.globs = true
 			b.add(s[i : i+1])
 		default:
 			b.add(s[i : i+1])
 		}
 	}
+}
+
+// quoted appends a part in double quotes.
+func (b *builder) quoted(s string) {
+	var sb strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
+			if i++; s[i] == '\n' {
+				continue
+			}
+		}
+		sb.WriteByte(s[i])
+	}
+	b.text(sb.String())
 }
 
 // tilde replaces ~ at the beginning by the home, if that is known.
@@ -359,7 +374,7 @@ func join(v, add val) val {
 }
 
 func escape(s string) string {
-	if strings.IndexAny(s, `*?[\`) < 0 {
+	if !strings.ContainsAny(s, `*?[\`) {
 		return s
 	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)

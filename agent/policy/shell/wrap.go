@@ -160,10 +160,10 @@ func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
 // wrapCommand strips command; command -v is in the table.
 func wrapCommand(a *analyser, words []arg, via []string, in input) bool {
 	if len(words) > 1 {
-		switch text, _ := words[1].lit(); {
-		case text == "-v" || text == "-V":
+		switch text, _ := words[1].lit(); text {
+		case "-v", "-V":
 			return false
-		case text == "-p" || text == "--":
+		case "-p", "--":
 			words = words[1:]
 		}
 	}
@@ -202,6 +202,11 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 		}
 		if p := privileged(via); p != "" {
 			a.record(words, via[:len(via)-1], Privileged, p+" runs "+name+" with more rights")
+		}
+		for _, w := range words[i+2:] { // $0, $1, …
+			if why := shown(w); why != "" {
+				a.other(why)
+			}
 		}
 		a.nested(program, via)
 		return true
