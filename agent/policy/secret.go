@@ -106,6 +106,7 @@ func overlapPaths(parts, place []string) bool {
 const (
 	anyOne  = -1
 	anyMany = -2
+	end     = -3 // stands where a name is over
 )
 
 // tokens takes a set of characters in brackets for any of them.
@@ -137,6 +138,11 @@ func tokens(pattern string) []rune {
 	return out
 }
 
+// alike reports whether two tokens match one character, or both the end.
+func alike(x, y rune) bool {
+	return x == y || x == anyOne && y != end || y == anyOne && x != end
+}
+
 // overlap reports whether some name matches both patterns.
 func overlap(a, b []rune) bool {
 	if len(a) > 200 || len(b) > 200 {
@@ -145,21 +151,16 @@ func overlap(a, b []rune) bool {
 	// can[j] tells whether a[i:] and b[j:] have a name in common; from the end.
 	can := make([]bool, len(b)+2)
 	next := make([]bool, len(b)+2)
-	const end = -3 // never equal to a character, and stands where a name is over
 	a, b = append(slices.Clone(a), end), append(slices.Clone(b), end)
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
-			switch {
-			case a[i] == end && b[j] == end:
-				can[j] = true
-			case a[i] == anyMany:
-				can[j] = next[j] || b[j] != end && can[j+1]
-			case b[j] == anyMany:
-				can[j] = can[j+1] || a[i] != end && next[j]
-			case a[i] == end || b[j] == end:
-				can[j] = false
+			switch x, y := a[i], b[j]; {
+			case x == anyMany:
+				can[j] = next[j] || y != end && can[j+1]
+			case y == anyMany:
+				can[j] = can[j+1] || x != end && next[j]
 			default:
-				can[j] = next[j+1] && (a[i] == b[j] || a[i] == anyOne || b[j] == anyOne)
+				can[j] = alike(x, y) && (x == end || next[j+1])
 			}
 		}
 		can, next = next, can

@@ -32,29 +32,10 @@ func wrapFind(a *analyser, words []arg, via []string, _ input) bool {
 		}
 	}
 	f := &found{}
-	i := 1
-	for i < len(words) { // -L, -H, -P before the folders
-		if s, _ := words[i].lit(); s != "-L" && s != "-H" && s != "-P" && s != "-E" {
-			break
-		}
-		i++
-	}
-	for ; i < len(words); i++ {
-		if s, known := words[i].lit(); known && (s == "" || strings.IndexByte("-!(", s[0]) >= 0) {
-			break
-		}
-		if words[i].dash() || words[i].split && !words[i].oneWord() {
-			a.record(words, via, Unknown, "a word of find is known only when it runs: "+clip(words[i].src, 60))
-			return true
-		}
-		why := a.lists(words[i])
-		if why == "" {
-			why = shown(words[i])
-		}
-		if why != "" {
-			a.record(words, via, Unknown, why)
-			return true
-		}
+	i, why := a.findFolders(words)
+	if why != "" {
+		a.record(words, via, Unknown, why)
+		return true
 	}
 	if why := a.findExpression(words[i:], append(slices.Clone(via), "find -exec"), f); why != "" {
 		e := Writes
@@ -67,6 +48,30 @@ func wrapFind(a *analyser, words []arg, via []string, _ input) bool {
 	}
 	a.record(words, via, Reads, "find only reads: it lists files")
 	return false
+}
+
+// findFolders judges the words before the expression and returns where that begins.
+func (a *analyser) findFolders(words []arg) (int, string) {
+	i := 1
+	for i < len(words) { // -L, -H, -P before the folders
+		if s, _ := words[i].lit(); s != "-L" && s != "-H" && s != "-P" && s != "-E" {
+			break
+		}
+		i++
+	}
+	for ; i < len(words); i++ {
+		w := words[i]
+		if s, known := w.lit(); known && (s == "" || strings.IndexByte("-!(", s[0]) >= 0) {
+			break
+		}
+		if w.dash() || w.split && !w.oneWord() {
+			return i, "a word of find is known only when it runs: " + clip(w.src, 60)
+		}
+		if why := firstOf(a.lists(w), shown(w)); why != "" {
+			return i, why
+		}
+	}
+	return i, ""
 }
 
 // findDeletes finds find -delete of everything in a vital folder.
@@ -88,36 +93,42 @@ func (a *analyser) findExpression(words []arg, via []string, f *found) string {
 			return "a word of find is known only when it runs: " + clip(words[i].src, 60)
 		}
 		n, ok := findTests[s]
-		switch {
-		case s == "-exec":
+		switch s {
+		case "-exec":
 			end := a.findExec(words[i+1:], via, f)
 			if end < 0 {
 				return "find -exec without an end"
 			}
 			i += 1 + end
-		case s == "-execdir" || s == "-ok" || s == "-okdir":
+			continue
+		case "-execdir", "-ok", "-okdir":
 			a.findExec(words[i+1:], via, f)
 			return "find " + s + " runs a command in other folders or asks the terminal"
-		case s == "-delete":
+		case "-delete":
 			return "find -delete deletes files"
-		case !ok || i+n >= len(words):
+		case "-o", "-or", "!", "-not", ",":
+			f.or = true
+		}
+		if !ok || i+n >= len(words) {
 			return "find " + clip(s, 40) + " is not known to only read"
-		case n == 1:
-			i++
-			if words[i].split || len(words[i].vals) > 1 || words[i].vals[0].kind == pattern || words[i].odd {
-				return "a word of find may become several: " + clip(words[i].src, 60)
-			}
-			text, _ := words[i].lit()
-			f.named = f.named || s == "-name" && safeSuffix(text)
-			if why := shown(words[i]); why != "" {
+		}
+		if i += n; n == 1 {
+			if why := f.value(s, words[i]); why != "" {
 				return why
 			}
 		}
-		if s == "-o" || s == "-or" || s == "!" || s == "-not" || s == "," {
-			f.or = true
-		}
 	}
 	return ""
+}
+
+// value notes what a test says about the names; or why its word may not be judged.
+func (f *found) value(test string, w arg) string {
+	if w.split || len(w.vals) > 1 || w.vals[0].kind == pattern || w.odd {
+		return "a word of find may become several: " + clip(w.src, 60)
+	}
+	text, _ := w.lit()
+	f.named = f.named || test == "-name" && safeSuffix(text)
+	return shown(w)
 }
 
 // findExec judges the command of -exec and returns where it ends, or -1.

@@ -128,9 +128,7 @@ func (s *spec) sort(words []arg) (*call, string) {
 			return c, ""
 		case w.split && !s.any && !w.oneWord():
 			return nil, "a word of " + s.name + " may become several, and flags: " + clip(w.src, 60)
-		case !w.dash() || known && text == "-":
-			c.rest = append(c.rest, w)
-		case !known && s.any:
+		case !w.dash(), text == "-", !known && s.any:
 			c.rest = append(c.rest, w)
 		case !known:
 			return nil, "a flag of " + s.name + " is known only when it runs: " + clip(w.src, 60)

@@ -48,70 +48,73 @@ var vital = []string{
 
 // isVital reports whether one of the values of w is such a folder.
 func (a *analyser) isVital(w arg) bool {
-	for _, v := range w.vals {
+	return slices.ContainsFunc(w.vals, func(v val) bool {
 		p := strings.ReplaceAll(v.text, `\`, "")
-		if v.kind == dynamic || v.kind == output || p == "" {
-			continue
-		}
-		if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") {
-			if !strings.HasPrefix(p, "..") || a.env.Cwd == "" {
-				continue
-			}
+		switch {
+		case v.kind == dynamic || v.kind == output || p == "":
+			return false
+		case p[0] == '/' || p[0] == '~':
+		case strings.HasPrefix(p, "..") && a.env.Cwd != "":
 			p = path.Join(a.env.Cwd, p)
+		default:
+			return false
 		}
 		p = path.Clean(p)
-		if h := a.env.Home; h != "" && (p == h || p == h+"/*" || p == h+"/.*" || strings.HasPrefix(h, p+"/")) {
+		if h := a.env.Home; h != "" && (strings.HasPrefix(h+"/", p+"/") || p == h+"/*" || p == h+"/.*") {
 			return true
 		}
-		if slices.Contains(vital, p) || slices.Contains(vital, strings.TrimSuffix(p, "/*")) {
-			return true
-		}
-	}
-	return false
+		return slices.Contains(vital, p) || slices.Contains(vital, strings.TrimSuffix(p, "/*"))
+	})
+}
+
+// stops are the words after which a command stops the machine; none means always.
+var stops = map[string][]string{
+	"shutdown": nil, "reboot": nil, "poweroff": nil, "halt": nil, "init": {"0", "6"}, "telinit": {"0", "6"},
+	"systemctl": {"poweroff", "reboot", "halt", "kexec", "soft-reboot"},
 }
 
 // harms finds commands that destroy a machine or a home, whatever the mode.
 func (a *analyser) harms(name string, words []arg) {
-	switch {
-	case name == "rm" || name == "unlink" || name == "srm":
+	kind, _, _ := strings.Cut(name, ".") // mkfs.ext4
+	switch kind {
+	case "rm", "unlink", "srm":
 		a.removes(words)
-	case strings.HasPrefix(name, "mkfs") || slices.Contains([]string{"mke2fs", "mkswap", "wipefs", "newfs", "mkdosfs"}, name):
+	case "mkfs", "mke2fs", "mkswap", "wipefs", "newfs", "mkdosfs":
 		if len(words) > 1 {
 			a.harm(name+" makes a file system, which erases what was there", "")
 		}
-	case name == "dd" || name == "tee" || name == "cp" || name == "mv" || name == "shred" || name == "truncate" || name == "ddrescue":
-		for _, w := range words[1:] {
-			for _, v := range w.vals {
-				p := strings.TrimPrefix(v.text, "of=")
-				if blockDevice(p) && (name != "dd" || strings.HasPrefix(v.text, "of=")) && (name != "cp" || w.src == words[len(words)-1].src) {
-					a.harm(name+" overwrites the device "+clip(p, 60), "")
-				}
-			}
-		}
-	case slices.Contains([]string{"shutdown", "reboot", "poweroff", "halt"}, name):
-		if text, _ := second(words); text != "--help" && text != "--version" && text != "-c" {
-			a.harm(name+" stops the machine", "do it by hand")
-		}
-	case name == "init" || name == "telinit":
-		if text, _ := second(words); text == "0" || text == "6" {
-			a.harm(name+" stops the machine", "do it by hand")
-		}
-	case name == "systemctl":
-		if text, _ := second(words); slices.Contains([]string{"poweroff", "reboot", "halt", "kexec", "soft-reboot"}, text) {
-			a.harm("systemctl "+text+" stops the machine", "do it by hand")
-		}
-	case name == "chmod" || name == "chown" || name == "chgrp":
+	case "dd", "tee", "cp", "mv", "shred", "truncate", "ddrescue":
+		a.overwrites(name, words)
+	case "chmod", "chown", "chgrp":
 		a.owns(name, words)
-	case name == "source" || name == "." || slices.Contains(readers, name):
+	case "source", "":
 		a.fetchRuns(words)
+	}
+	if slices.Contains(readers, name) {
+		a.fetchRuns(words)
+	}
+	if when, ok := stops[name]; ok {
+		second := ""
+		if len(words) > 1 {
+			second, _ = words[1].lit()
+		}
+		if slices.Contains(when, second) || when == nil && !slices.Contains([]string{"--help", "--version", "-c"}, second) {
+			a.harm(name+" stops the machine", "do it by hand")
+		}
 	}
 }
 
-func second(words []arg) (string, bool) {
-	if len(words) < 2 {
-		return "", false
+// overwrites finds commands whose output is a disk.
+func (a *analyser) overwrites(name string, words []arg) {
+	for i, w := range words[1:] {
+		for _, v := range w.vals {
+			p, of := strings.CutPrefix(v.text, "of=")
+			source := name == "dd" && !of || name == "cp" && i+2 < len(words)
+			if blockDevice(p) && !source {
+				a.harm(name+" overwrites the device "+clip(p, 60), "")
+			}
+		}
 	}
-	return words[1].lit()
 }
 
 // removes finds rm -r of a vital folder.

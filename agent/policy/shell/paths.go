@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -125,26 +126,37 @@ func device(p string, glob bool) string {
 	if glob && strings.HasPrefix(p, "/") && strings.ContainsAny(firstPart(p), "*?[") {
 		return "a pattern that may match devices"
 	}
-	switch {
-	case p == "/dev" || p == "/proc" || p == "/sys":
+	root, rest, _ := strings.Cut(strings.TrimPrefix(p, "/"), "/")
+	if rest == "" || !strings.HasPrefix(p, "/") {
 		return ""
-	case strings.HasPrefix(p, "/dev/"):
-		if safeDevices[p] || strings.HasPrefix(p, "/dev/fd/") && digits(p[8:]) || strings.HasPrefix(p, "/dev/shm/") {
+	}
+	switch root {
+	case "dev":
+		if safeDevice(p) {
 			return ""
 		}
 		return "reads the device " + clip(p, 60)
-	case strings.HasPrefix(p, "/proc/"):
-		return procfs(p[6:], glob)
-	case strings.HasPrefix(p, "/sys/"):
-		for _, ok := range []string{"/sys/class/", "/sys/devices/system/", "/sys/fs/cgroup/", "/sys/block/", "/sys/module/", "/sys/firmware/efi/"} {
-			if strings.HasPrefix(p, ok) && !strings.Contains(p, "..") {
-				return ""
-			}
+	case "proc":
+		return procfs(rest, glob)
+	case "sys":
+		ok := slices.ContainsFunc(safeKernel, func(s string) bool { return strings.HasPrefix(rest, s) })
+		if ok && !strings.Contains(p, "..") {
+			return ""
 		}
 		return "reads the kernel interface " + clip(p, 60)
 	}
 	return ""
 }
+
+func safeDevice(p string) bool {
+	if n, ok := strings.CutPrefix(p, "/dev/fd/"); ok {
+		return digits(n)
+	}
+	return safeDevices[p] || strings.HasPrefix(p, "/dev/shm/") && !strings.Contains(p, "..")
+}
+
+// safeKernel are folders of /sys in which reading changes nothing.
+var safeKernel = []string{"class/", "devices/system/", "fs/cgroup/", "block/", "module/", "firmware/efi/"}
 
 func firstPart(p string) string {
 	p = strings.TrimPrefix(p, "/")
@@ -156,16 +168,18 @@ func firstPart(p string) string {
 
 func procfs(rest string, glob bool) string {
 	parts := strings.Split(rest, "/")
+	ok := false
 	switch {
-	case len(parts) == 1 && (rest == "kcore" || rest == "kmsg" || rest == "kpagecount" || rest == "sysrq-trigger"):
-	case len(parts) == 1 && !glob:
-		return ""
 	case strings.Contains(rest, ".."):
-	case parts[0] == "sys" && !glob, parts[0] == "net" && !glob, parts[0] == "pressure" && !glob, parts[0] == "driver" && !glob:
-		return ""
 	case len(parts) == 2 && procFiles[parts[1]]:
-		return ""
-	case len(parts) == 3 && parts[1] == "net" && !glob:
+		ok = true
+	case glob:
+	case len(parts) == 1:
+		ok = !slices.Contains([]string{"kcore", "kmsg", "kpagecount", "kpageflags", "sysrq-trigger"}, rest)
+	default:
+		ok = slices.Contains([]string{"sys", "net", "pressure", "driver"}, parts[0]) || len(parts) == 3 && parts[1] == "net"
+	}
+	if ok {
 		return ""
 	}
 	return "reads the process files /proc/" + clip(rest, 60) + ", which may hold secrets"

@@ -96,34 +96,52 @@ func usable(c byte) bool { return strings.IndexByte("/|,:#@!%_+=~;^-", c) >= 0 }
 // until skips to the end of an expression. Programs differ in whether the delimiter ends
 // it inside brackets: such an expression is refused, and so is one with several lines.
 func (p *sedScript) until(delim byte) bool {
-	open := false
 	for ; p.i < len(p.s); p.i++ {
-		switch c := p.s[p.i]; {
-		case c == '\\' && !open:
-			p.i++
-			if p.i < len(p.s) && p.s[p.i] == '\n' {
+		switch p.s[p.i] {
+		case '\\':
+			if p.i++; p.peek() == '\n' {
 				return false
 			}
-		case c == '\\': // programs differ in what it means between brackets
-			if p.i+1 < len(p.s) && (p.s[p.i+1] == delim || p.s[p.i+1] == ']') {
-				return false
-			}
-		case c == '\n':
+		case '\n':
 			return false
-		case c == delim:
+		case delim:
 			p.i++
-			return !open
-		case c == '[' && !open:
-			open = true
-			if p.i+1 < len(p.s) && p.s[p.i+1] == '^' {
-				p.i++
+			return true
+		case '[':
+			if !p.bracket(delim) {
+				return false
 			}
-			if p.i+1 < len(p.s) && p.s[p.i+1] == ']' {
-				p.i++
-			}
-		case c == ']':
-			open = false
 		}
+	}
+	return false
+}
+
+// bracket skips a set of characters up to its end. One in which a delimiter or an escape
+// stands is refused.
+func (p *sedScript) bracket(delim byte) bool {
+	p.i++
+	if p.peek() == '^' {
+		p.i++
+	}
+	end := strings.IndexByte(p.s[min(p.i+1, len(p.s)):], ']') + 1 // a ] that comes first is one of the set
+	if end == 0 {
+		return false
+	}
+	set := p.s[p.i : p.i+end]
+	p.i += end
+	for i := range len(set) {
+		escaped := set[i] == '\\' && i+1 == len(set)
+		if set[i] == delim || set[i] == '\n' || escaped || set[i] == '[' && i+1 < len(set) && strings.IndexByte(":.=", set[i+1]) < 0 {
+			return false
+		}
+	}
+	return !strings.ContainsAny(set, "[") || p.class()
+}
+
+// class skips what follows [:alpha: in a set.
+func (p *sedScript) class() bool {
+	if p.i++; p.peek() == ']' {
+		return true
 	}
 	return false
 }
@@ -213,30 +231,23 @@ func awkReads(program string) string {
 	if !ok {
 		return "be read in several ways"
 	}
-	depth, brackets := 0, 0
-	for i := 0; i < len(code); i++ {
+	code = strings.ReplaceAll(code, "||", "")
+	switch {
+	case strings.Contains(code, "|"):
+		return "run commands"
+	case strings.Contains(code, ">>"):
+		return "write files"
+	}
+	brackets := 0
+	for i := range len(code) {
 		switch code[i] {
-		case '{':
-			depth++
-		case '}':
-			depth--
 		case '(':
 			brackets++
 		case ')':
 			brackets--
-		case '|':
-			if i+1 < len(code) && code[i+1] == '|' {
-				i++
-				continue
-			}
-			return "run commands"
-		case '>':
-			if i+1 < len(code) && code[i+1] == '>' || depth > 0 && brackets <= 0 && printsIn(code[:i]) {
+		case '>', '<':
+			if brackets <= 0 && printsIn(code[:i]) {
 				return "write files"
-			}
-		case '<':
-			if brackets <= 0 && depth > 0 && printsIn(code[:i]) {
-				return "read files"
 			}
 		}
 	}

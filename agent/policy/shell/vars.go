@@ -189,7 +189,7 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	if p.Param != nil {
 		name = p.Param.Value
 	}
-	simple := !p.Excl && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+	simple := isSimple(p)
 	switch {
 	case p.Length || simple && slices.Contains([]string{"#", "?", "$", "!"}, name):
 		b.text("1") // some number
@@ -198,11 +198,13 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		return
 	}
 	b.arg.split = b.arg.split || !quoted || name == "@" || name == "*"
-	if v := b.a.vars[name]; v != nil && b.a.sure[name] || positional(name) {
-		b.computed(val{kind: dynamic})
-		return
-	}
-	b.computed(val{kind: dynamic, open: !slices.Contains(harmlessVars, name)})
+	own := b.a.vars[name] != nil && b.a.sure[name] || positional(name)
+	b.computed(val{kind: dynamic, open: !own && !slices.Contains(harmlessVars, name)})
+}
+
+// isSimple reports whether an expansion is the value of a variable as it is.
+func isSimple(p *syntax.ParamExp) bool {
+	return !p.Excl && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 }
 
 func positional(name string) bool {

@@ -42,6 +42,9 @@ func (a *analyser) stmt(s *syntax.Stmt, in input) names {
 	}
 	for _, r := range s.Redirs {
 		in.piped = a.redirect(r) || in.piped
+		if c, ok := s.Cmd.(*syntax.CallExpr); ok && (r.Op == syntax.RdrAll || r.Op == syntax.AppAll) && c.End().After(r.Pos()) {
+			a.other("&> ends the command for a POSIX shell: what follows is another one")
+		}
 	}
 	return a.cmd(s.Cmd, in)
 }
@@ -282,27 +285,26 @@ func (a *analyser) redirect(r *syntax.Redirect) bool {
 	if r.Hdoc != nil {
 		a.word(r.Hdoc)
 	}
+	why := ""
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		if s, ok := w.lit(); !ok || !plain(s, "_") {
-			a.other("an unusual end of a here-document")
+			why = "an unusual end of a here-document"
 		}
 	case syntax.WordHdoc:
-		if w.vals[0].open {
-			a.other("the value of a variable that may hold a secret")
-		}
+		why = shown(w)
 	case syntax.RdrIn:
-		if why := a.reads(w); why != "" {
-			a.other(why)
-		}
-	case syntax.DplIn, syntax.DplOut:
-		if s, ok := w.lit(); !ok || !digits(strings.TrimSuffix(s, "-")) && s != "-" {
+		why = a.reads(w)
+	default: // RdrInOut as well: it makes the file
+		s, ok := w.lit()
+		descriptor := ok && (s == "-" || digits(strings.TrimSuffix(s, "-")))
+		if !descriptor || r.Op != syntax.DplIn && r.Op != syntax.DplOut {
 			a.writes(w)
 		}
 		return false
-	default: // RdrInOut as well: it makes the file
-		a.writes(w)
-		return false
+	}
+	if why != "" {
+		a.other(why)
 	}
 	return r.N == nil || r.N.Value == "0"
 }
@@ -335,17 +337,51 @@ func (a *analyser) test(x syntax.TestExpr) {
 		}
 		a.test(x.X)
 	case *syntax.BinaryTest:
-		switch x.Op {
-		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-			a.compared(x.X)
-			a.compared(x.Y)
-			return
-		}
-		a.test(x.X)
-		a.test(x.Y)
+		a.binaryTest(x)
 	default:
 		a.other("a test that is not understood")
 	}
+}
+
+// binaryTest visits a test with two operands. For a POSIX shell [[ is an unknown command:
+// what follows || and && is another one, > makes a file.
+func (a *analyser) binaryTest(x *syntax.BinaryTest) {
+	switch x.Op {
+	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+		a.compared(x.X)
+		a.compared(x.Y)
+		return
+	case syntax.TsBefore, syntax.TsAfter:
+		a.other("[[ … > … ]] writes a file in other shells")
+	case syntax.AndTest, syntax.OrTest:
+		if _, unary := leftmost(x.Y).(*syntax.UnaryTest); !unary {
+			a.other("[[ … || … ]] runs a command in other shells")
+		}
+	case syntax.TsReMatch:
+		if w, ok := x.Y.(*syntax.Word); !ok || hasPipe(w) {
+			a.other("[[ … =~ …|… ]] runs a command in other shells")
+		}
+	}
+	a.test(x.X)
+	a.test(x.Y)
+}
+
+// leftmost returns the test that comes first in the text.
+func leftmost(x syntax.TestExpr) syntax.TestExpr {
+	for {
+		b, ok := x.(*syntax.BinaryTest)
+		if !ok {
+			return x
+		}
+		x = b.X
+	}
+}
+
+func hasPipe(w *syntax.Word) bool {
+	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
+		l, ok := p.(*syntax.Lit)
+		return ok && strings.ContainsAny(l.Value, "|;&<>")
+	})
 }
 
 // compared visits an operand of -eq and the like, which [[ evaluates.

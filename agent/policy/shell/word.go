@@ -230,11 +230,8 @@ func (b *builder) lit(s string, quoted, first, last bool) {
 		return
 	}
 	b.bare = b.bare || !ascii(s)
-	if first && strings.HasPrefix(s, "~") {
+	if first {
 		s = b.tilde(s)
-	}
-	if first && len(s) > 1 && s[0] == '=' {
-		b.a.other("a word that begins with = names a command in other shells")
 	}
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -274,6 +271,9 @@ func (b *builder) quoted(s string) {
 
 // tilde replaces ~ at the beginning by the home, if that is known.
 func (b *builder) tilde(s string) string {
+	if len(s) > 1 && s[0] == '=' {
+		b.a.other("a word that begins with = names a command in other shells")
+	}
 	rest, ok := strings.CutPrefix(s, "~")
 	if ok && (rest == "" || rest[0] == '/') && b.a.env.Home != "" {
 		b.text(b.a.env.Home)
@@ -307,11 +307,11 @@ func ansi(s string) (string, bool) {
 		if i++; i == len(s) {
 			return "", false
 		}
-		c := strings.IndexByte(`nt\'"`, s[i])
+		c := strings.IndexByte(`nt\"`, s[i]) // not \', which ends the string in a POSIX shell
 		if c < 0 {
 			return "", false
 		}
-		sb.WriteByte("\n\t\\'\""[c])
+		sb.WriteByte("\n\t\\\""[c])
 	}
 	return sb.String(), true
 }

@@ -127,27 +127,22 @@ func isAssignment(s string) bool {
 func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
 	i := 1
 	for ; i < len(words); i++ {
-		text, known := words[i].lit()
-		name, value, assigns := strings.Cut(words[i].src, "=")
-		switch {
-		case known && (text == "-i" || text == "-" || text == "--ignore-environment"):
-			continue
-		case known && (text == "-u" || text == "--unset"):
-			i++
-			continue
-		case known && strings.HasPrefix(text, "-"):
-			a.record(words, via, RunsCode, "env "+clip(text, 60)+" is not known to only read")
-			return a.guess(words[i+1:], append(slices.Clone(via), "env"), in)
-		case assigns && validName(name):
-			if !known {
-				value = "\x00"
-			}
-			if why := assignable(name, literalArg(value), true); why != "" {
-				a.other(why)
-			}
+		text, _ := words[i].lit()
+		if isAssignment(words[i].src) {
+			a.envAssign(words[i])
 			continue
 		}
-		break
+		if text == "" || text[0] != '-' {
+			break
+		}
+		switch text {
+		case "-i", "-", "--ignore-environment":
+		case "-u", "--unset":
+			i++
+		default:
+			a.record(words, via, RunsCode, "env "+clip(text, 60)+" is not known to only read")
+			return a.guess(words[i+1:], append(slices.Clone(via), "env"), in)
+		}
 	}
 	if i >= len(words) {
 		a.record(words, via, Unknown, "env prints the variables of the environment, which may hold secrets")
@@ -155,6 +150,19 @@ func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
 	}
 	a.command(words[i:], append(slices.Clone(via), "env"), in)
 	return true
+}
+
+// envAssign judges VAR=value before the command of env.
+func (a *analyser) envAssign(w arg) {
+	name, _, _ := strings.Cut(w.src, "=")
+	value := arg{vals: []val{{kind: dynamic, open: true}}}
+	if text, known := w.lit(); known {
+		_, text, _ = strings.Cut(text, "=")
+		value = literalArg(text)
+	}
+	if why := assignable(name, value, true); why != "" {
+		a.other(why)
+	}
 }
 
 // wrapCommand strips command; command -v is in the table.
@@ -179,31 +187,14 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 	name, _ := words[0].lit()
 	name = baseName(name)
 	via = append(slices.Clone(via), name+" -c")
-	for i := 1; i < len(words); i++ {
-		text, known := words[i].lit()
-		if !known || !strings.HasPrefix(text, "-") || strings.HasPrefix(text, "--") || text == "-" {
-			break
-		}
-		if !strings.Contains(text, "c") {
-			if !plain(text[1:], "") || strings.Trim(text[1:], "eluxn") != "" {
-				break
-			}
-			continue
-		}
-		if strings.Trim(text[1:], "celux") != "" || i+1 >= len(words) {
-			break
-		}
-		program, ok := words[i+1].lit()
-		if !ok {
-			break
-		}
+	if program, rest, ok := programOf(words[1:]); ok {
 		if name == "fish" {
 			a.other("fish reads the text differently")
 		}
 		if p := privileged(via); p != "" {
 			a.record(words, via[:len(via)-1], Privileged, p+" runs "+name+" with more rights")
 		}
-		for _, w := range words[i+2:] { // $0, $1, …
+		for _, w := range rest { // $0, $1, …
 			if why := shown(w); why != "" {
 				a.other(why)
 			}
@@ -219,6 +210,22 @@ func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 	a.fetchRuns(words)
 	a.record(words, via[:len(via)-1], RunsCode, name+" runs a program that is not part of the command")
 	return true
+}
+
+// programOf returns the text after -c, and what follows it.
+func programOf(words []arg) (program string, rest []arg, ok bool) {
+	for i, w := range words {
+		text, known := w.lit()
+		letters, dash := strings.CutPrefix(text, "-")
+		if !known || !dash || letters == "" || strings.Trim(letters, "celux") != "" {
+			break
+		}
+		if strings.Contains(letters, "c") && i+1 < len(words) {
+			program, ok = words[i+1].lit()
+			return program, words[i+2:], ok
+		}
+	}
+	return "", nil, false
 }
 
 func wrapEval(a *analyser, words []arg, via []string, _ input) bool {
