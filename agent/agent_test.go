@@ -124,7 +124,7 @@ func (*fakeTool) Plan(c tools.Call) (action.Action, error) {
 	if err := json.Unmarshal([]byte(c.Arguments), &a); err != nil {
 		return action.Action{}, fmt.Errorf("invalid arguments: %w", err)
 	}
-	return action.Action{Kind: action.Kind(a.Kind), Tool: "do", Path: "/w/file", Command: a.Do}, nil
+	return action.Action{Kind: action.Kind(a.Kind), Tool: "do", Path: "/w/file", Command: "./" + a.Do}, nil
 }
 
 func (f *fakeTool) Run(ctx context.Context, c tools.Call) tools.Result {
@@ -315,7 +315,7 @@ func TestGoldenOrder(t *testing.T) { // EVENTS, G07
 		s := start(t, nil, says("let me look ", `c1 do {"kind":"shell","do":"echo"}`), says("all well"))
 		s.do(event.Submit{Text: "look"})
 		asked, n := find[event.ApprovalAsked](s)
-		if n != 1 || asked.Action.Command != "echo" || asked.Verdict.Reason == "" {
+		if n != 1 || asked.Action.Command != "./echo" || asked.Verdict.Reason == "" {
 			t.Fatalf("approvals asked: %d, %+v", n, asked)
 		}
 		s.do(event.Approve{ID: asked.ID, Decision: event.Once})

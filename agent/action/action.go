@@ -16,7 +16,11 @@ const (
 	FileWrite  Kind = "file_write"
 	FileDelete Kind = "file_delete" // deletes one of the files at least; the others are written
 	Shell      Kind = "shell"
+	Git        Kind = "git"       // a command of git; judged like Shell
+	PaneKeys   Kind = "pane_keys" // text typed into a pane, whatever runs there
 	Network    Kind = "network"
+	Browser    Kind = "browser"
+	MCP        Kind = "mcp"      // a tool of another program
 	Internal   Kind = "internal" // changes and reads nothing outside buddy: the time, a list, a question
 	Generic    Kind = "generic"  // anything no other kind fits; the policy asks about it
 )
@@ -37,13 +41,14 @@ type Action struct {
 	Kind     Kind     `json:"kind"`
 	Tool     string   `json:"tool"`
 	Target   string   `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"
-	Command  string   `json:"command,omitempty"` // Shell: the whole program text
+	Command  string   `json:"command,omitempty"` // Shell, Git: the whole program text; PaneKeys: what is typed
 	Cwd      string   `json:"cwd,omitempty"`     // Shell: where it starts, if known
 	Path     string   `json:"path,omitempty"`    // files: absolute, symbolic links resolved
 	Paths    []string `json:"paths,omitempty"`   // all files, Path too, when there are several
-	URL      string   `json:"url,omitempty"`     // Network: what is asked for
-	Host     string   `json:"host,omitempty"`    // Network: the name in it, lower case, without the port
+	URL      string   `json:"url,omitempty"`     // Network, Browser: after redirects, if there were any
+	Host     string   `json:"host,omitempty"`    // Network, Browser: lower case, without the port
 	Method   string   `json:"method,omitempty"`  // Network: GET, POST, …
+	Op       string   `json:"op,omitempty"`      // Browser, MCP, Generic: what is done
 	Preview  string   `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
 	Why      string   `json:"why,omitempty"`     // the model's own reason; untrusted text
 	Risk     Risk     `json:"risk,omitempty"`
@@ -69,12 +74,18 @@ type Verdict struct {
 	Rule     string   `json:"rule,omitempty"`
 }
 
-// Mode says how what a policy would ask about is decided (F05).
+// Mode says how what a policy would ask about is decided (F05, F16).
 type Mode string
 
 // The modes.
 const (
-	ModeAsk  Mode = "ask"  // a person decides; the default
-	ModeAll  Mode = "all"  // allowed
-	ModeNone Mode = "none" // denied
+	ModeAsk    Mode = "ask"    // what only reads is free, a person decides the rest; the default
+	ModeStrict Mode = "strict" // a person decides everything
+	ModeEdits  Mode = "edits"  // as ask, and files of the workspace may be written
+	ModePlan   Mode = "plan"   // what only reads is free, everything else is denied
+	ModeAll    Mode = "all"    // all is allowed that no rule denies
+	ModeNone   Mode = "none"   // what would be asked about is denied
 )
+
+// Modes are all modes, in the order in which help lists them.
+var Modes = []Mode{ModeAsk, ModeStrict, ModeEdits, ModePlan, ModeAll, ModeNone}

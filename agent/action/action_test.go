@@ -26,6 +26,10 @@ func TestJSON(t *testing.T) {
 			t.Errorf("encodes as %s (%v), want %s", got, err, tt.want)
 		}
 	}
+	web := Action{Kind: Network, Tool: "fetch_url", URL: "https://go.dev/x", Host: "go.dev", Method: "GET", Op: "get"}
+	if got, err := json.Marshal(web); err != nil || string(got) != `{"kind":"network","tool":"fetch_url","url":"https://go.dev/x","host":"go.dev","method":"GET","op":"get"}` {
+		t.Errorf("encodes as %s (%v)", got, err)
+	}
 	var back Action
 	if err := json.Unmarshal([]byte(tests[0].want), &back); err != nil || !reflect.DeepEqual(back, a) {
 		t.Errorf("comes back as %+v (%v), want %+v", back, err, a)

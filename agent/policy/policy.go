@@ -4,14 +4,16 @@
 //	p := policy.Policy{Workspace: "/home/ann/shop"}
 //	v := p.Judge(act, action.ModeAsk) // v.Decision, v.Reason
 //
-// What it does not know it asks about.
+// What it does not know it asks about. Deny beats ask beats allow, and what has no sane
+// use is denied in every mode.
 package policy
 
 import (
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"buddy/agent/action"
+	"buddy/agent/policy/shell"
 )
 
 // Policy holds what verdicts depend on. It is read-only and safe for concurrent use.
@@ -19,70 +21,141 @@ type Policy struct {
 	// Workspace is the folder, symbolic links resolved, in which ordinary files may be
 	// read without asking.
 	Workspace string
+	// Home is the user's folder, for ~ in commands and rules; "" is unknown.
+	Home string
+	// Rules decide before the mode does. Their order does not matter.
+	Rules []action.Rule
+	// Resolve follows the symbolic links of an absolute path on the target, so that a link
+	// to a secret is seen as one. nil follows none.
+	Resolve func(path string) string
 }
 
-// Judge says what is to happen with a.
+// With returns p with one more rule.
+func (p Policy) With(r action.Rule) Policy {
+	p.Rules = append(slices.Clone(p.Rules), r)
+	return p
+}
+
+// Judge says what is to happen with a under mode. An unknown mode is taken for ask.
 func (p Policy) Judge(a action.Action, mode action.Mode) action.Verdict {
-	v := p.ask(a)
-	if v.Decision != action.Ask {
-		return v
-	}
-	switch mode {
-	case action.ModeAll:
-		return action.Verdict{Decision: action.Allow, Reason: "mode all allows everything", Rule: "mode all"}
-	case action.ModeNone:
-		return action.Verdict{Decision: action.Deny, Reason: "mode none denies what would need an approval: " + v.Reason, Rule: "mode none"}
-	default:
-		return v
-	}
+	v, _ := p.judge(a, mode)
+	return v
 }
 
-// ask is the verdict of mode ask.
-func (p Policy) ask(a action.Action) action.Verdict {
+// judge also returns what was found out about a command.
+func (p Policy) judge(a action.Action, mode action.Mode) (action.Verdict, shell.Report) {
+	var report shell.Report
+	if isCommand(a.Kind) {
+		report = p.analyse(a)
+	}
+	if v, ok := p.denied(a, report); ok {
+		return v, report
+	}
+	base := p.base(a, report)
+	v := base
+	asks, asked := p.match(a, report, action.Ask)
+	switch allows, ok := p.match(a, report, action.Allow); {
+	case asked:
+		v = action.Verdict{Decision: action.Ask, Reason: "a rule asks about it: " + asks.String(), Rule: asks.String()}
+	case ok && base.Decision == action.Ask:
+		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
+	}
+	return p.moded(a, mode, base, v), report
+}
+
+// moded applies the mode to the verdict v; base is the one without rules.
+func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict) action.Verdict {
+	rule := "mode " + string(mode)
+	switch {
+	case mode == action.ModeStrict && v.Decision == action.Allow:
+		return action.Verdict{Decision: action.Ask, Reason: "mode strict asks about everything", Rule: rule}
+	case mode == action.ModePlan && (base.Decision != action.Allow || v.Decision != action.Allow):
+		return action.Verdict{Decision: action.Deny, Rule: rule, Reason: "while planning only reading is allowed: " + base.Reason +
+			". Put it into the plan; it can run once the plan is approved"}
+	case v.Decision != action.Ask:
+		return v
+	case mode == action.ModeAll:
+		return action.Verdict{Decision: action.Allow, Reason: "mode all allows everything", Rule: rule}
+	case mode == action.ModeNone:
+		return action.Verdict{Decision: action.Deny, Reason: "mode none denies what would need an approval: " + v.Reason, Rule: rule}
+	case mode == action.ModeEdits && v == base && p.editable(a):
+		return action.Verdict{Decision: action.Allow, Reason: "mode edits allows to write files of the workspace", Rule: rule}
+	}
+	return v
+}
+
+// isCommand reports the kinds whose Command is a program for a shell.
+func isCommand(k action.Kind) bool {
+	return k == action.Shell || k == action.Git || k == action.PaneKeys
+}
+
+// Analyse says what a shell command would do on this machine, from cwd ("" is unknown).
+func (p Policy) Analyse(command, cwd string) shell.Report {
+	return shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: SecretIn, Resolve: p.Resolve})
+}
+
+func (p Policy) analyse(a action.Action) shell.Report { return p.Analyse(a.Command, a.Cwd) }
+
+// base is the verdict of mode ask without rules.
+func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
+	ask := func(reason, rule string) action.Verdict {
+		return action.Verdict{Decision: action.Ask, Reason: reason, Rule: rule}
+	}
 	switch a.Kind {
 	case action.FileRead:
 		if secret := Secret(a.Path); secret != "" {
-			return action.Verdict{Decision: action.Ask, Reason: secret + " may hold secrets", Rule: "secret files"}
+			return ask(secret+" may hold secrets", "secret files")
 		}
 		if !p.inWorkspace(a.Path) {
-			return action.Verdict{Decision: action.Ask, Reason: "outside the workspace " + p.Workspace, Rule: "workspace"}
+			return ask("outside the workspace "+p.Workspace, "workspace")
 		}
 		return action.Verdict{Decision: action.Allow, Reason: "reads a file of the workspace", Rule: "workspace"}
-	case action.Shell:
-		return action.Verdict{Decision: action.Ask, Reason: "every shell command is asked about", Rule: "shell"}
+	case action.Shell, action.Git:
+		switch {
+		case a.Privesc:
+			return ask("it runs with more rights", "shell")
+		case report.ReadOnly:
+			return action.Verdict{Decision: action.Allow, Reason: report.Reason, Rule: "read-only commands"}
+		}
+		return ask(report.Reason, "shell")
+	case action.PaneKeys:
+		return ask("what typed text does depends on what runs in the pane", "pane keys")
 	case action.FileWrite:
-		return action.Verdict{Decision: action.Ask, Reason: "changes a file", Rule: "file write"}
+		if why := delicate(a.Path); why != "" {
+			return ask(why, "delicate files")
+		}
+		return ask("changes a file", "file write")
+	case action.FileDelete:
+		return ask("deletes a file", "file delete")
+	case action.Network, action.Browser:
+		return ask("uses the network: "+firstOf(a.Host, a.URL, "host not known"), "network")
+	case action.MCP:
+		return ask("another program does it: "+firstOf(a.Op, a.Tool), "mcp")
 	case action.Internal:
 		return action.Verdict{Decision: action.Allow, Reason: "touches nothing outside buddy", Rule: "internal"}
 	default:
-		return action.Verdict{Decision: action.Ask, Reason: "not known to be harmless", Rule: "unknown action"}
+		return ask("not known to be harmless", "unknown action")
 	}
 }
 
-func (p Policy) inWorkspace(path string) bool {
-	if p.Workspace == "" || !filepath.IsAbs(path) {
-		return false
-	}
-	rel, err := filepath.Rel(p.Workspace, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// secretNames are patterns, matched against every part of a path, of files and folders
-// that usually hold credentials (F13).
-var secretNames = []string{
-	".env", ".env.*", "*.key", "*.pem", "*.p12", "*.pfx", "secrets", "credentials*", ".ssh", ".aws", ".gnupg",
-	".kube", ".netrc", ".npmrc", ".pypirc", ".git-credentials", "id_rsa*", "id_ed25519*", "id_ecdsa*",
-	"auth.json", ".bash_history", ".zsh_history", ".docker",
-}
-
-// Secret returns the part of path that looks like it holds secrets, or "".
-func Secret(path string) string {
-	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
-		for _, pattern := range secretNames {
-			if ok, _ := filepath.Match(pattern, strings.ToLower(part)); ok {
-				return part
-			}
+func firstOf(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
 		}
 	}
 	return ""
+}
+
+func (p Policy) inWorkspace(path string) bool {
+	return below(path, p.Workspace)
+}
+
+// below reports whether path, absolute, is folder or in it.
+func below(path, folder string) bool {
+	if folder == "" || !filepath.IsAbs(path) {
+		return false
+	}
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }

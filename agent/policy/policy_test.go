@@ -1,52 +1,316 @@
 package policy
 
 import (
+	"reflect"
+	"strings"
 	"testing"
 
 	"buddy/agent/action"
 )
 
-func TestJudge(t *testing.T) { // DECISIONS 27, F05, F13
-	p := Policy{Workspace: "/w"}
-	read := func(path string) action.Action { return action.Action{Kind: action.FileRead, Path: path} }
-	shell := action.Action{Kind: action.Shell, Command: "ls"}
+func read(path string) action.Action { return action.Action{Kind: action.FileRead, Path: path} }
+
+func write(path string) action.Action {
+	return action.Action{Kind: action.FileWrite, Tool: "write_file", Path: path}
+}
+
+func sh(command string) action.Action {
+	return action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: command, Cwd: "/w"}
+}
+
+func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
+	p := Policy{Workspace: "/w", Home: "/home/ann"}
+	fetch := action.Action{Kind: action.Network, Tool: "fetch_url", Host: "go.dev", Method: "GET"}
+	keys := action.Action{Kind: action.PaneKeys, Tool: "send-keys", Command: "ls"}
+	const (
+		allow = action.Allow
+		ask   = action.Ask
+		deny  = action.Deny
+	)
 	tests := []struct {
 		name string
 		act  action.Action
-		mode action.Mode
-		want action.Decision
+		want [6]action.Decision // ask, strict, edits, plan, all, none
 	}{
-		{"file of the workspace", read("/w/a/b.go"), action.ModeAsk, action.Allow},
-		{"the workspace itself", read("/w"), action.ModeAsk, action.Allow},
-		{"outside", read("/etc/passwd"), action.ModeAsk, action.Ask},
-		{"a neighbour with the same beginning", read("/w2/a"), action.ModeAsk, action.Ask},
-		{"relative path", read("a"), action.ModeAsk, action.Ask},
-		{"secret file", read("/w/.env"), action.ModeAsk, action.Ask},
-		{"secret file, other case", read("/w/.ENV.local"), action.ModeAsk, action.Ask},
-		{"secret folder", read("/w/.ssh/config"), action.ModeAsk, action.Ask},
-		{"key", read("/w/tls/server.key"), action.ModeAsk, action.Ask},
-		{"secret file when nothing is asked", read("/w/.env"), action.ModeNone, action.Deny},
-		{"reading stays free in mode none", read("/w/a"), action.ModeNone, action.Allow},
-		{"shell", shell, action.ModeAsk, action.Ask},
-		{"shell in mode all", shell, action.ModeAll, action.Allow},
-		{"shell in mode none", shell, action.ModeNone, action.Deny},
-		{"write", action.Action{Kind: action.FileWrite, Path: "/w/a"}, action.ModeAsk, action.Ask},
-		{"generic", action.Action{Kind: action.Generic}, action.ModeAsk, action.Ask},
-		{"no kind at all", action.Action{}, action.ModeAsk, action.Ask},
-		{"unknown mode asks", shell, "later", action.Ask},
+		{"file of the workspace", read("/w/a/b.go"), [6]action.Decision{allow, ask, allow, allow, allow, allow}},
+		{"the workspace itself", read("/w"), [6]action.Decision{allow, ask, allow, allow, allow, allow}},
+		{"outside", read("/etc/passwd"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"a neighbour with the same beginning", read("/w2/a"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"relative path", read("a"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"secret file", read("/w/.env"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"secret file, other case", read("/w/.ENV.local"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"secret folder", read("/w/.ssh/config"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"key", read("/w/tls/server.key"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"read-only command", sh("ls -la"), [6]action.Decision{allow, ask, allow, allow, allow, allow}},
+		{"command", sh("touch x"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"read-only with sudo", sh("sudo ls"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"erases all", sh("rm -rf /"), [6]action.Decision{deny, deny, deny, deny, deny, deny}},
+		{"said to need rights", action.Action{Kind: action.Shell, Command: "ls", Privesc: true}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"git that reads", action.Action{Kind: action.Git, Command: "git log -3"}, [6]action.Decision{allow, ask, allow, allow, allow, allow}},
+		{"git that pushes", action.Action{Kind: action.Git, Command: "git push"}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"write", write("/w/a"), [6]action.Decision{ask, ask, allow, deny, allow, deny}},
+		{"write outside", write("/home/ann/x"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"write of the workspace itself", write("/w"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"write of a secret", write("/w/.env"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"write of a hook of git", write("/w/.git/hooks/pre-commit"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"write of our settings", write("/w/buddy.toml"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"write to the system", write("/etc/hosts"), [6]action.Decision{deny, deny, deny, deny, deny, deny}},
+		{"write of a key", write("/home/ann/.ssh/authorized_keys"), [6]action.Decision{deny, deny, deny, deny, deny, deny}},
+		{"delete", action.Action{Kind: action.FileDelete, Path: "/w/a"}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"delete in the system", action.Action{Kind: action.FileDelete, Path: "/usr/bin/ls"}, [6]action.Decision{deny, deny, deny, deny, deny, deny}},
+		{"network", fetch, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"keys", keys, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"keys that erase", action.Action{Kind: action.PaneKeys, Command: "rm -rf ~"}, [6]action.Decision{deny, deny, deny, deny, deny, deny}},
+		{"mcp", action.Action{Kind: action.MCP, Tool: "x"}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"browser", action.Action{Kind: action.Browser}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"generic", action.Action{Kind: action.Generic}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"no kind at all", action.Action{}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := p.Judge(tt.act, tt.mode)
-			if got.Decision != tt.want || got.Reason == "" || got.Rule == "" {
-				t.Errorf("Judge(%+v, %q) = %+v, want %s with a reason and a rule", tt.act, tt.mode, got, tt.want)
+		for i, mode := range action.Modes {
+			if got := p.Judge(tt.act, mode); got.Decision != tt.want[i] || got.Reason == "" || got.Rule == "" {
+				t.Errorf("%s, mode %s: %+v, want %s with a reason and a rule", tt.name, mode, got, tt.want[i])
 			}
-		})
+		}
+	}
+	if got := p.Judge(sh("touch x"), "later"); got.Decision != ask {
+		t.Errorf("an unknown mode: %+v, want ask", got)
+	}
+	if got := (Policy{}).Judge(read("/x"), action.ModeAsk); got.Decision != ask {
+		t.Errorf("no workspace: %+v, want ask", got)
+	}
+	if got := (Policy{Workspace: "/usr/src/app"}).Judge(write("/usr/src/app/x"), action.ModeEdits); got.Decision != allow {
+		t.Errorf("a workspace in a place of the system: %+v, want allow", got)
 	}
 }
 
-func TestNoWorkspaceAsks(t *testing.T) {
-	if got := (Policy{}).Judge(action.Action{Kind: action.FileRead, Path: "/x"}, action.ModeAsk); got.Decision != action.Ask {
-		t.Errorf("Judge = %+v, want ask", got)
+func TestRules(t *testing.T) { // F12, F17: deny beats ask beats allow; project rules only tighten
+	rule := func(d action.Decision, src action.Source, prefix ...string) action.Rule {
+		return action.Rule{Decision: d, Prefix: prefix, Source: src}
+	}
+	goTest := rule(action.Allow, action.FromUser, "go", "test")
+	tests := []struct {
+		name  string
+		rules []action.Rule
+		act   action.Action
+		want  action.Decision
+	}{
+		{"allowed prefix", []action.Rule{goTest}, sh("go test ./..."), action.Allow},
+		{"allowed with what only reads", []action.Rule{goTest}, sh("go test ./... | tail -5 && ls"), action.Allow},
+		{"a word, not a beginning of one", []action.Rule{rule(action.Allow, "user", "go", "te")}, sh("go test"), action.Ask},
+		{"not the text", []action.Rule{goTest}, sh("'go test' x"), action.Ask},
+		{"other command behind", []action.Rule{goTest}, sh("go test; touch x"), action.Ask},
+		{"redirection", []action.Rule{goTest}, sh("go test > x"), action.Ask},
+		{"substitution", []action.Rule{goTest}, sh("go test $(touch x)"), action.Ask},
+		{"assignment", []action.Rule{goTest}, sh("GOFLAGS=-toolexec=./x go test"), action.Ask},
+		{"background", []action.Rule{goTest}, sh("go test &"), action.Ask},
+		{"wrapper", []action.Rule{goTest}, sh("timeout 9 go test"), action.Ask},
+		{"rule for the wrapper", []action.Rule{rule(action.Allow, "user", "timeout")}, sh("timeout 9 touch x"), action.Ask},
+		{"rule for env", []action.Rule{rule(action.Allow, "user", "env")}, sh("env touch x"), action.Ask},
+		{"rule for xargs", []action.Rule{rule(action.Allow, "user", "xargs")}, sh("ls | xargs touch"), action.Ask},
+		{"rule for sh", []action.Rule{rule(action.Allow, "user", "sh")}, sh("sh -c 'touch x'"), action.Ask},
+		{"rule for find", []action.Rule{rule(action.Allow, "user", "find")}, sh("find . -exec touch x \\;"), action.Ask},
+		{"rule for sudo", []action.Rule{rule(action.Allow, "user", "sudo")}, sh("sudo touch x"), action.Ask},
+		{"dynamic name", []action.Rule{goTest}, sh("$go test"), action.Ask},
+		{"two rules for two parts", []action.Rule{goTest, rule(action.Allow, "user", "touch")}, sh("go test && touch x"), action.Allow},
+		{"program of the system", []action.Rule{goTest}, sh("/usr/bin/go test"), action.Allow},
+		{"program of another folder", []action.Rule{goTest}, sh("./go test"), action.Ask},
+		{"ask beats allow", []action.Rule{goTest, rule(action.Ask, "user", "go")}, sh("go test"), action.Ask},
+		{"ask of a free command", []action.Rule{rule(action.Ask, "project", "ls")}, sh("ls"), action.Ask},
+		{"deny beats allow", []action.Rule{goTest, rule(action.Deny, "project", "go")}, sh("go test"), action.Deny},
+		{"deny in a part", []action.Rule{rule(action.Deny, "user", "git", "push")}, sh("ls && git push"), action.Deny},
+		{"deny in a wrapper", []action.Rule{rule(action.Deny, "user", "git", "push")}, sh("env A=1 timeout 9 sh -c 'git push -f'"), action.Deny},
+		{"deny in a substitution", []action.Rule{rule(action.Deny, "user", "git", "push")}, sh("echo $(git push)"), action.Deny},
+		{"deny in a function", []action.Rule{rule(action.Deny, "user", "git", "push")}, sh("f() { git push; }; f"), action.Deny},
+		{"deny with quotes", []action.Rule{rule(action.Deny, "user", "git", "push")}, sh(`g"i"t pu\sh`), action.Deny},
+		{"deny of sudo", []action.Rule{rule(action.Deny, "user", "sudo")}, sh("sudo -u ann ls"), action.Deny},
+		{"deny with find", []action.Rule{rule(action.Deny, "user", "rm")}, sh("find . -exec rm {} +"), action.Deny},
+		{"deny with xargs", []action.Rule{rule(action.Deny, "user", "rm")}, sh("ls | xargs -n1 rm"), action.Deny},
+		{"deny of a path in a command", []action.Rule{{Decision: action.Deny, Path: "private/**"}}, sh("cat private/x"), action.Deny},
+		{"a project may not allow", []action.Rule{rule(action.Allow, "project", "go", "test")}, sh("go test"), action.Ask},
+		{"an empty rule matches nothing", []action.Rule{{Decision: action.Allow}, {Decision: action.Deny}}, sh("go test"), action.Ask},
+		{"a tool alone allows no command", []action.Rule{{Decision: action.Allow, Tool: "run_shell"}}, sh("go test"), action.Ask},
+		{"target", []action.Rule{{Decision: action.Allow, Prefix: []string{"go"}, Target: "local"}}, sh("go test"), action.Allow},
+		{"other target", []action.Rule{{Decision: action.Allow, Prefix: []string{"go"}, Target: "root@*"}}, sh("go test"), action.Ask},
+		{"path", []action.Rule{{Decision: action.Allow, Path: "docs/**"}}, write("/w/docs/a.md"), action.Allow},
+		{"other path", []action.Rule{{Decision: action.Allow, Path: "docs/**"}}, write("/w/a.md"), action.Ask},
+		{"path of the system", []action.Rule{{Decision: action.Allow, Path: "/etc/hosts", Source: "user"}}, write("/etc/hosts"), action.Allow},
+		{"a pattern is not for secrets", []action.Rule{{Decision: action.Allow, Path: "**"}}, read("/w/.env"), action.Ask},
+		{"host", []action.Rule{{Decision: action.Allow, Host: "go.dev"}}, action.Action{Kind: action.Network, Host: "pkg.go.dev"}, action.Allow},
+		{"host with the same end", []action.Rule{{Decision: action.Allow, Host: "go.dev"}}, action.Action{Kind: action.Network, Host: "notgo.dev"}, action.Ask},
+		{"keys are no command", []action.Rule{rule(action.Allow, "user", "ls")}, action.Action{Kind: action.PaneKeys, Command: "ls"}, action.Ask},
+		{"harm stays", []action.Rule{rule(action.Allow, "user", "rm")}, sh("rm -rf /"), action.Deny},
+	}
+	for _, tt := range tests {
+		p := Policy{Workspace: "/w", Home: "/home/ann", Rules: tt.rules}
+		if got := p.Judge(tt.act, action.ModeAsk); got.Decision != tt.want {
+			t.Errorf("%s: %+v, want %s", tt.name, got, tt.want)
+		}
+		if got := p.Judge(tt.act, action.ModeAll); tt.want == action.Deny && got.Decision != action.Deny {
+			t.Errorf("%s in mode all: %+v, want deny", tt.name, got)
+		}
+	}
+}
+
+func TestSimilar(t *testing.T) { // F14
+	p := Policy{Workspace: "/w", Home: "/home/ann"}
+	tests := []struct{ command, want string }{
+		{"go test ./...", "go test"},
+		{"go test -run X ./a && ls", "go test"},
+		{"npm run build", "npm run build"},
+		{"make test", "make test"},
+		{"python3 -m pytest -q", "python3 -m pytest"},
+		{"python x.py", "python x.py"},
+		{"pytest -q", "pytest"},
+		{"mkdir a", "mkdir"},
+		{"git commit -m x", "git commit"},
+		{"docker compose up -d", ""},
+		{"cargo build", "cargo build"},
+		{"ls", ""},
+		{"rm x", ""},
+		{"rm -rf build", ""},
+		{"sudo go test", ""},
+		{"go test $x", ""},
+		{"go test $(ls)", ""},
+		{"go test > x", ""},
+		{"go test; go build", ""},
+		{"git push", ""},
+		{"git -c a=b commit", ""},
+		{"curl x", ""},
+		{"ssh h ls", ""},
+		{"sh -c 'go test'", ""},
+		{"env go test", ""},
+		{"find . -delete", ""},
+		{"python -c 'x'", ""},
+		{"node -e 1", ""},
+		{"eval x", ""},
+		{"xargs rm", ""},
+		{"sed -i s/a/b/ x", ""},
+		{"rm -rf /", ""},
+		{"kill 1", ""},
+		{"go", "go"},
+		{"bash x.sh", "bash x.sh"},
+		{"npm exec x", ""},
+		{"npx x", ""},
+		{"git reset --hard", ""},
+		{"cat .env", ""},
+		{"x=1 go test", ""},
+		{"make -f /tmp/x", ""},
+		{"tee x", ""},
+	}
+	for _, tt := range tests {
+		r, ok := p.Similar(sh(tt.command))
+		if got := strings.Join(r.Prefix, " "); got != tt.want || ok != (tt.want != "") {
+			t.Errorf("Similar(%q) = %q %v, want %q", tt.command, got, ok, tt.want)
+		}
+		if ok && (r.Check() != nil || r.Source != action.FromSession || p.With(r).Judge(sh(tt.command), action.ModeAsk).Decision != action.Allow) {
+			t.Errorf("Similar(%q) = %v does not allow it", tt.command, r)
+		}
+	}
+	if r, ok := p.Similar(write("/w/docs/a.md")); !ok || r.Path != "/w/docs/**" {
+		t.Errorf("Similar of a write = %v %v", r, ok)
+	}
+	for _, a := range []action.Action{write("/w/.env"), write("/etc/hosts"), read("/w/.env"), {Kind: action.Generic, Tool: "x"}, {Kind: action.PaneKeys, Tool: "x", Command: "ls"}} {
+		if r, ok := p.Similar(a); ok {
+			t.Errorf("Similar(%+v) = %v, want none", a, r)
+		}
+	}
+}
+
+func TestRuleCheck(t *testing.T) {
+	good := action.Rule{Decision: action.Deny, Prefix: []string{"git", "push"}, Target: "local", Source: action.FromProject}
+	if err := good.Check(); err != nil {
+		t.Errorf("Check(%v) = %v", good, err)
+	}
+	if got, want := good.String(), `deny "git push …" on local (project)`; got != want {
+		t.Errorf("String = %s, want %s", got, want)
+	}
+	for _, r := range []action.Rule{
+		{},
+		{Decision: "maybe", Tool: "x"},
+		{Decision: action.Allow},
+		{Decision: action.Allow, Tool: "x", Source: action.FromProject},
+		{Decision: action.Deny, Prefix: []string{"git", ""}},
+		{Decision: action.Deny, Prefix: []string{"git push"}},
+	} {
+		if r.Check() == nil {
+			t.Errorf("Check(%+v) finds nothing", r)
+		}
+	}
+}
+
+func TestContext(t *testing.T) { // F10
+	p := Policy{Workspace: "/w", Home: "/home/ann"}
+	tests := []struct {
+		act        action.Action
+		risk       action.Risk
+		reversible bool
+	}{
+		{sh("ls"), action.Low, true},
+		{sh("git commit -m x"), action.Medium, true},
+		{sh("rm x"), action.High, false},
+		{sh("sudo ls"), action.High, false},
+		{sh("rm -rf /"), action.High, false},
+		{sh("make"), action.Medium, false},
+		{sh("ls > x"), action.Medium, false},
+		{write("/w/a"), action.Medium, true},
+		{write("/w/.git/config"), action.High, true},
+		{read("/w/.env"), action.High, false},
+		{action.Action{Kind: action.FileDelete, Path: "/w/a"}, action.High, false},
+		{action.Action{Kind: action.Network, Host: "x", Method: "POST"}, action.High, false},
+		{action.Action{Kind: action.Shell, Command: "make", Risk: action.High}, action.High, false},
+		{action.Action{Kind: action.Generic}, action.Medium, false},
+	}
+	for _, tt := range tests {
+		c := p.Context(tt.act, action.ModeAsk)
+		if c.Risk != tt.risk || c.Reversible != tt.reversible || c.Why == "" || c.Rule == "" {
+			t.Errorf("Context(%+v) = %+v, want risk %s, reversible %v", tt.act, c, tt.risk, tt.reversible)
+		}
+		if !reflect.DeepEqual(c, p.Context(tt.act, action.ModeAsk)) {
+			t.Errorf("Context(%+v) differs from call to call", tt.act)
+		}
+	}
+}
+
+func TestExplain(t *testing.T) { // F10, D13
+	p := Policy{Workspace: "/w", Home: "/home/ann"}
+	got := p.Explain(action.ModeAsk, "git log | tee x.log", "/w").String()
+	want := `ask (mode ask): tee writes files
+rule: shell
+  free  git log
+        git log only reads: it prints commits
+  ask   tee x.log
+        tee writes files
+risk: medium
+then: files or settings change
+`
+	if got != want {
+		t.Errorf("Explain =\n%s\nwant\n%s", got, want)
+	}
+	if s := p.Explain(action.ModeAsk, "ls \x1b[2J\u202e", "/w").String(); strings.ContainsAny(s, "\x1b\u202e") {
+		t.Errorf("Explain lets a terminal obey: %q", s)
+	}
+}
+
+func TestSecret(t *testing.T) { // F13
+	for _, p := range []string{".env", "a/.env.local", "/home/ann/.ssh/config", "x.PEM", "credentials.json", "my_credentials.json", "/etc/shadow", "/proc/../etc/shadow", ".git/config", "prod.tfstate", ".bash_history", "id_rsa.pub"} {
+		if Secret(p) == "" {
+			t.Errorf("Secret(%q) finds nothing", p)
+		}
+	}
+	for _, p := range []string{"", "main.go", "environment.go", "keys.md", "/etc/passwd", "src/shadow.css", "env.go", ".gitignore", "token.go", "README"} {
+		if s := Secret(p); s != "" {
+			t.Errorf("Secret(%q) = %q", p, s)
+		}
+	}
+	for _, p := range []string{"*", ".*", ".e*", "~/.s*/id*", "*/config/*", "*.pem", "*.p?m", "c*", "[c]redentials", "/etc/sh*w", "/etc/*", "?env*/.env", "id_*", "*.json", ".[e]nv", `\.env*`, "README*", "server.*"} {
+		if SecretPattern(p) == "" {
+			t.Errorf("SecretPattern(%q) finds nothing", p)
+		}
+	}
+	for _, p := range []string{"*.go", "src/*.ts", "*/main.go", "**/*.py", "README*.md", "x?.md", "docs/*.md", "/var/log/*.log", "a?.txt"} {
+		if s := SecretPattern(p); s != "" {
+			t.Errorf("SecretPattern(%q) = %q", p, s)
+		}
 	}
 }

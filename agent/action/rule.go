@@ -1,0 +1,75 @@
+package action
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Source says who made a rule.
+type Source string
+
+// The sources. Rules of a project may only tighten: allow is refused.
+const (
+	FromUser    Source = "user"
+	FromProject Source = "project"
+	FromSession Source = "session"
+)
+
+// Rule decides about the actions that it matches: every field that is not empty must.
+type Rule struct {
+	Decision Decision `json:"decision" toml:"decision"`
+	Tool     string   `json:"tool,omitempty" toml:"tool"`     // name of the tool
+	Prefix   []string `json:"prefix,omitempty" toml:"prefix"` // first words of a command, as parsed: ["go", "test"]
+	Path     string   `json:"path,omitempty" toml:"path"`     // glob with **; relative to the workspace, or ~/…
+	Host     string   `json:"host,omitempty" toml:"host"`     // and its subdomains
+	Target   string   `json:"target,omitempty" toml:"target"` // glob over the place where it happens
+	Source   Source   `json:"source,omitempty" toml:"-"`
+}
+
+// Check says what is wrong with a rule; the error names the field and its value.
+func (r Rule) Check() error {
+	switch {
+	case !slices.Contains([]Decision{Allow, Ask, Deny}, r.Decision):
+		return fmt.Errorf("decision %q is unknown (have: %s, %s, %s)", r.Decision, Allow, Ask, Deny)
+	case r.Tool == "" && len(r.Prefix) == 0 && r.Path == "" && r.Host == "" && r.Target == "":
+		return errors.New("a rule needs a tool, prefix, path, host or target")
+	case r.Decision == Allow && r.Source == FromProject:
+		return errors.New("a project may not allow, only ask and deny")
+	case slices.Contains(r.Prefix, ""):
+		return errors.New("prefix has an empty word")
+	case len(r.Prefix) == 1 && strings.ContainsAny(r.Prefix[0], " \t"):
+		return fmt.Errorf("prefix %q is one word: write a list of words", r.Prefix[0])
+	}
+	return nil
+}
+
+// String is the rule in one line, as the approval shows it: allow "go test …" (session).
+func (r Rule) String() string {
+	parts := []string{string(r.Decision)}
+	if len(r.Prefix) > 0 {
+		parts = append(parts, `"`+strings.Join(r.Prefix, " ")+` …"`)
+	}
+	for _, f := range []struct{ name, value string }{{"tool", r.Tool}, {"path", r.Path}, {"host", r.Host}, {"on", r.Target}} {
+		if f.value != "" {
+			parts = append(parts, f.name+" "+f.value)
+		}
+	}
+	if r.Source != "" {
+		parts = append(parts, "("+string(r.Source)+")")
+	}
+	return strings.Join(parts, " ")
+}
+
+// ApprovalContext is what a person should know before deciding about an Action.
+type ApprovalContext struct {
+	Why          string   `json:"why"`            // why it is asked about
+	Risk         Risk     `json:"risk"`           // the policy's estimate, or the model's if that is higher
+	Reversible   bool     `json:"reversible"`     // it can be undone
+	Undo         string   `json:"undo,omitempty"` // how
+	Consequences []string `json:"consequences,omitempty"`
+	Alternatives []string `json:"alternatives,omitempty"`
+	Rule         string   `json:"rule,omitempty"`    // what decided
+	Similar      string   `json:"similar,omitempty"` // the rule that "allow similar" would add
+}

@@ -1,0 +1,153 @@
+package policy
+
+import (
+	"slices"
+
+	"buddy/agent/action"
+	"buddy/agent/policy/shell"
+)
+
+// Context says what a person should know before deciding about a: it is computed from
+// the action alone, so that the same action always reads the same (F10).
+func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
+	v, report := p.judge(a, mode)
+	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true}
+	switch a.Kind {
+	case action.Shell, action.Git, action.PaneKeys:
+		commandContext(&c, report)
+		if a.Kind == action.PaneKeys {
+			note(&c, action.Medium, "", "the program in the pane gets the text, whatever it is")
+			c.Reversible = false
+		}
+	case action.FileRead, action.FileWrite, action.FileDelete:
+		p.fileContext(&c, a)
+	case action.Network, action.Browser:
+		note(&c, action.Medium, "", firstOf(a.Host, "another machine")+" sees the request and what is in it")
+		if a.Method != "" && a.Method != "GET" && a.Method != "HEAD" {
+			note(&c, action.High, "", "the request may change something there")
+		}
+		c.Reversible = false
+	default:
+		note(&c, action.Medium, "", "what happens is up to "+firstOf(a.Tool, "the tool"))
+		c.Reversible = false
+	}
+	if a.Privesc {
+		note(&c, action.High, "", "it runs with more rights than yours")
+	}
+	c.Risk = higher(c.Risk, a.Risk)
+	if v.Decision == action.Deny && report.Safer != "" {
+		c.Alternatives = append(c.Alternatives, report.Safer)
+	}
+	if r, ok := p.Similar(a); ok {
+		c.Similar = r.String()
+	}
+	return c
+}
+
+func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
+	switch a.Kind {
+	case action.FileRead:
+		note(c, action.Low, "", "the model sees what is in the file")
+		if Secret(a.Path) != "" {
+			note(c, action.High, "", "a secret that the model has seen goes to its provider")
+			c.Reversible = false
+			c.Alternatives = append(c.Alternatives, "tell the model the one value that it needs, or a made-up one")
+		}
+	case action.FileWrite:
+		note(c, action.Medium, "restore the old content, from git if the file is in it", "the file gets the content that is shown")
+		if delicate(a.Path) != "" || p.untouchable(a.Path) != "" {
+			note(c, action.High, "")
+		}
+	default:
+		note(c, action.High, "", "the file is gone, unless git or a backup has it")
+		c.Reversible = false
+		c.Alternatives = append(c.Alternatives, "move it away instead")
+	}
+}
+
+// note raises the risk and adds what is known.
+func note(c *action.ApprovalContext, risk action.Risk, undo string, consequences ...string) {
+	c.Risk = higher(c.Risk, risk)
+	if undo != "" && c.Undo == "" {
+		c.Undo = undo
+	}
+	for _, s := range consequences {
+		if s != "" && !slices.Contains(c.Consequences, s) {
+			c.Consequences = append(c.Consequences, s)
+		}
+	}
+}
+
+func higher(a, b action.Risk) action.Risk {
+	order := []action.Risk{action.Low, action.Medium, action.High}
+	if slices.Index(order, b) > slices.Index(order, a) {
+		return b
+	}
+	return a
+}
+
+// outcomes is what is known of the effects: risk, whether it can be undone, what it means.
+var outcomes = map[shell.Effect]struct {
+	risk       action.Risk
+	reversible bool
+	meaning    string
+}{
+	shell.Unknown:    {action.Medium, false, "what it does is not known to buddy"},
+	shell.Writes:     {action.Medium, false, "files or settings change"},
+	shell.Network:    {action.Medium, false, "data goes to or comes from another machine"},
+	shell.RunsCode:   {action.Medium, false, "a program runs that can do all that you can"},
+	shell.Deletes:    {action.High, false, "something is gone, without a way back unless there is a copy"},
+	shell.Remote:     {action.High, false, "another machine or a shared service changes"},
+	shell.Privileged: {action.High, false, "it runs with more rights than yours"},
+}
+
+// undos tells how to take back what some commands do.
+var undos = map[string]string{
+	"git commit": "git reset --soft HEAD~1", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
+	"git rebase": "git reset --hard ORIG_HEAD", "git switch": "git switch -", "git checkout": "git checkout - for a branch; files do not come back", "git branch": "git branch -D, or -m back",
+	"git tag": "git tag -d the tag", "git revert": "git revert the new commit", "git cherry-pick": "git reset --hard ORIG_HEAD", "git mv": "git mv back", "mkdir": "rmdir the folder", "mv": "mv it back, unless it replaced a file",
+	"touch": "rm the file if it is new", "ln": "rm the link", "chmod": "chmod the old rights", "go build": "rm the program", "npm install": "git restore the package files and install again",
+	"docker stop": "docker start", "systemctl stop": "systemctl start the unit", "systemctl start": "systemctl stop the unit", "systemctl enable": "systemctl disable the unit", "systemctl disable": "systemctl enable the unit", "git reset": "git reset to where git reflog says it was",
+}
+
+// gentler tells what else would do.
+var gentler = map[string]string{
+	"rm": "move the files away instead", "git push": "git push --dry-run shows what it would do", "git clean": "git clean -n shows what it would delete", "git reset": "git stash keeps the changes",
+	"rsync": "rsync -n shows what it would do", "terraform apply": "terraform plan shows what it would do", "kubectl delete": "kubectl get shows what there is", "kubectl apply": "kubectl diff shows what would change",
+	"sed": "sed without -i shows the result", "apt": "apt -s shows what it would do", "npm install": "npm ls shows what is there", "make": "read the makefile's rule first", "curl": "the tool fetch_url asks for one address only", "systemctl restart": "systemctl reload keeps connections if the service can",
+	"find": "the same find without the action lists what it would hit", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
+}
+
+func commandContext(c *action.ApprovalContext, report shell.Report) {
+	for _, cmd := range report.Commands {
+		if cmd.ReadOnly {
+			continue
+		}
+		o := outcomes[cmd.Effect]
+		c.Risk = higher(c.Risk, o.risk)
+		two := cmd.Name()
+		if len(cmd.Argv) > 1 {
+			two += " " + cmd.Argv[1].Text
+		}
+		undo := firstOf(undos[two], undos[cmd.Name()])
+		c.Reversible = c.Reversible && (o.reversible || undo != "")
+		note(c, action.Low, undo, o.meaning)
+		if other := firstOf(gentler[two], gentler[cmd.Name()]); other != "" && !slices.Contains(c.Alternatives, other) {
+			c.Alternatives = append(c.Alternatives, other)
+		}
+	}
+	for _, other := range report.Other {
+		note(c, action.Medium, "", other)
+		c.Reversible = false
+	}
+	if report.Dynamic && !report.ReadOnly {
+		note(c, action.Medium, "", "a part of it is known only when it runs")
+	}
+	if report.Harm != "" {
+		note(c, action.High, "", report.Harm)
+		c.Reversible = false
+	}
+	if !c.Reversible {
+		c.Undo = ""
+	}
+}

@@ -1,0 +1,77 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"buddy/agent/action"
+	"buddy/agent/policy/shell"
+)
+
+// Explanation is how a shell command is judged, part by part.
+type Explanation struct {
+	Command string                 `json:"command"`
+	Mode    action.Mode            `json:"mode"`
+	Verdict action.Verdict         `json:"verdict"`
+	Report  shell.Report           `json:"report"`
+	Context action.ApprovalContext `json:"context"`
+}
+
+// Explain tells how command would be judged if run_shell were called with it on this
+// machine, in cwd ("" is unknown).
+func (p Policy) Explain(mode action.Mode, command, cwd string) Explanation {
+	a := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: command, Cwd: cwd}
+	v, report := p.judge(a, mode)
+	return Explanation{Command: command, Mode: mode, Verdict: v, Report: report, Context: p.Context(a, mode)}
+}
+
+// String is the explanation for a terminal: the verdict, then a line for each part. It
+// holds no control characters.
+func (e Explanation) String() string {
+	var sb strings.Builder
+	fmt.Fprintf(&sb, "%s (mode %s): %s\n", e.Verdict.Decision, e.Mode, e.Verdict.Reason)
+	if e.Verdict.Rule != "" {
+		fmt.Fprintf(&sb, "rule: %s\n", e.Verdict.Rule)
+	}
+	for _, c := range e.Report.Commands {
+		mark := "ask "
+		if c.ReadOnly {
+			mark = "free"
+		}
+		via := ""
+		if len(c.Via) > 0 {
+			via = " (run by " + strings.Join(c.Via, ", ") + ")"
+		}
+		fmt.Fprintf(&sb, "  %s  %s%s\n        %s\n", mark, c, via, c.Reason)
+	}
+	for _, o := range e.Report.Other {
+		fmt.Fprintf(&sb, "  ask   %s\n", o)
+	}
+	if e.Verdict.Decision != action.Allow {
+		fmt.Fprintf(&sb, "risk: %s\n", e.Context.Risk)
+		for _, s := range e.Context.Consequences {
+			fmt.Fprintf(&sb, "then: %s\n", s)
+		}
+		for _, s := range e.Context.Alternatives {
+			fmt.Fprintf(&sb, "or: %s\n", s)
+		}
+		if e.Context.Undo != "" {
+			fmt.Fprintf(&sb, "undo: %s\n", e.Context.Undo)
+		}
+		if e.Context.Similar != "" {
+			fmt.Fprintf(&sb, "similar: %s\n", e.Context.Similar)
+		}
+	}
+	return visible(sb.String())
+}
+
+// visible replaces what a terminal would obey.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+)
+
+// protected are the places that no file tool changes unless a rule allows the path (D16).
+var protected = []string{
+	"/etc", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/boot", "/dev", "/proc", "/sys", "/System", "/Library", "/private/etc",
+}
+
+// keyFolders are folders with keys, wherever they are (D16).
+var keyFolders = []string{".ssh", ".gnupg", ".aws"}
+
+// untouchable says why a file is not to be changed, or "".
+func (p Policy) untouchable(path string) string {
+	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
+		if slices.Contains(keyFolders, strings.ToLower(part)) {
+			return "keys are in " + part
+		}
+	}
+	for _, place := range protected {
+		if own := below(p.Workspace, place) && p.inWorkspace(path); below(path, place) && !own {
+			return place + " belongs to the system"
+		}
+	}
+	return ""
+}
+
+// runners are files that programs read as instructions; who can write them can run
+// commands later.
+var runners = []string{
+	".git", ".hg", ".svn", ".envrc", ".buddyx", "buddy.toml", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile",
+	".gitconfig", ".gitmodules", ".gitattributes", ".husky", ".vscode", ".idea", ".github", ".gitlab-ci.yml", ".cargo", ".mcp.json",
+	".pre-commit-config.yaml", ".tmux.conf", ".vimrc", ".npmrc", ".yarnrc", ".pypirc", "crontab", ".claude", ".cursor", "agents.md", "claude.md",
+}
+
+// delicate says why a person should look at a change of the file even where files may
+// be changed, or "".
+func delicate(path string) string {
+	if s := Secret(path); s != "" {
+		return s + " may hold secrets"
+	}
+	for part := range strings.SplitSeq(filepath.ToSlash(path), "/") {
+		if slices.Contains(runners, strings.ToLower(part)) {
+			return part + " can make other programs run commands"
+		}
+	}
+	return ""
+}
+
+// editable reports whether mode edits allows the write.
+func (p Policy) editable(a action.Action) bool {
+	return a.Kind == action.FileWrite && p.inWorkspace(a.Path) && a.Path != p.Workspace && delicate(a.Path) == "" && !a.Privesc
+}

@@ -1,0 +1,175 @@
+package policy
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"buddy/agent/action"
+	"buddy/agent/policy/shell"
+)
+
+// denied is the verdict for what is denied in every mode: harm without a sane use,
+// protected places, rules.
+func (p Policy) denied(a action.Action, report shell.Report) (action.Verdict, bool) {
+	deny := func(reason, rule string) (action.Verdict, bool) {
+		return action.Verdict{Decision: action.Deny, Reason: reason, Rule: rule}, true
+	}
+	if report.Harm != "" {
+		reason := report.Harm
+		if report.Safer != "" {
+			reason += "; instead: " + report.Safer
+		}
+		return deny(reason, "built-in: never run")
+	}
+	if r, ok := p.match(a, report, action.Deny); ok {
+		return deny("a rule denies it: "+r.String(), r.String())
+	}
+	if a.Kind == action.FileWrite || a.Kind == action.FileDelete {
+		if why := p.untouchable(a.Path); why != "" && !p.lifted(a) {
+			return deny(why+"; a rule that allows the path "+a.Path+" lifts this", "protected places")
+		}
+	}
+	return action.Verdict{}, false
+}
+
+// lifted reports whether a rule of the user allows exactly such a path.
+func (p Policy) lifted(a action.Action) bool {
+	return slices.ContainsFunc(p.Rules, func(r action.Rule) bool {
+		return r.Decision == action.Allow && r.Source != action.FromProject && r.Path != "" && p.matches(r, a, shell.Report{})
+	})
+}
+
+// match returns the first rule with the decision that matches.
+func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (action.Rule, bool) {
+	if d == action.Allow && isCommand(a.Kind) {
+		return p.allowed(a, report)
+	}
+	for _, r := range p.Rules {
+		if r.Decision != d || !p.matches(r, a, report) {
+			continue
+		}
+		if d == action.Allow && (r.Source == action.FromProject || strings.ContainsAny(r.Path, "*?[{") && delicate(a.Path) != "") {
+			continue // a pattern was not meant for secrets, nor for files that run commands
+		}
+		return r, true
+	}
+	return action.Rule{}, false
+}
+
+// allowed returns a rule if the rules and the table together cover every part of a
+// command. What is not a command (a redirection, an assignment) no rule covers.
+func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool) {
+	if a.Kind == action.PaneKeys || len(report.Other) > 0 || len(report.Commands) == 0 || a.Privesc {
+		return action.Rule{}, false
+	}
+	var used action.Rule
+	for _, c := range report.Commands {
+		if c.ReadOnly {
+			continue
+		}
+		i := slices.IndexFunc(p.Rules, func(r action.Rule) bool { return p.covers(r, a, c) })
+		if i < 0 {
+			return action.Rule{}, false
+		}
+		used = p.Rules[i]
+	}
+	return used, used.Decision == action.Allow
+}
+
+// covers reports whether a rule allows one command, which nothing wraps.
+func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
+	return r.Decision == action.Allow && r.Source != action.FromProject && r.Path == "" && r.Host == "" && p.placed(r, a) &&
+		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix)
+}
+
+// placed reports whether the tool and the target of a rule fit.
+func (p Policy) placed(r action.Rule, a action.Action) bool {
+	if r.Tool != "" && r.Tool != a.Tool {
+		return false
+	}
+	if r.Target == "" {
+		return true
+	}
+	ok, _ := doublestar.Match(r.Target, a.Target)
+	return ok || r.Target == a.Target
+}
+
+// matches reports whether a rule that asks or denies, or one for files and hosts, fits.
+func (p Policy) matches(r action.Rule, a action.Action, report shell.Report) bool {
+	if !p.placed(r, a) || r.Check() != nil {
+		return false
+	}
+	if len(r.Prefix) > 0 && !slices.ContainsFunc(report.Commands, func(c shell.Command) bool { return begins(c, r.Prefix) || via(c, r.Prefix) }) {
+		return false
+	}
+	if r.Host != "" && !hostMatches(r.Host, a.Host) {
+		return false
+	}
+	if r.Path == "" {
+		return true
+	}
+	if isCommand(a.Kind) {
+		return p.names(r.Path, a, report)
+	}
+	return p.pathMatches(r.Path, a.Path)
+}
+
+// begins reports whether the words of a command begin with those of a prefix. The folder
+// of the program does not matter if it is one of the system.
+func begins(c shell.Command, prefix []string) bool {
+	if len(c.Argv) < len(prefix) {
+		return false
+	}
+	for i, want := range prefix {
+		arg := c.Argv[i]
+		if arg.Dynamic || arg.Text != want && (i > 0 || c.Name() != want) {
+			return false
+		}
+	}
+	return true
+}
+
+// via reports whether a command is run by what a prefix of one word names: sudo, xargs.
+func via(c shell.Command, prefix []string) bool {
+	return len(prefix) == 1 && slices.ContainsFunc(c.Via, func(v string) bool { return v == prefix[0] || strings.HasPrefix(v, prefix[0]+" ") })
+}
+
+func hostMatches(pattern, host string) bool {
+	pattern, host = strings.ToLower(strings.TrimPrefix(pattern, "*.")), strings.ToLower(host)
+	return host != "" && (host == pattern || strings.HasSuffix(host, "."+pattern))
+}
+
+// pathMatches reports whether a path or a folder above it matches the glob.
+func (p Policy) pathMatches(pattern, path string) bool {
+	if rest, ok := strings.CutPrefix(pattern, "~/"); ok && p.Home != "" {
+		pattern = filepath.Join(p.Home, rest)
+	}
+	if !filepath.IsAbs(pattern) {
+		pattern = filepath.Join(p.Workspace, pattern)
+	}
+	ok, err := doublestar.Match(pattern, path)
+	return err == nil && ok
+}
+
+// names reports whether a command has a word that is such a path.
+func (p Policy) names(pattern string, a action.Action, report shell.Report) bool {
+	cwd := firstOf(a.Cwd, p.Workspace)
+	for _, c := range report.Commands {
+		for _, w := range c.Argv {
+			path := w.Text
+			if rest, ok := strings.CutPrefix(path, "~/"); ok && p.Home != "" {
+				path = filepath.Join(p.Home, rest)
+			}
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(cwd, path)
+			}
+			if p.pathMatches(pattern, filepath.Clean(path)) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,591 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// needs makes a check that one of the flags is given, without which the command does
+// something else.
+func needs(flags ...string) func(*analyser, *call) string {
+	return func(_ *analyser, c *call) string {
+		if c.has(flags...) {
+			return ""
+		}
+		return c.spec.name + " without " + flags[0] + " may do more than read"
+	}
+}
+
+// words makes a check that the first operand is one of those that only read; "" allows
+// none.
+func words(allowed ...string) func(*analyser, *call) string {
+	return func(_ *analyser, c *call) string {
+		first := ""
+		if len(c.rest) > 0 {
+			var ok bool
+			if first, ok = c.rest[0].lit(); !ok || first == "" {
+				return "what " + c.spec.name + " does is computed"
+			}
+		}
+		if slices.Contains(allowed, first) {
+			return ""
+		}
+		return strings.TrimSpace(c.spec.name+" "+clip(first, 40)) + " is not known to only read"
+	}
+}
+
+func firstOf(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// literals returns the operands if all are known.
+func literals(list []arg) ([]string, bool) {
+	out := make([]string, len(list))
+	for i, w := range list {
+		s, ok := w.lit()
+		if !ok {
+			return nil, false
+		}
+		out[i] = s
+	}
+	return out, true
+}
+
+func numbersOnly(_ *analyser, c *call) string {
+	for _, w := range c.rest {
+		if s, ok := w.lit(); !ok || !digits(strings.TrimPrefix(s, "-")) {
+			return c.spec.name + " with something else than a number"
+		}
+	}
+	return ""
+}
+
+// indexed finds an index that a shell would evaluate: a[$(cmd)].
+func indexed(list []arg) bool {
+	return slices.ContainsFunc(list, func(w arg) bool {
+		for _, v := range w.vals {
+			if strings.Contains(v.text, "[") && strings.ContainsAny(v.text, "$`") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// testCheck allows test and [, but not -v and -R, which evaluate an index.
+func testCheck(_ *analyser, c *call) string {
+	if indexed(c.words) {
+		return c.spec.name + " may evaluate the index of a variable"
+	}
+	for _, w := range c.words {
+		if s, ok := w.lit(); ok && (s == "-v" || s == "-R" || s == "-o" && len(c.words) < 4) {
+			return c.spec.name + " " + s + " evaluates a name"
+		}
+		if w.split && w.dynamic() && !w.safeWord() {
+			return c.spec.name + " with a word that may be several: " + clip(w.src, 40)
+		}
+	}
+	return ""
+}
+
+// safeWord reports whether the word is one that commands made of names or numbers.
+func (w arg) safeWord() bool {
+	for _, v := range w.vals {
+		if v.kind == dynamic || v.kind == output && !v.names.number && !v.names.noDash {
+			return false
+		}
+	}
+	return true
+}
+
+// escapes refuses sequences that make a terminal do more than show colours.
+func escapes(_ *analyser, c *call) string {
+	for _, w := range c.words {
+		for _, v := range w.vals {
+			text := strings.ToLower(v.text)
+			for _, esc := range []string{`\033`, `\e`, `\x1b`, `\u001b`, `\u1b`, `\0033`} {
+				for _, kind := range []string{"]", "p", "_", "^", "x", "c", `\`} {
+					if strings.Contains(text, esc+kind) {
+						return c.spec.name + " with a sequence that the terminal obeys"
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func printfCheck(a *analyser, c *call) string {
+	if len(c.words) == 0 {
+		return ""
+	}
+	if why := escapes(a, c); why != "" {
+		return why
+	}
+	if w := c.words[0]; w.dash() || w.split {
+		return "printf with a flag sets a variable"
+	}
+	if indexed(c.words) {
+		return "printf may evaluate the index of a variable"
+	}
+	for _, w := range c.words[1:] {
+		if why := shown(w); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func sleepCheck(_ *analyser, c *call) string {
+	for _, w := range c.rest {
+		s, ok := w.lit()
+		if n := strings.TrimSuffix(s, "s"); !ok || len(n) > 3 || !digits(strings.Replace(n, ".", "", 1)) {
+			return "sleep for a time that is not short"
+		}
+	}
+	return ""
+}
+
+// setCheck allows the options that a script begins with.
+func setCheck(_ *analyser, c *call) string {
+	for _, w := range c.rest {
+		s, ok := w.lit()
+		if !ok || !strings.HasPrefix(s, "+") || strings.Trim(s[1:], "euxv") != "" {
+			return "set changes the words or the options of the shell"
+		}
+	}
+	if len(c.words) == 0 || c.from >= 0 {
+		return "set prints the variables of the shell, which may hold secrets"
+	}
+	for _, w := range c.values("-o") {
+		if s, _ := w.lit(); !slices.Contains([]string{"pipefail", "errexit", "nounset", "xtrace", "noglob", "verbose"}, s) {
+			return "set -o " + clip(s, 40) + " changes how the shell reads"
+		}
+	}
+	return ""
+}
+
+func cdCheck(a *analyser, c *call) string {
+	if len(c.rest) == 0 {
+		a.cwds = append(a.cwds, a.env.Home)
+		return ""
+	}
+	w := c.rest[0]
+	text, ok := w.lit()
+	if w.vals[0].kind == output && w.vals[0].names.safe && len(c.rest) == 1 {
+		return "" // git rev-parse --show-toplevel and the like
+	}
+	if !ok || len(c.rest) > 1 || text == "-" || text == "" || text[0] == '+' {
+		return c.spec.name + " to a folder that is not known"
+	}
+	if why := a.reads(w); why != "" {
+		return why
+	}
+	for _, dir := range []string{"/proc", "/dev", "/sys"} {
+		if strings.HasPrefix(text, dir) {
+			return "cd to a folder of the kernel"
+		}
+	}
+	if len(a.cwds) > 8 {
+		return "more changes of the folder than can be followed"
+	}
+	a.enter(text)
+	return ""
+}
+
+// enter notes a folder in which what follows may be.
+func (a *analyser) enter(text string) {
+	for _, dir := range slices.Clone(a.cwds) {
+		if strings.HasPrefix(text, "/") {
+			a.cwds = append(a.cwds, path.Clean(text))
+			break
+		}
+		a.cwds = append(a.cwds, path.Join(dir, text))
+	}
+}
+
+func readCheck(a *analyser, c *call) string {
+	if !c.in.piped {
+		return "read waits for the terminal"
+	}
+	for _, w := range append(c.values("-a"), c.rest...) {
+		s, ok := w.lit()
+		v := a.vars[s]
+		if !ok || !validName(s) || v == nil || v.times < 2 {
+			return "read sets a variable whose name is computed"
+		}
+		if why := assignable(s, arg{}, false); why != "" {
+			return why
+		}
+		a.sure[s] = true
+	}
+	return ""
+}
+
+func manCheck(_ *analyser, c *call) string {
+	for _, w := range c.rest {
+		if s, ok := w.lit(); !ok || !plain(s, "-_+.:") || strings.HasPrefix(s, ".") {
+			return "man may read a file"
+		}
+	}
+	return ""
+}
+
+func dateCheck(_ *analyser, c *call) string {
+	for _, w := range c.rest {
+		if s, ok := w.lit(); !ok || !strings.HasPrefix(s, "+") {
+			return "date with a time may set the clock"
+		}
+	}
+	return ""
+}
+
+// psCheck allows the words of BSD without e, which prints environments.
+func psCheck(_ *analyser, c *call) string {
+	for _, w := range append(c.rest, c.values("-o", "-O", "--format")...) {
+		s, ok := w.lit()
+		if !ok {
+			return "what ps prints is computed"
+		}
+		if strings.Contains(s, "env") {
+			return "ps " + clip(s, 40) + " prints environments, which may hold secrets"
+		}
+	}
+	for _, w := range c.rest {
+		if s, _ := w.lit(); !digits(s) && strings.Trim(s, "axufwjlhrvsmT") != "" {
+			return "ps " + clip(s, 40) + " may print environments, which may hold secrets"
+		}
+	}
+	return ""
+}
+
+func getentCheck(_ *analyser, c *call) string {
+	names, ok := literals(c.rest)
+	if !ok || len(names) == 0 || !slices.Contains([]string{"passwd", "group", "hosts", "services", "protocols", "networks", "ahosts", "ahostsv4"}, names[0]) {
+		return "getent may read passwords"
+	}
+	if strings.Contains(names[0], "hosts") && len(names) > 1 && strings.Contains(names[1], ".") {
+		return "getent " + names[0] + " asks the network"
+	}
+	return ""
+}
+
+func sysctlCheck(_ *analyser, c *call) string {
+	names, ok := literals(c.rest)
+	if !ok || slices.ContainsFunc(names, func(s string) bool { return !plain(s, "._-/") }) {
+		return "sysctl may change the kernel"
+	}
+	return ""
+}
+
+// lsofCheck refuses words that begin with +, which are flags.
+func lsofCheck(_ *analyser, c *call) string {
+	names, ok := literals(c.rest)
+	if !ok || slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, "+") }) {
+		return "lsof with such words is not known to only read"
+	}
+	return ""
+}
+
+// ipCheck allows ip OBJECT [show|list …].
+func ipCheck(_ *analyser, c *call) string {
+	names, ok := literals(c.rest)
+	if !ok || len(names) == 0 {
+		return "what ip does is computed"
+	}
+	objects := []string{"a", "addr", "address", "l", "link", "r", "route", "ro", "n", "neigh", "neighbor", "neighbour", "rule", "maddr", "maddress", "tunnel"}
+	if !slices.Contains(objects, names[0]) {
+		return "ip " + clip(names[0], 40) + " is not known to only read"
+	}
+	if len(names) == 1 || slices.Contains([]string{"show", "list", "ls", "sh"}, names[1]) || names[1] == "get" && strings.HasPrefix(names[0], "r") && names[0] != "rule" {
+		return ""
+	}
+	return "ip " + names[0] + " " + clip(names[1], 40) + " may change the network"
+}
+
+func tailOperands(_ *analyser, c *call) string {
+	if c.has("--pid") {
+		return "tail --pid waits for another process"
+	}
+	return ""
+}
+
+// diffFolders refuses to print every file of two folders.
+func diffFolders(_ *analyser, c *call) string {
+	if c.has("-r", "--recursive", "-N", "--new-file") && !c.has("-q", "--brief") {
+		return "diff -r prints every file, which may hold secrets"
+	}
+	return ""
+}
+
+func batCheck(_ *analyser, c *call) string {
+	for _, w := range c.values("--paging") {
+		if s, _ := w.lit(); s == "never" {
+			return ""
+		}
+	}
+	if c.has("-p", "--plain") && len(c.words) > 0 {
+		if s, _ := c.words[0].lit(); strings.HasPrefix(s, "-pp") {
+			return ""
+		}
+	}
+	return c.spec.name + " may start a pager; with --paging=never it only reads"
+}
+
+func tarCheck(_ *analyser, c *call) string {
+	for _, w := range append(c.values("-f", "--file"), c.rest...) {
+		if s, ok := w.lit(); !ok || strings.Contains(s, ":") {
+			return "tar gets an archive with a colon in its name from another machine"
+		}
+	}
+	if c.has("-t", "--list") {
+		return ""
+	}
+	if len(c.rest) > 0 {
+		if s, ok := c.rest[0].lit(); ok && strings.HasPrefix(s, "t") && strings.Trim(s, "tvzjJf") == "" {
+			return ""
+		}
+	}
+	return "tar without -t writes files"
+}
+
+func unzipCheck(_ *analyser, c *call) string {
+	if c.has("-l", "-Z", "-v", "-t") {
+		return ""
+	}
+	return "unzip without -l writes files"
+}
+
+func arCheck(_ *analyser, c *call) string {
+	if c.has("-t") {
+		return ""
+	}
+	if s, ok := literals(c.rest); ok && len(s) == 2 && (s[0] == "t" || s[0] == "tv") {
+		return ""
+	}
+	return "ar without t may write files"
+}
+
+// hasAny reports whether one of the words occurs in s, whatever the case.
+func hasAny(s string, list ...string) bool {
+	s = strings.ToLower(s)
+	return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(s, w) })
+}
+
+// jqCheck allows a program that does not read the environment or other files.
+func jqCheck(a *analyser, c *call) string {
+	if len(c.rest) == 0 {
+		return c.spec.name + " without a program"
+	}
+	if s, _ := c.rest[0].lit(); c.spec.name == "yq" && (s == "e" || s == "eval" || s == "ea" || s == "shell-completion") {
+		return "yq " + s + " is not known to only read"
+	}
+	program, ok := c.rest[0].lit()
+	if !ok || hasAny(program, "env", "input_filename", "import", "include", "load", "system", "eval", "$__") {
+		return "the program of " + c.spec.name + " may read more than its input"
+	}
+	for _, w := range c.rest[1:] {
+		if why := a.reads(w); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func dpkgQuery(_ *analyser, c *call) string {
+	if c.has("-l", "-L", "-s", "-S", "-p", "--list", "--status", "--listfiles", "--search", "--print-architecture", "--get-selections", "--version") {
+		return ""
+	}
+	return "dpkg may change packages"
+}
+
+func rpmQuery(_ *analyser, c *call) string {
+	if s, _ := c.words[min(0, len(c.words)-1)].lit(); len(c.words) > 0 && (strings.HasPrefix(s, "-q") || s == "--query") && !strings.Contains(s, "F") && !strings.Contains(s, "U") {
+		for _, w := range c.values("--qf", "--queryformat") {
+			if f, ok := w.lit(); !ok || strings.Contains(f, "|") && strings.Contains(f, ":shescape") {
+				return "rpm with an unusual format"
+			}
+		}
+		return ""
+	}
+	return "rpm may change packages"
+}
+
+func pacmanQuery(_ *analyser, c *call) string {
+	if s, _ := c.words[min(0, len(c.words)-1)].lit(); strings.HasPrefix(s, "-Q") {
+		return ""
+	}
+	return "pacman may change packages"
+}
+
+func serviceStatus(_ *analyser, c *call) string {
+	names, ok := literals(c.rest)
+	if ok && (len(names) == 2 && names[1] == "status" && plain(names[0], "-_.@") || len(names) == 1 && names[0] == "--status-all") {
+		return ""
+	}
+	return "service may change services"
+}
+
+func systemctlShow(_ *analyser, c *call) string {
+	for _, w := range c.values("-p", "--property") {
+		if s, ok := w.lit(); !ok || hasAny(s, "env", "exec") {
+			return "systemctl show may print secrets of the environment"
+		}
+	}
+	if len(c.values("-p", "--property")) == 0 {
+		return "systemctl show prints the environment of a service, which may hold secrets"
+	}
+	return ""
+}
+
+// tmuxFormat refuses #(…), which runs a command.
+func tmuxFormat(_ *analyser, c *call) string {
+	for _, w := range c.values("-F", "-f") {
+		if s, ok := w.lit(); !ok || strings.Contains(s, "#(") || strings.HasSuffix(s, ";") {
+			return "a format of tmux may run a command"
+		}
+	}
+	return ""
+}
+
+// dockerInspect needs a format that leaves out the environment.
+func dockerInspect(_ *analyser, c *call) string {
+	formats := c.values("-f", "--format")
+	if len(formats) == 0 {
+		return c.spec.name + " prints the environment of a container, which may hold secrets"
+	}
+	for _, w := range formats {
+		s, ok := w.lit()
+		if !ok || hasAny(s, "env", "config}", "config)", "config ", "json .}", "json . ", "{{.}}", "{{ . }}", "$", "range", "index") || s == "json" || strings.HasSuffix(s, "Config") {
+			return c.spec.name + " may print the environment of a container, which may hold secrets"
+		}
+	}
+	return ""
+}
+
+// kubeGet refuses secrets, and files that a format is read from.
+func kubeGet(_ *analyser, c *call) string {
+	names, ok := literals(c.rest)
+	if !ok {
+		return "what kubectl reads is computed"
+	}
+	for _, n := range names {
+		if hasAny(n, "secret") {
+			return c.spec.name + " " + clip(n, 40) + " may print secrets"
+		}
+	}
+	for _, w := range c.values("-o", "--output") {
+		s, ok := w.lit()
+		if !ok || strings.Contains(s, "-file") || hasAny(s, "env") {
+			return "a format of kubectl that may read a file or print secrets"
+		}
+	}
+	return ""
+}
+
+// ghQuery refuses a query that reads the environment.
+func ghQuery(_ *analyser, c *call) string {
+	for _, w := range append(c.values("-q", "--jq"), c.values("-t", "--template")...) {
+		if s, ok := w.lit(); !ok || hasAny(s, "env") {
+			return c.spec.name + " with a query that may print secrets"
+		}
+	}
+	return ""
+}
+
+func npmConfig(_ *analyser, c *call) string {
+	names, ok := literals(c.rest)
+	if !ok || len(names) != 1 || hasAny(names[0], "auth", "token", "password", "cert", "key", "email") {
+		return "npm config may print secrets"
+	}
+	return ""
+}
+
+// What commands print, for those that take names from them.
+
+func noNames(*analyser, *call) names { return names{noDash: true} }
+
+// noSecretName is for commands that print a folder or the name of a commit.
+func noSecretName(_ *analyser, c *call) names {
+	folder := c.spec.name == "pwd" || c.has("--show-toplevel", "--show-prefix", "--show-cdup", "--git-dir", "--absolute-git-dir", "--git-common-dir", "--git-path", "--show-superproject-working-tree")
+	return names{noDash: true, safe: true, word: !folder}
+}
+
+// prints1 is for commands that print one number when they read their input.
+func prints1(_ *analyser, c *call) names {
+	switch c.spec.name {
+	case "wc":
+		return names{number: len(c.rest) == 0 && len(c.flags) == 1, noDash: true}
+	case "stat":
+		f := c.values("-c", "--format")
+		if len(f) == 1 {
+			s, _ := f[0].lit()
+			return names{number: s == "%s" || s == "%Y", noDash: true}
+		}
+	case "git rev-list":
+		return names{number: c.has("--count"), noDash: true, safe: true, word: true}
+	case "nproc":
+		return names{number: true, noDash: true}
+	}
+	return names{noDash: true}
+}
+
+func prints1Path(*analyser, *call) names { return names{noDash: true, safe: true, word: true} }
+
+func datePrints(_ *analyser, c *call) names {
+	if s, ok := literals(c.rest); ok && len(s) == 1 && (s[0] == "+%s" || s[0] == "+%Y" || s[0] == "+%s%N") {
+		return names{number: true, noDash: true}
+	}
+	return names{noDash: true}
+}
+
+// passes is for filters that print lines of their input.
+func passes(_ *analyser, c *call) names {
+	if len(c.rest) > 0 || c.has("-c", "--bytes", "--count", "-z", "--zero-terminated") {
+		return names{}
+	}
+	return c.in.names
+}
+
+func lsPrints(_ *analyser, c *call) names {
+	n := names{noDash: len(c.rest) > 0, safe: len(c.rest) > 0 && !c.has("-a", "-A", "-R", "--all", "--almost-all", "--recursive")}
+	for _, w := range c.rest {
+		for _, v := range w.vals {
+			n.safe = n.safe && safeSuffix(v.text)
+			n.noDash = n.noDash && v.text != "" && strings.IndexByte("*?[-", v.text[0]) < 0
+		}
+	}
+	return n
+}
+
+// sources are endings of names of files that are read every day and hold no secrets.
+var sources = []string{
+	".go", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".py", ".pyi", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".kt", ".swift",
+	".rb", ".php", ".cs", ".lua", ".zig", ".hs", ".ex", ".exs", ".erl", ".clj", ".scala", ".dart", ".vue", ".svelte", ".css", ".scss", ".less",
+	".html", ".htm", ".md", ".rst", ".adoc", ".proto", ".graphql", ".sql", ".sh", ".bash", ".mod", ".sum", ".log", ".patch", ".diff", ".tf",
+	".screen", ".golden", ".snap", ".svg", ".lock", ".mk", ".cmake", ".bzl", ".nix", ".tex", ".1", ".s", ".asm", ".po",
+}
+
+// safeSuffix reports whether every file that a pattern matches has the ending of a source.
+func safeSuffix(pattern string) bool {
+	return slices.ContainsFunc(sources, func(s string) bool {
+		rest, ok := strings.CutSuffix(pattern, s)
+		return ok && !strings.HasSuffix(rest, `\`)
+	})
+}
+
+func gitNames(_ *analyser, c *call) names {
+	n := names{noDash: false, safe: len(c.rest) > 0}
+	for _, w := range c.rest {
+		for _, v := range w.vals {
+			n.safe = n.safe && safeSuffix(v.text)
+		}
+	}
+	return n
+}

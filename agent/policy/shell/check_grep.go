@@ -1,0 +1,176 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// hunts are words that a search for secrets has in it.
+var hunts = []string{"passw", "secret", "token", "api_key", "apikey", "api-key", "private", "credential", "auth", "akia", "begin", "bearer", "pwd", "ssh-rsa", "aws_"}
+
+// grepCheck judges where grep looks: a search through whole folders must look for
+// something in particular, or it prints the secrets among the files.
+func grepCheck(a *analyser, c *call) string {
+	patterns := c.values("-e", "--regexp")
+	files := c.rest
+	if len(patterns) == 0 && !c.has("--files", "--type-list") {
+		if len(files) == 0 {
+			return c.spec.name + " without a pattern"
+		}
+		patterns, files = files[:1], files[1:]
+	}
+	harmless := selectiveAll(c, patterns) || c.has(quietFlags...)
+	if why := a.grepFiles(c, files, harmless); why != "" {
+		return why
+	}
+	if harmless || a.included(c) || !c.folders(files) {
+		return ""
+	}
+	return c.spec.name + " for this pattern prints what secrets there are among the files"
+}
+
+// quietFlags make grep print names or numbers, not lines.
+var quietFlags = []string{
+	"-l", "-L", "-c", "-q", "--files-with-matches", "--files-without-match", "--count", "--quiet", "--silent", "--files", "--count-matches", "--name-only", "--type-list",
+}
+
+// folders reports whether a search goes through folders.
+func (c *call) folders(files []arg) bool {
+	switch {
+	case len(files) > 0 && !slices.ContainsFunc(files, func(w arg) bool { return !namesFile(w) }):
+		return false
+	case c.spec.name == "rg" && c.in.piped && len(files) == 0:
+		return false
+	}
+	return slices.Contains([]string{"rg", "ag", "git grep"}, c.spec.name) || c.has("-r", "-R", "--recursive", "--dereference-recursive", "--no-index")
+}
+
+// grepFiles judges the files by name, and takes them away from the general judgement.
+func (a *analyser) grepFiles(c *call, files []arg, selective bool) string {
+	c.rest = nil
+	for _, w := range files {
+		judge := a.reads
+		if selective {
+			judge = a.lists
+			if why := shown(w); why != "" {
+				return why
+			}
+		}
+		if why := judge(w); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// namesFile reports whether w is the name of a file with the ending of a source.
+func namesFile(w arg) bool {
+	for _, v := range w.vals {
+		if !safeSuffix(v.text) {
+			return false
+		}
+	}
+	return true
+}
+
+// included reports whether the search takes only files with the endings of sources.
+func (a *analyser) included(c *call) bool {
+	if c.has("-t", "--type") {
+		return true
+	}
+	globs := c.values("--include", "-g", "--glob")
+	if len(globs) == 0 {
+		return false
+	}
+	for _, w := range globs {
+		s, ok := w.lit()
+		if !ok || strings.HasPrefix(s, "!") || !safeSuffix(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// selectiveAll reports whether every pattern is one that few lines have.
+func selectiveAll(c *call, patterns []arg) bool {
+	if c.has("-v", "--invert-match", "-f", "--file", "--passthru") || len(patterns) == 0 {
+		return false
+	}
+	fixed := c.has("-F", "--fixed-strings") || c.spec.name == "fgrep"
+	for _, w := range patterns {
+		s, ok := w.lit()
+		if len(w.vals) == 1 && w.vals[0].kind == pattern { // not quoted, but no file is like it
+			s, ok = w.vals[0].text, true
+		}
+		if !ok || hasAny(s, hunts...) || !selective(s, fixed) {
+			return false
+		}
+	}
+	return true
+}
+
+// selective reports whether every line that the pattern matches has at least three
+// certain characters in a row.
+func selective(s string, fixed bool) bool {
+	if fixed {
+		return len(strings.TrimSpace(s)) >= 3 && !strings.Contains(s, "\n")
+	}
+	best, run, depth := 0, 0, 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '\\' && i+1 < len(s) {
+			i++
+			switch s[i] {
+			case '|', '(', ')':
+				c = s[i] // what they are without \ in other dialects
+			case '?', '+', '{':
+				return false
+			default:
+				c = '.'
+			}
+		}
+		switch c {
+		case '|', '\n':
+			if depth == 0 && best < 3 {
+				return false
+			}
+			if run = 0; depth == 0 {
+				best = 0
+			}
+		case '(':
+			depth, run = depth+1, 0
+		case ')':
+			depth, run = depth-1, 0
+		case '[':
+			run = 0
+			i += max(0, strings.IndexByte(s[i:], ']'))
+		case '*', '?', '{':
+			if run > 0 && best == run {
+				best-- // the character before need not be there
+			}
+			run = 0
+		case '.', '^', '$', '+':
+			run = 0
+		default:
+			run++
+		}
+		if depth == 0 && run > best {
+			best = run
+		}
+	}
+	return best >= 3
+}
+
+func grepPrints(_ *analyser, c *call) names {
+	if c.has("-l", "-L", "--files-with-matches", "--files-without-match", "--files", "--name-only") {
+		a := &analyser{}
+		return names{safe: a.included(c), noDash: c.has("-r", "--recursive", "-R") && c.spec.name == "grep"}
+	}
+	if c.has("-r", "-R", "--recursive", "-o", "--only-matching", "-c", "--count", "-n", "--line-number", "-A", "-B", "-C", "--replace", "-r") || !c.in.piped {
+		if c.has("-c", "--count") && len(c.flags) == 1 && c.spec.name == "grep" {
+			return names{number: true, noDash: true}
+		}
+		return names{}
+	}
+	return c.in.names
+}

@@ -1,0 +1,159 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// command judges one command, follows what it runs in turn, and records it.
+func (a *analyser) command(words []arg, via []string, in input) names {
+	if len(a.rep.Commands) > maxCommands || len(via) > maxDepth {
+		a.other("more commands than can be judged")
+		return names{}
+	}
+	for _, w := range words {
+		a.rep.Dynamic = a.rep.Dynamic || w.dynamic()
+	}
+	name, ok := words[0].lit()
+	if !ok {
+		a.record(words, via, RunsCode, "which command runs is computed: "+clip(words[0].src, 60))
+		return names{}
+	}
+	name = baseName(name)
+	a.harms(name, words)
+	if wrap, ok := wrappers[name]; ok {
+		before := len(a.rep.Commands)
+		switch done := wrap(a, words, via, in); {
+		case done:
+			return names{}
+		case name == "find" && len(a.rep.Commands) > before:
+			return findPrints(words)
+		}
+	}
+	s, rest := a.lookup(name, words)
+	if s == nil {
+		e := effectOf(name, words)
+		a.record(words, via, e.effect, e.reason)
+		return names{}
+	}
+	c, why := s.sort(rest)
+	if why == "" {
+		c.in = in
+		why = a.judge(c)
+	}
+	if why != "" {
+		e := effectOf(name, words)
+		a.record(words, via, e.effect, why)
+		return names{}
+	}
+	a.record(words, via, Reads, s.name+" only reads: "+s.why)
+	if s.prints != nil {
+		return s.prints(a, c)
+	}
+	return names{}
+}
+
+// record notes a command; a reason without the effect Reads makes it one to ask about.
+func (a *analyser) record(words []arg, via []string, effect Effect, reason string) {
+	c := Command{Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason}
+	for _, w := range words {
+		c.Argv = append(c.Argv, w.public())
+	}
+	if via := privileged(via); via != "" {
+		c.Effect, c.ReadOnly, c.Reason = Privileged, false, via+" runs "+clip(c.Argv[0].Text, 40)+" with more rights"
+	}
+	a.rep.Commands = append(a.rep.Commands, c)
+}
+
+func privileged(via []string) string {
+	for _, v := range via {
+		if effects[v].effect == Privileged {
+			return v
+		}
+	}
+	return ""
+}
+
+// lookup finds what is known of a command and the words after its name. For a program
+// with subcommands these may come after flags of the program itself.
+func (a *analyser) lookup(name string, words []arg) (*spec, []arg) {
+	table := specs()
+	rest := words[1:]
+	if len(rest) == 1 && slices.Contains(versioned, name) {
+		if s, _ := rest[0].lit(); s == "--version" {
+			return table["--version"], rest
+		}
+	}
+	globals, ok := table[name+" *"]
+	if !ok {
+		return table[name], rest
+	}
+	n := a.leading(globals, rest)
+	if n < 0 {
+		return nil, nil
+	}
+	key := name
+	var found *spec
+	after := n
+	for i := n; i < len(rest) && i < n+3; i++ {
+		word, ok := rest[i].lit()
+		if !ok || strings.HasPrefix(word, "-") {
+			break
+		}
+		key += " " + word
+		if s := table[key]; s != nil {
+			found, after = s, i+1
+		}
+	}
+	if found == nil {
+		return table[name], rest
+	}
+	return found, rest[after:]
+}
+
+// leading counts the words that are flags of the program before its subcommand; -1 if
+// one is not known.
+func (a *analyser) leading(s *spec, words []arg) int {
+	c, n := &call{spec: s}, len(words)
+	for i := 0; i < len(words); {
+		text, known := words[i].lit()
+		if !known || !strings.HasPrefix(text, "-") || text == "-" {
+			n = i
+			break
+		}
+		used, why := s.flag(c, text, words[i+1:])
+		if why != "" {
+			return -1
+		}
+		i += 1 + used
+	}
+	if s.check != nil && s.check(a, c) != "" {
+		return -1
+	}
+	return n
+}
+
+// effect is what a command that is not in the table does, as far as is known.
+type effect struct {
+	effect Effect
+	reason string
+}
+
+func effectOf(name string, words []arg) effect {
+	if len(words) > 1 {
+		if second, ok := words[1].lit(); ok {
+			if e, ok := effects[name+" "+second]; ok {
+				e.reason = name + " " + second + " " + e.reason
+				return e
+			}
+		}
+	}
+	if e, ok := effects[name]; ok {
+		e.reason = name + " " + e.reason
+		return e
+	}
+	if strings.Contains(name, "/") {
+		return effect{RunsCode, "runs the program " + clip(name, 60)}
+	}
+	return effect{Unknown, clip(name, 60) + " is not known to only read"}
+}

@@ -1,0 +1,171 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// findTests are the words of find that only choose or print, with how many words follow.
+var findTests = map[string]int{
+	"-name": 1, "-iname": 1, "-path": 1, "-ipath": 1, "-wholename": 1, "-iwholename": 1, "-regex": 1, "-iregex": 1, "-regextype": 1,
+	"-type": 1, "-xtype": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-atime": 1, "-amin": 1, "-ctime": 1, "-cmin": 1, "-newer": 1,
+	"-newermt": 1, "-newerct": 1, "-anewer": 1, "-cnewer": 1, "-user": 1, "-group": 1, "-uid": 1, "-gid": 1, "-perm": 1, "-links": 1,
+	"-inum": 1, "-samefile": 1, "-lname": 1, "-ilname": 1, "-fstype": 1, "-maxdepth": 1, "-mindepth": 1, "-printf": 1, "-used": 1,
+	"-empty": 0, "-executable": 0, "-readable": 0, "-writable": 0, "-nouser": 0, "-nogroup": 0, "-true": 0, "-false": 0,
+	"-prune": 0, "-quit": 0, "-print": 0, "-print0": 0, "-ls": 0, "-depth": 0, "-d": 0, "-mount": 0, "-xdev": 0, "-daystart": 0,
+	"-follow": 0, "-noleaf": 0, "-ignore_readdir_race": 0, "-noignore_readdir_race": 0, "-warn": 0, "-nowarn": 0,
+	"-a": 0, "-and": 0, "-o": 0, "-or": 0, "-not": 0, "!": 0, "(": 0, ")": 0, ",": 0,
+}
+
+// found is what is known of the files that find finds.
+type found struct {
+	named bool // every file has the ending of a source
+	or    bool
+}
+
+// wrapFind judges find and the commands that it runs.
+func wrapFind(a *analyser, words []arg, via []string, _ input) bool {
+	if len(words) == 2 {
+		if s, _ := words[1].lit(); s == "--version" || s == "--help" {
+			a.record(words, via, Reads, "find only reads: it prints help")
+			return true
+		}
+	}
+	f := &found{}
+	i, why := a.findFolders(words)
+	if why != "" {
+		a.record(words, via, Unknown, why)
+		return true
+	}
+	if why := a.findExpression(words[i:], append(slices.Clone(via), "find -exec"), f); why != "" {
+		e := Writes
+		if strings.Contains(why, "delete") {
+			e = Deletes
+			a.findDeletes(words)
+		}
+		a.record(words, via, e, why)
+		return true
+	}
+	a.record(words, via, Reads, "find only reads: it lists files")
+	return false
+}
+
+// findFolders judges the words before the expression and returns where that begins.
+func (a *analyser) findFolders(words []arg) (int, string) {
+	i := 1
+	for i < len(words) { // -L, -H, -P before the folders
+		if s, _ := words[i].lit(); s != "-L" && s != "-H" && s != "-P" && s != "-E" {
+			break
+		}
+		i++
+	}
+	for ; i < len(words); i++ {
+		w := words[i]
+		if s, known := w.lit(); known && (s == "" || strings.IndexByte("-!(", s[0]) >= 0) {
+			break
+		}
+		if w.dash() || w.split && !w.oneWord() {
+			return i, "a word of find is known only when it runs: " + clip(w.src, 60)
+		}
+		if why := firstOf(a.lists(w), shown(w)); why != "" {
+			return i, why
+		}
+	}
+	return i, ""
+}
+
+// findDeletes finds find -delete of everything in a vital folder.
+func (a *analyser) findDeletes(words []arg) {
+	for _, w := range words[1:] {
+		if s, _ := w.lit(); strings.HasPrefix(s, "-name") || strings.HasPrefix(s, "-path") || strings.HasPrefix(s, "-iname") {
+			return
+		}
+	}
+	if len(words) > 1 && a.isVital(words[1]) {
+		a.harm("find -delete erases "+clip(words[1].src, 60)+" with everything in it", "")
+	}
+}
+
+func (a *analyser) findExpression(words []arg, via []string, f *found) string {
+	for i := 0; i < len(words); i++ {
+		s, known := words[i].lit()
+		if !known {
+			return "a word of find is known only when it runs: " + clip(words[i].src, 60)
+		}
+		n, ok := findTests[s]
+		switch s {
+		case "-exec":
+			end := a.findExec(words[i+1:], via, f)
+			if end < 0 {
+				return "find -exec without an end"
+			}
+			i += 1 + end
+			continue
+		case "-execdir", "-ok", "-okdir":
+			a.findExec(words[i+1:], via, f)
+			return "find " + s + " runs a command in other folders or asks the terminal"
+		case "-delete":
+			return "find -delete deletes files"
+		case "-o", "-or", "!", "-not", ",":
+			f.or = true
+		}
+		if !ok || i+n >= len(words) {
+			return "find " + clip(s, 40) + " is not known to only read"
+		}
+		if i += n; n == 1 {
+			if why := f.value(s, words[i]); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// value notes what a test says about the names; or why its word may not be judged.
+func (f *found) value(test string, w arg) string {
+	if w.split || len(w.vals) > 1 || w.vals[0].kind == pattern || w.odd {
+		return "a word of find may become several: " + clip(w.src, 60)
+	}
+	text, _ := w.lit()
+	f.named = f.named || test == "-name" && safeSuffix(text)
+	return shown(w)
+}
+
+// findExec judges the command of -exec and returns where it ends, or -1.
+func (a *analyser) findExec(words []arg, via []string, f *found) int {
+	for i, w := range words {
+		s, _ := w.lit()
+		if s != ";" && (s != "+" || i == 0 || words[i-1].src != "{}") {
+			continue
+		}
+		if i == 0 {
+			return -1
+		}
+		item := arg{vals: []val{{kind: output, names: names{noDash: true, safe: f.named && !f.or}}}, src: "{}"}
+		a.command(replace(words[:i], "{}", item), via, input{})
+		return i
+	}
+	return -1
+}
+
+// findPrints tells what is known of the names that find prints.
+func findPrints(words []arg) names {
+	n := names{noDash: true}
+	or := false
+	for i, w := range words[1:] {
+		s, _ := w.lit()
+		switch s {
+		case "-printf", "-ls", "-exec":
+			return names{}
+		case "-o", "-or", "!", "-not", ",":
+			or = true
+		case "-name":
+			if i+2 < len(words) {
+				text, ok := words[i+2].lit()
+				n.safe = n.safe || ok && safeSuffix(text)
+			}
+		}
+	}
+	n.safe = n.safe && !or
+	return n
+}

@@ -1,0 +1,151 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// fetchers download; what they print is not to be run unseen.
+var fetchers = []string{"curl", "wget", "fetch", "aria2c", "lynx", "http", "https", "xh"}
+
+// readers run the program that comes from their input.
+var readers = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "python3", "perl", "ruby", "node", "php", "lua"}
+
+// fetched reports whether one of the commands since before downloads.
+func (a *analyser) fetched(before int) bool {
+	return slices.ContainsFunc(a.rep.Commands[min(before, len(a.rep.Commands)):], func(c Command) bool {
+		return slices.Contains(fetchers, c.Name())
+	})
+}
+
+// readsProgram reports whether c runs what it reads from its input.
+func (c Command) readsProgram() bool {
+	if !slices.Contains(readers, c.Name()) {
+		return slices.Contains(c.Via, "xargs") && (c.Name() == "sh" || c.Name() == "bash")
+	}
+	if len(c.Argv) == 1 {
+		return true
+	}
+	first := c.Argv[1].Text
+	return first == "-" || first == "/dev/stdin" || strings.HasPrefix(first, "-s") || (strings.HasPrefix(first, "-") && len(c.Argv) == 2 && first != "--version" && first != "-V")
+}
+
+// fetchRuns notes a program that is downloaded and run as it comes.
+func (a *analyser) fetchRuns(words []arg) {
+	for _, w := range words {
+		if w.fetches {
+			a.harm("runs what it downloads, unseen", "download it to a file, read it, then run it")
+		}
+	}
+}
+
+// vital are folders that nobody deletes as a whole.
+var vital = []string{
+	"/", "/*", "/.", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/sbin", "/srv",
+	"/sys", "/usr", "/var", "/Users", "/System", "/Library", "/Applications", "/private", "~", "~/*", "~/.*",
+}
+
+// isVital reports whether one of the values of w is such a folder.
+func (a *analyser) isVital(w arg) bool {
+	return slices.ContainsFunc(w.vals, func(v val) bool {
+		p := strings.ReplaceAll(v.text, `\`, "")
+		switch {
+		case v.kind == dynamic || v.kind == output || p == "":
+			return false
+		case p[0] == '/' || p[0] == '~':
+		case strings.HasPrefix(p, "..") && a.env.Cwd != "":
+			p = path.Join(a.env.Cwd, p)
+		default:
+			return false
+		}
+		p = path.Clean(p)
+		if h := a.env.Home; h != "" && (strings.HasPrefix(h+"/", p+"/") || p == h+"/*" || p == h+"/.*") {
+			return true
+		}
+		return slices.Contains(vital, p) || slices.Contains(vital, strings.TrimSuffix(p, "/*"))
+	})
+}
+
+// stops are the words after which a command stops the machine; none means always.
+var stops = map[string][]string{
+	"shutdown": nil, "reboot": nil, "poweroff": nil, "halt": nil, "init": {"0", "6"}, "telinit": {"0", "6"},
+	"systemctl": {"poweroff", "reboot", "halt", "kexec", "soft-reboot"},
+}
+
+// harms finds commands that destroy a machine or a home, whatever the mode.
+func (a *analyser) harms(name string, words []arg) {
+	kind, _, _ := strings.Cut(name, ".") // mkfs.ext4
+	switch kind {
+	case "rm", "unlink", "srm":
+		a.removes(words)
+	case "mkfs", "mke2fs", "mkswap", "wipefs", "newfs", "mkdosfs":
+		if len(words) > 1 {
+			a.harm(name+" makes a file system, which erases what was there", "")
+		}
+	case "dd", "tee", "cp", "mv", "shred", "truncate", "ddrescue":
+		a.overwrites(name, words)
+	case "chmod", "chown", "chgrp":
+		a.owns(name, words)
+	case "source", "":
+		a.fetchRuns(words)
+	}
+	if slices.Contains(readers, name) {
+		a.fetchRuns(words)
+	}
+	if when, ok := stops[name]; ok {
+		second := ""
+		if len(words) > 1 {
+			second, _ = words[1].lit()
+		}
+		if slices.Contains(when, second) || when == nil && !slices.Contains([]string{"--help", "--version", "-c"}, second) {
+			a.harm(name+" stops the machine", "do it by hand")
+		}
+	}
+}
+
+// overwrites finds commands whose output is a disk.
+func (a *analyser) overwrites(name string, words []arg) {
+	for i, w := range words[1:] {
+		for _, v := range w.vals {
+			p, of := strings.CutPrefix(v.text, "of=")
+			source := name == "dd" && !of || name == "cp" && i+2 < len(words)
+			if blockDevice(p) && !source {
+				a.harm(name+" overwrites the device "+clip(p, 60), "")
+			}
+		}
+	}
+}
+
+// removes finds rm -r of a vital folder.
+func (a *analyser) removes(words []arg) {
+	recursive := false
+	for _, w := range words[1:] {
+		text, _ := w.lit()
+		switch {
+		case text == "--no-preserve-root":
+			a.harm("rm --no-preserve-root erases everything", "")
+		case strings.HasPrefix(text, "--rec"), strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.ContainsAny(text, "rR"):
+			recursive = true
+		}
+	}
+	for _, w := range words[1:] {
+		if recursive && a.isVital(w) {
+			a.harm("rm erases "+clip(w.src, 60)+" with everything in it", "")
+		}
+	}
+}
+
+// owns finds chmod -R and chown -R of a vital folder.
+func (a *analyser) owns(name string, words []arg) {
+	recursive := false
+	for _, w := range words[1:] {
+		text, _ := w.lit()
+		recursive = recursive || strings.HasPrefix(text, "--rec") || strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.Contains(text, "R")
+	}
+	for _, w := range words[min(2, len(words)):] {
+		if recursive && a.isVital(w) {
+			a.harm(name+" -R changes "+clip(w.src, 60)+" with everything in it", "")
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// reads says why the content of the file that w names is not to be read without asking,
+// or "".
+func (a *analyser) reads(w arg) string {
+	for _, v := range w.vals {
+		switch v.kind {
+		case dynamic:
+			return "the name of a file that is read is computed: " + clip(w.src, 60)
+		case output:
+			if !v.names.safe {
+				return "which files are read depends on a command: " + clip(w.src, 60)
+			}
+			continue
+		}
+		if why := a.secret(v); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// lists says why a file may not even be named to a command that does not show its
+// content: only names that are secret in themselves.
+func (a *analyser) lists(w arg) string {
+	for _, v := range w.vals {
+		switch {
+		case v.kind == literal, v.kind == pattern && dotted(v.text):
+			if why := a.secret(v); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// dotted reports whether a part of a pattern matches hidden files.
+func dotted(s string) bool {
+	for part := range strings.SplitSeq(s, "/") {
+		if strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") {
+			return true
+		}
+	}
+	return false
+}
+
+// secret judges one value as a path, in every folder in which the program may be.
+func (a *analyser) secret(v val) string {
+	glob := v.kind == pattern
+	text := v.text
+	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/' || text[1] == '+' || text[1] == '-') && a.env.Home != "" && glob {
+		text = a.env.Home + text[1:]
+	}
+	if why := device(text, glob); why != "" {
+		return why
+	}
+	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("=:,@ \"'", r) }) {
+		if why := a.secretPath(piece, glob); why != "" {
+			return why
+		}
+	}
+	return a.secretPath(text, glob)
+}
+
+func (a *analyser) secretPath(text string, glob bool) string {
+	if a.env.Secret == nil || text == "" {
+		return ""
+	}
+	if s := a.env.Secret(text, glob); s != "" {
+		return secretReason(s, glob)
+	}
+	if glob {
+		return ""
+	}
+	for _, dir := range a.cwds {
+		full := text
+		if !strings.HasPrefix(full, "/") && !strings.HasPrefix(full, "~") {
+			full = path.Join(dir, full)
+		}
+		full = path.Clean(full)
+		if s := a.env.Secret(full, false); s != "" {
+			return secretReason(s, false)
+		}
+		if why := device(full, false); why != "" {
+			return why
+		}
+		if a.env.Resolve != nil && strings.HasPrefix(full, "/") {
+			if s := a.env.Secret(a.env.Resolve(full), false); s != "" {
+				return secretReason(s, false)
+			}
+		}
+	}
+	return ""
+}
+
+func secretReason(s string, glob bool) string {
+	if glob {
+		return clip(s, 60) + " may match a file with secrets"
+	}
+	return clip(s, 60) + " may hold secrets"
+}
+
+// safeDevices may be read: they hold nothing, reading changes nothing and ends.
+var safeDevices = map[string]bool{
+	"/dev/null": true, "/dev/stdin": true, "/dev/stdout": true, "/dev/stderr": true,
+}
+
+// procFiles are the files of a process that tell nothing private.
+var procFiles = map[string]bool{
+	"status": true, "stat": true, "statm": true, "limits": true, "io": true, "cgroup": true, "comm": true, "mounts": true,
+	"mountinfo": true, "sched": true, "schedstat": true, "oom_score": true, "oom_score_adj": true, "wchan": true,
+	"cpuset": true, "uid_map": true, "gid_map": true, "loginuid": true, "sessionid": true,
+}
+
+// device says why a path under /dev, /proc or /sys may not be read, or "".
+func device(p string, glob bool) string {
+	for strings.Contains(p, "//") {
+		p = strings.ReplaceAll(p, "//", "/")
+	}
+	if glob && strings.HasPrefix(p, "/") && strings.ContainsAny(firstPart(p), "*?[") {
+		return "a pattern that may match devices"
+	}
+	root, rest, _ := strings.Cut(strings.TrimPrefix(p, "/"), "/")
+	if rest == "" || !strings.HasPrefix(p, "/") {
+		return ""
+	}
+	switch root {
+	case "dev":
+		if safeDevice(p) {
+			return ""
+		}
+		return "reads the device " + clip(p, 60)
+	case "proc":
+		return procfs(rest, glob)
+	case "sys":
+		ok := slices.ContainsFunc(safeKernel, func(s string) bool { return strings.HasPrefix(rest, s) })
+		if ok && !strings.Contains(p, "..") {
+			return ""
+		}
+		return "reads the kernel interface " + clip(p, 60)
+	}
+	return ""
+}
+
+func safeDevice(p string) bool {
+	if n, ok := strings.CutPrefix(p, "/dev/fd/"); ok {
+		return digits(n)
+	}
+	return safeDevices[p] || strings.HasPrefix(p, "/dev/shm/") && !strings.Contains(p, "..")
+}
+
+// safeKernel are folders of /sys in which reading changes nothing.
+var safeKernel = []string{"class/", "devices/system/", "fs/cgroup/", "block/", "module/", "firmware/efi/"}
+
+func firstPart(p string) string {
+	p = strings.TrimPrefix(p, "/")
+	if i := strings.IndexByte(p, '/'); i >= 0 {
+		p = p[:i]
+	}
+	return p
+}
+
+func procfs(rest string, glob bool) string {
+	parts := strings.Split(rest, "/")
+	ok := false
+	switch {
+	case strings.Contains(rest, ".."):
+	case len(parts) == 2 && procFiles[parts[1]]:
+		ok = true
+	case glob:
+	case len(parts) == 1:
+		ok = !slices.Contains([]string{"kcore", "kmsg", "kpagecount", "kpageflags", "sysrq-trigger"}, rest)
+	default:
+		ok = slices.Contains([]string{"sys", "net", "pressure", "driver"}, parts[0]) || len(parts) == 3 && parts[1] == "net"
+	}
+	if ok {
+		return ""
+	}
+	return "reads the process files /proc/" + clip(rest, 60) + ", which may hold secrets"
+}
+
+// blockDevice reports whether p is a disk or another thing that must not be overwritten.
+func blockDevice(p string) bool {
+	dev, ok := strings.CutPrefix(path.Clean(p), "/dev/")
+	if !ok {
+		return false
+	}
+	for _, d := range []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "dm-", "md", "loop", "mem", "kmem", "port", "mtd", "zd", "ram"} {
+		if strings.HasPrefix(dev, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// systemDirs are where the programs of the system are.
+var systemDirs = []string{"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"}
+
+// baseName is the name of a program, without the folder if that is one of the system.
+func baseName(p string) string {
+	for _, d := range systemDirs {
+		if rest, ok := strings.CutPrefix(p, d); ok && !strings.Contains(rest, "/") {
+			return rest
+		}
+	}
+	return p
+}

@@ -1,0 +1,240 @@
+// Package shell tells what a shell program would do, without running any of it. It parses
+// the text as bash, visits every command in it, whatever is wrapped around, and answers
+// whether all of them only read; if not, which one decided and why.
+//
+//	r := shell.Analyse("git log | tee log.txt", shell.Env{Cwd: "/w", Secret: policy.Secret})
+//	r.ReadOnly // false
+//	r.Reason   // `tee writes files`
+//
+// Nothing is allowed because it looks harmless: a command is read-only when the table in
+// this package lists it with every flag that it has here. Whatever is computed when the
+// program runs, cannot be parsed, or means something else to another shell is no longer
+// read-only. The analysis opens no file and starts no process.
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// The limits of what is looked at. More than that is for a person to read.
+const (
+	maxText     = 16 << 10 // bytes of a program
+	maxNesting  = 100      // opening brackets, quotes and reserved words
+	maxDepth    = 8        // programs in programs: sh -c, substitutions
+	maxCommands = 400      // simple commands
+	maxValues   = 64       // alternatives of a word: loops, braces
+)
+
+// Env is what the meaning of a program depends on. The zero value knows nothing.
+type Env struct {
+	Cwd  string // where the program starts, absolute; "" is unknown
+	Home string // of the user, absolute; "" is unknown
+	// Secret names the part of a path that looks like it holds secrets, or "". With glob,
+	// path is a pattern and the question is what it could match. nil knows no secrets.
+	Secret func(path string, glob bool) string
+	// Resolve follows the symbolic links of a path that exists, or returns it as it is.
+	// nil follows none.
+	Resolve func(path string) string
+}
+
+// Effect is what a command does, as far as its name and its arguments tell.
+type Effect string
+
+// The effects, from least to most.
+const (
+	Reads      Effect = "reads"
+	Unknown    Effect = "unknown"
+	Writes     Effect = "writes"
+	Network    Effect = "network"
+	RunsCode   Effect = "runs code"
+	Deletes    Effect = "deletes"
+	Remote     Effect = "remote"
+	Privileged Effect = "privileged"
+)
+
+// Arg is one word of a command.
+type Arg struct {
+	Text    string `json:"text"`              // its value, or its source if that is computed
+	Dynamic bool   `json:"dynamic,omitempty"` // the value is known only when the program runs
+}
+
+// Command is one simple command of a program, without what wraps it.
+type Command struct {
+	Argv     []Arg    `json:"argv"`
+	Via      []string `json:"via,omitempty"` // what runs it, outermost first: sudo, xargs, sh -c
+	ReadOnly bool     `json:"read_only"`
+	Effect   Effect   `json:"effect"`
+	Reason   string   `json:"reason"` // one line: why it is or is not read-only
+}
+
+// String is the command as a person would type it, without quotes.
+func (c Command) String() string {
+	words := make([]string, len(c.Argv))
+	for i, a := range c.Argv {
+		words[i] = a.Text
+	}
+	return strings.Join(words, " ")
+}
+
+// Name is the first word without the folder of the system in which it is, or "" if it is
+// computed.
+func (c Command) Name() string {
+	if len(c.Argv) == 0 || c.Argv[0].Dynamic {
+		return ""
+	}
+	return baseName(c.Argv[0].Text)
+}
+
+// Report is what a program would do.
+type Report struct {
+	ReadOnly bool      `json:"read_only"`
+	Reason   string    `json:"reason"` // one line, naming what decided
+	Commands []Command `json:"commands"`
+	// Other lists what is not read-only beside the commands: redirections, assignments,
+	// background, text that cannot be judged. A rule for a command does not cover it.
+	Other []string `json:"other,omitempty"`
+	// Dynamic says that something in the program is known only when it runs.
+	Dynamic bool `json:"dynamic,omitempty"`
+	// Harm says what the program would destroy, if that has no sane use; else "".
+	Harm string `json:"harm,omitempty"`
+	// Safer is what to do instead of the harm, if there is something.
+	Safer string `json:"safer,omitempty"`
+}
+
+// Analyse says what the program text would do in env. It never fails: what cannot be
+// understood is not read-only, and the reason says why.
+func Analyse(text string, env Env) Report {
+	a := newAnalyser(env)
+	a.program(text)
+	return a.finish()
+}
+
+// analyser walks one program.
+type analyser struct {
+	env     Env
+	rep     *Report
+	depth   int
+	vars    map[string]*variable
+	sure    map[string]bool // variables that have been assigned on every way to here
+	cwds    []string        // where the program may be by now
+	visited int             // calls and substitutions seen, against what the tree holds
+}
+
+func newAnalyser(env Env) *analyser {
+	return &analyser{
+		env: env, rep: &Report{}, vars: make(map[string]*variable), sure: make(map[string]bool),
+		cwds: []string{env.Cwd},
+	}
+}
+
+// nested analyses text that another shell would run, with the same findings.
+func (a *analyser) nested(text string, via []string) {
+	if a.depth >= maxDepth {
+		a.other("programs are nested too deeply to judge")
+		return
+	}
+	b := newAnalyser(a.env)
+	b.depth, b.cwds = a.depth+1, a.cwds
+	b.program(text)
+	for _, c := range b.rep.Commands {
+		c.Via = append(append([]string(nil), via...), c.Via...)
+		a.rep.Commands = append(a.rep.Commands, c)
+	}
+	a.rep.Other = append(a.rep.Other, b.rep.Other...)
+	a.rep.Dynamic = a.rep.Dynamic || b.rep.Dynamic
+	if b.rep.Harm != "" {
+		a.harm(b.rep.Harm, b.rep.Safer)
+	}
+}
+
+func (a *analyser) program(text string) {
+	if why := unreadable(text); why != "" {
+		a.other(why)
+		return
+	}
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		a.other("the command does not parse: " + parseError(err))
+		return
+	}
+	want := 0
+	for node := range syntax.Preorder(file) {
+		want += a.survey(node)
+	}
+	a.stmts(file.Stmts)
+	if a.visited < want { // a part of the tree that the walk does not know
+		a.other("a part of the command could not be judged")
+	}
+}
+
+// parseError is what a parser says, without the position, in one line.
+func parseError(err error) string {
+	s := err.Error()
+	if _, msg, ok := strings.Cut(s, ": "); ok {
+		s = msg
+	}
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		s = s[:i]
+	}
+	return strings.ToValidUTF8(clip(s, 120), "?")
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// finish makes the verdict of what was found.
+func (a *analyser) finish() Report {
+	r := a.rep
+	switch {
+	case r.Harm != "":
+		r.Reason = r.Harm
+	case len(r.Commands) > maxCommands:
+		r.Reason = "more commands than can be judged"
+	default:
+		for _, c := range r.Commands {
+			if !c.ReadOnly {
+				r.Reason = c.Reason
+				break
+			}
+		}
+		if r.Reason == "" && len(r.Other) > 0 {
+			r.Reason = r.Other[0]
+		}
+	}
+	if r.Reason != "" {
+		return *r
+	}
+	r.ReadOnly = true
+	switch len(r.Commands) {
+	case 0:
+		r.Reason = "nothing in it runs a command"
+	case 1:
+		r.Reason = r.Commands[0].Reason
+	default:
+		r.Reason = "every command in it only reads"
+	}
+	return *r
+}
+
+// other notes something beside the commands that is not read-only.
+func (a *analyser) other(why string) {
+	if len(a.rep.Other) < 50 {
+		a.rep.Other = append(a.rep.Other, why)
+	}
+}
+
+// harm notes what nobody wants; the first finding stays.
+func (a *analyser) harm(what, safer string) {
+	if a.rep.Harm == "" {
+		a.rep.Harm, a.rep.Safer = what, safer
+	}
+}

@@ -1,0 +1,395 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// kind says how much is known about a value.
+type kind int
+
+const (
+	literal kind = iota // text is the value
+	pattern             // text is a glob; characters that stand for themselves are escaped by \
+	output              // what a read-only command prints; names says what that may be
+	dynamic             // known only when the program runs
+)
+
+// val is one value that a word may have.
+type val struct {
+	text  string // for computed values: what is known of the beginning
+	kind  kind
+	names names // output
+	open  bool  // dynamic: nothing says that it is not a flag or a secret
+}
+
+// arg is a word of a command.
+type arg struct {
+	vals    []val  // one, or what a loop or an assignment gives
+	src     string // for people
+	split   bool   // may become no word or several
+	odd     bool   // other shells read it differently: not in a place that decides
+	fetches bool   // has the output of a download in it
+}
+
+// lit returns the value if there is exactly one and it is known.
+func (w arg) lit() (string, bool) {
+	if len(w.vals) != 1 || w.vals[0].kind != literal || w.odd {
+		return "", false
+	}
+	return w.vals[0].text, true
+}
+
+// dynamic reports whether a part of the word is computed.
+func (w arg) dynamic() bool {
+	for _, v := range w.vals {
+		if v.kind == output || v.kind == dynamic {
+			return true
+		}
+	}
+	return false
+}
+
+// dash reports whether the word may turn out to be a flag.
+func (w arg) dash() bool {
+	for _, v := range w.vals {
+		switch {
+		case v.kind == output && v.text == "":
+			if !v.names.noDash {
+				return true
+			}
+		case v.kind == dynamic && v.text == "":
+			return true
+		case v.text != "" && (v.text[0] == '-' || v.kind == pattern && strings.IndexByte("*?[", v.text[0]) >= 0):
+			return true
+		}
+	}
+	return false
+}
+
+// oneWord reports whether the word, though not quoted, has no blanks in it.
+func (w arg) oneWord() bool {
+	for _, v := range w.vals {
+		if v.kind != literal && (v.kind != output || !v.names.word && !v.names.number) {
+			return false
+		}
+	}
+	return true
+}
+
+// public is w as a report shows it.
+func (w arg) public() Arg {
+	if s, ok := w.lit(); ok {
+		return Arg{Text: s}
+	}
+	return Arg{Text: w.src, Dynamic: w.dynamic()}
+}
+
+func literalArg(s string) arg { return arg{vals: []val{{text: s}}, src: s} }
+
+// args evaluates the words of a command; braces make several of one.
+func (a *analyser) args(words []*syntax.Word) []arg {
+	var out []arg
+	for _, w := range words {
+		if !hasBraces(w) {
+			out = append(out, a.word(w))
+			continue
+		}
+		out = append(out, a.braces(w)...)
+	}
+	return out
+}
+
+func hasBraces(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		if l, ok := p.(*syntax.Lit); ok && strings.ContainsRune(l.Value, '{') {
+			return true
+		}
+	}
+	return false
+}
+
+// braces expands {a,b} and {1..3}. A POSIX shell keeps the word as it is, so that none
+// of the results may be a flag.
+func (a *analyser) braces(w *syntax.Word) []arg {
+	whole := a.word(w)
+	split := *w
+	if !syntax.SplitBraces(&split) {
+		return []arg{whole}
+	}
+	var out []arg
+	for word, err := range expand.BracesSeq(nil, &split) {
+		if err != nil || len(out) >= maxValues {
+			a.other("braces that make too many words")
+			return out
+		}
+		one := a.word(word)
+		one.odd, one.src = true, whole.src
+		out = append(out, one)
+	}
+	if len(out) == 1 { // {} and the like
+		return []arg{whole}
+	}
+	return out
+}
+
+// word evaluates one word and visits what it runs.
+func (a *analyser) word(w *syntax.Word) arg {
+	if w == nil {
+		return literalArg("")
+	}
+	b := &builder{a: a, vals: []val{{}}}
+	for i, p := range w.Parts {
+		b.part(p, false, i == 0, i == len(w.Parts)-1)
+	}
+	b.arg.vals, b.arg.src = b.vals, source(w)
+	for i := range b.arg.vals {
+		v := &b.arg.vals[i]
+		if b.bare && lookAlike(v.text) {
+			a.other("a character that looks like another: " + clip(b.arg.src, 60))
+		}
+		if v.kind == literal && b.globs {
+			v.kind = pattern
+		} else if v.kind != pattern {
+			v.text = unescape(v.text)
+		}
+	}
+	return b.arg
+}
+
+// source is the text of a word, in one line.
+func source(w *syntax.Word) string {
+	if len(w.Parts) == 1 {
+		if l, ok := w.Parts[0].(*syntax.Lit); ok {
+			return l.Value
+		}
+	}
+	var sb strings.Builder
+	if err := syntax.NewPrinter(syntax.SingleLine(true)).Print(&sb, w); err != nil {
+		return "?"
+	}
+	return strings.ReplaceAll(sb.String(), "\n", " ")
+}
+
+// builder joins the parts of a word. While it works every text is a pattern, in which \
+// escapes what stands for itself.
+type builder struct {
+	a     *analyser
+	arg   arg
+	vals  []val
+	globs bool // has a glob character of its own
+	bare  bool // has characters outside ASCII that are not quoted
+}
+
+func (b *builder) part(p syntax.WordPart, quoted, first, last bool) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		b.lit(p.Value, quoted, first, last)
+	case *syntax.SglQuoted:
+		b.single(p)
+	case *syntax.DblQuoted:
+		if p.Dollar {
+			b.unknown("a translated string $\"…\"")
+		}
+		for _, q := range p.Parts {
+			b.part(q, true, false, false)
+		}
+	case *syntax.ParamExp:
+		b.param(p, quoted)
+	case *syntax.CmdSubst:
+		b.substitution(p, quoted)
+	case *syntax.ArithmExp:
+		b.arithmetic(p)
+	case *syntax.ProcSubst:
+		b.process(p)
+	default:
+		b.unknown("an extended pattern")
+	}
+}
+
+// text appends what stands for itself.
+func (b *builder) text(s string) { b.add(escape(s)) }
+
+func (b *builder) add(s string) {
+	for i := range b.vals {
+		switch v := &b.vals[i]; v.kind {
+		case literal, pattern:
+			v.text += s
+		case output: // more than what the command prints
+			*v = val{kind: dynamic, open: true}
+		}
+	}
+}
+
+// lit appends a part without quotes, or one in double quotes, in which \ escapes less.
+func (b *builder) lit(s string, quoted, first, last bool) {
+	if quoted {
+		b.quoted(s)
+		return
+	}
+	b.bare = b.bare || !ascii(s)
+	if first {
+		s = b.tilde(s)
+	}
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			switch i++; {
+			case i == len(s):
+				b.text(`\`)
+			case s[i] != '\n':
+				b.text(s[i : i+1])
+			}
+		case '[', '*', '?':
+			if s[i] == '[' && last && strings.IndexByte(s[i:], ']') < 0 {
+				b.text("[")
+				continue
+			}
+			b.globs = true
+			b.add(s[i : i+1])
+		default:
+			b.add(s[i : i+1])
+		}
+	}
+}
+
+// quoted appends a part in double quotes.
+func (b *builder) quoted(s string) {
+	var sb strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
+			if i++; s[i] == '\n' {
+				continue
+			}
+		}
+		sb.WriteByte(s[i])
+	}
+	b.text(sb.String())
+}
+
+// tilde replaces ~ at the beginning by the home, if that is known.
+func (b *builder) tilde(s string) string {
+	if len(s) > 1 && s[0] == '=' {
+		b.a.other("a word that begins with = names a command in other shells")
+	}
+	rest, ok := strings.CutPrefix(s, "~")
+	if ok && (rest == "" || rest[0] == '/') && b.a.env.Home != "" {
+		b.text(b.a.env.Home)
+		return rest
+	}
+	return s
+}
+
+func (b *builder) single(q *syntax.SglQuoted) {
+	if !q.Dollar {
+		b.text(q.Value)
+		return
+	}
+	s, ok := ansi(q.Value)
+	if !ok {
+		b.unknown("an escape in $'…'")
+		return
+	}
+	b.arg.odd = true
+	b.text(s)
+}
+
+// ansi decodes the escapes of $'…' that every shell that has them reads alike.
+func ansi(s string) (string, bool) {
+	var sb strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			sb.WriteByte(s[i])
+			continue
+		}
+		if i++; i == len(s) {
+			return "", false
+		}
+		c := strings.IndexByte(`nt\"`, s[i]) // not \', which ends the string in a POSIX shell
+		if c < 0 {
+			return "", false
+		}
+		sb.WriteByte("\n\t\\\""[c])
+	}
+	return sb.String(), true
+}
+
+// unknown marks the word and the program as not read-only.
+func (b *builder) unknown(why string) {
+	b.a.other(why)
+	b.computed(val{kind: dynamic, open: true})
+}
+
+// computed appends a value that is known only when the program runs. What came before
+// stays as the known beginning.
+func (b *builder) computed(add val) {
+	b.a.rep.Dynamic = true
+	for i := range b.vals {
+		v := &b.vals[i]
+		switch {
+		case v.kind == dynamic:
+		case v.text == "" && v.kind == literal:
+			*v = add
+		default:
+			v.kind, v.open = dynamic, v.open || add.open
+		}
+	}
+}
+
+// alternatives appends one of several values.
+func (b *builder) alternatives(values []val) {
+	if len(b.vals)*len(values) > maxValues {
+		b.computed(val{kind: dynamic, open: true})
+		return
+	}
+	var out []val
+	for _, v := range b.vals {
+		for _, add := range values {
+			out = append(out, join(v, add))
+		}
+	}
+	b.vals = out
+}
+
+func join(v, add val) val {
+	switch {
+	case v.kind == dynamic || v.kind == output:
+		v.kind = dynamic
+		return v
+	case add.kind == output && v.text == "" && v.kind == literal:
+		return add
+	case add.kind == output || add.kind == dynamic:
+		v.text += escape(add.text)
+		v.kind, v.open = dynamic, v.open || add.open
+		return v
+	case add.kind == pattern:
+		v.text += add.text
+		v.kind = pattern
+		return v
+	}
+	v.text += escape(add.text)
+	return v
+}
+
+func escape(s string) string {
+	if !strings.ContainsAny(s, `*?[\`) {
+		return s
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
+}
+
+func unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	var sb strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		sb.WriteByte(s[i])
+	}
+	return sb.String()
+}
