@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,10 +18,10 @@ import (
 // denied (F07).
 type approvals struct {
 	stream *stream
-	policy policy.Policy
 	now    func() time.Time
 
 	mu     sync.Mutex // guards all below
+	policy policy.Policy
 	mode   action.Mode
 	until  time.Time // when mode ends; zero = never
 	open   map[string]*ask
@@ -31,6 +33,7 @@ type approvals struct {
 type ask struct {
 	task   int
 	callID string
+	act    action.Action
 	answer chan event.ApprovalAnswered // buffered: 1
 }
 
@@ -45,12 +48,20 @@ func (a *approvals) judge(act action.Action) action.Verdict {
 	if expired {
 		a.mode, a.until = action.ModeAsk, time.Time{}
 	}
-	mode := a.mode
+	p, mode := a.policy, a.mode
 	a.mu.Unlock()
 	if expired {
 		_ = a.stream.emit(0, 0, event.ModeChanged{Mode: action.ModeAsk})
 	}
-	return a.policy.Judge(act, mode)
+	return p.Judge(act, mode)
+}
+
+// context is what a person should know of an action.
+func (a *approvals) context(act action.Action) action.ApprovalContext {
+	a.mu.Lock()
+	p, mode := a.policy, a.mode
+	a.mu.Unlock()
+	return p.Context(act, mode)
 }
 
 // current returns the mode and when it ends; zero is never.
@@ -69,15 +80,15 @@ func (a *approvals) request(ctx context.Context, task, turn int, callID string, 
 		return event.ApprovalAnswered{CallID: callID, Decision: event.Reject, By: "policy", Reason: "there is nobody to ask"}
 	}
 	id := fmt.Sprintf("appr-%d-%s", task, newID())
-	q := &ask{task: task, callID: callID, answer: make(chan event.ApprovalAnswered, 1)}
-	if !a.add(id, q, turn, event.ApprovalAsked{ID: id, CallID: callID, Action: act, Verdict: v}) {
+	q := &ask{task: task, callID: callID, act: act, answer: make(chan event.ApprovalAnswered, 1)}
+	if !a.add(id, q, turn, event.ApprovalAsked{ID: id, CallID: callID, Action: act, Verdict: v, Context: a.context(act)}) {
 		return event.ApprovalAnswered{ID: id, CallID: callID, Decision: event.Reject, By: "shutdown"}
 	}
 	select {
 	case got := <-q.answer:
 		return got
 	case <-ctx.Done():
-		a.settle(id, event.Reject, "cancel", "")
+		a.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: "cancel"})
 		return <-q.answer // ours, or the one that came first
 	}
 }
@@ -109,44 +120,76 @@ func (a *approvals) add(id string, q *ask, turn int, e event.ApprovalAsked) bool
 }
 
 // settle answers a request and reports whether it was open.
-func (a *approvals) settle(id string, d event.Decision, by, reason string) bool {
+func (a *approvals) settle(answer event.ApprovalAnswered) bool {
 	a.mu.Lock()
-	q := a.open[id]
-	delete(a.open, id)
+	q := a.open[answer.ID]
+	delete(a.open, answer.ID)
 	a.mu.Unlock()
 	if q == nil {
 		return false
 	}
-	answer := event.ApprovalAnswered{ID: id, CallID: q.callID, Decision: d, By: by, Reason: reason}
+	answer.CallID = q.callID
 	_ = a.stream.emit(q.task, 0, answer)
 	q.answer <- answer
 	return true
 }
 
+// reject says what is wrong with an answer or a mode.
+func (a *approvals) reject(format string, args ...any) {
+	_ = a.stream.emit(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: "bad_command"})
+}
+
 // answer takes a person's decision.
 func (a *approvals) answer(c event.Approve) {
-	if c.Decision != event.Once && c.Decision != event.Reject {
-		_ = a.stream.emit(0, 0, event.Error{Text: fmt.Sprintf("unknown decision %q (have: %s, %s)", c.Decision, event.Once, event.Reject), Code: "bad_command"})
+	switch c.Decision {
+	case event.Once, event.Reject:
+		c.Args = ""
+	case event.Edit:
+		if c.Args == "" {
+			a.reject("approval %q: an edited call needs its arguments", c.ID)
+			return
+		}
+	case event.Similar:
+		if !a.addSimilar(c.ID) {
+			a.reject("approval %q: there is no rule for what is like it", c.ID)
+			return
+		}
+	default:
+		a.reject("unknown decision %q (have: %s, %s, %s, %s)", c.Decision, event.Once, event.Similar, event.Edit, event.Reject)
 		return
 	}
-	if !a.settle(c.ID, c.Decision, "user", c.Reason) {
-		_ = a.stream.emit(0, 0, event.Error{Text: fmt.Sprintf("approval %q is not open", c.ID), Code: "bad_command"})
+	if !a.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: "user", Args: c.Args, Reason: c.Reason}) {
+		a.reject("approval %q is not open", c.ID)
+	}
+	if c.Decision == event.Similar {
+		a.review()
 	}
 }
 
-// setMode changes how approvals are decided; a mode that decides by itself settles
-// what is open (F05).
+// addSimilar adds the one rule that an open request proposes, for the rest of the session
+// (F14).
+func (a *approvals) addSimilar(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := a.open[id]
+	if q == nil {
+		return false
+	}
+	rule, ok := a.policy.Similar(q.act)
+	if ok {
+		a.policy = a.policy.With(rule)
+		_ = a.stream.emit(0, 0, event.RuleAdded{Rule: rule, Scope: "session"})
+	}
+	return ok
+}
+
+// setMode changes how approvals are decided, for a while if d is not 0 (F05).
 func (a *approvals) setMode(m action.Mode, d time.Duration) {
-	changed := event.ModeChanged{Mode: m}
-	decision := event.Once
-	switch m {
-	case action.ModeAsk, action.ModeAll:
-	case action.ModeNone:
-		decision = event.Reject
-	default:
-		_ = a.stream.emit(0, 0, event.Error{Text: fmt.Sprintf("unknown mode %q (have: %s, %s, %s)", m, action.ModeAsk, action.ModeAll, action.ModeNone), Code: "bad_command"})
+	if !slices.Contains(action.Modes, m) {
+		a.reject("unknown mode %q (have: %s)", m, modeNames())
 		return
 	}
+	changed := event.ModeChanged{Mode: m}
 	a.mu.Lock()
 	a.mode, a.until = m, time.Time{}
 	if d > 0 {
@@ -155,18 +198,43 @@ func (a *approvals) setMode(m action.Mode, d time.Duration) {
 	}
 	a.mu.Unlock()
 	_ = a.stream.emit(0, 0, changed)
-	if m == action.ModeAsk {
-		return
+	a.review()
+}
+
+func modeNames() string {
+	var names []string
+	for _, m := range action.Modes {
+		names = append(names, string(m))
 	}
+	return strings.Join(names, ", ")
+}
+
+// review settles open requests that a new mode or rule decides (F05).
+func (a *approvals) review() {
 	for _, id := range a.ids(func(*ask) bool { return true }) {
-		a.settle(id, decision, "policy", "mode "+string(m))
+		a.mu.Lock()
+		q := a.open[id]
+		a.mu.Unlock()
+		if q == nil {
+			continue
+		}
+		answer := event.ApprovalAnswered{ID: id, By: "policy"}
+		switch v := a.judge(q.act); v.Decision {
+		case action.Allow:
+			answer.Decision, answer.Reason = event.Once, v.Reason
+		case action.Deny:
+			answer.Decision, answer.Reason = event.Reject, v.Reason
+		default:
+			continue
+		}
+		a.settle(answer)
 	}
 }
 
 // denyTask denies what a task that has ended still asks.
 func (a *approvals) denyTask(task int) {
 	for _, id := range a.ids(func(q *ask) bool { return q.task == task }) {
-		a.settle(id, event.Reject, "cancel", "")
+		a.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: "cancel"})
 	}
 }
 
@@ -176,7 +244,7 @@ func (a *approvals) shut() {
 	a.closed = true
 	a.mu.Unlock()
 	for _, id := range a.ids(func(*ask) bool { return true }) {
-		a.settle(id, event.Reject, "shutdown", "")
+		a.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: "shutdown"})
 	}
 }
 

@@ -45,6 +45,7 @@ type job struct {
 	err      error // why there is no plan
 	parallel bool
 	early    bool // started while the answer streamed
+	edited   bool // a person has changed the arguments
 	began    time.Time
 	kept     bool               // an early one that is in the whole answer, too
 	cancel   context.CancelFunc // of an early one

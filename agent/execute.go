@@ -36,7 +36,7 @@ func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.R
 		res := unanswered(ctx)
 		return &res
 	}
-	if refusal := r.permit(ctx, t.id, turn, j.call.ID, j.call.Planned); refusal != nil {
+	if refusal := r.permit(ctx, t, turn, j); refusal != nil {
 		return refusal
 	}
 	j.began = r.opts.Now() // the time a person thinks is not the tool's
@@ -100,30 +100,61 @@ func (r *Runtime) repeated(t *task, j *job) *tools.Result {
 	return &res
 }
 
-// permit returns nil when act may happen, else the result that says why not.
-func (r *Runtime) permit(ctx context.Context, task, turn int, callID string, act action.Action) *tools.Result {
+// permit returns nil when a call may run, else the result that says why not. A person may
+// have changed what will run.
+func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.Result {
+	refuse := func(text string) *tools.Result {
+		res := failure(text)
+		return &res
+	}
+	act := j.call.Planned
 	v := r.asks.judge(act)
 	switch v.Decision {
 	case action.Allow:
 		return nil
 	case action.Ask:
-		answer := r.asks.request(ctx, task, turn, callID, act, v)
-		if answer.Decision == event.Once {
-			return nil
-		}
-		res := failure(denial(act, answer))
-		if ctx.Err() != nil {
-			res = unanswered(ctx)
-		}
-		return &res
 	default:
-		res := failure("Denied by the policy, nothing ran: " + v.Reason)
+		return refuse("Denied by the policy, nothing ran: " + v.Reason)
+	}
+	answer := r.asks.request(ctx, t.id, turn, j.call.ID, act, v)
+	switch {
+	case answer.Decision == event.Once, answer.Decision == event.Similar:
+		return nil
+	case answer.Decision == event.Edit:
+		if err := r.replaceArgs(t, turn, j, answer.Args); err != nil {
+			return refuse("Tool error: nothing ran: the user changed the arguments to " + answer.Args + ": " + err.Error())
+		}
+		return nil
+	case ctx.Err() != nil:
+		res := unanswered(ctx)
 		return &res
 	}
+	return refuse(denial(act, answer))
+}
+
+// replaceArgs gives a call the arguments that a person wrote. What they do was approved by
+// writing them; only what is denied to everybody still is.
+func (r *Runtime) replaceArgs(t *task, turn int, j *job, args string) error {
+	call := j.call
+	call.Arguments = args
+	act, err := planned(j.tool, call)
+	if err != nil {
+		return err
+	}
+	if v := r.asks.judge(act); v.Decision == action.Deny {
+		return errors.New("denied by the policy: " + v.Reason)
+	}
+	call.Planned = act
+	j.call, j.edited = call, true
+	r.emit(t.id, turn, event.ToolRequested{CallID: call.ID, Name: call.Name, Arguments: args, Action: act, Target: act.Target})
+	return nil
 }
 
 // denial is what the model reads when a person said no (D12).
 func denial(act action.Action, a event.ApprovalAnswered) string {
+	if a.By == "policy" {
+		return "Denied by the policy, nothing ran: " + a.Reason
+	}
 	text := "The user denied this; nothing ran."
 	if act.Kind == action.Shell {
 		text = "Command execution denied by user."
@@ -184,6 +215,9 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	c, took := j.call, r.opts.Now().Sub(j.began)
 	if res.Took > 0 {
 		took = res.Took
+	}
+	if j.edited {
+		res.Content += "\n[the user changed the call before it ran, to: " + c.Arguments + "]"
 	}
 	// The one place where what tools said enters (DECISIONS 9).
 	res.Content, res.Tail = r.opts.Redact.Text(res.Content), r.opts.Redact.Text(res.Tail)

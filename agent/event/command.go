@@ -14,10 +14,12 @@ type Command interface{ command() }
 // Decision is a person's answer to an approval.
 type Decision string
 
-// The decisions. Similar, which adds a rule, comes with the policy.
+// The decisions.
 const (
-	Once   Decision = "once"
-	Reject Decision = "deny"
+	Once    Decision = "once"
+	Similar Decision = "similar" // and a rule for the rest of the session
+	Edit    Decision = "edit"    // with other arguments
+	Reject  Decision = "deny"
 )
 
 // ReportKind says what a report is about.
@@ -42,10 +44,12 @@ type (
 	Unqueue struct{ ID int }
 	// Continue goes on with an exchange that was interrupted by a crash.
 	Continue struct{}
-	// Approve answers an approval. Reason goes to the model when it is denied.
+	// Approve answers an approval. Reason goes to the model when it is denied; Args are
+	// the call's new arguments, JSON, when it is edited.
 	Approve struct {
 		ID       string
 		Decision Decision
+		Args     string
 		Reason   string
 	}
 	// Answer is what a person says to a question.

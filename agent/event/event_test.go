@@ -131,7 +131,7 @@ func TestNames(t *testing.T) {
 
 // Every field has a JSON name in snake case: they are a public interface.
 func TestFieldNames(t *testing.T) {
-	form := regexp.MustCompile(`^[a-z]+(_[a-z]+)*(,omitempty)?$`)
+	form := regexp.MustCompile(`^[a-z]+(_[a-z]+)*(,omitempty|,omitzero)?$`)
 	var check func(reflect.Type)
 	check = func(typ reflect.Type) {
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {

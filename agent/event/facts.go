@@ -54,6 +54,7 @@ var All = []Event{
 	BudgetWarning{},
 	BudgetExceeded{},
 	ModeChanged{},
+	RuleAdded{},
 	Notice{},
 	Warning{},
 	Error{},
@@ -299,6 +300,9 @@ type ApprovalAsked struct {
 	CallID  string         `json:"call_id"`
 	Action  action.Action  `json:"action"`
 	Verdict action.Verdict `json:"verdict"`
+	// Context is what else a person should know; Context.Similar is the rule that the
+	// decision similar adds, "" when there is none.
+	Context action.ApprovalContext `json:"context,omitzero"`
 }
 
 // ApprovalAnswered settles an approval; the first answer wins.
@@ -306,7 +310,8 @@ type ApprovalAnswered struct {
 	ID       string   `json:"id"`
 	CallID   string   `json:"call_id"`
 	Decision Decision `json:"decision"`
-	By       string   `json:"by"` // user, policy, cancel or shutdown
+	By       string   `json:"by"`             // user, policy, cancel or shutdown
+	Args     string   `json:"args,omitempty"` // that replace those of the call
 	Reason   string   `json:"reason,omitempty"`
 }
 
@@ -464,6 +469,12 @@ type ResultSpilled struct {
 type ModeChanged struct {
 	Mode  action.Mode `json:"mode"`
 	Until int64       `json:"until,omitempty"` // Unix milliseconds; then ask again
+}
+
+// RuleAdded says that a rule decides from now on, until the session ends.
+type RuleAdded struct {
+	Rule  action.Rule `json:"rule"`
+	Scope string      `json:"scope"` // session
 }
 
 // Notice is information that needs no answer. Code is stable and lower case.

@@ -252,6 +252,12 @@ func (ModeChanged) Type() string { return "policy.mode_changed" }
 // Durable is true.
 func (ModeChanged) Durable() bool { return true }
 
+// Type is "policy.rule_added".
+func (RuleAdded) Type() string { return "policy.rule_added" }
+
+// Durable is true.
+func (RuleAdded) Durable() bool { return true }
+
 // Type is "notice".
 func (Notice) Type() string { return "notice" }
 

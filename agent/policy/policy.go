@@ -37,9 +37,23 @@ func (p Policy) With(r action.Rule) Policy {
 }
 
 // Judge says what is to happen with a under mode. An unknown mode is taken for ask.
+// Of several files the most dangerous decides.
 func (p Policy) Judge(a action.Action, mode action.Mode) action.Verdict {
 	v, _ := p.judge(a, mode)
+	for _, path := range a.Paths {
+		one := a
+		one.Path = path
+		if w, _ := p.judge(one, mode); stricter(w.Decision, v.Decision) {
+			v = w
+		}
+	}
 	return v
+}
+
+// stricter reports whether a lets less happen than b.
+func stricter(a, b action.Decision) bool {
+	order := []action.Decision{action.Allow, action.Ask, action.Deny}
+	return slices.Index(order, a) > slices.Index(order, b)
 }
 
 // judge also returns what was found out about a command.

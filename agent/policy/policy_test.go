@@ -314,3 +314,17 @@ func TestSecret(t *testing.T) { // F13
 		}
 	}
 }
+
+func TestEveryPathCounts(t *testing.T) { // a patch is as dangerous as its worst file
+	p := Policy{Workspace: "/w"}
+	act := action.Action{Kind: action.FileWrite, Tool: "apply_patch", Path: "/w/a.go", Paths: []string{"/w/a.go", "/w/b.go"}}
+	if v := p.Judge(act, action.ModeEdits); v.Decision != action.Allow {
+		t.Errorf("two files of the workspace: %+v", v)
+	}
+	for path, want := range map[string]action.Decision{"/w/.git/hooks/pre-commit": action.Ask, "/home/ann/x": action.Ask, "/etc/passwd": action.Deny} {
+		act.Paths = []string{"/w/a.go", path}
+		if v := p.Judge(act, action.ModeEdits); v.Decision != want {
+			t.Errorf("with %s: %+v, want %s", path, v, want)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
 		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.BudgetWarning, event.BudgetExceeded:
 		return s.applyNotice(env)
-	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.ModelSwitched:
+	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.ModelSwitched:
 		return s.applyInfo(env)
 	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.Unknown:
 		return 0 // of interest to logs, not to the screen
@@ -67,6 +67,9 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Context = p
 	case event.MetricsUsage:
 		s.Info.Usage = p
+	case event.RuleAdded:
+		s.add(env, NoticeBlock, "new rule for this "+p.Scope+": "+p.Rule.String())
+		return Conversation
 	case event.ModeChanged:
 		s.Info.Mode, s.Info.Until = p.Mode, p.Until
 	}
@@ -217,6 +220,9 @@ func (s *State) closeAnswer() {
 func (s *State) applyTool(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.ToolRequested:
+		if old := s.calls[p.CallID]; old != nil { // a person has changed it
+			return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action = p.Arguments, p.Action })
+		}
 		b := s.add(env, ToolBlock, "")
 		b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action}
 		if s.calls == nil {

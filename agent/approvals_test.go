@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/tools"
+)
+
+// shellTool runs nothing; its command is its argument.
+type shellTool struct{ fakeTool }
+
+func (*shellTool) Plan(c tools.Call) (action.Action, error) {
+	if strings.HasPrefix(c.Arguments, "bad") {
+		return action.Action{}, errBad
+	}
+	return action.Action{Kind: action.Shell, Tool: "do", Target: "local", Command: c.Arguments, Cwd: "/w"}, nil
+}
+
+type badArguments struct{}
+
+func (badArguments) Error() string { return "invalid arguments" }
+
+var errBad badArguments
+
+func shells(o *Options) { o.Tools = tools.NewRegistry(&shellTool{}) }
+
+func TestReadOnlyCommandsAreNotAsked(t *testing.T) { // F05: mode ask
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, shells, says("", "c1 do git status && ls -la | head"), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		if _, n := find[event.ApprovalAsked](s); n != 0 || s.results()[0] != "done c1" {
+			t.Errorf("%d approvals, results %q", n, s.results())
+		}
+		s.stop()
+	})
+}
+
+func TestAllowSimilar(t *testing.T) { // F14
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, shells, says("", "c1 do go test ./a", "c2 do go test ./b", "c3 do go test ./c; touch x"), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		asked, _ := find[event.ApprovalAsked](s)
+		if asked.Context.Similar == "" || asked.Context.Risk == "" || len(asked.Context.Consequences) == 0 {
+			t.Errorf("asked with %+v", asked.Context)
+		}
+		s.do(event.Approve{ID: asked.ID, Decision: event.Similar})
+		if r, n := find[event.RuleAdded](s); n != 1 || strings.Join(r.Rule.Prefix, " ") != "go test" || r.Rule.Source != action.FromSession {
+			t.Errorf("%d rules, the last %+v", n, r)
+		}
+		asked, n := find[event.ApprovalAsked](s)
+		if n != 2 || asked.Action.Command != "go test ./c; touch x" {
+			t.Fatalf("%d approvals, the last for %q: the rule covers more or less than it says", n, asked.Action.Command)
+		}
+		s.do(event.Approve{ID: asked.ID, Decision: event.Similar}) // there is none for two commands
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "there is no rule") {
+			t.Errorf("error %+v", e)
+		}
+		s.do(event.Approve{ID: asked.ID, Decision: event.Reject})
+		s.stop()
+
+		again := start(t, func(o *Options) { shells(o); o.Replay = s.mem.events }, says("", "d1 do go test ./a"))
+		again.do(event.Submit{Text: "again"})
+		if _, n := find[event.ApprovalAsked](again); n != 1 {
+			t.Error("a rule of the session came back with it (DECISIONS 10)")
+		}
+		again.stop()
+	})
+}
+
+func TestEditThenApprove(t *testing.T) {
+	for _, tt := range []struct{ name, args, result string }{
+		{"other command", "touch y", "done c1\n[the user changed the call before it ran, to: touch y]"},
+		{"what nobody may run", "rm -rf /", "Tool error: nothing ran: the user changed the arguments to rm -rf /: denied by the policy: "},
+		{"no arguments of the tool", "bad", "Tool error: nothing ran: the user changed the arguments to bad: invalid arguments"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, shells, says("", "c1 do touch x"), says("ok"))
+				s.do(event.Submit{Text: "go"})
+				asked, _ := find[event.ApprovalAsked](s)
+				s.do(event.Approve{ID: asked.ID, Decision: event.Edit})
+				if e, _ := find[event.Error](s); !strings.Contains(e.Text, "needs its arguments") {
+					t.Errorf("error %+v", e)
+				}
+				s.do(event.Approve{ID: asked.ID, Decision: event.Edit, Args: tt.args})
+				if got := s.results(); !strings.HasPrefix(got[0], tt.result) {
+					t.Errorf("result %q, want %q", got, tt.result)
+				}
+				if a, _ := find[event.ApprovalAnswered](s); a.Args != tt.args || a.Decision != event.Edit {
+					t.Errorf("answered %+v", a)
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
+func TestModes(t *testing.T) { // F05, F16
+	for _, tt := range []struct {
+		mode  action.Mode
+		asks  int
+		reads string // what the model reads of touch x
+	}{
+		{action.ModeAsk, 1, ""},
+		{action.ModeStrict, 1, ""},
+		{action.ModePlan, 0, "Denied by the policy, nothing ran: while planning only reading is allowed"},
+		{action.ModeNone, 0, "Denied by the policy, nothing ran: mode none"},
+		{action.ModeAll, 0, "done c1"},
+	} {
+		t.Run(string(tt.mode), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, func(o *Options) { shells(o); o.Mode = tt.mode }, says("", "c1 do touch x"), says("ok"))
+				s.do(event.Submit{Text: "go"})
+				if _, n := find[event.ApprovalAsked](s); n != tt.asks {
+					t.Errorf("%d approvals, want %d", n, tt.asks)
+				}
+				if tt.reads != "" && !strings.HasPrefix(s.results()[0], tt.reads) {
+					t.Errorf("results %q", s.results())
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
+func TestModeSettlesWhatIsOpen(t *testing.T) { // F05
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, shells, says("", "c1 do touch x"), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		s.do(event.SetMode{Mode: action.ModeStrict}, event.SetMode{Mode: action.ModeEdits})
+		if _, n := find[event.ApprovalAnswered](s); n != 0 {
+			t.Error("a mode that asks about it answered")
+		}
+		s.do(event.SetMode{Mode: "yolo"})
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, `unknown mode "yolo" (have: ask, strict, edits, plan, all, none)`) {
+			t.Errorf("error %+v", e)
+		}
+		s.do(event.SetMode{Mode: action.ModePlan})
+		if a, _ := find[event.ApprovalAnswered](s); a.By != "policy" || a.Decision != event.Reject {
+			t.Errorf("answered %+v", a)
+		}
+		s.stop()
+	})
+}
