@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,15 +38,32 @@ type flags struct {
 	noColor bool
 	theme   string
 	tmux    string
+	approve action.Mode
 
 	// resume
 	last bool
 
 	// exec
-	exec    bool
-	json    bool
-	approve string
-	resume  string
+	exec   bool
+	json   bool
+	resume string
+}
+
+// modeFlag is the value of --approve.
+type modeFlag action.Mode
+
+func (m *modeFlag) String() string { return string(*m) }
+
+// Type names the value in the help.
+func (*modeFlag) Type() string { return "mode" }
+
+// Set takes one of the modes.
+func (m *modeFlag) Set(s string) error {
+	if !slices.Contains(action.Modes, action.Mode(s)) {
+		return fmt.Errorf("unknown mode (have: %s)", modes())
+	}
+	*m = modeFlag(s)
+	return nil
 }
 
 // exit is an error that carries an exit code. An empty text prints nothing.
@@ -84,7 +102,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 }
 
 func commands(stdin, stdout, stderr *os.File) *cobra.Command {
-	f := &flags{}
+	f := &flags{approve: action.ModeAsk}
 	root := &cobra.Command{
 		Use:   "buddy",
 		Short: "a terminal agent that works in real tmux panes and asks first",
@@ -102,13 +120,14 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
+	p.Var((*modeFlag)(&f.approve), "approve", "how to decide what needs a yes: "+modes())
 	p.StringVar(&f.config, "config", "", "a configuration file to use instead of the usual ones")
 	p.StringVar(&f.model, "model", "", "a profile of the configuration, or the name of a model; demo is built in")
 	p.StringVar(&f.baseURL, "base-url", "", "the endpoint to talk to")
 	p.StringVar(&f.theme, "theme", "", "the colours: dark or light")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
 	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
-	root.AddCommand(resumeCommand(f), execCommand(f, stdin, stdout, stderr))
+	root.AddCommand(resumeCommand(f), execCommand(f, stdin, stdout, stderr), policyCommand(f, stdout))
 	return root
 }
 
@@ -148,16 +167,10 @@ func execCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			switch mode := action.Mode(f.approve); mode {
-			case action.ModeAsk, action.ModeAll, action.ModeNone:
-				return execute(f, prompt, stdout, stderr)
-			default:
-				return usage("--approve %q is not known (have: ask, all, none)", f.approve)
-			}
+			return execute(f, prompt, stdout, stderr)
 		},
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print every event as a line of JSON instead of the answer")
-	c.Flags().StringVar(&f.approve, "approve", "ask", "what to do with what needs a yes: ask (on the terminal), all, none")
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with a session: its ID, or last")
 	return c
 }

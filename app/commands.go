@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,7 @@ var slashCommands = []command{
 	{"bg", "PROMPT", "work on a prompt beside, on a fork of the conversation", background},
 	{"kill", "[TASK]", "cancel a task, or the only one", kill},
 	{"timeout", "DURATION [TASK]", "cancel a task, or the only one, when it takes longer", setTimeout},
-	{"approve", "ask|all|none|DURATION", "how to decide what needs a yes", approve},
+	{"approve", "ask|strict|edits|plan|all|none|DURATION", "how to decide what needs a yes", approve},
 	{"context", "", "how full the model's context is", report(event.ReportContext)},
 	{"compact", "", "replace old exchanges by a summary, for the model", compact},
 	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", pin(false)},
@@ -138,23 +139,30 @@ func taskNumber(s string) (int, error) {
 func approve(u *ui, args string) error {
 	mode, rest, _ := strings.Cut(args, " ")
 	set := event.SetMode{Mode: action.Mode(mode)}
-	switch set.Mode {
-	case action.ModeAsk, action.ModeAll, action.ModeNone:
-	default:
+	if !slices.Contains(action.Modes, set.Mode) {
 		set.Mode, rest = action.ModeAll, args
 	}
 	if rest != "" {
 		d, err := tools.ParseDuration(rest)
 		if err != nil {
-			return fmt.Errorf("%q is not known (have: ask, all, none, or a duration such as 10m)", args)
+			return fmt.Errorf("%q is not known (have: %s, or a duration such as 10m)", args, modes())
 		}
 		set.Duration = d
 	}
 	if args == "" {
-		return fmt.Errorf("say how: ask, all, none, or a duration such as 10m")
+		return fmt.Errorf("say how: %s, or a duration such as 10m", modes())
 	}
 	u.deps.send(set)
 	return nil
+}
+
+// modes names the modes of approvals.
+func modes() string {
+	var names []string
+	for _, m := range action.Modes {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
 }
 
 // find goes to the conversation, which searches or asks what for.

@@ -90,7 +90,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	p.rt = agent.New(agent.Options{
 		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
-		Context: contextOf(p.config.Context), Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
+		Context: contextOf(p.config.Context), Mode: mode, Policy: newPolicy(workspace.Root()),
 		Redact:  redact.New(secrets...),
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
 	})

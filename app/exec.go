@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 )
 
@@ -42,7 +41,7 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	if err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
-	p, err := compose(f, f.resume, action.Mode(f.approve))
+	p, err := compose(f, f.resume, f.approve)
 	if err != nil {
 		return err
 	}

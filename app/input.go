@@ -4,6 +4,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/layout"
@@ -42,6 +43,8 @@ func (u *ui) global(a, armed keymap.Action) {
 		u.cycle(1)
 	case keymap.PreviousPane:
 		u.cycle(-1)
+	case keymap.CycleMode:
+		u.cycleMode()
 	case keymap.ShowHelp:
 		scope, _ := u.target()
 		u.v.help.SetScope(scope)
@@ -55,6 +58,23 @@ func (u *ui) global(a, armed keymap.Action) {
 	case keymap.Redraw:
 		u.deps.repaint()
 	}
+}
+
+// cycleMode changes how approvals are decided, but never while one is on the screen: the
+// mode might answer it.
+func (u *ui) cycleMode() {
+	if u.asking() {
+		u.hint("", "answer the approval first, or leave it open with "+u.deps.keys.Name(keymap.Back))
+		return
+	}
+	next := action.ModeAsk
+	switch u.state.Info.Mode {
+	case action.ModeAsk:
+		next = action.ModeEdits
+	case action.ModeEdits:
+		next = action.ModePlan
+	}
+	u.deps.send(event.SetMode{Mode: next})
 }
 
 // interrupt is Ctrl-C: it stops the running task, else drops the draft, else quits when

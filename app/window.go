@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/loop"
@@ -38,7 +37,7 @@ func oneSession(f *flags, resume string) (next, error) {
 		return next{}, exit{code: exitFailed, text: err.Error()}
 	}
 	defer s.Fini() // gives the terminal back on every way out
-	p, err := compose(f, resume, action.ModeAsk)
+	p, err := compose(f, resume, f.approve)
 	if err != nil {
 		return next{}, err
 	}

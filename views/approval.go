@@ -31,7 +31,10 @@ type Approval struct {
 	drawn    bool
 	since    time.Time // when it was first drawn
 	body     approvalBody
-	reason   *Editor // nil unless a reason is typed
+	args     string  // of the call that is asked about
+	typing   *Editor // a reason, or what runs instead; nil unless one is typed
+	amends   bool    // typing is what runs instead
+	explains bool    // all that is known shows
 
 	OnAnswer func(event.Approve)
 	OnLeave  func() // the person went elsewhere; the request stays open
@@ -49,24 +52,31 @@ func (a *Approval) Update(s *state.State, ch state.Changed) {
 	}
 	a.total = len(s.Approvals)
 	if a.total == 0 {
-		a.asked, a.body, a.reason = event.ApprovalAsked{}, approvalBody{}, nil
+		a.asked, a.body, a.typing = event.ApprovalAsked{}, approvalBody{}, nil
 		return
 	}
 	if first := s.Approvals[0]; first.ID != a.asked.ID {
-		a.asked, a.body, a.reason = first, approvalBody{}, nil
+		a.asked, a.body, a.typing, a.explains = first, approvalBody{}, nil, false
 		a.drawn, a.answered = false, false
+		a.args = ""
+		if c := s.Call(first.CallID); c != nil {
+			a.args = c.Arguments
+		}
 	}
 }
 
 // Asked returns the id of the request that is shown, "" if there is none.
 func (a *Approval) Asked() string { return a.asked.ID }
 
-// Scope says where keys go: to the question or to the reason.
+// Scope says where keys go: to the question or to what is typed.
 func (a *Approval) Scope() keymap.Scope {
-	if a.reason != nil {
-		return keymap.Reason
+	switch {
+	case a.typing == nil:
+		return keymap.Approval
+	case a.amends:
+		return keymap.Amend
 	}
-	return keymap.Approval
+	return keymap.Reason
 }
 
 // ready says that a key is an answer to what the person has seen.
@@ -81,8 +91,8 @@ func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 			return
 		}
 		act, ok := a.keys.Lookup(a.Scope(), ev)
-		if a.reason != nil {
-			a.reasonKey(ev, act)
+		if a.typing != nil {
+			a.typingKey(ev, act)
 		} else if ok {
 			a.action(act)
 		}
@@ -96,7 +106,15 @@ func (a *Approval) action(act keymap.Action) {
 	case keymap.Deny:
 		a.answer(event.Reject, "")
 	case keymap.DenyWithReason:
-		a.reason = NewEditor()
+		a.typing, a.amends = NewEditor(), false
+	case keymap.AllowSimilar:
+		if a.asked.Context.Similar != "" {
+			a.answer(event.Similar, "")
+		}
+	case keymap.AmendCall:
+		a.amend()
+	case keymap.Explain:
+		a.explains = !a.explains
 	case keymap.Back:
 		if a.OnLeave != nil {
 			a.OnLeave()
@@ -106,33 +124,43 @@ func (a *Approval) action(act keymap.Action) {
 	}
 }
 
-func (a *Approval) reasonKey(ev *tcell.EventKey, act keymap.Action) {
+func (a *Approval) typingKey(ev *tcell.EventKey, act keymap.Action) {
 	switch act {
 	case keymap.ReasonSend:
-		a.answer(event.Reject, strings.TrimSpace(a.reason.Text()))
+		a.answer(event.Reject, strings.TrimSpace(a.typing.Text()))
+	case keymap.AmendRun:
+		a.run(a.typing.Text())
 	case keymap.ReasonBack:
-		a.reason = nil
+		a.typing = nil
 	default:
 		if text, typed := keymap.Text(ev); typed {
-			a.reason.Insert(text)
+			a.typing.Insert(text)
 			return
 		}
-		a.reason.Do(act)
+		a.typing.Do(act)
 	}
 }
 
 func (a *Approval) answer(d event.Decision, reason string) {
-	a.answered, a.reason = true, nil
+	a.send(event.Approve{ID: a.asked.ID, Decision: d, Reason: reason})
+}
+
+func (a *Approval) send(e event.Approve) {
+	a.answered, a.typing = true, nil
 	if a.OnAnswer != nil {
-		a.OnAnswer(event.Approve{ID: a.asked.ID, Decision: d, Reason: reason})
+		a.OnAnswer(e)
 	}
 }
 
-// PasteHandler pastes into the reason, as one line.
+// PasteHandler pastes into what is typed, into a reason as one line.
 func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
-		if a.reason != nil && a.ready() {
-			a.reason.Insert(strings.Join(strings.Fields(text), " "))
+		switch {
+		case a.typing == nil || !a.ready():
+		case a.amends:
+			a.typing.Insert(text)
+		default:
+			a.typing.Insert(strings.Join(strings.Fields(text), " "))
 		}
 	})
 }
@@ -169,6 +197,8 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	keys := a.keyRows(in.w)
 	a.layBody(in.w)
 	head := a.head(in.w)
+	// A command shows before all keys do: they are in the help, too.
+	keys = keys[:max(1, min(len(keys), in.h-len(head)-min(len(a.body.rows), 4)))]
 	need := len(head) + min(len(a.body.rows), 4) + len(keys)
 	notes, gap := a.notes(in.w, maxNoteRows), 1
 	if need+len(notes)+3 > in.h {
@@ -188,8 +218,8 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	if len(notes) > 0 {
 		in = in.below(in.rows(notes) + gap)
 	}
-	if a.reason != nil {
-		a.drawReason(in.canvas)
+	if a.typing != nil {
+		a.drawTyping(in.canvas)
 	} else {
 		in.rows(keys)
 	}
@@ -220,6 +250,9 @@ func (a *Approval) head(w int) [][]span {
 // risk says in words what the policy knows of the danger.
 func (a *Approval) risk(act action.Action) []span {
 	role := themes.Muted
+	if r := a.asked.Context.Risk; r != "" {
+		act.Risk = r
+	}
 	switch act.Risk {
 	case action.High:
 		role = themes.Error
@@ -254,7 +287,11 @@ func (a *Approval) notes(w, most int) [][]span {
 	}
 	w -= noteIndent
 	var rows [][]span
-	for _, n := range [][2]string{{"why", act.Why}, {"dir", act.Cwd}, {"rule", rule}} {
+	all := [][2]string{{"why", act.Why}, {"dir", act.Cwd}, {"rule", rule}, {"[s]", a.asked.Context.Similar}}
+	if a.explains {
+		all, most = append(all, a.explanation()...), maxExplained
+	}
+	for _, n := range all {
 		if n[1] == "" {
 			continue
 		}
@@ -279,7 +316,7 @@ const noteIndent = 5
 func (a *Approval) keyRows(w int) [][]span {
 	rows, used := [][]span{nil}, 0
 	for _, e := range a.keys.In(keymap.Approval) {
-		if e.Label == "" || len(e.Keys) == 0 {
+		if e.Label == "" || len(e.Keys) == 0 || e.Action == keymap.AllowSimilar && a.asked.Context.Similar == "" {
 			continue
 		}
 		item := []span{own(themes.Key, "["+e.Keys[0].String()+"]"), own(themes.Text, " "+e.Label)}
@@ -298,15 +335,22 @@ func (a *Approval) keyRows(w int) [][]span {
 	return rows
 }
 
-func (a *Approval) drawReason(c canvas) {
-	label := []span{own(themes.Accent, "deny because ")}
+func (a *Approval) drawTyping(c canvas) {
+	what := "deny because "
+	if a.amends {
+		what = "run "
+	}
+	label := []span{own(themes.Accent, what)}
+	if n := strings.Count(a.typing.Text(), "\n"); n > 0 {
+		label = append(label, own(themes.Muted, fmt.Sprintf("(%d lines) ", n+1)))
+	}
 	if spansWidth(label) > c.w/2 {
 		label = []span{own(themes.Accent, "> ")}
 	}
-	a.reason.SetWidth(textRoom(c.w, label))
-	r, col := a.reason.cursorRow()
+	a.typing.SetWidth(textRoom(c.w, label))
+	r, col := a.typing.cursorRow()
 	text := c.at(c.spans(0, label...))
-	text.editorRow(a.reason, r, 0)
+	text.editorRow(a.typing, r, 0)
 	if a.HasFocus() {
 		c.screen.ShowCursor(text.x+col, c.y)
 	}

@@ -60,6 +60,70 @@ func TestApprovalGolden(t *testing.T) {
 	viewtest.Golden(t, "approval-two", d, w, h)
 }
 
+// informed is a request with all that a person may want to know.
+func informed(id string) event.ApprovalAsked {
+	e := ask(id, action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "go test ./...", Why: "see what fails"})
+	e.Context = action.ApprovalContext{
+		Risk: action.Medium, Undo: "", Consequences: []string{"a program runs that can do all that you can"},
+		Alternatives: []string{"go vet only reads"}, Similar: `allow "go test …" tool run_shell (session)`,
+	}
+	return e
+}
+
+func TestApprovalExplained(t *testing.T) { // F10, F14: the rule shows before it is added
+	d, _, now, answers := newTestApproval(t, informed("1"))
+	viewtest.Golden(t, "approval-similar", d, 72, 14)
+	*now = now.Add(ApprovalGrace)
+	press(t, d, "explain")
+	viewtest.Golden(t, "approval-explained", d, 72, 18)
+	press(t, d, "explain", "allow-similar")
+	if want := []event.Approve{{ID: "1", Decision: event.Similar}}; !slices.Equal(*answers, want) {
+		t.Errorf("answers %v, want %v", *answers, want)
+	}
+	d, _, now, answers = newTestApproval(t, ask("1", restart))
+	viewtest.Screen(t, d, 66, 14)
+	*now = now.Add(ApprovalGrace)
+	press(t, d, "allow-similar")
+	if len(*answers) != 0 {
+		t.Errorf("without a rule: %v", *answers)
+	}
+}
+
+func TestApprovalAmend(t *testing.T) { // edit, then approve
+	for _, tt := range []struct {
+		name, args string
+		act        action.Action
+		want       string
+	}{
+		{"command", `{"command":"systemctl restart nginx","why":"w"}`, restart, `{"command":"systemctl restart nginx --now","why":"w"}`},
+		{"other tool", `{"path":"a"}`, action.Action{Kind: action.FileWrite, Tool: "write_file", Path: "/a"}, `{"path":"a"} --now`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			now := at
+			d := NewApproval(dark(t), keymap.Default(), clockAt(&now))
+			var answers []event.Approve
+			d.OnAnswer = func(e event.Approve) { answers = append(answers, e) }
+			d.Focus(nil)
+			s := &state.State{}
+			d.Update(s, apply(s, event.ToolRequested{CallID: "c1", Name: tt.act.Tool, Arguments: tt.args, Action: tt.act}, ask("1", tt.act)))
+			viewtest.Screen(t, d, 66, 14)
+			now = now.Add(ApprovalGrace)
+			press(t, d, "amend")
+			if d.Scope() != keymap.Amend {
+				t.Fatalf("scope %s", d.Scope())
+			}
+			if tt.name == "command" {
+				viewtest.Golden(t, "approval-amend", d, 66, 14)
+			}
+			press(t, d, "' --now")
+			press(t, d, "amend-run")
+			if want := []event.Approve{{ID: "1", Decision: event.Edit, Args: tt.want}}; !slices.Equal(answers, want) {
+				t.Errorf("answers %+v, want %+v", answers, want)
+			}
+		})
+	}
+}
+
 // UX: keys typed in the first 300 ms do nothing, and again when another request shows.
 func TestApprovalGrace(t *testing.T) {
 	d, s, now, answers := newTestApproval(t, ask("1", restart), ask("2", restart))

@@ -86,6 +86,11 @@ const (
 	DenyWithReason Action = "deny-with-reason"
 	ReasonSend     Action = "reason-send"
 	ReasonBack     Action = "reason-back"
+	AllowSimilar   Action = "allow-similar"
+	AmendCall      Action = "amend"
+	AmendRun       Action = "amend-run"
+	Explain        Action = "explain"
+	CycleMode      Action = "cycle-mode"
 
 	CloseHelp Action = "close-help"
 )
@@ -103,17 +108,17 @@ func keys(names ...string) []string { return names }
 func in(scopes ...Scope) []Scope    { return scopes }
 
 var (
-	editing   = in(Prompt, Reason)
+	editing   = in(Prompt, Reason, Amend)
 	scrolling = in(Conversation, Output, Approval, Help)
 )
 
 // table is the whole key map, in the order in which it is shown.
 var table = []row{
 	{Send, in(Prompt), "send", "Send the prompt; while a task runs it queues and steers the task", keys("Enter")},
-	{Newline, in(Prompt), "newline", "Begin a new line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
+	{Newline, in(Prompt, Amend), "newline", "Begin a new line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
 	{SearchHistory, in(Prompt), "", "Search earlier prompts", keys("Ctrl+R")},
-	{LineUp, in(Prompt), "", "Up a row; from the first row take a queued prompt back, else go to the earlier prompt", keys("Up", "Ctrl+P")},
-	{LineDown, in(Prompt), "", "Down a row; from the last row go to the later prompt", keys("Down", "Ctrl+N")},
+	{LineUp, in(Prompt, Amend), "", "Up a row; from the first row take a queued prompt back, else go to the earlier prompt", keys("Up", "Ctrl+P")},
+	{LineDown, in(Prompt, Amend), "", "Down a row; from the last row go to the later prompt", keys("Down", "Ctrl+N")},
 	{CharLeft, editing, "", "One character to the left", keys("Left", "Ctrl+B")},
 	{CharRight, editing, "", "One character to the right", keys("Right", "Ctrl+F")},
 	{WordLeft, editing, "", "One word to the left", keys("Ctrl+Left", "Alt+B")},
@@ -177,15 +182,20 @@ var table = []row{
 	{TaskCancel, in(Tasks), "cancel", "Cancel the task that is selected", keys("x")},
 
 	{Approve, in(Approval), "run once", "Approve, this once", keys("y")},
+	{AllowSimilar, in(Approval), "allow similar", "Approve, and for this session whatever the rule covers that is shown", keys("s")},
+	{AmendCall, in(Approval), "edit", "Change what runs", keys("e")},
 	{Deny, in(Approval), "deny", "Deny", keys("n")},
 	{DenyWithReason, in(Approval), "deny and say why", "Deny and tell the model why", keys("d")},
+	{Explain, in(Approval), "explain", "Show or hide what it would do, how to undo it and what else would do", keys("?")},
+	{AmendRun, in(Amend), "run this", "Run it as it stands now, this once", keys("Enter")},
 	{ReasonSend, in(Reason), "deny", "Deny with this reason", keys("Enter")},
-	{ReasonBack, in(Reason), "back", "Back to the question", keys("Esc")},
+	{ReasonBack, in(Reason, Amend), "back", "Back to the question", keys("Esc")},
 
 	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
 
-	{NextPane, in(Global), "next pane", "To the next pane", keys("Tab")},
-	{PreviousPane, in(Global), "", "To the pane before", keys("Shift+Tab")},
+	{NextPane, in(Global), "next pane", "To the next pane", keys("Tab", "Alt+Down")},
+	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
+	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
 	{Back, in(Global, Approval, Help), "", "Back out one level: list, search, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},

@@ -19,7 +19,7 @@ import (
 type Scope string
 
 // The scopes. Popup and Search lie over the prompt, Finding over the conversation and
-// Reason over the approval: while they show, they are asked before what is below them.
+// Reason and Amend over the approval: while they show, they are asked before what is below them.
 const (
 	Global       Scope = "global"
 	Prompt       Scope = "prompt"
@@ -32,6 +32,7 @@ const (
 	Tasks        Scope = "tasks"
 	Approval     Scope = "approval"
 	Reason       Scope = "reason" // why an approval is denied
+	Amend        Scope = "amend"  // changing what is asked about
 	Help         Scope = "help"
 )
 
@@ -51,6 +52,7 @@ var scopes = []struct {
 	{Tasks, "Tasks"},
 	{Approval, "Approval"},
 	{Reason, "Approval: while giving a reason"},
+	{Amend, "Approval: while changing what runs"},
 	{Help, "Help"},
 }
 
@@ -75,11 +77,13 @@ func (s Scope) Title() string {
 
 // shadows says that a scope may take keys that mean something else globally, because
 // it is asked first and goes away at once.
-func (s Scope) shadows() bool { return s == Popup || s == Search || s == Finding || s == Reason }
+func (s Scope) shadows() bool {
+	return s == Popup || s == Search || s == Finding || s == Reason || s == Amend
+}
 
 // types says that plain characters are text in a scope and so cannot be bound.
 func (s Scope) types() bool {
-	return s == Global || s == Prompt || s == Popup || s == Search || s == Finding || s == Reason
+	return s == Global || s == Prompt || s == Popup || s == Search || s == Finding || s == Reason || s == Amend
 }
 
 // Action is something that a key can do. Its text is its id in the configuration.

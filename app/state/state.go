@@ -153,6 +153,14 @@ type Pane struct {
 	Screen *event.PaneScreen
 }
 
+// Call returns a call that has no result yet, nil when there is none of that id.
+func (s *State) Call(id string) *Call {
+	if b := s.calls[id]; b != nil {
+		return b.Call
+	}
+	return nil
+}
+
 // Running returns the task that works on the main conversation, else nil.
 func (s *State) Running() *Task {
 	for i := len(s.Tasks) - 1; i >= 0; i-- {
