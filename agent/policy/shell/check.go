@@ -398,6 +398,15 @@ func jqCheck(a *analyser, c *call) string {
 	return ""
 }
 
+// first returns the first word after the name, if it is known.
+func (c *call) first() string {
+	if len(c.words) == 0 {
+		return ""
+	}
+	s, _ := c.words[0].lit()
+	return s
+}
+
 func dpkgQuery(_ *analyser, c *call) string {
 	if c.has("-l", "-L", "-s", "-S", "-p", "--list", "--status", "--listfiles", "--search", "--print-architecture", "--get-selections", "--version") {
 		return ""
@@ -406,19 +415,14 @@ func dpkgQuery(_ *analyser, c *call) string {
 }
 
 func rpmQuery(_ *analyser, c *call) string {
-	if s, _ := c.words[min(0, len(c.words)-1)].lit(); len(c.words) > 0 && (strings.HasPrefix(s, "-q") || s == "--query") && !strings.Contains(s, "F") && !strings.Contains(s, "U") {
-		for _, w := range c.values("--qf", "--queryformat") {
-			if f, ok := w.lit(); !ok || strings.Contains(f, "|") && strings.Contains(f, ":shescape") {
-				return "rpm with an unusual format"
-			}
-		}
+	if s := c.first(); strings.HasPrefix(s, "-q") || s == "--query" {
 		return ""
 	}
 	return "rpm may change packages"
 }
 
 func pacmanQuery(_ *analyser, c *call) string {
-	if s, _ := c.words[min(0, len(c.words)-1)].lit(); strings.HasPrefix(s, "-Q") {
+	if strings.HasPrefix(c.first(), "-Q") {
 		return ""
 	}
 	return "pacman may change packages"

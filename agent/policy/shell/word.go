@@ -233,26 +233,30 @@ func (b *builder) lit(s string, quoted, first, last bool) {
 	if first {
 		s = b.tilde(s)
 	}
+	var sb strings.Builder
+	closed := strings.LastIndexByte(s, ']')
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
 			switch i++; {
 			case i == len(s):
-				b.text(`\`)
+				sb.WriteString(`\\`)
 			case s[i] != '\n':
-				b.text(s[i : i+1])
+				sb.WriteString(escape(s[i : i+1]))
 			}
-		case '[', '*', '?':
-			if s[i] == '[' && last && strings.IndexByte(s[i:], ']') < 0 {
-				b.text("[")
+			continue
+		case '[':
+			if last && closed < i {
+				sb.WriteString(`\[`)
 				continue
 			}
 			b.globs = true
-			b.add(s[i : i+1])
-		default:
-			b.add(s[i : i+1])
+		case '*', '?':
+			b.globs = true
 		}
+		sb.WriteByte(s[i])
 	}
+	b.add(sb.String())
 }
 
 // quoted appends a part in double quotes.
