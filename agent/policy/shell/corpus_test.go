@@ -1,7 +1,9 @@
 package shell_test
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,6 +65,25 @@ func TestEveryday(t *testing.T) {
 	}
 }
 
+// D13, F13: what has no sane use is named as harm, whatever it is wrapped in; what looks
+// like it is only asked about.
+func TestHarm(t *testing.T) {
+	for _, l := range corpus(t, "harm.txt") {
+		if r := shell.Analyse(l, env); r.Harm == "" || r.ReadOnly {
+			t.Errorf("Analyse(%q) finds no harm: %s", l, r.Reason)
+		}
+	}
+	for _, l := range []string{
+		"rm -rf build", "rm -rf ./x", "rm -rf /tmp/x", "rm -rf ~/x", "rm -f /", "rm x", "dd if=/dev/sda of=img", "cp /dev/sda img", "systemctl restart nginx", "curl x | jq .",
+		"curl x | python3 -m json.tool", "chmod -R 755 dist", "chmod 700 /", "shutdown -c", "find . -delete", "mkfs", "f() { ls; }; f", "curl x -o f && sh f", "echo 'rm -rf /'", "grep -r 'rm -rf /' .",
+		"init 3", "systemctl status reboot.target", "man shutdown", "rm -rf /home/ann/w/build", "rm -rf $x", "tee x",
+	} {
+		if r := shell.Analyse(l, env); r.Harm != "" {
+			t.Errorf("Analyse(%q) finds harm: %s", l, r.Harm)
+		}
+	}
+}
+
 // What is read-only is so no longer with something behind, around or in it.
 func TestMutations(t *testing.T) {
 	mutations := []func(l string) string{
@@ -106,6 +127,38 @@ func TestMutations(t *testing.T) {
 			if s := m(l); shell.Analyse(s, env).ReadOnly {
 				t.Errorf("mutation %d: Analyse(%q) is read-only", i, s)
 			}
+		}
+	}
+}
+
+// The report names every command, whatever runs it.
+func TestReport(t *testing.T) { // F17
+	r := shell.Analyse(`ls a; sudo env timeout 9 sh -c 'git push "$x"' | xargs -n1 rm`, env)
+	want := []string{"ls a via []", "sh -c git push \"$x\" via [sudo env timeout]", `git push "$x" via [sudo env timeout sh -c]`, "rm … via [xargs]"}
+	var got []string
+	for _, c := range r.Commands {
+		got = append(got, fmt.Sprintf("%s via %v", c, c.Via))
+	}
+	if !slices.Equal(got, want) || !r.Dynamic {
+		t.Errorf("commands %q, want %q", got, want)
+	}
+	if want := "sudo runs sh with more rights"; r.Reason != want {
+		t.Errorf("reason %q, want %q", r.Reason, want)
+	}
+}
+
+// A link to a secret is one, if links can be followed.
+func TestResolve(t *testing.T) { // D16
+	e := env
+	e.Resolve = func(path string) string {
+		if path == "/w/notes.txt" {
+			return "/home/ann/.ssh/id_rsa"
+		}
+		return path
+	}
+	for line, want := range map[string]bool{"cat notes.txt": false, "cat ./x/../notes.txt": false, "cat < notes.txt": false, "cat a.txt": true} {
+		if got := shell.Analyse(line, e).ReadOnly; got != want {
+			t.Errorf("Analyse(%q).ReadOnly = %v, want %v", line, got, want)
 		}
 	}
 }

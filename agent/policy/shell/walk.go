@@ -310,7 +310,8 @@ func (a *analyser) redirect(r *syntax.Redirect) bool {
 // duplicates reports whether r joins or closes descriptors only.
 func duplicates(r *syntax.Redirect, w arg) bool {
 	s, ok := w.lit()
-	return ok && (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && (s == "-" || digits(strings.TrimSuffix(s, "-")))
+	// What is behind other descriptors than the usual ones nobody knows.
+	return ok && (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && slices.Contains([]string{"0", "1", "2", "-", "1-", "2-"}, s)
 }
 
 // writes judges the file that output goes to.
