@@ -21,6 +21,9 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 	}
 	name = baseName(name)
 	a.harms(name, words)
+	if words[0].expands {
+		a.other("which command runs is computed: " + clip(words[0].src, 60))
+	}
 	if wrap, ok := wrappers[name]; ok {
 		before := len(a.rep.Commands)
 		switch done := wrap(a, words, via, in); {

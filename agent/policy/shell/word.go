@@ -31,6 +31,7 @@ type arg struct {
 	src     string // for people
 	split   bool   // may become no word or several
 	odd     bool   // other shells read it differently: not in a place that decides
+	expands bool   // has the value of a variable in it
 	fetches bool   // has the output of a download in it
 }
 
@@ -197,6 +198,7 @@ func (b *builder) part(p syntax.WordPart, quoted, first, last bool) {
 			b.part(q, true, false, false)
 		}
 	case *syntax.ParamExp:
+		b.arg.expands = true
 		b.param(p, quoted)
 	case *syntax.CmdSubst:
 		b.substitution(p, quoted)
