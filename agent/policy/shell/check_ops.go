@@ -1,9 +1,6 @@
 package shell
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // first returns the first word after the name, if it is known.
 func (c *call) first() string {
