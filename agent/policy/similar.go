@@ -54,7 +54,7 @@ func (p Policy) Similar(a action.Action) (action.Rule, bool) {
 	case action.Network, action.Browser:
 		r.Host, ok = a.Host, a.Host != "" && (a.Method == "" || a.Method == "GET" || a.Method == "HEAD")
 	case action.MCP:
-		ok = a.Risk != action.High && strings.Contains(a.Tool, a.Op)
+		ok = a.Risk != action.High // the name of the tool says what it does
 	}
 	if ok {
 		// A rule that would not decide this very action is none.

@@ -1,8 +1,11 @@
 # Sourced by each fresh bash: $1 is the supervisor's directory, $2 the file with the command,
 # $3 the state to start from, if any, $4 where to leave the new one. No command here starts
-# a process: a fork costs as much as all the rest together.
+# a process: a fork costs as much as all the rest together. Beside a command that nobody
+# was asked about is a file named free: it runs without aliases, functions and options of
+# earlier ones, and with the first PATH, so that its words mean what they say.
 IFS= read -r -d '' __buddy_cmd <"$2"
-__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4
+__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_free=
+[[ -e ${2%/*}/free ]] && __buddy_free=1
 set --
 builtin shopt -s expand_aliases
 
@@ -26,11 +29,16 @@ __buddy_save() {
 		esac
 		__buddy_names+=("$__buddy_v")
 	done
+	if [[ $__buddy_free ]]; then # all but the directory stays as it was
+		builtin printf 'builtin cd -- %q 2>/dev/null || __buddy_gone=%q\n%s' "$PWD" "$PWD" "${__buddy_old#*$'\n'}" >|"$__buddy_to"
+		return
+	fi
 	{
 		builtin printf 'builtin cd -- %q 2>/dev/null || __buddy_gone=%q\n' "$PWD" "$PWD"
-		builtin shopt -p
 		builtin umask -p
 		builtin declare -p "${__buddy_names[@]}"
+		builtin printf '#free\n'
+		builtin shopt -p
 		builtin declare -f
 		builtin declare -Fx
 		builtin alias -p
@@ -38,7 +46,16 @@ __buddy_save() {
 	} >|"$__buddy_to"
 }
 
-[[ $__buddy_load ]] && . "$__buddy_load" 2>/dev/null
+if [[ $__buddy_free ]]; then
+	__buddy_old=$'\n#free\n#complete\n' __buddy_path=$PATH
+	[[ $__buddy_load ]] && IFS= read -r -d '' __buddy_old <"$__buddy_load"
+	builtin eval "${__buddy_old%%$'\n#free\n'*}" 2>/dev/null
+	PATH=$__buddy_path
+	builtin unset -v BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT PROMPT_COMMAND CDPATH GLOBIGNORE IFS
+	builtin export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat PAGER=cat
+else
+	[[ $__buddy_load ]] && . "$__buddy_load" 2>/dev/null
+fi
 if [[ ${__buddy_gone-} ]]; then
 	builtin printf 'buddy: the working directory %q is gone; running in an empty one\n' "$__buddy_gone" >&2
 	builtin cd -- "$__buddy_dir/nowhere" && builtin unset __buddy_gone

@@ -115,7 +115,7 @@ func selective(s string, fixed bool) bool {
 	if fixed {
 		return len(strings.TrimSpace(s)) >= 3 && !strings.Contains(s, "\n")
 	}
-	best, run, depth := 0, 0, 0
+	var k certain
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c == '\\' && i+1 < len(s) {
@@ -129,36 +129,50 @@ func selective(s string, fixed bool) bool {
 				c = '.'
 			}
 		}
-		switch c {
-		case '|', '\n':
-			if depth == 0 && best < 3 {
-				return false
-			}
-			if run = 0; depth == 0 {
-				best = 0
-			}
-		case '(':
-			depth, run = depth+1, 0
-		case ')':
-			depth, run = depth-1, 0
-		case '[':
-			run = 0
+		if c == '[' {
 			i += max(0, strings.IndexByte(s[i:], ']'))
-		case '*', '?', '{':
-			if run > 0 && best == run {
-				best-- // the character before need not be there
-			}
-			run = 0
-		case '.', '^', '$', '+':
-			run = 0
-		default:
-			run++
 		}
-		if depth == 0 && run > best {
-			best = run
+		if !k.take(c) {
+			return false
 		}
 	}
-	return best >= 3
+	return k.best >= 3
+}
+
+// certain counts the characters in a row that every match of a pattern has.
+type certain struct {
+	best, run int
+	depth     int // groups that are open: they may be optional
+}
+
+// take goes on by one character; false if an alternative ends that is not selective.
+func (k *certain) take(c byte) bool {
+	switch c {
+	case '|', '\n':
+		if k.depth == 0 && k.best < 3 {
+			return false
+		}
+		if k.run = 0; k.depth == 0 {
+			k.best = 0
+		}
+	case '(':
+		k.depth, k.run = k.depth+1, 0
+	case ')':
+		k.depth, k.run = k.depth-1, 0
+	case '*', '?', '{':
+		if k.run > 0 && k.best == k.run {
+			k.best-- // the character before need not be there
+		}
+		k.run = 0
+	case '.', '^', '$', '+', '[':
+		k.run = 0
+	default:
+		k.run++
+	}
+	if k.depth == 0 {
+		k.best = max(k.best, k.run)
+	}
+	return true
 }
 
 func grepPrints(_ *analyser, c *call) names {

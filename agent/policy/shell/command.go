@@ -21,6 +21,9 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 	}
 	name = baseName(name)
 	a.harms(name, words)
+	if words[0].expands {
+		a.other("which command runs is computed: " + clip(words[0].src, 60))
+	}
 	if wrap, ok := wrappers[name]; ok {
 		before := len(a.rep.Commands)
 		switch done := wrap(a, words, via, in); {
@@ -106,6 +109,9 @@ func (a *analyser) lookup(name string, words []arg) (*spec, []arg) {
 		}
 	}
 	if found == nil {
+		if n < len(rest) { // a subcommand that is not in the table
+			return nil, nil
+		}
 		return table[name], rest
 	}
 	return found, rest[after:]
@@ -140,12 +146,11 @@ type effect struct {
 }
 
 func effectOf(name string, words []arg) effect {
-	if len(words) > 1 {
-		if second, ok := words[1].lit(); ok {
-			if e, ok := effects[name+" "+second]; ok {
-				e.reason = name + " " + second + " " + e.reason
-				return e
-			}
+	for _, w := range words[1:] { // the subcommand may come after flags
+		second, _ := w.lit()
+		if e, ok := effects[name+" "+second]; ok {
+			e.reason = name + " " + second + " " + e.reason
+			return e
 		}
 	}
 	if e, ok := effects[name]; ok {

@@ -1,10 +1,13 @@
 package shell_test
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"buddy/agent/policy"
 	"buddy/agent/policy/shell"
@@ -62,6 +65,25 @@ func TestEveryday(t *testing.T) {
 	}
 }
 
+// D13, F13: what has no sane use is named as harm, whatever it is wrapped in; what looks
+// like it is only asked about.
+func TestHarm(t *testing.T) {
+	for _, l := range corpus(t, "harm.txt") {
+		if r := shell.Analyse(l, env); r.Harm == "" || r.ReadOnly {
+			t.Errorf("Analyse(%q) finds no harm: %s", l, r.Reason)
+		}
+	}
+	for _, l := range []string{
+		"rm -rf build", "rm -rf ./x", "rm -rf /tmp/x", "rm -rf ~/x", "rm -f /", "rm x", "dd if=/dev/sda of=img", "cp /dev/sda img", "systemctl restart nginx", "curl x | jq .",
+		"curl x | python3 -m json.tool", "chmod -R 755 dist", "chmod 700 /", "shutdown -c", "find . -delete", "mkfs", "f() { ls; }; f", "curl x -o f && sh f", "echo 'rm -rf /'", "grep -r 'rm -rf /' .",
+		"init 3", "systemctl status reboot.target", "man shutdown", "rm -rf /home/ann/w/build", "rm -rf $x", "tee x",
+	} {
+		if r := shell.Analyse(l, env); r.Harm != "" {
+			t.Errorf("Analyse(%q) finds harm: %s", l, r.Harm)
+		}
+	}
+}
+
 // What is read-only is so no longer with something behind, around or in it.
 func TestMutations(t *testing.T) {
 	mutations := []func(l string) string{
@@ -109,14 +131,50 @@ func TestMutations(t *testing.T) {
 	}
 }
 
+// The report names every command, whatever runs it.
+func TestReport(t *testing.T) { // F17
+	r := shell.Analyse(`ls a; sudo env timeout 9 sh -c 'git push "$x"' | xargs -n1 rm`, env)
+	want := []string{"ls a via []", "sh -c git push \"$x\" via [sudo env timeout]", `git push "$x" via [sudo env timeout sh -c]`, "rm … via [xargs]"}
+	var got []string
+	for _, c := range r.Commands {
+		got = append(got, fmt.Sprintf("%s via %v", c, c.Via))
+	}
+	if !slices.Equal(got, want) || !r.Dynamic {
+		t.Errorf("commands %q, want %q", got, want)
+	}
+	if want := "sudo runs sh with more rights"; r.Reason != want {
+		t.Errorf("reason %q, want %q", r.Reason, want)
+	}
+}
+
+// A link to a secret is one, if links can be followed.
+func TestResolve(t *testing.T) { // D16
+	e := env
+	e.Resolve = func(path string) string {
+		if path == "/w/notes.txt" {
+			return "/home/ann/.ssh/id_rsa"
+		}
+		return path
+	}
+	for line, want := range map[string]bool{"cat notes.txt": false, "cat ./x/../notes.txt": false, "cat < notes.txt": false, "cat a.txt": true} {
+		if got := shell.Analyse(line, e).ReadOnly; got != want {
+			t.Errorf("Analyse(%q).ReadOnly = %v, want %v", line, got, want)
+		}
+	}
+}
+
 func FuzzAnalyse(f *testing.F) {
 	for _, l := range append(corpus(f, "everyday.txt"), corpus(f, "hostile.txt")...) {
 		f.Add(l)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		start := time.Now()
 		r := shell.Analyse(text, env)
 		if r.Reason == "" {
 			t.Errorf("Analyse(%q) has no reason", text)
+		}
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("Analyse(%q) took %v", text, took)
 		}
 		if r.ReadOnly && shell.Analyse(text+"\ntouch x", env).ReadOnly && !strings.Contains(text, "<<") &&
 			!strings.HasSuffix(text, `\`) && !strings.Contains(text, "#") {
@@ -141,7 +199,7 @@ func BenchmarkMegabyte(b *testing.B) {
 }
 
 func BenchmarkLongest(b *testing.B) {
-	text := strings.Repeat("ls -l x;", 2000)
+	text := strings.Repeat("ls -l x;", 490)
 	b.ReportAllocs()
 	for b.Loop() {
 		shell.Analyse(text, env)

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,9 +81,10 @@ func picture(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestOracle runs every everyday line for real, in a sandbox where only a scratch folder
-// and home can be written and there is no network: nothing may have changed after it (F05).
-func TestOracle(t *testing.T) {
+// sandbox returns a function that makes commands which can write to dir and home only and
+// have no network.
+func sandbox(t *testing.T, dir, home string) func(sh, line string) *exec.Cmd {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("runs some hundred processes")
 	}
@@ -89,23 +92,67 @@ func TestOracle(t *testing.T) {
 	if err != nil {
 		t.Skip("bubblewrap is not installed")
 	}
-	dir := scratch(t)
-	home := t.TempDir()
-	sandbox := func(line string) *exec.Cmd {
+	run := func(sh, line string) *exec.Cmd {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		t.Cleanup(cancel)
 		cmd := exec.CommandContext(ctx, bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 			"--tmpfs", "/run", "--bind", dir, dir, "--bind", home, home, "--setenv", "HOME", home, "--setenv", "GOCACHE", "/nowhere", "--setenv", "GOFLAGS", "-mod=mod",
-			"--setenv", "GOPROXY", "off", "--setenv", "GOTOOLCHAIN", "local", "--setenv", "GOTELEMETRYDIR", "/nowhere", "--chdir", dir, "bash", "-c", line)
+			"--setenv", "GOPROXY", "off", "--setenv", "GOTOOLCHAIN", "local", "--setenv", "GOTELEMETRYDIR", "/nowhere", "--chdir", dir, sh, "-c", line)
 		cmd.WaitDelay = time.Second
 		return cmd
 	}
-	if out, err := sandbox("true").CombinedOutput(); err != nil {
+	if out, err := run("sh", "true").CombinedOutput(); err != nil {
 		t.Skipf("bubblewrap does not work here: %v %s", err, out)
 	}
-	if sandbox("touch made").Run() != nil || os.Remove(filepath.Join(dir, "made")) != nil {
+	if run("sh", "touch made").Run() != nil || os.Remove(filepath.Join(dir, "made")) != nil {
 		t.Fatal("the scratch folder cannot be written: the oracle would prove nothing")
 	}
+	return run
+}
+
+// parts are pieces of programs, from which TestShellsAgree makes lines.
+var parts = []string{
+	"ls", "cat a", "echo hi", "touch y", "'touch y'", "x=1", "x='a[$(touch y)]'", "$x", ";", "&&", "||", "|", "&", "(", ")", "{", "}", "\n", "$(", "`", "\"", "'", "\\", "\\\n",
+	"<(", ">", "/dev/null", "2>&1", "#", "!", "[[", "]]", "((", "))", "if", "then", "fi", "for i in", "do", "done", "while", "case a in", "a)", "esac", "<<E\n", "E\n", "<<'E'\n",
+	"${x:-", "${x@P}", "}", "[", "-eq 0", "true", "env", "xargs", "sh -c", "sed -n", "awk", "$'", "\\'", "*", "function", "f()", "!(", "|&", "<<<", "&>", "&> /dev/null", "eval", "coproc",
+	"{a,b}", "[[ a ||", "=~", "a|touch y", "\"${x-'", "}\"", "touch y ]]", "; touch y #", "git log", "--output=y", "sort", "-oy", "--", "{ls,touch} y",
+}
+
+// Lines made at random that are read-only do nothing in any shell: the parser and the
+// shells read them alike, or the difference does not matter.
+func TestShellsAgree(t *testing.T) {
+	dir := scratch(t)
+	run := sandbox(t, dir, t.TempDir())
+	before := picture(t, dir)
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := 0; n < 150; {
+		var sb strings.Builder
+		for range 3 + r.IntN(8) {
+			sb.WriteString(parts[r.IntN(len(parts))])
+			if r.IntN(3) > 0 {
+				sb.WriteByte(' ')
+			}
+		}
+		line := sb.String()
+		if !strings.Contains(line, "y") || !shell.Analyse(line, env).ReadOnly {
+			continue
+		}
+		n++
+		for _, sh := range []string{"bash", "dash", "zsh"} {
+			if _, err := exec.LookPath(sh); err == nil {
+				_ = run(sh, line).Run()
+			}
+		}
+		if after := picture(t, dir); !maps.Equal(before, after) {
+			t.Fatalf("%q changes something", line)
+		}
+	}
+}
+
+// TestOracle runs every everyday line for real: nothing may have changed after it (F05).
+func TestOracle(t *testing.T) {
+	dir, home := scratch(t), t.TempDir()
+	run := sandbox(t, dir, home)
 	// The folder's own time changed by the check above; it is part of what is compared.
 	before, beforeHome := picture(t, dir), picture(t, home)
 	for _, line := range corpus(t, "everyday.txt") {
@@ -113,7 +160,7 @@ func TestOracle(t *testing.T) {
 			continue // they take long or write caches of their own in the home
 		}
 		var out bytes.Buffer
-		cmd := sandbox(line)
+		cmd := run("bash", line)
 		cmd.Stdout, cmd.Stderr = &out, &out
 		_ = cmd.Run() // that it fails, for want of a program or a file, does not matter
 		after := picture(t, dir)

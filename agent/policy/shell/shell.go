@@ -21,6 +21,7 @@ import (
 // The limits of what is looked at. More than that is for a person to read.
 const (
 	maxText     = 16 << 10 // bytes of a program
+	maxWords    = 1500     // blanks, more or less
 	maxNesting  = 100      // opening brackets, quotes and reserved words
 	maxDepth    = 8        // programs in programs: sh -c, substitutions
 	maxCommands = 400      // simple commands
@@ -105,7 +106,12 @@ type Report struct {
 
 // Analyse says what the program text would do in env. It never fails: what cannot be
 // understood is not read-only, and the reason says why.
-func Analyse(text string, env Env) Report {
+func Analyse(text string, env Env) (r Report) {
+	defer func() {
+		if recover() != nil { // in the parser, for a text that nobody thought of: not a reason to end
+			r = Report{Reason: "the command could not be judged"}
+		}
+	}()
 	a := newAnalyser(env)
 	a.program(text)
 	return a.finish()

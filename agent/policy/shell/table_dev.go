@@ -115,9 +115,6 @@ var devTools = []spec{
 	{name: "npm help", why: "it prints help"},
 	{name: "npm config get", check: npmConfig, why: "it prints a setting"},
 	{name: "npm run", max: -1, flags: "--json", why: "it lists scripts"},
-	{name: "pnpm ls", flags: npmList + " -r --recursive", why: "it lists packages"},
-	{name: "pnpm list", flags: npmList + " -r --recursive", why: "it lists packages"},
-	{name: "pnpm root", flags: "-g", max: -1, why: "it prints a path"},
 	{name: "node", flags: "-v --version", max: -1, check: needs("-v", "--version"), why: "it prints its version"},
 	{name: "deno", flags: "-V --version", max: -1, check: needs("-V", "--version"), why: "it prints its version"},
 	{name: "bun", flags: "-v --version --revision", max: -1, check: needs("-v", "--version", "--revision"), why: "it prints its version"},
@@ -287,7 +284,7 @@ var opsTools = []spec{
 	{name: "apk list", flags: "-I --installed", why: "it lists packages"},
 	{name: "brew *"},
 	{name: "brew list", flags: "-1 --versions --formula --cask", why: "it lists packages"},
-	{name: "brew --prefix", max: 1, why: "it prints a path"},
+
 	{name: "snap *"},
 	{name: "snap list", flags: "--all", why: "it lists packages"},
 	{name: "flatpak *"},

@@ -9,7 +9,7 @@ import (
 // unreadable says why a person, or a parser, may not see what a shell would run; "" if
 // there is no reason.
 func unreadable(text string) string {
-	if len(text) > maxText {
+	if len(text) > maxText || strings.Count(text, " ")+strings.Count(text, "\n")+strings.Count(text, ";") > maxWords {
 		return "the command is too long to judge"
 	}
 	if !utf8.ValidString(text) {
@@ -19,7 +19,7 @@ func unreadable(text string) string {
 		return "the command has a control character in it"
 	}
 	nesting := 0
-	for _, opening := range []string{"(", "{", "`", "if ", "do ", "case "} {
+	for _, opening := range []string{"(", "{", "`", "[", "if ", "do ", "case "} {
 		nesting += strings.Count(text, opening)
 	}
 	if nesting > maxNesting {

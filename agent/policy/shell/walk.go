@@ -296,9 +296,7 @@ func (a *analyser) redirect(r *syntax.Redirect) bool {
 	case syntax.RdrIn:
 		why = a.reads(w)
 	default: // RdrInOut as well: it makes the file
-		s, ok := w.lit()
-		descriptor := ok && (s == "-" || digits(strings.TrimSuffix(s, "-")))
-		if !descriptor || r.Op != syntax.DplIn && r.Op != syntax.DplOut {
+		if !duplicates(r, w) {
 			a.writes(w)
 		}
 		return false
@@ -307,6 +305,13 @@ func (a *analyser) redirect(r *syntax.Redirect) bool {
 		a.other(why)
 	}
 	return r.N == nil || r.N.Value == "0"
+}
+
+// duplicates reports whether r joins or closes descriptors only.
+func duplicates(r *syntax.Redirect, w arg) bool {
+	s, ok := w.lit()
+	// What is behind other descriptors than the usual ones nobody knows.
+	return ok && (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && slices.Contains([]string{"0", "1", "2", "-", "1-", "2-"}, s)
 }
 
 // writes judges the file that output goes to.

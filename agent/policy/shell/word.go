@@ -31,6 +31,7 @@ type arg struct {
 	src     string // for people
 	split   bool   // may become no word or several
 	odd     bool   // other shells read it differently: not in a place that decides
+	expands bool   // has the value of a variable in it
 	fetches bool   // has the output of a download in it
 }
 
@@ -197,6 +198,7 @@ func (b *builder) part(p syntax.WordPart, quoted, first, last bool) {
 			b.part(q, true, false, false)
 		}
 	case *syntax.ParamExp:
+		b.arg.expands = true
 		b.param(p, quoted)
 	case *syntax.CmdSubst:
 		b.substitution(p, quoted)
@@ -233,26 +235,30 @@ func (b *builder) lit(s string, quoted, first, last bool) {
 	if first {
 		s = b.tilde(s)
 	}
+	var sb strings.Builder
+	closed := strings.LastIndexByte(s, ']')
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
 			switch i++; {
 			case i == len(s):
-				b.text(`\`)
+				sb.WriteString(`\\`)
 			case s[i] != '\n':
-				b.text(s[i : i+1])
+				sb.WriteString(escape(s[i : i+1]))
 			}
-		case '[', '*', '?':
-			if s[i] == '[' && last && strings.IndexByte(s[i:], ']') < 0 {
-				b.text("[")
+			continue
+		case '[':
+			if last && closed < i {
+				sb.WriteString(`\[`)
 				continue
 			}
 			b.globs = true
-			b.add(s[i : i+1])
-		default:
-			b.add(s[i : i+1])
+		case '*', '?':
+			b.globs = true
 		}
+		sb.WriteByte(s[i])
 	}
+	b.add(sb.String())
 }
 
 // quoted appends a part in double quotes.
