@@ -20,7 +20,6 @@ package tmux
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
 	"sync/atomic"
 )
@@ -72,16 +71,17 @@ type PaneEvent struct {
 type Session struct {
 	opt    Options
 	place  place
+	attach string   // shows the pane to a person; "" without tmux
 	paint  *painter // nil without tmux
 	closed atomic.Bool
 }
 
-// place is where a supervisor is: in a tmux pane or in this process.
+// place is where a supervisor is: in a tmux pane or a process of its own.
 type place interface {
-	// dial connects to the supervisor, which has been greeted. It makes what is missing.
-	dial(ctx context.Context) (net.Conn, error)
-	// find connects to the supervisor if it is there already.
-	find(ctx context.Context) (net.Conn, error)
+	// run starts the command of dir, and makes the supervisor if it is missing.
+	run(ctx context.Context, dir string, mode Mode) (job, error)
+	// attach follows the command of dir that an earlier process started.
+	attach(ctx context.Context, dir string) (job, error)
 	// respawn replaces the supervisor and ends what runs under it.
 	respawn(ctx context.Context) error
 	// pane is tmux's id of the pane, "" without one.
@@ -96,8 +96,8 @@ func New(o Options) *Session {
 		o.Socket = "buddy"
 	}
 	o.Session = SessionName(o.Session)
-	srv := newServer(o)
-	s := &Session{opt: o, place: srv, paint: newPainter(srv.connect, o.OnScreen)}
+	srv := &server{opt: o, sup: newLocal(o)}
+	s := &Session{opt: o, place: srv, attach: srv.sup.attachLine(), paint: newPainter(srv.connect, o.OnScreen)}
 	srv.changed, srv.printed = s.paint.again, s.paint.printed
 	return s
 }
@@ -130,10 +130,7 @@ func SessionName(s string) string {
 
 // AttachLine is the shell command with which a person sees the pane.
 func (s *Session) AttachLine() string {
-	if s.paint == nil {
-		return ""
-	}
-	return attachLine(s.opt)
+	return s.attach
 }
 
 // Pane is tmux's id of the pane, or "" when there is none.

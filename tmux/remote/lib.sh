@@ -1,0 +1,123 @@
+# What a client does on the target; D is the supervisor's directory. Exit codes: 0 done, 70
+# not yet, 71 the supervisor is gone, 72 not possible.
+
+# alive checks that the supervisor of pid $sup and its pane are there.
+alive() {
+	kill -0 "$sup" 2>/dev/null && { [ -z "$tty" ] || [ -c "$tty" ]; }
+}
+
+known() {
+	sup= tty=
+	[ ! -s "$D/tty" ] || read -r tty <"$D/tty"
+	read -r sup <"$D/pid" && alive
+} 2>/dev/null
+
+# greet says what is there: pid, pane, last id, whether something runs.
+greet() {
+	known || exit 71
+	if [ -r "/proc/$sup/cmdline" ]; then
+		case $(tr '\0' ' ' <"/proc/$sup/cmdline") in *"$D"/sup*) ;; *) exit 71 ;; esac
+	fi
+	last=0 busy=0
+	[ ! -s "$D/last" ] || read -r last <"$D/last"
+	read -r pane <"$D/pane"
+	for c in "$D"/[0-9]*; do
+		[ -e "$c/began" ] && ! { [ -e "$c/rc" ] && [ -e "$c/o.eof" ] && [ -e "$c/e.eof" ]; } && busy=1
+	done
+	echo "$sup $pane $last $busy"
+}
+
+# hold waits for the end of the supervisor. A holder of an earlier connection that still
+# waits is sent away.
+hold() {
+	echo "$1" 1<>"$D/alive"
+	echo "$$" >"$D/holder"
+	while read -r line; do
+		[ "$line" = "$1" ] || break
+	done <"$D/alive"
+}
+
+# submit ID MODE TOKEN COMMAND PROMPT
+submit() {
+	known || exit 71
+	mkdir "$D/$1" || exit 72
+	printf %s "$4" >"$D/$1/cmd" && printf '%s\n' "$5" >"$D/$1/prompt" && echo "$1" >"$D/last" || {
+		rm -rf "${D:?}/$1"
+		exit 72
+	}
+	echo "$1 $2 $3" 1<>"$D/in"
+	follow "$1" 0 0 rc
+}
+
+# follow ID OUT ERR rc|eof: passes on what the command wrote from these offsets on, until
+# it has ended or nobody holds its streams. After some seconds it asks to be called again.
+follow() {
+	c=$D/$1 i=0 had=
+	known
+	while :; do
+		end=
+		if [ "$4" = rc ]; then [ ! -e "$c/rc" ] || end=1
+		else [ ! -e "$c/o.eof" ] || [ ! -e "$c/e.eof" ] || end=1; fi
+		if [ -z "$had" ] && [ -e "$c/began" ]; then
+			had=1
+			exec 3<"$c/o.0" 4<"$c/e.0"
+			printf '\006'
+			[ "$2" -eq 0 ] || tail -c "+$(($2 + 1))" <&3
+			[ "$3" -eq 0 ] || tail -c "+$(($3 + 1))" <&4 >&2
+		fi
+		[ -z "$had" ] || { cat <&3; cat <&4 >&2; }
+		[ -z "$end" ] || exit 0
+		[ "$4" != rc ] || alive || [ -e "$c/rc" ] || exit 71
+		i=$((i + 1))
+		if [ $i -le 10 ]; then sleep 0.01
+		elif [ $i -le 40 ]; then sleep 0.03
+		elif [ $i -le 80 ]; then sleep 0.2
+		else exit 70; fi
+	done
+}
+
+# ends ID o|e: where a stream that is larger than its first file stands, and its last
+# 1 MiB. "0" if it is not larger.
+ends() {
+	f=$D/$1/$2 at=0 old=0
+	for n in "$f".[0-9]*; do
+		n=${n##*.}
+		if [ "$n" -gt "$at" ]; then old=$at at=$n
+		elif [ "$n" -gt "$old" ]; then old=$n; fi
+	done
+	[ "$at" -gt 0 ] || { echo 0; exit 0; }
+	size=$(($(wc -c <"$f.$at")))
+	echo $((at + size))
+	{ cat "$f.$old"; head -c "$size" "$f.$at"; } | tail -c 1048576
+}
+
+# stop ID SIGNAL SIGNAL TENTHS: a signal to the command, the next one after that time, and
+# so on up to KILL. Ctrl-C is only for what is in the foreground.
+stop() {
+	c=$D/$1
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		[ ! -s "$c/pid" ] || break
+		sleep 0.05
+	done
+	read -r group <"$c/pid" || exit 0
+	for s in "$2" "$3" KILL; do
+		[ ! -e "$c/rc" ] || break
+		front=
+		[ ! -r "/proc/$group/stat" ] || { read -r stat <"/proc/$group/stat"; set -- "$1" "$2" "$3" "$4" ${stat##*) }; front=${10}; }
+		own=
+		if [ -n "$front" ] && [ "$front" -gt 1 ] && [ "$front" != "$group" ]; then
+			read -r sup <"$D/pid"
+			[ "$front" = "$sup" ] || { kill -s "$s" -- "-$front"; [ "$s" != INT ] || own=no; }
+		fi
+		[ -n "$own" ] || kill -s "$s" -- "-$group"
+		i=0
+		while [ $i -lt "$4" ] && [ ! -e "$c/rc" ]; do
+			i=$((i + 1))
+			sleep 0.1
+		done
+	done
+	# Shells start jobs with SIGINT ignored.
+	kill -TERM -- "-$group" || exit 0
+	sleep 2
+	kill -KILL -- "-$group"
+} 2>/dev/null
