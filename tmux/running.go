@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"buddy/tmux/host"
 	"buddy/tmux/pane"
 )
 
@@ -177,6 +178,10 @@ func (s *Session) follow(dir string, job job, output Output) *Running {
 			var known error
 			if exit, known = pane.ReadExit(dir); known != nil {
 				r.err = fmt.Errorf("%w while the command ran; its end is not known", ErrLost)
+				var down *host.DownError
+				if errors.As(err, &down) {
+					r.err = fmt.Errorf("%w while the command ran; it may still run there: %w", ErrLost, err)
+				}
 				exit = recorded(dir)
 			}
 		}

@@ -190,6 +190,15 @@ func (s *server) greet(ctx context.Context) error {
 	return nil
 }
 
+// found greets the supervisor again after the connection was away.
+func (s *server) found() {
+	s.making.Lock()
+	defer s.making.Unlock()
+	ctx, stop := context.WithTimeout(context.Background(), askLimit)
+	defer stop()
+	_ = s.greet(ctx) // if it has gone meanwhile the next command makes another one
+}
+
 // lost is told of the end of the supervisor.
 func (s *server) lost(why string) {
 	s.mu.Lock()

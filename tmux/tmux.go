@@ -22,6 +22,8 @@ import (
 	"errors"
 	"strings"
 	"sync/atomic"
+
+	"buddy/tmux/host"
 )
 
 // ErrUnavailable says that there is no usable tmux: it is missing, too old, or its server
@@ -37,9 +39,13 @@ var ErrLost = errors.New("the pane was lost")
 type Options struct {
 	Socket  string // the tmux server: a name for -L, or a path for -S if it has a slash; "" = buddy
 	Session string // tmux session, see [SessionName]; required
-	Exe     string // the program that `pane DIR` turns into the supervisor; required
-	Env     []string
-	Cwd     string // of the first command
+	// Host is where the commands run; nil is this machine. On a Host they have the
+	// environment of a login there, Exe and Env are not used, and Cwd is a directory there,
+	// "" for the home directory. The Session does not close it.
+	Host *host.Host
+	Exe  string   // the program that `pane DIR` turns into the supervisor; required
+	Env  []string // of the first command; nil is that of this process
+	Cwd  string   // of the first command
 	// OnPane is told of what happens to the pane, from any goroutine; it must not call the
 	// Session.
 	OnPane func(PaneEvent)
@@ -96,7 +102,13 @@ func New(o Options) *Session {
 		o.Socket = "buddy"
 	}
 	o.Session = SessionName(o.Session)
-	srv := &server{opt: o, sup: newLocal(o)}
+	srv := &server{opt: o}
+	if o.Host == nil {
+		srv.sup = newLocal(o)
+	} else {
+		r := newRemote(o, dirName(o))
+		r.found, srv.sup = srv.found, r
+	}
 	s := &Session{opt: o, place: srv, attach: srv.sup.attachLine(), paint: newPainter(srv.connect, o.OnScreen)}
 	srv.changed, srv.printed = s.paint.again, s.paint.printed
 	return s
@@ -106,6 +118,9 @@ func New(o Options) *Session {
 // the same records, limits and state, but end with it, and nobody can watch.
 func NewPlain(o Options) *Session {
 	o.Session = SessionName(o.Session)
+	if o.Host != nil {
+		return &Session{opt: o, place: newRemotePlain(o)}
+	}
 	return &Session{opt: o, place: &plain{opt: o}}
 }
 

@@ -22,7 +22,13 @@ greet() {
 	[ ! -s "$D/last" ] || read -r last <"$D/last"
 	read -r pane <"$D/pane"
 	for c in "$D"/[0-9]*; do
-		[ -e "$c/began" ] && ! { [ -e "$c/rc" ] && [ -e "$c/o.eof" ] && [ -e "$c/e.eof" ]; } && busy=1
+		[ -e "$c/cmd" ] || continue
+		[ -e "$c/rc" ] || { busy=1; continue; }
+		for i in 1 2 3 4 5 6 7 8 9 10; do # the end of the streams comes a little later
+			[ -e "$c/o.eof" ] && [ -e "$c/e.eof" ] && continue 2
+			sleep 0.03
+		done
+		busy=1
 	done
 	echo "$sup $pane $last $busy"
 }
@@ -40,6 +46,7 @@ hold() {
 # submit ID MODE TOKEN COMMAND PROMPT
 submit() {
 	known || exit 71
+	umask 077
 	mkdir "$D/$1" || exit 72
 	printf %s "$4" >"$D/$1/cmd" && printf '%s\n' "$5" >"$D/$1/prompt" && echo "$1" >"$D/last" || {
 		rm -rf "${D:?}/$1"
@@ -49,8 +56,14 @@ submit() {
 	follow "$1" 0 0 rc
 }
 
-# follow ID OUT ERR rc|eof: passes on what the command wrote from these offsets on, until
-# it has ended or nobody holds its streams. After some seconds it asks to be called again.
+# withdraw ID takes back a command that was not begun yet.
+withdraw() {
+	[ -e "$D/$1/began" ] || rm -f "$D/$1/cmd"
+}
+
+# follow ID OUT ERR rc|eof|now: passes on what the command wrote from these offsets on,
+# until it has ended or nobody holds its streams. After some seconds it asks to be called
+# again; with "now" soon.
 follow() {
 	c=$D/$1 i=0 had=
 	known
@@ -69,25 +82,28 @@ follow() {
 		[ -z "$end" ] || exit 0
 		[ "$4" != rc ] || alive || [ -e "$c/rc" ] || exit 71
 		i=$((i + 1))
-		if [ $i -le 10 ]; then sleep 0.01
+		if [ "$4" = now ]; then sleep 0.5; exit 70
+		elif [ $i -le 10 ]; then sleep 0.01
 		elif [ $i -le 40 ]; then sleep 0.03
 		elif [ $i -le 80 ]; then sleep 0.2
 		else exit 70; fi
 	done
 }
 
-# ends ID o|e: where a stream that is larger than its first file stands, and its last
-# 1 MiB. "0" if it is not larger.
+# ends ID o|e: where a stream that is larger than its first file stands (0 if it is not),
+# the exit code, why recording has stopped; then the last 1 MiB of it.
 ends() {
-	f=$D/$1/$2 at=0 old=0
+	f=$D/$1/$2 at=0 old=0 rc=-1 fault=
+	[ ! -s "$D/$1/rc" ] || read -r rc <"$D/$1/rc"
+	[ ! -e "$f.fault" ] || { fault='unknown'; [ ! -s "$f.fault" ] || read -r fault <"$f.fault"; }
 	for n in "$f".[0-9]*; do
 		n=${n##*.}
 		if [ "$n" -gt "$at" ]; then old=$at at=$n
 		elif [ "$n" -gt "$old" ]; then old=$n; fi
 	done
-	[ "$at" -gt 0 ] || { echo 0; exit 0; }
+	[ "$at" -gt 0 ] || { echo "0 $rc $fault"; exit 0; }
 	size=$(($(wc -c <"$f.$at")))
-	echo $((at + size))
+	echo "$((at + size)) $rc $fault"
 	{ cat "$f.$old"; head -c "$size" "$f.$at"; } | tail -c 1048576
 }
 
