@@ -14,6 +14,8 @@ import (
 func BenchmarkCommand(b *testing.B) {
 	b.Run("tmux", func(b *testing.B) { benchCommand(b, newRig(b)) })
 	b.Run("plain", func(b *testing.B) { benchCommand(b, newPlainRig(b)) })
+	b.Run("sh", func(b *testing.B) { benchCommand(b, newShRig(b)) })
+	b.Run("ssh", func(b *testing.B) { benchCommand(b, newSSHRig(b)) })
 	b.Run("bash-only", func(b *testing.B) {
 		var took []time.Duration
 		for b.Loop() {

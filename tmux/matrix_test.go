@@ -121,15 +121,14 @@ var matrix = []matrixCase{
 // TestMatrix runs every case on one session after the other, so that none leaves anything
 // behind that harms the next.
 func TestMatrix(t *testing.T) {
-	t.Run("supervisor", func(t *testing.T) { t.Parallel(); testMatrix(t, newRig(t)) })
-	t.Run("plain", func(t *testing.T) { t.Parallel(); testMatrix(t, newPlainRig(t)) })
+	all(t, false, func(t *testing.T, at place, r *rig) { testMatrix(t, at, r) })
 }
 
-func testMatrix(t *testing.T, r *rig) {
+func testMatrix(t *testing.T, at place, r *rig) {
 	for _, c := range matrix {
 		t.Run(c.name, func(t *testing.T) {
 			r.t = t
-			r.run("unset -f f g; unset V a p m; unalias -a; shopt -u nullglob; umask 022; export PAGER=cat HOME=/tmp; rm -rf '" + r.dir + "/w'; mkdir '" + r.dir + "/w'; cd '" + r.dir + "/w'")
+			r.run("unset -f f g; unset V a p m; unalias -a; shopt -u nullglob 2>/dev/null; umask 022; export PAGER=cat HOME=/tmp; rm -rf '" + r.dir + "/w'; mkdir '" + r.dir + "/w'; cd '" + r.dir + "/w'")
 			for _, s := range c.steps {
 				res := r.run(s.cmd)
 				if res.ExitCode != s.code || string(res.Stdout.Head) != s.stdout || !strings.Contains(string(res.Stderr.Head), s.stderr) {

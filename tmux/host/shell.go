@@ -132,7 +132,11 @@ func (s *shell) do(ctx context.Context, script string, stdout, stderr io.Writer)
 		return -1, w.error
 	case err != nil || errTold != nil:
 		<-s.done
-		return -1, &lostError{said: string(said.b), err: errors.Join(s.err, errors.New("the connection ended"))}
+		err = errors.New("the shell ended")
+		if s.err != nil {
+			err = fmt.Errorf("the shell ended: %w", s.err)
+		}
+		return -1, &lostError{said: string(said.b), err: err}
 	}
 	return code, nil
 }

@@ -60,7 +60,7 @@ record() {
 		fi
 		r=${r%% records in*}
 		r=${r##*[!0-9+]}
-		[ "$((r))" -eq 64 ] || break
+		[ $(($r)) -eq 64 ] || break
 		size=$(($(wc -c <"$1.$at")))
 		[ "$size" -ge 4194304 ] || continue
 		[ "$old" -eq 0 ] || rm -f "$1.$old"
