@@ -115,7 +115,11 @@ var places = []place{
 	{name: "ash", rig: func(t testing.TB) *rig { return newContainerRig(t, hosttest.Ash) }, script: true, tmux: true, ash: true},
 	{name: "plain ssh", script: true, rig: func(t testing.TB) *rig {
 		s := hosttest.NewSSHD(t, "")
-		return newHostPlainRig(t, s.Host(t), s.Dir)
+		dir := filepath.Join(s.Dir, "w")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return newHostPlainRig(t, s.Host(t), dir)
 	}},
 }
 

@@ -1,5 +1,6 @@
 # What a client does on the target; D is the supervisor's directory. Exit codes: 0 done, 70
 # not yet, 71 the supervisor is gone, 72 not possible.
+umask 077
 
 # alive checks that the supervisor of pid $sup and its pane are there.
 alive() {
@@ -46,7 +47,6 @@ hold() {
 # submit ID MODE TOKEN COMMAND PROMPT
 submit() {
 	known || exit 71
-	umask 077
 	mkdir "$D/$1" || exit 72
 	printf %s "$4" >"$D/$1/cmd" && printf '%s\n' "$5" >"$D/$1/prompt" && echo "$1" >"$D/last" || {
 		rm -rf "${D:?}/$1"
@@ -133,7 +133,7 @@ stop() {
 		done
 	done
 	# Shells start jobs with SIGINT ignored.
-	kill -TERM -- "-$group" || exit 0
+	kill -s TERM -- "-$group" || exit 0
 	sleep 2
-	kill -KILL -- "-$group"
+	kill -s KILL -- "-$group"
 } 2>/dev/null

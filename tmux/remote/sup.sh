@@ -27,17 +27,10 @@ trap 'gone=1; hangup' HUP TERM
 exec 8<>alive 9<>in
 state=state.0
 [ ! -s at ] || read -r state <at
-busy= jobs=
+busy=
 
-# hangup ends what runs, and then us. With a terminal it comes after the end of the command.
+# hangup ends us; while a command runs the shell calls it after that has ended.
 hangup() {
-	[ -z "$busy" ] || [ -n "$tty" ] || {
-		kill -HUP "-$busy" || kill -HUP "$busy"
-		sleep 0.5
-		kill -KILL "-$busy" || kill -KILL "$busy"
-		echo 129 >"$id/rc"
-		busy=
-	}
 	[ -n "$busy" ] || leave
 }
 
@@ -134,16 +127,13 @@ run() {
 	exec 6>"$id/o" 7>"$id/e"
 	err=7
 	[ "$mode" != merge ] || err=6
+	busy=$id
 	if [ -n "$tty" ]; then
-		busy=1
 		(child) >&6 2>&$err 6>&- 7>&- 8>&- 9>&-
-		rc=$?
 	else
-		detached >&6 2>&$err &
-		busy=$!
-		wait "$busy"
-		rc=$?
+		(detached) >&6 2>&$err 6>&- 7>&- 8>&- 9>&-
 	fi
+	rc=$?
 	busy=
 	printf '\033]7717;%s;%s\007' "$token" "$rc" >&6
 	printf '\033]7717;%s;%s\007' "$token" "$rc" >&7
@@ -156,17 +146,22 @@ run() {
 # detached is child in a session of its own: who asks on /dev/tty fails instead of hanging.
 detached() {
 	trap - INT QUIT HUP TERM PIPE
-	exec 6>&- 7>&- 8>&- 9>&- 3<&-
 	if command -v setsid >/dev/null; then set -- setsid; else set --; fi
 	exec "$@" env -i "TERM=dumb" "$R" -c "$main" "${R##*/}" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
 }
 
+# watch ends what runs, and then the supervisor, when the client has gone.
+watch() {
+	read -r line
+	for signal in HUP KILL; do
+		read -r id <last && read -r group <"$id/pid" && [ ! -e "$id/rc" ] && kill -s $signal -- "-$group"
+		kill -s HUP $$
+		sleep 0.5
+	done
+}
+
 if [ -z "$tty" ]; then
-	{
-		exec 8>&- 9>&-
-		read -r line <&3
-		kill -HUP $$
-	} &
+	watch <&3 8>&- 9>&- &
 	exec 3<&-
 fi
 echo "${TMUX_PANE:--}" >pane
