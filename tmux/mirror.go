@@ -465,7 +465,7 @@ func (m *mirror) end(s *stream) (streamEnd, error) {
 	return e, nil
 }
 
-// lose ends a command whose supervisor or pane has gone.
+// lose brings the end of a command whose supervisor or pane has gone.
 func (m *mirror) lose() (pane.Exit, error) {
 	if !m.isTaken() {
 		m.remote.forget()
@@ -473,7 +473,10 @@ func (m *mirror) lose() (pane.Exit, error) {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
-	_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 5))
+	_, known := m.remote.ask(ctx, libOf(m.ticket.Dir, "mourn", strconv.Itoa(m.ticket.ID)))
+	if known != nil { // the supervisor lives without a pane, or nothing does
+		_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 2))
+	}
 	m.mu.Lock()
 	m.out.ack = true
 	m.mu.Unlock()
@@ -487,14 +490,12 @@ func (m *mirror) lose() (pane.Exit, error) {
 		return exit, errGone
 	}
 	exit.Fault = "the pane was closed"
-	if exit.Code > 128 {
-		exit.Signal = exit.Code - 128
-	}
+	exit.Signal = max(exit.Code-128, 0)
 	return exit, nil
 }
 
-func (m *mirror) stopScript(first, second string, tenths int) string {
-	return libOf(m.ticket.Dir, "stop", strconv.Itoa(m.ticket.ID), first, second, strconv.Itoa(tenths))
+func (m *mirror) stopScript(first, second string, quarters int) string {
+	return libOf(m.ticket.Dir, "stop", strconv.Itoa(m.ticket.ID), first, second, strconv.Itoa(quarters))
 }
 
 // Wait passes output on until the command ends.
@@ -515,7 +516,7 @@ func (m *mirror) Cancel() error {
 	m.mu.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
-	_, err := m.remote.host.Run(ctx, m.stopScript("INT", "TERM", 20), io.Discard, io.Discard)
+	_, err := m.remote.host.Run(ctx, m.stopScript("INT", "TERM", 8), io.Discard, io.Discard)
 	return err
 }
 

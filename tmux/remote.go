@@ -196,7 +196,14 @@ func (r *remote) greet(ctx context.Context, lost func(string)) (pane.Info, bool,
 	r.mu.Lock()
 	r.unlink, r.last = stop, max(r.last, last)
 	r.mu.Unlock()
-	go r.hold(held, lost)
+	waits := make(waiter, 1)
+	go r.hold(held, waits, lost)
+	select {
+	case <-waits: // or has ended already: lost is told
+	case <-ctx.Done():
+		r.release()
+		return info, false, ctx.Err()
+	}
 	return info, true, nil
 }
 
@@ -217,8 +224,9 @@ func (r *remote) info(ctx context.Context) (info pane.Info, last int, err error)
 }
 
 // hold waits for the end of the supervisor or of the connection.
-func (r *remote) hold(ctx context.Context, lost func(string)) {
-	_, err := r.host.Run(ctx, r.lib("hold", rand.Text()), io.Discard, io.Discard)
+func (r *remote) hold(ctx context.Context, waits waiter, lost func(string)) {
+	_, err := r.host.Run(ctx, r.lib("hold", rand.Text()), waits, io.Discard)
+	_, _ = waits.Write(nil)
 	if ctx.Err() != nil {
 		return
 	}
@@ -228,6 +236,17 @@ func (r *remote) hold(ctx context.Context, lost func(string)) {
 		return
 	}
 	lost("its supervisor ended")
+}
+
+// waiter tells of the first thing that is written to it.
+type waiter chan struct{}
+
+func (w waiter) Write(p []byte) (int, error) {
+	select {
+	case w <- struct{}{}:
+	default:
+	}
+	return len(p), nil
 }
 
 // forget takes note that the supervisor is gone, or the way to it.
@@ -300,17 +319,25 @@ func (r *remote) busy(ctx context.Context) (bool, string, error) {
 }
 
 func (r *remote) drop() {
+	r.release()
 	r.mu.Lock()
-	unlink, fetch, fetched := r.unlink, r.fetch, r.fetched
-	r.unlink, r.dropped = nil, true
+	fetch, fetched := r.fetch, r.fetched
+	r.dropped = true
 	r.mu.Unlock()
-	if unlink != nil {
-		unlink()
-	}
 	if fetch != nil {
 		fetch()
 		<-fetched
 	}
+}
+
+// release lets go of the supervisor.
+func (r *remote) release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unlink != nil {
+		r.unlink()
+	}
+	r.unlink = nil
 }
 
 func (r *remote) remove(ctx context.Context) error {

@@ -77,8 +77,8 @@ type PaneEvent struct {
 type Session struct {
 	opt    Options
 	place  place
-	attach string   // shows the pane to a person; "" without tmux
-	paint  *painter // nil without tmux
+	attach func() string // the line that shows the pane to a person
+	paint  *painter      // nil without tmux
 	closed atomic.Bool
 }
 
@@ -109,7 +109,7 @@ func New(o Options) *Session {
 		r := newRemote(o, dirName(o))
 		r.found, srv.sup = srv.found, r
 	}
-	s := &Session{opt: o, place: srv, attach: srv.sup.attachLine(), paint: newPainter(srv.connect, o.OnScreen)}
+	s := &Session{opt: o, place: srv, attach: srv.sup.attachLine, paint: newPainter(srv.connect, o.OnScreen)}
 	srv.changed, srv.printed = s.paint.again, s.paint.printed
 	return s
 }
@@ -145,7 +145,10 @@ func SessionName(s string) string {
 
 // AttachLine is the shell command with which a person sees the pane.
 func (s *Session) AttachLine() string {
-	return s.attach
+	if s.attach == nil {
+		return ""
+	}
+	return s.attach()
 }
 
 // Pane is tmux's id of the pane, or "" when there is none.

@@ -4,7 +4,12 @@ umask 077
 
 # alive checks that the supervisor of pid $sup and its pane are there.
 alive() {
-	kill -0 "$sup" 2>/dev/null && { [ -z "$tty" ] || [ -c "$tty" ]; }
+	kill -0 "$sup" 2>/dev/null || return 1
+	[ -n "$tty" ] || return 0
+	[ -r "/proc/$sup/stat" ] || { [ -c "$tty" ]; return; }
+	read -r stat <"/proc/$sup/stat" || return 1
+	set -- ${stat##*) }
+	[ "$5" != 0 ] # the number of its terminal
 }
 
 known() {
@@ -34,14 +39,26 @@ greet() {
 	echo "$sup $pane $last $busy"
 }
 
-# hold waits for the end of the supervisor. A holder of an earlier connection that still
-# waits is sent away.
+# hold waits for the end of the supervisor, after a line that says so. A holder of an
+# earlier connection that still waits is sent away.
 hold() {
 	echo "$1" 1<>"$D/alive"
 	echo "$$" >"$D/holder"
-	while read -r line; do
+	exec 5<>"$D/alive" 4<"$D/alive" 5>&- # so opening waits for nobody
+	known || exit 0
+	echo
+	while read -r line <&4; do
 		[ "$line" = "$1" ] || break
-	done <"$D/alive"
+	done
+}
+
+# mourn ID waits until it is known how a command ended whose supervisor has gone.
+mourn() {
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		[ ! -e "$D/$1/rc" ] || exit 0
+		sleep 0.25
+	done
+	exit 70
 }
 
 # submit ID MODE TOKEN COMMAND PROMPT
@@ -107,7 +124,7 @@ ends() {
 	{ cat "$f.$old"; head -c "$size" "$f.$at"; } | tail -c 1048576
 }
 
-# stop ID SIGNAL SIGNAL TENTHS: a signal to the command, the next one after that time, and
+# stop ID SIGNAL SIGNAL QUARTERS: a signal to the command, the next one after that time (of a second), and
 # so on up to KILL. Ctrl-C is only for what is in the foreground.
 stop() {
 	c=$D/$1
@@ -129,7 +146,7 @@ stop() {
 		i=0
 		while [ $i -lt "$4" ] && [ ! -e "$c/rc" ]; do
 			i=$((i + 1))
-			sleep 0.1
+			sleep 0.25
 		done
 	done
 	# Shells start jobs with SIGINT ignored.

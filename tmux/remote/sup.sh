@@ -21,24 +21,47 @@ if [ -n "$tty" ]; then set -m; fi
 exec 2>/dev/null </dev/null
 trap : INT QUIT PIPE
 trap '' TSTP TTOU TTIN
-gone=
-trap 'gone=1; hangup' HUP TERM
 [ -p in ] || mkfifo in alive
+rm -f life
+mkfifo life
 exec 8<>alive 9<>in
 state=state.0
 [ ! -s at ] || read -r state <at
-busy=
 
-# hangup ends us; while a command runs the shell calls it after that has ended.
-hangup() {
-	[ -n "$busy" ] || leave
+# widow waits for the end of the supervisor, which no trap could catch while a command is in
+# the foreground. Then it ends that command and says so, and clears up if no client is
+# there: nobody needs the state then, and it holds an environment.
+widow() {
+	trap '' INT QUIT HUP TERM
+	exec 8>&- 9>&-
+	read -r line <life
+	read -r id mode token <now && [ ! -e "$id/rc" ] && {
+		for signal in HUP KILL; do
+			read -r group <"$id/pid" && kill -s $signal -- "-$group" || break
+			sleep 0.3
+		done
+		for s in o e; do
+			end "$s"
+		done
+		echo closed >"$id/closed"
+		echo 129 >"$id/rc"
+	}
+	read -r pid <pid && [ "$pid" != $$ ] || rm -f pid
+	read -r holder <holder && kill -0 "$holder" || { cd /; rm -rf "$D"; }
 }
 
-# leave: if no client is there nobody needs the state, and it holds an environment.
-leave() {
-	rm -f pid
-	read -r holder <holder && kill -0 "$holder" || { cd /; rm -rf "$D"; }
-	exit 0
+# end STREAM: the mark of a command that did not come to its end.
+end() {
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		[ ! -e "$id/$1.eof" ] || break
+		sleep 0.05
+	done
+	at=0
+	for n in "$id/$1".[0-9]*; do
+		n=${n##*.}
+		[ "$n" -le "$at" ] || at=$n
+	done
+	printf '\033]7717;%s;129\007' "$token" >>"$id/$1.$at"
 }
 
 # record FILE: standard input goes to FILE.0 until that has 4 MiB, then to files of that
@@ -66,20 +89,20 @@ record() {
 leg() {
 	{
 		trap '' INT QUIT HUP TERM PIPE
-		exec tee -i ${tty:-/dev/null} <"$1" 8>&- 9>&- 3<&-
+		exec tee -i ${tty:-/dev/null} <"$1" 5>&- 8>&- 9>&- 3<&-
 	} | {
 		trap '' INT QUIT HUP TERM PIPE
-		exec 8>&- 9>&- 3<&-
+		exec 5>&- 8>&- 9>&- 3<&-
 		record "$2"
 	} &
 }
 
 # child runs the command in a fresh shell. Signals to the group must not end it before
-# that shell has.
+# that shell has; what we might say of it stays out of its output.
 child() {
 	trap : INT QUIT HUP TERM
 	set +m
-	env -i "TERM=$TERM" ${TMUX:+"TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE"} "$R" -c "$main" "${R##*/}" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
+	env -i "TERM=$TERM" ${TMUX:+"TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE"} "$R" -c "$main" "${R##*/}" "$D" "$D/$id/cmd" "$D/$state" "$D/$next" 2>&$err 6>&- 7>&-
 	exit $?
 }
 
@@ -113,6 +136,7 @@ run() {
 	: >"$id/o.0" 
 	: >"$id/e.0"
 	mkfifo "$id/o" "$id/e"
+	echo "$id $mode $token" >now
 	: >"$id/began"
 	leg "$id/o" "$id/o"
 	leg "$id/e" "$id/e"
@@ -127,20 +151,17 @@ run() {
 	exec 6>"$id/o" 7>"$id/e"
 	err=7
 	[ "$mode" != merge ] || err=6
-	busy=$id
 	if [ -n "$tty" ]; then
-		(child) >&6 2>&$err 6>&- 7>&- 8>&- 9>&-
+		(child) >&6 5>&- 8>&- 9>&-
 	else
-		(detached) >&6 2>&$err 6>&- 7>&- 8>&- 9>&-
+		(detached) >&6 2>&$err 5>&- 6>&- 7>&- 8>&- 9>&-
 	fi
 	rc=$?
-	busy=
 	printf '\033]7717;%s;%s\007' "$token" "$rc" >&6
 	printf '\033]7717;%s;%s\007' "$token" "$rc" >&7
 	exec 6>&- 7>&-
 	[ "$(tail -n 1 "$next")" != '#complete' ] || { state=$next; echo "$state" >at; }
 	echo "$rc" >"$id/rc"
-	[ -z "$gone" ] || leave
 }
 
 # detached is child in a session of its own: who asks on /dev/tty fails instead of hanging.
@@ -150,27 +171,26 @@ detached() {
 	exec "$@" env -i "TERM=dumb" "$R" -c "$main" "${R##*/}" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
 }
 
-# watch ends what runs, and then the supervisor, when the client has gone.
+# watch ends the supervisor when the client has gone.
 watch() {
 	read -r line
-	for signal in HUP KILL; do
-		read -r id <last && read -r group <"$id/pid" && [ ! -e "$id/rc" ] && kill -s $signal -- "-$group"
-		kill -s HUP $$
-		sleep 0.5
-	done
+	kill -s TERM $$
 }
 
 if [ -z "$tty" ]; then
 	watch <&3 8>&- 9>&- &
 	exec 3<&-
 fi
+: >now
+widow &
+exec 5>life
 echo "${TMUX_PANE:--}" >pane
 [ -z "$tty" ] || tty >tty </dev/tty
 echo $$ >pid.new
 mv pid.new pid
 ready
 while :; do
-	IFS=' ' read -r id mode token <&9 || { [ -z "$gone" ] || leave; continue; }
+	IFS=' ' read -r id mode token <&9 || continue
 	[ -f "$id/cmd" ] && [ ! -e "$id/began" ] || continue
 	run
 	settle
