@@ -242,9 +242,11 @@ func (m *mirror) follow(submit string) {
 		default:
 		}
 	}
-	if taken && err == nil {
+	switch {
+	case taken && err == nil:
 		m.remote.fetchLate(m)
-	} else {
+	default:
+		m.remote.doom(m)
 		m.out.rec.Close()
 		m.errs.rec.Close()
 	}
@@ -253,9 +255,9 @@ func (m *mirror) follow(submit string) {
 // track follows the command through lost connections up to its end.
 func (m *mirror) track(submit string) (pane.Exit, error) {
 	var cut, ended time.Time // since when the connection is away; since when the end is known
-	for {
+	for sent := submit == ""; ; {
 		script := submit
-		if script == "" || m.isTaken() {
+		if sent || m.isTaken() {
 			script = m.script("follow", "rc")
 		}
 		m.mu.Lock()
@@ -280,14 +282,15 @@ func (m *mirror) track(submit string) (pane.Exit, error) {
 			m.remote.found()
 		}
 		switch code {
-		case 0:
+		case 0, codeClosed:
 			if ended.IsZero() {
 				ended = time.Now()
 			}
 			if exit, ok, err := m.finish(time.Since(ended) > endLimit); ok || err != nil {
-				return exit, err
+				return closed(exit, code == codeClosed), err
 			}
 		case codeNotYet:
+			sent = true
 		case codeGone:
 			return m.lose()
 		default:
@@ -368,7 +371,7 @@ func (m *mirror) again(since time.Time) bool {
 	if m.cancelled {
 		limit = cancelLimit
 	} else if !m.taken {
-		limit = 0
+		limit = time.Millisecond // once: a shell that was kept warm may be a dead one
 	}
 	m.mu.Unlock()
 	away := time.Since(since)
@@ -465,33 +468,37 @@ func (m *mirror) end(s *stream) (streamEnd, error) {
 	return e, nil
 }
 
+// closed marks the end of a command that the end of its pane brought about.
+func closed(e pane.Exit, is bool) pane.Exit {
+	if is {
+		e.Fault, e.Signal = "the pane was closed", max(e.Code-128, 0)
+	}
+	return e
+}
+
 // lose brings the end of a command whose supervisor or pane has gone.
 func (m *mirror) lose() (pane.Exit, error) {
+	defer m.remote.forget()
 	if !m.isTaken() {
-		m.remote.forget()
 		return pane.Exit{}, errGone
 	}
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
-	_, known := m.remote.ask(ctx, libOf(m.ticket.Dir, "mourn", strconv.Itoa(m.ticket.ID)))
-	if known != nil { // the supervisor lives without a pane, or nothing does
-		_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 2))
+	if _, err := m.remote.ask(ctx, libOf(m.ticket.Dir, "mourn", strconv.Itoa(m.ticket.ID))); err != nil {
+		_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 2)) // the supervisor lives without a pane, or nothing does
 	}
 	m.mu.Lock()
 	m.out.ack = true
 	m.mu.Unlock()
 	code, _, err := m.listen(m.script("follow", "rc"))
-	m.remote.forget()
-	if err != nil || code != 0 {
+	if err != nil || code != 0 && code != codeClosed {
 		return pane.Exit{}, errGone
 	}
 	exit, ok, err := m.finish(true)
 	if !ok || err != nil {
 		return exit, errGone
 	}
-	exit.Fault = "the pane was closed"
-	exit.Signal = max(exit.Code-128, 0)
-	return exit, nil
+	return closed(exit, true), nil
 }
 
 func (m *mirror) stopScript(first, second string, quarters int) string {

@@ -33,6 +33,7 @@ const (
 	codeNotYet  = 70
 	codeGone    = 71
 	codeRefused = 72
+	codeClosed  = 73
 )
 
 // remote is the supervisor on a target where nothing of ours is installed: a script.
@@ -53,6 +54,7 @@ type remote struct {
 	fetch   context.CancelFunc // ends fetching what is late; nil when nothing is fetched
 	fetched chan struct{}
 	dropped bool
+	doomed  []string // scripts that stop commands which could not be reached when they were cancelled
 }
 
 func newRemote(o Options, name string) *remote {
@@ -204,6 +206,7 @@ func (r *remote) greet(ctx context.Context, lost func(string)) (pane.Info, bool,
 		r.release()
 		return info, false, ctx.Err()
 	}
+	r.judge(ctx)
 	return info, true, nil
 }
 
@@ -236,6 +239,29 @@ func (r *remote) hold(ctx context.Context, waits waiter, lost func(string)) {
 		return
 	}
 	lost("its supervisor ended")
+}
+
+// doom has a cancelled command stopped when the target can be reached again.
+func (r *remote) doom(m *mirror) {
+	m.mu.Lock()
+	doomed := m.taken && m.cancelled
+	m.mu.Unlock()
+	if doomed {
+		r.mu.Lock()
+		r.doomed = append(r.doomed, m.stopScript("TERM", "TERM", 2))
+		r.mu.Unlock()
+	}
+}
+
+// judge stops what was doomed.
+func (r *remote) judge(ctx context.Context) {
+	r.mu.Lock()
+	doomed := r.doomed
+	r.doomed = nil
+	r.mu.Unlock()
+	for _, script := range doomed {
+		_, _ = r.ask(ctx, script) // it has ended, or is stopped
+	}
 }
 
 // waiter tells of the first thing that is written to it.

@@ -1,5 +1,5 @@
 # What a client does on the target; D is the supervisor's directory. Exit codes: 0 done, 70
-# not yet, 71 the supervisor is gone, 72 not possible.
+# not yet, 71 the supervisor is gone, 72 not possible, 73 done by the end of the supervisor.
 umask 077
 
 # alive checks that the supervisor of pid $sup and its pane are there.
@@ -61,15 +61,18 @@ mourn() {
 	exit 70
 }
 
-# submit ID MODE TOKEN COMMAND PROMPT
+# submit ID MODE TOKEN COMMAND PROMPT: gives a command to the supervisor, once even if it
+# is called again, and follows it.
 submit() {
 	known || exit 71
-	mkdir "$D/$1" || exit 72
-	printf %s "$4" >"$D/$1/cmd" && printf '%s\n' "$5" >"$D/$1/prompt" && echo "$1" >"$D/last" || {
-		rm -rf "${D:?}/$1"
-		exit 72
-	}
-	echo "$1 $2 $3" 1<>"$D/in"
+	if [ ! -e "$D/$1/sent" ]; then
+		mkdir -p "$D/$1" && printf %s "$4" >"$D/$1/cmd" && printf '%s\n' "$5" >"$D/$1/prompt" && echo "$1" >"$D/last" || {
+			rm -rf "${D:?}/$1"
+			exit 72
+		}
+		echo "$1 $2 $3" 1<>"$D/in"
+		: >"$D/$1/sent"
+	fi
 	follow "$1" 0 0 rc
 }
 
@@ -96,7 +99,7 @@ follow() {
 			[ "$3" -eq 0 ] || tail -c "+$(($3 + 1))" <&4 >&2
 		fi
 		[ -z "$had" ] || { cat <&3; cat <&4 >&2; }
-		[ -z "$end" ] || exit 0
+		[ -z "$end" ] || { [ ! -e "$c/closed" ] || exit 73; exit 0; }
 		[ "$4" != rc ] || alive || [ -e "$c/rc" ] || exit 71
 		i=$((i + 1))
 		if [ "$4" = now ]; then sleep 0.5; exit 70

@@ -24,6 +24,8 @@ trap '' TSTP TTOU TTIN
 [ -p in ] || mkfifo in alive
 rm -f life
 mkfifo life
+nl='
+'
 exec 8<>alive 9<>in
 state=state.0
 [ ! -s at ] || read -r state <at
@@ -70,7 +72,9 @@ record() {
 	at=0 old=0
 	while :; do
 		if ! r=$(LC_ALL=C dd bs=65536 count=64 2>&1 >>"$1.$at"); then
-			printf '%s\n' "${r##*: }" | head -n 1 >"$1.fault"
+			rm -f reserve # for what is still to be written about the command
+			r=${r##*: }
+			echo "${r%%"$nl"*}" >"$1.fault"
 			cat >/dev/null # the command goes on
 			break
 		fi
@@ -143,6 +147,7 @@ run() {
 	next=state.0
 	[ "$state" != state.0 ] || next=state.1
 	: >"$next"
+	[ -e reserve ] || dd if=/dev/zero of=reserve bs=65536 count=4 || rm -f reserve
 	if [ -n "$tty" ]; then
 		dd bs=65536 count=16 </dev/tty >/dev/null
 		stty sane -ixon </dev/tty
