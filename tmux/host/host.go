@@ -132,10 +132,11 @@ func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer)
 }
 
 // feed runs a script in a process of its own, with input from a reader. What it says at
-// last is returned.
+// last is returned. The input is read to its end in any case: an engine that cannot pass
+// it on loses the answer.
 func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, said string, err error) {
 	mark := rand.Text()
-	cmd, err := h.Command(ctx, "sh", "-c", "(\n"+script+"\n); echo "+mark+"$?")
+	cmd, err := h.Command(ctx, "sh", "-c", "(\n"+script+"\n); code=$?; cat >/dev/null; echo "+mark+"$code")
 	if err != nil {
 		return -1, "", err
 	}
