@@ -89,10 +89,13 @@ func untilProcess(t *testing.T, args, dir string) {
 
 // TestKeysOfAPerson: what is typed into the pane while a command runs.
 func TestKeysOfAPerson(t *testing.T) {
-	t.Parallel()
+	all(t, true, func(t *testing.T, _ place, r *rig) { testKeys(t, r) })
+}
+
+func testKeys(t *testing.T, r *rig) {
 	t.Run("C-c", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t)
+		r.t = t
+		r.run("rm -f go")
 		run := r.start(tmux.Spec{Command: "echo ready; sleep 1000"})
 		r.untilOutput("ready")
 		untilProcess(t, "sleep 1000", r.dir)
@@ -103,8 +106,8 @@ func TestKeysOfAPerson(t *testing.T) {
 		r.want("echo on", "on\n")
 	})
 	t.Run("C-z", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t)
+		r.t = t
+		r.run("rm -f go")
 		run := r.start(tmux.Spec{Command: "echo ready; while [ ! -e go ]; do sleep 0.02; done; echo done"})
 		r.untilOutput("ready")
 		r.srv.Tmux("send-keys", "-t", r.Pane(), "C-z")
@@ -114,8 +117,8 @@ func TestKeysOfAPerson(t *testing.T) {
 		}
 	})
 	t.Run("C-s", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t)
+		r.t = t
+		r.run("rm -f go")
 		run := r.start(tmux.Spec{Command: "echo ready; while [ ! -e go ]; do sleep 0.02; done; seq 50000; echo done"})
 		r.untilOutput("ready")
 		r.srv.Tmux("send-keys", "-t", r.Pane(), "C-s")
@@ -124,8 +127,8 @@ func TestKeysOfAPerson(t *testing.T) {
 		r.untilScreen("\ndone")
 	})
 	t.Run("typed ahead", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t)
+		r.t = t
+		r.run("rm -f go")
 		r.run("true")
 		r.srv.Tmux("send-keys", "-t", r.Pane(), "-l", "rm -rf x; echo junk")
 		r.untilScreen("junk")
@@ -138,15 +141,15 @@ func TestKeysOfAPerson(t *testing.T) {
 		}
 	})
 	t.Run("copy mode", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t)
+		r.t = t
+		r.run("rm -f go")
 		r.run("true")
 		r.srv.Tmux("copy-mode", "-t", r.Pane())
 		r.want("seq 3", "1\n2\n3\n")
 	})
 	t.Run("answers on /dev/tty", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t)
+		r.t = t
+		r.run("rm -f go")
 		run := r.start(tmux.Spec{Command: "test -t 0 || test -t 1 || test -t 2 || echo notty; read -s -p Pass'word: ' x </dev/tty 2>/dev/tty; echo ${#x}"})
 		r.untilScreen("Password:")
 		r.srv.Tmux("send-keys", "-t", r.Pane(), "-l", "s3cret")

@@ -3,12 +3,15 @@ package tmux_test
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"buddy/tmux"
+	"buddy/tmux/host"
+	"buddy/tmux/tmuxtest"
 )
 
 // step is one command of a case and what it must give. Empty stderr is not compared.
@@ -133,11 +136,12 @@ var withoutBash = map[string]struct {
 		{"greet you; umask", 0, "hello you\n0027\n", ""},
 	}},
 	"heredoc without its end":      {"no warning", []step{{"cat <<EOF\ntext", 0, "text", ""}, {"echo on", 0, "on\n", ""}}},
-	"syntax error":                 {"other words", []step{{"echo before\nif then fi", 2, "before\n", "syntax error"}, {"echo on", 0, "on\n", ""}}},
-	"unclosed quote":               {"other words", []step{{"echo 'abc", 2, "", "unterminated quoted string"}, {"echo on", 0, "on\n", ""}}},
-	"command not found":            {"other words", []step{{"true\nnosuchcommand -x", 127, "", "line 2: nosuchcommand: not found"}}},
+	"syntax error":                 {"other words", []step{{"echo before\nif then fi", 2, "before\n", "yntax error"}, {"echo on", 0, "on\n", ""}}},
+	"unclosed quote":               {"other words", []step{{"echo 'abc", 2, "", "nterminated quoted string"}, {"echo on", 0, "on\n", ""}}},
+	"command not found":            {"other words", []step{{"true\nnosuchcommand -x", 127, "", "nosuchcommand: not found"}}},
 	"begins with a dash":           {"other words", []step{{"-x foo", 127, "", "-x: not found"}}},
 	"positional parameters and $0": {"another name", []step{{"echo $# $0; set -- a b; echo $#", 0, "0 sh\n2\n", ""}}},
+	"pipefail":                     {"dash has none", []step{{"false | true", 0, "", ""}, {"seq 3 | wc -l", 0, "3\n", ""}}},
 	"set -v, DEBUG and ERR traps":  {"an ERR trap sees our own commands after the end", nil},
 	"return, and a function of our builtins' names": {"functions end with the command (B5)", []step{
 		{"cd() { echo my cd; }; cd x; unset -f cd; export V=kept", 0, "my cd\n", ""},
@@ -149,6 +153,49 @@ var withoutBash = map[string]struct {
 // behind that harms the next.
 func TestMatrix(t *testing.T) {
 	all(t, false, func(t *testing.T, at place, r *rig) { testMatrix(t, at, r) })
+}
+
+// TestShells is the matrix with the script under other shells than the system's: supervisor
+// and commands as bash and bash, dash and dash. BusyBox is in the matrix itself.
+func TestShells(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, sh string
+		bash     bool
+	}{{"bash under bash", "bash", true}, {"dash under dash", "dash", false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			srv := tmuxtest.New(t)
+			bin := filepath.Join(srv.Dir, "bin")
+			programs(t, bin, c.sh, c.bash)
+			r := newHostRig(t, srv, host.Local(append(srv.Env, "PATH="+bin)))
+			testMatrix(t, place{ash: !c.bash}, r)
+		})
+	}
+}
+
+// programs makes a folder with the programs of /usr/bin and /bin, with or without bash, and
+// sh as a shell of choice.
+func programs(t *testing.T, bin, sh string, bash bool) {
+	t.Helper()
+	shell, err := exec.LookPath(sh)
+	if err != nil {
+		t.Skipf("%s is not installed", sh)
+	}
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"/usr/bin", "/bin"} {
+		all, _ := os.ReadDir(dir)
+		for _, f := range all {
+			if name := f.Name(); name != "sh" && (bash || name != "bash") {
+				_ = os.Symlink(filepath.Join(dir, name), filepath.Join(bin, name)) // perhaps it is there
+			}
+		}
+	}
+	if err := os.Symlink(shell, filepath.Join(bin, "sh")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func testMatrix(t *testing.T, at place, r *rig) {

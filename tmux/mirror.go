@@ -64,25 +64,9 @@ type mirror struct {
 	cancelled bool
 }
 
-// stream is one stream of a command as it arrives: its own output, a mark, then what jobs
-// in the background write.
-type stream struct {
-	m    *mirror
-	name string
-	rec  *pane.Record
-	mark string
-	got  int64  // bytes that arrived, of the command or not
-	held []byte // may be a part of the mark
-	code int    // of the command; valid with own
-	own  bool   // all of the command's own output is recorded
-	ack  bool   // the byte that says that the command was taken is still to come
-}
-
 func newMirror(r *remote, dir string, t ticket) (*mirror, error) {
 	m := &mirror{remote: r, dir: dir, ticket: t, box: pane.NewMailbox(), began: make(chan error, 1), done: make(chan struct{})}
-	mark := "\x1b]7717;" + t.Token + ";"
-	m.out = &stream{m: m, name: pane.Stdout, rec: pane.NewRecord(filepath.Join(dir, "out")), mark: mark}
-	m.errs = &stream{m: m, name: pane.Stderr, rec: pane.NewRecord(filepath.Join(dir, "err")), mark: mark}
+	m.out, m.errs = newStream(m, pane.Stdout, "out"), newStream(m, pane.Stderr, "err")
 	for _, file := range []string{"out", "err", "out.tail", "err.tail"} { // of an earlier mirror
 		if err := os.Remove(filepath.Join(dir, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
@@ -93,76 +77,6 @@ func newMirror(r *remote, dir string, t ticket) (*mirror, error) {
 		err = os.WriteFile(filepath.Join(dir, "remote"), append(b, '\n'), 0o600)
 	}
 	return m, err
-}
-
-// Write takes what arrives of a stream.
-func (s *stream) Write(p []byte) (int, error) {
-	n := len(p)
-	s.m.mu.Lock()
-	defer s.m.mu.Unlock()
-	if s.ack && len(p) > 0 {
-		s.ack = false
-		p = p[1:]
-		if !s.m.taken {
-			s.m.taken = true
-			err := s.rec.Open() // also tells that the command may have run
-			s.m.began <- err
-		}
-	}
-	s.got += int64(len(p))
-	s.take(p)
-	return n, nil
-}
-
-func (s *stream) take(p []byte) {
-	if s.own {
-		s.rec.Add(p)
-		return
-	}
-	if len(s.held) > 0 {
-		p = append(s.held, p...)
-		s.held = nil
-	}
-	i := bytes.Index(p, []byte(s.mark))
-	if i < 0 {
-		i = len(p) - partial(p, s.mark)
-		s.held = bytes.Clone(p[i:])
-		s.pass(p[:i])
-		return
-	}
-	digits, rest, whole := bytes.Cut(p[i+len(s.mark):], []byte{7})
-	if !whole {
-		s.pass(p[:i])
-		s.held = bytes.Clone(p[i:])
-		return
-	}
-	s.pass(p[:i])
-	s.code, _ = strconv.Atoi(string(digits))
-	s.seal()
-	s.rec.Add(rest)
-}
-
-func (s *stream) seal() {
-	s.own = true
-	s.rec.Seal()
-}
-
-// pass records a piece of the command's own output and shows it.
-func (s *stream) pass(p []byte) {
-	if len(p) > 0 {
-		s.rec.Add(p)
-		s.m.box.Put(s.name, p, s.rec.Total())
-	}
-}
-
-// partial is the length of the longest end of p that is a beginning of mark.
-func partial(p []byte, mark string) int {
-	for i := max(0, len(p)-len(mark)+1); i < len(p); i++ {
-		if p[i] == mark[0] && strings.HasPrefix(mark, string(p[i:])) {
-			return len(p) - i
-		}
-	}
-	return 0
 }
 
 // submission is the script that gives the command to the supervisor and follows it.
@@ -205,51 +119,47 @@ func (m *mirror) withdraw() {
 // follow brings the command's output and its end here.
 func (m *mirror) follow(submit string) {
 	exit, err := m.track(submit)
-	m.mu.Lock()
-	taken := m.taken
-	for _, s := range []*stream{m.out, m.errs} {
-		s.pass(s.held) // the mark never came
-		s.held = nil
-		if !s.own {
-			s.seal()
-		}
+	taken := m.isTaken()
+	if err == nil && !taken {
+		err = errors.New("the supervisor did not take the command")
 	}
-	exit.Stdout, exit.Stderr, exit.Cancelled = m.out.rec.Total(), m.errs.rec.Total(), m.cancelled && err == nil
-	exit.Duration = time.Since(m.ticket.Began)
-	for _, s := range []*stream{m.out, m.errs} {
-		if f := s.rec.Fault(); f != nil && exit.Fault == "" {
-			exit.Fault = fmt.Sprintf("output was not recorded completely: %v", f)
-		}
-	}
-	m.mu.Unlock()
-	if !taken {
-		if err == nil {
-			err = errors.New("the supervisor did not take the command")
-		}
-		m.began <- err
-	}
+	exit = m.conclude(exit)
 	if err == nil {
 		if werr := pane.WriteExit(m.dir, exit); werr != nil && exit.Fault == "" {
 			exit.Fault = werr.Error()
 		}
 	}
+	if !taken {
+		m.began <- err
+	}
 	m.exit, m.err = exit, err
 	m.box.Close()
 	close(m.done)
 	if !m.turnless {
-		select {
-		case <-m.remote.turn:
-		default:
+		<-m.remote.turn
+	}
+	if err == nil {
+		m.remote.fetchLate(m)
+		return
+	}
+	m.remote.doom(m)
+	m.out.rec.Close()
+	m.errs.rec.Close()
+}
+
+// conclude ends the streams and completes the exit with what is known of them.
+func (m *mirror) conclude(exit pane.Exit) pane.Exit {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range []*stream{m.out, m.errs} {
+		s.end()
+		if f := s.rec.Fault(); f != nil && exit.Fault == "" {
+			exit.Fault = fmt.Sprintf("output was not recorded completely: %v", f)
 		}
 	}
-	switch {
-	case taken && err == nil:
-		m.remote.fetchLate(m)
-	default:
-		m.remote.doom(m)
-		m.out.rec.Close()
-		m.errs.rec.Close()
-	}
+	exit.Stdout, exit.Stderr = m.out.rec.Total(), m.errs.rec.Total()
+	exit.Cancelled, exit.Duration = m.cancelled, time.Since(m.ticket.Began)
+	return exit
 }
 
 // track follows the command through lost connections up to its end.
@@ -260,22 +170,15 @@ func (m *mirror) track(submit string) (pane.Exit, error) {
 		if sent || m.isTaken() {
 			script = m.script("follow", "rc")
 		}
-		m.mu.Lock()
-		m.out.ack = true
-		m.mu.Unlock()
 		code, said, err := m.listen(script)
-		var down *host.DownError
-		switch {
-		case errors.As(err, &down):
+		if err != nil {
 			if cut.IsZero() {
 				cut = time.Now()
 			}
-			if !m.again(cut) {
+			if !m.again(cut, err) {
 				return pane.Exit{}, err
 			}
 			continue
-		case err != nil:
-			return pane.Exit{}, err
 		}
 		if !cut.IsZero() {
 			cut = time.Time{}
@@ -319,6 +222,9 @@ const listenLimit = 30 * time.Second
 // listen runs a script that passes the streams on. Of a command that was not taken it
 // returns what was said.
 func (m *mirror) listen(script string) (code int, said string, err error) {
+	m.mu.Lock()
+	m.out.ack = true
+	m.mu.Unlock()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	watch := time.AfterFunc(listenLimit, stop)
@@ -365,7 +271,11 @@ func (b busy) Write(p []byte) (int, error) {
 }
 
 // again waits before the next try to connect, and reports whether there shall be one.
-func (m *mirror) again(since time.Time) bool {
+func (m *mirror) again(since time.Time, err error) bool {
+	var down *host.DownError
+	if !errors.As(err, &down) {
+		return false
+	}
 	m.mu.Lock()
 	limit := cutLimit
 	if m.cancelled {
@@ -487,9 +397,6 @@ func (m *mirror) lose() (pane.Exit, error) {
 	if _, err := m.remote.ask(ctx, libOf(m.ticket.Dir, "mourn", strconv.Itoa(m.ticket.ID))); err != nil {
 		_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 2)) // the supervisor lives without a pane, or nothing does
 	}
-	m.mu.Lock()
-	m.out.ack = true
-	m.mu.Unlock()
 	code, _, err := m.listen(m.script("follow", "rc"))
 	if err != nil || code != 0 && code != codeClosed {
 		return pane.Exit{}, errGone

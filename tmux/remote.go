@@ -54,6 +54,7 @@ type remote struct {
 	fetch   context.CancelFunc // ends fetching what is late; nil when nothing is fetched
 	fetched chan struct{}
 	dropped bool
+	used    bool     // there may be a supervisor
 	doomed  []string // scripts that stop commands which could not be reached when they were cancelled
 }
 
@@ -124,7 +125,7 @@ func (r *remote) prepare(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.dir, r.shell, r.version = lines[0], lines[1], lines[2]
+	r.dir, r.shell, r.version, r.used = lines[0], lines[1], lines[2], true
 	return nil
 }
 
@@ -336,10 +337,13 @@ func (r *remote) attach(ctx context.Context, dir string) (job, error) {
 func (r *remote) begun() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.dir != ""
+	return r.used
 }
 
 func (r *remote) busy(ctx context.Context) (bool, string, error) {
+	if err := r.prepare(ctx); err != nil { // the connection may have been lost
+		return false, "", err
+	}
 	info, _, err := r.info(ctx)
 	return info.Busy, info.Pane, err
 }

@@ -6,6 +6,7 @@
 package hosttest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -277,7 +278,7 @@ func (f *Forwarder) pipe(from, to net.Conn) {
 			queue <- packet{time.Now().Add(time.Duration(f.delay.Load())), append([]byte(nil), buf[:n]...)}
 		}
 		if err != nil {
-			if err != io.EOF {
+			if !errors.Is(err, io.EOF) {
 				_ = to.Close()
 			}
 			return
