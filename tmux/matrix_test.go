@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"buddy/tmux"
-	"buddy/tmux/host"
 	"buddy/tmux/tmuxtest"
 )
 
@@ -168,7 +167,7 @@ func TestShells(t *testing.T) {
 			srv := tmuxtest.New(t)
 			bin := filepath.Join(srv.Dir, "bin")
 			programs(t, bin, c.sh, c.bash)
-			r := newHostRig(t, srv, host.Local(append(srv.Env, "PATH="+bin)))
+			r := newHostRig(t, srv, localHost(t, append(srv.Env, "PATH="+bin)))
 			testMatrix(t, place{ash: !c.bash}, r)
 		})
 	}

@@ -371,7 +371,9 @@ func (r *remote) release() {
 }
 
 func (r *remote) remove(ctx context.Context) error {
-	_, err := r.ask(ctx, "rm -rf "+host.Quote(r.place()))
+	dir := host.Quote(r.place())
+	// The widow of the supervisor may be at it as well.
+	_, err := r.ask(ctx, "for i in 1 2 3; do rm -rf "+dir+" 2>/dev/null && break; sleep 0.1; done; [ ! -e "+dir+" ]")
 	return err
 }
 

@@ -62,7 +62,14 @@ func newRig(t testing.TB) *rig {
 func newShRig(t testing.TB) *rig {
 	t.Helper()
 	srv := tmuxtest.New(t)
-	return newHostRig(t, srv, host.Local(srv.Env))
+	return newHostRig(t, srv, localHost(t, srv.Env))
+}
+
+// localHost is this machine as a host, closed at the end.
+func localHost(t testing.TB, env []string) *host.Host {
+	h := host.Local(env)
+	t.Cleanup(func() { _ = h.Close() })
+	return h
 }
 
 func newHostRig(t testing.TB, srv *tmuxtest.Server, h *host.Host) *rig {

@@ -222,3 +222,14 @@ func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, si
 func (h *Host) MkdirAll(ctx context.Context, path string) error {
 	return h.files(ctx, "make", path, io.Discard, "mkdir", "-p", "--", path)
 }
+
+// Home returns the real path of the home directory on the target, where a command starts
+// if nothing else is said.
+func (h *Host) Home(ctx context.Context) (string, error) {
+	var out, said bytes.Buffer
+	code, err := h.Run(ctx, `cd && pwd -P && echo .`, &out, &said)
+	if err == nil && code != 0 {
+		err = fmt.Errorf("%s: home directory: %s", h.Name(), lastLine(said.String()))
+	}
+	return strings.TrimSuffix(out.String(), "\n.\n"), err
+}

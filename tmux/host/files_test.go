@@ -221,3 +221,12 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestHome(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *host.Host, _ string) {
+		home, err := h.Home(t.Context())
+		if info, statErr := h.Stat(t.Context(), home); err != nil || statErr != nil || !info.Mode.IsDir() {
+			t.Errorf("Home = %q, %v, %v", home, err, statErr)
+		}
+	})
+}

@@ -127,6 +127,11 @@ ends() {
 	{ cat "$f.$old"; head -c "$size" "$f.$at"; } | tail -c 1048576
 }
 
+# ended: its files may have been fetched and removed already.
+ended() {
+	[ -e "$c/rc" ] || [ ! -e "$c" ]
+}
+
 # stop ID SIGNAL SIGNAL QUARTERS: a signal to the command, the next one after that time (of a second), and
 # so on up to KILL. Ctrl-C is only for what is in the foreground.
 stop() {
@@ -137,7 +142,7 @@ stop() {
 	done
 	read -r group <"$c/pid" || exit 0
 	for s in "$2" "$3" KILL; do
-		[ ! -e "$c/rc" ] || break
+		! ended || break
 		front=
 		[ ! -r "/proc/$group/stat" ] || { read -r stat <"/proc/$group/stat"; set -- "$1" "$2" "$3" "$4" ${stat##*) }; front=${10}; }
 		own=
@@ -147,13 +152,12 @@ stop() {
 		fi
 		[ -n "$own" ] || kill -s "$s" -- "-$group"
 		i=0
-		while [ $i -lt "$4" ] && [ ! -e "$c/rc" ]; do
+		while [ $i -lt "$4" ] && ! ended; do
 			i=$((i + 1))
 			sleep 0.25
 		done
 	done
 	# Shells start jobs with SIGINT ignored.
 	kill -s TERM -- "-$group" || exit 0
-	sleep 2
-	kill -s KILL -- "-$group"
+	{ sleep 2; kill -s KILL -- "-$group"; } >/dev/null & # nobody waits for it
 } 2>/dev/null
