@@ -2,6 +2,7 @@ package tmux_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,6 +22,10 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
 		os.Exit(pane.Main(os.Args[2:]))
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil { // the tests wait more than they compute
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

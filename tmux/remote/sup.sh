@@ -37,7 +37,7 @@ widow() {
 	trap '' INT QUIT HUP TERM
 	exec 8>&- 9>&-
 	read -r line <life
-	read -r id mode token <now && [ ! -e "$id/rc" ] && {
+	read -r id mode token <now && [ -e "$id/cmd" ] && [ ! -e "$id/rc" ] && {
 		for signal in HUP KILL; do
 			read -r group <"$id/pid" && kill -s $signal -- "-$group" || break
 			sleep 0.3
