@@ -23,6 +23,8 @@ var rules = []rule{
 	{"agent/policy", nil, []string{"buddy/agent/event", "buddy/agent/model", "buddy/tools", "buddy/tmux"}, "judges actions only"},
 	{"tools", nil, []string{"buddy/app", "buddy/views", "buddy/agent/event", "buddy/agent/history", "buddy/sessions", "buddy/config"}, "tools are below the runtime"},
 	{"tmux", nil, []string{"buddy/app", "buddy/views", "buddy/agent", "buddy/tools", "buddy/sessions", "buddy/config"}, "tmux is below the tools"},
+	{"tmux/host", []string{"tmux/host/hosttest"}, []string{"buddy/tmux"}, "the hosts are below tmux"},
+	{"tmux/pane", nil, []string{"buddy/tmux"}, "the supervisor knows nothing of hosts"},
 	{"sessions", nil, []string{"buddy/app", "buddy/views", "buddy/tools", "buddy/tmux", "buddy/config"}, "files of events"},
 	{"config", nil, []string{"buddy"}, "a leaf"},
 	{"themes", nil, []string{"buddy"}, "a leaf"},

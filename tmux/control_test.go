@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/tmux/host"
 	"buddy/tmux/tmuxtest"
 )
 
@@ -74,9 +75,9 @@ func TestQuote(t *testing.T) {
 func TestShellQuote(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"buddy", "/tmp/a b", "it's", "", "$x`y`\\"} {
-		out, err := exec.Command("sh", "-c", "printf %s "+shellQuote(s)).Output()
+		out, err := exec.Command("sh", "-c", "printf %s "+host.Quote(s)).Output()
 		if err != nil || string(out) != s {
-			t.Errorf("shellQuote(%q) arrives as %q, %v", s, out, err)
+			t.Errorf("host.Quote(%q) arrives as %q, %v", s, out, err)
 		}
 	}
 }

@@ -11,18 +11,22 @@ import (
 )
 
 // target names our session exactly, not as a prefix.
-func (s *server) target() string { return "=" + s.opt.Session + ":" }
+func (o Options) target() string { return "=" + o.Session + ":" }
 
 // command builds a tmux process for our server.
-func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
+func (s *local) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "tmux", append(append(socketArgs(s.opt), "-u"), args...)...)
 	cmd.Env = s.env
 	cmd.WaitDelay = time.Second
 	return cmd
 }
 
+func (s *local) control(args ...string) (*exec.Cmd, error) {
+	return s.command(context.Background(), args...), nil
+}
+
 // tmux runs one tmux command without the control client.
-func (s *server) tmux(ctx context.Context, args ...string) (string, error) {
+func (s *local) tmux(ctx context.Context, args ...string) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
 	out, err := s.command(ctx, args...).CombinedOutput()
@@ -30,7 +34,7 @@ func (s *server) tmux(ctx context.Context, args ...string) (string, error) {
 }
 
 // check is the gate: tmux must be there and new enough for the control mode we need.
-func (s *server) check(ctx context.Context) error {
+func (s *local) check(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "tmux", "-V")
@@ -42,8 +46,13 @@ func (s *server) check(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: tmux -V: %w", ErrUnavailable, err)
 	}
-	if !recent(string(out)) {
-		return fmt.Errorf("%w: %q is too old (need 3.2 or newer)", ErrUnavailable, strings.TrimSpace(string(out)))
+	return gate(string(out))
+}
+
+// gate refuses a tmux that is too old, by what `tmux -V` says.
+func gate(version string) error {
+	if !recent(version) {
+		return fmt.Errorf("%w: %q is too old (need 3.2 or newer)", ErrUnavailable, strings.TrimSpace(version))
 	}
 	return nil
 }
@@ -69,9 +78,9 @@ func socketArgs(o Options) []string {
 	return []string{"-L", o.Socket}
 }
 
-func attachLine(o Options) string {
-	a := socketArgs(o)
-	return "tmux " + a[0] + " " + shellQuote(a[1]) + " attach -t " + o.Session
+// attachArgs is the command with which a person sees the pane, on its machine.
+func attachArgs(o Options) []string {
+	return append(append([]string{"tmux"}, socketArgs(o)...), "attach", "-t", o.Session)
 }
 
 // reason is the last line that tmux said, or the error of running it.

@@ -34,21 +34,21 @@ func TestNothingBeforeTheFirstCommand(t *testing.T) {
 
 // TestPane: names, size, marks and the command on the screen (E04, E05, E12, DECISIONS 18).
 func TestPane(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.run("echo hello; printf 'no newline'; exit 3")
-	r.run("printf '\\033[31m'; echo $'bell \a'")
-	got := r.srv.Tmux("list-panes", "-a", "-F", "#{session_name} #{window_name} #{pane_title} #{pane_width}x#{pane_height} #{@buddy_managed} #{@buddy_owner} #{@buddy_role}")
-	if want := "buddy-t buddy-shared shared 120x40 1 buddy shared"; got != want {
-		t.Errorf("panes\n%s\nwant\n%s", got, want)
-	}
-	const want = "$ echo hello; printf 'no newline'; exit 3\nhello\nno newline\n[exit 3]\n$ printf '\\033[31m'; echo $'bell ␇'\nbell"
-	r.untilScreen(want)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if e := r.events[0]; e.Kind != tmux.Opened || e.Pane != r.Pane() || e.Attach != "tmux -S "+r.srv.Socket+" attach -t buddy-t" || e.Attach != r.AttachLine() {
-		t.Errorf("event %+v", e)
-	}
+	all(t, true, func(t *testing.T, at place, r *rig) {
+		r.run("echo hello; printf 'no newline'; exit 3")
+		r.run("printf '\\033[31m'; echo $'bell \a'")
+		got := r.srv.Tmux("list-panes", "-a", "-F", "#{session_name} #{window_name} #{pane_title} #{pane_width}x#{pane_height} #{@buddy_managed} #{@buddy_owner} #{@buddy_role}")
+		if want := "buddy-t buddy-shared shared 120x40 1 buddy shared"; got != want {
+			t.Errorf("panes\n%s\nwant\n%s", got, want)
+		}
+		const want = "$ echo hello; printf 'no newline'; exit 3\nhello\nno newline\n[exit 3]\n$ printf '\\033[31m'; echo $'bell ␇'\nbell"
+		r.untilScreen(want)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if e := r.events[0]; e.Kind != tmux.Opened || e.Pane != r.Pane() || !strings.HasSuffix(e.Attach, "tmux -S "+r.srv.Socket+" attach -t buddy-t") || e.Attach != r.AttachLine() {
+			t.Errorf("event %+v", e)
+		}
+	})
 }
 
 // untilScreen waits until the pane shows text.
@@ -68,165 +68,170 @@ func (r *rig) untilScreen(text string) {
 
 // TestCloseIdle: the session is removed, nothing is left on disk or running.
 func TestCloseIdle(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.run("export SECRET=1")
-	pid := r.supervisor()
-	left, err := r.Close(t.Context())
-	if err != nil || len(left) != 0 {
-		t.Fatalf("Close = %v, %v", left, err)
-	}
-	tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(pid, 0) != nil })
-	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*")); len(m) > 0 {
-		t.Errorf("left behind: %v", m)
-	}
-	if _, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"}); err == nil {
-		t.Error("Start works after Close")
-	}
-	if k := r.kinds(); k != "opened closed" {
-		t.Errorf("events %q", k)
-	}
+	all(t, true, func(t *testing.T, at place, r *rig) {
+		r.run("export SECRET=1")
+		pid := r.supervisor()
+		left, err := r.Close(t.Context())
+		if err != nil || len(left) != 0 {
+			t.Fatalf("Close = %v, %v", left, err)
+		}
+		tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(pid, 0) != nil })
+		if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*")); len(m) > 0 {
+			t.Errorf("left behind: %v", m)
+		}
+		if _, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"}); err == nil {
+			t.Error("Start works after Close")
+		}
+		if k := r.kinds(); k != "opened closed" {
+			t.Errorf("events %q", k)
+		}
+	})
 }
 
 // TestCloseLeavesOthersAlone: a person's own window in the session stays (E04).
 func TestCloseLeavesOthersAlone(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.run("true")
-	r.srv.Tmux("new-window", "-d", "-t", "=buddy-t:", "-n", "mine", "sleep 1000")
-	if _, err := r.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := r.srv.Tmux("list-windows", "-t", "=buddy-t:", "-F", "#{window_name}"); got != "mine" {
-		t.Errorf("windows %q, want mine", got)
-	}
+	all(t, true, func(t *testing.T, at place, r *rig) {
+		r.run("true")
+		r.srv.Tmux("new-window", "-d", "-t", "=buddy-t:", "-n", "mine", "sleep 1000")
+		if _, err := r.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.srv.Tmux("list-windows", "-t", "=buddy-t:", "-F", "#{window_name}"); got != "mine" {
+			t.Errorf("windows %q, want mine", got)
+		}
+	})
 }
 
 // TestReattach: a session closed or killed in mid-command; the next one gets all (E18,
 // DECISIONS 8, 14).
 func TestReattach(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		finishes bool // while nobody is there
 	}{{"still running", false}, {"finished meanwhile", true}} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			r.run("export V=kept")
-			r.start(tmux.Spec{Command: "echo first; while [ ! -e go ]; do sleep 0.02; done; echo second; exit 5"})
-			dir := filepath.Join(r.dir, "cmds", itoa(r.n))
-			r.untilOutput("first")
-			left, err := r.Close(t.Context())
-			if err != nil || !slices.Equal(left, []string{"buddy-t"}) {
-				t.Fatalf("Close = %v, %v, want the session named", left, err)
-			}
-			if c.finishes {
-				r.letGo()
-				tmuxtest.Until(t, "rc", func() bool { _, err := os.Stat(filepath.Join(dir, "rc")); return err == nil })
-			}
+			all(t, true, func(t *testing.T, _ place, r *rig) {
+				r.run("export V=kept")
+				r.start(tmux.Spec{Command: "echo first; while [ ! -e go ]; do sleep 0.02; done; echo second; exit 5"})
+				dir := filepath.Join(r.dir, "cmds", itoa(r.n))
+				r.untilOutput("first")
+				left, err := r.Close(t.Context())
+				if err != nil || !slices.Equal(left, []string{"buddy-t"}) {
+					t.Fatalf("Close = %v, %v, want the session named", left, err)
+				}
+				if c.finishes {
+					r.letGo()
+					tmuxtest.Until(t, "rc", func() bool { _, err := os.Stat(filepath.Join(dir, "rc")); return err == nil })
+				}
 
-			r.Session = tmux.New(r.opt)
-			r.closeAtEnd()
-			var mu sync.Mutex
-			var out string
-			again, err := r.Reattach(t.Context(), dir, func(_ string, p []byte, _ int64) {
-				mu.Lock()
-				defer mu.Unlock()
-				out += string(p)
+				r.Session = tmux.New(r.opt)
+				r.closeAtEnd()
+				var mu sync.Mutex
+				var out string
+				again, err := r.Reattach(t.Context(), dir, func(_ string, p []byte, _ int64) {
+					mu.Lock()
+					defer mu.Unlock()
+					out += string(p)
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.letGo()
+				res := r.wait(again)
+				if res.ExitCode != 5 || string(res.Stdout.Head) != "first\nsecond\n" {
+					t.Errorf("exit %d, stdout %q", res.ExitCode, res.Stdout.Head)
+				}
+				if !c.finishes && out != "first\nsecond\n" {
+					t.Errorf("live output %q", out)
+				}
+				r.want("echo $V", "kept\n")
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.letGo()
-			res := r.wait(again)
-			if res.ExitCode != 5 || string(res.Stdout.Head) != "first\nsecond\n" {
-				t.Errorf("exit %d, stdout %q", res.ExitCode, res.Stdout.Head)
-			}
-			if !c.finishes && out != "first\nsecond\n" {
-				t.Errorf("live output %q", out)
-			}
-			r.want("echo $V", "kept\n")
 		})
 	}
 }
 
 // TestReattachLost: the supervisor is gone as well, and nobody knows the end.
 func TestReattachLost(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	run := r.start(tmux.Spec{Command: "echo first; sleep 1000"})
-	r.untilOutput("first")
-	dir := filepath.Join(r.dir, "cmds", itoa(r.n))
-	if err := syscall.Kill(r.supervisor(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if res, err := run.Wait(t.Context()); !errors.Is(err, tmux.ErrLost) || res.ExitCode != -1 || string(res.Stdout.Head) != "first\n" {
-		t.Errorf("Wait: %+v, %v, want ErrLost and what was recorded", res, err)
-	}
-	again := tmux.New(r.opt)
-	if _, err := again.Reattach(t.Context(), dir, nil); !errors.Is(err, tmux.ErrLost) {
-		t.Errorf("Reattach: %v, want ErrLost", err)
-	}
+	all(t, true, func(t *testing.T, at place, r *rig) {
+		run := r.start(tmux.Spec{Command: "echo first; sleep 1000"})
+		r.untilOutput("first")
+		dir := filepath.Join(r.dir, "cmds", itoa(r.n))
+		if err := syscall.Kill(r.supervisor(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if at.script { // whose widow ends the command
+			if res := r.wait(run); res.Signal != int(syscall.SIGHUP) || string(res.Stdout.Head) != "first\n" || res.Fault == "" {
+				t.Errorf("Wait: %+v", res)
+			}
+			r.want("echo on", "on\n")
+			return
+		}
+		if res, err := run.Wait(t.Context()); !errors.Is(err, tmux.ErrLost) || res.ExitCode != -1 || string(res.Stdout.Head) != "first\n" {
+			t.Errorf("Wait: %+v, %v, want ErrLost and what was recorded", res, err)
+		}
+		again := tmux.New(r.opt)
+		if _, err := again.Reattach(t.Context(), dir, nil); !errors.Is(err, tmux.ErrLost) {
+			t.Errorf("Reattach: %v, want ErrLost", err)
+		}
+	})
 }
 
 // TestSupervisorKilled: the next command runs in the same pane, with directory and
 // environment back (B4).
 func TestSupervisorKilled(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.run("mkdir d; cd d; export V=kept; f() { echo f; }")
-	pane := r.Pane()
-	if err := syscall.Kill(r.supervisor(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
-	r.want("basename $PWD; echo $V; f", "d\nkept\nf\n")
-	if r.Pane() != pane || r.kinds() != "opened lost opened" {
-		t.Errorf("pane %s, then %s; events %q", pane, r.Pane(), r.kinds())
-	}
+	all(t, true, func(t *testing.T, at place, r *rig) {
+		r.run("mkdir d; cd d; export V=kept; f() { echo f; }")
+		pane := r.Pane()
+		if err := syscall.Kill(r.supervisor(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
+		r.want("basename $PWD; echo $V; f", "d\nkept\nf\n")
+		if r.Pane() != pane || r.kinds() != "opened lost opened" {
+			t.Errorf("pane %s, then %s; events %q", pane, r.Pane(), r.kinds())
+		}
+	})
 }
 
 // TestSessionKilled: somebody removes the session in mid-command. The command ends, no
 // process stays, and the next command makes a new one with the old state (E11).
 func TestSessionKilled(t *testing.T) {
-	t.Parallel()
 	for _, how := range []string{"kill-session", "kill-server"} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			r.run("export V=kept")
-			run := r.start(tmux.Spec{Command: "trap '' HUP; echo ready; echo $$ >pid; while :; do sleep 1000; done"})
-			r.untilOutput("ready")
-			supervisor := r.supervisor()
-			r.srv.Tmux(how)
-			res := r.wait(run)
-			if res.Signal == 0 || !strings.Contains(res.Fault, "pane was closed") {
-				t.Errorf("Wait = exit %d, signal %d, fault %q", res.ExitCode, res.Signal, res.Fault)
-			}
-			tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
-			tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(supervisor, 0) != nil })
-			r.want("echo $V", "kept\n")
-			if r.kinds() != "opened lost opened" {
-				t.Errorf("events %q", r.kinds())
-			}
+			all(t, true, func(t *testing.T, _ place, r *rig) {
+				r.run("export V=kept")
+				run := r.start(tmux.Spec{Command: "trap '' HUP; echo ready; echo $$ >pid; while :; do sleep 1000; done"})
+				r.untilOutput("ready")
+				supervisor := r.supervisor()
+				r.srv.Tmux(how)
+				res := r.wait(run)
+				if res.Signal == 0 || !strings.Contains(res.Fault, "pane was closed") {
+					t.Errorf("Wait = exit %d, signal %d, fault %q", res.ExitCode, res.Signal, res.Fault)
+				}
+				tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
+				tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(supervisor, 0) != nil })
+				r.want("echo $V", "kept\n")
+				if r.kinds() != "opened lost opened" {
+					t.Errorf("events %q", r.kinds())
+				}
+			})
 		})
 	}
 }
 
 // TestPaneKilled: somebody closes our pane; the session lives on with another window.
 func TestPaneKilled(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.run("export V=kept")
-	r.srv.Tmux("new-window", "-d", "-t", "=buddy-t:", "-n", "mine", "sleep 1000")
-	r.srv.Tmux("kill-pane", "-t", r.Pane())
-	tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
-	r.want("echo $V", "kept\n")
-	got := r.srv.Tmux("list-panes", "-s", "-t", "=buddy-t:", "-F", "#{window_name} #{@buddy_role} #{pane_width}x#{pane_height}")
-	if want := "buddy-shared shared 120x40\nmine  120x40"; got != want {
-		t.Errorf("panes\n%s\nwant\n%s", got, want)
-	}
+	all(t, true, func(t *testing.T, at place, r *rig) {
+		r.run("export V=kept")
+		r.srv.Tmux("new-window", "-d", "-t", "=buddy-t:", "-n", "mine", "sleep 1000")
+		r.srv.Tmux("kill-pane", "-t", r.Pane())
+		tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
+		r.want("echo $V", "kept\n")
+		got := r.srv.Tmux("list-panes", "-s", "-t", "=buddy-t:", "-F", "#{window_name} #{@buddy_role} #{pane_width}x#{pane_height}")
+		if want := "buddy-shared shared 120x40\nmine  120x40"; got != want {
+			t.Errorf("panes\n%s\nwant\n%s", got, want)
+		}
+	})
 }
 
 // TestDescriptors: commands leave none open, neither here nor in the supervisor.
@@ -251,37 +256,38 @@ func TestDescriptors(t *testing.T) {
 // TestNoLeak: when tmux ends while none of ours is there, the supervisor goes and takes
 // the environment with it.
 func TestNoLeak(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.run("export SECRET=1")
-	r.start(tmux.Spec{Command: "echo ready; sleep 1000"})
-	r.untilOutput("ready")
-	supervisor := r.supervisor()
-	if left, err := r.Close(t.Context()); err != nil || len(left) != 1 {
-		t.Fatalf("Close = %v, %v", left, err)
-	}
-	r.srv.Tmux("kill-server")
-	tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(supervisor, 0) != nil })
-	if m, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*")); len(m) > 0 {
-		t.Errorf("left behind: %v", m)
-	}
+	all(t, true, func(t *testing.T, at place, r *rig) {
+		r.run("export SECRET=1")
+		r.start(tmux.Spec{Command: "echo ready; sleep 1000"})
+		r.untilOutput("ready")
+		supervisor := r.supervisor()
+		if left, err := r.Close(t.Context()); err != nil || len(left) != 1 {
+			t.Fatalf("Close = %v, %v", left, err)
+		}
+		r.srv.Tmux("kill-server")
+		tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(supervisor, 0) != nil })
+		tmuxtest.Until(t, "nothing is left behind", func() bool {
+			m, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*"))
+			return len(m) == 0
+		})
+	})
 }
 
 // TestForeignSession: a session of that name which is not ours is refused and untouched.
 func TestForeignSession(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.srv.Tmux("new-session", "-d", "-s", "buddy-t", "sleep 1000")
-	_, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"})
-	if !errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "buddy-t") {
-		t.Errorf("Start: %v, want ErrUnavailable", err)
-	}
-	if _, err := r.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if got := r.srv.Tmux("list-panes", "-a", "-F", "#{session_name} #{pane_current_command}"); got != "buddy-t sleep" {
-		t.Errorf("panes %q", got)
-	}
+	all(t, true, func(t *testing.T, at place, r *rig) {
+		r.srv.Tmux("new-session", "-d", "-s", "buddy-t", "sleep 1000")
+		_, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"})
+		if !errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "buddy-t") {
+			t.Errorf("Start: %v, want ErrUnavailable", err)
+		}
+		if _, err := r.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := r.srv.Tmux("list-panes", "-a", "-F", "#{session_name} #{pane_current_command}"); got != "buddy-t sleep" {
+			t.Errorf("panes %q", got)
+		}
+	})
 }
 
 // TestUnavailable: no tmux, an old one, a server that cannot be reached.

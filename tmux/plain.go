@@ -20,7 +20,7 @@ type plain struct {
 	srv *pane.Server
 }
 
-func (p *plain) dial(context.Context) (net.Conn, error) {
+func (p *plain) dial() (net.Conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.srv == nil {
@@ -41,7 +41,29 @@ func (p *plain) dial(context.Context) (net.Conn, error) {
 	return ours, nil
 }
 
-func (p *plain) find(ctx context.Context) (net.Conn, error) { return p.dial(ctx) }
+func (p *plain) run(ctx context.Context, dir string, mode Mode) (job, error) {
+	conn, err := p.dial()
+	if err != nil {
+		return nil, err
+	}
+	j, err := pane.Run(ctx, conn, dir, mode)
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+func (p *plain) attach(_ context.Context, dir string) (job, error) {
+	conn, err := p.dial()
+	if err != nil {
+		return nil, err
+	}
+	j, err := pane.Attach(conn, dir)
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
 
 // respawn does nothing: what survives SIGKILL cannot be replaced either.
 func (p *plain) respawn(context.Context) error { return nil }

@@ -23,14 +23,3 @@ func quote(s string) string {
 	b.WriteByte('"')
 	return b.String()
 }
-
-// shellQuote makes s one word of a shell command, as plain as possible.
-func shellQuote(s string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:@%+,", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"buddy/tmux/host"
 	"buddy/tmux/pane"
 )
 
@@ -67,7 +68,7 @@ type Result struct {
 type Running struct {
 	dir     string
 	session *Session
-	job     *pane.Job // nil if it had ended before
+	job     job // nil if it had ended before
 	done    chan struct{}
 	cancel  sync.Once
 	res     Result // set when done is closed
@@ -92,7 +93,7 @@ func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 		return nil, err
 	}
 	for try := 0; ; try++ {
-		job, err := s.run(ctx, dir, spec.Mode)
+		job, err := s.place.run(ctx, dir, spec.Mode)
 		var refused *pane.RefusedError
 		switch {
 		case err == nil:
@@ -108,14 +109,6 @@ func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 		}
 		// The supervisor vanished before it took the command: make another one.
 	}
-}
-
-func (s *Session) run(ctx context.Context, dir string, mode Mode) (*pane.Job, error) {
-	conn, err := s.place.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return pane.Run(ctx, conn, dir, mode)
 }
 
 // makeCommandDir makes the directory and writes the command into it.
@@ -149,12 +142,9 @@ func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Run
 	if err != nil {
 		return nil, err
 	}
-	conn, err := s.place.find(ctx)
+	job, err := s.place.attach(ctx, dir)
 	if err == nil {
-		var job *pane.Job
-		if job, err = pane.Attach(conn, dir); err == nil {
-			return s.follow(dir, job, output), nil
-		}
+		return s.follow(dir, job, output), nil
 	}
 	r := &Running{dir: dir, session: s, done: make(chan struct{})}
 	exit, rcErr := pane.ReadExit(dir)
@@ -167,7 +157,7 @@ func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Run
 }
 
 // follow passes the output of a job on and collects its result.
-func (s *Session) follow(dir string, job *pane.Job, output Output) *Running {
+func (s *Session) follow(dir string, job job, output Output) *Running {
 	r := &Running{dir: dir, session: s, job: job, done: make(chan struct{})}
 	var take func(pane.Chunk)
 	finish := func() {}
@@ -188,6 +178,10 @@ func (s *Session) follow(dir string, job *pane.Job, output Output) *Running {
 			var known error
 			if exit, known = pane.ReadExit(dir); known != nil {
 				r.err = fmt.Errorf("%w while the command ran; its end is not known", ErrLost)
+				var down *host.DownError
+				if errors.As(err, &down) {
+					r.err = fmt.Errorf("%w while the command ran; it may still run there: %w", ErrLost, err)
+				}
 				exit = recorded(dir)
 			}
 		}

@@ -6,10 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"os"
-	"path/filepath"
+	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -42,25 +39,60 @@ set -g status-right ""
 set -g status-interval 0
 `
 
+// supervisor is the program in the pane that runs the commands, and the way to its machine.
+type supervisor interface {
+	// prepare makes its directory and what it needs to start, as far as that is missing.
+	prepare(ctx context.Context) error
+	// conf is the file with tmux's configuration.
+	conf() string
+	// argv is the command line that starts it.
+	argv() []string
+	// greet connects to it if it runs, or finds that it is connected already. When it ends, or the
+	// connection to it, lost is called, unless drop was called before.
+	greet(ctx context.Context, lost func(why string)) (info pane.Info, fresh bool, err error)
+	linked() bool
+	// begun reports whether there may be a supervisor to close; busy whether anything runs
+	// under it, and what its pane is.
+	begun() bool
+	busy(ctx context.Context) (busy bool, pane string, err error)
+	// run starts the command in dir, attach follows one that an earlier process started.
+	// errGone says that the supervisor has ended and knows nothing of the command.
+	run(ctx context.Context, dir string, mode Mode) (job, error)
+	attach(ctx context.Context, dir string) (job, error)
+	drop()
+	remove(ctx context.Context) error
+
+	// tmux runs one tmux command, control builds a client; check is the gate for old ones.
+	tmux(ctx context.Context, args ...string) (string, error)
+	control(args ...string) (*exec.Cmd, error)
+	check(ctx context.Context) error
+	attachLine() string
+}
+
+// job is a running command, as [pane.Job] is one.
+type job interface {
+	// Wait passes output on until the command ends. An error says that its end is not known.
+	Wait(output func(pane.Chunk)) (pane.Exit, error)
+	// Cancel begins to end it.
+	Cancel() error
+}
+
+// errGone says that a supervisor has ended before it took a command.
+var errGone = errors.New("the supervisor has ended")
+
 // server is a supervisor in a pane of a tmux server.
 type server struct {
 	opt     Options
-	env     []string
+	sup     supervisor
 	changed func()       // a pane was made, or the control client ended
 	printed func(string) // a pane printed something
 
 	making sync.Mutex // held while the session, the pane or the control client is made
 
 	mu      sync.Mutex // guards what follows
-	dir     string     // of the supervisor
-	link    net.Conn   // greeted connection; its end tells that the supervisor is gone
 	id      string     // of the pane
 	ctl     *control
 	closing bool
-}
-
-func newServer(o Options) *server {
-	return &server{opt: o, env: cleanEnv(o.Env)}
 }
 
 // dirName is a short name for the directory of a session's supervisor, the same in every
@@ -76,69 +108,37 @@ func (s *server) pane() string {
 	return s.id
 }
 
-func (s *server) dial(ctx context.Context) (net.Conn, error) {
-	s.mu.Lock()
-	linked, dir := s.link != nil, s.dir
-	s.mu.Unlock()
-	if linked {
-		if c, err := net.Dial("unix", pane.SocketPath(dir)); err == nil {
-			return c, nil
+func (s *server) run(ctx context.Context, dir string, mode Mode) (job, error) {
+	if s.sup.linked() {
+		j, err := s.sup.run(ctx, dir, mode)
+		if !errors.Is(err, errGone) {
+			return j, err
 		}
 	}
 	s.making.Lock()
-	defer s.making.Unlock()
-	if err := s.ensure(ctx); err != nil {
+	err := s.ensure(ctx)
+	s.making.Unlock()
+	if err != nil {
 		return nil, err
 	}
-	return net.Dial("unix", pane.SocketPath(s.dir))
+	return s.sup.run(ctx, dir, mode)
 }
 
-func (s *server) find(context.Context) (net.Conn, error) {
+func (s *server) attach(ctx context.Context, dir string) (job, error) {
 	s.making.Lock()
-	defer s.making.Unlock()
-	if err := s.greetDir(); err != nil {
+	err := s.greet(ctx)
+	s.making.Unlock()
+	if err != nil {
 		return nil, err
 	}
-	return net.Dial("unix", pane.SocketPath(s.dir))
-}
-
-// makeDir makes the supervisor's directory, once.
-func (s *server) makeDir() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dir != "" {
-		return nil
-	}
-	dir, err := pane.MakeDir(lookup(s.env), dirName(s.opt))
-	if err != nil {
-		return fmt.Errorf("%w: no place for the socket: %w", ErrUnavailable, err)
-	}
-	s.dir = dir
-	return nil
-}
-
-// greetDir greets the supervisor if one is there.
-func (s *server) greetDir() error {
-	if err := s.makeDir(); err != nil {
-		return err
-	}
-	c, err := net.Dial("unix", pane.SocketPath(s.dir))
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	linked := s.link != nil
-	s.mu.Unlock()
-	if linked {
-		return c.Close()
-	}
-	return s.greet(c)
+	return s.sup.attach(ctx, dir)
 }
 
 // ensure makes the session, the pane and the supervisor, as far as they are missing. The
 // caller holds making.
 func (s *server) ensure(ctx context.Context) error {
-	if err := s.greetDir(); err == nil || errors.Is(err, ErrUnavailable) {
+	err := s.greet(ctx)
+	if !errors.Is(err, errGone) {
 		return err
 	}
 	created, err := s.ensureSession(ctx)
@@ -150,58 +150,62 @@ func (s *server) ensure(ctx context.Context) error {
 			return err
 		}
 	}
-	c, err := s.await(ctx)
-	if err != nil {
+	if err := s.await(ctx); err != nil {
 		return fmt.Errorf("%w: the supervisor does not answer: %w", ErrUnavailable, err)
 	}
-	return s.greet(c)
+	return nil
 }
 
-// await connects to a supervisor that is starting, which takes it some milliseconds.
-func (s *server) await(ctx context.Context) (net.Conn, error) {
+// await greets a supervisor that is starting, which takes it some milliseconds.
+func (s *server) await(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
 	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
-		c, err := net.Dial("unix", pane.SocketPath(s.dir))
-		if err == nil {
-			return c, nil
+		err := s.greet(ctx)
+		if !errors.Is(err, errGone) {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, err
+			return err
 		case <-time.After(wait):
 		}
 	}
 }
 
-// greet takes c as the link to the supervisor.
-func (s *server) greet(c net.Conn) error {
-	info, err := pane.Greet(c, pane.Greeting{Cwd: s.opt.Cwd, Env: s.env})
-	if err != nil {
-		_ = c.Close()
+// greet connects to the supervisor if one is there. The caller holds making.
+func (s *server) greet(ctx context.Context) error {
+	if err := s.sup.prepare(ctx); err != nil {
+		return err
+	}
+	info, fresh, err := s.sup.greet(ctx, s.lost)
+	if err != nil || !fresh {
 		return err
 	}
 	s.mu.Lock()
-	s.link, s.id = c, info.Pane
+	s.id = info.Pane
 	s.mu.Unlock()
-	go s.hold(c, info.Pane)
-	s.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: paneTitle, Attach: attachLine(s.opt)})
+	s.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: paneTitle, Attach: s.sup.attachLine()})
 	s.changed()
 	return nil
 }
 
-// hold waits for the end of the supervisor.
-func (s *server) hold(c net.Conn, id string) {
-	_, _ = io.Copy(io.Discard, c)
-	_ = c.Close()
+// found greets the supervisor again after the connection was away.
+func (s *server) found() {
+	s.making.Lock()
+	defer s.making.Unlock()
+	ctx, stop := context.WithTimeout(context.Background(), askLimit)
+	defer stop()
+	_ = s.greet(ctx) // if it has gone meanwhile the next command makes another one
+}
+
+// lost is told of the end of the supervisor.
+func (s *server) lost(why string) {
 	s.mu.Lock()
-	lost := s.link == c && !s.closing
-	if s.link == c {
-		s.link = nil
-	}
+	closing, id := s.closing, s.id
 	s.mu.Unlock()
-	if lost {
-		s.tell(PaneEvent{Kind: Lost, Pane: id, Why: "its supervisor ended"})
+	if !closing {
+		s.tell(PaneEvent{Kind: Lost, Pane: id, Why: why})
 	}
 }
 
@@ -217,32 +221,40 @@ func (s *server) ensureSession(ctx context.Context) (created bool, err error) {
 	if s.live() != nil {
 		return false, nil
 	}
-	if err := s.check(ctx); err != nil {
+	if err := s.sup.check(ctx); err != nil {
 		return false, err
 	}
-	if _, err := s.tmux(ctx, "has-session", "-t", s.target()); err != nil {
-		conf := filepath.Join(s.dir, "tmux.conf")
-		if err := os.WriteFile(conf, []byte(config), 0o600); err != nil {
-			return false, fmt.Errorf("%w: %w", ErrUnavailable, err)
-		}
-		if out, err := s.tmux(ctx, s.creation(conf)...); err != nil {
+	if _, err := s.sup.tmux(ctx, "has-session", "-t", s.opt.target()); err != nil {
+		if out, err := s.sup.tmux(ctx, s.creation()...); err != nil {
 			return false, fmt.Errorf("%w: new-session %s: %s", ErrUnavailable, s.opt.Session, reason(out, err))
 		}
 		created = true
 	}
-	return created, s.attach(ctx)
+	return created, s.attachControl(ctx)
 }
 
 // creation is the tmux command line that makes the session with its marks.
-func (s *server) creation(conf string) []string {
-	t := s.target()
-	return []string{
-		"-f", conf, "new-session", "-d", "-s", s.opt.Session, "-n", windowName, "-x", paneWidth, "-y", paneHeight,
-		"-c", "/", argument(s.opt.Exe), "pane", argument(s.dir), ";",
+func (s *server) creation() []string {
+	t := s.opt.target()
+	args := []string{
+		"-f", s.sup.conf(), "new-session", "-d", "-s", s.opt.Session, "-n", windowName, "-x", paneWidth, "-y", paneHeight, "-c", "/",
+	}
+	for _, a := range s.sup.argv() {
+		args = append(args, argument(a))
+	}
+	return append(args, ";",
 		"set-option", "-t", t, "@buddy_managed", "1", ";", "set-option", "-t", t, "@buddy_owner", owner, ";",
 		"set-option", "-p", "-t", t, "@buddy_role", roleShared, ";", "set-option", "-w", "-t", t, "remain-on-exit", "on", ";",
-		"select-pane", "-t", t, "-T", paneTitle,
+		"select-pane", "-t", t, "-T", paneTitle)
+}
+
+// startLine is the supervisor's command line as words of tmux's language.
+func (s *server) startLine() string {
+	var words []string
+	for _, a := range s.sup.argv() {
+		words = append(words, quote(a))
 	}
+	return strings.Join(words, " ")
 }
 
 // argument protects an argument of the tmux command line, where a last `;` ends a command.
@@ -259,7 +271,7 @@ func (s *server) ensurePane(ctx context.Context) error {
 	if ctl == nil {
 		return fmt.Errorf("%w: the control client ended", ErrUnavailable)
 	}
-	panes, err := ctl.do(ctx, "list-panes -s -t "+quote(s.target())+` -F "#{@buddy_owner} #{@buddy_role} #{pane_id}"`)
+	panes, err := ctl.do(ctx, "list-panes -s -t "+quote(s.opt.target())+` -F "#{@buddy_owner} #{@buddy_role} #{pane_id}"`)
 	if err != nil {
 		return fmt.Errorf("%w: list-panes: %w", ErrUnavailable, err)
 	}
@@ -268,7 +280,7 @@ func (s *server) ensurePane(ctx context.Context) error {
 			return s.respawnIn(ctx, ctl, id)
 		}
 	}
-	made, err := ctl.do(ctx, "new-window -d -P -F '#{pane_id}' -c / -n "+windowName+" -t "+quote(s.target())+" "+quote(s.opt.Exe)+" pane "+quote(s.dir))
+	made, err := ctl.do(ctx, "new-window -d -P -F '#{pane_id}' -c / -n "+windowName+" -t "+quote(s.opt.target())+" "+s.startLine())
 	if err != nil || len(made) != 1 {
 		return fmt.Errorf("%w: new-window: %w", ErrUnavailable, err)
 	}
@@ -291,14 +303,17 @@ func (s *server) live() *control {
 	return s.ctl
 }
 
-// attach starts the control client and checks that the session is ours.
-func (s *server) attach(ctx context.Context) error {
-	cmd := s.command(context.Background(), "-C", "attach-session", "-f", "pause-after=1,no-output", "-t", s.target())
+// attachControl starts the control client and checks that the session is ours.
+func (s *server) attachControl(ctx context.Context) error {
+	cmd, err := s.sup.control("-C", "attach-session", "-f", "pause-after=1,no-output", "-t", s.opt.target())
+	if err != nil {
+		return err
+	}
 	ctl, err := startControl(cmd, s.printed, s.changed)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	marks, err := ctl.do(ctx, "display-message -p -t "+quote(s.target())+` "#{@buddy_managed} #{@buddy_owner}"`)
+	marks, err := ctl.do(ctx, "display-message -p -t "+quote(s.opt.target())+` "#{@buddy_managed} #{@buddy_owner}"`)
 	if err == nil && (len(marks) != 1 || marks[0] != "1 "+owner) {
 		err = fmt.Errorf("session %q exists and was not made by %s", s.opt.Session, owner)
 	}
@@ -325,10 +340,10 @@ func (s *server) connect(ctx context.Context) (*control, error) {
 	if ctl := s.live(); ctl != nil {
 		return ctl, nil
 	}
-	if out, err := s.tmux(ctx, "has-session", "-t", s.target()); err != nil {
+	if out, err := s.sup.tmux(ctx, "has-session", "-t", s.opt.target()); err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrUnavailable, reason(out, err))
 	}
-	if err := s.attach(ctx); err != nil {
+	if err := s.attachControl(ctx); err != nil {
 		return nil, err
 	}
 	return s.live(), nil
@@ -346,7 +361,7 @@ func (s *server) respawn(ctx context.Context) error {
 // was attached during a respawn is sometimes not told of the pane's next output (seen with
 // tmux 3.3a, about once in 20 times).
 func (s *server) respawnIn(ctx context.Context, ctl *control, id string) error {
-	_, err := ctl.do(ctx, "respawn-pane -k -c / -t "+id+" "+quote(s.opt.Exe)+" pane "+quote(s.dir))
+	_, err := ctl.do(ctx, "respawn-pane -k -c / -t "+id+" "+s.startLine())
 	ctl.close()
 	return err
 }
@@ -356,59 +371,48 @@ func (s *server) close(ctx context.Context) (left []string, err error) {
 	defer s.making.Unlock()
 	s.mu.Lock()
 	s.closing = true
+	used := s.id != ""
 	s.mu.Unlock()
 	defer s.drop()
-	if s.busy() {
+	// Even if this process started nothing, an earlier one may have.
+	if !s.sup.begun() {
+		return nil, nil
+	}
+	busy, id, err := s.sup.busy(ctx)
+	switch {
+	case busy:
 		return []string{s.opt.Session}, nil
+	case err != nil && !errors.Is(err, errGone):
+		return nil, err
+	case id != "":
+		s.mu.Lock()
+		s.id = id
+		s.mu.Unlock()
+	case !used:
+		return nil, s.sup.remove(ctx) // nothing was ever started
 	}
-	id := s.pane()
-	if id == "" {
-		return nil, s.removeDir() // nothing was ever started
-	}
+	id = s.pane()
 	// Our control client goes first: one that kills the session it is attached to may wait
 	// for its answer for ever (tmux 3.3a).
 	s.drop()
 	// Only our pane: the session ends with its last one, and a person's own panes stay.
 	ours := "#{&&:#{==:#{@buddy_role}," + roleShared + "},#{==:#{session_name}," + s.opt.Session + "}}"
-	if out, err := s.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id); err != nil {
-		if _, gone := s.tmux(ctx, "has-session", "-t", s.target()); gone == nil {
+	if out, err := s.sup.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id); err != nil {
+		if _, gone := s.sup.tmux(ctx, "has-session", "-t", s.opt.target()); gone == nil {
 			return nil, fmt.Errorf("kill-pane %s: %s", id, reason(out, err))
 		}
 	}
 	s.tell(PaneEvent{Kind: Closed, Pane: id})
-	return nil, s.removeDir()
-}
-
-// busy asks the supervisor whether anything runs, even if this process started nothing.
-func (s *server) busy() bool {
-	if s.makeDir() != nil {
-		return false
-	}
-	c, err := net.Dial("unix", pane.SocketPath(s.dir))
-	if err != nil {
-		return false
-	}
-	defer func() { _ = c.Close() }()
-	info, err := pane.Greet(c, pane.Greeting{Cwd: s.opt.Cwd, Env: s.env})
-	if err == nil {
-		s.mu.Lock()
-		s.id = info.Pane
-		s.mu.Unlock()
-	}
-	return err == nil && info.Busy
+	return nil, s.sup.remove(ctx)
 }
 
 // drop lets go of the supervisor and the control client.
 func (s *server) drop() {
+	s.sup.drop()
 	s.mu.Lock()
-	link, ctl := s.link, s.ctl
+	ctl := s.ctl
 	s.mu.Unlock()
-	if link != nil {
-		_ = link.Close()
-	}
 	if ctl != nil {
 		ctl.close()
 	}
 }
-
-func (s *server) removeDir() error { return os.RemoveAll(s.dir) }

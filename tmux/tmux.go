@@ -20,9 +20,10 @@ package tmux
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
 	"sync/atomic"
+
+	"buddy/tmux/host"
 )
 
 // ErrUnavailable says that there is no usable tmux: it is missing, too old, or its server
@@ -38,9 +39,13 @@ var ErrLost = errors.New("the pane was lost")
 type Options struct {
 	Socket  string // the tmux server: a name for -L, or a path for -S if it has a slash; "" = buddy
 	Session string // tmux session, see [SessionName]; required
-	Exe     string // the program that `pane DIR` turns into the supervisor; required
-	Env     []string
-	Cwd     string // of the first command
+	// Host is where the commands run; nil is this machine. On a Host they have the
+	// environment of a login there, Exe and Env are not used, and Cwd is a directory there,
+	// "" for the home directory. The Session does not close it.
+	Host *host.Host
+	Exe  string   // the program that `pane DIR` turns into the supervisor; required
+	Env  []string // of the first command; nil is that of this process
+	Cwd  string   // of the first command
 	// OnPane is told of what happens to the pane, from any goroutine; it must not call the
 	// Session.
 	OnPane func(PaneEvent)
@@ -72,16 +77,17 @@ type PaneEvent struct {
 type Session struct {
 	opt    Options
 	place  place
-	paint  *painter // nil without tmux
+	attach func() string // the line that shows the pane to a person
+	paint  *painter      // nil without tmux
 	closed atomic.Bool
 }
 
-// place is where a supervisor is: in a tmux pane or in this process.
+// place is where a supervisor is: in a tmux pane or a process of its own.
 type place interface {
-	// dial connects to the supervisor, which has been greeted. It makes what is missing.
-	dial(ctx context.Context) (net.Conn, error)
-	// find connects to the supervisor if it is there already.
-	find(ctx context.Context) (net.Conn, error)
+	// run starts the command of dir, and makes the supervisor if it is missing.
+	run(ctx context.Context, dir string, mode Mode) (job, error)
+	// attach follows the command of dir that an earlier process started.
+	attach(ctx context.Context, dir string) (job, error)
 	// respawn replaces the supervisor and ends what runs under it.
 	respawn(ctx context.Context) error
 	// pane is tmux's id of the pane, "" without one.
@@ -96,8 +102,14 @@ func New(o Options) *Session {
 		o.Socket = "buddy"
 	}
 	o.Session = SessionName(o.Session)
-	srv := newServer(o)
-	s := &Session{opt: o, place: srv, paint: newPainter(srv.connect, o.OnScreen)}
+	srv := &server{opt: o}
+	if o.Host == nil {
+		srv.sup = newLocal(o)
+	} else {
+		r := newRemote(o, dirName(o))
+		r.found, srv.sup = srv.found, r
+	}
+	s := &Session{opt: o, place: srv, attach: srv.sup.attachLine, paint: newPainter(srv.connect, o.OnScreen)}
 	srv.changed, srv.printed = s.paint.again, s.paint.printed
 	return s
 }
@@ -106,6 +118,9 @@ func New(o Options) *Session {
 // the same records, limits and state, but end with it, and nobody can watch.
 func NewPlain(o Options) *Session {
 	o.Session = SessionName(o.Session)
+	if o.Host != nil {
+		return &Session{opt: o, place: newRemotePlain(o)}
+	}
 	return &Session{opt: o, place: &plain{opt: o}}
 }
 
@@ -130,10 +145,10 @@ func SessionName(s string) string {
 
 // AttachLine is the shell command with which a person sees the pane.
 func (s *Session) AttachLine() string {
-	if s.paint == nil {
+	if s.attach == nil {
 		return ""
 	}
-	return attachLine(s.opt)
+	return s.attach()
 }
 
 // Pane is tmux's id of the pane, or "" when there is none.

@@ -2,6 +2,7 @@ package tmux_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"buddy/tmux"
+	"buddy/tmux/host"
+	"buddy/tmux/host/hosttest"
 	"buddy/tmux/pane"
 	"buddy/tmux/tmuxtest"
 )
@@ -19,6 +22,10 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
 		os.Exit(pane.Main(os.Args[2:]))
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil { // the tests wait more than they compute
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -54,6 +61,90 @@ func newRig(t testing.TB) *rig {
 	r.Session = tmux.New(r.opt)
 	r.closeAtEnd()
 	return r
+}
+
+// newShRig is a session of which the supervisor is the script, on this machine.
+func newShRig(t testing.TB) *rig {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	return newHostRig(t, srv, localHost(t, srv.Env))
+}
+
+// localHost is this machine as a host, closed at the end.
+func localHost(t testing.TB, env []string) *host.Host {
+	h := host.Local(env)
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+func newHostRig(t testing.TB, srv *tmuxtest.Server, h *host.Host) *rig {
+	t.Helper()
+	r := &rig{t: t, srv: srv, dir: srv.Dir}
+	r.opt = tmux.Options{Socket: srv.Socket, Session: "t", Host: h, Cwd: srv.Dir, OnPane: r.onPane}
+	r.Session = tmux.New(r.opt)
+	r.closeAtEnd()
+	return r
+}
+
+func newSSHRig(t testing.TB) *rig {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	return newHostRig(t, srv, hosttest.NewSSHD(t, "").Host(t))
+}
+
+func newContainerRig(t testing.TB, kind string) *rig {
+	t.Helper()
+	c := hosttest.NewContainer(t, kind)
+	return newHostRig(t, tmuxtest.In(t, c.Dir), c.Host(t))
+}
+
+// newHostPlainRig is a session without tmux on a host.
+func newHostPlainRig(t testing.TB, h *host.Host, dir string) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: dir}
+	r.opt = tmux.Options{Session: "t", Host: h, Cwd: dir}
+	r.Session = tmux.NewPlain(r.opt)
+	r.closeAtEnd()
+	return r
+}
+
+// place is a kind of session that the tests run on.
+type place struct {
+	name   string
+	rig    func(t testing.TB) *rig
+	script bool // the supervisor is the script
+	tmux   bool
+	ash    bool // there is no bash
+}
+
+// places are all kinds. Where a target cannot do what others can, the test says so.
+var places = []place{
+	{name: "supervisor", rig: newRig, tmux: true},
+	{name: "plain", rig: newPlainRig},
+	{name: "sh", rig: newShRig, script: true, tmux: true},
+	{name: "ssh", rig: newSSHRig, script: true, tmux: true},
+	{name: "container", rig: func(t testing.TB) *rig { return newContainerRig(t, hosttest.Bash) }, script: true, tmux: true},
+	{name: "ash", rig: func(t testing.TB) *rig { return newContainerRig(t, hosttest.Ash) }, script: true, tmux: true, ash: true},
+	{name: "plain ssh", script: true, rig: func(t testing.TB) *rig {
+		s := hosttest.NewSSHD(t, "")
+		dir := filepath.Join(s.Dir, "w")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return newHostPlainRig(t, s.Host(t), dir)
+	}},
+}
+
+// all runs a test on every place; if panes is set only in tmux, and not twice in a
+// container.
+func all(t *testing.T, panes bool, test func(t *testing.T, at place, r *rig)) {
+	t.Parallel()
+	for _, at := range places {
+		if panes && (!at.tmux || at.ash) {
+			continue
+		}
+		t.Run(at.name, func(t *testing.T) { t.Parallel(); test(t, at, at.rig(t)) })
+	}
 }
 
 func newPlainRig(t testing.TB) *rig {

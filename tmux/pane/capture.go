@@ -2,9 +2,9 @@ package pane
 
 import "os"
 
-// capture records one stream of a command: its beginning in a file, its end in memory and
-// at last in a second file. Its owner serialises the calls.
-type capture struct {
+// Record records one stream of a command: its beginning in a file, its end in memory and
+// at last in a second file. Its owner serialises the calls. Use [NewRecord].
+type Record struct {
 	path   string
 	file   *os.File // nil until there is output
 	size   int64    // bytes in file, those that came after the end included
@@ -14,18 +14,27 @@ type capture struct {
 	fault  error // the first error of writing; recording has stopped then
 }
 
-// open makes the file. Without it the first output does: a file costs time, and most
+// NewRecord returns a Record whose files are path and path + ".tail".
+func NewRecord(path string) *Record { return &Record{path: path} }
+
+// Open makes the file. Without it the first output does: a file costs time, and most
 // commands say nothing on stderr.
-func (c *capture) open() (err error) {
+func (c *Record) Open() (err error) {
 	c.file, err = os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	return err
 }
 
-// write records p. After seal it only fills up the file: that is output of a job which
+// Total is how many bytes the command itself wrote.
+func (c *Record) Total() int64 { return c.total }
+
+// Fault is the first error of writing, nil if there was none.
+func (c *Record) Fault() error { return c.fault }
+
+// Add records p. After Seal it only fills up the file: that is output of a job which
 // the command left in the background.
-func (c *capture) write(p []byte) {
+func (c *Record) Add(p []byte) {
 	if c.file == nil && c.fault == nil {
-		c.fault = c.open()
+		c.fault = c.Open()
 	}
 	if room := HeadMax - c.size; room > 0 && c.fault == nil {
 		n, err := c.file.Write(p[:min(room, int64(len(p)))])
@@ -38,8 +47,14 @@ func (c *capture) write(p []byte) {
 	}
 }
 
-// seal ends the command's own output and writes the tail file if it is needed.
-func (c *capture) seal() {
+// SkipTo says that the stream has total bytes by now, of which end holds the last.
+func (c *Record) SkipTo(total int64, end []byte) {
+	c.total = total
+	c.tail = keepLast(c.tail[:0], end, TailMax)
+}
+
+// Seal ends the command's own output and writes the tail file if it is needed.
+func (c *Record) Seal() {
 	if c.sealed {
 		return
 	}
@@ -51,8 +66,8 @@ func (c *capture) seal() {
 	}
 }
 
-// close is for when nothing can be written any more.
-func (c *capture) close() {
+// Close is for when nothing can be written any more.
+func (c *Record) Close() {
 	if c.file != nil {
 		_ = c.file.Close()
 	}

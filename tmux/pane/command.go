@@ -38,7 +38,7 @@ type Command struct {
 // means that it has not, and that dir may be used again only after removing it.
 func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
 	file := filepath.Join(dir, "cmd")
-	text, err := head(file, 8<<10)
+	text, err := head(file, promptRead)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
 	}
 	if s.tty != nil {
 		s.tty.reset()
-		s.show.prompt(promptText(text))
+		s.show.prompt(Prompt(text))
 	}
 	c.began = time.Now()
 	if err := c.proc.Start(); err != nil {
@@ -84,13 +84,13 @@ func (c *Command) connect(mode Mode) ([]*os.File, error) {
 			return nil, err
 		}
 		ends = append(ends, w)
-		rec := &capture{path: filepath.Join(c.dir, file)}
+		rec := NewRecord(filepath.Join(c.dir, file))
 		c.legs = append(c.legs, &leg{stream: stream, pipe: r, rec: rec, sealed: make(chan struct{}), cmd: c})
 		return w, nil
 	}
 	out, err := open(Stdout, "out")
 	if err == nil {
-		err = c.legs[0].rec.open() // also tells that the command may have run
+		err = c.legs[0].rec.Open() // also tells that the command may have run
 	}
 	if err != nil {
 		return ends, err
@@ -114,14 +114,14 @@ func (c *Command) connect(mode Mode) ([]*os.File, error) {
 func (c *Command) discard() {
 	for _, l := range c.legs {
 		_ = l.pipe.Close()
-		l.rec.close()
+		l.rec.Close()
 	}
 }
 
 // take records a piece of output and passes it on.
 func (c *Command) take(l *leg, p []byte) {
 	c.mu.Lock()
-	l.rec.write(p)
+	l.rec.Add(p)
 	if !l.rec.sealed {
 		for _, b := range c.boxes {
 			b.Put(l.stream, p, l.rec.total)
@@ -182,7 +182,7 @@ func (c *Command) wait() {
 	if st := new(exec.ExitError); err != nil && !errors.As(err, &st) {
 		e.Fault = err.Error()
 	}
-	if err := writeExit(c.dir, e); err != nil && e.Fault == "" {
+	if err := WriteExit(c.dir, e); err != nil && e.Fault == "" {
 		e.Fault = err.Error()
 	}
 	c.exit = e

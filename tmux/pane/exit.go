@@ -52,8 +52,8 @@ func parseExit(b []byte) (Exit, error) {
 	return e, nil
 }
 
-// writeExit writes the end so that a reader sees all of it or nothing.
-func writeExit(dir string, e Exit) error {
+// WriteExit writes the end so that a reader sees all of it or nothing.
+func WriteExit(dir string, e Exit) error {
 	b, err := json.Marshal(e)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ var legBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 type leg struct {
 	stream string
 	pipe   *os.File
-	rec    *capture
+	rec    *Record
 	sealed chan struct{} // closed when all that the command itself wrote is recorded
 	cmd    *Command
 }
@@ -70,7 +70,7 @@ func (l *leg) drain(buf []byte) {
 func (l *leg) close() {
 	_ = l.pipe.Close()
 	l.seal()
-	l.rec.close()
+	l.rec.Close()
 }
 
 func (l *leg) seal() {
@@ -80,7 +80,7 @@ func (l *leg) seal() {
 	default:
 	}
 	l.cmd.mu.Lock()
-	l.rec.seal()
+	l.rec.Seal()
 	l.cmd.mu.Unlock()
 	close(l.sealed)
 }

@@ -69,8 +69,8 @@ func TestPromptText(t *testing.T) {
 		strings.Repeat("x", 400): strings.Repeat("x", 300) + "…",
 		"cr\rhidden":             "cr␍hidden",
 	} {
-		if got := promptText(in); got != want {
-			t.Errorf("promptText(%q) = %q, want %q", in, got, want)
+		if got := Prompt(in); got != want {
+			t.Errorf("Prompt(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
@@ -79,13 +79,13 @@ func TestPromptText(t *testing.T) {
 func FuzzPromptText(f *testing.F) {
 	f.Add("ls\x1b[31m\n\u202e")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := promptText(s)
+		got := Prompt(s)
 		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > 10*promptLines*promptRunes {
-			t.Errorf("promptText(%q) = %q", s, got)
+			t.Errorf("Prompt(%q) = %q", s, got)
 		}
 		for _, r := range strings.ReplaceAll(got, "\r\n", "") {
 			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-				t.Errorf("promptText(%q) = %q with %U", s, got, r)
+				t.Errorf("Prompt(%q) = %q with %U", s, got, r)
 			}
 		}
 	})
@@ -98,7 +98,7 @@ func TestExitFile(t *testing.T) {
 		t.Errorf("ReadExit of nothing: %v", err)
 	}
 	want := Exit{Code: 137, Signal: 9, Cancelled: true, Stdout: 5, Stderr: 1 << 40, Duration: time.Second, Fault: "disk\nfull"}
-	if err := writeExit(dir, want); err != nil {
+	if err := WriteExit(dir, want); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := ReadExit(dir); err != nil || got != want {
@@ -122,7 +122,7 @@ func FuzzParseExit(f *testing.F) {
 			return
 		}
 		dir := t.TempDir()
-		if err := writeExit(dir, e); err != nil {
+		if err := WriteExit(dir, e); err != nil {
 			t.Fatal(err)
 		}
 		if again, err := ReadExit(dir); err != nil || !utf8.ValidString(e.Fault) || again != e {

@@ -5,23 +5,23 @@ __buddy_dir=$1 __buddy_cmd=$2 __buddy_load=$3 __buddy_to=$4
 set --
 __buddy_save() {
 	__buddy_rc=$?
-	[ -z "$__buddy_done" ] || return "$__buddy_rc"
+	[ -z "${__buddy_done-}" ] || return "$__buddy_rc"
 	__buddy_done=1
 	set +eux
-	export PWD
+	export PWD __buddy_old="${OLDPWD-}"
 	{
 		export -p
 		alias | while IFS= read -r __buddy_l; do printf 'alias %s\n' "${__buddy_l#alias }"; done
 		printf 'umask '
 		umask
-		printf 'cd "$PWD" || __buddy_gone=$PWD\n#complete\n'
+		printf 'cd "$PWD" || __buddy_gone=$PWD\n[ -z "$__buddy_old" ] || OLDPWD=$__buddy_old\nunset __buddy_old\n#complete\n'
 	} >|"$__buddy_to"
 	return "$__buddy_rc"
 } 2>/dev/null
-__buddy_tmux=$TMUX __buddy_pane=$TMUX_PANE
+__buddy_tmux=${TMUX-} __buddy_pane=${TMUX_PANE-}
 [ -z "$__buddy_load" ] || . "$__buddy_load" 2>/dev/null
 if [ -n "$__buddy_tmux" ]; then export TMUX="$__buddy_tmux" TMUX_PANE="$__buddy_pane"; fi
-if [ -n "$__buddy_gone" ]; then
+if [ -n "${__buddy_gone-}" ]; then
 	printf 'buddy: the working directory "%s" is gone; running in an empty one\n' "$__buddy_gone" >&2
 	cd "$__buddy_dir/nowhere" && unset __buddy_gone
 fi

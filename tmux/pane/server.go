@@ -97,7 +97,17 @@ func (s *Server) greet(w *wire, g Greeting) {
 // busy reports whether anything runs. The caller holds mu.
 func (s *Server) busy() bool {
 	s.prune()
-	return len(s.running)+len(s.left) > 0
+	for _, c := range s.running {
+		select {
+		case <-c.Done(): // its client may know already
+			if !c.background() {
+				continue
+			}
+		default:
+		}
+		return true
+	}
+	return len(s.left) > 0
 }
 
 // prune forgets the commands whose output nobody holds any more. The caller holds mu.

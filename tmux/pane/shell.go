@@ -59,11 +59,9 @@ func NewShell(dir string, tty *os.File) (*Shell, error) {
 }
 
 func newShell(dir string, tty *os.File, exe string) (*Shell, error) {
-	s := &Shell{dir: dir, exe: exe, main: mainSh, state: newestState(dir)}
-	script := runSh
-	if filepath.Base(exe) == "bash" {
-		s.main, script = mainBash, runBash
-	}
+	s := &Shell{dir: dir, exe: exe, state: newestState(dir)}
+	script, main := Scripts(filepath.Base(exe) == "bash")
+	s.main = main
 	var err error
 	if err = os.WriteFile(filepath.Join(dir, "run"), script, 0o600); err != nil {
 		return nil, err
@@ -185,4 +183,15 @@ func without(env []string, names ...string) []string {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(names, name)
 	})
+}
+
+// Scripts returns what a supervisor elsewhere starts its shells with: the text of the file
+// `run` in its directory, and what follows -c. The words after that are the shell's name,
+// the directory, the file with the command, the state to start from and where to leave the
+// new one, as in run.bash and run.sh.
+func Scripts(bash bool) (run []byte, main string) {
+	if bash {
+		return runBash, mainBash
+	}
+	return runSh, mainSh
 }

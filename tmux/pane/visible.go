@@ -10,11 +10,13 @@ import (
 const (
 	promptLines = 3   // of a command shown in the pane
 	promptRunes = 300 // of each line
+
+	promptRead = 8 << 10 // bytes of a command that are looked at
 )
 
-// prompt is what the pane shows of a command: its first lines, with everything visible
-// that a terminal would obey.
-func promptText(cmd string) string {
+// Prompt is what a pane shows of a command: its first lines, with everything visible that
+// a terminal would obey.
+func Prompt(cmd string) string {
 	lines := strings.Split(strings.TrimRight(cmd, "\n"), "\n")
 	more := len(lines) - promptLines
 	if more > 0 {

@@ -29,7 +29,12 @@ func New(t testing.TB) *Server {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")
 	}
-	dir := Dir(t)
+	return In(t, Dir(t))
+}
+
+// In is like New for a directory that the test has already.
+func In(t testing.TB, dir string) *Server {
+	t.Helper()
 	s := &Server{Socket: filepath.Join(dir, "sock"), Dir: dir, Env: Env(dir), t: t}
 	t.Cleanup(func() { _ = s.command("kill-server").Run() })
 	return s

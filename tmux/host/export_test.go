@@ -1,0 +1,4 @@
+package host
+
+// ParseList is for the fuzz target.
+var ParseList = parseList

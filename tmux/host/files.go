@@ -1,0 +1,235 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+//go:embed files.sh
+var filesSh string
+
+// Limits of file operations.
+const (
+	PathMax = 4096    // bytes of a path
+	ListMax = 1 << 20 // bytes of names and facts of a folder
+)
+
+// What a script of files.sh ends with.
+var causes = map[int]error{
+	91: fs.ErrNotExist,
+	92: fs.ErrPermission,
+	93: errors.New("not a regular file"),
+	94: syscall.ENOTDIR,
+	95: errors.New("is a symbolic link, or a folder on the way to it is one"),
+	96: errors.New("a symbolic link that leads to nothing"),
+	97: errors.New("the content did not arrive completely; the file is as it was"),
+	98: syscall.ELOOP,
+}
+
+// FileInfo is what is known of a file on a target.
+type FileInfo struct {
+	Name    string      // its last element
+	Size    int64       // bytes
+	Mode    fs.FileMode // kind and permissions
+	ModTime time.Time   // in whole seconds
+}
+
+// files runs a function of files.sh. Errors are of type [fs.PathError].
+func (h *Host) files(ctx context.Context, op, path string, out io.Writer, call ...string) error {
+	if err := checkPath(op, path); err != nil {
+		return err
+	}
+	var said lastBytes
+	code, err := h.Run(ctx, filesSh+Line(call...), out, &said)
+	return pathError(op, path, code, string(said.b), err)
+}
+
+func checkPath(op, path string) error {
+	if !strings.HasPrefix(path, "/") || len(path) > PathMax || strings.IndexByte(path, 0) >= 0 {
+		return &fs.PathError{Op: op, Path: path, Err: fmt.Errorf("must be an absolute path of at most %d bytes", PathMax)}
+	}
+	return nil
+}
+
+func pathError(op, path string, code int, said string, err error) error {
+	switch {
+	case err != nil:
+		return &fs.PathError{Op: op, Path: path, Err: err}
+	case code == 0:
+		return nil
+	case causes[code] != nil:
+		return &fs.PathError{Op: op, Path: path, Err: causes[code]}
+	case said == "":
+		return &fs.PathError{Op: op, Path: path, Err: fmt.Errorf("exit code %d", code)}
+	}
+	return &fs.PathError{Op: op, Path: path, Err: errors.New(lastLine(said))}
+}
+
+// Read copies at most count bytes from an offset of the regular file at path to w, in
+// constant memory. path must be real, as [Host.RealPath] returns it: a link in it is an
+// error. The end of the file is none.
+func (h *Host) Read(ctx context.Context, path string, offset, count int64, w io.Writer) error {
+	return h.files(ctx, "read", path, w, "slice", path, strconv.FormatInt(offset, 10), strconv.FormatInt(count, 10))
+}
+
+// Stat returns what is known of the file to which path leads.
+func (h *Host) Stat(ctx context.Context, path string) (FileInfo, error) {
+	return h.facts(ctx, "stat", path, "-L")
+}
+
+// Lstat is like Stat and does not follow a link at the end of path.
+func (h *Host) Lstat(ctx context.Context, path string) (FileInfo, error) {
+	return h.facts(ctx, "lstat", path, "")
+}
+
+func (h *Host) facts(ctx context.Context, op, name, follow string) (FileInfo, error) {
+	var out bytes.Buffer
+	if err := h.files(ctx, op, name, &out, "facts", name, follow); err != nil {
+		return FileInfo{}, err
+	}
+	info, _, err := parseFacts(strings.TrimSuffix(out.String(), "\n") + " ")
+	if err != nil {
+		return FileInfo{}, &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	info.Name = path.Base(name)
+	return info, nil
+}
+
+// parseFacts reads "MODE SIZE TIME " and returns what follows.
+func parseFacts(text string) (info FileInfo, rest string, err error) {
+	f := strings.SplitN(text, " ", 4)
+	if len(f) < 4 {
+		return info, "", fmt.Errorf("stat said %q", clean(text))
+	}
+	mode, err := strconv.ParseUint(f[0], 16, 32)
+	if err != nil {
+		return info, "", fmt.Errorf("mode %q: not a hexadecimal number", clean(f[0]))
+	}
+	if info.Size, err = strconv.ParseInt(f[1], 10, 64); err != nil {
+		return info, "", fmt.Errorf("size %q: not a number", clean(f[1]))
+	}
+	at, err := strconv.ParseInt(f[2], 10, 64)
+	if err != nil {
+		return info, "", fmt.Errorf("time %q: not a number", clean(f[2]))
+	}
+	info.Mode, info.ModTime = fileMode(uint32(mode)), time.Unix(at, 0)
+	return info, f[3], nil
+}
+
+// fileMode translates the mode that every Unix uses.
+func fileMode(m uint32) fs.FileMode {
+	mode := fs.FileMode(m & 0o777)
+	switch m & 0o170000 {
+	case 0o040000:
+		mode |= fs.ModeDir
+	case 0o120000:
+		mode |= fs.ModeSymlink
+	case 0o010000:
+		mode |= fs.ModeNamedPipe
+	case 0o140000:
+		mode |= fs.ModeSocket
+	case 0o020000:
+		mode |= fs.ModeDevice | fs.ModeCharDevice
+	case 0o060000:
+		mode |= fs.ModeDevice
+	}
+	for bit, f := range map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+		if m&bit != 0 {
+			mode |= f
+		}
+	}
+	return mode
+}
+
+// Readlink returns what the link at path says, which may be a relative path.
+func (h *Host) Readlink(ctx context.Context, path string) (string, error) {
+	var out bytes.Buffer
+	if err := h.files(ctx, "readlink", path, &out, "target", path); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(out.String(), "\n.\n"), nil
+}
+
+// RealPath returns path without symbolic links. Names at its end that do not exist stay as
+// they are; a link that leads to nothing is an error.
+func (h *Host) RealPath(ctx context.Context, name string) (string, error) {
+	if err := checkPath("resolve", name); err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	if err := h.files(ctx, "resolve", name, &out, "real", path.Clean(name)); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(out.String(), "."), nil
+}
+
+// ReadDir returns what is in the folder at path, which must be real, in no particular
+// order and without following links. more says that there is more than [ListMax] holds.
+func (h *Host) ReadDir(ctx context.Context, path string) (list []FileInfo, more bool, err error) {
+	var out bytes.Buffer
+	if err := h.files(ctx, "list", path, &out, "list", path, strconv.Itoa(ListMax)); err != nil {
+		return nil, false, err
+	}
+	list, err = parseList(out.String())
+	if more = out.Len() >= ListMax; more && len(list) > 0 {
+		list = list[:len(list)-1] // may be cut
+		err = nil
+	}
+	if err != nil {
+		err = &fs.PathError{Op: "list", Path: path, Err: err}
+	}
+	return list, more, err
+}
+
+func parseList(text string) ([]FileInfo, error) {
+	var list []FileInfo
+	records := strings.Split(text, "//")
+	for _, r := range records[1:] {
+		info, name, err := parseFacts(r)
+		if err != nil {
+			return list, err
+		}
+		info.Name = strings.TrimPrefix(strings.TrimSuffix(name, "\n"), "./")
+		list = append(list, info)
+	}
+	return list, nil
+}
+
+// WriteFile makes content, of exactly size bytes, the file at path: all of it appears at
+// once or nothing does. A file that was there keeps its mode and, where possible, its owner; a new
+// one gets perm. path must be real and its folder must exist.
+func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, size int64, perm fs.FileMode) error {
+	const op = "write"
+	if err := checkPath(op, path); err != nil {
+		return err
+	}
+	call := Line("store", path, strconv.FormatInt(size, 10), strconv.FormatUint(uint64(perm.Perm()), 8), tempName())
+	code, said, err := h.feed(ctx, filesSh+call, io.LimitReader(content, size+1))
+	return pathError(op, path, code, said, err)
+}
+
+// MkdirAll makes the folder at path and those above it, as far as they are missing.
+func (h *Host) MkdirAll(ctx context.Context, path string) error {
+	return h.files(ctx, "make", path, io.Discard, "mkdir", "-p", "--", path)
+}
+
+// Home returns the real path of the home directory on the target, where a command starts
+// if nothing else is said.
+func (h *Host) Home(ctx context.Context) (string, error) {
+	var out, said bytes.Buffer
+	code, err := h.Run(ctx, `cd && pwd -P && echo .`, &out, &said)
+	if err == nil && code != 0 {
+		err = fmt.Errorf("%s: home directory: %s", h.Name(), lastLine(said.String()))
+	}
+	return strings.TrimSuffix(out.String(), "\n.\n"), err
+}

@@ -1,0 +1,235 @@
+// Package host reaches the places where commands run: this machine, another one over ssh,
+// a container.
+//
+// A [Host] starts processes there ([Host.Command]), runs small scripts on shells that it
+// keeps warm ([Host.Run]) and works on files through those ([Host.Read], [Host.WriteFile],
+// …). Nothing of ours has to be installed on the target: sh and the tools that every
+// system has are enough. Making a Host starts nothing; the first use connects, and a use
+// after a cut connects again.
+//
+//	h, err := host.SSH(host.SSHOptions{Dest: "root@web-02"})
+//	defer h.Close()
+//	var out bytes.Buffer
+//	code, err := h.Run(ctx, "uname -a", &out, io.Discard)
+//
+// What goes wrong on the way to the target is a [DownError]; what a command says is never
+// one: its exit code is told apart from those of ssh and of the container engine.
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// shellsMax bounds the shells on a target. An sshd takes ten sessions on a connection:
+// these, the one that holds it and the client of tmux are nine.
+const shellsMax = 7
+
+// idleMax is how many shells are kept warm.
+const idleMax = 3
+
+// errClosed is the answer of a Host after Close.
+var errClosed = errors.New("the host is closed")
+
+// DownError says that a target cannot be reached or went away, in one line with the next
+// step. A call that fails with it may have been carried out; the next call connects anew.
+type DownError struct {
+	Host string // its name
+	Why  string
+	Next string // what a person may do, "" if there is no advice
+}
+
+func (e *DownError) Error() string {
+	s := e.Host + ": " + e.Why
+	if e.Next != "" {
+		s += "; " + e.Next
+	}
+	return s
+}
+
+// Host is a place where commands run. Its methods may be called by any goroutine.
+type Host struct {
+	line  line
+	slots chan struct{} // holds a token for each shell
+
+	mu     sync.Mutex // guards what follows
+	idle   []*shell
+	all    map[*shell]bool
+	closed bool
+}
+
+// line is the way to a target.
+type line interface {
+	name() string
+	// connect makes sure that the target is there.
+	connect(ctx context.Context) error
+	// command is the process on this machine that runs argv on the target.
+	command(ctx context.Context, argv []string) *exec.Cmd
+	// attach is the shell line that runs argv there in the terminal of a person.
+	attach(argv []string) string
+	// explain says why a process ended that said this last and did not end by itself.
+	explain(ctx context.Context, said string, err error) *DownError
+	close() error
+}
+
+func newHost(l line) *Host {
+	return &Host{line: l, slots: make(chan struct{}, shellsMax), all: map[*shell]bool{}}
+}
+
+// Name is what a person calls the host: local, root@web-02 (ssh), web (container).
+func (h *Host) Name() string { return h.line.name() }
+
+// Connect makes sure that the target can be reached. Every other method does so as well.
+func (h *Host) Connect(ctx context.Context) error {
+	h.mu.Lock()
+	closed := h.closed
+	h.mu.Unlock()
+	if closed {
+		return errClosed
+	}
+	return h.line.connect(ctx)
+}
+
+// Command returns a process that runs argv on the target, to be started by the caller. Its
+// standard streams are those of the command; Ctrl-C in our terminal is not for it. Its
+// exit code may be one of ssh or of the container engine: use [Host.Run] where that
+// matters. On this machine the Host's environment is that of the command.
+func (h *Host) Command(ctx context.Context, argv ...string) (*exec.Cmd, error) {
+	if err := h.Connect(ctx); err != nil {
+		return nil, err
+	}
+	cmd := h.line.command(ctx, argv)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd, nil
+}
+
+// Attach is the shell line with which a person runs argv on the target in a terminal.
+func (h *Host) Attach(argv ...string) string { return h.line.attach(argv) }
+
+// Run runs a script for sh and returns its exit code. Its standard input is empty; what it
+// prints goes to the two writers as it comes, from two goroutines. It starts in no
+// particular directory and leaves nothing behind in the shell. An error says that the end
+// is not known: a [DownError], the end of ctx, or the error of a writer.
+func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer) (code int, err error) {
+	s, err := h.take(ctx)
+	if err != nil {
+		return -1, err
+	}
+	code, err = s.do(ctx, script, stdout, stderr)
+	h.give(s, err == nil)
+	var lost *lostError
+	if errors.As(err, &lost) {
+		err = h.line.explain(ctx, lost.said, lost.err)
+	}
+	return code, err
+}
+
+// feed runs a script in a process of its own, with input from a reader. What it says at
+// last is returned. The input is read to its end in any case: an engine that cannot pass
+// it on loses the answer.
+func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, said string, err error) {
+	mark := rand.Text()
+	cmd, err := h.Command(ctx, "sh", "-c", "(\n"+script+"\n); code=$?; cat >/dev/null; echo "+mark+"$code")
+	if err != nil {
+		return -1, "", err
+	}
+	var out, errs lastBytes
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = input, &out, &errs
+	err = cmd.Run()
+	if _, rest, ok := strings.Cut(string(out.b), mark); ok {
+		if code, err := strconv.Atoi(strings.TrimSuffix(rest, "\n")); err == nil {
+			return code, string(errs.b), nil
+		}
+	}
+	if ctx.Err() != nil {
+		return -1, "", context.Cause(ctx)
+	}
+	if err == nil {
+		err = errors.New("no answer")
+	}
+	return -1, "", h.line.explain(ctx, string(errs.b), err)
+}
+
+func tempName() string { return ".buddy-" + rand.Text()[:12] }
+
+// take returns a shell that nobody else uses.
+func (h *Host) take(ctx context.Context) (*shell, error) {
+	select {
+	case h.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	h.mu.Lock()
+	for len(h.idle) > 0 {
+		s := h.idle[len(h.idle)-1]
+		h.idle = h.idle[:len(h.idle)-1]
+		if !s.ended() {
+			h.mu.Unlock()
+			return s, nil
+		}
+		delete(h.all, s)
+	}
+	h.mu.Unlock()
+	s, err := h.newShell(ctx)
+	if err != nil {
+		<-h.slots
+	}
+	return s, err
+}
+
+func (h *Host) newShell(ctx context.Context) (*shell, error) {
+	// Not bound to ctx, which is that of the first script only.
+	cmd, err := h.Command(context.WithoutCancel(ctx), "sh")
+	if err != nil {
+		return nil, err
+	}
+	s, err := startShell(cmd)
+	if err != nil {
+		return nil, h.line.explain(ctx, "", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		s.end()
+		return nil, errClosed
+	}
+	h.all[s] = true
+	return s, nil
+}
+
+// give takes a shell back.
+func (h *Host) give(s *shell, good bool) {
+	defer func() { <-h.slots }()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if good && !h.closed && len(h.idle) < idleMax {
+		h.idle = append(h.idle, s)
+		return
+	}
+	delete(h.all, s)
+	s.end()
+}
+
+// Close ends everything that runs through the Host and the connection. What was started in
+// a tmux server on the target goes on there. Closing again does nothing.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	h.closed = true
+	for s := range h.all {
+		s.end()
+	}
+	h.all, h.idle = nil, nil
+	h.mu.Unlock()
+	return h.line.close()
+}

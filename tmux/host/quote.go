@@ -1,0 +1,23 @@
+package host
+
+import "strings"
+
+// Quote makes s one word of a shell command, as plain as possible.
+func Quote(s string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:@%+,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Line joins words to a shell command that has exactly these.
+func Line(argv ...string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = Quote(a)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,288 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"buddy/tmux/host"
+	"buddy/tmux/host/hosttest"
+	"buddy/tmux/tmuxtest"
+)
+
+func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }
+
+// wantDown checks that the host cannot be reached, and is told so in one line.
+func wantDown(t *testing.T, h *host.Host, words ...string) {
+	t.Helper()
+	_, err := h.Run(t.Context(), "true", io.Discard, io.Discard)
+	var down *host.DownError
+	if !errors.As(err, &down) || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), h.Name()+": ") {
+		t.Errorf("error %v, want a DownError of one line", err)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("error %q, want %q in it", err, w)
+		}
+	}
+}
+
+// TestSSHErrors: every way not to get in has its line and its next step (E14).
+func TestSSHErrors(t *testing.T) {
+	t.Parallel()
+	change := func(t *testing.T, s *hosttest.SSHD, old, with string) {
+		t.Helper()
+		b, err := os.ReadFile(s.Config)
+		if err != nil || !bytes.Contains(b, []byte(old)) {
+			t.Fatalf("%q is not in the configuration (%v)", old, err)
+		}
+		if err := os.WriteFile(s.Config, bytes.ReplaceAll(b, []byte(old), []byte(with)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(t *testing.T, s *hosttest.SSHD)
+		words []string
+	}{
+		{"changed key", func(t *testing.T, s *hosttest.SSHD) { s.NewHostKey(t) }, []string{"host key has changed", "known_hosts", "ssh-keygen -R"}},
+		{"unknown key", func(t *testing.T, s *hosttest.SSHD) {
+			change(t, s, "StrictHostKeyChecking yes", "StrictHostKeyChecking ask")
+			_ = os.Remove(filepath.Join(s.Dir, "known_hosts"))
+		}, []string{"not known yet", "connect once by hand", "ssh -F"}},
+		{"no key accepted", func(t *testing.T, s *hosttest.SSHD) { _ = os.Remove(filepath.Join(s.Dir, "authorized_keys")) }, []string{"no key was accepted", "publickey", "ssh-add"}},
+		{"refused", func(t *testing.T, s *hosttest.SSHD) { change(t, s, "Port ", "Port 1\n  #") }, []string{"Connection refused", "sshd listens"}},
+		{"name", func(t *testing.T, s *hosttest.SSHD) { change(t, s, "HostName 127.0.0.1", "HostName nowhere.invalid") }, []string{"resolve hostname", "check the name"}},
+		{"cut", func(_ *testing.T, s *hosttest.SSHD) { s.Wire.Refuse(true) }, []string{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := hosttest.NewSSHD(t, "")
+			h := s.Host(t)
+			c.spoil(t, s)
+			wantDown(t, h, c.words...)
+			if m, _ := filepath.Glob(filepath.Join(os.TempDir(), "buddy-ssh-*", "*")); len(m) > 8 { // of parallel tests
+				t.Errorf("sockets left behind: %v", m)
+			}
+		})
+	}
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for _, dest := range []string{"", "-oProxyCommand=x", "a b", "a;b", "$(x)"} {
+		if _, err := host.SSH(host.SSHOptions{Dest: dest}); err == nil {
+			t.Errorf("SSH(%q): no error", dest)
+		}
+		if _, err := host.Container(dest); err == nil {
+			t.Errorf("Container(%q): no error", dest)
+		}
+	}
+	if _, err := host.SSH(host.SSHOptions{Dest: "x", ConfigFile: "/nonexistent/c"}); err == nil || !strings.Contains(err.Error(), `"/nonexistent/c"`) {
+		t.Errorf("a missing configuration: %v", err)
+	}
+}
+
+// TestSSHAttach is E05, and the name for people.
+func TestSSHAttach(t *testing.T) {
+	t.Parallel()
+	s := hosttest.NewSSHD(t, "")
+	h := s.Host(t)
+	if got, want := h.Attach("tmux", "-L", "buddy", "attach", "-t", "S"), "ssh -F "+s.Config+" -t target tmux -L buddy attach -t S"; got != want {
+		t.Errorf("Attach = %q, want %q", got, want)
+	}
+	if got, want := h.Attach("tmux", "-S", "/it's", "attach"), "ssh -F "+s.Config+` -t target 'tmux -S '\''/it'\''\'\'''\''s'\'' attach'`; got != want {
+		t.Errorf("Attach = %s, want %s", got, want)
+	}
+	if !strings.HasSuffix(h.Name(), "@target (ssh)") {
+		t.Errorf("Name = %q", h.Name())
+	}
+	h2, err := host.SSH(host.SSHOptions{Dest: "root@web-02"})
+	if err != nil || h2.Name() != "root@web-02 (ssh)" {
+		t.Errorf("Name = %q, %v", h2.Name(), err)
+	}
+}
+
+// TestSSHOneConnection: everything is multiplexed, and Close leaves neither the connection
+// nor its socket (E14, E16). More at once than the server has sessions for must wait.
+func TestSSHOneConnection(t *testing.T) {
+	t.Parallel()
+	s := hosttest.NewSSHD(t, "")
+	h := s.Host(t)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if code, err := h.Run(t.Context(), "sleep 0.1; exit 7", io.Discard, io.Discard); code != 7 || err != nil {
+				t.Errorf("Run = %d, %v", code, err)
+			}
+		})
+	}
+	all.Wait()
+	log, err := os.ReadFile(filepath.Join(s.Dir, "sshd.log"))
+	if n := bytes.Count(log, []byte("Accepted publickey")); err != nil || n != 1 {
+		t.Errorf("%d connections (%v)\n%s", n, err, log)
+	}
+	if m, _ := filepath.Glob(filepath.Join(s.Dir, "cm-*")); len(m) > 0 {
+		t.Errorf("the person's own master was touched: %v", m)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	tmuxtest.Until(t, "the connection is closed", func() bool {
+		log, err := os.ReadFile(filepath.Join(s.Dir, "sshd.log"))
+		return err == nil && bytes.Contains(log, []byte("isconnect"))
+	})
+	if _, err := h.Run(t.Context(), "true", io.Discard, io.Discard); err == nil {
+		t.Error("Run works after Close")
+	}
+}
+
+// TestSSHReconnect: after a cut the next call works, also one that used a warm shell.
+func TestSSHReconnect(t *testing.T) {
+	t.Parallel()
+	s := hosttest.NewSSHD(t, "")
+	h := s.Host(t)
+	for range 3 {
+		if code, _, _ := script(t, h, "exit 4"); code != 4 {
+			t.Errorf("exit %d", code)
+		}
+		s.Wire.Cut()
+		tmuxtest.Until(t, "the cut is noticed", func() bool {
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+			defer stop()
+			_, err := h.Run(ctx, "true", io.Discard, io.Discard)
+			return err == nil
+		})
+	}
+	// A cut in the middle is a DownError.
+	ended := make(chan error, 1)
+	var out lockedBuffer
+	go func() { _, err := h.Run(t.Context(), "echo started; sleep 1000", &out, io.Discard); ended <- err }()
+	tmuxtest.Until(t, "the script runs", func() bool { return out.String() != "" })
+	s.Wire.Cut()
+	var down *host.DownError
+	if err := <-ended; !errors.As(err, &down) {
+		t.Errorf("Run: %v, want a DownError", err)
+	}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// TestCancelledRun: the end of ctx ends the wait, and the host goes on.
+func TestCancelledRun(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *host.Host, _ string) {
+		script(t, h, "true")
+		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer stop()
+		if _, err := h.Run(ctx, "sleep 1000", io.Discard, io.Discard); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Run: %v", err)
+		}
+		if _, out, _ := script(t, h, "echo on"); out != "on\n" {
+			t.Errorf("after that: %q", out)
+		}
+	})
+}
+
+// TestLargeOutput passes through in pieces, whatever its bytes are.
+func TestLargeOutput(t *testing.T) {
+	everywhere(t, func(t *testing.T, h *host.Host, _ string) {
+		var out bytes.Buffer
+		code, err := h.Run(t.Context(), "i=0; while [ $i -lt 2000 ]; do printf '\\036\\036ABCDEFGH\\036'; i=$((i+1)); done; yes | head -c 5000000 >&2; seq 300000", &out, io.Discard)
+		if err != nil || code != 0 || !strings.HasPrefix(out.String(), strings.Repeat("\x1e\x1eABCDEFGH\x1e", 2000)+"1\n2\n") || !strings.HasSuffix(out.String(), "\n300000\n") {
+			t.Errorf("Run = %d, %v, %d bytes", code, err, out.Len())
+		}
+	})
+}
+
+// TestContainerErrors: the engines' exit codes are told apart (E17).
+func TestContainerErrors(t *testing.T) {
+	t.Parallel()
+	h, err := host.Container("buddy-no-such-container")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := hosttest.NewContainer(t, hosttest.Ash)
+	wantDown(t, h, "no such container", "podman")
+	up := c.Host(t)
+	script(t, up, "true")
+	c.Do(t, "stop", "-t", "0")
+	wantDown(t, up, "not running", "start it with podman start "+c.Name)
+	c.Do(t, "start")
+	if code, _, _ := script(t, up, "exit 125"); code != 125 {
+		t.Errorf("exit %d, want 125", code)
+	}
+}
+
+// TestDockerThatIsPodman is E17's other way to have podman.
+func TestDockerThatIsPodman(t *testing.T) {
+	c := hosttest.NewContainer(t, hosttest.Ash)
+	podman, err := exec.LookPath("podman")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := tmuxtest.Dir(t)
+	text := "#!/bin/sh\necho 'Emulate Docker CLI using podman. Create /etc/containers/nodocker to quiet msg.' >&2\nexec " + podman + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	h := c.Host(t)
+	if code, out, _ := script(t, h, "echo hi; exit 3"); code != 3 || out != "hi\n" {
+		t.Errorf("Run = %d, %q", code, out)
+	}
+	if got := h.Attach("tmux", "attach"); got != "docker exec -it "+c.Name+" tmux attach" {
+		t.Errorf("Attach = %q", got)
+	}
+}
+
+// BenchmarkRun is a short script on a warm shell; ssh-true is what it is measured against.
+func BenchmarkRun(b *testing.B) {
+	for _, at := range targets {
+		b.Run(strings.ReplaceAll(at.name, " ", "-"), func(b *testing.B) {
+			h, _ := at.open(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := h.Run(b.Context(), "true", io.Discard, io.Discard); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("ssh-true", func(b *testing.B) {
+		h := hosttest.NewSSHD(b, "").Host(b)
+		for b.Loop() {
+			cmd, err := h.Command(b.Context(), "true")
+			if err == nil {
+				err = cmd.Run()
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,246 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// saidMax is how much of what a dying process said is kept, in bytes.
+const saidMax = 8 << 10
+
+// shell is a sh on the target that runs one script after the other. One goroutine may use
+// it at a time.
+type shell struct {
+	cmd  *exec.Cmd
+	in   *os.File
+	out  *bufio.Reader
+	errs *bufio.Reader
+	done chan struct{} // closed when the process has ended
+	err  error         // how; valid when done is closed
+	once sync.Once
+}
+
+// lostError says that the shell ended without the end of its script.
+type lostError struct {
+	said string
+	err  error
+}
+
+func (e *lostError) Error() string { return e.err.Error() }
+
+func startShell(cmd *exec.Cmd) (*shell, error) {
+	var files []*os.File
+	open := func() (r, w *os.File) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, nil
+		}
+		files = append(files, r, w)
+		return r, w
+	}
+	inR, inW := open()
+	outR, outW := open()
+	errR, errW := open()
+	fail := func(err error) (*shell, error) {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		return nil, err
+	}
+	if len(files) < 6 {
+		return fail(errors.New("no more file descriptors"))
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, errW
+	if err := cmd.Start(); err != nil {
+		return fail(err)
+	}
+	_, _, _ = inR.Close(), outW.Close(), errW.Close()
+	s := &shell{cmd: cmd, in: inW, out: bufio.NewReaderSize(outR, 64<<10), errs: bufio.NewReaderSize(errR, 16<<10), done: make(chan struct{})}
+	go func() {
+		s.err = cmd.Wait()
+		close(s.done)
+		_ = inW.Close()
+		// The readers see the end by themselves, unless a process that lives on holds the pipes.
+		limit := time.Now().Add(time.Second)
+		_, _ = outR.SetReadDeadline(limit), errR.SetReadDeadline(limit)
+	}()
+	return s, nil
+}
+
+func (s *shell) ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// end ends the process on this machine; the shell on the target sees the end of its input.
+func (s *shell) end() {
+	s.once.Do(func() {
+		_ = s.in.Close()
+		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // on this machine that is the script as well
+	})
+}
+
+// do runs a script. After an error the shell is of no use any more.
+func (s *shell) do(ctx context.Context, script string, stdout, stderr io.Writer) (int, error) {
+	mark := "\x1e" + rand.Text()
+	stop := context.AfterFunc(ctx, s.end)
+	defer stop()
+	said := &lastBytes{}
+	told := make(chan error, 1)
+	go func() {
+		err := copyUntil(io.MultiWriter(said, stderr), s.errs, mark)
+		if err != nil {
+			s.end() // or the script waits for a reader
+		}
+		told <- err
+	}()
+	_, err := io.WriteString(s.in, "(\n"+script+"\n) </dev/null; printf '"+mark+"%d\\n' $?; printf '"+mark+"' >&2\n")
+	code := -1
+	if err == nil {
+		if err = copyUntil(stdout, s.out, mark); err == nil {
+			var line string
+			if line, err = s.out.ReadString('\n'); err == nil {
+				code, err = strconv.Atoi(strings.TrimSuffix(line, "\n"))
+			}
+		}
+	}
+	if err != nil {
+		s.end()
+	}
+	errTold := <-told
+	var w *writerError
+	switch {
+	case ctx.Err() != nil:
+		return -1, context.Cause(ctx)
+	case errors.As(err, &w), errors.As(errTold, &w):
+		return -1, w.error
+	case err != nil || errTold != nil:
+		<-s.done
+		err = errors.New("the shell ended")
+		if s.err != nil {
+			err = fmt.Errorf("the shell ended: %w", s.err)
+		}
+		return -1, &lostError{said: string(said.b), err: err}
+	}
+	return code, nil
+}
+
+// writerError is an error of where output was to go.
+type writerError struct{ error }
+
+// copyUntil copies from r up to the mark, which is taken out. What may be the beginning of
+// the mark is held back; all else is passed on as it comes.
+func copyUntil(w io.Writer, r *bufio.Reader, mark string) error {
+	need := 1
+	for {
+		if _, err := r.Peek(need); err != nil {
+			rest, _ := r.Peek(r.Buffered())
+			_, _ = w.Write(rest[:len(rest)-overlap(rest, mark)])
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		b, _ := r.Peek(r.Buffered())
+		n, found := bytes.Index(b, []byte(mark)), true
+		if n < 0 {
+			n, found = len(b)-overlap(b, mark), false
+		}
+		if n > 0 {
+			if _, err := w.Write(b[:n]); err != nil {
+				return &writerError{err}
+			}
+		}
+		_, _ = r.Discard(n)
+		if found {
+			_, _ = r.Discard(len(mark))
+			return nil
+		}
+		need = len(b) - n + 1
+	}
+}
+
+// overlap is the length of the longest end of b that is a beginning of mark.
+func overlap(b []byte, mark string) int {
+	for i := max(0, len(b)-len(mark)+1); i < len(b); i++ {
+		if b[i] == mark[0] && strings.HasPrefix(mark, string(b[i:])) {
+			return len(b) - i
+		}
+	}
+	return 0
+}
+
+// lastBytes keeps the end of what is written to it.
+type lastBytes struct{ b []byte }
+
+func (l *lastBytes) Write(p []byte) (int, error) {
+	l.b = append(l.b, p...)
+	if over := len(l.b) - saidMax; over > 0 {
+		l.b = l.b[:copy(l.b, l.b[over:])]
+	}
+	return len(p), nil
+}
+
+// lastLine is the last line of a text that is not empty, without control characters.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return clean(lines[len(lines)-1])
+}
+
+// clean makes text of a foreign program harmless in one line of ours.
+func clean(text string) string {
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "?"))
+	text = strings.Map(func(r rune) rune {
+		if r < 0x20 || 0x7f <= r && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, text)
+	if r := []rune(text); len(r) > 300 {
+		text = string(r[:300]) + "…"
+	}
+	return text
+}
+
+// exitCode is the code with which a process ended, -1 if that is not how it did.
+func exitCode(err error) int {
+	var e *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &e):
+		return e.ExitCode()
+	}
+	return -1
+}
+
+// output runs a process of this machine for what it prints, at most for limit.
+func output(ctx context.Context, limit time.Duration, argv ...string) (stdout, stderr string, err error) {
+	ctx, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.WaitDelay = time.Second
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%s: no answer within %v", argv[0], limit)
+	}
+	return out.String(), errs.String(), err
+}

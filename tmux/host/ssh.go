@@ -1,0 +1,309 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// connectLimit bounds making a connection, with all that the person's configuration
+	// adds to it (jump hosts, proxies).
+	connectLimit = 30 * time.Second
+	// byeLimit bounds asking the master to end.
+	byeLimit = 2 * time.Second
+)
+
+// SSHOptions say how to reach a machine. The person's ssh configuration is honoured.
+type SSHOptions struct {
+	Dest       string // as ssh takes it: a host, user@host or a name of the configuration; required
+	ConfigFile string // instead of ~/.ssh/config and the system's; "" = those
+}
+
+// ssh is another machine. All processes share one connection: the master is a client that
+// is held by a shell on the target waiting for the end of its input, so that it goes when
+// this process does, however that ends.
+type ssh struct {
+	opt SSHOptions
+
+	making sync.Mutex // held while the connection is made or ended
+
+	mu     sync.Mutex // guards what follows
+	dir    string     // private, of the master's socket
+	master *master    // nil before the first
+	title  string
+}
+
+type master struct {
+	cmd  *exec.Cmd
+	in   io.Closer
+	done chan struct{}
+}
+
+func (m *master) ended() bool {
+	if m == nil {
+		return true
+	}
+	select {
+	case <-m.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// SSH returns another machine. It connects with the first use.
+func SSH(o SSHOptions) (*Host, error) {
+	if o.Dest == "" || strings.HasPrefix(o.Dest, "-") || strings.ContainsAny(o.Dest, " \t\n'\"\\$`;&|<>()") {
+		return nil, fmt.Errorf("ssh destination %q: must be a host, user@host or a name of your ssh configuration", o.Dest)
+	}
+	if o.ConfigFile != "" {
+		f, err := os.Open(o.ConfigFile) // ssh's own message does not say which option it is about
+		if err != nil {
+			return nil, fmt.Errorf("ssh configuration %q: %w", o.ConfigFile, errors.Unwrap(err))
+		}
+		_ = f.Close()
+	}
+	return newHost(&ssh{opt: o}), nil
+}
+
+// name has the user, as `user@host` or from the configuration.
+func (s *ssh) name() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.title != "" {
+		return s.title
+	}
+	s.title = s.opt.Dest + " (ssh)"
+	if strings.Contains(s.opt.Dest, "@") {
+		return s.title
+	}
+	out, _, err := output(context.Background(), byeLimit, s.argv("-G", s.opt.Dest)...)
+	for l := range strings.Lines(out) {
+		if user, ok := strings.CutPrefix(l, "user "); ok && err == nil {
+			s.title = clean(user) + "@" + s.title
+			break
+		}
+	}
+	return s.title
+}
+
+// argv is an ssh command line with the person's configuration.
+func (s *ssh) argv(args ...string) []string {
+	argv := []string{"ssh"}
+	if s.opt.ConfigFile != "" {
+		argv = append(argv, "-F", s.opt.ConfigFile)
+	}
+	return append(argv, args...)
+}
+
+// quiet are the options of every connection of ours: nothing may prompt on the terminal, a
+// dead line is noticed, and what a configuration asks for interactive use is left out.
+var quiet = []string{
+	"-T", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-o", "RemoteCommand=none", "-o", "RequestTTY=no",
+	"-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "EscapeChar=none",
+	"-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-o", "ControlPersist=no",
+}
+
+func (s *ssh) command(ctx context.Context, argv []string) *exec.Cmd {
+	s.mu.Lock()
+	sock := s.socket()
+	s.mu.Unlock()
+	// The proxy is for the case that the master has gone: a client must not connect by itself.
+	all := s.argv(append(quiet, "-o", "ControlMaster=no", "-o", "ProxyCommand=false", "-S", sock, "--", s.opt.Dest, Line(argv...))...)
+	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+func (s *ssh) attach(argv []string) string {
+	there := Line(argv...)
+	if strings.Contains(there, "'") {
+		there = Quote(there) // once for the shell here, once for the one there
+	}
+	return Line(s.argv("-t", s.opt.Dest)...) + " " + there
+}
+
+func (s *ssh) socket() string { return filepath.Join(s.dir, "s") }
+
+func (s *ssh) connect(ctx context.Context) error {
+	s.mu.Lock()
+	m := s.master
+	s.mu.Unlock()
+	if !m.ended() {
+		return nil
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	s.mu.Lock()
+	m = s.master
+	s.mu.Unlock()
+	if !m.ended() {
+		return nil
+	}
+	if err := s.makeDir(); err != nil {
+		return err
+	}
+	m, said, err := s.startMaster(ctx)
+	if err != nil {
+		s.removeDir()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return s.explain(ctx, said, err)
+	}
+	s.mu.Lock()
+	s.master = m
+	s.mu.Unlock()
+	return nil
+}
+
+// makeDir makes the private directory of the socket, anew for every connection. ssh binds
+// a name with 17 more characters first, so the path must be short.
+func (s *ssh) makeDir() error {
+	s.removeDir()
+	base := os.TempDir()
+	if len(base) > 40 {
+		base = "/tmp"
+	}
+	dir, err := os.MkdirTemp(base, "buddy-ssh-")
+	if err != nil {
+		return fmt.Errorf("no place for the ssh socket: %w", err)
+	}
+	s.mu.Lock()
+	s.dir = dir
+	s.mu.Unlock()
+	return nil
+}
+
+func (s *ssh) removeDir() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir != "" {
+		_ = os.RemoveAll(s.dir)
+	}
+}
+
+// startMaster connects. On failure it returns what ssh said.
+func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err error) {
+	ctx, stop := context.WithTimeout(ctx, connectLimit)
+	defer stop()
+	const ready = "buddy-ready"
+	all := s.argv(append(quiet, "-M", "-S", s.socket(), "-o", "ConnectTimeout=15", "--", s.opt.Dest, "echo "+ready+"; exec cat >/dev/null")...)
+	cmd := exec.Command(all[0], all[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second
+	var errs lastBytes
+	cmd.Stderr = &errs
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, "", err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, "", err
+	}
+	m = &master{cmd: cmd, in: in, done: make(chan struct{})}
+	up := make(chan error, 1)
+	go func() {
+		// A login script may print something first.
+		lines := bufio.NewScanner(io.LimitReader(out, 64<<10))
+		for lines.Scan() {
+			if lines.Text() == ready {
+				up <- nil
+				_, _ = io.Copy(io.Discard, out)
+				return
+			}
+		}
+		up <- errors.New("the connection ended")
+	}()
+	select {
+	case err = <-up:
+	case <-ctx.Done():
+		err = fmt.Errorf("no connection within %v", connectLimit)
+	}
+	if err != nil {
+		_ = cmd.Process.Kill()
+		if waited := cmd.Wait(); exitCode(waited) > 0 {
+			err = waited
+		}
+		return nil, string(errs.b), err
+	}
+	go func() {
+		_ = cmd.Wait()
+		close(m.done)
+	}()
+	return m, "", nil
+}
+
+// close ends the connection and removes its socket, even if the master does not listen.
+func (s *ssh) close() error {
+	s.making.Lock()
+	defer s.making.Unlock()
+	s.mu.Lock()
+	m, sock := s.master, s.socket()
+	s.mu.Unlock()
+	if !m.ended() {
+		_, _, _ = output(context.Background(), byeLimit, s.argv("-S", sock, "-O", "exit", s.opt.Dest)...)
+		_ = m.in.Close()
+		select {
+		case <-m.done:
+		case <-time.After(byeLimit):
+			_ = m.cmd.Process.Kill()
+			<-m.done
+		}
+	}
+	s.removeDir()
+	return nil
+}
+
+// explain turns what ssh said into one line with the next step.
+func (s *ssh) explain(_ context.Context, said string, err error) *DownError {
+	e := &DownError{Host: s.name(), Why: lastLine(said)}
+	byHand := "try " + Line(s.argv(s.opt.Dest)...)
+	has := func(text string) bool { return strings.Contains(said, text) }
+	switch {
+	case has("REMOTE HOST IDENTIFICATION HAS CHANGED"):
+		e.Why = "the host key has changed" + offending(said)
+		e.Next = "if you know why, remove the old key with ssh-keygen -R; if not, somebody may be listening in"
+	case has("Host key verification failed"), has("host key is known for"):
+		e.Why = "the host key is not known yet"
+		e.Next = "connect once by hand and confirm it: " + Line(s.argv(s.opt.Dest)...)
+	case has("Permission denied ("):
+		e.Why = "no key was accepted (" + lastLine(said) + ")"
+		e.Next = "load one with ssh-add, or name it as IdentityFile in your ssh configuration; " + byHand
+	case has("Could not resolve hostname"):
+		e.Next = "check the name, or define it in your ssh configuration"
+	case has("Connection refused"), has("timed out"), has("No route to host"), has("unreachable"):
+		e.Next = "check that the machine is up and that sshd listens there"
+	case errors.Is(err, exec.ErrNotFound):
+		e.Why, e.Next = "ssh is not installed on this machine", "install the OpenSSH client"
+	case e.Why == "" || has("closed by UNKNOWN") || has("mux_client") || has("not responding"):
+		e.Why, e.Next = "the connection was lost", "the next command connects again"
+	}
+	return e
+}
+
+// offending names the file and line of a host key that does not fit.
+func offending(said string) string {
+	for l := range strings.Lines(said) {
+		if _, at, ok := strings.Cut(l, "Offending "); ok {
+			if _, place, ok := strings.Cut(at, " in "); ok {
+				return " (" + clean(place) + ")"
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,149 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"buddy/tmux/host"
+	"buddy/tmux/pane"
+)
+
+// local is the supervisor on this machine: our own program, reached over a socket.
+type local struct {
+	opt Options
+	env []string
+
+	mu   sync.Mutex // guards what follows
+	dir  string
+	link net.Conn // greeted connection; its end tells that the supervisor is gone
+}
+
+func newLocal(o Options) *local { return &local{opt: o, env: cleanEnv(o.Env)} }
+
+func (s *local) prepare(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir != "" {
+		return nil
+	}
+	dir, err := pane.MakeDir(lookup(s.env), dirName(s.opt))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "tmux.conf"), []byte(config), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: no place for the socket: %w", ErrUnavailable, err)
+	}
+	s.dir = dir
+	return nil
+}
+
+func (s *local) conf() string       { return filepath.Join(s.dir, "tmux.conf") }
+func (s *local) argv() []string     { return []string{s.opt.Exe, "pane", s.dir} }
+func (s *local) attachLine() string { return host.Line(attachArgs(s.opt)...) }
+
+func (s *local) dial() (net.Conn, error) {
+	s.mu.Lock()
+	dir := s.dir
+	s.mu.Unlock()
+	c, err := net.Dial("unix", pane.SocketPath(dir))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errGone, err)
+	}
+	return c, nil
+}
+
+func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, error) {
+	c, err := s.dial()
+	if err != nil {
+		return pane.Info{}, false, err
+	}
+	if s.linked() {
+		return pane.Info{}, false, c.Close()
+	}
+	info, err := pane.Greet(c, pane.Greeting{Cwd: s.opt.Cwd, Env: s.env})
+	if err != nil {
+		_ = c.Close()
+		return info, false, fmt.Errorf("%w: %w", errGone, err) // or it is of another version
+	}
+	s.mu.Lock()
+	s.link = c
+	s.mu.Unlock()
+	go s.hold(c, lost)
+	return info, true, nil
+}
+
+// hold waits for the end of the supervisor.
+func (s *local) hold(c net.Conn, lost func(string)) {
+	_, _ = io.Copy(io.Discard, c)
+	_ = c.Close()
+	s.mu.Lock()
+	ours := s.link == c
+	if ours {
+		s.link = nil
+	}
+	s.mu.Unlock()
+	if ours {
+		lost("its supervisor ended")
+	}
+}
+
+func (s *local) linked() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.link != nil
+}
+
+func (s *local) run(ctx context.Context, dir string, mode Mode) (job, error) {
+	c, err := s.dial()
+	if err != nil {
+		return nil, err
+	}
+	j, err := pane.Run(ctx, c, dir, mode)
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+func (s *local) attach(_ context.Context, dir string) (job, error) {
+	c, err := s.dial()
+	if err != nil {
+		return nil, err
+	}
+	j, err := pane.Attach(c, dir)
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+func (s *local) begun() bool { return s.prepare(context.Background()) == nil }
+
+func (s *local) busy(context.Context) (bool, string, error) {
+	c, err := s.dial()
+	if err != nil {
+		return false, "", err
+	}
+	defer func() { _ = c.Close() }()
+	info, err := pane.Greet(c, pane.Greeting{Cwd: s.opt.Cwd, Env: s.env})
+	if err != nil {
+		return false, "", fmt.Errorf("%w: %w", errGone, err)
+	}
+	return info.Busy, info.Pane, nil
+}
+
+func (s *local) drop() {
+	s.mu.Lock()
+	link := s.link
+	s.mu.Unlock()
+	if link != nil {
+		_ = link.Close()
+	}
+}
+
+func (s *local) remove(context.Context) error { return os.RemoveAll(s.dir) }

@@ -1,0 +1,456 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/tmux/host"
+	"buddy/tmux/pane"
+)
+
+const (
+	// cutLimit is how long the connection to a running command may be away.
+	cutLimit = 2 * time.Minute
+	// endLimit is how long the end of the output may be on its way after the command's end.
+	endLimit = 3 * time.Second
+)
+
+// ticket finds a command of a target again. It is in the file `remote` of the command's
+// directory here.
+type ticket struct {
+	ID    int       `json:"id"`
+	Token string    `json:"token"` // of the mark that ends its output
+	Dir   string    `json:"dir"`   // of the supervisor
+	Began time.Time `json:"began"`
+}
+
+func readTicket(dir string) (t ticket, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, "remote"))
+	if err == nil {
+		err = json.Unmarshal(b, &t)
+	}
+	if err == nil && t.ID <= 0 {
+		err = fmt.Errorf("%q names no command", filepath.Join(dir, "remote"))
+	}
+	return t, err
+}
+
+// mirror follows a command on a target and makes the same files here that a command of
+// this machine has.
+type mirror struct {
+	remote   *remote
+	dir      string
+	ticket   ticket
+	box      *pane.Mailbox
+	began    chan error    // of one: the command was taken, or why not
+	done     chan struct{} // closed at the end, when exit or err is set
+	exit     pane.Exit
+	err      error
+	turnless bool // it does not hold the turn of its supervisor
+
+	mu        sync.Mutex // guards what follows, and the streams
+	out, errs *stream
+	taken     bool // the supervisor has it
+	cancelled bool
+}
+
+func newMirror(r *remote, dir string, t ticket) (*mirror, error) {
+	m := &mirror{remote: r, dir: dir, ticket: t, box: pane.NewMailbox(), began: make(chan error, 1), done: make(chan struct{})}
+	m.out, m.errs = newStream(m, pane.Stdout, "out"), newStream(m, pane.Stderr, "err")
+	for _, file := range []string{"out", "err", "out.tail", "err.tail"} { // of an earlier mirror
+		if err := os.Remove(filepath.Join(dir, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	b, err := json.Marshal(t)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "remote"), append(b, '\n'), 0o600)
+	}
+	return m, err
+}
+
+// submission is the script that gives the command to the supervisor and follows it.
+func (m *mirror) submission(mode Mode) (string, error) {
+	text, err := os.ReadFile(filepath.Join(m.dir, "cmd"))
+	if err != nil {
+		return "", err
+	}
+	if mode != Capture && mode != Merge {
+		return "", &pane.RefusedError{Reason: fmt.Sprintf("mode %q: unknown (have: %s, %s)", mode, Capture, Merge)}
+	}
+	shown := "\x1b[1m$\x1b[m " + strings.ReplaceAll(pane.Prompt(string(text)), "\r\n", "\n")
+	return m.remote.lib("submit", strconv.Itoa(m.ticket.ID), string(mode), m.ticket.Token, string(text), shown), nil
+}
+
+// start follows the command and returns when it was taken. submit is the script that
+// starts it, "" if it was started before.
+func (m *mirror) start(ctx context.Context, submit string) error {
+	go m.follow(submit)
+	select {
+	case err := <-m.began:
+		if err != nil && m.isTaken() {
+			go func() { _ = m.Cancel() }() // it runs, but nothing can be recorded here
+		}
+		return err
+	case <-ctx.Done():
+	}
+	go m.withdraw()
+	return ctx.Err()
+}
+
+// withdraw takes back a command that nobody waits for any more.
+func (m *mirror) withdraw() {
+	ctx, stop := context.WithTimeout(context.Background(), askLimit)
+	defer stop()
+	_, _ = m.remote.ask(ctx, libOf(m.ticket.Dir, "withdraw", strconv.Itoa(m.ticket.ID)))
+	_ = m.Cancel() // in case it was begun
+}
+
+// follow brings the command's output and its end here.
+func (m *mirror) follow(submit string) {
+	exit, err := m.track(submit)
+	taken := m.isTaken()
+	if err == nil && !taken {
+		err = errors.New("the supervisor did not take the command")
+	}
+	exit = m.conclude(exit)
+	if err == nil {
+		if werr := pane.WriteExit(m.dir, exit); werr != nil && exit.Fault == "" {
+			exit.Fault = werr.Error()
+		}
+	}
+	if !taken {
+		m.began <- err
+	}
+	m.exit, m.err = exit, err
+	m.box.Close()
+	close(m.done)
+	if !m.turnless {
+		<-m.remote.turn
+	}
+	if err == nil {
+		m.remote.fetchLate(m)
+		return
+	}
+	m.remote.doom(m)
+	m.out.rec.Close()
+	m.errs.rec.Close()
+}
+
+// conclude ends the streams and completes the exit with what is known of them.
+func (m *mirror) conclude(exit pane.Exit) pane.Exit {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range []*stream{m.out, m.errs} {
+		s.end()
+		if f := s.rec.Fault(); f != nil && exit.Fault == "" {
+			exit.Fault = fmt.Sprintf("output was not recorded completely: %v", f)
+		}
+	}
+	exit.Stdout, exit.Stderr = m.out.rec.Total(), m.errs.rec.Total()
+	exit.Cancelled, exit.Duration = m.cancelled, time.Since(m.ticket.Began)
+	return exit
+}
+
+// track follows the command through lost connections up to its end.
+func (m *mirror) track(submit string) (pane.Exit, error) {
+	var cut, ended time.Time // since when the connection is away; since when the end is known
+	for sent := submit == ""; ; {
+		script := submit
+		if sent || m.isTaken() {
+			script = m.script("follow", "rc")
+		}
+		code, said, err := m.listen(script)
+		if err != nil {
+			if cut.IsZero() {
+				cut = time.Now()
+			}
+			if !m.again(cut, err) {
+				return pane.Exit{}, err
+			}
+			continue
+		}
+		if !cut.IsZero() {
+			cut = time.Time{}
+			m.remote.found()
+		}
+		switch code {
+		case 0, codeClosed:
+			if ended.IsZero() {
+				ended = time.Now()
+			}
+			if exit, ok, err := m.finish(time.Since(ended) > endLimit); ok || err != nil {
+				return closed(exit, code == codeClosed), err
+			}
+		case codeNotYet:
+			sent = true
+		case codeGone:
+			return m.lose()
+		default:
+			return pane.Exit{}, &pane.RefusedError{Reason: reason(said, fmt.Errorf("exit code %d", code))}
+		}
+	}
+}
+
+func (m *mirror) isTaken() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.taken
+}
+
+// script calls follow from where the streams are.
+func (m *mirror) script(function, until string) string {
+	m.mu.Lock()
+	out, errs := m.out.got, m.errs.got
+	m.mu.Unlock()
+	return libOf(m.ticket.Dir, function, strconv.Itoa(m.ticket.ID), strconv.FormatInt(out, 10), strconv.FormatInt(errs, 10), until)
+}
+
+// listenLimit bounds one call of follow, which returns by itself before that.
+const listenLimit = 30 * time.Second
+
+// listen runs a script that passes the streams on. Of a command that was not taken it
+// returns what was said.
+func (m *mirror) listen(script string) (code int, said string, err error) {
+	m.mu.Lock()
+	m.out.ack = true
+	m.mu.Unlock()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	watch := time.AfterFunc(listenLimit, stop)
+	defer watch.Stop()
+	early := &early{m: m}
+	code, err = m.remote.host.Run(ctx, script, busy{m.out, watch}, early)
+	if err != nil && ctx.Err() != nil {
+		err = &host.DownError{Host: m.remote.host.Name(), Why: "no answer for " + listenLimit.String()}
+	}
+	if m.isTaken() {
+		_, _ = early.Write(nil)
+	}
+	return code, string(early.said), err
+}
+
+// early takes stderr. What comes before the command was taken is either the first of it
+// or why it was not.
+type early struct {
+	m    *mirror
+	said []byte
+}
+
+func (e *early) Write(p []byte) (int, error) {
+	if !e.m.isTaken() {
+		e.said = append(e.said, p...)
+		return len(p), nil
+	}
+	if len(e.said) > 0 {
+		_, _ = e.m.errs.Write(e.said)
+		e.said = nil
+	}
+	return e.m.errs.Write(p)
+}
+
+// busy puts a limit off while something is written.
+type busy struct {
+	w     io.Writer
+	limit *time.Timer
+}
+
+func (b busy) Write(p []byte) (int, error) {
+	b.limit.Reset(listenLimit)
+	return b.w.Write(p)
+}
+
+// again waits before the next try to connect, and reports whether there shall be one.
+func (m *mirror) again(since time.Time, err error) bool {
+	var down *host.DownError
+	if !errors.As(err, &down) {
+		return false
+	}
+	m.mu.Lock()
+	limit := cutLimit
+	if m.cancelled {
+		limit = cancelLimit
+	} else if !m.taken {
+		limit = time.Millisecond // once: a shell that was kept warm may be a dead one
+	}
+	m.mu.Unlock()
+	away := time.Since(since)
+	if away >= limit {
+		return false
+	}
+	time.Sleep(min(max(away, 50*time.Millisecond), 5*time.Second))
+	return true
+}
+
+// finish makes the exit when the end of the output is here. force takes what is there.
+func (m *mirror) finish(force bool) (exit pane.Exit, ok bool, err error) {
+	m.mu.Lock()
+	whole := m.out.own && m.errs.own
+	exit.Code = max(m.out.code, m.errs.code)
+	m.mu.Unlock()
+	if whole {
+		return exit, true, nil
+	}
+	missing := false
+	for _, s := range []*stream{m.out, m.errs} {
+		m.mu.Lock()
+		own := s.own
+		m.mu.Unlock()
+		if own {
+			continue
+		}
+		end, err := m.end(s)
+		if err != nil {
+			return exit, false, err
+		}
+		if !m.out.own && !m.errs.own {
+			exit.Code = end.code
+		}
+		if end.fault != "" {
+			exit.Fault = "output was not recorded completely: " + end.fault
+		} else if !end.found {
+			missing = true
+		}
+	}
+	if missing && force {
+		exit.Fault = "the end of the output did not arrive"
+	}
+	return exit, !missing || force, nil
+}
+
+// streamEnd is what the target knows of the end of a stream.
+type streamEnd struct {
+	found bool
+	code  int
+	fault string
+}
+
+// end asks for the end of a stream whose mark was not seen: it was larger than its first
+// file, or recording has stopped.
+func (m *mirror) end(s *stream) (streamEnd, error) {
+	ctx, stop := context.WithTimeout(context.Background(), askLimit)
+	defer stop()
+	letter := "o"
+	if s.name == pane.Stderr {
+		letter = "e"
+	}
+	var out bytes.Buffer
+	code, err := m.remote.host.Run(ctx, libOf(m.ticket.Dir, "ends", strconv.Itoa(m.ticket.ID), letter), &out, io.Discard)
+	if err != nil || code != 0 {
+		return streamEnd{}, errors.Join(err, errGone)
+	}
+	line, data, _ := bytes.Cut(out.Bytes(), []byte("\n"))
+	var e streamEnd
+	var total int64
+	fields := strings.SplitN(string(line), " ", 3)
+	if len(fields) == 3 {
+		total, _ = strconv.ParseInt(fields[0], 10, 64)
+		e.code, _ = strconv.Atoi(fields[1])
+		e.fault = fields[2]
+	}
+	if total == 0 {
+		return e, nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := bytes.Index(data, []byte(s.mark)); i >= 0 {
+		e.found = true
+		total -= int64(len(data) - i)
+		data = data[:i]
+	} else if e.fault == "" {
+		return e, nil
+	}
+	s.held = nil
+	s.rec.SkipTo(total, data)
+	s.m.box.Put(s.name, data[max(0, len(data)-pane.TailMax):], total)
+	s.code = e.code
+	s.seal()
+	return e, nil
+}
+
+// closed marks the end of a command that the end of its pane brought about.
+func closed(e pane.Exit, is bool) pane.Exit {
+	if is {
+		e.Fault, e.Signal = "the pane was closed", max(e.Code-128, 0)
+	}
+	return e
+}
+
+// lose brings the end of a command whose supervisor or pane has gone.
+func (m *mirror) lose() (pane.Exit, error) {
+	defer m.remote.forget()
+	if !m.isTaken() {
+		return pane.Exit{}, errGone
+	}
+	ctx, stop := context.WithTimeout(context.Background(), askLimit)
+	defer stop()
+	if _, err := m.remote.ask(ctx, libOf(m.ticket.Dir, "mourn", strconv.Itoa(m.ticket.ID))); err != nil {
+		_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 2)) // the supervisor lives without a pane, or nothing does
+	}
+	code, _, err := m.listen(m.script("follow", "rc"))
+	if err != nil || code != 0 && code != codeClosed {
+		return pane.Exit{}, errGone
+	}
+	exit, ok, err := m.finish(true)
+	if !ok || err != nil {
+		return exit, errGone
+	}
+	return closed(exit, true), nil
+}
+
+func (m *mirror) stopScript(first, second string, quarters int) string {
+	return libOf(m.ticket.Dir, "stop", strconv.Itoa(m.ticket.ID), first, second, strconv.Itoa(quarters))
+}
+
+// Wait passes output on until the command ends.
+func (m *mirror) Wait(output func(pane.Chunk)) (pane.Exit, error) {
+	for c, ok := m.box.Take(); ok; c, ok = m.box.Take() {
+		if output != nil {
+			output(c)
+		}
+	}
+	<-m.done
+	return m.exit, m.err
+}
+
+// Cancel begins to end the command: SIGINT, two seconds later SIGTERM, then SIGKILL.
+func (m *mirror) Cancel() error {
+	m.mu.Lock()
+	m.cancelled = true
+	m.mu.Unlock()
+	ctx, stop := context.WithTimeout(context.Background(), askLimit)
+	defer stop()
+	_, err := m.remote.host.Run(ctx, m.stopScript("INT", "TERM", 8), io.Discard, io.Discard)
+	return err
+}
+
+// more fetches late output once and reports whether there may be more.
+func (m *mirror) more(ctx context.Context, hurry bool) bool {
+	m.mu.Lock()
+	m.out.ack = true
+	m.mu.Unlock()
+	until := "eof"
+	if hurry {
+		until = "now"
+	}
+	code, err := m.remote.host.Run(ctx, m.script("follow", until), m.out, m.errs)
+	if err == nil && code == codeNotYet {
+		return true
+	}
+	m.out.rec.Close()
+	m.errs.rec.Close()
+	if err == nil && code == 0 {
+		_, _ = m.remote.host.Run(ctx, "rm -rf "+host.Quote(fmt.Sprintf("%s/%d", m.ticket.Dir, m.ticket.ID)), io.Discard, io.Discard)
+	}
+	return false
+}

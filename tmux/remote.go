@@ -1,0 +1,417 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/tmux/host"
+	"buddy/tmux/pane"
+)
+
+// The scripts that do on a target what our own program does here.
+var (
+	//go:embed remote/setup.sh
+	setupSh string
+	//go:embed remote/sup.sh
+	supSh string
+	//go:embed remote/lib.sh
+	libSh string
+)
+
+// What the scripts end with.
+const (
+	codeNotYet  = 70
+	codeGone    = 71
+	codeRefused = 72
+	codeClosed  = 73
+)
+
+// remote is the supervisor on a target where nothing of ours is installed: a script.
+type remote struct {
+	opt   Options
+	name  string // of its directory
+	host  *host.Host
+	found func()        // the connection is back after a cut
+	turn  chan struct{} // holds a token while a command runs
+
+	mu      sync.Mutex         // guards what follows
+	dir     string             // on the target; "" until it was made
+	shell   string             // that runs commands there
+	version string             // what `tmux -V` says there
+	unlink  context.CancelFunc // ends the connection to the supervisor; nil when there is none
+	last    int                // number of the newest command
+	late    []*mirror          // ended, but a job in the background may hold their output
+	fetch   context.CancelFunc // ends fetching what is late; nil when nothing is fetched
+	fetched chan struct{}
+	dropped bool
+	used    bool     // there may be a supervisor
+	doomed  []string // scripts that stop commands which could not be reached when they were cancelled
+}
+
+func newRemote(o Options, name string) *remote {
+	return &remote{opt: o, name: name, host: o.Host, turn: make(chan struct{}, 1)}
+}
+
+// lib is a script that calls a function of lib.sh.
+func (r *remote) lib(call ...string) string { return libOf(r.place(), call...) }
+
+func (r *remote) place() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.dir
+}
+
+func libOf(dir string, call ...string) string {
+	return "D=" + host.Quote(dir) + `; [ -r "$D/lib" ] || exit ` + strconv.Itoa(codeGone) + `; . "$D/lib"; ` + host.Line(call...)
+}
+
+// ask runs a script for the lines that it prints.
+func (r *remote) ask(ctx context.Context, script string) ([]string, error) {
+	ctx, stop := context.WithTimeout(ctx, askLimit)
+	defer stop()
+	var out, errs bytes.Buffer
+	code, err := r.host.Run(ctx, script, &out, &errs)
+	switch {
+	case err != nil:
+		return nil, err
+	case code == codeGone:
+		return nil, errGone
+	case code != 0:
+		return nil, errors.New(reason(errs.String(), fmt.Errorf("exit code %d", code)))
+	}
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), nil
+}
+
+func (r *remote) prepare(ctx context.Context) error {
+	r.mu.Lock()
+	made := r.dir != ""
+	r.mu.Unlock()
+	if made {
+		return nil
+	}
+	files := map[string]string{"sup": supSh, "lib": libSh, "tmux.conf": config}
+	for kind, bash := range map[string]bool{"bash": true, "sh": false} {
+		run, main := pane.Scripts(bash)
+		files["run."+kind], files["main."+kind] = string(run), pidLine+main
+	}
+	var text strings.Builder
+	for name, content := range files {
+		fmt.Fprintf(&text, "%s) printf %%s %s ;;\n", name, host.Quote(content))
+	}
+	start := `cd "$HOME" || __buddy_gone=$HOME`
+	if r.opt.Cwd != "" {
+		at := host.Quote(r.opt.Cwd)
+		start = "cd " + at + " 2>/dev/null || __buddy_gone=" + at
+	}
+	lines, err := r.ask(ctx, "text() { case $1 in\n"+text.String()+"esac; }\n"+setupSh+host.Line("setup", r.name, start))
+	var down *host.DownError
+	switch {
+	case errors.As(err, &down), ctx.Err() != nil:
+		return err
+	case err != nil:
+		return fmt.Errorf("%w: %s: %w", ErrUnavailable, r.host.Name(), err)
+	case len(lines) != 3:
+		return fmt.Errorf("%w: %s: the set-up printed %q", ErrUnavailable, r.host.Name(), lines)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dir, r.shell, r.version, r.used = lines[0], lines[1], lines[2], true
+	return nil
+}
+
+// pidLine leaves the process group of a command for who ends it. In a pane that is its
+// parent's, see sup.sh.
+const pidLine = `case $TERM in dumb) echo $$ ;; *) echo $PPID ;; esac >"${2%/*}/pid"; `
+
+func (r *remote) check(context.Context) error {
+	r.mu.Lock()
+	version := r.version
+	r.mu.Unlock()
+	err := gate(version)
+	if version == "none" {
+		err = fmt.Errorf("%w: tmux is not installed", ErrUnavailable)
+	}
+	if err != nil {
+		return fmt.Errorf("%w on %s", err, r.host.Name())
+	}
+	return nil
+}
+
+func (r *remote) conf() string { return r.place() + "/tmux.conf" }
+
+func (r *remote) argv() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return []string{"sh", r.dir + "/sup", r.dir, r.shell}
+}
+
+func (r *remote) attachLine() string { return r.host.Attach(attachArgs(r.opt)...) }
+
+func (r *remote) tmuxArgs(args []string) []string {
+	return append(append(append([]string{"tmux"}, socketArgs(r.opt)...), "-u"), args...)
+}
+
+func (r *remote) tmux(ctx context.Context, args ...string) (string, error) {
+	ctx, stop := context.WithTimeout(ctx, askLimit)
+	defer stop()
+	var out bytes.Buffer
+	code, err := r.host.Run(ctx, "unset TMUX TMUX_PANE; "+host.Line(r.tmuxArgs(args)...)+" 2>&1", &out, io.Discard)
+	if err == nil && code != 0 {
+		err = fmt.Errorf("exit code %d", code)
+	}
+	return out.String(), err
+}
+
+func (r *remote) control(args ...string) (*exec.Cmd, error) {
+	ctx, stop := context.WithTimeout(context.Background(), askLimit)
+	defer stop()
+	if err := r.host.Connect(ctx); err != nil {
+		return nil, err
+	}
+	return r.host.Command(context.Background(), r.tmuxArgs(args)...)
+}
+
+func (r *remote) linked() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.unlink != nil
+}
+
+func (r *remote) greet(ctx context.Context, lost func(string)) (pane.Info, bool, error) {
+	if r.linked() {
+		return pane.Info{}, false, nil
+	}
+	info, last, err := r.info(ctx)
+	if err != nil {
+		return info, false, err
+	}
+	held, stop := context.WithCancel(context.Background())
+	r.mu.Lock()
+	r.unlink, r.last = stop, max(r.last, last)
+	r.mu.Unlock()
+	waits := make(waiter, 1)
+	go r.hold(held, waits, lost)
+	select {
+	case <-waits: // or has ended already: lost is told
+	case <-ctx.Done():
+		r.release()
+		return info, false, ctx.Err()
+	}
+	r.judge(ctx)
+	return info, true, nil
+}
+
+// info is what the supervisor says of itself, and the number of its newest command.
+func (r *remote) info(ctx context.Context) (info pane.Info, last int, err error) {
+	lines, err := r.ask(ctx, r.lib("greet"))
+	if err != nil {
+		return info, 0, err
+	}
+	busy := 0
+	if _, err := fmt.Sscan(lines[0], &info.Pid, &info.Pane, &last, &busy); err != nil {
+		return info, 0, fmt.Errorf("%w: it said %q", errGone, lines[0])
+	}
+	if info.Busy = busy != 0; info.Pane == "-" {
+		info.Pane = "" // it has no terminal
+	}
+	return info, last, nil
+}
+
+// hold waits for the end of the supervisor or of the connection.
+func (r *remote) hold(ctx context.Context, waits waiter, lost func(string)) {
+	_, err := r.host.Run(ctx, r.lib("hold", rand.Text()), waits, io.Discard)
+	_, _ = waits.Write(nil)
+	if ctx.Err() != nil {
+		return
+	}
+	r.forget()
+	if err != nil {
+		lost(err.Error())
+		return
+	}
+	lost("its supervisor ended")
+}
+
+// doom has a cancelled command stopped when the target can be reached again.
+func (r *remote) doom(m *mirror) {
+	m.mu.Lock()
+	doomed := m.taken && m.cancelled
+	m.mu.Unlock()
+	if doomed {
+		r.mu.Lock()
+		r.doomed = append(r.doomed, m.stopScript("TERM", "TERM", 2))
+		r.mu.Unlock()
+	}
+}
+
+// judge stops what was doomed.
+func (r *remote) judge(ctx context.Context) {
+	r.mu.Lock()
+	doomed := r.doomed
+	r.doomed = nil
+	r.mu.Unlock()
+	for _, script := range doomed {
+		_, _ = r.ask(ctx, script) // it has ended, or is stopped
+	}
+}
+
+// waiter tells of the first thing that is written to it.
+type waiter chan struct{}
+
+func (w waiter) Write(p []byte) (int, error) {
+	select {
+	case w <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+// forget takes note that the supervisor is gone, or the way to it.
+func (r *remote) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unlink != nil {
+		r.unlink()
+	}
+	r.unlink, r.dir = nil, "" // perhaps with its directory
+}
+
+func (r *remote) run(ctx context.Context, dir string, mode Mode) (job, error) {
+	select {
+	case r.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	r.mu.Lock()
+	r.last++
+	id := r.last
+	r.mu.Unlock()
+	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: r.place(), Began: time.Now()})
+	var submit string
+	if err == nil {
+		submit, err = m.submission(mode)
+	}
+	if err != nil {
+		<-r.turn
+		return nil, err
+	}
+	if err := m.start(ctx, submit); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (r *remote) attach(ctx context.Context, dir string) (job, error) {
+	t, err := readTicket(dir)
+	if err != nil {
+		return nil, err
+	}
+	if at := r.place(); t.Dir != at {
+		return nil, fmt.Errorf("the command was started in %q, not in %q", t.Dir, at)
+	}
+	m, err := newMirror(r, dir, t)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case r.turn <- struct{}{}:
+	default:
+		m.turnless = true
+	}
+	if err := m.start(ctx, ""); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (r *remote) begun() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.used
+}
+
+func (r *remote) busy(ctx context.Context) (bool, string, error) {
+	if err := r.prepare(ctx); err != nil { // the connection may have been lost
+		return false, "", err
+	}
+	info, _, err := r.info(ctx)
+	return info.Busy, info.Pane, err
+}
+
+func (r *remote) drop() {
+	r.release()
+	r.mu.Lock()
+	fetch, fetched := r.fetch, r.fetched
+	r.dropped = true
+	r.mu.Unlock()
+	if fetch != nil {
+		fetch()
+		<-fetched
+	}
+}
+
+// release lets go of the supervisor.
+func (r *remote) release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unlink != nil {
+		r.unlink()
+	}
+	r.unlink = nil
+}
+
+func (r *remote) remove(ctx context.Context) error {
+	dir := host.Quote(r.place())
+	// The widow of the supervisor may be at it as well.
+	_, err := r.ask(ctx, "for i in 1 2 3; do rm -rf "+dir+" 2>/dev/null && break; sleep 0.1; done; [ ! -e "+dir+" ]")
+	return err
+}
+
+// fetchLate goes on recording a command that has ended, as long as jobs that it left in the
+// background hold its output, and then removes its files from the target.
+func (r *remote) fetchLate(m *mirror) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.late = append(r.late, m)
+	if r.fetch != nil || r.dropped {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r.fetch, r.fetched = stop, make(chan struct{})
+	go r.fetchAll(ctx)
+}
+
+func (r *remote) fetchAll(ctx context.Context) {
+	defer close(r.fetched)
+	for {
+		r.mu.Lock()
+		if len(r.late) == 0 || ctx.Err() != nil {
+			r.fetch()
+			r.fetch = nil
+			r.mu.Unlock()
+			return
+		}
+		m := r.late[0]
+		r.late = r.late[1:]
+		others := len(r.late)
+		r.mu.Unlock()
+		if m.more(ctx, others > 0) {
+			r.mu.Lock()
+			r.late = append(r.late, m)
+			r.mu.Unlock()
+		}
+	}
+}
+
+// askLimit bounds a short question to a target, a connection made for it included.
+const askLimit = 40 * time.Second

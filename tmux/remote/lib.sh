@@ -1,0 +1,163 @@
+# What a client does on the target; D is the supervisor's directory. Exit codes: 0 done, 70
+# not yet, 71 the supervisor is gone, 72 not possible, 73 done by the end of the supervisor.
+umask 077
+
+# alive checks that the supervisor of pid $sup and its pane are there.
+alive() {
+	kill -0 "$sup" 2>/dev/null || return 1
+	[ -n "$tty" ] || return 0
+	[ -r "/proc/$sup/stat" ] || { [ -c "$tty" ]; return; }
+	read -r stat <"/proc/$sup/stat" || return 1
+	set -- ${stat##*) }
+	[ "$5" != 0 ] # the number of its terminal
+}
+
+known() {
+	sup= tty=
+	[ ! -s "$D/tty" ] || read -r tty <"$D/tty"
+	read -r sup <"$D/pid" && alive
+} 2>/dev/null
+
+# greet says what is there: pid, pane, last id, whether something runs.
+greet() {
+	known || exit 71
+	if [ -r "/proc/$sup/cmdline" ]; then
+		case $(tr '\0' ' ' <"/proc/$sup/cmdline") in *"$D"/sup*) ;; *) exit 71 ;; esac
+	fi
+	last=0 busy=0
+	[ ! -s "$D/last" ] || read -r last <"$D/last"
+	read -r pane <"$D/pane"
+	for c in "$D"/[0-9]*; do
+		[ -e "$c/cmd" ] || continue
+		[ -e "$c/rc" ] || { busy=1; continue; }
+		for i in 1 2 3 4 5 6 7 8 9 10; do # the end of the streams comes a little later
+			[ -e "$c/o.eof" ] && [ -e "$c/e.eof" ] && continue 2
+			sleep 0.03
+		done
+		busy=1
+	done
+	echo "$sup $pane $last $busy"
+}
+
+# hold waits for the end of the supervisor, after a line that says so. A holder of an
+# earlier connection that still waits is sent away.
+hold() {
+	echo "$1" 1<>"$D/alive"
+	echo "$$" >"$D/holder"
+	exec 5<>"$D/alive" 4<"$D/alive" 5>&- # so opening waits for nobody
+	known || exit 0
+	echo
+	while read -r line <&4; do
+		[ "$line" = "$1" ] || break
+	done
+}
+
+# mourn ID waits until it is known how a command ended whose supervisor has gone.
+mourn() {
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		[ ! -e "$D/$1/rc" ] || exit 0
+		sleep 0.25
+	done
+	exit 70
+}
+
+# submit ID MODE TOKEN COMMAND PROMPT: gives a command to the supervisor, once even if it
+# is called again, and follows it.
+submit() {
+	known || exit 71
+	if [ ! -e "$D/$1/sent" ]; then
+		mkdir -p "$D/$1" && printf %s "$4" >"$D/$1/cmd" && printf '%s\n' "$5" >"$D/$1/prompt" && echo "$1" >"$D/last" || {
+			rm -rf "${D:?}/$1"
+			exit 72
+		}
+		echo "$1 $2 $3" 1<>"$D/in"
+		: >"$D/$1/sent"
+	fi
+	follow "$1" 0 0 rc
+}
+
+# withdraw ID takes back a command that was not begun yet.
+withdraw() {
+	[ -e "$D/$1/began" ] || rm -f "$D/$1/cmd"
+}
+
+# follow ID OUT ERR rc|eof|now: passes on what the command wrote from these offsets on,
+# until it has ended or nobody holds its streams. After some seconds it asks to be called
+# again; with "now" soon.
+follow() {
+	c=$D/$1 i=0 had=
+	known
+	while :; do
+		end=
+		if [ "$4" = rc ]; then [ ! -e "$c/rc" ] || end=1
+		else [ ! -e "$c/o.eof" ] || [ ! -e "$c/e.eof" ] || end=1; fi
+		if [ -z "$had" ] && [ -e "$c/began" ]; then
+			had=1
+			exec 3<"$c/o.0" 4<"$c/e.0"
+			printf '\006'
+			[ "$2" -eq 0 ] || tail -c "+$(($2 + 1))" <&3
+			[ "$3" -eq 0 ] || tail -c "+$(($3 + 1))" <&4 >&2
+		fi
+		[ -z "$had" ] || { cat <&3; cat <&4 >&2; }
+		[ -z "$end" ] || { [ ! -e "$c/closed" ] || exit 73; exit 0; }
+		[ "$4" != rc ] || alive || [ -e "$c/rc" ] || exit 71
+		i=$((i + 1))
+		if [ "$4" = now ]; then sleep 0.5; exit 70
+		elif [ $i -le 10 ]; then sleep 0.01
+		elif [ $i -le 40 ]; then sleep 0.03
+		elif [ $i -le 80 ]; then sleep 0.2
+		else exit 70; fi
+	done
+}
+
+# ends ID o|e: where a stream that is larger than its first file stands (0 if it is not),
+# the exit code, why recording has stopped; then the last 1 MiB of it.
+ends() {
+	f=$D/$1/$2 at=0 old=0 rc=-1 fault=
+	[ ! -s "$D/$1/rc" ] || read -r rc <"$D/$1/rc"
+	[ ! -e "$f.fault" ] || { fault='unknown'; [ ! -s "$f.fault" ] || read -r fault <"$f.fault"; }
+	for n in "$f".[0-9]*; do
+		n=${n##*.}
+		if [ "$n" -gt "$at" ]; then old=$at at=$n
+		elif [ "$n" -gt "$old" ]; then old=$n; fi
+	done
+	[ "$at" -gt 0 ] || { echo "0 $rc $fault"; exit 0; }
+	size=$(($(wc -c <"$f.$at")))
+	echo "$((at + size)) $rc $fault"
+	{ cat "$f.$old"; head -c "$size" "$f.$at"; } | tail -c 1048576
+}
+
+# ended: its files may have been fetched and removed already.
+ended() {
+	[ -e "$c/rc" ] || [ ! -e "$c" ]
+}
+
+# stop ID SIGNAL SIGNAL QUARTERS: a signal to the command, the next one after that time (of a second), and
+# so on up to KILL. Ctrl-C is only for what is in the foreground.
+stop() {
+	c=$D/$1
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		[ ! -s "$c/pid" ] || break
+		sleep 0.05
+	done
+	read -r group <"$c/pid" || exit 0
+	for s in "$2" "$3" KILL; do
+		! ended || break
+		front=
+		[ ! -r "/proc/$group/stat" ] || { read -r stat <"/proc/$group/stat"; set -- "$1" "$2" "$3" "$4" ${stat##*) }; front=${10}; }
+		own=
+		if [ -n "$front" ] && [ "$front" -gt 1 ] && [ "$front" != "$group" ]; then
+			read -r sup <"$D/pid"
+			[ "$front" = "$sup" ] || { kill -s "$s" -- "-$front"; [ "$s" != INT ] || own=no; }
+		fi
+		[ -n "$own" ] || kill -s "$s" -- "-$group"
+		i=0
+		while [ $i -lt "$4" ] && ! ended; do
+			i=$((i + 1))
+			sleep 0.25
+		done
+	done
+	# Shells start jobs with SIGINT ignored.
+	kill -s TERM -- "-$group" || exit 0
+	{ sleep 2; kill -s KILL -- "-$group"; } >/dev/null & # nobody waits for it
+} 2>/dev/null

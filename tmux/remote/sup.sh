@@ -1,0 +1,203 @@
+# The supervisor on a target where nothing of ours is installed: sh DIR/sup DIR SHELL. In a
+# pane it has the terminal; without one it ends with its standard input. It takes lines
+# "ID MODE TOKEN" from DIR/in and runs the command in DIR/ID/cmd:
+#
+#   DIR/ID/began          it was taken
+#   DIR/ID/o.N, e.N       its output from byte N on: the beginning and what is newest
+#   DIR/ID/o.eof, e.eof   nobody holds the stream any more
+#   DIR/ID/o.fault        why recording has stopped
+#   DIR/ID/rc             it has ended
+#
+# The end of the command's own output is a mark with the token in both streams; what comes
+# after it is of jobs that it left in the background.
+umask 077
+D=$1 R=$2
+cd "$D" || exit 1
+main=$(cat main)
+tty=
+[ ! -t 1 ] || tty=/dev/tty
+[ -n "$tty" ] || exec 3<&0 >/dev/null
+if [ -n "$tty" ]; then set -m; fi
+exec 2>/dev/null </dev/null
+trap : INT QUIT PIPE
+trap '' TSTP TTOU TTIN
+[ -p in ] || mkfifo in alive
+rm -f life
+mkfifo life
+nl='
+'
+exec 8<>alive 9<>in
+state=state.0
+[ ! -s at ] || read -r state <at
+
+# widow waits for the end of the supervisor, which no trap could catch while a command is in
+# the foreground. Then it ends that command and says so, and clears up if no client is
+# there: nobody needs the state then, and it holds an environment.
+widow() {
+	trap '' INT QUIT HUP TERM
+	exec 8>&- 9>&-
+	read -r line <life
+	read -r id mode token <now && [ -e "$id/cmd" ] && [ ! -e "$id/rc" ] && {
+		for signal in HUP KILL; do
+			read -r group <"$id/pid" && kill -s $signal -- "-$group" || break
+			sleep 0.3
+		done
+		for s in o e; do
+			end "$s"
+		done
+		echo closed >"$id/closed"
+		echo 129 >"$id/rc"
+	}
+	read -r pid <pid && [ "$pid" != $$ ] || rm -f pid
+	read -r holder <holder && kill -0 "$holder" || { cd /; rm -rf "$D"; }
+}
+
+# end STREAM: the mark of a command that did not come to its end.
+end() {
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		[ ! -e "$id/$1.eof" ] || break
+		sleep 0.05
+	done
+	at=0
+	for n in "$id/$1".[0-9]*; do
+		n=${n##*.}
+		[ "$n" -le "$at" ] || at=$n
+	done
+	printf '\033]7717;%s;129\007' "$token" >>"$id/$1.$at"
+}
+
+# record FILE: standard input goes to FILE.0 until that has 4 MiB, then to files of that
+# size of which the last two are kept.
+record() {
+	at=0 old=0
+	while :; do
+		if ! r=$(LC_ALL=C dd bs=65536 count=64 2>&1 >>"$1.$at"); then
+			rm -f reserve # for what is still to be written about the command
+			r=${r##*: }
+			echo "${r%%"$nl"*}" >"$1.fault"
+			cat >/dev/null # the command goes on
+			break
+		fi
+		r=${r%% records in*}
+		r=${r##*[!0-9+]}
+		[ $(($r)) -eq 64 ] || break
+		size=$(($(wc -c <"$1.$at")))
+		[ "$size" -ge 4194304 ] || continue
+		[ "$old" -eq 0 ] || rm -f "$1.$old"
+		old=$at at=$((at + size))
+	done
+	: >"$1.eof"
+}
+
+# leg FIFO FILE: one stream, to the pane and to the files.
+leg() {
+	{
+		trap '' INT QUIT HUP TERM PIPE
+		exec tee -i ${tty:-/dev/null} <"$1" 5>&- 8>&- 9>&- 3<&-
+	} | {
+		trap '' INT QUIT HUP TERM PIPE
+		exec 5>&- 8>&- 9>&- 3<&-
+		record "$2"
+	} &
+}
+
+# child runs the command in a fresh shell. Signals to the group must not end it before
+# that shell has; what we might say of it stays out of its output.
+child() {
+	trap : INT QUIT HUP TERM
+	set +m
+	env -i "TERM=$TERM" ${TMUX:+"TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE"} "$R" -c "$main" "${R##*/}" "$D" "$D/$id/cmd" "$D/$state" "$D/$next" 2>&$err 6>&- 7>&-
+	exit $?
+}
+
+# ready makes the terminal discard what is typed until the next command.
+ready() {
+	[ -z "$tty" ] || stty -icanon -echo min 0 time 0 </dev/tty
+}
+
+# show prints the beginning of the command.
+show() {
+	while IFS= read -r line; do printf '%s\r\n' "$line"; done <"$id/prompt"
+}
+
+# settle waits until the pane has the command's output, unless a job holds it, puts the
+# terminal back to normal and says how the command ended.
+settle() {
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		[ -e "$id/o.eof" ] && [ -e "$id/e.eof" ] && break
+		sleep 0.01
+	done
+	[ -n "$tty" ] || return
+	printf '\030\033[?1049l\033[?25h\017\033(B\033[m\033[?1000l\033[?1002l\033[?1003l\033[?2004l\033[?1l\033>'
+	# To the first column: blanks wrap where it is not there already.
+	set -- $(stty size </dev/tty)
+	printf '%*s\r\033[K' $((${2:-120} - 1)) ''
+	[ "$rc" -eq 0 ] || printf '\033[2m[exit %s]\033[m\r\n' "$rc"
+}
+
+# run runs the command $id.
+run() {
+	: >"$id/o.0" 
+	: >"$id/e.0"
+	mkfifo "$id/o" "$id/e"
+	echo "$id $mode $token" >now
+	: >"$id/began"
+	leg "$id/o" "$id/o"
+	leg "$id/e" "$id/e"
+	next=state.0
+	[ "$state" != state.0 ] || next=state.1
+	: >"$next"
+	[ -e reserve ] || dd if=/dev/zero of=reserve bs=65536 count=4 || rm -f reserve
+	if [ -n "$tty" ]; then
+		dd bs=65536 count=16 </dev/tty >/dev/null
+		stty sane -ixon </dev/tty
+		show
+	fi
+	exec 6>"$id/o" 7>"$id/e"
+	err=7
+	[ "$mode" != merge ] || err=6
+	if [ -n "$tty" ]; then
+		(child) >&6 5>&- 8>&- 9>&-
+	else
+		(detached) >&6 2>&$err 5>&- 6>&- 7>&- 8>&- 9>&-
+	fi
+	rc=$?
+	printf '\033]7717;%s;%s\007' "$token" "$rc" >&6
+	printf '\033]7717;%s;%s\007' "$token" "$rc" >&7
+	exec 6>&- 7>&-
+	[ "$(tail -n 1 "$next")" != '#complete' ] || { state=$next; echo "$state" >at; }
+	echo "$rc" >"$id/rc"
+}
+
+# detached is child in a session of its own: who asks on /dev/tty fails instead of hanging.
+detached() {
+	trap - INT QUIT HUP TERM PIPE
+	if command -v setsid >/dev/null; then set -- setsid; else set --; fi
+	exec "$@" env -i "TERM=dumb" "$R" -c "$main" "${R##*/}" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
+}
+
+# watch ends the supervisor when the client has gone.
+watch() {
+	read -r line
+	kill -s TERM $$
+}
+
+if [ -z "$tty" ]; then
+	watch <&3 8>&- 9>&- &
+	exec 3<&-
+fi
+: >now
+widow &
+exec 5>life
+echo "${TMUX_PANE:--}" >pane
+[ -z "$tty" ] || tty >tty </dev/tty
+echo $$ >pid.new
+mv pid.new pid
+ready
+while :; do
+	IFS=' ' read -r id mode token <&9 || continue
+	[ -f "$id/cmd" ] && [ ! -e "$id/began" ] || continue
+	run
+	settle
+	ready
+done

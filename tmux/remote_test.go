@@ -1,0 +1,210 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/tmux"
+	"buddy/tmux/host"
+	"buddy/tmux/host/hosttest"
+	"buddy/tmux/tmuxtest"
+)
+
+// newWireRig is a session over ssh whose line the test can cut.
+func newWireRig(t testing.TB) (*rig, *hosttest.SSHD) {
+	t.Helper()
+	srv, sshd := tmuxtest.New(t), hosttest.NewSSHD(t, "")
+	return newHostRig(t, srv, sshd.Host(t)), sshd
+}
+
+// TestCutInMidCommand: the command goes on, the session connects again and has all of it.
+func TestCutInMidCommand(t *testing.T) {
+	t.Parallel()
+	r, sshd := newWireRig(t)
+	r.run("export V=kept")
+	pane := r.Pane()
+	run := r.start(tmux.Spec{Command: "echo first; while [ ! -e go ]; do sleep 0.02; done; seq 1000; exit 5"})
+	r.untilOutput("first")
+	sshd.Wire.Refuse(true)
+	sshd.Wire.Cut()
+	tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
+	r.letGo()
+	sshd.Wire.Refuse(false)
+	res := r.wait(run)
+	if res.ExitCode != 5 || res.Stdout.Total != int64(len("first\n")+3893) || !strings.HasPrefix(string(res.Stdout.Head), "first\n1\n2\n") {
+		t.Errorf("exit %d, %d bytes, fault %q", res.ExitCode, res.Stdout.Total, res.Fault)
+	}
+	tmuxtest.Until(t, "the pane is found again", func() bool { return r.kinds() == "opened lost opened" })
+	r.want("echo $V", "kept\n")
+	if r.Pane() != pane {
+		t.Errorf("pane %s, then %s", pane, r.Pane())
+	}
+}
+
+// TestCutBetweenCommands: the next command connects again.
+func TestCutBetweenCommands(t *testing.T) {
+	t.Parallel()
+	r, sshd := newWireRig(t)
+	r.run("export V=kept")
+	sshd.Wire.Cut()
+	tmuxtest.Until(t, "the loss is told", func() bool { return r.kinds() == "opened lost" })
+	r.want("echo $V", "kept\n")
+}
+
+// TestCutAndCancelled: a cancelled command whose target does not come back ends in a clear
+// error.
+func TestCutAndCancelled(t *testing.T) {
+	t.Parallel()
+	r, sshd := newWireRig(t)
+	run := r.start(tmux.Spec{Command: "echo first; sleep 1000"})
+	r.untilOutput("first")
+	sshd.Wire.Refuse(true)
+	sshd.Wire.Cut()
+	run.Cancel()
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	res, err := run.Wait(ctx)
+	if !errors.Is(err, tmux.ErrLost) || !strings.Contains(err.Error(), "target (ssh)") || string(res.Stdout.Head) != "first\n" {
+		t.Errorf("Wait = %+v, %v, want ErrLost that names the host, and the output so far", res, err)
+	}
+	if _, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"}); err == nil || errors.Is(err, tmux.ErrUnavailable) {
+		t.Errorf("Start without a connection: %v", err)
+	}
+	sshd.Wire.Refuse(false)
+	r.want("echo on", "on\n") // in a new turn: the old command was cancelled meanwhile or waits
+}
+
+// TestSlowLine: 50 ms each way and a flood.
+func TestSlowLine(t *testing.T) {
+	t.Parallel()
+	r, sshd := newWireRig(t)
+	sshd.Wire.Delay(50 * time.Millisecond)
+	r.want("echo hi", "hi\n")
+	if res := r.run("seq 100000; exit 3"); res.ExitCode != 3 || res.Stdout.Total != 588895 {
+		t.Errorf("exit %d, %d bytes", res.ExitCode, res.Stdout.Total)
+	}
+}
+
+// TestTargetDown and a changed host key: one clear line, nothing ran, no fallback.
+func TestTargetDown(t *testing.T) {
+	t.Parallel()
+	r, sshd := newWireRig(t)
+	sshd.NewHostKey(t)
+	_, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"})
+	var down *host.DownError
+	if !errors.As(err, &down) || errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "host key has changed") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("Start: %v", err)
+	}
+}
+
+// TestContainerStopped in mid-command: a clear result, and the next call works once it runs.
+func TestContainerStopped(t *testing.T) {
+	t.Parallel()
+	c := hosttest.NewContainer(t, hosttest.Bash)
+	r := newHostRig(t, tmuxtest.In(t, c.Dir), c.Host(t))
+	r.run("export V=kept")
+	run := r.start(tmux.Spec{Command: "echo first; sleep 1000"})
+	r.untilOutput("first")
+	c.Do(t, "stop", "-t", "0")
+	go func() { // what a person does when the pane does not come back
+		run.Cancel()
+	}()
+	res, err := run.Wait(t.Context())
+	if !errors.Is(err, tmux.ErrLost) || string(res.Stdout.Head) != "first\n" {
+		t.Errorf("Wait: %+v, %v", res, err)
+	}
+	if _, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"}); err == nil || !strings.Contains(err.Error(), "not running") {
+		t.Errorf("Start in a stopped container: %v", err)
+	}
+	c.Do(t, "start")
+	r.want("echo $V", "kept\n")
+}
+
+// TestVersionGate: without tmux on the target a clear line, and plain pipes work there.
+func TestVersionGate(t *testing.T) {
+	t.Parallel()
+	c := hosttest.NewContainer(t, hosttest.NoTmux)
+	h := c.Host(t)
+	s := tmux.New(tmux.Options{Session: "t", Host: h})
+	_, err := s.Start(t.Context(), tmux.Spec{Dir: filepath.Join(c.Dir, "x"), Command: "true"})
+	if !errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "tmux is not installed on "+c.Name+" (container)") {
+		t.Errorf("Start: %v, want ErrUnavailable", err)
+	}
+	if _, err := s.Close(t.Context()); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	r := newHostPlainRig(t, h, c.Dir)
+	r.run("export V=kept; cd /tmp")
+	r.want("echo $V $PWD", "kept /tmp\n")
+	run := r.start(tmux.Spec{Command: "echo ready; sleep 1000"})
+	r.untilOutput("ready")
+	if left, err := r.Close(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("Close = %v, %v", left, err)
+	}
+	if res := r.wait(run); res.ExitCode == 0 || res.Fault == "" {
+		t.Errorf("a command that ended with its session: %+v", res)
+	}
+}
+
+// TestTmuxTooOld is E02 with the words of the gate.
+func TestTmuxTooOld(t *testing.T) {
+	t.Parallel()
+	dir := tmuxtest.Dir(t)
+	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\necho tmux 3.1c\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h := localHost(t, append(tmuxtest.Env(dir), "PATH="+dir+":"+os.Getenv("PATH")))
+	s := tmux.New(tmux.Options{Session: "t", Host: h})
+	_, err := s.Start(t.Context(), tmux.Spec{Dir: filepath.Join(dir, "x"), Command: "true"})
+	if !errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "3.1c") || !strings.Contains(err.Error(), "3.2") {
+		t.Errorf("Start: %v", err)
+	}
+	if _, err := s.Close(t.Context()); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
+
+// TestDiskFull on the target: the command runs to its end, the result says what is missing.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root may mount a small disk")
+	}
+	dir := tmuxtest.Dir(t)
+	disk := filepath.Join(dir, "d")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	mountSmall(t, disk)
+	srv := tmuxtest.In(t, dir)
+	env := append(tmuxtest.Env(dir), "TMUX_TMPDIR="+disk)
+	r := newHostRig(t, srv, localHost(t, env))
+	r.run("export V=kept")
+	res := r.run("head -c 3000000 /dev/zero; echo end >&2; exit 3")
+	if res.ExitCode != 3 || !strings.Contains(res.Fault, "space") || string(res.Stderr.Head) != "end\n" {
+		t.Errorf("exit %d, fault %q, stderr %q", res.ExitCode, res.Fault, res.Stderr.Head)
+	}
+	r.want("echo $V", "kept\n")
+}
+
+// TestWaitDeadline: Wait with a deadline leaves the command running (D09).
+func TestWaitDeadline(t *testing.T) {
+	all(t, false, func(t *testing.T, _ place, r *rig) {
+		run := r.start(tmux.Spec{Command: "echo ready; while [ ! -e go ]; do sleep 0.02; done; exit 4"})
+		r.untilOutput("ready")
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer stop()
+		if _, err := run.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait: %v", err)
+		}
+		r.letGo()
+		if res := r.wait(run); res.ExitCode != 4 {
+			t.Errorf("exit %d", res.ExitCode)
+		}
+	})
+}

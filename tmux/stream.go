@@ -1,0 +1,107 @@
+package tmux
+
+import (
+	"bytes"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"buddy/tmux/pane"
+)
+
+// stream is one stream of a command as it arrives: its own output, a mark, then what jobs
+// in the background write.
+type stream struct {
+	m    *mirror
+	name string
+	rec  *pane.Record
+	mark string
+	got  int64  // bytes that arrived, of the command or not
+	held []byte // may be a part of the mark
+	code int    // of the command; valid with own
+	own  bool   // all of the command's own output is recorded
+	ack  bool   // the byte that says that the command was taken is still to come
+}
+
+func newStream(m *mirror, name, file string) *stream {
+	return &stream{m: m, name: name, rec: pane.NewRecord(filepath.Join(m.dir, file)), mark: "\x1b]7717;" + m.ticket.Token + ";"}
+}
+
+// Write takes what arrives of a stream.
+func (s *stream) Write(p []byte) (int, error) {
+	n := len(p)
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	if s.ack && len(p) > 0 {
+		s.ack = false
+		p = p[1:]
+		if !s.m.taken {
+			s.m.taken = true
+			err := s.rec.Open() // also tells that the command may have run
+			s.m.began <- err
+		}
+	}
+	s.got += int64(len(p))
+	s.take(p)
+	return n, nil
+}
+
+func (s *stream) take(p []byte) {
+	if s.own {
+		s.rec.Add(p)
+		return
+	}
+	if len(s.held) > 0 {
+		p = append(s.held, p...)
+		s.held = nil
+	}
+	i := bytes.Index(p, []byte(s.mark))
+	if i < 0 {
+		i = len(p) - partial(p, s.mark)
+		s.held = bytes.Clone(p[i:])
+		s.pass(p[:i])
+		return
+	}
+	digits, rest, whole := bytes.Cut(p[i+len(s.mark):], []byte{7})
+	if !whole {
+		s.pass(p[:i])
+		s.held = bytes.Clone(p[i:])
+		return
+	}
+	s.pass(p[:i])
+	s.code, _ = strconv.Atoi(string(digits))
+	s.seal()
+	s.rec.Add(rest)
+}
+
+// end takes what was held back as output: the mark never came.
+func (s *stream) end() {
+	s.pass(s.held)
+	s.held = nil
+	if !s.own {
+		s.seal()
+	}
+}
+
+func (s *stream) seal() {
+	s.own = true
+	s.rec.Seal()
+}
+
+// pass records a piece of the command's own output and shows it.
+func (s *stream) pass(p []byte) {
+	if len(p) > 0 {
+		s.rec.Add(p)
+		s.m.box.Put(s.name, p, s.rec.Total())
+	}
+}
+
+// partial is the length of the longest end of p that is a beginning of mark.
+func partial(p []byte, mark string) int {
+	for i := max(0, len(p)-len(mark)+1); i < len(p); i++ {
+		if p[i] == mark[0] && strings.HasPrefix(mark, string(p[i:])) {
+			return len(p) - i
+		}
+	}
+	return 0
+}
