@@ -10,6 +10,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/policy"
 	"buddy/tools"
 )
 
@@ -111,6 +112,7 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	v := r.asks.judge(act)
 	switch v.Decision {
 	case action.Allow:
+		j.call.Free = v.Rule == policy.ReadOnly
 		return nil
 	case action.Ask:
 	default:

@@ -77,7 +77,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
-	shell := tools.NewRunShell(p.panes, p.plain, "local", func(text string) {
+	shell := tools.NewRunShell(p.panes, p.plain, "local", cwd, func(text string) {
 		p.rt.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
 	registry := tools.NewRegistry(tools.Default(shell, workspace, web.NewClient(web.Options{}), nil)...)

@@ -225,6 +225,26 @@ func both(t *testing.T, test func(t *testing.T, r *rig)) {
 	all(t, false, func(t *testing.T, _ place, r *rig) { test(t, r) })
 }
 
+// TestFree: what a command that nobody was asked about means, no earlier one can change; it
+// sees variables and the directory, and leaves the directory.
+func TestFree(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.run("alias ls='echo evil'; cat() { echo evil; }; export PATH=/evil:$PATH X=5; cd /tmp")
+		free := func(command, want string) {
+			t.Helper()
+			res := r.wait(r.start(tmux.Spec{Command: command, Free: true}))
+			if got := string(res.Stdout.Head); got != want || res.ExitCode != 0 {
+				t.Errorf("free: %s = %q, exit %d, stderr %q, want %q", command, got, res.ExitCode, res.Stderr.Head, want)
+			}
+		}
+		free("ls -d /; cat /dev/null; echo $X $PWD; case $PATH in /evil:*) echo evil;; esac", "/\n5 /tmp\n")
+		free("cd /", "")
+		free("pwd", "/\n")
+		r.want("pwd; echo $X; alias ls >/dev/null && echo alias; case $PATH in /evil:*) echo path;; esac", "/\n5\nalias\npath\n")
+		free("pwd; ls -d /", "/\n/\n")
+	})
+}
+
 func TestMergeKeepsOrder(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		res := r.wait(r.start(tmux.Spec{Mode: tmux.Merge, Command: "for i in 1 2 3; do echo o$i; echo e$i >&2; done; cat"}))

@@ -89,7 +89,11 @@ func (m *mirror) submission(mode Mode) (string, error) {
 		return "", &pane.RefusedError{Reason: fmt.Sprintf("mode %q: unknown (have: %s, %s)", mode, Capture, Merge)}
 	}
 	shown := "\x1b[1m$\x1b[m " + strings.ReplaceAll(pane.Prompt(string(text)), "\r\n", "\n")
-	return m.remote.lib("submit", strconv.Itoa(m.ticket.ID), string(mode), m.ticket.Token, string(text), shown), nil
+	free := ""
+	if _, err := os.Stat(filepath.Join(m.dir, "free")); err == nil {
+		free = "free"
+	}
+	return m.remote.lib("submit", strconv.Itoa(m.ticket.ID), string(mode), m.ticket.Token, string(text), shown, free), nil
 }
 
 // start follows the command and returns when it was taken. submit is the script that

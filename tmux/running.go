@@ -41,6 +41,10 @@ type Spec struct {
 	Command string // shell text, any number of lines
 	Mode    Mode   // "" = Capture
 	Output  Output // may be nil
+	// Free is for a command that nobody was asked about: aliases, functions, options and
+	// the PATH of earlier commands do not change what its words mean, and of what it
+	// leaves only the directory is carried over.
+	Free bool
 }
 
 // Captured is what a command wrote to a stream.
@@ -73,6 +77,16 @@ type Running struct {
 	cancel  sync.Once
 	res     Result // set when done is closed
 	err     error
+}
+
+// Cwd returns the directory in which the command ended, "" when that is not known: it still
+// runs, was killed, or ran on another machine.
+func (r *Running) Cwd() string {
+	b, err := os.ReadFile(filepath.Join(r.dir, "cwd"))
+	if err != nil || !filepath.IsAbs(string(b)) {
+		return ""
+	}
+	return string(b)
 }
 
 // Start starts a command and returns when it runs. It waits while another one runs in the
@@ -119,6 +133,15 @@ func makeCommandDir(spec Spec) (string, error) {
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
+	}
+	marks := []string{"cwd"} // which the shell fills in, whatever its umask is
+	if spec.Free {
+		marks = append(marks, "free")
+	}
+	for _, name := range marks {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			return "", err
+		}
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "cmd"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -20,7 +20,7 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var defs []model.ToolDef
-	for _, tool := range Default(NewRunShell(nil, nil, "local", nil), ws, web.NewClient(web.Options{}), NewDeferred()) {
+	for _, tool := range Default(NewRunShell(nil, nil, "local", "", nil), ws, web.NewClient(web.Options{}), NewDeferred()) {
 		defs = append(defs, tool.Definition())
 	}
 	const file = "../docs/tools.md"

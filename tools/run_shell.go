@@ -33,12 +33,16 @@ type RunShell struct {
 	target  string
 	say     func(text string)
 	noPanes atomic.Bool
+	cwd     atomic.Pointer[string] // where the next command starts; "" = not known
 }
 
 // NewRunShell returns the tool. Commands run in panes; where there is no tmux they run
-// in plain, and say is told so once.
-func NewRunShell(panes, plain *tmux.Session, target string, say func(text string)) *RunShell {
-	return &RunShell{panes: panes, plain: plain, target: target, say: say}
+// in plain, and say is told so once. cwd is where the first one starts, "" if that is not
+// known.
+func NewRunShell(panes, plain *tmux.Session, target, cwd string, say func(text string)) *RunShell {
+	t := &RunShell{panes: panes, plain: plain, target: target, say: say}
+	t.cwd.Store(&cwd)
+	return t
 }
 
 type shellArgs struct {
@@ -74,7 +78,7 @@ func (t *RunShell) Plan(call Call) (action.Action, error) {
 		return action.Action{}, invalid("command: has a NUL byte, which no shell can run")
 	}
 	return action.Action{
-		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command,
+		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: *t.cwd.Load(),
 		Why: args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 	}, nil
 }
@@ -85,7 +89,7 @@ func (t *RunShell) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call)}
+	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free}
 	if args.Merge {
 		spec.Mode = tmux.Merge
 	}
@@ -93,7 +97,10 @@ func (t *RunShell) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(fmt.Errorf("the command was not started: %w", err))
 	}
-	return wait(ctx, run)
+	res := wait(ctx, run)
+	cwd := run.Cwd()
+	t.cwd.Store(&cwd)
+	return res
 }
 
 // Recover finds the result of a command that an earlier process started (DECISIONS 8).

@@ -37,7 +37,7 @@ func shellTool(t *testing.T, say func(string)) *RunShell {
 			}
 		}
 	})
-	return NewRunShell(panes, plain, "local", say)
+	return NewRunShell(panes, plain, "local", "", say)
 }
 
 func shellCall(t *testing.T, command string, more ...string) Call {
@@ -141,7 +141,7 @@ func TestRunShellCancelled(t *testing.T) { // A17
 }
 
 func TestRunShellArguments(t *testing.T) { // D02, D11
-	tool := NewRunShell(nil, nil, "local", nil) // Plan runs nothing
+	tool := NewRunShell(nil, nil, "local", "", nil) // Plan runs nothing
 	for _, tt := range []struct{ args, want string }{
 		{`{oops`, "not valid JSON"},
 		{`{"command":"ls"}`, "why: missing"},
@@ -190,7 +190,7 @@ func TestRunShellWithoutTmux(t *testing.T) {
 func BenchmarkRunShellTrue(b *testing.B) {
 	srv := tmuxtest.New(b)
 	o := tmux.Options{Socket: srv.Socket, Session: "t", Exe: os.Args[0], Env: srv.Env, Cwd: b.TempDir()}
-	tool := NewRunShell(tmux.New(o), tmux.NewPlain(o), "local", nil)
+	tool := NewRunShell(tmux.New(o), tmux.NewPlain(o), "local", "", nil)
 	root := b.TempDir()
 	args := `{"command":"true","why":"x","risk":"low","mutation":false,"privesc":false}`
 	tool.Run(b.Context(), Call{Arguments: args, Dir: filepath.Join(root, "first")})

@@ -195,7 +195,7 @@ func TestAskUserD24(t *testing.T) {
 // in each request is bounded (C11, DECISIONS 24).
 func TestDefaultTools(t *testing.T) {
 	b := newBench(t)
-	r := NewRegistry(Default(NewRunShell(nil, nil, "local", nil), b.ws, web.NewClient(web.Options{}), NewDeferred())...)
+	r := NewRegistry(Default(NewRunShell(nil, nil, "local", "", nil), b.ws, web.NewClient(web.Options{}), NewDeferred())...)
 	const want = "run_shell read_file write_file edit_file apply_patch list_dir glob grep fetch_url web_search time todo ask_user tool_search use_tool"
 	if got := strings.Join(r.names, " "); got != want {
 		t.Errorf("tools = %s, want %s", got, want)

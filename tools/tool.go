@@ -65,6 +65,9 @@ type Call struct {
 	// Planned is what Plan answered for these arguments and was allowed; the runtime
 	// sets it before Run. A tool does that or fails, never something else.
 	Planned action.Action
+	// Free means that nobody was asked, because it only reads: what earlier calls left
+	// behind must not change what it means.
+	Free bool
 }
 
 // Stream names where a chunk of output came from.

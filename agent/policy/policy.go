@@ -16,6 +16,9 @@ import (
 	"buddy/agent/policy/shell"
 )
 
+// ReadOnly is the rule of a command that only reads: nobody is asked about it.
+const ReadOnly = "read-only commands"
+
 // Policy holds what verdicts depend on. It is read-only and safe for concurrent use.
 type Policy struct {
 	// Workspace is the folder, symbolic links resolved, in which ordinary files may be
@@ -129,7 +132,7 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		case a.Privesc:
 			return ask("it runs with more rights", "shell")
 		case report.ReadOnly:
-			return action.Verdict{Decision: action.Allow, Reason: report.Reason, Rule: "read-only commands"}
+			return action.Verdict{Decision: action.Allow, Reason: report.Reason, Rule: ReadOnly}
 		}
 		return ask(report.Reason, "shell")
 	case action.PaneKeys:

@@ -4,8 +4,8 @@
 # was asked about is a file named free: it runs without aliases, functions and options of
 # earlier ones, and with the first PATH, so that its words mean what they say.
 IFS= read -r -d '' __buddy_cmd <"$2"
-__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_free=
-[[ -e ${2%/*}/free ]] && __buddy_free=1
+__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_free=
+[[ -e $__buddy_at/free ]] && __buddy_free=1
 set --
 builtin shopt -s expand_aliases
 
@@ -16,6 +16,7 @@ __buddy_save() {
 	set +euxv
 	__buddy_done=1
 	builtin unset -f __buddy_save # it is no part of the state
+	builtin printf %s "$PWD" >|"$__buddy_at/cwd"
 	local __buddy_v __buddy_names=()
 	for __buddy_v in "${!_@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" "${!h@}" "${!i@}" \
 		"${!j@}" "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" \
@@ -23,7 +24,7 @@ __buddy_save() {
 		"${!F@}" "${!G@}" "${!H@}" "${!I@}" "${!J@}" "${!K@}" "${!L@}" "${!M@}" "${!N@}" "${!O@}" "${!P@}" \
 		"${!Q@}" "${!R@}" "${!S@}" "${!T@}" "${!U@}" "${!V@}" "${!W@}" "${!X@}" "${!Y@}" "${!Z@}"; do
 		case $__buddy_v in
-		__buddy* | BASH | BASHOPTS | BASHPID | BASH_[!E]* | BASH_EXECUTION_STRING | _ | COLUMNS | COMP_* | DIRSTACK | EPOCH* | EUID | FUNCNAME | \
+		__buddy* | BASH | BASHOPTS | BASHPID | BASH_[!E]* | BASH_EXECUTION_STRING | _ | COLUMNS | COMP_* | DIRSTACK | EPOCH* | EUID | FUNCNAME | PWD | \
 			GROUPS | HISTCMD | LINENO | LINES | OPTARG | OPTERR | OPTIND | PIPESTATUS | PPID | RANDOM | SECONDS | \
 			SHELLOPTS | SRANDOM | TMUX | TMUX_PANE | UID) continue ;;
 		esac

@@ -1,14 +1,27 @@
 # Sourced by each fresh shell that is not bash: $1 is the supervisor's directory, $2 the file
 # with the command, $3 the state to start from, if any, $4 where to leave the new one.
-# Carries exports, aliases of one line, umask and the directory over.
-__buddy_dir=$1 __buddy_cmd=$2 __buddy_load=$3 __buddy_to=$4
+# Carries exports, aliases of one line, umask and the directory over. Beside a command that
+# nobody was asked about is a file named free: it runs without the aliases and the PATH of
+# earlier ones, and only its directory is carried over.
+__buddy_dir=$1 __buddy_cmd=$2 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_free=
+[ ! -e "$__buddy_at/free" ] || __buddy_free=1
 set --
 __buddy_save() {
 	__buddy_rc=$?
 	[ -z "${__buddy_done-}" ] || return "$__buddy_rc"
 	__buddy_done=1
 	set +eux
+	printf %s "$PWD" >|"$__buddy_at/cwd"
 	export PWD __buddy_old="${OLDPWD-}"
+	if [ -n "$__buddy_free" ]; then
+		unset __buddy_old
+		{
+			[ -z "$__buddy_load" ] || sed '$d' "$__buddy_load"
+			export -p | grep '^export PWD='
+			printf 'cd "$PWD" || __buddy_gone=$PWD\n#complete\n'
+		} >|"$__buddy_to"
+		return "$__buddy_rc"
+	fi
 	{
 		export -p
 		alias | while IFS= read -r __buddy_l; do printf 'alias %s\n' "${__buddy_l#alias }"; done
@@ -19,7 +32,14 @@ __buddy_save() {
 	return "$__buddy_rc"
 } 2>/dev/null
 __buddy_tmux=${TMUX-} __buddy_pane=${TMUX_PANE-}
+__buddy_path=$PATH
 [ -z "$__buddy_load" ] || . "$__buddy_load" 2>/dev/null
+if [ -n "$__buddy_free" ]; then
+	unalias -a
+	PATH=$__buddy_path
+	unset ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT CDPATH IFS
+	export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat PAGER=cat
+fi
 if [ -n "$__buddy_tmux" ]; then export TMUX="$__buddy_tmux" TMUX_PANE="$__buddy_pane"; fi
 if [ -n "${__buddy_gone-}" ]; then
 	printf 'buddy: the working directory "%s" is gone; running in an empty one\n' "$__buddy_gone" >&2
