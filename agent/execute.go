@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
-	"unicode/utf8"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -50,6 +49,7 @@ func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.R
 		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
 		return &res
 	}
+	j.ran = true
 	return nil
 }
 
@@ -184,9 +184,11 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	if res.Took > 0 {
 		took = res.Took
 	}
+	j.live.flush()
 	// The one place where what tools said enters (DECISIONS 9).
 	res.Content, res.Tail = r.opts.Redact.Text(res.Content), r.opts.Redact.Text(res.Tail)
 	r.spill(t, turn, j, &res)
+	r.inspect(t, turn, j, &res)
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
 		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail,
@@ -202,32 +204,3 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 }
 
 func failure(text string) tools.Result { return tools.Result{Content: text, IsError: true} }
-
-// output returns where a call's live output goes. A character that is cut in two at
-// the end of a chunk is held back until its rest comes.
-func (r *Runtime) output(task, turn int, callID string) func(tools.Chunk) {
-	held := make(map[tools.Stream][]byte)
-	return func(c tools.Chunk) {
-		text := append(held[c.Stream], c.Text...)
-		whole := wholeRunes(text)
-		held[c.Stream] = append([]byte(nil), text[whole:]...)
-		if whole > 0 {
-			r.emit(task, turn, event.ToolOutput{CallID: callID, Stream: string(c.Stream), Text: r.opts.Redact.Text(string(text[:whole])), BytesTotal: c.Total})
-		}
-	}
-}
-
-// wholeRunes returns how much of p ends with a whole character. What can't be the
-// beginning of one counts as whole.
-func wholeRunes(p []byte) int {
-	for back := 1; back < utf8.UTFMax && back <= len(p); back++ {
-		b := p[len(p)-back]
-		if utf8.RuneStart(b) {
-			if b >= utf8.RuneSelf && !utf8.FullRune(p[len(p)-back:]) {
-				return len(p) - back
-			}
-			break
-		}
-	}
-	return len(p)
-}

@@ -80,6 +80,9 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		}
 		delete(left.queued, p.ID)
 		left.answered = false
+		if !left.exchange {
+			c.tainted = ""
+		}
 		c.hist.User(p.Text, p.Images...)
 	case event.PromptWithdrawn:
 		delete(left.queued, p.ID)
@@ -93,6 +96,10 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		}
 	case event.Interrupted:
 		left.waits = p.CanContinue
+	case event.Warning:
+		if p.Code == injection {
+			c.tainted = p.Text
+		}
 	case event.MetricsUsage:
 		r.usage.MetricsUsage = p
 	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
@@ -197,6 +204,7 @@ func (r *Runtime) settleCalls(ctx context.Context, t *task, started map[string]e
 	for _, c := range open {
 		j := b.plan(c)
 		if s, ran := started[c.ID]; ran {
+			j.ran = true
 			r.finish(t, 0, j, r.recover(ctx, j, s.Dir))
 			continue
 		}
