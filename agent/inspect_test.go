@@ -141,6 +141,8 @@ func TestLiveOutputRedacted(t *testing.T) {
 		chunks := []string{"Password: ", "key hunter2-", "hunter2 and ghp_aaaa1111bbbb", "2222cccc3333dddd4444eeee", "5555\nca\xc3", "\xa9 sk-a1", "\nhunte"}
 		s := speaks(t, chunks, says("", "c1 speak x"), says("ok"))
 		s.do(event.Submit{Text: "go"})
+		time.Sleep(time.Second)
+		synctest.Wait()
 		var shown []string
 		s.mu.Lock()
 		for _, env := range s.seen {
