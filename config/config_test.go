@@ -333,7 +333,7 @@ quit = "y"
 	want := []string{
 		"buddy.toml:6: agent.max_iterations: ignored, a project's file may not loosen 10 to 11",
 		"buddy.toml: ignored, a project's file may not set these: models.two.api_base_url",
-		"buddy.toml: ignored until you trust this folder (/trust, or: buddy trust): agent.model, agent.system_prompt, ui.theme, models.evil.api_base_url, models.evil.api_key, and 5 more",
+		"buddy.toml: ignored until you trust this folder (/trust, or: buddy trust): agent.model, agent.system_prompt, ui.theme, models.evil.api_base_url, models.evil.nonsense, and 5 more",
 	}
 	if !slices.Equal(notices, want) {
 		t.Errorf("notices = %q\nwant %q", notices, want)
