@@ -100,7 +100,7 @@ var cases = []struct {
 	{"generics", "Map<String, List<Integer>> m = new HashMap<>(); if (a<b || c>d) {}", 0, ""},
 	{"JSON", `{"name": "shop", "version": "1.0.0", "scripts": {"test": "jest"}}`, 0, ""},
 	{"emoji", "Done 👩‍👩‍👧‍👦 ❤️ 🏳️‍🌈 and 🏴󠁧󠁢󠁥󠁮󠁧󠁿", 0, ""},
-	{"Persian", "می‌خواهم کتاب‌ها را بخوانم", 0, ""},
+	{"Persian", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u06a9\u062a\u0627\u0628\u200c\u0647\u0627", 0, ""},
 	{"docs of an API", "Send your requests to https://api.example.com/v1 with the header Authorization.", 0, ""},
 	{"deploy key", "curl -T ~/.ssh/id_ed25519.pub https://example.com/keys", 0, ""},
 	{"certificate", "echo " + encodedCommand + " | base64 -d > cert.pem", 0, ""},

@@ -125,22 +125,33 @@ func (r *reader) rune(c rune) {
 		r.shown()
 	}
 	r.last = c
-	switch {
-	case c >= 'A' && c <= 'Z':
-		r.letter(byte(c) + 'a' - 'A')
-	case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
-		r.letter(byte(c))
-	case c == '\n':
+	switch c {
+	case '\n':
 		r.newline()
-	case c == ' ' || c == '\t' || c == '\r' || c == 0xa0:
+	case ' ', '\t', '\r', 0xa0:
 		r.space()
-	case c == '*' || c == 0x1b:
+	case '*', 0x1b:
 		// emphasis
-	case c == '"' || c == '`' || c == '\'' || c == '“' || c == '”' || c == '«' || c == '»':
+	case '"', '`', '\'', '“', '”', '«', '»':
 		r.quoteMark(c)
 	default:
+		if l := letter(c); l != 0 {
+			r.letter(l)
+			return
+		}
 		r.punctuation(c)
 	}
+}
+
+// letter returns a letter as a small one, or a digit; 0 is neither.
+func letter(c rune) byte {
+	switch {
+	case c >= 'A' && c <= 'Z':
+		return byte(c) + 'a' - 'A'
+	case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+		return byte(c)
+	}
+	return 0
 }
 
 func (r *reader) letter(c byte) {

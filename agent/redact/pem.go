@@ -88,7 +88,7 @@ func ofPEM(line string, last bool) bool {
 		return true
 	}
 	for i := range len(line) {
-		if !base64[line[i]] && !(last && line[i] == '-') {
+		if !base64[line[i]] && (!last || line[i] != '-') {
 			return false
 		}
 	}

@@ -71,11 +71,7 @@ func (t token) match(s string, i int) match {
 
 // run is the match of a key whose own bytes begin at b and are at most so many.
 func (t token) run(s string, i, b, most int) match {
-	e, digit := b, false
-	for e < len(s) && e-b <= most && t.body[s[e]] {
-		digit = digit || s[e] >= '0' && s[e] <= '9'
-		e++
-	}
+	e, digit, _ := span(s, b, t.body, most)
 	for e > b && e < len(s) && (s[e-1] == '.' || s[e-1] == ',') {
 		e-- // of the sentence
 	}
@@ -85,6 +81,16 @@ func (t token) run(s string, i, b, most int) match {
 		m.from = b // until then only the beginning is known, which is no secret
 	}
 	return m
+}
+
+// span returns the end of the bytes of a set from b on, of which one more than most is
+// enough, and whether digits and letters are among them.
+func span(s string, b int, of *set, most int) (e int, digit, letter bool) {
+	for e = b; e < len(s) && e-b <= most && of[s[e]]; e++ {
+		digit = digit || s[e] >= '0' && s[e] <= '9'
+		letter = letter || s[e] > '9'
+	}
+	return e, digit, letter
 }
 
 // starts reports whether a word may begin at s[i]: after what is in no word, after an
@@ -134,20 +140,13 @@ func (n named) value(s string, b int) match {
 		between = "\"'\\"
 	}
 	gap := b
-	for b < len(s) && b-gap <= maxGap && strings.IndexByte(between, s[b]) >= 0 {
-		b++
-	}
-	if b-gap > maxGap || b == gap && !n.tight && b < len(s) {
+	b = skip(s, gap, between)
+	if b-gap == maxGap || b == gap && !n.tight && b < len(s) {
 		return match{}
 	}
-	e, digit, letter := b, false, false
-	for e < len(s) && e-b <= maxValue && n.body[s[e]] {
-		digit = digit || s[e] >= '0' && s[e] <= '9'
-		letter = letter || s[e] > '9'
-		e++
-	}
-	is := e-b >= n.least && e-b <= maxValue && (!n.mixed || digit && letter)
-	return match{from: b, to: e, is: is, more: e == len(s) && e-b <= maxValue}
+	e, digit, letter := span(s, b, n.body, maxValue)
+	long := e-b > maxValue
+	return match{from: b, to: e, is: e-b >= n.least && !long && (!n.mixed || digit && letter), more: e == len(s) && !long}
 }
 
 // scheme is the value of an Authorization header, behind the word that says what it is.
@@ -158,7 +157,7 @@ func (scheme) hints() []string {
 }
 
 func (scheme) match(s string, i int) match {
-	b := skip(s, i+len("authorization"), " \t\"'\\:=", maxGap)
+	b := skip(s, i+len("authorization"), " \t\"'\\:=")
 	e := b
 	for e < len(s) && e-b < 12 && word[s[e]] {
 		e++
@@ -168,16 +167,16 @@ func (scheme) match(s string, i int) match {
 	default:
 		return match{from: len(s), to: len(s), more: e == len(s)}
 	}
-	v := skip(s, e, " \t", maxGap)
+	v := skip(s, e, " \t")
 	if v == e && v < len(s) {
 		return match{}
 	}
 	return token{body: header, least: 8}.run(s, v, v, maxValue)
 }
 
-// skip returns the place behind the characters of a set, of which there are at most n.
-func skip(s string, i int, any string, n int) int {
-	for end := i + n; i < len(s) && i < end && strings.IndexByte(any, s[i]) >= 0; {
+// skip returns the place behind the characters of a set, of which there are at most maxGap.
+func skip(s string, i int, any string) int {
+	for end := i + maxGap; i < len(s) && i < end && strings.IndexByte(any, s[i]) >= 0; {
 		i++
 	}
 	return i
@@ -189,35 +188,40 @@ type password struct{}
 func (password) hints() []string { return []string{"://"} }
 
 func (password) match(s string, i int) match {
-	const not = " \t\r\n/@\"'<>`\\{}|"
-	b := i + len("://")
-	for end := b + 64; b < len(s) && b < end && s[b] != ':'; b++ {
-		if strings.IndexByte(not, s[b]) >= 0 {
-			return match{}
-		}
+	i += len("://")
+	colon := skipNot(s, i, notInURL+":", 64)
+	if colon == len(s) {
+		return match{from: colon, to: colon, more: colon-i < 64}
 	}
-	if b == len(s) {
-		return match{from: b, to: b, more: true}
-	}
-	if s[b] != ':' {
+	if s[colon] != ':' {
 		return match{}
 	}
-	b++
-	e, port := b, true
-	for e < len(s) && e-b < maxValue && strings.IndexByte(not, s[e]) < 0 {
-		port = port && e-b < 5 && s[e] >= '0' && s[e] <= '9'
-		e++
-	}
+	b := colon + 1
+	e := skipNot(s, b, notInURL, maxValue)
 	switch {
-	case e == len(s) && port:
+	case e == len(s) && port(s[b:]):
 		return match{from: e, to: e, more: true} // that of http://localhost:8080
 	case e == len(s):
-		return match{from: b, to: e, more: true}
+		return match{from: b, to: e, more: e-b < maxValue}
 	case s[e] == '@' && e > b && s[b] != '$' && s[b:e] != Mark:
 		return match{from: b, to: e, is: true}
 	}
 	return match{}
 }
+
+// notInURL is what ends a user's name or password.
+const notInURL = " \t\r\n/@\"'<>`\\{}|"
+
+// skipNot returns the first place of one of some characters, or that behind the limit.
+func skipNot(s string, i int, any string, most int) int {
+	for end := i + most; i < len(s) && i < end && strings.IndexByte(any, s[i]) < 0; {
+		i++
+	}
+	return i
+}
+
+// port reports whether a text may be a port, or the beginning of one.
+func port(s string) bool { return len(s) <= 5 && strings.Trim(s, "0123456789") == "" }
 
 // jwt is a JSON web token, and what has its form: three parts, of which the first two are
 // JSON objects.
@@ -275,7 +279,7 @@ func (netrc) match(s string, i int) match {
 	case login > at:
 		return match{}
 	}
-	b := skip(s, i+at+len("password "), " \t", maxGap)
+	b := skip(s, i+at+len("password "), " \t")
 	e := b
 	for e < len(s) && e-b < most && strings.IndexByte(" \t\r\n\\\"'\x1b", s[e]) < 0 {
 		e++
