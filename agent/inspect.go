@@ -30,7 +30,7 @@ func (r *Runtime) inspect(t *task, turn int, j *job, res *tools.Result) {
 	r.mu.Unlock()
 	r.emit(t.id, turn, event.Warning{
 		Text: why + "; the model is told that it is data", Code: injection,
-		NextStep: "until your next prompt more is asked about",
+		NextStep: "until your next prompt more of it needs your yes",
 	})
 }
 
