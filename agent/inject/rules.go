@@ -1,7 +1,9 @@
 package inject
 
 import (
+	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,9 +14,10 @@ type rule struct {
 	kind     Kind
 	severity Severity
 	reason   string
-	starts   bool // only at the beginning of a line or sentence
-	encoded  bool // high beside a long encoded text, whatever is quoted
-	wide     bool // has any text between its words: it is not tried again soon after
+	starts   bool     // only at the beginning of a line or sentence
+	encoded  bool     // high beside a long encoded text, whatever is quoted
+	needs    []string // of which one is in every such text: quicker to see
+	wide     bool     // has any text between its words: it is not tried again soon after
 }
 
 // apart is how far from each other a wide phrase is tried: as far, it was looked for.
@@ -120,6 +123,7 @@ var table = []rule{
 	},
 	{
 		words: "send post upload forward email exfiltrate transmit leak submit append", kind: Exfil, severity: Low, reason: "tells to send secrets away",
+		needs:  []string{"key", "secret", "credential", "password", "token", "variable", "env", "id_rsa", "prompt", "conversation", "history", "content"},
 		wide:   true,
 		phrase: phrase(`[a-z]+ [^.]*?` + secret + ` [^.]*?(?:to|at|via)\b[^.]*?` + away),
 	},
@@ -176,6 +180,9 @@ func (r *rule) find(p *plainText, i int) (Finding, bool) {
 		p.tried[r] = w.from
 	}
 	text := p.text[w.from:min(len(p.text), w.from+reach)]
+	if r.needs != nil && !slices.ContainsFunc(r.needs, func(w string) bool { return bytes.Contains(text, []byte(w)) }) {
+		return Finding{}, false
+	}
 	loc := r.phrase.FindIndex(text)
 	if loc == nil {
 		return Finding{}, false
