@@ -160,3 +160,16 @@ func TestLiveOutputRedacted(t *testing.T) {
 		s.stop()
 	})
 }
+
+// A command that fails without a variable can be explained: /status names it.
+func TestStatusNamesWithheld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { o.Withheld = []string{"GITHUB_TOKEN", "NPM_TOKEN"} })
+		s.do(event.Report{What: event.ReportStatus})
+		n, _ := find[event.Notice](s)
+		if !strings.Contains(n.Text, "GITHUB_TOKEN, NPM_TOKEN ([tools] env_allow") {
+			t.Errorf("status %q", n.Text)
+		}
+		s.stop()
+	})
+}

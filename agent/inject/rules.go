@@ -170,17 +170,8 @@ func byWord(table []rule) map[string][]*rule {
 // find looks for the phrase at a word.
 func (r *rule) find(p *plainText, i int) (Finding, bool) {
 	w := p.words[i]
-	if r.starts && !w.begins {
-		return Finding{}, false
-	}
-	if r.wide {
-		if at, tried := p.tried[r]; tried && w.from-at < apart {
-			return Finding{}, false
-		}
-		p.tried[r] = w.from
-	}
 	text := p.text[w.from:min(len(p.text), w.from+reach)]
-	if r.needs != nil && !slices.ContainsFunc(r.needs, func(w string) bool { return bytes.Contains(text, []byte(w)) }) {
+	if !r.worth(p, w, text) {
 		return Finding{}, false
 	}
 	loc := r.phrase.FindIndex(text)
@@ -196,6 +187,20 @@ func (r *rule) find(p *plainText, i int) (Finding, bool) {
 		f.Severity = Low
 	}
 	return f, true
+}
+
+// worth reports whether the phrase can be at a word, as far as that is quick to see.
+func (r *rule) worth(p *plainText, w wordAt, text []byte) bool {
+	if r.starts && !w.begins {
+		return false
+	}
+	if r.wide {
+		if at, tried := p.tried[r]; tried && w.from-at < apart {
+			return false
+		}
+		p.tried[r] = w.from
+	}
+	return r.needs == nil || slices.ContainsFunc(r.needs, func(n string) bool { return bytes.Contains(text, []byte(n)) })
 }
 
 // commands reports whether the phrase at a word is a sentence, or what somebody is told,
