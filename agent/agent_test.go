@@ -834,7 +834,7 @@ func TestSecretsAreTakenOut(t *testing.T) { // DECISIONS 9: the same live, in th
 func TestOutputKeepsCharactersWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil)
-		out := s.output(1, 1, "c")
+		out := s.liveOutput(1, 1, "c").write
 		text := "a→漢😀b\xff\xfe"
 		for i := range len(text) {
 			out(tools.Chunk{Stream: tools.Stdout, Text: []byte{text[i]}, Total: int64(i + 1)})

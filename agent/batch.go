@@ -47,9 +47,14 @@ type job struct {
 	early    bool // started while the answer streamed
 	edited   bool // a person has changed the arguments
 	began    time.Time
+	ran      bool               // what its result says is what the tool said
+	live     *live              // where its output goes
 	kept     bool               // an early one that is in the whole answer, too
 	cancel   context.CancelFunc // of an early one
 }
+
+// shows makes l the place where its output goes.
+func (j *job) shows(l *live) { j.live, j.call.Output = l, l.write }
 
 func (j *job) key() string { return j.call.Name + "\x00" + j.call.Arguments }
 
@@ -66,10 +71,8 @@ func (r *Runtime) newBatch(ctx context.Context, t *task, turn int) *batch {
 func (b *batch) plan(c model.ToolCall) *job {
 	r := b.runtime
 	j := &job{asked: c, began: r.opts.Now()}
-	j.call = tools.Call{
-		ID: c.ID, Name: c.Name, Arguments: c.Arguments,
-		Output: r.output(b.task.id, b.turn, c.ID), Ask: r.question(b.task, b.turn, c.ID),
-	}
+	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: r.question(b.task, b.turn, c.ID)}
+	j.shows(r.liveOutput(b.task.id, b.turn, c.ID))
 	if j.tool, j.err = r.toolset().Lookup(c.Name); j.err != nil {
 		return j
 	}
@@ -77,7 +80,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 		return j
 	}
 	p, ok := j.tool.(tools.Parallel)
-	j.parallel = ok && p.Parallel(j.call) && r.asks.judge(j.call.Planned).Decision == action.Allow
+	j.parallel = ok && p.Parallel(j.call) && r.judge(b.task, j.call.Planned).Decision == action.Allow
 	return j
 }
 
@@ -93,7 +96,7 @@ func (b *batch) offer(c model.ToolCall, saved func()) {
 	}
 	saved()
 	j.call.ID = b.runtime.uniqueID(b.task, c.ID)
-	j.call.Output = b.runtime.output(b.task.id, b.turn, j.call.ID)
+	j.shows(b.runtime.liveOutput(b.task.id, b.turn, j.call.ID))
 	j.early = true
 	b.early = append(b.early, j)
 	b.request(j)

@@ -292,6 +292,12 @@ func (c *conversation) replayContext(e event.Event) {
 	switch p := e.(type) {
 	case event.ContextCompacted:
 		_ = c.hist.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept})
+	case event.ReminderAttached:
+		c.hist.User(p.Text, p.Images...)
+	case event.Warning:
+		if p.Code == injection {
+			c.tainted = p.Text
+		}
 	case event.ContextPinned:
 		c.hist.PinExchange(p.Back, !p.Off)
 	case event.MicroCompacted:

@@ -1,12 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
-	"unicode/utf8"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -51,6 +51,7 @@ func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.R
 		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
 		return &res
 	}
+	j.ran = true
 	return nil
 }
 
@@ -109,7 +110,7 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 		return &res
 	}
 	act := j.call.Planned
-	v := r.asks.judge(act)
+	v := r.judge(t, act)
 	switch v.Decision {
 	case action.Allow:
 		j.call.Free = v.Rule == policy.ReadOnly
@@ -132,6 +133,19 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 		return &res
 	}
 	return refuse(denial(act, answer))
+}
+
+// judge is the policy's verdict, stricter when a tool's output has spoken to the model:
+// then only files of the workspace are read without a question (F12).
+func (r *Runtime) judge(t *task, act action.Action) action.Verdict {
+	v := r.asks.judge(act)
+	if v.Decision != action.Allow || act.Kind == action.FileRead || act.Kind == action.Internal {
+		return v
+	}
+	if why := r.tainted(t); why != "" {
+		return action.Verdict{Decision: action.Ask, Reason: why, Rule: "text that speaks to the agent"}
+	}
+	return v
 }
 
 // replaceArgs gives a call the arguments that a person wrote. What they do was approved by
@@ -218,12 +232,14 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	if res.Took > 0 {
 		took = res.Took
 	}
-	if j.edited {
-		res.Content += "\n[the user changed the call before it ran, to: " + c.Arguments + "]"
-	}
+	j.live.flush()
 	// The one place where what tools said enters (DECISIONS 9).
 	res.Content, res.Tail = r.opts.Redact.Text(res.Content), r.opts.Redact.Text(res.Tail)
 	r.spill(t, turn, j, &res)
+	r.inspect(t, turn, j, &res)
+	if j.edited {
+		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
+	}
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
 		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail,
@@ -240,32 +256,3 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 }
 
 func failure(text string) tools.Result { return tools.Result{Content: text, IsError: true} }
-
-// output returns where a call's live output goes. A character that is cut in two at
-// the end of a chunk is held back until its rest comes.
-func (r *Runtime) output(task, turn int, callID string) func(tools.Chunk) {
-	held := make(map[tools.Stream][]byte)
-	return func(c tools.Chunk) {
-		text := append(held[c.Stream], c.Text...)
-		whole := wholeRunes(text)
-		held[c.Stream] = append([]byte(nil), text[whole:]...)
-		if whole > 0 {
-			r.emit(task, turn, event.ToolOutput{CallID: callID, Stream: string(c.Stream), Text: r.opts.Redact.Text(string(text[:whole])), BytesTotal: c.Total})
-		}
-	}
-}
-
-// wholeRunes returns how much of p ends with a whole character. What can't be the
-// beginning of one counts as whole.
-func wholeRunes(p []byte) int {
-	for back := 1; back < utf8.UTFMax && back <= len(p); back++ {
-		b := p[len(p)-back]
-		if utf8.RuneStart(b) {
-			if b >= utf8.RuneSelf && !utf8.FullRune(p[len(p)-back:]) {
-				return len(p) - back
-			}
-			break
-		}
-	}
-	return len(p)
-}

@@ -48,11 +48,16 @@ func (r *Runtime) status() string {
 	if info.Window > 0 {
 		window = fmt.Sprintf("%d tokens", info.Window)
 	}
+	withheld := "none"
+	if len(r.opts.Withheld) > 0 {
+		withheld = strings.Join(r.opts.Withheld, ", ") + " ([tools] env_allow passes them on)"
+	}
 	return strings.Join([]string{
 		fmt.Sprintf("session    %s in %s on %s", r.opts.Session, r.opts.Cwd, r.opts.Target),
 		fmt.Sprintf("model      %s (%s), %s, window %s", info.Model, info.API, endpoint, window),
 		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
 		fmt.Sprintf("approvals  %s", approvals),
+		"withheld   variables from commands: " + withheld,
 		fmt.Sprintf("context    about %d tokens in %d messages", r.main.hist.Tokens(), len(r.main.hist.Messages())),
 		"used       " + r.usage.session() + fmt.Sprintf(", in %d turns", r.ids.turn),
 		"prompt     " + r.usage.lastTask(),

@@ -80,8 +80,9 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		}
 		delete(left.queued, p.ID)
 		left.answered = false
-		c.hist.User(p.Text, p.Images...)
-	case event.ReminderAttached:
+		if !left.exchange {
+			c.tainted = ""
+		}
 		c.hist.User(p.Text, p.Images...)
 	case event.PromptWithdrawn:
 		delete(left.queued, p.ID)
@@ -97,7 +98,7 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		left.waits = p.CanContinue
 	case event.MetricsUsage:
 		r.usage.MetricsUsage = p
-	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
+	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.ReminderAttached, event.Warning:
 		c.replayContext(p)
 	case event.ToolStarted:
 		left.started[p.CallID] = p
@@ -199,6 +200,7 @@ func (r *Runtime) settleCalls(ctx context.Context, t *task, started map[string]e
 	for _, c := range open {
 		j := b.plan(c)
 		if s, ran := started[c.ID]; ran {
+			j.ran = true
 			r.finish(t, 0, j, r.recover(ctx, j, s.Dir))
 			p, waits := j.tool.(tools.Patient) // for a person, who is there then
 			asked = asked || waits && p.Patient(j.call)

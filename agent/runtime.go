@@ -63,6 +63,7 @@ type Options struct {
 	Mode     action.Mode      // how approvals are decided; "" = ask
 	Policy   policy.Policy    // what needs an approval
 	Redact   *redact.Redactor // what is taken out of tools' output
+	Withheld []string         // names of variables that commands do not get, for people
 	Journal  Journal          // nil: nothing is stored
 	Durable  Durable          // nil: the journal records what was done
 	Hooks    []Hook           // told of each turn, in this order

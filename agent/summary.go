@@ -10,6 +10,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/history"
+	"buddy/agent/inject"
 	"buddy/agent/model"
 	"buddy/tools"
 )
@@ -215,6 +216,7 @@ func (r *Runtime) restore(ctx context.Context, reads, visible []history.Read, wi
 			continue
 		}
 		text := r.opts.Redact.Text(r.reread(ctx, tool, read.Path))
+		text = inject.Defuse(text, inject.Scan(text))
 		if text == "" {
 			continue
 		}

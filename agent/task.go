@@ -18,7 +18,8 @@ type conversation struct {
 	hist    *history.History
 	task    *task // nil: nothing runs
 	queue   []event.PromptSubmitted
-	pending bool // an interrupted exchange can be continued
+	pending bool   // an interrupted exchange can be continued
+	tainted string // why what the task asks for is trusted less; "" = it is not
 	room    room
 }
 
@@ -95,6 +96,7 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 	switch {
 	case len(prompts) > 0:
 		title = prompts[0].Text
+		c.tainted = ""
 	case kind == event.CompactionTask:
 		title = "make room in the context"
 	}

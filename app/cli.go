@@ -127,7 +127,7 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.theme, "theme", "", "the colours: dark or light")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
 	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
-	root.AddCommand(resumeCommand(f), execCommand(f, stdin, stdout, stderr), policyCommand(f, stdout))
+	root.AddCommand(resumeCommand(f), execCommand(f, stdin, stdout, stderr), policyCommand(f, stdout), trustCommand(stdout))
 	return root
 }
 

@@ -39,16 +39,17 @@ const (
 
 // program is everything that runs behind a screen or a line, put together.
 type program struct {
-	rt      *agent.Runtime
-	id      string
-	store   sessions.Store
-	journal *journal
-	panes   *tmux.Session
-	plain   *tmux.Session
-	replay  []event.Envelope // of an earlier process, when the session is resumed
-	notices []string         // to be said once the program runs
-	config  config.Config
-	problem string // why the configured model can't be used, or that there is none
+	rt       *agent.Runtime
+	id       string
+	store    sessions.Store
+	journal  *journal
+	panes    *tmux.Session
+	plain    *tmux.Session
+	replay   []event.Envelope // of an earlier process, when the session is resumed
+	notices  []string         // to be said once the program runs
+	config   config.Config
+	withheld []string // names of variables that commands do not get
+	problem  string   // why the configured model can't be used, or that there is none
 }
 
 // compose builds the program. resume is "", an id, the beginning of one, or "last".
@@ -91,7 +92,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		Context: contextOf(p.config.Context), Mode: mode, Policy: newPolicy(workspace.Root()),
-		Redact:  redact.New(secrets...),
+		Redact: redact.New(secrets...), Withheld: p.withheld,
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
 	})
 	return p, nil
@@ -122,7 +123,7 @@ func names(r *tools.Registry) []string {
 // chooseModel returns the model that the configuration means, and the secrets of it and its
 // fallback. Without one it is the demo; line mode, where nobody would see that it is, refuses.
 func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err error) {
-	c, _, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL})
+	c, _, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL, Trust: trustStore()})
 	if err != nil {
 		return nil, nil, exit{code: exitUsage, text: err.Error()}
 	}
@@ -224,6 +225,8 @@ func (p *program) catalog() catalog {
 		profiles: p.profiles(),
 		sessions: p.listSessions,
 		find:     p.find,
+		trust:    p.trust,
+		current:  p.current,
 		notice:   func(text string) { p.rt.Publish(event.Notice{Text: text}) },
 	}
 }
@@ -297,8 +300,10 @@ func (p *program) openPanes(f *flags, cwd string) error {
 	if f.tmux != "" {
 		name = f.tmux
 	}
+	var env []string
+	env, p.withheld = p.config.Environ(os.Environ())
 	o := tmux.Options{
-		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: name, Exe: exe, Env: os.Environ(), Cwd: cwd,
+		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: name, Exe: exe, Env: env, Cwd: cwd,
 		OnPane:   func(e tmux.PaneEvent) { p.rt.Publish(paneEvent(e)) },
 		OnScreen: func(s tmux.Screen) { p.rt.Publish(paneScreen(s)) },
 	}

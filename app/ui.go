@@ -72,6 +72,8 @@ type catalog struct {
 	sessions func() (string, error)       // a list for people
 	find     func(string) (string, error) // the id that a person means
 	notice   func(text string)
+	trust    func() (string, error) // what to say, "" when the session has to begin anew
+	current  func() string          // the session to go on with
 }
 
 // panes are the views.

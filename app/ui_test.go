@@ -34,6 +34,7 @@ type testUI struct {
 
 	left    next
 	noticed string
+	trusts  string // what trusting the folder says; "" begins the session anew
 }
 
 // open starts the screen. Call it in a synctest bubble.
@@ -64,7 +65,9 @@ func open(t *testing.T, cols, rows int) *testUI {
 				}
 				return "7f3a-1111", nil
 			},
-			notice: func(text string) { x.noticed = text },
+			notice:  func(text string) { x.noticed = text },
+			trust:   func() (string, error) { return x.trusts, nil },
+			current: func() string { return "7f3a-0000" },
 		}
 		x.u = newUI(d)
 		l := x.u.loop(s, x.events, func() {})

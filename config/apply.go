@@ -16,42 +16,19 @@ func (l *loader) apply(f *file) error {
 	if err != nil {
 		return &Error{Place: place(f, line), Err: err}
 	}
-	var ignored []string
+	if f.project {
+		return l.applyProject(f, entries)
+	}
 	for _, e := range entries {
-		skipped, err := l.applyEntry(f, e)
+		fld, err := find(e)
+		if err == nil {
+			err = l.set(f, e, fld)
+		}
 		if err != nil {
 			return &Error{Place: place(f, e.line), Key: Path(e.path...), Err: err}
 		}
-		if skipped {
-			ignored = append(ignored, Path(e.path...))
-		}
 	}
-	if len(ignored) > 0 {
-		l.notice("%s: ignored, a project's file may not set these: %s", f.name, some(ignored))
-	}
-	if !f.project {
-		return l.finishProfiles(f)
-	}
-	return nil
-}
-
-// applyEntry sets one value, and reports a key that this file may not set.
-func (l *loader) applyEntry(f *file, e entry) (skipped bool, err error) {
-	if f.project && slices.Contains(foreign, e.path[0]) {
-		return !isTable(e.kind), nil
-	}
-	fld, err := find(e)
-	switch {
-	case err != nil:
-		return false, err
-	case !f.project:
-		return false, l.set(f, e, fld)
-	case fld == nil:
-		return false, nil
-	case fld.tighter == nil:
-		return true, nil
-	}
-	return false, l.tighten(f, e, fld)
+	return l.finishProfiles(f)
 }
 
 func isTable(k unstable.Kind) bool { return k == unstable.Table || k == unstable.InlineTable }
@@ -142,6 +119,9 @@ func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
 			setNumber(to, v)
 		}
 		return err
+	}
+	if to, ok := to.(*[]string); ok {
+		return l.storeList(f, e, fld, to)
 	}
 	if e.kind != unstable.String {
 		return fmt.Errorf("must be a string, not %s", kindName(e.kind))

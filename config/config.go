@@ -12,8 +12,8 @@
 //
 // Command line beats environment beats the project's ./buddy.toml beats the user's
 // $XDG_CONFIG_HOME/buddy/buddy.toml beats the defaults; --config FILE replaces both files.
-// The project's file comes with a checkout and is not trusted: it may only tighten
-// (DECISIONS 28). docs/config.md is generated from the table in fields.go.
+// The project's file comes with a checkout: until the person trusts the folder, it may
+// only tighten (DECISIONS 28). docs/config.md is generated from the table in fields.go.
 package config
 
 import (
@@ -30,6 +30,8 @@ type Options struct {
 	Config  string // --config: the only file that is read; os.DevNull reads none
 	Model   string // --model: a profile's name, else a raw model id for the active profile
 	BaseURL string // --base-url: replaces the active profile's endpoint
+	// Trust knows which folders the person trusts; nil: none.
+	Trust *TrustStore
 }
 
 // Config holds all settings. It is data: callers may copy it and must not change what
@@ -38,7 +40,9 @@ type Config struct {
 	Models  []Profile // in the file's order
 	Agent   Agent
 	Context Context
+	Tools   Tools
 	UI      UI
+	Project Project
 
 	// Active is the profile to start with, overrides applied; nil means the demo model.
 	Active *Profile
@@ -129,7 +133,7 @@ func defaults() Config {
 // error is an [*Error] of one line, and the Config returned with it is empty.
 func Load(o Options) (Config, Index, []string, error) {
 	l := &loader{cfg: defaults(), index: Index{}}
-	err := l.readFiles(o.Config)
+	err := l.readFiles(o.Config, o.Trust)
 	if err == nil {
 		err = l.checkContext()
 	}

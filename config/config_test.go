@@ -332,7 +332,8 @@ quit = "y"
 	}
 	want := []string{
 		"buddy.toml:6: agent.max_iterations: ignored, a project's file may not loosen 10 to 11",
-		"buddy.toml: ignored, a project's file may not set these: models.two.api_base_url, agent.model, agent.system_prompt, ui.theme, models.evil.api_base_url, and 6 more",
+		"buddy.toml: ignored, a project's file may not set these: models.two.api_base_url",
+		"buddy.toml: ignored until you trust this folder (/trust, or: buddy trust): agent.model, agent.system_prompt, ui.theme, models.evil.api_base_url, models.evil.nonsense, and 5 more",
 	}
 	if !slices.Equal(notices, want) {
 		t.Errorf("notices = %q\nwant %q", notices, want)
@@ -342,7 +343,7 @@ quit = "y"
 	_, _, notices = load(t, Options{})
 	want = []string{
 		"buddy.toml:2: agent.max_iterations: ignored, a project's file may not loosen 10 to 0",
-		`buddy.toml: ignored, a project's file may not set these: models."\x1b[31m\u202e".api`,
+		`buddy.toml: ignored until you trust this folder (/trust, or: buddy trust): models."\x1b[31m\u202e".api`,
 	}
 	if !slices.Equal(notices, want) {
 		t.Errorf("notices = %q\nwant %q", notices, want)

@@ -3,7 +3,7 @@ package config
 import "fmt"
 
 var contextSection = section{
-	name: "context",
+	name: "context", access: trusted,
 	doc: "What happens when a conversation fills the model's window. Numbers are percent of the window unless they say " +
 		"otherwise. Nothing is lost: the session keeps what the model is no longer sent.",
 	fields: []field{

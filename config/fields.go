@@ -15,7 +15,8 @@ import (
 type section struct {
 	name   string
 	doc    string
-	named  bool // its keys are names of profiles, which hold the fields
+	named  bool   // its keys are names of profiles, which hold the fields
+	access access // of fields that say nothing
 	fields []field
 }
 
@@ -25,16 +26,17 @@ type field struct {
 	name  string
 	doc   string // Markdown, sentences
 	short string // what to write, for the reference's table
-	// at points to the value: a *string, *int, *Dollars or *Secret. The profile is nil outside
+	// at points to the value: a *string, *int, *Dollars, *Secret or *[]string. The profile is nil outside
 	// of [models.NAME].
 	at func(*Config, *Profile) any
 	// check returns the value as it is kept; nil accepts every string. Numbers are
 	// never negative, secrets are checked by [cleanKey].
 	check func(value string, f *file) (string, error)
 	most  int // the largest number that is allowed; 0 = any
-	// tighter tells whether a project's value is stricter than the user's; nil: a
-	// project may not set the key (DECISIONS 28).
+	// tighter tells whether a project's value is stricter than the user's, of a limit that
+	// a project may tighten.
 	tighter func(project, user int64) bool
+	access  access // who may set it (DECISIONS 28)
 }
 
 // lower is the tighter of a limit of which 0 means none.
@@ -42,8 +44,8 @@ func lower(project, user int64) bool { return project > 0 && (user == 0 || proje
 
 var sections = []section{
 	{
-		name: "agent",
-		doc:  "How the agent works.",
+		name: "agent", access: trusted,
+		doc: "How the agent works.",
 		fields: []field{
 			{
 				name: "model", short: "name of a profile",
@@ -86,9 +88,10 @@ var sections = []section{
 		},
 	},
 	contextSection,
+	toolsSection,
 	{
-		name: "ui",
-		doc:  "How the screen looks.",
+		name: "ui", access: trusted,
+		doc: "How the screen looks.",
 		fields: []field{
 			{
 				name: "theme", short: "name of a theme",
@@ -98,7 +101,7 @@ var sections = []section{
 		},
 	},
 	{
-		name: "models", named: true,
+		name: "models", named: true, access: trusted,
 		doc: "One section per profile: an endpoint, a model and where its key is. At most one of `api_key`, `api_key_env` " +
 			"and `api_key_file`; endpoints on this machine need none. Keep this file to yourself (`chmod 600`) if it holds a key.",
 		fields: []field{
@@ -185,8 +188,8 @@ var sections = []section{
 // keySources are the fields of a profile of which one at most may be set (H08).
 var keySources = []string{"api_key", "api_key_env", "api_key_file"}
 
-// foreign are sections that a project's file may never set, whether this version knows
-// them or not (DECISIONS 28).
+// foreign are sections that a project's file may set only once it is trusted, whether this
+// version knows them or not (DECISIONS 28).
 var foreign = []string{"models", "keys", "login", "hooks", "mcp", "ssh", "targets"}
 
 // examples are the profiles that the template offers (H06). None is active before the

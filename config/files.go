@@ -26,11 +26,11 @@ type file struct {
 	dir     string // absolute: where relative paths in it start
 	data    []byte
 	info    fs.FileInfo
-	project bool // it came with the working directory and is not trusted
+	project bool // it came with the working directory
 }
 
 // readFiles reads and applies the user's and the project's file, or only the one named.
-func (l *loader) readFiles(explicit string) error {
+func (l *loader) readFiles(explicit string, trust *TrustStore) error {
 	present, legacy := userPaths()
 	l.mine = present
 	if explicit == os.DevNull {
@@ -57,11 +57,12 @@ func (l *loader) readFiles(explicit string) error {
 		}
 	}
 	project, err := l.firstOf(fileName, legacyName)
-	if err != nil || project == nil {
+	if err != nil {
 		return err
 	}
-	if user != nil && os.SameFile(user.info, project.info) {
-		return nil // started in the folder of the user's own file
+	l.judge(trust, project)
+	if project == nil || user != nil && os.SameFile(user.info, project.info) {
+		return nil // there is none, or started in the folder of the user's own file
 	}
 	project.project = true
 	return l.apply(project)

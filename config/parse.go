@@ -24,6 +24,8 @@ type entry struct {
 	line int
 	kind unstable.Kind
 	text string // the value of a string, the digits of a number
+	// items are the values of an array of strings, which may be empty; nil: it is no such.
+	items []string
 }
 
 // parser turns one file into entries.
@@ -88,6 +90,9 @@ func (p *parser) keyValue(table []string, n *unstable.Node) error {
 	if v.Kind == unstable.String || v.Kind == unstable.Integer || v.Kind == unstable.Float {
 		e.text = string(v.Data)
 	}
+	if v.Kind == unstable.Array {
+		e.items = stringsOf(v)
+	}
 	if err := p.add(e); err != nil {
 		return err
 	}
@@ -100,6 +105,18 @@ func (p *parser) keyValue(table []string, n *unstable.Node) error {
 		}
 	}
 	return nil
+}
+
+// stringsOf returns the values of an array of strings, nil when it has others.
+func stringsOf(array *unstable.Node) []string {
+	items := []string{}
+	for it := array.Children(); it.Next(); {
+		if it.Node().Kind != unstable.String {
+			return nil
+		}
+		items = append(items, string(it.Node().Data))
+	}
+	return items
 }
 
 // path returns the whole path of a key and moves the line to it.

@@ -58,6 +58,12 @@ func literal(v any) string {
 		return strconv.Itoa(*v)
 	case *Dollars:
 		return v.String()
+	case *[]string:
+		quoted := make([]string, len(*v))
+		for i, item := range *v {
+			quoted[i] = strconv.Quote(item)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
 	}
 	return `""`
 }

@@ -127,8 +127,9 @@ From strongest to weakest:
 
 1. the command line: ` + "`--model`, `--base-url`" + `
 2. the environment, see below
-3. ` + "`./buddy.toml`" + `, the project's file, which may only tighten: the keys marked *lower only* below. It comes with a checkout
-   and is not trusted. Everything else in it is ignored with a notice.
+3. ` + "`./buddy.toml`" + `, the project's file. It comes with a checkout: until you trust the folder (` + "`/trust` or `buddy trust`" + `), it may only
+   tighten, and what else it has is ignored with a notice. Even then it never loosens a limit, changes a profile of yours or
+   sets what is marked *never*. When the file changes, you are asked again.
 4. ` + "`$XDG_CONFIG_HOME/buddy/buddy.toml`, or `~/.config/buddy/buddy.toml`" + `, your file
 5. the defaults
 
@@ -154,12 +155,10 @@ with a notice.
 		}
 		fmt.Fprintf(&b, "\n## [%s]\n\n%s\n\n| key | value | default | in a project's file | meaning |\n|---|---|---|---|---|\n", title, s.doc)
 		for _, f := range s.fields {
-			value, project := "`"+literal(f.at(&c, &p))+"`", "ignored"
+			value := "`" + literal(f.at(&c, &p)) + "`"
+			project := map[access]string{mine: "never", tightens: "lower only", adds: "adds", trusted: "if trusted"}[accessOf(entry{path: []string{s.name}}, &f)]
 			if s.named && (value == "`\"\"`" || value == "`0`") {
 				value = "–"
-			}
-			if f.tighter != nil {
-				project = "lower only"
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.name, f.short, value, project, f.doc)
 		}

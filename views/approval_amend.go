@@ -45,15 +45,18 @@ func (a *Approval) run(text string) {
 	}
 	args := text
 	if a.asked.Action.Kind == action.Shell {
-		var all map[string]json.RawMessage
-		command, err := json.Marshal(text)
-		if err != nil || json.Unmarshal([]byte(a.args), &all) != nil {
+		var all map[string]any
+		var out strings.Builder
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false) // people read it
+		if json.Unmarshal([]byte(a.args), &all) != nil {
 			return
 		}
-		all["command"] = command
-		if data, err := json.Marshal(all); err == nil {
-			args = string(data)
+		all["command"] = text
+		if enc.Encode(all) != nil {
+			return
 		}
+		args = strings.TrimSpace(out.String())
 	}
 	a.send(event.Approve{ID: a.asked.ID, Decision: event.Edit, Args: args})
 }

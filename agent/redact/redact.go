@@ -2,14 +2,17 @@
 // becomes history, so that live and replayed sessions are the same (DECISIONS 9).
 //
 //	r := redact.New(apiKey)
-//	text = r.Text(text)
+//	text = r.Text(text)      // a whole text
+//	s := r.Stream()          // output that comes in pieces
+//	show(s.Write(piece))
 //
-// It knows the values that it is given and the shapes of common keys. It does not guess:
-// text that merely looks random stays.
+// It knows the values that it is given and the shapes of keys (shapes.go). It does not
+// guess: text that merely looks random stays. [Entropy] guesses, for what leaves the
+// session: exports, facts and debug logs.
 package redact
 
 import (
-	"regexp"
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -20,62 +23,178 @@ const Mark = "[redacted]"
 // least is the length below which a value is too common a text to be taken out.
 const least = 8
 
-// shape is what keys of one kind look like. Text without the hint has none, which is
-// quick to see; with is what stands there instead, in the syntax of regexp.
-type shape struct {
-	hint    string
-	pattern *regexp.Regexp
-	with    string
-}
-
-func key(hint, pattern string) shape { return shape{hint, regexp.MustCompile(pattern), Mark} }
-
-// shapes are from the providers' documentation of their token formats.
-var shapes = []shape{
-	key("sk-", `\bsk-(?:ant-|or-|proj-)?[A-Za-z0-9_-]{20,}`), // OpenAI, Anthropic, OpenRouter
-	key("gh", `\bgh[pousr]_[A-Za-z0-9]{36,}\b`),
-	key("github_pat_", `\bgithub_pat_[A-Za-z0-9_]{40,}\b`),
-	key("glpat-", `\bglpat-[A-Za-z0-9_-]{20,}`), // GitLab
-	key("AKIA", `\bAKIA[A-Z0-9]{16}\b`),         // AWS
-	key("ASIA", `\bASIA[A-Z0-9]{16}\b`),
-	key("AIza", `\bAIza[A-Za-z0-9_-]{35}`),       // Google
-	key("xox", `\bxox[abprs]-[A-Za-z0-9-]{10,}`), // Slack
-	key("gsk_", `\bgsk_[A-Za-z0-9]{40,}\b`),      // Groq
-	key("npm_", `\bnpm_[A-Za-z0-9]{36}\b`),
-	key("eyJ", `\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`), // JSON web token
-	// PEM, as it is or escaped in JSON.
-	key("PRIVATE KEY-----", `-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]|-[^-])*-----END [A-Z ]*PRIVATE KEY-----`),
-	{"uthorization", regexp.MustCompile(`(?i)(\bauthorization: *(?:bearer|basic) +)[A-Za-z0-9+/=._~-]{8,}`), "${1}" + Mark},
-	{"@", regexp.MustCompile(`(://[^/\s:@"']{1,64}:)[^/\s:@"']{3,}@`), "${1}" + Mark + "@"},
-}
-
 // Redactor takes out secrets. The nil Redactor knows no values. It is safe for
 // concurrent use.
-type Redactor struct{ values []string }
+type Redactor struct{ find *finder }
 
 // New returns a Redactor that also takes out the given values. Short ones, and blank
 // ones, are ignored.
 func New(values ...string) *Redactor {
-	r := &Redactor{}
+	f := known.clone()
+	var all []string
 	for _, v := range values {
-		if v = strings.TrimSpace(v); len(v) >= least && !slices.Contains(r.values, v) {
-			r.values = append(r.values, v)
+		if v = strings.TrimSpace(v); len(v) < least {
+			continue
+		}
+		for _, form := range []string{v, escaped(v)} {
+			if !slices.Contains(all, form) {
+				all = append(all, form)
+				f.add(value{form})
+			}
 		}
 	}
-	return r
+	return &Redactor{f}
+}
+
+// escaped is a value as it stands in JSON, which is how results hold it.
+func escaped(v string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return v
+	}
+	return strings.Trim(strings.TrimSpace(b.String()), `"`)
+}
+
+func (r *Redactor) finder() *finder {
+	if r == nil {
+		return known
+	}
+	return r.find
 }
 
 // Text returns s without secrets. It gives back s itself when there are none.
 func (r *Redactor) Text(s string) string {
-	if r != nil {
-		for _, v := range r.values {
-			s = strings.ReplaceAll(s, v, Mark)
+	f := r.finder()
+	var b strings.Builder
+	done := 0
+	for i := 0; ; {
+		at, m := f.next(s, i)
+		if at < 0 {
+			break
+		}
+		if !m.is {
+			i = at + 1
+			continue
+		}
+		b.WriteString(s[done:max(done, m.from)])
+		b.WriteString(Mark)
+		done = max(done, m.to)
+		i = max(m.to, at+1)
+	}
+	if done == 0 && b.Len() == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+// kind is one kind of secret.
+type kind interface {
+	// hints are how it begins: texts of two bytes or more, of which one is in every secret
+	// of the kind.
+	hints() []string
+	// match looks at the hint at s[i:].
+	match(s string, i int) match
+}
+
+// match is what a kind says of a place. The zero match is a no.
+type match struct {
+	from, to int  // the secret itself, without what may be shown of it
+	is       bool // it is one, if nothing follows
+	more     bool // it reaches the end of the text: what follows could change the answer
+}
+
+// finder finds places where a kind of secret may begin, in one pass.
+type finder struct {
+	pairs [1 << 16 / 64]uint64 // the first two bytes of hints, as a set
+	kinds map[uint16][]hinted
+	long  int // of the longest hint
+}
+
+// hinted is a kind at one of its hints.
+type hinted struct {
+	hint string
+	kind kind
+}
+
+func pair(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
+
+func (f *finder) add(k kind) {
+	for _, h := range k.hints() {
+		p := pair(h)
+		f.pairs[p>>6] |= 1 << (p & 63)
+		f.kinds[p] = append(f.kinds[p], hinted{h, k})
+		f.long = max(f.long, len(h))
+	}
+}
+
+func (f *finder) clone() *finder {
+	c := &finder{pairs: f.pairs, kinds: make(map[uint16][]hinted, len(f.kinds)), long: f.long}
+	for p, k := range f.kinds {
+		c.kinds[p] = slices.Clip(k)
+	}
+	return c
+}
+
+// next returns the first place from i on where a secret is or may begin, and what there
+// is; -1 when there is none. Of several kinds at a place the longest secret wins, and one
+// that may still become longer wins over all.
+func (f *finder) next(s string, i int) (int, match) {
+	for ; i+1 < len(s); i++ {
+		p := uint16(s[i])<<8 | uint16(s[i+1])
+		if f.pairs[p>>6]&(1<<(p&63)) == 0 {
+			continue
+		}
+		var best match
+		for _, h := range f.kinds[p] {
+			if !strings.HasPrefix(s[i:], h.hint) {
+				continue
+			}
+			best = better(best, h.kind.match(s, i))
+		}
+		if best.is || best.more {
+			return i, best
 		}
 	}
-	for _, sh := range shapes {
-		if strings.Contains(s, sh.hint) {
-			s = sh.pattern.ReplaceAllString(s, sh.with)
-		}
+	return -1, match{}
+}
+
+// better joins what two kinds say of one place.
+func better(a, b match) match {
+	switch {
+	case !b.is && !b.more:
+		return a
+	case !a.is && !a.more:
+		return b
 	}
-	return s
+	more := a.more || b.more
+	switch {
+	case a.is == b.is:
+		a.from, a.to = min(a.from, b.from), max(a.to, b.to)
+	case b.is:
+		a = b
+	}
+	a.more = more
+	return a
+}
+
+// value is a secret that is known.
+type value struct{ text string }
+
+// shown is how much of a known value a stream may show before the rest comes: so little
+// is no secret, and a prompt that ends like a key begins is not held back.
+const shown = 3
+
+func (v value) hints() []string { return []string{v.text[:2]} }
+
+func (v value) match(s string, i int) match {
+	switch rest := s[i:]; {
+	case strings.HasPrefix(rest, v.text):
+		return match{from: i, to: i + len(v.text), is: true}
+	case strings.HasPrefix(v.text, rest):
+		return match{from: min(i+shown, len(s)), to: len(s), more: true}
+	}
+	return match{}
 }

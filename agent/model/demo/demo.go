@@ -193,7 +193,8 @@ func report(result string) model.Message {
 			Message  string `json:"message"` // of write_file
 		} `json:"result"`
 	}
-	if err := json.Unmarshal([]byte(result), &r); err != nil {
+	// A note may follow what the tool said.
+	if err := json.NewDecoder(strings.NewReader(result)).Decode(&r); err != nil {
 		return say("It did not run: " + strings.TrimSuffix(result, ".") + ".")
 	}
 	if r.Result.ExitCode != nil {

@@ -142,3 +142,11 @@ func TestImages(t *testing.T) {
 		}
 	}
 }
+
+// A note after a result does not keep the demo from reading it.
+func TestResultWithNote(t *testing.T) {
+	m := report(`{"result":{"exit_code":0,"stdout":"hi"}}` + "\n[buddy: a note]")
+	if !strings.Contains(m.Content, "Done: exit code 0") {
+		t.Errorf("it says %q", m.Content)
+	}
+}

@@ -1,0 +1,237 @@
+package inject
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// rule is a phrase. It is looked for at its words only, so that ordinary text costs little.
+type rule struct {
+	words    string         // of which one begins the phrase
+	phrase   *regexp.Regexp // of plain text, from that word on
+	kind     Kind
+	severity Severity
+	reason   string
+	starts   bool     // only at the beginning of a line or sentence
+	encoded  bool     // high beside a long encoded text, whatever is quoted
+	needs    []string // of which one is in every such text: quicker to see
+	wide     bool     // has any text between its words: it is not tried again soon after
+}
+
+// apart is how far from each other a wide phrase is tried: as far, it was looked for.
+const apart = 100
+
+// reach is how much of the text after a word a phrase may take.
+const reach = 200
+
+func phrase(s string) *regexp.Regexp { return regexp.MustCompile(`^(?:` + s + `)`) }
+
+// Parts of phrases.
+const (
+	ofAgent = `(?:previous|prior|preceding|earlier|above|former|past|existing|current|initial|original|system|safety|developer|your)`
+	filler  = `(?:(?:all|any|every|of|the|these|those|my|our|other|and|or|given) )*`
+	readers = `(?:(?:ai|llm|coding|language|automated|autonomous|the|any|all) )*(?:ai|agents?|assistants?|models?|llms?|claude|chatgpt|gpt|copilot|cursor|codex|gemini|buddy)`
+	must    = `(?:must|should|shall|need to|have to|are required to|are instructed to|please|will)`
+	runs    = `(?:run|execute|curl|wget|download|install|send|fetch|visit|open|delete|remove|upload|post|call|invoke|use|write|print|reveal|output)\b`
+	person  = `(?:users?|humans?|operators?|developers?|owners?|anyone|person)\b`
+	secret  = `(?:api keys?|access keys?|secrets?|credentials?|passwords?|tokens?|environment variables?|env vars?|private keys?|ssh keys?|\.env\b|id_rsa|system prompt|conversation|chat history|file contents?|contents? of)`
+	away    = `(?:https?://|www\.|webhook|url\b|server\b|endpoint\b|e-?mail|[a-z0-9-]+\.(?:com|net|io|dev|xyz|ru|cn|org|example)\b)`
+)
+
+// table holds the phrases.
+var table = []rule{
+	{
+		words: "ignore disregard forget override bypass", kind: Override, severity: High, reason: "tells the agent to ignore its instructions",
+		phrase: phrase(`[a-z]+ ` + filler + ofAgent + ` (?:` + ofAgent + ` |` + filler + `)*(?:instructions?|prompts?|directions|directives?|guidelines|programming|training)\b`),
+	},
+	{
+		words: "ignore disregard forget override bypass", kind: Override, severity: High, reason: "tells the agent to ignore its rules",
+		phrase: phrase(`[a-z]+ ` + filler + `your (?:[a-z]+ )?(?:rules|restrictions|policies|policy|safety|safeguards|constraints|limits)\b`),
+	},
+	{
+		words: "forget ignore disregard", kind: Override, severity: High, reason: "tells the agent to forget what it was told",
+		phrase: phrase(`[a-z]+ (?:everything|all|anything) (?:that )?(?:(?:is |was |written |said )*above|(?:is |was |written |said )+(?:before|earlier|previously)|before this|you (?:were|have been|are|had been) (?:told|given|instructed|asked)|you know)`),
+	},
+	{
+		words: "ignore disregard forget override", kind: Override, severity: Low, reason: "tells to ignore what was said",
+		phrase: phrase(`[a-z]+ (?:all|any|the|these|previous|prior|above) (?:[a-z]+ ){0,2}(?:instructions?|prompts?|rules|messages|context|constraints|directives)\b`),
+	},
+	{
+		words: "do dont never stop", kind: Override, severity: High, reason: "tells the agent not to follow its instructions",
+		phrase: phrase(`(?:do not|dont|never|stop) (?:follow|following|obey|obeying) (?:` + filler + `)` + ofAgent + ` (?:[a-z]+ ){0,2}(?:instructions?|prompts?|rules|guidelines|directives)`),
+	},
+	{
+		words: "new updated revised your", kind: Override, severity: Low, reason: "gives the agent new instructions",
+		phrase: phrase(`(?:your )?(?:new|updated|revised|real|actual|only) (?:system )?(?:instructions?|task|goal|objective|directives?|orders|prompt)(?: (?:is|are|for you|for the (?:assistant|agent|ai)|from (?:the )?(?:user|developer|system|admin\w*|operator))\b| ?:)`),
+	},
+	{
+		words: "you", kind: Role, severity: High, reason: "tells the agent that its limits are gone",
+		phrase: phrase(`you are (?:now )?(?:(?:an? )?(?:unrestricted|jailbroken|uncensored|unfiltered)\b|dan\b|in (?:developer|god|dan|debug|admin|maintenance|override|unrestricted) mode|no longer (?:bound|restricted|limited|an ai|required))`),
+	},
+	{
+		words: "you", kind: Role, severity: Low, reason: "gives the agent another role",
+		phrase: phrase(`you are now (?:an?|my|the) (?:[a-z]+ ){0,3}(?:assistant|agent|ai|bot|model|hacker|expert|administrator|root)\b`),
+	},
+	{
+		words: "system developer assistant human admin", kind: Role, severity: Low, reason: "plays the system", starts: true,
+		phrase: phrase(`[a-z]+(?: (?:prompt|message|note|override|instructions?|notice))? ?(?:\]|\))? ?: ?(?:you |ignore|disregard|new |please |important|the user|from now|override|do not|dont|never|always|your )|(?:system|admin|developer|security) (?:prompt )?override\b`),
+	},
+	{
+		words: "this", kind: Role, severity: Low, reason: "claims to come from who may instruct the agent",
+		phrase: phrase(`this (?:is a message|message is|is an? (?:urgent |authorized |official )?(?:instruction|order|request|command)|comes|instruction is) from (?:the |your )?(?:user|developers?|system|administrator|operator|anthropic|openai|google|security team)`),
+	},
+	{
+		words: "end", kind: Role, severity: Low, reason: "claims that the data has ended", starts: true,
+		phrase: phrase(`end of (?:the )?(?:tool|untrusted|user|external|web|file|document) (?:output|result|content|data|input|context)`),
+	},
+	{
+		words: "ai agent agents assistant assistants llm llms model models claude chatgpt gpt copilot cursor codex gemini buddy coding language automated autonomous attention",
+		kind:  Command, severity: Low, reason: "tells agents what to run",
+		phrase: phrase(`(?:attention )?` + readers + `(?: (?:reading|processing|summari[sz]ing|analy[sz]ing|viewing|seeing) [a-z]+(?: [a-z]+)?)? ?[,:]? ?(?:you )?` + must + ` (?:[a-z]+ ){0,3}?` + runs),
+	},
+	{
+		words: "if when", kind: Command, severity: Low, reason: "speaks to agents",
+		phrase: phrase(`(?:if|when) you are (?:an? |the )?(?:ai|llm|large language model|language model|coding agent|coding assistant|automated agent)\b`),
+	},
+	{
+		words: "important attention note", kind: Command, severity: Low, reason: "speaks to agents",
+		phrase: phrase(`(?:important|attention|note)[ !:,-]*(?:instructions?|message|notice|note)? ?(?:for|to) ` + readers + `\b`),
+	},
+	{
+		words: "you", kind: Command, severity: High, reason: "tells the agent to do something in secret",
+		phrase: phrase(`you ` + must + ` (?:now |then )?(?:silently|secretly|covertly|quietly) (?:[a-z]+ ){0,2}?` + runs),
+	},
+	{
+		words: "you", kind: Command, severity: Low, reason: "tells to run something",
+		phrase: phrase(`you ` + must + ` (?:now|immediately|first|at once) (?:[a-z]+ ){0,2}?` + runs),
+	},
+	{
+		words: "run execute call invoke", kind: Command, severity: Low, reason: "tells to run something without a question",
+		wide:   true,
+		phrase: phrase(`[a-z]+ [^.]*?(?:without (?:asking|telling|informing|notifying|confirmation|confirming|approval|permission)|before (?:you (?:answer|continue|respond|reply)|answering|responding|doing anything))`),
+	},
+	{
+		words: "do dont never without avoid", kind: Secrecy, severity: High, reason: "tells the agent to keep instructions from the user",
+		wide:   true,
+		phrase: phrase(`(?:do not|dont|never) (?:mention|reveal|disclose|tell|inform|report|show) [^.]*?(?:this|these|the above) (?:instructions?|message|prompt|request|command|step)\b`),
+	},
+	{
+		words: "do dont never without avoid", kind: Secrecy, severity: Low, reason: "tells to keep something from the user",
+		phrase: phrase(`(?:do not|dont|never|without|avoid) (?:tell|inform|notify|alert|mention|reveal|show|report|disclos|ask|lett?)(?:ing|ling|e|ying)? (?:[a-z]+ ){0,4}?` + person),
+	},
+	{
+		words: "send post upload forward email exfiltrate transmit leak submit append", kind: Exfil, severity: Low, reason: "tells to send secrets away",
+		needs:  []string{"key", "secret", "credential", "password", "token", "variable", "env", "id_rsa", "prompt", "conversation", "history", "content"},
+		wide:   true,
+		phrase: phrase(`[a-z]+ [^.]*?` + secret + ` [^.]*?(?:to|at|via)\b[^.]*?` + away),
+	},
+	{
+		words: "curl wget nc ncat", kind: Exfil, severity: High, reason: "a command that sends keys away",
+		wide:   true,
+		phrase: phrase(`[a-z]+ [^;]*?(?:/\.ssh/id_[a-z0-9]+(?:[^.a-z0-9]|$)|/\.aws/credentials|/\.netrc|/etc/shadow)`),
+	},
+	{
+		words: "http https", kind: Exfil, severity: Low, reason: "a link with a place for your data",
+		wide:   true,
+		phrase: phrase(`https?://[^ )\]]+?[?=/&](?:\{\{?|<|\[|\$\{?|%7b)(?:base64|conversation|chat|history|context|prompt|system_?prompt|secrets?|env|file_?contents?|data|summary|response|answer|stolen|api_?keys?|passwords?|tokens?|credentials?|user_?data)`),
+	},
+	{
+		words: "base64", kind: Payload, severity: Low, reason: "encoded text that is decoded and run", encoded: true,
+		wide:   true,
+		phrase: phrase(`base64 (?:-d|-di|-id|--decode)\b[^|]*?\| ?(?:sudo )?(?:[a-z/]*/)?(?:ba|z|da|k)?sh\b|base64 (?:-d|--decode)\b[^|]*?\| ?(?:python3?|perl|node)\b`),
+	},
+	{
+		words: "eval exec", kind: Payload, severity: Low, reason: "encoded text that is decoded and run", encoded: true,
+		wide:   true,
+		phrase: phrase(`(?:eval|exec)[ (]+(?:atob|buffer\.from|base64|__import__[^;]*?b64decode|codecs\.decode|compile ?\(base64|bytes\.fromhex)`),
+	},
+	{
+		words: "powershell pwsh", kind: Payload, severity: Low, reason: "encoded text that is decoded and run", encoded: true,
+		wide:   true,
+		phrase: phrase(`[a-z]+(?:\.exe)? [^|;]*?-e(?:nc|ncodedcommand)? [a-z0-9+/=]{40}`),
+	},
+}
+
+// rules are the phrases by the words that they may begin with.
+var rules = byWord(table)
+
+func byWord(table []rule) map[string][]*rule {
+	all := make(map[string][]*rule)
+	for i := range table {
+		for w := range strings.FieldsSeq(table[i].words) {
+			all[w] = append(all[w], &table[i])
+		}
+	}
+	return all
+}
+
+// find looks for the phrase at a word.
+func (r *rule) find(p *plainText, i int) (Finding, bool) {
+	w := p.words[i]
+	text := p.text[w.from:min(len(p.text), w.from+reach)]
+	if !r.worth(p, w, text) {
+		return Finding{}, false
+	}
+	loc := r.phrase.FindIndex(text)
+	if loc == nil {
+		return Finding{}, false
+	}
+	f := Finding{Kind: r.kind, Severity: r.severity, Reason: r.reason, Excerpt: excerpt(string(text[:loc[1]])), at: w.from}
+	f.quoted = p.quoted(w.from) || !r.encoded && !p.commands(i) && r.kind != Exfil && r.kind != Secrecy || conditional(text[loc[1]:])
+	switch {
+	case r.encoded && p.encodedNear(w.from):
+		f.Severity = High
+	case f.quoted:
+		f.Severity = Low
+	}
+	return f, true
+}
+
+// worth reports whether the phrase can be at a word, as far as that is quick to see.
+func (r *rule) worth(p *plainText, w wordAt, text []byte) bool {
+	if r.starts && !w.begins {
+		return false
+	}
+	if r.wide {
+		if at, tried := p.tried[r]; tried && w.from-at < apart {
+			return false
+		}
+		p.tried[r] = w.from
+	}
+	return r.needs == nil || slices.ContainsFunc(r.needs, func(n string) bool { return bytes.Contains(text, []byte(n)) })
+}
+
+// commands reports whether the phrase at a word is a sentence, or what somebody is told,
+// and not a part of what is said about such phrases.
+func (p *plainText) commands(i int) bool {
+	if p.words[i].begins || i == 0 {
+		return true
+	}
+	switch p.at(p.words[i-1]) {
+	case "please", "now", "then", "must", "should", "shall", "immediately", "kindly", "instead", "next", "also", "important", "attention",
+		"dear", "hey", "hello", "so", "ai", "note":
+		return true
+	}
+	return false
+}
+
+// conditional reports whether a sentence goes on with when it holds: ignore the above
+// instructions if you use Windows.
+func conditional(rest []byte) bool {
+	s := strings.TrimLeft(string(rest[:min(len(rest), 24)]), " ,(")
+	for _, w := range []string{"if ", "when ", "unless ", "for windows", "on windows", "in section", "in the section", "in case "} {
+		if strings.HasPrefix(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+var encodedText = regexp.MustCompile(`[a-z0-9+/=]{60,}`)
+
+// encodedNear reports whether a long encoded text is around a place.
+func (p *plainText) encodedNear(at int) bool {
+	return encodedText.Match(p.text[max(0, at-600):min(len(p.text), at+300)])
+}

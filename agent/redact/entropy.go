@@ -1,0 +1,85 @@
+package redact
+
+import "strings"
+
+// Entropy returns s without what looks like chance: words of 20 bytes or more that mix
+// capitals, small letters and digits as no name does. It is for what leaves the session
+// (exports, facts, debug logs), after [Redactor.Text]; what a model works with must not
+// lose a word to a guess. Hashes, UUIDs and numbers stay.
+func Entropy(s string) string {
+	var b strings.Builder
+	done, from := 0, -1
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && base64url[s[i]] {
+			if from < 0 {
+				from = i
+			}
+			continue
+		}
+		if from >= 0 && i-from >= leastChance && chance(s[from:i]) {
+			b.WriteString(s[done:from])
+			b.WriteString(Mark)
+			done = i
+		}
+		from = -1
+	}
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+const leastChance = 20
+
+var base64url = chars("AZaz09++//==--__")
+
+// chance reports whether a word is as good as random. In one, two neighbours are of
+// different classes most of the time, and three small letters in a row are rare; in names
+// and paths it is the other way round.
+func chance(s string) bool {
+	var seen [256]bool
+	var count [4]int // of other characters, digits, capitals, small letters
+	distinct, changes, run, wordy := 0, 0, 0, 0
+	last := class(s[0])
+	for i := range len(s) {
+		c := class(s[i])
+		count[c]++
+		if c != last {
+			changes, run = changes+1, 0
+		}
+		if run++; c == small && run >= 3 {
+			wordy++
+			if run == 3 {
+				wordy += 2
+			}
+		}
+		last = c
+		if !seen[s[i]] {
+			seen[s[i]] = true
+			distinct++
+		}
+	}
+	return count[digit] > 1 && count[capital] > 1 && count[small] > 1 && count[other]*5 < len(s) &&
+		changes*5 >= len(s)*2 && wordy*5 < len(s)*2 && distinct >= min(len(s)/2, 20)
+}
+
+// The classes of characters.
+const (
+	other = iota
+	digit
+	capital
+	small
+)
+
+func class(b byte) int {
+	switch {
+	case b >= '0' && b <= '9':
+		return digit
+	case b >= 'A' && b <= 'Z':
+		return capital
+	case b >= 'a' && b <= 'z':
+		return small
+	}
+	return other
+}

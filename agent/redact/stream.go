@@ -1,0 +1,91 @@
+package redact
+
+import "strings"
+
+// Stream takes secrets out of text that comes in pieces, also those that are cut in two.
+// It shows a prompt at once: all that it holds back is the bytes that make up a secret
+// if a few more follow, at most 4 KiB of them. A Stream is for one goroutine at a time.
+type Stream struct {
+	find *finder
+	text string // what may matter for what comes next
+	out  int    // how much of text was given out, or stands for nothing
+	scan int    // where to go on looking
+	open int    // place of a secret that has its Mark and may go on; -1: none
+}
+
+// Stream returns a Stream at its beginning.
+func (r *Redactor) Stream() *Stream { return &Stream{find: r.finder(), open: -1} }
+
+// Write takes the next piece and returns what may be shown by now.
+func (s *Stream) Write(piece string) string {
+	s.text += piece
+	return s.step(false)
+}
+
+// Flush returns what was held back. The stream is at its beginning again.
+func (s *Stream) Flush() string {
+	shown := s.step(true)
+	*s = Stream{find: s.find, open: -1}
+	return shown
+}
+
+// step looks at the text from where it stopped. At the end nothing more follows.
+func (s *Stream) step(end bool) string {
+	var b strings.Builder
+	next, free := max(s.scan, len(s.text)-s.find.long), len(s.text)
+	for i := s.scan; ; {
+		at, m := s.find.next(s.text, i)
+		if at < 0 {
+			break
+		}
+		i = at + 1
+		if m.is {
+			s.mark(&b, at, m)
+			i = max(i, m.to)
+		}
+		if m.more && !end {
+			next = min(next, at)
+			if m.from < len(s.text) { // else nothing of it is there yet
+				free = m.from
+				break
+			}
+		} else if s.open == at {
+			s.open = -1
+		}
+	}
+	s.show(&b, free)
+	s.scan = next
+	s.forget()
+	return b.String()
+}
+
+// mark puts a Mark in the place of a secret, unless it has one.
+func (s *Stream) mark(b *strings.Builder, at int, m match) {
+	if at != s.open && m.to > s.out {
+		s.show(b, m.from)
+		b.WriteString(Mark)
+		s.open = at
+	}
+	s.out = max(s.out, m.to)
+}
+
+// show gives out the text up to a place.
+func (s *Stream) show(b *strings.Builder, to int) {
+	if to > s.out {
+		b.WriteString(s.text[s.out:to])
+		s.out = to
+	}
+}
+
+// before is how much text in front of a place tells whether a word begins there.
+const before = 32
+
+// forget drops what no longer matters.
+func (s *Stream) forget() {
+	if drop := min(s.scan-before, s.out); drop > 4*before {
+		s.text = s.text[drop:]
+		s.out -= drop
+		s.scan -= drop
+		s.open = max(-1, s.open-drop)
+	}
+}

@@ -1,0 +1,170 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/adrg/xdg"
+	"github.com/spf13/cobra"
+
+	"buddy/config"
+)
+
+// trustStore is where the person's trust in folders is kept.
+func trustStore() *config.TrustStore {
+	s := config.NewTrustStore(filepath.Join(xdg.StateHome, "buddy"))
+	return &s
+}
+
+func trustCommand(stdout io.Writer) *cobra.Command {
+	var list, forget bool
+	c := &cobra.Command{
+		Use:   "trust [DIR]",
+		Short: "let the settings that came with a folder apply",
+		Long: "The settings that come with a folder, such as a cloned repository's buddy.toml, may only\n" +
+			"tighten until you trust the folder: their models, hooks and servers are ignored. Trust is\n" +
+			"for the files as they are; when one changes you are asked again.",
+		Example: "  buddy trust\n  buddy trust ~/src/shop\n  buddy trust --list\n  buddy trust --forget ~/src/shop",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := strings.Join(args, "")
+			switch {
+			case list && (forget || dir != ""):
+				return usage("trust --list takes nothing else")
+			case list:
+				return failed(listTrusted(stdout))
+			case forget:
+				return failed(forgetTrust(stdout, dir))
+			}
+			return failed(trustDir(stdout, dir))
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "list the folders that are trusted")
+	c.Flags().BoolVar(&forget, "forget", false, "no longer trust a folder")
+	return c
+}
+
+// failed gives an error the exit code of a failure.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return exit{code: exitFailed, text: err.Error()}
+}
+
+func listTrusted(out io.Writer) error {
+	dirs, err := trustStore().List()
+	if err != nil {
+		return err
+	}
+	for _, d := range dirs {
+		state := ""
+		if print, err := config.Fingerprint(d.Dir); err != nil || print != d.Print {
+			state = "  (its settings changed since: not trusted)"
+		}
+		if _, err := fmt.Fprintf(out, "%s  %s%s\n", d.At.Local().Format("2006-01-02 15:04"), plain(d.Dir), state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trustDir trusts a folder, "" for this one, and says what that changes.
+func trustDir(out io.Writer, dir string) error {
+	dir, err := config.ResolveDir(orHere(dir))
+	if err != nil {
+		return err
+	}
+	print, err := config.Fingerprint(dir)
+	if err != nil {
+		return err
+	}
+	keys, err := config.ProjectKeys(dir)
+	if err != nil {
+		return err
+	}
+	if err := trustStore().Trust(dir, print); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, plain(trustedText(dir, keys)))
+	return err
+}
+
+func trustedText(dir string, keys []string) string {
+	if len(keys) == 0 {
+		return "trusted " + dir + "; its settings have nothing that needs it"
+	}
+	return "trusted " + dir + "; its settings apply: " + strings.Join(keys, ", ")
+}
+
+func forgetTrust(out io.Writer, dir string) error {
+	name, err := config.ResolveDir(orHere(dir))
+	if err != nil {
+		if name, err = filepath.Abs(orHere(dir)); err != nil { // the folder may be gone
+			return err
+		}
+	}
+	found, err := trustStore().Forget(name)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return fmt.Errorf("%s was not trusted (buddy trust --list shows what is)", name)
+	}
+	_, err = fmt.Fprintln(out, plain("no longer trusted: "+name))
+	return err
+}
+
+func orHere(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return dir
+}
+
+// trustHere trusts the folder with its settings as they were when the session began, and
+// begins the session anew with them.
+func trustHere(u *ui, _ string) error {
+	if t := u.state.Running(); t != nil {
+		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
+	}
+	text, err := u.deps.catalog.trust()
+	if err != nil {
+		return err
+	}
+	if text != "" {
+		u.deps.catalog.notice(text)
+		return nil
+	}
+	return u.change(u.deps.catalog.current())
+}
+
+// trust remembers the working directory as trusted. It returns what to say when that
+// changes nothing, "" when the session has to begin anew for it.
+func (p *program) trust() (string, error) {
+	project := p.config.Project
+	switch {
+	case project.Print == "":
+		return "", errors.New("there is nothing to trust: the settings of this folder were not read")
+	case project.Trusted:
+		return "this folder is trusted already", nil
+	}
+	if err := trustStore().Trust(project.Dir, project.Print); err != nil {
+		return "", err
+	}
+	if len(project.Ignored) == 0 {
+		return trustedText(project.Dir, nil), nil
+	}
+	return "", nil
+}
+
+// current is the session to go on with: its id, or "" while nothing of it is saved.
+func (p *program) current() string {
+	if p.journal.exists() {
+		return p.id
+	}
+	return ""
+}

@@ -1,0 +1,115 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Tools is the section [tools]. Names of variables may have * for any text.
+type Tools struct {
+	EnvAllow []string // variables that commands get although their names look like secrets
+	EnvDeny  []string // variables that commands never get
+}
+
+var toolsSection = section{
+	name: "tools",
+	doc: "What commands that the model runs get. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
+		"`…PASSWORD` and alike) is withheld from them, and so is every `api_key_env`; `/status` names what was withheld.",
+	fields: []field{
+		{
+			name: "env_allow", short: "names of variables", access: mine,
+			doc: "Variables that commands get all the same, such as `GITHUB_TOKEN`. `*` stands for any text.",
+			at:  func(c *Config, _ *Profile) any { return &c.Tools.EnvAllow },
+		},
+		{
+			name: "env_deny", short: "names of variables", access: adds,
+			doc: "Variables that are withheld, too; it beats `env_allow`. A project's file may only add to it.",
+			at:  func(c *Config, _ *Profile) any { return &c.Tools.EnvDeny },
+		},
+	},
+}
+
+// Environ returns what of an environment the commands that a model runs get, and the
+// names of what is withheld from them, sorted.
+func (c *Config) Environ(env []string) (passed, withheld []string) {
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if c.withholds(name) {
+			withheld = append(withheld, name)
+			continue
+		}
+		passed = append(passed, kv)
+	}
+	slices.Sort(withheld)
+	return passed, slices.Compact(withheld)
+}
+
+func (c *Config) withholds(name string) bool {
+	switch {
+	case matches(c.Tools.EnvDeny, name):
+		return true
+	case matches(c.Tools.EnvAllow, name):
+		return false
+	}
+	return secretName(name) || slices.ContainsFunc(c.Models, func(p Profile) bool { return p.KeyEnv == name })
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, name)
+		return ok
+	})
+}
+
+// What names of secrets end with, as a word of its own, and what they have in them. A
+// name that ends with a place or a setting holds that: SSH_AUTH_SOCK, TOKEN_FILE.
+var (
+	secretEnds  = []string{"KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "PAT", "CREDENTIALS", "AUTH"}
+	secretParts = []string{"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "ACCESS_TOKEN", "AUTH_TOKEN"}
+	noSecret    = []string{"DIR", "FILE", "PATH", "SOCK", "SOCKET", "PROFILE", "STORE", "COMMAND", "HELPER", "NAME", "TTY", "LENGTH", "TIMEOUT"}
+	exempt      = []string{"PWD", "OLDPWD", "GOOGLE_APPLICATION_CREDENTIALS"} // the last is a path
+)
+
+// secretName reports whether a variable's name says that its value is a secret.
+func secretName(name string) bool {
+	name = strings.ToUpper(name)
+	if slices.Contains(exempt, name) {
+		return false
+	}
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	if len(words) == 0 {
+		return false
+	}
+	last := words[len(words)-1]
+	if slices.Contains(noSecret, last) {
+		return false
+	}
+	for _, end := range []string{"PASSWORD", "PASSWD", "SECRET", "TOKEN", "APIKEY"} { // PGPASSWORD
+		if strings.HasSuffix(last, end) {
+			return true
+		}
+	}
+	return slices.Contains(secretEnds, last) ||
+		slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(name, p) })
+}
+
+// storeList sets a list of names of variables.
+func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
+	if e.items == nil {
+		return fmt.Errorf(`must be an array of strings such as ["GITHUB_TOKEN"], not %s`, kindName(e.kind))
+	}
+	for _, name := range e.items {
+		if name == "" || strings.IndexFunc(name, func(r rune) bool { return notBare(r) && r != '*' || r == '-' }) >= 0 {
+			return errors.New("has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)")
+		}
+	}
+	if f.project && fld.access == adds {
+		*to = slices.Concat(*to, e.items)
+		return nil
+	}
+	*to = e.items
+	return nil
+}

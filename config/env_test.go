@@ -1,0 +1,68 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEnviron(t *testing.T) {
+	h := newHome(t)
+	write(t, h.user, `[tools]
+env_allow = ["GITHUB_TOKEN", "CI_*"]
+env_deny = ["INTERNAL_*", "CI_SECRET"]
+[models.work]
+api_base_url = "https://example.com/v1"
+api_key_env = "WORK_LOGIN"
+`)
+	write(t, h.project, "[tools]\nenv_allow = [\"NPM_TOKEN\"]\nenv_deny = [\"TEAM_ID\"]\n")
+	cfg, index, notices := load(t, Options{})
+	if want := "buddy.toml: ignored, a project's file may not set these: tools.env_allow"; len(notices) != 1 || notices[0] != want {
+		t.Errorf("notices %q, want %q", notices, want)
+	}
+	if index["tools.env_allow"] != h.user+":2" || index["tools.env_deny"] != "buddy.toml:3" {
+		t.Errorf("index %v", index)
+	}
+	secret := []string{
+		"OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN", "GH_TOKEN", "NPM_TOKEN", "DB_PASSWORD", "PGPASSWORD",
+		"MYSQL_PWD", "SECRET_KEY_BASE", "STRIPE_SECRET", "TOKEN", "github_token", "DOCKER_AUTH", "AZURE_CREDENTIALS", "GITLAB_PAT", "BUDDY_API_KEY",
+		"SSH_KEY", "GPG_PASSPHRASE", "WORK_LOGIN", "INTERNAL_URL", "CI_SECRET", "TEAM_ID",
+	}
+	open := []string{
+		"PATH", "HOME", "PWD", "OLDPWD", "LANG", "SSH_AUTH_SOCK", "AWS_PROFILE", "AWS_REGION", "GIT_ASKPASS", "SSH_ASKPASS", "GITHUB_TOKEN", "CI_JOB_TOKEN",
+		"PASSWORD_STORE_DIR", "GOOGLE_APPLICATION_CREDENTIALS", "TOKEN_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "KEYTIMEOUT", "MONKEY", "COMPASS", "DATABASE_URL", "XAUTHORITY",
+	}
+	var env []string
+	for _, name := range slices.Concat(secret, open) {
+		env = append(env, name+"=value=1")
+	}
+	passed, withheld := cfg.Environ(append(env, "=odd", "TOKEN=twice"))
+	for _, name := range open {
+		if !slices.Contains(passed, name+"=value=1") {
+			t.Errorf("%s is withheld", name)
+		}
+	}
+	if want := slices.Sorted(slices.Values(secret)); !slices.Equal(withheld, want) {
+		t.Errorf("withheld %q, want %q", withheld, want)
+	}
+	if len(passed) != len(open)+1 || passed[len(open)] != "=odd" {
+		t.Errorf("passed %q", passed)
+	}
+}
+
+func TestEnvironErrors(t *testing.T) {
+	newHome(t)
+	for text, want := range map[string]string{
+		"[tools]\nenv_allow = \"A\"":        `c.toml:2: tools.env_allow: must be an array of strings such as ["GITHUB_TOKEN"], not a string`,
+		"[tools]\nenv_allow = [\"A\", 1]":   `c.toml:2: tools.env_allow: must be an array of strings such as ["GITHUB_TOKEN"], not an array`,
+		"[tools]\nenv_deny = [\"A-B\"]":     "c.toml:2: tools.env_deny: has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)",
+		"[tools]\nenv_deny = [\"sk-k=1\"]":  "c.toml:2: tools.env_deny: has an entry that is not the name",
+		"[tools]\nenv_allow = [\"[a\"]":     "c.toml:2: tools.env_allow: has an entry that is not the name",
+		"[tools]\nenv_allow = []\nx = true": "c.toml:3: tools.x: unknown key (have: env_allow, env_deny)",
+	} {
+		write(t, "c.toml", text)
+		if _, _, _, err := Load(Options{Config: "c.toml"}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}

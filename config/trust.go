@@ -1,0 +1,313 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// TrustStore is the file in which a person's trust in folders is kept. What a project's
+// files may do beyond tightening begins there: a folder that is not in it, or whose files
+// have changed since, is not trusted (DECISIONS 28). It is a value; any process may use
+// the file at any time.
+type TrustStore struct{ path string }
+
+// NewTrustStore returns the store in the user's state directory for this program. It
+// creates nothing.
+func NewTrustStore(state string) TrustStore { return TrustStore{filepath.Join(state, "trust.json")} }
+
+// TrustedDir is a folder that a person trusted, with its files as they were then.
+type TrustedDir struct {
+	Dir   string    `json:"dir"` // absolute, symbolic links resolved
+	Print string    `json:"print"`
+	At    time.Time `json:"at"`
+}
+
+// projectFiles are the files of a folder that trust is about.
+var projectFiles = []string{fileName, legacyName, ".mcp.json"}
+
+// Fingerprint identifies the contents of the files of a folder that trust is about. All
+// missing is a content, too.
+func Fingerprint(dir string) (string, error) { return fingerprint(dir, nil) }
+
+// fingerprint takes the content of one file as it was read already.
+func fingerprint(dir string, read *file) (string, error) {
+	h := sha256.New()
+	for _, name := range projectFiles {
+		path := filepath.Join(dir, name)
+		var data []byte
+		var err error
+		if read != nil && filepath.Base(read.name) == name {
+			data = read.data
+		} else {
+			data, _, err = readRegular(path, maxFile)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			_, _ = fmt.Fprintf(h, "%s -\n", name)
+			continue
+		case err != nil:
+			return "", fmt.Errorf("%q: %w", path, err)
+		}
+		_, _ = fmt.Fprintf(h, "%s %d\n", name, len(data))
+		_, _ = h.Write(data)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// ResolveDir returns the name under which a folder is trusted.
+func ResolveDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err != nil {
+		return "", fmt.Errorf("folder %q: %w", dir, cause(err))
+	}
+	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%q is not a folder", dir)
+	}
+	return abs, nil
+}
+
+// Trusted reports whether a folder with this fingerprint is trusted, and whether it was
+// with another.
+func (s TrustStore) Trusted(dir, print string) (trusted, changed bool, err error) {
+	all, err := s.List()
+	if err != nil {
+		return false, false, err
+	}
+	i := slices.IndexFunc(all, func(d TrustedDir) bool { return d.Dir == dir })
+	if i < 0 {
+		return false, false, nil
+	}
+	return all[i].Print == print, all[i].Print != print, nil
+}
+
+// Trust remembers a folder with its fingerprint: that which the person saw.
+func (s TrustStore) Trust(dir, print string) error {
+	return s.change(func(all []TrustedDir) []TrustedDir {
+		return append(without(all, dir), TrustedDir{dir, print, time.Now().UTC().Truncate(time.Second)})
+	})
+}
+
+// Forget ends the trust in a folder and reports whether there was any.
+func (s TrustStore) Forget(dir string) (found bool, err error) {
+	err = s.change(func(all []TrustedDir) []TrustedDir {
+		left := without(all, dir)
+		found = len(left) < len(all)
+		return left
+	})
+	return found, err
+}
+
+func without(all []TrustedDir, dir string) []TrustedDir {
+	return slices.DeleteFunc(slices.Clone(all), func(d TrustedDir) bool { return d.Dir == dir })
+}
+
+// List returns the folders that are trusted, by name.
+func (s TrustStore) List() ([]TrustedDir, error) {
+	data, _, err := readRegular(s.path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	var all []TrustedDir
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("trusted folders %q: %w", s.path, err)
+	}
+	slices.SortFunc(all, func(a, b TrustedDir) int { return strings.Compare(a.Dir, b.Dir) })
+	return all, nil
+}
+
+// change replaces the file while no other process does.
+func (s TrustStore) change(edit func([]TrustedDir) []TrustedDir) error {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return fmt.Errorf("trusted folders %q: %w", s.path, cause(err))
+	}
+	lock, err := os.OpenFile(s.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("trusted folders %q: %w", s.path, cause(err))
+	}
+	defer lock.Close() //nolint:errcheck // nothing is written to it; closing unlocks
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("trusted folders %q: lock: %w", s.path, err)
+	}
+	all, err := s.List()
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(edit(all), "", "\t")
+	if err != nil {
+		return fmt.Errorf("trusted folders %q: %w", s.path, err)
+	}
+	if err := renameio.WriteFile(s.path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("trusted folders %q: %w", s.path, cause(err))
+	}
+	return nil
+}
+
+// Project is what came with the working directory.
+type Project struct {
+	Dir     string   // as ResolveDir names it; "" when the files were not asked for (--config)
+	Print   string   // the fingerprint of its files as they were read; "" when they could not be
+	Trusted bool     // by the person, as they are
+	Changed bool     // since the person trusted them
+	Ignored []string // keys of its settings that apply once it is trusted
+}
+
+// judge finds out whether the working directory is trusted. What can't be found out is
+// no trust.
+func (l *loader) judge(store *TrustStore, read *file) {
+	p := &l.cfg.Project
+	var err error
+	if p.Dir, err = ResolveDir("."); err == nil {
+		p.Print, err = fingerprint(".", read)
+	}
+	if err == nil && store != nil {
+		p.Trusted, p.Changed, err = store.Trusted(p.Dir, p.Print)
+	}
+	if err != nil {
+		l.notice("this folder is not trusted: %v", err)
+	}
+}
+
+// access says who may set a key.
+type access uint8
+
+const (
+	mine     access = iota // the person's own files
+	tightens               // a project's file, too, if that is stricter
+	adds                   // a project's file, too, which adds to a list that is stricter when longer
+	trusted                // a project's file once the folder is trusted
+)
+
+// accessOf returns who may set the key of an entry; fld is nil for a table.
+func accessOf(e entry, fld *field) access {
+	if slices.Contains(foreign, e.path[0]) {
+		return trusted
+	}
+	switch {
+	case fld == nil:
+		return tightens // it has no value
+	case fld.tighter != nil:
+		return tightens
+	case fld.access != mine:
+		return fld.access
+	}
+	for _, s := range sections {
+		if s.name == e.path[0] {
+			return s.access
+		}
+	}
+	return mine
+}
+
+// applyProject takes what a project's file may set.
+func (l *loader) applyProject(f *file, entries []entry) error {
+	var own []string // profiles of the person's file
+	for _, p := range l.cfg.Models {
+		own = append(own, p.Name)
+	}
+	p := &l.cfg.Project
+	var never []string
+	for _, e := range entries {
+		list, err := l.projectEntry(f, e, own)
+		if err != nil {
+			return &Error{Place: place(f, e.line), Key: Path(e.path...), Err: err}
+		}
+		switch {
+		case isTable(e.kind):
+		case list == trusted:
+			p.Ignored = append(p.Ignored, Path(e.path...))
+		case list == mine:
+			never = append(never, Path(e.path...))
+		}
+	}
+	if len(never) > 0 {
+		l.notice("%s: ignored, a project's file may not set these: %s", f.name, some(never))
+	}
+	if len(p.Ignored) > 0 {
+		again := ""
+		if p.Changed {
+			again = " again, because its settings changed"
+		}
+		l.notice("%s: ignored until you trust this folder%s (/trust, or: buddy trust): %s", f.name, again, some(p.Ignored))
+	}
+	return l.finishProfiles(f)
+}
+
+// projectEntry sets one value. Of one that is ignored it returns who might: trusted or mine.
+func (l *loader) projectEntry(f *file, e entry, own []string) (ignored access, err error) {
+	const taken = tightens
+	isForeign := slices.Contains(foreign, e.path[0])
+	if e.path[0] == "models" && len(e.path) > 1 && slices.Contains(own, e.path[1]) {
+		return mine, nil // else the person's key could go to another endpoint
+	}
+	if isForeign && !l.cfg.Project.Trusted {
+		return trusted, nil // whether this version knows it or not
+	}
+	if isForeign && !slices.ContainsFunc(sections, func(s section) bool { return s.name == e.path[0] }) {
+		return mine, nil
+	}
+	fld, err := find(e)
+	if err != nil {
+		return taken, err
+	}
+	switch accessOf(e, fld) {
+	case mine:
+		return mine, nil
+	case trusted:
+		if !l.cfg.Project.Trusted {
+			return trusted, nil
+		}
+		return taken, l.set(f, e, fld)
+	case adds:
+		return taken, l.set(f, e, fld)
+	}
+	if fld == nil {
+		return taken, nil
+	}
+	return taken, l.tighten(f, e, fld)
+}
+
+// ProjectKeys returns the keys in a folder's settings that apply only if it is trusted.
+// A folder without settings has none.
+func ProjectKeys(dir string) ([]string, error) {
+	for _, name := range []string{fileName, legacyName} {
+		path := filepath.Join(dir, name)
+		data, _, err := readRegular(path, maxFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", path, err)
+		}
+		entries, line, err := parse(data)
+		if err != nil {
+			return nil, &Error{Place: fmt.Sprintf("%s:%d", path, line), Err: err}
+		}
+		var keys []string
+		for _, e := range entries {
+			fld, _ := find(e) // a wrong one is an error when it is loaded
+			if !isTable(e.kind) && accessOf(e, fld) == trusted {
+				keys = append(keys, Path(e.path...))
+			}
+		}
+		return keys, nil
+	}
+	return nil, nil
+}
