@@ -82,6 +82,10 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 		p.rt.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
 	registry := tools.NewRegistry(tools.Default(shell, workspace, web.NewClient(web.Options{}), nil)...)
+	judge, err := newPolicy(workspace.Root(), p.config.Rules)
+	if err != nil {
+		return nil, err
+	}
 	system, err := prompt.System(prompt.Facts{
 		OS: runtime.GOOS, Shell: "bash", Cwd: cwd, Target: "local", Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
 	})
@@ -91,7 +95,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	p.rt = agent.New(agent.Options{
 		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
-		Context: contextOf(p.config.Context), Mode: mode, Policy: newPolicy(workspace.Root()),
+		Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
 	})

@@ -10,13 +10,29 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/policy"
+	"buddy/config"
 	"buddy/tools"
 )
 
-// newPolicy returns what decides about actions on this machine.
-func newPolicy(workspace string) policy.Policy {
+// newPolicy returns what decides about actions on this machine. An error names the place
+// of a rule that makes no sense.
+func newPolicy(workspace string, rules []config.Rule) (policy.Policy, error) {
 	home, _ := os.UserHomeDir() // "" is unknown, and then ~ asks
-	return policy.Policy{Workspace: workspace, Home: home, Resolve: resolve}
+	p := policy.Policy{Workspace: workspace, Home: home, Resolve: resolve}
+	for _, r := range rules {
+		rule := action.Rule{
+			Decision: action.Decision(r.Decision), Tool: r.Tool, Prefix: r.Prefix, Path: r.Path, Host: r.Host, Target: r.Target,
+			Source: action.FromUser,
+		}
+		if r.Project {
+			rule.Source = action.FromProject
+		}
+		if err := rule.Check(); err != nil {
+			return p, exit{code: exitUsage, text: fmt.Sprintf("%s: %s: %v", r.Place, r.Decision, err)}
+		}
+		p.Rules = append(p.Rules, rule)
+	}
+	return p, nil
 }
 
 // resolve follows the symbolic links of a path, of which the end need not exist.
@@ -55,7 +71,15 @@ func policyCommand(f *flags, stdout *os.File) *cobra.Command {
 			if err != nil {
 				return exit{code: exitFailed, text: err.Error()}
 			}
-			e := newPolicy(workspace.Root()).Explain(f.approve, args[0], workspace.Root())
+			c, _, _, err := config.Load(config.Options{Config: f.config})
+			if err != nil {
+				return exit{code: exitUsage, text: err.Error()}
+			}
+			judge, err := newPolicy(workspace.Root(), c.Rules)
+			if err != nil {
+				return err
+			}
+			e := judge.Explain(f.approve, args[0], workspace.Root())
 			text := e.String()
 			if asJSON {
 				data, err := json.MarshalIndent(e, "", "  ")

@@ -64,8 +64,11 @@ func find(e entry) (*field, error) {
 			return nil, fmt.Errorf("the profile's name %w", err)
 		}
 	}
+	if s.rules && (len(e.path) == 1) != (e.kind == unstable.ArrayTable) && !(len(e.path) == 2 && e.kind != unstable.Table) {
+		return nil, fmt.Errorf("must be an array of tables: write [[%s]]", s.name)
+	}
 	if len(e.path) <= depth {
-		if !isTable(e.kind) {
+		if !isTable(e.kind) && !s.rules {
 			return nil, fmt.Errorf("must be a table, not %s", kindName(e.kind))
 		}
 		return nil, nil
@@ -91,6 +94,9 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 		p = l.profile(e.path[1], place(f, e.line))
 	}
 	if fld == nil {
+		if isRule(e.path[0]) {
+			l.addRule(f, e)
+		}
 		return nil
 	}
 	if err := l.store(f, e, fld, p); err != nil {

@@ -42,6 +42,7 @@ type Config struct {
 	Context Context
 	Tools   Tools
 	UI      UI
+	Rules   []Rule // in the files' order
 	Project Project
 
 	// Active is the profile to start with, overrides applied; nil means the demo model.

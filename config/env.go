@@ -99,7 +99,7 @@ func secretName(name string) bool {
 // storeList sets a list of names of variables.
 func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
 	if e.items == nil {
-		return fmt.Errorf(`must be an array of strings such as ["GITHUB_TOKEN"], not %s`, kindName(e.kind))
+		return fmt.Errorf(`must be an array of strings, not %s`, kindName(e.kind))
 	}
 	for _, name := range e.items {
 		if name == "" || strings.IndexFunc(name, func(r rune) bool { return notBare(r) && r != '*' || r == '-' }) >= 0 {

@@ -18,6 +18,7 @@ type section struct {
 	named  bool   // its keys are names of profiles, which hold the fields
 	access access // of fields that say nothing
 	fields []field
+	rules  bool // an array of tables, each a rule
 }
 
 // field is one key: the only place that knows its name, meaning, rules and where its
@@ -42,7 +43,7 @@ type field struct {
 // lower is the tighter of a limit of which 0 means none.
 func lower(project, user int64) bool { return project > 0 && (user == 0 || project <= user) }
 
-var sections = []section{
+var sections = append([]section{
 	{
 		name: "agent", access: trusted,
 		doc: "How the agent works.",
@@ -183,7 +184,7 @@ var sections = []section{
 			},
 		},
 	},
-}
+}, ruleSections()...)
 
 // keySources are the fields of a profile of which one at most may be set (H08).
 var keySources = []string{"api_key", "api_key_env", "api_key_file"}

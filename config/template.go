@@ -24,6 +24,10 @@ func Template() string {
 			writeExamples(&b, s)
 			continue
 		}
+		if s.rules {
+			writeRule(&b, s)
+			continue
+		}
 		fmt.Fprintf(&b, "[%s]\n", s.name)
 		for _, f := range s.fields {
 			comment(&b, f.doc)
@@ -31,6 +35,12 @@ func Template() string {
 		}
 	}
 	return b.String()
+}
+
+// writeRule shows a rule.
+func writeRule(b *strings.Builder, s section) {
+	example := map[string]string{"allow": `prefix = ["go", "test"]`, "ask": `path = "migrations/**"`, "deny": `prefix = ["git", "push"]`}
+	fmt.Fprintf(b, "#[[%s]]\n#%s\n", s.name, example[s.name])
 }
 
 // writeExamples documents the keys of a profile and shows some.

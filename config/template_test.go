@@ -48,7 +48,7 @@ func TestTemplate(t *testing.T) {
 	}
 	for _, s := range sections {
 		for _, f := range s.fields {
-			if _, ok := index[Path(s.name, f.name)]; !ok && !s.named {
+			if _, ok := index[Path(s.name, f.name)]; !ok && !s.named && !s.rules {
 				t.Errorf("%s.%s is not in the template", s.name, f.name)
 			}
 		}
@@ -153,11 +153,14 @@ with a notice.
 		if s.named {
 			title += ".NAME"
 		}
+		if s.rules {
+			title = "[" + title + "]"
+		}
 		fmt.Fprintf(&b, "\n## [%s]\n\n%s\n\n| key | value | default | in a project's file | meaning |\n|---|---|---|---|---|\n", title, s.doc)
 		for _, f := range s.fields {
 			value := "`" + literal(f.at(&c, &p)) + "`"
 			project := map[access]string{mine: "never", tightens: "lower only", adds: "adds", trusted: "if trusted"}[accessOf(entry{path: []string{s.name}}, &f)]
-			if s.named && (value == "`\"\"`" || value == "`0`") {
+			if s.rules || s.named && (value == "`\"\"`" || value == "`0`") {
 				value = "–"
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.name, f.short, value, project, f.doc)

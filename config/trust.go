@@ -201,6 +201,10 @@ func accessOf(e entry, fld *field) access {
 		return trusted
 	}
 	switch {
+	case fld == nil && e.path[0] == "allow":
+		return mine
+	case fld == nil && isRule(e.path[0]):
+		return adds
 	case fld == nil:
 		return tightens // it has no value
 	case fld.tighter != nil:

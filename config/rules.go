@@ -1,0 +1,70 @@
+package config
+
+// Rule is one [[allow]], [[ask]] or [[deny]]: what decides about actions before the mode
+// does. Who judges them checks what they say.
+type Rule struct {
+	Decision string   // allow, ask or deny
+	Tool     string   // name of a tool
+	Prefix   []string // first words of a command
+	Path     string   // glob
+	Host     string
+	Target   string // glob
+	Project  bool   // from the project's file, which may only tighten
+	Place    string // file:line
+}
+
+// ruleSections are the three kinds of rules.
+func ruleSections() []section {
+	last := func(c *Config) *Rule {
+		if c == nil || len(c.Rules) == 0 {
+			return &Rule{} // for the reference
+		}
+		return &c.Rules[len(c.Rules)-1]
+	}
+	fields := func(a access) []field {
+		return []field{
+			{
+				name: "tool", short: "name of a tool", access: a,
+				doc: "Only for calls of this tool.",
+				at:  func(c *Config, _ *Profile) any { return &last(c).Tool },
+			},
+			{
+				name: "prefix", short: `words, such as ["go", "test"]`, access: a,
+				doc: "Commands that begin with these words. Each command of a line is looked at by itself, as the shell would run it.",
+				at:  func(c *Config, _ *Profile) any { return &last(c).Prefix },
+			},
+			{
+				name: "path", short: "glob", access: a,
+				doc: "Files; `**` is any number of folders. A relative one starts at the workspace, `~/` is your home.",
+				at:  func(c *Config, _ *Profile) any { return &last(c).Path },
+			},
+			{
+				name: "host", short: "host name", access: a,
+				doc: "This host and its subdomains.",
+				at:  func(c *Config, _ *Profile) any { return &last(c).Host },
+			},
+			{
+				name: "target", short: "glob", access: a,
+				doc: "Where it happens: `local`, or the name of another target.",
+				at:  func(c *Config, _ *Profile) any { return &last(c).Target },
+			},
+		}
+	}
+	const common = " A rule needs at least one key, and all that it has must fit. Deny beats ask, ask beats allow."
+	return []section{
+		{
+			name: "allow", rules: true, fields: fields(mine),
+			doc: "What runs without asking. A line of several commands does only if each part may." + common,
+		},
+		{name: "ask", rules: true, access: adds, fields: fields(adds), doc: "What is always asked about." + common},
+		{name: "deny", rules: true, access: adds, fields: fields(adds), doc: "What never runs, in no mode." + common},
+	}
+}
+
+// isRule reports whether the keys of a section make rules.
+func isRule(name string) bool { return name == "allow" || name == "ask" || name == "deny" }
+
+// addRule begins a rule; the keys that follow fill it in.
+func (l *loader) addRule(f *file, e entry) {
+	l.cfg.Rules = append(l.cfg.Rules, Rule{Decision: e.path[0], Project: f.project, Place: place(f, e.line)})
+}

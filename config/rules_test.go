@@ -1,0 +1,30 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestRules(t *testing.T) { // F13, F17: a project may tighten, never loosen
+	h := newHome(t)
+	write(t, h.user, "[[allow]]\nprefix = [\"go\", \"test\"]\n[[allow]]\ntool = \"fetch_url\"\nhost = \"go.dev\"\n[[deny]]\npath = \"~/private/**\"\n")
+	write(t, h.project, "[[allow]]\nprefix = [\"rm\"]\n[[ask]]\nprefix = [\"go\", \"test\"]\ntarget = \"local\"\n[[deny]]\nprefix = [\"git\", \"push\"]\n")
+	c, _, notices, err := Load(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Rule{
+		{Decision: "allow", Prefix: []string{"go", "test"}, Place: h.user + ":1"},
+		{Decision: "allow", Tool: "fetch_url", Host: "go.dev", Place: h.user + ":3"},
+		{Decision: "deny", Path: "~/private/**", Place: h.user + ":6"},
+		{Decision: "ask", Prefix: []string{"go", "test"}, Target: "local", Project: true, Place: "buddy.toml:3"},
+		{Decision: "deny", Prefix: []string{"git", "push"}, Project: true, Place: "buddy.toml:6"},
+	}
+	if !reflect.DeepEqual(c.Rules, want) {
+		t.Errorf("rules %+v\nwant  %+v", c.Rules, want)
+	}
+	if all := strings.Join(notices, "\n"); !strings.Contains(all, "a project's file may not set these: allow") {
+		t.Errorf("notices %q", notices)
+	}
+}
