@@ -95,7 +95,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	p.rt = agent.New(agent.Options{
 		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
-		Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
+		ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
 	})

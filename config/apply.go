@@ -64,14 +64,8 @@ func find(e entry) (*field, error) {
 			return nil, fmt.Errorf("the profile's name %w", err)
 		}
 	}
-	if s.rules && (len(e.path) == 1) != (e.kind == unstable.ArrayTable) && !(len(e.path) == 2 && e.kind != unstable.Table) {
-		return nil, fmt.Errorf("must be an array of tables: write [[%s]]", s.name)
-	}
 	if len(e.path) <= depth {
-		if !isTable(e.kind) && !s.rules {
-			return nil, fmt.Errorf("must be a table, not %s", kindName(e.kind))
-		}
-		return nil, nil
+		return nil, s.checkTable(e)
 	}
 	j := slices.IndexFunc(s.fields, func(f field) bool { return f.name == e.path[depth] })
 	if j < 0 {
@@ -85,6 +79,17 @@ func find(e entry) (*field, error) {
 		return nil, fmt.Errorf("%s is not a table", s.fields[j].name)
 	}
 	return &s.fields[j], nil
+}
+
+// checkTable refuses what stands where a table of the section belongs.
+func (s section) checkTable(e entry) error {
+	switch {
+	case s.rules && e.kind != unstable.ArrayTable:
+		return fmt.Errorf("must be an array of tables: write [[%s]]", s.name)
+	case !s.rules && !isTable(e.kind):
+		return fmt.Errorf("must be a table, not %s", kindName(e.kind))
+	}
+	return nil
 }
 
 // set stores one value of a trusted file.

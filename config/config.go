@@ -125,7 +125,8 @@ func defaults() Config {
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,
 			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000,
 		},
-		UI: UI{Theme: "dark"},
+		Tools: Tools{Timeout: 60},
+		UI:    UI{Theme: "dark"},
 	}
 }
 

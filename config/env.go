@@ -12,22 +12,30 @@ import (
 type Tools struct {
 	EnvAllow []string // variables that commands get although their names look like secrets
 	EnvDeny  []string // variables that commands never get
+	Timeout  int      // seconds that a tool may run; commands have no limit
 }
 
 var toolsSection = section{
 	name: "tools",
-	doc: "What commands that the model runs get. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
+	doc: "How tools work, and what commands that the model runs get. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
 		"`…PASSWORD` and alike) is withheld from them, and so is every `api_key_env`; `/status` names what was withheld.",
 	fields: []field{
 		{
 			name: "env_allow", short: "names of variables", access: mine,
-			doc: "Variables that commands get all the same, such as `GITHUB_TOKEN`. `*` stands for any text.",
-			at:  func(c *Config, _ *Profile) any { return &c.Tools.EnvAllow },
+			doc:   "Variables that commands get all the same, such as `GITHUB_TOKEN`. `*` stands for any text.",
+			at:    func(c *Config, _ *Profile) any { return &c.Tools.EnvAllow },
+			check: checkPattern,
 		},
 		{
 			name: "env_deny", short: "names of variables", access: adds,
-			doc: "Variables that are withheld, too; it beats `env_allow`. A project's file may only add to it.",
-			at:  func(c *Config, _ *Profile) any { return &c.Tools.EnvDeny },
+			doc:   "Variables that are withheld, too; it beats `env_allow`. A project's file may only add to it.",
+			at:    func(c *Config, _ *Profile) any { return &c.Tools.EnvDeny },
+			check: checkPattern,
+		},
+		{
+			name: "timeout", short: "seconds, 1 to 86400", most: 86_400, access: mine,
+			doc: "How long a tool may run, such as a search or a download. Commands and questions to you have no limit.",
+			at:  func(c *Config, _ *Profile) any { return &c.Tools.Timeout },
 		},
 	},
 }
@@ -96,15 +104,20 @@ func secretName(name string) bool {
 		slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(name, p) })
 }
 
-// storeList sets a list of names of variables.
+// storeList sets a list of strings.
 func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
 	if e.items == nil {
 		return fmt.Errorf(`must be an array of strings, not %s`, kindName(e.kind))
 	}
-	for _, name := range e.items {
-		if name == "" || strings.IndexFunc(name, func(r rune) bool { return notBare(r) && r != '*' || r == '-' }) >= 0 {
-			return errors.New("has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)")
+	for i, item := range e.items {
+		if fld.check == nil {
+			break
 		}
+		v, err := fld.check(item, f)
+		if err != nil {
+			return err
+		}
+		e.items[i] = v
 	}
 	if f.project && fld.access == adds {
 		*to = slices.Concat(*to, e.items)
@@ -112,4 +125,12 @@ func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
 	}
 	*to = e.items
 	return nil
+}
+
+// checkPattern accepts what stands for names of variables.
+func checkPattern(v string, _ *file) (string, error) {
+	if v == "" || strings.IndexFunc(v, func(r rune) bool { return notBare(r) && r != '*' || r == '-' }) >= 0 {
+		return "", errors.New("has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)")
+	}
+	return v, nil
 }
