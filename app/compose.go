@@ -28,6 +28,7 @@ import (
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
+	"buddy/tmux/pane"
 	"buddy/tools"
 	"buddy/tools/web"
 )
@@ -45,6 +46,7 @@ type program struct {
 	journal  *journal
 	panes    *tmux.Session
 	plain    *tmux.Session
+	box      *pane.Sandbox    // of the commands in panes; nil: none
 	replay   []event.Envelope // of an earlier process, when the session is resumed
 	notices  []string         // to be said once the program runs
 	config   config.Config
@@ -81,6 +83,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	shell := tools.NewRunShell(p.panes, p.plain, "local", cwd, func(text string) {
 		p.rt.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
+	shell.Restrict(p.box)
 	registry := tools.NewRegistry(tools.Default(shell, workspace, web.NewClient(web.Options{}), nil)...)
 	judge, err := newPolicy(workspace.Root(), p.config.Rules)
 	if err != nil {
@@ -310,6 +313,12 @@ func (p *program) openPanes(f *flags, cwd string) error {
 		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: name, Exe: exe, Env: env, Cwd: cwd,
 		OnPane:   func(e tmux.PaneEvent) { p.rt.Publish(paneEvent(e)) },
 		OnScreen: func(s tmux.Screen) { p.rt.Publish(paneScreen(s)) },
+	}
+	var notice string
+	o.Sandbox, notice = sandbox(p.config.Sandbox, cwd, p.store.OutDir(p.id))
+	p.note(notice)
+	if p.box = o.Sandbox; p.box != nil {
+		o.Session += "-sandbox" // never the pane of commands that have none
 	}
 	p.panes, p.plain = tmux.New(o), tmux.NewPlain(o)
 	return nil

@@ -42,6 +42,7 @@ type Config struct {
 	Context Context
 	Tools   Tools
 	UI      UI
+	Sandbox Sandbox
 	Rules   []Rule // in the files' order
 	Project Project
 
@@ -125,8 +126,9 @@ func defaults() Config {
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,
 			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000,
 		},
-		Tools: Tools{Timeout: 60},
-		UI:    UI{Theme: "dark"},
+		Tools:   Tools{Timeout: 60},
+		Sandbox: Sandbox{Mode: "off", Network: "on"},
+		UI:      UI{Theme: "dark"},
 	}
 }
 

@@ -90,6 +90,7 @@ var sections = append([]section{
 	},
 	contextSection,
 	toolsSection,
+	sandboxSection,
 	{
 		name: "ui", access: trusted,
 		doc: "How the screen looks.",

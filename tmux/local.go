@@ -42,8 +42,10 @@ func (s *local) prepare(context.Context) error {
 	return nil
 }
 
-func (s *local) conf() string       { return filepath.Join(s.dir, "tmux.conf") }
-func (s *local) argv() []string     { return []string{s.opt.Exe, "pane", s.dir} }
+func (s *local) conf() string { return filepath.Join(s.dir, "tmux.conf") }
+func (s *local) argv() []string {
+	return append(append([]string{s.opt.Exe, "pane"}, s.opt.Sandbox.Args()...), s.dir)
+}
 func (s *local) attachLine() string { return host.Line(attachArgs(s.opt)...) }
 
 func (s *local) dial() (net.Conn, error) {

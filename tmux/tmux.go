@@ -24,6 +24,7 @@ import (
 	"sync/atomic"
 
 	"buddy/tmux/host"
+	"buddy/tmux/pane"
 )
 
 // ErrUnavailable says that there is no usable tmux: it is missing, too old, or its server
@@ -45,7 +46,10 @@ type Options struct {
 	Host *host.Host
 	Exe  string   // the program that `pane DIR` turns into the supervisor; required
 	Env  []string // of the first command; nil is that of this process
-	Cwd  string   // of the first command
+	// Sandbox restricts the commands; nil does not. It holds for this machine only, and a
+	// Session made with [NewPlain] has none.
+	Sandbox *pane.Sandbox
+	Cwd     string // of the first command
 	// OnPane is told of what happens to the pane, from any goroutine; it must not call the
 	// Session.
 	OnPane func(PaneEvent)

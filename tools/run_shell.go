@@ -12,6 +12,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/model"
 	"buddy/tmux"
+	"buddy/tmux/pane"
 )
 
 //go:embed run_shell.md
@@ -34,7 +35,12 @@ type RunShell struct {
 	say     func(text string)
 	noPanes atomic.Bool
 	cwd     atomic.Pointer[string] // where the next command starts; "" = not known
+	sandbox *pane.Sandbox          // of panes; nil: there is none
 }
+
+// Restrict says by what the commands in panes are restricted, so that a refusal can be
+// explained. It comes before the first call.
+func (t *RunShell) Restrict(box *pane.Sandbox) { t.sandbox = box }
 
 // NewRunShell returns the tool. Commands run in panes; where there is no tmux they run
 // in plain, and say is told so once. cwd is where the first one starts, "" if that is not
@@ -97,7 +103,11 @@ func (t *RunShell) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(fmt.Errorf("the command was not started: %w", err))
 	}
-	res := wait(ctx, run)
+	box := t.sandbox
+	if t.noPanes.Load() {
+		box = nil
+	}
+	res := wait(ctx, run, box)
 	cwd := run.Cwd()
 	t.cwd.Store(&cwd)
 	return res
@@ -109,7 +119,7 @@ func (t *RunShell) Recover(ctx context.Context, call Call) Result {
 	if err != nil {
 		return Result{Content: interrupted + " (" + err.Error() + ")", IsError: true}
 	}
-	return wait(ctx, run)
+	return wait(ctx, run, t.sandbox)
 }
 
 func (t *RunShell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, error) {
@@ -119,7 +129,11 @@ func (t *RunShell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, er
 			return run, err
 		}
 		if !t.noPanes.Swap(true) {
-			t.say(fmt.Sprintf("commands run without a pane: %v", err))
+			without := "a pane"
+			if t.sandbox != nil {
+				without = "a pane and the sandbox"
+			}
+			t.say(fmt.Sprintf("commands run without %s: %v", without, err))
 		}
 		spec.Dir += "-plain" // the other one may hold traces of the attempt
 	}
@@ -136,7 +150,7 @@ func passOn(call Call) tmux.Output {
 }
 
 // wait returns the command's result. A cancelled one has ended, too, when it returns.
-func wait(ctx context.Context, run *tmux.Running) Result {
+func wait(ctx context.Context, run *tmux.Running, box *pane.Sandbox) Result {
 	res, err := run.Wait(ctx)
 	if ctx.Err() != nil {
 		run.Cancel()
@@ -152,6 +166,9 @@ func wait(ctx context.Context, run *tmux.Running) Result {
 	}
 	if res.Fault != "" {
 		out.Notices = append(out.Notices, res.Fault)
+	}
+	if why := box.Explain(out.Stderr + out.Stdout); why != "" && res.ExitCode != 0 {
+		out.Notices = append(out.Notices, why)
 	}
 	if res.Signal != 0 {
 		out.Notices = append(out.Notices, fmt.Sprintf("the shell was ended by signal %d", res.Signal))

@@ -55,11 +55,18 @@ const (
 // that [MakeDir] made. It serves until the terminal closes or it gets SIGTERM and
 // returns the exit code of the process.
 func Main(args []string) int {
-	if len(args) != 1 {
+	dir, sandbox, err := parseArgs(args)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "buddy: pane is started by buddy itself: usage: buddy pane DIR")
 		return 2
 	}
-	if err := supervise(args[0]); err != nil {
+	if sandbox != nil {
+		err = sandbox.enter(dir)
+	}
+	if err == nil {
+		err = supervise(dir)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "buddy: pane: %v\n", err)
 		return 1
 	}

@@ -1,0 +1,25 @@
+package app
+
+import (
+	"fmt"
+	"os"
+
+	"buddy/config"
+	"buddy/tmux/pane"
+)
+
+// sandbox returns what commands are restricted by, nil for nothing. out is where their
+// output goes. A notice says that the machine can't do what the settings want.
+func sandbox(c config.Sandbox, workspace, out string) (box *pane.Sandbox, notice string) {
+	if c.Mode != "workspace" {
+		return nil, ""
+	}
+	box = &pane.Sandbox{Write: append([]string{workspace, out, os.TempDir()}, c.Write...), NoNetwork: c.Network == "off"}
+	if cache, err := os.UserCacheDir(); err == nil {
+		box.Write = append(box.Write, cache)
+	}
+	if err := box.Possible(); err != nil {
+		return nil, fmt.Sprintf("commands run without the sandbox: %v", err)
+	}
+	return box, ""
+}

@@ -1,0 +1,35 @@
+package config
+
+// Sandbox is the section [sandbox].
+type Sandbox struct {
+	Mode    string   // off or workspace
+	Network string   // on or off
+	Write   []string // absolute paths that may be written, too
+}
+
+var sandboxSection = section{
+	name: "sandbox", access: mine,
+	doc: "What commands can't do, even when you approve them by mistake. It is Linux's Landlock, for commands in panes on this " +
+		"machine; where it is missing buddy says so once and runs commands without it.",
+	fields: []field{
+		{
+			name: "mode", short: "`off` or `workspace`",
+			doc: "`workspace`: commands read what you can read, and write only in the folder that buddy was started in, in the " +
+				"folders for temporary files and caches, and in `write`.",
+			at:    func(c *Config, _ *Profile) any { return &c.Sandbox.Mode },
+			check: oneOf("off", "workspace"),
+		},
+		{
+			name: "network", short: "`on` or `off`",
+			doc:   "`off`: no TCP connections, in or out. Needs Linux 6.7.",
+			at:    func(c *Config, _ *Profile) any { return &c.Sandbox.Network },
+			check: oneOf("on", "off"),
+		},
+		{
+			name: "write", short: "paths",
+			doc:   "Folders that commands may write to besides, such as `~/go`.",
+			at:    func(c *Config, _ *Profile) any { return &c.Sandbox.Write },
+			check: checkPath,
+		},
+	},
+}
