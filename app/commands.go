@@ -8,7 +8,6 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/layout"
-	"buddy/themes"
 	"buddy/tools"
 	"buddy/views"
 )
@@ -214,19 +213,6 @@ func (u *ui) change(id string) error {
 		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
 	}
 	u.deps.leave(next{again: true, resume: id})
-	return nil
-}
-
-func theme(u *ui, args string) error {
-	if args == "" {
-		u.hint("", "themes: "+strings.Join(themes.Names(), ", ")+" (now "+u.deps.theme.Name+")")
-		return nil
-	}
-	t, err := themes.Load(args)
-	if err != nil {
-		return err
-	}
-	u.setTheme(t)
 	return nil
 }
 

@@ -65,11 +65,12 @@ func (u *ui) interrupt(armed keymap.Action) {
 		u.deps.leave(next{})
 	case t != nil:
 		u.deps.send(event.Cancel{Task: t.ID})
-		u.hint(keymap.Interrupt, "cancelling · Ctrl-C again quits")
+		u.hint(keymap.Interrupt, "cancelling · "+u.keyName(keymap.Interrupt)+" again quits")
+		u.armed.running = true
 	case !u.v.prompt.Empty():
 		u.v.prompt.Discard()
 	default:
-		u.hint(keymap.Interrupt, "Ctrl-C again quits")
+		u.hint(keymap.Interrupt, u.keyName(keymap.Interrupt)+" again quits")
 	}
 }
 
@@ -87,9 +88,13 @@ func (u *ui) back(armed keymap.Action) {
 			u.deps.send(event.Cancel{})
 			return
 		}
-		u.hint(keymap.Back, "Esc again cancels the task")
+		u.hint(keymap.Back, u.keyName(keymap.Back)+" again cancels the task")
+		u.armed.running = true
 	}
 }
+
+// keyName is how people write the key of an action.
+func (u *ui) keyName(a keymap.Action) string { return u.deps.keys.Name(a) }
 
 func (u *ui) widen(by int) {
 	if u.left == 0 {

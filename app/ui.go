@@ -32,23 +32,31 @@ type ui struct {
 	left  int    // percent of the width for the conversation; 0 = as drawn
 	help  bool   // the help shows
 	away  string // id of the approval that the person left open
-	armed keymap.Action
+	armed armed
 	busy  bool
-	calm  bool // the terminal does not have the focus
+	auto  bool // the theme follows the terminal's background
+
+	attention attention
+}
+
+// armed is what the key after this one may mean: an action that does more when it comes
+// twice.
+type armed struct {
+	action  keymap.Action
+	running bool // only while the task runs
 }
 
 // deps are what the screen needs from outside.
 type deps struct {
+	looks
+	terminal
 	send    func(event.Command)
 	keys    *keymap.Map
-	theme   *themes.Theme
 	now     func() time.Time
 	home    string
 	leave   func(next)
 	tick    func(on bool)
-	repaint func()
-	later   func(func()) // runs it on the UI goroutine, after what waits there
-	copy    func(text string)
+	later   func(func())                                    // runs it on the UI goroutine, after what waits there
 	draft   func()                                          // the draft changed
 	record  func(text string)                               // a line for the history
 	files   func(query string, answer func(paths []string)) // answers later, on the UI goroutine
@@ -56,6 +64,20 @@ type deps struct {
 
 	// background calls work on another goroutine and what it returns on this one.
 	background func(work func() (apply func()))
+}
+
+// looks are the colours now, and which others there are.
+type looks struct {
+	theme   *themes.Theme
+	colours colours
+}
+
+// terminal is what goes to the terminal other than what is drawn.
+type terminal struct {
+	repaint       func()
+	askBackground func()
+	copy          func(text string)
+	attention     attention
 }
 
 // next says what comes after the screen: another session, or nothing.
@@ -100,7 +122,7 @@ var welcome = []string{
 }
 
 func newUI(d deps) *ui {
-	u := &ui{Box: *tview.NewBox(), deps: d, tab: layout.Conversation}
+	u := &ui{Box: *tview.NewBox(), deps: d, tab: layout.Conversation, attention: d.attention}
 	t, k := d.theme, d.keys
 	u.v = panes{
 		header:       views.NewHeader(t, k, d.home, time.Local),
@@ -170,7 +192,11 @@ func (u *ui) update(ch state.Changed) bool {
 		v.Update(&u.state, ch)
 	}
 	u.busy = u.v.status.Busy()
-	u.deps.tick(u.busy && !u.calm)
+	if u.armed.running && u.state.Running() == nil {
+		u.hint("", "") // it was about a task that has ended
+	}
+	u.attention.update(&u.state)
+	u.deps.tick(u.busy && !u.attention.away)
 	return true
 }
 
@@ -204,8 +230,9 @@ func (u *ui) send(s event.Submit) {
 
 // quit ends the program; while something runs it asks for one more Ctrl-C.
 func (u *ui) quit() {
-	if t := u.state.Running(); t != nil && u.armed != keymap.Interrupt {
-		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · Ctrl-C quits", t.ID))
+	if t := u.state.Running(); t != nil && u.armed.action != keymap.Interrupt {
+		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · %s quits", t.ID, u.keyName(keymap.Interrupt)))
+		u.armed.running = true
 		return
 	}
 	u.deps.leave(next{})
@@ -224,7 +251,7 @@ func (u *ui) setTheme(t *themes.Theme) {
 
 // hint shows a line until the next key, which is what arms asks for or something else.
 func (u *ui) hint(arms keymap.Action, text string) {
-	u.armed = arms
+	u.armed = armed{action: arms}
 	u.v.status.SetHint(text)
 }
 
@@ -233,13 +260,13 @@ func (u *ui) loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *
 	return loop.New(loop.Config[event.Envelope]{
 		Screen: s, Root: u, Events: events, Apply: u.apply, Key: u.key, Stop: stop,
 		Tick: func() {}, // the views read the clock when they are drawn
-		On:   screen.Handlers{Paste: u.paste, Focus: u.focused},
+		On:   screen.Handlers{Paste: u.paste, Focus: u.focused, Background: u.background},
 	})
 }
 
 // focused learns whether the terminal has the focus; spinners rest while it has not.
 func (u *ui) focused(on bool) {
-	u.calm = !on
+	u.attention.focused(on, &u.state)
 	u.deps.tick(u.busy && on)
 }
 
@@ -263,13 +290,12 @@ func (u *ui) paste(p screen.Paste) {
 
 // key gives a key to what has the focus, else to what it means everywhere.
 func (u *ui) key(ev *tcell.EventKey) *tcell.EventKey {
-	armed := u.armed
-	u.armed = ""
-	u.v.status.SetHint("")
+	before := u.armed.action
+	u.hint("", "")
 	scope, view := u.target()
 	if _, bound := u.deps.keys.Lookup(scope, ev); !bound {
 		if a, ok := u.deps.keys.Lookup(keymap.Global, ev); ok {
-			u.global(a, armed)
+			u.global(a, before)
 			return nil
 		}
 	}

@@ -93,6 +93,12 @@ func find(e entry) (*field, error) {
 		}
 		return nil, nil
 	}
+	if s.free != nil {
+		if len(e.path) > depth+1 {
+			return nil, fmt.Errorf("%s is not a table", e.path[depth])
+		}
+		return s.free, nil
+	}
 	j := slices.IndexFunc(s.fields, func(f field) bool { return f.name == e.path[depth] })
 	if j < 0 {
 		names := make([]string, len(s.fields))
@@ -142,6 +148,11 @@ func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
 			setNumber(to, v)
 		}
 		return err
+	}
+	switch to.(type) {
+	case *string, *Secret:
+	default:
+		return storeOther(e, to)
 	}
 	if e.kind != unstable.String {
 		return fmt.Errorf("must be a string, not %s", kindName(e.kind))

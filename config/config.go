@@ -39,6 +39,7 @@ type Config struct {
 	Agent   Agent
 	Context Context
 	UI      UI
+	Keys    map[string][]string // section [keys]: action to key names; the owner of the key map checks them
 
 	// Active is the profile to start with, overrides applied; nil means the demo model.
 	Active *Profile
@@ -73,7 +74,9 @@ type Context struct {
 
 // UI is the section [ui].
 type UI struct {
-	Theme string // not checked here: the owner of themes knows the names
+	Theme  string // not checked here: the owner of themes knows the names
+	Notify string // bell, osc9, osc777 or off
+	Title  bool   // the window's title says what happens
 }
 
 // API names a wire format.
@@ -120,7 +123,7 @@ func defaults() Config {
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,
 			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000,
 		},
-		UI: UI{Theme: "dark"},
+		UI: UI{Theme: "auto", Notify: "bell", Title: true},
 	}
 }
 

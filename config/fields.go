@@ -17,6 +17,9 @@ type section struct {
 	doc    string
 	named  bool // its keys are names of profiles, which hold the fields
 	fields []field
+
+	free    *field // every key is allowed and means this
+	example string // a line of a section with free keys
 }
 
 // field is one key: the only place that knows its name, meaning, rules and where its
@@ -25,7 +28,8 @@ type field struct {
 	name  string
 	doc   string // Markdown, sentences
 	short string // what to write, for the reference's table
-	// at points to the value: a *string, *int, *Dollars or *Secret. The profile is nil outside
+	// at points to the value: a *string, *bool, *int, *Dollars or
+	// *Secret, or the map that the free keys of a section go to. The profile is nil outside
 	// of [models.NAME].
 	at func(*Config, *Profile) any
 	// check returns the value as it is kept; nil accepts every string. Numbers are
@@ -86,17 +90,8 @@ var sections = []section{
 		},
 	},
 	contextSection,
-	{
-		name: "ui",
-		doc:  "How the screen looks.",
-		fields: []field{
-			{
-				name: "theme", short: "name of a theme",
-				doc: "The colours: `dark` or `light`.",
-				at:  func(c *Config, _ *Profile) any { return &c.UI.Theme },
-			},
-		},
-	},
+	uiSection,
+	keysSection,
 	{
 		name: "models", named: true,
 		doc: "One section per profile: an endpoint, a model and where its key is. At most one of `api_key`, `api_key_env` " +

@@ -23,7 +23,10 @@ type entry struct {
 	path []string
 	line int
 	kind unstable.Kind
-	text string // the value of a string, the digits of a number
+	text string // the value of a string, the digits of a number, true or false
+
+	list  []string // the strings of an array
+	mixed bool     // there is something else in it
 }
 
 // parser turns one file into entries.
@@ -85,8 +88,14 @@ func (p *parser) keyValue(table []string, n *unstable.Node) error {
 	}
 	v := n.Value()
 	e := entry{path: path, line: p.line, kind: v.Kind}
-	if v.Kind == unstable.String || v.Kind == unstable.Integer || v.Kind == unstable.Float {
+	switch v.Kind {
+	case unstable.String, unstable.Integer, unstable.Float, unstable.Bool:
 		e.text = string(v.Data)
+	case unstable.Array:
+		for it := v.Children(); it.Next(); {
+			e.list = append(e.list, string(it.Node().Data))
+			e.mixed = e.mixed || it.Node().Kind != unstable.String
+		}
 	}
 	if err := p.add(e); err != nil {
 		return err

@@ -125,7 +125,7 @@ func paintCall(c canvas, call *state.Call, head []span, open bool, now int64) (d
 func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role) {
 	switch c.State {
 	case state.CallWaiting:
-		return "⏸", themes.Warning
+		return waitingSign, themes.Warning
 	case state.CallRunning:
 		return spinner(now), themes.Running
 	case state.CallFailed:

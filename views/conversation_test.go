@@ -406,7 +406,7 @@ func TestConversationStyles(t *testing.T) {
 	}
 	for text, role := range map[string]themes.Role{
 		"▌": themes.User, "✎ thinking": themes.Reasoning, "read_file": themes.ToolName, "▸": themes.ToolOK, "✗ run_shell": themes.ToolError, "exit 1": themes.ToolError,
-		"⏸": themes.Warning, "‹U+202E›": themes.Control, "tax.go tr": themes.Code, "truncates": themes.Strong, "warning  disk": themes.Warning,
+		"‖": themes.Warning, "‹U+202E›": themes.Control, "tax.go tr": themes.Code, "truncates": themes.Strong, "warning  disk": themes.Warning,
 		"error  model": themes.Error, "context compacted": themes.Notice, "return (cents": themes.DiffAdd, "return cents": themes.DiffDelete, "no tag": themes.Text,
 	} {
 		got, ok := styleOf(text)
@@ -492,7 +492,7 @@ func TestDrawsItsRectangle(t *testing.T) {
 // without a change of the text.
 func TestCodeHasTheColoursOfTheTheme(t *testing.T) {
 	for _, name := range []string{"dark", "light"} {
-		theme, err := themes.Load(name)
+		theme, err := themes.Load("", name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// waitingSign stands for what waits for a person. The usual sign for a pause is drawn as a
+// coloured picture, and too wide, by some terminals.
+const waitingSign = "‖"
+
 // oneLine joins the lines of a text.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 

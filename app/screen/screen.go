@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -339,12 +340,36 @@ func (s *Screen) SetStyle(style tcell.Style) {
 // SetSize does nothing: the size of the window is the person's business.
 func (s *Screen) SetSize(int, int) {}
 
-// SetTitle sets the title of the window, without control characters.
+// SetTitle sets the title of the window, without control characters. The one that there
+// was before comes back at the end, in terminals that can keep it.
 func (s *Screen) SetTitle(title string) { s.Screen.SetTitle(plainText(title)) }
 
-// Notify shows text as a notification of the desktop where the terminal can (OSC 9).
-func (s *Screen) Notify(text string) {
-	_, _ = s.tty.Write([]byte("\x1b]9;" + plainText(text) + "\a"))
+// Call is a way to call a person who looks elsewhere.
+type Call string
+
+// The ways, by their names in the configuration.
+const (
+	CallOff    Call = "off"
+	CallBell   Call = "bell"
+	CallOSC9   Call = "osc9"   // a notification in iTerm2, Windows Terminal, kitty, foot and others
+	CallOSC777 Call = "osc777" // the same in urxvt, foot, Ghostty and others
+)
+
+// Notify calls the person. Control characters of text are left out; a bell has none. A
+// terminal that does not know the way does nothing.
+func (s *Screen) Notify(how Call, text string) {
+	text = plainText(text)
+	switch how {
+	case CallBell:
+		text = "\a"
+	case CallOSC9:
+		text = "\x1b]9;" + text + "\a"
+	case CallOSC777:
+		text = "\x1b]777;notify;buddy;" + strings.ReplaceAll(text, ";", ",") + "\a"
+	default:
+		return
+	}
+	_, _ = s.tty.Write([]byte(text))
 }
 
 // Output returns how many frames and other sequences were written to the terminal,
