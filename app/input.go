@@ -57,10 +57,11 @@ func (u *ui) global(a, armed keymap.Action) {
 	}
 }
 
-// interrupt is Ctrl-C: it stops the running task, else drops the draft, else quits when
+// interrupt is Ctrl-C: it copies what is selected, else stops the running task, else drops the draft, else quits when
 // it comes twice (DECISIONS 35).
 func (u *ui) interrupt(armed keymap.Action) {
 	switch t := u.state.Running(); {
+	case u.v.conversation.CopySelection():
 	case armed == keymap.Interrupt:
 		u.deps.leave(next{})
 	case t != nil:
@@ -78,6 +79,7 @@ func (u *ui) interrupt(armed keymap.Action) {
 // prompt it cancels what runs.
 func (u *ui) back(armed keymap.Action) {
 	switch {
+	case u.v.conversation.EndSelection():
 	case u.focus == layout.Conversation && u.v.conversation.EndFind():
 	case u.zoom:
 		u.zoom = false

@@ -57,6 +57,7 @@ type deps struct {
 	leave   func(next)
 	tick    func(on bool)
 	later   func(func())                                    // runs it on the UI goroutine, after what waits there
+	after   func(time.Duration, func())                     // the same, when some time has passed
 	draft   func()                                          // the draft changed
 	record  func(text string)                               // a line for the history
 	files   func(query string, answer func(paths []string)) // answers later, on the UI goroutine
@@ -144,6 +145,7 @@ func newUI(d deps) *ui {
 	u.v.conversation.SetBackground(d.background)
 	u.v.conversation.OnCopy = u.copy
 	u.v.conversation.Later = d.later
+	u.v.conversation.SetAfter(d.after)
 	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
 	u.v.output.OnZoom, u.v.panes.OnZoom = u.toggleZoom, u.toggleZoom
 	u.v.tasks.OnCancel = func(id int) { d.send(event.Cancel{Task: id}) }

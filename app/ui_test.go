@@ -58,6 +58,7 @@ func open(t *testing.T, cols, rows int) *testUI {
 		}
 		quit, tick, post := func() {}, func(bool) {}, func(func()) {}
 		d.later = func(f func()) { post(f) }
+		d.after = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { post(f) }) }
 		d.leave, d.tick = func(n next) { x.left = n; quit() }, func(on bool) { tick(on) }
 		d.catalog = catalog{
 			profiles: []string{"fast", "demo"},

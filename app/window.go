@@ -106,6 +106,7 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		later:   func(f func()) { w.loop.Post(f) },
+		after:   func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
 		files:   w.findFiles,

@@ -35,13 +35,13 @@ const (
 // blockView is what a conversation knows of one block. Its rows are a blank one if gap
 // is set, a head of one row if the block can be folded, and the rows of its parts.
 type blockView struct {
-	block *state.Block
-	cwd   string // paths below it are shown relative to it
-	code  *markup.Highlighter
-	gap   int // 0 or 1
-	fold  folding
-	laid  *laidBlock // nil until it is needed, and again when it is far from the screen
-	found found
+	block  *state.Block
+	cwd    string // paths below it are shown relative to it
+	shared *shared
+	gap    int // 0 or 1
+	fold   folding
+	laid   *laidBlock // nil until it is needed, and again when it is far from the screen
+	found  found
 }
 
 // laidBlock is a block made ready for drawing at one width.
@@ -98,7 +98,7 @@ func (v *blockView) lay(width int) *laidBlock {
 		l.lines += bytes.Count(b.Text[max(l.seen, 0):], []byte("\n"))
 		l.seen = len(b.Text)
 	default:
-		l.layText(b, v.code)
+		l.layText(b, v.shared.lexers)
 	}
 	return l
 }
@@ -262,7 +262,7 @@ func (v *blockView) paint(c canvas, i int, now int64, m *marker) {
 	}
 	if l.skip > 0 {
 		if i == 0 {
-			c.fill(c.say(0, fmt.Sprintf("  … %d rows above · Enter shows all", l.skip), themes.Muted), c.w, blank)
+			c.fill(c.say(0, fmt.Sprintf("  … %d rows above · %s shows all", l.skip, v.shared.unfold), themes.Muted), c.w, blank)
 			return
 		}
 		i += l.skip - 1

@@ -11,7 +11,7 @@ import (
 )
 
 func (c *Conversation) height(block int) int {
-	c.laid.from, c.laid.to = min(c.laid.from, block), max(c.laid.to, block+1)
+	c.extent.from, c.extent.to = min(c.extent.from, block), max(c.extent.to, block+1)
 	return c.blocks[block].height(c.size.w)
 }
 
@@ -208,6 +208,10 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 			return
 		}
 		a, _ := c.keys.Lookup(c.Scope(), ev)
+		if c.sel.on {
+			c.selectKey(a)
+			return
+		}
 		switch a {
 		case keymap.Find:
 			c.openFind()
@@ -225,6 +229,8 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 			c.Jump(1)
 		case keymap.Fold:
 			c.Fold()
+		case keymap.Select:
+			c.startSelection()
 		case keymap.CopyBlock:
 			c.Copy()
 		case keymap.CopyCode:
@@ -242,32 +248,4 @@ func (c *Conversation) PasteHandler() func(string, func(tview.Primitive)) {
 			c.findText(c.find.text + strings.Join(strings.Fields(text), " "))
 		}
 	})
-}
-
-// MouseHandler scrolls with the wheel; a click focuses a block, and on its head it
-// folds or unfolds it.
-func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		x, y := ev.Position()
-		if action == tview.MouseLeftClick && c.InRect(x, y) {
-			c.click(y)
-			return true, nil
-		}
-		return wheel(c, action, ev, setFocus), nil
-	})
-}
-
-func (c *Conversation) click(y int) {
-	_, top, _, h := c.GetRect()
-	if len(c.blocks) == 0 || c.size.h == 0 || y <= top || y >= top+h-1 {
-		return
-	}
-	at := c.ahead(c.top, y-top-1)
-	if at.block >= len(c.blocks) {
-		return
-	}
-	c.focus = at.block
-	if v := c.blocks[at.block]; v.foldable() && at.row == v.gap {
-		c.Fold()
-	}
 }
