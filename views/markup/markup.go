@@ -145,8 +145,14 @@ func (t *Text) Put(s string, st Style) {
 func (t *Text) Code(lang, src, indent string) {
 	r := renderer{text: t, clean: cleaner{text: t}}
 	hunk := false
+	var lines []extent
 	for line := range strings.Lines(src) {
-		_, hunk = r.codeLine(lang, indent, []byte(strings.TrimRight(line, "\r\n")), hunk)
+		var at extent
+		at, hunk = r.codeLine(lang, indent, []byte(strings.TrimRight(line, "\r\n")), hunk)
+		lines = append(lines, at)
+	}
+	if isDiff(lang) {
+		t.markChanges(lines)
 	}
 }
 

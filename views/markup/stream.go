@@ -139,6 +139,9 @@ func (m *Markdown) readLine(src []byte, end int) {
 
 // closeFence makes the code of the open fence a block.
 func (m *Markdown) closeFence() {
+	if isDiff(m.fenced.lang) {
+		m.Text.markChanges(m.fenced.lines)
+	}
 	m.blocks = append(m.blocks, m.fenced)
 	m.fenced = nil
 }
