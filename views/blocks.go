@@ -50,6 +50,7 @@ type laidBlock struct {
 	seen       int // bytes of the block's text that are in it
 	fold       folding
 	head       []span
+	gain       string // what came of a call
 	parts      []part
 	skip       int // rows of the parts that an excerpt leaves out
 	lines      int // newlines in the text of a folded trace
@@ -323,7 +324,7 @@ func (v *blockView) paintGutter(c canvas, i int) {
 // paintHead draws the one line of a block that can be folded.
 func (v *blockView) paintHead(c canvas, l *laidBlock, now int64, m *marker) {
 	if v.block.Kind == state.ToolBlock {
-		m.head(paintCall(c, v.block.Call, l.head, l.fold != folded, now), l.head)
+		m.head(paintCall(c, v.block.Call, l.head, l.gain, l.fold != folded, now), l.head)
 		return
 	}
 	c.fill(0, c.w, c.palette[themes.Text])

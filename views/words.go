@@ -25,6 +25,12 @@ func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
+	switch {
+	case strings.HasSuffix(what, "y"):
+		what = strings.TrimSuffix(what, "y") + "ie"
+	case strings.HasSuffix(what, "ch"):
+		what += "e"
+	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
