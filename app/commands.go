@@ -38,6 +38,7 @@ var slashCommands = []command{
 	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
+	{"edit", "", "write the prompt in your editor", func(u *ui, _ string) error { u.edit(); return nil }},
 	{"copy", "[code]", "copy the last answer, or the last code block in it", copyAnswer},
 	{"theme", "[NAME]", "other colours, or list them", theme},
 	{"quit", "", "leave buddy", func(u *ui, _ string) error { u.quit(); return nil }},

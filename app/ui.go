@@ -78,6 +78,7 @@ type terminal struct {
 	repaint       func()
 	askBackground func()
 	copy          func(text string)
+	edit          func(name, text string) (string, error) // in the person's editor
 	attention     attention
 }
 
@@ -161,6 +162,8 @@ func newUI(d deps) *ui {
 		d.files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
 	}
 	u.v.prompt.OnEOF = u.quit
+	u.v.prompt.OnEdit = u.edit
+	u.v.conversation.OnEdit = u.look
 	u.v.prompt.OnUnqueue = func(id int) { d.send(event.Unqueue{ID: id}) }
 	u.v.prompt.OnContinue = func() { d.send(event.Continue{}) }
 	u.setFocus(layout.Prompt)

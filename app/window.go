@@ -101,7 +101,7 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 	home, _ := os.UserHomeDir() // "" shows paths whole
 	return deps{
 		looks:    look,
-		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, attention: w.attention()},
+		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
 		send:     w.program.rt.Send, keys: keys, now: time.Now, home: home,
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },

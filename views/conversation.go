@@ -21,6 +21,8 @@ type Conversation struct {
 	// OnCopy, if set, gets what a person copies, as it came: the text of a block or its
 	// code. It is empty when there is none.
 	OnCopy func(text string)
+	// OnEdit, if set, gets the text of a block that a person wants to see in an editor.
+	OnEdit func(text string)
 	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
 	// draws: long searches take turns with all else. Without it they are done at once.
 	Later func(func())

@@ -229,6 +229,10 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 			c.Jump(1)
 		case keymap.Fold:
 			c.Fold()
+		case keymap.EditBlock:
+			if c.OnEdit != nil && c.focus < len(c.blocks) {
+				c.OnEdit(c.blocks[c.focus].copyText())
+			}
 		case keymap.Select:
 			c.startSelection()
 		case keymap.CopyBlock:

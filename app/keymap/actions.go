@@ -37,6 +37,7 @@ const (
 	Undo            Action = "undo"
 	Redo            Action = "redo"
 	SearchHistory   Action = "search-history"
+	EditPrompt      Action = "edit-prompt"
 	EndOfInput      Action = "end-of-input"
 
 	PopupUp     Action = "popup-up"
@@ -63,6 +64,7 @@ const (
 	PromptNext     Action = "prompt-next"
 	CopyBlock      Action = "copy-block"
 	CopyCode       Action = "copy-code"
+	EditBlock      Action = "edit-block"
 	Zoom           Action = "zoom"
 
 	Find         Action = "find"
@@ -150,6 +152,7 @@ var table = []row{
 	{Transpose, editing, "", "Swap the two characters around the cursor", keys("Ctrl+T")},
 	{Undo, editing, "", "Undo", keys("Ctrl+_", "Ctrl+Z")},
 	{Redo, editing, "", "Redo", keys("Alt+_", "Ctrl+Shift+Z")},
+	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
 
 	{PopupUp, in(Popup), "", "Up in the list", keys("Up", "Ctrl+P")},
@@ -179,6 +182,7 @@ var table = []row{
 	{Find, in(Conversation), "find", "Find text in the conversation; capitals count if there are any", keys("/")},
 	{FindNext, in(Conversation), "", "To the next match", keys("n")},
 	{FindPrevious, in(Conversation), "", "To the match before", keys("N")},
+	{EditBlock, in(Conversation), "", "Look at the block in your editor ($VISUAL or $EDITOR)", keys("e")},
 	{Select, in(Conversation), "select", "Select text by keys, from the block on; the mouse selects too: drag, or click twice or three times", keys("v")},
 	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
 
