@@ -53,6 +53,9 @@ func editText(name, text, editor string) (string, error) {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a file of our own in the system's folder for such
 	path := filepath.Join(dir, name)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n" // as editors leave it
+	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", err
 	}

@@ -24,7 +24,7 @@ type ui struct {
 	deps  deps
 	state state.State
 	v     panes
-	lay   layout.Layout
+	lay   placed
 
 	focus layout.Pane // of the panes; dialogs over them come first
 	tab   layout.Pane // the pane last focused other than the prompt
