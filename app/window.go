@@ -112,7 +112,7 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 		files:   w.findFiles,
 		catalog: w.program.catalog(),
 		background: func(work func() func()) {
-			w.loop.Go(func() { w.loop.Post(work()) })
+			w.loop.Go(func() { w.loop.PostLazily(work()) })
 		},
 	}
 }

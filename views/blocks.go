@@ -274,6 +274,20 @@ func (v *blockView) paint(c canvas, i int, now int64, m *marker) {
 	m.row(c.at(g), l.parts, i)
 }
 
+// show tells an answer that n of its rows are about to be drawn.
+func (v *blockView) show(row, n int) {
+	l := v.laid
+	if l.answer == nil || n <= 0 {
+		return
+	}
+	rows := l.parts[0].layout.Rows
+	first := max(row-v.above(), 0)
+	last := min(first+n, len(rows)) - 1
+	if first <= last {
+		l.answer.Show(int(rows[first].From), int(rows[last].To))
+	}
+}
+
 // partAt returns the part that row i of parts that lie below each other is in, and its
 // number there; the part is -1 below them all.
 func partAt(parts []part, i int) (n, row int) {

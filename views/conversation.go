@@ -251,6 +251,7 @@ func (c *Conversation) drawRows(in area) {
 		}
 		if v := c.blocks[block]; v != shown {
 			shown, m = v, c.marker(block)
+			v.show(row, in.h-y)
 		}
 		v := shown
 		line.fill(0, min(padding, line.w), blank)
