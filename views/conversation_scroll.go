@@ -84,7 +84,7 @@ func (c *Conversation) end() anchor { return c.back(anchor{len(c.blocks), 0}, c.
 // whole screen each time (DECISIONS 32).
 func (c *Conversation) place() {
 	end := c.end()
-	if !c.top.before(end) {
+	if !c.top.before(end) && !c.sel.holds() {
 		c.follow = true
 	}
 	if !c.follow {

@@ -19,6 +19,7 @@ type selection struct {
 	after func(time.Duration, func()) // see SetAfter; may be nil
 
 	on     bool
+	keys   bool // made by keys, not with the mouse
 	unit   unit
 	anchor stretch // where it began
 	head   stretch // where it goes to
@@ -91,6 +92,9 @@ func (c *Conversation) CopySelection() bool {
 	}
 	return true
 }
+
+// holds says that a person is selecting: the view must not move under them.
+func (s *selection) holds() bool { return s.on && (s.keys || s.mouse.down) }
 
 // bounds are the ends of the selection, in order.
 func (s *selection) bounds() (from, to spot) {
@@ -355,7 +359,7 @@ func (c *Conversation) startSelection() {
 	if at.block >= len(c.blocks) { // nothing but rows without text
 		return
 	}
-	c.sel.on, c.sel.anchor, c.sel.head, c.sel.goal = true, at, at, -1
+	c.sel.on, c.sel.keys, c.sel.anchor, c.sel.head, c.sel.goal = true, true, at, at, -1
 }
 
 // selectKey does what a key means while something is selected.

@@ -76,7 +76,6 @@ func (c *Conversation) press(x, y int) {
 	s.anchor = c.stretchAt(a, col, s.unit)
 	s.head = s.anchor
 	s.on = clicks > 1
-	c.hold()
 }
 
 // drag moves the head of the selection to where the pointer is, and scrolls while that is
@@ -90,6 +89,7 @@ func (c *Conversation) drag(x, y int) {
 	if !s.on || len(c.blocks) == 0 {
 		return
 	}
+	c.hold()
 	a, col := c.rowAt(x, y)
 	if a.block >= len(c.blocks) { // below the text
 		last := len(c.blocks) - 1

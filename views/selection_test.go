@@ -206,6 +206,43 @@ func TestDraggingAtAnEdgeScrolls(t *testing.T) {
 	}
 }
 
+// While a person selects, text that arrives does not move what they look at; a mere click
+// does not stop the view from following.
+func TestSelectingHoldsTheView(t *testing.T) {
+	s := (&session{}).apply(event.TaskStarted{ID: 1, Kind: event.MainTask})
+	c := conversationOf(t, s, 30, 12)
+	c.OnCopy = func(string) {}
+	grow := func() anchor {
+		for i := range 20 {
+			s.apply(event.Notice{Text: fmt.Sprintf("row %d", i)})
+		}
+		c.Update(&s.State, state.Everything)
+		viewtest.Text(t, c, 30, 12)
+		return c.top
+	}
+	before := grow()
+	mouse(c, tview.MouseLeftDown, 5, 5)
+	mouse(c, tview.MouseLeftUp, 5, 5)
+	if after := grow(); after == before || !c.follow {
+		t.Error("a click stops the view from following")
+	}
+	mouse(c, tview.MouseLeftDown, 5, 5)
+	mouse(c, tview.MouseMove, 7, 5)
+	before = c.top
+	if after := grow(); after != before {
+		t.Errorf("the view moves from %v to %v while the button is down", before, after)
+	}
+	mouse(c, tview.MouseLeftUp, 7, 5)
+	c.EndSelection()
+	c.Bottom()
+	grow()
+	press(t, c, "select")
+	before = c.top
+	if after := grow(); after != before {
+		t.Errorf("the view moves from %v to %v while keys select", before, after)
+	}
+}
+
 // Whatever the blocks and the places, selecting never fails.
 func TestSelectionAnywhere(t *testing.T) {
 	s := wholeSession()

@@ -106,6 +106,7 @@ func New(tty *Tty, term string) (*Screen, error) {
 	s.special.calls = map[*tcell.EventKey]func(){}
 	s.life.stop, s.life.draining = make(chan struct{}), make(chan struct{})
 	s.life.drainDone = make(chan struct{})
+	tty.out.gap = s.gap
 	tty.in.pasted, tty.in.reply = s.special.paste, s.answered
 	return s, nil
 }
@@ -311,6 +312,28 @@ func (s *Screen) forward() bool {
 		changed = true
 	}
 	return changed
+}
+
+// gap is output's: the terminal shows front, but for what the frame has not written yet.
+// It is called while tcell shows a frame, on the UI goroutine.
+func (s *Screen) gap(x, y, n int) []byte {
+	g := &s.grid
+	if x < 1 || y < 0 || y >= g.h || x+n > g.w {
+		return nil
+	}
+	row := g.front[y*g.w : (y+1)*g.w]
+	style := row[x-1].style
+	if style != style.Url("") {
+		return nil
+	}
+	text := make([]byte, 0, shortGap)
+	for _, c := range row[x : x+n] {
+		if len(c.text) != 1 || c.style != style {
+			return nil
+		}
+		text = append(text, c.text[0])
+	}
+	return text
 }
 
 // ShowCursor puts the cursor at x, y with the next frame; outside of the screen it
