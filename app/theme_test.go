@@ -34,7 +34,7 @@ func TestThemeFollowsTheBackground(t *testing.T) {
 				}
 				time.Sleep(c.wait)
 				if c.answer != "" {
-					x.UI.Type("\x1b]11;" + c.answer + "\x1b\\")
+					x.Terminal.Type("\x1b]11;" + c.answer + "\x1b\\")
 				}
 				x.Want("> ") // nothing of the answer was typed into the prompt
 				x.unwanted("rgb")
@@ -54,7 +54,7 @@ func TestChosenThemeStays(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("/theme auto\n")
 		x.Type("/theme solarized\n")
-		x.UI.Type("\x1b]11;rgb:ff/ff/ff\x1b\\")
+		x.Terminal.Type("\x1b]11;rgb:ff/ff/ff\x1b\\")
 		x.Settle()
 		if got := x.u.deps.theme.Name; got != "solarized" {
 			t.Errorf("theme %s", got)

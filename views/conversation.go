@@ -32,10 +32,8 @@ type Conversation struct {
 
 	blocks []*blockView // as in the state
 	top    anchor       // the first row on the screen
-	follow bool         // the end stays on the screen
-	stream bool         // something still arrives
-	focus  int          // the block that keys act on
-	unread unread
+	tail
+	focus  int                // the block that keys act on
 	size   struct{ w, h int } // of the rows, when they were drawn last
 	extent struct {
 		first, last int // the blocks on the screen
@@ -43,6 +41,13 @@ type Conversation struct {
 	}
 	find finder
 	sel  selection
+}
+
+// tail is how a conversation keeps to its end.
+type tail struct {
+	follow bool // the end stays on the screen
+	stream bool // something still arrives
+	unread unread
 }
 
 // shared is what all blocks of a conversation need.
@@ -67,7 +72,7 @@ const (
 // NewConversation returns a view with nothing to show.
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	return &Conversation{
-		frame: newFrame(theme, keys), follow: true,
+		frame: newFrame(theme, keys), tail: tail{follow: true},
 		shared: &shared{now: func() time.Time { return time.UnixMilli(0) }, unfold: keys.Name(keymap.Fold)},
 	}
 }
@@ -306,6 +311,13 @@ func (c *Conversation) drawWelcome(in area) {
 func (c *Conversation) Copy() {
 	if c.OnCopy != nil && c.focus < len(c.blocks) {
 		c.OnCopy(c.blocks[c.focus].copyText())
+	}
+}
+
+// edit gives the focused block to OnEdit.
+func (c *Conversation) edit() {
+	if c.OnEdit != nil && c.focus < len(c.blocks) {
+		c.OnEdit(c.blocks[c.focus].copyText())
 	}
 }
 

@@ -200,7 +200,7 @@ func (c *Conversation) Jump(by int) {
 	}
 }
 
-// InputHandler scrolls, folds, copies and finds.
+// InputHandler scrolls, folds, copies, selects and finds.
 func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
 		if c.find.typing {
@@ -208,41 +208,33 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 			return
 		}
 		a, _ := c.keys.Lookup(c.Scope(), ev)
-		if c.sel.on {
+		switch act := c.actions()[a]; {
+		case c.sel.on:
 			c.selectKey(a)
-			return
-		}
-		switch a {
-		case keymap.Find:
-			c.openFind()
-		case keymap.FindNext:
-			c.FindNext(1)
-		case keymap.FindPrevious:
-			c.FindNext(-1)
-		case keymap.ScrollUp:
-			c.Up()
-		case keymap.ScrollDown:
-			c.Down()
-		case keymap.PromptPrevious:
-			c.Jump(-1)
-		case keymap.PromptNext:
-			c.Jump(1)
-		case keymap.Fold:
-			c.Fold()
-		case keymap.EditBlock:
-			if c.OnEdit != nil && c.focus < len(c.blocks) {
-				c.OnEdit(c.blocks[c.focus].copyText())
-			}
-		case keymap.Select:
-			c.startSelection()
-		case keymap.CopyBlock:
-			c.Copy()
-		case keymap.CopyCode:
-			c.CopyCode()
+		case act != nil:
+			act()
 		default:
 			page(c, a)
 		}
 	})
+}
+
+// actions are what keys do, other than scrolling by pages and selecting.
+func (c *Conversation) actions() map[keymap.Action]func() {
+	return map[keymap.Action]func(){
+		keymap.Find:           c.openFind,
+		keymap.FindNext:       func() { c.FindNext(1) },
+		keymap.FindPrevious:   func() { c.FindNext(-1) },
+		keymap.ScrollUp:       c.Up,
+		keymap.ScrollDown:     c.Down,
+		keymap.PromptPrevious: func() { c.Jump(-1) },
+		keymap.PromptNext:     func() { c.Jump(1) },
+		keymap.Fold:           c.Fold,
+		keymap.CopyBlock:      c.Copy,
+		keymap.CopyCode:       c.CopyCode,
+		keymap.EditBlock:      c.edit,
+		keymap.Select:         c.startSelection,
+	}
 }
 
 // PasteHandler adds to the text of a search.

@@ -7,8 +7,8 @@ type mail struct {
 	posts   []func()
 	lazy    []func() // wait for the next draw
 	late    bool     // they have waited long enough
-	draw    bool // a draw for keys was left out
-	ticking bool // stays as it is until changed
+	draw    bool     // a draw for keys was left out
+	ticking bool     // stays as it is until changed
 	quit    bool
 }
 
