@@ -20,7 +20,8 @@ var uiSection = section{
 		{
 			name: "notify", short: "`bell`, `osc9`, `osc777` or `off`",
 			doc: "How to call you when an approval waits, or a task of more than ten seconds has ended, while the terminal is " +
-				"not focused. `osc9` and `osc777` are desktop notifications of many terminals.",
+				"not focused. `osc9` and `osc777` are desktop notifications of many terminals. In tmux that needs " +
+				"`set -g focus-events on`, and a bell is what it passes on.",
 			at:    func(c *Config, _ *Profile) any { return &c.UI.Notify },
 			check: oneOf("bell", "osc9", "osc777", "off"),
 		},

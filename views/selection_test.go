@@ -243,6 +243,41 @@ func TestSelectingHoldsTheView(t *testing.T) {
 	}
 }
 
+// What a person folded or unfolded stays so at another width, with more text, and when older
+// blocks come before it.
+func TestFoldsStay(t *testing.T) {
+	s := wholeSession()
+	c := conversationOf(t, s, 80, 60)
+	c.Focus(nil)
+	folds := func() string {
+		var b strings.Builder
+		for _, v := range c.blocks {
+			if v.foldable() {
+				fmt.Fprint(&b, v.shown(), " ")
+			}
+		}
+		return b.String()
+	}
+	for i, v := range c.blocks {
+		if v.foldable() {
+			c.focus = i
+			c.Fold()
+		}
+	}
+	want := folds()
+	viewtest.Text(t, c, 40, 20)
+	s.apply(event.Notice{Text: "more"})
+	s.Blocks = append([]*state.Block{{Kind: state.UserBlock, Text: []byte("older")}}, s.Blocks...)
+	c.Update(&s.State, state.Everything)
+	viewtest.Text(t, c, 100, 30)
+	c.Top()
+	c.evict()
+	viewtest.Text(t, c, 80, 60)
+	if got := folds(); got != want || !strings.Contains(want, fmt.Sprint(unfolded)) {
+		t.Errorf("folds %s, want %s", got, want)
+	}
+}
+
 // Whatever the blocks and the places, selecting never fails.
 func TestSelectionAnywhere(t *testing.T) {
 	s := wholeSession()
