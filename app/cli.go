@@ -124,7 +124,7 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.config, "config", "", "a configuration file to use instead of the usual ones")
 	p.StringVar(&f.model, "model", "", "a profile of the configuration, or the name of a model; demo is built in")
 	p.StringVar(&f.baseURL, "base-url", "", "the endpoint to talk to")
-	p.StringVar(&f.theme, "theme", "", "the colours: dark or light")
+	p.StringVar(&f.theme, "theme", "", "the colours: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
 	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
 	root.AddCommand(resumeCommand(f), execCommand(f, stdin, stdout, stderr), policyCommand(f, stdout), trustCommand(stdout))

@@ -9,7 +9,6 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/layout"
-	"buddy/themes"
 	"buddy/tools"
 	"buddy/views"
 )
@@ -40,6 +39,7 @@ var slashCommands = []command{
 	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
+	{"edit", "", "write the prompt in your editor", func(u *ui, _ string) error { u.edit(); return nil }},
 	{"copy", "[code]", "copy the last answer, or the last code block in it", copyAnswer},
 	{"trust", "", "let the settings that came with this folder apply", trustHere},
 	{"theme", "[NAME]", "other colours, or list them", theme},
@@ -223,19 +223,6 @@ func (u *ui) change(id string) error {
 		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
 	}
 	u.deps.leave(next{again: true, resume: id})
-	return nil
-}
-
-func theme(u *ui, args string) error {
-	if args == "" {
-		u.hint("", "themes: "+strings.Join(themes.Names(), ", ")+" (now "+u.deps.theme.Name+")")
-		return nil
-	}
-	t, err := themes.Load(args)
-	if err != nil {
-		return err
-	}
-	u.setTheme(t)
 	return nil
 }
 

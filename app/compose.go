@@ -50,8 +50,9 @@ type program struct {
 	replay   []event.Envelope // of an earlier process, when the session is resumed
 	notices  []string         // to be said once the program runs
 	config   config.Config
-	withheld []string // names of variables that commands do not get
-	problem  string   // why the configured model can't be used, or that there is none
+	index    config.Index // where each setting is
+	withheld []string     // names of variables that commands do not get
+	problem  string       // why the configured model can't be used, or that there is none
 }
 
 // compose builds the program. resume is "", an id, the beginning of one, or "last".
@@ -130,11 +131,11 @@ func names(r *tools.Registry) []string {
 // chooseModel returns the model that the configuration means, and the secrets of it and its
 // fallback. Without one it is the demo; line mode, where nobody would see that it is, refuses.
 func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err error) {
-	c, _, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL, Trust: trustStore()})
+	c, index, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL, Trust: trustStore()})
 	if err != nil {
 		return nil, nil, exit{code: exitUsage, text: err.Error()}
 	}
-	p.config = c
+	p.config, p.index = c, index
 	p.notices = append(p.notices, notices...)
 	if c.MissingFile != "" {
 		if _, err := config.WriteTemplate(c.MissingFile); err != nil {

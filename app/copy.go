@@ -1,14 +1,11 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"buddy/app/state"
-	"buddy/tmux"
 	"buddy/views/markup"
 )
 
@@ -56,17 +53,4 @@ func copyAnswer(u *ui, args string) error {
 		return nil
 	}
 	return errors.New("there is no answer yet")
-}
-
-// copy gives text to the terminal's clipboard and to the tmux around this program.
-func (w *window) copy(text string) {
-	w.screen.SetClipboard([]byte(text))
-	if os.Getenv("TMUX") == "" {
-		return
-	}
-	w.loop.Go(func() {
-		if err := tmux.LoadBuffer(context.Background(), text); err != nil {
-			w.loop.Post(func() { w.ui.hint("", "copied, but not into tmux's buffer: "+err.Error()) })
-		}
-	})
 }

@@ -1,9 +1,15 @@
 package app
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"buddy/agent/event"
 )
@@ -50,4 +56,106 @@ func TestCopyFlow(t *testing.T) { // UX "Conversation"
 		command("/copy")
 		copied("", "not copied: 1024 KB")
 	})
+}
+
+func TestSelectAndCopyOnScreen(t *testing.T) { // UX "Conversation", DECISIONS 35
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		copied := func(want string) {
+			t.Helper()
+			if x.Settle(); x.copied != want {
+				t.Errorf("copied %q, want %q\n%s", x.copied, want, x.Screen())
+			}
+			x.copied = ""
+		}
+		x.tell(running...)
+		x.tell(answer("one two three\n\nfour five"))
+		x.Want("one two three")
+		y := 2
+		for !strings.Contains(x.Row(y), "one two three") {
+			y++
+		}
+		x.Mouse("press", 6, y)
+		x.Mouse("drag", 8, y)
+		x.Mouse("drag", 5, y+2)
+		x.Mouse("release", 5, y+2)
+		copied("two three\n\nfour")
+		x.Want("copied 3 lines")
+		if _, style, _ := x.Cell(6, y); !strings.Contains(style, "7") {
+			t.Errorf("the selection has the style %q, not reversed", style)
+		}
+		x.Press("Ctrl+C") // the selection first, not the task
+		copied("two three\n\nfour")
+		x.took()
+		x.Press("Ctrl+C")
+		x.took(event.Cancel{Task: 1})
+		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+		x.Click(7, y)
+		x.Click(7, y)
+		copied("two")
+		x.Press("Esc")
+		if _, style, _ := x.Cell(7, y); strings.Contains(style, "7") {
+			t.Errorf("after Esc the style is %q", style)
+		}
+		x.Press("v", "w", "h", "y")
+		copied("one ")
+		x.Mouse("press", 6, y)
+		x.Mouse("drag", 6, 0) // above the pane: it scrolls until the button is released
+		x.Mouse("release", 6, 0)
+		if x.Written(); x.copied == "" {
+			t.Error("nothing copied")
+		}
+		time.Sleep(time.Hour)
+		if _, writes := x.Written(); writes != 0 {
+			t.Errorf("%d writes in an idle hour", writes)
+		}
+	})
+}
+
+func TestClipboardTool(t *testing.T) {
+	env := func(names ...string) func(string) string {
+		return func(name string) string {
+			if slices.Contains(names, name) {
+				return ":0"
+			}
+			return ""
+		}
+	}
+	have := func(names ...string) func(string) (string, error) {
+		return func(name string) (string, error) {
+			if slices.Contains(names, name) {
+				return "/bin/" + name, nil
+			}
+			return "", exec.ErrNotFound
+		}
+	}
+	if runtime.GOOS == "darwin" {
+		t.Skip("macOS has pbcopy")
+	}
+	for _, c := range []struct {
+		env, have []string
+		want      string
+	}{
+		{nil, []string{"xclip", "wl-copy"}, ""},
+		{[]string{"DISPLAY"}, []string{"xsel"}, "xsel --clipboard --input"},
+		{[]string{"DISPLAY", "WAYLAND_DISPLAY"}, []string{"xclip", "wl-copy"}, "wl-copy"},
+		{[]string{"DISPLAY", "WAYLAND_DISPLAY"}, []string{"xclip"}, "xclip -selection clipboard"},
+	} {
+		if got := strings.Join(clipboardTool(env(c.env...), have(c.have...)), " "); got != c.want {
+			t.Errorf("with %v and %v: %q, want %q", c.env, c.have, got, c.want)
+		}
+	}
+}
+
+func TestFeed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "clip")
+	if err := feed(t.Context(), []string{"tee", file}, "text\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(file); string(got) != "text\n" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := feed(t.Context(), []string{"false"}, "x"); err == nil || !strings.Contains(err.Error(), "with false: exit status 1") {
+		t.Errorf("feed = %v", err)
+	}
 }

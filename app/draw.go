@@ -26,11 +26,27 @@ func (u *ui) input(w, h int) layout.Input {
 	return in
 }
 
+// placed is the layout of the frame, with its joints, which are found anew only when what
+// has a border is elsewhere: at most frames nothing moves.
+type placed struct {
+	layout.Layout
+	joints []layout.Joint
+}
+
+func (p *placed) set(in layout.Input) {
+	before := p.Panes
+	footer := p.Footer
+	p.Layout = layout.Of(in)
+	if p.Panes != before || p.Footer != footer {
+		p.joints = p.Joints()
+	}
+}
+
 // Draw places the views and draws them.
 func (u *ui) Draw(s tcell.Screen) {
 	w, h := s.Size()
 	u.SetRect(0, 0, w, h)
-	u.lay = layout.Of(u.input(w, h))
+	u.lay.set(u.input(w, h))
 	u.passFocus()
 	s.HideCursor()
 	u.v.header.SetApprovalLeft(!u.asking() && u.v.approval.Asked() != "")
@@ -83,7 +99,7 @@ func (u *ui) passFocus() {
 
 // drawJoints draws the cells where borders meet, which no pane knows of.
 func (u *ui) drawJoints(s tcell.Screen) {
-	for _, j := range u.lay.Joints() {
+	for _, j := range u.lay.joints {
 		u.v.border.Join(s, j.X, j.Y, j.Rune)
 	}
 }

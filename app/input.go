@@ -77,19 +77,21 @@ func (u *ui) cycleMode() {
 	u.deps.send(event.SetMode{Mode: next})
 }
 
-// interrupt is Ctrl-C: it stops the running task, else drops the draft, else quits when
+// interrupt is Ctrl-C: it copies what is selected, else stops the running task, else drops the draft, else quits when
 // it comes twice (DECISIONS 35).
 func (u *ui) interrupt(armed keymap.Action) {
 	switch t := u.state.Running(); {
+	case u.v.conversation.CopySelection():
 	case armed == keymap.Interrupt:
 		u.deps.leave(next{})
 	case t != nil:
 		u.deps.send(event.Cancel{Task: t.ID})
-		u.hint(keymap.Interrupt, "cancelling · Ctrl-C again quits")
+		u.hint(keymap.Interrupt, "cancelling · "+u.keyName(keymap.Interrupt)+" again quits")
+		u.armed.running = true
 	case !u.v.prompt.Empty():
 		u.v.prompt.Discard()
 	default:
-		u.hint(keymap.Interrupt, "Ctrl-C again quits")
+		u.hint(keymap.Interrupt, u.keyName(keymap.Interrupt)+" again quits")
 	}
 }
 
@@ -97,6 +99,7 @@ func (u *ui) interrupt(armed keymap.Action) {
 // prompt it cancels what runs.
 func (u *ui) back(armed keymap.Action) {
 	switch {
+	case u.v.conversation.EndSelection():
 	case u.focus == layout.Conversation && u.v.conversation.EndFind():
 	case u.zoom:
 		u.zoom = false
@@ -107,9 +110,13 @@ func (u *ui) back(armed keymap.Action) {
 			u.deps.send(event.Cancel{})
 			return
 		}
-		u.hint(keymap.Back, "Esc again cancels the task")
+		u.hint(keymap.Back, u.keyName(keymap.Back)+" again cancels the task")
+		u.armed.running = true
 	}
 }
+
+// keyName is how people write the key of an action.
+func (u *ui) keyName(a keymap.Action) string { return u.deps.keys.Name(a) }
 
 func (u *ui) widen(by int) {
 	if u.left == 0 {

@@ -26,7 +26,7 @@ type ui struct {
 	deps  deps
 	state state.State
 	v     panes
-	lay   layout.Layout
+	lay   placed
 
 	focus layout.Pane // of the panes; dialogs over them come first
 	tab   layout.Pane // the pane last focused other than the prompt
@@ -34,23 +34,32 @@ type ui struct {
 	left  int    // percent of the width for the conversation; 0 = as drawn
 	help  bool   // the help shows
 	away  string // id of the approval that the person left open
-	armed keymap.Action
+	armed armed
 	busy  bool
-	calm  bool // the terminal does not have the focus
+	auto  bool // the theme follows the terminal's background
+
+	attention attention
+}
+
+// armed is what the key after this one may mean: an action that does more when it comes
+// twice.
+type armed struct {
+	action  keymap.Action
+	running bool // only while the task runs
 }
 
 // deps are what the screen needs from outside.
 type deps struct {
+	looks
+	terminal
 	send    func(event.Command)
 	keys    *keymap.Map
-	theme   *themes.Theme
 	now     func() time.Time
 	home    string
 	leave   func(next)
 	tick    func(on bool)
-	repaint func()
-	later   func(func()) // runs it on the UI goroutine, after what waits there
-	copy    func(text string)
+	later   func(func())                                    // runs it on the UI goroutine, after what waits there
+	after   func(time.Duration, func())                     // the same, when some time has passed
 	draft   func()                                          // the draft changed
 	record  func(text string)                               // a line for the history
 	files   func(query string, answer func(paths []string)) // answers later, on the UI goroutine
@@ -58,6 +67,21 @@ type deps struct {
 
 	// background calls work on another goroutine and what it returns on this one.
 	background func(work func() (apply func()))
+}
+
+// looks are the colours now, and which others there are.
+type looks struct {
+	theme   *themes.Theme
+	colours colours
+}
+
+// terminal is what goes to the terminal other than what is drawn.
+type terminal struct {
+	repaint       func()
+	askBackground func()
+	copy          func(text string)
+	edit          func(name, text string) (string, error) // in the person's editor
+	attention     attention
 }
 
 // next says what comes after the screen: another session, or nothing.
@@ -104,7 +128,7 @@ var welcome = []string{
 }
 
 func newUI(d deps) *ui {
-	u := &ui{Box: *tview.NewBox(), deps: d, tab: layout.Conversation}
+	u := &ui{Box: *tview.NewBox(), deps: d, tab: layout.Conversation, attention: d.attention}
 	t, k := d.theme, d.keys
 	u.v = panes{
 		header:       views.NewHeader(t, k, d.home, time.Local),
@@ -126,6 +150,7 @@ func newUI(d deps) *ui {
 	u.v.conversation.SetBackground(d.background)
 	u.v.conversation.OnCopy = u.copy
 	u.v.conversation.Later = d.later
+	u.v.conversation.SetAfter(d.after)
 	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
 	u.v.output.OnZoom, u.v.panes.OnZoom = u.toggleZoom, u.toggleZoom
 	u.v.tasks.OnCancel = func(id int) { d.send(event.Cancel{Task: id}) }
@@ -141,6 +166,8 @@ func newUI(d deps) *ui {
 		d.files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
 	}
 	u.v.prompt.OnEOF = u.quit
+	u.v.prompt.OnEdit = u.edit
+	u.v.conversation.OnEdit = u.look
 	u.v.prompt.OnUnqueue = func(id int) { d.send(event.Unqueue{ID: id}) }
 	u.v.prompt.OnContinue = func() { d.send(event.Continue{}) }
 	u.setFocus(layout.Prompt)
@@ -174,7 +201,11 @@ func (u *ui) update(ch state.Changed) bool {
 		v.Update(&u.state, ch)
 	}
 	u.busy = u.v.status.Busy()
-	u.deps.tick(u.busy && !u.calm)
+	if u.armed.running && u.state.Running() == nil {
+		u.hint("", "") // it was about a task that has ended
+	}
+	u.attention.update(&u.state)
+	u.deps.tick(u.busy && !u.attention.away)
 	return true
 }
 
@@ -220,8 +251,9 @@ func (u *ui) send(s event.Submit) {
 
 // quit ends the program; while something runs it asks for one more Ctrl-C.
 func (u *ui) quit() {
-	if t := u.state.Running(); t != nil && u.armed != keymap.Interrupt {
-		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · Ctrl-C quits", t.ID))
+	if t := u.state.Running(); t != nil && u.armed.action != keymap.Interrupt {
+		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · %s quits", t.ID, u.keyName(keymap.Interrupt)))
+		u.armed.running = true
 		return
 	}
 	u.deps.leave(next{})
@@ -240,7 +272,7 @@ func (u *ui) setTheme(t *themes.Theme) {
 
 // hint shows a line until the next key, which is what arms asks for or something else.
 func (u *ui) hint(arms keymap.Action, text string) {
-	u.armed = arms
+	u.armed = armed{action: arms}
 	u.v.status.SetHint(text)
 }
 
@@ -249,13 +281,13 @@ func (u *ui) loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *
 	return loop.New(loop.Config[event.Envelope]{
 		Screen: s, Root: u, Events: events, Apply: u.apply, Key: u.key, Stop: stop,
 		Tick: func() {}, // the views read the clock when they are drawn
-		On:   screen.Handlers{Paste: u.paste, Focus: u.focused},
+		On:   screen.Handlers{Paste: u.paste, Focus: u.focused, Background: u.background},
 	})
 }
 
 // focused learns whether the terminal has the focus; spinners rest while it has not.
 func (u *ui) focused(on bool) {
-	u.calm = !on
+	u.attention.focused(on, &u.state)
 	u.deps.tick(u.busy && on)
 }
 
@@ -279,13 +311,12 @@ func (u *ui) paste(p screen.Paste) {
 
 // key gives a key to what has the focus, else to what it means everywhere.
 func (u *ui) key(ev *tcell.EventKey) *tcell.EventKey {
-	armed := u.armed
-	u.armed = ""
-	u.v.status.SetHint("")
+	before := u.armed.action
+	u.hint("", "")
 	scope, view := u.target()
 	if _, bound := u.deps.keys.Lookup(scope, ev); !bound {
 		if a, ok := u.deps.keys.Lookup(keymap.Global, ev); ok {
-			u.global(a, armed)
+			u.global(a, before)
 			return nil
 		}
 	}

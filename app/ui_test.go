@@ -40,21 +40,26 @@ type testUI struct {
 // open starts the screen. Call it in a synctest bubble.
 func open(t *testing.T, cols, rows int) *testUI {
 	t.Helper()
-	theme, err := themes.Load("dark")
+	theme, err := themes.Load("", "dark")
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := &testUI{t: t, events: make(chan event.Envelope, 1000)}
 	x.UI = apptest.Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
 		d := deps{
-			keys: keymap.Default(), theme: theme, now: time.Now, home: "/home/ann", repaint: s.Sync,
+			looks: looks{theme: theme},
+			terminal: terminal{
+				repaint: s.Sync, askBackground: s.AskBackground, copy: func(text string) { x.copied = text },
+				attention: attention{how: screen.CallOSC9, notify: s.Notify, setTitle: s.SetTitle},
+			},
+			keys: keymap.Default(), now: time.Now, home: "/home/ann",
 			send:  func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
-			copy:  func(text string) { x.copied = text },
 			draft: func() {}, record: func(string) {}, background: func(func() func()) {},
 			files: func(query string, answer func([]string)) { x.u.deps.later(func() { answer(testFiles(query)) }) },
 		}
 		quit, tick, post := func() {}, func(bool) {}, func(func()) {}
 		d.later = func(f func()) { post(f) }
+		d.after = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { post(f) }) }
 		d.leave, d.tick = func(n next) { x.left = n; quit() }, func(on bool) { tick(on) }
 		d.catalog = catalog{
 			profiles: []string{"fast", "demo"},
@@ -177,7 +182,7 @@ func TestEscLeavesTheApprovalOpen(t *testing.T) { // UX, DECISIONS 35
 		time.Sleep(views.ApprovalGrace)
 		x.Press("Esc")
 		x.unwanted("Approve?")
-		x.Want("⏸ 1 approval")
+		x.Want("‖ 1 approval")
 		x.Type("first the tests")
 		x.Want("> first the tests")
 		x.took()
@@ -198,7 +203,7 @@ func TestCtrlC(t *testing.T) { // DECISIONS 35
 		x.Type("a draft")
 		x.Press("Ctrl+C")
 		x.took(event.Cancel{Task: 1})
-		x.Want("> a draft", "Ctrl-C again quits")
+		x.Want("> a draft", "Ctrl+C again quits")
 		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
 		x.Press("Right") // any other key disarms it
 		x.Press("Ctrl+C")
@@ -206,7 +211,7 @@ func TestCtrlC(t *testing.T) { // DECISIONS 35
 		x.Press("Up") // the history has it
 		x.Want("> a draft")
 		x.Press("Ctrl+C", "Ctrl+C")
-		x.Want("Ctrl-C again quits")
+		x.Want("Ctrl+C again quits")
 		if !x.Running() {
 			t.Fatal("quit after one Ctrl-C")
 		}
@@ -279,7 +284,7 @@ func TestCommands(t *testing.T) { // I05, G11
 		{"/model demo", event.SwitchModel{Profile: "demo"}, ""},
 		{"/session resume 99", nil, `no session "99"`},
 		{"/session burn", nil, `"burn" is not known`},
-		{"/theme", nil, "themes: dark, light (now dark)"},
+		{"/theme", nil, "themes: auto, dark, high-contrast, light, solarized (now dark)"},
 		{"/theme nope", nil, `unknown theme "nope"`},
 		{"/help", nil, "Help"},
 		{"/nonsense", nil, "unknown command /nonsense"},
@@ -491,5 +496,36 @@ func TestFloodOfDeltas(t *testing.T) {
 			t.Errorf("%d bytes arrived, want %d in order", len(last.Text), want.Len())
 		}
 		x.Want("1999")
+	})
+}
+
+// A hint about a task goes with the task, and what it armed goes too.
+func TestHintAboutATaskEndsWithIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Press("Ctrl+C")
+		x.Want("cancelling · Ctrl+C again quits")
+		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+		x.unwanted("again quits")
+		x.Press("Ctrl+C")
+		x.Want("Ctrl+C again quits")
+		if !x.Running() {
+			t.Error("quit by a key that was meant for the task")
+		}
+	})
+}
+
+// Footer, hints and help name the keys that the person has bound.
+func TestBoundKeysShow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		if err := x.u.deps.keys.Rebind(map[string][]string{"interrupt": {"Ctrl+O"}, "help": {"F2"}}); err != nil {
+			t.Fatal(err)
+		}
+		x.Press("Ctrl+O")
+		x.Want("Ctrl+O again quits", "F2 help")
+		x.Press("F2", "PgDn", "PgDn", "PgDn")
+		x.Want("Help")
 	})
 }

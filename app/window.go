@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,6 +15,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/loop"
 	"buddy/app/screen"
+	"buddy/config"
 	"buddy/themes"
 )
 
@@ -41,7 +43,12 @@ func oneSession(f *flags, resume string) (next, error) {
 	if err != nil {
 		return next{}, err
 	}
-	theme, err := chooseTheme(f, p.config.UI.Theme)
+	c := coloursOf(f)
+	name, theme, err := c.first(f, p)
+	if err != nil {
+		return next{}, err
+	}
+	keys, err := boundKeys(p.config.Keys, p.index)
 	if err != nil {
 		return next{}, err
 	}
@@ -49,9 +56,12 @@ func oneSession(f *flags, resume string) (next, error) {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex()}
-	w.ui = newUI(w.deps(theme))
+	w.ui = newUI(w.deps(looks{theme, c}, keys))
 	w.loop = w.ui.loop(s, p.rt.Subscribe(ctx), func() { p.close(&said) })
 	w.open()
+	if name == themes.Auto {
+		w.loop.Post(w.ui.follow) // after the first frame
+	}
 	err = w.loop.Run(ctx)
 	w.saveDraft()
 	s.Fini()
@@ -62,20 +72,15 @@ func oneSession(f *flags, resume string) (next, error) {
 	return w.next, nil
 }
 
-// chooseTheme returns the theme of the command line or else of the configuration,
-// without colours if none are wanted.
-func chooseTheme(f *flags, name string) (*themes.Theme, error) {
-	if f.theme != "" {
-		name = f.theme
+// boundKeys returns the key map with the keys that a person wants. A mistake has its place.
+func boundKeys(bindings map[string][]string, index config.Index) (*keymap.Map, error) {
+	keys := keymap.Default()
+	err := keys.Rebind(bindings)
+	var bind *keymap.BindError
+	if errors.As(err, &bind) {
+		err = exit{code: exitUsage, text: index.Error(config.Path("keys", bind.Action), bind.Err).Error()}
 	}
-	t, err := themes.Load(name)
-	if err != nil {
-		return nil, usage("%v", err)
-	}
-	if f.noColor || os.Getenv("NO_COLOR") != "" {
-		t = t.WithoutColor()
-	}
-	return t, nil
+	return keys, err
 }
 
 // window joins the screen with the program behind it.
@@ -91,23 +96,33 @@ type window struct {
 	next    next
 }
 
-func (w *window) deps(theme *themes.Theme) deps {
+func (w *window) deps(look looks, keys *keymap.Map) deps {
 	home, _ := os.UserHomeDir() // "" shows paths whole
 	return deps{
-		send: w.program.rt.Send, keys: keymap.Default(), theme: theme, now: time.Now, home: home,
+		looks:    look,
+		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
+		send:     w.program.rt.Send, keys: keys, now: time.Now, home: home,
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },
-		repaint: func() { w.screen.Sync() },
 		later:   func(f func()) { w.loop.Post(f) },
-		copy:    w.copy,
+		after:   func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
 		files:   w.findFiles,
 		catalog: w.program.catalog(),
 		background: func(work func() func()) {
-			w.loop.Go(func() { w.loop.Post(work()) })
+			w.loop.Go(func() { w.loop.PostLazily(work()) })
 		},
 	}
+}
+
+// attention is how the person wants to be called.
+func (w *window) attention() attention {
+	a := attention{how: screen.Call(w.program.config.UI.Notify), notify: w.screen.Notify}
+	if w.program.config.UI.Title {
+		a.setTitle = w.screen.SetTitle
+	}
+	return a
 }
 
 // open shows what there is of the session and starts it.

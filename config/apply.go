@@ -67,6 +67,12 @@ func find(e entry) (*field, error) {
 	if len(e.path) <= depth {
 		return nil, s.checkTable(e)
 	}
+	if s.free != nil {
+		if len(e.path) > depth+1 {
+			return nil, fmt.Errorf("%s is not a table", e.path[depth])
+		}
+		return s.free, nil
+	}
 	j := slices.IndexFunc(s.fields, func(f field) bool { return f.name == e.path[depth] })
 	if j < 0 {
 		names := make([]string, len(s.fields))
@@ -133,6 +139,11 @@ func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
 	}
 	if to, ok := to.(*[]string); ok {
 		return l.storeList(f, e, fld, to)
+	}
+	switch to.(type) {
+	case *string, *Secret:
+	default:
+		return storeOther(e, to)
 	}
 	if e.kind != unstable.String {
 		return fmt.Errorf("must be a string, not %s", kindName(e.kind))

@@ -45,6 +45,7 @@ type Config struct {
 	Sandbox Sandbox
 	Rules   []Rule // in the files' order
 	Project Project
+	Keys    map[string][]string // section [keys]: action to key names; the owner of the key map checks them
 
 	// Active is the profile to start with, overrides applied; nil means the demo model.
 	Active *Profile
@@ -79,7 +80,9 @@ type Context struct {
 
 // UI is the section [ui].
 type UI struct {
-	Theme string // not checked here: the owner of themes knows the names
+	Theme  string // not checked here: the owner of themes knows the names
+	Notify string // bell, osc9, osc777 or off
+	Title  bool   // the window's title says what happens
 }
 
 // API names a wire format.
@@ -128,7 +131,7 @@ func defaults() Config {
 		},
 		Tools:   Tools{Timeout: 60},
 		Sandbox: Sandbox{Mode: "off", Network: "on"},
-		UI:      UI{Theme: "dark"},
+		UI:      UI{Theme: "auto", Notify: "bell", Title: true},
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,6 +101,29 @@ model = "mock"
 	}
 	if len(index) != len(want) {
 		t.Errorf("index = %v", index)
+	}
+}
+
+// TestScreen: the section [ui], and [keys] with the place of each action (DECISIONS 38).
+func TestScreen(t *testing.T) {
+	h := newHome(t)
+	write(t, h.user, "[ui]\nnotify = \"osc9\"\ntitle = false\n[keys]\nnewline = [\"Ctrl+J\"]\nredraw = []\n")
+	write(t, fileName, "[keys]\napprove = [\"n\"]\n")
+	cfg, index, notices := load(t, Options{})
+	if want := (UI{Theme: "auto", Notify: "osc9"}); cfg.UI != want {
+		t.Errorf("ui = %+v, want %+v", cfg.UI, want)
+	}
+	if got := fmt.Sprint(cfg.Keys); got != "map[newline:[Ctrl+J] redraw:[]]" {
+		t.Errorf("keys = %s", got)
+	}
+	if at := index[Path("keys", "redraw")]; at != h.user+":6" {
+		t.Errorf("keys.redraw is at %q", at)
+	}
+	if len(notices) != 1 || !strings.Contains(notices[0], "keys.approve") {
+		t.Errorf("a checkout may not bind keys, and is told so: %q", notices)
+	}
+	if Dir() != filepath.Dir(h.user) {
+		t.Errorf("Dir() = %q", Dir())
 	}
 }
 

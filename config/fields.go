@@ -19,6 +19,9 @@ type section struct {
 	access access // of fields that say nothing
 	fields []field
 	rules  bool // an array of tables, each a rule
+
+	free    *field // every key is allowed and means this
+	example string // a line of a section with free keys
 }
 
 // field is one key: the only place that knows its name, meaning, rules and where its
@@ -27,7 +30,8 @@ type field struct {
 	name  string
 	doc   string // Markdown, sentences
 	short string // what to write, for the reference's table
-	// at points to the value: a *string, *int, *Dollars, *Secret or *[]string. The profile is nil outside
+	// at points to the value: a *string, *bool, *int, *Dollars, *Secret or *[]string, or the
+	// map that the free keys of a section go to. The profile is nil outside
 	// of [models.NAME].
 	at func(*Config, *Profile) any
 	// check returns the value as it is kept; nil accepts every string. Numbers are
@@ -91,17 +95,8 @@ var sections = append([]section{
 	contextSection,
 	toolsSection,
 	sandboxSection,
-	{
-		name: "ui", access: trusted,
-		doc: "How the screen looks.",
-		fields: []field{
-			{
-				name: "theme", short: "name of a theme",
-				doc: "The colours: `dark` or `light`.",
-				at:  func(c *Config, _ *Profile) any { return &c.UI.Theme },
-			},
-		},
-	},
+	uiSection,
+	keysSection,
 	{
 		name: "models", named: true, access: trusted,
 		doc: "One section per profile: an endpoint, a model and where its key is. At most one of `api_key`, `api_key_env` " +

@@ -81,6 +81,16 @@ func userPaths() (present, legacy string) {
 	return present, legacy
 }
 
+// Dir returns the folder of the user's settings, where the themes are too; "" when no
+// home is known.
+func Dir() string {
+	present, _ := userPaths()
+	if present == "" {
+		return ""
+	}
+	return filepath.Dir(present)
+}
+
 // firstOf reads the first of two files that exists, nil when none does.
 func (l *loader) firstOf(present, legacy string) (*file, error) {
 	for _, path := range []string{present, legacy} {

@@ -23,7 +23,7 @@ type entry struct {
 	path []string
 	line int
 	kind unstable.Kind
-	text string // the value of a string, the digits of a number
+	text string // the value of a string, the digits of a number, true or false
 	// items are the values of an array of strings, which may be empty; nil: it is no such.
 	items []string
 }
@@ -87,10 +87,10 @@ func (p *parser) keyValue(table []string, n *unstable.Node) error {
 	}
 	v := n.Value()
 	e := entry{path: path, line: p.line, kind: v.Kind}
-	if v.Kind == unstable.String || v.Kind == unstable.Integer || v.Kind == unstable.Float {
+	switch v.Kind {
+	case unstable.String, unstable.Integer, unstable.Float, unstable.Bool:
 		e.text = string(v.Data)
-	}
-	if v.Kind == unstable.Array {
+	case unstable.Array:
 		e.items = stringsOf(v)
 	}
 	if err := p.add(e); err != nil {

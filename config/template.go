@@ -33,6 +33,10 @@ func Template() string {
 			comment(&b, f.doc)
 			fmt.Fprintf(&b, "#%s = %s\n", f.name, literal(f.at(&c, nil)))
 		}
+		if s.free != nil {
+			comment(&b, s.free.doc)
+			fmt.Fprintf(&b, "#%s\n", s.example)
+		}
 	}
 	return b.String()
 }
@@ -66,6 +70,8 @@ func literal(v any) string {
 		return strconv.Quote(*v)
 	case *int:
 		return strconv.Itoa(*v)
+	case *bool:
+		return strconv.FormatBool(*v)
 	case *Dollars:
 		return v.String()
 	case *[]string:

@@ -165,6 +165,9 @@ with a notice.
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.name, f.short, value, project, f.doc)
 		}
+		if f := s.free; f != nil {
+			fmt.Fprintf(&b, "| %s | %s | built-in keys | ignored | %s |\n", f.name, f.short, f.doc)
+		}
 	}
 	b.WriteString("\n## Template\n\nA first start writes this file, if there is none:\n\n```toml\n" + Template() + "```\n")
 	return b.String()

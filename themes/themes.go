@@ -1,14 +1,19 @@
-// Package themes maps roles such as "diffAdd" to colours. Built-in themes are TOML
-// files; a theme names roles, never widgets, and knows nothing of the terminal library.
+// Package themes maps roles such as "diffAdd" to colours. Themes are TOML
+// files, built in or a person's own; a theme names roles, never widgets, and knows nothing of the terminal library.
 //
-//	t, err := themes.Load("dark")
+//	t, err := themes.Load("", "dark")
 //	style := t.Style(themes.ToolError)
 package themes
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,9 +141,10 @@ func (t *Theme) Style(r Role) Style { return t.styles[r] }
 // told apart by signs and words anyway.
 func (t *Theme) WithoutColor() *Theme {
 	plain := *t
+	own := t.styles[Text].BG
 	for i := range plain.styles {
 		s := &plain.styles[i]
-		s.Reversed = s.Reversed || s.BG.Set
+		s.Reversed = s.Reversed || s.BG.Set && s.BG != own
 		s.FG, s.BG = Color{}, Color{}
 	}
 	return &plain
@@ -147,50 +153,128 @@ func (t *Theme) WithoutColor() *Theme {
 //go:embed *.toml
 var files embed.FS
 
-// Names lists the built-in themes.
-func Names() []string {
-	entries, _ := fs.Glob(files, "*.toml")
+// Auto names no theme but the choice between light and dark by the terminal's background.
+const Auto = "auto"
+
+// Names lists the built-in themes, then those of a folder, which may be "".
+func Names(dir string) []string {
+	names := list(files)
+	if dir == "" {
+		return names
+	}
+	for _, name := range list(os.DirFS(dir)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func list(dir fs.FS) []string {
+	entries, _ := fs.Glob(dir, "*.toml") // fails for a bad pattern only
 	for i := range entries {
 		entries[i] = strings.TrimSuffix(entries[i], ".toml")
 	}
 	return entries
 }
 
-// Load returns a built-in theme.
-func Load(name string) (*Theme, error) {
-	if !slices.Contains(Names(), name) {
-		return nil, fmt.Errorf("unknown theme %q (have: %s)", name, strings.Join(Names(), ", "))
+// Load returns a built-in theme, or that of the file NAME.toml in a folder, which may be
+// "". Such a file needs only the roles that differ from those of the built-in theme that
+// it names as base, dark if it names none. The error names everything that is wrong with
+// it, on one line.
+func Load(dir, name string) (*Theme, error) {
+	builtIn := slices.Contains(list(files), name)
+	if !builtIn && !slices.Contains(Names(dir), name) {
+		return nil, fmt.Errorf("unknown theme %q (have: %s, %s)", name, Auto, strings.Join(Names(dir), ", "))
 	}
-	data, err := files.ReadFile(name + ".toml")
+	if builtIn {
+		data, err := files.ReadFile(name + ".toml")
+		if err != nil {
+			return nil, fmt.Errorf("theme %q: %w", name, err)
+		}
+		return parse(name, name, data, nil)
+	}
+	file := filepath.Join(dir, name+".toml")
+	data, err := readFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("theme %q: %w", name, err)
 	}
-	return parse(name, data)
+	return parse(name, file, data, func(base string) (*Theme, error) {
+		if !slices.Contains(list(files), base) {
+			return nil, fmt.Errorf("base %q is no built-in theme (have: %s)", base, strings.Join(list(files), ", "))
+		}
+		return Load("", base)
+	})
+}
+
+// maxFile is how long a theme's file may be, in bytes.
+const maxFile = 64 << 10
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s: more than %d KB", path, maxFile>>10)
+	}
+	return data, err
 }
 
 // parse reads role = "fg on bg, bold italic" lines. A colour is #rrggbb or default.
-func parse(name string, data []byte) (*Theme, error) {
+// Roles that are missing come from the theme that base loads; without base they are
+// mistakes, and so is the key base.
+func parse(name, file string, data []byte, base func(string) (*Theme, error)) (*Theme, error) {
 	var lines map[string]string
 	if err := toml.Unmarshal(data, &lines); err != nil {
-		return nil, fmt.Errorf("theme %q: %w", name, err)
+		return nil, fmt.Errorf("theme %q: %s: %w", name, file, err)
 	}
 	t := &Theme{Name: name}
+	var wrong []string
+	if base != nil {
+		from := cmp.Or(lines["base"], "dark")
+		delete(lines, "base")
+		b, err := base(from)
+		if err != nil {
+			return nil, fmt.Errorf("theme %q: %s: %w", name, file, err)
+		}
+		t.styles = b.styles
+	}
 	for _, r := range Roles {
 		text, ok := lines[r.String()]
 		if !ok {
-			return nil, fmt.Errorf("theme %q: role %q is missing", name, r)
+			if base == nil {
+				wrong = append(wrong, fmt.Sprintf("role %q is missing", r))
+			}
+			continue
 		}
 		style, err := parseStyle(text)
 		if err != nil {
-			return nil, fmt.Errorf("theme %q: role %q: %w", name, r, err)
+			wrong = append(wrong, fmt.Sprintf("role %q: %v", r, err))
 		}
 		t.styles[r] = style
 		delete(lines, r.String())
 	}
-	for key := range lines {
-		return nil, fmt.Errorf("theme %q: unknown role %q", name, key)
+	for _, key := range slices.Sorted(maps.Keys(lines)) {
+		wrong = append(wrong, fmt.Sprintf("unknown role %q", key))
 	}
+	if len(wrong) > 0 {
+		return nil, fmt.Errorf("theme %q: %s: %s", name, file, strings.Join(wrong, "; "))
+	}
+	t.spread()
 	return t, nil
+}
+
+// spread gives roles without a background that of the text.
+func (t *Theme) spread() {
+	bg := t.styles[Text].BG
+	for i := range t.styles {
+		if s := &t.styles[i]; !s.BG.Set {
+			s.BG = bg
+		}
+	}
 }
 
 func parseStyle(text string) (Style, error) {

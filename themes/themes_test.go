@@ -2,17 +2,19 @@ package themes
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func TestBuiltInThemesAreComplete(t *testing.T) {
-	names := Names()
+	names := Names("")
 	if len(names) < 2 {
-		t.Fatalf("Names() = %v, want dark and light at least", names)
+		t.Fatalf("Names = %v, want dark and light at least", names)
 	}
 	for _, name := range names {
-		theme, err := Load(name)
+		theme, err := Load("", name)
 		if err != nil {
 			t.Errorf("Load(%q): %v", name, err)
 			continue
@@ -36,8 +38,8 @@ func TestRoleNamesAreDistinct(t *testing.T) {
 // Colours must be readable on the background that the theme is made for: WCAG AA asks
 // for a contrast of 4.5 for text. Borders are no text.
 func TestThemesAreLegible(t *testing.T) {
-	for name, background := range map[string]uint32{"dark": 0x1e1e1e, "light": 0xffffff} {
-		theme, err := Load(name)
+	for name, background := range map[string]uint32{"dark": 0x1e1e1e, "light": 0xffffff, "solarized": 0x002b36, "high-contrast": 0} {
+		theme, err := Load("", name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,6 +51,9 @@ func TestThemesAreLegible(t *testing.T) {
 			}
 			if r == Muted || r == SynComment {
 				least = 4 // less important on purpose
+			}
+			if name == "high-contrast" && r != Border {
+				least = 7 // WCAG AAA
 			}
 			bg := background
 			if s.BG.Set {
@@ -64,11 +69,28 @@ func TestThemesAreLegible(t *testing.T) {
 	}
 }
 
+func TestDocumentation(t *testing.T) {
+	text, err := os.ReadFile("../docs/themes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Roles {
+		if !strings.Contains(string(text), "`"+r.String()+"`") {
+			t.Errorf("docs/themes.md does not have %s", r)
+		}
+	}
+	for _, name := range Names("") {
+		if !strings.Contains(string(text), "`"+name+"`") {
+			t.Errorf("docs/themes.md does not have the theme %s", name)
+		}
+	}
+}
+
 // Where two roles tell good from bad, colour must not be the only difference that a
 // theme makes invisible by using it twice.
 func TestOppositeRolesDiffer(t *testing.T) {
-	for _, name := range Names() {
-		theme, err := Load(name)
+	for _, name := range Names("") {
+		theme, err := Load("", name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,13 +115,70 @@ func TestParseErrorsNameThemeRoleAndValue(t *testing.T) {
 		{"no TOML", "text = ", `theme "x"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := parse("x", []byte(c.data)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := parse("x", "x.toml", []byte(c.data), nil); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("parse = %v, want an error with %q", err, c.want)
 			}
 		})
 	}
-	if _, err := Load("nope"); err == nil || !strings.Contains(err.Error(), "have: dark") {
+	if _, err := Load("", "nope"); err == nil || !strings.Contains(err.Error(), "have: auto, dark") {
 		t.Errorf("Load(nope) = %v, want the list of themes", err)
+	}
+}
+
+func TestThemesOfAPerson(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name+".toml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("mine", "base = \"light\"\nerror = \"#ff0000 bold\"\n")
+	write("dark", "nonsense")
+	write("wrong", "mutde = \"bold\"\nerror = \"#ff00\"\nuser = \"fat\"\n")
+	write("based", "base = \"mine\"\n")
+	write("long", "# "+strings.Repeat("x", maxFile))
+	if got := strings.Join(Names(dir), " "); got != "dark high-contrast light solarized based long mine wrong" {
+		t.Errorf("Names = %s", got)
+	}
+	mine, err := Load(dir, "mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	light, _ := Load("", "light")
+	if mine.Name != "mine" || mine.Style(User) != light.Style(User) || mine.Style(Error) != (Style{FG: Color{0xff0000, true}, Bold: true}) {
+		t.Errorf("mine: %+v", mine)
+	}
+	if dark, err := Load(dir, "dark"); err != nil || dark.Name != "dark" {
+		t.Errorf("a file hides a built-in theme: %v", err)
+	}
+	for name, want := range map[string]string{
+		"wrong": `wrong.toml: role "user": "fat" is not a colour or attribute (have: default, #rrggbb, on, bold, dim, italic, underline, reversed); role "error": "#ff00" is not`,
+		"based": `base "mine" is no built-in theme (have: dark, high-contrast, light, solarized)`,
+		"long":  "more than 64 KB",
+		"../x":  `unknown theme "../x"`,
+	} {
+		if _, err := Load(dir, name); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("Load(%s) = %v, want %s", name, err, want)
+		}
+	}
+	if _, err := Load(dir, "wrong"); !strings.Contains(err.Error(), `unknown role "mutde"`) {
+		t.Errorf("one mistake hides another: %v", err)
+	}
+}
+
+// A theme with a background of its own has it everywhere, and none without colours.
+func TestBackground(t *testing.T) {
+	s, err := Load("", "solarized")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bg := s.Style(Muted).BG; bg != s.Style(Text).BG || !bg.Set {
+		t.Errorf("background of muted text: %+v", bg)
+	}
+	plain := s.WithoutColor()
+	if plain.Style(Muted).Reversed || !plain.Style(Match).Reversed {
+		t.Errorf("without colours: muted %+v, match %+v", plain.Style(Muted), plain.Style(Match))
 	}
 }
 

@@ -35,13 +35,13 @@ const (
 // blockView is what a conversation knows of one block. Its rows are a blank one if gap
 // is set, a head of one row if the block can be folded, and the rows of its parts.
 type blockView struct {
-	block *state.Block
-	cwd   string // paths below it are shown relative to it
-	code  *markup.Highlighter
-	gap   int // 0 or 1
-	fold  folding
-	laid  *laidBlock // nil until it is needed, and again when it is far from the screen
-	found found
+	block  *state.Block
+	cwd    string // paths below it are shown relative to it
+	shared *shared
+	gap    int // 0 or 1
+	fold   folding
+	laid   *laidBlock // nil until it is needed, and again when it is far from the screen
+	found  found
 }
 
 // laidBlock is a block made ready for drawing at one width.
@@ -50,6 +50,7 @@ type laidBlock struct {
 	seen       int // bytes of the block's text that are in it
 	fold       folding
 	head       []span
+	gain       string // what came of a call
 	parts      []part
 	skip       int // rows of the parts that an excerpt leaves out
 	lines      int // newlines in the text of a folded trace
@@ -98,7 +99,7 @@ func (v *blockView) lay(width int) *laidBlock {
 		l.lines += bytes.Count(b.Text[max(l.seen, 0):], []byte("\n"))
 		l.seen = len(b.Text)
 	default:
-		l.layText(b, v.code)
+		l.layText(b, v.shared.lexers)
 	}
 	return l
 }
@@ -262,7 +263,7 @@ func (v *blockView) paint(c canvas, i int, now int64, m *marker) {
 	}
 	if l.skip > 0 {
 		if i == 0 {
-			c.fill(c.say(0, fmt.Sprintf("  … %d rows above · Enter shows all", l.skip), themes.Muted), c.w, blank)
+			c.fill(c.say(0, fmt.Sprintf("  … %d rows above · %s shows all", l.skip, v.shared.unfold), themes.Muted), c.w, blank)
 			return
 		}
 		i += l.skip - 1
@@ -271,6 +272,20 @@ func (v *blockView) paint(c canvas, i int, now int64, m *marker) {
 	v.paintGutter(c, i)
 	paintPart(c.at(g), l.parts, i)
 	m.row(c.at(g), l.parts, i)
+}
+
+// show tells an answer that n of its rows are about to be drawn.
+func (v *blockView) show(row, n int) {
+	l := v.laid
+	if l.answer == nil || n <= 0 {
+		return
+	}
+	rows := l.parts[0].layout.Rows
+	first := max(row-v.above(), 0)
+	last := min(first+n, len(rows)) - 1
+	if first <= last {
+		l.answer.Show(int(rows[first].From), int(rows[last].To))
+	}
 }
 
 // partAt returns the part that row i of parts that lie below each other is in, and its
@@ -323,7 +338,7 @@ func (v *blockView) paintGutter(c canvas, i int) {
 // paintHead draws the one line of a block that can be folded.
 func (v *blockView) paintHead(c canvas, l *laidBlock, now int64, m *marker) {
 	if v.block.Kind == state.ToolBlock {
-		m.head(paintCall(c, v.block.Call, l.head, l.fold != folded, now), l.head)
+		m.head(paintCall(c, v.block.Call, l.head, l.gain, l.fold != folded, now), l.head)
 		return
 	}
 	c.fill(0, c.w, c.palette[themes.Text])

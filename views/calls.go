@@ -1,7 +1,9 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +20,7 @@ const maxArguments = 80
 func (l *laidBlock) layCall(c *state.Call, cwd string) {
 	if l.seen < 0 {
 		l.seen = 0
+		l.gain = callGain(c)
 		l.head = append(foreign(themes.ToolName, firstLine(c.Name)+"  "), foreign(themes.Text, callSummary(c, cwd))...)
 		if l.fold == unfolded {
 			l.parts = append(l.parts, part{text: callDetails(c)})
@@ -92,10 +95,13 @@ func callResult(c *state.Call) *markup.Text {
 }
 
 // paintCall draws the one line of a call: glyph, name, what it does, outcome, time.
-func paintCall(c canvas, call *state.Call, head []span, open bool, now int64) (drawn canvas) {
+func paintCall(c canvas, call *state.Call, head []span, gain string, open bool, now int64) (drawn canvas) {
 	glyph, role := callGlyph(call, open, now)
-	outcome := callOutcome(call)
+	outcome := cmp.Or(callOutcome(call), gain)
 	time := callTime(call, now)
+	if gain != "" && call.Duration < 100 {
+		time = "" // what came of it says more
+	}
 	c.fill(0, c.w, c.palette[themes.Text])
 	right := textWidth(outcome) + len(time)
 	if outcome != "" && time != "" {
@@ -125,7 +131,7 @@ func paintCall(c canvas, call *state.Call, head []span, open bool, now int64) (d
 func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role) {
 	switch c.State {
 	case state.CallWaiting:
-		return "⏸", themes.Warning
+		return waitingSign, themes.Warning
 	case state.CallRunning:
 		return spinner(now), themes.Running
 	case state.CallFailed:
@@ -154,6 +160,65 @@ func callOutcome(c *state.Call) string {
 		return "failed"
 	}
 	return ""
+}
+
+// callGain says what came of a call that succeeded, where a number tells: the lines that
+// were read, the matches that were found, the lines that were changed. What it says of
+// results is in the fields that they have.
+func callGain(c *state.Call) string {
+	if c.State != state.CallDone {
+		return ""
+	}
+	if c.Action.Kind == action.FileWrite && c.Action.Preview != "" {
+		return diffCount(c.Action.Preview)
+	}
+	fields := make(map[string]string)
+	for _, f := range jsonFields(c.Result) {
+		fields[f.name] = f.value
+	}
+	content, read := fields["content"]
+	entries, listed := fields["entries"]
+	count, err := strconv.Atoi(fields["count"])
+	_, matched := fields["matches"]
+	switch {
+	case read && fields["lines"] != "":
+		return shorten("lines "+markup.Inline(firstLine(fields["lines"])), maxGain)
+	case read:
+		return plural(lineCount(content), "line")
+	case listed:
+		return plural(lineCount(entries), "entry")
+	case err == nil && matched:
+		return plural(count, "match")
+	case err == nil:
+		return plural(count, "file")
+	}
+	return ""
+}
+
+// maxGain is how many columns the gain of a call may take.
+const maxGain = 24
+
+// diffCount counts what a diff adds and deletes: +3 −1.
+func diffCount(diff string) string {
+	added, deleted, hunk := 0, 0, false
+	for line := range strings.Lines(diff) {
+		var role themes.Role
+		switch role, hunk = markup.DiffRole(strings.TrimRight(line, "\r\n"), hunk); role {
+		case themes.DiffAdd:
+			added++
+		case themes.DiffDelete:
+			deleted++
+		}
+	}
+	return fmt.Sprintf("+%d −%d", added, deleted)
+}
+
+func lineCount(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
 }
 
 // callTime is how long a call took, or has been running.

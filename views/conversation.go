@@ -21,24 +21,40 @@ type Conversation struct {
 	// OnCopy, if set, gets what a person copies, as it came: the text of a block or its
 	// code. It is empty when there is none.
 	OnCopy func(text string)
+	// OnEdit, if set, gets the text of a block that a person wants to see in an editor.
+	OnEdit func(text string)
 	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
 	// draws: long searches take turns with all else. Without it they are done at once.
 	Later func(func())
 
-	now     func() time.Time
+	shared  *shared
 	welcome []string
-	lexers  *markup.Highlighter // nil leaves code plain
 
-	blocks  []*blockView // as in the state
-	top     anchor       // the first row on the screen
-	follow  bool         // the end stays on the screen
-	stream  bool         // something still arrives
-	focus   int          // the block that keys act on
-	unread  unread
-	size    struct{ w, h int } // of the rows, when they were drawn last
-	visible struct{ first, last int }
-	laid    struct{ from, to int } // outside of it no block is laid out
-	find    finder
+	blocks []*blockView // as in the state
+	top    anchor       // the first row on the screen
+	tail
+	focus  int                // the block that keys act on
+	size   struct{ w, h int } // of the rows, when they were drawn last
+	extent struct {
+		first, last int // the blocks on the screen
+		from, to    int // outside of them no block is laid out
+	}
+	find finder
+	sel  selection
+}
+
+// tail is how a conversation keeps to its end.
+type tail struct {
+	follow bool // the end stays on the screen
+	stream bool // something still arrives
+	unread unread
+}
+
+// shared is what all blocks of a conversation need.
+type shared struct {
+	now    func() time.Time
+	lexers *markup.Highlighter // nil leaves code plain
+	unfold string              // the key that unfolds
 }
 
 // anchor is a row of the conversation: a block and a row in it.
@@ -55,22 +71,29 @@ const (
 
 // NewConversation returns a view with nothing to show.
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
-	return &Conversation{frame: newFrame(theme, keys), follow: true, now: func() time.Time { return time.UnixMilli(0) }}
+	return &Conversation{
+		frame: newFrame(theme, keys), tail: tail{follow: true},
+		shared: &shared{now: func() time.Time { return time.UnixMilli(0) }, unfold: keys.Name(keymap.Fold)},
+	}
 }
 
 // SetNow gives the clock that elapsed times are reckoned by.
-func (c *Conversation) SetNow(now func() time.Time) { c.now = now }
+func (c *Conversation) SetNow(now func() time.Time) { c.shared.now = now }
 
 // SetBackground gives the way to highlight code: run calls work on another goroutine and
 // what that returns on the UI goroutine, and draws. Without it code is plain.
 func (c *Conversation) SetBackground(run func(work func() (apply func()))) {
-	c.lexers = &markup.Highlighter{Background: run}
+	c.shared.lexers = &markup.Highlighter{Background: run}
 }
 
-// Scope says where keys go: to the conversation or to the line of a search.
+// Scope says where keys go: to the conversation, to the line of a search or to what is
+// selected.
 func (c *Conversation) Scope() keymap.Scope {
-	if c.find.typing {
+	switch {
+	case c.find.typing:
 		return keymap.Finding
+	case c.sel.on:
+		return keymap.Selecting
 	}
 	return keymap.Conversation
 }
@@ -101,7 +124,7 @@ func (c *Conversation) sync(blocks []*state.Block, cwd string) {
 		c.rebuild(blocks, cwd)
 	}
 	for _, b := range blocks[len(c.blocks):] {
-		v := &blockView{block: b, cwd: cwd, code: c.lexers}
+		v := &blockView{block: b, cwd: cwd, shared: c.shared}
 		if n := len(c.blocks); n > 0 {
 			v.gap = gapBetween(c.blocks[n-1].block.Kind, b.Kind)
 		}
@@ -121,7 +144,7 @@ func (c *Conversation) rebuild(blocks []*state.Block, cwd string) {
 	views := make([]*blockView, 0, len(blocks))
 	moved := make(map[int]int, len(c.blocks))
 	for i, b := range blocks {
-		v := &blockView{block: b, cwd: cwd, code: c.lexers}
+		v := &blockView{block: b, cwd: cwd, shared: c.shared}
 		if j, ok := old[b]; ok {
 			v, moved[j] = c.blocks[j], i
 		}
@@ -133,8 +156,9 @@ func (c *Conversation) rebuild(blocks []*state.Block, cwd string) {
 	}
 	c.blocks = views
 	c.top.block, c.focus, c.unread.block = moved[c.top.block], moved[c.focus], moved[c.unread.block]
-	c.laid.from, c.laid.to = 0, len(views)
+	c.extent.from, c.extent.to = 0, len(views)
 	c.findMoved(moved)
+	c.selectionMoved(moved)
 }
 
 // unread counts the rows that came after the view stopped following.
@@ -190,6 +214,7 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 		c.drawWelcome(rows)
 	default:
 		c.drawRows(rows)
+		c.drawCursor(rows)
 		c.evict()
 	}
 	if find > 0 {
@@ -213,8 +238,8 @@ func (c *Conversation) bottom() []span {
 }
 
 func (c *Conversation) drawRows(in area) {
-	now := c.now().UnixMilli()
-	c.visible.first, c.visible.last = c.top.block, c.top.block
+	now := c.shared.now().UnixMilli()
+	c.extent.first, c.extent.last = c.top.block, c.top.block
 	block, row := c.top.block, c.top.row
 	blank := c.palette[themes.Text]
 	var shown *blockView
@@ -231,33 +256,36 @@ func (c *Conversation) drawRows(in area) {
 		}
 		if v := c.blocks[block]; v != shown {
 			shown, m = v, c.marker(block)
+			v.show(row, in.h-y)
 		}
 		v := shown
 		line.fill(0, min(padding, line.w), blank)
 		if c.HasFocus() && block == c.focus && row >= v.gap {
 			line.say(0, "▎", themes.Focus)
 		}
-		v.paint(line.cols(padding, padding+c.size.w), row, now, m)
+		text := line.cols(padding, padding+c.size.w)
+		v.paint(text, row, now, m)
+		c.paintSelected(text, block, row)
 		line.fill(padding+c.size.w, line.w, blank)
-		c.visible.last = block
+		c.extent.last = block
 		row++
 	}
 }
 
 // evict forgets the layout of blocks that are far from the screen.
 func (c *Conversation) evict() {
-	first, last := c.visible.first, c.visible.last
+	first, last := c.extent.first, c.extent.last
 	from, to := max(first-keepLaid, 0), min(last+keepLaid, len(c.blocks))
-	for i := c.laid.from; i < min(c.laid.to, len(c.blocks)); i++ {
+	for i := c.extent.from; i < min(c.extent.to, len(c.blocks)); i++ {
 		v := c.blocks[i]
 		counted := !c.follow && i >= c.unread.block
 		if v.laid != nil && !counted && (i < from || i >= to || (i < first || i > last) && len(v.block.Text) > bigBlock) {
 			v.laid = nil
 		}
 	}
-	c.laid.from, c.laid.to = from, to
+	c.extent.from, c.extent.to = from, to
 	if !c.follow {
-		c.laid.to = max(to, len(c.blocks))
+		c.extent.to = max(to, len(c.blocks))
 	}
 }
 
@@ -283,6 +311,13 @@ func (c *Conversation) drawWelcome(in area) {
 func (c *Conversation) Copy() {
 	if c.OnCopy != nil && c.focus < len(c.blocks) {
 		c.OnCopy(c.blocks[c.focus].copyText())
+	}
+}
+
+// edit gives the focused block to OnEdit.
+func (c *Conversation) edit() {
+	if c.OnEdit != nil && c.focus < len(c.blocks) {
+		c.OnEdit(c.blocks[c.focus].copyText())
 	}
 }
 

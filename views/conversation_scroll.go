@@ -11,7 +11,7 @@ import (
 )
 
 func (c *Conversation) height(block int) int {
-	c.laid.from, c.laid.to = min(c.laid.from, block), max(c.laid.to, block+1)
+	c.extent.from, c.extent.to = min(c.extent.from, block), max(c.extent.to, block+1)
 	return c.blocks[block].height(c.size.w)
 }
 
@@ -84,7 +84,7 @@ func (c *Conversation) end() anchor { return c.back(anchor{len(c.blocks), 0}, c.
 // whole screen each time (DECISIONS 32).
 func (c *Conversation) place() {
 	end := c.end()
-	if !c.top.before(end) {
+	if !c.top.before(end) && !c.sel.holds() {
 		c.follow = true
 	}
 	if !c.follow {
@@ -200,7 +200,7 @@ func (c *Conversation) Jump(by int) {
 	}
 }
 
-// InputHandler scrolls, folds, copies and finds.
+// InputHandler scrolls, folds, copies, selects and finds.
 func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
 		if c.find.typing {
@@ -208,31 +208,33 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 			return
 		}
 		a, _ := c.keys.Lookup(c.Scope(), ev)
-		switch a {
-		case keymap.Find:
-			c.openFind()
-		case keymap.FindNext:
-			c.FindNext(1)
-		case keymap.FindPrevious:
-			c.FindNext(-1)
-		case keymap.ScrollUp:
-			c.Up()
-		case keymap.ScrollDown:
-			c.Down()
-		case keymap.PromptPrevious:
-			c.Jump(-1)
-		case keymap.PromptNext:
-			c.Jump(1)
-		case keymap.Fold:
-			c.Fold()
-		case keymap.CopyBlock:
-			c.Copy()
-		case keymap.CopyCode:
-			c.CopyCode()
+		switch act := c.actions()[a]; {
+		case c.sel.on:
+			c.selectKey(a)
+		case act != nil:
+			act()
 		default:
 			page(c, a)
 		}
 	})
+}
+
+// actions are what keys do, other than scrolling by pages and selecting.
+func (c *Conversation) actions() map[keymap.Action]func() {
+	return map[keymap.Action]func(){
+		keymap.Find:           c.openFind,
+		keymap.FindNext:       func() { c.FindNext(1) },
+		keymap.FindPrevious:   func() { c.FindNext(-1) },
+		keymap.ScrollUp:       c.Up,
+		keymap.ScrollDown:     c.Down,
+		keymap.PromptPrevious: func() { c.Jump(-1) },
+		keymap.PromptNext:     func() { c.Jump(1) },
+		keymap.Fold:           c.Fold,
+		keymap.CopyBlock:      c.Copy,
+		keymap.CopyCode:       c.CopyCode,
+		keymap.EditBlock:      c.edit,
+		keymap.Select:         c.startSelection,
+	}
 }
 
 // PasteHandler adds to the text of a search.
@@ -242,32 +244,4 @@ func (c *Conversation) PasteHandler() func(string, func(tview.Primitive)) {
 			c.findText(c.find.text + strings.Join(strings.Fields(text), " "))
 		}
 	})
-}
-
-// MouseHandler scrolls with the wheel; a click focuses a block, and on its head it
-// folds or unfolds it.
-func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		x, y := ev.Position()
-		if action == tview.MouseLeftClick && c.InRect(x, y) {
-			c.click(y)
-			return true, nil
-		}
-		return wheel(c, action, ev, setFocus), nil
-	})
-}
-
-func (c *Conversation) click(y int) {
-	_, top, _, h := c.GetRect()
-	if len(c.blocks) == 0 || c.size.h == 0 || y <= top || y >= top+h-1 {
-		return
-	}
-	at := c.ahead(c.top, y-top-1)
-	if at.block >= len(c.blocks) {
-		return
-	}
-	c.focus = at.block
-	if v := c.blocks[at.block]; v.foldable() && at.row == v.gap {
-		c.Fold()
-	}
 }

@@ -48,7 +48,7 @@ func wholeSession() *session {
 		},
 		event.ToolRequested{CallID: "b", Name: "read_file", Action: action.Action{Kind: action.FileRead, Path: "/src/shop/checkout/tax.go"}},
 		event.ToolStarted{CallID: "b", Name: "read_file"},
-		event.ToolResult{CallID: "b", Name: "read_file", Result: `{"harness_timestamp":{},"result":{"path":"tax.go","lines":214}}`, DurationMS: 40},
+		event.ToolResult{CallID: "b", Name: "read_file", Result: `{"harness_timestamp":{},"result":{"path":"tax.go","bytes":5000,"content":"` + strings.Repeat(`x\n`, 214) + `"}}`, DurationMS: 40},
 		say("The rounding in `tax.go` **truncates** instead of rounding:\n\n```diff\n func Tax(cents int) int {\n-\treturn cents * 19 / 100\n+\treturn (cents*19 + 50) / 100\n```\n\n"+
 			"| where | 中文 | status |\n|---|---|---:|\n| `tax.go` | 是 | ✅ ok |\n\n1. see <https://go.dev/blog>\n2. "+hostileText+"\n   - nested\n"),
 		event.ToolRequested{CallID: "c", Name: "edit", Arguments: `{"path":"x"}`, Action: action.Action{Kind: action.FileWrite, Path: "/src/shop/checkout/tax.go"}},
@@ -73,6 +73,38 @@ func TestConversationGolden(t *testing.T) {
 		viewtest.Golden(t, "conversation", c, size[0], size[1])
 		press(t, c, "scroll-top")
 		viewtest.Golden(t, "conversation-top", c, size[0], size[1])
+	}
+}
+
+// The one line of a call that succeeded says what came of it.
+func TestCallsSayWhatCameOfThem(t *testing.T) {
+	for _, c := range []struct {
+		result, preview, want string
+	}{
+		{`{"path":"x","content":"a\nb\nc"}`, "", "3 lines"},
+		{`{"path":"x","content":"a\n"}`, "", "1 line"},
+		{`{"harness_timestamp":{},"result":{"path":"x","lines":"12-40 of 900","content":"a"}}`, "", "lines 12-40 of 900"},
+		{`{"path":"x","lines":"\u001b[31m` + strings.Repeat("x", 50) + `","content":"a"}`, "", "lines ␛[31mxxxxxxxxxxxx…"},
+		{`{"path":"x","entries":"a\nb\n"}`, "", "2 entries"},
+		{`{"matches":"x","count":1}`, "", "1 match"},
+		{`{"matches":"x","count":12}`, "", "12 matches"},
+		{`{"files":"x","count":3}`, "", "3 files"},
+		{`{"message":"ok"}`, "--- a\n+++ a\n@@ -1,2 +1,2 @@\n x\n-a\n+b\n+c\n", "+2 −1"},
+		{`nonsense`, "", ""},
+		{`{"exit_code":0,"stdout":""}`, "", ""},
+	} {
+		kind := action.FileRead
+		if c.preview != "" {
+			kind = action.FileWrite
+		}
+		call := &state.Call{State: state.CallDone, Result: c.result, Action: action.Action{Kind: kind, Preview: c.preview}}
+		if got := callGain(call); got != c.want {
+			t.Errorf("%s: %q, want %q", c.result, got, c.want)
+		}
+		call.State = state.CallFailed
+		if got := callGain(call); got != "" {
+			t.Errorf("%s failed, and %q came of it", c.result, got)
+		}
 	}
 }
 
@@ -406,7 +438,7 @@ func TestConversationStyles(t *testing.T) {
 	}
 	for text, role := range map[string]themes.Role{
 		"▌": themes.User, "✎ thinking": themes.Reasoning, "read_file": themes.ToolName, "▸": themes.ToolOK, "✗ run_shell": themes.ToolError, "exit 1": themes.ToolError,
-		"⏸": themes.Warning, "‹U+202E›": themes.Control, "tax.go tr": themes.Code, "truncates": themes.Strong, "warning  disk": themes.Warning,
+		"‖": themes.Warning, "‹U+202E›": themes.Control, "tax.go tr": themes.Code, "truncates": themes.Strong, "warning  disk": themes.Warning,
 		"error  model": themes.Error, "context compacted": themes.Notice, "return (cents": themes.DiffAdd, "return cents": themes.DiffDelete, "no tag": themes.Text,
 	} {
 		got, ok := styleOf(text)
@@ -492,7 +524,7 @@ func TestDrawsItsRectangle(t *testing.T) {
 // without a change of the text.
 func TestCodeHasTheColoursOfTheTheme(t *testing.T) {
 	for _, name := range []string{"dark", "light"} {
-		theme, err := themes.Load(name)
+		theme, err := themes.Load("", name)
 		if err != nil {
 			t.Fatal(err)
 		}

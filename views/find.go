@@ -165,7 +165,7 @@ func (c *Conversation) slice() {
 	f := &c.find
 	for total := c.tally().total; budget > 0 && total < maxFound && (f.lo > 0 || f.hi < len(c.blocks)); {
 		block := f.lo - 1
-		if f.hi < len(c.blocks) && (f.hi <= c.visible.last || f.lo == 0) {
+		if f.hi < len(c.blocks) && (f.hi <= c.extent.last || f.lo == 0) {
 			block = f.hi
 		}
 		f.lo, f.hi = min(f.lo, block), max(f.hi, block+1)
@@ -387,7 +387,7 @@ func (v *blockView) texts(width int) iter.Seq2[int, []byte] {
 	return func(yield func(part int, text []byte) bool) {
 		whole := v
 		if v.laid == nil || v.foldable() && v.shown() != unfolded {
-			whole = &blockView{block: v.block, cwd: v.cwd, fold: unfolded} // not to be kept
+			whole = &blockView{block: v.block, cwd: v.cwd, shared: &shared{}, fold: unfolded} // not to be kept
 		}
 		l := whole.lay(max(width, 1))
 		if v.block.Kind == state.ToolBlock && !yield(headPart, joined(l.head)) {

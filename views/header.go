@@ -106,7 +106,7 @@ func (h *Header) items() []item {
 
 // waiting reminds of a dialog that was left open. It is never dropped.
 func (h *Header) waiting() item {
-	text := "⏸ " + plural(h.approvals, "approval")
+	text := waitingSign + " " + plural(h.approvals, "approval")
 	long := bar(text+" · "+h.keys.Name(keymap.ShowApproval), true)
 	return item{forms: [][]span{{long}, {bar(text, true)}}, ranks: []int{5}}
 }

@@ -18,7 +18,7 @@ import (
 
 func dark(t testing.TB) *themes.Theme {
 	t.Helper()
-	theme, err := themes.Load("dark")
+	theme, err := themes.Load("", "dark")
 	if err != nil {
 		t.Fatal(err)
 	}

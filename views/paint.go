@@ -124,8 +124,19 @@ func (c canvas) put(col int, char rune, r themes.Role) {
 	c.screen.SetContent(c.x+col, c.y, char, nil, c.palette[r])
 }
 
+// blanker is a screen that draws blanks faster than one by one. All but those of tests are.
+type blanker interface {
+	Blank(x, y, n int, st tcell.Style)
+}
+
 // fill draws blanks.
 func (c canvas) fill(from, to int, st tcell.Style) {
+	if s, ok := c.screen.(blanker); ok {
+		if to > from {
+			s.Blank(c.x+from, c.y, to-from, st)
+		}
+		return
+	}
 	for ; from < to; from++ {
 		c.screen.SetContent(c.x+from, c.y, ' ', nil, st)
 	}

@@ -51,7 +51,7 @@ func TestHeaderAnyWidth(t *testing.T) {
 	h.SetApprovalLeft(true)
 	for w := 24; w <= 200; w++ {
 		got := viewtest.Text(t, h, w, 1)
-		if !strings.Contains(got, " all") || !strings.Contains(got, "⏸ 1 approval") {
+		if !strings.Contains(got, " all") || !strings.Contains(got, "‖ 1 approval") {
 			t.Errorf("%d columns: %q", w, got)
 		}
 	}
@@ -78,7 +78,7 @@ func TestStatusLine(t *testing.T) {
 		{"waiting for the model", []event.Event{started}, "◑ main 00:31 · waiting for the model"},
 		{"thinking", []event.Event{started, event.ReasoningDelta{Text: "hm"}}, "◑ main 00:31 · thinking"},
 		{"answering", []event.Event{started, event.TextDelta{Text: "so"}}, "◑ main 00:31 · answering"},
-		{"approval", []event.Event{started, message, call, ask("1", restart)}, "⏸ main 00:31 · waiting for your approval"},
+		{"approval", []event.Event{started, message, call, ask("1", restart)}, "‖ main 00:31 · waiting for your approval"},
 		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ main 00:31 · running run_shell␛ · 3 KB"},
 		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ main 00:31 · cancelling"},
 		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: ms(-90)}}, "◑ main 00:31 · waiting for the model · 01:30 left"},
@@ -349,7 +349,7 @@ func TestTabBar(t *testing.T) {
 
 // Re-theming reaches every view (theme = auto decides after the first frame).
 func TestSetTheme(t *testing.T) {
-	light, err := themes.Load("light")
+	light, err := themes.Load("", "light")
 	if err != nil {
 		t.Fatal(err)
 	}

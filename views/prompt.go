@@ -29,6 +29,7 @@ type Prompt struct {
 	OnSubmit   func(text string)  // the prompt is empty again when this is called
 	OnChange   func()             // the text changed; Text is for drafts and not cheap
 	OnEOF      func()             // end of input on an empty prompt
+	OnEdit     func()             // the person wants to write in an editor; see Replace
 	OnUnqueue  func(id int)       // a queued prompt was taken back into the editor
 	OnContinue func()             // Enter on an empty prompt after an interruption
 	OnFiles    func(query string) // what is typed after an @ changed; must not wait, see SetFiles
@@ -82,6 +83,11 @@ func (p *Prompt) SetText(text string) {
 	p.history.leave()
 	p.editor.SetText(text)
 	p.changed()
+}
+
+// Replace is SetText that can be undone.
+func (p *Prompt) Replace(text string) {
+	p.edit(func() { p.editor.Replace(normal(text)) })
 }
 
 // Discard empties the prompt and keeps its text in the history.
@@ -176,6 +182,10 @@ func (p *Prompt) action(a keymap.Action) {
 	case keymap.SearchHistory:
 		p.search = newHistorySearch(len(p.history.entries))
 		p.searchFor("")
+	case keymap.EditPrompt:
+		if p.OnEdit != nil {
+			p.OnEdit()
+		}
 	case keymap.EndOfInput:
 		if p.editor.Empty() && p.OnEOF != nil {
 			p.OnEOF()

@@ -99,7 +99,7 @@ func (l *StatusLine) spans() []span {
 		glyph, role := spinner(now.UnixMilli()), themes.Running
 		switch t.State {
 		case state.TaskWaiting:
-			glyph, role = "⏸", themes.Warning
+			glyph, role = waitingSign, themes.Warning
 		case state.TaskCancelling:
 			glyph, role = "◌", themes.Warning
 		}

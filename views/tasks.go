@@ -147,7 +147,7 @@ func (t *Tasks) approvalItem(a event.ApprovalAsked) []span {
 	if what == "" {
 		what = a.Action.Path
 	}
-	spans := []span{own(themes.Warning, "   ⏸ approve  ")}
+	spans := []span{own(themes.Warning, "   "+waitingSign+" approve  ")}
 	spans = append(spans, foreign(themes.ToolName, a.Action.Tool+" ")...)
 	return append(spans, foreign(themes.Text, firstLine(what))...)
 }
@@ -175,7 +175,7 @@ func taskState(task *state.Task, now time.Time) (glyph string, role themes.Role,
 	case state.TaskQueued:
 		return "·", themes.Muted, "queued"
 	case state.TaskWaiting:
-		return "⏸", themes.Warning, "waits for approval"
+		return waitingSign, themes.Warning, "waits for approval"
 	case state.TaskCancelling:
 		return "◌", themes.Warning, "cancelling"
 	case state.TaskDone:

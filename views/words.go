@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// waitingSign stands for what waits for a person. The usual sign for a pause is drawn as a
+// coloured picture, and too wide, by some terminals.
+const waitingSign = "‖"
+
 // oneLine joins the lines of a text.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -20,6 +24,12 @@ func firstLine(s string) string {
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
+	}
+	switch {
+	case strings.HasSuffix(what, "y"):
+		what = strings.TrimSuffix(what, "y") + "ie"
+	case strings.HasSuffix(what, "ch"):
+		what += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }

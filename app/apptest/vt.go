@@ -18,6 +18,7 @@ type vt struct {
 	link       string
 	modes      map[string]bool
 	title      string
+	titles     []string // kept by CSI 22 t
 	strings    []string // other OSC sequences, such as a clipboard or a question
 	rest       []byte   // an incomplete sequence
 	odd        []string
@@ -185,9 +186,21 @@ func (v *vt) csi(params string, final byte) {
 		for m := range strings.SplitSeq(params, ";") {
 			v.modes[m] = final == 'h'
 		}
-	case 't', 'q', 'u': // title stack, shape of the cursor, keyboard
+	case 't':
+		v.keepTitle(params)
+	case 'q', 'u': // shape of the cursor, keyboard
 	default:
 		v.odd = append(v.odd, fmt.Sprintf("CSI %q %c", params, final))
+	}
+}
+
+// keepTitle puts the title on a stack, or takes it back from there.
+func (v *vt) keepTitle(params string) {
+	switch n := len(v.titles) - 1; {
+	case params == "22;2":
+		v.titles = append(v.titles, v.title)
+	case params == "23;2" && n >= 0:
+		v.title, v.titles = v.titles[n], v.titles[:n]
 	}
 }
 

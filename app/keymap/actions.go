@@ -37,6 +37,7 @@ const (
 	Undo            Action = "undo"
 	Redo            Action = "redo"
 	SearchHistory   Action = "search-history"
+	EditPrompt      Action = "edit-prompt"
 	EndOfInput      Action = "end-of-input"
 
 	PopupUp     Action = "popup-up"
@@ -63,6 +64,7 @@ const (
 	PromptNext     Action = "prompt-next"
 	CopyBlock      Action = "copy-block"
 	CopyCode       Action = "copy-code"
+	EditBlock      Action = "edit-block"
 	Zoom           Action = "zoom"
 
 	Find         Action = "find"
@@ -71,6 +73,24 @@ const (
 	FindAccept   Action = "find-accept"
 	FindErase    Action = "find-erase"
 	FindClose    Action = "find-close"
+
+	Select          Action = "select"
+	SelectUp        Action = "select-up"
+	SelectDown      Action = "select-down"
+	SelectLeft      Action = "select-left"
+	SelectRight     Action = "select-right"
+	SelectWordLeft  Action = "select-word-left"
+	SelectWordRight Action = "select-word-right"
+	SelectLineStart Action = "select-line-start"
+	SelectLineEnd   Action = "select-line-end"
+	SelectPageUp    Action = "select-page-up"
+	SelectPageDown  Action = "select-page-down"
+	SelectTop       Action = "select-top"
+	SelectBottom    Action = "select-bottom"
+	SelectHere      Action = "select-here"
+	SelectLines     Action = "select-lines"
+	SelectCopy      Action = "select-copy"
+	SelectEnd       Action = "select-end"
 
 	PaneNext     Action = "pane-next"
 	PanePrevious Action = "pane-previous"
@@ -137,6 +157,7 @@ var table = []row{
 	{Transpose, editing, "", "Swap the two characters around the cursor", keys("Ctrl+T")},
 	{Undo, editing, "", "Undo", keys("Ctrl+_", "Ctrl+Z")},
 	{Redo, editing, "", "Redo", keys("Alt+_", "Ctrl+Shift+Z")},
+	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
 
 	{PopupUp, in(Popup), "", "Up in the list", keys("Up", "Ctrl+P")},
@@ -166,11 +187,30 @@ var table = []row{
 	{Find, in(Conversation), "find", "Find text in the conversation; capitals count if there are any", keys("/")},
 	{FindNext, in(Conversation), "", "To the next match", keys("n")},
 	{FindPrevious, in(Conversation), "", "To the match before", keys("N")},
+	{EditBlock, in(Conversation), "", "Look at the block in your editor ($VISUAL or $EDITOR)", keys("e")},
+	{Select, in(Conversation), "select", "Select text by keys, from the block on; the mouse selects too: drag, or click twice or three times", keys("v")},
 	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
 
 	{FindAccept, in(Finding), "go there", "To the match; the search stays until Esc", keys("Enter")},
 	{FindErase, in(Finding), "", "Delete the last character of the search", keys("Backspace")},
 	{FindClose, in(Finding), "close", "Close the search, back to where it began", keys("Esc", "Ctrl+G")},
+
+	{SelectCopy, in(Selecting), "copy", "Copy what is selected", keys("y", "Enter")},
+	{SelectUp, in(Selecting), "", "Up a row", keys("Up", "k")},
+	{SelectDown, in(Selecting), "", "Down a row", keys("Down", "j")},
+	{SelectLeft, in(Selecting), "", "One character to the left", keys("Left", "h")},
+	{SelectRight, in(Selecting), "", "One character to the right", keys("Right", "l")},
+	{SelectWordLeft, in(Selecting), "", "One word to the left", keys("b", "Ctrl+Left")},
+	{SelectWordRight, in(Selecting), "", "One word to the right", keys("w", "Ctrl+Right")},
+	{SelectLineStart, in(Selecting), "", "To the start of the row", keys("0", "Home")},
+	{SelectLineEnd, in(Selecting), "", "To the end of the row", keys("$", "End")},
+	{SelectPageUp, in(Selecting), "", "Up a page", keys("PgUp")},
+	{SelectPageDown, in(Selecting), "", "Down a page", keys("PgDn", "Space")},
+	{SelectTop, in(Selecting), "", "To the beginning", keys("g")},
+	{SelectBottom, in(Selecting), "", "To the end", keys("G")},
+	{SelectHere, in(Selecting), "from here", "Begin the selection anew, here", keys("v")},
+	{SelectLines, in(Selecting), "lines", "Select whole lines", keys("V")},
+	{SelectEnd, in(Selecting), "end", "Select nothing", keys("Esc", "q")},
 
 	{PaneNext, in(Panes), "next", "The next terminal pane", keys("Right", "l")},
 	{PanePrevious, in(Panes), "previous", "The terminal pane before", keys("Left", "h")},
@@ -198,8 +238,8 @@ var table = []row{
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
-	{Back, in(Global, Approval, Help), "", "Back out one level: list, search, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
-	{Interrupt, in(Global), "", "Cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
+	{Back, in(Global, Approval, Help), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
+	{Interrupt, in(Global), "", "Copy what is selected; else cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},
 	{Redraw, in(Global), "", "Draw the whole screen anew", keys("Ctrl+L")},

@@ -18,8 +18,9 @@ import (
 // Scope is a place where keys apply: the focused pane, or what lies over it.
 type Scope string
 
-// The scopes. Popup and Search lie over the prompt, Finding over the conversation and
-// Reason and Amend over the approval: while they show, they are asked before what is below them.
+// The scopes. Popup and Search lie over the prompt, Finding and Selecting over the
+// conversation, Reason and Amend over the approval: while they show, they are asked before
+// what is below them.
 const (
 	Global       Scope = "global"
 	Prompt       Scope = "prompt"
@@ -27,6 +28,7 @@ const (
 	Search       Scope = "search" // of the prompt's history
 	Conversation Scope = "conversation"
 	Finding      Scope = "finding" // typing what to find in the conversation
+	Selecting    Scope = "selecting"
 	Output       Scope = "output"
 	Panes        Scope = "panes"
 	Tasks        Scope = "tasks"
@@ -47,6 +49,7 @@ var scopes = []struct {
 	{Search, "Prompt: while searching the history"},
 	{Conversation, "Conversation"},
 	{Finding, "Conversation: while typing what to find"},
+	{Selecting, "Conversation: while something is selected"},
 	{Output, "Output"},
 	{Panes, "Panes"},
 	{Tasks, "Tasks"},
@@ -78,7 +81,7 @@ func (s Scope) Title() string {
 // shadows says that a scope may take keys that mean something else globally, because
 // it is asked first and goes away at once.
 func (s Scope) shadows() bool {
-	return s == Popup || s == Search || s == Finding || s == Reason || s == Amend
+	return s == Popup || s == Search || s == Finding || s == Selecting || s == Reason || s == Amend
 }
 
 // types says that plain characters are text in a scope and so cannot be bound.

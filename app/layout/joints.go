@@ -26,32 +26,32 @@ func (l *Layout) Joints() []Joint {
 	if l.Footer.Empty() { // too small for frames
 		return nil
 	}
-	cells := map[[2]int]int{}
 	w, h := 0, 0
+	for _, r := range l.Panes {
+		w, h = max(w, r.X+r.W), max(h, r.Y+r.H)
+	}
+	cells := make([]int, w*h)
 	for _, r := range l.Panes {
 		if r.W < 2 || r.H < 2 {
 			continue
 		}
-		w, h = max(w, r.X+r.W), max(h, r.Y+r.H)
 		for x := r.X; x < r.X+r.W-1; x++ {
 			for _, y := range [2]int{r.Y, r.Y + r.H - 1} {
-				cells[[2]int{x, y}] |= right
-				cells[[2]int{x + 1, y}] |= left
+				cells[y*w+x] |= right
+				cells[y*w+x+1] |= left
 			}
 		}
 		for y := r.Y; y < r.Y+r.H-1; y++ {
 			for _, x := range [2]int{r.X, r.X + r.W - 1} {
-				cells[[2]int{x, y}] |= down
-				cells[[2]int{x, y + 1}] |= up
+				cells[y*w+x] |= down
+				cells[(y+1)*w+x] |= up
 			}
 		}
 	}
 	var all []Joint
-	for y := range h {
-		for x := range w {
-			if c, ok := joints[cells[[2]int{x, y}]]; ok {
-				all = append(all, Joint{x, y, c})
-			}
+	for i, lines := range cells {
+		if c, ok := joints[lines]; ok {
+			all = append(all, Joint{i % w, i / w, c})
 		}
 	}
 	return all

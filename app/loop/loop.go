@@ -34,6 +34,7 @@ const (
 	eventGap = 33 * time.Millisecond  // least time between two draws for events
 	keyGap   = 16 * time.Millisecond  // the same for keys, once KeyBurst of them came together
 	tickGap  = 100 * time.Millisecond // a spinner's step
+	lazyTime = 100 * time.Millisecond // see PostLazily
 
 	// stuckTime is how long the end waits for a terminal that takes no output.
 	stuckTime = time.Second
@@ -171,6 +172,13 @@ func (l *Loop[T]) Quit() {
 // the end is dropped.
 func (l *Loop[T]) Post(f func()) {
 	l.mail.change(func(m *mail) { m.posts = append(m.posts, f) })
+}
+
+// PostLazily runs f on the UI goroutine just before the next draw, at most 100 ms from now.
+// It is for what makes no haste, so that it costs no draw of its own while others come.
+func (l *Loop[T]) PostLazily(f func()) {
+	l.mail.change(func(m *mail) { m.lazy = append(m.lazy, f) })
+	time.AfterFunc(lazyTime, func() { l.mail.change(func(m *mail) { m.late = true }) })
 }
 
 // SetTicking starts or stops the calls of Tick. It is on only while something moves.

@@ -279,6 +279,36 @@ func TestPost(t *testing.T) {
 	})
 }
 
+// A lazy post costs no draw of its own while others come, and waits 100 ms at most.
+func TestPostLazily(t *testing.T) {
+	bubble(t, 8, func(t *testing.T, ui *apptest.UI, y *toy) {
+		ui.Settle()
+		before := y.loop.Stats().Draws
+		y.loop.PostLazily(func() { y.events = append(y.events, 7) })
+		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
+		if n := y.loop.Stats().Draws - before; n != 0 {
+			t.Errorf("%d draws at once", n)
+		}
+		y.loop.Post(func() {})
+		ui.Settle()
+		if n := y.loop.Stats().Draws - before; n != 1 || len(y.events) != 1 {
+			t.Errorf("with another draw: %d draws, events %v; want one of each", n, y.events)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := y.loop.Stats().Draws - before; n != 1 {
+			t.Errorf("%d draws later", n-1)
+		}
+		y.loop.PostLazily(func() { y.events = append(y.events, 8) })
+		time.Sleep(110 * time.Millisecond)
+		synctest.Wait()
+		if n := y.loop.Stats().Draws - before; n != 2 || len(y.events) != 2 {
+			t.Errorf("alone: %d draws, events %v", n-1, y.events)
+		}
+	})
+}
+
 func TestKeys(t *testing.T) {
 	bubble(t, 0, func(t *testing.T, ui *apptest.UI, y *toy) {
 		ui.Press("Ctrl+C", "Alt+Enter", "Shift+Enter", "Esc", "Alt+]", "Alt+_", "Alt+X", "Up", "Shift+Left", "F5", "Backtab", "Ctrl+Left", "é")

@@ -5,8 +5,10 @@ import "sync"
 // mail is what the pump is asked to do.
 type mail struct {
 	posts   []func()
-	draw    bool // a draw for keys was left out
-	ticking bool // stays as it is until changed
+	lazy    []func() // wait for the next draw
+	late    bool     // they have waited long enough
+	draw    bool     // a draw for keys was left out
+	ticking bool     // stays as it is until changed
 	quit    bool
 }
 
@@ -35,6 +37,7 @@ func (b *mailbox) take() mail {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := b.mail
-	b.mail.posts, b.mail.draw, b.mail.quit = nil, false, false
+	b.mail.posts, b.mail.lazy = nil, nil
+	b.mail.draw, b.mail.quit, b.mail.late = false, false, false
 	return m
 }

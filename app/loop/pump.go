@@ -22,6 +22,7 @@ type pump[T any] struct {
 type work[T any] struct {
 	batch []T
 	posts []func()
+	lazy  []func()
 	tick  bool
 	draw  bool
 }
@@ -111,9 +112,10 @@ func (p *pump[T]) collect() {
 		p.quit()
 	}
 	p.work.posts = append(p.work.posts, m.posts...)
+	p.work.lazy = append(p.work.lazy, m.lazy...)
 	p.work.draw = p.work.draw || m.draw
 	switch {
-	case len(m.posts) > 0:
+	case len(m.posts) > 0, m.late && len(p.work.lazy) > 0:
 		p.schedule(keyGap)
 	case m.draw:
 		p.armAt(time.Now().Add(keyGap)) // more keys are coming
@@ -166,7 +168,10 @@ func (p *pump[T]) flush() {
 
 // apply does the work on the UI goroutine.
 func (l *Loop[T]) apply(w work[T]) {
-	changed := w.draw || w.tick || len(w.posts) > 0
+	changed := w.draw || w.tick || len(w.posts) > 0 || len(w.lazy) > 0
+	for _, f := range w.lazy {
+		f()
+	}
 	for _, f := range w.posts {
 		f()
 	}

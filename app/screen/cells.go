@@ -146,6 +146,29 @@ func (s *Screen) SetContent(x, y int, primary rune, combining []rune, style tcel
 	s.grid.setRunes(x, y, primary, combining, style)
 }
 
+// Blank sets n cells from x, y on to blanks in a style, much faster than one by one. What
+// is not on the screen is left out.
+func (s *Screen) Blank(x, y, n int, style tcell.Style) {
+	s.grid.settle()
+	g := &s.grid
+	n = min(n, g.w-x)
+	if y < 0 || y >= g.h || x < 0 || n <= 0 {
+		return
+	}
+	if fg, bg, _ := style.Decompose(); fg == tcell.ColorNone || bg == tcell.ColorNone {
+		for i := range n {
+			g.set(x+i, y, " ", 1, style)
+		}
+		return
+	}
+	g.set(x, y, " ", 1, style) // looks at the cell before
+	row := g.back[y*g.w+x : y*g.w+x+n]
+	blank := cell{text: " ", style: style, width: 1}
+	for i := range row {
+		row[i] = blank
+	}
+}
+
 // SetCell is [Screen.SetContent] with all runes of the cell in ch.
 func (s *Screen) SetCell(x, y int, style tcell.Style, ch ...rune) {
 	if len(ch) == 0 {

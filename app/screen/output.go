@@ -6,8 +6,9 @@ const (
 	esc = 0x1b
 
 	// smallFrame is a frame, in bytes, that a terminal shows at once anyway: neither
-	// synchronized output nor hiding the cursor would be seen.
-	smallFrame = 64
+	// synchronized output nor hiding the cursor would be seen. It is what a line of text
+	// takes; a terminal reads some thousand bytes before it paints.
+	smallFrame = 160
 
 	syncBegin  = "\x1b[?2026h"
 	syncEnd    = "\x1b[?2026l"
@@ -26,12 +27,17 @@ type output struct {
 	sync  bool   // tcell asked for synchronized output
 	known map[string]string
 
-	sgr, wantSGR []byte // colours and attributes that the terminal has, and should have
+	sgr, wantSGR []byte // colours and attributes that the terminal has, and should have: ";1;32"
 	at           place  // where the terminal's cursor is
 	want         place  // where it should be; not known if nothing moved it
 	shown        cursorState
 	wantShown    cursorState
 	link         bool // a hyperlink is open
+	drawn        bool // the cell before the cursor was written last, as colours are now
+
+	// gap returns the text of n cells from x, y on if it may be written again in the style
+	// of the cell before them; nil if it may not. It may itself be nil.
+	gap func(x, y, n int) []byte
 }
 
 // place is a cursor position counted from 0.
@@ -50,7 +56,7 @@ const (
 
 // reset forgets what the terminal is known to show.
 func (o *output) reset(cols int) {
-	*o = output{body: o.body[:0], cols: cols, known: map[string]string{}, sgr: []byte("unknown")}
+	*o = output{body: o.body[:0], cols: cols, known: map[string]string{}, sgr: []byte("unknown"), gap: o.gap}
 }
 
 // write takes in whole sequences of tcell.
@@ -93,7 +99,7 @@ func (o *output) finish() []byte {
 	}
 	frame := append(o.body, tail...)
 	o.body = frame[:0]
-	o.sync, o.at.known, o.want.known = false, false, false
+	o.sync, o.at.known, o.want.known, o.drawn = false, false, false, false
 	return frame
 }
 
@@ -159,10 +165,13 @@ func (o *output) token(t []byte) {
 func (o *output) csi(t []byte, params string, final byte) {
 	switch final {
 	case 'm':
-		if params == "" || params == "0" {
+		switch {
+		case params == "" || params == "0":
 			o.wantSGR = o.wantSGR[:0]
-		} else {
-			o.wantSGR = append(o.wantSGR, t...)
+		case params[0] == '>': // that is about the keyboard
+			o.pass(t)
+		default:
+			o.wantSGR = append(append(o.wantSGR, ';'), params...)
 		}
 	case 'H':
 		if x, y, ok := position(params); ok {
@@ -224,7 +233,7 @@ func (o *output) pass(t []byte) {
 	o.move()
 	o.style()
 	o.body = append(o.body, t...)
-	o.at.known = false
+	o.at.known, o.drawn = false, false
 }
 
 func (o *output) text(t []byte) {
@@ -232,6 +241,7 @@ func (o *output) text(t []byte) {
 	o.style()
 	o.body = append(o.body, t...)
 	o.at.x += len(t)
+	o.drawn = true
 	for _, b := range t {
 		if b >= 0x80 { // as wide as the terminal thinks
 			o.at.known = false
@@ -252,12 +262,18 @@ func (o *output) move() {
 	switch {
 	case o.at == o.want:
 	case o.at.known && o.at.y == o.want.y && o.at.x < o.want.x: // to the right: half the bytes
+		if text := o.between(); text != nil {
+			o.body = append(o.body, text...)
+			break
+		}
+		o.drawn = false
 		o.body = append(o.body, '\x1b', '[')
 		if n := o.want.x - o.at.x; n > 1 {
 			o.body = appendInt(o.body, n)
 		}
 		o.body = append(o.body, 'C')
 	default:
+		o.drawn = false
 		o.body = append(o.body, '\x1b', '[')
 		o.body = appendInt(o.body, o.want.y+1)
 		o.body = append(o.body, ';')
@@ -267,10 +283,25 @@ func (o *output) move() {
 	o.at, o.want.known = o.want, false
 }
 
+// shortGap is how many cells are written again rather than stepped over: a step takes
+// three or four bytes.
+const shortGap = 3
+
+// between returns what the cells show that are between two words which are written, if to
+// write them again is the shorter way.
+func (o *output) between() []byte {
+	n := o.want.x - o.at.x
+	if n > shortGap || !o.drawn || o.gap == nil || o.link {
+		return nil
+	}
+	return o.gap(o.at.x, o.at.y, n)
+}
+
 func (o *output) style() {
 	if !bytes.Equal(o.sgr, o.wantSGR) {
-		o.body = append(o.body, "\x1b[m"...)
+		o.body = append(o.body, "\x1b["...) // what follows begins with a ; and so with a reset
 		o.body = append(o.body, o.wantSGR...)
+		o.body = append(o.body, 'm')
 		o.sgr = append(o.sgr[:0], o.wantSGR...)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,6 +106,7 @@ func New(tty *Tty, term string) (*Screen, error) {
 	s.special.calls = map[*tcell.EventKey]func(){}
 	s.life.stop, s.life.draining = make(chan struct{}), make(chan struct{})
 	s.life.drainDone = make(chan struct{})
+	tty.out.gap = s.gap
 	tty.in.pasted, tty.in.reply = s.special.paste, s.answered
 	return s, nil
 }
@@ -312,6 +314,28 @@ func (s *Screen) forward() bool {
 	return changed
 }
 
+// gap is output's: the terminal shows front, but for what the frame has not written yet.
+// It is called while tcell shows a frame, on the UI goroutine.
+func (s *Screen) gap(x, y, n int) []byte {
+	g := &s.grid
+	if x < 1 || y < 0 || y >= g.h || x+n > g.w {
+		return nil
+	}
+	row := g.front[y*g.w : (y+1)*g.w]
+	style := row[x-1].style
+	if style != style.Url("") {
+		return nil
+	}
+	text := make([]byte, 0, shortGap)
+	for _, c := range row[x : x+n] {
+		if len(c.text) != 1 || c.style != style {
+			return nil
+		}
+		text = append(text, c.text[0])
+	}
+	return text
+}
+
 // ShowCursor puts the cursor at x, y with the next frame; outside of the screen it
 // is hidden.
 func (s *Screen) ShowCursor(x, y int) {
@@ -339,12 +363,36 @@ func (s *Screen) SetStyle(style tcell.Style) {
 // SetSize does nothing: the size of the window is the person's business.
 func (s *Screen) SetSize(int, int) {}
 
-// SetTitle sets the title of the window, without control characters.
+// SetTitle sets the title of the window, without control characters. The one that there
+// was before comes back at the end, in terminals that can keep it.
 func (s *Screen) SetTitle(title string) { s.Screen.SetTitle(plainText(title)) }
 
-// Notify shows text as a notification of the desktop where the terminal can (OSC 9).
-func (s *Screen) Notify(text string) {
-	_, _ = s.tty.Write([]byte("\x1b]9;" + plainText(text) + "\a"))
+// Call is a way to call a person who looks elsewhere.
+type Call string
+
+// The ways, by their names in the configuration.
+const (
+	CallOff    Call = "off"
+	CallBell   Call = "bell"
+	CallOSC9   Call = "osc9"   // a notification in iTerm2, Windows Terminal, kitty, foot and others
+	CallOSC777 Call = "osc777" // the same in urxvt, foot, Ghostty and others
+)
+
+// Notify calls the person. Control characters of text are left out; a bell has none. A
+// terminal that does not know the way does nothing.
+func (s *Screen) Notify(how Call, text string) {
+	text = plainText(text)
+	switch how {
+	case CallBell:
+		text = "\a"
+	case CallOSC9:
+		text = "\x1b]9;" + text + "\a"
+	case CallOSC777:
+		text = "\x1b]777;notify;buddy;" + strings.ReplaceAll(text, ";", ",") + "\a"
+	default:
+		return
+	}
+	_, _ = s.tty.Write([]byte(text))
 }
 
 // Output returns how many frames and other sequences were written to the terminal,

@@ -131,7 +131,7 @@ func TestHostileText(t *testing.T) {
 			}
 		},
 		"SetTitle": func(s *screen.Screen, text string) { s.SetTitle(text) },
-		"Notify":   func(s *screen.Screen, text string) { s.Notify(text) },
+		"Notify":   func(s *screen.Screen, text string) { s.Notify(screen.CallOSC9, text) },
 		"link": func(s *screen.Screen, text string) {
 			s.PutStrStyled(0, 0, "link", tcell.StyleDefault.Url("https://x/"+text))
 		},
@@ -315,7 +315,7 @@ func TestTerminalIsRestored(t *testing.T) {
 	_, _ = term.Written()
 	page(s, "more")
 	s.Sync()
-	s.Notify("more")
+	s.Notify(screen.CallOSC9, "more")
 	if got, _ := term.Written(); len(got) > 0 {
 		t.Errorf("after Fini %q was written", got)
 	}

@@ -10,7 +10,7 @@ import (
 // maxKnown bounds the code whose colours a Highlighter remembers, in bytes.
 const maxKnown = 4 << 20
 
-// Highlighter colours the code of answers in the background, one piece after the other.
+// Highlighter colours the code of answers in the background, all that waits at a time.
 // It remembers what it did, so that an answer that is laid out anew keeps its colours.
 // It belongs to the goroutine that owns the answers.
 type Highlighter struct {
@@ -40,8 +40,9 @@ func (h *Highlighter) ask(j job) {
 	h.next()
 }
 
-// next begins to work unless that is going on.
+// next begins to work on all that waits, unless that is going on.
 func (h *Highlighter) next() {
+	var work []job
 	for !h.busy && len(h.queue) > 0 {
 		j := h.queue[0]
 		h.queue = slices.Delete(h.queue, 0, 1)
@@ -49,19 +50,28 @@ func (h *Highlighter) next() {
 			j.done(ts)
 			continue
 		}
-		h.busy = true
-		h.Background(func() func() {
-			ts := j.tints()
-			return func() {
-				h.busy = false
-				if !j.lines {
-					h.remember(j.code, ts)
-				}
-				j.done(ts)
-				h.next()
-			}
-		})
+		work = append(work, j)
 	}
+	if len(work) == 0 {
+		return
+	}
+	h.busy = true
+	h.Background(func() func() {
+		done := make([][]tint, len(work))
+		for i, j := range work {
+			done[i] = j.tints()
+		}
+		return func() {
+			h.busy = false
+			for i, j := range work {
+				if !j.lines {
+					h.remember(j.code, done[i])
+				}
+				j.done(done[i])
+			}
+			h.next()
+		}
+	})
 }
 
 func (j job) tints() []tint {
@@ -83,6 +93,7 @@ func (h *Highlighter) remember(c code, ts []tint) {
 type codeBlock struct {
 	lang  string
 	lines []extent
+	given bool // it was shown: its colours are there or asked for
 
 	// While its fence is open:
 	asked  int  // lines that were given to the highlighter
@@ -162,28 +173,34 @@ func (b *brush) at(pos int32) (to int32, role themes.Role, ok bool) {
 	return min(line.to, pos+b.tints[0].end-off), b.tints[0].role, true
 }
 
-// highlight asks for the colours of the first n blocks, which stay, and gives those
-// that may be rendered again the colours that are known.
-func (m *Markdown) highlight(n int) {
+// Show is told which bytes of Text are about to be drawn. It asks for the colours of the
+// code in them and gives the code those that are known: of a long answer a person reads a
+// part, and most of the work would be for nothing.
+func (m *Markdown) Show(from, to int) {
 	h := m.Highlighter
 	if h == nil {
 		return
 	}
-	for ; m.asked < n; m.asked++ {
-		m.ask(m.blocks[m.asked])
-	}
-	for _, b := range m.blocks[m.asked:] {
-		if !b.plain() {
+	for i, b := range m.blocks {
+		if b.plain() || b.given || len(b.lines) == 0 || int(b.lines[len(b.lines)-1].to) < from {
+			continue
+		}
+		if int(b.lines[0].from) > to {
+			break
+		}
+		b.given = true
+		if i < m.stay {
+			m.ask(b)
+		} else {
 			m.Text.tint(b.lines, h.known[m.Text.codeOf(b.lang, b.lines)])
 		}
 	}
-	m.askLines()
+	if b := m.fenced; b != nil && len(b.lines) > 0 && int(b.lines[len(b.lines)-1].to) >= from {
+		m.askLines()
+	}
 }
 
 func (m *Markdown) ask(b *codeBlock) {
-	if b.plain() {
-		return
-	}
 	gen := m.gen
 	m.Highlighter.ask(job{code: m.Text.codeOf(b.lang, b.lines), done: func(ts []tint) {
 		if m.gen == gen { // else b is not where it was

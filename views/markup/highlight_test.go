@@ -36,6 +36,7 @@ func highlighted(src string) *Text {
 	m := NewMarkdown(60)
 	m.Highlighter = atOnce()
 	m.Finish([]byte(src))
+	m.Show(0, len(m.Text.Bytes))
 	return &m.Text
 }
 
@@ -138,6 +139,7 @@ func TestOpenFenceIsHighlightedByLines(t *testing.T) {
 	src := "```go\nfunc a() {\n/* two\nfunc lines */\nreturn"
 	for n := range len(src) + 1 {
 		m.Grow([]byte(src[:n]))
+		m.Show(0, len(m.Text.Bytes))
 	}
 	roles := func() string { return roleOf(&m.Text, "func") + " · " + roleOf(&m.Text, "return") }
 	if got := roles(); got != "code code · code" || len(bg.work) != 1 {
@@ -153,11 +155,13 @@ func TestOpenFenceIsHighlightedByLines(t *testing.T) {
 	}
 	src += "\n}\n```\n"
 	m.Grow([]byte(src))
+	m.Show(0, len(m.Text.Bytes))
 	bg.do()
 	if got := roles(); got != "synKeyword synComment · synKeyword" || len(bg.work) != 0 {
 		t.Errorf("closed: %s, %d jobs", got, len(bg.work))
 	}
 	m.Finish([]byte(src))
+	m.Show(0, len(m.Text.Bytes))
 	if got := roles(); got != "synKeyword synComment · synKeyword" || len(bg.work) != 0 {
 		t.Errorf("finished: %s, %d jobs: known code keeps its colours", got, len(bg.work))
 	}
@@ -169,7 +173,9 @@ func TestLateColoursAreDropped(t *testing.T) {
 	m := NewMarkdown(60)
 	m.Highlighter = bg.highlighter()
 	m.Grow([]byte("```go\nfunc a() {}\n```\n\nend"))
+	m.Show(0, len(m.Text.Bytes))
 	m.Finish([]byte("return of the words, longer than it was before\n\n```\nfunc\n```\n"))
+	m.Show(0, len(m.Text.Bytes))
 	want := describe(&m.Text)
 	bg.do()
 	if got := describe(&m.Text); got != want {
@@ -185,16 +191,53 @@ func TestLinesDoNotUndoTheWhole(t *testing.T) {
 	first := NewMarkdown(60)
 	first.Highlighter = h
 	first.Finish(src)
+	first.Show(0, len(first.Text.Bytes))
 	bg.do()
 	m := NewMarkdown(60)
 	m.Highlighter = h
-	m.Grow(src[:len(src)-4]) // asks for lines
-	m.Grow(src)              // closes; the code is known
+	m.Grow(src[:len(src)-4])
+	m.Show(0, len(m.Text.Bytes)) // asks for lines
+	m.Grow(src)                  // closes; the code is known
+	m.Show(0, len(m.Text.Bytes))
 	for len(bg.work) > 0 {
 		bg.do()
 	}
 	if got := roleOf(&m.Text, "func"); got != "synComment" {
 		t.Errorf("func is %s", got)
+	}
+}
+
+// Of a long answer only the code that is shown is highlighted, once.
+func TestOnlyShownCodeIsHighlighted(t *testing.T) {
+	var bg byHand
+	m := NewMarkdown(60)
+	m.Highlighter = bg.highlighter()
+	for i := range 50 {
+		m.Finish([]byte(strings.Repeat("text\n\n```go\nfunc a() {}\n```\n\n", i+1)))
+	}
+	if len(bg.work) != 0 {
+		t.Fatalf("%d jobs before anything is shown", len(bg.work))
+	}
+	at := strings.Index(string(m.Text.Bytes[200:]), "func") + 200
+	for range 3 {
+		m.Show(at, at+30)
+		for len(bg.work) > 0 {
+			bg.do()
+		}
+	}
+	roles := strings.Fields(roleOf(&m.Text, "func"))
+	coloured := 0
+	for _, r := range roles {
+		if r == "synKeyword" {
+			coloured++
+		}
+	}
+	if len(roles) != 50 || coloured < 1 || coloured > 3 {
+		t.Errorf("%d of %d blocks have colours", coloured, len(roles))
+	}
+	m.Show(0, len(m.Text.Bytes)) // the code is known: no more work
+	if got := roleOf(&m.Text, "func"); strings.Contains(got, "code") || len(bg.work) > 0 {
+		t.Errorf("known code is not coloured at once: %s", got)
 	}
 }
 
@@ -248,14 +291,17 @@ func streamEqual(t *testing.T, doc string, step int) {
 	for n := 0; n < len(src); {
 		n = min(n+step, len(src))
 		from, want := m.Grow(src[:n]), plain.Grow(src[:n])
+		m.Show(0, len(m.Text.Bytes))
 		check(t, &m.Text)
 		if string(m.Text.Bytes) != string(plain.Text.Bytes) || from != want {
 			t.Fatalf("%q gives\n%q from %d\nwant\n%q from %d", src[:n], m.Text.Bytes, from, plain.Text.Bytes, want)
 		}
 	}
 	m.Finish(src)
+	m.Show(0, len(m.Text.Bytes))
 	plain.Finish(src)
 	full.Finish(src)
+	full.Show(0, len(full.Text.Bytes))
 	check(t, &m.Text)
 	if got, want := describe(&m.Text), describe(&full.Text); got != want || string(m.Text.Bytes) != string(plain.Text.Bytes) {
 		t.Fatalf("%q gives\n%s\nwant\n%s", src, got, want)
@@ -309,6 +355,7 @@ func BenchmarkTintBlock(b *testing.B) {
 	m := NewMarkdown(80)
 	m.Highlighter = atOnce()
 	m.Finish([]byte("```go\n" + strings.Repeat(goCode, 2000/8) + "```\n"))
+	m.Show(0, len(m.Text.Bytes))
 	block := m.blocks[0]
 	b.ReportAllocs()
 	for b.Loop() {

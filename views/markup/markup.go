@@ -15,6 +15,7 @@
 package markup
 
 import (
+	"bytes"
 	"sort"
 	"strings"
 
@@ -144,9 +145,36 @@ func (t *Text) Put(s string, st Style) {
 func (t *Text) Code(lang, src, indent string) {
 	r := renderer{text: t, clean: cleaner{text: t}}
 	hunk := false
+	var lines []extent
 	for line := range strings.Lines(src) {
-		_, hunk = r.codeLine(lang, indent, []byte(strings.TrimRight(line, "\r\n")), hunk)
+		var at extent
+		at, hunk = r.codeLine(lang, indent, []byte(strings.TrimRight(line, "\r\n")), hunk)
+		lines = append(lines, at)
 	}
+	if isDiff(lang) {
+		t.markChanges(lines)
+	}
+}
+
+// Plain returns the bytes from..to without what lines of code are indented by on the
+// screen: what a person copies is the code.
+func (t *Text) Plain(from, to int) string {
+	var b strings.Builder
+	for from < to {
+		line := t.Bytes[from:to]
+		if n := bytes.IndexByte(line, '\n'); n >= 0 {
+			line = line[:n+1]
+		}
+		next := from + len(line)
+		if from == 0 || t.Bytes[from-1] == '\n' {
+			if p := t.paraAt(from); p.Wrap == Hard && strings.Trim(p.Rest, " ") == "" {
+				line = bytes.TrimPrefix(line, []byte(p.Rest))
+			}
+		}
+		b.Write(line)
+		from = next
+	}
+	return b.String()
 }
 
 // addText appends the bytes from..to of another Text that shares its links.

@@ -114,8 +114,7 @@ func (r *renderer) block(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Heading:
 		r.line(Words, "")
-		r.put([]byte(strings.Repeat("#", n.Level)+" "), Style{Role: themes.Heading})
-		r.inlines(n, Style{Role: themes.Heading})
+		r.inlines(n, headingStyle(n.Level))
 	case *ast.Paragraph, *ast.TextBlock:
 		r.line(Words, "")
 		r.inlines(n, Style{})
@@ -138,6 +137,19 @@ func (r *renderer) block(n ast.Node) {
 		r.line(Words, "")
 		r.inlines(n, Style{})
 	}
+}
+
+// headingStyle tells the levels apart without signs: the theme's style, underlined for
+// the first level and slanted below the second.
+func headingStyle(level int) Style {
+	st := Style{Role: themes.Heading}
+	switch {
+	case level == 1:
+		st.Attr = Underline
+	case level > 2:
+		st.Attr = Italic
+	}
+	return st
 }
 
 // inside renders a container whose lines begin with more.
@@ -196,6 +208,9 @@ func (r *renderer) code(n ast.Node, lang string) {
 		line := lines.At(i)
 		at, _ := r.codeLine(lang, codeIndent, bytes.TrimRight(line.Value(r.src), "\r\n"), false)
 		block.lines = append(block.lines, at)
+	}
+	if isDiff(lang) {
+		r.text.markChanges(block.lines)
 	}
 	r.found = append(r.found, block)
 	if lines.Len() == 0 {
@@ -304,7 +319,7 @@ func (r *renderer) inlineText(n *ast.Text, st Style) {
 func (r *renderer) link(st Style, dest []byte) Style {
 	st.Role = themes.Link
 	t := r.text
-	if !isWeb(dest) || len(t.Links) >= maxLinks {
+	if !opens(dest) || len(t.Links) >= maxLinks {
 		return st
 	}
 	if n := len(t.Links); n == 0 || t.Links[n-1] != string(dest) {
@@ -314,21 +329,31 @@ func (r *renderer) link(st Style, dest []byte) Style {
 	return st
 }
 
-// isWeb tells whether a destination is an http or https address of ASCII letters only:
-// what is given to the terminal as a link holds nothing else.
-func isWeb(dest []byte) bool {
+// opens tells whether a destination is an http, https or file address of ASCII letters
+// only: what is given to the terminal as a link holds nothing else. A file is one of this
+// machine, by its whole path.
+func opens(dest []byte) bool {
 	for _, b := range dest {
 		if b <= ' ' || b >= 0x7f {
 			return false
 		}
 	}
 	u, err := url.Parse(string(dest))
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	if err != nil {
+		return false
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return u.Host != ""
+	case "file":
+		return (u.Host == "" || u.Host == "localhost") && strings.HasPrefix(u.Path, "/")
+	}
+	return false
 }
 
 // destination shows where a link leads that the terminal cannot open.
 func (r *renderer) destination(dest []byte, st Style) {
-	if len(dest) > 0 && !isWeb(dest) && !bytes.HasSuffix(r.text.Bytes, dest) {
+	if len(dest) > 0 && !opens(dest) && !bytes.HasSuffix(r.text.Bytes, dest) {
 		st.Role = themes.Muted
 		r.put([]byte(" ("), st)
 		r.put(dest, st)

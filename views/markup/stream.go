@@ -22,7 +22,7 @@ const (
 // delta. Finish renders everything once more, because a link may be defined at the end.
 type Markdown struct {
 	Text        Text
-	Highlighter *Highlighter // colours the code if it is set before the first Grow; may be shared
+	Highlighter *Highlighter // colours the code that is shown, if it is set; may be shared
 	width       int
 
 	done   int      // bytes of the source that are rendered for good
@@ -34,7 +34,7 @@ type Markdown struct {
 
 	blocks []*codeBlock // the code in Text, but for
 	fenced *codeBlock   // that whose fence is open
-	asked  int          // how many blocks were given to the highlighter
+	stay   int          // how many blocks will not be rendered again
 	gen    int          // grows when they are not where they were
 }
 
@@ -48,7 +48,7 @@ func NewMarkdown(width int) *Markdown { return &Markdown{width: width} }
 // in Text.Bytes from which on the bytes of Text changed.
 func (m *Markdown) Grow(src []byte) (from int) {
 	from = m.grow(src)
-	m.highlight(m.kept.blocks)
+	m.stay = m.kept.blocks
 	return from
 }
 
@@ -72,7 +72,7 @@ func (m *Markdown) grow(src []byte) (from int) {
 // Finish renders src as the whole answer and returns from where on Text changed.
 func (m *Markdown) Finish(src []byte) (from int) {
 	from = m.finish(src)
-	m.highlight(len(m.blocks))
+	m.stay = len(m.blocks)
 	return from
 }
 
@@ -139,6 +139,9 @@ func (m *Markdown) readLine(src []byte, end int) {
 
 // closeFence makes the code of the open fence a block.
 func (m *Markdown) closeFence() {
+	if isDiff(m.fenced.lang) {
+		m.Text.markChanges(m.fenced.lines)
+	}
 	m.blocks = append(m.blocks, m.fenced)
 	m.fenced = nil
 }

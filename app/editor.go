@@ -1,0 +1,77 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// maxEdited bounds what is read back from an editor, in bytes.
+const maxEdited = 8 << 20
+
+// edit gives the draft to the person's editor and takes back what becomes of it.
+func (u *ui) edit() {
+	text, err := u.deps.edit("prompt.md", u.v.prompt.Text())
+	if err != nil {
+		u.hint("", err.Error())
+		return
+	}
+	u.v.prompt.Replace(strings.TrimSuffix(text, "\n"))
+}
+
+// look shows a text in the person's editor; what they change there is of no consequence.
+func (u *ui) look(text string) {
+	if _, err := u.deps.edit("block.md", text); err != nil {
+		u.hint("", err.Error())
+	}
+}
+
+// edit runs the person's editor on a text in place of the screen and returns the text after
+// that. It belongs to the UI goroutine; events wait meanwhile.
+func (w *window) edit(name, text string) (edited string, err error) {
+	ran := w.loop.Suspend(func() {
+		edited, err = editText(name, text, cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
+	})
+	if !ran {
+		err = errors.New("the terminal cannot be given to an editor now")
+	}
+	return edited, err
+}
+
+// editText runs an editor, a command that may have arguments, on a file of that name with
+// that text, which nobody else may read.
+func editText(name, text, editor string) (string, error) {
+	dir, err := os.MkdirTemp("", "buddy-edit-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a file of our own in the system's folder for such
+	path := filepath.Join(dir, name)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n" // as editors leave it
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	c := exec.CommandContext(context.Background(), "sh", "-c", editor+` "$1"`, "sh", path)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := c.Run(); err != nil {
+		return "", fmt.Errorf("editor %q: %w; the text is as it was", editor, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("editor %q: %w", editor, err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	edited, err := io.ReadAll(io.LimitReader(f, maxEdited+1))
+	if err == nil && len(edited) > maxEdited {
+		err = fmt.Errorf("editor %q left more than %d MB; the text is as it was", editor, maxEdited>>20)
+	}
+	return string(edited), err
+}

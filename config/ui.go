@@ -1,0 +1,69 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+var uiSection = section{
+	name: "ui", access: trusted,
+	doc: "How the screen looks and calls you.",
+	fields: []field{
+		{
+			name: "theme", short: "`auto` or the name of a theme",
+			doc: "The colours: `auto` (`light` on a light background if the terminal tells, else `dark`), `dark`, `light`, " +
+				"`high-contrast`, `solarized`, or `NAME` for `themes/NAME.toml` in the folder of your file.",
+			at: func(c *Config, _ *Profile) any { return &c.UI.Theme },
+		},
+		{
+			name: "notify", short: "`bell`, `osc9`, `osc777` or `off`",
+			doc: "How to call you when an approval waits, or a task of more than ten seconds has ended, while the terminal is " +
+				"not focused. `osc9` and `osc777` are desktop notifications of many terminals. In tmux that needs " +
+				"`set -g focus-events on`, and a bell is what it passes on.",
+			at:    func(c *Config, _ *Profile) any { return &c.UI.Notify },
+			check: oneOf("bell", "osc9", "osc777", "off"),
+		},
+		{
+			name: "title", short: "`true` or `false`",
+			doc: "Whether the title of the window says what runs or waits, and in which folder.",
+			at:  func(c *Config, _ *Profile) any { return &c.UI.Title },
+		},
+	},
+}
+
+var keysSection = section{
+	name: "keys",
+	doc: "Other keys for actions. A list replaces an action's keys, an empty one leaves it none. " +
+		"[keys.md](keys.md) lists the actions and their keys.",
+	free: &field{
+		name: "ACTION", short: "list of keys",
+		doc: "The keys of an action, such as `\"Ctrl+J\"`, `\"Alt+Enter\"`, `\"F8\"`, `\"Space\"` or `\"x\"`.",
+		at:  func(c *Config, _ *Profile) any { return &c.Keys },
+	},
+	example: `newline = ["Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J"]`,
+}
+
+// storeOther sets a value that is neither a text nor a number.
+func storeOther(e entry, to any) error {
+	switch to := to.(type) {
+	case *bool:
+		if e.kind != unstable.Bool {
+			return fmt.Errorf("must be true or false, not %s", kindName(e.kind))
+		}
+		*to = e.text == "true"
+	case *map[string][]string:
+		if e.kind != unstable.Array {
+			return fmt.Errorf("must be an array of strings, not %s", kindName(e.kind))
+		}
+		if e.items == nil {
+			return errors.New("must be an array of strings and nothing else")
+		}
+		if *to == nil {
+			*to = make(map[string][]string)
+		}
+		(*to)[e.path[len(e.path)-1]] = e.items
+	}
+	return nil
+}
