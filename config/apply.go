@@ -126,46 +126,50 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 
 // store converts and checks a value. Errors name types and never a value that may be a key.
 func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
-	to := fld.at(&l.cfg, p)
-	if isNumber(to) {
-		v, err := amount(e, to)
-		if err == nil && fld.most > 0 && (v < 1 || v > int64(fld.most)) {
-			err = fmt.Errorf("%d is out of range (allowed: 1 to %d)", v, fld.most)
-		}
-		if err == nil {
-			setNumber(to, v)
-		}
-		return err
-	}
-	if to, ok := to.(*[]string); ok {
+	switch to := fld.at(&l.cfg, p).(type) {
+	case *int, *Dollars:
+		return storeNumber(e, fld, to)
+	case *[]string:
 		return l.storeList(f, e, fld, to)
-	}
-	switch to.(type) {
-	case *string, *Secret:
+	case *Secret, *string:
+		return storeText(f, e, fld, to)
 	default:
 		return storeOther(e, to)
 	}
+}
+
+func storeNumber(e entry, fld *field, to any) error {
+	v, err := amount(e, to)
+	if err != nil {
+		return err
+	}
+	if fld.most > 0 && (v < 1 || v > int64(fld.most)) {
+		return fmt.Errorf("%d is out of range (allowed: 1 to %d)", v, fld.most)
+	}
+	setNumber(to, v)
+	return nil
+}
+
+// storeText sets a *string or a *Secret.
+func storeText(f *file, e entry, fld *field, to any) error {
 	if e.kind != unstable.String {
 		return fmt.Errorf("must be a string, not %s", kindName(e.kind))
 	}
+	v, err := e.text, error(nil)
 	switch to := to.(type) {
 	case *Secret:
-		v, err := cleanKey(e.text)
-		if err != nil {
-			return err
+		if v, err = cleanKey(v); err == nil {
+			*to = newSecret(v)
 		}
-		*to = newSecret(v)
 	case *string:
-		v := e.text
 		if fld.check != nil {
-			var err error
-			if v, err = fld.check(v, f); err != nil {
-				return err
-			}
+			v, err = fld.check(v, f)
 		}
-		*to = v
+		if err == nil {
+			*to = v
+		}
 	}
-	return nil
+	return err
 }
 
 // number reads an integer that is not negative.
