@@ -197,14 +197,6 @@ func amount(e entry, to any) (int64, error) {
 	return int64(v), err
 }
 
-func isNumber(to any) bool {
-	switch to.(type) {
-	case *int, *Dollars:
-		return true
-	}
-	return false
-}
-
 // setNumber sets a field and returns what it was.
 func setNumber(to any, v int64) (before int64) {
 	switch to := to.(type) {
