@@ -38,19 +38,20 @@ const (
 
 // program is everything that runs behind a screen or a line, put together.
 type program struct {
-	rt      *agent.Runtime
+	live    live
+	options agent.Options // of the runtime
 	id      string
 	store   sessions.Store
 	journal *journal
 	panes   *tmux.Session
 	plain   *tmux.Session
-	replay  []event.Envelope // of an earlier process, when the session is resumed
-	notices []string         // to be said once the program runs
+	tail    sessions.Part // the end of the session, when it is resumed
+	notices []string      // to be said once the program runs
 	config  config.Config
 	problem string // why the configured model can't be used, or that there is none
 }
 
-// compose builds the program. resume is "", an id, the beginning of one, or "last".
+// compose builds the program up to its runtime, which begin makes. resume is "", an id, the beginning of one, or "last".
 func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -77,7 +78,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	shell := tools.NewRunShell(p.panes, p.plain, "local", func(text string) {
-		p.rt.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
+		p.live.publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
 	registry := tools.NewRegistry(append([]tools.Tool{shell}, tools.Files(workspace)...)...)
 	system, err := prompt.System(prompt.Facts{
@@ -86,13 +87,13 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
-	p.rt = agent.New(agent.Options{
+	p.options = agent.Options{
 		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		Context: contextOf(p.config.Context), Mode: mode, Policy: policy.Policy{Workspace: workspace.Root()},
 		Redact:  redact.New(secrets...),
-		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
-	})
+		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id),
+	}
 	return p, nil
 }
 
@@ -223,7 +224,7 @@ func (p *program) catalog() catalog {
 		profiles: p.profiles(),
 		sessions: p.listSessions,
 		find:     p.find,
-		notice:   func(text string) { p.rt.Publish(event.Notice{Text: text}) },
+		notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },
 	}
 }
 
@@ -249,6 +250,9 @@ func (p *program) listSessions() (string, error) {
 	return text + "\n/session resume ID goes on with one of them", nil
 }
 
+// firstEvents is how many events the first frame of a stored session is drawn from.
+const firstEvents = 200
+
 // openSession makes a new session or opens the one to go on with.
 func (p *program) openSession(resume, cwd string, m model.Info) error {
 	header := sessions.Header{Cwd: cwd, Target: "local", Model: m.Model}
@@ -266,15 +270,14 @@ func (p *program) openSession(resume, cwd string, m model.Info) error {
 	if err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
-	part, err := j.Load()
-	if err != nil {
+	for _, w := range j.Info().Warnings {
+		p.note(w)
+	}
+	if p.tail, err = j.Tail(firstEvents); err != nil {
 		_ = j.Close()
 		return exit{code: exitFailed, text: err.Error()}
 	}
-	for _, w := range append(j.Info().Warnings, part.Warnings...) {
-		p.note(w)
-	}
-	p.id, p.replay = id, part.Events
+	p.id = id
 	p.journal = &journal{file: j}
 	return nil
 }
@@ -298,8 +301,8 @@ func (p *program) openPanes(f *flags, cwd string) error {
 	}
 	o := tmux.Options{
 		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: name, Exe: exe, Env: os.Environ(), Cwd: cwd,
-		OnPane:   func(e tmux.PaneEvent) { p.rt.Publish(paneEvent(e)) },
-		OnScreen: func(s tmux.Screen) { p.rt.Publish(paneScreen(s)) },
+		OnPane:   func(e tmux.PaneEvent) { p.live.publish(paneEvent(e)) },
+		OnScreen: func(s tmux.Screen) { p.live.publish(paneScreen(s)) },
 	}
 	p.panes, p.plain = tmux.New(o), tmux.NewPlain(o)
 	return nil
@@ -323,17 +326,6 @@ func paneScreen(s tmux.Screen) event.Event {
 	}
 }
 
-// start begins the session. Who wants its first events subscribes before.
-func (p *program) start() {
-	p.rt.Start()
-	for _, n := range p.notices {
-		p.rt.Publish(event.Notice{Text: n})
-	}
-	if p.problem != "" && p.config.Active != nil {
-		p.rt.Publish(event.Warning{Text: p.problem, Code: "model"})
-	}
-}
-
 // close ends everything, says what stays behind, and how to get to it.
 func (p *program) close(stderr io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
@@ -343,7 +335,9 @@ func (p *program) close(stderr io.Writer) {
 			_, _ = fmt.Fprintln(stderr, "buddy: "+plain(err.Error()))
 		}
 	}
-	say(p.rt.Close(ctx))
+	if rt := p.live.end(); rt != nil {
+		say(rt.Close(ctx))
+	}
 	for _, s := range []*tmux.Session{p.panes, p.plain} {
 		left, err := s.Close(ctx)
 		say(err)
@@ -415,11 +409,11 @@ func (j *journal) readOnly() error {
 	return j.file.ReadOnly()
 }
 
-// exists says that the session has a file.
-func (j *journal) exists() bool {
+// stored returns the session's file, nil before there is one.
+func (j *journal) stored() *sessions.Journal {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.file != nil
+	return j.file
 }
 
 func (j *journal) close() error {

@@ -203,6 +203,73 @@ func (j *Journal) read(start, end int64) (Part, error) {
 	return p, nil
 }
 
+// Line is a line of a session as it is in the file, for who needs few of them whole.
+// It is valid during the call that it is given to.
+type Line struct {
+	Raw  []byte // without its newline; nil for one that is too long
+	Type string // of the event; "" when only decoding tells
+	at   place
+}
+
+// place is where a line is.
+type place struct{ from, to int64 }
+
+// Lines calls f for each line but the header, in order, until f returns false. Lines are
+// not decoded: walking 200 MB takes some 50 ms.
+func (j *Journal) Lines(f func(Line) bool) error { return j.walk(j.end(), f) }
+
+// Older calls f for each valid envelope before p, in order, until f returns false. It
+// holds one of them at a time.
+func (j *Journal) Older(p Part, f func(event.Envelope) bool) error {
+	return j.walk(p.from, func(l Line) bool {
+		env, err := l.Envelope()
+		return err != nil || f(env)
+	})
+}
+
+func (j *Journal) walk(end int64, f func(Line) bool) error {
+	_, err := scan(j.section(j.head, end), maxLine, func(off int64, raw []byte) bool {
+		from := j.head + off
+		return f(Line{Raw: raw, Type: peekType(raw), at: place{from, from + int64(len(raw))}})
+	})
+	if err != nil {
+		return j.readError(err)
+	}
+	return nil
+}
+
+// Envelope decodes the line.
+func (l Line) Envelope() (event.Envelope, error) { return decode(l.Raw) }
+
+// Later returns a function that reads the line from the file again and decodes it.
+func (j *Journal) Later(l Line) func() (event.Envelope, error) {
+	at := l.at
+	return func() (event.Envelope, error) {
+		raw := make([]byte, at.to-at.from)
+		if _, err := j.f.ReadAt(raw, at.from); err != nil {
+			return event.Envelope{}, j.readError(err)
+		}
+		return decode(raw)
+	}
+}
+
+// peekType returns the type of a line that looks as we write it, else "".
+func peekType(raw []byte) string {
+	head := raw[:min(len(raw), 512)]
+	i := bytes.Index(head, typeKey)
+	if i < 1 || bytes.IndexByte(head[1:i], '{') >= 0 {
+		return ""
+	}
+	name, _, ok := bytes.Cut(head[i+len(typeKey):], []byte{'"'})
+	if !ok {
+		return ""
+	}
+	return string(name)
+}
+
+// typeKey can't be within a string, where its quotes would be escaped.
+var typeKey = []byte(`,"type":"`)
+
 // decode reads a line; nil stands for one that is too long.
 func decode(line []byte) (event.Envelope, error) {
 	var env event.Envelope
