@@ -51,11 +51,13 @@ type replayed struct {
 	events []event.Envelope
 	talks  map[int]*history.History // of each branch that still works, with short results
 	short  map[int]reader           // places of results in events that lack their text
+	turn   int                      // the highest of what was left out
 }
 
 // take looks at the next line.
 func (r *replayed) take(j *sessions.Journal, l sessions.Line) error {
 	if unneeded[l.Type] {
+		r.turn = max(r.turn, l.Turn)
 		return nil
 	}
 	if short, ok := shortResult(l); ok {
@@ -137,7 +139,7 @@ func (r *replayed) add(env event.Envelope) {
 }
 
 // complete reads the results that the model still reads. It ends with an event that has
-// the last number, from which the runtime goes on counting.
+// the last numbers, from which the runtime goes on counting.
 func (r *replayed) complete(last uint64) error {
 	needed := make(map[string]bool)
 	for _, h := range r.talks {
@@ -155,8 +157,8 @@ func (r *replayed) complete(last uint64) error {
 			return err
 		}
 	}
-	if n := len(r.events); last > 0 && (n == 0 || r.events[n-1].Seq < last) {
-		r.events = append(r.events, event.Envelope{Seq: last, Payload: event.Notice{}})
+	if last > 0 {
+		r.events = append(r.events, event.Envelope{Seq: last, Turn: r.turn, Payload: event.Notice{}})
 	}
 	return nil
 }

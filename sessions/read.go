@@ -208,6 +208,7 @@ func (j *Journal) read(start, end int64) (Part, error) {
 type Line struct {
 	Raw  []byte // without its newline; nil for one that is too long
 	Type string // of the event; "" when only decoding tells
+	Turn int    // of the event, when there is a Type
 	at   place
 }
 
@@ -230,7 +231,9 @@ func (j *Journal) Older(p Part, f func(event.Envelope) bool) error {
 func (j *Journal) walk(end int64, f func(Line) bool) error {
 	_, err := scan(j.section(j.head, end), maxLine, func(off int64, raw []byte) bool {
 		from := j.head + off
-		return f(Line{Raw: raw, Type: peekType(raw), at: place{from, from + int64(len(raw))}})
+		l := Line{Raw: raw, at: place{from, from + int64(len(raw))}}
+		l.peek()
+		return f(l)
 	})
 	if err != nil {
 		return j.readError(err)
@@ -253,22 +256,28 @@ func (j *Journal) Later(l Line) func() (event.Envelope, error) {
 	}
 }
 
-// peekType returns the type of a line that looks as we write it, else "".
-func peekType(raw []byte) string {
-	head := raw[:min(len(raw), 512)]
+// peek finds the type and the turn of a line that looks as we write it.
+func (l *Line) peek() {
+	head := l.Raw[:min(len(l.Raw), 512)]
 	i := bytes.Index(head, typeKey)
 	if i < 1 || bytes.IndexByte(head[1:i], '{') >= 0 {
-		return ""
+		return
 	}
 	name, _, ok := bytes.Cut(head[i+len(typeKey):], []byte{'"'})
 	if !ok {
-		return ""
+		return
 	}
-	return string(name)
+	l.Type = string(name)
+	if _, turn, ok := bytes.Cut(head[:i], turnKey); ok {
+		l.Turn, _ = strconv.Atoi(string(turn)) // the last number before the type
+	}
 }
 
-// typeKey can't be within a string, where its quotes would be escaped.
-var typeKey = []byte(`,"type":"`)
+// The keys can't be within a string, where their quotes would be escaped.
+var (
+	typeKey = []byte(`,"type":"`)
+	turnKey = []byte(`,"turn":`)
+)
 
 // decode reads a line; nil stands for one that is too long.
 func decode(line []byte) (event.Envelope, error) {
