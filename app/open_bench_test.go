@@ -29,8 +29,10 @@ var (
 // end, and returns its id.
 func longSession(b *testing.B) (sessions.Store, string) {
 	b.Helper()
-	store := tempStore(b)
-	if *longDir != "" {
+	var store sessions.Store
+	if *longDir == "" {
+		store = tempStore(b)
+	} else {
 		var err error
 		if store, _, err = sessions.Dir(*longDir); err != nil {
 			b.Fatal(err)
