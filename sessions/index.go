@@ -51,16 +51,18 @@ func (s Store) loadIndex() index {
 	}
 	x := index{places: make(map[string]int, strings.Count(rest, "\n"))}
 	x.entries = make([]indexed, 0, strings.Count(rest, "\n"))
-	for rest != "" {
-		var line string
-		line, rest, _ = strings.Cut(rest, "\n")
+	for {
+		line, after, whole := strings.Cut(rest, "\n")
+		if !whole {
+			return x
+		}
+		rest = after
 		e, ok := parseIndexed(line)
 		if _, twice := x.places[e.ID]; ok && !twice {
 			x.places[e.ID] = len(x.entries)
 			x.entries = append(x.entries, e)
 		}
 	}
-	return x
 }
 
 // parseIndexed reads a line of the index.

@@ -45,7 +45,7 @@ func (s Store) List() ([]Entry, error) {
 	}
 	stale := s.refresh(all)
 	sortEntries(all)
-	if stale || len(all) != len(known.entries) {
+	if stale || len(all) != len(known.places) {
 		s.saveIndex(all)
 	}
 	entries := make([]Entry, 0, len(all))
@@ -82,7 +82,7 @@ func (s Store) refresh(all []indexed) (stale bool) {
 
 // Last returns the session that was used last, or ErrNone (J07).
 func (s Store) Last() (Entry, error) {
-	all, err := s.stat(s.loadIndex())
+	all, err := s.stat(index{})
 	if err != nil {
 		return Entry{}, err
 	}
@@ -105,7 +105,7 @@ func (s Store) Find(prefix string) (string, error) {
 	if err := CheckID(prefix); err != nil {
 		return "", err
 	}
-	all, err := s.stat(s.loadIndex())
+	all, err := s.stat(index{})
 	if err != nil {
 		return "", err
 	}
@@ -183,14 +183,14 @@ func (s Store) stat(known index) ([]indexed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sessions folder: %w", err)
 	}
-	all := append(make([]indexed, 0, len(names)), known.entries...) // in their order, which is nearly sorted
+	all := known.entries // in their order, which is nearly sorted
 	for _, name := range names {
 		id, ok := strings.CutSuffix(name, ext)
 		if _, there := known.places[id]; ok && !there && CheckID(id) == nil {
 			all = append(all, indexed{Entry: Entry{ID: id}})
 		}
 	}
-	statAll(int(dir.Fd()), all[len(known.entries):])
+	statAll(int(dir.Fd()), all[len(known.entries):]) // what is new
 	return slices.DeleteFunc(all, func(e indexed) bool { return e.gone }), nil
 }
 
@@ -230,15 +230,20 @@ func shorten(text string) string {
 	if len(text) > 8*titleRunes {
 		text = text[:8*titleRunes]
 	}
+	words := []rune(oneLine(text))
+	if len(words) <= titleRunes {
+		return string(words)
+	}
+	return string(words[:titleRunes-1]) + "…"
+}
+
+// oneLine is text without control characters, with one space between words.
+func oneLine(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
 	}, text)
-	words := []rune(strings.Join(strings.Fields(clean), " "))
-	if len(words) <= titleRunes {
-		return string(words)
-	}
-	return string(words[:titleRunes-1]) + "…"
+	return strings.Join(strings.Fields(clean), " ")
 }

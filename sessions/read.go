@@ -350,13 +350,21 @@ func (j *Journal) peekSeq(off int64) (uint64, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
-	text, ok := bytes.CutPrefix(buf[:n], []byte(`{"seq":`))
-	if i := bytes.IndexByte(text, ','); ok && i > 0 {
-		if seq, err := strconv.ParseUint(string(text[:i]), 10, 64); err == nil {
-			return seq, nil
-		}
+	if seq := parseSeq(buf[:n]); seq > 0 {
+		return seq, nil
 	}
 	return math.MaxUint64, nil
+}
+
+// parseSeq returns the seq that a line of the usual shape begins with, else 0.
+func parseSeq(line []byte) uint64 {
+	text, ok := bytes.CutPrefix(line[:min(len(line), 32)], []byte(`{"seq":`))
+	if i := bytes.IndexByte(text, ','); ok && i > 0 {
+		if seq, err := strconv.ParseUint(string(text[:i]), 10, 64); err == nil {
+			return seq
+		}
+	}
+	return 0
 }
 
 // openFile opens a session's file. What is not a plain file could block or lead

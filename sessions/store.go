@@ -150,6 +150,7 @@ func (s Store) Create(h Header) (*Journal, error) {
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", h.ID, err)
 		}
+		s.register()
 		if keyErr != nil {
 			j.info.Warnings = append(j.info.Warnings, fmt.Sprintf(
 				"this session cannot be marked as made on this machine, so resuming it will need a confirmation: %v", keyErr))
