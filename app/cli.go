@@ -40,6 +40,8 @@ type flags struct {
 
 	// resume
 	last bool
+	fork bool
+	at   int // exchange; 0 is the last
 
 	// exec
 	exec    bool
@@ -108,15 +110,17 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.theme, "theme", "", "the colours: dark or light")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
 	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
-	root.AddCommand(resumeCommand(f), execCommand(f, stdin, stdout, stderr))
+	root.AddCommand(resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr))
 	return root
 }
 
 func resumeCommand(f *flags) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "resume [ID]",
-		Short:   "go on with a session of this folder",
-		Example: "  buddy resume --last\n  buddy resume 7f3a",
+		Use:   "resume [ID]",
+		Short: "go on with a session of this folder",
+		Long: "resume opens a session where it ended. An ID may be shortened to any beginning that is unique.\n" +
+			"With --fork it opens a copy and leaves the session as it is, even if it is in use.",
+		Example: "  buddy resume --last\n  buddy resume 7f3a\n  buddy resume 7f3a --fork --at 3",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			id := strings.Join(args, "")
@@ -126,10 +130,24 @@ func resumeCommand(f *flags) *cobra.Command {
 			if f.last {
 				id = "last"
 			}
+			if f.at != 0 && !f.fork || f.at < 0 {
+				return usage("--at takes the number of an exchange, from 1, and needs --fork")
+			}
+			if f.fork {
+				store, found, err := meant(id)
+				if err != nil {
+					return failed(err)
+				}
+				if id, _, err = store.Fork(found, f.at); err != nil {
+					return failed(err)
+				}
+			}
 			return fullScreen(f, id)
 		},
 	}
 	c.Flags().BoolVar(&f.last, "last", false, "the session that was used last")
+	c.Flags().BoolVar(&f.fork, "fork", false, "go on with a copy")
+	c.Flags().IntVar(&f.at, "at", 0, "copy up to this exchange (buddy sessions show lists them); 0 is the last")
 	return c
 }
 

@@ -100,6 +100,9 @@ func (s Store) Path() string { return s.dir }
 // OutDir is where the whole outputs of a session's tools go. It may not exist yet.
 func (s Store) OutDir(id string) string { return filepath.Join(s.dir, id, "out") }
 
+// File is the file of a session. It may not exist.
+func (s Store) File(id string) string { return s.file(id) }
+
 func (s Store) file(id string) string { return filepath.Join(s.dir, id+ext) }
 
 // makeDir makes the folder and keeps it out of git.
