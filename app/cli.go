@@ -133,14 +133,12 @@ func resumeCommand(f *flags) *cobra.Command {
 			if f.at != 0 && !f.fork || f.at < 0 {
 				return usage("--at takes the number of an exchange, from 1, and needs --fork")
 			}
-			if f.fork {
-				store, found, err := meant(id)
-				if err != nil {
-					return failed(err)
-				}
-				if id, _, err = store.Fork(found, f.at); err != nil {
-					return failed(err)
-				}
+			store, id, err := meant(id)
+			if err == nil && f.fork {
+				id, _, err = store.Fork(id, f.at)
+			}
+			if err != nil {
+				return failed(err)
 			}
 			return fullScreen(f, id)
 		},

@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	"buddy/agent"
 	"buddy/agent/event"
@@ -99,5 +101,19 @@ func (p *program) resumed() event.SessionResumed {
 	return event.SessionResumed{
 		Version: Version, Cwd: p.options.Cwd, Target: p.options.Target,
 		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window,
+	}
+}
+
+// tidy removes, once a day, what nobody needs any more of old sessions, and says so.
+func (p *program) tidy() {
+	c, err := p.store.CollectDaily(time.Now())
+	if err != nil {
+		p.live.publish(event.Warning{Text: "old outputs were not removed: " + err.Error(), Code: "tidy"})
+	}
+	if c.Trash+c.Outs > 0 {
+		p.live.publish(event.Notice{
+			Text: fmt.Sprintf("tidied up: %d sessions from the trash, outputs of %d old sessions (%d MB)", c.Trash, c.Outs, (c.Bytes+1<<20-1)>>20),
+			Code: "tidy",
+		})
 	}
 }

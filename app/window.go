@@ -126,6 +126,7 @@ func (w *window) open(ctx context.Context) error {
 	if p.config.Active == nil && p.problem != "" {
 		w.ui.v.conversation.SetWelcome(append(slices.Clip(welcome), "", "The built-in demo answers, which is not a language model:", p.problem+"."))
 	}
+	w.loop.Go(p.tidy)
 	w.lines = openHistory()
 	w.ui.v.prompt.SetHistory(w.lines.load())
 	w.loop.SetFocus(w.ui)

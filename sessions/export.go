@@ -49,12 +49,15 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 	if i := slices.IndexFunc(all, func(e Entry) bool { return e.ID == id }); i >= 0 {
 		entry = all[i]
 	}
+	if strings.HasSuffix(entry.Title, "…") {
+		entry.Title = withoutLastWord(entry.Title)
+	}
 	entry.Title, entry.Header.Cwd = redact(entry.Title), redact(entry.Header.Cwd)
 	out := bufio.NewWriterSize(w, blockSize)
 	var p printer
 	switch as {
 	case JSON:
-		p = &jsonPrinter{w: out, redact: redact}
+		p = &jsonPrinter{w: out}
 	case HTML:
 		p = &transcript{paper: &htmlPage{w: out}}
 	default:
@@ -70,8 +73,9 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 			warnings = append(warnings, fmt.Sprintf("line %d is skipped: %v", n, err))
 			return true
 		}
-		env.Payload = shared(Texts(env.Payload, redact))
-		failed = p.print(env)
+		if env.Payload = shared(env.Payload, redact); env.Payload != nil {
+			failed = p.print(env)
+		}
 		return failed == nil
 	})
 	p.end()
@@ -85,25 +89,90 @@ type printer interface {
 	end()
 }
 
-// shared is an event without what only the provider of its model understands.
-func shared(e event.Event) event.Event {
-	p, ok := e.(event.ModelMessage)
-	if !ok {
-		return e
+// shared is an event as others may have it, nil if not at all: without secrets, nor what
+// only the provider of its model understands.
+func shared(e event.Event, redact func(string) string) event.Event {
+	switch p := e.(type) {
+	case event.Checkpoint:
+		return nil // a piece of an answer may end within a secret; the whole one follows
+	case event.TaskStarted:
+		p.Title = cutTitle(p.Title)
+		e = p
+	case event.TaskQueued:
+		p.Title = cutTitle(p.Title)
+		e = p
+	case event.ModelMessage:
+		compacted := p.Message.Compacted()
+		p.Message.Extra = nil
+		if compacted {
+			p.Message.MarkCompacted()
+		}
+		e = p
+	case event.Unknown: // of a later version: nothing is known of its texts
+		p.Raw = json.RawMessage(hideWithin(string(p.Raw), redact))
+		return p
 	}
-	compacted := p.Message.Compacted()
-	p.Message.Extra = nil
-	if compacted {
-		p.Message.MarkCompacted()
+	return Texts(e, func(text string) string { return hideWithin(text, redact) })
+}
+
+// cutTitle is the title of a task without a last word that is not whole: half of a secret
+// looks like none.
+func cutTitle(title string) string {
+	const cutAt = 80 - 4 // bytes that the longest have, less a character
+	if len(title) < cutAt {
+		return title
 	}
-	return p
+	return withoutLastWord(title)
+}
+
+func withoutLastWord(s string) string {
+	return strings.TrimSpace(s[:strings.LastIndexByte(s, ' ')+1]) + "…"
+}
+
+// hideWithin redacts text, and what is encoded in it if it is JSON: there an escape before
+// a secret, such as \n, hides where it begins.
+func hideWithin(text string, redact func(string) string) string {
+	var v any
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if d.Decode(&v) == nil {
+			if _, err := d.Token(); err == io.EOF && hideStrings(&v, redact) {
+				var out strings.Builder
+				enc := json.NewEncoder(&out)
+				enc.SetEscapeHTML(false)
+				if enc.Encode(v) == nil {
+					text = strings.TrimSuffix(out.String(), "\n")
+				}
+			}
+		}
+	}
+	return redact(text)
+}
+
+// hideStrings redacts all strings of a JSON value and reports whether any changed.
+func hideStrings(v *any, redact func(string) string) (changed bool) {
+	switch x := (*v).(type) {
+	case string:
+		hidden := redact(x)
+		changed, *v = hidden != x, hidden
+	case []any:
+		for i := range x {
+			changed = hideStrings(&x[i], redact) || changed
+		}
+	case map[string]any:
+		for k, e := range x {
+			changed = hideStrings(&e, redact) || changed
+			x[k] = e
+		}
+	}
+	return changed
 }
 
 // jsonPrinter writes what Import reads.
 type jsonPrinter struct {
-	w      *bufio.Writer
-	redact func(string) string
-	n      int
+	w *bufio.Writer
+	n int
 }
 
 // exportHead is how a JSON export begins.
@@ -122,13 +191,8 @@ func (p *jsonPrinter) begin(e Entry) {
 }
 
 func (p *jsonPrinter) print(env event.Envelope) error {
-	if u, ok := env.Payload.(event.Unknown); ok {
-		// Of a later version: nothing is known of its texts.
-		u.Raw = json.RawMessage(p.redact(string(u.Raw)))
-		if !json.Valid(u.Raw) {
-			return nil
-		}
-		env.Payload = u
+	if u, ok := env.Payload.(event.Unknown); ok && !json.Valid(u.Raw) {
+		return nil // what was hidden in it was part of its form
 	}
 	line, err := env.MarshalJSON()
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,6 +105,7 @@ func TestImport(t *testing.T) {
 	id := stored(t, s, 2)
 	want := load(t, open(t, s, id)).Events
 	text := export(t, s, id, JSON)
+	want = slices.DeleteFunc(want, func(env event.Envelope) bool { return shared(env.Payload, hide) == nil })
 	for _, to := range []Store{newStore(t), s} {
 		got, err := to.Import(strings.NewReader(text))
 		if err != nil || (got == id) == (to == s) {
@@ -119,7 +122,7 @@ func TestImport(t *testing.T) {
 			}
 			events[i].Session = id
 			want := want[i]
-			want.Payload = shared(want.Payload)
+			want.Payload = shared(want.Payload, hide)
 			if !reflect.DeepEqual(events[i], want) {
 				t.Errorf("event %d is %+v, want %+v", i, events[i], want)
 			}
@@ -171,4 +174,24 @@ func FuzzImport(f *testing.F) {
 			t.Errorf("warnings %q", p.Warnings)
 		}
 	})
+}
+
+// Secrets that were cut, or that stand after an escape, are none that a pattern finds.
+func TestSharedHides(t *testing.T) {
+	word := regexp.MustCompile(`\bsk-[a-z]{8,}`)
+	redact := func(s string) string { return word.ReplaceAllString(s, "[redacted]") }
+	prompt := strings.Repeat("ab ", 23) + "sk-secretsecret"
+	for _, tt := range []struct{ in, want event.Event }{
+		{event.TaskStarted{Title: prompt[:78]}, event.TaskStarted{Title: strings.TrimSpace(prompt[:69]) + "…"}},
+		{event.TaskStarted{Title: strings.Repeat("x", 80)}, event.TaskStarted{Title: "…"}},
+		{event.TaskStarted{Title: "short sk-secretsecret"}, event.TaskStarted{Title: "short [redacted]"}},
+		{event.ToolResult{Result: `{"out":"a\nsk-secretsecret\n","n":1e3,"l":["\tsk-secretsecret"]}`}, event.ToolResult{Result: `{"l":["\t[redacted]"],"n":1e3,"out":"a\n[redacted]\n"}`}},
+		{event.ToolResult{Result: `{"out": "<a>\n"}`}, event.ToolResult{Result: `{"out": "<a>\n"}`}},
+		{event.Unknown{Name: "x", Raw: []byte(`{"a":"\nsk-secretsecret"}`)}, event.Unknown{Name: "x", Raw: []byte(`{"a":"\n[redacted]"}`)}},
+		{event.Checkpoint{Text: "sk-sec"}, nil},
+	} {
+		if got := shared(tt.in, redact); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%+v became %+v, want %+v", tt.in, got, tt.want)
+		}
+	}
 }

@@ -99,6 +99,24 @@ type out struct {
 	bytes int64
 }
 
+// CollectDaily is Collect, unless it was done within the last day.
+func (s Store) CollectDaily(now time.Time) (Collected, error) {
+	mark := filepath.Join(s.dir, ".collected")
+	fi, err := os.Lstat(mark)
+	switch {
+	case err == nil && now.Sub(fi.ModTime()) < 24*time.Hour, !exists(s.dir):
+		return Collected{}, nil
+	case err == nil:
+		err = os.Chtimes(mark, now, now)
+	default:
+		err = os.WriteFile(mark, nil, 0o600)
+	}
+	if err != nil {
+		return Collected{}, fmt.Errorf("sessions folder: %w", err)
+	}
+	return s.Collect(now)
+}
+
 func (s Store) collectOuts(now time.Time, c *Collected) error {
 	outs, err := s.outs()
 	if err != nil {

@@ -185,7 +185,11 @@ func TestRemoveAndCollect(t *testing.T) {
 	if exists(s.OutDir(kept)) || !exists(s.file(kept)) || !exists(s.OutDir(open.Info().Header.ID)) {
 		t.Error("the wrong outputs are gone")
 	}
-	collect(TrashAge+time.Hour, Collected{Trash: 1})
+	for i, want := range []Collected{{Trash: 1}, {}} {
+		if c, err := s.CollectDaily(now.Add(TrashAge + time.Hour)); err != nil || c != want {
+			t.Errorf("daily, %d: %+v, %v", i, c, err)
+		}
+	}
 	if exists(folder) {
 		t.Error("the trash was not emptied")
 	}

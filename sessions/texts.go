@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"buddy/agent/action"
 	"buddy/agent/event"
 )
 
@@ -18,18 +19,18 @@ func Texts(e event.Event, f func(string) string) event.Event {
 		p.Text, p.Reasoning = f(p.Text), f(p.Reasoning)
 		return p
 	case event.ToolRequested:
+		p.Action = actionTexts(p.Action, f)
 		p.Arguments = f(p.Arguments)
-		p.Action.Command, p.Action.Path, p.Action.Preview, p.Action.Why = f(p.Action.Command), f(p.Action.Path), f(p.Action.Preview), f(p.Action.Why)
 		return p
 	case event.ApprovalAsked:
-		p.Action.Command, p.Action.Path, p.Action.Preview, p.Action.Why = f(p.Action.Command), f(p.Action.Path), f(p.Action.Preview), f(p.Action.Why)
+		p.Action = actionTexts(p.Action, f)
 		p.Verdict.Reason = f(p.Verdict.Reason)
 		return p
 	case event.ApprovalAnswered:
 		p.Reason = f(p.Reason)
 		return p
 	case event.ToolResult:
-		p.Result, p.Tail = f(p.Result), f(p.Tail)
+		p.Tail, p.Result = f(p.Tail), f(p.Result) // the tail reads better
 		return p
 	case event.ContextCompacted:
 		p.Summary, p.Restored = f(p.Summary), f(p.Restored)
@@ -37,6 +38,11 @@ func Texts(e event.Event, f func(string) string) event.Event {
 	default:
 		return remarkTexts(e, f)
 	}
+}
+
+func actionTexts(a action.Action, f func(string) string) action.Action {
+	a.Command, a.Path, a.Preview, a.Why = f(a.Command), f(a.Path), f(a.Preview), f(a.Why)
+	return a
 }
 
 func messageTexts(p event.ModelMessage, f func(string) string) event.Event {
