@@ -41,13 +41,13 @@ func (s Store) Search(ctx context.Context, text string, f func(Hit) bool) error 
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	n := runtime.GOMAXPROCS(0)
 	q := newQuery(text)
 	queue := make(chan *part)
 	order := make(chan *part, n*searchAhead)
 	var workers sync.WaitGroup
 	defer workers.Wait()
+	defer cancel()
 	for range n {
 		workers.Go(func() {
 			var r rawScanner
@@ -57,25 +57,7 @@ func (s Store) Search(ctx context.Context, text string, f func(Hit) bool) error 
 			}
 		})
 	}
-	workers.Go(func() {
-		defer close(order)
-		defer close(queue)
-		for i := range entries {
-			for from := int64(0); from < entries[i].Size; from += searchPart {
-				p := &part{entry: &entries[i], from: from, done: make(chan struct{})}
-				select {
-				case order <- p:
-				case <-ctx.Done():
-					return
-				}
-				select {
-				case queue <- p:
-				case <-ctx.Done():
-					return
-				}
-			}
-		}
-	})
+	workers.Go(func() { divide(ctx, entries, order, queue) })
 	for p := range order {
 		select {
 		case <-p.done:
@@ -84,12 +66,29 @@ func (s Store) Search(ctx context.Context, text string, f func(Hit) bool) error 
 		}
 		for _, h := range p.hits {
 			if !f(h) {
-				cancel() // before workers are waited for
 				return nil
 			}
 		}
 	}
 	return ctx.Err()
+}
+
+// divide sends the parts of all sessions, each to order and then to queue, until ctx ends.
+func divide(ctx context.Context, entries []Entry, order, queue chan<- *part) {
+	defer close(order)
+	defer close(queue)
+	for i := range entries {
+		for from := int64(0); from < entries[i].Size; from += searchPart {
+			p := &part{entry: &entries[i], from: from, done: make(chan struct{})}
+			for _, to := range []chan<- *part{order, queue} {
+				select {
+				case to <- p:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}
 }
 
 // part is a piece of a session's file to search: the lines that begin in it.
