@@ -208,7 +208,7 @@ func (s *sessionsCLI) show(arg string) error {
 	if i := slices.IndexFunc(entries, func(e sessions.Entry) bool { return e.ID == id }); i >= 0 {
 		r = rowOf(store, entries[i])
 	}
-	j, err := store.Open(id)
+	j, err := store.View(id)
 	if err != nil {
 		return err
 	}
@@ -231,8 +231,8 @@ func (s *sessionsCLI) show(arg string) error {
 	if r.ForkedFrom != "" {
 		lines = append(lines, "fork of  "+r.ForkedFrom)
 	}
-	if why := j.ReadOnly(); why != nil {
-		lines = append(lines, "note     "+why.Error())
+	if !j.Info().Trusted {
+		lines = append(lines, "note     "+sessions.ErrUntrusted.Error()+"; to go on with it: buddy sessions trust "+id)
 	}
 	lines = append(lines, "")
 	for _, x := range exchanges {

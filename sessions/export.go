@@ -36,7 +36,7 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 	if !slices.Contains(ExportFormats, as) {
 		return nil, fmt.Errorf("unknown format %q (have: md, json, html)", as)
 	}
-	j, err := s.Open(id)
+	j, err := s.View(id)
 	if err != nil {
 		return nil, err
 	}

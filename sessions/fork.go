@@ -17,7 +17,7 @@ import (
 // last that has ended. The copy needs nothing of the original (DECISIONS 11): outputs of
 // commands come along. It returns the new id and the exchange. The original may be in use.
 func (s Store) Fork(id string, exchange int) (fork string, last Exchange, err error) {
-	j, err := s.Open(id)
+	j, err := s.View(id)
 	if err != nil {
 		return "", last, err
 	}

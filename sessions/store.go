@@ -14,6 +14,9 @@
 //	j, err = store.Open(id)    // later: go on with it
 //	part, err := j.Tail(200)   // the end first
 //	rest, err := j.Before(part, math.MaxInt)
+//
+//	all, err := store.List()   // the last used first
+//	err = store.Search(ctx, "connection refused", func(h sessions.Hit) bool { … })
 package sessions
 
 import (
