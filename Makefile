@@ -1,5 +1,5 @@
 # Two commands do everything: make run, make test. The others are for who changes buddy.
-.PHONY: run test check setup build bench fuzz golden generate
+.PHONY: run test check setup build bench fuzz crash golden generate
 
 GO ?= go
 FUZZTIME ?= 20s
@@ -33,6 +33,9 @@ fuzz: ## every fuzz target for FUZZTIME
 		grep -oE '^func Fuzz[A-Za-z0-9_]*' "$$f" | sed 's/func //' | while read -r target; do \
 			echo "$$target in $$(dirname $$f)"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname $$f)" || exit 1; \
 		done || exit 1; done
+
+crash: setup ## kill the program 300 times at any instant, resume and look
+	$(GO) test -race -timeout 30m -run TestCrash -v . -crashes 300
 
 golden: ## write the golden files anew; read the diff before you commit it
 	$(GO) test ./views/... ./app/... -update

@@ -65,7 +65,7 @@ func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 	}
 	return r.runTask(ctx, t, func(ctx context.Context, t *task) (event.Outcome, error) {
 		r.keepPartial(t, left.partial)
-		r.settleCalls(ctx, t, left.started)
+		r.settleCalls(ctx, t, left)
 		r.takeQueued(t)
 		if left.answered {
 			return event.Completed, nil

@@ -21,6 +21,7 @@ type leftover struct {
 	waits    bool                         // for Continue
 	answered bool                         // the last answer was whole and called nothing
 	partial  event.ModelMessage           // text of an answer that broke off
+	asked    map[string]bool              // calls without a result whose request is in the stream
 	started  map[string]event.ToolStarted // calls without a result that had started
 	queued   map[int]event.PromptSubmitted
 }
@@ -30,7 +31,7 @@ type leftovers map[*conversation]*leftover
 
 func (l leftovers) of(c *conversation) *leftover {
 	if l[c] == nil {
-		l[c] = &leftover{started: make(map[string]event.ToolStarted), queued: make(map[int]event.PromptSubmitted)}
+		l[c] = &leftover{asked: make(map[string]bool), started: make(map[string]event.ToolStarted), queued: make(map[int]event.PromptSubmitted)}
 	}
 	return l[c]
 }
@@ -100,6 +101,8 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		r.usage.MetricsUsage = p
 	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.ReminderAttached, event.Warning:
 		c.replayContext(p)
+	case event.ToolRequested:
+		left.asked[p.CallID] = true
 	case event.ToolStarted:
 		left.started[p.CallID] = p
 		r.ids.out++
@@ -127,6 +130,7 @@ func (c *conversation) replayModel(e event.Event, left *leftover) {
 		left.partial = event.ModelMessage{}
 		left.answered = c.hist.Assistant(p.Message) && !p.Partial && len(p.Message.ToolCalls) == 0
 	case event.ToolResult:
+		delete(left.asked, p.CallID)
 		delete(left.started, p.CallID)
 		c.hist.Result(p.CallID, p.Name, p.Result)
 	}
@@ -155,7 +159,7 @@ func (r *Runtime) resume() {
 		}
 		r.startTask(c, kind, nil, func(ctx context.Context, t *task) (event.Outcome, error) {
 			r.keepPartial(t, l.partial)
-			asked := r.settleCalls(ctx, t, l.started)
+			asked := r.settleCalls(ctx, t, l)
 			if ctx.Err() != nil {
 				return event.Cancelled, nil
 			}
@@ -187,10 +191,10 @@ func (r *Runtime) keepPartial(t *task, p event.ModelMessage) {
 }
 
 // settleCalls gives every open call its result and reports whether a person was asked.
-func (r *Runtime) settleCalls(ctx context.Context, t *task, started map[string]event.ToolStarted) (asked bool) {
+func (r *Runtime) settleCalls(ctx context.Context, t *task, l *leftover) (asked bool) {
 	r.mu.Lock()
 	open := t.talk.hist.Open()
-	for id, s := range started {
+	for id, s := range l.started {
 		if !t.talk.hist.Called(id) { // of an answer that never was complete
 			r.emit(t.id, 0, discarded(id, s.Name))
 		}
@@ -199,14 +203,17 @@ func (r *Runtime) settleCalls(ctx context.Context, t *task, started map[string]e
 	b := r.newBatch(ctx, t, 0)
 	for _, c := range open {
 		j := b.plan(c)
-		if s, ran := started[c.ID]; ran {
+		if s, ran := l.started[c.ID]; ran {
 			j.ran = true
 			r.finish(t, 0, j, r.recover(ctx, j, s.Dir))
 			p, waits := j.tool.(tools.Patient) // for a person, who is there then
 			asked = asked || waits && p.Patient(j.call)
 			continue
 		}
-		b.alone(j) // the stream has its request, from before the crash
+		if !l.asked[c.ID] { // the crash came between the answer and this call of it
+			b.request(j)
+		}
+		b.alone(j)
 		asked = true
 	}
 	b.cancel(nil)

@@ -42,6 +42,8 @@ type flags struct {
 
 	// resume
 	last bool
+	fork bool
+	at   int // exchange; 0 is the last
 
 	// exec
 	exec   bool
@@ -127,15 +129,20 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.theme, "theme", "", "the colours: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
 	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
-	root.AddCommand(resumeCommand(f), execCommand(f, stdin, stdout, stderr), policyCommand(f, stdout), trustCommand(stdout))
+	root.AddCommand(
+		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
+		policyCommand(f, stdout), trustCommand(stdout),
+	)
 	return root
 }
 
 func resumeCommand(f *flags) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "resume [ID]",
-		Short:   "go on with a session of this folder",
-		Example: "  buddy resume --last\n  buddy resume 7f3a",
+		Use:   "resume [ID]",
+		Short: "go on with a session of this folder",
+		Long: "resume opens a session where it ended. An ID may be shortened to any beginning that is unique.\n" +
+			"With --fork it opens a copy and leaves the session as it is, even if it is in use.",
+		Example: "  buddy resume --last\n  buddy resume 7f3a\n  buddy resume 7f3a --fork --at 3",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			id := strings.Join(args, "")
@@ -145,10 +152,22 @@ func resumeCommand(f *flags) *cobra.Command {
 			if f.last {
 				id = "last"
 			}
+			if f.at != 0 && !f.fork || f.at < 0 {
+				return usage("--at takes the number of an exchange, from 1, and needs --fork")
+			}
+			store, id, err := meant(id)
+			if err == nil && f.fork {
+				id, _, err = store.Fork(id, f.at)
+			}
+			if err != nil {
+				return failed(err)
+			}
 			return fullScreen(f, id)
 		},
 	}
 	c.Flags().BoolVar(&f.last, "last", false, "the session that was used last")
+	c.Flags().BoolVar(&f.fork, "fork", false, "go on with a copy")
+	c.Flags().IntVar(&f.at, "at", 0, "copy up to this exchange (buddy sessions show lists them); 0 is the last")
 	return c
 }
 

@@ -40,22 +40,23 @@ const (
 
 // program is everything that runs behind a screen or a line, put together.
 type program struct {
-	rt       *agent.Runtime
+	live     live
+	options  agent.Options // of the runtime
 	id       string
 	store    sessions.Store
 	journal  *journal
 	panes    *tmux.Session
 	plain    *tmux.Session
-	box      *pane.Sandbox    // of the commands in panes; nil: none
-	replay   []event.Envelope // of an earlier process, when the session is resumed
-	notices  []string         // to be said once the program runs
+	box      *pane.Sandbox // of the commands in panes; nil: none
+	tail     sessions.Part // the end of the session, when it is resumed
+	notices  []string      // to be said once the program runs
 	config   config.Config
 	index    config.Index // where each setting is
 	withheld []string     // names of variables that commands do not get
 	problem  string       // why the configured model can't be used, or that there is none
 }
 
-// compose builds the program. resume is "", an id, the beginning of one, or "last".
+// compose builds the program up to its runtime, which begin makes. resume is "", an id, the beginning of one, or "last".
 func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -82,7 +83,7 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	shell := tools.NewRunShell(p.panes, p.plain, "local", cwd, func(text string) {
-		p.rt.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
+		p.live.publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
 	shell.Restrict(p.box)
 	registry := tools.NewRegistry(tools.Default(shell, workspace, web.NewClient(web.Options{}), nil)...)
@@ -96,13 +97,13 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
-	p.rt = agent.New(agent.Options{
+	p.options = agent.Options{
 		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
-		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id), Replay: p.replay,
-	})
+		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id),
+	}
 	return p, nil
 }
 
@@ -235,7 +236,7 @@ func (p *program) catalog() catalog {
 		find:     p.find,
 		trust:    p.trust,
 		current:  p.current,
-		notice:   func(text string) { p.rt.Publish(event.Notice{Text: text}) },
+		notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },
 	}
 }
 
@@ -261,6 +262,9 @@ func (p *program) listSessions() (string, error) {
 	return text + "\n/session resume ID goes on with one of them", nil
 }
 
+// firstEvents is how many events the first frame of a stored session is drawn from.
+const firstEvents = 200
+
 // openSession makes a new session or opens the one to go on with.
 func (p *program) openSession(resume, cwd string, m model.Info) error {
 	header := sessions.Header{Cwd: cwd, Target: "local", Model: m.Model}
@@ -278,15 +282,14 @@ func (p *program) openSession(resume, cwd string, m model.Info) error {
 	if err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
-	part, err := j.Load()
-	if err != nil {
+	for _, w := range j.Info().Warnings {
+		p.note(w)
+	}
+	if p.tail, err = j.Tail(firstEvents); err != nil {
 		_ = j.Close()
 		return exit{code: exitFailed, text: err.Error()}
 	}
-	for _, w := range append(j.Info().Warnings, part.Warnings...) {
-		p.note(w)
-	}
-	p.id, p.replay = id, part.Events
+	p.id = id
 	p.journal = &journal{file: j}
 	return nil
 }
@@ -312,8 +315,8 @@ func (p *program) openPanes(f *flags, cwd string) error {
 	env, p.withheld = p.config.Environ(os.Environ())
 	o := tmux.Options{
 		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: name, Exe: exe, Env: env, Cwd: cwd,
-		OnPane:   func(e tmux.PaneEvent) { p.rt.Publish(paneEvent(e)) },
-		OnScreen: func(s tmux.Screen) { p.rt.Publish(paneScreen(s)) },
+		OnPane:   func(e tmux.PaneEvent) { p.live.publish(paneEvent(e)) },
+		OnScreen: func(s tmux.Screen) { p.live.publish(paneScreen(s)) },
 	}
 	var notice string
 	o.Sandbox, notice = sandbox(p.config.Sandbox, cwd, p.store.OutDir(p.id))
@@ -343,17 +346,6 @@ func paneScreen(s tmux.Screen) event.Event {
 	}
 }
 
-// start begins the session. Who wants its first events subscribes before.
-func (p *program) start() {
-	p.rt.Start()
-	for _, n := range p.notices {
-		p.rt.Publish(event.Notice{Text: n})
-	}
-	if p.problem != "" && p.config.Active != nil {
-		p.rt.Publish(event.Warning{Text: p.problem, Code: "model"})
-	}
-}
-
 // close ends everything, says what stays behind, and how to get to it.
 func (p *program) close(stderr io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
@@ -363,7 +355,9 @@ func (p *program) close(stderr io.Writer) {
 			_, _ = fmt.Fprintln(stderr, "buddy: "+plain(err.Error()))
 		}
 	}
-	say(p.rt.Close(ctx))
+	if rt := p.live.end(); rt != nil {
+		say(rt.Close(ctx))
+	}
 	for _, s := range []*tmux.Session{p.panes, p.plain} {
 		left, err := s.Close(ctx)
 		say(err)
@@ -435,11 +429,11 @@ func (j *journal) readOnly() error {
 	return j.file.ReadOnly()
 }
 
-// exists says that the session has a file.
-func (j *journal) exists() bool {
+// stored returns the session's file, nil before there is one.
+func (j *journal) stored() *sessions.Journal {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.file != nil
+	return j.file
 }
 
 func (j *journal) close() error {

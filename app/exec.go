@@ -51,13 +51,16 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	events := p.rt.Subscribe(ctx)
+	events, err := p.begin(ctx)
+	if err != nil {
+		p.close(stderr)
+		return exit{code: exitFailed, text: err.Error()}
+	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(interrupts)
 
-	p.start()
-	p.rt.Send(event.Submit{Text: prompt, Images: images})
+	p.live.send(event.Submit{Text: prompt, Images: images})
 	l := &line{program: p, out: stdout, err: stderr, json: f.json, style: newPlainText(stdout, stderr)}
 	outcome := l.follow(events, interrupts)
 	p.close(stderr)
@@ -96,7 +99,7 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 				return event.Cancelled
 			}
 			cancelled = true
-			l.program.rt.Send(event.Cancel{})
+			l.program.live.send(event.Cancel{})
 		case env, open := <-events:
 			if !open {
 				return event.Failed
@@ -125,7 +128,7 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		}
 	case event.QuestionAsked:
 		l.say("? %s (answered with nothing: nobody is there)", p.Text)
-		l.program.rt.Send(event.Answer{ID: p.ID})
+		l.program.live.send(event.Answer{ID: p.ID})
 	case event.ModelMessage:
 		l.message(p)
 	case event.ApprovalAsked:
@@ -159,7 +162,7 @@ func (l *line) printJSON(env event.Envelope) {
 func (l *line) note(err error) {
 	if err != nil && l.broken == nil {
 		l.broken = err
-		l.program.rt.Send(event.Cancel{})
+		l.program.live.send(event.Cancel{})
 	}
 }
 
@@ -243,7 +246,7 @@ func (l *line) approve(a event.ApprovalAsked) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		l.say("denied, because there is no terminal to ask on: %s (--approve all allows everything)", shorten(a.Action.Command+a.Action.Path, 80))
-		l.program.rt.Send(event.Approve{ID: a.ID, Decision: event.Reject, Reason: "there is no terminal to ask on"})
+		l.program.live.send(event.Approve{ID: a.ID, Decision: event.Reject, Reason: "there is no terminal to ask on"})
 		return
 	}
 	defer func() { _ = tty.Close() }()
@@ -257,7 +260,7 @@ func (l *line) approve(a event.ApprovalAsked) {
 	if reply = strings.ToLower(strings.TrimSpace(reply)); reply == "y" || reply == "yes" {
 		answer.Decision = event.Once
 	}
-	l.program.rt.Send(answer)
+	l.program.live.send(answer)
 }
 
 func withNext(text, next string) string {

@@ -163,7 +163,7 @@ func (p *program) trust() (string, error) {
 
 // current is the session to go on with: its id, or "" while nothing of it is saved.
 func (p *program) current() string {
-	if p.journal.exists() {
+	if p.journal.stored() != nil {
 		return p.id
 	}
 	return ""

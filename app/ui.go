@@ -190,6 +190,18 @@ func (u *ui) apply(batch []event.Envelope) bool {
 	return u.update(ch)
 }
 
+// applyTail shows the end of a stored session. What that process left running does not
+// run any more; the runtime says the same when it is there.
+func (u *ui) applyTail(session string, newest []event.Envelope, resumed event.SessionResumed) {
+	u.state.ApplyTail(newest)
+	env := event.Envelope{Session: session, Payload: resumed}
+	if n := len(newest); n > 0 {
+		env.Seq, env.Time = newest[n-1].Seq, newest[n-1].Time
+	}
+	u.state.Apply(env)
+	u.update(state.Everything)
+}
+
 // update tells the views what changed and reports whether anything did.
 func (u *ui) update(ch state.Changed) bool {
 	if ch == 0 {

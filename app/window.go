@@ -15,6 +15,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/loop"
 	"buddy/app/screen"
+	"buddy/app/state"
 	"buddy/config"
 	"buddy/themes"
 )
@@ -55,10 +56,13 @@ func oneSession(f *flags, resume string) (next, error) {
 	var said bytes.Buffer // what is to be read after the screen is gone
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	w := &window{program: p, screen: s, files: newFileIndex()}
+	w := &window{program: p, screen: s, files: newFileIndex(), events: make(chan event.Envelope, eventRoom)}
 	w.ui = newUI(w.deps(looks{theme, c}, keys))
-	w.loop = w.ui.loop(s, p.rt.Subscribe(ctx), func() { p.close(&said) })
-	w.open()
+	w.loop = w.ui.loop(s, w.events, func() { p.close(&said) })
+	if err := w.open(ctx); err != nil {
+		p.close(&said)
+		return next{}, exit{code: exitFailed, text: err.Error()}
+	}
 	if name == themes.Auto {
 		w.loop.Post(w.ui.follow) // after the first frame
 	}
@@ -83,12 +87,16 @@ func boundKeys(bindings map[string][]string, index config.Index) (*keymap.Map, e
 	return keys, err
 }
 
+// eventRoom is how many events wait for the next draw before their sender does.
+const eventRoom = 256
+
 // window joins the screen with the program behind it.
 type window struct {
 	program *program
 	screen  *screen.Screen
 	ui      *ui
 	loop    *loop.Loop[event.Envelope]
+	events  chan event.Envelope
 	lines   *lineHistory
 	saving  *time.Timer
 	drafted string // the draft that is on the disk
@@ -101,7 +109,7 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 	return deps{
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
-		send:     w.program.rt.Send, keys: keys, now: time.Now, home: home,
+		send:     w.send, keys: keys, now: time.Now, home: home,
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		later:   func(f func()) { w.loop.Post(f) },
@@ -125,21 +133,74 @@ func (w *window) attention() attention {
 	return a
 }
 
-// open shows what there is of the session and starts it.
-func (w *window) open() {
-	if p := w.program; p.config.Active == nil && p.problem != "" {
+// open shows what there is of the session and starts it. A stored session shows its end
+// at once; its runtime and the rest of what is to be seen come later (DECISIONS 12).
+func (w *window) open(ctx context.Context) error {
+	p := w.program
+	if p.config.Active == nil && p.problem != "" {
 		w.ui.v.conversation.SetWelcome(append(slices.Clip(welcome), "", "The built-in demo answers, which is not a language model:", p.problem+"."))
 	}
+	w.loop.Go(p.tidy)
 	w.lines = openHistory()
 	w.ui.v.prompt.SetHistory(w.lines.load())
-	if len(w.program.replay) > 0 {
-		w.ui.apply(w.program.replay)
-		if text, err := w.program.store.LoadDraft(w.program.id); err == nil {
-			w.ui.v.prompt.SetText(text)
-		}
-	}
 	w.loop.SetFocus(w.ui)
-	w.program.start()
+	if p.journal.stored() == nil {
+		return w.begin(ctx)
+	}
+	if text, err := p.store.LoadDraft(p.id); err == nil {
+		w.ui.v.prompt.SetText(text)
+	}
+	w.ui.applyTail(p.id, p.tail.Events, p.resumed())
+	w.loop.Go(func() {
+		if err := w.begin(ctx); err != nil {
+			w.loop.Post(func() { w.ui.hint("", "the session can be looked at only: "+err.Error()) })
+		}
+		w.readRest(ctx)
+	})
+	return nil
+}
+
+// begin starts the runtime and passes its events on until ctx ends.
+func (w *window) begin(ctx context.Context) error {
+	events, err := w.program.begin(ctx)
+	if err != nil {
+		return err
+	}
+	w.loop.Go(func() {
+		for env := range events {
+			select {
+			case w.events <- env:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return nil
+}
+
+// readRest puts what comes before the end of the session in front of it.
+func (w *window) readRest(ctx context.Context) {
+	var before state.State
+	err := w.program.journal.stored().Older(w.program.tail, func(env event.Envelope) bool {
+		before.Apply(env)
+		return ctx.Err() == nil
+	})
+	if ctx.Err() != nil {
+		return
+	}
+	w.loop.Post(func() {
+		w.ui.update(w.ui.state.PrependState(&before))
+		if err != nil {
+			w.ui.hint("", "the beginning of the session can't be read: "+err.Error())
+		}
+	})
+}
+
+// send hands a command to the runtime, or keeps it until there is one.
+func (w *window) send(c event.Command) {
+	if _, watch := c.(event.WatchPanes); !w.program.live.send(c) && !watch {
+		w.ui.hint("", "the session is still being read; this comes next")
+	}
 }
 
 // draftChanged saves the draft a second later (DECISIONS 13).
@@ -163,7 +224,7 @@ func (w *window) findFiles(query string, answer func(paths []string)) {
 func (w *window) saveDraft() {
 	w.saving = nil
 	text := w.ui.v.prompt.Text()
-	if text == w.drafted || !w.program.journal.exists() {
+	if text == w.drafted || w.program.journal.stored() == nil {
 		return
 	}
 	w.drafted = text

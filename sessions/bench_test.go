@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"buddy/agent/event"
 )
@@ -133,12 +134,30 @@ func BenchmarkList10k(b *testing.B) {
 	for i := range 10_000 {
 		writeFile(b, s.file(fmt.Sprintf("session-%d", i)), text)
 	}
-	b.Run("List", func(b *testing.B) {
+	old := time.Now().Add(-time.Hour)
+	for i := range 10_000 {
+		if err := os.Chtimes(s.file(fmt.Sprintf("session-%d", i)), old, old); err != nil {
+			b.Fatal(err)
+		}
+	}
+	list := func(b *testing.B) {
+		if all, err := s.List(); err != nil || len(all) != 10_001 || all[0].Title == "" {
+			b.Fatal(len(all), err)
+		}
+	}
+	b.Run("cold", func(b *testing.B) { // the index is lost
 		b.ReportAllocs()
 		for b.Loop() {
-			if all, err := s.List(); err != nil || len(all) != 10_001 || all[0].Title == "" {
-				b.Fatal(len(all), err)
+			if err := os.RemoveAll(s.indexPath()); err != nil {
+				b.Fatal(err)
 			}
+			list(b)
+		}
+	})
+	b.Run("warm", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			list(b)
 		}
 	})
 	b.Run("Last", func(b *testing.B) {

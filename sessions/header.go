@@ -37,13 +37,15 @@ type Header struct {
 	Cwd     string `json:"cwd"`
 	Target  string `json:"target"`
 	Model   string `json:"model"`
-	MAC     string `json:"mac,omitempty"` // hexadecimal; empty if there was no key
+	// ForkedFrom is the id of the session that this one began as a copy of.
+	ForkedFrom string `json:"forked_from,omitempty"`
+	MAC        string `json:"mac,omitempty"` // hexadecimal; empty if there was no key
 }
 
 // line encodes h, with a MAC if there is a key.
 func (h Header) line(key []byte) ([]byte, error) {
 	// What is not UTF-8 would read back as other bytes and break the MAC.
-	for _, s := range []*string{&h.Cwd, &h.Target, &h.Model} {
+	for _, s := range []*string{&h.Cwd, &h.Target, &h.Model, &h.ForkedFrom} {
 		*s = strings.ToValidUTF8(*s, "\ufffd")
 	}
 	h.MAC = h.mac(key)

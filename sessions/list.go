@@ -1,12 +1,8 @@
 package sessions
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"runtime"
@@ -17,7 +13,7 @@ import (
 	"time"
 	"unicode"
 
-	"buddy/agent/event"
+	"golang.org/x/sys/unix"
 )
 
 // ErrNone says that no session has been saved yet.
@@ -25,54 +21,79 @@ var ErrNone = errors.New("no session has been saved")
 
 const (
 	titleRunes = 60
-	titleBytes = 4 << 20 // of a file that are searched for the first prompt
-	maxNear    = 5       // ids that an error names
+	maxNear    = 5 // ids that an error names
 )
 
-// Entry is one session of a list. Title holds the first words of the first prompt;
-// it is one line, and still text that anyone may have written.
+// Entry is one session of a list. Title is the one that a person gave it, else the first
+// words of the first prompt; it is one line, and still text that anyone may have written.
 type Entry struct {
 	ID     string
 	Title  string
 	Used   time.Time // last use
 	Size   int64     // bytes
-	Header Header
+	Header Header    // without its MAC
 }
 
 // List returns the sessions, the last used first (J05). Files that are not valid are
-// left out. It reads the first lines of each file only.
+// left out. What it found out it keeps in an index beside the sessions, which is made
+// anew when it is lost or wrong: only files that changed since are read.
 func (s Store) List() ([]Entry, error) {
-	all, err := s.stat()
+	known := s.loadIndex()
+	all, err := s.stat(known)
 	if err != nil {
 		return nil, err
 	}
+	stale := s.refresh(all)
+	sortEntries(all)
+	if stale || len(all) != len(known.places) {
+		s.saveIndex(all)
+	}
+	entries := make([]Entry, 0, len(all))
+	for i := range all {
+		if all[i].valid {
+			entries = append(entries, all[i].Entry)
+		}
+	}
+	return entries, nil
+}
+
+// refresh reads the files that all does not know as they are, on all processors, and
+// reports whether there were any.
+func (s Store) refresh(all []indexed) (stale bool) {
 	var (
 		next    atomic.Int64
 		workers sync.WaitGroup
-		valid   = make([]bool, len(all))
+		read    atomic.Bool
 	)
 	for range min(runtime.GOMAXPROCS(0), 8) {
 		workers.Go(func() {
-			r := bufio.NewReaderSize(nil, 4096)
+			r := newDescriber(s)
 			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
-				valid[i] = s.describe(&all[i], r)
+				if e := &all[i]; !e.fresh {
+					r.describe(e)
+					read.Store(true)
+				}
 			}
 		})
 	}
 	workers.Wait()
-	i := -1
-	return slices.DeleteFunc(all, func(Entry) bool { i++; return !valid[i] }), nil
+	return read.Load()
 }
 
 // Last returns the session that was used last, or ErrNone (J07).
 func (s Store) Last() (Entry, error) {
-	all, err := s.stat()
+	all, err := s.stat(index{})
 	if err != nil {
 		return Entry{}, err
 	}
-	for _, e := range all {
-		if s.describe(&e, bufio.NewReader(nil)) {
-			return e, nil
+	sortEntries(all)
+	r := newDescriber(s)
+	for i := range all {
+		if e := &all[i]; !e.fresh {
+			r.describe(e)
+		}
+		if all[i].valid {
+			return all[i].Entry, nil
 		}
 	}
 	return Entry{}, fmt.Errorf("%w in %s", ErrNone, s.dir)
@@ -84,10 +105,11 @@ func (s Store) Find(prefix string) (string, error) {
 	if err := CheckID(prefix); err != nil {
 		return "", err
 	}
-	all, err := s.stat()
+	all, err := s.stat(index{})
 	if err != nil {
 		return "", err
 	}
+	sortEntries(all)
 	if len(all) == 0 {
 		return "", fmt.Errorf("session %q: %w in %s", prefix, ErrNone, s.dir)
 	}
@@ -133,84 +155,95 @@ func common(a, b string) int {
 	return n
 }
 
-// stat returns the sessions in the order of List without opening them.
-func (s Store) stat() ([]Entry, error) {
-	files, err := os.ReadDir(s.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("sessions folder: %w", err)
-	}
-	var all []Entry
-	for _, f := range files {
-		id, ok := strings.CutSuffix(f.Name(), ext)
-		if !ok || !f.Type().IsRegular() || CheckID(id) != nil {
-			continue
-		}
-		if fi, err := f.Info(); err == nil { // else it was removed just now
-			all = append(all, Entry{ID: id, Used: fi.ModTime(), Size: fi.Size()})
-		}
-	}
-	slices.SortFunc(all, func(a, b Entry) int {
+// sortEntries puts the last used first.
+func sortEntries(all []indexed) {
+	slices.SortFunc(all, func(a, b indexed) int {
 		if c := b.Used.Compare(a.Used); c != 0 {
 			return c
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
-	return all, nil
 }
 
-// describe fills in Header and Title; it is false for a file that holds no session or
-// an empty one. It reads through r.
-func (s Store) describe(e *Entry, r *bufio.Reader) bool {
-	f, err := s.openFile(e.ID, os.O_RDONLY)
+// stat returns what is in the folder, without opening anything. What the index knows as it
+// still is comes fresh, the rest to be described.
+func (s Store) stat(known index) ([]indexed, error) {
+	dir, err := os.Open(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		return false
+		return nil, fmt.Errorf("sessions folder: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // only read
-	n := 0
-	r.Reset(io.LimitReader(f, titleBytes))
-	_, err = scan(r, titleBytes, func(_ int64, line []byte) bool {
-		n++
-		if n == 1 {
-			e.Header, _ = parseHeader(line) // empty after an error
-			return e.Header.Format == Format
+	defer dir.Close() //nolint:errcheck // only read
+	var looked sync.WaitGroup
+	looked.Go(func() { statAll(int(dir.Fd()), known.entries) })
+	names, err := dir.Readdirnames(-1)
+	looked.Wait()
+	if err != nil {
+		return nil, fmt.Errorf("sessions folder: %w", err)
+	}
+	all := known.entries // in their order, which is nearly sorted
+	for _, name := range names {
+		id, ok := strings.CutSuffix(name, ext)
+		if _, there := known.places[id]; ok && !there && CheckID(id) == nil {
+			all = append(all, indexed{Entry: Entry{ID: id}})
 		}
-		text, ok := promptText(line)
-		e.Title = shorten(text)
-		return !ok
-	})
-	return err == nil && e.Header.Format == Format && n > 1
+	}
+	statAll(int(dir.Fd()), all[len(known.entries):]) // what is new
+	return slices.DeleteFunc(all, func(e indexed) bool { return e.gone }), nil
 }
 
-// promptText returns the text of a line that holds a prompt. It decodes nothing else
-// of it: a list has thousands.
-func promptText(line []byte) (string, bool) {
-	if !bytes.Contains(line, promptType) {
-		return "", false
+// statAll looks at the files on all processors: that is most of what a list costs.
+func statAll(dir int, all []indexed) {
+	var workers sync.WaitGroup
+	n := min(runtime.GOMAXPROCS(0), 8)
+	for i := range n {
+		part := all[len(all)*i/n : len(all)*(i+1)/n]
+		workers.Go(func() {
+			var st unix.Stat_t
+			for i := range part {
+				part[i].stat(dir, &st)
+			}
+		})
 	}
-	var env struct {
-		Type    string                `json:"type"`
-		Payload event.PromptSubmitted `json:"payload"`
-	}
-	err := json.Unmarshal(line, &env)
-	return env.Payload.Text, err == nil && env.Type == event.PromptSubmitted{}.Type()
+	workers.Wait()
 }
 
-var promptType = []byte(`"type":"` + event.PromptSubmitted{}.Type() + `"`)
+// stat fills in what the file system says. A file that changed is not fresh any more.
+func (e *indexed) stat(dir int, st *unix.Stat_t) {
+	err := unix.Fstatat(dir, e.ID+ext, st, unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		e.gone = true // or it never was a session
+		return
+	}
+	used := time.Unix(st.Mtim.Unix())
+	e.fresh = e.fresh && st.Size == e.Size && used.Equal(e.Used)
+	if !e.fresh && st.Size < e.scanned {
+		e.scanned = 0
+	}
+	e.Size, e.Used = st.Size, used
+}
 
 // shorten returns the first words of text as one line.
 func shorten(text string) string {
 	if len(text) > 8*titleRunes {
 		text = text[:8*titleRunes]
 	}
+	words := []rune(oneLine(text))
+	if len(words) <= titleRunes {
+		return string(words)
+	}
+	return string(words[:titleRunes-1]) + "…"
+}
+
+// oneLine is text without control characters, with one space between words.
+func oneLine(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
 	}, text)
-	words := []rune(strings.Join(strings.Fields(clean), " "))
-	if len(words) <= titleRunes {
-		return string(words)
-	}
-	return string(words[:titleRunes-1]) + "…"
+	return strings.Join(strings.Fields(clean), " ")
 }

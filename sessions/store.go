@@ -14,6 +14,9 @@
 //	j, err = store.Open(id)    // later: go on with it
 //	part, err := j.Tail(200)   // the end first
 //	rest, err := j.Before(part, math.MaxInt)
+//
+//	all, err := store.List()   // the last used first
+//	err = store.Search(ctx, "connection refused", func(h sessions.Hit) bool { … })
 package sessions
 
 import (
@@ -100,6 +103,9 @@ func (s Store) Path() string { return s.dir }
 // OutDir is where the whole outputs of a session's tools go. It may not exist yet.
 func (s Store) OutDir(id string) string { return filepath.Join(s.dir, id, "out") }
 
+// File is the file of a session. It may not exist.
+func (s Store) File(id string) string { return s.file(id) }
+
 func (s Store) file(id string) string { return filepath.Join(s.dir, id+ext) }
 
 // makeDir makes the folder and keeps it out of git.
@@ -150,6 +156,7 @@ func (s Store) Create(h Header) (*Journal, error) {
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", h.ID, err)
 		}
+		s.register()
 		if keyErr != nil {
 			j.info.Warnings = append(j.info.Warnings, fmt.Sprintf(
 				"this session cannot be marked as made on this machine, so resuming it will need a confirmation: %v", keyErr))

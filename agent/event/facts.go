@@ -9,6 +9,8 @@ import (
 var All = []Event{
 	SessionCreated{},
 	SessionResumed{},
+	SessionForked{},
+	SessionRenamed{},
 	SessionClosed{},
 	PromptSubmitted{},
 	PromptWithdrawn{},
@@ -84,6 +86,19 @@ type SessionResumed struct {
 	API         string `json:"api"`
 	Window      int    `json:"window,omitempty"`
 	Interrupted bool   `json:"interrupted,omitempty"` // an exchange was under way when it ended
+}
+
+// SessionForked says that what came before was copied from another session, up to the end
+// of one of its exchanges.
+type SessionForked struct {
+	From     string `json:"from"`     // its id
+	FromSeq  uint64 `json:"from_seq"` // the last event that was copied
+	Exchange int    `json:"exchange"` // that it belongs to, from 1
+}
+
+// SessionRenamed gives the session another title; the last one counts.
+type SessionRenamed struct {
+	Title string `json:"title"` // one line; "" goes back to the first prompt
 }
 
 // SessionClosed says that the program ended in order.

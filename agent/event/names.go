@@ -12,6 +12,18 @@ func (SessionResumed) Type() string { return "session.resumed" }
 // Durable is true.
 func (SessionResumed) Durable() bool { return true }
 
+// Type is "session.forked".
+func (SessionForked) Type() string { return "session.forked" }
+
+// Durable is true.
+func (SessionForked) Durable() bool { return true }
+
+// Type is "session.renamed".
+func (SessionRenamed) Type() string { return "session.renamed" }
+
+// Durable is true.
+func (SessionRenamed) Durable() bool { return true }
+
 // Type is "session.closed".
 func (SessionClosed) Type() string { return "session.closed" }
 

@@ -37,7 +37,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
 		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.BudgetWarning, event.BudgetExceeded:
 		return s.applyNotice(env)
-	case event.SessionCreated, event.SessionResumed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.ModelSwitched:
+	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.ModelSwitched:
 		return s.applyInfo(env)
 	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.Unknown:
 		return 0 // of interest to logs, not to the screen
@@ -58,6 +58,11 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		}
 		s.Info.Mode, s.Info.Until = action.ModeAsk, 0 // DECISIONS 10
 		return s.endAll(env.Time) | Header
+	case event.SessionForked:
+		s.add(env, NoticeBlock, "from here on a fork of the session "+p.From)
+		return Conversation
+	case event.SessionRenamed:
+		s.Info.Event.Title = p.Title
 	case event.ModelSwitched:
 		e := &s.Info.Event
 		e.Profile, e.Model, e.API, e.Window = p.Profile, p.Model, p.API, p.Window

@@ -36,18 +36,32 @@ func (s *State) Prepend(older []event.Envelope) Changed {
 		s.kept = nil
 		return 0
 	}
+	kept := append(older[:len(older):len(older)], s.kept...)
+	var before State
+	for _, env := range older {
+		before.Apply(env)
+	}
+	s.PrependState(&before)
+	if !startsSession(older) {
+		s.kept = kept
+	}
+	return Everything
+}
+
+// PrependState is Prepend for all that comes before, which another goroutine has folded
+// into a State of its own. It takes that State over. Its cost on the goroutine of s is that
+// of applying anew what was applied since ApplyTail, however long the session is.
+func (s *State) PrependState(before *State) Changed {
+	if s.kept == nil {
+		return 0
+	}
 	// What a later event means can depend on any earlier one (the result of a call, the
 	// end of a task, a resume), so the events are told again.
-	kept := append(older[:len(older):len(older)], s.kept...)
-	var whole State
-	for _, env := range kept {
-		whole.Apply(env)
+	for _, env := range s.kept {
+		before.Apply(env)
 	}
-	whole.adopt(s)
-	if !startsSession(older) {
-		whole.kept = kept
-	}
-	*s = whole
+	before.adopt(s)
+	*s = *before
 	return Everything
 }
 

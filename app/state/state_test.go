@@ -493,3 +493,16 @@ func TestResumedEndsAll(t *testing.T) {
 		t.Errorf("info %+v", s.Info.Event)
 	}
 }
+
+// A fork says where it comes from; a title that a person gave is the session's.
+func TestForkedAndRenamed(t *testing.T) {
+	var s State
+	for i, p := range []event.Event{
+		event.SessionCreated{Title: "a"}, event.SessionForked{From: "7f3a"}, event.SessionRenamed{Title: "b"}, event.SessionResumed{},
+	} {
+		s.Apply(event.Envelope{Seq: uint64(i + 1), Payload: p})
+	}
+	if s.Info.Event.Title != "b" || len(s.Blocks) != 1 || !strings.Contains(string(s.Blocks[0].Text), "7f3a") {
+		t.Errorf("title %q, blocks %+v", s.Info.Event.Title, s.Blocks)
+	}
+}

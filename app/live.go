@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"buddy/agent"
+	"buddy/agent/event"
+)
+
+// live is the runtime of a program, which a long session has some time after the first
+// frame. Commands and facts wait for it until then. Any goroutine may use it.
+type live struct {
+	mu    sync.Mutex // guards all below
+	rt    *agent.Runtime
+	held  []func(*agent.Runtime)
+	ended bool
+}
+
+// send hands a command to the runtime and reports whether it is there already.
+func (l *live) send(c event.Command) bool {
+	return l.do(func(rt *agent.Runtime) { rt.Send(c) })
+}
+
+// publish puts a fact of something beside the runtime into its stream.
+func (l *live) publish(e event.Event) {
+	l.do(func(rt *agent.Runtime) { rt.Publish(e) })
+}
+
+func (l *live) do(f func(*agent.Runtime)) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rt == nil {
+		l.held = append(l.held, f)
+		return false
+	}
+	f(l.rt)
+	return true
+}
+
+// begin takes a runtime that has started, unless the program ends already.
+func (l *live) begin(rt *agent.Runtime) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return false
+	}
+	l.rt = rt
+	for _, f := range l.held {
+		f(rt)
+	}
+	l.held = nil
+	return true
+}
+
+// end returns the runtime, nil if there is none and there will be none.
+func (l *live) end() *agent.Runtime {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	return l.rt
+}
+
+var errEnds = errors.New("the program ends")
+
+// begin makes the runtime and starts it. Of a stored session it reads what the runtime
+// needs first, which may take a second. The events are those from its first on.
+func (p *program) begin(ctx context.Context) (<-chan event.Envelope, error) {
+	o := p.options
+	if file := p.journal.stored(); file != nil {
+		var warnings []string
+		var err error
+		if o.Replay, warnings, err = replayOf(file); err != nil {
+			return nil, err
+		}
+		for _, w := range warnings {
+			p.note(w)
+		}
+	}
+	rt := agent.New(o)
+	events := rt.Subscribe(ctx)
+	rt.Start()
+	for _, n := range p.notices {
+		rt.Publish(event.Notice{Text: n})
+	}
+	if p.problem != "" && p.config.Active != nil {
+		rt.Publish(event.Warning{Text: p.problem, Code: "model"})
+	}
+	if !p.live.begin(rt) {
+		return nil, errors.Join(errEnds, rt.Close(ctx))
+	}
+	return events, nil
+}
+
+// resumed is what the runtime will say of the session first.
+func (p *program) resumed() event.SessionResumed {
+	info := p.options.Model.Info()
+	return event.SessionResumed{
+		Version: Version, Cwd: p.options.Cwd, Target: p.options.Target,
+		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window,
+	}
+}
+
+// tidy removes, once a day, what nobody needs any more of old sessions, and says so.
+func (p *program) tidy() {
+	c, err := p.store.CollectDaily(time.Now())
+	if err != nil {
+		p.live.publish(event.Warning{Text: "old outputs were not removed: " + err.Error(), Code: "tidy"})
+	}
+	if c.Trash+c.Outs > 0 {
+		p.live.publish(event.Notice{
+			Text: fmt.Sprintf("tidied up: %d sessions from the trash, outputs of %d old sessions (%d MB)", c.Trash, c.Outs, (c.Bytes+1<<20-1)>>20),
+			Code: "tidy",
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"buddy/agent/event"
+	"buddy/agent/history"
+	"buddy/sessions"
+)
+
+// unneeded are the types of events that a runtime takes nothing from when it goes on with
+// a session, and that are many. What is not named here is decoded.
+var unneeded = map[string]bool{
+	event.ContextUsage{}.Type(): true, event.RequestStarted{}.Type(): true, event.ResponseFinished{}.Type(): true,
+	event.ApprovalAsked{}.Type(): true, event.ApprovalAnswered{}.Type(): true,
+	event.TurnFinished{}.Type(): true, event.Notice{}.Type(): true, event.Warning{}.Type(): true,
+}
+
+// bulky is from which length on, in bytes, a result is read only if the model still
+// reads it.
+const bulky = 2 << 10
+
+// replayOf reads what a runtime needs of a stored session: every fact that counts, and of
+// the results only those that are still in a conversation, which are those since the
+// last compaction. Others come without their text. The runtime is the same as after all
+// events, and a long session is there in a fraction of the time (DECISIONS 12).
+func replayOf(j *sessions.Journal) (events []event.Envelope, warnings []string, err error) {
+	r := replayed{talks: map[int]*history.History{0: history.New("")}}
+	n := 1 // the header
+	err = j.Lines(func(l sessions.Line) bool {
+		n++
+		if err := r.take(j, l); err != nil {
+			warnings = append(warnings, fmt.Sprintf("line %d is skipped: %v", n, err))
+		}
+		return true
+	})
+	if err == nil {
+		err = r.complete(j.Info().LastSeq)
+	}
+	return r.events, warnings, err
+}
+
+// reader reads a line whole.
+type reader = func() (event.Envelope, error)
+
+// replayed gathers events.
+type replayed struct {
+	events []event.Envelope
+	talks  map[int]*history.History // of each branch that still works, with short results
+	short  map[int]reader           // places of results in events that lack their text
+	turn   int                      // the highest of what was left out
+}
+
+// take looks at the next line.
+func (r *replayed) take(j *sessions.Journal, l sessions.Line) error {
+	if unneeded[l.Type] {
+		r.turn = max(r.turn, l.Turn)
+		return nil
+	}
+	if short, ok := shortResult(l); ok {
+		if r.short == nil {
+			r.short = make(map[int]reader)
+		}
+		r.short[len(r.events)] = j.Later(l)
+		r.add(short)
+		return nil
+	}
+	env, err := l.Envelope()
+	if err != nil {
+		return err
+	}
+	r.add(env)
+	return nil
+}
+
+// shortResult is a bulky result without its text. It reads the beginning of the line only.
+func shortResult(l sessions.Line) (event.Envelope, bool) {
+	if len(l.Raw) < bulky || l.Type != (event.ToolResult{}).Type() {
+		return event.Envelope{}, false
+	}
+	head, payload, ok := bytes.Cut(l.Raw, []byte(`,"payload":`))
+	if !ok {
+		return event.Envelope{}, false
+	}
+	// What the envelope says, with an empty payload; then the first members of the real one.
+	var env event.Envelope
+	if json.Unmarshal(append(slices.Clone(head), `,"payload":{}}`...), &env) != nil {
+		return event.Envelope{}, false
+	}
+	d := json.NewDecoder(bytes.NewReader(payload[:min(len(payload), bulky)]))
+	var words [5]json.Token
+	for i := range words {
+		var err error
+		if words[i], err = d.Token(); err != nil {
+			return event.Envelope{}, false
+		}
+	}
+	id, idOK := words[2].(string)
+	name, nameOK := words[4].(string)
+	if words[0] != json.Delim('{') || words[1] != "call_id" || words[3] != "name" || !idOK || !nameOK {
+		return event.Envelope{}, false
+	}
+	env.Payload = event.ToolResult{CallID: id, Name: name}
+	return env, true
+}
+
+// add appends an event and tells the conversations.
+func (r *replayed) add(env event.Envelope) {
+	r.events = append(r.events, env)
+	h := r.talks[env.Branch]
+	if p, ok := env.Payload.(event.BranchStarted); ok {
+		r.talks[p.Branch] = r.talks[0].Clone()
+		return
+	}
+	if h == nil {
+		return
+	}
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		if !p.Queued {
+			h.User(p.Text)
+		}
+	case event.ModelMessage:
+		h.Assistant(p.Message)
+	case event.ToolResult:
+		h.Result(p.CallID, p.Name, p.Result)
+	case event.ContextCompacted:
+		_ = h.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept}) // as the runtime does
+	case event.ContextPinned:
+		h.PinExchange(p.Back, !p.Off)
+	case event.TaskFinished:
+		if env.Branch != 0 {
+			delete(r.talks, env.Branch)
+		}
+	}
+}
+
+// complete reads the results that the model still reads. It ends with an event that has
+// the last numbers, from which the runtime goes on counting.
+func (r *replayed) complete(last uint64) error {
+	needed := make(map[string]bool)
+	for _, h := range r.talks {
+		for _, m := range h.Messages() {
+			needed[m.ToolCallID] = true
+		}
+	}
+	for at, read := range r.short {
+		p, ok := r.events[at].Payload.(event.ToolResult)
+		if !ok || !needed[p.CallID] {
+			continue
+		}
+		var err error
+		if r.events[at], err = read(); err != nil {
+			return err
+		}
+	}
+	if last > 0 {
+		r.events = append(r.events, event.Envelope{Seq: last, Turn: r.turn, Payload: event.Notice{}})
+	}
+	return nil
+}

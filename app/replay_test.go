@@ -1,0 +1,322 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent"
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/state"
+	"buddy/sessions"
+	"buddy/tools"
+)
+
+// tempStore is a store of its own, with a state directory of its own.
+func tempStore(t testing.TB) sessions.Store {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	xdg.Reload()
+	t.Cleanup(xdg.Reload)
+	s, _, err := sessions.Dir(filepath.Join(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// busyModel does anything: text, calls with ids that repeat, faults.
+type busyModel struct {
+	mu   sync.Mutex
+	rng  *rand.Rand
+	sent []string // the requests, as JSON
+}
+
+func (*busyModel) Info() model.Info { return model.Info{Profile: "busy", Model: "busy", Window: 6_000} }
+
+func (m *busyModel) Stream(_ context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	text, _ := json.Marshal(req.Messages)
+	m.sent = append(m.sent, string(text))
+	var deltas []model.Delta
+	whole := model.Message{Role: model.Assistant}
+	if m.rng.IntN(4) > 0 {
+		whole.Content = strings.Repeat("words ", 1+m.rng.IntN(60))
+		deltas = append(deltas, model.Delta{Kind: model.Text, Text: whole.Content})
+	}
+	for range m.rng.IntN(3) {
+		call := model.ToolCall{ID: fmt.Sprint("call", m.rng.IntN(400)), Name: "do", Arguments: fmt.Sprintf(`{"n":%d}`, m.rng.IntN(1500))}
+		whole.ToolCalls = append(whole.ToolCalls, call)
+		deltas = append(deltas, model.Delta{Kind: model.CallReady, Call: &call})
+	}
+	broken := m.rng.IntN(15) == 0
+	return func(yield func(model.Delta, error) bool) {
+		for _, d := range deltas {
+			if !yield(d, nil) {
+				return
+			}
+		}
+		if broken {
+			yield(model.Delta{}, errors.New("the line broke"))
+			return
+		}
+		yield(model.Delta{Kind: model.Done, Message: &whole, Finish: "stop", Usage: &model.Usage{Prompt: 7, Completion: 3}}, nil)
+	}
+}
+
+// doing is a tool with results of many sizes.
+type doing struct{}
+
+func (doing) Definition() model.ToolDef {
+	return model.ToolDef{Name: "do", Description: "does", Parameters: json.RawMessage(`{"type":"object"}`)}
+}
+
+func (doing) Plan(tools.Call) (action.Action, error) {
+	return action.Action{Kind: action.Shell, Tool: "do", Command: "do", Risk: action.Low}, nil
+}
+
+func (doing) Run(_ context.Context, call tools.Call) tools.Result {
+	var args struct{ N int }
+	_ = json.Unmarshal([]byte(call.Arguments), &args)
+	text := call.ID + " \"gives\" " + strings.Repeat("é ", args.N)
+	return tools.Result{Content: text, Tail: strings.Repeat(text, 3)}
+}
+
+// randomSession stores what comes of random commands and returns the file's path.
+func randomSession(t *testing.T, store sessions.Store, rng *rand.Rand, steps int) (path, id string) {
+	t.Helper()
+	j, err := store.Create(sessions.Header{Cwd: "/work", Target: "local", Model: "busy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id = j.Info().Header.ID
+	lines := &lineJournal{}
+	rt := agent.New(agent.Options{
+		Session: id, Model: &busyModel{rng: rand.New(rand.NewPCG(rng.Uint64(), 8))}, Tools: tools.NewRegistry(doing{}), Mode: action.ModeAll, Journal: lines, MaxTurns: 6,
+	})
+	rt.Start()
+	for i := range steps {
+		switch rng.IntN(12) {
+		case 0:
+			rt.Send(event.Compact{})
+		case 1:
+			rt.Send(event.Pin{Back: 1 + rng.IntN(3)})
+		case 2:
+			rt.Send(event.Submit{Text: fmt.Sprint("beside ", i), Background: true})
+		case 3:
+			rt.Send(event.Cancel{})
+		default:
+			rt.Send(event.Submit{Text: fmt.Sprint("prompt ", i, strings.Repeat(" and", rng.IntN(30)))})
+		}
+		if rng.IntN(3) > 0 {
+			synctest.Wait()
+		}
+	}
+	synctest.Wait()
+	if err := errors.Join(rt.Close(t.Context()), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(store.Path(), id+".jsonl")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Write(lines.text.Bytes())
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path, id
+}
+
+// lineJournal keeps lines in memory; a file would be synced at each turn.
+type lineJournal struct{ text bytes.Buffer }
+
+func (l *lineJournal) Append(env event.Envelope) error {
+	enc := json.NewEncoder(&l.text)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(env)
+}
+
+func (*lineJournal) Range(uint64, func(event.Envelope) bool) error { return nil }
+
+// goOn resumes with a replay, sends a prompt and returns what was sent and told.
+func goOn(t *testing.T, id string, replay []event.Envelope) (sent, told []string) {
+	t.Helper()
+	aside := false
+	m := &busyModel{rng: rand.New(rand.NewPCG(1, 1))}
+	rt := agent.New(agent.Options{
+		Session: id, Model: m, Tools: tools.NewRegistry(doing{}), Mode: action.ModeAll, MaxTurns: 4, Replay: replay,
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	events := rt.Subscribe(ctx)
+	rt.Start()
+	synctest.Wait()
+	rt.Send(event.Submit{Text: "and now?"})
+	synctest.Wait()
+	rt.Send(event.Submit{Text: "beside", Background: true})
+	synctest.Wait()
+	if err := rt.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	prompted := false
+	for env := range events {
+		switch p := env.Payload.(type) {
+		case event.PromptSubmitted:
+			prompted = prompted || p.Text == "and now?"
+		case event.TaskStarted:
+			aside = aside || env.Branch > 0 && !prompted // works beside the main conversation, in any order
+		}
+		line, err := json.Marshal(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, string(line))
+	}
+	for _, lines := range [][]string{m.sent, told} {
+		for i, l := range lines {
+			lines[i] = random.ReplaceAllString(l, "…")
+		}
+	}
+	slices.Sort(m.sent)
+	if aside {
+		return m.sent, nil
+	}
+	return m.sent, told
+}
+
+// random are the ids that are made up on the way.
+var random = regexp.MustCompile(`[0-9a-f]{16}`)
+
+// Whatever a session went through and wherever it broke off, a runtime that read only
+// what it needs does the same as one that read all (DECISIONS 12).
+func TestReplayOfIsFullReplay(t *testing.T) {
+	store := tempStore(t)
+	saved := 0
+	for seed := range uint64(10) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 7))
+			path, id := randomSession(t, store, rng, 25)
+			whole, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				cut := len(whole) - rng.IntN(len(whole)/2)
+				if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+					t.Fatal(err)
+				}
+				j, err := store.Open(id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				full, err := j.Load()
+				if err != nil {
+					t.Fatal(err)
+				}
+				lean, warnings, err := replayOf(j)
+				if err != nil || len(warnings) > 0 {
+					t.Fatalf("warnings %q, error %v", warnings, err)
+				}
+				saved += size(full.Events) - size(lean)
+				wantSent, wantTold := goOn(t, id, full.Events)
+				gotSent, gotTold := goOn(t, id, lean)
+				what := fmt.Sprintf("seed %d, cut at %d", seed, cut)
+				wantLines(t, what+": request", gotSent, wantSent)
+				wantLines(t, what+": event", gotTold, wantTold)
+				if err := j.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	if saved < 200<<10 {
+		t.Errorf("only %d bytes of results were left out: the test shows nothing", saved)
+	}
+}
+
+func size(events []event.Envelope) int {
+	n := 0
+	for _, env := range events {
+		if p, ok := env.Payload.(event.ToolResult); ok {
+			n += len(p.Result) + len(p.Tail)
+		}
+	}
+	return n
+}
+
+// The first frame of a stored session shows its end; what ran does not run any more, an
+// approval that was open is not open yet, and the rest comes in front (DECISIONS 12).
+func TestTailFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		var all []event.Envelope
+		for i, p := range append([]event.Event{event.SessionCreated{Cwd: "/old", Model: "old"}, event.PromptSubmitted{ID: 1, Text: "the very first"}}, append(running, asked)...) {
+			all = append(all, event.Envelope{Seq: uint64(i + 1), Time: 1, Session: "7f3a-0000", Task: 1, Payload: p})
+		}
+		x.u.deps.later(func() {
+			x.u.state = state.State{}
+			x.u.applyTail("7f3a-0000", all[2:], event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
+		})
+		time.Sleep(time.Second)
+		x.Settle()
+		x.Want("list the files", "I will look.", "~/shop", "● demo")
+		x.unwanted("the very first", "Approve?")
+		if x.u.busy {
+			t.Error("something runs")
+		}
+		var before state.State
+		for _, env := range all[:2] {
+			before.Apply(env)
+		}
+		x.u.deps.later(func() { x.u.update(x.u.state.PrependState(&before)) })
+		time.Sleep(time.Second)
+		x.Settle()
+		x.Want("the very first", "list the files", "~/shop")
+		x.unwanted("Approve?")
+		x.seq = 100
+		x.tell(event.SessionResumed{Cwd: "/home/ann/shop", Target: "local", Model: "demo", Interrupted: true}, asked)
+		x.Want("Approve?")
+	})
+}
+
+// wantLines shows the first difference.
+func wantLines(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		g, w := "nothing", "nothing"
+		if i < len(got) {
+			g = got[i]
+		}
+		if i < len(want) {
+			w = want[i]
+		}
+		at := 0
+		for at < min(len(g), len(w)) && g[at] == w[at] {
+			at++
+		}
+		if g != w {
+			at = max(at-50, 0)
+			t.Fatalf("%s %d from byte %d on is %.300q, want %.300q", what, i, at, g[at:], w[at:])
+		}
+	}
+}

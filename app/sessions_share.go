@@ -1,0 +1,116 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"buddy/agent/redact"
+	"buddy/config"
+	"buddy/sessions"
+)
+
+func (s *sessionsCLI) exportCommand() *cobra.Command {
+	format, output := "md", ""
+	c := &cobra.Command{
+		Use:   "export ID",
+		Short: "a session as Markdown, JSON or a page of HTML, for others",
+		Long: "export prints a session for others to read. Keys and what looks like one are taken out, but\n" +
+			"read it before you share it. md and html are for people; json holds all events, for import.",
+		Example: "  buddy sessions export last > session.md\n  buddy sessions export 7f3a --format html --output session.html",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return s.export(args[0], format, output) },
+	}
+	c.Flags().StringVar(&format, "format", format, "md, json or html")
+	c.Flags().StringVarP(&output, "output", "o", "", "a file to write instead of stdout")
+	return c
+}
+
+func (s *sessionsCLI) export(arg, format, output string) error {
+	as := sessions.ExportFormat(format)
+	if !slices.Contains(sessions.ExportFormats, as) {
+		return usage("--format %q is not known (have: md, json, html)", format)
+	}
+	store, id, err := meant(arg)
+	if err != nil {
+		return failed(err)
+	}
+	hide, err := s.redactor()
+	if err != nil {
+		return exit{code: exitUsage, text: err.Error()}
+	}
+	var warnings []string
+	if output == "" {
+		warnings, err = store.Export(s.out, id, as, hide)
+	} else {
+		warnings, err = exportTo(store, output, id, as, hide)
+	}
+	for _, w := range warnings {
+		s.hint("%s", w)
+	}
+	return failed(err)
+}
+
+// exportTo writes a file that is there whole or not at all.
+func exportTo(store sessions.Store, path, id string, as sessions.ExportFormat, hide func(string) string) ([]string, error) {
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Cleanup() }()
+	warnings, err := store.Export(f, id, as, hide)
+	if err != nil {
+		return warnings, err
+	}
+	return warnings, f.CloseAtomicallyReplace()
+}
+
+// redactor returns what takes secrets out: the keys of all profiles, and what looks like
+// one.
+func (s *sessionsCLI) redactor() (func(string) string, error) {
+	c, _, _, err := config.Load(config.Options{Config: s.flags.config, Model: s.flags.model, BaseURL: s.flags.baseURL})
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	for _, m := range c.Models {
+		if key, _, err := m.Key(); err == nil { // else there is none that could be in a session
+			keys = append(keys, key)
+		}
+	}
+	return redact.New(keys...).Text, nil
+}
+
+func (s *sessionsCLI) importCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "import FILE",
+		Short:   "add a session that someone exported as JSON",
+		Long:    "import adds a session that was exported with --format json to this folder; a FILE of - is\nstdin. It can be read; to go on with it, say that you trust it: buddy sessions trust ID.",
+		Example: "  buddy sessions import session.json\n  ssh web-02 buddy sessions export last --format json | buddy sessions import -",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			store, err := here()
+			if err != nil {
+				return failed(err)
+			}
+			in := s.in
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return failed(err)
+				}
+				defer func() { _ = f.Close() }()
+				in = f
+			}
+			id, err := store.Import(in)
+			if err != nil {
+				return failed(fmt.Errorf("%s: %w", args[0], err))
+			}
+			s.hint("it is read-only until you trust it: buddy sessions trust %s", id)
+			return failed(s.print("%s", id))
+		},
+	}
+}

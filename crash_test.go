@@ -1,0 +1,260 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/model/modeltest"
+	"buddy/sessions"
+)
+
+var (
+	crashes   = flag.Int("crashes", 30, "how often TestCrash kills the program")
+	crashSeed = flag.Uint64("crashseed", uint64(time.Now().UnixNano()), "which instants TestCrash picks")
+)
+
+const (
+	crashSession = 10 // kills of one session
+	crashCalls   = 3  // commands of one exchange
+)
+
+// TestCrash kills the program with -9 at any instant, resumes and looks: nothing that was
+// told is missing from the session, every request is one that a strict server takes, and no
+// command ran twice (DESIGN, "Durable before visible consequences"; DECISIONS 1, 7, 8).
+func TestCrash(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("needs tmux: ", err)
+	}
+	t.Logf("seed %d", *crashSeed)
+	rng := rand.New(rand.NewPCG(*crashSeed, 1))
+	for left := *crashes; left > 0; left -= crashSession {
+		c := newCrasher(t, rng)
+		c.run(0) // how long one takes, and a session to go on with
+		for range min(left, crashSession) {
+			c.run(time.Duration(rng.Int64N(int64(c.typical))))
+			c.check()
+		}
+		c.run(0)
+		c.check()
+	}
+}
+
+// crasher is a folder with one session, and a model that has commands run in it.
+type crasher struct {
+	t       *testing.T
+	rng     *rand.Rand
+	work    string
+	env     []string
+	server  *modeltest.Server
+	typical time.Duration              // of a run that is not killed
+	told    map[string]map[uint64]bool // durable events that were seen, by session
+
+	mu    sync.Mutex // guards what follows
+	calls int
+}
+
+func newCrasher(t *testing.T, rng *rand.Rand) *crasher {
+	t.Helper()
+	c := &crasher{t: t, rng: rng, work: t.TempDir(), told: make(map[string]map[uint64]bool)}
+	c.server = modeltest.Start(t, c.answer)
+	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(run, "tmux")
+	t.Cleanup(func() {
+		kill := exec.Command("tmux", "-S", socket, "kill-server")
+		kill.Env = c.env
+		_ = kill.Run() // it may have ended
+		_ = os.RemoveAll(run)
+	})
+	home := filepath.Join(c.work, "home")
+	for name, text := range map[string]string{
+		"buddy.toml": "[models.test]\napi_base_url = \"" + c.server.URL + "\"\napi_key = \"\"\nmodel = \"test\"\ncontext_limit = 100000\n",
+		"home/x":     "",
+	} {
+		path := filepath.Join(c.work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range os.Environ() {
+		if name, _, _ := strings.Cut(e, "="); name != "TMUX" && name != "TMUX_PANE" && !strings.HasPrefix(name, "BUDDY_") {
+			c.env = append(c.env, e)
+		}
+	}
+	c.env = append(c.env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.local/state",
+		"XDG_RUNTIME_DIR="+run, "BUDDY_TMUX_SOCKET="+socket)
+	return c
+}
+
+// answer calls commands, each of which notes that it ran, and then says something slowly.
+func (c *crasher) answer(req modeltest.Request) modeltest.Answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	results := 0
+	for i := len(req.Messages) - 1; i >= 0 && req.Messages[i].Role != model.User; i-- {
+		if req.Messages[i].Role == model.Tool {
+			results++
+		}
+	}
+	slow := modeltest.Chunks{Bytes: 3, Every: 2 * time.Millisecond}
+	if results >= crashCalls {
+		return modeltest.Answer{slow, modeltest.Text("All is done, and it took a while to say so.")}
+	}
+	var a modeltest.Answer
+	a = append(a, slow, modeltest.Text("I will run it. "))
+	for range 1 + c.calls%2 {
+		c.calls++
+		command := fmt.Sprintf("echo run-%d >> ran; sleep 0.0%d; echo out-%d", c.calls, c.calls%6, c.calls)
+		args, _ := json.Marshal(map[string]any{"command": command, "why": "to test", "risk": "low", "mutation": true, "privesc": false})
+		a = append(a, modeltest.Call{ID: fmt.Sprintf("call-%d", c.calls), Name: "run_shell", Arguments: string(args)})
+	}
+	return a
+}
+
+// run answers one prompt and kills the program after a time, 0 for never.
+func (c *crasher) run(after time.Duration) {
+	c.t.Helper()
+	args := []string{"exec", "--config", "buddy.toml", "--model", "test", "--approve", "all", "--json"}
+	if len(c.files()) > 0 {
+		args = append(args, "--resume", "last")
+	}
+	cmd := exec.Command("buddy", append(args, "do it")...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = c.work, c.env, time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	limit := after
+	if limit == 0 {
+		limit = time.Minute // it hangs
+	}
+	kill := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	kill.Stop()
+	if after == 0 {
+		c.typical = max(c.typical, time.Since(began))
+		if err != nil && !strings.Contains(stderr.String(), "no session") {
+			c.t.Fatalf("a run that was not killed: %v\n%s", err, stderr.String())
+		}
+	}
+	c.remember(&stdout)
+}
+
+// remember keeps which events were told: those are in the session, whatever comes.
+func (c *crasher) remember(out *bytes.Buffer) {
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var env event.Envelope
+		if json.Unmarshal(lines.Bytes(), &env) != nil || !env.Payload.Durable() {
+			continue // cut off, or a delta
+		}
+		if c.told[env.Session] == nil {
+			c.told[env.Session] = make(map[uint64]bool)
+		}
+		c.told[env.Session][env.Seq] = true
+	}
+}
+
+func (c *crasher) files() []string {
+	files, err := filepath.Glob(filepath.Join(c.work, ".buddyx/sessions/*.jsonl"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return files
+}
+
+// check looks at what there is after a crash.
+func (c *crasher) check() {
+	c.t.Helper()
+	for _, req := range c.server.Requests() {
+		if req.Refused != nil {
+			c.t.Fatalf("a request was refused: %v\n%s", req.Refused, req.Body)
+		}
+	}
+	store, _, err := sessions.Dir(c.work)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	commands := make(map[string]int) // started, by the line that they write
+	for _, path := range c.files() {
+		id := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+		j, err := store.Open(id)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		part, err := j.Load()
+		if err != nil || len(part.Warnings) > 0 {
+			c.t.Fatalf("session %s: %q, %v", id, part.Warnings, err)
+		}
+		if err := j.Close(); err != nil {
+			c.t.Fatal(err)
+		}
+		stored := make(map[uint64]bool)
+		asked := make(map[string]string)
+		for _, env := range part.Events {
+			stored[env.Seq] = true
+			switch p := env.Payload.(type) {
+			case event.ToolRequested:
+				_, line, _ := strings.Cut(p.Action.Command, "echo ")
+				asked[p.CallID], _, _ = strings.Cut(line, " ")
+			case event.ToolStarted:
+				commands[asked[p.CallID]]++
+			}
+		}
+		for seq := range c.told[id] {
+			if !stored[seq] {
+				c.t.Fatalf("session %s: event %d was told and is missing", id, seq)
+			}
+		}
+	}
+	ran, err := os.ReadFile(filepath.Join(c.work, "ran"))
+	if err != nil && !os.IsNotExist(err) {
+		c.t.Fatal(err)
+	}
+	times := make(map[string]int)
+	for line := range strings.Lines(string(ran)) {
+		line = strings.TrimSpace(line)
+		if times[line]++; times[line] > 1 {
+			c.t.Fatalf("%s ran twice", line)
+		}
+		if commands[line] != 1 {
+			c.t.Fatalf("%s ran, and was started %d times in the sessions\n%s", line, commands[line], c.journals())
+		}
+	}
+}
+
+// journals is what the sessions say, shortened.
+func (c *crasher) journals() string {
+	var all strings.Builder
+	for _, path := range c.files() {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err.Error()
+		}
+		for line := range strings.Lines(string(text)) {
+			fmt.Fprintf(&all, "%.400s\n", strings.TrimSpace(line))
+		}
+	}
+	return all.String()
+}

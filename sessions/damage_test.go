@@ -1,0 +1,245 @@
+package sessions
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"buddy/agent/event"
+)
+
+// A thousand random damages: bytes changed, cut out, doubled or put in, blocks of zeros as
+// after a loss of power. Nothing panics, every line that was left alone is read as it was,
+// each other one is named, and what reads the file in parts, searches it, lists it or
+// exports it gets along.
+func TestRandomDamage(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	j := create(t, s)
+	id := j.Info().Header.ID
+	want := stream(id, 4)
+	appendAll(t, j, want)
+	closeJournal(t, j)
+	good := readFile(t, s.file(id))
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round := range 1000 {
+		bad, touched := damage(rng, good, int(j.head))
+		writeFile(t, s.file(id), bad)
+		j, err := s.Open(id)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		p := load(t, j)
+		got := make(map[uint64]event.Envelope)
+		for _, env := range p.Events {
+			got[env.Seq] = env
+		}
+		for i, env := range want {
+			if !touched[i] && !reflect.DeepEqual(got[env.Seq], env) {
+				t.Fatalf("round %d: event %d was left alone and is %+v, want %+v", round, env.Seq, got[env.Seq], env)
+			}
+		}
+		if lines := bytes.Count(readFile(t, s.file(id))[j.head:], []byte("\n")); len(p.Events)+len(p.Warnings) != lines {
+			t.Fatalf("round %d: %d events and %d warnings of %d lines", round, len(p.Events), len(p.Warnings), lines)
+		}
+		if round%25 == 0 {
+			useAll(t, s, j)
+		}
+		closeJournal(t, j)
+	}
+}
+
+// damage returns data with one to three damages behind the header, and which lines after it
+// may have changed.
+func damage(rng *rand.Rand, data []byte, head int) (bad []byte, touched map[int]bool) {
+	touched = make(map[int]bool)
+	bad = bytes.Clone(data)
+	at := head + rng.IntN(len(bad)-head)
+	n := 1 + rng.IntN(200)
+	end := min(at+n, len(bad))
+	for line, pos := 0, head; pos < len(data); line++ { // from the line of at to that of end, with the next one that may be joined
+		next := pos + bytes.IndexByte(data[pos:], '\n') + 1
+		if next >= at && pos <= end {
+			touched[line] = true
+		}
+		pos = next
+	}
+	switch rng.IntN(5) {
+	case 0:
+		for i := at; i < end; i++ {
+			bad[i] = byte(rng.IntN(256))
+		}
+	case 1:
+		clear(bad[at:end])
+	case 2:
+		bad = append(bad[:at:at], data[end:]...)
+	case 3:
+		bad = append(append(bad[:end:end], data[at:end]...), data[end:]...)
+	default:
+		junk := make([]byte, n)
+		for i := range junk {
+			junk[i] = "\n{}\"\\,:x\x00\xff"[rng.IntN(10)]
+		}
+		bad = append(append(bad[:at:at], junk...), data[at:]...)
+	}
+	return bad, touched
+}
+
+// useAll reads a session in every way that there is.
+func useAll(t *testing.T, s Store, j *Journal) {
+	t.Helper()
+	id := j.Info().Header.ID
+	tail, err := j.Tail(7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := j.Before(tail, math.MaxInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err = errors.Join(j.Older(tail, func(event.Envelope) bool { n++; return true }), s.Search(t.Context(), "e", func(Hit) bool { return true }))
+	if err != nil || n != len(rest.Events) {
+		t.Fatalf("%d events before the tail, want %d, %v", n, len(rest.Events), err)
+	}
+	if _, err := j.Exchanges(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.List(); err != nil {
+		t.Fatal(err)
+	}
+	for _, as := range ExportFormats {
+		var out bytes.Buffer
+		if _, err := s.Export(&out, id, as, hide); err != nil {
+			t.Fatalf("%s: %v", as, err)
+		}
+	}
+	if fork, _, err := s.Fork(id, 0); err == nil { // else no exchange is whole
+		if p := load(t, open(t, s, fork)); len(p.Warnings) > 0 {
+			t.Fatalf("fork: %q", p.Warnings)
+		}
+		if err := os.Remove(s.file(fork)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A disk that is really full: the session turns read-only, what it holds stays valid, and
+// once there is room it goes on (DESIGN, "Bad input").
+func TestRealDiskFull(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to mount a small file system")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("no mounting here: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	s := Store{dir: filepath.Join(dir, ".buddyx", "sessions"), state: t.TempDir()}
+	ballast := filepath.Join(dir, "ballast")
+	writeFile(t, ballast, make([]byte, 64<<10))
+	j := create(t, s)
+	id := j.Info().Header.ID
+	var err error
+	n := uint64(0)
+	for err == nil {
+		n++
+		err = j.Append(event.Envelope{Seq: n, Session: id, Payload: event.Notice{Text: strings.Repeat("x", int(1000+n*37%5000))}})
+	}
+	if !errors.Is(err, syscall.ENOSPC) || !errors.Is(j.ReadOnly(), syscall.ENOSPC) || n < 10 {
+		t.Fatalf("after %d events: %v, read-only %v", n, err, j.ReadOnly())
+	}
+	wantError(t, err, s.file(id), "no space left")
+	if got := len(load(t, j).Events); got != int(n-1) {
+		t.Errorf("%d events to read, want %d", got, n-1)
+	}
+	for what, err := range map[string]error{
+		"draft": s.SaveDraft(id, strings.Repeat("x", 100_000)),
+		"rename": func() error {
+			closeJournal(t, j)
+			return s.Rename(id, strings.Repeat("title ", 10))
+		}(),
+	} {
+		if err != nil && !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if all, err := s.List(); err != nil || len(all) != 1 {
+		t.Errorf("list: %+v, %v", all, err)
+	}
+	if _, err := s.Create(Header{}); err == nil {
+		if _, _, err := s.Fork(id, 0); err == nil {
+			t.Error("a fork found room")
+		}
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	j = open(t, s, id)
+	if len(j.Info().Warnings) > 0 || j.ReadOnly() != nil {
+		t.Fatalf("with room again: %q, %v", j.Info().Warnings, j.ReadOnly())
+	}
+	appendAll(t, j, []event.Envelope{{Seq: NextSeq(j.Info().LastSeq), Session: id, Payload: event.Notice{Text: "goes on"}}})
+	if p := load(t, j); len(p.Warnings) > 0 || len(p.Events) < int(n) {
+		t.Errorf("%d events, %q", len(p.Events), p.Warnings)
+	}
+}
+
+// A folder that may be read only: sessions can be looked at, and everything else says why it
+// can't be done.
+func TestReadOnlyFolder(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to mount a folder read-only")
+	}
+	dir := t.TempDir()
+	s := Store{dir: filepath.Join(dir, "sessions"), state: t.TempDir()}
+	id := stored(t, s, 2)
+	for _, args := range [][]string{{"--bind", dir, dir}, {"-o", "remount,ro,bind", dir}} {
+		if out, err := exec.Command("mount", args...).CombinedOutput(); err != nil {
+			t.Skipf("no mounting here: %v: %s", err, out)
+		}
+		if args[0] == "--bind" {
+			t.Cleanup(func() {
+				if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	j := open(t, s, id)
+	if !errors.Is(j.ReadOnly(), syscall.EROFS) || len(load(t, j).Events) != 39 {
+		t.Errorf("read-only: %v", j.ReadOnly())
+	}
+	if all, err := s.List(); err != nil || len(all) != 1 {
+		t.Errorf("list: %+v, %v", all, err)
+	}
+	if hits := search(t, s, "prompt 2"); len(hits) != 1 {
+		t.Errorf("hits %+v", hits)
+	}
+	export(t, s, id, Markdown)
+	_, removed := s.Remove(id)
+	_, _, forked := s.Fork(id, 0)
+	_, imported := s.Import(strings.NewReader(export(t, s, id, JSON)))
+	_, collected := s.CollectDaily(time.Now())
+	for what, err := range map[string]error{
+		"rename": s.Rename(id, "x"), "remove": removed, "fork": forked, "import": imported, "draft": s.SaveDraft(id, "x"), "collect": collected,
+	} {
+		if !errors.Is(err, syscall.EROFS) {
+			t.Error(fmt.Errorf("%s: %w", what, err))
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package sessions
+
+import (
+	"encoding/json"
+
+	"buddy/agent/event"
+)
+
+// Exchange is one prompt of a person up to its outcome, in the main conversation.
+type Exchange struct {
+	Number  int    `json:"number"` // from 1
+	Prompt  string `json:"prompt"` // its first words, on one line
+	Time    int64  `json:"ts_unix_ms"`
+	Outcome string `json:"outcome"` // "" when it has not ended
+
+	end int64 // offset after the last line that belongs to it
+	seq uint64
+}
+
+// Exchanges returns the exchanges of the session, oldest first. It costs about as much as
+// walking its lines.
+func (j *Journal) Exchanges() ([]Exchange, error) {
+	var x exchanges
+	err := j.Lines(func(l Line) bool {
+		x.take(l)
+		return true
+	})
+	return x.all, err
+}
+
+// interrupted is the outcome of an exchange that the end of its process cut off, and that
+// was settled since.
+const interrupted = "interrupted"
+
+// exchanges divides lines into exchanges.
+type exchanges struct {
+	all     []Exchange
+	running int  // the main task that runs, 0 for none
+	waits   bool // it was interrupted, and can be continued
+}
+
+// take adds the next line.
+func (x *exchanges) take(l Line) {
+	switch l.Type {
+	case event.PromptSubmitted{}.Type(), event.TaskStarted{}.Type(), event.TaskFinished{}.Type(),
+		event.Interrupted{}.Type(), event.SessionResumed{}.Type(), "":
+		if env, err := l.Envelope(); err == nil && env.Branch == 0 {
+			x.fact(env)
+		}
+	}
+	if n := len(x.all); n > 0 {
+		x.all[n-1].end = l.at.to + 1
+		if seq, ok := l.seq(); ok {
+			x.all[n-1].seq = seq
+		}
+	}
+}
+
+func (x *exchanges) fact(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		if !p.Queued && x.running == 0 {
+			x.running = env.Task
+			x.all = append(x.all, Exchange{Number: len(x.all) + 1, Prompt: shorten(p.Text), Time: env.Time})
+		}
+	case event.TaskStarted:
+		if p.Kind == event.MainTask {
+			x.running, x.waits = p.ID, false
+			x.outcome("") // it goes on
+		}
+	case event.TaskFinished:
+		switch {
+		case p.ID != x.running:
+		case x.waits:
+			x.running = 0
+			x.outcome(interrupted)
+		default:
+			x.running = 0
+			x.outcome(string(p.Outcome))
+		}
+	case event.Interrupted:
+		x.waits = p.CanContinue
+	case event.SessionResumed:
+		x.running = 0 // what ran ended with its process
+	}
+}
+
+func (x *exchanges) outcome(o string) {
+	if n := len(x.all); n > 0 {
+		x.all[n-1].Outcome = o
+	}
+}
+
+// seq returns the number of a line.
+func (l Line) seq() (uint64, bool) {
+	if l.Type != "" {
+		if seq := parseSeq(l.Raw); seq > 0 && seq <= maxSeq {
+			return seq, true
+		}
+	}
+	var env struct {
+		Seq uint64 `json:"seq"`
+	}
+	err := json.Unmarshal(l.Raw, &env)
+	return env.Seq, err == nil && env.Seq > 0 && env.Seq <= maxSeq
+}

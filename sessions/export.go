@@ -1,0 +1,440 @@
+package sessions
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+)
+
+// ExportFormat is how an export is written.
+type ExportFormat string
+
+// The formats.
+const (
+	Markdown ExportFormat = "md"
+	JSON     ExportFormat = "json" // all events, for Import
+	HTML     ExportFormat = "html" // one page that needs nothing else and runs nothing
+)
+
+// ExportFormats lists them.
+var ExportFormats = []ExportFormat{Markdown, JSON, HTML}
+
+// exportVersion is that of the JSON format.
+const exportVersion = 1
+
+// Export writes a session for others to read. Every text goes through redact; what only
+// the provider understands is left out, and so are the files with whole outputs. The
+// warnings name lines that could not be read.
+func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(string) string) (warnings []string, err error) {
+	if !slices.Contains(ExportFormats, as) {
+		return nil, fmt.Errorf("unknown format %q (have: md, json, html)", as)
+	}
+	j, err := s.View(id)
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close() //nolint:errcheck // nothing was written
+	all, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	entry := Entry{ID: id, Header: j.Info().Header}
+	if i := slices.IndexFunc(all, func(e Entry) bool { return e.ID == id }); i >= 0 {
+		entry = all[i]
+	}
+	if strings.HasSuffix(entry.Title, "…") {
+		entry.Title = withoutLastWord(entry.Title)
+	}
+	entry.Title, entry.Header.Cwd = redact(entry.Title), redact(entry.Header.Cwd)
+	out := bufio.NewWriterSize(w, blockSize)
+	var p printer
+	switch as {
+	case JSON:
+		p = &jsonPrinter{w: out}
+	case HTML:
+		p = &transcript{paper: &htmlPage{w: out}}
+	default:
+		p = &transcript{paper: &markdownPage{w: out}}
+	}
+	p.begin(entry)
+	n := 1 // the header
+	var failed error
+	err = j.Lines(func(l Line) bool {
+		n++
+		env, err := l.Envelope()
+		if err != nil {
+			warnings = append(warnings, fmt.Sprintf("line %d is skipped: %v", n, err))
+			return true
+		}
+		if env.Payload = shared(env.Payload, redact); env.Payload != nil {
+			failed = p.print(env)
+		}
+		return failed == nil
+	})
+	p.end()
+	return warnings, errors.Join(err, failed, out.Flush())
+}
+
+// printer writes events.
+type printer interface {
+	begin(e Entry)
+	print(env event.Envelope) error
+	end()
+}
+
+// shared is an event as others may have it, nil if not at all: without secrets, nor what
+// only the provider of its model understands.
+func shared(e event.Event, redact func(string) string) event.Event {
+	switch p := e.(type) {
+	case event.Checkpoint:
+		return nil // a piece of an answer may end within a secret; the whole one follows
+	case event.TaskStarted:
+		p.Title = cutTitle(p.Title)
+		e = p
+	case event.TaskQueued:
+		p.Title = cutTitle(p.Title)
+		e = p
+	case event.ModelMessage:
+		compacted := p.Message.Compacted()
+		p.Message.Extra = nil
+		if compacted {
+			p.Message.MarkCompacted()
+		}
+		e = p
+	case event.Unknown: // of a later version: nothing is known of its texts
+		p.Raw = json.RawMessage(hideWithin(string(p.Raw), redact))
+		return p
+	}
+	return Texts(e, func(text string) string { return hideWithin(text, redact) })
+}
+
+// cutTitle is the title of a task without a last word that is not whole: half of a secret
+// looks like none.
+func cutTitle(title string) string {
+	const cutAt = 80 - 4 // bytes that the longest have, less a character
+	if len(title) < cutAt {
+		return title
+	}
+	return withoutLastWord(title)
+}
+
+func withoutLastWord(s string) string {
+	return strings.TrimSpace(s[:strings.LastIndexByte(s, ' ')+1]) + "…"
+}
+
+// hideWithin redacts text, and what is encoded in it if it is JSON: there an escape before
+// a secret, such as \n, hides where it begins.
+func hideWithin(text string, redact func(string) string) string {
+	var v any
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if d.Decode(&v) == nil {
+			if _, err := d.Token(); err == io.EOF && hideStrings(&v, redact) {
+				var out strings.Builder
+				enc := json.NewEncoder(&out)
+				enc.SetEscapeHTML(false)
+				if enc.Encode(v) == nil {
+					text = strings.TrimSuffix(out.String(), "\n")
+				}
+			}
+		}
+	}
+	return redact(text)
+}
+
+// hideStrings redacts all strings of a JSON value and reports whether any changed.
+func hideStrings(v *any, redact func(string) string) (changed bool) {
+	switch x := (*v).(type) {
+	case string:
+		hidden := redact(x)
+		changed, *v = hidden != x, hidden
+	case []any:
+		for i := range x {
+			changed = hideStrings(&x[i], redact) || changed
+		}
+	case map[string]any:
+		for k, e := range x {
+			changed = hideStrings(&e, redact) || changed
+			x[k] = e
+		}
+	}
+	return changed
+}
+
+// jsonPrinter writes what Import reads.
+type jsonPrinter struct {
+	w *bufio.Writer
+	n int
+}
+
+// exportHead is how a JSON export begins.
+type exportHead struct {
+	Version int    `json:"buddy_session"`
+	Header  Header `json:"header"`
+}
+
+func (p *jsonPrinter) begin(e Entry) {
+	e.Header.MAC = ""
+	head, err := json.Marshal(exportHead{exportVersion, e.Header})
+	if err == nil { // else cannot happen: strings and numbers only
+		_, _ = p.w.Write(head[:len(head)-1]) // the Flush at the end has the error
+		_, _ = p.w.WriteString(",\"events\":[\n")
+	}
+}
+
+func (p *jsonPrinter) print(env event.Envelope) error {
+	if u, ok := env.Payload.(event.Unknown); ok && !json.Valid(u.Raw) {
+		return nil // what was hidden in it was part of its form
+	}
+	line, err := env.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	if p.n > 0 {
+		_, _ = p.w.WriteString(",\n")
+	}
+	p.n++
+	_, err = p.w.Write(line)
+	return err
+}
+
+func (p *jsonPrinter) end() { _, _ = p.w.WriteString("\n]}\n") }
+
+// Import makes a session of a JSON export. It gets a new id when there is one with its id.
+// It opens read-only until a person trusts it: see Trust.
+func (s Store) Import(r io.Reader) (id string, err error) {
+	d := json.NewDecoder(bufio.NewReaderSize(r, blockSize))
+	h, err := importHead(d)
+	if err != nil {
+		return "", fmt.Errorf("this is no exported session: %w", err)
+	}
+	if err := s.makeDir(); err != nil {
+		return "", err
+	}
+	h.Format, h.MAC = Format, ""
+	if CheckID(h.ID) != nil || exists(s.file(h.ID)) {
+		h.ID = NewID()
+	}
+	j, err := s.create(h, nil)
+	if err != nil {
+		return "", fmt.Errorf("session %s: %w", h.ID, err)
+	}
+	s.register()
+	err = importEvents(j, d)
+	if err = errors.Join(err, j.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(s.file(h.ID)))
+	}
+	return h.ID, nil
+}
+
+// importHead reads up to the first event.
+func importHead(d *json.Decoder) (Header, error) {
+	var head exportHead
+	for _, want := range []struct {
+		key  string
+		into any
+	}{{"buddy_session", &head.Version}, {"header", &head.Header}, {"events", nil}} {
+		if want.key == "buddy_session" {
+			if t, err := d.Token(); err != nil || t != json.Delim('{') {
+				return Header{}, errors.Join(errors.New("it is no JSON object"), err)
+			}
+		}
+		if t, err := d.Token(); err != nil || t != want.key {
+			return Header{}, errors.Join(fmt.Errorf("%q is missing", want.key), err)
+		}
+		if want.into == nil {
+			break
+		}
+		if err := d.Decode(want.into); err != nil {
+			return Header{}, fmt.Errorf("%s: %w", want.key, err)
+		}
+	}
+	if head.Version != exportVersion {
+		return Header{}, fmt.Errorf("version %d, this program reads %d: %w", head.Version, exportVersion, ErrFormat)
+	}
+	t, err := d.Token()
+	if err != nil || t != json.Delim('[') {
+		return Header{}, errors.Join(errors.New("its events are no list"), err)
+	}
+	return head.Header, nil
+}
+
+// importEvents appends the events up to the end of their list.
+func importEvents(j *Journal, d *json.Decoder) error {
+	n := 0
+	for d.More() {
+		n++
+		var env event.Envelope
+		if err := d.Decode(&env); err != nil {
+			return fmt.Errorf("event %d: %w", n, err)
+		}
+		if env.Seq > maxSeq {
+			return fmt.Errorf("event %d: seq %d is above %d", n, env.Seq, uint64(maxSeq))
+		}
+		env.Session = j.info.Header.ID
+		if err := j.encode(env); err != nil {
+			return fmt.Errorf("event %d: %w", n, err)
+		}
+		if err := j.write(j.line.Bytes()); err != nil {
+			return err
+		}
+		j.last = env.Seq
+	}
+	for _, end := range []json.Delim{']', '}'} {
+		if t, err := d.Token(); err != nil || t != end {
+			return errors.Join(errors.New("the export is cut off"), err)
+		}
+	}
+	if n == 0 {
+		return errors.New("the export has no events")
+	}
+	return nil
+}
+
+// transcript turns events into what a person reads.
+type transcript struct {
+	paper   paper
+	answers map[int]string // the last one of each branch
+	n       int            // exchanges
+	running bool
+}
+
+// paper is what a transcript is written on. Texts are untrusted.
+type paper interface {
+	head(e Entry)
+	exchange(n int, ms int64, prompt string)
+	prompt(text string) // that came while the exchange was at work
+	answer(text string)
+	reasoning(text string)
+	call(name, what string)
+	result(status, text string)
+	remark(text string)
+	foot()
+}
+
+func (t *transcript) begin(e Entry) {
+	t.answers = make(map[int]string)
+	t.paper.head(e)
+}
+
+func (t *transcript) end() { t.paper.foot() }
+
+func (t *transcript) print(env event.Envelope) error {
+	if env.Branch != 0 {
+		t.branch(env)
+		return nil
+	}
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		t.prompt(env, p)
+	case event.TaskStarted:
+		t.running = t.running || p.Kind == event.MainTask
+	case event.TaskFinished:
+		t.running = false
+		if p.Outcome != event.Completed {
+			t.paper.remark(strings.TrimSpace(string(p.Outcome) + " " + p.Error))
+		}
+	case event.ModelMessage:
+		t.message(p)
+	case event.ToolRequested:
+		what := p.Action.Command
+		if what == "" {
+			what = p.Arguments
+		}
+		t.paper.call(p.Name, what)
+	case event.ApprovalAnswered:
+		if p.Decision == event.Reject {
+			t.paper.remark("not allowed" + because(p.Reason))
+		}
+	case event.ToolResult:
+		t.result(p)
+	default:
+		t.remark(p)
+	}
+	return nil
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
+}
+
+func (t *transcript) prompt(env event.Envelope, p event.PromptSubmitted) {
+	text := p.Text
+	for _, i := range p.Images {
+		text += "\n[" + i.MediaType + "]"
+	}
+	switch {
+	case p.Queued:
+	case t.running:
+		t.paper.prompt(text)
+	default:
+		t.n++
+		t.running = true
+		t.paper.exchange(t.n, env.Time, text)
+	}
+}
+
+func (t *transcript) message(p event.ModelMessage) {
+	if strings.TrimSpace(p.Reasoning) != "" {
+		t.paper.reasoning(p.Reasoning)
+	}
+	if strings.TrimSpace(p.Message.Content) != "" {
+		t.paper.answer(p.Message.Content)
+	}
+}
+
+func (t *transcript) result(p event.ToolResult) {
+	status, text := "done", p.Tail
+	switch {
+	case p.ExitCode != nil:
+		status = fmt.Sprintf("exit code %d", *p.ExitCode)
+	case p.IsError:
+		status = "failed"
+	}
+	if text == "" {
+		text = p.Result
+	}
+	t.paper.result(status, text)
+}
+
+func (t *transcript) remark(e event.Event) {
+	switch p := e.(type) {
+	case event.Notice:
+		t.paper.remark(p.Text)
+	case event.Warning:
+		t.paper.remark(p.Text)
+	case event.Error:
+		t.paper.remark(p.Text)
+	case event.ModelSwitched:
+		t.paper.remark("now talking to " + p.Model)
+	case event.ContextCompacted:
+		t.paper.remark("context compacted")
+	case event.SessionForked:
+		t.paper.remark("from here on a fork of the session " + p.From)
+	}
+}
+
+// branch keeps the last answer of a task in the background until it ends.
+func (t *transcript) branch(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.ModelMessage:
+		t.answers[env.Branch] = p.Message.Content
+	case event.TaskFinished:
+		t.paper.remark(fmt.Sprintf("task #%d in the background %s", p.ID, p.Outcome))
+		if text := t.answers[env.Branch]; strings.TrimSpace(text) != "" {
+			t.paper.answer(text)
+		}
+		delete(t.answers, env.Branch)
+	}
+}

@@ -1,0 +1,234 @@
+package sessions
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"buddy/agent/event"
+)
+
+// Fork begins a new session as a copy of another one, up to the end of an exchange; 0 is the
+// last that has ended. The copy needs nothing of the original (DECISIONS 11): outputs of
+// commands come along. It returns the new id and the exchange. The original may be in use.
+func (s Store) Fork(id string, exchange int) (fork string, last Exchange, err error) {
+	j, err := s.View(id)
+	if err != nil {
+		return "", last, err
+	}
+	defer j.Close() //nolint:errcheck // nothing was written
+	if !j.Info().Trusted {
+		return "", last, fmt.Errorf("session %s: %w", id, ErrUntrusted) // a copy would be trusted
+	}
+	if last, err = j.forkAt(exchange); err != nil {
+		return "", last, err
+	}
+	h := j.Info().Header
+	h.ID, h.Created, h.ForkedFrom = "", 0, id
+	n, err := s.Create(h)
+	if err != nil {
+		return "", last, err
+	}
+	fork = n.Info().Header.ID
+	f := forking{from: id, to: fork, oldOut: s.OutDir(id), newOut: s.OutDir(fork), dirs: make(map[string]bool), file: n}
+	err = f.copy(j, last)
+	if err == nil {
+		err = f.linkOutputs()
+	}
+	if err = errors.Join(err, n.Close()); err != nil {
+		err = errors.Join(fmt.Errorf("fork of session %s: %w", id, err), os.Remove(s.file(fork)), os.RemoveAll(filepath.Join(s.dir, fork)))
+		return "", last, err
+	}
+	return fork, last, nil
+}
+
+func (j *Journal) forkAt(number int) (Exchange, error) {
+	all, err := j.Exchanges()
+	if err != nil {
+		return Exchange{}, err
+	}
+	if number < 0 || number > len(all) {
+		return Exchange{}, fmt.Errorf("exchange %d: the session has %d", number, len(all))
+	}
+	if number > 0 {
+		if all[number-1].Outcome == "" {
+			return Exchange{}, fmt.Errorf("exchange %d has not ended", number)
+		}
+		return all[number-1], nil
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].Outcome != "" {
+			return all[i], nil
+		}
+	}
+	return Exchange{}, errors.New("no exchange has ended yet")
+}
+
+// forking copies a session.
+type forking struct {
+	from, to       string // ids
+	oldOut, newOut string
+	dirs           map[string]bool // in oldOut that copied lines name
+	file           *Journal
+	open           unfinished
+	batch          []byte
+}
+
+// unfinished is what had not ended at the place where a fork begins. It is not copied: the
+// original goes on with it.
+type unfinished struct {
+	branches map[int]bool
+	prompts  map[int]bool // that wait, by id
+}
+
+// look finds what has not ended before an offset.
+func (u *unfinished) look(j *Journal, end int64) error {
+	u.branches, u.prompts = make(map[int]bool), make(map[int]bool)
+	return j.walk(end, func(l Line) bool {
+		switch l.Type {
+		case event.BranchStarted{}.Type(), event.TaskFinished{}.Type(), event.PromptSubmitted{}.Type(), event.PromptWithdrawn{}.Type(), "":
+		default:
+			return true
+		}
+		env, err := l.Envelope()
+		if err != nil {
+			return true
+		}
+		switch p := env.Payload.(type) {
+		case event.BranchStarted:
+			u.branches[p.Branch] = true
+		case event.TaskFinished:
+			delete(u.branches, env.Branch)
+		case event.PromptSubmitted:
+			if p.Queued {
+				u.prompts[p.ID] = true
+			} else {
+				delete(u.prompts, p.ID)
+			}
+		case event.PromptWithdrawn:
+			delete(u.prompts, p.ID)
+		}
+		return true
+	})
+}
+
+// belongs reports whether an event is of something that has not ended.
+func (u *unfinished) belongs(env event.Envelope) bool {
+	switch p := env.Payload.(type) {
+	case event.BranchStarted:
+		return u.branches[p.Branch]
+	case event.PromptSubmitted:
+		return u.prompts[p.ID]
+	}
+	return u.branches[env.Branch]
+}
+
+const forkBatch = 1 << 20
+
+// copy writes the lines up to the end of an exchange, and that they are a copy.
+func (f *forking) copy(j *Journal, last Exchange) error {
+	if err := f.open.look(j, last.end); err != nil {
+		return err
+	}
+	var failed error
+	err := j.walk(last.end, func(l Line) bool {
+		failed = f.line(l)
+		return failed == nil
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	if err := f.flush(); err != nil {
+		return err
+	}
+	f.file.last = last.seq
+	return f.file.Append(event.Envelope{
+		Seq: NextSeq(last.seq), Time: time.Now().UnixMilli(), Session: f.to,
+		Payload: event.SessionForked{From: f.from, FromSeq: last.seq, Exchange: last.Number},
+	})
+}
+
+// line copies one line as it is, but for the names of the session and of its folder. One
+// that is damaged stays behind.
+func (f *forking) line(l Line) error {
+	env, err := l.Envelope()
+	if err != nil || f.open.belongs(env) {
+		return nil
+	}
+	var head struct {
+		Session json.RawMessage `json:"session"`
+	}
+	if err := json.Unmarshal(l.Raw, &head); err != nil {
+		return nil // cannot happen: it was decoded just now
+	}
+	raw := bytes.Replace(l.Raw, []byte(`"session":`+string(head.Session)), []byte(`"session":"`+f.to+`"`), 1)
+	old := escaped(f.oldOut + string(filepath.Separator))
+	for rest := raw; ; {
+		_, after, found := bytes.Cut(rest, old)
+		if !found {
+			break
+		}
+		name := after
+		if i := bytes.IndexAny(after, "/\\\""); i >= 0 {
+			name = after[:i]
+		}
+		f.dirs[string(name)] = true
+		rest = after
+	}
+	raw = bytes.ReplaceAll(raw, old, escaped(f.newOut+string(filepath.Separator)))
+	f.batch = append(append(f.batch, raw...), '\n')
+	if len(f.batch) >= forkBatch {
+		return f.flush()
+	}
+	return nil
+}
+
+func (f *forking) flush() error {
+	if len(f.batch) == 0 {
+		return nil
+	}
+	err := f.file.write(f.batch)
+	f.batch = f.batch[:0]
+	return err
+}
+
+// linkOutputs gives the copy its own names of the outputs, which never change again: a
+// second copy takes no room.
+func (f *forking) linkOutputs() error {
+	for name := range f.dirs {
+		if CheckID(name) != nil {
+			continue // not one of ours: a name that something printed
+		}
+		from, to := filepath.Join(f.oldOut, name), filepath.Join(f.newOut, name)
+		err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return ignoreMissing(err)
+			}
+			rel, err := filepath.Rel(from, path)
+			if err != nil {
+				return err
+			}
+			switch {
+			case d.IsDir():
+				return os.MkdirAll(filepath.Join(to, rel), 0o700)
+			case d.Type().IsRegular():
+				if rel == "." {
+					if err := os.MkdirAll(f.newOut, 0o700); err != nil {
+						return err
+					}
+				}
+				return os.Link(path, filepath.Join(to, rel))
+			}
+			return nil // sockets of commands that ran
+		})
+		if err != nil {
+			return fmt.Errorf("outputs: %w", err)
+		}
+	}
+	return nil
+}

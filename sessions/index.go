@@ -1,0 +1,280 @@
+package sessions
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"buddy/agent/event"
+)
+
+// indexed is what is known of a file, be it a session or not.
+type indexed struct {
+	Entry
+	valid   bool  // it holds a session in which something was said
+	named   bool  // Title was given by a person
+	scanned int64 // bytes that were searched for such a title
+	fresh   bool  // all of this is so
+	gone    bool
+}
+
+// index is what was known when a list was last made. It is a cache: a line of it counts
+// only as long as its file has the same size and time.
+type index struct {
+	entries []indexed
+	places  map[string]int // in entries, by id
+}
+
+// indexHead is the first line; another one means another format.
+const indexHead = "buddy index 1"
+
+const indexFields = 12
+
+func (s Store) indexPath() string { return filepath.Join(s.dir, ".index") }
+
+// loadIndex returns the index, an empty one if there is none that can be used.
+func (s Store) loadIndex() index {
+	data, err := readSmall(s.indexPath())
+	if err != nil {
+		return index{}
+	}
+	head, rest, _ := strings.Cut(string(data), "\n")
+	if head != indexHead {
+		return index{}
+	}
+	x := index{places: make(map[string]int, strings.Count(rest, "\n"))}
+	x.entries = make([]indexed, 0, strings.Count(rest, "\n"))
+	for {
+		line, after, whole := strings.Cut(rest, "\n")
+		if !whole {
+			return x
+		}
+		rest = after
+		e, ok := parseIndexed(line)
+		if _, twice := x.places[e.ID]; ok && !twice {
+			x.places[e.ID] = len(x.entries)
+			x.entries = append(x.entries, e)
+		}
+	}
+}
+
+// parseIndexed reads a line of the index.
+func parseIndexed(line string) (e indexed, ok bool) {
+	var fields [indexFields]string
+	for i := range fields {
+		var more bool
+		fields[i], line, more = strings.Cut(line, "\t")
+		if more != (i < indexFields-1) {
+			return indexed{}, false
+		}
+	}
+	var numbers [4]int64
+	for i := range numbers {
+		n, err := strconv.ParseInt(fields[i+1], 10, 64)
+		if err != nil {
+			return indexed{}, false
+		}
+		numbers[i] = n
+	}
+	text := fields[6:]
+	for i := range text {
+		if strings.HasPrefix(text[i], `"`) {
+			var err error
+			if text[i], err = strconv.Unquote(text[i]); err != nil {
+				return indexed{}, false
+			}
+		}
+	}
+	e = indexed{Entry: Entry{ID: fields[0], Size: numbers[0], Used: time.Unix(0, numbers[1])}, scanned: numbers[2], fresh: true}
+	e.valid, e.named = strings.Contains(fields[5], "v"), strings.Contains(fields[5], "n")
+	e.Header = Header{Format: Format, Created: numbers[3], ID: text[0], Cwd: text[1], Target: text[2], Model: text[3], ForkedFrom: text[4]}
+	e.Title = text[5]
+	return e, CheckID(e.ID) == nil
+}
+
+// appendIndexed is the inverse of parseIndexed.
+func appendIndexed(line []byte, e *indexed) []byte {
+	line = append(line, e.ID...)
+	for _, n := range []int64{e.Size, e.Used.UnixNano(), e.scanned, e.Header.Created} {
+		line = strconv.AppendInt(append(line, '\t'), n, 10)
+	}
+	line = append(line, '\t')
+	if e.valid {
+		line = append(line, 'v')
+	}
+	if e.named {
+		line = append(line, 'n')
+	}
+	for _, text := range []string{e.Header.ID, e.Header.Cwd, e.Header.Target, e.Header.Model, e.Header.ForkedFrom, e.Title} {
+		line = append(line, '\t')
+		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) || strings.HasPrefix(text, `"`) {
+			line = strconv.AppendQuote(line, text)
+		} else {
+			line = append(line, text...)
+		}
+	}
+	return append(line, '\n')
+}
+
+// saveIndex writes the index for the next time. That it can't is no error: it is a cache,
+// and so it need not be on the disk either.
+func (s Store) saveIndex(all []indexed) {
+	text := []byte(indexHead + "\n")
+	recent := time.Now().Add(-time.Second)
+	for i := range all {
+		if all[i].Used.Before(recent) { // else it may change once more within the clock's tick
+			text = appendIndexed(text, &all[i])
+		}
+	}
+	f, err := os.CreateTemp(s.dir, ".index-*") // mode 0600
+	if err != nil {
+		return
+	}
+	_, err = f.Write(text)
+	if f.Close() != nil || err != nil || os.Rename(f.Name(), s.indexPath()) != nil {
+		os.Remove(f.Name()) //nolint:errcheck // a left-over does no harm
+	}
+}
+
+// describer reads what a list tells of files. Its buffer is used again for each.
+type describer struct {
+	store Store
+	buf   []byte
+	n     int // bytes of buf that are the beginning of the file
+	raw   rawScanner
+}
+
+const (
+	describeSize = 16 << 10 // bytes of a file that are read at first
+	titleBytes   = 4 << 20  // that are searched for the first prompt
+)
+
+func newDescriber(s Store) *describer { return &describer{store: s, buf: make([]byte, describeSize)} }
+
+// fd is an open file: a list has thousands, for which an os.File does too much. That it is
+// a plain file was seen before; ReadAt fails on most of what is not.
+type fd int
+
+func (f fd) ReadAt(p []byte, off int64) (int, error) {
+	n, err := unix.Pread(int(f), p, off)
+	if n < len(p) && err == nil {
+		err = io.EOF
+	}
+	return max(n, 0), err
+}
+
+// describe fills in what the file says. It is no session if it has no header and no line
+// after that.
+func (d *describer) describe(e *indexed) {
+	e.fresh = true
+	f, err := unix.Open(d.store.file(e.ID), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		e.valid = false
+		return
+	}
+	defer unix.Close(f) //nolint:errcheck // only read
+	var title string
+	if e.Header, title, e.valid = d.beginning(fd(f)); !e.valid {
+		e.named, e.Title, e.scanned = false, "", 0
+		return
+	}
+	name, end, ok := d.lastName(fd(f), e.scanned, e.Size)
+	switch {
+	case ok:
+		e.Title, e.named = name, name != ""
+	case e.scanned == 0: // of another file
+		e.named = false
+	}
+	e.scanned = end
+	if !e.named {
+		e.Title = title
+	}
+}
+
+// beginning reads the header and the first prompt.
+func (d *describer) beginning(f fd) (h Header, title string, ok bool) {
+	for size := describeSize; ; size = titleBytes {
+		if len(d.buf) < size {
+			d.buf = make([]byte, size)
+		}
+		d.n, _ = f.ReadAt(d.buf[:size], 0) // the header says whether it was enough
+		first, rest, found := bytes.Cut(d.buf[:d.n], []byte{'\n'})
+		var err error
+		if h, err = parseHeader(first); !found || err != nil {
+			return h, "", false
+		}
+		h.MAC = ""
+		text, found, lines := firstPrompt(rest)
+		if found || d.n < size || size == titleBytes {
+			return h, shorten(text), lines > 0
+		}
+	}
+}
+
+// firstPrompt returns the text of the first prompt in whole lines, and their number.
+func firstPrompt(text []byte) (prompt string, found bool, lines int) {
+	for {
+		line, rest, whole := bytes.Cut(text, []byte{'\n'})
+		if !whole {
+			return "", false, lines
+		}
+		lines++
+		if prompt, ok := promptText(line); ok {
+			return prompt, true, lines
+		}
+		text = rest
+	}
+}
+
+// promptText returns the text of a line that holds a prompt. It decodes nothing else
+// of it: a list has thousands.
+func promptText(line []byte) (string, bool) {
+	if !bytes.Contains(line[:min(len(line), 512)], promptType) {
+		return "", false
+	}
+	var env struct {
+		Type    string `json:"type"`
+		Payload struct {
+			Text string `json:"text"`
+		} `json:"payload"`
+	}
+	err := json.Unmarshal(line, &env)
+	return env.Payload.Text, err == nil && env.Type == event.PromptSubmitted{}.Type()
+}
+
+var (
+	promptType = []byte(`"type":"` + event.PromptSubmitted{}.Type() + `"`)
+	nameType   = []byte(`"type":"` + event.SessionRenamed{}.Type() + `"`)
+)
+
+// lastName returns the last title that a person gave the session in the lines between two
+// offsets, and the end of what was searched.
+func (d *describer) lastName(f fd, from, to int64) (title string, end int64, ok bool) {
+	find := func(text []byte) int { return bytes.Index(text, nameType) }
+	named := func(line []byte) bool {
+		var env event.Envelope
+		if json.Unmarshal(line, &env) == nil {
+			if p, is := env.Payload.(event.SessionRenamed); is {
+				title, ok = shorten(p.Title), true
+			}
+		}
+		return true
+	}
+	if text := d.buf[:d.n]; int64(len(text)) == to { // it is all here
+		end := int64(bytes.LastIndexByte(text, '\n') + 1)
+		matches(text[:end], find, named)
+		return title, end, ok
+	}
+	end, err := d.raw.lines(f, from, to, find, named)
+	if err != nil {
+		end = from // what can't be read says nothing
+	}
+	return title, end, ok
+}

@@ -1,0 +1,296 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"buddy/agent/event"
+)
+
+// Hit is an event that says what was searched for. Text is untrusted.
+type Hit struct {
+	Entry    Entry
+	Envelope event.Envelope
+	Text     string // one line around the place
+}
+
+const (
+	searchPart  = 8 << 20 // bytes of a file that one processor searches at a time
+	searchAhead = 8       // parts for each processor that may be done before their turn
+	hitAround   = 40      // bytes of text on each side of a hit
+)
+
+// Search calls f for each event that says text, in the order of the list and within a
+// session of the file, until f returns false or ctx ends. Upper case in text counts, else
+// case does not, for letters of ASCII. It is the bytes of the files that are searched, on
+// all processors; only lines that have them are decoded.
+func (s Store) Search(ctx context.Context, text string, f func(Hit) bool) error {
+	if strings.TrimSpace(text) == "" {
+		return errors.New("there is nothing to search for")
+	}
+	entries, err := s.List()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	n := runtime.GOMAXPROCS(0)
+	q := newQuery(text)
+	queue := make(chan *part)
+	order := make(chan *part, n*searchAhead)
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer cancel()
+	for range n {
+		workers.Go(func() {
+			var r rawScanner
+			for p := range queue {
+				p.hits = s.searchPart(ctx, q, &r, p)
+				close(p.done)
+			}
+		})
+	}
+	workers.Go(func() { divide(ctx, entries, order, queue) })
+	for p := range order {
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		for _, h := range p.hits {
+			if !f(h) {
+				return nil
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// divide sends the parts of all sessions, each to order and then to queue, until ctx ends.
+func divide(ctx context.Context, entries []Entry, order, queue chan<- *part) {
+	defer close(order)
+	defer close(queue)
+	for i := range entries {
+		for from := int64(0); from < entries[i].Size; from += searchPart {
+			p := &part{entry: &entries[i], from: from, done: make(chan struct{})}
+			for _, to := range []chan<- *part{order, queue} {
+				select {
+				case to <- p:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}
+}
+
+// part is a piece of a session's file to search: the lines that begin in it.
+type part struct {
+	entry *Entry
+	from  int64
+	hits  []Hit
+	done  chan struct{} // closed when hits are there
+}
+
+func (s Store) searchPart(ctx context.Context, q *query, r *rawScanner, p *part) (hits []Hit) {
+	f, err := s.openFile(p.entry.ID, os.O_RDONLY)
+	if err != nil {
+		return nil // it was removed just now
+	}
+	defer f.Close() //nolint:errcheck // only read
+	from, to := p.from, min(p.from+searchPart, p.entry.Size)
+	if from, err = nextLine(f, from); err != nil {
+		return nil
+	}
+	if to < p.entry.Size {
+		if to, err = nextLine(f, to); err != nil {
+			return nil
+		}
+	}
+	_, _ = r.lines(f, from, to, q.find, func(line []byte) bool { // what can't be read has no hits
+		var env event.Envelope
+		if json.Unmarshal(line, &env) != nil || env.Payload == nil {
+			return true // damaged, or the header
+		}
+		if text, ok := q.in(env.Payload); ok {
+			hits = append(hits, Hit{Entry: *p.entry, Envelope: env, Text: text})
+		}
+		return ctx.Err() == nil
+	})
+	return hits
+}
+
+// nextLine returns the offset of the first line that begins at off or after it.
+func nextLine(f *os.File, off int64) (int64, error) {
+	if off == 0 {
+		return 0, nil
+	}
+	var buf [32 << 10]byte
+	for off--; ; off += int64(len(buf)) {
+		n, err := f.ReadAt(buf[:], off)
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			return off + int64(i) + 1, nil
+		}
+		if err != nil {
+			return off + int64(n), notEOF(err)
+		}
+	}
+}
+
+// query is a text to find.
+type query struct {
+	text  string
+	exact bool   // case counts
+	raw   []byte // as it is in a line; lower case unless exact
+	rare  int    // the place in raw of the byte that is the least frequent
+}
+
+func newQuery(text string) *query {
+	q := &query{text: text, exact: strings.ContainsFunc(text, unicode.IsUpper)}
+	q.raw = escaped(text)
+	for i, c := range q.raw {
+		if commonness(c) < commonness(q.raw[q.rare]) {
+			q.rare = i
+		}
+	}
+	return q
+}
+
+// escaped is text as it is within a JSON string that we wrote.
+func escaped(text string) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(text) != nil {
+		return []byte(text) // cannot happen: any string can be encoded
+	}
+	return buf.Bytes()[1 : buf.Len()-2]
+}
+
+// commonness is how often a byte is found in lines of sessions, roughly.
+func commonness(c byte) int {
+	switch {
+	case strings.IndexByte(` "\,:{}ntr`, c) >= 0:
+		return 4
+	case strings.IndexByte("eaiosldcumpTE_.0123456789", c) >= 0:
+		return 3
+	case c >= utf8.RuneSelf || c >= 'a' && c <= 'z':
+		return 2
+	default:
+		return 1
+	}
+}
+
+// find returns the place of the query in text, or -1.
+func (q *query) find(text []byte) int {
+	if q.exact || !isLetter(q.raw[q.rare]) && len(q.raw) == 1 {
+		return bytes.Index(text, q.raw)
+	}
+	lo, up := q.raw[q.rare], upper(q.raw[q.rare])
+	// The next place of each case, looked for only once what it was is behind us.
+	nextLo, nextUp := -1, -1
+	for at := q.rare; at < len(text); at++ {
+		if nextLo < at {
+			nextLo = next(text, at, lo)
+		}
+		if nextUp < at {
+			nextUp = nextLo
+			if up != lo {
+				nextUp = next(text, at, up)
+			}
+		}
+		at = min(nextLo, nextUp)
+		start := at - q.rare
+		if start+len(q.raw) > len(text) {
+			return -1
+		}
+		if equalFold(text[start:start+len(q.raw)], q.raw) {
+			return start
+		}
+	}
+	return -1
+}
+
+// next returns the first place of c from at on, len(text) if there is none.
+func next(text []byte, at int, c byte) int {
+	if i := bytes.IndexByte(text[at:], c); i >= 0 {
+		return at + i
+	}
+	return len(text)
+}
+
+func isLetter(c byte) bool { return upper(c) != c }
+
+func upper(c byte) byte {
+	if c >= 'a' && c <= 'z' {
+		return c - 'a' + 'A'
+	}
+	return c
+}
+
+// equalFold compares text with a lower case of the same length.
+func equalFold(text, lower []byte) bool {
+	for i, c := range lower {
+		if text[i] != c && text[i] != upper(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// in looks for the query in what an event says, and returns a line around it. What several
+// events say counts in one of them.
+func (q *query) in(e event.Event) (line string, ok bool) {
+	switch p := e.(type) {
+	case event.TaskQueued, event.TaskStarted, event.Checkpoint, event.ApprovalAsked:
+		return "", false
+	case event.ModelMessage:
+		p.Message.ToolCalls = nil
+		e = p
+	}
+	Texts(e, func(text string) string {
+		if !ok {
+			i := strings.Index(text, q.text)
+			if !q.exact {
+				i = indexFold(text, q.text)
+			}
+			if i >= 0 {
+				line, ok = around(text, i, len(q.text)), true
+			}
+		}
+		return text
+	})
+	return line, ok
+}
+
+// indexFold is strings.Index without regard to the case of letters of ASCII; lower has none
+// in upper case.
+func indexFold(text, lower string) int {
+	return (&query{raw: []byte(lower)}).find([]byte(text))
+}
+
+// around is a line with the n bytes at i and some more.
+func around(text string, i, n int) string {
+	from, to := max(i-hitAround, 0), min(i+n+hitAround, len(text))
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	line := oneLine(text[from:to])
+	if from > 0 {
+		line = "…" + line
+	}
+	if to < len(text) {
+		line += "…"
+	}
+	return line
+}

@@ -1,0 +1,158 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/agent/event"
+)
+
+func search(t testing.TB, s Store, text string) (hits []Hit) {
+	t.Helper()
+	if err := s.Search(t.Context(), text, func(h Hit) bool { hits = append(hits, h); return true }); err != nil {
+		t.Fatal(err)
+	}
+	return hits
+}
+
+func TestSearch(t *testing.T) {
+	s := newStore(t)
+	long := strings.Repeat("filler é ", 5000)
+	texts := []string{
+		"The Quick brown fox", "quick \"quoted\" \\ tab\there", "émile Zola", long + "needle at the end", "\x1b[31mred\u2028line",
+	}
+	for i, text := range texts {
+		j := create(t, s)
+		id := j.Info().Header.ID
+		appendAll(t, j, []event.Envelope{
+			{Seq: 1, Session: id, Payload: event.PromptSubmitted{ID: 1, Text: text}},
+			{Seq: 2, Session: id, Payload: event.TaskStarted{ID: 1, Title: text}},
+			{Seq: 3, Session: id, Payload: event.Unknown{Name: "later.fact", Raw: []byte(`{"text":"quick"}`)}},
+		})
+		closeJournal(t, j)
+		age(t, s, id, time.Duration(i+1)*time.Hour)
+	}
+	for _, tt := range []struct {
+		query string
+		want  []string
+	}{
+		{"quick", []string{"The Quick brown fox", "quick \"quoted\" \\ tab here"}},
+		{"QUICK", nil},
+		{"Quick", []string{"The Quick brown fox"}},
+		{"k \"Q", nil},
+		{"k \"q", []string{"quick \"quoted\" \\ tab here"}},
+		{"\\ tab\th", []string{"quick \"quoted\" \\ tab here"}},
+		{"émile z", []string{"émile Zola"}},
+		{"needle", []string{"…filler é filler é filler é filler é needle at the end"}},
+		{"\u2028line", []string{"[31mred line"}},
+		{"payload", nil}, // a word of the format
+		{"prompt.submitted", nil},
+	} {
+		var got []string
+		for _, h := range search(t, s, tt.query) {
+			got = append(got, h.Text)
+			if h.Envelope.Seq != 1 || h.Entry.ID != h.Envelope.Session {
+				t.Errorf("%q: hit %+v", tt.query, h)
+			}
+		}
+		if !slices.Equal(got, tt.want) && len(got)+len(tt.want) > 0 {
+			t.Errorf("%q: %q, want %q", tt.query, got, tt.want)
+		}
+	}
+	if err := s.Search(t.Context(), " ", nil); err == nil {
+		t.Error("nothing was found")
+	}
+	n := 0
+	if err := s.Search(t.Context(), "e", func(Hit) bool { n++; return false }); err != nil || n != 1 {
+		t.Errorf("%d hits after the first was enough, %v", n, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Search(ctx, "e", func(Hit) bool { return true }); err == nil {
+		t.Error("it was not cancelled")
+	}
+}
+
+// Lines across the borders of blocks and parts are found once, in their order.
+func TestSearchLarge(t *testing.T) {
+	s := newStore(t)
+	id := stored(t, s, 1)
+	f, err := os.OpenFile(s.file(id), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []uint64
+	seq := uint64(1000)
+	for size := 0; size < 3*searchPart; seq++ {
+		text := strings.Repeat("x", int(seq*7919%700_000)) + "Needle"
+		line, err := event.Envelope{Seq: seq, Session: id, Payload: event.Notice{Text: text}}.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(append(line, '\n')); err != nil {
+			t.Fatal(err)
+		}
+		size += len(line)
+		want = append(want, seq)
+	}
+	if _, err := f.WriteString(`{"seq":9,"type":"notice","payload":{"text":"needle, torn"}}`); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	for _, q := range []string{"needle", "Needle"} {
+		var got []uint64
+		for _, h := range search(t, s, q) {
+			got = append(got, h.Envelope.Seq)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %d hits %v…, want %d", q, len(got), got[:min(len(got), 5)], len(want))
+		}
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add("The quick", "quick")
+	f.Fuzz(func(t *testing.T, text, q string) {
+		if q == "" || !isASCII(text) || !isASCII(q) {
+			return
+		}
+		lower := strings.ToLower(q)
+		if got, want := indexFold(text, lower), strings.Index(strings.ToLower(text), lower); got != want {
+			t.Errorf("%q in %q at %d, want %d", lower, text, got, want)
+		}
+	})
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > 126 })
+}
+
+// SPEC: searching all text of many sessions, 200 MB of them.
+func BenchmarkSearch(b *testing.B) {
+	s := newStore(b)
+	const files, each = 40, 5 << 20
+	for i := range files {
+		id, _ := big(b, s, each, strings.Repeat("lorem ipsum dolor sit amet ", 30))
+		if i == 0 {
+			j := open(b, s, id)
+			appendAll(b, j, []event.Envelope{{Seq: 1 << 40, Session: id, Payload: event.Notice{Text: "a Needle in it"}}})
+			closeJournal(b, j)
+		}
+	}
+	for _, q := range []string{"Needle", "needle", "no such text", "list the"} {
+		b.Run(q, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(files * each)
+			for b.Loop() {
+				if err := s.Search(b.Context(), q, func(Hit) bool { return q != "list the" }); err != nil {
+					b.Fatal(fmt.Errorf("%s: %w", q, err))
+				}
+			}
+		})
+	}
+}
