@@ -203,10 +203,12 @@ func diffCount(diff string) string {
 	added, deleted, hunk := 0, 0, false
 	for line := range strings.Lines(diff) {
 		var role themes.Role
-		switch role, hunk = markup.DiffRole(strings.TrimRight(line, "\r\n"), hunk); role {
-		case themes.DiffAdd:
+		role, hunk = markup.DiffRole(strings.TrimRight(line, "\r\n"), hunk)
+		switch {
+		case !hunk: // what stands above a diff may begin with a sign, too
+		case role == themes.DiffAdd:
 			added++
-		case themes.DiffDelete:
+		case role == themes.DiffDelete:
 			deleted++
 		}
 	}

@@ -90,6 +90,7 @@ func TestCallsSayWhatCameOfThem(t *testing.T) {
 		{`{"matches":"x","count":12}`, "", "12 matches"},
 		{`{"files":"x","count":3}`, "", "3 files"},
 		{`{"message":"ok"}`, "--- a\n+++ a\n@@ -1,2 +1,2 @@\n x\n-a\n+b\n+c\n", "+2 −1"},
+		{`{"message":"ok"}`, "+1 -1 lines, 117 → 122 bytes\n--- a\n+++ a\n@@ -1 +1 @@\n-a\n+b\n", "+1 −1"},
 		{`nonsense`, "", ""},
 		{`{"exit_code":0,"stdout":""}`, "", ""},
 	} {
