@@ -7,7 +7,6 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -131,16 +130,18 @@ const maxWatched = 200
 // content now, or are gone (K14). It tells each change once; reading the file again
 // begins anew. Files whose size and time are as before are not opened.
 func (w *Workspace) Changed() []string {
+	ctx, done := planning()
+	defer done()
 	var changed []string
 	recent := w.Recent()
 	for _, s := range recent[:min(len(recent), maxWatched)] {
-		info, err := os.Lstat(s.Path)
-		if err == nil && info.Size() == s.Bytes && info.ModTime().Equal(s.Modified) {
+		info, err := w.files.lstat(ctx, s.Path)
+		if err == nil && info.size == s.Bytes && info.modified.Equal(s.Modified) {
 			continue
 		}
 		now := snapshot{}
 		if err == nil {
-			now, err = snap(s.Path)
+			now, err = w.snap(ctx, s.Path)
 		}
 		if (err == nil || errors.Is(err, fs.ErrNotExist)) && w.seen.tell(s.Path, now) {
 			changed = append(changed, s.Path)
