@@ -20,10 +20,17 @@ import (
 // fullScreen opens the full screen on a new session, or on the one to resume, and on
 // others as long as the person changes to them.
 func fullScreen(f *flags, resume string) error {
+	t, err := newTarget(f)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.close() }() // its commands have ended or are named
+	if err := t.connect(os.Stderr); err != nil {
+		return err
+	}
 	loop.QuickStart()
 	for n := (next{again: true, resume: resume}); n.again; {
-		var err error
-		if n, err = oneSession(f, n.resume); err != nil {
+		if n, err = oneSession(f, t, n.resume); err != nil {
 			return err
 		}
 	}
@@ -31,13 +38,13 @@ func fullScreen(f *flags, resume string) error {
 }
 
 // oneSession runs the screen until the person leaves the session.
-func oneSession(f *flags, resume string) (next, error) {
+func oneSession(f *flags, t *target, resume string) (next, error) {
 	s, err := screen.Open()
 	if err != nil {
 		return next{}, exit{code: exitFailed, text: err.Error()}
 	}
 	defer s.Fini() // gives the terminal back on every way out
-	p, err := compose(f, resume, f.approve)
+	p, err := compose(f, t, resume, f.approve)
 	if err != nil {
 		return next{}, err
 	}
@@ -48,7 +55,7 @@ func oneSession(f *flags, resume string) (next, error) {
 	var said bytes.Buffer // what is to be read after the screen is gone
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	w := &window{program: p, screen: s, files: newFileIndex()}
+	w := &window{program: p, screen: s, files: newFileIndex(t)}
 	w.ui = newUI(w.deps(theme))
 	w.loop = w.ui.loop(s, p.rt.Subscribe(ctx), func() { p.close(&said) })
 	w.open()
@@ -92,9 +99,8 @@ type window struct {
 }
 
 func (w *window) deps(theme *themes.Theme) deps {
-	home, _ := os.UserHomeDir() // "" shows paths whole
 	return deps{
-		send: w.program.rt.Send, keys: keymap.Default(), theme: theme, now: time.Now, home: home,
+		send: w.program.rt.Send, keys: keymap.Default(), theme: theme, now: time.Now, home: w.program.at.home,
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		repaint: func() { w.screen.Sync() },
