@@ -112,7 +112,7 @@ func (t *target) look(dir string) (surroundings, error) {
 	ctx, stop := context.WithTimeout(context.Background(), lookTime)
 	defer stop()
 	var out, said bytes.Buffer
-	code, err := t.host.Run(ctx, "cd && pwd -P && cd -- "+host.Quote(dir)+` && pwd -P && uname -s &&
+	code, err := t.host.Run(ctx, "cd && pwd -P && { cd -- "+host.Quote(dir)+` 2>/dev/null || ! echo "no such folder, or it may not be entered" >&2; } && pwd -P && uname -s &&
 { command -v bash >/dev/null && echo bash || echo sh; } && { tmux -V 2>/dev/null || echo; }`, &out, &said)
 	if errors.As(err, &t.away) {
 		return away, nil
@@ -164,7 +164,15 @@ func (t *target) fits(h sessions.Header, exec bool) error {
 	if exec {
 		again = "buddy " + flagFor(h.Target) + "exec --resume " + h.ID + " PROMPT"
 	}
-	return exit{code: exitFailed, text: fmt.Sprintf("session %s works on %s, not on %s; go on with it there: %s", h.ID, h.Target, t.name, again)}
+	return exit{code: exitFailed, text: fmt.Sprintf("session %s works on %s, not on %s; go on with it there: %s", h.ID, placeName(h.Target), placeName(t.name), again)}
+}
+
+// placeName is what a target is called in a sentence.
+func placeName(target string) string {
+	if target == here {
+		return "this machine"
+	}
+	return target
 }
 
 // workspace is where the file tools work.
@@ -218,7 +226,7 @@ func (t *target) state() string {
 	if _, err := t.host.Run(ctx, ":", io.Discard, io.Discard); err != nil {
 		return "cannot be reached: " + err.Error()
 	}
-	return fmt.Sprintf("connected, answers in %d ms", time.Since(began).Milliseconds())
+	return fmt.Sprintf("connected, answers in %.1f ms", float64(time.Since(began).Microseconds())/1000)
 }
 
 // showTarget looks in the background, because a target that is away takes its time.
