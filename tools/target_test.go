@@ -106,3 +106,34 @@ func TestLostTarget(t *testing.T) {
 		t.Errorf("the file is %q", got)
 	}
 }
+
+// BenchmarkTargetSearch searches 1000 files in 100 folders over ssh.
+func BenchmarkTargetSearch(b *testing.B) {
+	s := hosttest.NewSSHD(b, "")
+	root := filepath.Join(s.Dir, "w")
+	for i := range 1000 {
+		dir := filepath.Join(root, fmt.Sprintf("d%02d", i%100))
+		must(b, os.MkdirAll(dir, 0o755))
+		text := strings.Repeat("a line of text\n", 100) + fmt.Sprintf("number %d\n", i)
+		must(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.txt", i)), []byte(text), 0o644))
+	}
+	ws := NewTargetWorkspace(s.Host(b), root, dotEnv)
+	w := &bench{b, ws, root, NewRegistry(Files(ws)...)}
+	for _, c := range []struct {
+		tool, name string
+		a          args
+	}{
+		{"grep", "grep-one", args{"pattern": "number 777$"}},
+		{"grep", "grep-all", args{"pattern": "^[a-z]+ [0-9]+$"}},
+		{"glob", "glob", args{"pattern": "**/*.txt"}},
+		{"list_dir", "list", args{}},
+		{"read_file", "read", args{"path": "d01/f1.txt"}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				w.ok(c.tool, c.a)
+			}
+		})
+	}
+}

@@ -136,15 +136,30 @@ lists() {
 }
 
 # slices MAX TOKEN PATH...: each file, and after it a line with the token and 0 or why it
-# is not there. Files that wanted refuses are left out.
+# is not there. With find_texts, a grep -l, files that it does not name are left out.
 slices() {
-	max=$1 token=$2
+	max=$1 token=$2 named=
 	shift 2
+	if command -v find_texts >/dev/null; then
+		named="
+$(find_texts "$@" 2>/dev/null)
+"
+	fi
 	for f; do
+		if [ -n "$named" ] && [ -f "$f" ] && [ -r "$f" ]; then
+			case $named in
+			*"
+$f
+"*) ;;
+			*)
+				printf '\n%s %d\n' "$token" $unwanted
+				continue
+				;;
+			esac
+		fi
 		(
 			at "$f"
 			regular
-			wanted "$base" || exit $unwanted
 			exec <"$base" || exit $denied
 			head -c "$max"
 		)

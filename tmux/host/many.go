@@ -17,7 +17,7 @@ const (
 	manyMax    = 16 << 20 // bytes of names and facts that ReadDirs takes
 	filesMax   = 64 << 20 // bytes of files that ReadFiles takes
 	unwanted   = 99       // what files.sh says of a file that has none of the texts
-	searchWith = "LC_ALL=C grep -q -F"
+	searchWith = "LC_ALL=C grep -l -F"
 )
 
 // errTooMuch ends a read that gives more than was to be expected.
@@ -95,7 +95,7 @@ type FileData struct {
 // ReadFiles reads many regular files in one go, of each at most limit bytes. The paths must
 // be real. All together may have 64 MiB. Those that have none of the texts are not sent.
 func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have Texts) ([]FileData, error) {
-	wanted := "wanted() { :; }\n"
+	filter := ""
 	if len(have.Any) > 0 {
 		test := searchWith
 		if have.Fold {
@@ -104,7 +104,8 @@ func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have 
 		for _, t := range have.Any {
 			test += " -e " + Quote(t)
 		}
-		wanted = "wanted() { " + test + ` -- "$1"; }` + "\n"
+		// What is no regular file now was one when it was listed, and may block a grep.
+		filter = `find_texts() { for f; do shift; [ ! -f "$f" ] || [ -L "$f" ] || set -- "$@" "$f"; done; ` + test + ` -- "$@"; }` + "\n"
 	}
 	token := rand.Text()
 	call := []string{"slices", strconv.FormatInt(limit, 10), token}
@@ -116,7 +117,7 @@ func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have 
 	}
 	out := limited{max: filesMax}
 	var said lastBytes
-	code, err := h.Run(ctx, filesSh+wanted+Line(call...), &out, &said)
+	code, err := h.Run(ctx, filesSh+filter+Line(call...), &out, &said)
 	if err != nil || code != 0 {
 		return nil, pathError("read", path.Dir(paths[0]), code, string(said.b), err)
 	}
