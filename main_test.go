@@ -18,21 +18,24 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
 		Deadline: time.Now().Add(time.Minute),
-		Setup: func(env *testscript.Env) error {
-			home := filepath.Join(env.WorkDir, "home")
-			// Short, because the path of a socket has to be.
-			run, err := os.MkdirTemp("", "b")
-			if err != nil {
-				return err
-			}
-			env.Defer(func() { _ = os.RemoveAll(run) })
-			for name, value := range map[string]string{
-				"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_STATE_HOME": home + "/.local/state",
-				"XDG_RUNTIME_DIR": run, "BUDDY_TMUX_SOCKET": run + "/tmux", "TMUX": "", "TERM": "xterm-256color",
-			} {
-				env.Setenv(name, value)
-			}
-			return os.MkdirAll(home, 0o700)
-		},
+		Setup:    setUp,
 	})
+}
+
+// setUp gives a script a home of its own.
+func setUp(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	// Short, because the path of a socket has to be.
+	run, err := os.MkdirTemp("", "b")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = os.RemoveAll(run) })
+	for name, value := range map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_STATE_HOME": home + "/.local/state",
+		"XDG_RUNTIME_DIR": run, "BUDDY_TMUX_SOCKET": run + "/tmux", "TMUX": "", "TERM": "xterm-256color",
+	} {
+		env.Setenv(name, value)
+	}
+	return os.MkdirAll(home, 0o700)
 }

@@ -40,6 +40,12 @@ type flags struct {
 	tmux    string
 	approve action.Mode
 
+	// where commands run
+	ssh       string
+	sshConfig string
+	container string
+	dir       string
+
 	// resume
 	last bool
 	fork bool
@@ -129,6 +135,10 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.theme, "theme", "", "the colours: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
 	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
+	p.StringVar(&f.ssh, "ssh", "", "work on another machine: user@host, or a name of your ssh configuration")
+	p.StringVar(&f.sshConfig, "ssh-config", "", "an ssh configuration file to use instead of the usual ones")
+	p.StringVar(&f.container, "container", "", "work in a running container of docker or podman, by name or id")
+	p.StringVarP(&f.dir, "cwd", "C", "", "the folder to work in, where commands run")
 	root.AddCommand(
 		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
 		policyCommand(f, stdout), trustCommand(stdout),

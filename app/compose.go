@@ -2,10 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,15 +55,18 @@ type program struct {
 	index    config.Index // where each setting is
 	withheld []string     // names of variables that commands do not get
 	problem  string       // why the configured model can't be used, or that there is none
+	target   *target
+	at       surroundings
 }
 
-// compose builds the program up to its runtime, which begin makes. resume is "", an id, the beginning of one, or "last".
-func compose(f *flags, resume string, mode action.Mode) (*program, error) {
+// compose builds the program on a target, which the caller closes after it, up to its
+// runtime, which begin makes. resume is "", an id, the beginning of one, or "last".
+func compose(f *flags, t *target, resume string, mode action.Mode) (*program, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
 		return nil, exit{code: exitFailed, text: fmt.Sprintf("working directory: %v", err)}
 	}
-	p := &program{}
+	p := &program{target: t}
 	var notice string
 	if p.store, notice, err = sessions.Dir(cwd); err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
@@ -72,33 +76,36 @@ func compose(f *flags, resume string, mode action.Mode) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.openSession(resume, cwd, m.Info()); err != nil {
+	if err := p.openSession(f, resume, m.Info()); err != nil {
 		return nil, err
 	}
-	if err := p.openPanes(f, cwd); err != nil {
+	if err := t.needTmux(f, p.at); err != nil {
+		return nil, errors.Join(err, p.journal.close())
+	}
+	if err := p.openPanes(f); err != nil {
 		return nil, err
 	}
-	workspace, err := tools.NewWorkspace(cwd, policy.Secret)
+	workspace, err := t.workspace(p.at.dir)
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
-	shell := tools.NewRunShell(p.panes, p.plain, "local", cwd, func(text string) {
+	shell := tools.NewRunShell(p.panes, p.plain, t.name, p.firstDir(f), func(text string) {
 		p.live.publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
 	shell.Restrict(p.box)
 	registry := tools.NewRegistry(tools.Default(shell, workspace, web.NewClient(web.Options{}), nil)...)
-	judge, err := newPolicy(workspace.Root(), p.config.Rules)
+	judge, err := newPolicy(p.policy(workspace.Root()), p.config.Rules)
 	if err != nil {
 		return nil, err
 	}
 	system, err := prompt.System(prompt.Facts{
-		OS: runtime.GOOS, Shell: "bash", Cwd: cwd, Target: "local", Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
+		OS: p.at.os, Shell: p.at.shell, Cwd: p.at.dir, Target: t.name, Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
 	})
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.options = agent.Options{
-		Session: p.id, Version: Version, Cwd: cwd, Target: "local", Model: m, Models: p.modelOf, Tools: registry, System: system,
+		Session: p.id, Version: Version, Cwd: p.at.dir, Target: t.name, Model: m, Models: p.modelOf, Tools: registry, System: system,
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
@@ -233,7 +240,8 @@ func (p *program) catalog() catalog {
 	return catalog{
 		profiles: p.profiles(),
 		sessions: p.listSessions,
-		find:     p.find,
+		find:     p.findHere,
+		target:   p.describe,
 		trust:    p.trust,
 		current:  p.current,
 		notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },
@@ -266,9 +274,12 @@ func (p *program) listSessions() (string, error) {
 const firstEvents = 200
 
 // openSession makes a new session or opens the one to go on with.
-func (p *program) openSession(resume, cwd string, m model.Info) error {
-	header := sessions.Header{Cwd: cwd, Target: "local", Model: m.Model}
+func (p *program) openSession(f *flags, resume string, m model.Info) error {
 	if resume == "" {
+		if err := p.look(f.dir); err != nil {
+			return err
+		}
+		header := sessions.Header{Cwd: p.at.dir, Target: p.target.name, Model: m.Model}
 		p.id = sessions.NewID()
 		header.ID = p.id
 		p.journal = &journal{create: func() (*sessions.Journal, error) { return p.store.Create(header) }}
@@ -281,6 +292,19 @@ func (p *program) openSession(resume, cwd string, m model.Info) error {
 	j, err := p.store.Open(id)
 	if err != nil {
 		return exit{code: exitFailed, text: err.Error()}
+	}
+	head := j.Info().Header
+	if err := p.target.fits(head, f.exec); err != nil {
+		_ = j.Close()
+		return err
+	}
+	dir := head.Cwd
+	if f.dir != "" {
+		dir = f.dir
+	}
+	if err := p.look(dir); err != nil {
+		_ = j.Close()
+		return err
 	}
 	for _, w := range j.Info().Warnings {
 		p.note(w)
@@ -302,7 +326,44 @@ func (p *program) find(resume string) (string, error) {
 	return last.ID, err
 }
 
-func (p *program) openPanes(f *flags, cwd string) error {
+// findHere is find for sessions that this program can go on with.
+func (p *program) findHere(resume string) (string, error) {
+	id, err := p.find(resume)
+	if err != nil {
+		return "", err
+	}
+	entries, err := p.store.List()
+	if i := slices.IndexFunc(entries, func(e sessions.Entry) bool { return e.ID == id }); i >= 0 {
+		err = p.target.fits(entries[i].Header, false)
+	}
+	return id, err
+}
+
+// look finds out where commands will start.
+func (p *program) look(dir string) (err error) {
+	p.at, err = p.target.look(dir)
+	return err
+}
+
+// firstDir is where the first command starts, "" if that is not known: an earlier process
+// may have left a pane in another folder.
+func (p *program) firstDir(f *flags) string {
+	if p.target.host != nil && (p.journal.stored() != nil || f.tmux != "") {
+		return ""
+	}
+	return p.at.dir
+}
+
+// policy is what judges actions on the target. Links can be followed on this machine only.
+func (p *program) policy(workspace string) policy.Policy {
+	judge := policy.Policy{Workspace: workspace, Home: p.at.home}
+	if p.target.host == nil {
+		judge.Resolve = resolve
+	}
+	return judge
+}
+
+func (p *program) openPanes(f *flags) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return exit{code: exitFailed, text: fmt.Sprintf("own program file: %v", err)}
@@ -314,13 +375,15 @@ func (p *program) openPanes(f *flags, cwd string) error {
 	var env []string
 	env, p.withheld = p.config.Environ(os.Environ())
 	o := tmux.Options{
-		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: name, Exe: exe, Env: env, Cwd: cwd,
-		OnPane:   func(e tmux.PaneEvent) { p.live.publish(paneEvent(e)) },
+		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: name, Host: p.target.host, Exe: exe, Env: env, Cwd: p.at.dir,
+		OnPane:   func(e tmux.PaneEvent) { p.live.publish(paneEvent(e, p.target.name)) },
 		OnScreen: func(s tmux.Screen) { p.live.publish(paneScreen(s)) },
 	}
-	var notice string
-	o.Sandbox, notice = sandbox(p.config.Sandbox, cwd, p.store.OutDir(p.id))
-	p.note(notice)
+	if p.target.host == nil {
+		var notice string
+		o.Sandbox, notice = sandbox(p.config.Sandbox, p.at.dir, p.store.OutDir(p.id))
+		p.note(notice)
+	}
 	if p.box = o.Sandbox; p.box != nil {
 		o.Session += "-sandbox" // never the pane of commands that have none
 	}
@@ -328,10 +391,10 @@ func (p *program) openPanes(f *flags, cwd string) error {
 	return nil
 }
 
-func paneEvent(e tmux.PaneEvent) event.Event {
+func paneEvent(e tmux.PaneEvent, target string) event.Event {
 	switch e.Kind {
 	case tmux.Opened:
-		return event.PaneOpened{Pane: e.Pane, Title: e.Title, Target: "local", Attach: e.Attach}
+		return event.PaneOpened{Pane: e.Pane, Title: e.Title, Target: target, Attach: e.Attach}
 	case tmux.Lost:
 		return event.PaneLost{Pane: e.Pane, Why: e.Why}
 	default:

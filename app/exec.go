@@ -41,7 +41,18 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	if err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
-	p, err := compose(f, f.resume, f.approve)
+	t, err := newTarget(f)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.close() }() // whatever it says, the answer is there
+	if err := t.connect(stderr); err != nil {
+		return err
+	}
+	if t.away != nil {
+		return exit{code: exitFailed, text: t.away.Error()}
+	}
+	p, err := compose(f, t, f.resume, f.approve)
 	if err != nil {
 		return err
 	}

@@ -33,10 +33,11 @@ type fileIndex struct {
 	read  time.Time // zero when they were not
 }
 
-// newFileIndex returns an index of the working directory.
-func newFileIndex() *fileIndex {
+// newFileIndex returns an index of the working directory, which is empty when the files
+// are on a target.
+func newFileIndex(t *target) *fileIndex {
 	root, err := os.Getwd()
-	if err != nil {
+	if err != nil || t.host != nil {
 		root = "/dev/null" // no files; a program without a working directory does not get here
 	}
 	if real, err := filepath.EvalSymlinks(root); err == nil {

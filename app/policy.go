@@ -14,11 +14,8 @@ import (
 	"buddy/tools"
 )
 
-// newPolicy returns what decides about actions on this machine. An error names the place
-// of a rule that makes no sense.
-func newPolicy(workspace string, rules []config.Rule) (policy.Policy, error) {
-	home, _ := os.UserHomeDir() // "" is unknown, and then ~ asks
-	p := policy.Policy{Workspace: workspace, Home: home, Resolve: resolve}
+// newPolicy gives p the rules. An error names the place of one that makes no sense.
+func newPolicy(p policy.Policy, rules []config.Rule) (policy.Policy, error) {
 	for _, r := range rules {
 		rule := action.Rule{
 			Decision: action.Decision(r.Decision), Tool: r.Tool, Prefix: r.Prefix, Path: r.Path, Host: r.Host, Target: r.Target,
@@ -75,7 +72,8 @@ func policyCommand(f *flags, stdout *os.File) *cobra.Command {
 			if err != nil {
 				return exit{code: exitUsage, text: err.Error()}
 			}
-			judge, err := newPolicy(workspace.Root(), c.Rules)
+			home, _ := os.UserHomeDir() // "" is unknown, and then ~ asks
+			judge, err := newPolicy(policy.Policy{Workspace: workspace.Root(), Home: home, Resolve: resolve}, c.Rules)
 			if err != nil {
 				return err
 			}

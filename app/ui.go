@@ -95,6 +95,7 @@ type catalog struct {
 	profiles []string
 	sessions func() (string, error)       // a list for people
 	find     func(string) (string, error) // the id that a person means
+	target   func() string                // where commands run; may take long
 	notice   func(text string)
 	trust    func() (string, error) // what to say, "" when the session has to begin anew
 	current  func() string          // the session to go on with

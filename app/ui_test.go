@@ -70,11 +70,13 @@ func open(t *testing.T, cols, rows int) *testUI {
 				}
 				return "7f3a-1111", nil
 			},
+			target:  func() string { return "root@web-02 (ssh)" },
 			notice:  func(text string) { x.noticed = text },
 			trust:   func() (string, error) { return x.trusts, nil },
 			current: func() string { return "7f3a-0000" },
 		}
 		x.u = newUI(d)
+		x.u.deps.background = func(work func() func()) { work()() } // not what colours code
 		l := x.u.loop(s, x.events, func() {})
 		quit, tick, post = l.Quit, l.SetTicking, l.Post
 		l.SetFocus(x.u)
@@ -344,6 +346,10 @@ func TestListsAreNotices(t *testing.T) { // I10, J05
 		x.Type("/session\n")
 		if x.noticed != "2 sessions" {
 			t.Errorf("sessions: %q", x.noticed)
+		}
+		x.Type("/target\n")
+		if x.noticed != "root@web-02 (ssh)" {
+			t.Errorf("target: %q", x.noticed)
 		}
 	})
 }

@@ -23,10 +23,17 @@ import (
 // fullScreen opens the full screen on a new session, or on the one to resume, and on
 // others as long as the person changes to them.
 func fullScreen(f *flags, resume string) error {
+	t, err := newTarget(f)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.close() }() // its commands have ended or are named
+	if err := t.connect(os.Stderr); err != nil {
+		return err
+	}
 	loop.QuickStart()
 	for n := (next{again: true, resume: resume}); n.again; {
-		var err error
-		if n, err = oneSession(f, n.resume); err != nil {
+		if n, err = oneSession(f, t, n.resume); err != nil {
 			return err
 		}
 	}
@@ -34,13 +41,13 @@ func fullScreen(f *flags, resume string) error {
 }
 
 // oneSession runs the screen until the person leaves the session.
-func oneSession(f *flags, resume string) (next, error) {
+func oneSession(f *flags, t *target, resume string) (next, error) {
 	s, err := screen.Open()
 	if err != nil {
 		return next{}, exit{code: exitFailed, text: err.Error()}
 	}
 	defer s.Fini() // gives the terminal back on every way out
-	p, err := compose(f, resume, f.approve)
+	p, err := compose(f, t, resume, f.approve)
 	if err != nil {
 		return next{}, err
 	}
@@ -56,7 +63,7 @@ func oneSession(f *flags, resume string) (next, error) {
 	var said bytes.Buffer // what is to be read after the screen is gone
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	w := &window{program: p, screen: s, files: newFileIndex(), events: make(chan event.Envelope, eventRoom)}
+	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
 	w.ui = newUI(w.deps(looks{theme, c}, keys))
 	w.loop = w.ui.loop(s, w.events, func() { p.close(&said) })
 	if err := w.open(ctx); err != nil {
@@ -105,11 +112,10 @@ type window struct {
 }
 
 func (w *window) deps(look looks, keys *keymap.Map) deps {
-	home, _ := os.UserHomeDir() // "" shows paths whole
 	return deps{
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
-		send:     w.send, keys: keys, now: time.Now, home: home,
+		send:     w.send, keys: keys, now: time.Now, home: w.program.at.home,
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		later:   func(f func()) { w.loop.Post(f) },

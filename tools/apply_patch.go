@@ -41,14 +41,16 @@ func (t *applyPatch) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	changes, err := t.changes(args.Patch)
+	ctx, done := planning()
+	defer done()
+	changes, err := t.changes(ctx, args.Patch)
 	if err != nil {
 		return action.Action{}, failed(err)
 	}
 	return t.action(changes, args.Why), nil
 }
 
-func (t *applyPatch) Run(_ context.Context, call Call) Result {
+func (t *applyPatch) Run(ctx context.Context, call Call) Result {
 	args, err := decode[patchArgs](call)
 	if err != nil {
 		return failure(err)
@@ -58,7 +60,7 @@ func (t *applyPatch) Run(_ context.Context, call Call) Result {
 	}
 	t.ws.writing.Lock()
 	defer t.ws.writing.Unlock()
-	changes, err := t.changes(args.Patch)
+	changes, err := t.changes(ctx, args.Patch)
 	if err != nil {
 		return failure(err)
 	}
@@ -66,7 +68,7 @@ func (t *applyPatch) Run(_ context.Context, call Call) Result {
 	if now.Path != call.Planned.Path || !slices.Equal(now.Paths, call.Planned.Paths) || now.Preview != call.Planned.Preview {
 		return failure(errors.New("the files changed after this patch was planned, nothing was written; read them again"))
 	}
-	if err := commit(changes); err != nil {
+	if err := t.ws.commit(ctx, changes); err != nil {
 		return failure(err)
 	}
 	for _, c := range changes {
@@ -74,7 +76,7 @@ func (t *applyPatch) Run(_ context.Context, call Call) Result {
 			t.ws.seen.unsee(c.from)
 		}
 		if c.to != "" {
-			t.ws.wrote(c.to, c.data)
+			t.ws.wrote(ctx, c.to, c.data)
 		}
 	}
 	text := t.summary(changes)
@@ -90,7 +92,7 @@ type change struct {
 }
 
 // changes reads a patch and makes all of it in memory.
-func (t *applyPatch) changes(text string) ([]change, error) {
+func (t *applyPatch) changes(ctx context.Context, text string) ([]change, error) {
 	files, err := patch.Parse(text)
 	if err != nil {
 		return nil, invalid("patch: %v", err)
@@ -98,7 +100,7 @@ func (t *applyPatch) changes(text string) ([]change, error) {
 	var all []change
 	named := make(map[string]bool)
 	for _, f := range files {
-		c, err := t.change(f)
+		c, err := t.change(ctx, f)
 		if err != nil {
 			return nil, err
 		}
@@ -115,24 +117,24 @@ func (t *applyPatch) changes(text string) ([]change, error) {
 	return all, nil
 }
 
-func (t *applyPatch) change(f patch.File) (change, error) {
+func (t *applyPatch) change(ctx context.Context, f patch.File) (change, error) {
 	var c change
 	var err error
 	if f.Old != "" {
-		if c.from, err = t.ws.resolve(f.Old); err != nil {
+		if c.from, err = t.ws.resolve(ctx, f.Old); err != nil {
 			return c, err
 		}
-		if c.old, err = t.ws.snapKnown(c.from); err != nil {
+		if c.old, err = t.ws.snapKnown(ctx, c.from); err != nil {
 			return c, err
 		}
 	}
 	if f.New != "" {
-		if c.to, err = t.ws.resolve(f.New); err != nil {
+		if c.to, err = t.ws.resolve(ctx, f.New); err != nil {
 			return c, err
 		}
 	}
 	if c.to != "" && c.to != c.from {
-		if there, err := snap(c.to); err != nil {
+		if there, err := t.ws.snap(ctx, c.to); err != nil {
 			return c, err
 		} else if there.exists && there.size > 0 {
 			return c, fmt.Errorf("%q exists already", t.ws.show(c.to))
@@ -175,7 +177,7 @@ func (t *applyPatch) explain(c change, err error) error {
 
 // action describes changes for the policy and the person.
 func (t *applyPatch) action(changes []change, why string) action.Action {
-	act := action.Action{Kind: action.FileWrite, Tool: t.def.Name, Target: "local", Why: why, Mutation: true, Risk: action.Medium}
+	act := action.Action{Kind: action.FileWrite, Tool: t.def.Name, Target: t.ws.files.name(), Why: why, Mutation: true, Risk: action.Medium}
 	for _, c := range changes {
 		if c.to == "" {
 			act.Kind = action.FileDelete
@@ -266,29 +268,30 @@ func (t *applyPatch) summary(changes []change) string {
 
 // commit writes all changes, or none: first every content into a temporary file beside
 // its place, then the names. When one of those fails, the ones before are put back.
-func commit(changes []change) (err error) {
-	waiting := make([]*staged, len(changes))
+func (w *Workspace) commit(ctx context.Context, changes []change) (err error) {
+	waiting := make([]staged, len(changes))
 	for i, c := range changes {
 		if c.to == "" {
 			continue
 		}
-		if waiting[i], err = stage(c.to, c.data, c.rights); err != nil {
+		if waiting[i], err = w.files.stage(ctx, c.to, c.data, c.rights); err != nil {
 			break
 		}
 	}
 	defer func() {
 		for _, s := range waiting {
 			if s != nil {
-				s.close()
+				release(s)
 			}
 		}
 	}()
 	if err != nil {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
+	ctx = context.WithoutCancel(ctx) // half a patch helps nobody
 	var undo []func() error
 	for i, c := range changes {
-		back, err := commitOne(c, waiting[i])
+		back, err := w.commitOne(ctx, c, waiting[i])
 		if err != nil {
 			return errors.Join(fmt.Errorf("nothing was written: %w", err), takeBack(undo))
 		}
@@ -298,16 +301,16 @@ func commit(changes []change) (err error) {
 }
 
 // commitOne makes one change. back undoes it.
-func commitOne(c change, s *staged) (back func() error, err error) {
+func (w *Workspace) commitOne(ctx context.Context, c change, s staged) (back func() error, err error) {
 	if s != nil {
 		if err := s.commit(); err != nil {
 			return nil, err
 		}
 	}
 	if c.from != "" && c.from != c.to {
-		if err := removeFile(c.from); err != nil {
+		if err := w.files.remove(ctx, c.from); err != nil {
 			if s != nil {
-				err = errors.Join(err, removeFile(c.to))
+				err = errors.Join(err, w.files.remove(ctx, c.to))
 			}
 			return nil, err
 		}
@@ -315,16 +318,16 @@ func commitOne(c change, s *staged) (back func() error, err error) {
 	return func() error {
 		var err error
 		if c.from != c.to && c.to != "" {
-			err = removeFile(c.to)
+			err = w.files.remove(ctx, c.to)
 		}
 		if c.from == "" {
 			return err
 		}
-		s, stageErr := stage(c.from, c.old.data, rights{perm: c.old.perm})
+		s, stageErr := w.files.stage(ctx, c.from, c.old.data, rights{perm: c.old.perm})
 		if stageErr != nil {
 			return errors.Join(err, stageErr)
 		}
-		defer s.close()
+		defer release(s)
 		return errors.Join(err, s.commit())
 	}, nil
 }

@@ -176,10 +176,10 @@ func TestApplyPatchTakesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool, _ := b.tools.Lookup("apply_patch")
-	changes, changesErr := tool.(*applyPatch).changes(decodePatch(t, call))
+	changes, changesErr := tool.(*applyPatch).changes(t.Context(), decodePatch(t, call))
 	must(t, changesErr)
 	changes[4].from = b.path("d") // can't be removed like a file
-	if commitErr := commit(changes); commitErr == nil || !strings.Contains(commitErr.Error(), "nothing was written") {
+	if commitErr := b.ws.commit(t.Context(), changes); commitErr == nil || !strings.Contains(commitErr.Error(), "nothing was written") {
 		t.Errorf("commit = %v", commitErr)
 	}
 	for path, want := range map[string]string{"a": "one\n", "b": "two\n", "c": "three\n", "d/e": "four\n"} {
@@ -241,7 +241,7 @@ func TestApplyPatchOnFullDisk(t *testing.T) {
 // is what is changed (D16).
 func TestApplyPatchThroughLink(t *testing.T) {
 	b := newBench(t)
-	outside := t.TempDir()
+	outside := b.outside()
 	must(t, os.WriteFile(filepath.Join(outside, "x"), []byte("one\n"), 0o600))
 	b.link(outside, "dir")
 	b.know("dir/x")

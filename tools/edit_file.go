@@ -82,18 +82,20 @@ func (t *editFile) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	path, err := t.ws.resolve(args.Path)
+	ctx, done := planning()
+	defer done()
+	path, err := t.ws.resolve(ctx, args.Path)
 	if err != nil {
 		return action.Action{}, err
 	}
-	old, edited, _, err := t.apply(path, args)
+	old, edited, _, err := t.apply(ctx, path, args)
 	if err != nil {
 		return action.Action{}, failed(err)
 	}
 	return t.ws.planWrite(t.def.Name, path, args.Why, old, []byte(edited)), nil
 }
 
-func (t *editFile) Run(_ context.Context, call Call) Result {
+func (t *editFile) Run(ctx context.Context, call Call) Result {
 	args, err := decode[editArgs](call)
 	if err != nil {
 		return failure(err)
@@ -104,11 +106,11 @@ func (t *editFile) Run(_ context.Context, call Call) Result {
 	}
 	t.ws.writing.Lock()
 	defer t.ws.writing.Unlock()
-	old, edited, count, err := t.apply(path, args)
+	old, edited, count, err := t.apply(ctx, path, args)
 	if err != nil {
 		return failure(err)
 	}
-	if err := t.ws.put(call.Planned, old, []byte(edited)); err != nil {
+	if err := t.ws.put(ctx, call.Planned, old, []byte(edited)); err != nil {
 		return failure(err)
 	}
 	text := fmt.Sprintf("Edited %s: %s", t.ws.show(path), plural(count, "replacement"))
@@ -116,13 +118,13 @@ func (t *editFile) Run(_ context.Context, call Call) Result {
 }
 
 // apply reads the file at path and makes the replacements in memory.
-func (t *editFile) apply(path string, args editArgs) (old snapshot, edited string, count int, err error) {
+func (t *editFile) apply(ctx context.Context, path string, args editArgs) (old snapshot, edited string, count int, err error) {
 	name := t.ws.show(path)
 	edits, err := args.list()
 	if err != nil {
 		return old, "", 0, err
 	}
-	if old, err = t.ws.snapKnown(path); err != nil {
+	if old, err = t.ws.snapKnown(ctx, path); err != nil {
 		return old, "", 0, err
 	}
 	edited = string(old.data)
@@ -137,8 +139,8 @@ func (t *editFile) apply(path string, args editArgs) (old snapshot, edited strin
 }
 
 // snapKnown reads a file that is to be changed in part, which the model must know.
-func (w *Workspace) snapKnown(path string) (snapshot, error) {
-	old, err := snap(path)
+func (w *Workspace) snapKnown(ctx context.Context, path string) (snapshot, error) {
+	old, err := w.snap(ctx, path)
 	switch {
 	case err != nil:
 		return old, err

@@ -6,12 +6,10 @@ import (
 	_ "embed"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
-	"golang.org/x/sys/unix"
 
 	"buddy/agent/action"
 	"buddy/agent/model"
@@ -92,26 +90,26 @@ type aged struct {
 }
 
 func (t *glob) find(ctx context.Context, path string, match func(string) bool) (globPayload, error) {
-	dir, err := openDir(path)
+	rules := rulesAbove(ctx, t.ws.files, path)
+	dir, err := t.ws.files.tree(ctx, path, rules)
 	if err != nil {
 		return globPayload{}, err
 	}
 	var found []aged
 	count := 0
-	w := walker{stop: ctx.Err, visit: func(dir *os.File, rel string, e fs.DirEntry) error {
+	w := walker{stop: ctx.Err, visit: func(dir folder, rel string, e fs.DirEntry) error {
 		if !match(rel) {
 			return nil
 		}
 		if count++; count > globMatch {
 			return nil
 		}
-		var st unix.Stat_t
-		if unix.Fstatat(int(dir.Fd()), e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-			found = append(found, aged{join(path, rel), unix.TimespecToNsec(st.Mtim)})
+		if info, err := dir.lstat(e.Name()); err == nil {
+			found = append(found, aged{join(path, rel), info.modified.UnixNano()})
 		}
 		return nil
 	}}
-	if err := w.walk(dir, "", rulesAbove(path), 1); err != nil {
+	if err := w.walk(dir, "", rules, 1); err != nil {
 		return globPayload{}, err
 	}
 	slices.SortStableFunc(found, func(a, b aged) int { return cmp.Compare(b.time, a.time) })

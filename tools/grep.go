@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"regexp"
 	"runtime"
 	"slices"
@@ -142,28 +141,57 @@ func newSearch(ws *Workspace, args grepArgs) (*search, error) {
 // job is an open file for a worker, which closes it.
 type job struct {
 	index int
-	file  *os.File
-	size  int64
+	file  *file
+}
+
+// queue hands files to the workers, as many at once as it pays to read together.
+type queue struct {
+	jobs    chan<- []job
+	most    int // files at once
+	waiting []job
+	size    int64 // of what waits
+}
+
+func (q *queue) add(j job) {
+	q.waiting = append(q.waiting, j)
+	q.size += j.file.size
+	if len(q.waiting) == q.most || q.size > maxText {
+		q.flush()
+	}
+}
+
+func (q *queue) flush() {
+	if len(q.waiting) > 0 {
+		q.jobs <- q.waiting
+	}
+	q.waiting, q.size = nil, 0
 }
 
 // errEnough ends a walk early.
 var errEnough = errors.New("enough matches")
 
 func (s *search) search(ctx context.Context, path string) error {
-	jobs := make(chan job, grepQueue)
+	jobs := make(chan []job, grepQueue/s.ws.files.together())
 	var workers sync.WaitGroup
 	for range min(max(runtime.GOMAXPROCS(0), 2), 4) {
 		workers.Go(func() {
 			var buf []byte
-			for j := range jobs {
+			for batch := range jobs {
 				if ctx.Err() == nil {
-					buf = s.file(j, buf)
+					s.fetch(ctx, batch)
 				}
-				release(j.file)
+				for _, j := range batch {
+					if ctx.Err() == nil {
+						buf = s.file(j, buf)
+					}
+					release(j.file)
+				}
 			}
 		})
 	}
-	err := s.feed(ctx, path, jobs)
+	q := &queue{jobs: jobs, most: s.ws.files.together()}
+	err := s.feed(ctx, path, q)
+	q.flush()
 	close(jobs)
 	workers.Wait()
 	if errors.Is(err, errEnough) {
@@ -173,12 +201,13 @@ func (s *search) search(ctx context.Context, path string) error {
 }
 
 // feed opens the files to be searched.
-func (s *search) feed(ctx context.Context, path string, jobs chan<- job) error {
-	dir, err := openDir(path)
+func (s *search) feed(ctx context.Context, path string, q *queue) error {
+	rules := rulesAbove(ctx, s.ws.files, path)
+	dir, err := s.ws.files.tree(ctx, path, rules)
 	if err != nil { // perhaps a file; if not, its error tells more
-		f, info, err := openFile(path)
+		f, err := s.ws.files.open(ctx, path)
 		if err == nil {
-			jobs <- job{0, f, info.Size()}
+			q.add(job{0, f})
 			s.files = 1
 		}
 		return err
@@ -191,7 +220,7 @@ func (s *search) feed(ctx context.Context, path string, jobs chan<- job) error {
 		}
 		return ctx.Err()
 	}
-	s.walk.visit = func(dir *os.File, rel string, e fs.DirEntry) error {
+	s.walk.visit = func(dir folder, rel string, e fs.DirEntry) error {
 		if !e.Type().IsRegular() || s.match != nil && !s.match(rel) {
 			return nil
 		}
@@ -199,16 +228,16 @@ func (s *search) feed(ctx context.Context, path string, jobs chan<- job) error {
 			s.note(&s.secret)
 			return nil
 		}
-		f, info, err := openRegular(dir, e.Name())
+		f, err := dir.open(e.Name())
 		if err != nil {
 			s.note(&s.failed)
 			return nil
 		}
-		jobs <- job{s.files, f, info.Size()}
+		q.add(job{s.files, f})
 		s.files++
 		return nil
 	}
-	return s.walk.walk(dir, "", rulesAbove(path), 1)
+	return s.walk.walk(dir, "", rules, 1)
 }
 
 func (s *search) note(counter *int) {
@@ -217,13 +246,24 @@ func (s *search) note(counter *int) {
 	s.mu.Unlock()
 }
 
+// fetch reads the files that are read together. What fails is seen when they are read.
+func (s *search) fetch(ctx context.Context, batch []job) {
+	files := make([]*file, 0, len(batch))
+	for _, j := range batch {
+		if j.file.size <= maxText {
+			files = append(files, j.file)
+		}
+	}
+	s.ws.files.fetch(ctx, files, s.need)
+}
+
 // file searches one file. It reads into buf and returns it for the next.
 func (s *search) file(j job, buf []byte) []byte {
-	if j.size > maxText {
+	if j.file.size > maxText {
 		s.note(&s.large)
 		return buf
 	}
-	data, err := readInto(buf, j.file, j.size)
+	data, err := readInto(buf, j.file, j.file.size)
 	switch {
 	case err != nil:
 		s.note(&s.failed)
@@ -235,7 +275,7 @@ func (s *search) file(j job, buf []byte) []byte {
 	lines, count := s.find(data)
 	if count > 0 {
 		s.mu.Lock()
-		s.hits = append(s.hits, fileHits{j.index, s.ws.show(j.file.Name()), lines})
+		s.hits = append(s.hits, fileHits{j.index, s.ws.show(j.file.path), lines})
 		s.count += count
 		s.mu.Unlock()
 	}

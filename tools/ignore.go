@@ -1,7 +1,7 @@
 package tools
 
 import (
-	"os"
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,13 +52,13 @@ func (r ignoreRule) matches(path string, isDir bool) bool {
 }
 
 // with returns r and the rules of the .gitignore file in dir, if there is one.
-func (r ignoreRules) with(dir *os.File) ignoreRules {
-	f, info, err := openRegular(dir, ".gitignore")
+func (r ignoreRules) with(dir folder) ignoreRules {
+	f, err := dir.open(".gitignore")
 	if err != nil {
 		return r
 	}
 	defer release(f)
-	data, err := readInto(nil, f, min(info.Size(), maxText))
+	data, err := readInto(nil, f, min(f.size, maxText))
 	if err != nil {
 		return r // a file that can't be read rules nothing, as with git
 	}
@@ -100,13 +100,13 @@ func parseIgnore(line, dir string) (ignoreRule, bool) {
 
 // rulesAbove returns the rules that the .gitignore files above the folder path set for
 // it: those of the folders from the top of its repository down.
-func rulesAbove(path string) ignoreRules {
+func rulesAbove(ctx context.Context, files place, path string) ignoreRules {
 	var above []string
 	for at := path; ; at = filepath.Dir(at) {
 		if at != path {
 			above = append(above, at)
 		}
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+		if _, err := files.lstat(ctx, filepath.Join(at, ".git")); err == nil {
 			break
 		}
 		if at == filepath.Dir(at) {
@@ -115,7 +115,7 @@ func rulesAbove(path string) ignoreRules {
 	}
 	var rules ignoreRules
 	for _, at := range slices.Backward(above) {
-		if dir, err := passDir(at, false); err == nil {
+		if dir, err := files.pass(ctx, at); err == nil {
 			rules = rules.with(dir)
 			release(dir)
 		}

@@ -8,12 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"buddy/agent/action"
 	"buddy/agent/model"
@@ -71,7 +68,7 @@ func (t *listDir) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	l := listing{}
+	l := listing{files: t.ws.files}
 	if err := l.list(ctx, path, max(args.Depth, 1)); err != nil {
 		return failure(err)
 	}
@@ -83,10 +80,11 @@ func (t *listDir) Run(ctx context.Context, call Call) Result {
 // listing is a folder's content, filled level by level so that one large folder does
 // not push its neighbours out.
 type listing struct {
+	files   place
 	entries []listed
 	left    int // entries that did not fit
 	failed  int // folders that could not be read
-	huge    bool
+	huge    int // names that were looked at of a folder with more
 }
 
 type listed struct {
@@ -102,7 +100,7 @@ func (l *listing) list(ctx context.Context, path string, depth int) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			below, err := l.folder(path, rel)
+			below, err := l.folder(ctx, path, rel)
 			if err != nil && rel == "" {
 				return err
 			}
@@ -117,17 +115,18 @@ func (l *listing) list(ctx context.Context, path string, depth int) error {
 }
 
 // folder adds the entries of the folder rel of path and returns the folders in it.
-func (l *listing) folder(path, rel string) ([]string, error) {
-	dir, err := openDir(join(path, rel))
+func (l *listing) folder(ctx context.Context, path, rel string) ([]string, error) {
+	dir, err := l.files.folder(ctx, join(path, rel))
 	if err != nil {
 		return nil, err
 	}
 	defer release(dir)
 	entries, err := dir.ReadDir(maxNames)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if errors.Is(err, errMoreNames) || len(entries) == maxNames {
+		l.huge = len(entries)
+	} else if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	l.huge = l.huge || len(entries) == maxNames
 	slices.SortFunc(entries, byName)
 	var folders []string
 	for _, e := range entries {
@@ -163,27 +162,25 @@ func quoteName(name string) string {
 }
 
 // describe returns what is shown behind the name of e, an entry of dir.
-func describe(dir *os.File, e fs.DirEntry) string {
+func describe(dir folder, e fs.DirEntry) string {
 	if e.IsDir() {
 		return "/"
 	}
-	var st unix.Stat_t
-	if unix.Fstatat(int(dir.Fd()), e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+	info, err := dir.lstat(e.Name())
+	if err != nil {
 		return " (gone)"
 	}
-	mode := modeOf(&st)
 	switch {
-	case mode.IsRegular():
-		return fmt.Sprintf(" %d", st.Size)
-	case mode&fs.ModeSymlink != 0:
-		target := make([]byte, maxPath)
-		n, err := unix.Readlinkat(int(dir.Fd()), e.Name(), target)
+	case info.mode.IsRegular():
+		return fmt.Sprintf(" %d", info.size)
+	case info.mode&fs.ModeSymlink != 0:
+		target, err := dir.readlink(e.Name())
 		if err != nil {
 			return " -> ?"
 		}
-		return " -> " + quoteName(string(target[:n]))
+		return " -> " + quoteName(target)
 	default:
-		return " (" + fileKind(mode) + ")"
+		return " (" + fileKind(info.mode) + ")"
 	}
 }
 
@@ -213,8 +210,8 @@ func (l *listing) note() string {
 	if l.failed > 0 {
 		failed = fmt.Sprintf("%d folders could not be read", l.failed)
 	}
-	if l.huge {
-		huge = fmt.Sprintf("only the first %d names of a folder were looked at", maxNames)
+	if l.huge > 0 {
+		huge = fmt.Sprintf("only the first %d names of a folder were looked at", l.huge)
 	}
 	if len(l.entries) == 0 {
 		return joinNotes("the folder is empty", failed)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ func openat(dir *os.File, name string, flags int) (*os.File, error) {
 }
 
 // release closes a file that nothing was written to: there is no error to tell anyone.
-func release(f *os.File) { _ = f.Close() }
+func release(f io.Closer) { _ = f.Close() }
 
 // passDir opens the folder path for passing through. With create, missing folders are
 // made.
@@ -97,16 +98,6 @@ func openDir(path string) (*os.File, error) {
 	return dir, nil
 }
 
-// openFile opens the regular file at the planned path for reading.
-func openFile(path string) (*os.File, fs.FileInfo, error) {
-	parent, err := passDir(filepath.Dir(path), false)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer release(parent)
-	return openRegular(parent, filepath.Base(path))
-}
-
 // openRegular opens the regular file name of dir for reading. Anything else is refused
 // before it is opened, for opening a FIFO or a device may block or do something.
 func openRegular(dir *os.File, name string) (*os.File, fs.FileInfo, error) {
@@ -141,6 +132,10 @@ func mustBeRegular(dir *os.File, name string) error {
 		return notRegular(path, mode)
 	}
 	return nil
+}
+
+func factsOfStat(st *unix.Stat_t) facts {
+	return facts{size: st.Size, mode: modeOf(st), modified: time.Unix(0, unix.TimespecToNsec(st.Mtim))}
 }
 
 func modeOf(st *unix.Stat_t) fs.FileMode {
@@ -200,8 +195,8 @@ type snapshot struct {
 func (s snapshot) whole() bool { return s.size <= maxText }
 
 // snap reads the regular file at the planned path. A missing file is no error.
-func snap(path string) (snapshot, error) {
-	f, info, err := openFile(path)
+func (w *Workspace) snap(ctx context.Context, path string) (snapshot, error) {
+	f, err := w.files.open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return snapshot{}, nil
 	}
@@ -209,7 +204,7 @@ func snap(path string) (snapshot, error) {
 		return snapshot{}, err
 	}
 	defer release(f)
-	s, err := snapOpen(f, info)
+	s, err := snapOpen(f)
 	if err != nil {
 		return snapshot{}, fmt.Errorf("%q: %w", path, cause(err))
 	}
@@ -217,8 +212,8 @@ func snap(path string) (snapshot, error) {
 }
 
 // snapOpen reads an open regular file.
-func snapOpen(f *os.File, info fs.FileInfo) (snapshot, error) {
-	s := snapshot{exists: true, size: info.Size(), perm: info.Mode().Perm(), modified: info.ModTime()}
+func snapOpen(f *file) (snapshot, error) {
+	s := snapshot{exists: true, size: f.size, perm: f.mode.Perm(), modified: f.modified}
 	if s.size > maxText {
 		return s, nil
 	}

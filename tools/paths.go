@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"unicode"
 
 	"buddy/agent/action"
+	"buddy/tmux/host"
 )
 
 const (
@@ -24,9 +26,12 @@ const (
 // paths start from, and what the model has read so far. It is safe for concurrent use
 // and shared by all file tools of the session.
 type Workspace struct {
-	root   string // absolute, symbolic links resolved
-	home   string // of the person; empty if unknown
+	files  place
 	secret func(path string) string
+
+	finding sync.Mutex // guards root and home
+	root    string     // absolute, symbolic links resolved; empty if a target was not reached yet
+	home    string     // of the person; empty if unknown
 
 	writing sync.Mutex // held from reading a file that is to be replaced to the end of it
 	seen    seenFiles  // what the model read or wrote
@@ -50,7 +55,29 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 			home = at
 		}
 	}
-	return &Workspace{root: resolved, home: home, secret: secret}, nil
+	return &Workspace{files: machine{}, root: resolved, home: home, secret: secret}, nil
+}
+
+// NewTargetWorkspace returns a workspace on h, at the folder root there: a real path as
+// [host.Host.RealPath] returns it, or "" for the home folder, which is asked for when it
+// is needed.
+func NewTargetWorkspace(h *host.Host, root string, secret func(path string) string) *Workspace {
+	return &Workspace{files: &target{host: h}, root: root, secret: secret}
+}
+
+// find returns the folder and the home, which a target is asked for once.
+func (w *Workspace) find(ctx context.Context) (root, home string, err error) {
+	w.finding.Lock()
+	defer w.finding.Unlock()
+	if t, ok := w.files.(*target); ok && w.home == "" {
+		if w.home, err = t.host.Home(ctx); err != nil {
+			return "", "", err
+		}
+		if w.root == "" {
+			w.root = w.home
+		}
+	}
+	return w.root, w.home, nil
 }
 
 // Files returns all tools that work on the files of ws, in the order that a model is
@@ -59,32 +86,40 @@ func Files(ws *Workspace) []Tool {
 	return []Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewApplyPatch(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
 }
 
-// Root returns the real path of the folder.
-func (w *Workspace) Root() string { return w.root }
+// Root returns the real path of the folder; "" while a target could not be asked.
+func (w *Workspace) Root() string {
+	w.finding.Lock()
+	defer w.finding.Unlock()
+	return w.root
+}
 
 // resolve returns the real path that arg names: absolute, without symbolic links. Of a
 // file that does not exist yet, the part that does is resolved. An error says what the
 // model should change, and tells nothing of a file but that there is one.
 //
 // The path is cleaned as text first, as D16 has it: "link/../x" is x beside the link.
-func (w *Workspace) resolve(arg string) (string, error) {
+func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
 	if len(arg) > maxPath {
 		return "", invalid("path: longer than %d bytes", maxPath)
 	}
 	if strings.ContainsFunc(arg, unicode.IsControl) {
 		return "", invalid("path: %q contains a control character", clip(arg, 200))
 	}
+	root, home, err := w.find(ctx)
+	if err != nil {
+		return "", failed(err)
+	}
 	path := arg
 	switch {
 	case path == "~" || strings.HasPrefix(path, "~/"):
-		if w.home == "" {
+		if home == "" {
 			return "", invalid("path: %q: the home folder is not known", clip(arg, 200))
 		}
-		path = filepath.Join(w.home, path[1:])
+		path = filepath.Join(home, path[1:])
 	case !filepath.IsAbs(path):
-		path = filepath.Join(w.root, path)
+		path = filepath.Join(root, path)
 	}
-	path, err := realPath(filepath.Clean(path))
+	path, err = w.files.real(ctx, filepath.Clean(path))
 	if err != nil {
 		return "", failed(err)
 	}
@@ -118,7 +153,7 @@ func realPath(path string) (string, error) {
 
 // show returns path as the model should use it: relative inside the workspace.
 func (w *Workspace) show(path string) string {
-	rel, err := filepath.Rel(w.root, path)
+	rel, err := filepath.Rel(w.Root(), path)
 	if err != nil || !filepath.IsLocal(rel) {
 		return path
 	}
@@ -128,13 +163,15 @@ func (w *Workspace) show(path string) string {
 // planRead is the plan of a tool that only reads path; "" is the workspace itself.
 func (w *Workspace) planRead(tool, path, why string) (action.Action, error) {
 	if path == "" {
-		path = w.root
+		path = "."
 	}
-	path, err := w.resolve(path)
+	ctx, done := planning()
+	defer done()
+	path, err := w.resolve(ctx, path)
 	if err != nil {
 		return action.Action{}, err
 	}
-	return action.Action{Kind: action.FileRead, Tool: tool, Target: "local", Path: path, Why: why, Risk: action.Low}, nil
+	return action.Action{Kind: action.FileRead, Tool: tool, Target: w.files.name(), Path: path, Why: why, Risk: action.Low}, nil
 }
 
 // systemDirs are folders of the operating system; a change there may break the machine
@@ -155,8 +192,11 @@ func (w *Workspace) writeRisk(path string) action.Risk {
 			return action.High
 		}
 	}
+	w.finding.Lock()
+	home := w.home // known since the path was resolved
+	w.finding.Unlock()
 	for _, dir := range homeDirs {
-		if w.home != "" && within(filepath.Join(w.home, dir), path) {
+		if home != "" && within(filepath.Join(home, dir), path) {
 			return action.High
 		}
 	}

@@ -76,22 +76,22 @@ func (t *readFile) Run(ctx context.Context, call Call) Result {
 }
 
 func (t *readFile) read(ctx context.Context, path string, args readArgs) Result {
-	f, info, err := openFile(path)
+	f, err := t.ws.files.open(ctx, path)
 	if err != nil {
 		return failure(err)
 	}
 	defer release(f)
 	payload := readPayload{Path: t.ws.show(path)}
-	s, err := snapOpen(f, info)
+	s, err := snapOpen(f)
 	if err != nil {
 		return failure(fmt.Errorf("%q: %w", payload.Path, cause(err)))
 	}
 	payload.Bytes = s.size
 	start := s.data
+	in := bufio.NewReaderSize(f, sniffedText)
 	if !s.whole() {
-		start = make([]byte, sniffedText)
-		n, _ := f.ReadAt(start, 0) // what can't be read now is missed below
-		start = start[:n]
+		start, _ = in.Peek(sniffedText) // what can't be read now is missed below
+		start = bytes.Clone(start)
 	}
 	start = start[:min(len(start), sniffedText)]
 	pictured := start
@@ -102,9 +102,9 @@ func (t *readFile) read(ctx context.Context, path string, args readArgs) Result 
 		t.ws.seen.saw(path, s)
 		return imageResult(payload, size, s)
 	}
-	in := textOf(f, s, start)
+	content := textOf(in, s, start)
 	p := page{offset: max(args.Offset, 1), limit: args.Limit, number: args.Number}
-	err = p.read(ctx, in.from)
+	err = p.read(ctx, content.from)
 	if err == nil || errors.Is(err, errNotText) {
 		t.ws.seen.saw(path, s) // it is told what it is, at least
 	}
@@ -116,7 +116,7 @@ func (t *readFile) read(ctx context.Context, path string, args readArgs) Result 
 	case err != nil:
 		return failure(fmt.Errorf("%q: %w", payload.Path, cause(err)))
 	}
-	p.fill(&payload, in)
+	p.fill(&payload, content)
 	return success(payload, payload.Content)
 }
 

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -15,12 +16,12 @@ import (
 // temporary file in the same folder and renames it. Missing folders are made. An
 // existing file keeps its permissions, and its owner and group as far as we may set
 // them; other hard links to it keep the old content.
-func replaceFile(path string, data []byte) error {
-	s, err := stage(path, data, rights{})
+func (w *Workspace) replaceFile(ctx context.Context, path string, data []byte) error {
+	s, err := w.files.stage(ctx, path, data, rights{})
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer release(s)
 	return s.commit()
 }
 
@@ -31,20 +32,20 @@ type rights struct {
 	executable bool        // a new file can be run
 }
 
-// staged is a new content of a file that waits under another name in its folder.
-type staged struct {
+// stagedHere is a new content of a file that waits under another name in its folder.
+type stagedHere struct {
 	dir        *os.File
 	name, temp string
 	done       bool
 }
 
 // stage writes data to a temporary file beside the planned path.
-func stage(path string, data []byte, r rights) (*staged, error) {
+func stage(path string, data []byte, r rights) (*stagedHere, error) {
 	dir, err := passDir(filepath.Dir(path), true)
 	if err != nil {
 		return nil, err
 	}
-	s := &staged{dir: dir, name: filepath.Base(path), temp: tempName()}
+	s := &stagedHere{dir: dir, name: filepath.Base(path), temp: tempName()}
 	if err := writeTemp(dir, s.name, s.temp, data, r); err != nil {
 		release(dir)
 		return nil, fmt.Errorf("%q: %w", path, cause(err))
@@ -55,7 +56,7 @@ func stage(path string, data []byte, r rights) (*staged, error) {
 func tempName() string { return ".buddy-" + rand.Text() + ".tmp" }
 
 // commit gives the file its name.
-func (s *staged) commit() error {
+func (s *stagedHere) commit() error {
 	if err := unix.Renameat(int(s.dir.Fd()), s.temp, int(s.dir.Fd()), s.name); err != nil {
 		return fmt.Errorf("%q: %w", filepath.Join(s.dir.Name(), s.name), err)
 	}
@@ -63,12 +64,12 @@ func (s *staged) commit() error {
 	return nil
 }
 
-// close removes the file if it has not got its name.
-func (s *staged) close() {
+// Close removes the file if it has not got its name.
+func (s *stagedHere) Close() error {
 	if !s.done {
 		_ = unix.Unlinkat(int(s.dir.Fd()), s.temp, 0)
 	}
-	release(s.dir)
+	return s.dir.Close()
 }
 
 // writeTemp makes the file temp in dir, with data and with the rights of the file name

@@ -7,10 +7,11 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"buddy/tmux/host"
 )
 
 // maxSeen bounds the files that a workspace remembers. Beyond it the tenth that was not
@@ -129,18 +130,25 @@ const maxWatched = 200
 
 // Changed returns which of the files that the model read or wrote last have another
 // content now, or are gone (K14). It tells each change once; reading the file again
-// begins anew. Files whose size and time are as before are not opened.
+// begins anew. Files whose size and time are as before are not opened. On a target, whose
+// times are in whole seconds, only the last four are looked at.
 func (w *Workspace) Changed() []string {
+	ctx, done := planning()
+	defer done()
 	var changed []string
 	recent := w.Recent()
-	for _, s := range recent[:min(len(recent), maxWatched)] {
-		info, err := os.Lstat(s.Path)
-		if err == nil && info.Size() == s.Bytes && info.ModTime().Equal(s.Modified) {
+	for _, s := range recent[:min(len(recent), maxWatched/w.files.together())] { // a target takes time for each
+		info, err := w.files.lstat(ctx, s.Path)
+		var down *host.DownError
+		if errors.As(err, &down) {
+			break
+		}
+		if err == nil && info.size == s.Bytes && info.modified.Equal(s.Modified) {
 			continue
 		}
 		now := snapshot{}
 		if err == nil {
-			now, err = snap(s.Path)
+			now, err = w.snap(ctx, s.Path)
 		}
 		if (err == nil || errors.Is(err, fs.ErrNotExist)) && w.seen.tell(s.Path, now) {
 			changed = append(changed, s.Path)

@@ -30,7 +30,11 @@ func TestFileStateB26(t *testing.T) {
 	info, err := os.Stat(b.path("b"))
 	must(t, err)
 	f := b.ws.Recent()[0]
-	if f.Path != b.path("b") || f.Bytes != 8 || f.Tokens != 2 || f.Reads != 3 || !f.Modified.Equal(info.ModTime()) || f.LastRead.Before(began) {
+	modified := info.ModTime()
+	if onTarget != nil {
+		modified = modified.Truncate(time.Second) // as far as every stat(1) tells
+	}
+	if f.Path != b.path("b") || f.Bytes != 8 || f.Tokens != 2 || f.Reads != 3 || !f.Modified.Equal(modified) || f.LastRead.Before(began) {
 		t.Errorf("state = %+v", f)
 	}
 }

@@ -3,7 +3,6 @@ package tools
 import (
 	"bytes"
 	"io"
-	"os"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -27,12 +26,12 @@ type text struct {
 
 // textOf returns the text in f, of which s was read; start is its beginning. What is no
 // text in any encoding that we know comes as it is.
-func textOf(f *os.File, s snapshot, start []byte) text {
+func textOf(f io.Reader, s snapshot, start []byte) text {
 	var t text
-	var from io.Reader = f // of a large file
+	from := f // of a large file
 	check := withoutCutRune(start)
 	if s.whole() {
-		from, check = bytes.NewReader(s.data), s.data
+		from, check = io.Reader(bytes.NewReader(s.data)), s.data
 	}
 	var decoder *encoding.Decoder
 	switch {

@@ -2,10 +2,7 @@ package tools
 
 import (
 	"io/fs"
-	"os"
 	"slices"
-
-	"golang.org/x/sys/unix"
 )
 
 // walker visits the files of a folder in the order of their paths. It leaves out .git
@@ -13,7 +10,7 @@ import (
 type walker struct {
 	// visit gets each entry that is no folder; dir is open during the call only. An
 	// error of it ends the walk.
-	visit  func(dir *os.File, rel string, e fs.DirEntry) error
+	visit  func(dir folder, rel string, e fs.DirEntry) error
 	stop   func() error           // asked before each entry
 	skip   func(name string) bool // if set, tells which entries to leave out as well
 	failed int                    // folders that could not be read
@@ -23,7 +20,7 @@ type walker struct {
 const maxDepth = 100
 
 // walk visits what is in dir and closes it.
-func (w *walker) walk(dir *os.File, rel string, rules ignoreRules, depth int) error {
+func (w *walker) walk(dir folder, rel string, rules ignoreRules, depth int) error {
 	defer release(dir)
 	entries, err := dir.ReadDir(-1)
 	if err != nil {
@@ -54,12 +51,12 @@ func (w *walker) walk(dir *os.File, rel string, rules ignoreRules, depth int) er
 	return nil
 }
 
-func (w *walker) enter(dir *os.File, rel, name string, rules ignoreRules, depth int) error {
+func (w *walker) enter(dir folder, rel, name string, rules ignoreRules, depth int) error {
 	if depth == maxDepth {
 		w.failed++
 		return nil
 	}
-	sub, err := openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	sub, err := dir.enter(name)
 	if err != nil {
 		w.failed++
 		return nil

@@ -1,23 +1,24 @@
 package tools
 
 import (
+	"context"
 	"io/fs"
-	"os"
 )
 
-// WalkFiles visits what is below a folder and is no folder, in the order of the paths, which
+// WalkFiles visits what is below a folder of this machine and is no folder, in the order of the paths, which
 // are relative to it. It leaves out .git, what .gitignore files name, and all entries
 // whose name skip tells to leave out. An error of visit ends the walk and is returned.
 // The path of dir must be absolute and without symbolic links.
 func WalkFiles(dir string, skip func(name string) bool, visit func(rel string) error) error {
-	top, err := openDir(dir)
+	ctx := context.Background()
+	top, err := machine{}.tree(ctx, dir, nil)
 	if err != nil {
 		return err
 	}
 	w := walker{
 		stop:  func() error { return nil },
 		skip:  skip,
-		visit: func(_ *os.File, rel string, _ fs.DirEntry) error { return visit(rel) },
+		visit: func(_ folder, rel string, _ fs.DirEntry) error { return visit(rel) },
 	}
-	return w.walk(top, "", rulesAbove(dir), 1)
+	return w.walk(top, "", rulesAbove(ctx, machine{}, dir), 1)
 }

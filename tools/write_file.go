@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"os"
 	"strings"
 
 	"buddy/agent/action"
@@ -47,11 +46,13 @@ func (t *writeFile) Plan(call Call) (action.Action, error) {
 	if strings.HasSuffix(args.Path, "/") {
 		return action.Action{}, invalid("path: %q names a folder", clip(args.Path, 200))
 	}
-	path, err := t.ws.resolve(args.Path)
+	ctx, done := planning()
+	defer done()
+	path, err := t.ws.resolve(ctx, args.Path)
 	if err != nil {
 		return action.Action{}, err
 	}
-	old, err := t.snap(path)
+	old, err := t.snap(ctx, path)
 	if err != nil {
 		return action.Action{}, failed(err)
 	}
@@ -59,8 +60,8 @@ func (t *writeFile) Plan(call Call) (action.Action, error) {
 }
 
 // snap reads what is to be replaced, if it may be.
-func (t *writeFile) snap(path string) (snapshot, error) {
-	old, err := snap(path)
+func (t *writeFile) snap(ctx context.Context, path string) (snapshot, error) {
+	old, err := t.ws.snap(ctx, path)
 	if err == nil && old.exists && old.size > 0 {
 		err = t.ws.mayReplace(path, old)
 	}
@@ -70,12 +71,12 @@ func (t *writeFile) snap(path string) (snapshot, error) {
 // planWrite is the plan of a tool that makes data the content of the file at path.
 func (w *Workspace) planWrite(tool, path, why string, old snapshot, data []byte) action.Action {
 	return action.Action{
-		Kind: action.FileWrite, Tool: tool, Target: "local", Path: path, Why: why, Mutation: true,
+		Kind: action.FileWrite, Tool: tool, Target: w.files.name(), Path: path, Why: why, Mutation: true,
 		Risk: w.writeRisk(path), Preview: preview(w.show(path), old, data),
 	}
 }
 
-func (t *writeFile) Run(_ context.Context, call Call) Result {
+func (t *writeFile) Run(ctx context.Context, call Call) Result {
 	args, err := decode[writeArgs](call)
 	if err != nil {
 		return failure(err)
@@ -86,11 +87,11 @@ func (t *writeFile) Run(_ context.Context, call Call) Result {
 	}
 	t.ws.writing.Lock()
 	defer t.ws.writing.Unlock()
-	old, err := t.snap(path)
+	old, err := t.snap(ctx, path)
 	if err != nil {
 		return failure(err)
 	}
-	if err := t.ws.put(call.Planned, old, []byte(args.Content)); err != nil {
+	if err := t.ws.put(ctx, call.Planned, old, []byte(args.Content)); err != nil {
 		return failure(err)
 	}
 	text := fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), t.ws.show(path))
@@ -99,22 +100,22 @@ func (t *writeFile) Run(_ context.Context, call Call) Result {
 
 // put makes data the content of the planned file if that is still the change that was
 // shown. The caller holds w.writing since it read old.
-func (w *Workspace) put(plan action.Action, old snapshot, data []byte) error {
+func (w *Workspace) put(ctx context.Context, plan action.Action, old snapshot, data []byte) error {
 	if preview(w.show(plan.Path), old, data) != plan.Preview {
 		return fmt.Errorf("%q changed after this change of it was planned, nothing was written; read it again", w.show(plan.Path))
 	}
-	if err := replaceFile(plan.Path, data); err != nil {
+	if err := w.replaceFile(ctx, plan.Path, data); err != nil {
 		return err
 	}
-	w.wrote(plan.Path, data)
+	w.wrote(ctx, plan.Path, data)
 	return nil
 }
 
 // wrote remembers that data is in the file at path now.
-func (w *Workspace) wrote(path string, data []byte) {
+func (w *Workspace) wrote(ctx context.Context, path string, data []byte) {
 	s := snapshot{size: int64(len(data)), data: data}
-	if info, err := os.Lstat(path); err == nil {
-		s.modified = info.ModTime()
+	if info, err := w.files.lstat(ctx, path); err == nil {
+		s.modified = info.modified
 	}
 	w.seen.saw(path, s)
 }

@@ -13,9 +13,9 @@ import (
 
 // Facts fill the template. All of them stay as they are for a whole session.
 type Facts struct {
-	OS     string   // runtime.GOOS of the target
+	OS     string   // of the target: linux, darwin
 	Shell  string   // the program that runs commands
-	Cwd    string   // where commands start
+	Cwd    string   // where commands start; "" is the home folder
 	Target string   // "local", or where else commands run
 	Tools  []string // names of the tools on offer
 	Extra  string   // the operator's own instructions, of lower priority

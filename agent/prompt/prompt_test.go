@@ -20,11 +20,15 @@ func TestSystem(t *testing.T) { // E19
 		{local, "run on this machine (linux, bash), starting in /w"},
 		{local, "run_shell, read_file"},
 		{remote, "run on root@web-02 (ssh) (linux, bash)"},
+		{remote, "files that your tools read, search and change are there as well"},
 		{remote, "Answer in German."},
 	} {
 		if !strings.Contains(tt.text, tt.want) {
 			t.Errorf("%q is not in\n%s", tt.want, tt.text)
 		}
+	}
+	if strings.Contains(local, "full_output is a file on the person's machine") {
+		t.Error("speaks of another machine though there is none")
 	}
 	if strings.Contains(local, "operator") {
 		t.Error("speaks of operator instructions though there are none")

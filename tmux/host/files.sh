@@ -1,5 +1,5 @@
 # File operations on a target. They end with 90 and more for what has a name in Go.
-missing=91 denied=92 irregular=93 notdir=94 islink=95 dangling=96 torn=97 loop=98
+missing=91 denied=92 irregular=93 notdir=94 islink=95 dangling=96 torn=97 loop=98 unwanted=99
 
 # at PATH: goes to the folder of PATH and sets base. The folder must be the real one, so
 # that a link that was put there since the path was resolved leads nowhere else.
@@ -113,4 +113,78 @@ store() {
 	[ -z "$own" ] || chown "$own" "$tmp" 2>/dev/null
 	chmod "$3" "$tmp" && mv -f -- "$tmp" "$base" || exit 1
 	trap - EXIT
+}
+
+# lists MAX TOP FOLDER...: like list, of several folders below TOP, in one go. Names are
+# those of find: FOLDER/./NAME. Folders that cannot be read come first, after //-.
+lists() {
+	max=$1
+	at "${2%/}/."
+	shift 2
+	for d; do
+		[ -d "$d" ] && [ ! -L "$d" ] && [ -r "$d" ] && [ -x "$d" ] || printf '//- %s\n' "$d"
+	done
+	for d; do
+		set -- "$@" "$d/."
+		shift
+	done
+	if stat -c %f . >/dev/null 2>&1; then
+		find "$@" ! -name . -prune -exec stat -c '//%f %s %Y %n' {} + 2>/dev/null
+	else
+		find "$@" ! -name . -prune -exec stat -f '//%Xp %z %m %N' {} + 2>/dev/null
+	fi | head -c "$max"
+}
+
+# slices MAX TOKEN PATH...: each file, and after it a line with the token and 0 or why it
+# is not there. With find_texts, a grep -l, files that it does not name are left out.
+slices() {
+	max=$1 token=$2 named=
+	shift 2
+	if command -v find_texts >/dev/null; then
+		named="
+$(find_texts "$@" 2>/dev/null)
+"
+	fi
+	for f; do
+		if [ -n "$named" ] && [ -f "$f" ] && [ -r "$f" ]; then
+			case $named in
+			*"
+$f
+"*) ;;
+			*)
+				printf '\n%s %d\n' "$token" $unwanted
+				continue
+				;;
+			esac
+		fi
+		(
+			at "$f"
+			regular
+			exec <"$base" || exit $denied
+			head -c "$max"
+		)
+		printf '\n%s %d\n' "$token" $?
+	done
+}
+
+# mine: checks that base is a regular file in a folder that can be changed.
+mine() {
+	[ ! -L "$base" ] || exit $islink
+	[ -e "$base" ] || exit $missing
+	[ -f "$base" ] || exit $irregular
+}
+
+# remove PATH
+remove() {
+	at "$1"
+	mine
+	[ -w . ] || exit $denied
+	rm -f -- "$base"
+}
+
+# mode PATH OCTAL
+mode() {
+	at "$1"
+	mine
+	chmod "$2" "$base"
 }

@@ -290,6 +290,8 @@ func (s *ssh) explain(_ context.Context, said string, err error) *DownError {
 		e.Next = "check that the machine is up and that sshd listens there"
 	case errors.Is(err, exec.ErrNotFound):
 		e.Why, e.Next = "ssh is not installed on this machine", "install the OpenSSH client"
+	case has("kex_exchange_identification"): // refused, or the master went this moment
+		e.Why, e.Next = "the connection was closed", "the next command connects again; if that fails, "+byHand
 	case e.Why == "" || has("closed by UNKNOWN") || has("mux_client") || has("not responding"):
 		e.Why, e.Next = "the connection was lost", "the next command connects again"
 	}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"buddy/agent/event"
+	"buddy/sessions"
+	"buddy/tmux/host/hosttest"
+)
+
+func TestTargetFlagsE01(t *testing.T) {
+	for _, tt := range []struct {
+		f    flags
+		want string // of the error, "" is none
+	}{
+		{flags{}, ""},
+		{flags{ssh: "a@b"}, ""},
+		{flags{container: "web"}, ""},
+		{flags{ssh: "a", container: "b"}, "exclude each other"},
+		{flags{sshConfig: "c"}, "with --ssh only"},
+		{flags{container: "b", sshConfig: "c"}, "with --ssh only"},
+		{flags{ssh: "-oProxyCommand=x"}, "must be a host"},
+		{flags{container: "a;b"}, "must be a name or an id"},
+		{flags{dir: "/none/such"}, "no such file"},
+	} {
+		_, err := newTarget(&tt.f)
+		var e exit
+		if tt.want == "" != (err == nil) || err != nil && (!errors.As(err, &e) || e.code != exitUsage || !strings.Contains(e.text, tt.want)) {
+			t.Errorf("newTarget(%+v) = %v, want %q", tt.f, err, tt.want)
+		}
+	}
+}
+
+func TestNeedTmuxE02(t *testing.T) {
+	ssh, err := newTarget(&flags{ssh: "a@b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, old, without := surroundings{tmux: "tmux 3.3a"}, surroundings{tmux: "tmux 3.1c"}, surroundings{}
+	for _, tt := range []struct {
+		f    flags
+		at   surroundings
+		want string
+	}{
+		{flags{ssh: "a@b"}, without, ""}, // said with the first command
+		{flags{ssh: "a@b"}, old, ""},
+		{flags{ssh: "a@b", tmux: "x"}, with, ""},
+		{flags{ssh: "a@b", tmux: "x"}, without, "tmux is not installed; install it there, or leave out --tmux"},
+		{flags{ssh: "a@b", tmux: "x"}, old, "too old"},
+		{flags{container: "a"}, with, ""},
+		{flags{container: "a"}, without, "install it there"},
+	} {
+		err := ssh.needTmux(&tt.f, tt.at)
+		if tt.want == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("needTmux(%+v, %+v) = %v, want %q", tt.f, tt.at, err, tt.want)
+		}
+	}
+}
+
+// A session goes on where its commands and files are, or not at all.
+func TestSessionFitsTarget(t *testing.T) {
+	for _, tt := range []struct{ has, is, want string }{
+		{onThisMachine, onThisMachine, ""},
+		{"", onThisMachine, ""}, // from before there were others
+		{"root@web-02 (ssh)", "root@web-02 (ssh)", ""},
+		{"root@web-02 (ssh)", onThisMachine, "works on root@web-02 (ssh), not on this machine; go on with it there: buddy --ssh root@web-02 resume 7f3a"},
+		{"web (container)", "root@web (ssh)", "buddy --container web resume 7f3a"},
+		{onThisMachine, "web (container)", "works on this machine, not on web (container); go on with it there: buddy resume 7f3a"},
+		{"x;y (ssh)", onThisMachine, "buddy --ssh 'x;y' resume 7f3a"},
+	} {
+		err := (&target{name: tt.is}).fits(sessions.Header{ID: "7f3a", Target: tt.has}, false)
+		if tt.want == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q on %q: %v, want %q", tt.has, tt.is, err, tt.want)
+		}
+	}
+}
+
+// TestTargetAway: the program starts without its target, says why, and finds it later.
+func TestTargetAway(t *testing.T) {
+	s := hosttest.NewSSHD(t, "")
+	tg, err := newTarget(&flags{ssh: s.Dest, sshConfig: s.Config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tg.close() }()
+	s.Wire.Refuse(true)
+	if err := tg.connect(io.Discard); err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	w, ok := tg.warning().(event.Warning)
+	if !ok || w.Code != "target" || !strings.HasSuffix(w.NextStep, "the next command tries again") {
+		t.Errorf("warning %+v", w)
+	}
+	if at, err := tg.look("/srv"); err != nil || at.dir != "/srv" || at.home != "" {
+		t.Errorf("look at what is away: %+v, %v", at, err)
+	}
+	p := &program{target: tg}
+	if judge := p.policy(""); judge.Workspace != "" || judge.Resolve != nil {
+		t.Errorf("a target that is away has the workspace %q", judge.Workspace)
+	}
+	s.Wire.Refuse(false)
+	tg.away = nil
+	at, err := tg.look(s.Dir)
+	real, _ := filepath.EvalSymlinks(s.Dir)
+	if err != nil || at.dir != real || at.home == "" || at.os == "" || at.shell == "" {
+		t.Errorf("look: %+v, %v", at, err)
+	}
+	if err := tg.host.Connect(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if state := tg.state(); !strings.HasPrefix(state, "connected, answers in ") {
+		t.Errorf("state %q", state)
+	}
+}
