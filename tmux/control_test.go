@@ -17,7 +17,7 @@ func newControl(t testing.TB, printed func(string)) (*control, *tmuxtest.Server)
 	srv.Tmux("new-session", "-d", "-s", "x", "-x", "100", "-y", "30", "cat")
 	cmd := exec.Command("tmux", "-u", "-S", srv.Socket, "-C", "attach-session", "-f", "pause-after=1,no-output", "-t", "=x:")
 	cmd.Env = srv.Env
-	c, err := startControl(cmd, printed, func() {})
+	c, err := startControl(cmd, printed, func() {}, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
