@@ -203,4 +203,3 @@ func TestSweep(t *testing.T) {
 		t.Errorf("sessions %v", got)
 	}
 }
-

@@ -31,7 +31,8 @@ func (r *rig) shows(pane, text string) {
 // TestTyping: text, keys and bytes reach what runs in the pane, and only that (D21, E12, E13).
 func TestTyping(t *testing.T) {
 	owns(t, true, func(t *testing.T, _ place, r *rig) {
-		pane := r.console("while IFS= read -r line; do echo \"got <$line>\"; done; echo the end; exec sleep 100").Pane()
+		pane := r.console("echo ready; while IFS= read -r line; do echo \"got <$line>\"; done; echo the end; exec sleep 100").Pane()
+		r.shows(pane, "ready")
 		r.srv.Tmux("copy-mode", "-t", pane) // somebody reads its history
 		if _, err := r.Keys(t.Context(), pane, "a; b #{x} \"q\" $HOME -l ünï", []string{"Enter"}); err != nil {
 			t.Fatal(err)

@@ -183,7 +183,10 @@ func (s *Session) AttachLine() string {
 	return s.attach()
 }
 
-// Pane is tmux's id of the pane, or "" when there is none.
+// Name is that of the tmux session.
+func (s *Session) Name() string { return s.opt.Session }
+
+// Pane is tmux's id of the shared pane, or "" when there is none.
 func (s *Session) Pane() string { return s.place.pane() }
 
 // Watch says of which panes pictures are wanted; nil wants none. While nothing is watched
