@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,6 +129,10 @@ func (r *Runtime) tasks() string {
 	var lines []string
 	for _, t := range r.busy() {
 		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q", t.id, t.kind, r.opts.Now().Sub(t.began).Round(time.Second), t.title))
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.main.shells)) {
+		s := r.main.shells[id]
+		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q  pane %s", id, event.ShellTask, r.opts.Now().Sub(s.began).Round(time.Second), cut(s.Title, 80), s.Pane))
 	}
 	for _, p := range r.main.queue {
 		lines = append(lines, fmt.Sprintf("    prompt %d  waits  %q", p.ID, cut(p.Text, 80)))

@@ -44,6 +44,11 @@ import (
 type Panes interface {
 	// Watch names the panes whose pictures are wanted.
 	Watch(ids []string)
+	// Type gives bytes to what runs in a pane, as a terminal would. They may be a password:
+	// nobody records them.
+	Type(ctx context.Context, pane string, p []byte) error
+	// Kill closes a pane and ends what runs in it.
+	Kill(ctx context.Context, pane string) error
 }
 
 // Options make a Runtime. Model is required; the zero value of all others works.
@@ -130,7 +135,7 @@ func New(opts Options) *Runtime {
 		stream: &stream{session: opts.Session, now: opts.Now, journal: opts.Journal, branch: make(map[int]int)},
 		inbox:  newInbox(),
 		model:  opts.Model,
-		main:   &conversation{hist: history.New(opts.System)},
+		main:   &conversation{hist: history.New(opts.System), shells: make(map[int]*shellTask)},
 
 		branches: make(map[int]*conversation),
 	}

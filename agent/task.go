@@ -21,6 +21,8 @@ type conversation struct {
 	pending bool   // an interrupted exchange can be continued
 	tainted string // why what the task asks for is trusted less; "" = it is not
 	room    room
+	shells  map[int]*shellTask // commands that go on, of all conversations; only in the main one
+	ends    []string           // what its model is to be told of those that have ended
 }
 
 // task is an exchange that runs.

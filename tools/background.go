@@ -16,6 +16,7 @@ import (
 type Task struct {
 	Title string          // what it is, in a line
 	Pane  string          // where a person sees it, "" if nowhere
+	Dir   string          // from which [RunShell.Revive] finds it again
 	Done  <-chan struct{} // closed at its end
 	End   func() TaskEnd  // how it ended, once Done is closed
 	Stop  func()          // begins to end it
@@ -44,6 +45,7 @@ type shellJob struct {
 	id    int
 	pane  string
 	title string
+	dir   string
 	run   *tmux.Running
 	out   *recent
 	since time.Time
@@ -54,10 +56,15 @@ func (j *jobs) begin(call Call, s *shellJob) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if call.Begin != nil {
-		s.id = call.Begin(Task{Title: s.title, Pane: s.pane, Done: s.run.Done(), End: s.end, Stop: s.run.Cancel})
+		s.id = call.Begin(s.task())
 	} else {
 		s.id = j.last + 1
 	}
+	j.add(s)
+}
+
+// add remembers a command. The caller holds mu.
+func (j *jobs) add(s *shellJob) {
 	j.last = max(j.last, s.id)
 	if len(j.all) >= maxJobs {
 		if i := slices.IndexFunc(j.all, (*shellJob).over); i >= 0 {
@@ -83,6 +90,25 @@ func (j *jobs) find(id int, pane string) (*shellJob, error) {
 		what = fmt.Sprintf("pane %q", clip(pane, 40))
 	}
 	return nil, invalid("%s: no command was left running there (have: %s)", what, cmp.Or(strings.Join(known, ", "), "none"))
+}
+
+func (s *shellJob) task() Task {
+	return Task{Title: s.title, Pane: s.pane, Dir: s.dir, Done: s.run.Done(), End: s.end, Stop: s.run.Cancel}
+}
+
+// Revive follows a command again that an earlier process left running in dir, under the
+// number that it had. The error says that nobody knows its end.
+func (t *RunShell) Revive(ctx context.Context, id int, title, dir string) (Task, error) {
+	out := newRecent(nil)
+	run, err := t.panes.Reattach(ctx, dir, out.write)
+	if err != nil {
+		return Task{}, err
+	}
+	s := &shellJob{id: id, title: title, dir: dir, run: run, pane: run.Pane(), out: out, since: time.Now()}
+	t.jobs.mu.Lock()
+	defer t.jobs.mu.Unlock()
+	t.jobs.add(s)
+	return s.task(), nil
 }
 
 // over reports whether the command has ended.

@@ -162,7 +162,7 @@ func (t *RunShell) runOwn(ctx context.Context, call Call, spec tmux.Spec, patien
 	if err != nil {
 		return failure(fmt.Errorf("the command was not started: %w", err))
 	}
-	return t.await(ctx, call, &shellJob{title: spec.Command, run: run, out: out, since: time.Now()}, patience)
+	return t.await(ctx, call, &shellJob{title: spec.Command, dir: spec.Dir, run: run, out: out, since: time.Now()}, patience)
 }
 
 // startPane starts a command that needs a pane.
@@ -219,7 +219,7 @@ func (t *RunShell) Recover(ctx context.Context, call Call) Result {
 		return Result{Content: interrupted + " (" + err.Error() + ")", IsError: true}
 	}
 	if patience, forever, err := args.patience(); err == nil && !forever {
-		return t.await(ctx, call, &shellJob{title: args.Command, run: run, out: out, since: time.Now()}, patience)
+		return t.await(ctx, call, &shellJob{title: args.Command, dir: call.Dir, run: run, out: out, since: time.Now()}, patience)
 	}
 	return wait(ctx, run)
 }
