@@ -211,13 +211,16 @@ func (r *Runtime) Close(ctx context.Context) error {
 // emit publishes an event whatever the journal's state; a tool's start checks it.
 func (r *Runtime) emit(task, turn int, e event.Event) { _ = r.stream.emit(task, turn, e) }
 
-// cut shortens s to at most n bytes without splitting a character, newlines to spaces.
-func cut(s string, n int) string {
+// titleMax is how many bytes a title has at most.
+const titleMax = 80
+
+// cut makes a title of s: without splitting a character, newlines to spaces.
+func cut(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= n {
+	if len(s) <= titleMax {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n], "")
+	return strings.ToValidUTF8(s[:titleMax], "")
 }
 
 // newID returns 16 random hex digits.

@@ -26,7 +26,7 @@ func (r *Runtime) begins(t *task) func(tools.Task) int {
 		defer r.mu.Unlock()
 		r.ids.task++
 		id := r.ids.task
-		r.emit(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: cut(w.Title, 80), Pane: w.Pane, Dir: w.Dir})
+		r.emit(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: cut(w.Title), Pane: w.Pane, Dir: w.Dir})
 		r.follow(id, t.talk, w)
 		return id
 	}

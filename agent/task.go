@@ -103,7 +103,7 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 		title = "make room in the context"
 	}
 	t := &task{
-		id: r.ids.task, kind: kind, talk: c, title: cut(title, 80), began: r.opts.Now(),
+		id: r.ids.task, kind: kind, talk: c, title: cut(title), began: r.opts.Now(),
 		progress: progress{ids: make(map[string]bool), failed: make(map[string]failed)},
 	}
 	t.cancel = func(cause error) {

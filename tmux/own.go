@@ -117,7 +117,7 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 	}
 	job, err := s.launch(ctx, own.place, dir, spec.Mode)
 	if err != nil {
-		s.own.work.Go(func() { s.retire(key, own) })
+		s.own.work.Go(func() { s.retireSoon(key, own) })
 		return nil, err
 	}
 	return s.keep(key, own, dir, job, spec.Output), nil
@@ -132,7 +132,7 @@ func (s *Session) keep(key string, own *owned, dir string, job job, output Outpu
 	s.own.work.Go(func() {
 		select {
 		case <-run.done:
-			s.retire(key, own)
+			s.retireSoon(key, own)
 		case <-s.ctx.Done():
 		}
 	})
@@ -167,17 +167,32 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 	return s.keep(key, own, dir, job, output), nil
 }
 
+// retireSoon closes the pane of a command that has ended, also when the end of its streams comes
+// a little later. What a job still holds then is closed before the next pane is opened.
+func (s *Session) retireSoon(key string, own *owned) {
+	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
+		select {
+		case <-time.After(wait):
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
 // retire closes the pane of a command that has ended, unless a job that it left behind
-// holds it.
-func (s *Session) retire(key string, own *owned) {
+// holds it; then it returns false.
+func (s *Session) retire(key string, own *owned) bool {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(s.ctx), closeLimit)
 	defer stop()
 	left, err := own.place.close(ctx)
 	s.own.mu.Lock()
 	defer s.own.mu.Unlock()
-	if own.ended = true; len(left) == 0 && err == nil && s.own.panes[key] == own {
+	own.ended = true
+	closed := len(left) == 0 && err == nil
+	if closed && s.own.panes[key] == own {
 		delete(s.own.panes, key)
 	}
+	return closed
 }
 
 // reap closes the panes whose commands have ended as far as nothing holds them any more.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"buddy/tmux"
 	"buddy/tmux/tmuxtest"
@@ -51,6 +52,29 @@ func TestTyping(t *testing.T) {
 		}
 		if _, err := r.Keys(t.Context(), pane, strings.Repeat("x", tmux.TypeMax+1), nil); err == nil {
 			t.Error("too much was typed")
+		}
+	})
+}
+
+// TestKill: the pane closes at once, its command ends, and that is told once.
+func TestKill(t *testing.T) {
+	owns(t, true, func(t *testing.T, _ place, r *rig) {
+		run := r.start(tmux.Spec{Own: true, Command: "echo begun; sleep 100"})
+		if err := r.Kill(t.Context(), run.Pane()); err != nil {
+			t.Fatal(err)
+		}
+		if ids := r.panes(); len(ids) != 1 {
+			t.Errorf("panes %v", ids)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+		defer stop()
+		if res, err := run.Wait(ctx); err == nil && res.ExitCode == 0 || err != nil && !errors.Is(err, tmux.ErrLost) {
+			t.Errorf("end %+v, %v", res, err)
+		}
+		r.wait(r.start(tmux.Spec{Own: true, Command: "true"}))
+		tmuxtest.Until(t, "both are told to be closed", func() bool { return strings.Count(r.kinds(), "closed") == 2 })
+		if k := r.kinds(); strings.Contains(k, "lost") {
+			t.Errorf("events %q", k)
 		}
 	})
 }

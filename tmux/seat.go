@@ -19,7 +19,8 @@ type seat struct {
 
 	mu      sync.Mutex // guards what follows
 	id      string     // of the pane
-	closing bool
+	closing bool       // its end is no loss
+	gone    bool       // the pane was closed
 }
 
 func (s *seat) pane() string {
@@ -213,8 +214,11 @@ func (s *seat) close(ctx context.Context) (left []string, err error) {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()
 	s.mu.Lock()
-	used := s.id != ""
+	used, gone := s.id != "", s.gone
 	s.mu.Unlock()
+	if gone {
+		return nil, nil
+	}
 	// Even if this process started nothing, an earlier one may have.
 	if !s.sup.begun() {
 		return nil, nil
@@ -238,7 +242,7 @@ func (s *seat) close(ctx context.Context) (left []string, err error) {
 // end closes the pane whatever runs in it. The caller holds making.
 func (s *seat) end(ctx context.Context) error {
 	s.mu.Lock()
-	s.closing = true
+	s.closing, s.gone = true, true
 	id := s.id
 	s.mu.Unlock()
 	s.sup.drop()
