@@ -131,7 +131,8 @@ func (r *Runtime) reviveShells(open map[int]event.TaskStarted) {
 			case err != nil:
 				r.main.ends = append(r.main.ends, fmt.Sprintf("Task %d is lost: %s.", id, errUnknownEnd))
 				r.emit(id, 0, event.TaskFinished{ID: id, Outcome: event.Failed, Error: errUnknownEnd})
-			default:
+			default: // who replayed the session took it for ended
+				r.emit(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: s.Title, Pane: w.Pane, Dir: s.Dir})
 				r.follow(id, r.main, w)
 			}
 		})

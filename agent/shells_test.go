@@ -133,8 +133,8 @@ func TestShellTaskRevived(t *testing.T) {
 			if r, _ := find[event.SessionResumed](s); r.Interrupted {
 				t.Error("the session is called interrupted")
 			}
-			if _, n := find[event.TaskStarted](s); n != 0 {
-				t.Errorf("%d tasks began", n)
+			if again, n := find[event.TaskStarted](s); lost != (n == 0) || !lost && (n != 1 || again.ID != 2 || again.Kind != event.ShellTask) {
+				t.Errorf("%d tasks began, %+v", n, again)
 			}
 			want := event.TaskFinished{ID: 2, Outcome: event.Completed}
 			if lost {
