@@ -71,7 +71,7 @@ func (r *Runtime) newBatch(ctx context.Context, t *task, turn int) *batch {
 func (b *batch) plan(c model.ToolCall) *job {
 	r := b.runtime
 	j := &job{asked: c, began: r.opts.Now()}
-	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: r.question(b.task, b.turn, c.ID)}
+	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: r.question(b.task, b.turn, c.ID), Begin: r.begins(b.task)}
 	j.shows(r.liveOutput(b.task.id, b.turn, c.ID))
 	if j.tool, j.err = r.toolset().Lookup(c.Name); j.err != nil {
 		return j

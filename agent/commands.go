@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -54,12 +56,40 @@ func (r *Runtime) adjust(c event.Command) {
 		r.pin(c)
 	case event.Report:
 		r.report(c.What)
-	case event.WatchPanes:
-		if r.opts.Panes != nil {
-			r.opts.Panes.Watch(c.IDs)
-		}
+	case event.WatchPanes, event.PaneInput, event.KillPane:
+		r.tellPanes(c)
 	default:
 		r.reject("unknown command %T", c)
+	}
+}
+
+// paneLimit is how long a pane may take to be typed into or closed.
+const paneLimit = 5 * time.Second
+
+// tellPanes passes a command on to the panes.
+func (r *Runtime) tellPanes(c event.Command) {
+	watch, ok := c.(event.WatchPanes)
+	switch {
+	case r.opts.Panes == nil && ok:
+		return
+	case r.opts.Panes == nil:
+		r.reject("there are no panes")
+		return
+	case ok:
+		r.opts.Panes.Watch(watch.IDs)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, paneLimit)
+	defer cancel()
+	var err error
+	switch c := c.(type) {
+	case event.PaneInput:
+		err = r.opts.Panes.Type(ctx, c.Pane, c.Bytes)
+	case event.KillPane:
+		err = r.opts.Panes.Kill(ctx, c.Pane)
+	}
+	if err != nil {
+		r.reject("%v", err)
 	}
 }
 
@@ -184,6 +214,9 @@ func (r *Runtime) cancelTask(id int) {
 			t.cancel(ErrCancelled)
 			return
 		}
+	}
+	if r.stopShell(id) {
+		return
 	}
 	if id == 0 {
 		r.reject("nothing is running")

@@ -27,6 +27,7 @@ func (r *Runtime) step(ctx context.Context, t *task) (event.Outcome, error) {
 	if t.turns > 0 {
 		r.takeQueued(t)
 	}
+	r.tellEnds(t)
 	switch r.fit(ctx, t) {
 	case full:
 		return event.ContextLimit, nil

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,8 +130,12 @@ func (r *Runtime) tasks() string {
 	for _, t := range r.busy() {
 		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q", t.id, t.kind, r.opts.Now().Sub(t.began).Round(time.Second), t.title))
 	}
+	for _, id := range slices.Sorted(maps.Keys(r.main.shells)) {
+		s := r.main.shells[id]
+		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q  pane %s", id, event.ShellTask, r.opts.Now().Sub(s.began).Round(time.Second), cut(s.Title), s.Pane))
+	}
 	for _, p := range r.main.queue {
-		lines = append(lines, fmt.Sprintf("    prompt %d  waits  %q", p.ID, cut(p.Text, 80)))
+		lines = append(lines, fmt.Sprintf("    prompt %d  waits  %q", p.ID, cut(p.Text)))
 	}
 	if len(lines) == 0 {
 		return "no tasks"

@@ -24,6 +24,7 @@ type leftover struct {
 	asked    map[string]bool              // calls without a result whose request is in the stream
 	started  map[string]event.ToolStarted // calls without a result that had started
 	queued   map[int]event.PromptSubmitted
+	shells   map[int]event.TaskStarted // commands that had not ended
 }
 
 // leftovers are what is open, by conversation.
@@ -31,13 +32,18 @@ type leftovers map[*conversation]*leftover
 
 func (l leftovers) of(c *conversation) *leftover {
 	if l[c] == nil {
-		l[c] = &leftover{asked: make(map[string]bool), started: make(map[string]event.ToolStarted), queued: make(map[int]event.PromptSubmitted)}
+		l[c] = &leftover{
+			asked: make(map[string]bool), started: make(map[string]event.ToolStarted),
+			queued: make(map[int]event.PromptSubmitted), shells: make(map[int]event.TaskStarted),
+		}
 	}
 	return l[c]
 }
 
 // open reports whether an exchange of c broke off before its answer was whole.
-func (l leftovers) open(c *conversation) bool { return l[c] != nil && !l[c].answered }
+func (l leftovers) open(c *conversation) bool {
+	return l[c] != nil && l[c].exchange && !l[c].answered
+}
 
 // replay feeds stored events to the conversations and the counters, before anybody else
 // can.
@@ -63,7 +69,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 	}
 	for c, l := range left {
 		c.requeue(l.queued)
-		if !l.exchange {
+		if !l.exchange && len(l.shells) == 0 {
 			delete(left, c)
 		}
 	}
@@ -88,9 +94,18 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 	case event.PromptWithdrawn:
 		delete(left.queued, p.ID)
 	case event.TaskStarted:
+		if p.Kind == event.ShellTask {
+			r.ids.task = max(r.ids.task, p.ID)
+			left.shells[p.ID] = p
+			return
+		}
 		r.ids.task = max(r.ids.task, p.ID)
 		left.exchange, left.waits = p.Kind != event.CompactionTask, false
 	case event.TaskFinished:
+		if _, shell := left.shells[p.ID]; shell {
+			delete(left.shells, p.ID)
+			return
+		}
 		left.exchange = left.waits
 		if c.branch != 0 {
 			delete(r.branches, c.branch)
@@ -154,6 +169,10 @@ func (r *Runtime) resume() {
 	r.left = nil
 	for _, c := range slices.SortedFunc(maps.Keys(left), func(a, b *conversation) int { return a.branch - b.branch }) {
 		kind, l := event.MainTask, left[c]
+		r.reviveShells(l.shells)
+		if !l.exchange {
+			continue
+		}
 		if c.branch != 0 {
 			kind = event.BackgroundTask
 		}

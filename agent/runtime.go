@@ -44,6 +44,11 @@ import (
 type Panes interface {
 	// Watch names the panes whose pictures are wanted.
 	Watch(ids []string)
+	// Type gives bytes to what runs in a pane, as a terminal would. They may be a password:
+	// nobody records them.
+	Type(ctx context.Context, pane string, p []byte) error
+	// Kill closes a pane and ends what runs in it.
+	Kill(ctx context.Context, pane string) error
 }
 
 // Options make a Runtime. Model is required; the zero value of all others works.
@@ -130,7 +135,7 @@ func New(opts Options) *Runtime {
 		stream: &stream{session: opts.Session, now: opts.Now, journal: opts.Journal, branch: make(map[int]int)},
 		inbox:  newInbox(),
 		model:  opts.Model,
-		main:   &conversation{hist: history.New(opts.System)},
+		main:   &conversation{hist: history.New(opts.System), shells: make(map[int]*shellTask)},
 
 		branches: make(map[int]*conversation),
 	}
@@ -206,13 +211,16 @@ func (r *Runtime) Close(ctx context.Context) error {
 // emit publishes an event whatever the journal's state; a tool's start checks it.
 func (r *Runtime) emit(task, turn int, e event.Event) { _ = r.stream.emit(task, turn, e) }
 
-// cut shortens s to at most n bytes without splitting a character, newlines to spaces.
-func cut(s string, n int) string {
+// titleMax is how many bytes a title has at most.
+const titleMax = 80
+
+// cut makes a title of s: without splitting a character, newlines to spaces.
+func cut(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= n {
+	if len(s) <= titleMax {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n], "")
+	return strings.ToValidUTF8(s[:titleMax], "")
 }
 
 // newID returns 16 random hex digits.

@@ -21,6 +21,8 @@ type conversation struct {
 	pending bool   // an interrupted exchange can be continued
 	tainted string // why what the task asks for is trusted less; "" = it is not
 	room    room
+	shells  map[int]*shellTask // commands that go on, of all conversations; only in the main one
+	ends    []string           // what its model is to be told of those that have ended
 }
 
 // task is an exchange that runs.
@@ -101,7 +103,7 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 		title = "make room in the context"
 	}
 	t := &task{
-		id: r.ids.task, kind: kind, talk: c, title: cut(title, 80), began: r.opts.Now(),
+		id: r.ids.task, kind: kind, talk: c, title: cut(title), began: r.opts.Now(),
 		progress: progress{ids: make(map[string]bool), failed: make(map[string]failed)},
 	}
 	t.cancel = func(cause error) {

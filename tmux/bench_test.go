@@ -33,6 +33,19 @@ func BenchmarkCommand(b *testing.B) {
 	})
 }
 
+// BenchmarkOwn is one command in a pane of its own, from Start to its result.
+func BenchmarkOwn(b *testing.B) {
+	r := newRig(b)
+	r.run("true")
+	var took []time.Duration
+	for b.Loop() {
+		at := time.Now()
+		r.wait(r.start(tmux.Spec{Own: true, Command: "true"}))
+		took = append(took, time.Since(at))
+	}
+	reportMedian(b, took)
+}
+
 func benchCommand(b *testing.B, r *rig) {
 	r.run("cd /tmp; export X=1; f() { echo f; }")
 	b.ReportAllocs()

@@ -29,6 +29,7 @@ type control struct {
 	proc    *exec.Cmd
 	in      *os.File
 	printed func(pane string) // a pane printed; called by the reader
+	joined  func()            // a client was attached to a session; called by the reader
 	done    chan struct{}     // closed when the client has ended
 
 	mu      sync.Mutex // guards what follows, and the order of writing
@@ -50,8 +51,8 @@ type answer struct {
 	err   error
 }
 
-// startControl starts cmd, a `tmux -C attach`. printed and ended are called by its reader.
-func startControl(cmd *exec.Cmd, printed func(string), ended func()) (*control, error) {
+// startControl starts cmd, a `tmux -C attach`. printed, joined and ended are called by its reader.
+func startControl(cmd *exec.Cmd, printed func(string), joined, ended func()) (*control, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func startControl(cmd *exec.Cmd, printed func(string), ended func()) (*control, 
 		_ = outR.Close()
 		return nil, err
 	}
-	c := &control{proc: cmd, in: inW, printed: printed, done: make(chan struct{})}
+	c := &control{proc: cmd, in: inW, printed: printed, joined: joined, done: make(chan struct{})}
 	go func() {
 		err := c.read(bufio.NewReaderSize(outR, 64<<10))
 		_ = outR.Close()
@@ -155,10 +156,8 @@ func (c *control) wait(ctx context.Context, q *question) ([]string, error) {
 	}
 }
 
-// capture is the text of a pane's screen, row by row, with its colours.
-func (c *control) capture(pane string) *question {
-	return c.ask("capture-pane -p -e -t "+pane, rand.Text())
-}
+// capture runs a capture-pane command: the text of a pane, row by row.
+func (c *control) capture(command string) *question { return c.ask(command, rand.Text()) }
 
 // tellOutput switches whether tmux tells what panes print.
 func (c *control) tellOutput(on bool) {
@@ -257,6 +256,10 @@ func readAnswer(in *bufio.Reader, guard, fence string) (lines []string, end int,
 
 // notice handles a line that is no answer.
 func (c *control) notice(line string) {
+	if strings.HasPrefix(line, "%client-session-changed ") {
+		c.joined()
+		return
+	}
 	for _, prefix := range []string{"%output ", "%extended-output "} {
 		if rest, ok := strings.CutPrefix(line, prefix); ok {
 			pane, _, _ := strings.Cut(rest, " ")

@@ -17,7 +17,7 @@ func newControl(t testing.TB, printed func(string)) (*control, *tmuxtest.Server)
 	srv.Tmux("new-session", "-d", "-s", "x", "-x", "100", "-y", "30", "cat")
 	cmd := exec.Command("tmux", "-u", "-S", srv.Socket, "-C", "attach-session", "-f", "pause-after=1,no-output", "-t", "=x:")
 	cmd.Env = srv.Env
-	c, err := startControl(cmd, printed, func() {})
+	c, err := startControl(cmd, printed, func() {}, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestControlAnswersInOrder(t *testing.T) {
 	for _, q := range []string{"display-message -p a", "no-such-command", "display-message -p ''", "display-message -p b"} {
 		asked = append(asked, c.ask(q, ""))
 	}
-	asked = append(asked, c.capture("%99"), c.capture("%0"))
+	asked = append(asked, c.capture("capture-pane -p -e -t %99"), c.capture("capture-pane -p -e -t %0"))
 	var got []string
 	for _, q := range asked {
 		lines, err := c.wait(t.Context(), q)

@@ -15,15 +15,28 @@ import (
 
 // local is the supervisor on this machine: our own program, reached over a socket.
 type local struct {
-	opt Options
-	env []string
+	opt  Options
+	name string // of its directory
+	env  []string
 
 	mu   sync.Mutex // guards what follows
 	dir  string
 	link net.Conn // greeted connection; its end tells that the supervisor is gone
 }
 
-func newLocal(o Options) *local { return &local{opt: o, env: cleanEnv(o.Env)} }
+func newLocal(o Options, name string) *local {
+	return &local{opt: o, name: name, env: cleanEnv(o.Env)}
+}
+
+func (s *local) place() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dir
+}
+
+func (s *local) inherit(_ context.Context, from string) error {
+	return pane.CopyState(from, s.place())
+}
 
 func (s *local) prepare(context.Context) error {
 	s.mu.Lock()
@@ -31,7 +44,7 @@ func (s *local) prepare(context.Context) error {
 	if s.dir != "" {
 		return nil
 	}
-	dir, err := pane.MakeDir(lookup(s.env), dirName(s.opt))
+	dir, err := pane.MakeDir(lookup(s.env), s.name)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "tmux.conf"), []byte(config), 0o600)
 	}

@@ -13,7 +13,9 @@ import (
 
 // plain is a supervisor in this process, without a terminal.
 type plain struct {
-	opt Options
+	opt  Options
+	name string // of its directory
+	base *plain // whose shell's state it starts with; nil for none
 
 	mu  sync.Mutex // guards what follows
 	dir string
@@ -25,7 +27,10 @@ func (p *plain) dial() (net.Conn, error) {
 	defer p.mu.Unlock()
 	if p.srv == nil {
 		env := cleanEnv(p.opt.Env)
-		dir, err := pane.MakeDir(lookup(env), "p"+dirName(p.opt))
+		dir, err := pane.MakeDir(lookup(env), p.name)
+		if err == nil && p.base != nil {
+			err = pane.CopyState(p.base.place(), dir)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("no place for the state of the shell: %w", err)
 		}
@@ -39,6 +44,13 @@ func (p *plain) dial() (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	go p.srv.ServeConn(theirs)
 	return ours, nil
+}
+
+// place is its directory, "" before the first command.
+func (p *plain) place() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dir
 }
 
 func (p *plain) run(ctx context.Context, dir string, mode Mode) (job, error) {

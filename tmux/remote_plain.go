@@ -13,15 +13,16 @@ import (
 // remotePlain is the supervisor of a target in a process of its own, without a terminal.
 // It ends with the connection.
 type remotePlain struct {
-	sup *remote
+	sup  *remote
+	base *remote // whose shell's state it starts with; nil for none
 
 	making sync.Mutex // held while the process is started or ended; guards what follows
 	proc   *exec.Cmd
 	in     io.Closer
 }
 
-func newRemotePlain(o Options) *remotePlain {
-	p := &remotePlain{sup: newRemote(o, "p"+dirName(o))}
+func newRemotePlain(o Options, name string, base *remote) *remotePlain {
+	p := &remotePlain{sup: newRemote(o, name), base: base}
 	p.sup.found = func() {}
 	return p
 }
@@ -48,6 +49,11 @@ func (p *remotePlain) ensure(ctx context.Context) error {
 		return err
 	}
 	p.end()
+	if p.base != nil && p.base.place() != "" {
+		if err := p.sup.inherit(ctx, p.base.place()); err != nil {
+			return err
+		}
+	}
 	argv := p.sup.argv()
 	cmd, err := p.sup.host.Command(context.WithoutCancel(ctx), argv...)
 	if err != nil {

@@ -45,6 +45,11 @@ type Spec struct {
 	// the PATH of earlier commands do not change what its words mean, and of what it
 	// leaves only the directory is carried over.
 	Free bool
+	// Own runs the command in a pane of its own, which starts with the folder, variables and
+	// functions of the shared one, leaves nothing to it, and closes when the command has
+	// ended. There are at most [MaxPanes]; the error is then [ErrPanes].
+	Own   bool
+	Title string // of that pane; "" is the beginning of the command
 }
 
 // Captured is what a command wrote to a stream.
@@ -70,13 +75,13 @@ type Result struct {
 
 // Running is a command that was started.
 type Running struct {
-	dir     string
-	session *Session
-	job     job // nil if it had ended before
-	done    chan struct{}
-	cancel  sync.Once
-	res     Result // set when done is closed
-	err     error
+	dir    string
+	place  place
+	job    job // nil if it had ended before
+	done   chan struct{}
+	cancel sync.Once
+	res    Result // set when done is closed
+	err    error
 }
 
 // Cwd returns the directory in which the command ended, "" when that is not known: it still
@@ -106,12 +111,24 @@ func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
+	if spec.Own {
+		return s.startOwn(ctx, dir, spec)
+	}
+	job, err := s.launch(ctx, s.place, dir, spec.Mode)
+	if err != nil {
+		return nil, err
+	}
+	return s.follow(s.place, dir, job, spec.Output), nil
+}
+
+// launch starts the command in dir at a place.
+func (s *Session) launch(ctx context.Context, at place, dir string, mode Mode) (job, error) {
 	for try := 0; ; try++ {
-		job, err := s.place.run(ctx, dir, spec.Mode)
+		job, err := at.run(ctx, dir, mode)
 		var refused *pane.RefusedError
 		switch {
 		case err == nil:
-			return s.follow(dir, job, spec.Output), nil
+			return job, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, ErrUnavailable), errors.As(err, &refused):
@@ -165,23 +182,29 @@ func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Run
 	if err != nil {
 		return nil, err
 	}
-	job, err := s.place.attach(ctx, dir)
-	if err == nil {
-		return s.follow(dir, job, output), nil
+	run, err := s.reattachOwn(ctx, dir, output)
+	if errors.Is(err, errShared) {
+		var job job
+		if job, err = s.place.attach(ctx, dir); err == nil {
+			run = s.follow(s.place, dir, job, output)
+		}
 	}
-	r := &Running{dir: dir, session: s, done: make(chan struct{})}
+	if err == nil {
+		return run, nil
+	}
+	run = &Running{dir: dir, place: s.place, done: make(chan struct{})}
 	exit, rcErr := pane.ReadExit(dir)
 	if rcErr != nil {
 		return nil, fmt.Errorf("%w: the command in %q was started, but its end is not known: %w", ErrLost, dir, err)
 	}
-	r.res = result(dir, exit)
-	close(r.done)
-	return r, nil
+	run.res = result(dir, exit)
+	close(run.done)
+	return run, nil
 }
 
 // follow passes the output of a job on and collects its result.
-func (s *Session) follow(dir string, job job, output Output) *Running {
-	r := &Running{dir: dir, session: s, job: job, done: make(chan struct{})}
+func (s *Session) follow(at place, dir string, job job, output Output) *Running {
+	r := &Running{dir: dir, place: at, job: job, done: make(chan struct{})}
 	var take func(pane.Chunk)
 	finish := func() {}
 	if output != nil {
@@ -216,7 +239,7 @@ func (s *Session) follow(dir string, job job, output Output) *Running {
 }
 
 // Pane is tmux's id of the pane in which the command runs, "" without tmux.
-func (r *Running) Pane() string { return r.session.place.pane() }
+func (r *Running) Pane() string { return r.place.pane() }
 
 // Done is closed when the command has ended and the last Output call has returned.
 func (r *Running) Done() <-chan struct{} { return r.done }
@@ -252,7 +275,7 @@ func (r *Running) Cancel() {
 			case <-time.After(cancelLimit):
 				ctx, stop := context.WithTimeout(context.Background(), startLimit)
 				defer stop()
-				_ = r.session.place.respawn(ctx) // if tmux is gone Wait knows
+				_ = r.place.respawn(ctx) // if tmux is gone Wait knows
 			}
 		}()
 	})

@@ -162,7 +162,7 @@ func (c *control) picture(ctx context.Context, pane string) (Screen, error) {
 	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag}"`
 	c.ask("refresh-client -A '"+pane+":continue'", "")
 	about := c.ask("display-message -p -t "+pane+" "+facts, "")
-	text := c.capture(pane)
+	text := c.capture("capture-pane -p -e -t " + pane)
 	lines, err := c.wait(ctx, about)
 	if err != nil {
 		return Screen{}, err

@@ -41,6 +41,10 @@ set -g status-interval 0
 
 // supervisor is the program in the pane that runs the commands, and the way to its machine.
 type supervisor interface {
+	// place is its directory, "" before prepare. inherit gives it the state of the shell whose
+	// supervisor is in another directory, as the start of its own; it must not run yet.
+	place() string
+	inherit(ctx context.Context, from string) error
 	// prepare makes its directory and what it needs to start, as far as that is missing.
 	prepare(ctx context.Context) error
 	// conf is the file with tmux's configuration.
@@ -77,22 +81,25 @@ type job interface {
 	Cancel() error
 }
 
+// errNoPane says that nothing was started yet.
+var errNoPane = errors.New("there is no pane yet: the first command of run_shell makes it")
+
 // errGone says that a supervisor has ended before it took a command.
 var errGone = errors.New("the supervisor has ended")
 
-// server is a supervisor in a pane of a tmux server.
+// server is our session on a tmux server, and the control client in it.
 type server struct {
 	opt     Options
-	sup     supervisor
+	sup     supervisor   // of the shared pane: the way to tmux
 	changed func()       // a pane was made, or the control client ended
 	printed func(string) // a pane printed something
 
-	making sync.Mutex // held while the session, the pane or the control client is made
+	making sync.Mutex // held while the session, a pane or the control client is made
 
-	mu      sync.Mutex // guards what follows
-	id      string     // of the pane
-	ctl     *control
-	closing bool
+	mu     sync.Mutex // guards what follows
+	ctl    *control
+	seen   bool            // a supervisor of the session was greeted
+	fitted map[string]bool // panes whose window has the size of a view
 }
 
 // dirName is a short name for the directory of a session's supervisor, the same in every
@@ -102,111 +109,11 @@ func dirName(o Options) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-func (s *server) pane() string {
+// met takes note that the session exists.
+func (s *server) met() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.id
-}
-
-func (s *server) run(ctx context.Context, dir string, mode Mode) (job, error) {
-	if s.sup.linked() {
-		j, err := s.sup.run(ctx, dir, mode)
-		if !errors.Is(err, errGone) {
-			return j, err
-		}
-	}
-	s.making.Lock()
-	err := s.ensure(ctx)
-	s.making.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	return s.sup.run(ctx, dir, mode)
-}
-
-func (s *server) attach(ctx context.Context, dir string) (job, error) {
-	s.making.Lock()
-	err := s.greet(ctx)
-	s.making.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	return s.sup.attach(ctx, dir)
-}
-
-// ensure makes the session, the pane and the supervisor, as far as they are missing. The
-// caller holds making.
-func (s *server) ensure(ctx context.Context) error {
-	err := s.greet(ctx)
-	if !errors.Is(err, errGone) {
-		return err
-	}
-	created, err := s.ensureSession(ctx)
-	if err != nil {
-		return err
-	}
-	if !created {
-		if err := s.ensurePane(ctx); err != nil {
-			return err
-		}
-	}
-	if err := s.await(ctx); err != nil {
-		return fmt.Errorf("%w: the supervisor does not answer: %w", ErrUnavailable, err)
-	}
-	return nil
-}
-
-// await greets a supervisor that is starting, which takes it some milliseconds.
-func (s *server) await(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, startLimit)
-	defer stop()
-	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
-		err := s.greet(ctx)
-		if !errors.Is(err, errGone) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(wait):
-		}
-	}
-}
-
-// greet connects to the supervisor if one is there. The caller holds making.
-func (s *server) greet(ctx context.Context) error {
-	if err := s.sup.prepare(ctx); err != nil {
-		return err
-	}
-	info, fresh, err := s.sup.greet(ctx, s.lost)
-	if err != nil || !fresh {
-		return err
-	}
-	s.mu.Lock()
-	s.id = info.Pane
+	s.seen = true
 	s.mu.Unlock()
-	s.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: paneTitle, Attach: s.sup.attachLine()})
-	s.changed()
-	return nil
-}
-
-// found greets the supervisor again after the connection was away.
-func (s *server) found() {
-	s.making.Lock()
-	defer s.making.Unlock()
-	ctx, stop := context.WithTimeout(context.Background(), askLimit)
-	defer stop()
-	_ = s.greet(ctx) // if it has gone meanwhile the next command makes another one
-}
-
-// lost is told of the end of the supervisor.
-func (s *server) lost(why string) {
-	s.mu.Lock()
-	closing, id := s.closing, s.id
-	s.mu.Unlock()
-	if !closing {
-		s.tell(PaneEvent{Kind: Lost, Pane: id, Why: why})
-	}
 }
 
 func (s *server) tell(e PaneEvent) {
@@ -244,17 +151,9 @@ func (s *server) creation() []string {
 	}
 	return append(args, ";",
 		"set-option", "-t", t, "@buddy_managed", "1", ";", "set-option", "-t", t, "@buddy_owner", owner, ";",
+		"set-option", "-p", "-t", t, "@buddy_managed", "1", ";", "set-option", "-p", "-t", t, "@buddy_owner", owner, ";",
 		"set-option", "-p", "-t", t, "@buddy_role", roleShared, ";", "set-option", "-w", "-t", t, "remain-on-exit", "on", ";",
 		"select-pane", "-t", t, "-T", paneTitle)
-}
-
-// startLine is the supervisor's command line as words of tmux's language.
-func (s *server) startLine() string {
-	var words []string
-	for _, a := range s.sup.argv() {
-		words = append(words, quote(a))
-	}
-	return strings.Join(words, " ")
 }
 
 // argument protects an argument of the tmux command line, where a last `;` ends a command.
@@ -263,34 +162,6 @@ func argument(s string) string {
 		return rest + `\;`
 	}
 	return s
-}
-
-// ensurePane starts the supervisor in our pane again, or in a new one if that is gone.
-func (s *server) ensurePane(ctx context.Context) error {
-	ctl := s.live()
-	if ctl == nil {
-		return fmt.Errorf("%w: the control client ended", ErrUnavailable)
-	}
-	panes, err := ctl.do(ctx, "list-panes -s -t "+quote(s.opt.target())+` -F "#{@buddy_owner} #{@buddy_role} #{pane_id}"`)
-	if err != nil {
-		return fmt.Errorf("%w: list-panes: %w", ErrUnavailable, err)
-	}
-	for _, p := range panes {
-		if id, ok := strings.CutPrefix(p, owner+" "+roleShared+" "); ok {
-			return s.respawnIn(ctx, ctl, id)
-		}
-	}
-	made, err := ctl.do(ctx, "new-window -d -P -F '#{pane_id}' -c / -n "+windowName+" -t "+quote(s.opt.target())+" "+s.startLine())
-	if err != nil || len(made) != 1 {
-		return fmt.Errorf("%w: new-window: %w", ErrUnavailable, err)
-	}
-	id := made[0]
-	for _, c := range []string{"set-option -p -t " + id + " @buddy_role " + roleShared, "set-option -w -t " + id + " remain-on-exit on", "select-pane -t " + id + " -T " + paneTitle} {
-		if _, err := ctl.do(ctx, c); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // live is the control client if there is one.
@@ -309,7 +180,7 @@ func (s *server) attachControl(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctl, err := startControl(cmd, s.printed, s.changed)
+	ctl, err := startControl(cmd, s.printed, s.joined, s.changed)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -324,6 +195,7 @@ func (s *server) attachControl(ctx context.Context) error {
 	s.mu.Lock()
 	s.ctl = ctl
 	s.mu.Unlock()
+	s.sweep(ctx, ctl)
 	return nil
 }
 
@@ -334,8 +206,11 @@ func (s *server) connect(ctx context.Context) (*control, error) {
 	}
 	s.making.Lock()
 	defer s.making.Unlock()
-	if s.pane() == "" {
-		return nil, errors.New("no pane yet")
+	s.mu.Lock()
+	seen := s.seen
+	s.mu.Unlock()
+	if !seen {
+		return nil, errNoPane
 	}
 	if ctl := s.live(); ctl != nil {
 		return ctl, nil
@@ -349,66 +224,8 @@ func (s *server) connect(ctx context.Context) (*control, error) {
 	return s.live(), nil
 }
 
-func (s *server) respawn(ctx context.Context) error {
-	ctl, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
-	return s.respawnIn(ctx, ctl, s.pane())
-}
-
-// respawnIn starts the supervisor anew in a pane. The control client is given up: one that
-// was attached during a respawn is sometimes not told of the pane's next output (seen with
-// tmux 3.3a, about once in 20 times).
-func (s *server) respawnIn(ctx context.Context, ctl *control, id string) error {
-	_, err := ctl.do(ctx, "respawn-pane -k -c / -t "+id+" "+s.startLine())
-	ctl.close()
-	return err
-}
-
-func (s *server) close(ctx context.Context) (left []string, err error) {
-	s.making.Lock()
-	defer s.making.Unlock()
-	s.mu.Lock()
-	s.closing = true
-	used := s.id != ""
-	s.mu.Unlock()
-	defer s.drop()
-	// Even if this process started nothing, an earlier one may have.
-	if !s.sup.begun() {
-		return nil, nil
-	}
-	busy, id, err := s.sup.busy(ctx)
-	switch {
-	case busy:
-		return []string{s.opt.Session}, nil
-	case err != nil && !errors.Is(err, errGone):
-		return nil, err
-	case id != "":
-		s.mu.Lock()
-		s.id = id
-		s.mu.Unlock()
-	case !used:
-		return nil, s.sup.remove(ctx) // nothing was ever started
-	}
-	id = s.pane()
-	// Our control client goes first: one that kills the session it is attached to may wait
-	// for its answer for ever (tmux 3.3a).
-	s.drop()
-	// Only our pane: the session ends with its last one, and a person's own panes stay.
-	ours := "#{&&:#{==:#{@buddy_role}," + roleShared + "},#{==:#{session_name}," + s.opt.Session + "}}"
-	if out, err := s.sup.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id); err != nil {
-		if _, gone := s.sup.tmux(ctx, "has-session", "-t", s.opt.target()); gone == nil {
-			return nil, fmt.Errorf("kill-pane %s: %s", id, reason(out, err))
-		}
-	}
-	s.tell(PaneEvent{Kind: Closed, Pane: id})
-	return nil, s.sup.remove(ctx)
-}
-
-// drop lets go of the supervisor and the control client.
+// drop lets go of the control client.
 func (s *server) drop() {
-	s.sup.drop()
 	s.mu.Lock()
 	ctl := s.ctl
 	s.mu.Unlock()

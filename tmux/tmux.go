@@ -76,14 +76,19 @@ type PaneEvent struct {
 	Why    string // of Lost
 }
 
-// Session runs commands in one shared pane, one at a time. Its methods may be called by
-// any goroutine.
+// Session runs commands in one shared pane, one at a time, and others in panes of their own.
+// Its methods may be called by any goroutine.
 type Session struct {
-	opt    Options
-	place  place
-	attach func() string // the line that shows the pane to a person
-	paint  *painter      // nil without tmux
-	closed atomic.Bool
+	opt     Options
+	place   place
+	srv     *server                       // nil without tmux
+	seatFor func(key, title string) place // makes the place of a command of its own
+	attach  func() string                 // the line that shows the pane to a person
+	paint   *painter                      // nil without tmux
+	own     owns
+	ctx     context.Context // ends with Close
+	stop    context.CancelFunc
+	closed  atomic.Bool
 }
 
 // place is where a supervisor is: in a tmux pane or a process of its own.
@@ -107,25 +112,52 @@ func New(o Options) *Session {
 	}
 	o.Session = SessionName(o.Session)
 	srv := &server{opt: o}
-	if o.Host == nil {
-		srv.sup = newLocal(o)
-	} else {
-		r := newRemote(o, dirName(o))
-		r.found, srv.sup = srv.found, r
-	}
-	s := &Session{opt: o, place: srv, attach: srv.sup.attachLine, paint: newPainter(srv.connect, o.OnScreen)}
+	shared := newSeat(srv, nil, roleShared, paneTitle)
+	srv.sup = shared.sup
+	s := newSession(o, shared)
+	s.srv, s.attach, s.paint = srv, shared.sup.attachLine, newPainter(srv.connect, o.OnScreen)
+	s.seatFor = func(key, title string) place { return newSeat(srv, shared, ownPrefix+key, title) }
 	srv.changed, srv.printed = s.paint.again, s.paint.printed
 	return s
+}
+
+func newSession(o Options, p place) *Session {
+	s := &Session{opt: o, place: p}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// newSeat returns the shared seat, or with it as base the one of a command of its own.
+func newSeat(srv *server, base *seat, role, title string) *seat {
+	t := &seat{srv: srv, base: base, role: role, title: title}
+	name := dirName(srv.opt)
+	if base != nil {
+		name += "-" + role
+	}
+	if srv.opt.Host == nil {
+		t.sup = newLocal(srv.opt, name)
+		return t
+	}
+	r := newRemote(srv.opt, name)
+	r.found, t.sup = t.found, r
+	return t
 }
 
 // NewPlain returns a Session without tmux: commands run as children of this process with
 // the same records, limits and state, but end with it, and nobody can watch.
 func NewPlain(o Options) *Session {
 	o.Session = SessionName(o.Session)
+	name := "p" + dirName(o)
 	if o.Host != nil {
-		return &Session{opt: o, place: newRemotePlain(o)}
+		shared := newRemotePlain(o, name, nil)
+		s := newSession(o, shared)
+		s.seatFor = func(key, _ string) place { return newRemotePlain(o, name+"-"+key, shared.sup) }
+		return s
 	}
-	return &Session{opt: o, place: &plain{opt: o}}
+	shared := &plain{opt: o, name: name}
+	s := newSession(o, shared)
+	s.seatFor = func(key, _ string) place { return &plain{opt: o, name: name + "-" + key, base: shared} }
+	return s
 }
 
 // SessionName makes a session name of any text: lower case letters, digits, `_` and `-`,
@@ -155,7 +187,10 @@ func (s *Session) AttachLine() string {
 	return s.attach()
 }
 
-// Pane is tmux's id of the pane, or "" when there is none.
+// Name is that of the tmux session.
+func (s *Session) Name() string { return s.opt.Session }
+
+// Pane is tmux's id of the shared pane, or "" when there is none.
 func (s *Session) Pane() string { return s.place.pane() }
 
 // Watch says of which panes pictures are wanted; nil wants none. While nothing is watched
@@ -176,5 +211,16 @@ func (s *Session) Close(ctx context.Context) (left []string, err error) {
 	if s.paint != nil {
 		s.paint.close()
 	}
-	return s.place.close(ctx)
+	s.stop()
+	left, err = s.closeOwns(ctx)
+	l, e := s.place.close(ctx)
+	if t, ok := s.place.(*seat); ok {
+		t.release()
+		s.srv.drop()
+	}
+	left = append(left, l...)
+	if len(left) > 1 {
+		left = left[:1] // all are the name of the one session
+	}
+	return left, errors.Join(err, e)
 }

@@ -52,6 +52,7 @@ func (d *Deferred) all() []Tool {
 }
 
 func (d *Deferred) lookup(name string) (Tool, bool) {
+	name = cmp.Or(aliases[name], name)
 	for _, t := range d.all() {
 		if t.Definition().Name == name {
 			return t, true

@@ -20,7 +20,8 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var defs []model.ToolDef
-	for _, tool := range Default(NewRunShell(nil, nil, "local", "", nil), ws, web.NewClient(web.Options{}), NewDeferred()) {
+	shell, deferred := NewRunShell(nil, nil, "local", "", nil), NewDeferred()
+	for _, tool := range append(Default(shell, ws, web.NewClient(web.Options{}), deferred), deferred.all()...) {
 		defs = append(defs, tool.Definition())
 	}
 	const file = "../docs/tools.md"

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,15 +19,16 @@ type Registry struct {
 }
 
 // Default returns the tools that a session offers, in an order that stays, so that
-// providers can cache the list. deferred may get more tools at any time; nil when there
-// will be none.
-func Default(shell Tool, ws *Workspace, client *web.Client, deferred *Deferred) []Tool {
+// providers can cache the list. deferred may get more tools at any time, and gets those for
+// panes and for what runs on in them; nil is an empty one.
+func Default(shell *RunShell, ws *Workspace, client *web.Client, deferred *Deferred) []Tool {
+	if deferred == nil {
+		deferred = NewDeferred()
+	}
+	deferred.Add(append(Panes(shell), NewTaskOutput(shell), NewTaskKill(shell))...)
 	all := append([]Tool{shell}, Files(ws)...)
 	all = append(all, NewFetchURL(client), NewWebSearch(client), NewTime(time.Now), NewTodo(), NewAskUser())
-	if deferred != nil {
-		all = append(all, NewToolSearch(deferred), NewUseTool(deferred))
-	}
-	return all
+	return append(all, NewToolSearch(deferred), NewUseTool(deferred))
 }
 
 // NewRegistry returns a registry of tools, offered in the order given.
@@ -50,9 +52,13 @@ func (r *Registry) Definitions() []model.ToolDef {
 	return defs
 }
 
+// aliases are other names by which models call tools.
+var aliases = map[string]string{"tmux_capture_pane": "capture-pane", "tmux_send_keys": "send-keys"}
+
 // Lookup returns the tool with a name: one that is offered, or one that use_tool could
 // call, because models forget to go through it. The error is for the model (A19).
 func (r *Registry) Lookup(name string) (Tool, error) {
+	name = cmp.Or(aliases[name], name)
 	i := slices.Index(r.names, name)
 	if i < 0 && r.deferred != nil {
 		if t, ok := r.deferred.lookup(name); ok {

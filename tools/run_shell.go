@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/model"
@@ -36,6 +38,8 @@ type RunShell struct {
 	noPanes atomic.Bool
 	cwd     atomic.Pointer[string] // where the next command starts; "" = not known
 	sandbox *pane.Sandbox          // of panes; nil: there is none
+	jobs    jobs
+	touched atomic.Int64 // how often something was done to the panes
 }
 
 // Restrict says by what the commands in panes are restricted, so that a refusal can be
@@ -52,12 +56,43 @@ func NewRunShell(panes, plain *tmux.Session, target, cwd string, say func(text s
 }
 
 type shellArgs struct {
-	Command  string `json:"command" desc:"the program text for the shell"`
-	Why      string `json:"why" desc:"one sentence for the person who approves"`
+	Command  string `json:"command"`
+	Why      string `json:"why"`
 	Risk     string `json:"risk" desc:"harm it could do" enum:"low,medium,high"`
 	Mutation bool   `json:"mutation" desc:"changes files, settings or services"`
 	Privesc  bool   `json:"privesc" desc:"uses sudo or the like"`
 	Merge    bool   `json:"merge,omitempty" desc:"stderr into stdout, in true order"`
+	// Wait is true, false or a time.
+	Wait json.RawMessage `json:"wait,omitempty" desc:"default true"`
+}
+
+// patience reads wait: how long Run waits for the end, and whether that is for ever (D09).
+func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
+	var v any
+	if len(a.Wait) > 0 {
+		if err := json.Unmarshal(a.Wait, &v); err != nil {
+			return 0, false, invalid("wait: %v", err)
+		}
+	}
+	text := ""
+	switch v := v.(type) {
+	case nil:
+		return 0, true, nil
+	case bool:
+		return 0, v, nil
+	case float64:
+		text = string(a.Wait)
+	case string:
+		if text = v; v == "true" || v == "false" {
+			return 0, v == "true", nil
+		}
+	default:
+		return 0, false, invalid("wait: expected true, false or a time, got %s", kindOf(a.Wait))
+	}
+	if d, err = ParseDuration(text); err != nil {
+		return 0, false, invalid("wait: %v; or true, or false", err)
+	}
+	return d, false, nil
 }
 
 // shellResult is the payload of D03.
@@ -83,43 +118,124 @@ func (t *RunShell) Plan(call Call) (action.Action, error) {
 	if strings.ContainsRune(args.Command, 0) {
 		return action.Action{}, invalid("command: has a NUL byte, which no shell can run")
 	}
+	if _, _, err := args.patience(); err != nil {
+		return action.Action{}, err
+	}
 	return action.Action{
 		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: *t.cwd.Load(),
 		Why: args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 	}, nil
 }
 
-// Run runs the command and waits for its end. When ctx ends it is stopped.
+// Run runs the command and waits for its end, or as long as wait says. When ctx ends
+// meanwhile it is stopped.
 func (t *RunShell) Run(ctx context.Context, call Call) Result {
 	args, err := decode[shellArgs](call)
 	if err != nil {
 		return failure(err)
 	}
+	patience, forever, err := args.patience()
+	if err != nil {
+		return failure(err)
+	}
+	t.touched.Add(1)
 	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free}
 	if args.Merge {
 		spec.Mode = tmux.Merge
+	}
+	if !forever {
+		return t.runOwn(ctx, call, spec, patience)
 	}
 	run, err := t.start(ctx, spec)
 	if err != nil {
 		return failure(fmt.Errorf("the command was not started: %w", err))
 	}
-	box := t.sandbox
-	if t.noPanes.Load() {
-		box = nil
-	}
-	res := wait(ctx, run, box)
+	res := wait(ctx, run, t.box())
 	cwd := run.Cwd()
 	t.cwd.Store(&cwd)
 	return res
 }
 
+// box is what commands are restricted by now.
+func (t *RunShell) box() *pane.Sandbox {
+	if t.noPanes.Load() {
+		return nil
+	}
+	return t.sandbox
+}
+
+// runOwn runs the command in a pane of its own and waits for its end for some time.
+func (t *RunShell) runOwn(ctx context.Context, call Call, spec tmux.Spec, patience time.Duration) Result {
+	out := newRecent(spec.Output)
+	spec.Own, spec.Output = true, out.write
+	start := t.start
+	if patience == 0 {
+		start = t.startPane // nobody could see how it goes on
+	}
+	run, err := start(ctx, spec)
+	if err != nil {
+		return failure(fmt.Errorf("the command was not started: %w", err))
+	}
+	return t.await(ctx, call, &shellJob{box: t.box(), title: spec.Command, dir: spec.Dir, run: run, out: out, since: time.Now()}, patience)
+}
+
+// startPane starts a command that needs a pane.
+func (t *RunShell) startPane(ctx context.Context, spec tmux.Spec) (*tmux.Running, error) {
+	if t.noPanes.Load() {
+		return nil, errNoPanes
+	}
+	run, err := t.panes.Start(ctx, spec)
+	if errors.Is(err, tmux.ErrUnavailable) {
+		return nil, fmt.Errorf("%w (%w)", errNoPanes, err)
+	}
+	return run, err
+}
+
+var errNoPanes = errors.New("there are no panes here, because tmux is not available: wait for the end, or give a time to wait")
+
+// await waits for the end of a command in its own pane for some time. What runs on then is a
+// task.
+func (t *RunShell) await(ctx context.Context, call Call, job *shellJob, patience time.Duration) Result {
+	defer job.out.leave()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	if patience > 0 {
+		select {
+		case <-job.run.Done():
+			return wait(ctx, job.run, t.box())
+		case <-ctx.Done():
+			return wait(ctx, job.run, t.box())
+		case <-timer.C:
+		}
+	}
+	job.pane = job.run.Pane()
+	t.jobs.begin(call, job)
+	note := "started"
+	if patience > 0 {
+		note = fmt.Sprintf("did not end within %s", patience)
+	}
+	note += fmt.Sprintf("; it still runs as task %d", job.id)
+	if job.pane != "" {
+		note += " in pane " + job.pane
+	}
+	return job.result(note + fmt.Sprintf(`. You are told when it ends. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id))
+}
+
 // Recover finds the result of a command that an earlier process started (DECISIONS 8).
 func (t *RunShell) Recover(ctx context.Context, call Call) Result {
-	run, err := t.panes.Reattach(ctx, call.Dir, passOn(call))
+	args, err := decode[shellArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	out := newRecent(passOn(call))
+	run, err := t.panes.Reattach(ctx, call.Dir, out.write)
 	if err != nil {
 		return Result{Content: interrupted + " (" + err.Error() + ")", IsError: true}
 	}
-	return wait(ctx, run, t.sandbox)
+	if patience, forever, err := args.patience(); err == nil && !forever {
+		return t.await(ctx, call, &shellJob{box: t.box(), title: args.Command, dir: call.Dir, run: run, out: out, since: time.Now()}, patience)
+	}
+	return wait(ctx, run, t.box())
 }
 
 func (t *RunShell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, error) {
@@ -157,6 +273,11 @@ func wait(ctx context.Context, run *tmux.Running, box *pane.Sandbox) Result {
 		res, err = run.Wait(context.WithoutCancel(ctx))
 		res.Cancelled = true
 	}
+	return finished(res, err, box)
+}
+
+// finished is the result of a command that has ended.
+func finished(res tmux.Result, err error, box *pane.Sandbox) Result {
 	out := shellResult{ExitCode: res.ExitCode, DurationMS: res.Duration.Milliseconds()}
 	var cutOut, cutErr bool
 	out.Stdout, cutOut = edges(res.Stdout)

@@ -31,9 +31,9 @@ func TestDefineWritesSchemaD01(t *testing.T) {
 		`"depth":{"type":"integer","minimum":1,"maximum":3},"count":{"type":"integer","minimum":0},` +
 		`"risk":{"type":"string","enum":["low","high"]},"all":{"type":"boolean"},"wait":{},` +
 		`"names":{"type":"array","maxItems":2,"items":{"type":"string"}},"steps":{"type":"array","items":{"type":"object",` +
-		`"properties":{"do":{"type":"string"},"fast":{"type":"boolean"}},"required":["do"],"additionalProperties":false}},` +
+		`"properties":{"do":{"type":"string"},"fast":{"type":"boolean"}},"required":["do"]}},` +
 		`"maybe":{"type":"string"}},` +
-		`"required":["path","text"],"additionalProperties":false}`
+		`"required":["path","text"]}`
 	if got := string(def.Parameters); got != want {
 		t.Errorf("parameters = %s\nwant %s", got, want)
 	}

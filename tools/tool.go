@@ -62,6 +62,9 @@ type Call struct {
 	// Ask puts a question to the person and waits for the answer, which is one of choices
 	// or anything else. It is nil where nobody can be asked.
 	Ask func(ctx context.Context, question string, choices []string) (answer string, err error)
+	// Begin makes work that goes on after the call a task of the session and returns its
+	// number. It is nil where tasks have none.
+	Begin func(Task) (id int)
 	// Planned is what Plan answered for these arguments and was allowed; the runtime
 	// sets it before Run. A tool does that or fails, never something else.
 	Planned action.Action

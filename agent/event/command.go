@@ -81,6 +81,14 @@ type (
 	Report struct{ What ReportKind }
 	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
 	WatchPanes struct{ IDs []string }
+	// PaneInput is typed into a pane by a person: bytes as a terminal sends them. It is in no
+	// event and no log, because it may be a password.
+	PaneInput struct {
+		Pane  string
+		Bytes []byte
+	}
+	// KillPane closes a pane and ends what runs in it. The shared pane stays.
+	KillPane struct{ Pane string }
 )
 
 func (Submit) command()      {}
@@ -96,3 +104,5 @@ func (Compact) command()     {}
 func (Pin) command()         {}
 func (Report) command()      {}
 func (WatchPanes) command()  {}
+func (PaneInput) command()   {}
+func (KillPane) command()    {}

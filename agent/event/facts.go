@@ -163,6 +163,9 @@ type TaskStarted struct {
 	Kind     TaskKind `json:"kind"`
 	Title    string   `json:"title"`
 	Deadline int64    `json:"deadline,omitempty"` // Unix milliseconds
+	// Of a ShellTask: where it runs, and where it is found again after a crash.
+	Pane string `json:"pane,omitempty"`
+	Dir  string `json:"dir,omitempty"`
 }
 
 // TaskDeadline says until when a task has to end.

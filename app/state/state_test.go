@@ -309,6 +309,18 @@ func TestReasoningAfterText(t *testing.T) {
 	}
 }
 
+// The end of a command that ran on beside says nothing of the answer that streams.
+func TestShellTaskBesideAnAnswer(t *testing.T) {
+	s := &script{}
+	s.add(1, event.TaskStarted{ID: 1, Kind: event.MainTask}, event.TextDelta{Text: "so "})
+	s.add(2, event.TaskStarted{ID: 2, Kind: event.ShellTask, Title: "npm run dev"}, event.TaskFinished{ID: 2, Outcome: event.Completed})
+	s.add(1, event.TextDelta{Text: "far"})
+	got := replay(s.envs)
+	if last := got.Blocks[len(got.Blocks)-1]; string(last.Text) != "so far" || !last.Open || got.Running() == nil || got.Running().ID != 1 {
+		t.Errorf("block %q, open %v, running %+v", last.Text, last.Open, got.Running())
+	}
+}
+
 // Merged deltas give the same state as single ones.
 func TestMergedDeltas(t *testing.T) {
 	envs := realistic()

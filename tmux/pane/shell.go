@@ -145,6 +145,23 @@ func newestState(dir string) string {
 	return newest
 }
 
+// CopyState gives the state of the shell in the directory from, if it has one, to a shell
+// that is still to be made in the directory to.
+func CopyState(from, to string) error {
+	name := ""
+	if from != "" {
+		name = newestState(from)
+	}
+	if name == "" {
+		return nil
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, "state.0"), b, 0o600)
+}
+
 // complete reports whether a state file was written to its end.
 func complete(name string) bool {
 	const last = "\n#complete\n"

@@ -1,0 +1,251 @@
+package tmux
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// MaxPanes is how many panes a session has at most, the shared one included (E12).
+const MaxPanes = 5
+
+// ErrPanes says that there are as many panes as there may be. The message names them.
+var ErrPanes = errors.New("no room for another pane")
+
+const (
+	ownPrefix = "own-" // of the roles of panes that belong to one command
+	ownMark   = "own"  // the file beside a command that has one; holds the title
+
+	closeLimit = 20 * time.Second // to close a pane after its command
+)
+
+// owns are the panes that belong to one command each.
+type owns struct {
+	mu    sync.Mutex        // guards what follows
+	panes map[string]*owned // by key
+	work  sync.WaitGroup    // closing panes whose command has ended
+}
+
+// owned is a command's own pane, or its own shell where there is no tmux.
+type owned struct {
+	place place
+	title string
+	run   *Running // nil while it starts, or when an earlier process started it
+	ended bool     // the command has; a job that it left behind holds the pane
+}
+
+// ownKey names the pane of the command in dir, the same in every process.
+func ownKey(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:4])
+}
+
+// cleanTitle makes a pane's title of any text: one line of at most 40 characters, without
+// the sign with which tmux's formats begin, which could run commands.
+func cleanTitle(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '#', r == unicode.ReplacementChar:
+			return '_'
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "_"))
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:39]) + "…"
+	}
+	if s == "" {
+		return "command"
+	}
+	return s
+}
+
+// claim makes room for the pane of the command in dir.
+func (s *Session) claim(ctx context.Context, dir, title string) (string, *owned, error) {
+	s.reap(ctx)
+	key := ownKey(dir)
+	s.own.mu.Lock()
+	defer s.own.mu.Unlock()
+	if len(s.own.panes) >= MaxPanes-1 {
+		var names []string
+		for _, o := range s.own.panes {
+			names = append(names, strings.TrimSpace(fmt.Sprintf("%s (%s)", o.place.pane(), o.title)))
+		}
+		slices.Sort(names)
+		return "", nil, fmt.Errorf("%w: there are %d, which is the most; kill one of these first: %s", ErrPanes, MaxPanes, strings.Join(names, ", "))
+	}
+	o := &owned{place: s.seatFor(key, title), title: title}
+	if s.own.panes == nil {
+		s.own.panes = make(map[string]*owned)
+	}
+	s.own.panes[key] = o
+	return key, o, nil
+}
+
+// unclaim gives the room back.
+func (s *Session) unclaim(key string) {
+	s.own.mu.Lock()
+	delete(s.own.panes, key)
+	s.own.mu.Unlock()
+}
+
+// startOwn starts a command in a pane of its own.
+func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running, error) {
+	title := spec.Title
+	if title == "" {
+		title = spec.Command
+	}
+	title = cleanTitle(title)
+	key, own, err := s.claim(ctx, dir, title)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, ownMark), []byte(title), 0o600); err != nil {
+		s.unclaim(key)
+		return nil, err
+	}
+	job, err := s.launch(ctx, own.place, dir, spec.Mode)
+	if err != nil {
+		s.own.work.Go(func() { s.retireSoon(key, own) })
+		return nil, err
+	}
+	return s.keep(key, own, dir, job, spec.Output), nil
+}
+
+// keep follows a command in its own pane, and closes that when the command has ended.
+func (s *Session) keep(key string, own *owned, dir string, job job, output Output) *Running {
+	run := s.follow(own.place, dir, job, output)
+	s.own.mu.Lock()
+	own.run = run
+	s.own.mu.Unlock()
+	s.own.work.Go(func() {
+		select {
+		case <-run.done:
+			s.retireSoon(key, own)
+		case <-s.ctx.Done():
+		}
+	})
+	return run
+}
+
+// errShared says that a command ran in the shared pane.
+var errShared = errors.New("the command has no pane of its own")
+
+// reattachOwn follows a command whose own pane an earlier process made, or returns errShared.
+func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*Running, error) {
+	title, err := os.ReadFile(filepath.Join(dir, ownMark))
+	if err != nil {
+		return nil, errShared
+	}
+	key := ownKey(dir)
+	s.own.mu.Lock()
+	own := s.own.panes[key]
+	if own == nil {
+		own = &owned{place: s.seatFor(key, string(title)), title: string(title)}
+		if s.own.panes == nil {
+			s.own.panes = make(map[string]*owned)
+		}
+		s.own.panes[key] = own
+	}
+	s.own.mu.Unlock()
+	job, err := own.place.attach(ctx, dir)
+	if err != nil {
+		s.retire(key, own)
+		return nil, err
+	}
+	return s.keep(key, own, dir, job, output), nil
+}
+
+// retireSoon closes the pane of a command that has ended, also when the end of its streams comes
+// a little later. What a job still holds then is closed before the next pane is opened.
+func (s *Session) retireSoon(key string, own *owned) {
+	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
+		select {
+		case <-time.After(wait):
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// retire closes the pane of a command that has ended, unless a job that it left behind
+// holds it; then it returns false.
+func (s *Session) retire(key string, own *owned) bool {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(s.ctx), closeLimit)
+	defer stop()
+	left, err := own.place.close(ctx)
+	s.own.mu.Lock()
+	defer s.own.mu.Unlock()
+	own.ended = true
+	closed := len(left) == 0 && err == nil
+	if closed && s.own.panes[key] == own {
+		delete(s.own.panes, key)
+	}
+	return closed
+}
+
+// reap closes the panes whose commands have ended as far as nothing holds them any more.
+func (s *Session) reap(ctx context.Context) {
+	s.adopt(ctx)
+	s.own.mu.Lock()
+	ended := make(map[string]*owned)
+	for key, o := range s.own.panes {
+		if o.ended {
+			ended[key] = o
+		}
+	}
+	s.own.mu.Unlock()
+	for key, o := range ended {
+		s.retire(key, o)
+	}
+}
+
+// adopt takes over the panes that an earlier process of this session left. They count, and
+// close when nothing runs in them.
+func (s *Session) adopt(ctx context.Context) {
+	if s.srv == nil {
+		return
+	}
+	for _, p := range s.srv.orphans(ctx) {
+		key := strings.TrimPrefix(p.role, ownPrefix)
+		s.own.mu.Lock()
+		if s.own.panes == nil {
+			s.own.panes = make(map[string]*owned)
+		}
+		if s.own.panes[key] == nil {
+			s.own.panes[key] = &owned{place: s.seatFor(key, p.Title), title: p.Title, ended: true}
+		}
+		s.own.mu.Unlock()
+	}
+}
+
+// closeOwns closes the panes in which nothing runs and returns the session's name if one is left.
+func (s *Session) closeOwns(ctx context.Context) (left []string, err error) {
+	s.own.work.Wait()
+	s.own.mu.Lock()
+	panes := make([]*owned, 0, len(s.own.panes))
+	for _, o := range s.own.panes {
+		panes = append(panes, o)
+	}
+	s.own.panes = nil
+	s.own.mu.Unlock()
+	for _, o := range panes {
+		l, e := o.place.close(ctx)
+		if s, ok := o.place.(*seat); ok {
+			s.release()
+		}
+		left, err = append(left, l...), errors.Join(err, e)
+	}
+	return left, err
+}

@@ -1,0 +1,282 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrNoPane says that a pane does not exist or is not one of ours: only those are read,
+// typed into or closed (E12). The message names those that are.
+var ErrNoPane = errors.New("no such pane")
+
+// Pane is a pane of the session that is ours.
+type Pane struct {
+	ID      string // tmux's, such as %3
+	Title   string // of one line; a program in the pane may have changed it
+	Shared  bool   // the commands run in it that have no pane of their own
+	Dead    bool   // its supervisor has ended
+	W, H    int    // size in cells
+	Program string // what runs in the foreground, as tmux names it
+
+	role string
+	mode bool // somebody looks at its history: keys go to that
+}
+
+const paneFields = "#{pane_id} #{@buddy_managed} #{@buddy_owner} #{@buddy_role} #{pane_dead} #{pane_width} #{pane_height} #{pane_in_mode} #{pane_current_command} #{pane_title}"
+
+// parsePane reads a line in the form of paneFields; ok is false for a pane that is not ours.
+func parsePane(line string) (p Pane, ok bool) {
+	f := strings.SplitN(line, " ", 10)
+	if len(f) < 10 || f[1] != "1" || f[2] != owner || f[3] == "" { // the role is of the pane alone, the others may be of the session
+		return Pane{}, false
+	}
+	p = Pane{ID: f[0], role: f[3], Shared: f[3] == roleShared, Dead: f[4] == "1", Program: f[8], Title: f[9], mode: f[7] == "1"}
+	p.W, _ = strconv.Atoi(f[5])
+	p.H, _ = strconv.Atoi(f[6])
+	return p, p.Shared || strings.HasPrefix(p.role, ownPrefix)
+}
+
+// list returns our panes, as ctl sees them.
+func (s *server) list(ctx context.Context, ctl *control) ([]Pane, error) {
+	lines, err := ctl.do(ctx, "list-panes -s -t "+quote(s.opt.target())+` -F "`+paneFields+`"`)
+	if err != nil {
+		return nil, err
+	}
+	var all []Pane
+	for _, l := range lines {
+		if p, ok := parsePane(l); ok {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// orphans returns the panes of commands, if the session is known already.
+func (s *server) orphans(ctx context.Context) []Pane {
+	ctl := s.live()
+	if ctl == nil {
+		return nil
+	}
+	all, err := s.list(ctx, ctl)
+	if err != nil {
+		return nil // the next command finds out what is wrong
+	}
+	return slices.DeleteFunc(all, func(p Pane) bool { return p.Shared })
+}
+
+// Panes returns the panes of the session that are ours, the shared one first; none before
+// the first command.
+func (s *Session) Panes(ctx context.Context) ([]Pane, error) {
+	_, all, err := s.panes(ctx)
+	if errors.Is(err, errNoPane) {
+		err = nil
+	}
+	return all, err
+}
+
+func (s *Session) panes(ctx context.Context) (*control, []Pane, error) {
+	if s.srv == nil {
+		return nil, nil, fmt.Errorf("%w: commands run without panes here", ErrUnavailable)
+	}
+	ctl, err := s.srv.connect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := s.srv.list(ctx, ctl)
+	slices.SortStableFunc(all, func(a, b Pane) int {
+		switch {
+		case a.Shared == b.Shared:
+			return 0
+		case a.Shared:
+			return -1
+		}
+		return 1
+	})
+	return ctl, all, err
+}
+
+// find returns the pane with an id. "", shared, default, shared-pane and default-pane are
+// the shared one (E12).
+func (s *Session) find(ctx context.Context, id string) (*control, Pane, error) {
+	ctl, all, err := s.panes(ctx)
+	if err != nil {
+		return nil, Pane{}, err
+	}
+	shared := slices.Contains([]string{"", paneTitle, "default", "shared-pane", "default-pane"}, id)
+	var known []string
+	for _, p := range all {
+		if p.ID == id || shared && p.Shared {
+			return ctl, p, nil
+		}
+		known = append(known, fmt.Sprintf("%s (%s)", p.ID, p.Title))
+	}
+	return nil, Pane{}, fmt.Errorf("%w: %q (have: %s)", ErrNoPane, id, strings.Join(known, ", "))
+}
+
+// View says what a capture holds.
+type View struct {
+	// Start and End are the first and the last line: 0 is the first that is visible, -1 the
+	// last that scrolled away, "-" as far as there is. "" is the edge of the screen.
+	Start, End string
+	Join       bool // a line that was wrapped is one line
+	Escapes    bool // with colours, as SGR sequences
+}
+
+// Capture returns the text of a pane, rows apart by newlines, without the blank end.
+func (s *Session) Capture(ctx context.Context, pane string, v View) (Pane, string, error) {
+	ctl, p, err := s.find(ctx, pane)
+	if err != nil {
+		return p, "", err
+	}
+	cmd := "capture-pane -p -t " + p.ID
+	for _, o := range []struct{ flag, at string }{{" -S ", v.Start}, {" -E ", v.End}} {
+		if o.at == "" {
+			continue
+		}
+		if _, err := strconv.Atoi(o.at); err != nil && o.at != "-" {
+			return p, "", fmt.Errorf("line %q: not a number or \"-\"", o.at)
+		}
+		cmd += o.flag + o.at
+	}
+	if v.Join {
+		cmd += " -J"
+	}
+	if v.Escapes {
+		cmd += " -e"
+	}
+	ctx, stop := context.WithTimeout(ctx, answerWait)
+	defer stop()
+	rows, err := ctl.wait(ctx, ctl.capture(cmd))
+	if err != nil {
+		return p, "", err
+	}
+	for i, r := range rows {
+		rows[i] = strings.TrimRight(r, " ")
+	}
+	return p, strings.TrimRight(strings.Join(rows, "\n"), "\n"), nil
+}
+
+// Kill closes a pane and ends what runs in it. The shared one stays.
+func (s *Session) Kill(ctx context.Context, pane string) error {
+	_, p, err := s.find(ctx, pane)
+	if err != nil {
+		return err
+	}
+	if p.Shared {
+		return fmt.Errorf("pane %s is the shared one and cannot be closed", p.ID)
+	}
+	s.adopt(ctx)
+	key := strings.TrimPrefix(p.role, ownPrefix)
+	s.own.mu.Lock()
+	own := s.own.panes[key]
+	s.own.mu.Unlock()
+	at, ok := own.seat()
+	if !ok {
+		return fmt.Errorf("%w: %q has just been closed", ErrNoPane, p.ID)
+	}
+	if err := at.kill(ctx, p.ID); err != nil {
+		return err
+	}
+	s.unclaim(key)
+	return nil
+}
+
+// seat is the place of a command of its own in tmux.
+func (o *owned) seat() (*seat, bool) {
+	if o == nil {
+		return nil, false
+	}
+	at, ok := o.place.(*seat)
+	return at, ok
+}
+
+// kill closes the pane whatever runs in it.
+func (s *seat) kill(ctx context.Context, id string) error {
+	s.srv.making.Lock()
+	defer s.srv.making.Unlock()
+	if err := s.sup.prepare(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.id, s.closing = id, true
+	s.mu.Unlock()
+	return s.end(ctx)
+}
+
+// Fit gives a pane the size of a view, in cells, for somebody who types into it. While a
+// person is attached the panes have the size of their terminal and Fit does nothing; it
+// reports whether it did (DECISIONS 18).
+func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) {
+	if w < 2 || h < 2 || w > 1000 || h > 1000 {
+		return false, fmt.Errorf("%dx%d is no size for a pane (have: 2x2 to 1000x1000)", w, h)
+	}
+	ctl, p, err := s.find(ctx, pane)
+	if err != nil {
+		return false, err
+	}
+	if there, err := s.srv.attended(ctx, ctl); there || err != nil {
+		return false, err
+	}
+	s.srv.mu.Lock()
+	if s.srv.fitted == nil {
+		s.srv.fitted = make(map[string]bool)
+	}
+	s.srv.fitted[p.ID] = true
+	s.srv.mu.Unlock()
+	_, err = ctl.do(ctx, fmt.Sprintf("resize-window -t %s -x %d -y %d", p.ID, w, h))
+	return err == nil, err
+}
+
+// attended reports whether a person is attached to the session.
+func (s *server) attended(ctx context.Context, ctl *control) (bool, error) {
+	clients, err := ctl.do(ctx, "list-clients -t "+quote(s.opt.target())+` -F "#{client_control_mode}"`)
+	return slices.Contains(clients, "0"), err
+}
+
+// joined is told that a client was attached to some session: what was fitted to a view now
+// follows the person, if it is one.
+func (s *server) joined() {
+	s.mu.Lock()
+	ctl, panes := s.ctl, s.fitted
+	s.fitted = nil
+	s.mu.Unlock()
+	if ctl == nil {
+		return
+	}
+	for id := range panes {
+		ctl.ask("set-option -w -u -t "+id+" window-size", "")
+	}
+}
+
+// sweep removes what programs that crashed left on our server: sessions with our marks to
+// which nobody is attached and of which every pane is dead, and dead panes of commands.
+func (s *server) sweep(ctx context.Context, ctl *control) {
+	const fields = `"#{@buddy_managed} #{@buddy_owner} #{session_attached} #{pane_dead} #{pane_id} #{@buddy_role} #{session_name}"`
+	lines, err := ctl.do(ctx, "list-panes -a -F "+fields)
+	if err != nil {
+		return // what is left over disturbs nobody
+	}
+	dead := make(map[string]bool)
+	for _, l := range lines {
+		f := strings.SplitN(l, " ", 7)
+		if len(f) < 7 {
+			continue
+		}
+		name, old := f[6], f[0] == "1" && f[1] == owner && f[2] == "0" && f[3] == "1"
+		if before, seen := dead[name]; !seen || before {
+			dead[name] = old
+		}
+		if name == s.opt.Session && f[3] == "1" && strings.HasPrefix(f[5], ownPrefix) {
+			_, _ = ctl.do(ctx, "kill-pane -t "+f[4])
+		}
+	}
+	for name, all := range dead {
+		if all && name != s.opt.Session {
+			_, _ = ctl.do(ctx, "kill-session -t "+quote("="+name))
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/tmux"
+	"buddy/tmux/tmuxtest"
+)
+
+// console starts a program that reads the terminal, in a pane of its own.
+func (r *rig) console(command string) *tmux.Running {
+	r.t.Helper()
+	run := r.start(tmux.Spec{Own: true, Title: "console", Command: "exec </dev/tty >/dev/tty 2>&1\n" + command})
+	r.t.Cleanup(func() { run.Cancel(); <-run.Done() })
+	return run
+}
+
+func (r *rig) shows(pane, text string) {
+	r.t.Helper()
+	tmuxtest.Until(r.t, "the pane shows "+text, func() bool {
+		_, got, err := r.Capture(context.Background(), pane, tmux.View{})
+		return err == nil && strings.Contains(got, text)
+	})
+}
+
+// TestTyping: text, keys and bytes reach what runs in the pane, and only that (D21, E12, E13).
+func TestTyping(t *testing.T) {
+	owns(t, true, func(t *testing.T, _ place, r *rig) {
+		pane := r.console("echo ready; while IFS= read -r line; do echo \"got <$line>\"; done; echo the end; exec sleep 100").Pane()
+		r.shows(pane, "ready")
+		r.srv.Tmux("copy-mode", "-t", pane) // somebody reads its history
+		if _, err := r.Keys(t.Context(), pane, "a; b #{x} \"q\" $HOME -l ünï", []string{"Enter"}); err != nil {
+			t.Fatal(err)
+		}
+		r.shows(pane, `got <a; b #{x} "q" $HOME -l ünï>`)
+		if err := r.Type(t.Context(), pane, []byte("byte\x7fs\r")); err != nil {
+			t.Fatal(err)
+		}
+		r.shows(pane, "got <byts>")
+		if p, err := r.Keys(t.Context(), pane, "", []string{"C-d"}); err != nil || p.Title != "console" {
+			t.Errorf("pane %+v, error %v", p, err)
+		}
+		r.shows(pane, "the end")
+		if _, err := r.Keys(t.Context(), pane, "x", []string{"Ctrl-C"}); err == nil || !strings.Contains(err.Error(), `key "Ctrl-C" is unknown`) {
+			t.Errorf("error %v", err)
+		}
+		if _, err := r.Keys(t.Context(), pane, strings.Repeat("x", tmux.TypeMax+1), nil); err == nil {
+			t.Error("too much was typed")
+		}
+	})
+}
+
+// TestKill: the pane closes at once, its command ends, and that is told once.
+func TestKill(t *testing.T) {
+	owns(t, true, func(t *testing.T, _ place, r *rig) {
+		run := r.start(tmux.Spec{Own: true, Command: "echo begun; sleep 100"})
+		if err := r.Kill(t.Context(), run.Pane()); err != nil {
+			t.Fatal(err)
+		}
+		if ids := r.panes(); len(ids) != 1 {
+			t.Errorf("panes %v", ids)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+		defer stop()
+		if res, err := run.Wait(ctx); err == nil && res.ExitCode == 0 || err != nil && !errors.Is(err, tmux.ErrLost) {
+			t.Errorf("end %+v, %v", res, err)
+		}
+		r.wait(r.start(tmux.Spec{Own: true, Command: "true"}))
+		tmuxtest.Until(t, "both are told to be closed", func() bool { return strings.Count(r.kinds(), "closed") == 2 })
+		if k := r.kinds(); strings.Contains(k, "lost") {
+			t.Errorf("events %q", k)
+		}
+	})
+}
+
+// TestForeignPanes: a pane that a person opened in our session is left alone (E04, E12).
+func TestForeignPanes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if _, err := r.Keys(t.Context(), "", "x", nil); err == nil || !strings.Contains(err.Error(), "no pane yet") {
+		t.Errorf("before the first command: %v", err)
+	}
+	r.run("true")
+	theirs := r.srv.Tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=buddy-t:", "sh")
+	if ids := r.panes(); len(ids) != 1 {
+		t.Errorf("panes %v", ids)
+	}
+	for _, id := range []string{theirs, "%99", "; kill-server"} {
+		_, _, err := r.Capture(t.Context(), id, tmux.View{})
+		_, keyErr := r.Keys(t.Context(), id, "exit", []string{"Enter"})
+		for _, err := range []error{err, keyErr, r.Kill(t.Context(), id), r.Type(t.Context(), id, []byte("x"))} {
+			if !errors.Is(err, tmux.ErrNoPane) || !strings.Contains(err.Error(), r.Pane()+" (shared)") {
+				t.Errorf("pane %s: error %v", id, err)
+			}
+		}
+	}
+	r.srv.Tmux("kill-pane", "-t", theirs)
+}
+
+// TestCapture: history, joined lines and colours (D20).
+func TestCapture(t *testing.T) {
+	owns(t, true, func(t *testing.T, _ place, r *rig) {
+		r.run("seq 100; printf '\\033[31mred\\033[m'; printf '%0130d\\n' 7")
+		r.shows("", "\n100\n")
+		get := func(v tmux.View) string {
+			t.Helper()
+			_, text, err := r.Capture(t.Context(), "shared", v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
+		screen := get(tmux.View{})
+		if strings.Contains(screen, "\n5\n") || strings.Contains(screen, "\x1b") || strings.Contains(screen, strings.Repeat("0", 126)) {
+			t.Errorf("screen:\n%s", screen)
+		}
+		if all := get(tmux.View{Start: "-"}); !strings.Contains(all, "\n1\n2\n") || !strings.Contains(all, "red") {
+			t.Errorf("history:\n%s", all)
+		}
+		if joined := get(tmux.View{Join: true}); !strings.Contains(joined, strings.Repeat("0", 126)) {
+			t.Errorf("joined:\n%s", joined)
+		}
+		if coloured := get(tmux.View{Escapes: true}); !strings.Contains(coloured, "\x1b[31mred") {
+			t.Errorf("coloured:\n%s", coloured)
+		}
+		if _, _, err := r.Capture(t.Context(), "", tmux.View{Start: "1; kill-server"}); err == nil {
+			t.Error("a line that is no number was accepted")
+		}
+	})
+}
+
+// TestFit is DECISIONS 18: a pane has the size of a view only while nobody is attached.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run("true")
+	size := func() string {
+		return r.srv.Tmux("display-message", "-p", "-t", r.Pane(), "#{pane_width}x#{pane_height}")
+	}
+	if did, err := r.Fit(t.Context(), "", 70, 20); !did || err != nil || size() != "70x20" {
+		t.Errorf("Fit = %v, %v; size %s", did, err, size())
+	}
+	if _, err := r.Fit(t.Context(), "", 0, 20); err == nil {
+		t.Error("no size was accepted")
+	}
+	// A terminal for the person: another tmux.
+	person := tmuxtest.New(t)
+	person.Tmux("new-session", "-d", "-x", "90", "-y", "31", "env", "-u", "TMUX", "tmux", "-S", r.srv.Socket, "attach", "-t", "=buddy-t")
+	tmuxtest.Until(t, "the pane has the size of the person's terminal", func() bool { return size() == "90x30" })
+	if did, err := r.Fit(t.Context(), "", 70, 20); did || err != nil || size() != "90x30" {
+		t.Errorf("attached: Fit = %v, %v; size %s", did, err, size())
+	}
+}
+
+// TestCheckOutside is E06.
+func TestCheckOutside(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run("true")
+	theirs := r.srv.Tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=buddy-t:", "sh")
+	env := func(socket, pane string) func(string) string {
+		return func(name string) string { return map[string]string{"TMUX": socket, "TMUX_PANE": pane}[name] }
+	}
+	if err := tmux.CheckOutside(t.Context(), env(r.srv.Socket+",1,0", r.Pane())); err == nil || strings.ContainsAny(err.Error(), "\n") || !strings.Contains(err.Error(), "buddy-t") {
+		t.Errorf("inside: %v", err)
+	}
+	for _, outside := range []func(string) string{env("", ""), env(r.srv.Socket+",1,0", theirs), env("/nowhere/s,1,0", "%0")} {
+		if err := tmux.CheckOutside(t.Context(), outside); err != nil {
+			t.Errorf("outside: %v", err)
+		}
+	}
+	r.srv.Tmux("kill-pane", "-t", theirs)
+}
+
+func TestCheckKey(t *testing.T) {
+	for _, name := range []string{"C-c", "Up", "M-S-Left", "F12", "a", ";", "-", "Enter", "C-M-x", "BSpace"} {
+		if err := tmux.CheckKey(name); err != nil {
+			t.Errorf("CheckKey(%q) = %v", name, err)
+		}
+	}
+	for _, name := range []string{"", "ab", "C-", "F13", "Enter Enter", "\n", "C-C-C-C-c", "-l", "é"} {
+		if tmux.CheckKey(name) == nil {
+			t.Errorf("CheckKey(%q) accepts it", name)
+		}
+	}
+}
+
+// TestKeyNames: tmux knows every name that CheckKey allows, so that none is typed as text.
+func TestKeyNames(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	srv.Tmux("new-session", "-d", "sh")
+	names := strings.Fields("Up Down Left Right Home End PageUp PageDown PgUp PgDn PPage NPage Enter Escape Tab BTab Space BSpace Delete DC Insert IC F1 F12 C-c M-x S-Up ; -")
+	for _, n := range names {
+		cmd := exec.Command("tmux", "-S", srv.Socket, "bind-key", "-T", "root", "--", strings.Replace(n, ";", "\\;", 1), "refresh-client")
+		cmd.Env = append(os.Environ(), "TMUX=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("tmux does not know %q: %s", n, out)
+		}
+	}
+}

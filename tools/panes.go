@@ -1,0 +1,367 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+	"buddy/tmux"
+)
+
+var (
+	//go:embed capture-pane.md
+	captureText string
+	//go:embed send-keys.md
+	sendKeysText string
+	//go:embed tmux_create_pane.md
+	createPaneText string
+	//go:embed tmux_kill_pane.md
+	killPaneText string
+)
+
+const (
+	captureLimit = 8000             // bytes of a picture that the model sees (D20)
+	captureDelay = 30 * time.Second // that a picture may be put off
+)
+
+// Panes returns the tools that look at the panes of shell and type into them (D20–D23). A
+// model seldom needs them, so they are for a [Deferred].
+func Panes(shell *RunShell) []Tool {
+	return []Tool{
+		&capturePane{shell: shell, def: define[captureArgs]("capture-pane", captureText), seen: make(map[look]shown)},
+		&sendKeys{shell, define[sendKeysArgs]("send-keys", sendKeysText)},
+		&createPane{shell, define[createPaneArgs]("tmux_create_pane", createPaneText)},
+		&killPane{shell, define[killPaneArgs]("tmux_kill_pane", killPaneText)},
+	}
+}
+
+// paneError makes an error about a pane one that the model can act on.
+func (t *RunShell) paneError(err error) error {
+	switch {
+	case t.noPanes.Load():
+		return errNoPanes
+	case errors.Is(err, tmux.ErrNoPane):
+		return invalid("pane: %v; leave it out for the shared one, or make one with tmux_create_pane", err)
+	case errors.Is(err, tmux.ErrUnavailable):
+		return fmt.Errorf("there are no panes here: %w", err)
+	}
+	return err
+}
+
+type captureArgs struct {
+	Pane    string `json:"pane,omitempty" desc:"such as %3; the shared one if left out"`
+	Start   string `json:"start,omitempty" desc:"first line: 0 is the top of the screen, -50 is 50 lines above, - the beginning of the history"`
+	End     string `json:"end,omitempty" desc:"last line, counted the same way"`
+	Join    *bool  `json:"join,omitempty" desc:"wrapped lines become one; default true"`
+	Escapes bool   `json:"escapes,omitempty" desc:"keep colours"`
+	Delay   string `json:"delay,omitempty" desc:"wait first, such as 500ms; at most 30s"`
+	Why     string `json:"why"`
+}
+
+// delay reads how long to wait first.
+func (a captureArgs) delay() (time.Duration, error) {
+	if a.Delay == "" {
+		return 0, nil
+	}
+	d, err := ParseDuration(a.Delay)
+	if err == nil && d > captureDelay {
+		err = fmt.Errorf("%q is more than %s", a.Delay, captureDelay)
+	}
+	if err != nil {
+		return 0, invalid("delay: %v", err)
+	}
+	return d, nil
+}
+
+// look is what a capture is of.
+type look struct {
+	pane string
+	view tmux.View
+}
+
+// shown is what a capture showed last.
+type shown struct {
+	text    string
+	touched int64 // what had been done to the panes until then
+}
+
+type capturePane struct {
+	shell *RunShell
+	def   model.ToolDef
+
+	mu   sync.Mutex // guards seen
+	seen map[look]shown
+}
+
+// capturePayload is what the model gets.
+type capturePayload struct {
+	Pane    string   `json:"pane"`
+	Title   string   `json:"title"`
+	Program string   `json:"program,omitempty"` // in the foreground
+	Screen  string   `json:"screen"`
+	Notices []string `json:"notices,omitempty"`
+}
+
+func (t *capturePane) Definition() model.ToolDef { return t.def }
+
+func (*capturePane) Parallel(Call) bool { return true }
+
+func (t *capturePane) Plan(call Call) (action.Action, error) {
+	args, err := decode[captureArgs](call)
+	if err == nil {
+		_, err = args.delay()
+	}
+	if err != nil {
+		return action.Action{}, err
+	}
+	return planInternal(t.def.Name, args.Why), nil
+}
+
+func (t *capturePane) Run(ctx context.Context, call Call) Result {
+	args, err := decode[captureArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	delay, err := args.delay()
+	if err != nil {
+		return failure(err)
+	}
+	select {
+	case <-time.After(delay):
+	case <-ctx.Done():
+		return failure(ctx.Err())
+	}
+	touched := t.shell.touched.Load()
+	view := tmux.View{Start: args.Start, End: args.End, Join: args.Join == nil || *args.Join, Escapes: args.Escapes}
+	var notices []string
+	pane, text, err := t.shell.panes.Capture(ctx, args.Pane, view)
+	if errors.Is(err, tmux.ErrNoPane) { // E13
+		notices = append(notices, err.Error()+"; this is the shared pane")
+		pane, text, err = t.shell.panes.Capture(ctx, "", view)
+	}
+	if err != nil {
+		return failure(t.shell.paneError(err))
+	}
+	payload := capturePayload{Pane: pane.ID, Title: pane.Title, Program: pane.Program, Notices: notices}
+	if payload.Screen = cutStart(text, captureLimit, 0); t.unchanged(look{pane.ID, view}, shown{text, touched}) {
+		payload.Screen = ""
+		payload.Notices = append(payload.Notices, "nothing changed since you last looked")
+	}
+	return success(payload, text)
+}
+
+// unchanged reports whether the same call showed the same before, and nothing was done
+// meanwhile (D22).
+func (t *capturePane) unchanged(at look, now shown) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before, ok := t.seen[at]
+	if len(t.seen) > 100 {
+		clear(t.seen)
+	}
+	t.seen[at] = now
+	return ok && before == now
+}
+
+type sendKeysArgs struct {
+	Pane     string   `json:"pane" desc:"such as %3"`
+	Text     string   `json:"literal_text,omitempty" desc:"typed as it is, first"`
+	Keys     []string `json:"keys,omitempty" desc:"then pressed: C-c, Up, Escape, F5, …" max:"50"`
+	Enter    bool     `json:"enter,omitempty" desc:"and Enter at last"`
+	Why      string   `json:"why"`
+	Risk     string   `json:"risk" enum:"low,medium,high"`
+	Mutation bool     `json:"mutation"`
+	Privesc  bool     `json:"privesc"`
+}
+
+// pressed are the keys, with Enter.
+func (a sendKeysArgs) pressed() []string {
+	if a.Enter {
+		return append(a.Keys[:len(a.Keys):len(a.Keys)], "Enter")
+	}
+	return a.Keys
+}
+
+// typed is the text that the pane gets, also what is typed key by key.
+func (a sendKeysArgs) typed() string {
+	text := a.Text
+	for _, k := range a.pressed() {
+		switch {
+		case len(k) == 1:
+			text += k
+		case k == "Space":
+			text += " "
+		case k == "Enter" && strings.TrimSpace(text) != "":
+			text += "\n"
+		}
+	}
+	return text
+}
+
+// check says what is wrong with the arguments.
+func (a sendKeysArgs) check() error {
+	if a.Text == "" && len(a.pressed()) == 0 {
+		return invalid("literal_text, keys or enter: one of them is needed")
+	}
+	if len(a.Text) > tmux.TypeMax {
+		return invalid("literal_text: %d bytes, at most %d", len(a.Text), tmux.TypeMax)
+	}
+	for _, k := range a.Keys {
+		if err := tmux.CheckKey(k); err != nil {
+			return invalid("keys: %v", err)
+		}
+	}
+	return nil
+}
+
+type sendKeys struct {
+	shell *RunShell
+	def   model.ToolDef
+}
+
+func (t *sendKeys) Definition() model.ToolDef { return t.def }
+
+func (t *sendKeys) Plan(call Call) (action.Action, error) {
+	args, err := decode[sendKeysArgs](call)
+	if err == nil {
+		err = args.check()
+	}
+	if err != nil {
+		return action.Action{}, err
+	}
+	return action.Action{
+		Kind: action.PaneKeys, Tool: t.def.Name, Target: t.shell.target, Command: strings.TrimSuffix(args.typed(), "\n"),
+		Preview: fmt.Sprintf("into pane %s: %q, keys: %s", args.Pane, args.Text, cmp.Or(strings.Join(args.pressed(), " "), "none")),
+		Why:     args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+	}, nil
+}
+
+func (t *sendKeys) Run(ctx context.Context, call Call) Result {
+	args, err := decode[sendKeysArgs](call)
+	if err == nil {
+		err = args.check()
+	}
+	if err != nil {
+		return failure(err)
+	}
+	t.shell.touched.Add(1)
+	pane, err := t.shell.panes.Keys(ctx, args.Pane, args.Text, args.pressed())
+	if err != nil {
+		return failure(t.shell.paneError(err))
+	}
+	return success(map[string]string{
+		"pane": pane.ID, "title": pane.Title, "session": t.shell.panes.Name(), "note": "typed; capture-pane shows what came of it",
+	}, "typed into "+pane.ID)
+}
+
+type createPaneArgs struct {
+	Title    string `json:"title" desc:"a few words"`
+	Command  string `json:"command,omitempty" desc:"program text for the shell; a shell to type into if left out"`
+	Why      string `json:"why"`
+	Risk     string `json:"risk" enum:"low,medium,high"`
+	Mutation bool   `json:"mutation"`
+	Privesc  bool   `json:"privesc"`
+}
+
+// toTerminal connects what follows with the terminal, which it clears of these words.
+const toTerminal = "exec </dev/tty >/dev/tty 2>&1; printf '\\033[H\\033[2J'\n"
+
+// openShell is what runs in a pane without a command.
+const openShell = `exec "${SHELL:-sh}" -i`
+
+type createPane struct {
+	shell *RunShell
+	def   model.ToolDef
+}
+
+func (t *createPane) Definition() model.ToolDef { return t.def }
+
+func (t *createPane) Plan(call Call) (action.Action, error) {
+	args, err := decode[createPaneArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if strings.ContainsRune(args.Command, 0) {
+		return action.Action{}, invalid("command: has a NUL byte, which no shell can run")
+	}
+	return action.Action{
+		Kind: action.Shell, Tool: t.def.Name, Target: t.shell.target, Command: cmp.Or(args.Command, openShell), Cwd: *t.shell.cwd.Load(),
+		Preview: fmt.Sprintf("in a new pane %q", args.Title),
+		Why:     args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+	}, nil
+}
+
+// createdPane is what the model gets (E12).
+type createdPane struct {
+	Session string `json:"session"`
+	Pane    string `json:"pane_id"`
+	Title   string `json:"pane_title"`
+	Created bool   `json:"created"`
+	ID      int    `json:"id"`
+	Note    string `json:"note"`
+}
+
+func (t *createPane) Run(ctx context.Context, call Call) Result {
+	args, err := decode[createPaneArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	t.shell.touched.Add(1)
+	out := newRecent(nil)
+	// The terminal in place of the streams that are recorded: programs ask it for its size and
+	// for keys.
+	run, err := t.shell.startPane(ctx, tmux.Spec{
+		Dir: call.Dir, Own: true, Title: args.Title, Free: call.Free, Output: out.write,
+		Command: toTerminal + cmp.Or(args.Command, openShell),
+	})
+	if err != nil {
+		return failure(fmt.Errorf("the pane was not made: %w", err))
+	}
+	job := &shellJob{pane: run.Pane(), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
+	t.shell.jobs.begin(call, job)
+	return success(createdPane{
+		t.shell.panes.Name(), job.pane, args.Title, true, job.id, "send-keys types into it, capture-pane shows it; it closes when its program ends",
+	}, "pane "+job.pane)
+}
+
+type killPaneArgs struct {
+	Pane string `json:"pane" desc:"such as %3"`
+	Why  string `json:"why"`
+}
+
+type killPane struct {
+	shell *RunShell
+	def   model.ToolDef
+}
+
+func (t *killPane) Definition() model.ToolDef { return t.def }
+
+// Plan needs no approval: only panes that were approved and made by us can be closed.
+func (t *killPane) Plan(call Call) (action.Action, error) {
+	args, err := decode[killPaneArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	act := planInternal(t.def.Name, args.Why)
+	act.Op = "close pane " + clip(args.Pane, 40)
+	return act, nil
+}
+
+func (t *killPane) Run(ctx context.Context, call Call) Result {
+	args, err := decode[killPaneArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	t.shell.touched.Add(1)
+	if err := t.shell.panes.Kill(ctx, args.Pane); err != nil {
+		return failure(t.shell.paneError(err))
+	}
+	return success(map[string]string{"closed": args.Pane}, "closed "+args.Pane)
+}

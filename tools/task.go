@@ -1,0 +1,171 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+)
+
+var (
+	//go:embed task_output.md
+	taskOutputText string
+	//go:embed task_kill.md
+	taskKillText string
+)
+
+type taskOutputArgs struct {
+	ID   int    `json:"id,omitempty"`
+	Pane string `json:"pane,omitempty"`
+	Wait string `json:"wait,omitempty" desc:"for its end, at most this time"`
+	Why  string `json:"why"`
+}
+
+// patience reads wait.
+func (a taskOutputArgs) patience() (time.Duration, error) {
+	if a.Wait == "" {
+		return 0, nil
+	}
+	d, err := ParseDuration(a.Wait)
+	if err != nil {
+		return 0, invalid("wait: %v", err)
+	}
+	return d, nil
+}
+
+type taskOutput struct {
+	shell *RunShell
+	def   model.ToolDef
+}
+
+// NewTaskOutput returns the tool task_output, which tells how a command stands that shell
+// left running.
+func NewTaskOutput(shell *RunShell) Tool {
+	return &taskOutput{shell, define[taskOutputArgs]("task_output", taskOutputText)}
+}
+
+func (t *taskOutput) Definition() model.ToolDef { return t.def }
+
+func (*taskOutput) Parallel(Call) bool { return true }
+
+// Patient is true for a call that says how long it waits.
+func (*taskOutput) Patient(call Call) bool {
+	args, err := decode[taskOutputArgs](call)
+	return err == nil && args.Wait != ""
+}
+
+func (t *taskOutput) Plan(call Call) (action.Action, error) {
+	args, err := decode[taskOutputArgs](call)
+	if err == nil {
+		_, err = args.patience()
+	}
+	if err == nil {
+		err = named(args.ID, args.Pane)
+	}
+	if err != nil {
+		return action.Action{}, err
+	}
+	return planInternal(t.def.Name, args.Why), nil
+}
+
+// named checks that a command was named in one of the two ways.
+func named(id int, pane string) error {
+	if id == 0 && pane == "" {
+		return invalid("id or pane: one of them is needed")
+	}
+	return nil
+}
+
+func (t *taskOutput) Run(ctx context.Context, call Call) Result {
+	args, err := decode[taskOutputArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	job, err := t.shell.jobs.find(args.ID, args.Pane)
+	if err != nil {
+		return failure(err)
+	}
+	patience, err := args.patience()
+	if err != nil {
+		return failure(err)
+	}
+	if patience > 0 {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		select {
+		case <-job.run.Done():
+		case <-timer.C:
+		case <-ctx.Done():
+			return failure(fmt.Errorf("waiting for task %d: %w", job.id, ctx.Err()))
+		}
+	}
+	return job.result("it still runs")
+}
+
+type taskKillArgs struct {
+	ID   int    `json:"id,omitempty"`
+	Pane string `json:"pane,omitempty"`
+	Why  string `json:"why"`
+}
+
+type taskKill struct {
+	shell *RunShell
+	def   model.ToolDef
+}
+
+// NewTaskKill returns the tool task_kill, which ends a command that shell left running.
+func NewTaskKill(shell *RunShell) Tool {
+	return &taskKill{shell, define[taskKillArgs]("task_kill", taskKillText)}
+}
+
+func (t *taskKill) Definition() model.ToolDef { return t.def }
+
+// Plan needs no approval: it ends what was approved and started by us.
+func (t *taskKill) Plan(call Call) (action.Action, error) {
+	args, err := decode[taskKillArgs](call)
+	if err == nil {
+		err = named(args.ID, args.Pane)
+	}
+	if err != nil {
+		return action.Action{}, err
+	}
+	act := planInternal(t.def.Name, args.Why)
+	act.Op = "kill"
+	return act, nil
+}
+
+func (t *taskKill) Run(ctx context.Context, call Call) Result {
+	args, err := decode[taskKillArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	job, err := t.shell.jobs.find(args.ID, args.Pane)
+	if err != nil {
+		return failure(err)
+	}
+	if job.over() {
+		return job.result("")
+	}
+	t.shell.touched.Add(1)
+	job.run.Cancel()
+	select {
+	case <-job.run.Done():
+		res, _ := job.run.Wait(ctx)
+		out, errs := job.out.text()
+		return success(killedResult{job.id, true, res.ExitCode, out, errs}, out+errs)
+	case <-ctx.Done():
+		return failure(fmt.Errorf("task %d was told to end and has not ended yet", job.id))
+	}
+}
+
+// killedResult is what became of a command that was ended.
+type killedResult struct {
+	ID       int    `json:"id"`
+	Killed   bool   `json:"killed"`
+	ExitCode int    `json:"exit_code"`
+	Stdout   string `json:"stdout"`
+	Stderr   string `json:"stderr"`
+}
