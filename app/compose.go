@@ -338,24 +338,6 @@ func (p *program) look(dir string) (err error) {
 	return err
 }
 
-// firstDir is where the first command starts, "" if that is not known: an earlier process
-// may have left a pane in another folder.
-func (p *program) firstDir(f *flags) string {
-	if p.target.host != nil && (len(p.replay) > 0 || f.tmux != "") {
-		return ""
-	}
-	return p.at.dir
-}
-
-// policy is what judges actions on the target. Links can be followed on this machine only.
-func (p *program) policy(workspace string) policy.Policy {
-	judge := policy.Policy{Workspace: workspace, Home: p.at.home}
-	if p.target.host == nil {
-		judge.Resolve = resolve
-	}
-	return judge
-}
-
 func (p *program) openPanes(f *flags) error {
 	exe, err := os.Executable()
 	if err != nil {
