@@ -23,7 +23,6 @@ import (
 	"buddy/agent/model/retry"
 	"buddy/agent/model/stall"
 	"buddy/agent/model/wire"
-	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
 	"buddy/config"
