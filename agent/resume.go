@@ -80,17 +80,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 	switch p := e.(type) {
 	case event.PromptSubmitted:
-		r.ids.prompt = max(r.ids.prompt, p.ID)
-		if p.Queued {
-			left.queued[p.ID] = p
-			return
-		}
-		delete(left.queued, p.ID)
-		left.answered = false
-		if !left.exchange {
-			c.tainted = ""
-		}
-		c.hist.User(p.Text, p.Images...)
+		r.replayPrompt(c, p, left)
 	case event.PromptWithdrawn:
 		delete(left.queued, p.ID)
 	case event.TaskStarted:
@@ -124,6 +114,21 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 	default:
 		c.replayModel(p, left)
 	}
+}
+
+// replayPrompt feeds a prompt, which may have waited. The caller holds r.mu.
+func (r *Runtime) replayPrompt(c *conversation, p event.PromptSubmitted, left *leftover) {
+	r.ids.prompt = max(r.ids.prompt, p.ID)
+	if p.Queued {
+		left.queued[p.ID] = p
+		return
+	}
+	delete(left.queued, p.ID)
+	left.answered = false
+	if !left.exchange {
+		c.tainted = ""
+	}
+	c.hist.User(p.Text, p.Images...)
 }
 
 // requeue puts back the prompts that waited.

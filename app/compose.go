@@ -23,7 +23,6 @@ import (
 	"buddy/agent/model/retry"
 	"buddy/agent/model/stall"
 	"buddy/agent/model/wire"
-	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
 	"buddy/config"
@@ -343,24 +342,6 @@ func (p *program) findHere(resume string) (string, error) {
 func (p *program) look(dir string) (err error) {
 	p.at, err = p.target.look(dir)
 	return err
-}
-
-// firstDir is where the first command starts, "" if that is not known: an earlier process
-// may have left a pane in another folder.
-func (p *program) firstDir(f *flags) string {
-	if p.target.host != nil && (p.journal.stored() != nil || f.tmux != "") {
-		return ""
-	}
-	return p.at.dir
-}
-
-// policy is what judges actions on the target. Links can be followed on this machine only.
-func (p *program) policy(workspace string) policy.Policy {
-	judge := policy.Policy{Workspace: workspace, Home: p.at.home}
-	if p.target.host == nil {
-		judge.Resolve = resolve
-	}
-	return judge
 }
 
 func (p *program) openPanes(f *flags) error {

@@ -195,6 +195,24 @@ func (t *target) warning() event.Event {
 	return event.Warning{Text: t.away.Host + ": " + t.away.Why, Code: "target", NextStep: next}
 }
 
+// firstDir is where the first command starts, "" if that is not known: an earlier process
+// may have left a pane in another folder.
+func (p *program) firstDir(f *flags) string {
+	if p.target.host != nil && (p.journal.stored() != nil || f.tmux != "") {
+		return ""
+	}
+	return p.at.dir
+}
+
+// policy is what judges actions on the target. Links can be followed on this machine only.
+func (p *program) policy(workspace string) policy.Policy {
+	judge := policy.Policy{Workspace: workspace, Home: p.at.home}
+	if p.target.host == nil {
+		judge.Resolve = resolve
+	}
+	return judge
+}
+
 // describe says where commands run, whether that can be reached now, and how to watch.
 func (p *program) describe() string {
 	t := p.target

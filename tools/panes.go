@@ -324,7 +324,7 @@ func (t *createPane) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(fmt.Errorf("the pane was not made: %w", err))
 	}
-	job := &shellJob{pane: run.Pane(), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
+	job := &shellJob{box: t.shell.box(), pane: run.Pane(), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
 	t.shell.jobs.begin(call, job)
 	return success(createdPane{
 		t.shell.panes.Name(), job.pane, args.Title, true, job.id, "send-keys types into it, capture-pane shows it; it closes when its program ends",

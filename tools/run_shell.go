@@ -300,6 +300,9 @@ func finished(res tmux.Result, err error, box *pane.Sandbox) Result {
 		r.Full = &File{Path: p[0], Bytes: res.Stdout.Total + res.Stderr.Total}
 	}
 	switch {
+	case res.Cancelled && err != nil: // the target has gone, and with it the exit code
+		r.IsError, r.ExitCode = true, nil
+		r.Content = fmt.Sprintf("%s; how the command ended is not known: %v%s", cancelled, err, soFar(out))
 	case res.Cancelled:
 		r.IsError = true
 		r.Content = fmt.Sprintf("%s; exit code %d%s", cancelled, out.ExitCode, soFar(out))
