@@ -258,7 +258,7 @@ func (p *program) listSessions() (string, error) {
 	if len(entries) == 0 {
 		return "no session of this folder is saved yet; the first prompt makes one", nil
 	}
-	text := fmt.Sprintf("%d sessions of this folder, the latest first:", len(entries))
+	text := fmt.Sprintf("sessions of this folder (%d), the latest first:", len(entries))
 	for _, e := range entries[:min(len(entries), maxListed)] {
 		mark := " "
 		if e.ID == p.id {
