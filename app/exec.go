@@ -106,7 +106,7 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 	for {
 		select {
 		case <-interrupts:
-			if cancelled {
+			if cancelled || l.task == 0 { // nothing that could be cancelled in order
 				return event.Cancelled
 			}
 			cancelled = true
