@@ -70,8 +70,9 @@ const (
 	full          // nothing may be sent
 )
 
-// fit makes room for the next request (B02, B03). A window that is only assumed stops
-// nothing: the model may well take more.
+// fit makes room for the next request (B02, B03). A window that is only assumed stops and
+// removes nothing: the model may well take more. If it does not, its provider says so, and
+// then room is made (A34).
 func (r *Runtime) fit(ctx context.Context, t *task) fitting {
 	r.clearOld(t)
 	if r.dueForCompaction(t) && r.condense(ctx, t) {
@@ -84,7 +85,7 @@ func (r *Runtime) fit(ctx context.Context, t *task) fitting {
 	defer r.mu.Unlock()
 	c, o := t.talk, r.opts.Context
 	window, known := r.window()
-	if c.hist.Tokens() >= percent(window, o.Hard) && o.Strategy != Keep && r.digest(t, percent(window, o.Target)) {
+	if known && c.hist.Tokens() >= percent(window, o.Hard) && o.Strategy != Keep && r.digest(t, percent(window, o.Target)) {
 		return moved
 	}
 	used := c.hist.Tokens()
@@ -130,8 +131,8 @@ func (o Context) health(used, window int) event.Health {
 func (r *Runtime) clearOld(t *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	window, _ := r.window()
-	if o := r.opts.Context; o.Strategy == Keep || t.talk.hist.Tokens() < percent(window, o.Hint) {
+	window, known := r.window()
+	if o := r.opts.Context; !known || o.Strategy == Keep || t.talk.hist.Tokens() < percent(window, o.Hint) {
 		return
 	}
 	if ids := t.talk.hist.MicroCompact(); len(ids) > 0 {
@@ -147,8 +148,8 @@ func (r *Runtime) dueForCompaction(t *task) bool {
 	if m.asked {
 		return true
 	}
-	window, _ := r.window()
-	if o.Strategy != Summary && o.Strategy != Window || t.talk.hist.Tokens() <= percent(window, o.Compact) {
+	window, known := r.window()
+	if !known || o.Strategy != Summary && o.Strategy != Window || t.talk.hist.Tokens() <= percent(window, o.Compact) {
 		return false
 	}
 	if m.failures >= maxSummaryFailures {

@@ -145,6 +145,27 @@ func TestThrashing(t *testing.T) { // B24
 	})
 }
 
+// With a window that nobody knows nothing is removed until the provider says that it must be.
+func TestUnknownWindow(t *testing.T) { // B13, A34
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, summarising(0), append(answers(6), tooLong(), untold("<summary>s</summary>"), untold("fine"))...)
+		for i := range 6 {
+			s.do(prompt(i, 4000))
+		}
+		if c, n := find[event.ContextCompacted](s); n != 0 {
+			t.Errorf("compacted by %q", c.By)
+		}
+		if _, n := find[event.MicroCompacted](s); n != 0 {
+			t.Error("results were cleared")
+		}
+		s.do(prompt(6, 4000))
+		if c, n := find[event.ContextCompacted](s); n != 1 || c.By != "summary" {
+			t.Errorf("%d compactions, the last %+v", n, c)
+		}
+		s.stop()
+	})
+}
+
 func TestProviderSaysTooLong(t *testing.T) { // A34
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), append(answers(2), tooLong(), tooLong(), untold("<summary>short</summary>"), untold("fine"))...)
