@@ -34,6 +34,7 @@ type ask struct {
 	task   int
 	callID string
 	act    action.Action
+	raised bool                        // asked about because of what a tool's output said; the policy alone would not
 	answer chan event.ApprovalAnswered // buffered: 1
 }
 
@@ -80,7 +81,7 @@ func (a *approvals) request(ctx context.Context, task, turn int, callID string, 
 		return event.ApprovalAnswered{CallID: callID, Decision: event.Reject, By: "policy", Reason: "there is nobody to ask"}
 	}
 	id := fmt.Sprintf("appr-%d-%s", task, newID())
-	q := &ask{task: task, callID: callID, act: act, answer: make(chan event.ApprovalAnswered, 1)}
+	q := &ask{task: task, callID: callID, act: act, raised: v.Rule == taintRule, answer: make(chan event.ApprovalAnswered, 1)}
 	if !a.add(id, q, turn, event.ApprovalAsked{ID: id, CallID: callID, Action: act, Verdict: v, Context: a.context(act)}) {
 		return event.ApprovalAnswered{ID: id, CallID: callID, Decision: event.Reject, By: "shutdown"}
 	}
@@ -219,10 +220,16 @@ func (a *approvals) review() {
 			continue
 		}
 		answer := event.ApprovalAnswered{ID: id, By: "policy"}
-		switch v := a.judge(q.act); v.Decision {
-		case action.Allow:
+		v := a.judge(q.act)
+		mode, _ := a.current()
+		switch {
+		case q.raised && mode == action.ModeNone:
+			answer.Decision, answer.Reason = event.Reject, "mode none denies what would need an approval"
+		case q.raised && v.Decision == action.Allow && mode != action.ModeAll:
+			continue
+		case v.Decision == action.Allow:
 			answer.Decision, answer.Reason = event.Once, v.Reason
-		case action.Deny:
+		case v.Decision == action.Deny:
 			answer.Decision, answer.Reason = event.Reject, v.Reason
 		default:
 			continue

@@ -172,3 +172,21 @@ func TestTaintedTaskAsks(t *testing.T) { // F12
 		s.stop()
 	})
 }
+
+// What is asked about because output spoke to the model stays a question when a mode or a
+// rule comes that would have let it run.
+func TestReviewKeepsTheTaint(t *testing.T) { // F12
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(&steerer{}) }, says("", "c1 do ls"), says("", "c2 do git status"), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		s.do(event.SetMode{Mode: action.ModeEdits})
+		if a, n := find[event.ApprovalAnswered](s); n != 0 {
+			t.Errorf("answered by itself: %+v", a)
+		}
+		s.do(event.SetMode{Mode: action.ModeNone})
+		if a, n := find[event.ApprovalAnswered](s); n != 1 || a.Decision != event.Reject {
+			t.Errorf("%d answers, the last %+v: mode none denies what would be asked", n, a)
+		}
+		s.stop()
+	})
+}

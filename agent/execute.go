@@ -135,6 +135,9 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	return refuse(denial(act, answer))
 }
 
+// taintRule is the rule of what is asked about for that reason.
+const taintRule = "text that speaks to the agent"
+
 // judge is the policy's verdict, stricter when a tool's output has spoken to the model:
 // then only files of the workspace are read without a question (F12).
 func (r *Runtime) judge(t *task, act action.Action) action.Verdict {
@@ -143,7 +146,7 @@ func (r *Runtime) judge(t *task, act action.Action) action.Verdict {
 		return v
 	}
 	if why := r.tainted(t); why != "" {
-		return action.Verdict{Decision: action.Ask, Reason: why, Rule: "text that speaks to the agent"}
+		return action.Verdict{Decision: action.Ask, Reason: why, Rule: taintRule}
 	}
 	return v
 }
