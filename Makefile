@@ -13,7 +13,7 @@ build:
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o buddy .
 
 test: setup ## every test, with the race detector
-	$(GO) test -race -timeout 300s ./...
+	$(GO) test -race -timeout 600s ./...
 
 check: setup ## formatting, vet, lint, tidy modules, generated files
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-ed:"; gofmt -l .; exit 1; }

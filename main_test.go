@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
-		Deadline: time.Now().Add(time.Minute),
+		Deadline: time.Now().Add(4 * time.Minute),
 		Setup:    setUp,
 	})
 }

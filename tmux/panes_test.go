@@ -66,7 +66,7 @@ func TestKill(t *testing.T) {
 		if ids := r.panes(); len(ids) != 1 {
 			t.Errorf("panes %v", ids)
 		}
-		ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		if res, err := run.Wait(ctx); err == nil && res.ExitCode == 0 || err != nil && !errors.Is(err, tmux.ErrLost) {
 			t.Errorf("end %+v, %v", res, err)

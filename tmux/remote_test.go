@@ -66,7 +66,7 @@ func TestCutAndCancelled(t *testing.T) {
 	sshd.Wire.Refuse(true)
 	sshd.Wire.Cut()
 	run.Cancel()
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	res, err := run.Wait(ctx)
 	if !errors.Is(err, tmux.ErrLost) || !strings.Contains(err.Error(), "target (ssh)") || string(res.Stdout.Head) != "first\n" {

@@ -107,7 +107,7 @@ func TestPicturesOfAFlood(t *testing.T) {
 	r.run("i=0; while [ $i -lt 20 ]; do seq 20000; sleep 0.05; i=$((i+1)); done; echo the end")
 	took := time.Since(at)
 	tmuxtest.Until(t, "the end is seen", func() bool { _, text := a.last(); return strings.HasSuffix(text, "\nthe end") })
-	if n = a.count() - n; n < 5 || n > int(time.Since(at)/(30*time.Millisecond))+2 {
+	if n = a.count() - n; n < 2 || n > int(time.Since(at)/(30*time.Millisecond))+2 {
 		t.Errorf("%d pictures in %v", n, took)
 	}
 }
@@ -152,7 +152,7 @@ func BenchmarkPicture(b *testing.B) {
 		if _, err := f.WriteString(itoa(n) + ".\n"); err != nil {
 			b.Fatal(err)
 		}
-		for end := at.Add(5 * time.Second); ; {
+		for end := at.Add(time.Minute); ; {
 			if _, text := a.last(); strings.HasPrefix(text, itoa(n)+".") {
 				break
 			}

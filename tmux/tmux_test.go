@@ -198,7 +198,7 @@ func (r *rig) start(spec tmux.Spec) *tmux.Running {
 
 func (r *rig) wait(run *tmux.Running) tmux.Result {
 	r.t.Helper()
-	ctx, stop := context.WithTimeout(r.t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(r.t.Context(), time.Minute)
 	defer stop()
 	res, err := run.Wait(ctx)
 	if err != nil {

@@ -137,7 +137,7 @@ func TestReadHugeFileReadsOnlyWhatIsAsked(t *testing.T) {
 	if got := b.ok("grep", args{"pattern": "line"}); got["count"] != 0.0 || got["note"] != "no match in 2 files; 2 files not searched: over 10 MB" {
 		t.Errorf("grep = %v", got)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	if _, err := b.plan("write_file", args{"path": "huge", "content": "x\n"}); err != "" {

@@ -158,7 +158,7 @@ func TestSSHReconnect(t *testing.T) {
 		}
 		s.Wire.Cut()
 		tmuxtest.Until(t, "the cut is noticed", func() bool {
-			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 			defer stop()
 			_, err := h.Run(ctx, "true", io.Discard, io.Discard)
 			return err == nil

@@ -51,7 +51,7 @@ func TestExchange(t *testing.T) {
 		Session: "s", Model: retry.New(newModel(t, anthropic.Config{BaseURL: srv.URL})), Tools: tools.NewRegistry(clock{}),
 		System: "You tell the time.", MaxTurns: 9, OutDir: t.TempDir(), Policy: policy.Policy{Workspace: "/w"},
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	events := rt.Subscribe(ctx)
 	rt.Start()

@@ -68,7 +68,7 @@ func TestLoop(t *testing.T) {
 // drive sends prompts one after the other and returns what the model said.
 func drive(t *testing.T, rt *agent.Runtime, prompts ...string) (said []string, usage event.MetricsUsage) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	events := rt.Subscribe(ctx)
 	rt.Start()

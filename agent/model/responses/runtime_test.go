@@ -65,7 +65,7 @@ func (j *journal) read(t *testing.T) []event.Envelope {
 // exchange runs one prompt in a process of its own, on what j holds so far.
 func exchange(t *testing.T, m model.Model, j *journal, prompt string) (text, reasoning string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	o := agent.Options{Session: "s1", Model: m, Tools: tools.NewRegistry(clock{}), System: "Be brief.", MaxTurns: 5, Journal: j, Replay: j.read(t)}
 	o.Policy.Workspace = "/w"

@@ -93,7 +93,7 @@ func sandbox(t *testing.T, dir, home string) func(sh, line string) *exec.Cmd {
 		t.Skip("bubblewrap is not installed")
 	}
 	run := func(sh, line string) *exec.Cmd {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		t.Cleanup(cancel)
 		cmd := exec.CommandContext(ctx, bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 			"--tmpfs", "/run", "--bind", dir, dir, "--bind", home, home, "--setenv", "HOME", home, "--setenv", "GOCACHE", "/nowhere", "--setenv", "GOFLAGS", "-mod=mod",

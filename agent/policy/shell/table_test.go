@@ -73,7 +73,7 @@ func TestBounded(t *testing.T) {
 		for _, n := range []int{(maxText - 10) / len(part), 1 << 20 / len(part)} {
 			start := time.Now()
 			Analyse(strings.Repeat(part, n), Env{Cwd: "/w"})
-			if took := time.Since(start); took > time.Second { // far over what it takes on a busy machine
+			if took := time.Since(start); took > 10*time.Second { // far over what it takes on a busy machine
 				t.Errorf("%q %d times took %v", part, n, took)
 			}
 		}
