@@ -38,6 +38,9 @@ type control struct {
 	output  bool  // tmux tells what panes print
 }
 
+// errEnded is the end of the client, often that of the whole server.
+var errEnded = errors.New("tmux: the control client ended")
+
 // question is a command that waits for its answer.
 type question struct {
 	// fence, if set, is a line that the next command prints. It is used where the answer is
@@ -195,6 +198,7 @@ func (c *control) read(in *bufio.Reader) error {
 			c.mu.Unlock()
 		}
 		if err := c.collect(in, guard, q); err != nil {
+			c.fail(err) // before anybody who got this answer looks
 			if q != nil {
 				q.answer <- answer{err: err}
 			}
@@ -288,7 +292,7 @@ func readLine(in *bufio.Reader) (string, error) {
 	}
 	if err != nil {
 		if errors.Is(err, io.EOF) {
-			err = errors.New("tmux: the control client ended")
+			err = errEnded
 		}
 		return "", err
 	}
