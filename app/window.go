@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gdamore/tcell/v2"
+
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/loop"
@@ -36,33 +38,35 @@ func fullScreen(f *flags, resume string) error {
 		return err
 	}
 	loop.QuickStart()
+	var typed []*tcell.EventKey
 	for n := (next{again: true, resume: resume}); n.again; {
-		if n, err = oneSession(f, t, n.resume); err != nil {
+		if n, typed, err = oneSession(f, t, n.resume, typed); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// oneSession runs the screen until the person leaves the session.
-func oneSession(f *flags, t *target, resume string) (next, error) {
+// oneSession runs the screen on a session until the person leaves it. typed are the keys
+// that were pressed before it was there; it returns those for the next one.
+func oneSession(f *flags, t *target, resume string, typed []*tcell.EventKey) (next, []*tcell.EventKey, error) {
 	s, err := screen.Open()
 	if err != nil {
-		return next{}, exit{code: exitFailed, text: err.Error()}
+		return next{}, nil, exit{code: exitFailed, text: err.Error()}
 	}
 	defer s.Fini() // gives the terminal back on every way out
 	p, err := compose(f, t, resume, f.approve)
 	if err != nil {
-		return next{}, err
+		return next{}, nil, err
 	}
 	c := coloursOf(f)
 	name, theme, err := c.first(f, p)
 	if err != nil {
-		return next{}, err
+		return next{}, nil, err
 	}
 	keys, err := boundKeys(p.config.Keys, p.index)
 	if err != nil {
-		return next{}, err
+		return next{}, nil, err
 	}
 	var said bytes.Buffer // what is to be read after the screen is gone
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
@@ -72,19 +76,22 @@ func oneSession(f *flags, t *target, resume string) (next, error) {
 	w.loop = w.ui.loop(s, w.events, func() { p.close(&said) })
 	if err := w.open(ctx); err != nil {
 		p.close(&said)
-		return next{}, exit{code: exitFailed, text: err.Error()}
+		return next{}, nil, exit{code: exitFailed, text: err.Error()}
 	}
 	if name == themes.Auto {
 		w.loop.Post(w.ui.follow) // after the first frame
+	}
+	for _, ev := range typed {
+		s.PostEventWait(ev)
 	}
 	err = w.loop.Run(ctx)
 	w.saveDraft()
 	s.Fini()
 	_, _ = said.WriteTo(os.Stderr)
 	if err != nil {
-		return next{}, exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}
+		return next{}, nil, exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}
 	}
-	return w.next, nil
+	return w.next, w.typed, nil
 }
 
 // boundKeys returns the key map with the keys that a person wants. A mistake has its place.
@@ -113,6 +120,7 @@ type window struct {
 	drafted string // the draft that is on the disk
 	files   *fileIndex
 	next    next
+	typed   []*tcell.EventKey // on the way to the next session
 }
 
 func (w *window) deps(look looks, keys *keymap.Map) deps {
@@ -121,6 +129,7 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
 		send:     w.send, keys: keys, now: time.Now, home: w.program.at.home,
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
+		late:    w.late,
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		later:   func(f func()) { w.loop.Post(f) },
 		after:   func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
@@ -132,6 +141,14 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 			w.loop.Go(func() { w.loop.PostLazily(work()) })
 		},
 	}
+}
+
+// late keeps a key for the next session while this one is being closed.
+func (w *window) late(ev *tcell.EventKey) bool {
+	if w.next.again {
+		w.typed = append(w.typed, ev)
+	}
+	return w.next.again
 }
 
 // attention is how the person wants to be called.

@@ -136,6 +136,15 @@ func (t *Terminal) Resize(cols, rows int) {
 	}
 }
 
+// Shake gives it another size and then its own again before it tells the program.
+func (t *Terminal) Shake(cols, rows int) {
+	t.mu.Lock()
+	was := [2]int{t.vt.cols, t.vt.rows}
+	t.vt.resize(cols, rows)
+	t.mu.Unlock()
+	t.Resize(was[0], was[1])
+}
+
 // HangUp makes reading fail with err, as when the window is closed.
 func (t *Terminal) HangUp(err error) { t.change(func() { t.gone = err }) }
 

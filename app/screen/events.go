@@ -227,11 +227,13 @@ func (s *Screen) GetClipboard() {
 	s.Screen.GetClipboard()
 }
 
-// resized tells tview of the terminal's new size, once for a burst.
+// resized tells tview of the terminal's new size. The next frame is painted in full even
+// if the size is that of the last one: on the way there the terminal may have cut it.
 func (s *Screen) resized() {
 	cols, rows := s.tty.size()
-	if size := s.life.size.Swap(&[2]int{cols, rows}); size != nil && *size == [2]int{cols, rows} {
-		return
+	s.life.size.Store(&[2]int{cols, rows})
+	if s.life.cut.Swap(true) {
+		return // there is an event that nobody has drawn for
 	}
 	s.events.push(tcell.NewEventResize(cols, rows))
 }

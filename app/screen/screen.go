@@ -62,6 +62,7 @@ type life struct {
 	started   atomic.Bool
 	reading   atomic.Pointer[chan struct{}] // closed when tcell's reading has ended
 	size      atomic.Pointer[[2]int]        // columns and rows of the next frame
+	cut       atomic.Bool                   // the terminal had another size since the last frame
 	once      sync.Once
 	ended     atomic.Bool
 	stop      chan struct{} // closed at the end: PollEvent returns nil
@@ -177,7 +178,9 @@ func (s *Screen) Resume() error {
 	s.tty.hold()
 	defer s.tty.release()
 	s.stale = true
-	s.resized()
+	if cols, rows := s.tty.size(); cols != s.grid.w || rows != s.grid.h {
+		s.resized()
+	}
 	return s.Screen.Resume()
 }
 
@@ -235,10 +238,12 @@ func (s *Screen) Size() (cols, rows int) {
 
 // fit makes the frame as large as the terminal.
 func (s *Screen) fit() {
+	cut := s.life.cut.Swap(false)
 	if w, h := s.Size(); w != s.grid.w || h != s.grid.h {
 		s.grid.resize(w, h)
 		s.stale = true
 	}
+	s.stale = s.stale || cut
 }
 
 // Skip makes the next Show do nothing and forget the Clear before it. It is for

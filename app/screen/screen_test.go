@@ -290,6 +290,28 @@ func TestResize(t *testing.T) {
 	}
 }
 
+// A terminal that became smaller and large again between two frames has lost what was at
+// its edges, though its size is that of the last frame.
+func TestResizeThereAndBack(t *testing.T) {
+	s, term := open(t, 80, 24)
+	page(s, "end")
+	term.Resize(40, 5)
+	term.Resize(80, 24)
+	page(s, "end")
+	if got := term.Row(23); got != "end" {
+		t.Errorf("last row is %q, want end", got)
+	}
+	// The same when the program was late and saw the last size only.
+	term.Shake(40, 5)
+	page(s, "end")
+	if got := term.Row(23); got != "end" {
+		t.Errorf("last row is %q, want end", got)
+	}
+	if _, ok := s.PollEvent().(*tcell.EventResize); !ok {
+		t.Error("nobody is told to draw")
+	}
+}
+
 func TestTerminalIsRestored(t *testing.T) {
 	s, term := open(t, 80, 24)
 	page(s, "end")
