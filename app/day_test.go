@@ -18,7 +18,7 @@ import (
 	"buddy/tools"
 )
 
-var dayTurns = flag.Int("turns", 300, "how many turns TestDay works; 50000 are eight hours")
+var dayTurns = flag.Int("turns", 100, "how many turns TestDay works; 50000 are eight hours")
 
 // worker is a model that works through prompts: an answer takes half a second, and every
 // 25th is the last of its exchange.
@@ -67,13 +67,14 @@ func TestDay(t *testing.T) {
 			for turns := 0; turns < *dayTurns/2; turns += 25 {
 				rt.Send(event.Submit{Text: fmt.Sprintf("prompt %d of half %d", turns, half)})
 				x.Settle()
-				for x.u.busy {
+				for busy := true; busy; {
 					time.Sleep(10 * time.Second)
-					synctest.Wait()
+					x.inside(func() { busy = x.u.busy })
 				}
 				x.Written()
 			}
-			used[half], text[half] = heap(), x.textSize()
+			used[half] = heap()
+			x.inside(func() { text[half] = x.textSize() })
 		}
 		t.Logf("memory %d, then %d bytes; text %d, then %d bytes", used[0], used[1], text[0], text[1])
 		if grown, most := used[1]-used[0], 6*(text[1]-text[0])+1<<20; grown > most {
@@ -92,6 +93,12 @@ func TestDay(t *testing.T) {
 		}
 		<-passed
 	})
+}
+
+// inside runs f on the screen's goroutine.
+func (x *testUI) inside(f func()) {
+	x.u.deps.later(f)
+	x.Settle()
 }
 
 // heap is how many bytes are in use.
