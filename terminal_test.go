@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -125,6 +126,16 @@ func (x *terminal) until(texts []string, there bool) {
 	}
 }
 
+// written is what the program wrote to the terminal.
+func (x *terminal) written() []byte {
+	x.t.Helper()
+	b, err := os.ReadFile(x.bytes)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return b
+}
+
 // clipboard waits for a text in the terminal's clipboard.
 func (x *terminal) clipboard(want string) {
 	x.t.Helper()
@@ -223,6 +234,9 @@ func TestTerminal(t *testing.T) {
 	x.keys("C-c")
 	x.keys("C-c")
 	x.want("ended 0")
+	if n := bytes.Count(x.written(), []byte("\x1b[?1049l")); n != 1 {
+		t.Errorf("the terminal was given back %d times: the screen flickers between sessions", n)
+	}
 }
 
 // approvalGrace is longer than a key is not yet taken for an answer (UX "Approval").
@@ -261,10 +275,7 @@ func TestTerminalBytes(t *testing.T) {
 	x.keys("C-c")
 	x.keys("C-c")
 	x.want("ended 0")
-	written, err := os.ReadFile(x.bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := x.written()
 	if n := len(written); n < 10_000 {
 		t.Errorf("only %d bytes were written: the pipe did not see the program", n)
 	}

@@ -57,7 +57,6 @@ type deps struct {
 	now     func() time.Time
 	home    string
 	leave   func(next)
-	late    func(*tcell.EventKey) bool // takes a key that was pressed after leave, for what comes next
 	tick    func(on bool)
 	later   func(func())                                    // runs it on the UI goroutine, after what waits there
 	after   func(time.Duration, func())                     // the same, when some time has passed
@@ -325,9 +324,6 @@ func (u *ui) paste(p screen.Paste) {
 
 // key gives a key to what has the focus, else to what it means everywhere.
 func (u *ui) key(ev *tcell.EventKey) *tcell.EventKey {
-	if u.deps.late(ev) {
-		return nil
-	}
 	before := u.armed.action
 	u.hint("", "")
 	scope, view := u.target()

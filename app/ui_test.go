@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gdamore/tcell/v2"
-
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -55,8 +53,8 @@ func open(t *testing.T, cols, rows int) *testUI {
 				attention: attention{how: screen.CallOSC9, notify: s.Notify, setTitle: s.SetTitle},
 			},
 			keys: keymap.Default(), now: time.Now, home: "/home/ann",
-			send: func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
-			late: func(*tcell.EventKey) bool { return false }, draft: func() {}, record: func(string) {}, background: func(func() func()) {},
+			send:  func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
+			draft: func() {}, record: func(string) {}, background: func(func() func()) {},
 			files: func(query string, answer func([]string)) { x.u.deps.later(func() { answer(testFiles(query)) }) },
 		}
 		quit, tick, post := func() {}, func(bool) {}, func(func()) {}

@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
 	"syscall"
 	"time"
-
-	"github.com/gdamore/tcell/v2"
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
@@ -38,60 +37,60 @@ func fullScreen(f *flags, resume string) error {
 		return err
 	}
 	loop.QuickStart()
-	var typed []*tcell.EventKey
+	s, err := screen.Open()
+	if err != nil {
+		return exit{code: exitFailed, text: err.Error()}
+	}
+	var said bytes.Buffer // what is to be read after the screen is gone
+	defer func() {
+		s.Fini() // gives the terminal back on every way out
+		_, _ = said.WriteTo(os.Stderr)
+	}()
 	for n := (next{again: true, resume: resume}); n.again; {
-		if n, typed, err = oneSession(f, t, n.resume, typed); err != nil {
+		if n, err = oneSession(f, t, s, n.resume, &said); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// oneSession runs the screen on a session until the person leaves it. typed are the keys
-// that were pressed before it was there; it returns those for the next one.
-func oneSession(f *flags, t *target, resume string, typed []*tcell.EventKey) (next, []*tcell.EventKey, error) {
-	s, err := screen.Open()
-	if err != nil {
-		return next{}, nil, exit{code: exitFailed, text: err.Error()}
-	}
-	defer s.Fini() // gives the terminal back on every way out
+// oneSession runs the screen until the person leaves the session. If another one follows,
+// this one is seen until then.
+func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Writer) (next, error) {
 	p, err := compose(f, t, resume, f.approve)
 	if err != nil {
-		return next{}, nil, err
+		return next{}, err
 	}
 	c := coloursOf(f)
 	name, theme, err := c.first(f, p)
 	if err != nil {
-		return next{}, nil, err
+		return next{}, err
 	}
 	keys, err := boundKeys(p.config.Keys, p.index)
 	if err != nil {
-		return next{}, nil, err
+		return next{}, err
 	}
-	var said bytes.Buffer // what is to be read after the screen is gone
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
 	w.ui = newUI(w.deps(looks{theme, c}, keys))
-	w.loop = w.ui.loop(s, w.events, func() { p.close(&said) })
+	w.loop = w.ui.loop(s, w.events, func() { p.close(said) })
 	if err := w.open(ctx); err != nil {
-		p.close(&said)
-		return next{}, nil, exit{code: exitFailed, text: err.Error()}
+		p.close(said)
+		return next{}, exit{code: exitFailed, text: err.Error()}
 	}
 	if name == themes.Auto {
 		w.loop.Post(w.ui.follow) // after the first frame
 	}
-	for _, ev := range typed {
-		s.PostEventWait(ev)
-	}
 	err = w.loop.Run(ctx)
 	w.saveDraft()
-	s.Fini()
-	_, _ = said.WriteTo(os.Stderr)
 	if err != nil {
-		return next{}, nil, exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}
+		return next{}, exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}
 	}
-	return w.next, w.typed, nil
+	if ctx.Err() != nil { // on the way to another session
+		return next{}, nil
+	}
+	return w.next, nil
 }
 
 // boundKeys returns the key map with the keys that a person wants. A mistake has its place.
@@ -120,7 +119,6 @@ type window struct {
 	drafted string // the draft that is on the disk
 	files   *fileIndex
 	next    next
-	typed   []*tcell.EventKey // on the way to the next session
 }
 
 func (w *window) deps(look looks, keys *keymap.Map) deps {
@@ -128,8 +126,7 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
 		send:     w.send, keys: keys, now: time.Now, home: w.program.at.home,
-		leave:   func(n next) { w.next = n; w.loop.Quit() },
-		late:    w.late,
+		leave:   w.leave,
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		later:   func(f func()) { w.loop.Post(f) },
 		after:   func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
@@ -143,12 +140,14 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 	}
 }
 
-// late keeps a key for the next session while this one is being closed.
-func (w *window) late(ev *tcell.EventKey) bool {
-	if w.next.again {
-		w.typed = append(w.typed, ev)
+// leave ends the session for another one, or for good.
+func (w *window) leave(n next) {
+	w.next = n
+	if n.again {
+		w.loop.HandOver()
+		return
 	}
-	return w.next.again
+	w.loop.Quit()
 }
 
 // attention is how the person wants to be called.

@@ -95,9 +95,12 @@ type Loop[T any] struct {
 	// UI goroutine
 	pumping bool // the draw is the pump's
 	keys    limiter
+	unread  []tcell.Event // keys for the next loop
 
 	draws, wakeups atomic.Int64
 	quitting       atomic.Bool // the pump knows
+	keep           atomic.Bool // the screen is for another loop
+	stopped        atomic.Bool // Stop has returned
 	failure        atomic.Pointer[error]
 }
 
@@ -115,7 +118,7 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 		s.Fini()
 		return err
 	}
-	l.app.SetScreen(s).SetRoot(l.cfg.Root, true)
+	l.app.SetScreen(s.Lend(l.stays)).SetRoot(l.cfg.Root, true)
 	l.app.SetInputCapture(l.capture).SetMouseCapture(l.cfg.Mouse).SetBeforeDrawFunc(l.beforeDraw)
 
 	defer context.AfterFunc(ctx, l.Quit)()
@@ -124,6 +127,7 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 	l.Go(p.run)
 	err := l.app.Run()
 	<-p.done
+	s.Unread(l.unread)
 	if failure := l.failure.Load(); failure != nil {
 		return *failure
 	}
@@ -158,8 +162,19 @@ func (l *Loop[T]) paste(p screen.Paste) {
 	}
 }
 
+// HandOver ends the loop like Quit, but the screen stays as it is for another loop, which
+// also gets the keys and pastes from now on.
+func (l *Loop[T]) HandOver() {
+	l.keep.Store(true)
+	l.mail.change(func(m *mail) { m.quit = true })
+}
+
+// stays tells whether the screen outlives the loop, when it has ended.
+func (l *Loop[T]) stays() bool { return l.keep.Load() && l.stopped.Load() }
+
 // Quit ends the loop: Stop is called, then the screen closes and Run returns.
 func (l *Loop[T]) Quit() {
+	l.keep.Store(false)
 	l.mail.change(func(m *mail) { m.quit = true })
 	time.AfterFunc(stuckTime, func() {
 		if !l.quitting.Load() { // the pump waits for a draw that waits for the terminal
@@ -207,6 +222,10 @@ func (l *Loop[T]) Stats() Stats {
 
 // capture sees each key first, on the UI goroutine.
 func (l *Loop[T]) capture(ev *tcell.EventKey) *tcell.EventKey {
+	if l.keep.Load() {
+		l.unread = append(l.unread, ev)
+		return nil
+	}
 	if l.cfg.Screen.Deliver(ev) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type toy struct {
 	keys    []string
 	ticks   int
 	stopped int
+	stop    func() // nil: nothing to wait for
 
 	source chan int
 	loop   *loop.Loop[int]
@@ -98,7 +100,12 @@ func (y *toy) run(ctx context.Context, s *screen.Screen) error {
 			Background: func(c tcell.Color) { y.back = append(y.back, c) },
 		},
 		Tick: func() { y.ticks++ },
-		Stop: func() { y.stopped++ },
+		Stop: func() {
+			y.stopped++
+			if y.stop != nil {
+				y.stop()
+			}
+		},
 	})
 	return y.loop.Run(ctx)
 }
@@ -145,6 +152,61 @@ func TestEventPace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// While one loop ends and the next begins the terminal stays as it is, and what is typed
+// and pasted on the way reaches the next one, in order.
+func TestHandOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := newToy(8), newToy(8)
+		release := make(chan struct{})
+		first.stop = func() { <-release }
+		ui := apptest.Start(t, 80, 24, func(ctx context.Context, s *screen.Screen) error {
+			if err := first.run(ctx, s); err != nil {
+				return err
+			}
+			return second.run(ctx, s)
+		})
+		ui.Type("a")
+		first.loop.HandOver()
+		ui.Type("b")
+		ui.Terminal.Type("\x1b[200~c\x1b[201~")
+		ui.Type("d")
+		first.source <- 7
+		ui.Settle()
+		ui.Want("last 7") // it goes on until it has stopped
+		ui.Written()
+		close(release)
+		ui.Settle()
+		ui.Type("e")
+		ui.Settle()
+		if first.prompt != "a" || second.prompt != "bcde" || !ui.Raw() {
+			t.Errorf("the loops got %q and %q; raw mode %v", first.prompt, second.prompt, ui.Raw())
+		}
+		if out, _ := ui.Written(); bytes.Contains(out, []byte("\x1b[?1049")) {
+			t.Errorf("the screen was left: %q", out)
+		}
+		if err := ui.Quit(); err != nil || ui.Raw() || first.stopped != 1 || second.stopped != 1 {
+			t.Errorf("ended with %v; raw mode %v; stopped %d and %d times", err, ui.Raw(), first.stopped, second.stopped)
+		}
+	})
+}
+
+// A loop that is ended while it hands the screen over gives the terminal back.
+func TestQuitWhileHandingOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newToy(8)
+		release := make(chan struct{})
+		y.stop = func() { <-release }
+		ui := apptest.Start(t, 80, 24, y.run)
+		y.loop.HandOver()
+		synctest.Wait()
+		y.loop.Quit()
+		close(release)
+		if err := ui.Ended(); err != nil || ui.Raw() {
+			t.Errorf("ended with %v; raw mode %v", err, ui.Raw())
+		}
+	})
 }
 
 // A producer at full speed is not held back by the pace of the draws.

@@ -206,9 +206,12 @@ func (p *pump[T]) quit() {
 // end is the last use of tview: nothing may be queued after Stop.
 func (p *pump[T]) end() {
 	p.setTicking(false)
-	p.l.cfg.Screen.LimitWrites(stuckTime)
+	if !p.l.keep.Load() {
+		p.l.cfg.Screen.LimitWrites(stuckTime)
+	}
 	p.flush()
 	p.timer.Stop()
 	p.resting.Stop()
+	p.l.stopped.Store(true)
 	p.l.app.Stop()
 }

@@ -44,7 +44,7 @@ type Handlers struct {
 type special struct {
 	mu       sync.Mutex // guards what follows
 	handlers Handlers
-	calls    map[*tcell.EventKey]func()
+	calls    map[*tcell.EventKey]func(Handlers)
 	pastes   []Paste // complete, their end has not passed tcell yet
 	asked    time.Time
 }
@@ -56,7 +56,8 @@ func (sp *special) paste(p Paste) {
 	sp.pastes = append(sp.pastes, p)
 }
 
-// Handle sets who is told of special events. It is called before Init.
+// Handle sets who is told of special events, also of those that wait already. It is called
+// before Init, and when another user takes over.
 func (s *Screen) Handle(h Handlers) {
 	s.special.mu.Lock()
 	defer s.special.mu.Unlock()
@@ -70,11 +71,11 @@ func (s *Screen) Deliver(ev *tcell.EventKey) bool {
 		return false
 	}
 	s.special.mu.Lock()
-	call := s.special.calls[ev]
+	call, h := s.special.calls[ev], s.special.handlers
 	delete(s.special.calls, ev)
 	s.special.mu.Unlock()
 	if call != nil {
-		call()
+		call(h)
 	}
 	return true
 }
@@ -83,8 +84,7 @@ func (s *Screen) Deliver(ev *tcell.EventKey) bool {
 func (s *Screen) carry(call func(h Handlers)) {
 	ev := tcell.NewEventKey(carrier, 0, tcell.ModNone)
 	s.special.mu.Lock()
-	h := s.special.handlers
-	s.special.calls[ev] = func() { call(h) }
+	s.special.calls[ev] = call
 	s.special.mu.Unlock()
 	s.events.push(ev)
 }
@@ -243,6 +243,31 @@ func (s *Screen) PollEvent() tcell.Event { return s.events.pop(s.life.stop, nil)
 
 // HasPendingEvent reports whether PollEvent would return at once.
 func (s *Screen) HasPendingEvent() bool { return s.events.len() > 0 }
+
+// Unread puts events back before those that wait, for another user of the screen.
+func (s *Screen) Unread(events []tcell.Event) { s.events.unread(events) }
+
+// Lend returns the screen for one user: what it polls ends with its Fini or with the
+// screen. Unless kept returns true, its Fini is the screen's.
+func (s *Screen) Lend(kept func() bool) tcell.Screen {
+	return &lent{Screen: s, kept: kept, quit: make(chan struct{})}
+}
+
+type lent struct {
+	*Screen
+	kept func() bool
+	once sync.Once
+	quit chan struct{}
+}
+
+func (l *lent) PollEvent() tcell.Event { return l.events.pop(l.life.stop, l.quit) }
+
+func (l *lent) Fini() {
+	l.once.Do(func() { close(l.quit) })
+	if !l.kept() {
+		l.Screen.Fini()
+	}
+}
 
 // PostEvent queues ev for PollEvent. It never fails.
 func (s *Screen) PostEvent(ev tcell.Event) error {

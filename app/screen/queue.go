@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/gdamore/tcell/v2"
@@ -22,6 +23,18 @@ func (q *queue) push(ev tcell.Event) {
 	q.mu.Lock()
 	q.items = append(q.items, ev)
 	q.mu.Unlock()
+	q.tell()
+}
+
+// unread puts events before the others.
+func (q *queue) unread(events []tcell.Event) {
+	q.mu.Lock()
+	q.items = append(slices.Clip(events), q.items...)
+	q.mu.Unlock()
+	q.tell()
+}
+
+func (q *queue) tell() {
 	select {
 	case q.arrived <- struct{}{}:
 	default:

@@ -104,7 +104,7 @@ func New(tty *Tty, term string) (*Screen, error) {
 	}
 	s := &Screen{Screen: inner, tty: tty, events: newQueue()}
 	s.cursor = cursor{x: -1, y: -1, shownX: -1, shownY: -1}
-	s.special.calls = map[*tcell.EventKey]func(){}
+	s.special.calls = map[*tcell.EventKey]func(Handlers){}
 	s.life.stop, s.life.draining = make(chan struct{}), make(chan struct{})
 	s.life.drainDone = make(chan struct{})
 	tty.out.gap = s.gap
