@@ -163,7 +163,7 @@ func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err er
 		p.problem = err.Error()
 	}
 	secrets = []string{key}
-	if other, ok := c.Profile(c.Agent.FallbackModel); ok {
+	if other, ok := c.Lookup(c.Agent.FallbackModel); ok {
 		if key, _, err = other.Key(); err != nil {
 			p.note("the fallback_model can't be used: " + err.Error())
 		}
@@ -218,9 +218,9 @@ func (p *program) modelOf(name string) (model.Model, error) {
 	if name == config.Demo {
 		return demo.New(demoPace), nil
 	}
-	profile, ok := p.config.Profile(name)
+	profile, ok := p.config.Lookup(name)
 	if !ok {
-		return nil, fmt.Errorf("unknown model %q (have: %s)", name, strings.Join(p.profiles(), ", "))
+		return nil, fmt.Errorf("unknown model %q (have: %s; /model lists them all)", name, strings.Join(p.profiles(), ", "))
 	}
 	return p.dependable(profile)
 }

@@ -14,7 +14,7 @@ import (
 func (p *program) dependable(profile config.Profile) (model.Model, error) {
 	recovery := model.Recovery(p.config.Agent.OnStall)
 	m, err := connect(profile, recovery)
-	other, ok := p.config.Profile(p.config.Agent.FallbackModel)
+	other, ok := p.config.Lookup(p.config.Agent.FallbackModel)
 	if err != nil || !ok || other.Name == profile.Name {
 		return m, err
 	}

@@ -108,8 +108,10 @@ type Profile struct {
 	MaxTokens    int    // of one answer; 0 means what is documented, or the adapter's default
 	Effort       string // reasoning_effort; empty leaves it to the provider
 	Prices       Prices // zero means what is documented
+	Login        Login  // how to log in where that stands for a key
 
 	keyPlace string // file:line of the key's source
+	bundled  bool   // one that buddy has
 }
 
 // Profile returns the profile of that name.
