@@ -135,12 +135,12 @@ func names(r *tools.Registry) []string {
 	return all
 }
 
-// chooseModel returns the model that the configuration means, and the secrets of it and its
-// fallback. Without one it is the demo; line mode, where nobody would see that it is, refuses.
+// chooseModel returns the model that the configuration means, and all keys that there are:
+// the person may change to another model. Without one it is the demo; line mode, where nobody would see that it is, refuses.
 func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err error) {
-	c, index, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL, Trust: trustStore()})
+	c, index, notices, err := loadConfig(f)
 	if err != nil {
-		return nil, nil, exit{code: exitUsage, text: err.Error()}
+		return nil, nil, err
 	}
 	p.config, p.index = c, index
 	p.notices = append(p.notices, notices...)
@@ -149,25 +149,17 @@ func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err er
 			p.note(err.Error())
 		}
 	}
-	if c.Problem != "" {
-		p.problem = c.Problem
-	}
+	p.problem, secrets = c.Problem, c.Secrets()
 	if c.Active == nil {
 		if c.Problem != "" && f.exec {
 			return nil, nil, exit{code: exitFailed, text: c.Problem}
 		}
-		return demo.New(demoPace), nil, nil
+		return demo.New(demoPace), secrets, nil
 	}
-	key, _, err := c.Active.Key()
-	if err != nil {
-		p.problem = err.Error()
-	}
-	secrets = []string{key}
 	if other, ok := c.Lookup(c.Agent.FallbackModel); ok {
-		if key, _, err = other.Key(); err != nil {
+		if _, _, err = other.Key(); err != nil {
 			p.note("the fallback_model can't be used: " + err.Error())
 		}
-		secrets = append(secrets, key)
 	}
 	if m, err = p.dependable(*c.Active); err != nil {
 		return nil, nil, exit{code: exitUsage, text: err.Error()}
@@ -222,6 +214,9 @@ func (p *program) modelOf(name string) (model.Model, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown model %q (have: %s; /model lists them all)", name, strings.Join(p.profiles(), ", "))
 	}
+	if problem := profile.Problem(); problem != "" && profile.Bundled() {
+		return nil, errors.New(problem)
+	}
 	return p.dependable(profile)
 }
 
@@ -237,7 +232,7 @@ func (p *program) profiles() []string {
 // catalog returns what there is to choose from.
 func (p *program) catalog() catalog {
 	return catalog{
-		profiles: p.profiles(),
+		offers:   func() []offer { return offersOf(context.Background(), p.config, p.index) },
 		sessions: p.listSessions,
 		find:     p.findHere,
 		target:   p.describe,

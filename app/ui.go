@@ -92,7 +92,7 @@ type next struct {
 
 // catalog is what there is to choose from. Its functions may read files.
 type catalog struct {
-	profiles []string
+	offers   func() []offer               // of models; asks servers on this machine
 	sessions func() (string, error)       // a list for people
 	find     func(string) (string, error) // the id that a person means
 	target   func() string                // where commands run; may take long

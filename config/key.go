@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -65,6 +66,37 @@ func (p Profile) Key() (key, source string, err error) {
 		return provider.cleanKey()
 	}
 	return key, source, err
+}
+
+// Secrets returns all keys and tokens that requests may be made with, for whoever takes
+// them out of texts. Those that cannot be read are in no text.
+func (c *Config) Secrets() []string {
+	var all []string
+	add := func(p Profile) {
+		if key, _, err := p.Key(); err == nil && key != "" {
+			all = append(all, key)
+		}
+	}
+	for _, p := range c.Models {
+		add(p)
+	}
+	if c.Active != nil {
+		add(*c.Active)
+	}
+	for _, p := range providers {
+		if key := os.Getenv(p.KeyEnv); key != "" {
+			all = append(all, key)
+		}
+	}
+	stored, _ := Auth().Read()
+	for _, key := range stored.Keys {
+		all = append(all, key)
+	}
+	for _, t := range stored.Logins {
+		all = append(all, t.Access, t.Refresh)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // cleanKey is key, checked, with errors for people.
