@@ -37,6 +37,8 @@ var slashCommands = []command{
 	{"unpin", "[N]", "no longer keep it", pin(true)},
 	{"target", "", "where commands run, whether it can be reached, and how to watch", showTarget},
 	{"model", "[NAME]", "talk to another model, or list them", switchModel},
+	{"login", "[NAME]", "keep the key of a provider, or log in to a profile", logInHere},
+	{"logout", "[NAME]", "forget a key or a login", logOutHere},
 	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},

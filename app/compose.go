@@ -15,14 +15,8 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/agent/model/anthropic"
-	"buddy/agent/model/completions"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
-	"buddy/agent/model/responses"
-	"buddy/agent/model/retry"
-	"buddy/agent/model/stall"
-	"buddy/agent/model/wire"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
 	"buddy/config"
@@ -165,34 +159,6 @@ func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err er
 		return nil, nil, exit{code: exitUsage, text: err.Error()}
 	}
 	return m, secrets, nil
-}
-
-// connect returns the model of a profile. It does no I/O but reading the key.
-func connect(profile config.Profile, recovery model.Recovery) (model.Model, error) {
-	key, source, err := profile.Key()
-	if err != nil {
-		source = err.Error() // said when the endpoint refuses
-	}
-	c := wire.Config{
-		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-		Model: profile.Model, Window: contextWindow(profile), Effort: wire.Effort(profile.Effort),
-	}
-	var m model.Model
-	switch profile.API {
-	case config.Anthropic:
-		m, err = anthropic.New(anthropic.Config{
-			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: c.Window, MaxTokens: answerLimit(profile), Effort: c.Effort,
-		})
-	case config.Responses:
-		m, err = responses.New(c)
-	default:
-		m, err = completions.New(c)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return retry.New(stall.New(priced{m, priceOf(profile)}, stall.Limit, recovery)), nil
 }
 
 // contextWindow returns how many tokens the model of a profile takes in: what the profile says,

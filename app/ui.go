@@ -99,6 +99,7 @@ type catalog struct {
 	notice   func(text string)
 	trust    func() (string, error) // what to say, "" when the session has to begin anew
 	current  func() string          // the session to go on with
+	access   access
 }
 
 // panes are the views.
@@ -115,6 +116,7 @@ type panes struct {
 	tabs         *views.TabBar
 	approval     *views.Approval
 	help         *views.Help
+	secret       *views.Secret
 }
 
 // welcome is what an empty conversation shows.
@@ -144,6 +146,7 @@ func newUI(d deps) *ui {
 		tabs:         views.NewTabBar(t, k),
 		approval:     views.NewApproval(t, k, d.now),
 		help:         views.NewHelp(t, k),
+		secret:       views.NewSecret(t, k),
 	}
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
@@ -277,7 +280,7 @@ func (u *ui) setTheme(t *themes.Theme) {
 	u.deps.theme = t
 	for _, v := range []interface{ SetTheme(*themes.Theme) }{
 		u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.border, u.v.prompt, u.v.footer,
-		u.v.tabs, u.v.approval, u.v.help,
+		u.v.tabs, u.v.approval, u.v.help, u.v.secret,
 	} {
 		v.SetTheme(t)
 	}
@@ -307,6 +310,10 @@ func (u *ui) focused(on bool) {
 // paste goes to what has the focus.
 func (u *ui) paste(p screen.Paste) {
 	text := p.Text
+	if u.v.secret.Asking() {
+		u.v.secret.PasteHandler()(text, func(tview.Primitive) {})
+		return
+	}
 	if u.asking() {
 		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
 		return

@@ -68,7 +68,7 @@ func oneSession(f *flags, t *target, resume string) (next, error) {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
-	w.ui = newUI(w.deps(looks{theme, c}, keys))
+	w.ui = newUI(w.deps(ctx, looks{theme, c}, keys))
 	w.loop = w.ui.loop(s, w.events, func() { p.close(&said) })
 	if err := w.open(ctx); err != nil {
 		p.close(&said)
@@ -115,7 +115,9 @@ type window struct {
 	next    next
 }
 
-func (w *window) deps(look looks, keys *keymap.Map) deps {
+func (w *window) deps(ctx context.Context, look looks, keys *keymap.Map) deps {
+	choices := w.program.catalog()
+	choices.access = w.program.access(ctx)
 	return deps{
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
@@ -127,7 +129,7 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
 		files:   w.findFiles,
-		catalog: w.program.catalog(),
+		catalog: choices,
 		background: func(work func() func()) {
 			w.loop.Go(func() { w.loop.PostLazily(work()) })
 		},
