@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -150,7 +149,7 @@ func (w *window) attention() attention {
 func (w *window) open(ctx context.Context) error {
 	p := w.program
 	if p.config.Active == nil && p.problem != "" {
-		w.ui.v.conversation.SetWelcome(append(slices.Clip(welcome), "", "The built-in demo answers, which is not a language model:", p.problem+"."))
+		w.introduce(ctx)
 	}
 	w.loop.Go(p.tidy)
 	w.lines = openHistory()
