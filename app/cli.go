@@ -142,7 +142,7 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	root.AddCommand(
 		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
 		policyCommand(f, stdout), trustCommand(stdout), modelsCommand(f, stdout, stderr),
-		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout),
+		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout), doctorCommand(f, stdout, stderr), initCommand(f, stdin, stdout, stderr),
 	)
 	return root
 }

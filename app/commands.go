@@ -39,6 +39,7 @@ var slashCommands = []command{
 	{"model", "[NAME]", "talk to another model, or list them", switchModel},
 	{"login", "[NAME]", "keep the key of a provider, or log in to a profile", logInHere},
 	{"logout", "[NAME]", "forget a key or a login", logOutHere},
+	{"doctor", "", "check what buddy needs; asks the model for one word", doctorHere},
 	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},

@@ -36,20 +36,23 @@ func (p *program) dependable(profile config.Profile) (model.Model, error) {
 
 // connect returns the model of a profile. It does no I/O but reading the key.
 func connect(profile config.Profile, recovery model.Recovery) (model.Model, error) {
-	key, source, err := profile.Key()
-	if err != nil {
-		source = err.Error() // said when the endpoint refuses
-	}
-	var m model.Model
-	if profile.UsesLogin() {
-		m, err = renewed(profile)
-	} else {
-		m, err = adapter(profile, key, source)
-	}
+	m, err := bare(profile)
 	if err != nil {
 		return nil, err
 	}
 	return retry.New(stall.New(priced{m, priceOf(profile)}, stall.Limit, recovery)), nil
+}
+
+// bare is connect without what tries again.
+func bare(profile config.Profile) (model.Model, error) {
+	if profile.UsesLogin() {
+		return renewed(profile)
+	}
+	key, source, err := profile.Key()
+	if err != nil {
+		source = err.Error() // said when the endpoint refuses
+	}
+	return adapter(profile, key, source)
 }
 
 // adapter returns what speaks the protocol of a profile.

@@ -100,6 +100,7 @@ type catalog struct {
 	trust    func() (string, error) // what to say, "" when the session has to begin anew
 	current  func() string          // the session to go on with
 	access   access
+	doctor   func(profile string) []finding // asks the model; may take long
 }
 
 // panes are the views.

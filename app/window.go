@@ -117,6 +117,7 @@ type window struct {
 func (w *window) deps(ctx context.Context, look looks, keys *keymap.Map) deps {
 	choices := w.program.catalog()
 	choices.access = w.program.access(ctx)
+	choices.doctor = func(profile string) []finding { return w.program.examine(ctx, profile) }
 	return deps{
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},

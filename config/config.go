@@ -55,6 +55,8 @@ type Config struct {
 	// MissingFile is where the user's file belongs when there is none and --config was
 	// not given: the place for [WriteTemplate] at the first start.
 	MissingFile string
+	// File is the person's own file, there or not: what --config names, else the user's.
+	File string
 }
 
 // Agent is the section [agent].
@@ -143,6 +145,7 @@ func defaults() Config {
 func Load(o Options) (Config, Index, []string, error) {
 	l := &loader{cfg: defaults(), index: Index{}}
 	err := l.readFiles(o.Config, o.Trust)
+	l.cfg.File = l.mine
 	if err == nil {
 		err = l.checkContext()
 	}
