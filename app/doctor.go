@@ -204,7 +204,7 @@ func checkModel(ctx context.Context, c config.Config, ask bool) []finding {
 	}
 	all := []finding{{"model", fine, fmt.Sprintf("%s (%s) at %s, %s", p.Name, p.Model, p.BaseURL, o.Why), ""}}
 	if o.Window == 0 {
-		all = append(all, finding{"window", weak, "how much the model takes in is not known", "set context_limit in its profile"})
+		all = append(all, finding{"window", weak, "how much the model takes in is not known", "set context_limit in a profile for it"})
 	}
 	if ask {
 		all = append(all, askModel(ctx, p))

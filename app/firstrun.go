@@ -48,10 +48,9 @@ func firstWelcome(problem string, m *machine) []string {
 		found = "Here: no provider's key"
 	}
 	next := "Next: /login openai (anthropic, gemini …), or try the demo: tour"
-	switch {
-	case m == nil:
+	if m == nil {
 		found += " · looking for model servers …"
-	default:
+	} else {
 		name, servers := serversText(m.servers)
 		found += " · " + servers + " · " + m.tmux
 		if name != "" {

@@ -108,10 +108,13 @@ func (s *setup) ask() (string, error) {
 	first := 0
 	for i, o := range offers {
 		state := o.From + ", " + o.Why
-		if !o.Usable {
-			state = o.From + ", " + o.lack()
-		} else if first == 0 {
+		switch _, err := accountOf(s.config, o.Name); {
+		case o.Usable && first == 0:
 			first = i + 1
+		case !o.Usable && err == nil:
+			state = o.From + ", asks for a key"
+		case !o.Usable:
+			state = o.From + ", " + o.lack()
 		}
 		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, plain(o.Name), plain(o.Model), plain(state))
 	}

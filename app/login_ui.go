@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/config"
 )
 
@@ -64,14 +66,23 @@ func (u *ui) browserLogin(a account) func() {
 	return func() { u.loggedIn(a, fmt.Sprintf("%s: logged in at %s", a.name, a.login.Issuer)) }
 }
 
-// loggedIn says so, and leaves the demo for the model that can be used now.
+// loggedIn says so. The demo gives way to the model that can be used now, and a model that
+// was made without the key is made anew.
 func (u *ui) loggedIn(a account, text string) {
-	if u.state.Info.Event.Profile == config.Demo || u.state.Info.Event.API == config.Demo {
+	now := u.state.Info.Event
+	same := now.Profile == a.name || strings.HasPrefix(now.Profile, a.name+"/")
+	switch {
+	case now.API == model.Demo:
 		u.deps.catalog.notice(text)
 		u.deps.send(event.SwitchModel{Profile: a.name})
-		return
+	case same && a.login.Issuer == "":
+		u.deps.catalog.notice(text)
+		u.deps.send(event.SwitchModel{Profile: now.Profile})
+	case same:
+		u.deps.catalog.notice(text)
+	default:
+		u.deps.catalog.notice(text + " · /model " + a.name + " changes to it")
 	}
-	u.deps.catalog.notice(text + " · /model " + a.name + " changes to it")
 }
 
 func logOutHere(u *ui, name string) error {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,7 +30,7 @@ type offer struct {
 	Usable  bool        `json:"usable"`
 	Why     string      `json:"why"`             // where the key is from, or what to do
 	Window  int         `json:"window"`          // tokens; 0 = unknown
-	Price   model.Price `json:"price,omitempty"` // micro-dollars per million tokens; zero = unknown
+	Price   model.Price `json:"price,omitzero"` // micro-dollars per million tokens; zero = unknown
 }
 
 // modelsCommand is buddy models.
@@ -74,42 +75,47 @@ func loadConfig(f *flags) (config.Config, config.Index, []string, error) {
 	return c, index, notices, nil
 }
 
-// offersOf lists what there is, the person's own first. It asks the servers on this
-// machine, which takes up to [local.Limit].
+// offersOf lists what there is: what can be used first, and of that the person's own. It asks
+// the servers on this machine, which takes up to [local.Limit].
 func offersOf(ctx context.Context, c config.Config, index config.Index) []offer {
 	active := config.Demo
 	if c.Active != nil {
 		active = c.Active.Name
 	}
 	var all []offer
-	add := func(p config.Profile, from string, window int) {
-		if window > 0 && p.ContextLimit == 0 {
-			p.ContextLimit = window
-		}
-		all = append(all, describe(p, from, p.Name == active))
-	}
 	for _, p := range c.Models {
 		if c.Active != nil && p.Name == active {
 			p = *c.Active // with what the command line says
 		}
-		add(p, index[config.Path("models", p.Name)], 0)
+		all = append(all, describe(p, index[config.Path("models", p.Name)], p.Name == active))
 	}
 	for _, p := range config.Providers() {
 		if _, own := c.Profile(p.Name); !own {
-			add(p.Profile(""), p.Title, 0)
+			all = append(all, describe(p.Profile(""), p.Title, p.Name == active))
 		}
 	}
+	all = append(all, localOffers(ctx, c, active)...)
+	all = append(all, offer{Name: config.Demo, Model: config.Demo, From: "built in", Active: active == config.Demo, Usable: true, Why: "no language model: it shows what buddy does"})
+	if !slices.ContainsFunc(all, func(o offer) bool { return o.Active }) {
+		all = slices.Insert(all, 0, describe(*c.Active, index["agent.model"], true))
+	}
+	usable := slices.DeleteFunc(slices.Clone(all), func(o offer) bool { return !o.Usable })
+	return append(usable, slices.DeleteFunc(all, func(o offer) bool { return o.Usable })...)
+}
+
+// localOffers are the models of the servers on this machine.
+func localOffers(ctx context.Context, c config.Config, active string) []offer {
+	var all []offer
 	for _, s := range findLocal(ctx) {
 		provider, _ := config.FindProvider(s.Name)
 		for _, m := range s.Models {
-			if p, ok := c.Lookup(s.Name + "/" + m.ID); ok {
-				add(p, provider.Title+" on this machine", m.Window)
+			p, ok := c.Lookup(s.Name + "/" + m.ID)
+			if !ok {
+				continue // no name to show or to send
 			}
+			p.ContextLimit = cmp.Or(p.ContextLimit, m.Window)
+			all = append(all, describe(p, provider.Title+" on this machine", p.Name == active))
 		}
-	}
-	all = append(all, offer{Name: config.Demo, Model: config.Demo, From: "built in", Active: active == config.Demo, Usable: true, Why: "no language model: it shows what buddy does"})
-	if c.Active != nil && !slices.ContainsFunc(all, func(o offer) bool { return o.Active }) {
-		all = slices.Insert(all, 0, describe(*c.Active, index["agent.model"], true))
 	}
 	return all
 }
@@ -191,7 +197,7 @@ func listModels(u *ui) {
 	})
 }
 
-// offersText is the list for the screen. The names come first, what cannot be used last.
+// offersText is the list for the screen.
 func offersText(offers []offer, current string) string {
 	text := "models:"
 	for i, o := range offers {

@@ -61,7 +61,7 @@ func TestOffers(t *testing.T) {
 	var table strings.Builder
 	printOffers(&table, offers)
 	text := table.String() + offersText(offers, "xai")
-	if strings.ContainsAny(text, "\x1b") || strings.Contains(text, "xai-key") || !strings.Contains(text, "\n* 4  xai · grok-4.5 · 204k · $2.00 / $6.00") {
+	if strings.ContainsAny(text, "\x1b") || strings.Contains(text, "xai-key") || !strings.Contains(text, "\n* 1  xai · grok-4.5 · 204k · $2.00 / $6.00") {
 		t.Errorf("%s", text)
 	}
 	for _, o := range offers {

@@ -9,7 +9,7 @@ import (
 )
 
 // choose settles the active profile (SPEC "Decisions" 5): what the files say, then what
-// environment and command line put in its place.
+// environment and command line put in its place, then a provider whose key is there.
 func (l *loader) choose(o Options) error {
 	if err := l.configured(); err != nil {
 		return err
@@ -31,19 +31,35 @@ func (l *loader) choose(o Options) error {
 			return err
 		}
 	}
-	if l.cfg.Active == nil && l.cfg.Problem != "" && len(l.cfg.Models) == 0 && baseFrom == "" {
-		if p, ok := detect(); ok {
-			profile := p.Profile("")
-			l.cfg.Active, l.cfg.Problem = &profile, ""
-		}
+	if baseFrom == "" {
+		l.detected()
 	}
-	p := l.cfg.Active
-	if p == nil {
+	if l.cfg.Active == nil {
 		if baseFrom != "" && l.cfg.Problem != "" {
 			return &Error{Place: baseFrom, Err: errors.New("no model to use there: name one with --model or " + envModel.name)}
 		}
 		return nil
 	}
+	l.finish(baseURL, baseFrom)
+	return nil
+}
+
+// detected makes the first provider that has a key the active profile, where the files
+// have none and the demo was not asked for.
+func (l *loader) detected() {
+	if l.cfg.Active != nil || l.cfg.Problem == "" || len(l.cfg.Models) > 0 {
+		return
+	}
+	if p, ok := detect(); ok {
+		profile := p.Profile("")
+		l.cfg.Active, l.cfg.Problem = &profile, ""
+	}
+}
+
+// finish moves the active profile to another endpoint, if one is given, and says what is
+// wrong with it.
+func (l *loader) finish(baseURL, baseFrom string) {
+	p := l.cfg.Active
 	if baseFrom != "" {
 		p.BaseURL, p.Prices = baseURL, Prices{} // they are another endpoint's
 		l.index[Path("models", p.Name, "api_base_url")] = baseFrom
@@ -54,7 +70,6 @@ func (l *loader) choose(o Options) error {
 			l.noticeOpenFile(p.KeyFile, info.Mode())
 		}
 	}
-	return nil
 }
 
 // configured sets the active profile as the files have it, or the problem.
@@ -126,11 +141,8 @@ func (l *loader) sellsOthers(model string) bool {
 	if !slash || slices.ContainsFunc(servers, func(s Provider) bool { return s.Name == first }) {
 		return false
 	}
-	if l.cfg.Active == nil && len(l.cfg.Models) == 0 {
-		if p, ok := detect(); ok && p.Name != first && p.Profile("").sellsOthers() {
-			profile := p.Profile("")
-			l.cfg.Active, l.cfg.Problem = &profile, ""
-		}
+	if p, ok := detect(); ok && p.Name != first && p.Profile("").sellsOthers() {
+		l.detected()
 	}
 	return l.cfg.Active != nil && l.cfg.Active.sellsOthers() && l.cfg.Active.Name != first
 }
