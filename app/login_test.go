@@ -35,6 +35,12 @@ func TestLoginOnScreen(t *testing.T) {
 		}
 		x.Type("/login nowhere\n")
 		x.Want("nothing to log in to is called")
+		x.Type("\x15/login openai sk-in-the-prompt\n")
+		x.Want("Log in to OpenAI", "a key belongs here")
+		x.unwanted("sk-in-the-prompt")
+		x.Press("Esc")
+		x.Press("Up")
+		x.unwanted("sk-in-the-prompt")
 		x.Type("\x15/login openai\n")
 		x.Want("Log in to OpenAI")
 		x.Type("sk-typed")

@@ -18,6 +18,12 @@ type access struct {
 	ctx   context.Context // ends with the screen
 }
 
+// private reports whether a line may hold a key: it is in no history and in no draft.
+func private(line string) bool {
+	words := strings.Fields(line)
+	return len(words) > 2 && strings.EqualFold(words[0], "/login")
+}
+
 // logInHere asks for a key in a dialog, or begins a login in the browser (H12). What is
 // typed goes to the store and to nothing else.
 func logInHere(u *ui, name string) error {
@@ -26,9 +32,13 @@ func logInHere(u *ui, name string) error {
 		u.deps.catalog.notice("/login NAME keeps the key of a provider or logs in to a profile: " + in.names())
 		return nil
 	}
+	name, more, _ := strings.Cut(name, " ")
 	a, err := in.find(name)
 	if err != nil {
 		return err
+	}
+	if more != "" {
+		u.hint("", "a key belongs here, where nobody sees it; the one in the prompt was not kept")
 	}
 	if a.login.Issuer != "" {
 		u.hint("", "asking "+a.login.Issuer+" for a code …")

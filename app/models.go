@@ -28,8 +28,8 @@ type offer struct {
 	BaseURL string      `json:"base_url,omitempty"`
 	Active  bool        `json:"active,omitempty"` // the one that a start takes
 	Usable  bool        `json:"usable"`
-	Why     string      `json:"why"`             // where the key is from, or what to do
-	Window  int         `json:"window"`          // tokens; 0 = unknown
+	Why     string      `json:"why"`            // where the key is from, or what to do
+	Window  int         `json:"window"`         // tokens; 0 = unknown
 	Price   model.Price `json:"price,omitzero"` // micro-dollars per million tokens; zero = unknown
 }
 

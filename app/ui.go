@@ -165,7 +165,7 @@ func newUI(d deps) *ui {
 	u.v.help.OnClose = func() { u.help = false }
 	u.v.help.SetCommands(commandHelp())
 	u.v.prompt.SetCommands(commandHelp())
-	u.v.prompt.OnSubmit = u.submit
+	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, private
 	u.v.prompt.OnChange = d.draft
 	u.v.prompt.OnFiles = func(query string) {
 		d.files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
@@ -234,7 +234,9 @@ func (u *ui) asking() bool {
 
 // submit takes a line from the prompt.
 func (u *ui) submit(text string) {
-	u.deps.record(text)
+	if !private(text) {
+		u.deps.record(text)
+	}
 	if runCommand(u, text) {
 		return
 	}

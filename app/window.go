@@ -236,6 +236,9 @@ func (w *window) findFiles(query string, answer func(paths []string)) {
 func (w *window) saveDraft() {
 	w.saving = nil
 	text := w.ui.v.prompt.Text()
+	if private(text) {
+		text = ""
+	}
 	if text == w.drafted || w.program.journal.stored() == nil {
 		return
 	}

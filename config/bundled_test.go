@@ -129,6 +129,9 @@ func TestChooseBundled(t *testing.T) {
 	if cfg, _, _ := load(t, Options{Model: "anthropic"}); !strings.HasSuffix(cfg.Problem, "set ANTHROPIC_API_KEY or run: buddy login anthropic") {
 		t.Errorf("problem %q", cfg.Problem)
 	}
+	if _, _, _, err := Load(Options{Model: "opnai"}); err == nil || !strings.Contains(err.Error(), "none is defined, but buddy has openai;") {
+		t.Error(err)
+	}
 	if _, _, _, err := Load(Options{Model: "ollama"}); err == nil {
 		t.Error("a server without a model is a model")
 	}

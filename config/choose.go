@@ -148,12 +148,20 @@ func (l *loader) sellsOthers(model string) bool {
 }
 
 func (l *loader) noProfile(name string) error {
+	near := ""
+	known := make([]string, len(providers))
+	for i, p := range providers {
+		known[i] = p.Name
+	}
+	if n := nearest(name, known); n != "" {
+		near = ", but buddy has " + n
+	}
 	if len(l.cfg.Models) == 0 {
-		return fmt.Errorf("no profile %q: none is defined", name)
+		return fmt.Errorf("no profile %q: none is defined%s", name, near)
 	}
 	names := make([]string, len(l.cfg.Models))
 	for i, p := range l.cfg.Models {
 		names[i] = p.Name
 	}
-	return fmt.Errorf("no profile %q %s", name, list(names, name))
+	return fmt.Errorf("no profile %q %s%s", name, list(names, name), near)
 }

@@ -152,8 +152,8 @@ func TestOptionErrors(t *testing.T) {
 	}{
 		{"missing --config", "", nil, Options{Config: "no.toml"}, `--config: "no.toml": no such file or directory`},
 		{"--config names a folder", "", nil, Options{Config: "/"}, `--config: "/": is a directory, not a file`},
-		{"--model", "", nil, Options{Model: "x"}, `--model: no profile "x": none is defined; for a raw model id give --base-url too`},
-		{"BUDDY_MODEL", "", map[string]string{"BUDDY_MODEL": "x"}, Options{}, `BUDDY_MODEL: no profile "x": none is defined; for a raw model id give --base-url too`},
+		{"--model", "", nil, Options{Model: "zz"}, `--model: no profile "zz": none is defined; for a raw model id give --base-url too`},
+		{"BUDDY_MODEL", "", map[string]string{"BUDDY_MODEL": "zz"}, Options{}, `BUDDY_MODEL: no profile "zz": none is defined; for a raw model id give --base-url too`},
 		{"hostile --model", twoProfiles, nil, Options{Model: "\x1b"}, `--model: "\x1b" has unprintable characters`},
 		{"--base-url", twoProfiles, nil, Options{BaseURL: "x"}, `--base-url: "x" has no http or https scheme (allowed: http://HOST/… or https://HOST/…)`},
 		{"AGENT_BASE_URL", twoProfiles, map[string]string{"AGENT_BASE_URL": " "}, Options{}, `AGENT_BASE_URL: is empty (allowed: http://HOST/… or https://HOST/…)`},
