@@ -144,10 +144,10 @@ func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err er
 		}
 	}
 	p.problem, secrets = c.Problem, c.Secrets()
+	if c.Problem != "" && f.exec && (c.Active == nil || c.Active.Bundled()) {
+		return nil, nil, exit{code: exitFailed, text: c.Problem}
+	}
 	if c.Active == nil {
-		if c.Problem != "" && f.exec {
-			return nil, nil, exit{code: exitFailed, text: c.Problem}
-		}
 		return demo.New(demoPace), secrets, nil
 	}
 	if other, ok := c.Lookup(c.Agent.FallbackModel); ok {
