@@ -33,7 +33,7 @@ func setUp(env *testscript.Env) error {
 	env.Defer(func() { _ = os.RemoveAll(run) })
 	for name, value := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_STATE_HOME": home + "/.local/state",
-		"XDG_RUNTIME_DIR": run, "BUDDY_TMUX_SOCKET": run + "/tmux", "TMUX": "", "TERM": "xterm-256color",
+		"XDG_RUNTIME_DIR": run, "BUDDY_TMUX_SOCKET": run + "/tmux", "TMUX": "", "TERM": "xterm-256color", "BUDDY_LOCAL_SERVERS": "off",
 	} {
 		env.Setenv(name, value)
 	}

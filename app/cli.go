@@ -130,7 +130,7 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p := root.PersistentFlags()
 	p.Var((*modeFlag)(&f.approve), "approve", "how to decide what needs a yes: "+modes())
 	p.StringVar(&f.config, "config", "", "a configuration file to use instead of the usual ones")
-	p.StringVar(&f.model, "model", "", "a profile of the configuration, or the name of a model; demo is built in")
+	p.StringVar(&f.model, "model", "", "a name that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
 	p.StringVar(&f.baseURL, "base-url", "", "the endpoint to talk to")
 	p.StringVar(&f.theme, "theme", "", "the colours: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
@@ -141,7 +141,8 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVarP(&f.dir, "cwd", "C", "", "the folder to work in, where commands run")
 	root.AddCommand(
 		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
-		policyCommand(f, stdout), trustCommand(stdout),
+		policyCommand(f, stdout), trustCommand(stdout), modelsCommand(f, stdout, stderr),
+		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout), doctorCommand(f, stdout, stderr), initCommand(f, stdin, stdout, stderr),
 	)
 	return root
 }

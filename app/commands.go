@@ -36,7 +36,10 @@ var slashCommands = []command{
 	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", pin(false)},
 	{"unpin", "[N]", "no longer keep it", pin(true)},
 	{"target", "", "where commands run, whether it can be reached, and how to watch", showTarget},
-	{"model", "[PROFILE]", "talk to another model, or list them", switchModel},
+	{"model", "[NAME]", "talk to another model, or list them", switchModel},
+	{"login", "[NAME]", "keep the key of a provider, or log in to a profile", logInHere},
+	{"logout", "[NAME]", "forget a key or a login", logOutHere},
+	{"doctor", "", "check what buddy needs; asks the model for one word", doctorHere},
 	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
@@ -171,24 +174,6 @@ func modes() string {
 func find(u *ui, args string) error {
 	u.setFocus(layout.Conversation)
 	u.v.conversation.Find(args)
-	return nil
-}
-
-// switchModel takes the name of a profile or its number in the list (I10).
-func switchModel(u *ui, args string) error {
-	names := u.deps.catalog.profiles
-	if args == "" {
-		text := "models:"
-		for i, n := range names {
-			text += fmt.Sprintf("\n%3d  %s", i+1, n)
-		}
-		u.deps.catalog.notice(text + "\n/model NAME or NUMBER changes to one of them")
-		return nil
-	}
-	if i, err := strconv.Atoi(args); err == nil && i >= 1 && i <= len(names) {
-		args = names[i-1]
-	}
-	u.deps.send(event.SwitchModel{Profile: args})
 	return nil
 }
 

@@ -15,14 +15,8 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/agent/model/anthropic"
-	"buddy/agent/model/completions"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
-	"buddy/agent/model/responses"
-	"buddy/agent/model/retry"
-	"buddy/agent/model/stall"
-	"buddy/agent/model/wire"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
 	"buddy/config"
@@ -135,12 +129,12 @@ func names(r *tools.Registry) []string {
 	return all
 }
 
-// chooseModel returns the model that the configuration means, and the secrets of it and its
-// fallback. Without one it is the demo; line mode, where nobody would see that it is, refuses.
+// chooseModel returns the model that the configuration means, and all keys that there are:
+// the person may change to another model. Without one it is the demo; line mode, where nobody would see that it is, refuses.
 func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err error) {
-	c, index, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL, Trust: trustStore()})
+	c, index, notices, err := loadConfig(f)
 	if err != nil {
-		return nil, nil, exit{code: exitUsage, text: err.Error()}
+		return nil, nil, err
 	}
 	p.config, p.index = c, index
 	p.notices = append(p.notices, notices...)
@@ -149,58 +143,22 @@ func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err er
 			p.note(err.Error())
 		}
 	}
-	if c.Problem != "" {
-		p.problem = c.Problem
+	p.problem, secrets = c.Problem, c.Secrets()
+	if c.Problem != "" && f.exec && (c.Active == nil || c.Active.Bundled()) {
+		return nil, nil, exit{code: exitFailed, text: c.Problem}
 	}
 	if c.Active == nil {
-		if c.Problem != "" && f.exec {
-			return nil, nil, exit{code: exitFailed, text: c.Problem}
-		}
-		return demo.New(demoPace), nil, nil
+		return demo.New(demoPace), secrets, nil
 	}
-	key, _, err := c.Active.Key()
-	if err != nil {
-		p.problem = err.Error()
-	}
-	secrets = []string{key}
-	if other, ok := c.Profile(c.Agent.FallbackModel); ok {
-		if key, _, err = other.Key(); err != nil {
+	if other, ok := c.Lookup(c.Agent.FallbackModel); ok {
+		if _, _, err = other.Key(); err != nil {
 			p.note("the fallback_model can't be used: " + err.Error())
 		}
-		secrets = append(secrets, key)
 	}
 	if m, err = p.dependable(*c.Active); err != nil {
 		return nil, nil, exit{code: exitUsage, text: err.Error()}
 	}
 	return m, secrets, nil
-}
-
-// connect returns the model of a profile. It does no I/O but reading the key.
-func connect(profile config.Profile, recovery model.Recovery) (model.Model, error) {
-	key, source, err := profile.Key()
-	if err != nil {
-		source = err.Error() // said when the endpoint refuses
-	}
-	c := wire.Config{
-		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-		Model: profile.Model, Window: contextWindow(profile), Effort: wire.Effort(profile.Effort),
-	}
-	var m model.Model
-	switch profile.API {
-	case config.Anthropic:
-		m, err = anthropic.New(anthropic.Config{
-			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: c.Window, MaxTokens: answerLimit(profile), Effort: c.Effort,
-		})
-	case config.Responses:
-		m, err = responses.New(c)
-	default:
-		m, err = completions.New(c)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return retry.New(stall.New(priced{m, priceOf(profile)}, stall.Limit, recovery)), nil
 }
 
 // contextWindow returns how many tokens the model of a profile takes in: what the profile says,
@@ -218,9 +176,12 @@ func (p *program) modelOf(name string) (model.Model, error) {
 	if name == config.Demo {
 		return demo.New(demoPace), nil
 	}
-	profile, ok := p.config.Profile(name)
+	profile, ok := p.config.Lookup(name)
 	if !ok {
-		return nil, fmt.Errorf("unknown model %q (have: %s)", name, strings.Join(p.profiles(), ", "))
+		return nil, fmt.Errorf("unknown model %q (have: %s; /model lists them all)", name, strings.Join(p.profiles(), ", "))
+	}
+	if problem := profile.Problem(); problem != "" && profile.Bundled() {
+		return nil, errors.New(problem)
 	}
 	return p.dependable(profile)
 }
@@ -237,7 +198,7 @@ func (p *program) profiles() []string {
 // catalog returns what there is to choose from.
 func (p *program) catalog() catalog {
 	return catalog{
-		profiles: p.profiles(),
+		offers:   func() []offer { return offersOf(context.Background(), p.config, p.index) },
 		sessions: p.listSessions,
 		find:     p.findHere,
 		target:   p.describe,

@@ -15,6 +15,8 @@ func (u *ui) input(w, h int) layout.Input {
 		Prompt: u.v.prompt.Height(w-4, max(1, h/3)),
 	}
 	switch {
+	case u.v.secret.Asking():
+		in.Dialog.W, in.Dialog.H = u.v.secret.Size(w-2, h-4)
 	case u.help:
 		in.Dialog.W, in.Dialog.H = u.v.help.Size(w-2, h-4)
 	case u.asking():
@@ -67,6 +69,8 @@ func (u *ui) Draw(s tcell.Screen) {
 		draw(s, p, u.lay.Popup)
 	}
 	switch {
+	case u.v.secret.Asking():
+		draw(s, u.v.secret, u.lay.Dialog)
 	case u.help:
 		draw(s, u.v.help, u.lay.Dialog)
 	case u.asking():
@@ -88,7 +92,7 @@ func (u *ui) passFocus() {
 	if u.v.border.Blur(); target == u.v.prompt {
 		u.v.border.Focus(func(tview.Primitive) {})
 	}
-	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help} {
+	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.secret} {
 		if v == target {
 			v.Focus(func(tview.Primitive) {})
 		} else {

@@ -13,6 +13,8 @@ import (
 // target returns what takes the keys, and as what.
 func (u *ui) target() (keymap.Scope, tview.Primitive) {
 	switch {
+	case u.v.secret.Asking():
+		return u.v.secret.Scope(), u.v.secret
 	case u.help:
 		return u.v.help.Scope(), u.v.help
 	case u.asking():
@@ -163,7 +165,7 @@ func (u *ui) setFocus(p layout.Pane) {
 // keeps everything below it from being touched.
 func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		if u.help || u.asking() {
+		if u.v.secret.Asking() || u.help || u.asking() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
 		}

@@ -2,19 +2,28 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"buddy/agent/model"
+	"buddy/agent/model/anthropic"
+	"buddy/agent/model/completions"
 	"buddy/agent/model/fallback"
 	"buddy/agent/model/limits"
+	"buddy/agent/model/renew"
+	"buddy/agent/model/responses"
+	"buddy/agent/model/retry"
+	"buddy/agent/model/stall"
+	"buddy/agent/model/wire"
 	"buddy/config"
+	"buddy/config/login"
 )
 
 // dependable returns the model of a profile with the fallback behind it, if there is one.
 func (p *program) dependable(profile config.Profile) (model.Model, error) {
 	recovery := model.Recovery(p.config.Agent.OnStall)
 	m, err := connect(profile, recovery)
-	other, ok := p.config.Profile(p.config.Agent.FallbackModel)
+	other, ok := p.config.Lookup(p.config.Agent.FallbackModel)
 	if err != nil || !ok || other.Name == profile.Name {
 		return m, err
 	}
@@ -23,6 +32,58 @@ func (p *program) dependable(profile config.Profile) (model.Model, error) {
 		return nil, fmt.Errorf("agent.fallback_model: %w", err)
 	}
 	return fallback.New(m, second), nil
+}
+
+// connect returns the model of a profile. It does no I/O but reading the key.
+func connect(profile config.Profile, recovery model.Recovery) (model.Model, error) {
+	m, err := bare(profile)
+	if err != nil {
+		return nil, err
+	}
+	return retry.New(stall.New(priced{m, priceOf(profile)}, stall.Limit, recovery)), nil
+}
+
+// bare is connect without what tries again.
+func bare(profile config.Profile) (model.Model, error) {
+	if profile.UsesLogin() {
+		return renewed(profile)
+	}
+	key, source, err := profile.Key()
+	if err != nil {
+		source = err.Error() // said when the endpoint refuses
+	}
+	return adapter(profile, key, source)
+}
+
+// adapter returns what speaks the protocol of a profile.
+func adapter(profile config.Profile, key, source string) (model.Model, error) {
+	c := wire.Config{
+		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
+		Model: profile.Model, Window: contextWindow(profile), Effort: wire.Effort(profile.Effort),
+	}
+	switch profile.API {
+	case config.Anthropic:
+		return anthropic.New(anthropic.Config{
+			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
+			Model: profile.Model, Window: c.Window, MaxTokens: answerLimit(profile), Effort: c.Effort,
+		})
+	case config.Responses:
+		return responses.New(c)
+	default:
+		return completions.New(c)
+	}
+}
+
+// renewed returns a model that sends the token of a login (H14).
+func renewed(profile config.Profile) (model.Model, error) {
+	client := login.New(config.Auth())
+	return renew.New(renew.Config{
+		Key: func(ctx context.Context, refused string) (string, error) {
+			return client.Token(ctx, profile.Login, refused)
+		},
+		Build: func(key string) (model.Model, error) { return adapter(profile, key, "the login") },
+		Hint:  "log in: /login " + profile.Name + ", or buddy login " + profile.Name,
+	})
 }
 
 // priced is a model that knows its price.

@@ -92,13 +92,15 @@ type next struct {
 
 // catalog is what there is to choose from. Its functions may read files.
 type catalog struct {
-	profiles []string
+	offers   func() []offer               // of models; asks servers on this machine
 	sessions func() (string, error)       // a list for people
 	find     func(string) (string, error) // the id that a person means
 	target   func() string                // where commands run; may take long
 	notice   func(text string)
 	trust    func() (string, error) // what to say, "" when the session has to begin anew
 	current  func() string          // the session to go on with
+	access   access
+	doctor   func(profile string) []finding // asks the model; may take long
 }
 
 // panes are the views.
@@ -115,6 +117,7 @@ type panes struct {
 	tabs         *views.TabBar
 	approval     *views.Approval
 	help         *views.Help
+	secret       *views.Secret
 }
 
 // welcome is what an empty conversation shows.
@@ -144,6 +147,7 @@ func newUI(d deps) *ui {
 		tabs:         views.NewTabBar(t, k),
 		approval:     views.NewApproval(t, k, d.now),
 		help:         views.NewHelp(t, k),
+		secret:       views.NewSecret(t, k),
 	}
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
@@ -161,7 +165,7 @@ func newUI(d deps) *ui {
 	u.v.help.OnClose = func() { u.help = false }
 	u.v.help.SetCommands(commandHelp())
 	u.v.prompt.SetCommands(commandHelp())
-	u.v.prompt.OnSubmit = u.submit
+	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, private
 	u.v.prompt.OnChange = d.draft
 	u.v.prompt.OnFiles = func(query string) {
 		d.files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
@@ -230,7 +234,9 @@ func (u *ui) asking() bool {
 
 // submit takes a line from the prompt.
 func (u *ui) submit(text string) {
-	u.deps.record(text)
+	if !private(text) {
+		u.deps.record(text)
+	}
 	if runCommand(u, text) {
 		return
 	}
@@ -277,7 +283,7 @@ func (u *ui) setTheme(t *themes.Theme) {
 	u.deps.theme = t
 	for _, v := range []interface{ SetTheme(*themes.Theme) }{
 		u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.border, u.v.prompt, u.v.footer,
-		u.v.tabs, u.v.approval, u.v.help,
+		u.v.tabs, u.v.approval, u.v.help, u.v.secret,
 	} {
 		v.SetTheme(t)
 	}
@@ -307,6 +313,10 @@ func (u *ui) focused(on bool) {
 // paste goes to what has the focus.
 func (u *ui) paste(p screen.Paste) {
 	text := p.Text
+	if u.v.secret.Asking() {
+		u.v.secret.PasteHandler()(text, func(tview.Primitive) {})
+		return
+	}
 	if u.asking() {
 		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
 		return

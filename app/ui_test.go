@@ -62,7 +62,9 @@ func open(t *testing.T, cols, rows int) *testUI {
 		d.after = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { post(f) }) }
 		d.leave, d.tick = func(n next) { x.left = n; quit() }, func(on bool) { tick(on) }
 		d.catalog = catalog{
-			profiles: []string{"fast", "demo"},
+			offers: func() []offer {
+				return []offer{{Name: "fast", Usable: true, Window: 8192}, {Name: "demo", Usable: true}}
+			},
 			sessions: func() (string, error) { return "2 sessions", nil },
 			find: func(id string) (string, error) {
 				if id != "7f" {

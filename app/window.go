@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -73,7 +72,7 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
-	w.ui = newUI(w.deps(looks{theme, c}, keys))
+	w.ui = newUI(w.deps(ctx, looks{theme, c}, keys))
 	w.loop = w.ui.loop(s, w.events, func() { p.close(said) })
 	if err := w.open(ctx); err != nil {
 		p.close(said)
@@ -121,7 +120,10 @@ type window struct {
 	next    next
 }
 
-func (w *window) deps(look looks, keys *keymap.Map) deps {
+func (w *window) deps(ctx context.Context, look looks, keys *keymap.Map) deps {
+	choices := w.program.catalog()
+	choices.access = w.program.access(ctx)
+	choices.doctor = func(profile string) []finding { return w.program.examine(ctx, profile) }
 	return deps{
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
@@ -133,7 +135,7 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 		draft:   w.draftChanged,
 		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
 		files:   w.findFiles,
-		catalog: w.program.catalog(),
+		catalog: choices,
 		background: func(work func() func()) {
 			w.loop.Go(func() { w.loop.PostLazily(work()) })
 		},
@@ -164,7 +166,7 @@ func (w *window) attention() attention {
 func (w *window) open(ctx context.Context) error {
 	p := w.program
 	if p.config.Active == nil && p.problem != "" {
-		w.ui.v.conversation.SetWelcome(append(slices.Clip(welcome), "", "The built-in demo answers, which is not a language model:", p.problem+"."))
+		w.introduce(ctx)
 	}
 	w.loop.Go(p.tidy)
 	w.lines = openHistory()
@@ -250,6 +252,9 @@ func (w *window) findFiles(query string, answer func(paths []string)) {
 func (w *window) saveDraft() {
 	w.saving = nil
 	text := w.ui.v.prompt.Text()
+	if private(text) {
+		text = ""
+	}
 	if text == w.drafted || w.program.journal.stored() == nil {
 		return
 	}

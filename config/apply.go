@@ -244,6 +244,9 @@ func (l *loader) finishProfiles(f *file) error {
 		if p.BaseURL == "" {
 			return l.index.Error(Path("models", p.Name), errors.New("api_base_url is missing (allowed: http://HOST/… or https://HOST/…)"))
 		}
+		if (p.Login.Issuer == "") != (p.Login.ClientID == "") {
+			return l.index.Error(Path("models", p.Name), errors.New("login_issuer and login_client_id are needed together"))
+		}
 		if err := p.Prices.check(); err != nil {
 			return l.index.Error(Path("models", p.Name), err)
 		}

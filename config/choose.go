@@ -4,16 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 )
 
 // choose settles the active profile (SPEC "Decisions" 5): what the files say, then what
-// environment and command line put in its place.
+// environment and command line put in its place, then a provider whose key is there.
 func (l *loader) choose(o Options) error {
 	if err := l.configured(); err != nil {
 		return err
 	}
 	if name := l.cfg.Agent.FallbackModel; name != "" {
-		if _, ok := l.cfg.Profile(name); !ok {
+		if _, ok := l.cfg.Lookup(name); !ok {
 			return l.index.Error("agent.fallback_model", l.noProfile(name))
 		}
 	}
@@ -29,31 +31,52 @@ func (l *loader) choose(o Options) error {
 			return err
 		}
 	}
-	p := l.cfg.Active
-	if p == nil {
+	if baseFrom == "" {
+		l.detected()
+	}
+	if l.cfg.Active == nil {
 		if baseFrom != "" && l.cfg.Problem != "" {
 			return &Error{Place: baseFrom, Err: errors.New("no model to use there: name one with --model or " + envModel.name)}
 		}
 		return nil
 	}
+	l.finish(baseURL, baseFrom)
+	return nil
+}
+
+// detected makes the first provider that has a key the active profile, where the files
+// have none and the demo was not asked for.
+func (l *loader) detected() {
+	if l.cfg.Active != nil || l.cfg.Problem == "" || len(l.cfg.Models) > 0 {
+		return
+	}
+	if p, ok := detect(); ok {
+		profile := p.Profile("")
+		l.cfg.Active, l.cfg.Problem = &profile, ""
+	}
+}
+
+// finish moves the active profile to another endpoint, if one is given, and says what is
+// wrong with it.
+func (l *loader) finish(baseURL, baseFrom string) {
+	p := l.cfg.Active
 	if baseFrom != "" {
 		p.BaseURL, p.Prices = baseURL, Prices{} // they are another endpoint's
 		l.index[Path("models", p.Name, "api_base_url")] = baseFrom
 	}
-	l.cfg.Problem = p.problem()
+	l.cfg.Problem = p.Problem()
 	if p.KeyFile != "" && l.cfg.Problem == "" {
 		if info, err := os.Stat(p.KeyFile); err == nil {
 			l.noticeOpenFile(p.KeyFile, info.Mode())
 		}
 	}
-	return nil
 }
 
 // configured sets the active profile as the files have it, or the problem.
 func (l *loader) configured() error {
 	name := l.cfg.Agent.Model
 	if name != "" {
-		p, ok := l.cfg.Profile(name)
+		p, ok := l.cfg.Lookup(name)
 		if !ok && name != Demo {
 			return l.index.Error("agent.model", l.noProfile(name))
 		}
@@ -64,7 +87,7 @@ func (l *loader) configured() error {
 	}
 	var problems []string
 	for _, p := range l.cfg.Models {
-		problem := p.problem()
+		problem := p.Problem()
 		if problem == "" || len(l.cfg.Models) == 1 {
 			l.cfg.Active = &p
 			return nil
@@ -79,21 +102,25 @@ func (l *loader) configured() error {
 	if where == "" {
 		where = "a file for --config" // no home is known
 	}
-	l.cfg.Problem = visible(fmt.Sprintf("no model is configured: add [models.NAME] to %s, or use --base-url and --model", where), 1000)
+	l.cfg.Problem = visible(fmt.Sprintf("no model is configured: run buddy init, or set a key such as OPENAI_API_KEY, or add [models.NAME] to %s, or use --base-url and --model", where), 1000)
 	return nil
 }
 
-// chooseModel applies --model or BUDDY_MODEL: a profile, else the demo, else a raw model
-// id on the active profile or, where there is none, on the endpoint given beside it.
+// chooseModel applies --model or BUDDY_MODEL: a profile, else the demo, else a profile that
+// buddy has, else PROFILE/MODEL, else a raw model id on the active profile or, where there
+// is none, on the endpoint given beside it.
 func (l *loader) chooseModel(model, from, baseURL string) error {
 	if err := checkID(model); err != nil {
 		return &Error{Place: from, Err: err}
 	}
 	l.index["agent.model"] = from
-	p, ok := l.cfg.Profile(model)
+	p, ok := l.cfg.Lookup(model)
+	if ok && p.bundled && (baseURL != "" || l.sellsOthers(model)) {
+		ok = false
+	}
 	switch {
 	case ok:
-		l.cfg.Active = &p
+		l.cfg.Active, l.cfg.Problem = &p, ""
 	case model == Demo:
 		l.cfg.Active, l.cfg.Problem = nil, ""
 	case l.cfg.Active != nil:
@@ -107,13 +134,34 @@ func (l *loader) chooseModel(model, from, baseURL string) error {
 	return nil
 }
 
+// sellsOthers tells whether an id such as "openai/gpt-oss-120b" is one of the active
+// profile's: no conversation goes to a company that was not meant.
+func (l *loader) sellsOthers(model string) bool {
+	first, _, slash := strings.Cut(model, "/")
+	if !slash || slices.ContainsFunc(servers, func(s Provider) bool { return s.Name == first }) {
+		return false
+	}
+	if p, ok := detect(); ok && p.Name != first && p.Profile("").sellsOthers() {
+		l.detected()
+	}
+	return l.cfg.Active != nil && l.cfg.Active.sellsOthers() && l.cfg.Active.Name != first
+}
+
 func (l *loader) noProfile(name string) error {
+	near := ""
+	known := make([]string, len(providers))
+	for i, p := range providers {
+		known[i] = p.Name
+	}
+	if n := nearest(name, known); n != "" {
+		near = ", but buddy has " + n
+	}
 	if len(l.cfg.Models) == 0 {
-		return fmt.Errorf("no profile %q: none is defined", name)
+		return fmt.Errorf("no profile %q: none is defined%s", name, near)
 	}
 	names := make([]string, len(l.cfg.Models))
 	for i, p := range l.cfg.Models {
 		names[i] = p.Name
 	}
-	return fmt.Errorf("no profile %q %s", name, list(names, name))
+	return fmt.Errorf("no profile %q %s%s", name, list(names, name), near)
 }

@@ -55,6 +55,8 @@ type Config struct {
 	// MissingFile is where the user's file belongs when there is none and --config was
 	// not given: the place for [WriteTemplate] at the first start.
 	MissingFile string
+	// File is the person's own file, there or not: what --config names, else the user's.
+	File string
 }
 
 // Agent is the section [agent].
@@ -108,8 +110,10 @@ type Profile struct {
 	MaxTokens    int    // of one answer; 0 means what is documented, or the adapter's default
 	Effort       string // reasoning_effort; empty leaves it to the provider
 	Prices       Prices // zero means what is documented
+	Login        Login  // how to log in where that stands for a key
 
 	keyPlace string // file:line of the key's source
+	bundled  bool   // one that buddy has
 }
 
 // Profile returns the profile of that name.
@@ -141,6 +145,7 @@ func defaults() Config {
 func Load(o Options) (Config, Index, []string, error) {
 	l := &loader{cfg: defaults(), index: Index{}}
 	err := l.readFiles(o.Config, o.Trust)
+	l.cfg.File = l.mine
 	if err == nil {
 		err = l.checkContext()
 	}

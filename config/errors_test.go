@@ -30,7 +30,7 @@ func TestErrors(t *testing.T) {
 		{"unknown key", "[agent]\nmax_iteration = 3\n", `c.toml:2: agent.max_iteration: unknown key (have: model, system_prompt, max_iterations, max_cost, fallback_model, on_stall; nearest: max_iterations)`},
 		{"unknown key, dotted", "\nagent.mdel = 3\n", `c.toml:2: agent.mdel: unknown key (have: model, system_prompt, max_iterations, max_cost, fallback_model, on_stall; nearest: model)`},
 		{"unknown key, inline", "ui = { color = true }\n", `c.toml:1: ui.color: unknown key (have: theme, notify, title)`},
-		{"unknown key of a profile", oneURL + "api_key_evn = \"X\"\n", `c.toml:3: models.a.api_key_evn: unknown key (have: api_base_url, api, model, api_key, api_key_env, api_key_file, reasoning_effort, context_limit, max_tokens, price_input, price_cached, price_cache_write, 1 more; nearest: api_key_env)`},
+		{"unknown key of a profile", oneURL + "api_key_evn = \"X\"\n", `c.toml:3: models.a.api_key_evn: unknown key (have: api_base_url, api, model, api_key, api_key_env, api_key_file, reasoning_effort, context_limit, max_tokens, price_input, price_cached, price_cache_write, 4 more; nearest: api_key_env)`},
 		{"hostile key", "\"\x1b[31m\n\" = 1", `c.toml:1: `},
 		{"hostile quoted key", `"\u001b[31m\n\u202e" = 1`, `c.toml:1: "\x1b[31m\n\u202e": unknown key (have: agent, context, tools, sandbox, ui, keys, models, allow, ask, deny)`},
 
@@ -152,8 +152,8 @@ func TestOptionErrors(t *testing.T) {
 	}{
 		{"missing --config", "", nil, Options{Config: "no.toml"}, `--config: "no.toml": no such file or directory`},
 		{"--config names a folder", "", nil, Options{Config: "/"}, `--config: "/": is a directory, not a file`},
-		{"--model", "", nil, Options{Model: "x"}, `--model: no profile "x": none is defined; for a raw model id give --base-url too`},
-		{"BUDDY_MODEL", "", map[string]string{"BUDDY_MODEL": "x"}, Options{}, `BUDDY_MODEL: no profile "x": none is defined; for a raw model id give --base-url too`},
+		{"--model", "", nil, Options{Model: "zz"}, `--model: no profile "zz": none is defined; for a raw model id give --base-url too`},
+		{"BUDDY_MODEL", "", map[string]string{"BUDDY_MODEL": "zz"}, Options{}, `BUDDY_MODEL: no profile "zz": none is defined; for a raw model id give --base-url too`},
 		{"hostile --model", twoProfiles, nil, Options{Model: "\x1b"}, `--model: "\x1b" has unprintable characters`},
 		{"--base-url", twoProfiles, nil, Options{BaseURL: "x"}, `--base-url: "x" has no http or https scheme (allowed: http://HOST/… or https://HOST/…)`},
 		{"AGENT_BASE_URL", twoProfiles, map[string]string{"AGENT_BASE_URL": " "}, Options{}, `AGENT_BASE_URL: is empty (allowed: http://HOST/… or https://HOST/…)`},

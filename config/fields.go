@@ -178,6 +178,23 @@ var sections = append([]section{
 				doc: "What a million tokens of output cost.",
 				at:  func(_ *Config, p *Profile) any { return &p.Prices.Output },
 			},
+			{
+				name: "login_issuer", short: "https URL",
+				doc: "Log in instead of giving a key: the OAuth issuer, which has to offer the device flow. `buddy login NAME` then " +
+					"logs in; profiles with the same issuer and client share it. A key, if there is one, beats it.",
+				at:    func(_ *Config, p *Profile) any { return &p.Login.Issuer },
+				check: checkIssuer,
+			},
+			{
+				name: "login_client_id", short: "text",
+				doc: "As which program to log in: an id that the issuer gave you.",
+				at:  func(_ *Config, p *Profile) any { return &p.Login.ClientID },
+			},
+			{
+				name: "login_scopes", short: "words",
+				doc: "What to ask the issuer for, with spaces between, such as `openid offline_access`.",
+				at:  func(_ *Config, p *Profile) any { return &p.Login.Scopes },
+			},
 		},
 	},
 }, ruleSections()...)
@@ -190,23 +207,17 @@ var keySources = []string{"api_key", "api_key_env", "api_key_file"}
 var foreign = []string{"models", "keys", "login", "hooks", "mcp", "ssh", "targets"}
 
 // examples are the profiles that the template offers (H06). None is active before the
-// person uncomments it: nothing is sent to a company that nobody chose.
+// person uncomments it.
 var examples = []struct {
 	doc     string
 	profile Profile
 }{
 	{
-		"OpenRouter: DeepSeek V3.2",
+		"OpenRouter sells the models of others. A provider whose key is in its usual variable needs no\n" +
+			"# profile: buddy models lists them.",
 		Profile{
-			Name: "deepseek", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
-			Model: "deepseek/deepseek-v3.2", KeyEnv: "OPENROUTER_API_KEY",
-		},
-	},
-	{
-		"OpenRouter: GLM",
-		Profile{
-			Name: "glm", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
-			Model: "z-ai/glm-4.6", KeyEnv: "OPENROUTER_API_KEY",
+			Name: "router", BaseURL: "https://openrouter.ai/api/v1", API: Completions,
+			Model: "deepseek/deepseek-v4-flash", KeyEnv: "OPENROUTER_API_KEY",
 		},
 	},
 	{
@@ -252,6 +263,15 @@ func local(baseURL string) bool {
 	host := strings.ToLower(u.Hostname())
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.Unmap().IsLoopback()
+}
+
+// checkIssuer accepts where a login may begin: tokens never cross a network in the clear.
+func checkIssuer(v string, _ *file) (string, error) {
+	v, err := cleanURL(v)
+	if err == nil && !strings.HasPrefix(v, "https://") && !local(v) {
+		err = fmt.Errorf("%q is neither https nor on this machine", v)
+	}
+	return v, err
 }
 
 func checkAPI(v string, _ *file) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -38,11 +39,82 @@ func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) } //noli
 // MarshalText returns String.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Key returns the profile's key and where it came from, reading the environment and the
-// key's file anew each time (H08): BUDDY_API_KEY, else the source that the profile has.
-// No key is not an error: key is "" then, and source says where none was found, if a
-// source was given. Errors are [*Error] and never hold the key.
+// Key returns the profile's key and where it came from, reading the environment and files
+// anew each time (H08): BUDDY_API_KEY, else the source that the profile has, else what its
+// provider's variable or `buddy login` gives, else the token of its login as it was stored.
+// A profile that buddy has asks its provider first: a key that was meant for something else
+// must not go there. No key is not an error: key is "" then, and source says where none was
+// found, if a source was given. Errors are [*Error] and never hold the key.
 func (p Profile) Key() (key, source string, err error) {
+	provider, known := p.Provider()
+	if p.bundled && known {
+		if key, source, err = provider.cleanKey(); key != "" || err != nil {
+			return key, source, err
+		}
+	}
+	key, source, err = p.explicitKey()
+	switch {
+	case key != "" || err != nil:
+		return key, source, err
+	case p.Login.Issuer != "":
+		all, err := Auth().Read()
+		if err != nil {
+			return "", "", &Error{Err: err}
+		}
+		return all.Logins[p.Login.ID()].Access, "the login", nil
+	case known:
+		return provider.cleanKey()
+	}
+	return key, source, err
+}
+
+// Secrets returns all keys and tokens that requests may be made with, for whoever takes
+// them out of texts. Those that cannot be read are in no text.
+func (c *Config) Secrets() []string {
+	var all []string
+	add := func(p Profile) {
+		if key, _, err := p.Key(); err == nil && key != "" {
+			all = append(all, key)
+		}
+	}
+	for _, p := range c.Models {
+		add(p)
+	}
+	if c.Active != nil {
+		add(*c.Active)
+	}
+	for _, p := range providers {
+		if key := os.Getenv(p.KeyEnv); key != "" {
+			all = append(all, key)
+		}
+	}
+	stored, _ := Auth().Read()
+	for _, key := range stored.Keys {
+		all = append(all, key)
+	}
+	for _, t := range stored.Logins {
+		all = append(all, t.Access, t.Refresh)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// cleanKey is key, checked, with errors for people.
+func (p Provider) cleanKey() (key, source string, err error) {
+	key, source, err = p.key()
+	if err == nil {
+		if key, err = cleanKey(key); err != nil {
+			err = fmt.Errorf("%s: the key %w", source, err)
+		}
+	}
+	if err != nil {
+		return "", source, &Error{Err: err}
+	}
+	return key, source, nil
+}
+
+// explicitKey returns the key that the person named for the profile.
+func (p Profile) explicitKey() (key, source string, err error) {
 	value, source := envKey.lookup()
 	name := ""
 	switch {
@@ -95,14 +167,19 @@ func cleanKey(s string) (string, error) {
 	return s, nil
 }
 
-// problem says in one line why a profile cannot be used, "" when it can.
-func (p Profile) problem() string {
+// Problem says in one line why a profile cannot be used and what to do, "" when it can.
+func (p Profile) Problem() string {
 	key, source, err := p.Key()
+	provider, known := p.Provider()
 	switch {
 	case err != nil:
 		return err.Error()
-	case key != "" || local(p.BaseURL) || p.APIKey.value != nil:
+	case key != "" || local(p.BaseURL) && p.Login.Issuer == "" || p.APIKey.value != nil:
 		return ""
+	case p.Login.Issuer != "":
+		return visible(fmt.Sprintf("model profile %q is not logged in: run buddy login %s", p.Name, p.Name), 500)
+	case known:
+		return visible(fmt.Sprintf("model profile %q has no key: %s", p.Name, provider.MissingKey()), 500)
 	case source != "":
 		return visible(fmt.Sprintf("model profile %q has no key: %s is not set", p.Name, source), 500)
 	}

@@ -146,6 +146,7 @@ with a notice.
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", v.name, v.legacy, v.doc)
 	}
 	b.WriteString("\nA variable that is set to nothing counts as not set.\n")
+	writeProviders(&b)
 	c := defaults()
 	p := Profile{API: Completions}
 	for _, s := range sections {

@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,16 +36,8 @@ func (s *local) tmux(ctx context.Context, args ...string) (string, error) {
 func (s *local) check(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
-	cmd := exec.CommandContext(ctx, "tmux", "-V")
-	cmd.Env = s.env
-	out, err := cmd.Output()
-	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("%w: tmux is not installed (looked for it in PATH)", ErrUnavailable)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: tmux -V: %w", ErrUnavailable, err)
-	}
-	return gate(string(out))
+	_, err := installed(ctx, s.env)
+	return err
 }
 
 // gate refuses a tmux that is too old, by what `tmux -V` says.

@@ -1,9 +1,35 @@
 package tmux
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 )
+
+// Installed returns what the tmux of this machine says of its version, such as "tmux 3.3a",
+// or an [ErrUnavailable] that says why it cannot be used. It starts no server.
+func Installed(ctx context.Context) (version string, err error) {
+	return installed(ctx, os.Environ())
+}
+
+func installed(ctx context.Context, env []string) (string, error) {
+	ctx, stop := context.WithTimeout(ctx, startLimit)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "tmux", "-V")
+	cmd.Env = env
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", fmt.Errorf("%w: tmux is not installed (looked for it in PATH)", ErrUnavailable)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: tmux -V: %w", ErrUnavailable, err)
+	}
+	version := strings.TrimSpace(string(out))
+	return version, gate(version)
+}
 
 // Usable reports why the tmux that says this of its version (`tmux -V`, "" is none) cannot
 // be used, as an [ErrUnavailable], or nil.

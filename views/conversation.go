@@ -98,7 +98,8 @@ func (c *Conversation) Scope() keymap.Scope {
 	return keymap.Conversation
 }
 
-// SetWelcome sets what an empty conversation shows: a name, what it is, and examples.
+// SetWelcome sets what an empty conversation shows: a name, what it is, and examples. Lines
+// that are wider than it are broken between words, unless blanks in them make columns.
 func (c *Conversation) SetWelcome(lines []string) { c.welcome = lines }
 
 // Update looks at what changed. It costs as much as the number of new blocks; text is
@@ -296,15 +297,37 @@ func (c *Conversation) drawWelcome(in area) {
 		wide = max(wide, textWidth(line))
 	}
 	left := max((in.w-wide)/2, min(2, in.w))
-	first := max((in.h-len(c.welcome))/3, 0)
+	rows := c.welcomeRows(in.w - 2*left)
+	first := max((in.h-len(rows))/3, 0)
 	for y := range in.h {
 		row := in.down(y)
 		row.fill(0, row.w, c.palette[themes.Text])
-		if i := y - first; i >= 0 && i < len(c.welcome) {
-			role := [...]themes.Role{themes.Accent, themes.Muted, themes.Text}[min(i, 2)]
-			row.at(left).say(0, shorten(c.welcome[i], max(row.w-left, 0)), role)
+		if i := y - first; i >= 0 && i < len(rows) {
+			row.at(left).say(0, shorten(rows[i].text, max(row.w-left, 0)), rows[i].role)
 		}
 	}
+}
+
+// welcomeRow is a row of the first screen.
+type welcomeRow struct {
+	text string
+	role themes.Role
+}
+
+// welcomeRows breaks the lines of the welcome that are wider than w.
+func (c *Conversation) welcomeRows(w int) []welcomeRow {
+	var rows []welcomeRow
+	for i, line := range c.welcome {
+		role := [...]themes.Role{themes.Accent, themes.Muted, themes.Text}[min(i, 2)]
+		parts := []string{line}
+		if textWidth(line) > w && !strings.Contains(line, "  ") {
+			parts = wrapWords(line, w)
+		}
+		for _, part := range parts {
+			rows = append(rows, welcomeRow{part, role})
+		}
+	}
+	return rows
 }
 
 // Copy gives the focused block to OnCopy.

@@ -27,6 +27,7 @@ type Prompt struct {
 	top     row // the first row that shows
 
 	OnSubmit   func(text string)  // the prompt is empty again when this is called
+	Private    func(string) bool  // what the history must not have
 	OnChange   func()             // the text changed; Text is for drafts and not cheap
 	OnEOF      func()             // end of input on an empty prompt
 	OnEdit     func()             // the person wants to write in an editor; see Replace
@@ -203,7 +204,9 @@ func (p *Prompt) send() {
 		}
 		return
 	}
-	p.history.add(text)
+	if p.Private == nil || !p.Private(text) {
+		p.history.add(text)
+	}
 	p.editor.SetText("")
 	if p.OnSubmit != nil {
 		p.OnSubmit(text)

@@ -106,11 +106,15 @@ const (
 	DenyWithReason Action = "deny-with-reason"
 	ReasonSend     Action = "reason-send"
 	ReasonBack     Action = "reason-back"
-	AllowSimilar   Action = "allow-similar"
-	AmendCall      Action = "amend"
-	AmendRun       Action = "amend-run"
-	Explain        Action = "explain"
-	CycleMode      Action = "cycle-mode"
+
+	// while a key is asked for
+	SecretKeep   Action = "secret-keep"
+	SecretCancel Action = "secret-cancel"
+	AllowSimilar Action = "allow-similar"
+	AmendCall    Action = "amend"
+	AmendRun     Action = "amend-run"
+	Explain      Action = "explain"
+	CycleMode    Action = "cycle-mode"
 
 	CloseHelp Action = "close-help"
 )
@@ -128,7 +132,7 @@ func keys(names ...string) []string { return names }
 func in(scopes ...Scope) []Scope    { return scopes }
 
 var (
-	editing   = in(Prompt, Reason, Amend)
+	editing   = in(Prompt, Reason, Amend, Secret)
 	scrolling = in(Conversation, Output, Approval, Help)
 )
 
@@ -230,6 +234,8 @@ var table = []row{
 	{AmendRun, in(Amend), "run this", "Run it as it stands now, this once", keys("Enter")},
 	{ReasonSend, in(Reason), "deny", "Deny with this reason", keys("Enter")},
 	{ReasonBack, in(Reason, Amend), "back", "Back to the question", keys("Esc")},
+	{SecretKeep, in(Secret), "keep", "Keep the key", keys("Enter")},
+	{SecretCancel, in(Secret), "cancel", "Forget what was typed", keys("Esc", "Ctrl+C")},
 
 	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
 

@@ -35,6 +35,7 @@ const (
 	Approval     Scope = "approval"
 	Reason       Scope = "reason" // why an approval is denied
 	Amend        Scope = "amend"  // changing what is asked about
+	Secret       Scope = "secret" // typing a key that nobody may see
 	Help         Scope = "help"
 )
 
@@ -55,6 +56,7 @@ var scopes = []struct {
 	{Tasks, "Tasks"},
 	{Approval, "Approval"},
 	{Reason, "Approval: while giving a reason"},
+	{Secret, "While a key is asked for"},
 	{Amend, "Approval: while changing what runs"},
 	{Help, "Help"},
 }
@@ -81,12 +83,12 @@ func (s Scope) Title() string {
 // shadows says that a scope may take keys that mean something else globally, because
 // it is asked first and goes away at once.
 func (s Scope) shadows() bool {
-	return s == Popup || s == Search || s == Finding || s == Selecting || s == Reason || s == Amend
+	return s == Popup || s == Search || s == Finding || s == Selecting || s == Reason || s == Amend || s == Secret
 }
 
 // types says that plain characters are text in a scope and so cannot be bound.
 func (s Scope) types() bool {
-	return s == Global || s == Prompt || s == Popup || s == Search || s == Finding || s == Reason || s == Amend
+	return s == Global || s == Prompt || s == Popup || s == Search || s == Finding || s == Reason || s == Amend || s == Secret
 }
 
 // Action is something that a key can do. Its text is its id in the configuration.

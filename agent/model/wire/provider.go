@@ -81,6 +81,7 @@ var families = []family{
 	{"gpt-5-codex", lowToHigh, false},
 	{"gpt-5.", []Effort{"none", "low", "medium", "high"}, false},
 	{"gpt-5", []Effort{"minimal", "low", "medium", "high"}, false},
+	{"gpt-6.1", lowToHigh, false}, // docs.venice.ai/es/models/gpt-6-1-sol.md
 	{"gpt-6", []Effort{"none", "low", "medium", "high"}, false},
 	{"gpt-oss", lowToHigh, true},
 }

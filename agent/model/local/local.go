@@ -1,0 +1,143 @@
+// Package local finds servers of models on this machine.
+//
+//	for _, s := range local.Find(ctx, []local.Place{{Name: "ollama", BaseURL: "http://127.0.0.1:11434/v1"}}) {
+//		fmt.Println(s.Name, s.Models)
+//	}
+//
+// It asks nothing but loopback addresses, all at once, and follows no redirect and no
+// proxy: a look at this machine must not become a request to another one.
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limit is the longest that Find takes.
+const Limit = 300 * time.Millisecond
+
+// Bounds of what a server may answer.
+const (
+	maxBody   = 1 << 20 // bytes
+	maxModels = 100
+	maxName   = 200 // bytes
+)
+
+// Place is where a server may be.
+type Place struct {
+	Name    string
+	BaseURL string // of OpenAI's protocol, such as http://127.0.0.1:11434/v1
+}
+
+// Server is one that answered.
+type Server struct {
+	Place
+	Models []Model // as it lists them; none when nothing is loaded
+}
+
+// Model is what a server has to offer.
+type Model struct {
+	ID     string
+	Window int // tokens; 0 = not said
+}
+
+// Find asks all places for their models, within Limit, and returns those that answered in
+// the order of places. What does not speak the protocol is not a server.
+func Find(ctx context.Context, places []Place) []Server {
+	ctx, cancel := context.WithTimeout(ctx, Limit)
+	defer cancel()
+	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}
+	client := &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	found := make([]*Server, len(places))
+	var all sync.WaitGroup
+	for i, p := range places {
+		all.Go(func() {
+			if models, err := ask(ctx, client, p.BaseURL); err == nil {
+				found[i] = &Server{p, models}
+			}
+		})
+	}
+	all.Wait()
+	var servers []Server
+	for _, s := range found {
+		if s != nil {
+			servers = append(servers, *s)
+		}
+	}
+	return servers
+}
+
+// dial connects to loopback addresses only.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return nil, fmt.Errorf("%s is not on this machine", host)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, network, address)
+}
+
+func ask(ctx context.Context, client *http.Client, base string) ([]Model, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/models", nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d", resp.StatusCode)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	if err != nil {
+		return nil, err
+	}
+	return parse(data)
+}
+
+// parse reads a list of models. Windows are vLLM's max_model_len and llama.cpp's
+// meta.n_ctx.
+func parse(data []byte) ([]Model, error) {
+	var list struct {
+		Object string
+		Data   *[]struct {
+			ID     string
+			Window int `json:"max_model_len"`
+			Meta   struct {
+				Window int `json:"n_ctx"`
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, err
+	}
+	if list.Data == nil {
+		if list.Object != "list" { // Ollama without a model says {"object":"list","data":null}
+			return nil, fmt.Errorf("not a list of models")
+		}
+		return nil, nil
+	}
+	var models []Model
+	for _, m := range *list.Data {
+		if m.ID == "" || len(m.ID) > maxName || strings.Contains(strings.ToLower(m.ID), "embed") || len(models) == maxModels {
+			continue // an embedding model answers no prompt
+		}
+		models = append(models, Model{m.ID, max(m.Window, m.Meta.Window, 0)})
+	}
+	return models, nil
+}

@@ -1,0 +1,115 @@
+// Package renew lets a model work with a key that changes, as the token of a login does
+// (H14): before every request it asks for the key, and when the server refuses it, once
+// more.
+//
+//	m, err := renew.New(renew.Config{
+//		Key:   func(ctx context.Context, refused string) (string, error) { return client.Token(ctx, login, refused) },
+//		Build: func(key string) (model.Model, error) { return completions.New(completions.Config{Key: key, …}) },
+//	})
+package renew
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"sync"
+
+	"buddy/agent/model"
+)
+
+// Config says where the key comes from and what to do with it.
+type Config struct {
+	// Key returns the key to send. refused is one that the server does not take, or "".
+	Key func(ctx context.Context, refused string) (string, error)
+	// Build returns the model that sends a key. It does no I/O.
+	Build func(key string) (model.Model, error)
+	Hint  string // what the person can do when there is no key, or none that is taken
+}
+
+// Model is a model.Model. Make it with New. It is safe for concurrent use.
+type Model struct {
+	config Config
+	info   model.Info
+
+	mu  sync.Mutex // guards what follows
+	key string
+	now model.Model // built with key
+}
+
+// New builds the model once without a key, which checks what else there is.
+func New(c Config) (*Model, error) {
+	m, err := c.Build("")
+	if err != nil {
+		return nil, err
+	}
+	return &Model{config: c, info: m.Info(), now: m}, nil
+}
+
+// Info describes the model.
+func (m *Model) Info() model.Info { return m.info }
+
+// Stream sends req, with another key when the first is refused.
+func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		refused := ""
+		for {
+			next, key, err := m.with(ctx, refused)
+			if err != nil {
+				yield(model.Delta{}, err)
+				return
+			}
+			again := false
+			for d, err := range next.Stream(ctx, req) {
+				if refusal(err) && refused == "" {
+					again, refused = true, key
+					break
+				}
+				if refusal(err) {
+					err = m.hinted(err)
+				}
+				if !yield(d, err) {
+					return
+				}
+			}
+			if !again {
+				return
+			}
+		}
+	}
+}
+
+// with returns the model that sends the key of now.
+func (m *Model) with(ctx context.Context, refused string) (model.Model, string, error) {
+	key, err := m.config.Key(ctx, refused)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, "", context.Cause(ctx)
+		}
+		return nil, "", &model.Error{Kind: model.SetupError, Endpoint: m.info.BaseURL, What: err.Error(), Hint: m.config.Hint, Err: err}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if key != m.key {
+		next, err := m.config.Build(key)
+		if err != nil {
+			return nil, "", &model.Error{Kind: model.SetupError, What: err.Error(), Err: err}
+		}
+		m.key, m.now = key, next
+	}
+	return m.now, key, nil
+}
+
+// refusal reports whether a server did not take the key.
+func refusal(err error) bool {
+	var e *model.Error
+	return errors.As(err, &e) && e.Kind == model.StatusError && e.Status == http.StatusUnauthorized
+}
+
+func (m *Model) hinted(err error) error {
+	var e *model.Error
+	errors.As(err, &e)
+	said := *e
+	said.Hint = m.config.Hint
+	return &said
+}

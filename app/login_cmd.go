@@ -1,0 +1,290 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"buddy/config"
+	"buddy/config/login"
+)
+
+// account is something to log in to: an issuer, or a provider whose key is kept.
+type account struct {
+	name     string // that --model and /model take
+	login    config.Login
+	provider config.Provider // where there is no issuer
+}
+
+// otherNames are what people call providers (H12).
+var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "grok": "xai", "mistral": "mistralai"}
+
+// accountOf finds what a name means. Without one it is the active profile.
+func accountOf(c config.Config, name string) (account, error) {
+	if name == "" {
+		if c.Active == nil || c.Active.Login.Issuer == "" {
+			return account{}, fmt.Errorf("say where: %s", accountNames(c))
+		}
+		return account{name: c.Active.Name, login: c.Active.Login}, nil
+	}
+	if p, ok := c.Profile(name); ok {
+		provider, known := p.Provider()
+		switch {
+		case p.Login.Issuer != "":
+			return account{name: name, login: p.Login}, nil
+		case known:
+			return account{name: name, provider: provider}, nil
+		}
+		return account{}, fmt.Errorf("profile %q has no login: it says itself where its key is (login_issuer would name one)", name)
+	}
+	if other, ok := otherNames[strings.ToLower(name)]; ok {
+		name = other
+	}
+	if p, ok := config.FindProvider(strings.ToLower(name)); ok && p.KeyEnv != "" {
+		return account{name: p.Name, provider: p}, nil
+	}
+	return account{}, fmt.Errorf("nothing to log in to is called %q (have: %s)", name, accountNames(c))
+}
+
+func accountNames(c config.Config) string {
+	var names []string
+	for _, p := range c.Models {
+		if p.Login.Issuer != "" {
+			names = append(names, p.Name)
+		}
+	}
+	for _, p := range config.Providers() {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// state says whether there is a login or a key, and where it is from.
+func (a account) state(ctx context.Context) (text string, ok bool, err error) {
+	if a.login.Issuer == "" {
+		source, ok := a.provider.HasKey()
+		if !ok {
+			return fmt.Sprintf("%s: no key (%s)", a.name, a.provider.MissingKey()), false, nil
+		}
+		return fmt.Sprintf("%s: key from %s", a.name, source), true, nil
+	}
+	if _, err := login.New(config.Auth()).Token(ctx, a.login, ""); errors.Is(err, login.ErrNeeded) {
+		return fmt.Sprintf("%s: not logged in at %s (run: buddy login %s)", a.name, a.login.Issuer, a.name), false, nil
+	} else if err != nil {
+		return "", false, fmt.Errorf("%s: %w", a.name, err)
+	}
+	return fmt.Sprintf("%s: logged in at %s", a.name, a.login.Issuer), true, nil
+}
+
+// forget removes what login stored.
+func (a account) forget(ctx context.Context) (text string, err error) {
+	var found bool
+	if a.login.Issuer != "" {
+		found, err = login.New(config.Auth()).Logout(ctx, a.login)
+	} else {
+		found, err = config.Auth().SetKey(ctx, a.provider.Name, "")
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case !found:
+		return fmt.Sprintf("%s: nothing was stored", a.name), nil
+	}
+	text = fmt.Sprintf("%s: logged out", a.name)
+	if a.provider.KeyEnv != "" && os.Getenv(a.provider.KeyEnv) != "" {
+		text += ", but " + a.provider.KeyEnv + " is still set"
+	}
+	return text, nil
+}
+
+// keep stores a key.
+func (a account) keep(ctx context.Context, key string) (text string, err error) {
+	if _, err := config.Auth().SetKey(ctx, a.provider.Name, key); err != nil {
+		return "", err
+	}
+	text = fmt.Sprintf("%s: the key is kept in %s", a.name, config.Auth().Path())
+	if a.provider.KeyEnv != "" && os.Getenv(a.provider.KeyEnv) != "" {
+		text += "; " + a.provider.KeyEnv + " is set and comes first"
+	}
+	return text, nil
+}
+
+// begin starts the device flow.
+func (a account) begin(ctx context.Context) (*login.Flow, error) {
+	return login.New(config.Auth()).Begin(ctx, a.login)
+}
+
+// howTo says what to do in the browser.
+func howTo(f *login.Flow) string {
+	text := fmt.Sprintf("open %s and enter the code %s (good until %s)", f.URL, f.Code, f.Expires.Local().Format("15:04"))
+	if f.Whole != "" {
+		text += ", or open " + f.Whole
+	}
+	return text
+}
+
+func loginCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
+	check := false
+	c := &cobra.Command{
+		Use:   "login [NAME]",
+		Short: "keep the key of a provider, or log in to one",
+		Long: "login asks for the key of a provider, without showing it, and keeps it in auth.json beside your\n" +
+			"settings, which only you can read. Where stdin is no terminal the key is its first line. A profile with\n" +
+			"login_issuer is logged in to with a code that you enter in a browser, on whatever machine.\n\n" +
+			"A NAME is a provider or profile that buddy models lists; without one it is the active profile.",
+		Example: "  buddy login openai\n  pass show openai | buddy login openai\n  buddy login --check anthropic",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, _, _, err := loadConfig(f)
+			if err != nil {
+				return err
+			}
+			a, err := accountOf(c, strings.Join(args, ""))
+			if err != nil {
+				return usage("%v", err)
+			}
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+			defer stop()
+			if check {
+				return checkLogin(ctx, a, stdout)
+			}
+			return logIn(ctx, a, stdin, stdout, stderr)
+		},
+	}
+	c.Flags().BoolVar(&check, "check", false, "only say whether there is a key or a login; exit 1 if not")
+	return c
+}
+
+func logoutCommand(f *flags, stdout *os.File) *cobra.Command {
+	return &cobra.Command{
+		Use:     "logout [NAME]",
+		Short:   "forget a key or a login that buddy login kept",
+		Example: "  buddy logout openai",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, _, _, err := loadConfig(f)
+			if err != nil {
+				return err
+			}
+			a, err := accountOf(c, strings.Join(args, ""))
+			if err != nil {
+				return usage("%v", err)
+			}
+			text, err := a.forget(context.Background())
+			if err != nil {
+				return failed(err)
+			}
+			_, err = fmt.Fprintln(stdout, plain(text))
+			return failed(err)
+		},
+	}
+}
+
+func checkLogin(ctx context.Context, a account, stdout io.Writer) error {
+	text, ok, err := a.state(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	if _, err := fmt.Fprintln(stdout, plain(text)); err != nil {
+		return failed(err)
+	}
+	if !ok {
+		return exit{code: exitFailed}
+	}
+	return nil
+}
+
+// logIn logs in on the terminal.
+func logIn(ctx context.Context, a account, stdin, stdout, stderr *os.File) error {
+	var text string
+	var err error
+	if a.login.Issuer == "" {
+		var key string
+		if key, err = readKey(ctx, stdin, stderr, "key of "+a.provider.Title+" (not shown): "); err == nil {
+			text, err = a.keep(ctx, key)
+		}
+	} else {
+		text, err = deviceLogin(ctx, a, stderr)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exit{code: exitCancelled, text: "cancelled; nothing was kept"}
+	case err != nil:
+		return failed(err)
+	}
+	_, err = fmt.Fprintln(stdout, plain(text))
+	return failed(err)
+}
+
+func deviceLogin(ctx context.Context, a account, stderr io.Writer) (string, error) {
+	if text, ok, err := a.state(ctx); err == nil && ok {
+		return text + "; buddy logout " + a.name + " ends that", nil
+	}
+	flow, err := a.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, _ = fmt.Fprintln(stderr, "buddy: "+plain(howTo(flow)))
+	if err := flow.Wait(ctx); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s: logged in at %s", a.name, a.login.Issuer), nil
+}
+
+// maxKeyLine bounds what is read as a key, in bytes.
+const maxKeyLine = 16 << 10
+
+// readKey reads a key, unseen where stdin is a terminal, else as its first line.
+func readKey(ctx context.Context, stdin *os.File, prompt io.Writer, ask string) (string, error) {
+	var data []byte
+	var err error
+	if fd := int(stdin.Fd()); term.IsTerminal(fd) {
+		_, _ = fmt.Fprint(prompt, ask)
+		data, err = readUnseen(ctx, fd)
+		_, _ = fmt.Fprintln(prompt)
+	} else {
+		data, err = io.ReadAll(io.LimitReader(stdin, maxKeyLine+1))
+	}
+	if err != nil {
+		return "", err
+	}
+	line, rest, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
+	switch line = strings.TrimSpace(line); {
+	case len(data) > maxKeyLine || rest != "":
+		return "", errors.New("what came is not a key alone on a line")
+	case line == "":
+		return "", errors.New("no key was given; nothing was kept")
+	}
+	return line, nil
+}
+
+// readUnseen reads a line without echo, and gives the terminal back as it was when ctx
+// ends first: Ctrl-C must not leave a terminal that shows nothing.
+func readUnseen(ctx context.Context, fd int) ([]byte, error) {
+	before, err := term.GetState(fd)
+	if err != nil {
+		return nil, err
+	}
+	type line struct {
+		data []byte
+		err  error
+	}
+	read := make(chan line, 1)
+	go func() {
+		data, err := term.ReadPassword(fd)
+		read <- line{data, err}
+	}()
+	select {
+	case l := <-read:
+		return l.data, l.err
+	case <-ctx.Done():
+		return nil, errors.Join(context.Cause(ctx), term.Restore(fd, before))
+	}
+}

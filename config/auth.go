@@ -1,0 +1,179 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// AuthStore is the file with what `buddy login` keeps: keys and the tokens of logins. It is
+// a value; any process may use the file at any time.
+type AuthStore struct{ path string }
+
+// Auth returns the store in the folder of the user's settings (H11). It creates nothing.
+// Without a home its path is "" and it is always empty.
+func Auth() AuthStore {
+	dir := Dir()
+	if dir == "" {
+		return AuthStore{}
+	}
+	return AuthStore{filepath.Join(dir, "auth.json")}
+}
+
+// Path is where the file is or would be.
+func (s AuthStore) Path() string { return s.path }
+
+// Credentials are the contents of the store. Formatting prints none of them.
+type Credentials struct {
+	Keys   map[string]string `json:"keys,omitempty"`   // by the provider's name
+	Logins map[string]Token  `json:"logins,omitempty"` // by [Login.ID]
+}
+
+// Format writes nothing of what is inside, for every verb.
+func (Credentials) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) } //nolint:errcheck // fmt's own writer
+
+// Token is what a login got. Formatting does not print it.
+type Token struct {
+	Access  string    `json:"access"`
+	Refresh string    `json:"refresh,omitempty"`
+	Expires time.Time `json:"expires"`
+}
+
+// Format writes nothing of what is inside, for every verb.
+func (Token) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) } //nolint:errcheck // fmt's own writer
+
+// Read returns all that is stored. A missing file has nothing.
+func (s AuthStore) Read() (Credentials, error) {
+	var c Credentials
+	if s.path == "" {
+		return c, nil
+	}
+	data, _, err := readRegular(s.path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return c, nil
+	}
+	if err == nil {
+		if err = json.Unmarshal(data, &c); err != nil {
+			err = errors.New("is not what buddy wrote: remove it and log in again") // the cause may quote a key
+		}
+	}
+	if err != nil {
+		return Credentials{}, fmt.Errorf("%q: %w", s.path, err)
+	}
+	return c, nil
+}
+
+// Change replaces the contents while no other process does. It waits for others until ctx
+// ends; an error of edit leaves the file as it is. The file gets mode 0600, its folder 0700.
+func (s AuthStore) Change(ctx context.Context, edit func(*Credentials) error) error {
+	if s.path == "" {
+		return errors.New("no home is known to keep keys in")
+	}
+	dir := filepath.Dir(s.path)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.Chmod(dir, 0o700) //nolint:gosec // a folder is entered with x
+	}
+	if err != nil {
+		return fmt.Errorf("%q: %w", dir, cause(err))
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return fmt.Errorf("%q: lock: %w", s.path, cause(err))
+	}
+	defer unlock()
+	all, err := s.Read()
+	if err != nil {
+		return err
+	}
+	if all.Keys == nil {
+		all.Keys = map[string]string{}
+	}
+	if all.Logins == nil {
+		all.Logins = map[string]Token{}
+	}
+	if err := edit(&all); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(all, "", "\t")
+	if err != nil {
+		return fmt.Errorf("%q: %w", s.path, err)
+	}
+	if err := renameio.WriteFile(s.path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("%q: %w", s.path, cause(err))
+	}
+	return nil
+}
+
+// lockPause is between two attempts to get the lock: the kernel's own wait could not be
+// cancelled.
+const lockPause = 20 * time.Millisecond
+
+func (s AuthStore) lock(ctx context.Context) (unlock func(), err error) {
+	f, err := os.OpenFile(s.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil // closing unlocks
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			_ = f.Close()
+			return nil, context.Cause(ctx)
+		case <-time.After(lockPause):
+		}
+	}
+	_ = f.Close()
+	return nil, err
+}
+
+// SetKey stores the key of a provider; "" removes it. found tells whether there was one.
+func (s AuthStore) SetKey(ctx context.Context, provider, key string) (found bool, err error) {
+	if _, err := cleanKey(key); err != nil {
+		return false, fmt.Errorf("the key %w", err)
+	}
+	err = s.Change(ctx, func(c *Credentials) error {
+		_, found = c.Keys[provider]
+		delete(c.Keys, provider)
+		if key != "" {
+			c.Keys[provider] = key
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Login says how to log in at the endpoint of a profile: an OAuth 2.0 issuer with the
+// device flow (RFC 8628). The zero Login means that there is a key instead.
+type Login struct {
+	Issuer   string // https URL, whose metadata name the endpoints
+	ClientID string // as which program
+	Scopes   string // with spaces between
+}
+
+// ID names the login in the store: profiles with the same one share it (H11).
+func (l Login) ID() string { return l.Issuer + " " + l.ClientID }
+
+// UsesLogin reports whether requests of a profile are made with the token of a login: an
+// explicit key beats it (H15).
+func (p Profile) UsesLogin() bool {
+	if p.Login.Issuer == "" {
+		return false
+	}
+	key, _, err := p.explicitKey()
+	return key == "" && err == nil
+}

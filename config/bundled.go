@@ -1,0 +1,202 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Provider is one whose address buddy knows: with its key in the environment, or stored by
+// `buddy login`, it needs no configuration (H06).
+type Provider struct {
+	Name    string // of its profile, too
+	Title   string // for people
+	KeyEnv  string // the variable that holds its key everywhere; "" for servers on this machine
+	BaseURL string
+	API     API
+	Model   string // the one to begin with; "" when only the server knows
+}
+
+// providers are in the order in which the first with a key is taken: who makes models for
+// this kind of work, then who sells those of others. The models and addresses were looked
+// up on 2026-11-21; windows and prices are in the catalogue of package limits.
+var providers = []Provider{
+	// platform.claude.com/docs/pt-BR/models/sonnet-5-5/overview
+	{"anthropic", "Anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com/v1", Anthropic, "claude-sonnet-5-5"},
+	// developers.openai.com/api/docs/models/gpt-6.1-sol, vercel.com/ai-gateway/models/gpt-6.1-sol.md
+	{"openai", "OpenAI", "OPENAI_API_KEY", "https://api.openai.com/v1", Responses, "gpt-6.1-sol"},
+	// docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-3-8-flash
+	{"gemini", "Google Gemini", "GEMINI_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai", Completions, "gemini-3.8-flash"},
+	// docs.x.ai/developers/grok-4-5
+	{"xai", "xAI", "XAI_API_KEY", "https://api.x.ai/v1", Completions, "grok-4.5"},
+	// "mistral" is a model of Ollama. docs.mistral.ai/models/model-cards/mistral-medium-3-5-26-04
+	{"mistralai", "Mistral", "MISTRAL_API_KEY", "https://api.mistral.ai/v1", Completions, "mistral-medium-3.5"},
+	// vercel.com/ai-gateway/models/deepseek-v4-flash.md
+	{"deepseek", "DeepSeek", "DEEPSEEK_API_KEY", "https://api.deepseek.com/v1", Completions, "deepseek-v4-flash"},
+	// openrouter.ai/~z-ai/glm-latest: always the newest of that family
+	{"openrouter", "OpenRouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api/v1", Completions, "~z-ai/glm-latest"},
+	// console.groq.com/docs/models
+	{"groq", "Groq", "GROQ_API_KEY", "https://api.groq.com/openai/v1", Completions, "openai/gpt-oss-120b"},
+}
+
+// Providers returns those that take a key, in the order of choice.
+func Providers() []Provider { return slices.Clone(providers) }
+
+// servers are the programs that serve models on this machine, at their usual ports:
+// docs.ollama.com/api/openai-compatibility, lmstudio.ai/docs/developer/openai-compat,
+// github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md,
+// docs.vllm.ai/en/latest/serving/openai_compatible_server.
+var servers = []Provider{
+	{"ollama", "Ollama", "", "http://127.0.0.1:11434/v1", Completions, ""},
+	{"lmstudio", "LM Studio", "", "http://127.0.0.1:1234/v1", Completions, ""},
+	{"llamacpp", "llama.cpp", "", "http://127.0.0.1:8080/v1", Completions, ""},
+	{"vllm", "vLLM", "", "http://127.0.0.1:8000/v1", Completions, ""},
+}
+
+// EnvLocal is the variable that says which servers on this machine there may be, and at
+// which ports: "ollama=11434 vllm=9000", or "off".
+const EnvLocal = "BUDDY_LOCAL_SERVERS"
+
+// LocalServers returns where models may be served on this machine: the usual ports, or
+// what EnvLocal says. What it does not understand there is left out.
+func LocalServers() []Provider {
+	said := os.Getenv(EnvLocal)
+	if said == "" {
+		return slices.Clone(servers)
+	}
+	var all []Provider
+	for part := range strings.FieldsFuncSeq(said, func(r rune) bool { return r == ' ' || r == ',' }) {
+		name, port, _ := strings.Cut(part, "=")
+		i := slices.IndexFunc(servers, func(s Provider) bool { return s.Name == name })
+		at, err := netip.ParseAddrPort("127.0.0.1:" + port)
+		if i < 0 || err != nil {
+			continue
+		}
+		s := servers[i]
+		s.BaseURL = "http://" + at.String() + "/v1"
+		all = append(all, s)
+	}
+	return all
+}
+
+// Profile returns the bundled profile of a provider, with another model than the usual
+// one unless model is "".
+func (p Provider) Profile(model string) Profile {
+	return Profile{Name: p.Name, BaseURL: p.BaseURL, API: p.API, Model: cmp.Or(model, p.Model), bundled: true}
+}
+
+// key returns the key of the provider and where it is from, or would be looked for.
+func (p Provider) key() (key, source string, err error) {
+	if key = os.Getenv(p.KeyEnv); key != "" {
+		return key, p.KeyEnv, nil
+	}
+	store := Auth()
+	all, err := store.Read()
+	if err != nil {
+		return "", p.KeyEnv, err
+	}
+	if key = all.Keys[p.Name]; key != "" {
+		return key, store.Path(), nil
+	}
+	return "", p.KeyEnv, nil
+}
+
+// HasKey reports whether the provider can be used, and where its key is from.
+func (p Provider) HasKey() (source string, ok bool) {
+	key, source, err := p.key()
+	return source, err == nil && key != ""
+}
+
+// Bundled reports whether a profile is one that buddy has, not one of a file.
+func (p Profile) Bundled() bool { return p.bundled }
+
+// Provider returns the one at the address of a profile that names no key of its own.
+func (p Profile) Provider() (Provider, bool) {
+	if p.KeyEnv != "" || p.KeyFile != "" || p.APIKey.value != nil || p.Login.Issuer != "" {
+		return Provider{}, false
+	}
+	i := slices.IndexFunc(providers, func(o Provider) bool { return o.BaseURL == p.BaseURL })
+	if i < 0 {
+		return Provider{}, false
+	}
+	return providers[i], true
+}
+
+// FindProvider returns the provider of that name.
+func FindProvider(name string) (Provider, bool) {
+	for _, p := range append(slices.Clone(providers), LocalServers()...) {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Provider{}, false
+}
+
+// Lookup returns what a name means: a profile of the files, one that buddy has, or
+// PROFILE/MODEL, another model of either. An address that is known without a model, as of
+// a server on this machine, needs one.
+func (c *Config) Lookup(name string) (Profile, bool) {
+	if p, ok := c.Profile(name); ok {
+		return p, true
+	}
+	if p, ok := FindProvider(name); ok && p.Model != "" {
+		return p.Profile(""), true
+	}
+	first, model, _ := strings.Cut(name, "/")
+	if model == "" || checkID(model) != nil {
+		return Profile{}, false
+	}
+	if p, ok := c.Profile(first); ok {
+		return p.with(model), true
+	}
+	if p, ok := FindProvider(first); ok {
+		return p.Profile(model).named(name), true
+	}
+	return Profile{}, false
+}
+
+// with returns the profile with another model, which has a price of its own.
+func (p Profile) with(model string) Profile {
+	name := p.Name + "/" + model
+	p.Model, p.Prices, p.ContextLimit, p.MaxTokens = model, Prices{}, 0, 0
+	return p.named(name)
+}
+
+// named returns the profile under the name that leads to it again. Its section in the
+// file is still that of its first part.
+func (p Profile) named(name string) Profile {
+	p.Name = name
+	return p
+}
+
+// sellsOthers tells whether the ids of models at the address of a profile may begin with
+// the name of a company: on this machine, at a gateway, and where nobody knows.
+func (p Profile) sellsOthers() bool {
+	i := slices.IndexFunc(providers, func(o Provider) bool { return sameHost(o.BaseURL, p.BaseURL) })
+	return i < 0 || providers[i].Name == "openrouter" || providers[i].Name == "groq"
+}
+
+func sameHost(a, b string) bool {
+	x, err1 := url.Parse(a)
+	y, err2 := url.Parse(b)
+	return err1 == nil && err2 == nil && strings.EqualFold(x.Host, y.Host)
+}
+
+// detect returns the first provider that has a key.
+func detect() (Provider, bool) {
+	for _, p := range providers {
+		if _, ok := p.HasKey(); ok {
+			return p, true
+		}
+	}
+	return Provider{}, false
+}
+
+// MissingKey says what to do about a provider without a key.
+func (p Provider) MissingKey() string {
+	return fmt.Sprintf("set %s or run: buddy login %s", p.KeyEnv, p.Name)
+}
