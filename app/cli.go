@@ -141,7 +141,7 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVarP(&f.dir, "cwd", "C", "", "the folder to work in, where commands run")
 	root.AddCommand(
 		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
-		policyCommand(f, stdout), trustCommand(stdout),
+		policyCommand(f, stdout), trustCommand(stdout), configCommand(f, stdin, stdout, stderr),
 	)
 	return root
 }

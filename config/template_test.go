@@ -31,7 +31,7 @@ func TestTemplate(t *testing.T) {
 		t.Error("[agent] model is set (DECISIONS 26)")
 	}
 
-	write(t, h.user, regexp.MustCompile(`(?m)^#(\S)`).ReplaceAllString(Template(), "$1"))
+	write(t, h.user, regexp.MustCompile(`(?m)^#([^\s:])`).ReplaceAllString(Template(), "$1"))
 	cfg, index, _ := load(t, Options{})
 	if cfg.Agent != want.Agent || cfg.UI != want.UI {
 		t.Errorf("uncommented: %+v %+v", cfg.Agent, cfg.UI)
