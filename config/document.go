@@ -327,11 +327,24 @@ func (d *Document) Save() error {
 			d.mode &= 0o600
 		}
 	}
-	if err := renameio.WriteFile(path, d.data, d.mode, renameio.IgnoreUmask()); err != nil {
+	if err := replaceFile(path, d.data, d.mode); err != nil {
 		return fmt.Errorf("%q: %w", d.path, cause(err))
 	}
 	if d.new {
 		writeSchema(path)
 	}
 	return nil
+}
+
+func replaceFile(path string, data []byte, mode fs.FileMode) error {
+	// Beside the file: what holds a key goes to no other folder, and a rename stays one.
+	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(mode))
+	if err != nil {
+		return err
+	}
+	defer f.Cleanup() //nolint:errcheck // after the replacement there is nothing to clean up
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.CloseAtomicallyReplace()
 }
