@@ -70,6 +70,7 @@ func oneSession(f *flags, t *target, resume string) (next, error) {
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
 	w.ui = newUI(w.deps(looks{theme, c}, keys))
 	w.loop = w.ui.loop(s, w.events, func() { p.close(&said) })
+	used := newSettings(f, p)
 	if err := w.open(ctx); err != nil {
 		p.close(&said)
 		return next{}, exit{code: exitFailed, text: err.Error()}
@@ -77,7 +78,9 @@ func oneSession(f *flags, t *target, resume string) (next, error) {
 	if name == themes.Auto {
 		w.loop.Post(w.ui.follow) // after the first frame
 	}
+	unwatch := w.watchSettings(ctx, used)
 	err = w.loop.Run(ctx)
+	unwatch()
 	w.saveDraft()
 	s.Fini()
 	_, _ = said.WriteTo(os.Stderr)

@@ -8,6 +8,7 @@ package themes
 import (
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -229,6 +230,10 @@ func readFile(path string) ([]byte, error) {
 func parse(name, file string, data []byte, base func(string) (*Theme, error)) (*Theme, error) {
 	var lines map[string]string
 	if err := toml.Unmarshal(data, &lines); err != nil {
+		if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, _ := bad.Position()
+			file = fmt.Sprintf("%s:%d", file, line)
+		}
 		return nil, fmt.Errorf("theme %q: %s: %w", name, file, err)
 	}
 	t := &Theme{Name: name}
