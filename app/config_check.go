@@ -12,11 +12,12 @@ import (
 // checkOwners adds to a report what config does not know: names of themes, actions and
 // keys, and what makes sense as a rule.
 func checkOwners(r *config.Report, c colours, project bool) {
-	if name := r.Config.UI.Theme; name != "" {
-		if _, err := c.load(name); err != nil {
-			key := config.Path("ui", "theme")
-			r.Add(r.Index[key], key, oneLine(err))
-		}
+	if r.Index == nil {
+		return // it could not be read
+	}
+	if _, err := c.load(r.Config.UI.Theme); err != nil {
+		key := config.Path("ui", "theme")
+		r.Add(r.Index[key], key, oneLine(err))
 	}
 	for _, bad := range keyErrors(r.Config.Keys) {
 		key := config.Path("keys", bad.Action)
@@ -25,7 +26,7 @@ func checkOwners(r *config.Report, c colours, project bool) {
 	for _, rule := range r.Config.Rules {
 		rule.Project = project && rule.Decision != "allow" // that one has a notice of its own
 		if err := ruleOf(rule).Check(); err != nil {
-			r.Add(rule.Place, rule.Decision, err)
+			r.AddRule(rule, err)
 		}
 	}
 	if project {

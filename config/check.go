@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 // Report is everything that is wrong with one file. Who knows more of a setting than this
@@ -24,6 +26,7 @@ type Report struct {
 	mistakes []*Error
 	data     []byte
 	entries  []entry
+	tables   [][]string // wrong ones: what is in them is not looked at
 }
 
 // Check reads a file as one of the person's own and reports every mistake in it; what
@@ -48,22 +51,55 @@ func check(f *file, among []Profile) *Report {
 	var syntax error
 	r.entries, offset, syntax = scan(f.data)
 	for _, e := range r.entries {
+		if r.below(e) {
+			continue
+		}
 		fld, err := find(e)
 		if err == nil {
 			err = l.set(f, e, fld)
 		}
 		if err != nil {
+			r.tables = append(r.tables, e.path)
 			r.mistakes = append(r.mistakes, &Error{Place: r.placeOf(e.from), Key: Path(e.path...), Err: err})
 		}
 	}
 	if syntax != nil {
-		r.mistakes = append(r.mistakes, &Error{Place: r.placeOf(offset), Err: syntax})
+		r.addSyntax(r.placeOf(offset), syntax)
 	} else {
 		r.finish(l, among)
 	}
 	l.noticeKeys(f)
 	r.Config, r.Index, r.Notices = l.cfg, l.index, l.notices
 	return r
+}
+
+// below reports whether an entry is part of a table that is wrong itself.
+func (r *Report) below(e entry) bool {
+	return slices.ContainsFunc(r.tables, func(t []string) bool {
+		return len(t) < len(e.path) && slices.Equal(t, e.path[:len(t)])
+	})
+}
+
+// addSyntax adds what the parser says, unless the same line is known to be wrong.
+func (r *Report) addSyntax(place string, err error) {
+	line := place[:strings.LastIndexByte(place, ':')+1]
+	if !slices.ContainsFunc(r.mistakes, func(e *Error) bool { return strings.HasPrefix(e.Place, line) }) {
+		r.mistakes = append(r.mistakes, &Error{Place: place, Err: err})
+	}
+}
+
+// AddRule adds what is wrong with a rule as a whole, unless one of its keys is wrong.
+func (r *Report) AddRule(rule Rule, err error) {
+	own := false
+	for _, e := range r.entries {
+		switch {
+		case isTable(e.kind) || e.kind == unstable.ArrayTable:
+			own = e.path[0] == rule.Decision && rule.Place == r.File+":"+strconv.Itoa(e.line)
+		case own && slices.ContainsFunc(r.mistakes, func(m *Error) bool { return m.Place == r.placeOf(e.from) }):
+			return
+		}
+	}
+	r.Add(rule.Place, rule.Decision, err)
 }
 
 // finish checks what only shows when a file was read to its end.

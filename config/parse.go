@@ -53,8 +53,8 @@ func parse(data []byte) ([]entry, int, error) {
 // scan is parse that returns, with an error, its offset and the entries before it.
 func scan(data []byte) ([]entry, int, error) {
 	p := &parser{line: 1}
-	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
-		return nil, 0, errors.New("begins with a byte order mark (allowed: UTF-8 without one)")
+	if offset, err := notText(data); err != nil {
+		return nil, offset, err
 	}
 	p.toml.Reset(data[:len(data):len(data)]) // the parser finds offsets by capacity
 	for p.toml.NextExpression() {
@@ -67,7 +67,7 @@ func scan(data []byte) ([]entry, int, error) {
 		if errors.As(err, &bad) {
 			p.moveTo(int(p.toml.Range(bad.Highlight).Offset))
 		}
-		return p.entries, p.offset, err
+		return p.entries, p.offset, hinted(err)
 	}
 	// The walk above has the lines; this one knows the rules between keys: no key twice,
 	// no table redefined, numbers and dates in range.
@@ -81,6 +81,39 @@ func scan(data []byte) ([]entry, int, error) {
 		return p.entries, offset, errors.New(strings.TrimPrefix(err.Error(), "toml: "))
 	}
 	return p.entries, 0, nil
+}
+
+// notText finds what only files have that are no text, or text of another kind.
+func notText(data []byte) (offset int, err error) {
+	switch {
+	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
+		return 0, errors.New("begins with a byte order mark (allowed: UTF-8 without one)")
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		return 0, errors.New("is UTF-16 (allowed: UTF-8)")
+	}
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return i, errors.New("is not a text file: it has a NUL byte (allowed: UTF-8)")
+	}
+	return 0, nil
+}
+
+// hints say what is meant most often when a message of the parser begins or ends so.
+var hints = []struct{ part, hint string }{
+	{"at start of value", `text is written "in quotes", true and false in small letters`},
+	{"invalid escape character", `a \ in text is written \\, or the text 'in single quotes'`},
+	{"strings cannot have new lines", "is the quote at the end missing?"},
+	{"invalid character at start of key", "comments begin with #, sections are [name], settings are name = value"},
+	{"expected '=' after key", "settings are name = value"},
+	{"invalid UTF-8", "allowed: UTF-8"},
+}
+
+func hinted(err error) error {
+	for _, h := range hints {
+		if strings.Contains(err.Error(), h.part) {
+			return fmt.Errorf("%w (%s)", err, h.hint)
+		}
+	}
+	return err
 }
 
 // offsetOf is where an error of the decoder is.
@@ -102,7 +135,11 @@ func (p *parser) expression(n *unstable.Node) error {
 		return err
 	}
 	p.table = path
-	return p.add(entry{path: path, line: p.line, kind: n.Kind, from: p.offset})
+	from := p.offset
+	for from > 0 && strings.IndexByte(" \t[", p.toml.Data()[from-1]) >= 0 {
+		from-- // to the bracket
+	}
+	return p.add(entry{path: path, line: p.line, kind: n.Kind, from: from})
 }
 
 // keyValue adds a key, and the keys inside an inline table.
