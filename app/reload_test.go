@@ -189,3 +189,58 @@ func TestReloadOfRulesIsGuarded(t *testing.T) {
 		t.Error("a link to a file of another name is as good as buddy.toml")
 	}
 }
+
+// Of the program nothing else changes, whatever the files say, but what /trust is about.
+func TestReloadChangesNothingElse(t *testing.T) {
+	d := newOnDisk(t, "")
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		f := &flags{}
+		x.u.deps.colours = coloursOf(f)
+		s := d.settings(f)
+		p := &program{config: s.began}
+		w := &window{program: p, ui: x.u}
+		before := p.config
+		x.u.deps.later(func() { w.reload(s, s.read()) })
+		x.Settle()
+		d.write(d.file, `
+[agent]
+max_iterations = 3
+on_stall = "abort"
+[context]
+keep = 5
+[tools]
+env_allow = ["X"]
+timeout = 1
+[sandbox]
+mode = "workspace"
+[ui]
+theme = "light"
+notify = "off"
+title = false
+[keys]
+help = ["F2"]
+[models.a]
+api_base_url = "http://localhost:1/v1"
+[[allow]]
+tool = "x"
+`)
+		x.u.deps.later(func() { w.reload(s, s.read()) })
+		x.Settle()
+		after := p.config
+		after.Project, before.Project = config.Project{}, config.Project{}
+		if keys := config.Changed(&before, &after); len(keys) > 0 || after.Active != nil {
+			t.Errorf("the program's own settings changed: %v", keys)
+		}
+		if x.u.deps.theme.Name != "light" || x.u.deps.keys.Name(keymap.ShowHelp) != "F2" || len(s.now.Rules) != 1 {
+			t.Errorf("not taken over: %s, %s, %v", x.u.deps.theme.Name, x.u.deps.keys.Name(keymap.ShowHelp), s.now.Rules)
+		}
+		want := []string{
+			"agent.max_iterations", "agent.on_stall", "context.keep", "tools.env_allow", "tools.timeout", "sandbox.mode",
+			"ui.notify", "ui.title", "models.a",
+		}
+		if !slices.Equal(s.pending, want) {
+			t.Errorf("waiting %v, want %v", s.pending, want)
+		}
+	})
+}

@@ -53,7 +53,10 @@ func same(a, b any) bool {
 
 // sameRule ignores where a rule stands in its file.
 func sameRule(a, b Rule) bool {
-	a.Place, b.Place = "", ""
+	if !slices.Equal(a.Prefix, b.Prefix) {
+		return false
+	}
+	a.Place, b.Place, a.Prefix, b.Prefix = "", "", nil, nil
 	return reflect.DeepEqual(a, b)
 }
 
