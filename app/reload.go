@@ -163,7 +163,7 @@ func (s *settings) news(r reading, taken []string, mended bool) []string {
 		parts = append(parts, "settings taken over: "+strings.Join(taken, ", "))
 	}
 	if !slices.Equal(pending, s.pending) && len(pending) > 0 {
-		parts = append(parts, someOf(pending)+" waits for the next start or /session new")
+		parts = append(parts, "waiting for the next start or /session new: "+someOf(pending))
 	}
 	if s.pending = pending; len(parts) == 0 && mended {
 		parts = append(parts, "the settings are right again")

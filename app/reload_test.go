@@ -101,7 +101,7 @@ func TestReload(t *testing.T) {
 		back := "[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F2\"]\n[[deny]]\nprefix = [\"rm\"]\n"
 		step(back, []string{"the settings are right again"}, "", false)
 		// What needs a start is named, once.
-		step(back+"[agent]\nmax_iterations = 3\n", []string{"agent.max_iterations waits for the next start or /session new"}, "", false)
+		step(back+"[agent]\nmax_iterations = 3\n", []string{"waiting for the next start or /session new: agent.max_iterations"}, "", false)
 		step(back+"[agent]\nmax_iterations = 3\n#\n", nil, "", false)
 		step("", []string{"settings taken over: theme, keys, rules"}, "", true)
 		if x.u.deps.keys.Name(keymap.ShowHelp) != "F1" {

@@ -99,7 +99,10 @@ func watchFiles(ctx context.Context, files func() watched, changed func()) error
 			if now.concerns(e) {
 				quiet.Reset(settle)
 			}
-		case <-watcher.Errors: // events were lost: read everything
+		case _, ok := <-watcher.Errors: // events were lost: read everything
+			if !ok {
+				return nil
+			}
 			quiet.Reset(settle)
 		case <-quiet.C:
 			look()

@@ -117,7 +117,7 @@ func (r *Report) finish(l *loader, among []Profile) {
 	l.cfg.Models = append(l.cfg.Models, among...)
 	for key, name := range map[string]string{"agent.model": l.cfg.Agent.Model, "agent.fallback_model": l.cfg.Agent.FallbackModel} {
 		_, ok := l.cfg.Profile(name)
-		if name != "" && !ok && !(key == "agent.model" && name == Demo) {
+		if name != "" && !ok && (key != "agent.model" || name != Demo) {
 			r.Add(l.index[key], key, l.noProfile(name))
 		}
 	}

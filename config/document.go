@@ -137,39 +137,48 @@ func (f *field) literalOf(values []string) (string, error) {
 	at := f.at(&Config{}, &Profile{})
 	switch at.(type) {
 	case *[]string, *map[string][]string:
-		if len(values) == 1 && strings.HasPrefix(strings.TrimSpace(values[0]), "[") {
-			entries, _, err := scan([]byte("x = " + values[0]))
-			if err != nil || len(entries) != 1 || entries[0].items == nil {
-				return "", fmt.Errorf(`%s is not an array of strings (such as ["a", "b"])`, values[0])
-			}
-			return tomlList(entries[0].items), nil
-		}
-		return tomlList(values), nil
+		return listOf(values)
 	}
 	if len(values) != 1 {
 		return "", fmt.Errorf("takes one value, not %d", len(values))
 	}
-	v := values[0]
 	switch at.(type) {
-	case *int:
+	case *int, *Dollars:
+		return f.numberOf(values[0], at)
+	case *bool:
+		if v := values[0]; v != "true" && v != "false" {
+			return "", fmt.Errorf("%q is neither true nor false", v)
+		}
+		return values[0], nil
+	}
+	return tomlString(values[0]), nil
+}
+
+// listOf takes a list's entries, or the list as TOML has it.
+func listOf(values []string) (string, error) {
+	if len(values) != 1 || !strings.HasPrefix(strings.TrimSpace(values[0]), "[") {
+		return tomlList(values), nil
+	}
+	entries, _, err := scan([]byte("x = " + values[0]))
+	if err != nil || len(entries) != 1 || entries[0].items == nil {
+		return "", fmt.Errorf(`%s is not an array of strings (such as ["a", "b"])`, values[0])
+	}
+	return tomlList(entries[0].items), nil
+}
+
+func (f *field) numberOf(v string, at any) (string, error) {
+	if _, ok := at.(*int); ok {
 		n, err := strconv.ParseInt(v, 0, 64)
 		if err != nil {
 			return "", fmt.Errorf("%q is not an integer (allowed: %s)", v, f.short)
 		}
 		return strconv.FormatInt(n, 10), nil
-	case *Dollars:
-		n, err := strconv.ParseFloat(v, 64)
-		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-			return "", fmt.Errorf("%q is not an amount (allowed: %s)", v, f.short)
-		}
-		return decimal(n), nil
-	case *bool:
-		if v != "true" && v != "false" {
-			return "", fmt.Errorf("%q is neither true nor false", v)
-		}
-		return v, nil
 	}
-	return tomlString(v), nil
+	n, err := strconv.ParseFloat(v, 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		return "", fmt.Errorf("%q is not an amount (allowed: %s)", v, f.short)
+	}
+	return decimal(n), nil
 }
 
 // decimal writes a number so that TOML takes it for one.

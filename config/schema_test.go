@@ -102,7 +102,7 @@ func violation(s map[string]any, v any, at string) string {
 	say := func(format string, args ...any) string {
 		return strings.TrimPrefix(at, ".") + ": " + fmt.Sprintf(format, args...)
 	}
-	if want, ok := s["type"]; ok && want != typeOf(v) && !(want == "number" && typeOf(v) == "integer") {
+	if want, ok := s["type"]; ok && want != typeOf(v) && (want != "number" || typeOf(v) != "integer") {
 		return say("not %s", want)
 	}
 	if words, ok := s["enum"].([]any); ok && !slices.Contains(words, v) {
