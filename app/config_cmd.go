@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"buddy/app/keymap"
 	"buddy/config"
 )
 
@@ -173,6 +174,9 @@ func (s *configCLI) getCommand() *cobra.Command {
 				return err
 			}
 			v, err := config.Lookup(c.Settings(index), args[0])
+			if err == nil {
+				err = builtInKeys(&v)
+			}
 			if err != nil {
 				return exit{code: exitUsage, text: err.Error()}
 			}
@@ -184,6 +188,23 @@ func (s *configCLI) getCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&s.json, "json", false, "with its source, as one JSON object")
 	return c
+}
+
+// builtInKeys fills in the keys of an action that has none of the person's own.
+func builtInKeys(v *config.Setting) error {
+	action, ok := strings.CutPrefix(v.Key, "keys.")
+	if !ok || v.Value != nil {
+		return nil
+	}
+	if err := keymap.Default().Rebind(map[string][]string{action: {}}); err != nil {
+		return err // there is no such action
+	}
+	names := []string{}
+	for _, k := range keymap.Default().Keys(keymap.Action(action)) {
+		names = append(names, k.String())
+	}
+	v.Value = names
+	return nil
 }
 
 func (s *configCLI) checkCommand() *cobra.Command {
@@ -256,7 +277,7 @@ func (s *configCLI) reports(file string) []*config.Report {
 	sources := config.Sources("", trustStore())
 	for i := range sources { // the person's first: a project's may name their profiles
 		f := sources[len(sources)-1-i]
-		if !f.Exists || strings.HasPrefix(f.Note, "not read") {
+		if !f.Read {
 			continue
 		}
 		if f.Kind == "user" {
@@ -348,6 +369,7 @@ func (s *configCLI) set(key string, values []string) error {
 	if err != nil {
 		return exit{code: exitUsage, text: err.Error()}
 	}
+	defer d.Close()
 	if err := s.inOrder(d); err != nil {
 		return err
 	}

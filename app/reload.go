@@ -61,16 +61,18 @@ func (s *settings) read() reading {
 		judge, r.err = newPolicy(policy.Policy{}, r.config.Rules)
 		r.rules = judge.Rules
 	}
-	r.live = rulesLive(config.UserFile(f.config))
+	r.live = rulesLive(f.config)
 	return r
 }
 
-// rulesLive reports whether rules may be taken over from the person's file while tools
-// run: only if the policy asks about every change to a file of that name, in all modes but
-// "all". Else the model could edit itself a rule.
-func rulesLive(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	return (err != nil || filepath.Base(real) == "buddy.toml") && filepath.Base(path) == "buddy.toml"
+// rulesLive reports whether rules may be taken over while tools run: only if the policy asks
+// about every change to the files that they come from, in all modes but "all". Else the
+// model could edit itself a rule.
+func rulesLive(explicit string) bool {
+	return !slices.ContainsFunc(config.Sources(explicit, nil), func(s config.Source) bool {
+		real, err := filepath.EvalSymlinks(s.Path)
+		return s.Read && (filepath.Base(s.Path) != "buddy.toml" || err == nil && filepath.Base(real) != "buddy.toml")
+	})
 }
 
 // takenOver is what came of a reading, for people.
@@ -146,8 +148,11 @@ func (u *ui) newTheme(s *settings, r reading) (name string, t *themes.Theme, err
 // news is what to say of a reading that was taken over.
 func (s *settings) news(r reading, taken []string, mended bool) []string {
 	var all []string
+	// A project's file that changed may ask for trust in other values of the same keys.
+	project := r.config.Project.Print != s.now.Project.Print
+	s.now.Project = r.config.Project
 	for _, n := range r.notices {
-		if !s.said[n] {
+		if project || !s.said[n] {
 			s.said[n] = true
 			all = append(all, n)
 		}

@@ -185,8 +185,22 @@ func TestReloadOfRulesIsGuarded(t *testing.T) {
 	if err := os.Symlink(other, d.file); err != nil {
 		t.Fatal(err)
 	}
-	if rulesLive(d.file) {
+	if rulesLive("") {
 		t.Error("a link to a file of another name is as good as buddy.toml")
+	}
+	if err := os.Remove(d.file); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"buddy.toml": true, "agent.toml": false} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if rulesLive("") != want {
+			t.Errorf("./%s: %v", name, !want)
+		}
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

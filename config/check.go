@@ -186,13 +186,15 @@ type Source struct {
 	Path   string `json:"path"`
 	Kind   string `json:"kind"` // project, user or --config
 	Exists bool   `json:"exists"`
+	Read   bool   `json:"read"` // it is the one of its kind that counts
 	Note   string `json:"note,omitempty"`
 }
 
 // Sources returns the files that settings may come from, the strongest first.
 func Sources(explicit string, trust *TrustStore) []Source {
 	if explicit != "" {
-		return []Source{{Path: explicit, Kind: "--config", Exists: exists(explicit)}}
+		there := exists(explicit)
+		return []Source{{Path: explicit, Kind: "--config", Exists: there, Read: there}}
 	}
 	present, legacy := userPaths()
 	all := []Source{{Path: fileName, Kind: "project"}, {Path: legacyName, Kind: "project"}}
@@ -211,7 +213,7 @@ func Sources(explicit string, trust *TrustStore) []Source {
 			s.Note = "not read: " + other + " is there"
 		case other != "" || !s.Exists:
 		default:
-			taken[s.Kind] = s.Path
+			taken[s.Kind], s.Read = s.Path, true
 			s.Note = s.noteRead(present, trust)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -25,30 +25,61 @@ type Document struct {
 	mode fs.FileMode
 	eol  string
 	new  bool // there is no such file yet
+	lock *os.File
 }
 
 // OpenDocument reads a file, or begins with the template where there is none. It refuses
-// one that has mistakes already, because what a change would mean is not known then.
+// what is no file. Others that change it wait until Close, which the caller owes.
 func OpenDocument(path string) (*Document, error) {
 	if path == "" {
 		return nil, errors.New("no home is known: name a file with --config")
 	}
-	d := &Document{path: path, mode: 0o600, eol: "\n"}
+	d := &Document{path: path, mode: 0o600, eol: "\n", lock: lockFolder(filepath.Dir(path))}
+	if err := d.read(); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// lockFolder waits for others that change files in a folder. Without such a folder there
+// are none; nil locks nothing.
+func lockFolder(dir string) *os.File {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil { // not on every file system
+		_ = f.Close()
+		return nil
+	}
+	return f
+}
+
+// Close lets others change the file.
+func (d *Document) Close() {
+	if d.lock != nil {
+		_ = d.lock.Close() // nothing is written to it
+	}
+}
+
+func (d *Document) read() error {
+	path := d.path
 	f, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !dangling(path):
 		d.data, d.new = []byte(Template()), true
-		return d, nil
+		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &Error{Place: path, Err: errDangling}
+		return &Error{Place: path, Err: errDangling}
 	case err != nil:
-		return nil, &Error{Place: path, Err: errors.Unwrap(err)}
+		return &Error{Place: path, Err: errors.Unwrap(err)}
 	}
 	d.data, d.mode = f.data, f.info.Mode().Perm()
 	if bytes.Contains(d.data, []byte("\r\n")) {
 		d.eol = "\r\n"
 	}
-	return d, nil
+	return nil
 }
 
 // Check reports on the text as it is now.
@@ -277,8 +308,6 @@ func (d *Document) insertInline(e entry, text string) []byte {
 	return d.splice(len(before), len(before), text)
 }
 
-var commentedHeader = regexp.MustCompile(`^#\s*\[`)
-
 // endOfTable returns where a new key of a table belongs: after the line that shows it as a
 // comment, as the template does, else after the table's last key.
 func (d *Document) endOfTable(entries []entry, table int, name string) int {
@@ -290,13 +319,13 @@ func (d *Document) endOfTable(entries []entry, table int, name string) int {
 		}
 		last = max(last, e.to)
 	}
-	commented := regexp.MustCompile(`^#\s*` + regexp.QuoteMeta(tomlPath([]string{name})) + `\s*=`)
 	for at := d.endOfLine(entries[table].from); at < end; at = d.endOfLine(at) {
-		line := d.data[at:d.endOfLine(at)]
-		if commentedHeader.Match(line) {
+		text, comment := bytes.CutPrefix(d.data[at:d.endOfLine(at)], []byte{'#'})
+		text = bytes.TrimSpace(text)
+		if comment && bytes.HasPrefix(text, []byte{'['}) {
 			break
 		}
-		if commented.Match(line) {
+		if key, _, ok := bytes.Cut(text, []byte{'='}); comment && ok && string(bytes.TrimSpace(key)) == tomlPath([]string{name}) {
 			return d.endOfLine(at)
 		}
 	}

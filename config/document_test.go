@@ -1,9 +1,12 @@
 package config
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -45,6 +48,7 @@ func TestSetKeepsTheRest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			defer d.Close()
 			if key, unset := strings.CutPrefix(tt.key, "-"); unset {
 				var found bool
 				if found, err = d.Unset(key); !found {
@@ -90,6 +94,7 @@ func TestSaveKeepsLinkAndMode(t *testing.T) {
 		t.Helper()
 		d, err := OpenDocument("c.toml")
 		if err == nil {
+			defer d.Close()
 			err = d.Set(key, []string{value})
 		}
 		if err == nil {
@@ -130,6 +135,31 @@ func TestOpenDocumentCannot(t *testing.T) {
 	}
 	if _, _, notices := load(t, Options{}); len(notices) != 1 || notices[0] != h.user+": is a symbolic link to a file that does not exist: not read" {
 		t.Errorf("notices %q", notices)
+	}
+}
+
+// TestChangesWaitForEachOther: of changes at the same time none is lost.
+func TestChangesWaitForEachOther(t *testing.T) {
+	newHome(t)
+	write(t, "c.toml", "[keys]\n")
+	var all sync.WaitGroup
+	const n = 20
+	for i := range n {
+		all.Go(func() {
+			d, err := OpenDocument("c.toml")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer d.Close()
+			if err := errors.Join(d.Set(fmt.Sprintf("keys.a%d", i), []string{"x"}), d.Save()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := len(Check("c.toml").Config.Keys); got != n {
+		t.Errorf("%d of %d changes are there", got, n)
 	}
 }
 

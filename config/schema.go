@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // SchemaFile is the name under which editors look for [Schema] beside a file that begins
@@ -108,12 +109,13 @@ func (f *field) schema(c *Config, p *Profile, withDefault bool) *schema {
 	return s
 }
 
-var onlyWords = regexp.MustCompile("^`[^`]+`(, `[^`]+`)* or `[^`]+`$")
+// onlyWords is compiled when it is needed, which no start does.
+var onlyWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^`[^`]+`(, `[^`]+`)* or `[^`]+`$") })
 
 // words returns the values that a field of a few words has: they are all that its short
 // description says, in backquotes.
 func (f *field) words() []string {
-	if !onlyWords.MatchString(f.short) {
+	if !onlyWords().MatchString(f.short) {
 		return nil
 	}
 	var words []string

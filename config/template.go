@@ -116,12 +116,19 @@ func RefreshSchema(path string) {
 	}
 }
 
-// writeSchema puts the schema beside a file. It only helps editors: without it they say
-// that there is none.
+// writeSchema puts the schema beside a file. It only helps editors, and the settings work
+// without: no error is worth a word.
 func writeSchema(path string) {
 	path = filepath.Join(filepath.Dir(path), SchemaFile)
 	old, _, err := readRegular(path, maxFile)
-	if want := Schema(); string(old) != string(want) && (err == nil || errors.Is(err, fs.ErrNotExist)) {
-		_ = renameio.WriteFile(path, want, 0o600) // the settings work without
+	switch want := Schema(); {
+	case errors.Is(err, fs.ErrNotExist):
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			_, _ = f.Write(want)
+			_ = f.Close()
+		}
+	case err == nil && string(old) != string(want):
+		_ = renameio.WriteFile(path, want, 0o600)
 	}
 }
