@@ -168,6 +168,8 @@ func (s *configCLI) getCommand() *cobra.Command {
 		Long:    "get prints the value of a setting that is in effect: strings as they are, lists with one entry a\nline. A key of a model is never shown.",
 		Example: "  buddy config get ui.theme\n  buddy config get models.work.model",
 		Args:    cobra.ExactArgs(1),
+
+		ValidArgsFunction: s.completeKey,
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, index, _, err := s.load()
 			if err != nil {
@@ -188,6 +190,21 @@ func (s *configCLI) getCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&s.json, "json", false, "with its source, as one JSON object")
 	return c
+}
+
+// completeKey offers the keys of settings to a shell.
+func (s *configCLI) completeKey(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	c, index, _, err := s.load()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var keys []string
+	for _, v := range c.Settings(index) {
+		if strings.HasPrefix(v.Key, begun) && !strings.Contains(v.Key, "[") { // not of rules
+			keys = append(keys, v.Key)
+		}
+	}
+	return keys, cobra.ShellCompDirectiveNoFileComp
 }
 
 // builtInKeys fills in the keys of an action that has none of the person's own.
@@ -352,6 +369,8 @@ func (s *configCLI) setCommand() *cobra.Command {
 		Example: "  buddy config set ui.theme light\n  buddy config set models.work.api_base_url https://api.example.com/v1\n" +
 			"  buddy config set models.work.api_key - < key\n  buddy config set tools.env_allow GITHUB_TOKEN 'CI_*'\n  buddy config set --unset ui.theme",
 		Args: cobra.MinimumNArgs(1),
+
+		ValidArgsFunction: s.completeKey,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if s.unset != (len(args) == 1) {
 				return usage("config set takes a KEY and a VALUE, or --unset and a KEY")

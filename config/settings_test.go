@@ -240,3 +240,24 @@ func TestChanged(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryKindOfField: what shows, writes and describes settings knows each field's type.
+func TestEveryKindOfField(t *testing.T) {
+	c, p := defaults(), Profile{}
+	for _, s := range sections {
+		for _, f := range s.fields {
+			set := newSetting("", nil, f.at(&c, &p), s.name, f.name)
+			if set.Value == nil || set.text == "" {
+				t.Errorf("%s.%s: %+v", s.name, f.name, set)
+			}
+			_, isText := set.Value.(string)
+			if got := f.schema(&c, &p, true); (got.Type == "string") != isText {
+				t.Errorf("%s.%s: the schema says %s, the value is %#v", s.name, f.name, got.Type, set.Value)
+			}
+			value := []string{set.Text()}
+			if _, err := f.literalOf(value); err != nil {
+				t.Errorf("%s.%s: %q: %v", s.name, f.name, value, err)
+			}
+		}
+	}
+}
