@@ -141,7 +141,7 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVarP(&f.dir, "cwd", "C", "", "the folder to work in, where commands run")
 	root.AddCommand(
 		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
-		policyCommand(f, stdout), trustCommand(stdout), modelsCommand(f, stdout, stderr),
+		policyCommand(f, stdout), trustCommand(stdout), configCommand(f, stdin, stdout, stderr), modelsCommand(f, stdout, stderr),
 		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout), doctorCommand(f, stdout, stderr), initCommand(f, stdin, stdout, stderr),
 	)
 	return root

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"buddy/agent"
+	"buddy/agent/action"
 	"buddy/agent/event"
 )
 
@@ -28,6 +29,11 @@ func (l *live) send(c event.Command) bool {
 // publish puts a fact of something beside the runtime into its stream.
 func (l *live) publish(e event.Event) {
 	l.do(func(rt *agent.Runtime) { rt.Publish(e) })
+}
+
+// setRules replaces the rules of the configuration.
+func (l *live) setRules(rules []action.Rule) {
+	l.do(func(rt *agent.Runtime) { rt.SetRules(rules) })
 }
 
 func (l *live) do(f func(*agent.Runtime)) bool {

@@ -17,19 +17,25 @@ import (
 // newPolicy gives p the rules. An error names the place of one that makes no sense.
 func newPolicy(p policy.Policy, rules []config.Rule) (policy.Policy, error) {
 	for _, r := range rules {
-		rule := action.Rule{
-			Decision: action.Decision(r.Decision), Tool: r.Tool, Prefix: r.Prefix, Path: r.Path, Host: r.Host, Target: r.Target,
-			Source: action.FromUser,
-		}
-		if r.Project {
-			rule.Source = action.FromProject
-		}
+		rule := ruleOf(r)
 		if err := rule.Check(); err != nil {
 			return p, exit{code: exitUsage, text: fmt.Sprintf("%s: %s: %v", r.Place, r.Decision, err)}
 		}
 		p.Rules = append(p.Rules, rule)
 	}
 	return p, nil
+}
+
+// ruleOf is a rule of the configuration as the policy has it.
+func ruleOf(r config.Rule) action.Rule {
+	rule := action.Rule{
+		Decision: action.Decision(r.Decision), Tool: r.Tool, Prefix: r.Prefix, Path: r.Path, Host: r.Host, Target: r.Target,
+		Source: action.FromUser,
+	}
+	if r.Project {
+		rule.Source = action.FromProject
+	}
+	return rule
 }
 
 // resolve follows the symbolic links of a path, of which the end need not exist.

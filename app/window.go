@@ -74,6 +74,7 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
 	w.ui = newUI(w.deps(ctx, looks{theme, c}, keys))
 	w.loop = w.ui.loop(s, w.events, func() { p.close(said) })
+	used := newSettings(f, p)
 	if err := w.open(ctx); err != nil {
 		p.close(said)
 		return next{}, exit{code: exitFailed, text: err.Error()}
@@ -81,7 +82,9 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	if name == themes.Auto {
 		w.loop.Post(w.ui.follow) // after the first frame
 	}
+	unwatch := w.watchSettings(ctx, used)
 	err = w.loop.Run(ctx)
+	unwatch()
 	w.saveDraft()
 	if err != nil {
 		return next{}, exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}

@@ -239,21 +239,29 @@ func (l *loader) profile(name, place string) *Profile {
 
 // finishProfiles checks what only shows when a file is read to its end.
 func (l *loader) finishProfiles(f *file) error {
-	keyed := false
 	for _, p := range l.cfg.Models {
-		if p.BaseURL == "" {
-			return l.index.Error(Path("models", p.Name), errors.New("api_base_url is missing (allowed: http://HOST/… or https://HOST/…)"))
-		}
-		if (p.Login.Issuer == "") != (p.Login.ClientID == "") {
-			return l.index.Error(Path("models", p.Name), errors.New("login_issuer and login_client_id are needed together"))
-		}
-		if err := p.Prices.check(); err != nil {
+		if err := p.check(); err != nil {
 			return l.index.Error(Path("models", p.Name), err)
 		}
-		keyed = keyed || p.APIKey.String() != ""
 	}
-	if keyed {
+	l.noticeKeys(f)
+	return nil
+}
+
+// check says what a profile lacks.
+func (p Profile) check() error {
+	if p.BaseURL == "" {
+		return errors.New("api_base_url is missing (allowed: http://HOST/… or https://HOST/…)")
+	}
+	if (p.Login.Issuer == "") != (p.Login.ClientID == "") {
+		return errors.New("login_issuer and login_client_id are needed together")
+	}
+	return p.Prices.check()
+}
+
+// noticeKeys warns when others may read a file with keys.
+func (l *loader) noticeKeys(f *file) {
+	if slices.ContainsFunc(l.cfg.Models, func(p Profile) bool { return p.APIKey.String() != "" }) {
 		l.noticeOpenFile(f.name, f.info.Mode())
 	}
-	return nil
 }

@@ -14,10 +14,8 @@ func (l *loader) choose(o Options) error {
 	if err := l.configured(); err != nil {
 		return err
 	}
-	if name := l.cfg.Agent.FallbackModel; name != "" {
-		if _, ok := l.cfg.Lookup(name); !ok {
-			return l.index.Error("agent.fallback_model", l.noProfile(name))
-		}
+	if err := l.checkFallback(); err != nil {
+		return err
 	}
 	baseURL, baseFrom := l.override("--base-url", o.BaseURL, envBaseURL)
 	if baseFrom != "" {
@@ -70,6 +68,15 @@ func (l *loader) finish(baseURL, baseFrom string) {
 			l.noticeOpenFile(p.KeyFile, info.Mode())
 		}
 	}
+}
+
+// checkFallback refuses a fallback that is no profile.
+func (l *loader) checkFallback() error {
+	name := l.cfg.Agent.FallbackModel
+	if _, ok := l.cfg.Lookup(name); ok || name == "" {
+		return nil
+	}
+	return l.index.Error("agent.fallback_model", l.noProfile(name))
 }
 
 // configured sets the active profile as the files have it, or the problem.

@@ -88,6 +88,14 @@ func oneOf(words ...string) func(string, *file) (string, error) {
 
 // checkContext refuses thresholds in an order that would not work.
 func (l *loader) checkContext() error {
+	if wrong := l.contextErrors(); len(wrong) > 0 {
+		return wrong[0]
+	}
+	return nil
+}
+
+// contextErrors says which thresholds are in a wrong order.
+func (l *loader) contextErrors() (wrong []*Error) {
 	c := l.cfg.Context
 	for _, o := range []struct {
 		low, high         int
@@ -106,7 +114,7 @@ func (l *loader) checkContext() error {
 		if l.index[key] == "" {
 			key = Path("context", o.highName)
 		}
-		return l.index.Error(key, fmt.Errorf("%s is too high for %s (%d)", o.lowName, o.highName, o.high))
+		wrong = append(wrong, l.index.Error(key, fmt.Errorf("%s is too high for %s (%d)", o.lowName, o.highName, o.high)))
 	}
-	return nil
+	return wrong
 }

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 // Tools is the section [tools]. Names of variables may have * for any text.
@@ -106,8 +108,11 @@ func secretName(name string) bool {
 
 // storeList sets a list of strings.
 func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
-	if e.items == nil {
+	switch {
+	case e.kind != unstable.Array:
 		return fmt.Errorf(`must be an array of strings, not %s`, kindName(e.kind))
+	case e.items == nil:
+		return errors.New("must be an array of strings and nothing else")
 	}
 	for i, item := range e.items {
 		if fld.check == nil {

@@ -16,12 +16,12 @@ const oneURL = "[models.a]\napi_base_url = \"http://localhost/v1\"\n"
 func TestErrors(t *testing.T) {
 	const urls = "(allowed: http://HOST/… or https://HOST/…)"
 	tests := []struct{ name, text, want string }{
-		{"syntax", "[agent]\nmodel = one\n", `c.toml:2: unexpected character U+006F 'o' at start of value`},
+		{"syntax", "[agent]\nmodel = one\n", `c.toml:2: unexpected character U+006F 'o' at start of value (text is written "in quotes", true and false in small letters)`},
 		{"syntax, no value", "[agent]\n\nmodel =", `c.toml:3: expected value, not end of input`},
 		{"syntax, open table", "[agent\n", `c.toml:1: expected ']' to close table name`},
 		{"key twice", "[agent]\nmodel = \"a\"\nmodel = \"b\"\n", `c.toml:3: key model is already defined`},
 		{"table twice", "[agent]\n[ui]\n[agent]\n", `c.toml:3: table agent already exists`},
-		{"bytes that are no text", "[agent]\nmodel = \"\xff\"\n", `c.toml:2: invalid UTF-8 character in basic string`},
+		{"bytes that are no text", "[agent]\nmodel = \"\xff\"\n", `c.toml:2: invalid UTF-8 character in basic string (allowed: UTF-8)`},
 		{"NUL", "\x00", `c.toml:1: `},
 
 		{"unknown section", "[agnet]\nmodel = \"a\"\n", `c.toml:1: agnet: unknown key (have: agent, context, tools, sandbox, ui, keys, models, allow, ask, deny; nearest: agent)`},

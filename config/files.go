@@ -99,6 +99,9 @@ func (l *loader) firstOf(present, legacy string) (*file, error) {
 		}
 		f, err := readFile(path)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			if dangling(path) {
+				l.notice("%s: %v: not read", path, errDangling)
+			}
 			continue
 		}
 		if err != nil {
@@ -110,6 +113,13 @@ func (l *loader) firstOf(present, legacy string) (*file, error) {
 		return f, nil
 	}
 	return nil, nil
+}
+
+var errDangling = errors.New("is a symbolic link to a file that does not exist")
+
+func dangling(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func readFile(path string) (*file, error) {

@@ -25,9 +25,11 @@ func FuzzLoad(f *testing.F) {
 			t.Fatal(err)
 		}
 		os.Remove(h.project)
-		user, _, _, err := Load(Options{})
+		user, userIndex, _, err := Load(Options{})
 		if err != nil {
 			wantError(t, err, h.user+":")
+		} else {
+			writtenAgain(t, h.user, user, userIndex)
 		}
 		os.Remove(h.user)
 		if err := os.WriteFile(h.project, data, 0o600); err != nil {

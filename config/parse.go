@@ -26,6 +26,10 @@ type entry struct {
 	text string // the value of a string, the digits of a number, true or false
 	// items are the values of an array of strings, which may be empty; nil: it is no such.
 	items []string
+
+	table int // how many parts of the path are those of the table around it
+	// Offsets in the file: of the key, of its value, and after that. Tables have the first only.
+	from, value, to int
 }
 
 // parser turns one file into entries.
@@ -39,11 +43,23 @@ type parser struct {
 
 // parse reads a whole document. The error has the line and a cause of one line.
 func parse(data []byte) ([]entry, int, error) {
+	entries, offset, err := scan(data)
+	if err != nil {
+		return nil, 1 + bytes.Count(data[:offset], []byte{'\n'}), err
+	}
+	return entries, 0, nil
+}
+
+// scan is parse that returns, with an error, its offset and the entries before it.
+func scan(data []byte) ([]entry, int, error) {
 	p := &parser{line: 1}
+	if offset, err := notText(data); err != nil {
+		return nil, offset, err
+	}
 	p.toml.Reset(data[:len(data):len(data)]) // the parser finds offsets by capacity
 	for p.toml.NextExpression() {
 		if err := p.expression(p.toml.Expression()); err != nil {
-			return nil, p.line, err
+			return p.entries, p.offset, err
 		}
 	}
 	if err := p.toml.Error(); err != nil {
@@ -51,20 +67,63 @@ func parse(data []byte) ([]entry, int, error) {
 		if errors.As(err, &bad) {
 			p.moveTo(int(p.toml.Range(bad.Highlight).Offset))
 		}
-		return nil, p.line, err
+		return p.entries, p.offset, hinted(err)
 	}
 	// The walk above has the lines; this one knows the rules between keys: no key twice,
 	// no table redefined, numbers and dates in range.
 	var all map[string]any
 	if err := toml.Unmarshal(data, &all); err != nil {
-		line := p.line
+		offset := p.offset
 		var bad *toml.DecodeError
 		if errors.As(err, &bad) {
-			line, _ = bad.Position()
+			offset = offsetOf(data, bad)
 		}
-		return nil, line, errors.New(strings.TrimPrefix(err.Error(), "toml: "))
+		return p.entries, offset, errors.New(strings.TrimPrefix(err.Error(), "toml: "))
 	}
 	return p.entries, 0, nil
+}
+
+// notText finds what only files have that are no text, or text of another kind.
+func notText(data []byte) (offset int, err error) {
+	switch {
+	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
+		return 0, errors.New("begins with a byte order mark (allowed: UTF-8 without one)")
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		return 0, errors.New("is UTF-16 (allowed: UTF-8)")
+	}
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return i, errors.New("is not a text file: it has a NUL byte (allowed: UTF-8)")
+	}
+	return 0, nil
+}
+
+// hints say what is meant most often when a message of the parser begins or ends so.
+var hints = []struct{ part, hint string }{
+	{"at start of value", `text is written "in quotes", true and false in small letters`},
+	{"invalid escape character", `a \ in text is written \\, or the text 'in single quotes'`},
+	{"strings cannot have new lines", "is the quote at the end missing?"},
+	{"invalid character at start of key", "comments begin with #, sections are [name], settings are name = value"},
+	{"expected '=' after key", "settings are name = value"},
+	{"invalid UTF-8", "allowed: UTF-8"},
+}
+
+func hinted(err error) error {
+	for _, h := range hints {
+		if strings.Contains(err.Error(), h.part) {
+			return fmt.Errorf("%w (%s)", err, h.hint)
+		}
+	}
+	return err
+}
+
+// offsetOf is where an error of the decoder is.
+func offsetOf(data []byte, err *toml.DecodeError) int {
+	line, column := err.Position()
+	offset := 0
+	for ; line > 1; line-- {
+		offset += bytes.IndexByte(data[offset:], '\n') + 1
+	}
+	return min(offset+max(column-1, 0), len(data))
 }
 
 func (p *parser) expression(n *unstable.Node) error {
@@ -76,7 +135,11 @@ func (p *parser) expression(n *unstable.Node) error {
 		return err
 	}
 	p.table = path
-	return p.add(entry{path: path, line: p.line, kind: n.Kind})
+	from := p.offset
+	for from > 0 && strings.IndexByte(" \t[", p.toml.Data()[from-1]) >= 0 {
+		from-- // to the bracket
+	}
+	return p.add(entry{path: path, line: p.line, kind: n.Kind, from: from})
 }
 
 // keyValue adds a key, and the keys inside an inline table.
@@ -86,7 +149,9 @@ func (p *parser) keyValue(table []string, n *unstable.Node) error {
 		return err
 	}
 	v := n.Value()
-	e := entry{path: path, line: p.line, kind: v.Kind}
+	e := entry{path: path, line: p.line, kind: v.Kind, table: len(table), from: int(n.Raw.Offset)}
+	e.to = e.from + int(n.Raw.Length)
+	e.value = valueAt(p.toml.Data(), n)
 	switch v.Kind {
 	case unstable.String, unstable.Integer, unstable.Float, unstable.Bool:
 		e.text = string(v.Data)
@@ -105,6 +170,16 @@ func (p *parser) keyValue(table []string, n *unstable.Node) error {
 		}
 	}
 	return nil
+}
+
+// valueAt returns where the value of a key begins.
+func valueAt(data []byte, n *unstable.Node) int {
+	at := 0
+	for it := n.Key(); it.Next(); {
+		at = int(it.Node().Raw.Offset + it.Node().Raw.Length)
+	}
+	at += bytes.IndexByte(data[at:], '=') + 1
+	return at + len(data[at:]) - len(bytes.TrimLeft(data[at:], " \t"))
 }
 
 // stringsOf returns the values of an array of strings, nil when it has others.

@@ -6,15 +6,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+
+	"github.com/google/renameio/v2"
 )
 
 // Template returns the settings file of a first start: every key with its meaning, and
 // everything commented out, so that it equals the defaults. Lines that begin with "# "
-// are text, lines that begin with "#" and no space are settings.
+// are text, lines that begin with "#" and no space are settings, but for the first line,
+// which tells editors where the schema is.
 func Template() string {
 	var b strings.Builder
+	b.WriteString(schemaLine + "\n\n")
 	b.WriteString("# Settings of buddy. Remove the # in front of a line to change its value.\n")
 	c := defaults()
 	for _, s := range sections {
@@ -63,27 +66,6 @@ func writeExamples(b *strings.Builder, s section) {
 	}
 }
 
-// literal writes a value as TOML does. Secrets have none.
-func literal(v any) string {
-	switch v := v.(type) {
-	case *string:
-		return strconv.Quote(*v)
-	case *int:
-		return strconv.Itoa(*v)
-	case *bool:
-		return strconv.FormatBool(*v)
-	case *Dollars:
-		return v.String()
-	case *[]string:
-		quoted := make([]string, len(*v))
-		for i, item := range *v {
-			quoted[i] = strconv.Quote(item)
-		}
-		return "[" + strings.Join(quoted, ", ") + "]"
-	}
-	return `""`
-}
-
 // comment writes text as comment lines of at most 100 bytes.
 func comment(b *strings.Builder, text string) {
 	width := 0
@@ -122,5 +104,31 @@ func WriteTemplate(path string) (created bool, err error) {
 		os.Remove(path) //nolint:errcheck // a torn template would be an error at the next start; nothing more to do
 		return false, fmt.Errorf("config template %q: %w", path, cause(err))
 	}
+	writeSchema(path)
 	return true, nil
+}
+
+// RefreshSchema writes the schema of this version beside a file that names it.
+func RefreshSchema(path string) {
+	data, _, err := readRegular(path, maxFile)
+	if err == nil && strings.HasPrefix(string(data), schemaLine) {
+		writeSchema(path)
+	}
+}
+
+// writeSchema puts the schema beside a file. It only helps editors, and the settings work
+// without: no error is worth a word.
+func writeSchema(path string) {
+	path = filepath.Join(filepath.Dir(path), SchemaFile)
+	old, _, err := readRegular(path, maxFile)
+	switch want := Schema(); {
+	case errors.Is(err, fs.ErrNotExist):
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			_, _ = f.Write(want)
+			_ = f.Close()
+		}
+	case err == nil && string(old) != string(want):
+		_ = renameio.WriteFile(path, want, 0o600)
+	}
 }

@@ -31,7 +31,7 @@ func TestTemplate(t *testing.T) {
 		t.Error("[agent] model is set (DECISIONS 26)")
 	}
 
-	write(t, h.user, regexp.MustCompile(`(?m)^#(\S)`).ReplaceAllString(Template(), "$1"))
+	write(t, h.user, regexp.MustCompile(`(?m)^#([^\s:])`).ReplaceAllString(Template(), "$1"))
 	cfg, index, _ := load(t, Options{})
 	if cfg.Agent != want.Agent || cfg.UI != want.UI {
 		t.Errorf("uncommented: %+v %+v", cfg.Agent, cfg.UI)
@@ -136,6 +136,35 @@ From strongest to weakest:
 Files are laid over each other key by key. ` + "`--config FILE` replaces both files and is trusted; `--config /dev/null` reads none." + `
 The old names ` + "`./agent.toml`, `~/.config/agent/agent.toml`" + ` and the old variables below still work where the new one is missing,
 with a notice.
+
+## Commands
+
+| command | what it does |
+|---|---|
+| ` + "`buddy config path`" + ` | the files that settings may come from, the strongest first, and whether each is there |
+| ` + "`buddy config show`" + ` | every setting that is in effect, with the file and line, variable or option that it comes from |
+| ` + "`buddy config get KEY`" + ` | one of them, for scripts |
+| ` + "`buddy config check [FILE]`" + ` | every mistake as one line, ` + "`file:line:column: key: what is allowed`" + `; exit code 2 if there is any |
+| ` + "`buddy config edit`" + ` | your file in ` + "`$VISUAL` or `$EDITOR`" + `, checked after that |
+| ` + "`buddy config set KEY VALUE…`" + ` | changes one setting in your file; comments, order and permissions stay, and a wrong value changes nothing. ` + "`--unset KEY`" + ` takes it out; a VALUE of ` + "`-`" + ` comes from stdin, as a key should |
+| ` + "`buddy config schema`" + ` | the JSON Schema |
+
+` + "`path`, `show`, `get` and `check` take `--json`; `--config FILE`" + ` makes all of them work on that file. A KEY is written as
+in TOML: ` + "`ui.theme`, `models.work.model`, `models.\"gpt 5\".model`" + `. Keys of models are never shown. Rules are for ` + "`edit`" + `.
+
+## In an editor
+
+[buddy.schema.json](buddy.schema.json) describes all settings for editors with [Taplo](https://taplo.tamasfe.dev) or what builds on
+it, such as VS Code's Even Better TOML: names are completed, mistakes are underlined. The first start writes it beside your
+file, whose first line, ` + "`" + schemaLine + "`" + `, points to it; for a project's file do the same with
+` + "`buddy config schema > buddy.schema.json`" + `.
+
+## While buddy runs
+
+The full screen takes over ` + "`[ui] theme`, `[keys]`, `[[allow]]`, `[[ask]]`, `[[deny]]`" + ` and theme files as soon as you save them; a line in
+the conversation says what was taken over and which other changes wait for the next start or ` + "`/session new`" + `. A mistake
+changes nothing and is shown once, with its place. An approval that is open stays open, unless a new rule denies it. Rules
+apply at once from files named ` + "`buddy.toml`" + ` only: those are what buddy asks about before the model may change them.
 
 ## Environment
 

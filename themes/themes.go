@@ -8,6 +8,7 @@ package themes
 import (
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -211,11 +213,14 @@ func Load(dir, name string) (*Theme, error) {
 const maxFile = 64 << 10
 
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO must not hang the program
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is not a regular file", path)
+	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(data) > maxFile {
 		err = fmt.Errorf("%s: more than %d KB", path, maxFile>>10)
@@ -229,6 +234,10 @@ func readFile(path string) ([]byte, error) {
 func parse(name, file string, data []byte, base func(string) (*Theme, error)) (*Theme, error) {
 	var lines map[string]string
 	if err := toml.Unmarshal(data, &lines); err != nil {
+		if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, _ := bad.Position()
+			file = fmt.Sprintf("%s:%d", file, line)
+		}
 		return nil, fmt.Errorf("theme %q: %s: %w", name, file, err)
 	}
 	t := &Theme{Name: name}
@@ -252,19 +261,30 @@ func parse(name, file string, data []byte, base func(string) (*Theme, error)) (*
 		}
 		style, err := parseStyle(text)
 		if err != nil {
-			wrong = append(wrong, fmt.Sprintf("role %q: %v", r, err))
+			wrong = append(wrong, fmt.Sprintf("role %q%s: %v", r, at(data, r.String()), err))
 		}
 		t.styles[r] = style
 		delete(lines, r.String())
 	}
 	for _, key := range slices.Sorted(maps.Keys(lines)) {
-		wrong = append(wrong, fmt.Sprintf("unknown role %q", key))
+		wrong = append(wrong, fmt.Sprintf("unknown role %q%s", key, at(data, key)))
 	}
 	if len(wrong) > 0 {
 		return nil, fmt.Errorf("theme %q: %s: %s", name, file, strings.Join(wrong, "; "))
 	}
 	t.spread()
 	return t, nil
+}
+
+// at says in which line a key is.
+func at(data []byte, key string) string {
+	for i, line := range strings.Split(string(data), "\n") {
+		name, _, ok := strings.Cut(line, "=")
+		if ok && strings.Trim(name, " \t\"'") == key {
+			return fmt.Sprintf(" (line %d)", i+1)
+		}
+	}
+	return ""
 }
 
 // spread gives roles without a background that of the text.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -153,7 +154,7 @@ func TestThemesOfAPerson(t *testing.T) {
 		t.Errorf("a file hides a built-in theme: %v", err)
 	}
 	for name, want := range map[string]string{
-		"wrong": `wrong.toml: role "user": "fat" is not a colour or attribute (have: default, #rrggbb, on, bold, dim, italic, underline, reversed); role "error": "#ff00" is not`,
+		"wrong": `wrong.toml: role "user" (line 3): "fat" is not a colour or attribute (have: default, #rrggbb, on, bold, dim, italic, underline, reversed); role "error" (line 2): "#ff00" is not`,
 		"based": `base "mine" is no built-in theme (have: dark, high-contrast, light, solarized)`,
 		"long":  "more than 64 KB",
 		"../x":  `unknown theme "../x"`,
@@ -162,7 +163,7 @@ func TestThemesOfAPerson(t *testing.T) {
 			t.Errorf("Load(%s) = %v, want %s", name, err, want)
 		}
 	}
-	if _, err := Load(dir, "wrong"); !strings.Contains(err.Error(), `unknown role "mutde"`) {
+	if _, err := Load(dir, "wrong"); !strings.Contains(err.Error(), `unknown role "mutde" (line 1)`) {
 		t.Errorf("one mistake hides another: %v", err)
 	}
 }
@@ -197,4 +198,20 @@ func luminance(rgb uint32) float64 {
 		return math.Pow((c+0.055)/1.055, 2.4)
 	}
 	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
+}
+
+// What is no file, such as a FIFO, is named and does not hang the program.
+func TestNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.toml"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder.toml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pipe", "folder"} {
+		if _, err := Load(dir, name); err == nil || !strings.Contains(err.Error(), name+".toml: is not a regular file") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

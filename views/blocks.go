@@ -263,7 +263,7 @@ func (v *blockView) paint(c canvas, i int, now int64, m *marker) {
 	}
 	if l.skip > 0 {
 		if i == 0 {
-			c.fill(c.say(0, fmt.Sprintf("  … %d rows above · %s shows all", l.skip, v.shared.unfold), themes.Muted), c.w, blank)
+			c.fill(c.say(0, fmt.Sprintf("  … %d rows above · %s shows all", l.skip, v.shared.unfold()), themes.Muted), c.w, blank)
 			return
 		}
 		i += l.skip - 1

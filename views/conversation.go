@@ -54,7 +54,7 @@ type tail struct {
 type shared struct {
 	now    func() time.Time
 	lexers *markup.Highlighter // nil leaves code plain
-	unfold string              // the key that unfolds
+	unfold func() string       // the key that unfolds
 }
 
 // anchor is a row of the conversation: a block and a row in it.
@@ -73,7 +73,7 @@ const (
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	return &Conversation{
 		frame: newFrame(theme, keys), tail: tail{follow: true},
-		shared: &shared{now: func() time.Time { return time.UnixMilli(0) }, unfold: keys.Name(keymap.Fold)},
+		shared: &shared{now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }},
 	}
 }
 

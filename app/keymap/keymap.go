@@ -103,7 +103,7 @@ type Entry struct {
 	Help   string // what it does, for the help screen and the documentation
 }
 
-// Map is a table with its index. Only one goroutine may use it while Rebind runs;
+// Map is a table with its index. Only one goroutine may use it while Rebind or Take runs;
 // otherwise it is read-only.
 type Map struct {
 	entries []Entry

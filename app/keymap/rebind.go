@@ -46,6 +46,9 @@ func (m *Map) Rebind(bindings map[string][]string) error {
 	return nil
 }
 
+// Take makes m what other is, so that everyone who has m sees it.
+func (m *Map) Take(other *Map) { *m = *other }
+
 func parseKeys(e Entry, names []string) ([]Key, error) {
 	var keys []Key
 	for _, name := range names {

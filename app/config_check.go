@@ -1,0 +1,56 @@
+package app
+
+import (
+	"errors"
+	"maps"
+	"strings"
+
+	"buddy/app/keymap"
+	"buddy/config"
+)
+
+// checkOwners adds to a report what config does not know: names of themes, actions and
+// keys, and what makes sense as a rule.
+func checkOwners(r *config.Report, c colours, project bool) {
+	if r.Index == nil {
+		return // it could not be read
+	}
+	if _, err := c.load(r.Config.UI.Theme); err != nil {
+		key := config.Path("ui", "theme")
+		r.Add(r.Index[key], key, oneLine(err))
+	}
+	for _, bad := range keyErrors(r.Config.Keys) {
+		key := config.Path("keys", bad.Action)
+		r.Add(r.Index[key], key, bad.Err)
+	}
+	for _, rule := range r.Config.Rules {
+		rule.Project = project && rule.Decision != "allow" // that one has a notice of its own
+		if err := ruleOf(rule).Check(); err != nil {
+			r.AddRule(rule, err)
+		}
+	}
+	if project {
+		r.NoticeProject()
+	}
+}
+
+// keyErrors returns everything that is wrong with bindings.
+func keyErrors(bindings map[string][]string) []*keymap.BindError {
+	var all []*keymap.BindError
+	left := maps.Clone(bindings)
+	for len(left) > 0 {
+		err := keymap.Default().Rebind(left)
+		var bad *keymap.BindError
+		if !errors.As(err, &bad) {
+			return all
+		}
+		all = append(all, bad)
+		if _, ok := left[bad.Action]; !ok {
+			return all
+		}
+		delete(left, bad.Action)
+	}
+	return all
+}
+
+func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", " ")) }

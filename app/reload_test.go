@@ -1,0 +1,260 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"buddy/app/keymap"
+	"buddy/config"
+)
+
+// onDisk is a home with settings that a test changes.
+type onDisk struct {
+	t    *testing.T
+	file string
+}
+
+func newOnDisk(t *testing.T, text string) onDisk {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("NO_COLOR", "")
+	for _, name := range []string{"BUDDY_MODEL", "BUDDY_BASE_URL", "BUDDY_API_KEY", "AGENT_MODEL", "AGENT_BASE_URL", "AGENT_API_KEY"} {
+		t.Setenv(name, "")
+	}
+	t.Chdir(t.TempDir())
+	d := onDisk{t, filepath.Join(home, ".config", "buddy", "buddy.toml")}
+	d.write(d.file, text)
+	return d
+}
+
+func (d onDisk) write(path, text string) {
+	d.t.Helper()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(d.file), path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// settings are those of a program that starts now.
+func (d onDisk) settings(f *flags) *settings {
+	d.t.Helper()
+	c, _, notices, err := config.Load(config.Options{Config: f.config})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return newSettings(f, &program{config: c, notices: notices})
+}
+
+// DECISIONS 38: the theme, keys and rules that changed apply at once, what else changed is
+// named, and a mistake leaves everything as it was and is said once.
+func TestReload(t *testing.T) {
+	d := newOnDisk(t, "[ui]\ntheme = \"dark\"\n")
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		f := &flags{}
+		x.u.deps.colours = coloursOf(f)
+		s := d.settings(f)
+		step := func(text string, wantNotices []string, wantWarning string, wantRules bool) {
+			t.Helper()
+			d.write(d.file, text)
+			var got takenOver
+			x.u.deps.later(func() { got = x.u.takeOver(s, s.read()) })
+			x.Settle()
+			if !slices.Equal(got.notices, wantNotices) || got.warning != wantWarning || got.rules != wantRules {
+				t.Errorf("%q:\nnotices %q\nwant    %q\nwarning %q\nwant    %q\nrules %v", text, got.notices, wantNotices, got.warning, wantWarning, got.rules)
+			}
+		}
+		step("[ui]\ntheme = \"dark\" # the same\n", nil, "", false)
+		step("[ui]\ntheme = \"solarized\"\n", []string{"settings taken over: theme"}, "", false)
+		if x.u.deps.theme.Name != "solarized" {
+			t.Errorf("theme %s", x.u.deps.theme.Name)
+		}
+		x.Want("F1 help")
+		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F2\"]\n[[deny]]\nprefix = [\"rm\"]\n",
+			[]string{"settings taken over: keys, rules"}, "", true)
+		x.Want("F2 help")
+		x.Press("F2")
+		if !x.u.help {
+			t.Error("F2 does not open the help")
+		}
+		// A mistake keeps all, also what is right in the file, and is said once.
+		wrong := "[ui]\ntheme = \"light\"\nnotify = \"bel\"\n[keys]\nhelp = [\"F3\"]\n"
+		step(wrong, nil, d.file+`:3: ui.notify: unknown value "bel" (have: bell, osc9, osc777, off; nearest: bell)`, false)
+		step(wrong, nil, "", false)
+		if x.u.deps.theme.Name != "solarized" || x.u.deps.keys.Name(keymap.ShowHelp) != "F2" {
+			t.Errorf("theme %s, help on %s", x.u.deps.theme.Name, x.u.deps.keys.Name(keymap.ShowHelp))
+		}
+		step("[keys]\nhelp = [\"Entr\"]\n", nil, d.file+`:2: keys.help: key "Entr": "Entr" is not a key (have: a character, Space, Backspace, Delete, Down, End, Enter, Esc, F1, F10, F11, F12, F2, F3, F4, F5, F6, F7, F8, F9, Home, Insert, Left, PgDn, PgUp, Right, Tab, Up)`, false)
+		step("[[deny]]\n", nil, d.file+`:1: deny: a rule needs a tool, prefix, path, host or target`, false)
+		step("[ui]\ntheme = \"mine\"\n", nil, d.file+`:2: ui.theme: unknown theme "mine" (have: auto, dark, high-contrast, light, solarized)`, false)
+		back := "[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F2\"]\n[[deny]]\nprefix = [\"rm\"]\n"
+		step(back, []string{"the settings are right again"}, "", false)
+		// What needs a start is named, once.
+		step(back+"[agent]\nmax_iterations = 3\n", []string{"waiting for the next start or /session new: agent.max_iterations"}, "", false)
+		step(back+"[agent]\nmax_iterations = 3\n#\n", nil, "", false)
+		step("", []string{"settings taken over: theme, keys, rules"}, "", true)
+		if x.u.deps.keys.Name(keymap.ShowHelp) != "F1" {
+			t.Errorf("help on %s", x.u.deps.keys.Name(keymap.ShowHelp))
+		}
+	})
+}
+
+// A theme of one's own changes while its file is edited; a mistake in it keeps the old one.
+func TestReloadOfTheThemesFile(t *testing.T) {
+	d := newOnDisk(t, "[ui]\ntheme = \"mine\"\n")
+	mine := filepath.Join(filepath.Dir(d.file), "themes", "mine.toml")
+	d.write(mine, "error = \"bold\"\n")
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		f := &flags{}
+		s := d.settings(f)
+		x.u.deps.colours = coloursOf(f)
+		first, err := x.u.deps.colours.load("mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.u.setTheme(first)
+		take := func(text string) takenOver {
+			d.write(mine, text)
+			return x.u.takeOver(s, s.read())
+		}
+		if got := take("error = \"italic\"\n"); len(got.notices) != 1 || *x.u.deps.theme == *first {
+			t.Errorf("%+v", got)
+		}
+		now := x.u.deps.theme
+		if got := take("error = \n"); got.warning != `theme "mine": `+mine+`:1: toml: expected value, not newline` && !strings.Contains(got.warning, mine+":1:") || x.u.deps.theme != now {
+			t.Errorf("%+v", got)
+		}
+		// What was chosen with --theme or /theme is not what the file names.
+		s.flags = &flags{theme: "mine"}
+		d.write(d.file, "[ui]\ntheme = \"light\"\n")
+		if got := take("error = \"italic\"\n"); x.u.deps.theme.Name != "mine" || got.warning != "" {
+			t.Errorf("theme %s, %+v", x.u.deps.theme.Name, got)
+		}
+	})
+}
+
+// Rules apply at once only from a file whose every change the policy asks about; those
+// that allow never come from a project (DECISIONS 28).
+func TestReloadOfRulesIsGuarded(t *testing.T) {
+	d := newOnDisk(t, "")
+	other := filepath.Join(filepath.Dir(d.file), "other.toml")
+	d.write(other, "")
+	for _, tt := range []struct {
+		flags   flags
+		project bool
+		text    string
+		want    int // rules that are there
+		live    bool
+	}{
+		{flags{}, false, "[[allow]]\ntool = \"x\"\n", 1, true},
+		{flags{config: other}, false, "[[allow]]\ntool = \"x\"\n", 1, false},
+		{flags{}, true, "[[allow]]\ntool = \"x\"\n[[deny]]\ntool = \"y\"\n", 1, true},
+	} {
+		path := d.file
+		if tt.project {
+			d.write(d.file, "")
+			cwd, err := os.Getwd()
+			if err != nil {
+				t.Fatal(err)
+			}
+			path = filepath.Join(cwd, "buddy.toml")
+		} else if tt.flags.config != "" {
+			path = other
+		}
+		d.write(path, tt.text)
+		r := newSettings(&tt.flags, &program{}).read()
+		if r.err != nil || len(r.rules) != tt.want || r.live != tt.live || tt.project && r.rules[0].Decision != "deny" {
+			t.Errorf("%+v: %v %v, live %v", tt, r.err, r.rules, r.live)
+		}
+	}
+	if err := os.Remove(d.file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, d.file); err != nil {
+		t.Fatal(err)
+	}
+	if rulesLive("") {
+		t.Error("a link to a file of another name is as good as buddy.toml")
+	}
+	if err := os.Remove(d.file); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"buddy.toml": true, "agent.toml": false} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if rulesLive("") != want {
+			t.Errorf("./%s: %v", name, !want)
+		}
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Of the program nothing else changes, whatever the files say, but what /trust is about.
+func TestReloadChangesNothingElse(t *testing.T) {
+	d := newOnDisk(t, "")
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		f := &flags{}
+		x.u.deps.colours = coloursOf(f)
+		s := d.settings(f)
+		p := &program{config: s.began}
+		w := &window{program: p, ui: x.u}
+		before := p.config
+		x.u.deps.later(func() { w.reload(s, s.read()) })
+		x.Settle()
+		d.write(d.file, `
+[agent]
+max_iterations = 3
+on_stall = "abort"
+[context]
+keep = 5
+[tools]
+env_allow = ["X"]
+timeout = 1
+[sandbox]
+mode = "workspace"
+[ui]
+theme = "light"
+notify = "off"
+title = false
+[keys]
+help = ["F2"]
+[models.a]
+api_base_url = "http://localhost:1/v1"
+[[allow]]
+tool = "x"
+`)
+		x.u.deps.later(func() { w.reload(s, s.read()) })
+		x.Settle()
+		after := p.config
+		after.Project, before.Project = config.Project{}, config.Project{}
+		if keys := config.Changed(&before, &after); len(keys) > 0 || after.Active != nil {
+			t.Errorf("the program's own settings changed: %v", keys)
+		}
+		if x.u.deps.theme.Name != "light" || x.u.deps.keys.Name(keymap.ShowHelp) != "F2" || len(s.now.Rules) != 1 {
+			t.Errorf("not taken over: %s, %s, %v", x.u.deps.theme.Name, x.u.deps.keys.Name(keymap.ShowHelp), s.now.Rules)
+		}
+		want := []string{
+			"agent.max_iterations", "agent.on_stall", "context.keep", "tools.env_allow", "tools.timeout", "sandbox.mode",
+			"ui.notify", "ui.title", "models.a",
+		}
+		if !slices.Equal(s.pending, want) {
+			t.Errorf("waiting %v, want %v", s.pending, want)
+		}
+	})
+}

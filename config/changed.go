@@ -1,0 +1,83 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Changed returns the keys whose values differ between two configurations as they were
+// read from files, in the order of the reference. Of rules it returns the section's name.
+func Changed(a, b *Config) []string {
+	var keys []string
+	for _, s := range sections {
+		switch {
+		case s.named:
+			keys = append(keys, changedProfiles(s, a, b)...)
+		case s.rules:
+			kind := func(r Rule) bool { return r.Decision != s.name }
+			if !slices.EqualFunc(slices.DeleteFunc(slices.Clone(a.Rules), kind), slices.DeleteFunc(slices.Clone(b.Rules), kind), sameRule) {
+				keys = append(keys, s.name)
+			}
+		case s.free != nil:
+			names := maps.Clone(a.Keys)
+			if names == nil {
+				names = map[string][]string{}
+			}
+			maps.Copy(names, b.Keys)
+			for _, action := range sortedKeys(names) {
+				x, before := a.Keys[action]
+				y, after := b.Keys[action]
+				if before != after || !slices.Equal(x, y) {
+					keys = append(keys, Path(s.name, action))
+				}
+			}
+		default:
+			for _, f := range s.fields {
+				if !same(f.at(a, nil), f.at(b, nil)) {
+					keys = append(keys, Path(s.name, f.name))
+				}
+			}
+		}
+	}
+	return keys
+}
+
+// same compares what fields point to; no list is as good as an empty one.
+func same(a, b any) bool {
+	if x, ok := a.(*[]string); ok {
+		return slices.Equal(*x, *b.(*[]string))
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// sameRule ignores where a rule stands in its file.
+func sameRule(a, b Rule) bool {
+	if !slices.Equal(a.Prefix, b.Prefix) {
+		return false
+	}
+	a.Place, b.Place, a.Prefix, b.Prefix = "", "", nil, nil
+	return reflect.DeepEqual(a, b)
+}
+
+func changedProfiles(s section, a, b *Config) []string {
+	var keys []string
+	for _, p := range a.Models {
+		q, ok := b.Profile(p.Name)
+		if !ok {
+			keys = append(keys, Path(s.name, p.Name))
+			continue
+		}
+		for _, f := range s.fields {
+			if !same(f.at(a, &p), f.at(b, &q)) {
+				keys = append(keys, Path(s.name, p.Name, f.name))
+			}
+		}
+	}
+	for _, q := range b.Models {
+		if _, ok := a.Profile(q.Name); !ok {
+			keys = append(keys, Path(s.name, q.Name))
+		}
+	}
+	return keys
+}

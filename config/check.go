@@ -1,0 +1,268 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Report is everything that is wrong with one file. Who knows more of a setting than this
+// package, such as the names of themes, adds to it.
+type Report struct {
+	File     string
+	Config   Config // what the file says as far as it is right, over the defaults
+	Index    Index
+	Notices  []string // what is no mistake but worth knowing
+	mistakes []*Error
+	data     []byte
+	entries  []entry
+	tables   [][]string // wrong ones: what is in them is not looked at
+}
+
+// Check reads a file as one of the person's own and reports every mistake in it; what
+// follows a mistake in its syntax can't be read. Names of profiles that only other files
+// define are right when among has them.
+func Check(path string, among ...Profile) *Report {
+	f, err := readFile(path)
+	if err != nil {
+		why := errors.Unwrap(err)
+		if errors.Is(err, fs.ErrNotExist) && dangling(path) {
+			why = errDangling
+		}
+		return &Report{File: path, mistakes: []*Error{{Place: path, Err: why}}}
+	}
+	return check(f, among)
+}
+
+func check(f *file, among []Profile) *Report {
+	l := &loader{cfg: defaults(), index: Index{}}
+	r := &Report{File: f.name, data: f.data}
+	var offset int
+	var syntax error
+	r.entries, offset, syntax = scan(f.data)
+	for _, e := range r.entries {
+		if r.below(e) {
+			continue
+		}
+		fld, err := find(e)
+		if err == nil {
+			err = l.set(f, e, fld)
+		}
+		if err != nil {
+			r.tables = append(r.tables, e.path)
+			r.mistakes = append(r.mistakes, &Error{Place: r.placeOf(e.from), Key: Path(e.path...), Err: err})
+		}
+	}
+	if syntax != nil {
+		r.addSyntax(r.placeOf(offset), syntax)
+	} else {
+		r.finish(l, among)
+	}
+	l.noticeKeys(f)
+	r.Config, r.Index, r.Notices = l.cfg, l.index, l.notices
+	return r
+}
+
+// below reports whether an entry is part of a table that is wrong itself.
+func (r *Report) below(e entry) bool {
+	return slices.ContainsFunc(r.tables, func(t []string) bool {
+		return len(t) < len(e.path) && slices.Equal(t, e.path[:len(t)])
+	})
+}
+
+// addSyntax adds what the parser says, unless the same line is known to be wrong.
+func (r *Report) addSyntax(place string, err error) {
+	line := place[:strings.LastIndexByte(place, ':')+1]
+	if !slices.ContainsFunc(r.mistakes, func(e *Error) bool { return strings.HasPrefix(e.Place, line) }) {
+		r.mistakes = append(r.mistakes, &Error{Place: place, Err: err})
+	}
+}
+
+// AddRule adds what is wrong with a rule as a whole, unless one of its keys is wrong.
+func (r *Report) AddRule(rule Rule, err error) {
+	own := false
+	for _, e := range r.entries {
+		switch {
+		case isTable(e.kind) || e.kind == unstable.ArrayTable:
+			own = e.path[0] == rule.Decision && rule.Place == r.File+":"+strconv.Itoa(e.line)
+		case own && slices.ContainsFunc(r.mistakes, func(m *Error) bool { return m.Place == r.placeOf(e.from) }):
+			return
+		}
+	}
+	r.Add(rule.Place, rule.Decision, err)
+}
+
+// finish checks what only shows when a file was read to its end.
+func (r *Report) finish(l *loader, among []Profile) {
+	for _, p := range l.cfg.Models {
+		key := Path("models", p.Name)
+		if err := p.check(); err != nil && !r.wrong(key) {
+			r.Add(l.index[key], key, err)
+		}
+	}
+	for _, e := range l.contextErrors() {
+		r.Add(e.Place, e.Key, e.Err)
+	}
+	own := len(l.cfg.Models)
+	l.cfg.Models = append(l.cfg.Models, among...)
+	for key, name := range map[string]string{"agent.model": l.cfg.Agent.Model, "agent.fallback_model": l.cfg.Agent.FallbackModel} {
+		_, ok := l.cfg.Lookup(name)
+		if name != "" && !ok && (key != "agent.model" || name != Demo) {
+			r.Add(l.index[key], key, l.noProfile(name))
+		}
+	}
+	l.cfg.Models = l.cfg.Models[:own:own]
+}
+
+// wrong reports whether something at or below a key is wrong.
+func (r *Report) wrong(key string) bool {
+	return slices.ContainsFunc(r.mistakes, func(e *Error) bool { return e.Key == key || strings.HasPrefix(e.Key, key+".") })
+}
+
+// Add adds a mistake in a setting, at its place as the Index or a Rule has it.
+func (r *Report) Add(place, key string, err error) {
+	for _, e := range r.entries {
+		if place == r.File+":"+strconv.Itoa(e.line) && (Path(e.path...) == key || e.path[0] == key) {
+			place = r.placeOf(e.from)
+			break
+		}
+	}
+	r.mistakes = append(r.mistakes, &Error{Place: place, Key: key, Err: err})
+}
+
+// Mistakes returns what is wrong, in the order of the file. The place of each is
+// "file:line:column"; columns count characters from 1.
+func (r *Report) Mistakes() []*Error {
+	slices.SortStableFunc(r.mistakes, func(a, b *Error) int {
+		return cmp.Or(slices.Compare(numbers(a.Place), numbers(b.Place)), strings.Compare(a.Key, b.Key))
+	})
+	return r.mistakes
+}
+
+// numbers returns line and column of a place.
+func numbers(place string) []int {
+	parts := strings.Split(place, ":")
+	var at []int
+	for _, p := range parts[max(0, len(parts)-2):] {
+		n, _ := strconv.Atoi(p) // a place without numbers comes first
+		at = append(at, n)
+	}
+	return at
+}
+
+// placeOf writes where an offset is.
+func (r *Report) placeOf(offset int) string {
+	before := r.data[:offset]
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
+	return fmt.Sprintf("%s:%d:%d", r.File, 1+bytes.Count(before, []byte{'\n'}), 1+utf8.RuneCount(line))
+}
+
+// NoticeProject adds notices about what a file may not set when it comes with a folder.
+func (r *Report) NoticeProject() {
+	var never []string
+	for _, e := range r.entries {
+		fld, err := find(e)
+		if err == nil && !isTable(e.kind) && accessOf(e, fld) == mine {
+			never = append(never, Path(e.path...))
+		}
+	}
+	if len(never) > 0 {
+		r.Notices = append(r.Notices, visible(fmt.Sprintf("%s: ignored, a project's file may not set these: %s", r.File, some(never)), 1000))
+	}
+}
+
+// Source is a file that settings may come from.
+type Source struct {
+	Path   string `json:"path"`
+	Kind   string `json:"kind"` // project, user or --config
+	Exists bool   `json:"exists"`
+	Read   bool   `json:"read"` // it is the one of its kind that counts
+	Note   string `json:"note,omitempty"`
+}
+
+// Sources returns the files that settings may come from, the strongest first.
+func Sources(explicit string, trust *TrustStore) []Source {
+	if explicit != "" {
+		there := exists(explicit)
+		return []Source{{Path: explicit, Kind: "--config", Exists: there, Read: there}}
+	}
+	present, legacy := userPaths()
+	all := []Source{{Path: fileName, Kind: "project"}, {Path: legacyName, Kind: "project"}}
+	if present != "" {
+		all = append(all, Source{Path: present, Kind: "user"})
+	}
+	if legacy != "" {
+		all = append(all, Source{Path: legacy, Kind: "user"})
+	}
+	taken := map[string]string{} // the file of a kind that is read
+	for i := range all {
+		s := &all[i]
+		s.Exists = exists(s.Path)
+		switch other := taken[s.Kind]; {
+		case other != "" && s.Exists:
+			s.Note = "not read: " + other + " is there"
+		case other != "" || !s.Exists:
+		default:
+			taken[s.Kind], s.Read = s.Path, true
+			s.Note = s.noteRead(present, trust)
+		}
+	}
+	return all
+}
+
+// noteRead says what there is to know of a file that is read.
+func (s Source) noteRead(user string, trust *TrustStore) string {
+	old := ""
+	if s.Path != user && filepath.Base(s.Path) == legacyName {
+		old = "an old name; "
+	}
+	if s.Kind != "project" {
+		return strings.TrimSuffix(old, "; ")
+	}
+	l := &loader{}
+	l.judge(trust, nil)
+	switch p := l.cfg.Project; {
+	case sameFile(s.Path, user):
+		return "your own file"
+	case p.Trusted:
+		return old + "trusted"
+	case p.Changed:
+		return old + "may only tighten: it changed since you trusted the folder"
+	}
+	return old + "may only tighten: the folder is not trusted"
+}
+
+// exists reports whether there is anything of that name, a link to nothing included.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil || !errors.Is(err, fs.ErrNotExist)
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// UserFile returns the person's file that counts: --config, else the present or the legacy
+// one; "" when no home is known. It need not exist.
+func UserFile(explicit string) string {
+	if explicit != "" {
+		return explicit
+	}
+	present, legacy := userPaths()
+	if legacy != "" && !exists(present) && exists(legacy) {
+		return legacy
+	}
+	return present
+}

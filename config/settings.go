@@ -1,0 +1,282 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Setting is one value that is in effect.
+type Setting struct {
+	Key    string `json:"key"` // as [Path] writes it; a rule has a number: allow[0].tool
+	Value  any    `json:"value"`
+	Source string `json:"source"` // as the Index has it, or "default"
+	Secret bool   `json:"secret,omitempty"`
+
+	table string // its header: "[ui]", "[[deny]]"
+	first bool   // of a table
+	name  string // in that table
+	text  string // the value as TOML
+}
+
+// Text is the value for scripts: strings as they are, lists with one entry a line.
+func (s Setting) Text() string {
+	switch v := s.Value.(type) {
+	case string:
+		return v
+	case []string:
+		return strings.Join(v, "\n")
+	}
+	return s.text
+}
+
+// byDefault is the source of what nobody set.
+const byDefault = "default"
+
+// Settings returns every value that is in effect, in the order of the reference. Of
+// profiles and rules it returns only what is set. Secrets have a placeholder.
+func (c *Config) Settings(index Index) []Setting {
+	c = c.inEffect(index)
+	var all []Setting
+	for _, s := range sections {
+		switch {
+		case s.named:
+			for i := range c.Models {
+				all = append(all, c.profileSettings(s, &c.Models[i], index)...)
+			}
+		case s.rules:
+			for i, r := range c.Rules {
+				if r.Decision == s.name {
+					all = append(all, ruleSettings(s, i, r)...)
+				}
+			}
+		case s.free != nil:
+			for _, action := range sortedKeys(c.Keys) {
+				list := c.Keys[action]
+				all = append(all, newSetting("["+s.name+"]", index, &list, s.name, action))
+			}
+		default:
+			for _, f := range s.fields {
+				all = append(all, newSetting("["+s.name+"]", index, f.at(c, nil), s.name, f.name))
+			}
+		}
+	}
+	for i := range all {
+		all[i].first = all[i].first || i == 0 || all[i].table != all[i-1].table
+	}
+	return all
+}
+
+// inEffect returns c with what the command line and the environment put in place of what
+// files say: see [Config.Active].
+func (c *Config) inEffect(index Index) *Config {
+	now := *c
+	if from := index["agent.model"]; from == "--model" || from == envModel.name || from == envModel.legacy {
+		now.Agent.Model = Demo
+		if c.Active != nil {
+			now.Agent.Model = c.Active.Name
+		}
+	}
+	if c.Active != nil {
+		if _, ok := c.Profile(c.Active.Name); !ok {
+			now.Models = append(slices.Clip(c.Models), *c.Active)
+		}
+	}
+	return &now
+}
+
+func sortedKeys(m map[string][]string) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// profileSettings shows a profile as it is used: the active one with what replaced its values.
+func (c *Config) profileSettings(s section, p *Profile, index Index) []Setting {
+	active := c.Active != nil && c.Active.Name == p.Name
+	if active {
+		p = c.Active
+	}
+	var all []Setting
+	for _, f := range s.fields {
+		at := f.at(c, p)
+		if secret, ok := at.(*Secret); ok {
+			if _, name := envKey.lookup(); active && name != "" {
+				key := newSetting(header(s.name, p.Name), index, &Secret{&name}, s.name, p.Name, f.name)
+				key.Source = name
+				all = append(all, key)
+				continue
+			}
+			if secret.value == nil {
+				continue
+			}
+		} else if v := literal(at); v == `""` || v == "0" {
+			continue
+		}
+		all = append(all, newSetting(header(s.name, p.Name), index, at, s.name, p.Name, f.name))
+	}
+	return all
+}
+
+func ruleSettings(s section, i int, r Rule) []Setting {
+	one := &Config{Rules: []Rule{r}}
+	var all []Setting
+	for _, f := range s.fields {
+		at := f.at(one, nil)
+		if v := literal(at); v == `""` || v == "[]" {
+			continue
+		}
+		set := newSetting("[["+s.name+"]]", nil, at, fmt.Sprintf("%s[%d]", s.name, i), f.name)
+		set.Key = fmt.Sprintf("%s[%d].%s", s.name, i, f.name)
+		set.Source = r.Place
+		set.first = len(all) == 0
+		all = append(all, set)
+	}
+	return all
+}
+
+func header(parts ...string) string { return "[" + tomlPath(parts) + "]" }
+
+// tomlPath is Path for files: what it quotes, TOML can read.
+func tomlPath(parts []string) string {
+	quoted := make([]string, len(parts))
+	for i, p := range parts {
+		if quoted[i] = p; p == "" || strings.IndexFunc(p, notBare) >= 0 {
+			quoted[i] = tomlString(p)
+		}
+	}
+	return strings.Join(quoted, ".")
+}
+
+func newSetting(table string, index Index, at any, path ...string) Setting {
+	s := Setting{Key: Path(path...), table: table, name: tomlPath(path[len(path)-1:]), text: literal(at), Source: byDefault}
+	if place, ok := index[s.Key]; ok {
+		s.Source = place
+	}
+	switch v := at.(type) {
+	case *string:
+		s.Value = *v
+	case *int:
+		s.Value = *v
+	case *bool:
+		s.Value = *v
+	case *Dollars:
+		s.Value = json.Number(v.String())
+	case *[]string:
+		s.Value = append([]string{}, *v...)
+	case *Secret:
+		s.Value, s.Secret = v.String(), v.String() != ""
+	}
+	return s
+}
+
+// Format writes settings as a TOML file that gives the same values. Each line ends with
+// what note returns for it, as a comment; nil adds none. Secrets are comments.
+func Format(settings []Setting, note func(Setting) string) string {
+	var lines [][2]string
+	width := 0
+	for _, s := range settings {
+		if s.first {
+			if len(lines) > 0 {
+				lines = append(lines, [2]string{})
+			}
+			lines = append(lines, [2]string{s.table})
+		}
+		line := [2]string{s.name + " = " + s.text}
+		if s.Secret {
+			line[0] = "# " + s.name + " = " + redacted
+		}
+		if note != nil {
+			line[1] = note(s)
+		}
+		if n := utf8.RuneCountInString(line[0]); n <= 48 {
+			width = max(width, n)
+		}
+		lines = append(lines, line)
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(l[0])
+		if l[1] != "" {
+			b.WriteString(strings.Repeat(" ", max(0, width-utf8.RuneCountInString(l[0]))) + "  # " + visible(l[1], 1000))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Lookup returns the setting of a key, which a person wrote. The error names what there is.
+func Lookup(settings []Setting, key string) (Setting, error) {
+	path, err := splitKey(key)
+	if err != nil {
+		return Setting{}, err
+	}
+	name := Path(path...)
+	if i := slices.IndexFunc(settings, func(s Setting) bool { return s.Key == name }); i >= 0 {
+		return settings[i], nil
+	}
+	fld, err := fieldOf(path)
+	if err != nil {
+		return Setting{}, err
+	}
+	if path[0] == "models" && !slices.ContainsFunc(settings, func(s Setting) bool { return s.table == header("models", path[1]) }) {
+		return Setting{}, &Error{Key: name, Err: fmt.Errorf("there is no profile %q", path[1])}
+	}
+	return newSetting("", nil, fld.at(&Config{}, &Profile{}), path...), nil // a key of a profile that is not set
+}
+
+// tomlString writes a string as TOML does.
+func tomlString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r > 0xffff && unprintable(r):
+			b.WriteString(`\U` + fmt.Sprintf("%08X", r))
+		case unprintable(r):
+			b.WriteString(`\u` + fmt.Sprintf("%04X", r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func tomlList(items []string) string {
+	quoted := make([]string, len(items))
+	for i, item := range items {
+		quoted[i] = tomlString(item)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// literal writes a value as TOML does. Secrets have none.
+func literal(v any) string {
+	switch v := v.(type) {
+	case *string:
+		return tomlString(*v)
+	case *int:
+		return strconv.Itoa(*v)
+	case *bool:
+		return strconv.FormatBool(*v)
+	case *Dollars:
+		return v.String()
+	case *[]string:
+		return tomlList(*v)
+	}
+	return `""`
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"buddy/tmux/tmuxtest"
+)
+
+// TestReload runs the real program in a terminal and changes its settings from another
+// one: keys, theme and rules apply, a mistake is shown once and changes nothing
+// (DECISIONS 38).
+func TestReload(t *testing.T) {
+	srv := tmuxtest.New(t)
+	home := filepath.Join(srv.Dir, "home")
+	work := filepath.Join(home, "work")
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := append(srv.Env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.local/state", "XDG_RUNTIME_DIR="+srv.Dir,
+		"BUDDY_TMUX_SOCKET="+filepath.Join(srv.Dir, "inner"), "NO_COLOR=", "BUDDY_MODEL=", "BUDDY_BASE_URL=", "BUDDY_API_KEY=")
+	set := func(args ...string) {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), "buddy", append([]string{"config", "set"}, args...)...)
+		c.Env, c.Dir = env, work
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("config set %v: %v\n%s", args, err, out)
+		}
+	}
+	screen := func() string { return srv.Tmux("capture-pane", "-p") }
+	shows := func(texts ...string) {
+		t.Helper()
+		tmuxtest.Until(t, strings.Join(texts, ", "), func() bool {
+			now := screen()
+			for _, text := range texts {
+				if !strings.Contains(now, text) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	start := []string{"new-session", "-d", "-x", "120", "-y", "32", "-c", work, "env"}
+	srv.Tmux(append(append(start, env...), "buddy", "--model", "demo")...)
+	shows("F1 help")
+	pid, err := strconv.Atoi(srv.Tmux("display-message", "-p", "#{pane_pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set("keys.help", "F2")
+	shows("settings taken over: keys", "F2 help")
+	file := filepath.Join(home, ".config", "buddy", "buddy.toml")
+	right, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, append(right[:len(right):len(right)], text...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("oops\n")
+	shows("expected '=' after key", "F2 help")
+	write("[[deny]]\nprefix = [\"ls\"]\n")
+	shows("settings taken over: rules")
+	set("ui.notify", "off")
+	shows("waiting for the next start or /session new: ui.notify")
+	srv.Tmux("send-keys", "run ls -la", "Enter")
+	shows("Denied by the policy")
+	srv.Tmux("send-keys", "C-c", "C-c")
+	tmuxtest.Until(t, "the end", func() bool { return syscall.Kill(pid, 0) != nil })
+}
