@@ -53,8 +53,8 @@ type flags struct {
 
 	// exec
 	exec   bool
-	json   bool
 	resume string
+	once   onceFlags
 }
 
 // modeFlag is the value of --approve.
@@ -178,28 +178,5 @@ func resumeCommand(f *flags) *cobra.Command {
 	c.Flags().BoolVar(&f.last, "last", false, "the session that was used last")
 	c.Flags().BoolVar(&f.fork, "fork", false, "go on with a copy")
 	c.Flags().IntVar(&f.at, "at", 0, "copy up to this exchange (buddy sessions show lists them); 0 is the last")
-	return c
-}
-
-func execCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "exec PROMPT",
-		Short: "answer one prompt: the answer on stdout, all else on stderr",
-		Long: "exec answers one prompt without the full screen. The answer alone goes to stdout,\n" +
-			"all else to stderr. A PROMPT of - is read from stdin.\n\n" +
-			"It exits 0 with an answer, 1 on a failure or a limit, 2 on wrong usage, 130 when cancelled.",
-		Example: "  buddy exec \"what does this repository do?\"\n  git diff | buddy exec - --json",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			f.exec = true
-			prompt, err := readPrompt(args[0], stdin)
-			if err != nil {
-				return err
-			}
-			return execute(f, prompt, stdout, stderr)
-		},
-	}
-	c.Flags().BoolVar(&f.json, "json", false, "print every event as a line of JSON instead of the answer")
-	c.Flags().StringVar(&f.resume, "resume", "", "go on with a session: its ID, or last")
 	return c
 }
