@@ -45,6 +45,7 @@ type flags struct {
 	sshConfig string
 	container string
 	dir       string
+	also      []string // more folders to work in
 
 	// resume
 	last bool
@@ -139,6 +140,7 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.sshConfig, "ssh-config", "", "an ssh configuration file to use instead of the usual ones")
 	p.StringVar(&f.container, "container", "", "work in a running container of docker or podman, by name or id")
 	p.StringVarP(&f.dir, "cwd", "C", "", "the folder to work in, where commands run")
+	p.StringArrayVar(&f.also, "add-dir", nil, "one more folder to work in: its files are read without asking (may be repeated)")
 	root.AddCommand(
 		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
 		policyCommand(f, stdout), trustCommand(stdout),

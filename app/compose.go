@@ -81,6 +81,9 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	if err := t.needTmux(f, p.at); err != nil {
 		return nil, errors.Join(err, p.journal.close())
 	}
+	if p.at.also, err = t.folders(f.also); err != nil {
+		return nil, errors.Join(err, p.journal.close())
+	}
 	if err := p.openPanes(f); err != nil {
 		return nil, err
 	}
@@ -98,7 +101,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 		return nil, err
 	}
 	system, err := prompt.System(prompt.Facts{
-		OS: p.at.os, Shell: p.at.shell, Cwd: p.at.dir, Target: t.name, Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
+		OS: p.at.os, Shell: p.at.shell, Cwd: p.at.dir, Also: p.at.also, Target: t.name, Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
 	})
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
@@ -362,7 +365,7 @@ func (p *program) openPanes(f *flags) error {
 	}
 	if p.target.host == nil {
 		var notice string
-		o.Sandbox, notice = sandbox(p.config.Sandbox, p.at.dir, p.store.OutDir(p.id))
+		o.Sandbox, notice = sandbox(p.config.Sandbox, append([]string{p.at.dir}, p.at.also...), p.store.OutDir(p.id))
 		p.note(notice)
 	}
 	if p.box = o.Sandbox; p.box != nil {
