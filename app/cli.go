@@ -19,9 +19,6 @@ import (
 	"buddy/tmux/pane"
 )
 
-// Version is the program's version; releases set it when they are built.
-var Version = "0.1.0-dev"
-
 // Exit codes (SPEC, decision 2).
 const (
 	exitDone      = 0
@@ -46,6 +43,9 @@ type flags struct {
 	container string
 	dir       string
 	also      []string // more folders to work in
+
+	debug bool
+	log   *debugLog // nil without --debug
 
 	// resume
 	last bool
@@ -93,9 +93,11 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	if len(args) > 0 && args[0] == "pane" {
 		return pane.Main(args[1:]) // the supervisor of a pane: started by us, not by people
 	}
-	root := commands(stdin, stdout, stderr)
+	f := &flags{approve: action.ModeAsk}
+	root := commands(f, stdin, stdout, stderr)
 	root.SetArgs(args)
 	err := root.Execute()
+	f.log.close(f.once.said(stderr))
 	if err == nil {
 		return exitDone
 	}
@@ -110,17 +112,22 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	return e.code
 }
 
-func commands(stdin, stdout, stderr *os.File) *cobra.Command {
-	f := &flags{approve: action.ModeAsk}
+func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "buddy",
 		Short: "a terminal agent that works in real tmux panes and asks first",
 		Long: "buddy talks to a language model in one pane and runs commands in real tmux panes\n" +
 			"that you can watch, type into and attach to. It asks before it changes anything.\n\n" +
 			"Without a command it opens the full screen. Without a model it opens a built-in demo.",
-		Version:       Version,
+		Version:       versionText(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			if f.debug {
+				f.log, err = openDebug()
+			}
+			return failed(err)
+		},
 		RunE: func(*cobra.Command, []string) error { return fullScreen(f, "") },
 	}
 	root.SetOut(stdout)
@@ -136,6 +143,7 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.theme, "theme", "", "the colours: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
 	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
+	p.BoolVar(&f.debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
 	p.StringVar(&f.ssh, "ssh", "", "work on another machine: user@host, or a name of your ssh configuration")
 	p.StringVar(&f.sshConfig, "ssh-config", "", "an ssh configuration file to use instead of the usual ones")
 	p.StringVar(&f.container, "container", "", "work in a running container of docker or podman, by name or id")

@@ -146,6 +146,7 @@ func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err er
 		return nil, nil, exit{code: exitUsage, text: err.Error()}
 	}
 	p.config, p.index = c, index
+	f.log.secrets(c.Models)
 	p.notices = append(p.notices, notices...)
 	if c.MissingFile != "" {
 		if _, err := config.WriteTemplate(c.MissingFile); err != nil {
