@@ -151,7 +151,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringArrayVar(&f.also, "add-dir", nil, "one more folder to work in: its files are read without asking (may be repeated)")
 	root.AddCommand(
 		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
-		policyCommand(f, stdout), trustCommand(stdout),
+		policyCommand(f, stdout), trustCommand(stdout), traceCommand(stdout, stderr), replayCommand(f),
 	)
 	return root
 }
