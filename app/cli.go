@@ -133,7 +133,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetIn(stdin)
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
 	p.Var((*modeFlag)(&f.approve), "approve", "how to decide what needs a yes: "+modes())
@@ -153,6 +153,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
 		policyCommand(f, stdout), trustCommand(stdout), traceCommand(stdout, stderr), replayCommand(f),
 	)
+	completeFlags(root, f)
 	return root
 }
 
@@ -164,6 +165,8 @@ func resumeCommand(f *flags) *cobra.Command {
 			"With --fork it opens a copy and leaves the session as it is, even if it is in use.",
 		Example: "  buddy resume --last\n  buddy resume 7f3a\n  buddy resume 7f3a --fork --at 3",
 		Args:    cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: completeSessions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			id := strings.Join(args, "")
 			if f.last == (id != "") {

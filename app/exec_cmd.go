@@ -59,6 +59,8 @@ func execCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	p.BoolVarP(&f.once.quiet, "quiet", "q", false, "print nothing but errors on stderr")
 	p.StringVar(&f.resume, "resume", "", "go on with a session: its ID, or last")
 	p.StringVar(&f.once.schema, "output-schema", "", "a file with a JSON Schema that the answer has to fit")
+	complete(c, "resume", inOrder, sessionNames)
+	_ = c.MarkFlagFilename("output-schema", "json")
 	p.Var(&f.once.timeout, "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
 	p.Var(&f.once.turns, "max-turns", "turns that the model may take, instead of agent.max_iterations; 0 is no limit")
 	p.Var(&f.once.cost, "max-cost", "dollars that the answer may cost, instead of agent.max_cost; 0 is no limit")

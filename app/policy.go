@@ -97,6 +97,7 @@ func policyCommand(f *flags, stdout *os.File) *cobra.Command {
 	}
 	explain.Flags().BoolVar(&asJSON, "json", false, "print all that is known as JSON")
 	explain.Flags().Var((*modeFlag)(&f.approve), "mode", "the mode to judge under, as --approve")
+	complete(explain, "mode", onlyThese, modeNames)
 	c.AddCommand(explain)
 	return c
 }
