@@ -112,6 +112,11 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	return e.code
 }
 
+// Command returns the command line, for who makes documents of it.
+func Command() *cobra.Command {
+	return commands(&flags{approve: action.ModeAsk}, os.Stdin, os.Stdout, os.Stderr)
+}
+
 func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "buddy",
@@ -119,6 +124,8 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		Long: "buddy talks to a language model in one pane and runs commands in real tmux panes\n" +
 			"that you can watch, type into and attach to. It asks before it changes anything.\n\n" +
 			"Without a command it opens the full screen. Without a model it opens a built-in demo.",
+		Example: "  buddy\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy exec \"why does the build fail?\"\n" +
+			"  source <(buddy completion bash)",
 		Version:       versionText(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, SilenceUsage: true,

@@ -49,7 +49,9 @@ func policyCommand(f *flags, stdout *os.File) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
 		Short: "what may run without asking, and why",
-		Args:  cobra.NoArgs,
+
+		Example: "  buddy policy explain 'git log | head; rm x'",
+		Args:    cobra.NoArgs,
 	}
 	asJSON := false
 	explain := &cobra.Command{
