@@ -16,8 +16,12 @@ func versionText() string {
 	if !ok {
 		return Version
 	}
+	return versionOf(Version, info.Settings)
+}
+
+func versionOf(version string, settings []debug.BuildSetting) string {
 	var commit, date, changed string
-	for _, s := range info.Settings {
+	for _, s := range settings {
 		switch s.Key {
 		case "vcs.revision":
 			commit = s.Value[:min(len(s.Value), 12)]
@@ -30,7 +34,7 @@ func versionText() string {
 		}
 	}
 	if commit == "" {
-		return Version
+		return version
 	}
-	return fmt.Sprintf("%s (%s, %s%s)", Version, commit, date, changed)
+	return fmt.Sprintf("%s (%s, %s%s)", version, commit, date, changed)
 }
