@@ -35,8 +35,11 @@ func TestDebugLog(t *testing.T) {
 // No event puts its texts into the log.
 func TestDebugLogHasNoTexts(t *testing.T) {
 	for _, e := range []event.Event{
-		event.PromptSubmitted{Text: "secret plan"}, event.ModelMessage{Reasoning: "secret plan"}, event.TextDelta{Text: "secret plan"},
-		event.ToolRequested{Arguments: "secret plan"}, event.ToolResult{Result: "secret plan", Tail: "secret plan"},
+		event.PromptSubmitted{Text: "secret plan"},
+		event.ModelMessage{Reasoning: "secret plan"},
+		event.TextDelta{Text: "secret plan"},
+		event.ToolRequested{Arguments: "secret plan"},
+		event.ToolResult{Result: "secret plan", Tail: "secret plan"},
 	} {
 		attrs, _ := factsOf(e)
 		for _, a := range attrs {

@@ -63,8 +63,12 @@ func TestTraceIsBounded(t *testing.T) {
 	for i := range 5000 {
 		id := fmt.Sprint(i)
 		for _, e := range []event.Event{
-			event.PromptSubmitted{Text: long}, event.ToolRequested{CallID: id, Arguments: long}, event.ToolRequested{CallID: "open" + id},
-			event.ApprovalAsked{ID: id}, event.QuestionAsked{ID: "q" + id}, event.ToolResult{CallID: id, Name: "tool" + id, DurationMS: int64(i), IsError: true, Result: long},
+			event.PromptSubmitted{Text: long},
+			event.ToolRequested{CallID: id, Arguments: long},
+			event.ToolRequested{CallID: "open" + id},
+			event.ApprovalAsked{ID: id},
+			event.QuestionAsked{ID: "q" + id},
+			event.ToolResult{CallID: id, Name: "tool" + id, DurationMS: int64(i), IsError: true, Result: long},
 			event.TaskFinished{ID: i, Outcome: event.Completed},
 		} {
 			if !Needs(e.Type()) {
