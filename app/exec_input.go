@@ -40,7 +40,7 @@ func readPrompt(args []string, stdin *os.File, end <-chan time.Time, say io.Writ
 	r := request{text: arg}
 	switch {
 	case arg == "-":
-		r.text, piped = piped, ""
+		r.text = piped
 	case strings.TrimSpace(piped) != "":
 		r.text += "\n\n<stdin>\n" + strings.TrimSuffix(piped, "\n") + "\n</stdin>"
 	}

@@ -168,16 +168,10 @@ func (v *viewer) end(whole bool, err error) {
 // key gives a key to the player, or to what scrolls.
 func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 	scope, _ := v.ui.target()
-	text := ev.Key() == tcell.KeyRune && scope != keymap.Finding
 	switch {
-	case ev.Key() == tcell.KeyCtrlC || text && ev.Rune() == 'q':
+	case ev.Key() == tcell.KeyCtrlC:
 		v.loop.Quit()
-	case text && ev.Rune() == ' ':
-		v.pace(func(p *player) { p.paused = !p.paused && v.ended == "" })
-	case text && (ev.Rune() == '+' || ev.Rune() == '='):
-		v.pace(func(p *player) { p.speed *= 2 })
-	case text && ev.Rune() == '-':
-		v.pace(func(p *player) { p.speed /= 2 })
+	case ev.Key() == tcell.KeyRune && scope != keymap.Finding && v.control(ev.Rune()):
 	case v.ui.asking() && !v.ui.help: // the answer comes as it came then
 	default:
 		v.ui.key(ev)
@@ -187,6 +181,23 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 		v.status()
 	}
 	return nil
+}
+
+// control does what a key of the player means, and reports whether it is one.
+func (v *viewer) control(key rune) bool {
+	switch key {
+	case 'q':
+		v.loop.Quit()
+	case ' ':
+		v.pace(func(p *player) { p.paused = !p.paused || v.ended != "" })
+	case '+', '=':
+		v.pace(func(p *player) { p.speed *= 2 })
+	case '-':
+		v.pace(func(p *player) { p.speed /= 2 })
+	default:
+		return false
+	}
+	return true
 }
 
 func (v *viewer) pace(f func(*player)) {
