@@ -395,7 +395,10 @@ func paneScreen(s tmux.Screen) event.Event {
 }
 
 // close ends everything, says what stays behind, and how to get to it.
-func (p *program) close(stderr io.Writer) {
+func (p *program) close(stderr io.Writer) { p.end(stderr, stderr) }
+
+// end is close with a place for errors and one for the rest.
+func (p *program) end(stderr, said io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	say := func(err error) {
@@ -410,7 +413,7 @@ func (p *program) close(stderr io.Writer) {
 		left, err := s.Close(ctx)
 		say(err)
 		for _, name := range left {
-			_, _ = fmt.Fprintf(stderr, "buddy: a command still runs in the tmux session %s; see it with: %s\n", name, s.AttachLine())
+			_, _ = fmt.Fprintf(said, "buddy: a command still runs in the tmux session %s; see it with: %s\n", name, s.AttachLine())
 		}
 	}
 	say(p.journal.close())

@@ -64,7 +64,7 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 	}
 	p.live.send(event.Submit{Text: prompt.text, Images: prompt.images})
 	outcome := l.follow(events, interrupts)
-	p.close(f.once.said(stderr))
+	p.end(stderr, f.once.said(stderr))
 	if err := l.broken; err != nil && outcome == event.Completed {
 		return exit{code: exitFailed, text: fmt.Sprintf("stdout: %v", err)}
 	}
