@@ -1,8 +1,12 @@
 # Two commands do everything: make run, make test. The others are for who changes buddy.
-.PHONY: run test check setup build bench fuzz crash golden generate
+.PHONY: run test check setup build install uninstall dist bench fuzz crash golden generate
 
 GO ?= go
 FUZZTIME ?= 20s
+PREFIX ?= /usr/local
+DESTDIR ?=
+SHARE = $(DESTDIR)$(PREFIX)/share
+BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w$(if $(VERSION), -X buddy/app.Version=$(VERSION))"
 LINT = $(shell $(GO) env GOPATH)/bin/golangci-lint
 
 run: build ## build and start buddy
@@ -10,7 +14,25 @@ run: build ## build and start buddy
 
 build:
 	@.ci/setup
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o buddy .
+	@$(BUILD) -o buddy .
+
+install: ## build and install into PREFIX (below DESTDIR): program, man pages, completions
+	@$(BUILD) -o buddy .
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 0)} $(GO) run ./app/man build
+	@install -d "$(DESTDIR)$(PREFIX)/bin" "$(SHARE)/man/man1" "$(SHARE)/bash-completion/completions" \
+		"$(SHARE)/zsh/site-functions" "$(SHARE)/fish/vendor_completions.d"
+	install -m 755 buddy "$(DESTDIR)$(PREFIX)/bin/buddy"
+	@install -m 644 build/man/*.1 "$(SHARE)/man/man1"
+	@install -m 644 build/completions/buddy.bash "$(SHARE)/bash-completion/completions/buddy"
+	@install -m 644 build/completions/_buddy "$(SHARE)/zsh/site-functions/_buddy"
+	@install -m 644 build/completions/buddy.fish "$(SHARE)/fish/vendor_completions.d/buddy.fish"
+
+uninstall: ## remove what install put there
+	rm -f "$(DESTDIR)$(PREFIX)/bin/buddy" "$(SHARE)"/man/man1/buddy.1 "$(SHARE)"/man/man1/buddy-*.1 \
+		"$(SHARE)/bash-completion/completions/buddy" "$(SHARE)/zsh/site-functions/_buddy" "$(SHARE)/fish/vendor_completions.d/buddy.fish"
+
+dist: ## static programs for four platforms, built twice and compared
+	@.ci/dist
 
 test: setup ## every test, with the race detector
 	$(GO) test -race -timeout 600s ./...

@@ -37,5 +37,6 @@ func setUp(env *testscript.Env) error {
 	} {
 		env.Setenv(name, value)
 	}
+	startModel(env)
 	return os.MkdirAll(home, 0o700)
 }

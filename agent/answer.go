@@ -110,7 +110,7 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint 
 		return answer{}, err
 	}
 	a, err := p.keep()
-	r.emit(t.id, turn, finished(a, r.opts.Now().Sub(began)))
+	r.emit(t.id, turn, finished(a, p.first.Sub(began), r.opts.Now().Sub(began)))
 	r.calibrate(t, p.answers, a.usage)
 	r.count(t, turn, p.answers, a.usage)
 	if good = err == nil; good {
@@ -119,8 +119,12 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint 
 	return a, err
 }
 
-func finished(a answer, took time.Duration) event.ResponseFinished {
-	f := event.ResponseFinished{FinishReason: a.finish, Calls: len(a.calls), PhaseMS: took.Milliseconds()}
+// finished closes a request; first is when something of the answer came, negative if
+// nothing did.
+func finished(a answer, first, took time.Duration) event.ResponseFinished {
+	f := event.ResponseFinished{
+		FinishReason: a.finish, Calls: len(a.calls), FirstMS: max(0, first.Milliseconds()), PhaseMS: took.Milliseconds(),
+	}
 	if a.usage == nil {
 		return f
 	}
@@ -206,6 +210,7 @@ type partial struct {
 	turn            int
 	batch           *batch // of the calls that are complete
 	text, reasoning growing
+	first           time.Time // when something of the answer came
 	saved           time.Time // of the last checkpoint
 	done            *model.Delta
 }
@@ -251,6 +256,12 @@ func (p *partial) read(req model.Request) error {
 func (p *partial) take(d model.Delta) {
 	r, task := p.runtime, p.task.id
 	switch d.Kind {
+	case model.Text, model.Reasoning, model.CallDelta, model.CallReady:
+		if p.first.IsZero() {
+			p.first = r.opts.Now()
+		}
+	}
+	switch d.Kind {
 	case model.Text:
 		p.text.add(d.Text)
 		r.emit(task, p.turn, event.TextDelta{Text: d.Text})
@@ -286,7 +297,7 @@ func (p *partial) take(d model.Delta) {
 func (p *partial) forget() {
 	p.batch.drop()
 	p.batch = p.runtime.newBatch(p.ctx, p.task, p.turn)
-	p.text, p.reasoning = growing{}, growing{}
+	p.text, p.reasoning, p.first = growing{}, growing{}, time.Time{}
 }
 
 // checkpoint makes durable what came since the last one.

@@ -19,9 +19,6 @@ import (
 	"buddy/tmux/pane"
 )
 
-// Version is the program's version; releases set it when they are built.
-var Version = "0.1.0-dev"
-
 // Exit codes (SPEC, decision 2).
 const (
 	exitDone      = 0
@@ -45,6 +42,10 @@ type flags struct {
 	sshConfig string
 	container string
 	dir       string
+	also      []string // more folders to work in
+
+	debug bool
+	log   *debugLog // nil without --debug
 
 	// resume
 	last bool
@@ -53,8 +54,8 @@ type flags struct {
 
 	// exec
 	exec   bool
-	json   bool
 	resume string
+	once   onceFlags
 }
 
 // modeFlag is the value of --approve.
@@ -92,9 +93,11 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	if len(args) > 0 && args[0] == "pane" {
 		return pane.Main(args[1:]) // the supervisor of a pane: started by us, not by people
 	}
-	root := commands(stdin, stdout, stderr)
+	f := &flags{approve: action.ModeAsk}
+	root := commands(f, stdin, stdout, stderr)
 	root.SetArgs(args)
 	err := root.Execute()
+	f.log.close(f.once.said(stderr))
 	if err == nil {
 		return exitDone
 	}
@@ -109,41 +112,56 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	return e.code
 }
 
-func commands(stdin, stdout, stderr *os.File) *cobra.Command {
-	f := &flags{approve: action.ModeAsk}
+// Command returns the command line, for who makes documents of it.
+func Command() *cobra.Command {
+	return commands(&flags{approve: action.ModeAsk}, os.Stdin, os.Stdout, os.Stderr)
+}
+
+func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "buddy",
 		Short: "a terminal agent that works in real tmux panes and asks first",
 		Long: "buddy talks to a language model in one pane and runs commands in real tmux panes\n" +
 			"that you can watch, type into and attach to. It asks before it changes anything.\n\n" +
 			"Without a command it opens the full screen. Without a model it opens a built-in demo.",
-		Version:       Version,
+		Example: "  buddy\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy exec \"why does the build fail?\"\n" +
+			"  source <(buddy completion bash)",
+		Version:       versionText(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			if f.debug {
+				f.log, err = openDebug()
+			}
+			return failed(err)
+		},
 		RunE: func(*cobra.Command, []string) error { return fullScreen(f, "") },
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetIn(stdin)
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
 	p.Var((*modeFlag)(&f.approve), "approve", "how to decide what needs a yes: "+modes())
-	p.StringVar(&f.config, "config", "", "a configuration file to use instead of the usual ones")
-	p.StringVar(&f.model, "model", "", "a name that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
-	p.StringVar(&f.baseURL, "base-url", "", "the endpoint to talk to")
-	p.StringVar(&f.theme, "theme", "", "the colours: auto, dark, light, high-contrast, solarized or a theme of your own")
+	p.StringVar(&f.config, "config", "", "a configuration `file` to use instead of the usual ones")
+	p.StringVar(&f.model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
+	p.StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint to talk to")
+	p.StringVar(&f.theme, "theme", "", "the colours by `name`: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
-	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
-	p.StringVar(&f.ssh, "ssh", "", "work on another machine: user@host, or a name of your ssh configuration")
-	p.StringVar(&f.sshConfig, "ssh-config", "", "an ssh configuration file to use instead of the usual ones")
-	p.StringVar(&f.container, "container", "", "work in a running container of docker or podman, by name or id")
-	p.StringVarP(&f.dir, "cwd", "C", "", "the folder to work in, where commands run")
+	p.StringVar(&f.tmux, "tmux", "", "`name` of the tmux session that commands run in")
+	p.BoolVar(&f.debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
+	p.StringVar(&f.ssh, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
+	p.StringVar(&f.sshConfig, "ssh-config", "", "an ssh configuration `file` to use instead of the usual ones")
+	p.StringVar(&f.container, "container", "", "work in a running `container` of docker or podman, by name or id")
+	p.StringVarP(&f.dir, "cwd", "C", "", "the `folder` to work in, where commands run")
+	p.StringArrayVar(&f.also, "add-dir", nil, "one more `folder` to work in: its files are read without asking (may be repeated)")
 	root.AddCommand(
 		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
-		policyCommand(f, stdout), trustCommand(stdout), configCommand(f, stdin, stdout, stderr), modelsCommand(f, stdout, stderr),
+		policyCommand(f, stdout), trustCommand(stdout), traceCommand(stdout, stderr), replayCommand(f), configCommand(f, stdin, stdout, stderr), modelsCommand(f, stdout, stderr),
 		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout), doctorCommand(f, stdout, stderr), initCommand(f, stdin, stdout, stderr),
 	)
+	completeFlags(root, f)
 	return root
 }
 
@@ -155,6 +173,8 @@ func resumeCommand(f *flags) *cobra.Command {
 			"With --fork it opens a copy and leaves the session as it is, even if it is in use.",
 		Example: "  buddy resume --last\n  buddy resume 7f3a\n  buddy resume 7f3a --fork --at 3",
 		Args:    cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: completeSessions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			id := strings.Join(args, "")
 			if f.last == (id != "") {
@@ -179,28 +199,5 @@ func resumeCommand(f *flags) *cobra.Command {
 	c.Flags().BoolVar(&f.last, "last", false, "the session that was used last")
 	c.Flags().BoolVar(&f.fork, "fork", false, "go on with a copy")
 	c.Flags().IntVar(&f.at, "at", 0, "copy up to this exchange (buddy sessions show lists them); 0 is the last")
-	return c
-}
-
-func execCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "exec PROMPT",
-		Short: "answer one prompt: the answer on stdout, all else on stderr",
-		Long: "exec answers one prompt without the full screen. The answer alone goes to stdout,\n" +
-			"all else to stderr. A PROMPT of - is read from stdin.\n\n" +
-			"It exits 0 with an answer, 1 on a failure or a limit, 2 on wrong usage, 130 when cancelled.",
-		Example: "  buddy exec \"what does this repository do?\"\n  git diff | buddy exec - --json",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			f.exec = true
-			prompt, err := readPrompt(args[0], stdin)
-			if err != nil {
-				return err
-			}
-			return execute(f, prompt, stdout, stderr)
-		},
-	}
-	c.Flags().BoolVar(&f.json, "json", false, "print every event as a line of JSON instead of the answer")
-	c.Flags().StringVar(&f.resume, "resume", "", "go on with a session: its ID, or last")
 	return c
 }

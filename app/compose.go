@@ -75,6 +75,9 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	if err := t.needTmux(f, p.at); err != nil {
 		return nil, errors.Join(err, p.journal.close())
 	}
+	if p.at.also, err = t.folders(f.also); err != nil {
+		return nil, errors.Join(err, p.journal.close())
+	}
 	if err := p.openPanes(f); err != nil {
 		return nil, err
 	}
@@ -92,7 +95,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 		return nil, err
 	}
 	system, err := prompt.System(prompt.Facts{
-		OS: p.at.os, Shell: p.at.shell, Cwd: p.at.dir, Target: t.name, Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
+		OS: p.at.os, Shell: p.at.shell, Cwd: p.at.dir, Also: p.at.also, Target: t.name, Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
 	})
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
@@ -137,6 +140,7 @@ func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err er
 		return nil, nil, err
 	}
 	p.config, p.index = c, index
+	f.log.secrets(c.Secrets())
 	p.notices = append(p.notices, notices...)
 	if c.MissingFile != "" {
 		if _, err := config.WriteTemplate(c.MissingFile); err != nil {
@@ -323,7 +327,7 @@ func (p *program) openPanes(f *flags) error {
 	}
 	if p.target.host == nil {
 		var notice string
-		o.Sandbox, notice = sandbox(p.config.Sandbox, p.at.dir, p.store.OutDir(p.id))
+		o.Sandbox, notice = sandbox(p.config.Sandbox, append([]string{p.at.dir}, p.at.also...), p.store.OutDir(p.id))
 		p.note(notice)
 	}
 	if p.box = o.Sandbox; p.box != nil {
@@ -352,7 +356,10 @@ func paneScreen(s tmux.Screen) event.Event {
 }
 
 // close ends everything, says what stays behind, and how to get to it.
-func (p *program) close(stderr io.Writer) {
+func (p *program) close(stderr io.Writer) { p.end(stderr, stderr) }
+
+// end is close with a place for errors and one for the rest.
+func (p *program) end(stderr, said io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	say := func(err error) {
@@ -367,7 +374,7 @@ func (p *program) close(stderr io.Writer) {
 		left, err := s.Close(ctx)
 		say(err)
 		for _, name := range left {
-			_, _ = fmt.Fprintf(stderr, "buddy: a command still runs in the tmux session %s; see it with: %s\n", name, s.AttachLine())
+			_, _ = fmt.Fprintf(said, "buddy: a command still runs in the tmux session %s; see it with: %s\n", name, s.AttachLine())
 		}
 	}
 	say(p.journal.close())

@@ -10,43 +10,26 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
+	"buddy/agent"
 	"buddy/agent/event"
+	"buddy/agent/model"
 )
 
-// maxPrompt bounds a prompt that comes from stdin, in bytes.
-const maxPrompt = 4 << 20
-
-// readPrompt returns the prompt, which "-" takes from stdin.
-func readPrompt(arg string, stdin io.Reader) (string, error) {
-	if arg != "-" {
-		return arg, nil
-	}
-	data, err := io.ReadAll(io.LimitReader(stdin, maxPrompt+1))
+// execute answers one prompt (I03): the answer on stdout, all else on stderr. end tells
+// when it has taken too long, nil is never.
+func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.File) error {
+	schema, err := readSchema(f.once.schema)
 	if err != nil {
-		return "", exit{code: exitFailed, text: fmt.Sprintf("stdin: %v", err)}
-	}
-	if len(data) > maxPrompt {
-		return "", usage("the prompt on stdin is larger than %d MiB", maxPrompt>>20)
-	}
-	return string(data), nil
-}
-
-// execute answers one prompt (I03): the answer on stdout, all else on stderr.
-func execute(f *flags, prompt string, stdout, stderr *os.File) error {
-	if strings.TrimSpace(prompt) == "" {
-		return usage("the prompt is empty")
-	}
-	images, err := attached(prompt)
-	if err != nil {
-		return exit{code: exitFailed, text: err.Error()}
+		return err
 	}
 	t, err := newTarget(f)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = t.close() }() // whatever it says, the answer is there
-	if err := t.connect(stderr); err != nil {
+	if err := t.connect(f.once.said(stderr)); err != nil {
 		return err
 	}
 	if t.away != nil {
@@ -56,6 +39,7 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	if err != nil {
 		return err
 	}
+	f.once.limit(&p.options)
 	if err := p.journal.readOnly(); err != nil {
 		p.close(stderr)
 		return exit{code: exitFailed, text: err.Error()}
@@ -71,10 +55,16 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(interrupts)
 
-	p.live.send(event.Submit{Text: prompt, Images: images})
-	l := &line{program: p, out: stdout, err: stderr, json: f.json, style: newPlainText(stdout, stderr)}
+	l := &line{
+		program: p, out: stdout, err: stderr, style: newPlainText(stdout, stderr), flags: f.once,
+		limits: bounds{end: end, cost: p.options.MaxCost}, schema: schema,
+	}
+	if schema != nil {
+		prompt.text = schema.told(prompt.text)
+	}
+	p.live.send(event.Submit{Text: prompt.text, Images: prompt.images})
 	outcome := l.follow(events, interrupts)
-	p.close(stderr)
+	p.end(stderr, f.once.said(stderr))
 	if err := l.broken; err != nil && outcome == event.Completed {
 		return exit{code: exitFailed, text: fmt.Sprintf("stdout: %v", err)}
 	}
@@ -88,21 +78,51 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	}
 }
 
+// said is where goes what is no error.
+func (o onceFlags) said(stderr io.Writer) io.Writer {
+	if o.quiet {
+		return io.Discard
+	}
+	return stderr
+}
+
+// limit puts the limits of the command line in place of those of the configuration.
+func (o onceFlags) limit(to *agent.Options) {
+	if o.turns.set {
+		to.MaxTurns = o.turns.n
+	}
+	if o.cost.set {
+		to.MaxCost = o.cost.max
+	}
+}
+
+// bounds are those of all that exec asks of the model. The runtime's are for one exchange.
+type bounds struct {
+	end   <-chan time.Time
+	cost  model.Money // 0 is no limit
+	spent model.Money
+	hit   string // what is said of the limit that was reached
+}
+
 // line prints a session as lines.
 type line struct {
 	program *program
 	out     io.Writer
 	err     io.Writer
-	json    bool
+	flags   onceFlags
 	style   plainText
-	broken  error  // of out
-	task    int    // that works on it
-	text    string // of the last answer
+	limits  bounds
+	schema  *answerSchema // nil: the answer may be anything
+	answers int           // that did not fit it
+	broken  error         // of out
+	task    int           // that works on it
+	text    string        // of the last answer
 }
 
-// follow prints events until the exchange of our prompt has ended.
+// follow prints events until there is an answer, or there will be none.
 func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal) event.Outcome {
 	cancelled := false
+	var late <-chan time.Time // when what was told to stop has not
 	for {
 		select {
 		case <-interrupts:
@@ -111,6 +131,12 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 			}
 			cancelled = true
 			l.program.live.send(event.Cancel{})
+		case <-l.limits.end:
+			late = time.After(closeTime)
+			l.stop("the timeout of " + time.Duration(l.flags.timeout).String() + " is over")
+		case <-late:
+			l.fail("stopped: %s", l.limits.hit)
+			return event.Failed
 		case env, open := <-events:
 			if !open {
 				return event.Failed
@@ -122,15 +148,24 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 	}
 }
 
+// stop cancels the work because of a limit.
+func (l *line) stop(why string) {
+	l.limits.hit = why
+	l.program.live.send(event.Cancel{})
+}
+
 // take prints one event; it returns the outcome when it was the last of the exchange.
 func (l *line) take(env event.Envelope) event.Outcome {
-	if l.json {
+	if l.flags.json {
 		l.printJSON(env)
 	}
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		if !p.Queued {
 			l.task = env.Task
+		}
+		if l.limits.hit != "" { // before there was anything to cancel
+			l.program.live.send(event.Cancel{})
 		}
 	case event.Error:
 		l.remark(p)
@@ -142,17 +177,73 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.program.live.send(event.Answer{ID: p.ID})
 	case event.ModelMessage:
 		l.message(p)
+	case event.MetricsUsage:
+		l.spend(p.Cost)
 	case event.ApprovalAsked:
 		go l.approve(p)
 	case event.TaskFinished:
 		if p.ID == l.task {
-			l.answer(p.Outcome)
-			return p.Outcome
+			return l.finish(p.Outcome)
 		}
 	default:
 		l.remark(env.Payload)
 	}
 	return ""
+}
+
+// spend counts what requests cost. The runtime ends the first exchange at the limit; one
+// that asks for a better answer ends here.
+func (l *line) spend(cost model.Money) {
+	l.limits.spent += cost
+	if max := l.limits.cost; l.answers > 0 && max > 0 && l.limits.spent >= max && l.limits.hit == "" {
+		l.stop("the limit of cost is reached")
+	}
+}
+
+// finish ends an exchange, unless its answer does not fit and the model may try again.
+func (l *line) finish(o event.Outcome) event.Outcome {
+	if o == event.Completed && l.schema != nil {
+		value, err := l.schema.check(l.text)
+		switch {
+		case err == nil:
+			l.text = value
+		case l.unfit(err):
+			return ""
+		default:
+			return event.Failed
+		}
+	}
+	if o == event.Cancelled && l.limits.hit != "" {
+		l.partial()
+		l.fail("stopped: %s", l.limits.hit)
+		return event.Failed
+	}
+	l.answer(o)
+	return o
+}
+
+// unfit asks for another answer, unless there were enough.
+func (l *line) unfit(err error) (again bool) {
+	l.answers++
+	if l.limits.hit == "" && l.answers < schemaTries {
+		l.say("the answer does not fit %s: %v; asking again", l.schema.file, err)
+		l.task = 0
+		l.program.live.send(event.Submit{Text: l.schema.again(err)})
+		return true
+	}
+	l.partial()
+	l.fail("the answer does not fit %s, after %d tries: %v", l.schema.file, l.answers, err)
+	if l.limits.hit != "" {
+		l.fail("stopped: %s", l.limits.hit)
+	}
+	return false
+}
+
+// partial shows what was said that is not the answer.
+func (l *line) partial() {
+	if l.text != "" {
+		l.say("%s", l.text)
+	}
 }
 
 // printJSON prints durable events and the deltas of text and tool output (EVENTS).
@@ -192,17 +283,15 @@ func (l *line) message(m event.ModelMessage) {
 // to stderr: it is not an answer.
 func (l *line) answer(o event.Outcome) {
 	if o != event.Completed {
-		if l.text != "" {
-			l.say("%s", l.text)
-		}
-		l.say("%s", map[event.Outcome]string{
+		l.partial()
+		l.fail("%s", map[event.Outcome]string{
 			event.Cancelled: "cancelled", event.MaxTurns: "stopped: the limit of turns is reached",
 			event.MaxCost:      "stopped: the limit of cost is reached",
 			event.ContextLimit: "stopped: the context is full", event.Failed: "failed",
 		}[o])
 		return
 	}
-	if l.json {
+	if l.flags.json {
 		return
 	}
 	text := l.style.out(l.text)
@@ -244,11 +333,18 @@ func (l *line) remark(e event.Event) {
 	case event.Warning:
 		l.say("%s", withNext(p.Text, p.NextStep))
 	case event.Error:
-		l.say("%s", withNext(p.Text, p.NextStep))
+		l.fail("%s", withNext(p.Text, p.NextStep))
 	}
 }
 
+// say prints what is no error.
 func (l *line) say(format string, args ...any) {
+	if !l.flags.quiet {
+		l.fail(format, args...)
+	}
+}
+
+func (l *line) fail(format string, args ...any) {
 	_, _ = fmt.Fprintln(l.err, "buddy: "+l.style.err(fmt.Sprintf(format, args...)))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -23,6 +24,9 @@ type live struct {
 
 // send hands a command to the runtime and reports whether it is there already.
 func (l *live) send(c event.Command) bool {
+	if debugging() {
+		slog.Debug("command", "type", fmt.Sprintf("%T", c))
+	}
 	return l.do(func(rt *agent.Runtime) { rt.Send(c) })
 }
 
@@ -88,6 +92,9 @@ func (p *program) begin(ctx context.Context) (<-chan event.Envelope, error) {
 	}
 	rt := agent.New(o)
 	events := rt.Subscribe(ctx)
+	if debugging() {
+		go logEvents(rt.Subscribe(ctx)) // ends with the runtime
+	}
 	rt.Start()
 	for _, n := range p.notices {
 		rt.Publish(event.Notice{Text: n})

@@ -55,7 +55,9 @@ func policyCommand(f *flags, stdout *os.File) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
 		Short: "what may run without asking, and why",
-		Args:  cobra.NoArgs,
+
+		Example: "  buddy policy explain 'git log | head; rm x'",
+		Args:    cobra.NoArgs,
 	}
 	asJSON := false
 	explain := &cobra.Command{
@@ -103,6 +105,7 @@ func policyCommand(f *flags, stdout *os.File) *cobra.Command {
 	}
 	explain.Flags().BoolVar(&asJSON, "json", false, "print all that is known as JSON")
 	explain.Flags().Var((*modeFlag)(&f.approve), "mode", "the mode to judge under, as --approve")
+	complete(explain, "mode", onlyThese, modeNames)
 	c.AddCommand(explain)
 	return c
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"buddy/config"
 	"buddy/tmux/pane"
@@ -10,11 +11,11 @@ import (
 
 // sandbox returns what commands are restricted by, nil for nothing. out is where their
 // output goes. A notice says that the machine can't do what the settings want.
-func sandbox(c config.Sandbox, workspace, out string) (box *pane.Sandbox, notice string) {
+func sandbox(c config.Sandbox, workspace []string, out string) (box *pane.Sandbox, notice string) {
 	if c.Mode != "workspace" {
 		return nil, ""
 	}
-	box = &pane.Sandbox{Write: append([]string{workspace, out, os.TempDir()}, c.Write...), NoNetwork: c.Network == "off"}
+	box = &pane.Sandbox{Write: slices.Concat(workspace, []string{out, os.TempDir()}, c.Write), NoNetwork: c.Network == "off"}
 	if cache, err := os.UserCacheDir(); err == nil {
 		box.Write = append(box.Write, cache)
 	}

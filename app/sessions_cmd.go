@@ -42,6 +42,16 @@ func sessionsCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	}
 	c.AddCommand(s.listCommand(), s.showCommand(), s.searchCommand(), s.exportCommand(), s.importCommand(),
 		s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand())
+	for _, sub := range c.Commands() {
+		switch sub.Name() {
+		case "show", "rename", "path", "trust":
+			sub.ValidArgsFunction = completeSessions
+		case "rm": // takes several
+			sub.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				return sessionNames(), inOrder
+			}
+		}
+	}
 	return c
 }
 

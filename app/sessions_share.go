@@ -25,7 +25,15 @@ func (s *sessionsCLI) exportCommand() *cobra.Command {
 		RunE:    func(_ *cobra.Command, args []string) error { return s.export(args[0], format, output) },
 	}
 	c.Flags().StringVar(&format, "format", format, "md, json or html")
-	c.Flags().StringVarP(&output, "output", "o", "", "a file to write instead of stdout")
+	c.Flags().StringVarP(&output, "output", "o", "", "a `file` to write instead of stdout")
+	complete(c, "format", onlyThese, func() []cobra.Completion {
+		var all []cobra.Completion
+		for _, f := range sessions.ExportFormats {
+			all = append(all, string(f))
+		}
+		return all
+	})
+	c.ValidArgsFunction = completeSessions
 	return c
 }
 
@@ -87,6 +95,10 @@ func (s *sessionsCLI) importCommand() *cobra.Command {
 		Long:    "import adds a session that was exported with --format json to this folder; a FILE of - is\nstdin. It can be read; to go on with it, say that you trust it: buddy sessions trust ID.",
 		Example: "  buddy sessions import session.json\n  ssh web-02 buddy sessions export last --format json | buddy sessions import -",
 		Args:    cobra.ExactArgs(1),
+
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return []cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := here()
 			if err != nil {

@@ -82,8 +82,9 @@ func (t *target) close() error {
 
 // surroundings are what is known of a target before the first command.
 type surroundings struct {
-	dir   string // real path of where commands start; "" is the home folder of a target that is away
-	home  string // "" is unknown
+	dir   string   // real path of where commands start; "" is the home folder of a target that is away
+	also  []string // more folders that belong to the work, real paths
+	home  string   // "" is unknown
 	os    string
 	shell string
 	tmux  string // what tmux -V says, "" without tmux; not asked on this machine
@@ -206,7 +207,7 @@ func (p *program) firstDir(f *flags) string {
 
 // policy is what judges actions on the target. Links can be followed on this machine only.
 func (p *program) policy(workspace string) policy.Policy {
-	judge := policy.Policy{Workspace: workspace, Home: p.at.home}
+	judge := policy.Policy{Workspace: workspace, Also: p.at.also, Home: p.at.home}
 	if p.target.host == nil {
 		judge.Resolve = resolve
 	}

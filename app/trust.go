@@ -29,6 +29,8 @@ func trustCommand(stdout io.Writer) *cobra.Command {
 			"for the files as they are; when one changes you are asked again.",
 		Example: "  buddy trust\n  buddy trust ~/src/shop\n  buddy trust --list\n  buddy trust --forget ~/src/shop",
 		Args:    cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: completeFolders,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := strings.Join(args, "")
 			switch {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
@@ -124,7 +125,23 @@ func (c *control) fail(err error) {
 func (c *control) do(ctx context.Context, command string) ([]string, error) {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
-	return c.wait(ctx, c.ask(command, ""))
+	began := time.Now()
+	lines, err := c.wait(ctx, c.ask(command, ""))
+	logged(ctx, command, began, err)
+	return lines, err
+}
+
+// logged logs a tmux command for who looks for a fault. What is typed stays out of it: it
+// may be a password.
+func logged(ctx context.Context, command string, began time.Time, err error) {
+	log := slog.Default()
+	if !log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	if words := strings.Fields(command); len(words) > 3 && words[0] == "send-keys" {
+		command = strings.Join(words[:3], " ") + " …"
+	}
+	log.Debug("tmux", "command", command, "ms", float64(time.Since(began).Microseconds())/1000, "error", err)
 }
 
 // ask sends a command. With a fence, the command is followed by one that prints it.

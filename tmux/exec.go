@@ -28,7 +28,9 @@ func (s *local) control(args ...string) (*exec.Cmd, error) {
 func (s *local) tmux(ctx context.Context, args ...string) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
+	began := time.Now()
 	out, err := s.command(ctx, args...).CombinedOutput()
+	logged(ctx, strings.Join(args, " "), began, err)
 	return string(out), err
 }
 

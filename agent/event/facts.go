@@ -269,6 +269,7 @@ type ResponseFinished struct {
 	Tokens       int         `json:"tokens,omitempty"`
 	Cache        CacheResult `json:"cache,omitempty"`
 	CachedTokens int         `json:"cached_tokens,omitempty"`
+	FirstMS      int64       `json:"first_ms,omitempty"` // of PhaseMS: until something of the answer came; 0 = not known
 	PhaseMS      int64       `json:"phase_ms"`
 }
 

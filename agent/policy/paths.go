@@ -24,7 +24,8 @@ func (p Policy) untouchable(path string) string {
 		}
 	}
 	for _, place := range protected {
-		if own := below(p.Workspace, place) && p.inWorkspace(path); below(path, place) && !own {
+		own := func(folder string) bool { return below(folder, place) && below(path, folder) }
+		if below(path, place) && !own(p.Workspace) && !slices.ContainsFunc(p.Also, own) {
 			return place + " belongs to the system"
 		}
 	}
@@ -55,5 +56,5 @@ func delicate(path string) string {
 
 // editable reports whether mode edits allows the write.
 func (p Policy) editable(a action.Action) bool {
-	return a.Kind == action.FileWrite && p.inWorkspace(a.Path) && a.Path != p.Workspace && delicate(a.Path) == "" && !a.Privesc
+	return a.Kind == action.FileWrite && p.inWorkspace(a.Path) && a.Path != p.Workspace && !slices.Contains(p.Also, a.Path) && delicate(a.Path) == "" && !a.Privesc
 }

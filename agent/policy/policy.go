@@ -11,6 +11,7 @@ package policy
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"buddy/agent/action"
 	"buddy/agent/policy/shell"
@@ -24,6 +25,8 @@ type Policy struct {
 	// Workspace is the folder, symbolic links resolved, in which ordinary files may be
 	// read without asking.
 	Workspace string
+	// Also are more folders that count as the workspace, symbolic links resolved.
+	Also []string
 	// Home is the user's folder, for ~ in commands and rules; "" is unknown.
 	Home string
 	// Rules decide before the mode does. Their order does not matter.
@@ -124,7 +127,7 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 			return ask(secret+" may hold secrets", "secret files")
 		}
 		if !p.inWorkspace(a.Path) {
-			return ask("outside the workspace "+p.Workspace, "workspace")
+			return ask("outside the workspace "+strings.Join(append([]string{p.Workspace}, p.Also...), ", "), "workspace")
 		}
 		return action.Verdict{Decision: action.Allow, Reason: "reads a file of the workspace", Rule: "workspace"}
 	case action.Shell, action.Git:
@@ -165,7 +168,7 @@ func firstOf(list ...string) string {
 }
 
 func (p Policy) inWorkspace(path string) bool {
-	return below(path, p.Workspace)
+	return below(path, p.Workspace) || slices.ContainsFunc(p.Also, func(folder string) bool { return below(path, folder) })
 }
 
 // below reports whether path, absolute, is folder or in it.

@@ -16,6 +16,7 @@ type Facts struct {
 	OS     string   // of the target: linux, darwin
 	Shell  string   // the program that runs commands
 	Cwd    string   // where commands start; "" is the home folder
+	Also   []string // more folders to work in
 	Target string   // "local", or where else commands run
 	Tools  []string // names of the tools on offer
 	Extra  string   // the operator's own instructions, of lower priority

@@ -11,7 +11,7 @@ func TestSystem(t *testing.T) { // E19
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Target, f.Extra = "root@web-02 (ssh)", "Answer in German."
+	f.Target, f.Extra, f.Also = "root@web-02 (ssh)", "Answer in German.", []string{"/lib", "/etc/nginx"}
 	remote, err := System(f)
 	if err != nil {
 		t.Fatal(err)
@@ -22,6 +22,7 @@ func TestSystem(t *testing.T) { // E19
 		{remote, "run on root@web-02 (ssh) (linux, bash)"},
 		{remote, "files that your tools read, search and change are there as well"},
 		{remote, "Answer in German."},
+		{remote, "These folders belong to the work as well: /lib, /etc/nginx."},
 	} {
 		if !strings.Contains(tt.text, tt.want) {
 			t.Errorf("%q is not in\n%s", tt.want, tt.text)
@@ -29,6 +30,9 @@ func TestSystem(t *testing.T) { // E19
 	}
 	if strings.Contains(local, "full_output is a file on the person's machine") {
 		t.Error("speaks of another machine though there is none")
+	}
+	if strings.Contains(local, "as well") {
+		t.Error("speaks of more folders though there are none")
 	}
 	if strings.Contains(local, "operator") {
 		t.Error("speaks of operator instructions though there are none")

@@ -63,7 +63,7 @@ func (m *master) ended() bool {
 
 // SSH returns another machine. It connects with the first use.
 func SSH(o SSHOptions) (*Host, error) {
-	if o.Dest == "" || strings.HasPrefix(o.Dest, "-") || strings.ContainsAny(o.Dest, " \t\n'\"\\$`;&|<>()") {
+	if badDest(o.Dest) {
 		return nil, fmt.Errorf("ssh destination %q: must be a host, user@host or a name of your ssh configuration", o.Dest)
 	}
 	if o.ConfigFile != "" {

@@ -24,6 +24,7 @@ type Call struct {
 	wait   time.Duration
 	shown  string // the URL of the request
 	body   *sse.Reader
+	log    *callLog // nil: nobody wants one
 }
 
 // Call starts one request. Cancelling ctx ends it at any point.
@@ -43,6 +44,7 @@ func (c *Call) Close() {
 	if c.body != nil {
 		_ = c.body.Close() // the answer was read or given up
 	}
+	c.log.end()
 	c.timer.Stop()
 	c.cancel(nil)
 }
@@ -69,8 +71,10 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 	shown := *req.URL
 	shown.User, shown.RawQuery = nil, ""
 	c.shown = shown.String()
+	c.log, req = newCallLog(req, c.shown)
 	c.timer.Reset(c.wait)
 	resp, err := c.e.client.Do(req)
+	c.log.answered(resp, err)
 	if err != nil {
 		c.timer.Stop()
 		return nil, c.Explain(err)
@@ -98,5 +102,6 @@ func (w watched) Read(p []byte) (int, error) {
 	w.call.timer.Reset(w.call.wait)
 	n, err := w.ReadCloser.Read(p)
 	w.call.timer.Stop()
+	w.call.log.read(n)
 	return n, err
 }

@@ -1,0 +1,106 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"buddy/agent/action"
+	"buddy/config"
+	"buddy/sessions"
+	"buddy/themes"
+	"buddy/tmux/host"
+)
+
+// completeTime is how long a shell waits for what is not in a file.
+const completeTime = 2 * time.Second
+
+const (
+	onlyThese = cobra.ShellCompDirectiveNoFileComp
+	inOrder   = onlyThese | cobra.ShellCompDirectiveKeepOrder
+)
+
+// completeFlags says what the values of the flags of all commands can be.
+func completeFlags(root *cobra.Command, f *flags) {
+	for name, of := range map[string]func() []cobra.Completion{
+		"model": f.models, "theme": f.themes, "approve": modeNames,
+		"ssh":       func() []cobra.Completion { return host.SSHNames(f.sshConfig) },
+		"container": containers,
+		"tmux":      none, "base-url": none,
+	} {
+		complete(root, name, onlyThese, of)
+	}
+	_ = root.MarkPersistentFlagFilename("config", "toml") // can only fail for a flag that there is not
+	_ = root.MarkPersistentFlagDirname("cwd")
+	_ = root.MarkPersistentFlagDirname("add-dir")
+}
+
+// complete registers what the values of a flag can be.
+func complete(c *cobra.Command, flag string, d cobra.ShellCompDirective, of func() []cobra.Completion) {
+	_ = c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return of(), d
+	})
+}
+
+func none() []cobra.Completion { return nil }
+
+func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// models are the profiles of the configuration. One that has a mistake has none.
+func (f *flags) models() []cobra.Completion {
+	c, _, _, err := config.Load(config.Options{Config: f.config, Trust: trustStore()})
+	if err != nil {
+		return nil
+	}
+	var all []cobra.Completion
+	for _, m := range c.Models {
+		all = append(all, cobra.CompletionWithDesc(m.Name, plain(m.Model)))
+	}
+	return append(all, cobra.CompletionWithDesc(config.Demo, "built in"))
+}
+
+func (f *flags) themes() []cobra.Completion {
+	return append([]cobra.Completion{themes.Auto}, themes.Names(coloursOf(f).dir)...)
+}
+
+func modeNames() []cobra.Completion {
+	var all []cobra.Completion
+	for _, m := range action.Modes {
+		all = append(all, string(m))
+	}
+	return all
+}
+
+func containers() []cobra.Completion {
+	ctx, stop := context.WithTimeout(context.Background(), completeTime)
+	defer stop()
+	return host.Containers(ctx)
+}
+
+// completeSessions completes one id of a session of this folder, with its title.
+func completeSessions(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, onlyThese
+	}
+	return sessionNames(), inOrder
+}
+
+// sessionNames are the sessions of this folder, the last used first.
+func sessionNames() []cobra.Completion {
+	store, err := here()
+	var entries []sessions.Entry
+	if err == nil {
+		entries, err = store.List()
+	}
+	if err != nil || len(entries) == 0 {
+		return nil
+	}
+	all := []cobra.Completion{cobra.CompletionWithDesc("last", "the session used last")}
+	for _, e := range entries {
+		all = append(all, cobra.CompletionWithDesc(e.ID, plain(e.Title)))
+	}
+	return all
+}

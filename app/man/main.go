@@ -1,0 +1,62 @@
+// Command man writes what a package of buddy holds beside the program: a man page of each
+// command, and the completions of three shells. It is no part of the program, so that what
+// makes pages is none either.
+//
+//	go run ./app/man dist
+//
+// makes dist/man/*.1 and dist/completions/{buddy.bash,_buddy,buddy.fish}. Pages carry the
+// date that SOURCE_DATE_EPOCH says, so that the same source makes the same files.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra/doc"
+
+	"buddy/app"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "man: usage: man FOLDER")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "man:", err)
+		os.Exit(1)
+	}
+}
+
+// write makes all files below dir.
+func write(dir string) error {
+	root := app.Command()
+	root.DisableAutoGenTag = true
+	root.InitDefaultCompletionCmd()
+	pages, completions := filepath.Join(dir, "man"), filepath.Join(dir, "completions")
+	for _, d := range []string{pages, completions} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return err
+		}
+	}
+	header := &doc.GenManHeader{Section: "1", Source: "buddy " + app.Version, Manual: "buddy"}
+	if err := doc.GenManTree(root, header, pages); err != nil {
+		return err
+	}
+	return errors.Join(
+		writeFile(filepath.Join(completions, "buddy.bash"), func(w io.Writer) error { return root.GenBashCompletionV2(w, true) }),
+		writeFile(filepath.Join(completions, "_buddy"), root.GenZshCompletion),
+		writeFile(filepath.Join(completions, "buddy.fish"), func(w io.Writer) error { return root.GenFishCompletion(w, true) }),
+	)
+}
+
+func writeFile(path string, text func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(text(f), f.Close())
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"net/http/httptest"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"buddy/agent/model"
+	"buddy/agent/model/modeltest"
+)
+
+// startModel serves a model for a script at $MODEL_URL.
+func startModel(env *testscript.Env) {
+	s := httptest.NewServer(modeltest.New(scripted))
+	env.Defer(func() {
+		s.CloseClientConnections() // one may hang
+		s.Close()
+	})
+	env.Setenv("MODEL_URL", s.URL+"/v1")
+}
+
+// scripted answers what the prompt says: after "answer:" come answers, divided by bars,
+// of which the next is given each time that one does not fit. The answer HANG never ends,
+// CALL runs a command, and ECHO is the whole prompt.
+func scripted(r modeltest.Request) modeltest.Answer {
+	first, n, calls := "", 0, 0
+	for _, m := range r.Messages {
+		switch {
+		case m.Role == model.Tool:
+			calls++
+		case m.Role != model.User:
+		case strings.Contains(m.Content, "does not fit the JSON Schema"):
+			n++
+		case strings.Contains(m.Content, "answer:"):
+			first, n = m.Content, 0
+		}
+	}
+	_, list, _ := strings.Cut(first, "answer:")
+	list, _, _ = strings.Cut(list, "\n")
+	answers := strings.Split(list, "|")
+	usage := modeltest.Usage{Prompt: 1000, Completion: 100, Cached: 400}
+	switch text := strings.TrimSpace(answers[min(n, len(answers)-1)]); text {
+	case "HANG":
+		return modeltest.Answer{modeltest.Text("so far"), modeltest.Hang{}}
+	case "CALL":
+		return modeltest.Answer{modeltest.Call{ID: "c" + strings.Repeat("x", calls), Name: "run_shell", Arguments: `{"command":"true ` + strings.Repeat("x", calls) + `","why":"to see","risk":"low","mutation":false,"privesc":false}`}, usage}
+	case "ECHO":
+		return modeltest.Answer{modeltest.Text(first), usage}
+	default:
+		return modeltest.Answer{modeltest.Text(text), usage}
+	}
+}

@@ -1,0 +1,321 @@
+// Package trace sums up where the time, the tokens and the money of a session went. It
+// takes the session's events in one pass and holds a bounded amount of them, however long
+// the session is.
+//
+//	var t trace.Trace
+//	for _, env := range events { t.Add(env) }
+//	fmt.Println(t.Totals.Turns, t.Totals.Wait, t.Slowest)
+package trace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+)
+
+const (
+	maxExchanges = 50  // the latest, that are kept
+	maxSlow      = 10  // the slowest calls
+	maxFailures  = 20  // the latest
+	maxTools     = 100 // by name; the rest is counted as one
+	maxOpen      = 1000
+	textMax      = 200 // bytes of a text that is kept
+)
+
+// Times are milliseconds by what they were spent on. Calls that ran at once are each
+// counted in full, so Tools may be more than the time that passed.
+type Times struct {
+	Wait      int64 `json:"wait_ms"`     // from a request until something of its answer came
+	Stream    int64 `json:"stream_ms"`   // until the answer was whole
+	Tools     int64 `json:"tools_ms"`    // from the start of a call to its result
+	Approvals int64 `json:"approval_ms"` // that approvals and questions waited for the person
+}
+
+// Counts are what a span of a session holds.
+type Counts struct {
+	Turns      int         `json:"turns"`
+	Requests   int         `json:"requests"`
+	Retries    int         `json:"retries"`
+	Calls      int         `json:"calls"`
+	Failed     int         `json:"failed_calls"`
+	Asked      int         `json:"approvals"`
+	Denied     int         `json:"denied"`
+	Prompt     int         `json:"tokens_in"`
+	Completion int         `json:"tokens_out"`
+	Cached     int         `json:"tokens_cached"`
+	Cost       model.Money `json:"cost_micro_dollars"`
+	Unpriced   int         `json:"requests_without_price"`
+	Times
+}
+
+// Exchange is one prompt up to its outcome, in any branch.
+type Exchange struct {
+	Number  int    `json:"number"`
+	Task    int    `json:"task"`
+	Text    string `json:"prompt"` // its beginning
+	Began   int64  `json:"ts_unix_ms"`
+	Took    int64  `json:"took_ms"`
+	Outcome string `json:"outcome"` // "" when it has not ended
+	Counts
+}
+
+// Call is one tool call.
+type Call struct {
+	ID   string `json:"call_id"`
+	Seq  uint64 `json:"seq"` // of its result
+	Name string `json:"name"`
+	What string `json:"what"` // the beginning of its command, its path or its arguments
+	Took int64  `json:"took_ms"`
+}
+
+// Tool sums up the calls of one tool.
+type Tool struct {
+	Name   string `json:"name"`
+	Calls  int    `json:"calls"`
+	Failed int    `json:"failed"`
+	Took   int64  `json:"took_ms"`
+	Max    int64  `json:"max_ms"`
+}
+
+// Failure is something that went wrong.
+type Failure struct {
+	Seq  uint64 `json:"seq"`
+	Time int64  `json:"ts_unix_ms"`
+	Type string `json:"type"` // of the event
+	Text string `json:"text"`
+}
+
+// Trace is the summary. The zero value is that of an empty session.
+type Trace struct {
+	First     int64      `json:"first_unix_ms"`
+	Last      int64      `json:"last_unix_ms"`
+	Exchanges []Exchange `json:"exchanges"` // the latest
+	Tools     []Tool     `json:"tools"`     // in the order of their first call
+	Slowest   []Call     `json:"slowest"`   // the slowest first
+	Failures  []Failure  `json:"failures"`  // the latest
+	Totals    Counts     `json:"totals"`
+	Count     int        `json:"exchange_count"`
+	Failed    int        `json:"failure_count"`
+
+	asked map[string]int64 // when open approvals and questions were asked, by id
+	calls map[string]string
+}
+
+// Needs reports whether Add looks at events of a type. Who decodes may leave out others.
+func Needs(name string) bool {
+	switch name {
+	case event.PromptSubmitted{}.Type(), event.TaskStarted{}.Type(), event.TaskFinished{}.Type(), event.TurnStarted{}.Type(),
+		event.RequestStarted{}.Type(), event.ResponseFinished{}.Type(), event.MetricsUsage{}.Type(),
+		event.ModelRetry{}.Type(), event.ModelStalled{}.Type(), event.ModelFallback{}.Type(),
+		event.ToolRequested{}.Type(), event.ToolResult{}.Type(), event.ApprovalAsked{}.Type(), event.ApprovalAnswered{}.Type(),
+		event.QuestionAsked{}.Type(), event.QuestionAnswered{}.Type(), event.Error{}.Type(), event.SessionResumed{}.Type():
+		return true
+	}
+	return name == ""
+}
+
+// Add takes the next event.
+func (t *Trace) Add(env event.Envelope) {
+	if t.First == 0 {
+		t.First = env.Time
+	}
+	t.Last = max(t.Last, env.Time)
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		if !p.Queued {
+			t.prompt(env, p)
+		}
+	case event.TaskFinished:
+		if x := t.exchange(p.ID); x != nil {
+			x.Outcome, x.Took = string(p.Outcome), env.Time-x.Began
+		}
+	case event.SessionResumed:
+		t.asked, t.calls = nil, nil // what was open ended with its process
+	case event.ToolRequested:
+		t.called(p)
+	case event.ToolResult:
+		t.result(env, p)
+	case event.ApprovalAsked:
+		t.ask(p.ID, env.Time)
+		t.count(env.Task, Counts{Asked: 1})
+	case event.QuestionAsked:
+		t.ask(p.ID, env.Time)
+	case event.ApprovalAnswered:
+		denied := 0
+		if p.Decision == event.Reject {
+			denied = 1
+		}
+		t.answered(env, p.ID, denied)
+	case event.QuestionAnswered:
+		t.answered(env, p.ID, 0)
+	default:
+		t.model(env)
+	}
+}
+
+// model takes what is about requests and what goes wrong.
+func (t *Trace) model(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.TurnStarted:
+		t.count(env.Task, Counts{Turns: 1})
+	case event.RequestStarted:
+		t.count(env.Task, Counts{Requests: 1})
+	case event.ResponseFinished:
+		t.count(env.Task, Counts{Times: Times{Wait: p.FirstMS, Stream: p.PhaseMS - p.FirstMS}})
+	case event.MetricsUsage:
+		c := Counts{Prompt: p.Prompt, Completion: p.Completion, Cached: p.Cached, Cost: p.Cost}
+		if p.Cost == 0 && p.Prompt > 0 {
+			c.Unpriced = 1
+		}
+		t.count(env.Task, c)
+	case event.ModelRetry:
+		t.count(env.Task, Counts{Retries: 1})
+		t.failure(env, p.Why)
+	case event.ModelStalled:
+		t.failure(env, "nothing of the answer came for a while")
+	case event.ModelFallback:
+		t.failure(env, p.Why)
+	case event.Error:
+		t.failure(env, p.Text)
+	}
+}
+
+// prompt begins an exchange, or goes on with the one that it steers.
+func (t *Trace) prompt(env event.Envelope, p event.PromptSubmitted) {
+	if env.Task != 0 && t.exchange(env.Task) != nil {
+		return
+	}
+	t.Count++
+	if len(t.Exchanges) == maxExchanges {
+		t.Exchanges = slices.Delete(t.Exchanges, 0, 1)
+	}
+	t.Exchanges = append(t.Exchanges, Exchange{Number: t.Count, Task: env.Task, Text: begin(p.Text), Began: env.Time})
+}
+
+// exchange returns the one that a task works on, nil if there is none that is open.
+func (t *Trace) exchange(task int) *Exchange {
+	for i := len(t.Exchanges) - 1; i >= 0; i-- {
+		if x := &t.Exchanges[i]; x.Task == task && x.Outcome == "" {
+			return x
+		}
+	}
+	return nil
+}
+
+// count adds to the totals and to the exchange of a task.
+func (t *Trace) count(task int, c Counts) {
+	t.Totals.add(c)
+	if x := t.exchange(task); x != nil && task != 0 {
+		x.add(c)
+	}
+}
+
+func (c *Counts) add(d Counts) {
+	c.Turns += d.Turns
+	c.Requests += d.Requests
+	c.Retries += d.Retries
+	c.Calls += d.Calls
+	c.Failed += d.Failed
+	c.Asked += d.Asked
+	c.Denied += d.Denied
+	c.Prompt += d.Prompt
+	c.Completion += d.Completion
+	c.Cached += d.Cached
+	c.Cost += d.Cost
+	c.Unpriced += d.Unpriced
+	c.Wait += d.Wait
+	c.Stream += d.Stream
+	c.Tools += d.Tools
+	c.Approvals += d.Approvals
+}
+
+func (t *Trace) ask(id string, at int64) {
+	if t.asked == nil {
+		t.asked = make(map[string]int64)
+	}
+	if len(t.asked) < maxOpen {
+		t.asked[id] = at
+	}
+}
+
+func (t *Trace) answered(env event.Envelope, id string, denied int) {
+	c := Counts{Denied: denied}
+	if at, ok := t.asked[id]; ok {
+		c.Approvals = max(0, env.Time-at)
+		delete(t.asked, id)
+	}
+	t.count(env.Task, c)
+}
+
+// called remembers what a call is about until its result.
+func (t *Trace) called(p event.ToolRequested) {
+	if t.calls == nil {
+		t.calls = make(map[string]string)
+	}
+	if len(t.calls) < maxOpen {
+		t.calls[p.CallID] = begin(cmp.Or(p.Action.Command, p.Action.Path, p.Action.URL, p.Arguments))
+	}
+}
+
+func (t *Trace) result(env event.Envelope, p event.ToolResult) {
+	c := Counts{Calls: 1, Times: Times{Tools: p.DurationMS}}
+	if p.IsError {
+		c.Failed = 1
+		t.failure(env, p.Name+": "+p.Result)
+	}
+	t.count(env.Task, c)
+	t.tool(p)
+	call := Call{ID: p.CallID, Seq: env.Seq, Name: p.Name, What: t.calls[p.CallID], Took: p.DurationMS}
+	delete(t.calls, p.CallID)
+	i, _ := slices.BinarySearchFunc(t.Slowest, call, func(a, b Call) int { return cmp.Compare(b.Took, a.Took) })
+	if t.Slowest = slices.Insert(t.Slowest, i, call); len(t.Slowest) > maxSlow {
+		t.Slowest = t.Slowest[:maxSlow]
+	}
+}
+
+func (t *Trace) tool(p event.ToolResult) {
+	name := begin(p.Name)
+	i := slices.IndexFunc(t.Tools, func(u Tool) bool { return u.Name == name })
+	if i < 0 {
+		i = len(t.Tools)
+		if i == maxTools {
+			i--
+			t.Tools[i].Name = "others"
+		} else {
+			t.Tools = append(t.Tools, Tool{Name: name})
+		}
+	}
+	u := &t.Tools[i]
+	u.Calls++
+	u.Took += p.DurationMS
+	u.Max = max(u.Max, p.DurationMS)
+	if p.IsError {
+		u.Failed++
+	}
+}
+
+func (t *Trace) failure(env event.Envelope, text string) {
+	t.Failed++
+	if len(t.Failures) == maxFailures {
+		t.Failures = slices.Delete(t.Failures, 0, 1)
+	}
+	t.Failures = append(t.Failures, Failure{Seq: env.Seq, Time: env.Time, Type: env.Payload.Type(), Text: begin(text)})
+}
+
+// begin is the beginning of a text on one line. It does not keep the rest in memory.
+func begin(s string) string {
+	cut := s[:min(len(s), 4*textMax)]
+	cut = strings.Join(strings.Fields(cut), " ")
+	if len(cut) > textMax {
+		n := textMax
+		for n > 0 && !utf8.RuneStart(cut[n]) {
+			n--
+		}
+		cut = cut[:n] + "…"
+	}
+	return strings.Clone(cut)
+}

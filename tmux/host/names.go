@@ -1,0 +1,107 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	maxConfig   = 1 << 20 // bytes of an ssh configuration that are read
+	maxIncludes = 50      // files that others include, in all
+)
+
+// Containers names the running containers of docker and podman, for completion. An engine
+// that does not answer until ctx ends has none.
+func Containers(ctx context.Context) []string {
+	var all []string
+	for _, engine := range []string{"docker", "podman"} {
+		if _, err := exec.LookPath(engine); err != nil {
+			continue
+		}
+		out, _, err := output(ctx, inspectLimit, engine, "ps", "--format", "{{.Names}}")
+		if err != nil {
+			continue
+		}
+		for _, name := range strings.Fields(out) {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// SSHNames names the hosts of an ssh configuration, "" for the person's own, for
+// completion: the words after Host that are no patterns, of included files as well.
+func SSHNames(file string) []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	dir := filepath.Join(home, ".ssh")
+	if file == "" {
+		file = filepath.Join(dir, "config")
+	}
+	r := sshReader{dir: dir, left: maxIncludes}
+	r.read(file)
+	return r.names
+}
+
+// badDest reports what can't be a destination, or would be an option of ssh.
+func badDest(dest string) bool {
+	return dest == "" || strings.HasPrefix(dest, "-") || strings.ContainsAny(dest, " \t\n'\"\\$`;&|<>()")
+}
+
+// sshReader reads the names of hosts.
+type sshReader struct {
+	dir   string // from which included files are named
+	left  int    // files that may still be read
+	names []string
+}
+
+func (r *sshReader) read(file string) {
+	f, err := os.Open(file)
+	if err != nil {
+		return
+	}
+	defer f.Close() //nolint:errcheck // only read
+	lines := bufio.NewScanner(io.LimitReader(f, maxConfig))
+	for lines.Scan() {
+		words := strings.Fields(strings.Replace(lines.Text(), "=", " ", 1))
+		if len(words) < 2 {
+			continue
+		}
+		for _, word := range words[1:] {
+			word = strings.Trim(word, `"`)
+			switch strings.ToLower(words[0]) {
+			case "host":
+				if !strings.ContainsAny(word, "*?!") && !badDest(word) && !slices.Contains(r.names, word) {
+					r.names = append(r.names, word)
+				}
+			case "include":
+				r.include(word)
+			}
+		}
+	}
+}
+
+// include reads the files that a pattern names.
+func (r *sshReader) include(pattern string) {
+	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
+		pattern = filepath.Join(filepath.Dir(r.dir), rest)
+	} else if !filepath.IsAbs(pattern) {
+		pattern = filepath.Join(r.dir, pattern)
+	}
+	paths, _ := filepath.Glob(pattern) // a bad pattern has none
+	for _, path := range paths {
+		if r.left--; r.left >= 0 {
+			r.read(path)
+		}
+	}
+}
