@@ -28,6 +28,7 @@ func (r *Runtime) step(ctx context.Context, t *task) (event.Outcome, error) {
 		r.takeQueued(t)
 	}
 	r.tellEnds(t)
+	r.instruct(ctx)
 	switch r.fit(ctx, t) {
 	case full:
 		return event.ContextLimit, nil

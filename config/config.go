@@ -76,6 +76,7 @@ type Context struct {
 	CompactTo, ManualTo, Keep int // how much is left then
 	KeepMessages  int // messages
 	RestoreTokens int
+	Instructions  bool // whether the model is told what AGENTS.md and alike say
 }
 
 // UI is the section [ui].
@@ -127,7 +128,7 @@ func defaults() Config {
 		Context: Context{
 			Strategy: "summary", Restore: "recent",
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,
-			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000,
+			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000, Instructions: true,
 		},
 		Tools:   Tools{Timeout: 60},
 		Sandbox: Sandbox{Mode: "off", Network: "on"},

@@ -1,0 +1,17 @@
+package event
+
+// InstructionsRead says which instruction files the model is told from here on: at the
+// beginning of a session, and after a compaction when they have changed (SPEC K20).
+type InstructionsRead struct {
+	Files []InstructionFile `json:"files,omitempty"`
+}
+
+// InstructionFile is one of them. Sent is how many bytes of it the model is told; Why says
+// why that is not all.
+type InstructionFile struct {
+	Path  string `json:"path"`
+	From  string `json:"from"` // person or project
+	Bytes int    `json:"bytes"`
+	Sent  int    `json:"sent"`
+	Why   string `json:"why,omitempty"`
+}
