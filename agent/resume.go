@@ -104,6 +104,8 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		left.waits = p.CanContinue
 	case event.MetricsUsage:
 		r.usage.MetricsUsage = p
+	case event.SessionRenamed:
+		r.titles++
 	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.ReminderAttached, event.Warning:
 		c.replayContext(p)
 	case event.ToolRequested:

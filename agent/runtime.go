@@ -61,6 +61,9 @@ type Options struct {
 	Model   model.Model
 	// Models returns the model of a profile, for SwitchModel; nil: there are no others.
 	Models func(profile string) (model.Model, error)
+	// Small gives the session a title after its first exchange, in the background; nil: the
+	// title is the beginning of the first prompt.
+	Small  model.Model
 	Tools  *tools.Registry // the runtime's mutex guards it from New on
 	System string          // the system prompt; blank adds no message
 	// Instructions reads the files that tell how to work here; nil: there are none. It is
@@ -110,6 +113,7 @@ type Runtime struct {
 	main     *conversation
 	branches map[int]*conversation // that forked off and still work, by branch
 	usage    ledger
+	titles   int       // that the session got or is about to get
 	left     leftovers // of an earlier process, until they are taken up
 }
 

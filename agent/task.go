@@ -159,6 +159,9 @@ func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, e
 	if c.branch != 0 {
 		delete(r.branches, c.branch)
 	}
+	if outcome == event.Completed && t.kind == event.MainTask && r.ctx.Err() == nil {
+		r.entitle(t)
+	}
 	switch {
 	case r.ctx.Err() != nil:
 	case c.room.asked && c.branch == 0:

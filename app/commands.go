@@ -37,7 +37,7 @@ var slashCommands = []command{
 	{"unpin", "[N]", "no longer keep it", sends(pin(true))},
 	{"target", "", "where commands run, whether it can be reached, and how to watch", showTarget},
 	{"model", "[PROFILE]", "talk to another model, or list them", switchModel},
-	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
+	{"session", "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", "list, change, name, search or copy sessions of this folder", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
 	{"edit", "", "write the prompt in your editor", func(u *ui, _ string) error { u.edit(); return nil }},
@@ -193,30 +193,10 @@ func switchModel(u *ui, args string) error {
 	return nil
 }
 
-// session lists the sessions or changes to one (J05, J06).
+// session lists the sessions, changes to one or does something with them (J05, J06).
 func session(u *ui, args string) error {
-	verb, id, _ := strings.Cut(args, " ")
-	switch verb {
-	case "":
-		text, err := u.deps.catalog.sessions()
-		if err != nil {
-			return err
-		}
-		u.deps.catalog.notice(text)
-		return nil
-	case "new":
-		return u.change("")
-	case "resume":
-		found, err := u.deps.catalog.find(strings.TrimSpace(id))
-		if err != nil {
-			return err
-		}
-		if found == u.state.Info.Session {
-			return fmt.Errorf("%s is this session", found)
-		}
-		return u.change(found)
-	}
-	return fmt.Errorf("%q is not known (have: new, resume ID, resume last)", verb)
+	verb, rest, _ := strings.Cut(args, " ")
+	return u.deps.catalog.onSession(u, strings.ToLower(verb), strings.TrimSpace(rest))
 }
 
 // change leaves for another session, unless a task would be lost (C14, J06).

@@ -12,9 +12,9 @@ func (l *loader) choose(o Options) error {
 	if err := l.configured(); err != nil {
 		return err
 	}
-	if name := l.cfg.Agent.FallbackModel; name != "" {
-		if _, ok := l.cfg.Profile(name); !ok {
-			return l.index.Error("agent.fallback_model", l.noProfile(name))
+	for key, name := range map[string]string{"agent.fallback_model": l.cfg.Agent.FallbackModel, "agent.small_model": l.cfg.Agent.SmallModel} {
+		if _, ok := l.cfg.Profile(name); !ok && name != "" {
+			return l.index.Error(key, l.noProfile(name))
 		}
 	}
 	baseURL, baseFrom := l.override("--base-url", o.BaseURL, envBaseURL)

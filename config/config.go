@@ -64,6 +64,7 @@ type Agent struct {
 	MaxIterations int     // turns per prompt; 0 means no limit
 	MaxCost       Dollars // per prompt; 0 means no limit
 	FallbackModel string  // a profile's name; empty: none
+	SmallModel    string  // a profile's name; empty: none
 	OnStall       string  // retry, fallback or abort
 }
 
