@@ -36,6 +36,7 @@ type flags struct {
 	model   string
 	baseURL string
 	noColor bool
+	plain   bool
 	theme   string
 	tmux    string
 	approve action.Mode
@@ -120,7 +121,7 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 		Version:       Version,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, SilenceUsage: true,
-		RunE: func(*cobra.Command, []string) error { return fullScreen(f, "") },
+		RunE: func(*cobra.Command, []string) error { return interactive(f, "", stdin, stdout, stderr) },
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -134,19 +135,20 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.baseURL, "base-url", "", "the endpoint to talk to")
 	p.StringVar(&f.theme, "theme", "", "the colours: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
+	p.BoolVar(&f.plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
 	p.StringVar(&f.tmux, "tmux", "", "name of the tmux session that commands run in")
 	p.StringVar(&f.ssh, "ssh", "", "work on another machine: user@host, or a name of your ssh configuration")
 	p.StringVar(&f.sshConfig, "ssh-config", "", "an ssh configuration file to use instead of the usual ones")
 	p.StringVar(&f.container, "container", "", "work in a running container of docker or podman, by name or id")
 	p.StringVarP(&f.dir, "cwd", "C", "", "the folder to work in, where commands run")
 	root.AddCommand(
-		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
+		resumeCommand(f, stdin, stdout, stderr), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
 		policyCommand(f, stdout), trustCommand(stdout),
 	)
 	return root
 }
 
-func resumeCommand(f *flags) *cobra.Command {
+func resumeCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume [ID]",
 		Short: "go on with a session of this folder",
@@ -172,7 +174,7 @@ func resumeCommand(f *flags) *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
-			return fullScreen(f, id)
+			return interactive(f, id, stdin, stdout, stderr)
 		},
 	}
 	c.Flags().BoolVar(&f.last, "last", false, "the session that was used last")

@@ -66,19 +66,15 @@ func commandHelp() []views.CommandHelp {
 // runCommand runs a line that begins with a slash and reports whether it was one. A line
 // such as "/etc/hosts is what?" is not: a command is one word of letters.
 func runCommand(u *ui, line string) bool {
-	name, args, _ := strings.Cut(strings.TrimPrefix(line, "/"), " ")
-	if !strings.HasPrefix(line, "/") || strings.ContainsAny(name, "/.\n") {
+	name, args, ok := splitCommand(line)
+	if !ok {
 		return false
-	}
-	name = strings.ToLower(strings.TrimSpace(name))
-	if other, ok := aliases[name]; ok {
-		name = other
 	}
 	for _, c := range slashCommands {
 		if c.name != name {
 			continue
 		}
-		if err := c.run(u, strings.TrimSpace(args)); err != nil {
+		if err := c.run(u, args); err != nil {
 			u.hint("", fmt.Sprintf("/%s: %v", name, err))
 		}
 		return true
@@ -86,6 +82,19 @@ func runCommand(u *ui, line string) bool {
 	u.hint("", fmt.Sprintf("unknown command /%s · /help lists them all", name))
 	u.v.prompt.SetText(line)
 	return true
+}
+
+// splitCommand returns the command of a line and its arguments, unless it is none.
+func splitCommand(line string) (name, args string, ok bool) {
+	name, args, _ = strings.Cut(strings.TrimPrefix(line, "/"), " ")
+	if !strings.HasPrefix(line, "/") || strings.ContainsAny(name, "/.\n") {
+		return "", "", false
+	}
+	name = strings.ToLower(strings.TrimSpace(name))
+	if other, ok := aliases[name]; ok {
+		name = other
+	}
+	return name, strings.TrimSpace(args), true
 }
 
 // sends is a command that is one for the runtime, and nothing else.
@@ -179,11 +188,7 @@ func find(u *ui, args string) error {
 func switchModel(u *ui, args string) error {
 	names := u.deps.catalog.profiles
 	if args == "" {
-		text := "models:"
-		for i, n := range names {
-			text += fmt.Sprintf("\n%3d  %s", i+1, n)
-		}
-		u.deps.catalog.notice(text + "\n/model NAME or NUMBER changes to one of them")
+		u.deps.catalog.notice(modelList(names))
 		return nil
 	}
 	if i, err := strconv.Atoi(args); err == nil && i >= 1 && i <= len(names) {
@@ -191,6 +196,14 @@ func switchModel(u *ui, args string) error {
 	}
 	u.deps.send(event.SwitchModel{Profile: args})
 	return nil
+}
+
+func modelList(names []string) string {
+	text := "models:"
+	for i, n := range names {
+		text += fmt.Sprintf("\n%3d  %s", i+1, n)
+	}
+	return text + "\n/model NAME or NUMBER changes to one of them"
 }
 
 // session lists the sessions, changes to one or does something with them (J05, J06).

@@ -72,7 +72,7 @@ func execute(f *flags, prompt string, stdout, stderr *os.File) error {
 	defer signal.Stop(interrupts)
 
 	p.live.send(event.Submit{Text: prompt, Images: images})
-	l := &line{program: p, out: stdout, err: stderr, json: f.json, style: newPlainText(stdout, stderr)}
+	l := &line{program: p, out: stdout, err: stderr, json: f.json, style: newPlainText(stdout, stderr), prefix: "buddy: "}
 	outcome := l.follow(events, interrupts)
 	p.close(stderr)
 	if err := l.broken; err != nil && outcome == event.Completed {
@@ -95,6 +95,7 @@ type line struct {
 	err     io.Writer
 	json    bool
 	style   plainText
+	prefix  string // of what goes to err
 	broken  error  // of out
 	task    int    // that works on it
 	text    string // of the last answer
@@ -195,11 +196,7 @@ func (l *line) answer(o event.Outcome) {
 		if l.text != "" {
 			l.say("%s", l.text)
 		}
-		l.say("%s", map[event.Outcome]string{
-			event.Cancelled: "cancelled", event.MaxTurns: "stopped: the limit of turns is reached",
-			event.MaxCost:      "stopped: the limit of cost is reached",
-			event.ContextLimit: "stopped: the context is full", event.Failed: "failed",
-		}[o])
+		l.say("%s", ended(o))
 		return
 	}
 	if l.json {
@@ -211,6 +208,21 @@ func (l *line) answer(o event.Outcome) {
 	}
 	_, err := io.WriteString(l.out, text)
 	l.note(err)
+}
+
+// ended says how an exchange without an answer ended.
+func ended(o event.Outcome) string {
+	switch o {
+	case event.Cancelled:
+		return "cancelled"
+	case event.MaxTurns:
+		return "stopped: the limit of turns is reached"
+	case event.MaxCost:
+		return "stopped: the limit of cost is reached"
+	case event.ContextLimit:
+		return "stopped: the context is full"
+	}
+	return "failed"
 }
 
 // remark prints what is neither the answer nor a question.
@@ -249,7 +261,7 @@ func (l *line) remark(e event.Event) {
 }
 
 func (l *line) say(format string, args ...any) {
-	_, _ = fmt.Fprintln(l.err, "buddy: "+l.style.err(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(l.err, l.prefix+l.style.err(fmt.Sprintf(format, args...)))
 }
 
 // approve asks y/N on the terminal; without one it denies and says so (DECISIONS 30).
