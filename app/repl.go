@@ -300,6 +300,7 @@ func (r *repl) typedIn(l typedLine) {
 	r.wants = wants{}
 	switch {
 	case errors.Is(l.err, errInterrupt):
+		r.con.print(r.con.echo, "\n")
 		r.interrupt()
 		return
 	case errors.Is(l.err, io.EOF) && was.kind == aPrompt:
