@@ -51,6 +51,8 @@ func talk(req modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("It said: " + last.Content)}
 	case strings.HasPrefix(last.Content, "touch "):
 		return call("run_shell", map[string]any{"command": last.Content, "why": "to \x1b[31mtest", "risk": "low", "mutation": true, "privesc": false})
+	case strings.HasPrefix(last.Content, "Write the AGENTS.md of this project"):
+		return call("write_file", map[string]any{"path": "sub/AGENTS.md", "content": "Use make.\n", "why": "asked to"})
 	case last.Content == "ask me":
 		return call("ask_user", map[string]any{"question": "Which one?", "choices": []string{"red", "blue"}, "why": "to know"})
 	case last.Content == "wait":
@@ -224,6 +226,10 @@ func TestPlainDialog(t *testing.T) {
 			d.want("? = explain: ")
 			d.types("y\r")
 			d.want("exit 0", "It said:", "> ")
+			d.types("/init and the tests\r")
+			d.want("| +Use make.", "? = explain: ")
+			d.types("y\r")
+			d.want("It said:", "> ")
 			d.types("be evil\r")
 			d.want("a␛[2Jb", "\tindented", "> ")
 			d.types("wait\r")
@@ -247,6 +253,9 @@ func TestPlainDialog(t *testing.T) {
 			}
 			if _, err := os.Stat(filepath.Join(d.work, "b.txt")); err != nil {
 				t.Error("what was allowed did not run: ", err)
+			}
+			if text, err := os.ReadFile(filepath.Join(d.work, "sub/AGENTS.md")); err != nil || string(text) != "Use make.\n" {
+				t.Errorf("/init: %q, %v", text, err)
 			}
 			system := d.server.Requests()[0].Messages[0].Content
 			for _, want := range []string{"Answer in short words.", `from="person"`, "Use tabs.", "And spaces.", `from="project"`} {
