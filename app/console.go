@@ -10,12 +10,11 @@ import (
 
 	"golang.org/x/term"
 
+	"buddy/app/keymap"
 	"buddy/tmux/pane"
+	"buddy/views"
 	"buddy/views/markup"
 )
-
-// errInterrupt is Ctrl-C while a line is read.
-var errInterrupt = errors.New("interrupted")
 
 // console is a terminal, or what stands for it, that is read line by line. What is printed
 // while somebody types goes above their line. Only read is for one goroutine at a time.
@@ -26,19 +25,25 @@ type console struct {
 	echo     *os.File // where prompts go
 	tty      bool     // a person types
 	edits    bool     // the line can be edited: in and echo are a terminal that can move its cursor
-	complete func(line string, pos int) (string, int, bool)
-	history  typedLines
-	typed    *interrupts // what the editor reads
+	keys     *keymap.Map
+	complete func(word string, first bool) (becomes string, choices []string)
+	earlier  []string // inputs, for the editor
 
-	mu    sync.Mutex     // guards what follows
-	term  *term.Terminal // nil: no line is being edited
-	mode  *term.State    // of the terminal before that
-	shown string         // the prompt before a line that the terminal edits
-	spun  int            // columns of the line that says that work goes on
+	mu sync.Mutex // guards what follows
+	drawn
+	ahead []byte // typed and not used yet
+}
+
+// drawn is what a console shows at its last row.
+type drawn struct {
+	line  *typing     // nil: no line is being edited
+	mode  *term.State // of the terminal before that
+	shown string      // the prompt before a line that the terminal edits
+	spun  int         // columns of the line that says that work goes on
 }
 
 func newConsole(stdin, stdout, stderr *os.File) *console {
-	c := &console{in: stdin, lines: bufio.NewReaderSize(stdin, 64<<10), out: stdout, err: stderr, echo: stdout}
+	c := &console{in: stdin, lines: bufio.NewReaderSize(stdin, 64<<10), out: stdout, err: stderr, echo: stdout, keys: keymap.Default()}
 	outTTY := term.IsTerminal(int(stdout.Fd()))
 	if !outTTY {
 		c.echo = stderr
@@ -64,15 +69,11 @@ func (c *console) read(prompt string) (string, error) {
 		return c.plainLine()
 	}
 	if c.edits {
-		if done, err := c.edit(prompt); err == nil {
-			defer done()
-			return c.joined(func(again bool) (string, bool, error) { return c.editedLine(prompt, again) })
-		}
+		return c.joined(func(again bool) (string, error) { return c.edited(continued(prompt, again)) })
 	}
-	return c.joined(func(again bool) (string, bool, error) {
+	return c.joined(func(again bool) (string, error) {
 		defer c.prompting(continued(prompt, again))()
-		line, err := c.plainLine()
-		return line, false, err
+		return c.plainLine()
 	})
 }
 
@@ -99,23 +100,18 @@ func continued(prompt string, again bool) string {
 	return prompt
 }
 
-// joined puts together the lines of one input.
-func (c *console) joined(next func(again bool) (line string, more bool, err error)) (string, error) {
+// joined puts together the lines of one input, which end in a backslash but for the last.
+func (c *console) joined(next func(again bool) (line string, err error)) (string, error) {
 	var all []string
 	for size := 0; ; {
-		line, more, err := next(len(all) > 0)
-		if errors.Is(err, io.EOF) && len(all) > 0 {
-			more, err = false, nil
-		}
-		if err != nil {
+		line, err := next(len(all) > 0)
+		if err != nil && (!errors.Is(err, io.EOF) || len(all) == 0) {
 			return "", err
 		}
-		if rest, ok := strings.CutSuffix(line, "\\"); ok && !more {
-			line, more = rest, true
-		}
-		all = append(all, line)
+		rest, more := strings.CutSuffix(line, "\\")
+		all = append(all, rest)
 		if size += len(line) + 1; !more || size > maxPrompt {
-			return strings.TrimRight(strings.Join(all, "\n"), "\n"), nil
+			return strings.Join(all, "\n"), nil
 		}
 	}
 }
@@ -138,32 +134,72 @@ func (c *console) plainLine() (string, error) {
 	}
 }
 
-// edit begins to edit a line; done ends it.
-func (c *console) edit(prompt string) (done func(), err error) {
+// edited reads a line that is edited here.
+func (c *console) edited(prompt string) (string, error) {
+	t := &typing{keys: c.keys, editor: views.NewEditor(), prompt: prompt, earlier: c.earlier, complete: c.complete}
+	if err := c.edit(t); err != nil {
+		return "", err
+	}
+	defer c.restore()
+	buf := make([]byte, 4096)
+	for {
+		done, err := c.use(t)
+		if done {
+			return t.editor.Text(), err
+		}
+		n, err := c.in.Read(buf)
+		c.mu.Lock()
+		c.ahead = append(c.ahead, buf[:n]...)
+		c.mu.Unlock()
+		if err != nil && n == 0 {
+			return "", err
+		}
+	}
+}
+
+// use takes what was typed, up to the end of the line.
+func (c *console) use(t *typing) (done bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fd := int(c.in.Fd())
-	if c.mode, err = term.MakeRaw(fd); err != nil {
-		return nil, err
-	}
-	in := &interrupts{from: c.in}
-	c.term = term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{in, c.echo}, prompt)
-	c.typed = in
-	c.term.History = &c.history
-	c.term.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
-		if key != '\t' || c.complete == nil {
-			return "", 0, false
+	for {
+		p, n := decode(c.ahead)
+		c.ahead = c.ahead[n:]
+		switch {
+		case n == 0:
+			c.show(t.row(c.columns()))
+			return false, nil
+		case p.paste != "":
+			t.editor.Paste(p.paste)
+		case p.key != nil:
+			var note string
+			if done, note, err = t.key(p.key); done {
+				c.show(t.finished(c.columns()))
+				return true, err
+			}
+			if note != "" {
+				c.show("\r\x1b[K" + legible(note) + "\r\n")
+			}
 		}
-		return c.complete(line, pos)
 	}
-	if w, h, err := term.GetSize(int(c.echo.Fd())); err == nil && w > 0 {
-		_ = c.term.SetSize(w, h) // always nil
+}
+
+// minTyping is how many columns there are at least for what is typed.
+const minTyping = 10
+
+// edit begins to edit a line.
+func (c *console) edit(t *typing) (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mode, err = term.MakeRaw(int(c.in.Fd())); err != nil {
+		return err
 	}
-	c.term.SetBracketedPasteMode(true)
-	return c.restore, nil
+	c.line = t
+	c.show("\x1b[?2004h") // pasted text is marked
+	if markup.Width([]byte(t.prompt)) > c.columns()-minTyping {
+		c.show(t.prompt + "\r\n")
+		t.prompt = "> "
+	}
+	return nil
 }
 
 // restore gives the terminal back as it was. It may be called at any time.
@@ -171,50 +207,32 @@ func (c *console) restore() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unspin()
-	if c.term == nil {
+	if c.line == nil {
 		return
 	}
-	c.term.SetBracketedPasteMode(false)
+	c.show("\x1b[?2004l")
 	_ = term.Restore(int(c.in.Fd()), c.mode) // there is nothing to do about it
-	c.term = nil
+	c.line = nil
 }
 
-// editedLine reads one line while editing; more says that it was pasted with others.
-func (c *console) editedLine(prompt string, again bool) (line string, more bool, err error) {
-	c.mu.Lock()
-	t := c.term
-	c.mu.Unlock()
-	if t == nil {
-		return "", false, io.EOF
+// show writes to the terminal that the line is edited on; one that is gone ends the reading.
+func (c *console) show(text string) { _, _ = io.WriteString(c.echo, text) }
+
+func (c *console) columns() int {
+	if w, _, err := term.GetSize(int(c.echo.Fd())); err == nil && w > 0 {
+		return w
 	}
-	t.SetPrompt(continued(prompt, again))
-	line, err = t.ReadLine()
-	switch {
-	case errors.Is(err, term.ErrPasteIndicator):
-		return line, true, nil
-	case errors.Is(err, io.EOF) && c.typed.seen:
-		return "", false, errInterrupt
-	}
-	return line, false, err
-}
-
-// interrupts notices Ctrl-C among what is typed: the editor takes it for the end.
-type interrupts struct {
-	from io.Reader
-	seen bool
-}
-
-func (i *interrupts) Read(p []byte) (int, error) {
-	n, err := i.from.Read(p)
-	i.seen = i.seen || strings.ContainsRune(string(p[:n]), 3)
-	return n, err
+	return 80
 }
 
 // flush forgets what was typed already: it was not meant for a question that comes now.
 func (c *console) flush() {
 	if c.tty {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		pane.FlushInput(int(c.in.Fd()))
 		c.lines.Reset(c.in)
+		c.ahead = nil
 	}
 }
 
@@ -227,8 +245,8 @@ func (c *console) print(to *os.File, text string) {
 	defer c.mu.Unlock()
 	c.unspin()
 	switch {
-	case c.term != nil && term.IsTerminal(int(to.Fd())):
-		_, _ = c.term.Write([]byte(text)) // a terminal that is gone ends the reading, too
+	case c.line != nil && term.IsTerminal(int(to.Fd())):
+		c.show("\r\x1b[K" + strings.ReplaceAll(text, "\n", "\r\n") + c.line.row(c.columns()))
 	case c.shown != "":
 		_, _ = io.WriteString(to, "\n"+text)
 		_, _ = io.WriteString(c.echo, c.shown)
@@ -249,7 +267,7 @@ func (w stderr) Write(p []byte) (int, error) {
 func (c *console) spin(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.term != nil || dumb() || !term.IsTerminal(int(c.err.Fd())) {
+	if c.line != nil || dumb() || !term.IsTerminal(int(c.err.Fd())) {
 		return
 	}
 	c.unspin()
@@ -270,23 +288,6 @@ func (c *console) unspin() {
 		_, _ = io.WriteString(c.err, "\r"+strings.Repeat(" ", c.spun)+"\r")
 		c.spun = 0
 	}
-}
-
-// typedLines are earlier inputs, for the editor. What it reads itself is added by add only:
-// answers to questions are not for the history.
-type typedLines struct{ all []string }
-
-func (h *typedLines) add(line string) { h.all = append(h.all, line) }
-
-// Add does nothing; see add.
-func (h *typedLines) Add(string) {}
-
-// Len is how many there are.
-func (h *typedLines) Len() int { return len(h.all) }
-
-// At returns one, the latest first, on one line and safe for a terminal.
-func (h *typedLines) At(i int) string {
-	return legible(strings.ReplaceAll(h.all[len(h.all)-1-i], "\n", " "))
 }
 
 // legible makes foreign text safe for a terminal, line by line, and keeps its tabs.

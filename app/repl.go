@@ -101,12 +101,12 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 	}
 	lines := openHistory()
 	if con.edits {
-		con.history.all = lines.load()
+		con.earlier = lines.load()
 	}
 	files := newFileIndex(t)
 	for n := (next{again: true, resume: resume}); n.again; {
 		r := &repl{con: con, lines: lines, later: make(chan func(), 1), typed: make(chan typedLine, 1)}
-		con.complete = func(line string, pos int) (string, int, bool) { return r.complete(files, line, pos) }
+		con.complete = func(word string, first bool) (string, []string) { return complete(files, word, first) }
 		if err := r.session(f, t, n.resume); err != nil {
 			return err
 		}
@@ -127,9 +127,13 @@ func (r *repl) session(f *flags, t *target, resume string) error {
 	if err != nil {
 		return err
 	}
+	if r.con.keys, err = boundKeys(p.config.Keys, p.index); err != nil {
+		p.close(r.con.err)
+		return err
+	}
+	r.program, r.catalog = p, p.catalog()
 	defer p.close(r.con.err)
 	defer r.con.restore()
-	r.program, r.catalog = p, p.catalog()
 	r.catalog.notice = r.say // at once, and not by way of the runtime
 	r.print = &line{program: p, out: r.con.out, err: stderr{r.con}, style: plainText{true, true}}
 	go p.tidy()
@@ -300,14 +304,13 @@ func (r *repl) typedIn(l typedLine) {
 	r.wants = wants{}
 	switch {
 	case errors.Is(l.err, errInterrupt):
-		r.con.print(r.con.echo, "\n")
 		r.interrupt()
 		return
 	case errors.Is(l.err, io.EOF) && was.kind == aPrompt:
 		r.eof = true
 		if len(r.background()) == 0 {
 			r.over = true
-			if r.con.tty {
+			if r.con.tty && !r.con.edits {
 				r.con.print(r.con.echo, "\n")
 			}
 			return
@@ -380,7 +383,7 @@ func (r *repl) submit(text string) {
 		return
 	}
 	r.lines.add(text)
-	r.con.history.add(text)
+	r.con.earlier = append(r.con.earlier, text)
 	if r.slash(text) {
 		return
 	}

@@ -126,40 +126,35 @@ func lineTrust(r *repl, _ string) error {
 	return r.change(r.catalog.current())
 }
 
-// complete extends the command, or the name of a file after an @, before the cursor.
-func (r *repl) complete(files *fileIndex, line string, pos int) (string, int, bool) {
-	start := strings.LastIndexAny(line[:pos], " \t") + 1
-	word := line[start:pos]
-	var all []string
+// complete returns what the name of a command, or of a file after an @, may become, and
+// which ones it may be.
+func complete(files *fileIndex, word string, first bool) (becomes string, choices []string) {
 	switch {
-	case start == 0 && strings.HasPrefix(word, "/"):
+	case first && strings.HasPrefix(word, "/"):
 		for _, c := range slashCommands {
 			if lineCommands[c.name] != nil && strings.HasPrefix(c.name, strings.ToLower(word[1:])) {
-				all = append(all, "/"+c.name)
+				choices = append(choices, "/"+c.name)
 			}
 		}
 	case strings.HasPrefix(word, "@"):
-		if find := files.request(word[1:]); find != nil {
-			paths, _ := find()
-			for _, p := range paths {
-				if plain(p) == p && !strings.ContainsAny(p, " \t") {
-					all = append(all, "@"+p)
-				}
+		paths, _ := files.request(word[1:])()
+		for _, p := range paths {
+			if plain(p) == p && !strings.ContainsAny(p, " \t") {
+				choices = append(choices, "@"+p)
 			}
 		}
 	}
-	if len(all) == 0 {
-		return line, pos, true // a tab is no character of a prompt
+	if len(choices) == 0 {
+		return word, nil
 	}
-	found := commonPrefix(all)
-	if len(all) == 1 {
-		found += " "
+	becomes = commonPrefix(choices)
+	if len(choices) == 1 {
+		becomes += " "
 	}
-	if len(found) <= len(word) || !strings.HasPrefix(strings.ToLower(found), strings.ToLower(word)) {
-		r.say(strings.Join(all, "  "))
-		return line, pos, true
+	if len(becomes) < len(word) || len(choices) > 1 && !strings.HasPrefix(strings.ToLower(becomes), strings.ToLower(word)) {
+		return word, choices // they have the letters of the word, not the word
 	}
-	return line[:start] + found + line[pos:], start + len(found), true
+	return becomes, choices
 }
 
 func commonPrefix(all []string) string {

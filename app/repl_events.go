@@ -271,9 +271,9 @@ func approvalText(a event.ApprovalAsked, whole bool) string {
 func approvalPrompt(a event.ApprovalAsked) string {
 	similar := ""
 	if a.Context.Similar != "" {
-		similar = "s = and what is like it, "
+		similar = "s = alike too, "
 	}
-	return "y = yes, " + similar + "n = no, d = no and say why, ? = explain: "
+	return "y = yes, " + similar + "n = no, d = no because, ? = explain: "
 }
 
 // approval takes the answer to an approval; none is a no.
