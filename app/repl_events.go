@@ -37,6 +37,14 @@ func (r *repl) take(env event.Envelope) {
 		r.question(p)
 	case event.TaskFinished:
 		r.finished(p)
+	default:
+		r.changed(p)
+	}
+}
+
+// changed prints what is different from here on, and all that needs no more than a line.
+func (r *repl) changed(e event.Event) {
+	switch p := e.(type) {
 	case event.ModeChanged:
 		r.mode(p)
 	case event.ModelSwitched:
@@ -50,7 +58,7 @@ func (r *repl) take(env event.Envelope) {
 	case event.ContextCompacted:
 		r.say(fmt.Sprintf("the context was compacted: about %d tokens are %d now", p.Before, p.After))
 	default:
-		r.print.remark(p)
+		r.print.remark(e)
 	}
 }
 

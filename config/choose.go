@@ -6,16 +6,26 @@ import (
 	"os"
 )
 
+// others checks the names of the profiles beside the active one.
+func (l *loader) others() error {
+	for _, o := range []struct{ key, name string }{
+		{"agent.fallback_model", l.cfg.Agent.FallbackModel}, {"agent.small_model", l.cfg.Agent.SmallModel},
+	} {
+		if _, ok := l.cfg.Profile(o.name); !ok && o.name != "" {
+			return l.index.Error(o.key, l.noProfile(o.name))
+		}
+	}
+	return nil
+}
+
 // choose settles the active profile (SPEC "Decisions" 5): what the files say, then what
 // environment and command line put in its place.
 func (l *loader) choose(o Options) error {
 	if err := l.configured(); err != nil {
 		return err
 	}
-	for key, name := range map[string]string{"agent.fallback_model": l.cfg.Agent.FallbackModel, "agent.small_model": l.cfg.Agent.SmallModel} {
-		if _, ok := l.cfg.Profile(name); !ok && name != "" {
-			return l.index.Error(key, l.noProfile(name))
-		}
+	if err := l.others(); err != nil {
+		return err
 	}
 	baseURL, baseFrom := l.override("--base-url", o.BaseURL, envBaseURL)
 	if baseFrom != "" {
