@@ -30,6 +30,7 @@ type repl struct {
 	catalog catalog
 	lines   *lineHistory
 	later   chan func()
+	gone    chan struct{} // closed when nobody takes from later any more
 	typed   chan typedLine
 
 	reading bool      // a line is being read
@@ -105,7 +106,7 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 	}
 	files := newFileIndex(t)
 	for n := (next{again: true, resume: resume}); n.again; {
-		r := &repl{con: con, lines: lines, later: make(chan func(), 1), typed: make(chan typedLine, 1)}
+		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
 		con.complete = func(word string, first bool) (string, []string) { return complete(files, word, first) }
 		if err := r.session(f, t, n.resume); err != nil {
 			return err
@@ -192,6 +193,7 @@ func (r *repl) run(events <-chan event.Envelope, signals <-chan os.Signal) {
 	tick := time.NewTicker(spinEvery)
 	defer tick.Stop()
 	tick.Stop()
+	defer close(r.gone)
 	ticking := false
 	for !r.over {
 		r.ask()
@@ -446,6 +448,9 @@ func (r *repl) beside(work func() func()) {
 	r.hold(func(event.Event) bool { return false })
 	go func() {
 		apply := work()
-		r.later <- func() { r.held = false; apply() }
+		select {
+		case r.later <- func() { r.held = false; apply() }:
+		case <-r.gone:
+		}
 	}()
 }

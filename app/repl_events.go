@@ -12,9 +12,6 @@ import (
 
 // take records one event and prints what it tells.
 func (r *repl) take(env event.Envelope) {
-	if len(r.state.Blocks) > maxBlocks {
-		r.forget()
-	}
 	r.state.Apply(env)
 	if r.held && r.released != nil && r.released(env.Payload) {
 		r.held = false
@@ -60,14 +57,6 @@ func (r *repl) changed(e event.Event) {
 	default:
 		r.print.remark(e)
 	}
-}
-
-// maxBlocks is how much of a conversation is remembered: nobody scrolls in it.
-const maxBlocks = 2000
-
-// forget drops what was printed long ago.
-func (r *repl) forget() {
-	r.state.Blocks = slices.Delete(r.state.Blocks, 0, len(r.state.Blocks)-maxBlocks/2)
 }
 
 // streamed is the answer that is being written, printed line by line.
