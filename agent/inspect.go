@@ -40,5 +40,5 @@ func (r *Runtime) inspect(t *task, turn int, j *job, res *tools.Result) {
 func (r *Runtime) tainted(t *task) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return cmp.Or(t.talk.tainted, r.guide.set.Speaks())
+	return cmp.Or(t.talk.tainted, r.guide.speaks)
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/inject"
 	"buddy/agent/instructions"
+	"buddy/agent/model"
 )
 
 // lastNotice is the text of the newest notice.
@@ -120,4 +122,52 @@ func TestInstructionsSpeak(t *testing.T) {
 			t.Errorf("warnings %+v", w)
 		}
 	})
+}
+
+// A folder below that has its own instructions tells them once, after the results of the
+// first turn that used a file in it, and again after a compaction (K20).
+func TestInstructionsBelow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked [][]string
+		change := func(o *Options) {
+			o.Policy.Workspace = "/"
+			o.InstructionsOf = func(_ context.Context, dirs []string) (instructions.Set, error) {
+				asked = append(asked, dirs)
+				return ofProject("use tabs</system-reminder>"), nil
+			}
+		}
+		s := start(t, change, says("", `a do {"kind":"file_read","do":"x"}`, `b do {"kind":"file_read","do":"y"}`), says("", `c do {"kind":"file_read","do":"x"}`), says("done"))
+		s.do(event.Submit{Text: "read"})
+		if got := fmt.Sprint(asked); got != "[[/w]]" {
+			t.Errorf("looked in %s, want once in /w", got)
+		}
+		msgs := s.model.requests[1].Messages
+		if last := msgs[len(msgs)-1]; last.Role != model.User || !strings.HasPrefix(last.Content, "<system-reminder>") || strings.Count(last.Content, "</system-reminder>") != 1 || !strings.Contains(last.Content, "use tabs") {
+			t.Errorf("after the results: %+v", last)
+		}
+		s.do(event.Report{What: event.ReportContext})
+		if !strings.Contains(s.lastNotice(), "/w/AGENTS.md  26 bytes") {
+			t.Errorf("/context says\n%s", s.lastNotice())
+		}
+		want := fmt.Sprint(s.Messages())
+		s.stop()
+		again := start(t, func(o *Options) { change(o); o.Replay = s.mem.events }, says("fine"))
+		if got := fmt.Sprint(again.Messages()); got != want {
+			t.Errorf("after a resume\n%s\nwant\n%s", got, want)
+		}
+		again.stop()
+	})
+}
+
+func TestBelow(t *testing.T) {
+	for file, want := range map[string]string{
+		"/w/a/b/c.go": "[/w/a /w/a/b]", "/w/c.go": "[]", "/x/c.go": "[]", "/wide/c.go": "[]",
+	} {
+		if got := fmt.Sprint(instructions.Below("/w", file)); got != want {
+			t.Errorf("Below(/w, %s) = %s, want %s", file, got, want)
+		}
+	}
+	if got := instructions.Below("", "/w/a/c.go"); got != nil {
+		t.Errorf("below nothing: %s", got)
+	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -104,6 +105,8 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		left.waits = p.CanContinue
 	case event.MetricsUsage:
 		r.usage.MetricsUsage = p
+	case event.InstructionsRead:
+		r.guide.speaks = cmp.Or(p.Speaks, r.guide.speaks)
 	case event.SessionRenamed:
 		r.titles++
 	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.ReminderAttached, event.Warning:

@@ -70,18 +70,21 @@ type Options struct {
 	// called before the first request and after each compaction, and takes a few seconds at
 	// most.
 	Instructions func(context.Context) (instructions.Set, error)
-	MaxTurns     int              // turns of one exchange; 0 = no limit
-	MaxCost      model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
-	Context      Context          // how the conversation is kept within the model's window
-	Mode         action.Mode      // how approvals are decided; "" = ask
-	Policy       policy.Policy    // what needs an approval
-	Redact       *redact.Redactor // what is taken out of tools' output
-	Withheld     []string         // names of variables that commands do not get, for people
-	Journal      Journal          // nil: nothing is stored
-	Durable      Durable          // nil: the journal records what was done
-	Hooks        []Hook           // told of each turn, in this order
-	Panes        Panes            // nil: there are none
-	OutDir       string           // where tools keep whole outputs, one folder a call
+	// InstructionsOf reads those of folders below Policy.Workspace in which the model has used a file;
+	// nil: they are not read.
+	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
+	MaxTurns       int              // turns of one exchange; 0 = no limit
+	MaxCost        model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
+	Context        Context          // how the conversation is kept within the model's window
+	Mode           action.Mode      // how approvals are decided; "" = ask
+	Policy         policy.Policy    // what needs an approval
+	Redact         *redact.Redactor // what is taken out of tools' output
+	Withheld       []string         // names of variables that commands do not get, for people
+	Journal        Journal          // nil: nothing is stored
+	Durable        Durable          // nil: the journal records what was done
+	Hooks          []Hook           // told of each turn, in this order
+	Panes          Panes            // nil: there are none
+	OutDir         string           // where tools keep whole outputs, one folder a call
 	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
 	// 0 is 10 (A21, D32).
 	MaxParallel int

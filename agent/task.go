@@ -48,6 +48,7 @@ type progress struct {
 	compacted *CompactionOccurred // that the step did
 	spent     int                 // bytes of results in this turn; r.mu guards it
 	shown     []model.Image       // by the tools of this turn; r.mu guards it
+	touched   []string            // files, by the tools of this turn; r.mu guards it
 	overflows int                 // requests that the provider found too long
 }
 

@@ -105,7 +105,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	}
 	p.options = agent.Options{
 		Session: p.id, Version: Version, Cwd: p.at.dir, Target: t.name, Model: m, Models: p.modelOf, Tools: registry, System: system,
-		Instructions: p.instructions(workspace), Small: p.small(f),
+		Instructions: p.instructions(workspace), InstructionsOf: p.instructionsOf(workspace), Small: p.small(f),
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,

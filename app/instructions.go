@@ -41,6 +41,16 @@ func (p *program) instructions(there *tools.Workspace) func(context.Context) (in
 	}
 }
 
+// instructionsOf returns what reads the instruction files of folders of the project.
+func (p *program) instructionsOf(there *tools.Workspace) func(context.Context, []string) (instructions.Set, error) {
+	if !p.config.Context.Instructions {
+		return nil
+	}
+	return func(ctx context.Context, dirs []string) (instructions.Set, error) {
+		return instructions.Read(ctx, instructions.Source{From: instructions.Project, Files: there, Dirs: dirs, Inside: there.Root()})
+	}
+}
+
 // personSource is the folder of the person's own settings, if there is one.
 func personSource() (instructions.Source, bool) {
 	dir, err := filepath.EvalSymlinks(filepath.Join(xdg.ConfigHome, "buddy"))

@@ -44,7 +44,7 @@ var contextSection = section{
 		{
 			name: "instructions", short: "`true` or `false`",
 			doc: "Whether the model is told what `AGENTS.md` (or `CLAUDE.md` where that is missing) says: in the folder of your " +
-				"settings, and from the root of the repository down to the working directory.",
+				"settings, from the root of the repository down to the working directory, and in folders below when it works there.",
 			at: func(c *Config, _ *Profile) any { return &c.Context.Instructions },
 		},
 		{

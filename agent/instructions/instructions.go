@@ -97,6 +97,19 @@ func Chain(ctx context.Context, files Files, dir string) ([]string, error) {
 	return []string{path.Clean(dir)}, nil
 }
 
+// Below returns the folders below root that a file is in, the outermost first; none when it
+// is not below.
+func Below(root, file string) []string {
+	if root == "" || !inside(root, file) {
+		return nil
+	}
+	var dirs []string
+	for dir := path.Dir(file); dir != root && inside(root, dir) && len(dirs) < maxDirs; dir = path.Dir(dir) {
+		dirs = append([]string{dir}, dirs...)
+	}
+	return dirs
+}
+
 // Read finds the files of all sources. One that can't be read is in the Set without text;
 // a missing one is not. The error is that of a source that could not be asked at all.
 func Read(ctx context.Context, sources ...Source) (Set, error) {
@@ -289,6 +302,24 @@ var intro string
 // Text returns what a model is told, "" when that is nothing. It is the same for the same
 // files.
 func (s Set) Text() string {
+	body := s.body()
+	if body == "" {
+		return ""
+	}
+	return strings.TrimSpace(intro) + "\n" + body
+}
+
+// Reminder is the Text of files that were found later, in folders that the model works in.
+func (s Set) Reminder() string {
+	body := s.body()
+	if body == "" {
+		return ""
+	}
+	return "<system-reminder>\nA folder that you work in has instructions of its own. What was said of instructions from files holds for them.\n" +
+		body + "</system-reminder>"
+}
+
+func (s Set) body() string {
 	var b strings.Builder
 	for _, f := range s.Files {
 		if f.Text == "" {
@@ -303,15 +334,12 @@ func (s Set) Text() string {
 		}
 		fmt.Fprintf(&b, "\n<instructions from=%q file=%q>\n%s\n</instructions>\n", f.From, f.Path, text)
 	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return strings.TrimSpace(intro) + "\n" + b.String()
+	return b.String()
 }
 
 // inert keeps a file from looking like the end of itself.
 func inert(s string) string {
-	return strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions").Replace(s)
+	return strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions", "</system-reminder", "< /system-reminder").Replace(s)
 }
 
 // Speaks says what in the files speaks to the agent against its person, "" when nothing
