@@ -125,6 +125,7 @@ func (r *Runtime) instructBelow(ctx context.Context, t *task, turn int) {
 			}
 		}
 	}
+	touched := t.touched
 	t.touched = nil
 	r.mu.Unlock()
 	if len(dirs) == 0 || r.opts.InstructionsOf == nil {
@@ -140,7 +141,9 @@ func (r *Runtime) instructBelow(ctx context.Context, t *task, turn int) {
 			delete(r.guide.dirs, dir)
 		}
 	}
-	set.Files = slices.DeleteFunc(set.Files, r.guide.knows)
+	set.Files = slices.DeleteFunc(set.Files, func(f instructions.File) bool {
+		return slices.Contains(touched, f.Path) || r.guide.knows(f) // what the model has in hand it knows
+	})
 	text := r.opts.Redact.Text(set.Reminder())
 	if text == "" {
 		return
