@@ -255,6 +255,9 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	t.talk.hist.Result(c.ID, c.Name, res.Content)
 	t.use.result(c.Name, res.Content)
 	t.shown = append(t.shown, res.Images...)
+	if k := c.Planned.Kind; !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {
+		t.touched = append(t.touched, c.Planned.Path)
+	}
 	r.emit(t.id, turn, e)
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 
 	"buddy/agent/event"
@@ -35,9 +36,9 @@ func (r *Runtime) inspect(t *task, turn int, j *job, res *tools.Result) {
 }
 
 // tainted returns why what t asks for is trusted less: a tool gave the model text that
-// speaks to it. It is "" when none did since the last prompt.
+// speaks to it since the last prompt, or a file of the project does. Else it is "".
 func (r *Runtime) tainted(t *task) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return t.talk.tainted
+	return cmp.Or(t.talk.tainted, r.guide.speaks)
 }

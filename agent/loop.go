@@ -28,6 +28,7 @@ func (r *Runtime) step(ctx context.Context, t *task) (event.Outcome, error) {
 		r.takeQueued(t)
 	}
 	r.tellEnds(t)
+	r.instruct(ctx)
 	switch r.fit(ctx, t) {
 	case full:
 		return event.ContextLimit, nil
@@ -85,6 +86,7 @@ func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 		}
 		answer.batch.execute(answer.calls)
 		r.show(t, number)
+		r.instructBelow(ctx, t, number)
 	}
 	finished.Cost = r.cost(t) - before
 	r.emit(t.id, number, finished)

@@ -79,7 +79,11 @@ func (r *Runtime) context() string {
 	}
 	text += "\nlast request: " + r.usage.lastRequest()
 	text += "\nthis prompt: " + r.usage.lastTask()
-	return text + "\nsession: " + r.usage.session()
+	text += "\nsession: " + r.usage.session()
+	if files := r.guide.list(); files != "" {
+		text += "\n" + files
+	}
+	return text
 }
 
 // lastRequest, lastTask and session say what the last request, the task that runs or ran

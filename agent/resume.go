@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -102,8 +103,8 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		}
 	case event.Interrupted:
 		left.waits = p.CanContinue
-	case event.MetricsUsage:
-		r.usage.MetricsUsage = p
+	case event.MetricsUsage, event.InstructionsRead, event.SessionRenamed:
+		r.replaySession(p)
 	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.ReminderAttached, event.Warning:
 		c.replayContext(p)
 	case event.ToolRequested:
@@ -113,6 +114,18 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		r.ids.out++
 	default:
 		c.replayModel(p, left)
+	}
+}
+
+// replaySession feeds what is about the session as a whole. The caller holds r.mu.
+func (r *Runtime) replaySession(e event.Event) {
+	switch p := e.(type) {
+	case event.MetricsUsage:
+		r.usage.MetricsUsage = p
+	case event.InstructionsRead:
+		r.guide.speaks = cmp.Or(p.Speaks, r.guide.speaks)
+	case event.SessionRenamed:
+		r.titles++
 	}
 }
 

@@ -34,6 +34,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/history"
+	"buddy/agent/instructions"
 	"buddy/agent/model"
 	"buddy/agent/policy"
 	"buddy/agent/redact"
@@ -59,21 +60,31 @@ type Options struct {
 	Target  string // where commands run, for people: "local"
 	Model   model.Model
 	// Models returns the model of a profile, for SwitchModel; nil: there are no others.
-	Models   func(profile string) (model.Model, error)
-	Tools    *tools.Registry  // the runtime's mutex guards it from New on
-	System   string           // the system prompt; blank adds no message
-	MaxTurns int              // turns of one exchange; 0 = no limit
-	MaxCost  model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
-	Context  Context          // how the conversation is kept within the model's window
-	Mode     action.Mode      // how approvals are decided; "" = ask
-	Policy   policy.Policy    // what needs an approval
-	Redact   *redact.Redactor // what is taken out of tools' output
-	Withheld []string         // names of variables that commands do not get, for people
-	Journal  Journal          // nil: nothing is stored
-	Durable  Durable          // nil: the journal records what was done
-	Hooks    []Hook           // told of each turn, in this order
-	Panes    Panes            // nil: there are none
-	OutDir   string           // where tools keep whole outputs, one folder a call
+	Models func(profile string) (model.Model, error)
+	// Small gives the session a title after its first exchange, in the background; nil: the
+	// title is the beginning of the first prompt.
+	Small  model.Model
+	Tools  *tools.Registry // the runtime's mutex guards it from New on
+	System string          // the system prompt; blank adds no message
+	// Instructions reads the files that tell how to work here; nil: there are none. It is
+	// called before the first request and after each compaction, and takes a few seconds at
+	// most.
+	Instructions func(context.Context) (instructions.Set, error)
+	// InstructionsOf reads those of folders below Policy.Workspace in which the model has used a file;
+	// nil: they are not read.
+	InstructionsOf func(ctx context.Context, dirs []string) (instructions.Set, error)
+	MaxTurns       int              // turns of one exchange; 0 = no limit
+	MaxCost        model.Money      // what one exchange may cost, as far as prices are known; 0 = no limit
+	Context        Context          // how the conversation is kept within the model's window
+	Mode           action.Mode      // how approvals are decided; "" = ask
+	Policy         policy.Policy    // what needs an approval
+	Redact         *redact.Redactor // what is taken out of tools' output
+	Withheld       []string         // names of variables that commands do not get, for people
+	Journal        Journal          // nil: nothing is stored
+	Durable        Durable          // nil: the journal records what was done
+	Hooks          []Hook           // told of each turn, in this order
+	Panes          Panes            // nil: there are none
+	OutDir         string           // where tools keep whole outputs, one folder a call
 	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
 	// 0 is 10 (A21, D32).
 	MaxParallel int
@@ -96,9 +107,8 @@ type Runtime struct {
 	asks   *approvals
 	asked  *questions
 	inbox  *inbox
-	ctx    context.Context // ends when the runtime closes
-	cancel context.CancelFunc
-	done   sync.WaitGroup // the command loop and the main task
+	guide  *guide
+	life
 
 	mu       sync.Mutex // guards all below
 	model    model.Model
@@ -106,7 +116,15 @@ type Runtime struct {
 	main     *conversation
 	branches map[int]*conversation // that forked off and still work, by branch
 	usage    ledger
+	titles   int       // that the session got or is about to get
 	left     leftovers // of an earlier process, until they are taken up
+}
+
+// life is how a runtime ends.
+type life struct {
+	ctx    context.Context // ends when the runtime closes
+	cancel context.CancelFunc
+	done   sync.WaitGroup // the command loop, the tasks and what works beside them
 }
 
 // counters number what a session makes.
@@ -134,6 +152,7 @@ func New(opts Options) *Runtime {
 		opts:   opts,
 		stream: &stream{session: opts.Session, now: opts.Now, journal: opts.Journal, branch: make(map[int]int)},
 		inbox:  newInbox(),
+		guide:  newGuide(),
 		model:  opts.Model,
 		main:   &conversation{hist: history.New(opts.System), shells: make(map[int]*shellTask)},
 
@@ -172,6 +191,7 @@ func (r *Runtime) Start() {
 	}
 	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
 	r.emitUsage(nil, 0)
+	r.readEarly()
 	if r.stream.readOnly() == nil {
 		r.resume()
 	}

@@ -48,6 +48,7 @@ type progress struct {
 	compacted *CompactionOccurred // that the step did
 	spent     int                 // bytes of results in this turn; r.mu guards it
 	shown     []model.Image       // by the tools of this turn; r.mu guards it
+	touched   []string            // files, by the tools of this turn; r.mu guards it
 	overflows int                 // requests that the provider found too long
 }
 
@@ -158,6 +159,9 @@ func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, e
 	c.task = nil
 	if c.branch != 0 {
 		delete(r.branches, c.branch)
+	}
+	if outcome == event.Completed && t.kind == event.MainTask && r.ctx.Err() == nil {
+		r.entitle(t)
 	}
 	switch {
 	case r.ctx.Err() != nil:

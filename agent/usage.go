@@ -57,6 +57,18 @@ func (l *ledger) request(t *taskUse, u model.Usage, price model.Price) {
 	m.PerTool = t.top()
 }
 
+// beside counts a request that belongs to no task: only the session's sums have it.
+func (l *ledger) beside(u model.Usage, price model.Price) {
+	m := &l.MetricsUsage
+	add(&m.SessionPrompt, u.Prompt)
+	add(&m.SessionCompletion, u.Completion)
+	add(&m.SessionCached, u.Cached)
+	m.SessionCost += price.Cost(u)
+	if !price.Known() {
+		m.SessionUnpriced++
+	}
+}
+
 // add adds what is not negative, up to what an int holds (B12).
 func add(sum *int, n int) {
 	if more := *sum + max(n, 0); more >= *sum {

@@ -33,6 +33,7 @@ type flags struct {
 	model   string
 	baseURL string
 	noColor bool
+	plain   bool
 	theme   string
 	tmux    string
 	approve action.Mode
@@ -135,7 +136,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 			}
 			return failed(err)
 		},
-		RunE: func(*cobra.Command, []string) error { return fullScreen(f, "") },
+		RunE: func(*cobra.Command, []string) error { return interactive(f, "", stdin, stdout, stderr) },
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -149,6 +150,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint to talk to")
 	p.StringVar(&f.theme, "theme", "", "the colours by `name`: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.noColor, "no-color", false, "no colours")
+	p.BoolVar(&f.plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
 	p.StringVar(&f.tmux, "tmux", "", "`name` of the tmux session that commands run in")
 	p.BoolVar(&f.debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
 	p.StringVar(&f.ssh, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
@@ -157,7 +159,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVarP(&f.dir, "cwd", "C", "", "the `folder` to work in, where commands run")
 	p.StringArrayVar(&f.also, "add-dir", nil, "one more `folder` to work in: its files are read without asking (may be repeated)")
 	root.AddCommand(
-		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
+		resumeCommand(f, stdin, stdout, stderr), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
 		policyCommand(f, stdout), trustCommand(stdout), traceCommand(stdout, stderr), replayCommand(f), configCommand(f, stdin, stdout, stderr), modelsCommand(f, stdout, stderr),
 		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout), doctorCommand(f, stdout, stderr), initCommand(f, stdin, stdout, stderr),
 	)
@@ -165,7 +167,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	return root
 }
 
-func resumeCommand(f *flags) *cobra.Command {
+func resumeCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume [ID]",
 		Short: "go on with a session of this folder",
@@ -193,7 +195,7 @@ func resumeCommand(f *flags) *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
-			return fullScreen(f, id)
+			return interactive(f, id, stdin, stdout, stderr)
 		},
 	}
 	c.Flags().BoolVar(&f.last, "last", false, "the session that was used last")

@@ -25,26 +25,27 @@ type command struct {
 // commands lists what there is, in the order of the help.
 var slashCommands = []command{
 	{"help", "", "keys and commands", func(u *ui, _ string) error { u.help = true; return nil }},
-	{"status", "", "model, tools and counters of this session", report(event.ReportStatus)},
-	{"ps", "", "what runs and what waits", report(event.ReportTasks)},
+	{"status", "", "model, tools and counters of this session", sends(report(event.ReportStatus))},
+	{"ps", "", "what runs and what waits", sends(report(event.ReportTasks))},
 	{"bg", "PROMPT", "work on a prompt beside, on a fork of the conversation", background},
-	{"kill", "[TASK]", "cancel a task, or the only one", kill},
-	{"timeout", "DURATION [TASK]", "cancel a task, or the only one, when it takes longer", setTimeout},
-	{"approve", "ask|strict|edits|plan|all|none|DURATION", "how to decide what needs a yes", approve},
-	{"context", "", "how full the model's context is", report(event.ReportContext)},
-	{"compact", "", "replace old exchanges by a summary, for the model", compact},
-	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", pin(false)},
-	{"unpin", "[N]", "no longer keep it", pin(true)},
+	{"kill", "[TASK]", "cancel a task, or the only one", sends(kill)},
+	{"timeout", "DURATION [TASK]", "cancel a task, or the only one, when it takes longer", sends(setTimeout)},
+	{"approve", "ask|strict|edits|plan|all|none|DURATION", "how to decide what needs a yes", sends(approve)},
+	{"context", "", "how full the model's context is", sends(report(event.ReportContext))},
+	{"compact", "", "replace old exchanges by a summary, for the model", sends(compact)},
+	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", sends(pin(false))},
+	{"unpin", "[N]", "no longer keep it", sends(pin(true))},
 	{"target", "", "where commands run, whether it can be reached, and how to watch", showTarget},
 	{"model", "[NAME]", "talk to another model, or list them", switchModel},
 	{"login", "[NAME]", "keep the key of a provider, or log in to a profile", logInHere},
 	{"logout", "[NAME]", "forget a key or a login", logOutHere},
 	{"doctor", "", "check what buddy needs; asks the model for one word", doctorHere},
-	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
+	{"session", "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", "list, change, name, search or copy sessions of this folder", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
 	{"edit", "", "write the prompt in your editor", func(u *ui, _ string) error { u.edit(); return nil }},
 	{"copy", "[code]", "copy the last answer, or the last code block in it", copyAnswer},
+	{"init", "[WHAT ELSE]", "let the model write AGENTS.md, which tells it about this project", sends(draftInstructions)},
 	{"trust", "", "let the settings that came with this folder apply", trustHere},
 	{"theme", "[NAME]", "other colours, or list them", theme},
 	{"quit", "", "leave buddy", func(u *ui, _ string) error { u.quit(); return nil }},
@@ -68,19 +69,15 @@ func commandHelp() []views.CommandHelp {
 // runCommand runs a line that begins with a slash and reports whether it was one. A line
 // such as "/etc/hosts is what?" is not: a command is one word of letters.
 func runCommand(u *ui, line string) bool {
-	name, args, _ := strings.Cut(strings.TrimPrefix(line, "/"), " ")
-	if !strings.HasPrefix(line, "/") || strings.ContainsAny(name, "/.\n") {
+	name, args, ok := splitCommand(line)
+	if !ok {
 		return false
-	}
-	name = strings.ToLower(strings.TrimSpace(name))
-	if other, ok := aliases[name]; ok {
-		name = other
 	}
 	for _, c := range slashCommands {
 		if c.name != name {
 			continue
 		}
-		if err := c.run(u, strings.TrimSpace(args)); err != nil {
+		if err := c.run(u, args); err != nil {
 			u.hint("", fmt.Sprintf("/%s: %v", name, err))
 		}
 		return true
@@ -90,11 +87,32 @@ func runCommand(u *ui, line string) bool {
 	return true
 }
 
-func report(what event.ReportKind) func(*ui, string) error {
-	return func(u *ui, _ string) error {
-		u.deps.send(event.Report{What: what})
-		return nil
+// splitCommand returns the command of a line and its arguments, unless it is none.
+func splitCommand(line string) (name, args string, ok bool) {
+	name, args, _ = strings.Cut(strings.TrimPrefix(line, "/"), " ")
+	if !strings.HasPrefix(line, "/") || strings.ContainsAny(name, "/.\n") {
+		return "", "", false
 	}
+	name = strings.ToLower(strings.TrimSpace(name))
+	if other, ok := aliases[name]; ok {
+		name = other
+	}
+	return name, strings.TrimSpace(args), true
+}
+
+// sends is a command that is one for the runtime, and nothing else.
+func sends(read func(args string) (event.Command, error)) func(*ui, string) error {
+	return func(u *ui, args string) error {
+		c, err := read(args)
+		if err == nil {
+			u.deps.send(c)
+		}
+		return err
+	}
+}
+
+func report(what event.ReportKind) func(string) (event.Command, error) {
+	return func(string) (event.Command, error) { return event.Report{What: what}, nil }
 }
 
 func background(u *ui, args string) error {
@@ -105,32 +123,25 @@ func background(u *ui, args string) error {
 	return nil
 }
 
-func kill(u *ui, args string) error {
-	id := 0
-	if args != "" {
-		var err error
-		if id, err = taskNumber(args); err != nil {
-			return err
-		}
+func kill(args string) (event.Command, error) {
+	if args == "" {
+		return event.Cancel{}, nil
 	}
-	u.deps.send(event.Cancel{Task: id})
-	return nil
+	id, err := taskNumber(args)
+	return event.Cancel{Task: id}, err
 }
 
-func setTimeout(u *ui, args string) error {
+func setTimeout(args string) (event.Command, error) {
 	length, task, _ := strings.Cut(args, " ")
 	d, err := tools.ParseDuration(length)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	set := event.SetTimeout{Duration: d}
 	if task = strings.TrimSpace(task); task != "" {
-		if set.Task, err = taskNumber(task); err != nil {
-			return err
-		}
+		set.Task, err = taskNumber(task)
 	}
-	u.deps.send(set)
-	return nil
+	return set, err
 }
 
 func taskNumber(s string) (int, error) {
@@ -141,7 +152,7 @@ func taskNumber(s string) (int, error) {
 	return id, nil
 }
 
-func approve(u *ui, args string) error {
+func approve(args string) (event.Command, error) {
 	mode, rest, _ := strings.Cut(args, " ")
 	set := event.SetMode{Mode: action.Mode(mode)}
 	if !slices.Contains(action.Modes, set.Mode) {
@@ -150,15 +161,14 @@ func approve(u *ui, args string) error {
 	if rest != "" {
 		d, err := tools.ParseDuration(rest)
 		if err != nil {
-			return fmt.Errorf("%q is not known (have: %s, or a duration such as 10m)", args, modes())
+			return nil, fmt.Errorf("%q is not known (have: %s, or a duration such as 10m)", args, modes())
 		}
 		set.Duration = d
 	}
 	if args == "" {
-		return fmt.Errorf("say how: %s, or a duration such as 10m", modes())
+		return nil, fmt.Errorf("say how: %s, or a duration such as 10m", modes())
 	}
-	u.deps.send(set)
-	return nil
+	return set, nil
 }
 
 // modes names the modes of approvals.
@@ -177,30 +187,10 @@ func find(u *ui, args string) error {
 	return nil
 }
 
-// session lists the sessions or changes to one (J05, J06).
+// session lists the sessions, changes to one or does something with them (J05, J06).
 func session(u *ui, args string) error {
-	verb, id, _ := strings.Cut(args, " ")
-	switch verb {
-	case "":
-		text, err := u.deps.catalog.sessions()
-		if err != nil {
-			return err
-		}
-		u.deps.catalog.notice(text)
-		return nil
-	case "new":
-		return u.change("")
-	case "resume":
-		found, err := u.deps.catalog.find(strings.TrimSpace(id))
-		if err != nil {
-			return err
-		}
-		if found == u.state.Info.Session {
-			return fmt.Errorf("%s is this session", found)
-		}
-		return u.change(found)
-	}
-	return fmt.Errorf("%q is not known (have: new, resume ID, resume last)", verb)
+	verb, rest, _ := strings.Cut(args, " ")
+	return u.deps.catalog.onSession(u, strings.ToLower(verb), strings.TrimSpace(rest))
 }
 
 // change leaves for another session, unless a task would be lost (C14, J06).
@@ -213,21 +203,17 @@ func (u *ui) change(id string) error {
 }
 
 // pin takes how far back the exchange is; 1 is the last.
-func pin(off bool) func(*ui, string) error {
-	return func(u *ui, args string) error {
+func pin(off bool) func(string) (event.Command, error) {
+	return func(args string) (event.Command, error) {
 		back := 1
 		if args != "" {
 			var err error
 			if back, err = strconv.Atoi(args); err != nil || back < 1 {
-				return fmt.Errorf("%q is not how far back the exchange is (1 is the last)", args)
+				return nil, fmt.Errorf("%q is not how far back the exchange is (1 is the last)", args)
 			}
 		}
-		u.deps.send(event.Pin{Back: back, Off: off})
-		return nil
+		return event.Pin{Back: back, Off: off}, nil
 	}
 }
 
-func compact(u *ui, _ string) error {
-	u.deps.send(event.Compact{})
-	return nil
-}
+func compact(string) (event.Command, error) { return event.Compact{}, nil }

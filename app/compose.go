@@ -102,6 +102,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	}
 	p.options = agent.Options{
 		Session: p.id, Version: Version, Cwd: p.at.dir, Target: t.name, Model: m, Models: p.modelOf, Tools: registry, System: system,
+		Instructions: p.instructions(workspace), InstructionsOf: p.instructionsOf(workspace), Small: p.small(f),
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
@@ -162,6 +163,11 @@ func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err er
 	if m, err = p.dependable(*c.Active); err != nil {
 		return nil, nil, exit{code: exitUsage, text: err.Error()}
 	}
+	if other, ok := c.Profile(c.Agent.SmallModel); ok {
+		if key, _, err := other.Key(); err == nil { // else there will be no title
+			secrets = append(secrets, key)
+		}
+	}
 	return m, secrets, nil
 }
 
@@ -204,6 +210,8 @@ func (p *program) catalog() catalog {
 	return catalog{
 		offers:   func() []offer { return offersOf(context.Background(), p.config, p.index) },
 		sessions: p.listSessions,
+		search:   p.searchSessions,
+		fork:     p.fork,
 		find:     p.findHere,
 		target:   p.describe,
 		trust:    p.trust,
@@ -225,11 +233,7 @@ func (p *program) listSessions() (string, error) {
 	}
 	text := fmt.Sprintf("sessions of this folder (%d), the latest first:", len(entries))
 	for _, e := range entries[:min(len(entries), maxListed)] {
-		mark := " "
-		if e.ID == p.id {
-			mark = "*"
-		}
-		text += fmt.Sprintf("\n%s %s  %s  %s", mark, e.ID, e.Used.Format("2006-01-02 15:04"), shorten(e.Title, 50))
+		text += fmt.Sprintf("\n%s %s  %s  %s", p.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), shorten(e.Title, 50))
 	}
 	return text + "\n/session resume ID goes on with one of them", nil
 }

@@ -56,7 +56,7 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 	defer signal.Stop(interrupts)
 
 	l := &line{
-		program: p, out: stdout, err: stderr, style: newPlainText(stdout, stderr), flags: f.once,
+		program: p, out: stdout, err: stderr, style: newPlainText(stdout, stderr), prefix: "buddy: ", flags: f.once,
 		limits: bounds{end: end, cost: p.options.MaxCost}, schema: schema,
 	}
 	if schema != nil {
@@ -111,6 +111,7 @@ type line struct {
 	err     io.Writer
 	flags   onceFlags
 	style   plainText
+	prefix  string // of what goes to err
 	limits  bounds
 	schema  *answerSchema // nil: the answer may be anything
 	answers int           // that did not fit it
@@ -284,11 +285,7 @@ func (l *line) message(m event.ModelMessage) {
 func (l *line) answer(o event.Outcome) {
 	if o != event.Completed {
 		l.partial()
-		l.fail("%s", map[event.Outcome]string{
-			event.Cancelled: "cancelled", event.MaxTurns: "stopped: the limit of turns is reached",
-			event.MaxCost:      "stopped: the limit of cost is reached",
-			event.ContextLimit: "stopped: the context is full", event.Failed: "failed",
-		}[o])
+		l.fail("%s", ended(o))
 		return
 	}
 	if l.flags.json {
@@ -300,6 +297,21 @@ func (l *line) answer(o event.Outcome) {
 	}
 	_, err := io.WriteString(l.out, text)
 	l.note(err)
+}
+
+// ended says how an exchange without an answer ended.
+func ended(o event.Outcome) string {
+	switch o {
+	case event.Cancelled:
+		return "cancelled"
+	case event.MaxTurns:
+		return "stopped: the limit of turns is reached"
+	case event.MaxCost:
+		return "stopped: the limit of cost is reached"
+	case event.ContextLimit:
+		return "stopped: the context is full"
+	}
+	return "failed"
 }
 
 // remark prints what is neither the answer nor a question.
@@ -345,7 +357,7 @@ func (l *line) say(format string, args ...any) {
 }
 
 func (l *line) fail(format string, args ...any) {
-	_, _ = fmt.Fprintln(l.err, "buddy: "+l.style.err(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(l.err, l.prefix+l.style.err(fmt.Sprintf(format, args...)))
 }
 
 // approve asks y/N on the terminal; without one it denies and says so (DECISIONS 30).

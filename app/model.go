@@ -86,6 +86,20 @@ func renewed(profile config.Profile) (model.Model, error) {
 	})
 }
 
+// small returns the model for titles, nil when there is none or nobody would see a title.
+func (p *program) small(f *flags) model.Model {
+	profile, ok := p.config.Lookup(p.config.Agent.SmallModel)
+	if !ok || f.exec {
+		return nil
+	}
+	m, err := connect(profile, model.RecoverRetry)
+	if err != nil {
+		p.note("the small_model can't be used: " + err.Error())
+		return nil
+	}
+	return m
+}
+
 // priced is a model that knows its price.
 type priced struct {
 	model.Model

@@ -233,16 +233,16 @@ func switchModel(u *ui, args string) error {
 		u.deps.send(event.SwitchModel{Profile: args})
 	default:
 		look := u.deps.catalog.offers
-		u.deps.background(func() func() {
-			offers := look()
-			return func() {
-				if n > len(offers) {
-					u.hint("", fmt.Sprintf("/model: there are %d models", len(offers)))
-					return
-				}
-				u.deps.send(event.SwitchModel{Profile: offers[n-1].Name})
-			}
-		})
+		inform(u, "/model", func() (string, error) { return nameOf(look(), n) },
+			func(name string) { u.deps.send(event.SwitchModel{Profile: name}) })
 	}
 	return nil
+}
+
+// nameOf is the name of number n in the list.
+func nameOf(offers []offer, n int) (string, error) {
+	if n > len(offers) {
+		return "", fmt.Errorf("there are %d models", len(offers))
+	}
+	return offers[n-1].Name, nil
 }

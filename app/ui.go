@@ -92,10 +92,12 @@ type next struct {
 
 // catalog is what there is to choose from. Its functions may read files.
 type catalog struct {
-	offers   func() []offer               // of models; asks servers on this machine
-	sessions func() (string, error)       // a list for people
-	find     func(string) (string, error) // the id that a person means
-	target   func() string                // where commands run; may take long
+	offers   func() []offer         // of models; asks servers on this machine
+	sessions func() (string, error) // a list for people
+	search   func(text string) (string, error)
+	fork     func(exchange int) (id string, err error) // of this session; 0 is its last exchange
+	find     func(string) (string, error)              // the id that a person means
+	target   func() string                             // where commands run; may take long
 	notice   func(text string)
 	trust    func() (string, error) // what to say, "" when the session has to begin anew
 	current  func() string          // the session to go on with

@@ -115,7 +115,7 @@ func (r *Report) finish(l *loader, among []Profile) {
 	}
 	own := len(l.cfg.Models)
 	l.cfg.Models = append(l.cfg.Models, among...)
-	for key, name := range map[string]string{"agent.model": l.cfg.Agent.Model, "agent.fallback_model": l.cfg.Agent.FallbackModel} {
+	for key, name := range map[string]string{"agent.model": l.cfg.Agent.Model, "agent.fallback_model": l.cfg.Agent.FallbackModel, "agent.small_model": l.cfg.Agent.SmallModel} {
 		_, ok := l.cfg.Lookup(name)
 		if name != "" && !ok && (key != "agent.model" || name != Demo) {
 			r.Add(l.index[key], key, l.noProfile(name))

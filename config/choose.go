@@ -8,13 +8,25 @@ import (
 	"strings"
 )
 
+// others checks the names of the profiles beside the active one.
+func (l *loader) others() error {
+	for _, o := range []struct{ key, name string }{
+		{"agent.fallback_model", l.cfg.Agent.FallbackModel}, {"agent.small_model", l.cfg.Agent.SmallModel},
+	} {
+		if _, ok := l.cfg.Lookup(o.name); !ok && o.name != "" {
+			return l.index.Error(o.key, l.noProfile(o.name))
+		}
+	}
+	return nil
+}
+
 // choose settles the active profile (SPEC "Decisions" 5): what the files say, then what
 // environment and command line put in its place, then a provider whose key is there.
 func (l *loader) choose(o Options) error {
 	if err := l.configured(); err != nil {
 		return err
 	}
-	if err := l.checkFallback(); err != nil {
+	if err := l.others(); err != nil {
 		return err
 	}
 	baseURL, baseFrom := l.override("--base-url", o.BaseURL, envBaseURL)
@@ -68,15 +80,6 @@ func (l *loader) finish(baseURL, baseFrom string) {
 			l.noticeOpenFile(p.KeyFile, info.Mode())
 		}
 	}
-}
-
-// checkFallback refuses a fallback that is no profile.
-func (l *loader) checkFallback() error {
-	name := l.cfg.Agent.FallbackModel
-	if _, ok := l.cfg.Lookup(name); ok || name == "" {
-		return nil
-	}
-	return l.index.Error("agent.fallback_model", l.noProfile(name))
 }
 
 // configured sets the active profile as the files have it, or the problem.

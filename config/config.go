@@ -66,6 +66,7 @@ type Agent struct {
 	MaxIterations int     // turns per prompt; 0 means no limit
 	MaxCost       Dollars // per prompt; 0 means no limit
 	FallbackModel string  // a profile's name; empty: none
+	SmallModel    string  // a profile's name; empty: none
 	OnStall       string  // retry, fallback or abort
 }
 
@@ -78,6 +79,7 @@ type Context struct {
 	CompactTo, ManualTo, Keep int // how much is left then
 	KeepMessages  int // messages
 	RestoreTokens int
+	Instructions  bool // whether the model is told what AGENTS.md and alike say
 }
 
 // UI is the section [ui].
@@ -131,7 +133,7 @@ func defaults() Config {
 		Context: Context{
 			Strategy: "summary", Restore: "recent",
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,
-			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000,
+			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000, Instructions: true,
 		},
 		Tools:   Tools{Timeout: 60},
 		Sandbox: Sandbox{Mode: "off", Network: "on"},

@@ -42,6 +42,12 @@ var contextSection = section{
 			at:  func(c *Config, _ *Profile) any { return &c.Context.RestoreTokens },
 		},
 		{
+			name: "instructions", short: "`true` or `false`",
+			doc: "Whether the model is told what `AGENTS.md` (or `CLAUDE.md` where that is missing) says: in the folder of your " +
+				"settings, from the root of the repository down to the working directory, and in folders below when it works there.",
+			at: func(c *Config, _ *Profile) any { return &c.Context.Instructions },
+		},
+		{
 			name: "hint_at", short: "1 to 100", most: 100,
 			doc: "From here on old listings and searches are taken out of what the model is sent.",
 			at:  func(c *Config, _ *Profile) any { return &c.Context.HintAt },

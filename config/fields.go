@@ -84,6 +84,12 @@ var sections = append([]section{
 				at: func(c *Config, _ *Profile) any { return &c.Agent.FallbackModel },
 			},
 			{
+				name: "small_model", short: "name of a profile",
+				doc: "A quick and cheap model for what is not the work itself: it gives each session a title after its first answer. " +
+					"Without it the title is the beginning of the first prompt.",
+				at: func(c *Config, _ *Profile) any { return &c.Agent.SmallModel },
+			},
+			{
 				name: "on_stall", short: "`retry`, `fallback` or `abort`",
 				doc: "What follows when an answer stops in the middle for 30 seconds: `retry` asks again, then `fallback_model`; " +
 					"`fallback` asks that at once; `abort` ends the prompt.",

@@ -111,7 +111,7 @@ func randomFile(r *rand.Rand) string {
 			fmt.Fprintf(&b, "[%s]\n%s = [%s]\n", s.name, tomlString(randomText(r)), tomlString(randomText(r)))
 		case r.IntN(3) > 0:
 			fmt.Fprintf(&b, "[%s] # %s\n", s.name, s.name)
-			randomFields(r, &b, s, "model", "fallback_model")
+			randomFields(r, &b, s, "model", "fallback_model", "small_model")
 		}
 	}
 	return b.String()

@@ -77,6 +77,8 @@ type (
 		Back int
 		Off  bool
 	}
+	// Rename gives the session another title, "" that of its first prompt.
+	Rename struct{ Title string }
 	// Report asks for a Notice about the session: its state or its tasks.
 	Report struct{ What ReportKind }
 	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
@@ -102,6 +104,7 @@ func (SetMode) command()     {}
 func (SwitchModel) command() {}
 func (Compact) command()     {}
 func (Pin) command()         {}
+func (Rename) command()      {}
 func (Report) command()      {}
 func (WatchPanes) command()  {}
 func (PaneInput) command()   {}

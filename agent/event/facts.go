@@ -51,6 +51,7 @@ var All = []Event{
 	ContextCompacted{},
 	MicroCompacted{},
 	ContextPinned{},
+	InstructionsRead{},
 	ResultSpilled{},
 	MetricsUsage{},
 	BudgetWarning{},

@@ -240,6 +240,12 @@ func (MicroCompacted) Type() string { return "context.micro_compacted" }
 // Durable is true.
 func (MicroCompacted) Durable() bool { return true }
 
+// Type is "context.instructions".
+func (InstructionsRead) Type() string { return "context.instructions" }
+
+// Durable is true.
+func (InstructionsRead) Durable() bool { return true }
+
 // Type is "context.pinned".
 func (ContextPinned) Type() string { return "context.pinned" }
 

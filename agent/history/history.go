@@ -51,6 +51,29 @@ func New(system string) *History {
 	return h
 }
 
+// SetSystem replaces the system prompt, or puts one where there was none; a blank one
+// changes nothing.
+func (h *History) SetSystem(text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	m := model.Message{Role: model.System, Content: text}
+	if h.system == 0 {
+		h.msgs = slices.Insert(h.msgs, 0, m)
+		h.system = 1
+		pins := make(map[int]bool, len(h.pins))
+		for i := range h.pins {
+			pins[i+1] = true
+		}
+		h.pins = pins
+	} else {
+		h.gauge.chars -= size(h.msgs[0])
+		h.msgs = slices.Clone(h.msgs) // requests that were made keep theirs
+		h.msgs[0] = m
+	}
+	h.gauge.chars += size(m)
+}
+
 // User appends what the person said and showed; nothing when that is nothing (A31). Calls
 // still open are answered first.
 func (h *History) User(text string, images ...model.Image) {

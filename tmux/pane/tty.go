@@ -58,7 +58,7 @@ func newTerminal(f *os.File) (*terminal, error) {
 // reset gives the terminal sane settings and drops what was typed ahead.
 func (t *terminal) reset() {
 	_ = unix.IoctlSetTermios(t.fd, ioctlSetTermios, &t.sane)
-	flushInput(t.fd)
+	FlushInput(t.fd)
 }
 
 // takeBack makes the supervisor's group the foreground one.

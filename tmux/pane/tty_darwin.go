@@ -8,4 +8,5 @@ const (
 	ioctlSetTermios = unix.TIOCSETA
 )
 
-func flushInput(fd int) { _ = unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, 1 /* FREAD */) }
+// FlushInput forgets what was typed into a terminal and not read yet.
+func FlushInput(fd int) { _ = unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, 1 /* FREAD */) }

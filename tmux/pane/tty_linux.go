@@ -8,4 +8,5 @@ const (
 	ioctlSetTermios = unix.TCSETS
 )
 
-func flushInput(fd int) { _ = unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }
+// FlushInput forgets what was typed into a terminal and not read yet.
+func FlushInput(fd int) { _ = unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }

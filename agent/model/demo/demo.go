@@ -149,10 +149,10 @@ const (
 // lastExchange returns the last prompt and the tool results after it.
 func lastExchange(msgs []model.Message) (prompt string, results []string) {
 	for i := len(msgs) - 1; i >= 0; i-- {
-		switch msgs[i].Role {
-		case model.Tool:
+		switch reminder := strings.HasPrefix(msgs[i].Content, "<system-reminder>"); {
+		case msgs[i].Role == model.Tool:
 			results = append([]string{msgs[i].Content}, results...)
-		case model.User:
+		case msgs[i].Role == model.User && !reminder: // by a person
 			return msgs[i].Content, results
 		}
 	}

@@ -1,0 +1,354 @@
+// Package instructions finds the files in which people tell an agent how to work: AGENTS.md,
+// or CLAUDE.md in a folder that has none (SPEC K20).
+//
+//	set := instructions.Read(ctx,
+//		instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
+//		instructions.Source{From: instructions.Project, Files: there, Dirs: chain, Inside: chain[0]},
+//	)
+//	system += "\n\n" + set.Text()
+//
+// A line of one may import another file with @path. What comes from a project may be
+// hostile: it is marked as such, cannot import what is outside of the project, and text in
+// it that speaks to the agent against its person is found and said.
+package instructions
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"buddy/agent/inject"
+)
+
+// Bounds of one Read (K20).
+const (
+	MaxFile    = 4_000  // bytes of one file that a model is sent
+	MaxAll     = 24_000 // bytes of all of them
+	maxDepth   = 5      // imports in imports
+	maxImports = 32     // names after an @ that are looked for
+	maxDirs    = 32     // folders between the root of a repository and the working directory
+	maxSize    = 1 << 20
+)
+
+// names are what the files are called; the first that a folder has counts.
+var names = []string{"AGENTS.md", "CLAUDE.md"}
+
+// Origin says whose a file is.
+type Origin string
+
+// The origins.
+const (
+	Person  Origin = "person"
+	Project Origin = "project"
+)
+
+// Files reads files, on this machine or on a target.
+type Files interface {
+	// Peek returns the content of a regular file that has at most max bytes, and its path
+	// without symbolic links. The error of one that is not there is fs.ErrNotExist.
+	Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error)
+	// Exists reports whether there is something at path.
+	Exists(ctx context.Context, path string) (bool, error)
+}
+
+// Source is where to look.
+type Source struct {
+	From   Origin
+	Files  Files
+	Dirs   []string // absolute; what the later ones say counts more
+	Inside string   // real path of the folder that imports may not leave
+	Home   string   // what ~ is in an import; "" for none
+}
+
+// File is one file that was found.
+type File struct {
+	Path  string
+	From  Origin
+	Bytes int    // of the file
+	Text  string // that a model is sent; "" when it is sent nothing
+	Why   string // that Text is not the whole file, for people
+	// Found is what in it speaks to the agent, when that is serious.
+	Found []inject.Finding
+}
+
+// Set is what a session is told by files, the most general first.
+type Set struct{ Files []File }
+
+// Chain returns the folders from the root of the repository that dir is in down to dir; dir
+// alone when it is in none.
+func Chain(ctx context.Context, files Files, dir string) ([]string, error) {
+	var chain []string
+	for at := path.Clean(dir); len(chain) < maxDirs; at = path.Dir(at) {
+		chain = append([]string{at}, chain...)
+		found, err := files.Exists(ctx, path.Join(at, ".git"))
+		switch {
+		case err != nil:
+			return nil, err
+		case found:
+			return chain, nil
+		case at == "/":
+			return []string{path.Clean(dir)}, nil
+		}
+	}
+	return []string{path.Clean(dir)}, nil
+}
+
+// Below returns the folders below root that a file is in, the outermost first; none when it
+// is not below.
+func Below(root, file string) []string {
+	if root == "" || !inside(root, file) {
+		return nil
+	}
+	var dirs []string
+	for dir := path.Dir(file); dir != root && inside(root, dir) && len(dirs) < maxDirs; dir = path.Dir(dir) {
+		dirs = append([]string{dir}, dirs...)
+	}
+	return dirs
+}
+
+// Read finds the files of all sources. One that can't be read is in the Set without text;
+// a missing one is not. The error is that of a source that could not be asked at all.
+func Read(ctx context.Context, sources ...Source) (Set, error) {
+	r := reader{seen: make(map[string]bool)}
+	var failed error
+	for _, s := range sources {
+		for _, dir := range s.Dirs {
+			if err := r.folder(ctx, s, dir); err != nil {
+				failed = errors.Join(failed, err)
+				break
+			}
+		}
+	}
+	r.fit()
+	return r.set, failed
+}
+
+type reader struct {
+	set     Set
+	seen    map[string]bool // origins and real paths
+	imports int
+}
+
+// folder reads the file of one folder.
+func (r *reader) folder(ctx context.Context, s Source, dir string) error {
+	for _, name := range names {
+		err := r.file(ctx, s, path.Join(dir, name), 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		return err
+	}
+	return nil
+}
+
+// file reads one file and what it imports. Its error is that it is not there, or that
+// nothing can be read.
+func (r *reader) file(ctx context.Context, s Source, name string, depth int) error {
+	real, data, err := s.Files.Peek(ctx, name, maxSize)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, fs.ErrNotExist):
+		return err
+	case err != nil:
+		r.skip(s, name, err.Error())
+		return nil
+	case r.seen[string(s.From)+real]:
+		return nil
+	}
+	r.seen[string(s.From)+real] = true
+	if (depth > 0 || s.From == Project) && !inside(s.Inside, real) {
+		r.skip(s, name, "is outside of "+s.Inside)
+		return nil
+	}
+	text := strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff"))
+	if strings.ContainsRune(text, 0) {
+		r.skip(s, name, "is not text")
+		return nil
+	}
+	f := File{Path: name, From: s.From, Bytes: len(data), Text: strings.ToValidUTF8(text, "\ufffd")}
+	if s.From == Project {
+		if found := inject.Scan(f.Text); inject.Worst(found) >= inject.High {
+			f.Found = found
+		}
+	}
+	r.set.Files = append(r.set.Files, f)
+	return r.follow(ctx, s, f, depth)
+}
+
+func (r *reader) skip(s Source, name, why string) {
+	r.set.Files = append(r.set.Files, File{Path: name, From: s.From, Why: why})
+}
+
+// follow reads what a file imports. A name that is no file is a mention of something else.
+func (r *reader) follow(ctx context.Context, s Source, f File, depth int) error {
+	for _, name := range imports(f.Text) {
+		if r.imports++; r.imports > maxImports {
+			return nil
+		}
+		target, ok := s.locate(path.Dir(f.Path), name)
+		switch {
+		case depth == maxDepth:
+			r.skip(s, name, fmt.Sprintf("is imported more than %d files deep", maxDepth))
+			continue
+		case !ok: // not even asked whether it is there
+			r.skip(s, name, "is outside of "+s.Inside)
+			continue
+		}
+		if err := r.file(ctx, s, target, depth+1); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// locate returns the path that an import means, and whether it may.
+func (s Source) locate(dir, name string) (string, bool) {
+	switch {
+	case strings.HasPrefix(name, "~/") && s.Home == "":
+		return "", false
+	case strings.HasPrefix(name, "~/"):
+		name = path.Join(s.Home, name[2:])
+	case !path.IsAbs(name):
+		name = path.Join(dir, name)
+	}
+	name = path.Clean(name)
+	return name, inside(s.Inside, name)
+}
+
+// inside reports whether a clean path is in a folder.
+func inside(folder, name string) bool {
+	return folder == "/" || name == folder || strings.HasPrefix(name, folder+"/")
+}
+
+// imports returns the paths after an @ in a Markdown text, but not those in code.
+func imports(text string) []string {
+	var all []string
+	fence := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		trimmed := strings.TrimSpace(line)
+		if mark := fenceOf(trimmed); mark != "" && (fence == "" || strings.HasPrefix(trimmed, fence)) {
+			if fence == "" {
+				fence = mark
+			} else {
+				fence = ""
+			}
+			continue
+		}
+		if fence == "" && strings.Contains(line, "@") {
+			all = append(all, mentions(line)...)
+		}
+	}
+	return all
+}
+
+func fenceOf(line string) string {
+	for _, mark := range []string{"```", "~~~"} {
+		if strings.HasPrefix(line, mark) {
+			return mark
+		}
+	}
+	return ""
+}
+
+// mentions returns the words of a line that begin with an @ and may be a path.
+func mentions(line string) []string {
+	var all []string
+	for i, part := range strings.Split(line, "`") {
+		if i%2 == 1 {
+			continue // code
+		}
+		for _, word := range strings.Fields(part) {
+			name, ok := strings.CutPrefix(strings.TrimLeft(word, "(["), "@")
+			name = strings.TrimRight(name, ".,;:!?)]")
+			if ok && name != "" && len(name) < 1024 && strings.ContainsAny(name, "./") && !strings.Contains(name, "@") {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// fit cuts what is too long. When all together are, the most general give way: the last
+// ones are about the work at hand.
+func (r *reader) fit() {
+	room := MaxAll
+	for i := len(r.set.Files) - 1; i >= 0; i-- {
+		f := &r.set.Files[i]
+		limit := min(room, MaxFile)
+		if len(f.Text) > limit {
+			f.Text, f.Why = cut(f.Text, limit), fmt.Sprintf("the first %d bytes of %d", limit, f.Bytes)
+		}
+		room -= len(f.Text)
+	}
+}
+
+// cut returns whole lines of s, if that leaves something worth it, of at most n bytes.
+func cut(s string, n int) string {
+	s = s[:n]
+	if i := strings.LastIndexByte(s, '\n'); i > n/2 {
+		s = s[:i]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+//go:embed intro.md
+var intro string
+
+// Text returns what a model is told, "" when that is nothing. It is the same for the same
+// files.
+func (s Set) Text() string {
+	body := s.body()
+	if body == "" {
+		return ""
+	}
+	return strings.TrimSpace(intro) + "\n" + body
+}
+
+// Reminder is the Text of files that were found later, in folders that the model works in.
+func (s Set) Reminder() string {
+	body := s.body()
+	if body == "" {
+		return ""
+	}
+	return "<system-reminder>\nA folder that you work in has instructions of its own. What was said of instructions from files holds for them.\n" +
+		body + "</system-reminder>"
+}
+
+func (s Set) body() string {
+	var b strings.Builder
+	for _, f := range s.Files {
+		if f.Text == "" {
+			continue
+		}
+		text := inert(f.Text)
+		if len(f.Found) > 0 {
+			text = inject.Defuse(text, f.Found)
+		}
+		if f.Why != "" {
+			text += "\n[buddy: this is only " + f.Why + "; read_file has the rest]"
+		}
+		fmt.Fprintf(&b, "\n<instructions from=%q file=%q>\n%s\n</instructions>\n", f.From, f.Path, text)
+	}
+	return b.String()
+}
+
+// inert keeps a file from looking like the end of itself.
+func inert(s string) string {
+	return strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions", "</system-reminder", "< /system-reminder").Replace(s)
+}
+
+// Speaks says what in the files speaks to the agent against its person, "" when nothing
+// does.
+func (s Set) Speaks() string {
+	for _, f := range s.Files {
+		if len(f.Found) > 0 && f.Text != "" {
+			return fmt.Sprintf("%s came with the project and %s: %q", f.Path, f.Found[0].Reason, f.Found[0].Excerpt)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,456 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/state"
+	"buddy/tmux"
+)
+
+// repl is a session on a terminal that is read line by line, or on pipes: for screen
+// readers, terminals that can do nothing, and scripts (I16). It lives on the same events as
+// the full screen, and only its run touches it.
+//
+// While the agent works nothing is read; what is typed then waits in the terminal, but for
+// what comes before a question.
+type repl struct {
+	program *program
+	con     *console
+	print   *line       // remarks
+	state   state.State // what runs and what is asked
+	catalog catalog
+	lines   *lineHistory
+	later   chan func()
+	gone    chan struct{} // closed when nobody takes from later any more
+	typed   chan typedLine
+
+	reading bool      // a line is being read
+	wants   wants     // what it is meant for
+	since   time.Time // when the question was put
+	holding
+	text streamed
+	ending
+}
+
+// holding is that nothing is read until a command has led to something.
+type holding struct {
+	held     bool
+	holds    int // so far
+	released func(event.Event) bool
+}
+
+// ending is how a repl ends.
+type ending struct {
+	over    bool
+	next    next
+	eof     bool // nothing more can be read
+	armed   bool // Ctrl-C ends it
+	outcome event.Outcome
+}
+
+// typedLine is what was read.
+type typedLine struct {
+	text string
+	err  error
+}
+
+// wants says what a line that is read is meant for.
+type wants struct {
+	kind wanted
+	id   string // of the approval
+}
+
+type wanted uint8
+
+const (
+	aPrompt wanted = iota
+	anApproval
+	aReason
+	anAnswer
+)
+
+// lineMode reports whether there is no full screen to be had, or not wanted.
+func lineMode(f *flags, con *console) bool {
+	return f.plain || !con.tty || con.echo != con.out || dumb()
+}
+
+// interactive talks with a person, on the full screen or line by line.
+func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error {
+	con := newConsole(stdin, stdout, stderr)
+	if !lineMode(f, con) {
+		return fullScreen(f, resume)
+	}
+	if err := tmux.CheckOutside(context.Background(), os.Getenv); err != nil {
+		return exit{code: exitFailed, text: err.Error()}
+	}
+	t, err := newTarget(f)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.close() }() // its commands have ended or are named
+	if err := t.connect(stderr); err != nil {
+		return err
+	}
+	lines := openHistory()
+	if con.edits {
+		con.earlier = lines.load()
+	}
+	files := newFileIndex(t)
+	for n := (next{again: true, resume: resume}); n.again; {
+		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
+		con.complete = func(word string, first bool) (string, []string) { return completeWord(files, word, first) }
+		if err := r.session(f, t, n.resume); err != nil {
+			return err
+		}
+		n = r.next
+		if r.eof && !con.tty && r.outcome == event.Cancelled {
+			return exit{code: exitCancelled}
+		}
+		if r.eof && !con.tty && r.outcome != event.Completed && r.outcome != "" {
+			return exit{code: exitFailed}
+		}
+	}
+	return nil
+}
+
+// session runs until the person leaves it.
+func (r *repl) session(f *flags, t *target, resume string) error {
+	p, err := compose(f, t, resume, f.approve)
+	if err != nil {
+		return err
+	}
+	if r.con.keys, err = boundKeys(p.config.Keys, p.index); err != nil {
+		p.close(r.con.err)
+		return err
+	}
+	r.program, r.catalog = p, p.catalog()
+	defer p.close(r.con.err)
+	defer r.con.restore()
+	r.catalog.notice = r.say // at once, and not by way of the runtime
+	r.print = &line{program: p, out: r.con.out, err: stderr{r.con}, style: plainText{true, true}}
+	go p.tidy()
+	r.welcome()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	events, err := p.begin(ctx)
+	if err != nil {
+		return exit{code: exitFailed, text: err.Error()}
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	r.hold(func(event.Event) bool { return false }) // for what there is to say first
+	r.releaseSoon()
+	r.run(events, signals)
+	return nil
+}
+
+// welcome says what one is talking to, and where an old session ended (J09).
+func (r *repl) welcome() {
+	p := r.program
+	info := p.options.Model.Info()
+	kind := "a new session"
+	if p.journal.stored() != nil {
+		kind = "the session " + p.id
+	}
+	r.say(fmt.Sprintf("buddy %s · %s · %s · /help lists the commands", Version, info.Model, kind))
+	if p.config.Active == nil && p.problem != "" {
+		r.say("the built-in demo answers, which is not a language model: " + p.problem)
+	}
+	var prompt, answer string
+	for _, env := range p.tail.Events {
+		switch e := env.Payload.(type) {
+		case event.PromptSubmitted:
+			prompt, answer = e.Text, ""
+		case event.ModelMessage:
+			answer = e.Message.Content
+		}
+	}
+	if prompt != "" {
+		r.say("the last prompt was: " + shorten(prompt, 200))
+	}
+	if answer != "" {
+		r.say("the last answer was: " + shorten(answer, 600))
+	}
+}
+
+const (
+	spinEvery = time.Second
+	holdTime  = 200 * time.Millisecond // that a command has to say something
+)
+
+// run takes what comes until the session is over.
+func (r *repl) run(events <-chan event.Envelope, signals <-chan os.Signal) {
+	tick := time.NewTicker(spinEvery)
+	defer tick.Stop()
+	tick.Stop()
+	defer close(r.gone)
+	ticking := false
+	for !r.over {
+		r.ask()
+		if works := r.works(); works != ticking {
+			if ticking = works; works {
+				tick.Reset(spinEvery)
+			} else {
+				tick.Stop()
+			}
+		}
+		select {
+		case env, open := <-events:
+			if !open {
+				return
+			}
+			r.take(env)
+		case l := <-r.typed:
+			r.reading = false
+			r.typedIn(l)
+		case f := <-r.later:
+			f()
+		case <-tick.C:
+			r.spin()
+		case s := <-signals:
+			if s != os.Interrupt {
+				return
+			}
+			r.interrupt()
+		}
+	}
+}
+
+// works reports whether one waits for the agent.
+func (r *repl) works() bool { return !r.reading && (r.held || r.state.Running() != nil) }
+
+func (r *repl) spin() {
+	t := r.state.Running()
+	if t == nil || r.reading {
+		return
+	}
+	if d := time.Since(time.UnixMilli(t.Started)).Round(time.Second); d > 0 {
+		r.con.spin(fmt.Sprintf("working %s, Ctrl-C cancels", d))
+	}
+}
+
+// ask reads a line when it is the person's turn.
+func (r *repl) ask() {
+	if r.reading || r.held || r.over {
+		return
+	}
+	w, prompt := r.turn()
+	if prompt == "" {
+		return
+	}
+	if w.kind != aPrompt && r.wants != w && w.kind != aReason {
+		r.con.flush()
+	}
+	r.wants, r.since, r.reading = w, time.Now(), true
+	if r.eof {
+		r.typed <- typedLine{err: io.EOF}
+		return
+	}
+	go func() {
+		text, err := r.con.read(prompt)
+		r.typed <- typedLine{text, err}
+	}()
+}
+
+// turn says what to ask the person for now, "" for nothing.
+func (r *repl) turn() (wants, string) {
+	switch {
+	case r.wants.kind == aReason:
+		return r.wants, "why: "
+	case len(r.state.Approvals) > 0:
+		if !r.con.tty {
+			return wants{}, "" // line.approve asks
+		}
+		return wants{anApproval, r.state.Approvals[0].ID}, approvalPrompt(r.state.Approvals[0])
+	case len(r.state.Questions) > 0:
+		return wants{anAnswer, r.state.Questions[0].ID}, "answer> "
+	case r.state.Running() != nil:
+		return wants{}, ""
+	}
+	return wants{}, r.prompt()
+}
+
+// prompt says where commands run, if that is not here (I04).
+func (r *repl) prompt() string {
+	if name := r.program.target.name; name != onThisMachine {
+		return "(" + plain(name) + ")> "
+	}
+	return "> "
+}
+
+// hold waits for an event before the next line is read.
+func (r *repl) hold(until func(event.Event) bool) {
+	r.held, r.released = true, until
+	r.holds++
+}
+
+// releaseSoon ends that after a moment, because not everything leads to something.
+func (r *repl) releaseSoon() {
+	n := r.holds
+	time.AfterFunc(holdTime, func() { r.post(func() { r.held = r.held && r.holds != n }) })
+}
+
+// typedIn takes a line.
+func (r *repl) typedIn(l typedLine) {
+	was := r.wants
+	r.wants = wants{}
+	switch {
+	case errors.Is(l.err, errInterrupt):
+		r.interrupt()
+		return
+	case errors.Is(l.err, io.EOF) && was.kind == aPrompt:
+		r.eof = true
+		if len(r.background()) == 0 {
+			r.over = true
+			if r.con.tty && !r.con.edits {
+				r.con.print(r.con.echo, "\n")
+			}
+			return
+		}
+		r.waitForBackground()
+		return
+	case errors.Is(l.err, io.EOF):
+		l.text = "" // says nothing to what was asked
+	case l.err != nil:
+		r.say(l.err.Error())
+		r.over = true
+		return
+	}
+	r.armed = false
+	switch was.kind {
+	case anApproval:
+		r.approval(was.id, l.text, l.err != nil)
+	case aReason:
+		r.command(event.Approve{ID: was.id, Decision: event.Reject, Reason: strings.TrimSpace(l.text)})
+	case anAnswer:
+		r.answer(was.id, l.text)
+	default:
+		r.submit(l.text)
+	}
+}
+
+// background are the tasks beside the main one that end by themselves.
+func (r *repl) background() (all []*state.Task) {
+	for _, t := range r.state.Tasks {
+		if t.Kind == event.BackgroundTask && t.State != state.TaskDone {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// waitForBackground lets tasks end whose prompts came from a pipe.
+func (r *repl) waitForBackground() {
+	r.hold(func(event.Event) bool { return len(r.background()) == 0 })
+}
+
+// interrupt cancels what runs; when nothing does, or the second time, it ends the session
+// (DECISIONS 35).
+func (r *repl) interrupt() {
+	t := r.state.Running()
+	switch {
+	case r.armed || !r.con.tty && t == nil:
+		r.over = true
+		r.outcome = event.Cancelled
+		r.eof = true
+	case t != nil:
+		r.armed, r.eof = true, !r.con.tty // the rest of a pipe is not wanted either
+		r.program.live.send(event.Cancel{})
+		r.say("cancelling; Ctrl-C again leaves")
+	default:
+		r.armed = true
+		r.say("Ctrl-C again leaves, as Ctrl-D does")
+	}
+}
+
+// submit takes a prompt or a command.
+func (r *repl) submit(text string) {
+	if strings.TrimSpace(text) == "" {
+		if r.state.Info.Interrupted {
+			r.command(event.Continue{})
+		}
+		return
+	}
+	if r.answers(strings.TrimSpace(text)) {
+		return
+	}
+	r.lines.add(text)
+	r.con.earlier = append(r.con.earlier, text)
+	if r.slash(text) {
+		return
+	}
+	images, err := attached(text)
+	if err != nil {
+		r.say(err.Error())
+		return
+	}
+	r.command(event.Submit{Text: text, Images: images})
+}
+
+// command hands a command to the runtime and waits for what it leads to.
+func (r *repl) command(c event.Command) {
+	wait := func(event.Event) bool { return true }
+	switch c.(type) {
+	case event.Submit, event.Continue:
+		wait = func(e event.Event) bool { _, ok := e.(event.TaskStarted); return ok }
+	case event.Approve:
+		wait = func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok }
+	case event.Answer:
+		wait = func(e event.Event) bool { _, ok := e.(event.QuestionAnswered); return ok }
+	default:
+		defer r.releaseSoon()
+	}
+	r.hold(func(e event.Event) bool {
+		if _, failed := e.(event.Error); failed {
+			return true
+		}
+		return e.Durable() && wait(e)
+	})
+	r.program.live.send(c)
+}
+
+// post runs f with the next of what comes, unless the session is over by then.
+func (r *repl) post(f func()) {
+	select {
+	case r.later <- f:
+	default: // what is there already lets a line be read, too
+	}
+}
+
+// say tells the person something that is no answer of the model.
+func (r *repl) say(text string) { r.con.print(r.con.err, legible(text)+"\n") }
+
+func (r *repl) current() string { return r.program.id }
+
+func (r *repl) failed(what string, err error) { r.say(what + ": " + err.Error()) }
+
+// change leaves for another session.
+func (r *repl) change(id string) error {
+	if t := r.state.Running(); t != nil {
+		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
+	}
+	r.next, r.over = next{again: true, resume: id}, true
+	return nil
+}
+
+// beside works before the next line is read, and can be interrupted by leaving.
+func (r *repl) beside(work func() func()) {
+	r.hold(func(event.Event) bool { return false })
+	go func() {
+		apply := work()
+		select {
+		case r.later <- func() { r.held = false; apply() }:
+		case <-r.gone:
+		}
+	}()
+}

@@ -1,0 +1,170 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"buddy/agent/event"
+)
+
+// lineCommands are the commands of slashCommands that make sense without a screen.
+var lineCommands map[string]func(r *repl, args string) error
+
+func init() { // lineHelp lists them
+	lineCommands = map[string]func(r *repl, args string) error{
+		"help":    lineHelp,
+		"status":  lineSends(report(event.ReportStatus)),
+		"ps":      lineSends(report(event.ReportTasks)),
+		"context": lineSends(report(event.ReportContext)),
+		"bg":      lineBackground,
+		"kill":    lineSends(kill),
+		"timeout": lineSends(setTimeout),
+		"approve": lineSends(approve),
+		"compact": lineSends(compact),
+		"pin":     lineSends(pin(false)),
+		"unpin":   lineSends(pin(true)),
+		"init":    lineSends(draftInstructions),
+		"target":  lineTarget,
+		"model":   lineModel,
+		"session": lineSession,
+		"clear":   func(r *repl, _ string) error { return r.change("") },
+		"trust":   lineTrust,
+		"quit":    func(r *repl, _ string) error { r.over = true; return nil },
+	}
+}
+
+// slash runs a line that begins with a slash and reports whether it was a command.
+func (r *repl) slash(line string) bool {
+	name, args, ok := splitCommand(line)
+	if !ok {
+		return false
+	}
+	run := lineCommands[name]
+	known := slices.ContainsFunc(slashCommands, func(c command) bool { return c.name == name })
+	switch {
+	case run != nil:
+		if err := run(r, args); err != nil {
+			r.failed("/"+name, err)
+		}
+	case known:
+		r.say("/" + name + " works on the full screen only")
+	default:
+		r.say("unknown command /" + name + "; /help lists them all")
+	}
+	return true
+}
+
+func lineSends(read func(args string) (event.Command, error)) func(*repl, string) error {
+	return func(r *repl, args string) error {
+		c, err := read(args)
+		if err == nil {
+			r.command(c)
+		}
+		return err
+	}
+}
+
+func lineHelp(r *repl, _ string) error {
+	var b strings.Builder
+	for _, c := range slashCommands {
+		if lineCommands[c.name] != nil {
+			fmt.Fprintf(&b, "/%s  %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
+		}
+	}
+	b.WriteString("@NAME in a prompt names a file; Tab completes both. A line that ends in \\ goes on in the next.\n")
+	b.WriteString("Ctrl-C cancels what runs, a second time it leaves; so does Ctrl-D.")
+	r.say(b.String())
+	return nil
+}
+
+func lineBackground(r *repl, args string) error {
+	if args == "" {
+		return errors.New("say what to do: /bg PROMPT")
+	}
+	images, err := attached(args)
+	if err == nil {
+		r.command(event.Submit{Text: args, Images: images, Background: true})
+	}
+	return err
+}
+
+func lineTarget(r *repl, _ string) error {
+	inform(r, "/target", func() (string, error) { return r.catalog.target(), nil }, r.say)
+	return nil
+}
+
+func lineModel(r *repl, args string) error {
+	current := r.state.Info.Event.Profile
+	n, err := strconv.Atoi(args)
+	switch {
+	case args == "":
+		inform(r, "/model", func() (string, error) { return offersText(r.catalog.offers(), current), nil }, r.say)
+	case err != nil || n < 1:
+		r.command(event.SwitchModel{Profile: args})
+	default:
+		inform(r, "/model", func() (string, error) { return nameOf(r.catalog.offers(), n) },
+			func(name string) { r.command(event.SwitchModel{Profile: name}) })
+	}
+	return nil
+}
+
+func lineSession(r *repl, args string) error {
+	verb, rest, _ := strings.Cut(args, " ")
+	return r.catalog.onSession(r, strings.ToLower(verb), strings.TrimSpace(rest))
+}
+
+func lineTrust(r *repl, _ string) error {
+	text, err := r.catalog.trust()
+	switch {
+	case err != nil:
+		return err
+	case text != "":
+		r.say(text)
+		return nil
+	}
+	return r.change(r.catalog.current())
+}
+
+// completeWord returns what the name of a command, or of a file after an @, may become, and
+// which ones it may be.
+func completeWord(files *fileIndex, word string, first bool) (becomes string, choices []string) {
+	switch {
+	case first && strings.HasPrefix(word, "/"):
+		for _, c := range slashCommands {
+			if lineCommands[c.name] != nil && strings.HasPrefix(c.name, strings.ToLower(word[1:])) {
+				choices = append(choices, "/"+c.name)
+			}
+		}
+	case strings.HasPrefix(word, "@"):
+		paths, _ := files.request(word[1:])()
+		for _, p := range paths {
+			if plain(p) == p && !strings.ContainsAny(p, " \t") {
+				choices = append(choices, "@"+p)
+			}
+		}
+	}
+	if len(choices) == 0 {
+		return word, nil
+	}
+	becomes = commonPrefix(choices)
+	if len(choices) == 1 {
+		becomes += " "
+	}
+	if len(becomes) < len(word) || len(choices) > 1 && !strings.HasPrefix(strings.ToLower(becomes), strings.ToLower(word)) {
+		return word, choices // they have the letters of the word, not the word
+	}
+	return becomes, choices
+}
+
+func commonPrefix(all []string) string {
+	prefix := all[0]
+	for _, s := range all[1:] {
+		for !strings.HasPrefix(s, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	return strings.ToValidUTF8(prefix, "")
+}

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"buddy/agent/model"
+	"buddy/agent/model/modeltest"
+)
+
+// plainLimit only catches what hangs.
+const plainLimit = time.Minute
+
+// dialog is the program on a terminal, line by line, with a model of ours behind it.
+type dialog struct {
+	t      *testing.T
+	work   string
+	master *os.File
+	cmd    *exec.Cmd
+	server *modeltest.Server
+	ended  chan struct{}
+
+	mu   sync.Mutex // guards what follows
+	text bytes.Buffer
+	seen int // bytes of text
+}
+
+// talk answers by what the last prompt says.
+func talk(req modeltest.Request) modeltest.Answer {
+	if req.Model == "small" {
+		return modeltest.Answer{modeltest.Text("\"Talk about\ta shell\"")}
+	}
+	last := req.Messages[len(req.Messages)-1]
+	call := func(name string, args map[string]any) modeltest.Answer {
+		text, _ := json.Marshal(args)
+		return modeltest.Answer{modeltest.Call{ID: fmt.Sprintf("c%d", len(req.Messages)), Name: name, Arguments: string(text)}}
+	}
+	switch {
+	case last.Role == model.Tool:
+		return modeltest.Answer{modeltest.Text("It said: " + last.Content)}
+	case strings.HasPrefix(last.Content, "touch "):
+		return call("run_shell", map[string]any{"command": last.Content, "why": "to \x1b[31mtest", "risk": "low", "mutation": true, "privesc": false})
+	case strings.HasPrefix(last.Content, "Write the AGENTS.md of this project"):
+		return call("write_file", map[string]any{"path": "sub/AGENTS.md", "content": "Use make.\n", "why": "asked to"})
+	case last.Content == "ask me":
+		return call("ask_user", map[string]any{"question": "Which one?", "choices": []string{"red", "blue"}, "why": "to know"})
+	case last.Content == "wait":
+		return modeltest.Answer{modeltest.Text("I am waiting.\n"), modeltest.Hang{}}
+	case last.Content == "be evil":
+		return modeltest.Answer{modeltest.Text("a\x1b[2Jb\u202ec\n\tindented")}
+	}
+	return modeltest.Answer{modeltest.Text(fmt.Sprintf("You said %q.", last.Content))}
+}
+
+// converse starts it. The terminal is named so.
+func converse(t *testing.T, terminal string, args ...string) *dialog {
+	t.Helper()
+	d := &dialog{t: t, work: t.TempDir(), ended: make(chan struct{}), server: modeltest.Start(t, talk)}
+	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(run) })
+	home := filepath.Join(d.work, "home")
+	profile := "api_base_url = %q\napi_key = \"\"\nmodel = %q\ncontext_limit = 100000\n"
+	for name, text := range map[string]string{
+		"home/.config/buddy/buddy.toml": "[agent]\nmodel = \"test\"\nsmall_model = \"tiny\"\n[models.test]\n" +
+			fmt.Sprintf(profile, d.server.URL, "test") + "[models.tiny]\n" + fmt.Sprintf(profile, d.server.URL, "small"),
+		"home/.config/buddy/AGENTS.md": "Answer in short words.",
+		"AGENTS.md":                    "Use tabs. @more.md",
+		"more.md":                      "And spaces.",
+	} {
+		path := filepath.Join(d.work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.cmd = exec.Command("buddy", args...)
+	for _, e := range os.Environ() {
+		if name, _, _ := strings.Cut(e, "="); name != "TMUX" && name != "TMUX_PANE" && !strings.HasPrefix(name, "BUDDY_") {
+			d.cmd.Env = append(d.cmd.Env, e)
+		}
+	}
+	d.cmd.Dir = d.work
+	d.cmd.Env = append(d.cmd.Env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.local/state",
+		"XDG_RUNTIME_DIR="+run, "BUDDY_TMUX_SOCKET="+filepath.Join(run, "tmux"), "TERM="+terminal, "GORACE=atexit_sleep_ms=0")
+	t.Cleanup(func() {
+		kill := exec.Command("tmux", "-S", filepath.Join(run, "tmux"), "kill-server")
+		kill.Env = d.cmd.Env
+		_ = kill.Run() // it may have ended, or never begun
+	})
+	d.start()
+	return d
+}
+
+// start opens the terminal and starts the program on it.
+func (d *dialog) start() {
+	d.t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		d.t.Skipf("no pty: %v", err)
+	}
+	var n int
+	conn, err := master.SyscallConn()
+	if err == nil {
+		err = conn.Control(func(fd uintptr) { // Fd would make reading uninterruptible
+			_ = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0)
+			_ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+			n, _ = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
+		})
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.master = master
+	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = slave, slave, slave
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := d.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	_ = slave.Close()
+	go func() {
+		defer close(d.ended)
+		buf := make([]byte, 4096)
+		for {
+			n, err := master.Read(buf)
+			d.mu.Lock()
+			d.text.Write(buf[:n])
+			d.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	d.t.Cleanup(func() {
+		_ = d.cmd.Process.Kill()
+		_ = d.cmd.Wait()
+		_ = master.Close()
+		<-d.ended
+	})
+}
+
+// want waits for texts, in this order, after those that were waited for before.
+func (d *dialog) want(texts ...string) {
+	d.t.Helper()
+	for _, text := range texts {
+		for deadline := time.Now().Add(plainLimit); ; time.Sleep(5 * time.Millisecond) { // a real process
+			d.mu.Lock()
+			all := d.text.String()
+			i := strings.Index(all[d.seen:], text)
+			if i >= 0 {
+				d.seen += i + len(text)
+			}
+			d.mu.Unlock()
+			if i >= 0 {
+				break
+			}
+			if time.Now().After(deadline) {
+				d.t.Fatalf("no %q in\n%q\nafter\n%q", text, all[d.seen:], all[:d.seen])
+			}
+		}
+	}
+}
+
+func (d *dialog) types(keys string) {
+	d.t.Helper()
+	if _, err := d.master.WriteString(keys); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// ends waits for the end of the program and returns all that it printed.
+func (d *dialog) ends() string {
+	d.t.Helper()
+	late := time.AfterFunc(plainLimit, func() { _ = d.cmd.Process.Kill() })
+	defer late.Stop()
+	if err := d.cmd.Wait(); err != nil {
+		d.t.Errorf("ended with %v", err)
+	}
+	<-d.ended
+	return d.text.String()
+}
+
+// TestPlainDialog talks to the program on terminals that can edit a line and on one that
+// can't (I04, I16): answers, approvals, a question, Ctrl-C, commands.
+func TestPlainDialog(t *testing.T) {
+	for _, terminal := range []string{"xterm-256color", "dumb"} {
+		t.Run(terminal, func(t *testing.T) {
+			d := converse(t, terminal, "--plain")
+			d.want("buddy ", "a new session", "> ")
+			d.types("hello\r")
+			d.want(`You said "hello".`, "> ")
+			d.types("ask me\r")
+			d.want("? Which one?", "2  blue", "answer> ")
+			d.types("2\r")
+			d.want("blue", "> ")
+			d.types("touch a.txt\r")
+			d.want("wants your yes", "why: to ␛[31mtest", "| touch a.txt", "? = explain: ")
+			d.types("maybe\r")
+			d.want("nothing was decided", "? = explain: ")
+			d.types("?\r")
+			d.want("rule: ", "? = explain: ")
+			d.types("d\r")
+			d.want("why: ")
+			d.types("not that one\r")
+			d.want("Reason: not that one", "> ")
+			d.types("touch b.txt\r")
+			d.want("? = explain: ")
+			d.types("y\r")
+			d.want("exit 0", "It said:", "> ")
+			d.types("/init and the tests\r")
+			d.want("| +Use make.", "? = explain: ")
+			d.types("y\r")
+			d.want("It said:", "> ")
+			d.types("be evil\r")
+			d.want("a␛[2Jb", "\tindented", "> ")
+			d.types("wait\r")
+			d.want("I am waiting.")
+			d.types("\x03")
+			d.want("cancelling", "cancelled", "> ")
+			d.types("/session list\r")
+			d.want("Talk about a shell", "> ")
+			d.types("/context\r")
+			d.want("instruction files:", "/more.md  11 bytes, from the project", "> ")
+			d.types("/quit\r")
+			all := d.ends()
+			if strings.Contains(all, "\x1b[2J") || strings.Contains(all, "\u202e") {
+				t.Errorf("what the model said reached the terminal raw:\n%q", all)
+			}
+			if terminal == "dumb" && strings.Contains(all, "\x1b") {
+				t.Errorf("escape sequences on a terminal that has none:\n%q", all)
+			}
+			if _, err := os.Stat(filepath.Join(d.work, "a.txt")); err == nil {
+				t.Error("what was denied ran")
+			}
+			if _, err := os.Stat(filepath.Join(d.work, "b.txt")); err != nil {
+				t.Error("what was allowed did not run: ", err)
+			}
+			if text, err := os.ReadFile(filepath.Join(d.work, "sub/AGENTS.md")); err != nil || string(text) != "Use make.\n" {
+				t.Errorf("/init: %q, %v", text, err)
+			}
+			first := d.server.Requests()[0]
+			system := first.Messages[0].Content
+			if n := len(first.Body) - len(system[strings.Index(system, "# Instructions from files"):]); n > 12_288 {
+				t.Errorf("without instruction files the first request has %d bytes, want at most 12288", n)
+			}
+			for _, want := range []string{"Answer in short words.", `from="person"`, "Use tabs.", "And spaces.", `from="project"`} {
+				if !strings.Contains(system, want) {
+					t.Errorf("the system prompt has no %q (K20):\n%s", want, system)
+				}
+			}
+		})
+	}
+}
+
+// TestPlainTypedAhead: keys that were typed before a question do not answer it.
+func TestPlainTypedAhead(t *testing.T) {
+	d := converse(t, "xterm-256color", "--plain")
+	d.want("> ")
+	d.types("touch a.txt\ry\r") // the y waits in the terminal when the question comes
+	d.want("? = explain: ")
+	d.types("n\r")
+	d.want("denied", "> ")
+	d.types("\x04")
+	d.ends()
+	if _, err := os.Stat(filepath.Join(d.work, "a.txt")); err == nil {
+		t.Error("a key that came before the question was taken for a yes")
+	}
+}
+
+// TestPlainKeys edits a line: history, words, completion, pasted lines, Ctrl-C twice.
+func TestPlainKeys(t *testing.T) {
+	d := converse(t, "xterm-256color", "--plain")
+	d.want("> ")
+	d.types("worldx\x7f\x01hello \r")
+	d.want(`You said "hello world".`, "> ")
+	d.types("\x1b[A\r")
+	d.want(`You said "hello world".`, "> ")
+	d.types("/sess\tli\x7f\x7flist\r")
+	d.want("sessions of this folder (1)", "> ")
+	d.types("see @mor\tnow\r")
+	d.want(`You said "see @more.md now".`, "> ")
+	d.types("\x1b[200~one\rtwo\r\x1b[201~three\r")
+	d.want(`You said "one\ntwo\nthree".`, "> ")
+	d.types("a\\\rb\r")
+	d.want("...... ", `You said "a\nb".`, "> ")
+	d.types("gone\x03")
+	d.want("Ctrl-C again leaves", "> ")
+	d.types("\x03")
+	d.ends()
+}

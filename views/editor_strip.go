@@ -1,0 +1,74 @@
+package views
+
+import "strings"
+
+// Strip returns what one row of width cells shows of the text around the cursor, safe for a
+// terminal, and the column of the cursor. A line end shows as ␊; ‹ and › say that there is
+// more. It costs the same for any text.
+func (e *Editor) Strip(width int) (shown string, cursor int) {
+	width = max(width, 4)
+	var left []glyph
+	from := e.cur
+	for {
+		p := e.left(from)
+		if p == from {
+			break
+		}
+		g := e.cell(p)
+		if cursor+g.width > width-2 {
+			for keep := width * 3 / 4; cursor > keep && len(left) > 0; left = left[:len(left)-1] {
+				cursor -= left[len(left)-1].width
+			}
+			left = append(left, glyph{text: "‹", width: 1})
+			cursor++
+			break
+		}
+		left = append(left, g)
+		from, cursor = p, cursor+g.width
+	}
+	var b strings.Builder
+	for i := len(left) - 1; i >= 0; i-- {
+		b.WriteString(left[i].text)
+	}
+	at := cursor
+	for to := e.cur; ; {
+		p := e.right(to)
+		if p == to {
+			return b.String(), cursor
+		}
+		g := e.cell(to)
+		if at+g.width > width-1 {
+			b.WriteString("›")
+			return b.String(), cursor
+		}
+		b.WriteString(g.text)
+		to, at = p, at+g.width
+	}
+}
+
+// cell is what the cluster at p shows in a strip.
+func (e *Editor) cell(p place) glyph {
+	text := e.lines[p.line].text
+	if p.col >= len(text) {
+		return glyph{text: "␊", width: 1}
+	}
+	return e.glyph(text, p.col, 0)
+}
+
+// Word returns what stands between the last blank before the cursor and it, and whether it
+// begins the text.
+func (e *Editor) Word() (word string, first bool) {
+	from := e.wordStart()
+	return string(e.raw(from, e.cur)), from == place{}
+}
+
+func (e *Editor) wordStart() place {
+	text, col := e.here().text, e.cur.col
+	for col > 0 && !isBreak(text[col-1]) {
+		col--
+	}
+	return place{e.cur.line, col}
+}
+
+// CompleteWord puts text in place of the Word.
+func (e *Editor) CompleteWord(text string) { e.complete(e.wordStart(), text) }
