@@ -36,14 +36,16 @@ var slashCommands = []command{
 	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", pin(false)},
 	{"unpin", "[N]", "no longer keep it", pin(true)},
 	{"target", "", "where commands run, whether it can be reached, and how to watch", showTarget},
-	{"model", "[PROFILE]", "talk to another model, or list them", switchModel},
-	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
+	{"model", "[PROFILE]", "talk to another model; without a name, choose one from a list", switchModel},
+	{"session", "[new|resume ID]", "the sessions of this folder: resume, fork, rename, delete, export, search", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
 	{"edit", "", "write the prompt in your editor", func(u *ui, _ string) error { u.edit(); return nil }},
 	{"copy", "[code]", "copy the last answer, or the last code block in it", copyAnswer},
+	{"export", "[md|html|json] [FILE]", "write this session into a file, for others to read", exportSession},
+	{"palette", "", "all commands and actions with their keys, to run one", func(u *ui, _ string) error { u.over.palette(); return nil }},
 	{"trust", "", "let the settings that came with this folder apply", trustHere},
-	{"theme", "[NAME]", "other colours, or list them", theme},
+	{"theme", "[NAME]", "other colours; without a name, choose from a list that shows them", theme},
 	{"quit", "", "leave buddy", func(u *ui, _ string) error { u.quit(); return nil }},
 }
 
@@ -178,11 +180,10 @@ func find(u *ui, args string) error {
 func switchModel(u *ui, args string) error {
 	names := u.deps.catalog.profiles
 	if args == "" {
-		text := "models:"
-		for i, n := range names {
-			text += fmt.Sprintf("\n%3d  %s", i+1, n)
+		if len(names) == 1 {
+			return fmt.Errorf("%s is the only model; the configuration may add others", names[0])
 		}
-		u.deps.catalog.notice(text + "\n/model NAME or NUMBER changes to one of them")
+		u.pickModel()
 		return nil
 	}
 	if i, err := strconv.Atoi(args); err == nil && i >= 1 && i <= len(names) {
@@ -197,11 +198,7 @@ func session(u *ui, args string) error {
 	verb, id, _ := strings.Cut(args, " ")
 	switch verb {
 	case "":
-		text, err := u.deps.catalog.sessions()
-		if err != nil {
-			return err
-		}
-		u.deps.catalog.notice(text)
+		u.browse()
 		return nil
 	case "new":
 		return u.change("")

@@ -238,35 +238,16 @@ func (p *program) profiles() []string {
 func (p *program) catalog() catalog {
 	return catalog{
 		profiles: p.profiles(),
-		sessions: p.listSessions,
+		models:   p.modelRows,
+		store:    p.store,
+		publish:  p.live.publish,
+		export:   p.exportHere,
 		find:     p.findHere,
 		target:   p.describe,
 		trust:    p.trust,
 		current:  p.current,
 		notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },
 	}
-}
-
-// maxListed is how many sessions a list shows.
-const maxListed = 20
-
-func (p *program) listSessions() (string, error) {
-	entries, err := p.store.List()
-	if err != nil {
-		return "", err
-	}
-	if len(entries) == 0 {
-		return "no session of this folder is saved yet; the first prompt makes one", nil
-	}
-	text := fmt.Sprintf("sessions of this folder (%d), the latest first:", len(entries))
-	for _, e := range entries[:min(len(entries), maxListed)] {
-		mark := " "
-		if e.ID == p.id {
-			mark = "*"
-		}
-		text += fmt.Sprintf("\n%s %s  %s  %s", mark, e.ID, e.Used.Format("2006-01-02 15:04"), shorten(e.Title, 50))
-	}
-	return text + "\n/session resume ID goes on with one of them", nil
 }
 
 // firstEvents is how many events the first frame of a stored session is drawn from.

@@ -17,6 +17,8 @@ func (u *ui) target() (keymap.Scope, tview.Primitive) {
 		return u.v.help.Scope(), u.v.help
 	case u.asking():
 		return u.v.approval.Scope(), u.v.approval
+	case u.over.open():
+		return u.over.top()
 	}
 	switch u.focus {
 	case layout.Conversation:
@@ -55,6 +57,10 @@ func (u *ui) global(a, armed keymap.Action) {
 		u.widen(-4)
 	case keymap.Wider:
 		u.widen(4)
+	case keymap.ShowSessions:
+		u.toggle(u.browse)
+	case keymap.ShowPalette:
+		u.toggle(u.pickCommand)
 	case keymap.Redraw:
 		u.deps.repaint()
 	}
@@ -163,7 +169,7 @@ func (u *ui) setFocus(p layout.Pane) {
 // keeps everything below it from being touched.
 func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		if u.help || u.asking() {
+		if u.help || u.asking() || u.over.open() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
-	"buddy/agent/redact"
 	"buddy/config"
 	"buddy/sessions"
 )
@@ -75,15 +74,7 @@ func (s *sessionsCLI) redactor() (func(string) string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keys []string
-	for _, m := range c.Models {
-		if key, _, err := m.Key(); err == nil { // else there is none that could be in a session
-			keys = append(keys, key)
-		}
-	}
-	known := redact.New(keys...)
-	// What leaves this machine loses what only looks like a secret, too (DECISIONS 9).
-	return func(s string) string { return redact.Entropy(known.Text(s)) }, nil
+	return redactor(c), nil
 }
 
 func (s *sessionsCLI) importCommand() *cobra.Command {

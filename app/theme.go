@@ -2,7 +2,6 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,12 +83,8 @@ func (u *ui) background(c tcell.Color) {
 // theme changes the colours, or lists what there is.
 func theme(u *ui, name string) error {
 	c := u.deps.colours
-	now := u.deps.theme.Name
-	if u.auto {
-		now = themes.Auto + ", " + now
-	}
 	if name == "" {
-		u.hint("", fmt.Sprintf("themes: %s, %s (now %s)", themes.Auto, strings.Join(themes.Names(c.dir), ", "), now))
+		u.pickTheme()
 		return nil
 	}
 	t, err := c.load(name)

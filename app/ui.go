@@ -15,6 +15,7 @@ import (
 	"buddy/app/loop"
 	"buddy/app/screen"
 	"buddy/app/state"
+	"buddy/sessions"
 	"buddy/themes"
 	"buddy/views"
 )
@@ -37,6 +38,7 @@ type ui struct {
 	armed armed
 	busy  bool
 	auto  bool // the theme follows the terminal's background
+	over  over
 
 	attention attention
 }
@@ -93,12 +95,15 @@ type next struct {
 // catalog is what there is to choose from. Its functions may read files.
 type catalog struct {
 	profiles []string
-	sessions func() (string, error)       // a list for people
 	find     func(string) (string, error) // the id that a person means
 	target   func() string                // where commands run; may take long
 	notice   func(text string)
 	trust    func() (string, error) // what to say, "" when the session has to begin anew
 	current  func() string          // the session to go on with
+	models   func() []views.PickerRow
+	store    sessions.Store
+	publish  func(event.Event)
+	export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 }
 
 // panes are the views.
@@ -159,6 +164,7 @@ func newUI(d deps) *ui {
 	u.v.approval.OnAnswer = func(a event.Approve) { d.send(a) }
 	u.v.approval.OnLeave = func() { u.away = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
 	u.v.help.OnClose = func() { u.help = false }
+	u.over.palette = u.pickCommand
 	u.v.help.SetCommands(commandHelp())
 	u.v.prompt.SetCommands(commandHelp())
 	u.v.prompt.OnSubmit = u.submit
@@ -281,6 +287,7 @@ func (u *ui) setTheme(t *themes.Theme) {
 	} {
 		v.SetTheme(t)
 	}
+	u.over.setTheme(t)
 }
 
 // hint shows a line until the next key, which is what arms asks for or something else.
@@ -311,7 +318,7 @@ func (u *ui) paste(p screen.Paste) {
 		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
-	if scope, view := u.target(); scope == keymap.Finding {
+	if scope, view := u.target(); scope == keymap.Finding || u.over.open() {
 		view.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}

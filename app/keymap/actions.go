@@ -113,6 +113,35 @@ const (
 	CycleMode      Action = "cycle-mode"
 
 	CloseHelp Action = "close-help"
+
+	ShowSessions Action = "sessions"
+	ShowPalette  Action = "palette"
+
+	PickUp       Action = "pick-up"
+	PickDown     Action = "pick-down"
+	PickPageUp   Action = "pick-page-up"
+	PickPageDown Action = "pick-page-down"
+	PickFirst    Action = "pick-first"
+	PickLast     Action = "pick-last"
+	Pick         Action = "pick"
+	PickErase    Action = "pick-erase"
+	PickClear    Action = "pick-clear"
+	PickClose    Action = "pick-close"
+	PickKeys     Action = "pick-keys"
+
+	SessionFork   Action = "session-fork"
+	SessionRename Action = "session-rename"
+	SessionDelete Action = "session-delete"
+	SessionExport Action = "session-export"
+	SessionSearch Action = "session-search"
+	NamingDone    Action = "naming-done"
+	NamingCancel  Action = "naming-cancel"
+	ConfirmYes    Action = "confirm-yes"
+	ConfirmNo     Action = "confirm-no"
+
+	CopyChanges  Action = "copy-changes"
+	EditChanges  Action = "edit-changes"
+	CloseChanges Action = "close-changes"
 )
 
 // row is an Entry as the table writes it.
@@ -128,8 +157,9 @@ func keys(names ...string) []string { return names }
 func in(scopes ...Scope) []Scope    { return scopes }
 
 var (
-	editing   = in(Prompt, Reason, Amend)
-	scrolling = in(Conversation, Output, Approval, Help)
+	editing   = in(Prompt, Reason, Amend, Naming)
+	scrolling = in(Conversation, Output, Approval, Help, Changes)
+	choosing  = in(Picker, Sessions)
 )
 
 // table is the whole key map, in the order in which it is shown.
@@ -233,12 +263,39 @@ var table = []row{
 
 	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
 
+	{Pick, choosing, "choose", "Take what is selected", keys("Enter")},
+	{PickUp, choosing, "", "Up in the list", keys("Up", "Ctrl+P")},
+	{PickDown, choosing, "", "Down in the list", keys("Down", "Ctrl+N")},
+	{PickPageUp, choosing, "", "Up a page", keys("PgUp")},
+	{PickPageDown, choosing, "", "Down a page", keys("PgDn")},
+	{PickFirst, choosing, "", "To the first row", keys("Home")},
+	{PickLast, choosing, "", "To the last row", keys("End")},
+	{PickErase, choosing, "", "Delete the last character of the filter", keys("Backspace")},
+	{PickClear, choosing, "", "Delete the filter", keys("Ctrl+U")},
+	{PickKeys, choosing, "", "Sessions: from the filter to the keys of the list, and back", keys("Tab")},
+	{SessionFork, in(Sessions), "fork", "Go on with a copy, from a prompt on that you choose", keys("f")},
+	{SessionRename, in(Sessions), "rename", "Give the session a title", keys("r")},
+	{SessionDelete, in(Sessions), "delete", "Move the session to the trash; asks first", keys("x")},
+	{SessionExport, in(Sessions), "export", "Write the session as Markdown into a file here", keys("E")},
+	{SessionSearch, in(Sessions), "search", "Search the full text of all sessions; in the filter, a text after a slash does", keys("/")},
+	{PickClose, choosing, "close", "Close the list", keys("Esc", "Ctrl+G")},
+	{NamingDone, in(Naming), "rename", "Take the title; an empty one goes back to the first prompt", keys("Enter")},
+	{NamingCancel, in(Naming), "cancel", "Keep the title", keys("Esc")},
+	{ConfirmYes, in(Confirm), "yes", "Do it", keys("y")},
+	{ConfirmNo, in(Confirm), "no", "Leave it", keys("n", "Esc")},
+
+	{CopyChanges, in(Changes), "copy", "Copy all changes", keys("y")},
+	{EditChanges, in(Changes), "editor", "Look at all changes in your editor ($VISUAL or $EDITOR)", keys("e")},
+	{CloseChanges, in(Changes), "close", "Close the changes", keys("q")},
+
 	{NextPane, in(Global), "next pane", "To the next pane", keys("Tab", "Alt+Down")},
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
-	{Back, in(Global, Approval, Help), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
+	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
+	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
+	{Back, in(Global, Approval, Help, Changes), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
 	{Interrupt, in(Global), "", "Copy what is selected; else cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},
