@@ -296,6 +296,8 @@ func (b *browser) search(text string) {
 				return
 			case err != nil:
 				note = err.Error()
+			case len(hits) == 1:
+				note = "1 hit"
 			case len(hits) == mostHits:
 				note = fmt.Sprintf("the first %d hits", mostHits)
 			}

@@ -76,3 +76,156 @@ func TestSessionBrowser(t *testing.T) { // UX "Session browser", J05, J06
 		}
 	})
 }
+
+// browserOn opens the list of sessions.
+func browserOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
+	t.Helper()
+	x := openOn(t, cols, rows, store)
+	x.Press("F4")
+	x.Settle()
+	return x
+}
+
+func TestSessionBrowserKeys(t *testing.T) { // UX "Session browser"
+	tests := []struct {
+		name string
+		do   func(x *testUI)
+		want []string
+		gone string
+	}{
+		{"rename", func(x *testUI) { x.Press("Down", "r", "Ctrl+U"); x.Type("a better title\n") }, []string{"▸ a better title", "Sessions · 2"}, "first one"},
+		{"rename is given up", func(x *testUI) { x.Press("Down", "r"); x.Type("zzz"); x.Press("Esc") }, []string{"first one", "Sessions · 2"}, "zzz"},
+		{"delete", func(x *testUI) { x.Press("Down", "x"); x.Want(`Move "first one" to the trash?`); x.Press("y") }, []string{"Sessions · 1"}, "first one"},
+		{"delete is answered with another key", func(x *testUI) { x.Press("Down", "x", "Enter") }, []string{"first one", "Sessions · 2"}, ""},
+		{"export", func(x *testUI) { x.Press("Down", "E") }, []string{"written: session.md"}, ""},
+		{"fork", func(x *testUI) { x.Press("Down", "f") }, []string{"Fork: the copy ends after", "▸ 1  first one", "completed"}, ""},
+		{"search", func(x *testUI) { x.Press("Down", "/"); x.Type("answer TO") }, []string{"0 hits"}, ""},
+		{"search in the filter", func(x *testUI) { x.Type("/answer to first") }, []string{"1 hit", "▸ Answer to first one."}, ""},
+		{"search for nothing", func(x *testUI) { x.Type("/") }, []string{"type what to search for"}, "first one"},
+		{"back from the search", func(x *testUI) { x.Type("/answer"); x.Press("Ctrl+U") }, []string{"Sessions · 2", "first one"}, ""},
+		{"a letter that is no key filters", func(x *testUI) { x.Press("Down"); x.Type("irst") }, []string{"> irst", "Sessions · 1 of 2"}, ""},
+		{"Tab", func(x *testUI) { x.Press("Tab", "E") }, []string{"written"}, ""},
+		{"wheel and click", func(x *testUI) { x.Mouse("wheel down", 10, 8); x.Click(12, 5) }, []string{"▸ second one"}, ""},
+		{"nothing fits", func(x *testUI) { x.Type("qqq") }, []string{"nothing fits", "0 of 2"}, ""},
+		{"backspace", func(x *testUI) { x.Type("qqq"); x.Press("Backspace", "Backspace", "Backspace") }, []string{"Sessions · 2"}, ""},
+		{"paste", func(x *testUI) { x.Paste("first\n") }, []string{"Sessions · 1 of 2"}, ""},
+		{"Esc", func(x *testUI) { x.Press("Esc") }, []string{"buddy works with you"}, "Sessions"},
+		{"F4 again", func(x *testUI) { x.Press("F4") }, []string{"buddy works with you"}, "Sessions"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			store, _ := savedSessions(t, "first one", "second one")
+			synctest.Test(t, func(t *testing.T) {
+				x := browserOn(t, 80, 24, store)
+				tt.do(x)
+				x.Settle()
+				x.Want(tt.want...)
+				if tt.gone != "" {
+					x.unwanted(tt.gone)
+				}
+				x.took()
+			})
+		})
+	}
+}
+
+func TestForkFromTheBrowser(t *testing.T) { // DECISIONS 11
+	store, ids := savedSessions(t, "first one", "second one")
+	synctest.Test(t, func(t *testing.T) {
+		x := browserOn(t, 120, 32, store)
+		x.Press("Down", "f")
+		x.Settle()
+		x.Press("Enter")
+		if err := x.Ended(); err != nil || x.left.resume == "" || x.left.resume == ids[0] {
+			t.Fatalf("left for %+v, %v", x.left, err)
+		}
+	})
+	if all, err := store.List(); err != nil || len(all) != 3 {
+		t.Errorf("%d sessions, %v, want 3", len(all), err)
+	}
+}
+
+func TestRenamingTheOpenSession(t *testing.T) {
+	store, ids := savedSessions(t, "first one")
+	synctest.Test(t, func(t *testing.T) {
+		x := openOn(t, 120, 32, store)
+		x.u.state.Info.Session = ids[0]
+		x.Press("F4", "Tab", "x")
+		x.Want("this is the session you are in")
+		x.Press("r", "Ctrl+U")
+		x.Type("mine\n")
+		if fmt.Sprint(x.facts) != fmt.Sprint([]event.Event{event.SessionRenamed{Title: "mine"}}) {
+			t.Errorf("published %v", x.facts)
+		}
+	})
+}
+
+func TestModelPicker(t *testing.T) { // I10
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/model\n")
+		x.Want("Models · 2", "▸*demo", "400k", "$1.25/$10", "high", "built in")
+		x.Type("codex\n")
+		x.took(event.SwitchModel{Profile: "fast"})
+		x.unwanted("Models")
+	})
+}
+
+func TestThemePicker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		name := func(want string) {
+			t.Helper()
+			if x.Settle(); x.u.deps.theme.Name != want {
+				t.Errorf("theme %s, want %s", x.u.deps.theme.Name, want)
+			}
+		}
+		x.Type("/theme\n")
+		x.Want("Themes · 5", "▸*dark")
+		x.Type("light")
+		name("light") // it shows while the person moves
+		x.Press("Esc")
+		name("dark")
+		x.Type("/theme\n")
+		x.Type("sol\n")
+		name("solarized")
+		x.Want(`to keep it: [ui] theme = "solarized"`)
+	})
+}
+
+func TestPalette(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Press("F2")
+		x.Want("Commands and actions", "▸ /help")
+		x.Type("model tools counters\n")
+		x.took(event.Report{What: event.ReportStatus})
+		x.Press("F2")
+		x.Type("/bg\n") // it needs to be told what
+		x.Want("> /bg", "PROMPT")
+		x.Press("Ctrl+C", "F2")
+		x.Type("select text by keys")
+		x.Want("v", "Conversation")
+		x.Press("Enter")
+		x.Want("Conversation")
+		x.Press("F2")
+		x.Type("cancel the task that is selected\n")
+		x.Want("there is nothing in Tasks now")
+		x.Press("F2")
+		x.Type("this help\n")
+		x.Want("F1", "Help")
+	})
+}
+
+func TestApprovalsComeOverLists(t *testing.T) { // UX "Approval"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Press("F2")
+		x.tell(asked)
+		x.Want("Approve?")
+		time.Sleep(views.ApprovalGrace)
+		x.Press("y")
+		x.took(event.Approve{ID: "a1", Decision: event.Once})
+	})
+}

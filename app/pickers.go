@@ -92,7 +92,7 @@ func (u *ui) pickTheme() {
 	if auto {
 		now = themes.Auto
 	}
-	rows := []views.PickerRow{{ID: themes.Auto, Cells: []string{themes.Auto + ": light or dark, as the terminal is"}}}
+	rows := []views.PickerRow{{ID: themes.Auto, Find: themes.Auto, Cells: []string{themes.Auto + ": light or dark, as the terminal is"}}}
 	for _, name := range themes.Names(u.deps.colours.dir) {
 		rows = append(rows, views.PickerRow{ID: name, Cells: []string{name}})
 	}

@@ -70,9 +70,12 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 		d.leave, d.tick = func(n next) { x.left = n; quit() }, func(on bool) { tick(on) }
 		d.catalog = catalog{
 			profiles: []string{"fast", "demo"},
-			models: func() []views.PickerRow { return testModels },
-			store:  x.store, publish: func(e event.Event) { x.facts = append(x.facts, e) },
-			export: func(id string, as sessions.ExportFormat, path string) (string, error) { x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path)); return "session.md", nil },
+			models:   func() []views.PickerRow { return testModels },
+			store:    x.store, publish: func(e event.Event) { x.facts = append(x.facts, e) },
+			export: func(id string, as sessions.ExportFormat, path string) (string, error) {
+				x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path))
+				return "session.md", nil
+			},
 			find: func(id string) (string, error) {
 				if len(id) == 19 {
 					return id, nil

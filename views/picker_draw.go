@@ -181,11 +181,11 @@ func (p *Picker) drawCells(c canvas, r PickerRow, role themes.Role) {
 	if len(r.Cells) == 0 {
 		return
 	}
-	c.spans(2, clip(foreign(role, oneLine(r.Cells[0])), room)...)
+	c.spans(2, clip(foreign(role, r.Cells[0]), room)...)
 	col := 2 + room
 	for i := 1; i < n; i++ {
 		col += columnGap
-		c.spans(col, clip(foreign(side, oneLine(r.Cells[i])), p.widths[i])...)
+		c.spans(col, clip(foreign(side, r.Cells[i]), p.widths[i])...)
 		col += p.widths[i]
 	}
 }
