@@ -54,6 +54,8 @@ func (r *Runtime) adjust(c event.Command) {
 		r.compactNow()
 	case event.Pin:
 		r.pin(c)
+	case event.Undo:
+		r.undo(c)
 	case event.Report:
 		r.report(c.What)
 	case event.WatchPanes, event.PaneInput, event.KillPane:

@@ -42,6 +42,8 @@ var slashCommands = []command{
 	{"find", "[TEXT]", "find text in the conversation", find},
 	{"edit", "", "write the prompt in your editor", func(u *ui, _ string) error { u.edit(); return nil }},
 	{"copy", "[code]", "copy the last answer, or the last code block in it", copyAnswer},
+	{"undo", "[N] [--force]", "put back the files that the agent changed for the last prompt, or the last N that changed any", undo},
+	{"diff", "", "all that the agent changed in files in this session", showChanges},
 	{"export", "[md|html|json] [FILE]", "write this session into a file, for others to read", exportSession},
 	{"palette", "", "all commands and actions with their keys, to run one", func(u *ui, _ string) error { u.over.palette(); return nil }},
 	{"trust", "", "let the settings that came with this folder apply", trustHere},

@@ -103,6 +103,7 @@ type catalog struct {
 	models   func() []views.PickerRow
 	store    sessions.Store
 	publish  func(event.Event)
+	changes  func() (diff string, files int, err error) // what the agent changed
 	export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 }
 

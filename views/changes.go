@@ -38,11 +38,8 @@ func NewChanges(theme *themes.Theme, keys *keymap.Map, title, diff string) *Chan
 	for l := range strings.Lines(diff) {
 		l = strings.TrimRight(l, "\r\n")
 		var role themes.Role
-		if strings.HasPrefix(l, "--- ") && !hunk || strings.HasPrefix(l, fileMark) {
-			hunk = false
-		}
 		role, hunk = markup.DiffRole(l, hunk)
-		if strings.HasPrefix(l, fileMark) {
+		if strings.HasPrefix(l, FileMark) {
 			role, hunk = themes.Strong, false
 		}
 		c.lines = append(c.lines, diffLine{role, l})
@@ -50,8 +47,8 @@ func NewChanges(theme *themes.Theme, keys *keymap.Map, title, diff string) *Chan
 	return c
 }
 
-// fileMark begins the line that names a file.
-const fileMark = "━ "
+// FileMark begins the line of a diff that names a file.
+const FileMark = "━ "
 
 // Scope says where keys go.
 func (c *Changes) Scope() keymap.Scope { return keymap.Changes }

@@ -115,8 +115,8 @@ func BenchmarkPickerFilter(b *testing.B) { // a key in the filter over 10,000 se
 }
 
 func TestChangesGolden(t *testing.T) {
-	diff := fileMark + "checkout/tax.go  +1 -1\n--- checkout/tax.go\n+++ checkout/tax.go\n@@ -3,3 +3,3 @@\n func Tax(cents int) int {\n-\treturn cents * 19 / 100\n+\treturn (cents*19 + 50) / 100 // 日本 👨‍👩‍👧\n }\n" +
-		fileMark + hostile + "\n@@ -1 +1 @@\n-" + hostile + "\n+" + strings.Repeat("more ", 40) + "\n"
+	diff := FileMark + "checkout/tax.go  +1 -1\n--- checkout/tax.go\n+++ checkout/tax.go\n@@ -3,3 +3,3 @@\n func Tax(cents int) int {\n-\treturn cents * 19 / 100\n+\treturn (cents*19 + 50) / 100 // 日本 👨‍👩‍👧\n }\n" +
+		FileMark + hostile + "\n@@ -1 +1 @@\n-" + hostile + "\n+" + strings.Repeat("more ", 40) + "\n"
 	for _, size := range [][2]int{{80, 24}, {120, 32}, {200, 60}, {40, 12}} {
 		c := NewChanges(dark(t), keymap.Default(), "2 files, +2 -2", diff)
 		viewtest.Golden(t, "changes", c, size[0], size[1])

@@ -77,6 +77,12 @@ type (
 		Back int
 		Off  bool
 	}
+	// Undo puts the files back that the agent changed for the last prompts that changed
+	// any, Steps of them. Without Force it does nothing when somebody changed one since.
+	Undo struct {
+		Steps int
+		Force bool
+	}
 	// Report asks for a Notice about the session: its state or its tasks.
 	Report struct{ What ReportKind }
 	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
@@ -102,6 +108,7 @@ func (SetMode) command()     {}
 func (SwitchModel) command() {}
 func (Compact) command()     {}
 func (Pin) command()         {}
+func (Undo) command()        {}
 func (Report) command()      {}
 func (WatchPanes) command()  {}
 func (PaneInput) command()   {}
