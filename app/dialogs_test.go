@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -228,4 +229,60 @@ func TestApprovalsComeOverLists(t *testing.T) { // UX "Approval"
 		x.Press("y")
 		x.took(event.Approve{ID: "a1", Decision: event.Once})
 	})
+}
+
+func TestUndoAndDiff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/undo\n")
+		x.took(event.Undo{Steps: 1})
+		x.Type("/undo 3 --force\n")
+		x.took(event.Undo{Steps: 3, Force: true})
+		x.Type("/undo all\n")
+		x.Want(`"all" is not known (have: how many prompts go back, and --force)`)
+		x.Press("Ctrl+C")
+		x.tell(event.FileRestored{Calls: []string{"c1"}, Paths: []string{"/w/a.go", "/w/b.go"}, Steps: 2})
+		x.Want("took back what the last 2 prompts changed: /w/a.go, /w/b.go")
+
+		x.Type("/diff\n")
+		x.Want("changed nothing in this session")
+		x.diff = views.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
+		x.Type("/diff\n")
+		x.Want("Changes in 1 file", "━ a.go", "-one", "+two", "y copy  e editor  q close")
+		x.Press("End")
+		x.unwanted("-one")
+		x.Press("y")
+		if x.copied != x.diff {
+			t.Errorf("copied %q", x.copied)
+		}
+		x.Mouse("wheel up", 20, 10)
+		x.Press("Home")
+		x.Want("-one")
+		x.Press("q")
+		x.unwanted("━ a.go")
+	})
+}
+
+func TestExport(t *testing.T) {
+	for line, want := range map[string]string{
+		"/export":                 "7f3a-0000 md ",
+		"/export HTML":            "7f3a-0000 html ",
+		"/export json my file":    "7f3a-0000 json my file",
+		"/export notes/talk.html": "7f3a-0000 html notes/talk.html",
+		"/export pdf":             "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, 120, 32)
+			x.Type(line + "\n")
+			x.Settle()
+			if got := strings.Join(x.exports, ";"); got != want {
+				t.Errorf("%s wrote %q, want %q", line, got, want)
+			}
+			if want == "" {
+				x.Want(`"pdf" is not known (have: md, html, json, or a file such as session.md)`)
+			} else if !strings.Contains(x.noticed, "written: session.md") {
+				t.Errorf("noticed %q", x.noticed)
+			}
+		})
+	}
 }

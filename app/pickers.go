@@ -68,7 +68,9 @@ func (u *ui) pickTheme() {
 	p := u.pick(views.PickerOptions{
 		Title: "Themes", Hint: "type to filter; moving shows the colours",
 		OnMove: func(r views.PickerRow) {
-			if t, err := u.deps.colours.load(r.ID); err == nil {
+			if r.ID == themes.Auto && auto {
+				u.setTheme(before) // what the terminal said
+			} else if t, err := u.deps.colours.load(r.ID); err == nil {
 				u.setTheme(t)
 			} else {
 				u.over.pickers[len(u.over.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))

@@ -38,6 +38,7 @@ type testUI struct {
 	store   sessions.Store
 	facts   []event.Event // that were published
 	exports []string
+	diff    string // that /diff shows
 	trusts  string // what trusting the folder says; "" begins the session anew
 }
 
@@ -72,6 +73,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			profiles: []string{"fast", "demo"},
 			models:   func() []views.PickerRow { return testModels },
 			store:    x.store, publish: func(e event.Event) { x.facts = append(x.facts, e) },
+			changes: func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
 			export: func(id string, as sessions.ExportFormat, path string) (string, error) {
 				x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path))
 				return "session.md", nil
@@ -532,12 +534,12 @@ func TestHintAboutATaskEndsWithIt(t *testing.T) {
 func TestBoundKeysShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		if err := x.u.deps.keys.Rebind(map[string][]string{"interrupt": {"Ctrl+O"}, "help": {"F2"}}); err != nil {
+		if err := x.u.deps.keys.Rebind(map[string][]string{"interrupt": {"Ctrl+O"}, "help": {"F9"}}); err != nil {
 			t.Fatal(err)
 		}
 		x.Press("Ctrl+O")
-		x.Want("Ctrl+O again quits", "F2 help")
-		x.Press("F2", "PgDn", "PgDn", "PgDn")
+		x.Want("Ctrl+O again quits", "F9 help")
+		x.Press("F9", "PgDn", "PgDn", "PgDn")
 		x.Want("Help")
 	})
 }
