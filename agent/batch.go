@@ -44,8 +44,10 @@ type job struct {
 	tool     tools.Tool
 	err      error // why there is no plan
 	parallel bool
-	early    bool // started while the answer streamed
-	edited   bool // a person has changed the arguments
+	early    bool   // started while the answer streamed
+	edited   bool   // a person has changed the arguments
+	typed    bool   // a person made the call
+	result   string // that the model reads
 	began    time.Time
 	ran      bool               // what its result says is what the tool said
 	live     *live              // where its output goes

@@ -25,6 +25,10 @@ func (r *Runtime) serve() {
 func (r *Runtime) handle(c event.Command) {
 	switch c := c.(type) {
 	case event.Submit:
+		if c.Shell {
+			r.typed(c)
+			return
+		}
 		r.submit(c)
 	case event.Unqueue:
 		r.unqueue(c.ID)

@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/tools"
 	"buddy/views"
@@ -86,7 +87,7 @@ func runCommand(u *ui, line string) bool {
 		}
 		return true
 	}
-	u.hint("", fmt.Sprintf("unknown command /%s · /help lists them all", name))
+	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all", name, u.over.nearest(name), u.keyName(keymap.ShowPalette)))
 	u.v.prompt.SetText(line)
 	return true
 }

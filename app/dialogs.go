@@ -1,9 +1,12 @@
 package app
 
 import (
+	"strings"
+
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/app/fuzzy"
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/themes"
@@ -85,4 +88,22 @@ func (u *ui) toggle(open func()) {
 		return
 	}
 	open()
+}
+
+// nearest suggests the command that was meant by a wrong name, if one is near enough.
+func (o *over) nearest(wrong string) string {
+	names := make([]string, 0, len(slashCommands))
+	for _, c := range slashCommands {
+		names = append(names, c.name)
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, wrong) {
+			return ", /" + name + "?"
+		}
+	}
+	name := fuzzy.Nearest(wrong, names)
+	if fuzzy.Distance(wrong, name) > max(1, len(wrong)/2) {
+		return ""
+	}
+	return ", /" + name + "?"
 }

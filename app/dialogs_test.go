@@ -286,3 +286,34 @@ func TestExport(t *testing.T) {
 		})
 	}
 }
+
+func TestUnknownCommandsSuggest(t *testing.T) { // I05
+	for line, want := range map[string]string{
+		"/sesion":   "unknown command /sesion, /session?",
+		"/STATS":    "unknown command /stats, /status?",
+		"/comp":     "/compact?",
+		"/xyzzy123": "unknown command /xyzzy123 · F2 lists them all",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, 120, 32)
+			x.Paste(line)
+			x.Press("Esc", "Enter")
+			x.took()
+			x.Want(want, "> "+line)
+		})
+	}
+}
+
+func TestTypedShellCommand(t *testing.T) { // UX "Prompt"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("!ls -la\n")
+		x.took(event.Submit{Text: "!ls -la", Shell: true})
+		x.Type("!\n")
+		x.took(event.Submit{Text: "!"})
+		x.tell(running...)
+		x.Type("!make\n")
+		x.took()
+		x.Want("task #1 runs; your command can run after it", "> !make") // the draft is not lost
+	})
+}

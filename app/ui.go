@@ -131,6 +131,7 @@ var welcome = []string{
 	"Try:",
 	"  tour                       three steps through the program",
 	"  run mkdir demo && ls -la   a command that needs your yes",
+	"  !git status                a command that you run yourself",
 	"  /help                      all keys and commands",
 }
 
@@ -238,7 +239,7 @@ func (u *ui) asking() bool {
 // submit takes a line from the prompt.
 func (u *ui) submit(text string) {
 	u.deps.record(text)
-	if runCommand(u, text) {
+	if runCommand(u, text) || u.runTyped(text) {
 		return
 	}
 	if len(u.state.Questions) > 0 {
@@ -246,6 +247,21 @@ func (u *ui) submit(text string) {
 		return
 	}
 	u.send(event.Submit{Text: text})
+}
+
+// runTyped runs what follows a "!" as a command of the person, and reports whether there is
+// one.
+func (u *ui) runTyped(text string) bool {
+	if !strings.HasPrefix(text, "!") || strings.TrimSpace(text) == "!" {
+		return false
+	}
+	if t := u.state.Running(); t != nil {
+		u.hint("", fmt.Sprintf("task #%d runs; your command can run after it", t.ID))
+		u.v.prompt.SetText(text)
+		return true
+	}
+	u.deps.send(event.Submit{Text: text, Shell: true})
+	return true
 }
 
 // reply is the answer to a question; the number of a choice stands for it.

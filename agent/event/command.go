@@ -34,11 +34,13 @@ const (
 
 type (
 	// Submit is a prompt. While a task runs it queues, or with Background it starts a
-	// task of its own on a fork of the conversation.
+	// task of its own on a fork of the conversation. With Shell it is a command, after a
+	// "!", that a person runs; the model reads what it gave with the next prompt.
 	Submit struct {
 		Text       string
 		Images     []model.Image
 		Background bool
+		Shell      bool
 	}
 	// Unqueue takes a queued prompt back.
 	Unqueue struct{ ID int }

@@ -164,7 +164,7 @@ var (
 
 // table is the whole key map, in the order in which it is shown.
 var table = []row{
-	{Send, in(Prompt), "send", "Send the prompt; while a task runs it queues and steers the task", keys("Enter")},
+	{Send, in(Prompt), "send", "Send the prompt; while a task runs it queues and steers the task. What begins with ! is a shell command that you run yourself; the model reads what it gave", keys("Enter")},
 	{Newline, in(Prompt, Amend), "newline", "Begin a new line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
 	{SearchHistory, in(Prompt), "", "Search earlier prompts", keys("Ctrl+R")},
 	{LineUp, in(Prompt, Amend), "", "Up a row; from the first row take a queued prompt back, else go to the earlier prompt", keys("Up", "Ctrl+P")},
