@@ -317,3 +317,31 @@ func TestTypedShellCommand(t *testing.T) { // UX "Prompt"
 		x.Want("task #1 runs; your command can run after it", "> !make") // the draft is not lost
 	})
 }
+
+func TestViInThePrompt(t *testing.T) { // [ui] editor
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.u.v.prompt.SetVi(true)
+		x.Type("fix the test")
+		x.Want("INSERT")
+		x.Press("Esc")
+		x.Want("NORMAL", "d delete")
+		x.Type("bbdw")
+		x.Want("> fix test")
+		x.Type("cwjust ")
+		x.Want("INSERT", "> fix just")
+		x.Press("Esc")
+		x.tell(running...)
+		x.Press("Esc") // in normal mode it is what it is without vi
+		x.took()
+		x.Press("Enter")
+		x.took(event.Submit{Text: "fix just "})
+		x.Type("/the")
+		x.Want("/theme")
+		x.Press("Esc") // closes the list
+		x.Want("INSERT")
+		x.unwanted("other colours")
+		x.Press("Esc")
+		x.Want("NORMAL")
+	})
+}

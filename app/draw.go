@@ -74,6 +74,8 @@ func (u *ui) Draw(s tcell.Screen) {
 	draw(s, u.v.footer, u.lay.Footer)
 	u.drawJoints(s)
 	u.drawTabs(s)
+	u.v.border.SetMode(u.v.prompt.Mode())
+	u.v.border.DrawMode(s)
 	if p := u.v.prompt.Popup(); p.Open() {
 		draw(s, p, u.lay.Popup)
 	}

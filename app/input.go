@@ -105,6 +105,7 @@ func (u *ui) interrupt(armed keymap.Action) {
 // prompt it cancels what runs.
 func (u *ui) back(armed keymap.Action) {
 	switch {
+	case u.focus == layout.Prompt && u.v.prompt.EndInsert():
 	case u.v.conversation.EndSelection():
 	case u.focus == layout.Conversation && u.v.conversation.EndFind():
 	case u.zoom:

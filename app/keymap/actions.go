@@ -139,6 +139,40 @@ const (
 	ConfirmYes    Action = "confirm-yes"
 	ConfirmNo     Action = "confirm-no"
 
+	ViInsert Action = "vi-insert"
+	ViAppend Action = "vi-append"
+	ViInsertStart Action = "vi-insert-start"
+	ViAppendEnd Action = "vi-append-end"
+	ViOpenBelow Action = "vi-open-below"
+	ViOpenAbove Action = "vi-open-above"
+	ViLeft Action = "vi-left"
+	ViRight Action = "vi-right"
+	ViUp Action = "vi-up"
+	ViDown Action = "vi-down"
+	ViWord Action = "vi-word"
+	ViWordBack Action = "vi-word-back"
+	ViWordEnd Action = "vi-word-end"
+	ViLineStart Action = "vi-line-start"
+	ViFirst Action = "vi-first"
+	ViLineEnd Action = "vi-line-end"
+	ViFind Action = "vi-find"
+	ViTill Action = "vi-till"
+	ViFindBack Action = "vi-find-back"
+	ViTillBack Action = "vi-till-back"
+	ViSeekAgain Action = "vi-seek-again"
+	ViSeekBack Action = "vi-seek-back"
+	ViDelete Action = "vi-delete"
+	ViChange Action = "vi-change"
+	ViYank Action = "vi-yank"
+	ViDeleteChar Action = "vi-delete-char"
+	ViDeleteToEnd Action = "vi-delete-to-end"
+	ViChangeToEnd Action = "vi-change-to-end"
+	ViReplace Action = "vi-replace"
+	ViPut Action = "vi-put"
+	ViPutBefore Action = "vi-put-before"
+	ViUndo Action = "vi-undo"
+	ViRedo Action = "vi-redo"
+
 	CopyChanges  Action = "copy-changes"
 	EditChanges  Action = "edit-changes"
 	CloseChanges Action = "close-changes"
@@ -189,6 +223,40 @@ var table = []row{
 	{Redo, editing, "", "Redo", keys("Alt+_", "Ctrl+Shift+Z")},
 	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
+
+	{ViInsert, in(Vi), "insert", "Type before the cursor", keys("i")},
+	{ViAppend, in(Vi), "append", "Type after the cursor", keys("a")},
+	{ViInsertStart, in(Vi), "", "Type at the start of the line", keys("I")},
+	{ViAppendEnd, in(Vi), "", "Type at the end of the line", keys("A")},
+	{ViOpenBelow, in(Vi), "open line", "Type in a new line below", keys("o")},
+	{ViOpenAbove, in(Vi), "", "Type in a new line above", keys("O")},
+	{ViLeft, in(Vi), "", "One character to the left", keys("h", "Left", "Backspace")},
+	{ViRight, in(Vi), "", "One character to the right", keys("l", "Right", "Space")},
+	{ViUp, in(Vi), "", "Up a row; from the first row take a queued prompt back, else go to the earlier prompt", keys("k", "Up")},
+	{ViDown, in(Vi), "", "Down a row; from the last row go to the later prompt", keys("j", "Down")},
+	{ViWord, in(Vi), "", "To the next word", keys("w", "Ctrl+Right")},
+	{ViWordBack, in(Vi), "", "To the start of the word", keys("b", "Ctrl+Left")},
+	{ViWordEnd, in(Vi), "", "To the end of the word", keys("e")},
+	{ViLineStart, in(Vi), "", "To the start of the line", keys("0", "Home")},
+	{ViFirst, in(Vi), "", "To the first character of the line that is no blank", keys("^")},
+	{ViLineEnd, in(Vi), "", "To the end of the line", keys("$", "End")},
+	{ViFind, in(Vi), "", "To the next place of the character that is typed after it, in the line", keys("f")},
+	{ViTill, in(Vi), "", "To the character before that", keys("t")},
+	{ViFindBack, in(Vi), "", "To the place before of the character that is typed after it", keys("F")},
+	{ViTillBack, in(Vi), "", "To the character after that", keys("T")},
+	{ViSeekAgain, in(Vi), "", "Repeat that", keys(";")},
+	{ViSeekBack, in(Vi), "", "Repeat that in the other direction", keys(",")},
+	{ViDelete, in(Vi), "delete", "Delete up to where the next motion leads; twice: the line", keys("d")},
+	{ViChange, in(Vi), "change", "Replace up to where the next motion leads; twice: the line", keys("c")},
+	{ViYank, in(Vi), "", "Copy up to where the next motion leads; twice: the line", keys("y")},
+	{ViDeleteChar, in(Vi), "", "Delete the character", keys("x", "Delete")},
+	{ViDeleteToEnd, in(Vi), "", "Delete to the end of the line", keys("D")},
+	{ViChangeToEnd, in(Vi), "", "Replace to the end of the line", keys("C")},
+	{ViReplace, in(Vi), "", "Put the character that is typed after it in the place of this one", keys("r")},
+	{ViPut, in(Vi), "", "Insert what was deleted or copied last, after the cursor", keys("p")},
+	{ViPutBefore, in(Vi), "", "Insert it before the cursor", keys("P")},
+	{ViUndo, in(Vi), "undo", "Undo", keys("u")},
+	{ViRedo, in(Vi), "", "Redo", keys("Ctrl+R")},
 
 	{PopupUp, in(Popup), "", "Up in the list", keys("Up", "Ctrl+P")},
 	{PopupDown, in(Popup), "", "Down in the list", keys("Down", "Ctrl+N")},

@@ -25,6 +25,7 @@ const (
 	Global       Scope = "global"
 	Prompt       Scope = "prompt"
 	Popup        Scope = "popup"  // completion of commands and files
+	Vi           Scope = "vi"     // the prompt's normal mode with [ui] editor = "vi"
 	Search       Scope = "search" // of the prompt's history
 	Conversation Scope = "conversation"
 	Finding      Scope = "finding" // typing what to find in the conversation
@@ -51,6 +52,7 @@ var scopes = []struct {
 	{Global, "Everywhere"},
 	{Prompt, "Prompt"},
 	{Popup, "Prompt: while commands or files are offered"},
+	{Vi, "Prompt: normal mode, with editor = \"vi\""},
 	{Search, "Prompt: while searching the history"},
 	{Conversation, "Conversation"},
 	{Finding, "Conversation: while typing what to find"},
@@ -92,7 +94,7 @@ func (s Scope) Title() string {
 // it is asked first and goes away at once.
 func (s Scope) shadows() bool {
 	switch s {
-	case Popup, Search, Finding, Selecting, Reason, Amend, Picker, Sessions, Naming, Confirm:
+	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Picker, Sessions, Naming, Confirm:
 		return true
 	}
 	return false
