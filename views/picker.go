@@ -248,20 +248,13 @@ func (p *Picker) answer(a keymap.Action, text string, typed bool) {
 }
 
 func (p *Picker) action(a keymap.Action) {
-	page := max(1, p.place.h-1)
 	switch a {
 	case keymap.PickUp:
 		p.around(-1)
 	case keymap.PickDown:
 		p.around(1)
-	case keymap.PickPageUp:
-		p.to(p.at - page)
-	case keymap.PickPageDown:
-		p.to(p.at + page)
-	case keymap.PickFirst:
-		p.to(0)
-	case keymap.PickLast:
-		p.to(len(p.shown) - 1)
+	case keymap.PickPageUp, keymap.PickPageDown, keymap.PickFirst, keymap.PickLast:
+		p.jump(a)
 	case keymap.Pick:
 		p.choose()
 	case keymap.PickErase:
@@ -278,6 +271,21 @@ func (p *Picker) action(a keymap.Action) {
 		if r, ok := p.Selected(); ok && p.o.OnKey != nil {
 			p.o.OnKey(a, r)
 		}
+	}
+}
+
+// jump goes further than a row.
+func (p *Picker) jump(a keymap.Action) {
+	page := max(1, p.place.h-1)
+	switch a {
+	case keymap.PickPageUp:
+		p.to(p.at - page)
+	case keymap.PickPageDown:
+		p.to(p.at + page)
+	case keymap.PickFirst:
+		p.to(0)
+	case keymap.PickLast:
+		p.to(len(p.shown) - 1)
 	}
 }
 
@@ -318,7 +326,7 @@ func (p *Picker) PasteHandler() func(string, func(tview.Primitive)) {
 
 // MouseHandler selects a row, chooses it with a second click, and moves with the wheel.
 func (p *Picker) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
+	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
 		if !p.InRect(x, y) || p.ask != nil {
 			return false, nil

@@ -184,44 +184,42 @@ func (v *vi) target(e *Editor, a keymap.Action) (to place, inclusive, ok bool) {
 	to = e.cur
 	end := len(e.here().text)
 	switch a {
-	case keymap.ViLeft:
-		for range v.n() {
-			if to.col > 0 {
-				to = e.left(to)
-			}
-		}
-	case keymap.ViRight:
-		for range v.n() {
-			if to.col < end {
-				to = e.right(to)
-			}
-		}
 	case keymap.ViLineStart:
 		to.col = 0
 	case keymap.ViFirst:
 		to.col = end - len(bytes.TrimLeft(e.here().text, " \t"))
 	case keymap.ViLineEnd:
 		to.col = end
-	case keymap.ViWord:
-		for range v.n() {
-			to = e.viWord(to)
+	default:
+		step, ok := steps[a]
+		if !ok {
+			return to, false, false
 		}
-		if v.op != "" && to.line > e.cur.line {
+		for range v.n() {
+			to = step(e, to)
+		}
+		if a == keymap.ViWord && v.op != "" && to.line > e.cur.line {
 			to = place{e.cur.line, end} // the end of a line stays
 		}
-	case keymap.ViWordBack:
-		for range v.n() {
-			to = e.viBack(to)
-		}
-	case keymap.ViWordEnd:
-		for range v.n() {
-			to = e.viEnd(to)
-		}
-		inclusive = true
-	default:
-		return to, false, false
 	}
-	return to, inclusive, true
+	return to, a == keymap.ViWordEnd, true
+}
+
+// steps are the motions that a count repeats.
+var steps = map[keymap.Action]func(*Editor, place) place{
+	keymap.ViLeft: func(e *Editor, p place) place {
+		if p.col > 0 {
+			return e.left(p)
+		}
+		return p
+	},
+	keymap.ViRight: func(e *Editor, p place) place {
+		if p.col < len(e.lines[p.line].text) {
+			return e.right(p)
+		}
+		return p
+	},
+	keymap.ViWord: (*Editor).viWord, keymap.ViWordBack: (*Editor).viBack, keymap.ViWordEnd: (*Editor).viEnd,
 }
 
 // seek goes to the next place of a character in the line. again leaves out the one where
@@ -229,29 +227,17 @@ func (v *vi) target(e *Editor, a keymap.Action) (to place, inclusive, ok bool) {
 func (v *vi) seek(e *Editor, a keymap.Action, again bool) {
 	back := a == keymap.ViFindBack || a == keymap.ViTillBack
 	till := a == keymap.ViTill || a == keymap.ViTillBack
-	text, want := e.here().text, []byte(v.char)
-	at := e.cur.col
+	text, at := e.here().text, e.cur.col
 	for i := range v.n() {
-		found := -1
+		skip := till && again && i == 0
 		if back {
-			from := at
-			if till && i == 0 && again && bytes.HasSuffix(text[:from], want) {
-				from -= len(want)
-			}
-			found = bytes.LastIndex(text[:from], want)
+			at = lastPlace(text, []byte(v.char), at, skip)
 		} else {
-			from := min(at+1, len(text))
-			if till && i == 0 && again && bytes.HasPrefix(text[from:], want) {
-				from += len(want)
-			}
-			if found = bytes.Index(text[from:], want); found >= 0 {
-				found += from
-			}
+			at = nextPlace(text, []byte(v.char), at, skip)
 		}
-		if found < 0 {
+		if at < 0 {
 			return
 		}
-		at = found
 	}
 	to := place{e.cur.line, at}
 	switch {
@@ -261,6 +247,28 @@ func (v *vi) seek(e *Editor, a keymap.Action, again bool) {
 		to = e.left(to)
 	}
 	v.upTo(e, to, !back)
+}
+
+// nextPlace is where a character is after an offset, -1 if nowhere. skip leaves out the one
+// that comes at once.
+func nextPlace(text, char []byte, at int, skip bool) int {
+	from := min(at+1, len(text))
+	if skip && bytes.HasPrefix(text[from:], char) {
+		from += len(char)
+	}
+	i := bytes.Index(text[from:], char)
+	if i < 0 {
+		return -1
+	}
+	return from + i
+}
+
+// lastPlace is where a character is before an offset, as nextPlace.
+func lastPlace(text, char []byte, at int, skip bool) int {
+	if skip && bytes.HasSuffix(text[:at], char) {
+		at -= len(char)
+	}
+	return bytes.LastIndex(text[:at], char)
 }
 
 // upTo moves the cursor to a place, or works on the text up to there.
