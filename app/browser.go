@@ -72,7 +72,7 @@ func (u *ui) browse() {
 	b.shown.Primitive = tview.NewBox()
 	b.p = u.pick(views.PickerOptions{
 		Title: "Sessions", Hint: "type to filter titles; / searches the text of all sessions",
-		Columns: []string{"title", "used", "turns", "model", "target", "folder"}, Preview: &b.shown, Keys: keymap.Sessions,
+		Columns: sessionColumns, Preview: &b.shown, Keys: keymap.Sessions,
 		Empty:  "none is saved yet; the first prompt makes one",
 		OnMove: b.preview, OnChoose: b.resume, OnKey: b.key, OnQuery: b.query,
 		OnClose: func() {
@@ -231,6 +231,12 @@ func (b *browser) countVisible() {
 	})
 }
 
+// The columns of the list, and of what a search found.
+var (
+	sessionColumns = []string{"title", "used", "turns", "model", "target", "folder"}
+	hitColumns     = []string{"found", "when", "", "in", "target", ""}
+)
+
 const turnsColumn = 2
 
 // promptsOf counts the prompts of a session, for people.
@@ -253,9 +259,11 @@ func (b *browser) query(query string) bool {
 	b.endSearch()
 	if !search {
 		b.p.SetNote("")
+		b.p.SetColumns(sessionColumns)
 		b.p.SetRows(b.rows)
 		return false
 	}
+	b.p.SetColumns(hitColumns)
 	b.p.SetRows(nil)
 	if strings.TrimSpace(text) == "" {
 		b.p.SetNote("type what to search for in all sessions")
@@ -391,6 +399,9 @@ func (b *browser) remove(id string) {
 		return func() {
 			b.say(err)
 			b.load()
+			if b.stop != nil {
+				b.p.SetQuery(b.p.Query()) // its hits are gone
+			}
 		}
 	})
 }

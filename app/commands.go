@@ -42,7 +42,7 @@ var slashCommands = []command{
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
 	{"edit", "", "write the prompt in your editor", func(u *ui, _ string) error { u.edit(); return nil }},
-	{"copy", "[code]", "copy the last answer, or the last code block in it", copyAnswer},
+	{"copy", "[code|all]", "copy the last answer, the last code block in it, or all that was said", copyAnswer},
 	{"undo", "[N] [--force]", "put back the files that the agent changed for the last prompt, or the last N that changed any", undo},
 	{"diff", "", "all that the agent changed in files in this session", showChanges},
 	{"export", "[md|html|json] [FILE]", "write this session into a file, for others to read", exportSession},

@@ -91,6 +91,9 @@ func (p *Picker) SetRows(rows []PickerRow) {
 	}
 }
 
+// SetColumns names the columns of the rows that are given next.
+func (p *Picker) SetColumns(names []string) { p.o.Columns = names }
+
 // SetCell changes one cell of a row that may be there.
 func (p *Picker) SetCell(id string, column int, text string) {
 	for i := range p.rows {
