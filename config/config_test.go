@@ -116,7 +116,7 @@ func TestScreen(t *testing.T) {
 	if got := fmt.Sprint(cfg.Keys); got != "map[newline:[Ctrl+J] redraw:[]]" {
 		t.Errorf("keys = %s", got)
 	}
-	if at := index[Path("keys", "redraw")]; at != h.user+":6" {
+	if at := index[Path("keys", "redraw")]; at != h.user+":7" {
 		t.Errorf("keys.redraw is at %q", at)
 	}
 	if len(notices) != 1 || !strings.Contains(notices[0], "keys.approve") {
