@@ -121,6 +121,7 @@ func (r *Runtime) keep(t *task, turn int, j *job, files []tools.Before) error {
 	if n := len(c.steps); n > 0 && c.steps[n-1].task == t.id {
 		now = c.steps[n-1]
 	}
+	more := int64(0)
 	e := event.FileKept{CallID: j.call.ID, Target: j.call.Planned.Target}
 	for i, b := range files {
 		f := event.KeptFile{Path: b.Path, Existed: b.Existed, Perm: int(b.Perm)}
@@ -128,7 +129,8 @@ func (r *Runtime) keep(t *task, turn int, j *job, files []tools.Before) error {
 			f = first
 		} else if b.Existed && !b.Lost {
 			f.Copy, f.Bytes = filepath.Join(j.call.Dir, fmt.Sprintf("before-%d", i+1)), int64(len(b.Data))
-			c.free(f.Bytes)
+			more += f.Bytes
+			c.free(more)
 			if err := writeCopy(f.Copy, b.Data); err != nil {
 				return err
 			}

@@ -78,7 +78,7 @@ func (u *ui) unpick() {
 	}
 }
 
-// toggle opens a list, or closes what is open.
+// toggle closes what a person opened over the panes, or opens a list if there is nothing.
 func (u *ui) toggle(open func()) {
 	if u.over.open() {
 		for len(u.over.pickers) > 0 {

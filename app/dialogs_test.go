@@ -111,6 +111,7 @@ func TestSessionBrowserKeys(t *testing.T) { // UX "Session browser"
 		{"backspace", func(x *testUI) { x.Type("qqq"); x.Press("Backspace", "Backspace", "Backspace") }, []string{"Sessions · 2"}, ""},
 		{"paste", func(x *testUI) { x.Paste("first\n") }, []string{"Sessions · 1 of 2"}, ""},
 		{"Esc", func(x *testUI) { x.Press("Esc") }, []string{"buddy works with you"}, "Sessions"},
+		{"Ctrl+C", func(x *testUI) { x.Press("Ctrl+C") }, []string{"buddy works with you"}, "Sessions"},
 		{"F4 again", func(x *testUI) { x.Press("F4") }, []string{"buddy works with you"}, "Sessions"},
 	}
 	for _, tt := range tests {

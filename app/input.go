@@ -83,10 +83,12 @@ func (u *ui) cycleMode() {
 	u.deps.send(event.SetMode{Mode: next})
 }
 
-// interrupt is Ctrl-C: it copies what is selected, else stops the running task, else drops the draft, else quits when
+// interrupt is Ctrl-C: it closes a list that a person opened, else copies what is selected, else stops the running task, else drops the draft, else quits when
 // it comes twice (DECISIONS 35).
 func (u *ui) interrupt(armed keymap.Action) {
 	switch t := u.state.Running(); {
+	case u.over.open() && !u.help && !u.asking():
+		u.toggle(nil)
 	case u.v.conversation.CopySelection():
 	case armed == keymap.Interrupt:
 		u.deps.leave(next{})

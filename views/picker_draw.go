@@ -33,7 +33,11 @@ func (p *Picker) Size(maxW, maxH int) (w, h int) {
 		}
 		w = max(w, min(need+leastTitle+8, 110))
 	}
-	return min(maxW, w), min(maxH, max(len(p.rows), 1)+5)
+	rows := max(len(p.rows), 1) + 4 // with the border, the filter and the keys
+	if len(p.o.Columns) > 0 {
+		rows++
+	}
+	return min(maxW, w), min(maxH, rows)
 }
 
 // measure finds out how wide the columns are.
@@ -78,7 +82,7 @@ func (p *Picker) Draw(screen tcell.Screen) {
 		p.drawHint(in.down(in.h - 1))
 	}
 	rows := area{in.down(1), max(0, in.h-2)}
-	if len(p.o.Columns) > 0 && in.h >= rowsOfNaming {
+	if len(p.o.Columns) > 0 && (in.h >= rowsOfNaming || in.h > len(p.rows)+2) {
 		p.drawCells(rows.down(0), PickerRow{Cells: p.o.Columns}, themes.Muted)
 		rows = rows.below(1)
 	}
