@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,7 +19,11 @@ type pretendShell struct{ fakeTool }
 func (*pretendShell) Definition() model.ToolDef { return model.ToolDef{Name: "run_shell"} }
 
 func (*pretendShell) Plan(c tools.Call) (action.Action, error) {
-	return action.Action{Kind: action.Shell, Tool: "run_shell", Command: c.Arguments}, nil
+	var args struct {
+		Command string `json:"command"`
+	}
+	err := json.Unmarshal([]byte(c.Arguments), &args)
+	return action.Action{Kind: action.Shell, Tool: "run_shell", Command: args.Command}, err
 }
 
 func (*pretendShell) Run(ctx context.Context, c tools.Call) tools.Result {
@@ -70,5 +75,27 @@ func TestTypedCommand(t *testing.T) { // UX "Prompt", !cmd
 		}
 		s.stop()
 		again.stop()
+	})
+}
+
+// A command of the person runs although a rule denies it to the agent, which is said.
+func TestTypedCommandAgainstARule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) {
+			o.Tools = tools.NewRegistry(&pretendShell{})
+			o.Policy.Rules = []action.Rule{{Decision: action.Deny, Tool: "run_shell", Prefix: []string{"make", "deploy"}}}
+		})
+		s.do(event.Submit{Text: "!make deploy", Shell: true})
+		if w, n := find[event.Warning](s); n != 1 || !strings.Contains(w.Text, "because you typed it") {
+			t.Errorf("warned %d times: %+v", n, w)
+		}
+		if r, n := find[event.ToolResult](s); n != 1 || r.IsError {
+			t.Errorf("%d results, %+v", n, r)
+		}
+		s.do(event.Submit{Text: "!make test", Shell: true})
+		if _, n := find[event.Warning](s); n != 1 {
+			t.Errorf("warned %d times", n)
+		}
+		s.stop()
 	})
 }

@@ -132,7 +132,7 @@ func (b Before) back(now snapshot) change {
 }
 
 // maxChanges bounds a list of changes, in bytes.
-const maxChanges = 4 << 20
+const maxChanges = 2 << 20
 
 // Difference is how files differ from what they were: for each that does a line with its
 // name, after mark, and a unified diff. files counts them.

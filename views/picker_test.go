@@ -132,3 +132,11 @@ func TestChangesGolden(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func BenchmarkChanges(b *testing.B) { // opening the largest diff that there is
+	diff := FileMark + "a.go\n@@ -1 +1 @@\n" + strings.Repeat("+\tif err := something(ctx, a, b); err != nil {\n", 2<<20/46)
+	b.ReportAllocs()
+	for b.Loop() {
+		viewtest.Text(b, NewChanges(dark(b), keymap.Default(), "", diff), 120, 32)
+	}
+}
