@@ -64,7 +64,7 @@ func tokenCount(n int) string {
 
 // pickTheme lets a person choose colours, which show while they move.
 func (u *ui) pickTheme() {
-	before, auto := u.deps.theme, u.auto
+	before, auto := u.deps.theme, u.deps.auto
 	p := u.pick(views.PickerOptions{
 		Title: "Themes", Hint: "type to filter; moving shows the colours",
 		OnMove: func(r views.PickerRow) {
@@ -87,7 +87,7 @@ func (u *ui) pickTheme() {
 		},
 		OnClose: func() {
 			u.setTheme(before)
-			u.auto = auto
+			u.deps.auto = auto
 		},
 	})
 	now := before.Name

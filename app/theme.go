@@ -59,13 +59,13 @@ func (c colours) first(f *flags, p *program) (string, *themes.Theme, error) {
 
 // follow makes the colours those for the terminal's background, as soon as it tells.
 func (u *ui) follow() {
-	u.auto = true
+	u.deps.auto = true
 	u.deps.askBackground()
 }
 
 // background learns the terminal's background.
 func (u *ui) background(c tcell.Color) {
-	if !u.auto {
+	if !u.deps.auto {
 		return
 	}
 	name := "dark"
@@ -92,7 +92,7 @@ func theme(u *ui, name string) error {
 		return errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
 	}
 	u.setTheme(t)
-	if u.auto = name == themes.Auto; u.auto {
+	if u.deps.auto = name == themes.Auto; u.deps.auto {
 		u.follow()
 	}
 	return nil

@@ -37,7 +37,6 @@ type ui struct {
 	away  string // id of the approval that the person left open
 	armed armed
 	busy  bool
-	auto  bool // the theme follows the terminal's background
 	over  over
 
 	attention attention
@@ -75,6 +74,7 @@ type deps struct {
 type looks struct {
 	theme   *themes.Theme
 	colours colours
+	auto    bool // the theme follows the terminal's background
 }
 
 // terminal is what goes to the terminal other than what is drawn.

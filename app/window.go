@@ -68,7 +68,7 @@ func oneSession(f *flags, t *target, resume string) (next, error) {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
-	w.ui = newUI(w.deps(looks{theme, c}, keys))
+	w.ui = newUI(w.deps(looks{theme: theme, colours: c}, keys))
 	w.ui.v.prompt.SetVi(p.config.UI.Editor == "vi")
 	w.loop = w.ui.loop(s, w.events, func() { p.close(&said) })
 	if err := w.open(ctx); err != nil {
