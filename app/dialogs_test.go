@@ -346,3 +346,25 @@ func TestViInThePrompt(t *testing.T) { // [ui] editor
 		x.Want("NORMAL")
 	})
 }
+
+func TestListsAtAllSizes(t *testing.T) { // UX: 80×24, 120×32, 200×60 and 40×12
+	for _, size := range [][2]int{{80, 24}, {120, 32}, {200, 60}, {40, 12}, {20, 6}} {
+		store, _ := savedSessions(t, "first one", wideTitle)
+		synctest.Test(t, func(t *testing.T) {
+			x := browserOn(t, size[0], size[1], store)
+			if size[0] >= 40 {
+				x.Want("修复 nginx")
+			}
+			x.Press("Down", "f", "Esc", "Tab", "r")
+			x.Type("修复👩‍🚀")
+			x.Press("Esc")
+			x.Resize(size[1]*3, max(6, size[0]/4))
+			x.Press("Esc", "F2", "End", "PgUp", "Esc", "Esc")
+			x.Type("/theme\n")
+			x.Press("Down", "Esc")
+			if err := x.Quit(); err != nil { // fails if anything raw reached the terminal
+				t.Error(err)
+			}
+		})
+	}
+}
