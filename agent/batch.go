@@ -44,8 +44,10 @@ type job struct {
 	tool     tools.Tool
 	err      error // why there is no plan
 	parallel bool
-	early    bool // started while the answer streamed
-	edited   bool // a person has changed the arguments
+	early    bool   // started while the answer streamed
+	edited   bool   // a person has changed the arguments
+	typed    bool   // a person made the call
+	result   string // that the model reads
 	began    time.Time
 	ran      bool               // what its result says is what the tool said
 	live     *live              // where its output goes
@@ -72,6 +74,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 	r := b.runtime
 	j := &job{asked: c, began: r.opts.Now()}
 	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: r.question(b.task, b.turn, c.ID), Begin: r.begins(b.task)}
+	j.call.Keep = func(files []tools.Before) error { return r.keep(b.task, b.turn, j, files) }
 	j.shows(r.liveOutput(b.task.id, b.turn, c.ID))
 	if j.tool, j.err = r.toolset().Lookup(c.Name); j.err != nil {
 		return j

@@ -25,6 +25,10 @@ func (r *Runtime) serve() {
 func (r *Runtime) handle(c event.Command) {
 	switch c := c.(type) {
 	case event.Submit:
+		if c.Shell {
+			r.typed(c)
+			return
+		}
 		r.submit(c)
 	case event.Unqueue:
 		r.unqueue(c.ID)
@@ -56,6 +60,8 @@ func (r *Runtime) adjust(c event.Command) {
 		r.pin(c)
 	case event.Rename:
 		r.rename(c.Title)
+	case event.Undo:
+		r.undo(c)
 	case event.Report:
 		r.report(c.What)
 	case event.WatchPanes, event.PaneInput, event.KillPane:

@@ -109,6 +109,9 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 		res := failure(text)
 		return &res
 	}
+	if j.typed {
+		return nil
+	}
 	act := j.call.Planned
 	v := r.judge(t, act)
 	switch v.Decision {
@@ -243,6 +246,7 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	if j.edited {
 		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
 	}
+	j.result = res.Content
 	e := event.ToolResult{
 		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
 		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail,

@@ -84,6 +84,7 @@ type Options struct {
 	Durable        Durable          // nil: the journal records what was done
 	Hooks          []Hook           // told of each turn, in this order
 	Panes          Panes            // nil: there are none
+	Files          Files            // nil: changes of files can't be taken back
 	OutDir         string           // where tools keep whole outputs, one folder a call
 	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
 	// 0 is 10 (A21, D32).

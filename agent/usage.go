@@ -14,6 +14,7 @@ type ledger struct {
 	event.MetricsUsage
 	task     *taskUse // nil before the first request
 	unpriced string   // the model whose missing price was told
+	changed  changes  // files, for /undo
 }
 
 // taskUse is what one task used.

@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/tools"
 	"buddy/views"
@@ -36,18 +37,22 @@ var slashCommands = []command{
 	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", sends(pin(false))},
 	{"unpin", "[N]", "no longer keep it", sends(pin(true))},
 	{"target", "", "where commands run, whether it can be reached, and how to watch", showTarget},
-	{"model", "[NAME]", "talk to another model, or list them", switchModel},
+	{"model", "[NAME]", "talk to another model; without a name, choose one from a list", switchModel},
 	{"login", "[NAME]", "keep the key of a provider, or log in to a profile", logInHere},
 	{"logout", "[NAME]", "forget a key or a login", logOutHere},
 	{"doctor", "", "check what buddy needs; asks the model for one word", doctorHere},
-	{"session", "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", "list, change, name, search or copy sessions of this folder", session},
+	{"session", "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", "the sessions of this folder: resume, fork, rename, delete, export, search; without a verb, choose from a list", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
 	{"edit", "", "write the prompt in your editor", func(u *ui, _ string) error { u.edit(); return nil }},
-	{"copy", "[code]", "copy the last answer, or the last code block in it", copyAnswer},
+	{"copy", "[code|all]", "copy the last answer, the last code block in it, or all that was said", copyAnswer},
+	{"undo", "[N] [--force]", "put back the files that the agent's tools for files changed for the last prompt, or the last N that changed any; not what commands did", undo},
+	{"diff", "", "all that the agent's tools for files changed in this session", showChanges},
+	{"export", "[md|html|json] [FILE]", "write this session into a file, for others to read", exportSession},
+	{"palette", "", "all commands and actions with their keys, to run one", func(u *ui, _ string) error { u.over.palette(); return nil }},
 	{"init", "[WHAT ELSE]", "let the model write AGENTS.md, which tells it about this project", sends(draftInstructions)},
 	{"trust", "", "let the settings that came with this folder apply", trustHere},
-	{"theme", "[NAME]", "other colours, or list them", theme},
+	{"theme", "[NAME]", "other colours; without a name, choose from a list that shows them", theme},
 	{"quit", "", "leave buddy", func(u *ui, _ string) error { u.quit(); return nil }},
 }
 
@@ -82,7 +87,7 @@ func runCommand(u *ui, line string) bool {
 		}
 		return true
 	}
-	u.hint("", fmt.Sprintf("unknown command /%s · /help lists them all", name))
+	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all", name, u.over.nearest(name), u.keyName(keymap.ShowPalette)))
 	u.v.prompt.SetText(line)
 	return true
 }
@@ -189,6 +194,10 @@ func find(u *ui, args string) error {
 
 // session lists the sessions, changes to one or does something with them (J05, J06).
 func session(u *ui, args string) error {
+	if args == "" {
+		u.browse()
+		return nil
+	}
 	verb, rest, _ := strings.Cut(args, " ")
 	return u.deps.catalog.onSession(u, strings.ToLower(verb), strings.TrimSpace(rest))
 }

@@ -106,7 +106,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
-		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id),
+		Journal: p.journal, Panes: p.panes, Files: workspace, OutDir: p.store.OutDir(p.id),
 	}
 	return p, nil
 }
@@ -212,6 +212,9 @@ func (p *program) catalog() catalog {
 		sessions: p.listSessions,
 		search:   p.searchSessions,
 		fork:     p.fork,
+		store:    p.store,
+		export:   p.exportHere,
+		changes:  p.changes,
 		find:     p.findHere,
 		target:   p.describe,
 		trust:    p.trust,

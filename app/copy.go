@@ -31,10 +31,29 @@ func (u *ui) copy(text string) {
 	u.hint("", lines)
 }
 
-// copyAnswer copies the last answer, or the last code in it.
+// talk is what was said, prompts quoted.
+func (u *ui) talk() string {
+	var all []string
+	for _, b := range u.state.Blocks {
+		switch b.Kind {
+		case state.UserBlock:
+			all = append(all, "> "+strings.ReplaceAll(string(b.Text), "\n", "\n> "))
+		case state.AssistantBlock:
+			all = append(all, string(b.Text))
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// copyAnswer copies the last answer, the last code in it, or all that was said.
 func copyAnswer(u *ui, args string) error {
-	if args != "" && args != "code" {
-		return fmt.Errorf("%q is not known (have: code, or nothing for the whole answer)", args)
+	switch args {
+	case "", "code":
+	case "all":
+		u.copy(u.talk())
+		return nil
+	default:
+		return fmt.Errorf("%q is not known (have: code, all, or nothing for the whole answer)", args)
 	}
 	for i := len(u.state.Blocks) - 1; i >= 0; i-- {
 		b := u.state.Blocks[i]

@@ -21,11 +21,22 @@ func (u *ui) input(w, h int) layout.Input {
 		in.Dialog.W, in.Dialog.H = u.v.help.Size(w-2, h-4)
 	case u.asking():
 		in.Dialog.W, in.Dialog.H = u.v.approval.Size(w-2, h-4)
+	case u.over.open():
+		in.Dialog = u.over.size(w-2, roomFor(h))
 	}
 	if p := u.v.prompt.Popup(); p.Open() {
 		in.Popup.W, in.Popup.H = p.Size()
 	}
 	return in
+}
+
+// roomFor is how many rows a dialog may have that a person opened: on a small screen, it
+// covers all but the header.
+func roomFor(h int) int {
+	if h < 16 {
+		return h - 1
+	}
+	return h - 4
 }
 
 // placed is the layout of the frame, with its joints, which are found anew only when what
@@ -65,6 +76,8 @@ func (u *ui) Draw(s tcell.Screen) {
 	draw(s, u.v.footer, u.lay.Footer)
 	u.drawJoints(s)
 	u.drawTabs(s)
+	u.v.border.SetMode(u.v.prompt.Mode())
+	u.v.border.DrawMode(s)
 	if p := u.v.prompt.Popup(); p.Open() {
 		draw(s, p, u.lay.Popup)
 	}
@@ -75,6 +88,8 @@ func (u *ui) Draw(s tcell.Screen) {
 		draw(s, u.v.help, u.lay.Dialog)
 	case u.asking():
 		draw(s, u.v.approval, u.lay.Dialog)
+	case u.over.open():
+		u.over.draw(s, u.lay.Dialog)
 	}
 }
 
@@ -91,6 +106,12 @@ func (u *ui) passFocus() {
 	_, target := u.target()
 	if u.v.border.Blur(); target == u.v.prompt {
 		u.v.border.Focus(func(tview.Primitive) {})
+	}
+	if u.over.open() {
+		_, top := u.over.top()
+		if top.Blur(); top == target {
+			top.Focus(func(tview.Primitive) {})
+		}
 	}
 	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.secret} {
 		if v == target {

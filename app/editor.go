@@ -26,9 +26,14 @@ func (u *ui) edit() {
 }
 
 // look shows a text in the person's editor; what they change there is of no consequence.
-func (u *ui) look(text string) {
-	if _, err := u.deps.edit("block.md", text); err != nil {
-		u.hint("", err.Error())
+func (u *ui) look(text string) { u.lookAt("block.md")(text) }
+
+// lookAt is look with the name of the file that the editor gets.
+func (u *ui) lookAt(name string) func(text string) {
+	return func(text string) {
+		if _, err := u.deps.edit(name, text); err != nil {
+			u.hint("", err.Error())
+		}
 	}
 }
 

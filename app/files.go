@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"buddy/app/fuzzy"
 	"buddy/tools"
 )
 
@@ -96,12 +97,11 @@ func (r ranked) compare(s ranked) int {
 func rank(paths []string, query string) []string {
 	best := make([]ranked, 0, filesBest+1)
 	hidden := strings.HasPrefix(query, ".")
-	anyCase := query == strings.ToLower(query)
 	for _, path := range paths {
 		if !hidden && (path[0] == '.' || strings.Contains(path, "/.")) {
 			continue
 		}
-		score, ok := fit(path, query, anyCase)
+		score, ok := fuzzy.Fit(path, query)
 		r := ranked{path, score}
 		if !ok || len(best) == filesBest && r.compare(best[filesBest-1]) > 0 {
 			continue
@@ -115,66 +115,4 @@ func rank(paths []string, query string) []string {
 		found[i] = r.path
 	}
 	return found
-}
-
-// fit returns how well a path fits a query: in its name better than in its folders, at
-// the start of words and without gaps better than anywhere.
-func fit(path, query string, anyCase bool) (score int, ok bool) {
-	if query == "" {
-		return -strings.Count(path, "/"), true
-	}
-	base := strings.LastIndexByte(path, '/') + 1
-	for _, from := range [...]int{0, base} {
-		if s, fits := fitFrom(path, query, from, anyCase); fits && (!ok || s > score) {
-			score, ok = s, true
-		}
-	}
-	return score, ok
-}
-
-// The points that a character gets.
-const (
-	inName  = 2
-	atStart = 4 // of a word
-	noGap   = 5 // after the character before
-)
-
-func fitFrom(path, query string, at int, anyCase bool) (score int, ok bool) {
-	base := strings.LastIndexByte(path, '/') + 1
-	last := -2
-	for i := range len(query) {
-		for at < len(path) && path[at] != query[i] && (!anyCase || lower(path[at]) != query[i]) {
-			at++
-		}
-		if at == len(path) {
-			return 0, false
-		}
-		if at >= base {
-			score += inName
-		}
-		if at == last+1 {
-			score += noGap
-		}
-		if startsWord(path, at) {
-			score += atStart
-		}
-		last = at
-		at++
-	}
-	return score, true
-}
-
-// startsWord says that a word begins at an offset: after a sign, or with a capital.
-func startsWord(path string, at int) bool {
-	if at == 0 || strings.IndexByte("/_-. ", path[at-1]) >= 0 {
-		return true
-	}
-	return path[at] != lower(path[at]) && path[at-1] == lower(path[at-1])
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
 }

@@ -19,6 +19,8 @@ func (u *ui) target() (keymap.Scope, tview.Primitive) {
 		return u.v.help.Scope(), u.v.help
 	case u.asking():
 		return u.v.approval.Scope(), u.v.approval
+	case u.over.open():
+		return u.over.top()
 	}
 	switch u.focus {
 	case layout.Conversation:
@@ -57,6 +59,10 @@ func (u *ui) global(a, armed keymap.Action) {
 		u.widen(-4)
 	case keymap.Wider:
 		u.widen(4)
+	case keymap.ShowSessions:
+		u.toggle(u.browse)
+	case keymap.ShowPalette:
+		u.toggle(u.pickCommand)
 	case keymap.Redraw:
 		u.deps.repaint()
 	}
@@ -79,10 +85,12 @@ func (u *ui) cycleMode() {
 	u.deps.send(event.SetMode{Mode: next})
 }
 
-// interrupt is Ctrl-C: it copies what is selected, else stops the running task, else drops the draft, else quits when
+// interrupt is Ctrl-C: it closes a list that a person opened, else copies what is selected, else stops the running task, else drops the draft, else quits when
 // it comes twice (DECISIONS 35).
 func (u *ui) interrupt(armed keymap.Action) {
 	switch t := u.state.Running(); {
+	case u.over.open() && !u.help && !u.asking():
+		u.toggle(nil)
 	case u.v.conversation.CopySelection():
 	case armed == keymap.Interrupt:
 		u.deps.leave(next{})
@@ -101,6 +109,7 @@ func (u *ui) interrupt(armed keymap.Action) {
 // prompt it cancels what runs.
 func (u *ui) back(armed keymap.Action) {
 	switch {
+	case u.focus == layout.Prompt && u.v.prompt.EndInsert():
 	case u.v.conversation.EndSelection():
 	case u.focus == layout.Conversation && u.v.conversation.EndFind():
 	case u.zoom:
@@ -165,7 +174,7 @@ func (u *ui) setFocus(p layout.Pane) {
 // keeps everything below it from being touched.
 func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		if u.v.secret.Asking() || u.help || u.asking() {
+		if u.v.secret.Asking() || u.help || u.asking() || u.over.open() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
 		}

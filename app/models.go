@@ -28,8 +28,9 @@ type offer struct {
 	BaseURL string      `json:"base_url,omitempty"`
 	Active  bool        `json:"active,omitempty"` // the one that a start takes
 	Usable  bool        `json:"usable"`
-	Why     string      `json:"why"`            // where the key is from, or what to do
-	Window  int         `json:"window"`         // tokens; 0 = unknown
+	Why     string      `json:"why"`    // where the key is from, or what to do
+	Window  int         `json:"window"` // tokens; 0 = unknown
+	Effort  string      `json:"reasoning_effort,omitempty"`
 	Price   model.Price `json:"price,omitzero"` // micro-dollars per million tokens; zero = unknown
 }
 
@@ -133,7 +134,7 @@ func findLocal(ctx context.Context) []local.Server {
 func describe(p config.Profile, from string, active bool) offer {
 	o := offer{
 		Name: p.Name, Model: p.Model, From: from, BaseURL: p.BaseURL, Active: active,
-		Window: contextWindow(p), Price: priceOf(p), Why: p.Problem(),
+		Window: contextWindow(p), Effort: p.Effort, Price: priceOf(p), Why: p.Problem(),
 	}
 	if o.Usable = o.Why == ""; o.Usable {
 		switch key, source, err := p.Key(); {
@@ -188,16 +189,7 @@ func (o offer) prices() string {
 	return fmt.Sprintf("%s / %s", o.Price.Input, o.Price.Output)
 }
 
-// listModels shows the offers with their numbers (I10).
-func listModels(u *ui) {
-	look := u.deps.catalog.offers
-	u.deps.background(func() func() {
-		offers := look()
-		return func() { u.deps.catalog.notice(offersText(offers, u.state.Info.Event.Profile)) }
-	})
-}
-
-// offersText is the list for the screen.
+// offersText is the list for plain mode.
 func offersText(offers []offer, current string) string {
 	text := "models:"
 	for i, o := range offers {
@@ -228,7 +220,7 @@ func switchModel(u *ui, args string) error {
 	n, err := strconv.Atoi(args)
 	switch {
 	case args == "":
-		listModels(u)
+		u.pickModel()
 	case err != nil || n < 1:
 		u.deps.send(event.SwitchModel{Profile: args})
 	default:

@@ -100,7 +100,7 @@ func (u *ui) takeOver(s *settings, r reading) (t takenOver) {
 	var taken []string
 	if theme != nil {
 		u.setTheme(theme)
-		if u.auto = name == themes.Auto; u.auto {
+		if u.deps.auto = name == themes.Auto; u.deps.auto {
 			u.follow()
 		}
 		taken = append(taken, "theme")
@@ -135,7 +135,7 @@ func (u *ui) newTheme(s *settings, r reading) (name string, t *themes.Theme, err
 		return name, t, err
 	}
 	// The one in use may be the person's own, whose file has changed.
-	if name = u.deps.theme.Name; u.auto {
+	if name = u.deps.theme.Name; u.deps.auto {
 		return name, nil, nil
 	}
 	t, err = u.deps.colours.load(name)

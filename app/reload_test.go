@@ -81,24 +81,24 @@ func TestReload(t *testing.T) {
 			t.Errorf("theme %s", x.u.deps.theme.Name)
 		}
 		x.Want("F1 help")
-		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F2\"]\n[[deny]]\nprefix = [\"rm\"]\n",
+		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F9\"]\n[[deny]]\nprefix = [\"rm\"]\n",
 			[]string{"settings taken over: keys, rules"}, "", true)
-		x.Want("F2 help")
-		x.Press("F2")
+		x.Want("F9 help")
+		x.Press("F9")
 		if !x.u.help {
-			t.Error("F2 does not open the help")
+			t.Error("F9 does not open the help")
 		}
 		// A mistake keeps all, also what is right in the file, and is said once.
 		wrong := "[ui]\ntheme = \"light\"\nnotify = \"bel\"\n[keys]\nhelp = [\"F3\"]\n"
 		step(wrong, nil, d.file+`:3: ui.notify: unknown value "bel" (have: bell, osc9, osc777, off; nearest: bell)`, false)
 		step(wrong, nil, "", false)
-		if x.u.deps.theme.Name != "solarized" || x.u.deps.keys.Name(keymap.ShowHelp) != "F2" {
+		if x.u.deps.theme.Name != "solarized" || x.u.deps.keys.Name(keymap.ShowHelp) != "F9" {
 			t.Errorf("theme %s, help on %s", x.u.deps.theme.Name, x.u.deps.keys.Name(keymap.ShowHelp))
 		}
-		step("[keys]\nhelp = [\"Entr\"]\n", nil, d.file+`:2: keys.help: key "Entr": "Entr" is not a key (have: a character, Space, Backspace, Delete, Down, End, Enter, Esc, F1, F10, F11, F12, F2, F3, F4, F5, F6, F7, F8, F9, Home, Insert, Left, PgDn, PgUp, Right, Tab, Up)`, false)
+		step("[keys]\nhelp = [\"Entr\"]\n", nil, d.file+`:2: keys.help: key "Entr": "Entr" is not a key (have: a character, Space, Backspace, Delete, Down, End, Enter, Esc, F1, F10, F11, F12, F9, F3, F4, F5, F6, F7, F8, F9, Home, Insert, Left, PgDn, PgUp, Right, Tab, Up)`, false)
 		step("[[deny]]\n", nil, d.file+`:1: deny: a rule needs a tool, prefix, path, host or target`, false)
 		step("[ui]\ntheme = \"mine\"\n", nil, d.file+`:2: ui.theme: unknown theme "mine" (have: auto, dark, high-contrast, light, solarized)`, false)
-		back := "[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F2\"]\n[[deny]]\nprefix = [\"rm\"]\n"
+		back := "[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F9\"]\n[[deny]]\nprefix = [\"rm\"]\n"
 		step(back, []string{"the settings are right again"}, "", false)
 		// What needs a start is named, once.
 		step(back+"[agent]\nmax_iterations = 3\n", []string{"waiting for the next start or /session new: agent.max_iterations"}, "", false)
@@ -233,7 +233,7 @@ theme = "light"
 notify = "off"
 title = false
 [keys]
-help = ["F2"]
+help = ["F9"]
 [models.a]
 api_base_url = "http://localhost:1/v1"
 [[allow]]
@@ -246,7 +246,7 @@ tool = "x"
 		if keys := config.Changed(&before, &after); len(keys) > 0 || after.Active != nil {
 			t.Errorf("the program's own settings changed: %v", keys)
 		}
-		if x.u.deps.theme.Name != "light" || x.u.deps.keys.Name(keymap.ShowHelp) != "F2" || len(s.now.Rules) != 1 {
+		if x.u.deps.theme.Name != "light" || x.u.deps.keys.Name(keymap.ShowHelp) != "F9" || len(s.now.Rules) != 1 {
 			t.Errorf("not taken over: %s, %s, %v", x.u.deps.theme.Name, x.u.deps.keys.Name(keymap.ShowHelp), s.now.Rules)
 		}
 		want := []string{

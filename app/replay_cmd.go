@@ -79,7 +79,7 @@ func watch(f *flags, j *sessions.Journal, speed float64) error {
 	defer s.Fini()
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	v := newViewer(s, looks{theme, c}, keys, newPlayer(speed), cancel)
+	v := newViewer(s, looks{theme: theme, colours: c}, keys, newPlayer(speed), cancel)
 	v.loop.SetFocus(v.ui)
 	if name == themes.Auto {
 		v.loop.Post(v.ui.follow)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"buddy/app/fuzzy"
 	"buddy/sessions"
 )
 
@@ -156,7 +157,7 @@ func (s *sessionsCLI) list(filter string) error {
 			return failed(err)
 		}
 		for _, e := range entries {
-			score, ok := fitFrom(e.Title, filter, 0, filter == strings.ToLower(filter))
+			score, ok := fuzzy.Words(e.Title, filter)
 			if ok || strings.HasPrefix(e.ID, filter) {
 				all = append(all, listed{rowOf(store, e), e.Used, score})
 			}

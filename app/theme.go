@@ -2,7 +2,6 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,13 +59,13 @@ func (c colours) first(f *flags, p *program) (string, *themes.Theme, error) {
 
 // follow makes the colours those for the terminal's background, as soon as it tells.
 func (u *ui) follow() {
-	u.auto = true
+	u.deps.auto = true
 	u.deps.askBackground()
 }
 
 // background learns the terminal's background.
 func (u *ui) background(c tcell.Color) {
-	if !u.auto {
+	if !u.deps.auto {
 		return
 	}
 	name := "dark"
@@ -84,12 +83,8 @@ func (u *ui) background(c tcell.Color) {
 // theme changes the colours, or lists what there is.
 func theme(u *ui, name string) error {
 	c := u.deps.colours
-	now := u.deps.theme.Name
-	if u.auto {
-		now = themes.Auto + ", " + now
-	}
 	if name == "" {
-		u.hint("", fmt.Sprintf("themes: %s, %s (now %s)", themes.Auto, strings.Join(themes.Names(c.dir), ", "), now))
+		u.pickTheme()
 		return nil
 	}
 	t, err := c.load(name)
@@ -97,7 +92,7 @@ func theme(u *ui, name string) error {
 		return errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
 	}
 	u.setTheme(t)
-	if u.auto = name == themes.Auto; u.auto {
+	if u.deps.auto = name == themes.Auto; u.deps.auto {
 		u.follow()
 	}
 	return nil

@@ -42,7 +42,10 @@ func TestThemeFollowsTheBackground(t *testing.T) {
 					t.Errorf("theme %s, want %s", got, c.want)
 				}
 				x.Type("/theme\n")
-				x.Want("(now auto, " + c.want + ")")
+				x.Want("▸*auto")
+				if got := x.u.deps.theme.Name; got != c.want {
+					t.Errorf("theme %s once the list is open, want %s", got, c.want)
+				}
 			})
 		})
 	}

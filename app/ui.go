@@ -15,6 +15,7 @@ import (
 	"buddy/app/loop"
 	"buddy/app/screen"
 	"buddy/app/state"
+	"buddy/sessions"
 	"buddy/themes"
 	"buddy/views"
 )
@@ -36,7 +37,7 @@ type ui struct {
 	away  string // id of the approval that the person left open
 	armed armed
 	busy  bool
-	auto  bool // the theme follows the terminal's background
+	over  over
 
 	attention attention
 }
@@ -73,6 +74,7 @@ type deps struct {
 type looks struct {
 	theme   *themes.Theme
 	colours colours
+	auto    bool // the theme follows the terminal's background
 }
 
 // terminal is what goes to the terminal other than what is drawn.
@@ -103,6 +105,9 @@ type catalog struct {
 	current  func() string          // the session to go on with
 	access   access
 	doctor   func(profile string) []finding // asks the model; may take long
+	store    sessions.Store
+	changes  func() (diff string, files int, err error) // what the agent changed
+	export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 }
 
 // panes are the views.
@@ -130,6 +135,7 @@ var welcome = []string{
 	"Try:",
 	"  tour                       three steps through the program",
 	"  run mkdir demo && ls -la   a command that needs your yes",
+	"  !git status                a command that you run yourself",
 	"  /help                      all keys and commands",
 }
 
@@ -165,6 +171,7 @@ func newUI(d deps) *ui {
 	u.v.approval.OnAnswer = func(a event.Approve) { d.send(a) }
 	u.v.approval.OnLeave = func() { u.away = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
 	u.v.help.OnClose = func() { u.help = false }
+	u.over.palette = u.pickCommand
 	u.v.help.SetCommands(commandHelp())
 	u.v.prompt.SetCommands(commandHelp())
 	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, private
@@ -239,7 +246,7 @@ func (u *ui) submit(text string) {
 	if !private(text) {
 		u.deps.record(text)
 	}
-	if runCommand(u, text) {
+	if runCommand(u, text) || u.runTyped(text) {
 		return
 	}
 	if len(u.state.Questions) > 0 {
@@ -247,6 +254,21 @@ func (u *ui) submit(text string) {
 		return
 	}
 	u.send(event.Submit{Text: text})
+}
+
+// runTyped runs what follows a "!" as a command of the person, and reports whether there is
+// one.
+func (u *ui) runTyped(text string) bool {
+	if !strings.HasPrefix(text, "!") || strings.TrimSpace(text) == "!" {
+		return false
+	}
+	if t := u.state.Running(); t != nil {
+		u.hint("", fmt.Sprintf("task #%d runs; your command can run after it", t.ID))
+		u.v.prompt.SetText(text)
+		return true
+	}
+	u.deps.send(event.Submit{Text: text, Shell: true})
+	return true
 }
 
 // reply is the answer to a question; the number of a choice stands for it.
@@ -289,6 +311,7 @@ func (u *ui) setTheme(t *themes.Theme) {
 	} {
 		v.SetTheme(t)
 	}
+	u.over.setTheme(t)
 }
 
 // hint shows a line until the next key, which is what arms asks for or something else.
@@ -323,7 +346,7 @@ func (u *ui) paste(p screen.Paste) {
 		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
-	if scope, view := u.target(); scope == keymap.Finding {
+	if scope, view := u.target(); scope == keymap.Finding || u.over.open() {
 		view.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"buddy/app/apptest"
 	"buddy/app/keymap"
 	"buddy/app/screen"
+	"buddy/sessions"
 	"buddy/themes"
 	"buddy/views"
 )
@@ -34,17 +35,23 @@ type testUI struct {
 
 	left    next
 	noticed string
+	store   sessions.Store
+	exports []string
+	diff    string // that /diff shows
 	trusts  string // what trusting the folder says; "" begins the session anew
 }
 
 // open starts the screen. Call it in a synctest bubble.
-func open(t *testing.T, cols, rows int) *testUI {
+func open(t *testing.T, cols, rows int) *testUI { return openOn(t, cols, rows, sessions.Store{}) }
+
+// openOn is open with saved sessions.
+func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 	t.Helper()
 	theme, err := themes.Load("", "dark")
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &testUI{t: t, events: make(chan event.Envelope, 1000)}
+	x := &testUI{t: t, store: store, events: make(chan event.Envelope, 1000)}
 	x.UI = apptest.Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
 		d := deps{
 			looks: looks{theme: theme},
@@ -63,10 +70,19 @@ func open(t *testing.T, cols, rows int) *testUI {
 		d.leave, d.tick = func(n next) { x.left = n; quit() }, func(on bool) { tick(on) }
 		d.catalog = catalog{
 			offers: func() []offer {
-				return []offer{{Name: "fast", Usable: true, Window: 8192}, {Name: "demo", Usable: true}}
+				return testModels
 			},
 			sessions: func() (string, error) { return "2 sessions", nil },
+			store:    x.store,
+			changes:  func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
+			export: func(id string, as sessions.ExportFormat, path string) (string, error) {
+				x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path))
+				return "session.md", nil
+			},
 			find: func(id string) (string, error) {
+				if len(id) == 19 {
+					return id, nil
+				}
 				if id != "7f" {
 					return "", fmt.Errorf("no session %q", id)
 				}
@@ -288,7 +304,6 @@ func TestCommands(t *testing.T) { // I05, G11
 		{"/model demo", event.SwitchModel{Profile: "demo"}, ""},
 		{"/session resume 99", nil, `no session "99"`},
 		{"/session burn", nil, `"burn" is not known`},
-		{"/theme", nil, "themes: auto, dark, high-contrast, light, solarized (now dark)"},
 		{"/theme nope", nil, `unknown theme "nope"`},
 		{"/help", nil, "Help"},
 		{"/nonsense", nil, "unknown command /nonsense"},
@@ -341,14 +356,6 @@ func TestChangingTheSession(t *testing.T) { // J05, J06
 func TestListsAreNotices(t *testing.T) { // I10, J05
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		x.Type("/model\n")
-		if !strings.Contains(x.noticed, "1  fast") {
-			t.Errorf("models: %q", x.noticed)
-		}
-		x.Type("/session\n")
-		if x.noticed != "2 sessions" {
-			t.Errorf("sessions: %q", x.noticed)
-		}
 		x.Type("/target\n")
 		if x.noticed != "root@web-02 (ssh)" {
 			t.Errorf("target: %q", x.noticed)
@@ -528,12 +535,12 @@ func TestHintAboutATaskEndsWithIt(t *testing.T) {
 func TestBoundKeysShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
-		if err := x.u.deps.keys.Rebind(map[string][]string{"interrupt": {"Ctrl+O"}, "help": {"F2"}}); err != nil {
+		if err := x.u.deps.keys.Rebind(map[string][]string{"interrupt": {"Ctrl+O"}, "help": {"F9"}}); err != nil {
 			t.Fatal(err)
 		}
 		x.Press("Ctrl+O")
-		x.Want("Ctrl+O again quits", "F2 help")
-		x.Press("F2", "PgDn", "PgDn", "PgDn")
+		x.Want("Ctrl+O again quits", "F9 help")
+		x.Press("F9", "PgDn", "PgDn", "PgDn")
 		x.Want("Help")
 	})
 }

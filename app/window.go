@@ -72,7 +72,8 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
-	w.ui = newUI(w.deps(ctx, looks{theme, c}, keys))
+	w.ui = newUI(w.deps(ctx, looks{theme: theme, colours: c}, keys))
+	w.ui.v.prompt.SetVi(p.config.UI.Editor == "vi")
 	w.loop = w.ui.loop(s, w.events, func() { p.close(said) })
 	used := newSettings(f, p)
 	if err := w.open(ctx); err != nil {

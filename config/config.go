@@ -87,6 +87,7 @@ type UI struct {
 	Theme  string // not checked here: the owner of themes knows the names
 	Notify string // bell, osc9, osc777 or off
 	Title  bool   // the window's title says what happens
+	Editor string // emacs or vi: the keys of the prompt
 }
 
 // API names a wire format.
@@ -137,7 +138,7 @@ func defaults() Config {
 		},
 		Tools:   Tools{Timeout: 60},
 		Sandbox: Sandbox{Mode: "off", Network: "on"},
-		UI:      UI{Theme: "auto", Notify: "bell", Title: true},
+		UI:      UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs"},
 	}
 }
 

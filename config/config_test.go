@@ -111,16 +111,16 @@ model = "mock"
 // TestScreen: the section [ui], and [keys] with the place of each action (DECISIONS 38).
 func TestScreen(t *testing.T) {
 	h := newHome(t)
-	write(t, h.user, "[ui]\nnotify = \"osc9\"\ntitle = false\n[keys]\nnewline = [\"Ctrl+J\"]\nredraw = []\n")
+	write(t, h.user, "[ui]\nnotify = \"osc9\"\ntitle = false\neditor = \"vi\"\n[keys]\nnewline = [\"Ctrl+J\"]\nredraw = []\n")
 	write(t, fileName, "[keys]\napprove = [\"n\"]\n")
 	cfg, index, notices := load(t, Options{})
-	if want := (UI{Theme: "auto", Notify: "osc9"}); cfg.UI != want {
+	if want := (UI{Theme: "auto", Notify: "osc9", Editor: "vi"}); cfg.UI != want {
 		t.Errorf("ui = %+v, want %+v", cfg.UI, want)
 	}
 	if got := fmt.Sprint(cfg.Keys); got != "map[newline:[Ctrl+J] redraw:[]]" {
 		t.Errorf("keys = %s", got)
 	}
-	if at := index[Path("keys", "redraw")]; at != h.user+":6" {
+	if at := index[Path("keys", "redraw")]; at != h.user+":7" {
 		t.Errorf("keys.redraw is at %q", at)
 	}
 	if len(notices) != 1 || !strings.Contains(notices[0], "keys.approve") {

@@ -30,6 +30,13 @@ var uiSection = section{
 			doc: "Whether the title of the window says what runs or waits, and in which folder.",
 			at:  func(c *Config, _ *Profile) any { return &c.UI.Title },
 		},
+		{
+			name: "editor", short: "`emacs` or `vi`",
+			doc: "The keys of the prompt. With `vi`, Esc goes to its normal mode and the border of the prompt names the mode; " +
+				"[keys.md](keys.md) lists what it knows.",
+			at:    func(c *Config, _ *Profile) any { return &c.UI.Editor },
+			check: oneOf("emacs", "vi"),
+		},
 	},
 }
 

@@ -68,6 +68,9 @@ func (t *applyPatch) Run(ctx context.Context, call Call) Result {
 	if now.Path != call.Planned.Path || !slices.Equal(now.Paths, call.Planned.Paths) || now.Preview != call.Planned.Preview {
 		return failure(errors.New("the files changed after this patch was planned, nothing was written; read them again"))
 	}
+	if err := call.keep(beforePatch(changes)...); err != nil {
+		return failure(err)
+	}
 	if err := t.ws.commit(ctx, changes); err != nil {
 		return failure(err)
 	}

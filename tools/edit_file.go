@@ -110,7 +110,7 @@ func (t *editFile) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	if err := t.ws.put(ctx, call.Planned, old, []byte(edited)); err != nil {
+	if err := t.ws.put(ctx, call, old, []byte(edited)); err != nil {
 		return failure(err)
 	}
 	text := fmt.Sprintf("Edited %s: %s", t.ws.show(path), plural(count, "replacement"))

@@ -65,6 +65,9 @@ type Call struct {
 	// Begin makes work that goes on after the call a task of the session and returns its
 	// number. It is nil where tasks have none.
 	Begin func(Task) (id int)
+	// Keep stores files as they are before the call changes them, so that a person can take
+	// the change back. On an error nothing may be changed. It is nil where nothing is kept.
+	Keep func([]Before) error
 	// Planned is what Plan answered for these arguments and was allowed; the runtime
 	// sets it before Run. A tool does that or fails, never something else.
 	Planned action.Action

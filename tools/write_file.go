@@ -91,7 +91,7 @@ func (t *writeFile) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	if err := t.ws.put(ctx, call.Planned, old, []byte(args.Content)); err != nil {
+	if err := t.ws.put(ctx, call, old, []byte(args.Content)); err != nil {
 		return failure(err)
 	}
 	text := fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), t.ws.show(path))
@@ -100,9 +100,13 @@ func (t *writeFile) Run(ctx context.Context, call Call) Result {
 
 // put makes data the content of the planned file if that is still the change that was
 // shown. The caller holds w.writing since it read old.
-func (w *Workspace) put(ctx context.Context, plan action.Action, old snapshot, data []byte) error {
+func (w *Workspace) put(ctx context.Context, call Call, old snapshot, data []byte) error {
+	plan := call.Planned
 	if preview(w.show(plan.Path), old, data) != plan.Preview {
 		return fmt.Errorf("%q changed after this change of it was planned, nothing was written; read it again", w.show(plan.Path))
+	}
+	if err := call.keep(before(plan.Path, old, data)); err != nil {
+		return err
 	}
 	if err := w.replaceFile(ctx, plan.Path, data); err != nil {
 		return err

@@ -11,11 +11,12 @@ import (
 // the characters that join the borders of neighbours.
 type Border struct {
 	frame
+	mode string
 }
 
 // NewBorder returns a frame.
 func NewBorder(theme *themes.Theme, keys *keymap.Map) *Border {
-	return &Border{newFrame(theme, keys)}
+	return &Border{frame: newFrame(theme, keys)}
 }
 
 // Draw draws the frame and clears what is in it.
@@ -32,6 +33,16 @@ func (b *Border) DrawFocus(screen tcell.Screen) {
 		if text, _, _ := screen.Get(edge.x+col, edge.y); text == "─" {
 			edge.put(col, '─', themes.Focus)
 		}
+	}
+}
+
+// SetMode gives a word that stands on the upper edge, "" for none.
+func (b *Border) SetMode(mode string) { b.mode = mode }
+
+// DrawMode draws that word, after panes were drawn that share the edge.
+func (b *Border) DrawMode(screen tcell.Screen) {
+	if edge := b.whole(screen); b.mode != "" && edge.w > len(b.mode)+6 {
+		edge.say(3, " "+b.mode+" ", themes.Accent)
 	}
 }
 

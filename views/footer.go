@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -75,10 +76,22 @@ func (f *Footer) hints() [][2]string {
 	if f.scope != keymap.Global {
 		all = append(f.labels(f.scope), typed[f.scope]...)
 	}
-	if all = append(all, f.labels(keymap.Global)...); len(all) == 0 {
+	for _, l := range f.labels(keymap.Global) {
+		if f.scope == keymap.Global || !f.bound(l[0]) {
+			all = append(all, l)
+		}
+	}
+	if len(all) == 0 {
 		return [][2]string{{"", ""}} // everything is unbound
 	}
 	return all
+}
+
+// bound says that a key means something of its own in the scope.
+func (f *Footer) bound(key string) bool {
+	return slices.ContainsFunc(f.keys.In(f.scope), func(e keymap.Entry) bool {
+		return !slices.Contains(e.Scopes, keymap.Global) && slices.ContainsFunc(e.Keys, func(k keymap.Key) bool { return k.String() == key })
+	})
 }
 
 func (f *Footer) labels(scope keymap.Scope) [][2]string {

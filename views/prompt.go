@@ -19,12 +19,11 @@ import (
 type Prompt struct {
 	frame
 	promptState
-	editor  *Editor
+	draft
 	history history
 	search  *historySearch // nil while nobody searches
 	popup   *CommandPopup
 	file    fileWord
-	top     row // the first row that shows
 
 	OnSubmit   func(text string)  // the prompt is empty again when this is called
 	Private    func(string) bool  // what the history must not have
@@ -36,6 +35,13 @@ type Prompt struct {
 	OnFiles    func(query string) // what is typed after an @ changed; must not wait, see SetFiles
 }
 
+// draft is the text that is written.
+type draft struct {
+	editor *Editor
+	vi     vi
+	top    row // the first row that shows
+}
+
 // promptState is what the prompt needs of the state.
 type promptState struct {
 	queued      []event.PromptSubmitted
@@ -45,7 +51,7 @@ type promptState struct {
 
 // NewPrompt returns an empty prompt.
 func NewPrompt(theme *themes.Theme, keys *keymap.Map) *Prompt {
-	return &Prompt{frame: newFrame(theme, keys), editor: NewEditor(), popup: newCommandPopup(theme, keys)}
+	return &Prompt{frame: newFrame(theme, keys), draft: draft{editor: NewEditor()}, popup: newCommandPopup(theme, keys)}
 }
 
 // SetTheme changes the colours from the next draw on.
@@ -105,6 +111,8 @@ func (p *Prompt) Scope() keymap.Scope {
 	switch {
 	case p.search != nil:
 		return keymap.Search
+	case p.vi.normal:
+		return keymap.Vi
 	case p.popup.Open():
 		return keymap.Popup
 	}
@@ -137,7 +145,10 @@ func (p *Prompt) key(ev *tcell.EventKey) {
 	if p.search != nil && p.searchKey(ev) {
 		return
 	}
-	if a, ok := p.keys.Lookup(keymap.Popup, ev); ok && p.popup.Open() {
+	if p.vi.normal && p.viKey(ev) {
+		return
+	}
+	if a, ok := p.keys.Lookup(keymap.Popup, ev); ok && p.popup.Open() && !p.vi.normal {
 		p.popupAction(a)
 		return
 	}
@@ -148,6 +159,71 @@ func (p *Prompt) key(ev *tcell.EventKey) {
 	if text, ok := keymap.Text(ev); ok {
 		p.edit(func() { p.editor.Insert(text) })
 	}
+}
+
+// SetVi gives the prompt the keys of vi, or takes them away. It begins in insert mode.
+func (p *Prompt) SetVi(on bool) { p.vi = vi{on: on} }
+
+// Mode names the mode of vi; "" without its keys.
+func (p *Prompt) Mode() string { return p.vi.mode() }
+
+// EndInsert goes from insert mode to normal mode and reports whether it did.
+func (p *Prompt) EndInsert() bool {
+	switch {
+	case !p.vi.on || p.search != nil:
+		return false
+	case p.vi.normal:
+		pending := p.vi.op != "" || p.vi.wait != "" || p.vi.count > 0
+		p.vi.reset()
+		return pending
+	}
+	p.popup.dismiss()
+	p.vi.leave(p.editor)
+	return true
+}
+
+// viKey takes a key in normal mode and says whether that was all. What opens lists begins
+// to insert, on an empty prompt.
+func (p *Prompt) viKey(ev *tcell.EventKey) bool {
+	a, ok := p.keys.Lookup(keymap.Vi, ev)
+	text, typed := keymap.Text(ev)
+	switch {
+	case typed && p.vi.digit(text):
+	case p.vi.wait != "" && !typed:
+		p.vi.reset()
+	case ok || p.vi.wait != "":
+		p.viAction(a, text)
+	case typed && p.editor.Empty() && strings.Contains("/!@", text):
+		p.vi.insert()
+		return false
+	case typed:
+		p.vi.reset()
+	default:
+		return false
+	}
+	return true
+}
+
+// viAction does what a key of vi means. From the first and the last row, up and down go
+// through the history, as they do without vi.
+func (p *Prompt) viAction(a keymap.Action, text string) {
+	free := p.vi.op == "" && p.vi.wait == ""
+	p.edit(func() {
+		switch {
+		case a == keymap.ViUp && free:
+			for range p.vi.n() {
+				p.action(keymap.LineUp)
+			}
+			p.vi.settle(p.editor)
+		case a == keymap.ViDown && free:
+			for range p.vi.n() {
+				p.action(keymap.LineDown)
+			}
+			p.vi.settle(p.editor)
+		default:
+			p.vi.do(p.editor, a, text)
+		}
+	})
 }
 
 // edit runs f and tells what follows from a change of the text.
@@ -208,6 +284,7 @@ func (p *Prompt) send() {
 		p.history.add(text)
 	}
 	p.editor.SetText("")
+	p.vi.insert()
 	if p.OnSubmit != nil {
 		p.OnSubmit(text)
 	}

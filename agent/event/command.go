@@ -34,11 +34,13 @@ const (
 
 type (
 	// Submit is a prompt. While a task runs it queues, or with Background it starts a
-	// task of its own on a fork of the conversation.
+	// task of its own on a fork of the conversation. With Shell it is a command, after a
+	// "!", that a person runs; the model reads what it gave with the next prompt.
 	Submit struct {
 		Text       string
 		Images     []model.Image
 		Background bool
+		Shell      bool
 	}
 	// Unqueue takes a queued prompt back.
 	Unqueue struct{ ID int }
@@ -79,6 +81,12 @@ type (
 	}
 	// Rename gives the session another title, "" that of its first prompt.
 	Rename struct{ Title string }
+	// Undo puts the files back that the agent changed for the last prompts that changed
+	// any, Steps of them. Without Force it does nothing when somebody changed one since.
+	Undo struct {
+		Steps int
+		Force bool
+	}
 	// Report asks for a Notice about the session: its state or its tasks.
 	Report struct{ What ReportKind }
 	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
@@ -105,6 +113,7 @@ func (SwitchModel) command() {}
 func (Compact) command()     {}
 func (Pin) command()         {}
 func (Rename) command()      {}
+func (Undo) command()        {}
 func (Report) command()      {}
 func (WatchPanes) command()  {}
 func (PaneInput) command()   {}

@@ -1,6 +1,9 @@
 package event
 
 import (
+	"fmt"
+	"strings"
+
 	"buddy/agent/action"
 	"buddy/agent/model"
 )
@@ -40,6 +43,8 @@ var All = []Event{
 	ToolStarted{},
 	ToolOutput{},
 	ToolResult{},
+	FileKept{},
+	FileRestored{},
 	QuestionAsked{},
 	QuestionAnswered{},
 	ReminderAttached{},
@@ -369,6 +374,46 @@ type ToolResult struct {
 	DurationMS int64       `json:"duration_ms"`
 	Tail       string      `json:"tail,omitempty"` // at most 64 KiB
 	FullOutput *FullOutput `json:"full_output,omitempty"`
+}
+
+// FileKept says what files were before a call changes them, so that /undo can put them
+// back. It comes before the change.
+type FileKept struct {
+	CallID string     `json:"call_id"`
+	Target string     `json:"target"` // where the files are
+	Files  []KeptFile `json:"files"`
+}
+
+// KeptFile is one of them.
+type KeptFile struct {
+	Path    string `json:"path"`
+	Copy    string `json:"copy,omitempty"` // the file with its content; empty when there was none, or it is too large
+	Existed bool   `json:"existed"`
+	Perm    int    `json:"perm,omitempty"` // permissions
+	Bytes   int64  `json:"bytes,omitempty"`
+	After   string `json:"after,omitempty"` // tells the content that the call makes from others; empty when it deletes the file
+}
+
+// FileRestored says that a person took changes of files back.
+type FileRestored struct {
+	Calls []string `json:"calls"` // whose changes they are
+	Paths []string `json:"paths"`
+	Steps int      `json:"steps"` // how many prompts went back
+}
+
+// Text says it for people.
+func (r FileRestored) Text() string {
+	const most = 5
+	names := r.Paths[:min(len(r.Paths), most)]
+	text := "took back what the last prompt changed"
+	if r.Steps > 1 {
+		text = fmt.Sprintf("took back what the last %d prompts changed", r.Steps)
+	}
+	text += ": " + strings.Join(names, ", ")
+	if more := len(r.Paths) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // QuestionAsked is a question of the model to the person; the task waits.

@@ -180,6 +180,18 @@ func (ToolResult) Type() string { return "tool.result" }
 // Durable is true.
 func (ToolResult) Durable() bool { return true }
 
+// Type is "file.kept".
+func (FileKept) Type() string { return "file.kept" }
+
+// Durable is true.
+func (FileKept) Durable() bool { return true }
+
+// Type is "file.restored".
+func (FileRestored) Type() string { return "file.restored" }
+
+// Durable is true.
+func (FileRestored) Durable() bool { return true }
+
 // Type is "question.asked".
 func (QuestionAsked) Type() string { return "question.asked" }
 

@@ -117,6 +117,69 @@ const (
 	CycleMode    Action = "cycle-mode"
 
 	CloseHelp Action = "close-help"
+
+	ShowSessions Action = "sessions"
+	ShowPalette  Action = "palette"
+
+	PickUp       Action = "pick-up"
+	PickDown     Action = "pick-down"
+	PickPageUp   Action = "pick-page-up"
+	PickPageDown Action = "pick-page-down"
+	PickFirst    Action = "pick-first"
+	PickLast     Action = "pick-last"
+	Pick         Action = "pick"
+	PickErase    Action = "pick-erase"
+	PickClear    Action = "pick-clear"
+	PickClose    Action = "pick-close"
+	PickKeys     Action = "pick-keys"
+
+	SessionFork   Action = "session-fork"
+	SessionRename Action = "session-rename"
+	SessionDelete Action = "session-delete"
+	SessionExport Action = "session-export"
+	SessionSearch Action = "session-search"
+	NamingDone    Action = "naming-done"
+	NamingCancel  Action = "naming-cancel"
+	ConfirmYes    Action = "confirm-yes"
+	ConfirmNo     Action = "confirm-no"
+
+	ViInsert      Action = "vi-insert"
+	ViAppend      Action = "vi-append"
+	ViInsertStart Action = "vi-insert-start"
+	ViAppendEnd   Action = "vi-append-end"
+	ViOpenBelow   Action = "vi-open-below"
+	ViOpenAbove   Action = "vi-open-above"
+	ViLeft        Action = "vi-left"
+	ViRight       Action = "vi-right"
+	ViUp          Action = "vi-up"
+	ViDown        Action = "vi-down"
+	ViWord        Action = "vi-word"
+	ViWordBack    Action = "vi-word-back"
+	ViWordEnd     Action = "vi-word-end"
+	ViLineStart   Action = "vi-line-start"
+	ViFirst       Action = "vi-first"
+	ViLineEnd     Action = "vi-line-end"
+	ViFind        Action = "vi-find"
+	ViTill        Action = "vi-till"
+	ViFindBack    Action = "vi-find-back"
+	ViTillBack    Action = "vi-till-back"
+	ViSeekAgain   Action = "vi-seek-again"
+	ViSeekBack    Action = "vi-seek-back"
+	ViDelete      Action = "vi-delete"
+	ViChange      Action = "vi-change"
+	ViYank        Action = "vi-yank"
+	ViDeleteChar  Action = "vi-delete-char"
+	ViDeleteToEnd Action = "vi-delete-to-end"
+	ViChangeToEnd Action = "vi-change-to-end"
+	ViReplace     Action = "vi-replace"
+	ViPut         Action = "vi-put"
+	ViPutBefore   Action = "vi-put-before"
+	ViUndo        Action = "vi-undo"
+	ViRedo        Action = "vi-redo"
+
+	CopyChanges  Action = "copy-changes"
+	EditChanges  Action = "edit-changes"
+	CloseChanges Action = "close-changes"
 )
 
 // row is an Entry as the table writes it.
@@ -132,13 +195,14 @@ func keys(names ...string) []string { return names }
 func in(scopes ...Scope) []Scope    { return scopes }
 
 var (
-	editing   = in(Prompt, Reason, Amend, Secret)
-	scrolling = in(Conversation, Output, Approval, Help)
+	editing   = in(Prompt, Reason, Amend, Secret, Naming)
+	scrolling = in(Conversation, Output, Approval, Help, Changes)
+	choosing  = in(Picker, Sessions)
 )
 
 // table is the whole key map, in the order in which it is shown.
 var table = []row{
-	{Send, in(Prompt), "send", "Send the prompt; while a task runs it queues and steers the task", keys("Enter")},
+	{Send, in(Prompt), "send", "Send the prompt; while a task runs it queues and steers the task. What begins with ! is a shell command that you run yourself; the model reads what it gave", keys("Enter")},
 	{Newline, in(Prompt, Amend), "newline", "Begin a new line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
 	{SearchHistory, in(Prompt), "", "Search earlier prompts", keys("Ctrl+R")},
 	{LineUp, in(Prompt, Amend), "", "Up a row; from the first row take a queued prompt back, else go to the earlier prompt", keys("Up", "Ctrl+P")},
@@ -163,6 +227,40 @@ var table = []row{
 	{Redo, editing, "", "Redo", keys("Alt+_", "Ctrl+Shift+Z")},
 	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
+
+	{ViInsert, in(Vi), "insert", "Type before the cursor", keys("i")},
+	{ViAppend, in(Vi), "append", "Type after the cursor", keys("a")},
+	{ViInsertStart, in(Vi), "", "Type at the start of the line", keys("I")},
+	{ViAppendEnd, in(Vi), "", "Type at the end of the line", keys("A")},
+	{ViOpenBelow, in(Vi), "open line", "Type in a new line below", keys("o")},
+	{ViOpenAbove, in(Vi), "", "Type in a new line above", keys("O")},
+	{ViLeft, in(Vi), "", "One character to the left", keys("h", "Left", "Backspace")},
+	{ViRight, in(Vi), "", "One character to the right", keys("l", "Right", "Space")},
+	{ViUp, in(Vi), "", "Up a row; from the first row take a queued prompt back, else go to the earlier prompt", keys("k", "Up")},
+	{ViDown, in(Vi), "", "Down a row; from the last row go to the later prompt", keys("j", "Down")},
+	{ViWord, in(Vi), "", "To the next word", keys("w", "Ctrl+Right")},
+	{ViWordBack, in(Vi), "", "To the start of the word", keys("b", "Ctrl+Left")},
+	{ViWordEnd, in(Vi), "", "To the end of the word", keys("e")},
+	{ViLineStart, in(Vi), "", "To the start of the line", keys("0", "Home")},
+	{ViFirst, in(Vi), "", "To the first character of the line that is no blank", keys("^")},
+	{ViLineEnd, in(Vi), "", "To the end of the line", keys("$", "End")},
+	{ViFind, in(Vi), "", "To the next place of the character that is typed after it, in the line", keys("f")},
+	{ViTill, in(Vi), "", "To the character before that", keys("t")},
+	{ViFindBack, in(Vi), "", "To the place before of the character that is typed after it", keys("F")},
+	{ViTillBack, in(Vi), "", "To the character after that", keys("T")},
+	{ViSeekAgain, in(Vi), "", "Repeat that", keys(";")},
+	{ViSeekBack, in(Vi), "", "Repeat that in the other direction", keys(",")},
+	{ViDelete, in(Vi), "delete", "Delete up to where the next motion leads; twice: the line", keys("d")},
+	{ViChange, in(Vi), "change", "Replace up to where the next motion leads; twice: the line", keys("c")},
+	{ViYank, in(Vi), "", "Copy up to where the next motion leads; twice: the line", keys("y")},
+	{ViDeleteChar, in(Vi), "", "Delete the character", keys("x", "Delete")},
+	{ViDeleteToEnd, in(Vi), "", "Delete to the end of the line", keys("D")},
+	{ViChangeToEnd, in(Vi), "", "Replace to the end of the line", keys("C")},
+	{ViReplace, in(Vi), "", "Put the character that is typed after it in the place of this one", keys("r")},
+	{ViPut, in(Vi), "", "Insert what was deleted or copied last, after the cursor", keys("p")},
+	{ViPutBefore, in(Vi), "", "Insert it before the cursor", keys("P")},
+	{ViUndo, in(Vi), "undo", "Undo", keys("u")},
+	{ViRedo, in(Vi), "", "Redo", keys("Ctrl+R")},
 
 	{PopupUp, in(Popup), "", "Up in the list", keys("Up", "Ctrl+P")},
 	{PopupDown, in(Popup), "", "Down in the list", keys("Down", "Ctrl+N")},
@@ -239,13 +337,40 @@ var table = []row{
 
 	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
 
+	{Pick, choosing, "choose", "Take what is selected", keys("Enter")},
+	{PickUp, choosing, "", "Up in the list", keys("Up", "Ctrl+P")},
+	{PickDown, choosing, "", "Down in the list", keys("Down", "Ctrl+N")},
+	{PickPageUp, choosing, "", "Up a page", keys("PgUp")},
+	{PickPageDown, choosing, "", "Down a page", keys("PgDn")},
+	{PickFirst, choosing, "", "To the first row", keys("Home")},
+	{PickLast, choosing, "", "To the last row", keys("End")},
+	{PickErase, choosing, "", "Delete the last character of the filter", keys("Backspace")},
+	{PickClear, choosing, "", "Delete the filter", keys("Ctrl+U")},
+	{PickKeys, choosing, "", "Sessions: from the filter to the keys of the list, and back", keys("Tab")},
+	{SessionFork, in(Sessions), "fork", "Go on with a copy, from a prompt on that you choose", keys("f")},
+	{SessionRename, in(Sessions), "rename", "Give the session a title", keys("r")},
+	{SessionDelete, in(Sessions), "delete", "Move the session to the trash; asks first", keys("x")},
+	{SessionExport, in(Sessions), "export", "Write the session as Markdown into a file here", keys("E")},
+	{SessionSearch, in(Sessions), "search", "Search the full text of all sessions; in the filter, a text after a slash does", keys("/")},
+	{PickClose, choosing, "close", "Close the list", keys("Esc", "Ctrl+G")},
+	{NamingDone, in(Naming), "rename", "Take the title; an empty one goes back to the first prompt", keys("Enter")},
+	{NamingCancel, in(Naming), "cancel", "Keep the title", keys("Esc")},
+	{ConfirmYes, in(Confirm), "yes", "Do it", keys("y")},
+	{ConfirmNo, in(Confirm), "no", "Leave it", keys("n", "Esc")},
+
+	{CopyChanges, in(Changes), "copy", "Copy all changes", keys("y")},
+	{EditChanges, in(Changes), "editor", "Look at all changes in your editor ($VISUAL or $EDITOR)", keys("e")},
+	{CloseChanges, in(Changes), "close", "Close the changes", keys("q")},
+
 	{NextPane, in(Global), "next pane", "To the next pane", keys("Tab", "Alt+Down")},
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
-	{Back, in(Global, Approval, Help), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
-	{Interrupt, in(Global), "", "Copy what is selected; else cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
+	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
+	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
+	{Back, in(Global, Approval, Help, Changes), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
+	{Interrupt, in(Global), "", "Close a list; else copy what is selected; else cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},
 	{Redraw, in(Global), "", "Draw the whole screen anew", keys("Ctrl+L")},

@@ -19,12 +19,13 @@ import (
 type Scope string
 
 // The scopes. Popup and Search lie over the prompt, Finding and Selecting over the
-// conversation, Reason and Amend over the approval: while they show, they are asked before
-// what is below them.
+// conversation, Reason and Amend over the approval, Picker and those after it over all:
+// while they show, they are asked before what is below them.
 const (
 	Global       Scope = "global"
 	Prompt       Scope = "prompt"
 	Popup        Scope = "popup"  // completion of commands and files
+	Vi           Scope = "vi"     // the prompt's normal mode with [ui] editor = "vi"
 	Search       Scope = "search" // of the prompt's history
 	Conversation Scope = "conversation"
 	Finding      Scope = "finding" // typing what to find in the conversation
@@ -37,6 +38,11 @@ const (
 	Amend        Scope = "amend"  // changing what is asked about
 	Secret       Scope = "secret" // typing a key that nobody may see
 	Help         Scope = "help"
+	Picker       Scope = "picker"   // choosing from a list that typing filters
+	Sessions     Scope = "sessions" // the list of sessions, while no filter is typed
+	Naming       Scope = "naming"   // typing a name for what is selected in a list
+	Confirm      Scope = "confirm"  // a question about what is selected in a list
+	Changes      Scope = "changes"  // the dialog with all that the agent changed
 )
 
 // scopes lists every scope in the order of the documentation, with its title.
@@ -47,6 +53,7 @@ var scopes = []struct {
 	{Global, "Everywhere"},
 	{Prompt, "Prompt"},
 	{Popup, "Prompt: while commands or files are offered"},
+	{Vi, "Prompt: normal mode, with editor = \"vi\""},
 	{Search, "Prompt: while searching the history"},
 	{Conversation, "Conversation"},
 	{Finding, "Conversation: while typing what to find"},
@@ -59,6 +66,11 @@ var scopes = []struct {
 	{Secret, "While a key is asked for"},
 	{Amend, "Approval: while changing what runs"},
 	{Help, "Help"},
+	{Picker, "Lists to choose from"},
+	{Sessions, "Sessions: in the list"},
+	{Naming, "Sessions: while typing a title"},
+	{Confirm, "Sessions: while asked whether to delete"},
+	{Changes, "Changes"},
 }
 
 // Scopes lists every scope in the order of the documentation.
@@ -83,12 +95,20 @@ func (s Scope) Title() string {
 // shadows says that a scope may take keys that mean something else globally, because
 // it is asked first and goes away at once.
 func (s Scope) shadows() bool {
-	return s == Popup || s == Search || s == Finding || s == Selecting || s == Reason || s == Amend || s == Secret
+	switch s {
+	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Secret, Picker, Sessions, Naming, Confirm:
+		return true
+	}
+	return false
 }
 
 // types says that plain characters are text in a scope and so cannot be bound.
 func (s Scope) types() bool {
-	return s == Global || s == Prompt || s == Popup || s == Search || s == Finding || s == Reason || s == Amend || s == Secret
+	switch s {
+	case Global, Prompt, Popup, Search, Finding, Reason, Amend, Secret, Picker, Naming:
+		return true
+	}
+	return false
 }
 
 // Action is something that a key can do. Its text is its id in the configuration.

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/gdamore/tcell/v2"
+
+	"buddy/app/fuzzy"
 )
 
 // BindError says what is wrong with one action under [keys]. Action is the key below
@@ -82,33 +83,10 @@ func culprit(err error, bindings map[string][]string) string {
 }
 
 // nearest returns the action whose id differs least from a wrong one.
-func nearest(entries []Entry, wrong string) Action {
-	best, least := Action(""), 1<<30
-	for _, e := range entries {
-		if d := distance(strings.ToLower(wrong), string(e.Action)); d < least {
-			best, least = e.Action, d
-		}
+func nearest(entries []Entry, wrong string) string {
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		ids[i] = string(e.Action)
 	}
-	return best
-}
-
-// distance counts the insertions, deletions and replacements from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return fuzzy.Nearest(wrong, ids)
 }

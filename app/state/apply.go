@@ -35,11 +35,11 @@ func (s *State) Apply(env event.Envelope) Changed {
 	case event.PromptSubmitted, event.PromptWithdrawn:
 		return s.applyPrompt(env)
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
-		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.BudgetWarning, event.BudgetExceeded:
+		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded:
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.ModelSwitched:
 		return s.applyInfo(env)
-	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.InstructionsRead, event.Unknown:
+	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.InstructionsRead, event.FileKept, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -433,6 +433,8 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 			verb = "no longer pinned"
 		}
 		s.add(env, NoticeBlock, fmt.Sprintf("exchange %d from the end %s", p.Back, verb))
+	case event.FileRestored:
+		s.add(env, NoticeBlock, p.Text())
 	case event.MicroCompacted:
 		s.add(env, NoticeBlock, count(len(p.CallIDs), "old result")+" compacted")
 	case event.BudgetWarning:

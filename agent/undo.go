@@ -1,0 +1,273 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/tools"
+)
+
+// Files takes changes of files back; [tools.Workspace] does.
+type Files interface {
+	Target() string
+	Restore(ctx context.Context, files []tools.Before, force bool) (changed []string, err error)
+	Difference(ctx context.Context, files []tools.Before, mark string) (text string, count int, err error)
+}
+
+const (
+	maxKept   = 64 << 20    // bytes of earlier contents that a session keeps; the oldest go first
+	undoLimit = time.Minute // that putting files back may take
+)
+
+// changes are what the agent changed in files and nobody took back, the oldest first.
+type changes struct {
+	steps []undoStep
+	bytes int64 // of the copies
+}
+
+// undoStep is what one task changed: what it did for one prompt.
+type undoStep struct {
+	task int
+	kept []event.FileKept
+}
+
+// add appends the changes of a call.
+func (c *changes) add(task int, e event.FileKept) {
+	if n := len(c.steps); n == 0 || c.steps[n-1].task != task {
+		c.steps = append(c.steps, undoStep{task: task})
+	}
+	last := &c.steps[len(c.steps)-1]
+	e.Files = slices.Clone(e.Files) // who reads the event has the other
+	for i := range e.Files {
+		f := &e.Files[i]
+		if first, ok := last.first(f.Path); ok && first.Copy == f.Copy {
+			f.Bytes = 0 // it is one copy
+		}
+		c.bytes += f.Bytes
+	}
+	last.kept = append(last.kept, e)
+}
+
+// first returns what a file was before the step.
+func (s *undoStep) first(path string) (event.KeptFile, bool) {
+	for _, e := range s.kept {
+		for _, f := range e.Files {
+			if f.Path == path {
+				return f, true
+			}
+		}
+	}
+	return event.KeptFile{}, false
+}
+
+// drop forgets the newest steps, which were taken back.
+func (c *changes) drop(n int) {
+	for range min(n, len(c.steps)) {
+		last := len(c.steps) - 1
+		for _, e := range c.steps[last].kept {
+			for _, f := range e.Files {
+				c.bytes -= f.Bytes
+			}
+		}
+		c.steps = c.steps[:last]
+	}
+}
+
+// replay repeats what a stored event says.
+func (c *changes) replay(task int, e event.Event) {
+	switch p := e.(type) {
+	case event.FileKept:
+		c.add(task, p)
+	case event.FileRestored:
+		c.drop(p.Steps)
+	}
+}
+
+// free removes the oldest copies until so many bytes more fit.
+func (c *changes) free(more int64) {
+	for _, s := range c.steps {
+		for _, e := range s.kept {
+			for i := range e.Files {
+				if c.bytes+more <= maxKept {
+					return
+				}
+				if f := &e.Files[i]; f.Copy != "" {
+					_ = os.Remove(f.Copy) // one that is gone can't be put back, which Restore says
+					c.bytes -= f.Bytes
+					f.Copy, f.Bytes = "", 0
+				}
+			}
+		}
+	}
+}
+
+// keep stores what a call is about to change, and that it does (tools.Call.Keep).
+func (r *Runtime) keep(t *task, turn int, j *job, files []tools.Before) error {
+	if r.opts.Files == nil || j.call.Dir == "" {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := &r.usage.changed
+	var now undoStep
+	if n := len(c.steps); n > 0 && c.steps[n-1].task == t.id {
+		now = c.steps[n-1]
+	}
+	more := int64(0)
+	e := event.FileKept{CallID: j.call.ID, Target: j.call.Planned.Target}
+	for i, b := range files {
+		f := event.KeptFile{Path: b.Path, Existed: b.Existed, Perm: int(b.Perm)}
+		if first, ok := now.first(b.Path); ok {
+			f = first
+		} else if b.Existed && !b.Lost {
+			f.Copy, f.Bytes = filepath.Join(j.call.Dir, fmt.Sprintf("before-%d", i+1)), int64(len(b.Data))
+			more += f.Bytes
+			c.free(more)
+			if err := writeCopy(f.Copy, b.Data); err != nil {
+				return err
+			}
+		}
+		f.After = b.After
+		e.Files = append(e.Files, f)
+	}
+	if err := r.stream.emit(t.id, turn, e); err != nil {
+		return err
+	}
+	c.add(t.id, e)
+	return nil
+}
+
+func writeCopy(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o600)
+}
+
+// undo puts the files back that the last prompts changed.
+func (r *Runtime) undo(u event.Undo) {
+	if r.opts.Files == nil {
+		r.reject("changes of files can't be taken back here")
+		return
+	}
+	if err := r.stream.readOnly(); err != nil {
+		r.reject("nothing was taken back, because it can't be recorded: %v", err)
+		return
+	}
+	r.mu.Lock()
+	busy, all := r.busy(), r.usage.changed.steps
+	steps := slices.Clone(all[max(0, len(all)-max(1, u.Steps)):])
+	r.mu.Unlock()
+	switch {
+	case len(busy) > 0:
+		r.reject("nothing can be taken back while task #%d runs", busy[0].id)
+		return
+	case len(steps) == 0:
+		r.reject("there is nothing to take back: no file was changed with the agent's tools for files")
+		return
+	}
+	ctx, done := context.WithTimeout(r.ctx, undoLimit)
+	defer done()
+	files, err := r.before(steps)
+	var changed []string
+	if err == nil {
+		changed, err = r.opts.Files.Restore(ctx, files, u.Force)
+	}
+	switch {
+	case err != nil:
+		r.reject("nothing was taken back: %v", err)
+	case len(changed) > 0:
+		r.emit(0, 0, event.Warning{
+			Text: "nothing was taken back: somebody changed since: " + strings.Join(changed, ", "), Code: "undo",
+			NextStep: "/undo --force puts them back all the same, and what was changed is lost",
+		})
+	default:
+		r.restored(steps, files)
+	}
+}
+
+// restored records that steps were taken back, and tells the model.
+func (r *Runtime) restored(steps []undoStep, files []tools.Before) {
+	e := event.FileRestored{Steps: len(steps)}
+	for _, s := range steps {
+		for _, k := range s.kept {
+			e.Calls = append(e.Calls, k.CallID)
+		}
+	}
+	for _, f := range files {
+		e.Paths = append(e.Paths, f.Path)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.emit(0, 0, e)
+	r.usage.changed.drop(len(steps))
+	told := event.ReminderAttached{Kinds: []string{"undo"}, Text: "<system-reminder>The user took back changes that you made (/undo). " +
+		"These files are again as they were before; read one before you change it:\n" + strings.Join(e.Paths, "\n") + "</system-reminder>"}
+	r.main.hist.User(told.Text)
+	r.emit(0, 0, told)
+}
+
+// before is what files were before some steps, and what they are to be now.
+func (r *Runtime) before(steps []undoStep) ([]tools.Before, error) {
+	var all []tools.Before
+	at := make(map[string]int)
+	for _, s := range steps {
+		for _, e := range s.kept {
+			if here := r.opts.Files.Target(); e.Target != here {
+				return nil, fmt.Errorf("the files are on %s, and this session works on %s now", e.Target, here)
+			}
+			for _, f := range e.Files {
+				if i, ok := at[f.Path]; ok {
+					all[i].After = f.After
+					continue
+				}
+				b, err := beforeOf(f)
+				if err != nil {
+					return nil, err
+				}
+				at[f.Path] = len(all)
+				all = append(all, b)
+			}
+		}
+	}
+	return all, nil
+}
+
+// beforeOf reads the copy of a file.
+func beforeOf(f event.KeptFile) (tools.Before, error) {
+	b := tools.Before{Path: f.Path, Existed: f.Existed, Perm: fs.FileMode(f.Perm).Perm(), After: f.After, Lost: f.Existed && f.Copy == ""}
+	if f.Copy == "" {
+		return b, nil
+	}
+	var err error
+	b.Data, err = os.ReadFile(f.Copy)
+	if errors.Is(err, fs.ErrNotExist) {
+		b.Lost, err = true, nil
+	}
+	return b, err
+}
+
+// Changes is how the files that the agent changed in this session, and nobody put back,
+// differ now from what they were: for each that does a line with its name after mark, then
+// a unified diff. files counts them.
+func (r *Runtime) Changes(ctx context.Context, mark string) (diff string, files int, err error) {
+	if r.opts.Files == nil {
+		return "", 0, errors.New("changes of files are not kept here")
+	}
+	r.mu.Lock()
+	steps := slices.Clone(r.usage.changed.steps)
+	r.mu.Unlock()
+	all, err := r.before(steps)
+	if err != nil {
+		return "", 0, err
+	}
+	return r.opts.Files.Difference(ctx, all, mark)
+}

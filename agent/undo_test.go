@@ -1,0 +1,170 @@
+package agent
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// undoing is a session whose files are in dir, which asks nobody.
+func undoing(t *testing.T, dir, out string, replay []event.Envelope, steps ...step) *session {
+	t.Helper()
+	ws, err := tools.NewWorkspace(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start(t, func(o *Options) {
+		withWindow(1_000_000)(o)
+		o.Tools = tools.NewRegistry(tools.NewWriteFile(ws), tools.NewEditFile(ws), tools.NewApplyPatch(ws), tools.NewReadFile(ws))
+		o.Files, o.OutDir, o.Mode, o.Policy.Workspace, o.Replay = ws, out, action.ModeAll, ws.Root(), replay
+	}, steps...)
+}
+
+func callOf(id, name string, args map[string]any) string {
+	args["why"] = "test"
+	raw, _ := json.Marshal(args)
+	return id + " " + name + " " + string(raw)
+}
+
+func writes(id, path, content string) string {
+	return callOf(id, "write_file", map[string]any{"path": path, "content": content})
+}
+
+// wantFiles compares what is in a folder; "" is no file.
+func wantFiles(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	for name, text := range want {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && text != "" || string(data) != text {
+			t.Errorf("%s has %q (%v), want %q", name, data, err, text)
+		}
+	}
+}
+
+func TestUndo(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a.txt", "one\n")
+	put("gone.txt", "still here\n")
+	var stored []event.Envelope
+	synctest.Test(t, func(t *testing.T) {
+		s := undoing(t, dir, out, nil,
+			says("", callOf("r1", "read_file", map[string]any{"path": "a.txt"}), callOf("r2", "read_file", map[string]any{"path": "gone.txt"})),
+			says("", callOf("e1", "edit_file", map[string]any{"path": "a.txt", "old_string": "one", "new_string": "two"}), writes("w1", "sub/new.txt", "made\n")),
+			says("", callOf("e2", "edit_file", map[string]any{"path": "a.txt", "old_string": "two", "new_string": "three"})), says("done"),
+			says("", callOf("p1", "apply_patch", map[string]any{"patch": "--- a/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-still here\n"}), writes("w2", "a.txt", "four\n")), says("done"),
+			says("seen"))
+		s.do(event.Undo{})
+		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "nothing to take back") {
+			t.Errorf("an undo of nothing: %+v", e)
+		}
+		s.do(event.Submit{Text: "first"})
+		wantFiles(t, dir, map[string]string{"a.txt": "three\n", "sub/new.txt": "made\n"})
+		s.do(event.Submit{Text: "second"})
+		wantFiles(t, dir, map[string]string{"a.txt": "four\n", "gone.txt": ""})
+		if diff, files, err := s.Changes(t.Context(), "= "); err != nil || files != 3 || !strings.Contains(diff, "= a.txt  +1 -1 lines") ||
+			!strings.Contains(diff, "-one\n+four\n") || !strings.Contains(diff, "= gone.txt  deleted") || !strings.Contains(diff, "= sub/new.txt  new file") {
+			t.Errorf("%d files, %v:\n%s", files, err, diff)
+		}
+
+		put("a.txt", "mine\n") // somebody else changes it
+		s.do(event.Undo{})
+		if w, n := find[event.Warning](s); n != 1 || !strings.Contains(w.Text, "a.txt") || !strings.Contains(w.NextStep, "--force") || strings.Contains(w.Text, "gone") {
+			t.Errorf("warned %d times: %+v", n, w)
+		}
+		wantFiles(t, dir, map[string]string{"a.txt": "mine\n", "gone.txt": ""}) // nothing was written
+		s.do(event.Undo{Force: true})
+		wantFiles(t, dir, map[string]string{"a.txt": "three\n", "gone.txt": "still here\n", "sub/new.txt": "made\n"})
+		if info, err := os.Stat(filepath.Join(dir, "gone.txt")); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("gone.txt: %v, %v", info, err)
+		}
+		if e, n := find[event.FileRestored](s); n != 1 || e.Steps != 1 || len(e.Paths) != 2 || strings.Join(e.Calls, " ") != "p1 w2" {
+			t.Errorf("restored %+v", e)
+		}
+		s.do(event.Submit{Text: "go on"})
+		last := s.model.requests[len(s.model.requests)-1].Messages
+		if said := last[len(last)-2]; said.Role != model.User || !strings.Contains(said.Content, "The user took back changes") || !strings.Contains(said.Content, "gone.txt") {
+			t.Errorf("the model was told %+v", said)
+		}
+		stored = s.mem.events
+		s.stop()
+	})
+	synctest.Test(t, func(t *testing.T) { // it survives resuming, and the model must read again
+		s := undoing(t, dir, out, stored, says("", writes("w9", "a.txt", "blind\n")), says("ok"))
+		s.do(event.Undo{Steps: 5})
+		wantFiles(t, dir, map[string]string{"a.txt": "one\n", "gone.txt": "still here\n", "sub/new.txt": ""})
+		s.do(event.Undo{})
+		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "nothing to take back") {
+			t.Errorf("a second undo: %+v", e)
+		}
+		s.do(event.Submit{Text: "write"})
+		wantFiles(t, dir, map[string]string{"a.txt": "one\n"})
+		if got := s.results(); !strings.Contains(got[len(got)-1], "read") {
+			t.Errorf("written blindly: %q", got)
+		}
+		s.stop()
+	})
+	if err := filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+		if info, e := d.Info(); err == nil && e == nil && !d.IsDir() && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUndoWaitsForTheTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := undoing(t, t.TempDir(), t.TempDir(), nil, hangs("working"))
+		s.do(event.Submit{Text: "go"}, event.Undo{})
+		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "while task #1 runs") {
+			t.Errorf("%d errors, %+v", n, e)
+		}
+		s.stop()
+	})
+}
+
+func TestKeptCopiesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	var c changes
+	copyOf := func(name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	kept := func(task int, path, name string, bytes int64) {
+		c.add(task, event.FileKept{Files: []event.KeptFile{{Path: path, Copy: copyOf(name), Existed: true, Bytes: bytes}}})
+	}
+	kept(1, "/a", "1", maxKept/2)
+	kept(2, "/a", "2", maxKept/2)
+	c.free(1)
+	if _, err := os.Stat(filepath.Join(dir, "1")); err == nil || c.bytes != maxKept/2 {
+		t.Errorf("the oldest copy is there, %d bytes", c.bytes)
+	}
+	if b, err := beforeOf(c.steps[0].kept[0].Files[0]); err != nil || !b.Lost {
+		t.Errorf("%+v, %v, want it lost", b, err)
+	}
+	if b, err := beforeOf(c.steps[1].kept[0].Files[0]); err != nil || b.Lost {
+		t.Errorf("%+v, %v, want it kept", b, err)
+	}
+	c.drop(9)
+	if c.bytes != 0 || len(c.steps) != 0 {
+		t.Errorf("left %+v", c)
+	}
+}

@@ -1,0 +1,78 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"buddy/agent/redact"
+	"buddy/config"
+	"buddy/sessions"
+)
+
+// exportHere writes a session for others to read into a file, "" for one named after the
+// session in the working directory, and returns its name. Keys and what looks like one are
+// taken out.
+func (p *program) exportHere(id string, as sessions.ExportFormat, path string) (string, error) {
+	if path == "" {
+		path = fmt.Sprintf("buddy-%s.%s", id, as)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return path, fmt.Errorf("%s is a folder", path)
+	}
+	if p.journal != nil && id == p.id && p.journal.stored() == nil {
+		return path, errors.New("there is nothing to export before the first prompt")
+	}
+	warnings, err := exportTo(p.store, path, id, as, redactor(p.config))
+	if err == nil && len(warnings) > 0 {
+		err = fmt.Errorf("%s is written, but %s", path, strings.Join(warnings, "; "))
+	}
+	return path, err
+}
+
+// redactor returns what takes secrets out: the keys of all profiles, and what looks like
+// one, too, since it leaves this machine (DECISIONS 9).
+func redactor(c config.Config) func(string) string {
+	var keys []string
+	for _, m := range c.Models {
+		if key, _, err := m.Key(); err == nil { // else there is none that could be in a session
+			keys = append(keys, key)
+		}
+	}
+	known := redact.New(keys...)
+	return func(s string) string { return redact.Entropy(known.Text(s)) }
+}
+
+// exportFormats are how people name formats.
+var exportFormats = map[string]sessions.ExportFormat{
+	"md": sessions.Markdown, "markdown": sessions.Markdown, "html": sessions.HTML, "json": sessions.JSON,
+}
+
+// exportSession writes this session into a file.
+func exportSession(u *ui, args string) error {
+	as, file := sessions.Markdown, args
+	first, rest, _ := strings.Cut(args, " ")
+	if f, ok := exportFormats[strings.ToLower(first)]; ok {
+		as, file = f, strings.TrimSpace(rest)
+	} else if i := strings.LastIndexByte(args, '.'); i >= 0 {
+		if f := sessions.ExportFormat(args[i+1:]); slices.Contains(sessions.ExportFormats, f) {
+			as = f
+		}
+	} else if args != "" {
+		return fmt.Errorf("%q is not known (have: md, html, json, or a file such as session.md)", first)
+	}
+	id := u.deps.catalog.current()
+	u.deps.background(func() func() {
+		path, err := u.deps.catalog.export(id, as, file)
+		return func() {
+			if err != nil {
+				u.hint("", "/export: "+err.Error())
+				return
+			}
+			u.deps.catalog.notice("written: " + path + " (keys and what looks like one are taken out; read it before you share it)")
+		}
+	})
+	return nil
+}

@@ -1,0 +1,147 @@
+// Package fuzzy tells how well a text fits what somebody typed of it: the files, commands,
+// sessions and models that are offered while typing are ranked by it.
+//
+//	score, ok := fuzzy.Fit("app/screen/screen.go", "scgo")
+//	name := fuzzy.Nearest("sesion", []string{"session", "status"})
+package fuzzy
+
+import "strings"
+
+// The points that a character gets.
+const (
+	inName  = 2 // after the last slash
+	atStart = 4 // of a word
+	noGap   = 5 // after the character before
+)
+
+// Fit returns how well a text fits a query, higher is better, and whether it has all
+// characters of the query in order. In the name at the end of a path, at the start of words
+// and without gaps they count more than anywhere. Without a capital in the query case does
+// not count, for letters of ASCII. An empty query fits all, those with few folders best.
+func Fit(text, query string) (score int, ok bool) {
+	if query == "" {
+		return -strings.Count(text, "/"), true
+	}
+	anyCase := query == strings.ToLower(query)
+	base := strings.LastIndexByte(text, '/') + 1
+	for _, from := range [...]int{0, base} {
+		if s, fits := fitFrom(text, query, from, base, anyCase); fits && (!ok || s > score) {
+			score, ok = s, true
+		}
+	}
+	return score, ok
+}
+
+// Words is Fit for a text of words: each word of the query must fit, in any order.
+func Words(text, query string) (score int, ok bool) {
+	for word := range strings.FieldsSeq(query) {
+		anyCase := word == strings.ToLower(word)
+		s, fits := fitFrom(text, word, 0, 0, anyCase)
+		if !fits {
+			return 0, false
+		}
+		if whole := index(text, word, anyCase); whole >= 0 {
+			s = max(s, len(word)*(noGap+inName)+bonus(text, whole))
+		}
+		score += s
+	}
+	return score, true
+}
+
+// index is strings.Index, without regard to the case of letters of ASCII if anyCase is set
+// and word has none in upper case.
+func index(text, word string, anyCase bool) int {
+	if !anyCase {
+		return strings.Index(text, word)
+	}
+	for at := 0; at+len(word) <= len(text); at++ {
+		n := 0
+		for n < len(word) && lower(text[at+n]) == word[n] {
+			n++
+		}
+		if n == len(word) {
+			return at
+		}
+	}
+	return -1
+}
+
+// bonus is what a word gets for its place.
+func bonus(text string, at int) int {
+	if startsWord(text, at) {
+		return 2 * atStart
+	}
+	return 0
+}
+
+func fitFrom(text, query string, at, base int, anyCase bool) (score int, ok bool) {
+	last := -2
+	for i := range len(query) {
+		for at < len(text) && text[at] != query[i] && (!anyCase || lower(text[at]) != query[i]) {
+			at++
+		}
+		if at == len(text) {
+			return 0, false
+		}
+		if at >= base {
+			score += inName
+		}
+		if at == last+1 {
+			score += noGap
+		}
+		if startsWord(text, at) {
+			score += atStart
+		}
+		last = at
+		at++
+	}
+	return score, true
+}
+
+// startsWord says that a word begins at an offset: after a sign, or with a capital.
+func startsWord(text string, at int) bool {
+	if at == 0 || strings.IndexByte("/_-. ", text[at-1]) >= 0 {
+		return true
+	}
+	return text[at] != lower(text[at]) && text[at-1] == lower(text[at-1])
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// Nearest returns the name that differs least from a wrong one, the first of several; "" if
+// there is none.
+func Nearest(wrong string, names []string) string {
+	best, least := "", 1<<30
+	for _, name := range names {
+		if d := Distance(strings.ToLower(wrong), strings.ToLower(name)); d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// Distance counts the insertions, deletions and replacements of bytes from a to b.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

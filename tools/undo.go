@@ -1,0 +1,180 @@
+package tools
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// Before is a file as it was before a call changed it, and what the call makes of it.
+type Before struct {
+	Path    string // absolute, symbolic links resolved
+	Existed bool
+	Data    []byte      // the content, unless Lost
+	Lost    bool        // the content was too large to keep: it can't be put back
+	Perm    fs.FileMode // of a file that existed
+	After   string      // what SumOf says of the new content; "" when the call deletes the file
+}
+
+// SumOf tells one content of a file from another.
+func SumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16])
+}
+
+// keep hands over what a call is about to change. It must be kept before anything is
+// written, or nothing is.
+func (c Call) keep(files ...Before) error {
+	if c.Keep == nil {
+		return nil
+	}
+	if err := c.Keep(files); err != nil {
+		return fmt.Errorf("nothing was written, because the content before it could not be kept for /undo: %w", err)
+	}
+	return nil
+}
+
+// before describes a file that gets a new content.
+func before(path string, old snapshot, data []byte) Before {
+	return Before{Path: path, Existed: old.exists, Data: old.data, Lost: !old.whole(), Perm: old.perm, After: SumOf(data)}
+}
+
+// beforePatch describes the files of a patch.
+func beforePatch(changes []change) []Before {
+	var all []Before
+	for _, c := range changes {
+		if c.from != "" && c.from != c.to {
+			gone := before(c.from, c.old, nil)
+			gone.After = ""
+			all = append(all, gone)
+		}
+		switch {
+		case c.to == "":
+		case c.from == c.to:
+			all = append(all, before(c.to, c.old, c.data))
+		default:
+			all = append(all, before(c.to, snapshot{}, c.data))
+		}
+	}
+	return all
+}
+
+// Target names where the files are, for people, as in [action.Action].
+func (w *Workspace) Target() string { return w.files.name() }
+
+// Restore puts files back as they were, all or none. Without force those that are not as
+// After says any more are returned as changed, and nothing is written. The model has to
+// read a file again that was put back before it changes it.
+func (w *Workspace) Restore(ctx context.Context, files []Before, force bool) (changed []string, err error) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	var changes []change
+	for _, b := range files {
+		if b.Lost {
+			return nil, fmt.Errorf("%q: what was in it before is not kept any more", b.Path)
+		}
+		now, err := w.snap(ctx, b.Path)
+		if err != nil {
+			return nil, err
+		}
+		switch was := b.sum(); {
+		case now.sum() == was:
+			continue // somebody did it already
+		case now.sum() != b.After && !force:
+			changed = append(changed, b.Path)
+		}
+		changes = append(changes, b.back(now))
+	}
+	if len(changed) > 0 {
+		return changed, nil
+	}
+	if err := w.commit(ctx, changes); err != nil {
+		return nil, err
+	}
+	for _, b := range files {
+		w.seen.unsee(b.Path)
+	}
+	return nil, nil
+}
+
+// sum is SumOf what was in the file; "" when there was none.
+func (b Before) sum() string {
+	if !b.Existed {
+		return ""
+	}
+	return SumOf(b.Data)
+}
+
+// sum is SumOf the content, which is another one for each file that is too large to read.
+func (s snapshot) sum() string {
+	switch {
+	case !s.exists:
+		return ""
+	case !s.whole():
+		return fmt.Sprintf("%d bytes of %s", s.size, s.modified)
+	}
+	return SumOf(s.data)
+}
+
+// back is the change that puts a file back.
+func (b Before) back(now snapshot) change {
+	c := change{from: b.Path, to: b.Path, old: now, data: b.Data, rights: rights{perm: b.Perm}}
+	if !now.exists {
+		c.from = ""
+	}
+	if !b.Existed {
+		c.to = ""
+	}
+	return c
+}
+
+// maxChanges bounds a list of changes, in bytes.
+const maxChanges = 2 << 20
+
+// Difference is how files differ from what they were: for each that does a line with its
+// name, after mark, and a unified diff. files counts them.
+func (w *Workspace) Difference(ctx context.Context, all []Before, mark string) (text string, files int, err error) {
+	var out strings.Builder
+	for _, b := range all {
+		now, err := w.snap(ctx, b.Path)
+		if err != nil {
+			return "", 0, err
+		}
+		body := w.difference(b, now)
+		if body == "" {
+			continue
+		}
+		files++
+		if out.Len() > maxChanges {
+			continue
+		}
+		sizes, lines, _ := strings.Cut(body, "\n")
+		fmt.Fprintf(&out, "%s%s  %s\n%s", mark, w.show(b.Path), sizes, lines)
+	}
+	if out.Len() > maxChanges {
+		fmt.Fprintf(&out, "%s… the changes of more files are left out\n", mark)
+	}
+	return out.String(), files, nil
+}
+
+// difference is a line with the sizes and the diff of one file, "" when there is none.
+func (w *Workspace) difference(b Before, now snapshot) string {
+	name := w.show(b.Path)
+	was := snapshot{exists: b.Existed, size: int64(len(b.Data)), data: b.Data, perm: b.Perm}
+	switch {
+	case b.sum() == now.sum() && !b.Lost:
+		return ""
+	case b.Lost:
+		return "changed; what was in it before is not kept any more\n"
+	case !now.exists && !isText(b.Data):
+		return fmt.Sprintf("deleted, %d bytes that are not text\n", len(b.Data))
+	case !now.exists:
+		return diff(name, "/dev/null", string(b.Data), "", "deleted", fmt.Sprintf("%d bytes", len(b.Data)))
+	case !now.whole() || !isText(now.data) || !isText(b.Data):
+		return fmt.Sprintf("%d → %d bytes that are not text or too many to compare\n", len(b.Data), now.size)
+	}
+	return preview(name, was, now.data)
+}

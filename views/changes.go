@@ -1,0 +1,111 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/markup"
+)
+
+// Changes is a dialog with a unified diff to scroll through.
+type Changes struct {
+	frame
+	title string
+	text  string
+	lines []diffLine
+	body  approvalBody
+
+	OnCopy  func(text string)
+	OnEdit  func(text string) // the person wants to see it in an editor
+	OnClose func()
+}
+
+// diffLine is a line of a diff with its colour.
+type diffLine struct {
+	role themes.Role
+	text string
+}
+
+// NewChanges returns a dialog with a diff, which is untrusted text.
+func NewChanges(theme *themes.Theme, keys *keymap.Map, title, diff string) *Changes {
+	c := &Changes{frame: newFrame(theme, keys), title: title, text: diff}
+	hunk := false
+	for l := range strings.Lines(diff) {
+		l = strings.TrimRight(l, "\r\n")
+		var role themes.Role
+		role, hunk = markup.DiffRole(l, hunk)
+		if strings.HasPrefix(l, FileMark) {
+			role, hunk = themes.Strong, false
+		}
+		c.lines = append(c.lines, diffLine{role, l})
+	}
+	return c
+}
+
+// FileMark begins the line of a diff that names a file.
+const FileMark = "━ "
+
+// Scope says where keys go.
+func (c *Changes) Scope() keymap.Scope { return keymap.Changes }
+
+// InputHandler scrolls, copies and closes.
+func (c *Changes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		a, _ := c.keys.Lookup(keymap.Changes, ev)
+		switch {
+		case (a == keymap.CloseChanges || a == keymap.Back) && c.OnClose != nil:
+			c.OnClose()
+		case a == keymap.CopyChanges && c.OnCopy != nil:
+			c.OnCopy(c.text)
+		case a == keymap.EditChanges && c.OnEdit != nil:
+			c.OnEdit(c.text)
+		default:
+			c.body.move(a)
+		}
+	})
+}
+
+// MouseHandler scrolls.
+func (c *Changes) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		if !c.InRect(ev.Position()) {
+			return false, nil
+		}
+		switch action {
+		case tview.MouseScrollUp:
+			c.body.top -= wheelRows
+		case tview.MouseScrollDown:
+			c.body.top += wheelRows
+		default:
+			return false, nil
+		}
+		return true, nil
+	})
+}
+
+// Draw draws the rows that are scrolled to.
+func (c *Changes) Draw(screen tcell.Screen) {
+	in := c.bordered(screen, titles{left: append([]span{own(themes.Strong, "Changes ")}, foreign(themes.Muted, c.title)...)}).cleared().inset()
+	if in.w <= 0 || in.h < 2 {
+		return
+	}
+	if c.body.width != in.w {
+		c.body.width, c.body.rows = in.w, nil
+		for _, l := range c.lines {
+			c.body.rows = append(c.body.rows, wrapSpans(foreign(l.role, l.text), in.w)...)
+		}
+	}
+	from, to := c.body.show(len(c.body.rows), in.h-1)
+	in.rows(c.body.rows[from:to])
+	hint := keyLabels(c.keys, keymap.Changes)
+	if len(c.body.rows) > in.h-1 {
+		where := fmt.Sprintf("rows %d-%d of %d  ", from+1, to, len(c.body.rows))
+		hint = append([]span{own(themes.Muted, where)}, hint...)
+	}
+	in.down(in.h-1).spans(0, clip(hint, in.w)...)
+}

@@ -1,0 +1,249 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+)
+
+const (
+	pickerWidth  = 84  // columns of a list without a preview
+	previewFrom  = 90  // columns inside the border from which on a preview shows
+	pickerMost   = 180 // columns of a list with one
+	maxColumn    = 28  // cells of a column other than the first
+	leastTitle   = 24  // cells of the first column before others are left out
+	columnGap    = 2
+	rowsOfNaming = 8 // rows inside the border from which on columns are named
+)
+
+// Size returns the cells that the list wants on a screen, border included.
+func (p *Picker) Size(maxW, maxH int) (w, h int) {
+	if p.o.Preview != nil {
+		return min(maxW, pickerMost), maxH
+	}
+	w = pickerWidth
+	if n := len(p.o.Columns); n > 0 {
+		need := 0
+		for _, c := range p.widths[min(1, len(p.widths)):] {
+			need += c + columnGap
+		}
+		w = max(w, min(need+leastTitle+8, 110))
+	}
+	rows := max(len(p.rows), 1) + 4 // with the border, the filter and the keys
+	if len(p.o.Columns) > 0 {
+		rows++
+	}
+	return min(maxW, w), min(maxH, rows)
+}
+
+// measure finds out how wide the columns are.
+func (p *Picker) measure() {
+	p.widths = p.widths[:0]
+	for _, name := range p.o.Columns {
+		p.widths = append(p.widths, textWidth(name))
+	}
+	for _, r := range p.rows {
+		for i, cell := range r.Cells {
+			if i == len(p.widths) {
+				p.widths = append(p.widths, 0)
+			}
+			if len(cell) > p.widths[i] { // a cell takes a byte at least
+				p.widths[i] = max(p.widths[i], min(spansWidth(foreign(themes.Text, cell)), maxColumn))
+			}
+		}
+	}
+}
+
+// Draw draws the list with the selection in view, and the preview.
+func (p *Picker) Draw(screen tcell.Screen) {
+	title := []span{own(themes.Strong, p.o.Title)}
+	if n := p.counted(); n != nil {
+		title = append(append(title, own(themes.Muted, " · ")), n...)
+	}
+	all := p.bordered(screen, titles{left: title}).cleared()
+	in := all.inset()
+	if in.w <= 0 || in.h <= 0 {
+		return
+	}
+	if p.o.Preview != nil && all.w >= previewFrom {
+		left := all.w * 54 / 100
+		p.o.Preview.SetRect(all.x+left, all.y-1, all.w-left+1, all.h+2) // their borders are one
+		p.o.Preview.Draw(screen)
+		all.down(-1).put(left, '┬', p.edge())
+		all.down(all.h).put(left, '┴', p.edge())
+		in.canvas = all.cols(padding, left-padding)
+	}
+	p.drawFilter(in.canvas)
+	if in.h > 1 {
+		p.drawHint(in.down(in.h - 1))
+	}
+	rows := area{in.down(1), max(0, in.h-2)}
+	if len(p.o.Columns) > 0 && (in.h >= rowsOfNaming || in.h > len(p.rows)+2) {
+		p.drawCells(rows.down(0), PickerRow{Cells: p.o.Columns}, themes.Muted)
+		rows = rows.below(1)
+	}
+	p.drawRows(rows)
+}
+
+// edge is the role of the border.
+func (p *Picker) edge() themes.Role {
+	if p.HasFocus() {
+		return themes.Focus
+	}
+	return themes.Border
+}
+
+// counted is the note, or how many rows there are.
+func (p *Picker) counted() []span {
+	switch {
+	case p.note != "":
+		return foreign(themes.Muted, p.note)
+	case len(p.shown) < len(p.rows):
+		return []span{own(themes.Muted, fmt.Sprintf("%d of %d", len(p.shown), len(p.rows)))}
+	case len(p.rows) > 0:
+		return []span{own(themes.Muted, fmt.Sprint(len(p.rows)))}
+	}
+	return nil
+}
+
+func (p *Picker) drawFilter(c canvas) {
+	mark := themes.Accent
+	if p.onKeys {
+		mark = themes.Muted
+	}
+	col := c.say(0, "> ", mark)
+	typed := foreign(themes.Text, p.query)
+	if room := c.w - col - 1; spansWidth(typed) > room {
+		typed = lastOf(p.query, room)
+	}
+	end := c.spans(col, typed...)
+	if p.query == "" {
+		c.spans(col, clip([]span{own(themes.Muted, p.o.Hint)}, c.w-col)...)
+	}
+	if p.HasFocus() && !p.onKeys && p.ask == nil {
+		c.screen.ShowCursor(c.x+min(end, c.w-1), c.y)
+	}
+}
+
+// lastOf is the end of a text, as much as fits.
+func lastOf(text string, room int) []span {
+	for raw := []rune(text); len(raw) > 0; raw = raw[1:] {
+		if s := foreign(themes.Text, string(raw)); spansWidth(s) <= room {
+			return s
+		}
+	}
+	return nil
+}
+
+func (p *Picker) drawRows(in area) {
+	p.place.x, p.place.y, p.place.w, p.place.h = in.x, in.y, in.w, in.h
+	if in.h == 0 {
+		return
+	}
+	if p.at < p.window.top {
+		p.window.top = p.at
+	}
+	p.window.top = max(p.window.top, p.at-in.h+1)
+	from, to := p.window.show(len(p.shown), in.h)
+	if from == to {
+		text := p.o.Empty
+		if len(p.rows) > 0 {
+			text = "nothing fits"
+		}
+		in.spans(2, clip([]span{own(themes.Muted, text)}, in.w-2)...)
+	}
+	for i := from; i < to; i++ {
+		row, role := in.down(i-from), themes.Text
+		if i == p.at {
+			role = themes.Selection
+			row.fill(0, row.w, p.palette[role])
+			row.say(0, "▸", role)
+		}
+		p.drawCells(row, p.rows[p.shown[i]], role)
+	}
+}
+
+// drawCells draws the columns of a row: the first at the left, the others at the right, as
+// many as leave it some room.
+func (p *Picker) drawCells(c canvas, r PickerRow, role themes.Role) {
+	side := themes.Muted
+	if role == themes.Selection {
+		side = role
+	}
+	room, n := c.w-2, 1
+	for n < len(r.Cells) && n < len(p.widths) && room-p.widths[n]-columnGap >= leastTitle {
+		room -= p.widths[n] + columnGap
+		n++
+	}
+	if r.Mark {
+		c.say(1, "*", role)
+	}
+	if len(r.Cells) == 0 {
+		return
+	}
+	c.spans(2, clip(foreign(role, r.Cells[0]), room)...)
+	col := 2 + room
+	for i := 1; i < n; i++ {
+		col += columnGap
+		c.spans(col, clip(foreign(side, r.Cells[i]), p.widths[i])...)
+		col += p.widths[i]
+	}
+}
+
+// drawHint draws the last row: what was said, what is asked, or the keys.
+func (p *Picker) drawHint(c canvas) {
+	switch {
+	case p.said != "":
+		c.spans(0, clip(foreign(themes.Warning, p.said), c.w)...)
+	case p.ask != nil && p.ask.typed != nil:
+		label := []span{own(themes.Accent, p.ask.text+" ")}
+		p.ask.typed.SetWidth(textRoom(c.w, label))
+		r, col := p.ask.typed.cursorRow()
+		text := c.at(c.spans(0, label...))
+		text.editorRow(p.ask.typed, r, 0)
+		if p.HasFocus() {
+			c.screen.ShowCursor(text.x+min(col, text.w-1), c.y)
+		}
+	case p.ask != nil:
+		keys := keyLabels(p.keys, keymap.Confirm)
+		room := c.w - spansWidth(keys) - 2
+		c.spans(c.spans(0, clip(foreign(themes.Warning, p.ask.text), room)...)+2, keys...)
+	default:
+		c.spans(0, clip(p.hints(), c.w)...)
+	}
+}
+
+// hints are the keys that apply.
+func (p *Picker) hints() []span {
+	keys := keyLabels(p.keys, p.Scope())
+	if p.o.Keys == "" || p.onKeys || p.keys.Name(keymap.PickKeys) == "" {
+		return keys
+	}
+	more := make([]string, 0, 4)
+	for _, e := range p.keys.In(p.o.Keys) {
+		if e.Label != "" && len(e.Scopes) == 1 {
+			more = append(more, e.Label)
+		}
+	}
+	return append(keys, own(themes.Key, "  "+p.keys.Name(keymap.PickKeys)), own(themes.Muted, " "+strings.Join(more, " · ")))
+}
+
+// keyLabels are the keys of a scope that have a label.
+func keyLabels(keys *keymap.Map, scope keymap.Scope) []span {
+	var all []span
+	for _, e := range keys.In(scope) {
+		if e.Label == "" || len(e.Keys) == 0 {
+			continue
+		}
+		gap := "  "
+		if len(all) == 0 {
+			gap = ""
+		}
+		all = append(all, own(themes.Key, gap+e.Keys[0].String()), own(themes.Muted, " "+e.Label))
+	}
+	return all
+}
