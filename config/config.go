@@ -43,7 +43,8 @@ type Config struct {
 	Tools   Tools
 	UI      UI
 	Sandbox Sandbox
-	Rules   []Rule // in the files' order
+	Rules   []Rule   // in the files' order
+	Targets []Target // in the files' order
 	Project Project
 	Keys    map[string][]string // section [keys]: action to key names; the owner of the key map checks them
 
@@ -55,6 +56,8 @@ type Config struct {
 	// MissingFile is where the user's file belongs when there is none and --config was
 	// not given: the place for [WriteTemplate] at the first start.
 	MissingFile string
+
+	at int // of the target that is being read
 }
 
 // Agent is the section [agent].
