@@ -107,8 +107,8 @@ func (r *Runtime) stopShell(id int) bool {
 
 // reviver is a tool whose work outlives us as a task.
 type reviver interface {
-	// Revive follows the task with a number that an earlier process began in dir.
-	Revive(ctx context.Context, id int, title, dir string) (tools.Task, error)
+	// Revive follows the task with a number that an earlier process began.
+	Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error)
 }
 
 // reviveShells follows the commands again that an earlier process left running. The caller
@@ -123,7 +123,7 @@ func (r *Runtime) reviveShells(open map[int]event.TaskStarted) {
 			continue
 		}
 		r.done.Go(func() {
-			w, err := rev.Revive(r.ctx, id, s.Title, s.Dir)
+			w, err := rev.Revive(r.ctx, id, tools.Task{Title: s.Title, Pane: s.Pane, Dir: s.Dir})
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			switch {

@@ -178,7 +178,7 @@ func placeName(target string) string {
 // workspace is where the file tools work.
 func (t *target) workspace(dir string) (*tools.Workspace, error) {
 	if t.host != nil {
-		return tools.NewTargetWorkspace(t.host, dir, policy.Secret), nil
+		return tools.NewTargetWorkspace(t.host, t.name, dir, policy.Secret), nil
 	}
 	return tools.NewWorkspace(dir, policy.Secret)
 }
