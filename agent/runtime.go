@@ -73,6 +73,7 @@ type Options struct {
 	Durable  Durable          // nil: the journal records what was done
 	Hooks    []Hook           // told of each turn, in this order
 	Panes    Panes            // nil: there are none
+	Targets  Targets          // nil: there is one only
 	OutDir   string           // where tools keep whole outputs, one folder a call
 	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
 	// 0 is 10 (A21, D32).
@@ -173,6 +174,7 @@ func (r *Runtime) Start() {
 	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
 	r.emitUsage(nil, 0)
 	if r.stream.readOnly() == nil {
+		r.restoreTarget()
 		r.resume()
 	}
 	r.done.Add(1)

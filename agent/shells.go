@@ -79,6 +79,9 @@ func (r *Runtime) shellEnded(id int, end tools.TaskEnd) {
 	r.emit(id, 0, finished)
 }
 
+// toldEnds is the kind of the reminder that tells a conversation's ends.
+const toldEnds = "tasks"
+
 // tellEnds lets the model know which commands have ended since its last request.
 func (r *Runtime) tellEnds(t *task) {
 	r.mu.Lock()
@@ -87,7 +90,7 @@ func (r *Runtime) tellEnds(t *task) {
 	if len(c.ends) == 0 {
 		return
 	}
-	e := event.ReminderAttached{Kinds: []string{"tasks"}, Text: "<system-reminder>" + strings.Join(c.ends, "\n") + "</system-reminder>"}
+	e := event.ReminderAttached{Kinds: []string{toldEnds}, Text: "<system-reminder>" + strings.Join(c.ends, "\n") + "</system-reminder>"}
 	c.ends = nil
 	c.hist.User(e.Text)
 	r.emit(t.id, 0, e)
