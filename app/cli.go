@@ -44,6 +44,7 @@ type flags struct {
 	ssh       string
 	sshConfig string
 	container string
+	targets   []string // of the configuration; the first is where the session begins
 	dir       string
 
 	// resume
@@ -138,7 +139,9 @@ func commands(stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.ssh, "ssh", "", "work on another machine: user@host, or a name of your ssh configuration")
 	p.StringVar(&f.sshConfig, "ssh-config", "", "an ssh configuration file to use instead of the usual ones")
 	p.StringVar(&f.container, "container", "", "work in a running container of docker or podman, by name or id")
+	p.StringSliceVar(&f.targets, "target", nil, "begin on a target of the configuration; after a comma, others, such as local for this machine")
 	p.StringVarP(&f.dir, "cwd", "C", "", "the folder to work in, where commands run")
+	_ = root.RegisterFlagCompletionFunc("target", completeTarget(f)) // fails for a flag that is not there
 	root.AddCommand(
 		resumeCommand(f), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
 		policyCommand(f, stdout), trustCommand(stdout),

@@ -35,7 +35,7 @@ var slashCommands = []command{
 	{"compact", "", "replace old exchanges by a summary, for the model", compact},
 	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", pin(false)},
 	{"unpin", "[N]", "no longer keep it", pin(true)},
-	{"target", "", "where commands run, whether it can be reached, and how to watch", showTarget},
+	{"target", "[NAME]", "where commands run, whether it can be reached, and how to watch; or work elsewhere", showTarget},
 	{"model", "[PROFILE]", "talk to another model, or list them", switchModel},
 	{"session", "[new|resume ID]", "list the sessions of this folder, begin or resume one", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},

@@ -99,9 +99,12 @@ func TestTargetAway(t *testing.T) {
 	if at, err := tg.look("/srv"); err != nil || at.dir != "/srv" || at.home != "" {
 		t.Errorf("look at what is away: %+v, %v", at, err)
 	}
-	p := &program{target: tg}
-	if judge := p.policy(""); judge.Workspace != "" || judge.Resolve != nil {
-		t.Errorf("a target that is away has the workspace %q", judge.Workspace)
+	files, err := tg.workspace("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := newFleet(&place{target: tg, files: files}, nil, nil).at(tg.name); at.Workspace != "" || at.Resolve != nil {
+		t.Errorf("a target that is away has the workspace %q", at.Workspace)
 	}
 	s.Wire.Refuse(false)
 	tg.away = nil

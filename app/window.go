@@ -119,7 +119,7 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 	return deps{
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
-		send:     w.send, keys: keys, now: time.Now, home: w.program.at.home,
+		send:     w.send, keys: keys, now: time.Now, home: w.program.first.at.home,
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		later:   func(f func()) { w.loop.Post(f) },

@@ -66,7 +66,7 @@ func (t *sitedShell) Plan(call Call) (action.Action, error) {
 		return action.Action{}, err
 	}
 	act.Places = make([]action.Place, len(names))
-	sideBySide(names, func(i int, name string) {
+	SideBySide(names, func(i int, name string) {
 		act.Places[i].Target = name
 		if site, err := t.sites.Open(ctx, name); err == nil {
 			act.Places[i].Cwd = *site.shell.cwd.Load()
@@ -76,8 +76,8 @@ func (t *sitedShell) Plan(call Call) (action.Action, error) {
 	return act, nil
 }
 
-// sideBySide calls f for each name at the same time and waits for all.
-func sideBySide(names []string, f func(i int, name string)) {
+// SideBySide calls f for each name at the same time and waits for all.
+func SideBySide(names []string, f func(i int, name string)) {
 	var all sync.WaitGroup
 	for i, name := range names {
 		all.Go(func() { f(i, name) })
@@ -113,7 +113,7 @@ func (t *sitedShell) each(ctx context.Context, call Call, one func(context.Conte
 	limit := shellOutput / len(names)
 	results := make([]Result, len(names))
 	out := &labelled{pass: call.Output, streams: make(map[string]*labelledStream)}
-	sideBySide(names, func(i int, name string) {
+	SideBySide(names, func(i int, name string) {
 		defer func() {
 			if p := recover(); p != nil {
 				results[i] = failure(fmt.Errorf("it failed inside: %v", p))

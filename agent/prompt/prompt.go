@@ -13,12 +13,20 @@ import (
 
 // Facts fill the template. All of them stay as they are for a whole session.
 type Facts struct {
-	OS     string   // of the target: linux, darwin
-	Shell  string   // the program that runs commands
-	Cwd    string   // where commands start; "" is the home folder
-	Target string   // "local", or where else commands run
-	Tools  []string // names of the tools on offer
-	Extra  string   // the operator's own instructions, of lower priority
+	OS     string // of the target: linux, darwin
+	Shell  string // the program that runs commands
+	Cwd    string // where commands start; "" is the home folder
+	Target string // "local", or where else commands run
+	// Targets are all places on which tools may work, Target among them; nil: that is the only one.
+	Targets []Target
+	Tools   []string // names of the tools on offer
+	Extra   string   // the operator's own instructions, of lower priority
+}
+
+// Target is a place on which tools may work.
+type Target struct {
+	Name string
+	Doc  string // what it is; "" is not known
 }
 
 //go:embed system.md
