@@ -424,6 +424,9 @@ func (j *journal) Range(after uint64, f func(event.Envelope) bool) error {
 	return nil
 }
 
+// resumed reports whether the session is of an earlier process.
+func (j *journal) resumed() bool { return j.create == nil }
+
 // readOnly returns why nothing can be stored, or nil.
 func (j *journal) readOnly() error {
 	j.mu.Lock()

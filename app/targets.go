@@ -162,7 +162,7 @@ func (p *program) open(at *place, session string, shared bool) error {
 		return exit{code: exitFailed, text: err.Error()}
 	}
 	cwd := at.at.dir
-	if t.host != nil && (p.journal.stored() != nil || shared) {
+	if t.host != nil && (p.journal.resumed() || shared) {
 		cwd = "" // an earlier process may have left a pane in another folder
 	}
 	at.shell = tools.NewRunShell(at.panes, at.plain, t.name, cwd, func(text string) {
