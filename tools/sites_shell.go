@@ -149,27 +149,10 @@ type sitesResult struct {
 func together(ctx context.Context, names []string, results []Result) Result {
 	var payload sitesResult
 	var shown strings.Builder
-	var code *int
 	var took time.Duration
-	unknown := 0
 	for i, res := range results {
-		part := sitePart{Target: names[i]}
-		how := "started"
-		switch {
-		case res.IsError:
-			unknown++
-			part.Error = strings.TrimPrefix(res.Content, "Tool error: ")
-			how = clip(strings.SplitN(part.Error, "\n", 2)[0], 200)
-		case res.ExitCode != nil:
-			how = fmt.Sprintf("exit code %d", *res.ExitCode)
-			if code == nil || *code == 0 {
-				code = res.ExitCode
-			}
-		}
-		if !res.IsError {
-			part.Result = resultOf(res.Content)
-		}
-		if res.IsError || res.ExitCode != nil && *res.ExitCode != 0 {
+		part, how, ok := partOf(names[i], res)
+		if !ok {
 			payload.Failed = append(payload.Failed, names[i]+": "+how)
 		}
 		payload.Targets = append(payload.Targets, part)
@@ -180,16 +163,46 @@ func together(ctx context.Context, names []string, results []Result) Result {
 		}
 	}
 	r := success(payload, strings.ToValidUTF8(shown.String(), "\uFFFD"))
-	if r.Took = took; unknown == 0 || code != nil && *code != 0 {
-		r.ExitCode = code
-	}
+	r.Took, r.ExitCode = took, exitOf(results)
+	nowhere := !slices.ContainsFunc(results, func(res Result) bool { return !res.IsError })
 	switch {
 	case ctx.Err() != nil:
 		r.IsError, r.Content = true, cancelled+"; on each target: "+string(compact(payload))
-	case unknown == len(results):
+	case nowhere:
 		r.IsError, r.Content = true, "Tool error: it ran nowhere: "+string(compact(payload))
 	}
 	return r
+}
+
+// partOf is what the model reads of one target, how it went in a few words, and whether well.
+func partOf(name string, res Result) (part sitePart, how string, ok bool) {
+	part.Target = name
+	if res.IsError {
+		part.Error = strings.TrimPrefix(res.Content, "Tool error: ")
+		first, _, _ := strings.Cut(part.Error, "\n")
+		return part, clip(first, 200), false
+	}
+	part.Result = resultOf(res.Content)
+	if res.ExitCode == nil {
+		return part, "started", true
+	}
+	return part, fmt.Sprintf("exit code %d", *res.ExitCode), *res.ExitCode == 0
+}
+
+// exitOf is the first exit code that is not 0, or 0 if all are known; else nil.
+func exitOf(results []Result) *int {
+	var code *int
+	known := true
+	for _, res := range results {
+		known = known && res.ExitCode != nil
+		if res.ExitCode != nil && (code == nil || *code == 0) {
+			code = res.ExitCode
+		}
+	}
+	if !known && code != nil && *code == 0 {
+		return nil
+	}
+	return code
 }
 
 // resultOf takes a payload out of its envelope.
