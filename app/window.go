@@ -220,8 +220,13 @@ func (w *window) draftChanged() {
 	}
 }
 
-// findFiles answers with the files that fit a query, unless another one comes first.
+// findFiles answers with the files that fit a query, unless another one comes first or they
+// would not be those of the current target.
 func (w *window) findFiles(query string, answer func(paths []string)) {
+	if fleet := w.program.fleet; fleet.Current() != fleet.first.target.name {
+		w.loop.Post(func() { answer(nil) })
+		return
+	}
 	find := w.files.request(query)
 	w.loop.Go(func() {
 		if paths, ok := find(); ok {
