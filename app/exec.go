@@ -221,7 +221,11 @@ func (l *line) remark(e event.Event) {
 		if what == "" {
 			what = p.Arguments
 		}
-		l.say("▶ %s(%s)", p.Name, shorten(what, 80))
+		where := ""
+		if p.Target != "" && p.Target != l.program.first.target.name {
+			where = " on " + p.Target
+		}
+		l.say("▶ %s(%s)%s", p.Name, shorten(what, 80), where)
 	case event.ToolResult:
 		switch {
 		case p.ExitCode != nil:
