@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,6 +78,11 @@ func newSeat(t testing.TB, srv *hosttest.SSHD, name string) *seat {
 		s.o.Socket, s.o.Exe, s.o.Env = local.Socket, os.Args[0], local.Env
 		return s
 	}
+	t.Cleanup(func() { // what a test left running on purpose
+		kill := exec.Command("tmux", "-L", "buddy", "kill-server")
+		kill.Env = tmuxtest.Env(srv.Dir)
+		_ = kill.Run() // it may have ended
+	})
 	s.connect()
 	return s
 }
