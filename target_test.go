@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"buddy/agent/model/modeltest"
 	"buddy/tmux/host/hosttest"
 )
 
@@ -37,6 +40,44 @@ func TestTargets(t *testing.T) {
 			"CONTAINER": c.Name, "WITHOUT": without.Name, "THERE": folder(t, c.Dir), "CONTAINERS_CONF": os.Getenv("CONTAINERS_CONF"),
 		})
 	})
+	t.Run("several", func(t *testing.T) {
+		a, b := hosttest.NewSSHD(t, ""), hosttest.NewSSHD(t, "")
+		there := folder(t, b.Dir)
+		config := filepath.Join(a.Dir, "buddy.toml")
+		server := modeltest.Start(t, modeltest.Steps(
+			modeltest.Answer{shellOn(`{"command":"echo ${SSH_CONNECTION:-here}","targets":["web-01","local","down","web-02"],"why":"w","risk":"low","mutation":true,"privesc":false}`)},
+			modeltest.Answer{modeltest.Call{ID: "c2", Name: "write_file", Arguments: `{"path":"note.txt","content":"written there","target":"web-02","why":"w"}`}},
+			modeltest.Answer{modeltest.Text("all restarted")},
+		))
+		text := fmt.Sprintf("[models.test]\napi_base_url = %q\napi_key = \"\"\n", server.URL)
+		for _, target := range []struct{ name, dest, config, more string }{
+			{"web-01", a.Dest, a.Config, `doc = "the first web server"`},
+			{"web-02", b.Dest, b.Config, fmt.Sprintf("cwd = %q", there)},
+			{"prod", a.Dest, a.Config, "production = true"},
+			{"down", "nobody@127.0.0.1", filepath.Join(a.Dir, "nowhere"), ""},
+		} {
+			text += fmt.Sprintf("[targets.%s]\nssh = %q\nssh_config = %q\n%s\n", target.name, target.dest, target.config, target.more)
+		}
+		for path, text := range map[string]string{config: text, filepath.Join(a.Dir, "nowhere"): "Port 1\n"} {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Cleanup(func() { // after the script, which runs beside others
+			requests := server.Requests()
+			if len(requests) == 0 {
+				return
+			}
+			if want := "- local: the machine of the person\n- web-01: the first web server\n- web-02\n"; !strings.Contains(requests[0].Messages[0].Content, want) {
+				t.Errorf("the system prompt does not say %q:\n%s", want, requests[0].Messages[0].Content)
+			}
+		})
+		script(t, "several.txt", map[string]string{"THERE": there, "USER_CONFIG": config})
+	})
+}
+
+func shellOn(arguments string) modeltest.Call {
+	return modeltest.Call{ID: "c1", Name: "run_shell", Arguments: arguments}
 }
 
 func folder(t *testing.T, dir string) string {

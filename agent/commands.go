@@ -54,6 +54,8 @@ func (r *Runtime) adjust(c event.Command) {
 		r.asks.setMode(c.Mode, c.Duration)
 	case event.SwitchModel:
 		r.switchModel(c.Profile)
+	case event.SwitchTarget:
+		r.switchTarget(c.Name)
 	case event.Compact:
 		r.compactNow()
 	case event.Pin:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"buddy/agent/event"
 	"buddy/agent/history"
@@ -297,6 +298,9 @@ func (c *conversation) replayContext(e event.Event) {
 		_ = c.hist.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept})
 	case event.ReminderAttached:
 		c.hist.User(p.Text, p.Images...)
+		if slices.Contains(p.Kinds, toldEnds) {
+			c.ends = nil
+		}
 	case event.Warning:
 		if p.Code == injection {
 			c.tainted = p.Text

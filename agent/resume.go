@@ -108,6 +108,8 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		r.replaySession(p)
 	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.ReminderAttached, event.Warning:
 		c.replayContext(p)
+	case event.TargetSwitched:
+		c.switched(p)
 	case event.ToolRequested:
 		left.asked[p.CallID] = true
 	case event.ToolStarted:

@@ -84,8 +84,10 @@ type Options struct {
 	Durable        Durable          // nil: the journal records what was done
 	Hooks          []Hook           // told of each turn, in this order
 	Panes          Panes            // nil: there are none
-	Files          Files            // nil: changes of files can't be taken back
-	OutDir         string           // where tools keep whole outputs, one folder a call
+	Targets        Targets          // nil: there is one only
+	// Files are those of a target; nil: changes of files can't be taken back.
+	Files  func(ctx context.Context, target string) (Files, error)
+	OutDir string // where tools keep whole outputs, one folder a call
 	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
 	// 0 is 10 (A21, D32).
 	MaxParallel int
@@ -194,6 +196,7 @@ func (r *Runtime) Start() {
 	r.emitUsage(nil, 0)
 	r.readEarly()
 	if r.stream.readOnly() == nil {
+		r.restoreTarget()
 		r.resume()
 	}
 	r.done.Add(1)

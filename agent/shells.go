@@ -79,6 +79,9 @@ func (r *Runtime) shellEnded(id int, end tools.TaskEnd) {
 	r.emit(id, 0, finished)
 }
 
+// toldEnds is the kind of the reminder that tells a conversation's ends.
+const toldEnds = "tasks"
+
 // tellEnds lets the model know which commands have ended since its last request.
 func (r *Runtime) tellEnds(t *task) {
 	r.mu.Lock()
@@ -87,7 +90,7 @@ func (r *Runtime) tellEnds(t *task) {
 	if len(c.ends) == 0 {
 		return
 	}
-	e := event.ReminderAttached{Kinds: []string{"tasks"}, Text: "<system-reminder>" + strings.Join(c.ends, "\n") + "</system-reminder>"}
+	e := event.ReminderAttached{Kinds: []string{toldEnds}, Text: "<system-reminder>" + strings.Join(c.ends, "\n") + "</system-reminder>"}
 	c.ends = nil
 	c.hist.User(e.Text)
 	r.emit(t.id, 0, e)
@@ -107,8 +110,8 @@ func (r *Runtime) stopShell(id int) bool {
 
 // reviver is a tool whose work outlives us as a task.
 type reviver interface {
-	// Revive follows the task with a number that an earlier process began in dir.
-	Revive(ctx context.Context, id int, title, dir string) (tools.Task, error)
+	// Revive follows the task with a number that an earlier process began.
+	Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error)
 }
 
 // reviveShells follows the commands again that an earlier process left running. The caller
@@ -123,7 +126,7 @@ func (r *Runtime) reviveShells(open map[int]event.TaskStarted) {
 			continue
 		}
 		r.done.Go(func() {
-			w, err := rev.Revive(r.ctx, id, s.Title, s.Dir)
+			w, err := rev.Revive(r.ctx, id, tools.Task{Title: s.Title, Pane: s.Pane, Dir: s.Dir})
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			switch {

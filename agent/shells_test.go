@@ -45,8 +45,8 @@ func (l *longTool) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: fmt.Sprintf("task %d", c.Begin(l.task()))}
 }
 
-func (l *longTool) Revive(_ context.Context, id int, title, dir string) (tools.Task, error) {
-	l.revived = fmt.Sprint(id, " ", title, " ", dir)
+func (l *longTool) Revive(_ context.Context, id int, was tools.Task) (tools.Task, error) {
+	l.revived = fmt.Sprint(id, " ", was.Title, " ", was.Dir)
 	if l.lost {
 		return tools.Task{}, errors.New("lost")
 	}

@@ -201,9 +201,12 @@ func (r *Runtime) restore(ctx context.Context, reads, visible []history.Read, wi
 	if err != nil || o.Restore == NoFiles {
 		return ""
 	}
-	seen := make(map[string]bool)
+	r.mu.Lock()
+	switched := r.main.target != ""
+	r.mu.Unlock()
+	seen := make(map[history.Read]bool)
 	for _, v := range visible {
-		seen[v.Path] = true
+		seen[history.Read{Path: v.Path, Target: v.Target}] = true
 	}
 	budget := min(o.Memory, percent(window, 10)) * bytesToken
 	var b strings.Builder
@@ -212,10 +215,10 @@ func (r *Runtime) restore(ctx context.Context, reads, visible []history.Read, wi
 		if n == maxRestored || ctx.Err() != nil {
 			break
 		}
-		if seen[read.Path] {
-			continue
+		if seen[history.Read{Path: read.Path, Target: read.Target}] || switched && read.Target == "" {
+			continue // is there still, or is no longer known where it was
 		}
-		text := r.opts.Redact.Text(r.reread(ctx, tool, read.Path))
+		text := r.opts.Redact.Text(r.reread(ctx, tool, read))
 		text = inject.Defuse(text, inject.Scan(text))
 		if text == "" {
 			continue
@@ -234,8 +237,12 @@ func (r *Runtime) restore(ctx context.Context, reads, visible []history.Read, wi
 }
 
 // reread returns what a file holds now, "" when it can't be had without asking.
-func (r *Runtime) reread(ctx context.Context, tool tools.Tool, path string) string {
-	args := fmt.Sprintf(`{"path":%q,"why":"read again after the context was compacted"}`, path)
+func (r *Runtime) reread(ctx context.Context, tool tools.Tool, read history.Read) string {
+	on, label := "", read.Path
+	if read.Target != "" {
+		on, label = fmt.Sprintf(`"target":%q,`, read.Target), label+" on "+read.Target
+	}
+	args := fmt.Sprintf(`{"path":%q,%s"why":"read again after the context was compacted"}`, read.Path, on)
 	call := tools.Call{Name: "read_file", Arguments: args}
 	var err error
 	if call.Planned, err = planned(tool, call); err != nil || r.asks.judge(call.Planned).Decision != action.Allow {
@@ -248,5 +255,5 @@ func (r *Runtime) reread(ctx context.Context, tool tools.Tool, path string) stri
 		return ""
 	}
 	neutral := strings.ReplaceAll(res.Content, "</system-reminder", "< /system-reminder")
-	return fmt.Sprintf("read_file %s\n%s\n", path, neutral)
+	return fmt.Sprintf("read_file %s\n%s\n", label, neutral)
 }

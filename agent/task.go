@@ -22,7 +22,8 @@ type conversation struct {
 	tainted string // why what the task asks for is trusted less; "" = it is not
 	room    room
 	shells  map[int]*shellTask // commands that go on, of all conversations; only in the main one
-	ends    []string           // what its model is to be told of those that have ended
+	ends    []string           // what its model is to be told: of those that have ended, and where it works
+	target  string             // that the person switched to last; only in the main one
 }
 
 // task is an exchange that runs.
@@ -59,7 +60,7 @@ type work = func(context.Context, *task) (event.Outcome, error)
 // holds r.mu.
 func (r *Runtime) fork() *conversation {
 	r.ids.branch++
-	c := &conversation{branch: r.ids.branch, hist: r.main.hist.Clone()}
+	c := &conversation{branch: r.ids.branch, hist: r.main.hist.Clone(), ends: slices.Clone(r.main.ends)}
 	c.hist.Close(inProgress)
 	r.branches[c.branch] = c
 	return c

@@ -15,9 +15,8 @@ import (
 	"buddy/tools"
 )
 
-// Files takes changes of files back; [tools.Workspace] does.
+// Files takes changes of files back on one target; [tools.Workspace] does.
 type Files interface {
-	Target() string
 	Restore(ctx context.Context, files []tools.Before, force bool) (changed []string, err error)
 	Difference(ctx context.Context, files []tools.Before, mark string) (text string, count int, err error)
 }
@@ -176,11 +175,7 @@ func (r *Runtime) undo(u event.Undo) {
 	}
 	ctx, done := context.WithTimeout(r.ctx, undoLimit)
 	defer done()
-	files, err := r.before(steps)
-	var changed []string
-	if err == nil {
-		changed, err = r.opts.Files.Restore(ctx, files, u.Force)
-	}
+	files, changed, err := r.putBack(ctx, steps, u.Force)
 	switch {
 	case err != nil:
 		r.reject("nothing was taken back: %v", err)
@@ -192,6 +187,23 @@ func (r *Runtime) undo(u event.Undo) {
 	default:
 		r.restored(steps, files)
 	}
+}
+
+// putBack puts files back, all or none, which is possible on one target only.
+func (r *Runtime) putBack(ctx context.Context, steps []undoStep, force bool) (files []tools.Before, changed []string, err error) {
+	before, err := r.before(steps)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(before) > 1 {
+		return nil, nil, fmt.Errorf("the files are on %s and %s, and all or none are put back: that needs one target", before[0].target, before[1].target)
+	}
+	on, err := r.opts.Files(ctx, before[0].target)
+	if err != nil {
+		return nil, nil, err
+	}
+	changed, err = on.Restore(ctx, before[0].files, force)
+	return before[0].files, changed, err
 }
 
 // restored records that steps were taken back, and tells the model.
@@ -215,30 +227,40 @@ func (r *Runtime) restored(steps []undoStep, files []tools.Before) {
 	r.emit(0, 0, told)
 }
 
-// before is what files were before some steps, and what they are to be now.
-func (r *Runtime) before(steps []undoStep) ([]tools.Before, error) {
-	var all []tools.Before
-	at := make(map[string]int)
+// filesOn are files of one target.
+type filesOn struct {
+	target string
+	files  []tools.Before
+}
+
+// before is what files were before some steps, and what they are to be now, by target.
+func (r *Runtime) before(steps []undoStep) ([]filesOn, error) {
+	var all []filesOn
 	for _, s := range steps {
 		for _, e := range s.kept {
-			if here := r.opts.Files.Target(); e.Target != here {
-				return nil, fmt.Errorf("the files are on %s, and this session works on %s now", e.Target, here)
+			i := slices.IndexFunc(all, func(f filesOn) bool { return f.target == e.Target })
+			if i < 0 {
+				i, all = len(all), append(all, filesOn{target: e.Target})
 			}
 			for _, f := range e.Files {
-				if i, ok := at[f.Path]; ok {
-					all[i].After = f.After
-					continue
-				}
-				b, err := beforeOf(f)
-				if err != nil {
+				if err := all[i].add(f); err != nil {
 					return nil, err
 				}
-				at[f.Path] = len(all)
-				all = append(all, b)
 			}
 		}
 	}
 	return all, nil
+}
+
+// add notes one more change of a file, which may be among them.
+func (on *filesOn) add(f event.KeptFile) error {
+	if i := slices.IndexFunc(on.files, func(b tools.Before) bool { return b.Path == f.Path }); i >= 0 {
+		on.files[i].After = f.After
+		return nil
+	}
+	b, err := beforeOf(f)
+	on.files = append(on.files, b)
+	return err
 }
 
 // beforeOf reads the copy of a file.
@@ -269,5 +291,20 @@ func (r *Runtime) Changes(ctx context.Context, mark string) (diff string, files 
 	if err != nil {
 		return "", 0, err
 	}
-	return r.opts.Files.Difference(ctx, all, mark)
+	for _, f := range all {
+		on, err := r.opts.Files(ctx, f.target)
+		if err != nil {
+			return "", 0, err
+		}
+		where := mark
+		if len(all) > 1 {
+			where += f.target + ":"
+		}
+		text, n, err := on.Difference(ctx, f.files, where)
+		if err != nil {
+			return "", 0, err
+		}
+		diff, files = diff+text, files+n
+	}
+	return diff, files, nil
 }

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +26,13 @@ func undoing(t *testing.T, dir, out string, replay []event.Envelope, steps ...st
 	return start(t, func(o *Options) {
 		withWindow(1_000_000)(o)
 		o.Tools = tools.NewRegistry(tools.NewWriteFile(ws), tools.NewEditFile(ws), tools.NewApplyPatch(ws), tools.NewReadFile(ws))
-		o.Files, o.OutDir, o.Mode, o.Policy.Workspace, o.Replay = ws, out, action.ModeAll, ws.Root(), replay
+		o.Files = func(_ context.Context, target string) (Files, error) {
+			if target != "local" {
+				return nil, fmt.Errorf("unknown target %q", target)
+			}
+			return ws, nil
+		}
+		o.OutDir, o.Mode, o.Policy.Workspace, o.Replay = out, action.ModeAll, ws.Root(), replay
 	}, steps...)
 }
 
@@ -166,5 +174,27 @@ func TestKeptCopiesAreBounded(t *testing.T) {
 	c.drop(9)
 	if c.bytes != 0 || len(c.steps) != 0 {
 		t.Errorf("left %+v", c)
+	}
+}
+
+// Changes on several targets can't be put back together; those of one can (/undo).
+func TestUndoOnTargets(t *testing.T) {
+	r := New(Options{Model: &script{}, Files: func(_ context.Context, target string) (Files, error) {
+		return nil, fmt.Errorf("asked for %s", target)
+	}})
+	for _, tt := range []struct {
+		targets []string
+		want    string
+	}{
+		{[]string{"web-01", "web-02"}, "the files are on web-01 and web-02, and all or none are put back: that needs one target"},
+		{[]string{"web-01", "web-01"}, "asked for web-01"},
+	} {
+		var step undoStep
+		for i, target := range tt.targets {
+			step.kept = append(step.kept, event.FileKept{CallID: fmt.Sprint("c", i), Target: target, Files: []event.KeptFile{{Path: "/x"}}})
+		}
+		if _, _, err := r.putBack(t.Context(), []undoStep{step}, false); err == nil || err.Error() != tt.want {
+			t.Errorf("%v: %v, want %s", tt.targets, err, tt.want)
+		}
 	}
 }

@@ -42,6 +42,7 @@ type flags struct {
 	ssh       string
 	sshConfig string
 	container string
+	targets   []string // of the configuration; the first is where the session begins
 	dir       string
 	also      []string // more folders to work in
 
@@ -156,6 +157,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVar(&f.ssh, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
 	p.StringVar(&f.sshConfig, "ssh-config", "", "an ssh configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.container, "container", "", "work in a running `container` of docker or podman, by name or id")
+	p.StringSliceVar(&f.targets, "target", nil, "begin on a `target` of the configuration; after a comma, others, such as local for this machine")
 	p.StringVarP(&f.dir, "cwd", "C", "", "the `folder` to work in, where commands run")
 	p.StringArrayVar(&f.also, "add-dir", nil, "one more `folder` to work in: its files are read without asking (may be repeated)")
 	root.AddCommand(

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,12 +18,12 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
+	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
-	"buddy/tmux/pane"
 	"buddy/tools"
 	"buddy/tools/web"
 )
@@ -39,17 +40,14 @@ type program struct {
 	id       string
 	store    sessions.Store
 	journal  *journal
-	panes    *tmux.Session
-	plain    *tmux.Session
-	box      *pane.Sandbox // of the commands in panes; nil: none
+	first    *place        // where the session began
+	fleet    *fleet        // that and the others
 	tail     sessions.Part // the end of the session, when it is resumed
 	notices  []string      // to be said once the program runs
 	config   config.Config
 	index    config.Index // where each setting is
 	withheld []string     // names of variables that commands do not get
 	problem  string       // why the configured model can't be used, or that there is none
-	target   *target
-	at       surroundings
 }
 
 // compose builds the program on a target, which the caller closes after it, up to its
@@ -59,7 +57,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	if err != nil {
 		return nil, exit{code: exitFailed, text: fmt.Sprintf("working directory: %v", err)}
 	}
-	p := &program{target: t}
+	p := &program{first: &place{target: t}}
 	var notice string
 	if p.store, notice, err = sessions.Dir(cwd); err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
@@ -72,41 +70,34 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	if err := p.openSession(f, resume, m.Info()); err != nil {
 		return nil, err
 	}
-	if err := t.needTmux(f, p.at); err != nil {
+	if err := t.needTmux(f, p.first.at); err != nil {
 		return nil, errors.Join(err, p.journal.close())
 	}
-	if p.at.also, err = t.folders(f.also); err != nil {
+	if p.first.at.also, err = t.folders(f.also); err != nil {
 		return nil, errors.Join(err, p.journal.close())
 	}
-	if err := p.openPanes(f); err != nil {
-		return nil, err
+	if err := p.openPlaces(f); err != nil {
+		return nil, errors.Join(err, p.journal.close())
 	}
-	workspace, err := t.workspace(p.at.dir)
-	if err != nil {
-		return nil, exit{code: exitFailed, text: err.Error()}
-	}
-	shell := tools.NewRunShell(p.panes, p.plain, t.name, p.firstDir(f), func(text string) {
-		p.live.publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
-	})
-	shell.Restrict(p.box)
-	registry := tools.NewRegistry(tools.Default(shell, workspace, web.NewClient(web.Options{}), nil)...)
-	judge, err := newPolicy(p.policy(workspace.Root()), p.config.Rules)
+	registry := tools.NewRegistry(p.tools(web.NewClient(web.Options{}))...)
+	judge, err := newPolicy(policy.Policy{At: p.fleet.at}, p.config.Rules)
 	if err != nil {
 		return nil, err
 	}
+	at := p.first.at
 	system, err := prompt.System(prompt.Facts{
-		OS: p.at.os, Shell: p.at.shell, Cwd: p.at.dir, Also: p.at.also, Target: t.name, Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
+		OS: at.os, Shell: at.shell, Cwd: at.dir, Also: at.also, Target: t.name, Targets: p.fleet.describe(), Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
 	})
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.options = agent.Options{
-		Session: p.id, Version: Version, Cwd: p.at.dir, Target: t.name, Model: m, Models: p.modelOf, Tools: registry, System: system,
-		Instructions: p.instructions(workspace), InstructionsOf: p.instructionsOf(workspace), Small: p.small(f),
+		Session: p.id, Version: Version, Cwd: at.dir, Target: t.name, Model: m, Models: p.modelOf, Tools: registry, System: system,
+		Instructions: p.instructions(p.first.files), InstructionsOf: p.instructionsOf(p.first.files), Small: p.small(f),
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
-		Journal: p.journal, Panes: p.panes, Files: workspace, OutDir: p.store.OutDir(p.id),
+		Journal: p.journal, Panes: p.fleet, Targets: p.fleet, Files: p.fleet.filesOn, OutDir: p.store.OutDir(p.id),
 	}
 	return p, nil
 }
@@ -217,6 +208,7 @@ func (p *program) catalog() catalog {
 		changes:  p.changes,
 		find:     p.findHere,
 		target:   p.describe,
+		targets:  p.fleet.Names(),
 		trust:    p.trust,
 		current:  p.current,
 		notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },
@@ -247,10 +239,10 @@ const firstEvents = 200
 // openSession makes a new session or opens the one to go on with.
 func (p *program) openSession(f *flags, resume string, m model.Info) error {
 	if resume == "" {
-		if err := p.look(f.dir); err != nil {
+		if err := p.look(cmp.Or(f.dir, p.first.target.setting.Cwd)); err != nil {
 			return err
 		}
-		header := sessions.Header{Cwd: p.at.dir, Target: p.target.name, Model: m.Model}
+		header := sessions.Header{Cwd: p.first.at.dir, Target: p.first.target.name, Model: m.Model}
 		p.id = sessions.NewID()
 		header.ID = p.id
 		p.journal = &journal{create: func() (*sessions.Journal, error) { return p.store.Create(header) }}
@@ -265,7 +257,7 @@ func (p *program) openSession(f *flags, resume string, m model.Info) error {
 		return exit{code: exitFailed, text: err.Error()}
 	}
 	head := j.Info().Header
-	if err := p.target.fits(head, f.exec); err != nil {
+	if err := p.first.target.fits(head, f.exec); err != nil {
 		_ = j.Close()
 		return err
 	}
@@ -305,59 +297,34 @@ func (p *program) findHere(resume string) (string, error) {
 	}
 	entries, err := p.store.List()
 	if i := slices.IndexFunc(entries, func(e sessions.Entry) bool { return e.ID == id }); i >= 0 {
-		err = p.target.fits(entries[i].Header, false)
+		err = p.first.target.fits(entries[i].Header, false)
 	}
 	return id, err
 }
 
 // look finds out where commands will start.
 func (p *program) look(dir string) (err error) {
-	p.at, err = p.target.look(dir)
+	p.first.at, err = p.first.target.look(dir)
 	return err
 }
 
-func (p *program) openPanes(f *flags) error {
-	exe, err := os.Executable()
-	if err != nil {
-		return exit{code: exitFailed, text: fmt.Sprintf("own program file: %v", err)}
-	}
-	name := p.id
-	if f.tmux != "" {
-		name = f.tmux
-	}
-	var env []string
-	env, p.withheld = p.config.Environ(os.Environ())
-	o := tmux.Options{
-		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: name, Host: p.target.host, Exe: exe, Env: env, Cwd: p.at.dir,
-		OnPane:   func(e tmux.PaneEvent) { p.live.publish(paneEvent(e, p.target.name)) },
-		OnScreen: func(s tmux.Screen) { p.live.publish(paneScreen(s)) },
-	}
-	if p.target.host == nil {
-		var notice string
-		o.Sandbox, notice = sandbox(p.config.Sandbox, append([]string{p.at.dir}, p.at.also...), p.store.OutDir(p.id))
-		p.note(notice)
-	}
-	if p.box = o.Sandbox; p.box != nil {
-		o.Session += "-sandbox" // never the pane of commands that have none
-	}
-	p.panes, p.plain = tmux.New(o), tmux.NewPlain(o)
-	return nil
-}
-
-func paneEvent(e tmux.PaneEvent, target string) event.Event {
+// paneEvent is what happens to a pane of a target, whose name is in front of the pane's
+// unless it is the first.
+func paneEvent(e tmux.PaneEvent, prefix, target string) event.Event {
+	name := tools.PaneName(prefix, e.Pane)
 	switch e.Kind {
 	case tmux.Opened:
-		return event.PaneOpened{Pane: e.Pane, Title: e.Title, Target: target, Attach: e.Attach}
+		return event.PaneOpened{Pane: name, Title: e.Title, Target: target, Attach: e.Attach}
 	case tmux.Lost:
-		return event.PaneLost{Pane: e.Pane, Why: e.Why}
+		return event.PaneLost{Pane: name, Why: e.Why}
 	default:
-		return event.PaneClosed{Pane: e.Pane}
+		return event.PaneClosed{Pane: name}
 	}
 }
 
-func paneScreen(s tmux.Screen) event.Event {
+func paneScreen(s tmux.Screen, prefix string) event.Event {
 	return event.PaneScreen{
-		Pane: s.Pane, W: s.W, H: s.H, Rows: s.Rows,
+		Pane: tools.PaneName(prefix, s.Pane), W: s.W, H: s.H, Rows: s.Rows,
 		Cursor: event.Cursor{X: s.CursorX, Y: s.CursorY, Visible: s.CursorVisible},
 	}
 }
@@ -377,13 +344,7 @@ func (p *program) end(stderr, said io.Writer) {
 	if rt := p.live.end(); rt != nil {
 		say(rt.Close(ctx))
 	}
-	for _, s := range []*tmux.Session{p.panes, p.plain} {
-		left, err := s.Close(ctx)
-		say(err)
-		for _, name := range left {
-			_, _ = fmt.Fprintf(said, "buddy: a command still runs in the tmux session %s; see it with: %s\n", name, s.AttachLine())
-		}
-	}
+	p.fleet.close(ctx, said)
 	say(p.journal.close())
 }
 
@@ -437,6 +398,9 @@ func (j *journal) Range(after uint64, f func(event.Envelope) bool) error {
 	}
 	return nil
 }
+
+// resumed reports whether the session is of an earlier process.
+func (j *journal) resumed() bool { return j.create == nil }
 
 // readOnly returns why nothing can be stored, or nil.
 func (j *journal) readOnly() error {

@@ -318,11 +318,7 @@ func ended(o event.Outcome) string {
 func (l *line) remark(e event.Event) {
 	switch p := e.(type) {
 	case event.ToolRequested:
-		what := p.Action.Command + p.Action.Path
-		if what == "" {
-			what = p.Arguments
-		}
-		l.say("▶ %s(%s)", p.Name, shorten(what, 80))
+		l.requested(p)
 	case event.ToolResult:
 		switch {
 		case p.ExitCode != nil:
@@ -347,6 +343,19 @@ func (l *line) remark(e event.Event) {
 	case event.Error:
 		l.fail("%s", withNext(p.Text, p.NextStep))
 	}
+}
+
+// requested prints a call, and where it works if that is not where the session began.
+func (l *line) requested(p event.ToolRequested) {
+	what := p.Action.Command + p.Action.Path
+	if what == "" {
+		what = p.Arguments
+	}
+	where := ""
+	if p.Target != "" && p.Target != l.program.first.target.name {
+		where = " on " + p.Target
+	}
+	l.say("▶ %s(%s)%s", p.Name, shorten(what, 80), where)
 }
 
 // say prints what is no error.

@@ -99,9 +99,9 @@ func (p *program) begin(ctx context.Context) (<-chan event.Envelope, error) {
 	for _, n := range p.notices {
 		rt.Publish(event.Notice{Text: n})
 	}
-	if w := p.target.warning(); w != nil {
+	if w := p.first.target.warning(); w != nil {
 		rt.Publish(w)
-		p.target.away = nil // the next session finds out anew
+		p.first.target.away = nil // the next session finds out anew
 	}
 	if p.problem != "" && p.config.Active != nil {
 		rt.Publish(event.Warning{Text: p.problem, Code: "model"})

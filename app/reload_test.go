@@ -95,7 +95,7 @@ func TestReload(t *testing.T) {
 		if x.u.deps.theme.Name != "solarized" || x.u.deps.keys.Name(keymap.ShowHelp) != "F9" {
 			t.Errorf("theme %s, help on %s", x.u.deps.theme.Name, x.u.deps.keys.Name(keymap.ShowHelp))
 		}
-		step("[keys]\nhelp = [\"Entr\"]\n", nil, d.file+`:2: keys.help: key "Entr": "Entr" is not a key (have: a character, Space, Backspace, Delete, Down, End, Enter, Esc, F1, F10, F11, F12, F9, F3, F4, F5, F6, F7, F8, F9, Home, Insert, Left, PgDn, PgUp, Right, Tab, Up)`, false)
+		step("[keys]\nhelp = [\"Entr\"]\n", nil, d.file+`:2: keys.help: key "Entr": "Entr" is not a key (have: a character, Space, Backspace, Delete, Down, End, Enter, Esc, F1, F10, F11, F12, F2, F3, F4, F5, F6, F7, F8, F9, Home, Insert, Left, PgDn, PgUp, Right, Tab, Up)`, false)
 		step("[[deny]]\n", nil, d.file+`:1: deny: a rule needs a tool, prefix, path, host or target`, false)
 		step("[ui]\ntheme = \"mine\"\n", nil, d.file+`:2: ui.theme: unknown theme "mine" (have: auto, dark, high-contrast, light, solarized)`, false)
 		back := "[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F9\"]\n[[deny]]\nprefix = [\"rm\"]\n"

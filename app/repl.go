@@ -282,7 +282,7 @@ func (r *repl) turn() (wants, string) {
 
 // prompt says where commands run, if that is not here (I04).
 func (r *repl) prompt() string {
-	if name := r.program.target.name; name != onThisMachine {
+	if name := r.program.fleet.Current(); name != onThisMachine {
 		return "(" + plain(name) + ")> "
 	}
 	return "> "

@@ -13,6 +13,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/policy"
+	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
 	"buddy/tmux/host"
@@ -30,6 +31,9 @@ type target struct {
 	host *host.Host // nil is this machine
 	name string
 	away *host.DownError // why it could not be reached when the program started
+
+	setting config.Target      // of one of the configuration
+	others  map[string]*target // that were made for sessions of this one, by name
 }
 
 // newTarget returns what the flags name. It connects to nothing.
@@ -37,6 +41,8 @@ func newTarget(f *flags) (*target, error) {
 	t := &target{name: onThisMachine}
 	var err error
 	switch {
+	case len(f.targets) > 0:
+		return namedTarget(f)
 	case f.ssh != "" && f.container != "":
 		return nil, usage("--ssh and --container exclude each other: commands run in one place")
 	case f.sshConfig != "" && f.ssh == "":
@@ -72,12 +78,16 @@ func (t *target) connect(say io.Writer) error {
 	return exit{code: exitFailed, text: fmt.Sprintf("%s: %v", t.name, err)}
 }
 
-// close ends the connection, after the sessions.
+// close ends the connections, after the sessions.
 func (t *target) close() error {
-	if t.host == nil {
-		return nil
+	var all []error
+	for _, other := range t.others {
+		all = append(all, other.close())
 	}
-	return t.host.Close()
+	if t.host != nil {
+		all = append(all, t.host.Close())
+	}
+	return errors.Join(all...)
 }
 
 // surroundings are what is known of a target before the first command.
@@ -152,6 +162,9 @@ func flagFor(name string) string {
 	if id, ok := strings.CutSuffix(name, " (container)"); ok {
 		return "--container " + host.Quote(id) + " "
 	}
+	if name != onThisMachine {
+		return "--target " + host.Quote(name) + " "
+	}
 	return ""
 }
 
@@ -179,7 +192,7 @@ func placeName(target string) string {
 // workspace is where the file tools work.
 func (t *target) workspace(dir string) (*tools.Workspace, error) {
 	if t.host != nil {
-		return tools.NewTargetWorkspace(t.host, dir, policy.Secret), nil
+		return tools.NewTargetWorkspace(t.host, t.name, dir, policy.Secret), nil
 	}
 	return tools.NewWorkspace(dir, policy.Secret)
 }
@@ -196,47 +209,6 @@ func (t *target) warning() event.Event {
 	return event.Warning{Text: t.away.Host + ": " + t.away.Why, Code: "target", NextStep: next}
 }
 
-// firstDir is where the first command starts, "" if that is not known: an earlier process
-// may have left a pane in another folder.
-func (p *program) firstDir(f *flags) string {
-	if p.target.host != nil && (p.journal.stored() != nil || f.tmux != "") {
-		return ""
-	}
-	return p.at.dir
-}
-
-// policy is what judges actions on the target. Links can be followed on this machine only.
-func (p *program) policy(workspace string) policy.Policy {
-	judge := policy.Policy{Workspace: workspace, Also: p.at.also, Home: p.at.home}
-	if p.target.host == nil {
-		judge.Resolve = resolve
-	}
-	return judge
-}
-
-// describe says where commands run, whether that can be reached now, and how to watch.
-func (p *program) describe() string {
-	t := p.target
-	var b strings.Builder
-	if t.host == nil {
-		fmt.Fprintf(&b, "target     this machine")
-	} else {
-		fmt.Fprintf(&b, "target     %s\nstate      %s", t.name, t.state())
-	}
-	dir := p.at.dir
-	if dir == "" {
-		dir = "the home folder"
-	}
-	fmt.Fprintf(&b, "\nfolder     %s", dir)
-	switch line := p.panes.AttachLine(); {
-	case p.panes.Pane() == "":
-		b.WriteString("\npane       none yet; the first command opens one")
-	case line != "":
-		fmt.Fprintf(&b, "\nattach     %s", line)
-	}
-	return b.String()
-}
-
 // state asks the target for a sign of life.
 func (t *target) state() string {
 	ctx, stop := context.WithTimeout(context.Background(), lookTime)
@@ -246,13 +218,4 @@ func (t *target) state() string {
 		return "cannot be reached: " + err.Error()
 	}
 	return fmt.Sprintf("connected, answers in %.1f ms", float64(time.Since(began).Microseconds())/1000)
-}
-
-// showTarget looks in the background, because a target that is away takes its time.
-func showTarget(u *ui, _ string) error {
-	u.deps.background(func() func() {
-		text := u.deps.catalog.target()
-		return func() { u.deps.catalog.notice(text) }
-	})
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,6 +28,9 @@ func TestTargetFlagsE01(t *testing.T) {
 		{flags{ssh: "-oProxyCommand=x"}, "must be a host"},
 		{flags{container: "a;b"}, "must be a name or an id"},
 		{flags{dir: "/none/such"}, "no such file"},
+		{flags{targets: []string{"web-01"}, ssh: "a"}, "exclude each other"},
+		{flags{targets: []string{"web-01"}, config: os.DevNull}, `unknown target "web-01" (have: local)`},
+		{flags{targets: []string{onThisMachine}}, ""},
 	} {
 		_, err := newTarget(&tt.f)
 		var e exit
@@ -70,6 +74,7 @@ func TestSessionFitsTarget(t *testing.T) {
 		{"root@web-02 (ssh)", "root@web-02 (ssh)", ""},
 		{"root@web-02 (ssh)", onThisMachine, "works on root@web-02 (ssh), not on this machine; go on with it there: buddy --ssh root@web-02 resume 7f3a"},
 		{"web (container)", "root@web (ssh)", "buddy --container web resume 7f3a"},
+		{"web-01", onThisMachine, "works on web-01, not on this machine; go on with it there: buddy --target web-01 resume 7f3a"},
 		{onThisMachine, "web (container)", "works on this machine, not on web (container); go on with it there: buddy resume 7f3a"},
 		{"x;y (ssh)", onThisMachine, "buddy --ssh 'x;y' resume 7f3a"},
 	} {
@@ -99,9 +104,12 @@ func TestTargetAway(t *testing.T) {
 	if at, err := tg.look("/srv"); err != nil || at.dir != "/srv" || at.home != "" {
 		t.Errorf("look at what is away: %+v, %v", at, err)
 	}
-	p := &program{target: tg}
-	if judge := p.policy(""); judge.Workspace != "" || judge.Resolve != nil {
-		t.Errorf("a target that is away has the workspace %q", judge.Workspace)
+	files, err := tg.workspace("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := newFleet(&place{target: tg, files: files}, nil, nil).at(tg.name); at.Workspace != "" || at.Resolve != nil {
+		t.Errorf("a target that is away has the workspace %q", at.Workspace)
 	}
 	s.Wire.Refuse(false)
 	tg.away = nil

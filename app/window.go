@@ -131,7 +131,7 @@ func (w *window) deps(ctx context.Context, look looks, keys *keymap.Map) deps {
 	return deps{
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
-		send:     w.send, keys: keys, now: time.Now, home: w.program.at.home,
+		send:     w.send, keys: keys, now: time.Now, home: w.program.first.at.home,
 		leave:   w.leave,
 		tick:    func(on bool) { w.loop.SetTicking(on) },
 		later:   func(f func()) { w.loop.Post(f) },
@@ -242,8 +242,13 @@ func (w *window) draftChanged() {
 	}
 }
 
-// findFiles answers with the files that fit a query, unless another one comes first.
+// findFiles answers with the files that fit a query, unless another one comes first or they
+// would not be those of the current target.
 func (w *window) findFiles(query string, answer func(paths []string)) {
+	if fleet := w.program.fleet; fleet.Current() != fleet.first.target.name {
+		w.loop.Post(func() { answer(nil) })
+		return
+	}
 	find := w.files.request(query)
 	w.loop.Go(func() {
 		if paths, ok := find(); ok {

@@ -60,8 +60,8 @@ func find(e entry) (*field, error) {
 		depth = 2
 	}
 	if len(e.path) > 1 && s.named {
-		if err := checkID(e.path[1]); err != nil {
-			return nil, fmt.Errorf("the profile's name %w", err)
+		if err := s.checkName(e.path[1]); err != nil {
+			return nil, err
 		}
 	}
 	if len(e.path) <= depth {
@@ -87,6 +87,17 @@ func find(e entry) (*field, error) {
 	return &s.fields[j], nil
 }
 
+// checkName refuses what does not name a table of the section.
+func (s section) checkName(name string) error {
+	if s.name == targetsSection.name {
+		return checkTargetName(name)
+	}
+	if err := checkID(name); err != nil {
+		return fmt.Errorf("the profile's name %w", err)
+	}
+	return nil
+}
+
 // checkTable refuses what stands where a table of the section belongs.
 func (s section) checkTable(e entry) error {
 	switch {
@@ -103,6 +114,9 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 	var p *Profile
 	if e.path[0] == "models" && len(e.path) > 1 {
 		p = l.profile(e.path[1], place(f, e.line))
+	}
+	if e.path[0] == targetsSection.name && len(e.path) > 1 {
+		l.target(e.path[1], place(f, e.line))
 	}
 	if fld == nil {
 		if isRule(e.path[0]) {
@@ -245,7 +259,7 @@ func (l *loader) finishProfiles(f *file) error {
 		}
 	}
 	l.noticeKeys(f)
-	return nil
+	return l.checkTargets()
 }
 
 // check says what a profile lacks.

@@ -12,6 +12,8 @@ func Changed(a, b *Config) []string {
 	var keys []string
 	for _, s := range sections {
 		switch {
+		case s.name == targetsSection.name:
+			keys = append(keys, changedTargets(a, b)...)
 		case s.named:
 			keys = append(keys, changedProfiles(s, a, b)...)
 		case s.rules:
@@ -77,6 +79,22 @@ func changedProfiles(s section, a, b *Config) []string {
 	for _, q := range b.Models {
 		if _, ok := a.Profile(q.Name); !ok {
 			keys = append(keys, Path(s.name, q.Name))
+		}
+	}
+	return keys
+}
+
+// changedTargets names the targets that are other ones, as a whole.
+func changedTargets(a, b *Config) []string {
+	var keys []string
+	for _, t := range a.Targets {
+		if other, _ := b.Target(t.Name); other != t {
+			keys = append(keys, Path(targetsSection.name, t.Name))
+		}
+	}
+	for _, t := range b.Targets {
+		if _, ok := a.Target(t.Name); !ok {
+			keys = append(keys, Path(targetsSection.name, t.Name))
 		}
 	}
 	return keys

@@ -110,6 +110,12 @@ func (r *Report) finish(l *loader, among []Profile) {
 			r.Add(l.index[key], key, err)
 		}
 	}
+	for _, t := range l.cfg.Targets {
+		key := Path("targets", t.Name)
+		if err := t.check(); err != nil && !r.wrong(key) {
+			r.Add(l.index[key], key, err)
+		}
+	}
 	for _, e := range l.contextErrors() {
 		r.Add(e.Place, e.Key, e.Err)
 	}

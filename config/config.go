@@ -43,7 +43,8 @@ type Config struct {
 	Tools   Tools
 	UI      UI
 	Sandbox Sandbox
-	Rules   []Rule // in the files' order
+	Rules   []Rule   // in the files' order
+	Targets []Target // in the files' order
 	Project Project
 	Keys    map[string][]string // section [keys]: action to key names; the owner of the key map checks them
 
@@ -57,6 +58,8 @@ type Config struct {
 	MissingFile string
 	// File is the person's own file, there or not: what --config names, else the user's.
 	File string
+
+	at int // of the target that is being read
 }
 
 // Agent is the section [agent].

@@ -203,6 +203,7 @@ var sections = append([]section{
 			},
 		},
 	},
+	targetsSection,
 }, ruleSections()...)
 
 // keySources are the fields of a profile of which one at most may be set (H08).

@@ -49,6 +49,10 @@ func Schema() []byte {
 			table.Properties[f.name] = f.schema(&c, &p, !s.named && !s.rules)
 		}
 		switch {
+		case s.name == targetsSection.name:
+			table.Description = ""
+			table.Not = &schema{AnyOf: []*schema{{Required: []string{"ssh", "container"}}}}
+			table = &schema{Description: s.doc, Type: "object", Additional: table}
 		case s.named:
 			table.Required = []string{"api_base_url"}
 			table.Not = &schema{}

@@ -43,6 +43,10 @@ func (c *Config) Settings(index Index) []Setting {
 	var all []Setting
 	for _, s := range sections {
 		switch {
+		case s.name == targetsSection.name:
+			for i := range c.Targets {
+				all = append(all, c.targetSettings(s, i, index)...)
+			}
 		case s.named:
 			for i := range c.Models {
 				all = append(all, c.profileSettings(s, &c.Models[i], index)...)
@@ -120,6 +124,19 @@ func (c *Config) profileSettings(s section, p *Profile, index Index) []Setting {
 			continue
 		}
 		all = append(all, newSetting(header(s.name, p.Name), index, at, s.name, p.Name, f.name))
+	}
+	return all
+}
+
+// targetSettings shows what is set of a target.
+func (c *Config) targetSettings(s section, i int, index Index) []Setting {
+	one := &Config{Targets: c.Targets[i : i+1]}
+	name := one.Targets[0].Name
+	var all []Setting
+	for _, f := range s.fields {
+		if v := literal(f.at(one, nil)); v != `""` && v != "false" {
+			all = append(all, newSetting(header(s.name, name), index, f.at(one, nil), s.name, name, f.name))
+		}
 	}
 	return all
 }

@@ -93,6 +93,11 @@ func randomFile(r *rand.Rand) string {
 		switch {
 		case s.name == "context": // its values depend on each other
 			fmt.Fprintf(&b, "[context]\nkeep = %d\n", 1+r.IntN(79))
+		case s.name == targetsSection.name:
+			for i := range r.IntN(3) {
+				fmt.Fprintf(&b, "[targets.web-%d]\nssh = \"root@web\"\n", i)
+				randomFields(r, &b, s, "ssh", "container")
+			}
 		case s.named:
 			for i := range r.IntN(4) {
 				name := []string{"a", "gpt 5", "ü.\"x\"", "0"}[i]
@@ -237,6 +242,7 @@ func TestChanged(t *testing.T) {
 		strings.Replace(base, `send =`, `newline =`, 1):          "keys.newline keys.send",
 		strings.Replace(base, `"dark"`, `"light"`, 1):            "ui.theme",
 		base + "[tools]\nenv_deny = []\n":                        "",
+		base + "[targets.db]\ncontainer = \"pg\"\n":              "targets.db",
 	} {
 		if got := strings.Join(Changed(read(base), read(text)), " "); got != want {
 			t.Errorf("%s\nchanged %q, want %q", text, got, want)

@@ -55,13 +55,23 @@ func writeExamples(b *strings.Builder, s section) {
 	for _, f := range s.fields {
 		comment(b, f.name+": "+f.doc)
 	}
+	if s.name == targetsSection.name {
+		b.WriteByte('\n')
+		writeExample(b, s, exampleTarget.Name, &Config{Targets: []Target{exampleTarget}}, nil)
+		return
+	}
 	for _, e := range examples {
 		b.WriteString("\n# " + e.doc + "\n")
-		fmt.Fprintf(b, "#[%s.%s]\n", s.name, e.profile.Name)
-		for _, f := range s.fields {
-			if v := literal(f.at(nil, &e.profile)); v != `""` && v != "0" {
-				fmt.Fprintf(b, "#%s = %s\n", f.name, v)
-			}
+		writeExample(b, s, e.profile.Name, nil, &e.profile)
+	}
+}
+
+// writeExample shows a table with the values that it has.
+func writeExample(b *strings.Builder, s section, name string, c *Config, p *Profile) {
+	fmt.Fprintf(b, "#[%s.%s]\n", s.name, name)
+	for _, f := range s.fields {
+		if v := literal(f.at(c, p)); v != `""` && v != "0" && v != "false" {
+			fmt.Fprintf(b, "#%s = %s\n", f.name, v)
 		}
 	}
 }

@@ -128,7 +128,7 @@ From strongest to weakest:
 1. the command line: ` + "`--model`, `--base-url`" + `
 2. the environment, see below
 3. ` + "`./buddy.toml`" + `, the project's file. It comes with a checkout: until you trust the folder (` + "`/trust` or `buddy trust`" + `), it may only
-   tighten, and what else it has is ignored with a notice. Even then it never loosens a limit, changes a profile of yours or
+   tighten, and what else it has is ignored with a notice. Even then it never loosens a limit, changes a profile or target of yours, or
    sets what is marked *never*. When the file changes, you are asked again.
 4. ` + "`$XDG_CONFIG_HOME/buddy/buddy.toml`, or `~/.config/buddy/buddy.toml`" + `, your file
 5. the defaults

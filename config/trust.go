@@ -222,9 +222,12 @@ func accessOf(e entry, fld *field) access {
 
 // applyProject takes what a project's file may set.
 func (l *loader) applyProject(f *file, entries []entry) error {
-	var own []string // profiles of the person's file
+	var own []string // profiles and targets of the person's file
 	for _, p := range l.cfg.Models {
-		own = append(own, p.Name)
+		own = append(own, Path("models", p.Name))
+	}
+	for _, t := range l.cfg.Targets {
+		own = append(own, Path("targets", t.Name))
 	}
 	p := &l.cfg.Project
 	var never []string
@@ -258,8 +261,8 @@ func (l *loader) applyProject(f *file, entries []entry) error {
 func (l *loader) projectEntry(f *file, e entry, own []string) (ignored access, err error) {
 	const taken = tightens
 	isForeign := slices.Contains(foreign, e.path[0])
-	if e.path[0] == "models" && len(e.path) > 1 && slices.Contains(own, e.path[1]) {
-		return mine, nil // else the person's key could go to another endpoint
+	if len(e.path) > 1 && slices.Contains(own, Path(e.path[0], e.path[1])) {
+		return mine, nil // else the person's key could go to another endpoint, or commands to another machine
 	}
 	if isForeign && !l.cfg.Project.Trusted {
 		return trusted, nil // whether this version knows it or not

@@ -418,6 +418,8 @@ func (t *transcript) remark(e event.Event) {
 		t.paper.remark(p.Text)
 	case event.ModelSwitched:
 		t.paper.remark("now talking to " + p.Model)
+	case event.TargetSwitched:
+		t.paper.remark("now working on " + p.Name)
 	case event.ContextCompacted:
 		t.paper.remark("context compacted")
 	case event.SessionForked:

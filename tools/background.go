@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"buddy/tmux"
-	"buddy/tmux/pane"
 )
 
 // Task is work that goes on after the call that began it (DECISIONS 6).
@@ -43,9 +42,9 @@ const maxJobs = 64
 
 // shellJob is a command that goes on after its call.
 type shellJob struct {
-	box   *pane.Sandbox // that restricts it; nil: nothing does
+	shell *RunShell // that began it
 	id    int
-	pane  string
+	pane  string // its name
 	title string
 	dir   string
 	run   *tmux.Running
@@ -98,15 +97,16 @@ func (s *shellJob) task() Task {
 	return Task{Title: s.title, Pane: s.pane, Dir: s.dir, Done: s.run.Done(), End: s.end, Stop: s.run.Cancel}
 }
 
-// Revive follows a command again that an earlier process left running in dir, under the
-// number that it had. The error says that nobody knows its end.
-func (t *RunShell) Revive(ctx context.Context, id int, title, dir string) (Task, error) {
+// Revive follows a command again that an earlier process left running, under the number
+// that it had: was has the Title, the Pane and the Dir of then. The error says that nobody
+// knows its end.
+func (t *RunShell) Revive(ctx context.Context, id int, was Task) (Task, error) {
 	out := newRecent(nil)
-	run, err := t.panes.Reattach(ctx, dir, out.write)
+	run, err := t.panes.Reattach(ctx, was.Dir, out.write)
 	if err != nil {
 		return Task{}, err
 	}
-	s := &shellJob{box: t.box(), id: id, title: title, dir: dir, run: run, pane: run.Pane(), out: out, since: time.Now()}
+	s := &shellJob{shell: t, id: id, title: was.Title, dir: was.Dir, run: run, pane: t.paneName(run.Pane()), out: out, since: time.Now()}
 	t.jobs.mu.Lock()
 	defer t.jobs.mu.Unlock()
 	t.jobs.add(s)
@@ -125,7 +125,7 @@ func (s *shellJob) over() bool {
 
 func (s *shellJob) end() TaskEnd {
 	res, err := s.run.Wait(context.Background())
-	out, errs := s.out.text()
+	out, errs := s.out.text(shellOutput)
 	return TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
@@ -140,13 +140,13 @@ type runningResult struct {
 	Note    string `json:"note"`
 }
 
-// result says how a command stands.
-func (s *shellJob) result(note string) Result {
+// result says how a command stands, with limit bytes of each stream.
+func (s *shellJob) result(note string, limit int) Result {
 	if s.over() {
 		res, err := s.run.Wait(context.Background())
-		return finished(res, err, s.box)
+		return finished(res, err, s.shell.box(), limit)
 	}
-	out, errs := s.out.text()
+	out, errs := s.out.text(limit)
 	return success(runningResult{
 		Running: true, ID: s.id, Pane: s.pane, Seconds: int(time.Since(s.since).Seconds()), Stdout: out, Stderr: errs, Note: note,
 	}, out+errs)
@@ -192,15 +192,15 @@ func (r *recent) leave() {
 	r.mu.Unlock()
 }
 
-// text returns the end of both streams.
-func (r *recent) text() (out, errs string) {
+// text returns the end of both streams, limit bytes of each.
+func (r *recent) text(limit int) (out, errs string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.streams[Stdout].text(), r.streams[Stderr].text()
+	return r.streams[Stdout].text(limit), r.streams[Stderr].text(limit)
 }
 
-func (s *recentStream) text() string {
-	return cutStart(valid(s.end), shellOutput, s.total-int64(len(s.end)))
+func (s *recentStream) text(limit int) string {
+	return cutStart(valid(s.end), limit, s.total-int64(len(s.end)))
 }
 
 // cutStart keeps the last limit bytes of s and says how much is missing, before included.

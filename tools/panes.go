@@ -141,7 +141,7 @@ func (t *capturePane) Run(ctx context.Context, call Call) Result {
 	touched := t.shell.touched.Load()
 	view := tmux.View{Start: args.Start, End: args.End, Join: args.Join == nil || *args.Join, Escapes: args.Escapes}
 	var notices []string
-	pane, text, err := t.shell.panes.Capture(ctx, args.Pane, view)
+	pane, text, err := t.shell.panes.Capture(ctx, t.shell.paneID(args.Pane), view)
 	if errors.Is(err, tmux.ErrNoPane) { // E13
 		notices = append(notices, err.Error()+"; this is the shared pane")
 		pane, text, err = t.shell.panes.Capture(ctx, "", view)
@@ -149,7 +149,7 @@ func (t *capturePane) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(t.shell.paneError(err))
 	}
-	payload := capturePayload{Pane: pane.ID, Title: pane.Title, Program: pane.Program, Notices: notices}
+	payload := capturePayload{Pane: t.shell.paneName(pane.ID), Title: pane.Title, Program: pane.Program, Notices: notices}
 	if payload.Screen = cutStart(text, captureLimit, 0); t.unchanged(look{pane.ID, view}, shown{text, touched}) {
 		payload.Screen = ""
 		payload.Notices = append(payload.Notices, "nothing changed since you last looked")
@@ -252,13 +252,13 @@ func (t *sendKeys) Run(ctx context.Context, call Call) Result {
 		return failure(err)
 	}
 	t.shell.touched.Add(1)
-	pane, err := t.shell.panes.Keys(ctx, args.Pane, args.Text, args.pressed())
+	pane, err := t.shell.panes.Keys(ctx, t.shell.paneID(args.Pane), args.Text, args.pressed())
 	if err != nil {
 		return failure(t.shell.paneError(err))
 	}
 	return success(map[string]string{
-		"pane": pane.ID, "title": pane.Title, "session": t.shell.panes.Name(), "note": "typed; capture-pane shows what came of it",
-	}, "typed into "+pane.ID)
+		"pane": t.shell.paneName(pane.ID), "title": pane.Title, "session": t.shell.panes.Name(), "note": "typed; capture-pane shows what came of it",
+	}, "typed into "+t.shell.paneName(pane.ID))
 }
 
 type createPaneArgs struct {
@@ -324,7 +324,7 @@ func (t *createPane) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(fmt.Errorf("the pane was not made: %w", err))
 	}
-	job := &shellJob{box: t.shell.box(), pane: run.Pane(), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
+	job := &shellJob{shell: t.shell, pane: t.shell.paneName(run.Pane()), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
 	t.shell.jobs.begin(call, job)
 	return success(createdPane{
 		t.shell.panes.Name(), job.pane, args.Title, true, job.id, "send-keys types into it, capture-pane shows it; it closes when its program ends",
@@ -360,7 +360,7 @@ func (t *killPane) Run(ctx context.Context, call Call) Result {
 		return failure(err)
 	}
 	t.shell.touched.Add(1)
-	if err := t.shell.panes.Kill(ctx, args.Pane); err != nil {
+	if err := t.shell.panes.Kill(ctx, t.shell.paneID(args.Pane)); err != nil {
 		return failure(t.shell.paneError(err))
 	}
 	return success(map[string]string{"closed": args.Pane}, "closed "+args.Pane)

@@ -58,11 +58,11 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 	return &Workspace{files: machine{}, root: resolved, home: home, secret: secret}, nil
 }
 
-// NewTargetWorkspace returns a workspace on h, at the folder root there: a real path as
-// [host.Host.RealPath] returns it, or "" for the home folder, which is asked for when it
-// is needed.
-func NewTargetWorkspace(h *host.Host, root string, secret func(path string) string) *Workspace {
-	return &Workspace{files: &target{host: h}, root: root, secret: secret}
+// NewTargetWorkspace returns a workspace on h, which people call name, at the folder root
+// there: a real path as [host.Host.RealPath] returns it, or "" for the home folder, which is
+// asked for when it is needed.
+func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string) string) *Workspace {
+	return &Workspace{files: &target{host: h, title: name}, root: root, secret: secret}
 }
 
 // find returns the folder and the home, which a target is asked for once.

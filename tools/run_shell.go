@@ -38,9 +38,46 @@ type RunShell struct {
 	noPanes atomic.Bool
 	cwd     atomic.Pointer[string] // where the next command starts; "" = not known
 	sandbox *pane.Sandbox          // of panes; nil: there is none
-	jobs    jobs
-	touched atomic.Int64 // how often something was done to the panes
+	prefix  string                 // of the names of its panes, "" for those of the first target
+	jobs    *jobs                  // of all targets
+	touched atomic.Int64           // how often something was done to the panes
 }
+
+// Beside says that t is the shell of another target of the session than first: they have
+// their tasks in common, and its panes are called target:%3. It comes before the first call.
+func (t *RunShell) Beside(first *RunShell) {
+	t.jobs, t.prefix = first.jobs, t.target+paneMark
+}
+
+// paneMark is between a target and tmux's id in the name of a pane.
+const paneMark = ":"
+
+// PaneOf takes the name of a pane apart: target is "" for those of the first target.
+func PaneOf(name string) (target, id string) {
+	if target, id, ok := strings.Cut(name, paneMark); ok {
+		return target, id
+	}
+	return "", name
+}
+
+// PaneName is what PaneOf takes apart.
+func PaneName(target, id string) string {
+	if target == "" || id == "" {
+		return id
+	}
+	return target + paneMark + id
+}
+
+// paneName is the name of a pane that tmux knows by an id.
+func (t *RunShell) paneName(id string) string {
+	if id == "" {
+		return ""
+	}
+	return t.prefix + id
+}
+
+// paneID is what tmux knows a pane by.
+func (t *RunShell) paneID(name string) string { return strings.TrimPrefix(name, t.prefix) }
 
 // Restrict says by what the commands in panes are restricted, so that a refusal can be
 // explained. It comes before the first call.
@@ -50,7 +87,7 @@ func (t *RunShell) Restrict(box *pane.Sandbox) { t.sandbox = box }
 // in plain, and say is told so once. cwd is where the first one starts, "" if that is not
 // known.
 func NewRunShell(panes, plain *tmux.Session, target, cwd string, say func(text string)) *RunShell {
-	t := &RunShell{panes: panes, plain: plain, target: target, say: say}
+	t := &RunShell{panes: panes, plain: plain, target: target, say: say, jobs: &jobs{}}
 	t.cwd.Store(&cwd)
 	return t
 }
@@ -130,6 +167,11 @@ func (t *RunShell) Plan(call Call) (action.Action, error) {
 // Run runs the command and waits for its end, or as long as wait says. When ctx ends
 // meanwhile it is stopped.
 func (t *RunShell) Run(ctx context.Context, call Call) Result {
+	return t.run(ctx, call, shellOutput)
+}
+
+// run is Run with so many bytes of each stream in the result.
+func (t *RunShell) run(ctx context.Context, call Call, limit int) Result {
 	args, err := decode[shellArgs](call)
 	if err != nil {
 		return failure(err)
@@ -144,13 +186,13 @@ func (t *RunShell) Run(ctx context.Context, call Call) Result {
 		spec.Mode = tmux.Merge
 	}
 	if !forever {
-		return t.runOwn(ctx, call, spec, patience)
+		return t.runOwn(ctx, call, spec, patience, limit)
 	}
 	run, err := t.start(ctx, spec)
 	if err != nil {
 		return failure(fmt.Errorf("the command was not started: %w", err))
 	}
-	res := wait(ctx, run, t.box())
+	res := wait(ctx, run, t.box(), limit)
 	cwd := run.Cwd()
 	t.cwd.Store(&cwd)
 	return res
@@ -165,7 +207,7 @@ func (t *RunShell) box() *pane.Sandbox {
 }
 
 // runOwn runs the command in a pane of its own and waits for its end for some time.
-func (t *RunShell) runOwn(ctx context.Context, call Call, spec tmux.Spec, patience time.Duration) Result {
+func (t *RunShell) runOwn(ctx context.Context, call Call, spec tmux.Spec, patience time.Duration, limit int) Result {
 	out := newRecent(spec.Output)
 	spec.Own, spec.Output = true, out.write
 	start := t.start
@@ -176,7 +218,7 @@ func (t *RunShell) runOwn(ctx context.Context, call Call, spec tmux.Spec, patien
 	if err != nil {
 		return failure(fmt.Errorf("the command was not started: %w", err))
 	}
-	return t.await(ctx, call, &shellJob{box: t.box(), title: spec.Command, dir: spec.Dir, run: run, out: out, since: time.Now()}, patience)
+	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, out: out, since: time.Now()}, patience, limit)
 }
 
 // startPane starts a command that needs a pane.
@@ -195,20 +237,20 @@ var errNoPanes = errors.New("there are no panes here, because tmux is not availa
 
 // await waits for the end of a command in its own pane for some time. What runs on then is a
 // task.
-func (t *RunShell) await(ctx context.Context, call Call, job *shellJob, patience time.Duration) Result {
+func (t *RunShell) await(ctx context.Context, call Call, job *shellJob, patience time.Duration, limit int) Result {
 	defer job.out.leave()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	if patience > 0 {
 		select {
 		case <-job.run.Done():
-			return wait(ctx, job.run, t.box())
+			return wait(ctx, job.run, t.box(), limit)
 		case <-ctx.Done():
-			return wait(ctx, job.run, t.box())
+			return wait(ctx, job.run, t.box(), limit)
 		case <-timer.C:
 		}
 	}
-	job.pane = job.run.Pane()
+	job.pane = t.paneName(job.run.Pane())
 	t.jobs.begin(call, job)
 	note := "started"
 	if patience > 0 {
@@ -218,11 +260,16 @@ func (t *RunShell) await(ctx context.Context, call Call, job *shellJob, patience
 	if job.pane != "" {
 		note += " in pane " + job.pane
 	}
-	return job.result(note + fmt.Sprintf(`. You are told when it ends. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id))
+	return job.result(note+fmt.Sprintf(`. You are told when it ends. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id), limit)
 }
 
 // Recover finds the result of a command that an earlier process started (DECISIONS 8).
 func (t *RunShell) Recover(ctx context.Context, call Call) Result {
+	return t.recover(ctx, call, shellOutput)
+}
+
+// recover is Recover with so many bytes of each stream in the result.
+func (t *RunShell) recover(ctx context.Context, call Call, limit int) Result {
 	args, err := decode[shellArgs](call)
 	if err != nil {
 		return failure(err)
@@ -233,9 +280,9 @@ func (t *RunShell) Recover(ctx context.Context, call Call) Result {
 		return Result{Content: interrupted + " (" + err.Error() + ")", IsError: true}
 	}
 	if patience, forever, err := args.patience(); err == nil && !forever {
-		return t.await(ctx, call, &shellJob{box: t.box(), title: args.Command, dir: call.Dir, run: run, out: out, since: time.Now()}, patience)
+		return t.await(ctx, call, &shellJob{shell: t, title: args.Command, dir: call.Dir, run: run, out: out, since: time.Now()}, patience, limit)
 	}
-	return wait(ctx, run, t.box())
+	return wait(ctx, run, t.box(), limit)
 }
 
 func (t *RunShell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, error) {
@@ -266,22 +313,22 @@ func passOn(call Call) tmux.Output {
 }
 
 // wait returns the command's result. A cancelled one has ended, too, when it returns.
-func wait(ctx context.Context, run *tmux.Running, box *pane.Sandbox) Result {
+func wait(ctx context.Context, run *tmux.Running, box *pane.Sandbox, limit int) Result {
 	res, err := run.Wait(ctx)
 	if ctx.Err() != nil {
 		run.Cancel()
 		res, err = run.Wait(context.WithoutCancel(ctx))
 		res.Cancelled = true
 	}
-	return finished(res, err, box)
+	return finished(res, err, box, limit)
 }
 
-// finished is the result of a command that has ended.
-func finished(res tmux.Result, err error, box *pane.Sandbox) Result {
+// finished is the result of a command that has ended, with limit bytes of each stream.
+func finished(res tmux.Result, err error, box *pane.Sandbox, limit int) Result {
 	out := shellResult{ExitCode: res.ExitCode, DurationMS: res.Duration.Milliseconds()}
 	var cutOut, cutErr bool
-	out.Stdout, cutOut = edges(res.Stdout)
-	out.Stderr, cutErr = edges(res.Stderr)
+	out.Stdout, cutOut = edges(res.Stdout, limit)
+	out.Stderr, cutErr = edges(res.Stderr, limit)
 	if out.Truncated = cutOut || cutErr; out.Truncated {
 		out.FullOutput = strings.Join(paths(res), ", ")
 	}
@@ -344,14 +391,14 @@ func ends(c tmux.Captured) []byte {
 }
 
 // edges returns what the model sees of a stream: all of it, or its beginning and its
-// end with a note of what is between.
-func edges(c tmux.Captured) (text string, cut bool) {
-	if c.Total <= shellOutput && int64(len(c.Head)+len(c.Tail)) == c.Total {
+// end, limit bytes together, with a note of what is between.
+func edges(c tmux.Captured, limit int) (text string, cut bool) {
+	if c.Total <= int64(limit) && int64(len(c.Head)+len(c.Tail)) == c.Total {
 		return valid(append(bytes.Clone(c.Head), c.Tail...)), false
 	}
 	whole := ends(c)
-	first := c.Head[:min(len(c.Head), shellOutput/2)]
-	last := whole[max(0, len(whole)-shellOutput/2):]
+	first := c.Head[:min(len(c.Head), limit/2)]
+	last := whole[max(0, len(whole)-limit/2):]
 	between := c.Total - int64(len(first)+len(last))
 	return fmt.Sprintf("%s\n%s %d bytes\n%s", valid(first), truncated, between, valid(last)), true
 }

@@ -24,14 +24,15 @@ const (
 
 // target is a machine or a container that is reached through a host.
 type target struct {
-	host *host.Host
+	host  *host.Host
+	title string
 
 	mu    sync.Mutex  // guards what follows
 	umask fs.FileMode // for new files
 	asked bool        // umask is known
 }
 
-func (t *target) name() string { return t.host.Name() }
+func (t *target) name() string { return t.title }
 
 // plainly makes errors of the host what those of this machine are.
 func plainly(err error) error {

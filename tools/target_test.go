@@ -64,7 +64,7 @@ func TestOnTargets(t *testing.T) {
 				n++
 				root := filepath.Join(dir, fmt.Sprintf("w%d", n))
 				must(t, os.Mkdir(root, 0o777))
-				ws := NewTargetWorkspace(h, root, dotEnv)
+				ws := NewTargetWorkspace(h, h.Name(), root, dotEnv)
 				if _, _, err := ws.find(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -82,7 +82,7 @@ func TestOnTargets(t *testing.T) {
 // when it is back.
 func TestLostTarget(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
-	ws := NewTargetWorkspace(s.Host(t), "", dotEnv)
+	ws := NewTargetWorkspace(s.Host(t), "there", "", dotEnv)
 	b := &bench{t, ws, s.Dir, NewRegistry(Files(ws)...)}
 	b.put("a.txt", "one\n")
 	read := args{"path": b.path("a.txt")}
@@ -119,7 +119,7 @@ func BenchmarkTargetSearch(b *testing.B) {
 		text := strings.Repeat("a line of text\n", 100) + fmt.Sprintf("number %d\n", i)
 		must(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.txt", i)), []byte(text), 0o644))
 	}
-	ws := NewTargetWorkspace(s.Host(b), root, dotEnv)
+	ws := NewTargetWorkspace(s.Host(b), "there", root, dotEnv)
 	w := &bench{b, ws, root, NewRegistry(Files(ws)...)}
 	for _, c := range []struct {
 		tool, name string

@@ -102,7 +102,7 @@ func (t *taskOutput) Run(ctx context.Context, call Call) Result {
 			return failure(fmt.Errorf("waiting for task %d: %w", job.id, ctx.Err()))
 		}
 	}
-	return job.result("it still runs")
+	return job.result("it still runs", shellOutput)
 }
 
 type taskKillArgs struct {
@@ -147,14 +147,14 @@ func (t *taskKill) Run(ctx context.Context, call Call) Result {
 		return failure(err)
 	}
 	if job.over() {
-		return job.result("")
+		return job.result("", shellOutput)
 	}
-	t.shell.touched.Add(1)
+	job.shell.touched.Add(1)
 	job.run.Cancel()
 	select {
 	case <-job.run.Done():
 		res, _ := job.run.Wait(ctx)
-		out, errs := job.out.text()
+		out, errs := job.out.text(shellOutput)
 		return success(killedResult{job.id, true, res.ExitCode, out, errs}, out+errs)
 	case <-ctx.Done():
 		return failure(fmt.Errorf("task %d was told to end and has not ended yet", job.id))

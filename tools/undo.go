@@ -62,9 +62,6 @@ func beforePatch(changes []change) []Before {
 	return all
 }
 
-// Target names where the files are, for people, as in [action.Action].
-func (w *Workspace) Target() string { return w.files.name() }
-
 // Restore puts files back as they were, all or none. Without force those that are not as
 // After says any more are returned as changed, and nothing is written. The model has to
 // read a file again that was put back before it changes it.

@@ -232,8 +232,12 @@ func (a *Approval) Draw(screen tcell.Screen) {
 func (a *Approval) head(w int) [][]span {
 	act := a.asked.Action
 	what := foreign(themes.ToolName, oneLine(act.Tool))
-	if act.Target != "" {
-		what = append(append(what, own(themes.Muted, " on ")), foreign(themes.Strong, act.Target)...)
+	where := act.Target
+	if n := len(act.Places); n > 0 {
+		where = fmt.Sprintf("%d targets", n) // the body names them, however many there are
+	}
+	if where != "" {
+		what = append(append(what, own(themes.Muted, " on ")), foreign(themes.Strong, where)...)
 	}
 	risk := a.risk(act)
 	if gap := w - spansWidth(what) - spansWidth(risk); gap > 0 {
@@ -287,7 +291,7 @@ func (a *Approval) notes(w, most int) [][]span {
 	}
 	w -= noteIndent
 	var rows [][]span
-	all := [][2]string{{"why", act.Why}, {"dir", act.Cwd}, {"rule", rule}, {"[s]", a.asked.Context.Similar}}
+	all := [][2]string{{"why", act.Why}, {"dir", folders(act)}, {"rule", rule}, {"[s]", a.asked.Context.Similar}}
 	if a.explains {
 		all, most = append(all, a.explanation()...), maxExplained
 	}

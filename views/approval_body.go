@@ -1,7 +1,9 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"buddy/agent/action"
@@ -27,6 +29,9 @@ func (a *Approval) layBody(w int) {
 	}
 	b.width, b.rows = w, nil
 	act := a.asked.Action
+	if len(act.Places) > 0 {
+		b.add([]span{own(themes.Muted, "on ")}, foreign(themes.Warning, act.Target), w)
+	}
 	if act.Path != "" {
 		b.add(nil, foreign(themes.Strong, act.Path), w)
 	}
@@ -39,6 +44,23 @@ func (a *Approval) layBody(w int) {
 	if b.rows == nil {
 		b.add(nil, []span{own(themes.Warning, "nothing is known about what this does")}, w)
 	}
+}
+
+// folders tells where an action starts, on each target if that differs.
+func folders(act action.Action) string {
+	if len(act.Places) == 0 {
+		return act.Cwd
+	}
+	first := act.Places[0].Cwd
+	same := !slices.ContainsFunc(act.Places, func(p action.Place) bool { return p.Cwd != first })
+	if same {
+		return first
+	}
+	var all []string
+	for _, p := range act.Places {
+		all = append(all, p.Target+" "+cmp.Or(p.Cwd, "?"))
+	}
+	return strings.Join(all, ", ")
 }
 
 // add appends a line behind a gutter, wrapped.

@@ -49,7 +49,13 @@ func TestApprovalGolden(t *testing.T) {
 	evil := action.Action{Kind: action.Shell, Tool: "run_shell[red]", Target: "local\x1b[31m", Command: "echo " + hostile + "\nrm\u200d -rf /", Why: strings.Repeat(hostile+" ", 40)}
 	long := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: strings.Repeat("make something long with many arguments\n", 80), Why: "because"}
 	wide := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: strings.Repeat("日本語👍", 30)}
-	for name, a := range map[string]action.Action{"plain": restart, "script": script, "edit": edit, "hostile": evil, "long": long, "wide": wide, "nothing": {Tool: "mystery"}} {
+	several := action.Action{
+		Kind: action.Shell, Tool: "run_shell", Target: "web-01, web-02, web-03, db-primary.eu-central, local", Command: "systemctl restart nginx",
+		Why: "the new certificate", Risk: action.High, Mutation: true, Places: []action.Place{
+			{Target: "web-01", Cwd: "/srv"}, {Target: "web-02", Cwd: "/srv"}, {Target: "web-03", Cwd: "/root"}, {Target: "db-primary.eu-central"}, {Target: "local", Cwd: "/home/u"},
+		},
+	}
+	for name, a := range map[string]action.Action{"several": several, "plain": restart, "script": script, "edit": edit, "hostile": evil, "long": long, "wide": wide, "nothing": {Tool: "mystery"}} {
 		for _, size := range [][2]int{{66, 14}, {40, 10}} {
 			d, _, _, _ := newTestApproval(t, ask("1", a))
 			viewtest.Golden(t, "approval-"+name, d, size[0], size[1])

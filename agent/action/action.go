@@ -40,7 +40,8 @@ const (
 type Action struct {
 	Kind     Kind     `json:"kind"`
 	Tool     string   `json:"tool"`
-	Target   string   `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"
+	Target   string   `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"; several names, if Places are
+	Places   []Place  `json:"places,omitempty"`  // Shell: every target on which it runs, when there are several
 	Command  string   `json:"command,omitempty"` // Shell, Git: the whole program text; PaneKeys: what is typed
 	Cwd      string   `json:"cwd,omitempty"`     // Shell: where it starts, if known
 	Path     string   `json:"path,omitempty"`    // files: absolute, symbolic links resolved
@@ -54,6 +55,18 @@ type Action struct {
 	Risk     Risk     `json:"risk,omitempty"`
 	Mutation bool     `json:"mutation,omitempty"` // changes state
 	Privesc  bool     `json:"privesc,omitempty"`  // runs with more rights than buddy has
+}
+
+// Place is one of several targets on which an Action happens.
+type Place struct {
+	Target string `json:"target"`
+	Cwd    string `json:"cwd,omitempty"` // where it starts there, if known
+}
+
+// On returns what a does at one of its places alone.
+func (a Action) On(p Place) Action {
+	a.Target, a.Cwd, a.Places = p.Target, p.Cwd, nil
+	return a
 }
 
 // Decision is what is to happen with an Action.

@@ -71,6 +71,8 @@ type (
 	}
 	// SwitchModel makes another model answer from the next exchange on.
 	SwitchModel struct{ Profile string }
+	// SwitchTarget makes another target the one of calls that name none.
+	SwitchTarget struct{ Name string }
 	// Compact replaces old exchanges by a summary, however full the context is.
 	Compact struct{}
 	// Pin keeps an exchange out of every compaction, or with Off no longer. Back counts
@@ -101,20 +103,21 @@ type (
 	KillPane struct{ Pane string }
 )
 
-func (Submit) command()      {}
-func (Unqueue) command()     {}
-func (Continue) command()    {}
-func (Approve) command()     {}
-func (Answer) command()      {}
-func (Cancel) command()      {}
-func (SetTimeout) command()  {}
-func (SetMode) command()     {}
-func (SwitchModel) command() {}
-func (Compact) command()     {}
-func (Pin) command()         {}
-func (Rename) command()      {}
-func (Undo) command()        {}
-func (Report) command()      {}
-func (WatchPanes) command()  {}
-func (PaneInput) command()   {}
-func (KillPane) command()    {}
+func (Submit) command()       {}
+func (Unqueue) command()      {}
+func (Continue) command()     {}
+func (Approve) command()      {}
+func (Answer) command()       {}
+func (Cancel) command()       {}
+func (SetTimeout) command()   {}
+func (SetMode) command()      {}
+func (SwitchModel) command()  {}
+func (SwitchTarget) command() {}
+func (Compact) command()      {}
+func (Pin) command()          {}
+func (Rename) command()       {}
+func (Undo) command()         {}
+func (Report) command()       {}
+func (WatchPanes) command()   {}
+func (PaneInput) command()    {}
+func (KillPane) command()     {}

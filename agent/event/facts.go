@@ -37,6 +37,7 @@ var All = []Event{
 	ModelStalled{},
 	ModelFallback{},
 	ModelSwitched{},
+	TargetSwitched{},
 	ToolRequested{},
 	ApprovalAsked{},
 	ApprovalAnswered{},
@@ -309,6 +310,13 @@ type ModelSwitched struct {
 	Window  int    `json:"window,omitempty"`
 }
 
+// TargetSwitched says on which target calls work from now on that name none, and in which
+// folder they begin; "" is the home folder, or not known yet.
+type TargetSwitched struct {
+	Name string `json:"name"`
+	Cwd  string `json:"cwd,omitempty"`
+}
+
 // ToolRequested is a model's call with the action that it would take. A call whose
 // arguments do not fit has an empty action.
 type ToolRequested struct {
@@ -440,7 +448,7 @@ type ReminderAttached struct {
 
 // PaneOpened says that a terminal pane exists and how a person attaches to it.
 type PaneOpened struct {
-	Pane   string `json:"pane"` // tmux's id, such as %3
+	Pane   string `json:"pane"` // tmux's id, such as %3; web-01:%3 where it is not on the first target
 	Title  string `json:"title"`
 	Target string `json:"target"`
 	Attach string `json:"attach"`

@@ -324,6 +324,12 @@ func (ModelSwitched) Type() string { return "model.switched" }
 // Durable is true.
 func (ModelSwitched) Durable() bool { return true }
 
+// Type is "target.switched".
+func (TargetSwitched) Type() string { return "target.switched" }
+
+// Durable is true.
+func (TargetSwitched) Durable() bool { return true }
+
 // Type is "model.stalled".
 func (ModelStalled) Type() string { return "model.stalled" }
 

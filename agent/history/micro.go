@@ -76,11 +76,12 @@ func readKey(arguments string) string {
 	if a.Path == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s\x00%d\x00%d", path.Clean(a.Path), a.Offset, a.Limit)
+	return fmt.Sprintf("%s\x00%s\x00%d\x00%d", a.Target, path.Clean(a.Path), a.Offset, a.Limit)
 }
 
 type readArgs struct {
 	Path   string
+	Target string
 	Offset int
 	Limit  int
 }

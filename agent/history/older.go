@@ -84,8 +84,9 @@ func (h *History) promptOf(i int) unit {
 
 // Read is a file that the model has read.
 type Read struct {
-	Path  string // as the model wrote it
-	Times int
+	Path   string // as the model wrote it
+	Target string // that the call named; "" is none
+	Times  int
 }
 
 // Reads returns the files that read calls in msgs name, the latest last.
@@ -93,12 +94,15 @@ func Reads(msgs []model.Message) []Read {
 	var all []Read
 	for _, m := range msgs {
 		for _, c := range m.ToolCalls {
-			path := readPath(c)
-			if path == "" {
+			if c.Name != "read_file" {
 				continue
 			}
-			r := Read{Path: path, Times: 1}
-			if i := slices.IndexFunc(all, func(r Read) bool { return r.Path == path }); i >= 0 {
+			args := reading(c.Arguments)
+			if args.Path == "" {
+				continue
+			}
+			r := Read{Path: args.Path, Target: args.Target, Times: 1}
+			if i := slices.IndexFunc(all, r.same); i >= 0 {
 				r.Times += all[i].Times
 				all = slices.Delete(all, i, i+1)
 			}
@@ -108,13 +112,8 @@ func Reads(msgs []model.Message) []Read {
 	return all
 }
 
-// readPath is the path that a call reads, "" when it is no read.
-func readPath(c model.ToolCall) string {
-	if c.Name != "read_file" {
-		return ""
-	}
-	return reading(c.Arguments).Path
-}
+// same reports whether both are of one file.
+func (r Read) same(other Read) bool { return r.Path == other.Path && r.Target == other.Target }
 
 // After returns the messages that a cut leaves.
 func (h *History) After(c Cut) []model.Message { return h.body()[c.Boundary:] }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 
 	"buddy/agent/action"
@@ -10,7 +11,10 @@ import (
 // Context says what a person should know before deciding about a: it is computed from
 // the action alone, so that the same action always reads the same (F10).
 func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
-	v, report := p.judge(a, mode)
+	whole := a
+	a, v := p.strictest(a, mode)
+	p = p.on(a)
+	_, report := p.judge(a, mode)
 	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true}
 	switch a.Kind {
 	case action.Shell, action.Git, action.PaneKeys:
@@ -38,7 +42,10 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 	if v.Decision == action.Deny && report.Safer != "" {
 		c.Alternatives = append(c.Alternatives, report.Safer)
 	}
-	if r, ok := p.Similar(a); ok {
+	if n := len(whole.Places); n > 0 {
+		note(&c, action.Low, "", fmt.Sprintf("it happens on %d targets at once", n))
+	}
+	if r, ok := p.Similar(whole); ok {
 		c.Similar = r.String()
 	}
 	return c

@@ -34,6 +34,30 @@ type Policy struct {
 	// Resolve follows the symbolic links of an absolute path on the target, so that a link
 	// to a secret is seen as one. nil follows none.
 	Resolve func(path string) string
+	// At tells what holds for a target instead of Workspace, Also, Home and Resolve; nil: these
+	// hold for all.
+	At func(target string) Place
+
+	guarded bool // the place of the action that is judged is
+}
+
+// Place is what verdicts on the actions of one target depend on.
+type Place struct {
+	Workspace string   // "" is not known, and then nothing is in it
+	Also      []string // as in [Policy]
+	Home      string   // "" is unknown
+	Resolve   func(path string) string
+	Guarded   bool // nothing happens there without a question
+}
+
+// on returns the policy for the target of a.
+func (p Policy) on(a action.Action) Policy {
+	if p.At == nil || a.Target == "" {
+		return p
+	}
+	at := p.At(a.Target)
+	p.Workspace, p.Also, p.Home, p.Resolve, p.guarded, p.At = at.Workspace, at.Also, at.Home, at.Resolve, at.Guarded, nil
+	return p
 }
 
 // With returns p with one more rule.
@@ -43,8 +67,37 @@ func (p Policy) With(r action.Rule) Policy {
 }
 
 // Judge says what is to happen with a under mode. An unknown mode is taken for ask.
-// Of several files the most dangerous decides.
+// Of several files the most dangerous decides, and so does the strictest of several targets.
 func (p Policy) Judge(a action.Action, mode action.Mode) action.Verdict {
+	_, v := p.strictest(a, mode)
+	return v
+}
+
+// strictest returns what decides about a, which is a itself or what it does on one of
+// several targets, and the verdict.
+func (p Policy) strictest(a action.Action, mode action.Mode) (action.Action, action.Verdict) {
+	if len(a.Places) == 0 {
+		return a, p.on(a).judgeFiles(a, mode)
+	}
+	var worst action.Action
+	var verdict action.Verdict
+	same := true
+	for i, place := range a.Places {
+		one := a.On(place)
+		v := p.on(one).judgeFiles(one, mode)
+		same = same && (i == 0 || v.Decision == verdict.Decision)
+		if i == 0 || stricter(v.Decision, verdict.Decision) {
+			worst, verdict = one, v
+		}
+	}
+	if !same {
+		verdict.Reason = "on " + worst.Target + ": " + verdict.Reason
+	}
+	return worst, verdict
+}
+
+// judgeFiles is Judge on one target.
+func (p Policy) judgeFiles(a action.Action, mode action.Mode) action.Verdict {
 	v, _ := p.judge(a, mode)
 	for _, path := range a.Paths {
 		one := a
@@ -80,7 +133,19 @@ func (p Policy) judge(a action.Action, mode action.Mode) (action.Verdict, shell.
 	case ok && base.Decision == action.Ask:
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
-	return p.moded(a, mode, base, v), report
+	return p.guard(a, mode, p.moded(a, mode, base, v)), report
+}
+
+// guard asks about what was allowed on a target where nothing happens without a question.
+func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
+	if !p.guarded || v.Decision != action.Allow || a.Kind == action.Internal {
+		return v
+	}
+	v = action.Verdict{Decision: action.Ask, Reason: a.Target + " is marked as production: everything there is asked about", Rule: "production"}
+	if mode == action.ModeNone {
+		v.Decision = action.Deny
+	}
+	return v
 }
 
 // moded applies the mode to the verdict v; base is the one without rules.

@@ -38,8 +38,12 @@ var wide = []string{
 // Similar returns the one rule that "allow similar this session" would add for an action
 // that is asked about; false if there is none that a person could judge at a glance: for
 // what is computed, destroys, needs more rights, leaves the machine, or has more than one
-// part to be asked about.
+// part or target to be asked about. The rule holds for the target of the action only.
 func (p Policy) Similar(a action.Action) (action.Rule, bool) {
+	if len(a.Places) > 0 {
+		return action.Rule{}, false
+	}
+	p = p.on(a)
 	r := action.Rule{Decision: action.Allow, Tool: a.Tool, Target: a.Target, Source: action.FromSession}
 	v, report := p.judge(a, action.ModeAsk)
 	if v.Decision != action.Ask || a.Privesc || a.Tool == "" || strings.ContainsAny(a.Target, `*?[{\`) {

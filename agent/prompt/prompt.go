@@ -18,8 +18,16 @@ type Facts struct {
 	Cwd    string   // where commands start; "" is the home folder
 	Also   []string // more folders to work in
 	Target string   // "local", or where else commands run
-	Tools  []string // names of the tools on offer
-	Extra  string   // the operator's own instructions, of lower priority
+	// Targets are all places on which tools may work, Target among them; nil: that is the only one.
+	Targets []Target
+	Tools   []string // names of the tools on offer
+	Extra   string   // the operator's own instructions, of lower priority
+}
+
+// Target is a place on which tools may work.
+type Target struct {
+	Name string
+	Doc  string // what it is; "" is not known
 }
 
 //go:embed system.md

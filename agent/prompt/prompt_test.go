@@ -45,6 +45,19 @@ func TestSystem(t *testing.T) { // E19
 	}
 }
 
+func TestTargets(t *testing.T) {
+	f := Facts{OS: "linux", Shell: "bash", Cwd: "/w", Target: "local", Tools: []string{"run_shell"}}
+	one, _ := System(f)
+	f.Targets = []Target{{Name: "local", Doc: "the machine of the person"}, {Name: "web-01"}}
+	several, err := System(f)
+	if want := "take `target`, one of:\n- local: the machine of the person\n- web-01\nWithout it they work on local,"; err != nil || !strings.Contains(several, want) {
+		t.Errorf("%v: %q is not in\n%s", err, want, several)
+	}
+	if strings.Contains(one, "`target") {
+		t.Error("speaks of targets though there is one only")
+	}
+}
+
 func TestNoTools(t *testing.T) {
 	if got, _ := System(Facts{Target: "local"}); !strings.Contains(got, "no tools in this session") {
 		t.Errorf("says nothing of having no tools:\n%s", got)

@@ -37,7 +37,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 	case event.Notice, event.Warning, event.Error, event.Interrupted, event.MaxTurnsReached,
 		event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.FileRestored, event.BudgetWarning, event.BudgetExceeded:
 		return s.applyNotice(env)
-	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.ModelSwitched:
+	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
 	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.InstructionsRead, event.FileKept, event.Unknown:
 		return 0 // of interest to logs, not to the screen
@@ -67,6 +67,10 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		e := &s.Info.Event
 		e.Profile, e.Model, e.API, e.Window = p.Profile, p.Model, p.API, p.Window
 		s.add(env, NoticeBlock, "now talking to "+p.Model+" ("+p.Profile+")")
+		return Header | Conversation
+	case event.TargetSwitched:
+		s.Info.Event.Target, s.Info.Event.Cwd = p.Name, p.Cwd
+		s.add(env, NoticeBlock, "now working on "+p.Name)
 		return Header | Conversation
 	case event.ContextUsage:
 		s.Info.Context = p

@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+)
+
+// Targets are the places where tools may work, of which one is current: calls that name
+// none work there.
+type Targets interface {
+	// Names are all of them.
+	Names() []string
+	// Current is the current one.
+	Current() string
+	// Switch makes another current. It returns the folder in which commands begin there, ""
+	// when that is not known yet; false says that there is no such target. It reaches for nothing.
+	Switch(name string) (cwd string, ok bool)
+}
+
+// switchTarget changes where calls work that name no target. The model is told with its
+// next request; what providers have cached stays.
+func (r *Runtime) switchTarget(name string) {
+	if r.opts.Targets == nil {
+		r.reject("there is no other target")
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if busy := r.busy(); len(busy) > 0 {
+		r.reject("the target can't be switched while task #%d runs: its calls were meant for the current one", busy[0].id)
+		return
+	}
+	cwd, ok := r.opts.Targets.Switch(name)
+	if !ok {
+		r.reject("unknown target %q (have: %s)", name, strings.Join(r.opts.Targets.Names(), ", "))
+		return
+	}
+	e := event.TargetSwitched{Name: name, Cwd: cwd}
+	r.main.switched(e)
+	r.emit(0, 0, e)
+}
+
+// switched remembers where calls work now, and to tell the model.
+func (c *conversation) switched(e event.TargetSwitched) {
+	c.target = e.Name
+	c.ends = append(c.ends, fmt.Sprintf("The person switched the target: calls that name none work on %s from now on.", e.Name))
+}
+
+// restoreTarget switches to the target that was current when the session ended. The first
+// one is it already.
+func (r *Runtime) restoreTarget() {
+	name := r.main.target
+	if name == "" || r.opts.Targets != nil && name == r.opts.Targets.Current() {
+		return
+	}
+	if r.opts.Targets != nil && slices.Contains(r.opts.Targets.Names(), name) {
+		cwd, _ := r.opts.Targets.Switch(name)
+		r.emit(0, 0, event.TargetSwitched{Name: name, Cwd: cwd})
+		return
+	}
+	r.main.ends = append(r.main.ends, fmt.Sprintf("The target %s is not there any more: calls that name none work on %s.", name, r.opts.Target))
+	r.emit(0, 0, event.Warning{
+		Text: fmt.Sprintf("the target %q was current when the session ended, and is not configured any more; commands run on %s", name, r.opts.Target), Code: "target",
+	})
+}
