@@ -39,6 +39,7 @@ const (
 // remote is the supervisor on a target where nothing of ours is installed: a script.
 type remote struct {
 	opt   Options
+	bare  bool   // it has no terminal
 	name  string // of its directory
 	host  *host.Host
 	found func()        // the connection is back after a cut
@@ -294,6 +295,9 @@ func (r *remote) forget() {
 }
 
 func (r *remote) run(ctx context.Context, dir string, mode Mode) (job, error) {
+	if err := mode.Check(!r.bare); err != nil {
+		return nil, &pane.RefusedError{Reason: err.Error()}
+	}
 	select {
 	case r.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -303,10 +307,10 @@ func (r *remote) run(ctx context.Context, dir string, mode Mode) (job, error) {
 	r.last++
 	id := r.last
 	r.mu.Unlock()
-	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: r.place(), Began: time.Now()})
+	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: r.place(), Began: time.Now(), Mode: mode})
 	var submit string
 	if err == nil {
-		submit, err = m.submission(mode)
+		submit, err = m.submission()
 	}
 	if err != nil {
 		<-r.turn

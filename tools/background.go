@@ -125,7 +125,7 @@ func (s *shellJob) over() bool {
 
 func (s *shellJob) end() TaskEnd {
 	res, err := s.run.Wait(context.Background())
-	out, errs := s.out.text()
+	out, errs := s.out.text(s.run.Terminal())
 	return TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
@@ -146,7 +146,7 @@ func (s *shellJob) result(note string) Result {
 		res, err := s.run.Wait(context.Background())
 		return finished(res, err, s.box)
 	}
-	out, errs := s.out.text()
+	out, errs := s.out.text(s.run.Terminal())
 	return success(runningResult{
 		Running: true, ID: s.id, Pane: s.pane, Seconds: int(time.Since(s.since).Seconds()), Stdout: out, Stderr: errs, Note: note,
 	}, out+errs)
@@ -192,10 +192,14 @@ func (r *recent) leave() {
 	r.mu.Unlock()
 }
 
-// text returns the end of both streams.
-func (r *recent) text() (out, errs string) {
+// text returns the end of both streams; stdout may be what was sent to a terminal.
+func (r *recent) text(terminal bool) (out, errs string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if s := r.streams[Stdout]; terminal {
+		text, _ := terminalText(s.end)
+		return cutStart(text, shellOutput, s.total-int64(len(s.end))), ""
+	}
 	return r.streams[Stdout].text(), r.streams[Stderr].text()
 }
 

@@ -270,9 +270,6 @@ type createPaneArgs struct {
 	Privesc  bool   `json:"privesc"`
 }
 
-// toTerminal connects what follows with the terminal, which it clears of these words.
-const toTerminal = "exec </dev/tty >/dev/tty 2>&1; printf '\\033[H\\033[2J'\n"
-
 // openShell is what runs in a pane without a command.
 const openShell = `exec "${SHELL:-sh}" -i`
 
@@ -315,11 +312,9 @@ func (t *createPane) Run(ctx context.Context, call Call) Result {
 	}
 	t.shell.touched.Add(1)
 	out := newRecent(nil)
-	// The terminal in place of the streams that are recorded: programs ask it for its size and
-	// for keys.
 	run, err := t.shell.startPane(ctx, tmux.Spec{
 		Dir: call.Dir, Own: true, Title: args.Title, Free: call.Free, Output: out.write,
-		Command: toTerminal + cmp.Or(args.Command, openShell),
+		Mode: tmux.Terminal, Command: cmp.Or(args.Command, openShell),
 	})
 	if err != nil {
 		return failure(fmt.Errorf("the pane was not made: %w", err))

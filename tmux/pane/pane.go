@@ -39,11 +39,27 @@ const (
 // Mode says how a command's streams are connected.
 type Mode string
 
-// The modes. In both, standard input is empty.
+// The modes. Standard input is empty unless it is the terminal; those need a pane.
 const (
-	Capture Mode = "cap"   // stdout and stderr apart
-	Merge   Mode = "merge" // both in stdout, in their true order
+	Capture  Mode = "cap"    // stdout and stderr apart
+	Merge    Mode = "merge"  // both in stdout, in their true order
+	Prompted Mode = "captty" // as Capture, and standard input is the terminal: keys answer prompts
+	Terminal Mode = "tty"    // all streams are the terminal; what is printed is in stdout
 )
+
+// Check says what is wrong with a mode, where there is a terminal or not.
+func (m Mode) Check(terminal bool) error {
+	switch m {
+	case Capture, Merge:
+		return nil
+	case Prompted, Terminal:
+		if !terminal {
+			return fmt.Errorf("mode %q needs a terminal, and commands run without a pane here", m)
+		}
+		return nil
+	}
+	return fmt.Errorf("mode %q: unknown (have: %s, %s, %s, %s)", m, Capture, Merge, Prompted, Terminal)
+}
 
 // The names of streams.
 const (
