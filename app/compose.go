@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 		return nil, err
 	}
 	system, err := prompt.System(prompt.Facts{
-		OS: p.at.os, Shell: p.at.shell, Cwd: p.at.dir, Target: t.name, Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
+		OS: p.at.os, Shell: cmp.Or(p.config.Tools.Shell, p.at.shell), Cwd: p.at.dir, Target: t.name, Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
 	})
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
@@ -356,7 +357,7 @@ func (p *program) openPanes(f *flags) error {
 	var env []string
 	env, p.withheld = p.config.Environ(os.Environ())
 	o := tmux.Options{
-		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: name, Host: p.target.host, Exe: exe, Env: env, Cwd: p.at.dir,
+		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: name, Host: p.target.host, Exe: exe, Env: env, Cwd: p.at.dir, Shell: p.config.Tools.Shell,
 		OnPane:   func(e tmux.PaneEvent) { p.live.publish(paneEvent(e, p.target.name)) },
 		OnScreen: func(s tmux.Screen) { p.live.publish(paneScreen(s)) },
 	}

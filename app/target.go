@@ -206,7 +206,7 @@ func (p *program) firstDir(f *flags) string {
 
 // policy is what judges actions on the target. Links can be followed on this machine only.
 func (p *program) policy(workspace string) policy.Policy {
-	judge := policy.Policy{Workspace: workspace, Home: p.at.home}
+	judge := policy.Policy{Workspace: workspace, Home: p.at.home, Shell: p.config.Tools.Shell}
 	if p.target.host == nil {
 		judge.Resolve = resolve
 	}

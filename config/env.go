@@ -13,6 +13,7 @@ type Tools struct {
 	EnvAllow []string // variables that commands get although their names look like secrets
 	EnvDeny  []string // variables that commands never get
 	Timeout  int      // seconds that a tool may run; commands have no limit
+	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh where there is none
 }
 
 var toolsSection = section{
@@ -36,6 +37,13 @@ var toolsSection = section{
 			name: "timeout", short: "seconds, 1 to 86400", most: 86_400, access: mine,
 			doc: "How long a tool may run, such as a search or a download. Commands and questions to you have no limit.",
 			at:  func(c *Config, _ *Profile) any { return &c.Tools.Timeout },
+		},
+		{
+			name: "shell", short: "`bash`, `zsh`, `dash`, `ash` or `sh`", access: mine,
+			doc: "The shell that commands run in, on this machine or the target; empty is bash, or sh where there is no bash. " +
+				"Its own start-up files are not read. In zsh you are asked about every command, because what only reads is known of the others.",
+			at:    func(c *Config, _ *Profile) any { return &c.Tools.Shell },
+			check: oneOf("", "bash", "zsh", "dash", "ash", "sh"),
 		},
 	},
 }

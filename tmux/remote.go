@@ -34,7 +34,11 @@ const (
 	codeGone    = 71
 	codeRefused = 72
 	codeClosed  = 73
+	codeNoShell = 74
 )
+
+// errNoShell says that the shell that was asked for is missing.
+var errNoShell = errors.New("the shell is missing")
 
 // remote is the supervisor on a target where nothing of ours is installed: a script.
 type remote struct {
@@ -87,6 +91,8 @@ func (r *remote) ask(ctx context.Context, script string) ([]string, error) {
 		return nil, err
 	case code == codeGone:
 		return nil, errGone
+	case code == codeNoShell:
+		return nil, errNoShell
 	case code != 0:
 		return nil, errors.New(reason(errs.String(), fmt.Errorf("exit code %d", code)))
 	}
@@ -96,7 +102,7 @@ func (r *remote) ask(ctx context.Context, script string) ([]string, error) {
 // inherit copies the state of a shell on the same target.
 func (r *remote) inherit(ctx context.Context, from string) error {
 	_, err := r.ask(ctx, "F="+host.Quote(from)+" D="+host.Quote(r.place())+`; s=state.0; [ ! -s "$F/at" ] || read -r s <"$F/at"; umask 077
-cp "$F/$s" "$D/new" && mv -f "$D/new" "$D/state.0"`)
+[ ! -s "$F/kind" ] || cp "$F/kind" "$D/kind"; cp "$F/$s" "$D/new" && mv -f "$D/new" "$D/state.0"`)
 	return err
 }
 
@@ -108,8 +114,8 @@ func (r *remote) prepare(ctx context.Context) error {
 		return nil
 	}
 	files := map[string]string{"sup": supSh, "lib": libSh, "tmux.conf": config}
-	for kind, bash := range map[string]bool{"bash": true, "sh": false} {
-		run, main := pane.Scripts(bash)
+	for _, kind := range []string{"bash", "zsh", "sh"} {
+		run, main := pane.Scripts(kind)
 		files["run."+kind], files["main."+kind] = string(run), pidLine+main
 	}
 	var text strings.Builder
@@ -121,11 +127,13 @@ func (r *remote) prepare(ctx context.Context) error {
 		at := host.Quote(r.opt.Cwd)
 		start = "cd " + at + " 2>/dev/null || __buddy_gone=" + at
 	}
-	lines, err := r.ask(ctx, "text() { case $1 in\n"+text.String()+"esac; }\n"+setupSh+host.Line("setup", r.name, start))
+	lines, err := r.ask(ctx, "text() { case $1 in\n"+text.String()+"esac; }\n"+setupSh+host.Line("setup", r.name, start, r.opt.Shell, pane.KindOf(r.opt.Shell)))
 	var down *host.DownError
 	switch {
 	case errors.As(err, &down), ctx.Err() != nil:
 		return err
+	case errors.Is(err, errNoShell):
+		return pane.NoShell(r.opt.Shell, r.host.Name())
 	case err != nil:
 		return fmt.Errorf("%w: %s: %w", ErrUnavailable, r.host.Name(), err)
 	case len(lines) != 3:

@@ -115,6 +115,7 @@ type place struct {
 	script bool // the supervisor is the script
 	tmux   bool
 	ash    bool // there is no bash
+	zsh    bool // commands run in zsh
 	ssh    bool // the same programs as sh, over ssh
 }
 

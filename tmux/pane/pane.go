@@ -71,7 +71,7 @@ const (
 // that [MakeDir] made. It serves until the terminal closes or it gets SIGTERM and
 // returns the exit code of the process.
 func Main(args []string) int {
-	dir, sandbox, err := parseArgs(args)
+	dir, shell, sandbox, err := parseArgs(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "buddy: pane is started by buddy itself: usage: buddy pane DIR")
 		return 2
@@ -80,7 +80,7 @@ func Main(args []string) int {
 		err = sandbox.enter(dir)
 	}
 	if err == nil {
-		err = supervise(dir)
+		err = supervise(dir, shell)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "buddy: pane: %v\n", err)
@@ -89,7 +89,7 @@ func Main(args []string) int {
 	return 0
 }
 
-func supervise(dir string) error {
+func supervise(dir, name string) error {
 	// Ignored, not handled: the shells inherit it. A supervisor in the background of its
 	// own terminal must be able to take it back, and nobody could resume a stopped shell.
 	signal.Ignore(unix.SIGTTOU, unix.SIGTTIN, unix.SIGTSTP)
@@ -107,7 +107,7 @@ func supervise(dir string) error {
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, unix.SIGHUP, unix.SIGTERM)
 
-	shell, err := NewShell(dir, tty)
+	shell, err := NewShell(dir, tty, name)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,11 @@ umask 077
 D=$1 R=$2
 cd "$D" || exit 1
 main=$(cat main)
+case $R in
+*/busybox) name=ash flags='sh -c' ;;
+*/zsh) name=zsh flags='-f -c' ;; # no start-up files, as with the others
+*) name=${R##*/} flags=-c ;;
+esac
 tty=
 [ ! -t 1 ] || tty=/dev/tty
 [ -n "$tty" ] || exec 3<&0 >/dev/null
@@ -107,7 +112,7 @@ leg() {
 child() {
 	trap : INT QUIT HUP TERM
 	set +m
-	env -i "TERM=$TERM" ${TMUX:+"TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE"} "$R" -c "exec 2>&$err 6>&- 7>&-; $main" "${R##*/}" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
+	env -i "TERM=$TERM" ${TMUX:+"TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE"} "$R" $flags "$connect; $main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
 	exit $?
 }
 
@@ -148,6 +153,7 @@ streams() {
 	exec 6>"$id/o" 7>"$id/e"
 	err=7
 	[ "$mode" != merge ] || err=6
+	connect="exec 2>&$err 6>&- 7>&-"
 	case $mode:$tty in
 	captty:?*) (child) </dev/tty >&6 5>&- 8>&- 9>&- ;;
 	*:?*) (child) >&6 5>&- 8>&- 9>&- ;;
@@ -175,7 +181,7 @@ terminal() {
 		: 1<>"$id/o" # nobody else opens it
 	}
 	printf '\033]7717;%s;start\007' "$token"
-	err=1
+	connect='exec 2>&1'
 	(child) </dev/tty 5>&- 8>&- 9>&-
 	rc=$?
 	stty sane -ixon </dev/tty
@@ -225,7 +231,7 @@ run() {
 detached() {
 	trap - INT QUIT HUP TERM PIPE
 	if command -v setsid >/dev/null; then set -- setsid; else set --; fi
-	exec "$@" env -i "TERM=dumb" "$R" -c "$main" "${R##*/}" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
+	exec "$@" env -i "TERM=dumb" "$R" $flags "$main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
 }
 
 # watch ends the supervisor when the client has gone.
