@@ -89,6 +89,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
+	workspace.Outputs(p.store.OutDir(p.id))
 	shell := tools.NewRunShell(p.panes, p.plain, t.name, p.firstDir(f), func(text string) {
 		p.live.publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
@@ -109,6 +110,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
+		Notes:   agent.NewNotes(workspace.ChangedNote, shell.Screens),
 		Journal: p.journal, Panes: p.panes, OutDir: p.store.OutDir(p.id),
 	}
 	return p, nil
