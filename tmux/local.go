@@ -44,8 +44,10 @@ func (s *local) prepare(context.Context) error {
 	if s.dir != "" {
 		return nil
 	}
-	if _, err := pane.FindShell(s.opt.Shell); err != nil {
-		return err
+	if s.opt.Shell != "" {
+		if _, err := pane.FindShell(s.opt.Shell); err != nil {
+			return err
+		}
 	}
 	dir, err := pane.MakeDir(lookup(s.env), s.name)
 	if err == nil {

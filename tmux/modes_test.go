@@ -17,6 +17,16 @@ import (
 
 // Modes captty and tty (B4): what needs a terminal runs on it, and is recorded as exactly.
 
+// onSite runs a test in all panes but those behind ssh, which are as those of the script here.
+func onSite(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Parallel()
+	for _, at := range places {
+		if at.tmux && !at.ash && !at.ssh {
+			t.Run(at.name, func(t *testing.T) { t.Parallel(); test(t, at.rig(t)) })
+		}
+	}
+}
+
 // TestPrompted: standard input is the terminal, the others are apart.
 func TestPrompted(t *testing.T) {
 	all(t, true, func(t *testing.T, _ place, r *rig) {
@@ -135,7 +145,7 @@ func TestTerminalCancel(t *testing.T) {
 
 // TestTerminalLarge: more than is kept of a stream; the first 4 MiB and the last 64 KiB are.
 func TestTerminalLarge(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	onSite(t, func(t *testing.T, r *rig) {
 		const size = 5_000_000
 		line := bytes.Repeat([]byte("0123456789"), 100)
 		whole := append(bytes.Repeat(append(line, '\r', '\n'), size/1002+1)[:size/1002*1002], "last\r\n"...)
@@ -154,7 +164,7 @@ func TestTerminalLarge(t *testing.T) {
 
 // TestTerminalForged: the marks of another command, and half of our own, are output.
 func TestTerminalForged(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	onSite(t, func(t *testing.T, r *rig) {
 		res := r.wait(r.start(tmux.Spec{Mode: tmux.Terminal, Command: `printf '\033]7717;00;start\007\033]7717;00;0\007\033]7717;'; exit 3`}))
 		if res.ExitCode != 3 || string(res.Stdout.Head) != "\x1b]7717;00;start\a\x1b]7717;00;0\a\x1b]7717;" {
 			t.Errorf("exit %d, stdout %q", res.ExitCode, res.Stdout.Head)
@@ -165,7 +175,7 @@ func TestTerminalForged(t *testing.T) {
 
 // TestTerminalBackground: a job that a command of mode tty leaves behind holds nobody back.
 func TestTerminalBackground(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	onSite(t, func(t *testing.T, r *rig) {
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "(trap '' HUP; while [ ! -e go ]; do sleep 0.02; done; echo late) & echo now"})
 		if res := r.wait(run); string(res.Stdout.Head) != "now\r\n" {
 			t.Errorf("stdout %q", res.Stdout.Head)
@@ -177,7 +187,7 @@ func TestTerminalBackground(t *testing.T) {
 
 // TestTerminalResized: the program is told of the new size of the pane (DECISIONS 18).
 func TestTerminalResized(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	onSite(t, func(t *testing.T, r *rig) {
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "trap 'stty size; touch resized' WINCH; echo ready; until [ -e resized ]; do sleep 0.02; done"})
 		r.untilOutput("ready")
 		if ok, err := r.Fit(t.Context(), "", 90, 30); !ok || err != nil {
@@ -191,7 +201,7 @@ func TestTerminalResized(t *testing.T) {
 
 // TestTerminalReattach: a program that outlives us is followed again.
 func TestTerminalReattach(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	onSite(t, func(t *testing.T, r *rig) {
 		r.run("true")
 		r.start(tmux.Spec{Mode: tmux.Terminal, Command: "echo first; while [ ! -e go ]; do sleep 0.02; done; echo second; exit 5"})
 		dir := filepath.Join(r.dir, "cmds", itoa(r.n))
@@ -229,7 +239,7 @@ func TestTerminalSupervisorKilled(t *testing.T) {
 
 // TestTerminalOwn: in a pane of its own.
 func TestTerminalOwn(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	onSite(t, func(t *testing.T, r *rig) {
 		r.run("export V=kept")
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Own: true, Command: "echo $V; read x; echo got $x; exit 6"})
 		r.untilOutput("kept")
@@ -257,4 +267,42 @@ func TestModesRefused(t *testing.T) {
 		}
 		r.want("ls ran 2>/dev/null || echo none", "none\n")
 	})
+}
+
+// TestVim: the editor of the mechanisms' matrix, closed and killed.
+func TestVim(t *testing.T) {
+	onSite(t, func(t *testing.T, r *rig) {
+		if r.run("command -v vim").ExitCode != 0 {
+			t.Skip("vim is not installed there")
+		}
+		r.run("echo 'on the main screen'; printf 'one\\ntwo\\n' >text")
+		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "vim -u NONE -i NONE -n text"})
+		r.untilScreen("one\ntwo\n~")
+		r.srv.Tmux("send-keys", "-t", r.Pane(), "A", " more", "Escape", ":wq", "Enter")
+		if res := r.wait(run); res.ExitCode != 0 || res.Fault != "" {
+			t.Errorf("exit %d, fault %q", res.ExitCode, res.Fault)
+		}
+		r.want("cat text", "one more\ntwo\n")
+		run = r.start(tmux.Spec{Mode: tmux.Terminal, Command: "vim -u NONE -i NONE -n text"})
+		r.untilScreen("one more\ntwo\n~")
+		run.Cancel() // Ctrl-C does not end it
+		if res := r.wait(run); !res.Cancelled || res.ExitCode == 0 {
+			t.Errorf("cancelled: %+v", res)
+		}
+		r.untilScreen("on the main screen\n")
+		r.want("echo on", "on\n")
+	})
+}
+
+// TestHuge: 1 GiB of output does not hold the command up, nor fill memory or disk (B4).
+func TestHuge(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if res := r.run("head -c 1073741824 /dev/zero; exit 3"); res.ExitCode != 3 || res.Stdout.Total != 1<<30 {
+		t.Errorf("exit %d, %d bytes", res.ExitCode, res.Stdout.Total)
+	}
+	info, err := os.Stat(filepath.Join(r.dir, "cmds", itoa(r.n), "out"))
+	if err != nil || info.Size() != pane.HeadMax {
+		t.Errorf("the file has %v, %v", info, err)
+	}
 }

@@ -55,8 +55,9 @@ func TestShells(t *testing.T) {
 	for _, c := range []struct{ name, sh, shell string }{
 		{"bash under bash", "bash", ""},
 		{"dash under dash", "dash", "sh"},
+		{"bash under busybox", "busybox", ""},
+		{"dash under bash", "bash", "dash"},
 		{"zsh under sh", "sh", "zsh"},
-		{"busybox under sh", "sh", "ash"},
 		{"zsh", "", "zsh"},
 		{"dash", "", "dash"},
 		{"busybox", "", "ash"},
