@@ -315,7 +315,11 @@ func finished(res tmux.Result, err error, box *pane.Sandbox) Result {
 	if res.Signal != 0 {
 		out.Notices = append(out.Notices, fmt.Sprintf("the shell was ended by signal %d", res.Signal))
 	}
-	r := success(out, string(ends(res.Stdout))+string(ends(res.Stderr)))
+	shown := string(ends(res.Stdout)) + string(ends(res.Stderr))
+	if res.Terminal { // what its sequences did to a screen is over
+		shown, _ = terminalText(ends(res.Stdout))
+	}
+	r := success(out, shown)
 	r.ExitCode, r.Took = &res.ExitCode, res.Duration
 	if p := paths(res); len(p) > 0 {
 		r.Full = &File{Path: p[0], Bytes: res.Stdout.Total + res.Stderr.Total}

@@ -12,7 +12,7 @@ import (
 
 const (
 	screensLimit = 2500 // bytes of all pictures together (E20)
-	screenLeast  = 300  // bytes of one: more panes than fit are only named
+	screenLeast  = 500  // bytes of one: more panes than fit are only named
 )
 
 // Screens says what the panes show in which commands go on after their call, for the model's
@@ -36,10 +36,9 @@ func (t *RunShell) Screens(ctx context.Context) string {
 		case left < screenLeast:
 			b.WriteString("[left out; capture-pane shows it]\n")
 		default:
-			text = lastLines(text, min(each, left))
-			left -= len(text)
-			for line := range strings.Lines(text) {
-				b.WriteString("| " + strings.TrimRight(line, "\n") + "\n")
+			for _, row := range rowsOf(text, min(each, left)) {
+				left -= len(row) + 1
+				b.WriteString("| " + row + "\n")
 			}
 		}
 	}
@@ -54,17 +53,30 @@ func (j *jobs) running() []*shellJob {
 	return slices.DeleteFunc(slices.Clone(j.all), func(s *shellJob) bool { return s.pane == "" || s.over() })
 }
 
-// lastLines returns the whole lines at the end of a text that have at most n bytes together;
-// of one that is longer its end.
-func lastLines(text string, n int) string {
-	if len(text) <= n {
-		return text
+// screenWide is how much of a row is shown, in bytes; screenTop how many rows at the top stay
+// when not all fit: full-screen programs have their headings there.
+const (
+	screenWide = 100
+	screenTop  = 4
+)
+
+// rowsOf returns rows of a screen that have at most n bytes together: those at the top and
+// those at the bottom.
+func rowsOf(text string, n int) []string {
+	rows := strings.Split(text, "\n")
+	size := 0
+	for i, r := range rows {
+		rows[i] = firstBytes(r, screenWide)
+		size += len(rows[i]) + 1
 	}
-	text = lastBytes(text, n)
-	if _, rest, ok := strings.Cut(text, "\n"); ok {
-		return rest
+	if size <= n || len(rows) <= screenTop {
+		return rows
 	}
-	return text
+	for size > n && len(rows) > screenTop {
+		size -= len(rows[screenTop]) + 1
+		rows = slices.Delete(rows, screenTop, screenTop+1)
+	}
+	return slices.Insert(rows, screenTop, "…")
 }
 
 // ChangedNote says which of the files that the model has read were changed by somebody

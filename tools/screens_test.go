@@ -42,6 +42,19 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+func TestPicture(t *testing.T) {
+	long := strings.Repeat("漢", 100)
+	rows := append([]string{"head 1", "head 2", "head 3", long}, strings.Split(strings.TrimSpace(strings.Repeat("row\n", 500)), "\n")...)
+	got := rowsOf(strings.Join(append(rows, "last"), "\n"), 600)
+	size := len(strings.Join(got, "\n"))
+	if size > 604 || size < 500 || got[0] != "head 1" || got[4] != "…" || got[len(got)-1] != "last" || len(got[3]) != 99 {
+		t.Errorf("%d bytes: %q", size, got)
+	}
+	if got := rowsOf("a\nb", 600); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestChangedNote(t *testing.T) { // K14
 	b := newBench(t)
 	b.put("a", "x\n", "b <c>", "x\n")

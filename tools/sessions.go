@@ -56,7 +56,7 @@ func (t *createSession) Plan(call Call) (action.Action, error) {
 	return act, nil
 }
 
-func (t *createSession) Run(ctx context.Context, call Call) Result {
+func (t *createSession) Run(ctx context.Context, _ Call) Result {
 	if t.shell.noPanes.Load() {
 		return failure(errNoPanes)
 	}
