@@ -27,6 +27,13 @@ func (s *session) fleetingOf(n int) string {
 	return b.String()
 }
 
+// requested is how many requests there were.
+func (s *session) requested() int {
+	s.model.mu.Lock()
+	defer s.model.mu.Unlock()
+	return len(s.model.requests)
+}
+
 // TestNotes (E20, K14, C11, DECISIONS 24): each request ends with how things stand now, and
 // without it begins with the request before, byte for byte; no history and no session file
 // ever has it.
@@ -93,7 +100,7 @@ func TestSlowNotes(t *testing.T) {
 			o.Notes = NewNotes(func(context.Context) string { asked++; <-release; return "late" }, func(context.Context) string { return "quick" })
 		}, says("one"), says("two"), says("three"))
 		s.do(event.Submit{Text: "go"})
-		if n := len(s.model.requests); n != 0 {
+		if n := s.requested(); n != 0 {
 			t.Errorf("%d requests before the time was over", n)
 		}
 		time.Sleep(noteTime)
