@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ type Pane struct {
 	Shared  bool   // the commands run in it that have no pane of their own
 	Dead    bool   // its supervisor has ended
 	W, H    int    // size in cells
-	Program string // what runs in the foreground, as tmux names it
+	Program string // what runs in the foreground, as tmux names it; "" where that is not known
 
 	role string
 	mode bool // somebody looks at its history: keys go to that
@@ -49,6 +50,9 @@ func (s *server) list(ctx context.Context, ctl *control) ([]Pane, error) {
 	var all []Pane
 	for _, l := range lines {
 		if p, ok := parsePane(l); ok {
+			if s.opt.Exe != "" && p.Program == filepath.Base(s.opt.Exe) {
+				p.Program = "" // the supervisor, which passes on what is typed
+			}
 			all = append(all, p)
 		}
 	}

@@ -62,7 +62,11 @@ func (s *seat) ensure(ctx context.Context) error {
 	if !errors.Is(err, errGone) {
 		return err
 	}
-	if err := s.open(ctx); err != nil {
+	err = s.open(ctx)
+	if err != nil && s.srv.live() == nil && ctx.Err() == nil {
+		err = s.open(ctx) // the server ended a moment ago
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.await(ctx); err != nil {

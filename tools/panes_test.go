@@ -195,7 +195,7 @@ func TestPaneTools(t *testing.T) { // D20–D23, E12, E13
 		t.Fatalf("create: %+v, %+v", act, r)
 	}
 	pane := made.Result.Pane
-	tmuxtest.Until(t, "it is ready", func() bool { return strings.Contains(d.screen(pane).Screen, "ready") })
+	tmuxtest.Until(t, "it is ready", func() bool { return strings.Contains(d.screen(pane).Screen, "\nready") })
 	if p := d.screen(pane); p.Screen != "" || len(p.Notices) != 1 || !strings.Contains(p.Notices[0], "nothing changed") {
 		t.Errorf("a second look: %+v", p) // D22
 	}
