@@ -52,15 +52,24 @@ type answer struct {
 // ask sends the history until there is an answer that can be used, a few times at most.
 func (r *Runtime) ask(ctx context.Context, t *task, turn int) (a answer, err error) {
 	hint := r.goOn(t)
+	now := r.fleeting(ctx)
 	for attempt := 1; ; attempt++ {
 		if !errors.Is(err, ErrCutOff) {
 			t.response = ""
 		}
-		a, err = r.request(ctx, t, turn, attempt, hint)
+		a, err = r.request(ctx, t, turn, attempt, hinted(now, hint))
 		if hint = nudge(err); hint == "" || attempt > maxNudges {
 			return a, err
 		}
 	}
+}
+
+// hinted adds a hint to what is told of the moment.
+func hinted(now []model.Message, hint string) []model.Message {
+	if hint == "" {
+		return now
+	}
+	return append(now[:len(now):len(now)], model.Message{Role: model.User, Content: hint})
 }
 
 // brokeOff tells a model that its answer is not whole.
@@ -78,14 +87,16 @@ func (r *Runtime) goOn(t *task) string {
 
 // request sends the history once and stores what comes back. When the stream ends early
 // the text so far is kept, and no call of it (A16).
-func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, hint string) (answer, error) {
+// Behind the history goes what is of this moment only.
+func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, now []model.Message) (answer, error) {
 	p := &partial{runtime: r, ctx: ctx, model: r.answering(), task: t, turn: turn, saved: r.opts.Now()}
 	p.answers = p.model.Info()
 	r.mu.Lock()
 	req := model.Request{Messages: t.talk.hist.Messages(), Tools: r.opts.Tools.Definitions(), Tokens: t.talk.hist.Tokens()}
 	r.mu.Unlock()
-	if hint != "" {
-		req.Messages = append(req.Messages, model.Message{Role: model.User, Content: hint})
+	req.Messages, req.Fleeting = append(req.Messages, now...), len(now)
+	for _, m := range now {
+		req.Tokens += len(m.Content) / 4
 	}
 	r.tell(ctx, t, PreLlmCall{Request: req})
 	if ctx.Err() != nil {

@@ -259,7 +259,8 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	t.talk.hist.Result(c.ID, c.Name, res.Content)
 	t.use.result(c.Name, res.Content)
 	t.shown = append(t.shown, res.Images...)
-	if k := c.Planned.Kind; !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {
+	here := c.Planned.Target == "" || c.Planned.Target == r.opts.Target // where the instruction files are read
+	if k := c.Planned.Kind; here && !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {
 		t.touched = append(t.touched, c.Planned.Path)
 	}
 	r.emit(t.id, turn, e)

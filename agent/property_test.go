@@ -70,6 +70,10 @@ func (f *fickle) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.n++
+	stays := req.Messages[:len(req.Messages)-req.Fleeting]
+	if strings.Contains(fmt.Sprint(stays), "[screen]") {
+		f.bad = append(f.bad, fmt.Sprintf("request %d: what was of one moment only has stayed\n%v", f.n, stays))
+	}
 	if err := validate(req.Messages); err != nil {
 		f.bad = append(f.bad, fmt.Sprintf("request %d: %v\n%v", f.n, err, req.Messages))
 	}
@@ -207,6 +211,9 @@ func TestAnythingMayHappen(t *testing.T) {
 				s := start(t, func(o *Options) {
 					o.Model, o.Tools, o.Replay = f, tools.NewRegistry(&fakeTool{}), slices.Clone(stored)
 					o.System, o.MaxTurns = "be brief", 6
+					if seed%2 == 0 {
+						o.Notes = NewNotes(func(context.Context) string { return "[screen]" })
+					}
 					o.Context = Context{Strategy: []Strategy{Summary, Digest, Window}[seed%3]}
 				})
 				for range 25 {

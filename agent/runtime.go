@@ -82,6 +82,7 @@ type Options struct {
 	Withheld       []string         // names of variables that commands do not get, for people
 	Journal        Journal          // nil: nothing is stored
 	Durable        Durable          // nil: the journal records what was done
+	Notes          *Notes           // told to the model with each request, and in no history
 	Hooks          []Hook           // told of each turn, in this order
 	Panes          Panes            // nil: there are none
 	Targets        Targets          // nil: there is one only

@@ -80,13 +80,13 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 		return nil, errors.Join(err, p.journal.close())
 	}
 	registry := tools.NewRegistry(p.tools(web.NewClient(web.Options{}))...)
-	judge, err := newPolicy(policy.Policy{At: p.fleet.at}, p.config.Rules)
+	judge, err := newPolicy(policy.Policy{Workspace: p.first.files.Root(), At: p.fleet.at, Shell: p.config.Tools.ShellName()}, p.config.Rules)
 	if err != nil {
 		return nil, err
 	}
 	at := p.first.at
 	system, err := prompt.System(prompt.Facts{
-		OS: at.os, Shell: at.shell, Cwd: at.dir, Also: at.also, Target: t.name, Targets: p.fleet.describe(), Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
+		OS: at.os, Shell: cmp.Or(p.config.Tools.ShellName(), at.shell), Cwd: at.dir, Also: at.also, Target: t.name, Targets: p.fleet.describe(), Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
 	})
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
@@ -97,6 +97,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
+		Notes:   agent.NewNotes(p.fleet.changedFiles, p.fleet.screens),
 		Journal: p.journal, Panes: p.fleet, Targets: p.fleet, Files: p.fleet.filesOn, OutDir: p.store.OutDir(p.id),
 	}
 	return p, nil

@@ -169,6 +169,24 @@ func (f *fleet) filesOn(ctx context.Context, name string) (agent.Files, error) {
 	return f.place(name).files, nil
 }
 
+// changedFiles tells the model which files somebody else changed, on all targets.
+func (f *fleet) changedFiles(ctx context.Context) string {
+	var notes []string
+	for _, p := range f.places() {
+		note := p.files.ChangedNote(ctx)
+		if note != "" && p != f.first {
+			note = "On " + p.target.name + ": " + note
+		}
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return strings.Join(notes, "\n")
+}
+
+// screens tells it what panes show, on all targets.
+func (f *fleet) screens(ctx context.Context) string { return f.first.shell.Screens(ctx) }
+
 // at is what the policy goes by on a target.
 func (f *fleet) at(name string) policy.Place {
 	t, p := f.target(name), f.place(name)

@@ -81,7 +81,7 @@ func policyCommand(f *flags, stdout *os.File) *cobra.Command {
 				return exit{code: exitUsage, text: err.Error()}
 			}
 			home, _ := os.UserHomeDir() // "" is unknown, and then ~ asks
-			judge, err := newPolicy(policy.Policy{Workspace: workspace.Root(), Home: home, Resolve: resolve}, c.Rules)
+			judge, err := newPolicy(policy.Policy{Workspace: workspace.Root(), Home: home, Resolve: resolve, Shell: c.Tools.ShellName()}, c.Rules)
 			if err != nil {
 				return err
 			}

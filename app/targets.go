@@ -144,7 +144,7 @@ func (p *program) open(at *place, session string, shared bool) error {
 	t, prefix := at.target, p.fleet.prefix(at.target)
 	env, _ := p.config.Environ(os.Environ())
 	o := tmux.Options{
-		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: session, Host: t.host, Exe: exe, Env: env, Cwd: at.at.dir,
+		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: session, Host: t.host, Exe: exe, Env: env, Cwd: at.at.dir, Shell: p.config.Tools.ShellName(),
 		OnPane:   func(e tmux.PaneEvent) { p.live.publish(paneEvent(e, prefix, t.name)) },
 		OnScreen: func(s tmux.Screen) { p.live.publish(paneScreen(s, prefix)) },
 	}
@@ -161,6 +161,7 @@ func (p *program) open(at *place, session string, shared bool) error {
 	if at.files, err = t.workspace(at.at.dir); err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
+	at.files.Outputs(p.store.OutDir(p.id))
 	cwd := at.at.dir
 	if t.host != nil && (p.journal.resumed() || shared) {
 		cwd = "" // an earlier process may have left a pane in another folder

@@ -15,6 +15,7 @@ type Tools struct {
 	EnvAllow []string // variables that commands get although their names look like secrets
 	EnvDeny  []string // variables that commands never get
 	Timeout  int      // seconds that a tool may run; commands have no limit
+	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh where there is none
 }
 
 var toolsSection = section{
@@ -38,6 +39,13 @@ var toolsSection = section{
 			name: "timeout", short: "seconds, 1 to 86400", most: 86_400, access: mine,
 			doc: "How long a tool may run, such as a search or a download. Commands and questions to you have no limit.",
 			at:  func(c *Config, _ *Profile) any { return &c.Tools.Timeout },
+		},
+		{
+			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: mine,
+			doc: "The shell that commands run in, on this machine or the target; `auto` is bash, or sh where there is no bash. " +
+				"Its own start-up files are not read. In zsh you are asked about every command, because what only reads is known of the others.",
+			at:    func(c *Config, _ *Profile) any { return &c.Tools.Shell },
+			check: oneOf(autoShell, "bash", "zsh", "dash", "ash", "sh"),
 		},
 	},
 }
@@ -138,4 +146,14 @@ func checkPattern(v string, _ *file) (string, error) {
 		return "", errors.New("has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)")
 	}
 	return v, nil
+}
+
+const autoShell = "auto"
+
+// ShellName is the shell that commands are to run in, "" for the usual one.
+func (t Tools) ShellName() string {
+	if t.Shell == autoShell {
+		return ""
+	}
+	return t.Shell
 }

@@ -44,6 +44,11 @@ func (s *local) prepare(context.Context) error {
 	if s.dir != "" {
 		return nil
 	}
+	if s.opt.Shell != "" {
+		if _, err := pane.FindShell(s.opt.Shell); err != nil {
+			return err
+		}
+	}
 	dir, err := pane.MakeDir(lookup(s.env), s.name)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "tmux.conf"), []byte(config), 0o600)
@@ -57,7 +62,11 @@ func (s *local) prepare(context.Context) error {
 
 func (s *local) conf() string { return filepath.Join(s.dir, "tmux.conf") }
 func (s *local) argv() []string {
-	return append(append([]string{s.opt.Exe, "pane"}, s.opt.Sandbox.Args()...), s.dir)
+	args := append([]string{s.opt.Exe, "pane"}, s.opt.Sandbox.Args()...)
+	if s.opt.Shell != "" {
+		args = append(args, "--shell="+s.opt.Shell)
+	}
+	return append(args, s.dir)
 }
 func (s *local) attachLine() string { return host.Line(attachArgs(s.opt)...) }
 

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"buddy/tmux"
-	"buddy/tmux/tmuxtest"
 )
 
 // step is one command of a case and what it must give. Empty stderr is not compared.
@@ -122,12 +121,15 @@ var matrix = []matrixCase{
 	{"pagers are off", []step{{"echo $PAGER $GIT_PAGER; export PAGER=more", 0, "cat cat\n", ""}, {"echo $PAGER", 0, "more\n", ""}}},
 }
 
-// withoutBash replaces cases where the target has no bash. why is what another shell
-// cannot do; without steps nothing of the case is left.
-var withoutBash = map[string]struct {
+// inOtherWords is what a case is in another shell.
+type inOtherWords struct {
 	why   string
 	steps []step
-}{
+}
+
+// withoutBash replaces cases where the target has no bash. why is what another shell
+// cannot do; without steps nothing of the case is left.
+var withoutBash = map[string]inOtherWords{
 	"functions, arrays, plain variables": {"functions and variables that are not exported end with the command (B5)", []step{
 		{"f() { echo \"f: $1\"; }; p='pl ain'; export q=\"$p\"; f x", 0, "f: x\n", ""},
 		{"echo \"${p-none} $q\"", 0, "none pl ain\n", ""},
@@ -141,7 +143,7 @@ var withoutBash = map[string]struct {
 	"unclosed quote":               {"other words", []step{{"echo 'abc", 2, "", "nterminated quoted string"}, {"echo on", 0, "on\n", ""}}},
 	"command not found":            {"other words", []step{{"true\nnosuchcommand -x", 127, "", "nosuchcommand: not found"}}},
 	"begins with a dash":           {"other words", []step{{"-x foo", 127, "", "-x: not found"}}},
-	"positional parameters and $0": {"another name", []step{{"echo $# $0; set -- a b; echo $#", 0, "0 sh\n2\n", ""}}},
+	"positional parameters and $0": {"other names", []step{{"echo $#; set -- a b; echo $#", 0, "0\n2\n", ""}}},
 	"pipefail":                     {"dash has none", []step{{"false | true", 0, "", ""}, {"seq 3 | wc -l", 0, "3\n", ""}}},
 	"set -v, DEBUG and ERR traps":  {"an ERR trap sees our own commands after the end", nil},
 	"return, and a function of our builtins' names": {"functions end with the command (B5)", []step{
@@ -154,25 +156,6 @@ var withoutBash = map[string]struct {
 // behind that harms the next.
 func TestMatrix(t *testing.T) {
 	all(t, false, func(t *testing.T, at place, r *rig) { testMatrix(t, at, r) })
-}
-
-// TestShells is the matrix with the script under other shells than the system's: supervisor
-// and commands as bash and bash, dash and dash. BusyBox is in the matrix itself.
-func TestShells(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name, sh string
-		bash     bool
-	}{{"bash under bash", "bash", true}, {"dash under dash", "dash", false}} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			srv := tmuxtest.New(t)
-			bin := filepath.Join(srv.Dir, "bin")
-			programs(t, bin, c.sh, c.bash)
-			r := newHostRig(t, srv, localHost(t, append(srv.Env, "PATH="+bin)))
-			testMatrix(t, place{ash: !c.bash}, r)
-		})
-	}
 }
 
 // programs makes a folder with the programs of /usr/bin and /bin, with or without bash, and
@@ -203,7 +186,11 @@ func testMatrix(t *testing.T, at place, r *rig) {
 	for _, c := range matrix {
 		t.Run(c.name, func(t *testing.T) {
 			r.t = t
-			if other, ok := withoutBash[c.name]; ok && at.ash {
+			other, differs := withoutBash[c.name]
+			if at.zsh {
+				other, differs = withZsh[c.name]
+			}
+			if differs && (at.ash || at.zsh) {
 				if c.steps = other.steps; c.steps == nil {
 					t.Skip("not without bash: " + other.why)
 				}
@@ -229,22 +216,22 @@ func both(t *testing.T, test func(t *testing.T, r *rig)) {
 
 // TestFree: what a command that nobody was asked about means, no earlier one can change; it
 // sees variables and the directory, and leaves the directory.
-func TestFree(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
-		r.run("alias ls='echo evil'; cat() { echo evil; }; export PATH=/evil:$PATH X=5; cd /tmp")
-		free := func(command, want string) {
-			t.Helper()
-			res := r.wait(r.start(tmux.Spec{Command: command, Free: true}))
-			if got := string(res.Stdout.Head); got != want || res.ExitCode != 0 {
-				t.Errorf("free: %s = %q, exit %d, stderr %q, want %q", command, got, res.ExitCode, res.Stderr.Head, want)
-			}
+func TestFree(t *testing.T) { both(t, testFree) }
+
+func testFree(t *testing.T, r *rig) {
+	r.run("alias ls='echo evil'; cat() { echo evil; }; export PATH=/evil:$PATH X=5; cd /tmp")
+	free := func(command, want string) {
+		t.Helper()
+		res := r.wait(r.start(tmux.Spec{Command: command, Free: true}))
+		if got := string(res.Stdout.Head); got != want || res.ExitCode != 0 {
+			t.Errorf("free: %s = %q, exit %d, stderr %q, want %q", command, got, res.ExitCode, res.Stderr.Head, want)
 		}
-		free("ls -d /; cat /dev/null; echo $X $PWD; case $PATH in /evil:*) echo evil;; esac", "/\n5 /tmp\n")
-		free("cd /", "")
-		free("pwd", "/\n")
-		r.want("pwd; echo $X; alias ls >/dev/null && echo alias; case $PATH in /evil:*) echo path;; esac", "/\n5\nalias\npath\n")
-		free("pwd; ls -d /", "/\n/\n")
-	})
+	}
+	free("ls -d /; cat /dev/null; echo $X $PWD; case $PATH in /evil:*) echo evil;; esac", "/\n5 /tmp\n")
+	free("cd /", "")
+	free("pwd", "/\n")
+	r.want("pwd; echo $X; alias ls >/dev/null && echo alias; case $PATH in /evil:*) echo path;; esac", "/\n5\nalias\npath\n")
+	free("pwd; ls -d /", "/\n/\n")
 }
 
 func TestMergeKeepsOrder(t *testing.T) {

@@ -32,6 +32,7 @@ type ticket struct {
 	Token string    `json:"token"` // of the mark that ends its output
 	Dir   string    `json:"dir"`   // of the supervisor
 	Began time.Time `json:"began"`
+	Mode  Mode      `json:"mode,omitempty"`
 }
 
 func readTicket(dir string) (t ticket, err error) {
@@ -67,6 +68,7 @@ type mirror struct {
 func newMirror(r *remote, dir string, t ticket) (*mirror, error) {
 	m := &mirror{remote: r, dir: dir, ticket: t, box: pane.NewMailbox(), began: make(chan error, 1), done: make(chan struct{})}
 	m.out, m.errs = newStream(m, pane.Stdout, "out"), newStream(m, pane.Stderr, "err")
+	m.out.begins = t.Mode == Terminal
 	for _, file := range []string{"out", "err", "out.tail", "err.tail"} { // of an earlier mirror
 		if err := os.Remove(filepath.Join(dir, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
@@ -80,20 +82,17 @@ func newMirror(r *remote, dir string, t ticket) (*mirror, error) {
 }
 
 // submission is the script that gives the command to the supervisor and follows it.
-func (m *mirror) submission(mode Mode) (string, error) {
+func (m *mirror) submission() (string, error) {
 	text, err := os.ReadFile(filepath.Join(m.dir, "cmd"))
 	if err != nil {
 		return "", err
-	}
-	if mode != Capture && mode != Merge {
-		return "", &pane.RefusedError{Reason: fmt.Sprintf("mode %q: unknown (have: %s, %s)", mode, Capture, Merge)}
 	}
 	shown := "\x1b[1m$\x1b[m " + strings.ReplaceAll(pane.Prompt(string(text)), "\r\n", "\n")
 	free := ""
 	if _, err := os.Stat(filepath.Join(m.dir, "free")); err == nil {
 		free = "free"
 	}
-	return m.remote.lib("submit", strconv.Itoa(m.ticket.ID), string(mode), m.ticket.Token, string(text), shown, free), nil
+	return m.remote.lib("submit", strconv.Itoa(m.ticket.ID), string(m.ticket.Mode), m.ticket.Token, string(text), shown, free), nil
 }
 
 // start follows the command and returns when it was taken. submit is the script that
@@ -375,6 +374,7 @@ func (m *mirror) end(s *stream) (streamEnd, error) {
 		return e, nil
 	}
 	s.held = nil
+	total -= s.before
 	s.rec.SkipTo(total, data)
 	s.m.box.Put(s.name, data[max(0, len(data)-pane.TailMax):], total)
 	s.code = e.code

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ type Pane struct {
 	Shared  bool   // the commands run in it that have no pane of their own
 	Dead    bool   // its supervisor has ended
 	W, H    int    // size in cells
-	Program string // what runs in the foreground, as tmux names it
+	Program string // what runs in the foreground, as tmux names it; "" where that is not known
 
 	role string
 	mode bool // somebody looks at its history: keys go to that
@@ -49,6 +50,9 @@ func (s *server) list(ctx context.Context, ctl *control) ([]Pane, error) {
 	var all []Pane
 	for _, l := range lines {
 		if p, ok := parsePane(l); ok {
+			if s.opt.Exe != "" && p.Program == filepath.Base(s.opt.Exe) {
+				p.Program = "" // the supervisor, which passes on what is typed
+			}
 			all = append(all, p)
 		}
 	}
@@ -124,7 +128,15 @@ type View struct {
 	Start, End string
 	Join       bool // a line that was wrapped is one line
 	Escapes    bool // with colours, as SGR sequences
+	Octal      bool // control characters, those of Escapes too, as \ooo
+	Spaces     bool // with the blanks at the ends of lines
+	// Other is the screen that does not show: behind a full-screen program what it covers.
+	// Where there is none the error is ErrNoOther.
+	Other bool
 }
+
+// ErrNoOther says that a pane has one screen only.
+var ErrNoOther = errors.New("no alternate screen")
 
 // Capture returns the text of a pane, rows apart by newlines, without the blank end.
 func (s *Session) Capture(ctx context.Context, pane string, v View) (Pane, string, error) {
@@ -142,17 +154,25 @@ func (s *Session) Capture(ctx context.Context, pane string, v View) (Pane, strin
 		}
 		cmd += o.flag + o.at
 	}
-	if v.Join {
-		cmd += " -J"
-	}
-	if v.Escapes {
-		cmd += " -e"
+	for _, o := range []struct {
+		flag string
+		on   bool
+	}{{" -J", v.Join}, {" -e", v.Escapes}, {" -C", v.Octal}, {" -N", v.Spaces}, {" -a", v.Other}} {
+		if o.on {
+			cmd += o.flag
+		}
 	}
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
 	rows, err := ctl.wait(ctx, ctl.capture(cmd))
 	if err != nil {
+		if v.Other && strings.Contains(err.Error(), ErrNoOther.Error()) {
+			err = fmt.Errorf("pane %s: %w", p.ID, ErrNoOther)
+		}
 		return p, "", err
+	}
+	if v.Spaces {
+		return p, strings.Join(rows, "\n"), nil
 	}
 	for i, r := range rows {
 		rows[i] = strings.TrimRight(r, " ")

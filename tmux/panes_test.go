@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,22 @@ func TestCapture(t *testing.T) {
 		if coloured := get(tmux.View{Escapes: true}); !strings.Contains(coloured, "\x1b[31mred") {
 			t.Errorf("coloured:\n%s", coloured)
 		}
+		if octal := get(tmux.View{Escapes: true, Octal: true}); !strings.Contains(octal, `\033[31mred`) || strings.Contains(octal, "\x1b") {
+			t.Errorf("octal:\n%s", octal)
+		}
+		r.run("printf 'blanks   \\n'")
+		r.shows("", "\nblanks")
+		if spaces := get(tmux.View{Spaces: true}); !strings.Contains(spaces, "blanks   \n") {
+			t.Errorf("with the blanks:\n%s", spaces)
+		}
+		if _, _, err := r.Capture(t.Context(), "", tmux.View{Other: true}); !errors.Is(err, tmux.ErrNoOther) {
+			t.Errorf("without another screen: %v", err)
+		}
+		own := r.console("printf 'main screen\\n\\033[?1049hfu''ll screen'; sleep 100").Pane()
+		r.shows(own, "full screen")
+		if _, text, err := r.Capture(t.Context(), own, tmux.View{Other: true}); err != nil || !strings.Contains(text, "main screen") || strings.Contains(text, "full screen") {
+			t.Errorf("the other screen (%v):\n%s", err, text)
+		}
 		if _, _, err := r.Capture(t.Context(), "", tmux.View{Start: "1; kill-server"}); err == nil {
 			t.Error("a line that is no number was accepted")
 		}
@@ -204,4 +221,47 @@ func TestKeyNames(t *testing.T) {
 			t.Errorf("tmux does not know %q: %s", n, out)
 		}
 	}
+}
+
+// TestSessions (D23, E12): the session can be opened before a command, once; only what is
+// marked as ours and in nobody's use can be closed.
+func TestSessions(t *testing.T) {
+	owns(t, true, func(t *testing.T, _ place, r *rig) {
+		p, created, err := r.Open(t.Context())
+		if err != nil || !created || !p.Shared || p.ID != r.Pane() {
+			t.Fatalf("Open = %+v, %v, %v", p, created, err)
+		}
+		if again, created, err := r.Open(t.Context()); err != nil || created || again.ID != p.ID {
+			t.Errorf("again: %+v, %v, %v", again, created, err)
+		}
+		r.want("echo $((1+1))", "2\n")
+		for _, c := range []struct{ name, mark string }{{"left", "1"}, {"theirs", ""}, {"used", "1"}} {
+			r.srv.Tmux("new-session", "-d", "-s", c.name, "sleep 1000")
+			if c.mark != "" {
+				r.srv.Tmux("set-option", "-t", "="+c.name+":", "@buddy_managed", "1", ";", "set-option", "-t", "="+c.name+":", "@buddy_owner", "buddy")
+			}
+		}
+		stop := r.srv.Attach("used")
+		tmuxtest.Until(t, "somebody is attached", func() bool { return r.srv.Tmux("list-clients", "-t", "=used") != "" })
+		if left, err := r.Leftovers(t.Context()); err != nil || !slices.Equal(left, []string{"left"}) {
+			t.Errorf("Leftovers = %v, %v", left, err)
+		}
+		for _, name := range []string{"", "default", r.Name()} {
+			if err := r.KillSession(t.Context(), name); err == nil || !strings.Contains(err.Error(), "cannot be closed") {
+				t.Errorf("KillSession(%q) = %v", name, err)
+			}
+		}
+		for _, name := range []string{"theirs", "used", "lef", "nothing", "left; kill-server"} {
+			if err := r.KillSession(t.Context(), name); !errors.Is(err, tmux.ErrNoSession) || !strings.Contains(err.Error(), "have: left") {
+				t.Errorf("KillSession(%q) = %v", name, err)
+			}
+		}
+		if err := r.KillSession(t.Context(), "left"); err != nil {
+			t.Error(err)
+		}
+		stop()
+		if got := r.srv.Tmux("list-sessions", "-F", "#{session_name}"); strings.Contains(got, "left") || !strings.Contains(got, "theirs") || !strings.Contains(got, "used") {
+			t.Errorf("sessions %q", got)
+		}
+	})
 }

@@ -34,7 +34,7 @@ func (p *plain) dial() (net.Conn, error) {
 		if err != nil {
 			return nil, fmt.Errorf("no place for the state of the shell: %w", err)
 		}
-		shell, err := pane.NewShell(dir, nil)
+		shell, err := pane.NewShell(dir, nil, p.opt.Shell)
 		if err != nil {
 			return nil, err
 		}

@@ -34,11 +34,16 @@ const (
 	codeGone    = 71
 	codeRefused = 72
 	codeClosed  = 73
+	codeNoShell = 74
 )
+
+// errNoShell says that the shell that was asked for is missing.
+var errNoShell = errors.New("the shell is missing")
 
 // remote is the supervisor on a target where nothing of ours is installed: a script.
 type remote struct {
 	opt   Options
+	bare  bool   // it has no terminal
 	name  string // of its directory
 	host  *host.Host
 	found func()        // the connection is back after a cut
@@ -86,6 +91,8 @@ func (r *remote) ask(ctx context.Context, script string) ([]string, error) {
 		return nil, err
 	case code == codeGone:
 		return nil, errGone
+	case code == codeNoShell:
+		return nil, errNoShell
 	case code != 0:
 		return nil, errors.New(reason(errs.String(), fmt.Errorf("exit code %d", code)))
 	}
@@ -95,7 +102,7 @@ func (r *remote) ask(ctx context.Context, script string) ([]string, error) {
 // inherit copies the state of a shell on the same target.
 func (r *remote) inherit(ctx context.Context, from string) error {
 	_, err := r.ask(ctx, "F="+host.Quote(from)+" D="+host.Quote(r.place())+`; s=state.0; [ ! -s "$F/at" ] || read -r s <"$F/at"; umask 077
-cp "$F/$s" "$D/new" && mv -f "$D/new" "$D/state.0"`)
+[ ! -s "$F/kind" ] || cp "$F/kind" "$D/kind"; cp "$F/$s" "$D/new" && mv -f "$D/new" "$D/state.0"`)
 	return err
 }
 
@@ -107,8 +114,8 @@ func (r *remote) prepare(ctx context.Context) error {
 		return nil
 	}
 	files := map[string]string{"sup": supSh, "lib": libSh, "tmux.conf": config}
-	for kind, bash := range map[string]bool{"bash": true, "sh": false} {
-		run, main := pane.Scripts(bash)
+	for _, kind := range []string{"bash", "zsh", "sh"} {
+		run, main := pane.Scripts(kind)
 		files["run."+kind], files["main."+kind] = string(run), pidLine+main
 	}
 	var text strings.Builder
@@ -120,11 +127,13 @@ func (r *remote) prepare(ctx context.Context) error {
 		at := host.Quote(r.opt.Cwd)
 		start = "cd " + at + " 2>/dev/null || __buddy_gone=" + at
 	}
-	lines, err := r.ask(ctx, "text() { case $1 in\n"+text.String()+"esac; }\n"+setupSh+host.Line("setup", r.name, start))
+	lines, err := r.ask(ctx, "text() { case $1 in\n"+text.String()+"esac; }\n"+setupSh+host.Line("setup", r.name, start, r.opt.Shell, pane.KindOf(r.opt.Shell)))
 	var down *host.DownError
 	switch {
 	case errors.As(err, &down), ctx.Err() != nil:
 		return err
+	case errors.Is(err, errNoShell):
+		return pane.NoShell(r.opt.Shell, r.host.Name())
 	case err != nil:
 		return fmt.Errorf("%w: %s: %w", ErrUnavailable, r.host.Name(), err)
 	case len(lines) != 3:
@@ -294,6 +303,9 @@ func (r *remote) forget() {
 }
 
 func (r *remote) run(ctx context.Context, dir string, mode Mode) (job, error) {
+	if err := mode.Check(!r.bare); err != nil {
+		return nil, &pane.RefusedError{Reason: err.Error()}
+	}
 	select {
 	case r.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -303,10 +315,10 @@ func (r *remote) run(ctx context.Context, dir string, mode Mode) (job, error) {
 	r.last++
 	id := r.last
 	r.mu.Unlock()
-	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: r.place(), Began: time.Now()})
+	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: r.place(), Began: time.Now(), Mode: mode})
 	var submit string
 	if err == nil {
-		submit, err = m.submission(mode)
+		submit, err = m.submission()
 	}
 	if err != nil {
 		<-r.turn

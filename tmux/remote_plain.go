@@ -23,7 +23,7 @@ type remotePlain struct {
 
 func newRemotePlain(o Options, name string, base *remote) *remotePlain {
 	p := &remotePlain{sup: newRemote(o, name), base: base}
-	p.sup.found = func() {}
+	p.sup.found, p.sup.bare = func() {}, true
 	return p
 }
 

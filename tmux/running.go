@@ -18,10 +18,12 @@ import (
 // Mode says how a command's streams are connected.
 type Mode = pane.Mode
 
-// The modes. In both, standard input is empty.
+// The modes; the last two need a pane. Standard input is empty unless it is the terminal.
 const (
-	Capture = pane.Capture // stdout and stderr apart; the default
-	Merge   = pane.Merge   // both in stdout, in their true order
+	Capture  = pane.Capture  // stdout and stderr apart; the default
+	Merge    = pane.Merge    // both in stdout, in their true order
+	Prompted = pane.Prompted // as Capture, and standard input is the terminal
+	Terminal = pane.Terminal // all is the terminal: what is printed is in stdout, with escape sequences
 )
 
 // EdgeMax is the most that a [Captured] holds of either end of a stream, in bytes.
@@ -70,6 +72,7 @@ type Result struct {
 	Stderr    Captured
 	Duration  time.Duration
 	Cancelled bool
+	Terminal  bool   // it ran in the mode Terminal: Stdout is what its terminal was sent
 	Fault     string // what went wrong around the command, such as a full disk; "" if nothing
 }
 
@@ -93,6 +96,17 @@ func (r *Running) Cwd() string {
 	}
 	return string(b)
 }
+
+// terminalMark is the file beside a command of the mode Terminal.
+const terminalMark = "tty"
+
+func onTerminal(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, terminalMark))
+	return err == nil
+}
+
+// Terminal reports whether the command has the mode Terminal.
+func (r *Running) Terminal() bool { return onTerminal(r.dir) }
 
 // Start starts a command and returns when it runs. It waits while another one runs in the
 // pane; ending ctx meanwhile withdraws it. An error that is [ErrUnavailable] says that
@@ -154,6 +168,9 @@ func makeCommandDir(spec Spec) (string, error) {
 	marks := []string{"cwd"} // which the shell fills in, whatever its umask is
 	if spec.Free {
 		marks = append(marks, "free")
+	}
+	if spec.Mode == Terminal {
+		marks = append(marks, terminalMark)
 	}
 	for _, name := range marks {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
@@ -297,7 +314,7 @@ func recorded(dir string) pane.Exit {
 func result(dir string, e pane.Exit) Result {
 	return Result{
 		ExitCode: e.Code, Signal: e.Signal, Duration: e.Duration, Cancelled: e.Cancelled, Fault: e.Fault,
-		Stdout: captured(filepath.Join(dir, "out"), e.Stdout),
+		Terminal: onTerminal(dir), Stdout: captured(filepath.Join(dir, "out"), e.Stdout),
 		Stderr: captured(filepath.Join(dir, "err"), e.Stderr),
 	}
 }

@@ -20,7 +20,11 @@ type stream struct {
 	held []byte // may be a part of the mark
 	code int    // of the command; valid with own
 	own  bool   // all of the command's own output is recorded
-	ack  bool   // the byte that says that the command was taken is still to come
+	// Of a terminal also what it showed before is recorded: this much came until now, while
+	// begins says that the mark of the beginning is still to come.
+	before int64
+	begins bool
+	ack    bool // the byte that says that the command was taken is still to come
 }
 
 func newStream(m *mirror, name, file string) *stream {
@@ -55,6 +59,18 @@ func (s *stream) take(p []byte) {
 		p = append(s.held, p...)
 		s.held = nil
 	}
+	if s.begins {
+		mark := s.mark + "start\a"
+		i := bytes.Index(p, []byte(mark))
+		if i < 0 {
+			i = len(p) - partial(p, mark)
+			s.before += int64(i)
+			s.held = bytes.Clone(p[i:])
+			return
+		}
+		s.begins, s.before = false, s.before+int64(i+len(mark))
+		p = p[i+len(mark):]
+	}
 	i := bytes.Index(p, []byte(s.mark))
 	if i < 0 {
 		i = len(p) - partial(p, s.mark)
@@ -76,7 +92,9 @@ func (s *stream) take(p []byte) {
 
 // end takes what was held back as output: the mark never came.
 func (s *stream) end() {
-	s.pass(s.held)
+	if !s.begins {
+		s.pass(s.held)
+	}
 	s.held = nil
 	if !s.own {
 		s.seal()

@@ -50,6 +50,10 @@ type Options struct {
 	// Session made with [NewPlain] has none.
 	Sandbox *pane.Sandbox
 	Cwd     string // of the first command
+	// Shell is one of [pane.Shells] that commands run in; "" is bash, or sh where there is
+	// none. Where it is missing Start returns a [pane.RefusedError]. What an earlier process
+	// left running keeps its shell.
+	Shell string
 	// OnPane is told of what happens to the pane, from any goroutine; it must not call the
 	// Session.
 	OnPane func(PaneEvent)

@@ -115,6 +115,8 @@ type place struct {
 	script bool // the supervisor is the script
 	tmux   bool
 	ash    bool // there is no bash
+	zsh    bool // commands run in zsh
+	ssh    bool // the same programs as sh, over ssh
 }
 
 // places are all kinds. Where a target cannot do what others can, the test says so.
@@ -122,7 +124,7 @@ var places = []place{
 	{name: "supervisor", rig: newRig, tmux: true},
 	{name: "plain", rig: newPlainRig},
 	{name: "sh", rig: newShRig, script: true, tmux: true},
-	{name: "ssh", rig: newSSHRig, script: true, tmux: true},
+	{name: "ssh", rig: newSSHRig, script: true, tmux: true, ssh: true},
 	{name: "container", rig: func(t testing.TB) *rig { return newContainerRig(t, hosttest.Bash) }, script: true, tmux: true},
 	{name: "ash", rig: func(t testing.TB) *rig { return newContainerRig(t, hosttest.Ash) }, script: true, tmux: true, ash: true},
 	{name: "plain ssh", script: true, rig: func(t testing.TB) *rig {

@@ -125,7 +125,7 @@ func (s *shellJob) over() bool {
 
 func (s *shellJob) end() TaskEnd {
 	res, err := s.run.Wait(context.Background())
-	out, errs := s.out.text(shellOutput)
+	out, errs := s.out.text(shellOutput, s.run.Terminal())
 	return TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
@@ -146,7 +146,7 @@ func (s *shellJob) result(note string, limit int) Result {
 		res, err := s.run.Wait(context.Background())
 		return finished(res, err, s.shell.box(), limit)
 	}
-	out, errs := s.out.text(limit)
+	out, errs := s.out.text(limit, s.run.Terminal())
 	return success(runningResult{
 		Running: true, ID: s.id, Pane: s.pane, Seconds: int(time.Since(s.since).Seconds()), Stdout: out, Stderr: errs, Note: note,
 	}, out+errs)
@@ -192,10 +192,15 @@ func (r *recent) leave() {
 	r.mu.Unlock()
 }
 
-// text returns the end of both streams, limit bytes of each.
-func (r *recent) text(limit int) (out, errs string) {
+// text returns the end of both streams, limit bytes of each; stdout may be what was sent to
+// a terminal.
+func (r *recent) text(limit int, terminal bool) (out, errs string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if s := r.streams[Stdout]; terminal {
+		text, _ := terminalText(s.end)
+		return cutStart(text, limit, s.total-int64(len(s.end))), ""
+	}
 	return r.streams[Stdout].text(limit), r.streams[Stderr].text(limit)
 }
 

@@ -65,7 +65,11 @@ func (t *grep) Plan(call Call) (action.Action, error) {
 	if _, err := newSearch(t.ws, args); err != nil {
 		return action.Action{}, err
 	}
-	act, err := t.ws.planRead(t.def.Name, args.Path, args.Why)
+	plan := t.ws.planRead
+	if t.ws.isOutput(args.Path) {
+		plan = t.ws.planOutput
+	}
+	act, err := plan(t.def.Name, args.Path, args.Why)
 	act.Preview = args.Pattern
 	return act, err
 }
@@ -75,11 +79,11 @@ func (t *grep) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	s, err := newSearch(t.ws, args)
+	ws, path, err := t.ws.planned(call)
 	if err != nil {
 		return failure(err)
 	}
-	path, err := plannedPath(call)
+	s, err := newSearch(ws, args)
 	if err != nil {
 		return failure(err)
 	}

@@ -28,7 +28,7 @@ var (
 
 const (
 	captureLimit = 8000             // bytes of a picture that the model sees (D20)
-	captureDelay = 30 * time.Second // that a picture may be put off
+	paneDelay    = 30 * time.Second // that a picture or a key may be put off
 )
 
 // Panes returns the tools that look at the panes of shell and type into them (D20–D23). A
@@ -39,6 +39,8 @@ func Panes(shell *RunShell) []Tool {
 		&sendKeys{shell, define[sendKeysArgs]("send-keys", sendKeysText)},
 		&createPane{shell, define[createPaneArgs]("tmux_create_pane", createPaneText)},
 		&killPane{shell, define[killPaneArgs]("tmux_kill_pane", killPaneText)},
+		&createSession{shell, define[createSessionArgs]("tmux_create_session", createSessionText)},
+		&killSession{shell, define[killSessionArgs]("tmux_kill_session", killSessionText)},
 	}
 }
 
@@ -61,18 +63,23 @@ type captureArgs struct {
 	End     string `json:"end,omitempty" desc:"last line, counted the same way"`
 	Join    *bool  `json:"join,omitempty" desc:"wrapped lines become one; default true"`
 	Escapes bool   `json:"escapes,omitempty" desc:"keep colours"`
+	Octal   bool   `json:"octal,omitempty" desc:"write escape sequences and other controls as \\ooo"`
+	Spaces  bool   `json:"trailing,omitempty" desc:"keep blanks at the ends of lines"`
+	Other   bool   `json:"alternate,omitempty" desc:"what is behind the full-screen program, or was"`
 	Delay   string `json:"delay,omitempty" desc:"wait first, such as 500ms; at most 30s"`
 	Why     string `json:"why"`
 }
 
 // delay reads how long to wait first.
-func (a captureArgs) delay() (time.Duration, error) {
-	if a.Delay == "" {
+func (a captureArgs) delay() (time.Duration, error) { return delayOf(a.Delay) }
+
+func delayOf(text string) (time.Duration, error) {
+	if text == "" {
 		return 0, nil
 	}
-	d, err := ParseDuration(a.Delay)
-	if err == nil && d > captureDelay {
-		err = fmt.Errorf("%q is more than %s", a.Delay, captureDelay)
+	d, err := ParseDuration(text)
+	if err == nil && d > paneDelay {
+		err = fmt.Errorf("%q is more than %s", text, paneDelay)
 	}
 	if err != nil {
 		return 0, invalid("delay: %v", err)
@@ -133,18 +140,24 @@ func (t *capturePane) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	select {
-	case <-time.After(delay):
-	case <-ctx.Done():
-		return failure(ctx.Err())
+	if err := pause(ctx, delay); err != nil {
+		return failure(err)
 	}
 	touched := t.shell.touched.Load()
-	view := tmux.View{Start: args.Start, End: args.End, Join: args.Join == nil || *args.Join, Escapes: args.Escapes}
+	view := tmux.View{
+		Start: args.Start, End: args.End, Join: args.Join == nil || *args.Join, Escapes: args.Escapes || args.Octal,
+		Octal: args.Octal, Spaces: args.Spaces, Other: args.Other,
+	}
 	var notices []string
 	pane, text, err := t.shell.panes.Capture(ctx, t.shell.paneID(args.Pane), view)
 	if errors.Is(err, tmux.ErrNoPane) { // E13
 		notices = append(notices, err.Error()+"; this is the shared pane")
 		pane, text, err = t.shell.panes.Capture(ctx, "", view)
+	}
+	if errors.Is(err, tmux.ErrNoOther) { // D20
+		notices = append(notices, "there is no alternate screen; this is the one that shows")
+		view.Other = false
+		pane, text, err = t.shell.panes.Capture(ctx, pane.ID, view)
 	}
 	if err != nil {
 		return failure(t.shell.paneError(err))
@@ -155,6 +168,18 @@ func (t *capturePane) Run(ctx context.Context, call Call) Result {
 		payload.Notices = append(payload.Notices, "nothing changed since you last looked")
 	}
 	return success(payload, text)
+}
+
+// pause waits for some time.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // unchanged reports whether the same call showed the same before, and nothing was done
@@ -175,6 +200,7 @@ type sendKeysArgs struct {
 	Text     string   `json:"literal_text,omitempty" desc:"typed as it is, first"`
 	Keys     []string `json:"keys,omitempty" desc:"then pressed: C-c, Up, Escape, F5, …" max:"50"`
 	Enter    bool     `json:"enter,omitempty" desc:"and Enter at last"`
+	Delay    string   `json:"delay,omitempty" desc:"wait first, such as 500ms; at most 30s"`
 	Why      string   `json:"why"`
 	Risk     string   `json:"risk" enum:"low,medium,high"`
 	Mutation bool     `json:"mutation"`
@@ -218,7 +244,8 @@ func (a sendKeysArgs) check() error {
 			return invalid("keys: %v", err)
 		}
 	}
-	return nil
+	_, err := delayOf(a.Delay)
+	return err
 }
 
 type sendKeys struct {
@@ -251,6 +278,10 @@ func (t *sendKeys) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
+	delay, _ := delayOf(args.Delay) // was checked
+	if err := pause(ctx, delay); err != nil {
+		return failure(err)
+	}
 	t.shell.touched.Add(1)
 	pane, err := t.shell.panes.Keys(ctx, t.shell.paneID(args.Pane), args.Text, args.pressed())
 	if err != nil {
@@ -269,9 +300,6 @@ type createPaneArgs struct {
 	Mutation bool   `json:"mutation"`
 	Privesc  bool   `json:"privesc"`
 }
-
-// toTerminal connects what follows with the terminal, which it clears of these words.
-const toTerminal = "exec </dev/tty >/dev/tty 2>&1; printf '\\033[H\\033[2J'\n"
 
 // openShell is what runs in a pane without a command.
 const openShell = `exec "${SHELL:-sh}" -i`
@@ -315,11 +343,9 @@ func (t *createPane) Run(ctx context.Context, call Call) Result {
 	}
 	t.shell.touched.Add(1)
 	out := newRecent(nil)
-	// The terminal in place of the streams that are recorded: programs ask it for its size and
-	// for keys.
 	run, err := t.shell.startPane(ctx, tmux.Spec{
 		Dir: call.Dir, Own: true, Title: args.Title, Free: call.Free, Output: out.write,
-		Command: toTerminal + cmp.Or(args.Command, openShell),
+		Mode: tmux.Terminal, Command: cmp.Or(args.Command, openShell),
 	})
 	if err != nil {
 		return failure(fmt.Errorf("the pane was not made: %w", err))

@@ -195,7 +195,7 @@ func TestPaneTools(t *testing.T) { // D20–D23, E12, E13
 		t.Fatalf("create: %+v, %+v", act, r)
 	}
 	pane := made.Result.Pane
-	tmuxtest.Until(t, "it is ready", func() bool { return strings.Contains(d.screen(pane).Screen, "ready") })
+	tmuxtest.Until(t, "it is ready", func() bool { return strings.Contains(d.screen(pane).Screen, "\nready") })
 	if p := d.screen(pane); p.Screen != "" || len(p.Notices) != 1 || !strings.Contains(p.Notices[0], "nothing changed") {
 		t.Errorf("a second look: %+v", p) // D22
 	}
@@ -261,6 +261,71 @@ func TestCutStart(t *testing.T) {
 	} {
 		if got := cutStart(tt.s, tt.limit, tt.before); got != tt.want {
 			t.Errorf("cutStart(%q, %d, %d) = %q, want %q", tt.s, tt.limit, tt.before, got, tt.want)
+		}
+	}
+}
+
+// TestSessionTools (D23, E12).
+func TestSessionTools(t *testing.T) {
+	d := newDesk(t)
+	var made createdSession
+	d.get("tmux_create_session", &made, map[string]any{"why": "x"})
+	if !made.Created || made.Session != "buddy-t" || made.Pane == "" || made.Title != "shared" || made.Attach == "" {
+		t.Errorf("created %+v", made)
+	}
+	d.get("tmux_create_session", &made, map[string]any{"why": "x", "session": "default"})
+	if made.Created || made.Note == "" {
+		t.Errorf("again %+v", made)
+	}
+	if _, r := d.call("tmux_create_session", map[string]any{"why": "x", "session": "other"}); !r.Retry || !strings.Contains(r.Content, `there is one session, "buddy-t"`) {
+		t.Errorf("a second one: %+v", r)
+	}
+	act, r := d.call("tmux_kill_session", with("session", "it's gone"))
+	if act.Kind != action.Shell || act.Command != `tmux kill-session -t '=it'\''s gone'` || !r.IsError || !strings.Contains(r.Content, "no such session is left over") {
+		t.Errorf("kill: %+v, %+v", act, r)
+	}
+	for _, own := range []string{"default", "buddy-t"} {
+		if _, r := d.call("tmux_kill_session", with("session", own)); !r.Retry || !strings.Contains(r.Content, "cannot be closed") {
+			t.Errorf("kill %s: %+v", own, r)
+		}
+	}
+	d.shell.noPanes.Store(true)
+	for name, args := range map[string]map[string]any{"tmux_create_session": {"why": "x"}, "tmux_kill_session": with("session", "s")} {
+		if _, r := d.call(name, args); !r.IsError || !strings.Contains(r.Content, "no panes here") {
+			t.Errorf("%s without tmux: %+v", name, r)
+		}
+	}
+}
+
+// TestCaptureOptions (D20, D21): controls as \ooo, blanks, the other screen, delays.
+func TestCaptureOptions(t *testing.T) {
+	d := newDesk(t)
+	d.call("run_shell", with("command", "printf '\\033[31mred\\033[m  \\n'"))
+	look := func(more ...any) (p capturePayload) {
+		t.Helper()
+		args := map[string]any{"why": "look"}
+		for i := 0; i < len(more); i += 2 {
+			args[more[i].(string)] = more[i+1]
+		}
+		d.get("capture-pane", &p, args)
+		return p
+	}
+	if p := look("octal", true, "delay", "200ms"); !strings.Contains(p.Screen, `\033[31mred`) {
+		t.Errorf("octal: %q", p.Screen)
+	}
+	if p := look("trailing", true); !strings.Contains(p.Screen, "red  ") {
+		t.Errorf("trailing: %q", p.Screen)
+	}
+	if p := look("alternate", true); !strings.Contains(p.Screen, "red") || !strings.Contains(strings.Join(p.Notices, " "), "no alternate screen") {
+		t.Errorf("alternate: %+v", p)
+	}
+	began := time.Now()
+	if _, r := d.call("send-keys", with("pane", "shared", "keys", []string{"C-l"}, "delay", "50ms")); r.IsError || time.Since(began) < 50*time.Millisecond {
+		t.Errorf("after %v: %+v", time.Since(began), r)
+	}
+	for _, delay := range []string{"soon", "31s"} {
+		if _, r := d.call("send-keys", with("pane", "shared", "enter", true, "delay", delay)); !r.Retry || !strings.Contains(r.Content, "delay") {
+			t.Errorf("delay %s: %+v", delay, r)
 		}
 	}
 }

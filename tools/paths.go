@@ -26,8 +26,9 @@ const (
 // paths start from, and what the model has read so far. It is safe for concurrent use
 // and shared by all file tools of the session.
 type Workspace struct {
-	files  place
-	secret func(path string) string
+	files   place
+	secret  func(path string) string
+	outputs string // the folder of the session's outputs on this machine, "" for none
 
 	finding sync.Mutex // guards root and home
 	root    string     // absolute, symbolic links resolved; empty if a target was not reached yet

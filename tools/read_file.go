@@ -60,6 +60,9 @@ func (t *readFile) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
+	if t.ws.isOutput(args.Path) {
+		return t.ws.planOutput(t.def.Name, args.Path, args.Why)
+	}
 	return t.ws.planRead(t.def.Name, args.Path, args.Why)
 }
 
@@ -68,20 +71,20 @@ func (t *readFile) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	path, err := plannedPath(call)
+	ws, path, err := t.ws.planned(call)
 	if err != nil {
 		return failure(err)
 	}
-	return t.read(ctx, path, args)
+	return ws.read(ctx, path, args)
 }
 
-func (t *readFile) read(ctx context.Context, path string, args readArgs) Result {
-	f, err := t.ws.files.open(ctx, path)
+func (w *Workspace) read(ctx context.Context, path string, args readArgs) Result {
+	f, err := w.files.open(ctx, path)
 	if err != nil {
 		return failure(err)
 	}
 	defer release(f)
-	payload := readPayload{Path: t.ws.show(path)}
+	payload := readPayload{Path: w.show(path)}
 	s, err := snapOpen(f)
 	if err != nil {
 		return failure(fmt.Errorf("%q: %w", payload.Path, cause(err)))
@@ -99,14 +102,14 @@ func (t *readFile) read(ctx context.Context, path string, args readArgs) Result 
 		pictured = s.data // what stands before the size in a JPEG may be long
 	}
 	if size, ok := imageOf(pictured); ok {
-		t.ws.seen.saw(path, s)
+		w.seen.saw(path, s)
 		return imageResult(payload, size, s)
 	}
 	content := textOf(in, s, start)
 	p := page{offset: max(args.Offset, 1), limit: args.Limit, number: args.Number}
 	err = p.read(ctx, content.from)
 	if err == nil || errors.Is(err, errNotText) {
-		t.ws.seen.saw(path, s) // it is told what it is, at least
+		w.seen.saw(path, s) // it is told what it is, at least
 	}
 	switch {
 	case errors.Is(err, errNotText):

@@ -98,9 +98,18 @@ type shellArgs struct {
 	Risk     string `json:"risk" desc:"harm it could do" enum:"low,medium,high"`
 	Mutation bool   `json:"mutation" desc:"changes files, settings or services"`
 	Privesc  bool   `json:"privesc" desc:"uses sudo or the like"`
-	Merge    bool   `json:"merge,omitempty" desc:"stderr into stdout, in true order"`
+	Mode     string `json:"mode,omitempty" desc:"merge: stderr into stdout, in order" enum:"cap,merge,captty,tty"`
 	// Wait is true, false or a time.
 	Wait json.RawMessage `json:"wait,omitempty" desc:"default true"`
+}
+
+// unattended is how long a command that reads keys is waited for where nobody is who could
+// type: then the model may.
+var unattended = 20 * time.Second
+
+// interactive reports whether the command reads what is typed.
+func (a shellArgs) interactive() bool {
+	return tmux.Mode(a.Mode) == tmux.Prompted || tmux.Mode(a.Mode) == tmux.Terminal
 }
 
 // patience reads wait: how long Run waits for the end, and whether that is for ever (D09).
@@ -158,8 +167,12 @@ func (t *RunShell) Plan(call Call) (action.Action, error) {
 	if _, _, err := args.patience(); err != nil {
 		return action.Action{}, err
 	}
+	preview := ""
+	if args.interactive() {
+		preview = "reads what is typed into its pane"
+	}
 	return action.Action{
-		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: *t.cwd.Load(),
+		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: *t.cwd.Load(), Preview: preview,
 		Why: args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 	}, nil
 }
@@ -182,8 +195,9 @@ func (t *RunShell) run(ctx context.Context, call Call, limit int) Result {
 	}
 	t.touched.Add(1)
 	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free}
-	if args.Merge {
-		spec.Mode = tmux.Merge
+	spec.Mode = tmux.Mode(args.Mode)
+	if forever && args.interactive() && call.Ask == nil {
+		patience, forever = unattended, false
 	}
 	if !forever {
 		return t.runOwn(ctx, call, spec, patience, limit)
@@ -326,9 +340,16 @@ func wait(ctx context.Context, run *tmux.Running, box *pane.Sandbox, limit int) 
 // finished is the result of a command that has ended, with limit bytes of each stream.
 func finished(res tmux.Result, err error, box *pane.Sandbox, limit int) Result {
 	out := shellResult{ExitCode: res.ExitCode, DurationMS: res.Duration.Milliseconds()}
-	var cutOut, cutErr bool
-	out.Stdout, cutOut = edges(res.Stdout, limit)
+	var cutOut, cutErr, full bool
+	if res.Terminal {
+		out.Stdout, cutOut, full = terminalEdges(res.Stdout, limit)
+	} else {
+		out.Stdout, cutOut = edges(res.Stdout, limit)
+	}
 	out.Stderr, cutErr = edges(res.Stderr, limit)
+	if full {
+		out.Notices = append(out.Notices, "what it drew on the full screen is left out; capture-pane shows that while it runs")
+	}
 	if out.Truncated = cutOut || cutErr; out.Truncated {
 		out.FullOutput = strings.Join(paths(res), ", ")
 	}
@@ -341,7 +362,11 @@ func finished(res tmux.Result, err error, box *pane.Sandbox, limit int) Result {
 	if res.Signal != 0 {
 		out.Notices = append(out.Notices, fmt.Sprintf("the shell was ended by signal %d", res.Signal))
 	}
-	r := success(out, string(ends(res.Stdout))+string(ends(res.Stderr)))
+	shown := string(ends(res.Stdout)) + string(ends(res.Stderr))
+	if res.Terminal { // what its sequences did to a screen is over
+		shown, _ = terminalText(ends(res.Stdout))
+	}
+	r := success(out, shown)
 	r.ExitCode, r.Took = &res.ExitCode, res.Duration
 	if p := paths(res); len(p) > 0 {
 		r.Full = &File{Path: p[0], Bytes: res.Stdout.Total + res.Stderr.Total}
@@ -402,6 +427,31 @@ func edges(c tmux.Captured, limit int) (text string, cut bool) {
 	between := c.Total - int64(len(first)+len(last))
 	return fmt.Sprintf("%s\n%s %d bytes\n%s", valid(first), truncated, between, valid(last)), true
 }
+
+// terminalEdges is edges of what was sent to a terminal, as it is read there.
+func terminalEdges(c tmux.Captured, limit int) (text string, cut, full bool) {
+	if int64(len(c.Head)+len(c.Tail)) == c.Total {
+		text, full = terminalText(append(bytes.Clone(c.Head), c.Tail...))
+		text, cut = cutMiddle(text, limit)
+		return text, cut, full
+	}
+	first, full := terminalText(c.Head)
+	last, also := terminalText(c.Tail)
+	return fmt.Sprintf("%s\n%s\n%s", firstBytes(first, limit/2), truncated, lastBytes(last, limit/2)), true, full || also
+}
+
+// cutMiddle leaves the beginning and the end of a text of more than limit bytes.
+func cutMiddle(text string, limit int) (string, bool) {
+	if len(text) <= limit {
+		return text, false
+	}
+	first, last := firstBytes(text, limit/2), lastBytes(text, limit/2)
+	return fmt.Sprintf("%s\n%s %d bytes\n%s", first, truncated, len(text)-len(first)-len(last), last), true
+}
+
+// firstBytes and lastBytes return at most n bytes, in whole characters.
+func firstBytes(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
+func lastBytes(s string, n int) string  { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }
 
 // valid replaces what is not UTF-8: cut characters and binary output.
 func valid(p []byte) string { return strings.ToValidUTF8(string(p), "\uFFFD") }

@@ -44,7 +44,7 @@ func shellCall(t *testing.T, command string, more ...string) Call {
 	t.Helper()
 	args := map[string]any{"command": command, "why": "a test", "risk": "low", "mutation": false, "privesc": false}
 	for _, m := range more {
-		args[m] = true
+		args["mode"] = m
 	}
 	data, err := json.Marshal(args)
 	if err != nil {

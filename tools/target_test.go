@@ -54,7 +54,7 @@ func TestOnTargets(t *testing.T) {
 		"Picture": TestReadPicture, "List": TestListDir, "LongNames": TestLongNamesAreBounded, "Glob": TestGlob,
 		"GlobBounded": TestGlobIsBounded, "Gitignore": TestGitignore, "Grep": TestGrep, "GrepGroups": TestGrepContextGroups,
 		"GrepBounded": TestGrepIsBounded, "State": TestFileStateB26, "Changed": TestChangedFilesAreToldOnceK14, "Several": TestSeveralEdits,
-		"Write": TestWriteFileD15, "Rights": TestWriteFileKeepsRights, "Restore": TestRestore,
+		"Write": TestWriteFileD15, "Rights": TestWriteFileKeepsRights, "Restore": TestRestore, "HardNames": TestHardNames, "LinkLoops": TestLinkLoops,
 	}
 	for name, start := range targets {
 		t.Run(name, func(t *testing.T) {

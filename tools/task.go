@@ -154,7 +154,7 @@ func (t *taskKill) Run(ctx context.Context, call Call) Result {
 	select {
 	case <-job.run.Done():
 		res, _ := job.run.Wait(ctx)
-		out, errs := job.out.text(shellOutput)
+		out, errs := job.out.text(shellOutput, job.run.Terminal())
 		return success(killedResult{job.id, true, res.ExitCode, out, errs}, out+errs)
 	case <-ctx.Done():
 		return failure(fmt.Errorf("task %d was told to end and has not ended yet", job.id))

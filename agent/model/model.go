@@ -47,6 +47,9 @@ const Demo = "demo"
 type Request struct {
 	Messages []Message
 	Tools    []ToolDef
+	// Fleeting is how many of the last Messages are of this moment only: later requests do not
+	// have them, so nothing from there on is worth to be cached.
+	Fleeting int
 	Tokens   int // about how many tokens it has; 0 = not estimated. It is not sent.
 }
 

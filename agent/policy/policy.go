@@ -34,6 +34,9 @@ type Policy struct {
 	// Resolve follows the symbolic links of an absolute path on the target, so that a link
 	// to a secret is seen as one. nil follows none.
 	Resolve func(path string) string
+	// Shell is the shell that runs commands; "" is bash or alike. What a zsh would do is not
+	// known: its patterns can run commands.
+	Shell string
 	// At tells what holds for a target instead of Workspace, Also, Home and Resolve; nil: these
 	// hold for all.
 	At func(target string) Place
@@ -176,7 +179,15 @@ func isCommand(k action.Kind) bool {
 
 // Analyse says what a shell command would do on this machine, from cwd ("" is unknown).
 func (p Policy) Analyse(command, cwd string) shell.Report {
-	return shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: SecretIn, Resolve: p.Resolve})
+	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: SecretIn, Resolve: p.Resolve})
+	if p.Shell == "zsh" {
+		const why = "zsh runs it, of which it is not known what only reads"
+		if r.ReadOnly {
+			r.ReadOnly, r.Reason = false, why
+		}
+		r.Other = append(r.Other, why)
+	}
+	return r
 }
 
 func (p Policy) analyse(a action.Action) shell.Report { return p.Analyse(a.Command, a.Cwd) }

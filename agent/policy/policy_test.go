@@ -18,6 +18,20 @@ func sh(command string) action.Action {
 	return action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: command, Cwd: "/w"}
 }
 
+// TestJudgeZsh: nothing runs unasked in a shell of which too little is known, and no rule
+// for a command covers it.
+func TestJudgeZsh(t *testing.T) {
+	p := Policy{Workspace: "/w", Shell: "zsh", Rules: []action.Rule{{Decision: action.Allow, Tool: "run_shell", Prefix: []string{"ls"}}}}
+	for _, command := range []string{"ls", "ls *(e:'rm x':)", "ls =(rm x)"} {
+		if v := p.Judge(sh(command), action.ModeAsk); v.Decision != action.Ask {
+			t.Errorf("%s: %+v", command, v)
+		}
+	}
+	if v := p.Judge(sh("rm -rf /"), action.ModeAll); v.Decision != action.Deny {
+		t.Errorf("rm -rf /: %+v", v)
+	}
+}
+
 func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
 	fetch := action.Action{Kind: action.Network, Tool: "fetch_url", Host: "go.dev", Method: "GET"}

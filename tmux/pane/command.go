@@ -22,6 +22,7 @@ type Command struct {
 	shell *Shell
 	dir   string
 	proc  *exec.Cmd
+	inner *inner // of mode Terminal, else nil
 	legs  []*leg
 	began time.Time
 	done  chan struct{} // closed at the end, when exit is set
@@ -37,6 +38,9 @@ type Command struct {
 // Start runs the command in dir/cmd. It returns when the command has started; an error
 // means that it has not, and that dir may be used again only after removing it.
 func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
+	if err := mode.Check(s.tty != nil); err != nil {
+		return nil, err
+	}
 	file := filepath.Join(dir, "cmd")
 	text, err := head(file, promptRead)
 	if err != nil {
@@ -62,6 +66,7 @@ func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
 	if s.tty != nil {
 		s.tty.reset()
 		s.show.prompt(Prompt(text))
+		s.show.whole(mode == Terminal)
 	}
 	c.began = time.Now()
 	if err := c.proc.Start(); err != nil {
@@ -71,21 +76,25 @@ func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
 	for _, l := range c.legs {
 		go l.run()
 	}
+	if c.inner != nil {
+		c.inner.pass()
+	}
 	go c.wait()
 	return c, nil
 }
 
 // connect makes the streams. It returns the command's ends, to be closed after the start.
-func (c *Command) connect(mode Mode) ([]*os.File, error) {
-	var ends []*os.File
+func (c *Command) connect(mode Mode) (ends []*os.File, err error) {
+	if mode == Terminal {
+		return c.connectTerminal()
+	}
 	open := func(stream, file string) (*os.File, error) {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return nil, err
 		}
 		ends = append(ends, w)
-		rec := NewRecord(filepath.Join(c.dir, file))
-		c.legs = append(c.legs, &leg{stream: stream, pipe: r, rec: rec, sealed: make(chan struct{}), cmd: c})
+		c.addLeg(stream, file, r)
 		return w, nil
 	}
 	out, err := open(Stdout, "out")
@@ -96,22 +105,40 @@ func (c *Command) connect(mode Mode) ([]*os.File, error) {
 		return ends, err
 	}
 	c.proc.Stdout, c.proc.Stderr = out, out
-	switch mode {
-	case Merge:
-		return ends, nil
-	case Capture:
-		errs, err := open(Stderr, "err")
-		if err != nil {
-			return ends, err
-		}
-		c.proc.Stderr = errs
+	if mode == Merge {
 		return ends, nil
 	}
-	return ends, fmt.Errorf("mode %q: unknown (have: %s, %s)", mode, Capture, Merge)
+	if mode == Prompted {
+		c.proc.Stdin = c.shell.tty.file
+	}
+	errs, err := open(Stderr, "err")
+	c.proc.Stderr = errs
+	return ends, err
+}
+
+// connectTerminal makes the terminal of a command of mode Terminal, which leads a session
+// of its own there.
+func (c *Command) connectTerminal() ([]*os.File, error) {
+	in, err := newInner(c.shell.tty)
+	if err != nil {
+		return nil, err
+	}
+	c.inner = in
+	c.addLeg(Stdout, "out", in.master)
+	c.proc.Stdin, c.proc.Stdout, c.proc.Stderr = in.slave, in.slave, in.slave
+	c.proc.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	return []*os.File{in.slave}, c.legs[0].rec.Open()
+}
+
+func (c *Command) addLeg(stream, file string, r *os.File) {
+	c.legs = append(c.legs, &leg{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file)), sealed: make(chan struct{}), cmd: c})
 }
 
 // discard gives back what a command that never started holds.
 func (c *Command) discard() {
+	if c.inner != nil {
+		c.inner.discard()
+	}
 	for _, l := range c.legs {
 		_ = l.pipe.Close()
 		l.rec.Close()
@@ -155,6 +182,9 @@ func (c *Command) Follow() *Mailbox {
 func (c *Command) wait() {
 	err := c.proc.Wait()
 	took := time.Since(c.began)
+	if c.inner != nil {
+		c.inner.close()
+	}
 	if c.shell.tty != nil {
 		c.shell.tty.takeBack()
 	}
@@ -164,6 +194,7 @@ func (c *Command) wait() {
 	for _, l := range c.legs {
 		<-l.sealed
 	}
+	c.shell.show.whole(false)
 	c.shell.adoptState()
 	c.mu.Lock()
 	e := Exit{Duration: took, Cancelled: c.cancelled, Fault: c.fault}
@@ -281,7 +312,7 @@ func (c *Command) ladder(first, second syscall.Signal, wait time.Duration) {
 // signal reaches the command's group, and for a program that made a foreground group of
 // its own (a nested interactive shell) that one. Ctrl-C reaches only the foreground.
 func (c *Command) signal(sig syscall.Signal) {
-	group, front := c.proc.Process.Pid, c.shell.tty.foreground()
+	group, front := c.proc.Process.Pid, c.foreground()
 	if front != 0 && front != group {
 		_ = unix.Kill(-front, sig)
 		if sig == unix.SIGINT {
@@ -289,6 +320,14 @@ func (c *Command) signal(sig syscall.Signal) {
 		}
 	}
 	_ = unix.Kill(-group, sig)
+}
+
+// foreground is the group that Ctrl-C reaches, or 0.
+func (c *Command) foreground() int {
+	if c.inner != nil {
+		return c.inner.foreground()
+	}
+	return c.shell.tty.foreground()
 }
 
 // sweep ends the jobs of a cancelled command: shells start them with SIGINT ignored.

@@ -24,16 +24,18 @@ type display struct {
 
 	mu       sync.Mutex // guards what follows
 	wake     sync.Cond
+	room     sync.Cond // there is room again, or waits has ended
 	buf      []byte
 	skipped  int64
 	skipping bool
+	waits    bool // the writer waits instead: a full-screen program must not miss anything
 	column0  bool // the last byte was a newline
 	escapes  bool // there was an escape sequence since the last prompt
 }
 
 func newDisplay(w io.Writer) *display {
 	d := &display{w: w, flush: make(chan struct{}, 1), column0: true}
-	d.wake.L = &d.mu
+	d.wake.L, d.room.L = &d.mu, &d.mu
 	go d.run()
 	return d
 }
@@ -45,6 +47,9 @@ func (d *display) Write(p []byte) (int, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for d.waits && len(d.buf) > displayMax {
+		d.room.Wait()
+	}
 	d.column0 = p[len(p)-1] == '\n'
 	if !d.escapes && bytes.IndexByte(p, 0x1b) >= 0 {
 		d.escapes = true
@@ -54,7 +59,7 @@ func (d *display) Write(p []byte) (int, error) {
 }
 
 func (d *display) put(p []byte) {
-	if !d.skipping && len(d.buf)+len(p) > displayMax {
+	if !d.skipping && !d.waits && len(d.buf)+len(p) > displayMax {
 		d.skipping = true
 	}
 	if d.skipping {
@@ -70,6 +75,17 @@ func (d *display) put(p []byte) {
 // prompt shows the beginning of a command.
 func (d *display) prompt(text string) {
 	d.say(func() string { return "\x1b[1m$\x1b[m " + text + "\r\n" })
+}
+
+// whole says whether everything is to be shown, at the speed of the terminal.
+func (d *display) whole(on bool) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waits = on
+	d.room.Broadcast()
 }
 
 // end puts the terminal back to normal after a command and says how it ended, if it is
@@ -132,6 +148,7 @@ func (d *display) run() {
 		}
 		p, skipped := d.buf, d.skipped
 		d.buf, d.skipped, d.skipping = spare[:0], 0, false
+		d.room.Broadcast()
 		d.mu.Unlock()
 		if skipped > 0 {
 			if i := bytes.IndexByte(p, '\n'); i >= 0 && i < displayLine {

@@ -52,18 +52,39 @@ func (l *leg) ended() {
 	_ = l.pipe.SetReadDeadline(time.Unix(1, 0))
 }
 
-// drain reads what is in the pipe now, and not what a background job adds meanwhile.
+// lateMax is how much of a terminal may be on its way at the end of a command.
+const lateMax = 1 << 20
+
+// drain reads what is in the pipe now, and not what a background job adds meanwhile. Of a
+// terminal, the kernel may still be passing on what was written to it.
 func (l *leg) drain(buf []byte) {
+	if l.cmd.inner == nil {
+		l.drainOnce(buf)
+		return
+	}
+	for all := 0; all < lateMax && readable(l.pipe); {
+		n := l.drainOnce(buf)
+		if n == 0 {
+			return
+		}
+		all += n
+	}
+}
+
+// drainOnce returns how many bytes it has read.
+func (l *leg) drainOnce(buf []byte) (all int) {
 	for left := waiting(l.pipe); left > 0; {
 		n, err := l.pipe.Read(buf[:min(left, len(buf))])
 		if n > 0 {
 			l.cmd.take(l, buf[:n])
 		}
+		all += n
 		if err != nil {
-			return
+			return all
 		}
 		left -= n
 	}
+	return all
 }
 
 // close ends the leg: nobody holds the pipe.

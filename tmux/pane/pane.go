@@ -39,11 +39,27 @@ const (
 // Mode says how a command's streams are connected.
 type Mode string
 
-// The modes. In both, standard input is empty.
+// The modes. Standard input is empty unless it is the terminal; those need a pane.
 const (
-	Capture Mode = "cap"   // stdout and stderr apart
-	Merge   Mode = "merge" // both in stdout, in their true order
+	Capture  Mode = "cap"    // stdout and stderr apart
+	Merge    Mode = "merge"  // both in stdout, in their true order
+	Prompted Mode = "captty" // as Capture, and standard input is the terminal: keys answer prompts
+	Terminal Mode = "tty"    // all streams are the terminal; what is printed is in stdout
 )
+
+// Check says what is wrong with a mode, where there is a terminal or not.
+func (m Mode) Check(terminal bool) error {
+	switch m {
+	case Capture, Merge:
+		return nil
+	case Prompted, Terminal:
+		if !terminal {
+			return fmt.Errorf("mode %q needs a terminal, and commands run without a pane here", m)
+		}
+		return nil
+	}
+	return fmt.Errorf("mode %q: unknown (have: %s, %s, %s, %s)", m, Capture, Merge, Prompted, Terminal)
+}
 
 // The names of streams.
 const (
@@ -55,7 +71,7 @@ const (
 // that [MakeDir] made. It serves until the terminal closes or it gets SIGTERM and
 // returns the exit code of the process.
 func Main(args []string) int {
-	dir, sandbox, err := parseArgs(args)
+	dir, shell, sandbox, err := parseArgs(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "buddy: pane is started by buddy itself: usage: buddy pane DIR")
 		return 2
@@ -64,7 +80,7 @@ func Main(args []string) int {
 		err = sandbox.enter(dir)
 	}
 	if err == nil {
-		err = supervise(dir)
+		err = supervise(dir, shell)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "buddy: pane: %v\n", err)
@@ -73,7 +89,7 @@ func Main(args []string) int {
 	return 0
 }
 
-func supervise(dir string) error {
+func supervise(dir, name string) error {
 	// Ignored, not handled: the shells inherit it. A supervisor in the background of its
 	// own terminal must be able to take it back, and nobody could resume a stopped shell.
 	signal.Ignore(unix.SIGTTOU, unix.SIGTTIN, unix.SIGTSTP)
@@ -91,7 +107,7 @@ func supervise(dir string) error {
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, unix.SIGHUP, unix.SIGTERM)
 
-	shell, err := NewShell(dir, tty)
+	shell, err := NewShell(dir, tty, name)
 	if err != nil {
 		return err
 	}

@@ -299,7 +299,7 @@ func TestFollowAfterTheEnd(t *testing.T) {
 	if err := errors.Join(os.Mkdir(state, 0o700), os.Mkdir(cmdDir, 0o700), os.WriteFile(filepath.Join(cmdDir, "cmd"), []byte("echo quick"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewShell(state, nil)
+	s, err := NewShell(state, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,8 +320,7 @@ func TestFollowAfterTheEnd(t *testing.T) {
 
 func TestPosixShell(t *testing.T) {
 	t.Parallel()
-	exe, err := exec.LookPath("dash")
-	if err != nil {
+	if _, err := exec.LookPath("dash"); err != nil {
 		t.Skip("dash is not installed")
 	}
 	dir := tmuxtest.Dir(t)
@@ -329,7 +328,7 @@ func TestPosixShell(t *testing.T) {
 	if err := os.Mkdir(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newShell(state, nil, exe)
+	s, err := NewShell(state, nil, "dash")
 	if err == nil {
 		err = makePrivate(filepath.Join(state, "nowhere"))
 	}

@@ -52,24 +52,25 @@ type paths []string
 func (p *paths) String() string     { return strings.Join(*p, ", ") }
 func (p *paths) Set(s string) error { *p = append(*p, s); return nil }
 
-// parseArgs reads what Args made, and the directory.
-func parseArgs(args []string) (dir string, s *Sandbox, err error) {
+// parseArgs reads what Args made, the shell, and the directory.
+func parseArgs(args []string) (dir, shell string, s *Sandbox, err error) {
 	f := flag.NewFlagSet("pane", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	var box Sandbox
 	on := f.Bool("sandbox", false, "")
 	f.Var((*paths)(&box.Write), "write", "")
+	f.StringVar(&shell, "shell", "", "")
 	f.BoolVar(&box.NoNetwork, "no-network", false, "")
 	if err := f.Parse(args); err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
 	if f.NArg() != 1 {
-		return "", nil, errors.New("one directory is needed")
+		return "", "", nil, errors.New("one directory is needed")
 	}
 	if *on {
 		s = &box
 	}
-	return f.Arg(0), s, nil
+	return f.Arg(0), shell, s, nil
 }
 
 // places are what a sandboxed supervisor writes to: its own directory, what was asked for,

@@ -8,13 +8,13 @@ import (
 
 func TestSandboxArgs(t *testing.T) {
 	for _, s := range []*Sandbox{nil, {}, {Write: []string{"/a b", "--write=x"}, NoNetwork: true}} {
-		dir, got, err := parseArgs(append(s.Args(), "/d"))
-		if err != nil || dir != "/d" || !reflect.DeepEqual(got, s) {
+		dir, shell, got, err := parseArgs(append(s.Args(), "--shell=zsh", "/d"))
+		if err != nil || dir != "/d" || shell != "zsh" || !reflect.DeepEqual(got, s) {
 			t.Errorf("%+v came back as %q, %+v, %v", s, dir, got, err)
 		}
 	}
 	for _, bad := range [][]string{nil, {"a", "b"}, {"--what", "d"}} {
-		if _, _, err := parseArgs(bad); err == nil {
+		if _, _, _, err := parseArgs(bad); err == nil {
 			t.Errorf("parseArgs(%q) was taken", bad)
 		}
 	}

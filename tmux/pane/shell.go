@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"os"
@@ -19,11 +20,15 @@ var runBash []byte
 //go:embed run.sh
 var runSh []byte
 
+//go:embed run.zsh
+var runZsh []byte
+
 // What the shells are started with: the script restores the state, then the command runs,
 // then the state is saved. For bash it is one line, so that bash counts the lines of the
 // command from 1 in its messages and does not show ours after `set -v`.
 const (
 	mainBash = `. "$1/run"; eval -- "$__buddy_cmd"; { __buddy_save; builtin trap - DEBUG ERR; } >/dev/null 2>&1; builtin exit "$__buddy_rc"`
+	mainZsh  = `. "$1/run"; eval -- "$__buddy_cmd"; builtin exit $?`
 	mainSh   = ". \"$1/run\"; . \"$__buddy_cmd\"\n{ __buddy_save; } >/dev/null 2>&1"
 )
 
@@ -34,6 +39,8 @@ type Shell struct {
 	tty  *terminal // nil without a terminal
 	show *display  // nil without a terminal
 	exe  string
+	name string // by which it is called
+	kind string // of its scripts and state
 	main string
 
 	// The state is in one of two files in turn, so that each command overwrites the older
@@ -47,22 +54,21 @@ type Shell struct {
 
 // NewShell returns a Shell with its state in dir, which [MakeDir] made. If the directory
 // has a state already the Shell goes on from there. tty is the controlling terminal that
-// shows the commands and their output, or nil.
-func NewShell(dir string, tty *os.File) (*Shell, error) {
-	exe, err := exec.LookPath("bash")
+// shows the commands and their output, or nil. name is one of [Shells], or "" for bash, or
+// sh where there is none.
+func NewShell(dir string, tty *os.File, name string) (*Shell, error) {
+	exe, err := FindShell(name)
 	if err != nil {
-		if exe, err = exec.LookPath("sh"); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
-	return newShell(dir, tty, exe)
-}
-
-func newShell(dir string, tty *os.File, exe string) (*Shell, error) {
-	s := &Shell{dir: dir, exe: exe, state: newestState(dir)}
-	script, main := Scripts(filepath.Base(exe) == "bash")
+	kind := KindOf(name)
+	if name == "" {
+		name = filepath.Base(exe)
+		kind = KindOf(name)
+	}
+	s := &Shell{dir: dir, exe: exe, name: name, kind: kind, state: newestState(dir, kind)}
+	script, main := Scripts(kind)
 	s.main = main
-	var err error
 	if err = os.WriteFile(filepath.Join(dir, "run"), script, 0o600); err != nil {
 		return nil, err
 	}
@@ -92,8 +98,11 @@ func (s *Shell) command(file string) (*exec.Cmd, error) {
 	if s.env == nil {
 		return nil, fmt.Errorf("no environment: the client sent no greeting")
 	}
-	name := filepath.Base(s.exe)
-	cmd := &exec.Cmd{Path: s.exe, Args: []string{name, "-c", s.main, name, s.dir, file, s.state, s.nextState()}, Dir: s.cwd}
+	args := []string{s.name, "-c"}
+	if s.kind == kindZsh {
+		args = []string{s.name, "-f", "-c"} // no start-up files, as with the others
+	}
+	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, file, s.state, s.nextState()), Dir: s.cwd}
 	if s.state != "" {
 		// The state has the environment: what was unset meanwhile must not come back. Names
 		// that no shell can hold are passed on.
@@ -117,10 +126,11 @@ func (s *Shell) command(file string) (*exec.Cmd, error) {
 
 // nextState is the file that the next command's shell writes.
 func (s *Shell) nextState() string {
-	if name := filepath.Join(s.dir, "state.0"); s.state != name {
-		return name
+	names := stateNames(s.dir, s.kind)
+	if s.state != names[0] {
+		return names[0]
 	}
-	return filepath.Join(s.dir, "state.1")
+	return names[1]
 }
 
 // prepareState empties that file.
@@ -134,10 +144,19 @@ func (s *Shell) adoptState() {
 	}
 }
 
+// stateNames are the two files with the state of shells of a kind: none reads another's.
+func stateNames(dir, kind string) [2]string {
+	name := filepath.Join(dir, "state.")
+	if kind != kindBash {
+		name += kind + "."
+	}
+	return [2]string{name + "0", name + "1"}
+}
+
 // newestState is the last complete state in dir, "" if there is none.
-func newestState(dir string) string {
+func newestState(dir, kind string) string {
 	newest, at := "", time.Time{}
-	for _, name := range []string{filepath.Join(dir, "state.0"), filepath.Join(dir, "state.1")} {
+	for _, name := range stateNames(dir, kind) {
 		if info, err := os.Stat(name); err == nil && info.ModTime().After(at) && complete(name) {
 			newest, at = name, info.ModTime()
 		}
@@ -148,18 +167,23 @@ func newestState(dir string) string {
 // CopyState gives the state of the shell in the directory from, if it has one, to a shell
 // that is still to be made in the directory to.
 func CopyState(from, to string) error {
-	name := ""
-	if from != "" {
-		name = newestState(from)
-	}
-	if name == "" {
+	if from == "" {
 		return nil
 	}
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return err
+	for _, kind := range []string{kindBash, kindZsh, kindSh} {
+		name := newestState(from, kind)
+		if name == "" {
+			continue
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(stateNames(to, kind)[0], b, 0o600); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(to, "state.0"), b, 0o600)
+	return nil
 }
 
 // complete reports whether a state file was written to its end.
@@ -202,13 +226,60 @@ func without(env []string, names ...string) []string {
 	})
 }
 
+// Shells are the names of the shells that commands can run in.
+var Shells = []string{"bash", "zsh", "dash", "ash", "sh"}
+
+// The kinds of shells, by the script that carries their state over.
+const (
+	kindBash = "bash"
+	kindZsh  = "zsh"
+	kindSh   = "sh"
+)
+
+// KindOf is the kind of the shell with a name, for [Scripts].
+func KindOf(name string) string {
+	switch name {
+	case "", "bash":
+		return kindBash
+	case "zsh":
+		return kindZsh
+	}
+	return kindSh
+}
+
+// FindShell returns the program of one of [Shells], or of the best one for "". BusyBox is an
+// ash, too.
+func FindShell(name string) (string, error) {
+	wanted := []string{name}
+	switch name {
+	case "":
+		wanted = []string{"bash", "sh"}
+	case "ash":
+		wanted = append(wanted, "busybox")
+	}
+	for _, program := range wanted {
+		if exe, err := exec.LookPath(program); err == nil {
+			return exe, nil
+		}
+	}
+	return "", NoShell(name, "this machine")
+}
+
+// NoShell is the error about a shell that is missing on a machine.
+func NoShell(name, machine string) error {
+	return &RefusedError{Reason: fmt.Sprintf("the shell %q is not installed on %s; install it or choose another with shell under [tools] (have: %s)", cmp.Or(name, "sh"), machine, strings.Join(Shells, ", "))}
+}
+
 // Scripts returns what a supervisor elsewhere starts its shells with: the text of the file
 // `run` in its directory, and what follows -c. The words after that are the shell's name,
 // the directory, the file with the command, the state to start from and where to leave the
-// new one, as in run.bash and run.sh.
-func Scripts(bash bool) (run []byte, main string) {
-	if bash {
+// new one, as in run.bash, run.zsh and run.sh.
+func Scripts(kind string) (run []byte, main string) {
+	switch kind {
+	case kindBash:
 		return runBash, mainBash
+	case kindZsh:
+		return runZsh, mainZsh
 	}
 	return runSh, mainSh
 }

@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -21,17 +22,29 @@ func waiting(f *os.File) int {
 
 // atEOF reports whether f is empty and nobody can write to it any more.
 func atEOF(f *os.File) bool {
+	seen, err := look(f)
+	return err != nil || seen&unix.POLLHUP != 0 && seen&unix.POLLIN == 0
+}
+
+// readable reports whether there is something to read.
+func readable(f *os.File) bool {
+	seen, err := look(f)
+	return err == nil && seen&unix.POLLIN != 0
+}
+
+// look asks for the state of f without waiting.
+func look(f *os.File) (seen int16, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
-		return true
+		return 0, err
 	}
-	eof := false
+	polled := error(nil)
 	err = raw.Control(func(fd uintptr) {
 		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(p, 0)
-		eof = err == nil && n == 1 && p[0].Revents&unix.POLLHUP != 0 && p[0].Revents&unix.POLLIN == 0
+		_, polled = unix.Poll(p, 0)
+		seen = p[0].Revents
 	})
-	return eof || err != nil
+	return seen, errors.Join(err, polled)
 }
 
 // terminal is the pane's terminal as the supervisor uses it; nil means that there is none.
@@ -59,6 +72,16 @@ func newTerminal(f *os.File) (*terminal, error) {
 func (t *terminal) reset() {
 	_ = unix.IoctlSetTermios(t.fd, ioctlSetTermios, &t.sane)
 	FlushInput(t.fd)
+}
+
+// raw makes the terminal give every key at once and unchanged.
+func (t *terminal) raw() {
+	raw := t.sane
+	raw.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
+	raw.Oflag &^= unix.OPOST
+	raw.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
+	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
+	_ = unix.IoctlSetTermios(t.fd, ioctlSetTermios, &raw)
 }
 
 // takeBack makes the supervisor's group the foreground one.

@@ -1,5 +1,6 @@
-# setup NAME CD makes the directory of a supervisor: its files, which the function text
-# has, and the state of its first command: the environment of a login, and the line CD.
+# setup NAME CD SHELL KIND makes the directory of a supervisor: its files, which the function
+# text has, and the state of its first command: the environment of a login, and the line CD.
+# Without a SHELL it is bash, or sh. A supervisor that runs keeps the shell that it has.
 # Prints the directory, the shell for commands and the version of tmux.
 setup() {
 	mask=$(umask)
@@ -16,7 +17,20 @@ setup() {
 		}
 	done
 	cd "$D" && mkdir -p nowhere || exit 72
-	shell=$(command -v bash) && kind=bash || { shell=$(command -v sh) && kind=sh; }
+	kind=$4
+	case $3 in
+	'') shell=$(command -v bash) || { shell=$(command -v sh) && kind=sh; } ;;
+	ash) shell=$(command -v ash || command -v busybox) ;;
+	*) shell=$(command -v "$3") ;;
+	esac || exit 74
+	if [ -s kind ] && [ -s pid ] && read -r sup <pid && kill -0 "$sup" 2>/dev/null; then
+		{ read -r kind && read -r shell; } <kind
+	else
+		old=$kind
+		[ ! -s kind ] || read -r old <kind
+		[ "$old" = "$kind" ] || rm -f at state.0 state.1 # which only the other could read
+		printf '%s\n' "$kind" "$shell" >kind
+	fi
 	for file in sup lib tmux.conf "run.$kind" "main.$kind"; do
 		text "$file" >new && mv -f new "${file%."$kind"}" || exit 72
 	done

@@ -14,6 +14,11 @@ umask 077
 D=$1 R=$2
 cd "$D" || exit 1
 main=$(cat main)
+case $R in
+*/busybox) name=ash flags='sh -c' ;;
+*/zsh) name=zsh flags='-f -c' ;; # no start-up files, as with the others
+*) name=${R##*/} flags=-c ;;
+esac
 tty=
 [ ! -t 1 ] || tty=/dev/tty
 [ -n "$tty" ] || exec 3<&0 >/dev/null
@@ -102,11 +107,12 @@ leg() {
 }
 
 # child runs the command in a fresh shell. Signals to the group must not end it before
-# that shell has; what we might say of it stays out of its output.
+# that shell has. The fresh shell connects stderr itself: what we might say of its end, dash
+# would say there.
 child() {
 	trap : INT QUIT HUP TERM
 	set +m
-	env -i "TERM=$TERM" ${TMUX:+"TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE"} "$R" -c "$main" "${R##*/}" "$D" "$D/$id/cmd" "$D/$state" "$D/$next" 2>&$err 6>&- 7>&-
+	env -i "TERM=$TERM" ${TMUX:+"TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE"} "$R" $flags "$connect; $main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
 	exit $?
 }
 
@@ -135,36 +141,88 @@ settle() {
 	[ "$rc" -eq 0 ] || printf '\033[2m[exit %s]\033[m\r\n' "$rc"
 }
 
+# mark is the end of a command's own output.
+mark() {
+	printf '\033]7717;%s;%s\007' "$token" "$rc"
+}
+
+# streams runs the command $id with its output in two legs.
+streams() {
+	leg "$id/o" "$id/o"
+	leg "$id/e" "$id/e"
+	exec 6>"$id/o" 7>"$id/e"
+	err=7
+	[ "$mode" != merge ] || err=6
+	connect="exec 2>&$err 6>&- 7>&-"
+	case $mode:$tty in
+	captty:?*) (child) </dev/tty >&6 5>&- 8>&- 9>&- ;;
+	*:?*) (child) >&6 5>&- 8>&- 9>&- ;;
+	*) (detached) >&6 2>&$err 5>&- 6>&- 7>&- 8>&- 9>&- ;;
+	esac
+	rc=$?
+	mark >&6
+	mark >&7
+	exec 6>&- 7>&-
+}
+
+# terminal runs the command $id with all its streams on the terminal. tmux gives us what the
+# pane prints meanwhile; marks are before and after what the command does.
+terminal() {
+	{
+		trap '' INT QUIT HUP TERM PIPE
+		exec <"$id/o" 5>&- 8>&- 9>&- 3<&-
+		record "$id/o"
+	} &
+	to=$(printf %s "$D/$id/o" | sed "s/'/'\\\\''/g; s/[#%]/&&/g")
+	recorded=1
+	tmux -u pipe-pane -O -t "$TMUX_PANE" "exec cat >'$to'" || {
+		recorded=
+		echo 'tmux does not record the pane' >"$id/o.fault"
+		: 1<>"$id/o" # nobody else opens it
+	}
+	printf '\033]7717;%s;start\007' "$token"
+	connect='exec 2>&1'
+	(child) </dev/tty 5>&- 8>&- 9>&-
+	rc=$?
+	stty sane -ixon </dev/tty
+	mark
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		newest
+		[ -n "$recorded" ] || break
+		case $(tail -c 4096 "$id/o.$at") in *"$token;$rc"*) break ;; esac
+		sleep 0.05
+	done
+	tmux -u pipe-pane -t "$TMUX_PANE"
+	mark >"$id/e.0"
+	: >"$id/e.eof"
+}
+
+# newest leaves the number of the newest file of standard output in at.
+newest() {
+	at=0
+	for n in "$id"/o.[0-9]*; do
+		n=${n##*.}
+		[ "$n" -le "$at" ] || at=$n
+	done
+}
+
 # run runs the command $id.
 run() {
-	: >"$id/o.0" 
+	: >"$id/o.0"
 	: >"$id/e.0"
 	mkfifo "$id/o" "$id/e"
 	echo "$id $mode $token" >now
-	: >"$id/began"
-	leg "$id/o" "$id/o"
-	leg "$id/e" "$id/e"
 	next=state.0
 	[ "$state" != state.0 ] || next=state.1
 	: >"$next"
+	: >"$id/began"
 	[ -e reserve ] || dd if=/dev/zero of=reserve bs=65536 count=4 || rm -f reserve
 	if [ -n "$tty" ]; then
 		dd bs=65536 count=16 </dev/tty >/dev/null
 		stty sane -ixon </dev/tty
 		show
 	fi
-	exec 6>"$id/o" 7>"$id/e"
-	err=7
-	[ "$mode" != merge ] || err=6
-	if [ -n "$tty" ]; then
-		(child) >&6 5>&- 8>&- 9>&-
-	else
-		(detached) >&6 2>&$err 5>&- 6>&- 7>&- 8>&- 9>&-
-	fi
-	rc=$?
-	printf '\033]7717;%s;%s\007' "$token" "$rc" >&6
-	printf '\033]7717;%s;%s\007' "$token" "$rc" >&7
-	exec 6>&- 7>&-
+	if [ "$mode" = tty ]; then terminal; else streams; fi
 	[ "$(tail -n 1 "$next")" != '#complete' ] || { state=$next; echo "$state" >at; }
 	echo "$rc" >"$id/rc"
 }
@@ -173,7 +231,7 @@ run() {
 detached() {
 	trap - INT QUIT HUP TERM PIPE
 	if command -v setsid >/dev/null; then set -- setsid; else set --; fi
-	exec "$@" env -i "TERM=dumb" "$R" -c "$main" "${R##*/}" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
+	exec "$@" env -i "TERM=dumb" "$R" $flags "$main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
 }
 
 # watch ends the supervisor when the client has gone.

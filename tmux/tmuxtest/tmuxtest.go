@@ -91,6 +91,23 @@ func (s *Server) Tmux(args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
+// Attach attaches a client to a session, as a person would, until the function is called.
+func (s *Server) Attach(session string) (detach func()) {
+	s.t.Helper()
+	cmd := s.command("-C", "attach", "-t", "="+session)
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+}
+
 // Until polls until cond holds, and fails the test after a minute: a busy machine is slow, a hang is for ever.
 func Until(t testing.TB, what string, cond func() bool) {
 	t.Helper()

@@ -77,16 +77,20 @@ func (m *Model) encode(req model.Request) ([]byte, error) {
 	}
 	r := request{Model: m.Info().Model, MaxTokens: m.maxTokens, Stream: true}
 	m.think(&r)
-	for _, msg := range req.Messages {
-		r.add(msg)
-	}
 	for _, d := range req.Tools {
 		if len(d.Parameters) == 0 {
 			d.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 		r.Tools = append(r.Tools, tool{Name: d.Name, Description: d.Description, Schema: d.Parameters})
 	}
+	stays := len(req.Messages) - req.Fleeting
+	for _, msg := range req.Messages[:stays] {
+		r.add(msg)
+	}
 	r.mark()
+	for _, msg := range req.Messages[stays:] {
+		r.add(msg)
+	}
 	body, err := encode(r)
 	if err != nil {
 		return nil, fmt.Errorf("the request: %w", err)

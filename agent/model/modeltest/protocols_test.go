@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -228,6 +229,45 @@ func TestStablePrefix(t *testing.T) {
 			before, around = now, rest
 		}
 	})
+}
+
+// TestFleeting (E20, C11): what is of this moment only comes last, after the same bytes as
+// without it, those that mark what is to be cached included; also behind results of tools.
+func TestFleeting(t *testing.T) {
+	said := []model.Message{{Role: model.System, Content: "You see."}, {Role: model.User, Content: "look"}}
+	called := append(slices.Clip(said),
+		model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "c1", Name: "look", Arguments: "{}"}}},
+		model.Message{Role: model.Tool, ToolCallID: "c1", Name: "look", Content: "a cat"})
+	for name, msgs := range map[string][]model.Message{"prompt": said, "results": called} {
+		modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
+			srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}, modeltest.Answer{modeltest.Text("ok")}))
+			m := p.Connect(t, srv.URL)
+			for _, now := range [][]model.Message{nil, {{Role: model.User, Content: "<now> a screen"}}} {
+				req := model.Request{Messages: append(slices.Clip(msgs), now...), Fleeting: len(now)}
+				if r := modeltest.Collect(t.Context(), m, req); r.Err != nil {
+					t.Fatalf("%s: %v", name, r.Err)
+				}
+			}
+			list := func(i int) string {
+				var top map[string]json.RawMessage
+				if err := json.Unmarshal(srv.Requests()[i].Body, &top); err != nil {
+					t.Fatal(err)
+				}
+				if p.Name == "responses" {
+					return string(top["input"])
+				}
+				return string(top["messages"])
+			}
+			closing := "]"
+			if p.Name == "anthropic" {
+				closing = "]}]"
+			}
+			without, with := strings.TrimSuffix(list(0), closing), list(1)
+			if !strings.HasPrefix(with, without) || !strings.Contains(with[len(without):], "a screen") || strings.Contains(with[len(without):], "cache_control") {
+				t.Errorf("%s: with it\n%s\nwithout\n%s", name, with, without)
+			}
+		})
+	}
 }
 
 // TestImages: what a person shows arrives as it was, in every protocol.

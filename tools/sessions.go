@@ -1,0 +1,124 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/model"
+	"buddy/tmux"
+)
+
+var (
+	//go:embed tmux_create_session.md
+	createSessionText string
+	//go:embed tmux_kill_session.md
+	killSessionText string
+)
+
+// createdSession is what the model gets (E12).
+type createdSession struct {
+	Session string   `json:"session"`
+	Pane    string   `json:"pane_id"`
+	Title   string   `json:"pane_title"`
+	Created bool     `json:"created"`
+	Attach  string   `json:"attach,omitempty"` // for the person
+	Left    []string `json:"left_over,omitempty"`
+	Note    string   `json:"note,omitempty"`
+}
+
+type createSessionArgs struct {
+	Session string `json:"session,omitempty" desc:"its own name is the only one; leave it out"`
+	Why     string `json:"why"`
+}
+
+type createSession struct {
+	shell *RunShell
+	def   model.ToolDef
+}
+
+func (t *createSession) Definition() model.ToolDef { return t.def }
+
+// Plan needs no approval: the pane is the one that any command would open.
+func (t *createSession) Plan(call Call) (action.Action, error) {
+	args, err := decode[createSessionArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if name := t.shell.panes.Name(); args.Session != "" && args.Session != "default" && args.Session != name {
+		return action.Action{}, invalid("session: there is one session, %q; leave it out", name)
+	}
+	act := planInternal(t.def.Name, args.Why)
+	act.Op = "open the shared pane"
+	return act, nil
+}
+
+func (t *createSession) Run(ctx context.Context, _ Call) Result {
+	if t.shell.noPanes.Load() {
+		return failure(errNoPanes)
+	}
+	pane, created, err := t.shell.panes.Open(ctx)
+	if err != nil {
+		return failure(t.shell.paneError(err))
+	}
+	left, _ := t.shell.panes.Leftovers(ctx) // who asks for a session need not know of others
+	payload := createdSession{Session: t.shell.panes.Name(), Pane: pane.ID, Title: pane.Title, Created: created, Attach: t.shell.panes.AttachLine(), Left: left}
+	if !created {
+		payload.Note = "it was there already"
+	}
+	return success(payload, "session "+payload.Session+", pane "+pane.ID)
+}
+
+type killSessionArgs struct {
+	Session  string `json:"session" desc:"one of left_over"`
+	Why      string `json:"why"`
+	Risk     string `json:"risk" enum:"low,medium,high"`
+	Mutation bool   `json:"mutation"`
+	Privesc  bool   `json:"privesc"`
+}
+
+type killSession struct {
+	shell *RunShell
+	def   model.ToolDef
+}
+
+func (t *killSession) Definition() model.ToolDef { return t.def }
+
+// Plan is that of the command that would do the same: what runs in the session ends.
+func (t *killSession) Plan(call Call) (action.Action, error) {
+	args, err := decode[killSessionArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if name := t.shell.panes.Name(); args.Session == "default" || args.Session == name {
+		return action.Action{}, invalid("session: %q is the one of this program and cannot be closed", name)
+	}
+	if strings.ContainsFunc(args.Session, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return action.Action{}, invalid("session: %q has a control character", clip(args.Session, 60))
+	}
+	return action.Action{
+		Kind: action.Shell, Tool: t.def.Name, Target: t.shell.target, Command: "tmux kill-session -t '=" + strings.ReplaceAll(args.Session, "'", `'\''`) + "'",
+		Preview: "ends what an earlier session of buddy left running", Why: args.Why, Risk: action.Risk(cmp.Or(args.Risk, "medium")), Mutation: args.Mutation, Privesc: args.Privesc,
+	}, nil
+}
+
+func (t *killSession) Run(ctx context.Context, call Call) Result {
+	args, err := decode[killSessionArgs](call)
+	if err != nil {
+		return failure(err)
+	}
+	if t.shell.noPanes.Load() {
+		return failure(errNoPanes)
+	}
+	err = t.shell.panes.KillSession(ctx, args.Session)
+	switch {
+	case errors.Is(err, tmux.ErrNoSession):
+		return failure(invalid("session: %v", err))
+	case err != nil:
+		return failure(t.shell.paneError(err))
+	}
+	return success(map[string]string{"closed": args.Session}, "closed "+args.Session)
+}
