@@ -386,7 +386,7 @@ func paneEvent(e tmux.PaneEvent, target string) event.Event {
 func paneScreen(s tmux.Screen) event.Event {
 	return event.PaneScreen{
 		Pane: s.Pane, W: s.W, H: s.H, Rows: s.Rows,
-		Cursor: event.Cursor{X: s.CursorX, Y: s.CursorY, Visible: s.CursorVisible},
+		Cursor: event.Cursor{X: s.CursorX, Y: s.CursorY, Visible: s.CursorVisible}, AppKeys: s.AppKeys,
 	}
 }
 

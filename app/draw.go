@@ -49,12 +49,14 @@ func (u *ui) Draw(s tcell.Screen) {
 	u.lay.set(u.input(w, h))
 	u.passFocus()
 	s.HideCursor()
+	u.v.panes.SetZoomed(u.zoom)
 	u.v.header.SetApprovalLeft(!u.asking() && u.v.approval.Asked() != "")
 	draw(s, u.v.header, u.lay.Header)
 	draw(s, u.v.border, u.lay.Panes[layout.Prompt])
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
 		draw(s, u.view(p), u.lay.Panes[p])
 	}
+	u.watch()
 	u.v.border.DrawFocus(s)
 	draw(s, u.v.status, u.lay.Status)
 	draw(s, u.v.prompt, u.lay.Input)

@@ -101,6 +101,7 @@ func (u *ui) back(armed keymap.Action) {
 	switch {
 	case u.v.conversation.EndSelection():
 	case u.focus == layout.Conversation && u.v.conversation.EndFind():
+	case u.focus == layout.Panes && u.v.panes.EndScroll():
 	case u.zoom:
 		u.zoom = false
 	case u.focus != layout.Prompt:
@@ -153,7 +154,9 @@ func (u *ui) exists(p layout.Pane) bool {
 }
 
 func (u *ui) setFocus(p layout.Pane) {
-	u.focus = p
+	if u.focus = p; p != layout.Panes {
+		u.v.panes.EndTyping()
+	}
 	if p != layout.Prompt {
 		u.tab = p
 	}

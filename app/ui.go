@@ -38,6 +38,8 @@ type ui struct {
 	busy  bool
 	auto  bool // the theme follows the terminal's background
 
+	deaf      time.Time // until then keys do nothing: they were meant for a pane that has closed
+	watched   []string  // panes whose pictures are wanted
 	attention attention
 }
 
@@ -152,8 +154,8 @@ func newUI(d deps) *ui {
 	u.v.conversation.OnCopy = u.copy
 	u.v.conversation.Later = d.later
 	u.v.conversation.SetAfter(d.after)
-	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
-	u.v.output.OnZoom, u.v.panes.OnZoom = u.toggleZoom, u.toggleZoom
+	u.v.output.OnZoom = u.toggleZoom
+	u.v.panes.PaneIntents = u.paneIntents()
 	u.v.tasks.OnCancel = func(id int) { d.send(event.Cancel{Task: id}) }
 	u.v.tasks.OnApproval = func(string) { u.away = "" }
 	u.v.approval.OnAnswer = func(a event.Approve) { d.send(a) }
@@ -173,13 +175,6 @@ func newUI(d deps) *ui {
 	u.v.prompt.OnContinue = func() { d.send(event.Continue{}) }
 	u.setFocus(layout.Prompt)
 	return u
-}
-
-func list(id string) []string {
-	if id == "" {
-		return nil
-	}
-	return []string{id}
 }
 
 // apply folds events into the state and tells the views.
@@ -208,12 +203,17 @@ func (u *ui) update(ch state.Changed) bool {
 	if ch == 0 {
 		return false
 	}
+	typed := u.typing()
 	for _, v := range []interface {
 		Update(*state.State, state.Changed)
 	}{u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.prompt, u.v.footer, u.v.approval} {
 		v.Update(&u.state, ch)
 	}
 	u.busy = u.v.status.Busy()
+	if typed && !u.typing() {
+		u.deaf = u.deps.now().Add(views.ApprovalGrace)
+		u.hint("", "typing has ended: the pane is gone")
+	}
 	if u.armed.running && u.state.Running() == nil {
 		u.hint("", "") // it was about a task that has ended
 	}
@@ -222,10 +222,11 @@ func (u *ui) update(ch state.Changed) bool {
 	return true
 }
 
-// asking says that the approval dialog shows and takes the keys.
+// asking says that the approval dialog shows and takes the keys. While somebody types into
+// a pane it waits: no key meant for the pane may answer it.
 func (u *ui) asking() bool {
 	id := u.v.approval.Asked()
-	return id != "" && id != u.away
+	return id != "" && id != u.away && !u.typing()
 }
 
 // submit takes a line from the prompt.
@@ -311,7 +312,7 @@ func (u *ui) paste(p screen.Paste) {
 		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
-	if scope, view := u.target(); scope == keymap.Finding {
+	if scope, view := u.target(); scope == keymap.Finding || scope == keymap.Typing {
 		view.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
@@ -324,10 +325,13 @@ func (u *ui) paste(p screen.Paste) {
 
 // key gives a key to what has the focus, else to what it means everywhere.
 func (u *ui) key(ev *tcell.EventKey) *tcell.EventKey {
+	if u.deps.now().Before(u.deaf) {
+		return nil
+	}
 	before := u.armed.action
 	u.hint("", "")
 	scope, view := u.target()
-	if _, bound := u.deps.keys.Lookup(scope, ev); !bound {
+	if _, bound := u.deps.keys.Lookup(scope, ev); !bound && scope != keymap.Typing {
 		if a, ok := u.deps.keys.Lookup(keymap.Global, ev); ok {
 			u.global(a, before)
 			return nil

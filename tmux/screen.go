@@ -17,6 +17,9 @@ type Screen struct {
 	// The cursor, from 0.
 	CursorX, CursorY int
 	CursorVisible    bool
+	// AppKeys says that the program asked for the other codes of the arrow keys, those that
+	// begin with ESC O.
+	AppKeys bool
 	// Rows hold the text of each row with SGR sequences and the shifts to line drawing (SO,
 	// SI), as tmux captured it; no other control characters. It is a program's text:
 	// sanitise it before it reaches a terminal.
@@ -159,7 +162,7 @@ func (p *painter) cycle() {
 func (c *control) picture(ctx context.Context, pane string) (Screen, error) {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
-	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag}"`
+	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_cursor_flag}"`
 	c.ask("refresh-client -A '"+pane+":continue'", "")
 	about := c.ask("display-message -p -t "+pane+" "+facts, "")
 	text := c.capture("capture-pane -p -e -t " + pane)
@@ -176,13 +179,13 @@ func (c *control) picture(ctx context.Context, pane string) (Screen, error) {
 
 func parseScreen(pane string, facts, rows []string) (Screen, error) {
 	s := Screen{Pane: pane, Rows: rows}
-	visible := 0
+	visible, app := 0, 0
 	if len(facts) != 1 {
 		return Screen{}, fmt.Errorf("pane %s: %d lines about it (want 1)", pane, len(facts))
 	}
-	if _, err := fmt.Sscanf(facts[0], "%d %d %d %d %d", &s.W, &s.H, &s.CursorX, &s.CursorY, &visible); err != nil {
+	if _, err := fmt.Sscanf(facts[0], "%d %d %d %d %d %d", &s.W, &s.H, &s.CursorX, &s.CursorY, &visible, &app); err != nil {
 		return Screen{}, fmt.Errorf("pane %s: size and cursor %q: %w", pane, facts[0], err)
 	}
-	s.CursorVisible = visible != 0
+	s.CursorVisible, s.AppKeys = visible != 0, app != 0
 	return s, nil
 }

@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"buddy/tmux/host"
@@ -89,6 +90,7 @@ type Session struct {
 	ctx     context.Context // ends with Close
 	stop    context.CancelFunc
 	closed  atomic.Bool
+	pasting sync.Mutex // held while tmux's buffer holds a paste
 }
 
 // place is where a supervisor is: in a tmux pane or a process of its own.

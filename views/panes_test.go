@@ -243,16 +243,21 @@ func TestPanesStyles(t *testing.T) {
 func TestPanesChoose(t *testing.T) {
 	s := panesState(nil, 80, 24, event.Cursor{})
 	p := newTestPanes(t, s)
-	var shown []string
-	p.OnShow = func(id string) { shown = append(shown, id) }
 	if p.Shown() != "%3" {
 		t.Errorf("shows %q, want the newest", p.Shown())
 	}
-	press(t, p, "pane-next", "pane-previous", "pane-previous")
+	var shown []string
+	for _, key := range []string{"pane-next", "pane-previous", "pane-previous"} {
+		press(t, p, key)
+		shown = append(shown, p.Shown())
+	}
 	apply(s, event.PaneOpened{Pane: "%4", Title: "new"})
 	p.Update(s, state.Panes)
 	if want := []string{"%1", "%3", "%2"}; !slices.Equal(shown, want) {
-		t.Errorf("showed %v, want %v: a new pane takes the place of a chosen one", shown, want)
+		t.Errorf("showed %v, want %v", shown, want)
+	}
+	if p.Shown() != "%2" {
+		t.Errorf("a new pane took the place of a chosen one: %q", p.Shown())
 	}
 	apply(s, event.PaneClosed{Pane: "%2"})
 	p.Update(s, state.Panes)
@@ -276,8 +281,8 @@ func FuzzPicture(f *testing.F) {
 				}
 			}
 		}
-		if len(p.picture.ends) != 2 || p.picture.ends[1] >= len(p.picture.text.Bytes) {
-			t.Fatalf("rows end at %v of %d", p.picture.ends, len(p.picture.text.Bytes))
+		if pic := p.pictures["%3"]; len(pic.ends) != 2 || pic.ends[1] >= len(pic.text.Bytes) {
+			t.Fatalf("rows end at %v of %d", pic.ends, len(pic.text.Bytes))
 		}
 	})
 }

@@ -92,9 +92,13 @@ const (
 	SelectCopy      Action = "select-copy"
 	SelectEnd       Action = "select-end"
 
+	PaneType     Action = "pane-type"
+	PaneTypeEnd  Action = "pane-type-end"
 	PaneNext     Action = "pane-next"
 	PanePrevious Action = "pane-previous"
+	PaneGrid     Action = "pane-grid"
 	PaneAttach   Action = "pane-attach"
+	PaneKill     Action = "pane-kill"
 
 	ItemUp     Action = "item-up"
 	ItemDown   Action = "item-down"
@@ -129,7 +133,7 @@ func in(scopes ...Scope) []Scope    { return scopes }
 
 var (
 	editing   = in(Prompt, Reason, Amend)
-	scrolling = in(Conversation, Output, Approval, Help)
+	scrolling = in(Conversation, Output, Panes, Approval, Help)
 )
 
 // table is the whole key map, in the order in which it is shown.
@@ -212,9 +216,13 @@ var table = []row{
 	{SelectLines, in(Selecting), "lines", "Select whole lines", keys("V")},
 	{SelectEnd, in(Selecting), "end", "Select nothing", keys("Esc", "q")},
 
+	{PaneType, in(Panes), "type", "Type into the terminal pane: every key but the one that ends it goes there", keys("i")},
+	{PaneTypeEnd, in(Typing), "end typing", "Type no longer into the terminal pane", keys("Ctrl+]")},
 	{PaneNext, in(Panes), "next", "The next terminal pane", keys("Right", "l")},
-	{PanePrevious, in(Panes), "previous", "The terminal pane before", keys("Left", "h")},
+	{PanePrevious, in(Panes), "", "The terminal pane before", keys("Left", "h")},
+	{PaneGrid, in(Panes), "", "Several terminal panes side by side where there is room, or one", keys("s")},
 	{PaneAttach, in(Panes), "attach", "Hide or show how to attach to the pane from a terminal of your own", keys("a")},
+	{PaneKill, in(Panes), "kill", "Kill the terminal pane and what runs in it; asks first", keys("x")},
 
 	{ItemUp, in(Tasks), "", "Up in the list", keys("Up", "k")},
 	{ItemDown, in(Tasks), "", "Down in the list", keys("Down", "j")},

@@ -19,7 +19,7 @@ import (
 type Scope string
 
 // The scopes. Popup and Search lie over the prompt, Finding and Selecting over the
-// conversation, Reason and Amend over the approval: while they show, they are asked before
+// conversation, Typing over the panes, Reason and Amend over the approval: while they show, they are asked before
 // what is below them.
 const (
 	Global       Scope = "global"
@@ -31,6 +31,7 @@ const (
 	Selecting    Scope = "selecting"
 	Output       Scope = "output"
 	Panes        Scope = "panes"
+	Typing       Scope = "typing" // into a terminal pane
 	Tasks        Scope = "tasks"
 	Approval     Scope = "approval"
 	Reason       Scope = "reason" // why an approval is denied
@@ -52,6 +53,7 @@ var scopes = []struct {
 	{Selecting, "Conversation: while something is selected"},
 	{Output, "Output"},
 	{Panes, "Panes"},
+	{Typing, "Panes: while typing into one; all other keys go to it"},
 	{Tasks, "Tasks"},
 	{Approval, "Approval"},
 	{Reason, "Approval: while giving a reason"},
@@ -81,12 +83,12 @@ func (s Scope) Title() string {
 // shadows says that a scope may take keys that mean something else globally, because
 // it is asked first and goes away at once.
 func (s Scope) shadows() bool {
-	return s == Popup || s == Search || s == Finding || s == Selecting || s == Reason || s == Amend
+	return s == Popup || s == Search || s == Finding || s == Selecting || s == Typing || s == Reason || s == Amend
 }
 
 // types says that plain characters are text in a scope and so cannot be bound.
 func (s Scope) types() bool {
-	return s == Global || s == Prompt || s == Popup || s == Search || s == Finding || s == Reason || s == Amend
+	return s == Global || s == Prompt || s == Popup || s == Search || s == Finding || s == Typing || s == Reason || s == Amend
 }
 
 // Action is something that a key can do. Its text is its id in the configuration.

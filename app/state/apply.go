@@ -30,7 +30,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyTool(env)
 	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished:
 		return s.applyTask(env)
-	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen:
+	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:
 		return s.applyPane(env)
 	case event.PromptSubmitted, event.PromptWithdrawn:
 		return s.applyPrompt(env)
@@ -255,8 +255,9 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		}) | Approvals | Tasks
 	case event.ToolStarted:
 		return s.changeCall(p.CallID, func(c *Call) {
-			c.State, c.Started, c.Pane = CallRunning, env.Time, p.Pane
+			c.State, c.Started, c.Dir = CallRunning, env.Time, p.Dir
 			s.Focused = c
+			s.begin(c)
 		}) | Output
 	case event.ToolOutput:
 		if b := s.calls[p.CallID]; b != nil {
@@ -267,6 +268,17 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		return s.finishCall(p)
 	}
 	return Conversation
+}
+
+// begin takes note of a command.
+func (s *State) begin(c *Call) {
+	if k := c.Action.Kind; k != action.Shell && k != action.Git {
+		return
+	}
+	if s.ran == nil {
+		s.ran = make(map[string]*Call)
+	}
+	s.ran[c.Action.Target] = c
 }
 
 func (s *State) changeCall(id string, change func(*Call)) Changed {
@@ -325,6 +337,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 		s.Info.Interrupted = false
 		t := s.task(p.ID)
 		t.Kind, t.Title, t.Deadline, t.Started, t.State = p.Kind, p.Title, p.Deadline, env.Time, TaskRunning
+		t.Pane, t.Dir = p.Pane, p.Dir
 	case event.TaskDeadline:
 		s.task(p.ID).Deadline = p.Deadline
 	case event.TaskProgress:
@@ -395,6 +408,8 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		if q := s.pane(p.Pane); q != nil {
 			q.Screen = &p
 		}
+	case event.PaneHistory:
+		s.History = &p
 	}
 	return Panes
 }

@@ -41,11 +41,13 @@ type State struct {
 	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane
 	Queued    []event.PromptSubmitted
-	Focused   *Call // the call whose output is shown: the last one that started
+	History   *event.PaneHistory // what somebody reads of a pane, the latest of all; else nil
+	Focused   *Call              // the call whose output is shown: the last one that started
 
 	open  openBlocks
 	calls map[string]*Block // by call id: the blocks whose call has no result yet
 	live  []*Call           // finished calls that still hold their output, oldest first
+	ran   map[string]*Call  // by target: the command that began last in the shared pane
 	kept  []event.Envelope  // all that were applied, while Prepend may need them; else nil
 }
 
@@ -110,9 +112,9 @@ type Call struct {
 	Arguments string
 	Action    action.Action
 	State     CallState
-	Pane      string
-	Started   int64 // Unix milliseconds; 0 before it started
-	Duration  int64 // milliseconds, when it has ended
+	Dir       string // where its output is kept; "" before it started
+	Started   int64  // Unix milliseconds; 0 before it started
+	Duration  int64  // milliseconds, when it has ended
 	ExitCode  *int
 	Result    string // what the model read
 	Full      *event.FullOutput
@@ -131,6 +133,8 @@ type Task struct {
 	Outcome  event.Outcome
 	Error    string
 	Doing    string // what it is at, when it says so
+	Pane     string // of a ShellTask: where it runs
+	Dir      string // of a ShellTask: where its output is
 	Answer   string // on a fork, while it runs: what its model said last
 }
 
@@ -170,6 +174,10 @@ func (s *State) Running() *Task {
 	}
 	return nil
 }
+
+// Ran returns the command that began last on a target, nil if none did. It runs, or ran,
+// in the target's shared pane.
+func (s *State) Ran(target string) *Call { return s.ran[target] }
 
 const (
 	tailLimit   = 64 << 10 // bytes of output that a call keeps for the screen
