@@ -17,6 +17,8 @@ func (u *ui) input(w, h int) layout.Input {
 	switch {
 	case u.help:
 		in.Dialog.W, in.Dialog.H = u.v.help.Size(w-2, h-4)
+	case u.v.confirm.Open():
+		in.Dialog.W, in.Dialog.H = u.v.confirm.Size(w-2, h-4)
 	case u.asking():
 		in.Dialog.W, in.Dialog.H = u.v.approval.Size(w-2, h-4)
 	}
@@ -71,6 +73,8 @@ func (u *ui) Draw(s tcell.Screen) {
 	switch {
 	case u.help:
 		draw(s, u.v.help, u.lay.Dialog)
+	case u.v.confirm.Open():
+		draw(s, u.v.confirm, u.lay.Dialog)
 	case u.asking():
 		draw(s, u.v.approval, u.lay.Dialog)
 	}
@@ -90,7 +94,7 @@ func (u *ui) passFocus() {
 	if u.v.border.Blur(); target == u.v.prompt {
 		u.v.border.Focus(func(tview.Primitive) {})
 	}
-	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help} {
+	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.confirm} {
 		if v == target {
 			v.Focus(func(tview.Primitive) {})
 		} else {

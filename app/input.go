@@ -15,6 +15,8 @@ func (u *ui) target() (keymap.Scope, tview.Primitive) {
 	switch {
 	case u.help:
 		return u.v.help.Scope(), u.v.help
+	case u.v.confirm.Open():
+		return u.v.confirm.Scope(), u.v.confirm
 	case u.asking():
 		return u.v.approval.Scope(), u.v.approval
 	}
@@ -83,7 +85,9 @@ func (u *ui) interrupt(armed keymap.Action) {
 	switch t := u.state.Running(); {
 	case u.v.conversation.CopySelection():
 	case armed == keymap.Interrupt:
-		u.deps.leave(next{})
+		if !u.leaving() {
+			u.deps.leave(next{})
+		}
 	case t != nil:
 		u.deps.send(event.Cancel{Task: t.ID})
 		u.hint(keymap.Interrupt, "cancelling · "+u.keyName(keymap.Interrupt)+" again quits")
@@ -166,7 +170,7 @@ func (u *ui) setFocus(p layout.Pane) {
 // keeps everything below it from being touched.
 func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		if u.help || u.asking() {
+		if u.help || u.v.confirm.Open() || u.asking() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
 		}

@@ -7,7 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/apptest"
 	"buddy/app/layout"
 	"buddy/views"
 )
@@ -182,5 +184,110 @@ func TestWatchedPanes(t *testing.T) {
 		if fmt.Sprint(sentAs[event.WatchPanes](x)) != "[]" {
 			t.Error("said twice")
 		}
+	})
+}
+
+func TestKillPane(t *testing.T) { // UX "Panes": kill on x (asks); E12: never the shared one
+	synctest.Test(t, func(t *testing.T) {
+		x := openPanes(t, 120, 32)
+		x.Press("x")
+		x.Want("Kill this pane?", "server", "[y] yes", "[n] no")
+		x.Press("G", "j", "Space") // they scroll
+		x.Press("n")
+		x.unwanted("Kill this pane?")
+		x.Press("x", "Esc", "x", "y")
+		x.took(event.KillPane{Pane: "%2"})
+		x.Press("h", "x")
+		x.Want("the shared pane can't be killed")
+		x.took()
+	})
+}
+
+func TestQuitWhilePanesRun(t *testing.T) { // E18
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(twoPanes...)
+		x.Press("Ctrl+D")
+		x.Want("Quit?", "1 command still runs:", "#9 npm run dev", "see it later with: tmux attach", "[n] quit, they go on", "[y] quit and kill them")
+		x.Press("Esc")
+		x.unwanted("Quit?")
+		x.Press("Ctrl+C", "Ctrl+C")
+		x.Want("Quit?")
+		x.Press("y")
+		if err := x.Ended(); err != nil || !x.left.kill {
+			t.Errorf("left %+v, %v", x.left, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(twoPanes...)
+		x.Type("/quit\n")
+		x.Press("Enter") // the default is to leave them running
+		if err := x.Ended(); err != nil || x.left.kill {
+			t.Errorf("left %+v, %v", x.left, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(append(twoPanes, event.TaskFinished{ID: 9, Outcome: event.Completed})...)
+		x.Press("Ctrl+D") // nothing runs: nothing is asked
+		_ = x.Ended()
+	})
+}
+
+func TestPaneHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openPanes(t, 120, 32)
+		rows := make([]string, 500)
+		for i := range rows {
+			rows[i] = fmt.Sprintf("row %d.", i+1)
+		}
+		x.Press("k")
+		x.took(event.ReadPane{Pane: "%2"})
+		x.Want("reading the history")
+		x.tell(event.PaneHistory{Pane: "%2", Rows: rows})
+		x.Want("row 499.", "of 500 · End live")
+		x.unwanted("row 500.")
+		x.Press("PgUp")
+		x.unwanted("row 499.")
+		x.tell(event.PaneScreen{Pane: "%2", W: 120, H: 40, Rows: []string{"newer"}})
+		x.unwanted("newer") // it stands still
+		x.Press("g")
+		x.Want("row 1.", "─ row 1 of 500")
+		x.Press("Esc")
+		x.Want("newer")
+		x.Mouse(apptest.MouseWheelUp, 80, 5)
+		x.took(event.ReadPane{Pane: "%2"})
+		x.tell(event.PaneHistory{Pane: "%2", Rows: rows})
+		x.Want("row 497.")
+		x.Mouse(apptest.MouseWheelDown, 80, 5)
+		x.Want("newer")
+		x.took()
+	})
+}
+
+// Several panes side by side where there is room, with what their commands do and where.
+func TestPaneGrid(t *testing.T) { // UX "Panes"
+	synctest.Test(t, func(t *testing.T) {
+		x := openPanes(t, 160, 40)
+		x.tell(
+			event.PaneOpened{Pane: "web-01:%3", Title: "shared", Target: "web-01"}, event.PaneOpened{Pane: "web-02:%3", Title: "shared", Target: "web-02"},
+			event.ToolRequested{CallID: "a", Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web-01", Command: "uptime"}}, event.ToolStarted{CallID: "a"},
+			event.ToolRequested{CallID: "b", Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web-02", Command: "uptime"}}, event.ToolStarted{CallID: "b"},
+			event.PaneScreen{Pane: "web-02:%3", W: 80, H: 24, Rows: []string{"up 3 days"}},
+		)
+		failed := 3
+		x.tell(event.ToolResult{CallID: "b", ExitCode: &failed})
+		x.Press("Enter")
+		x.Want("local:shared", "local:server ● running", "web-01:shared ● running", "web-02:shared ✗ exit 3", "up 3 days", "Panes · 4")
+		x.tell(event.TaskFinished{ID: 9, Outcome: event.Completed})
+		x.Want("local:server ✔ exit 0")
+		x.Press("h")
+		x.Want("▸web-01:shared", "web-02:shared ✗ exit 3")
+		x.Press("s")
+		x.unwanted("up 3 days")
+		x.Want("no picture yet")
+		x.Press("Esc")
+		x.Want("Conversation")
 	})
 }

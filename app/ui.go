@@ -89,6 +89,7 @@ type terminal struct {
 // next says what comes after the screen: another session, or nothing.
 type next struct {
 	again  bool
+	kill   bool   // what still runs in panes
 	resume string // as for compose; "" is a new session
 }
 
@@ -117,6 +118,7 @@ type panes struct {
 	tabs         *views.TabBar
 	approval     *views.Approval
 	help         *views.Help
+	confirm      *views.Confirm
 }
 
 // welcome is what an empty conversation shows.
@@ -146,6 +148,7 @@ func newUI(d deps) *ui {
 		tabs:         views.NewTabBar(t, k),
 		approval:     views.NewApproval(t, k, d.now),
 		help:         views.NewHelp(t, k),
+		confirm:      views.NewConfirm(t, k),
 	}
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
@@ -265,6 +268,9 @@ func (u *ui) send(s event.Submit) {
 
 // quit ends the program; while something runs it asks for one more Ctrl-C.
 func (u *ui) quit() {
+	if u.leaving() {
+		return
+	}
 	if t := u.state.Running(); t != nil && u.armed.action != keymap.Interrupt {
 		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · %s quits", t.ID, u.keyName(keymap.Interrupt)))
 		u.armed.running = true
@@ -278,7 +284,7 @@ func (u *ui) setTheme(t *themes.Theme) {
 	u.deps.theme = t
 	for _, v := range []interface{ SetTheme(*themes.Theme) }{
 		u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.border, u.v.prompt, u.v.footer,
-		u.v.tabs, u.v.approval, u.v.help,
+		u.v.tabs, u.v.approval, u.v.help, u.v.confirm,
 	} {
 		v.SetTheme(t)
 	}
@@ -308,6 +314,9 @@ func (u *ui) focused(on bool) {
 // paste goes to what has the focus.
 func (u *ui) paste(p screen.Paste) {
 	text := p.Text
+	if u.v.confirm.Open() {
+		return
+	}
 	if u.asking() {
 		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
 		return

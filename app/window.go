@@ -69,7 +69,7 @@ func oneSession(f *flags, t *target, resume string) (next, error) {
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
 	w.ui = newUI(w.deps(looks{theme, c}, keys))
-	w.loop = w.ui.loop(s, w.events, func() { p.close(&said) })
+	w.loop = w.ui.loop(s, w.events, func() { p.end(&said, w.next.kill) })
 	if err := w.open(ctx); err != nil {
 		p.close(&said)
 		return next{}, exit{code: exitFailed, text: err.Error()}

@@ -60,7 +60,7 @@ func TestTyping(t *testing.T) {
 // Pictures tell which arrow keys a program wants.
 func TestPaste(t *testing.T) {
 	owns(t, true, func(t *testing.T, _ place, r *rig) {
-		pane := r.console("printf '\\033[?2004h\\033[?1hready '; stty raw -echo; exec cat -v").Pane()
+		pane := r.console("stty raw -echo; printf '\\033[?2004h\\033[?1hready '; exec cat -v").Pane()
 		r.shows(pane, "ready")
 		text := "a \\ $HOME; \"q\"\n" + strings.Repeat("x", 20<<10) + "\nünd\x00 end"
 		if err := r.Paste(t.Context(), pane, text); err != nil {

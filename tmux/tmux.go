@@ -189,6 +189,17 @@ func (s *Session) AttachLine() string {
 	return s.attach()
 }
 
+// RemoveLine is the shell command with which a person ends what runs in the panes, for good.
+func (s *Session) RemoveLine() string {
+	switch {
+	case s.srv == nil:
+		return ""
+	case s.opt.Host != nil:
+		return s.opt.Host.Attach(removeArgs(s.opt)...)
+	}
+	return host.Line(removeArgs(s.opt)...)
+}
+
 // Name is that of the tmux session.
 func (s *Session) Name() string { return s.opt.Session }
 

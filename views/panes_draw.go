@@ -17,6 +17,12 @@ const (
 	tileHeight = 6
 )
 
+// What most programs make do with.
+const (
+	usualWidth  = 80
+	usualHeight = 24
+)
+
 // nameWidth is how much of its name a tab shows.
 const nameWidth = 24
 
@@ -61,7 +67,7 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	if several {
 		left = []span{own(themes.Strong, "Panes"), own(themes.Muted, " · "+fmt.Sprint(len(p.panes)))}
 	}
-	in := p.bordered(screen, titles{left: left, right: right, bottom: p.back.status(p)}).cleared()
+	in := p.bordered(screen, titles{left: left, right: right}).cleared()
 	p.tiles = p.tiles[:0]
 	if in.w <= 0 || in.h <= 0 {
 		p.Hide()
@@ -85,15 +91,23 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	p.fitTo(p.wantedFit(several))
 }
 
-// grid says how many panes show beside and below each other in w×h cells.
+// grid says how many panes show beside and below each other in w×h cells: all of them in
+// the way that shows most of each, else as many as have room.
 func (p *Panes) grid(w, h int) (cols, rows int) {
 	n := len(p.panes)
-	cols, rows = min(n, (w+1)/(tileWidth+1)), min(n, h/tileHeight)
-	if p.look.single || cols < 1 || rows < 1 || cols < 2 && !p.look.zoomed {
+	maxCols, maxRows := min(n, (w+1)/(tileWidth+1)), min(n, h/tileHeight)
+	if p.look.single || maxCols < 1 || maxRows < 1 || maxCols < 2 && !p.look.zoomed {
 		return 1, 1
 	}
-	rows = min(rows, (n+cols-1)/cols)
-	return (n + rows - 1) / rows, rows
+	cols, rows = maxCols, maxRows
+	most := 0
+	for c := 1; c <= maxCols; c++ {
+		r := (n + c - 1) / c
+		if seen := min((w+1)/c-1, usualWidth) * min(h/r-1, usualHeight); r <= maxRows && seen > most {
+			cols, rows, most = c, r, seen
+		}
+	}
+	return cols, rows
 }
 
 // wantedFit is the size for a pane that somebody types into or looks at alone.
@@ -162,10 +176,10 @@ func (p *Panes) sign(q *paneView, words bool) []span {
 	return foreign(m.role, text)
 }
 
-// doing says at the right of the border that keys go to the pane.
+// doing says at the right of the border that keys go to the pane, or that its history shows.
 func (p *Panes) doing() []span {
 	if !p.typing {
-		return nil
+		return p.historyStatus()
 	}
 	if p.asked > 0 {
 		return []span{own(themes.Warning, waitingSign+" "+plural(p.asked, "approval")+" · "+p.endKey()+" ends typing")}

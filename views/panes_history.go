@@ -54,13 +54,15 @@ func (b *scrollback) draw(in area) {
 	}
 }
 
-// status says at the lower border where in the history this is.
-func (b *scrollback) status(p *Panes) []span {
+// historyStatus says where in the history this is.
+func (p *Panes) historyStatus() []span {
+	b := &p.back
 	if !b.on || b.of == nil {
 		return nil
 	}
+	b.place(p.rows())
 	return []span{
-		own(themes.Warning, fmt.Sprintf("history, row %d of %d", min(b.window.top+1, len(b.of.Rows)), len(b.of.Rows))),
+		own(themes.Warning, fmt.Sprintf("row %d of %d", b.window.top+1, len(b.of.Rows))),
 		own(themes.Muted, " · "), own(themes.Key, p.keys.Name(keymap.ScrollBottom)), own(themes.Muted, " live"),
 	}
 }

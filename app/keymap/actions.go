@@ -116,6 +116,11 @@ const (
 	Explain        Action = "explain"
 	CycleMode      Action = "cycle-mode"
 
+	ConfirmYes   Action = "confirm-yes"
+	ConfirmNo    Action = "confirm-no"
+	LeaveRunning Action = "leave-running"
+	LeaveKilling Action = "leave-killing"
+
 	CloseHelp Action = "close-help"
 )
 
@@ -133,7 +138,7 @@ func in(scopes ...Scope) []Scope    { return scopes }
 
 var (
 	editing   = in(Prompt, Reason, Amend)
-	scrolling = in(Conversation, Output, Panes, Approval, Help)
+	scrolling = in(Conversation, Output, Panes, Approval, Confirm, Leaving, Help)
 )
 
 // table is the whole key map, in the order in which it is shown.
@@ -239,6 +244,11 @@ var table = []row{
 	{ReasonSend, in(Reason), "deny", "Deny with this reason", keys("Enter")},
 	{ReasonBack, in(Reason, Amend), "back", "Back to the question", keys("Esc")},
 
+	{ConfirmYes, in(Confirm), "yes", "Do it", keys("y")},
+	{ConfirmNo, in(Confirm), "no", "Leave it as it is", keys("n", "Enter")},
+	{LeaveRunning, in(Leaving), "quit, they go on", "Quit and leave running what runs; how to attach to it is printed", keys("n", "Enter", "Ctrl+C")},
+	{LeaveKilling, in(Leaving), "quit and kill them", "Quit and kill what runs", keys("y")},
+
 	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
 
 	{NextPane, in(Global), "next pane", "To the next pane", keys("Tab", "Alt+Down")},
@@ -246,7 +256,7 @@ var table = []row{
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
-	{Back, in(Global, Approval, Help), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
+	{Back, in(Global, Approval, Confirm, Leaving, Help), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
 	{Interrupt, in(Global), "", "Copy what is selected; else cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},

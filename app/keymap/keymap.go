@@ -34,8 +34,10 @@ const (
 	Typing       Scope = "typing" // into a terminal pane
 	Tasks        Scope = "tasks"
 	Approval     Scope = "approval"
-	Reason       Scope = "reason" // why an approval is denied
-	Amend        Scope = "amend"  // changing what is asked about
+	Reason       Scope = "reason"  // why an approval is denied
+	Amend        Scope = "amend"   // changing what is asked about
+	Confirm      Scope = "confirm" // a question before something can't be taken back
+	Leaving      Scope = "leaving" // commands still run
 	Help         Scope = "help"
 )
 
@@ -58,6 +60,8 @@ var scopes = []struct {
 	{Approval, "Approval"},
 	{Reason, "Approval: while giving a reason"},
 	{Amend, "Approval: while changing what runs"},
+	{Confirm, "A question"},
+	{Leaving, "Quitting while commands run"},
 	{Help, "Help"},
 }
 
@@ -83,7 +87,7 @@ func (s Scope) Title() string {
 // shadows says that a scope may take keys that mean something else globally, because
 // it is asked first and goes away at once.
 func (s Scope) shadows() bool {
-	return s == Popup || s == Search || s == Finding || s == Selecting || s == Typing || s == Reason || s == Amend
+	return s == Popup || s == Search || s == Finding || s == Selecting || s == Typing || s == Confirm || s == Leaving || s == Reason || s == Amend
 }
 
 // types says that plain characters are text in a scope and so cannot be bound.
