@@ -60,8 +60,8 @@ func TestTyping(t *testing.T) {
 // Pictures tell which arrow keys a program wants.
 func TestPaste(t *testing.T) {
 	owns(t, true, func(t *testing.T, _ place, r *rig) {
-		pane := r.console("stty raw -echo; printf '\\033[?2004h\\033[?1hready '; exec cat -v").Pane()
-		r.shows(pane, "ready")
+		pane := r.console("stty raw -echo; printf '\\033[?2004h\\033[?1hbegin'; echo -now; exec cat -v").Pane()
+		r.shows(pane, "begin-now")
 		text := "a \\ $HOME; \"q\"\n" + strings.Repeat("x", 20<<10) + "\nünd\x00 end"
 		if err := r.Paste(t.Context(), pane, text); err != nil {
 			t.Fatal(err)

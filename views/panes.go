@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -138,6 +139,9 @@ func markOf(s *state.State, q *state.Pane) mark {
 		}
 		if t.Outcome == event.Completed {
 			return exited(0)
+		}
+		if code, ok := strings.CutPrefix(t.Error, "exit code "); ok {
+			return mark{"✗", "exit " + oneLine(code), themes.ToolError}
 		}
 		_, _, word := taskOutcome(t)
 		return mark{"✗", oneLine(word), themes.ToolError}
