@@ -41,6 +41,7 @@ var slashCommands = []command{
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
 	{"edit", "", "write the prompt in your editor", func(u *ui, _ string) error { u.edit(); return nil }},
+	{"output", "[N]", "the whole output of the last call, or of the N-th last", showOutput},
 	{"copy", "[code]", "copy the last answer, or the last code block in it", copyAnswer},
 	{"trust", "", "let the settings that came with this folder apply", trustHere},
 	{"theme", "[NAME]", "other colours, or list them", theme},

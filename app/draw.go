@@ -49,6 +49,9 @@ func (u *ui) Draw(s tcell.Screen) {
 	w, h := s.Size()
 	u.SetRect(0, 0, w, h)
 	u.lay.set(u.input(w, h))
+	if u.v.pager.Open() && !u.help && !u.v.confirm.Open() && !u.asking() { // above the prompt
+		u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(u.lay.Panes[layout.Prompt].Y-1, 0)}
+	}
 	u.passFocus()
 	s.HideCursor()
 	u.v.panes.SetZoomed(u.zoom)
@@ -77,6 +80,8 @@ func (u *ui) Draw(s tcell.Screen) {
 		draw(s, u.v.confirm, u.lay.Dialog)
 	case u.asking():
 		draw(s, u.v.approval, u.lay.Dialog)
+	case u.v.pager.Open():
+		draw(s, u.v.pager, u.lay.Dialog)
 	}
 }
 
@@ -94,7 +99,7 @@ func (u *ui) passFocus() {
 	if u.v.border.Blur(); target == u.v.prompt {
 		u.v.border.Focus(func(tview.Primitive) {})
 	}
-	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.confirm} {
+	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.confirm, u.v.pager} {
 		if v == target {
 			v.Focus(func(tview.Primitive) {})
 		} else {

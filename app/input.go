@@ -19,6 +19,8 @@ func (u *ui) target() (keymap.Scope, tview.Primitive) {
 		return u.v.confirm.Scope(), u.v.confirm
 	case u.asking():
 		return u.v.approval.Scope(), u.v.approval
+	case u.v.pager.Open():
+		return u.v.pager.Scope(), u.v.pager
 	}
 	switch u.focus {
 	case layout.Conversation:
@@ -170,7 +172,7 @@ func (u *ui) setFocus(p layout.Pane) {
 // keeps everything below it from being touched.
 func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		if u.help || u.v.confirm.Open() || u.asking() {
+		if u.help || u.v.confirm.Open() || u.asking() || u.v.pager.Open() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
 		}

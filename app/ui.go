@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -83,6 +84,7 @@ type terminal struct {
 	askBackground func()
 	copy          func(text string)
 	edit          func(name, text string) (string, error) // in the person's editor
+	look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
 	attention     attention
 }
 
@@ -119,6 +121,7 @@ type panes struct {
 	approval     *views.Approval
 	help         *views.Help
 	confirm      *views.Confirm
+	pager        *views.Pager
 }
 
 // welcome is what an empty conversation shows.
@@ -149,6 +152,7 @@ func newUI(d deps) *ui {
 		approval:     views.NewApproval(t, k, d.now),
 		help:         views.NewHelp(t, k),
 		confirm:      views.NewConfirm(t, k),
+		pager:        views.NewPager(t, k),
 	}
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
@@ -174,6 +178,8 @@ func newUI(d deps) *ui {
 	u.v.prompt.OnEOF = u.quit
 	u.v.prompt.OnEdit = u.edit
 	u.v.conversation.OnEdit = u.look
+	u.v.conversation.OnOpen, u.v.output.OnOpen = u.openOutput, u.openOutput
+	u.v.pager.OnCopy, u.v.pager.OnEdit, u.v.pager.Later = u.copy, u.editOutput, d.later
 	u.v.prompt.OnUnqueue = func(id int) { d.send(event.Unqueue{ID: id}) }
 	u.v.prompt.OnContinue = func() { d.send(event.Continue{}) }
 	u.setFocus(layout.Prompt)
@@ -284,7 +290,7 @@ func (u *ui) setTheme(t *themes.Theme) {
 	u.deps.theme = t
 	for _, v := range []interface{ SetTheme(*themes.Theme) }{
 		u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.border, u.v.prompt, u.v.footer,
-		u.v.tabs, u.v.approval, u.v.help, u.v.confirm,
+		u.v.tabs, u.v.approval, u.v.help, u.v.confirm, u.v.pager,
 	} {
 		v.SetTheme(t)
 	}
@@ -340,7 +346,12 @@ func (u *ui) key(ev *tcell.EventKey) *tcell.EventKey {
 	before := u.armed.action
 	u.hint("", "")
 	scope, view := u.target()
-	if _, bound := u.deps.keys.Lookup(scope, ev); !bound && scope != keymap.Typing {
+	a, bound := u.deps.keys.Lookup(scope, ev)
+	if a == keymap.FullScreen {
+		u.toggleZoom()
+		return nil
+	}
+	if !bound && scope != keymap.Typing {
 		if a, ok := u.deps.keys.Lookup(keymap.Global, ev); ok {
 			u.global(a, before)
 			return nil

@@ -118,7 +118,7 @@ type window struct {
 func (w *window) deps(look looks, keys *keymap.Map) deps {
 	return deps{
 		looks:    look,
-		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
+		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, look: w.look, attention: w.attention()},
 		send:     w.send, keys: keys, now: time.Now, home: w.program.at.home,
 		leave:   func(n next) { w.next = n; w.loop.Quit() },
 		tick:    func(on bool) { w.loop.SetTicking(on) },

@@ -121,6 +121,10 @@ const (
 	LeaveRunning Action = "leave-running"
 	LeaveKilling Action = "leave-killing"
 
+	OpenOutput Action = "open-output"
+	PagerClose Action = "pager-close"
+	FullScreen Action = "full-screen"
+
 	CloseHelp Action = "close-help"
 )
 
@@ -138,7 +142,7 @@ func in(scopes ...Scope) []Scope    { return scopes }
 
 var (
 	editing   = in(Prompt, Reason, Amend)
-	scrolling = in(Conversation, Output, Panes, Approval, Confirm, Leaving, Help)
+	scrolling = in(Conversation, Output, Panes, Approval, Confirm, Leaving, Pager, Help)
 )
 
 // table is the whole key map, in the order in which it is shown.
@@ -191,13 +195,15 @@ var table = []row{
 	{Fold, in(Conversation), "unfold", "Fold or unfold the block", keys("Enter")},
 	{PromptPrevious, in(Conversation), "", "To the prompt before", keys("[")},
 	{PromptNext, in(Conversation), "", "To the next prompt", keys("]")},
-	{CopyBlock, in(Conversation), "copy", "Copy the block", keys("y")},
+	{CopyBlock, in(Conversation, Pager), "copy", "Copy the block; of a whole output what is selected, else what shows", keys("y")},
 	{CopyCode, in(Conversation), "code", "Copy the code in the block, of several the one in view", keys("c")},
-	{Find, in(Conversation), "find", "Find text in the conversation; capitals count if there are any", keys("/")},
-	{FindNext, in(Conversation), "", "To the next match", keys("n")},
-	{FindPrevious, in(Conversation), "", "To the match before", keys("N")},
-	{EditBlock, in(Conversation), "", "Look at the block in your editor ($VISUAL or $EDITOR)", keys("e")},
-	{Select, in(Conversation), "select", "Select text by keys, from the block on; the mouse selects too: drag, or click twice or three times", keys("v")},
+	{Find, in(Conversation, Pager), "find", "Find text; capitals count if there are any", keys("/")},
+	{FindNext, in(Conversation, Pager), "", "To the next match", keys("n")},
+	{FindPrevious, in(Conversation, Pager), "", "To the match before", keys("N")},
+	{EditBlock, in(Conversation, Pager), "", "Look at the block, or the output, in your editor ($VISUAL or $EDITOR)", keys("e")},
+	{Select, in(Conversation, Pager), "select", "Select text by keys, from the block on, of a whole output its lines from the top one on; the mouse selects too: drag, or click twice or three times", keys("v")},
+	{OpenOutput, in(Conversation, Output), "output", "The whole output of the call", keys("o")},
+	{FullScreen, in(Conversation, Output, Panes, Tasks), "", "Full screen and back", keys("z")},
 	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
 
 	{FindAccept, in(Finding), "go there", "To the match; the search stays until Esc", keys("Enter")},
@@ -249,6 +255,7 @@ var table = []row{
 	{LeaveRunning, in(Leaving), "quit, they go on", "Quit and leave running what runs; how to attach to it is printed", keys("n", "Enter", "Ctrl+C")},
 	{LeaveKilling, in(Leaving), "quit and kill them", "Quit and kill what runs", keys("y")},
 
+	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
 	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
 
 	{NextPane, in(Global), "next pane", "To the next pane", keys("Tab", "Alt+Down")},
@@ -256,7 +263,7 @@ var table = []row{
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
 	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
-	{Back, in(Global, Approval, Confirm, Leaving, Help), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
+	{Back, in(Global, Approval, Confirm, Leaving, Pager, Help), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
 	{Interrupt, in(Global), "", "Copy what is selected; else cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},

@@ -38,6 +38,7 @@ const (
 	Amend        Scope = "amend"   // changing what is asked about
 	Confirm      Scope = "confirm" // a question before something can't be taken back
 	Leaving      Scope = "leaving" // commands still run
+	Pager        Scope = "pager"   // a whole output
 	Help         Scope = "help"
 )
 
@@ -51,7 +52,7 @@ var scopes = []struct {
 	{Popup, "Prompt: while commands or files are offered"},
 	{Search, "Prompt: while searching the history"},
 	{Conversation, "Conversation"},
-	{Finding, "Conversation: while typing what to find"},
+	{Finding, "While typing what to find"},
 	{Selecting, "Conversation: while something is selected"},
 	{Output, "Output"},
 	{Panes, "Panes"},
@@ -62,6 +63,7 @@ var scopes = []struct {
 	{Amend, "Approval: while changing what runs"},
 	{Confirm, "A question"},
 	{Leaving, "Quitting while commands run"},
+	{Pager, "A whole output"},
 	{Help, "Help"},
 }
 
