@@ -10,9 +10,13 @@ import (
 // input is what the layout depends on.
 func (u *ui) input(w, h int) layout.Input {
 	in := layout.Input{
-		W: w, H: h, Tab: u.tab, Zoom: u.zoom, Left: u.left,
-		Output: u.state.Focused != nil, Panes: u.v.panes.Len() > 0, Tasks: u.v.tasks.Rows(),
+		W: w, H: h, Tab: u.tab, Zoom: u.zoom, Left: u.shape.Left, Upper: u.shape.Upper,
+		Output: u.state.Focused != nil && !u.shape.hides(layout.Output),
+		Panes:  u.v.panes.Len() > 0 && !u.shape.hides(layout.Panes),
 		Prompt: u.v.prompt.Height(w-4, max(1, h/3)),
+	}
+	if !u.shape.hides(layout.Tasks) {
+		in.Tasks = u.v.tasks.Rows()
 	}
 	switch {
 	case u.help:

@@ -55,12 +55,10 @@ func (u *ui) global(a, armed keymap.Action) {
 		u.help = !u.help
 	case keymap.ShowApproval:
 		u.away = ""
-	case keymap.Narrower:
-		u.widen(-4)
-	case keymap.Wider:
-		u.widen(4)
 	case keymap.Redraw:
 		u.deps.repaint()
+	default:
+		u.arrange(a)
 	}
 }
 
@@ -125,13 +123,6 @@ func (u *ui) back(armed keymap.Action) {
 // keyName is how people write the key of an action.
 func (u *ui) keyName(a keymap.Action) string { return u.deps.keys.Name(a) }
 
-func (u *ui) widen(by int) {
-	if u.left == 0 {
-		u.left = 52
-	}
-	u.left = max(20, min(u.left+by, 80))
-}
-
 // cycle moves the focus to the next pane that there is.
 func (u *ui) cycle(by int) {
 	const n = int(layout.Tasks) + 1
@@ -175,6 +166,9 @@ func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 		if u.help || u.v.confirm.Open() || u.asking() || u.v.pager.Open() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
+		}
+		if u.drag(action, ev) {
+			return true, nil
 		}
 		x, y := ev.Position()
 		for p, r := range u.lay.Panes {

@@ -29,10 +29,7 @@ type ui struct {
 	v     panes
 	lay   placed
 
-	focus layout.Pane // of the panes; dialogs over them come first
-	tab   layout.Pane // the pane last focused other than the prompt
-	zoom  bool
-	left  int    // percent of the width for the conversation; 0 = as drawn
+	arrangement
 	help  bool   // the help shows
 	away  string // id of the approval that the person left open
 	armed armed
@@ -42,6 +39,15 @@ type ui struct {
 	deaf      time.Time // until then keys do nothing: they were meant for a pane that has closed
 	watched   []string  // panes whose pictures are wanted
 	attention attention
+}
+
+// arrangement is what the layout depends on that a person chose.
+type arrangement struct {
+	focus   layout.Pane // of the panes; dialogs over them come first
+	tab     layout.Pane // the pane last focused other than the prompt
+	zoom    bool
+	shape   shape
+	dragged border // with the mouse
 }
 
 // armed is what the key after this one may mean: an action that does more when it comes
@@ -55,18 +61,19 @@ type armed struct {
 type deps struct {
 	looks
 	terminal
-	send    func(event.Command)
-	keys    *keymap.Map
-	now     func() time.Time
-	home    string
-	leave   func(next)
-	tick    func(on bool)
-	later   func(func())                                    // runs it on the UI goroutine, after what waits there
-	after   func(time.Duration, func())                     // the same, when some time has passed
-	draft   func()                                          // the draft changed
-	record  func(text string)                               // a line for the history
-	files   func(query string, answer func(paths []string)) // answers later, on the UI goroutine
-	catalog catalog
+	send      func(event.Command)
+	keys      *keymap.Map
+	now       func() time.Time
+	home      string
+	leave     func(next)
+	tick      func(on bool)
+	later     func(func())                                    // runs it on the UI goroutine, after what waits there
+	after     func(time.Duration, func())                     // the same, when some time has passed
+	draft     func()                                          // the draft changed
+	keepShape func(shape)                                     // the panes are arranged anew
+	record    func(text string)                               // a line for the history
+	files     func(query string, answer func(paths []string)) // answers later, on the UI goroutine
+	catalog   catalog
 
 	// background calls work on another goroutine and what it returns on this one.
 	background func(work func() (apply func()))
@@ -136,7 +143,7 @@ var welcome = []string{
 }
 
 func newUI(d deps) *ui {
-	u := &ui{Box: *tview.NewBox(), deps: d, tab: layout.Conversation, attention: d.attention}
+	u := &ui{Box: *tview.NewBox(), deps: d, arrangement: arrangement{tab: layout.Conversation}, attention: d.attention}
 	t, k := d.theme, d.keys
 	u.v = panes{
 		header:       views.NewHeader(t, k, d.home, time.Local),

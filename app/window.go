@@ -69,6 +69,7 @@ func oneSession(f *flags, t *target, resume string) (next, error) {
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
 	w.ui = newUI(w.deps(looks{theme, c}, keys))
+	w.ui.shape = loadShape(shapeFile(p.at.dir))
 	w.loop = w.ui.loop(s, w.events, func() { p.end(&said, w.next.kill) })
 	if err := w.open(ctx); err != nil {
 		p.close(&said)
@@ -120,14 +121,15 @@ func (w *window) deps(look looks, keys *keymap.Map) deps {
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, look: w.look, attention: w.attention()},
 		send:     w.send, keys: keys, now: time.Now, home: w.program.at.home,
-		leave:   func(n next) { w.next = n; w.loop.Quit() },
-		tick:    func(on bool) { w.loop.SetTicking(on) },
-		later:   func(f func()) { w.loop.Post(f) },
-		after:   func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
-		draft:   w.draftChanged,
-		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
-		files:   w.findFiles,
-		catalog: w.program.catalog(),
+		leave:     func(n next) { w.next = n; w.loop.Quit() },
+		tick:      func(on bool) { w.loop.SetTicking(on) },
+		later:     func(f func()) { w.loop.Post(f) },
+		after:     func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
+		draft:     w.draftChanged,
+		keepShape: w.keepShape,
+		record:    func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
+		files:     w.findFiles,
+		catalog:   w.program.catalog(),
 		background: func(work func() func()) {
 			w.loop.Go(func() { w.loop.PostLazily(work()) })
 		},
@@ -211,6 +213,16 @@ func (w *window) send(c event.Command) {
 	if _, watch := c.(event.WatchPanes); !w.program.live.send(c) && !watch {
 		w.ui.hint("", "the session is still being read; this comes next")
 	}
+}
+
+// keepShape remembers how the panes are arranged.
+func (w *window) keepShape(s shape) {
+	path := shapeFile(w.program.at.dir)
+	w.loop.Go(func() {
+		if err := s.save(path); err != nil {
+			w.loop.Post(func() { w.ui.hint("", "the arrangement of the panes was not kept: "+err.Error()) })
+		}
+	})
 }
 
 // draftChanged saves the draft a second later (DECISIONS 13).

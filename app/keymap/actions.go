@@ -12,6 +12,11 @@ const (
 	ShowApproval Action = "show-approval"
 	Narrower     Action = "narrower"
 	Wider        Action = "wider"
+	Shorter      Action = "shorter"
+	Taller       Action = "taller"
+	ToggleOutput Action = "toggle-output"
+	TogglePanes  Action = "toggle-panes"
+	ToggleTasks  Action = "toggle-tasks"
 	Redraw       Action = "redraw"
 
 	Send            Action = "send"
@@ -267,6 +272,11 @@ var table = []row{
 	{Interrupt, in(Global), "", "Copy what is selected; else cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},
+	{Shorter, in(Global), "", "Make the output lower, the terminal panes higher; borders can be dragged with the mouse, too", keys("Alt+Shift+Up")},
+	{Taller, in(Global), "", "Make the output higher, the terminal panes lower", keys("Alt+Shift+Down")},
+	{ToggleOutput, in(Global), "", "Hide or show the output", keys("Alt+1")},
+	{TogglePanes, in(Global), "", "Hide or show the terminal panes", keys("Alt+2")},
+	{ToggleTasks, in(Global), "", "Hide or show the tasks", keys("Alt+3")},
 	{Redraw, in(Global), "", "Draw the whole screen anew", keys("Ctrl+L")},
 }
 
