@@ -25,6 +25,8 @@ func (u *ui) input(w, h int) layout.Input {
 		in.Dialog.W, in.Dialog.H = u.v.confirm.Size(w-2, h-4)
 	case u.asking():
 		in.Dialog.W, in.Dialog.H = u.v.approval.Size(w-2, h-4)
+	case u.v.ask.Open():
+		in.Dialog.W, in.Dialog.H = u.v.ask.Size(w-2, h-4)
 	}
 	if p := u.v.prompt.Popup(); p.Open() {
 		in.Popup.W, in.Popup.H = p.Size()
@@ -53,7 +55,7 @@ func (u *ui) Draw(s tcell.Screen) {
 	w, h := s.Size()
 	u.SetRect(0, 0, w, h)
 	u.lay.set(u.input(w, h))
-	if u.v.pager.Open() && !u.help && !u.v.confirm.Open() && !u.asking() { // above the prompt
+	if u.v.pager.Open() && !u.help && !u.v.confirm.Open() && !u.asking() && !u.v.ask.Open() { // above the prompt
 		u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(u.lay.Panes[layout.Prompt].Y-1, 0)}
 	}
 	u.passFocus()
@@ -84,6 +86,8 @@ func (u *ui) Draw(s tcell.Screen) {
 		draw(s, u.v.confirm, u.lay.Dialog)
 	case u.asking():
 		draw(s, u.v.approval, u.lay.Dialog)
+	case u.v.ask.Open():
+		draw(s, u.v.ask, u.lay.Dialog)
 	case u.v.pager.Open():
 		draw(s, u.v.pager, u.lay.Dialog)
 	}
@@ -103,7 +107,7 @@ func (u *ui) passFocus() {
 	if u.v.border.Blur(); target == u.v.prompt {
 		u.v.border.Focus(func(tview.Primitive) {})
 	}
-	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.confirm, u.v.pager} {
+	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.confirm, u.v.pager, u.v.ask} {
 		if v == target {
 			v.Focus(func(tview.Primitive) {})
 		} else {

@@ -19,6 +19,8 @@ func (u *ui) target() (keymap.Scope, tview.Primitive) {
 		return u.v.confirm.Scope(), u.v.confirm
 	case u.asking():
 		return u.v.approval.Scope(), u.v.approval
+	case u.v.ask.Open():
+		return u.v.ask.Scope(), u.v.ask
 	case u.v.pager.Open():
 		return u.v.pager.Scope(), u.v.pager
 	}
@@ -34,6 +36,11 @@ func (u *ui) target() (keymap.Scope, tview.Primitive) {
 	default:
 		return u.v.prompt.Scope(), u.v.prompt
 	}
+}
+
+// dialog says that something lies over the panes and takes keys and the mouse.
+func (u *ui) dialog() bool {
+	return u.help || u.v.confirm.Open() || u.asking() || u.v.ask.Open() || u.v.pager.Open()
 }
 
 // global does what a key means everywhere. armed is what the key before was about.
@@ -163,7 +170,7 @@ func (u *ui) setFocus(p layout.Pane) {
 // keeps everything below it from being touched.
 func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		if u.help || u.v.confirm.Open() || u.asking() || u.v.pager.Open() {
+		if u.dialog() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
 		}

@@ -129,6 +129,7 @@ type panes struct {
 	help         *views.Help
 	confirm      *views.Confirm
 	pager        *views.Pager
+	ask          *views.Ask
 }
 
 // welcome is what an empty conversation shows.
@@ -160,6 +161,7 @@ func newUI(d deps) *ui {
 		help:         views.NewHelp(t, k),
 		confirm:      views.NewConfirm(t, k),
 		pager:        views.NewPager(t, k),
+		ask:          views.NewAsk(t, k),
 	}
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
@@ -171,6 +173,7 @@ func newUI(d deps) *ui {
 	u.v.output.OnZoom = u.toggleZoom
 	u.v.panes.PaneIntents = u.paneIntents()
 	u.v.tasks.OnCancel = func(id int) { d.send(event.Cancel{Task: id}) }
+	u.v.tasks.OnTimeout, u.v.tasks.OnOpen = u.askTimeout, u.openTask
 	u.v.tasks.OnApproval = func(string) { u.away = "" }
 	u.v.approval.OnAnswer = func(a event.Approve) { d.send(a) }
 	u.v.approval.OnLeave = func() { u.away = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
@@ -297,7 +300,7 @@ func (u *ui) setTheme(t *themes.Theme) {
 	u.deps.theme = t
 	for _, v := range []interface{ SetTheme(*themes.Theme) }{
 		u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.border, u.v.prompt, u.v.footer,
-		u.v.tabs, u.v.approval, u.v.help, u.v.confirm, u.v.pager,
+		u.v.tabs, u.v.approval, u.v.help, u.v.confirm, u.v.pager, u.v.ask,
 	} {
 		v.SetTheme(t)
 	}
@@ -334,7 +337,7 @@ func (u *ui) paste(p screen.Paste) {
 		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
-	if scope, view := u.target(); scope == keymap.Finding || scope == keymap.Typing {
+	if scope, view := u.target(); scope == keymap.Finding || scope == keymap.Typing || scope == keymap.Asking {
 		view.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}

@@ -109,6 +109,9 @@ const (
 	ItemDown   Action = "item-down"
 	ItemOpen   Action = "item-open"
 	TaskCancel Action = "task-cancel"
+	TaskLimit  Action = "task-timeout"
+	AskSend    Action = "ask-send"
+	AskClose   Action = "ask-close"
 
 	Approve        Action = "approve"
 	Deny           Action = "deny"
@@ -146,7 +149,7 @@ func keys(names ...string) []string { return names }
 func in(scopes ...Scope) []Scope    { return scopes }
 
 var (
-	editing   = in(Prompt, Reason, Amend)
+	editing   = in(Prompt, Reason, Amend, Asking)
 	scrolling = in(Conversation, Output, Panes, Approval, Confirm, Leaving, Pager, Help)
 )
 
@@ -242,8 +245,12 @@ var table = []row{
 
 	{ItemUp, in(Tasks), "", "Up in the list", keys("Up", "k")},
 	{ItemDown, in(Tasks), "", "Down in the list", keys("Down", "j")},
-	{ItemOpen, in(Tasks), "", "Open the approval that is selected", keys("Enter")},
+	{ItemOpen, in(Tasks), "open", "Open what is selected: the approval, or all that is known of the task, with its output", keys("Enter")},
 	{TaskCancel, in(Tasks), "cancel", "Cancel the task that is selected", keys("x")},
+	{TaskLimit, in(Tasks), "time limit", "Give the task that is selected a time in which it has to end", keys("t")},
+
+	{AskSend, in(Asking), "set", "Take the line", keys("Enter")},
+	{AskClose, in(Asking), "back", "Leave it as it is", keys("Esc")},
 
 	{Approve, in(Approval), "run once", "Approve, this once", keys("y")},
 	{AllowSimilar, in(Approval), "allow similar", "Approve, and for this session whatever the rule covers that is shown", keys("s")},

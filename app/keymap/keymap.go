@@ -38,6 +38,7 @@ const (
 	Amend        Scope = "amend"   // changing what is asked about
 	Confirm      Scope = "confirm" // a question before something can't be taken back
 	Leaving      Scope = "leaving" // commands still run
+	Asking       Scope = "asking"  // for one line
 	Pager        Scope = "pager"   // a whole output
 	Help         Scope = "help"
 )
@@ -63,6 +64,7 @@ var scopes = []struct {
 	{Amend, "Approval: while changing what runs"},
 	{Confirm, "A question"},
 	{Leaving, "Quitting while commands run"},
+	{Asking, "A line that is asked for"},
 	{Pager, "A whole output"},
 	{Help, "Help"},
 }
@@ -89,12 +91,12 @@ func (s Scope) Title() string {
 // shadows says that a scope may take keys that mean something else globally, because
 // it is asked first and goes away at once.
 func (s Scope) shadows() bool {
-	return s == Popup || s == Search || s == Finding || s == Selecting || s == Typing || s == Confirm || s == Leaving || s == Reason || s == Amend
+	return s == Popup || s == Search || s == Finding || s == Selecting || s == Typing || s == Confirm || s == Leaving || s == Asking || s == Reason || s == Amend
 }
 
 // types says that plain characters are text in a scope and so cannot be bound.
 func (s Scope) types() bool {
-	return s == Global || s == Prompt || s == Popup || s == Search || s == Finding || s == Typing || s == Reason || s == Amend
+	return s == Global || s == Prompt || s == Popup || s == Search || s == Finding || s == Typing || s == Asking || s == Reason || s == Amend
 }
 
 // Action is something that a key can do. Its text is its id in the configuration.

@@ -39,7 +39,9 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.ModelSwitched:
 		return s.applyInfo(env)
-	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.Unknown:
+	case event.TurnFinished:
+		return s.finishTurn(env.Task, p)
+	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -366,6 +368,21 @@ func (s *State) task(id int) *Task {
 	t := &Task{ID: id}
 	s.Tasks = append(s.Tasks, t)
 	return t
+}
+
+// finishTurn counts what a task uses.
+func (s *State) finishTurn(id int, p event.TurnFinished) Changed {
+	if id == 0 {
+		return 0
+	}
+	t := s.task(id)
+	t.Turns++
+	t.Cost += p.Cost
+	if p.Usage != nil {
+		t.Usage.Prompt += p.Usage.Prompt
+		t.Usage.Completion += p.Usage.Completion
+	}
+	return Tasks
 }
 
 func (s *State) setTaskState(id int, from, to TaskState) {

@@ -13,6 +13,7 @@ package state
 import (
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/model"
 )
 
 // Changed tells which parts of a State an event touched.
@@ -133,9 +134,12 @@ type Task struct {
 	Outcome  event.Outcome
 	Error    string
 	Doing    string // what it is at, when it says so
-	Pane     string // of a ShellTask: where it runs
-	Dir      string // of a ShellTask: where its output is
-	Answer   string // on a fork, while it runs: what its model said last
+	Turns    int    // that have ended
+	Usage    model.Usage
+	Cost     model.Money // as far as prices are known
+	Pane     string      // of a ShellTask: where it runs
+	Dir      string      // of a ShellTask: where its output is
+	Answer   string      // on a fork, while it runs: what its model said last
 }
 
 // TaskState is what a task does now.
