@@ -234,9 +234,13 @@ func TestPanesAreSlow(t *testing.T) {
 		panes := &fakePanes{slow: 3 * time.Second}
 		s := start(t, func(o *Options) { o.Panes = panes })
 		for _, c := range []event.Command{
-			event.PaneInput{Pane: "%1", Bytes: []byte("a")}, event.PaneInput{Pane: "%1", Bytes: []byte("b")},
-			event.PaneInput{Pane: "%1", Bytes: []byte("c")}, event.PanePaste{Pane: "%1", Text: "pasted"},
-			event.PaneInput{Pane: "%2", Bytes: []byte("d")}, event.FitPane{Pane: "%2", W: 50, H: 8}, event.FitPane{Pane: "%2"},
+			event.PaneInput{Pane: "%1", Bytes: []byte("a")},
+			event.PaneInput{Pane: "%1", Bytes: []byte("b")},
+			event.PaneInput{Pane: "%1", Bytes: []byte("c")},
+			event.PanePaste{Pane: "%1", Text: "pasted"},
+			event.PaneInput{Pane: "%2", Bytes: []byte("d")},
+			event.FitPane{Pane: "%2", W: 50, H: 8},
+			event.FitPane{Pane: "%2"},
 			event.ReadPane{Pane: "%2"},
 		} {
 			s.Send(c)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// frame is the least time between two pictures of the same panes.
+// frame is the least time between two pictures of the same pane.
 const frame = 33 * time.Millisecond
 
 // Screen is a picture of a pane.
@@ -39,11 +39,12 @@ type painter struct {
 	mu      sync.Mutex // guards what follows, and ended
 	watched map[string]bool
 	dirty   map[string]bool
-	ctl     *control // that tells what panes print
+	taken   map[string]time.Time // when a picture of a watched pane was taken last
+	ctl     *control             // that tells what panes print
 }
 
 func newPainter(connect func(context.Context) (*control, error), show func(Screen)) *painter {
-	p := &painter{connect: connect, show: show, wake: make(chan struct{}, 1), watched: map[string]bool{}, dirty: map[string]bool{}}
+	p := &painter{connect: connect, show: show, wake: make(chan struct{}, 1), watched: map[string]bool{}, dirty: map[string]bool{}, taken: map[string]time.Time{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }
@@ -114,40 +115,29 @@ func (p *painter) close() {
 
 func (p *painter) run() {
 	defer close(p.ended)
-	for last := (time.Time{}); ; last = time.Now() {
+	var early <-chan time.Time // some pane has printed too soon after its last picture
+	for {
 		select {
 		case <-p.ctx.Done():
 			return
 		case <-p.wake:
+		case <-early:
 		}
-		if early := frame - time.Since(last); early > 0 {
-			select {
-			case <-p.ctx.Done():
-				return
-			case <-time.After(early):
-			}
+		early = nil
+		if wait := p.cycle(); wait > 0 {
+			early = time.After(wait)
 		}
-		p.cycle()
 	}
 }
 
-// cycle takes the pictures that are due.
-func (p *painter) cycle() {
+// cycle takes the pictures that are due. It returns how long it is until others are, 0 if
+// none are known of.
+func (p *painter) cycle() (wait time.Duration) {
 	ctl, err := p.connect(p.ctx)
 	if err != nil {
-		return // no pane: again is called when there is one
+		return 0 // no pane: again is called when there is one
 	}
-	p.mu.Lock()
-	p.ctl = ctl
-	var due []string
-	for id := range p.watched {
-		if p.dirty[id] {
-			due = append(due, id)
-			delete(p.dirty, id)
-		}
-	}
-	wanted := len(p.watched) > 0
-	p.mu.Unlock()
+	due, wait, wanted := p.due(ctl, time.Now())
 	ctl.tellOutput(wanted)
 	for _, id := range due {
 		s, err := ctl.picture(p.ctx, id)
@@ -155,6 +145,35 @@ func (p *painter) cycle() {
 			p.show(s)
 		}
 	}
+	return wait
+}
+
+// due returns the panes of which a picture is to be taken now, how long it is until the
+// next one may be, and whether any is wanted at all.
+func (p *painter) due(ctl *control, now time.Time) (due []string, wait time.Duration, wanted bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ctl = ctl
+	for id := range p.taken {
+		if !p.watched[id] {
+			delete(p.taken, id)
+		}
+	}
+	for id := range p.watched {
+		if !p.dirty[id] {
+			continue
+		}
+		if early := frame - now.Sub(p.taken[id]); early > 0 {
+			if wait == 0 || early < wait {
+				wait = early
+			}
+			continue
+		}
+		due = append(due, id)
+		p.taken[id] = now
+		delete(p.dirty, id)
+	}
+	return due, wait, len(p.watched) > 0
 }
 
 // picture lets the pane's output come again, without what was held back, and then
