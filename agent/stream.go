@@ -199,9 +199,6 @@ func merged(a, b event.Event) (event.Event, bool) {
 	case event.PaneScreen:
 		b, ok := b.(event.PaneScreen)
 		return b, ok && a.Pane == b.Pane
-	case event.PaneHistory:
-		b, ok := b.(event.PaneHistory)
-		return b, ok && a.Pane == b.Pane
 	}
 	return nil, false
 }

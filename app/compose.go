@@ -390,28 +390,6 @@ func paneScreen(s tmux.Screen) event.Event {
 	}
 }
 
-// end is close, before which what runs in panes of its own is killed if that is wanted.
-func (p *program) end(stderr io.Writer, kill bool) {
-	if kill {
-		if err := p.killPanes(); err != nil {
-			_, _ = fmt.Fprintln(stderr, "buddy: "+plain(err.Error()))
-		}
-	}
-	p.close(stderr)
-}
-
-func (p *program) killPanes() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-	defer cancel()
-	all, err := p.panes.Panes(ctx)
-	for _, q := range all {
-		if !q.Shared {
-			err = errors.Join(err, p.panes.Kill(ctx, q.ID))
-		}
-	}
-	return err
-}
-
 // close ends everything, says what stays behind, and how to get to it.
 func (p *program) close(stderr io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)

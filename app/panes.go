@@ -1,7 +1,10 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"buddy/agent/event"
@@ -90,4 +93,26 @@ func (u *ui) watch() {
 		u.watched = visible
 		u.deps.send(event.WatchPanes{IDs: visible})
 	}
+}
+
+// end is close, before which what runs in panes of its own is killed if that is wanted.
+func (p *program) end(stderr io.Writer, kill bool) {
+	if kill {
+		if err := p.killPanes(); err != nil {
+			_, _ = fmt.Fprintln(stderr, "buddy: "+plain(err.Error()))
+		}
+	}
+	p.close(stderr)
+}
+
+func (p *program) killPanes() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	all, err := p.panes.Panes(ctx)
+	for _, q := range all {
+		if !q.Shared {
+			err = errors.Join(err, p.panes.Kill(ctx, q.ID))
+		}
+	}
+	return err
 }

@@ -216,7 +216,9 @@ func (p *Panes) drawTileTitle(c canvas, q *paneView) {
 		role = themes.Accent
 		name = append(name, own(role, "▸"))
 	}
-	name = append(append(name, foreign(role, p.name(q))...), p.sign(q, true)...)
+	sign := p.sign(q, true)
+	label := clip(foreign(role, p.name(q)), max(c.w-6-spansWidth(sign), 8))
+	name = append(append(name, label...), sign...)
 	c.cols(1, c.w-1).spans(0, padded(clip(name, c.w-5))...)
 }
 

@@ -29,9 +29,10 @@ func (p Pane) String() string {
 }
 
 const (
-	// DefaultLeft is the percent of the width for the conversation, DefaultUpper that of the
-	// rows of output and terminal panes for the output.
-	DefaultLeft, DefaultUpper = 52, 55
+	// DefaultLeft is the percent of the width for the conversation.
+	DefaultLeft = 52
+	// DefaultUpper is the percent of the rows of output and terminal panes for the output.
+	DefaultUpper = 55
 
 	fullWidth  = 100 // columns from which on all panes are visible
 	splitWidth = 60  // columns from which on two are
