@@ -26,8 +26,9 @@ type Screen struct {
 	Rows []string
 }
 
-// painter takes pictures of watched panes when they print. While a picture is due, tmux
-// is told to hold the pane's output back from us, so that a flood costs nobody anything.
+// painter takes pictures of watched panes when they print. When a pane goes on printing
+// while a picture of it is due, tmux is told to hold its output back from us, so that a
+// flood costs nobody anything.
 type painter struct {
 	connect func(context.Context) (*control, error)
 	show    func(Screen)
@@ -39,12 +40,13 @@ type painter struct {
 	mu      sync.Mutex // guards what follows, and ended
 	watched map[string]bool
 	dirty   map[string]bool
+	paused  map[string]bool      // whose output is held back
 	taken   map[string]time.Time // when a picture of a watched pane was taken last
 	ctl     *control             // that tells what panes print
 }
 
 func newPainter(connect func(context.Context) (*control, error), show func(Screen)) *painter {
-	p := &painter{connect: connect, show: show, wake: make(chan struct{}, 1), watched: map[string]bool{}, dirty: map[string]bool{}, taken: map[string]time.Time{}}
+	p := &painter{connect: connect, show: show, wake: make(chan struct{}, 1), watched: map[string]bool{}, dirty: map[string]bool{}, paused: map[string]bool{}, taken: map[string]time.Time{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }
@@ -84,11 +86,14 @@ func (p *painter) again() {
 // printed is called by the control client's reader.
 func (p *painter) printed(pane string) {
 	p.mu.Lock()
-	ctl, first := p.ctl, !p.dirty[pane]
+	ctl, first, watched := p.ctl, !p.dirty[pane], p.watched[pane]
 	p.dirty[pane] = true
-	watched := p.watched[pane]
+	pause := ctl != nil && !p.paused[pane] && (!first || !watched)
+	if pause {
+		p.paused[pane] = true
+	}
 	p.mu.Unlock()
-	if ctl != nil && first {
+	if pause {
 		ctl.ask("refresh-client -A '"+pane+":pause'", "")
 	}
 	if watched {
@@ -139,8 +144,8 @@ func (p *painter) cycle() (wait time.Duration) {
 	}
 	due, wait, wanted := p.due(ctl, time.Now())
 	ctl.tellOutput(wanted)
-	for _, id := range due {
-		s, err := ctl.picture(p.ctx, id)
+	for _, d := range due {
+		s, err := ctl.picture(p.ctx, d.pane, d.paused)
 		if err == nil && p.ctx.Err() == nil {
 			p.show(s)
 		}
@@ -148,12 +153,21 @@ func (p *painter) cycle() (wait time.Duration) {
 	return wait
 }
 
+// duePane is a pane of which a picture is due.
+type duePane struct {
+	pane   string
+	paused bool // its output is held back
+}
+
 // due returns the panes of which a picture is to be taken now, how long it is until the
 // next one may be, and whether any is wanted at all.
-func (p *painter) due(ctl *control, now time.Time) (due []string, wait time.Duration, wanted bool) {
+func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Duration, wanted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ctl = ctl
+	if p.ctl != ctl { // to a new client nothing is held back
+		p.ctl = ctl
+		clear(p.paused)
+	}
 	for id := range p.taken {
 		if !p.watched[id] {
 			delete(p.taken, id)
@@ -169,20 +183,23 @@ func (p *painter) due(ctl *control, now time.Time) (due []string, wait time.Dura
 			}
 			continue
 		}
-		due = append(due, id)
+		due = append(due, duePane{id, p.paused[id]})
 		p.taken[id] = now
 		delete(p.dirty, id)
+		delete(p.paused, id)
 	}
 	return due, wait, len(p.watched) > 0
 }
 
-// picture lets the pane's output come again, without what was held back, and then
+// picture lets the pane's output come again if it was held back, without what was held back, and then
 // captures it: so nothing can be missed.
-func (c *control) picture(ctx context.Context, pane string) (Screen, error) {
+func (c *control) picture(ctx context.Context, pane string, paused bool) (Screen, error) {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
 	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_cursor_flag}"`
-	c.ask("refresh-client -A '"+pane+":continue'", "")
+	if paused {
+		c.ask("refresh-client -A '"+pane+":continue'", "")
+	}
 	about := c.ask("display-message -p -t "+pane+" "+facts, "")
 	text := c.capture("capture-pane -p -e -t " + pane)
 	lines, err := c.wait(ctx, about)

@@ -184,6 +184,9 @@ func (p *Panes) doing() []span {
 	if p.asked > 0 {
 		return []span{own(themes.Warning, waitingSign+" "+plural(p.asked, "approval")+" · "+p.endKey()+" ends typing")}
 	}
+	if s := p.selected().mark.sign; s != "" && s != runs.sign {
+		return []span{own(themes.Warning, "nothing runs here · "+p.endKey()+" ends typing")}
+	}
 	return []span{own(themes.Warning, "typing · "+p.endKey()+" ends")}
 }
 
