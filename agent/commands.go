@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -66,40 +64,10 @@ func (r *Runtime) adjust(c event.Command) {
 		r.undo(c)
 	case event.Report:
 		r.report(c.What)
-	case event.WatchPanes, event.PaneInput, event.KillPane:
+	case event.WatchPanes, event.PaneInput, event.PanePaste, event.FitPane, event.ReadPane, event.KillPane:
 		r.tellPanes(c)
 	default:
 		r.reject("unknown command %T", c)
-	}
-}
-
-// paneLimit is how long a pane may take to be typed into or closed.
-const paneLimit = 5 * time.Second
-
-// tellPanes passes a command on to the panes.
-func (r *Runtime) tellPanes(c event.Command) {
-	watch, ok := c.(event.WatchPanes)
-	switch {
-	case r.opts.Panes == nil && ok:
-		return
-	case r.opts.Panes == nil:
-		r.reject("there are no panes")
-		return
-	case ok:
-		r.opts.Panes.Watch(watch.IDs)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.ctx, paneLimit)
-	defer cancel()
-	var err error
-	switch c := c.(type) {
-	case event.PaneInput:
-		err = r.opts.Panes.Type(ctx, c.Pane, c.Bytes)
-	case event.KillPane:
-		err = r.opts.Panes.Kill(ctx, c.Pane)
-	}
-	if err != nil {
-		r.reject("%v", err)
 	}
 }
 

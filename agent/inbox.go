@@ -15,6 +15,12 @@ type inbox struct {
 	closed   bool
 }
 
+// queues are the commands that wait: most of them, and those for panes, which may be slow.
+type queues struct {
+	*inbox
+	panes *inbox
+}
+
 func newInbox() *inbox {
 	b := &inbox{}
 	b.more = sync.NewCond(&b.mu)

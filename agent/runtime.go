@@ -48,6 +48,12 @@ type Panes interface {
 	// Type gives bytes to what runs in a pane, as a terminal would. They may be a password:
 	// nobody records them.
 	Type(ctx context.Context, pane string, p []byte) error
+	// Paste gives text to what runs in a pane as a paste. It is as private as what is typed.
+	Paste(ctx context.Context, pane, text string) error
+	// Fit gives a pane a size in cells, or with zeros its own; it reports whether it did.
+	Fit(ctx context.Context, pane string, w, h int) (bool, error)
+	// History returns the newest lines of a pane, up to the end of its screen.
+	History(ctx context.Context, pane string) ([]string, error)
 	// Kill closes a pane and ends what runs in it.
 	Kill(ctx context.Context, pane string) error
 }
@@ -110,7 +116,7 @@ type Runtime struct {
 	stream *stream
 	asks   *approvals
 	asked  *questions
-	inbox  *inbox
+	inbox  queues
 	guide  *guide
 	life
 
@@ -155,7 +161,7 @@ func New(opts Options) *Runtime {
 	r := &Runtime{
 		opts:   opts,
 		stream: &stream{session: opts.Session, now: opts.Now, journal: opts.Journal, branch: make(map[int]int)},
-		inbox:  newInbox(),
+		inbox:  queues{newInbox(), newInbox()},
 		guide:  newGuide(),
 		model:  opts.Model,
 		main:   &conversation{hist: history.New(opts.System), shells: make(map[int]*shellTask)},
@@ -200,8 +206,9 @@ func (r *Runtime) Start() {
 		r.restoreTarget()
 		r.resume()
 	}
-	r.done.Add(1)
+	r.done.Add(2)
 	go r.serve()
+	go r.servePanes()
 }
 
 // Send hands over a command. It never blocks; a command that makes no sense gives an
@@ -220,6 +227,7 @@ func (r *Runtime) Close(ctx context.Context) error {
 	r.cancel() // no task opens from here on
 	r.mu.Unlock()
 	r.inbox.close()
+	r.inbox.panes.close()
 	stopped := make(chan struct{})
 	go func() { r.done.Wait(); close(stopped) }()
 	var err error

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -159,17 +161,42 @@ func TestShellTaskRevived(t *testing.T) {
 }
 
 // fakePanes remembers what it was told.
-type fakePanes struct{ said []string }
+type fakePanes struct {
+	mu   sync.Mutex // guards said
+	said []string
+	slow time.Duration // that typing takes
+}
 
-func (p *fakePanes) Watch(ids []string) { p.said = append(p.said, fmt.Sprint("watch ", ids)) }
+func (p *fakePanes) say(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.said = append(p.said, fmt.Sprintf(format, args...))
+}
+
+func (p *fakePanes) Watch(ids []string) { p.say("watch %v", ids) }
 
 func (p *fakePanes) Type(_ context.Context, pane string, b []byte) error {
-	p.said = append(p.said, fmt.Sprintf("type %s %s", pane, b))
+	p.say("type %s %s", pane, b)
+	time.Sleep(p.slow) // of the fake clock
 	return nil
 }
 
+func (p *fakePanes) Paste(_ context.Context, pane, text string) error {
+	p.say("paste %s %s", pane, text)
+	return nil
+}
+
+func (p *fakePanes) Fit(_ context.Context, pane string, w, h int) (bool, error) {
+	p.say("fit %s %dx%d", pane, w, h)
+	return false, errors.New("it has gone")
+}
+
+func (p *fakePanes) History(context.Context, string) ([]string, error) {
+	return []string{"old", "new"}, nil
+}
+
 func (p *fakePanes) Kill(_ context.Context, pane string) error {
-	p.said = append(p.said, "kill "+pane)
+	p.say("kill %s", pane)
 	return errors.New("pane %1 is the shared one and cannot be closed")
 }
 
@@ -197,5 +224,44 @@ func TestPaneCommands(t *testing.T) {
 			t.Errorf("%d errors, %+v", n, e)
 		}
 		none.stop()
+	})
+}
+
+// TestPanesAreSlow: what is typed while a pane is slow goes there in one piece, in its
+// order with all else, and nothing but panes waits for it.
+func TestPanesAreSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		panes := &fakePanes{slow: 3 * time.Second}
+		s := start(t, func(o *Options) { o.Panes = panes })
+		for _, c := range []event.Command{
+			event.PaneInput{Pane: "%1", Bytes: []byte("a")},
+			event.PaneInput{Pane: "%1", Bytes: []byte("b")},
+			event.PaneInput{Pane: "%1", Bytes: []byte("c")},
+			event.PanePaste{Pane: "%1", Text: "pasted"},
+			event.PaneInput{Pane: "%2", Bytes: []byte("d")},
+			event.FitPane{Pane: "%2", W: 50, H: 8},
+			event.FitPane{Pane: "%2"},
+			event.ReadPane{Pane: "%2"},
+		} {
+			s.Send(c)
+		}
+		s.do(event.Report{What: event.ReportTasks})
+		if _, n := find[event.Notice](s); n != 1 {
+			t.Error("a report waits for a slow pane")
+		}
+		time.Sleep(time.Minute)
+		s.do()
+		got := strings.Join(panes.said, "; ")
+		if got != "type %1 a; type %1 bc; paste %1 pasted; type %2 d; fit %2 50x8; fit %2 0x0" &&
+			got != "type %1 abc; paste %1 pasted; type %2 d; fit %2 50x8; fit %2 0x0" {
+			t.Errorf("panes were told %q", got)
+		}
+		if h, n := find[event.PaneHistory](s); n != 1 || h.Pane != "%2" || len(h.Rows) != 2 {
+			t.Errorf("%d histories, %+v", n, h)
+		}
+		if e, n := find[event.Error](s); n != 1 || e.Text != "it has gone" {
+			t.Errorf("%d errors, %+v; giving a pane its own size back is no error when it has gone", n, e)
+		}
+		s.stop()
 	})
 }

@@ -45,6 +45,7 @@ var slashCommands = []command{
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *ui, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
 	{"edit", "", "write the prompt in your editor", func(u *ui, _ string) error { u.edit(); return nil }},
+	{"output", "[N]", "the whole output of the last call, or of the N-th last", showOutput},
 	{"copy", "[code|all]", "copy the last answer, the last code block in it, or all that was said", copyAnswer},
 	{"undo", "[N] [--force]", "put back the files that the agent's tools for files changed for the last prompt, or the last N that changed any; not what commands did", undo},
 	{"diff", "", "all that the agent's tools for files changed in this session", showChanges},

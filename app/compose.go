@@ -326,7 +326,7 @@ func paneEvent(e tmux.PaneEvent, prefix, target string) event.Event {
 func paneScreen(s tmux.Screen, prefix string) event.Event {
 	return event.PaneScreen{
 		Pane: tools.PaneName(prefix, s.Pane), W: s.W, H: s.H, Rows: s.Rows,
-		Cursor: event.Cursor{X: s.CursorX, Y: s.CursorY, Visible: s.CursorVisible},
+		Cursor: event.Cursor{X: s.CursorX, Y: s.CursorY, Visible: s.CursorVisible}, AppKeys: s.AppKeys,
 	}
 }
 

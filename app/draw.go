@@ -10,19 +10,27 @@ import (
 // input is what the layout depends on.
 func (u *ui) input(w, h int) layout.Input {
 	in := layout.Input{
-		W: w, H: h, Tab: u.tab, Zoom: u.zoom, Left: u.left,
-		Output: u.state.Focused != nil, Panes: u.v.panes.Len() > 0, Tasks: u.v.tasks.Rows(),
+		W: w, H: h, Tab: u.tab, Zoom: u.zoom, Left: u.shape.Left, Upper: u.shape.Upper,
+		Output: u.state.Focused != nil && !u.shape.hides(layout.Output),
+		Panes:  u.v.panes.Len() > 0 && !u.shape.hides(layout.Panes),
 		Prompt: u.v.prompt.Height(w-4, max(1, h/3)),
+	}
+	if !u.shape.hides(layout.Tasks) {
+		in.Tasks = u.v.tasks.Rows()
 	}
 	switch {
 	case u.v.secret.Asking():
 		in.Dialog.W, in.Dialog.H = u.v.secret.Size(w-2, h-4)
 	case u.help:
 		in.Dialog.W, in.Dialog.H = u.v.help.Size(w-2, h-4)
+	case u.v.confirm.Open():
+		in.Dialog.W, in.Dialog.H = u.v.confirm.Size(w-2, h-4)
 	case u.asking():
 		in.Dialog.W, in.Dialog.H = u.v.approval.Size(w-2, h-4)
 	case u.over.open():
 		in.Dialog = u.over.size(w-2, roomFor(h))
+	case u.v.ask.Open():
+		in.Dialog.W, in.Dialog.H = u.v.ask.Size(w-2, h-4)
 	}
 	if p := u.v.prompt.Popup(); p.Open() {
 		in.Popup.W, in.Popup.H = p.Size()
@@ -60,14 +68,19 @@ func (u *ui) Draw(s tcell.Screen) {
 	w, h := s.Size()
 	u.SetRect(0, 0, w, h)
 	u.lay.set(u.input(w, h))
+	if u.v.pager.Open() && !u.help && !u.v.confirm.Open() && !u.asking() && !u.v.ask.Open() { // above the prompt
+		u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(u.lay.Panes[layout.Prompt].Y-1, 0)}
+	}
 	u.passFocus()
 	s.HideCursor()
+	u.v.panes.SetZoomed(u.zoom)
 	u.v.header.SetApprovalLeft(!u.asking() && u.v.approval.Asked() != "")
 	draw(s, u.v.header, u.lay.Header)
 	draw(s, u.v.border, u.lay.Panes[layout.Prompt])
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
 		draw(s, u.view(p), u.lay.Panes[p])
 	}
+	u.watch()
 	u.v.border.DrawFocus(s)
 	draw(s, u.v.status, u.lay.Status)
 	draw(s, u.v.prompt, u.lay.Input)
@@ -86,10 +99,16 @@ func (u *ui) Draw(s tcell.Screen) {
 		draw(s, u.v.secret, u.lay.Dialog)
 	case u.help:
 		draw(s, u.v.help, u.lay.Dialog)
+	case u.v.confirm.Open():
+		draw(s, u.v.confirm, u.lay.Dialog)
 	case u.asking():
 		draw(s, u.v.approval, u.lay.Dialog)
 	case u.over.open():
 		u.over.draw(s, u.lay.Dialog)
+	case u.v.ask.Open():
+		draw(s, u.v.ask, u.lay.Dialog)
+	case u.v.pager.Open():
+		draw(s, u.v.pager, u.lay.Dialog)
 	}
 }
 
@@ -113,7 +132,7 @@ func (u *ui) passFocus() {
 			top.Focus(func(tview.Primitive) {})
 		}
 	}
-	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.secret} {
+	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.secret, u.v.confirm, u.v.pager, u.v.ask} {
 		if v == target {
 			v.Focus(func(tview.Primitive) {})
 		} else {

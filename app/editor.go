@@ -49,6 +49,46 @@ func (w *window) edit(name, text string) (edited string, err error) {
 	return edited, err
 }
 
+// look shows a text of any size in the person's editor, in place of the screen.
+func (w *window) look(name string, text io.Reader) (err error) {
+	ran := w.loop.Suspend(func() {
+		err = lookAt(name, text, cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
+	})
+	if !ran {
+		err = errors.New("the terminal cannot be given to an editor now")
+	}
+	return err
+}
+
+// lookAt runs an editor on a copy of a text, so that nothing becomes of what is changed.
+func lookAt(name string, text io.Reader, editor string) error {
+	dir, err := os.MkdirTemp("", "buddy-look-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a file of our own in the system's folder for such
+	path := filepath.Join(dir, name)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("a copy for the editor: %w", err)
+	}
+	return runEditor(editor, path)
+}
+
+// runEditor runs an editor on a file and waits for its end.
+func runEditor(editor, path string) error {
+	c := exec.CommandContext(context.Background(), "sh", "-c", editor+` "$1"`, "sh", path)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("editor %q: %w; the text is as it was", editor, err)
+	}
+	return nil
+}
+
 // editText runs an editor, a command that may have arguments, on a file of that name with
 // that text, which nobody else may read.
 func editText(name, text, editor string) (string, error) {
@@ -64,10 +104,8 @@ func editText(name, text, editor string) (string, error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	c := exec.CommandContext(context.Background(), "sh", "-c", editor+` "$1"`, "sh", path)
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := c.Run(); err != nil {
-		return "", fmt.Errorf("editor %q: %w; the text is as it was", editor, err)
+	if err := runEditor(editor, path); err != nil {
+		return "", err
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -40,6 +40,7 @@ func (p *place) close(ctx context.Context, say func(format string, args ...any))
 				name += " on " + p.target.name
 			}
 			say("a command still runs in the tmux session %s; see it with: %s", name, s.AttachLine())
+			say("or end it with: %s", s.RemoveLine())
 		}
 	}
 }
@@ -249,6 +250,50 @@ func (f *fleet) Kill(ctx context.Context, pane string) error {
 		return fmt.Errorf("%w: %q", tmux.ErrNoPane, pane)
 	}
 	return p.panes.Kill(ctx, id)
+}
+
+// Paste gives text to what runs in a pane, as a terminal pastes.
+func (f *fleet) Paste(ctx context.Context, pane, text string) error {
+	p, id := f.paneOf(pane)
+	if p == nil {
+		return fmt.Errorf("%w: %q", tmux.ErrNoPane, pane)
+	}
+	return p.panes.Paste(ctx, id, text)
+}
+
+// Fit gives a pane a size, unless a person is attached to it.
+func (f *fleet) Fit(ctx context.Context, pane string, w, h int) (bool, error) {
+	p, id := f.paneOf(pane)
+	if p == nil {
+		return false, fmt.Errorf("%w: %q", tmux.ErrNoPane, pane)
+	}
+	return p.panes.Fit(ctx, id, w, h)
+}
+
+// History returns what a pane has shown.
+func (f *fleet) History(ctx context.Context, pane string) ([]string, error) {
+	p, id := f.paneOf(pane)
+	if p == nil {
+		return nil, fmt.Errorf("%w: %q", tmux.ErrNoPane, pane)
+	}
+	return p.panes.History(ctx, id)
+}
+
+// killPanes ends what runs in panes of its own, on all targets.
+func (f *fleet) killPanes() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	var errs []error
+	for _, p := range f.places() {
+		all, err := p.panes.Panes(ctx)
+		errs = append(errs, err)
+		for _, q := range all {
+			if !q.Shared {
+				errs = append(errs, p.panes.Kill(ctx, q.ID))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // close ends everything on all targets at once and says what stays behind.

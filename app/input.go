@@ -17,10 +17,16 @@ func (u *ui) target() (keymap.Scope, tview.Primitive) {
 		return u.v.secret.Scope(), u.v.secret
 	case u.help:
 		return u.v.help.Scope(), u.v.help
+	case u.v.confirm.Open():
+		return u.v.confirm.Scope(), u.v.confirm
 	case u.asking():
 		return u.v.approval.Scope(), u.v.approval
 	case u.over.open():
 		return u.over.top()
+	case u.v.ask.Open():
+		return u.v.ask.Scope(), u.v.ask
+	case u.v.pager.Open():
+		return u.v.pager.Scope(), u.v.pager
 	}
 	switch u.focus {
 	case layout.Conversation:
@@ -34,6 +40,11 @@ func (u *ui) target() (keymap.Scope, tview.Primitive) {
 	default:
 		return u.v.prompt.Scope(), u.v.prompt
 	}
+}
+
+// dialog says that something lies over the panes and takes keys and the mouse.
+func (u *ui) dialog() bool {
+	return u.v.secret.Asking() || u.help || u.v.confirm.Open() || u.asking() || u.over.open() || u.v.ask.Open() || u.v.pager.Open()
 }
 
 // global does what a key means everywhere. armed is what the key before was about.
@@ -55,16 +66,14 @@ func (u *ui) global(a, armed keymap.Action) {
 		u.help = !u.help
 	case keymap.ShowApproval:
 		u.away = ""
-	case keymap.Narrower:
-		u.widen(-4)
-	case keymap.Wider:
-		u.widen(4)
 	case keymap.ShowSessions:
 		u.toggle(u.browse)
 	case keymap.ShowPalette:
 		u.toggle(u.pickCommand)
 	case keymap.Redraw:
 		u.deps.repaint()
+	default:
+		u.arrange(a)
 	}
 }
 
@@ -93,7 +102,9 @@ func (u *ui) interrupt(armed keymap.Action) {
 		u.toggle(nil)
 	case u.v.conversation.CopySelection():
 	case armed == keymap.Interrupt:
-		u.deps.leave(next{})
+		if !u.leaving() {
+			u.deps.leave(next{})
+		}
 	case t != nil:
 		u.deps.send(event.Cancel{Task: t.ID})
 		u.hint(keymap.Interrupt, "cancelling · "+u.keyName(keymap.Interrupt)+" again quits")
@@ -112,6 +123,7 @@ func (u *ui) back(armed keymap.Action) {
 	case u.focus == layout.Prompt && u.v.prompt.EndInsert():
 	case u.v.conversation.EndSelection():
 	case u.focus == layout.Conversation && u.v.conversation.EndFind():
+	case u.focus == layout.Panes && u.v.panes.EndScroll():
 	case u.zoom:
 		u.zoom = false
 	case u.focus != layout.Prompt:
@@ -128,13 +140,6 @@ func (u *ui) back(armed keymap.Action) {
 
 // keyName is how people write the key of an action.
 func (u *ui) keyName(a keymap.Action) string { return u.deps.keys.Name(a) }
-
-func (u *ui) widen(by int) {
-	if u.left == 0 {
-		u.left = 52
-	}
-	u.left = max(20, min(u.left+by, 80))
-}
 
 // cycle moves the focus to the next pane that there is.
 func (u *ui) cycle(by int) {
@@ -164,7 +169,9 @@ func (u *ui) exists(p layout.Pane) bool {
 }
 
 func (u *ui) setFocus(p layout.Pane) {
-	u.focus = p
+	if u.focus = p; p != layout.Panes {
+		u.v.panes.EndTyping()
+	}
 	if p != layout.Prompt {
 		u.tab = p
 	}
@@ -174,9 +181,12 @@ func (u *ui) setFocus(p layout.Pane) {
 // keeps everything below it from being touched.
 func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		if u.v.secret.Asking() || u.help || u.asking() || u.over.open() {
+		if u.dialog() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
+		}
+		if u.drag(action, ev) {
+			return true, nil
 		}
 		x, y := ev.Position()
 		for p, r := range u.lay.Panes {

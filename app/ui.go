@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -29,17 +30,25 @@ type ui struct {
 	v     panes
 	lay   placed
 
-	focus layout.Pane // of the panes; dialogs over them come first
-	tab   layout.Pane // the pane last focused other than the prompt
-	zoom  bool
-	left  int    // percent of the width for the conversation; 0 = as drawn
+	arrangement
 	help  bool   // the help shows
 	away  string // id of the approval that the person left open
 	armed armed
 	busy  bool
 	over  over
 
+	deaf      time.Time // until then keys do nothing: they were meant for a pane that has closed
+	watched   []string  // panes whose pictures are wanted
 	attention attention
+}
+
+// arrangement is what the layout depends on that a person chose.
+type arrangement struct {
+	focus   layout.Pane // of the panes; dialogs over them come first
+	tab     layout.Pane // the pane last focused other than the prompt
+	zoom    bool
+	shape   shape
+	dragged border // with the mouse
 }
 
 // armed is what the key after this one may mean: an action that does more when it comes
@@ -53,18 +62,19 @@ type armed struct {
 type deps struct {
 	looks
 	terminal
-	send    func(event.Command)
-	keys    *keymap.Map
-	now     func() time.Time
-	home    string
-	leave   func(next)
-	tick    func(on bool)
-	later   func(func())                                    // runs it on the UI goroutine, after what waits there
-	after   func(time.Duration, func())                     // the same, when some time has passed
-	draft   func()                                          // the draft changed
-	record  func(text string)                               // a line for the history
-	files   func(query string, answer func(paths []string)) // answers later, on the UI goroutine
-	catalog catalog
+	send      func(event.Command)
+	keys      *keymap.Map
+	now       func() time.Time
+	home      string
+	leave     func(next)
+	tick      func(on bool)
+	later     func(func())                                    // runs it on the UI goroutine, after what waits there
+	after     func(time.Duration, func())                     // the same, when some time has passed
+	draft     func()                                          // the draft changed
+	keepShape func(shape)                                     // the panes are arranged anew
+	record    func(text string)                               // a line for the history
+	files     func(query string, answer func(paths []string)) // answers later, on the UI goroutine
+	catalog   catalog
 
 	// background calls work on another goroutine and what it returns on this one.
 	background func(work func() (apply func()))
@@ -83,12 +93,14 @@ type terminal struct {
 	askBackground func()
 	copy          func(text string)
 	edit          func(name, text string) (string, error) // in the person's editor
+	look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
 	attention     attention
 }
 
 // next says what comes after the screen: another session, or nothing.
 type next struct {
 	again  bool
+	kill   bool   // what still runs in panes
 	resume string // as for compose; "" is a new session
 }
 
@@ -126,6 +138,9 @@ type panes struct {
 	approval     *views.Approval
 	help         *views.Help
 	secret       *views.Secret
+	confirm      *views.Confirm
+	pager        *views.Pager
+	ask          *views.Ask
 }
 
 // welcome is what an empty conversation shows.
@@ -141,7 +156,7 @@ var welcome = []string{
 }
 
 func newUI(d deps) *ui {
-	u := &ui{Box: *tview.NewBox(), deps: d, tab: layout.Conversation, attention: d.attention}
+	u := &ui{Box: *tview.NewBox(), deps: d, arrangement: arrangement{tab: layout.Conversation}, attention: d.attention}
 	t, k := d.theme, d.keys
 	u.v = panes{
 		header:       views.NewHeader(t, k, d.home, time.Local),
@@ -157,6 +172,9 @@ func newUI(d deps) *ui {
 		approval:     views.NewApproval(t, k, d.now),
 		help:         views.NewHelp(t, k),
 		secret:       views.NewSecret(t, k),
+		confirm:      views.NewConfirm(t, k),
+		pager:        views.NewPager(t, k),
+		ask:          views.NewAsk(t, k),
 	}
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
@@ -165,9 +183,10 @@ func newUI(d deps) *ui {
 	u.v.conversation.OnCopy = u.copy
 	u.v.conversation.Later = d.later
 	u.v.conversation.SetAfter(d.after)
-	u.v.panes.OnShow = func(id string) { d.send(event.WatchPanes{IDs: list(id)}) }
-	u.v.output.OnZoom, u.v.panes.OnZoom = u.toggleZoom, u.toggleZoom
+	u.v.output.OnZoom = u.toggleZoom
+	u.v.panes.PaneIntents = u.paneIntents()
 	u.v.tasks.OnCancel = func(id int) { d.send(event.Cancel{Task: id}) }
+	u.v.tasks.OnTimeout, u.v.tasks.OnOpen = u.askTimeout, u.openTask
 	u.v.tasks.OnApproval = func(string) { u.away = "" }
 	u.v.approval.OnAnswer = func(a event.Approve) { d.send(a) }
 	u.v.approval.OnLeave = func() { u.away = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
@@ -183,17 +202,12 @@ func newUI(d deps) *ui {
 	u.v.prompt.OnEOF = u.quit
 	u.v.prompt.OnEdit = u.edit
 	u.v.conversation.OnEdit = u.look
+	u.v.conversation.OnOpen, u.v.output.OnOpen = u.openOutput, u.openOutput
+	u.v.pager.OnCopy, u.v.pager.OnEdit, u.v.pager.Later = u.copy, u.editOutput, d.later
 	u.v.prompt.OnUnqueue = func(id int) { d.send(event.Unqueue{ID: id}) }
 	u.v.prompt.OnContinue = func() { d.send(event.Continue{}) }
 	u.setFocus(layout.Prompt)
 	return u
-}
-
-func list(id string) []string {
-	if id == "" {
-		return nil
-	}
-	return []string{id}
 }
 
 // apply folds events into the state and tells the views.
@@ -222,12 +236,17 @@ func (u *ui) update(ch state.Changed) bool {
 	if ch == 0 {
 		return false
 	}
+	typed := u.typing()
 	for _, v := range []interface {
 		Update(*state.State, state.Changed)
 	}{u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.prompt, u.v.footer, u.v.approval} {
 		v.Update(&u.state, ch)
 	}
 	u.busy = u.v.status.Busy()
+	if typed && !u.typing() {
+		u.deaf = u.deps.now().Add(views.ApprovalGrace)
+		u.hint("", "typing has ended: the pane is gone")
+	}
 	if u.armed.running && u.state.Running() == nil {
 		u.hint("", "") // it was about a task that has ended
 	}
@@ -236,10 +255,11 @@ func (u *ui) update(ch state.Changed) bool {
 	return true
 }
 
-// asking says that the approval dialog shows and takes the keys.
+// asking says that the approval dialog shows and takes the keys. While somebody types into
+// a pane it waits: no key meant for the pane may answer it.
 func (u *ui) asking() bool {
 	id := u.v.approval.Asked()
-	return id != "" && id != u.away
+	return id != "" && id != u.away && !u.typing()
 }
 
 // submit takes a line from the prompt.
@@ -295,6 +315,9 @@ func (u *ui) send(s event.Submit) {
 
 // quit ends the program; while something runs it asks for one more Ctrl-C.
 func (u *ui) quit() {
+	if u.leaving() {
+		return
+	}
 	if t := u.state.Running(); t != nil && u.armed.action != keymap.Interrupt {
 		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · %s quits", t.ID, u.keyName(keymap.Interrupt)))
 		u.armed.running = true
@@ -308,7 +331,7 @@ func (u *ui) setTheme(t *themes.Theme) {
 	u.deps.theme = t
 	for _, v := range []interface{ SetTheme(*themes.Theme) }{
 		u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.border, u.v.prompt, u.v.footer,
-		u.v.tabs, u.v.approval, u.v.help, u.v.secret,
+		u.v.tabs, u.v.approval, u.v.help, u.v.secret, u.v.confirm, u.v.pager, u.v.ask,
 	} {
 		v.SetTheme(t)
 	}
@@ -343,11 +366,14 @@ func (u *ui) paste(p screen.Paste) {
 		u.v.secret.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
+	if u.v.confirm.Open() {
+		return
+	}
 	if u.asking() {
 		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
-	if scope, view := u.target(); scope == keymap.Finding || u.over.open() {
+	if scope, view := u.target(); scope == keymap.Finding || scope == keymap.Typing || scope == keymap.Asking || u.over.open() {
 		view.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
@@ -360,10 +386,18 @@ func (u *ui) paste(p screen.Paste) {
 
 // key gives a key to what has the focus, else to what it means everywhere.
 func (u *ui) key(ev *tcell.EventKey) *tcell.EventKey {
+	if u.deps.now().Before(u.deaf) {
+		return nil
+	}
 	before := u.armed.action
 	u.hint("", "")
 	scope, view := u.target()
-	if _, bound := u.deps.keys.Lookup(scope, ev); !bound {
+	a, bound := u.deps.keys.Lookup(scope, ev)
+	if a == keymap.FullScreen {
+		u.toggleZoom()
+		return nil
+	}
+	if !bound && scope != keymap.Typing {
 		if a, ok := u.deps.keys.Lookup(keymap.Global, ev); ok {
 			u.global(a, before)
 			return nil

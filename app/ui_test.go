@@ -34,6 +34,7 @@ type testUI struct {
 	copied string
 
 	left    next
+	shape   shape
 	noticed string
 	store   sessions.Store
 	exports []string
@@ -61,7 +62,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			},
 			keys: keymap.Default(), now: time.Now, home: "/home/ann",
 			send:  func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
-			draft: func() {}, record: func(string) {}, background: func(func() func()) {},
+			draft: func() {}, keepShape: func(s shape) { x.shape = s }, record: func(string) {}, background: func(func() func()) {},
 			files: func(query string, answer func([]string)) { x.u.deps.later(func() { answer(testFiles(query)) }) },
 		}
 		quit, tick, post := func() {}, func(bool) {}, func(func()) {}

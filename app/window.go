@@ -74,7 +74,8 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
 	w.ui = newUI(w.deps(ctx, looks{theme: theme, colours: c}, keys))
 	w.ui.v.prompt.SetVi(p.config.UI.Editor == "vi")
-	w.loop = w.ui.loop(s, w.events, func() { p.close(said) })
+	w.ui.shape = loadShape(shapeFile(p.first.at.dir))
+	w.loop = w.ui.loop(s, w.events, func() { p.finish(said, w.next.kill) })
 	used := newSettings(f, p)
 	if err := w.open(ctx); err != nil {
 		p.close(said)
@@ -130,16 +131,17 @@ func (w *window) deps(ctx context.Context, look looks, keys *keymap.Map) deps {
 	choices.doctor = func(profile string) []finding { return w.program.examine(ctx, profile) }
 	return deps{
 		looks:    look,
-		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, attention: w.attention()},
+		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, look: w.look, attention: w.attention()},
 		send:     w.send, keys: keys, now: time.Now, home: w.program.first.at.home,
-		leave:   w.leave,
-		tick:    func(on bool) { w.loop.SetTicking(on) },
-		later:   func(f func()) { w.loop.Post(f) },
-		after:   func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
-		draft:   w.draftChanged,
-		record:  func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
-		files:   w.findFiles,
-		catalog: choices,
+		leave:     w.leave,
+		tick:      func(on bool) { w.loop.SetTicking(on) },
+		later:     func(f func()) { w.loop.Post(f) },
+		after:     func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
+		draft:     w.draftChanged,
+		keepShape: w.keepShape,
+		record:    func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
+		files:     w.findFiles,
+		catalog:   choices,
 		background: func(work func() func()) {
 			w.loop.Go(func() { w.loop.PostLazily(work()) })
 		},
@@ -233,6 +235,16 @@ func (w *window) send(c event.Command) {
 	if _, watch := c.(event.WatchPanes); !w.program.live.send(c) && !watch {
 		w.ui.hint("", "the session is still being read; this comes next")
 	}
+}
+
+// keepShape remembers how the panes are arranged.
+func (w *window) keepShape(s shape) {
+	path := shapeFile(w.program.first.at.dir)
+	w.loop.Go(func() {
+		if err := s.save(path); err != nil {
+			w.loop.Post(func() { w.ui.hint("", "the arrangement of the panes was not kept: "+err.Error()) })
+		}
+	})
 }
 
 // draftChanged saves the draft a second later (DECISIONS 13).

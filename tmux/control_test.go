@@ -164,7 +164,7 @@ func BenchmarkCapture(b *testing.B) {
 	})
 	b.ReportAllocs()
 	for b.Loop() {
-		if s, err := c.picture(b.Context(), "%0"); err != nil || len(s.Rows) != 30 {
+		if s, err := c.picture(b.Context(), "%0", true); err != nil || len(s.Rows) != 30 {
 			b.Fatal(s, err)
 		}
 	}

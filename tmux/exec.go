@@ -76,6 +76,11 @@ func attachArgs(o Options) []string {
 	return append(append([]string{"tmux"}, socketArgs(o)...), "attach", "-t", o.Session)
 }
 
+// removeArgs end our session with all that runs in it.
+func removeArgs(o Options) []string {
+	return append(append([]string{"tmux"}, socketArgs(o)...), "kill-session", "-t", "="+o.Session)
+}
+
 // reason is the last line that tmux said, or the error of running it.
 func reason(out string, err error) string {
 	out = strings.TrimSpace(out)

@@ -180,6 +180,20 @@ func (s *Session) Capture(ctx context.Context, pane string, v View) (Pane, strin
 	return p, strings.TrimRight(strings.Join(rows, "\n"), "\n"), nil
 }
 
+// HistoryMax is how many lines History returns at most.
+const HistoryMax = 2000
+
+// History returns the newest lines of a pane up to the end of its screen, with colours as
+// [Screen] has them: at most HistoryMax that scrolled away, then the screen without the
+// blank rows at its end.
+func (s *Session) History(ctx context.Context, pane string) ([]string, error) {
+	_, text, err := s.Capture(ctx, pane, View{Start: strconv.Itoa(-HistoryMax), Escapes: true})
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(text, "\n"), nil
+}
+
 // Kill closes a pane and ends what runs in it. The shared one stays.
 func (s *Session) Kill(ctx context.Context, pane string) error {
 	_, p, err := s.find(ctx, pane)
@@ -227,11 +241,12 @@ func (s *seat) kill(ctx context.Context, id string) error {
 	return s.end(ctx)
 }
 
-// Fit gives a pane the size of a view, in cells, for somebody who types into it. While a
-// person is attached the panes have the size of their terminal and Fit does nothing; it
+// Fit gives a pane the size of a view, in cells, for somebody who types into it; 0x0 gives
+// it back the size that panes have. While a person is attached the panes have the size of their terminal and Fit does nothing; it
 // reports whether it did (DECISIONS 18).
 func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) {
-	if w < 2 || h < 2 || w > 1000 || h > 1000 {
+	back := w == 0 && h == 0
+	if !back && (w < 2 || h < 2 || w > 1000 || h > 1000) {
 		return false, fmt.Errorf("%dx%d is no size for a pane (have: 2x2 to 1000x1000)", w, h)
 	}
 	ctl, p, err := s.find(ctx, pane)
@@ -245,9 +260,13 @@ func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) 
 	if s.srv.fitted == nil {
 		s.srv.fitted = make(map[string]bool)
 	}
-	s.srv.fitted[p.ID] = true
+	s.srv.fitted[p.ID] = true // a size that was set is no person's, the usual one neither
 	s.srv.mu.Unlock()
-	_, err = ctl.do(ctx, fmt.Sprintf("resize-window -t %s -x %d -y %d", p.ID, w, h))
+	size := fmt.Sprintf("-x %d -y %d", w, h)
+	if back {
+		size = "-x " + paneWidth + " -y " + paneHeight
+	}
+	_, err = ctl.do(ctx, "resize-window -t "+p.ID+" "+size)
 	return err == nil, err
 }
 

@@ -25,7 +25,7 @@ func (r *rig) console(command string) *tmux.Running {
 func (r *rig) shows(pane, text string) {
 	r.t.Helper()
 	tmuxtest.Until(r.t, "the pane shows "+text, func() bool {
-		_, got, err := r.Capture(context.Background(), pane, tmux.View{})
+		_, got, err := r.Capture(context.Background(), pane, tmux.View{Join: true})
 		return err == nil && strings.Contains(got, text)
 	})
 }
@@ -53,6 +53,30 @@ func TestTyping(t *testing.T) {
 		}
 		if _, err := r.Keys(t.Context(), pane, strings.Repeat("x", tmux.TypeMax+1), nil); err == nil {
 			t.Error("too much was typed")
+		}
+	})
+}
+
+// TestPaste: a paste is marked if the program asked for that, and its newlines are Enter.
+// Pictures tell which arrow keys a program wants.
+func TestPaste(t *testing.T) {
+	owns(t, true, func(t *testing.T, _ place, r *rig) {
+		pane := r.console("stty raw -echo; printf '\\033[?2004h\\033[?1hbegin'; echo -now; exec cat -v").Pane()
+		r.shows(pane, "begin-now")
+		text := "a \\ $HOME; \"q\"\n" + strings.Repeat("x", 20<<10) + "\nünd\x00 end"
+		if err := r.Paste(t.Context(), pane, text); err != nil {
+			t.Fatal(err)
+		}
+		r.shows(pane, "M-CM-<nd end^[[201~")
+		rows, err := r.History(t.Context(), pane)
+		if got := strings.ReplaceAll(strings.Join(rows, ""), "^M", ""); err != nil || !strings.Contains(got, `^[[200~a \ $HOME; "q"xxx`) || strings.Count(got, "x") < 20<<10 {
+			t.Errorf("history of %d rows, %v: %.200q", len(rows), err, got)
+		}
+		if err := r.Paste(t.Context(), pane, strings.Repeat("x", tmux.PasteMax+1)); err == nil || strings.Contains(err.Error(), "xxx") {
+			t.Errorf("too much was pasted: %v", err)
+		}
+		if out := r.srv.Tmux("list-buffers"); strings.Contains(out, "buddy-paste") {
+			t.Errorf("the paste stays in a buffer: %s", out)
 		}
 	})
 }
@@ -162,6 +186,9 @@ func TestFit(t *testing.T) {
 	}
 	if did, err := r.Fit(t.Context(), "", 70, 20); !did || err != nil || size() != "70x20" {
 		t.Errorf("Fit = %v, %v; size %s", did, err, size())
+	}
+	if did, err := r.Fit(t.Context(), "", 0, 0); !did || err != nil || size() != "120x40" {
+		t.Errorf("Fit back = %v, %v; size %s", did, err, size())
 	}
 	if _, err := r.Fit(t.Context(), "", 0, 20); err == nil {
 		t.Error("no size was accepted")

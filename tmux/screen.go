@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// frame is the least time between two pictures of the same panes.
+// frame is the least time between two pictures of the same pane.
 const frame = 33 * time.Millisecond
 
 // Screen is a picture of a pane.
@@ -17,14 +17,18 @@ type Screen struct {
 	// The cursor, from 0.
 	CursorX, CursorY int
 	CursorVisible    bool
+	// AppKeys says that the program asked for the other codes of the arrow keys, those that
+	// begin with ESC O.
+	AppKeys bool
 	// Rows hold the text of each row with SGR sequences and the shifts to line drawing (SO,
 	// SI), as tmux captured it; no other control characters. It is a program's text:
 	// sanitise it before it reaches a terminal.
 	Rows []string
 }
 
-// painter takes pictures of watched panes when they print. While a picture is due, tmux
-// is told to hold the pane's output back from us, so that a flood costs nobody anything.
+// painter takes pictures of watched panes when they print. When a pane goes on printing
+// while a picture of it is due, tmux is told to hold its output back from us, so that a
+// flood costs nobody anything.
 type painter struct {
 	connect func(context.Context) (*control, error)
 	show    func(Screen)
@@ -36,11 +40,13 @@ type painter struct {
 	mu      sync.Mutex // guards what follows, and ended
 	watched map[string]bool
 	dirty   map[string]bool
-	ctl     *control // that tells what panes print
+	paused  map[string]bool      // whose output is held back
+	taken   map[string]time.Time // when a picture of a watched pane was taken last
+	ctl     *control             // that tells what panes print
 }
 
 func newPainter(connect func(context.Context) (*control, error), show func(Screen)) *painter {
-	p := &painter{connect: connect, show: show, wake: make(chan struct{}, 1), watched: map[string]bool{}, dirty: map[string]bool{}}
+	p := &painter{connect: connect, show: show, wake: make(chan struct{}, 1), watched: map[string]bool{}, dirty: map[string]bool{}, paused: map[string]bool{}, taken: map[string]time.Time{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }
@@ -80,11 +86,14 @@ func (p *painter) again() {
 // printed is called by the control client's reader.
 func (p *painter) printed(pane string) {
 	p.mu.Lock()
-	ctl, first := p.ctl, !p.dirty[pane]
+	ctl, first, watched := p.ctl, !p.dirty[pane], p.watched[pane]
 	p.dirty[pane] = true
-	watched := p.watched[pane]
+	pause := ctl != nil && !p.paused[pane] && (!first || !watched)
+	if pause {
+		p.paused[pane] = true
+	}
 	p.mu.Unlock()
-	if ctl != nil && first {
+	if pause {
 		ctl.ask("refresh-client -A '"+pane+":pause'", "")
 	}
 	if watched {
@@ -111,56 +120,86 @@ func (p *painter) close() {
 
 func (p *painter) run() {
 	defer close(p.ended)
-	for last := (time.Time{}); ; last = time.Now() {
+	var early <-chan time.Time // some pane has printed too soon after its last picture
+	for {
 		select {
 		case <-p.ctx.Done():
 			return
 		case <-p.wake:
+		case <-early:
 		}
-		if early := frame - time.Since(last); early > 0 {
-			select {
-			case <-p.ctx.Done():
-				return
-			case <-time.After(early):
-			}
+		early = nil
+		if wait := p.cycle(); wait > 0 {
+			early = time.After(wait)
 		}
-		p.cycle()
 	}
 }
 
-// cycle takes the pictures that are due.
-func (p *painter) cycle() {
+// cycle takes the pictures that are due. It returns how long it is until others are, 0 if
+// none are known of.
+func (p *painter) cycle() (wait time.Duration) {
 	ctl, err := p.connect(p.ctx)
 	if err != nil {
-		return // no pane: again is called when there is one
+		return 0 // no pane: again is called when there is one
 	}
-	p.mu.Lock()
-	p.ctl = ctl
-	var due []string
-	for id := range p.watched {
-		if p.dirty[id] {
-			due = append(due, id)
-			delete(p.dirty, id)
-		}
-	}
-	wanted := len(p.watched) > 0
-	p.mu.Unlock()
+	due, wait, wanted := p.due(ctl, time.Now())
 	ctl.tellOutput(wanted)
-	for _, id := range due {
-		s, err := ctl.picture(p.ctx, id)
+	for _, d := range due {
+		s, err := ctl.picture(p.ctx, d.pane, d.paused)
 		if err == nil && p.ctx.Err() == nil {
 			p.show(s)
 		}
 	}
+	return wait
 }
 
-// picture lets the pane's output come again, without what was held back, and then
+// duePane is a pane of which a picture is due.
+type duePane struct {
+	pane   string
+	paused bool // its output is held back
+}
+
+// due returns the panes of which a picture is to be taken now, how long it is until the
+// next one may be, and whether any is wanted at all.
+func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Duration, wanted bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctl != ctl { // to a new client nothing is held back
+		p.ctl = ctl
+		clear(p.paused)
+	}
+	for id := range p.taken {
+		if !p.watched[id] {
+			delete(p.taken, id)
+		}
+	}
+	for id := range p.watched {
+		if !p.dirty[id] {
+			continue
+		}
+		if early := frame - now.Sub(p.taken[id]); early > 0 {
+			if wait == 0 || early < wait {
+				wait = early
+			}
+			continue
+		}
+		due = append(due, duePane{id, p.paused[id]})
+		p.taken[id] = now
+		delete(p.dirty, id)
+		delete(p.paused, id)
+	}
+	return due, wait, len(p.watched) > 0
+}
+
+// picture lets the pane's output come again if it was held back, without what was held back, and then
 // captures it: so nothing can be missed.
-func (c *control) picture(ctx context.Context, pane string) (Screen, error) {
+func (c *control) picture(ctx context.Context, pane string, paused bool) (Screen, error) {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
-	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag}"`
-	c.ask("refresh-client -A '"+pane+":continue'", "")
+	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_cursor_flag}"`
+	if paused {
+		c.ask("refresh-client -A '"+pane+":continue'", "")
+	}
 	about := c.ask("display-message -p -t "+pane+" "+facts, "")
 	text := c.capture("capture-pane -p -e -t " + pane)
 	lines, err := c.wait(ctx, about)
@@ -176,13 +215,13 @@ func (c *control) picture(ctx context.Context, pane string) (Screen, error) {
 
 func parseScreen(pane string, facts, rows []string) (Screen, error) {
 	s := Screen{Pane: pane, Rows: rows}
-	visible := 0
+	visible, app := 0, 0
 	if len(facts) != 1 {
 		return Screen{}, fmt.Errorf("pane %s: %d lines about it (want 1)", pane, len(facts))
 	}
-	if _, err := fmt.Sscanf(facts[0], "%d %d %d %d %d", &s.W, &s.H, &s.CursorX, &s.CursorY, &visible); err != nil {
+	if _, err := fmt.Sscanf(facts[0], "%d %d %d %d %d %d", &s.W, &s.H, &s.CursorX, &s.CursorY, &visible, &app); err != nil {
 		return Screen{}, fmt.Errorf("pane %s: size and cursor %q: %w", pane, facts[0], err)
 	}
-	s.CursorVisible = visible != 0
+	s.CursorVisible, s.AppKeys = visible != 0, app != 0
 	return s, nil
 }

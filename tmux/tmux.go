@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"buddy/tmux/host"
@@ -93,6 +94,7 @@ type Session struct {
 	ctx     context.Context // ends with Close
 	stop    context.CancelFunc
 	closed  atomic.Bool
+	pasting sync.Mutex // held while tmux's buffer holds a paste
 }
 
 // place is where a supervisor is: in a tmux pane or a process of its own.
@@ -189,6 +191,17 @@ func (s *Session) AttachLine() string {
 		return ""
 	}
 	return s.attach()
+}
+
+// RemoveLine is the shell command with which a person ends what runs in the panes, for good.
+func (s *Session) RemoveLine() string {
+	switch {
+	case s.srv == nil:
+		return ""
+	case s.opt.Host != nil:
+		return s.opt.Host.Attach(removeArgs(s.opt)...)
+	}
+	return host.Line(removeArgs(s.opt)...)
 }
 
 // Name is that of the tmux session.

@@ -23,6 +23,8 @@ type Conversation struct {
 	OnCopy func(text string)
 	// OnEdit, if set, gets the text of a block that a person wants to see in an editor.
 	OnEdit func(text string)
+	// OnOpen, if set, gets the call of which the whole output is wanted.
+	OnOpen func(*state.Call)
 	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
 	// draws: long searches take turns with all else. Without it they are done at once.
 	Later func(func())
@@ -341,6 +343,16 @@ func (c *Conversation) Copy() {
 func (c *Conversation) edit() {
 	if c.OnEdit != nil && c.focus < len(c.blocks) {
 		c.OnEdit(c.blocks[c.focus].copyText())
+	}
+}
+
+// openOutput gives the call of the focused block to OnOpen.
+func (c *Conversation) openOutput() {
+	if c.OnOpen == nil || c.focus >= len(c.blocks) {
+		return
+	}
+	if call := c.blocks[c.focus].block.Call; call != nil {
+		c.OnOpen(call)
 	}
 }
 

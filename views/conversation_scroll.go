@@ -233,6 +233,7 @@ func (c *Conversation) actions() map[keymap.Action]func() {
 		keymap.CopyBlock:      c.Copy,
 		keymap.CopyCode:       c.CopyCode,
 		keymap.EditBlock:      c.edit,
+		keymap.OpenOutput:     c.openOutput,
 		keymap.Select:         c.startSelection,
 	}
 }

@@ -19,6 +19,8 @@ type Output struct {
 	frame
 	// OnZoom, if set, is called when a person wants it full screen, or back.
 	OnZoom func()
+	// OnOpen, if set, gets the call of which the whole output is wanted, nil for none.
+	OnOpen func(*state.Call)
 
 	now func() time.Time
 
@@ -161,6 +163,10 @@ func (o *Output) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		case keymap.Zoom:
 			if o.OnZoom != nil {
 				o.OnZoom()
+			}
+		case keymap.OpenOutput:
+			if o.OnOpen != nil {
+				o.OnOpen(o.call)
 			}
 		default:
 			page(o, a)

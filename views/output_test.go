@@ -140,13 +140,13 @@ func TestOutputShowsTheLatestCall(t *testing.T) {
 // Keys come from the key map, so a bound one works and the built-in one no longer does.
 func TestOutputKeysAreBound(t *testing.T) {
 	keys := keymap.Default()
-	if err := keys.Rebind(map[string][]string{"zoom": {"z"}}); err != nil {
+	if err := keys.Rebind(map[string][]string{"zoom": {"w"}}); err != nil {
 		t.Fatal(err)
 	}
 	o := NewOutput(dark(t), keys)
 	zoomed := 0
 	o.OnZoom = func() { zoomed++ }
-	press(t, o, "zoom", "'z") // press sends the built-in Enter, then z
+	press(t, o, "zoom", "'w") // press sends the built-in Enter, then w
 	if zoomed != 1 {
 		t.Errorf("zoomed %d times, want once", zoomed)
 	}

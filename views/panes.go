@@ -1,9 +1,9 @@
 package views
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -12,34 +12,90 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
-	"buddy/views/markup"
 )
 
-// Panes draws one terminal pane of the session as tmux captured it, with the others as
-// tabs. It never resizes a pane: it shows the rows around the cursor and says with › that
-// more is at the right (DECISIONS 18).
+// Panes draws the terminal panes of the session as tmux captured them: one, with the
+// others as tabs, or several side by side where there is room. What does not fit is cut:
+// the rows around the cursor show, and › says that more is at the right (DECISIONS 18).
 type Panes struct {
 	frame
-	panes   []state.Pane
-	shown   string // id of the pane that shows; the last opened until one is chosen
-	chosen  bool
-	quiet   bool // the line that says how to attach is hidden
-	picture picture
+	PaneIntents
+	panes    []paneView
+	shown    string // id of the selected pane; the last opened until one is chosen
+	chosen   bool
+	look     paneLook
+	typing   bool               // keys go to the selected pane
+	asked    int                // approvals that wait
+	history  *event.PaneHistory // the latest that came
+	back     scrollback
+	pictures map[string]*picture // of the panes that were drawn last
+	tiles    []tile              // where they were drawn
+	fitted   paneFit             // the pane that was given the size of its tile
+}
 
-	OnShow func(id string) // another pane shows; "" is none
-	OnZoom func()          // full screen and back
+// PaneIntents are what a person wants of terminal panes. Any may be nil.
+type PaneIntents struct {
+	OnZoom    func()                     // full screen and back
+	OnType    func(id string, p []byte)  // bytes as a terminal sends them; may be a password
+	OnPaste   func(id, text string)      // as private as what is typed
+	OnFit     func(id string, w, h int)  // the size of what shows of the pane, 0x0 when that is over
+	OnHistory func(id string)            // its history is wanted in the state
+	OnKill    func(id, name, why string) // kill it; why says that it cannot be, else ""
+}
+
+// paneView is a pane with how the last command in it went.
+type paneView struct {
+	state.Pane
+	mark mark
+}
+
+// paneLook is how panes are shown.
+type paneLook struct {
+	quiet  bool // the line that says how to attach is hidden
+	single bool // only the selected pane, even where several paneFit
+	zoomed bool // they fill the screen
+}
+
+// mark says how a command goes or went.
+type mark struct {
+	sign string
+	word string
+	role themes.Role
 }
 
 // NewPanes returns a view without panes.
 func NewPanes(theme *themes.Theme, keys *keymap.Map) *Panes {
-	return &Panes{frame: newFrame(theme, keys)}
+	return &Panes{frame: newFrame(theme, keys), pictures: make(map[string]*picture)}
 }
 
-// Scope says where keys go.
-func (p *Panes) Scope() keymap.Scope { return keymap.Panes }
+// Scope says where keys go: to the view, or all but one to the selected pane.
+func (p *Panes) Scope() keymap.Scope {
+	if p.typing {
+		return keymap.Typing
+	}
+	return keymap.Panes
+}
 
-// Shown returns the id of the pane that shows, "" if there is none.
+// Shown returns the id of the selected pane, "" if there is none.
 func (p *Panes) Shown() string { return p.shown }
+
+// Visible returns the ids of the panes that were drawn last.
+func (p *Panes) Visible() []string {
+	var ids []string
+	for _, t := range p.tiles {
+		ids = append(ids, t.id)
+	}
+	return ids
+}
+
+// Hide says that the view is not on the screen.
+func (p *Panes) Hide() {
+	p.tiles = nil
+	p.fitTo(paneFit{})
+}
+
+// SetZoomed says whether the view fills the screen.
+func (p *Panes) SetZoomed(on bool) { p.look.zoomed = on }
 
 // Len counts the panes.
 func (p *Panes) Len() int { return len(p.panes) }
@@ -47,204 +103,183 @@ func (p *Panes) Len() int { return len(p.panes) }
 // Update takes over what changed. Pictures are not copied; the state replaces them and
 // never changes one.
 func (p *Panes) Update(s *state.State, ch state.Changed) {
-	if ch&state.Panes == 0 {
+	if ch&(state.Panes|state.Tasks|state.Output|state.Conversation|state.Approvals) == 0 {
 		return
 	}
+	p.asked = len(s.Approvals)
 	p.panes = p.panes[:0]
 	for _, q := range s.Panes {
-		p.panes = append(p.panes, *q)
+		p.panes = append(p.panes, paneView{*q, markOf(s, q)})
 	}
 	if p.index() < 0 {
 		p.chosen = false
 	}
-	if !p.chosen {
-		p.show(p.newest())
+	if !p.chosen && !p.typing {
+		p.shown = p.newest()
 	}
+	if q := p.selected(); q == nil || q.Lost != "" {
+		p.EndTyping()
+		if q == nil {
+			p.shown = p.newest()
+		}
+	}
+	p.history = s.History
+	p.back.update(s.History, p.shown)
+}
+
+// markOf is how the command goes that belongs to a pane: the task of which it is the
+// own, or the last one that began in the shared pane of a target.
+func markOf(s *state.State, q *state.Pane) mark {
+	for _, t := range slices.Backward(s.Tasks) {
+		if t.Pane != q.Pane {
+			continue
+		}
+		if t.State != state.TaskDone {
+			return runs
+		}
+		if t.Outcome == event.Completed {
+			return exited(0)
+		}
+		if code, ok := strings.CutPrefix(t.Error, "exit code "); ok {
+			return mark{"✗", "exit " + oneLine(code), themes.ToolError}
+		}
+		_, _, word := taskOutcome(t)
+		return mark{"✗", oneLine(word), themes.ToolError}
+	}
+	c := s.Ran(q.Target)
+	switch {
+	case c == nil || q.Title != sharedTitle:
+	case c.State == state.CallRunning:
+		return runs
+	case c.ExitCode != nil:
+		return exited(*c.ExitCode)
+	}
+	return mark{}
+}
+
+// sharedTitle is that of the pane for the commands that have none of their own.
+const sharedTitle = "shared"
+
+var runs = mark{"●", "running", themes.Running}
+
+func exited(code int) mark {
+	if code == 0 {
+		return mark{"✔", "exit 0", themes.ToolOK}
+	}
+	return mark{"✗", fmt.Sprintf("exit %d", code), themes.ToolError}
 }
 
 // newest is the pane opened last that is not lost, else the last one.
 func (p *Panes) newest() string {
 	for _, q := range slices.Backward(p.panes) {
 		if q.Lost == "" {
-			return q.Pane
+			return q.Pane.Pane
 		}
 	}
 	if n := len(p.panes); n > 0 {
-		return p.panes[n-1].Pane
+		return p.panes[n-1].Pane.Pane
 	}
 	return ""
 }
 
 func (p *Panes) index() int {
-	return slices.IndexFunc(p.panes, func(q state.Pane) bool { return q.Pane == p.shown })
+	return slices.IndexFunc(p.panes, func(q paneView) bool { return q.Pane.Pane == p.shown })
 }
 
-func (p *Panes) show(id string) {
-	if id == p.shown {
-		return
+func (p *Panes) selected() *paneView {
+	if i := p.index(); i >= 0 {
+		return &p.panes[i]
 	}
-	p.shown = id
-	if p.OnShow != nil {
-		p.OnShow(id)
-	}
+	return nil
 }
 
-// InputHandler goes from pane to pane and shows how to attach.
+// choose selects a pane.
+func (p *Panes) choose(id string) {
+	if id != p.shown {
+		p.EndTyping()
+		p.back = scrollback{}
+	}
+	p.shown, p.chosen = id, true
+}
+
+// InputHandler types into the selected pane, or goes from pane to pane, scrolls back and
+// reports what is wanted.
 func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, _ := p.keys.Lookup(keymap.Panes, ev)
+		a, _ := p.keys.Lookup(p.Scope(), ev)
+		if p.typing {
+			p.typeKey(a, ev)
+			return
+		}
 		switch a {
+		case keymap.PaneType:
+			p.BeginTyping()
 		case keymap.PaneNext:
 			p.step(1)
 		case keymap.PanePrevious:
 			p.step(-1)
+		case keymap.PaneGrid:
+			p.look.single = !p.look.single
 		case keymap.PaneAttach:
-			p.quiet = !p.quiet
+			p.look.quiet = !p.look.quiet
+		case keymap.PaneKill:
+			p.kill()
 		case keymap.Zoom:
 			if p.OnZoom != nil {
 				p.OnZoom()
 			}
+		default:
+			p.scrollKey(a)
 		}
 	})
 }
 
 func (p *Panes) step(by int) {
 	if n := len(p.panes); n > 0 {
-		p.chosen = true
-		p.show(p.panes[(p.index()+by+n)%n].Pane)
+		p.choose(p.panes[(p.index()+by+n)%n].Pane.Pane)
 	}
 }
 
-// title is the names of the panes in at most w cells. ● marks the one that shows; when
-// not all fit, it alone is named.
-func (p *Panes) title(w int) []span {
-	head := []span{own(themes.Strong, "Panes")}
-	all := slices.Clone(head)
-	short := head
-	for i, q := range p.panes {
-		name, role, sep := p.name(&q), themes.Muted, " ─ "
-		if i == 0 {
-			sep = " · "
-		}
-		if q.Pane == p.shown {
-			role = themes.Accent
-			short = append(slices.Clone(head), own(themes.Border, fmt.Sprintf(" · %d/%d ", i+1, len(p.panes))))
-			short = append(short, foreign(role, name)...)
-			if len(p.panes) > 1 {
-				name += " ●"
+// kill reports that the selected pane shall be killed.
+func (p *Panes) kill() {
+	q := p.selected()
+	if q == nil || p.OnKill == nil {
+		return
+	}
+	why := ""
+	switch {
+	case q.Title == sharedTitle:
+		why = "the shared pane can't be killed: all commands without a pane of their own run there; cancel the task instead"
+	case q.Lost != "":
+		why = "the pane is gone already"
+	}
+	p.OnKill(q.Pane.Pane, p.name(q), why)
+}
+
+// MouseHandler selects the pane under the pointer and scrolls back with the wheel.
+func (p *Panes) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := ev.Position()
+		for _, t := range p.tiles {
+			wheels := action == tview.MouseScrollUp || action == tview.MouseScrollDown
+			if t.has(x, y) && (action == tview.MouseLeftDown || wheels && t.id != p.shown) {
+				p.choose(t.id)
 			}
 		}
-		all = append(append(all, own(themes.Border, sep)), foreign(role, name)...)
-	}
-	if spansWidth(all) > w {
-		return short
-	}
-	return all
+		return wheel(p, action, ev, setFocus), nil
+	})
 }
 
-// name is a pane's title with where it is, if that is elsewhere, and ✗ if it is lost.
-func (p *Panes) name(q *state.Pane) string {
+// name is a pane's title with where it is, if that is elsewhere or there are several such
+// places.
+func (p *Panes) name(q *paneView) string {
 	name := oneLine(q.Title)
-	if q.Target != "" && q.Target != "local" {
+	if q.Target != "" && (q.Target != "local" || p.severalTargets()) {
 		name = q.Target + ":" + name
-	}
-	if q.Lost != "" {
-		name += " ✗"
 	}
 	return name
 }
 
-// Draw draws the pane that shows.
-func (p *Panes) Draw(screen tcell.Screen) {
-	_, _, w, _ := p.GetRect()
-	in := p.bordered(screen, titles{left: p.title(w - 6)}).cleared()
-	i := p.index()
-	if in.w <= 0 || in.h <= 0 {
-		return
-	}
-	if i < 0 {
-		in.inset().say(0, "none yet; the first command opens one", themes.Muted)
-		return
-	}
-	q := &p.panes[i]
-	for _, line := range p.notes(q) {
-		notes := in.inset()
-		rows := wrapSpans(line, notes.w)
-		if len(rows) >= in.h { // the picture keeps a row
-			break
-		}
-		in.h -= len(rows)
-		notes.below(in.h).rows(rows)
-	}
-	p.drawScreen(in, q)
-}
-
-// notes are the lines below the picture, the lowest first.
-func (p *Panes) notes(q *state.Pane) [][]span {
-	var lines [][]span
-	if !p.quiet && q.Attach != "" {
-		lines = append(lines, append([]span{own(themes.Muted, "attach: ")}, foreign(themes.Code, q.Attach)...))
-	}
-	if q.Lost != "" {
-		lines = append(lines, append([]span{own(themes.Warning, "lost: ")}, foreign(themes.Text, q.Lost)...))
-	}
-	return lines
-}
-
-func (p *Panes) drawScreen(in area, q *state.Pane) {
-	s := q.Screen
-	if s == nil {
-		in.inset().say(0, "no picture yet", themes.Muted)
-		return
-	}
-	p.picture.read(s)
-	colours := *p.palette
-	colours[themes.Text] = tcell.StyleDefault // what the programs in it take for granted
-	in.palette = &colours
-	top := max(0, min(s.Cursor.Y-in.h+1, len(s.Rows)-1))
-	for i := range min(in.h, len(s.Rows)-top) {
-		p.picture.draw(in.down(i), top+i)
-	}
-	cx, cy := s.Cursor.X, s.Cursor.Y-top
-	if s.Cursor.Visible && q.Lost == "" && cx >= 0 && cx < in.w && cy >= 0 && cy < in.h {
-		row := in.down(cy)
-		cluster, style, _ := in.screen.Get(row.x+cx, row.y)
-		row.run([]byte(cluster), cx, style.Reverse(true))
-	}
-}
-
-// picture is what tmux captured, as text. The rows are one stream: a row goes on with
-// the colours and the character set that the row before ended with.
-type picture struct {
-	of   *event.PaneScreen
-	text markup.Text
-	ends []int // where each row ends; a newline follows
-}
-
-// read makes the picture that of a screen.
-func (p *picture) read(s *event.PaneScreen) {
-	if p.of == s {
-		return
-	}
-	w := markup.Writer{Terminal: true, Drawing: true}
-	p.of, p.ends = s, p.ends[:0]
-	for _, row := range s.Rows {
-		w.Write([]byte(row))
-		p.ends = append(p.ends, len(w.Text.Bytes))
-		w.Write([]byte("\n"))
-	}
-	p.text = w.Text
-}
-
-// draw draws a row; › in the last column says that it goes on.
-func (p *picture) draw(c canvas, row int) {
-	from, to := 0, p.ends[row]
-	if row > 0 {
-		from = p.ends[row-1] + 1
-	}
-	if markup.Width(bytes.TrimRight(p.text.Bytes[from:to], " ")) > c.w {
-		c.say(c.w-1, "›", themes.Muted)
-		c.w--
-	}
-	c.text(&p.text, from, to)
+func (p *Panes) severalTargets() bool {
+	return slices.ContainsFunc(p.panes, func(q paneView) bool { return q.Target != p.panes[0].Target })
 }

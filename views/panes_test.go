@@ -1,6 +1,7 @@
 package views
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -243,16 +244,21 @@ func TestPanesStyles(t *testing.T) {
 func TestPanesChoose(t *testing.T) {
 	s := panesState(nil, 80, 24, event.Cursor{})
 	p := newTestPanes(t, s)
-	var shown []string
-	p.OnShow = func(id string) { shown = append(shown, id) }
 	if p.Shown() != "%3" {
 		t.Errorf("shows %q, want the newest", p.Shown())
 	}
-	press(t, p, "pane-next", "pane-previous", "pane-previous")
+	var shown []string
+	for _, key := range []string{"pane-next", "pane-previous", "pane-previous"} {
+		press(t, p, key)
+		shown = append(shown, p.Shown())
+	}
 	apply(s, event.PaneOpened{Pane: "%4", Title: "new"})
 	p.Update(s, state.Panes)
 	if want := []string{"%1", "%3", "%2"}; !slices.Equal(shown, want) {
-		t.Errorf("showed %v, want %v: a new pane takes the place of a chosen one", shown, want)
+		t.Errorf("showed %v, want %v", shown, want)
+	}
+	if p.Shown() != "%2" {
+		t.Errorf("a new pane took the place of a chosen one: %q", p.Shown())
 	}
 	apply(s, event.PaneClosed{Pane: "%2"})
 	p.Update(s, state.Panes)
@@ -276,8 +282,8 @@ func FuzzPicture(f *testing.F) {
 				}
 			}
 		}
-		if len(p.picture.ends) != 2 || p.picture.ends[1] >= len(p.picture.text.Bytes) {
-			t.Fatalf("rows end at %v of %d", p.picture.ends, len(p.picture.text.Bytes))
+		if pic := p.pictures["%3"]; len(pic.ends) != 2 || pic.ends[1] >= len(pic.text.Bytes) {
+			t.Fatalf("rows end at %v of %d", pic.ends, len(pic.text.Bytes))
 		}
 	})
 }
@@ -363,5 +369,45 @@ func TestSetTheme(t *testing.T) {
 	p.SetTheme(light)
 	if got, want := cellOf(t, viewtest.Screen(t, p, 20, 1), '>'), cellStyle(light.Style(themes.Accent)); got != want {
 		t.Errorf("style %+v, want that of the light theme %+v", got, want)
+	}
+}
+
+// Several panes, with targets and how their commands go; one that is typed into; one that
+// somebody reads the history of.
+func TestPanesGridGolden(t *testing.T) {
+	s := panesState([]string{"$ make", "ok"}, 120, 40, event.Cursor{Y: 2, Visible: true})
+	apply(s,
+		event.TaskStarted{ID: 1, Kind: event.ShellTask, Pane: "%2"},
+		event.PaneOpened{Pane: "web-01:%3", Title: "deploy", Target: "web-01"},
+		event.TaskStarted{ID: 2, Kind: event.ShellTask, Pane: "web-01:%3"},
+		event.TaskFinished{ID: 2, Outcome: event.Failed, Error: "exit code 3"},
+		event.PaneScreen{Pane: "web-01:%3", W: 80, H: 24, Rows: []string{hostile}},
+	)
+	for _, size := range [][2]int{{118, 28}, {78, 20}, {198, 20}, {40, 12}} {
+		p := newTestPanes(t, s)
+		p.SetZoomed(true)
+		viewtest.Golden(t, "panes-grid", p, size[0], size[1])
+	}
+	p := newTestPanes(t, s)
+	p.Focus(nil)
+	press(t, p, "pane-previous", "pane-type")
+	apply(s, ask("1", restart))
+	p.Update(s, state.Approvals)
+	viewtest.Golden(t, "panes-typing", p, 58, 8)
+	press(t, p, "pane-type-end", "scroll-up")
+	h := event.PaneHistory{Pane: "%3"}
+	for i := range 200 {
+		h.Rows = append(h.Rows, fmt.Sprintf("\x1b[3%dmrow %d", i%8, i))
+	}
+	apply(s, h)
+	p.Update(s, state.Panes)
+	viewtest.Golden(t, "panes-history", p, 58, 8)
+}
+
+func TestConfirmGolden(t *testing.T) {
+	c := NewConfirm(dark(t), keymap.Default())
+	c.Ask(Question{Title: "Quit? " + hostile, Lines: []string{"2 commands still run:", hostile, strings.Repeat("long ", 40)}, Scope: keymap.Leaving})
+	for _, size := range [][2]int{{76, 10}, {38, 12}, {30, 6}} {
+		viewtest.Golden(t, "confirm", c, size[0], size[1])
 	}
 }

@@ -24,8 +24,10 @@ type Tasks struct {
 	at        int // selected row
 	top       int // first row that shows
 
-	OnCancel   func(id int)    // the person wants the task cancelled
-	OnApproval func(id string) // the person wants to see the request
+	OnCancel   func(id int)      // the person wants the task cancelled
+	OnTimeout  func(id int)      // the person wants to limit its time
+	OnOpen     func(*state.Task) // the person wants to know all of it; gets a copy
+	OnApproval func(id string)   // the person wants to see the request
 }
 
 // NewTasks returns an empty list. now tells the time.
@@ -80,8 +82,10 @@ func (t *Tasks) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		case keymap.ItemDown:
 			t.at = max(0, min(t.Rows()-1, t.at+1))
 		case keymap.ItemOpen:
-			if t.at < len(t.approvals) && t.OnApproval != nil {
-				t.OnApproval(t.approvals[t.at].ID)
+			t.open()
+		case keymap.TaskLimit:
+			if i, ok := t.unended(); ok && t.OnTimeout != nil {
+				t.OnTimeout(t.tasks[i].ID)
 			}
 		case keymap.TaskCancel:
 			t.cancel()
@@ -91,12 +95,29 @@ func (t *Tasks) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 
 // cancel asks to cancel the selected task, if it can still be cancelled.
 func (t *Tasks) cancel() {
-	i := t.at - len(t.approvals)
-	if i < 0 || i >= len(t.tasks) || t.OnCancel == nil {
-		return
-	}
-	if s := t.tasks[i].State; s != state.TaskDone && s != state.TaskCancelling {
+	if i, ok := t.unended(); ok && t.OnCancel != nil {
 		t.OnCancel(t.tasks[i].ID)
+	}
+}
+
+// unended returns the index of the selected task, if that neither has ended nor is about to.
+func (t *Tasks) unended() (int, bool) {
+	i := t.at - len(t.approvals)
+	if i < 0 || i >= len(t.tasks) {
+		return 0, false
+	}
+	s := t.tasks[i].State
+	return i, s != state.TaskDone && s != state.TaskCancelling
+}
+
+// open asks to see what is selected.
+func (t *Tasks) open() {
+	switch i := t.at - len(t.approvals); {
+	case i < 0 && t.OnApproval != nil:
+		t.OnApproval(t.approvals[t.at].ID)
+	case i >= 0 && i < len(t.tasks) && t.OnOpen != nil:
+		task := t.tasks[i]
+		t.OnOpen(&task)
 	}
 }
 

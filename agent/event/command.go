@@ -99,6 +99,17 @@ type (
 		Pane  string
 		Bytes []byte
 	}
+	// PanePaste is what a person pasted into a pane, as text; the pane's program is told that
+	// it is a paste if it asked for that. Like PaneInput it is in no event and no log.
+	PanePaste struct{ Pane, Text string }
+	// FitPane gives a pane the size of its view, in cells, while somebody types into it here;
+	// zeros give it back its own. While a person is attached nothing happens.
+	FitPane struct {
+		Pane string
+		W, H int
+	}
+	// ReadPane asks for the PaneHistory of a pane.
+	ReadPane struct{ Pane string }
 	// KillPane closes a pane and ends what runs in it. The shared pane stays.
 	KillPane struct{ Pane string }
 )
@@ -120,4 +131,7 @@ func (Undo) command()         {}
 func (Report) command()       {}
 func (WatchPanes) command()   {}
 func (PaneInput) command()    {}
+func (PanePaste) command()    {}
+func (FitPane) command()      {}
+func (ReadPane) command()     {}
 func (KillPane) command()     {}

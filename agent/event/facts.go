@@ -53,6 +53,7 @@ var All = []Event{
 	PaneLost{},
 	PaneClosed{},
 	PaneScreen{},
+	PaneHistory{},
 	ContextUsage{},
 	ContextCompacted{},
 	MicroCompacted{},
@@ -480,6 +481,15 @@ type PaneScreen struct {
 	H      int      `json:"h"`
 	Cursor Cursor   `json:"cursor"`
 	Rows   []string `json:"rows"`
+	// AppKeys says that the program asked for the other codes of the arrow keys.
+	AppKeys bool `json:"app_keys,omitempty"`
+}
+
+// PaneHistory answers ReadPane: the newest lines of a pane, at most 2,000 that scrolled
+// away and then its screen, as PaneScreen has them.
+type PaneHistory struct {
+	Pane string   `json:"pane"`
+	Rows []string `json:"rows"`
 }
 
 // Health says how urgent the use of a context is (B16).

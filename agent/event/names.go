@@ -234,6 +234,12 @@ func (PaneScreen) Type() string { return "pane.screen" }
 // Durable is false: it is transient.
 func (PaneScreen) Durable() bool { return false }
 
+// Type is "pane.history".
+func (PaneHistory) Type() string { return "pane.history" }
+
+// Durable is false: it is transient.
+func (PaneHistory) Durable() bool { return false }
+
 // Type is "context.usage".
 func (ContextUsage) Type() string { return "context.usage" }
 

@@ -12,6 +12,11 @@ const (
 	ShowApproval Action = "show-approval"
 	Narrower     Action = "narrower"
 	Wider        Action = "wider"
+	Shorter      Action = "shorter"
+	Taller       Action = "taller"
+	ToggleOutput Action = "toggle-output"
+	TogglePanes  Action = "toggle-panes"
+	ToggleTasks  Action = "toggle-tasks"
 	Redraw       Action = "redraw"
 
 	Send            Action = "send"
@@ -92,14 +97,21 @@ const (
 	SelectCopy      Action = "select-copy"
 	SelectEnd       Action = "select-end"
 
+	PaneType     Action = "pane-type"
+	PaneTypeEnd  Action = "pane-type-end"
 	PaneNext     Action = "pane-next"
 	PanePrevious Action = "pane-previous"
+	PaneGrid     Action = "pane-grid"
 	PaneAttach   Action = "pane-attach"
+	PaneKill     Action = "pane-kill"
 
 	ItemUp     Action = "item-up"
 	ItemDown   Action = "item-down"
 	ItemOpen   Action = "item-open"
 	TaskCancel Action = "task-cancel"
+	TaskLimit  Action = "task-timeout"
+	AskSend    Action = "ask-send"
+	AskClose   Action = "ask-close"
 
 	Approve        Action = "approve"
 	Deny           Action = "deny"
@@ -115,6 +127,15 @@ const (
 	AmendRun     Action = "amend-run"
 	Explain      Action = "explain"
 	CycleMode    Action = "cycle-mode"
+
+	ConfirmYes   Action = "confirm-yes"
+	ConfirmNo    Action = "confirm-no"
+	LeaveRunning Action = "leave-running"
+	LeaveKilling Action = "leave-killing"
+
+	OpenOutput Action = "open-output"
+	PagerClose Action = "pager-close"
+	FullScreen Action = "full-screen"
 
 	CloseHelp Action = "close-help"
 
@@ -140,8 +161,6 @@ const (
 	SessionSearch Action = "session-search"
 	NamingDone    Action = "naming-done"
 	NamingCancel  Action = "naming-cancel"
-	ConfirmYes    Action = "confirm-yes"
-	ConfirmNo     Action = "confirm-no"
 
 	ViInsert      Action = "vi-insert"
 	ViAppend      Action = "vi-append"
@@ -195,8 +214,8 @@ func keys(names ...string) []string { return names }
 func in(scopes ...Scope) []Scope    { return scopes }
 
 var (
-	editing   = in(Prompt, Reason, Amend, Secret, Naming)
-	scrolling = in(Conversation, Output, Approval, Help, Changes)
+	editing   = in(Prompt, Reason, Amend, Secret, Naming, Asking)
+	scrolling = in(Conversation, Output, Panes, Approval, Confirm, Leaving, Pager, Help, Changes)
 	choosing  = in(Picker, Sessions)
 )
 
@@ -284,13 +303,15 @@ var table = []row{
 	{Fold, in(Conversation), "unfold", "Fold or unfold the block", keys("Enter")},
 	{PromptPrevious, in(Conversation), "", "To the prompt before", keys("[")},
 	{PromptNext, in(Conversation), "", "To the next prompt", keys("]")},
-	{CopyBlock, in(Conversation), "copy", "Copy the block", keys("y")},
+	{CopyBlock, in(Conversation, Pager), "copy", "Copy the block; of a whole output what is selected, else what shows", keys("y")},
 	{CopyCode, in(Conversation), "code", "Copy the code in the block, of several the one in view", keys("c")},
-	{Find, in(Conversation), "find", "Find text in the conversation; capitals count if there are any", keys("/")},
-	{FindNext, in(Conversation), "", "To the next match", keys("n")},
-	{FindPrevious, in(Conversation), "", "To the match before", keys("N")},
-	{EditBlock, in(Conversation), "", "Look at the block in your editor ($VISUAL or $EDITOR)", keys("e")},
-	{Select, in(Conversation), "select", "Select text by keys, from the block on; the mouse selects too: drag, or click twice or three times", keys("v")},
+	{Find, in(Conversation, Pager), "find", "Find text; capitals count if there are any", keys("/")},
+	{FindNext, in(Conversation, Pager), "", "To the next match", keys("n")},
+	{FindPrevious, in(Conversation, Pager), "", "To the match before", keys("N")},
+	{EditBlock, in(Conversation, Pager), "", "Look at the block, or the output, in your editor ($VISUAL or $EDITOR)", keys("e")},
+	{Select, in(Conversation, Pager), "select", "Select text by keys, from the block on, of a whole output its lines from the top one on; the mouse selects too: drag, or click twice or three times", keys("v")},
+	{OpenOutput, in(Conversation, Output), "output", "The whole output of the call", keys("o")},
+	{FullScreen, in(Conversation, Output, Panes, Tasks), "", "Full screen and back", keys("z")},
 	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
 
 	{FindAccept, in(Finding), "go there", "To the match; the search stays until Esc", keys("Enter")},
@@ -314,14 +335,22 @@ var table = []row{
 	{SelectLines, in(Selecting), "lines", "Select whole lines", keys("V")},
 	{SelectEnd, in(Selecting), "end", "Select nothing", keys("Esc", "q")},
 
+	{PaneType, in(Panes), "type", "Type into the terminal pane: every key but the one that ends it goes there", keys("i")},
+	{PaneTypeEnd, in(Typing), "end typing", "Type no longer into the terminal pane", keys("Ctrl+]")},
 	{PaneNext, in(Panes), "next", "The next terminal pane", keys("Right", "l")},
-	{PanePrevious, in(Panes), "previous", "The terminal pane before", keys("Left", "h")},
+	{PanePrevious, in(Panes), "", "The terminal pane before", keys("Left", "h")},
+	{PaneGrid, in(Panes), "", "Several terminal panes side by side where there is room, or one", keys("s")},
 	{PaneAttach, in(Panes), "attach", "Hide or show how to attach to the pane from a terminal of your own", keys("a")},
+	{PaneKill, in(Panes), "kill", "Kill the terminal pane and what runs in it; asks first", keys("x")},
 
 	{ItemUp, in(Tasks), "", "Up in the list", keys("Up", "k")},
 	{ItemDown, in(Tasks), "", "Down in the list", keys("Down", "j")},
-	{ItemOpen, in(Tasks), "", "Open the approval that is selected", keys("Enter")},
+	{ItemOpen, in(Tasks), "open", "Open what is selected: the approval, or all that is known of the task, with its output", keys("Enter")},
 	{TaskCancel, in(Tasks), "cancel", "Cancel the task that is selected", keys("x")},
+	{TaskLimit, in(Tasks), "time limit", "Give the task that is selected a time in which it has to end", keys("t")},
+
+	{AskSend, in(Asking), "set", "Take the line", keys("Enter")},
+	{AskClose, in(Asking), "back", "Leave it as it is", keys("Esc")},
 
 	{Approve, in(Approval), "run once", "Approve, this once", keys("y")},
 	{AllowSimilar, in(Approval), "allow similar", "Approve, and for this session whatever the rule covers that is shown", keys("s")},
@@ -335,6 +364,12 @@ var table = []row{
 	{SecretKeep, in(Secret), "keep", "Keep the key", keys("Enter")},
 	{SecretCancel, in(Secret), "cancel", "Forget what was typed", keys("Esc", "Ctrl+C")},
 
+	{ConfirmYes, in(Confirm), "yes", "Do it", keys("y")},
+	{ConfirmNo, in(Confirm), "no", "Leave it as it is", keys("n", "Enter")},
+	{LeaveRunning, in(Leaving), "quit, they go on", "Quit and leave running what runs; how to attach to it is printed", keys("n", "Enter", "Ctrl+C")},
+	{LeaveKilling, in(Leaving), "quit and kill them", "Quit and kill what runs", keys("y")},
+
+	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
 	{CloseHelp, in(Help), "close", "Close the help", keys("q")},
 
 	{Pick, choosing, "choose", "Take what is selected", keys("Enter")},
@@ -355,8 +390,6 @@ var table = []row{
 	{PickClose, choosing, "close", "Close the list", keys("Esc", "Ctrl+G")},
 	{NamingDone, in(Naming), "rename", "Take the title; an empty one goes back to the first prompt", keys("Enter")},
 	{NamingCancel, in(Naming), "cancel", "Keep the title", keys("Esc")},
-	{ConfirmYes, in(Confirm), "yes", "Do it", keys("y")},
-	{ConfirmNo, in(Confirm), "no", "Leave it", keys("n", "Esc")},
 
 	{CopyChanges, in(Changes), "copy", "Copy all changes", keys("y")},
 	{EditChanges, in(Changes), "editor", "Look at all changes in your editor ($VISUAL or $EDITOR)", keys("e")},
@@ -369,10 +402,15 @@ var table = []row{
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
-	{Back, in(Global, Approval, Help, Changes), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
+	{Back, in(Global, Approval, Confirm, Leaving, Pager, Help, Changes), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
 	{Interrupt, in(Global), "", "Close a list; else copy what is selected; else cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},
+	{Shorter, in(Global), "", "Make the output lower, the terminal panes higher; borders can be dragged with the mouse, too", keys("Alt+Shift+Up")},
+	{Taller, in(Global), "", "Make the output higher, the terminal panes lower", keys("Alt+Shift+Down")},
+	{ToggleOutput, in(Global), "", "Hide or show the output", keys("Alt+1")},
+	{TogglePanes, in(Global), "", "Hide or show the terminal panes", keys("Alt+2")},
+	{ToggleTasks, in(Global), "", "Hide or show the tasks", keys("Alt+3")},
 	{Redraw, in(Global), "", "Draw the whole screen anew", keys("Ctrl+L")},
 }
 

@@ -19,8 +19,8 @@ import (
 type Scope string
 
 // The scopes. Popup and Search lie over the prompt, Finding and Selecting over the
-// conversation, Reason and Amend over the approval, Picker and those after it over all:
-// while they show, they are asked before what is below them.
+// conversation, Typing over the panes, Reason and Amend over the approval, Picker and those
+// after it over all: while they show, they are asked before what is below them.
 const (
 	Global       Scope = "global"
 	Prompt       Scope = "prompt"
@@ -32,16 +32,20 @@ const (
 	Selecting    Scope = "selecting"
 	Output       Scope = "output"
 	Panes        Scope = "panes"
+	Typing       Scope = "typing" // into a terminal pane
 	Tasks        Scope = "tasks"
 	Approval     Scope = "approval"
-	Reason       Scope = "reason" // why an approval is denied
-	Amend        Scope = "amend"  // changing what is asked about
-	Secret       Scope = "secret" // typing a key that nobody may see
+	Reason       Scope = "reason"  // why an approval is denied
+	Amend        Scope = "amend"   // changing what is asked about
+	Secret       Scope = "secret"  // typing a key that nobody may see
+	Confirm      Scope = "confirm" // a question before something can't be taken back
+	Leaving      Scope = "leaving" // commands still run
+	Asking       Scope = "asking"  // for one line
+	Pager        Scope = "pager"   // a whole output
 	Help         Scope = "help"
 	Picker       Scope = "picker"   // choosing from a list that typing filters
 	Sessions     Scope = "sessions" // the list of sessions, while no filter is typed
 	Naming       Scope = "naming"   // typing a name for what is selected in a list
-	Confirm      Scope = "confirm"  // a question about what is selected in a list
 	Changes      Scope = "changes"  // the dialog with all that the agent changed
 )
 
@@ -56,20 +60,24 @@ var scopes = []struct {
 	{Vi, "Prompt: normal mode, with editor = \"vi\""},
 	{Search, "Prompt: while searching the history"},
 	{Conversation, "Conversation"},
-	{Finding, "Conversation: while typing what to find"},
+	{Finding, "While typing what to find"},
 	{Selecting, "Conversation: while something is selected"},
 	{Output, "Output"},
 	{Panes, "Panes"},
+	{Typing, "Panes: while typing into one; all other keys go to it"},
 	{Tasks, "Tasks"},
 	{Approval, "Approval"},
 	{Reason, "Approval: while giving a reason"},
 	{Secret, "While a key is asked for"},
 	{Amend, "Approval: while changing what runs"},
+	{Confirm, "A question"},
+	{Leaving, "Quitting while commands run"},
+	{Asking, "A line that is asked for"},
+	{Pager, "A whole output"},
 	{Help, "Help"},
 	{Picker, "Lists to choose from"},
 	{Sessions, "Sessions: in the list"},
 	{Naming, "Sessions: while typing a title"},
-	{Confirm, "Sessions: while asked whether to delete"},
 	{Changes, "Changes"},
 }
 
@@ -96,7 +104,7 @@ func (s Scope) Title() string {
 // it is asked first and goes away at once.
 func (s Scope) shadows() bool {
 	switch s {
-	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Secret, Picker, Sessions, Naming, Confirm:
+	case Popup, Vi, Search, Finding, Selecting, Reason, Amend, Secret, Typing, Confirm, Leaving, Asking, Picker, Sessions, Naming:
 		return true
 	}
 	return false
@@ -105,7 +113,7 @@ func (s Scope) shadows() bool {
 // types says that plain characters are text in a scope and so cannot be bound.
 func (s Scope) types() bool {
 	switch s {
-	case Global, Prompt, Popup, Search, Finding, Reason, Amend, Secret, Picker, Naming:
+	case Global, Prompt, Popup, Search, Finding, Reason, Amend, Secret, Typing, Asking, Picker, Naming:
 		return true
 	}
 	return false

@@ -8,6 +8,8 @@
 //	conversation.SetRect(l.Panes[layout.Conversation].XYWH())
 package layout
 
+import "cmp"
+
 // Pane is a part of the screen that can have the focus.
 type Pane uint8
 
@@ -27,10 +29,14 @@ func (p Pane) String() string {
 }
 
 const (
-	fullWidth   = 100 // columns from which on all panes are visible
-	splitWidth  = 60  // columns from which on two are
-	defaultLeft = 52  // percent of the width for the conversation
-	least       = 3   // rows of a pane: its borders and one row
+	// DefaultLeft is the percent of the width for the conversation.
+	DefaultLeft = 52
+	// DefaultUpper is the percent of the rows of output and terminal panes for the output.
+	DefaultUpper = 55
+
+	fullWidth  = 100 // columns from which on all panes are visible
+	splitWidth = 60  // columns from which on two are
+	least      = 3   // rows of a pane: its borders and one row
 )
 
 // Size is a width and a height in cells.
@@ -51,7 +57,8 @@ type Input struct {
 	Prompt int  // rows of text that the prompt wants; at most a third of the screen is given
 	Tab    Pane // the pane last focused other than the prompt: the one shown where only one fits
 	Zoom   bool // Tab fills the screen between header and prompt
-	Left   int  // percent of the width for the conversation; 0 = 52
+	Left   int  // percent of the width for the conversation; 0 = DefaultLeft
+	Upper  int  // percent of the rows of Output and Panes for Output; 0 = DefaultUpper
 	// What there is to see beside the conversation.
 	Output, Panes bool
 	Tasks         int  // rows; 0 hides the pane
@@ -141,7 +148,7 @@ func (l *Layout) main(in Input, r Rect) {
 	default:
 		left := in.Left
 		if left == 0 {
-			left = defaultLeft
+			left = DefaultLeft
 		}
 		w := min(max(in.W*left/100, 20), in.W-20)
 		l.Panes[Conversation] = Rect{r.X, r.Y, w, r.H}
@@ -200,7 +207,7 @@ func (l *Layout) stack(in Input, r Rect, panes []Pane) bool {
 	}
 	switch {
 	case in.Output && in.Panes:
-		heights[Output] = max(least-1, min(free*55/100, free-least+1))
+		heights[Output] = max(least-1, min(free*cmp.Or(in.Upper, DefaultUpper)/100, free-least+1))
 		heights[Panes] = free - heights[Output]
 	case in.Output:
 		heights[Output] = free

@@ -30,7 +30,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyTool(env)
 	case event.TaskQueued, event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling, event.TaskFinished:
 		return s.applyTask(env)
-	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen:
+	case event.PaneOpened, event.PaneLost, event.PaneClosed, event.PaneScreen, event.PaneHistory:
 		return s.applyPane(env)
 	case event.PromptSubmitted, event.PromptWithdrawn:
 		return s.applyPrompt(env)
@@ -39,7 +39,9 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyNotice(env)
 	case event.SessionCreated, event.SessionResumed, event.SessionForked, event.SessionRenamed, event.SessionClosed, event.ContextUsage, event.MetricsUsage, event.ModeChanged, event.RuleAdded, event.ModelSwitched, event.TargetSwitched:
 		return s.applyInfo(env)
-	case event.TurnStarted, event.TurnFinished, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.InstructionsRead, event.FileKept, event.Unknown:
+	case event.TurnFinished:
+		return s.finishTurn(env.Task, p)
+	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.InstructionsRead, event.FileKept, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -259,8 +261,9 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		}) | Approvals | Tasks
 	case event.ToolStarted:
 		return s.changeCall(p.CallID, func(c *Call) {
-			c.State, c.Started, c.Pane = CallRunning, env.Time, p.Pane
+			c.State, c.Started, c.Dir = CallRunning, env.Time, p.Dir
 			s.Focused = c
+			s.begin(c)
 		}) | Output
 	case event.ToolOutput:
 		if b := s.calls[p.CallID]; b != nil {
@@ -271,6 +274,17 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		return s.finishCall(p)
 	}
 	return Conversation
+}
+
+// begin takes note of a command.
+func (s *State) begin(c *Call) {
+	if k := c.Action.Kind; k != action.Shell && k != action.Git {
+		return
+	}
+	if s.ran == nil {
+		s.ran = make(map[string]*Call)
+	}
+	s.ran[c.Action.Target] = c
 }
 
 func (s *State) changeCall(id string, change func(*Call)) Changed {
@@ -329,6 +343,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 		s.Info.Interrupted = false
 		t := s.task(p.ID)
 		t.Kind, t.Title, t.Deadline, t.Started, t.State = p.Kind, p.Title, p.Deadline, env.Time, TaskRunning
+		t.Pane, t.Dir = p.Pane, p.Dir
 	case event.TaskDeadline:
 		s.task(p.ID).Deadline = p.Deadline
 	case event.TaskProgress:
@@ -357,6 +372,21 @@ func (s *State) task(id int) *Task {
 	t := &Task{ID: id}
 	s.Tasks = append(s.Tasks, t)
 	return t
+}
+
+// finishTurn counts what a task uses.
+func (s *State) finishTurn(id int, p event.TurnFinished) Changed {
+	if id == 0 {
+		return 0
+	}
+	t := s.task(id)
+	t.Turns++
+	t.Cost += p.Cost
+	if p.Usage != nil {
+		t.Usage.Prompt += p.Usage.Prompt
+		t.Usage.Completion += p.Usage.Completion
+	}
+	return Tasks
 }
 
 func (s *State) setTaskState(id int, from, to TaskState) {
@@ -399,6 +429,8 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		if q := s.pane(p.Pane); q != nil {
 			q.Screen = &p
 		}
+	case event.PaneHistory:
+		s.History = &p
 	}
 	return Panes
 }

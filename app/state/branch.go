@@ -12,6 +12,8 @@ func (s *State) applyBranch(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TaskStarted, event.TaskProgress, event.TaskDeadline, event.TaskCancelling:
 		return s.applyTask(env)
+	case event.TurnFinished:
+		return s.finishTurn(env.Task, p)
 	case event.QuestionAsked, event.QuestionAnswered:
 		return s.applyQuestion(env)
 	case event.ApprovalAsked, event.ApprovalAnswered:

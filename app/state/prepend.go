@@ -77,7 +77,7 @@ func startsSession(envs []event.Envelope) bool {
 // takes over.
 func (s *State) keep(env event.Envelope) {
 	switch env.Payload.(type) {
-	case event.PaneScreen, event.ToolOutput, event.CallDelta:
+	case event.PaneScreen, event.PaneHistory, event.ToolOutput, event.CallDelta:
 	default:
 		s.kept = append(s.kept, env)
 	}
@@ -95,6 +95,11 @@ func (s *State) adopt(old *State) {
 	replace(&s.open.text, blocks)
 	replace(&s.open.reasoning, blocks)
 	replace(&s.Focused, calls)
+	for target, c := range s.ran {
+		replace(&c, calls)
+		s.ran[target] = c
+	}
+	s.History = old.History
 	for id, b := range s.calls {
 		replace(&b, blocks)
 		s.calls[id] = b

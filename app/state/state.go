@@ -13,6 +13,7 @@ package state
 import (
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/model"
 )
 
 // Changed tells which parts of a State an event touched.
@@ -41,11 +42,13 @@ type State struct {
 	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane
 	Queued    []event.PromptSubmitted
-	Focused   *Call // the call whose output is shown: the last one that started
+	History   *event.PaneHistory // what somebody reads of a pane, the latest of all; else nil
+	Focused   *Call              // the call whose output is shown: the last one that started
 
 	open  openBlocks
 	calls map[string]*Block // by call id: the blocks whose call has no result yet
 	live  []*Call           // finished calls that still hold their output, oldest first
+	ran   map[string]*Call  // by target: the command that began last in the shared pane
 	kept  []event.Envelope  // all that were applied, while Prepend may need them; else nil
 }
 
@@ -110,9 +113,9 @@ type Call struct {
 	Arguments string
 	Action    action.Action
 	State     CallState
-	Pane      string
-	Started   int64 // Unix milliseconds; 0 before it started
-	Duration  int64 // milliseconds, when it has ended
+	Dir       string // where its output is kept; "" before it started
+	Started   int64  // Unix milliseconds; 0 before it started
+	Duration  int64  // milliseconds, when it has ended
 	ExitCode  *int
 	Result    string // what the model read
 	Full      *event.FullOutput
@@ -131,7 +134,12 @@ type Task struct {
 	Outcome  event.Outcome
 	Error    string
 	Doing    string // what it is at, when it says so
-	Answer   string // on a fork, while it runs: what its model said last
+	Turns    int    // that have ended
+	Usage    model.Usage
+	Cost     model.Money // as far as prices are known
+	Pane     string      // of a ShellTask: where it runs
+	Dir      string      // of a ShellTask: where its output is
+	Answer   string      // on a fork, while it runs: what its model said last
 }
 
 // TaskState is what a task does now.
@@ -170,6 +178,10 @@ func (s *State) Running() *Task {
 	}
 	return nil
 }
+
+// Ran returns the command that began last on a target, nil if none did. It runs, or ran,
+// in the target's shared pane.
+func (s *State) Ran(target string) *Call { return s.ran[target] }
 
 const (
 	tailLimit   = 64 << 10 // bytes of output that a call keeps for the screen

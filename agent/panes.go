@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"buddy/agent/event"
+)
+
+// paneLimit is how long a pane may take for one command.
+const paneLimit = 5 * time.Second
+
+// typeMax is how many typed bytes go to a pane at once when more have come than it took.
+const typeMax = 4 << 10
+
+// tellPanes passes a command on to the panes. Those may be far away, and what a person
+// types must not wait for the next prompt or an approval, nor they for it: so panes have a
+// queue of their own.
+func (r *Runtime) tellPanes(c event.Command) {
+	watch, ok := c.(event.WatchPanes)
+	switch {
+	case r.opts.Panes == nil && ok:
+	case r.opts.Panes == nil:
+		r.reject("there are no panes")
+	case ok:
+		r.opts.Panes.Watch(watch.IDs)
+	default:
+		r.inbox.panes.put(c)
+	}
+}
+
+// servePanes passes commands on to the panes, one after the other, until the runtime closes.
+func (r *Runtime) servePanes() {
+	defer r.done.Done()
+	for {
+		c, ok := r.inbox.panes.next()
+		if !ok {
+			return
+		}
+		if in, typed := c.(event.PaneInput); typed {
+			c = r.inbox.panes.join(in, typeMax)
+		}
+		if err := r.tellPane(c); err != nil && r.ctx.Err() == nil {
+			r.reject("%v", err)
+		}
+	}
+}
+
+func (r *Runtime) tellPane(c event.Command) error {
+	ctx, cancel := context.WithTimeout(r.ctx, paneLimit)
+	defer cancel()
+	panes := r.opts.Panes
+	switch c := c.(type) {
+	case event.PaneInput:
+		return panes.Type(ctx, c.Pane, c.Bytes)
+	case event.PanePaste:
+		return panes.Paste(ctx, c.Pane, c.Text)
+	case event.FitPane:
+		_, err := panes.Fit(ctx, c.Pane, c.W, c.H)
+		if c.W == 0 {
+			return nil // it may have closed meanwhile
+		}
+		return err
+	case event.ReadPane:
+		rows, err := panes.History(ctx, c.Pane)
+		if err == nil {
+			r.emit(0, 0, event.PaneHistory{Pane: c.Pane, Rows: rows})
+		}
+		return err
+	case event.KillPane:
+		return panes.Kill(ctx, c.Pane)
+	}
+	return nil
+}
+
+// join takes what was typed into the same pane meanwhile, up to limit bytes in all.
+func (b *inbox) join(in event.PaneInput, limit int) event.PaneInput {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.commands) > 0 {
+		more, typed := b.commands[0].(event.PaneInput)
+		if !typed || more.Pane != in.Pane || len(in.Bytes)+len(more.Bytes) > limit {
+			break
+		}
+		in.Bytes = append(in.Bytes[:len(in.Bytes):len(in.Bytes)], more.Bytes...)
+		b.commands = b.commands[1:]
+	}
+	return in
+}

@@ -1,0 +1,106 @@
+package views
+
+import (
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+)
+
+// Ask takes one line from a person.
+type Ask struct {
+	frame
+	title, label string
+	take         func(text string) error
+	editor       *Editor // nil when nothing is asked
+	wrong        string  // what is wrong with the line
+}
+
+// NewAsk returns a dialog that asks nothing.
+func NewAsk(theme *themes.Theme, keys *keymap.Map) *Ask { return &Ask{frame: newFrame(theme, keys)} }
+
+// Show asks for a line. The title may be anybody's text, the label is ours. take gets what
+// was typed; its error keeps the dialog open and is shown.
+func (a *Ask) Show(title, label string, take func(text string) error) {
+	a.title, a.label, a.take, a.editor, a.wrong = title, label, take, NewEditor(), ""
+}
+
+// Open says that a line is asked for.
+func (a *Ask) Open() bool { return a.editor != nil }
+
+// Scope says where keys go.
+func (a *Ask) Scope() keymap.Scope { return keymap.Asking }
+
+// InputHandler edits the line, gives it back or closes the dialog.
+func (a *Ask) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return a.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		act, _ := a.keys.Lookup(keymap.Asking, ev)
+		switch act {
+		case keymap.AskSend:
+			a.send()
+		case keymap.AskClose:
+			a.editor = nil
+		default:
+			a.wrong = ""
+			if text, typed := keymap.Text(ev); typed {
+				a.editor.Insert(text)
+				return
+			}
+			a.editor.Do(act)
+		}
+	})
+}
+
+func (a *Ask) send() {
+	text := strings.TrimSpace(a.editor.Text())
+	if err := a.take(text); err != nil {
+		a.wrong = err.Error()
+		return
+	}
+	a.editor = nil
+}
+
+// PasteHandler adds a line's worth of text.
+func (a *Ask) PasteHandler() func(string, func(tview.Primitive)) {
+	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
+		if a.editor != nil {
+			a.editor.Insert(oneLine(text))
+		}
+	})
+}
+
+// Size returns the cells that the dialog wants on a screen, border included.
+func (a *Ask) Size(maxW, maxH int) (w, rows int) { return min(maxW, confirmWidth), min(maxH, 4) }
+
+// Draw draws the line and below it what is wrong, or the keys.
+func (a *Ask) Draw(screen tcell.Screen) {
+	in := a.bordered(screen, titles{left: foreign(themes.Strong, a.title)}).cleared().inset()
+	if in.w <= 0 || in.h <= 0 || a.editor == nil {
+		return
+	}
+	label := []span{own(themes.Accent, a.label+" ")}
+	if spansWidth(label) > in.w/2 {
+		label = []span{own(themes.Accent, "> ")}
+	}
+	a.editor.SetWidth(textRoom(in.w, label))
+	r, col := a.editor.cursorRow()
+	text := in.at(in.spans(0, label...))
+	text.editorRow(a.editor, r, 0)
+	if a.HasFocus() {
+		in.screen.ShowCursor(text.x+col, in.y)
+	}
+	if in.h < 2 {
+		return
+	}
+	below := []span{
+		own(themes.Key, a.keys.Name(keymap.AskSend)), own(themes.Muted, " sets it   "),
+		own(themes.Key, a.keys.Name(keymap.AskClose)), own(themes.Muted, " back"),
+	}
+	if a.wrong != "" {
+		below = foreign(themes.Warning, a.wrong)
+	}
+	in.down(1).spans(0, clip(below, in.w)...)
+}
