@@ -31,6 +31,7 @@ func completeFlags(root *cobra.Command, f *flags) {
 	} {
 		complete(root, name, onlyThese, of)
 	}
+	_ = root.RegisterFlagCompletionFunc("target", completeTarget(f))
 	_ = root.MarkPersistentFlagFilename("config", "toml") // can only fail for a flag that there is not
 	_ = root.MarkPersistentFlagDirname("cwd")
 	_ = root.MarkPersistentFlagDirname("add-dir")

@@ -68,9 +68,6 @@ func (u *ui) Draw(s tcell.Screen) {
 	w, h := s.Size()
 	u.SetRect(0, 0, w, h)
 	u.lay.set(u.input(w, h))
-	if u.v.pager.Open() && !u.help && !u.v.confirm.Open() && !u.asking() && !u.v.ask.Open() { // above the prompt
-		u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(u.lay.Panes[layout.Prompt].Y-1, 0)}
-	}
 	u.passFocus()
 	s.HideCursor()
 	u.v.panes.SetZoomed(u.zoom)
@@ -94,6 +91,11 @@ func (u *ui) Draw(s tcell.Screen) {
 	if p := u.v.prompt.Popup(); p.Open() {
 		draw(s, p, u.lay.Popup)
 	}
+	u.drawDialog(s, w)
+}
+
+// drawDialog draws what lies over the panes and takes the keys, as target has it.
+func (u *ui) drawDialog(s tcell.Screen, w int) {
 	switch {
 	case u.v.secret.Asking():
 		draw(s, u.v.secret, u.lay.Dialog)
@@ -108,6 +110,7 @@ func (u *ui) Draw(s tcell.Screen) {
 	case u.v.ask.Open():
 		draw(s, u.v.ask, u.lay.Dialog)
 	case u.v.pager.Open():
+		u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(u.lay.Panes[layout.Prompt].Y-1, 0)} // above the prompt
 		draw(s, u.v.pager, u.lay.Dialog)
 	}
 }

@@ -52,11 +52,7 @@ func (c *Config) Settings(index Index) []Setting {
 				all = append(all, c.profileSettings(s, &c.Models[i], index)...)
 			}
 		case s.rules:
-			for i, r := range c.Rules {
-				if r.Decision == s.name {
-					all = append(all, ruleSettings(s, i, r)...)
-				}
-			}
+			all = append(all, c.rulesSettings(s)...)
 		case s.free != nil:
 			for _, action := range sortedKeys(c.Keys) {
 				list := c.Keys[action]
@@ -136,6 +132,17 @@ func (c *Config) targetSettings(s section, i int, index Index) []Setting {
 	for _, f := range s.fields {
 		if v := literal(f.at(one, nil)); v != `""` && v != "false" {
 			all = append(all, newSetting(header(s.name, name), index, f.at(one, nil), s.name, name, f.name))
+		}
+	}
+	return all
+}
+
+// rulesSettings shows the rules of one decision.
+func (c *Config) rulesSettings(s section) []Setting {
+	var all []Setting
+	for i, r := range c.Rules {
+		if r.Decision == s.name {
+			all = append(all, ruleSettings(s, i, r)...)
 		}
 	}
 	return all
