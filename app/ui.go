@@ -143,16 +143,22 @@ type panes struct {
 	ask          *views.Ask
 }
 
-// welcome is what an empty conversation shows.
-var welcome = []string{
-	"buddy works with you in this terminal: it runs commands in real tmux panes,",
-	"shows you what they print, and asks before it changes anything.",
-	"",
-	"Try:",
-	"  tour                       three steps through the program",
-	"  run mkdir demo && ls -la   a command that needs your yes",
-	"  !git status                a command that you run yourself",
-	"  /help                      all keys and commands",
+// welcome is what an empty conversation shows; the demo has a tour.
+func welcome(demo bool) []string {
+	first := `  what does this project do?   and anything else, in your words`
+	if demo {
+		first = `  tour                         three steps through the program`
+	}
+	return []string{
+		"buddy works with you in this terminal: it runs commands in real tmux panes,",
+		"shows you what they print, and asks before it changes anything.",
+		"",
+		"Try:",
+		first,
+		"  !git status                  a command that you run yourself",
+		"  /init                        it writes AGENTS.md, what is to be known here",
+		"  /help                        all keys and commands",
+	}
 }
 
 func newUI(d deps) *ui {
@@ -178,7 +184,7 @@ func newUI(d deps) *ui {
 	}
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
-	u.v.conversation.SetWelcome(welcome)
+	u.v.conversation.SetWelcome(welcome(false))
 	u.v.conversation.SetBackground(d.background)
 	u.v.conversation.OnCopy = u.copy
 	u.v.conversation.Later = d.later

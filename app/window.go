@@ -171,8 +171,11 @@ func (w *window) attention() attention {
 // at once; its runtime and the rest of what is to be seen come later (DECISIONS 12).
 func (w *window) open(ctx context.Context) error {
 	p := w.program
-	if p.config.Active == nil && p.problem != "" {
+	switch {
+	case p.config.Active == nil && p.problem != "":
 		w.introduce(ctx)
+	case p.config.Active == nil:
+		w.ui.v.conversation.SetWelcome(welcome(true))
 	}
 	w.loop.Go(p.tidy)
 	w.lines = openHistory()

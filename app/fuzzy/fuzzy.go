@@ -32,7 +32,9 @@ func Fit(text, query string) (score int, ok bool) {
 	return score, ok
 }
 
-// Words is Fit for a text of words: each word of the query must fit, in any order.
+// Words is Fit for a text of words: each word of the query must fit, in any order. One that
+// the text has as a whole counts more than one whose letters are scattered in it, and more
+// the earlier it comes.
 func Words(text, query string) (score int, ok bool) {
 	for word := range strings.FieldsSeq(query) {
 		anyCase := word == strings.ToLower(word)
@@ -41,7 +43,7 @@ func Words(text, query string) (score int, ok bool) {
 			return 0, false
 		}
 		if whole := index(text, word, anyCase); whole >= 0 {
-			s = max(s, len(word)*(noGap+inName)+bonus(text, whole))
+			s = len(word)*(noGap+inName+atStart) + bonus(text, whole)
 		}
 		score += s
 	}
@@ -68,10 +70,11 @@ func index(text, word string, anyCase bool) int {
 
 // bonus is what a word gets for its place.
 func bonus(text string, at int) int {
+	points := max(0, 8-at/4)
 	if startsWord(text, at) {
-		return 2 * atStart
+		points += 2 * atStart
 	}
-	return 0
+	return points
 }
 
 func fitFrom(text, query string, at, base int, anyCase bool) (score int, ok bool) {

@@ -53,3 +53,19 @@ func TestNearest(t *testing.T) {
 		t.Errorf("Nearest of nothing = %q", got)
 	}
 }
+
+// What a text has as a whole comes before what has its letters somewhere, an early place
+// before a late one.
+func TestWordsOrder(t *testing.T) {
+	best := []string{
+		"/session  the sessions of this folder", "/status  model, tools and counters of this session", "/diff  all that its tools changed in ways so strange",
+	}
+	last := 1 << 30
+	for _, text := range best {
+		score, ok := Words(text, "sess")
+		if !ok || score >= last {
+			t.Errorf("%q: %d, %v after %d", text, score, ok, last)
+		}
+		last = score
+	}
+}
