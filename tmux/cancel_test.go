@@ -203,3 +203,25 @@ func (r *rig) supervisor() int {
 	}
 	return pid
 }
+
+// TestKeysBetweenCommands: keys that end programs, pressed at any instant, end a command at
+// most, never the supervisor or what it prepares the terminal with.
+func TestKeysBetweenCommands(t *testing.T) {
+	all(t, true, func(t *testing.T, _ place, r *rig) {
+		r.run("true")
+		pane := r.Pane()
+		for range 25 {
+			run := r.start(tmux.Spec{Command: "true"}) // which may be ended
+			for more, end := 4, time.Now().Add(time.Minute); more > 0 && time.Now().Before(end); {
+				r.srv.Tmux("send-keys", "-t", pane, "C-\\")
+				select {
+				case <-run.Done():
+					more--
+				default:
+				}
+			}
+			r.wait(run)
+		}
+		r.want("echo on", "on\n")
+	})
+}

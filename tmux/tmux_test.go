@@ -191,7 +191,9 @@ func (r *rig) newDir() string {
 func (r *rig) start(spec tmux.Spec) *tmux.Running {
 	r.t.Helper()
 	spec.Dir = r.newDir()
-	run, err := r.Start(r.t.Context(), spec)
+	ctx, stop := context.WithTimeout(r.t.Context(), time.Minute) // for a queue behind a command that hangs
+	defer stop()
+	run, err := r.Start(ctx, spec)
 	if err != nil {
 		r.t.Fatalf("Start(%q): %v", spec.Command, err)
 	}

@@ -116,9 +116,16 @@ child() {
 	exit $?
 }
 
+# firm runs a program that keys in the pane do not end: a stty that did not do its work
+# would leave a terminal on which reading waits.
+firm() (
+	trap '' INT QUIT
+	exec "$@"
+)
+
 # ready makes the terminal discard what is typed until the next command.
 ready() {
-	[ -z "$tty" ] || stty -icanon -echo min 0 time 0 </dev/tty
+	[ -z "$tty" ] || firm stty -icanon -echo min 0 time 0 </dev/tty
 }
 
 # show prints the beginning of the command.
@@ -184,7 +191,7 @@ terminal() {
 	connect='exec 2>&1'
 	(child) </dev/tty 5>&- 8>&- 9>&-
 	rc=$?
-	stty sane -ixon </dev/tty
+	firm stty sane -ixon </dev/tty
 	mark
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		newest
@@ -218,8 +225,8 @@ run() {
 	: >"$id/began"
 	[ -e reserve ] || dd if=/dev/zero of=reserve bs=65536 count=4 || rm -f reserve
 	if [ -n "$tty" ]; then
-		dd bs=65536 count=16 </dev/tty >/dev/null
-		stty sane -ixon </dev/tty
+		firm dd bs=65536 count=16 </dev/tty >/dev/null
+		firm stty sane -ixon </dev/tty
 		show
 	fi
 	if [ "$mode" = tty ]; then terminal; else streams; fi
