@@ -268,7 +268,7 @@ func TestPaneNames(t *testing.T) {
 	act := action.Action{}
 	tmuxtest.Until(t, "the pane shows its text", func() bool {
 		act, res = do(t, r, "capture-pane", map[string]any{"pane": made.Pane})
-		return strings.Contains(res.Content, "in the pane")
+		return strings.Count(res.Content, "in the pane") > 1 // the command line, and what it prints
 	})
 	if act.Target != "web-01" || !strings.Contains(res.Content, made.Pane) {
 		t.Errorf("%+v: %s", act, res.Content)

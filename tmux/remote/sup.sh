@@ -24,8 +24,10 @@ tty=
 [ -n "$tty" ] || exec 3<&0 >/dev/null
 if [ -n "$tty" ]; then set -m; fi
 exec 2>/dev/null </dev/null
-trap : INT QUIT PIPE
-trap '' TSTP TTOU TTIN
+trap : PIPE
+# Keys in the pane end commands, never what is run for them: a stty that did not do its
+# work would leave a terminal on which reading waits.
+trap '' INT QUIT TSTP TTOU TTIN
 [ -p in ] || mkfifo in alive
 rm -f life
 mkfifo life
@@ -116,16 +118,9 @@ child() {
 	exit $?
 }
 
-# firm runs a program that keys in the pane do not end: a stty that did not do its work
-# would leave a terminal on which reading waits.
-firm() (
-	trap '' INT QUIT
-	exec "$@"
-)
-
 # ready makes the terminal discard what is typed until the next command.
 ready() {
-	[ -z "$tty" ] || firm stty -icanon -echo min 0 time 0 </dev/tty
+	[ -z "$tty" ] || stty -icanon -echo min 0 time 0 </dev/tty
 }
 
 # show prints the beginning of the command.
@@ -191,7 +186,7 @@ terminal() {
 	connect='exec 2>&1'
 	(child) </dev/tty 5>&- 8>&- 9>&-
 	rc=$?
-	firm stty sane -ixon </dev/tty
+	stty sane -ixon </dev/tty
 	mark
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		newest
@@ -225,8 +220,8 @@ run() {
 	: >"$id/began"
 	[ -e reserve ] || dd if=/dev/zero of=reserve bs=65536 count=4 || rm -f reserve
 	if [ -n "$tty" ]; then
-		firm dd bs=65536 count=16 </dev/tty >/dev/null
-		firm stty sane -ixon </dev/tty
+		dd bs=65536 count=16 </dev/tty >/dev/null
+		stty sane -ixon </dev/tty
 		show
 	fi
 	if [ "$mode" = tty ]; then terminal; else streams; fi
