@@ -55,6 +55,7 @@ type fleet struct {
 	mu      sync.Mutex // guards what follows
 	opening map[string]*sync.Mutex
 	open    map[string]*place // the first, too
+	failed  map[string]error  // why the last attempt to open one did not succeed
 	current string
 	closed  bool
 }
@@ -63,7 +64,7 @@ func newFleet(first *place, others []*target, make func(*target) (*place, error)
 	name := first.target.name
 	return &fleet{
 		first: first, others: others, make: make, current: name,
-		open: map[string]*place{name: first}, opening: map[string]*sync.Mutex{},
+		open: map[string]*place{name: first}, opening: map[string]*sync.Mutex{}, failed: map[string]error{},
 	}
 }
 
@@ -116,6 +117,13 @@ func (f *fleet) place(name string) *place {
 	return f.open[name]
 }
 
+// failure says why a target that was tried is not open; nil, if it was not tried.
+func (f *fleet) failure(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed[name]
+}
+
 // places are those that were used.
 func (f *fleet) places() []*place {
 	f.mu.Lock()
@@ -150,11 +158,11 @@ func (f *fleet) Open(_ context.Context, name string) (*tools.Site, error) {
 		return p.site, nil
 	}
 	p, err := f.make(t)
-	if err != nil {
-		return nil, err
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.failed[name] = err; err != nil {
+		return nil, err
+	}
 	if f.closed {
 		return nil, errFleetClosed // nothing has started there
 	}

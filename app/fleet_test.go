@@ -63,6 +63,9 @@ func TestFleet(t *testing.T) {
 	if made["web"] != 1 || made["down"] != 2 { // what is down is tried again
 		t.Errorf("made %v", made)
 	}
+	if got := f.describeOne(down, false); !strings.Contains(got, "could not be reached") || !strings.Contains(got, away.Error()) {
+		t.Errorf("a target that is down is described as %q", got)
+	}
 	if at := f.at("web"); !at.Guarded || at.Workspace == "" || at.Home != "/home/web" {
 		t.Errorf("after the first call: %+v", at)
 	}

@@ -228,6 +228,10 @@ func (f *fleet) describeOne(t *target, current bool) string {
 	}
 	p := f.place(t.name)
 	if p == nil {
+		if err := f.failure(t.name); err != nil {
+			fmt.Fprintf(&b, "\nstate      could not be reached; the next call tries again: %v", err)
+			return b.String()
+		}
 		b.WriteString("\nstate      not used yet; the first call connects")
 		return b.String()
 	}

@@ -17,6 +17,7 @@ type Footer struct {
 	frame
 	scope  keymap.Scope
 	queued int
+	lone   bool // nothing similar to the request that waits can be allowed
 }
 
 // NewFooter returns a footer for the prompt.
@@ -28,7 +29,10 @@ func NewFooter(theme *themes.Theme, keys *keymap.Map) *Footer {
 func (f *Footer) SetScope(s keymap.Scope) { f.scope = s }
 
 // Update takes over what changed.
-func (f *Footer) Update(s *state.State, _ state.Changed) { f.queued = len(s.Queued) }
+func (f *Footer) Update(s *state.State, _ state.Changed) {
+	f.queued = len(s.Queued)
+	f.lone = len(s.Approvals) > 0 && s.Approvals[0].Context.Similar == ""
+}
 
 // typed are signs that are typed rather than bound, so the key map does not know them.
 var typed = map[keymap.Scope][][2]string{keymap.Prompt: {{"/", "commands"}, {"@", "files"}}}
@@ -100,7 +104,7 @@ func (f *Footer) bound(key string) bool {
 func (f *Footer) labels(scope keymap.Scope) [][2]string {
 	var all [][2]string
 	for _, e := range f.keys.In(scope) {
-		if e.Label != "" && len(e.Keys) > 0 {
+		if e.Label != "" && len(e.Keys) > 0 && !(f.lone && e.Action == keymap.AllowSimilar) {
 			all = append(all, [2]string{e.Keys[0].String(), e.Label})
 		}
 	}

@@ -180,6 +180,44 @@ func TestTasksSelectionStays(t *testing.T) {
 	}
 }
 
+// What runs shows in a short list, however many tasks came before, until the person looks for others.
+func TestTasksRunningShow(t *testing.T) {
+	v := NewTasks(dark(t), keymap.Default(), fixed)
+	s := &state.State{}
+	for id := 1; id <= 9; id++ {
+		v.Update(s, apply(s, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: fmt.Sprintf("job %d", id)}))
+		if id < 9 {
+			v.Update(s, apply(s, event.TaskFinished{ID: id, Outcome: event.Completed}))
+		}
+		viewtest.Text(t, v, 40, 5)
+	}
+	if got := viewtest.Text(t, v, 40, 5); !strings.Contains(got, "job 9") {
+		t.Errorf("the running task does not show:\n%s", got)
+	}
+	v.Focus(nil)
+	press(t, v, "item-down", "item-down", "item-down", "item-down", "item-down")
+	v.Blur()
+	if got := viewtest.Text(t, v, 40, 5); !strings.Contains(got, "job 9") {
+		t.Errorf("after the selection was moved and left the running task does not show:\n%s", got)
+	}
+}
+
+// The footer offers no rule where the dialog has none.
+func TestFooterSimilar(t *testing.T) {
+	for _, similar := range []string{"", "go test"} {
+		f := NewFooter(dark(t), keymap.Default())
+		f.SetScope(keymap.Approval)
+		var s state.State
+		asked := ask("1", action.Action{Tool: "run_shell", Command: "go test ./..."})
+		asked.Context.Similar = similar
+		f.Update(&s, apply(&s, asked))
+		got := viewtest.Text(t, f, 100, 1)
+		if strings.Contains(got, "allow similar") != (similar != "") {
+			t.Errorf("with the rule %q the footer is %s", similar, got)
+		}
+	}
+}
+
 func panesState(rows []string, w, h int, cursor event.Cursor) *state.State {
 	s := &state.State{}
 	apply(s,

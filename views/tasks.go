@@ -38,7 +38,8 @@ func NewTasks(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Task
 // Scope says where keys go.
 func (t *Tasks) Scope() keymap.Scope { return keymap.Tasks }
 
-// Update takes over what changed. The selection stays on its task.
+// Update takes over what changed. The selection stays on its task; until the person moves
+// it, it is at the top, where the running ones are.
 func (t *Tasks) Update(s *state.State, ch state.Changed) {
 	if ch&(state.Tasks|state.Approvals) == 0 {
 		return
@@ -53,7 +54,7 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 			}
 		}
 	}
-	if selected != 0 {
+	if selected != 0 && (t.at > 0 || t.HasFocus()) {
 		if i := slices.IndexFunc(t.tasks, func(task state.Task) bool { return task.ID == selected }); i >= 0 {
 			t.at = len(t.approvals) + i
 		}
@@ -121,13 +122,17 @@ func (t *Tasks) open() {
 	}
 }
 
-// Draw draws the rows around the selection.
+// Draw draws the rows around the selection; without the focus the first ones, as nobody
+// looks for the selection then and what runs has to show.
 func (t *Tasks) Draw(screen tcell.Screen) {
 	in := t.bordered(screen, titles{left: []span{own(themes.Strong, "Tasks")}}).cleared()
 	if in.w <= 0 || in.h <= 0 {
 		return
 	}
 	t.top = max(0, min(max(min(t.top, t.at), t.at-in.h+1), t.Rows()-in.h))
+	if !t.HasFocus() {
+		t.top = 0
+	}
 	for i := range min(in.h, t.Rows()-t.top) {
 		t.drawItem(area{in.down(i), 1}, t.top+i)
 	}
