@@ -60,8 +60,8 @@ func (r *Runtime) status() string {
 		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
 		fmt.Sprintf("approvals  %s", approvals),
 		"withheld   variables from commands: " + withheld,
-		fmt.Sprintf("context    about %d tokens in %d messages", r.main.hist.Tokens(), len(r.main.hist.Messages())),
-		"used       " + r.usage.session() + fmt.Sprintf(", in %d turns", r.ids.turn),
+		fmt.Sprintf("context    about %d tokens; messages: %d", r.main.hist.Tokens(), len(r.main.hist.Messages())),
+		"used       " + r.usage.session() + fmt.Sprintf("; turns: %d", r.ids.turn),
 		"prompt     " + r.usage.lastTask(),
 	}, "\n")
 }
@@ -71,7 +71,7 @@ func (r *Runtime) context() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	used, window := r.main.hist.Tokens(), r.model.Info().Window
-	text := fmt.Sprintf("about %d tokens in %d messages", used, len(r.main.hist.Messages()))
+	text := fmt.Sprintf("messages: %d, about %d tokens", len(r.main.hist.Messages()), used)
 	if window > 0 {
 		text += fmt.Sprintf(", %.1f %% of the window of %d", float64(used)*100/float64(window), window)
 	} else {

@@ -64,7 +64,7 @@ func TestUsage(t *testing.T) {
 		}
 		s.do(event.Report{What: event.ReportStatus})
 		for _, part := range []string{
-			"used       3000 tokens in, 1000 of them cached, 110 out, $0.0027, in 2 turns",
+			"used       3000 tokens in, 1000 of them cached, 110 out, $0.0027; turns: 2",
 			"prompt     3000 tokens in, 1000 of them cached, 110 out, $0.0027; largest results: nothing 11 tokens, do 1 tokens",
 		} {
 			if n, _ := find[event.Notice](s); !strings.Contains(n.Text, part) {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -131,7 +132,12 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		Version:       versionText(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, SilenceUsage: true,
-		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+		PersistentPreRunE: func(c *cobra.Command, _ []string) (err error) {
+			if c.HasParent() && c.Name() != "exec" { // these two go there with their target
+				if err := f.enter(); err != nil {
+					return err
+				}
+			}
 			if f.debug {
 				f.log, err = openDebug()
 			}
@@ -167,6 +173,23 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	)
 	completeFlags(root, f)
 	return root
+}
+
+// enter goes to the folder that -C names, unless it is one on another machine: the settings
+// and sessions there are meant.
+func (f *flags) enter() error {
+	if f.dir == "" || f.ssh != "" || f.container != "" || len(f.targets) > 0 && f.targets[0] != onThisMachine {
+		return nil
+	}
+	dir, err := filepath.Abs(f.dir) // whoever goes there again means the same one
+	if err == nil {
+		err = os.Chdir(dir)
+	}
+	if err != nil {
+		return usage("%v", err)
+	}
+	f.dir = dir
+	return nil
 }
 
 func resumeCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {

@@ -41,15 +41,6 @@ func configCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		Example: "  buddy config show\n  buddy config check\n  buddy config set ui.theme light\n  buddy config edit",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if f.dir == "" {
-				return nil
-			}
-			if err := os.Chdir(f.dir); err != nil { // its buddy.toml is meant
-				return usage("%v", err)
-			}
-			return nil
-		},
 	}
 	c.AddCommand(s.pathCommand(), s.showCommand(), s.checkCommand(), s.editCommand(), s.getCommand(), s.setCommand(), s.schemaCommand())
 	return c

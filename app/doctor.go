@@ -130,7 +130,10 @@ func checkKeys() finding {
 	case info.Mode().Perm()&0o077 != 0:
 		return finding{"keys", broken, fmt.Sprintf("%s can be opened by others (mode %04o)", s.Path(), info.Mode().Perm()), "chmod 600 " + s.Path()}
 	}
-	return finding{"keys", fine, fmt.Sprintf("%d keys and %d logins in %s", len(all.Keys), len(all.Logins), s.Path()), ""}
+	if len(all.Keys)+len(all.Logins) == 0 {
+		return finding{"keys", fine, "none are kept by buddy login", ""}
+	}
+	return finding{"keys", fine, fmt.Sprintf("in %s; keys: %d, logins: %d", s.Path(), len(all.Keys), len(all.Logins)), ""}
 }
 
 // checkTerminal looks at what the screen needs.

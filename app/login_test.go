@@ -12,6 +12,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/app/layout"
 	"buddy/config"
 )
 
@@ -46,6 +47,11 @@ func TestLoginOnScreen(t *testing.T) {
 		x.Type("sk-typed")
 		x.Paste("-and-pasted")
 		x.Want("••••••")
+		x.Press("F1", "F4", "Tab")
+		x.unwanted("next pane")
+		if x.u.help || x.u.over.open() || x.u.focus != layout.Prompt {
+			t.Error("a key did something behind the dialog")
+		}
 		if text := x.Screen(); strings.Contains(text, "sk-typed") || strings.Contains(text, "pasted") {
 			t.Errorf("the screen shows the key:\n%s", text)
 		}

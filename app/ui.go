@@ -405,6 +405,9 @@ func (u *ui) key(ev *tcell.EventKey) *tcell.EventKey {
 	}
 	if !bound && scope != keymap.Typing {
 		if a, ok := u.deps.keys.Lookup(keymap.Global, ev); ok {
+			if scope == keymap.Secret && a != keymap.Redraw { // what lies below would change unseen
+				return nil
+			}
 			u.global(a, before)
 			return nil
 		}

@@ -77,8 +77,11 @@ func (f *Footer) hint(h [2]string, first bool) []span {
 // hints lists key and label: the scope's own, what is typed, then the global ones.
 func (f *Footer) hints() [][2]string {
 	var all [][2]string
-	if f.scope == keymap.Typing { // the others go to the pane
+	switch f.scope {
+	case keymap.Typing: // the others go to the pane
 		return append(f.labels(f.scope), [2]string{"", "all other keys go to the pane"})
+	case keymap.Secret: // nothing below it can be reached
+		return f.labels(f.scope)
 	}
 	if f.scope != keymap.Global {
 		all = append(f.labels(f.scope), typed[f.scope]...)

@@ -18,7 +18,7 @@ import (
 )
 
 // Connect is the line that tells how to connect a real model.
-const Connect = "To connect a real model, add it to `~/.config/buddy/buddy.toml`: any OpenAI-compatible endpoint will do, and the comments in that file show how."
+const Connect = "To connect a real model, give the key of a provider to `/login openai`, or leave and run `buddy init`: any OpenAI-compatible endpoint will do, also one on this machine."
 
 // Model is the embedded model. Make it with New.
 type Model struct{ pace time.Duration }
