@@ -106,7 +106,7 @@ func TestStatusLine(t *testing.T) {
 func TestFooterGolden(t *testing.T) {
 	for _, scope := range keymap.Scopes() {
 		f := NewFooter(dark(t), keymap.Default())
-		f.SetScope(scope)
+		f.SetScope(scope, false)
 		var s state.State
 		f.Update(&s, apply(&s, event.PromptSubmitted{ID: 1, Queued: true}, event.PromptSubmitted{ID: 2, Queued: true}))
 		viewtest.Golden(t, "footer-"+string(scope), f, 100, 1)
