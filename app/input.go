@@ -106,7 +106,7 @@ func (u *ui) interrupt(armed keymap.Action) {
 	switch t := u.state.Running(); {
 	case u.over.open() && !u.help && !u.asking():
 		u.toggle(nil)
-	case u.v.conversation.CopySelection():
+	case u.pagerCopies() || u.v.conversation.CopySelection():
 	case armed == keymap.Interrupt:
 		if !u.leaving() {
 			u.deps.leave(next{})
@@ -120,6 +120,12 @@ func (u *ui) interrupt(armed keymap.Action) {
 	default:
 		u.hint(keymap.Interrupt, u.keyName(keymap.Interrupt)+" again quits")
 	}
+}
+
+// pagerCopies copies what is selected in the pager, if that has the keys.
+func (u *ui) pagerCopies() bool {
+	_, view := u.target()
+	return view == u.v.pager && u.v.pager.CopySelection()
 }
 
 // back is Esc: it closes what lies on top, else goes to the prompt; twice on an empty
