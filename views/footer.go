@@ -101,7 +101,7 @@ func (f *Footer) bound(key string) bool {
 func (f *Footer) labels(scope keymap.Scope) [][2]string {
 	var all [][2]string
 	for _, e := range f.keys.In(scope) {
-		if e.Label != "" && len(e.Keys) > 0 && !(f.dialog && e.Action == keymap.NextPane) {
+		if e.Label != "" && len(e.Keys) > 0 && (!f.dialog || e.Action != keymap.NextPane) {
 			all = append(all, [2]string{e.Keys[0].String(), e.Label})
 		}
 	}
