@@ -79,7 +79,12 @@ func (u *ui) unpick() {
 }
 
 // toggle closes what a person opened over the panes, or opens a list if there is nothing.
+// The list shows: help goes, and what has to be answered comes first.
 func (u *ui) toggle(open func()) {
+	if u.v.secret.Asking() || u.v.confirm.Open() || u.answerFirst() {
+		return
+	}
+	u.help = false
 	if u.over.open() {
 		for len(u.over.pickers) > 0 {
 			u.over.pickers[len(u.over.pickers)-1].Close()

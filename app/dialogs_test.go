@@ -231,6 +231,35 @@ func TestApprovalsComeOverLists(t *testing.T) { // UX "Approval"
 	})
 }
 
+func TestKeysOfPanesBelowDialogs(t *testing.T) { // UX "Approval": nothing moves that nobody sees
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Press("F1")
+		x.Want("Esc closes")
+		x.unwanted("Tab next pane")
+		x.Press("Tab", "Esc")
+		x.Want("Enter send")
+		x.Press("F1", "F4")
+		x.Want("Sessions")
+		x.unwanted("Esc closes")
+		x.Press("F4", "F1", "F2")
+		x.Want("Commands and actions")
+		x.Press("F2")
+		x.tell(asked)
+		time.Sleep(views.ApprovalGrace)
+		x.Press("Tab", "F2", "F4")
+		x.Want("Approve?", "answer the approval first")
+		x.unwanted("Tab next pane")
+		x.Press("Esc")
+		x.unwanted("Commands and actions", "Sessions")
+		x.Want("Enter send")
+		x.Press("F1", "F8")
+		x.Want("Approve?")
+		x.unwanted("Esc closes")
+	})
+}
+
 func TestUndoAndDiff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

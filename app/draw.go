@@ -82,7 +82,7 @@ func (u *ui) Draw(s tcell.Screen) {
 	draw(s, u.v.status, u.lay.Status)
 	draw(s, u.v.prompt, u.lay.Input)
 	scope, _ := u.target()
-	u.v.footer.SetScope(scope)
+	u.v.footer.SetScope(scope, u.dialog())
 	draw(s, u.v.footer, u.lay.Footer)
 	u.drawJoints(s)
 	u.drawTabs(s)

@@ -54,18 +54,16 @@ func (u *ui) global(a, armed keymap.Action) {
 		u.interrupt(armed)
 	case keymap.Back:
 		u.back(armed)
-	case keymap.NextPane:
-		u.cycle(1)
-	case keymap.PreviousPane:
-		u.cycle(-1)
+	case keymap.NextPane, keymap.PreviousPane:
+		u.cycle(a)
 	case keymap.CycleMode:
 		u.cycleMode()
 	case keymap.ShowHelp:
 		scope, _ := u.target()
 		u.v.help.SetScope(scope)
-		u.help = !u.help
+		u.help = !u.help && !u.v.secret.Asking() // which lies over it
 	case keymap.ShowApproval:
-		u.away = ""
+		u.away, u.help = "", false
 	case keymap.ShowSessions:
 		u.toggle(u.browse)
 	case keymap.ShowPalette:
@@ -80,8 +78,7 @@ func (u *ui) global(a, armed keymap.Action) {
 // cycleMode changes how approvals are decided, but never while one is on the screen: the
 // mode might answer it.
 func (u *ui) cycleMode() {
-	if u.asking() {
-		u.hint("", "answer the approval first, or leave it open with "+u.deps.keys.Name(keymap.Back))
+	if u.answerFirst() {
 		return
 	}
 	next := action.ModeAsk
@@ -94,13 +91,22 @@ func (u *ui) cycleMode() {
 	u.deps.send(event.SetMode{Mode: next})
 }
 
+// answerFirst says that an approval is on the screen, and tells the person about it.
+func (u *ui) answerFirst() bool {
+	if !u.asking() {
+		return false
+	}
+	u.hint("", "answer the approval first, or leave it open with "+u.keyName(keymap.Back))
+	return true
+}
+
 // interrupt is Ctrl-C: it closes a list that a person opened, else copies what is selected, else stops the running task, else drops the draft, else quits when
 // it comes twice (DECISIONS 35).
 func (u *ui) interrupt(armed keymap.Action) {
 	switch t := u.state.Running(); {
 	case u.over.open() && !u.help && !u.asking():
 		u.toggle(nil)
-	case u.v.conversation.CopySelection():
+	case u.pagerCopies() || u.v.conversation.CopySelection():
 	case armed == keymap.Interrupt:
 		if !u.leaving() {
 			u.deps.leave(next{})
@@ -114,6 +120,12 @@ func (u *ui) interrupt(armed keymap.Action) {
 	default:
 		u.hint(keymap.Interrupt, u.keyName(keymap.Interrupt)+" again quits")
 	}
+}
+
+// pagerCopies copies what is selected in the pager, if that has the keys.
+func (u *ui) pagerCopies() bool {
+	_, view := u.target()
+	return view == u.v.pager && u.v.pager.CopySelection()
 }
 
 // back is Esc: it closes what lies on top, else goes to the prompt; twice on an empty
@@ -141,8 +153,16 @@ func (u *ui) back(armed keymap.Action) {
 // keyName is how people write the key of an action.
 func (u *ui) keyName(a keymap.Action) string { return u.deps.keys.Name(a) }
 
-// cycle moves the focus to the next pane that there is.
-func (u *ui) cycle(by int) {
+// cycle moves the focus to the next pane that there is, or to the one before. Below a
+// dialog nobody would see that it moved.
+func (u *ui) cycle(a keymap.Action) {
+	if u.dialog() {
+		return
+	}
+	by := 1
+	if a == keymap.PreviousPane {
+		by = -1
+	}
 	const n = int(layout.Tasks) + 1
 	for p := int(u.focus); ; {
 		p = (p + by + n) % n

@@ -102,6 +102,11 @@ func TestOpenOutput(t *testing.T) { // UX "Output": o opens the complete output
 		if x.copied != "a line\na line\na line\n" {
 			t.Errorf("copied %q", x.copied)
 		}
+		x.Press("v", "j", "Ctrl+C") // copies, as in the conversation; it does not quit
+		if x.copied != "a line\na line\n" {
+			t.Errorf("Ctrl+C copied %q", x.copied)
+		}
+		x.unwanted("again quits")
 		x.tell(event.ToolRequested{CallID: "c2", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "rm x"}},
 			event.ApprovalAsked{ID: "a2", CallID: "c2", Action: ls})
 		x.Want("Approve?") // over it

@@ -16,6 +16,7 @@ import (
 type Footer struct {
 	frame
 	scope  keymap.Scope
+	dialog bool
 	queued int
 	lone   bool // nothing similar to the request that waits can be allowed
 }
@@ -25,8 +26,8 @@ func NewFooter(theme *themes.Theme, keys *keymap.Map) *Footer {
 	return &Footer{frame: newFrame(theme, keys), scope: keymap.Prompt}
 }
 
-// SetScope says what has the focus.
-func (f *Footer) SetScope(s keymap.Scope) { f.scope = s }
+// SetScope says what has the focus, and whether it is a dialog, which keeps it.
+func (f *Footer) SetScope(s keymap.Scope, dialog bool) { f.scope, f.dialog = s, dialog }
 
 // Update takes over what changed.
 func (f *Footer) Update(s *state.State, _ state.Changed) {
@@ -107,7 +108,8 @@ func (f *Footer) bound(key string) bool {
 func (f *Footer) labels(scope keymap.Scope) [][2]string {
 	var all [][2]string
 	for _, e := range f.keys.In(scope) {
-		if e.Label != "" && len(e.Keys) > 0 && !(f.lone && e.Action == keymap.AllowSimilar) {
+		hidden := f.lone && e.Action == keymap.AllowSimilar || f.dialog && e.Action == keymap.NextPane
+		if e.Label != "" && len(e.Keys) > 0 && !hidden {
 			all = append(all, [2]string{e.Keys[0].String(), e.Label})
 		}
 	}

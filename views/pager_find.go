@@ -154,6 +154,16 @@ func (p *Pager) selects(off int64) bool {
 // too much is told from enough.
 const maxPagerCopy = 1<<20 + 1
 
+// CopySelection gives what is selected to OnCopy, drops the selection and reports whether
+// there was one.
+func (p *Pager) CopySelection() bool {
+	if p.mark < 0 {
+		return false
+	}
+	p.copy()
+	return true
+}
+
 // copy copies what is selected, else what is on the screen, as it would be read.
 func (p *Pager) copy() {
 	if p.OnCopy == nil {

@@ -106,7 +106,7 @@ func TestStatusLine(t *testing.T) {
 func TestFooterGolden(t *testing.T) {
 	for _, scope := range keymap.Scopes() {
 		f := NewFooter(dark(t), keymap.Default())
-		f.SetScope(scope)
+		f.SetScope(scope, false)
 		var s state.State
 		f.Update(&s, apply(&s, event.PromptSubmitted{ID: 1, Queued: true}, event.PromptSubmitted{ID: 2, Queued: true}))
 		viewtest.Golden(t, "footer-"+string(scope), f, 100, 1)
@@ -206,7 +206,7 @@ func TestTasksRunningShow(t *testing.T) {
 func TestFooterSimilar(t *testing.T) {
 	for _, similar := range []string{"", "go test"} {
 		f := NewFooter(dark(t), keymap.Default())
-		f.SetScope(keymap.Approval)
+		f.SetScope(keymap.Approval, true)
 		var s state.State
 		asked := ask("1", action.Action{Tool: "run_shell", Command: "go test ./..."})
 		asked.Context.Similar = similar
