@@ -88,7 +88,7 @@ func runCommand(u *ui, line string) bool {
 		}
 		return true
 	}
-	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all", name, u.over.nearest(name), u.keyName(keymap.ShowPalette)))
+	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all", shorten(name, 40), u.over.nearest(name), u.keyName(keymap.ShowPalette)))
 	u.v.prompt.SetText(line)
 	return true
 }

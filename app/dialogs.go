@@ -97,6 +97,9 @@ func (u *ui) toggle(open func()) {
 
 // nearest suggests the command that was meant by a wrong name, if one is near enough.
 func (o *over) nearest(wrong string) string {
+	if len(wrong) > 64 { // no typing error, and the distance costs length times length
+		return ""
+	}
 	names := make([]string, 0, len(slashCommands))
 	for _, c := range slashCommands {
 		names = append(names, c.name)
