@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,6 +87,29 @@ func TestCloseIdle(t *testing.T) {
 			t.Errorf("events %q", k)
 		}
 	})
+}
+
+// TestCloseAtOnce: a session is idle right after its command, while that one's files are
+// being removed from the target, however long that takes.
+func TestCloseAtOnce(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	bin := t.TempDir()
+	rm, err := exec.LookPath("rm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := "#!/bin/sh\ncase $* in -rf*/1) " + rm + " -f \"$2/rc\"; sleep 0.5 ;; esac\nexec " + rm + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "rm"), []byte(slow), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	srv.Env = append(slices.Clone(srv.Env), "PATH="+bin+":"+os.Getenv("PATH"))
+	r := newHostRig(t, srv, localHost(t, srv.Env))
+	r.run("true")
+	time.Sleep(100 * time.Millisecond) // not waited for: only then would an error show
+	if left, err := r.Close(t.Context()); err != nil || len(left) != 0 {
+		t.Fatalf("Close = %v, %v", left, err)
+	}
 }
 
 // TestCloseLeavesOthersAlone: a person's own window in the session stays (E04).

@@ -454,7 +454,7 @@ func (m *mirror) more(ctx context.Context, hurry bool) bool {
 	m.out.rec.Close()
 	m.errs.rec.Close()
 	if err == nil && code == 0 {
-		_, _ = m.remote.host.Run(ctx, "rm -rf "+host.Quote(fmt.Sprintf("%s/%d", m.ticket.Dir, m.ticket.ID)), io.Discard, io.Discard)
+		_, _ = m.remote.host.Run(ctx, libOf(m.ticket.Dir, "forget", strconv.Itoa(m.ticket.ID)), io.Discard, io.Discard)
 	}
 	return false
 }

@@ -29,12 +29,12 @@ greet() {
 	read -r pane <"$D/pane"
 	for c in "$D"/[0-9]*; do
 		[ -e "$c/cmd" ] || continue
-		[ -e "$c/rc" ] || { busy=1; continue; }
 		for i in 1 2 3 4 5 6 7 8 9 10; do # the end of the streams comes a little later
+			[ -e "$c/rc" ] || break
 			[ -e "$c/o.eof" ] && [ -e "$c/e.eof" ] && continue 2
 			sleep 0.03
 		done
-		busy=1
+		[ ! -e "$c/cmd" ] || busy=1 # or it was just forgotten
 	done
 	echo "$sup $pane $last $busy"
 }
@@ -59,6 +59,13 @@ mourn() {
 		sleep 0.25
 	done
 	exit 70
+}
+
+# forget ID removes the files of a command that has ended: first the one by which greet
+# knows it, which may be looking meanwhile.
+forget() {
+	rm -f "$D/$1/cmd"
+	rm -rf "${D:?}/$1"
 }
 
 # submit ID MODE TOKEN COMMAND PROMPT FREE: gives a command to the supervisor, once even if it
