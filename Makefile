@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w$(if $(VERSION), -X buddy/app.Version=$(VERSION))"
-LINT = $(shell $(GO) env GOPATH)/bin/golangci-lint
+TOOLS = $(shell $(GO) env GOPATH)/bin
 
 run: build ## build and start buddy
 	@./buddy
@@ -34,14 +34,17 @@ uninstall: ## remove what install put there
 dist: ## static programs for four platforms, built twice and compared
 	@.ci/dist
 
+# Tests drive real tmux servers, sshd and containers, for which a machine that stalls can be
+# too slow. Up to three failed ones run once more, and are listed; a data race fails at once.
 test: setup ## every test, with the race detector
-	$(GO) test -race -timeout 600s ./...
+	$(TOOLS)/gotestsum --format standard-quiet --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 \
+		--rerun-fails-abort-on-data-race --packages ./... -- -race -timeout 600s
 
 check: setup ## formatting, vet, lint, tidy modules, generated files
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-ed:"; gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
-	$(LINT) run ./...
+	$(TOOLS)/golangci-lint run ./...
 
 setup: ## install what is missing (tmux, the linter)
 	@.ci/setup dev
