@@ -276,8 +276,12 @@ func (p *Panes) drawScreen(in area, q *paneView) {
 	p.drawCursor(in, q, top)
 }
 
-// terminal gives text the colours that programs in a terminal take for granted.
+// terminal gives text the colours that programs in a terminal take for granted, unless the
+// theme has a background of its own.
 func (a area) terminal() area {
+	if _, bg, _ := a.palette[themes.Text].Decompose(); bg != tcell.ColorDefault {
+		return a
+	}
 	colours := *a.palette
 	colours[themes.Text] = tcell.StyleDefault
 	a.palette = &colours

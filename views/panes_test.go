@@ -279,6 +279,23 @@ func TestPanesStyles(t *testing.T) {
 	wantRole(t, s, '›', themes.Muted)
 }
 
+// A theme with a background of its own has it behind what a pane shows as well.
+func TestPanesBackground(t *testing.T) {
+	th, err := themes.Load("", "high-contrast")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newTestPanes(t, panesState([]string{"N \x1b[31mR"}, 120, 1, event.Cursor{}))
+	p.SetTheme(th)
+	s := viewtest.Screen(t, p, 60, 5)
+	text := cellStyle(th.Style(themes.Text))
+	for r, want := range map[rune]tcell.Style{'N': text, 'R': text.Foreground(tcell.PaletteColor(1))} {
+		if got := cellOf(t, s, r); got != want {
+			t.Errorf("%c has style %+v, want %+v", r, got, want)
+		}
+	}
+}
+
 func TestPanesChoose(t *testing.T) {
 	s := panesState(nil, 80, 24, event.Cursor{})
 	p := newTestPanes(t, s)
