@@ -116,7 +116,7 @@ func (u *ui) pickCommand() {
 		if c.args != "" {
 			text += " · " + c.args
 		}
-		all = append(all, views.PickerRow{ID: id, Cells: []string{id + "  " + text, ""}})
+		all = append(all, views.PickerRow{ID: id, Cells: []string{fmt.Sprintf("%-10s %s", id, text), ""}})
 	}
 	for _, s := range keymap.Scopes() {
 		pane, ok := paneOf(s)
