@@ -71,8 +71,8 @@ func TestSSHErrors(t *testing.T) {
 			h := s.Host(t)
 			c.spoil(t, s)
 			wantDown(t, h, c.words...)
-			if m, _ := filepath.Glob(filepath.Join(os.TempDir(), "buddy-ssh-*", "*")); len(m) > 8 { // of parallel tests
-				t.Errorf("sockets left behind: %v", m)
+			if _, err := os.Stat(host.SSHDir(h)); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%q is left behind: %v", host.SSHDir(h), err)
 			}
 		})
 	}
