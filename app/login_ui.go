@@ -10,10 +10,22 @@ import (
 	"buddy/config"
 )
 
-// access is what the screen needs to log in and out: the functions of account, which read
-// and write files and ask issuers.
+// door is something to log in to. Its functions read and write files and ask issuers.
+type door struct {
+	name   string // that --model and /model take
+	title  string // for people
+	issuer string // where one logs in in the browser; "" where a key is kept
+	file   string // that keeps the key
+	keep   func(ctx context.Context, key string) (text string, err error)
+	forget func(context.Context) (text string, err error)
+
+	// begin says what to do in the browser and how to wait for that.
+	begin func(context.Context) (howTo string, wait func(context.Context) error, err error)
+}
+
+// access is what the screen needs to log in and out.
 type access struct {
-	find  func(name string) (account, error)
+	find  func(name string) (door, error)
 	names func() string
 	ctx   context.Context // ends with the screen
 }
@@ -40,13 +52,13 @@ func logInHere(u *ui, name string) error {
 	if more != "" {
 		u.hint("", "a key belongs here, where nobody sees it; the one in the prompt was not kept")
 	}
-	if a.login.Issuer != "" {
-		u.hint("", "asking "+a.login.Issuer+" for a code …")
+	if a.issuer != "" {
+		u.hint("", "asking "+a.issuer+" for a code …")
 		u.deps.background(func() func() { return u.browserLogin(a) })
 		return nil
 	}
-	u.v.secret.Ask("Log in to "+a.provider.Title,
-		fmt.Sprintf("Type or paste the key. It is kept in %s, which only you can read.", config.Auth().Path()),
+	u.v.secret.Ask("Log in to "+a.title,
+		fmt.Sprintf("Type or paste the key. It is kept in %s, which only you can read.", a.file),
 		func(key string) {
 			text, err := a.keep(in.ctx, key)
 			if err != nil {
@@ -60,32 +72,32 @@ func logInHere(u *ui, name string) error {
 
 // browserLogin runs beside the screen and waits for the person. It returns what to do on
 // the UI goroutine.
-func (u *ui) browserLogin(a account) func() {
+func (u *ui) browserLogin(a door) func() {
 	ctx := u.deps.catalog.access.ctx
-	flow, err := a.begin(ctx)
+	howTo, wait, err := a.begin(ctx)
 	if err != nil {
 		return func() { u.hint("", "/login: "+err.Error()) }
 	}
 	u.deps.later(func() {
 		u.hint("", "")
-		u.deps.catalog.notice(howTo(flow))
+		u.deps.catalog.notice(howTo)
 	})
-	if err := flow.Wait(ctx); err != nil {
+	if err := wait(ctx); err != nil {
 		return func() { u.deps.catalog.notice(a.name + ": " + err.Error()) }
 	}
-	return func() { u.loggedIn(a, fmt.Sprintf("%s: logged in at %s", a.name, a.login.Issuer)) }
+	return func() { u.loggedIn(a, fmt.Sprintf("%s: logged in at %s", a.name, a.issuer)) }
 }
 
 // loggedIn says so. The demo gives way to the model that can be used now, and a model that
 // was made without the key is made anew.
-func (u *ui) loggedIn(a account, text string) {
+func (u *ui) loggedIn(a door, text string) {
 	now := u.state.Info.Event
 	same := now.Profile == a.name || strings.HasPrefix(now.Profile, a.name+"/")
 	switch {
 	case now.API == model.Demo:
 		u.deps.catalog.notice(text)
 		u.deps.send(event.SwitchModel{Profile: a.name})
-	case same && a.login.Issuer == "":
+	case same && a.issuer == "":
 		u.deps.catalog.notice(text)
 		u.deps.send(event.SwitchModel{Profile: now.Profile})
 	case same:
@@ -107,11 +119,28 @@ func logOutHere(u *ui, name string) error {
 	return err
 }
 
+// door is what the screen needs to know of an account.
+func (a account) door() door {
+	return door{
+		name: a.name, title: a.provider.Title, issuer: a.login.Issuer, file: config.Auth().Path(), keep: a.keep, forget: a.forget,
+		begin: func(ctx context.Context) (string, func(context.Context) error, error) {
+			flow, err := a.begin(ctx)
+			if err != nil {
+				return "", nil, err
+			}
+			return howTo(flow), flow.Wait, nil
+		},
+	}
+}
+
 // access returns how to log in with the settings of the program.
 func (p *program) access(ctx context.Context) access {
 	return access{
-		ctx:   ctx,
-		find:  func(name string) (account, error) { return accountOf(p.config, name) },
+		ctx: ctx,
+		find: func(name string) (door, error) {
+			a, err := accountOf(p.config, name)
+			return a.door(), err
+		},
 		names: func() string { return accountNames(p.config) },
 	}
 }

@@ -37,8 +37,8 @@ func replayCommand(f *flags) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeSessions,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !(speed >= slowest && speed <= fastest) { // false for NaN, too
-				return usage("--speed must be a number from %g to %g", slowest, fastest)
+			if !(speed >= slowestReplay && speed <= fastestReplay) { // false for NaN, too
+				return usage("--speed must be a number from %g to %g", slowestReplay, fastestReplay)
 			}
 			store, id, err := meant(args[0])
 			if err != nil {
@@ -79,9 +79,22 @@ func watch(f *flags, j *sessions.Journal, speed float64) error {
 	defer s.Fini()
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	v := newViewer(s, looks{theme: theme, colours: c}, keys, newPlayer(speed), cancel)
+	err = replay(ctx, s, looks{theme: theme, colours: c, auto: name == themes.Auto}, keys, j, speed)
+	s.Fini()
+	if err != nil {
+		return failed(fmt.Errorf("terminal: %w", err))
+	}
+	return nil
+}
+
+// replay shows a stored session at that many times its speed until the person leaves it or
+// ctx ends.
+func replay(ctx context.Context, s *screen.Screen, look looks, keys *keymap.Map, j *sessions.Journal, speed float64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v := newViewer(s, look, keys, newPlayer(speed), cancel)
 	v.loop.SetFocus(v.ui)
-	if name == themes.Auto {
+	if look.auto {
 		v.loop.Post(v.ui.follow)
 	}
 	done := make(chan struct{})
@@ -89,15 +102,14 @@ func watch(f *flags, j *sessions.Journal, speed float64) error {
 		defer close(done)
 		v.end(v.player.play(ctx, j, v.events))
 	})
-	err = v.loop.Run(ctx)
+	err := v.loop.Run(ctx)
 	cancel()
 	<-done
-	s.Fini()
-	if err != nil {
-		return failed(fmt.Errorf("terminal: %w", err))
-	}
-	return nil
+	return err
 }
+
+// watchRoom is how many events of a replay wait for the next draw.
+const watchRoom = 256
 
 // viewer is the full screen without a program behind it: a session passes by.
 type viewer struct {
@@ -112,7 +124,7 @@ type viewer struct {
 var errWatching = errors.New("this is a replay: nothing can be done in it")
 
 func newViewer(s *screen.Screen, look looks, keys *keymap.Map, p *player, stop func()) *viewer {
-	v := &viewer{player: p, events: make(chan event.Envelope, eventRoom)}
+	v := &viewer{player: p, events: make(chan event.Envelope, watchRoom)}
 	home, _ := os.UserHomeDir() // "" is unknown
 	none := func() (string, error) { return "", errWatching }
 	v.ui = newUI(deps{

@@ -91,9 +91,17 @@ func theme(u *ui, name string) error {
 	if err != nil {
 		return errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
 	}
+	u.takeTheme(name, t)
+	return nil
+}
+
+// takeTheme makes the colours those of the theme of that name.
+func (u *ui) takeTheme(name string, t *themes.Theme) {
 	u.setTheme(t)
 	if u.deps.auto = name == themes.Auto; u.deps.auto {
 		u.follow()
 	}
-	return nil
 }
+
+// themeNow is the theme in use, and whether it follows the terminal's background.
+func (u *ui) themeNow() (t *themes.Theme, auto bool) { return u.deps.theme, u.deps.auto }

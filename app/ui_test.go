@@ -63,7 +63,8 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 			keys: keymap.Default(), now: time.Now, home: "/home/ann",
 			send:  func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
 			draft: func() {}, keepShape: func(s shape) { x.shape = s }, record: func(string) {}, background: func(func() func()) {},
-			files: func(query string, answer func([]string)) { x.u.deps.later(func() { answer(testFiles(query)) }) },
+			files:  func(query string, answer func([]string)) { x.u.deps.later(func() { answer(testFiles(query)) }) },
+			attach: func(string) ([]model.Image, error) { return nil, nil },
 		}
 		quit, tick, post := func() {}, func(bool) {}, func(func()) {}
 		d.later = func(f func()) { post(f) }
