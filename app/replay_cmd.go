@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/loop"
@@ -134,23 +135,29 @@ func newViewer(s *screen.Screen, look looks, keys *keymap.Map, p *player, stop f
 			edit:      func(string, string) (string, error) { return none() },
 			attention: attention{notify: func(screen.Call, string) {}},
 		},
-		send: func(event.Command) {}, keys: keys, now: p.now, home: home,
-		leave: func(next) { v.loop.Quit() },
-		tick: func(on bool) {
-			_, paused := p.pace()
-			v.loop.SetTicking(on && !paused)
+		timing: timing{
+			now: p.now,
+			tick: func(on bool) {
+				_, paused := p.pace()
+				v.loop.SetTicking(on && !paused)
+			},
+			later: func(f func()) { v.loop.Post(f) },
+			after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { v.loop.Post(f) }) },
+			background: func(work func() func()) {
+				v.loop.Go(func() { v.loop.PostLazily(work()) })
+			},
 		},
-		later:  func(f func()) { v.loop.Post(f) },
-		after:  func(d time.Duration, f func()) { time.AfterFunc(d, func() { v.loop.Post(f) }) },
-		draft:  func() {},
-		record: func(string) {},
-		files:  func(_ string, answer func([]string)) { answer(nil) },
+		drafting: drafting{
+			draft:  func() {},
+			record: func(string) {},
+			files:  func(_ string, answer func([]string)) { answer(nil) },
+			attach: func(string) ([]model.Image, error) { return nil, errWatching },
+		},
+		send: func(event.Command) {}, keys: keys, home: home,
+		leave: func(next) { v.loop.Quit() },
 		catalog: catalog{
 			sessions: none, find: func(string) (string, error) { return none() }, trust: none,
 			target: func() string { return "" }, notice: func(string) {}, current: func() string { return "" },
-		},
-		background: func(work func() func()) {
-			v.loop.Go(func() { v.loop.PostLazily(work()) })
 		},
 	})
 	v.ui.setFocus(layout.Conversation)

@@ -38,8 +38,9 @@ func openScreen(t *testing.T, cols, rows int, f *flags) *testScreen {
 		x.ui = newUI(deps{
 			looks:    looks{theme: theme, colours: coloursOf(f)},
 			terminal: terminal{repaint: s.Sync, askBackground: s.AskBackground},
-			send:     func(event.Command) {}, keys: x.keys, now: time.Now, home: "/home/ann",
-			tick: func(bool) {}, later: func(f func()) { x.later(f) }, draft: func() {}, background: func(func() func()) {},
+			timing:   timing{now: time.Now, tick: func(bool) {}, later: func(f func()) { x.later(f) }, background: func(func() func()) {}},
+			drafting: drafting{draft: func() {}},
+			send:     func(event.Command) {}, keys: x.keys, home: "/home/ann",
 		})
 		l := x.ui.loop(s, events, func() {})
 		x.later = func(f func()) { l.Post(f) }

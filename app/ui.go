@@ -59,28 +59,39 @@ type armed struct {
 	running bool // only while the task runs
 }
 
-// deps are what the screen needs from outside.
+// deps are what the screen needs from outside. Its functions are called on the UI
+// goroutine.
 type deps struct {
 	looks
 	terminal
+	timing
+	drafting
 	send      func(event.Command)
 	keys      *keymap.Map
-	now       func() time.Time
 	home      string
 	leave     func(next)
-	tick      func(on bool)
-	later     func(func())                                    // runs it on the UI goroutine, after what waits there
-	after     func(time.Duration, func())                     // the same, when some time has passed
-	draft     func()                                          // the draft changed
-	shape     shape                                           // how the panes were arranged
-	keepShape func(shape)                                     // the panes are arranged anew
-	record    func(text string)                               // a line for the history
-	files     func(query string, answer func(paths []string)) // answers later, on the UI goroutine
-	attach    func(prompt string) ([]model.Image, error)      // the pictures that a prompt names
+	shape     shape       // how the panes were arranged
+	keepShape func(shape) // the panes are arranged anew
 	catalog   catalog
+}
+
+// timing is when things are done.
+type timing struct {
+	now   func() time.Time            // from any goroutine
+	tick  func(on bool)               // something moves, or nothing does any more
+	later func(func())                // runs it on the UI goroutine, after what waits there; from any goroutine
+	after func(time.Duration, func()) // the same, when some time has passed
 
 	// background calls work on another goroutine and what it returns on this one.
 	background func(work func() (apply func()))
+}
+
+// drafting is what belongs to writing a prompt.
+type drafting struct {
+	draft  func()                                          // the draft changed
+	record func(text string)                               // a line for the history
+	files  func(query string, answer func(paths []string)) // answers later, on the UI goroutine
+	attach func(prompt string) ([]model.Image, error)      // the pictures that a prompt names
 }
 
 // looks are the colours now, and which others there are.

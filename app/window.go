@@ -131,21 +131,26 @@ func (w *window) deps(ctx context.Context, look looks, keys *keymap.Map) deps {
 	return deps{
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, look: w.look, attention: w.attention()},
-		send:     w.send, keys: keys, now: time.Now, home: w.program.first.at.home,
+		timing: timing{
+			now:   time.Now,
+			tick:  func(on bool) { w.loop.SetTicking(on) },
+			later: func(f func()) { w.loop.Post(f) },
+			after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
+			background: func(work func() func()) {
+				w.loop.Go(func() { w.loop.PostLazily(work()) })
+			},
+		},
+		drafting: drafting{
+			draft:  w.draftChanged,
+			record: func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
+			files:  w.findFiles,
+			attach: attached,
+		},
+		send: w.send, keys: keys, home: w.program.first.at.home,
 		leave:     w.leave,
-		tick:      func(on bool) { w.loop.SetTicking(on) },
-		later:     func(f func()) { w.loop.Post(f) },
-		after:     func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
-		draft:     w.draftChanged,
 		shape:     loadShape(shapeFile(w.program.first.at.dir)),
 		keepShape: w.keepShape,
-		record:    func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
-		files:     w.findFiles,
-		attach:    attached,
 		catalog:   choices,
-		background: func(work func() func()) {
-			w.loop.Go(func() { w.loop.PostLazily(work()) })
-		},
 	}
 }
 
