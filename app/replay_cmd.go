@@ -64,8 +64,7 @@ func watch(f *flags, j *sessions.Journal, speed float64) error {
 	if p.config, p.index, _, err = config.Load(config.Options{Config: f.config, Model: f.model, Trust: trustStore()}); err != nil {
 		return exit{code: exitUsage, text: err.Error()}
 	}
-	c := coloursOf(f)
-	name, theme, err := c.first(f, p)
+	name, theme, err := firstTheme(f, p)
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func watch(f *flags, j *sessions.Journal, speed float64) error {
 	defer s.Fini()
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	err = replay(ctx, s, looks{theme: theme, colours: c, auto: name == themes.Auto}, keys, j, speed)
+	err = replay(ctx, s, looks{theme: theme, colours: coloursOf(f), auto: name == themes.Auto}, keys, j, speed)
 	s.Fini()
 	if err != nil {
 		return failed(fmt.Errorf("terminal: %w", err))

@@ -39,9 +39,10 @@ func (c colours) load(name string) (*themes.Theme, error) {
 	return t, err
 }
 
-// first returns the name of the theme to begin with, of the command line or else of the
+// firstTheme returns the name of the theme to begin with, of the command line or else of the
 // configuration, and the theme.
-func (c colours) first(f *flags, p *program) (string, *themes.Theme, error) {
+func firstTheme(f *flags, p *program) (string, *themes.Theme, error) {
+	c := coloursOf(f)
 	if f.theme != "" {
 		t, err := c.load(f.theme)
 		if err != nil {

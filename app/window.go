@@ -60,8 +60,7 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	if err != nil {
 		return next{}, err
 	}
-	c := coloursOf(f)
-	name, theme, err := c.first(f, p)
+	name, theme, err := firstTheme(f, p)
 	if err != nil {
 		return next{}, err
 	}
@@ -72,7 +71,7 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
-	w.ui = newUI(w.deps(ctx, looks{theme: theme, colours: c}, keys))
+	w.ui = newUI(w.deps(ctx, looks{theme: theme, colours: coloursOf(f)}, keys))
 	w.ui.prompt().SetVi(p.config.UI.Editor == "vi")
 	w.loop = w.ui.loop(s, w.events, func() { p.finish(said, w.next.kill) })
 	used := newSettings(f, p)
