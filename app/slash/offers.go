@@ -26,6 +26,7 @@ func (o Offer) Lack() string {
 	return strings.TrimPrefix(o.Why, fmt.Sprintf("model profile %q ", o.Name))
 }
 
+// WindowText is how much the model takes in, for people.
 func (o Offer) WindowText() string {
 	switch {
 	case o.Window == 0:
@@ -36,6 +37,7 @@ func (o Offer) WindowText() string {
 	return fmt.Sprintf("%dk", o.Window/1000)
 }
 
+// PriceText is what a million tokens cost that go in and come out, for people.
 func (o Offer) PriceText() string {
 	if !o.Price.Known() {
 		return "–"
