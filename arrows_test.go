@@ -31,7 +31,7 @@ var rules = []rule{
 	{"views", nil, []string{"buddy/tools", "buddy/tmux", "buddy/sessions", "buddy/config"}, "views draw the state"},
 	{"app/ui", nil, []string{"buddy/agent/policy", "buddy/agent/history", "buddy/agent/prompt", "buddy/agent/instructions", "buddy/tools", "buddy/tmux", "buddy/config"}, "the screen gets what it needs in its deps"},
 	{"app/ui", nil, []string{"buddy/agent$"}, "the screen sends commands, it runs no agent"},
-	{"app/slash", nil, []string{"buddy/agent$", "buddy/agent/policy", "buddy/agent/history", "buddy/tmux", "buddy/config", "buddy/views", "buddy/app"}, "texts to commands"},
+	{"app/slash", nil, []string{"buddy/agent$", "buddy/agent/policy", "buddy/agent/history", "buddy/tmux", "buddy/config", "buddy/app$", "buddy/app/ui", "github.com/rivo/tview", "github.com/gdamore/tcell/v2"}, "the same with a screen and without"},
 	{"app/state", nil, []string{"buddy/views", "buddy/tools", "buddy/tmux", "buddy/sessions"}, "folds events"},
 	{"", []string{"app", "views"}, []string{"github.com/rivo/tview", "github.com/gdamore/tcell/v2"}, "only the screen draws"},
 	{"", []string{"agent/model/completions", "agent/model/responses"}, []string{"github.com/sashabaranov/go-openai"}, "only its adapters know a protocol"},
