@@ -1,4 +1,5 @@
-// Package app is the program: its command line, its composition and its full screen.
+// Package app is the program: its command line and its composition, behind the full screen
+// (package ui), line by line, or for one prompt.
 //
 //	prompt ── key ──▶ views ── intent ──▶ app ── event.Command ──▶ agent.Runtime
 //	screen ◀─ draw ── views ◀─ Changed ── state.Apply ◀─ pump ◀─ event.Envelope ─┘
@@ -17,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/action"
+	"buddy/app/slash"
 	"buddy/tmux/pane"
 )
 
@@ -72,7 +74,7 @@ func (*modeFlag) Type() string { return "mode" }
 // Set takes one of the modes.
 func (m *modeFlag) Set(s string) error {
 	if !slices.Contains(action.Modes, action.Mode(s)) {
-		return fmt.Errorf("unknown mode (have: %s)", modes())
+		return fmt.Errorf("unknown mode (have: %s)", slash.Modes())
 	}
 	*m = modeFlag(s)
 	return nil
@@ -151,7 +153,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
-	p.Var((*modeFlag)(&f.approve), "approve", "how to decide what needs a yes: "+modes())
+	p.Var((*modeFlag)(&f.approve), "approve", "how to decide what needs a yes: "+slash.Modes())
 	p.StringVar(&f.config, "config", "", "a configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
 	p.StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint to talk to")

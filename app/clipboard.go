@@ -39,7 +39,7 @@ func (w *window) copy(text string) {
 		}
 		if err != nil {
 			said := strings.ReplaceAll(err.Error(), "\n", "; ")
-			w.loop.Post(func() { w.ui.hint("", "copied, but not "+said) })
+			w.loop.Post(func() { w.ui.Tell("copied, but not " + said) })
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"buddy/agent/redact"
@@ -43,36 +42,4 @@ func redactor(c config.Config) func(string) string {
 	}
 	known := redact.New(keys...)
 	return func(s string) string { return redact.Entropy(known.Text(s)) }
-}
-
-// exportFormats are how people name formats.
-var exportFormats = map[string]sessions.ExportFormat{
-	"md": sessions.Markdown, "markdown": sessions.Markdown, "html": sessions.HTML, "json": sessions.JSON,
-}
-
-// exportSession writes this session into a file.
-func exportSession(u *ui, args string) error {
-	as, file := sessions.Markdown, args
-	first, rest, _ := strings.Cut(args, " ")
-	if f, ok := exportFormats[strings.ToLower(first)]; ok {
-		as, file = f, strings.TrimSpace(rest)
-	} else if i := strings.LastIndexByte(args, '.'); i >= 0 {
-		if f := sessions.ExportFormat(args[i+1:]); slices.Contains(sessions.ExportFormats, f) {
-			as = f
-		}
-	} else if args != "" {
-		return fmt.Errorf("%q is not known (have: md, html, json, or a file such as session.md)", first)
-	}
-	id := u.deps.catalog.current()
-	u.deps.background(func() func() {
-		path, err := u.deps.catalog.export(id, as, file)
-		return func() {
-			if err != nil {
-				u.hint("", "/export: "+err.Error())
-				return
-			}
-			u.deps.catalog.notice("written: " + path + " (keys and what looks like one are taken out; read it before you share it)")
-		}
-	})
-	return nil
 }

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/tmux"
+	"buddy/views/markup"
 )
 
 // repl is a session on a terminal that is read line by line, or on pipes: for screen
@@ -27,7 +29,7 @@ type repl struct {
 	con     *console
 	print   *line       // remarks
 	state   state.State // what runs and what is asked
-	catalog catalog
+	catalog slash.Catalog
 	lines   *lineHistory
 	later   chan func()
 	gone    chan struct{} // closed when nobody takes from later any more
@@ -51,7 +53,7 @@ type holding struct {
 // ending is how a repl ends.
 type ending struct {
 	over    bool
-	next    next
+	next    slash.Next
 	eof     bool // nothing more can be read
 	armed   bool // Ctrl-C ends it
 	outcome event.Outcome
@@ -105,10 +107,10 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 		con.earlier = lines.load()
 	}
 	files := newFileIndex(t)
-	for n := (next{again: true, resume: resume}); n.again; {
+	for n := (slash.Next{Again: true, Resume: resume}); n.Again; {
 		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
 		con.complete = func(word string, first bool) (string, []string) { return completeWord(files, word, first) }
-		if err := r.session(f, t, n.resume); err != nil {
+		if err := r.session(f, t, n.Resume); err != nil {
 			return err
 		}
 		n = r.next
@@ -135,7 +137,7 @@ func (r *repl) session(f *flags, t *target, resume string) error {
 	r.program, r.catalog = p, p.catalog()
 	defer p.close(r.con.err)
 	defer r.con.restore()
-	r.catalog.notice = r.say // at once, and not by way of the runtime
+	r.catalog.Notice = r.say // at once, and not by way of the runtime
 	r.print = &line{program: p, out: r.con.out, err: stderr{r.con}, style: plainText{true, true}}
 	go p.tidy()
 	r.welcome()
@@ -176,10 +178,10 @@ func (r *repl) welcome() {
 		}
 	}
 	if prompt != "" {
-		r.say("the last prompt was: " + shorten(prompt, 200))
+		r.say("the last prompt was: " + markup.Shorten(prompt, 200))
 	}
 	if answer != "" {
-		r.say("the last answer was: " + shorten(answer, 600))
+		r.say("the last answer was: " + markup.Shorten(answer, 600))
 	}
 }
 
@@ -439,7 +441,7 @@ func (r *repl) change(id string) error {
 	if t := r.state.Running(); t != nil {
 		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
 	}
-	r.next, r.over = next{again: true, resume: id}, true
+	r.next, r.over = slash.Next{Again: true, Resume: id}, true
 	return nil
 }
 
