@@ -184,6 +184,7 @@ func newUI(d deps) *ui {
 	}
 	u.v.conversation.SetNow(d.now)
 	u.v.output.SetNow(d.now)
+	u.v.panes.SetNow(d.now)
 	u.v.conversation.SetWelcome(welcome(false))
 	u.v.conversation.SetBackground(d.background)
 	u.v.conversation.OnCopy = u.copy

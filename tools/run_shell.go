@@ -177,6 +177,21 @@ func (t *RunShell) Plan(call Call) (action.Action, error) {
 	}, nil
 }
 
+// Pane is the shared pane, for a command whose end is waited for.
+func (t *RunShell) Pane(call Call) string {
+	args, err := decode[shellArgs](call)
+	if err != nil || t.noPanes.Load() || t.alone(args, call) {
+		return ""
+	}
+	return t.paneName(t.panes.Pane())
+}
+
+// alone says that the command of a call gets a pane of its own.
+func (t *RunShell) alone(args shellArgs, call Call) bool {
+	_, forever, _ := args.patience()
+	return !forever || args.interactive() && call.Ask == nil
+}
+
 // Run runs the command and waits for its end, or as long as wait says. When ctx ends
 // meanwhile it is stopped.
 func (t *RunShell) Run(ctx context.Context, call Call) Result {
@@ -196,10 +211,10 @@ func (t *RunShell) run(ctx context.Context, call Call, limit int) Result {
 	t.touched.Add(1)
 	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free}
 	spec.Mode = tmux.Mode(args.Mode)
-	if forever && args.interactive() && call.Ask == nil {
-		patience, forever = unattended, false
+	if forever && t.alone(args, call) {
+		patience = unattended
 	}
-	if !forever {
+	if t.alone(args, call) {
 		return t.runOwn(ctx, call, spec, patience, limit)
 	}
 	run, err := t.start(ctx, spec)

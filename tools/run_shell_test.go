@@ -201,3 +201,42 @@ func BenchmarkRunShellTrue(b *testing.B) {
 		}
 	}
 }
+
+// Seated says where a call will work, as far as that is known before.
+func TestRunShellPane(t *testing.T) {
+	tool := shellTool(t, nil)
+	ask := func(context.Context, string, []string) (string, error) { return "", nil }
+	if got := tool.Pane(shellCall(t, "true")); got != "" {
+		t.Errorf("%q before there is a pane", got)
+	}
+	if r := tool.Run(t.Context(), shellCall(t, "true")); r.IsError {
+		t.Fatal(r.Content)
+	}
+	shared := tool.panes.Pane()
+	if shared == "" {
+		t.Fatal("no shared pane")
+	}
+	for _, c := range []struct {
+		more string
+		ask  func(context.Context, string, []string) (string, error)
+		want string
+	}{
+		{"", nil, shared},
+		{`"wait":"true",`, nil, shared},
+		{`"wait":false,`, nil, ""},
+		{`"wait":"10s",`, nil, ""},
+		{`"mode":"tty",`, nil, ""}, // nobody could type
+		{`"mode":"tty",`, ask, shared},
+	} {
+		call := shellCall(t, "true")
+		call.Arguments, call.Ask = strings.Replace(call.Arguments, "{", "{"+c.more, 1), c.ask
+		if got := tool.Pane(call); got != c.want {
+			t.Errorf("%s: %q, want %q", call.Arguments, got, c.want)
+		}
+	}
+	beside := &RunShell{panes: tool.panes, target: "web"}
+	beside.Beside(tool)
+	if got := beside.Pane(shellCall(t, "true")); got != "web:"+shared {
+		t.Errorf("on another target it is %q", got)
+	}
+}

@@ -76,6 +76,23 @@ func (t *sitedShell) Plan(call Call) (action.Action, error) {
 	return act, nil
 }
 
+// Pane is that of the one target of a call; several begin together, and none of their panes
+// is more than the others.
+func (t *sitedShell) Pane(call Call) string {
+	names, inner, err := t.group(call)
+	if err != nil || names != nil {
+		return ""
+	}
+	ctx, done := planning()
+	defer done()
+	tool, inner, _, err := t.inner(ctx, inner)
+	shell, ok := tool.(*RunShell)
+	if err != nil || !ok {
+		return ""
+	}
+	return shell.Pane(inner)
+}
+
 // SideBySide calls f for each name at the same time and waits for all.
 func SideBySide(names []string, f func(i int, name string)) {
 	var all sync.WaitGroup

@@ -50,6 +50,13 @@ type Patient interface {
 	Patient(call Call) bool
 }
 
+// Seated is a Tool that works in terminal panes.
+type Seated interface {
+	// Pane is the pane in which the call will work, as events name it: "" if none does, if
+	// it is not there yet, or if the call gets one of its own. call.Planned is set.
+	Pane(call Call) string
+}
+
 // Call is one request of a model to run a tool.
 type Call struct {
 	ID        string

@@ -55,6 +55,8 @@ func (p *Panes) fitTo(f paneFit) {
 
 // Draw draws the selected pane, or those that there is room for.
 func (p *Panes) Draw(screen tcell.Screen) {
+	p.followCommands()
+	p.see()
 	_, _, w, h := p.GetRect()
 	cols, rows := p.grid(w-2, h-2)
 	several := cols*rows > 1
@@ -178,8 +180,13 @@ func (p *Panes) sign(q *paneView, words bool) []span {
 
 // doing says at the right of the border that keys go to the pane, or that its history shows.
 func (p *Panes) doing() []span {
-	if !p.typing {
+	switch {
+	case !p.typing && p.back.on:
 		return p.historyStatus()
+	case !p.typing && p.follow.pinned && len(p.panes) > 1:
+		return []span{own(themes.Muted, "pinned")}
+	case !p.typing:
+		return nil
 	}
 	if p.asked > 0 {
 		return []span{own(themes.Warning, waitingSign+" "+plural(p.asked, "approval")+" · "+p.endKey()+" ends typing")}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -260,6 +261,7 @@ func (s *State) applyTool(env event.Envelope) Changed {
 			}
 		}) | Approvals | Tasks
 	case event.ToolStarted:
+		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
 			c.State, c.Started, c.Dir = CallRunning, env.Time, p.Dir
 			s.Focused = c
@@ -419,6 +421,7 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		// A pane of an earlier run with the same id is the same pane, found again.
 		s.Panes = slices.DeleteFunc(s.Panes, func(q *Pane) bool { return q.Pane == p.Pane || q.Lost != "" })
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
+		s.Began = p.Pane
 	case event.PaneLost:
 		if q := s.pane(p.Pane); q != nil {
 			q.Lost = p.Why

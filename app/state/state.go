@@ -41,6 +41,7 @@ type State struct {
 	Approvals []event.ApprovalAsked
 	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane
+	Began     string // id of the pane in which a command began last, or that opened since; it may be gone
 	Queued    []event.PromptSubmitted
 	History   *event.PaneHistory // what somebody reads of a pane, the latest of all; else nil
 	Focused   *Call              // the call whose output is shown: the last one that started
