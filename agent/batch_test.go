@@ -13,6 +13,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/tools"
 )
 
 // streams says words, then calls one by one as they become complete, a second apart,

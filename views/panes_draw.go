@@ -60,12 +60,7 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	_, _, w, h := p.GetRect()
 	cols, rows := p.grid(w-2, h-2)
 	several := cols*rows > 1
-	right := p.doing()
-	room := w - 6 - spansWidth(right)
-	if len(right) > 0 {
-		room -= 3
-	}
-	left := p.title(room)
+	left, right := p.heads(w - 6)
 	if several {
 		left = []span{own(themes.Strong, "Panes"), own(themes.Muted, " · "+fmt.Sprint(len(p.panes)))}
 	}
@@ -126,6 +121,19 @@ func (p *Panes) wantedFit(several bool) paneFit {
 	return paneFit{}
 }
 
+// heads are what the border says in w cells: the names of the panes, and what is done with
+// the selected one. Of that a few words must do where its name would not show.
+func (p *Panes) heads(w int) (left, right []span) {
+	right, less := p.doing()
+	if len(right) == 0 {
+		return p.title(w), nil
+	}
+	if q := p.selected(); q != nil && w-spansWidth(right)-3 < len("Panes · 10/10 ▸ ●")+spansWidth(foreign(themes.Text, p.name(q))) {
+		right = less
+	}
+	return p.title(w - spansWidth(right) - 3), right
+}
+
 // title is the names of the panes in at most w cells. ▸ marks the one that shows; when
 // not all fit, it alone is named.
 func (p *Panes) title(w int) []span {
@@ -178,23 +186,27 @@ func (p *Panes) sign(q *paneView, words bool) []span {
 	return foreign(m.role, text)
 }
 
-// doing says at the right of the border that keys go to the pane, or that its history shows.
-func (p *Panes) doing() []span {
-	switch {
+// doing says at the right of the border that keys go to the pane, or that its history
+// shows; less says so in fewer words.
+func (p *Panes) doing() (all, less []span) {
+	say := func(role themes.Role, text, less string) ([]span, []span) {
+		return []span{own(role, text)}, []span{own(role, less)}
+	}
+	switch ends := p.endKey() + " ends"; {
 	case !p.typing && p.back.on:
-		return p.historyStatus()
+		all = p.historyStatus()
+		return all, all
 	case !p.typing && p.follow.pinned && len(p.panes) > 1:
-		return []span{own(themes.Muted, "pinned")}
+		return say(themes.Muted, "pinned", "pinned")
 	case !p.typing:
-		return nil
+		return nil, nil
+	case p.asked > 0:
+		return say(themes.Warning, waitingSign+" "+plural(p.asked, "approval")+" · "+ends+" typing", waitingSign+" "+plural(p.asked, "approval")+" · "+p.endKey())
+	case !slices.Contains([]string{"", runs.sign}, p.selected().mark.sign):
+		return say(themes.Warning, "nothing runs here · "+ends+" typing", ends)
+	default:
+		return say(themes.Warning, "typing · "+ends, ends)
 	}
-	if p.asked > 0 {
-		return []span{own(themes.Warning, waitingSign+" "+plural(p.asked, "approval")+" · "+p.endKey()+" ends typing")}
-	}
-	if s := p.selected().mark.sign; s != "" && s != runs.sign {
-		return []span{own(themes.Warning, "nothing runs here · "+p.endKey()+" ends typing")}
-	}
-	return []span{own(themes.Warning, "typing · "+p.endKey()+" ends")}
 }
 
 // drawGrid draws the page of panes in which the selected one is, each below its name.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/state"
 	"buddy/views/viewtest"
@@ -26,7 +27,7 @@ func twoShared(t *testing.T) (p *Panes, tell func(...event.Event), now *time.Tim
 
 // begins are the events of a command that begins in a pane.
 func begins(id, pane string) []event.Event {
-	return []event.Event{event.ToolRequested{CallID: id, Name: "run_shell"}, event.ToolStarted{CallID: id, Name: "run_shell", Pane: pane}}
+	return []event.Event{event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web"}}, event.ToolStarted{CallID: id, Name: "run_shell", Pane: pane}}
 }
 
 // UX "Panes": the pane in which a command begins is the one that shows, unless a person
@@ -114,5 +115,22 @@ func TestPanesTypeIntoWhatShows(t *testing.T) {
 	tell(event.PaneClosed{Pane: "web:%1"})
 	if p.Scope() != "panes" || p.BeginTyping() {
 		t.Error("the pane has closed, and keys go to another")
+	}
+}
+
+// Whoever types sees where, however narrow the view is.
+func TestPanesNameWhileTyping(t *testing.T) {
+	p, tell, _ := twoShared(t)
+	code := 0
+	tell(begins("a", "web:%1")...)
+	tell(event.ToolResult{CallID: "a", ExitCode: &code})
+	viewtest.Text(t, p, 60, 9)
+	if !p.BeginTyping() {
+		t.Fatal("no typing")
+	}
+	for w, want := range map[int]string{100: "nothing runs here · Ctrl+] ends typing", 60: "Ctrl+] ends", 48: "Ctrl+] ends"} {
+		if text := viewtest.Text(t, p, w, 9); !strings.Contains(text, "▸web:shared") || !strings.Contains(text, want) {
+			t.Errorf("at %d cells:\n%s", w, text)
+		}
 	}
 }
