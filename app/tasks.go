@@ -55,6 +55,7 @@ func (u *ui) describe(t *state.Task) string {
 	}
 	line("task", fmt.Sprintf("#%d %s", t.ID, t.Kind))
 	line("what", t.Title)
+	line("target", t.Target())
 	line("state", taskWord(t))
 	at := func(ms int64) string {
 		if ms == 0 {

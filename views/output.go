@@ -64,7 +64,7 @@ func (o *Output) Update(s *state.State, ch state.Changed) {
 func (o *Output) Draw(screen tcell.Screen) {
 	t := titles{left: []span{own(themes.Strong, "Output")}}
 	if c := o.call; c != nil {
-		t.left = append(t.left, foreign(themes.Strong, " · "+c.Name)...)
+		t.left = append(append(t.left, own(themes.Strong, " · ")), callName(c, themes.Strong)...)
 		right := callTime(c, o.now().UnixMilli())
 		if outcome := callOutcome(c); outcome != "" {
 			right = outcome + "  " + right

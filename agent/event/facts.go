@@ -406,7 +406,7 @@ type KeptFile struct {
 // FileRestored says that a person took changes of files back.
 type FileRestored struct {
 	Calls []string `json:"calls"` // whose changes they are
-	Paths []string `json:"paths"`
+	Paths []string `json:"paths"` // web:/etc/hosts where that is not on the first target
 	Steps int      `json:"steps"` // how many prompts went back
 }
 

@@ -52,9 +52,9 @@ func (s *State) Apply(env event.Envelope) Changed {
 func (s *State) applyInfo(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.SessionCreated:
-		s.Info.Session, s.Info.Event = env.Session, p
+		s.Info.Session, s.Info.Event, s.Info.First = env.Session, p, p.Target
 	case event.SessionResumed:
-		s.Info.Session = env.Session
+		s.Info.Session, s.Info.First = env.Session, p.Target
 		s.Info.Event = event.SessionCreated{
 			Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
 			Model: p.Model, API: p.API, Window: p.Window, Title: s.Info.Event.Title,
@@ -233,10 +233,10 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.ToolRequested:
 		if old := s.calls[p.CallID]; old != nil { // a person has changed it
-			return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action = p.Arguments, p.Action })
+			return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, s.elsewhere(p.Action) })
 		}
 		b := s.add(env, ToolBlock, "")
-		b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action}
+		b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: s.elsewhere(p.Action)}
 		if s.calls == nil {
 			s.calls = make(map[string]*Block)
 		}
@@ -276,6 +276,14 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		return s.finishCall(p)
 	}
 	return Conversation
+}
+
+// elsewhere is the target of an action, "" if it is the first one.
+func (s *State) elsewhere(a action.Action) string {
+	if s.Info.First == "" || a.Target == s.Info.First {
+		return ""
+	}
+	return a.Target
 }
 
 // begin takes note of a command.

@@ -11,6 +11,8 @@
 package state
 
 import (
+	"strings"
+
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -57,6 +59,7 @@ type State struct {
 type Info struct {
 	Session string
 	Event   event.SessionCreated // the latest of session.created and session.resumed
+	First   string               // the target where the session began
 	Mode    action.Mode
 	Until   int64 // Unix milliseconds when Mode ends; 0 = never
 	Context event.ContextUsage
@@ -113,6 +116,7 @@ type Call struct {
 	Name      string
 	Arguments string
 	Action    action.Action
+	On        string // the target where it works, "" for the first
 	State     CallState
 	Dir       string // where its output is kept; "" before it started
 	Started   int64  // Unix milliseconds; 0 before it started
@@ -160,6 +164,14 @@ type Pane struct {
 	event.PaneOpened
 	Lost   string // why it is gone; empty while it lives
 	Screen *event.PaneScreen
+}
+
+// Target is where the command of a ShellTask runs, "" on the first target.
+func (t *Task) Target() string {
+	if target, _, named := strings.Cut(t.Pane, ":"); named {
+		return target
+	}
+	return ""
 }
 
 // Call returns a call that has no result yet, nil when there is none of that id.
