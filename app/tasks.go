@@ -2,6 +2,8 @@ package app
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +29,7 @@ func (u *ui) openTask(t *state.Task) {
 	d := views.Document{Title: fmt.Sprintf("Task #%d", t.ID)}
 	text := u.describe(t)
 	if t.Dir != "" {
-		out, err := document(&state.Call{Name: string(t.Kind), Dir: t.Dir})
+		out, err := document(&state.Call{Name: string(t.Kind), Dir: t.Dir, Terminal: u.onTerminal(t)})
 		if err != nil {
 			text += "\nits output can't be read: " + err.Error() + "\n"
 		} else {
@@ -43,6 +45,16 @@ func (u *ui) openTask(t *state.Task) {
 		d.Text, d.Size = p, p.size()
 	}
 	u.v.pager.Show(d)
+}
+
+// onTerminal says that the call which began a task had a terminal to itself.
+func (u *ui) onTerminal(t *state.Task) bool {
+	for _, b := range slices.Backward(u.state.Blocks) {
+		if b.Call != nil && b.Call.Dir != "" && (t.Dir == b.Call.Dir || filepath.Dir(t.Dir) == b.Call.Dir) { // one of several targets
+			return b.Call.Terminal
+		}
+	}
+	return false
 }
 
 // describe is what is known of a task, a line for each fact.

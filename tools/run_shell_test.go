@@ -203,10 +203,10 @@ func BenchmarkRunShellTrue(b *testing.B) {
 }
 
 // Seated says where a call will work, as far as that is known before.
-func TestRunShellPane(t *testing.T) {
+func TestRunShellSeat(t *testing.T) {
 	tool := shellTool(t, nil)
 	ask := func(context.Context, string, []string) (string, error) { return "", nil }
-	if got := tool.Pane(shellCall(t, "true")); got != "" {
+	if got := tool.Seat(shellCall(t, "true")).Pane; got != "" {
 		t.Errorf("%q before there is a pane", got)
 	}
 	if r := tool.Run(t.Context(), shellCall(t, "true")); r.IsError {
@@ -230,13 +230,13 @@ func TestRunShellPane(t *testing.T) {
 	} {
 		call := shellCall(t, "true")
 		call.Arguments, call.Ask = strings.Replace(call.Arguments, "{", "{"+c.more, 1), c.ask
-		if got := tool.Pane(call); got != c.want {
-			t.Errorf("%s: %q, want %q", call.Arguments, got, c.want)
+		if got, want := tool.Seat(call), (Seat{c.want, strings.Contains(c.more, "tty")}); got != want {
+			t.Errorf("%s: %v, want %v", call.Arguments, got, want)
 		}
 	}
 	beside := &RunShell{panes: tool.panes, target: "web"}
 	beside.Beside(tool)
-	if got := beside.Pane(shellCall(t, "true")); got != "web:"+shared {
+	if got := beside.Seat(shellCall(t, "true")).Pane; got != "web:"+shared {
 		t.Errorf("on another target it is %q", got)
 	}
 }

@@ -52,9 +52,17 @@ type Patient interface {
 
 // Seated is a Tool that works in terminal panes.
 type Seated interface {
-	// Pane is the pane in which the call will work, as events name it: "" if none does, if
-	// it is not there yet, or if the call gets one of its own. call.Planned is set.
-	Pane(call Call) string
+	// Seat says where the call will work; call.Planned is set.
+	Seat(call Call) Seat
+}
+
+// Seat is where a call works.
+type Seat struct {
+	// Pane is as events name it: "" if there is none, not yet, or one of the call's own.
+	Pane string
+	// Terminal means that the call has the pane's screen to itself: its live output is what a
+	// terminal is sent, which is no text to be read.
+	Terminal bool
 }
 
 // Call is one request of a model to run a tool.

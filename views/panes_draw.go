@@ -7,6 +7,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"buddy/agent/event"
 	"buddy/themes"
 	"buddy/views/markup"
 )
@@ -286,13 +287,7 @@ func (p *Panes) drawScreen(in area, q *paneView) {
 		pic = &picture{}
 		p.pictures[q.Pane.Pane] = pic
 	}
-	pic.read(s, s.Rows)
-	top := max(0, min(s.Cursor.Y-in.h+1, len(s.Rows)-1))
-	in = in.terminal()
-	for i := range min(in.h, len(s.Rows)-top) {
-		pic.draw(in.down(i), top+i)
-	}
-	p.drawCursor(in, q, top)
+	p.drawCursor(in.terminal(), q, pic.screen(in, s))
 }
 
 // terminal gives text the colours that programs in a terminal take for granted.
@@ -340,6 +335,17 @@ func (p *picture) read(of any, rows []string) {
 		w.Write([]byte("\n"))
 	}
 	p.text = w.Text
+}
+
+// screen draws the rows of a pane around its cursor and returns which is at the top.
+func (p *picture) screen(in area, s *event.PaneScreen) (top int) {
+	p.read(s, s.Rows)
+	top = max(0, min(s.Cursor.Y-in.h+1, len(s.Rows)-1))
+	in = in.terminal()
+	for i := range min(in.h, len(s.Rows)-top) {
+		p.draw(in.down(i), top+i)
+	}
+	return top
 }
 
 // draw draws a row; › in the last column says that it goes on.

@@ -263,7 +263,7 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	case event.ToolStarted:
 		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
-			c.State, c.Started, c.Dir = CallRunning, env.Time, p.Dir
+			c.State, c.Started, c.Dir, c.Pane, c.Terminal = CallRunning, env.Time, p.Dir, p.Pane, p.Terminal
 			s.Focused = c
 			s.begin(c)
 		}) | Output
@@ -322,7 +322,7 @@ func (s *State) finishCall(p event.ToolResult) Changed {
 	default:
 		c.State = CallDone
 	}
-	if p.Tail != "" {
+	if p.Tail != "" || c.Terminal {
 		c.setOutput(p)
 	}
 	b.Gen++
@@ -340,7 +340,7 @@ func (c *Call) setOutput(p event.ToolResult) {
 		c.Output.Set(p.Tail)
 	}
 	c.Output.Dropped = 0
-	if p.FullOutput != nil {
+	if p.FullOutput != nil && (!c.Terminal || p.FullOutput.Bytes > tailLimit) { // sequences are not missed
 		c.Output.Dropped = max(0, p.FullOutput.Bytes-int64(len(c.Output.Buf)))
 	}
 }
@@ -430,6 +430,9 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		s.Panes = slices.DeleteFunc(s.Panes, func(q *Pane) bool { return q.Pane == p.Pane || q.Lost != "" })
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
 		s.Began = p.Pane
+		if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
+			c.Pane = p.Pane // it opens for a command that has just started
+		}
 	case event.PaneLost:
 		if q := s.pane(p.Pane); q != nil {
 			q.Lost = p.Why

@@ -119,6 +119,8 @@ type Call struct {
 	On        string // the target where it works, "" for the first
 	State     CallState
 	Dir       string // where its output is kept; "" before it started
+	Pane      string // where it works, "" if that is not known
+	Terminal  bool   // while it runs, Output is what a terminal gets, and the pane shows what it means
 	Started   int64  // Unix milliseconds; 0 before it started
 	Duration  int64  // milliseconds, when it has ended
 	ExitCode  *int
@@ -172,6 +174,18 @@ func (t *Task) Target() string {
 		return target
 	}
 	return ""
+}
+
+// Picture is what the pane of a call shows, nil if that is not known. It is of interest
+// while a Terminal call runs.
+func (s *State) Picture(c *Call) *event.PaneScreen {
+	if c.Pane == "" {
+		return nil
+	}
+	if p := s.pane(c.Pane); p != nil && p.Lost == "" {
+		return p.Screen
+	}
+	return nil
 }
 
 // Call returns a call that has no result yet, nil when there is none of that id.
