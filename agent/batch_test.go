@@ -13,6 +13,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/tools"
 )
 
 // streams says words, then calls one by one as they become complete, a second apart,
@@ -313,4 +314,23 @@ func TestNudges(t *testing.T) { // A26, A33: never stored
 			})
 		})
 	}
+}
+
+// seatedTool works in a pane.
+type seatedTool struct{ fakeTool }
+
+func (*seatedTool) Seat(c tools.Call) tools.Seat {
+	return tools.Seat{Pane: "web:%" + c.Planned.Path[1:], Terminal: true}
+}
+
+// EVENTS tool.started names the pane in which a call begins, for those who follow it.
+func TestToolStartedNamesThePane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(&seatedTool{}); o.Mode = action.ModeAll }, says("", `c1 do {"do":"echo"}`), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		if e, n := find[event.ToolStarted](s); n != 1 || e.Pane != "web:%w/file" || !e.Terminal {
+			t.Errorf("%d calls started, the last as %+v", n, e)
+		}
+		s.stop()
+	})
 }

@@ -47,7 +47,12 @@ func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.R
 		j.call.Dir = filepath.Join(r.opts.OutDir, fmt.Sprintf("%06d", r.ids.out))
 		r.mu.Unlock()
 	}
-	if err := r.stream.emit(t.id, turn, event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir}); err != nil {
+	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir}
+	if seated, ok := j.tool.(tools.Seated); ok {
+		seat := seated.Seat(j.call)
+		started.Pane, started.Terminal = seat.Pane, seat.Terminal
+	}
+	if err := r.stream.emit(t.id, turn, started); err != nil {
 		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
 		return &res
 	}

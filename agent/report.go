@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/tools"
 )
 
 // report answers a question about the session. It works while a task runs.
@@ -126,6 +127,14 @@ func used(in, cached, out int, cost model.Money, unpriced int) string {
 	return fmt.Sprintf("%d tokens in, %d of them cached, %d out, %s", in, cached, out, money)
 }
 
+// onTarget says where a pane is, if that is not on the first target.
+func onTarget(pane string) string {
+	if target, _ := tools.PaneOf(pane); target != "" {
+		return " on " + target
+	}
+	return ""
+}
+
 // tasks lists what runs and what waits (G11).
 func (r *Runtime) tasks() string {
 	r.mu.Lock()
@@ -136,7 +145,7 @@ func (r *Runtime) tasks() string {
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.main.shells)) {
 		s := r.main.shells[id]
-		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q  pane %s", id, event.ShellTask, r.opts.Now().Sub(s.began).Round(time.Second), cut(s.Title), s.Pane))
+		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running%s  %q  pane %s", id, event.ShellTask, r.opts.Now().Sub(s.began).Round(time.Second), onTarget(s.Pane), cut(s.Title), s.Pane))
 	}
 	for _, p := range r.main.queue {
 		lines = append(lines, fmt.Sprintf("    prompt %d  waits  %q", p.ID, cut(p.Text)))

@@ -175,39 +175,56 @@ func (r *Runtime) undo(u event.Undo) {
 	}
 	ctx, done := context.WithTimeout(r.ctx, undoLimit)
 	defer done()
-	files, changed, err := r.putBack(ctx, steps, u.Force)
+	target, files, changed, err := r.putBack(ctx, steps, u.Force)
 	switch {
 	case err != nil:
 		r.reject("nothing was taken back: %v", err)
 	case len(changed) > 0:
 		r.emit(0, 0, event.Warning{
-			Text: "nothing was taken back: somebody changed since: " + strings.Join(changed, ", "), Code: "undo",
+			Text: "nothing was taken back: somebody changed since: " + strings.Join(r.placed(target, changed), ", "), Code: "undo",
 			NextStep: "/undo --force puts them back all the same, and what was changed is lost",
 		})
 	default:
-		r.restored(steps, files)
+		r.restored(steps, target, files)
 	}
 }
 
 // putBack puts files back, all or none, which is possible on one target only.
-func (r *Runtime) putBack(ctx context.Context, steps []undoStep, force bool) (files []tools.Before, changed []string, err error) {
+func (r *Runtime) putBack(ctx context.Context, steps []undoStep, force bool) (target string, files []tools.Before, changed []string, err error) {
 	before, err := r.before(steps)
 	if err != nil {
-		return nil, nil, err
+		return "", nil, nil, err
 	}
 	if len(before) > 1 {
-		return nil, nil, fmt.Errorf("the files are on %s and %s, and all or none are put back: that needs one target", before[0].target, before[1].target)
+		return "", nil, nil, fmt.Errorf("the files are on %s and %s, and all or none are put back: that needs one target", before[0].target, before[1].target)
 	}
 	on, err := r.opts.Files(ctx, before[0].target)
 	if err != nil {
-		return nil, nil, err
+		return "", nil, nil, err
 	}
 	changed, err = on.Restore(ctx, before[0].files, force)
-	return before[0].files, changed, err
+	return before[0].target, before[0].files, changed, err
+}
+
+// elsewhere says that a target is not the first one.
+func (r *Runtime) elsewhere(target string) bool {
+	return target != "" && r.opts.Target != "" && target != r.opts.Target
+}
+
+// placed names files of a target: web:/etc/hosts where that is not the first.
+func (r *Runtime) placed(target string, paths []string) []string {
+	if !r.elsewhere(target) {
+		return paths
+	}
+	all := make([]string, len(paths))
+	for i, path := range paths {
+		all[i] = target + ":" + path
+	}
+	return all
 }
 
 // restored records that steps were taken back, and tells the model.
-func (r *Runtime) restored(steps []undoStep, files []tools.Before) {
+func (r *Runtime) restored(steps []undoStep, target string, files []tools.Before) {
 	e := event.FileRestored{Steps: len(steps)}
 	for _, s := range steps {
 		for _, k := range s.kept {
@@ -217,6 +234,7 @@ func (r *Runtime) restored(steps []undoStep, files []tools.Before) {
 	for _, f := range files {
 		e.Paths = append(e.Paths, f.Path)
 	}
+	e.Paths = r.placed(target, e.Paths)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.emit(0, 0, e)
@@ -297,7 +315,7 @@ func (r *Runtime) Changes(ctx context.Context, mark string) (diff string, files 
 			return "", 0, err
 		}
 		where := mark
-		if len(all) > 1 {
+		if len(all) > 1 || r.elsewhere(f.target) {
 			where += f.target + ":"
 		}
 		text, n, err := on.Difference(ctx, f.files, where)

@@ -193,8 +193,46 @@ func TestUndoOnTargets(t *testing.T) {
 		for i, target := range tt.targets {
 			step.kept = append(step.kept, event.FileKept{CallID: fmt.Sprint("c", i), Target: target, Files: []event.KeptFile{{Path: "/x"}}})
 		}
-		if _, _, err := r.putBack(t.Context(), []undoStep{step}, false); err == nil || err.Error() != tt.want {
+		if _, _, _, err := r.putBack(t.Context(), []undoStep{step}, false); err == nil || err.Error() != tt.want {
 			t.Errorf("%v: %v, want %s", tt.targets, err, tt.want)
 		}
+	}
+}
+
+// awayFiles are files of a target of a test.
+type awayFiles struct{ changed []string }
+
+func (f awayFiles) Restore(context.Context, []tools.Before, bool) ([]string, error) {
+	return f.changed, nil
+}
+
+func (awayFiles) Difference(_ context.Context, files []tools.Before, mark string) (string, int, error) {
+	return mark + files[0].Path + "\n", 1, nil
+}
+
+// Files of another target than the first are named with it, those of the first as ever.
+func TestUndoNamesTheTarget(t *testing.T) {
+	for target, name := range map[string]string{"web": "web:/etc/hosts", "local": "/etc/hosts"} {
+		synctest.Test(t, func(t *testing.T) {
+			files := &awayFiles{changed: []string{"/etc/hosts"}}
+			s := start(t, func(o *Options) {
+				o.Target = "local"
+				o.Files = func(context.Context, string) (Files, error) { return files, nil }
+			})
+			s.usage.changed.add(1, event.FileKept{CallID: "c", Target: target, Files: []event.KeptFile{{Path: "/etc/hosts"}}})
+			if diff, _, err := s.Changes(t.Context(), "= "); err != nil || diff != "= "+name+"\n" {
+				t.Errorf("%s: /diff says %q, %v", target, diff, err)
+			}
+			s.do(event.Undo{})
+			if w, _ := find[event.Warning](s); w.Text != "nothing was taken back: somebody changed since: "+name {
+				t.Errorf("%s: %q", target, w.Text)
+			}
+			files.changed = nil
+			s.do(event.Undo{})
+			if e, _ := find[event.FileRestored](s); len(e.Paths) != 1 || e.Paths[0] != name {
+				t.Errorf("%s: restored %+v", target, e)
+			}
+			s.stop()
+		})
 	}
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -20,31 +21,76 @@ const (
 	filesTime  = 200 * time.Millisecond // that making one may take
 	filesMost  = 50_000                 // files in it
 	filesBest  = 8                      // that are offered
+
+	// The same of the files of a target, where each folder is a way there and back.
+	filesFreshAway = 30 * time.Second
+	filesTimeAway  = 3 * time.Second
 )
 
 // fileIndex knows the files of a folder, to complete paths. Its methods may be called
 // from any goroutine; they read the disk.
 type fileIndex struct {
-	root string
-	now  func() time.Time
-	last atomic.Int64 // the latest request
+	walk  func(visit func(rel string) error) error
+	limit time.Duration // of a walk; 0: it knows itself when to end
+	fresh time.Duration
+	now   func() time.Time
+	last  atomic.Int64 // the latest request
 
 	mu    sync.Mutex // guards what follows
 	paths []string
 	read  time.Time // zero when they were not
 }
 
-// newFileIndex returns an index of the working directory, which is empty when the files
-// are on a target.
-func newFileIndex(t *target) *fileIndex {
+// newFileIndex returns an index of the working directory.
+func newFileIndex() *fileIndex {
 	root, err := os.Getwd()
-	if err != nil || t.host != nil {
+	if err != nil {
 		root = "/dev/null" // no files; a program without a working directory does not get here
 	}
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
-	return &fileIndex{root: root, now: time.Now}
+	return indexBelow(root)
+}
+
+// indexBelow returns an index of a folder of this machine.
+func indexBelow(root string) *fileIndex {
+	walk := func(visit func(rel string) error) error { return tools.WalkFiles(root, notOffered, visit) }
+	return &fileIndex{walk: walk, limit: filesTime, fresh: filesFresh, now: time.Now}
+}
+
+// indexOn returns an index of the files of a target, which is reached for if need be.
+func (f *fleet) indexOn(name string) *fileIndex {
+	walk := func(visit func(rel string) error) error {
+		if _, err := f.Open(context.Background(), name); err != nil {
+			return err
+		}
+		ctx, done := context.WithTimeout(context.Background(), filesTimeAway)
+		defer done()
+		return f.place(name).files.WalkFiles(ctx, notOffered, visit)
+	}
+	return &fileIndex{walk: walk, fresh: filesFreshAway, now: time.Now}
+}
+
+// fileIndexes are the indexes of the targets of a session. One goroutine uses them.
+type fileIndexes struct {
+	here *fileIndex
+	away map[string]*fileIndex // by target
+}
+
+// of returns the index of the current target.
+func (x *fileIndexes) of(f *fleet) *fileIndex {
+	name := f.Current()
+	if f.target(name).host == nil {
+		return x.here
+	}
+	if x.away == nil {
+		x.away = make(map[string]*fileIndex)
+	}
+	if x.away[name] == nil {
+		x.away[name] = f.indexOn(name)
+	}
+	return x.away[name]
 }
 
 // request returns a function that finds the files that fit a query best. It finds nothing
@@ -57,7 +103,7 @@ func (x *fileIndex) request(query string) func() (paths []string, ok bool) {
 		if x.last.Load() != n {
 			return nil, false
 		}
-		if x.read.IsZero() || x.now().Sub(x.read) > filesFresh {
+		if x.read.IsZero() || x.now().Sub(x.read) > x.fresh {
 			x.refresh()
 		}
 		return rank(x.paths, query), true
@@ -70,8 +116,8 @@ func (x *fileIndex) refresh() {
 	enough := errors.New("enough")
 	x.paths = x.paths[:0]
 	// What can't be read is not offered.
-	_ = tools.WalkFiles(x.root, notOffered, func(rel string) error {
-		if len(x.paths) == filesMost || x.now().Sub(start) > filesTime {
+	_ = x.walk(func(rel string) error {
+		if len(x.paths) == filesMost || x.limit > 0 && x.now().Sub(start) > x.limit {
 			return enough
 		}
 		x.paths = append(x.paths, rel)

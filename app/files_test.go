@@ -1,12 +1,15 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"buddy/tmux/host"
 )
 
 func TestRank(t *testing.T) { // UX "Prompt"
@@ -50,7 +53,8 @@ func TestFileIndex(t *testing.T) {
 	}
 	put(".gitignore", "a.go", "b.log", "node_modules/m/a.go", ".buddyx/a.go", ".git/a.go", "sub/a.go")
 	now := time.Unix(1000, 0)
-	x := &fileIndex{root: root, now: func() time.Time { return now }}
+	x := indexBelow(root)
+	x.now = func() time.Time { return now }
 	find := func() string {
 		paths, ok := x.request("")()
 		if !ok {
@@ -89,5 +93,38 @@ func BenchmarkRank50000(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		rank(paths, "modfile7")
+	}
+}
+
+// Completion goes by the files of the current target, which is reached for when it is needed.
+func TestFilesOfTheCurrentTarget(t *testing.T) {
+	away, err := host.SSH(host.SSHOptions{Dest: "nowhere.invalid"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := t.TempDir(), t.TempDir()
+	for _, path := range []string{filepath.Join(here, "here.go"), filepath.Join(there, "there.go")} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	web, down := &target{name: "web", host: away}, &target{name: "down", host: away}
+	f := newFleet(idlePlace(t, &target{name: onThisMachine}, here), []*target{web, down}, func(tg *target) (*place, error) {
+		if tg == down {
+			return nil, errors.New("it is away")
+		}
+		return idlePlace(t, tg, there), nil
+	})
+	x := fileIndexes{here: indexBelow(here)}
+	for _, c := range [][2]string{{onThisMachine, "here.go"}, {"web", "there.go"}, {"down", ""}, {onThisMachine, "here.go"}} {
+		f.Switch(c[0])
+		paths, ok := x.of(f).request("go")()
+		if got := strings.Join(paths, " "); !ok || got != c[1] {
+			t.Errorf("on %s: %q, want %q", c[0], got, c[1])
+		}
+	}
+	f.Switch("web")
+	if i := x.of(f); i != x.of(f) {
+		t.Error("the list is made anew for each key")
 	}
 }

@@ -106,10 +106,13 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 	if con.edits {
 		con.earlier = lines.load()
 	}
-	files := newFileIndex(t)
+	here := newFileIndex()
 	for n := (slash.Next{Again: true, Resume: resume}); n.Again; {
 		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
-		con.complete = func(word string, first bool) (string, []string) { return completeWord(files, word, first) }
+		files := fileIndexes{here: here}
+		con.complete = func(word string, first bool) (string, []string) {
+			return completeWord(files.of(r.program.fleet), word, first)
+		}
 		if err := r.session(f, t, n.Resume); err != nil {
 			return err
 		}

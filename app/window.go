@@ -72,7 +72,7 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
+	w := &window{program: p, screen: s, files: fileIndexes{here: newFileIndex()}, events: make(chan event.Envelope, eventRoom)}
 	w.ui = ui.New(w.deps(ctx, ui.Looks{Theme: theme, Colours: coloursOf(f)}, keys))
 	w.ui.Prompt().SetVi(p.config.UI.Editor == "vi")
 	w.loop = w.ui.Loop(s, w.events, func() { p.finish(said, w.next.Kill) })
@@ -121,7 +121,7 @@ type window struct {
 	lines   *lineHistory
 	saving  *time.Timer
 	drafted string // the draft that is on the disk
-	files   *fileIndex
+	files   fileIndexes
 	next    slash.Next
 }
 
@@ -264,14 +264,10 @@ func (w *window) draftChanged() {
 	}
 }
 
-// findFiles answers with the files that fit a query, unless another one comes first or they
-// would not be those of the current target.
+// findFiles answers with the files of the current target that fit a query, unless another
+// one comes first.
 func (w *window) findFiles(query string, answer func(paths []string)) {
-	if fleet := w.program.fleet; fleet.Current() != fleet.first.target.name {
-		w.loop.Post(func() { answer(nil) })
-		return
-	}
-	find := w.files.request(query)
+	find := w.files.of(w.program.fleet).request(query)
 	w.loop.Go(func() {
 		if paths, ok := find(); ok {
 			w.loop.Post(func() { answer(paths) })

@@ -198,7 +198,7 @@ func (r *recent) text(limit int, terminal bool) (out, errs string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s := r.streams[Stdout]; terminal {
-		text, _ := terminalText(s.end)
+		text, _ := TerminalText(s.end)
 		return cutStart(text, limit, s.total-int64(len(s.end))), ""
 	}
 	return r.streams[Stdout].text(limit), r.streams[Stderr].text(limit)

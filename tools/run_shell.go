@@ -177,6 +177,25 @@ func (t *RunShell) Plan(call Call) (action.Action, error) {
 	}, nil
 }
 
+// Seat is in the shared pane, for a command whose end is waited for.
+func (t *RunShell) Seat(call Call) Seat {
+	args, err := decode[shellArgs](call)
+	if err != nil || t.noPanes.Load() {
+		return Seat{}
+	}
+	seat := Seat{Terminal: tmux.Mode(args.Mode) == tmux.Terminal}
+	if !t.alone(args, call) {
+		seat.Pane = t.paneName(t.panes.Pane())
+	}
+	return seat
+}
+
+// alone says that the command of a call gets a pane of its own.
+func (t *RunShell) alone(args shellArgs, call Call) bool {
+	_, forever, _ := args.patience()
+	return !forever || args.interactive() && call.Ask == nil
+}
+
 // Run runs the command and waits for its end, or as long as wait says. When ctx ends
 // meanwhile it is stopped.
 func (t *RunShell) Run(ctx context.Context, call Call) Result {
@@ -196,10 +215,10 @@ func (t *RunShell) run(ctx context.Context, call Call, limit int) Result {
 	t.touched.Add(1)
 	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free}
 	spec.Mode = tmux.Mode(args.Mode)
-	if forever && args.interactive() && call.Ask == nil {
-		patience, forever = unattended, false
+	if forever && t.alone(args, call) {
+		patience = unattended
 	}
-	if !forever {
+	if t.alone(args, call) {
 		return t.runOwn(ctx, call, spec, patience, limit)
 	}
 	run, err := t.start(ctx, spec)
@@ -364,7 +383,7 @@ func finished(res tmux.Result, err error, box *pane.Sandbox, limit int) Result {
 	}
 	shown := string(ends(res.Stdout)) + string(ends(res.Stderr))
 	if res.Terminal { // what its sequences did to a screen is over
-		shown, _ = terminalText(ends(res.Stdout))
+		shown, _ = TerminalText(ends(res.Stdout))
 	}
 	r := success(out, shown)
 	r.ExitCode, r.Took = &res.ExitCode, res.Duration
@@ -431,12 +450,12 @@ func edges(c tmux.Captured, limit int) (text string, cut bool) {
 // terminalEdges is edges of what was sent to a terminal, as it is read there.
 func terminalEdges(c tmux.Captured, limit int) (text string, cut, full bool) {
 	if int64(len(c.Head)+len(c.Tail)) == c.Total {
-		text, full = terminalText(append(bytes.Clone(c.Head), c.Tail...))
+		text, full = TerminalText(append(bytes.Clone(c.Head), c.Tail...))
 		text, cut = cutMiddle(text, limit)
 		return text, cut, full
 	}
-	first, full := terminalText(c.Head)
-	last, also := terminalText(c.Tail)
+	first, full := TerminalText(c.Head)
+	last, also := TerminalText(c.Tail)
 	return fmt.Sprintf("%s\n%s\n%s", firstBytes(first, limit/2), truncated, lastBytes(last, limit/2)), true, full || also
 }
 

@@ -201,3 +201,42 @@ func BenchmarkRunShellTrue(b *testing.B) {
 		}
 	}
 }
+
+// Seated says where a call will work, as far as that is known before.
+func TestRunShellSeat(t *testing.T) {
+	tool := shellTool(t, nil)
+	ask := func(context.Context, string, []string) (string, error) { return "", nil }
+	if got := tool.Seat(shellCall(t, "true")).Pane; got != "" {
+		t.Errorf("%q before there is a pane", got)
+	}
+	if r := tool.Run(t.Context(), shellCall(t, "true")); r.IsError {
+		t.Fatal(r.Content)
+	}
+	shared := tool.panes.Pane()
+	if shared == "" {
+		t.Fatal("no shared pane")
+	}
+	for _, c := range []struct {
+		more string
+		ask  func(context.Context, string, []string) (string, error)
+		want string
+	}{
+		{"", nil, shared},
+		{`"wait":"true",`, nil, shared},
+		{`"wait":false,`, nil, ""},
+		{`"wait":"10s",`, nil, ""},
+		{`"mode":"tty",`, nil, ""}, // nobody could type
+		{`"mode":"tty",`, ask, shared},
+	} {
+		call := shellCall(t, "true")
+		call.Arguments, call.Ask = strings.Replace(call.Arguments, "{", "{"+c.more, 1), c.ask
+		if got, want := tool.Seat(call), (Seat{c.want, strings.Contains(c.more, "tty")}); got != want {
+			t.Errorf("%s: %v, want %v", call.Arguments, got, want)
+		}
+	}
+	beside := &RunShell{panes: tool.panes, target: "web"}
+	beside.Beside(tool)
+	if got := beside.Seat(shellCall(t, "true")).Pane; got != "web:"+shared {
+		t.Errorf("on another target it is %q", got)
+	}
+}

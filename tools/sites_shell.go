@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
+	"buddy/tmux"
 )
 
 // sitedShell is run_shell where there are several targets: on one of them, or on several
@@ -74,6 +75,24 @@ func (t *sitedShell) Plan(call Call) (action.Action, error) {
 	})
 	act.Target, act.Cwd = strings.Join(names, ", "), ""
 	return act, nil
+}
+
+// Seat is that on the one target of a call; several begin together, and none of their panes
+// is more than the others.
+func (t *sitedShell) Seat(call Call) Seat {
+	names, inner, err := t.group(call)
+	if err != nil || names != nil {
+		args, _ := decode[shellArgs](inner)
+		return Seat{Terminal: tmux.Mode(args.Mode) == tmux.Terminal}
+	}
+	ctx, done := planning()
+	defer done()
+	tool, inner, _, err := t.inner(ctx, inner)
+	shell, ok := tool.(*RunShell)
+	if err != nil || !ok {
+		return Seat{}
+	}
+	return shell.Seat(inner)
 }
 
 // SideBySide calls f for each name at the same time and waits for all.

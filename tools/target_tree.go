@@ -52,6 +52,12 @@ func (t *target) pass(ctx context.Context, path string) (folder, error) {
 // tree lists the folders. Those beyond treeFolders are left out, so that the walk counts
 // them as not read.
 func (t *target) tree(ctx context.Context, top string, rules ignoreRules) (folder, error) {
+	return t.treeOf(ctx, top, rules, nil)
+}
+
+// treeOf is tree. With skip, those are left out whose name it tells to leave out, and those
+// that could not be listed before ctx ended.
+func (t *target) treeOf(ctx context.Context, top string, rules ignoreRules, skip func(name string) bool) (folder, error) {
 	tree := &targetTree{t: t, ctx: ctx, lists: make(map[string][]host.FileInfo), rules: make(map[string][]byte)}
 	type branch struct {
 		path  string
@@ -64,6 +70,9 @@ func (t *target) tree(ctx context.Context, top string, rules ignoreRules) (folde
 			paths[i] = b.path
 		}
 		if err := tree.add(top, paths); err != nil {
+			if skip != nil && ctx.Err() != nil && len(tree.lists) > 0 {
+				break
+			}
 			return nil, folderError(top, err)
 		}
 		if _, ok := tree.lists[top]; !ok {
@@ -78,7 +87,7 @@ func (t *target) tree(ctx context.Context, top string, rules ignoreRules) (folde
 			}
 			for _, f := range tree.lists[b.path] {
 				at := join(b.path, f.Name)
-				if f.Mode.IsDir() && f.Name != ".git" && !rules.ignored(at, true) {
+				if f.Mode.IsDir() && f.Name != ".git" && (skip == nil || !skip(f.Name)) && !rules.ignored(at, true) {
 					next = append(next, branch{at, rules})
 				}
 			}

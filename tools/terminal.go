@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// terminalText is what a person would have read of what a terminal was sent: without escape
+// TerminalText is what a person would have read of what a terminal was sent: without escape
 // sequences, with lines as they were at last. full reports that the other screen was used,
 // whose pictures are left out.
-func terminalText(p []byte) (text string, full bool) {
+func TerminalText(p []byte) (text string, full bool) {
 	t := terminalReader{}
 	for len(p) > 0 {
 		p = t.take(p)

@@ -35,8 +35,8 @@ func TestTerminalText(t *testing.T) {
 		{"no UTF-8", "a\xffb", "a\uFFFDb", false},
 	}
 	for _, tt := range tests {
-		if got, full := terminalText([]byte(tt.sent)); got != tt.want || full != tt.full {
-			t.Errorf("%s: terminalText(%q) = %q, %v, want %q, %v", tt.name, tt.sent, got, full, tt.want, tt.full)
+		if got, full := TerminalText([]byte(tt.sent)); got != tt.want || full != tt.full {
+			t.Errorf("%s: TerminalText(%q) = %q, %v, want %q, %v", tt.name, tt.sent, got, full, tt.want, tt.full)
 		}
 	}
 }
@@ -44,9 +44,9 @@ func TestTerminalText(t *testing.T) {
 func FuzzTerminalText(f *testing.F) {
 	f.Add([]byte("a\x1b[31mb\x1b]0;t\x07\r\n\b\x1b[?1049hx"))
 	f.Fuzz(func(t *testing.T, p []byte) {
-		got, _ := terminalText(p)
+		got, _ := TerminalText(p)
 		if strings.ContainsAny(got, "\x1b\r\a\b\x00") || !utf8.ValidString(got) {
-			t.Errorf("terminalText(%q) = %q", p, got)
+			t.Errorf("TerminalText(%q) = %q", p, got)
 		}
 	})
 }

@@ -50,6 +50,21 @@ type Patient interface {
 	Patient(call Call) bool
 }
 
+// Seated is a Tool that works in terminal panes.
+type Seated interface {
+	// Seat says where the call will work; call.Planned is set.
+	Seat(call Call) Seat
+}
+
+// Seat is where a call works.
+type Seat struct {
+	// Pane is as events name it: "" if there is none, not yet, or one of the call's own.
+	Pane string
+	// Terminal means that the call has the pane's screen to itself: its live output is what a
+	// terminal is sent, which is no text to be read.
+	Terminal bool
+}
+
 // Call is one request of a model to run a tool.
 type Call struct {
 	ID        string

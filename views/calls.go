@@ -21,7 +21,8 @@ func (l *laidBlock) layCall(c *state.Call, cwd string) {
 	if l.seen < 0 {
 		l.seen = 0
 		l.gain = callGain(c)
-		l.head = append(foreign(themes.ToolName, firstLine(c.Name)+"  "), foreign(themes.Text, callSummary(c, cwd))...)
+		l.head = append(callName(c, themes.ToolName), own(themes.Text, "  "))
+		l.head = append(l.head, foreign(themes.Text, callSummary(c, cwd))...)
 		if l.fold == unfolded {
 			l.parts = append(l.parts, part{text: callDetails(c)})
 			l.parts[0].layout.Wrap(l.parts[0].text, l.width-gutterWidth, 0)
@@ -39,6 +40,18 @@ func (l *laidBlock) layCall(c *state.Call, cwd string) {
 		l.skip = max(len(l.parts[0].layout.Rows)-excerptRows, 0)
 	}
 }
+
+// callName is the tool of a call, and where it works if that is not where the session began.
+func callName(c *state.Call, role themes.Role) []span {
+	name := foreign(role, firstLine(c.Name))
+	if c.On != "" {
+		name = append(name, foreign(themes.Muted, onTarget(c.On))...)
+	}
+	return name
+}
+
+// onTarget says where something is or runs that is not where the session began.
+func onTarget(target string) string { return " on " + firstLine(target) }
 
 // callSummary says in one line what a call does. Paths below cwd are relative to it.
 func callSummary(c *state.Call, cwd string) string {

@@ -6,6 +6,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
@@ -24,6 +25,8 @@ type Output struct {
 
 	now func() time.Time
 
+	screen *event.PaneScreen // of the pane on whose screen the call draws; else nil
+	pic    picture
 	call   *state.Call
 	tail   tailText
 	parts  []part // the command, what was dropped, the output
@@ -48,12 +51,28 @@ func NewOutput(theme *themes.Theme, keys *keymap.Map) *Output {
 // SetNow gives the clock that elapsed times are reckoned by.
 func (o *Output) SetNow(now func() time.Time) { o.now = now }
 
+// Watched is the pane of which a picture is wanted, "" for none: that of a running call
+// which draws on its screen.
+func (o *Output) Watched() string {
+	if c := o.call; c != nil && c.Terminal && c.State == state.CallRunning {
+		return c.Pane
+	}
+	return ""
+}
+
 // Scope says where keys go.
 func (o *Output) Scope() keymap.Scope { return keymap.Output }
 
 // Update looks at what changed. New output is read when it is drawn.
 func (o *Output) Update(s *state.State, ch state.Changed) {
-	if ch&state.Output == 0 || s.Focused == o.call {
+	if ch&(state.Output|state.Panes) == 0 {
+		return
+	}
+	o.screen = nil
+	if c := s.Focused; c != nil && c.Terminal && c.State == state.CallRunning {
+		o.screen = s.Picture(c)
+	}
+	if s.Focused == o.call {
 		return
 	}
 	o.call, o.tail, o.top, o.follow = s.Focused, tailText{}, 0, true
@@ -64,7 +83,7 @@ func (o *Output) Update(s *state.State, ch state.Changed) {
 func (o *Output) Draw(screen tcell.Screen) {
 	t := titles{left: []span{own(themes.Strong, "Output")}}
 	if c := o.call; c != nil {
-		t.left = append(t.left, foreign(themes.Strong, " · "+c.Name)...)
+		t.left = append(append(t.left, own(themes.Strong, " · ")), callName(c, themes.Strong)...)
 		right := callTime(c, o.now().UnixMilli())
 		if outcome := callOutcome(c); outcome != "" {
 			right = outcome + "  " + right
@@ -73,6 +92,11 @@ func (o *Output) Draw(screen tcell.Screen) {
 	}
 	in := o.bordered(screen, t)
 	if in.w <= 0 || in.h <= 0 {
+		return
+	}
+	if o.screen != nil {
+		o.h = in.h
+		o.pic.screen(in.cleared(), o.screen)
 		return
 	}
 	if o.call != nil {

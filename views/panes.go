@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
@@ -21,8 +22,8 @@ type Panes struct {
 	frame
 	PaneIntents
 	panes    []paneView
-	shown    string // id of the selected pane; the last opened until one is chosen
-	chosen   bool
+	shown    string // id of the selected pane
+	follow   following
 	look     paneLook
 	typing   bool               // keys go to the selected pane
 	asked    int                // approvals that wait
@@ -65,7 +66,7 @@ type mark struct {
 
 // NewPanes returns a view without panes.
 func NewPanes(theme *themes.Theme, keys *keymap.Map) *Panes {
-	return &Panes{frame: newFrame(theme, keys), pictures: make(map[string]*picture)}
+	return &Panes{frame: newFrame(theme, keys), follow: following{now: func() time.Time { return time.UnixMilli(0) }}, pictures: make(map[string]*picture)}
 }
 
 // Scope says where keys go: to the view, or all but one to the selected pane.
@@ -111,18 +112,8 @@ func (p *Panes) Update(s *state.State, ch state.Changed) {
 	for _, q := range s.Panes {
 		p.panes = append(p.panes, paneView{*q, markOf(s, q)})
 	}
-	if p.index() < 0 {
-		p.chosen = false
-	}
-	if !p.chosen && !p.typing {
-		p.shown = p.newest()
-	}
-	if q := p.selected(); q == nil || q.Lost != "" {
-		p.EndTyping()
-		if q == nil {
-			p.shown = p.newest()
-		}
-	}
+	p.follow.began = s.Began
+	p.followCommands()
 	p.history = s.History
 	p.back.update(s.History, p.shown)
 }
@@ -169,19 +160,6 @@ func exited(code int) mark {
 	return mark{"✗", fmt.Sprintf("exit %d", code), themes.ToolError}
 }
 
-// newest is the pane opened last that is not lost, else the last one.
-func (p *Panes) newest() string {
-	for _, q := range slices.Backward(p.panes) {
-		if q.Lost == "" {
-			return q.Pane.Pane
-		}
-	}
-	if n := len(p.panes); n > 0 {
-		return p.panes[n-1].Pane.Pane
-	}
-	return ""
-}
-
 func (p *Panes) index() int {
 	return slices.IndexFunc(p.panes, func(q paneView) bool { return q.Pane.Pane == p.shown })
 }
@@ -191,15 +169,6 @@ func (p *Panes) selected() *paneView {
 		return &p.panes[i]
 	}
 	return nil
-}
-
-// choose selects a pane.
-func (p *Panes) choose(id string) {
-	if id != p.shown {
-		p.EndTyping()
-		p.back = scrollback{}
-	}
-	p.shown, p.chosen = id, true
 }
 
 // InputHandler types into the selected pane, or goes from pane to pane, scrolls back and

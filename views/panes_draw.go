@@ -7,6 +7,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"buddy/agent/event"
 	"buddy/themes"
 	"buddy/views/markup"
 )
@@ -55,15 +56,12 @@ func (p *Panes) fitTo(f paneFit) {
 
 // Draw draws the selected pane, or those that there is room for.
 func (p *Panes) Draw(screen tcell.Screen) {
+	p.followCommands()
+	p.see()
 	_, _, w, h := p.GetRect()
 	cols, rows := p.grid(w-2, h-2)
 	several := cols*rows > 1
-	right := p.doing()
-	room := w - 6 - spansWidth(right)
-	if len(right) > 0 {
-		room -= 3
-	}
-	left := p.title(room)
+	left, right := p.heads(w - 6)
 	if several {
 		left = []span{own(themes.Strong, "Panes"), own(themes.Muted, " · "+fmt.Sprint(len(p.panes)))}
 	}
@@ -124,6 +122,19 @@ func (p *Panes) wantedFit(several bool) paneFit {
 	return paneFit{}
 }
 
+// heads are what the border says in w cells: the names of the panes, and what is done with
+// the selected one. Of that a few words must do where its name would not show.
+func (p *Panes) heads(w int) (left, right []span) {
+	right, less := p.doing()
+	if len(right) == 0 {
+		return p.title(w), nil
+	}
+	if q := p.selected(); q != nil && w-spansWidth(right)-3 < len("Panes · 10/10 ▸ ●")+spansWidth(foreign(themes.Text, p.name(q))) {
+		right = less
+	}
+	return p.title(w - spansWidth(right) - 3), right
+}
+
 // title is the names of the panes in at most w cells. ▸ marks the one that shows; when
 // not all fit, it alone is named.
 func (p *Panes) title(w int) []span {
@@ -176,18 +187,27 @@ func (p *Panes) sign(q *paneView, words bool) []span {
 	return foreign(m.role, text)
 }
 
-// doing says at the right of the border that keys go to the pane, or that its history shows.
-func (p *Panes) doing() []span {
-	if !p.typing {
-		return p.historyStatus()
+// doing says at the right of the border that keys go to the pane, or that its history
+// shows; less says so in fewer words.
+func (p *Panes) doing() (all, less []span) {
+	say := func(role themes.Role, text, less string) ([]span, []span) {
+		return []span{own(role, text)}, []span{own(role, less)}
 	}
-	if p.asked > 0 {
-		return []span{own(themes.Warning, waitingSign+" "+plural(p.asked, "approval")+" · "+p.endKey()+" ends typing")}
+	switch ends := p.endKey() + " ends"; {
+	case !p.typing && p.back.on:
+		all = p.historyStatus()
+		return all, all
+	case !p.typing && p.follow.pinned && len(p.panes) > 1:
+		return say(themes.Muted, "pinned", "pinned")
+	case !p.typing:
+		return nil, nil
+	case p.asked > 0:
+		return say(themes.Warning, waitingSign+" "+plural(p.asked, "approval")+" · "+ends+" typing", waitingSign+" "+plural(p.asked, "approval")+" · "+p.endKey())
+	case !slices.Contains([]string{"", runs.sign}, p.selected().mark.sign):
+		return say(themes.Warning, "nothing runs here · "+ends+" typing", ends)
+	default:
+		return say(themes.Warning, "typing · "+ends, ends)
 	}
-	if s := p.selected().mark.sign; s != "" && s != runs.sign {
-		return []span{own(themes.Warning, "nothing runs here · "+p.endKey()+" ends typing")}
-	}
-	return []span{own(themes.Warning, "typing · "+p.endKey()+" ends")}
 }
 
 // drawGrid draws the page of panes in which the selected one is, each below its name.
@@ -267,13 +287,7 @@ func (p *Panes) drawScreen(in area, q *paneView) {
 		pic = &picture{}
 		p.pictures[q.Pane.Pane] = pic
 	}
-	pic.read(s, s.Rows)
-	top := max(0, min(s.Cursor.Y-in.h+1, len(s.Rows)-1))
-	in = in.terminal()
-	for i := range min(in.h, len(s.Rows)-top) {
-		pic.draw(in.down(i), top+i)
-	}
-	p.drawCursor(in, q, top)
+	p.drawCursor(in.terminal(), q, pic.screen(in, s))
 }
 
 // terminal gives text the colours that programs in a terminal take for granted, unless the
@@ -325,6 +339,17 @@ func (p *picture) read(of any, rows []string) {
 		w.Write([]byte("\n"))
 	}
 	p.text = w.Text
+}
+
+// screen draws the rows of a pane around its cursor and returns which is at the top.
+func (p *picture) screen(in area, s *event.PaneScreen) (top int) {
+	p.read(s, s.Rows)
+	top = max(0, min(s.Cursor.Y-in.h+1, len(s.Rows)-1))
+	in = in.terminal()
+	for i := range min(in.h, len(s.Rows)-top) {
+		p.draw(in.down(i), top+i)
+	}
+	return top
 }
 
 // draw draws a row; › in the last column says that it goes on.

@@ -57,7 +57,7 @@ func (b *scrollback) draw(in area) {
 // historyStatus says where in the history this is.
 func (p *Panes) historyStatus() []span {
 	b := &p.back
-	if !b.on || b.of == nil {
+	if b.of == nil {
 		return nil
 	}
 	b.place(p.rows())

@@ -254,6 +254,7 @@ func TestPanesGolden(t *testing.T) {
 	p := newTestPanes(t, s)
 	press(t, p, "pane-attach", "pane-next", "pane-previous")
 	viewtest.Golden(t, "panes-quiet", p, 60, 9)
+	p.SetHeld(true)
 	apply(s, event.PaneLost{Pane: "%3", Why: "ssh ended: connection reset\x1b"})
 	p.Update(s, state.Panes)
 	viewtest.Golden(t, "panes-lost", p, 60, 9)

@@ -7,11 +7,11 @@ import (
 	"buddy/app/keymap"
 )
 
-// BeginTyping makes keys go to the selected pane, unless it is gone, and reports whether
-// they do.
+// BeginTyping makes keys go to the selected pane, unless it is gone or has only just taken
+// the place of another, and reports whether they do.
 func (p *Panes) BeginTyping() bool {
 	q := p.selected()
-	if q == nil || q.Lost != "" {
+	if q == nil || q.Lost != "" || !p.seen() {
 		return false
 	}
 	p.EndScroll()

@@ -63,10 +63,14 @@ func doingNow(s *state.State, t *state.Task) string {
 	case t.Doing != "":
 		return t.Doing
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
-		if n := s.Focused.Output.Dropped + int64(len(s.Focused.Output.Buf)); n > 0 {
-			return fmt.Sprintf("running %s · %s", s.Focused.Name, byteCount(n))
+		running := "running " + s.Focused.Name
+		if s.Focused.On != "" {
+			running += onTarget(s.Focused.On)
 		}
-		return "running " + s.Focused.Name
+		if n := s.Focused.Output.Dropped + int64(len(s.Focused.Output.Buf)); n > 0 {
+			running += " · " + byteCount(n)
+		}
+		return running
 	}
 	if n := len(s.Blocks); n > 0 && s.Blocks[n-1].Open {
 		if s.Blocks[n-1].Kind == state.ReasoningBlock {

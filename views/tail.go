@@ -27,6 +27,13 @@ type tailText struct {
 // lay brings a part up to date with the output of a call, or with its result if that
 // is all there is. It returns how many rows went at the beginning.
 func (t *tailText) lay(p *part, c *state.Call, width int) (gone int) {
+	if c.Terminal && c.State == state.CallRunning {
+		*t = tailText{}
+		*p = part{text: &markup.Text{Wrap: markup.Words}}
+		p.text.Put("it draws on the screen of its pane", markup.Style{Role: themes.Muted})
+		p.layout.Wrap(p.text, width, 0)
+		return 0
+	}
 	if len(c.Output.Buf) == 0 && c.Result != "" {
 		if !t.result || t.width != width {
 			*t = tailText{result: true, width: width}
@@ -75,7 +82,7 @@ func (t *tailText) read(tail *state.Tail) (from int) {
 // empty when all is.
 func droppedText(c *state.Call) string {
 	n := c.Output.Dropped
-	if c.Full != nil && len(c.Output.Buf) > 0 {
+	if c.Full != nil && len(c.Output.Buf) > 0 && !c.Terminal {
 		n = max(n, c.Full.Bytes-int64(len(c.Output.Buf)))
 	}
 	if n <= 0 {

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -21,8 +22,9 @@ type Tasks struct {
 	now       func() time.Time
 	tasks     []state.Task // running ones first, then the newest
 	approvals []event.ApprovalAsked
-	at        int // selected row
-	top       int // first row that shows
+	first     string // the target where the session began
+	at        int    // selected row
+	top       int    // first row that shows
 
 	OnCancel   func(id int)      // the person wants the task cancelled
 	OnTimeout  func(id int)      // the person wants to limit its time
@@ -45,6 +47,7 @@ func (t *Tasks) Update(s *state.State, ch state.Changed) {
 		return
 	}
 	selected := t.selected()
+	t.first = s.Info.First
 	t.approvals = slices.Clone(s.Approvals)
 	t.tasks = t.tasks[:0]
 	for _, done := range [2]bool{false, true} {
@@ -174,8 +177,20 @@ func (t *Tasks) approvalItem(a event.ApprovalAsked) []span {
 		what = a.Action.Path
 	}
 	spans := []span{own(themes.Warning, "   "+waitingSign+" approve  ")}
-	spans = append(spans, foreign(themes.ToolName, a.Action.Tool+" ")...)
+	spans = append(spans, foreign(themes.ToolName, a.Action.Tool)...)
+	if on := t.elsewhere(a.Action.Target); on != "" {
+		spans = append(spans, foreign(themes.Muted, onTarget(on))...)
+	}
+	spans = append(spans, own(themes.Text, " "))
 	return append(spans, foreign(themes.Text, firstLine(what))...)
+}
+
+// elsewhere returns a target that is not the first, else "".
+func (t *Tasks) elsewhere(target string) string {
+	if t.first == "" || target == t.first {
+		return ""
+	}
+	return target
 }
 
 // taskItem is a task as a row, and its time.
@@ -186,6 +201,9 @@ func (t *Tasks) taskItem(task *state.Task) (left, right []span) {
 	left = append(left, foreign(themes.Muted, fmt.Sprintf("%-8s ", task.Kind))...)
 	if word != "" {
 		left = append(left, foreign(role, word+" · ")...)
+	}
+	if on := task.Target(); on != "" {
+		left = append(left, foreign(themes.Muted, strings.TrimPrefix(onTarget(on), " ")+" · ")...)
 	}
 	left = append(left, foreign(themes.Text, oneLine(task.Title))...)
 	took := elapsed(task, now)

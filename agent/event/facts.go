@@ -352,10 +352,11 @@ type ApprovalAnswered struct {
 // ToolStarted says that a tool's side effects may begin. Dir is where its output is
 // kept and from where an interrupted command is found again.
 type ToolStarted struct {
-	CallID string `json:"call_id"`
-	Name   string `json:"name"`
-	Pane   string `json:"pane,omitempty"`
-	Dir    string `json:"dir,omitempty"`
+	CallID   string `json:"call_id"`
+	Name     string `json:"name"`
+	Pane     string `json:"pane,omitempty"`     // where it works, if that is there already
+	Terminal bool   `json:"terminal,omitempty"` // it has the screen to itself: live output is what a terminal gets
+	Dir      string `json:"dir,omitempty"`
 }
 
 // ToolOutput is live output. Text may hold anything, escape sequences too; bytes that
@@ -406,7 +407,7 @@ type KeptFile struct {
 // FileRestored says that a person took changes of files back.
 type FileRestored struct {
 	Calls []string `json:"calls"` // whose changes they are
-	Paths []string `json:"paths"`
+	Paths []string `json:"paths"` // web:/etc/hosts where that is not on the first target
 	Steps int      `json:"steps"` // how many prompts went back
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -51,9 +52,9 @@ func (s *State) Apply(env event.Envelope) Changed {
 func (s *State) applyInfo(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.SessionCreated:
-		s.Info.Session, s.Info.Event = env.Session, p
+		s.Info.Session, s.Info.Event, s.Info.First = env.Session, p, p.Target
 	case event.SessionResumed:
-		s.Info.Session = env.Session
+		s.Info.Session, s.Info.First = env.Session, p.Target
 		s.Info.Event = event.SessionCreated{
 			Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
 			Model: p.Model, API: p.API, Window: p.Window, Title: s.Info.Event.Title,
@@ -232,10 +233,10 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.ToolRequested:
 		if old := s.calls[p.CallID]; old != nil { // a person has changed it
-			return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action = p.Arguments, p.Action })
+			return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, s.elsewhere(p.Action) })
 		}
 		b := s.add(env, ToolBlock, "")
-		b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action}
+		b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: s.elsewhere(p.Action)}
 		if s.calls == nil {
 			s.calls = make(map[string]*Block)
 		}
@@ -260,8 +261,9 @@ func (s *State) applyTool(env event.Envelope) Changed {
 			}
 		}) | Approvals | Tasks
 	case event.ToolStarted:
+		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
-			c.State, c.Started, c.Dir = CallRunning, env.Time, p.Dir
+			c.State, c.Started, c.Dir, c.Pane, c.Terminal = CallRunning, env.Time, p.Dir, p.Pane, p.Terminal
 			s.Focused = c
 			s.begin(c)
 		}) | Output
@@ -274,6 +276,14 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		return s.finishCall(p)
 	}
 	return Conversation
+}
+
+// elsewhere is the target of an action, "" if it is the first one.
+func (s *State) elsewhere(a action.Action) string {
+	if s.Info.First == "" || a.Target == s.Info.First {
+		return ""
+	}
+	return a.Target
 }
 
 // begin takes note of a command.
@@ -312,7 +322,7 @@ func (s *State) finishCall(p event.ToolResult) Changed {
 	default:
 		c.State = CallDone
 	}
-	if p.Tail != "" {
+	if p.Tail != "" || c.Terminal {
 		c.setOutput(p)
 	}
 	b.Gen++
@@ -330,7 +340,7 @@ func (c *Call) setOutput(p event.ToolResult) {
 		c.Output.Set(p.Tail)
 	}
 	c.Output.Dropped = 0
-	if p.FullOutput != nil {
+	if p.FullOutput != nil && (!c.Terminal || p.FullOutput.Bytes > tailLimit) { // sequences are not missed
 		c.Output.Dropped = max(0, p.FullOutput.Bytes-int64(len(c.Output.Buf)))
 	}
 }
@@ -419,6 +429,10 @@ func (s *State) applyPane(env event.Envelope) Changed {
 		// A pane of an earlier run with the same id is the same pane, found again.
 		s.Panes = slices.DeleteFunc(s.Panes, func(q *Pane) bool { return q.Pane == p.Pane || q.Lost != "" })
 		s.Panes = append(s.Panes, &Pane{PaneOpened: p})
+		s.Began = p.Pane
+		if c := s.Focused; c != nil && c.State == CallRunning && c.Pane == "" && c.Action.Target == p.Target {
+			c.Pane = p.Pane // it opens for a command that has just started
+		}
 	case event.PaneLost:
 		if q := s.pane(p.Pane); q != nil {
 			q.Lost = p.Why

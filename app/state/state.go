@@ -11,6 +11,8 @@
 package state
 
 import (
+	"strings"
+
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -41,6 +43,7 @@ type State struct {
 	Approvals []event.ApprovalAsked
 	Questions []event.QuestionAsked // that the model asks the person, oldest first
 	Panes     []*Pane
+	Began     string // id of the pane in which a command began last, or that opened since; it may be gone
 	Queued    []event.PromptSubmitted
 	History   *event.PaneHistory // what somebody reads of a pane, the latest of all; else nil
 	Focused   *Call              // the call whose output is shown: the last one that started
@@ -56,6 +59,7 @@ type State struct {
 type Info struct {
 	Session string
 	Event   event.SessionCreated // the latest of session.created and session.resumed
+	First   string               // the target where the session began
 	Mode    action.Mode
 	Until   int64 // Unix milliseconds when Mode ends; 0 = never
 	Context event.ContextUsage
@@ -112,8 +116,11 @@ type Call struct {
 	Name      string
 	Arguments string
 	Action    action.Action
+	On        string // the target where it works, "" for the first
 	State     CallState
 	Dir       string // where its output is kept; "" before it started
+	Pane      string // where it works, "" if that is not known
+	Terminal  bool   // while it runs, Output is what a terminal gets, and the pane shows what it means
 	Started   int64  // Unix milliseconds; 0 before it started
 	Duration  int64  // milliseconds, when it has ended
 	ExitCode  *int
@@ -159,6 +166,26 @@ type Pane struct {
 	event.PaneOpened
 	Lost   string // why it is gone; empty while it lives
 	Screen *event.PaneScreen
+}
+
+// Target is where the command of a ShellTask runs, "" on the first target.
+func (t *Task) Target() string {
+	if target, _, named := strings.Cut(t.Pane, ":"); named {
+		return target
+	}
+	return ""
+}
+
+// Picture is what the pane of a call shows, nil if that is not known. It is of interest
+// while a Terminal call runs.
+func (s *State) Picture(c *Call) *event.PaneScreen {
+	if c.Pane == "" {
+		return nil
+	}
+	if p := s.pane(c.Pane); p != nil && p.Lost == "" {
+		return p.Screen
+	}
+	return nil
 }
 
 // Call returns a call that has no result yet, nil when there is none of that id.

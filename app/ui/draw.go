@@ -110,9 +110,24 @@ func (u *UI) drawDialog(s tcell.Screen, w int) {
 	case u.v.ask.Open():
 		draw(s, u.v.ask, u.lay.Dialog)
 	case u.v.pager.Open():
-		u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(u.lay.Panes[layout.Prompt].Y-1, 0)} // above the prompt
-		draw(s, u.v.pager, u.lay.Dialog)
+		u.drawPager(s, w)
 	}
+}
+
+// drawPager draws the pager above the prompt, with which it shares an edge as panes do: the
+// joints of the panes that it covers would lead nowhere.
+func (u *UI) drawPager(s tcell.Screen, w int) {
+	edge := u.lay.Panes[layout.Prompt].Y
+	u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(edge-1, 0)}
+	if u.lay.Footer.Empty() || edge < 2 { // no frame around the prompt, or no room above it
+		draw(s, u.v.pager, u.lay.Dialog)
+		return
+	}
+	u.lay.Dialog.H++
+	draw(s, u.v.pager, u.lay.Dialog)
+	u.v.border.Join(s, 0, edge, '├')
+	u.v.border.Join(s, w-1, edge, '┤')
+	u.v.border.DrawMode(s)
 }
 
 func draw(s tcell.Screen, p tview.Primitive, r layout.Rect) {

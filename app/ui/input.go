@@ -193,6 +193,7 @@ func (u *UI) setFocus(p layout.Pane) {
 	if u.focus = p; p != layout.Panes {
 		u.v.panes.EndTyping()
 	}
+	u.v.panes.SetHeld(p == layout.Panes)
 	if p != layout.Prompt {
 		u.tab = p
 	}

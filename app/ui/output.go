@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"buddy/app/state"
+	"buddy/tools"
 	"buddy/views"
 )
 
@@ -61,6 +62,9 @@ func document(c *state.Call) (views.Document, error) {
 	if c.Action.Command != "" {
 		title = c.Action.Command
 	}
+	if c.Terminal {
+		return terminalDocument(c, title)
+	}
 	var p pieces
 	var files []*os.File
 	d := views.Document{Title: title, Close: func() {
@@ -105,6 +109,37 @@ func document(c *state.Call) (views.Document, error) {
 	}
 	d.Text, d.Size = p, p.size()
 	return d, nil
+}
+
+// maxTerminal is how much of what a terminal was sent is read, in bytes.
+const maxTerminal = 16 << 20
+
+// terminalDocument is what could be read of the output of a call that had a terminal to
+// itself. What it drew on the whole screen makes no text, and is left out.
+func terminalDocument(c *state.Call, title string) (views.Document, error) {
+	var sent []byte
+	for _, stream := range outputFiles(c) {
+		f, _, err := openRegular(stream.path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return views.Document{}, err
+		}
+		part, err := io.ReadAll(io.LimitReader(f, maxTerminal))
+		_ = f.Close() // only read
+		if err != nil {
+			return views.Document{}, err
+		}
+		sent = append(sent, part...)
+	}
+	text, full := tools.TerminalText(sent)
+	if full {
+		text += "\n… what it drew on the full screen is left out\n"
+	}
+	var p pieces
+	p.say(text)
+	return views.Document{Title: title, Text: p, Size: p.size(), Close: func() {}}, nil
 }
 
 // outputFile is a file with output, and what is said before it if it is not the first.

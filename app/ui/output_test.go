@@ -118,3 +118,26 @@ func TestOpenOutput(t *testing.T) { // UX "Output": o opens the complete output
 		x.Want("Conversation")
 	})
 }
+
+// What a full-screen program sent is no text: what can be read of it is shown.
+func TestOpenOutputOfATerminal(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "out"), "before\r\n\x1b[?1049h\x1b[2;1HGARBLE\x1b[?1049l\x1b[1mafter\x1b[m\r\n")
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.tell(event.ToolStarted{CallID: "c1", Dir: dir, Terminal: true}, event.TaskStarted{ID: 7, Kind: event.ShellTask, Title: "vim", Dir: dir},
+			event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}"})
+		for name, do := range map[string]func(){
+			"call": func() { x.u.setFocus(layout.Prompt); x.Type("/output\n") },
+			"task": func() { x.u.setFocus(layout.Tasks); x.Press("Enter") },
+		} {
+			do()
+			x.Want("before", "after", "what it drew on the full screen is left out")
+			if strings.Contains(x.Screen(), "GARBLE") {
+				t.Errorf("%s:\n%s", name, x.Screen())
+			}
+			x.Press("q")
+		}
+	})
+}

@@ -87,7 +87,11 @@ func (u *UI) watch() {
 	if u.lay.Panes[layout.Panes].Empty() {
 		u.v.panes.Hide()
 	}
-	if visible := u.v.panes.Visible(); !slices.Equal(visible, u.watched) {
+	visible := u.v.panes.Visible()
+	if id := u.v.output.Watched(); id != "" && !u.lay.Panes[layout.Output].Empty() && !slices.Contains(visible, id) {
+		visible = append(visible, id)
+	}
+	if !slices.Equal(visible, u.watched) {
 		u.watched = visible
 		u.deps.Send(event.WatchPanes{IDs: visible})
 	}

@@ -282,12 +282,40 @@ func TestPaneGrid(t *testing.T) { // UX "Panes"
 		x.Want("local:shared", "local:server ● running", "web-01:shared ● running", "web-02:shared ✗ exit 3", "up 3 days", "Panes · 4")
 		x.tell(event.TaskFinished{ID: 9, Outcome: event.Completed})
 		x.Want("local:server ✔ exit 0")
-		x.Press("h")
+		x.Press("l")
 		x.Want("▸web-01:shared", "web-02:shared ✗ exit 3")
 		x.Press("s")
 		x.unwanted("up 3 days")
 		x.Want("no picture yet")
 		x.Press("Esc")
 		x.Want("Conversation")
+	})
+}
+
+// The pane in which a command begins shows, but a key goes to the one that the person saw.
+func TestPanesFollowCommands(t *testing.T) { // UX "Panes"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(twoPanes...)
+		x.Want("▸server")
+		x.tell(event.ToolRequested{CallID: "a", Name: "run_shell"}, event.ToolStarted{CallID: "a", Name: "run_shell", Pane: "%1"})
+		x.Want("▸shared")
+		x.u.setFocus(layout.Panes)
+		x.tell(event.ToolRequested{CallID: "b", Name: "run_shell"}, event.ToolStarted{CallID: "b", Name: "run_shell", Pane: "%2"})
+		x.Want("▸shared") // it has the focus
+		time.Sleep(views.ApprovalGrace)
+		x.Press("i", "a")
+		if got := typed(x, "%1"); got != "a" {
+			t.Errorf("typed %q into the pane that shows", got)
+		}
+		x.Press("Ctrl+]", "Esc")
+		x.Want("▸server")
+		x.Press("Tab", "Tab", "Tab", "i", "b") // at once: meant for the other one
+		x.unwanted("typing ·")
+		time.Sleep(views.ApprovalGrace)
+		x.Press("i", "c")
+		if got := typed(x, "%2"); got != "c" {
+			t.Errorf("typed %q into the pane that shows now", got)
+		}
 	})
 }

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +28,7 @@ func (u *UI) openTask(t *state.Task) {
 	d := views.Document{Title: fmt.Sprintf("Task #%d", t.ID)}
 	text := u.describe(t)
 	if t.Dir != "" {
-		out, err := document(&state.Call{Name: string(t.Kind), Dir: t.Dir})
+		out, err := document(&state.Call{Name: string(t.Kind), Dir: t.Dir, Terminal: u.onTerminal(t)})
 		if err != nil {
 			text += "\nits output can't be read: " + err.Error() + "\n"
 		} else {
@@ -44,6 +46,16 @@ func (u *UI) openTask(t *state.Task) {
 	u.v.pager.Show(d)
 }
 
+// onTerminal says that the call which began a task had a terminal to itself.
+func (u *UI) onTerminal(t *state.Task) bool {
+	for _, b := range slices.Backward(u.state.Blocks) {
+		if b.Call != nil && b.Call.Dir != "" && (t.Dir == b.Call.Dir || filepath.Dir(t.Dir) == b.Call.Dir) { // one of several targets
+			return b.Call.Terminal
+		}
+	}
+	return false
+}
+
 // describe is what is known of a task, a line for each fact.
 func (u *UI) describe(t *state.Task) string {
 	var b strings.Builder
@@ -54,6 +66,7 @@ func (u *UI) describe(t *state.Task) string {
 	}
 	line("task", fmt.Sprintf("#%d %s", t.ID, t.Kind))
 	line("what", t.Title)
+	line("target", t.Target())
 	line("state", taskWord(t))
 	at := func(ms int64) string {
 		if ms == 0 {

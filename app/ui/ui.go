@@ -181,6 +181,7 @@ func New(d Deps) *UI {
 	}
 	u.v.conversation.SetNow(d.Now)
 	u.v.output.SetNow(d.Now)
+	u.v.panes.SetNow(d.Now)
 	u.v.conversation.SetWelcome(welcome(false))
 	u.v.conversation.SetBackground(d.Background)
 	u.v.conversation.OnCopy = u.copy

@@ -1,0 +1,59 @@
+package views
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/views/viewtest"
+)
+
+// onTargets is a session in which commands run where it began, and on others.
+func onTargets() *session {
+	shell := func(id, target string) event.ToolRequested {
+		return event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Tool: "run_shell", Target: target, Command: "uptime"}}
+	}
+	return (&session{now: 100_000}).apply(
+		event.SessionCreated{Target: "local"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "look"},
+		shell("a", "local"), event.ToolStarted{CallID: "a"},
+		shell("b", "web, db"), event.ApprovalAsked{ID: "1", CallID: "b", Action: action.Action{Tool: "run_shell", Command: "uptime", Target: "web, db"}},
+		event.ToolRequested{CallID: "c", Name: "read_file", Action: action.Action{Kind: action.FileRead, Target: "web", Path: "/etc/hosts"}},
+		event.TaskStarted{ID: 2, Kind: event.ShellTask, Title: "npm run dev", Pane: "%2"},
+		event.TaskStarted{ID: 3, Kind: event.ShellTask, Title: "npm run dev", Pane: "web:%2"},
+	)
+}
+
+// With several targets, whatever happens on another than the first says where; what
+// happens on the first looks as ever.
+func TestTargetsAreNamed(t *testing.T) {
+	s := onTargets()
+	has := func(text string, wanted ...string) {
+		t.Helper()
+		for _, want := range wanted {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is missing in\n%s", want, text)
+			}
+		}
+	}
+	has(viewtest.Text(t, conversationOf(t, s, 60, 12), 60, 12), "◐ run_shell  uptime", "run_shell on web, db  uptime", "read_file on web  /etc/hosts")
+	v := NewTasks(dark(t), keymap.Default(), fixed)
+	v.Update(&s.State, state.Everything)
+	has(viewtest.Text(t, v, 70, 9), "approve  run_shell on web, db uptime", "#2 ", "shell    npm run dev", "shell    on web · npm run dev")
+
+	o := NewOutput(dark(t), keymap.Default())
+	o.Update(&s.State, state.Everything)
+	has(viewtest.Text(t, o, 60, 5), "Output · run_shell ─")
+	s.apply(event.ToolStarted{CallID: "c"})
+	o.Update(&s.State, state.Everything)
+	has(viewtest.Text(t, o, 60, 5), "Output · read_file on web ─")
+	l := NewStatusLine(dark(t), keymap.Default(), fixed)
+	s.apply(event.ApprovalAnswered{ID: "1", CallID: "b", Decision: event.Once, By: "user"})
+	l.Update(&s.State, state.Everything)
+	has(viewtest.Text(t, l, 80, 1), "running read_file on web")
+	if text := viewtest.Text(t, conversationOf(t, s, 60, 12), 60, 12); strings.Contains(text, "on local") {
+		t.Errorf("the first target is named:\n%s", text)
+	}
+}
