@@ -14,27 +14,33 @@ const maxCopy = 1 << 20
 
 // copy puts text on the clipboard and says so.
 func (u *ui) copy(text string) {
-	if text == "" {
-		u.hint("", "nothing to copy here")
-		return
-	}
-	if len(text) > maxCopy {
-		u.hint("", fmt.Sprintf("not copied: %d KB are more than a clipboard takes from a terminal (1 MB)", len(text)>>10))
+	lines, err := copied(text)
+	if err != nil {
+		u.hint("", err.Error())
 		return
 	}
 	u.deps.copy(text)
-	n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-	lines := fmt.Sprintf("copied %d lines", n)
-	if n == 1 {
-		lines = "copied 1 line"
-	}
 	u.hint("", lines)
 }
 
+// copied says how much is copied, or why nothing is.
+func copied(text string) (string, error) {
+	switch n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1; {
+	case text == "":
+		return "", errors.New("nothing to copy here")
+	case len(text) > maxCopy:
+		return "", fmt.Errorf("not copied: %d KB are more than a clipboard takes from a terminal (1 MB)", len(text)>>10)
+	case n == 1:
+		return "copied 1 line", nil
+	default:
+		return fmt.Sprintf("copied %d lines", n), nil
+	}
+}
+
 // talk is what was said, prompts quoted.
-func (u *ui) talk() string {
+func talk(s *state.State) string {
 	var all []string
-	for _, b := range u.state.Blocks {
+	for _, b := range s.Blocks {
 		switch b.Kind {
 		case state.UserBlock:
 			all = append(all, "> "+strings.ReplaceAll(string(b.Text), "\n", "\n> "))
@@ -47,29 +53,35 @@ func (u *ui) talk() string {
 
 // copyAnswer copies the last answer, the last code in it, or all that was said.
 func copyAnswer(u *ui, args string) error {
+	text, err := toCopy(&u.state, args)
+	if err == nil {
+		u.copy(text)
+	}
+	return err
+}
+
+// toCopy is what /copy means.
+func toCopy(s *state.State, args string) (string, error) {
 	switch args {
 	case "", "code":
 	case "all":
-		u.copy(u.talk())
-		return nil
+		return talk(s), nil
 	default:
-		return fmt.Errorf("%q is not known (have: code, all, or nothing for the whole answer)", args)
+		return "", fmt.Errorf("%q is not known (have: code, all, or nothing for the whole answer)", args)
 	}
-	for i := len(u.state.Blocks) - 1; i >= 0; i-- {
-		b := u.state.Blocks[i]
+	for i := len(s.Blocks) - 1; i >= 0; i-- {
+		b := s.Blocks[i]
 		if b.Kind != state.AssistantBlock {
 			continue
 		}
-		text := string(b.Text)
-		if args == "code" {
-			blocks := markup.CodeBlocks(b.Text)
-			if len(blocks) == 0 {
-				return errors.New("the last answer has no code block")
-			}
-			text = blocks[len(blocks)-1]
+		if args == "" {
+			return string(b.Text), nil
 		}
-		u.copy(text)
-		return nil
+		blocks := markup.CodeBlocks(b.Text)
+		if len(blocks) == 0 {
+			return "", errors.New("the last answer has no code block")
+		}
+		return blocks[len(blocks)-1], nil
 	}
-	return errors.New("there is no answer yet")
+	return "", errors.New("there is no answer yet")
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"buddy/agent"
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
 )
@@ -347,15 +349,16 @@ func (l *line) remark(e event.Event) {
 
 // requested prints a call, and where it works if that is not where the session began.
 func (l *line) requested(p event.ToolRequested) {
-	what := p.Action.Command + p.Action.Path
-	if what == "" {
-		what = p.Arguments
-	}
 	where := ""
 	if p.Target != "" && p.Target != l.program.first.target.name {
 		where = " on " + p.Target
 	}
-	l.say("▶ %s(%s)%s", p.Name, shorten(what, 80), where)
+	l.say("▶ %s(%s)%s", p.Name, shorten(subject(p.Action, p.Arguments), 80), where)
+}
+
+// subject is what a call is about: its command or file, else its arguments.
+func subject(a action.Action, arguments string) string {
+	return cmp.Or(a.Command+a.Path, arguments)
 }
 
 // say prints what is no error.

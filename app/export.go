@@ -50,9 +50,9 @@ var exportFormats = map[string]sessions.ExportFormat{
 	"md": sessions.Markdown, "markdown": sessions.Markdown, "html": sessions.HTML, "json": sessions.JSON,
 }
 
-// exportSession writes this session into a file.
-func exportSession(u *ui, args string) error {
-	as, file := sessions.Markdown, args
+// exportWish takes a format, a file, or both.
+func exportWish(args string) (as sessions.ExportFormat, file string, err error) {
+	as, file = sessions.Markdown, args
 	first, rest, _ := strings.Cut(args, " ")
 	if f, ok := exportFormats[strings.ToLower(first)]; ok {
 		as, file = f, strings.TrimSpace(rest)
@@ -61,18 +61,22 @@ func exportSession(u *ui, args string) error {
 			as = f
 		}
 	} else if args != "" {
-		return fmt.Errorf("%q is not known (have: md, html, json, or a file such as session.md)", first)
+		return "", "", fmt.Errorf("%q is not known (have: md, html, json, or a file such as session.md)", first)
 	}
-	id := u.deps.catalog.current()
-	u.deps.background(func() func() {
-		path, err := u.deps.catalog.export(id, as, file)
-		return func() {
-			if err != nil {
-				u.hint("", "/export: "+err.Error())
-				return
-			}
-			u.deps.catalog.notice("written: " + path + " (keys and what looks like one are taken out; read it before you share it)")
-		}
+	return as, file, nil
+}
+
+// exportSession writes this session into a file.
+func exportSession(u *ui, args string) error { return u.deps.catalog.exportThis(u, args) }
+
+func (c catalog) exportThis(s seat, args string) error {
+	as, file, err := exportWish(args)
+	if err != nil {
+		return err
+	}
+	id := c.current()
+	inform(s, "/export", func() (string, error) { return c.export(id, as, file) }, func(path string) {
+		s.say("written: " + path + " (keys and what looks like one are taken out; read it before you share it)")
 	})
 	return nil
 }

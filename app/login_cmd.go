@@ -255,9 +255,14 @@ func readKey(ctx context.Context, stdin *os.File, prompt io.Writer, ask string) 
 	if err != nil {
 		return "", err
 	}
-	line, rest, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
+	return oneKey(string(data))
+}
+
+// oneKey is the key in what was typed, pasted or piped.
+func oneKey(text string) (string, error) {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	switch line = strings.TrimSpace(line); {
-	case len(data) > maxKeyLine || rest != "":
+	case len(text) > maxKeyLine || rest != "":
 		return "", errors.New("what came is not a key alone on a line")
 	case line == "":
 		return "", errors.New("no key was given; nothing was kept")

@@ -28,7 +28,7 @@ func TestLoginOnScreen(t *testing.T) {
 		x.u.deps.catalog.access = access{
 			ctx:   t.Context(),
 			find:  func(name string) (account, error) { return accountOf(config.Config{}, name) },
-			names: func() string { return "openai" },
+			names: func() string { return "openai" }, makeshift: true,
 		}
 		x.Type("/login\n")
 		if !strings.Contains(x.noticed, "openai") {
@@ -63,6 +63,13 @@ func TestLoginOnScreen(t *testing.T) {
 			t.Errorf("the key is in %q", s)
 		}
 		x.took(event.SwitchModel{Profile: "openai"})
+		x.u.deps.catalog.access.makeshift = false // as with --model demo
+		x.Type("/login openai\n")
+		x.Type("sk-typed-again\n")
+		x.took()
+		if !strings.HasSuffix(x.noticed, "/model openai changes to it") {
+			t.Errorf("a demo that was asked for: %q", x.noticed)
+		}
 		x.Type("/logout openai\n")
 		if all, _ := config.Auth().Read(); len(all.Keys) != 0 || !strings.Contains(x.noticed, "logged out") {
 			t.Errorf("%q", x.noticed)

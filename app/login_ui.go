@@ -16,6 +16,8 @@ type access struct {
 	find  func(name string) (account, error)
 	names func() string
 	ctx   context.Context // ends with the screen
+	// makeshift says that the demo answers because nothing else could be used.
+	makeshift bool
 }
 
 // private reports whether a line may hold a key: it is in no history and in no draft.
@@ -29,7 +31,7 @@ func private(line string) bool {
 func logInHere(u *ui, name string) error {
 	in := u.deps.catalog.access
 	if name == "" {
-		u.deps.catalog.notice("/login NAME keeps the key of a provider or logs in to a profile: " + in.names())
+		u.deps.catalog.notice(in.usage())
 		return nil
 	}
 	name, more, _ := strings.Cut(name, " ")
@@ -42,7 +44,11 @@ func logInHere(u *ui, name string) error {
 	}
 	if a.login.Issuer != "" {
 		u.hint("", "asking "+a.login.Issuer+" for a code …")
-		u.deps.background(func() func() { return u.browserLogin(a) })
+		tell := func(text string) {
+			u.deps.later(func() { u.hint("", "") })
+			u.say(text)
+		}
+		u.deps.background(func() func() { return in.browserLogin(u, a, tell) })
 		return nil
 	}
 	u.v.secret.Ask("Log in to "+a.provider.Title,
@@ -53,56 +59,58 @@ func logInHere(u *ui, name string) error {
 				u.hint("", "/login: "+err.Error())
 				return
 			}
-			u.loggedIn(a, text)
+			in.loggedIn(u, a, text)
 		})
 	return nil
 }
 
-// browserLogin runs beside the screen and waits for the person. It returns what to do on
-// the UI goroutine.
-func (u *ui) browserLogin(a account) func() {
-	ctx := u.deps.catalog.access.ctx
-	flow, err := a.begin(ctx)
-	if err != nil {
-		return func() { u.hint("", "/login: "+err.Error()) }
-	}
-	u.deps.later(func() {
-		u.hint("", "")
-		u.deps.catalog.notice(howTo(flow))
-	})
-	if err := flow.Wait(ctx); err != nil {
-		return func() { u.deps.catalog.notice(a.name + ": " + err.Error()) }
-	}
-	return func() { u.loggedIn(a, fmt.Sprintf("%s: logged in at %s", a.name, a.login.Issuer)) }
+func (in access) usage() string {
+	return "/login NAME keeps the key of a provider or logs in to a profile: " + in.names()
 }
 
-// loggedIn says so. The demo gives way to the model that can be used now, and a model that
-// was made without the key is made anew.
-func (u *ui) loggedIn(a account, text string) {
-	now := u.state.Info.Event
+// browserLogin waits for the person, whom tell tells what to do. It returns what to do where
+// they sit.
+func (in access) browserLogin(s seat, a account, tell func(text string)) func() {
+	flow, err := a.begin(in.ctx)
+	if err != nil {
+		return func() { s.failed("/login", err) }
+	}
+	tell(howTo(flow))
+	if err := flow.Wait(in.ctx); err != nil {
+		return func() { s.say(a.name + ": " + err.Error()) }
+	}
+	return func() { in.loggedIn(s, a, fmt.Sprintf("%s: logged in at %s", a.name, a.login.Issuer)) }
+}
+
+// loggedIn says so. A makeshift demo gives way to the model that can be used now, one that
+// was asked for stays; a model that was made without the key is made anew.
+func (in access) loggedIn(s seat, a account, text string) {
+	now := s.info()
 	same := now.Profile == a.name || strings.HasPrefix(now.Profile, a.name+"/")
 	switch {
-	case now.API == model.Demo:
-		u.deps.catalog.notice(text)
-		u.deps.send(event.SwitchModel{Profile: a.name})
+	case now.API == model.Demo && in.makeshift:
+		s.say(text)
+		s.command(event.SwitchModel{Profile: a.name})
 	case same && a.login.Issuer == "":
-		u.deps.catalog.notice(text)
-		u.deps.send(event.SwitchModel{Profile: now.Profile})
+		s.say(text)
+		s.command(event.SwitchModel{Profile: now.Profile})
 	case same:
-		u.deps.catalog.notice(text)
+		s.say(text)
 	default:
-		u.deps.catalog.notice(text + " · /model " + a.name + " changes to it")
+		s.say(text + " · /model " + a.name + " changes to it")
 	}
 }
 
-func logOutHere(u *ui, name string) error {
-	a, err := u.deps.catalog.access.find(name)
+func logOutHere(u *ui, name string) error { return u.deps.catalog.access.logOut(u, name) }
+
+func (in access) logOut(s seat, name string) error {
+	a, err := in.find(name)
 	if err != nil {
 		return err
 	}
-	text, err := a.forget(u.deps.catalog.access.ctx)
+	text, err := a.forget(in.ctx)
 	if err == nil {
-		u.deps.catalog.notice(text)
+		s.say(text)
 	}
 	return err
 }
@@ -113,5 +121,7 @@ func (p *program) access(ctx context.Context) access {
 		ctx:   ctx,
 		find:  func(name string) (account, error) { return accountOf(p.config, name) },
 		names: func() string { return accountNames(p.config) },
+		// with --model demo, or with it in the settings, there is no problem
+		makeshift: p.config.Active == nil && p.problem != "",
 	}
 }

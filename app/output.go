@@ -54,8 +54,8 @@ func (p *pieces) say(text string) {
 }
 
 // document is the whole output of a call: both streams of a command from their files, as
-// far as they are recorded, else the file that its result names, else the result. The
-// caller closes it.
+// far as they are recorded, else the file that its result names, else what was kept of it,
+// else the result. The caller closes it.
 func document(c *state.Call) (views.Document, error) {
 	title := c.Name
 	if c.Action.Command != "" {
@@ -93,9 +93,9 @@ func document(c *state.Call) (views.Document, error) {
 		}
 	}
 	if len(p) == 0 && errs == nil {
-		text := c.Result
+		text := string(c.Output.Buf) // as it is for people, if it was kept
 		if text == "" {
-			text = string(c.Output.Buf)
+			text = c.Result
 		}
 		p.say(text)
 	}
@@ -155,22 +155,30 @@ func (u *ui) openOutput(c *state.Call) {
 
 // showOutput opens the output of the last call, or of the N-th last.
 func showOutput(u *ui, args string) error {
+	c, err := callBack(&u.state, args)
+	if err == nil {
+		u.openOutput(c)
+	}
+	return err
+}
+
+// callBack takes how far back a call is.
+func callBack(s *state.State, args string) (*state.Call, error) {
 	back := 1
 	if args != "" {
 		var err error
 		if back, err = strconv.Atoi(args); err != nil || back < 1 {
-			return fmt.Errorf("%q is not how far back the call is (1 is the last)", args)
+			return nil, fmt.Errorf("%q is not how far back the call is (1 is the last)", args)
 		}
 	}
-	for i := len(u.state.Blocks) - 1; i >= 0; i-- {
-		if c := u.state.Blocks[i].Call; c != nil {
+	for i := len(s.Blocks) - 1; i >= 0; i-- {
+		if c := s.Blocks[i].Call; c != nil {
 			if back--; back == 0 {
-				u.openOutput(c)
-				return nil
+				return c, nil
 			}
 		}
 	}
-	return errors.New("there is no such call")
+	return nil, errors.New("there is no such call")
 }
 
 // editOutput shows a document in the person's editor.

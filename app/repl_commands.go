@@ -27,13 +27,29 @@ func init() { // lineHelp lists them
 		"pin":     lineSends(pin(false)),
 		"unpin":   lineSends(pin(true)),
 		"init":    lineSends(draftInstructions),
-		"target":  lineTarget,
+		"target":  func(r *repl, name string) error { return r.catalog.onTarget(r, name) },
 		"model":   lineModel,
 		"session": lineSession,
 		"clear":   func(r *repl, _ string) error { return r.change("") },
 		"trust":   lineTrust,
+		"login":   lineLogin,
+		"logout":  func(r *repl, name string) error { return r.catalog.access.logOut(r, name) },
+		"doctor":  lineDoctor,
+		"find":    lineFind,
+		"edit":    func(r *repl, text string) error { r.edit(wants{}, text); return nil },
+		"output":  lineOutput,
+		"copy":    lineCopy,
+		"undo":    lineSends(undo),
+		"diff":    lineDiff,
+		"export":  func(r *repl, args string) error { return r.catalog.exportThis(r, args) },
 		"quit":    func(r *repl, _ string) error { r.over = true; return nil },
 	}
+}
+
+// screenOnly says why the other commands have no use here.
+var screenOnly = map[string]string{
+	"palette": "here /help lists the commands, and Tab completes them",
+	"theme":   "line by line there are no colours to choose",
 }
 
 // slash runs a line that begins with a slash and reports whether it was a command.
@@ -50,7 +66,7 @@ func (r *repl) slash(line string) bool {
 			r.failed("/"+name, err)
 		}
 	case known:
-		r.say("/" + name + " works on the full screen only")
+		r.say("/" + name + " is of the full screen: " + screenOnly[name])
 	default:
 		r.say("unknown command /" + name + "; /help lists them all")
 	}
@@ -89,11 +105,6 @@ func lineBackground(r *repl, args string) error {
 		r.command(event.Submit{Text: args, Images: images, Background: true})
 	}
 	return err
-}
-
-func lineTarget(r *repl, _ string) error {
-	inform(r, "/target", func() (string, error) { return r.catalog.target(), nil }, r.say)
-	return nil
 }
 
 func lineModel(r *repl, args string) error {

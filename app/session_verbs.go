@@ -17,6 +17,7 @@ type seat interface {
 	command(event.Command)         // for the runtime
 	say(text string)               // for the person
 	current() string               // id of the session
+	info() event.SessionCreated    // what is known of it now
 	change(id string) error        // leaves for another session, "" for a new one
 	beside(work func() func())     // works elsewhere, and then here with what that returns
 	failed(what string, err error) // says why it came to nothing
@@ -25,6 +26,7 @@ type seat interface {
 func (u *ui) command(c event.Command)     { u.deps.send(c) }
 func (u *ui) say(text string)             { u.deps.catalog.notice(text) }
 func (u *ui) current() string             { return u.state.Info.Session }
+func (u *ui) info() event.SessionCreated  { return u.state.Info.Event }
 func (u *ui) beside(work func() func())   { u.deps.background(work) }
 func (u *ui) failed(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) }
 

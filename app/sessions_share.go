@@ -1,7 +1,9 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -65,7 +67,11 @@ func (s *sessionsCLI) export(arg, format, output string) error {
 func exportTo(store sessions.Store, path, id string, as sessions.ExportFormat, hide func(string) string) ([]string, error) {
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
-		return nil, err
+		var inDir *fs.PathError // of a file beside it
+		if errors.As(err, &inDir) {
+			err = inDir.Err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	defer func() { _ = f.Cleanup() }()
 	warnings, err := store.Export(f, id, as, hide)

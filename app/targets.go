@@ -266,18 +266,18 @@ func (t *target) where() string {
 // showTarget looks in the background, because a target that is away takes its time. With
 // the name of one it makes that the current.
 func showTarget(u *ui, args string) error {
-	names := u.deps.catalog.targets
+	return u.deps.catalog.onTarget(u, args)
+}
+
+func (c catalog) onTarget(s seat, args string) error {
 	switch {
-	case args != "" && !slices.Contains(names, args):
-		return fmt.Errorf("unknown target %q (have: %s)", args, strings.Join(names, ", "))
+	case args != "" && !slices.Contains(c.targets, args):
+		return fmt.Errorf("unknown target %q (have: %s)", args, strings.Join(c.targets, ", "))
 	case args != "":
-		u.deps.send(event.SwitchTarget{Name: args})
-		return nil
+		s.command(event.SwitchTarget{Name: args})
+	default:
+		inform(s, "/target", func() (string, error) { return c.target(), nil }, s.say)
 	}
-	u.deps.background(func() func() {
-		text := u.deps.catalog.target()
-		return func() { u.deps.catalog.notice(text) }
-	})
 	return nil
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // undo takes how many prompts go back, and whether also what was changed since.
-func undo(u *ui, args string) error {
+func undo(args string) (event.Command, error) {
 	set := event.Undo{Steps: 1}
 	for word := range strings.FieldsSeq(args) {
 		if word == "--force" {
@@ -23,13 +23,15 @@ func undo(u *ui, args string) error {
 		}
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 {
-			return fmt.Errorf("%q is not known (have: how many prompts go back, and --force)", word)
+			return nil, fmt.Errorf("%q is not known (have: how many prompts go back, and --force)", word)
 		}
 		set.Steps = n
 	}
-	u.deps.send(set)
-	return nil
+	return set, nil
 }
+
+// noChanges is said when there is no diff.
+const noChanges = "the agent's tools for files changed nothing in this session, or it was put back"
 
 // showChanges opens the dialog with all that the agent changed.
 func showChanges(u *ui, _ string) error {
@@ -41,7 +43,7 @@ func showChanges(u *ui, _ string) error {
 			case err != nil:
 				u.hint("", "/diff: "+err.Error())
 			case files == 0:
-				u.hint("", "the agent's tools for files changed nothing in this session, or it was put back")
+				u.hint("", noChanges)
 			default:
 				u.hint("", "")
 				u.openChanges(diff, files)
