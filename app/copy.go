@@ -30,10 +30,8 @@ func copied(text string) (string, error) {
 		return "", errors.New("nothing to copy here")
 	case len(text) > maxCopy:
 		return "", fmt.Errorf("not copied: %d KB are more than a clipboard takes from a terminal (1 MB)", len(text)>>10)
-	case n == 1:
-		return "copied 1 line", nil
 	default:
-		return fmt.Sprintf("copied %d lines", n), nil
+		return "copied " + state.Count(n, "line"), nil
 	}
 }
 

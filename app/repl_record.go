@@ -64,7 +64,7 @@ func (a *record) find(text string) string {
 	}
 	var out strings.Builder
 	if n := len(hits) - maxFoundBlocks; n > 0 {
-		fmt.Fprintf(&out, "%q is in %d more places before these; a longer text finds fewer\n", text, n)
+		fmt.Fprintf(&out, "%q is in %s before these; a longer text finds fewer\n", text, state.Count(n, "more place"))
 		hits = hits[n:]
 	}
 	for _, i := range hits {
@@ -119,7 +119,7 @@ func excerpt(text string, look func([]byte) int) string {
 		fmt.Fprintf(&out, ", line %d of %d", first+1, len(lines))
 	}
 	if more > 0 {
-		fmt.Fprintf(&out, ", and in %d lines more", more)
+		fmt.Fprintf(&out, ", and in %s more", state.Count(more, "line"))
 	}
 	for i := max(first-foundContext, 0); i <= min(first+foundContext, len(lines)-1); i++ {
 		out.WriteString("\n    " + clip(lines[i], foundWidth))
