@@ -99,7 +99,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	f := &flags{approve: action.ModeAsk}
 	root := commands(f, stdin, stdout, stderr)
 	root.SetArgs(args)
-	err := root.Execute()
+	ran, err := root.ExecuteC()
 	f.log.close(f.once.said(stderr))
 	if err == nil {
 		return exitDone
@@ -110,7 +110,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		_, _ = fmt.Fprintln(stderr, "buddy: "+plain(e.text))
 	}
 	if e.help {
-		_, _ = fmt.Fprintln(stderr, "buddy: run buddy --help for what there is")
+		_, _ = fmt.Fprintf(stderr, "buddy: run %s --help for what there is\n", ran.CommandPath())
 	}
 	return e.code
 }
@@ -172,6 +172,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout), doctorCommand(f, stdout, stderr), initCommand(f, stdin, stdout, stderr),
 	)
 	completeFlags(root, f)
+	explainArgs(root)
 	return root
 }
 
@@ -214,11 +215,12 @@ func resumeCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 				return usage("--at takes the number of an exchange, from 1, and needs --fork")
 			}
 			store, id, err := meant(id)
+			from := id
 			if err == nil && f.fork {
-				id, _, err = store.Fork(id, f.at)
+				id, _, err = store.Fork(from, f.at)
 			}
 			if err != nil {
-				return failed(err)
+				return failed(trustFirst(from, err))
 			}
 			return interactive(f, id, stdin, stdout, stderr)
 		},

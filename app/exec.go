@@ -42,9 +42,12 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		return err
 	}
 	f.once.limit(&p.options)
+	if schema != nil {
+		p.options.System += schema.told() // not in the prompt, which gives the session its title
+	}
 	if err := p.journal.readOnly(); err != nil {
 		p.close(stderr)
-		return exit{code: exitFailed, text: err.Error()}
+		return failed(trustFirst(p.id, err))
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -60,9 +63,6 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 	l := &line{
 		program: p, out: stdout, err: stderr, style: newPlainText(stdout, stderr), prefix: "buddy: ", flags: f.once,
 		limits: bounds{end: end, cost: p.options.MaxCost}, schema: schema,
-	}
-	if schema != nil {
-		prompt.text = schema.told(prompt.text)
 	}
 	p.live.send(event.Submit{Text: prompt.text, Images: prompt.images})
 	outcome := l.follow(events, interrupts)

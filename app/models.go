@@ -160,16 +160,20 @@ func printOffers(w io.Writer, offers []offer) {
 		}
 		why := o.Why
 		if !o.Usable {
-			why = "can't be used: " + o.lack()
+			why = o.lack()
 		}
 		_, _ = fmt.Fprintf(t, "%s%s\t%s\t%s\t%s\t%s\t%s\n", mark, plain(o.Name), plain(o.Model), o.window(), o.prices(), plain(o.From), plain(why))
 	}
 	_ = t.Flush()
 }
 
-// lack is Why without the name of the profile, which stands before it.
+// lack says what an offer needs to be used, without its name, which stands before it.
 func (o offer) lack() string {
-	return strings.TrimPrefix(o.Why, fmt.Sprintf("model profile %q ", o.Name))
+	why := strings.TrimPrefix(o.Why, fmt.Sprintf("model profile %q ", o.Name))
+	if how, ok := strings.CutPrefix(why, "has no key: "); ok {
+		return "needs a key: " + how
+	}
+	return "can't be used: " + why
 }
 
 func (o offer) window() string {

@@ -236,7 +236,7 @@ func (s *sessionsCLI) show(arg string) error {
 		lines = append(lines, "fork of  "+r.ForkedFrom)
 	}
 	if !j.Info().Trusted {
-		lines = append(lines, "note     "+sessions.ErrUntrusted.Error()+"; to go on with it: buddy sessions trust "+id)
+		lines = append(lines, "note     "+trustFirst(id, sessions.ErrUntrusted).Error())
 	}
 	lines = append(lines, "")
 	for _, x := range exchanges {
@@ -338,6 +338,14 @@ func (s *sessionsCLI) trustCommand() *cobra.Command {
 	}
 }
 
+// trustFirst adds the next step to an error about a session that came from elsewhere.
+func trustFirst(id string, err error) error {
+	if errors.Is(err, sessions.ErrUntrusted) {
+		err = fmt.Errorf("%w; to go on with it: buddy sessions trust %s", err, id)
+	}
+	return err
+}
+
 func (s *sessionsCLI) renameCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "rename ID TITLE",
@@ -350,7 +358,7 @@ func (s *sessionsCLI) renameCommand() *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
-			return failed(store.Rename(id, args[1]))
+			return failed(trustFirst(id, store.Rename(id, args[1])))
 		},
 	}
 }
