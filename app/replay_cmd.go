@@ -52,7 +52,7 @@ func replayCommand(f *flags) *cobra.Command {
 			return watch(f, j, speed)
 		},
 	}
-	c.Flags().Float64Var(&speed, "speed", speed, "how `many` times as fast as it went")
+	c.Flags().Float64Var(&speed, "speed", speed, "how many `times` as fast as it went")
 	return c
 }
 

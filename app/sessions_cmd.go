@@ -134,7 +134,7 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
 	c.Flags().BoolVar(&s.all, "all", false, "those of all folders")
-	c.Flags().IntVarP(&s.limit, "limit", "n", 0, "at most so many; 0 is all")
+	c.Flags().IntVarP(&s.limit, "limit", "n", 0, "at most this `number`; 0 is all")
 	return c
 }
 
@@ -256,7 +256,7 @@ func (s *sessionsCLI) searchCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
 	c.Flags().BoolVar(&s.all, "all", false, "in the sessions of all folders")
-	c.Flags().IntVarP(&s.limit, "limit", "n", 50, "at most so many hits; 0 is all")
+	c.Flags().IntVarP(&s.limit, "limit", "n", 50, "at most this `number` of hits; 0 is all")
 	return c
 }
 
@@ -324,8 +324,10 @@ func (s *sessionsCLI) hit(store sessions.Store, h sessions.Hit, last *string) er
 
 func (s *sessionsCLI) trustCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "trust ID",
-		Short:   "allow to go on with a session that came from elsewhere",
+		Use:   "trust ID",
+		Short: "allow to go on with a session that came from elsewhere",
+		Long: "trust lets you go on with a session that was imported or copied from another machine. Until then it can\n" +
+			"only be read, because what stands in it would be told to the model.",
 		Example: "  buddy sessions trust 7f3a",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

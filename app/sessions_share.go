@@ -25,7 +25,7 @@ func (s *sessionsCLI) exportCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.export(args[0], format, output) },
 	}
-	c.Flags().StringVar(&format, "format", format, "md, json or html")
+	c.Flags().StringVar(&format, "format", format, "the `format`: md, json or html")
 	c.Flags().StringVarP(&output, "output", "o", "", "a `file` to write instead of stdout")
 	complete(c, "format", onlyThese, func() []cobra.Completion {
 		var all []cobra.Completion
