@@ -83,7 +83,7 @@ func startError(file string) string {
 	r := newSettings(f, &program{}).read()
 	err := r.err
 	if err == nil {
-		_, _, err = coloursOf(f).first(f, &program{config: r.config, index: r.index})
+		_, _, err = firstTheme(f, &program{config: r.config, index: r.index})
 	}
 	if err == nil {
 		return ""

@@ -48,8 +48,8 @@ func BenchmarkStreamingFrame(b *testing.B) {
 	var later []func()
 	u := newUI(deps{
 		looks: looks{theme: theme}, terminal: terminal{attention: attention{notify: s.Notify}},
-		keys: keymap.Default(), now: time.Now, tick: func(bool) {}, send: func(event.Command) {},
-		background: func(work func() func()) { later = append(later, work()) },
+		timing: timing{now: time.Now, tick: func(bool) {}, background: func(work func() func()) { later = append(later, work()) }},
+		keys:   keymap.Default(), send: func(event.Command) {},
 	})
 	seq := uint64(0)
 	tell := func(payloads ...event.Event) {

@@ -23,7 +23,7 @@ type command struct {
 	run  func(u *ui, args string) error
 }
 
-// commands lists what there is, in the order of the help.
+// slashCommands lists what there is, in the order of the help.
 var slashCommands = []command{
 	{"help", "", "keys and commands", func(u *ui, _ string) error { u.help = true; return nil }},
 	{"status", "", "model, tools and counters of this session", sends(report(event.ReportStatus))},
@@ -59,6 +59,9 @@ var slashCommands = []command{
 
 // aliases are other names of commands (I05).
 var aliases = map[string]string{"exit": "quit", "q": "quit", "": "help", "mode": "approve"}
+
+// commandTable lists what there is, in the order of the help.
+func commandTable() []command { return slashCommands }
 
 func commandHelp() []views.CommandHelp {
 	var all []views.CommandHelp
@@ -139,15 +142,20 @@ func kill(args string) (event.Command, error) {
 
 func setTimeout(args string) (event.Command, error) {
 	length, task, _ := strings.Cut(args, " ")
-	d, err := tools.ParseDuration(length)
+	set, err := timeoutOf(0, length)
 	if err != nil {
 		return nil, err
 	}
-	set := event.SetTimeout{Duration: d}
 	if task = strings.TrimSpace(task); task != "" {
 		set.Task, err = taskNumber(task)
 	}
 	return set, err
+}
+
+// timeoutOf limits what a task may still take; 0 is the only one that runs.
+func timeoutOf(task int, length string) (event.SetTimeout, error) {
+	d, err := tools.ParseDuration(length)
+	return event.SetTimeout{Task: task, Duration: d}, err
 }
 
 func taskNumber(s string) (int, error) {
@@ -200,7 +208,7 @@ func session(u *ui, args string) error {
 		return nil
 	}
 	verb, rest, _ := strings.Cut(args, " ")
-	return u.deps.catalog.onSession(u, strings.ToLower(verb), strings.TrimSpace(rest))
+	return u.deps.catalog.onSession(u.seat(), strings.ToLower(verb), strings.TrimSpace(rest))
 }
 
 // change leaves for another session, unless a task would be lost (C14, J06).

@@ -318,7 +318,7 @@ func doctorHere(u *ui, _ string) error {
 	look, profile := u.deps.catalog.doctor, u.state.Info.Event.Profile
 	u.hint("", "looking …")
 	u.deps.background(func() func() {
-		text := findingsText(look(profile))
+		text := look(profile)
 		return func() {
 			u.hint("", "")
 			u.deps.catalog.notice(strings.TrimRight(text, "\n"))

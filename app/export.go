@@ -67,7 +67,7 @@ func exportWish(args string) (as sessions.ExportFormat, file string, err error) 
 }
 
 // exportSession writes this session into a file.
-func exportSession(u *ui, args string) error { return u.deps.catalog.exportThis(u, args) }
+func exportSession(u *ui, args string) error { return u.deps.catalog.exportThis(u.seat(), args) }
 
 func (c catalog) exportThis(s seat, args string) error {
 	as, file, err := exportWish(args)

@@ -27,8 +27,8 @@ func TestFirstWelcome(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				x := open(t, tt.cols, tt.rows)
-				x.u.deps.later(func() { x.u.v.conversation.SetWelcome(firstWelcome(tt.problem, tt.found)) })
+				x := openScreen(t, tt.cols, tt.rows, &flags{})
+				x.later(func() { x.ui.setWelcome(firstWelcome(tt.problem, tt.found)) })
 				x.Settle()
 				golden(t, "first-"+tt.name, x.Screen())
 			})

@@ -229,7 +229,7 @@ func switchModel(u *ui, args string) error {
 		u.deps.send(event.SwitchModel{Profile: args})
 	default:
 		look := u.deps.catalog.offers
-		inform(u, "/model", func() (string, error) { return nameOf(look(), n) },
+		inform(u.seat(), "/model", func() (string, error) { return nameOf(look(), n) },
 			func(name string) { u.deps.send(event.SwitchModel{Profile: name}) })
 	}
 	return nil

@@ -32,7 +32,7 @@ func BenchmarkPanesFrame(b *testing.B) {
 	}
 	u := newUI(deps{
 		looks: looks{theme: theme}, terminal: terminal{attention: attention{notify: s.Notify}},
-		keys: keymap.Default(), now: time.Now, tick: func(bool) {}, send: func(event.Command) {},
+		timing: timing{now: time.Now, tick: func(bool) {}}, keys: keymap.Default(), send: func(event.Command) {},
 	})
 	seq := uint64(0)
 	tell := func(payloads ...event.Event) {

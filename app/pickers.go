@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/keymap"
 	"buddy/app/layout"
-	"buddy/config"
 	"buddy/themes"
 	"buddy/views"
 )
@@ -33,7 +33,7 @@ func (u *ui) pickModel() {
 		OnClose: func() { closed = true },
 	})
 	p.SetNote("looking …")
-	now := cmp.Or(u.state.Info.Event.Profile, config.Demo)
+	now := cmp.Or(u.state.Info.Event.Profile, model.Demo)
 	look := u.deps.catalog.offers
 	u.deps.background(func() func() {
 		found := look()

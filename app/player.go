@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	longestGap = 2 * time.Second // that is waited for, whatever the speed
-	slowest    = 0.125
-	fastest    = 64.0
+	longestGap    = 2 * time.Second // that is waited for, whatever the speed
+	slowestReplay = 0.125
+	fastestReplay = 64.0
 )
 
 // player sends the events of a stored session at their pace. Any goroutine may use it.
@@ -57,7 +57,7 @@ func (p *player) change(f func(*player)) {
 	defer p.mu.Unlock()
 	p.at, p.since = p.clock(), time.Now()
 	f(p)
-	p.speed = max(slowest, min(p.speed, fastest))
+	p.speed = max(slowestReplay, min(p.speed, fastestReplay))
 	close(p.changed)
 	p.changed = make(chan struct{})
 }

@@ -11,7 +11,6 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/app/keymap"
-	"buddy/app/state"
 	"buddy/config"
 	"buddy/themes"
 )
@@ -84,8 +83,8 @@ type takenOver struct {
 
 // takeOver makes the screen what a reading says, or leaves everything as it is when that
 // is wrong (DECISIONS 38).
-func (u *ui) takeOver(s *settings, r reading) (t takenOver) {
-	name, theme, err := u.newTheme(s, r)
+func (s *settings) takeOver(u *ui, r reading) (t takenOver) {
+	name, theme, err := s.newTheme(u, r)
 	if r.err != nil {
 		err = r.err
 	}
@@ -99,16 +98,12 @@ func (u *ui) takeOver(s *settings, r reading) (t takenOver) {
 	s.wrong = ""
 	var taken []string
 	if theme != nil {
-		u.setTheme(theme)
-		if u.deps.auto = name == themes.Auto; u.deps.auto {
-			u.follow()
-		}
+		u.takeTheme(name, theme)
 		taken = append(taken, "theme")
 	}
 	s.now.UI.Theme = r.config.UI.Theme
 	if !maps.EqualFunc(s.now.Keys, r.config.Keys, slices.Equal) {
-		u.deps.keys.Take(r.keys)
-		u.update(state.Everything)
+		u.takeKeys(r.keys)
 		s.now.Keys = r.config.Keys
 		taken = append(taken, "keys")
 	}
@@ -127,19 +122,21 @@ func rulesDiffer(a, b []config.Rule) bool {
 }
 
 // newTheme returns the theme to change to and its name; nil leaves the one that is there.
-func (u *ui) newTheme(s *settings, r reading) (name string, t *themes.Theme, err error) {
+func (s *settings) newTheme(u *ui, r reading) (name string, t *themes.Theme, err error) {
+	c := coloursOf(s.flags)
 	if name = r.config.UI.Theme; r.err == nil && name != s.now.UI.Theme && s.flags.theme == "" {
-		if t, err = u.deps.colours.load(name); err != nil {
+		if t, err = c.load(name); err != nil {
 			err = r.index.Error(config.Path("ui", "theme"), err)
 		}
 		return name, t, err
 	}
 	// The one in use may be the person's own, whose file has changed.
-	if name = u.deps.theme.Name; u.deps.auto {
+	now, auto := u.themeNow()
+	if name = now.Name; auto {
 		return name, nil, nil
 	}
-	t, err = u.deps.colours.load(name)
-	if err != nil || *t == *u.deps.theme {
+	t, err = c.load(name)
+	if err != nil || *t == *now {
 		return name, nil, err
 	}
 	return name, t, nil
@@ -190,7 +187,7 @@ func someOf(items []string) string {
 
 // reload takes over a reading and says so in the stream. UI goroutine only.
 func (w *window) reload(s *settings, r reading) {
-	t := w.ui.takeOver(s, r)
+	t := s.takeOver(w.ui, r)
 	if t.rules {
 		w.program.live.setRules(r.rules)
 	}

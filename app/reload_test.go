@@ -10,6 +10,7 @@ import (
 
 	"buddy/app/keymap"
 	"buddy/config"
+	"buddy/themes"
 )
 
 // onDisk is a home with settings that a test changes.
@@ -61,15 +62,14 @@ func (d onDisk) settings(f *flags) *settings {
 func TestReload(t *testing.T) {
 	d := newOnDisk(t, "[ui]\ntheme = \"dark\"\n")
 	synctest.Test(t, func(t *testing.T) {
-		x := open(t, 120, 32)
 		f := &flags{}
-		x.u.deps.colours = coloursOf(f)
+		x := openScreen(t, 120, 32, f)
 		s := d.settings(f)
 		step := func(text string, wantNotices []string, wantWarning string, wantRules bool) {
 			t.Helper()
 			d.write(d.file, text)
 			var got takenOver
-			x.u.deps.later(func() { got = x.u.takeOver(s, s.read()) })
+			x.later(func() { got = s.takeOver(x.ui, s.read()) })
 			x.Settle()
 			if !slices.Equal(got.notices, wantNotices) || got.warning != wantWarning || got.rules != wantRules {
 				t.Errorf("%q:\nnotices %q\nwant    %q\nwarning %q\nwant    %q\nrules %v", text, got.notices, wantNotices, got.warning, wantWarning, got.rules)
@@ -77,23 +77,21 @@ func TestReload(t *testing.T) {
 		}
 		step("[ui]\ntheme = \"dark\" # the same\n", nil, "", false)
 		step("[ui]\ntheme = \"solarized\"\n", []string{"settings taken over: theme"}, "", false)
-		if x.u.deps.theme.Name != "solarized" {
-			t.Errorf("theme %s", x.u.deps.theme.Name)
+		if x.theme() != "solarized" {
+			t.Errorf("theme %s", x.theme())
 		}
 		x.Want("F1 help")
 		step("[ui]\ntheme = \"solarized\"\n[keys]\nhelp = [\"F9\"]\n[[deny]]\nprefix = [\"rm\"]\n",
 			[]string{"settings taken over: keys, rules"}, "", true)
 		x.Want("F9 help")
 		x.Press("F9")
-		if !x.u.help {
-			t.Error("F9 does not open the help")
-		}
+		x.Want("Help", "Esc closes")
 		// A mistake keeps all, also what is right in the file, and is said once.
 		wrong := "[ui]\ntheme = \"light\"\nnotify = \"bel\"\n[keys]\nhelp = [\"F3\"]\n"
 		step(wrong, nil, d.file+`:3: ui.notify: unknown value "bel" (have: bell, osc9, osc777, off; nearest: bell)`, false)
 		step(wrong, nil, "", false)
-		if x.u.deps.theme.Name != "solarized" || x.u.deps.keys.Name(keymap.ShowHelp) != "F9" {
-			t.Errorf("theme %s, help on %s", x.u.deps.theme.Name, x.u.deps.keys.Name(keymap.ShowHelp))
+		if x.theme() != "solarized" || x.keys.Name(keymap.ShowHelp) != "F9" {
+			t.Errorf("theme %s, help on %s", x.theme(), x.keys.Name(keymap.ShowHelp))
 		}
 		step("[keys]\nhelp = [\"Entr\"]\n", nil, d.file+`:2: keys.help: key "Entr": "Entr" is not a key (have: a character, Space, Backspace, Delete, Down, End, Enter, Esc, F1, F10, F11, F12, F2, F3, F4, F5, F6, F7, F8, F9, Home, Insert, Left, PgDn, PgUp, Right, Tab, Up)`, false)
 		step("[[deny]]\n", nil, d.file+`:1: deny: a rule needs a tool, prefix, path, host or target`, false)
@@ -104,8 +102,8 @@ func TestReload(t *testing.T) {
 		step(back+"[agent]\nmax_iterations = 3\n", []string{"waiting for the next start or /session new: agent.max_iterations"}, "", false)
 		step(back+"[agent]\nmax_iterations = 3\n#\n", nil, "", false)
 		step("", []string{"settings taken over: theme, keys, rules"}, "", true)
-		if x.u.deps.keys.Name(keymap.ShowHelp) != "F1" {
-			t.Errorf("help on %s", x.u.deps.keys.Name(keymap.ShowHelp))
+		if x.keys.Name(keymap.ShowHelp) != "F1" {
+			t.Errorf("help on %s", x.keys.Name(keymap.ShowHelp))
 		}
 	})
 }
@@ -116,31 +114,31 @@ func TestReloadOfTheThemesFile(t *testing.T) {
 	mine := filepath.Join(filepath.Dir(d.file), "themes", "mine.toml")
 	d.write(mine, "error = \"bold\"\n")
 	synctest.Test(t, func(t *testing.T) {
-		x := open(t, 120, 32)
 		f := &flags{}
+		x := openScreen(t, 120, 32, f)
 		s := d.settings(f)
-		x.u.deps.colours = coloursOf(f)
-		first, err := x.u.deps.colours.load("mine")
+		first, err := coloursOf(f).load("mine")
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.u.setTheme(first)
+		x.ui.takeTheme("mine", first)
+		now := func() *themes.Theme { t, _ := x.ui.themeNow(); return t }
 		take := func(text string) takenOver {
 			d.write(mine, text)
-			return x.u.takeOver(s, s.read())
+			return s.takeOver(x.ui, s.read())
 		}
-		if got := take("error = \"italic\"\n"); len(got.notices) != 1 || *x.u.deps.theme == *first {
+		if got := take("error = \"italic\"\n"); len(got.notices) != 1 || *now() == *first {
 			t.Errorf("%+v", got)
 		}
-		now := x.u.deps.theme
-		if got := take("error = \n"); got.warning != `theme "mine": `+mine+`:1: toml: expected value, not newline` && !strings.Contains(got.warning, mine+":1:") || x.u.deps.theme != now {
+		before := now()
+		if got := take("error = \n"); got.warning != `theme "mine": `+mine+`:1: toml: expected value, not newline` && !strings.Contains(got.warning, mine+":1:") || now() != before {
 			t.Errorf("%+v", got)
 		}
 		// What was chosen with --theme or /theme is not what the file names.
 		s.flags = &flags{theme: "mine"}
 		d.write(d.file, "[ui]\ntheme = \"light\"\n")
-		if got := take("error = \"italic\"\n"); x.u.deps.theme.Name != "mine" || got.warning != "" {
-			t.Errorf("theme %s, %+v", x.u.deps.theme.Name, got)
+		if got := take("error = \"italic\"\n"); x.theme() != "mine" || got.warning != "" {
+			t.Errorf("theme %s, %+v", x.theme(), got)
 		}
 	})
 }
@@ -209,14 +207,13 @@ func TestReloadOfRulesIsGuarded(t *testing.T) {
 func TestReloadChangesNothingElse(t *testing.T) {
 	d := newOnDisk(t, "")
 	synctest.Test(t, func(t *testing.T) {
-		x := open(t, 120, 32)
 		f := &flags{}
-		x.u.deps.colours = coloursOf(f)
+		x := openScreen(t, 120, 32, f)
 		s := d.settings(f)
 		p := &program{config: s.began}
-		w := &window{program: p, ui: x.u}
+		w := &window{program: p, ui: x.ui}
 		before := p.config
-		x.u.deps.later(func() { w.reload(s, s.read()) })
+		x.later(func() { w.reload(s, s.read()) })
 		x.Settle()
 		d.write(d.file, `
 [agent]
@@ -240,15 +237,15 @@ api_base_url = "http://localhost:1/v1"
 [[allow]]
 tool = "x"
 `)
-		x.u.deps.later(func() { w.reload(s, s.read()) })
+		x.later(func() { w.reload(s, s.read()) })
 		x.Settle()
 		after := p.config
 		after.Project, before.Project = config.Project{}, config.Project{}
 		if keys := config.Changed(&before, &after); len(keys) > 0 || after.Active != nil {
 			t.Errorf("the program's own settings changed: %v", keys)
 		}
-		if x.u.deps.theme.Name != "light" || x.u.deps.keys.Name(keymap.ShowHelp) != "F9" || len(s.now.Rules) != 1 {
-			t.Errorf("not taken over: %s, %s, %v", x.u.deps.theme.Name, x.u.deps.keys.Name(keymap.ShowHelp), s.now.Rules)
+		if x.theme() != "light" || x.keys.Name(keymap.ShowHelp) != "F9" || len(s.now.Rules) != 1 {
+			t.Errorf("not taken over: %s, %s, %v", x.theme(), x.keys.Name(keymap.ShowHelp), s.now.Rules)
 		}
 		want := []string{
 			"agent.max_iterations", "agent.on_stall", "context.keep", "tools.env_allow", "tools.timeout", "sandbox.mode",

@@ -27,13 +27,13 @@ func init() { // lineHelp lists them
 		"pin":     lineSends(pin(false)),
 		"unpin":   lineSends(pin(true)),
 		"init":    lineSends(draftInstructions),
-		"target":  func(r *repl, name string) error { return r.catalog.onTarget(r, name) },
+		"target":  func(r *repl, name string) error { return r.catalog.onTarget(r.seat(), name) },
 		"model":   lineModel,
 		"session": lineSession,
 		"clear":   func(r *repl, _ string) error { return r.change("") },
 		"trust":   lineTrust,
 		"login":   lineLogin,
-		"logout":  func(r *repl, name string) error { return r.catalog.access.logOut(r, name) },
+		"logout":  func(r *repl, name string) error { return r.catalog.access.logOut(r.seat(), name) },
 		"doctor":  lineDoctor,
 		"find":    lineFind,
 		"edit":    func(r *repl, text string) error { r.edit(wants{}, text); return nil },
@@ -41,7 +41,7 @@ func init() { // lineHelp lists them
 		"copy":    lineCopy,
 		"undo":    lineSends(undo),
 		"diff":    lineDiff,
-		"export":  func(r *repl, args string) error { return r.catalog.exportThis(r, args) },
+		"export":  func(r *repl, args string) error { return r.catalog.exportThis(r.seat(), args) },
 		"quit":    func(r *repl, _ string) error { r.over = true; return nil },
 	}
 }
@@ -59,7 +59,7 @@ func (r *repl) slash(line string) bool {
 		return false
 	}
 	run := lineCommands[name]
-	known := slices.ContainsFunc(slashCommands, func(c command) bool { return c.name == name })
+	known := slices.ContainsFunc(commandTable(), func(c command) bool { return c.name == name })
 	switch {
 	case run != nil:
 		if err := run(r, args); err != nil {
@@ -83,9 +83,14 @@ func lineSends(read func(args string) (event.Command, error)) func(*repl, string
 	}
 }
 
+// seat is that of the person at the line.
+func (r *repl) seat() seat {
+	return seat{command: r.command, say: r.say, current: r.current, info: r.info, change: r.change, beside: r.beside, failed: r.failed}
+}
+
 func lineHelp(r *repl, _ string) error {
 	var b strings.Builder
-	for _, c := range slashCommands {
+	for _, c := range commandTable() {
 		if lineCommands[c.name] != nil {
 			fmt.Fprintf(&b, "/%s  %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
 		}
@@ -112,11 +117,11 @@ func lineModel(r *repl, args string) error {
 	n, err := strconv.Atoi(args)
 	switch {
 	case args == "":
-		inform(r, "/model", func() (string, error) { return offersText(r.catalog.offers(), current), nil }, r.say)
+		inform(r.seat(), "/model", func() (string, error) { return offersText(r.catalog.offers(), current), nil }, r.say)
 	case err != nil || n < 1:
 		r.command(event.SwitchModel{Profile: args})
 	default:
-		inform(r, "/model", func() (string, error) { return nameOf(r.catalog.offers(), n) },
+		inform(r.seat(), "/model", func() (string, error) { return nameOf(r.catalog.offers(), n) },
 			func(name string) { r.command(event.SwitchModel{Profile: name}) })
 	}
 	return nil
@@ -124,7 +129,7 @@ func lineModel(r *repl, args string) error {
 
 func lineSession(r *repl, args string) error {
 	verb, rest, _ := strings.Cut(args, " ")
-	return r.catalog.onSession(r, strings.ToLower(verb), strings.TrimSpace(rest))
+	return r.catalog.onSession(r.seat(), strings.ToLower(verb), strings.TrimSpace(rest))
 }
 
 func lineTrust(r *repl, _ string) error {
@@ -144,7 +149,7 @@ func lineTrust(r *repl, _ string) error {
 func completeWord(files *fileIndex, word string, first bool) (becomes string, choices []string) {
 	switch {
 	case first && strings.HasPrefix(word, "/"):
-		for _, c := range slashCommands {
+		for _, c := range commandTable() {
 			if lineCommands[c.name] != nil && strings.HasPrefix(c.name, strings.ToLower(word[1:])) {
 				choices = append(choices, "/"+c.name)
 			}

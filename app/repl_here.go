@@ -16,7 +16,7 @@ import (
 
 // lookBack reads the session and shows what comes of it.
 func (r *repl) lookBack(what string, show func(*record) (string, error)) {
-	inform(r, what, func() (string, error) {
+	inform(r.seat(), what, func() (string, error) {
 		all, err := r.program.readRecord()
 		if err != nil {
 			return "", err
@@ -61,7 +61,7 @@ func lineOutput(r *repl, args string) error {
 }
 
 func lineDiff(r *repl, _ string) error {
-	inform(r, "/diff", func() (string, error) {
+	inform(r.seat(), "/diff", func() (string, error) {
 		diff, files, err := r.catalog.changes()
 		if err != nil || files == 0 {
 			return noChanges, err
@@ -93,7 +93,7 @@ func boundDiff(diff string) string {
 }
 
 func lineCopy(r *repl, args string) error {
-	inform(r, "/copy", func() (string, error) {
+	inform(r.seat(), "/copy", func() (string, error) {
 		all, err := r.program.readRecord()
 		if err != nil {
 			return "", err
@@ -166,9 +166,9 @@ func lineLogin(r *repl, name string) error {
 		return err
 	case !r.con.tty:
 		return fmt.Errorf("there is no terminal to ask on; run: buddy login %s", a.name)
-	case a.login.Issuer != "":
-		r.say("asking " + a.login.Issuer + " for a code …")
-		r.aside(func() func() { return in.browserLogin(r, a, r.say) })
+	case a.issuer != "":
+		r.say("asking " + a.issuer + " for a code …")
+		r.aside(func() func() { return in.browserLogin(r.seat(), a, r.say) })
 		return nil
 	case more != "":
 		r.say("a key belongs here, where nobody sees it; the one in the prompt was not kept")
@@ -192,7 +192,7 @@ func (r *repl) keep(name, typed string) {
 				r.failed("/login", err)
 				return
 			}
-			in.loggedIn(r, a, text)
+			in.loggedIn(r.seat(), a, text)
 		}
 	})
 }
@@ -200,7 +200,7 @@ func (r *repl) keep(name, typed string) {
 func lineDoctor(r *repl, _ string) error {
 	profile := r.info().Profile
 	r.say("looking …")
-	inform(r, "/doctor", func() (string, error) {
+	inform(r.seat(), "/doctor", func() (string, error) {
 		return strings.TrimRight(findingsText(r.program.examine(context.Background(), profile)), "\n"), nil
 	}, r.say)
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/loop"
@@ -37,8 +38,8 @@ func replayCommand(f *flags) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeSessions,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !(speed >= slowest && speed <= fastest) { // false for NaN, too
-				return usage("--speed must be a number from %g to %g", slowest, fastest)
+			if !(speed >= slowestReplay && speed <= fastestReplay) { // false for NaN, too
+				return usage("--speed must be a number from %g to %g", slowestReplay, fastestReplay)
 			}
 			store, id, err := meant(args[0])
 			if err != nil {
@@ -63,8 +64,7 @@ func watch(f *flags, j *sessions.Journal, speed float64) error {
 	if p.config, p.index, _, err = config.Load(config.Options{Config: f.config, Model: f.model, Trust: trustStore()}); err != nil {
 		return exit{code: exitUsage, text: err.Error()}
 	}
-	c := coloursOf(f)
-	name, theme, err := c.first(f, p)
+	name, theme, err := firstTheme(f, p)
 	if err != nil {
 		return err
 	}
@@ -79,9 +79,22 @@ func watch(f *flags, j *sessions.Journal, speed float64) error {
 	defer s.Fini()
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	v := newViewer(s, looks{theme: theme, colours: c}, keys, newPlayer(speed), cancel)
+	err = replay(ctx, s, looks{theme: theme, colours: coloursOf(f), auto: name == themes.Auto}, keys, j, speed)
+	s.Fini()
+	if err != nil {
+		return failed(fmt.Errorf("terminal: %w", err))
+	}
+	return nil
+}
+
+// replay shows a stored session at that many times its speed until the person leaves it or
+// ctx ends.
+func replay(ctx context.Context, s *screen.Screen, look looks, keys *keymap.Map, j *sessions.Journal, speed float64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v := newViewer(s, look, keys, newPlayer(speed), cancel)
 	v.loop.SetFocus(v.ui)
-	if name == themes.Auto {
+	if look.auto {
 		v.loop.Post(v.ui.follow)
 	}
 	done := make(chan struct{})
@@ -89,15 +102,14 @@ func watch(f *flags, j *sessions.Journal, speed float64) error {
 		defer close(done)
 		v.end(v.player.play(ctx, j, v.events))
 	})
-	err = v.loop.Run(ctx)
+	err := v.loop.Run(ctx)
 	cancel()
 	<-done
-	s.Fini()
-	if err != nil {
-		return failed(fmt.Errorf("terminal: %w", err))
-	}
-	return nil
+	return err
 }
+
+// watchRoom is how many events of a replay wait for the next draw.
+const watchRoom = 256
 
 // viewer is the full screen without a program behind it: a session passes by.
 type viewer struct {
@@ -112,7 +124,7 @@ type viewer struct {
 var errWatching = errors.New("this is a replay: nothing can be done in it")
 
 func newViewer(s *screen.Screen, look looks, keys *keymap.Map, p *player, stop func()) *viewer {
-	v := &viewer{player: p, events: make(chan event.Envelope, eventRoom)}
+	v := &viewer{player: p, events: make(chan event.Envelope, watchRoom)}
 	home, _ := os.UserHomeDir() // "" is unknown
 	none := func() (string, error) { return "", errWatching }
 	v.ui = newUI(deps{
@@ -122,23 +134,29 @@ func newViewer(s *screen.Screen, look looks, keys *keymap.Map, p *player, stop f
 			edit:      func(string, string) (string, error) { return none() },
 			attention: attention{notify: func(screen.Call, string) {}},
 		},
-		send: func(event.Command) {}, keys: keys, now: p.now, home: home,
-		leave: func(next) { v.loop.Quit() },
-		tick: func(on bool) {
-			_, paused := p.pace()
-			v.loop.SetTicking(on && !paused)
+		timing: timing{
+			now: p.now,
+			tick: func(on bool) {
+				_, paused := p.pace()
+				v.loop.SetTicking(on && !paused)
+			},
+			later: func(f func()) { v.loop.Post(f) },
+			after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { v.loop.Post(f) }) },
+			background: func(work func() func()) {
+				v.loop.Go(func() { v.loop.PostLazily(work()) })
+			},
 		},
-		later:  func(f func()) { v.loop.Post(f) },
-		after:  func(d time.Duration, f func()) { time.AfterFunc(d, func() { v.loop.Post(f) }) },
-		draft:  func() {},
-		record: func(string) {},
-		files:  func(_ string, answer func([]string)) { answer(nil) },
+		drafting: drafting{
+			draft:  func() {},
+			record: func(string) {},
+			files:  func(_ string, answer func([]string)) { answer(nil) },
+			attach: func(string) ([]model.Image, error) { return nil, errWatching },
+		},
+		send: func(event.Command) {}, keys: keys, home: home,
+		leave: func(next) { v.loop.Quit() },
 		catalog: catalog{
 			sessions: none, find: func(string) (string, error) { return none() }, trust: none,
 			target: func() string { return "" }, notice: func(string) {}, current: func() string { return "" },
-		},
-		background: func(work func() func()) {
-			v.loop.Go(func() { v.loop.PostLazily(work()) })
 		},
 	})
 	v.ui.setFocus(layout.Conversation)

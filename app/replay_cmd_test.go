@@ -20,7 +20,10 @@ import (
 // recorded stores a session: what happens and how many milliseconds after the beginning.
 func recorded(t *testing.T) *sessions.Journal {
 	t.Helper()
-	store := tempStore(t)
+	store, _, err := sessions.Dir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	j, err := store.Create(sessions.Header{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
 	if err != nil {
 		t.Fatal(err)

@@ -13,22 +13,25 @@ import (
 )
 
 // seat is where a person sits: the full screen, or a line of a terminal.
-type seat interface {
-	command(event.Command)         // for the runtime
-	say(text string)               // for the person
-	current() string               // id of the session
-	info() event.SessionCreated    // what is known of it now
-	change(id string) error        // leaves for another session, "" for a new one
-	beside(work func() func())     // works elsewhere, and then here with what that returns
-	failed(what string, err error) // says why it came to nothing
+type seat struct {
+	command func(event.Command)          // for the runtime
+	say     func(text string)            // for the person
+	current func() string                // id of the session
+	info    func() event.SessionCreated  // what is known of it now
+	change  func(id string) error        // leaves for another session, "" for a new one
+	beside  func(work func() func())     // works elsewhere, and then here with what that returns
+	failed  func(what string, err error) // says why it came to nothing
 }
 
-func (u *ui) command(c event.Command)     { u.deps.send(c) }
-func (u *ui) say(text string)             { u.deps.catalog.notice(text) }
-func (u *ui) current() string             { return u.state.Info.Session }
-func (u *ui) info() event.SessionCreated  { return u.state.Info.Event }
-func (u *ui) beside(work func() func())   { u.deps.background(work) }
-func (u *ui) failed(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) }
+// seat is that of the person before the screen.
+func (u *ui) seat() seat {
+	return seat{
+		command: u.deps.send, say: u.deps.catalog.notice, change: u.change, beside: u.deps.background,
+		current: func() string { return u.state.Info.Session },
+		info:    func() event.SessionCreated { return u.state.Info.Event },
+		failed:  func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
+	}
+}
 
 // onSession does what a person wants with sessions (J05, J06).
 func (c catalog) onSession(s seat, verb, arg string) error {

@@ -266,7 +266,7 @@ func (t *target) where() string {
 // showTarget looks in the background, because a target that is away takes its time. With
 // the name of one it makes that the current.
 func showTarget(u *ui, args string) error {
-	return u.deps.catalog.onTarget(u, args)
+	return u.deps.catalog.onTarget(u.seat(), args)
 }
 
 func (c catalog) onTarget(s seat, args string) error {

@@ -5,18 +5,16 @@ import (
 	"strings"
 	"time"
 
-	"buddy/agent/event"
 	"buddy/app/state"
-	"buddy/tools"
 	"buddy/views"
 )
 
 // askTimeout asks how long a task may still take (G12).
 func (u *ui) askTimeout(id int) {
 	u.v.ask.Show(fmt.Sprintf("Time limit for task #%d", id), "cancel it after (30s, 10m, 1h):", func(text string) error {
-		d, err := tools.ParseDuration(text)
+		set, err := timeoutOf(id, text)
 		if err == nil {
-			u.deps.send(event.SetTimeout{Task: id, Duration: d})
+			u.deps.send(set)
 		}
 		return err
 	})

@@ -39,9 +39,10 @@ func (c colours) load(name string) (*themes.Theme, error) {
 	return t, err
 }
 
-// first returns the name of the theme to begin with, of the command line or else of the
+// firstTheme returns the name of the theme to begin with, of the command line or else of the
 // configuration, and the theme.
-func (c colours) first(f *flags, p *program) (string, *themes.Theme, error) {
+func firstTheme(f *flags, p *program) (string, *themes.Theme, error) {
+	c := coloursOf(f)
 	if f.theme != "" {
 		t, err := c.load(f.theme)
 		if err != nil {
@@ -91,9 +92,17 @@ func theme(u *ui, name string) error {
 	if err != nil {
 		return errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
 	}
+	u.takeTheme(name, t)
+	return nil
+}
+
+// takeTheme makes the colours those of the theme of that name.
+func (u *ui) takeTheme(name string, t *themes.Theme) {
 	u.setTheme(t)
 	if u.deps.auto = name == themes.Auto; u.deps.auto {
 		u.follow()
 	}
-	return nil
 }
+
+// themeNow is the theme in use, and whether it follows the terminal's background.
+func (u *ui) themeNow() (t *themes.Theme, auto bool) { return u.deps.theme, u.deps.auto }

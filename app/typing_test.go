@@ -137,7 +137,7 @@ func TestApprovalText(t *testing.T) {
 // Every command of line mode is one of the table.
 func TestLineCommands(t *testing.T) {
 	known := make(map[string]bool)
-	for _, c := range slashCommands {
+	for _, c := range commandTable() {
 		known[c.name] = true
 	}
 	for name := range lineCommands {

@@ -11,6 +11,7 @@ import (
 	"github.com/rivo/tview"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/loop"
@@ -58,26 +59,39 @@ type armed struct {
 	running bool // only while the task runs
 }
 
-// deps are what the screen needs from outside.
+// deps are what the screen needs from outside. Its functions are called on the UI
+// goroutine.
 type deps struct {
 	looks
 	terminal
+	timing
+	drafting
 	send      func(event.Command)
 	keys      *keymap.Map
-	now       func() time.Time
 	home      string
 	leave     func(next)
-	tick      func(on bool)
-	later     func(func())                                    // runs it on the UI goroutine, after what waits there
-	after     func(time.Duration, func())                     // the same, when some time has passed
-	draft     func()                                          // the draft changed
-	keepShape func(shape)                                     // the panes are arranged anew
-	record    func(text string)                               // a line for the history
-	files     func(query string, answer func(paths []string)) // answers later, on the UI goroutine
+	shape     shape       // how the panes were arranged
+	keepShape func(shape) // the panes are arranged anew
 	catalog   catalog
+}
+
+// timing is when things are done.
+type timing struct {
+	now   func() time.Time            // from any goroutine
+	tick  func(on bool)               // something moves, or nothing does any more
+	later func(func())                // runs it on the UI goroutine, after what waits there; from any goroutine
+	after func(time.Duration, func()) // the same, when some time has passed
 
 	// background calls work on another goroutine and what it returns on this one.
 	background func(work func() (apply func()))
+}
+
+// drafting is what belongs to writing a prompt.
+type drafting struct {
+	draft  func()                                          // the draft changed
+	record func(text string)                               // a line for the history
+	files  func(query string, answer func(paths []string)) // answers later, on the UI goroutine
+	attach func(prompt string) ([]model.Image, error)      // the pictures that a prompt names
 }
 
 // looks are the colours now, and which others there are.
@@ -117,7 +131,7 @@ type catalog struct {
 	trust    func() (string, error) // what to say, "" when the session has to begin anew
 	current  func() string          // the session to go on with
 	access   access
-	doctor   func(profile string) []finding // asks the model; may take long
+	doctor   func(profile string) string // a report; asks the model, may take long
 	store    sessions.Store
 	changes  func() (diff string, files int, err error) // what the agent changed
 	export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
@@ -162,7 +176,7 @@ func welcome(demo bool) []string {
 }
 
 func newUI(d deps) *ui {
-	u := &ui{Box: *tview.NewBox(), deps: d, arrangement: arrangement{tab: layout.Conversation}, attention: d.attention}
+	u := &ui{Box: *tview.NewBox(), deps: d, arrangement: arrangement{tab: layout.Conversation, shape: d.shape}, attention: d.attention}
 	t, k := d.theme, d.keys
 	u.v = panes{
 		header:       views.NewHeader(t, k, d.home, time.Local),
@@ -309,7 +323,7 @@ func reply(q event.QuestionAsked, text string) event.Answer {
 // send hands over a prompt with the pictures that it names. One that can't be read
 // leaves the prompt where it was.
 func (u *ui) send(s event.Submit) {
-	images, err := attached(s.Text)
+	images, err := u.deps.attach(s.Text)
 	if err != nil {
 		u.hint("", err.Error())
 		u.v.prompt.SetText(s.Text)
@@ -342,6 +356,27 @@ func (u *ui) setTheme(t *themes.Theme) {
 		v.SetTheme(t)
 	}
 	u.over.setTheme(t)
+}
+
+// tell shows a line until the next key.
+func (u *ui) tell(text string) { u.hint("", text) }
+
+// prompt is the view of the prompt, for its history, its mode and what is in it.
+func (u *ui) prompt() *views.Prompt { return u.v.prompt }
+
+// setWelcome changes what an empty conversation shows.
+func (u *ui) setWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
+
+// offerTour makes the welcome the one of the demo.
+func (u *ui) offerTour() { u.setWelcome(welcome(true)) }
+
+// prepend puts the part of a session that comes before all that is there in front of it.
+func (u *ui) prepend(before *state.State) { u.update(u.state.PrependState(before)) }
+
+// takeKeys makes the keys those of another map.
+func (u *ui) takeKeys(keys *keymap.Map) {
+	u.deps.keys.Take(keys)
+	u.update(state.Everything)
 }
 
 // hint shows a line until the next key, which is what arms asks for or something else.

@@ -60,10 +60,15 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				repaint: s.Sync, askBackground: s.AskBackground, copy: func(text string) { x.copied = text },
 				attention: attention{how: screen.CallOSC9, notify: s.Notify, setTitle: s.SetTitle},
 			},
-			keys: keymap.Default(), now: time.Now, home: "/home/ann",
-			send:  func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
-			draft: func() {}, keepShape: func(s shape) { x.shape = s }, record: func(string) {}, background: func(func() func()) {},
-			files: func(query string, answer func([]string)) { x.u.deps.later(func() { answer(testFiles(query)) }) },
+			timing: timing{now: time.Now, background: func(func() func()) {}},
+			drafting: drafting{
+				draft: func() {}, record: func(string) {},
+				files:  func(query string, answer func([]string)) { x.u.deps.later(func() { answer(testFiles(query)) }) },
+				attach: func(string) ([]model.Image, error) { return nil, nil },
+			},
+			keys: keymap.Default(), home: "/home/ann",
+			send:      func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
+			keepShape: func(s shape) { x.shape = s },
 		}
 		quit, tick, post := func() {}, func(bool) {}, func(func()) {}
 		d.later = func(f func()) { post(f) }

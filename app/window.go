@@ -60,8 +60,7 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	if err != nil {
 		return next{}, err
 	}
-	c := coloursOf(f)
-	name, theme, err := c.first(f, p)
+	name, theme, err := firstTheme(f, p)
 	if err != nil {
 		return next{}, err
 	}
@@ -72,9 +71,8 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
-	w.ui = newUI(w.deps(ctx, looks{theme: theme, colours: c}, keys))
-	w.ui.v.prompt.SetVi(p.config.UI.Editor == "vi")
-	w.ui.shape = loadShape(shapeFile(p.first.at.dir))
+	w.ui = newUI(w.deps(ctx, looks{theme: theme, colours: coloursOf(f)}, keys))
+	w.ui.prompt().SetVi(p.config.UI.Editor == "vi")
 	w.loop = w.ui.loop(s, w.events, func() { p.finish(said, w.next.kill) })
 	used := newSettings(f, p)
 	if err := w.open(ctx); err != nil {
@@ -128,23 +126,30 @@ type window struct {
 func (w *window) deps(ctx context.Context, look looks, keys *keymap.Map) deps {
 	choices := w.program.catalog()
 	choices.access = w.program.access(ctx)
-	choices.doctor = func(profile string) []finding { return w.program.examine(ctx, profile) }
+	choices.doctor = func(profile string) string { return findingsText(w.program.examine(ctx, profile)) }
 	return deps{
 		looks:    look,
 		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, look: w.look, attention: w.attention()},
-		send:     w.send, keys: keys, now: time.Now, home: w.program.first.at.home,
-		leave:     w.leave,
-		tick:      func(on bool) { w.loop.SetTicking(on) },
-		later:     func(f func()) { w.loop.Post(f) },
-		after:     func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
-		draft:     w.draftChanged,
-		keepShape: w.keepShape,
-		record:    func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
-		files:     w.findFiles,
-		catalog:   choices,
-		background: func(work func() func()) {
-			w.loop.Go(func() { w.loop.PostLazily(work()) })
+		timing: timing{
+			now:   time.Now,
+			tick:  func(on bool) { w.loop.SetTicking(on) },
+			later: func(f func()) { w.loop.Post(f) },
+			after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
+			background: func(work func() func()) {
+				w.loop.Go(func() { w.loop.PostLazily(work()) })
+			},
 		},
+		drafting: drafting{
+			draft:  w.draftChanged,
+			record: func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
+			files:  w.findFiles,
+			attach: attached,
+		},
+		send: w.send, keys: keys, home: w.program.first.at.home,
+		leave:     w.leave,
+		shape:     loadShape(shapeFile(w.program.first.at.dir)),
+		keepShape: w.keepShape,
+		catalog:   choices,
 	}
 }
 
@@ -175,22 +180,22 @@ func (w *window) open(ctx context.Context) error {
 	case p.config.Active == nil && p.problem != "":
 		w.introduce(ctx)
 	case p.config.Active == nil:
-		w.ui.v.conversation.SetWelcome(welcome(true))
+		w.ui.offerTour()
 	}
 	w.loop.Go(p.tidy)
 	w.lines = openHistory()
-	w.ui.v.prompt.SetHistory(w.lines.load())
+	w.ui.prompt().SetHistory(w.lines.load())
 	w.loop.SetFocus(w.ui)
 	if p.journal.stored() == nil {
 		return w.begin(ctx)
 	}
 	if text, err := p.store.LoadDraft(p.id); err == nil {
-		w.ui.v.prompt.SetText(text)
+		w.ui.prompt().SetText(text)
 	}
 	w.ui.applyTail(p.id, p.tail.Events, p.resumed())
 	w.loop.Go(func() {
 		if err := w.begin(ctx); err != nil {
-			w.loop.Post(func() { w.ui.hint("", "the session can be looked at only: "+err.Error()) })
+			w.loop.Post(func() { w.ui.tell("the session can be looked at only: " + err.Error()) })
 		}
 		w.readRest(ctx)
 	})
@@ -226,9 +231,9 @@ func (w *window) readRest(ctx context.Context) {
 		return
 	}
 	w.loop.Post(func() {
-		w.ui.update(w.ui.state.PrependState(&before))
+		w.ui.prepend(&before)
 		if err != nil {
-			w.ui.hint("", "the beginning of the session can't be read: "+err.Error())
+			w.ui.tell("the beginning of the session can't be read: " + err.Error())
 		}
 	})
 }
@@ -236,7 +241,7 @@ func (w *window) readRest(ctx context.Context) {
 // send hands a command to the runtime, or keeps it until there is one.
 func (w *window) send(c event.Command) {
 	if _, watch := c.(event.WatchPanes); !w.program.live.send(c) && !watch {
-		w.ui.hint("", "the session is still being read; this comes next")
+		w.ui.tell("the session is still being read; this comes next")
 	}
 }
 
@@ -245,7 +250,7 @@ func (w *window) keepShape(s shape) {
 	path := shapeFile(w.program.first.at.dir)
 	w.loop.Go(func() {
 		if err := s.save(path); err != nil {
-			w.loop.Post(func() { w.ui.hint("", "the arrangement of the panes was not kept: "+err.Error()) })
+			w.loop.Post(func() { w.ui.tell("the arrangement of the panes was not kept: " + err.Error()) })
 		}
 	})
 }
@@ -275,7 +280,7 @@ func (w *window) findFiles(query string, answer func(paths []string)) {
 // saveDraft writes the draft if the session has a file.
 func (w *window) saveDraft() {
 	w.saving = nil
-	text := w.ui.v.prompt.Text()
+	text := w.ui.prompt().Text()
 	if private(text) {
 		text = ""
 	}
@@ -284,6 +289,6 @@ func (w *window) saveDraft() {
 	}
 	w.drafted = text
 	if err := w.program.store.SaveDraft(w.program.id, text); err != nil {
-		w.ui.hint("", "the draft was not saved: "+err.Error())
+		w.ui.tell("the draft was not saved: " + err.Error())
 	}
 }
