@@ -50,8 +50,10 @@ func (p pieces) size() (n int64) {
 }
 
 func (p *pieces) say(text string) {
-	*p = append(*p, piece{strings.NewReader(text), int64(len(text))})
+	p.add(strings.NewReader(text), int64(len(text)))
 }
+
+func (p *pieces) add(text io.ReaderAt, size int64) { *p = append(*p, piece{text, size}) }
 
 // document is the whole output of a call: both streams of a command from their files, as
 // far as they are recorded, else the file that its result names, else what was kept of it,
@@ -72,7 +74,7 @@ func document(c *state.Call) (views.Document, error) {
 		f, size, err := openRegular(path)
 		if err == nil {
 			files = append(files, f)
-			p = append(p, piece{f, size})
+			p.add(f, size)
 		}
 		return size, err
 	}

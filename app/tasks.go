@@ -31,7 +31,7 @@ func (u *ui) openTask(t *state.Task) {
 		} else {
 			p := pieces{}
 			p.say(text + "\n── output ──\n")
-			p = append(p, piece{out.Text, out.Size})
+			p.add(out.Text, out.Size)
 			d.Text, d.Size, d.Close = p, p.size(), out.Close
 		}
 	}
