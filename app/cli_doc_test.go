@@ -1,6 +1,7 @@
 package app
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+var update = flag.Bool("update", false, "write generated documents and golden files anew")
 
 // TestCLIDoc keeps docs/cli.md the same as the help of the commands.
 func TestCLIDoc(t *testing.T) {

@@ -23,7 +23,7 @@ func (w *window) copy(text string) {
 	w.screen.SetClipboard([]byte(text))
 	w.loop.Go(func() {
 		if _, err := besideTerminal(text); err != nil {
-			w.loop.Post(func() { w.ui.tell("copied, but not " + err.Error()) })
+			w.loop.Post(func() { w.ui.Tell("copied, but not " + err.Error()) })
 		}
 	})
 }

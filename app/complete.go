@@ -64,7 +64,7 @@ func (f *flags) models() []cobra.Completion {
 }
 
 func (f *flags) themes() []cobra.Completion {
-	return append([]cobra.Completion{themes.Auto}, themes.Names(coloursOf(f).dir)...)
+	return append([]cobra.Completion{themes.Auto}, themes.Names(coloursOf(f).Dir)...)
 }
 
 func modeNames() []cobra.Completion {

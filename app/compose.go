@@ -21,11 +21,13 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
+	"buddy/app/slash"
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
 	"buddy/tools"
 	"buddy/tools/web"
+	"buddy/views/markup"
 )
 
 const (
@@ -198,21 +200,21 @@ func (p *program) profiles() []string {
 }
 
 // catalog returns what there is to choose from.
-func (p *program) catalog() catalog {
-	return catalog{
-		offers:   func() []offer { return offersOf(context.Background(), p.config, p.index) },
-		sessions: p.listSessions,
-		search:   p.searchSessions,
-		fork:     p.fork,
-		store:    p.store,
-		export:   p.exportHere,
-		changes:  p.changes,
-		find:     p.findHere,
-		target:   p.describe,
-		targets:  p.fleet.Names(),
-		trust:    p.trust,
-		current:  p.current,
-		notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },
+func (p *program) catalog() slash.Catalog {
+	return slash.Catalog{
+		Offers:   func() []slash.Offer { return offersOf(context.Background(), p.config, p.index) },
+		Sessions: p.listSessions,
+		Search:   p.searchSessions,
+		Fork:     p.fork,
+		Store:    p.store,
+		Export:   p.exportHere,
+		Changes:  p.changes,
+		Find:     p.findHere,
+		Target:   p.describe,
+		Targets:  p.fleet.Names(),
+		Trust:    p.trust,
+		Current:  p.current,
+		Notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },
 	}
 }
 
@@ -229,7 +231,7 @@ func (p *program) listSessions() (string, error) {
 	}
 	text := fmt.Sprintf("sessions of this folder (%d), the latest first:", len(entries))
 	for _, e := range entries[:min(len(entries), maxListed)] {
-		text += fmt.Sprintf("\n%s %s  %s  %s", p.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), shorten(e.Title, 50))
+		text += fmt.Sprintf("\n%s %s  %s  %s", p.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), markup.Shorten(e.Title, 50))
 	}
 	return text + "\n/session resume ID goes on with one of them", nil
 }

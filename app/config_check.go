@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"buddy/app/keymap"
+	"buddy/app/ui"
 	"buddy/config"
 )
 
 // checkOwners adds to a report what config does not know: names of themes, actions and
 // keys, and what makes sense as a rule.
-func checkOwners(r *config.Report, c colours, project bool) {
+func checkOwners(r *config.Report, c ui.Colours, project bool) {
 	if r.Index == nil {
 		return // it could not be read
 	}
-	if _, err := c.load(r.Config.UI.Theme); err != nil {
+	if _, err := c.Load(r.Config.UI.Theme); err != nil {
 		key := config.Path("ui", "theme")
 		r.Add(r.Index[key], key, oneLine(err))
 	}

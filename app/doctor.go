@@ -312,17 +312,3 @@ func (p *program) examine(ctx context.Context, profile string) []finding {
 	all := []finding{checkSettings(c, nil, nil), checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), checkClipboard(os.Getenv)}
 	return append(append(all, checkModel(ctx, c, true)...), checkFolders()...)
 }
-
-// doctorHere reports on the screen.
-func doctorHere(u *ui, _ string) error {
-	look, profile := u.deps.catalog.doctor, u.state.Info.Event.Profile
-	u.hint("", "looking …")
-	u.deps.background(func() func() {
-		text := look(profile)
-		return func() {
-			u.hint("", "")
-			u.deps.catalog.notice(strings.TrimRight(text, "\n"))
-		}
-	})
-	return nil
-}

@@ -17,31 +17,6 @@ import (
 // maxEdited bounds what is read back from an editor, in bytes.
 const maxEdited = 8 << 20
 
-// edit gives the draft to the person's editor and takes back what becomes of it.
-func (u *ui) edit() { u.editFrom("") }
-
-// editFrom is edit with another text than the draft, unless it is "".
-func (u *ui) editFrom(text string) {
-	text, err := u.deps.edit("prompt.md", cmp.Or(text, u.v.prompt.Text()))
-	if err != nil {
-		u.hint("", err.Error())
-		return
-	}
-	u.v.prompt.Replace(strings.TrimSuffix(text, "\n"))
-}
-
-// look shows a text in the person's editor; what they change there is of no consequence.
-func (u *ui) look(text string) { u.lookAt("block.md")(text) }
-
-// lookAt is look with the name of the file that the editor gets.
-func (u *ui) lookAt(name string) func(text string) {
-	return func(text string) {
-		if _, err := u.deps.edit(name, text); err != nil {
-			u.hint("", err.Error())
-		}
-	}
-}
-
 // edit runs the person's editor on a text in place of the screen and returns the text after
 // that. It belongs to the UI goroutine; events wait meanwhile.
 func (w *window) edit(name, text string) (edited string, err error) {

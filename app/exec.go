@@ -17,6 +17,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/views/markup"
 )
 
 // execute answers one prompt (I03): the answer on stdout, all else on stderr. end tells
@@ -326,9 +327,9 @@ func (l *line) remark(e event.Event) {
 		case p.ExitCode != nil:
 			l.say("← exit %d  %.1f s", *p.ExitCode, float64(p.DurationMS)/1000)
 		case p.IsError:
-			l.say("← %s", shorten(p.Result, 120))
+			l.say("← %s", markup.Shorten(p.Result, 120))
 		default:
-			l.say("← %s", shorten(p.Tail, 120))
+			l.say("← %s", markup.Shorten(p.Tail, 120))
 		}
 	case event.ModelRetry:
 		l.say("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000)
@@ -353,7 +354,7 @@ func (l *line) requested(p event.ToolRequested) {
 	if p.Target != "" && p.Target != l.program.first.target.name {
 		where = " on " + p.Target
 	}
-	l.say("▶ %s(%s)%s", p.Name, shorten(subject(p.Action, p.Arguments), 80), where)
+	l.say("▶ %s(%s)%s", p.Name, markup.Shorten(subject(p.Action, p.Arguments), 80), where)
 }
 
 // subject is what a call is about: its command or file, else its arguments.
@@ -376,7 +377,7 @@ func (l *line) fail(format string, args ...any) {
 func (l *line) approve(a event.ApprovalAsked) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		l.say("denied, because there is no terminal to ask on: %s (--approve all allows everything)", shorten(a.Action.Command+a.Action.Path, 80))
+		l.say("denied, because there is no terminal to ask on: %s (--approve all allows everything)", markup.Shorten(a.Action.Command+a.Action.Path, 80))
 		l.program.live.send(event.Approve{ID: a.ID, Decision: event.Reject, Reason: "there is no terminal to ask on"})
 		return
 	}
@@ -399,13 +400,4 @@ func withNext(text, next string) string {
 		return text
 	}
 	return text + " · " + next
-}
-
-// shorten puts s on one line of at most n characters.
-func shorten(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"buddy/agent/redact"
@@ -43,40 +42,4 @@ func redactor(c config.Config) func(string) string {
 	}
 	known := redact.New(keys...)
 	return func(s string) string { return redact.Entropy(known.Text(s)) }
-}
-
-// exportFormats are how people name formats.
-var exportFormats = map[string]sessions.ExportFormat{
-	"md": sessions.Markdown, "markdown": sessions.Markdown, "html": sessions.HTML, "json": sessions.JSON,
-}
-
-// exportWish takes a format, a file, or both.
-func exportWish(args string) (as sessions.ExportFormat, file string, err error) {
-	as, file = sessions.Markdown, args
-	first, rest, _ := strings.Cut(args, " ")
-	if f, ok := exportFormats[strings.ToLower(first)]; ok {
-		as, file = f, strings.TrimSpace(rest)
-	} else if i := strings.LastIndexByte(args, '.'); i >= 0 {
-		if f := sessions.ExportFormat(args[i+1:]); slices.Contains(sessions.ExportFormats, f) {
-			as = f
-		}
-	} else if args != "" {
-		return "", "", fmt.Errorf("%q is not known (have: md, html, json, or a file such as session.md)", first)
-	}
-	return as, file, nil
-}
-
-// exportSession writes this session into a file.
-func exportSession(u *ui, args string) error { return u.deps.catalog.exportThis(u.seat(), args) }
-
-func (c catalog) exportThis(s seat, args string) error {
-	as, file, err := exportWish(args)
-	if err != nil {
-		return err
-	}
-	id := c.current()
-	inform(s, "/export", func() (string, error) { return c.export(id, as, file) }, func(path string) {
-		s.say("written: " + path + " (keys and what looks like one are taken out; read it before you share it)")
-	})
-	return nil
 }

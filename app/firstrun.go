@@ -32,7 +32,7 @@ func (w *window) introduce(ctx context.Context) {
 	if len(w.program.config.Models) > 0 {
 		problem = w.program.problem
 	}
-	show := func(m *machine) { w.ui.setWelcome(firstWelcome(problem, m)) }
+	show := func(m *machine) { w.ui.SetWelcome(firstWelcome(problem, m)) }
 	show(nil)
 	w.loop.Go(func() {
 		m := lookAround(ctx)

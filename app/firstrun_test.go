@@ -28,7 +28,7 @@ func TestFirstWelcome(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := openScreen(t, tt.cols, tt.rows, &flags{})
-				x.later(func() { x.ui.setWelcome(firstWelcome(tt.problem, tt.found)) })
+				x.later(func() { x.ui.SetWelcome(firstWelcome(tt.problem, tt.found)) })
 				x.Settle()
 				golden(t, "first-"+tt.name, x.Screen())
 			})

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"buddy/app/slash"
 	"buddy/config"
 )
 
@@ -114,7 +115,7 @@ func (s *setup) ask() (string, error) {
 		case !o.Usable && err == nil:
 			state = o.From + ", asks for a key"
 		case !o.Usable:
-			state = o.From + ", " + o.lack()
+			state = o.From + ", " + o.Lack()
 		}
 		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, plain(o.Name), plain(o.Model), plain(state))
 	}
@@ -154,7 +155,7 @@ func (s *setup) another() (string, error) {
 }
 
 // prepare asks for what an offer lacks, and for another model of it, and tries it.
-func (s *setup) prepare(o offer) (string, error) {
+func (s *setup) prepare(o slash.Offer) (string, error) {
 	p, ok := s.config.Lookup(o.Name)
 	if !ok {
 		return o.Name, nil // the demo

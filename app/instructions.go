@@ -2,15 +2,12 @@ package app
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/adrg/xdg"
 
-	"buddy/agent/event"
 	"buddy/agent/instructions"
 	"buddy/agent/policy"
 	"buddy/tools"
@@ -68,16 +65,4 @@ func personSource() (instructions.Source, bool) {
 		}
 	}
 	return s, true
-}
-
-//go:embed init.md
-var initPrompt string
-
-// draftInstructions lets the model write the instruction file of the project (K20).
-func draftInstructions(args string) (event.Command, error) {
-	text := strings.TrimSpace(initPrompt)
-	if args != "" {
-		text += "\n\nAlso: " + args
-	}
-	return event.Submit{Text: text}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"buddy/agent"
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/views"
 )
 
 // live is the runtime of a program, which a long session has some time after the first
@@ -133,4 +134,25 @@ func (p *program) tidy() {
 			Code: "tidy",
 		})
 	}
+}
+
+// diffTime is how long comparing files may take.
+const diffTime = time.Minute
+
+// changes is what the agent changed in files in this session.
+func (p *program) changes() (diff string, files int, err error) {
+	rt := p.live.runtime()
+	if rt == nil {
+		return "", 0, errors.New("the session is still being read")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), diffTime)
+	defer cancel()
+	return rt.Changes(ctx, views.FileMark)
+}
+
+// runtime returns the runtime, nil before there is one.
+func (l *live) runtime() *agent.Runtime {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rt
 }

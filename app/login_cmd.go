@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"buddy/app/slash"
 	"buddy/config"
 	"buddy/config/login"
 )
@@ -291,5 +292,33 @@ func readUnseen(ctx context.Context, fd int) ([]byte, error) {
 		return l.data, l.err
 	case <-ctx.Done():
 		return nil, errors.Join(context.Cause(ctx), term.Restore(fd, before))
+	}
+}
+
+// door is what the screen needs to know of an account.
+func (a account) door() slash.Account {
+	return slash.Account{
+		Name: a.name, Title: a.provider.Title, Issuer: a.login.Issuer, File: config.Auth().Path(), Keep: a.keep, Forget: a.forget,
+		Begin: func(ctx context.Context) (string, func(context.Context) error, error) {
+			flow, err := a.begin(ctx)
+			if err != nil {
+				return "", nil, err
+			}
+			return howTo(flow), flow.Wait, nil
+		},
+	}
+}
+
+// access returns how to log in with the settings of the program.
+func (p *program) access(ctx context.Context) slash.Access {
+	return slash.Access{
+		Ctx: ctx,
+		Find: func(name string) (slash.Account, error) {
+			a, err := accountOf(p.config, name)
+			return a.door(), err
+		},
+		Names: func() string { return accountNames(p.config) },
+		// with --model demo, or with it in the settings, there is no problem
+		Makeshift: p.config.Active == nil && p.problem != "",
 	}
 }

@@ -24,13 +24,13 @@ func TestKeyIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := a.door()
-	if _, err := d.keep(t.Context(), "sk-typed"); err != nil || d.name != "openai" || d.title != "OpenAI" || d.issuer != "" {
+	if _, err := d.Keep(t.Context(), "sk-typed"); err != nil || d.Name != "openai" || d.Title != "OpenAI" || d.Issuer != "" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if all, err := config.Auth().Read(); err != nil || all.Keys["openai"] != "sk-typed" || d.file != config.Auth().Path() {
+	if all, err := config.Auth().Read(); err != nil || all.Keys["openai"] != "sk-typed" || d.File != config.Auth().Path() {
 		t.Error("not stored", err)
 	}
-	text, err := d.forget(t.Context())
+	text, err := d.Forget(t.Context())
 	if all, _ := config.Auth().Read(); err != nil || len(all.Keys) != 0 || !strings.Contains(text, "logged out") {
 		t.Errorf("%q, %v", text, err)
 	}

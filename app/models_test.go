@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/app/slash"
 	"buddy/config"
 )
 
@@ -48,7 +49,7 @@ func TestOffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	offers := offersOf(t.Context(), c, index)
-	seen := map[string]offer{}
+	seen := map[string]slash.Offer{}
 	for _, o := range offers {
 		seen[o.Name] = o
 	}
@@ -60,7 +61,7 @@ func TestOffers(t *testing.T) {
 	}
 	var table strings.Builder
 	printOffers(&table, offers)
-	text := table.String() + offersText(offers, "xai")
+	text := table.String() + slash.OffersText(offers, "xai")
 	if strings.ContainsAny(text, "\x1b") || strings.Contains(text, "xai-key") || !strings.Contains(text, "\n* 1  xai · grok-4.5 · 204k · $2.00 / $6.00") {
 		t.Errorf("%s", text)
 	}

@@ -11,6 +11,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/app/keymap"
+	"buddy/app/ui"
 	"buddy/config"
 	"buddy/themes"
 )
@@ -83,7 +84,7 @@ type takenOver struct {
 
 // takeOver makes the screen what a reading says, or leaves everything as it is when that
 // is wrong (DECISIONS 38).
-func (s *settings) takeOver(u *ui, r reading) (t takenOver) {
+func (s *settings) takeOver(u *ui.UI, r reading) (t takenOver) {
 	name, theme, err := s.newTheme(u, r)
 	if r.err != nil {
 		err = r.err
@@ -98,12 +99,12 @@ func (s *settings) takeOver(u *ui, r reading) (t takenOver) {
 	s.wrong = ""
 	var taken []string
 	if theme != nil {
-		u.takeTheme(name, theme)
+		u.TakeTheme(name, theme)
 		taken = append(taken, "theme")
 	}
 	s.now.UI.Theme = r.config.UI.Theme
 	if !maps.EqualFunc(s.now.Keys, r.config.Keys, slices.Equal) {
-		u.takeKeys(r.keys)
+		u.TakeKeys(r.keys)
 		s.now.Keys = r.config.Keys
 		taken = append(taken, "keys")
 	}
@@ -122,20 +123,20 @@ func rulesDiffer(a, b []config.Rule) bool {
 }
 
 // newTheme returns the theme to change to and its name; nil leaves the one that is there.
-func (s *settings) newTheme(u *ui, r reading) (name string, t *themes.Theme, err error) {
+func (s *settings) newTheme(u *ui.UI, r reading) (name string, t *themes.Theme, err error) {
 	c := coloursOf(s.flags)
 	if name = r.config.UI.Theme; r.err == nil && name != s.now.UI.Theme && s.flags.theme == "" {
-		if t, err = c.load(name); err != nil {
+		if t, err = c.Load(name); err != nil {
 			err = r.index.Error(config.Path("ui", "theme"), err)
 		}
 		return name, t, err
 	}
 	// The one in use may be the person's own, whose file has changed.
-	now, auto := u.themeNow()
+	now, auto := u.Theme()
 	if name = now.Name; auto {
 		return name, nil, nil
 	}
-	t, err = c.load(name)
+	t, err = c.Load(name)
 	if err != nil || *t == *now {
 		return name, nil, err
 	}

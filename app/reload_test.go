@@ -117,12 +117,12 @@ func TestReloadOfTheThemesFile(t *testing.T) {
 		f := &flags{}
 		x := openScreen(t, 120, 32, f)
 		s := d.settings(f)
-		first, err := coloursOf(f).load("mine")
+		first, err := coloursOf(f).Load("mine")
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.ui.takeTheme("mine", first)
-		now := func() *themes.Theme { t, _ := x.ui.themeNow(); return t }
+		x.ui.TakeTheme("mine", first)
+		now := func() *themes.Theme { t, _ := x.ui.Theme(); return t }
 		take := func(text string) takenOver {
 			d.write(mine, text)
 			return s.takeOver(x.ui, s.read())

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/tmux"
+	"buddy/views/markup"
 )
 
 // repl is a session on a terminal that is read line by line, or on pipes: for screen
@@ -27,7 +29,7 @@ type repl struct {
 	con     *console
 	print   *line       // remarks
 	state   state.State // what runs and what is asked
-	catalog catalog
+	catalog slash.Catalog
 	lines   *lineHistory
 	later   chan func()
 	gone    chan struct{} // closed when nobody takes from later any more
@@ -51,7 +53,7 @@ type holding struct {
 // ending is how a repl ends.
 type ending struct {
 	over    bool
-	next    next
+	next    slash.Next
 	eof     bool // nothing more can be read
 	armed   bool // Ctrl-C ends it
 	outcome event.Outcome
@@ -106,10 +108,10 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 		con.earlier = lines.load()
 	}
 	files := newFileIndex(t)
-	for n := (next{again: true, resume: resume}); n.again; {
+	for n := (slash.Next{Again: true, Resume: resume}); n.Again; {
 		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
 		con.complete = func(word string, first bool) (string, []string) { return completeWord(files, word, first) }
-		if err := r.session(f, t, n.resume); err != nil {
+		if err := r.session(f, t, n.Resume); err != nil {
 			return err
 		}
 		n = r.next
@@ -141,7 +143,7 @@ func (r *repl) session(f *flags, t *target, resume string) error {
 	r.welcome()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	r.catalog.access = p.access(ctx)
+	r.catalog.Access = p.access(ctx)
 	events, err := p.begin(ctx)
 	if err != nil {
 		return exit{code: exitFailed, text: err.Error()}
@@ -177,10 +179,10 @@ func (r *repl) welcome() {
 		}
 	}
 	if prompt != "" {
-		r.say("the last prompt was: " + shorten(prompt, 200))
+		r.say("the last prompt was: " + markup.Shorten(prompt, 200))
 	}
 	if answer != "" {
-		r.say("the last answer was: " + shorten(answer, 600))
+		r.say("the last answer was: " + markup.Shorten(answer, 600))
 	}
 }
 
@@ -396,7 +398,7 @@ func (r *repl) submit(text string) {
 	if r.answers(strings.TrimSpace(text)) {
 		return
 	}
-	if !private(text) {
+	if !slash.Private(text) {
 		r.lines.add(text)
 		r.con.earlier = append(r.con.earlier, text)
 	}
@@ -455,7 +457,7 @@ func (r *repl) change(id string) error {
 	if t := r.state.Running(); t != nil {
 		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
 	}
-	r.next, r.over = next{again: true, resume: id}, true
+	r.next, r.over = slash.Next{Again: true, Resume: id}, true
 	return nil
 }
 

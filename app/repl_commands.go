@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/app/slash"
+	"buddy/app/ui"
 )
 
 // lineCommands are the commands of slashCommands that make sense without a screen.
@@ -16,32 +18,32 @@ var lineCommands map[string]func(r *repl, args string) error
 func init() { // lineHelp lists them
 	lineCommands = map[string]func(r *repl, args string) error{
 		"help":    lineHelp,
-		"status":  lineSends(report(event.ReportStatus)),
-		"ps":      lineSends(report(event.ReportTasks)),
-		"context": lineSends(report(event.ReportContext)),
+		"status":  lineSends(slash.Report(event.ReportStatus)),
+		"ps":      lineSends(slash.Report(event.ReportTasks)),
+		"context": lineSends(slash.Report(event.ReportContext)),
 		"bg":      lineBackground,
-		"kill":    lineSends(kill),
-		"timeout": lineSends(setTimeout),
-		"approve": lineSends(approve),
-		"compact": lineSends(compact),
-		"pin":     lineSends(pin(false)),
-		"unpin":   lineSends(pin(true)),
-		"init":    lineSends(draftInstructions),
-		"target":  func(r *repl, name string) error { return r.catalog.onTarget(r.seat(), name) },
+		"kill":    lineSends(slash.Kill),
+		"timeout": lineSends(slash.SetTimeout),
+		"approve": lineSends(slash.Approve),
+		"compact": lineSends(slash.Compact),
+		"pin":     lineSends(slash.Pin(false)),
+		"unpin":   lineSends(slash.Pin(true)),
+		"init":    lineSends(slash.Init),
+		"target":  func(r *repl, name string) error { return r.catalog.OnTarget(r.seat(), name) },
 		"model":   lineModel,
 		"session": lineSession,
 		"clear":   func(r *repl, _ string) error { return r.change("") },
 		"trust":   lineTrust,
 		"login":   lineLogin,
-		"logout":  func(r *repl, name string) error { return r.catalog.access.logOut(r.seat(), name) },
+		"logout":  func(r *repl, name string) error { return r.catalog.Access.LogOut(r.seat(), name) },
 		"doctor":  lineDoctor,
 		"find":    lineFind,
 		"edit":    func(r *repl, text string) error { r.edit(wants{}, text); return nil },
 		"output":  lineOutput,
 		"copy":    lineCopy,
-		"undo":    lineSends(undo),
+		"undo":    lineSends(slash.Undo),
 		"diff":    lineDiff,
-		"export":  func(r *repl, args string) error { return r.catalog.exportThis(r.seat(), args) },
+		"export":  func(r *repl, args string) error { return r.catalog.ExportThis(r.seat(), args) },
 		"quit":    func(r *repl, _ string) error { r.over = true; return nil },
 	}
 }
@@ -54,12 +56,12 @@ var screenOnly = map[string]string{
 
 // slash runs a line that begins with a slash and reports whether it was a command.
 func (r *repl) slash(line string) bool {
-	name, args, ok := splitCommand(line)
+	name, args, ok := slash.Split(line)
 	if !ok {
 		return false
 	}
 	run := lineCommands[name]
-	known := slices.ContainsFunc(commandTable(), func(c command) bool { return c.name == name })
+	known := slices.ContainsFunc(ui.Commands(), func(c ui.Command) bool { return c.Name == name })
 	switch {
 	case run != nil:
 		if err := run(r, args); err != nil {
@@ -84,15 +86,15 @@ func lineSends(read func(args string) (event.Command, error)) func(*repl, string
 }
 
 // seat is that of the person at the line.
-func (r *repl) seat() seat {
-	return seat{command: r.command, say: r.say, current: r.current, info: r.info, change: r.change, beside: r.beside, failed: r.failed}
+func (r *repl) seat() slash.Seat {
+	return slash.Seat{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Change: r.change, Beside: r.beside, Failed: r.failed}
 }
 
 func lineHelp(r *repl, _ string) error {
 	var b strings.Builder
-	for _, c := range commandTable() {
-		if lineCommands[c.name] != nil {
-			fmt.Fprintf(&b, "/%s  %s\n", strings.TrimSpace(c.name+" "+c.args), c.help)
+	for _, c := range ui.Commands() {
+		if lineCommands[c.Name] != nil {
+			fmt.Fprintf(&b, "/%s  %s\n", strings.TrimSpace(c.Name+" "+c.Args), c.Help)
 		}
 	}
 	b.WriteString("@NAME in a prompt names a file; Tab completes both. A line that ends in \\ goes on in the next.\n")
@@ -117,11 +119,11 @@ func lineModel(r *repl, args string) error {
 	n, err := strconv.Atoi(args)
 	switch {
 	case args == "":
-		inform(r.seat(), "/model", func() (string, error) { return offersText(r.catalog.offers(), current), nil }, r.say)
+		slash.Inform(r.seat(), "/model", func() (string, error) { return slash.OffersText(r.catalog.Offers(), current), nil }, r.say)
 	case err != nil || n < 1:
 		r.command(event.SwitchModel{Profile: args})
 	default:
-		inform(r.seat(), "/model", func() (string, error) { return nameOf(r.catalog.offers(), n) },
+		slash.Inform(r.seat(), "/model", func() (string, error) { return slash.OfferName(r.catalog.Offers(), n) },
 			func(name string) { r.command(event.SwitchModel{Profile: name}) })
 	}
 	return nil
@@ -129,11 +131,11 @@ func lineModel(r *repl, args string) error {
 
 func lineSession(r *repl, args string) error {
 	verb, rest, _ := strings.Cut(args, " ")
-	return r.catalog.onSession(r.seat(), strings.ToLower(verb), strings.TrimSpace(rest))
+	return r.catalog.OnSession(r.seat(), strings.ToLower(verb), strings.TrimSpace(rest))
 }
 
 func lineTrust(r *repl, _ string) error {
-	text, err := r.catalog.trust()
+	text, err := r.catalog.Trust()
 	switch {
 	case err != nil:
 		return err
@@ -141,7 +143,7 @@ func lineTrust(r *repl, _ string) error {
 		r.say(text)
 		return nil
 	}
-	return r.change(r.catalog.current())
+	return r.change(r.catalog.Current())
 }
 
 // completeWord returns what the name of a command, or of a file after an @, may become, and
@@ -149,9 +151,9 @@ func lineTrust(r *repl, _ string) error {
 func completeWord(files *fileIndex, word string, first bool) (becomes string, choices []string) {
 	switch {
 	case first && strings.HasPrefix(word, "/"):
-		for _, c := range commandTable() {
-			if lineCommands[c.name] != nil && strings.HasPrefix(c.name, strings.ToLower(word[1:])) {
-				choices = append(choices, "/"+c.name)
+		for _, c := range ui.Commands() {
+			if lineCommands[c.Name] != nil && strings.HasPrefix(c.Name, strings.ToLower(word[1:])) {
+				choices = append(choices, "/"+c.Name)
 			}
 		}
 	case strings.HasPrefix(word, "@"):

@@ -8,6 +8,8 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/slash"
+	"buddy/views/markup"
 )
 
 // take records one event and prints what it tells.
@@ -153,9 +155,9 @@ func (r *repl) finished(p event.TaskFinished) {
 		}
 		switch t.Kind {
 		case event.BackgroundTask:
-			name = fmt.Sprintf("task #%d (%s) ", t.ID, shorten(t.Title, 40))
+			name = fmt.Sprintf("task #%d (%s) ", t.ID, markup.Shorten(t.Title, 40))
 		case event.ShellTask:
-			r.say(fmt.Sprintf("task #%d (%s) has ended: %s", t.ID, shorten(t.Title, 40), p.Outcome))
+			r.say(fmt.Sprintf("task #%d (%s) has ended: %s", t.ID, markup.Shorten(t.Title, 40), p.Outcome))
 			return
 		}
 	}
@@ -195,7 +197,7 @@ func (r *repl) question(q event.QuestionAsked) {
 func (r *repl) answer(id, text string) {
 	for _, q := range r.state.Questions {
 		if q.ID == id {
-			r.command(reply(q, text))
+			r.command(slash.Reply(q, text))
 			return
 		}
 	}
@@ -228,7 +230,7 @@ func approvalText(a event.ApprovalAsked, whole bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s wants your yes: %s", act.Tool, act.Target, a.Verdict.Reason)
 	if act.Why != "" {
-		fmt.Fprintf(&b, "\n  why: %s", shorten(act.Why, 300))
+		fmt.Fprintf(&b, "\n  why: %s", markup.Shorten(act.Why, 300))
 	}
 	what := act.Command
 	if what == "" {

@@ -9,14 +9,16 @@ import (
 
 	"golang.org/x/term"
 
+	"buddy/app/slash"
 	"buddy/views"
+	"buddy/views/markup"
 )
 
 // These commands of a line are what the full screen shows in panes and dialogs.
 
 // lookBack reads the session and shows what comes of it.
 func (r *repl) lookBack(what string, show func(*record) (string, error)) {
-	inform(r.seat(), what, func() (string, error) {
+	slash.Inform(r.seat(), what, func() (string, error) {
 		all, err := r.program.readRecord()
 		if err != nil {
 			return "", err
@@ -36,14 +38,14 @@ func lineFind(r *repl, text string) error {
 // lineOutput shows the end of an output, and where all of it is.
 func lineOutput(r *repl, args string) error {
 	r.lookBack("/output", func(all *record) (string, error) {
-		c, err := callBack(&all.state, args)
+		c, err := slash.CallBack(&all.state, args)
 		if err != nil {
 			return "", err
 		}
 		if len(c.Output.Buf) == 0 {
 			c.Output.Set(all.out[c.ID])
 		}
-		d, err := document(c)
+		d, err := slash.Document(c)
 		if err != nil {
 			return "", err
 		}
@@ -55,16 +57,16 @@ func lineOutput(r *repl, args string) error {
 		case strings.TrimSpace(text) == "":
 			text = "(it printed nothing)"
 		}
-		return shorten(d.Title, 200) + "\n" + text, err
+		return markup.Shorten(d.Title, 200) + "\n" + text, err
 	})
 	return nil
 }
 
 func lineDiff(r *repl, _ string) error {
-	inform(r.seat(), "/diff", func() (string, error) {
-		diff, files, err := r.catalog.changes()
+	slash.Inform(r.seat(), "/diff", func() (string, error) {
+		diff, files, err := r.catalog.Changes()
 		if err != nil || files == 0 {
-			return noChanges, err
+			return slash.NoChanges, err
 		}
 		return boundDiff(diff), nil
 	}, r.say)
@@ -93,12 +95,12 @@ func boundDiff(diff string) string {
 }
 
 func lineCopy(r *repl, args string) error {
-	inform(r.seat(), "/copy", func() (string, error) {
+	slash.Inform(r.seat(), "/copy", func() (string, error) {
 		all, err := r.program.readRecord()
 		if err != nil {
 			return "", err
 		}
-		text, err := toCopy(&all.state, args)
+		text, err := slash.ToCopy(&all.state, args)
 		if err != nil {
 			return "", err
 		}
@@ -110,7 +112,7 @@ func lineCopy(r *repl, args string) error {
 // copy gives text to the clipboard in every way that there is, as the full screen does, and
 // says which.
 func (c *console) copy(text string) (string, error) {
-	said, err := copied(text)
+	said, err := slash.Copied(text)
 	if err != nil {
 		return "", err
 	}
@@ -154,45 +156,45 @@ func (r *repl) edit(was wants, text string) {
 
 // lineLogin asks for a key that nobody sees, or begins a login in a browser.
 func lineLogin(r *repl, name string) error {
-	in := r.catalog.access
+	in := r.catalog.Access
 	if name == "" {
-		r.say(in.usage())
+		r.say(in.Usage())
 		return nil
 	}
 	name, more, _ := strings.Cut(name, " ")
-	a, err := in.find(name)
+	a, err := in.Find(name)
 	switch {
 	case err != nil:
 		return err
 	case !r.con.tty:
-		return fmt.Errorf("there is no terminal to ask on; run: buddy login %s", a.name)
-	case a.issuer != "":
-		r.say("asking " + a.issuer + " for a code …")
-		r.aside(func() func() { return in.browserLogin(r.seat(), a, r.say) })
+		return fmt.Errorf("there is no terminal to ask on; run: buddy login %s", a.Name)
+	case a.Issuer != "":
+		r.say("asking " + a.Issuer + " for a code …")
+		r.aside(func() func() { return in.BrowserLogin(r.seat(), a, r.say) })
 		return nil
 	case more != "":
 		r.say("a key belongs here, where nobody sees it; the one in the prompt was not kept")
 	}
-	r.wants = wants{aKey, a.name}
+	r.wants = wants{aKey, a.Name}
 	return nil
 }
 
 // keep stores a key that was typed.
 func (r *repl) keep(name, typed string) {
-	in := r.catalog.access
+	in := r.catalog.Access
 	r.beside(func() func() {
 		text := ""
 		key, err := oneKey(typed)
-		a, notFound := in.find(name)
+		a, notFound := in.Find(name)
 		if err = errors.Join(err, notFound); err == nil {
-			text, err = a.keep(in.ctx, key)
+			text, err = a.Keep(in.Ctx, key)
 		}
 		return func() {
 			if err != nil {
 				r.failed("/login", err)
 				return
 			}
-			in.loggedIn(r.seat(), a, text)
+			in.LoggedIn(r.seat(), a, text)
 		}
 	})
 }
@@ -200,7 +202,7 @@ func (r *repl) keep(name, typed string) {
 func lineDoctor(r *repl, _ string) error {
 	profile := r.info().Profile
 	r.say("looking …")
-	inform(r.seat(), "/doctor", func() (string, error) {
+	slash.Inform(r.seat(), "/doctor", func() (string, error) {
 		return strings.TrimRight(findingsText(r.program.examine(context.Background(), profile)), "\n"), nil
 	}, r.say)
 	return nil

@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/views"
+	"buddy/views/markup"
 )
 
 // record is all of a session, to look back on line by line. A prompt line keeps no blocks of
@@ -80,7 +82,7 @@ func (a *record) find(text string) string {
 // heading says what a block is: of a call what it did.
 func heading(b *state.Block) string {
 	if b.Call != nil {
-		return fmt.Sprintf("%s(%s)", b.Call.Name, shorten(subject(b.Call.Action, b.Call.Arguments), maxHeading))
+		return fmt.Sprintf("%s(%s)", b.Call.Name, markup.Shorten(subject(b.Call.Action, b.Call.Arguments), maxHeading))
 	}
 	return map[state.Kind]string{
 		state.UserBlock: "prompt", state.AssistantBlock: "answer", state.ReasoningBlock: "reasoning",
@@ -173,9 +175,9 @@ func tail(d views.Document) (text string, cut bool, err error) {
 // wholeFiles names the files that have all that a call printed.
 func wholeFiles(c *state.Call) string {
 	text := ""
-	for _, f := range outputFiles(c) {
-		if info, err := os.Stat(f.path); err == nil && info.Size() > 0 {
-			text += "\nall of it: " + f.path
+	for _, f := range slash.OutputFiles(c) {
+		if info, err := os.Stat(f.Path); err == nil && info.Size() > 0 {
+			text += "\nall of it: " + f.Path
 		}
 	}
 	return text

@@ -2,23 +2,14 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
-	"time"
 
-	"github.com/gdamore/tcell/v2"
 	"github.com/spf13/cobra"
 
-	"buddy/agent/event"
-	"buddy/agent/model"
-	"buddy/app/keymap"
-	"buddy/app/layout"
-	"buddy/app/loop"
 	"buddy/app/screen"
+	"buddy/app/ui"
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/themes"
@@ -38,8 +29,8 @@ func replayCommand(f *flags) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeSessions,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !(speed >= slowestReplay && speed <= fastestReplay) { // false for NaN, too
-				return usage("--speed must be a number from %g to %g", slowestReplay, fastestReplay)
+			if !(speed >= ui.SlowestReplay && speed <= ui.FastestReplay) { // false for NaN, too
+				return usage("--speed must be a number from %g to %g", ui.SlowestReplay, ui.FastestReplay)
 			}
 			store, id, err := meant(args[0])
 			if err != nil {
@@ -79,163 +70,10 @@ func watch(f *flags, j *sessions.Journal, speed float64) error {
 	defer s.Fini()
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	err = replay(ctx, s, looks{theme: theme, colours: coloursOf(f), auto: name == themes.Auto}, keys, j, speed)
+	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f), Auto: name == themes.Auto}, keys, j, speed)
 	s.Fini()
 	if err != nil {
 		return failed(fmt.Errorf("terminal: %w", err))
 	}
 	return nil
-}
-
-// replay shows a stored session at that many times its speed until the person leaves it or
-// ctx ends.
-func replay(ctx context.Context, s *screen.Screen, look looks, keys *keymap.Map, j *sessions.Journal, speed float64) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	v := newViewer(s, look, keys, newPlayer(speed), cancel)
-	v.loop.SetFocus(v.ui)
-	if look.auto {
-		v.loop.Post(v.ui.follow)
-	}
-	done := make(chan struct{})
-	v.loop.Go(func() {
-		defer close(done)
-		v.end(v.player.play(ctx, j, v.events))
-	})
-	err := v.loop.Run(ctx)
-	cancel()
-	<-done
-	return err
-}
-
-// watchRoom is how many events of a replay wait for the next draw.
-const watchRoom = 256
-
-// viewer is the full screen without a program behind it: a session passes by.
-type viewer struct {
-	ui     *ui
-	loop   *loop.Loop[event.Envelope]
-	player *player
-	events chan event.Envelope
-	ended  string // what is said when all was shown
-}
-
-// errWatching is what happens to all that a person can't do here.
-var errWatching = errors.New("this is a replay: nothing can be done in it")
-
-func newViewer(s *screen.Screen, look looks, keys *keymap.Map, p *player, stop func()) *viewer {
-	v := &viewer{player: p, events: make(chan event.Envelope, watchRoom)}
-	home, _ := os.UserHomeDir() // "" is unknown
-	none := func() (string, error) { return "", errWatching }
-	v.ui = newUI(deps{
-		looks: look,
-		terminal: terminal{
-			repaint: s.Sync, askBackground: s.AskBackground, copy: func(text string) { s.SetClipboard([]byte(text)) },
-			edit:      func(string, string) (string, error) { return none() },
-			attention: attention{notify: func(screen.Call, string) {}},
-		},
-		timing: timing{
-			now: p.now,
-			tick: func(on bool) {
-				_, paused := p.pace()
-				v.loop.SetTicking(on && !paused)
-			},
-			later: func(f func()) { v.loop.Post(f) },
-			after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { v.loop.Post(f) }) },
-			background: func(work func() func()) {
-				v.loop.Go(func() { v.loop.PostLazily(work()) })
-			},
-		},
-		drafting: drafting{
-			draft:  func() {},
-			record: func(string) {},
-			files:  func(_ string, answer func([]string)) { answer(nil) },
-			attach: func(string) ([]model.Image, error) { return nil, errWatching },
-		},
-		send: func(event.Command) {}, keys: keys, home: home,
-		leave: func(next) { v.loop.Quit() },
-		catalog: catalog{
-			sessions: none, find: func(string) (string, error) { return none() }, trust: none,
-			target: func() string { return "" }, notice: func(string) {}, current: func() string { return "" },
-		},
-	})
-	v.ui.setFocus(layout.Conversation)
-	v.loop = loop.New(loop.Config[event.Envelope]{
-		Screen: s, Root: v.ui, Events: v.events, Apply: v.ui.apply, Key: v.key, Stop: stop, Tick: func() {},
-		On: screen.Handlers{Paste: func(screen.Paste) {}, Background: v.ui.background},
-	})
-	v.status()
-	return v
-}
-
-// end says on the screen that there is no more.
-func (v *viewer) end(whole bool, err error) {
-	text := "the end of the session"
-	switch {
-	case err != nil:
-		text = "the rest can't be read: " + err.Error()
-	case !whole:
-		return // the person has left
-	}
-	v.loop.Post(func() {
-		v.ended = text
-		v.pace(func(p *player) { p.paused = true }) // clocks stand still
-	})
-}
-
-// key gives a key to the player, or to what scrolls.
-func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
-	scope, _ := v.ui.target()
-	switch {
-	case ev.Key() == tcell.KeyCtrlC:
-		v.loop.Quit()
-	case ev.Key() == tcell.KeyRune && scope != keymap.Finding && v.control(ev.Rune()):
-	case v.ui.asking() && !v.ui.help: // the answer comes as it came then
-	default:
-		v.ui.key(ev)
-		if v.ui.focus == layout.Prompt {
-			v.ui.setFocus(layout.Conversation) // there is nobody to write to
-		}
-		v.status()
-	}
-	return nil
-}
-
-// control does what a key of the player means, and reports whether it is one.
-func (v *viewer) control(key rune) bool {
-	switch key {
-	case 'q':
-		v.loop.Quit()
-	case ' ':
-		v.pace(func(p *player) { p.paused = !p.paused || v.ended != "" })
-	case '+', '=':
-		v.pace(func(p *player) { p.speed *= 2 })
-	case '-':
-		v.pace(func(p *player) { p.speed /= 2 })
-	default:
-		return false
-	}
-	return true
-}
-
-func (v *viewer) pace(f func(*player)) {
-	v.player.change(f)
-	v.status()
-	v.ui.deps.tick(v.ui.busy)
-}
-
-// status says what the player does and what its keys are.
-func (v *viewer) status() {
-	speed, paused := v.player.pace()
-	text := "replay at " + strconv.FormatFloat(speed, 'g', -1, 64) + "× · space pauses"
-	switch {
-	case v.ended != "":
-		text = v.ended
-	case paused:
-		text = "paused · space goes on"
-	}
-	if v.ended == "" {
-		text += " · + - speed"
-	}
-	v.ui.hint("", text+" · q quits")
 }

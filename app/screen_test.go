@@ -10,13 +10,14 @@ import (
 	"buddy/app/apptest"
 	"buddy/app/keymap"
 	"buddy/app/screen"
+	"buddy/app/ui"
 	"buddy/themes"
 )
 
 // testScreen is the full screen on a terminal in memory, without a program behind it.
 type testScreen struct {
 	*apptest.UI
-	ui    *ui
+	ui    *ui.UI
 	keys  *keymap.Map
 	later func(func()) // runs it on the UI goroutine
 }
@@ -35,14 +36,14 @@ func openScreen(t *testing.T, cols, rows int, f *flags) *testScreen {
 		events <- event.Envelope{Seq: uint64(i + 1), Time: time.Now().UnixMilli(), Session: "7f3a-0000", Task: 1, Payload: p}
 	}
 	x.UI = apptest.Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
-		x.ui = newUI(deps{
-			looks:    looks{theme: theme, colours: coloursOf(f)},
-			terminal: terminal{repaint: s.Sync, askBackground: s.AskBackground},
-			timing:   timing{now: time.Now, tick: func(bool) {}, later: func(f func()) { x.later(f) }, background: func(func() func()) {}},
-			drafting: drafting{draft: func() {}},
-			send:     func(event.Command) {}, keys: x.keys, home: "/home/ann",
+		x.ui = ui.New(ui.Deps{
+			Looks:    ui.Looks{Theme: theme, Colours: coloursOf(f)},
+			Terminal: ui.Terminal{Repaint: s.Sync, AskBackground: s.AskBackground},
+			Timing:   ui.Timing{Now: time.Now, Tick: func(bool) {}, Later: func(f func()) { x.later(f) }, Background: func(func() func()) {}},
+			Drafting: ui.Drafting{Draft: func() {}},
+			Send:     func(event.Command) {}, Keys: x.keys, Home: "/home/ann",
 		})
-		l := x.ui.loop(s, events, func() {})
+		l := x.ui.Loop(s, events, func() {})
 		x.later = func(f func()) { l.Post(f) }
 		l.SetFocus(x.ui)
 		return l.Run(ctx)
@@ -52,6 +53,6 @@ func openScreen(t *testing.T, cols, rows int, f *flags) *testScreen {
 
 // theme is the name of the one in use.
 func (x *testScreen) theme() string {
-	t, _ := x.ui.themeNow()
+	t, _ := x.ui.Theme()
 	return t.Name
 }

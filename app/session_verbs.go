@@ -4,105 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
-	"buddy/agent/event"
 	"buddy/sessions"
+	"buddy/views/markup"
 )
-
-// seat is where a person sits: the full screen, or a line of a terminal.
-type seat struct {
-	command func(event.Command)          // for the runtime
-	say     func(text string)            // for the person
-	current func() string                // id of the session
-	info    func() event.SessionCreated  // what is known of it now
-	change  func(id string) error        // leaves for another session, "" for a new one
-	beside  func(work func() func())     // works elsewhere, and then here with what that returns
-	failed  func(what string, err error) // says why it came to nothing
-}
-
-// seat is that of the person before the screen.
-func (u *ui) seat() seat {
-	return seat{
-		command: u.deps.send, say: u.deps.catalog.notice, change: u.change, beside: u.deps.background,
-		current: func() string { return u.state.Info.Session },
-		info:    func() event.SessionCreated { return u.state.Info.Event },
-		failed:  func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
-	}
-}
-
-// onSession does what a person wants with sessions (J05, J06).
-func (c catalog) onSession(s seat, verb, arg string) error {
-	switch verb {
-	case "", "list":
-		text, err := c.sessions()
-		if err == nil {
-			s.say(text)
-		}
-		return err
-	case "new":
-		return s.change("")
-	case "resume":
-		found, err := c.find(arg)
-		if err != nil {
-			return err
-		}
-		if found == s.current() {
-			return fmt.Errorf("%s is this session", found)
-		}
-		return s.change(found)
-	case "rename":
-		s.command(event.Rename{Title: arg})
-		if arg == "" {
-			s.say("this session has the title of its first prompt again")
-		} else {
-			s.say("this session is now called: " + arg)
-		}
-		return nil
-	case "search":
-		if arg == "" {
-			return errors.New("say what for: /session search TEXT")
-		}
-		inform(s, "/session search", func() (string, error) { return c.search(arg) }, s.say)
-		return nil
-	case "fork":
-		return c.forkTo(s, arg)
-	}
-	return fmt.Errorf("%q is not known (have: list, new, resume ID, resume last, rename TITLE, search TEXT, fork, fork N)", verb)
-}
-
-// forkTo goes on with a copy of the session.
-func (c catalog) forkTo(s seat, arg string) error {
-	n := 0
-	if arg != "" {
-		var err error
-		if n, err = strconv.Atoi(strings.TrimPrefix(arg, "#")); err != nil || n < 1 {
-			return fmt.Errorf("%q is not the number of an exchange (the first is 1; buddy sessions show lists them)", arg)
-		}
-	}
-	inform(s, "/session fork", func() (string, error) { return c.fork(n) }, func(id string) {
-		if err := s.change(id); err != nil {
-			s.failed("/session fork", fmt.Errorf("the copy is %s: %w", id, err))
-		}
-	})
-	return nil
-}
-
-// inform works elsewhere and gives what came of it to use.
-func inform(s seat, what string, work func() (string, error), use func(string)) {
-	s.beside(func() func() {
-		text, err := work()
-		return func() {
-			if err != nil {
-				s.failed(what, err)
-				return
-			}
-			use(text)
-		}
-	})
-}
 
 const (
 	maxHits    = 20               // that a search shows
@@ -121,7 +28,7 @@ func (p *program) searchSessions(text string) (string, error) {
 		}
 		if h.Entry.ID != last {
 			last = h.Entry.ID
-			lines = append(lines, fmt.Sprintf("%s %s  %s", p.mark(last), last, shorten(h.Entry.Title, 50)))
+			lines = append(lines, fmt.Sprintf("%s %s  %s", p.mark(last), last, markup.Shorten(h.Entry.Title, 50)))
 		}
 		lines = append(lines, fmt.Sprintf("    %s  %s", time.UnixMilli(h.Envelope.Time).Format("2006-01-02 15:04"), h.Text))
 		return true

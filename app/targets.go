@@ -263,24 +263,6 @@ func (t *target) where() string {
 	return ""
 }
 
-// showTarget looks in the background, because a target that is away takes its time. With
-// the name of one it makes that the current.
-func showTarget(u *ui, args string) error {
-	return u.deps.catalog.onTarget(u.seat(), args)
-}
-
-func (c catalog) onTarget(s seat, args string) error {
-	switch {
-	case args != "" && !slices.Contains(c.targets, args):
-		return fmt.Errorf("unknown target %q (have: %s)", args, strings.Join(c.targets, ", "))
-	case args != "":
-		s.command(event.SwitchTarget{Name: args})
-	default:
-		inform(s, "/target", func() (string, error) { return c.target(), nil }, s.say)
-	}
-	return nil
-}
-
 // completeTarget offers the names for --target.
 func completeTarget(f *flags) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

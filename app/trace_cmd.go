@@ -14,6 +14,7 @@ import (
 	"buddy/agent/model"
 	"buddy/sessions"
 	"buddy/sessions/trace"
+	"buddy/views/markup"
 )
 
 func traceCommand(stdout, stderr *os.File) *cobra.Command {
@@ -90,7 +91,7 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 	for _, x := range t.Exchanges {
 		rows = append(rows, []string{
 			fmt.Sprint(x.Number), fmt.Sprint(x.Turns), fmt.Sprint(x.Calls), fmt.Sprint(x.Prompt), fmt.Sprint(x.Cached), fmt.Sprint(x.Completion),
-			costText(x.Counts), took(x.Took), took(x.Wait), took(x.Stream), took(x.Tools), took(x.Approvals), cmp.Or(x.Outcome, "open"), shorten(x.Text, 60),
+			costText(x.Counts), took(x.Took), took(x.Wait), took(x.Stream), took(x.Tools), took(x.Approvals), cmp.Or(x.Outcome, "open"), markup.Shorten(x.Text, 60),
 		})
 	}
 	title := "Exchanges"
@@ -105,12 +106,12 @@ func printTrace(w io.Writer, id string, t *trace.Trace) {
 	table(w, "Tools", rows)
 	rows = [][]string{{"took", "event", "call"}}
 	for _, c := range t.Slowest {
-		rows = append(rows, []string{took(c.Took), fmt.Sprint(c.Seq), shorten(c.Name+" "+c.What, 100)})
+		rows = append(rows, []string{took(c.Took), fmt.Sprint(c.Seq), markup.Shorten(c.Name+" "+c.What, 100)})
 	}
 	table(w, "Slowest calls", rows)
 	rows = [][]string{{"time", "event", "what"}}
 	for _, f := range t.Failures {
-		rows = append(rows, []string{time.UnixMilli(f.Time).Format("15:04:05"), f.Type, shorten(f.Text, 120)})
+		rows = append(rows, []string{time.UnixMilli(f.Time).Format("15:04:05"), f.Type, markup.Shorten(f.Text, 120)})
 	}
 	title = "Failures"
 	if t.Failed > len(t.Failures) {

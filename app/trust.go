@@ -127,23 +127,6 @@ func orHere(dir string) string {
 	return dir
 }
 
-// trustHere trusts the folder with its settings as they were when the session began, and
-// begins the session anew with them.
-func trustHere(u *ui, _ string) error {
-	if t := u.state.Running(); t != nil {
-		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
-	}
-	text, err := u.deps.catalog.trust()
-	if err != nil {
-		return err
-	}
-	if text != "" {
-		u.deps.catalog.notice(text)
-		return nil
-	}
-	return u.change(u.deps.catalog.current())
-}
-
 // trust remembers the working directory as trusted. It returns what to say when that
 // changes nothing, "" when the session has to begin anew for it.
 func (p *program) trust() (string, error) {

@@ -9,6 +9,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
+	"buddy/app/ui"
 	"buddy/views"
 )
 
@@ -137,8 +138,8 @@ func TestApprovalText(t *testing.T) {
 // Every command of line mode is one of the table.
 func TestLineCommands(t *testing.T) {
 	known := make(map[string]bool)
-	for _, c := range commandTable() {
-		known[c.name] = true
+	for _, c := range ui.Commands() {
+		known[c.Name] = true
 	}
 	for name := range lineCommands {
 		if !known[name] {

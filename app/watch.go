@@ -27,7 +27,7 @@ type watched struct {
 
 // watchedFiles returns the files that settings come from now. They need not exist.
 func watchedFiles(f *flags) watched {
-	w := watched{themes: coloursOf(f).dir}
+	w := watched{themes: coloursOf(f).Dir}
 	for _, s := range config.Sources(f.config, nil) {
 		path, err := filepath.Abs(s.Path)
 		if err != nil {

@@ -15,7 +15,9 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/loop"
 	"buddy/app/screen"
+	"buddy/app/slash"
 	"buddy/app/state"
+	"buddy/app/ui"
 	"buddy/config"
 	"buddy/themes"
 	"buddy/tmux"
@@ -45,8 +47,8 @@ func fullScreen(f *flags, resume string) error {
 		s.Fini() // gives the terminal back on every way out
 		_, _ = said.WriteTo(os.Stderr)
 	}()
-	for n := (next{again: true, resume: resume}); n.again; {
-		if n, err = oneSession(f, t, s, n.resume, &said); err != nil {
+	for n := (slash.Next{Again: true, Resume: resume}); n.Again; {
+		if n, err = oneSession(f, t, s, n.Resume, &said); err != nil {
 			return err
 		}
 	}
@@ -55,42 +57,42 @@ func fullScreen(f *flags, resume string) error {
 
 // oneSession runs the screen until the person leaves the session. If another one follows,
 // this one is seen until then.
-func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Writer) (next, error) {
+func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Writer) (slash.Next, error) {
 	p, err := compose(f, t, resume, f.approve)
 	if err != nil {
-		return next{}, err
+		return slash.Next{}, err
 	}
 	name, theme, err := firstTheme(f, p)
 	if err != nil {
-		return next{}, err
+		return slash.Next{}, err
 	}
 	keys, err := boundKeys(p.config.Keys, p.index)
 	if err != nil {
-		return next{}, err
+		return slash.Next{}, err
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	w := &window{program: p, screen: s, files: newFileIndex(t), events: make(chan event.Envelope, eventRoom)}
-	w.ui = newUI(w.deps(ctx, looks{theme: theme, colours: coloursOf(f)}, keys))
-	w.ui.prompt().SetVi(p.config.UI.Editor == "vi")
-	w.loop = w.ui.loop(s, w.events, func() { p.finish(said, w.next.kill) })
+	w.ui = ui.New(w.deps(ctx, ui.Looks{Theme: theme, Colours: coloursOf(f)}, keys))
+	w.ui.Prompt().SetVi(p.config.UI.Editor == "vi")
+	w.loop = w.ui.Loop(s, w.events, func() { p.finish(said, w.next.Kill) })
 	used := newSettings(f, p)
 	if err := w.open(ctx); err != nil {
 		p.close(said)
-		return next{}, exit{code: exitFailed, text: err.Error()}
+		return slash.Next{}, exit{code: exitFailed, text: err.Error()}
 	}
 	if name == themes.Auto {
-		w.loop.Post(w.ui.follow) // after the first frame
+		w.loop.Post(w.ui.Follow) // after the first frame
 	}
 	unwatch := w.watchSettings(ctx, used)
 	err = w.loop.Run(ctx)
 	unwatch()
 	w.saveDraft()
 	if err != nil {
-		return next{}, exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}
+		return slash.Next{}, exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}
 	}
 	if ctx.Err() != nil { // on the way to another session
-		return next{}, nil
+		return slash.Next{}, nil
 	}
 	return w.next, nil
 }
@@ -113,50 +115,50 @@ const eventRoom = 256
 type window struct {
 	program *program
 	screen  *screen.Screen
-	ui      *ui
+	ui      *ui.UI
 	loop    *loop.Loop[event.Envelope]
 	events  chan event.Envelope
 	lines   *lineHistory
 	saving  *time.Timer
 	drafted string // the draft that is on the disk
 	files   *fileIndex
-	next    next
+	next    slash.Next
 }
 
-func (w *window) deps(ctx context.Context, look looks, keys *keymap.Map) deps {
+func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.Deps {
 	choices := w.program.catalog()
-	choices.access = w.program.access(ctx)
-	choices.doctor = func(profile string) string { return findingsText(w.program.examine(ctx, profile)) }
-	return deps{
-		looks:    look,
-		terminal: terminal{repaint: w.screen.Sync, askBackground: w.screen.AskBackground, copy: w.copy, edit: w.edit, look: w.look, attention: w.attention()},
-		timing: timing{
-			now:   time.Now,
-			tick:  func(on bool) { w.loop.SetTicking(on) },
-			later: func(f func()) { w.loop.Post(f) },
-			after: func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
-			background: func(work func() func()) {
+	choices.Access = w.program.access(ctx)
+	choices.Doctor = func(profile string) string { return findingsText(w.program.examine(ctx, profile)) }
+	return ui.Deps{
+		Looks:    look,
+		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, Attention: w.attention()},
+		Timing: ui.Timing{
+			Now:   time.Now,
+			Tick:  func(on bool) { w.loop.SetTicking(on) },
+			Later: func(f func()) { w.loop.Post(f) },
+			After: func(d time.Duration, f func()) { time.AfterFunc(d, func() { w.loop.Post(f) }) },
+			Background: func(work func() func()) {
 				w.loop.Go(func() { w.loop.PostLazily(work()) })
 			},
 		},
-		drafting: drafting{
-			draft:  w.draftChanged,
-			record: func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
-			files:  w.findFiles,
-			attach: attached,
+		Drafting: ui.Drafting{
+			Draft:  w.draftChanged,
+			Record: func(text string) { w.loop.Go(func() { w.lines.add(text) }) },
+			Files:  w.findFiles,
+			Attach: attached,
 		},
-		send: w.send, keys: keys, home: w.program.first.at.home,
-		leave:     w.leave,
-		shape:     loadShape(shapeFile(w.program.first.at.dir)),
-		keepShape: w.keepShape,
-		catalog:   choices,
+		Send: w.send, Keys: keys, Home: w.program.first.at.home,
+		Leave:     w.leave,
+		Shape:     ui.LoadShape(ui.ShapeFile(w.program.first.at.dir)),
+		KeepShape: w.keepShape,
+		Catalog:   choices,
 	}
 }
 
 // leave ends the session for another one, or for good.
-func (w *window) leave(n next) {
+func (w *window) leave(n slash.Next) {
 	w.next = n
-	if n.again {
+	if n.Again {
 		w.loop.HandOver()
 		return
 	}
@@ -164,10 +166,10 @@ func (w *window) leave(n next) {
 }
 
 // attention is how the person wants to be called.
-func (w *window) attention() attention {
-	a := attention{how: screen.Call(w.program.config.UI.Notify), notify: w.screen.Notify}
+func (w *window) attention() ui.Attention {
+	a := ui.Attention{How: screen.Call(w.program.config.UI.Notify), Notify: w.screen.Notify}
 	if w.program.config.UI.Title {
-		a.setTitle = w.screen.SetTitle
+		a.SetTitle = w.screen.SetTitle
 	}
 	return a
 }
@@ -180,22 +182,22 @@ func (w *window) open(ctx context.Context) error {
 	case p.config.Active == nil && p.problem != "":
 		w.introduce(ctx)
 	case p.config.Active == nil:
-		w.ui.offerTour()
+		w.ui.OfferTour()
 	}
 	w.loop.Go(p.tidy)
 	w.lines = openHistory()
-	w.ui.prompt().SetHistory(w.lines.load())
+	w.ui.Prompt().SetHistory(w.lines.load())
 	w.loop.SetFocus(w.ui)
 	if p.journal.stored() == nil {
 		return w.begin(ctx)
 	}
 	if text, err := p.store.LoadDraft(p.id); err == nil {
-		w.ui.prompt().SetText(text)
+		w.ui.Prompt().SetText(text)
 	}
-	w.ui.applyTail(p.id, p.tail.Events, p.resumed())
+	w.ui.ApplyTail(p.id, p.tail.Events, p.resumed())
 	w.loop.Go(func() {
 		if err := w.begin(ctx); err != nil {
-			w.loop.Post(func() { w.ui.tell("the session can be looked at only: " + err.Error()) })
+			w.loop.Post(func() { w.ui.Tell("the session can be looked at only: " + err.Error()) })
 		}
 		w.readRest(ctx)
 	})
@@ -231,9 +233,9 @@ func (w *window) readRest(ctx context.Context) {
 		return
 	}
 	w.loop.Post(func() {
-		w.ui.prepend(&before)
+		w.ui.Prepend(&before)
 		if err != nil {
-			w.ui.tell("the beginning of the session can't be read: " + err.Error())
+			w.ui.Tell("the beginning of the session can't be read: " + err.Error())
 		}
 	})
 }
@@ -241,16 +243,16 @@ func (w *window) readRest(ctx context.Context) {
 // send hands a command to the runtime, or keeps it until there is one.
 func (w *window) send(c event.Command) {
 	if _, watch := c.(event.WatchPanes); !w.program.live.send(c) && !watch {
-		w.ui.tell("the session is still being read; this comes next")
+		w.ui.Tell("the session is still being read; this comes next")
 	}
 }
 
 // keepShape remembers how the panes are arranged.
-func (w *window) keepShape(s shape) {
-	path := shapeFile(w.program.first.at.dir)
+func (w *window) keepShape(s ui.Shape) {
+	path := ui.ShapeFile(w.program.first.at.dir)
 	w.loop.Go(func() {
-		if err := s.save(path); err != nil {
-			w.loop.Post(func() { w.ui.tell("the arrangement of the panes was not kept: " + err.Error()) })
+		if err := s.Save(path); err != nil {
+			w.loop.Post(func() { w.ui.Tell("the arrangement of the panes was not kept: " + err.Error()) })
 		}
 	})
 }
@@ -280,8 +282,8 @@ func (w *window) findFiles(query string, answer func(paths []string)) {
 // saveDraft writes the draft if the session has a file.
 func (w *window) saveDraft() {
 	w.saving = nil
-	text := w.ui.prompt().Text()
-	if private(text) {
+	text := w.ui.Prompt().Text()
+	if slash.Private(text) {
 		text = ""
 	}
 	if text == w.drafted || w.program.journal.stored() == nil {
@@ -289,6 +291,16 @@ func (w *window) saveDraft() {
 	}
 	w.drafted = text
 	if err := w.program.store.SaveDraft(w.program.id, text); err != nil {
-		w.ui.tell("the draft was not saved: " + err.Error())
+		w.ui.Tell("the draft was not saved: " + err.Error())
 	}
+}
+
+// finish is close, before which what runs in panes of its own is killed if that is wanted.
+func (p *program) finish(said io.Writer, kill bool) {
+	if kill {
+		if err := p.fleet.killPanes(); err != nil {
+			_, _ = fmt.Fprintln(said, "buddy: "+plain(err.Error()))
+		}
+	}
+	p.close(said)
 }

@@ -1,0 +1,71 @@
+package slash
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/sessions"
+)
+
+func (c Catalog) OnTarget(s Seat, args string) error {
+	switch {
+	case args != "" && !slices.Contains(c.Targets, args):
+		return fmt.Errorf("unknown target %q (have: %s)", args, strings.Join(c.Targets, ", "))
+	case args != "":
+		s.Command(event.SwitchTarget{Name: args})
+	default:
+		Inform(s, "/target", func() (string, error) { return c.Target(), nil }, s.Say)
+	}
+	return nil
+}
+
+// Catalog is what there is to choose from. Its functions may read files.
+type Catalog struct {
+	Offers   func() []Offer         // of models; asks servers on this machine
+	Sessions func() (string, error) // a list for people
+	Search   func(text string) (string, error)
+	Fork     func(exchange int) (id string, err error) // of this session; 0 is its last exchange
+	Find     func(string) (string, error)              // the id that a person means
+	Target   func() string                             // where commands run; may take long
+	Targets  []string                                  // that may be switched to
+	Notice   func(text string)
+	Trust    func() (string, error) // what to say, "" when the session has to begin anew
+	Current  func() string          // the session to go on with
+	Access   Access
+	Doctor   func(profile string) string // a report; asks the model, may take long
+	Store    sessions.Store
+	Changes  func() (diff string, files int, err error) // what the agent changed
+	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
+}
+
+// Next says what comes after the screen: another session, or nothing.
+type Next struct {
+	Again  bool
+	Kill   bool   // what still runs in panes
+	Resume string // as for compose; "" is a new session
+}
+
+// Access is what the screen needs to log in and out.
+type Access struct {
+	Find  func(name string) (Account, error)
+	Names func() string
+	Ctx   context.Context // ends with the screen
+	// makeshift says that the demo answers because nothing else could be used.
+	Makeshift bool
+}
+
+// Account is something to log in to. Its functions read and write files and ask issuers.
+type Account struct {
+	Name   string // that --model and /model take
+	Title  string // for people
+	Issuer string // where one logs in in the browser; "" where a key is kept
+	File   string // that keeps the key
+	Keep   func(ctx context.Context, key string) (text string, err error)
+	Forget func(context.Context) (text string, err error)
+
+	// begin says what to do in the browser and how to wait for that.
+	Begin func(context.Context) (howTo string, wait func(context.Context) error, err error)
+}

@@ -1,0 +1,82 @@
+package slash
+
+import (
+	"fmt"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// Offer is a model to choose from, or one that could be, and what is missing then.
+type Offer struct {
+	Name    string      `json:"name"`  // as --model and /model take it
+	Model   string      `json:"model"` // the id sent to the endpoint
+	From    string      `json:"from"`  // where buddy knows it from
+	BaseURL string      `json:"base_url,omitempty"`
+	Active  bool        `json:"active,omitempty"` // the one that a start takes
+	Usable  bool        `json:"usable"`
+	Why     string      `json:"why"`    // where the key is from, or what to do
+	Window  int         `json:"window"` // tokens; 0 = unknown
+	Effort  string      `json:"reasoning_effort,omitempty"`
+	Price   model.Price `json:"price,omitzero"` // micro-dollars per million tokens; zero = unknown
+}
+
+// Lack says what an offer needs to be used, without its name, which stands before it.
+func (o Offer) Lack() string {
+	why := strings.TrimPrefix(o.Why, fmt.Sprintf("model profile %q ", o.Name))
+	if how, ok := strings.CutPrefix(why, "has no key: "); ok {
+		return "needs a key: " + how
+	}
+	return "can't be used: " + why
+}
+
+func (o Offer) WindowText() string {
+	switch {
+	case o.Window == 0:
+		return "–"
+	case o.Window >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(o.Window)/1e6)
+	}
+	return fmt.Sprintf("%dk", o.Window/1000)
+}
+
+func (o Offer) PriceText() string {
+	if !o.Price.Known() {
+		return "–"
+	}
+	return fmt.Sprintf("%s / %s", o.Price.Input, o.Price.Output)
+}
+
+// OffersText is the list for plain mode.
+func OffersText(offers []Offer, current string) string {
+	text := "models:"
+	for i, o := range offers {
+		mark := " "
+		if o.Name == current {
+			mark = "*"
+		}
+		text += fmt.Sprintf("\n%s%2d  %s", mark, i+1, o.Name)
+		switch {
+		case !o.Usable:
+			text += " · " + o.Lack()
+			continue
+		case o.Model != o.Name && !strings.HasSuffix(o.Name, "/"+o.Model):
+			text += " · " + o.Model
+		}
+		if o.Window > 0 {
+			text += " · " + o.WindowText()
+		}
+		if o.Price.Known() {
+			text += " · " + o.PriceText()
+		}
+	}
+	return text + "\n/model NAME or NUMBER changes to one of them; NAME/MODEL is another model of a name"
+}
+
+// OfferName is the name of number n in the list.
+func OfferName(offers []Offer, n int) (string, error) {
+	if n > len(offers) {
+		return "", fmt.Errorf("there are %d models", len(offers))
+	}
+	return offers[n-1].Name, nil
+}

@@ -1,0 +1,154 @@
+package slash
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/tools"
+)
+
+// Aliases are other names of commands (I05).
+var Aliases = map[string]string{"exit": "quit", "q": "quit", "": "help", "mode": "approve"}
+
+// Split returns the command of a line and its arguments, unless it is none.
+func Split(line string) (name, args string, ok bool) {
+	name, args, _ = strings.Cut(strings.TrimPrefix(line, "/"), " ")
+	if !strings.HasPrefix(line, "/") || strings.ContainsAny(name, "/.\n") {
+		return "", "", false
+	}
+	name = strings.ToLower(strings.TrimSpace(name))
+	if other, ok := Aliases[name]; ok {
+		name = other
+	}
+	return name, strings.TrimSpace(args), true
+}
+
+// Private reports whether a line may hold a key: it is in no history and in no draft.
+func Private(line string) bool {
+	words := strings.Fields(line)
+	return len(words) > 2 && strings.EqualFold(words[0], "/login")
+}
+
+func Report(what event.ReportKind) func(string) (event.Command, error) {
+	return func(string) (event.Command, error) { return event.Report{What: what}, nil }
+}
+
+func Kill(args string) (event.Command, error) {
+	if args == "" {
+		return event.Cancel{}, nil
+	}
+	id, err := taskNumber(args)
+	return event.Cancel{Task: id}, err
+}
+
+func SetTimeout(args string) (event.Command, error) {
+	length, task, _ := strings.Cut(args, " ")
+	set, err := Timeout(0, length)
+	if err != nil {
+		return nil, err
+	}
+	if task = strings.TrimSpace(task); task != "" {
+		set.Task, err = taskNumber(task)
+	}
+	return set, err
+}
+
+// Timeout limits what a task may still take; 0 is the only one that runs.
+func Timeout(task int, length string) (event.SetTimeout, error) {
+	d, err := tools.ParseDuration(length)
+	return event.SetTimeout{Task: task, Duration: d}, err
+}
+
+func taskNumber(s string) (int, error) {
+	id, err := strconv.Atoi(strings.TrimPrefix(s, "#"))
+	if err != nil || id <= 0 {
+		return 0, fmt.Errorf("%q is not the number of a task (/ps lists them)", s)
+	}
+	return id, nil
+}
+
+func Approve(args string) (event.Command, error) {
+	mode, rest, _ := strings.Cut(args, " ")
+	set := event.SetMode{Mode: action.Mode(mode)}
+	if !slices.Contains(action.Modes, set.Mode) {
+		set.Mode, rest = action.ModeAll, args
+	}
+	if rest != "" {
+		d, err := tools.ParseDuration(rest)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not known (have: %s, or a duration such as 10m)", args, Modes())
+		}
+		set.Duration = d
+	}
+	if args == "" {
+		return nil, fmt.Errorf("say how: %s, or a duration such as 10m", Modes())
+	}
+	return set, nil
+}
+
+// Modes names the modes of approvals.
+func Modes() string {
+	var names []string
+	for _, m := range action.Modes {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Pin takes how far back the exchange is; 1 is the last.
+func Pin(off bool) func(string) (event.Command, error) {
+	return func(args string) (event.Command, error) {
+		back := 1
+		if args != "" {
+			var err error
+			if back, err = strconv.Atoi(args); err != nil || back < 1 {
+				return nil, fmt.Errorf("%q is not how far back the exchange is (1 is the last)", args)
+			}
+		}
+		return event.Pin{Back: back, Off: off}, nil
+	}
+}
+
+// Undo takes how many prompts go back, and whether also what was changed since.
+func Undo(args string) (event.Command, error) {
+	set := event.Undo{Steps: 1}
+	for word := range strings.FieldsSeq(args) {
+		if word == "--force" {
+			set.Force = true
+			continue
+		}
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q is not known (have: how many prompts go back, and --force)", word)
+		}
+		set.Steps = n
+	}
+	return set, nil
+}
+
+func Compact(string) (event.Command, error) { return event.Compact{}, nil }
+
+// Reply is the answer to a question; the number of a choice stands for it.
+func Reply(q event.QuestionAsked, text string) event.Answer {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 1 && n <= len(q.Choices) {
+		text = q.Choices[n-1]
+	}
+	return event.Answer{ID: q.ID, Text: text}
+}
+
+//go:embed init.md
+var initPrompt string
+
+// Init lets the model write the instruction file of the project (K20).
+func Init(args string) (event.Command, error) {
+	text := strings.TrimSpace(initPrompt)
+	if args != "" {
+		text += "\n\nAlso: " + args
+	}
+	return event.Submit{Text: text}, nil
+}

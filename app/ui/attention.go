@@ -1,0 +1,138 @@
+package ui
+
+import (
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"buddy/agent/event"
+	"buddy/app/screen"
+	"buddy/app/state"
+)
+
+// longTask is how long a task takes, in milliseconds, whose end is worth a call.
+const longTask = 10_000
+
+// Attention tells a person who looks elsewhere what happens: with the title of the window
+// all the time, with a call when something begins to wait for them. What it sends holds
+// words of ours and the name of the folder, of which only harmless characters are kept;
+// never what a model, a tool or a file says.
+type Attention struct {
+	How      screen.Call
+	Notify   func(how screen.Call, text string)
+	SetTitle func(title string) // nil leaves the title alone
+
+	away    bool   // the terminal has not the focus
+	asked   string // the newest approval that waited
+	running int    // the main task that runs; 0 for none
+	ended   string // how the last task went that ended while nobody looked
+	title   string
+}
+
+// update looks at what changed.
+func (a *Attention) update(s *state.State) {
+	asked := ""
+	if n := len(s.Approvals); n > 0 {
+		asked = s.Approvals[n-1].ID
+	}
+	if asked != a.asked {
+		if a.asked = asked; asked != "" {
+			a.call("an approval waits for you")
+		}
+	}
+	t := s.Running()
+	if a.running != 0 && (t == nil || t.ID != a.running) {
+		a.finished(s, a.running)
+	}
+	a.running = 0
+	if t != nil {
+		a.running, a.ended = t.ID, ""
+	}
+	a.showTitle(s)
+}
+
+// finished tells of a main task that is no longer running.
+func (a *Attention) finished(s *state.State, id int) {
+	for _, t := range s.Tasks {
+		if t.ID != id || t.State != state.TaskDone || !a.away {
+			continue
+		}
+		switch t.Outcome {
+		case event.Completed:
+			a.ended = "✓ done"
+		case event.Cancelled:
+			return
+		default:
+			a.ended = "✗ failed"
+		}
+		if t.Started > 0 && t.Ended-t.Started >= longTask {
+			a.call(strings.Fields(a.ended)[1])
+		}
+	}
+}
+
+func (a *Attention) call(text string) {
+	if a.away {
+		a.Notify(a.How, "buddy: "+text)
+	}
+}
+
+// focused learns whether the terminal has the focus.
+func (a *Attention) focused(on bool, s *state.State) {
+	a.away = !on
+	if on {
+		a.ended = ""
+	}
+	a.showTitle(s)
+}
+
+// showTitle sets the title when it is another one.
+func (a *Attention) showTitle(s *state.State) {
+	if a.SetTitle == nil {
+		return
+	}
+	if title := a.titleOf(s); title != a.title {
+		a.title = title
+		a.SetTitle(title)
+	}
+}
+
+// titleOf is the program, what it does, and where: "buddy · ‖ approval · shop".
+func (a *Attention) titleOf(s *state.State) string {
+	parts := []string{"buddy"}
+	switch {
+	case len(s.Approvals) > 0:
+		parts = append(parts, "‖ approval")
+	case a.running != 0:
+		parts = append(parts, "working")
+	case a.ended != "":
+		parts = append(parts, a.ended)
+	}
+	if name := titleName(s.Info.Event.Cwd); name != "" {
+		parts = append(parts, name)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// maxTitleName is how many characters of a folder's name the title has.
+const maxTitleName = 40
+
+// titleName is the last part of a path as far as it is letters, digits and common signs:
+// a title goes to programs that nobody here knows, such as a window manager or a shell's
+// prompt.
+func titleName(path string) string {
+	var name []rune
+	for _, r := range filepath.Base(path) {
+		if len(name) == maxTitleName {
+			return string(name) + "…"
+		}
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" ._-+@", r) {
+			r = '_'
+		}
+		name = append(name, r)
+	}
+	if path == "" {
+		return ""
+	}
+	return string(name)
+}

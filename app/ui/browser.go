@@ -1,0 +1,474 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rivo/tview"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/sessions"
+	"buddy/views"
+	"buddy/views/markup"
+)
+
+const (
+	previewEvents = 60                     // from the end of a session
+	turnBytes     = 64 << 20               // of sessions whose prompts are counted
+	mostHits      = 500                    // of a search
+	hitsPause     = 100 * time.Millisecond // between two looks at what was found so far
+)
+
+// browser is the list of saved sessions (UX, "Session browser"). Files are read in the
+// background: keys never wait.
+type browser struct {
+	u       *UI
+	p       *views.Picker
+	store   sessions.Store
+	entries map[string]sessions.Entry
+	rows    []views.PickerRow
+	turns   map[string]string // known numbers of prompts
+	shown   slot              // the end of the selected session
+	look    *latest
+	stop    context.CancelFunc // of the search, nil for none
+	count   bool               // somebody counts prompts
+	closed  atomic.Bool
+}
+
+// slot draws what was put into it last.
+type slot struct{ tview.Primitive }
+
+// latest lets only the last of several requests do its work, one at a time.
+type latest struct {
+	n  atomic.Int64
+	mu sync.Mutex // held by who works
+}
+
+// do returns work that is done unless there is a later one.
+func (l *latest) do(work func()) func() {
+	n := l.n.Add(1)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.n.Load() == n {
+			work()
+		}
+	}
+}
+
+// browse opens the list of sessions.
+func (u *UI) browse() {
+	b := &browser{u: u, store: u.deps.Catalog.Store, turns: make(map[string]string), look: &latest{}}
+	b.shown.Primitive = tview.NewBox()
+	b.p = u.pick(views.PickerOptions{
+		Title: "Sessions", Hint: "type to filter titles; / searches the text of all sessions",
+		Columns: sessionColumns, Preview: &b.shown, Keys: keymap.Sessions,
+		Empty:  "none is saved yet; the first prompt makes one",
+		OnMove: b.preview, OnChoose: b.resume, OnKey: b.key, OnQuery: b.query,
+		OnClose: func() {
+			b.closed.Store(true)
+			b.endSearch()
+		},
+	})
+	b.p.SetNote("loading …")
+	b.load()
+}
+
+// work does something that takes time on another goroutine; what it returns, if anything,
+// on this one.
+func (b *browser) work(f func() func()) {
+	b.u.deps.Background(func() func() {
+		apply := f()
+		if apply != nil {
+			b.u.deps.Later(func() {
+				if !b.closed.Load() {
+					apply()
+				}
+			})
+		}
+		return func() {}
+	})
+}
+
+// load lists the sessions anew.
+func (b *browser) load() {
+	b.work(func() func() {
+		entries, err := b.store.List()
+		return func() {
+			b.p.SetNote("")
+			if err != nil {
+				b.p.Say(err.Error())
+				return
+			}
+			b.take(entries)
+		}
+	})
+}
+
+func (b *browser) take(entries []sessions.Entry) {
+	b.entries = make(map[string]sessions.Entry, len(entries))
+	b.rows = make([]views.PickerRow, len(entries))
+	now := b.u.deps.Now()
+	for i, e := range entries {
+		b.entries[e.ID] = e
+		b.rows[i] = views.PickerRow{ID: e.ID, Find: e.Title, Mark: e.ID == b.u.state.Info.Session, Cells: []string{
+			e.Title, age(now.Sub(e.Used)), b.turns[e.ID], e.Header.Model, cmp.Or(e.Header.Target, "local"), b.folder(e.Header.Cwd),
+		}}
+	}
+	if b.stop == nil {
+		b.p.SetRows(b.rows)
+		b.countVisible()
+	}
+}
+
+func (b *browser) folder(dir string) string {
+	if rest, ok := strings.CutPrefix(dir, b.u.deps.Home); ok && b.u.deps.Home != "" {
+		return "~" + rest
+	}
+	return dir
+}
+
+// age writes how long ago something was.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// sessionOf returns the id of the session that a row is about; hits have the session's id and
+// a number.
+func sessionOf(row views.PickerRow) string {
+	id, _, _ := strings.Cut(row.ID, "#")
+	return id
+}
+
+// preview shows the end of a session beside the list.
+func (b *browser) preview(r views.PickerRow) {
+	id := sessionOf(r)
+	b.work(func() (apply func()) {
+		b.look.do(func() {
+			if b.closed.Load() {
+				return
+			}
+			events, err := tailOf(b.store, id)
+			apply = func() { b.show(id, events, err) }
+		})()
+		return apply
+	})
+	b.u.deps.Later(b.countVisible) // after the draw, which tells what shows
+}
+
+func (b *browser) show(id string, events []event.Envelope, err error) {
+	c := views.NewConversation(b.u.deps.Theme, b.u.deps.Keys)
+	c.SetNow(b.u.deps.Now)
+	var s state.State
+	if err != nil {
+		s.Apply(event.Envelope{Session: id, Payload: event.Warning{Text: "the session can't be read: " + err.Error()}})
+	} else {
+		s.ApplyTail(events)
+	}
+	c.Update(&s, state.Everything)
+	b.shown.Primitive = c
+}
+
+func tailOf(store sessions.Store, id string) ([]event.Envelope, error) {
+	j, err := store.View(id)
+	if err != nil {
+		return nil, err
+	}
+	part, err := j.Tail(previewEvents)
+	return part.Events, errors.Join(err, j.Close())
+}
+
+// countVisible counts the prompts of the sessions on the screen.
+func (b *browser) countVisible() {
+	if b.count || b.closed.Load() {
+		return
+	}
+	var ids []string
+	for _, r := range b.p.Visible() {
+		id := sessionOf(r)
+		if _, known := b.turns[id]; !known && b.entries[id].Size <= turnBytes && id == r.ID {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	b.count = true
+	b.work(func() func() {
+		found := make(map[string]string, len(ids))
+		for _, id := range ids {
+			if b.closed.Load() {
+				return nil
+			}
+			found[id] = promptsOf(b.store, id)
+		}
+		return func() {
+			b.count = false
+			for id, n := range found {
+				b.turns[id] = n
+				b.p.SetCell(id, turnsColumn, n)
+			}
+			b.u.deps.Later(b.countVisible)
+		}
+	})
+}
+
+// The columns of the list, and of what a search found.
+var (
+	sessionColumns = []string{"title", "used", "turns", "model", "target", "folder"}
+	hitColumns     = []string{"found", "when", "", "in", "target", ""}
+)
+
+const turnsColumn = 2
+
+// promptsOf counts the prompts of a session, for people.
+func promptsOf(store sessions.Store, id string) string {
+	j, err := store.View(id)
+	if err != nil {
+		return "?"
+	}
+	defer j.Close() //nolint:errcheck // only read
+	all, err := j.Exchanges()
+	if err != nil {
+		return "?"
+	}
+	return strconv.Itoa(len(all))
+}
+
+// query takes what is typed: after a slash it is text to search for in all sessions.
+func (b *browser) query(query string) bool {
+	text, search := strings.CutPrefix(query, "/")
+	b.endSearch()
+	if !search {
+		b.p.SetNote("")
+		b.p.SetColumns(sessionColumns)
+		b.p.SetRows(b.rows)
+		return false
+	}
+	b.p.SetColumns(hitColumns)
+	b.p.SetRows(nil)
+	if strings.TrimSpace(text) == "" {
+		b.p.SetNote("type what to search for in all sessions")
+		return true
+	}
+	b.search(text)
+	return true
+}
+
+func (b *browser) endSearch() {
+	if b.stop != nil {
+		b.stop()
+		b.stop = nil
+	}
+}
+
+// search finds text in all sessions. What was found so far shows while it goes on.
+func (b *browser) search(text string) {
+	ctx, stop := context.WithCancel(context.Background())
+	b.stop = stop
+	b.p.SetNote("searching …")
+	b.work(func() func() {
+		var hits []sessions.Hit
+		told := time.Now()
+		err := b.store.Search(ctx, text, func(h sessions.Hit) bool {
+			hits = append(hits, h)
+			if time.Since(told) > hitsPause {
+				told = time.Now()
+				part := slices.Clip(hits)
+				b.u.deps.Later(func() { b.found(ctx, part, "searching …") })
+			}
+			return len(hits) < mostHits
+		})
+		return func() {
+			note := fmt.Sprintf("%d hits", len(hits))
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				note = err.Error()
+			case len(hits) == 1:
+				note = "1 hit"
+			case len(hits) == mostHits:
+				note = fmt.Sprintf("the first %d hits", mostHits)
+			}
+			b.found(ctx, hits, note)
+		}
+	})
+}
+
+func (b *browser) found(ctx context.Context, hits []sessions.Hit, note string) {
+	if ctx.Err() != nil || b.closed.Load() {
+		return
+	}
+	now := b.u.deps.Now()
+	rows := make([]views.PickerRow, len(hits))
+	for i, h := range hits {
+		rows[i] = views.PickerRow{
+			ID: h.Entry.ID + "#" + strconv.Itoa(i), Mark: h.Entry.ID == b.u.state.Info.Session,
+			Cells: []string{h.Text, age(now.Sub(time.UnixMilli(h.Envelope.Time))), "", markup.Shorten(h.Entry.Title, 28), cmp.Or(h.Entry.Header.Target, "local"), ""},
+		}
+	}
+	b.p.SetRows(rows)
+	b.p.SetNote(note)
+}
+
+// resume goes on with a session.
+func (b *browser) resume(r views.PickerRow) {
+	id := sessionOf(r)
+	if id == b.u.state.Info.Session {
+		b.p.Say("this is the session you are in")
+		return
+	}
+	b.work(func() func() {
+		_, err := b.u.deps.Catalog.Find(id)
+		return func() {
+			if err == nil {
+				err = b.u.change(id)
+			}
+			b.say(err)
+		}
+	})
+}
+
+func (b *browser) say(err error) {
+	if err != nil {
+		b.p.Say(err.Error())
+	}
+}
+
+// key does something with the selected session.
+func (b *browser) key(a keymap.Action, r views.PickerRow) {
+	id := sessionOf(r)
+	switch a {
+	case keymap.SessionSearch:
+		b.p.SetQuery("/")
+	case keymap.SessionFork:
+		b.fork(id)
+	case keymap.SessionRename:
+		b.p.AskText("title:", b.entries[id].Title, func(title string) { b.rename(id, title) })
+	case keymap.SessionDelete:
+		if id == b.u.state.Info.Session {
+			b.p.Say("this is the session you are in")
+			return
+		}
+		b.p.Confirm(fmt.Sprintf("Move %q to the trash?", markup.Shorten(b.entries[id].Title, 30)), func() { b.remove(id) })
+	case keymap.SessionExport:
+		b.export(id)
+	}
+}
+
+func (b *browser) rename(id, title string) {
+	if id == b.u.state.Info.Session {
+		b.u.deps.Send(event.Rename{Title: title})
+		b.u.deps.After(hitsPause, b.load) // the session's file says it then
+		return
+	}
+	b.work(func() func() {
+		err := b.store.Rename(id, title)
+		return func() {
+			b.say(err)
+			b.load()
+		}
+	})
+}
+
+func (b *browser) remove(id string) {
+	b.work(func() func() {
+		_, err := b.store.Remove(id)
+		return func() {
+			b.say(err)
+			b.load()
+			if b.stop != nil {
+				b.p.SetQuery(b.p.Query()) // its hits are gone
+			}
+		}
+	})
+}
+
+func (b *browser) export(id string) {
+	b.work(func() func() {
+		path, err := b.u.deps.Catalog.Export(id, sessions.Markdown, "")
+		return func() {
+			if err != nil {
+				b.p.Say(err.Error())
+				return
+			}
+			b.p.Say("written: " + filepath.Base(path) + " · read it before you share it")
+		}
+	})
+}
+
+// fork lets a person choose up to which prompt the copy goes.
+func (b *browser) fork(id string) {
+	b.work(func() func() {
+		var all []sessions.Exchange
+		j, err := b.store.View(id)
+		if err == nil {
+			all, err = j.Exchanges()
+			err = errors.Join(err, j.Close())
+		}
+		return func() {
+			if err != nil {
+				b.p.Say(err.Error())
+				return
+			}
+			b.forkAt(id, all)
+		}
+	})
+}
+
+func (b *browser) forkAt(id string, all []sessions.Exchange) {
+	p := b.u.pick(views.PickerOptions{
+		Title: "Fork: the copy ends after", Hint: "type to filter", Columns: []string{"prompt", "used", "outcome"},
+		Empty:    "no prompt has ended yet",
+		OnChoose: func(r views.PickerRow) { b.forkTo(id, r.ID) },
+	})
+	now := b.u.deps.Now()
+	var rows []views.PickerRow
+	for _, x := range slices.Backward(all) {
+		if x.Outcome != "" {
+			rows = append(rows, views.PickerRow{ID: strconv.Itoa(x.Number), Cells: []string{
+				fmt.Sprintf("%d  %s", x.Number, x.Prompt), age(now.Sub(time.UnixMilli(x.Time))), x.Outcome,
+			}})
+		}
+	}
+	p.SetRows(rows)
+}
+
+func (b *browser) forkTo(id, number string) {
+	n, _ := strconv.Atoi(number) // it is a row of ours
+	if t := b.u.state.Running(); t != nil {
+		b.u.unpick()
+		b.say(b.u.change(id)) // says why not
+		return
+	}
+	b.work(func() func() {
+		fork, _, err := b.store.Fork(id, n)
+		return func() {
+			b.u.unpick()
+			if err == nil {
+				err = b.u.change(fork)
+			}
+			b.say(err)
+		}
+	})
+}

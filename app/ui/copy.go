@@ -1,0 +1,23 @@
+package ui
+
+import "buddy/app/slash"
+
+// copy puts text on the clipboard and says so.
+func (u *UI) copy(text string) {
+	lines, err := slash.Copied(text)
+	if err != nil {
+		u.hint("", err.Error())
+		return
+	}
+	u.deps.Copy(text)
+	u.hint("", lines)
+}
+
+// copyAnswer copies the last answer, the last code in it, or all that was said.
+func copyAnswer(u *UI, args string) error {
+	text, err := slash.ToCopy(&u.state, args)
+	if err == nil {
+		u.copy(text)
+	}
+	return err
+}

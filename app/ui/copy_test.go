@@ -1,0 +1,111 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/slash"
+)
+
+func TestCopyFlow(t *testing.T) { // UX "Conversation"
+	const text = "Run this:\n\n```sh\nmake build\nmake test\n```\n\nand then\n\n```sh\nmake run\n```\n"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		copied := func(want, hint string) {
+			t.Helper()
+			if x.Want(hint); x.copied != want {
+				t.Errorf("copied %q, want %q", x.copied, want)
+			}
+			x.copied = ""
+		}
+		command := func(line string) {
+			x.Paste(line)
+			x.Press("Enter")
+		}
+		command("/copy")
+		copied("", "/copy: there is no answer yet")
+		x.tell(event.PromptSubmitted{ID: 1, Text: "how?"}, answer(text))
+		command("/copy")
+		copied(text, "copied 12 lines")
+		command("/copy code")
+		copied("make run", "copied 1 line")
+		command("/copy all")
+		copied("> how?\n\n"+text, "copied 14 lines")
+		command("/copy it")
+		copied("", `/copy: "it" is not known (have: code`)
+		x.Press("Tab", "y")
+		copied(text, "copied 12 lines")
+		x.Press("c")
+		copied("make build\nmake test", "copied 2 lines")
+		x.Press("k", "c")
+		copied("", "nothing to copy here")
+		x.Press("Esc")
+		x.tell(event.ToolRequested{CallID: "c1", Name: "run_shell", Action: ls})
+		x.Press("Tab", "G", "c")
+		copied("ls -la", "copied 1 line")
+		x.Press("Esc")
+		x.tell(answer("plain"))
+		command("/copy code")
+		copied("", "/copy: the last answer has no code block")
+		x.tell(answer(strings.Repeat("x", slash.MaxCopy+1)))
+		command("/copy")
+		copied("", "not copied: 1024 KB")
+	})
+}
+
+func TestSelectAndCopyOnScreen(t *testing.T) { // UX "Conversation", DECISIONS 35
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		copied := func(want string) {
+			t.Helper()
+			if x.Settle(); x.copied != want {
+				t.Errorf("copied %q, want %q\n%s", x.copied, want, x.Screen())
+			}
+			x.copied = ""
+		}
+		x.tell(running...)
+		x.tell(answer("one two three\n\nfour five"))
+		x.Want("one two three")
+		y := 2
+		for !strings.Contains(x.Row(y), "one two three") {
+			y++
+		}
+		x.Mouse("press", 6, y)
+		x.Mouse("drag", 8, y)
+		x.Mouse("drag", 5, y+2)
+		x.Mouse("release", 5, y+2)
+		copied("two three\n\nfour")
+		x.Want("copied 3 lines")
+		if _, style, _ := x.Cell(6, y); !strings.Contains(style, "7") {
+			t.Errorf("the selection has the style %q, not reversed", style)
+		}
+		x.Press("Ctrl+C") // the selection first, not the task
+		copied("two three\n\nfour")
+		x.took()
+		x.Press("Ctrl+C")
+		x.took(event.Cancel{Task: 1})
+		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+		x.Click(7, y)
+		x.Click(7, y)
+		copied("two")
+		x.Press("Esc")
+		if _, style, _ := x.Cell(7, y); strings.Contains(style, "7") {
+			t.Errorf("after Esc the style is %q", style)
+		}
+		x.Press("v", "w", "h", "y")
+		copied("one ")
+		x.Mouse("press", 6, y)
+		x.Mouse("drag", 6, 0) // above the pane: it scrolls until the button is released
+		x.Mouse("release", 6, 0)
+		if x.Written(); x.copied == "" {
+			t.Error("nothing copied")
+		}
+		time.Sleep(time.Hour)
+		if _, writes := x.Written(); writes != 0 {
+			t.Errorf("%d writes in an idle hour", writes)
+		}
+	})
+}

@@ -1,0 +1,399 @@
+package ui
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/slash"
+	"buddy/sessions"
+	"buddy/views"
+)
+
+var testModels = []slash.Offer{
+	{Name: "fast", Model: "gpt-5.3-codex", Usable: true, Window: 400_000, Effort: "high", Price: model.Price{Input: 1_250_000, Output: 10_000_000}},
+	{Name: "demo", Model: "demo", Usable: true},
+	{Name: "groq", Model: "gpt-oss", Why: `model profile "groq" needs a key: set GROQ_API_KEY`},
+}
+
+// savedSessions makes a store with sessions of one exchange each, the last one used last.
+func savedSessions(t *testing.T, titles ...string) (sessions.Store, []string) {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	store, _, err := sessions.Dir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for i, title := range titles {
+		id := fmt.Sprintf("%04x-0000-0000-0000", i+1)
+		j, err := store.Create(sessions.Header{ID: id, Cwd: "/home/ann/shop", Target: "local", Model: "gpt-5.3"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, e := range []event.Event{
+			event.PromptSubmitted{ID: 1, Text: title},
+			event.TaskStarted{ID: 1, Kind: event.MainTask, Title: title},
+			event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: "Answer to " + title + "."}},
+			event.TaskFinished{ID: 1, Outcome: event.Completed},
+		} {
+			env := event.Envelope{Seq: uint64(n + 1), Time: time.Now().UnixMilli(), Session: id, Task: 1, Payload: e}
+			if err := j.Append(env); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		used := time.Now().Add(time.Duration(i-len(titles)) * time.Hour)
+		if err := os.Chtimes(store.File(id), used, used); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return store, ids
+}
+
+const wideTitle = "修复 nginx 配置 👩‍🚀 [red]x[-] \x1b[31m"
+
+func TestSessionBrowser(t *testing.T) { // UX "Session browser", J05, J06
+	store, ids := savedSessions(t, "why do the tests fail", "restart the web server", wideTitle)
+	synctest.Test(t, func(t *testing.T) {
+		x := openOn(t, 120, 32, store)
+		x.Type("/session\n")
+		x.Want("Sessions · 3", "why do the tests fail", "restart the web server", "修复 nginx", "used", "turns", "Conversation")
+		x.Press("Down", "Down")
+		x.Want("▸ why do the tests fail", "Answer to why do the tests fail.")
+		x.Press("Home")
+		x.Type("web rest") // words in any order; a letter that is no key filters
+		x.Want("Sessions · 1 of 3", "▸ restart the web server", "Answer to restart")
+		x.unwanted("why do the tests")
+		x.Press("Enter")
+		if err := x.Ended(); err != nil || x.left.Resume != ids[1] {
+			t.Errorf("left for %+v, %v, want %s", x.left, err, ids[1])
+		}
+	})
+}
+
+// browserOn opens the list of sessions.
+func browserOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
+	t.Helper()
+	x := openOn(t, cols, rows, store)
+	x.Press("F4")
+	x.Settle()
+	return x
+}
+
+func TestSessionBrowserKeys(t *testing.T) { // UX "Session browser"
+	tests := []struct {
+		name string
+		do   func(x *testUI)
+		want []string
+		gone string
+	}{
+		{"rename", func(x *testUI) { x.Press("Down", "r", "Ctrl+U"); x.Type("a better title\n") }, []string{"▸ a better title", "Sessions · 2"}, "first one"},
+		{"rename is given up", func(x *testUI) { x.Press("Down", "r"); x.Type("zzz"); x.Press("Esc") }, []string{"first one", "Sessions · 2"}, "zzz"},
+		{"delete", func(x *testUI) { x.Press("Down", "x"); x.Want(`Move "first one" to the trash?`); x.Press("y") }, []string{"Sessions · 1"}, "first one"},
+		{"delete is answered with another key", func(x *testUI) { x.Press("Down", "x", "Enter") }, []string{"first one", "Sessions · 2"}, ""},
+		{"export", func(x *testUI) { x.Press("Down", "E") }, []string{"written: session.md"}, ""},
+		{"fork", func(x *testUI) { x.Press("Down", "f") }, []string{"Fork: the copy ends after", "▸ 1  first one", "completed"}, ""},
+		{"search", func(x *testUI) { x.Press("Down", "/"); x.Type("answer TO") }, []string{"0 hits"}, ""},
+		{"search in the filter", func(x *testUI) { x.Type("/answer to first") }, []string{"1 hit", "▸ Answer to first one."}, ""},
+		{"search for nothing", func(x *testUI) { x.Type("/") }, []string{"type what to search for"}, "first one"},
+		{"back from the search", func(x *testUI) { x.Type("/answer"); x.Press("Ctrl+U") }, []string{"Sessions · 2", "first one"}, ""},
+		{"a letter that is no key filters", func(x *testUI) { x.Press("Down"); x.Type("irst") }, []string{"> irst", "Sessions · 1 of 2"}, ""},
+		{"Tab", func(x *testUI) { x.Press("Tab", "E") }, []string{"written"}, ""},
+		{"wheel and click", func(x *testUI) { x.Mouse("wheel down", 10, 8); x.Click(12, 5) }, []string{"▸ second one"}, ""},
+		{"nothing fits", func(x *testUI) { x.Type("qqq") }, []string{"nothing fits", "0 of 2"}, ""},
+		{"backspace", func(x *testUI) { x.Type("qqq"); x.Press("Backspace", "Backspace", "Backspace") }, []string{"Sessions · 2"}, ""},
+		{"paste", func(x *testUI) { x.Paste("first\n") }, []string{"Sessions · 1 of 2"}, ""},
+		{"Esc", func(x *testUI) { x.Press("Esc") }, []string{"buddy works with you"}, "Sessions"},
+		{"Ctrl+C", func(x *testUI) { x.Press("Ctrl+C") }, []string{"buddy works with you"}, "Sessions"},
+		{"F4 again", func(x *testUI) { x.Press("F4") }, []string{"buddy works with you"}, "Sessions"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			store, _ := savedSessions(t, "first one", "second one")
+			synctest.Test(t, func(t *testing.T) {
+				x := browserOn(t, 80, 24, store)
+				tt.do(x)
+				x.Settle()
+				x.Want(tt.want...)
+				if tt.gone != "" {
+					x.unwanted(tt.gone)
+				}
+				x.took()
+			})
+		})
+	}
+}
+
+func TestForkFromTheBrowser(t *testing.T) { // DECISIONS 11
+	store, ids := savedSessions(t, "first one", "second one")
+	synctest.Test(t, func(t *testing.T) {
+		x := browserOn(t, 120, 32, store)
+		x.Press("Down", "f")
+		x.Settle()
+		x.Press("Enter")
+		if err := x.Ended(); err != nil || x.left.Resume == "" || x.left.Resume == ids[0] {
+			t.Fatalf("left for %+v, %v", x.left, err)
+		}
+	})
+	if all, err := store.List(); err != nil || len(all) != 3 {
+		t.Errorf("%d sessions, %v, want 3", len(all), err)
+	}
+}
+
+func TestRenamingTheOpenSession(t *testing.T) {
+	store, ids := savedSessions(t, "first one")
+	synctest.Test(t, func(t *testing.T) {
+		x := openOn(t, 120, 32, store)
+		x.u.state.Info.Session = ids[0]
+		x.Press("F4", "Tab", "x")
+		x.Want("this is the session you are in")
+		x.Press("r", "Ctrl+U")
+		x.Type("mine\n")
+		x.took(event.Rename{Title: "mine"})
+	})
+}
+
+func TestModelPicker(t *testing.T) { // I10
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/model\n")
+		x.Want("Models · 3", "▸*demo", "400k", "$1.25 / $10.00", "high", "needs a key")
+		x.Type("codex\n")
+		x.took(event.SwitchModel{Profile: "fast"})
+		x.unwanted("Models")
+	})
+}
+
+func TestThemePicker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		name := func(want string) {
+			t.Helper()
+			if x.Settle(); x.u.deps.Theme.Name != want {
+				t.Errorf("theme %s, want %s", x.u.deps.Theme.Name, want)
+			}
+		}
+		x.Type("/theme\n")
+		x.Want("Themes · 5", "▸*dark")
+		x.Type("light")
+		name("light") // it shows while the person moves
+		x.Press("Esc")
+		name("dark")
+		x.Type("/theme\n")
+		x.Type("sol\n")
+		name("solarized")
+		x.Want(`to keep it: [ui] theme = "solarized"`)
+	})
+}
+
+func TestPalette(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Press("F2")
+		x.Want("Commands and actions", "▸ /help")
+		x.Type("model tools counters\n")
+		x.took(event.Report{What: event.ReportStatus})
+		x.Press("F2")
+		x.Type("/bg\n") // it needs to be told what
+		x.Want("> /bg", "PROMPT")
+		x.Press("Ctrl+C", "F2")
+		x.Type("select text by keys")
+		x.Want("v", "Conversation")
+		x.Press("Enter")
+		x.Want("Conversation")
+		x.Press("F2")
+		x.Type("cancel the task that is selected\n")
+		x.Want("there is nothing in Tasks now")
+		x.Press("F2")
+		x.Type("this help\n")
+		x.Want("F1", "Help")
+	})
+}
+
+func TestApprovalsComeOverLists(t *testing.T) { // UX "Approval"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Press("F2")
+		x.tell(asked)
+		x.Want("Approve?")
+		time.Sleep(views.ApprovalGrace)
+		x.Press("y")
+		x.took(event.Approve{ID: "a1", Decision: event.Once})
+	})
+}
+
+func TestKeysOfPanesBelowDialogs(t *testing.T) { // UX "Approval": nothing moves that nobody sees
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Press("F1")
+		x.Want("Esc closes")
+		x.unwanted("Tab next pane")
+		x.Press("Tab", "Esc")
+		x.Want("Enter send")
+		x.Press("F1", "F4")
+		x.Want("Sessions")
+		x.unwanted("Esc closes")
+		x.Press("F4", "F1", "F2")
+		x.Want("Commands and actions")
+		x.Press("F2")
+		x.tell(asked)
+		time.Sleep(views.ApprovalGrace)
+		x.Press("Tab", "F2", "F4")
+		x.Want("Approve?", "answer the approval first")
+		x.unwanted("Tab next pane")
+		x.Press("Esc")
+		x.unwanted("Commands and actions", "Sessions")
+		x.Want("Enter send")
+		x.Press("F1", "F8")
+		x.Want("Approve?")
+		x.unwanted("Esc closes")
+	})
+}
+
+func TestUndoAndDiff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/undo\n")
+		x.took(event.Undo{Steps: 1})
+		x.Type("/undo 3 --force\n")
+		x.took(event.Undo{Steps: 3, Force: true})
+		x.Type("/undo all\n")
+		x.Want(`"all" is not known (have: how many prompts go back, and --force)`)
+		x.Press("Ctrl+C")
+		x.tell(event.FileRestored{Calls: []string{"c1"}, Paths: []string{"/w/a.go", "/w/b.go"}, Steps: 2})
+		x.Want("took back what the last 2 prompts changed: /w/a.go, /w/b.go")
+
+		x.Type("/diff\n")
+		x.Want("changed nothing in this session")
+		x.diff = views.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
+		x.Type("/diff\n")
+		x.Want("Changes in 1 file", "━ a.go", "-one", "+two", "y copy  e editor  q close")
+		x.Press("End")
+		x.unwanted("-one")
+		x.Press("y")
+		if x.copied != x.diff {
+			t.Errorf("copied %q", x.copied)
+		}
+		x.Mouse("wheel up", 20, 10)
+		x.Press("Home")
+		x.Want("-one")
+		x.Press("q")
+		x.unwanted("━ a.go")
+	})
+}
+
+func TestExport(t *testing.T) {
+	for line, want := range map[string]string{
+		"/export":                 "7f3a-0000 md ",
+		"/export HTML":            "7f3a-0000 html ",
+		"/export json my file":    "7f3a-0000 json my file",
+		"/export notes/talk.html": "7f3a-0000 html notes/talk.html",
+		"/export pdf":             "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, 120, 32)
+			x.Type(line + "\n")
+			x.Settle()
+			if got := strings.Join(x.exports, ";"); got != want {
+				t.Errorf("%s wrote %q, want %q", line, got, want)
+			}
+			if want == "" {
+				x.Want(`"pdf" is not known (have: md, html, json, or a file such as session.md)`)
+			} else if !strings.Contains(x.noticed, "written: session.md") {
+				t.Errorf("noticed %q", x.noticed)
+			}
+		})
+	}
+}
+
+func TestUnknownCommandsSuggest(t *testing.T) { // I05
+	for line, want := range map[string]string{
+		"/sesion":   "unknown command /sesion, /session?",
+		"/STATS":    "unknown command /stats, /status?",
+		"/comp":     "/compact?",
+		"/xyzzy123": "unknown command /xyzzy123 · F2 lists them all",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := open(t, 120, 32)
+			x.Paste(line)
+			x.Press("Esc", "Enter")
+			x.took()
+			x.Want(want, "> "+line)
+		})
+	}
+}
+
+func TestTypedShellCommand(t *testing.T) { // UX "Prompt"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("!ls -la\n")
+		x.took(event.Submit{Text: "!ls -la", Shell: true})
+		x.Type("!\n")
+		x.took(event.Submit{Text: "!"})
+		x.tell(running...)
+		x.Type("!make\n")
+		x.took()
+		x.Want("task #1 runs; your command can run after it", "> !make") // the draft is not lost
+	})
+}
+
+func TestViInThePrompt(t *testing.T) { // [ui] editor
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.u.v.prompt.SetVi(true)
+		x.Type("fix the test")
+		x.Want("INSERT")
+		x.Press("Esc")
+		x.Want("NORMAL", "d delete")
+		x.Type("bbdw")
+		x.Want("> fix test")
+		x.Type("cwjust ")
+		x.Want("INSERT", "> fix just")
+		x.Press("Esc")
+		x.tell(running...)
+		x.Press("Esc") // in normal mode it is what it is without vi
+		x.took()
+		x.Press("Enter")
+		x.took(event.Submit{Text: "fix just "})
+		x.Type("/the")
+		x.Want("/theme")
+		x.Press("Esc") // closes the list
+		x.Want("INSERT")
+		x.unwanted("other colours")
+		x.Press("Esc")
+		x.Want("NORMAL")
+	})
+}
+
+func TestListsAtAllSizes(t *testing.T) { // UX: 80×24, 120×32, 200×60 and 40×12
+	for _, size := range [][2]int{{80, 24}, {120, 32}, {200, 60}, {40, 12}, {20, 6}} {
+		store, _ := savedSessions(t, "first one", wideTitle)
+		synctest.Test(t, func(t *testing.T) {
+			x := browserOn(t, size[0], size[1], store)
+			if size[0] >= 40 {
+				x.Want("修复 nginx")
+			}
+			x.Press("Down", "f", "Esc", "Tab", "r")
+			x.Type("修复👩‍🚀")
+			x.Press("Esc")
+			x.Resize(size[1]*3, max(6, size[0]/4))
+			x.Press("Esc", "F2", "End", "PgUp", "Esc", "Esc")
+			x.Type("/theme\n")
+			x.Press("Down", "Esc")
+			if err := x.Quit(); err != nil { // fails if anything raw reached the terminal
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,165 @@
+package ui
+
+import (
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/layout"
+)
+
+// input is what the layout depends on.
+func (u *UI) input(w, h int) layout.Input {
+	in := layout.Input{
+		W: w, H: h, Tab: u.tab, Zoom: u.zoom, Left: u.shape.Left, Upper: u.shape.Upper,
+		Output: u.state.Focused != nil && !u.shape.hides(layout.Output),
+		Panes:  u.v.panes.Len() > 0 && !u.shape.hides(layout.Panes),
+		Prompt: u.v.prompt.Height(w-4, max(1, h/3)),
+	}
+	if !u.shape.hides(layout.Tasks) {
+		in.Tasks = u.v.tasks.Rows()
+	}
+	switch {
+	case u.v.secret.Asking():
+		in.Dialog.W, in.Dialog.H = u.v.secret.Size(w-2, h-4)
+	case u.help:
+		in.Dialog.W, in.Dialog.H = u.v.help.Size(w-2, h-4)
+	case u.v.confirm.Open():
+		in.Dialog.W, in.Dialog.H = u.v.confirm.Size(w-2, h-4)
+	case u.asking():
+		in.Dialog.W, in.Dialog.H = u.v.approval.Size(w-2, h-4)
+	case u.over.open():
+		in.Dialog = u.over.size(w-2, roomFor(h))
+	case u.v.ask.Open():
+		in.Dialog.W, in.Dialog.H = u.v.ask.Size(w-2, h-4)
+	}
+	if p := u.v.prompt.Popup(); p.Open() {
+		in.Popup.W, in.Popup.H = p.Size()
+	}
+	return in
+}
+
+// roomFor is how many rows a dialog may have that a person opened: on a small screen, it
+// covers all but the header.
+func roomFor(h int) int {
+	if h < 16 {
+		return h - 1
+	}
+	return h - 4
+}
+
+// placed is the layout of the frame, with its joints, which are found anew only when what
+// has a border is elsewhere: at most frames nothing moves.
+type placed struct {
+	layout.Layout
+	joints []layout.Joint
+}
+
+func (p *placed) set(in layout.Input) {
+	before := p.Panes
+	footer := p.Footer
+	p.Layout = layout.Of(in)
+	if p.Panes != before || p.Footer != footer {
+		p.joints = p.Joints()
+	}
+}
+
+// Draw places the views and draws them.
+func (u *UI) Draw(s tcell.Screen) {
+	w, h := s.Size()
+	u.SetRect(0, 0, w, h)
+	u.lay.set(u.input(w, h))
+	u.passFocus()
+	s.HideCursor()
+	u.v.panes.SetZoomed(u.zoom)
+	u.v.header.SetApprovalLeft(!u.asking() && u.v.approval.Asked() != "")
+	draw(s, u.v.header, u.lay.Header)
+	draw(s, u.v.border, u.lay.Panes[layout.Prompt])
+	for p := layout.Conversation; p <= layout.Tasks; p++ {
+		draw(s, u.view(p), u.lay.Panes[p])
+	}
+	u.watch()
+	u.v.border.DrawFocus(s)
+	draw(s, u.v.status, u.lay.Status)
+	draw(s, u.v.prompt, u.lay.Input)
+	scope, _ := u.target()
+	u.v.footer.SetScope(scope, u.dialog())
+	draw(s, u.v.footer, u.lay.Footer)
+	u.drawJoints(s)
+	u.drawTabs(s)
+	u.v.border.SetMode(u.v.prompt.Mode())
+	u.v.border.DrawMode(s)
+	if p := u.v.prompt.Popup(); p.Open() {
+		draw(s, p, u.lay.Popup)
+	}
+	u.drawDialog(s, w)
+}
+
+// drawDialog draws what lies over the panes and takes the keys, as target has it.
+func (u *UI) drawDialog(s tcell.Screen, w int) {
+	switch {
+	case u.v.secret.Asking():
+		draw(s, u.v.secret, u.lay.Dialog)
+	case u.help:
+		draw(s, u.v.help, u.lay.Dialog)
+	case u.v.confirm.Open():
+		draw(s, u.v.confirm, u.lay.Dialog)
+	case u.asking():
+		draw(s, u.v.approval, u.lay.Dialog)
+	case u.over.open():
+		u.over.draw(s, u.lay.Dialog)
+	case u.v.ask.Open():
+		draw(s, u.v.ask, u.lay.Dialog)
+	case u.v.pager.Open():
+		u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(u.lay.Panes[layout.Prompt].Y-1, 0)} // above the prompt
+		draw(s, u.v.pager, u.lay.Dialog)
+	}
+}
+
+func draw(s tcell.Screen, p tview.Primitive, r layout.Rect) {
+	if r.Empty() {
+		return
+	}
+	p.SetRect(r.XYWH())
+	p.Draw(s)
+}
+
+// passFocus tells the views which of them has the focus.
+func (u *UI) passFocus() {
+	_, target := u.target()
+	if u.v.border.Blur(); target == u.v.prompt {
+		u.v.border.Focus(func(tview.Primitive) {})
+	}
+	if u.over.open() {
+		_, top := u.over.top()
+		if top.Blur(); top == target {
+			top.Focus(func(tview.Primitive) {})
+		}
+	}
+	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.secret, u.v.confirm, u.v.pager, u.v.ask} {
+		if v == target {
+			v.Focus(func(tview.Primitive) {})
+		} else {
+			v.Blur()
+		}
+	}
+}
+
+// drawJoints draws the cells where borders meet, which no pane knows of.
+func (u *UI) drawJoints(s tcell.Screen) {
+	for _, j := range u.lay.joints {
+		u.v.border.Join(s, j.X, j.Y, j.Rune)
+	}
+}
+
+func (u *UI) drawTabs(s tcell.Screen) {
+	active := 0
+	var names []string
+	for i, p := range u.lay.Tabs {
+		names = append(names, p.String())
+		if p == u.tab {
+			active = i
+		}
+	}
+	u.v.tabs.SetTabs(names, active)
+	draw(s, u.v.tabs, u.lay.TabBar)
+}

@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+)
+
+// answer is a whole answer of the model.
+func answer(text string) event.Event {
+	return event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}
+}
+
+func TestFindFlow(t *testing.T) { // UX "Conversation"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(event.PromptSubmitted{ID: 1, Text: "where is the needle?"}, answer("In the haystack."))
+		for range 30 {
+			x.tell(answer("hay"), event.PromptSubmitted{ID: 2, Text: "and?"})
+		}
+		x.tell(answer("No needle here, but needle work."))
+		x.Press("Tab", "/")
+		x.Type("needle")
+		x.Want("find: needle", "3 of 3", "No needle here", "go there")
+		x.Press("Enter", "N", "N")
+		x.Want("1 of 3", "where is the needle?")
+		x.unwanted("find: needle")
+		x.Paste("needle")
+		x.Want("> needle") // the search is not open any more: text goes to the prompt
+		x.Press("Ctrl+U", "Tab", "Esc")
+		x.unwanted("1 of 3")
+		x.Press("/", "x", "Esc")
+		x.unwanted("find:")
+		x.Press("/")
+		x.Paste("hay\nstack")
+		x.Want("find: hay stack", "nothing found")
+		x.Press("Esc", "Esc")
+		x.Type("typed")
+		x.Want("> typed")
+	})
+}
+
+func TestFindCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(event.PromptSubmitted{ID: 1, Text: "where is the needle?"})
+		x.Paste("/find the needle")
+		x.Press("Enter")
+		x.took()
+		x.Want("1 of 1")
+		x.Press("Esc", "Esc")
+		x.Paste("/find")
+		x.Press("Enter")
+		x.Want("find: ")
+		x.Type("where")
+		x.Want("find: where", "1 of 1")
+	})
+}
+
+// A search of 10 MB takes turns with keys.
+func TestFindInLongSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		hay := answer(strings.Repeat("hay and straw\n\n", 1000))
+		x.tell(answer("the needle"))
+		for range 200 {
+			x.tell(hay)
+		}
+		x.Paste("/find needle")
+		x.Press("Enter")
+		for range 100 {
+			if strings.Contains(x.Screen(), "1 of 1") {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		x.Want("1 of 1", "the needle")
+	})
+}
+
+// What a pane says on the edge that it shares with the prompt can be read.
+func TestNewTextIsAnnounced(t *testing.T) { // UX "Conversation"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(answer(strings.Repeat("line\n\n", 50)))
+		x.Press("Tab", "PgUp")
+		x.tell(answer("one more"))
+		x.Want("↓ 2 new")
+		x.Press("Esc")
+		x.Want("↓ 2 new")
+	})
+}

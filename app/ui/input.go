@@ -1,0 +1,230 @@
+package ui
+
+import (
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/layout"
+	"buddy/app/slash"
+)
+
+// target returns what takes the keys, and as what.
+func (u *UI) target() (keymap.Scope, tview.Primitive) {
+	switch {
+	case u.v.secret.Asking():
+		return u.v.secret.Scope(), u.v.secret
+	case u.help:
+		return u.v.help.Scope(), u.v.help
+	case u.v.confirm.Open():
+		return u.v.confirm.Scope(), u.v.confirm
+	case u.asking():
+		return u.v.approval.Scope(), u.v.approval
+	case u.over.open():
+		return u.over.top()
+	case u.v.ask.Open():
+		return u.v.ask.Scope(), u.v.ask
+	case u.v.pager.Open():
+		return u.v.pager.Scope(), u.v.pager
+	}
+	switch u.focus {
+	case layout.Conversation:
+		return u.v.conversation.Scope(), u.v.conversation
+	case layout.Output:
+		return u.v.output.Scope(), u.v.output
+	case layout.Panes:
+		return u.v.panes.Scope(), u.v.panes
+	case layout.Tasks:
+		return u.v.tasks.Scope(), u.v.tasks
+	default:
+		return u.v.prompt.Scope(), u.v.prompt
+	}
+}
+
+// dialog says that something lies over the panes and takes keys and the mouse.
+func (u *UI) dialog() bool {
+	return u.v.secret.Asking() || u.help || u.v.confirm.Open() || u.asking() || u.over.open() || u.v.ask.Open() || u.v.pager.Open()
+}
+
+// global does what a key means everywhere. armed is what the key before was about.
+func (u *UI) global(a, armed keymap.Action) {
+	switch a {
+	case keymap.Interrupt:
+		u.interrupt(armed)
+	case keymap.Back:
+		u.back(armed)
+	case keymap.NextPane, keymap.PreviousPane:
+		u.cycle(a)
+	case keymap.CycleMode:
+		u.cycleMode()
+	case keymap.ShowHelp:
+		scope, _ := u.target()
+		u.v.help.SetScope(scope)
+		u.help = !u.help && !u.v.secret.Asking() // which lies over it
+	case keymap.ShowApproval:
+		u.away, u.help = "", false
+	case keymap.ShowSessions:
+		u.toggle(u.browse)
+	case keymap.ShowPalette:
+		u.toggle(u.pickCommand)
+	case keymap.Redraw:
+		u.deps.Repaint()
+	default:
+		u.arrange(a)
+	}
+}
+
+// cycleMode changes how approvals are decided, but never while one is on the screen: the
+// mode might answer it.
+func (u *UI) cycleMode() {
+	if u.answerFirst() {
+		return
+	}
+	next := action.ModeAsk
+	switch u.state.Info.Mode {
+	case action.ModeAsk:
+		next = action.ModeEdits
+	case action.ModeEdits:
+		next = action.ModePlan
+	}
+	u.deps.Send(event.SetMode{Mode: next})
+}
+
+// answerFirst says that an approval is on the screen, and tells the person about it.
+func (u *UI) answerFirst() bool {
+	if !u.asking() {
+		return false
+	}
+	u.hint("", "answer the approval first, or leave it open with "+u.keyName(keymap.Back))
+	return true
+}
+
+// interrupt is Ctrl-C: it closes a list that a person opened, else copies what is selected, else stops the running task, else drops the draft, else quits when
+// it comes twice (DECISIONS 35).
+func (u *UI) interrupt(armed keymap.Action) {
+	switch t := u.state.Running(); {
+	case u.over.open() && !u.help && !u.asking():
+		u.toggle(nil)
+	case u.pagerCopies() || u.v.conversation.CopySelection():
+	case armed == keymap.Interrupt:
+		if !u.leaving() {
+			u.deps.Leave(slash.Next{})
+		}
+	case t != nil:
+		u.deps.Send(event.Cancel{Task: t.ID})
+		u.hint(keymap.Interrupt, "cancelling · "+u.keyName(keymap.Interrupt)+" again quits")
+		u.armed.running = true
+	case !u.v.prompt.Empty():
+		u.v.prompt.Discard()
+	default:
+		u.hint(keymap.Interrupt, u.keyName(keymap.Interrupt)+" again quits")
+	}
+}
+
+// pagerCopies copies what is selected in the pager, if that has the keys.
+func (u *UI) pagerCopies() bool {
+	_, view := u.target()
+	return view == u.v.pager && u.v.pager.CopySelection()
+}
+
+// back is Esc: it closes what lies on top, else goes to the prompt; twice on an empty
+// prompt it cancels what runs.
+func (u *UI) back(armed keymap.Action) {
+	switch {
+	case u.focus == layout.Prompt && u.v.prompt.EndInsert():
+	case u.v.conversation.EndSelection():
+	case u.focus == layout.Conversation && u.v.conversation.EndFind():
+	case u.focus == layout.Panes && u.v.panes.EndScroll():
+	case u.zoom:
+		u.zoom = false
+	case u.focus != layout.Prompt:
+		u.setFocus(layout.Prompt)
+	case u.v.prompt.Empty() && u.state.Running() != nil:
+		if armed == keymap.Back {
+			u.deps.Send(event.Cancel{})
+			return
+		}
+		u.hint(keymap.Back, u.keyName(keymap.Back)+" again cancels the task")
+		u.armed.running = true
+	}
+}
+
+// keyName is how people write the key of an action.
+func (u *UI) keyName(a keymap.Action) string { return u.deps.Keys.Name(a) }
+
+// cycle moves the focus to the next pane that there is, or to the one before. Below a
+// dialog nobody would see that it moved.
+func (u *UI) cycle(a keymap.Action) {
+	if u.dialog() {
+		return
+	}
+	by := 1
+	if a == keymap.PreviousPane {
+		by = -1
+	}
+	const n = int(layout.Tasks) + 1
+	for p := int(u.focus); ; {
+		p = (p + by + n) % n
+		if pane := layout.Pane(p); u.exists(pane) {
+			u.setFocus(pane)
+			return
+		}
+	}
+}
+
+// exists says whether there is something to see in a pane.
+func (u *UI) exists(p layout.Pane) bool {
+	in := u.input(0, 0)
+	switch p {
+	case layout.Output:
+		return in.Output
+	case layout.Panes:
+		return in.Panes
+	case layout.Tasks:
+		return in.Tasks > 0
+	default:
+		return true
+	}
+}
+
+func (u *UI) setFocus(p layout.Pane) {
+	if u.focus = p; p != layout.Panes {
+		u.v.panes.EndTyping()
+	}
+	if p != layout.Prompt {
+		u.tab = p
+	}
+}
+
+// MouseHandler focuses the pane under the pointer and passes the action to it. A dialog
+// keeps everything below it from being touched.
+func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
+		if u.dialog() {
+			_, view := u.target()
+			return view.MouseHandler()(action, ev, setFocus)
+		}
+		if u.drag(action, ev) {
+			return true, nil
+		}
+		x, y := ev.Position()
+		for p, r := range u.lay.Panes {
+			if x < r.X || y < r.Y || x >= r.X+r.W || y >= r.Y+r.H {
+				continue
+			}
+			if action == tview.MouseLeftDown {
+				u.setFocus(layout.Pane(p))
+			}
+			return u.view(layout.Pane(p)).MouseHandler()(action, ev, setFocus)
+		}
+		return false, nil
+	}
+}
+
+func (u *UI) toggleZoom() { u.zoom = !u.zoom }
+
+func (u *UI) view(p layout.Pane) tview.Primitive {
+	return [...]tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks}[p]
+}

@@ -1,0 +1,84 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/layout"
+	"buddy/app/slash"
+)
+
+// TestLoginOnScreen (H12): the key that is typed or pasted is on no screen, in no command,
+// in no line of the history and in no draft; it is kept, and the demo gives way.
+func TestLoginOnScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(event.ModelSwitched{Profile: model.Demo, Model: model.Demo, API: model.Demo})
+		var recorded []string
+		kept := ""
+		x.u.deps.Record = func(text string) { recorded = append(recorded, text) }
+		x.u.deps.Catalog.Access = slash.Access{
+			Ctx: t.Context(),
+			Find: func(name string) (slash.Account, error) {
+				if name != "openai" {
+					return slash.Account{}, fmt.Errorf("nothing to log in to is called %q", name)
+				}
+				return slash.Account{
+					Name: name, Title: "OpenAI", File: "auth.json",
+					Keep:   func(_ context.Context, key string) (string, error) { kept = key; return "the key is kept", nil },
+					Forget: func(context.Context) (string, error) { kept = ""; return "logged out", nil },
+				}, nil
+			},
+			Names: func() string { return "openai" }, Makeshift: true,
+		}
+		x.Type("/login\n")
+		if !strings.Contains(x.noticed, "openai") {
+			t.Errorf("%q", x.noticed)
+		}
+		x.Type("/login nowhere\n")
+		x.Want("nothing to log in to is called")
+		x.Type("\x15/login openai sk-in-the-prompt\n")
+		x.Want("Log in to OpenAI", "a key belongs here")
+		x.unwanted("sk-in-the-prompt")
+		x.Press("Esc")
+		x.Press("Up")
+		x.unwanted("sk-in-the-prompt")
+		x.Type("\x15/login openai\n")
+		x.Want("Log in to OpenAI")
+		x.Type("sk-typed")
+		x.Paste("-and-pasted")
+		x.Want("••••••")
+		x.Press("F1", "F4", "Tab")
+		x.unwanted("next pane")
+		if x.u.help || x.u.over.open() || x.u.focus != layout.Prompt {
+			t.Error("a key did something behind the dialog")
+		}
+		if text := x.Screen(); strings.Contains(text, "sk-typed") || strings.Contains(text, "pasted") {
+			t.Errorf("the screen shows the key:\n%s", text)
+		}
+		x.Type("\n")
+		if kept != "sk-typed-and-pasted" {
+			t.Errorf("%q is kept", kept)
+		}
+		if s := strings.Join(recorded, "\n") + x.u.v.prompt.Text() + x.noticed; strings.Contains(s, "sk-") {
+			t.Errorf("the key is in %q", s)
+		}
+		x.took(event.SwitchModel{Profile: "openai"})
+		x.u.deps.Catalog.Access.Makeshift = false // as with --model demo
+		x.Type("/login openai\n")
+		x.Type("sk-typed-again\n")
+		x.took()
+		if !strings.HasSuffix(x.noticed, "/model openai changes to it") {
+			t.Errorf("a demo that was asked for: %q", x.noticed)
+		}
+		x.Type("/logout openai\n")
+		if kept != "" || !strings.Contains(x.noticed, "logged out") {
+			t.Errorf("%q", x.noticed)
+		}
+	})
+}

@@ -1,0 +1,39 @@
+package ui
+
+import (
+	"io"
+
+	"buddy/app/slash"
+	"buddy/app/state"
+	"buddy/views"
+)
+
+// openOutput shows the whole output of a call.
+func (u *UI) openOutput(c *state.Call) {
+	if c == nil {
+		u.hint("", "no tool has printed anything yet")
+		return
+	}
+	d, err := slash.Document(c)
+	if err != nil {
+		u.hint("", "the output can't be read: "+err.Error())
+		return
+	}
+	u.v.pager.Show(d)
+}
+
+// showOutput opens the output of the last call, or of the N-th last.
+func showOutput(u *UI, args string) error {
+	c, err := slash.CallBack(&u.state, args)
+	if err == nil {
+		u.openOutput(c)
+	}
+	return err
+}
+
+// editOutput shows a document in the person's editor.
+func (u *UI) editOutput(d views.Document) {
+	if err := u.deps.Look("output.txt", io.NewSectionReader(d.Text, 0, d.Size)); err != nil {
+		u.hint("", err.Error())
+	}
+}

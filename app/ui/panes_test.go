@@ -1,0 +1,293 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/apptest"
+	"buddy/app/layout"
+	"buddy/views"
+)
+
+// twoPanes are the shared pane and the one of a command.
+var twoPanes = []event.Event{
+	event.PaneOpened{Pane: "%1", Title: "shared", Target: "local", Attach: "tmux attach"},
+	event.PaneOpened{Pane: "%2", Title: "server", Target: "local", Attach: "tmux attach"},
+	event.TaskStarted{ID: 9, Kind: event.ShellTask, Title: "npm run dev", Pane: "%2"},
+	event.PaneScreen{Pane: "%2", W: 120, H: 40, Rows: []string{"login:"}, Cursor: event.Cursor{X: 7, Visible: true}},
+}
+
+// openPanes starts the screen with two panes, the focus on the second.
+func openPanes(t *testing.T, cols, rows int) *testUI {
+	x := open(t, cols, rows)
+	x.tell(twoPanes...)
+	x.u.setFocus(layout.Panes)
+	x.took()
+	return x
+}
+
+// sentAs returns the commands of one kind that were sent so far, and forgets them.
+func sentAs[C event.Command](x *testUI) []C {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var all []C
+	x.sent = slices.DeleteFunc(x.sent, func(c event.Command) bool {
+		one, ok := c.(C)
+		if ok {
+			all = append(all, one)
+		}
+		return ok
+	})
+	return all
+}
+
+// typed is what was sent to a pane.
+func typed(x *testUI, pane string) string {
+	var all []byte
+	for _, in := range sentAs[event.PaneInput](x) {
+		if in.Pane == pane {
+			all = append(all, in.Bytes...)
+		}
+	}
+	return string(all)
+}
+
+func TestTypingIntoPane(t *testing.T) { // UX "Panes": i … Ctrl+]
+	synctest.Test(t, func(t *testing.T) {
+		x := openPanes(t, 120, 32)
+		x.Press("i")
+		x.Want("typing · Ctrl+] ends", "all other keys go to the pane")
+		if got := sentAs[event.FitPane](x); len(got) != 1 || got[0].Pane != "%2" || got[0].W < 40 || got[0].H < 4 {
+			t.Errorf("the pane was fitted %v (DECISIONS 18)", got)
+		}
+		x.Type("ann\n")
+		x.Press("Ctrl+C", "Tab", "Esc", "F1", "Up", "Ctrl+Left", "Alt+x", "Backspace", "Ctrl+L")
+		if got, want := typed(x, "%2"), "ann\r\x03\t\x1b\x1bOP\x1b[A\x1b[1;5D\x1bx\x7f\x0c"; got != want {
+			t.Errorf("typed %q, want %q", got, want)
+		}
+		x.Paste("two\nlines")
+		x.took(event.PanePaste{Pane: "%2", Text: "two\nlines"})
+		x.tell(event.PaneScreen{Pane: "%2", W: 50, H: 8, Rows: []string{"vi"}, AppKeys: true})
+		x.Press("Up")
+		if got := typed(x, "%2"); got != "\x1bOA" {
+			t.Errorf("typed %q for an arrow in a program with keys of its own", got)
+		}
+		x.Press("Ctrl+]")
+		x.unwanted("typing ·")
+		x.took(event.FitPane{Pane: "%2"})
+		x.Press("h")
+		if got := typed(x, "%2"); got != "" {
+			t.Errorf("typed %q after typing has ended", got)
+		}
+	})
+}
+
+// No key meant for a pane answers an approval, and the approval is seen.
+func TestApprovalWhileTyping(t *testing.T) { // UX "Approval"
+	synctest.Test(t, func(t *testing.T) {
+		x := openPanes(t, 120, 32)
+		x.Press("i")
+		sentAs[event.FitPane](x)
+		x.tell(running...)
+		x.tell(asked)
+		x.Want("‖ 1 approval")
+		x.unwanted("Approve?")
+		time.Sleep(views.ApprovalGrace)
+		x.Press("y", "F8", "n")
+		if got := typed(x, "%2"); got != "y\x1b[19~n" {
+			t.Errorf("typed %q", got)
+		}
+		sentAs[event.FitPane](x)
+		x.took()
+		x.Press("Ctrl+]")
+		x.Want("Approve?")
+		x.Press("y") // in the grace period
+		sentAs[event.FitPane](x)
+		x.took()
+		time.Sleep(views.ApprovalGrace)
+		x.Press("y")
+		x.took(event.Approve{ID: "a1", Decision: event.Once})
+	})
+}
+
+// What is typed on when the pane closes means nothing here.
+func TestTypingEndsWithThePane(t *testing.T) {
+	for name, gone := range map[string]event.Event{"closed": event.PaneClosed{Pane: "%2"}, "lost": event.PaneLost{Pane: "%2", Why: "killed"}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := openPanes(t, 120, 32)
+				x.Press("i", "a")
+				x.tell(gone)
+				x.Want("typing has ended: the pane is gone")
+				x.Press("x", "y", "Tab")
+				if x.u.focus != layout.Panes {
+					t.Errorf("the focus went to %v", x.u.focus)
+				}
+				if got := typed(x, "%2"); got != "a" {
+					t.Errorf("typed %q", got)
+				}
+				if got := sentAs[event.KillPane](x); got != nil {
+					t.Errorf("killed %v", got)
+				}
+				time.Sleep(views.ApprovalGrace)
+				x.Press("Tab")
+				if x.u.focus == layout.Panes {
+					t.Error("keys are dead")
+				}
+			})
+		})
+	}
+}
+
+// A pane that is gone is not typed into; a click elsewhere ends typing.
+func TestTypingEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openPanes(t, 120, 32)
+		x.Press("i")
+		x.Click(5, 5)
+		x.unwanted("typing ·")
+		x.u.setFocus(layout.Panes)
+		x.tell(event.PaneLost{Pane: "%2", Why: "killed"}, event.PaneLost{Pane: "%1", Why: "killed"})
+		x.Press("i")
+		x.unwanted("typing ·")
+	})
+}
+
+// Only panes on the screen are watched: hidden ones cost nothing.
+func TestWatchedPanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(twoPanes...)
+		x.u.setFocus(layout.Panes)
+		watched := func(want ...string) {
+			t.Helper()
+			x.Settle()
+			got := sentAs[event.WatchPanes](x)
+			if len(got) == 0 || !slices.Equal(got[len(got)-1].IDs, want) {
+				t.Errorf("watched %v, want %v at last\n%s", got, want, x.Screen())
+			}
+		}
+		watched("%2")
+		x.Press("h")
+		watched("%1")
+		x.u.setFocus(layout.Tasks)
+		x.Resize(80, 24) // where one pane of the right side shows
+		watched()
+		x.u.setFocus(layout.Panes)
+		x.Press("Enter")
+		watched("%1", "%2")
+		if fmt.Sprint(sentAs[event.WatchPanes](x)) != "[]" {
+			t.Error("said twice")
+		}
+	})
+}
+
+func TestKillPane(t *testing.T) { // UX "Panes": kill on x (asks); E12: never the shared one
+	synctest.Test(t, func(t *testing.T) {
+		x := openPanes(t, 120, 32)
+		x.Press("x")
+		x.Want("Kill this pane?", "server", "[y] yes", "[n] no")
+		x.Press("G", "j", "Space") // they scroll
+		x.Press("n")
+		x.unwanted("Kill this pane?")
+		x.Press("x", "Esc", "x", "y")
+		x.took(event.KillPane{Pane: "%2"})
+		x.Press("h", "x")
+		x.Want("the shared pane can't be killed")
+		x.took()
+	})
+}
+
+func TestQuitWhilePanesRun(t *testing.T) { // E18
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(twoPanes...)
+		x.Press("Ctrl+D")
+		x.Want("Quit?", "1 command still runs:", "#9 npm run dev", "see it later with: tmux attach", "[n] quit, they go on", "[y] quit and kill them")
+		x.Press("Esc")
+		x.unwanted("Quit?")
+		x.Press("Ctrl+C", "Ctrl+C")
+		x.Want("Quit?")
+		x.Press("y")
+		if err := x.Ended(); err != nil || !x.left.Kill {
+			t.Errorf("left %+v, %v", x.left, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(twoPanes...)
+		x.Type("/quit\n")
+		x.Press("Enter") // the default is to leave them running
+		if err := x.Ended(); err != nil || x.left.Kill {
+			t.Errorf("left %+v, %v", x.left, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(append(twoPanes, event.TaskFinished{ID: 9, Outcome: event.Completed})...)
+		x.Press("Ctrl+D") // nothing runs: nothing is asked
+		_ = x.Ended()
+	})
+}
+
+func TestPaneHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := openPanes(t, 120, 32)
+		rows := make([]string, 500)
+		for i := range rows {
+			rows[i] = fmt.Sprintf("row %d.", i+1)
+		}
+		x.Press("k")
+		x.took(event.ReadPane{Pane: "%2"})
+		x.Want("reading the history")
+		x.tell(event.PaneHistory{Pane: "%2", Rows: rows})
+		x.Want("row 499.", "of 500 · End live")
+		x.unwanted("row 500.")
+		x.Press("PgUp")
+		x.unwanted("row 499.")
+		x.tell(event.PaneScreen{Pane: "%2", W: 120, H: 40, Rows: []string{"newer"}})
+		x.unwanted("newer") // it stands still
+		x.Press("g")
+		x.Want("row 1.", "─ row 1 of 500")
+		x.Press("Esc")
+		x.Want("newer")
+		x.Mouse(apptest.MouseWheelUp, 80, 5)
+		x.took(event.ReadPane{Pane: "%2"})
+		x.tell(event.PaneHistory{Pane: "%2", Rows: rows})
+		x.Want("row 497.")
+		x.Mouse(apptest.MouseWheelDown, 80, 5)
+		x.Want("newer")
+		x.took()
+	})
+}
+
+// Several panes side by side where there is room, with what their commands do and where.
+func TestPaneGrid(t *testing.T) { // UX "Panes"
+	synctest.Test(t, func(t *testing.T) {
+		x := openPanes(t, 160, 40)
+		x.tell(
+			event.PaneOpened{Pane: "web-01:%3", Title: "shared", Target: "web-01"}, event.PaneOpened{Pane: "web-02:%3", Title: "shared", Target: "web-02"},
+			event.ToolRequested{CallID: "a", Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web-01", Command: "uptime"}}, event.ToolStarted{CallID: "a"},
+			event.ToolRequested{CallID: "b", Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web-02", Command: "uptime"}}, event.ToolStarted{CallID: "b"},
+			event.PaneScreen{Pane: "web-02:%3", W: 80, H: 24, Rows: []string{"up 3 days"}},
+		)
+		failed := 3
+		x.tell(event.ToolResult{CallID: "b", ExitCode: &failed})
+		x.Press("Enter")
+		x.Want("local:shared", "local:server ● running", "web-01:shared ● running", "web-02:shared ✗ exit 3", "up 3 days", "Panes · 4")
+		x.tell(event.TaskFinished{ID: 9, Outcome: event.Completed})
+		x.Want("local:server ✔ exit 0")
+		x.Press("h")
+		x.Want("▸web-01:shared", "web-02:shared ✗ exit 3")
+		x.Press("s")
+		x.unwanted("up 3 days")
+		x.Want("no picture yet")
+		x.Press("Esc")
+		x.Want("Conversation")
+	})
+}

@@ -1,0 +1,219 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/keymap"
+	"buddy/app/layout"
+	"buddy/app/slash"
+	"buddy/themes"
+	"buddy/views"
+)
+
+// pickModel lets a person choose a model (I10). Servers on this machine are asked meanwhile.
+func (u *UI) pickModel() {
+	var offers []slash.Offer
+	var p *views.Picker
+	closed := false
+	p = u.pick(views.PickerOptions{
+		Title: "Models", Hint: "type to filter", Columns: []string{"name", "model", "window", "in/out per 1M", "effort"},
+		OnChoose: func(r views.PickerRow) {
+			i := slices.IndexFunc(offers, func(o slash.Offer) bool { return o.Name == r.ID })
+			if !offers[i].Usable {
+				p.Say(r.ID + ": " + offers[i].Lack())
+				return
+			}
+			u.unpick()
+			u.deps.Send(event.SwitchModel{Profile: r.ID})
+		},
+		OnClose: func() { closed = true },
+	})
+	p.SetNote("looking …")
+	now := cmp.Or(u.state.Info.Event.Profile, model.Demo)
+	look := u.deps.Catalog.Offers
+	u.deps.Background(func() func() {
+		found := look()
+		return func() {
+			if closed {
+				return
+			}
+			offers = found
+			p.SetNote("")
+			p.SetRows(modelRows(offers, now))
+			p.Select(now)
+		}
+	})
+}
+
+// modelRows describes offers: how much each takes in, what it costs and how hard it thinks,
+// or what it lacks.
+func modelRows(offers []slash.Offer, now string) []views.PickerRow {
+	rows := make([]views.PickerRow, len(offers))
+	for i, o := range offers {
+		rows[i] = views.PickerRow{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.Model, o.WindowText(), o.PriceText(), cmp.Or(o.Effort, "–")}}
+		if !o.Usable {
+			rows[i].Cells[4] = o.Lack()
+		}
+	}
+	return rows
+}
+
+// pickTheme lets a person choose colours, which show while they move.
+func (u *UI) pickTheme() {
+	before, auto := u.deps.Theme, u.deps.Auto
+	p := u.pick(views.PickerOptions{
+		Title: "Themes", Hint: "type to filter; moving shows the colours",
+		OnMove: func(r views.PickerRow) {
+			if r.ID == themes.Auto && auto {
+				u.setTheme(before) // what the terminal said
+			} else if t, err := u.deps.Colours.Load(r.ID); err == nil {
+				u.setTheme(t)
+			} else {
+				u.over.pickers[len(u.over.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))
+			}
+		},
+		OnChoose: func(r views.PickerRow) {
+			u.unpick()
+			if err := theme(u, r.ID); err != nil {
+				u.setTheme(before)
+				u.hint("", err.Error())
+				return
+			}
+			u.hint("", fmt.Sprintf("theme %s for this session; to keep it: [ui] theme = %q in your configuration", r.ID, r.ID))
+		},
+		OnClose: func() {
+			u.setTheme(before)
+			u.deps.Auto = auto
+		},
+	})
+	now := before.Name
+	if auto {
+		now = themes.Auto
+	}
+	rows := []views.PickerRow{{ID: themes.Auto, Find: themes.Auto, Cells: []string{themes.Auto + ": light or dark, as the terminal is"}}}
+	for _, name := range themes.Names(u.deps.Colours.Dir) {
+		rows = append(rows, views.PickerRow{ID: name, Cells: []string{name}})
+	}
+	for i := range rows {
+		rows[i].Mark = rows[i].ID == now
+	}
+	p.SetRows(rows)
+	p.Select(now)
+}
+
+// pickCommand lets a person choose a command or an action, and runs it.
+func (u *UI) pickCommand() {
+	rows := make(map[string]func())
+	var all []views.PickerRow
+	for _, c := range slashCommands {
+		id := "/" + c.Name
+		rows[id] = func() { u.runChosen(c) }
+		text := c.Help
+		if c.Args != "" {
+			text += " · " + c.Args
+		}
+		all = append(all, views.PickerRow{ID: id, Cells: []string{id + "  " + text, ""}})
+	}
+	for _, s := range keymap.Scopes() {
+		pane, ok := paneOf(s)
+		if !ok {
+			continue
+		}
+		for _, e := range u.deps.Keys.In(s) {
+			if len(e.Keys) == 0 || !runnable(e) {
+				continue
+			}
+			id := string(s) + " " + string(e.Action)
+			rows[id] = func() { u.runAction(s, pane, e) }
+			all = append(all, views.PickerRow{ID: id, Cells: []string{e.Help, e.Keys[0].String(), s.Title()}})
+		}
+	}
+	p := u.pick(views.PickerOptions{
+		Title: "Commands and actions", Hint: "type to filter", Columns: []string{"what it does", "key", "where"},
+		OnChoose: func(r views.PickerRow) {
+			u.unpick()
+			rows[r.ID]()
+		},
+	})
+	p.SetRows(all)
+}
+
+// paneOf returns the pane in which keys of a scope apply; for those that apply everywhere
+// it is the prompt.
+func paneOf(s keymap.Scope) (layout.Pane, bool) {
+	switch s {
+	case keymap.Global, keymap.Prompt:
+		return layout.Prompt, true
+	case keymap.Conversation:
+		return layout.Conversation, true
+	case keymap.Output:
+		return layout.Output, true
+	case keymap.Panes:
+		return layout.Panes, true
+	case keymap.Tasks:
+		return layout.Tasks, true
+	}
+	return 0, false
+}
+
+// runnable says that an action is worth a row in a list: moving and typing are not, nor is
+// opening the list.
+func runnable(e keymap.Entry) bool {
+	for _, s := range e.Scopes {
+		if s == keymap.Reason || s == keymap.Amend || s == keymap.Help && e.Action != keymap.Back {
+			return false
+		}
+	}
+	switch e.Action {
+	case keymap.ShowPalette, keymap.Send, keymap.ItemUp, keymap.ItemDown, keymap.Back:
+		return false
+	}
+	return true
+}
+
+// runChosen runs a command that may need arguments: then it waits for them at the prompt.
+func (u *UI) runChosen(c Command) {
+	if c.Args == "" || strings.HasPrefix(c.Args, "[") {
+		runCommand(u, "/"+c.Name)
+		return
+	}
+	u.setFocus(layout.Prompt)
+	u.v.prompt.Replace("/" + c.Name + " ")
+	u.hint("", c.Args)
+}
+
+// runAction does what a key of a pane does there.
+func (u *UI) runAction(s keymap.Scope, pane layout.Pane, e keymap.Entry) {
+	if s == keymap.Global {
+		u.global(e.Action, "")
+		return
+	}
+	if !u.exists(pane) {
+		u.hint("", "there is nothing in "+s.Title()+" now")
+		return
+	}
+	u.setFocus(pane)
+	u.key(e.Keys[0].Event())
+}
+
+// switchModel takes the name of a model or its number in the list (I10).
+func switchModel(u *UI, args string) error {
+	n, err := strconv.Atoi(args)
+	switch {
+	case args == "":
+		u.pickModel()
+	case err != nil || n < 1:
+		u.deps.Send(event.SwitchModel{Profile: args})
+	default:
+		look := u.deps.Catalog.Offers
+		slash.Inform(u.seat(), "/model", func() (string, error) { return slash.OfferName(look(), n) },
+			func(name string) { u.deps.Send(event.SwitchModel{Profile: name}) })
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package ui
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/sessions"
+)
+
+const (
+	longestGap    = 2 * time.Second // that is waited for, whatever the speed
+	SlowestReplay = 0.125
+	FastestReplay = 64.0
+)
+
+// player sends the events of a stored session at their pace. Any goroutine may use it.
+type player struct {
+	mu      sync.Mutex // guards all below
+	speed   float64
+	paused  bool
+	at      time.Time     // when the last event was recorded
+	since   time.Time     // real time from which at goes on
+	changed chan struct{} // closed, and made anew, when speed or paused changes
+}
+
+func newPlayer(speed float64) *player {
+	return &player{speed: speed, since: time.Now(), changed: make(chan struct{})}
+}
+
+// now is the time of the session that is shown.
+func (p *player) now() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.clock()
+}
+
+// clock is now for who holds p.mu.
+func (p *player) clock() time.Time {
+	if p.paused {
+		return p.at
+	}
+	return p.at.Add(time.Duration(float64(time.Since(p.since)) * p.speed))
+}
+
+// pace returns the speed, and whether nothing moves.
+func (p *player) pace() (speed float64, paused bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.speed, p.paused
+}
+
+// change changes the pace.
+func (p *player) change(f func(*player)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at, p.since = p.clock(), time.Now()
+	f(p)
+	p.speed = max(SlowestReplay, min(p.speed, FastestReplay))
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// play sends all events of a session that can be read, and reports whether it came to the
+// end. It holds one event at a time.
+func (p *player) play(ctx context.Context, j *sessions.Journal, out chan<- event.Envelope) (ended bool, err error) {
+	err = j.Lines(func(l sessions.Line) bool {
+		env, err := l.Envelope()
+		if err != nil {
+			return true
+		}
+		if !p.wait(ctx, time.UnixMilli(env.Time)) {
+			return false
+		}
+		select {
+		case out <- env:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	})
+	return err == nil && ctx.Err() == nil, err
+}
+
+// wait lets the time until an event pass, at most longestGap of it, and reports whether
+// ctx still goes on. A pause is as long as the person wants.
+func (p *player) wait(ctx context.Context, until time.Time) bool {
+	p.mu.Lock()
+	if p.at.IsZero() || until.Before(p.at) {
+		p.at = until // the first, or a clock that was set back
+	}
+	p.since = time.Now()
+	p.mu.Unlock()
+	left := longestGap
+	for {
+		p.mu.Lock()
+		gap := min(left, time.Duration(float64(until.Sub(p.clock()))/p.speed))
+		paused, changed, began := p.paused, p.changed, time.Now()
+		if !paused && gap <= 0 {
+			p.at, p.since = until, began
+			p.mu.Unlock()
+			return ctx.Err() == nil
+		}
+		p.mu.Unlock()
+		if !p.rest(ctx, gap, paused, changed) {
+			return false
+		}
+		if !paused {
+			left -= time.Since(began)
+		}
+	}
+}
+
+// rest waits for a gap, a change of the pace or the end.
+func (*player) rest(ctx context.Context, gap time.Duration, paused bool, changed <-chan struct{}) bool {
+	var over <-chan time.Time
+	if !paused {
+		t := time.NewTimer(gap)
+		defer t.Stop()
+		over = t.C
+	}
+	select {
+	case <-over:
+	case <-changed:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}

@@ -1,0 +1,173 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/keymap"
+	"buddy/app/layout"
+	"buddy/app/loop"
+	"buddy/app/screen"
+	"buddy/app/slash"
+	"buddy/sessions"
+)
+
+// watchRoom is how many events of a replay wait for the next draw.
+const watchRoom = 256
+
+// Replay shows a stored session at that many times its speed until the person leaves it or
+// ctx ends.
+func Replay(ctx context.Context, s *screen.Screen, look Looks, keys *keymap.Map, j *sessions.Journal, speed float64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v := newViewer(s, look, keys, newPlayer(speed), cancel)
+	v.loop.SetFocus(v.ui)
+	if look.Auto {
+		v.loop.Post(v.ui.Follow)
+	}
+	done := make(chan struct{})
+	v.loop.Go(func() {
+		defer close(done)
+		v.end(v.player.play(ctx, j, v.events))
+	})
+	err := v.loop.Run(ctx)
+	cancel()
+	<-done
+	return err
+}
+
+// viewer is the full screen without a program behind it: a session passes by.
+type viewer struct {
+	ui     *UI
+	loop   *loop.Loop[event.Envelope]
+	player *player
+	events chan event.Envelope
+	ended  string // what is said when all was shown
+}
+
+// errWatching is what happens to all that a person can't do here.
+var errWatching = errors.New("this is a replay: nothing can be done in it")
+
+func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, p *player, stop func()) *viewer {
+	v := &viewer{player: p, events: make(chan event.Envelope, watchRoom)}
+	home, _ := os.UserHomeDir() // "" is unknown
+	none := func() (string, error) { return "", errWatching }
+	v.ui = New(Deps{
+		Looks: look,
+		Terminal: Terminal{
+			Repaint: s.Sync, AskBackground: s.AskBackground, Copy: func(text string) { s.SetClipboard([]byte(text)) },
+			Edit:      func(string, string) (string, error) { return none() },
+			Attention: Attention{Notify: func(screen.Call, string) {}},
+		},
+		Timing: Timing{
+			Now: p.now,
+			Tick: func(on bool) {
+				_, paused := p.pace()
+				v.loop.SetTicking(on && !paused)
+			},
+			Later: func(f func()) { v.loop.Post(f) },
+			After: func(d time.Duration, f func()) { time.AfterFunc(d, func() { v.loop.Post(f) }) },
+			Background: func(work func() func()) {
+				v.loop.Go(func() { v.loop.PostLazily(work()) })
+			},
+		},
+		Drafting: Drafting{
+			Draft:  func() {},
+			Record: func(string) {},
+			Files:  func(_ string, answer func([]string)) { answer(nil) },
+			Attach: func(string) ([]model.Image, error) { return nil, errWatching },
+		},
+		Send: func(event.Command) {}, Keys: keys, Home: home,
+		Leave: func(slash.Next) { v.loop.Quit() },
+		Catalog: slash.Catalog{
+			Sessions: none, Find: func(string) (string, error) { return none() }, Trust: none,
+			Target: func() string { return "" }, Notice: func(string) {}, Current: func() string { return "" },
+		},
+	})
+	v.ui.setFocus(layout.Conversation)
+	v.loop = loop.New(loop.Config[event.Envelope]{
+		Screen: s, Root: v.ui, Events: v.events, Apply: v.ui.apply, Key: v.key, Stop: stop, Tick: func() {},
+		On: screen.Handlers{Paste: func(screen.Paste) {}, Background: v.ui.background},
+	})
+	v.status()
+	return v
+}
+
+// end says on the screen that there is no more.
+func (v *viewer) end(whole bool, err error) {
+	text := "the end of the session"
+	switch {
+	case err != nil:
+		text = "the rest can't be read: " + err.Error()
+	case !whole:
+		return // the person has left
+	}
+	v.loop.Post(func() {
+		v.ended = text
+		v.pace(func(p *player) { p.paused = true }) // clocks stand still
+	})
+}
+
+// key gives a key to the player, or to what scrolls.
+func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
+	scope, _ := v.ui.target()
+	switch {
+	case ev.Key() == tcell.KeyCtrlC:
+		v.loop.Quit()
+	case ev.Key() == tcell.KeyRune && scope != keymap.Finding && v.control(ev.Rune()):
+	case v.ui.asking() && !v.ui.help: // the answer comes as it came then
+	default:
+		v.ui.key(ev)
+		if v.ui.focus == layout.Prompt {
+			v.ui.setFocus(layout.Conversation) // there is nobody to write to
+		}
+		v.status()
+	}
+	return nil
+}
+
+// control does what a key of the player means, and reports whether it is one.
+func (v *viewer) control(key rune) bool {
+	switch key {
+	case 'q':
+		v.loop.Quit()
+	case ' ':
+		v.pace(func(p *player) { p.paused = !p.paused || v.ended != "" })
+	case '+', '=':
+		v.pace(func(p *player) { p.speed *= 2 })
+	case '-':
+		v.pace(func(p *player) { p.speed /= 2 })
+	default:
+		return false
+	}
+	return true
+}
+
+func (v *viewer) pace(f func(*player)) {
+	v.player.change(f)
+	v.status()
+	v.ui.deps.Tick(v.ui.busy)
+}
+
+// status says what the player does and what its keys are.
+func (v *viewer) status() {
+	speed, paused := v.player.pace()
+	text := "replay at " + strconv.FormatFloat(speed, 'g', -1, 64) + "× · space pauses"
+	switch {
+	case v.ended != "":
+		text = v.ended
+	case paused:
+		text = "paused · space goes on"
+	}
+	if v.ended == "" {
+		text += " · + - speed"
+	}
+	v.ui.hint("", text+" · q quits")
+}

@@ -1,0 +1,150 @@
+package ui
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/apptest"
+	"buddy/app/keymap"
+	"buddy/app/screen"
+	"buddy/sessions"
+	"buddy/themes"
+)
+
+// recorded stores a session: what happens and how many milliseconds after the beginning.
+func recorded(t *testing.T) *sessions.Journal {
+	t.Helper()
+	store, _, err := sessions.Dir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := store.Create(sessions.Header{Cwd: "/home/ann/shop", Target: "local", Model: "demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := j.Info().Header.ID
+	start := time.Now().UnixMilli()
+	for i, e := range []struct {
+		at int64
+		is event.Event
+	}{
+		{0, event.SessionCreated{Cwd: "/home/ann/shop", Target: "local", Model: "demo"}},
+		{0, event.PromptSubmitted{ID: 1, Text: "first question"}},
+		{0, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "first question"}},
+		{4_000, event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: "first answer"}}},
+		{4_100, event.ApprovalAsked{ID: "a1", CallID: "c1", Action: action.Action{Kind: action.Shell, Tool: "run_shell", Command: "rm x"}}},
+		{5_100, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Reject, By: "user"}},
+		{3_600_000, event.TaskFinished{ID: 1, Outcome: event.Completed}},
+		{3_600_000, event.PromptSubmitted{ID: 2, Text: "second question"}},
+	} {
+		if err := j.Append(event.Envelope{Seq: uint64(i + 1), Time: start + e.at, Session: id, Task: 1, Payload: e.is}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = store.View(id); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+// replaying shows the recorded session in a synctest bubble.
+func replaying(t *testing.T, speed float64) (*apptest.UI, *viewer) {
+	t.Helper()
+	theme, err := themes.Load("", "dark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := recorded(t)
+	var v *viewer
+	ui := apptest.Start(t, 100, 30, func(ctx context.Context, s *screen.Screen) error {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		v = newViewer(s, Looks{Theme: theme}, keymap.Default(), newPlayer(speed), stop)
+		v.loop.SetFocus(v.ui)
+		v.loop.Go(func() { v.end(v.player.play(ctx, j, v.events)) })
+		return v.loop.Run(ctx)
+	})
+	return ui, v
+}
+
+func unseen(t *testing.T, ui *apptest.UI, text string) {
+	t.Helper()
+	if strings.Contains(ui.Screen(), text) {
+		t.Errorf("%q is on the screen:\n%s", text, ui.Screen())
+	}
+}
+
+// A replay goes as the session went, with waits of at most two seconds; it answers nothing
+// and takes no prompt.
+func TestReplay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ui, v := replaying(t, 1)
+		ui.Want("first question", "replay at 1×", "space pauses", "q quits")
+		unseen(t, ui, "first answer")
+		time.Sleep(1500 * time.Millisecond) // of the two seconds that four become
+		ui.Settle()
+		unseen(t, ui, "first answer")
+		time.Sleep(600 * time.Millisecond)
+		ui.Settle()
+		ui.Want("first answer", "rm x")
+
+		ui.Type("yy") // answers no approval and is no text
+		time.Sleep(200 * time.Millisecond)
+		ui.Settle()
+		ui.Want("Approve?")
+		time.Sleep(time.Second)
+		ui.Settle()
+		unseen(t, ui, "Approve?")
+		unseen(t, ui, "second question")
+
+		ui.Type(" ")
+		time.Sleep(time.Hour)
+		ui.Settle()
+		ui.Want("paused · space goes on")
+		unseen(t, ui, "second question")
+		ui.Type(" ")
+		time.Sleep(2 * time.Second)
+		ui.Settle()
+		ui.Want("second question", "the end of the session")
+
+		ui.Type("x\t")
+		ui.Settle()
+		if got := v.ui.v.prompt.Text(); got != "" {
+			t.Errorf("the prompt has %q", got)
+		}
+		ui.Type("q")
+		if err := ui.Quit(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The speed changes at any time, within bounds.
+func TestReplaySpeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ui, _ := replaying(t, 4)
+		ui.Want("replay at 4×")
+		time.Sleep(600 * time.Millisecond)
+		ui.Settle()
+		unseen(t, ui, "first answer")
+		time.Sleep(500 * time.Millisecond)
+		ui.Settle()
+		ui.Want("first answer")
+		ui.Type("++++++++")
+		ui.Settle()
+		ui.Want("replay at 64×")
+		ui.Type("-")
+		ui.Settle()
+		ui.Want("replay at 32×")
+	})
+}

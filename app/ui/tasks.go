@@ -1,0 +1,105 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"buddy/app/slash"
+	"buddy/app/state"
+	"buddy/views"
+)
+
+// askTimeout asks how long a task may still take (G12).
+func (u *UI) askTimeout(id int) {
+	u.v.ask.Show(fmt.Sprintf("Time limit for task #%d", id), "cancel it after (30s, 10m, 1h):", func(text string) error {
+		set, err := slash.Timeout(id, text)
+		if err == nil {
+			u.deps.Send(set)
+		}
+		return err
+	})
+}
+
+// openTask shows what is known of a task, and its output if it is a command.
+func (u *UI) openTask(t *state.Task) {
+	d := views.Document{Title: fmt.Sprintf("Task #%d", t.ID)}
+	text := u.describe(t)
+	if t.Dir != "" {
+		out, err := slash.Document(&state.Call{Name: string(t.Kind), Dir: t.Dir})
+		if err != nil {
+			text += "\nits output can't be read: " + err.Error() + "\n"
+		} else {
+			p := slash.Pieces{}
+			p.Say(text + "\n── output ──\n")
+			p.Add(out.Text, out.Size)
+			d.Text, d.Size, d.Close = p, p.Size(), out.Close
+		}
+	}
+	if d.Text == nil {
+		p := slash.Pieces{}
+		p.Say(text)
+		d.Text, d.Size = p, p.Size()
+	}
+	u.v.pager.Show(d)
+}
+
+// describe is what is known of a task, a line for each fact.
+func (u *UI) describe(t *state.Task) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-10s%s\n", name, value)
+		}
+	}
+	line("task", fmt.Sprintf("#%d %s", t.ID, t.Kind))
+	line("what", t.Title)
+	line("state", taskWord(t))
+	at := func(ms int64) string {
+		if ms == 0 {
+			return ""
+		}
+		return time.UnixMilli(ms).Format("15:04:05")
+	}
+	line("started", at(t.Started))
+	line("ended", at(t.Ended))
+	if t.Started > 0 {
+		end := t.Ended
+		if end == 0 {
+			end = u.deps.Now().UnixMilli()
+		}
+		line("took", (time.Duration(end-t.Started) * time.Millisecond).Round(time.Second).String())
+	}
+	line("deadline", at(t.Deadline))
+	line("doing", t.Doing)
+	for _, p := range u.state.Panes {
+		if p.Pane == t.Pane {
+			line("pane", p.Title+" on "+p.Target)
+			line("attach", p.Attach)
+		}
+	}
+	if t.Turns > 0 {
+		cost := "–"
+		if t.Cost > 0 {
+			cost = t.Cost.String()
+		}
+		line("used", fmt.Sprintf("%d turns, %d tokens in, %d out", t.Turns, t.Usage.Prompt, t.Usage.Completion))
+		line("cost", cost)
+	}
+	line("error", t.Error)
+	return b.String()
+}
+
+func taskWord(t *state.Task) string {
+	switch t.State {
+	case state.TaskQueued:
+		return "queued"
+	case state.TaskWaiting:
+		return "waits for an approval"
+	case state.TaskCancelling:
+		return "cancelling"
+	case state.TaskDone:
+		return string(t.Outcome)
+	}
+	return "running"
+}

@@ -1,0 +1,417 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/keymap"
+	"buddy/app/layout"
+	"buddy/app/loop"
+	"buddy/app/screen"
+	"buddy/app/slash"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views"
+)
+
+// UI is the full screen: the state, the views that draw it, and what the person means by
+// a key. It lives on the UI goroutine.
+type UI struct {
+	tview.Box
+	deps  Deps
+	state state.State
+	v     panes
+	lay   placed
+
+	arrangement
+	help  bool   // the help shows
+	away  string // id of the approval that the person left open
+	armed armed
+	busy  bool
+	over  over
+
+	deaf      time.Time // until then keys do nothing: they were meant for a pane that has closed
+	watched   []string  // panes whose pictures are wanted
+	attention Attention
+}
+
+// arrangement is what the layout depends on that a person chose.
+type arrangement struct {
+	focus   layout.Pane // of the panes; dialogs over them come first
+	tab     layout.Pane // the pane last focused other than the prompt
+	zoom    bool
+	shape   Shape
+	dragged border // with the mouse
+}
+
+// armed is what the key after this one may mean: an action that does more when it comes
+// twice.
+type armed struct {
+	action  keymap.Action
+	running bool // only while the task runs
+}
+
+// Deps are what the screen needs from outside. Its functions are called on the UI
+// goroutine.
+type Deps struct {
+	Looks
+	Terminal
+	Timing
+	Drafting
+	Send      func(event.Command)
+	Keys      *keymap.Map
+	Home      string
+	Leave     func(slash.Next)
+	Shape     Shape       // how the panes were arranged
+	KeepShape func(Shape) // the panes are arranged anew
+	Catalog   slash.Catalog
+}
+
+// Timing is when things are done.
+type Timing struct {
+	Now   func() time.Time            // from any goroutine
+	Tick  func(on bool)               // something moves, or nothing does any more
+	Later func(func())                // runs it on the UI goroutine, after what waits there; from any goroutine
+	After func(time.Duration, func()) // the same, when some time has passed
+
+	// background calls work on another goroutine and what it returns on this one.
+	Background func(work func() (apply func()))
+}
+
+// Drafting is what belongs to writing a prompt.
+type Drafting struct {
+	Draft  func()                                          // the draft changed
+	Record func(text string)                               // a line for the history
+	Files  func(query string, answer func(paths []string)) // answers later, on the UI goroutine
+	Attach func(prompt string) ([]model.Image, error)      // the pictures that a prompt names
+}
+
+// Looks are the colours now, and which others there are.
+type Looks struct {
+	Theme   *themes.Theme
+	Colours Colours
+	Auto    bool // the theme follows the terminal's background
+}
+
+// Terminal is what goes to the terminal other than what is drawn.
+type Terminal struct {
+	Repaint       func()
+	AskBackground func()
+	Copy          func(text string)
+	Edit          func(name, text string) (string, error) // in the person's editor
+	Look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
+	Attention     Attention
+}
+
+// panes are the views.
+type panes struct {
+	header       *views.Header
+	conversation *views.Conversation
+	output       *views.Output
+	panes        *views.Panes
+	tasks        *views.Tasks
+	status       *views.StatusLine
+	border       *views.Border // around status line and prompt
+	prompt       *views.Prompt
+	footer       *views.Footer
+	tabs         *views.TabBar
+	approval     *views.Approval
+	help         *views.Help
+	secret       *views.Secret
+	confirm      *views.Confirm
+	pager        *views.Pager
+	ask          *views.Ask
+}
+
+// welcome is what an empty conversation shows; the demo has a tour.
+func welcome(demo bool) []string {
+	first := `  what does this project do?   and anything else, in your words`
+	if demo {
+		first = `  tour                         three steps through the program`
+	}
+	return []string{
+		"buddy works with you in this terminal: it runs commands in real tmux panes,",
+		"shows you what they print, and asks before it changes anything.",
+		"",
+		"Try:",
+		first,
+		"  !git status                  a command that you run yourself",
+		"  /init                        it writes AGENTS.md, what is to be known here",
+		"  /help                        all keys and commands",
+	}
+}
+
+func New(d Deps) *UI {
+	u := &UI{Box: *tview.NewBox(), deps: d, arrangement: arrangement{tab: layout.Conversation, shape: d.Shape}, attention: d.Attention}
+	t, k := d.Theme, d.Keys
+	u.v = panes{
+		header:       views.NewHeader(t, k, d.Home, time.Local),
+		conversation: views.NewConversation(t, k),
+		output:       views.NewOutput(t, k),
+		panes:        views.NewPanes(t, k),
+		tasks:        views.NewTasks(t, k, d.Now),
+		status:       views.NewStatusLine(t, k, d.Now),
+		border:       views.NewBorder(t, k),
+		prompt:       views.NewPrompt(t, k),
+		footer:       views.NewFooter(t, k),
+		tabs:         views.NewTabBar(t, k),
+		approval:     views.NewApproval(t, k, d.Now),
+		help:         views.NewHelp(t, k),
+		secret:       views.NewSecret(t, k),
+		confirm:      views.NewConfirm(t, k),
+		pager:        views.NewPager(t, k),
+		ask:          views.NewAsk(t, k),
+	}
+	u.v.conversation.SetNow(d.Now)
+	u.v.output.SetNow(d.Now)
+	u.v.conversation.SetWelcome(welcome(false))
+	u.v.conversation.SetBackground(d.Background)
+	u.v.conversation.OnCopy = u.copy
+	u.v.conversation.Later = d.Later
+	u.v.conversation.SetAfter(d.After)
+	u.v.output.OnZoom = u.toggleZoom
+	u.v.panes.PaneIntents = u.paneIntents()
+	u.v.tasks.OnCancel = func(id int) { d.Send(event.Cancel{Task: id}) }
+	u.v.tasks.OnTimeout, u.v.tasks.OnOpen = u.askTimeout, u.openTask
+	u.v.tasks.OnApproval = func(string) { u.away = "" }
+	u.v.approval.OnAnswer = func(a event.Approve) { d.Send(a) }
+	u.v.approval.OnLeave = func() { u.away = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
+	u.v.help.OnClose = func() { u.help = false }
+	u.over.palette = u.pickCommand
+	u.v.help.SetCommands(commandHelp())
+	u.v.prompt.SetCommands(commandHelp())
+	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, slash.Private
+	u.v.prompt.OnChange = d.Draft
+	u.v.prompt.OnFiles = func(query string) {
+		d.Files(query, func(paths []string) { u.v.prompt.SetFiles(query, paths) })
+	}
+	u.v.prompt.OnEOF = u.quit
+	u.v.prompt.OnEdit = u.edit
+	u.v.conversation.OnEdit = u.look
+	u.v.conversation.OnOpen, u.v.output.OnOpen = u.openOutput, u.openOutput
+	u.v.pager.OnCopy, u.v.pager.OnEdit, u.v.pager.Later = u.copy, u.editOutput, d.Later
+	u.v.prompt.OnUnqueue = func(id int) { d.Send(event.Unqueue{ID: id}) }
+	u.v.prompt.OnContinue = func() { d.Send(event.Continue{}) }
+	u.setFocus(layout.Prompt)
+	return u
+}
+
+// apply folds events into the state and tells the views.
+func (u *UI) apply(batch []event.Envelope) bool {
+	var ch state.Changed
+	for _, env := range batch {
+		ch |= u.state.Apply(env)
+	}
+	return u.update(ch)
+}
+
+// ApplyTail shows the end of a stored session. What that process left running does not
+// run any more; the runtime says the same when it is there.
+func (u *UI) ApplyTail(session string, newest []event.Envelope, resumed event.SessionResumed) {
+	u.state.ApplyTail(newest)
+	env := event.Envelope{Session: session, Payload: resumed}
+	if n := len(newest); n > 0 {
+		env.Seq, env.Time = newest[n-1].Seq, newest[n-1].Time
+	}
+	u.state.Apply(env)
+	u.update(state.Everything)
+}
+
+// update tells the views what changed and reports whether anything did.
+func (u *UI) update(ch state.Changed) bool {
+	if ch == 0 {
+		return false
+	}
+	typed := u.typing()
+	for _, v := range []interface {
+		Update(*state.State, state.Changed)
+	}{u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.prompt, u.v.footer, u.v.approval} {
+		v.Update(&u.state, ch)
+	}
+	u.busy = u.v.status.Busy()
+	if typed && !u.typing() {
+		u.deaf = u.deps.Now().Add(views.ApprovalGrace)
+		u.hint("", "typing has ended: the pane is gone")
+	}
+	if u.armed.running && u.state.Running() == nil {
+		u.hint("", "") // it was about a task that has ended
+	}
+	u.attention.update(&u.state)
+	u.deps.Tick(u.busy && !u.attention.away)
+	return true
+}
+
+// asking says that the approval dialog shows and takes the keys. While somebody types into
+// a pane it waits: no key meant for the pane may answer it.
+func (u *UI) asking() bool {
+	id := u.v.approval.Asked()
+	return id != "" && id != u.away && !u.typing()
+}
+
+// submit takes a line from the prompt.
+func (u *UI) submit(text string) {
+	if !slash.Private(text) {
+		u.deps.Record(text)
+	}
+	if runCommand(u, text) || u.runTyped(text) {
+		return
+	}
+	if len(u.state.Questions) > 0 {
+		u.deps.Send(slash.Reply(u.state.Questions[0], text))
+		return
+	}
+	u.send(event.Submit{Text: text})
+}
+
+// runTyped runs what follows a "!" as a command of the person, and reports whether there is
+// one.
+func (u *UI) runTyped(text string) bool {
+	if !strings.HasPrefix(text, "!") || strings.TrimSpace(text) == "!" {
+		return false
+	}
+	if t := u.state.Running(); t != nil {
+		u.hint("", fmt.Sprintf("task #%d runs; your command can run after it", t.ID))
+		u.v.prompt.SetText(text)
+		return true
+	}
+	u.deps.Send(event.Submit{Text: text, Shell: true})
+	return true
+}
+
+// send hands over a prompt with the pictures that it names. One that can't be read
+// leaves the prompt where it was.
+func (u *UI) send(s event.Submit) {
+	images, err := u.deps.Attach(s.Text)
+	if err != nil {
+		u.hint("", err.Error())
+		u.v.prompt.SetText(s.Text)
+		return
+	}
+	s.Images = images
+	u.deps.Send(s)
+}
+
+// quit ends the program; while something runs it asks for one more Ctrl-C.
+func (u *UI) quit() {
+	if u.leaving() {
+		return
+	}
+	if t := u.state.Running(); t != nil && u.armed.action != keymap.Interrupt {
+		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · %s quits", t.ID, u.keyName(keymap.Interrupt)))
+		u.armed.running = true
+		return
+	}
+	u.deps.Leave(slash.Next{})
+}
+
+// setTheme changes the colours of everything.
+func (u *UI) setTheme(t *themes.Theme) {
+	u.deps.Theme = t
+	for _, v := range []interface{ SetTheme(*themes.Theme) }{
+		u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.border, u.v.prompt, u.v.footer,
+		u.v.tabs, u.v.approval, u.v.help, u.v.secret, u.v.confirm, u.v.pager, u.v.ask,
+	} {
+		v.SetTheme(t)
+	}
+	u.over.setTheme(t)
+}
+
+// Tell shows a line until the next key.
+func (u *UI) Tell(text string) { u.hint("", text) }
+
+// Prompt is the view of the prompt, for its history, its mode and what is in it.
+func (u *UI) Prompt() *views.Prompt { return u.v.prompt }
+
+// SetWelcome changes what an empty conversation shows.
+func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
+
+// OfferTour makes the welcome the one of the demo.
+func (u *UI) OfferTour() { u.SetWelcome(welcome(true)) }
+
+// Prepend puts the part of a session that comes before all that is there in front of it.
+func (u *UI) Prepend(before *state.State) { u.update(u.state.PrependState(before)) }
+
+// TakeKeys makes the keys those of another map.
+func (u *UI) TakeKeys(keys *keymap.Map) {
+	u.deps.Keys.Take(keys)
+	u.update(state.Everything)
+}
+
+// hint shows a line until the next key, which is what arms asks for or something else.
+func (u *UI) hint(arms keymap.Action, text string) {
+	u.armed = armed{action: arms}
+	u.v.status.SetHint(text)
+}
+
+// Loop returns the loop that feeds u with events and keys.
+func (u *UI) Loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *loop.Loop[event.Envelope] {
+	return loop.New(loop.Config[event.Envelope]{
+		Screen: s, Root: u, Events: events, Apply: u.apply, Key: u.key, Stop: stop,
+		Tick: func() {}, // the views read the clock when they are drawn
+		On:   screen.Handlers{Paste: u.paste, Focus: u.focused, Background: u.background},
+	})
+}
+
+// focused learns whether the terminal has the focus; spinners rest while it has not.
+func (u *UI) focused(on bool) {
+	u.attention.focused(on, &u.state)
+	u.deps.Tick(u.busy && on)
+}
+
+// paste goes to what has the focus.
+func (u *UI) paste(p screen.Paste) {
+	text := p.Text
+	if u.v.secret.Asking() {
+		u.v.secret.PasteHandler()(text, func(tview.Primitive) {})
+		return
+	}
+	if u.v.confirm.Open() {
+		return
+	}
+	if u.asking() {
+		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
+		return
+	}
+	if scope, view := u.target(); scope == keymap.Finding || scope == keymap.Typing || scope == keymap.Asking || u.over.open() {
+		view.PasteHandler()(text, func(tview.Primitive) {})
+		return
+	}
+	u.setFocus(layout.Prompt)
+	u.v.prompt.Paste(text)
+	if p.Dropped > 0 {
+		u.hint("", fmt.Sprintf("the paste was too long: the last %d bytes are missing", p.Dropped))
+	}
+}
+
+// key gives a key to what has the focus, else to what it means everywhere.
+func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
+	if u.deps.Now().Before(u.deaf) {
+		return nil
+	}
+	before := u.armed.action
+	u.hint("", "")
+	scope, view := u.target()
+	a, bound := u.deps.Keys.Lookup(scope, ev)
+	if a == keymap.FullScreen {
+		u.toggleZoom()
+		return nil
+	}
+	if !bound && scope != keymap.Typing {
+		if a, ok := u.deps.Keys.Lookup(keymap.Global, ev); ok {
+			if scope == keymap.Secret && a != keymap.Redraw { // what lies below would change unseen
+				return nil
+			}
+			u.global(a, before)
+			return nil
+		}
+	}
+	view.InputHandler()(ev, func(tview.Primitive) {})
+	return nil
+}

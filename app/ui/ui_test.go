@@ -1,0 +1,553 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/apptest"
+	"buddy/app/keymap"
+	"buddy/app/screen"
+	"buddy/app/slash"
+	"buddy/sessions"
+	"buddy/themes"
+	"buddy/views"
+)
+
+// testUI is the full screen on a terminal in memory, fed by hand.
+type testUI struct {
+	*apptest.UI
+	t      *testing.T
+	u      *UI
+	events chan event.Envelope
+	seq    uint64
+
+	mu     sync.Mutex // guards what follows
+	sent   []event.Command
+	copied string
+
+	left    slash.Next
+	shape   Shape
+	noticed string
+	store   sessions.Store
+	exports []string
+	diff    string // that /diff shows
+	trusts  string // what trusting the folder says; "" begins the session anew
+}
+
+// open starts the screen. Call it in a synctest bubble.
+func open(t *testing.T, cols, rows int) *testUI { return openOn(t, cols, rows, sessions.Store{}) }
+
+// openOn is open with saved sessions.
+func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
+	t.Helper()
+	theme, err := themes.Load("", "dark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &testUI{t: t, store: store, events: make(chan event.Envelope, 1000)}
+	x.UI = apptest.Start(t, cols, rows, func(ctx context.Context, s *screen.Screen) error {
+		d := Deps{
+			Looks: Looks{Theme: theme},
+			Terminal: Terminal{
+				Repaint: s.Sync, AskBackground: s.AskBackground, Copy: func(text string) { x.copied = text },
+				Attention: Attention{How: screen.CallOSC9, Notify: s.Notify, SetTitle: s.SetTitle},
+			},
+			Timing: Timing{Now: time.Now, Background: func(func() func()) {}},
+			Drafting: Drafting{
+				Draft: func() {}, Record: func(string) {},
+				Files:  func(query string, answer func([]string)) { x.u.deps.Later(func() { answer(testFiles(query)) }) },
+				Attach: func(string) ([]model.Image, error) { return nil, nil },
+			},
+			Keys: keymap.Default(), Home: "/home/ann",
+			Send:      func(c event.Command) { x.mu.Lock(); x.sent = append(x.sent, c); x.mu.Unlock() },
+			KeepShape: func(s Shape) { x.shape = s },
+		}
+		quit, tick, post := func() {}, func(bool) {}, func(func()) {}
+		d.Later = func(f func()) { post(f) }
+		d.After = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { post(f) }) }
+		d.Leave, d.Tick = func(n slash.Next) { x.left = n; quit() }, func(on bool) { tick(on) }
+		d.Catalog = slash.Catalog{
+			Offers: func() []slash.Offer {
+				return testModels
+			},
+			Sessions: func() (string, error) { return "2 sessions", nil },
+			Store:    x.store,
+			Changes:  func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
+			Export: func(id string, as sessions.ExportFormat, path string) (string, error) {
+				x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path))
+				return "session.md", nil
+			},
+			Find: func(id string) (string, error) {
+				if len(id) == 19 {
+					return id, nil
+				}
+				if id != "7f" {
+					return "", fmt.Errorf("no session %q", id)
+				}
+				return "7f3a-1111", nil
+			},
+			Target:  func() string { return "root@web-02 (ssh)" },
+			Notice:  func(text string) { x.noticed = text },
+			Trust:   func() (string, error) { return x.trusts, nil },
+			Current: func() string { return "7f3a-0000" },
+		}
+		x.u = New(d)
+		x.u.deps.Background = func(work func() func()) { work()() } // not what colours code
+		l := x.u.Loop(s, x.events, func() {})
+		quit, tick, post = l.Quit, l.SetTicking, l.Post
+		l.SetFocus(x.u)
+		return l.Run(ctx)
+	})
+	x.tell(event.SessionCreated{Cwd: "/home/ann/shop", Target: "local", Model: "demo"}, event.ModeChanged{Mode: action.ModeAsk})
+	return x
+}
+
+// tell sends events of task 1 and waits until they are drawn.
+func (x *testUI) tell(payloads ...event.Event) {
+	for _, p := range payloads {
+		x.seq++
+		x.events <- event.Envelope{Seq: x.seq, Time: time.Now().UnixMilli(), Session: "7f3a-0000", Task: 1, Payload: p}
+	}
+	x.Settle()
+}
+
+// took checks which commands were sent since the last time; WatchPanes is not of
+// interest.
+func (x *testUI) took(want ...event.Command) {
+	x.t.Helper()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	got := slices.DeleteFunc(x.sent, func(c event.Command) bool { _, ok := c.(event.WatchPanes); return ok })
+	x.sent = nil
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		x.t.Errorf("commands %#v, want %#v\n%s", got, want, x.Screen())
+	}
+}
+
+func (x *testUI) unwanted(texts ...string) {
+	x.t.Helper()
+	for _, text := range texts {
+		if strings.Contains(x.Screen(), text) {
+			x.t.Errorf("%q is on the screen:\n%s", text, x.Screen())
+		}
+	}
+}
+
+var running = []event.Event{
+	event.PromptSubmitted{ID: 1, Text: "list the files"},
+	event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list the files"},
+	event.ModelMessage{Message: model.Message{Content: "I will look."}},
+	event.ToolRequested{CallID: "c1", Name: "run_shell", Action: ls},
+}
+
+var (
+	ls    = action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "ls -la", Why: "to see them", Risk: action.Low}
+	asked = event.ApprovalAsked{ID: "a1", CallID: "c1", Action: ls, Verdict: action.Verdict{Decision: action.Ask, Reason: "every shell command is asked about", Rule: "shell"}}
+)
+
+func TestExchangeOnScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Want("buddy works with you", "local · ~/shop", "● demo", "F1 help")
+		x.Type("list the files")
+		x.Press("Enter")
+		x.took(event.Submit{Text: "list the files"})
+		x.tell(running...)
+		x.tell(asked)
+		x.Want("▌ list the files", "I will look.", "Approve?", "ls -la", "to see them", "every shell command is asked about")
+		time.Sleep(views.ApprovalGrace)
+		x.Press("y")
+		x.took(event.Approve{ID: "a1", Decision: event.Once})
+		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"},
+			event.ToolStarted{CallID: "c1", Name: "run_shell"},
+			event.PaneOpened{Pane: "%1", Title: "shared", Target: "local", Attach: "tmux attach"},
+			event.ToolOutput{CallID: "c1", Stream: "stdout", Text: "total 16\n", BytesTotal: 9},
+			event.PaneScreen{Pane: "%1", W: 120, H: 40, Rows: []string{"$ ls -la", "total 16"}})
+		x.unwanted("Approve?")
+		x.Want("Output · run_shell", "total 16", "Panes", "Tasks", "#1")
+		code := 0
+		x.tell(event.ToolResult{CallID: "c1", Name: "run_shell", Result: "{}", ExitCode: &code, DurationMS: 40, Tail: "total 16\n"},
+			event.TextDelta{Text: "There are "}, event.TextDelta{Text: "**16**."},
+			event.ModelMessage{Message: model.Message{Content: "There are **16**."}},
+			event.TaskFinished{ID: 1, Outcome: event.Completed})
+		x.Want("There are 16.", "✓")
+	})
+}
+
+func TestKeysMeantForThePromptNeverApprove(t *testing.T) { // UX "Approval"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Type("yes ")
+		x.tell(asked)
+		x.Type("y") // in the grace period
+		x.Press("Enter")
+		x.took()
+		time.Sleep(views.ApprovalGrace)
+		x.Press("Enter") // never approves
+		x.took()
+		x.Want("Approve?")
+		x.Press("n")
+		x.took(event.Approve{ID: "a1", Decision: event.Reject})
+	})
+}
+
+func TestEscLeavesTheApprovalOpen(t *testing.T) { // UX, DECISIONS 35
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.tell(asked)
+		time.Sleep(views.ApprovalGrace)
+		x.Press("Esc")
+		x.unwanted("Approve?")
+		x.Want("‖ 1 approval")
+		x.Type("first the tests")
+		x.Want("> first the tests")
+		x.took()
+		x.Press("F8")
+		x.Want("Approve?")
+		time.Sleep(views.ApprovalGrace)
+		x.Press("d")
+		x.Type("use make")
+		x.Press("Enter")
+		x.took(event.Approve{ID: "a1", Decision: event.Reject, Reason: "use make"})
+	})
+}
+
+func TestCtrlC(t *testing.T) { // DECISIONS 35
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Type("a draft")
+		x.Press("Ctrl+C")
+		x.took(event.Cancel{Task: 1})
+		x.Want("> a draft", "Ctrl+C again quits")
+		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+		x.Press("Right") // any other key disarms it
+		x.Press("Ctrl+C")
+		x.unwanted("a draft")
+		x.Press("Up") // the history has it
+		x.Want("> a draft")
+		x.Press("Ctrl+C", "Ctrl+C")
+		x.Want("Ctrl+C again quits")
+		if !x.Running() {
+			t.Fatal("quit after one Ctrl-C")
+		}
+		x.Press("Ctrl+C")
+		if err := x.Ended(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestEscTwiceCancels(t *testing.T) { // DECISIONS 35
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Press("Esc")
+		x.took()
+		x.Press("Esc")
+		x.took(event.Cancel{})
+	})
+}
+
+func TestQuestion(t *testing.T) { // D24
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
+			event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
+		x.Want("? Which port?")
+		x.Want("2  8080")
+		x.Want("waiting for your answer")
+		x.Paste("/status")
+		x.Press("Enter")
+		x.took(event.Report{What: event.ReportStatus})
+		x.Paste("2")
+		x.Press("Enter")
+		x.took(event.Answer{ID: "q", Text: "8080"})
+		x.tell(event.QuestionAnswered{ID: "q", Text: "8080", By: "user"})
+		x.Paste("go on")
+		x.Press("Enter")
+		x.took(event.Submit{Text: "go on"})
+	})
+}
+
+func TestCommands(t *testing.T) { // I05, G11
+	tests := []struct {
+		line string
+		sent event.Command // nil: none
+		want string        // on the screen
+	}{
+		{"/status", event.Report{What: event.ReportStatus}, ""},
+		{"/PS", event.Report{What: event.ReportTasks}, ""},
+		{"/bg look around", event.Submit{Text: "look around", Background: true}, ""},
+		{"/bg", nil, "say what to do: /bg PROMPT"},
+		{"/kill", event.Cancel{}, ""},
+		{"/kill #3", event.Cancel{Task: 3}, ""},
+		{"/kill all", nil, `/kill: "all" is not the number of a task`},
+		{"/approve all 10m", event.SetMode{Mode: action.ModeAll, Duration: 10 * time.Minute}, ""},
+		{"/approve 5m", event.SetMode{Mode: action.ModeAll, Duration: 5 * time.Minute}, ""},
+		{"/mode none", event.SetMode{Mode: action.ModeNone}, ""},
+		{"/approve sometimes", nil, `"sometimes" is not known (have: ask, strict, edits, plan, all, none, or a duration`},
+		{"/context", event.Report{What: event.ReportContext}, ""},
+		{"/compact", event.Compact{}, ""},
+		{"/timeout 5m", event.SetTimeout{Duration: 5 * time.Minute}, ""},
+		{"/timeout 90 #2", event.SetTimeout{Task: 2, Duration: 90 * time.Second}, ""},
+		{"/timeout soon", nil, `"soon" is not a time`},
+		{"/timeout 5m all", nil, `"all" is not the number of a task`},
+		{"/pin", event.Pin{Back: 1}, ""},
+		{"/unpin 3", event.Pin{Back: 3, Off: true}, ""},
+		{"/pin last", nil, `"last" is not how far back`},
+		{"/model 1", event.SwitchModel{Profile: "fast"}, ""},
+		{"/model demo", event.SwitchModel{Profile: "demo"}, ""},
+		{"/session resume 99", nil, `no session "99"`},
+		{"/session burn", nil, `"burn" is not known`},
+		{"/theme nope", nil, `unknown theme "nope"`},
+		{"/help", nil, "Help"},
+		{"/nonsense", nil, "unknown command /nonsense"},
+		{"/etc/hosts is what?", event.Submit{Text: "/etc/hosts is what?"}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.line, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 120, 32)
+				x.Paste(tt.line)
+				x.Press("Enter")
+				if tt.sent == nil {
+					x.took()
+				} else {
+					x.took(tt.sent)
+				}
+				x.Want(tt.want)
+			})
+		})
+	}
+}
+
+func TestChangingTheSession(t *testing.T) { // J05, J06
+	for line, want := range map[string]slash.Next{
+		"/session resume 7f": {Again: true, Resume: "7f3a-1111"},
+		"/session new":       {Again: true},
+		"/clear":             {Again: true},
+		"/quit":              {},
+	} {
+		t.Run(line, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 120, 32)
+				x.tell(running...)
+				x.Type(line + "\n")
+				if !x.Running() {
+					t.Fatal("left while a task runs")
+				}
+				x.Want("task #1")
+				x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+				x.Press("Ctrl+C", "Right") // whatever the refused line left in the prompt
+				x.Type(line + "\n")
+				if err := x.Ended(); err != nil || x.left != want {
+					t.Errorf("left for %+v, %v, want %+v", x.left, err, want)
+				}
+			})
+		})
+	}
+}
+
+func TestListsAreNotices(t *testing.T) { // I10, J05
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/target\n")
+		if x.noticed != "root@web-02 (ssh)" {
+			t.Errorf("target: %q", x.noticed)
+		}
+	})
+}
+
+func TestThemeChangesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/theme light\n")
+		x.tell(running...)
+		if x.u.deps.Theme.Name != "light" {
+			t.Errorf("theme %s", x.u.deps.Theme.Name)
+		}
+		x.Want("list the files")
+	})
+}
+
+func TestHelpOpensAndCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 40)
+		x.Press("F1")
+		x.Want("Help", "/status", "cancel a task")
+		x.Press("F1")
+		x.unwanted("cancel a task")
+		x.Press("F1", "Esc")
+		x.unwanted("cancel a task")
+	})
+}
+
+func TestTabVisitsWhatThereIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		var seen []string
+		for range 4 {
+			seen = append(seen, x.u.focus.String())
+			x.Press("Tab")
+		}
+		if got := strings.Join(seen, " "); got != "Prompt Conversation Tasks Prompt" {
+			t.Errorf("visited %s", got)
+		}
+	})
+}
+
+func TestRetryTakesTheFailedAttemptBack(t *testing.T) { // C01
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running[:2]...)
+		x.tell(event.ReasoningDelta{Text: "a thought"}, event.TextDelta{Text: "half an answ"})
+		x.Want("half an answ")
+		x.tell(event.ModelRetry{Attempt: 1, WaitMS: 250, Why: "the stream was cut"}, event.TextDelta{Text: "a whole answer"})
+		x.Want("a whole answer", "attempt 1 failed: the stream was cut")
+		x.unwanted("half an answ", "thinking")
+	})
+}
+
+func TestHostileText(t *testing.T) { // DESIGN "Bad input"
+	hostile := "\x1b[31mred\x1b]0;title\x07 [red]tag[-] \u202egnp.exe \x9b2J\x00"
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 40)
+		act := ls
+		act.Command, act.Why = "echo "+hostile, hostile
+		x.tell(event.PromptSubmitted{ID: 1, Text: hostile}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: hostile},
+			event.ModelMessage{Message: model.Message{Content: hostile}, Reasoning: hostile},
+			event.ToolRequested{CallID: "c1", Name: hostile, Action: act},
+			event.Notice{Text: hostile}, event.Error{Text: hostile}, event.Warning{Text: hostile},
+			event.PaneOpened{Pane: "%1", Title: hostile, Target: hostile, Attach: hostile},
+			event.ToolStarted{CallID: "c1", Name: hostile},
+			event.ToolOutput{CallID: "c1", Stream: "stdout", Text: hostile},
+			event.PaneScreen{Pane: "%1", W: 80, H: 24, Rows: []string{hostile}})
+		x.Want("[red]tag[-]", "‹U+202E›gnp.exe")
+		x.tell(event.ApprovalAsked{ID: "a1", CallID: "c1", Action: act})
+		x.Want("Approve?", "‹U+202E›gnp.exe", "␛[31mred")
+		written, _ := x.Written()
+		for _, raw := range []string{"\x1b]0;title", "\u202e", "\u009b", "\x00"} {
+			if strings.Contains(string(written), raw) {
+				t.Errorf("%q reached the terminal", raw)
+			}
+		}
+	})
+}
+
+func TestGiantLine(t *testing.T) { // a 10 MB line of output and of an answer
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		giant := strings.Repeat("0123456789", 1<<20)
+		x.tell(event.ToolStarted{CallID: "c1", Name: "run_shell"}, event.ToolOutput{CallID: "c1", Stream: "stdout", Text: giant, BytesTotal: int64(len(giant))},
+			event.TextDelta{Text: giant})
+		x.Type("still here")
+		x.Want("> still here", "0123456789")
+	})
+}
+
+func TestSmallScreens(t *testing.T) {
+	for _, size := range [][2]int{{40, 12}, {59, 10}, {80, 24}, {20, 5}, {5, 3}, {1, 1}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 120, 32)
+				x.tell(running...)
+				x.tell(asked)
+				x.Resize(size[0], size[1])
+				x.Press("F1", "Esc", "Tab", "Tab")
+				x.Resize(120, 32)
+				x.Want("Approve?")
+			})
+		})
+	}
+}
+
+func TestInterruptedContinues(t *testing.T) { // DECISIONS 8
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(event.Interrupted{Task: 1, Text: "interrupted · Enter continues", CanContinue: true})
+		x.Press("Enter")
+		x.took(event.Continue{})
+	})
+}
+
+// Nothing is written and nothing wakes up while nothing happens (FIGURES, idle).
+func TestIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running[:2]...)
+		x.tell(event.TaskFinished{ID: 1, Outcome: event.Completed})
+		x.Written()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if _, writes := x.Written(); writes != 0 {
+			t.Errorf("%d times something was written in an idle hour", writes)
+		}
+	})
+}
+
+// 2,000 deltas a second: at most 31 draws, nothing lost or reordered.
+func TestFloodOfDeltas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running[:2]...)
+		var want strings.Builder
+		for i := range 2000 {
+			text := fmt.Sprint(i, " ")
+			want.WriteString(text)
+			x.seq++
+			x.events <- event.Envelope{Seq: x.seq, Payload: event.TextDelta{Text: text}}
+			time.Sleep(500 * time.Microsecond)
+		}
+		x.Settle()
+		last := x.u.state.Blocks[len(x.u.state.Blocks)-1]
+		if string(last.Text) != want.String() {
+			t.Errorf("%d bytes arrived, want %d in order", len(last.Text), want.Len())
+		}
+		x.Want("1999")
+	})
+}
+
+// A hint about a task goes with the task, and what it armed goes too.
+func TestHintAboutATaskEndsWithIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Press("Ctrl+C")
+		x.Want("cancelling · Ctrl+C again quits")
+		x.tell(event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+		x.unwanted("again quits")
+		x.Press("Ctrl+C")
+		x.Want("Ctrl+C again quits")
+		if !x.Running() {
+			t.Error("quit by a key that was meant for the task")
+		}
+	})
+}
+
+// Footer, hints and help name the keys that the person has bound.
+func TestBoundKeysShow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		if err := x.u.deps.Keys.Rebind(map[string][]string{"interrupt": {"Ctrl+O"}, "help": {"F9"}}); err != nil {
+			t.Fatal(err)
+		}
+		x.Press("Ctrl+O")
+		x.Want("Ctrl+O again quits", "F9 help")
+		x.Press("F9", "PgDn", "PgDn", "PgDn")
+		x.Want("Help")
+	})
+}
