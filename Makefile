@@ -60,8 +60,8 @@ crash: setup ## kill the program 300 times at any instant, resume and look
 	$(GO) test -race -timeout 30m -run TestCrash -v . -crashes 300
 
 golden: ## write the golden files anew; read the diff before you commit it
-	$(GO) test ./views/... ./app/... -update
+	$(GO) test ./views ./app ./app/layout -update
 
 generate: ## write generated documents anew
 	$(GO) generate ./views/markup
-	$(GO) test ./app ./app/keymap ./config ./agent/event ./tools -run "Doc|Reference" -update
+	$(GO) test ./app ./app/ui ./app/keymap ./config ./agent/event ./tools -run "Doc|Reference" -update

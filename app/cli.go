@@ -1,4 +1,5 @@
-// Package app is the program: its command line, its composition and its full screen.
+// Package app is the program: its command line and its composition, behind the full screen
+// (package ui), line by line, or for one prompt.
 //
 //	prompt ── key ──▶ views ── intent ──▶ app ── event.Command ──▶ agent.Runtime
 //	screen ◀─ draw ── views ◀─ Changed ── state.Apply ◀─ pump ◀─ event.Envelope ─┘

@@ -8,7 +8,7 @@ import (
 )
 
 func TestEditText(t *testing.T) { // UX "Prompt"
-	t.Setenv("TMPDIR", t.TempDir()) // others edit, too
+	t.Setenv("TMPDIR", t.TempDir()) // other programs are in the usual one
 	script := filepath.Join(t.TempDir(), "my editor")
 	body := "#!/bin/sh\nls -l \"$2\" | cut -c1-10 >>\"$2\"\necho \"$1\" >>\"$2\"\n"
 	if err := os.WriteFile(script, []byte(body), 0o700); err != nil {

@@ -9,6 +9,7 @@ import (
 	"buddy/themes"
 )
 
+// coloursOf returns the themes that there are for this command line.
 func coloursOf(f *flags) ui.Colours {
 	c := ui.Colours{Plain: f.noColor || os.Getenv("NO_COLOR") != ""}
 	if dir := config.Dir(); dir != "" {

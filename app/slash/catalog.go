@@ -10,6 +10,7 @@ import (
 	"buddy/sessions"
 )
 
+// OnTarget works on another target, or without a name says where commands run.
 func (c Catalog) OnTarget(s Seat, args string) error {
 	switch {
 	case args != "" && !slices.Contains(c.Targets, args):
@@ -24,16 +25,16 @@ func (c Catalog) OnTarget(s Seat, args string) error {
 
 // Catalog is what there is to choose from. Its functions may read files.
 type Catalog struct {
-	Offers   func() []Offer         // of models; asks servers on this machine
-	Sessions func() (string, error) // a list for people
-	Search   func(text string) (string, error)
+	Offers   func() []Offer                            // of models; asks servers on this machine
+	Sessions func() (string, error)                    // a list for people
+	Search   func(text string) (string, error)         // in the texts of the sessions, for people
 	Fork     func(exchange int) (id string, err error) // of this session; 0 is its last exchange
 	Find     func(string) (string, error)              // the id that a person means
 	Target   func() string                             // where commands run; may take long
 	Targets  []string                                  // that may be switched to
-	Notice   func(text string)
-	Trust    func() (string, error) // what to say, "" when the session has to begin anew
-	Current  func() string          // the session to go on with
+	Notice   func(text string)                         // tells the person
+	Trust    func() (string, error)                    // what to say, "" when the session has to begin anew
+	Current  func() string                             // the session to go on with
 	Access   Access
 	Doctor   func(profile string) string // a report; asks the model, may take long
 	Store    sessions.Store
@@ -41,17 +42,17 @@ type Catalog struct {
 	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 }
 
-// Next says what comes after the screen: another session, or nothing.
+// Next says what comes after a session: another one, or nothing.
 type Next struct {
 	Again  bool
 	Kill   bool   // what still runs in panes
-	Resume string // as for compose; "" is a new session
+	Resume string // the id of a session; "" is a new one
 }
 
-// Access is what the screen needs to log in and out.
+// Access finds what to log in to.
 type Access struct {
 	Find  func(name string) (Account, error)
-	Names func() string
+	Names func() string   // for people
 	Ctx   context.Context // ends with the screen
 	// makeshift says that the demo answers because nothing else could be used.
 	Makeshift bool
@@ -66,6 +67,6 @@ type Account struct {
 	Keep   func(ctx context.Context, key string) (text string, err error)
 	Forget func(context.Context) (text string, err error)
 
-	// begin says what to do in the browser and how to wait for that.
+	// Begin says what to do in the browser and how to wait for that.
 	Begin func(context.Context) (howTo string, wait func(context.Context) error, err error)
 }

@@ -29,6 +29,7 @@ func exportWish(args string) (as sessions.ExportFormat, file string, err error) 
 	return as, file, nil
 }
 
+// ExportThis writes this session into a file.
 func (c Catalog) ExportThis(s Seat, args string) error {
 	as, file, err := exportWish(args)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"buddy/agent/model"
 )
 
+// Usage says what may follow /login.
 func (in Access) Usage() string {
 	return "/login NAME keeps the key of a provider or logs in to a profile: " + in.Names()
 }
@@ -45,6 +46,7 @@ func (in Access) LoggedIn(s Seat, a Account, text string) {
 	}
 }
 
+// LogOut forgets a key or a login.
 func (in Access) LogOut(s Seat, name string) error {
 	a, err := in.Find(name)
 	if err != nil {

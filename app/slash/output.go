@@ -42,6 +42,7 @@ func (p Pieces) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, io.EOF
 }
 
+// Size is how many bytes there are.
 func (p Pieces) Size() (n int64) {
 	for _, q := range p {
 		n += q.size
@@ -49,10 +50,12 @@ func (p Pieces) Size() (n int64) {
 	return n
 }
 
+// Say adds a text of ours.
 func (p *Pieces) Say(text string) {
 	p.Add(strings.NewReader(text), int64(len(text)))
 }
 
+// Add adds what can be read from somewhere, size bytes.
 func (p *Pieces) Add(text io.ReaderAt, size int64) { *p = append(*p, piece{text, size}) }
 
 // Document is the whole output of a call: both streams of a command from their files, as
@@ -109,18 +112,19 @@ func Document(c *state.Call) (views.Document, error) {
 	return d, nil
 }
 
-// outputFile is a file with output, and what is said before it if it is not the first.
-type outputFile struct{ Path, head string }
+// OutputFile is a file with output, and what is said before it if it is not the first.
+type OutputFile struct{ Path, head string }
 
-func OutputFiles(c *state.Call) []outputFile {
-	var files []outputFile
+// OutputFiles are the files that may hold the output of a call.
+func OutputFiles(c *state.Call) []OutputFile {
+	var files []OutputFile
 	if c.Dir != "" {
 		for _, dir := range []string{c.Dir, c.Dir + "-plain"} {
-			files = append(files, outputFile{filepath.Join(dir, "out"), ""}, outputFile{filepath.Join(dir, "err"), "\n── stderr ──\n"})
+			files = append(files, OutputFile{filepath.Join(dir, "out"), ""}, OutputFile{filepath.Join(dir, "err"), "\n── stderr ──\n"})
 		}
 	}
 	if c.Full != nil && filepath.Dir(c.Full.Path) != c.Dir && filepath.Dir(c.Full.Path) != c.Dir+"-plain" || c.Full != nil && filepath.Base(c.Full.Path) == "result.txt" {
-		files = append(files, outputFile{c.Full.Path, ""})
+		files = append(files, OutputFile{c.Full.Path, ""})
 	}
 	return files
 }

@@ -77,7 +77,8 @@ func (c Catalog) forkTo(s Seat, arg string) error {
 	return nil
 }
 
-// Inform works elsewhere and gives what came of it to use.
+// Inform works elsewhere and gives what came of it to use, or says that what, a command, has
+// failed.
 func Inform(s Seat, what string, work func() (string, error), use func(string)) {
 	s.Beside(func() func() {
 		text, err := work()

@@ -1,3 +1,9 @@
+// Package slash is what people type after a slash, as far as it is the same on the full
+// screen and line by line: how such a line is read, which command for the runtime it stands
+// for, and what a program offers to choose from, its [Catalog].
+//
+//	name, args, ok := slash.Split("/kill #2") // "kill", "#2", true
+//	c, err := slash.Kill(args)                // event.Cancel{Task: 2}
 package slash
 
 import (
@@ -12,7 +18,7 @@ import (
 	"buddy/tools"
 )
 
-// Aliases are other names of commands (I05).
+// Aliases are other names of commands, to their names (I05).
 var Aliases = map[string]string{"exit": "quit", "q": "quit", "": "help", "mode": "approve"}
 
 // Split returns the command of a line and its arguments, unless it is none.
@@ -34,10 +40,12 @@ func Private(line string) bool {
 	return len(words) > 2 && strings.EqualFold(words[0], "/login")
 }
 
+// Report asks for a report; it takes no arguments.
 func Report(what event.ReportKind) func(string) (event.Command, error) {
 	return func(string) (event.Command, error) { return event.Report{What: what}, nil }
 }
 
+// Kill takes the number of a task, "" for the only one.
 func Kill(args string) (event.Command, error) {
 	if args == "" {
 		return event.Cancel{}, nil
@@ -46,6 +54,7 @@ func Kill(args string) (event.Command, error) {
 	return event.Cancel{Task: id}, err
 }
 
+// SetTimeout takes how long a task may still take, and its number unless there is only one.
 func SetTimeout(args string) (event.Command, error) {
 	length, task, _ := strings.Cut(args, " ")
 	set, err := Timeout(0, length)
@@ -72,6 +81,7 @@ func taskNumber(s string) (int, error) {
 	return id, nil
 }
 
+// Approve takes a mode and for how long, or how long everything is approved.
 func Approve(args string) (event.Command, error) {
 	mode, rest, _ := strings.Cut(args, " ")
 	set := event.SetMode{Mode: action.Mode(mode)}
@@ -100,7 +110,7 @@ func Modes() string {
 	return strings.Join(names, ", ")
 }
 
-// Pin takes how far back the exchange is; 1 is the last.
+// Pin takes how far back the exchange is to keep, or with off to keep no longer; 1 is the last.
 func Pin(off bool) func(string) (event.Command, error) {
 	return func(args string) (event.Command, error) {
 		back := 1
@@ -131,6 +141,7 @@ func Undo(args string) (event.Command, error) {
 	return set, nil
 }
 
+// Compact takes no arguments.
 func Compact(string) (event.Command, error) { return event.Compact{}, nil }
 
 // Reply is the answer to a question; the number of a choice stands for it.
@@ -144,7 +155,8 @@ func Reply(q event.QuestionAsked, text string) event.Answer {
 //go:embed init.md
 var initPrompt string
 
-// Init lets the model write the instruction file of the project (K20).
+// Init lets the model write the instruction file of the project (K20); args is what else it
+// shall know.
 func Init(args string) (event.Command, error) {
 	text := strings.TrimSpace(initPrompt)
 	if args != "" {

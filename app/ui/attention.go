@@ -13,15 +13,19 @@ import (
 // longTask is how long a task takes, in milliseconds, whose end is worth a call.
 const longTask = 10_000
 
-// Attention tells a person who looks elsewhere what happens: with the title of the window
-// all the time, with a call when something begins to wait for them. What it sends holds
-// words of ours and the name of the folder, of which only harmless characters are kept;
-// never what a model, a tool or a file says.
+// Attention is how to reach a person who looks elsewhere.
 type Attention struct {
 	How      screen.Call
 	Notify   func(how screen.Call, text string)
 	SetTitle func(title string) // nil leaves the title alone
+}
 
+// attention tells a person who looks elsewhere what happens: with the title of the window
+// all the time, with a call when something begins to wait for them. What it sends holds
+// words of ours and the name of the folder, of which only harmless characters are kept;
+// never what a model, a tool or a file says.
+type attention struct {
+	Attention
 	away    bool   // the terminal has not the focus
 	asked   string // the newest approval that waited
 	running int    // the main task that runs; 0 for none
@@ -30,7 +34,7 @@ type Attention struct {
 }
 
 // update looks at what changed.
-func (a *Attention) update(s *state.State) {
+func (a *attention) update(s *state.State) {
 	asked := ""
 	if n := len(s.Approvals); n > 0 {
 		asked = s.Approvals[n-1].ID
@@ -52,7 +56,7 @@ func (a *Attention) update(s *state.State) {
 }
 
 // finished tells of a main task that is no longer running.
-func (a *Attention) finished(s *state.State, id int) {
+func (a *attention) finished(s *state.State, id int) {
 	for _, t := range s.Tasks {
 		if t.ID != id || t.State != state.TaskDone || !a.away {
 			continue
@@ -71,14 +75,14 @@ func (a *Attention) finished(s *state.State, id int) {
 	}
 }
 
-func (a *Attention) call(text string) {
+func (a *attention) call(text string) {
 	if a.away {
 		a.Notify(a.How, "buddy: "+text)
 	}
 }
 
 // focused learns whether the terminal has the focus.
-func (a *Attention) focused(on bool, s *state.State) {
+func (a *attention) focused(on bool, s *state.State) {
 	a.away = !on
 	if on {
 		a.ended = ""
@@ -87,7 +91,7 @@ func (a *Attention) focused(on bool, s *state.State) {
 }
 
 // showTitle sets the title when it is another one.
-func (a *Attention) showTitle(s *state.State) {
+func (a *attention) showTitle(s *state.State) {
 	if a.SetTitle == nil {
 		return
 	}
@@ -98,7 +102,7 @@ func (a *Attention) showTitle(s *state.State) {
 }
 
 // titleOf is the program, what it does, and where: "buddy · ‖ approval · shop".
-func (a *Attention) titleOf(s *state.State) string {
+func (a *attention) titleOf(s *state.State) string {
 	parts := []string{"buddy"}
 	switch {
 	case len(s.Approvals) > 0:

@@ -116,7 +116,7 @@ func TestTitleHoldsNoUntrustedText(t *testing.T) {
 		var s state.State
 		s.Apply(event.Envelope{Payload: event.SessionCreated{Cwd: path}})
 		s.Apply(event.Envelope{Payload: event.ModeChanged{Mode: action.ModeAsk}})
-		if got := (&Attention{}).titleOf(&s); got != want {
+		if got := (&attention{}).titleOf(&s); got != want {
 			t.Errorf("title of %q = %q, want %q", path, got, want)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // Command is something to type after a slash. Its run returns what is wrong with the
 // arguments, for the status line.
 type Command struct {
-	Name string
+	Name string // without the slash
 	Args string // for the help
 	Help string
 	run  func(u *UI, args string) error

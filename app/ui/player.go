@@ -9,8 +9,10 @@ import (
 	"buddy/sessions"
 )
 
+const longestGap = 2 * time.Second // that is waited for, whatever the speed
+
+// How many times as fast as it went a session may be shown.
 const (
-	longestGap    = 2 * time.Second // that is waited for, whatever the speed
 	SlowestReplay = 0.125
 	FastestReplay = 64.0
 )

@@ -77,6 +77,7 @@ func LoadShape(path string) (s Shape) {
 	return s
 }
 
+// Save writes a shape, readable for its owner only.
 func (s Shape) Save(path string) error {
 	data, err := json.Marshal(s)
 	if err != nil {

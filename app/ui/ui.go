@@ -1,3 +1,12 @@
+// Package ui is the full screen: which view is where, which of them a key, the mouse or a
+// paste is for, the dialogs and lists over them, and what a command after a slash does. It
+// draws what the events tell and sends commands; what else it needs from the program comes
+// in as functions, in [Deps], so that it runs no tool, no tmux and no model itself.
+//
+//	u := ui.New(ui.Deps{Keys: keys, Send: runtime.Send, Leave: leave, ...})
+//	l := u.Loop(s, events, stop)
+//	l.SetFocus(u)
+//	err := l.Run(ctx)
 package ui
 
 import (
@@ -22,7 +31,7 @@ import (
 )
 
 // UI is the full screen: the state, the views that draw it, and what the person means by
-// a key. It lives on the UI goroutine.
+// a key. It lives on the UI goroutine: so do calls of its methods, but before Run.
 type UI struct {
 	tview.Box
 	deps  Deps
@@ -39,7 +48,7 @@ type UI struct {
 
 	deaf      time.Time // until then keys do nothing: they were meant for a pane that has closed
 	watched   []string  // panes whose pictures are wanted
-	attention Attention
+	attention attention
 }
 
 // arrangement is what the layout depends on that a person chose.
@@ -65,12 +74,12 @@ type Deps struct {
 	Terminal
 	Timing
 	Drafting
-	Send      func(event.Command)
+	Send      func(event.Command) // to the runtime
 	Keys      *keymap.Map
-	Home      string
-	Leave     func(slash.Next)
-	Shape     Shape       // how the panes were arranged
-	KeepShape func(Shape) // the panes are arranged anew
+	Home      string           // the person's folder, for people; "" is unknown
+	Leave     func(slash.Next) // the person leaves the session
+	Shape     Shape            // how the panes were arranged
+	KeepShape func(Shape)      // the panes are arranged anew
 	Catalog   slash.Catalog
 }
 
@@ -81,7 +90,7 @@ type Timing struct {
 	Later func(func())                // runs it on the UI goroutine, after what waits there; from any goroutine
 	After func(time.Duration, func()) // the same, when some time has passed
 
-	// background calls work on another goroutine and what it returns on this one.
+	// Background calls work on another goroutine and what it returns on this one.
 	Background func(work func() (apply func()))
 }
 
@@ -102,9 +111,9 @@ type Looks struct {
 
 // Terminal is what goes to the terminal other than what is drawn.
 type Terminal struct {
-	Repaint       func()
-	AskBackground func()
-	Copy          func(text string)
+	Repaint       func()                                  // draws every cell anew
+	AskBackground func()                                  // whose answer the loop passes on
+	Copy          func(text string)                       // to the clipboard
 	Edit          func(name, text string) (string, error) // in the person's editor
 	Look          func(name string, text io.Reader) error // the same for what is only looked at, of any size
 	Attention     Attention
@@ -148,8 +157,9 @@ func welcome(demo bool) []string {
 	}
 }
 
+// New returns a screen that shows nothing yet. [UI.Loop] feeds it.
 func New(d Deps) *UI {
-	u := &UI{Box: *tview.NewBox(), deps: d, arrangement: arrangement{tab: layout.Conversation, shape: d.Shape}, attention: d.Attention}
+	u := &UI{Box: *tview.NewBox(), deps: d, arrangement: arrangement{tab: layout.Conversation, shape: d.Shape}, attention: attention{Attention: d.Attention}}
 	t, k := d.Theme, d.Keys
 	u.v = panes{
 		header:       views.NewHeader(t, k, d.Home, time.Local),
@@ -326,7 +336,7 @@ func (u *UI) setTheme(t *themes.Theme) {
 // Tell shows a line until the next key.
 func (u *UI) Tell(text string) { u.hint("", text) }
 
-// Prompt is the view of the prompt, for its history, its mode and what is in it.
+// Prompt returns the view of the prompt, for its history, its mode and what is in it.
 func (u *UI) Prompt() *views.Prompt { return u.v.prompt }
 
 // SetWelcome changes what an empty conversation shows.
@@ -350,7 +360,7 @@ func (u *UI) hint(arms keymap.Action, text string) {
 	u.v.status.SetHint(text)
 }
 
-// Loop returns the loop that feeds u with events and keys.
+// Loop returns the loop that feeds u with events and keys. stop is called when it ends.
 func (u *UI) Loop(s *screen.Screen, events <-chan event.Envelope, stop func()) *loop.Loop[event.Envelope] {
 	return loop.New(loop.Config[event.Envelope]{
 		Screen: s, Root: u, Events: events, Apply: u.apply, Key: u.key, Stop: stop,

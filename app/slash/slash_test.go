@@ -1,0 +1,155 @@
+package slash
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+)
+
+func TestSplit(t *testing.T) { // I05
+	for line, want := range map[string]string{
+		"/kill #2":           "kill|#2",
+		"/KILL":              "kill|",
+		"/q":                 "quit|",
+		"/mode  plan ":       "approve|plan",
+		"/":                  "help|",
+		"/etc/hosts is what": "",
+		"kill":               "",
+		"/a\nb":              "",
+	} {
+		got := ""
+		if name, args, ok := Split(line); ok {
+			got = name + "|" + args
+		}
+		if got != want {
+			t.Errorf("Split(%q) = %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestPrivate(t *testing.T) { // H12
+	for line, want := range map[string]bool{"/login openai sk-1": true, " /LOGIN a b": true, "/login openai": false, "login openai sk-1": false} {
+		if Private(line) != want {
+			t.Errorf("Private(%q) is not %v", line, want)
+		}
+	}
+}
+
+// What is typed becomes one command for the runtime, or says what is wrong with it.
+func TestCommands(t *testing.T) { // G12
+	type read = func(string) (event.Command, error)
+	for _, tt := range []struct {
+		read read
+		args string
+		want event.Command
+		err  string
+	}{
+		{Kill, "", event.Cancel{}, ""},
+		{Kill, "#2", event.Cancel{Task: 2}, ""},
+		{Kill, "0", nil, `"0" is not the number of a task`},
+		{SetTimeout, "10m", event.SetTimeout{Duration: 10 * time.Minute}, ""},
+		{SetTimeout, "30s #3", event.SetTimeout{Task: 3, Duration: 30 * time.Second}, ""},
+		{SetTimeout, "soon", nil, `"soon"`},
+		{SetTimeout, "30s x", nil, `"x" is not the number of a task`},
+		{Approve, "plan", event.SetMode{Mode: action.ModePlan}, ""},
+		{Approve, "edits 1h", event.SetMode{Mode: action.ModeEdits, Duration: time.Hour}, ""},
+		{Approve, "10m", event.SetMode{Mode: action.ModeAll, Duration: 10 * time.Minute}, ""},
+		{Approve, "", nil, "say how: ask, "},
+		{Approve, "maybe", nil, `"maybe" is not known`},
+		{Pin(false), "", event.Pin{Back: 1}, ""},
+		{Pin(true), "3", event.Pin{Back: 3, Off: true}, ""},
+		{Pin(false), "-1", nil, `"-1" is not how far back`},
+		{Report(event.ReportTasks), "", event.Report{What: event.ReportTasks}, ""},
+		{Compact, "", event.Compact{}, ""},
+	} {
+		got, err := tt.read(tt.args)
+		if tt.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%q: error %v, want %q", tt.args, err, tt.err)
+			}
+			continue
+		}
+		if err != nil || fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", tt.want) {
+			t.Errorf("%q: %#v, %v, want %#v", tt.args, got, err, tt.want)
+		}
+	}
+}
+
+func TestReply(t *testing.T) { // D24
+	q := event.QuestionAsked{ID: "q1", Choices: []string{"red", "blue"}}
+	for text, want := range map[string]string{"2": "blue", " 1 ": "red", "3": "3", "green": "green", "0": "0"} {
+		if got := Reply(q, text); got.ID != "q1" || got.Text != want {
+			t.Errorf("Reply(%q) = %+v, want %q", text, got, want)
+		}
+	}
+}
+
+// A seat is told what came of what was asked for, whatever it is.
+func TestOnSession(t *testing.T) { // J05, J06
+	var told []string
+	tell := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
+	s := Seat{
+		Command: func(c event.Command) { tell("command %+v", c) },
+		Say:     func(text string) { tell("say %s", text) },
+		Current: func() string { return "s1" },
+		Change: func(id string) error {
+			tell("change %q", id)
+			if id == "copy2" {
+				return errors.New("no")
+			}
+			return nil
+		},
+		Beside: func(work func() func()) { work()() },
+		Failed: func(what string, err error) { tell("%s failed: %v", what, err) },
+	}
+	c := Catalog{
+		Sessions: func() (string, error) { return "two", nil },
+		Search:   func(text string) (string, error) { return "", errors.New("nothing for " + text) },
+		Fork:     func(n int) (string, error) { return fmt.Sprint("copy", n), nil },
+		Find:     func(id string) (string, error) { return id, nil },
+	}
+	for _, tt := range []struct{ verb, arg, want string }{
+		{"", "", "say two"},
+		{"new", "", `change ""`},
+		{"resume", "s2", `change "s2"`},
+		{"resume", "s1", "error s1 is this session"},
+		{"rename", "shop", "command {Title:shop}|say this session is now called: shop"},
+		{"search", "", "error say what for: /session search TEXT"},
+		{"search", "x", "/session search failed: nothing for x"},
+		{"fork", "", `change "copy0"`},
+		{"fork", "#2", `change "copy2"|/session fork failed: the copy is copy2: no`},
+		{"fork", "x", `error "x" is not the number of an exchange (the first is 1; buddy sessions show lists them)`},
+		{"sing", "", `error "sing" is not known (have: list, new, resume ID, resume last, rename TITLE, search TEXT, fork, fork N)`},
+	} {
+		told = nil
+		if err := c.OnSession(s, tt.verb, tt.arg); err != nil {
+			tell("error %v", err)
+		}
+		if got := strings.Join(told, "|"); got != tt.want {
+			t.Errorf("%s %s: %s, want %s", tt.verb, tt.arg, got, tt.want)
+		}
+	}
+}
+
+func TestOffers(t *testing.T) { // I10
+	offers := []Offer{
+		{Name: "a", Model: "m", Usable: true, Window: 200_000, Price: model.Price{Input: 1_000_000, Output: 2_000_000}},
+		{Name: "b", Model: "b", Why: `model profile "b" has no key: B is not set`},
+	}
+	want := "models:\n* 1  a · m · 200k · " + offers[0].PriceText() + "\n  2  b · needs a key: B is not set"
+	if got := OffersText(offers, "a"); !strings.HasPrefix(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if name, err := OfferName(offers, 2); name != "b" || err != nil {
+		t.Errorf("%q, %v", name, err)
+	}
+	if _, err := OfferName(offers, 3); err == nil {
+		t.Error("there is a third one")
+	}
+}
