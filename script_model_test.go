@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http/httptest"
 	"strings"
 
@@ -22,7 +23,7 @@ func startModel(env *testscript.Env) {
 
 // scripted answers what the prompt says: after "answer:" come answers, divided by bars,
 // of which the next is given each time that one does not fit. The answer HANG never ends,
-// CALL runs a command, and ECHO is the whole prompt.
+// CALL runs a command, ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
 	for _, m := range r.Messages {
@@ -45,6 +46,9 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("so far"), modeltest.Hang{}}
 	case "CALL":
 		return modeltest.Answer{modeltest.Call{ID: "c" + strings.Repeat("x", calls), Name: "run_shell", Arguments: `{"command":"true ` + strings.Repeat("x", calls) + `","why":"to see","risk":"low","mutation":false,"privesc":false}`}, usage}
+	case "SYSTEM":
+		system, _ := json.Marshal(r.Messages[0].Content)
+		return modeltest.Answer{modeltest.Text(string(system)), usage}
 	case "ECHO":
 		return modeltest.Answer{modeltest.Text(first), usage}
 	default:

@@ -101,7 +101,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	f := &flags{approve: action.ModeAsk}
 	root := commands(f, stdin, stdout, stderr)
 	root.SetArgs(args)
-	err := root.Execute()
+	ran, err := root.ExecuteC()
 	f.log.close(f.once.said(stderr))
 	if err == nil {
 		return exitDone
@@ -112,7 +112,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		_, _ = fmt.Fprintln(stderr, "buddy: "+plain(e.text))
 	}
 	if e.help {
-		_, _ = fmt.Fprintln(stderr, "buddy: run buddy --help for what there is")
+		_, _ = fmt.Fprintf(stderr, "buddy: run %s --help for what there is\n", ran.CommandPath())
 	}
 	return e.code
 }
@@ -128,7 +128,9 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		Short: "a terminal agent that works in real tmux panes and asks first",
 		Long: "buddy talks to a language model in one pane and runs commands in real tmux panes\n" +
 			"that you can watch, type into and attach to. It asks before it changes anything.\n\n" +
-			"Without a command it opens the full screen. Without a model it opens a built-in demo.",
+			"Without a command it opens the full screen. Without a model it opens a built-in demo.\n\n" +
+			"It exits 0 when all went well, 1 on a failure, 2 on wrong usage or a mistake in the configuration, and\n" +
+			"130 when cancelled. Where prompts come from a pipe the last one decides.",
 		Example: "  buddy\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy exec \"why does the build fail?\"\n" +
 			"  source <(buddy completion bash)",
 		Version:       versionText(),
@@ -153,7 +155,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
-	p.Var((*modeFlag)(&f.approve), "approve", "how to decide what needs a yes: "+slash.Modes())
+	p.Var((*modeFlag)(&f.approve), "approve", "how to decide what needs a yes: "+slash.Modes()+"; all asks nothing, plan only reads")
 	p.StringVar(&f.config, "config", "", "a configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
 	p.StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint to talk to")
@@ -174,6 +176,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout), doctorCommand(f, stdout, stderr), initCommand(f, stdin, stdout, stderr),
 	)
 	completeFlags(root, f)
+	explainArgs(root)
 	return root
 }
 
@@ -216,17 +219,18 @@ func resumeCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 				return usage("--at takes the number of an exchange, from 1, and needs --fork")
 			}
 			store, id, err := meant(id)
+			from := id
 			if err == nil && f.fork {
-				id, _, err = store.Fork(id, f.at)
+				id, _, err = store.Fork(from, f.at)
 			}
 			if err != nil {
-				return failed(err)
+				return failed(trustFirst(from, err))
 			}
 			return interactive(f, id, stdin, stdout, stderr)
 		},
 	}
 	c.Flags().BoolVar(&f.last, "last", false, "the session that was used last")
 	c.Flags().BoolVar(&f.fork, "fork", false, "go on with a copy")
-	c.Flags().IntVar(&f.at, "at", 0, "copy up to this exchange (buddy sessions show lists them); 0 is the last")
+	c.Flags().IntVar(&f.at, "at", 0, "copy up to this `exchange` (buddy sessions show lists them); 0 is the last")
 	return c
 }

@@ -21,27 +21,37 @@ const clipboardTime = 3 * time.Second
 // the desktop that this program runs on.
 func (w *window) copy(text string) {
 	w.screen.SetClipboard([]byte(text))
-	inTmux, tool := os.Getenv("TMUX") != "", clipboardTool(os.Getenv, exec.LookPath)
-	if !inTmux && tool == nil {
-		return
-	}
 	w.loop.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), clipboardTime)
-		defer cancel()
-		var err error
-		if inTmux {
-			if e := tmux.LoadBuffer(ctx, text); e != nil {
-				err = fmt.Errorf("into tmux's buffer: %w", e)
-			}
-		}
-		if tool != nil {
-			err = errors.Join(err, feed(ctx, tool, text))
-		}
-		if err != nil {
-			said := strings.ReplaceAll(err.Error(), "\n", "; ")
-			w.loop.Post(func() { w.ui.Tell("copied, but not " + said) })
+		if _, err := besideTerminal(text); err != nil {
+			w.loop.Post(func() { w.ui.Tell("copied, but not " + err.Error()) })
 		}
 	})
+}
+
+// besideTerminal copies to the tmux around this program and with a tool of the desktop, and
+// says which of them there are. An error, on one line, names those that failed.
+func besideTerminal(text string) (ways []string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), clipboardTime)
+	defer cancel()
+	var failed []string
+	if os.Getenv("TMUX") != "" {
+		if err := tmux.LoadBuffer(ctx, text); err != nil {
+			failed = append(failed, fmt.Sprintf("into tmux's buffer: %v", err))
+		} else {
+			ways = append(ways, "tmux's buffer")
+		}
+	}
+	if tool := clipboardTool(os.Getenv, exec.LookPath); tool != nil {
+		if err := feed(ctx, tool, text); err != nil {
+			failed = append(failed, err.Error())
+		} else {
+			ways = append(ways, tool[0])
+		}
+	}
+	if len(failed) > 0 {
+		err = errors.New(strings.Join(failed, "; "))
+	}
+	return ways, err
 }
 
 // clipboardTool is the command that puts its input on the desktop's clipboard; nil if there

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -32,6 +33,7 @@ type console struct {
 	mu sync.Mutex // guards what follows
 	drawn
 	ahead []byte // typed and not used yet
+	lined int    // bytes to come that the terminal itself took as lines
 }
 
 // drawn is what a console shows at its last row.
@@ -69,12 +71,28 @@ func (c *console) read(prompt string) (string, error) {
 		return c.plainLine()
 	}
 	if c.edits {
-		return c.joined(func(again bool) (string, error) { return c.edited(continued(prompt, again)) })
+		return c.joined(func(again bool) (string, error) {
+			return c.edited(&typing{
+				keys: c.keys, editor: views.NewEditor(), prompt: continued(prompt, again), earlier: c.earlier, complete: c.complete,
+			})
+		})
 	}
 	return c.joined(func(again bool) (string, error) {
 		defer c.prompting(continued(prompt, again))()
 		return c.plainLine()
 	})
+}
+
+// readUnseen returns a line that nobody sees while it is typed. There is a terminal.
+func (c *console) readUnseen(prompt string) (string, error) {
+	if c.edits {
+		return c.edited(&typing{keys: c.keys, editor: views.NewEditor(), prompt: prompt, hidden: true})
+	}
+	done := c.prompting(prompt)
+	line, err := term.ReadPassword(int(c.in.Fd()))
+	done()
+	c.print(c.echo, "\n")
+	return string(line), err
 }
 
 // prompting shows a prompt until the line is there.
@@ -105,6 +123,9 @@ func (c *console) joined(next func(again bool) (line string, err error)) (string
 	var all []string
 	for size := 0; ; {
 		line, err := next(len(all) > 0)
+		if errors.Is(err, errEdit) {
+			return strings.Join(append(all, line), "\n"), err
+		}
 		if err != nil && (!errors.Is(err, io.EOF) || len(all) == 0) {
 			return "", err
 		}
@@ -135,8 +156,7 @@ func (c *console) plainLine() (string, error) {
 }
 
 // edited reads a line that is edited here.
-func (c *console) edited(prompt string) (string, error) {
-	t := &typing{keys: c.keys, editor: views.NewEditor(), prompt: prompt, earlier: c.earlier, complete: c.complete}
+func (c *console) edited(t *typing) (string, error) {
 	if err := c.edit(t); err != nil {
 		return "", err
 	}
@@ -149,12 +169,20 @@ func (c *console) edited(prompt string) (string, error) {
 		}
 		n, err := c.in.Read(buf)
 		c.mu.Lock()
-		c.ahead = append(c.ahead, buf[:n]...)
+		c.typed(buf[:n])
 		c.mu.Unlock()
 		if err != nil && n == 0 {
 			return "", err
 		}
 	}
+}
+
+// typed takes what the terminal sends. Lines that it took while nothing was read end in
+// another byte than Enter gives. The caller holds c.mu.
+func (c *console) typed(p []byte) {
+	n := min(c.lined, len(p))
+	c.lined -= n
+	c.ahead = append(append(c.ahead, bytes.ReplaceAll(p[:n], []byte("\n"), []byte("\r"))...), p[n:]...)
 }
 
 // use takes what was typed, up to the end of the line.
@@ -190,7 +218,9 @@ const minTyping = 10
 func (c *console) edit(t *typing) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mode, err = term.MakeRaw(int(c.in.Fd())); err != nil {
+	fd := int(c.in.Fd())
+	c.lined = pane.Waiting(c.in)
+	if c.mode, err = term.MakeRaw(fd); err != nil {
 		return err
 	}
 	c.line = t

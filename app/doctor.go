@@ -84,11 +84,16 @@ func doctorCommand(f *flags, stdout, stderr *os.File) *cobra.Command {
 // examine makes all checks. say gets what takes time.
 func examine(ctx context.Context, f *flags, ask bool, say io.Writer) []finding {
 	c, _, notices, err := loadConfig(f)
-	all := []finding{checkSettings(c, notices, err), checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), checkClipboard(os.Getenv)}
+	all := append([]finding{checkSettings(c, notices, err)}, checkMachine(ctx)...)
 	if err == nil {
 		all = append(all, checkModel(ctx, c, ask)...)
 	}
 	return append(append(all, checkFolders()...), checkTarget(f, say)...)
+}
+
+// checkMachine looks at what is around buddy.
+func checkMachine(ctx context.Context) []finding {
+	return []finding{checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), checkClipboard(os.Getenv)}
 }
 
 // findingsText is the report for people.
@@ -309,6 +314,6 @@ func (p *program) examine(ctx context.Context, profile string) []finding {
 	if now, ok := c.Lookup(profile); ok {
 		c.Active = &now
 	}
-	all := []finding{checkSettings(c, nil, nil), checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), checkClipboard(os.Getenv)}
+	all := append([]finding{checkSettings(c, nil, nil)}, checkMachine(ctx)...)
 	return append(append(all, checkModel(ctx, c, true)...), checkFolders()...)
 }

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/term"
 )
 
 // maxEdited bounds what is read back from an editor, in bytes.
@@ -19,7 +21,7 @@ const maxEdited = 8 << 20
 // that. It belongs to the UI goroutine; events wait meanwhile.
 func (w *window) edit(name, text string) (edited string, err error) {
 	ran := w.loop.Suspend(func() {
-		edited, err = editText(name, text, cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
+		edited, err = editText(name, text, personsEditor())
 	})
 	if !ran {
 		err = errors.New("the terminal cannot be given to an editor now")
@@ -30,7 +32,7 @@ func (w *window) edit(name, text string) (edited string, err error) {
 // look shows a text of any size in the person's editor, in place of the screen.
 func (w *window) look(name string, text io.Reader) (err error) {
 	ran := w.loop.Suspend(func() {
-		err = lookAt(name, text, cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
+		err = lookAt(name, text, personsEditor())
 	})
 	if !ran {
 		err = errors.New("the terminal cannot be given to an editor now")
@@ -57,10 +59,17 @@ func lookAt(name string, text io.Reader, editor string) error {
 	return runEditor(editor, path)
 }
 
-// runEditor runs an editor on a file and waits for its end.
+// personsEditor is the editor that a person wants, a command that may have arguments.
+func personsEditor() string { return cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi") }
+
+// runEditor runs an editor on a file and waits for its end. Where stdout goes elsewhere, it
+// draws on stderr.
 func runEditor(editor, path string) error {
 	c := exec.CommandContext(context.Background(), "sh", "-c", editor+` "$1"`, "sh", path)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if !term.IsTerminal(int(os.Stdout.Fd())) {
+		c.Stdout = os.Stderr
+	}
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("editor %q: %w; the text is as it was", editor, err)
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"buddy/agent"
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/views/markup"
@@ -41,9 +43,12 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		return err
 	}
 	f.once.limit(&p.options)
+	if schema != nil {
+		p.options.System += schema.told() // not in the prompt, which gives the session its title
+	}
 	if err := p.journal.readOnly(); err != nil {
 		p.close(stderr)
-		return exit{code: exitFailed, text: err.Error()}
+		return failed(trustFirst(p.id, err))
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -59,9 +64,6 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 	l := &line{
 		program: p, out: stdout, err: stderr, style: newPlainText(stdout, stderr), prefix: "buddy: ", flags: f.once,
 		limits: bounds{end: end, cost: p.options.MaxCost}, schema: schema,
-	}
-	if schema != nil {
-		prompt.text = schema.told(prompt.text)
 	}
 	p.live.send(event.Submit{Text: prompt.text, Images: prompt.images})
 	outcome := l.follow(events, interrupts)
@@ -348,15 +350,16 @@ func (l *line) remark(e event.Event) {
 
 // requested prints a call, and where it works if that is not where the session began.
 func (l *line) requested(p event.ToolRequested) {
-	what := p.Action.Command + p.Action.Path
-	if what == "" {
-		what = p.Arguments
-	}
 	where := ""
 	if p.Target != "" && p.Target != l.program.first.target.name {
 		where = " on " + p.Target
 	}
-	l.say("▶ %s(%s)%s", p.Name, markup.Shorten(what, 80), where)
+	l.say("▶ %s(%s)%s", p.Name, markup.Shorten(subject(p.Action, p.Arguments), 80), where)
+}
+
+// subject is what a call is about: its command or file, else its arguments.
+func subject(a action.Action, arguments string) string {
+	return cmp.Or(a.Command+a.Path, arguments)
 }
 
 // say prints what is no error.

@@ -49,10 +49,10 @@ func readSchema(file string) (*answerSchema, error) {
 	return s, nil
 }
 
-// told is the prompt with what the answer has to be.
-func (s *answerSchema) told(prompt string) string {
-	return prompt + "\n\nYour final answer must be one JSON value that fits this JSON Schema, and nothing else: " +
-		"no words before or after it, no code fence.\n<output_schema>\n" + s.text + "\n</output_schema>"
+// told tells the model what its answer has to be.
+func (s *answerSchema) told() string {
+	return "\n\n# The form of the answer\nYour final answer to every prompt must be one JSON value that fits this JSON Schema, and nothing else: " +
+		"no words before or after it, no code fence.\n<output_schema>\n" + s.text + "\n</output_schema>\n"
 }
 
 // again tells the model what is wrong with its answer.

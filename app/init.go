@@ -40,8 +40,8 @@ func initCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.run() },
 	}
-	c.Flags().StringVar(&s.name, "name", "", "of the new profile, with --base-url")
-	c.Flags().StringVar(&s.keyEnv, "key-env", "", "the variable that holds its key, with --base-url")
+	c.Flags().StringVar(&s.name, "name", "", "the `name` of the new profile, with --base-url")
+	c.Flags().StringVar(&s.keyEnv, "key-env", "", "the `variable` that holds its key, with --base-url")
 	return c
 }
 

@@ -143,13 +143,9 @@ func loginCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		Example: "  buddy login openai\n  pass show openai | buddy login openai\n  buddy login --check anthropic",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			c, _, _, err := loadConfig(f)
+			a, err := namedAccount(f, args)
 			if err != nil {
 				return err
-			}
-			a, err := accountOf(c, strings.Join(args, ""))
-			if err != nil {
-				return usage("%v", err)
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 			defer stop()
@@ -163,6 +159,19 @@ func loginCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	return c
 }
 
+// namedAccount is what the arguments of a command name.
+func namedAccount(f *flags, args []string) (account, error) {
+	c, _, _, err := loadConfig(f)
+	if err != nil {
+		return account{}, err
+	}
+	a, err := accountOf(c, strings.Join(args, ""))
+	if err != nil {
+		return a, usage("%v", err)
+	}
+	return a, nil
+}
+
 func logoutCommand(f *flags, stdout *os.File) *cobra.Command {
 	return &cobra.Command{
 		Use:     "logout [NAME]",
@@ -170,13 +179,9 @@ func logoutCommand(f *flags, stdout *os.File) *cobra.Command {
 		Example: "  buddy logout openai",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			c, _, _, err := loadConfig(f)
+			a, err := namedAccount(f, args)
 			if err != nil {
 				return err
-			}
-			a, err := accountOf(c, strings.Join(args, ""))
-			if err != nil {
-				return usage("%v", err)
 			}
 			text, err := a.forget(context.Background())
 			if err != nil {
@@ -256,9 +261,14 @@ func readKey(ctx context.Context, stdin *os.File, prompt io.Writer, ask string) 
 	if err != nil {
 		return "", err
 	}
-	line, rest, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
+	return oneKey(string(data))
+}
+
+// oneKey is the key in what was typed, pasted or piped.
+func oneKey(text string) (string, error) {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	switch line = strings.TrimSpace(line); {
-	case len(data) > maxKeyLine || rest != "":
+	case len(text) > maxKeyLine || rest != "":
 		return "", errors.New("what came is not a key alone on a line")
 	case line == "":
 		return "", errors.New("no key was given; nothing was kept")
@@ -313,5 +323,7 @@ func (p *program) access(ctx context.Context) slash.Access {
 			return a.door(), err
 		},
 		Names: func() string { return accountNames(p.config) },
+		// with --model demo, or with it in the settings, there is no problem
+		Makeshift: p.config.Active == nil && p.problem != "",
 	}
 }

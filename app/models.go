@@ -143,7 +143,7 @@ func printOffers(w io.Writer, offers []slash.Offer) {
 		}
 		why := o.Why
 		if !o.Usable {
-			why = "can't be used: " + o.Lack()
+			why = o.Lack()
 		}
 		_, _ = fmt.Fprintf(t, "%s%s\t%s\t%s\t%s\t%s\t%s\n", mark, plain(o.Name), plain(o.Model), o.WindowText(), o.PriceText(), plain(o.From), plain(why))
 	}

@@ -58,6 +58,7 @@ func policyCommand(f *flags, stdout *os.File) *cobra.Command {
 
 		Example: "  buddy policy explain 'git log | head; rm x'",
 		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	asJSON := false
 	explain := &cobra.Command{

@@ -68,7 +68,7 @@ type typedLine struct {
 // wants says what a line that is read is meant for.
 type wants struct {
 	kind wanted
-	id   string // of the approval
+	id   string // of the approval, or what the key is for
 }
 
 type wanted uint8
@@ -78,6 +78,7 @@ const (
 	anApproval
 	aReason
 	anAnswer
+	aKey
 )
 
 // lineMode reports whether there is no full screen to be had, or not wanted.
@@ -140,12 +141,12 @@ func (r *repl) session(f *flags, t *target, resume string) error {
 	r.program, r.catalog = p, p.catalog()
 	defer p.close(r.con.err)
 	defer r.con.restore()
-	r.catalog.Notice = r.say // at once, and not by way of the runtime
 	r.print = &line{program: p, out: r.con.out, err: stderr{r.con}, style: plainText{true, true}}
 	go p.tidy()
 	r.welcome()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
+	r.catalog.Access = p.access(ctx)
 	events, err := p.begin(ctx)
 	if err != nil {
 		return exit{code: exitFailed, text: err.Error()}
@@ -253,7 +254,7 @@ func (r *repl) ask() {
 	if prompt == "" {
 		return
 	}
-	if w.kind != aPrompt && r.wants != w && w.kind != aReason {
+	if w.kind != aPrompt && r.wants != w && w.kind != aReason || w.kind == aKey {
 		r.con.flush()
 	}
 	r.wants, r.since, r.reading = w, time.Now(), true
@@ -262,7 +263,11 @@ func (r *repl) ask() {
 		return
 	}
 	go func() {
-		text, err := r.con.read(prompt)
+		read := r.con.read
+		if w.kind == aKey {
+			read = r.con.readUnseen
+		}
+		text, err := read(prompt)
 		r.typed <- typedLine{text, err}
 	}()
 }
@@ -272,6 +277,8 @@ func (r *repl) turn() (wants, string) {
 	switch {
 	case r.wants.kind == aReason:
 		return r.wants, "why: "
+	case r.wants.kind == aKey:
+		return r.wants, "key of " + r.wants.id + " (not shown): "
 	case len(r.state.Approvals) > 0:
 		if !r.con.tty {
 			return wants{}, "" // line.approve asks
@@ -313,6 +320,9 @@ func (r *repl) typedIn(l typedLine) {
 	case errors.Is(l.err, errInterrupt):
 		r.interrupt()
 		return
+	case errors.Is(l.err, errEdit):
+		r.edit(was, l.text)
+		return
 	case errors.Is(l.err, io.EOF) && was.kind == aPrompt:
 		r.eof = true
 		if len(r.background()) == 0 {
@@ -339,6 +349,8 @@ func (r *repl) typedIn(l typedLine) {
 		r.command(event.Approve{ID: was.id, Decision: event.Reject, Reason: strings.TrimSpace(l.text)})
 	case anAnswer:
 		r.answer(was.id, l.text)
+	case aKey:
+		r.keep(was.id, l.text)
 	default:
 		r.submit(l.text)
 	}
@@ -389,8 +401,10 @@ func (r *repl) submit(text string) {
 	if r.answers(strings.TrimSpace(text)) {
 		return
 	}
-	r.lines.add(text)
-	r.con.earlier = append(r.con.earlier, text)
+	if !slash.Private(text) {
+		r.lines.add(text)
+		r.con.earlier = append(r.con.earlier, text)
+	}
 	if r.slash(text) {
 		return
 	}
@@ -437,6 +451,8 @@ func (r *repl) say(text string) { r.con.print(r.con.err, legible(text)+"\n") }
 
 func (r *repl) current() string { return r.program.id }
 
+func (r *repl) info() event.SessionCreated { return r.state.Info.Event }
+
 func (r *repl) failed(what string, err error) { r.say(what + ": " + err.Error()) }
 
 // change leaves for another session.
@@ -451,10 +467,18 @@ func (r *repl) change(id string) error {
 // beside works before the next line is read, and can be interrupted by leaving.
 func (r *repl) beside(work func() func()) {
 	r.hold(func(event.Event) bool { return false })
+	r.aside(func() func() {
+		apply := work()
+		return func() { r.held = false; apply() }
+	})
+}
+
+// aside is beside, while lines are read.
+func (r *repl) aside(work func() func()) {
 	go func() {
 		apply := work()
 		select {
-		case r.later <- func() { r.held = false; apply() }:
+		case r.later <- apply:
 		case <-r.gone:
 		}
 	}()

@@ -29,13 +29,29 @@ func init() { // lineHelp lists them
 		"pin":     lineSends(slash.Pin(false)),
 		"unpin":   lineSends(slash.Pin(true)),
 		"init":    lineSends(slash.Init),
-		"target":  lineTarget,
+		"target":  func(r *repl, name string) error { return r.catalog.OnTarget(r.seat(), name) },
 		"model":   lineModel,
 		"session": lineSession,
 		"clear":   func(r *repl, _ string) error { return r.change("") },
 		"trust":   lineTrust,
+		"login":   lineLogin,
+		"logout":  func(r *repl, name string) error { return r.catalog.Access.LogOut(r.seat(), name) },
+		"doctor":  lineDoctor,
+		"find":    lineFind,
+		"edit":    func(r *repl, text string) error { r.edit(wants{}, text); return nil },
+		"output":  lineOutput,
+		"copy":    lineCopy,
+		"undo":    lineSends(slash.Undo),
+		"diff":    lineDiff,
+		"export":  func(r *repl, args string) error { return r.catalog.ExportThis(r.seat(), args) },
 		"quit":    func(r *repl, _ string) error { r.over = true; return nil },
 	}
+}
+
+// screenOnly says why the other commands have no use here.
+var screenOnly = map[string]string{
+	"palette": "here /help lists the commands, and Tab completes them",
+	"theme":   "line by line there are no colours to choose",
 }
 
 // slash runs a line that begins with a slash and reports whether it was a command.
@@ -52,7 +68,7 @@ func (r *repl) slash(line string) bool {
 			r.failed("/"+name, err)
 		}
 	case known:
-		r.say("/" + name + " works on the full screen only")
+		r.say("/" + name + " is of the full screen: " + screenOnly[name])
 	default:
 		r.say("unknown command /" + name + "; /help lists them all")
 	}
@@ -71,7 +87,7 @@ func lineSends(read func(args string) (event.Command, error)) func(*repl, string
 
 // seat is that of the person at the line.
 func (r *repl) seat() slash.Seat {
-	return slash.Seat{Command: r.command, Say: r.say, Current: r.current, Change: r.change, Beside: r.beside, Failed: r.failed}
+	return slash.Seat{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Change: r.change, Beside: r.beside, Failed: r.failed}
 }
 
 func lineHelp(r *repl, _ string) error {
@@ -96,11 +112,6 @@ func lineBackground(r *repl, args string) error {
 		r.command(event.Submit{Text: args, Images: images, Background: true})
 	}
 	return err
-}
-
-func lineTarget(r *repl, _ string) error {
-	slash.Inform(r.seat(), "/target", func() (string, error) { return r.catalog.Target(), nil }, r.say)
-	return nil
 }
 
 func lineModel(r *repl, args string) error {

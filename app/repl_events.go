@@ -37,27 +37,26 @@ func (r *repl) take(env event.Envelope) {
 	case event.TaskFinished:
 		r.finished(p)
 	default:
-		r.changed(p)
+		r.changed(env)
 	}
 }
 
 // changed prints what is different from here on, and all that needs no more than a line.
-func (r *repl) changed(e event.Event) {
-	switch p := e.(type) {
+func (r *repl) changed(env event.Envelope) {
+	switch p := env.Payload.(type) {
 	case event.ModeChanged:
 		r.mode(p)
-	case event.ModelSwitched:
-		r.say("now talking to " + p.Model + " (" + p.Profile + ")")
-	case event.RuleAdded:
-		r.say("new rule for this " + p.Scope + ": " + p.Rule.String())
+	case event.ModelSwitched, event.TargetSwitched, event.RuleAdded, event.FileRestored,
+		event.ContextCompacted, event.ContextPinned, event.MicroCompacted:
+		if n := len(r.state.Blocks); n > 0 && r.state.Blocks[n-1].Seq == env.Seq { // as the full screen says it
+			r.say(string(r.state.Blocks[n-1].Text))
+		}
 	case event.Interrupted:
 		if p.CanContinue {
 			r.say("the last exchange was interrupted; Enter goes on with it")
 		}
-	case event.ContextCompacted:
-		r.say(fmt.Sprintf("the context was compacted: about %d tokens are %d now", p.Before, p.After))
 	default:
-		r.print.remark(e)
+		r.print.remark(p)
 	}
 }
 

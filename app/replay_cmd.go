@@ -28,23 +28,19 @@ func replayCommand(f *flags) *cobra.Command {
 		Example:           "  buddy replay last\n  buddy replay 7f3a --speed 4",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeSessions,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: ofSession(func(store sessions.Store, id string, _ []string) error {
 			if !(speed >= ui.SlowestReplay && speed <= ui.FastestReplay) { // false for NaN, too
 				return usage("--speed must be a number from %g to %g", ui.SlowestReplay, ui.FastestReplay)
 			}
-			store, id, err := meant(args[0])
-			if err != nil {
-				return failed(err)
-			}
 			j, err := store.View(id)
 			if err != nil {
-				return failed(err)
+				return err
 			}
 			defer func() { _ = j.Close() }()
 			return watch(f, j, speed)
-		},
+		}),
 	}
-	c.Flags().Float64Var(&speed, "speed", speed, "how `many` times as fast as it went")
+	c.Flags().Float64Var(&speed, "speed", speed, "how many `times` as fast as it went")
 	return c
 }
 

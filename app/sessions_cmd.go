@@ -103,6 +103,17 @@ func meant(arg string) (sessions.Store, string, error) {
 	return store, id, err
 }
 
+// ofSession is the work of a command whose first argument means a session.
+func ofSession(do func(store sessions.Store, id string, args []string) error) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		store, id, err := meant(args[0])
+		if err == nil {
+			err = do(store, id, args)
+		}
+		return failed(err)
+	}
+}
+
 // row is a session as `list --json` prints it.
 type row struct {
 	ID         string `json:"id"`
@@ -134,7 +145,7 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
 	c.Flags().BoolVar(&s.all, "all", false, "those of all folders")
-	c.Flags().IntVarP(&s.limit, "limit", "n", 0, "at most so many; 0 is all")
+	c.Flags().IntVarP(&s.limit, "limit", "n", 0, "at most this `number`; 0 is all")
 	return c
 }
 
@@ -193,17 +204,13 @@ func (s *sessionsCLI) showCommand() *cobra.Command {
 		Long:    "show prints facts about a session and its exchanges, whose numbers resume --fork --at takes.",
 		Example: "  buddy sessions show last\n  buddy sessions show 7f3a --json",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return failed(s.show(args[0])) },
+		RunE:    ofSession(s.show),
 	}
 	c.Flags().BoolVar(&s.json, "json", false, "as one JSON object")
 	return c
 }
 
-func (s *sessionsCLI) show(arg string) error {
-	store, id, err := meant(arg)
-	if err != nil {
-		return err
-	}
+func (s *sessionsCLI) show(store sessions.Store, id string, _ []string) error {
 	entries, err := store.List()
 	if err != nil {
 		return err
@@ -236,7 +243,7 @@ func (s *sessionsCLI) show(arg string) error {
 		lines = append(lines, "fork of  "+r.ForkedFrom)
 	}
 	if !j.Info().Trusted {
-		lines = append(lines, "note     "+sessions.ErrUntrusted.Error()+"; to go on with it: buddy sessions trust "+id)
+		lines = append(lines, "note     "+trustFirst(id, sessions.ErrUntrusted).Error())
 	}
 	lines = append(lines, "")
 	for _, x := range exchanges {
@@ -256,7 +263,7 @@ func (s *sessionsCLI) searchCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
 	c.Flags().BoolVar(&s.all, "all", false, "in the sessions of all folders")
-	c.Flags().IntVarP(&s.limit, "limit", "n", 50, "at most so many hits; 0 is all")
+	c.Flags().IntVarP(&s.limit, "limit", "n", 50, "at most this `number` of hits; 0 is all")
 	return c
 }
 
@@ -324,18 +331,22 @@ func (s *sessionsCLI) hit(store sessions.Store, h sessions.Hit, last *string) er
 
 func (s *sessionsCLI) trustCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "trust ID",
-		Short:   "allow to go on with a session that came from elsewhere",
+		Use:   "trust ID",
+		Short: "allow to go on with a session that came from elsewhere",
+		Long: "trust lets you go on with a session that was imported or copied from another machine. Until then it can\n" +
+			"only be read, because what stands in it would be told to the model.",
 		Example: "  buddy sessions trust 7f3a",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			store, id, err := meant(args[0])
-			if err != nil {
-				return failed(err)
-			}
-			return failed(store.Trust(id))
-		},
+		RunE:    ofSession(func(store sessions.Store, id string, _ []string) error { return store.Trust(id) }),
 	}
+}
+
+// trustFirst adds the next step to an error about a session that came from elsewhere.
+func trustFirst(id string, err error) error {
+	if errors.Is(err, sessions.ErrUntrusted) {
+		err = fmt.Errorf("%w; to go on with it: buddy sessions trust %s", err, id)
+	}
+	return err
 }
 
 func (s *sessionsCLI) renameCommand() *cobra.Command {
@@ -345,13 +356,9 @@ func (s *sessionsCLI) renameCommand() *cobra.Command {
 		Long:    "rename gives a session a title of at most 60 characters. An empty one goes back to the first prompt.",
 		Example: "  buddy sessions rename last \"nginx fails after upgrade\"",
 		Args:    cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			store, id, err := meant(args[0])
-			if err != nil {
-				return failed(err)
-			}
-			return failed(store.Rename(id, args[1]))
-		},
+		RunE: ofSession(func(store sessions.Store, id string, args []string) error {
+			return trustFirst(id, store.Rename(id, args[1]))
+		}),
 	}
 }
 

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -23,7 +25,7 @@ func (s *sessionsCLI) exportCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.export(args[0], format, output) },
 	}
-	c.Flags().StringVar(&format, "format", format, "md, json or html")
+	c.Flags().StringVar(&format, "format", format, "the `format`: md, json or html")
 	c.Flags().StringVarP(&output, "output", "o", "", "a `file` to write instead of stdout")
 	complete(c, "format", onlyThese, func() []cobra.Completion {
 		var all []cobra.Completion
@@ -65,7 +67,11 @@ func (s *sessionsCLI) export(arg, format, output string) error {
 func exportTo(store sessions.Store, path, id string, as sessions.ExportFormat, hide func(string) string) ([]string, error) {
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
-		return nil, err
+		var inDir *fs.PathError // of a file beside it
+		if errors.As(err, &inDir) {
+			err = inDir.Err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	defer func() { _ = f.Cleanup() }()
 	warnings, err := store.Export(f, id, as, hide)

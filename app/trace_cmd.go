@@ -29,17 +29,13 @@ func traceCommand(stdout, stderr *os.File) *cobra.Command {
 		Example:           "  buddy trace last\n  buddy trace 7f3a --json | jq .totals",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeSessions,
-		RunE:              func(_ *cobra.Command, args []string) error { return failed(s.trace(args[0])) },
+		RunE:              ofSession(s.trace),
 	}
 	c.Flags().BoolVar(&s.json, "json", false, "as one JSON object")
 	return c
 }
 
-func (s *sessionsCLI) trace(arg string) error {
-	store, id, err := meant(arg)
-	if err != nil {
-		return err
-	}
+func (s *sessionsCLI) trace(store sessions.Store, id string, _ []string) error {
 	j, err := store.View(id)
 	if err != nil {
 		return err

@@ -49,10 +49,10 @@ func trustCommand(stdout io.Writer) *cobra.Command {
 	return c
 }
 
-// failed gives an error the exit code of a failure.
+// failed gives an error the exit code of a failure, unless it has one.
 func failed(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.As(err, &exit{}) {
+		return err
 	}
 	return exit{code: exitFailed, text: err.Error()}
 }

@@ -24,12 +24,16 @@ type typing struct {
 	earlier []string // inputs, oldest first
 	back    int      // how many steps back in them; 0 is the draft
 	draft   string
+	hidden  bool // nobody may see it
 	// complete returns what a word may become, and what to show of it beside.
 	complete func(word string, first bool) (becomes string, choices []string)
 }
 
-// errInterrupt is Ctrl-C while a line is read.
-var errInterrupt = errors.New("interrupted")
+// errInterrupt is Ctrl-C while a line is read, errEdit the wish to go on with it in an editor.
+var (
+	errInterrupt = errors.New("interrupted")
+	errEdit      = errors.New("to be edited")
+)
 
 // key takes a key. done says that the input is complete, or over when err says so. note is
 // to be shown above the line.
@@ -46,10 +50,21 @@ func (t *typing) key(ev *tcell.EventKey) (done bool, note string, err error) {
 		if text, ok := keymap.Text(ev); ok {
 			t.editor.Insert(text)
 		}
+	default:
+		done, err = t.do(a)
+	}
+	return done, "", err
+}
+
+// do does what a key means, which may end the line.
+func (t *typing) do(a keymap.Action) (done bool, err error) {
+	switch {
 	case a == keymap.Send:
-		return true, "", nil
+		return true, nil
+	case a == keymap.EditPrompt && !t.hidden:
+		return true, errEdit
 	case a == keymap.EndOfInput && t.editor.Empty():
-		return true, "", io.EOF
+		return true, io.EOF
 	case a == keymap.LineUp:
 		t.browse(1)
 	case a == keymap.LineDown:
@@ -57,7 +72,7 @@ func (t *typing) key(ev *tcell.EventKey) (done bool, note string, err error) {
 	default:
 		t.editor.Do(a)
 	}
-	return false, "", nil
+	return false, nil
 }
 
 // browse goes to an earlier or a later input.
@@ -95,7 +110,10 @@ func (t *typing) extend() string {
 // row draws the line at the cursor's row of a terminal of so many columns.
 func (t *typing) row(columns int) string {
 	wide := markup.Width([]byte(t.prompt))
-	shown, cursor := t.editor.Strip(columns - wide - 1)
+	shown, cursor := "", 0
+	if !t.hidden {
+		shown, cursor = t.editor.Strip(columns - wide - 1)
+	}
 	text := "\r" + t.prompt + shown + "\x1b[K\r"
 	if right := wide + cursor; right > 0 {
 		text += "\x1b[" + strconv.Itoa(right) + "C"
@@ -107,7 +125,7 @@ func (t *typing) row(columns int) string {
 func (t *typing) finished(columns int) string {
 	const most = 20 // lines
 	text := t.editor.Text()
-	if strings.Count(text, "\n") >= most || len(text) > most*200 {
+	if t.hidden || strings.Count(text, "\n") >= most || len(text) > most*200 {
 		return t.row(columns) + "\r\n"
 	}
 	return "\r\x1b[K" + t.prompt + strings.ReplaceAll(legible(text), "\n", "\r\n"+continuation) + "\r\n"

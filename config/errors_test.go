@@ -19,8 +19,8 @@ func TestErrors(t *testing.T) {
 		{"syntax", "[agent]\nmodel = one\n", `c.toml:2: unexpected character U+006F 'o' at start of value (text is written "in quotes", true and false in small letters)`},
 		{"syntax, no value", "[agent]\n\nmodel =", `c.toml:3: expected value, not end of input`},
 		{"syntax, open table", "[agent\n", `c.toml:1: expected ']' to close table name`},
-		{"key twice", "[agent]\nmodel = \"a\"\nmodel = \"b\"\n", `c.toml:3: key model is already defined`},
-		{"table twice", "[agent]\n[ui]\n[agent]\n", `c.toml:3: table agent already exists`},
+		{"key twice", "[agent]\nmodel = \"a\"\nmodel = \"b\"\n", `c.toml:3: key model is already defined (a setting stands once in its section)`},
+		{"table twice", "[agent]\n[ui]\n[agent]\n", `c.toml:3: table agent already exists (a section stands once in a file; put its settings below the first one)`},
 		{"bytes that are no text", "[agent]\nmodel = \"\xff\"\n", `c.toml:2: invalid UTF-8 character in basic string (allowed: UTF-8)`},
 		{"NUL", "\x00", `c.toml:1: `},
 

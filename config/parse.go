@@ -78,7 +78,7 @@ func scan(data []byte) ([]entry, int, error) {
 		if errors.As(err, &bad) {
 			offset = offsetOf(data, bad)
 		}
-		return p.entries, offset, errors.New(strings.TrimPrefix(err.Error(), "toml: "))
+		return p.entries, offset, hinted(errors.New(strings.TrimPrefix(err.Error(), "toml: ")))
 	}
 	return p.entries, 0, nil
 }
@@ -105,6 +105,8 @@ var hints = []struct{ part, hint string }{
 	{"invalid character at start of key", "comments begin with #, sections are [name], settings are name = value"},
 	{"expected '=' after key", "settings are name = value"},
 	{"invalid UTF-8", "allowed: UTF-8"},
+	{" already exists", "a section stands once in a file; put its settings below the first one"},
+	{" is already defined", "a setting stands once in its section"},
 }
 
 func hinted(err error) error {

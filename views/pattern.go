@@ -32,6 +32,16 @@ func newPattern(text string) pattern {
 	}
 }
 
+// Finder returns what looks for a text as the search of the conversation does, in which
+// capitals count only when the text has one: it returns the offset of the first place, or -1.
+func Finder(text string) func([]byte) int {
+	p := newPattern(text)
+	return func(b []byte) int {
+		at, _ := p.next(b, 0)
+		return at
+	}
+}
+
 // foldRune returns one rune for all that differ in case only.
 func foldRune(r rune) rune {
 	least := r

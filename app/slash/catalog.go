@@ -2,9 +2,26 @@ package slash
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
+	"buddy/agent/event"
 	"buddy/sessions"
 )
+
+// OnTarget works on another target, or without a name says where commands run.
+func (c Catalog) OnTarget(s Seat, args string) error {
+	switch {
+	case args != "" && !slices.Contains(c.Targets, args):
+		return fmt.Errorf("unknown target %q (have: %s)", args, strings.Join(c.Targets, ", "))
+	case args != "":
+		s.Command(event.SwitchTarget{Name: args})
+	default:
+		Inform(s, "/target", func() (string, error) { return c.Target(), nil }, s.Say)
+	}
+	return nil
+}
 
 // Catalog is what there is to choose from. Its functions may read files.
 type Catalog struct {
@@ -37,6 +54,8 @@ type Access struct {
 	Find  func(name string) (Account, error)
 	Names func() string   // for people
 	Ctx   context.Context // ends with the screen
+	// makeshift says that the demo answers because nothing else could be used.
+	Makeshift bool
 }
 
 // Account is something to log in to. Its functions read and write files and ask issuers.

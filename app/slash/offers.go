@@ -21,9 +21,13 @@ type Offer struct {
 	Price   model.Price `json:"price,omitzero"` // micro-dollars per million tokens; zero = unknown
 }
 
-// Lack is Why without the name of the profile, which stands before it.
+// Lack says what an offer needs to be used, without its name, which stands before it.
 func (o Offer) Lack() string {
-	return strings.TrimPrefix(o.Why, fmt.Sprintf("model profile %q ", o.Name))
+	why := strings.TrimPrefix(o.Why, fmt.Sprintf("model profile %q ", o.Name))
+	if how, ok := strings.CutPrefix(why, "has no key: "); ok {
+		return "needs a key: " + how
+	}
+	return "can't be used: " + why
 }
 
 // WindowText is how much the model takes in, for people.

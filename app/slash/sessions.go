@@ -14,6 +14,7 @@ type Seat struct {
 	Command func(event.Command)          // for the runtime
 	Say     func(text string)            // for the person
 	Current func() string                // id of the session
+	Info    func() event.SessionCreated  // what is known of it now
 	Change  func(id string) error        // leaves for another session, "" for a new one
 	Beside  func(work func() func())     // works elsewhere, and then here with what that returns
 	Failed  func(what string, err error) // says why it came to nothing

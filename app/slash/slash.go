@@ -124,6 +124,23 @@ func Pin(off bool) func(string) (event.Command, error) {
 	}
 }
 
+// Undo takes how many prompts go back, and whether also what was changed since.
+func Undo(args string) (event.Command, error) {
+	set := event.Undo{Steps: 1}
+	for word := range strings.FieldsSeq(args) {
+		if word == "--force" {
+			set.Force = true
+			continue
+		}
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q is not known (have: how many prompts go back, and --force)", word)
+		}
+		set.Steps = n
+	}
+	return set, nil
+}
+
 // Compact takes no arguments.
 func Compact(string) (event.Command, error) { return event.Compact{}, nil }
 

@@ -142,7 +142,7 @@ func TestOffers(t *testing.T) { // I10
 		{Name: "a", Model: "m", Usable: true, Window: 200_000, Price: model.Price{Input: 1_000_000, Output: 2_000_000}},
 		{Name: "b", Model: "b", Why: `model profile "b" has no key: B is not set`},
 	}
-	want := "models:\n* 1  a · m · 200k · " + offers[0].PriceText() + "\n  2  b · has no key: B is not set"
+	want := "models:\n* 1  a · m · 200k · " + offers[0].PriceText() + "\n  2  b · needs a key: B is not set"
 	if got := OffersText(offers, "a"); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -476,7 +476,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		if p.Summary == "" {
 			became = "left"
 		}
-		s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", count(p.Removed, "message"), became, p.Before, p.After))
+		s.add(env, NoticeBlock, fmt.Sprintf("context compacted: %s %s, %d → %d tokens", Count(p.Removed, "message"), became, p.Before, p.After))
 	case event.ContextPinned:
 		verb := "pinned: it stays as it is when the context is compacted"
 		if p.Off {
@@ -486,7 +486,7 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	case event.FileRestored:
 		s.add(env, NoticeBlock, p.Text())
 	case event.MicroCompacted:
-		s.add(env, NoticeBlock, count(len(p.CallIDs), "old result")+" compacted")
+		s.add(env, NoticeBlock, Count(len(p.CallIDs), "old result")+" compacted")
 	case event.BudgetWarning:
 		s.add(env, WarningBlock, "this prompt has used "+p.Text())
 	case event.BudgetExceeded:
@@ -500,7 +500,8 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 	return Conversation
 }
 
-func count(n int, thing string) string {
+// Count is so many things in English, whose plural ends in s.
+func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

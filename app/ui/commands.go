@@ -42,10 +42,10 @@ var slashCommands = []Command{
 	{"session", "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", "the sessions of this folder: resume, fork, rename, delete, export, search; without a verb, choose from a list", session},
 	{"clear", "", "begin a new conversation; this one stays saved", func(u *UI, _ string) error { return u.change("") }},
 	{"find", "[TEXT]", "find text in the conversation", find},
-	{"edit", "", "write the prompt in your editor", func(u *UI, _ string) error { u.edit(); return nil }},
+	{"edit", "[TEXT]", "write the prompt in your editor", func(u *UI, text string) error { u.editFrom(text); return nil }},
 	{"output", "[N]", "the whole output of the last call, or of the N-th last", showOutput},
 	{"copy", "[code|all]", "copy the last answer, the last code block in it, or all that was said", copyAnswer},
-	{"undo", "[N] [--force]", "put back the files that the agent's tools for files changed for the last prompt, or the last N that changed any; not what commands did", undo},
+	{"undo", "[N] [--force]", "put back the files that the agent's tools for files changed for the last prompt, or the last N that changed any; not what commands did", sends(slash.Undo)},
 	{"diff", "", "all that the agent's tools for files changed in this session", showChanges},
 	{"export", "[md|html|json] [FILE]", "write this session into a file, for others to read", exportSession},
 	{"palette", "", "all commands and actions with their keys, to run one", func(u *UI, _ string) error { u.over.palette(); return nil }},
@@ -141,6 +141,7 @@ func (u *UI) seat() slash.Seat {
 	return slash.Seat{
 		Command: u.deps.Send, Say: u.deps.Catalog.Notice, Change: u.change, Beside: u.deps.Background,
 		Current: func() string { return u.state.Info.Session },
+		Info:    func() event.SessionCreated { return u.state.Info.Event },
 		Failed:  func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
 	}
 }

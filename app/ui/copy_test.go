@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/app/slash"
 )
 
 func TestCopyFlow(t *testing.T) { // UX "Conversation"
@@ -49,7 +50,7 @@ func TestCopyFlow(t *testing.T) { // UX "Conversation"
 		x.tell(answer("plain"))
 		command("/copy code")
 		copied("", "/copy: the last answer has no code block")
-		x.tell(answer(strings.Repeat("x", maxCopy+1)))
+		x.tell(answer(strings.Repeat("x", slash.MaxCopy+1)))
 		command("/copy")
 		copied("", "not copied: 1024 KB")
 	})

@@ -34,7 +34,7 @@ func TestLoginOnScreen(t *testing.T) {
 					Forget: func(context.Context) (string, error) { kept = ""; return "logged out", nil },
 				}, nil
 			},
-			Names: func() string { return "openai" },
+			Names: func() string { return "openai" }, Makeshift: true,
 		}
 		x.Type("/login\n")
 		if !strings.Contains(x.noticed, "openai") {
@@ -69,6 +69,13 @@ func TestLoginOnScreen(t *testing.T) {
 			t.Errorf("the key is in %q", s)
 		}
 		x.took(event.SwitchModel{Profile: "openai"})
+		x.u.deps.Catalog.Access.Makeshift = false // as with --model demo
+		x.Type("/login openai\n")
+		x.Type("sk-typed-again\n")
+		x.took()
+		if !strings.HasSuffix(x.noticed, "/model openai changes to it") {
+			t.Errorf("a demo that was asked for: %q", x.noticed)
+		}
 		x.Type("/logout openai\n")
 		if kept != "" || !strings.Contains(x.noticed, "logged out") {
 			t.Errorf("%q", x.noticed)

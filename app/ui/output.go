@@ -1,178 +1,12 @@
 package ui
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 
+	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/tools"
 	"buddy/views"
 )
-
-// pieces are several texts as one.
-type pieces []piece
-
-type piece struct {
-	io.ReaderAt
-	size int64
-}
-
-// ReadAt reads across the borders of the pieces.
-func (p pieces) ReadAt(b []byte, off int64) (n int, err error) {
-	for _, q := range p {
-		if off >= q.size {
-			off -= q.size
-			continue
-		}
-		part := b[n:]
-		part = part[:min(int64(len(part)), q.size-off)]
-		got, err := q.ReadAt(part, off)
-		n += got
-		if got < len(part) {
-			return n, err
-		}
-		if off = 0; n == len(b) {
-			return n, nil
-		}
-	}
-	return n, io.EOF
-}
-
-func (p pieces) size() (n int64) {
-	for _, q := range p {
-		n += q.size
-	}
-	return n
-}
-
-func (p *pieces) say(text string) {
-	*p = append(*p, piece{strings.NewReader(text), int64(len(text))})
-}
-
-// document is the whole output of a call: both streams of a command from their files, as
-// far as they are recorded, else the file that its result names, else the result. The
-// caller closes it.
-func document(c *state.Call) (views.Document, error) {
-	title := c.Name
-	if c.Action.Command != "" {
-		title = c.Action.Command
-	}
-	if c.Terminal {
-		return terminalDocument(c, title)
-	}
-	var p pieces
-	var files []*os.File
-	d := views.Document{Title: title, Close: func() {
-		for _, f := range files {
-			_ = f.Close() // only read
-		}
-	}}
-	add := func(path string) (int64, error) {
-		f, size, err := openRegular(path)
-		if err == nil {
-			files = append(files, f)
-			p = append(p, piece{f, size})
-		}
-		return size, err
-	}
-	var errs error
-	for _, stream := range outputFiles(c) {
-		if _, err := os.Stat(stream.path); errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if len(p) > 0 {
-			p.say(stream.head)
-		}
-		size, err := add(stream.path)
-		errs = errors.Join(errs, err)
-		if tail, err := os.Stat(stream.path + ".tail"); err == nil && size > 0 {
-			p.say(fmt.Sprintf("\n… what is missing here was not recorded; the last %d KB follow\n", tail.Size()>>10))
-			_, err = add(stream.path + ".tail")
-			errs = errors.Join(errs, err)
-		}
-	}
-	if len(p) == 0 && errs == nil {
-		text := c.Result
-		if text == "" {
-			text = string(c.Output.Buf)
-		}
-		p.say(text)
-	}
-	if errs != nil {
-		d.Close()
-		return views.Document{}, errs
-	}
-	d.Text, d.Size = p, p.size()
-	return d, nil
-}
-
-// maxTerminal is how much of what a terminal was sent is read, in bytes.
-const maxTerminal = 16 << 20
-
-// terminalDocument is what could be read of the output of a call that had a terminal to
-// itself. What it drew on the whole screen makes no text, and is left out.
-func terminalDocument(c *state.Call, title string) (views.Document, error) {
-	var sent []byte
-	for _, stream := range outputFiles(c) {
-		f, _, err := openRegular(stream.path)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return views.Document{}, err
-		}
-		part, err := io.ReadAll(io.LimitReader(f, maxTerminal))
-		_ = f.Close() // only read
-		if err != nil {
-			return views.Document{}, err
-		}
-		sent = append(sent, part...)
-	}
-	text, full := tools.TerminalText(sent)
-	if full {
-		text += "\n… what it drew on the full screen is left out\n"
-	}
-	var p pieces
-	p.say(text)
-	return views.Document{Title: title, Text: p, Size: p.size(), Close: func() {}}, nil
-}
-
-// outputFile is a file with output, and what is said before it if it is not the first.
-type outputFile struct{ path, head string }
-
-func outputFiles(c *state.Call) []outputFile {
-	var files []outputFile
-	if c.Dir != "" {
-		for _, dir := range []string{c.Dir, c.Dir + "-plain"} {
-			files = append(files, outputFile{filepath.Join(dir, "out"), ""}, outputFile{filepath.Join(dir, "err"), "\n── stderr ──\n"})
-		}
-	}
-	if c.Full != nil && filepath.Dir(c.Full.Path) != c.Dir && filepath.Dir(c.Full.Path) != c.Dir+"-plain" || c.Full != nil && filepath.Base(c.Full.Path) == "result.txt" {
-		files = append(files, outputFile{c.Full.Path, ""})
-	}
-	return files
-}
-
-// openRegular opens a file, but nothing that reading may wait for.
-func openRegular(path string) (*os.File, int64, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", path)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
-}
 
 // openOutput shows the whole output of a call.
 func (u *UI) openOutput(c *state.Call) {
@@ -180,7 +14,7 @@ func (u *UI) openOutput(c *state.Call) {
 		u.hint("", "no tool has printed anything yet")
 		return
 	}
-	d, err := document(c)
+	d, err := slash.Document(c)
 	if err != nil {
 		u.hint("", "the output can't be read: "+err.Error())
 		return
@@ -190,22 +24,11 @@ func (u *UI) openOutput(c *state.Call) {
 
 // showOutput opens the output of the last call, or of the N-th last.
 func showOutput(u *UI, args string) error {
-	back := 1
-	if args != "" {
-		var err error
-		if back, err = strconv.Atoi(args); err != nil || back < 1 {
-			return fmt.Errorf("%q is not how far back the call is (1 is the last)", args)
-		}
+	c, err := slash.CallBack(&u.state, args)
+	if err == nil {
+		u.openOutput(c)
 	}
-	for i := len(u.state.Blocks) - 1; i >= 0; i-- {
-		if c := u.state.Blocks[i].Call; c != nil {
-			if back--; back == 0 {
-				u.openOutput(c)
-				return nil
-			}
-		}
-	}
-	return errors.New("there is no such call")
+	return err
 }
 
 // editOutput shows a document in the person's editor.

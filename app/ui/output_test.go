@@ -12,6 +12,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/layout"
+	"buddy/app/slash"
 	"buddy/app/state"
 )
 
@@ -44,7 +45,7 @@ func TestDocument(t *testing.T) {
 		"no file":      {state.Call{Dir: filepath.Join(dir, "4"), Result: "the result"}, "the result"},
 		"still runs":   {state.Call{Output: state.Tail{Buf: []byte("so far")}}, "so far"},
 	} {
-		d, err := document(&c.call)
+		d, err := slash.Document(&c.call)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -59,7 +60,7 @@ func TestDocument(t *testing.T) {
 		}
 		d.Close()
 	}
-	if _, err := document(&state.Call{Full: &event.FullOutput{Path: "/dev/zero"}}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := slash.Document(&state.Call{Full: &event.FullOutput{Path: "/dev/zero"}}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a device was opened: %v", err)
 	}
 }

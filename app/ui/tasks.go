@@ -28,20 +28,20 @@ func (u *UI) openTask(t *state.Task) {
 	d := views.Document{Title: fmt.Sprintf("Task #%d", t.ID)}
 	text := u.describe(t)
 	if t.Dir != "" {
-		out, err := document(&state.Call{Name: string(t.Kind), Dir: t.Dir, Terminal: u.onTerminal(t)})
+		out, err := slash.Document(&state.Call{Name: string(t.Kind), Dir: t.Dir, Terminal: u.onTerminal(t)})
 		if err != nil {
 			text += "\nits output can't be read: " + err.Error() + "\n"
 		} else {
-			p := pieces{}
-			p.say(text + "\n── output ──\n")
-			p = append(p, piece{out.Text, out.Size})
-			d.Text, d.Size, d.Close = p, p.size(), out.Close
+			p := slash.Pieces{}
+			p.Say(text + "\n── output ──\n")
+			p.Add(out.Text, out.Size)
+			d.Text, d.Size, d.Close = p, p.Size(), out.Close
 		}
 	}
 	if d.Text == nil {
-		p := pieces{}
-		p.say(text)
-		d.Text, d.Size = p, p.size()
+		p := slash.Pieces{}
+		p.Say(text)
+		d.Text, d.Size = p, p.Size()
 	}
 	u.v.pager.Show(d)
 }

@@ -2,30 +2,10 @@ package ui
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
-	"buddy/agent/event"
+	"buddy/app/slash"
 	"buddy/views"
 )
-
-// undo takes how many prompts go back, and whether also what was changed since.
-func undo(u *UI, args string) error {
-	set := event.Undo{Steps: 1}
-	for word := range strings.FieldsSeq(args) {
-		if word == "--force" {
-			set.Force = true
-			continue
-		}
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 {
-			return fmt.Errorf("%q is not known (have: how many prompts go back, and --force)", word)
-		}
-		set.Steps = n
-	}
-	u.deps.Send(set)
-	return nil
-}
 
 // showChanges opens the dialog with all that the agent changed.
 func showChanges(u *UI, _ string) error {
@@ -37,7 +17,7 @@ func showChanges(u *UI, _ string) error {
 			case err != nil:
 				u.hint("", "/diff: "+err.Error())
 			case files == 0:
-				u.hint("", "the agent's tools for files changed nothing in this session, or it was put back")
+				u.hint("", slash.NoChanges)
 			default:
 				u.hint("", "")
 				u.openChanges(diff, files)

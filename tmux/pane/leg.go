@@ -73,7 +73,7 @@ func (l *leg) drain(buf []byte) {
 
 // drainOnce returns how many bytes it has read.
 func (l *leg) drainOnce(buf []byte) (all int) {
-	for left := waiting(l.pipe); left > 0; {
+	for left := Waiting(l.pipe); left > 0; {
 		n, err := l.pipe.Read(buf[:min(left, len(buf))])
 		if n > 0 {
 			l.cmd.take(l, buf[:n])

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waiting is the number of bytes that can be read from f at once.
-func waiting(f *os.File) int {
+// Waiting is the number of bytes that can be read from f at once: of a terminal that edits
+// lines itself, those of whole lines.
+func Waiting(f *os.File) int {
 	n := 0
 	raw, err := f.SyscallConn()
 	if err != nil {

@@ -224,10 +224,3 @@ func Character(p []byte) (shown string, width int, revealed bool) {
 	}
 	return string(t.Bytes), Width(t.Bytes), revealed
 }
-
-// Plain returns one line of foreign text for a stock tview widget. Beside what Inline
-// does, no tag of tview's is left in it: a word joiner, which is not drawn, follows
-// each opening bracket. Pieces may be put together.
-func Plain(s string) string {
-	return strings.ReplaceAll(Inline(s), "[", "[\u2060")
-}

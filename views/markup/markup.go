@@ -1,7 +1,7 @@
 // Package markup turns untrusted text into styled text that is safe to draw.
 //
 // What a model, a tool or a file says may hold escape sequences, bidirectional
-// controls, invalid UTF-8 or ten thousand combining marks. [Plain] and [Inline] make a
+// controls, invalid UTF-8 or ten thousand combining marks. [Inline] makes a
 // harmless line of it, [Writer] reads a stream of it (tool output with its colours),
 // [Markdown] renders an answer while it grows. All give a [Text]: bytes that hold no
 // control but newline and tab, with runs of style beside them. A [Layout] wraps a Text

@@ -224,14 +224,14 @@ func shown(out string) string {
 func tour(req model.Request, results []string) model.Message {
 	switch len(results) {
 	case 0:
-		return run(req, "Welcome! **Step 1.** I ask to run a command: look at what it does, then press `y`.",
-			"echo \"hello from $(uname -sm)\"", "the tour shows how a command is approved", "low", false)
+		return run(req, "Welcome! **Step 1.** This changes a variable of the shell, so you are asked first: look at what will run, then press `y`.",
+			"export TOUR=42; echo \"hello from $(uname -sm)\"", "the tour shows how a command is approved", "low", true)
 	case 1:
-		return run(req, "**Step 2.** Output appears while the command runs, in the pane on the right. Press Ctrl-C to cancel one that takes too long.",
+		return run(req, "**Step 2.** This only prints, so it runs at once. Its output appears meanwhile, in the pane on the right. Press Ctrl-C to cancel one that takes too long.",
 			"for i in 1 2 3 4 5; do echo \"line $i\"; sleep 0.4; done", "the tour shows live output", "low", false)
 	case 2:
 		return run(req, "**Step 3.** It is a real terminal: the folder and the variables stay from one command to the next.",
-			"pwd; echo \"$((6 * 7)) is the answer\"", "the tour shows that the shell keeps its state", "low", false)
+			"pwd; test \"$TOUR\" = 42 && echo \"TOUR is still 42\" || echo \"TOUR is not set\"", "the tour shows that the shell keeps its state", "low", false)
 	default:
 		return say("That was the tour. The line under the pane tells how to **attach to it** from another terminal, and `/help` lists all keys.\n\n" + Connect)
 	}

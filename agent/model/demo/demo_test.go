@@ -41,7 +41,7 @@ func TestVerbs(t *testing.T) { // DECISIONS 26
 		{"list", "list_dir ."},
 		{"List /tmp", "list_dir /tmp"},
 		{"write hello to me to a.txt", "write_file a.txt hello to me\n"},
-		{"tour", `run_shell echo "hello from $(uname -sm)"`},
+		{"tour", `run_shell export TOUR=42; echo "hello from $(uname -sm)"`},
 		{"help", ""},
 		{"explain yourself", ""},
 		{"Explain Yourself", ""},

@@ -1,0 +1,60 @@
+package slash
+
+import (
+	"fmt"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+)
+
+// Usage says what may follow /login.
+func (in Access) Usage() string {
+	return "/login NAME keeps the key of a provider or logs in to a profile: " + in.Names()
+}
+
+// BrowserLogin waits for the person, whom tell tells what to do. It returns what to do where
+// they sit.
+func (in Access) BrowserLogin(s Seat, a Account, tell func(text string)) func() {
+	howTo, wait, err := a.Begin(in.Ctx)
+	if err != nil {
+		return func() { s.Failed("/login", err) }
+	}
+	tell(howTo)
+	if err := wait(in.Ctx); err != nil {
+		return func() { s.Say(a.Name + ": " + err.Error()) }
+	}
+	return func() { in.LoggedIn(s, a, fmt.Sprintf("%s: logged in at %s", a.Name, a.Issuer)) }
+}
+
+// LoggedIn says so. A makeshift demo gives way to the model that can be used now, one that
+// was asked for stays; a model that was made without the key is made anew.
+func (in Access) LoggedIn(s Seat, a Account, text string) {
+	now := s.Info()
+	same := now.Profile == a.Name || strings.HasPrefix(now.Profile, a.Name+"/")
+	switch {
+	case now.API == model.Demo && in.Makeshift:
+		s.Say(text)
+		s.Command(event.SwitchModel{Profile: a.Name})
+	case same && a.Issuer == "":
+		s.Say(text)
+		s.Command(event.SwitchModel{Profile: now.Profile})
+	case same:
+		s.Say(text)
+	default:
+		s.Say(text + " · /model " + a.Name + " changes to it")
+	}
+}
+
+// LogOut forgets a key or a login.
+func (in Access) LogOut(s Seat, name string) error {
+	a, err := in.Find(name)
+	if err != nil {
+		return err
+	}
+	text, err := a.Forget(in.Ctx)
+	if err == nil {
+		s.Say(text)
+	}
+	return err
+}

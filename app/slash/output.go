@@ -1,0 +1,200 @@
+package slash
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"buddy/app/state"
+	"buddy/tools"
+	"buddy/views"
+)
+
+// Pieces are several texts as one.
+type Pieces []piece
+
+type piece struct {
+	io.ReaderAt
+	size int64
+}
+
+// ReadAt reads across the borders of the pieces.
+func (p Pieces) ReadAt(b []byte, off int64) (n int, err error) {
+	for _, q := range p {
+		if off >= q.size {
+			off -= q.size
+			continue
+		}
+		part := b[n:]
+		part = part[:min(int64(len(part)), q.size-off)]
+		got, err := q.ReadAt(part, off)
+		n += got
+		if got < len(part) {
+			return n, err
+		}
+		if off = 0; n == len(b) {
+			return n, nil
+		}
+	}
+	return n, io.EOF
+}
+
+// Size is how many bytes there are.
+func (p Pieces) Size() (n int64) {
+	for _, q := range p {
+		n += q.size
+	}
+	return n
+}
+
+// Say adds a text of ours.
+func (p *Pieces) Say(text string) {
+	p.Add(strings.NewReader(text), int64(len(text)))
+}
+
+// Add adds what can be read from somewhere, size bytes.
+func (p *Pieces) Add(text io.ReaderAt, size int64) { *p = append(*p, piece{text, size}) }
+
+// Document is the whole output of a call: both streams of a command from their files, as
+// far as they are recorded, else the file that its result names, else what was kept of it,
+// else the result. The caller closes it.
+func Document(c *state.Call) (views.Document, error) {
+	title := c.Name
+	if c.Action.Command != "" {
+		title = c.Action.Command
+	}
+	if c.Terminal {
+		return terminalDocument(c, title)
+	}
+	var p Pieces
+	var files []*os.File
+	d := views.Document{Title: title, Close: func() {
+		for _, f := range files {
+			_ = f.Close() // only read
+		}
+	}}
+	add := func(path string) (int64, error) {
+		f, size, err := openRegular(path)
+		if err == nil {
+			files = append(files, f)
+			p.Add(f, size)
+		}
+		return size, err
+	}
+	var errs error
+	for _, stream := range OutputFiles(c) {
+		if _, err := os.Stat(stream.Path); errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if len(p) > 0 {
+			p.Say(stream.head)
+		}
+		size, err := add(stream.Path)
+		errs = errors.Join(errs, err)
+		if tail, err := os.Stat(stream.Path + ".tail"); err == nil && size > 0 {
+			p.Say(fmt.Sprintf("\n… what is missing here was not recorded; the last %d KB follow\n", tail.Size()>>10))
+			_, err = add(stream.Path + ".tail")
+			errs = errors.Join(errs, err)
+		}
+	}
+	if len(p) == 0 && errs == nil {
+		text := string(c.Output.Buf) // as it is for people, if it was kept
+		if text == "" {
+			text = c.Result
+		}
+		p.Say(text)
+	}
+	if errs != nil {
+		d.Close()
+		return views.Document{}, errs
+	}
+	d.Text, d.Size = p, p.Size()
+	return d, nil
+}
+
+// maxTerminal is how much of what a terminal was sent is read, in bytes.
+const maxTerminal = 16 << 20
+
+// terminalDocument is what could be read of the output of a call that had a terminal to
+// itself. What it drew on the whole screen makes no text, and is left out.
+func terminalDocument(c *state.Call, title string) (views.Document, error) {
+	var sent []byte
+	for _, stream := range OutputFiles(c) {
+		f, _, err := openRegular(stream.Path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return views.Document{}, err
+		}
+		part, err := io.ReadAll(io.LimitReader(f, maxTerminal))
+		_ = f.Close() // only read
+		if err != nil {
+			return views.Document{}, err
+		}
+		sent = append(sent, part...)
+	}
+	text, full := tools.TerminalText(sent)
+	if full {
+		text += "\n… what it drew on the full screen is left out\n"
+	}
+	var p Pieces
+	p.Say(text)
+	return views.Document{Title: title, Text: p, Size: p.Size(), Close: func() {}}, nil
+}
+
+// OutputFile is a file with output, and what is said before it if it is not the first.
+type OutputFile struct{ Path, head string }
+
+// OutputFiles are the files that may hold the output of a call.
+func OutputFiles(c *state.Call) []OutputFile {
+	var files []OutputFile
+	if c.Dir != "" {
+		for _, dir := range []string{c.Dir, c.Dir + "-plain"} {
+			files = append(files, OutputFile{filepath.Join(dir, "out"), ""}, OutputFile{filepath.Join(dir, "err"), "\n── stderr ──\n"})
+		}
+	}
+	if c.Full != nil && filepath.Dir(c.Full.Path) != c.Dir && filepath.Dir(c.Full.Path) != c.Dir+"-plain" || c.Full != nil && filepath.Base(c.Full.Path) == "result.txt" {
+		files = append(files, OutputFile{c.Full.Path, ""})
+	}
+	return files
+}
+
+// openRegular opens a file, but nothing that reading may wait for.
+func openRegular(path string) (*os.File, int64, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a regular file", path)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// CallBack takes how far back a call is.
+func CallBack(s *state.State, args string) (*state.Call, error) {
+	back := 1
+	if args != "" {
+		var err error
+		if back, err = strconv.Atoi(args); err != nil || back < 1 {
+			return nil, fmt.Errorf("%q is not how far back the call is (1 is the last)", args)
+		}
+	}
+	for i := len(s.Blocks) - 1; i >= 0; i-- {
+		if c := s.Blocks[i].Call; c != nil {
+			if back--; back == 0 {
+				return c, nil
+			}
+		}
+	}
+	return nil, errors.New("there is no such call")
+}
