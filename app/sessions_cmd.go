@@ -179,7 +179,14 @@ func (s *sessionsCLI) list(filter string) error {
 		all = all[:min(len(all), s.limit)]
 	}
 	if len(all) == 0 && !s.json {
-		s.hint("no session")
+		where, why := "this folder", "is saved yet; the first prompt makes one"
+		if s.all {
+			where = "any folder"
+		}
+		if filter != "" {
+			why = fmt.Sprintf("has the letters of %q in its title", filter)
+		}
+		s.hint("no session of %s %s", where, why)
 	}
 	for _, l := range all {
 		switch {
