@@ -366,7 +366,7 @@ func (j *journal) Append(env event.Envelope) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.file != nil {
-		return j.file.Append(env)
+		return trustFirst(j.file.Info().Header.ID, j.file.Append(env))
 	}
 	j.held = append(j.held, env)
 	if _, ok := env.Payload.(event.PromptSubmitted); !ok {

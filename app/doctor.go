@@ -212,7 +212,11 @@ func checkModel(ctx context.Context, c config.Config, ask bool) []finding {
 	}
 	all := []finding{{"model", fine, fmt.Sprintf("%s (%s) at %s, %s", p.Name, p.Model, p.BaseURL, o.Why), ""}}
 	if o.Window == 0 {
-		all = append(all, finding{"window", weak, "how much the model takes in is not known", "set context_limit in a profile for it"})
+		do := "set context_limit in a profile for it"
+		if !p.Bundled() {
+			do = "buddy config set " + config.Path("models", p.Name, "context_limit") + " TOKENS"
+		}
+		all = append(all, finding{"window", weak, "how much the model takes in is not known", do})
 	}
 	if ask {
 		all = append(all, askModel(ctx, p))

@@ -151,8 +151,26 @@ func (s *setup) another() (string, error) {
 			return "", err
 		}
 	}
-	return s.add(p)
+	name, err := s.add(p)
+	if err != nil {
+		return "", err
+	}
+	if c, _, _, err := config.Load(config.Options{Config: s.flags.config, Model: name, Trust: trustStore()}); err == nil {
+		s.tell(checkModel(context.Background(), c, false)...)
+		if c.Active != nil && c.Active.Problem() == "" {
+			s.try(*c.Active)
+		}
+	}
+	return name, nil
 }
+
+// try sends a real request.
+func (s *setup) try(p config.Profile) {
+	_, _ = fmt.Fprintln(s.said, "buddy: asking it for one word …")
+	s.tell(askModel(context.Background(), p))
+}
+
+func (s *setup) tell(all ...finding) { _, _ = io.WriteString(s.said, findingsText(all)) }
 
 // prepare asks for what an offer lacks, and for another model of it, and tries it.
 func (s *setup) prepare(o slash.Offer) (string, error) {
@@ -185,8 +203,7 @@ func (s *setup) prepare(o slash.Offer) (string, error) {
 			}
 		}
 	}
-	_, _ = fmt.Fprintln(s.said, "buddy: asking it for one word …")
-	_, _ = io.WriteString(s.said, findingsText([]finding{askModel(context.Background(), p)}))
+	s.try(p)
 	return name, nil
 }
 

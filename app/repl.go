@@ -431,6 +431,9 @@ func (r *repl) command(c event.Command) {
 	}
 	r.hold(func(e event.Event) bool {
 		if _, failed := e.(event.Error); failed {
+			if s, ok := c.(event.Submit); ok && !s.Background {
+				r.outcome = event.Failed // the prompt was not taken
+			}
 			return true
 		}
 		return e.Durable() && wait(e)

@@ -149,6 +149,18 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 	return c
 }
 
+// none says that there is nothing to list.
+func (s *sessionsCLI) none(filter string) string {
+	where, why := "this folder", "is saved yet; the first prompt makes one"
+	if s.all {
+		where = "any folder"
+	}
+	if filter != "" {
+		why = fmt.Sprintf("has the letters of %q in its title", filter)
+	}
+	return fmt.Sprintf("no session of %s %s", where, why)
+}
+
 // listed is a session that fits a filter.
 type listed struct {
 	row
@@ -179,7 +191,7 @@ func (s *sessionsCLI) list(filter string) error {
 		all = all[:min(len(all), s.limit)]
 	}
 	if len(all) == 0 && !s.json {
-		s.hint("no session")
+		s.hint("%s", s.none(filter))
 	}
 	for _, l := range all {
 		switch {
