@@ -36,7 +36,7 @@ var slashCommands = []command{
 	{"compact", "", "replace old exchanges by a summary, for the model", sends(compact)},
 	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", sends(pin(false))},
 	{"unpin", "[N]", "no longer keep it", sends(pin(true))},
-	{"target", "[NAME]", "where commands run, whether it can be reached, and how to watch; or work elsewhere", showTarget},
+	{"target", "[NAME]", "work on another target; without a name, choose one from a list that says which can be reached", showTarget},
 	{"model", "[NAME]", "talk to another model; without a name, choose one from a list", switchModel},
 	{"login", "[NAME]", "keep the key of a provider, or log in to a profile", logInHere},
 	{"logout", "[NAME]", "forget a key or a login", logOutHere},

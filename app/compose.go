@@ -209,7 +209,7 @@ func (p *program) catalog() catalog {
 		changes:  p.changes,
 		find:     p.findHere,
 		target:   p.describe,
-		targets:  p.fleet.Names(),
+		targets:  p.fleet.offers,
 		trust:    p.trust,
 		current:  p.current,
 		notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },

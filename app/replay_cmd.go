@@ -135,7 +135,7 @@ func newViewer(s *screen.Screen, look looks, keys *keymap.Map, p *player, stop f
 		files:  func(_ string, answer func([]string)) { answer(nil) },
 		catalog: catalog{
 			sessions: none, find: func(string) (string, error) { return none() }, trust: none,
-			target: func() string { return "" }, notice: func(string) {}, current: func() string { return "" },
+			targets: func() []targetOffer { return nil }, notice: func(string) {}, current: func() string { return "" },
 		},
 		background: func(work func() func()) {
 			v.loop.Go(func() { v.loop.PostLazily(work()) })

@@ -209,13 +209,20 @@ func (t *target) warning() event.Event {
 	return event.Warning{Text: t.away.Host + ": " + t.away.Why, Code: "target", NextStep: next}
 }
 
-// state asks the target for a sign of life.
+// state asks the target for a sign of life, for a text.
 func (t *target) state() string {
+	took, err := t.ping()
+	if err != nil {
+		return "cannot be reached: " + err.Error()
+	}
+	return "connected, answers in " + milliseconds(took)
+}
+
+// ping measures how long the target takes to do nothing.
+func (t *target) ping() (time.Duration, error) {
 	ctx, stop := context.WithTimeout(context.Background(), lookTime)
 	defer stop()
 	began := time.Now()
-	if _, err := t.host.Run(ctx, ":", io.Discard, io.Discard); err != nil {
-		return "cannot be reached: " + err.Error()
-	}
-	return fmt.Sprintf("connected, answers in %.1f ms", float64(time.Since(began).Microseconds())/1000)
+	_, err := t.host.Run(ctx, ":", io.Discard, io.Discard)
+	return time.Since(began), err
 }

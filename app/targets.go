@@ -263,24 +263,6 @@ func (t *target) where() string {
 	return ""
 }
 
-// showTarget looks in the background, because a target that is away takes its time. With
-// the name of one it makes that the current.
-func showTarget(u *ui, args string) error {
-	names := u.deps.catalog.targets
-	switch {
-	case args != "" && !slices.Contains(names, args):
-		return fmt.Errorf("unknown target %q (have: %s)", args, strings.Join(names, ", "))
-	case args != "":
-		u.deps.send(event.SwitchTarget{Name: args})
-		return nil
-	}
-	u.deps.background(func() func() {
-		text := u.deps.catalog.target()
-		return func() { u.deps.catalog.notice(text) }
-	})
-	return nil
-}
-
 // completeTarget offers the names for --target.
 func completeTarget(f *flags) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -111,8 +111,8 @@ type catalog struct {
 	search   func(text string) (string, error)
 	fork     func(exchange int) (id string, err error) // of this session; 0 is its last exchange
 	find     func(string) (string, error)              // the id that a person means
-	target   func() string                             // where commands run; may take long
-	targets  []string                                  // that may be switched to
+	target   func() string                             // where commands run, for people; may take long
+	targets  func() []targetOffer                      // that may be switched to
 	notice   func(text string)
 	trust    func() (string, error) // what to say, "" when the session has to begin anew
 	current  func() string          // the session to go on with

@@ -39,6 +39,7 @@ type testUI struct {
 	store   sessions.Store
 	exports []string
 	diff    string // that /diff shows
+	targets []targetOffer
 	trusts  string // what trusting the folder says; "" begins the session anew
 }
 
@@ -89,7 +90,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				}
 				return "7f3a-1111", nil
 			},
-			target:  func() string { return "root@web-02 (ssh)" },
+			targets: func() []targetOffer { return x.targets },
 			notice:  func(text string) { x.noticed = text },
 			trust:   func() (string, error) { return x.trusts, nil },
 			current: func() string { return "7f3a-0000" },
@@ -352,16 +353,6 @@ func TestChangingTheSession(t *testing.T) { // J05, J06
 			})
 		})
 	}
-}
-
-func TestListsAreNotices(t *testing.T) { // I10, J05
-	synctest.Test(t, func(t *testing.T) {
-		x := open(t, 120, 32)
-		x.Type("/target\n")
-		if x.noticed != "root@web-02 (ssh)" {
-			t.Errorf("target: %q", x.noticed)
-		}
-	})
 }
 
 func TestThemeChangesAtOnce(t *testing.T) {

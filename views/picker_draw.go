@@ -15,9 +15,11 @@ const (
 	previewFrom  = 90  // columns inside the border from which on a preview shows
 	pickerMost   = 180 // columns of a list with one
 	maxColumn    = 28  // cells of a column other than the first
-	leastTitle   = 24  // cells of the first column before others are left out
+	leastTitle   = 24  // cells of the first column, if it has as many, before others are left out
 	columnGap    = 2
-	rowsOfNaming = 8 // rows inside the border from which on columns are named
+	rowsOfNaming = 8  // rows inside the border from which on columns are named
+	leastColumn  = 10 // cells of a column that is cut to the room there is
+	rowsOfSaying = 3  // of a line that is said, where it is longer than a row
 )
 
 // Size returns the cells that the list wants on a screen, border included.
@@ -78,10 +80,11 @@ func (p *Picker) Draw(screen tcell.Screen) {
 		in.canvas = all.cols(padding, left-padding)
 	}
 	p.drawFilter(in.canvas)
+	last := 1
 	if in.h > 1 {
-		p.drawHint(in.down(in.h - 1))
+		last = p.drawLast(in)
 	}
-	rows := area{in.down(1), max(0, in.h-2)}
+	rows := area{in.down(1), max(0, in.h-1-last)}
 	if len(p.o.Columns) > 0 && (in.h >= rowsOfNaming || in.h > len(p.rows)+2) {
 		p.drawCells(rows.down(0), PickerRow{Cells: p.o.Columns}, themes.Muted)
 		rows = rows.below(1)
@@ -174,31 +177,55 @@ func (p *Picker) drawCells(c canvas, r PickerRow, role themes.Role) {
 	if role == themes.Selection {
 		side = role
 	}
-	room, n := c.w-2, 1
-	for n < len(r.Cells) && n < len(p.widths) && room-p.widths[n]-columnGap >= leastTitle {
-		room -= p.widths[n] + columnGap
-		n++
-	}
 	if r.Mark {
 		c.say(1, "*", role)
 	}
 	if len(r.Cells) == 0 {
 		return
 	}
+	room, widths := p.columns(c.w - 2)
 	c.spans(2, clip(foreign(role, r.Cells[0]), room)...)
 	col := 2 + room
-	for i := 1; i < n; i++ {
-		col += columnGap
-		c.spans(col, clip(foreign(side, r.Cells[i]), p.widths[i])...)
-		col += p.widths[i]
+	for i, w := range widths {
+		if col += columnGap; i+1 < len(r.Cells) {
+			c.spans(col, clip(foreign(side, r.Cells[i+1]), w)...)
+		}
+		col += w
 	}
 }
 
-// drawHint draws the last row: what was said, what is asked, or the keys.
+// columns returns how much of w cells the first column has, and how wide those beside it are
+// for which there is room. The last of them may be cut.
+func (p *Picker) columns(w int) (first int, others []int) {
+	if len(p.widths) == 0 {
+		return w, nil
+	}
+	least := min(p.widths[0], leastTitle)
+	for _, n := range p.widths[1:] {
+		n = min(n, max(leastColumn, w-least-columnGap))
+		if w-n-columnGap < least {
+			break
+		}
+		w -= n + columnGap
+		others = append(others, n)
+	}
+	return w, others
+}
+
+// drawLast draws what was said at the end of the rows, or the hint, and returns how many rows
+// that takes.
+func (p *Picker) drawLast(in area) int {
+	if p.said == "" {
+		p.drawHint(in.down(in.h - 1))
+		return 1
+	}
+	said := atMost(wrapSentence(foreign(themes.Warning, p.said), in.w), max(1, min(rowsOfSaying, in.h-3)), in.w)
+	return in.below(in.h - len(said)).rows(said)
+}
+
+// drawHint draws what is asked, or the keys.
 func (p *Picker) drawHint(c canvas) {
 	switch {
-	case p.said != "":
-		c.spans(0, clip(foreign(themes.Warning, p.said), c.w)...)
 	case p.ask != nil && p.ask.typed != nil:
 		label := []span{own(themes.Accent, p.ask.text+" ")}
 		p.ask.typed.SetWidth(textRoom(c.w, label))

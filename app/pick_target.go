@@ -1,0 +1,98 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/views"
+)
+
+// showTarget makes the target of that name the current one. Without a name the person
+// chooses, or is told that there is one only.
+func showTarget(u *ui, name string) error {
+	all := u.deps.catalog.targets()
+	switch {
+	case name != "" && !slices.ContainsFunc(all, func(o targetOffer) bool { return o.Name == name }):
+		var have []string
+		for _, o := range all {
+			have = append(have, o.Name)
+		}
+		return fmt.Errorf("unknown target %q (have: %s)", name, strings.Join(have, ", "))
+	case name != "":
+		u.deps.send(event.SwitchTarget{Name: name})
+	case len(all) > 1:
+		u.pickTarget(all)
+	case len(all) == 1:
+		u.deps.background(func() func() { // one that is away takes its time
+			text := all[0].only()
+			return func() { u.deps.catalog.notice(text) }
+		})
+	}
+	return nil
+}
+
+// targetColumns are what the list says of a target, the most useful first.
+var targetColumns = []string{"name", "state", "kind", "address"}
+
+// pickTarget lets a person choose where calls work that name no target. Those that are
+// connected are asked meanwhile whether they still are.
+func (u *ui) pickTarget(all []targetOffer) {
+	var p *views.Picker
+	closed := false
+	why := func(r views.PickerRow) {
+		if i := slices.IndexFunc(all, func(o targetOffer) bool { return o.Name == r.ID }); all[i].State.Why != "" {
+			p.Say(r.ID + ": " + all[i].State.Why)
+		}
+	}
+	p = u.pick(views.PickerOptions{
+		Title: "Targets", Hint: "type to filter", Columns: targetColumns, OnMove: why,
+		OnChoose: func(r views.PickerRow) {
+			u.unpick()
+			if r.Mark {
+				u.hint("", placeName(r.ID)+" is current already")
+				return
+			}
+			u.deps.send(event.SwitchTarget{Name: r.ID})
+		},
+		OnClose: func() { closed = true },
+	})
+	p.SetRows(targetRows(all))
+	if i := slices.IndexFunc(all, func(o targetOffer) bool { return o.Current }); i >= 0 {
+		p.Select(all[i].Name)
+	}
+	for i, o := range all {
+		if o.Ask == nil {
+			continue
+		}
+		u.deps.background(func() func() {
+			now := o.Ask()
+			return func() {
+				if closed {
+					return
+				}
+				all[i].State = now
+				p.SetRows(targetRows(all))
+				if r, ok := p.Selected(); ok && r.ID == o.Name {
+					why(r)
+				}
+			}
+		})
+	}
+}
+
+// targetRows describes targets. What is dangerous to mistake stands beside the name, which
+// always shows.
+func targetRows(all []targetOffer) []views.PickerRow {
+	rows := make([]views.PickerRow, len(all))
+	for i, o := range all {
+		name := o.Name
+		if o.Production {
+			name += " · production"
+		}
+		rows[i] = views.PickerRow{ID: o.Name, Mark: o.Current, Cells: []string{name, o.State.Text, o.Kind, cmp.Or(o.Address, "–")}}
+	}
+	return rows
+}
