@@ -37,6 +37,7 @@ type browser struct {
 	store   sessions.Store
 	entries map[string]sessions.Entry
 	rows    []views.PickerRow
+	hits    []sessions.Hit    // that show
 	turns   map[string]string // known numbers of prompts
 	shown   slot              // the end of the selected session
 	look    *latest
@@ -149,6 +150,16 @@ func age(d time.Duration) string {
 		return fmt.Sprintf("%dh", d/time.Hour)
 	}
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// spotOf returns the place that a row is about, if that is a hit.
+func (b *browser) spotOf(row views.PickerRow) spot {
+	_, number, ok := strings.Cut(row.ID, "#")
+	i, err := strconv.Atoi(number)
+	if !ok || err != nil || i >= len(b.hits) {
+		return spot{}
+	}
+	return spotOf(b.hits[i], strings.TrimPrefix(b.p.Query(), "/"))
 }
 
 // sessionOf returns the id of the session that a row is about; hits have the session's id and
@@ -326,14 +337,21 @@ func (b *browser) found(ctx context.Context, hits []sessions.Hit, note string) {
 			Cells: []string{h.Text, age(now.Sub(time.UnixMilli(h.Envelope.Time))), "", shorten(h.Entry.Title, 28), cmp.Or(h.Entry.Header.Target, "local"), ""},
 		}
 	}
+	b.hits = hits
 	b.p.SetRows(rows)
 	b.p.SetNote(note)
 }
 
-// resume goes on with a session.
+// resume goes on with a session, where a search found something in it.
 func (b *browser) resume(r views.PickerRow) {
 	id := sessionOf(r)
+	to := b.spotOf(r)
 	if id == b.u.state.Info.Session {
+		if to != (spot{}) {
+			b.p.Close()
+			b.u.goTo(to)
+			return
+		}
 		b.p.Say("this is the session you are in")
 		return
 	}
@@ -341,7 +359,7 @@ func (b *browser) resume(r views.PickerRow) {
 		_, err := b.u.deps.catalog.find(id)
 		return func() {
 			if err == nil {
-				err = b.u.change(id)
+				err = b.u.changeTo(id, to)
 			}
 			b.say(err)
 		}

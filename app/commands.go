@@ -204,11 +204,14 @@ func session(u *ui, args string) error {
 }
 
 // change leaves for another session, unless a task would be lost (C14, J06).
-func (u *ui) change(id string) error {
+func (u *ui) change(id string) error { return u.changeTo(id, spot{}) }
+
+// changeTo is change to a place in the session.
+func (u *ui) changeTo(id string, s spot) error {
 	if t := u.state.Running(); t != nil {
 		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
 	}
-	u.deps.leave(next{again: true, resume: id})
+	u.deps.leave(next{again: true, resume: id, spot: s})
 	return nil
 }
 

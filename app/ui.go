@@ -36,6 +36,7 @@ type ui struct {
 	armed armed
 	busy  bool
 	over  over
+	spot  spot // to go to when it has been read
 
 	deaf      time.Time // until then keys do nothing: they were meant for a pane that has closed
 	watched   []string  // panes whose pictures are wanted
@@ -102,6 +103,7 @@ type next struct {
 	again  bool
 	kill   bool   // what still runs in panes
 	resume string // as for compose; "" is a new session
+	spot   spot   // to show of it
 }
 
 // catalog is what there is to choose from. Its functions may read files.

@@ -46,7 +46,7 @@ func fullScreen(f *flags, resume string) error {
 		_, _ = said.WriteTo(os.Stderr)
 	}()
 	for n := (next{again: true, resume: resume}); n.again; {
-		if n, err = oneSession(f, t, s, n.resume, &said); err != nil {
+		if n, err = oneSession(f, t, s, n, &said); err != nil {
 			return err
 		}
 	}
@@ -55,8 +55,8 @@ func fullScreen(f *flags, resume string) error {
 
 // oneSession runs the screen until the person leaves the session. If another one follows,
 // this one is seen until then.
-func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Writer) (next, error) {
-	p, err := compose(f, t, resume, f.approve)
+func oneSession(f *flags, t *target, s *screen.Screen, n next, said io.Writer) (next, error) {
+	p, err := compose(f, t, n.resume, f.approve)
 	if err != nil {
 		return next{}, err
 	}
@@ -76,6 +76,7 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	w.ui.v.prompt.SetVi(p.config.UI.Editor == "vi")
 	w.ui.shape = loadShape(shapeFile(p.first.at.dir))
 	w.loop = w.ui.loop(s, w.events, func() { p.finish(said, w.next.kill) })
+	w.loop.Post(func() { w.ui.goTo(n.spot) }) // after the first frame
 	used := newSettings(f, p)
 	if err := w.open(ctx); err != nil {
 		p.close(said)
@@ -227,6 +228,7 @@ func (w *window) readRest(ctx context.Context) {
 	}
 	w.loop.Post(func() {
 		w.ui.update(w.ui.state.PrependState(&before))
+		w.ui.arrive()
 		if err != nil {
 			w.ui.hint("", "the beginning of the session can't be read: "+err.Error())
 		}
