@@ -2,7 +2,6 @@ package views
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -236,41 +235,24 @@ func (p *Picker) drawHint(c canvas) {
 			c.screen.ShowCursor(text.x+min(col, text.w-1), c.y)
 		}
 	case p.ask != nil:
-		keys := keyLabels(p.keys, keymap.Confirm)
+		keys := hintRow(hintsOf(p.keys, keymap.Confirm), c.w/2)
 		room := c.w - spansWidth(keys) - 2
 		c.spans(c.spans(0, clip(foreign(themes.Warning, p.ask.text), room)...)+2, keys...)
 	default:
-		c.spans(0, clip(p.hints(), c.w)...)
+		c.spans(0, hintRow(p.hints(), c.w)...)
 	}
 }
 
 // hints are the keys that apply.
-func (p *Picker) hints() []span {
-	keys := keyLabels(p.keys, p.Scope())
-	if p.o.Keys == "" || p.onKeys || p.keys.Name(keymap.PickKeys) == "" {
-		return keys
-	}
-	more := make([]string, 0, 4)
-	for _, e := range p.keys.In(p.o.Keys) {
-		if e.Label != "" && len(e.Scopes) == 1 {
-			more = append(more, e.Label)
+func (p *Picker) hints() []hint {
+	all := hintsOf(p.keys, p.Scope())
+	if key := p.keys.Name(keymap.PickKeys); p.o.Keys != "" && !p.onKeys && key != "" {
+		for _, e := range p.keys.In(p.o.Keys) { // as many of their names as fit
+			if e.Label != "" && len(e.Scopes) == 1 {
+				all = append(all, hint{key, e.Label, false})
+				key = "·"
+			}
 		}
-	}
-	return append(keys, own(themes.Key, "  "+p.keys.Name(keymap.PickKeys)), own(themes.Muted, " "+strings.Join(more, " · ")))
-}
-
-// keyLabels are the keys of a scope that have a label.
-func keyLabels(keys *keymap.Map, scope keymap.Scope) []span {
-	var all []span
-	for _, e := range keys.In(scope) {
-		if e.Label == "" || len(e.Keys) == 0 {
-			continue
-		}
-		gap := "  "
-		if len(all) == 0 {
-			gap = ""
-		}
-		all = append(all, own(themes.Key, gap+e.Keys[0].String()), own(themes.Muted, " "+e.Label))
 	}
 	return all
 }
