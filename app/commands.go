@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -72,8 +73,8 @@ func commandHelp() []views.CommandHelp {
 	return all
 }
 
-// runCommand runs a line that begins with a slash and reports whether it was one. A line
-// such as "/etc/hosts is what?" is not: a command is one word of letters.
+// runCommand runs a line that begins with a slash and reports whether it was one. With a name
+// that is none it goes back to the prompt, to be mended: nobody wants the model to read it.
 func runCommand(u *ui, line string) bool {
 	name, args, ok := splitCommand(line)
 	if !ok {
@@ -88,18 +89,27 @@ func runCommand(u *ui, line string) bool {
 		}
 		return true
 	}
-	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all", shorten(name, 40), u.over.nearest(name), u.keyName(keymap.ShowPalette)))
+	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", shorten(name, 40), u.over.nearest(name), u.keyName(keymap.ShowPalette)))
 	u.v.prompt.SetText(line)
 	return true
 }
 
-// splitCommand returns the command of a line and its arguments, unless it is none.
+// splitCommand returns the command of a line and its arguments, unless it is none: the name is
+// the first word, of letters, digits and dashes, so "/etc/hosts is what?" and "/* a comment"
+// are no commands. What may end a sentence does not make it another word.
 func splitCommand(line string) (name, args string, ok bool) {
-	name, args, _ = strings.Cut(strings.TrimPrefix(line, "/"), " ")
-	if !strings.HasPrefix(line, "/") || strings.ContainsAny(name, "/.\n") {
+	rest, ok := strings.CutPrefix(line, "/")
+	if !ok {
 		return "", "", false
 	}
-	name = strings.ToLower(strings.TrimSpace(name))
+	if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
+		rest, args = rest[:i], rest[i:]
+	}
+	word := strings.TrimRight(rest, "?!,;:")
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }) {
+		return "", "", false
+	}
+	name = strings.ToLower(rest)
 	if other, ok := aliases[name]; ok {
 		name = other
 	}

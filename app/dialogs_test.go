@@ -333,6 +333,70 @@ func TestUnknownCommandsSuggest(t *testing.T) { // I05
 	}
 }
 
+func TestSplitCommand(t *testing.T) { // I05
+	for _, tt := range []struct {
+		line, name, args string
+		ok               bool
+	}{
+		{"/help", "help", "", true},
+		{"/HELP", "help", "", true},
+		{"/", "help", "", true},
+		{"/q", "quit", "", true},
+		{"/foo", "foo", "", true},
+		{"/foo bar", "foo", "bar", true},
+		{"/foo  bar  baz ", "foo", "bar  baz", true},
+		{"/foo\tbar", "foo", "bar", true},
+		{"/foo\nbar", "foo", "bar", true},
+		{"/bg fix this\nand that", "bg", "fix this\nand that", true},
+		{"/bg\nfix this", "bg", "fix this", true},
+		{"/foo-bar_2 x", "foo-bar_2", "x", true},
+		{"/foo?", "foo?", "", true},
+		{"/foo, please", "foo,", "please", true},
+		{"/größe", "größe", "", true},
+		{"/tmp is full", "tmp", "is full", true}, // it may be a command as well; a blank in front sends it
+		{"/etc/hosts is what?", "", "", false},
+		{"/tmp/", "", "", false},
+		{"/.bashrc is long", "", "", false},
+		{"/vmlinuz.old is what?", "", "", false},
+		{"//go:build linux", "", "", false},
+		{"/* a comment */", "", "", false},
+		{"/[a-z]+/ matches what?", "", "", false},
+		{" /foo", "", "", false},
+		{"a /foo", "", "", false},
+		{"", "", "", false},
+	} {
+		name, args, ok := splitCommand(tt.line)
+		if name != tt.name || args != tt.args || ok != tt.ok {
+			t.Errorf("splitCommand(%q) = %q, %q, %v, want %q, %q, %v", tt.line, name, args, ok, tt.name, tt.args, tt.ok)
+		}
+	}
+}
+
+// While a line begins with a command that there is not, Enter sends nothing; mended, it goes.
+func TestUnknownCommandIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Paste("/foo")
+		x.Press("Esc", "Enter")
+		x.Want("unknown command /foo")
+		x.Type(" and more\n")
+		x.took()
+		x.Want("> /foo and more", "unknown command /foo")
+		x.Press("Alt+Enter")
+		x.Type("a second line\n")
+		x.took()
+		x.Want("unknown command /foo", "a second line")
+		x.Press("Ctrl+C")
+		x.Paste("/foo\nbar")
+		x.Press("Enter")
+		x.took()
+		x.Press("Ctrl+C")
+		x.Paste(" /tmp is full")
+		x.Press("Enter")
+		x.took(event.Submit{Text: " /tmp is full"})
+	})
+}
+
 func TestTypedShellCommand(t *testing.T) { // UX "Prompt"
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
