@@ -169,6 +169,10 @@ func TestModelPicker(t *testing.T) { // I10
 		x.Type("codex\n")
 		x.took(event.SwitchModel{Profile: "fast"})
 		x.unwanted("Models")
+		x.tell(event.ModelSwitched{Profile: "fast", Model: "gpt-5.3-codex", Effort: "high"})
+		x.Want("● gpt-5.3-codex · high")
+		x.tell(event.SessionResumed{Profile: "fast", Model: "gpt-5.3-codex", Effort: "low"})
+		x.Want("● gpt-5.3-codex · low")
 	})
 }
 
