@@ -72,7 +72,7 @@ func (u *ui) browse() {
 	b := &browser{u: u, store: u.deps.catalog.store, turns: make(map[string]string), look: &latest{}}
 	b.shown.Primitive = tview.NewBox()
 	b.p = u.pick(views.PickerOptions{
-		Title: "Sessions", Hint: "type to filter titles; / searches the text of all sessions",
+		Title: "Sessions", Hint: "filter titles; / searches all text",
 		Columns: sessionColumns, Preview: &b.shown, Keys: keymap.Sessions,
 		Empty:  "none is saved yet; the first prompt makes one",
 		OnMove: b.preview, OnChoose: b.resume, OnKey: b.key, OnQuery: b.query,

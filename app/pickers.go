@@ -66,7 +66,7 @@ func modelRows(offers []offer, now string) []views.PickerRow {
 func (u *ui) pickTheme() {
 	before, auto := u.deps.theme, u.deps.auto
 	p := u.pick(views.PickerOptions{
-		Title: "Themes", Hint: "type to filter; moving shows the colours",
+		Title: "Themes", Hint: "type to filter; moving shows them",
 		OnMove: func(r views.PickerRow) {
 			if r.ID == themes.Auto && auto {
 				u.setTheme(before) // what the terminal said

@@ -105,7 +105,7 @@ func (f *Footer) labels(scope keymap.Scope) []hint {
 	for _, e := range f.keys.In(scope) {
 		hidden := f.lone && e.Action == keymap.AllowSimilar || f.dialog && e.Action == keymap.NextPane
 		if e.Label != "" && len(e.Keys) > 0 && !hidden {
-			all = append(all, hint{e.Keys[0].String(), e.Label, leads(e.Action)})
+			all = append(all, hint{e.Keys[0].String(), e.Label, matters(e.Action)})
 		}
 	}
 	return all

@@ -16,10 +16,11 @@ type hint struct {
 
 func (h hint) width() int { return textWidth(h.key) + 1 + textWidth(h.label) }
 
-// leads says which actions lead out of a dialog: who finds nothing else must find those.
-func leads(a keymap.Action) bool {
+// matters says that an action is among those that a dialog names last of all to leave out: what
+// leads out of it, and what it is for where another key comes first.
+func matters(a keymap.Action) bool {
 	switch a {
-	case keymap.PickClose, keymap.CloseChanges, keymap.PagerClose, keymap.CloseHelp, keymap.SecretCancel, keymap.AskClose,
+	case keymap.AmendRun, keymap.PickClose, keymap.CloseChanges, keymap.PagerClose, keymap.CloseHelp, keymap.SecretCancel, keymap.AskClose,
 		keymap.ReasonBack, keymap.NamingCancel, keymap.ConfirmNo, keymap.Deny, keymap.PaneTypeEnd:
 		return true
 	}
@@ -31,7 +32,7 @@ func hintsOf(keys *keymap.Map, scope keymap.Scope) []hint {
 	var all []hint
 	for _, e := range keys.In(scope) {
 		if e.Label != "" && len(e.Keys) > 0 {
-			all = append(all, hint{e.Keys[0].String(), e.Label, leads(e.Action)})
+			all = append(all, hint{e.Keys[0].String(), e.Label, matters(e.Action)})
 		}
 	}
 	return all

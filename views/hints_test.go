@@ -39,7 +39,7 @@ func TestHintsOfDialogs(t *testing.T) {
 				t.Errorf("%s: %d cells of %d", scope, spansWidth(row), w)
 			}
 			text := fmt.Sprint(textsOf([][]span{row}))
-			if w >= 20 && !strings.Contains(text, "close") && !strings.Contains(text, "cancel") && !strings.Contains(text, "back") {
+			if w >= 24 && !strings.Contains(text, "close") && !strings.Contains(text, "cancel") && !strings.Contains(text, "back") {
 				t.Errorf("%s in %d cells does not say how to leave: %s", scope, w, text)
 			}
 		}

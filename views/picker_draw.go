@@ -211,36 +211,42 @@ func (p *Picker) columns(w int) (first int, others []int) {
 	return w, others
 }
 
-// drawLast draws what was said at the end of the rows, or the hint, and returns how many rows
-// that takes.
+// drawLast draws the end of the dialog, what was said or asked and the keys, and returns how
+// many rows that takes.
 func (p *Picker) drawLast(in area) int {
-	if p.said == "" {
-		p.drawHint(in.down(in.h - 1))
-		return 1
+	most := max(1, min(rowsOfSaying, in.h-3)) // the filter and two rows stay
+	switch {
+	case p.said != "":
+		said := atMost(wrapSentence(foreign(themes.Warning, p.said), in.w), most, in.w)
+		return in.below(in.h - len(said)).rows(said)
+	case p.ask != nil && p.ask.typed != nil:
+		return p.drawNaming(in, most)
+	case p.ask != nil:
+		keys := hintRow(hintsOf(p.keys, keymap.Confirm), in.w)
+		asked := wrapSentence(foreign(themes.Warning, p.ask.text), in.w)
+		if last := asked[len(asked)-1]; len(asked) == 1 && spansWidth(last)+hintGap+spansWidth(keys) <= in.w {
+			asked = [][]span{append(append(last, own(themes.Text, "  ")), keys...)}
+		} else {
+			asked = append(atMost(asked, max(1, most-1), in.w), keys)
+		}
+		return in.below(in.h - len(asked)).rows(asked)
 	}
-	said := atMost(wrapSentence(foreign(themes.Warning, p.said), in.w), max(1, min(rowsOfSaying, in.h-3)), in.w)
-	return in.below(in.h - len(said)).rows(said)
+	return in.below(in.h - 1).rows([][]span{hintRow(p.hints(), in.w)})
 }
 
-// drawHint draws what is asked, or the keys.
-func (p *Picker) drawHint(c canvas) {
-	switch {
-	case p.ask != nil && p.ask.typed != nil:
-		label := []span{own(themes.Accent, p.ask.text+" ")}
-		p.ask.typed.SetWidth(textRoom(c.w, label))
-		r, col := p.ask.typed.cursorRow()
-		text := c.at(c.spans(0, label...))
-		text.editorRow(p.ask.typed, r, 0)
-		if p.HasFocus() {
-			c.screen.ShowCursor(text.x+min(col, text.w-1), c.y)
-		}
-	case p.ask != nil:
-		keys := hintRow(hintsOf(p.keys, keymap.Confirm), c.w/2)
-		room := c.w - spansWidth(keys) - 2
-		c.spans(c.spans(0, clip(foreign(themes.Warning, p.ask.text), room)...)+2, keys...)
-	default:
-		c.spans(0, hintRow(p.hints(), c.w)...)
+// drawNaming draws the text that is asked for, in as many rows as it needs, and the keys.
+func (p *Picker) drawNaming(in area, most int) int {
+	label := []span{own(themes.Accent, p.ask.text+" ")}
+	e := p.ask.typed
+	e.SetWidth(textRoom(in.w, label))
+	rows := e.Rows(max(1, most-1))
+	n := min(rows+1, most)
+	in = in.below(in.h - n)
+	text := area{in.at(in.spans(0, label...)), rows}
+	if used := text.editor(e, p.HasFocus()); used < n {
+		in.below(used).rows([][]span{hintRow(hintsOf(p.keys, keymap.Naming), in.w)})
 	}
+	return n
 }
 
 // hints are the keys that apply.
