@@ -221,8 +221,12 @@ func newUI(d deps) *ui {
 // apply folds events into the state and tells the views.
 func (u *ui) apply(batch []event.Envelope) bool {
 	var ch state.Changed
+	asked := len(u.state.Questions)
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
+	}
+	if len(u.state.Questions) > asked && u.focus == layout.Prompt {
+		u.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
 	return u.update(ch)
 }

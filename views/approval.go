@@ -185,12 +185,9 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	if a.total == 0 {
 		return
 	}
-	var count []span
-	if a.total > 1 {
-		count = []span{own(themes.Muted, fmt.Sprintf("1 of %d", a.total))}
-	}
-	in := a.bordered(screen, titles{left: []span{own(themes.Warning, "Approve?")}, right: count}).cleared().inset()
-	p := a.plan(in.w, in.h)
+	all := a.whole(screen)
+	p := a.plan(all.w-4, all.h-2)
+	in := a.bordered(screen, titles{left: []span{own(themes.Warning, "Approve?")}, right: p.title}).cleared().inset()
 	if in.w <= 0 || p.room <= 0 {
 		in.spans(0, own(themes.Warning, "too small to show"))
 		return

@@ -1,8 +1,15 @@
 package views
 
+import (
+	"fmt"
+
+	"buddy/themes"
+)
+
 // approvalRows are the rows of the dialog for one size: what is always there, and between
 // them what scrolls where it has no room.
 type approvalRows struct {
+	title      []span // at the right of the border
 	head, keys [][]span
 	scrolled   [][]span // the command, and what is known of it unless that is pinned
 	pinned     [][]span // below it
@@ -23,7 +30,8 @@ func (a *Approval) plan(w, h int) approvalRows {
 	a.layBody(w)
 	body := a.body.rows
 	least := min(len(body), leastBody)
-	p := approvalRows{head: a.head(w), keys: a.keyRows(w), scrolled: body}
+	p := approvalRows{keys: a.keyRows(w), scrolled: body}
+	p.title, p.head = a.heads(w, h)
 	p.keys = p.keys[:max(1, min(len(p.keys), h-len(p.head)-least))] // all are in the help, too
 	free := h - len(p.head) - len(p.keys)
 	most := maxNoteRows
@@ -51,6 +59,31 @@ func (a *Approval) plan(w, h int) approvalRows {
 	}
 	return p
 }
+
+// heads are the title and the rows at the top. Short of rows the risk goes into the title, if
+// it has no room beside what is asked about but has there.
+func (a *Approval) heads(w, h int) (title []span, head [][]span) {
+	if a.total > 1 {
+		title = []span{own(themes.Muted, fmt.Sprintf("1 of %d", a.total))}
+	}
+	head = a.head(w)
+	if h >= fewRows || len(head) < 2 {
+		return title, head
+	}
+	long := a.risk(a.asked.Action)
+	if len(title) > 0 && len(long) > 0 {
+		long = append(append(long, own(themes.Muted, " · ")), title...)
+	}
+	if len(long) == 0 || spansWidth(long)+titleRoom > w {
+		return title, head
+	}
+	return long, head[:len(head)-1]
+}
+
+const (
+	fewRows   = 12 // inside the border
+	titleRoom = 13 // cells of the border that the question needs
+)
 
 // gaps counts the blank rows between the parts.
 func (p *approvalRows) gaps() int {
