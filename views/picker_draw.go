@@ -194,16 +194,17 @@ func (p *Picker) drawCells(c canvas, r PickerRow, role themes.Role) {
 }
 
 // columns returns how much of w cells the first column has, and how wide those beside it are
-// for which there is room. The last of them may be cut.
+// for which there is room. The last of them may be cut, if the first loses nothing by that.
 func (p *Picker) columns(w int) (first int, others []int) {
 	if len(p.widths) == 0 {
 		return w, nil
 	}
-	least := min(p.widths[0], leastTitle)
 	for _, n := range p.widths[1:] {
-		n = min(n, max(leastColumn, w-least-columnGap))
-		if w-n-columnGap < least {
-			break
+		if w-n-columnGap < min(p.widths[0], leastTitle) {
+			n = w - p.widths[0] - columnGap
+			if n < leastColumn {
+				break
+			}
 		}
 		w -= n + columnGap
 		others = append(others, n)
