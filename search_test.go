@@ -48,7 +48,7 @@ func TestSearchLeadsToThePlace(t *testing.T) {
 	x.keys("F4")
 	x.want("Sessions · 1", "answer 399")
 	x.srv.Tmux("send-keys", "-t", "t", "-l", "/needle")
-	x.want("1 hit")
+	x.want("> /needle", "1 hit", "▸ here is") // of all letters, not of the first ones
 	x.keys("Enter")
 	x.want("here is the needle of the search", "1 of 1", "prompt 21")
 	x.gone("Sessions", "answer 399")
