@@ -154,7 +154,7 @@ func (r *Runtime) switchModel(profile string) {
 	r.model = m
 	info := m.Info()
 	r.main.hist.SetModel(info.Model)
-	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window})
+	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort})
 }
 
 // toolset returns the tools that are offered now.

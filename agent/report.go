@@ -51,6 +51,9 @@ func (r *Runtime) status() string {
 	if info.Window > 0 {
 		window = fmt.Sprintf("%d tokens", info.Window)
 	}
+	if info.Effort != "" {
+		window += ", effort " + info.Effort
+	}
 	withheld := "none"
 	if len(r.opts.Withheld) > 0 {
 		withheld = strings.Join(r.opts.Withheld, ", ") + " ([tools] env_allow passes them on)"

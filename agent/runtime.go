@@ -189,14 +189,15 @@ func (r *Runtime) Start() {
 	info := r.opts.Model.Info()
 	created := event.SessionCreated{
 		Version: r.opts.Version, Cwd: r.opts.Cwd, Target: r.opts.Target,
-		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window,
+		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort,
 	}
 	if len(r.opts.Replay) == 0 {
 		r.emit(0, 0, created)
 	} else {
 		r.emit(0, 0, event.SessionResumed{
 			Version: created.Version, Cwd: created.Cwd, Target: created.Target,
-			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Interrupted: r.left.open(r.main),
+			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Effort: created.Effort,
+			Interrupted: r.left.open(r.main),
 		})
 	}
 	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})

@@ -211,7 +211,7 @@ func (p *program) catalog() slash.Catalog {
 		Changes:  p.changes,
 		Find:     p.findHere,
 		Target:   p.describe,
-		Targets:  p.fleet.Names(),
+		Targets:  p.fleet.offers,
 		Trust:    p.trust,
 		Current:  p.current,
 		Notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },

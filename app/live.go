@@ -118,7 +118,7 @@ func (p *program) resumed() event.SessionResumed {
 	info := p.options.Model.Info()
 	return event.SessionResumed{
 		Version: Version, Cwd: p.options.Cwd, Target: p.options.Target,
-		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window,
+		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/policy"
+	"buddy/app/slash"
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
@@ -178,15 +179,7 @@ func (t *target) fits(h sessions.Header, exec bool) error {
 	if exec {
 		again = "buddy " + flagFor(h.Target) + "exec --resume " + h.ID + " PROMPT"
 	}
-	return exit{code: exitFailed, text: fmt.Sprintf("session %s works on %s, not on %s; go on with it there: %s", h.ID, placeName(h.Target), placeName(t.name), again)}
-}
-
-// placeName is what a target is called in a sentence.
-func placeName(target string) string {
-	if target == onThisMachine {
-		return "this machine"
-	}
-	return target
+	return exit{code: exitFailed, text: fmt.Sprintf("session %s works on %s, not on %s; go on with it there: %s", h.ID, slash.PlaceName(h.Target), slash.PlaceName(t.name), again)}
 }
 
 // workspace is where the file tools work.
@@ -209,13 +202,20 @@ func (t *target) warning() event.Event {
 	return event.Warning{Text: t.away.Host + ": " + t.away.Why, Code: "target", NextStep: next}
 }
 
-// state asks the target for a sign of life.
+// state asks the target for a sign of life, for a text.
 func (t *target) state() string {
+	took, err := t.ping()
+	if err != nil {
+		return "cannot be reached: " + err.Error()
+	}
+	return "connected, answers in " + milliseconds(took)
+}
+
+// ping measures how long the target takes to do nothing.
+func (t *target) ping() (time.Duration, error) {
 	ctx, stop := context.WithTimeout(context.Background(), lookTime)
 	defer stop()
 	began := time.Now()
-	if _, err := t.host.Run(ctx, ":", io.Discard, io.Discard); err != nil {
-		return "cannot be reached: " + err.Error()
-	}
-	return fmt.Sprintf("connected, answers in %.1f ms", float64(time.Since(began).Microseconds())/1000)
+	_, err := t.host.Run(ctx, ":", io.Discard, io.Discard)
+	return time.Since(began), err
 }

@@ -10,6 +10,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/prompt"
+	"buddy/app/slash"
 	"buddy/config"
 	"buddy/tmux"
 	"buddy/tmux/host"
@@ -218,7 +219,7 @@ func (p *program) describe() string {
 
 func (f *fleet) describeOne(t *target, current bool) string {
 	var b strings.Builder
-	name := placeName(t.name)
+	name := slash.PlaceName(t.name)
 	if current && len(f.others) > 0 {
 		name += " (current)"
 	}

@@ -48,7 +48,7 @@ func fullScreen(f *flags, resume string) error {
 		_, _ = said.WriteTo(os.Stderr)
 	}()
 	for n := (slash.Next{Again: true, Resume: resume}); n.Again; {
-		if n, err = oneSession(f, t, s, n.Resume, &said); err != nil {
+		if n, err = oneSession(f, t, s, n, &said); err != nil {
 			return err
 		}
 	}
@@ -57,8 +57,8 @@ func fullScreen(f *flags, resume string) error {
 
 // oneSession runs the screen until the person leaves the session. If another one follows,
 // this one is seen until then.
-func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Writer) (slash.Next, error) {
-	p, err := compose(f, t, resume, f.approve)
+func oneSession(f *flags, t *target, s *screen.Screen, n slash.Next, said io.Writer) (slash.Next, error) {
+	p, err := compose(f, t, n.Resume, f.approve)
 	if err != nil {
 		return slash.Next{}, err
 	}
@@ -76,6 +76,7 @@ func oneSession(f *flags, t *target, s *screen.Screen, resume string, said io.Wr
 	w.ui = ui.New(w.deps(ctx, ui.Looks{Theme: theme, Colours: coloursOf(f)}, keys))
 	w.ui.Prompt().SetVi(p.config.UI.Editor == "vi")
 	w.loop = w.ui.Loop(s, w.events, func() { p.finish(said, w.next.Kill) })
+	w.loop.Post(func() { w.ui.GoTo(n.Spot) }) // after the first frame
 	used := newSettings(f, p)
 	if err := w.open(ctx); err != nil {
 		p.close(said)

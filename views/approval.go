@@ -25,16 +25,17 @@ type Approval struct {
 	frame
 	now func() time.Time
 
-	asked    event.ApprovalAsked
-	total    int // requests that wait; 0 = there is none
-	answered bool
-	drawn    bool
-	since    time.Time // when it was first drawn
-	body     approvalBody
-	args     string  // of the call that is asked about
-	typing   *Editor // a reason, or what runs instead; nil unless one is typed
-	amends   bool    // typing is what runs instead
-	explains bool    // all that is known shows
+	asked     event.ApprovalAsked
+	total     int // requests that wait; 0 = there is none
+	answered  bool
+	drawn     bool
+	since     time.Time // when it was first drawn
+	body      approvalBody
+	args      string  // of the call that is asked about
+	typing    *Editor // a reason, or what runs instead; nil unless one is typed
+	amends    bool    // typing is what runs instead
+	explains  bool    // all that is known shows
+	explained bool    // that has changed, and the place is to be found
 
 	OnAnswer func(event.Approve)
 	OnLeave  func() // the person went elsewhere; the request stays open
@@ -114,7 +115,7 @@ func (a *Approval) action(act keymap.Action) {
 	case keymap.AmendCall:
 		a.amend()
 	case keymap.Explain:
-		a.explains = !a.explains
+		a.explains, a.explained = !a.explains, true
 	case keymap.Back:
 		if a.OnLeave != nil {
 			a.OnLeave()
@@ -174,55 +175,38 @@ func (a *Approval) Size(maxW, maxH int) (w, h int) {
 		return 0, 0
 	}
 	w = min(maxW, approvalWidth)
-	inner := w - 4
-	a.layBody(inner)
-	rows := 2 + len(a.head(inner)) + 1 + len(a.body.rows) + 1 + len(a.keyRows(inner)) // with borders and blank rows
-	if notes := len(a.notes(inner, maxNoteRows)); notes > 0 {
-		rows += notes + 1
-	}
-	return w, min(maxH, rows)
+	const all = 1 << 20 // rows: nothing scrolls
+	p := a.plan(w-4, all)
+	return w, min(maxH, p.height()+2)
 }
 
-// Draw draws the dialog. Short of rows it gives up blank lines, then notes, never the
-// command.
+// Draw draws the dialog.
 func (a *Approval) Draw(screen tcell.Screen) {
 	if a.total == 0 {
 		return
 	}
-	var count []span
-	if a.total > 1 {
-		count = []span{own(themes.Muted, fmt.Sprintf("1 of %d", a.total))}
-	}
-	in := a.bordered(screen, titles{left: []span{own(themes.Warning, "Approve?")}, right: count}).cleared().inset()
-	keys := a.keyRows(in.w)
-	a.layBody(in.w)
-	head := a.head(in.w)
-	// A command shows before all keys do: they are in the help, too.
-	keys = keys[:max(1, min(len(keys), in.h-len(head)-min(len(a.body.rows), 4)))]
-	need := len(head) + min(len(a.body.rows), 4) + len(keys)
-	notes, gap := a.notes(in.w, maxNoteRows), 1
-	if need+len(notes)+3 > in.h {
-		gap = 0
-	}
-	if need+len(notes) > in.h {
-		notes = a.notes(in.w, 1)
-		notes = notes[min(len(notes), max(0, need+len(notes)-in.h)):]
-	}
-	room := in.h - len(head) - 3*gap - len(notes) - len(keys)
-	if in.w <= 0 || room <= 0 {
+	all := a.whole(screen)
+	p := a.plan(all.w-4, all.h-2)
+	in := a.bordered(screen, titles{left: []span{own(themes.Warning, "Approve?")}, right: p.title}).cleared().inset()
+	if in.w <= 0 || p.room <= 0 {
 		in.spans(0, own(themes.Warning, "too small to show"))
 		return
 	}
-	in = in.below(in.rows(head) + gap)
-	in = in.below(a.drawBody(in, min(room, len(a.body.rows))) + gap)
-	if len(notes) > 0 {
-		in = in.below(in.rows(notes) + gap)
+	if a.explained {
+		a.explained, a.body.top = false, a.explainedAt(&p)
+	}
+	in = in.below(in.rows(p.head) + p.gap)
+	from, to := a.body.show(len(p.scrolled), min(p.room, len(p.scrolled)))
+	in = in.below(in.rows(p.scrolled[from:to]) + p.gap)
+	if len(p.pinned) > 0 {
+		in = in.below(in.rows(p.pinned) + p.gap)
 	}
 	if a.typing != nil {
-		a.drawTyping(in.canvas)
+		a.drawTyping(in)
 	} else {
-		in.rows(keys)
+		in.rows(p.keys)
 	}
+	a.drawMore(screen, a.body.window, len(p.scrolled))
 	if !a.drawn {
 		a.drawn, a.since = true, a.now()
 	}
@@ -276,42 +260,80 @@ func (a *Approval) risk(act action.Action) []span {
 	return foreign(role, strings.Join(words, " · "))
 }
 
+const maxNote = 4096 // bytes of one note that are looked at
+
+// The notes, in their order. Each stands behind its name.
 const (
-	maxNoteRows = 3    // of one note, so that a long reason cannot hide the command
-	maxNote     = 4096 // bytes of one note that are looked at
+	noteWhy     = "why"
+	noteDir     = "dir"
+	noteRule    = "rule"
+	noteSimilar = "[s]"
+	noteDoes    = "does"
+	noteUndo    = "undo"
+	noteElse    = "else"
 )
 
-// notes are the rows below the command: why, where and which rule; each has at most so
-// many rows.
-func (a *Approval) notes(w, most int) [][]span {
-	act, v := a.asked.Action, a.asked.Verdict
-	rule := v.Reason
-	if v.Rule != "" && v.Rule != v.Reason {
-		rule += " (" + v.Rule + ")"
+// notes are what is known of the command: why, where, which rule, and all else if that is
+// wanted; each has at most so many rows.
+func (a *Approval) notes(w, most int) [][][]span {
+	names := []string{noteWhy, noteDir, noteRule, noteSimilar}
+	if a.explains {
+		names = append(names, noteDoes, noteUndo, noteElse)
+	}
+	var all [][][]span
+	for _, name := range names {
+		if rows := a.note(name, w, most); len(rows) > 0 {
+			all = append(all, rows)
+		}
+	}
+	return all
+}
+
+// note is a note in rows.
+func (a *Approval) note(name string, w, most int) [][]span {
+	text := a.noteText(name)
+	if text == "" {
+		return nil
 	}
 	w -= noteIndent
-	var rows [][]span
-	all := [][2]string{{"why", act.Why}, {"dir", folders(act)}, {"rule", rule}, {"[s]", a.asked.Context.Similar}}
-	if a.explains {
-		all, most = append(all, a.explanation()...), maxExplained
+	wrap := wrapSentence
+	if name == noteSimilar || name == noteDir {
+		wrap = wrapSpans // it is to be seen to the letter
 	}
-	for _, n := range all {
-		if n[1] == "" {
-			continue
-		}
-		lines := wrapSpans(foreign(themes.Text, n[1][:min(len(n[1]), maxNote)]), w)
-		if len(lines) > most {
-			lines[most-1] = clip(append(lines[most-1], lines[most]...), w)
-			lines = lines[:most]
-		}
-		label := n[0]
-		for _, l := range lines {
-			head := own(themes.Muted, fmt.Sprintf("%-*s", noteIndent, label))
-			rows = append(rows, append([]span{head}, l...))
-			label = ""
-		}
+	rows := atMost(wrap(foreign(themes.Text, text[:min(len(text), maxNote)]), w), most, w)
+	for i, r := range rows {
+		rows[i] = append([]span{own(themes.Muted, fmt.Sprintf("%-*s", noteIndent, name))}, r...)
+		name = ""
 	}
 	return rows
+}
+
+func (a *Approval) noteText(name string) string {
+	act, c := a.asked.Action, a.asked.Context
+	switch name {
+	case noteWhy:
+		return act.Why
+	case noteDir:
+		return folders(act)
+	case noteRule:
+		if v := a.asked.Verdict; v.Rule != "" && v.Rule != v.Reason {
+			return v.Reason + " (" + v.Rule + ")"
+		}
+		return a.asked.Verdict.Reason
+	case noteSimilar:
+		return c.Similar
+	case noteDoes:
+		return strings.Join(c.Consequences, "; ")
+	case noteUndo:
+		if c.Undo == "" && !c.Reversible {
+			return "not possible"
+		}
+		return c.Undo
+	}
+	if len(c.Alternatives) == 0 && len(c.Consequences) == 0 && c.Undo == "" && c.Reversible {
+		return "nothing more is known"
+	}
+	return strings.Join(c.Alternatives, "; ")
 }
 
 const noteIndent = 5
@@ -337,25 +359,4 @@ func (a *Approval) keyRows(w int) [][]span {
 		used += n
 	}
 	return rows
-}
-
-func (a *Approval) drawTyping(c canvas) {
-	what := "deny because "
-	if a.amends {
-		what = "run "
-	}
-	label := []span{own(themes.Accent, what)}
-	if n := strings.Count(a.typing.Text(), "\n"); n > 0 {
-		label = append(label, own(themes.Muted, fmt.Sprintf("(%d lines) ", n+1)))
-	}
-	if spansWidth(label) > c.w/2 {
-		label = []span{own(themes.Accent, "> ")}
-	}
-	a.typing.SetWidth(textRoom(c.w, label))
-	r, col := a.typing.cursorRow()
-	text := c.at(c.spans(0, label...))
-	text.editorRow(a.typing, r, 0)
-	if a.HasFocus() {
-		c.screen.ShowCursor(text.x+col, c.y)
-	}
 }

@@ -2,26 +2,63 @@ package views
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/themes"
 )
 
-// maxExplained is how many rows a note may have when all is explained.
-const maxExplained = 6
-
-// explanation is what else is known of the action, as notes.
-func (a *Approval) explanation() [][2]string {
-	c := a.asked.Context
-	undo := c.Undo
-	if undo == "" && !c.Reversible {
-		undo = "not possible"
+// explainedAt is the row to scroll to when the explanation comes or goes: where it begins, if
+// it scrolls, else the first one.
+func (a *Approval) explainedAt(p *approvalRows) int {
+	if !a.explains || len(p.scrolled) == len(a.body.rows) {
+		return 0
 	}
-	return [][2]string{
-		{"does", strings.Join(c.Consequences, "; ")},
-		{"undo", undo},
-		{"else", strings.Join(c.Alternatives, "; ")},
+	at := len(p.scrolled)
+	for _, name := range []string{noteDoes, noteUndo, noteElse} {
+		at -= len(a.note(name, a.body.width, maxScrolled))
+	}
+	return at
+}
+
+// drawTyping draws what is typed, as many rows as there are, and below it the keys.
+func (a *Approval) drawTyping(in area) {
+	what := "deny because "
+	if a.amends {
+		what = "run "
+	}
+	label := []span{own(themes.Accent, what)}
+	if n := strings.Count(a.typing.Text(), "\n"); n > 0 {
+		label = append(label, own(themes.Muted, fmt.Sprintf("(%d lines) ", n+1)))
+	}
+	if spansWidth(label) > in.w/2 {
+		label = []span{own(themes.Accent, "> ")}
+	}
+	a.typing.SetWidth(textRoom(in.w, label))
+	text := area{in.at(in.spans(0, label...)), max(1, in.h-1)}
+	below := text.editor(a.typing, a.HasFocus())
+	if below < in.h {
+		in.down(below).spans(0, hintRow(hintsOf(a.keys, a.Scope()), in.w)...)
+	}
+}
+
+// editor draws the rows of an editor around the cursor and returns how many there are.
+func (in area) editor(e *Editor, focus bool) int {
+	at, col := e.cursorRow()
+	r := e.rowsBack(at, in.h-1)
+	for y := 0; ; y++ {
+		line := in.down(y)
+		line.editorRow(e, r, 0)
+		if r == at && focus {
+			line.screen.ShowCursor(line.x+col, line.y)
+		}
+		next := e.rowsOn(r, 1)
+		if next == r || y+1 >= in.h {
+			return y + 1
+		}
+		r = next
 	}
 }
 

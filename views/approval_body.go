@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/markup"
 )
@@ -42,7 +41,9 @@ func (a *Approval) layBody(w int) {
 		a.layPreview(act, w)
 	}
 	if b.rows == nil {
-		b.add(nil, []span{own(themes.Warning, "nothing is known about what this does")}, w)
+		for _, row := range wrapSentence([]span{own(themes.Warning, "nothing is known about what this does")}, w-bodyIndent) {
+			b.add(nil, row, w)
+		}
 	}
 }
 
@@ -103,23 +104,4 @@ func (a *Approval) layPreview(act action.Action, w int) {
 		}
 		a.body.add(nil, foreign(role, l), w)
 	}
-}
-
-// drawBody draws h rows; if there are more, the last one says so.
-func (a *Approval) drawBody(in area, h int) int {
-	b := &a.body
-	n, room := len(b.rows), h
-	if n > h {
-		room = max(1, h-1)
-	}
-	from, to := b.show(n, room)
-	in.rows(b.rows[from:to])
-	if n <= h {
-		return n
-	}
-	if h > 1 {
-		more := fmt.Sprintf("rows %d-%d of %d · %s %s", from+1, to, n, a.keys.Name(keymap.PageUp), a.keys.Name(keymap.PageDown))
-		in.down(h-1).spans(bodyIndent, own(themes.Warning, more))
-	}
-	return h
 }

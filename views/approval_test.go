@@ -95,6 +95,42 @@ func TestApprovalExplained(t *testing.T) { // F10, F14: the rule shows before it
 	}
 }
 
+// On a small screen rows that do not show are counted, and what is explained is scrolled to.
+func TestApprovalSmall(t *testing.T) {
+	e := informed("1")
+	e.Action.Command = "set -e\necho 1\necho 2\necho 3\necho 4\necho 5\necho 6\n"
+	d, _, now, _ := newTestApproval(t, e)
+	look := func(step string, want ...string) {
+		t.Helper()
+		text := viewtest.Text(t, d, 40, 11)
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: %q is not there:\n%s", step, w, text)
+			}
+		}
+	}
+	look("at first", "1 set -e", "4 echo 3", "[s]", "[y] run once", "more · PgDn")
+	*now = now.Add(ApprovalGrace)
+	press(t, d, "explain")
+	look("explained", "does a program runs", "[s]", "more · PgUp")
+	press(t, d, "page-down")
+	look("scrolled", "else go vet only reads", "↑")
+	press(t, d, "explain")
+	look("hidden again", "1 set -e")
+	press(t, d, "scroll-bottom")
+	look("the end", "(shell.unknown)", "↑")
+
+	plain := ask("2", restart)
+	plain.Context.Reversible = true // and nothing else is known
+	d, _, now, _ = newTestApproval(t, plain)
+	look("at first", "systemctl restart nginx")
+	*now = now.Add(ApprovalGrace)
+	press(t, d, "explain")
+	look("nothing to explain", "nothing more is known")
+	press(t, d, "deny-with-reason", "'"+strings.Repeat("because of this ", 5)+"end")
+	look("a long reason", "end", "Enter deny", "Esc back")
+}
+
 func TestApprovalAmend(t *testing.T) { // edit, then approve
 	for _, tt := range []struct {
 		name, args string

@@ -73,7 +73,28 @@ func (a *Ask) PasteHandler() func(string, func(tview.Primitive)) {
 }
 
 // Size returns the cells that the dialog wants on a screen, border included.
-func (a *Ask) Size(maxW, maxH int) (w, rows int) { return min(maxW, confirmWidth), min(maxH, 4) }
+func (a *Ask) Size(maxW, maxH int) (w, rows int) {
+	w = min(maxW, confirmWidth)
+	above, _ := a.labels(w - 4)
+	return w, min(maxH, len(above)+3+len(a.below(w-4)))
+}
+
+// labels are the label before the line or, where that would leave it little room, above it.
+func (a *Ask) labels(w int) (above [][]span, before []span) {
+	before = []span{own(themes.Accent, a.label+" ")}
+	if spansWidth(before) > w/2 {
+		return wrapSentence([]span{own(themes.Accent, a.label)}, w), []span{own(themes.Accent, "> ")}
+	}
+	return nil, before
+}
+
+// below is what is wrong with the line, or the keys.
+func (a *Ask) below(w int) [][]span {
+	if a.wrong != "" {
+		return atMost(wrapSentence(foreign(themes.Warning, a.wrong), w), rowsOfSaying, w)
+	}
+	return [][]span{hintRow(hintsOf(a.keys, keymap.Asking), w)}
+}
 
 // Draw draws the line and below it what is wrong, or the keys.
 func (a *Ask) Draw(screen tcell.Screen) {
@@ -81,26 +102,11 @@ func (a *Ask) Draw(screen tcell.Screen) {
 	if in.w <= 0 || in.h <= 0 || a.editor == nil {
 		return
 	}
-	label := []span{own(themes.Accent, a.label+" ")}
-	if spansWidth(label) > in.w/2 {
-		label = []span{own(themes.Accent, "> ")}
-	}
-	a.editor.SetWidth(textRoom(in.w, label))
-	r, col := a.editor.cursorRow()
-	text := in.at(in.spans(0, label...))
-	text.editorRow(a.editor, r, 0)
-	if a.HasFocus() {
-		in.screen.ShowCursor(text.x+col, in.y)
-	}
-	if in.h < 2 {
-		return
-	}
-	below := []span{
-		own(themes.Key, a.keys.Name(keymap.AskSend)), own(themes.Muted, " sets it   "),
-		own(themes.Key, a.keys.Name(keymap.AskClose)), own(themes.Muted, " back"),
-	}
-	if a.wrong != "" {
-		below = foreign(themes.Warning, a.wrong)
-	}
-	in.down(1).spans(0, clip(below, in.w)...)
+	above, before := a.labels(in.w)
+	in = in.below(in.rows(above[:min(len(above), in.h-1)]))
+	a.editor.SetWidth(textRoom(in.w, before))
+	line := area{in.at(in.spans(0, before...)), 1}
+	in = in.below(line.editor(a.editor, a.HasFocus()))
+	below := a.below(in.w)
+	in.rows(below[:min(len(below), in.h)])
 }

@@ -1,7 +1,6 @@
 package views
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -102,10 +101,6 @@ func (c *Changes) Draw(screen tcell.Screen) {
 	}
 	from, to := c.body.show(len(c.body.rows), in.h-1)
 	in.rows(c.body.rows[from:to])
-	hint := keyLabels(c.keys, keymap.Changes)
-	if len(c.body.rows) > in.h-1 {
-		where := fmt.Sprintf("rows %d-%d of %d  ", from+1, to, len(c.body.rows))
-		hint = append([]span{own(themes.Muted, where)}, hint...)
-	}
-	in.down(in.h-1).spans(0, clip(hint, in.w)...)
+	in.down(in.h-1).spans(0, hintRow(hintsOf(c.keys, keymap.Changes), in.w)...)
+	c.drawMore(screen, c.body.window, len(c.body.rows))
 }

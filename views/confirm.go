@@ -77,17 +77,21 @@ func (c *Confirm) Draw(screen tcell.Screen) {
 		return
 	}
 	choices := c.choices(in.w)
-	room := max(in.h-len(choices)-1, 0)
 	lines := c.lines(in.w)
+	room := max(in.h-len(choices), 0)
+	if len(lines) < room {
+		room-- // a blank row
+	}
 	from, to := c.window.show(len(lines), room)
 	in.rows(lines[from:to])
 	in.below(max(in.h-len(choices), 0)).rows(choices)
+	c.drawMore(screen, c.window, len(lines))
 }
 
 func (c *Confirm) lines(w int) [][]span {
 	var rows [][]span
 	for _, l := range c.asked.Lines {
-		rows = append(rows, wrapSpans(foreign(themes.Text, l), w)...)
+		rows = append(rows, wrapSentence(foreign(themes.Text, l), w)...)
 	}
 	return rows
 }

@@ -36,7 +36,7 @@ func (f *Footer) Update(s *state.State, _ state.Changed) {
 }
 
 // typed are signs that are typed rather than bound, so the key map does not know them.
-var typed = map[keymap.Scope][][2]string{keymap.Prompt: {{"/", "commands"}, {"@", "files"}}}
+var typed = map[keymap.Scope][]hint{keymap.Prompt: {{"/", "commands", false}, {"@", "files", false}}}
 
 // Draw draws as many keys as fit.
 func (f *Footer) Draw(screen tcell.Screen) {
@@ -54,33 +54,28 @@ func (f *Footer) Draw(screen tcell.Screen) {
 		}
 	}
 	hints := f.hints()
-	last := hints[len(hints)-1] // help, which leads to all others
+	hints[len(hints)-1].keep = true // help, which leads to all others
 	keys := []span{own(themes.Footer, " ")}
-	for _, h := range hints[:len(hints)-1] {
-		if more := f.hint(h, len(keys) == 1); spansWidth(keys)+spansWidth(more)+spansWidth(f.hint(last, false)) <= room {
-			keys = append(keys, more...)
+	for i, h := range fitHints(hints, room-2, footerGap) {
+		if i > 0 {
+			keys = append(keys, own(themes.Footer, "  "))
 		}
+		keys = append(keys, own(themes.Key, h.key), own(themes.Footer, " "+h.label+" "))
 	}
-	if more := f.hint(last, len(keys) == 1); spansWidth(keys)+spansWidth(more) <= room {
-		c.cols(1, 1+room).spans(0, append(keys, more...)...)
+	if len(keys) > 1 {
+		c.cols(1, 1+room).spans(0, keys...)
 	}
 }
 
-// hint is a key and its label as they are drawn.
-func (f *Footer) hint(h [2]string, first bool) []span {
-	spans := []span{own(themes.Key, h[0]), own(themes.Footer, " "+h[1]+" ")}
-	if first {
-		return spans
-	}
-	return append([]span{own(themes.Footer, "  ")}, spans...)
-}
+// footerGap are the cells between two hints.
+const footerGap = 3
 
 // hints lists key and label: the scope's own, what is typed, then the global ones.
-func (f *Footer) hints() [][2]string {
-	var all [][2]string
+func (f *Footer) hints() []hint {
+	var all []hint
 	switch f.scope {
 	case keymap.Typing: // the others go to the pane
-		return append(f.labels(f.scope), [2]string{"", "all other keys go to the pane"})
+		return append(f.labels(f.scope), hint{"", "all other keys go to the pane", false})
 	case keymap.Secret: // nothing below it can be reached
 		return f.labels(f.scope)
 	}
@@ -88,12 +83,12 @@ func (f *Footer) hints() [][2]string {
 		all = append(f.labels(f.scope), typed[f.scope]...)
 	}
 	for _, l := range f.labels(keymap.Global) {
-		if f.scope == keymap.Global || !f.bound(l[0]) {
+		if f.scope == keymap.Global || !f.bound(l.key) {
 			all = append(all, l)
 		}
 	}
 	if len(all) == 0 {
-		return [][2]string{{"", ""}} // everything is unbound
+		return []hint{{}} // everything is unbound
 	}
 	return all
 }
@@ -105,12 +100,12 @@ func (f *Footer) bound(key string) bool {
 	})
 }
 
-func (f *Footer) labels(scope keymap.Scope) [][2]string {
-	var all [][2]string
+func (f *Footer) labels(scope keymap.Scope) []hint {
+	var all []hint
 	for _, e := range f.keys.In(scope) {
 		hidden := f.lone && e.Action == keymap.AllowSimilar || f.dialog && e.Action == keymap.NextPane
 		if e.Label != "" && len(e.Keys) > 0 && !hidden {
-			all = append(all, [2]string{e.Keys[0].String(), e.Label})
+			all = append(all, hint{e.Keys[0].String(), e.Label, matters(e.Action)})
 		}
 	}
 	return all

@@ -129,10 +129,15 @@ func (h *Header) model() item {
 	dot := bar("● ", false)
 	name := h.info.Event.Model
 	short := name[strings.LastIndexByte(name, '/')+1:]
-	return item{
+	it := item{
 		forms: [][]span{append([]span{dot}, outside(name, 40)...), append([]span{dot}, outside(short, 24)...), outside(short, 12), nil},
 		ranks: []int{4, 10, 14},
 	}
+	if effort := h.info.Event.Effort; effort != "" {
+		long := append(slices.Clone(it.forms[0]), outside(" · "+effort, 12)...)
+		it.forms, it.ranks = slices.Insert(it.forms, 0, long), slices.Insert(it.ranks, 0, 0)
+	}
+	return it
 }
 
 // place is the target and the directory. Where commands run is kept longer if it is

@@ -67,6 +67,7 @@ func (h *Help) Draw(screen tcell.Screen) {
 	rows := h.rows(in.w)
 	from, to := h.window.show(len(rows), in.h)
 	in.rows(rows[from:to])
+	h.drawMore(screen, h.window, len(rows))
 }
 
 // closing names the key that closes the help.

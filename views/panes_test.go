@@ -33,7 +33,9 @@ func TestHeaderGolden(t *testing.T) {
 	remote.Target, remote.Cwd = "root@web-02 (ssh)", "/var/www/a/very/long/directory/name/that/goes/on"
 	remote.Model = "org/" + hostile
 	paid := append(slices.Clone(full), event.MetricsUsage{SessionPrompt: 12_345, SessionCompletion: 1_234, SessionCost: 420_000, SessionUnpriced: 1})
-	for name, events := range map[string][]event.Event{"empty": nil, "full": full, "paid": paid, "loud": loud, "hostile": {remote}} {
+	hard := created
+	hard.Effort = "high"
+	for name, events := range map[string][]event.Event{"effort": append([]event.Event{hard}, full[1:]...), "empty": nil, "full": full, "paid": paid, "loud": loud, "hostile": {remote}} {
 		for _, w := range []int{200, 120, 80, 60, 40, 20} {
 			h := NewHeader(dark(t), keymap.Default(), "/home/u", time.UTC)
 			var s state.State

@@ -2,7 +2,6 @@ package views
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/gdamore/tcell/v2"
 
@@ -15,9 +14,11 @@ const (
 	previewFrom  = 90  // columns inside the border from which on a preview shows
 	pickerMost   = 180 // columns of a list with one
 	maxColumn    = 28  // cells of a column other than the first
-	leastTitle   = 24  // cells of the first column before others are left out
+	leastTitle   = 24  // cells of the first column, if it has as many, before others are left out
 	columnGap    = 2
-	rowsOfNaming = 8 // rows inside the border from which on columns are named
+	rowsOfNaming = 8  // rows inside the border from which on columns are named
+	leastColumn  = 10 // cells of a column that is cut to the room there is
+	rowsOfSaying = 3  // of a line that is said, where it is longer than a row
 )
 
 // Size returns the cells that the list wants on a screen, border included.
@@ -78,10 +79,11 @@ func (p *Picker) Draw(screen tcell.Screen) {
 		in.canvas = all.cols(padding, left-padding)
 	}
 	p.drawFilter(in.canvas)
+	last := 1
 	if in.h > 1 {
-		p.drawHint(in.down(in.h - 1))
+		last = p.drawLast(in)
 	}
-	rows := area{in.down(1), max(0, in.h-2)}
+	rows := area{in.down(1), max(0, in.h-1-last)}
 	if len(p.o.Columns) > 0 && (in.h >= rowsOfNaming || in.h > len(p.rows)+2) {
 		p.drawCells(rows.down(0), PickerRow{Cells: p.o.Columns}, themes.Muted)
 		rows = rows.below(1)
@@ -174,76 +176,90 @@ func (p *Picker) drawCells(c canvas, r PickerRow, role themes.Role) {
 	if role == themes.Selection {
 		side = role
 	}
-	room, n := c.w-2, 1
-	for n < len(r.Cells) && n < len(p.widths) && room-p.widths[n]-columnGap >= leastTitle {
-		room -= p.widths[n] + columnGap
-		n++
-	}
 	if r.Mark {
 		c.say(1, "*", role)
 	}
 	if len(r.Cells) == 0 {
 		return
 	}
+	room, widths := p.columns(c.w - 2)
 	c.spans(2, clip(foreign(role, r.Cells[0]), room)...)
 	col := 2 + room
-	for i := 1; i < n; i++ {
-		col += columnGap
-		c.spans(col, clip(foreign(side, r.Cells[i]), p.widths[i])...)
-		col += p.widths[i]
+	for i, w := range widths {
+		if col += columnGap; i+1 < len(r.Cells) {
+			c.spans(col, clip(foreign(side, r.Cells[i+1]), w)...)
+		}
+		col += w
 	}
 }
 
-// drawHint draws the last row: what was said, what is asked, or the keys.
-func (p *Picker) drawHint(c canvas) {
+// columns returns how much of w cells the first column has, and how wide those beside it are
+// for which there is room. The last of them may be cut, if the first loses nothing by that.
+func (p *Picker) columns(w int) (first int, others []int) {
+	if len(p.widths) == 0 {
+		return w, nil
+	}
+	for _, n := range p.widths[1:] {
+		if w-n-columnGap < min(p.widths[0], leastTitle) {
+			n = w - p.widths[0] - columnGap
+			if n < leastColumn {
+				break
+			}
+		}
+		w -= n + columnGap
+		others = append(others, n)
+	}
+	return w, others
+}
+
+// drawLast draws the end of the dialog, what was said or asked and the keys, and returns how
+// many rows that takes.
+func (p *Picker) drawLast(in area) int {
+	most := max(1, min(rowsOfSaying, in.h-3)) // the filter and two rows stay
 	switch {
 	case p.said != "":
-		c.spans(0, clip(foreign(themes.Warning, p.said), c.w)...)
+		said := atMost(wrapSentence(foreign(themes.Warning, p.said), in.w), most, in.w)
+		return in.below(in.h - len(said)).rows(said)
 	case p.ask != nil && p.ask.typed != nil:
-		label := []span{own(themes.Accent, p.ask.text+" ")}
-		p.ask.typed.SetWidth(textRoom(c.w, label))
-		r, col := p.ask.typed.cursorRow()
-		text := c.at(c.spans(0, label...))
-		text.editorRow(p.ask.typed, r, 0)
-		if p.HasFocus() {
-			c.screen.ShowCursor(text.x+min(col, text.w-1), c.y)
-		}
+		return p.drawNaming(in, most)
 	case p.ask != nil:
-		keys := keyLabels(p.keys, keymap.Confirm)
-		room := c.w - spansWidth(keys) - 2
-		c.spans(c.spans(0, clip(foreign(themes.Warning, p.ask.text), room)...)+2, keys...)
-	default:
-		c.spans(0, clip(p.hints(), c.w)...)
+		keys := hintRow(hintsOf(p.keys, keymap.Confirm), in.w)
+		asked := wrapSentence(foreign(themes.Warning, p.ask.text), in.w)
+		if last := asked[len(asked)-1]; len(asked) == 1 && spansWidth(last)+hintGap+spansWidth(keys) <= in.w {
+			asked = [][]span{append(append(last, own(themes.Text, "  ")), keys...)}
+		} else {
+			asked = append(atMost(asked, max(1, most-1), in.w), keys)
+		}
+		return in.below(in.h - len(asked)).rows(asked)
 	}
+	return in.below(in.h - 1).rows([][]span{hintRow(p.hints(), in.w)})
+}
+
+// drawNaming draws the text that is asked for, in as many rows as it needs, and the keys.
+func (p *Picker) drawNaming(in area, most int) int {
+	label := []span{own(themes.Accent, p.ask.text+" ")}
+	e := p.ask.typed
+	e.SetWidth(textRoom(in.w, label))
+	rows := e.Rows(max(1, most-1))
+	n := min(rows+1, most)
+	in = in.below(in.h - n)
+	text := area{in.at(in.spans(0, label...)), rows}
+	if used := text.editor(e, p.HasFocus()); used < n {
+		in.below(used).rows([][]span{hintRow(hintsOf(p.keys, keymap.Naming), in.w)})
+	}
+	return n
 }
 
 // hints are the keys that apply.
-func (p *Picker) hints() []span {
-	keys := keyLabels(p.keys, p.Scope())
-	if p.o.Keys == "" || p.onKeys || p.keys.Name(keymap.PickKeys) == "" {
-		return keys
-	}
-	more := make([]string, 0, 4)
-	for _, e := range p.keys.In(p.o.Keys) {
-		if e.Label != "" && len(e.Scopes) == 1 {
-			more = append(more, e.Label)
+func (p *Picker) hints() []hint {
+	all := hintsOf(p.keys, p.Scope())
+	if key := p.keys.Name(keymap.PickKeys); p.o.Keys != "" && !p.onKeys && key != "" {
+		for _, e := range p.keys.In(p.o.Keys) { // as many of their names as fit
+			if e.Label != "" && len(e.Scopes) == 1 {
+				all = append(all, hint{key, e.Label, false})
+				key = "·"
+			}
 		}
-	}
-	return append(keys, own(themes.Key, "  "+p.keys.Name(keymap.PickKeys)), own(themes.Muted, " "+strings.Join(more, " · ")))
-}
-
-// keyLabels are the keys of a scope that have a label.
-func keyLabels(keys *keymap.Map, scope keymap.Scope) []span {
-	var all []span
-	for _, e := range keys.In(scope) {
-		if e.Label == "" || len(e.Keys) == 0 {
-			continue
-		}
-		gap := "  "
-		if len(all) == 0 {
-			gap = ""
-		}
-		all = append(all, own(themes.Key, gap+e.Keys[0].String()), own(themes.Muted, " "+e.Label))
 	}
 	return all
 }

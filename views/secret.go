@@ -74,27 +74,27 @@ func (s *Secret) PasteHandler() func(string, func(tview.Primitive)) {
 // Size returns the cells that the dialog wants on a screen, border included.
 func (s *Secret) Size(maxW, maxH int) (w, rows int) {
 	w = min(maxW, 72)
-	return w, min(maxH, len(wrapWords(s.text, w-4))+4)
+	return w, min(maxH, len(s.rows(w-4))+5)
 }
 
-// Draw draws the text and a dot for each character, the last ones where there are many.
+// rows are the text, which may name a file: no letter of that is lost.
+func (s *Secret) rows(w int) [][]span { return wrapSentence(foreign(themes.Text, s.text), w) }
+
+// Draw draws the text, a dot for each character, the last ones where there are many, and the
+// keys. Short of rows the text gives way.
 func (s *Secret) Draw(screen tcell.Screen) {
-	in := s.bordered(screen, titles{left: []span{own(themes.Strong, s.title)}, right: s.closing()}).cleared().inset()
+	in := s.bordered(screen, titles{left: foreign(themes.Strong, s.title)}).cleared().inset()
 	if in.w <= 0 || in.h <= 0 || s.typed == nil {
 		return
 	}
-	var rows [][]span
-	for _, line := range wrapWords(s.text, in.w) {
-		rows = append(rows, []span{own(themes.Text, line)})
+	rows := atMost(s.rows(in.w), max(0, in.h-2), in.w)
+	if len(rows)+3 <= in.h {
+		rows = append(rows, nil)
 	}
 	n := min(utf8.RuneCountInString(s.typed.Text()), in.w-1)
-	rows = append(rows, nil, []span{own(themes.Accent, strings.Repeat("•", max(n, 0))+"▏")})
-	in.rows(rows)
-}
-
-func (s *Secret) closing() []span {
-	return []span{
-		own(themes.Key, s.keys.Name(keymap.SecretKeep)), own(themes.Muted, " keeps it · "),
-		own(themes.Key, s.keys.Name(keymap.SecretCancel)), own(themes.Muted, " cancels"),
+	rows = append(rows, []span{own(themes.Accent, strings.Repeat("•", max(n, 0))+"▏")})
+	if len(rows) < in.h {
+		rows = append(rows, hintRow(hintsOf(s.keys, keymap.Secret), in.w))
 	}
+	in.rows(rows)
 }

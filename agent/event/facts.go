@@ -81,6 +81,7 @@ type SessionCreated struct {
 	Model   string `json:"model"`
 	API     string `json:"api"`
 	Window  int    `json:"window,omitempty"`
+	Effort  string `json:"effort,omitempty"` // reasoning_effort of the model, if one is set
 	Title   string `json:"title,omitempty"`
 }
 
@@ -93,6 +94,7 @@ type SessionResumed struct {
 	Model       string `json:"model"`
 	API         string `json:"api"`
 	Window      int    `json:"window,omitempty"`
+	Effort      string `json:"effort,omitempty"`      // reasoning_effort of the model, if one is set
 	Interrupted bool   `json:"interrupted,omitempty"` // an exchange was under way when it ended
 }
 
@@ -309,6 +311,7 @@ type ModelSwitched struct {
 	Model   string `json:"model"`
 	API     string `json:"api"`
 	Window  int    `json:"window,omitempty"`
+	Effort  string `json:"effort,omitempty"` // reasoning_effort of the model, if one is set
 }
 
 // TargetSwitched says on which target calls work from now on that name none, and in which

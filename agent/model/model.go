@@ -35,6 +35,7 @@ type Info struct {
 	BaseURL string `json:"base_url"`         // empty for the demo
 	Window  int    `json:"window,omitempty"` // context window in tokens; 0 = unknown
 	Price   Price  `json:"price,omitzero"`   // of its tokens; zero = unknown
+	Effort  string `json:"effort,omitempty"` // how much it is to think; empty: the provider decides
 	// TextOnly means that the model is known not to take images: a request with one
 	// would be refused before it is sent.
 	TextOnly bool `json:"text_only,omitempty"`

@@ -13,9 +13,15 @@ import (
 // OnTarget works on another target, or without a name says where commands run.
 func (c Catalog) OnTarget(s Seat, args string) error {
 	switch {
-	case args != "" && !slices.Contains(c.Targets, args):
-		return fmt.Errorf("unknown target %q (have: %s)", args, strings.Join(c.Targets, ", "))
 	case args != "":
+		all := c.Targets()
+		if !slices.ContainsFunc(all, func(o TargetOffer) bool { return o.Name == args }) {
+			var have []string
+			for _, o := range all {
+				have = append(have, o.Name)
+			}
+			return fmt.Errorf("unknown target %q (have: %s)", args, strings.Join(have, ", "))
+		}
 		s.Command(event.SwitchTarget{Name: args})
 	default:
 		Inform(s, "/target", func() (string, error) { return c.Target(), nil }, s.Say)
@@ -31,7 +37,7 @@ type Catalog struct {
 	Fork     func(exchange int) (id string, err error) // of this session; 0 is its last exchange
 	Find     func(string) (string, error)              // the id that a person means
 	Target   func() string                             // where commands run; may take long
-	Targets  []string                                  // that may be switched to
+	Targets  func() []TargetOffer                      // that may be switched to
 	Notice   func(text string)                         // tells the person
 	Trust    func() (string, error)                    // what to say, "" when the session has to begin anew
 	Current  func() string                             // the session to go on with
@@ -47,6 +53,14 @@ type Next struct {
 	Again  bool
 	Kill   bool   // what still runs in panes
 	Resume string // the id of a session; "" is a new one
+	Spot   Spot   // to show of it
+}
+
+// Spot is a place in a session where a search found a text. The zero Spot is none.
+type Spot struct {
+	Seq  uint64 // of the event that says it
+	Call string // that the event is about
+	Text string // that was looked for
 }
 
 // Access finds what to log in to.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -21,13 +22,22 @@ import (
 // Aliases are other names of commands, to their names (I05).
 var Aliases = map[string]string{"exit": "quit", "q": "quit", "": "help", "mode": "approve"}
 
-// Split returns the command of a line and its arguments, unless it is none.
+// Split returns the command of a line and its arguments, unless it is none: the name is
+// the first word, of letters, digits and dashes, so "/etc/hosts is what?" and "/* a comment"
+// are no commands. What may end a sentence does not make it another word.
 func Split(line string) (name, args string, ok bool) {
-	name, args, _ = strings.Cut(strings.TrimPrefix(line, "/"), " ")
-	if !strings.HasPrefix(line, "/") || strings.ContainsAny(name, "/.\n") {
+	rest, ok := strings.CutPrefix(line, "/")
+	if !ok {
 		return "", "", false
 	}
-	name = strings.ToLower(strings.TrimSpace(name))
+	if i := strings.IndexFunc(rest, unicode.IsSpace); i >= 0 {
+		rest, args = rest[:i], rest[i:]
+	}
+	word := strings.TrimRight(rest, "?!,;:")
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }) {
+		return "", "", false
+	}
+	name = strings.ToLower(rest)
 	if other, ok := Aliases[name]; ok {
 		name = other
 	}

@@ -13,22 +13,40 @@ import (
 )
 
 func TestSplit(t *testing.T) { // I05
-	for line, want := range map[string]string{
-		"/kill #2":           "kill|#2",
-		"/KILL":              "kill|",
-		"/q":                 "quit|",
-		"/mode  plan ":       "approve|plan",
-		"/":                  "help|",
-		"/etc/hosts is what": "",
-		"kill":               "",
-		"/a\nb":              "",
+	for _, tt := range []struct {
+		line, name, args string
+		ok               bool
+	}{
+		{"/help", "help", "", true},
+		{"/HELP", "help", "", true},
+		{"/", "help", "", true},
+		{"/q", "quit", "", true},
+		{"/foo", "foo", "", true},
+		{"/foo bar", "foo", "bar", true},
+		{"/foo  bar  baz ", "foo", "bar  baz", true},
+		{"/foo\tbar", "foo", "bar", true},
+		{"/foo\nbar", "foo", "bar", true},
+		{"/bg fix this\nand that", "bg", "fix this\nand that", true},
+		{"/bg\nfix this", "bg", "fix this", true},
+		{"/foo-bar_2 x", "foo-bar_2", "x", true},
+		{"/foo?", "foo?", "", true},
+		{"/foo, please", "foo,", "please", true},
+		{"/größe", "größe", "", true},
+		{"/tmp is full", "tmp", "is full", true}, // it may be a command as well; a blank in front sends it
+		{"/etc/hosts is what?", "", "", false},
+		{"/tmp/", "", "", false},
+		{"/.bashrc is long", "", "", false},
+		{"/vmlinuz.old is what?", "", "", false},
+		{"//go:build linux", "", "", false},
+		{"/* a comment */", "", "", false},
+		{"/[a-z]+/ matches what?", "", "", false},
+		{" /foo", "", "", false},
+		{"a /foo", "", "", false},
+		{"", "", "", false},
 	} {
-		got := ""
-		if name, args, ok := Split(line); ok {
-			got = name + "|" + args
-		}
-		if got != want {
-			t.Errorf("Split(%q) = %q, want %q", line, got, want)
+		name, args, ok := Split(tt.line)
+		if name != tt.name || args != tt.args || ok != tt.ok {
+			t.Errorf("Split(%q) = %q, %q, %v, want %q, %q, %v", tt.line, name, args, ok, tt.name, tt.args, tt.ok)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Session, s.Info.First = env.Session, p.Target
 		s.Info.Event = event.SessionCreated{
 			Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
-			Model: p.Model, API: p.API, Window: p.Window, Title: s.Info.Event.Title,
+			Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort, Title: s.Info.Event.Title,
 		}
 		s.Info.Mode, s.Info.Until = action.ModeAsk, 0 // DECISIONS 10
 		return s.endAll(env.Time) | Header
@@ -68,7 +68,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Event.Title = p.Title
 	case event.ModelSwitched:
 		e := &s.Info.Event
-		e.Profile, e.Model, e.API, e.Window = p.Profile, p.Model, p.API, p.Window
+		e.Profile, e.Model, e.API, e.Window, e.Effort = p.Profile, p.Model, p.API, p.Window, p.Effort
 		s.add(env, NoticeBlock, "now talking to "+p.Model+" ("+p.Profile+")")
 		return Header | Conversation
 	case event.TargetSwitched:

@@ -17,6 +17,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/keymap"
+	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/sessions"
 	"buddy/views"
@@ -38,6 +39,7 @@ type browser struct {
 	store   sessions.Store
 	entries map[string]sessions.Entry
 	rows    []views.PickerRow
+	hits    []sessions.Hit    // that show
 	turns   map[string]string // known numbers of prompts
 	shown   slot              // the end of the selected session
 	look    *latest
@@ -72,7 +74,7 @@ func (u *UI) browse() {
 	b := &browser{u: u, store: u.deps.Catalog.Store, turns: make(map[string]string), look: &latest{}}
 	b.shown.Primitive = tview.NewBox()
 	b.p = u.pick(views.PickerOptions{
-		Title: "Sessions", Hint: "type to filter titles; / searches the text of all sessions",
+		Title: "Sessions", Hint: "filter titles; / searches all text",
 		Columns: sessionColumns, Preview: &b.shown, Keys: keymap.Sessions,
 		Empty:  "none is saved yet; the first prompt makes one",
 		OnMove: b.preview, OnChoose: b.resume, OnKey: b.key, OnQuery: b.query,
@@ -150,6 +152,16 @@ func age(d time.Duration) string {
 		return fmt.Sprintf("%dh", d/time.Hour)
 	}
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// spotOf returns the place that a row is about, if that is a hit.
+func (b *browser) spotOf(row views.PickerRow) slash.Spot {
+	_, number, ok := strings.Cut(row.ID, "#")
+	i, err := strconv.Atoi(number)
+	if !ok || err != nil || i >= len(b.hits) {
+		return slash.Spot{}
+	}
+	return spotOf(b.hits[i], strings.TrimPrefix(b.p.Query(), "/"))
 }
 
 // sessionOf returns the id of the session that a row is about; hits have the session's id and
@@ -327,14 +339,21 @@ func (b *browser) found(ctx context.Context, hits []sessions.Hit, note string) {
 			Cells: []string{h.Text, age(now.Sub(time.UnixMilli(h.Envelope.Time))), "", markup.Shorten(h.Entry.Title, 28), cmp.Or(h.Entry.Header.Target, "local"), ""},
 		}
 	}
+	b.hits = hits
 	b.p.SetRows(rows)
 	b.p.SetNote(note)
 }
 
-// resume goes on with a session.
+// resume goes on with a session, where a search found something in it.
 func (b *browser) resume(r views.PickerRow) {
 	id := sessionOf(r)
+	to := b.spotOf(r)
 	if id == b.u.state.Info.Session {
+		if to != (slash.Spot{}) {
+			b.p.Close()
+			b.u.GoTo(to)
+			return
+		}
 		b.p.Say("this is the session you are in")
 		return
 	}
@@ -342,7 +361,7 @@ func (b *browser) resume(r views.PickerRow) {
 		_, err := b.u.deps.Catalog.Find(id)
 		return func() {
 			if err == nil {
-				err = b.u.change(id)
+				err = b.u.changeTo(id, to)
 			}
 			b.say(err)
 		}

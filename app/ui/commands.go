@@ -34,7 +34,7 @@ var slashCommands = []Command{
 	{"compact", "", "replace old exchanges by a summary, for the model", sends(slash.Compact)},
 	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", sends(slash.Pin(false))},
 	{"unpin", "[N]", "no longer keep it", sends(slash.Pin(true))},
-	{"target", "[NAME]", "where commands run, whether it can be reached, and how to watch; or work elsewhere", showTarget},
+	{"target", "[NAME]", "work on another target; without a name, choose one from a list that says which can be reached", showTarget},
 	{"model", "[NAME]", "talk to another model; without a name, choose one from a list", switchModel},
 	{"login", "[NAME]", "keep the key of a provider, or log in to a profile", logInHere},
 	{"logout", "[NAME]", "forget a key or a login", logOutHere},
@@ -70,8 +70,8 @@ func commandHelp() []views.CommandHelp {
 	return all
 }
 
-// runCommand runs a line that begins with a slash and reports whether it was one. A line
-// such as "/etc/hosts is what?" is not: a command is one word of letters.
+// runCommand runs a line that begins with a slash and reports whether it was one. With a name
+// that is none it goes back to the prompt, to be mended: nobody wants the model to read it.
 func runCommand(u *UI, line string) bool {
 	name, args, ok := slash.Split(line)
 	if !ok {
@@ -86,7 +86,7 @@ func runCommand(u *UI, line string) bool {
 		}
 		return true
 	}
-	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all", markup.Shorten(name, 40), u.over.nearest(name), u.keyName(keymap.ShowPalette)))
+	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", markup.Shorten(name, 40), u.over.nearest(name), u.keyName(keymap.ShowPalette)))
 	u.v.prompt.SetText(line)
 	return true
 }
@@ -128,11 +128,14 @@ func session(u *UI, args string) error {
 }
 
 // change leaves for another session, unless a task would be lost (C14, J06).
-func (u *UI) change(id string) error {
+func (u *UI) change(id string) error { return u.changeTo(id, slash.Spot{}) }
+
+// changeTo is change to a place in the session.
+func (u *UI) changeTo(id string, s slash.Spot) error {
 	if t := u.state.Running(); t != nil {
 		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
 	}
-	u.deps.Leave(slash.Next{Again: true, Resume: id})
+	u.deps.Leave(slash.Next{Again: true, Resume: id, Spot: s})
 	return nil
 }
 

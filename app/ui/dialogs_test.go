@@ -170,6 +170,10 @@ func TestModelPicker(t *testing.T) { // I10
 		x.Type("codex\n")
 		x.took(event.SwitchModel{Profile: "fast"})
 		x.unwanted("Models")
+		x.tell(event.ModelSwitched{Profile: "fast", Model: "gpt-5.3-codex", Effort: "high"})
+		x.Want("● gpt-5.3-codex · high")
+		x.tell(event.SessionResumed{Profile: "fast", Model: "gpt-5.3-codex", Effort: "low"})
+		x.Want("● gpt-5.3-codex · low")
 	})
 }
 
@@ -332,6 +336,31 @@ func TestUnknownCommandsSuggest(t *testing.T) { // I05
 			x.Want(want, "> "+line)
 		})
 	}
+}
+
+// While a line begins with a command that there is not, Enter sends nothing; mended, it goes.
+func TestUnknownCommandIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Paste("/foo")
+		x.Press("Esc", "Enter")
+		x.Want("unknown command /foo")
+		x.Type(" and more\n")
+		x.took()
+		x.Want("> /foo and more", "unknown command /foo")
+		x.Press("Alt+Enter")
+		x.Type("a second line\n")
+		x.took()
+		x.Want("unknown command /foo", "a second line")
+		x.Press("Ctrl+C")
+		x.Paste("/foo\nbar")
+		x.Press("Enter")
+		x.took()
+		x.Press("Ctrl+C")
+		x.Paste(" /tmp is full")
+		x.Press("Enter")
+		x.took(event.Submit{Text: " /tmp is full"})
+	})
 }
 
 func TestTypedShellCommand(t *testing.T) { // UX "Prompt"

@@ -20,17 +20,17 @@ func (u *UI) input(w, h int) layout.Input {
 	}
 	switch {
 	case u.v.secret.Asking():
-		in.Dialog.W, in.Dialog.H = u.v.secret.Size(w-2, h-4)
+		in.Dialog.W, in.Dialog.H = u.v.secret.Size(roomFor(w, h))
 	case u.help:
-		in.Dialog.W, in.Dialog.H = u.v.help.Size(w-2, h-4)
+		in.Dialog.W, in.Dialog.H = u.v.help.Size(roomFor(w, h))
 	case u.v.confirm.Open():
-		in.Dialog.W, in.Dialog.H = u.v.confirm.Size(w-2, h-4)
+		in.Dialog.W, in.Dialog.H = u.v.confirm.Size(roomFor(w, h))
 	case u.asking():
-		in.Dialog.W, in.Dialog.H = u.v.approval.Size(w-2, h-4)
+		in.Dialog.W, in.Dialog.H = u.v.approval.Size(roomFor(w, h))
 	case u.over.open():
-		in.Dialog = u.over.size(w-2, roomFor(h))
+		in.Dialog = u.over.size(roomFor(w, h))
 	case u.v.ask.Open():
-		in.Dialog.W, in.Dialog.H = u.v.ask.Size(w-2, h-4)
+		in.Dialog.W, in.Dialog.H = u.v.ask.Size(roomFor(w, h))
 	}
 	if p := u.v.prompt.Popup(); p.Open() {
 		in.Popup.W, in.Popup.H = p.Size()
@@ -38,13 +38,16 @@ func (u *UI) input(w, h int) layout.Input {
 	return in
 }
 
-// roomFor is how many rows a dialog may have that a person opened: on a small screen, it
-// covers all but the header.
-func roomFor(h int) int {
-	if h < 16 {
-		return h - 1
+// roomFor is how many cells a dialog may have: on a small screen, it covers all but the header.
+func roomFor(w, h int) (maxW, maxH int) {
+	maxW, maxH = w-2, h-4
+	if w < 60 {
+		maxW = w
 	}
-	return h - 4
+	if h < 16 {
+		maxH = h - 1
+	}
+	return maxW, maxH
 }
 
 // placed is the layout of the frame, with its joints, which are found anew only when what

@@ -68,7 +68,7 @@ func modelRows(offers []slash.Offer, now string) []views.PickerRow {
 func (u *UI) pickTheme() {
 	before, auto := u.deps.Theme, u.deps.Auto
 	p := u.pick(views.PickerOptions{
-		Title: "Themes", Hint: "type to filter; moving shows the colours",
+		Title: "Themes", Hint: "type to filter; moving shows them",
 		OnMove: func(r views.PickerRow) {
 			if r.ID == themes.Auto && auto {
 				u.setTheme(before) // what the terminal said

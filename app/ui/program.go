@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// showTarget looks in the background, because a target that is away takes its time. With
-// the name of one it makes that the current.
-func showTarget(u *UI, args string) error {
-	return u.deps.Catalog.OnTarget(u.seat(), args)
-}
-
 // doctorHere reports on the screen.
 func doctorHere(u *UI, _ string) error {
 	look, profile := u.deps.Catalog.Doctor, u.state.Info.Event.Profile

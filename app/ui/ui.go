@@ -45,6 +45,7 @@ type UI struct {
 	armed armed
 	busy  bool
 	over  over
+	spot  slash.Spot // to go to when it has been read
 
 	deaf      time.Time // until then keys do nothing: they were meant for a pane that has closed
 	watched   []string  // panes whose pictures are wanted
@@ -217,8 +218,12 @@ func New(d Deps) *UI {
 // apply folds events into the state and tells the views.
 func (u *UI) apply(batch []event.Envelope) bool {
 	var ch state.Changed
+	asked := len(u.state.Questions)
 	for _, env := range batch {
 		ch |= u.state.Apply(env)
+	}
+	if len(u.state.Questions) > asked && u.focus == layout.Prompt {
+		u.tab = layout.Conversation // where the question is: on a narrow screen another pane may show
 	}
 	return u.update(ch)
 }
@@ -347,7 +352,10 @@ func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
 func (u *UI) OfferTour() { u.SetWelcome(welcome(true)) }
 
 // Prepend puts the part of a session that comes before all that is there in front of it.
-func (u *UI) Prepend(before *state.State) { u.update(u.state.PrependState(before)) }
+func (u *UI) Prepend(before *state.State) {
+	u.update(u.state.PrependState(before))
+	u.arrive()
+}
 
 // TakeKeys makes the keys those of another map.
 func (u *UI) TakeKeys(keys *keymap.Map) {

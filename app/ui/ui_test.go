@@ -40,6 +40,7 @@ type testUI struct {
 	store   sessions.Store
 	exports []string
 	diff    string // that /diff shows
+	targets []slash.TargetOffer
 	trusts  string // what trusting the folder says; "" begins the session anew
 }
 
@@ -96,6 +97,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				return "7f3a-1111", nil
 			},
 			Target:  func() string { return "root@web-02 (ssh)" },
+			Targets: func() []slash.TargetOffer { return x.targets },
 			Notice:  func(text string) { x.noticed = text },
 			Trust:   func() (string, error) { return x.trusts, nil },
 			Current: func() string { return "7f3a-0000" },
@@ -358,16 +360,6 @@ func TestChangingTheSession(t *testing.T) { // J05, J06
 			})
 		})
 	}
-}
-
-func TestListsAreNotices(t *testing.T) { // I10, J05
-	synctest.Test(t, func(t *testing.T) {
-		x := open(t, 120, 32)
-		x.Type("/target\n")
-		if x.noticed != "root@web-02 (ssh)" {
-			t.Errorf("target: %q", x.noticed)
-		}
-	})
 }
 
 func TestThemeChangesAtOnce(t *testing.T) {

@@ -85,7 +85,7 @@ func New(c Config, api string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := model.Info{Profile: c.Profile, Model: name, API: api, BaseURL: e.Shown(), Window: c.Window}
+	info := model.Info{Profile: c.Profile, Model: name, API: api, BaseURL: e.Shown(), Window: c.Window, Effort: string(effort)}
 	if f, ok := familyOf(name); ok {
 		info.TextOnly = f.textOnly
 	}

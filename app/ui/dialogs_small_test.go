@@ -1,0 +1,83 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/views"
+)
+
+// On the smallest screen that is drawn for, dialogs lose nothing that matters: what they ask
+// shows or says that it goes on, and so do the keys that lead out.
+func TestDialogsOnASmallScreen(t *testing.T) {
+	path := "/home/ann/a/rather/long/way/to/the/folder/of/the/keys/auth.json"
+	request := func(act action.Action, similar string) func(*testUI) {
+		return func(x *testUI) {
+			x.tell(append(running, event.ApprovalAsked{ID: "a1", CallID: "c1", Action: act, Context: action.ApprovalContext{Similar: similar, Consequences: []string{"files go away"}}})...)
+		}
+	}
+	script := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Risk: action.High, Mutation: true, Why: "clean up", Command: "set -e\necho 1\necho 2\necho 3\necho 4\necho 5"}
+	explained := func(x *testUI) {
+		request(script, "")(x)
+		time.Sleep(views.ApprovalGrace)
+		x.Press("?")
+	}
+	for name, tt := range map[string]struct {
+		open func(*testUI)
+		want []string
+	}{
+		"secret": {func(x *testUI) {
+			x.u.deps.Later(func() {
+				x.u.v.secret.Ask("Log in to OpenAI", "It is kept in "+path+", which only you can read.", func(string) {})
+			})
+		}, []string{"Log in to OpenAI", "keys/auth.j", "only you can read", "Enter keep", "Esc cancel"}},
+		"time limit":         {func(x *testUI) { x.u.deps.Later(func() { x.u.askTimeout(4) }) }, []string{"Time limit for task #4", "cancel it after (30s, 10m, 1h):", "Enter set", "Esc back"}},
+		"approval":           {request(script, ""), []string{"run_shell on local", "risk high", "1 set -e", "4 echo 3", "more · PgDn", "[n] deny", "[?] explain"}},
+		"approval of a kind": {request(script, "allow echo"), []string{"1 set -e", "4 echo 3", "more · PgDn", "allow echo", "[s] allow similar", "[n] deny", "[?] explain"}},
+		"explained":          {explained, []string{"does files go away", "more · PgUp", "[n] deny"}},
+		"quit": {func(x *testUI) {
+			x.u.deps.Later(func() {
+				x.u.v.confirm.Ask(views.Question{Title: "Quit?", Scope: keymap.Leaving, Lines: []string{"1 command still runs:", strings.Repeat("make ", 60), "see it later with: tmux attach"}})
+			})
+		}, []string{"1 command still runs:", "more · PgDn", "[n] quit, they go on", "[y] quit and kill them", "[Esc] back"}},
+		"help":     {func(x *testUI) { x.Press("F1") }, []string{"Help", "Esc closes", "more · PgDn"}},
+		"models":   {func(x *testUI) { x.Type("/model\n") }, []string{"Models · 3", "Enter choose", "Esc close"}},
+		"themes":   {func(x *testUI) { x.Type("/theme\n") }, []string{"type to filter; moving shows them", "Esc close"}},
+		"sessions": {func(x *testUI) { x.Press("F4") }, []string{"filter titles; / searches all text", "Enter choose", "Esc close"}},
+		"delete": {func(x *testUI) { x.Press("F4", "Down", "x") }, []string{
+			"Move", "to the trash?", "y yes", "n no",
+		}},
+		"title":    {func(x *testUI) { x.Press("F4", "Down", "r") }, []string{"title:", "takes more than a row", "Enter rename", "Esc cancel"}},
+		"commands": {func(x *testUI) { x.Press("F2") }, []string{"Commands and actions", "Enter choose", "Esc close"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, _ := savedSessions(t, "a title that is so long that it takes more than a row of the dialog")
+			synctest.Test(t, func(t *testing.T) {
+				x := openOn(t, 40, 12, store)
+				tt.open(x)
+				x.Settle()
+				x.Want(tt.want...)
+			})
+		})
+	}
+}
+
+// A question shows where it is also while another pane did.
+func TestQuestionOnASmallScreen(t *testing.T) { // D24
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 40, 12)
+		x.tell(running...)
+		x.Press("Tab", "Tab", "Esc")
+		x.Want("● Tasks")
+		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
+		x.Want("Which port?", "● Conversation")
+		x.Press("Tab", "Tab")
+		x.tell(event.QuestionAsked{ID: "r", Text: "Which host?"}) // who looks at something is left there
+		x.Want("● Tasks")
+	})
+}

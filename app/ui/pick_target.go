@@ -1,0 +1,91 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+
+	"buddy/agent/event"
+	"buddy/app/slash"
+	"buddy/views"
+)
+
+// showTarget makes the target of that name the current one. Without a name the person
+// chooses, or is told that there is one only.
+func showTarget(u *UI, name string) error {
+	if name != "" {
+		return u.deps.Catalog.OnTarget(u.seat(), name)
+	}
+	switch all := u.deps.Catalog.Targets(); {
+	case len(all) > 1:
+		u.pickTarget(all)
+	case len(all) == 1:
+		u.deps.Background(func() func() { // one that is away takes its time
+			text := all[0].Only()
+			return func() { u.deps.Catalog.Notice(text) }
+		})
+	}
+	return nil
+}
+
+// targetColumns are what the list says of a target, the most useful first.
+var targetColumns = []string{"name", "state", "kind", "address"}
+
+// pickTarget lets a person choose where calls work that name no target. Those that are
+// connected are asked meanwhile whether they still are.
+func (u *UI) pickTarget(all []slash.TargetOffer) {
+	var p *views.Picker
+	closed := false
+	why := func(r views.PickerRow) {
+		if i := slices.IndexFunc(all, func(o slash.TargetOffer) bool { return o.Name == r.ID }); all[i].State.Why != "" {
+			p.Say(r.ID + ": " + all[i].State.Why)
+		}
+	}
+	p = u.pick(views.PickerOptions{
+		Title: "Targets", Hint: "type to filter", Columns: targetColumns, OnMove: why,
+		OnChoose: func(r views.PickerRow) {
+			u.unpick()
+			if r.Mark {
+				u.hint("", slash.PlaceName(r.ID)+" is current already")
+				return
+			}
+			u.deps.Send(event.SwitchTarget{Name: r.ID})
+		},
+		OnClose: func() { closed = true },
+	})
+	p.SetRows(targetRows(all))
+	if i := slices.IndexFunc(all, func(o slash.TargetOffer) bool { return o.Current }); i >= 0 {
+		p.Select(all[i].Name)
+	}
+	for i, o := range all {
+		if o.Ask == nil {
+			continue
+		}
+		u.deps.Background(func() func() {
+			now := o.Ask()
+			return func() {
+				if closed {
+					return
+				}
+				all[i].State = now
+				p.SetRows(targetRows(all))
+				if r, ok := p.Selected(); ok && r.ID == o.Name {
+					why(r)
+				}
+			}
+		})
+	}
+}
+
+// targetRows describes targets. What is dangerous to mistake stands beside the name, which
+// always shows.
+func targetRows(all []slash.TargetOffer) []views.PickerRow {
+	rows := make([]views.PickerRow, len(all))
+	for i, o := range all {
+		name := o.Name
+		if o.Production {
+			name += " · production"
+		}
+		rows[i] = views.PickerRow{ID: o.Name, Mark: o.Current, Cells: []string{name, o.State.Text, o.Kind, cmp.Or(o.Address, "–")}}
+	}
+	return rows
+}
