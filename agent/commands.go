@@ -21,6 +21,9 @@ func (r *Runtime) serve() {
 }
 
 func (r *Runtime) handle(c event.Command) {
+	if r.waitsForUndo(c) {
+		return
+	}
 	switch c := c.(type) {
 	case event.Submit:
 		if c.Shell {

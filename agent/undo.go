@@ -173,10 +173,15 @@ func (r *Runtime) undo(u event.Undo) {
 		r.reject("there is nothing to take back: no file was changed with the agent's tools for files")
 		return
 	}
-	ctx, done := context.WithTimeout(r.ctx, undoLimit)
-	defer done()
-	target, files, changed, err := r.putBack(ctx, steps, u.Force)
+	r.beside(steps[0].kept[0].Target, func(ctx context.Context) { r.takeBack(ctx, steps, u.Force) })
+}
+
+// takeBack puts files back and says what came of it.
+func (r *Runtime) takeBack(ctx context.Context, steps []undoStep, force bool) {
+	target, files, changed, err := r.putBack(ctx, steps, force)
 	switch {
+	case err != nil && ctx.Err() != nil:
+		r.reject("nothing was taken back: %v", context.Cause(ctx))
 	case err != nil:
 		r.reject("nothing was taken back: %v", err)
 	case len(changed) > 0:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -235,4 +236,68 @@ func TestUndoNamesTheTarget(t *testing.T) {
 			s.stop()
 		})
 	}
+}
+
+// slowFiles are those of a target that does not answer until its context ends, or go does.
+type slowFiles struct{ awayFiles }
+
+func (slowFiles) Restore(ctx context.Context, _ []tools.Before, _ bool) ([]string, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// /undo on a target that is away holds nothing up: what can be done is done, prompts wait.
+func TestUndoBesideTheQueue(t *testing.T) {
+	away := func(o *Options) {
+		o.Target = "local"
+		o.Files = func(context.Context, string) (Files, error) { return slowFiles{}, nil }
+	}
+	kept := event.FileKept{CallID: "c", Target: "web", Files: []event.KeptFile{{Path: "/etc/hosts"}}}
+	for name, end := range map[string]struct {
+		do   func(*session)
+		want string
+	}{
+		"cancelled": {func(s *session) { s.do(event.Cancel{}) }, "nothing was taken back: cancelled"},
+		"in vain":   {func(*session) { time.Sleep(undoLimit) }, "nothing was taken back: it took longer than 1m0s; is the target away?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, away, says("hello"))
+				s.usage.changed.add(1, kept)
+				s.do(event.Undo{})
+				s.do(event.Report{What: event.ReportTasks}) // is answered at once
+				if n, _ := find[event.Notice](s); n.Text != "no tasks" {
+					t.Errorf("the report is %q", n.Text)
+				}
+				s.do(event.Undo{}, event.Submit{Text: "ls", Shell: true})
+				if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "files are being put back") {
+					t.Errorf("%d refusals, the last %q", n, e.Text)
+				}
+				time.Sleep(undoPatience)
+				synctest.Wait()
+				if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "putting files back on web") {
+					t.Errorf("told %q", n.Text)
+				}
+				s.do(event.Submit{Text: "hi"})
+				if p, _ := find[event.PromptSubmitted](s); !p.Queued {
+					t.Errorf("the prompt does not wait: %+v", p)
+				}
+				end.do(s)
+				synctest.Wait()
+				if e, _ := find[event.Error](s); e.Text != end.want {
+					t.Errorf("said %q, want %q", e.Text, end.want)
+				}
+				if f, n := find[event.TaskFinished](s); n != 1 || f.Outcome != event.Completed {
+					t.Errorf("the prompt that waited: %d tasks, %+v", n, f)
+				}
+				s.stop()
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // the end does not wait for it
+		s := start(t, away)
+		s.usage.changed.add(1, kept)
+		s.do(event.Undo{})
+		s.stop()
+	})
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"buddy/agent/event"
@@ -12,9 +13,10 @@ import (
 // the task that asked last.
 type ledger struct {
 	event.MetricsUsage
-	task     *taskUse // nil before the first request
-	unpriced string   // the model whose missing price was told
-	changed  changes  // files, for /undo
+	task     *taskUse                // nil before the first request
+	unpriced string                  // the model whose missing price was told
+	changed  changes                 // files, for /undo
+	undo     context.CancelCauseFunc // ends /undo while it works; else nil
 }
 
 // taskUse is what one task used.

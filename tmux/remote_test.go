@@ -12,6 +12,7 @@ import (
 	"buddy/tmux"
 	"buddy/tmux/host"
 	"buddy/tmux/host/hosttest"
+	"buddy/tmux/pane"
 	"buddy/tmux/tmuxtest"
 )
 
@@ -190,6 +191,38 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("exit %d, fault %q, stderr %q", res.ExitCode, res.Fault, res.Stderr.Head)
 	}
 	r.want("echo $V", "kept\n")
+}
+
+// TestDiskFullState: the disk is full while the shell leaves its state, and gets room again
+// before it is done, as recording gives way. What is torn is not taken for the state.
+func TestDiskFullState(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root may mount a small disk")
+	}
+	if _, err := pane.FindShell("dash"); err != nil {
+		t.Skip(err)
+	}
+	dir := tmuxtest.Dir(t)
+	disk := filepath.Join(dir, "d")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	mountSmall(t, disk)
+	srv := tmuxtest.In(t, dir)
+	env := append(tmuxtest.Env(dir), "TMUX_TMPDIR="+disk)
+	r := newHostRig(t, srv, localHost(t, env))
+	r.opt.Shell = "dash"
+	r.Session = tmux.New(r.opt)
+	r.closeAtEnd()
+	r.run("export A=old")
+	// umask is one of the words by which the state is told; the exports come before it.
+	res := r.run("exec 3>&1; dd if=/dev/zero of=" + disk + "/fill bs=4096 2>/dev/null; export A=new\n" +
+		"umask() { head -c 100000 /dev/zero >&3; sleep 0.5; rm " + disk + "/fill; command umask; }")
+	if !strings.Contains(res.Fault, "space") {
+		t.Errorf("fault %q", res.Fault)
+	}
+	r.want("echo $A", "old\n")
 }
 
 // TestWaitDeadline: Wait with a deadline leaves the command running (D09).

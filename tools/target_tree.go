@@ -59,10 +59,6 @@ func (t *target) tree(ctx context.Context, top string, rules ignoreRules) (folde
 // that could not be listed before ctx ended.
 func (t *target) treeOf(ctx context.Context, top string, rules ignoreRules, skip func(name string) bool) (folder, error) {
 	tree := &targetTree{t: t, ctx: ctx, lists: make(map[string][]host.FileInfo), rules: make(map[string][]byte)}
-	type branch struct {
-		path  string
-		rules ignoreRules
-	}
 	level := []branch{{top, rules}}
 	for len(level) > 0 && len(tree.lists) < treeFolders {
 		paths := make([]string, len(level))
@@ -81,20 +77,33 @@ func (t *target) treeOf(ctx context.Context, top string, rules ignoreRules, skip
 		}
 		var next []branch
 		for _, b := range level {
-			rules := b.rules
-			if _, ok := tree.rules[join(b.path, ".gitignore")]; ok {
-				rules = rules.with(targetFolder{tree, b.path})
-			}
-			for _, f := range tree.lists[b.path] {
-				at := join(b.path, f.Name)
-				if f.Mode.IsDir() && f.Name != ".git" && (skip == nil || !skip(f.Name)) && !rules.ignored(at, true) {
-					next = append(next, branch{at, rules})
-				}
-			}
+			next = append(next, tree.below(b, skip)...)
 		}
 		level = next
 	}
 	return targetFolder{tree, top}, nil
+}
+
+// branch is a folder of a tree, with the rules for what is in it.
+type branch struct {
+	path  string
+	rules ignoreRules
+}
+
+// below returns the folders in one that was listed, less those that are left out.
+func (tr *targetTree) below(b branch, skip func(name string) bool) []branch {
+	rules := b.rules
+	if _, ok := tr.rules[join(b.path, ".gitignore")]; ok {
+		rules = rules.with(targetFolder{tr, b.path})
+	}
+	var next []branch
+	for _, f := range tr.lists[b.path] {
+		at := join(b.path, f.Name)
+		if f.Mode.IsDir() && f.Name != ".git" && (skip == nil || !skip(f.Name)) && !rules.ignored(at, true) {
+			next = append(next, branch{at, rules})
+		}
+	}
+	return next
 }
 
 // add lists folders below top and reads the .gitignore files in them.

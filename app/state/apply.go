@@ -278,25 +278,6 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	return Conversation
 }
 
-// elsewhere is the target of an action, "" if it is the first one.
-func (s *State) elsewhere(a action.Action) string {
-	if s.Info.First == "" || a.Target == s.Info.First {
-		return ""
-	}
-	return a.Target
-}
-
-// begin takes note of a command.
-func (s *State) begin(c *Call) {
-	if k := c.Action.Kind; k != action.Shell && k != action.Git {
-		return
-	}
-	if s.ran == nil {
-		s.ran = make(map[string]*Call)
-	}
-	s.ran[c.Action.Target] = c
-}
-
 func (s *State) changeCall(id string, change func(*Call)) Changed {
 	b := s.calls[id]
 	if b == nil {

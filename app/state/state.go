@@ -11,8 +11,6 @@
 package state
 
 import (
-	"strings"
-
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -166,26 +164,6 @@ type Pane struct {
 	event.PaneOpened
 	Lost   string // why it is gone; empty while it lives
 	Screen *event.PaneScreen
-}
-
-// Target is where the command of a ShellTask runs, "" on the first target.
-func (t *Task) Target() string {
-	if target, _, named := strings.Cut(t.Pane, ":"); named {
-		return target
-	}
-	return ""
-}
-
-// Picture is what the pane of a call shows, nil if that is not known. It is of interest
-// while a Terminal call runs.
-func (s *State) Picture(c *Call) *event.PaneScreen {
-	if c.Pane == "" {
-		return nil
-	}
-	if p := s.pane(c.Pane); p != nil && p.Lost == "" {
-		return p.Screen
-	}
-	return nil
 }
 
 // Call returns a call that has no result yet, nil when there is none of that id.

@@ -16,18 +16,18 @@ __buddy_save() {
 	if [ -n "$__buddy_free" ]; then
 		unset __buddy_old
 		{
-			[ -z "$__buddy_load" ] || sed '$d' "$__buddy_load"
-			export -p | grep '^export PWD='
-			printf 'cd "$PWD" || __buddy_gone=$PWD\n#complete\n'
+			{ [ -z "$__buddy_load" ] || sed '$d' "$__buddy_load"; } &&
+				export -p | grep '^export PWD=' &&
+				printf 'cd "$PWD" || __buddy_gone=$PWD\n#complete\n'
 		} >|"$__buddy_to"
 		return "$__buddy_rc"
 	fi
-	{
-		export -p
-		alias | while IFS= read -r __buddy_l; do printf 'alias %s\n' "${__buddy_l#alias }"; done
-		printf 'umask '
-		umask
-		printf 'cd "$PWD" || __buddy_gone=$PWD\n[ -z "$__buddy_old" ] || OLDPWD=$__buddy_old\nunset __buddy_old\n#complete\n'
+	{ # what could not be written leaves a hole, although there may be room again later
+		export -p &&
+			(alias | while IFS= read -r __buddy_l; do printf 'alias %s\n' "${__buddy_l#alias }" || exit 1; done) &&
+			printf 'umask ' &&
+			umask &&
+			printf 'cd "$PWD" || __buddy_gone=$PWD\n[ -z "$__buddy_old" ] || OLDPWD=$__buddy_old\nunset __buddy_old\n#complete\n'
 	} >|"$__buddy_to"
 	return "$__buddy_rc"
 } 2>/dev/null

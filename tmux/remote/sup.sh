@@ -6,6 +6,7 @@
 #   DIR/ID/o.N, e.N       its output from byte N on: the beginning and what is newest
 #   DIR/ID/o.eof, e.eof   nobody holds the stream any more
 #   DIR/ID/o.fault        why recording has stopped
+#   DIR/ID/o.full         there was no room, so the state that the command leaves may be torn
 #   DIR/ID/rc             it has ended
 #
 # The end of the command's own output is a mark with the token in both streams; what comes
@@ -79,6 +80,7 @@ record() {
 	at=0 old=0
 	while :; do
 		if ! r=$(LC_ALL=C dd bs=65536 count=64 2>&1 >>"$1.$at"); then
+			: >"$1.full"  # what the shell is writing of its state has a hole
 			rm -f reserve # for what is still to be written about the command
 			r=${r##*: }
 			echo "${r%%"$nl"*}" >"$1.fault"
@@ -225,7 +227,10 @@ run() {
 		show
 	fi
 	if [ "$mode" = tty ]; then terminal; else streams; fi
-	[ "$(tail -n 1 "$next")" != '#complete' ] || { state=$next; echo "$state" >at; }
+	if [ ! -e "$id/o.full" ] && [ ! -e "$id/e.full" ] && [ "$(tail -n 1 "$next")" = '#complete' ]; then
+		state=$next
+		echo "$state" >at
+	fi
 	echo "$rc" >"$id/rc"
 }
 

@@ -1,0 +1,47 @@
+package state
+
+import (
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+)
+
+// Target is where the command of a ShellTask runs, "" on the first target.
+func (t *Task) Target() string {
+	if target, _, named := strings.Cut(t.Pane, ":"); named {
+		return target
+	}
+	return ""
+}
+
+// Picture is what the pane of a call shows, nil if that is not known. It is of interest
+// while a Terminal call runs.
+func (s *State) Picture(c *Call) *event.PaneScreen {
+	if c.Pane == "" {
+		return nil
+	}
+	if p := s.pane(c.Pane); p != nil && p.Lost == "" {
+		return p.Screen
+	}
+	return nil
+}
+
+// elsewhere is the target of an action, "" if it is the first one.
+func (s *State) elsewhere(a action.Action) string {
+	if s.Info.First == "" || a.Target == s.Info.First {
+		return ""
+	}
+	return a.Target
+}
+
+// begin takes note of a command.
+func (s *State) begin(c *Call) {
+	if k := c.Action.Kind; k != action.Shell && k != action.Git {
+		return
+	}
+	if s.ran == nil {
+		s.ran = make(map[string]*Call)
+	}
+	s.ran[c.Action.Target] = c
+}
