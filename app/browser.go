@@ -177,6 +177,8 @@ func (b *browser) preview(r views.PickerRow) {
 func (b *browser) show(id string, events []event.Envelope, err error) {
 	c := views.NewConversation(b.u.deps.theme, b.u.deps.keys)
 	c.SetNow(b.u.deps.now)
+	c.SetAfter(b.u.deps.after)
+	c.OnCopy = b.u.copy
 	var s state.State
 	if err != nil {
 		s.Apply(event.Envelope{Session: id, Payload: event.Warning{Text: "the session can't be read: " + err.Error()}})

@@ -30,14 +30,15 @@ type Approval struct {
 	answered bool
 	drawn    bool
 	since    time.Time // when it was first drawn
-	body     approvalBody
+	body     body
 	args     string  // of the call that is asked about
 	typing   *Editor // a reason, or what runs instead; nil unless one is typed
 	amends   bool    // typing is what runs instead
 	explains bool    // all that is known shows
 
 	OnAnswer func(event.Approve)
-	OnLeave  func() // the person went elsewhere; the request stays open
+	OnCopy   func(text string) // what the mouse selected
+	OnLeave  func()            // the person went elsewhere; the request stays open
 }
 
 // NewApproval returns a dialog without a request. now tells the time.
@@ -52,11 +53,11 @@ func (a *Approval) Update(s *state.State, ch state.Changed) {
 	}
 	a.total = len(s.Approvals)
 	if a.total == 0 {
-		a.asked, a.body, a.typing = event.ApprovalAsked{}, approvalBody{}, nil
+		a.asked, a.body, a.typing = event.ApprovalAsked{}, body{}, nil
 		return
 	}
 	if first := s.Approvals[0]; first.ID != a.asked.ID {
-		a.asked, a.body, a.typing, a.explains = first, approvalBody{}, nil, false
+		a.asked, a.body, a.typing, a.explains = first, body{}, nil, false
 		a.drawn, a.answered = false, false
 		a.args = ""
 		if c := s.Call(first.CallID); c != nil {
@@ -164,6 +165,26 @@ func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 		}
 	})
 }
+
+// KeyAt returns the key of an answer, once a key would be one: a click is no faster.
+func (a *Approval) KeyAt(x, y int) (keymap.Key, bool) {
+	if !a.ready() {
+		return keymap.Key{}, false
+	}
+	return a.frame.KeyAt(x, y)
+}
+
+// MouseHandler scrolls what is asked about and selects text of it. It never answers; a click
+// on the name of a key does, see KeyAt.
+func (a *Approval) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return a.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		a.body.onCopy = a.OnCopy
+		return a.mouse(&a.body, action, ev), nil
+	})
+}
+
+// CopySelection gives what is selected to OnCopy and reports whether there was something.
+func (a *Approval) CopySelection() bool { return a.body.CopySelection() }
 
 const approvalWidth = 88 // more would make a short command look lost
 
@@ -318,25 +339,13 @@ const noteIndent = 5
 
 // keyRows are the keys that answer, as many rows as they need.
 func (a *Approval) keyRows(w int) [][]span {
-	rows, used := [][]span{nil}, 0
+	var choices []choice
 	for _, e := range a.keys.In(keymap.Approval) {
-		if e.Label == "" || len(e.Keys) == 0 || e.Action == keymap.AllowSimilar && a.asked.Context.Similar == "" {
-			continue
+		if e.Label != "" && len(e.Keys) > 0 && (e.Action != keymap.AllowSimilar || a.asked.Context.Similar != "") {
+			choices = append(choices, choice{e.Keys[0], e.Label})
 		}
-		item := []span{own(themes.Key, "["+e.Keys[0].String()+"]"), own(themes.Text, " "+e.Label)}
-		n := spansWidth(item)
-		if used > 0 && used+3+n > w {
-			rows, used = append(rows, nil), 0
-		}
-		last := len(rows) - 1
-		if used > 0 {
-			rows[last] = append(rows[last], own(themes.Text, "   "))
-			used += 3
-		}
-		rows[last] = append(rows[last], item...)
-		used += n
 	}
-	return rows
+	return choiceRows(choices, w)
 }
 
 func (a *Approval) drawTyping(c canvas) {

@@ -12,13 +12,6 @@ import (
 	"buddy/views/markup"
 )
 
-// approvalBody is what a person is asked about, as rows for one width.
-type approvalBody struct {
-	window
-	rows  [][]span
-	width int // for which rows holds; 0 = none
-}
-
 const bodyIndent = 2
 
 // layBody wraps what the action does: the command, or the path with its diff.
@@ -27,13 +20,13 @@ func (a *Approval) layBody(w int) {
 	if b.width == w && b.rows != nil {
 		return
 	}
-	b.width, b.rows = w, nil
+	b.relay(w)
 	act := a.asked.Action
 	if len(act.Places) > 0 {
-		b.add([]span{own(themes.Muted, "on ")}, foreign(themes.Warning, act.Target), w)
+		b.add(bodyIndent, []span{own(themes.Muted, "on ")}, foreign(themes.Warning, act.Target), w)
 	}
 	if act.Path != "" {
-		b.add(nil, foreign(themes.Strong, act.Path), w)
+		b.add(bodyIndent, nil, foreign(themes.Strong, act.Path), w)
 	}
 	if act.Command != "" {
 		a.layCommand(act.Command, w)
@@ -42,7 +35,7 @@ func (a *Approval) layBody(w int) {
 		a.layPreview(act, w)
 	}
 	if b.rows == nil {
-		b.add(nil, []span{own(themes.Warning, "nothing is known about what this does")}, w)
+		b.add(bodyIndent, nil, []span{own(themes.Warning, "nothing is known about what this does")}, w)
 	}
 }
 
@@ -63,32 +56,17 @@ func folders(act action.Action) string {
 	return strings.Join(all, ", ")
 }
 
-// add appends a line behind a gutter, wrapped.
-func (b *approvalBody) add(gutter, line []span, w int) {
-	indent := own(themes.Text, strings.Repeat(" ", bodyIndent))
-	n := spansWidth(gutter)
-	for i, r := range wrapSpans(line, w-bodyIndent-n) {
-		row := []span{indent}
-		if i == 0 {
-			row = append(row, gutter...)
-		} else if n > 0 {
-			row = append(row, own(themes.Text, strings.Repeat(" ", n)))
-		}
-		b.rows = append(b.rows, append(row, r...))
-	}
-}
-
 // layCommand numbers the lines of a command that has several.
 func (a *Approval) layCommand(command string, w int) {
 	lines := strings.Split(strings.TrimSuffix(command, "\n"), "\n")
 	if len(lines) == 1 {
-		a.body.add(nil, foreign(themes.Strong, lines[0]), w)
+		a.body.add(bodyIndent, nil, foreign(themes.Strong, lines[0]), w)
 		return
 	}
 	digits := len(fmt.Sprint(len(lines)))
 	for i, l := range lines {
 		gutter := []span{own(themes.Muted, fmt.Sprintf("%*d ", digits, i+1))}
-		a.body.add(gutter, foreign(themes.Strong, l), w)
+		a.body.add(bodyIndent, gutter, foreign(themes.Strong, l), w)
 	}
 }
 
@@ -101,7 +79,7 @@ func (a *Approval) layPreview(act action.Action, w int) {
 		if diff = diff || act.Kind == action.FileWrite && strings.HasPrefix(l, "---"); diff {
 			role, hunk = markup.DiffRole(l, hunk)
 		}
-		a.body.add(nil, foreign(role, l), w)
+		a.body.add(bodyIndent, nil, foreign(role, l), w)
 	}
 }
 
@@ -112,14 +90,19 @@ func (a *Approval) drawBody(in area, h int) int {
 	if n > h {
 		room = max(1, h-1)
 	}
-	from, to := b.show(n, room)
-	in.rows(b.rows[from:to])
+	from, to := b.draw(area{in.canvas, room})
 	if n <= h {
 		return n
 	}
 	if h > 1 {
-		more := fmt.Sprintf("rows %d-%d of %d · %s %s", from+1, to, n, a.keys.Name(keymap.PageUp), a.keys.Name(keymap.PageDown))
-		in.down(h-1).spans(bodyIndent, own(themes.Warning, more))
+		more := []span{own(themes.Warning, fmt.Sprintf("rows %d-%d of %d ·", from+1, to, n))}
+		for _, act := range []keymap.Action{keymap.PageUp, keymap.PageDown} {
+			if keys := a.keys.Keys(act); len(keys) > 0 {
+				more = append(more, own(themes.Warning, " "))
+				more = append(more, pressing(keys[0], own(themes.Warning, keys[0].String()))...)
+			}
+		}
+		in.down(h-1).spans(bodyIndent, more...)
 	}
 	return h
 }

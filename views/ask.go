@@ -17,6 +17,8 @@ type Ask struct {
 	take         func(text string) error
 	editor       *Editor // nil when nothing is asked
 	wrong        string  // what is wrong with the line
+	place        canvas  // of the line when it was drawn last
+	row          row     // of it that showed
 }
 
 // NewAsk returns a dialog that asks nothing.
@@ -72,6 +74,18 @@ func (a *Ask) PasteHandler() func(string, func(tview.Primitive)) {
 	})
 }
 
+// MouseHandler puts the cursor where the person clicks.
+func (a *Ask) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return a.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := ev.Position()
+		on := action == tview.MouseLeftDown && a.editor != nil && y == a.place.y && x >= a.place.x && x < a.place.x+a.place.w
+		if on {
+			a.editor.click(a.row, x-a.place.x)
+		}
+		return on, nil
+	})
+}
+
 // Size returns the cells that the dialog wants on a screen, border included.
 func (a *Ask) Size(maxW, maxH int) (w, rows int) { return min(maxW, confirmWidth), min(maxH, 4) }
 
@@ -89,16 +103,15 @@ func (a *Ask) Draw(screen tcell.Screen) {
 	r, col := a.editor.cursorRow()
 	text := in.at(in.spans(0, label...))
 	text.editorRow(a.editor, r, 0)
+	a.place, a.row = text, r
 	if a.HasFocus() {
 		in.screen.ShowCursor(text.x+col, in.y)
 	}
 	if in.h < 2 {
 		return
 	}
-	below := []span{
-		own(themes.Key, a.keys.Name(keymap.AskSend)), own(themes.Muted, " sets it   "),
-		own(themes.Key, a.keys.Name(keymap.AskClose)), own(themes.Muted, " back"),
-	}
+	below := append(a.named(keymap.AskSend, " sets it"), own(themes.Muted, "   "))
+	below = append(below, a.named(keymap.AskClose, " back")...)
 	if a.wrong != "" {
 		below = foreign(themes.Warning, a.wrong)
 	}

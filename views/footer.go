@@ -36,7 +36,7 @@ func (f *Footer) Update(s *state.State, _ state.Changed) {
 }
 
 // typed are signs that are typed rather than bound, so the key map does not know them.
-var typed = map[keymap.Scope][][2]string{keymap.Prompt: {{"/", "commands"}, {"@", "files"}}}
+var typed = map[keymap.Scope][]choice{keymap.Prompt: {{keymap.Typed('/'), "commands"}, {keymap.Typed('@'), "files"}}}
 
 // Draw draws as many keys as fit.
 func (f *Footer) Draw(screen tcell.Screen) {
@@ -67,8 +67,8 @@ func (f *Footer) Draw(screen tcell.Screen) {
 }
 
 // hint is a key and its label as they are drawn.
-func (f *Footer) hint(h [2]string, first bool) []span {
-	spans := []span{own(themes.Key, h[0]), own(themes.Footer, " "+h[1]+" ")}
+func (f *Footer) hint(h choice, first bool) []span {
+	spans := pressing(h.key, own(themes.Key, h.key.String()), own(themes.Footer, " "+h.label+" "))
 	if first {
 		return spans
 	}
@@ -76,11 +76,11 @@ func (f *Footer) hint(h [2]string, first bool) []span {
 }
 
 // hints lists key and label: the scope's own, what is typed, then the global ones.
-func (f *Footer) hints() [][2]string {
-	var all [][2]string
+func (f *Footer) hints() []choice {
+	var all []choice
 	switch f.scope {
 	case keymap.Typing: // the others go to the pane
-		return append(f.labels(f.scope), [2]string{"", "all other keys go to the pane"})
+		return append(f.labels(f.scope), choice{label: "all other keys go to the pane"})
 	case keymap.Secret: // nothing below it can be reached
 		return f.labels(f.scope)
 	}
@@ -88,29 +88,29 @@ func (f *Footer) hints() [][2]string {
 		all = append(f.labels(f.scope), typed[f.scope]...)
 	}
 	for _, l := range f.labels(keymap.Global) {
-		if f.scope == keymap.Global || !f.bound(l[0]) {
+		if f.scope == keymap.Global || !f.bound(l.key) {
 			all = append(all, l)
 		}
 	}
 	if len(all) == 0 {
-		return [][2]string{{"", ""}} // everything is unbound
+		return []choice{{}} // everything is unbound
 	}
 	return all
 }
 
 // bound says that a key means something of its own in the scope.
-func (f *Footer) bound(key string) bool {
+func (f *Footer) bound(key keymap.Key) bool {
 	return slices.ContainsFunc(f.keys.In(f.scope), func(e keymap.Entry) bool {
-		return !slices.Contains(e.Scopes, keymap.Global) && slices.ContainsFunc(e.Keys, func(k keymap.Key) bool { return k.String() == key })
+		return !slices.Contains(e.Scopes, keymap.Global) && slices.Contains(e.Keys, key)
 	})
 }
 
-func (f *Footer) labels(scope keymap.Scope) [][2]string {
-	var all [][2]string
+func (f *Footer) labels(scope keymap.Scope) []choice {
+	var all []choice
 	for _, e := range f.keys.In(scope) {
 		hidden := f.lone && e.Action == keymap.AllowSimilar || f.dialog && e.Action == keymap.NextPane
 		if e.Label != "" && len(e.Keys) > 0 && !hidden {
-			all = append(all, [2]string{e.Keys[0].String(), e.Label})
+			all = append(all, choice{e.Keys[0], e.Label})
 		}
 	}
 	return all

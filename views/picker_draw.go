@@ -69,7 +69,7 @@ func (p *Picker) Draw(screen tcell.Screen) {
 	if in.w <= 0 || in.h <= 0 {
 		return
 	}
-	if p.o.Preview != nil && all.w >= previewFrom {
+	if p.place.preview = p.o.Preview != nil && all.w >= previewFrom; p.place.preview {
 		left := all.w * 54 / 100
 		p.o.Preview.SetRect(all.x+left, all.y-1, all.w-left+1, all.h+2) // their borders are one
 		p.o.Preview.Draw(screen)
@@ -229,21 +229,6 @@ func (p *Picker) hints() []span {
 			more = append(more, e.Label)
 		}
 	}
-	return append(keys, own(themes.Key, "  "+p.keys.Name(keymap.PickKeys)), own(themes.Muted, " "+strings.Join(more, " · ")))
-}
-
-// keyLabels are the keys of a scope that have a label.
-func keyLabels(keys *keymap.Map, scope keymap.Scope) []span {
-	var all []span
-	for _, e := range keys.In(scope) {
-		if e.Label == "" || len(e.Keys) == 0 {
-			continue
-		}
-		gap := "  "
-		if len(all) == 0 {
-			gap = ""
-		}
-		all = append(all, own(themes.Key, gap+e.Keys[0].String()), own(themes.Muted, " "+e.Label))
-	}
-	return all
+	keys = append(keys, own(themes.Muted, "  "))
+	return append(keys, p.named(keymap.PickKeys, " "+strings.Join(more, " · "))...)
 }

@@ -51,7 +51,9 @@ type promptState struct {
 
 // NewPrompt returns an empty prompt.
 func NewPrompt(theme *themes.Theme, keys *keymap.Map) *Prompt {
-	return &Prompt{frame: newFrame(theme, keys), draft: draft{editor: NewEditor()}, popup: newCommandPopup(theme, keys)}
+	p := &Prompt{frame: newFrame(theme, keys), draft: draft{editor: NewEditor()}, popup: newCommandPopup(theme, keys)}
+	p.popup.take = func() { p.popupAction(keymap.PopupAccept) }
+	return p
 }
 
 // SetTheme changes the colours from the next draw on.

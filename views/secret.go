@@ -93,8 +93,6 @@ func (s *Secret) Draw(screen tcell.Screen) {
 }
 
 func (s *Secret) closing() []span {
-	return []span{
-		own(themes.Key, s.keys.Name(keymap.SecretKeep)), own(themes.Muted, " keeps it · "),
-		own(themes.Key, s.keys.Name(keymap.SecretCancel)), own(themes.Muted, " cancels"),
-	}
+	keeps := append(s.named(keymap.SecretKeep, " keeps it"), own(themes.Muted, " · "))
+	return append(keeps, s.named(keymap.SecretCancel, " cancels")...)
 }
