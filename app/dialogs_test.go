@@ -372,6 +372,22 @@ func TestViInThePrompt(t *testing.T) { // [ui] editor
 		x.unwanted("other colours")
 		x.Press("Esc")
 		x.Want("NORMAL")
+		x.Type("ddione two three")
+		x.Press("Esc")
+		x.Type("v")
+		x.Want("VISUAL")
+		x.Type("bb~")
+		x.Want("NORMAL", "> one TWO THREE")
+		x.Type("VR") // which means nothing there
+		x.Want("V-LINE")
+		x.Press("Esc")
+		x.Type("0R")
+		x.Want("REPLACE")
+		x.Type("abc")
+		x.Press("Esc")
+		x.Want("NORMAL", "> abc TWO")
+		x.Type("u.")
+		x.Want("> abc TWO")
 	})
 }
 

@@ -130,7 +130,11 @@ func (p *Prompt) Paste(text string) {
 		p.searchFor(p.search.query + strings.Join(strings.Fields(text), " "))
 		return
 	}
-	p.edit(func() { p.editor.Paste(text) })
+	p.edit(func() {
+		if !p.vi.insertion(p.editor, viStep{text: []byte(text), pasted: true}) {
+			p.editor.Paste(text)
+		}
+	})
 }
 
 // PasteHandler is Paste for tview.
@@ -155,32 +159,46 @@ func (p *Prompt) key(ev *tcell.EventKey) {
 		return
 	}
 	if a, ok := p.keys.Lookup(keymap.Prompt, ev); ok {
-		p.edit(func() { p.action(a) })
+		p.edit(func() {
+			if !p.vi.insertion(p.editor, viStep{action: a}) {
+				p.action(a)
+			}
+		})
 		return
 	}
 	if text, ok := keymap.Text(ev); ok {
-		p.edit(func() { p.editor.Insert(text) })
+		p.edit(func() {
+			if !p.vi.insertion(p.editor, viStep{text: []byte(text)}) {
+				p.editor.Insert(text)
+			}
+		})
 	}
 }
 
 // SetVi gives the prompt the keys of vi, or takes them away. It begins in insert mode.
-func (p *Prompt) SetVi(on bool) { p.vi = vi{on: on} }
+func (p *Prompt) SetVi(on bool) {
+	p.vi = vi{on: on}
+	if p.editor.endGroup(); on {
+		p.vi.insert(p.editor)
+	}
+}
 
 // Mode names the mode of vi; "" without its keys.
 func (p *Prompt) Mode() string { return p.vi.mode() }
 
-// EndInsert goes from insert mode to normal mode and reports whether it did.
+// EndInsert goes from insert and visual mode to normal mode, or drops what was typed of a
+// command, and reports whether it did.
 func (p *Prompt) EndInsert() bool {
 	switch {
 	case !p.vi.on || p.search != nil:
 		return false
 	case p.vi.normal:
-		pending := p.vi.op != "" || p.vi.wait != "" || p.vi.count > 0
+		pending := p.vi.viPending != viPending{}
 		p.vi.reset()
-		return pending
+		return p.vi.endSelecting(p.editor) || pending
 	}
 	p.popup.dismiss()
-	p.vi.leave(p.editor)
+	p.edit(func() { p.vi.leave(p.editor) })
 	return true
 }
 
@@ -196,7 +214,7 @@ func (p *Prompt) viKey(ev *tcell.EventKey) bool {
 	case ok || p.vi.wait != "":
 		p.viAction(a, text)
 	case typed && p.editor.Empty() && strings.Contains("/!@", text):
-		p.vi.insert()
+		p.vi.insert(p.editor)
 		return false
 	case typed:
 		p.vi.reset()
@@ -209,7 +227,7 @@ func (p *Prompt) viKey(ev *tcell.EventKey) bool {
 // viAction does what a key of vi means. From the first and the last row, up and down go
 // through the history, as they do without vi.
 func (p *Prompt) viAction(a keymap.Action, text string) {
-	free := p.vi.op == "" && p.vi.wait == ""
+	free := p.vi.op == "" && p.vi.wait == "" && p.vi.selects == nothingSelected
 	p.edit(func() {
 		switch {
 		case a == keymap.ViUp && free:
@@ -240,6 +258,10 @@ func (p *Prompt) edit(f func()) {
 }
 
 func (p *Prompt) changed() {
+	if p.vi.normal {
+		p.vi.endSelecting(p.editor)
+		p.vi.settle(p.editor)
+	}
 	p.offer()
 	if p.OnChange != nil {
 		p.OnChange()
@@ -286,7 +308,11 @@ func (p *Prompt) send() {
 		p.history.add(text)
 	}
 	p.editor.SetText("")
-	p.vi.insert()
+	if p.vi.on {
+		p.editor.endGroup()
+		p.vi.now = nil
+		p.vi.insert(p.editor)
+	}
 	if p.OnSubmit != nil {
 		p.OnSubmit(text)
 	}
@@ -340,7 +366,10 @@ func (p *Prompt) popupAction(a keymap.Action) {
 			p.takeFile()
 			return
 		}
-		p.edit(func() { p.editor.Replace([]byte(p.popup.selected() + " ")) })
+		p.edit(func() {
+			p.editor.Replace([]byte(p.popup.selected() + " "))
+			p.vi.afresh(p.editor)
+		})
 	}
 }
 
@@ -400,6 +429,9 @@ func (p *Prompt) Draw(screen tcell.Screen) {
 			}
 		}
 		text.down(i).editorRow(e, r, command)
+		if from, to := p.vi.selection(e); from != to && p.search == nil {
+			text.down(i).editorMark(e, r, from, to)
+		}
 		if r == cursor && p.HasFocus() && p.search == nil {
 			screen.ShowCursor(min(text.x+col, in.x+in.w-1), in.y+i)
 		}
@@ -432,6 +464,28 @@ func (c canvas) editorRow(e *Editor, r row, accent int) {
 	}
 }
 
+// editorMark shows which part of a row is selected; a line end has a cell, too.
+func (c canvas) editorMark(e *Editor, r row, from, to place) {
+	l := e.wrapped(r.line, r.n+2)
+	i, end := l.rows[r.n], len(l.text)
+	last := r.n+1 >= len(l.rows)
+	if !last {
+		end = l.rows[r.n+1]
+	}
+	selected := func(i int) bool { p := place{r.line, i}; return !p.less(from) && p.less(to) }
+	col := 0
+	for i < end && col < c.w {
+		g := e.glyph(l.text, i, col)
+		if selected(i) {
+			c.say(col, g.text, themes.Selection)
+		}
+		i, col = g.end, col+g.width
+	}
+	if last && selected(len(l.text)) && col < c.w {
+		c.fill(col, col+1, c.palette[themes.Selection])
+	}
+}
+
 // MouseHandler puts the cursor where the person clicks.
 func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
@@ -443,6 +497,9 @@ func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(
 		if p.search == nil {
 			left, top, w, _ := p.GetRect()
 			p.edit(func() { p.editor.click(p.editor.rowsOn(p.top, y-top), x-left-spansWidth(p.prefix(w))) })
+			if p.vi.normal {
+				p.vi.settle(p.editor)
+			}
 		}
 		return true, nil
 	})
