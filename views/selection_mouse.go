@@ -53,7 +53,7 @@ func (c *Conversation) click(y int) {
 	if at.block >= len(c.blocks) {
 		return
 	}
-	c.focus = at.block
+	c.focus, c.coded = at.block, -1
 	v := c.blocks[at.block]
 	if v.foldable() && at.row == v.gap {
 		c.Fold()

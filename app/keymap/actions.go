@@ -86,6 +86,7 @@ const (
 	SelectRight     Action = "select-right"
 	SelectWordLeft  Action = "select-word-left"
 	SelectWordRight Action = "select-word-right"
+	SelectWordEnd   Action = "select-word-end"
 	SelectLineStart Action = "select-line-start"
 	SelectLineEnd   Action = "select-line-end"
 	SelectPageUp    Action = "select-page-up"
@@ -337,12 +338,12 @@ var table = []row{
 	{PromptPrevious, in(Conversation), "", "To the prompt before", keys("[")},
 	{PromptNext, in(Conversation), "", "To the next prompt", keys("]")},
 	{CopyBlock, in(Conversation, Pager), "copy", "Copy the block; of a whole output what is selected, else what shows", keys("y")},
-	{CopyCode, in(Conversation), "code", "Copy the code in the block, of several the one in view", keys("c")},
+	{CopyCode, in(Conversation), "code", "Copy the code in the block, of several the one in view; again: the next one", keys("c")},
 	{Find, in(Conversation, Pager), "find", "Find text; capitals count if there are any", keys("/")},
 	{FindNext, in(Conversation, Pager), "", "To the next match", keys("n")},
 	{FindPrevious, in(Conversation, Pager), "", "To the match before", keys("N")},
 	{EditBlock, in(Conversation, Pager), "", "Look at the block, or the output, in your editor ($VISUAL or $EDITOR)", keys("e")},
-	{Select, in(Conversation, Pager), "select", "Select text by keys, from the block on, of a whole output its lines from the top one on; the mouse selects too: drag, or click twice or three times", keys("v")},
+	{Select, in(Conversation, Pager), "select", "Select text by keys, from the block on or what was found, of a whole output its lines from the top one on; the mouse selects too: drag, or click twice or three times", keys("v")},
 	{OpenOutput, in(Conversation, Output), "output", "The whole output of the call", keys("o")},
 	{FullScreen, in(Conversation, Output, Panes, Tasks), "", "Full screen and back", keys("z")},
 	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
@@ -358,6 +359,7 @@ var table = []row{
 	{SelectRight, in(Selecting), "", "One character to the right", keys("Right", "l")},
 	{SelectWordLeft, in(Selecting), "", "One word to the left", keys("b", "Ctrl+Left")},
 	{SelectWordRight, in(Selecting), "", "One word to the right", keys("w", "Ctrl+Right")},
+	{SelectWordEnd, in(Selecting), "", "To the end of the word", keys("e")},
 	{SelectLineStart, in(Selecting), "", "To the start of the row", keys("0", "Home")},
 	{SelectLineEnd, in(Selecting), "", "To the end of the row", keys("$", "End")},
 	{SelectPageUp, in(Selecting), "", "Up a page", keys("PgUp")},
