@@ -347,6 +347,23 @@ func TestTypedShellCommand(t *testing.T) { // UX "Prompt"
 	})
 }
 
+// Esc twice in one read, as it comes over a slow line, is two keys, and the key after it is
+// not Alt with that key.
+func TestEscTwiceAtOnce(t *testing.T) { // DECISIONS 35
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(running...)
+		x.Terminal.Type("\x1b\x1b")
+		time.Sleep(100 * time.Millisecond) // after which Esc is a key of its own
+		x.took(event.Cancel{})
+		x.Type("Cab")
+		x.Want("> Cab")
+		x.Type("\x1b\x1b[D") // Alt+Left of some terminals
+		x.Settle()
+		x.Want("> Cab")
+	})
+}
+
 func TestViInThePrompt(t *testing.T) { // [ui] editor
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
