@@ -111,7 +111,8 @@ func (b *body) mouse(action tview.MouseAction, ev *tcell.EventMouse) bool {
 
 // shows says that there is a row at x, y.
 func (b *body) shows(x, y int) bool {
-	return x >= b.x && x < b.x+b.w && y >= b.y && y < b.y+b.h && b.top+y-b.y < len(b.rows)
+	i := b.top + y - b.y // the top may be out of bounds until the next draw
+	return x >= b.x && x < b.x+b.w && y >= b.y && y < b.y+b.h && i >= 0 && i < len(b.rows)
 }
 
 // at returns the place at x, y, or the nearest one.
