@@ -25,20 +25,27 @@ type Approval struct {
 	frame
 	now func() time.Time
 
-	asked     event.ApprovalAsked
-	total     int // requests that wait; 0 = there is none
-	answered  bool
-	drawn     bool
-	since     time.Time // when it was first drawn
-	body      approvalBody
-	args      string  // of the call that is asked about
-	typing    *Editor // a reason, or what runs instead; nil unless one is typed
-	amends    bool    // typing is what runs instead
-	explains  bool    // all that is known shows
-	explained bool    // that has changed, and the place is to be found
+	asked    event.ApprovalAsked
+	total    int // requests that wait; 0 = there is none
+	answered bool
+	drawn    bool
+	since    time.Time // when it was first drawn
+	lines    body      // what the action does, laid out
+	body     body      // what scrolls
+	args     string    // of the call that is asked about
+	typing   *Editor   // a reason, or what runs instead; nil unless one is typed
+	amends   bool      // typing is what runs instead
+	explain  explaining
 
 	OnAnswer func(event.Approve)
-	OnLeave  func() // the person went elsewhere; the request stays open
+	OnCopy   func(text string) // what the mouse selected
+	OnLeave  func()            // the person went elsewhere; the request stays open
+}
+
+// explaining says whether all that is known shows.
+type explaining struct {
+	on      bool
+	changed bool // just now: the place is to be found
 }
 
 // NewApproval returns a dialog without a request. now tells the time.
@@ -53,11 +60,11 @@ func (a *Approval) Update(s *state.State, ch state.Changed) {
 	}
 	a.total = len(s.Approvals)
 	if a.total == 0 {
-		a.asked, a.body, a.typing = event.ApprovalAsked{}, approvalBody{}, nil
+		a.asked, a.lines, a.body, a.typing = event.ApprovalAsked{}, body{}, body{}, nil
 		return
 	}
 	if first := s.Approvals[0]; first.ID != a.asked.ID {
-		a.asked, a.body, a.typing, a.explains = first, approvalBody{}, nil, false
+		a.asked, a.lines, a.body, a.typing, a.explain = first, body{}, body{}, nil, explaining{}
 		a.drawn, a.answered = false, false
 		a.args = ""
 		if c := s.Call(first.CallID); c != nil {
@@ -115,7 +122,7 @@ func (a *Approval) action(act keymap.Action) {
 	case keymap.AmendCall:
 		a.amend()
 	case keymap.Explain:
-		a.explains, a.explained = !a.explains, true
+		a.explain = explaining{!a.explain.on, true}
 	case keymap.Back:
 		if a.OnLeave != nil {
 			a.OnLeave()
@@ -166,6 +173,26 @@ func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 	})
 }
 
+// KeyAt returns the key of an answer, once a key would be one: a click is no faster.
+func (a *Approval) KeyAt(x, y int) (keymap.Key, bool) {
+	if !a.ready() {
+		return keymap.Key{}, false
+	}
+	return a.frame.KeyAt(x, y)
+}
+
+// MouseHandler scrolls what is asked about and selects text of it. It never answers; a click
+// on the name of a key does, see KeyAt.
+func (a *Approval) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return a.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		a.body.onCopy = a.OnCopy
+		return a.mouse(&a.body, action, ev), nil
+	})
+}
+
+// CopySelection gives what is selected to OnCopy and reports whether there was something.
+func (a *Approval) CopySelection() bool { return a.body.CopySelection() }
+
 const approvalWidth = 88 // more would make a short command look lost
 
 // Size returns the cells that the dialog wants on a screen, border included; 0, 0 while
@@ -192,12 +219,16 @@ func (a *Approval) Draw(screen tcell.Screen) {
 		in.spans(0, own(themes.Warning, "too small to show"))
 		return
 	}
-	if a.explained {
-		a.explained, a.body.top = false, a.explainedAt(&p)
+	if a.body.width != a.lines.width {
+		a.body.relay(a.lines.width)
+	}
+	a.body.rows = p.scrolled
+	if a.explain.changed {
+		a.explain.changed, a.body.top = false, a.explainedAt(&p)
 	}
 	in = in.below(in.rows(p.head) + p.gap)
-	from, to := a.body.show(len(p.scrolled), min(p.room, len(p.scrolled)))
-	in = in.below(in.rows(p.scrolled[from:to]) + p.gap)
+	from, to := a.body.draw(area{in.canvas, min(p.room, len(p.scrolled))})
+	in = in.below(to - from + p.gap)
 	if len(p.pinned) > 0 {
 		in = in.below(in.rows(p.pinned) + p.gap)
 	}
@@ -277,7 +308,7 @@ const (
 // wanted; each has at most so many rows.
 func (a *Approval) notes(w, most int) [][][]span {
 	names := []string{noteWhy, noteDir, noteRule, noteSimilar}
-	if a.explains {
+	if a.explain.on {
 		names = append(names, noteDoes, noteUndo, noteElse)
 	}
 	var all [][][]span
@@ -340,23 +371,11 @@ const noteIndent = 5
 
 // keyRows are the keys that answer, as many rows as they need.
 func (a *Approval) keyRows(w int) [][]span {
-	rows, used := [][]span{nil}, 0
+	var choices []hint
 	for _, e := range a.keys.In(keymap.Approval) {
-		if e.Label == "" || len(e.Keys) == 0 || e.Action == keymap.AllowSimilar && a.asked.Context.Similar == "" {
-			continue
+		if e.Label != "" && len(e.Keys) > 0 && (e.Action != keymap.AllowSimilar || a.asked.Context.Similar != "") {
+			choices = append(choices, hint{key: e.Keys[0], label: e.Label})
 		}
-		item := []span{own(themes.Key, "["+e.Keys[0].String()+"]"), own(themes.Text, " "+e.Label)}
-		n := spansWidth(item)
-		if used > 0 && used+3+n > w {
-			rows, used = append(rows, nil), 0
-		}
-		last := len(rows) - 1
-		if used > 0 {
-			rows[last] = append(rows[last], own(themes.Text, "   "))
-			used += 3
-		}
-		rows[last] = append(rows[last], item...)
-		used += n
 	}
-	return rows
+	return choiceRows(choices, w)
 }

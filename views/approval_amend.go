@@ -13,12 +13,12 @@ import (
 // explainedAt is the row to scroll to when the explanation comes or goes: where it begins, if
 // it scrolls, else the first one.
 func (a *Approval) explainedAt(p *approvalRows) int {
-	if !a.explains || len(p.scrolled) == len(a.body.rows) {
+	if !a.explain.on || len(p.scrolled) == len(a.lines.rows) {
 		return 0
 	}
 	at := len(p.scrolled)
 	for _, name := range []string{noteDoes, noteUndo, noteElse} {
-		at -= len(a.note(name, a.body.width, maxScrolled))
+		at -= len(a.note(name, a.lines.width, maxScrolled))
 	}
 	return at
 }

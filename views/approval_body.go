@@ -11,28 +11,21 @@ import (
 	"buddy/views/markup"
 )
 
-// approvalBody is what a person is asked about, as rows for one width.
-type approvalBody struct {
-	window
-	rows  [][]span
-	width int // for which rows holds; 0 = none
-}
-
 const bodyIndent = 2
 
 // layBody wraps what the action does: the command, or the path with its diff.
 func (a *Approval) layBody(w int) {
-	b := &a.body
+	b := &a.lines
 	if b.width == w && b.rows != nil {
 		return
 	}
-	b.width, b.rows = w, nil
+	b.relay(w)
 	act := a.asked.Action
 	if len(act.Places) > 0 {
-		b.add([]span{own(themes.Muted, "on ")}, foreign(themes.Warning, act.Target), w)
+		b.add(bodyIndent, []span{own(themes.Muted, "on ")}, foreign(themes.Warning, act.Target), w)
 	}
 	if act.Path != "" {
-		b.add(nil, foreign(themes.Strong, act.Path), w)
+		b.add(bodyIndent, nil, foreign(themes.Strong, act.Path), w)
 	}
 	if act.Command != "" {
 		a.layCommand(act.Command, w)
@@ -41,9 +34,7 @@ func (a *Approval) layBody(w int) {
 		a.layPreview(act, w)
 	}
 	if b.rows == nil {
-		for _, row := range wrapSentence([]span{own(themes.Warning, "nothing is known about what this does")}, w-bodyIndent) {
-			b.add(nil, row, w)
-		}
+		b.addWords(bodyIndent, []span{own(themes.Warning, "nothing is known about what this does")}, w)
 	}
 }
 
@@ -64,32 +55,17 @@ func folders(act action.Action) string {
 	return strings.Join(all, ", ")
 }
 
-// add appends a line behind a gutter, wrapped.
-func (b *approvalBody) add(gutter, line []span, w int) {
-	indent := own(themes.Text, strings.Repeat(" ", bodyIndent))
-	n := spansWidth(gutter)
-	for i, r := range wrapSpans(line, w-bodyIndent-n) {
-		row := []span{indent}
-		if i == 0 {
-			row = append(row, gutter...)
-		} else if n > 0 {
-			row = append(row, own(themes.Text, strings.Repeat(" ", n)))
-		}
-		b.rows = append(b.rows, append(row, r...))
-	}
-}
-
 // layCommand numbers the lines of a command that has several.
 func (a *Approval) layCommand(command string, w int) {
 	lines := strings.Split(strings.TrimSuffix(command, "\n"), "\n")
 	if len(lines) == 1 {
-		a.body.add(nil, foreign(themes.Strong, lines[0]), w)
+		a.lines.add(bodyIndent, nil, foreign(themes.Strong, lines[0]), w)
 		return
 	}
 	digits := len(fmt.Sprint(len(lines)))
 	for i, l := range lines {
 		gutter := []span{own(themes.Muted, fmt.Sprintf("%*d ", digits, i+1))}
-		a.body.add(gutter, foreign(themes.Strong, l), w)
+		a.lines.add(bodyIndent, gutter, foreign(themes.Strong, l), w)
 	}
 }
 
@@ -102,6 +78,6 @@ func (a *Approval) layPreview(act action.Action, w int) {
 		if diff = diff || act.Kind == action.FileWrite && strings.HasPrefix(l, "---"); diff {
 			role, hunk = markup.DiffRole(l, hunk)
 		}
-		a.body.add(nil, foreign(role, l), w)
+		a.lines.add(bodyIndent, nil, foreign(role, l), w)
 	}
 }

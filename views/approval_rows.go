@@ -11,10 +11,10 @@ import (
 type approvalRows struct {
 	title      []span // at the right of the border
 	head, keys [][]span
-	scrolled   [][]span // the command, and what is known of it unless that is pinned
-	pinned     [][]span // below it
-	gap        int      // blank rows between the parts
-	room       int      // for what scrolls
+	scrolled   []bodyRow // the command, and what is known of it unless that is pinned
+	pinned     [][]span  // below it
+	gap        int       // blank rows between the parts
+	room       int       // for what scrolls
 }
 
 const (
@@ -28,14 +28,14 @@ const (
 // known of the command: that is shortened, or scrolls after the command, which never gives way.
 func (a *Approval) plan(w, h int) approvalRows {
 	a.layBody(w)
-	body := a.body.rows
+	body := a.lines.rows
 	least := min(len(body), leastBody)
 	p := approvalRows{keys: a.keyRows(w), scrolled: body}
 	p.title, p.head = a.heads(w, h)
 	p.keys = p.keys[:max(1, min(len(p.keys), h-len(p.head)-least))] // all are in the help, too
 	free := h - len(p.head) - len(p.keys)
 	most := maxNoteRows
-	if a.explains {
+	if a.explain.on {
 		most = maxExplained
 	}
 	notes := a.notes(w, most)
@@ -44,17 +44,17 @@ func (a *Approval) plan(w, h int) approvalRows {
 		return p
 	}
 	p.gap = 0
-	if !a.explains {
+	if !a.explain.on {
 		p.pinned = shrink(notes, max(len(notes), free-len(body)), w)
 	}
 	if p.room = free - len(p.pinned); p.room >= least {
 		return p
 	}
-	p.scrolled = append(body[:len(body):len(body)], concat(a.notes(w, maxScrolled))...)
+	p.scrolled = append(body[:len(body):len(body)], asLines(concat(a.notes(w, maxScrolled)))...)
 	p.pinned, p.room = nil, free
 	if rule := a.note(noteSimilar, w, 1); len(rule) > 0 && free > 2 { // whoever presses its key has seen it
 		p.pinned, p.room = rule, free-1
-	} else if !a.explains && free > least {
+	} else if !a.explain.on && free > least {
 		p.pinned, p.room = a.note(noteRule, w, 1), free-1
 	}
 	return p

@@ -17,6 +17,8 @@ type Ask struct {
 	take         func(text string) error
 	editor       *Editor // nil when nothing is asked
 	wrong        string  // what is wrong with the line
+	place        canvas  // of the line when it was drawn last
+	row          row     // of it that showed
 }
 
 // NewAsk returns a dialog that asks nothing.
@@ -72,6 +74,18 @@ func (a *Ask) PasteHandler() func(string, func(tview.Primitive)) {
 	})
 }
 
+// MouseHandler puts the cursor where the person clicks.
+func (a *Ask) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return a.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := ev.Position()
+		on := action == tview.MouseLeftDown && a.editor != nil && y == a.place.y && x >= a.place.x && x < a.place.x+a.place.w
+		if on {
+			a.editor.click(a.row, x-a.place.x)
+		}
+		return on, nil
+	})
+}
+
 // Size returns the cells that the dialog wants on a screen, border included.
 func (a *Ask) Size(maxW, maxH int) (w, rows int) {
 	w = min(maxW, confirmWidth)
@@ -106,6 +120,8 @@ func (a *Ask) Draw(screen tcell.Screen) {
 	in = in.below(in.rows(above[:min(len(above), in.h-1)]))
 	a.editor.SetWidth(textRoom(in.w, before))
 	line := area{in.at(in.spans(0, before...)), 1}
+	a.place = line.canvas
+	a.row, _ = a.editor.cursorRow()
 	in = in.below(line.editor(a.editor, a.HasFocus()))
 	below := a.below(in.w)
 	in.rows(below[:min(len(below), in.h)])

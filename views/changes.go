@@ -17,7 +17,7 @@ type Changes struct {
 	title string
 	text  string
 	lines []diffLine
-	body  approvalBody
+	body  body
 
 	OnCopy  func(text string)
 	OnEdit  func(text string) // the person wants to see it in an editor
@@ -69,23 +69,16 @@ func (c *Changes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	})
 }
 
-// MouseHandler scrolls.
+// MouseHandler scrolls, and selects text.
 func (c *Changes) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
-		if !c.InRect(ev.Position()) {
-			return false, nil
-		}
-		switch action {
-		case tview.MouseScrollUp:
-			c.body.top -= wheelRows
-		case tview.MouseScrollDown:
-			c.body.top += wheelRows
-		default:
-			return false, nil
-		}
-		return true, nil
+		c.body.onCopy = c.OnCopy
+		return c.mouse(&c.body, action, ev), nil
 	})
 }
+
+// CopySelection gives what is selected to OnCopy and reports whether there was something.
+func (c *Changes) CopySelection() bool { return c.body.CopySelection() }
 
 // Draw draws the rows that are scrolled to.
 func (c *Changes) Draw(screen tcell.Screen) {
@@ -94,13 +87,12 @@ func (c *Changes) Draw(screen tcell.Screen) {
 		return
 	}
 	if c.body.width != in.w {
-		c.body.width, c.body.rows = in.w, nil
+		c.body.relay(in.w)
 		for _, l := range c.lines {
-			c.body.rows = append(c.body.rows, wrapSpans(foreign(l.role, l.text), in.w)...)
+			c.body.add(0, nil, foreign(l.role, l.text), in.w)
 		}
 	}
-	from, to := c.body.show(len(c.body.rows), in.h-1)
-	in.rows(c.body.rows[from:to])
+	c.body.draw(area{in.canvas, in.h - 1})
 	in.down(in.h-1).spans(0, hintRow(hintsOf(c.keys, keymap.Changes), in.w)...)
 	c.drawMore(screen, c.body.window, len(c.body.rows))
 }

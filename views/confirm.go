@@ -12,9 +12,11 @@ import (
 // that can't be taken back. Back chooses nothing.
 type Confirm struct {
 	frame
-	asked  Question
-	open   bool
-	window window
+	asked Question
+	open  bool
+	body  body
+
+	OnCopy func(text string) // what the mouse selected
 }
 
 // Question is what a Confirm asks. Its texts may be anybody's.
@@ -31,7 +33,7 @@ func NewConfirm(theme *themes.Theme, keys *keymap.Map) *Confirm {
 }
 
 // Ask opens the dialog.
-func (c *Confirm) Ask(q Question) { c.asked, c.open, c.window = q, true, window{} }
+func (c *Confirm) Ask(q Question) { c.asked, c.open, c.body = q, true, body{} }
 
 // Close closes the dialog without an answer.
 func (c *Confirm) Close() { c.asked, c.open = Question{}, false }
@@ -48,7 +50,7 @@ func (c *Confirm) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		a, ok := c.keys.Lookup(c.asked.Scope, ev)
 		switch a {
 		case keymap.ScrollUp, keymap.ScrollDown, keymap.PageUp, keymap.PageDown, keymap.ScrollTop, keymap.ScrollBottom:
-			c.window.move(a)
+			c.body.move(a)
 			return
 		}
 		if !ok {
@@ -61,13 +63,25 @@ func (c *Confirm) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	})
 }
 
+// MouseHandler scrolls the question and selects text of it.
+func (c *Confirm) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		c.body.onCopy = c.OnCopy
+		return c.mouse(&c.body, action, ev), nil
+	})
+}
+
+// CopySelection gives what is selected to OnCopy and reports whether there was something.
+func (c *Confirm) CopySelection() bool { return c.body.CopySelection() }
+
 // confirmWidth is as wide as the dialog gets.
 const confirmWidth = 76
 
 // Size returns the cells that the dialog wants on a screen, border included.
 func (c *Confirm) Size(maxW, maxH int) (w, rows int) {
 	w = min(maxW, confirmWidth)
-	return w, min(maxH, len(c.lines(w-4))+len(c.choices(w-4))+3)
+	c.lay(w - 4)
+	return w, min(maxH, len(c.body.rows)+len(c.choices(w-4))+3)
 }
 
 // Draw draws the question, of which the end scrolls, and the answers.
@@ -77,48 +91,38 @@ func (c *Confirm) Draw(screen tcell.Screen) {
 		return
 	}
 	choices := c.choices(in.w)
-	lines := c.lines(in.w)
+	c.lay(in.w)
 	room := max(in.h-len(choices), 0)
-	if len(lines) < room {
+	if len(c.body.rows) < room {
 		room-- // a blank row
 	}
-	from, to := c.window.show(len(lines), room)
-	in.rows(lines[from:to])
+	c.body.draw(area{in.canvas, room})
 	in.below(max(in.h-len(choices), 0)).rows(choices)
-	c.drawMore(screen, c.window, len(lines))
+	c.drawMore(screen, c.body.window, len(c.body.rows))
 }
 
-func (c *Confirm) lines(w int) [][]span {
-	var rows [][]span
-	for _, l := range c.asked.Lines {
-		rows = append(rows, wrapSentence(foreign(themes.Text, l), w)...)
+// lay makes the rows for a width.
+func (c *Confirm) lay(w int) {
+	if c.body.width == w {
+		return
 	}
-	return rows
+	c.body.relay(w)
+	for _, l := range c.asked.Lines {
+		c.body.addWords(0, foreign(themes.Text, l), w)
+	}
 }
 
 // choices are the keys that answer, as many rows as they need.
 func (c *Confirm) choices(w int) [][]span {
-	rows, used := [][]span{nil}, 0
+	var choices []hint
 	for _, e := range c.keys.In(c.asked.Scope) {
 		label := e.Label
 		if e.Action == keymap.Back {
 			label = "back"
 		}
-		if label == "" || len(e.Keys) == 0 {
-			continue
+		if label != "" && len(e.Keys) > 0 {
+			choices = append(choices, hint{key: e.Keys[0], label: label})
 		}
-		item := []span{own(themes.Key, "["+e.Keys[0].String()+"]"), own(themes.Text, " "+label)}
-		n := spansWidth(item)
-		if used > 0 && used+3+n > w {
-			rows, used = append(rows, nil), 0
-		}
-		last := len(rows) - 1
-		if used > 0 {
-			rows[last] = append(rows[last], own(themes.Text, "   "))
-			used += 3
-		}
-		rows[last] = append(rows[last], item...)
-		used += n
 	}
-	return rows
+	return choiceRows(choices, w)
 }

@@ -13,11 +13,8 @@ import (
 	"buddy/views/markup"
 )
 
-// Conversation draws the blocks of a session. Only what is on the screen is laid out;
-// a block is kept ready at one width until it is far away. It follows the end until a
-// person scrolls up. Only the UI goroutine may use it.
-type Conversation struct {
-	frame
+// ConversationIntents are what a conversation asks for. All of them are optional.
+type ConversationIntents struct {
 	// OnCopy, if set, gets what a person copies, as it came: the text of a block or its
 	// code. It is empty when there is none.
 	OnCopy func(text string)
@@ -25,9 +22,19 @@ type Conversation struct {
 	OnEdit func(text string)
 	// OnOpen, if set, gets the call of which the whole output is wanted.
 	OnOpen func(*state.Call)
+	// OnChoice, if set, gets the line of a question that was clicked, counted from 0.
+	OnChoice func(question string, line int)
 	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
 	// draws: long searches take turns with all else. Without it they are done at once.
 	Later func(func())
+}
+
+// Conversation draws the blocks of a session. Only what is on the screen is laid out;
+// a block is kept ready at one width until it is far away. It follows the end until a
+// person scrolls up. Only the UI goroutine may use it.
+type Conversation struct {
+	frame
+	ConversationIntents
 
 	shared  *shared
 	welcome []string
@@ -41,8 +48,9 @@ type Conversation struct {
 		first, last int // the blocks on the screen
 		from, to    int // outside of them no block is laid out
 	}
-	find finder
-	sel  selection
+	find  finder
+	sel   selection
+	coded int // the code block of the focused block that the last key copied; -1 is none
 }
 
 // tail is how a conversation keeps to its end.
@@ -74,7 +82,7 @@ const (
 // NewConversation returns a view with nothing to show.
 func NewConversation(theme *themes.Theme, keys *keymap.Map) *Conversation {
 	return &Conversation{
-		frame: newFrame(theme, keys), tail: tail{follow: true},
+		frame: newFrame(theme, keys), tail: tail{follow: true}, coded: -1,
 		shared: &shared{now: func() time.Time { return time.UnixMilli(0) }, unfold: func() string { return keys.Name(keymap.Fold) }},
 	}
 }
@@ -357,29 +365,43 @@ func (c *Conversation) openOutput() {
 }
 
 // CopyCode gives a code block of the focused block to OnCopy: the first that does not end
-// above the screen. Of a call that is the command.
+// above the screen, and when the last key did that, the next one. Of a call that is the
+// command.
 func (c *Conversation) CopyCode() {
-	if c.OnCopy != nil && c.focus < len(c.blocks) {
-		c.OnCopy(c.code(c.blocks[c.focus]))
+	if c.OnCopy == nil || c.focus >= len(c.blocks) {
+		return
 	}
-}
-
-func (c *Conversation) code(v *blockView) string {
+	v := c.blocks[c.focus]
 	if v.block.Call != nil {
-		return v.block.Call.Action.Command
+		c.OnCopy(v.block.Call.Action.Command)
+		return
 	}
 	blocks := markup.CodeBlocks(v.block.Text)
-	if len(blocks) == 0 || c.size.h == 0 {
-		return strings.Join(blocks, "\n")
+	if len(blocks) == 0 {
+		c.OnCopy("")
+		return
+	}
+	if c.coded++; c.coded == 0 {
+		c.coded = c.codeInView(v, blocks)
+	}
+	c.coded %= len(blocks)
+	c.OnCopy(blocks[c.coded])
+}
+
+// codeInView returns which code block of the focused block is the first one that does not
+// end above the screen.
+func (c *Conversation) codeInView(v *blockView, blocks []string) int {
+	if c.size.h == 0 {
+		return 0
 	}
 	first, _ := c.rowsOf(c.focus)
-	end := 0
-	for _, code := range blocks[:len(blocks)-1] {
+	last, end := len(blocks)-1, 0
+	for i, code := range blocks[:last] {
 		if end = v.endOf(code, end); first+v.rowOf(0, end, 0, c.size.w)-v.gap >= 0 {
-			return code
+			return i
 		}
 	}
-	return blocks[len(blocks)-1]
+	return last
 }
 
 // Fold folds or unfolds the focused block.

@@ -208,6 +208,9 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 			return
 		}
 		a, _ := c.keys.Lookup(c.Scope(), ev)
+		if a != keymap.CopyCode {
+			c.coded = -1
+		}
 		switch act := c.actions()[a]; {
 		case c.sel.on:
 			c.selectKey(a)

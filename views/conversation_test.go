@@ -563,6 +563,19 @@ func styleAt(t *testing.T, p tview.Primitive, r rune) tcell.Style {
 	return tcell.StyleDefault
 }
 
+// The next code block comes with the same key again; any other key begins anew.
+func TestCopyCodeAgain(t *testing.T) { // UX "Conversation"
+	s := (&session{}).apply(say("```sh\na\n```\nand\n```sh\nb\n```\n"), say("```sh\nc\n```"))
+	c := conversationOf(t, s, 60, 30)
+	var got []string
+	c.OnCopy = func(text string) { got = append(got, text) }
+	c.focus = 0
+	press(t, c, "copy-code", "copy-code", "copy-code", "copy-block", "copy-code", "scroll-down", "copy-code", "copy-code")
+	if want := "a b a ```sh\na\n```\nand\n```sh\nb\n```\n a c c"; strings.Join(got, " ") != want {
+		t.Errorf("copied %q, want %q", strings.Join(got, " "), want)
+	}
+}
+
 // Of several code blocks the one in view is copied.
 func TestCopyCode(t *testing.T) { // UX "Conversation"
 	filler := strings.Repeat("text\n\n", 20)

@@ -26,6 +26,8 @@ type Editor struct {
 	before doing  // what the command before this one did
 	last   doing  // what this one does
 	gen    uint64 // counts changes of the text
+	group  int    // changes of one group are undone together; 0 = each alone
+	groups int    // that were begun
 
 	undos, redos []edit
 	undoSize     int
@@ -55,6 +57,7 @@ type edit struct {
 	removed, inserted []byte
 	before, after     place // the cursor
 	typed             bool  // more typing may join it
+	group             int
 }
 
 // NewEditor returns an empty text.
@@ -218,7 +221,7 @@ func (e *Editor) change(from, to place, raw []byte) {
 	if from == to && len(raw) == 0 {
 		return
 	}
-	ed := edit{at: from, inserted: raw, before: e.cur, typed: e.last == typing}
+	ed := edit{at: from, inserted: raw, before: e.cur, typed: e.last == typing, group: e.group}
 	if from != to {
 		ed.removed = e.raw(from, to)
 	}
@@ -229,15 +232,25 @@ func (e *Editor) change(from, to place, raw []byte) {
 	e.remember(ed)
 }
 
+// begin starts a group of changes that are undone in one step; endGroup ends it.
+func (e *Editor) begin() {
+	e.groups++
+	e.group = e.groups
+}
+
+func (e *Editor) endGroup() { e.group = 0 }
+
 // remember records an edit for undo; what is typed joins what was typed before it, word
-// by word.
+// by word, or all of it in a group.
 func (e *Editor) remember(ed edit) {
-	if n := len(e.undos); n > 0 && e.before == typing && ed.typed && len(ed.removed) == 0 {
+	if n := len(e.undos); n > 0 && e.before == typing && ed.typed {
 		top := &e.undos[n-1]
-		if top.typed && endOf(top.at, top.inserted) == ed.at && !startsWord(top.inserted, ed.inserted) {
+		joins := len(ed.removed) == 0 && !startsWord(top.inserted, ed.inserted) || ed.group != 0
+		if top.typed && top.group == ed.group && endOf(top.at, top.inserted) == ed.at && joins {
 			top.inserted = append(top.inserted, ed.inserted...)
+			top.removed = append(top.removed, ed.removed...)
 			top.after = ed.after
-			e.undoSize += len(ed.inserted)
+			e.undoSize += len(ed.inserted) + len(ed.removed)
 			return
 		}
 	}
@@ -265,10 +278,28 @@ func endOf(at place, raw []byte) place {
 	return place{at.line + n, len(raw) - bytes.LastIndexByte(raw, '\n') - 1}
 }
 
+// undo takes the last edit back, and all others of its group.
 func (e *Editor) undo() {
+	for e.undoOne() && inGroup(e.undos, e.redos) {
+	}
+}
+
+// redo makes what undo took back.
+func (e *Editor) redo() {
+	for e.redoOne() && inGroup(e.redos, e.undos) {
+	}
+}
+
+// inGroup says that the next edit is of the same group as the one that was done last.
+func inGroup(next, done []edit) bool {
+	n, d := len(next), len(done)
+	return n > 0 && d > 0 && next[n-1].group != 0 && next[n-1].group == done[d-1].group
+}
+
+func (e *Editor) undoOne() bool {
 	n := len(e.undos) - 1
 	if n < 0 {
-		return
+		return false
 	}
 	ed := e.undos[n]
 	e.undos = e.undos[:n]
@@ -277,12 +308,13 @@ func (e *Editor) undo() {
 	e.cur = ed.before
 	e.redos = append(e.redos, ed)
 	e.gen++
+	return true
 }
 
-func (e *Editor) redo() {
+func (e *Editor) redoOne() bool {
 	n := len(e.redos) - 1
 	if n < 0 {
-		return
+		return false
 	}
 	ed := e.redos[n]
 	e.redos = e.redos[:n]
@@ -292,4 +324,5 @@ func (e *Editor) redo() {
 	e.undos = append(e.undos, ed)
 	e.undoSize += len(ed.removed) + len(ed.inserted)
 	e.gen++
+	return true
 }

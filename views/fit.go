@@ -54,7 +54,7 @@ func words(spans []span) [][]span {
 			if n < 0 {
 				n = len(text)
 			}
-			if part := (span{text[:n], sp.style}); len(all) > 0 && blank == wasBlank {
+			if part := (span{text[:n], sp.style, sp.key}); len(all) > 0 && blank == wasBlank {
 				all[len(all)-1] = append(all[len(all)-1], part)
 			} else {
 				all = append(all, []span{part})

@@ -36,7 +36,7 @@ func (f *Footer) Update(s *state.State, _ state.Changed) {
 }
 
 // typed are signs that are typed rather than bound, so the key map does not know them.
-var typed = map[keymap.Scope][]hint{keymap.Prompt: {{"/", "commands", false}, {"@", "files", false}}}
+var typed = map[keymap.Scope][]hint{keymap.Prompt: {{key: keymap.Typed('/'), label: "commands"}, {key: keymap.Typed('@'), label: "files"}}}
 
 // Draw draws as many keys as fit.
 func (f *Footer) Draw(screen tcell.Screen) {
@@ -60,7 +60,7 @@ func (f *Footer) Draw(screen tcell.Screen) {
 		if i > 0 {
 			keys = append(keys, own(themes.Footer, "  "))
 		}
-		keys = append(keys, own(themes.Key, h.key), own(themes.Footer, " "+h.label+" "))
+		keys = append(keys, pressing(h.key, own(themes.Key, h.name()), own(themes.Footer, " "+h.label+" "))...)
 	}
 	if len(keys) > 1 {
 		c.cols(1, 1+room).spans(0, keys...)
@@ -75,7 +75,7 @@ func (f *Footer) hints() []hint {
 	var all []hint
 	switch f.scope {
 	case keymap.Typing: // the others go to the pane
-		return append(f.labels(f.scope), hint{"", "all other keys go to the pane", false})
+		return append(f.labels(f.scope), hint{label: "all other keys go to the pane"})
 	case keymap.Secret: // nothing below it can be reached
 		return f.labels(f.scope)
 	}
@@ -94,9 +94,9 @@ func (f *Footer) hints() []hint {
 }
 
 // bound says that a key means something of its own in the scope.
-func (f *Footer) bound(key string) bool {
+func (f *Footer) bound(key keymap.Key) bool {
 	return slices.ContainsFunc(f.keys.In(f.scope), func(e keymap.Entry) bool {
-		return !slices.Contains(e.Scopes, keymap.Global) && slices.ContainsFunc(e.Keys, func(k keymap.Key) bool { return k.String() == key })
+		return !slices.Contains(e.Scopes, keymap.Global) && slices.Contains(e.Keys, key)
 	})
 }
 
@@ -105,7 +105,7 @@ func (f *Footer) labels(scope keymap.Scope) []hint {
 	for _, e := range f.keys.In(scope) {
 		hidden := f.lone && e.Action == keymap.AllowSimilar || f.dialog && e.Action == keymap.NextPane
 		if e.Label != "" && len(e.Keys) > 0 && !hidden {
-			all = append(all, hint{e.Keys[0].String(), e.Label, matters(e.Action)})
+			all = append(all, hint{key: e.Keys[0], label: e.Label, keep: matters(e.Action)})
 		}
 	}
 	return all

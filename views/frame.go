@@ -13,19 +13,32 @@ type frame struct {
 	*tview.Box
 	palette *palette
 	keys    *keymap.Map
+	spots   []keySpot // of the last draw
 }
 
 func newFrame(theme *themes.Theme, keys *keymap.Map) frame {
-	return frame{tview.NewBox(), newPalette(theme), keys}
+	return frame{Box: tview.NewBox(), palette: newPalette(theme), keys: keys}
 }
 
 // SetTheme changes the colours from the next draw on.
 func (f *frame) SetTheme(theme *themes.Theme) { f.palette = newPalette(theme) }
 
-// whole returns the place of the view.
+// whole returns the place of the view, of which nothing is drawn yet.
 func (f *frame) whole(screen tcell.Screen) area {
+	f.spots = f.spots[:0]
+	return f.drawn(screen)
+}
+
+// drawn returns the place of the view, of which something is drawn already.
+func (f *frame) drawn(screen tcell.Screen) area {
 	x, y, w, h := f.GetRect()
-	return area{canvas{screen, f.palette, x, y, max(w, 0)}, max(h, 0)}
+	return area{canvas{screen, f.palette, &f.spots, x, y, max(w, 0)}, max(h, 0)}
+}
+
+// mouse lets a person scroll and select what a dialog says. A drag that began inside goes on
+// outside; all else there does nothing.
+func (f *frame) mouse(b *body, action tview.MouseAction, ev *tcell.EventMouse) bool {
+	return (b.mark.down || f.InRect(ev.Position())) && b.mouse(action, ev)
 }
 
 // titles are what a border says: at the left and the right of its upper edge, and at the

@@ -16,9 +16,10 @@ type Help struct {
 	frame
 	scope    keymap.Scope
 	commands []CommandHelp
-	window   window
+	body     body
 
 	OnClose func()
+	OnCopy  func(text string) // what the mouse selected
 }
 
 // NewHelp returns the help for the prompt.
@@ -27,10 +28,10 @@ func NewHelp(theme *themes.Theme, keys *keymap.Map) *Help {
 }
 
 // SetCommands gives the commands that are listed.
-func (h *Help) SetCommands(commands []CommandHelp) { h.commands = commands }
+func (h *Help) SetCommands(commands []CommandHelp) { h.commands, h.body = commands, body{} }
 
 // SetScope says whose keys come first, and goes to the top.
-func (h *Help) SetScope(s keymap.Scope) { h.scope, h.window.top = s, 0 }
+func (h *Help) SetScope(s keymap.Scope) { h.scope, h.body = s, body{} }
 
 // Scope says where keys go.
 func (h *Help) Scope() keymap.Scope { return keymap.Help }
@@ -45,17 +46,29 @@ func (h *Help) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 				h.OnClose()
 			}
 		default:
-			h.window.move(a)
+			h.body.move(a)
 		}
 	})
 }
+
+// MouseHandler scrolls, and selects text.
+func (h *Help) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return h.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		h.body.onCopy = h.OnCopy
+		return h.mouse(&h.body, action, ev), nil
+	})
+}
+
+// CopySelection gives what is selected to OnCopy and reports whether there was something.
+func (h *Help) CopySelection() bool { return h.body.CopySelection() }
 
 const helpWidth = 90
 
 // Size returns the cells that the help wants on a screen, border included.
 func (h *Help) Size(maxW, maxH int) (w, rows int) {
 	w = min(maxW, helpWidth)
-	return w, min(maxH, len(h.rows(w-4))+2)
+	h.lay(w - 4)
+	return w, min(maxH, len(h.body.rows)+2)
 }
 
 // Draw draws the rows that are scrolled to.
@@ -64,15 +77,23 @@ func (h *Help) Draw(screen tcell.Screen) {
 	if in.w <= 0 || in.h <= 0 {
 		return
 	}
-	rows := h.rows(in.w)
-	from, to := h.window.show(len(rows), in.h)
-	in.rows(rows[from:to])
-	h.drawMore(screen, h.window, len(rows))
+	h.lay(in.w)
+	h.body.draw(in)
+	h.drawMore(screen, h.body.window, len(h.body.rows))
+}
+
+// lay makes the rows for a width.
+func (h *Help) lay(w int) {
+	if h.body.width == w {
+		return
+	}
+	h.body.relay(w)
+	h.body.rows = asLines(h.rows(w))
 }
 
 // closing names the key that closes the help.
 func (h *Help) closing() []span {
-	return []span{own(themes.Key, h.keys.Name(keymap.Back)), own(themes.Muted, " closes")}
+	return h.named(keymap.Back, " closes")
 }
 
 // rows are all rows at a width.

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,11 +11,15 @@ import (
 
 // hint is a key and what it does, in a word or two.
 type hint struct {
-	key, label string
-	keep       bool // when there is no room for all
+	key   keymap.Key
+	label string
+	keep  bool   // when there is no room for all
+	sign  string // stands for the name of the key, unless it is ""
 }
 
-func (h hint) width() int { return textWidth(h.key) + 1 + textWidth(h.label) }
+func (h hint) name() string { return cmp.Or(h.sign, h.key.String()) }
+
+func (h hint) width() int { return textWidth(h.name()) + 1 + textWidth(h.label) }
 
 // matters says that an action is among those that a dialog names last of all to leave out: what
 // leads out of it, and what it is for where another key comes first.
@@ -32,7 +37,7 @@ func hintsOf(keys *keymap.Map, scope keymap.Scope) []hint {
 	var all []hint
 	for _, e := range keys.In(scope) {
 		if e.Label != "" && len(e.Keys) > 0 {
-			all = append(all, hint{e.Keys[0].String(), e.Label, matters(e.Action)})
+			all = append(all, hint{key: e.Keys[0], label: e.Label, keep: matters(e.Action)})
 		}
 	}
 	return all
@@ -61,11 +66,10 @@ const hintGap = 2
 func hintRow(all []hint, w int) []span {
 	var row []span
 	for i, h := range fitHints(all, w, hintGap) {
-		gap := ""
 		if i > 0 {
-			gap = strings.Repeat(" ", hintGap)
+			row = append(row, own(themes.Muted, strings.Repeat(" ", hintGap)))
 		}
-		row = append(row, own(themes.Key, gap+h.key), own(themes.Muted, " "+h.label))
+		row = append(row, pressing(h.key, own(themes.Key, h.name()), own(themes.Muted, " "+h.label))...)
 	}
 	return row
 }

@@ -9,7 +9,8 @@ import (
 )
 
 func TestFitHints(t *testing.T) {
-	all := []hint{{"Enter", "choose", false}, {"f", "fork", false}, {"E", "export", false}, {"Esc", "close", true}}
+	typed := keymap.Typed
+	all := []hint{{key: typed('Q'), sign: "Enter", label: "choose"}, {key: typed('f'), label: "fork"}, {key: typed('E'), label: "export"}, {key: typed('q'), sign: "Esc", label: "close", keep: true}}
 	for _, tt := range []struct {
 		w    int
 		want string

@@ -19,7 +19,8 @@ func (w window) hidden(n int) (above, below int) {
 // keys lead to them.
 func (f *frame) drawMore(screen tcell.Screen, w window, n int) {
 	above, below := w.hidden(n)
-	var counts, names []string
+	var counts []string
+	var names []span
 	for _, side := range []struct {
 		arrow string
 		n     int
@@ -27,10 +28,13 @@ func (f *frame) drawMore(screen tcell.Screen, w window, n int) {
 	}{{"↑", above, keymap.PageUp}, {"↓", below, keymap.PageDown}} {
 		if side.n > 0 {
 			counts = append(counts, fmt.Sprintf("%s %d", side.arrow, side.n))
-			names = append(names, f.keys.Name(side.key))
+			if keys := f.keys.Keys(side.key); len(keys) > 0 {
+				names = append(names, own(themes.Muted, " "))
+				names = append(names, pressing(keys[0], own(themes.Key, keys[0].String()))...)
+			}
 		}
 	}
-	all := f.whole(screen)
+	all := f.drawn(screen)
 	if len(counts) == 0 || all.h < 2 {
 		return
 	}
@@ -39,9 +43,8 @@ func (f *frame) drawMore(screen tcell.Screen, w window, n int) {
 		role = themes.Focus
 	}
 	text := own(themes.Warning, strings.Join(counts, " ")+" more")
-	keys := strings.Join(names, " ")
-	with := []span{text, own(themes.Muted, " · "), own(themes.Key, keys)}
-	if keys == "" || spansWidth(with)+6 > all.w {
+	with := append([]span{text, own(themes.Muted, " ·")}, names...)
+	if len(names) == 0 || spansWidth(with)+6 > all.w {
 		with = with[:1]
 	}
 	all.down(all.h-1).edge('└', '┘', role, nil, with)

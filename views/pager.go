@@ -33,8 +33,11 @@ type Pager struct {
 	top  pagerRow
 	w, h int       // of the text, when it was drawn last
 	mark int64     // where the selection begins, -1 for none
-	find pagerFind // also what is typed
-	kept pagerKept // so that moving about costs little
+	drag pagerDrag // what the mouse selects instead
+
+	clicked bodyPlace // of the screen
+	find    pagerFind // also what is typed
+	kept    pagerKept // so that moving about costs little
 }
 
 // pagerKept is what was read and laid out last.
@@ -70,7 +73,7 @@ func (p *Pager) Close() {
 	}
 	gen := p.find.gen + 1
 	p.doc, p.open, p.top, p.mark, p.kept = Document{}, false, pagerRow{}, -1, pagerKept{}
-	p.find = pagerFind{gen: gen}
+	p.find, p.drag = pagerFind{gen: gen}, pagerDrag{}
 }
 
 // Open says that something is shown.
@@ -123,6 +126,8 @@ func (p *Pager) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 // back ends the selection, the search or the pager, whichever comes first.
 func (p *Pager) back() {
 	switch {
+	case p.drag.on:
+		p.drag = pagerDrag{}
 	case p.mark >= 0:
 		p.mark = -1
 	case p.find.text != "":
@@ -138,13 +143,6 @@ func (p *Pager) PasteHandler() func(string, func(tview.Primitive)) {
 		if p.find.typing {
 			p.findText(p.find.text + oneLine(text))
 		}
-	})
-}
-
-// MouseHandler scrolls with the wheel.
-func (p *Pager) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
-	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
-		return wheel(p, action, ev, setFocus), nil
 	})
 }
 
@@ -309,9 +307,16 @@ func (p *Pager) drawRow(c canvas, l *textLine, row int) {
 		}
 		return
 	}
-	if p.find.text == "" {
-		return
+	if p.find.text != "" {
+		p.drawFound(c, l, r)
 	}
+	if a, b := p.drag.in(l); a < b {
+		c.restyle(l.text.Bytes, int(r.From), max(a, int(r.From)), min(b, int(r.To)), p.palette[themes.Selection])
+	}
+}
+
+// drawFound marks what was found in a row.
+func (p *Pager) drawFound(c canvas, l *textLine, r markup.Row) {
 	for from, to := p.find.next(l.text.Bytes, 0); from >= 0; from, to = p.find.next(l.text.Bytes, to) {
 		a, b := max(from, int(r.From)), min(to, int(r.To))
 		c.restyle(l.text.Bytes, int(r.From), a, b, p.palette[themes.Match])
@@ -335,7 +340,7 @@ func (p *Pager) status() []span {
 	switch f := &p.find; {
 	case p.mark >= 0:
 		from, to := p.selected()
-		return []span{own(themes.Notice, byteCount(to-from)+" selected · "), own(themes.Key, p.keys.Name(keymap.CopyBlock)), own(themes.Muted, " copies")}
+		return append([]span{own(themes.Notice, byteCount(to-from)+" selected · ")}, p.named(keymap.CopyBlock, " copies")...)
 	case f.text == "" || f.typing:
 		return nil
 	case f.by != 0:
@@ -343,5 +348,5 @@ func (p *Pager) status() []span {
 	case f.none:
 		return []span{own(themes.Warning, "not found: "), own(themes.Muted, markup.Inline(f.text))}
 	}
-	return []span{own(themes.Muted, markup.Inline(p.find.text)+" · "), own(themes.Key, p.keys.Name(keymap.FindNext)), own(themes.Muted, " next")}
+	return append([]span{own(themes.Muted, markup.Inline(p.find.text)+" · ")}, p.named(keymap.FindNext, " next")...)
 }

@@ -133,6 +133,7 @@ func trimEnd(line []byte) []byte {
 
 // toggleMark begins a selection of whole lines at the top one, or ends it.
 func (p *Pager) toggleMark() {
+	p.drag = pagerDrag{}
 	if p.mark >= 0 {
 		p.mark = -1
 		return
@@ -157,7 +158,7 @@ const maxPagerCopy = 1<<20 + 1
 // CopySelection gives what is selected to OnCopy, drops the selection and reports whether
 // there was one.
 func (p *Pager) CopySelection() bool {
-	if p.mark < 0 {
+	if p.mark < 0 && !p.drag.on {
 		return false
 	}
 	p.copy()
@@ -167,6 +168,12 @@ func (p *Pager) CopySelection() bool {
 // copy copies what is selected, else what is on the screen, as it would be read.
 func (p *Pager) copy() {
 	if p.OnCopy == nil {
+		return
+	}
+	if p.drag.on {
+		text := p.dragged()
+		p.drag = pagerDrag{}
+		p.OnCopy(text)
 		return
 	}
 	from, to := p.top.off, p.top.off

@@ -64,6 +64,7 @@ func cellColor(c markup.Color, otherwise tcell.Color) tcell.Color {
 type canvas struct {
 	screen  tcell.Screen
 	palette *palette
+	spots   *[]keySpot // takes where keys are drawn
 	x, y, w int
 }
 

@@ -40,8 +40,8 @@ type PickerOptions struct {
 	OnQuery func(query string) bool
 }
 
-// Picker is a dialog with a list that typing filters, the best fit first. A row is chosen
-// with Enter or a second click.
+// Picker is a dialog with a list that typing filters, the best fit first. A click selects a
+// row; Enter or another click on it chooses it.
 type Picker struct {
 	frame
 	o       PickerOptions
@@ -52,11 +52,18 @@ type Picker struct {
 	said    string // for the person, until the next key
 	note    string // beside the title
 	at      int    // of shown
+	clicked string // id of the row that the last click selected
 	window  window
-	place   struct{ x, y, w, h int } // of the rows when they were drawn last
-	onKeys  bool                     // keys mean those of o.Keys
-	answers bool                     // the rows are answers to the query, all of them fit
+	place   pickerPlace
+	onKeys  bool // keys mean those of o.Keys
+	answers bool // the rows are answers to the query, all of them fit
 	ask     *pickerAsk
+}
+
+// pickerPlace is where the rows were drawn last, and whether the preview was.
+type pickerPlace struct {
+	x, y, w, h int
+	preview    bool
 }
 
 // pickerAsk is a question about the selected row: for a text, or for yes or no.
@@ -131,7 +138,7 @@ func (p *Picker) Query() string { return p.query }
 
 // SetQuery is as if query was typed.
 func (p *Picker) SetQuery(query string) {
-	p.query, p.onKeys = query, false
+	p.query, p.onKeys, p.clicked = query, false, ""
 	p.answers = p.o.OnQuery != nil && p.o.OnQuery(query)
 	p.at = 0
 	if !p.answers {
@@ -215,7 +222,7 @@ func (p *Picker) to(i int) {
 // InputHandler chooses, moves, and types into the filter.
 func (p *Picker) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		p.said = ""
+		p.said, p.clicked = "", ""
 		a, ok := p.keys.Lookup(p.Scope(), ev)
 		text, typed := keymap.Text(ev)
 		switch {
@@ -327,10 +334,14 @@ func (p *Picker) PasteHandler() func(string, func(tview.Primitive)) {
 	})
 }
 
-// MouseHandler selects a row, chooses it with a second click, and moves with the wheel.
+// MouseHandler selects a row, chooses it with a second click, and moves with the wheel. Over
+// the preview, the mouse is the preview's.
 func (p *Picker) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
+		if p.previewed(x, y) && p.ask == nil {
+			return p.o.Preview.MouseHandler()(action, ev, func(tview.Primitive) {})
+		}
 		if !p.InRect(x, y) || p.ask != nil {
 			return false, nil
 		}
@@ -354,9 +365,20 @@ func (p *Picker) click(x, y int) {
 		return
 	}
 	p.onKeys = p.o.Keys != ""
-	if i == p.at {
+	p.to(i)
+	id := p.rows[p.shown[i]].ID
+	if p.clicked == id {
 		p.choose()
 		return
 	}
-	p.to(i)
+	p.clicked = id
+}
+
+// previewed says that x, y is in the preview, as it was drawn last.
+func (p *Picker) previewed(x, y int) bool {
+	if p.o.Preview == nil || !p.place.preview {
+		return false
+	}
+	left, top, w, h := p.o.Preview.GetRect()
+	return x > left && x < left+w && y >= top && y < top+h
 }

@@ -70,7 +70,7 @@ func (p *Picker) Draw(screen tcell.Screen) {
 	if in.w <= 0 || in.h <= 0 {
 		return
 	}
-	if p.o.Preview != nil && all.w >= previewFrom {
+	if p.place.preview = p.o.Preview != nil && all.w >= previewFrom; p.place.preview {
 		left := all.w * 54 / 100
 		p.o.Preview.SetRect(all.x+left, all.y-1, all.w-left+1, all.h+2) // their borders are one
 		p.o.Preview.Draw(screen)
@@ -253,11 +253,12 @@ func (p *Picker) drawNaming(in area, most int) int {
 // hints are the keys that apply.
 func (p *Picker) hints() []hint {
 	all := hintsOf(p.keys, p.Scope())
-	if key := p.keys.Name(keymap.PickKeys); p.o.Keys != "" && !p.onKeys && key != "" {
+	if keys := p.keys.Keys(keymap.PickKeys); p.o.Keys != "" && !p.onKeys && len(keys) > 0 {
+		sign := ""
 		for _, e := range p.keys.In(p.o.Keys) { // as many of their names as fit
 			if e.Label != "" && len(e.Scopes) == 1 {
-				all = append(all, hint{key, e.Label, false})
-				key = "·"
+				all = append(all, hint{key: keys[0], label: e.Label, sign: sign})
+				sign = "·"
 			}
 		}
 	}

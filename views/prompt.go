@@ -51,7 +51,9 @@ type promptState struct {
 
 // NewPrompt returns an empty prompt.
 func NewPrompt(theme *themes.Theme, keys *keymap.Map) *Prompt {
-	return &Prompt{frame: newFrame(theme, keys), draft: draft{editor: NewEditor()}, popup: newCommandPopup(theme, keys)}
+	p := &Prompt{frame: newFrame(theme, keys), draft: draft{editor: NewEditor()}, popup: newCommandPopup(theme, keys)}
+	p.popup.take = func() { p.popupAction(keymap.PopupAccept) }
+	return p
 }
 
 // SetTheme changes the colours from the next draw on.
@@ -128,7 +130,11 @@ func (p *Prompt) Paste(text string) {
 		p.searchFor(p.search.query + strings.Join(strings.Fields(text), " "))
 		return
 	}
-	p.edit(func() { p.editor.Paste(text) })
+	p.edit(func() {
+		if !p.vi.insertion(p.editor, viStep{text: []byte(text), pasted: true}) {
+			p.editor.Paste(text)
+		}
+	})
 }
 
 // PasteHandler is Paste for tview.
@@ -153,77 +159,20 @@ func (p *Prompt) key(ev *tcell.EventKey) {
 		return
 	}
 	if a, ok := p.keys.Lookup(keymap.Prompt, ev); ok {
-		p.edit(func() { p.action(a) })
+		p.edit(func() {
+			if !p.vi.insertion(p.editor, viStep{action: a}) {
+				p.action(a)
+			}
+		})
 		return
 	}
 	if text, ok := keymap.Text(ev); ok {
-		p.edit(func() { p.editor.Insert(text) })
-	}
-}
-
-// SetVi gives the prompt the keys of vi, or takes them away. It begins in insert mode.
-func (p *Prompt) SetVi(on bool) { p.vi = vi{on: on} }
-
-// Mode names the mode of vi; "" without its keys.
-func (p *Prompt) Mode() string { return p.vi.mode() }
-
-// EndInsert goes from insert mode to normal mode and reports whether it did.
-func (p *Prompt) EndInsert() bool {
-	switch {
-	case !p.vi.on || p.search != nil:
-		return false
-	case p.vi.normal:
-		pending := p.vi.op != "" || p.vi.wait != "" || p.vi.count > 0
-		p.vi.reset()
-		return pending
-	}
-	p.popup.dismiss()
-	p.vi.leave(p.editor)
-	return true
-}
-
-// viKey takes a key in normal mode and says whether that was all. What opens lists begins
-// to insert, on an empty prompt.
-func (p *Prompt) viKey(ev *tcell.EventKey) bool {
-	a, ok := p.keys.Lookup(keymap.Vi, ev)
-	text, typed := keymap.Text(ev)
-	switch {
-	case typed && p.vi.digit(text):
-	case p.vi.wait != "" && !typed:
-		p.vi.reset()
-	case ok || p.vi.wait != "":
-		p.viAction(a, text)
-	case typed && p.editor.Empty() && strings.Contains("/!@", text):
-		p.vi.insert()
-		return false
-	case typed:
-		p.vi.reset()
-	default:
-		return false
-	}
-	return true
-}
-
-// viAction does what a key of vi means. From the first and the last row, up and down go
-// through the history, as they do without vi.
-func (p *Prompt) viAction(a keymap.Action, text string) {
-	free := p.vi.op == "" && p.vi.wait == ""
-	p.edit(func() {
-		switch {
-		case a == keymap.ViUp && free:
-			for range p.vi.n() {
-				p.action(keymap.LineUp)
+		p.edit(func() {
+			if !p.vi.insertion(p.editor, viStep{text: []byte(text)}) {
+				p.editor.Insert(text)
 			}
-			p.vi.settle(p.editor)
-		case a == keymap.ViDown && free:
-			for range p.vi.n() {
-				p.action(keymap.LineDown)
-			}
-			p.vi.settle(p.editor)
-		default:
-			p.vi.do(p.editor, a, text)
-		}
-	})
+		})
+	}
 }
 
 // edit runs f and tells what follows from a change of the text.
@@ -238,6 +187,10 @@ func (p *Prompt) edit(f func()) {
 }
 
 func (p *Prompt) changed() {
+	if p.vi.normal {
+		p.vi.endSelecting(p.editor)
+		p.vi.settle(p.editor)
+	}
 	p.offer()
 	if p.OnChange != nil {
 		p.OnChange()
@@ -284,7 +237,11 @@ func (p *Prompt) send() {
 		p.history.add(text)
 	}
 	p.editor.SetText("")
-	p.vi.insert()
+	if p.vi.on {
+		p.editor.endGroup()
+		p.vi.now = nil
+		p.vi.insert(p.editor)
+	}
 	if p.OnSubmit != nil {
 		p.OnSubmit(text)
 	}
@@ -338,7 +295,10 @@ func (p *Prompt) popupAction(a keymap.Action) {
 			p.takeFile()
 			return
 		}
-		p.edit(func() { p.editor.Replace([]byte(p.popup.selected() + " ")) })
+		p.edit(func() {
+			p.editor.Replace([]byte(p.popup.selected() + " "))
+			p.vi.afresh(p.editor)
+		})
 	}
 }
 
@@ -398,6 +358,9 @@ func (p *Prompt) Draw(screen tcell.Screen) {
 			}
 		}
 		text.down(i).editorRow(e, r, command)
+		if from, to := p.vi.selection(e); from != to && p.search == nil {
+			text.down(i).editorMark(e, r, from, to)
+		}
 		if r == cursor && p.HasFocus() && p.search == nil {
 			screen.ShowCursor(min(text.x+col, in.x+in.w-1), in.y+i)
 		}
@@ -441,6 +404,9 @@ func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(
 		if p.search == nil {
 			left, top, w, _ := p.GetRect()
 			p.edit(func() { p.editor.click(p.editor.rowsOn(p.top, y-top), x-left-spansWidth(p.prefix(w))) })
+			if p.vi.normal {
+				p.vi.settle(p.editor)
+			}
 		}
 		return true, nil
 	})

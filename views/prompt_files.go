@@ -75,5 +75,8 @@ func (p *Prompt) takeFile() {
 	if rest := p.editor.here().text[p.editor.cur.col:]; len(rest) == 0 || !isSpace(rest[0]) {
 		text += " "
 	}
-	p.edit(func() { p.editor.complete(p.file.at, text) })
+	p.edit(func() {
+		p.editor.complete(p.file.at, text)
+		p.vi.afresh(p.editor)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
 
 	"buddy/app/keymap"
 	"buddy/themes"
@@ -25,6 +26,9 @@ type CommandPopup struct {
 	typed     string
 	moved     bool // the selection was chosen, not only offered
 	dismissed bool // until another command is begun
+	first     int  // of matches that showed when it was drawn last
+	clicked   int  // the match that was clicked last, plus one
+	take      func()
 }
 
 func newCommandPopup(theme *themes.Theme, keys *keymap.Map) *CommandPopup {
@@ -61,7 +65,7 @@ func (c *CommandPopup) match(typed string) {
 	if typed != c.typed {
 		c.at, c.moved = 0, false
 	}
-	c.typed, c.matches = typed, nil
+	c.typed, c.matches, c.clicked = typed, nil, 0
 	if typed == "" {
 		return
 	}
@@ -75,7 +79,7 @@ func (c *CommandPopup) match(typed string) {
 
 // offer offers paths after an @, best first.
 func (c *CommandPopup) offer(paths []string) {
-	c.matches, c.at, c.moved = nil, 0, false
+	c.matches, c.at, c.moved, c.clicked = nil, 0, false, 0
 	for _, path := range paths {
 		c.matches = append(c.matches, CommandHelp{Name: "@" + path})
 	}
@@ -108,6 +112,30 @@ func (c *CommandPopup) move(by int) {
 	c.moved = true
 }
 
+// MouseHandler selects a row, takes it with a second click, and moves with the wheel.
+func (c *CommandPopup) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		_, top, _, h := c.GetRect()
+		_, y := ev.Position()
+		i := c.first + y - top - 1
+		switch {
+		case !c.Open() || !c.InRect(ev.Position()):
+			return false, nil
+		case action == tview.MouseScrollUp:
+			c.at, c.moved = max(0, c.at-1), true
+		case action == tview.MouseScrollDown:
+			c.at, c.moved = min(len(c.matches)-1, c.at+1), true
+		case action != tview.MouseLeftClick && action != tview.MouseLeftDoubleClick:
+		case y <= top || y >= top+h-1 || i >= len(c.matches):
+		case c.clicked == i+1 && c.at == i:
+			c.take()
+		default:
+			c.at, c.moved, c.clicked = i, true, i+1
+		}
+		return true, nil
+	})
+}
+
 func (c *CommandPopup) dismiss() { c.dismissed = true }
 
 // Draw draws the list with the selection in view.
@@ -117,6 +145,7 @@ func (c *CommandPopup) Draw(screen tcell.Screen) {
 	}
 	in := c.bordered(screen, titles{}).cleared()
 	first := max(0, min(c.at-in.h/2, len(c.matches)-in.h))
+	c.first = first
 	names := c.nameWidth()
 	for i := 0; i < in.h && first+i < len(c.matches); i++ {
 		m, row := c.matches[first+i], in.down(i)

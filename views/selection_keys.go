@@ -27,7 +27,8 @@ func (c *Conversation) cursorAt() (a anchor, col int) {
 	return a, col
 }
 
-// startSelection begins a selection by keys, in the focused block where it shows first.
+// startSelection begins a selection by keys: with the match that was searched for, else in
+// the focused block where it shows first.
 func (c *Conversation) startSelection() {
 	if len(c.blocks) == 0 || c.size.h == 0 {
 		return
@@ -42,7 +43,33 @@ func (c *Conversation) startSelection() {
 	if at.block >= len(c.blocks) { // nothing but rows without text
 		return
 	}
-	c.sel.on, c.sel.keys, c.sel.anchor, c.sel.head, c.sel.goal = true, true, at, at, -1
+	head := at
+	if from, to, ok := c.visitedMatch(); ok {
+		at, head = from, to
+	}
+	c.sel.on, c.sel.keys, c.sel.anchor, c.sel.head, c.sel.goal = true, true, at, head, -1
+}
+
+// visitedMatch returns the first and the last character of the match that was visited last,
+// if that is in the focused block and not folded.
+func (c *Conversation) visitedMatch() (first, last stretch, ok bool) {
+	m := c.find.at
+	if c.find.text == "" || !c.find.visited || m.block != c.focus {
+		return first, last, false
+	}
+	text := c.textAt(spot{m.block, m.part, m.off})
+	if m.off >= len(text) {
+		return first, last, false
+	}
+	from, to := c.find.next(text, m.off)
+	if from != m.off || to <= from {
+		return first, last, false
+	}
+	char := func(off int) stretch {
+		_, end := byChar.around(text, off, len(text))
+		return stretch{spot{m.block, m.part, off}, end}
+	}
+	return char(from), char(charBefore(text, to)), true
 }
 
 // selectKey does what a key means while something is selected.
@@ -160,6 +187,8 @@ func (c *Conversation) moveAlong(a keymap.Action) {
 		off = wordBefore(text, off)
 	case keymap.SelectWordRight:
 		off = wordAfter(text, off)
+	case keymap.SelectWordEnd:
+		off = lastOfWord(text, min(s.head.end, len(text)))
 	case keymap.SelectLineStart:
 		off = r.from
 	case keymap.SelectLineEnd:
@@ -174,19 +203,34 @@ func (c *Conversation) moveAlong(a keymap.Action) {
 		s.goal = -1
 		return
 	}
-	if off == s.head.off || off >= len(text) { // on to the row before or after
-		s.goal = 0
-		if a == keymap.SelectLeft {
-			s.goal = 1 << 20
-		}
-		if rows := map[keymap.Action]int{keymap.SelectLeft: -1, keymap.SelectWordLeft: -1, keymap.SelectRight: 1, keymap.SelectWordRight: 1}[a]; rows != 0 {
-			c.moveHead(rows)
-		}
-		s.goal = -1
+	if off == s.head.off || off >= len(text) {
+		c.moveOn(a)
 		return
 	}
 	_, to := byChar.around(text, off, len(text))
 	s.head = stretch{spot{s.head.block, s.head.part, off}, to}
+}
+
+// moveOn moves the head from the end of its text to the row after it, or before.
+func (c *Conversation) moveOn(a keymap.Action) {
+	s := &c.sel
+	before := s.head
+	switch s.goal = 0; a {
+	case keymap.SelectLeft, keymap.SelectWordLeft:
+		if a == keymap.SelectLeft {
+			s.goal = 1 << 20
+		}
+		c.moveHead(-1)
+	case keymap.SelectRight, keymap.SelectWordRight, keymap.SelectWordEnd:
+		c.moveHead(1)
+	}
+	s.goal = -1
+	if text := c.textAt(s.head.spot); a == keymap.SelectWordEnd && s.head != before {
+		if off := lastOfWord(text, min(s.head.off, len(text))); off < len(text) {
+			_, to := byChar.around(text, off, len(text))
+			s.head = stretch{spot{s.head.block, s.head.part, off}, to}
+		}
+	}
 }
 
 // charBefore returns where the character before an offset begins.
@@ -201,6 +245,20 @@ func charBefore(text []byte, off int) int {
 func wordBefore(text []byte, off int) int {
 	before := bytes.TrimRightFunc(text[:off], unicode.IsSpace)
 	return bytes.LastIndexFunc(before, unicode.IsSpace) + 1
+}
+
+// lastOfWord returns where the last character of the word begins that is next from an offset
+// on; the end if there is none.
+func lastOfWord(text []byte, off int) int {
+	off += len(text[off:]) - len(bytes.TrimLeftFunc(text[off:], unicode.IsSpace))
+	if off == len(text) {
+		return off
+	}
+	end := bytes.IndexFunc(text[off:], unicode.IsSpace)
+	if end < 0 {
+		end = len(text) - off
+	}
+	return charBefore(text, off+end)
 }
 
 func wordAfter(text []byte, off int) int {

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"bytes"
+
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 )
@@ -22,7 +24,7 @@ func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse,
 		case action == tview.MouseLeftUp && d.down:
 			c.release()
 			return true, nil
-		case action == tview.MouseLeftClick && c.InRect(x, y) && d.clicks < 2:
+		case (action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick) && c.InRect(x, y) && d.clicks < 2:
 			c.click(y)
 			return true, nil
 		case d.down: // the wheel, or another button
@@ -51,9 +53,13 @@ func (c *Conversation) click(y int) {
 	if at.block >= len(c.blocks) {
 		return
 	}
-	c.focus = at.block
-	if v := c.blocks[at.block]; v.foldable() && at.row == v.gap {
+	c.focus, c.coded = at.block, -1
+	v := c.blocks[at.block]
+	if v.foldable() && at.row == v.gap {
 		c.Fold()
+	}
+	if r := v.rowText(at.row); v.block.Asks != "" && r.part != noPart && c.OnChoice != nil {
+		c.OnChoice(v.block.Asks, bytes.Count(r.text[:r.from], []byte("\n")))
 	}
 }
 

@@ -122,14 +122,17 @@ func TestClicksSelectWordsAndLines(t *testing.T) {
 func TestSelectByKeys(t *testing.T) {
 	for keys, want := range map[string]string{
 		"select select-copy": "p",
-		"select select-word-right select-left select-copy":                           "please ",
-		"select select-line-end select-copy":                                         "please look at src/tax.go, line 41",
-		"select select-down select-copy":                                             "please look at src/tax.go, line 41\n\nThe",
-		"select select-word-right select-here select-right select-right select-copy": "loo",
-		"select select-down select-lines select-copy":                                "please look at src/tax.go, line 41\n\nThe rounding is wrong in a way that wraps over the end of a row:",
-		"select select-bottom select-here select-word-left select-copy":              "notice",
-		"select select-word-right select-word-left select-copy":                      "p",
-		"select select-left select-up select-copy":                                   "p",
+		"select select-word-right select-left select-copy":                                "please ",
+		"select select-word-end select-copy":                                              "please",
+		"select select-word-end select-word-end select-here select-word-end select-copy":  "k at",
+		"select select-line-end select-word-end select-here select-word-left select-copy": "The",
+		"select select-line-end select-copy":                                              "please look at src/tax.go, line 41",
+		"select select-down select-copy":                                                  "please look at src/tax.go, line 41\n\nThe",
+		"select select-word-right select-here select-right select-right select-copy":      "loo",
+		"select select-down select-lines select-copy":                                     "please look at src/tax.go, line 41\n\nThe rounding is wrong in a way that wraps over the end of a row:",
+		"select select-bottom select-here select-word-left select-copy":                   "notice",
+		"select select-word-right select-word-left select-copy":                           "p",
+		"select select-left select-up select-copy":                                        "p",
 	} {
 		t.Run(keys, func(t *testing.T) {
 			c, _, copied := selectable(t)
@@ -143,6 +146,25 @@ func TestSelectByKeys(t *testing.T) {
 				t.Errorf("after copying the scope is %s", c.Scope())
 			}
 		})
+	}
+}
+
+// What was found is selected at once.
+func TestSelectWhatWasFound(t *testing.T) {
+	c, _, copied := selectable(t)
+	press(t, c, "find", "'wraps", "find-accept", "select")
+	if got := selectedCells(t, c, 40, 20); got != "wraps\n" {
+		t.Errorf("selected %q", got)
+	}
+	press(t, c, "select-word-end", "select-copy")
+	if *copied != "wraps over" {
+		t.Errorf("copied %q", *copied)
+	}
+	press(t, c, "scroll-top", "prompt-previous")
+	c.focus = 0
+	press(t, c, "select", "select-copy")
+	if *copied != "p" {
+		t.Errorf("in another block: copied %q", *copied)
 	}
 }
 

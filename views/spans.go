@@ -1,18 +1,20 @@
 package views
 
 import (
+	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/markup"
 )
 
-// span is safe text of one style, on one line.
+// span is safe text of one style, on one line. A click on it presses its key, if it has one.
 type span struct {
 	text  string
 	style markup.Style
+	key   keymap.Key
 }
 
 // own returns text of ours.
-func own(r themes.Role, text string) span { return span{text, markup.Style{Role: r}} }
+func own(r themes.Role, text string) span { return span{text: text, style: markup.Style{Role: r}} }
 
 // foreign returns untrusted text with everything in it shown (see [markup.Line]).
 func foreign(r themes.Role, text string) []span {
@@ -20,7 +22,7 @@ func foreign(r themes.Role, text string) []span {
 	spans := make([]span, len(t.Runs))
 	from := 0
 	for i, run := range t.Runs {
-		spans[i] = span{string(t.Bytes[from:run.End]), run.Style}
+		spans[i] = span{text: string(t.Bytes[from:run.End]), style: run.Style}
 		from = int(run.End)
 	}
 	return spans
@@ -78,7 +80,7 @@ func clip(spans []span, w int) []span {
 			free -= n
 			continue
 		}
-		return append(kept, span{cut(sp.text, free) + "…", sp.style})
+		return append(kept, span{cut(sp.text, free) + "…", sp.style, sp.key})
 	}
 	return kept
 }
@@ -98,7 +100,7 @@ func wrapSpans(spans []span, w int) [][]span {
 				}
 			}
 			last := len(rows) - 1
-			rows[last] = append(rows[last], span{part, sp.style})
+			rows[last] = append(rows[last], span{part, sp.style, sp.key})
 			used += textWidth(part)
 			text = text[len(part):]
 		}
@@ -109,7 +111,10 @@ func wrapSpans(spans []span, w int) [][]span {
 // spans draws spans from a column on and returns the column after them.
 func (c canvas) spans(col int, spans ...span) int {
 	for _, sp := range spans {
-		col = c.run([]byte(sp.text), col, c.palette.cell(sp.style, nil))
+		from := col
+		if col = c.run([]byte(sp.text), col, c.palette.cell(sp.style, nil)); sp.key != (keymap.Key{}) {
+			*c.spots = append(*c.spots, keySpot{c.x + from, c.y, col - from, sp.key})
+		}
 	}
 	return col
 }

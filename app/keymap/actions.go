@@ -86,6 +86,7 @@ const (
 	SelectRight     Action = "select-right"
 	SelectWordLeft  Action = "select-word-left"
 	SelectWordRight Action = "select-word-right"
+	SelectWordEnd   Action = "select-word-end"
 	SelectLineStart Action = "select-line-start"
 	SelectLineEnd   Action = "select-line-end"
 	SelectPageUp    Action = "select-page-up"
@@ -196,6 +197,23 @@ const (
 	ViUndo        Action = "vi-undo"
 	ViRedo        Action = "vi-redo"
 
+	ViBigWord        Action = "vi-big-word"
+	ViBigWordBack    Action = "vi-big-word-back"
+	ViBigEnd         Action = "vi-big-word-end"
+	ViTop            Action = "vi-top"
+	ViBottom         Action = "vi-bottom"
+	ViMatch          Action = "vi-match"
+	ViYankLine       Action = "vi-yank-line"
+	ViDeleteBack     Action = "vi-delete-back"
+	ViSubstitute     Action = "vi-substitute"
+	ViSubstituteLine Action = "vi-substitute-line"
+	ViOvertype       Action = "vi-overtype"
+	ViCase           Action = "vi-case"
+	ViJoin           Action = "vi-join"
+	ViVisual         Action = "vi-visual"
+	ViVisualLines    Action = "vi-visual-lines"
+	ViRepeatChange   Action = "vi-repeat"
+
 	CopyChanges  Action = "copy-changes"
 	EditChanges  Action = "edit-changes"
 	CloseChanges Action = "close-changes"
@@ -247,8 +265,8 @@ var table = []row{
 	{EditPrompt, in(Prompt), "", "Write the prompt in your editor ($VISUAL or $EDITOR)", keys("Ctrl+G")},
 	{EndOfInput, in(Prompt), "", "Quit, if the prompt is empty", keys("Ctrl+D")},
 
-	{ViInsert, in(Vi), "insert", "Type before the cursor", keys("i")},
-	{ViAppend, in(Vi), "append", "Type after the cursor", keys("a")},
+	{ViInsert, in(Vi), "insert", "Type before the cursor. After d, c, y and while selecting: the inside of what is typed after it: w or W (word), p (paragraph), \", ' or ` (quotes), (, [, { or < (brackets)", keys("i")},
+	{ViAppend, in(Vi), "append", "Type after the cursor. After d, c, y and while selecting: the same with the blanks, quotes or brackets around it", keys("a")},
 	{ViInsertStart, in(Vi), "", "Type at the start of the line", keys("I")},
 	{ViAppendEnd, in(Vi), "", "Type at the end of the line", keys("A")},
 	{ViOpenBelow, in(Vi), "open line", "Type in a new line below", keys("o")},
@@ -260,6 +278,12 @@ var table = []row{
 	{ViWord, in(Vi), "", "To the next word", keys("w", "Ctrl+Right")},
 	{ViWordBack, in(Vi), "", "To the start of the word", keys("b", "Ctrl+Left")},
 	{ViWordEnd, in(Vi), "", "To the end of the word", keys("e")},
+	{ViBigWord, in(Vi), "", "To the next word after a blank", keys("W")},
+	{ViBigWordBack, in(Vi), "", "To the start of the word after a blank", keys("B")},
+	{ViBigEnd, in(Vi), "", "To the end of the word before a blank", keys("E")},
+	{ViTop, in(Vi), "", "Twice: to the first line, or the one that the count names", keys("g")},
+	{ViBottom, in(Vi), "", "To the last line, or the one that the count names", keys("G")},
+	{ViMatch, in(Vi), "", "To the bracket that belongs to this one, or to the next one in the line", keys("%")},
 	{ViLineStart, in(Vi), "", "To the start of the line", keys("0", "Home")},
 	{ViFirst, in(Vi), "", "To the first character of the line that is no blank", keys("^")},
 	{ViLineEnd, in(Vi), "", "To the end of the line", keys("$", "End")},
@@ -272,14 +296,24 @@ var table = []row{
 	{ViDelete, in(Vi), "delete", "Delete up to where the next motion leads; twice: the line", keys("d")},
 	{ViChange, in(Vi), "change", "Replace up to where the next motion leads; twice: the line", keys("c")},
 	{ViYank, in(Vi), "", "Copy up to where the next motion leads; twice: the line", keys("y")},
+	{ViYankLine, in(Vi), "", "Copy the line", keys("Y")},
 	{ViDeleteChar, in(Vi), "", "Delete the character", keys("x", "Delete")},
+	{ViDeleteBack, in(Vi), "", "Delete the character before the cursor", keys("X")},
+	{ViSubstitute, in(Vi), "", "Replace the character by what is typed", keys("s")},
+	{ViSubstituteLine, in(Vi), "", "Replace the line", keys("S")},
 	{ViDeleteToEnd, in(Vi), "", "Delete to the end of the line", keys("D")},
 	{ViChangeToEnd, in(Vi), "", "Replace to the end of the line", keys("C")},
 	{ViReplace, in(Vi), "", "Put the character that is typed after it in the place of this one", keys("r")},
+	{ViOvertype, in(Vi), "", "Type over what is there", keys("R")},
+	{ViCase, in(Vi), "", "Make a capital small, and the other way round", keys("~")},
+	{ViJoin, in(Vi), "", "Join the line with the next one", keys("J")},
+	{ViVisual, in(Vi), "select", "Select with motions and text objects, for d, c, y, x, s, r, ~, u (small letters), J and p; o goes to the other end", keys("v")},
+	{ViVisualLines, in(Vi), "", "Select lines", keys("V")},
 	{ViPut, in(Vi), "", "Insert what was deleted or copied last, after the cursor", keys("p")},
 	{ViPutBefore, in(Vi), "", "Insert it before the cursor", keys("P")},
-	{ViUndo, in(Vi), "undo", "Undo", keys("u")},
+	{ViUndo, in(Vi), "undo", "Undo; what was typed at once goes at once", keys("u")},
 	{ViRedo, in(Vi), "", "Redo", keys("Ctrl+R")},
+	{ViRepeatChange, in(Vi), "", "Repeat the last change, or what was typed", keys(".")},
 
 	{PopupUp, in(Popup), "", "Up in the list", keys("Up", "Ctrl+P")},
 	{PopupDown, in(Popup), "", "Down in the list", keys("Down", "Ctrl+N")},
@@ -304,12 +338,12 @@ var table = []row{
 	{PromptPrevious, in(Conversation), "", "To the prompt before", keys("[")},
 	{PromptNext, in(Conversation), "", "To the next prompt", keys("]")},
 	{CopyBlock, in(Conversation, Pager), "copy", "Copy the block; of a whole output what is selected, else what shows", keys("y")},
-	{CopyCode, in(Conversation), "code", "Copy the code in the block, of several the one in view", keys("c")},
+	{CopyCode, in(Conversation), "code", "Copy the code in the block, of several the one in view; again: the next one", keys("c")},
 	{Find, in(Conversation, Pager), "find", "Find text; capitals count if there are any", keys("/")},
 	{FindNext, in(Conversation, Pager), "", "To the next match", keys("n")},
 	{FindPrevious, in(Conversation, Pager), "", "To the match before", keys("N")},
 	{EditBlock, in(Conversation, Pager), "", "Look at the block, or the output, in your editor ($VISUAL or $EDITOR)", keys("e")},
-	{Select, in(Conversation, Pager), "select", "Select text by keys, from the block on, of a whole output its lines from the top one on; the mouse selects too: drag, or click twice or three times", keys("v")},
+	{Select, in(Conversation, Pager), "select", "Select text by keys, from the block on or what was found, of a whole output its lines from the top one on; the mouse selects too: drag, or click twice or three times", keys("v")},
 	{OpenOutput, in(Conversation, Output), "output", "The whole output of the call", keys("o")},
 	{FullScreen, in(Conversation, Output, Panes, Tasks), "", "Full screen and back", keys("z")},
 	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
@@ -325,6 +359,7 @@ var table = []row{
 	{SelectRight, in(Selecting), "", "One character to the right", keys("Right", "l")},
 	{SelectWordLeft, in(Selecting), "", "One word to the left", keys("b", "Ctrl+Left")},
 	{SelectWordRight, in(Selecting), "", "One word to the right", keys("w", "Ctrl+Right")},
+	{SelectWordEnd, in(Selecting), "", "To the end of the word", keys("e")},
 	{SelectLineStart, in(Selecting), "", "To the start of the row", keys("0", "Home")},
 	{SelectLineEnd, in(Selecting), "", "To the end of the row", keys("$", "End")},
 	{SelectPageUp, in(Selecting), "", "Up a page", keys("PgUp")},

@@ -96,6 +96,9 @@ func Text(ev *tcell.EventKey) (string, bool) {
 	return string(k.char), true
 }
 
+// Typed is the key that types a character.
+func Typed(char rune) Key { return Key{code: tcell.KeyRune, char: char} }
+
 // plain says that the key is a character without modifiers.
 func (k Key) plain() bool { return k.code == tcell.KeyRune && k.mod == 0 && k.char != 0 }
 
@@ -105,8 +108,11 @@ var modifiers = []struct {
 	name string
 }{{tcell.ModCtrl, "Ctrl"}, {tcell.ModAlt, "Alt"}, {tcell.ModShift, "Shift"}, {tcell.ModMeta, "Meta"}, {tcell.ModHyper, "Hyper"}}
 
-// String writes the key as Parse reads it.
+// String writes the key as Parse reads it; the zero Key is "".
 func (k Key) String() string {
+	if k == (Key{}) {
+		return ""
+	}
 	var b strings.Builder
 	for _, m := range modifiers {
 		if k.mod&m.mask != 0 {

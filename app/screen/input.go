@@ -77,9 +77,22 @@ func (in *input) feed(p []byte) {
 			p = in.paste(p)
 			continue
 		}
-		in.step(p[0])
+		if in.state == inText && twice(p) {
+			in.out = append(in.out, escKey...)
+		} else {
+			in.step(p[0])
+		}
 		p = p[1:]
 	}
+}
+
+// escKey is Esc in a form that cannot be the begin of something else.
+const escKey = "\x1b[27u"
+
+// twice says that p begins with Esc pressed twice, which tcell would take for Alt with
+// whatever is typed next. With Alt, some terminals send ESC before a sequence.
+func twice(p []byte) bool {
+	return len(p) > 1 && p[0] == esc && p[1] == esc && (len(p) == 2 || p[2] != '[' && p[2] != 'O')
 }
 
 func (in *input) step(b byte) {

@@ -125,7 +125,11 @@ func FuzzInput(f *testing.F) {
 		at := int(uint(cut) % uint(len(p)))
 		parts.in.feed(p[:at])
 		parts.in.feed(p[at:])
-		if whole.String() != parts.String() {
+		sameKey := func(r *record) string { // Esc twice in one read is told from ESC before a key
+			r.in.out = bytes.ReplaceAll(r.in.out, []byte(escKey), []byte{esc})
+			return r.String()
+		}
+		if sameKey(whole) != sameKey(parts) {
 			t.Errorf("in one piece %s\ncut at %d   %s", whole, at, parts)
 		}
 		for _, paste := range whole.pastes {

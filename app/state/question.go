@@ -17,7 +17,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 		for i, c := range p.Choices {
 			text += fmt.Sprintf("\n%d  %s", i+1, c)
 		}
-		s.add(env, WarningBlock, text)
+		s.add(env, WarningBlock, text).Asks = p.ID
 	case event.QuestionAnswered:
 		open := len(s.Questions)
 		s.Questions = slices.DeleteFunc(s.Questions, func(q event.QuestionAsked) bool { return q.ID == p.ID })

@@ -190,6 +190,8 @@ func (b *browser) preview(r views.PickerRow) {
 func (b *browser) show(id string, events []event.Envelope, err error) {
 	c := views.NewConversation(b.u.deps.Theme, b.u.deps.Keys)
 	c.SetNow(b.u.deps.Now)
+	c.SetAfter(b.u.deps.After)
+	c.OnCopy = b.u.copy
 	var s state.State
 	if err != nil {
 		s.Apply(event.Envelope{Session: id, Payload: event.Warning{Text: "the session can't be read: " + err.Error()}})

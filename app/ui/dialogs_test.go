@@ -377,6 +377,23 @@ func TestTypedShellCommand(t *testing.T) { // UX "Prompt"
 	})
 }
 
+// Esc twice in one read, as it comes over a slow line, is two keys, and the key after it is
+// not Alt with that key.
+func TestEscTwiceAtOnce(t *testing.T) { // DECISIONS 35
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(running...)
+		x.Terminal.Type("\x1b\x1b")
+		time.Sleep(100 * time.Millisecond) // after which Esc is a key of its own
+		x.took(event.Cancel{})
+		x.Type("Cab")
+		x.Want("> Cab")
+		x.Type("\x1b\x1b[D") // Alt+Left of some terminals
+		x.Settle()
+		x.Want("> Cab")
+	})
+}
+
 func TestViInThePrompt(t *testing.T) { // [ui] editor
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
@@ -402,6 +419,22 @@ func TestViInThePrompt(t *testing.T) { // [ui] editor
 		x.unwanted("other colours")
 		x.Press("Esc")
 		x.Want("NORMAL")
+		x.Type("ddione two three")
+		x.Press("Esc")
+		x.Type("v")
+		x.Want("VISUAL")
+		x.Type("bb~")
+		x.Want("NORMAL", "> one TWO THREE")
+		x.Type("VR") // which means nothing there
+		x.Want("V-LINE")
+		x.Press("Esc")
+		x.Type("0R")
+		x.Want("REPLACE")
+		x.Type("abc")
+		x.Press("Esc")
+		x.Want("NORMAL", "> abc TWO")
+		x.Type("u.")
+		x.Want("> abc TWO")
 	})
 }
 

@@ -105,9 +105,10 @@ func (u *UI) answerFirst() bool {
 // it comes twice (DECISIONS 35).
 func (u *UI) interrupt(armed keymap.Action) {
 	switch t := u.state.Running(); {
+	case u.over.changes != nil && u.dialogCopies():
 	case u.over.open() && !u.help && !u.asking():
 		u.toggle(nil)
-	case u.pagerCopies() || u.v.conversation.CopySelection():
+	case u.dialogCopies() || u.v.conversation.CopySelection():
 	case armed == keymap.Interrupt:
 		if !u.leaving() {
 			u.deps.Leave(slash.Next{})
@@ -123,10 +124,11 @@ func (u *UI) interrupt(armed keymap.Action) {
 	}
 }
 
-// pagerCopies copies what is selected in the pager, if that has the keys.
-func (u *UI) pagerCopies() bool {
+// dialogCopies copies what is selected in the dialog that has the keys.
+func (u *UI) dialogCopies() bool {
 	_, view := u.target()
-	return view == u.v.pager && u.v.pager.CopySelection()
+	v, ok := view.(interface{ CopySelection() bool })
+	return ok && u.dialog() && v.CopySelection()
 }
 
 // back is Esc: it closes what lies on top, else goes to the prompt; twice on an empty
@@ -200,12 +202,18 @@ func (u *UI) setFocus(p layout.Pane) {
 }
 
 // MouseHandler focuses the pane under the pointer and passes the action to it. A dialog
-// keeps everything below it from being touched.
+// keeps everything below it from being touched. A key that is named can be clicked.
 func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
+		if u.click(action, ev) {
+			return true, nil
+		}
 		if u.dialog() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
+		}
+		if p := u.v.prompt.Popup(); p.Open() && p.InRect(ev.Position()) {
+			return p.MouseHandler()(action, ev, setFocus)
 		}
 		if u.drag(action, ev) {
 			return true, nil

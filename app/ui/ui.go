@@ -47,6 +47,8 @@ type UI struct {
 	over  over
 	spot  slash.Spot // to go to when it has been read
 
+	pressed pressed // with the mouse
+
 	deaf      time.Time // until then keys do nothing: they were meant for a pane that has closed
 	watched   []string  // panes whose pictures are wanted
 	attention attention
@@ -196,6 +198,7 @@ func New(d Deps) *UI {
 	u.v.approval.OnAnswer = func(a event.Approve) { d.Send(a) }
 	u.v.approval.OnLeave = func() { u.away = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
 	u.v.help.OnClose = func() { u.help = false }
+	u.v.help.OnCopy, u.v.approval.OnCopy, u.v.confirm.OnCopy = u.copy, u.copy, u.copy
 	u.over.palette = u.pickCommand
 	u.v.help.SetCommands(commandHelp())
 	u.v.prompt.SetCommands(commandHelp())
@@ -206,7 +209,7 @@ func New(d Deps) *UI {
 	}
 	u.v.prompt.OnEOF = u.quit
 	u.v.prompt.OnEdit = u.edit
-	u.v.conversation.OnEdit = u.look
+	u.v.conversation.OnEdit, u.v.conversation.OnChoice = u.look, u.choose
 	u.v.conversation.OnOpen, u.v.output.OnOpen = u.openOutput, u.openOutput
 	u.v.pager.OnCopy, u.v.pager.OnEdit, u.v.pager.Later = u.copy, u.editOutput, d.Later
 	u.v.prompt.OnUnqueue = func(id int) { d.Send(event.Unqueue{ID: id}) }

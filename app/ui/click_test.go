@@ -1,0 +1,423 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/views"
+)
+
+// find returns where a text is on the screen.
+func (x *testUI) find(text string) (col, row int) {
+	x.t.Helper()
+	for y, l := range strings.Split(x.Screen(), "\n") {
+		if i := strings.Index(l, text); i >= 0 {
+			return utf8.RuneCountInString(l[:i]), y
+		}
+	}
+	x.t.Fatalf("%q is not on the screen:\n%s", text, x.Screen())
+	return 0, 0
+}
+
+// clickOn clicks on the first place of a text, a few cells into it.
+func (x *testUI) clickOn(text string, into int) {
+	x.t.Helper()
+	col, row := x.find(text)
+	x.Click(col+into, row)
+}
+
+// dragOver selects a text of one row, from its first to its last character.
+func (x *testUI) dragOver(text string) {
+	x.t.Helper()
+	col, row := x.find(text)
+	x.Mouse("press", col, row)
+	x.Mouse("drag", col+2, row)
+	x.Mouse("drag", col+utf8.RuneCountInString(text)-1, row)
+	x.Mouse("release", col+utf8.RuneCountInString(text)-1, row)
+}
+
+// copies checks what was copied since the last time.
+func (x *testUI) copies(want string) {
+	x.t.Helper()
+	if x.Settle(); x.copied != want {
+		x.t.Errorf("copied %q, want %q\n%s", x.copied, want, x.Screen())
+	}
+	x.copied = ""
+}
+
+// longAsked asks about a command of many lines, of which the first is too long for a row.
+var longAsked = event.ApprovalAsked{ID: "a2", CallID: "c1", Verdict: asked.Verdict, Action: action.Action{
+	Kind: action.Shell, Tool: "run_shell", Target: "local",
+	Command: "echo " + strings.Repeat("wrapped ", 14) + "end\n" + strings.Repeat("make all\n", 40) + "make last",
+}}
+
+func TestApprovalByMouse(t *testing.T) { // UX "Approval": a click is no faster and no looser than a key
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.tell(asked)
+		x.clickOn("[y] run once", 1) // in the grace period
+		x.took()
+		col, row := x.find("[y] run once")
+		x.Mouse("press", col, row)
+		time.Sleep(views.ApprovalGrace)
+		x.Mouse("release", col, row) // it went down too early
+		x.took()
+		for y := range 32 { // nowhere but on the keys
+			for c := 0; c < 120; c += 3 {
+				if y != row && y != row+1 {
+					x.Click(c, y)
+				}
+			}
+		}
+		x.took()
+		x.Want("Approve?")
+		x.Mouse("press", col, row)
+		x.Mouse("drag", col+1, row)
+		x.Mouse("release", col+60, row+3) // the hand slipped
+		x.took()
+		x.clickOn("[y] run once", 5) // a word of it is as good as the key
+		x.took(event.Approve{ID: "a1", Decision: event.Once})
+	})
+}
+
+func TestApprovalThatOpensUnderThePointer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.tell(asked)
+		col, row := x.find("[y] run once")
+		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
+		x.Mouse("press", col, row) // meant for what was below
+		second := asked
+		second.ID = "a3"
+		x.tell(second)
+		time.Sleep(views.ApprovalGrace)
+		x.Mouse("release", col, row)
+		x.took()
+		x.Mouse("press", col, row)
+		third := asked
+		third.ID = "a4"
+		x.tell(event.ApprovalAnswered{ID: "a3", CallID: "c1", Decision: event.Once, By: "rule"}, third)
+		time.Sleep(views.ApprovalGrace)
+		x.Mouse("release", col, row) // another request shows than that of the press
+		x.took()
+		x.Click(col, row)
+		x.took(event.Approve{ID: "a4", Decision: event.Once})
+	})
+}
+
+func TestApprovalKeysByMouse(t *testing.T) {
+	for name, tt := range map[string]struct {
+		click string
+		want  []event.Command
+		shows string
+	}{
+		"deny":    {"[n] deny", []event.Command{event.Approve{ID: "a1", Decision: event.Reject}}, ""},
+		"reason":  {"[d] deny and say why", nil, "deny because"},
+		"explain": {"[?] explain", nil, "undo"},
+		"leave":   {"list the files", nil, "Approve?"}, // outside: nothing
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 120, 32)
+				x.tell(running...)
+				x.tell(asked)
+				time.Sleep(views.ApprovalGrace)
+				x.clickOn(tt.click, 1)
+				x.took(tt.want...)
+				x.Want(tt.shows)
+			})
+		})
+	}
+}
+
+func TestApprovalScrollsAndCopies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		x.tell(longAsked)
+		time.Sleep(views.ApprovalGrace)
+		x.Want("↓ 22 more")
+		x.dragOver("wrapped wrapped")
+		x.copies("wrapped wrapped")
+		x.Press("Ctrl+C") // what is selected, not the task
+		x.copies("wrapped wrapped")
+		x.took()
+		col, row := x.find("echo")
+		_, last := x.find(" 3 make all")
+		x.Mouse("press", col, row)
+		x.Mouse("drag", col+3, last)
+		x.Mouse("release", col+3, last) // without the numbers, and the first line in one piece
+		x.copies("echo " + strings.Repeat("wrapped ", 14) + "end\nmake all\nmake")
+		x.Mouse("wheel down", col, row)
+		x.unwanted("echo wrapped")
+		x.Mouse("wheel up", 1, 20) // outside
+		x.unwanted("echo wrapped")
+		for range 30 {
+			x.Mouse("wheel down", col, row)
+		}
+		x.Want("make last")
+		x.clickOn("PgUp", 0)
+		x.unwanted("make last")
+		x.took()
+	})
+}
+
+func TestHelpByMouse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.clickOn("F1 help", 0) // the footer's
+		x.Want("Esc closes", "Commands")
+		x.Mouse("wheel down", 50, 10)
+		x.unwanted("  Commands")
+		x.Mouse("wheel up", 50, 10)
+		x.Mouse("wheel up", 0, 0)
+		x.Want("Commands")
+		x.dragOver("Commands")
+		x.copies("Commands")
+		time.Sleep(time.Second)
+		x.clickOn("Commands", 2)
+		x.clickOn("Commands", 2) // twice: the word
+		x.copies("Commands")
+		time.Sleep(time.Second)
+		x.clickOn("Commands", 2)
+		x.clickOn("/help", 2) // two places
+		x.copies("")
+		x.Click(0, 5) // outside
+		x.Want("Esc closes")
+		x.clickOn("Esc closes", 2)
+		x.unwanted("Esc closes")
+	})
+}
+
+func TestFooterByMouse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("hello")
+		x.clickOn("Enter send", 0)
+		x.took(event.Submit{Text: "hello"})
+		x.clickOn("/ commands", 3)
+		x.Want("> /", "/help")
+		x.clickOn(" /bg", 2) // of those that are offered
+		x.Want("▸/bg")
+		x.clickOn("/bg", 1)
+		x.Want("> /bg ")
+		x.Press("Ctrl+C")
+		x.clickOn("Tab next pane", 0)
+		x.Want("y copy")
+		col, row := x.find("y copy")
+		x.Mouse("press", col, row)
+		x.Mouse("release", col+30, row)
+		x.copies("")
+	})
+}
+
+func TestPickersByMouse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.Type("/model\n")
+		x.Want("▸*demo")
+		x.clickOn("*demo", 1) // it was selected before: a click alone chooses nothing
+		x.Want("Models · 3", "▸*demo")
+		x.took()
+		x.clickOn("gpt-5.3-codex", 1)
+		x.Want("▸ fast")
+		x.Click(1, 1) // outside
+		x.Want("▸ fast")
+		x.clickOn("gpt-5.3-codex", 1)
+		x.took(event.SwitchModel{Profile: "fast"})
+		x.unwanted("Models")
+		x.Press("F2")
+		x.Want("Commands and actions", "▸ /help")
+		x.Mouse("wheel down", 40, 10)
+		x.unwanted("▸ /help")
+		x.clickOn("Esc close", 0)
+		x.unwanted("Commands and actions")
+	})
+}
+
+func TestSessionBrowserByMouse(t *testing.T) {
+	store, ids := savedSessions(t, "first one", "second one")
+	synctest.Test(t, func(t *testing.T) {
+		x := browserOn(t, 160, 32, store)
+		x.Want("▸ second one", "Answer to second one.")
+		x.clickOn("first one", 1)
+		x.Settle()
+		x.Want("▸ first one", "Answer to first one.", "x delete")
+		x.dragOver("Answer to first") // in the preview
+		x.copies("Answer to first")
+		x.clickOn("x delete", 0)
+		x.Want(`Move "first one" to the trash?`)
+		x.clickOn("n no", 0)
+		x.unwanted("to the trash?")
+		x.Want("first one")
+		x.clickOn("Enter choose", 0)
+		if err := x.Ended(); err != nil || x.left.Resume != ids[0] {
+			t.Errorf("left for %+v, %v, want %s", x.left, err, ids[0])
+		}
+	})
+}
+
+func TestChangesByMouse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.diff = views.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+" + strings.Repeat("two ", 40) + "\n" + strings.Repeat(" more\n", 60)
+		x.Type("/diff\n")
+		col, row := x.find("-one")
+		x.Mouse("press", col+1, row)
+		x.Mouse("drag", col+2, row+2)
+		x.Mouse("release", col+3, row+2)
+		x.Settle()
+		if !strings.HasPrefix(x.copied, "one\n+two two") || strings.Count(x.copied, "\n") != 1 {
+			t.Errorf("copied %q, want a whole line that is only wrapped", x.copied)
+		}
+		x.copied = ""
+		x.Press("Ctrl+C") // the selection first
+		x.Want("Changes in 1 file")
+		x.Mouse("press", col, row)
+		for range 9 { // held below the last row
+			x.Mouse("drag", col, 29)
+			x.Mouse("drag", col+1, 29)
+		}
+		x.Mouse("release", col, 29)
+		x.unwanted("-one")
+		x.copied = ""
+		x.clickOn("y copy", 0)
+		x.copies(x.diff)
+		x.Click(99, 29) // outside
+		x.Want("q close")
+		x.clickOn("q close", 3)
+		x.unwanted("q close")
+	})
+}
+
+func TestConfirmByMouse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		var got []keymap.Action
+		ask := func() {
+			x.u.v.confirm.Ask(views.Question{
+				Title: "Sure?", Scope: keymap.Confirm, Answer: func(a keymap.Action) { got = append(got, a) },
+				Lines: strings.Split(strings.Repeat("a line of it\n", 60), "\n"),
+			})
+			x.u.deps.Later(func() {})
+			x.Settle()
+		}
+		ask()
+		x.Want("Sure?")
+		x.Click(50, 10) // the text
+		x.Click(1, 1)   // outside
+		x.Want("Sure?")
+		x.dragOver("line of")
+		x.copies("line of")
+		x.Mouse("wheel down", 50, 10)
+		x.clickOn("[Esc] back", 7)
+		x.unwanted("Sure?")
+		ask()
+		x.clickOn("[y] yes", 0)
+		if fmt.Sprint(got) != "[confirm-yes]" {
+			t.Errorf("answers %v", got)
+		}
+	})
+}
+
+func TestAskedLineByMouse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		var got string
+		x.u.v.ask.Show("How long?", "so:", func(text string) error {
+			if got = text; text == "bad" {
+				return errors.New("no time")
+			}
+			return nil
+		})
+		x.Type("bad")
+		x.clickOn("Enter set", 0)
+		x.Want("no time")
+		x.clickOn("bad", 1)
+		x.Type("o")
+		x.clickOn("Enter set", 0)
+		if got != "boad" {
+			t.Errorf("took %q", got)
+		}
+		var secret string
+		x.u.v.secret.Ask("Key", "for the model", func(s string) { secret = s })
+		x.Type("sk-1")
+		x.clickOn("••", 1)
+		x.dragOver("for the")
+		x.copies("")
+		x.clickOn("Enter keep", 0)
+		if secret != "sk-1" {
+			t.Errorf("the secret is %q", secret)
+		}
+	})
+}
+
+func TestPagerByMouse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		text := "first " + strings.Repeat("long ", 40) + "line\nsecond line\n" + strings.Repeat("more\n", 200)
+		x.u.v.pager.Show(views.Document{Title: "make", Text: strings.NewReader(text), Size: int64(len(text))})
+		x.u.deps.Later(func() {})
+		x.Settle()
+		x.dragOver("second")
+		x.copies("second")
+		x.Want("copied 1 line")
+		col, row := x.find("first")
+		_, last := x.find("second")
+		x.Mouse("press", col, row)
+		x.Mouse("drag", col+5, last)
+		x.Mouse("release", col+5, last)
+		x.copies("first " + strings.Repeat("long ", 40) + "line\nsecond")
+		x.Press("y")
+		x.copies("first " + strings.Repeat("long ", 40) + "line\nsecond")
+		x.Click(col+8, last)
+		x.Click(col+8, last)
+		x.copies("line")
+		x.Press("Esc") // the selection first
+		x.Want("second line")
+		x.Mouse("press", col, row)
+		for range 5 { // held at the lower border
+			x.Mouse("drag", col, 29)
+			x.Mouse("drag", col+1, 29)
+		}
+		x.unwanted("first long")
+		x.Mouse("release", col, 29)
+		if x.Settle(); strings.Count(x.copied, "\n") < 20 {
+			t.Errorf("copied %q", x.copied)
+		}
+		x.Mouse("wheel down", 50, 10)
+		x.clickOn("q close", 0)
+		x.unwanted("second line")
+	})
+}
+
+func TestChoicesByMouse(t *testing.T) { // a click on a choice types its number; Enter answers
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		x.tell(event.QuestionAsked{ID: "q1", Text: "Which one?\n2  is not a choice", Choices: []string{"the red", "the blue"}})
+		x.clickOn("Which one?", 2)
+		x.clickOn("is not a choice", 2)
+		x.unwanted("Enter answers")
+		x.clickOn("the blue", 3)
+		x.took()
+		x.Want("> 2", "Enter answers: the blue")
+		x.clickOn("1  the red", 0)
+		x.Want("> 1")
+		x.Press("Enter")
+		x.took(event.Answer{ID: "q1", Text: "the red"})
+		x.Type("my own words")
+		x.clickOn("the blue", 3)
+		x.Want("my own words") // a draft is never lost
+	})
+}
