@@ -112,13 +112,11 @@ type liveUI struct {
 	turn func(work func())
 }
 
-// goLive runs the whole screen until the end of the benchmark. prepare, if it is not nil,
-// fills it before the first frame.
-func goLive(b *testing.B, cols, rows int, prepare func(*liveUI)) *liveUI {
+// benchScreen returns a screen on a terminal that is not open yet.
+func benchScreen(b *testing.B, at *cable) (*screen.Screen, *themes.Theme) {
 	b.Helper()
 	b.Setenv("COLORTERM", "truecolor")
-	x := &liveUI{b: b, cable: newCable(cols, rows), events: make(chan event.Envelope, eventRoom), turn: func(work func()) { work() }}
-	s, err := screen.New(screen.NewTty(x.cable, nil), "xterm-256color")
+	s, err := screen.New(screen.NewTty(at, nil), "xterm-256color")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -126,14 +124,30 @@ func goLive(b *testing.B, cols, rows int, prepare func(*liveUI)) *liveUI {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x.u = newUI(deps{
+	return s, theme
+}
+
+// benchDeps are those of a screen that nobody waits for.
+func benchDeps(s *screen.Screen, theme *themes.Theme) deps {
+	return deps{
 		looks: looks{theme: theme}, terminal: terminal{attention: attention{notify: s.Notify}},
 		keys: keymap.Default(), now: time.Now, send: func(event.Command) {}, draft: func() {}, record: func(string) {},
-		tick:       func(on bool) { x.loop.SetTicking(on) },
-		later:      func(f func()) { x.loop.Post(func() { x.turn(f) }) },
-		after:      func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { x.loop.Post(f) }) },
-		background: func(work func() func()) { x.loop.Go(func() { x.loop.PostLazily(work()) }) },
-	})
+		tick: func(bool) {}, later: func(func()) {}, after: func(time.Duration, func()) {}, background: func(func() func()) {},
+	}
+}
+
+// goLive runs the whole screen until the end of the benchmark. prepare, if it is not nil,
+// fills it before the first frame.
+func goLive(b *testing.B, cols, rows int, prepare func(*liveUI)) *liveUI {
+	b.Helper()
+	x := &liveUI{b: b, cable: newCable(cols, rows), events: make(chan event.Envelope, eventRoom), turn: func(work func()) { work() }}
+	s, theme := benchScreen(b, x.cable)
+	d := benchDeps(s, theme)
+	d.tick = func(on bool) { x.loop.SetTicking(on) }
+	d.later = func(f func()) { x.loop.Post(func() { x.turn(f) }) }
+	d.after = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { x.loop.Post(f) }) }
+	d.background = func(work func() func()) { x.loop.Go(func() { x.loop.PostLazily(work()) }) }
+	x.u = newUI(d)
 	x.loop = x.u.loop(s, x.events, func() {})
 	if prepare != nil {
 		prepare(x)

@@ -29,6 +29,12 @@ var (
 // end, and returns its id.
 func longSession(b *testing.B) (sessions.Store, string) {
 	b.Helper()
+	return storedSession(b, *longSize*25, 20<<20/500)
+}
+
+// storedSession stores a session of so many exchanges of so many bytes, four blocks each.
+func storedSession(b *testing.B, exchanges, bytes int) (sessions.Store, string) {
+	b.Helper()
 	var store sessions.Store
 	if *longDir == "" {
 		store = tempStore(b)
@@ -52,7 +58,7 @@ func longSession(b *testing.B) (sessions.Store, string) {
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
 	enc := json.NewEncoder(w)
-	seq, n, total := uint64(0), 0, *longSize*500
+	seq := uint64(0)
 	put := func(task int, p event.Event) {
 		seq++
 		if err := enc.Encode(event.Envelope{Seq: seq, Time: int64(seq), Session: id, Task: task, Turn: task, Payload: p}); err != nil {
@@ -60,10 +66,10 @@ func longSession(b *testing.B) (sessions.Store, string) {
 		}
 	}
 	put(0, event.SessionCreated{Version: Version, Cwd: "/work", Target: "local", Model: "demo"})
-	for ; seq < uint64(total); n++ {
-		longExchange(put, n+1, *longSize<<20*20/total)
-		if seq > uint64(total)*99/100 && seq < uint64(total)*99/100+20 {
-			put(n+1, event.ContextCompacted{By: "summary", Summary: "much happened", Boundary: 4 * n, Removed: 4 * n})
+	for n := 1; n <= exchanges; n++ {
+		longExchange(put, n, bytes)
+		if n == exchanges*99/100 {
+			put(n, event.ContextCompacted{By: "summary", Summary: "much happened", Boundary: 4 * n, Removed: 4 * n})
 		}
 	}
 	if err := w.Flush(); err != nil {

@@ -146,10 +146,17 @@ func (c *Conversation) rebuild(blocks []*state.Block, cwd string) {
 	}
 	views := make([]*blockView, 0, len(blocks))
 	moved := make(map[int]int, len(c.blocks))
+	var fresh []blockView // many at once: they may be a hundred thousand
 	for i, b := range blocks {
-		v := &blockView{block: b, cwd: cwd, shared: c.shared}
+		var v *blockView
 		if j, ok := old[b]; ok {
 			v, moved[j] = c.blocks[j], i
+		} else {
+			if len(fresh) == 0 {
+				fresh = make([]blockView, min(len(blocks)-i, 1024))
+			}
+			v, fresh = &fresh[0], fresh[1:]
+			v.block, v.cwd, v.shared = b, cwd, c.shared
 		}
 		v.gap = 0
 		if i > 0 {
