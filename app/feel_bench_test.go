@@ -103,6 +103,7 @@ type liveUI struct {
 	b      *testing.B
 	u      *ui
 	cable  *cable
+	screen *screen.Screen
 	loop   *loop.Loop[event.Envelope]
 	events chan event.Envelope
 	seq    uint64
@@ -142,6 +143,7 @@ func goLive(b *testing.B, cols, rows int, prepare func(*liveUI)) *liveUI {
 	b.Helper()
 	x := &liveUI{b: b, cable: newCable(cols, rows), events: make(chan event.Envelope, eventRoom), turn: func(work func()) { work() }}
 	s, theme := benchScreen(b, x.cable)
+	x.screen = s
 	d := benchDeps(s, theme)
 	d.tick = func(on bool) { x.loop.SetTicking(on) }
 	d.later = func(f func()) { x.loop.Post(func() { x.turn(f) }) }
