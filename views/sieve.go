@@ -52,37 +52,41 @@ func (s *sieve) lacks(text []byte) bool {
 }
 
 // encodes says that letters may show of a text that are not written in it, or in another
-// order: entities, numbers in JSON, letters beyond ASCII that fold into it, lines that are
-// written over.
+// order.
 func encodes(text []byte) bool {
-	for i := bytes.IndexByte(text, '\r'); i >= 0; {
-		if i+1 == len(text) || text[i+1] != '\n' {
+	for _, odd := range []string{"\b", "&#", "&fjlig", "\u212a", "\u017f"} { // entities with letters; what folds into k and s
+		if bytes.Contains(text, []byte(odd)) {
 			return true
 		}
-		next := bytes.IndexByte(text[i+1:], '\r')
-		if next < 0 {
-			break
-		}
-		i += 1 + next
 	}
-	if bytes.IndexByte(text, '\b') >= 0 || bytes.Contains(text, []byte("&#")) || bytes.Contains(text, []byte("&fjlig")) {
-		return true
-	}
-	if bytes.Contains(text, []byte("\u212a")) || bytes.Contains(text, []byte("\u017f")) { // fold into k and s
-		return true
-	}
-	for rest := text; ; {
-		i := bytes.Index(rest, []byte(`\u`))
-		if i < 0 || i+5 > len(rest) {
+	return overwrites(text) || numbers(text)
+}
+
+// overwrites says that a line goes back to its beginning.
+func overwrites(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, '\r')
+		if i < 0 {
 			return false
 		}
-		switch d := rest[i+2 : i+5]; {
-		case d[0] == '0' && d[1] == '0' && d[2] < '4': // < and & and quotes
-		case d[0] >= '3':
-		default:
+		if text = text[i+1:]; len(text) == 0 || text[0] != '\n' {
 			return true
 		}
-		rest = rest[i+2:]
+	}
+}
+
+// numbers says that there may be letters as JSON's numbers.
+func numbers(text []byte) bool {
+	for {
+		i := bytes.Index(text, []byte(`\u`))
+		if i < 0 || i+5 > len(text) {
+			return false
+		}
+		sign := string(text[i+2:i+5]) < "004" // <, & and quotes
+		if beyond := text[i+2] >= '3'; !sign && !beyond {
+			return true
+		}
+		text = text[i+2:]
 	}
 }
 
@@ -139,19 +143,31 @@ func (s *sieve) begins(text []byte) bool {
 // sure.
 func hidden(text []byte) (n int, sure bool) {
 	switch b := text[0]; {
-	case b == '&' || b >= 0x80 || b == 0x7f || b < ' ' && b != '\n' && b != '\t' && b != '\r' && b != 0x1b:
+	case b == 0x1b:
+		return colour(text)
+	case b == '\n', b == '\t', b == '\r':
+		return 0, true
+	case b == '&', b < ' ', b >= 0x7f:
 		return 0, false
-	case b == 0x1b: // a colour is hidden, other sequences may do more
-		n := 2
-		for n < len(text) && (text[n] >= '0' && text[n] <= '9' || text[n] == ';') {
-			n++
-		}
-		if n >= len(text) || text[1] != '[' || text[n] != 'm' {
-			return 0, false
-		}
-		return n + 1, true
 	}
-	for n < len(text) && bytes.IndexByte([]byte("*~`[]<>_"), text[n]) >= 0 {
+	return marks(text)
+}
+
+// colour is hidden for a sequence that sets colours; others may do more.
+func colour(text []byte) (n int, sure bool) {
+	n = 2
+	for n < len(text) && (text[n] >= '0' && text[n] <= '9' || text[n] == ';') {
+		n++
+	}
+	if n >= len(text) || text[1] != '[' || text[n] != 'm' {
+		return 0, false
+	}
+	return n + 1, true
+}
+
+// marks is hidden for the marks of markdown.
+func marks(text []byte) (n int, sure bool) {
+	for n < len(text) && strings.IndexByte("*~`[]<>_", text[n]) >= 0 {
 		n++
 		if text[n-1] != ']' || n == len(text) {
 			continue
@@ -159,7 +175,7 @@ func hidden(text []byte) (n int, sure bool) {
 		switch text[n] {
 		case '[', ':':
 			return 0, false
-		case '(':
+		case '(': // where a link leads
 			end := bytes.IndexAny(text[n+1:], "()\\<\"'\n")
 			if end < 0 || text[n+1+end] != ')' {
 				return 0, false
