@@ -109,8 +109,11 @@ func scrollUp(b *testing.B, part sessions.Part, before *state.State) {
 	f.u.applyTail("s", part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
 	f.draw()
 	var early, late []lag
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	clock := threadClock()
 	step := func(rows int) lag {
-		end := begin()
+		end := begin(clock)
 		f.u.v.conversation.Scroll(rows)
 		f.draw()
 		return end()
@@ -118,7 +121,7 @@ func scrollUp(b *testing.B, part sessions.Part, before *state.State) {
 	for range 200 {
 		early = append(early, step(-45))
 	}
-	end := begin()
+	end := begin(clock)
 	f.u.update(f.u.state.PrependState(before))
 	f.draw()
 	joined := end()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -107,6 +108,7 @@ type liveUI struct {
 	loop   *loop.Loop[event.Envelope]
 	events chan event.Envelope
 	seq    uint64
+	clock  int32 // of the UI goroutine's thread
 
 	// turn, if set, is called with each piece of work that waits for its turn on the UI
 	// goroutine, such as a slice of a search.
@@ -158,7 +160,11 @@ func goLive(b *testing.B, cols, rows int, prepare func(*liveUI)) *liveUI {
 	first, ended := make(chan struct{}), make(chan error, 1)
 	tell := sync.OnceFunc(func() { close(first) })
 	x.cable.onFrame(func([]byte) { tell() })
-	go func() { ended <- x.loop.Run(context.Background()) }()
+	go func() {
+		runtime.LockOSThread()
+		x.clock = threadClock()
+		ended <- x.loop.Run(context.Background())
+	}()
 	<-first
 	b.Cleanup(func() {
 		x.loop.Quit()
@@ -195,22 +201,22 @@ func (x *liveUI) do(f func()) {
 }
 
 // lag is how long something took. Own is the most that can have been our own work: the
-// time that passed, or the processor's time of all our threads if that is less, as it is
-// where others use the machine.
+// time that passed, or the processor's time of the thread of the UI if that is less, as it
+// is where others use the machine.
 type lag struct{ wall, own time.Duration }
 
-// begin starts a measurement.
-func begin() func() lag {
-	at, used := time.Now(), processTime()
+// begin starts a measurement on a thread by its clock.
+func begin(clock int32) func() lag {
+	at, used := time.Now(), processorTime(clock)
 	return func() lag {
 		wall := time.Since(at)
-		return lag{wall, min(wall, processTime()-used)}
+		return lag{wall, min(wall, processorTime(clock)-used)}
 	}
 }
 
-func processTime() time.Duration {
+func processorTime(clock int32) time.Duration {
 	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts); err != nil {
+	if err := unix.ClockGettime(clock, &ts); err != nil {
 		panic(err)
 	}
 	return time.Duration(ts.Nano())
@@ -251,7 +257,7 @@ func (x *liveUI) echo(key byte) lag {
 			}
 		}
 	})
-	end = begin()
+	end = begin(x.clock)
 	x.cable.typed <- []byte{key}
 	select {
 	case l := <-seen:

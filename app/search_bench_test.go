@@ -21,12 +21,12 @@ func BenchmarkSearch100MB(b *testing.B) {
 				return text
 			}
 			x.turn = func(work func()) {
-				end := begin()
+				end := begin(x.clock)
 				work()
 				turns = append(turns, end())
 			}
 			for b.Loop() {
-				end := begin()
+				end := begin(x.clock)
 				x.do(func() { x.u.v.conversation.Find(text) })
 				found, now := false, ""
 				for n := 0; ; n++ {
