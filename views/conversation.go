@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -141,17 +142,22 @@ func (c *Conversation) sync(blocks []*state.Block, cwd string) {
 // rebuild keeps the views of the blocks that are still there, and the place.
 func (c *Conversation) rebuild(blocks []*state.Block, cwd string) {
 	old := make(map[*state.Block]int, len(c.blocks))
+	first := uint64(math.MaxUint64) // of them; blocks before it need not be looked up
 	for i, v := range c.blocks {
 		old[v.block] = i
+		first = min(first, v.block.Seq)
 	}
 	views := make([]*blockView, 0, len(blocks))
 	moved := make(map[int]int, len(c.blocks))
 	var fresh []blockView // many at once: they may be a hundred thousand
 	for i, b := range blocks {
 		var v *blockView
-		if j, ok := old[b]; ok {
-			v, moved[j] = c.blocks[j], i
-		} else {
+		if b.Seq >= first {
+			if j, ok := old[b]; ok {
+				v, moved[j] = c.blocks[j], i
+			}
+		}
+		if v == nil {
 			if len(fresh) == 0 {
 				fresh = make([]blockView, min(len(blocks)-i, 1024))
 			}
