@@ -44,7 +44,6 @@ var errEnded = errors.New("tmux: the control client ended")
 
 // question is a command that waits for its answer.
 type question struct {
-	command string
 	// fence, if set, is a line that the next command prints. It is used where the answer is
 	// text from a pane, which may imitate the line that ends an answer.
 	fence  string
@@ -147,39 +146,25 @@ func logged(ctx context.Context, command string, began time.Time, err error) {
 
 // ask sends a command. With a fence, the command is followed by one that prints it.
 func (c *control) ask(command, fence string) *question {
-	q := newQuestion(command, fence)
-	c.askAll(q)
-	return q
-}
-
-func newQuestion(command, fence string) *question {
-	return &question{command: command, fence: fence, answer: make(chan answer, 1)}
-}
-
-// askAll sends commands together, which costs tmux and us less than one by one.
-func (c *control) askAll(all ...*question) {
-	var text strings.Builder
-	for _, q := range all {
-		text.WriteString(q.command + "\n")
-		if q.fence != "" {
-			text.WriteString("display-message -p " + q.fence + "\n")
-		}
+	q := &question{fence: fence, answer: make(chan answer, 1)}
+	text := command + "\n"
+	if fence != "" {
+		text += "display-message -p " + fence + "\n"
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err := c.err
 	if err == nil {
-		c.pending = append(c.pending, all...)
+		c.pending = append(c.pending, q)
 		_ = c.in.SetWriteDeadline(time.Now().Add(sendWait))
-		if _, err = c.in.WriteString(text.String()); err == nil {
-			return
+		if _, err = c.in.WriteString(text); err == nil {
+			return q
 		}
-		c.pending = c.pending[:len(c.pending)-len(all)]
+		c.pending = c.pending[:len(c.pending)-1]
 		_ = c.in.Close() // half a line may be there: the reader sees the end
 	}
-	for _, q := range all {
-		q.answer <- answer{err: err}
-	}
+	q.answer <- answer{err: err}
+	return q
 }
 
 func (c *control) wait(ctx context.Context, q *question) ([]string, error) {

@@ -2,10 +2,7 @@ package tmux
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -147,7 +144,12 @@ func (p *painter) cycle() (wait time.Duration) {
 	}
 	due, wait, wanted := p.due(ctl, time.Now())
 	ctl.tellOutput(wanted)
-	ctl.pictures(p.ctx, due, p.show)
+	for _, d := range due {
+		s, err := ctl.picture(p.ctx, d.pane, d.paused)
+		if err == nil && p.ctx.Err() == nil {
+			p.show(s)
+		}
+	}
 	return wait
 }
 
@@ -189,34 +191,26 @@ func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Dur
 	return due, wait, len(p.watched) > 0
 }
 
-// pictures lets the output of panes come again if it was held back, without what was held
-// back, and then captures them: so nothing can be missed. Panes that are gone have none.
-func (c *control) pictures(ctx context.Context, due []duePane, show func(Screen)) {
-	if len(due) == 0 {
-		return
-	}
-	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_cursor_flag}"`
+// picture lets the pane's output come again if it was held back, without what was held back, and then
+// captures it: so nothing can be missed.
+func (c *control) picture(ctx context.Context, pane string, paused bool) (Screen, error) {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
-	var all, about, text []*question
-	for _, d := range due {
-		if d.paused {
-			all = append(all, newQuestion("refresh-client -A '"+d.pane+":continue'", ""))
-		}
-		a, t := newQuestion("display-message -p -t "+d.pane+" "+facts, ""), newQuestion("capture-pane -p -e -t "+d.pane, rand.Text())
-		all, about, text = append(all, a, t), append(about, a), append(text, t)
+	const facts = `"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_cursor_flag}"`
+	if paused {
+		c.ask("refresh-client -A '"+pane+":continue'", "")
 	}
-	c.askAll(all...)
-	for i, d := range due {
-		lines, err := c.wait(ctx, about[i])
-		rows, lost := c.wait(ctx, text[i])
-		if err != nil || lost != nil {
-			continue
-		}
-		if s, err := parseScreen(d.pane, lines, rows); err == nil && ctx.Err() == nil {
-			show(s)
-		}
+	about := c.ask("display-message -p -t "+pane+" "+facts, "")
+	text := c.capture("capture-pane -p -e -t " + pane)
+	lines, err := c.wait(ctx, about)
+	if err != nil {
+		return Screen{}, err
 	}
+	rows, err := c.wait(ctx, text)
+	if err != nil {
+		return Screen{}, err
+	}
+	return parseScreen(pane, lines, rows)
 }
 
 func parseScreen(pane string, facts, rows []string) (Screen, error) {
@@ -225,15 +219,8 @@ func parseScreen(pane string, facts, rows []string) (Screen, error) {
 	if len(facts) != 1 {
 		return Screen{}, fmt.Errorf("pane %s: %d lines about it (want 1)", pane, len(facts))
 	}
-	fields := strings.Split(facts[0], " ")
-	for i, to := range []*int{&s.W, &s.H, &s.CursorX, &s.CursorY, &visible, &app} {
-		var err error
-		if i < len(fields) {
-			*to, err = strconv.Atoi(fields[i])
-		}
-		if i >= len(fields) || err != nil {
-			return Screen{}, fmt.Errorf("pane %s: size and cursor %q (want 6 numbers)", pane, facts[0])
-		}
+	if _, err := fmt.Sscanf(facts[0], "%d %d %d %d %d %d", &s.W, &s.H, &s.CursorX, &s.CursorY, &visible, &app); err != nil {
+		return Screen{}, fmt.Errorf("pane %s: size and cursor %q: %w", pane, facts[0], err)
 	}
 	s.CursorVisible, s.AppKeys = visible != 0, app != 0
 	return s, nil
