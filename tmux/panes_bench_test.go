@@ -80,6 +80,10 @@ func BenchmarkWatch(b *testing.B) {
 				ids = append(ids, r.srv.Tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=buddy-t:", "bash", "-c", printer))
 			}
 			server := r.srv.Tmux("display-message", "-p", "#{pid}")
+			const alone = 3 * time.Second
+			unwatched := cpu(b, server)
+			time.Sleep(alone)
+			unwatched = cpu(b, server) - unwatched
 			r.Watch(ids)
 			time.Sleep(time.Second)
 			b.ReportAllocs()
@@ -94,6 +98,7 @@ func BenchmarkWatch(b *testing.B) {
 			percent := func(d time.Duration) float64 { return 100 * float64(d) / float64(took) }
 			b.ReportMetric(percent(cpu(b, "")-self), "%cpu")
 			b.ReportMetric(percent(cpu(b, server)-tmuxs), "%cpu-tmux")
+			b.ReportMetric(100*unwatched.Seconds()/alone.Seconds(), "%cpu-tmux-unwatched")
 			r.Watch(nil)
 			seen.mu.Lock()
 			defer seen.mu.Unlock()

@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -149,15 +150,27 @@ func (c *Conversation) sync(blocks []*state.Block, cwd string) {
 // rebuild keeps the views of the blocks that are still there, and the place.
 func (c *Conversation) rebuild(blocks []*state.Block, cwd string) {
 	old := make(map[*state.Block]int, len(c.blocks))
+	first := uint64(math.MaxUint64) // of them; blocks before it need not be looked up
 	for i, v := range c.blocks {
 		old[v.block] = i
+		first = min(first, v.block.Seq)
 	}
 	views := make([]*blockView, 0, len(blocks))
 	moved := make(map[int]int, len(c.blocks))
+	var fresh []blockView // many at once: they may be a hundred thousand
 	for i, b := range blocks {
-		v := &blockView{block: b, cwd: cwd, shared: c.shared}
-		if j, ok := old[b]; ok {
-			v, moved[j] = c.blocks[j], i
+		var v *blockView
+		if b.Seq >= first {
+			if j, ok := old[b]; ok {
+				v, moved[j] = c.blocks[j], i
+			}
+		}
+		if v == nil {
+			if len(fresh) == 0 {
+				fresh = make([]blockView, min(len(blocks)-i, 1024))
+			}
+			v, fresh = &fresh[0], fresh[1:]
+			v.block, v.cwd, v.shared = b, cwd, c.shared
 		}
 		v.gap = 0
 		if i > 0 {

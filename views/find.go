@@ -25,6 +25,7 @@ const (
 // outwards to count the rest.
 type finder struct {
 	pattern
+	sieve   sieve
 	typing  bool   // the line that takes the text is open
 	gen     int    // counts the texts that were looked for
 	narrow  int    // the first of them that this one only adds to
@@ -115,6 +116,7 @@ func (c *Conversation) findText(text string) {
 		f.narrow = f.gen
 	}
 	f.pattern, f.visited, f.seek = newPattern(text), false, seek{}
+	f.sieve = newSieve(&f.pattern)
 	c.returnToOrigin()
 	if text == "" || len(c.blocks) == 0 {
 		return
@@ -267,6 +269,9 @@ func (c *Conversation) count(block int, budget *int) int {
 		return 0
 	}
 	v.found = found{gen: f.gen, open: v.growing()}
+	if *budget -= v.size() / sieveGain; f.surelyLacks(v) {
+		return 0
+	}
 	for range c.matches(block) {
 		v.found.count++
 	}

@@ -82,11 +82,14 @@ func (c canvas) text(t *markup.Text, from, to int) int {
 // run draws safe text in one style from a column on and returns the column after it.
 func (c canvas) run(p []byte, col int, st tcell.Style) int {
 	for len(p) > 0 && col < c.w {
+		if n := min(letters(p), c.w-col); n > 0 {
+			c.letters(p[:n], col, st)
+			col, p = col+n, p[n:]
+			continue
+		}
 		n, width := markup.Cell(p, col)
 		switch {
 		case width == 0:
-		case n == 1 && p[0] != '\t':
-			c.screen.SetContent(c.x+col, c.y, rune(p[0]), nil, st)
 		case p[0] == '\t' || col+width > c.w:
 			c.fill(col, min(col+width, c.w), st)
 		default:
@@ -98,7 +101,31 @@ func (c canvas) run(p []byte, col int, st tcell.Style) int {
 	return min(col, c.w)
 }
 
-// cluster draws a character of more than one byte.
+// letters counts the characters at the beginning that are of one byte and one cell each. The
+// last one before others may be part of what follows.
+func letters(p []byte) int {
+	n := 0
+	for n < len(p) && p[n] >= ' ' && p[n] < 0x7f {
+		n++
+	}
+	if n > 0 && n < len(p) && p[n] >= 0x80 {
+		n--
+	}
+	return n
+}
+
+// letters draws printable ASCII.
+func (c canvas) letters(p []byte, col int, st tcell.Style) {
+	if s, ok := c.screen.(quick); ok {
+		s.Letters(c.x+col, c.y, p, st)
+		return
+	}
+	for i, b := range p {
+		c.screen.SetContent(c.x+col+i, c.y, rune(b), nil, st)
+	}
+}
+
+// cluster draws a character that is not printable ASCII.
 func (c canvas) cluster(p []byte, col, width int, st tcell.Style) {
 	r, n := utf8.DecodeRune(p)
 	var combining []rune
@@ -125,14 +152,16 @@ func (c canvas) put(col int, char rune, r themes.Role) {
 	c.screen.SetContent(c.x+col, c.y, char, nil, c.palette[r])
 }
 
-// blanker is a screen that draws blanks faster than one by one. All but those of tests are.
-type blanker interface {
+// quick is a screen that draws blanks and letters faster than one by one. All but those of
+// tests are.
+type quick interface {
 	Blank(x, y, n int, st tcell.Style)
+	Letters(x, y int, p []byte, st tcell.Style)
 }
 
 // fill draws blanks.
 func (c canvas) fill(from, to int, st tcell.Style) {
-	if s, ok := c.screen.(blanker); ok {
+	if s, ok := c.screen.(quick); ok {
 		if to > from {
 			s.Blank(c.x+from, c.y, to-from, st)
 		}

@@ -1,32 +1,16 @@
 package screen
 
 import (
-	"unicode/utf8"
-
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/uniseg"
 )
-
-// cell is one place of the screen. A wide text covers the cell to its right as well.
-type cell struct {
-	text  string
-	style tcell.Style
-	width uint8
-}
-
-// ascii spares an allocation for each plain letter.
-var ascii = func() (t [utf8.RuneSelf]string) {
-	for i := range t {
-		t[i] = string(rune(i))
-	}
-	return t
-}()
 
 // grid holds the frame being drawn and the one that the terminal shows. It belongs
 // to the UI goroutine.
 type grid struct {
 	w, h        int
-	back, front []cell // being drawn, shown; text "" in front means not known
+	back, front []cell // being drawn, shown
+	ink         ink    // of both
 
 	// A clear is only remembered until something is drawn: tview clears before it
 	// asks whether to draw at all, and a skipped draw must not lose the last frame.
@@ -37,7 +21,26 @@ type grid struct {
 func (g *grid) resize(w, h int) {
 	g.w, g.h = w, h
 	g.back, g.front = make([]cell, w*h), make([]cell, w*h)
-	g.fill(cell{text: " ", width: 1})
+	g.ink = newInk()
+	g.blank = cell{text: ' ', width: 1}
+	g.fill(g.blank)
+}
+
+// shown is called when the terminal shows what was drawn.
+func (g *grid) shown() {
+	old := g.ink
+	if old.size() < manyInks+len(g.back) {
+		return
+	}
+	g.ink = newInk()
+	move := func(c *cell) {
+		c.text, c.style = g.ink.text(old.string(c.text)), g.ink.style(old.styles[c.style])
+	}
+	for i := range g.back {
+		move(&g.back[i])
+	}
+	move(&g.blank)
+	copy(g.front, g.back)
 }
 
 // forget makes the next frame forward every cell.
@@ -65,17 +68,29 @@ func (g *grid) at(x, y int) *cell {
 }
 
 // set stores a clean text. A text that covers half of a wide one removes the rest of it.
-func (g *grid) set(x, y int, text string, width int, style tcell.Style) {
+func (g *grid) set(x, y int, text uint32, width int, style tcell.Style) {
 	c := g.at(x, y)
 	if c == nil {
 		return
 	}
-	if x > 0 && g.back[y*g.w+x-1].width == 2 {
-		left := &g.back[y*g.w+x-1]
-		left.text, left.width = " ", 1
+	g.part(x, y)
+	*c = cell{text, g.ink.style(g.over(c, style)), uint8(width)}
+}
+
+// part removes the wide text of which x, y is the right half.
+func (g *grid) part(x, y int) {
+	if x == 0 {
+		return
 	}
+	if left := &g.back[y*g.w+x-1]; left.width == 2 {
+		left.text, left.width = ' ', 1
+	}
+}
+
+// over returns a style with the colours of a cell where it has none of its own.
+func (g *grid) over(c *cell, style tcell.Style) tcell.Style {
 	if fg, bg, _ := style.Decompose(); fg == tcell.ColorNone || bg == tcell.ColorNone {
-		oldFg, oldBg, _ := c.style.Decompose()
+		oldFg, oldBg, _ := g.ink.styles[c.style].Decompose()
 		if fg == tcell.ColorNone {
 			style = style.Foreground(oldFg)
 		}
@@ -83,7 +98,13 @@ func (g *grid) set(x, y int, text string, width int, style tcell.Style) {
 			style = style.Background(oldBg)
 		}
 	}
-	c.text, c.width, c.style = text, uint8(width), style
+	return style
+}
+
+// seeThrough says that a style leaves a colour as it is.
+func seeThrough(style tcell.Style) bool {
+	fg, bg, _ := style.Decompose()
+	return fg == tcell.ColorNone || bg == tcell.ColorNone
 }
 
 // setRunes is set for a text that is not known to be clean.
@@ -95,32 +116,21 @@ func (g *grid) setRunes(x, y int, primary rune, combining []rune, style tcell.St
 		primary = ' '
 	}
 	if primary >= ' ' && primary < 0x7f && len(combining) == 0 {
-		g.set(x, y, ascii[primary], 1, style)
+		g.set(x, y, uint32(primary), 1, style)
 		return
 	}
 	if c := g.at(x, y); c != nil {
 		// Most cells show what they showed before: no need to look at them again.
-		if old := &g.front[y*g.w+x]; old.width > 0 && sameText(old.text, primary, combining) {
+		if old := &g.front[y*g.w+x]; old.width > 0 && g.ink.is(old.text, primary, combining) {
 			g.set(x, y, old.text, int(old.width), style)
 			return
 		}
-		text, width := cleanCluster(string(append([]rune{primary}, combining...)))
-		g.set(x, y, text, max(width, 1), style)
-	}
-}
-
-func sameText(s string, primary rune, combining []rune) bool {
-	r, n := utf8.DecodeRuneInString(s)
-	if r != primary || r == utf8.RuneError {
-		return false
-	}
-	for _, c := range combining {
-		s = s[n:]
-		if r, n = utf8.DecodeRuneInString(s); r != c || r == utf8.RuneError {
-			return false
+		text, width := g.ink.rune(primary)
+		if len(combining) > 0 {
+			text, width = cleanCluster(string(append([]rune{primary}, combining...)))
 		}
+		g.set(x, y, g.ink.text(text), max(width, 1), style)
 	}
-	return len(s) == n
 }
 
 // Clear blanks the frame that is drawn next. It costs nothing until then.
@@ -134,7 +144,7 @@ func (s *Screen) Fill(r rune, style tcell.Style) {
 	if width != 1 {
 		text = " "
 	}
-	s.grid.blank = cell{text: text, style: style, width: 1}
+	s.grid.blank = cell{text: s.grid.ink.text(text), style: s.grid.ink.style(style), width: 1}
 	s.grid.clearing = true
 }
 
@@ -155,17 +165,46 @@ func (s *Screen) Blank(x, y, n int, style tcell.Style) {
 	if y < 0 || y >= g.h || x < 0 || n <= 0 {
 		return
 	}
-	if fg, bg, _ := style.Decompose(); fg == tcell.ColorNone || bg == tcell.ColorNone {
+	if seeThrough(style) {
 		for i := range n {
-			g.set(x+i, y, " ", 1, style)
+			g.set(x+i, y, ' ', 1, style)
 		}
 		return
 	}
-	g.set(x, y, " ", 1, style) // looks at the cell before
+	g.part(x, y)
 	row := g.back[y*g.w+x : y*g.w+x+n]
-	blank := cell{text: " ", style: style, width: 1}
+	blank := cell{text: ' ', style: g.ink.style(style), width: 1}
 	for i := range row {
 		row[i] = blank
+	}
+}
+
+// Letters sets cells from x, y on to the characters of p, all of which must be printable
+// ASCII, much faster than one by one. What is not on the screen is left out.
+func (s *Screen) Letters(x, y int, p []byte, style tcell.Style) {
+	s.grid.settle()
+	g := &s.grid
+	if n := g.w - x; len(p) > n {
+		p = p[:max(n, 0)]
+	}
+	if y < 0 || y >= g.h || x < 0 || len(p) == 0 {
+		return
+	}
+	if seeThrough(style) {
+		for i, b := range p {
+			g.setRunes(x+i, y, rune(b), nil, style)
+		}
+		return
+	}
+	g.part(x, y)
+	row := g.back[y*g.w+x : y*g.w+x+len(p)]
+	letter := cell{style: g.ink.style(style), width: 1}
+	for i, b := range p {
+		if letter.text = uint32(b); b < ' ' || b >= 0x7f {
+			g.setRunes(x+i, y, rune(b), nil, style)
+			continue
+		}
+		row[i] = letter
 	}
 }
 
@@ -186,7 +225,7 @@ func (s *Screen) Put(x, y int, str string, style tcell.Style) (string, int) {
 		var g string
 		g, str, _, state = uniseg.FirstGraphemeClusterInString(str, state)
 		if text, width := cleanCluster(g); width > 0 {
-			s.grid.set(x, y, text, width, style)
+			s.grid.set(x, y, s.grid.ink.text(text), width, style)
 			return str, width
 		}
 	}
@@ -209,7 +248,7 @@ func (s *Screen) PutStrStyled(x, y int, str string, style tcell.Style) {
 func (s *Screen) Get(x, y int) (string, tcell.Style, int) {
 	s.grid.settle()
 	if c := s.grid.at(x, y); c != nil {
-		return c.text, c.style, int(c.width)
+		return s.grid.ink.string(c.text), s.grid.ink.styles[c.style], int(c.width)
 	}
 	return "", tcell.StyleDefault, 0
 }

@@ -25,6 +25,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/gdamore/tcell/v2/terminfo"
@@ -104,6 +105,7 @@ func New(tty *Tty, term string) (*Screen, error) {
 	}
 	s := &Screen{Screen: inner, tty: tty, events: newQueue()}
 	s.cursor = cursor{x: -1, y: -1, shownX: -1, shownY: -1}
+	s.grid.ink = newInk()
 	s.special.calls = map[*tcell.EventKey]func(Handlers){}
 	s.life.stop, s.life.draining = make(chan struct{}), make(chan struct{})
 	s.life.drainDone = make(chan struct{})
@@ -301,11 +303,12 @@ func (s *Screen) forward() bool {
 	changed := false
 	for i := range g.back {
 		if c := &g.back[i]; *c != g.front[i] {
-			s.Screen.Put(i%g.w, i/g.w, c.text, c.style)
+			s.Screen.Put(i%g.w, i/g.w, g.ink.string(c.text), g.ink.styles[c.style])
 			g.front[i] = *c
 			changed = true
 		}
 	}
+	g.shown()
 	c := &s.cursor
 	if c.x != c.shownX || c.y != c.shownY {
 		s.Screen.ShowCursor(c.x, c.y)
@@ -328,15 +331,15 @@ func (s *Screen) gap(x, y, n int) []byte {
 	}
 	row := g.front[y*g.w : (y+1)*g.w]
 	style := row[x-1].style
-	if style != style.Url("") {
+	if st := g.ink.styles[style]; st != st.Url("") {
 		return nil
 	}
 	text := make([]byte, 0, shortGap)
 	for _, c := range row[x : x+n] {
-		if len(c.text) != 1 || c.style != style {
+		if c.text < ' ' || c.text >= utf8.RuneSelf || c.style != style {
 			return nil
 		}
-		text = append(text, c.text[0])
+		text = append(text, byte(c.text))
 	}
 	return text
 }

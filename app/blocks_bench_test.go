@@ -1,0 +1,156 @@
+package app
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/screen"
+	"buddy/app/state"
+	"buddy/sessions"
+)
+
+// manyExchanges make a session of 100,000 blocks.
+const manyExchanges = 25_000
+
+// A session of 100,000 blocks: its first frame takes at most 150 ms, all of it 60 MB more
+// than an empty one and the text itself, and each step of scrolling 3 ms, also where the
+// beginning is not there yet.
+func BenchmarkManyBlocks(b *testing.B) {
+	store, id := storedSession(b, manyExchanges, 1<<10)
+	b.Run("first-frame", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			f := newFrames(b)
+			j, part := openEnd(b, store, id)
+			f.u.applyTail(id, part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
+			f.draw()
+			_ = j.Close()
+		}
+	})
+	j, part := openEnd(b, store, id)
+	defer func() { _ = j.Close() }()
+	older := func() *state.State {
+		before := new(state.State)
+		if err := j.Older(part, func(env event.Envelope) bool { before.Apply(env); return true }); err != nil {
+			b.Fatal(err)
+		}
+		return before
+	}
+	b.Run("scroll", func(b *testing.B) {
+		for b.Loop() {
+			scrollUp(b, part, older())
+		}
+	})
+	b.Run("memory", func(b *testing.B) {
+		for b.Loop() {
+			empty := newFrames(b)
+			empty.draw()
+			before := heapInUse()
+			f := newFrames(b)
+			f.u.applyTail(id, part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
+			f.draw()
+			f.u.update(f.u.state.PrependState(older()))
+			f.draw()
+			held := heapInUse() - before
+			b.ReportMetric(float64(len(f.u.state.Blocks)), "blocks")
+			b.ReportMetric(float64(textOf(&f.u.state))/(1<<20), "text-MB")
+			b.ReportMetric(float64(held-textOf(&f.u.state))/(1<<20), "more-MB")
+			runtime.KeepAlive(empty)
+			runtime.KeepAlive(f)
+		}
+	})
+}
+
+// openEnd reads the end of a session as its first frame needs it.
+func openEnd(b *testing.B, store sessions.Store, id string) (*sessions.Journal, sessions.Part) {
+	b.Helper()
+	j, err := store.Open(id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	part, err := j.Tail(firstEvents)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return j, part
+}
+
+// frames is the whole screen without a loop: frames are drawn when it is told to.
+type frames struct {
+	u *ui
+	s *screen.Screen
+}
+
+func newFrames(b *testing.B) *frames {
+	b.Helper()
+	s, theme := benchScreen(b, newCable(160, 50))
+	if err := s.Init(); err != nil {
+		b.Fatal(err)
+	}
+	f := &frames{s: s}
+	f.u = newUI(benchDeps(s, theme))
+	b.Cleanup(s.Fini)
+	return f
+}
+
+func (f *frames) draw() {
+	f.s.Clear()
+	f.u.Draw(f.s)
+	f.s.Show()
+}
+
+// scrollUp goes up from the end of a session by pages, through all that is there; then the
+// rest comes, and it goes on.
+func scrollUp(b *testing.B, part sessions.Part, before *state.State) {
+	b.Helper()
+	f := newFrames(b)
+	f.u.applyTail("s", part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
+	f.draw()
+	var early, late []lag
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	clock := threadClock()
+	step := func(rows int) lag {
+		end := begin(clock)
+		f.u.v.conversation.Scroll(rows)
+		f.draw()
+		return end()
+	}
+	for range 200 {
+		early = append(early, step(-45))
+	}
+	end := begin(clock)
+	f.u.update(f.u.state.PrependState(before))
+	f.draw()
+	joined := end()
+	for range 2000 {
+		late = append(late, step(-45))
+	}
+	for range 2000 {
+		late = append(late, step(-3))
+	}
+	reportLags(b, early, "early", 50, 99)
+	reportLags(b, late, "step", 50, 99)
+	b.ReportMetric(float64(joined.own)/float64(time.Millisecond), "join-own-ms")
+}
+
+// textOf is how many bytes of text a state shows.
+func textOf(s *state.State) int64 {
+	n := 0
+	for _, block := range s.Blocks {
+		n += len(block.Text)
+		if c := block.Call; c != nil {
+			n += len(c.Arguments) + len(c.Result) + len(c.Output.Buf) + len(c.Action.Command)
+		}
+	}
+	return int64(n)
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,351 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/loop"
+	"buddy/app/screen"
+	"buddy/themes"
+)
+
+// cable is a terminal that somebody types into and that tells when a frame came.
+type cable struct {
+	mu      sync.Mutex // guards what follows
+	cols    int
+	rows    int
+	resized func()
+	left    []byte // was typed and not read yet
+	written int64
+	seen    func(frame []byte) // may be nil
+
+	typed chan []byte
+	stop  chan struct{}
+	once  sync.Once
+}
+
+func newCable(cols, rows int) *cable {
+	return &cable{cols: cols, rows: rows, typed: make(chan []byte, 100), stop: make(chan struct{})}
+}
+
+func (d *cable) Start() error              { return nil }
+func (d *cable) Stop() error               { return nil }
+func (d *cable) Close() error              { return nil }
+func (d *cable) LimitWrites(time.Duration) {}
+func (d *cable) Interrupt()                { d.once.Do(func() { close(d.stop) }) }
+
+func (d *cable) Read(p []byte) (int, error) {
+	if len(d.left) == 0 {
+		select {
+		case <-d.stop:
+			return 0, os.ErrDeadlineExceeded
+		case d.left = <-d.typed:
+		}
+	}
+	n := copy(p, d.left)
+	d.left = d.left[n:]
+	return n, nil
+}
+
+func (d *cable) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.written += int64(len(p))
+	if d.seen != nil {
+		d.seen(p)
+	}
+	return len(p), nil
+}
+
+func (d *cable) Size() (cols, rows int, _ error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cols, d.rows, nil
+}
+
+func (d *cable) Resized(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.resized = f
+}
+
+// resize gives the terminal another size.
+func (d *cable) resize(cols, rows int) {
+	d.mu.Lock()
+	d.cols, d.rows = cols, rows
+	f := d.resized
+	d.mu.Unlock()
+	f()
+}
+
+// onFrame sets what is called with each frame, on the UI goroutine.
+func (d *cable) onFrame(f func([]byte)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.seen = f
+}
+
+// liveUI is the whole screen on a cable, in real time.
+type liveUI struct {
+	b      *testing.B
+	u      *ui
+	cable  *cable
+	screen *screen.Screen
+	loop   *loop.Loop[event.Envelope]
+	events chan event.Envelope
+	seq    uint64
+	clock  int32 // of the UI goroutine's thread
+
+	// turn, if set, is called with each piece of work that waits for its turn on the UI
+	// goroutine, such as a slice of a search.
+	turn func(work func())
+}
+
+// benchScreen returns a screen on a terminal that is not open yet.
+func benchScreen(b *testing.B, at *cable) (*screen.Screen, *themes.Theme) {
+	b.Helper()
+	b.Setenv("COLORTERM", "truecolor")
+	s, err := screen.New(screen.NewTty(at, nil), "xterm-256color")
+	if err != nil {
+		b.Fatal(err)
+	}
+	theme, err := themes.Load("", "dark")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s, theme
+}
+
+// benchDeps are those of a screen that nobody waits for.
+func benchDeps(s *screen.Screen, theme *themes.Theme) deps {
+	return deps{
+		looks: looks{theme: theme}, terminal: terminal{attention: attention{notify: s.Notify}},
+		keys: keymap.Default(), now: time.Now, send: func(event.Command) {}, draft: func() {}, record: func(string) {},
+		tick: func(bool) {}, later: func(func()) {}, after: func(time.Duration, func()) {}, background: func(func() func()) {},
+	}
+}
+
+// goLive runs the whole screen until the end of the benchmark. prepare, if it is not nil,
+// fills it before the first frame.
+func goLive(b *testing.B, cols, rows int, prepare func(*liveUI)) *liveUI {
+	b.Helper()
+	x := &liveUI{b: b, cable: newCable(cols, rows), events: make(chan event.Envelope, eventRoom), turn: func(work func()) { work() }}
+	s, theme := benchScreen(b, x.cable)
+	x.screen = s
+	d := benchDeps(s, theme)
+	d.tick = func(on bool) { x.loop.SetTicking(on) }
+	d.later = func(f func()) { x.loop.Post(func() { x.turn(f) }) }
+	d.after = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { x.loop.Post(f) }) }
+	d.background = func(work func() func()) { x.loop.Go(func() { x.loop.PostLazily(work()) }) }
+	x.u = newUI(d)
+	x.loop = x.u.loop(s, x.events, func() {})
+	if prepare != nil {
+		prepare(x)
+	}
+	x.loop.SetFocus(x.u)
+	first, ended := make(chan struct{}), make(chan error, 1)
+	tell := sync.OnceFunc(func() { close(first) })
+	x.cable.onFrame(func([]byte) { tell() })
+	go func() {
+		runtime.LockOSThread()
+		x.clock = threadClock()
+		ended <- x.loop.Run(context.Background())
+	}()
+	<-first
+	b.Cleanup(func() {
+		x.loop.Quit()
+		if err := <-ended; err != nil {
+			b.Error(err)
+		}
+	})
+	return x
+}
+
+// tell sends events of task 1 as the runtime does.
+func (x *liveUI) tell(payloads ...event.Event) {
+	for _, env := range x.envelopes(payloads...) {
+		x.events <- env
+	}
+}
+
+func (x *liveUI) envelopes(payloads ...event.Event) []event.Envelope {
+	var all []event.Envelope
+	for _, p := range payloads {
+		x.seq++
+		all = append(all, event.Envelope{Seq: x.seq, Time: time.Now().UnixMilli(), Session: "7f3a-0000", Task: 1, Payload: p})
+	}
+	return all
+}
+
+// do calls f on the UI goroutine and waits until what it changed is drawn.
+func (x *liveUI) do(f func()) {
+	for _, g := range []func(){f, func() {}} {
+		done := make(chan struct{})
+		x.loop.Post(func() { g(); close(done) })
+		<-done
+	}
+}
+
+// lag is how long something took. Own is the most that can have been our own work: the
+// time that passed, or the processor's time of the thread of the UI if that is less, as it
+// is where others use the machine.
+type lag struct{ wall, own time.Duration }
+
+// begin starts a measurement on a thread by its clock.
+func begin(clock int32) func() lag {
+	at, used := time.Now(), processorTime(clock)
+	return func() lag {
+		wall := time.Since(at)
+		return lag{wall, min(wall, processorTime(clock)-used)}
+	}
+}
+
+func processorTime(clock int32) time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(clock, &ts); err != nil {
+		panic(err)
+	}
+	return time.Duration(ts.Nano())
+}
+
+// reportLags says in ms what of the lags is at some percent, 100 for the longest.
+func reportLags(b *testing.B, lags []lag, what string, percents ...int) {
+	b.Helper()
+	for _, kind := range []struct {
+		name string
+		of   func(lag) time.Duration
+	}{{"", func(l lag) time.Duration { return l.wall }}, {"own-", func(l lag) time.Duration { return l.own }}} {
+		var all []time.Duration
+		for _, l := range lags {
+			all = append(all, kind.of(l))
+		}
+		slices.Sort(all)
+		for _, p := range percents {
+			name := fmt.Sprintf("p%d", p)
+			if p == 100 {
+				name = "max"
+			}
+			b.ReportMetric(float64(all[max(len(all)*p/100-1, 0)].Microseconds())/1000, what+"-"+kind.name+name+"-ms")
+		}
+	}
+}
+
+// echo types a key and returns how long it takes until the terminal gets it back. The key
+// must be one that nothing else shows.
+func (x *liveUI) echo(key byte) lag {
+	seen := make(chan lag, 1)
+	var end func() lag
+	x.cable.onFrame(func(frame []byte) {
+		if bytes.IndexByte(frame, key) >= 0 {
+			select {
+			case seen <- end():
+			default:
+			}
+		}
+	})
+	end = begin(x.clock)
+	x.cable.typed <- []byte{key}
+	select {
+	case l := <-seen:
+		x.cable.onFrame(nil)
+		return l
+	case <-time.After(time.Minute):
+		x.b.Fatalf("the key %q does not show", key)
+		return lag{}
+	}
+}
+
+// paneRows is what a log in a pane of 120×40 shows.
+func paneRows(from int) []string {
+	rows := make([]string, 40)
+	for i := range rows {
+		rows[i] = fmt.Sprintf("2026/11/20 \x1b[3%dm[info]\x1b[39m request %d took %d ms", (from+i)%8, from+i, i)
+	}
+	return rows
+}
+
+// stream sends so many deltas a second and ten pictures of each pane until stop is closed.
+func (x *liveUI) stream(stop <-chan struct{}, perSecond, panes int) {
+	text := strings.Repeat("The rounding in `tax.go` **truncates** instead of rounding, so a price of 19.99 becomes 19.98.\n\n"+
+		"```go\nfunc Tax(cents int) int {\n\treturn (cents*19 + 50) / 100\n}\n```\n\n- one item of a list, with a little text\n- and another one\n\n", 200)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	began := time.Now()
+	at, deltas, pictures := 0, 0, 0
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		for due := int(time.Since(began).Seconds() * float64(perSecond)); deltas < due; deltas++ {
+			if at+20 > len(text) {
+				x.tell(event.ModelMessage{}, event.PromptSubmitted{ID: deltas, Text: "and then?"})
+				at = 0
+			}
+			x.tell(event.TextDelta{Text: text[at : at+20]})
+			at += 20
+		}
+		for due := int(time.Since(began).Seconds() * float64(10*panes)); pictures < due; pictures++ {
+			x.tell(event.PaneScreen{Pane: fmt.Sprint("%", pictures%panes), W: 120, H: 40, Rows: paneRows(pictures), Cursor: event.Cursor{Y: 39}})
+		}
+	}
+}
+
+// A key shows within 2 ms of our own time (p99) while 2,000 deltas a second stream and four
+// panes on the screen change ten times a second each.
+func BenchmarkKeyEcho(b *testing.B) {
+	for _, load := range []struct{ deltas, panes int }{{0, 0}, {2000, 0}, {2000, 4}} {
+		b.Run(fmt.Sprintf("%d-deltas-%d-panes", load.deltas, load.panes), func(b *testing.B) {
+			x := goLive(b, 160, 50, func(x *liveUI) { x.u.shape.Left = 45 })
+			x.tell(event.SessionCreated{Cwd: "/src/shop", Target: "local", Model: "demo"}, event.ModeChanged{Mode: action.ModeAsk},
+				event.PromptSubmitted{ID: 1, Text: "why?"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "why?"})
+			for i := range load.panes {
+				x.tell(event.PaneOpened{Pane: fmt.Sprint("%", i), Title: "shared", Target: fmt.Sprint("web-", i)})
+			}
+			stop, ended := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(ended)
+				if load.deltas > 0 {
+					x.stream(stop, load.deltas, load.panes)
+				}
+			}()
+			time.Sleep(time.Second)
+			var lags []lag
+			const keys = 400
+			for b.Loop() {
+				for i := range keys {
+					lags = append(lags, x.echo("ZQ"[i%2]))
+					if i%20 == 19 {
+						x.cable.typed <- []byte{0x15} // empties the line
+					}
+					time.Sleep(5*time.Millisecond + rand.N(10*time.Millisecond))
+				}
+			}
+			close(stop)
+			<-ended
+			if load.panes > 0 {
+				x.do(func() {
+					if n := len(x.u.v.panes.Visible()); n != load.panes {
+						b.Errorf("%d panes show, want %d", n, load.panes)
+					}
+				})
+			}
+			reportLags(b, lags, "echo", 50, 99, 100)
+		})
+	}
+}

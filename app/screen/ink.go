@@ -1,0 +1,128 @@
+package screen
+
+import (
+	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// cell is one place of the screen. A wide text covers the cell to its right as well. Cells
+// are small and hold no pointers: thousands of them are set and compared for each frame.
+type cell struct {
+	text  uint32 // of an ink
+	style uint32 // of the same ink
+	width uint8  // 0 means that what is shown is not known
+}
+
+// manyInks is how many styles and texts an ink may keep beyond one for each cell before
+// those that do not show are forgotten.
+const manyInks = 4096
+
+// ink gives numbers to texts and styles. The number of a text of one rune is that rune.
+type ink struct {
+	styles   []tcell.Style
+	numbers  map[tcell.Style]uint32
+	last     uint32   // the style that was asked for last: mostly the next one as well
+	clusters []string // of several runes
+	known    map[string]uint32
+	runes    map[rune]cleanRune // that were shown, ASCII apart
+}
+
+// cleanRune is what shows of a rune.
+type cleanRune struct {
+	text  string
+	width int
+}
+
+func newInk() ink {
+	return ink{
+		styles: []tcell.Style{tcell.StyleDefault}, numbers: map[tcell.Style]uint32{tcell.StyleDefault: 0},
+		known: map[string]uint32{}, runes: map[rune]cleanRune{},
+	}
+}
+
+// style returns the number of a style.
+func (k *ink) style(st tcell.Style) uint32 {
+	if k.styles[k.last] == st {
+		return k.last
+	}
+	n, ok := k.numbers[st]
+	if !ok {
+		n = uint32(len(k.styles))
+		k.styles = append(k.styles, st)
+		k.numbers[st] = n
+	}
+	k.last = n
+	return n
+}
+
+// text returns the number of a clean text.
+func (k *ink) text(s string) uint32 {
+	if r, n := utf8.DecodeRuneInString(s); n == len(s) {
+		return uint32(r)
+	}
+	n, ok := k.known[s]
+	if !ok {
+		n = utf8.MaxRune + 1 + uint32(len(k.clusters))
+		k.clusters = append(k.clusters, s)
+		k.known[s] = n
+	}
+	return n
+}
+
+// rune is cleanCluster for a cluster of one rune.
+func (k *ink) rune(r rune) (text string, width int) {
+	c, ok := k.runes[r]
+	if !ok {
+		c.text, c.width = cleanCluster(string(r))
+		k.runes[r] = c
+	}
+	return c.text, c.width
+}
+
+// size is how much it keeps.
+func (k *ink) size() int { return len(k.styles) + len(k.clusters) + len(k.runes) }
+
+// string is the reverse of text.
+func (k *ink) string(text uint32) string {
+	switch {
+	case text < utf8.RuneSelf:
+		return ascii[text]
+	case text <= utf8.MaxRune:
+		if c, ok := k.runes[rune(text)]; ok && c.width > 0 {
+			return c.text
+		}
+		return string(rune(text))
+	}
+	return k.clusters[text-utf8.MaxRune-1]
+}
+
+// is reports whether a text consists of these runes.
+func (k *ink) is(text uint32, primary rune, combining []rune) bool {
+	if text <= utf8.MaxRune {
+		return len(combining) == 0 && text == uint32(primary)
+	}
+	return sameText(k.string(text), primary, combining)
+}
+
+// ascii spares an allocation for each plain letter.
+var ascii = func() (t [utf8.RuneSelf]string) {
+	for i := range t {
+		t[i] = string(rune(i))
+	}
+	return t
+}()
+
+func sameText(s string, primary rune, combining []rune) bool {
+	r, n := utf8.DecodeRuneInString(s)
+	if r != primary || r == utf8.RuneError {
+		return false
+	}
+	for _, c := range combining {
+		s = s[n:]
+		if r, n = utf8.DecodeRuneInString(s); r != c || r == utf8.RuneError {
+			return false
+		}
+	}
+	return len(s) == n
+}
