@@ -1,4 +1,4 @@
-package app
+package ui
 
 import "golang.org/x/sys/unix"
 

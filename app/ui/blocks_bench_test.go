@@ -1,15 +1,21 @@
-package app
+package ui
 
 import (
 	"runtime"
 	"testing"
 	"time"
 
+	"github.com/adrg/xdg"
+
 	"buddy/agent/event"
+	"buddy/app/apptest"
 	"buddy/app/screen"
 	"buddy/app/state"
 	"buddy/sessions"
 )
+
+// firstEvents is how many events the first frame of a stored session is drawn from.
+const firstEvents = 200
 
 // manyExchanges make a session of 100,000 blocks.
 const manyExchanges = 25_000
@@ -18,13 +24,20 @@ const manyExchanges = 25_000
 // than an empty one and the text itself, and each step of scrolling 3 ms, also where the
 // beginning is not there yet.
 func BenchmarkManyBlocks(b *testing.B) {
-	store, id := storedSession(b, manyExchanges, 1<<10)
+	b.Setenv("XDG_STATE_HOME", b.TempDir())
+	xdg.Reload()
+	b.Cleanup(xdg.Reload)
+	store, _, err := sessions.Dir(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	id := apptest.StoredSession(b, store, manyExchanges, 1<<10)
 	b.Run("first-frame", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			f := newFrames(b)
 			j, part := openEnd(b, store, id)
-			f.u.applyTail(id, part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
+			f.u.ApplyTail(id, part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
 			f.draw()
 			_ = j.Close()
 		}
@@ -49,9 +62,9 @@ func BenchmarkManyBlocks(b *testing.B) {
 			empty.draw()
 			before := heapInUse()
 			f := newFrames(b)
-			f.u.applyTail(id, part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
+			f.u.ApplyTail(id, part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
 			f.draw()
-			f.u.update(f.u.state.PrependState(older()))
+			f.u.Prepend(older())
 			f.draw()
 			held := heapInUse() - before
 			b.ReportMetric(float64(len(f.u.state.Blocks)), "blocks")
@@ -79,7 +92,7 @@ func openEnd(b *testing.B, store sessions.Store, id string) (*sessions.Journal, 
 
 // frames is the whole screen without a loop: frames are drawn when it is told to.
 type frames struct {
-	u *ui
+	u *UI
 	s *screen.Screen
 }
 
@@ -90,7 +103,7 @@ func newFrames(b *testing.B) *frames {
 		b.Fatal(err)
 	}
 	f := &frames{s: s}
-	f.u = newUI(benchDeps(s, theme))
+	f.u = New(benchDeps(s, theme))
 	b.Cleanup(s.Fini)
 	return f
 }
@@ -106,7 +119,7 @@ func (f *frames) draw() {
 func scrollUp(b *testing.B, part sessions.Part, before *state.State) {
 	b.Helper()
 	f := newFrames(b)
-	f.u.applyTail("s", part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
+	f.u.ApplyTail("s", part.Events, event.SessionResumed{Cwd: "/work", Target: "local", Model: "demo"})
 	f.draw()
 	var early, late []lag
 	runtime.LockOSThread()
@@ -122,7 +135,7 @@ func scrollUp(b *testing.B, part sessions.Part, before *state.State) {
 		early = append(early, step(-45))
 	}
 	end := begin(clock)
-	f.u.update(f.u.state.PrependState(before))
+	f.u.Prepend(before)
 	f.draw()
 	joined := end()
 	for range 2000 {

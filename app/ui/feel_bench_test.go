@@ -1,4 +1,4 @@
-package app
+package ui
 
 import (
 	"bytes"
@@ -102,7 +102,7 @@ func (d *cable) onFrame(f func([]byte)) {
 // liveUI is the whole screen on a cable, in real time.
 type liveUI struct {
 	b      *testing.B
-	u      *ui
+	u      *UI
 	cable  *cable
 	screen *screen.Screen
 	loop   *loop.Loop[event.Envelope]
@@ -131,11 +131,15 @@ func benchScreen(b *testing.B, at *cable) (*screen.Screen, *themes.Theme) {
 }
 
 // benchDeps are those of a screen that nobody waits for.
-func benchDeps(s *screen.Screen, theme *themes.Theme) deps {
-	return deps{
-		looks: looks{theme: theme}, terminal: terminal{attention: attention{notify: s.Notify}},
-		keys: keymap.Default(), now: time.Now, send: func(event.Command) {}, draft: func() {}, record: func(string) {},
-		tick: func(bool) {}, later: func(func()) {}, after: func(time.Duration, func()) {}, background: func(func() func()) {},
+func benchDeps(s *screen.Screen, theme *themes.Theme) Deps {
+	return Deps{
+		Looks: Looks{Theme: theme}, Terminal: Terminal{Attention: Attention{Notify: s.Notify}},
+		Timing: Timing{
+			Now: time.Now, Tick: func(bool) {}, Later: func(func()) {},
+			After: func(time.Duration, func()) {}, Background: func(func() func()) {},
+		},
+		Drafting: Drafting{Draft: func() {}, Record: func(string) {}},
+		Keys:     keymap.Default(), Send: func(event.Command) {},
 	}
 }
 
@@ -143,16 +147,16 @@ func benchDeps(s *screen.Screen, theme *themes.Theme) deps {
 // fills it before the first frame.
 func goLive(b *testing.B, cols, rows int, prepare func(*liveUI)) *liveUI {
 	b.Helper()
-	x := &liveUI{b: b, cable: newCable(cols, rows), events: make(chan event.Envelope, eventRoom), turn: func(work func()) { work() }}
+	x := &liveUI{b: b, cable: newCable(cols, rows), events: make(chan event.Envelope, 256), turn: func(work func()) { work() }}
 	s, theme := benchScreen(b, x.cable)
 	x.screen = s
 	d := benchDeps(s, theme)
-	d.tick = func(on bool) { x.loop.SetTicking(on) }
-	d.later = func(f func()) { x.loop.Post(func() { x.turn(f) }) }
-	d.after = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { x.loop.Post(f) }) }
-	d.background = func(work func() func()) { x.loop.Go(func() { x.loop.PostLazily(work()) }) }
-	x.u = newUI(d)
-	x.loop = x.u.loop(s, x.events, func() {})
+	d.Tick = func(on bool) { x.loop.SetTicking(on) }
+	d.Later = func(f func()) { x.loop.Post(func() { x.turn(f) }) }
+	d.After = func(wait time.Duration, f func()) { time.AfterFunc(wait, func() { x.loop.Post(f) }) }
+	d.Background = func(work func() func()) { x.loop.Go(func() { x.loop.PostLazily(work()) }) }
+	x.u = New(d)
+	x.loop = x.u.Loop(s, x.events, func() {})
 	if prepare != nil {
 		prepare(x)
 	}

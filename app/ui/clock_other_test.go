@@ -1,6 +1,6 @@
 //go:build !linux
 
-package app
+package ui
 
 import "golang.org/x/sys/unix"
 
