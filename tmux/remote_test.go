@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -240,4 +243,36 @@ func TestWaitDeadline(t *testing.T) {
 			t.Errorf("exit %d", res.ExitCode)
 		}
 	})
+}
+
+// TestSetupsAtOnce: connections that are made at the same time, one of which may have been
+// given up, leave whole files at any moment.
+func TestSetupsAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const script = `. "$1"; text() { seq 3000; }; for i in 1 2 3 4 5 6 7 8; do (setup s "cd /" "" bash) || exit; done`
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", script, "sh", "remote/setup.sh")
+			cmd.Env = append(os.Environ(), "TMUX_TMPDIR="+dir, "HOME="+dir)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	lib := filepath.Join(dir, "buddy-"+strconv.Itoa(os.Getuid()), "s", "lib")
+	for {
+		if text, err := os.ReadFile(lib); err == nil && !strings.HasSuffix(string(text), "\n3000\n") {
+			t.Errorf("the file ends with %.20q after %d bytes", text[max(0, len(text)-20):], len(text))
+			<-done
+		}
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
 }

@@ -31,15 +31,16 @@ setup() {
 		[ "$old" = "$kind" ] || rm -f at state.0 state.1 # which only the other could read
 		printf '%s\n' "$kind" "$shell" >kind
 	fi
+	# Another connection may be doing the same: each writes files of its own.
 	for file in sup lib tmux.conf "run.$kind" "main.$kind"; do
-		text "$file" >new && mv -f new "${file%."$kind"}" || exit 72
+		text "$file" >new.$$ && mv -f new.$$ "${file%."$kind"}" || exit 72
 	done
 	if [ ! -s at ] && [ ! -s state.0 ]; then
-		sh -lc 'export -p >&3' 3>new >/dev/null 2>&1 </dev/null || export -p >new
+		sh -lc 'export -p >&3' 3>new.$$ >/dev/null 2>&1 </dev/null || export -p >new.$$
 		{
 			echo 'export PAGER=cat GIT_PAGER=cat SYSTEMD_PAGER= PYTHONUNBUFFERED=1'
 			printf 'umask %s\n%s\n#complete\n' "$mask" "$2"
-		} >>new && mv -f new state.0 || exit 72
+		} >>new.$$ && mv -f new.$$ state.0 || exit 72
 	fi
 	printf '%s\n' "$D" "$shell" "$(tmux -V 2>/dev/null || echo none)"
 }
