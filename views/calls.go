@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -100,10 +101,20 @@ func command(t *markup.Text, text string) {
 	}
 }
 
-// callResult is the result of a call without output as its lines.
+// callResult is the result of a call without output as its lines. Of a command it is what
+// the head of the call does not say.
 func callResult(c *state.Call) *markup.Text {
 	t := &markup.Text{}
-	putFields(t, jsonFields(c.Result))
+	fields := jsonFields(c.Result)
+	if c.ExitCode != nil {
+		fields = slices.DeleteFunc(fields, func(f field) bool {
+			return f.value == "" || f.value == "false" || f.name == "exit_code" || f.name == "duration_ms"
+		})
+		if len(fields) == 0 {
+			fields = fieldsOf("no output", "")
+		}
+	}
+	putFields(t, fields)
 	return t
 }
 

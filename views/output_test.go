@@ -48,6 +48,21 @@ func TestOutputGolden(t *testing.T) {
 	viewtest.Golden(t, "output-none", NewOutput(dark(t), keymap.Default()), 40, 12)
 }
 
+// A command that printed nothing says so; what else its result holds shows.
+func TestOutputOfASilentCommand(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"exit_code":0,"stdout":"","stderr":"","duration_ms":6,"truncated":false}`:                        "no output",
+		`{"exit_code":0,"stdout":"","stderr":"","duration_ms":6,"truncated":false,"note":"it still runs"}`: "it still runs",
+	} {
+		s := running("touch x")
+		s.apply(event.ToolResult{CallID: "a", ExitCode: ptr(0), DurationMS: 6, Result: result})
+		text := viewtest.Text(t, outputOf(t, s), 60, 10)
+		if !strings.Contains(text, want) || strings.Contains(text, "truncated") || strings.Contains(text, "duration") {
+			t.Errorf("want %q:\n%s", want, text)
+		}
+	}
+}
+
 func TestOutputFollowsAndScrolls(t *testing.T) {
 	s := running("seq 1000")
 	o := outputOf(t, s)
