@@ -458,15 +458,28 @@ func TestStartRefuses(t *testing.T) {
 // TestPlainClose: without tmux a running command ends with the session.
 func TestPlainClose(t *testing.T) {
 	t.Parallel()
-	r := newPlainRig(t)
-	run := r.start(tmux.Spec{Command: "trap '' HUP; echo ready; while :; do sleep 1000; done"})
-	r.untilOutput("ready")
-	at := time.Now()
-	if left, err := r.Close(t.Context()); err != nil || len(left) > 0 {
-		t.Errorf("Close = %v, %v", left, err)
-	}
-	if res := r.wait(run); res.Signal == 0 || time.Since(at) > 30*time.Second {
-		t.Errorf("after %v: %+v", time.Since(at), res)
+	for _, at := range places {
+		if at.tmux {
+			continue
+		}
+		t.Run(at.name, func(t *testing.T) {
+			t.Parallel()
+			r := at.rig(t)
+			run := r.start(tmux.Spec{Command: "trap '' HUP; echo ready; while :; do sleep 1000; done"})
+			r.untilOutput("ready")
+			begin := time.Now()
+			if left, err := r.Close(t.Context()); err != nil || len(left) > 0 {
+				t.Errorf("Close = %v, %v", left, err)
+			}
+			if res := r.wait(run); res.Signal == 0 || res.Fault == "" && at.script || time.Since(begin) > 30*time.Second {
+				t.Errorf("after %v: %+v", time.Since(begin), res)
+			}
+			for _, dir := range []string{r.dir, strings.TrimSuffix(r.dir, "/w")} {
+				if left, _ := filepath.Glob(filepath.Join(dir, "buddy-*", "*")); len(left) > 0 {
+					t.Errorf("left behind: %v", left)
+				}
+			}
+		})
 	}
 }
 

@@ -50,7 +50,8 @@ type remote struct {
 	turn  chan struct{} // holds a token while a command runs
 
 	mu      sync.Mutex         // guards what follows
-	dir     string             // on the target; "" until it was made
+	dir     string             // on the target; "" until it was made and when it may have gone
+	made    string             // the last one
 	shell   string             // that runs commands there
 	version string             // what `tmux -V` says there
 	unlink  context.CancelFunc // ends the connection to the supervisor; nil when there is none
@@ -141,7 +142,7 @@ func (r *remote) prepare(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.dir, r.shell, r.version, r.used = lines[0], lines[1], lines[2], true
+	r.dir, r.made, r.shell, r.version, r.used = lines[0], lines[0], lines[1], lines[2], true
 	return nil
 }
 
@@ -389,8 +390,18 @@ func (r *remote) release() {
 	r.unlink = nil
 }
 
+// remove removes the files on the target when the end of a command that ran has been
+// recorded here, for which the connection has some seconds.
 func (r *remote) remove(ctx context.Context) error {
-	dir := host.Quote(r.place())
+	select {
+	case r.turn <- struct{}{}:
+		<-r.turn
+	case <-time.After(startLimit):
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	dir := host.Quote(r.made)
+	r.mu.Unlock()
 	// The widow of the supervisor may be at it as well.
 	_, err := r.ask(ctx, "for i in 1 2 3; do rm -rf "+dir+" 2>/dev/null && break; sleep 0.1; done; [ ! -e "+dir+" ]")
 	return err
