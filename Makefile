@@ -37,7 +37,7 @@ dist: ## static programs for four platforms, built twice and compared
 # Tests drive real tmux servers, sshd and containers, for which a machine that stalls can be
 # too slow. Up to three failed ones run once more, and are listed; a data race fails at once.
 test: setup ## every test, with the race detector
-	$(TOOLS)/gotestsum --format standard-quiet --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 \
+	$(TOOLS)/gotestsum --format pkgname-and-test-fails --format-icons text --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 \
 		--rerun-fails-abort-on-data-race --packages ./... -- -race -timeout 600s
 
 check: setup ## formatting, vet, lint, tidy modules, generated files

@@ -54,7 +54,7 @@ const (
 	ctrl
 )
 
-// keyBytes returns what xterm sends for a key. Enter with Shift or Ctrl is sent in
+// keyBytes returns what xterm sends for a key. Enter and Backspace with Shift or Ctrl are sent in
 // the form that tcell asks terminals for.
 func keyBytes(name string) (string, error) {
 	mods, key := modifiers(name)
@@ -66,6 +66,8 @@ func keyBytes(name string) (string, error) {
 		return "\x1b[Z", nil
 	case key == "Enter" && mods&^alt != 0:
 		return fmt.Sprintf("\x1b[13;%du", mods+1), nil
+	case key == "Backspace" && mods&^alt != 0:
+		return fmt.Sprintf("\x1b[127;%du", mods+1), nil
 	}
 	seq, ok := map[string]string{"Enter": "\r", "Esc": "\x1b", "Tab": "\t", "Backspace": "\x7f", "Space": " "}[key]
 	if !ok {

@@ -39,6 +39,8 @@ type testUI struct {
 	noticed string
 	store   sessions.Store
 	exports []string
+	edited  string // the name of what was opened in the editor
+	kept    string // a key that was asked for
 	diff    string // that /diff shows
 	targets []slash.TargetOffer
 	trusts  string // what trusting the folder says; "" begins the session anew

@@ -1,0 +1,258 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/keymap"
+	"buddy/app/layout"
+	"buddy/sessions"
+	"buddy/views"
+)
+
+// TestEveryKey presses each key of the table on the whole screen, where it applies: it does
+// something that a person can see, or sends, copies, opens or leaves something.
+func TestEveryKey(t *testing.T) { // UX "Keys"
+	var titles []string
+	for i := range 40 {
+		titles = append(titles, fmt.Sprintf("session number %d", i))
+	}
+	store, _ := savedSessions(t, titles...)
+	keys := keymap.Default()
+	for _, scope := range keymap.Scopes() {
+		enter, ok := places[scope]
+		if !ok {
+			t.Errorf("%s: no place to press its keys", scope)
+			continue
+		}
+		for _, e := range keys.In(scope) {
+			for _, k := range e.Keys {
+				t.Run(fmt.Sprintf("%s/%s/%s", scope, e.Action, k), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { pressOne(t, store, scope, enter, e.Action, k.String()) })
+				})
+			}
+		}
+	}
+}
+
+// pressOne goes to a place, presses a key there and looks what that did.
+func pressOne(t *testing.T, store sessions.Store, scope keymap.Scope, enter func(*testUI), a keymap.Action, key string) {
+	x := busyScreen(t, store)
+	if special := placesOf[a]; special != nil {
+		enter = special
+	}
+	enter(x)
+	x.Press(firstPress[scope][a]...)
+	x.Settle()
+	if at, _ := x.u.target(); at != scope && scope != keymap.Global {
+		t.Fatalf("the keys are those of %q, not of %q:\n%s", at, scope, x.Screen())
+	}
+	before := x.marks(a)
+	x.Press(key)
+	x.Press(thenPress[a]...)
+	if scope == keymap.Secret && a != keymap.SecretKeep && a != keymap.SecretCancel { // only its length shows
+		x.Type("X\n")
+	}
+	if after := x.marks(a); after == before {
+		t.Errorf("%s does nothing:\n%s", key, x.Screen())
+	}
+}
+
+// marks is all by which a key can be noticed.
+func (x *testUI) marks(a keymap.Action) string {
+	x.Settle()
+	if !x.Running() {
+		return "left"
+	}
+	var b strings.Builder
+	cols, rows, _ := x.Size()
+	for y := range rows {
+		for c := range cols {
+			text, style, _ := x.Cell(c, y)
+			fmt.Fprintln(&b, text, style)
+		}
+	}
+	fmt.Fprintln(&b, x.copied, x.exports, x.edited, x.shape, x.kept)
+	col, row, shown := x.Cursor()
+	fmt.Fprintln(&b, "cursor", col, row, shown)
+	if a == keymap.Redraw {
+		written, _ := x.Written()
+		fmt.Fprintln(&b, len(written))
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, c := range x.sent {
+		if _, ok := c.(event.WatchPanes); !ok {
+			fmt.Fprintf(&b, "%#v\n", c)
+		}
+	}
+	return b.String()
+}
+
+// busyScreen has something of everything.
+func busyScreen(t *testing.T, store sessions.Store) *testUI {
+	x := openOn(t, 120, 32, store)
+	x.u.deps.Edit = func(name, text string) (string, error) { x.edited = name; return text + "x", nil }
+	x.u.deps.Look = func(name string, _ io.Reader) error { x.edited = name; return nil }
+	x.diff = strings.Repeat("+a line of a diff\n", 90)
+	x.Type("first prompt\nfind the first\nthe first of all\n")
+	long := strings.Repeat("Words of the first answer in a line.\n\n", 60) + "```go\nx := 1\n```\n\n```go\ny := 2\n```\n\n" + strings.Repeat("More words.\n\n", 40)
+	var lines, rows []string
+	for i := range 100 {
+		lines = append(lines, fmt.Sprintf("line %d of the words", i))
+		rows = append(rows, fmt.Sprintf("$ row %d", i))
+	}
+	code := 0
+	output := strings.Join(lines, "\n")
+	for id := 1; id <= 3; id++ {
+		x.tell(event.PromptSubmitted{ID: id, Text: fmt.Sprintf("prompt %d", id)}, event.TaskStarted{ID: id, Kind: event.MainTask, Title: "do it"},
+			event.ToolRequested{CallID: fmt.Sprint("c", id), Name: "run_shell", Action: ls}, event.ToolStarted{CallID: fmt.Sprint("c", id), Name: "run_shell"},
+			event.ToolResult{CallID: fmt.Sprint("c", id), Name: "run_shell", Result: output, Tail: output, ExitCode: &code},
+			event.ModelMessage{Message: model.Message{Content: long}})
+		if id < 3 {
+			x.tell(event.TaskFinished{ID: id, Outcome: event.Completed})
+		}
+	}
+	for _, pane := range []string{"%1", "%2", "%3"} {
+		x.tell(event.PaneOpened{Pane: pane, Title: "pane " + pane, Target: "local", Attach: "tmux attach"},
+			event.PaneScreen{Pane: pane, W: 80, H: 40, Rows: rows[:40], Cursor: event.Cursor{Y: 39}})
+	}
+	x.mu.Lock()
+	x.sent = nil
+	x.mu.Unlock()
+	return x
+}
+
+// focusOn gives a pane the keys.
+func focusOn(p layout.Pane, press ...string) func(*testUI) {
+	return func(x *testUI) {
+		x.inside(func() { x.u.setFocus(p) })
+		x.Press(press...)
+	}
+}
+
+// approvalFor asks about a long script.
+func approvalFor(press ...string) func(*testUI) {
+	return func(x *testUI) {
+		act := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Risk: action.Low, Why: "to see", Command: strings.Repeat("echo words of it\n", 90)}
+		x.tell(event.ToolRequested{CallID: "asked", Name: "run_shell", Arguments: `{"command":"echo words of it"}`, Action: act},
+			event.ApprovalAsked{ID: "a1", CallID: "asked", Action: act, Context: action.ApprovalContext{Similar: "allow echo"}})
+		time.Sleep(views.ApprovalGrace)
+		x.Press(press...)
+	}
+}
+
+func confirming(s keymap.Scope) func(*testUI) {
+	return func(x *testUI) {
+		x.inside(func() {
+			x.u.v.confirm.Ask(views.Question{Title: "Sure?", Scope: s, Lines: strings.Split(strings.Repeat("a line\n", 80), "\n"), Answer: func(keymap.Action) {}})
+		})
+		x.Press("PgDn")
+	}
+}
+
+// midway types a line and goes to its middle.
+func midway(enter func(*testUI), text string) func(*testUI) {
+	return func(x *testUI) {
+		enter(x)
+		x.Type(text)
+		x.Press("Ctrl+Left", "Ctrl+Left", "Right")
+	}
+}
+
+const draft = "one (two) three\nfour five (six) seven\neight nine ten"
+
+// drafting has the cursor in the middle of the second of three lines.
+func drafting(x *testUI) {
+	x.Paste(draft)
+	x.Press("Up", "Home", "Ctrl+Right", "Ctrl+Right", "Left")
+}
+
+// places lead to where the keys of a scope apply, with something above and below.
+var places = map[keymap.Scope]func(*testUI){
+	keymap.Global: drafting,
+	keymap.Prompt: drafting,
+	keymap.Popup:  func(x *testUI) { x.Type("/s") },
+	keymap.Vi: func(x *testUI) {
+		x.inside(func() { x.u.Prompt().SetVi(true) })
+		x.Paste(draft)
+		x.Press("Up", "Home", "Esc", "w", "l", "l")
+	},
+	keymap.Search:       func(x *testUI) { x.Press("Ctrl+R"); x.Type("first") },
+	keymap.Conversation: focusOn(layout.Conversation, "PgUp", "PgUp", "PgUp"),
+	keymap.Finding:      focusOn(layout.Conversation, "/", "w", "o"),
+	keymap.Selecting:    focusOn(layout.Conversation, "PgUp", "PgUp", "v", "Down", "Down", "Right", "Right", "Right", "Right", "Right", "Right", "Right", "Right"),
+	keymap.Output:       focusOn(layout.Output, "PgUp"),
+	keymap.Panes:        focusOn(layout.Panes),
+	keymap.Typing: func(x *testUI) {
+		focusOn(layout.Panes)(x)
+		time.Sleep(time.Second) // a pane that has only just come takes no keys
+		x.Press("i")
+	},
+	keymap.Tasks:    focusOn(layout.Tasks),
+	keymap.Approval: approvalFor("PgDn"),
+	keymap.Reason:   midway(approvalFor("d"), "one two three"),
+	keymap.Amend: func(x *testUI) {
+		approvalFor("e")(x)
+		x.Press("Up", "Up", "Home", "Ctrl+Right", "Ctrl+Right", "Left")
+	},
+	keymap.Secret: midway(func(x *testUI) {
+		x.inside(func() { x.u.v.secret.Ask("Key", "for the model", func(s string) { x.kept = s }) })
+	}, "one two three"),
+	keymap.Confirm:  confirming(keymap.Confirm),
+	keymap.Leaving:  confirming(keymap.Leaving),
+	keymap.Asking:   midway(func(x *testUI) { x.inside(func() { x.u.askTimeout(3) }) }, "10m 20m 30m"),
+	keymap.Pager:    focusOn(layout.Output, "o", "Down", "Down", "Down"),
+	keymap.Help:     func(x *testUI) { x.Press("F1", "PgDn") },
+	keymap.Picker:   browsing("n", "Down", "Down", "Tab"),
+	keymap.Sessions: browsing("n", "Down", "Down"),
+	keymap.Naming:   midway(browsing("Down", "r"), "one two three"),
+	keymap.Changes:  func(x *testUI) { x.Type("/diff\n"); x.Press("PgDn") },
+}
+
+// placesOf are where some actions do something.
+var placesOf = map[keymap.Action]func(*testUI){
+	keymap.ShowApproval: approvalFor("Esc"),
+	keymap.EndOfInput:   func(*testUI) {},
+}
+
+// browsing shows the sessions that were read.
+func browsing(press ...string) func(*testUI) {
+	return func(x *testUI) {
+		x.Press("F4")
+		x.Settle()
+		time.Sleep(time.Second)
+		x.Press(press...)
+	}
+}
+
+// firstPress are keys to press before, where one does something only then.
+var firstPress = map[keymap.Scope]map[keymap.Action][]string{
+	keymap.Vi: {
+		keymap.ViSeekAgain: {"f", "e"}, keymap.ViSeekBack: {"f", "e", ";"}, keymap.ViPut: {"x"}, keymap.ViPutBefore: {"x"},
+		keymap.ViRedo: {"x", "u"}, keymap.ViRepeatChange: {"x"},
+	},
+	keymap.Search: {keymap.SearchNewer: {"Ctrl+R"}},
+}
+
+// thenPress are keys that complete what a key began.
+var thenPress = map[keymap.Action][]string{
+	keymap.ViTop: {"g"}, keymap.ViFind: {"s"}, keymap.ViTill: {"s"}, keymap.ViFindBack: {"f"}, keymap.ViTillBack: {"f"},
+	keymap.ViDelete: {"w"}, keymap.ViChange: {"w"}, keymap.ViReplace: {"X"}, keymap.ViYank: {"y", "p"}, keymap.ViYankLine: {"p"},
+}
+
+func init() {
+	editing := map[keymap.Action][]string{
+		keymap.Yank: {"Ctrl+W"}, keymap.YankNext: {"Ctrl+W", "Right", "Ctrl+K", "Ctrl+Y"}, keymap.Undo: {"Ctrl+W"}, keymap.Redo: {"Ctrl+W", "Ctrl+_"},
+	}
+	for _, s := range []keymap.Scope{keymap.Prompt, keymap.Reason, keymap.Secret, keymap.Amend, keymap.Asking, keymap.Naming} {
+		firstPress[s] = editing
+	}
+}
