@@ -193,7 +193,18 @@ func TestDiskFull(t *testing.T) {
 	if res.ExitCode != 3 || !strings.Contains(res.Fault, "space") || string(res.Stderr.Head) != "end\n" {
 		t.Errorf("exit %d, fault %q, stderr %q", res.ExitCode, res.Fault, res.Stderr.Head)
 	}
+	untilRoom(t, disk)
 	r.want("echo $V", "kept\n")
+}
+
+// untilRoom waits until what a command left on a full disk is gone.
+func untilRoom(t *testing.T, disk string) {
+	t.Helper()
+	_ = os.Remove(filepath.Join(disk, "fill")) // if it is still there
+	tmuxtest.Until(t, "there is room again", func() bool {
+		left, _ := filepath.Glob(filepath.Join(disk, "buddy-*", "*", "[0-9]*"))
+		return len(left) == 0
+	})
 }
 
 // TestDiskFullState: the disk is full while the shell leaves its state, and gets room again
@@ -225,6 +236,7 @@ func TestDiskFullState(t *testing.T) {
 	if !strings.Contains(res.Fault, "space") {
 		t.Errorf("fault %q", res.Fault)
 	}
+	untilRoom(t, disk)
 	r.want("echo $A", "old\n")
 }
 

@@ -76,7 +76,8 @@ func (x *testUI) marks(a keymap.Action) string {
 	for y := range rows {
 		for c := range cols {
 			text, style, _ := x.Cell(c, y)
-			fmt.Fprintln(&b, text, style)
+			b.WriteString(text)
+			b.WriteString(style)
 		}
 	}
 	fmt.Fprintln(&b, x.copied, x.exports, x.edited, x.shape, x.kept)
