@@ -106,7 +106,10 @@ func TestCloseAtOnce(t *testing.T) {
 	srv.Env = append(slices.Clone(srv.Env), "PATH="+bin+":"+os.Getenv("PATH"))
 	r := newHostRig(t, srv, localHost(t, srv.Env))
 	r.run("true")
-	time.Sleep(100 * time.Millisecond) // not waited for: only then would an error show
+	tmuxtest.Until(t, "removing has begun", func() bool {
+		left, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*", "1", "rc"))
+		return len(left) == 0
+	})
 	if left, err := r.Close(t.Context()); err != nil || len(left) != 0 {
 		t.Fatalf("Close = %v, %v", left, err)
 	}

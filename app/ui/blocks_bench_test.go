@@ -92,20 +92,36 @@ func openEnd(b *testing.B, store sessions.Store, id string) (*sessions.Journal, 
 
 // frames is the whole screen without a loop: frames are drawn when it is told to.
 type frames struct {
-	u *UI
-	s *screen.Screen
+	u   *UI
+	s   *screen.Screen
+	seq uint64
 }
 
-func newFrames(b *testing.B) *frames {
+// newFrames makes a screen of 160×50; change may give it other dependencies.
+func newFrames(b *testing.B, change ...func(*Deps)) *frames {
 	b.Helper()
 	s, theme := benchScreen(b, newCable(160, 50))
 	if err := s.Init(); err != nil {
 		b.Fatal(err)
 	}
 	f := &frames{s: s}
-	f.u = New(benchDeps(s, theme))
+	d := benchDeps(s, theme)
+	for _, c := range change {
+		c(&d)
+	}
+	f.u = New(d)
 	b.Cleanup(s.Fini)
 	return f
+}
+
+// tell applies events of task 1.
+func (f *frames) tell(payloads ...event.Event) {
+	var batch []event.Envelope
+	for _, p := range payloads {
+		f.seq++
+		batch = append(batch, event.Envelope{Seq: f.seq, Time: time.Now().UnixMilli(), Task: 1, Payload: p})
+	}
+	f.u.apply(batch)
 }
 
 func (f *frames) draw() {
