@@ -51,10 +51,8 @@ func Dir(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
+	t.Cleanup(func() { // what ends with its server may be clearing up as well
+		Until(t, dir+" is removed", func() bool { return os.RemoveAll(dir) == nil })
 	})
 	return dir
 }
