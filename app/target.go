@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	onThisMachine = "local"          // the target that is this machine
-	lookTime      = 40 * time.Second // for making a connection and looking around
+	onThisMachine = slash.ThisMachine // the target that is this machine
+	lookTime      = 40 * time.Second  // for making a connection and looking around
 )
 
 // target is where commands run and where the files are: this machine, or what a host

@@ -34,9 +34,12 @@ func (o TargetOffer) Only() string {
 	return text + " · [targets.NAME] in your settings adds others"
 }
 
+// ThisMachine is the name of the target that is this machine.
+const ThisMachine = "local"
+
 // PlaceName is what a target is called in a sentence.
 func PlaceName(target string) string {
-	if target == "local" {
+	if target == ThisMachine {
 		return "this machine"
 	}
 	return target
