@@ -1,5 +1,6 @@
-# Two commands do everything: make run, make test. The others are for who changes buddy.
-.PHONY: run test check setup build install uninstall dist bench fuzz crash golden generate
+# Two commands do everything: make run, make test. The others are for who changes buddy;
+# make quick is their inner loop.
+.PHONY: run quick test check setup build install uninstall dist bench fuzz crash golden generate
 
 GO ?= go
 FUZZTIME ?= 20s
@@ -7,7 +8,6 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w$(if $(VERSION), -X buddy/app.Version=$(VERSION))"
-TOOLS = $(shell $(GO) env GOPATH)/bin
 
 run: build ## build and start buddy
 	@./buddy
@@ -34,19 +34,16 @@ uninstall: ## remove what install put there
 dist: ## static programs for four platforms, built twice and compared
 	@.ci/dist
 
-# Tests drive real tmux servers, sshd and containers, for which a machine that stalls can be
-# too slow. Up to three failed ones run once more, and are listed; a data race fails at once.
-test: setup ## every test, with the race detector
-	$(TOOLS)/gotestsum --format pkgname-and-test-fails --format-icons text --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 \
-		--rerun-fails-abort-on-data-race --packages ./... -- -race -timeout 600s
+quick: ## build, vet and the tests that need no container, sshd or killed program
+	@$(GO) build ./... && $(GO) vet ./... ./.ci/budget && $(GO) test -vet=off -short ./...
 
-check: setup ## formatting, vet, lint, tidy modules, generated files
-	@test -z "$$(gofmt -l .)" || { echo "not gofmt-ed:"; gofmt -l .; exit 1; }
-	$(GO) vet ./...
-	$(GO) mod tidy -diff
-	$(TOOLS)/golangci-lint run ./...
+test: setup ## every test, with the race detector where goroutines meet
+	@$(GO) run ./.ci/budget test -- .ci/test
 
-setup: ## install what is missing (tmux, the linter)
+check: setup ## formatting, lint, tidy modules, within the limit of CPU seconds
+	@$(GO) run ./.ci/budget check -- .ci/check
+
+setup: ## install what is missing (tmux; sshd, podman, shells for tests)
 	@.ci/setup dev
 
 bench: ## what users feel, with allocations, and the start-up cost of packages
