@@ -1,5 +1,5 @@
 # Two commands do everything: make run, make test. The others are for who changes buddy.
-.PHONY: run test check setup build install uninstall dist bench fuzz crash golden generate
+.PHONY: run test check setup build install uninstall dist bench fuzz crash golden generate mutate
 
 GO ?= go
 FUZZTIME ?= 20s
@@ -61,6 +61,9 @@ fuzz: ## every fuzz target for FUZZTIME
 
 crash: setup ## kill the program 300 times at any instant, resume and look
 	$(GO) test -race -timeout 30m -run TestCrash -v . -crashes 300
+
+mutate: ## make small faults in PKG and list those that no test of it notices
+	$(GO) run ./internal/mutate -most $(or $(MOST),100) $(if $(ONLY),-only '$(ONLY)') $(PKG)
 
 golden: ## write the golden files anew; read the diff before you commit it
 	$(GO) test ./views ./app ./app/layout -update
