@@ -227,6 +227,36 @@ func TestPaneCommands(t *testing.T) {
 	})
 }
 
+// stuckPanes takes nothing that is typed, and tells when that was given up.
+type stuckPanes struct {
+	fakePanes
+	gaveUp chan time.Time
+}
+
+func (p *stuckPanes) Type(ctx context.Context, _ string, _ []byte) error {
+	<-ctx.Done()
+	p.gaveUp <- time.Now()
+	return ctx.Err()
+}
+
+// TestPanesAreStuck: a pane that takes nothing is given up after five seconds, and told of.
+func TestPanesAreStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		panes := &stuckPanes{gaveUp: make(chan time.Time, 1)}
+		s := start(t, func(o *Options) { o.Panes = panes })
+		begin := time.Now()
+		s.Send(event.PaneInput{Pane: "%1", Bytes: []byte("a")})
+		if took := (<-panes.gaveUp).Sub(begin); took != 5*time.Second {
+			t.Errorf("given up after %v", took)
+		}
+		s.do()
+		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "deadline") {
+			t.Errorf("%d errors, %+v", n, e)
+		}
+		s.stop()
+	})
+}
+
 // TestPanesAreSlow: what is typed while a pane is slow goes there in one piece, in its
 // order with all else, and nothing but panes waits for it.
 func TestPanesAreSlow(t *testing.T) {

@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,6 +32,7 @@ type issuer struct {
 	refreshed int
 	forms     []string
 	life      int
+	patience  int  // seconds that a code lives; 0: 600
 	denies    bool // refresh tokens
 	slow      time.Duration
 }
@@ -48,7 +51,7 @@ func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/.well-known/oauth-authorization-server":
 		answer(200, map[string]any{"issuer": i.url, "token_endpoint": i.url + "/token", "device_authorization_endpoint": i.url + "/device"})
 	case "/device":
-		answer(200, map[string]any{"device_code": "dev", "user_code": "ABCD\x1b-1", "verification_uri": i.url + "/enter", "expires_in": 600, "interval": 1})
+		answer(200, map[string]any{"device_code": "dev", "user_code": "ABCD\x1b-1", "verification_uri": i.url + "/enter", "expires_in": cmp.Or(i.patience, 600), "interval": 1})
 	case "/token":
 		if r.Form.Get("grant_type") == "refresh_token" {
 			i.refresh(r.Form.Get("refresh_token"), answer)
@@ -189,6 +192,28 @@ func TestCodeExpires(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestLongestFlow: a person has as long as the code lives, and 15 minutes at most.
+func TestLongestFlow(t *testing.T) {
+	for patience, want := range map[int]time.Duration{899: 899 * time.Second, 900: 15 * time.Minute, 901: 15 * time.Minute, 86_400: 15 * time.Minute} {
+		i := &issuer{polls: slices.Repeat([]string{"authorization_pending"}, 2000), patience: patience}
+		c, l := inMemory(t, i)
+		synctest.Test(t, func(t *testing.T) {
+			defer time.Sleep(2 * requestTimeout)
+			begin := time.Now()
+			f, err := c.Begin(t.Context(), l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := f.Expires.Sub(begin); got != want {
+				t.Errorf("a code of %d s expires after %v, want %v", patience, got, want)
+			}
+			if err := f.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "expired") || time.Since(begin) > want || time.Since(begin) < want-2*time.Second {
+				t.Errorf("a code of %d s: %v after %v", patience, err, time.Since(begin))
+			}
+		})
+	}
 }
 
 // put stores a token as of a login some time ago.
