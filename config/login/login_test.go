@@ -124,6 +124,7 @@ func TestDeviceFlow(t *testing.T) {
 		{name: "expired", polls: []string{"expired_token"}, want: "expired before it was entered", waits: []int{1}},
 		{name: "another error", polls: []string{"invalid_client"}, want: "invalid_client: secret-in-body\uFFFD", waits: []int{1}},
 		{name: "a network fault", fails: map[int]bool{4: true}, waits: []int{11}},
+		{name: "five network faults", fails: map[int]bool{4: true, 5: true, 6: true, 7: true, 8: true}, waits: []int{101}},
 		{name: "no network", fails: map[int]bool{1: true, 2: true}, want: "network is unreachable"},
 		{name: "no network later", fails: map[int]bool{4: true, 5: true, 6: true, 7: true, 8: true, 9: true}, want: "network is unreachable"},
 	} {
@@ -239,6 +240,8 @@ func TestRefresh(t *testing.T) {
 	}{
 		{name: "fresh", left: time.Hour, refresh: "rt-0", want: "old"},
 		{name: "ends soon", left: 80 * time.Second, refresh: "rt-0", want: "at-1"},
+		{name: "ends in 90 s", left: 90 * time.Second, refresh: "rt-0", want: "at-1"},
+		{name: "ends in 91 s", left: 91 * time.Second, refresh: "rt-0", want: "old"},
 		{name: "has ended", left: -time.Hour, refresh: "rt-0", want: "at-1"},
 		{name: "refused", left: time.Hour, refresh: "rt-0", refused: "old", want: "at-1"},
 		{name: "another was refused", left: time.Hour, refresh: "rt-0", refused: "older", want: "old"},
@@ -253,8 +256,13 @@ func TestRefresh(t *testing.T) {
 				i.fault = func() error { return errors.New("no route") }
 			}
 			c, l := inMemory(t, i)
-			put(t, c, l, config.Token{Access: "old", Refresh: tt.refresh, Expires: time.Now().Add(tt.left)})
-			got, err := c.Token(t.Context(), l, tt.refused)
+			var got string
+			var err error
+			synctest.Test(t, func(t *testing.T) {
+				put(t, c, l, config.Token{Access: "old", Refresh: tt.refresh, Expires: time.Now().Add(tt.left)})
+				got, err = c.Token(t.Context(), l, tt.refused)
+				time.Sleep(2 * requestTimeout) // the timers of answers that the library does not close
+			})
 			if got != tt.want || (err == nil) != (tt.want != "") || errors.Is(err, ErrNeeded) != tt.needed {
 				t.Errorf("%q, %v; want %q", got, err, tt.want)
 			}
