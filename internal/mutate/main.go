@@ -110,15 +110,16 @@ const limited = `sh -c 'ulimit -v 8388608 2>/dev/null; exec "$0" "$@"'`
 // clean runs the tests without a fault, to learn how long they take and what they run.
 func (t *tester) clean(ctx context.Context) (coverage, error) {
 	profile := filepath.Join(t.dir, "cover")
-	out, err := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-exec", limited, "-json", "-coverprofile", profile, t.pkg).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-exec", limited, "-coverprofile", profile, t.pkg).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("the tests of %s fail without a fault: %w\n%s", t.pkg, err, out)
 	}
-	for line := range strings.Lines(string(out)) {
-		var e struct{ Elapsed float64 } // the last one is the package's
-		if json.Unmarshal([]byte(line), &e) == nil && e.Elapsed > 0 {
-			t.timeout = 10 * time.Duration(e.Elapsed*float64(time.Second))
+	if words := strings.Fields(string(out)); len(words) > 2 && words[0] == "ok" { // ok package 1.2s
+		took, err := time.ParseDuration(words[2])
+		if err != nil {
+			return nil, fmt.Errorf("the tests of %s: %w", t.pkg, err)
 		}
+		t.timeout = 10 * took
 	}
 	t.timeout = max(t.timeout, 2*time.Second)
 	return readCoverage(profile)
