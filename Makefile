@@ -1,6 +1,6 @@
 # Two commands do everything: make run, make test. The others are for who changes buddy;
 # make quick is their inner loop.
-.PHONY: run quick test check setup build install uninstall dist bench fuzz crash golden generate
+.PHONY: run quick test check setup build install uninstall dist bench fuzz crash golden generate mutate
 
 GO ?= go
 FUZZTIME ?= 20s
@@ -35,7 +35,7 @@ dist: ## static programs for four platforms, built twice and compared
 	@.ci/dist
 
 quick: ## build, vet and the tests that need no container, sshd or killed program
-	@$(GO) build ./... && $(GO) vet ./... ./.ci/budget && $(GO) test -vet=off -short ./...
+	@$(GO) build ./... && $(GO) vet ./... ./.ci/budget ./.ci/mutate && $(GO) test -vet=off -short ./... ./.ci/mutate
 
 test: setup ## every test, with the race detector where goroutines meet
 	@$(GO) run ./.ci/budget test -- .ci/test
@@ -58,6 +58,9 @@ fuzz: ## every fuzz target for FUZZTIME
 
 crash: setup ## kill the program 300 times at any instant, resume and look
 	$(GO) test -race -timeout 30m -run TestCrash -v . -crashes 300
+
+mutate: ## make small faults in PKG and list those that no test of it notices
+	$(GO) run ./.ci/mutate -most $(or $(MOST),100) $(if $(ONLY),-only '$(ONLY)') $(PKG)
 
 golden: ## write the golden files anew; read the diff before you commit it
 	$(GO) test ./views ./app ./app/layout -update

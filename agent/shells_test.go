@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -224,6 +225,55 @@ func TestPaneCommands(t *testing.T) {
 			t.Errorf("%d errors, %+v", n, e)
 		}
 		none.stop()
+	})
+}
+
+// stuckPanes takes nothing that is typed, and tells when that was given up.
+type stuckPanes struct {
+	fakePanes
+	gaveUp chan time.Time
+}
+
+func (p *stuckPanes) Type(ctx context.Context, _ string, _ []byte) error {
+	<-ctx.Done()
+	p.gaveUp <- time.Now()
+	return ctx.Err()
+}
+
+// TestPanesTakePieces: what was typed meanwhile goes in pieces of 4096 bytes at most.
+func TestPanesTakePieces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		panes := &fakePanes{slow: 3 * time.Second}
+		s := start(t, func(o *Options) { o.Panes = panes })
+		s.do(event.PaneInput{Pane: "%1", Bytes: []byte("a")})
+		for range 2 { // the first two fit into one piece, all else would be more
+			s.Send(event.PaneInput{Pane: "%1", Bytes: bytes.Repeat([]byte("b"), 2048)})
+		}
+		s.Send(event.PaneInput{Pane: "%1", Bytes: []byte("c")})
+		time.Sleep(time.Minute)
+		s.do()
+		if got := strings.Join(panes.said, "; "); got != "type %1 a; type %1 "+strings.Repeat("b", 4096)+"; type %1 c" {
+			t.Errorf("panes were told %q", got)
+		}
+		s.stop()
+	})
+}
+
+// TestPanesAreStuck: a pane that takes nothing is given up after five seconds, and told of.
+func TestPanesAreStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		panes := &stuckPanes{gaveUp: make(chan time.Time, 1)}
+		s := start(t, func(o *Options) { o.Panes = panes })
+		begin := time.Now()
+		s.Send(event.PaneInput{Pane: "%1", Bytes: []byte("a")})
+		if took := (<-panes.gaveUp).Sub(begin); took != 5*time.Second {
+			t.Errorf("given up after %v", took)
+		}
+		s.do()
+		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "deadline") {
+			t.Errorf("%d errors, %+v", n, e)
+		}
+		s.stop()
 	})
 }
 

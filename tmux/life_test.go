@@ -300,6 +300,45 @@ func TestNoLeak(t *testing.T) {
 	})
 }
 
+// TestNoLeakWhenTheClientLingers: tmux ends while a client that has closed is still going.
+func TestNoLeakWhenTheClientLingers(t *testing.T) {
+	t.Parallel()
+	r := newShRig(t)
+	r.run("export SECRET=1")
+	r.start(tmux.Spec{Command: "echo ready; sleep 1000"})
+	r.untilOutput("ready")
+	if left, err := r.Close(t.Context()); err != nil || len(left) != 1 {
+		t.Fatalf("Close = %v, %v", left, err)
+	}
+	supervisor := r.supervisor()
+	holder, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*", "holder"))
+	if len(holder) != 1 {
+		t.Fatalf("holders %v", holder)
+	}
+	lingers := exec.Command("sleep", "1000")
+	if err := lingers.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(holder[0], []byte(itoa(lingers.Process.Pid)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.srv.Tmux("kill-server")
+	tmuxtest.Until(t, "the supervisor has ended", func() bool { return syscall.Kill(supervisor, 0) != nil })
+	tmuxtest.Until(t, "its files are looked after", func() bool {
+		_, err := os.Stat(filepath.Join(filepath.Dir(holder[0]), "pid"))
+		return err != nil
+	})
+	if _, err := os.Stat(holder[0]); err != nil {
+		t.Errorf("the files of a client that is there: %v", err)
+	}
+	_ = lingers.Process.Kill()
+	_ = lingers.Wait()
+	tmuxtest.Until(t, "nothing is left behind", func() bool {
+		m, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*"))
+		return len(m) == 0
+	})
+}
+
 // TestForeignSession: a session of that name which is not ours is refused and untouched.
 func TestForeignSession(t *testing.T) {
 	all(t, true, func(t *testing.T, at place, r *rig) {

@@ -403,7 +403,7 @@ func (r *remote) remove(ctx context.Context) error {
 	dir := host.Quote(r.made)
 	r.mu.Unlock()
 	// The widow of the supervisor may be at it as well.
-	_, err := r.ask(ctx, "for i in 1 2 3; do rm -rf "+dir+" 2>/dev/null && break; sleep 0.1; done; [ ! -e "+dir+" ]")
+	_, err := r.ask(ctx, "for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "+dir+" 2>/dev/null && break; sleep 0.5; done; [ ! -e "+dir+" ]")
 	return err
 }
 

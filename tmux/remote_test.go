@@ -232,7 +232,7 @@ func TestDiskFullState(t *testing.T) {
 	r.run("export A=old")
 	// umask is one of the words by which the state is told; the exports come before it.
 	res := r.run("exec 3>&1; dd if=/dev/zero of=" + disk + "/fill bs=4096 2>/dev/null; export A=new\n" +
-		"umask() { head -c 100000 /dev/zero >&3; sleep 0.5; rm " + disk + "/fill; command umask; }")
+		"umask() { head -c 100000 /dev/zero >&3; until ls " + disk + "/buddy-*/*/*/o.full; do sleep 0.02; done >/dev/null 2>&1; rm " + disk + "/fill; command umask; }")
 	if !strings.Contains(res.Fault, "space") {
 		t.Errorf("fault %q", res.Fault)
 	}

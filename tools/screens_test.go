@@ -2,9 +2,13 @@ package tools
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"buddy/tmux/tmuxtest"
 )
 
 // TestScreens (E20): what runs on in panes is shown, bounded and as plain text, and nothing
@@ -39,6 +43,49 @@ func TestScreens(t *testing.T) {
 	d.call("task_kill", map[string]any{"id": second.ID, "why": "x"})
 	if got := d.shell.Screens(t.Context()); got != "" {
 		t.Errorf("after their end: %q", got)
+	}
+}
+
+// TestScreensLimit: the pictures of panes have 2500 bytes together; of one that has more,
+// rows are left out.
+func TestScreensLimit(t *testing.T) {
+	d := newDesk(t)
+	for _, last := range []int{99, 100} {
+		// 25 rows, with the ends of the lines 2500 bytes, or one more.
+		const rows = `printf '\033[2J\033[H'; for i in $(seq 24); do printf '%099d\n' 0; done; printf 'end%0*d' LAST 0; sleep 1000`
+		var run runningResult
+		d.get("run_shell", &run, with("command", strings.Replace(rows, "LAST", strconv.Itoa(last-3), 1), "wait", false))
+		got := ""
+		tmuxtest.Until(t, "the pane shows all", func() bool {
+			got = d.shell.Screens(t.Context())
+			return strings.Contains(got, "| end0")
+		})
+		if n, cut := strings.Count(got, "\n| "), strings.Contains(got, "| …"); cut != (last == 100) || !cut && n != 25 {
+			t.Errorf("a last row of %d bytes: %d rows, some left out: %v\n%s", last, n, cut, got)
+		}
+		d.call("task_kill", map[string]any{"id": run.ID, "why": "x"})
+	}
+}
+
+// TestCaptureLimit: a capture has 8000 bytes, the last ones.
+func TestCaptureLimit(t *testing.T) {
+	d := newDesk(t)
+	for _, n := range []int{8000, 8001} {
+		var run runningResult
+		d.get("run_shell", &run, with("command", fmt.Sprintf(`printf '\033[2J\033[H\033[3Jend%%0%dd' 0; sleep 1000`, n-3), "wait", false))
+		var p capturePayload
+		tmuxtest.Until(t, "the pane shows all", func() bool {
+			d.get("capture-pane", &p, map[string]any{"pane": run.Pane, "start": "-", "why": "look"})
+			return strings.Count(p.Screen, "0") >= 7997
+		})
+		want := "end" + strings.Repeat("0", 7997)
+		if n == 8001 {
+			want = "[truncated 1 chars from start]\nnd" + strings.Repeat("0", 7998)
+		}
+		if p.Screen != want {
+			t.Errorf("of %d bytes %d: %.50q … %q", n, len(p.Screen), p.Screen, p.Screen[max(0, len(p.Screen)-20):])
+		}
+		d.call("task_kill", map[string]any{"id": run.ID, "why": "x"})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,21 @@ func TestFetchURLD17(t *testing.T) {
 	want := action.Action{Kind: action.Network, Tool: "fetch_url", Target: "local", URL: "https://go.dev:8443/x", Host: "go.dev", Method: "GET", Preview: "GET https://go.dev:8443/x", Why: "a test", Risk: action.Low}
 	if err != "" || fmt.Sprint(call.Planned) != fmt.Sprint(want) {
 		t.Errorf("Plan = %+v, %s, want %+v", call.Planned, err, want)
+	}
+}
+
+// TestFetchURLPart: 8000 bytes come in one piece, one more makes a second.
+func TestFetchURLPart(t *testing.T) {
+	b, url := netBench(t, func(w http.ResponseWriter, r *http.Request) {
+		n, _ := strconv.Atoi(r.URL.Query().Get("n"))
+		fmt.Fprint(w, strings.Repeat("x", n))
+	})
+	if got := b.ok("fetch_url", args{"url": url + "/?n=8000"}); got["content"] != strings.Repeat("x", 8000) || got["note"] != nil {
+		t.Errorf("of 8000 bytes %d, note %v", len(got["content"].(string)), got["note"])
+	}
+	got := b.ok("fetch_url", args{"url": url + "/?n=8001"})
+	if got["content"] != strings.Repeat("x", 8000)+truncated || got["note"] != "read on with offset=8000 of 8001" {
+		t.Errorf("of 8001 bytes %d, note %v", len(got["content"].(string)), got["note"])
 	}
 }
 

@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,6 +32,7 @@ type issuer struct {
 	refreshed int
 	forms     []string
 	life      int
+	patience  int  // seconds that a code lives; 0: 600
 	denies    bool // refresh tokens
 	slow      time.Duration
 }
@@ -48,7 +51,7 @@ func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/.well-known/oauth-authorization-server":
 		answer(200, map[string]any{"issuer": i.url, "token_endpoint": i.url + "/token", "device_authorization_endpoint": i.url + "/device"})
 	case "/device":
-		answer(200, map[string]any{"device_code": "dev", "user_code": "ABCD\x1b-1", "verification_uri": i.url + "/enter", "expires_in": 600, "interval": 1})
+		answer(200, map[string]any{"device_code": "dev", "user_code": "ABCD\x1b-1", "verification_uri": i.url + "/enter", "expires_in": cmp.Or(i.patience, 600), "interval": 1})
 	case "/token":
 		if r.Form.Get("grant_type") == "refresh_token" {
 			i.refresh(r.Form.Get("refresh_token"), answer)
@@ -121,6 +124,7 @@ func TestDeviceFlow(t *testing.T) {
 		{name: "expired", polls: []string{"expired_token"}, want: "expired before it was entered", waits: []int{1}},
 		{name: "another error", polls: []string{"invalid_client"}, want: "invalid_client: secret-in-body\uFFFD", waits: []int{1}},
 		{name: "a network fault", fails: map[int]bool{4: true}, waits: []int{11}},
+		{name: "five network faults", fails: map[int]bool{4: true, 5: true, 6: true, 7: true, 8: true}, waits: []int{101}},
 		{name: "no network", fails: map[int]bool{1: true, 2: true}, want: "network is unreachable"},
 		{name: "no network later", fails: map[int]bool{4: true, 5: true, 6: true, 7: true, 8: true, 9: true}, want: "network is unreachable"},
 	} {
@@ -191,6 +195,28 @@ func TestCodeExpires(t *testing.T) {
 	})
 }
 
+// TestLongestFlow: a person has as long as the code lives, and 15 minutes at most.
+func TestLongestFlow(t *testing.T) {
+	for patience, want := range map[int]time.Duration{899: 899 * time.Second, 900: 15 * time.Minute, 901: 15 * time.Minute, 86_400: 15 * time.Minute} {
+		i := &issuer{polls: slices.Repeat([]string{"authorization_pending"}, 2000), patience: patience}
+		c, l := inMemory(t, i)
+		synctest.Test(t, func(t *testing.T) {
+			defer time.Sleep(2 * requestTimeout)
+			begin := time.Now()
+			f, err := c.Begin(t.Context(), l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := f.Expires.Sub(begin); got != want {
+				t.Errorf("a code of %d s expires after %v, want %v", patience, got, want)
+			}
+			if err := f.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "expired") || time.Since(begin) > want || time.Since(begin) < want-2*time.Second {
+				t.Errorf("a code of %d s: %v after %v", patience, err, time.Since(begin))
+			}
+		})
+	}
+}
+
 // put stores a token as of a login some time ago.
 func put(t *testing.T, c *Client, l config.Login, token config.Token) {
 	t.Helper()
@@ -214,6 +240,8 @@ func TestRefresh(t *testing.T) {
 	}{
 		{name: "fresh", left: time.Hour, refresh: "rt-0", want: "old"},
 		{name: "ends soon", left: 80 * time.Second, refresh: "rt-0", want: "at-1"},
+		{name: "ends in 90 s", left: 90 * time.Second, refresh: "rt-0", want: "at-1"},
+		{name: "ends in 91 s", left: 91 * time.Second, refresh: "rt-0", want: "old"},
 		{name: "has ended", left: -time.Hour, refresh: "rt-0", want: "at-1"},
 		{name: "refused", left: time.Hour, refresh: "rt-0", refused: "old", want: "at-1"},
 		{name: "another was refused", left: time.Hour, refresh: "rt-0", refused: "older", want: "old"},
@@ -228,8 +256,13 @@ func TestRefresh(t *testing.T) {
 				i.fault = func() error { return errors.New("no route") }
 			}
 			c, l := inMemory(t, i)
-			put(t, c, l, config.Token{Access: "old", Refresh: tt.refresh, Expires: time.Now().Add(tt.left)})
-			got, err := c.Token(t.Context(), l, tt.refused)
+			var got string
+			var err error
+			synctest.Test(t, func(t *testing.T) {
+				put(t, c, l, config.Token{Access: "old", Refresh: tt.refresh, Expires: time.Now().Add(tt.left)})
+				got, err = c.Token(t.Context(), l, tt.refused)
+				time.Sleep(2 * requestTimeout) // the timers of answers that the library does not close
+			})
 			if got != tt.want || (err == nil) != (tt.want != "") || errors.Is(err, ErrNeeded) != tt.needed {
 				t.Errorf("%q, %v; want %q", got, err, tt.want)
 			}

@@ -57,7 +57,12 @@ widow() {
 		echo 129 >"$id/rc"
 	}
 	read -r pid <pid && [ "$pid" != $$ ] || rm -f pid
-	read -r holder <holder && kill -0 "$holder" || { cd /; rm -rf "$D"; }
+	# A client that is leaving may take a moment, and so may what still writes here.
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ ! -s pid ] || return # the next supervisor is there
+		read -r holder <holder && kill -0 "$holder" || { (cd / && rm -rf "$D") && return; }
+		sleep 0.5
+	done
 }
 
 # end STREAM: the mark of a command that did not come to its end.

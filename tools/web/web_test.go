@@ -420,11 +420,13 @@ func TestSearchD18(t *testing.T) {
 			}
 		})
 	}
-	c, u := searchServer(t, "many.html", 200)
-	if got, err := c.Search(t.Context(), u); err != nil || len(got) != MaxHits || got[7].URL != "https://h.example/8" {
-		t.Errorf("Search = %d hits, %v", len(got), err)
+	for _, layout := range []string{`<div class="result"><a class="result__a" href="https://h.example/%d">t</a></div>`, `<a href="/l/?uddg=https://h.example/%d">t</a>`} {
+		c, u := searchServer(t, layout, 200)
+		if got, err := c.Search(t.Context(), u); err != nil || len(got) != 8 || got[7].URL != "https://h.example/8" {
+			t.Errorf("Search = %d hits of 20 like %s, %v", len(got), layout, err)
+		}
 	}
-	c, u = searchServer(t, "layout.html", 503)
+	c, u := searchServer(t, "layout.html", 503)
 	if _, err := c.Search(t.Context(), u); err == nil || !strings.Contains(err.Error(), "answers with status 503") {
 		t.Errorf("Search = %v", err)
 	}
@@ -436,12 +438,13 @@ func TestSearchD18(t *testing.T) {
 	}
 }
 
+// searchServer answers with a file, or with 20 results of a layout.
 func searchServer(t *testing.T, file string, status int) (*Client, *url.URL) {
 	t.Helper()
 	var page []byte
-	if file == "many.html" {
+	if strings.HasPrefix(file, "<") {
 		for i := range 20 {
-			page = fmt.Appendf(page, `<div class="result"><a class="result__a" href="https://h.example/%d">t</a></div>`, i+1)
+			page = fmt.Appendf(page, file, i+1)
 		}
 	} else {
 		var err error

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/renameio/v2"
+
 	"buddy/tmux/host"
 	"buddy/tmux/tmuxtest"
 )
@@ -83,7 +85,7 @@ events_logger = "file"
 	if err := os.MkdirAll(cacheDir(), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+	if err := renameio.WriteFile(conf, []byte(text), 0o600); err != nil { // other packages' tests may be reading it
 		return err
 	}
 	return os.Setenv("CONTAINERS_CONF", conf)

@@ -6,6 +6,7 @@
 package hosttest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -50,26 +51,17 @@ func NewSSHD(t testing.TB, more string) *SSHD {
 	}
 	key := read(t, filepath.Join(dir, "id.pub"))
 	write(t, filepath.Join(dir, "authorized_keys"), key)
-	port := freePort(t)
-	write(t, filepath.Join(dir, "sshd_config"), fmt.Sprintf(`Port %d
-ListenAddress 127.0.0.1
-HostKey %[2]s/hostkey
-AuthorizedKeysFile %[2]s/authorized_keys
-PidFile %[2]s/sshd.pid
+	write(t, filepath.Join(dir, "sshd_config"), fmt.Sprintf(`HostKey %[1]s/hostkey
+AuthorizedKeysFile %[1]s/authorized_keys
 UsePAM no
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
 StrictModes no
-SetEnv TMUX_TMPDIR=%[2]s
-%[3]s
-`, port, dir, more))
-	cmd := exec.Command(sshd, "-D", "-f", filepath.Join(dir, "sshd_config"), "-E", filepath.Join(dir, "sshd.log"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	s.Wire = NewForwarder(t, fmt.Sprintf("127.0.0.1:%d", port))
+SetEnv TMUX_TMPDIR=%[1]s
+%[2]s
+`, dir, more))
+	s.Wire = NewForwarder(t, serve(t, sshd, "-i", "-f", filepath.Join(dir, "sshd_config"), "-E", filepath.Join(dir, "sshd.log")))
 	_, shown, _ := net.SplitHostPort(s.Wire.Addr)
 	write(t, filepath.Join(dir, "known_hosts"), fmt.Sprintf("[127.0.0.1]:%s %s", shown, read(t, filepath.Join(dir, "hostkey.pub"))))
 	write(t, s.Config, fmt.Sprintf(`Host target
@@ -85,14 +77,40 @@ SetEnv TMUX_TMPDIR=%[2]s
   ControlPath %[3]s/cm-%%C
   ControlPersist 60
 `, shown, user(), dir))
-	tmuxtest.Until(t, "sshd listens", func() bool {
-		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			_ = c.Close()
-		}
-		return err == nil
-	})
 	return s
+}
+
+// serve returns an address where each connection gets a process of its own, as inetd does
+// it. So the port is the test's from the beginning, and nobody else can take it.
+func serve(t testing.TB, argv ...string) string {
+	t.Helper()
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := l.AcceptTCP()
+			if err != nil {
+				return
+			}
+			wire, err := c.File()
+			_ = c.Close()
+			if err != nil {
+				continue
+			}
+			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+			cmd.Stdin, cmd.Stdout = wire, wire
+			all.Go(func() {
+				defer func() { _ = wire.Close() }()
+				_ = cmd.Run() // what is wrong is in its log
+			})
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); stop(); all.Wait() })
+	return l.Addr().String()
 }
 
 // Host returns the server as a host, which is closed at the test's end.
@@ -170,16 +188,6 @@ func write(t testing.TB, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // Forwarder passes connections on to a server. It can hold everything back, delay it, and

@@ -1,0 +1,27 @@
+package shell_test
+
+import (
+	"testing"
+
+	"buddy/agent/policy/shell"
+)
+
+// TestOneThingMore: of two lines that differ in one thing the first only reads and the second
+// does not.
+func TestOneThingMore(t *testing.T) {
+	for _, lines := range [][2]string{
+		{`test -n "${x:-y}"`, `test -n "${x:=y}"`},
+		{`test -n "${x-y}"`, `test -n "${x=y}"`},
+		{"ls | xargs -0 echo rm", "ls | xargs -0 rm echo"},
+		{"ls | xargs -n 1 echo rm", "ls | xargs -n 1 rm echo"},
+		{"git remote get-url origin", "git remote get-url origin other"},
+		{"find . -exec echo {} +", "find . -exec rm {} +"},
+		{"find . -exec echo {} ';'", "find . -exec echo {} ';' -exec rm {} ';'"},
+	} {
+		for i, line := range lines {
+			if rep := shell.Analyse(line, env); rep.ReadOnly != (i == 0) {
+				t.Errorf("%s: read-only is %v: %s", line, rep.ReadOnly, rep.Reason)
+			}
+		}
+	}
+}
