@@ -35,6 +35,9 @@ const (
 // told is missing from the session, every request is one that a strict server takes, and no
 // command ran twice (DESIGN, "Durable before visible consequences"; DECISIONS 1, 7, 8).
 func TestCrash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills the program many times")
+	}
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("needs tmux: ", err)
 	}

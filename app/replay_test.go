@@ -217,6 +217,9 @@ var random = regexp.MustCompile(`[0-9a-f]{16}`)
 // Whatever a session went through and wherever it broke off, a runtime that read only
 // what it needs does the same as one that read all (DECISIONS 12).
 func TestReplayOfIsFullReplay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	store := tempStore(t)
 	saved := 0
 	for seed := range uint64(10) {

@@ -23,6 +23,9 @@ import (
 // each other one is named, and what reads the file in parts, searches it, lists it or
 // exports it gets along.
 func TestRandomDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Parallel()
 	s := newStore(t)
 	j := create(t, s)

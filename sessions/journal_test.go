@@ -95,6 +95,9 @@ func TestNextSeq(t *testing.T) {
 // A file that ends at any byte opens with exactly the envelopes whose lines are whole,
 // and can be gone on with (DESIGN, Sessions).
 func TestCutOffAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Parallel()
 	s := newStore(t)
 	j := create(t, s)

@@ -80,6 +80,9 @@ func TestSearch(t *testing.T) {
 
 // Lines across the borders of blocks and parts are found once, in their order.
 func TestSearchLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := newStore(t)
 	id := stored(t, s, 1)
 	f, err := os.OpenFile(s.file(id), os.O_APPEND|os.O_WRONLY, 0)

@@ -463,6 +463,9 @@ func TestOutput(t *testing.T) {
 
 // TestFloodInPane: the pane skips ahead and ends with the end (DECISIONS 16).
 func TestFloodInPane(t *testing.T) {
+	if testing.Short() {
+		t.Skip("floods a real tmux")
+	}
 	t.Parallel()
 	r := newRig(t)
 	r.srv.Tmux("new-session", "-d", "-s", "other", "cat", ";", "set-option", "-g", "history-limit", "100000")

@@ -296,6 +296,9 @@ func TestVim(t *testing.T) {
 
 // TestHuge: 1 GiB of output does not hold the command up, nor fill memory or disk (B4).
 func TestHuge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("floods a real tmux")
+	}
 	t.Parallel()
 	r := newRig(t)
 	if res := r.run("head -c 1073741824 /dev/zero; exit 3"); res.ExitCode != 3 || res.Stdout.Total != 1<<30 {

@@ -98,6 +98,9 @@ func TestPicturesIdle(t *testing.T) {
 // TestPicturesOfAFlood: at most 30 a second, the last one is the end, and the flood is not
 // held up.
 func TestPicturesOfAFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("floods a real tmux")
+	}
 	t.Parallel()
 	r, a := newAlbum(t)
 	r.Watch([]string{r.Pane()})

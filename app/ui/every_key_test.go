@@ -20,6 +20,9 @@ import (
 // TestEveryKey presses each key of the table on the whole screen, where it applies: it does
 // something that a person can see, or sends, copies, opens or leaves something.
 func TestEveryKey(t *testing.T) { // UX "Keys"
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	var titles []string
 	for i := range 40 {
 		titles = append(titles, fmt.Sprintf("session number %d", i))

@@ -60,6 +60,9 @@ func badJoints(x *testUI) (bad []string) {
 
 // Wherever borders meet, at any size and in any arrangement, their lines do (UX, the frame).
 func TestBordersMeet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 9))

@@ -113,6 +113,9 @@ func TestWaits(t *testing.T) {
 
 // TestEndlessAnswer (DESIGN, rule 4): an answer that never ends is given up.
 func TestEndlessAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 		endless := million(p.Name, strings.Repeat("x", 1<<20))
 		m := p.New(t, modeltest.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: endless}})

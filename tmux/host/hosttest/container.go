@@ -45,6 +45,9 @@ type Container struct {
 // programs. It sees this machine's processes, so that a test may name them by number.
 func NewContainer(t testing.TB, kind string) *Container {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a container")
+	}
 	c := &Container{Engine: need(t, "podman"), Dir: tmuxtest.Dir(t)}
 	image := image(t, kind)
 	c.Name = "buddy-" + filepath.Base(c.Dir)

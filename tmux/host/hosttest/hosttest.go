@@ -36,6 +36,9 @@ type SSHD struct {
 // more are further lines for sshd_config.
 func NewSSHD(t testing.TB, more string) *SSHD {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs an sshd")
+	}
 	sshd := need(t, "sshd", "/usr/sbin/sshd")
 	need(t, "ssh")
 	need(t, "ssh-keygen")
