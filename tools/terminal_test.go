@@ -58,11 +58,12 @@ func TestRunShellOnTheTerminal(t *testing.T) {
 		t.Helper()
 		deadline := time.Now().Add(time.Minute)
 		for {
-			if _, screen, err := tool.panes.Capture(t.Context(), "", tmux.View{}); err == nil && strings.HasSuffix(screen, "Name?") {
+			_, screen, err := tool.panes.Capture(t.Context(), "", tmux.View{})
+			if err == nil && strings.HasSuffix(screen, "Name?") {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Fatal("no prompt within a minute")
+				t.Fatalf("no prompt within a minute: %v, screen %q", err, screen)
 			}
 			<-time.After(5 * time.Millisecond)
 		}

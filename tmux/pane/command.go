@@ -67,6 +67,7 @@ func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
 		s.tty.reset()
 		s.show.prompt(Prompt(text))
 		s.show.whole(mode == Terminal)
+		s.show.drain()
 	}
 	c.began = time.Now()
 	if err := c.proc.Start(); err != nil {

@@ -13,6 +13,7 @@ const (
 	displayKeep = 64 << 10               // bytes that are shown after a skip
 	displayLine = 4 << 10                // a line longer than this may be shown from its middle
 	displayHold = 250 * time.Millisecond // how long a flood is held back before the next look at it
+	drainMost   = 250 * time.Millisecond // how long a command waits for its prompt line to be shown
 )
 
 // display writes to the pane without ever blocking the writer: when it is more than
@@ -24,10 +25,11 @@ type display struct {
 
 	mu       sync.Mutex // guards what follows
 	wake     sync.Cond
-	room     sync.Cond // there is room again, or waits has ended
+	room     sync.Cond // there is room again, or waits has ended, or all is written
 	buf      []byte
 	skipped  int64
 	skipping bool
+	writing  bool // a piece is on its way to the pane
 	waits    bool // the writer waits instead: a full-screen program must not miss anything
 	column0  bool // the last byte was a newline
 	escapes  bool // there was an escape sequence since the last prompt
@@ -75,6 +77,26 @@ func (d *display) put(p []byte) {
 // prompt shows the beginning of a command.
 func (d *display) prompt(text string) {
 	d.say(func() string { return "\x1b[1m$\x1b[m " + text + "\r\n" })
+}
+
+// drain waits until everything queued has been written, but not for a pane that takes
+// nothing. What a command writes to /dev/tty itself then comes after its prompt line.
+func (d *display) drain() {
+	if d == nil {
+		return
+	}
+	late := time.Now().Add(drainMost)
+	wake := time.AfterFunc(drainMost, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.room.Broadcast()
+	})
+	defer wake.Stop()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for (d.writing || len(d.buf) > 0) && time.Now().Before(late) {
+		d.room.Wait()
+	}
 }
 
 // whole says whether everything is to be shown, at the speed of the terminal.
@@ -133,6 +155,8 @@ func (d *display) run() {
 	var spare []byte
 	for {
 		d.mu.Lock()
+		d.writing = false
+		d.room.Broadcast()
 		for len(d.buf) == 0 {
 			d.wake.Wait()
 		}
@@ -147,7 +171,7 @@ func (d *display) run() {
 			}
 		}
 		p, skipped := d.buf, d.skipped
-		d.buf, d.skipped, d.skipping = spare[:0], 0, false
+		d.buf, d.skipped, d.skipping, d.writing = spare[:0], 0, false, true
 		d.room.Broadcast()
 		d.mu.Unlock()
 		if skipped > 0 {
