@@ -1,6 +1,6 @@
 # Two commands do everything: make run, make test. The others are for who changes buddy;
 # make quick is their inner loop.
-.PHONY: run quick test check setup build install uninstall dist bench fuzz crash golden generate mutate
+.PHONY: run quick test check setup build install uninstall dist bench fuzz golden generate mutate counterparts
 
 GO ?= go
 FUZZTIME ?= 20s
@@ -56,8 +56,8 @@ fuzz: ## every fuzz target for FUZZTIME
 			echo "$$target in $$(dirname $$f)"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname $$f)" || exit 1; \
 		done || exit 1; done
 
-crash: setup ## kill the program 300 times at any instant, resume and look
-	$(GO) test -race -timeout 30m -run TestCrash -v . -crashes 300
+counterparts: setup ## what is too heavy for every run, against real counterparts (ONLY="docker crash": some)
+	@.ci/counterparts $(ONLY)
 
 mutate: ## make small faults in PKG and list those that no test of it notices
 	$(GO) run ./.ci/mutate -most $(or $(MOST),100) $(if $(ONLY),-only '$(ONLY)') $(PKG)

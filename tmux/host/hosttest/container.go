@@ -1,12 +1,14 @@
 package hosttest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -48,19 +50,26 @@ func NewContainer(t testing.TB, kind string) *Container {
 	if testing.Short() {
 		t.Skip("needs a container")
 	}
-	c := &Container{Engine: need(t, "podman"), Dir: tmuxtest.Dir(t)}
+	c := &Container{Engine: need(t, engine()), Dir: tmuxtest.Dir(t)}
 	image := image(t, kind)
 	c.Name = "buddy-" + filepath.Base(c.Dir)
 	args := []string{
-		"run", "-d", "--name", c.Name, "--pid", "host", "--network", "none", "-e", "TMUX_TMPDIR=" + c.Dir, "-e", "PATH=/usr/bin:/bin",
+		"run", "-d", "--name", c.Name, "--network", "none", "-e", "TMUX_TMPDIR=" + c.Dir, "-e", "PATH=/usr/bin:/bin",
 		"-v", c.Dir + ":" + c.Dir, image, "sleep", "3600",
 	}
+	if engine() == "podman" {
+		// Docker's client would wait for ever for what runs in a container that was stopped.
+		args = slices.Insert(args, 1, "--pid", "host")
+	}
 	if out, err := exec.Command(c.Engine, args...).CombinedOutput(); err != nil {
-		t.Skipf("podman cannot run containers here: %v\n%s", err, out)
+		t.Skipf("%s cannot run containers here: %v\n%s", c.Engine, err, out)
 	}
 	t.Cleanup(func() { _ = exec.Command(c.Engine, "rm", "-f", "-t", "0", c.Name).Run() })
 	return c
 }
+
+// engine is the program that runs containers: podman, or what BUDDY_TEST_ENGINE names.
+func engine() string { return cmp.Or(os.Getenv("BUDDY_TEST_ENGINE"), "podman") }
 
 // Host returns the container as a host, which is closed at the test's end.
 func (c *Container) Host(t testing.TB) *host.Host {
@@ -126,14 +135,14 @@ func image(t testing.TB, kind string) string {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(programs, " ") + " 2"))
 	name := "localhost/buddy/test-" + kind + ":" + hex.EncodeToString(sum[:4])
-	if exec.Command("podman", "image", "exists", name).Run() == nil {
+	if exec.Command(engine(), "image", "inspect", name).Run() == nil {
 		return name
 	}
 	root := filepath.Join(tmuxtest.Dir(t), "root")
 	fill(t, root, kind, programs)
-	script := fmt.Sprintf("tar -C %s -c . | podman import -q - %s", host.Quote(root), host.Quote(name))
+	script := fmt.Sprintf("tar -C %s -c . | %s import - %s", host.Quote(root), engine(), host.Quote(name))
 	if out, err := exec.Command("sh", "-c", script).CombinedOutput(); err != nil {
-		t.Skipf("podman cannot make an image here: %v\n%s", err, out)
+		t.Skipf("%s cannot make an image here: %v\n%s", engine(), err, out)
 	}
 	return name
 }
