@@ -356,15 +356,28 @@ func (p *program) end(stderr, said io.Writer) {
 type journal struct {
 	create func() (*sessions.Journal, error) // nil when the file is there already
 
-	mu   sync.Mutex // guards what follows
-	file *sessions.Journal
-	held []event.Envelope
+	mu     sync.Mutex // guards what follows
+	file   *sessions.Journal
+	held   []event.Envelope
+	frozen bool
+}
+
+// freeze lets nothing more in, and whoever wants to record something stands still: an error
+// would end what runs.
+func (j *journal) freeze() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.frozen = true
 }
 
 // Append stores env.
 func (j *journal) Append(env event.Envelope) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.frozen {
+		j.mu.Unlock()
+		select {} // until the process ends
+	}
 	if j.file != nil {
 		return trustFirst(j.file.Info().Header.ID, j.file.Append(env))
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"buddy/agent"
@@ -50,7 +49,7 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		p.close(stderr)
 		return failed(trustFirst(p.id, err))
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := untilEnded()
 	defer stop()
 	events, err := p.begin(ctx)
 	if err != nil {
@@ -58,7 +57,7 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		return exit{code: exitFailed, text: err.Error()}
 	}
 	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 
 	l := &line{
@@ -66,7 +65,11 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		limits: bounds{end: end, cost: p.options.MaxCost}, schema: schema,
 	}
 	p.live.send(event.Submit{Text: prompt.text, Images: prompt.images})
-	outcome := l.follow(events, interrupts)
+	outcome := l.follow(events, interrupts) // ends with ctx, too: then the events do
+	if ctx.Err() != nil {
+		p.desert(stderr)
+		return context.Cause(ctx)
+	}
 	p.end(stderr, f.once.said(stderr))
 	if err := l.broken; err != nil && outcome == event.Completed {
 		return exit{code: exitFailed, text: fmt.Sprintf("stdout: %v", err)}
@@ -387,13 +390,20 @@ func (l *line) approve(a event.ApprovalAsked) {
 		what = strings.TrimSpace(a.Action.Path + "\n" + a.Action.Preview)
 	}
 	_, _ = fmt.Fprintf(tty, "%s on %s · %s\nwhy: %s\n\n%s\n\nRun: [y/N] ", plain(a.Action.Tool), plain(a.Action.Target), plain(a.Verdict.Reason), plain(a.Action.Why), plain(what))
-	reply, _ := bufio.NewReader(tty).ReadString('\n')
+	reply, err := bufio.NewReader(tty).ReadString('\n')
 	answer := event.Approve{ID: a.ID, Decision: event.Reject}
+	if err != nil && hungUp(tty) {
+		time.Sleep(hangupTime) // which ends the program, unless nobody sends it SIGHUP
+		answer.Reason = "the terminal was closed"
+	}
 	if reply = strings.ToLower(strings.TrimSpace(reply)); reply == "y" || reply == "yes" {
 		answer.Decision = event.Once
 	}
 	l.program.live.send(answer)
 }
+
+// hangupTime is how long after the end of its terminal the program learns of it at the latest.
+const hangupTime = time.Second
 
 func withNext(text, next string) string {
 	if next == "" {

@@ -75,6 +75,14 @@ func (l *live) end() *agent.Runtime {
 	return l.rt
 }
 
+// abandon lets go of the runtime, which goes on by itself. What is sent and published from here on
+// is kept for nobody.
+func (l *live) abandon() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rt, l.ended = nil, true
+}
+
 var errEnds = errors.New("the program ends")
 
 // begin makes the runtime and starts it. Of a stored session it reads what the runtime

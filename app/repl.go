@@ -57,6 +57,7 @@ type ending struct {
 	eof     bool // nothing more can be read
 	armed   bool // Ctrl-C ends it
 	outcome event.Outcome
+	ended   error // from outside; the session is left as it is
 }
 
 // typedLine is what was read.
@@ -139,25 +140,31 @@ func (r *repl) session(f *flags, t *target, resume string) error {
 		return err
 	}
 	r.program, r.catalog = p, p.catalog()
-	defer p.close(r.con.err)
-	defer r.con.restore()
+	ctx, stop := untilEnded()
+	defer stop()
+	defer func() {
+		r.con.restore()
+		if r.ended != nil {
+			p.desert(r.con.err)
+			return
+		}
+		p.close(r.con.err)
+	}()
 	r.print = &line{program: p, out: r.con.out, err: stderr{r.con}, style: plainText{true, true}}
 	go p.tidy()
 	r.welcome()
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
 	r.catalog.Access = p.access(ctx)
 	events, err := p.begin(ctx)
 	if err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(signals)
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
 	r.hold(func(event.Event) bool { return false }) // for what there is to say first
 	r.releaseSoon()
-	r.run(events, signals)
-	return nil
+	r.run(ctx, events, interrupts)
+	return r.ended
 }
 
 // welcome says what one is talking to, and where an old session ended (J09).
@@ -195,7 +202,7 @@ const (
 )
 
 // run takes what comes until the session is over.
-func (r *repl) run(events <-chan event.Envelope, signals <-chan os.Signal) {
+func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts <-chan os.Signal) {
 	tick := time.NewTicker(spinEvery)
 	defer tick.Stop()
 	tick.Stop()
@@ -211,8 +218,12 @@ func (r *repl) run(events <-chan event.Envelope, signals <-chan os.Signal) {
 			}
 		}
 		select {
+		case <-ctx.Done():
+			r.ended = context.Cause(ctx)
+			return
 		case env, open := <-events:
 			if !open {
+				r.ended = context.Cause(ctx)
 				return
 			}
 			r.take(env)
@@ -223,10 +234,7 @@ func (r *repl) run(events <-chan event.Envelope, signals <-chan os.Signal) {
 			f()
 		case <-tick.C:
 			r.spin()
-		case s := <-signals:
-			if s != os.Interrupt {
-				return
-			}
+		case <-interrupts:
 			r.interrupt()
 		}
 	}
@@ -317,6 +325,9 @@ func (r *repl) typedIn(l typedLine) {
 	was := r.wants
 	r.wants = wants{}
 	switch {
+	case l.err != nil && r.con.tty && hungUp(r.con.in):
+		r.ended, r.over = endedBy(syscall.SIGHUP), true
+		return
 	case errors.Is(l.err, errInterrupt):
 		r.interrupt()
 		return
