@@ -435,6 +435,8 @@ func (r *repl) command(c event.Command) {
 		wait = func(e event.Event) bool { _, ok := e.(event.TaskStarted); return ok }
 	case event.Approve:
 		wait = func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok }
+	case event.Undo:
+		wait = undone
 	case event.Answer:
 		wait = func(e event.Event) bool { _, ok := e.(event.QuestionAnswered); return ok }
 	default:
@@ -450,6 +452,17 @@ func (r *repl) command(c event.Command) {
 		return e.Durable() && wait(e)
 	})
 	r.program.live.send(c)
+}
+
+// undone reports whether an event says what came of putting files back.
+func undone(e event.Event) bool {
+	switch e := e.(type) {
+	case event.FileRestored:
+		return true
+	case event.Warning:
+		return e.Code == "undo"
+	}
+	return false
 }
 
 // post runs f with the next of what comes, unless the session is over by then.
