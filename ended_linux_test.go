@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,6 +109,47 @@ func TestTerminalClosedOverAnApproval(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestKilledOverSSH: what a killed program had started to reach its target ends by itself, also
+// when it waits for the target.
+func TestKilledOverSSH(t *testing.T) {
+	s := hosttest.NewSSHD(t, "")
+	there := folder(t, s.Dir)
+	d := converse(t, "xterm-256color", "exec", "--model", "demo", "--approve", "all", "--ssh", s.Dest, "--ssh-config", s.Config, "-C", there,
+		"run echo first; until test -e go; do sleep 0.02; done")
+	tmuxtest.Until(t, "the command runs", func() bool { return strings.Contains(d.output(), "first") })
+	clients := sshWith(s.Config)
+	dirs := map[string]bool{}
+	for _, argv := range clients {
+		if i := slices.Index(argv, "-S"); i >= 0 {
+			dirs[filepath.Dir(argv[i+1])] = true
+		}
+	}
+	if len(clients) < 3 || len(dirs) != 1 {
+		t.Fatalf("clients %q, folders %v", clients, dirs)
+	}
+	_ = d.cmd.Process.Kill()
+	d.code()
+	tmuxtest.Until(t, "all of them have ended", func() bool { return len(sshWith(s.Config)) == 0 })
+	for dir := range dirs {
+		tmuxtest.Until(t, dir+" is removed", func() bool { _, err := os.Stat(dir); return errors.Is(err, os.ErrNotExist) })
+	}
+	if err := os.WriteFile(filepath.Join(there, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sshWith returns the command lines of the processes that have an argument.
+func sshWith(argument string) (all [][]string) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if argv := strings.Split(string(text), "\x00"); err == nil && slices.Contains(argv, argument) && !slices.Contains(argv, "exec") {
+			all = append(all, argv)
+		}
+	}
+	return all
 }
 
 // code waits for the end of the program.
