@@ -335,8 +335,9 @@ func paneScreen(s tmux.Screen, prefix string) event.Event {
 // close ends everything, says what stays behind, and how to get to it.
 func (p *program) close(stderr io.Writer) { p.end(stderr, stderr) }
 
-// end is close with a place for errors and one for the rest.
-func (p *program) end(stderr, said io.Writer) {
+// end is close with a place for errors and one for the rest. It reports whether all of the session
+// is stored.
+func (p *program) end(stderr, said io.Writer) (stored bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	say := func(err error) {
@@ -348,7 +349,9 @@ func (p *program) end(stderr, said io.Writer) {
 		say(rt.Close(ctx))
 	}
 	p.fleet.close(ctx, said)
-	say(p.journal.close())
+	err := p.journal.close()
+	say(err)
+	return err == nil
 }
 
 // journal is a session file that appears with the first prompt (DECISIONS 13): what

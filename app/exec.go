@@ -70,14 +70,14 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		p.desert(stderr)
 		return context.Cause(ctx)
 	}
-	p.end(stderr, f.once.said(stderr))
+	stored := p.end(stderr, f.once.said(stderr)) && !l.unstored
 	if err := l.broken; err != nil && outcome == event.Completed {
 		return exit{code: exitFailed, text: fmt.Sprintf("stdout: %v", err)}
 	}
-	switch outcome {
-	case event.Completed:
+	switch {
+	case outcome == event.Completed && stored:
 		return nil
-	case event.Cancelled:
+	case outcome == event.Cancelled:
 		return exit{code: exitCancelled}
 	default:
 		return exit{code: exitFailed}
@@ -124,6 +124,8 @@ type line struct {
 	broken  error         // of out
 	task    int           // that works on it
 	text    string        // of the last answer
+
+	unstored bool // the session file could not take all that happened
 }
 
 // follow prints events until there is an answer, or there will be none.
@@ -347,6 +349,7 @@ func (l *line) remark(e event.Event) {
 	case event.Warning:
 		l.say("%s", withNext(p.Text, p.NextStep))
 	case event.Error:
+		l.unstored = l.unstored || p.Code == "journal_broken"
 		l.fail("%s", withNext(p.Text, p.NextStep))
 	}
 }

@@ -122,7 +122,7 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 		if r.eof && !con.tty && r.outcome == event.Cancelled {
 			return exit{code: exitCancelled}
 		}
-		if r.eof && !con.tty && r.outcome != event.Completed && r.outcome != "" {
+		if r.eof && !con.tty && (r.outcome != event.Completed && r.outcome != "" || r.print.unstored) {
 			return exit{code: exitFailed}
 		}
 	}
