@@ -57,7 +57,13 @@ widow() {
 		echo 129 >"$id/rc"
 	}
 	read -r pid <pid && [ "$pid" != $$ ] || rm -f pid
-	read -r holder <holder && kill -0 "$holder" || { cd /; rm -rf "$D"; }
+	read -r holder <holder && kill -0 "$holder" || {
+		cd /
+		for i in 1 2 3 4 5; do # a leg may be writing yet
+			rm -rf "$D" && break
+			sleep 0.2
+		done
+	}
 }
 
 # end STREAM: the mark of a command that did not come to its end.
