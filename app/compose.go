@@ -82,7 +82,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 		return nil, errors.Join(err, p.journal.close())
 	}
 	registry := tools.NewRegistry(p.tools(web.NewClient(web.Options{}))...)
-	judge, err := newPolicy(policy.Policy{Workspace: p.first.files.Root(), At: p.fleet.at, Shell: p.config.Tools.ShellName()}, p.config.Rules)
+	judge, err := newPolicy(policy.Policy{Workspace: p.first.files.Root(), At: p.fleet.at, Shell: p.config.Tools.ShellName()}, p.config)
 	if err != nil {
 		return nil, err
 	}
