@@ -373,6 +373,10 @@ func (j *journal) freeze() {
 	j.frozen = true
 }
 
+// damagedCode marks the notice that lines of the session file can't be read. It is not stored
+// there: every start finds it out anew.
+const damagedCode = "damaged"
+
 // Append stores env.
 func (j *journal) Append(env event.Envelope) error {
 	j.mu.Lock()
@@ -380,6 +384,9 @@ func (j *journal) Append(env event.Envelope) error {
 	if j.frozen {
 		j.mu.Unlock()
 		select {} // until the process ends
+	}
+	if n, ok := env.Payload.(event.Notice); ok && n.Code == damagedCode {
+		return nil
 	}
 	if j.file != nil {
 		return trustFirst(j.file.Info().Header.ID, j.file.Append(env))

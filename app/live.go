@@ -89,14 +89,11 @@ var errEnds = errors.New("the program ends")
 // needs first, which may take a second. The events are those from its first on.
 func (p *program) begin(ctx context.Context) (<-chan event.Envelope, error) {
 	o := p.options
+	damage := ""
 	if file := p.journal.stored(); file != nil {
-		var warnings []string
 		var err error
-		if o.Replay, warnings, err = replayOf(file); err != nil {
+		if o.Replay, damage, err = replayOf(file); err != nil {
 			return nil, err
-		}
-		for _, w := range warnings {
-			p.note(w)
 		}
 	}
 	rt := agent.New(o)
@@ -105,6 +102,9 @@ func (p *program) begin(ctx context.Context) (<-chan event.Envelope, error) {
 		go logEvents(rt.Subscribe(ctx)) // ends with the runtime
 	}
 	rt.Start()
+	if damage != "" {
+		rt.Publish(event.Notice{Text: damage, Code: damagedCode})
+	}
 	for _, n := range p.notices {
 		rt.Publish(event.Notice{Text: n})
 	}
