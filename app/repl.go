@@ -2,13 +2,11 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"buddy/agent/event"
@@ -48,16 +46,6 @@ type holding struct {
 	held     bool
 	holds    int // so far
 	released func(event.Event) bool
-}
-
-// ending is how a repl ends.
-type ending struct {
-	over    bool
-	next    slash.Next
-	eof     bool // nothing more can be read
-	armed   bool // Ctrl-C ends it
-	outcome event.Outcome
-	ended   error // from outside; the session is left as it is
 }
 
 // typedLine is what was read.
@@ -324,32 +312,7 @@ func (r *repl) releaseSoon() {
 func (r *repl) typedIn(l typedLine) {
 	was := r.wants
 	r.wants = wants{}
-	switch {
-	case l.err != nil && r.con.tty && hungUp(r.con.in):
-		r.ended, r.over = endedBy(syscall.SIGHUP), true
-		return
-	case errors.Is(l.err, errInterrupt):
-		r.interrupt()
-		return
-	case errors.Is(l.err, errEdit):
-		r.edit(was, l.text)
-		return
-	case errors.Is(l.err, io.EOF) && was.kind == aPrompt:
-		r.eof = true
-		if len(r.background()) == 0 {
-			r.over = true
-			if r.con.tty && !r.con.edits {
-				r.con.print(r.con.echo, "\n")
-			}
-			return
-		}
-		r.waitForBackground()
-		return
-	case errors.Is(l.err, io.EOF):
-		l.text = "" // says nothing to what was asked
-	case l.err != nil:
-		r.say(l.err.Error())
-		r.over = true
+	if l.err != nil && r.noLine(l, was) {
 		return
 	}
 	r.armed = false
@@ -364,40 +327,6 @@ func (r *repl) typedIn(l typedLine) {
 		r.keep(was.id, l.text)
 	default:
 		r.submit(l.text)
-	}
-}
-
-// background are the tasks beside the main one that end by themselves.
-func (r *repl) background() (all []*state.Task) {
-	for _, t := range r.state.Tasks {
-		if t.Kind == event.BackgroundTask && t.State != state.TaskDone {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
-// waitForBackground lets tasks end whose prompts came from a pipe.
-func (r *repl) waitForBackground() {
-	r.hold(func(event.Event) bool { return len(r.background()) == 0 })
-}
-
-// interrupt cancels what runs; when nothing does, or the second time, it ends the session
-// (DECISIONS 35).
-func (r *repl) interrupt() {
-	t := r.state.Running()
-	switch {
-	case r.armed || !r.con.tty && t == nil:
-		r.over = true
-		r.outcome = event.Cancelled
-		r.eof = true
-	case t != nil:
-		r.armed, r.eof = true, !r.con.tty // the rest of a pipe is not wanted either
-		r.program.live.send(event.Cancel{})
-		r.say("cancelling; Ctrl-C again leaves")
-	default:
-		r.armed = true
-		r.say("Ctrl-C again leaves, as Ctrl-D does")
 	}
 }
 
