@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -33,6 +34,11 @@ func TestTargets(t *testing.T) {
 			t.Fatal(err)
 		}
 		script(t, "ssh.txt", map[string]string{"SSH_CONFIG": s.Config, "EMPTY_CONFIG": empty, "THERE": folder(t, s.Dir)})
+	})
+	t.Run("slow", func(t *testing.T) {
+		s := hosttest.NewSSHD(t, "")
+		s.Wire.Delay(60 * time.Millisecond)
+		script(t, "undo.txt", map[string]string{"SSH_CONFIG": s.Config, "THERE": folder(t, s.Dir)})
 	})
 	t.Run("container", func(t *testing.T) {
 		c, without := hosttest.NewContainer(t, hosttest.Bash), hosttest.NewContainer(t, hosttest.NoTmux)

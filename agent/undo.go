@@ -173,24 +173,27 @@ func (r *Runtime) undo(u event.Undo) {
 		r.reject("there is nothing to take back: no file was changed with the agent's tools for files")
 		return
 	}
-	r.beside(steps[0].kept[0].Target, func(ctx context.Context) { r.takeBack(ctx, steps, u.Force) })
+	r.beside(steps[0].kept[0].Target, func(ctx context.Context) func() { return r.takeBack(ctx, steps, u.Force) })
 }
 
-// takeBack puts files back and says what came of it.
-func (r *Runtime) takeBack(ctx context.Context, steps []undoStep, force bool) {
+// takeBack puts files back and returns what says what came of it, for a caller that holds r.mu.
+func (r *Runtime) takeBack(ctx context.Context, steps []undoStep, force bool) (tell func()) {
 	target, files, changed, err := r.putBack(ctx, steps, force)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		r.reject("nothing was taken back: %v", context.Cause(ctx))
-	case err != nil:
-		r.reject("nothing was taken back: %v", err)
-	case len(changed) > 0:
-		r.emit(0, 0, event.Warning{
-			Text: "nothing was taken back: somebody changed since: " + strings.Join(r.placed(target, changed), ", "), Code: "undo",
-			NextStep: "/undo --force puts them back all the same, and what was changed is lost",
-		})
-	default:
-		r.restored(steps, target, files)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return func() {
+		switch {
+		case err != nil:
+			r.reject("nothing was taken back: %v", err)
+		case len(changed) > 0:
+			r.emit(0, 0, event.Warning{
+				Text: "nothing was taken back: somebody changed since: " + strings.Join(r.placed(target, changed), ", "), Code: "undo",
+				NextStep: "/undo --force puts them back all the same, and what was changed is lost",
+			})
+		default:
+			r.restored(steps, target, files)
+		}
 	}
 }
 
@@ -228,7 +231,7 @@ func (r *Runtime) placed(target string, paths []string) []string {
 	return all
 }
 
-// restored records that steps were taken back, and tells the model.
+// restored records that steps were taken back, and tells the model. The caller holds r.mu.
 func (r *Runtime) restored(steps []undoStep, target string, files []tools.Before) {
 	e := event.FileRestored{Steps: len(steps)}
 	for _, s := range steps {
@@ -240,8 +243,6 @@ func (r *Runtime) restored(steps []undoStep, target string, files []tools.Before
 		e.Paths = append(e.Paths, f.Path)
 	}
 	e.Paths = r.placed(target, e.Paths)
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.emit(0, 0, e)
 	r.usage.changed.drop(len(steps))
 	told := event.ReminderAttached{Kinds: []string{"undo"}, Text: "<system-reminder>The user took back changes that you made (/undo). " +

@@ -16,8 +16,9 @@ const undoPatience = 2 * time.Second
 var errUndoLimit = fmt.Errorf("it took longer than %v; is the target away?", undoLimit)
 
 // beside puts files of a target back while commands go on being taken: it may be slow, or
-// away. Prompts wait until that is over.
-func (r *Runtime) beside(target string, work func(context.Context)) {
+// away. Prompts wait until that is over; what work returns tells of it, when the next commands
+// are taken again.
+func (r *Runtime) beside(target string, work func(context.Context) (tell func())) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	r.mu.Lock()
 	r.usage.undo = cancel
@@ -27,13 +28,14 @@ func (r *Runtime) beside(target string, work func(context.Context)) {
 		slow := time.AfterFunc(undoPatience, func() {
 			r.emit(0, 0, event.Notice{Text: "putting files back on " + target + "; what you ask for waits until that is done", Code: "undo"})
 		})
-		work(ctx)
+		tell := work(ctx)
 		limit.Stop()
 		slow.Stop()
 		cancel(nil)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.usage.undo = nil
+		tell()
 		if c := r.main; c.task == nil && len(c.queue) > 0 && r.ctx.Err() == nil {
 			p := c.queue[0]
 			c.queue = c.queue[1:]

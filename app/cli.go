@@ -130,7 +130,8 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 			"that you can watch, type into and attach to. It asks before it changes anything.\n\n" +
 			"Without a command it opens the full screen. Without a model it opens a built-in demo.\n\n" +
 			"It exits 0 when all went well, 1 on a failure, 2 on wrong usage or a mistake in the configuration, and\n" +
-			"130 when cancelled. Where prompts come from a pipe the last one decides.",
+			"130 when cancelled. Where prompts come from a pipe the last one decides. A closed terminal (129)\n" +
+			"and SIGTERM (143) cancel nothing: commands go on in their panes, and resume goes on with the session.",
 		Example: "  buddy\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy exec \"why does the build fail?\"\n" +
 			"  source <(buddy completion bash)",
 		Version:       versionText(),

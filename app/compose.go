@@ -82,7 +82,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 		return nil, errors.Join(err, p.journal.close())
 	}
 	registry := tools.NewRegistry(p.tools(web.NewClient(web.Options{}))...)
-	judge, err := newPolicy(policy.Policy{Workspace: p.first.files.Root(), At: p.fleet.at, Shell: p.config.Tools.ShellName()}, p.config.Rules)
+	judge, err := newPolicy(policy.Policy{Workspace: p.first.files.Root(), At: p.fleet.at, Shell: p.config.Tools.ShellName()}, p.config)
 	if err != nil {
 		return nil, err
 	}
@@ -335,8 +335,9 @@ func paneScreen(s tmux.Screen, prefix string) event.Event {
 // close ends everything, says what stays behind, and how to get to it.
 func (p *program) close(stderr io.Writer) { p.end(stderr, stderr) }
 
-// end is close with a place for errors and one for the rest.
-func (p *program) end(stderr, said io.Writer) {
+// end is close with a place for errors and one for the rest. It reports whether all of the session
+// is stored.
+func (p *program) end(stderr, said io.Writer) (stored bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	say := func(err error) {
@@ -348,7 +349,9 @@ func (p *program) end(stderr, said io.Writer) {
 		say(rt.Close(ctx))
 	}
 	p.fleet.close(ctx, said)
-	say(p.journal.close())
+	err := p.journal.close()
+	say(err)
+	return err == nil
 }
 
 // journal is a session file that appears with the first prompt (DECISIONS 13): what
@@ -356,15 +359,35 @@ func (p *program) end(stderr, said io.Writer) {
 type journal struct {
 	create func() (*sessions.Journal, error) // nil when the file is there already
 
-	mu   sync.Mutex // guards what follows
-	file *sessions.Journal
-	held []event.Envelope
+	mu     sync.Mutex // guards what follows
+	file   *sessions.Journal
+	held   []event.Envelope
+	frozen bool
 }
+
+// freeze lets nothing more in, and whoever wants to record something stands still: an error
+// would end what runs.
+func (j *journal) freeze() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.frozen = true
+}
+
+// damagedCode marks the notice that lines of the session file can't be read. It is not stored
+// there: every start finds it out anew.
+const damagedCode = "damaged"
 
 // Append stores env.
 func (j *journal) Append(env event.Envelope) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.frozen {
+		j.mu.Unlock()
+		select {} // until the process ends
+	}
+	if n, ok := env.Payload.(event.Notice); ok && n.Code == damagedCode {
+		return nil
+	}
 	if j.file != nil {
 		return trustFirst(j.file.Info().Header.ID, j.file.Append(env))
 	}

@@ -26,8 +26,14 @@ func checkOwners(r *config.Report, c ui.Colours, project bool) {
 	}
 	for _, rule := range r.Config.Rules {
 		rule.Project = project && rule.Decision != "allow" // that one has a notice of its own
-		if err := ruleOf(rule).Check(); err != nil {
+		if err := checkRule(ruleOf(rule), r.Config); err != nil {
 			r.AddRule(rule, err)
+		}
+	}
+	for _, t := range r.Config.Targets {
+		if _, err := hostOf(t); err != nil && t.SSH+t.Container != "" { // else it was said
+			key := config.Path("targets", t.Name)
+			r.Add(r.Index[key], key, err)
 		}
 	}
 	if project {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"buddy/agent"
@@ -50,7 +49,7 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		p.close(stderr)
 		return failed(trustFirst(p.id, err))
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := untilEnded()
 	defer stop()
 	events, err := p.begin(ctx)
 	if err != nil {
@@ -58,7 +57,7 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		return exit{code: exitFailed, text: err.Error()}
 	}
 	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 
 	l := &line{
@@ -66,15 +65,19 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		limits: bounds{end: end, cost: p.options.MaxCost}, schema: schema,
 	}
 	p.live.send(event.Submit{Text: prompt.text, Images: prompt.images})
-	outcome := l.follow(events, interrupts)
-	p.end(stderr, f.once.said(stderr))
+	outcome := l.follow(events, interrupts) // ends with ctx, too: then the events do
+	if ctx.Err() != nil {
+		p.desert(stderr)
+		return context.Cause(ctx)
+	}
+	stored := p.end(stderr, f.once.said(stderr)) && !l.unstored
 	if err := l.broken; err != nil && outcome == event.Completed {
 		return exit{code: exitFailed, text: fmt.Sprintf("stdout: %v", err)}
 	}
-	switch outcome {
-	case event.Completed:
+	switch {
+	case outcome == event.Completed && stored:
 		return nil
-	case event.Cancelled:
+	case outcome == event.Cancelled:
 		return exit{code: exitCancelled}
 	default:
 		return exit{code: exitFailed}
@@ -121,6 +124,8 @@ type line struct {
 	broken  error         // of out
 	task    int           // that works on it
 	text    string        // of the last answer
+
+	unstored bool // the session file could not take all that happened
 }
 
 // follow prints events until there is an answer, or there will be none.
@@ -344,6 +349,7 @@ func (l *line) remark(e event.Event) {
 	case event.Warning:
 		l.say("%s", withNext(p.Text, p.NextStep))
 	case event.Error:
+		l.unstored = l.unstored || p.Code == "journal_broken"
 		l.fail("%s", withNext(p.Text, p.NextStep))
 	}
 }
@@ -387,13 +393,20 @@ func (l *line) approve(a event.ApprovalAsked) {
 		what = strings.TrimSpace(a.Action.Path + "\n" + a.Action.Preview)
 	}
 	_, _ = fmt.Fprintf(tty, "%s on %s · %s\nwhy: %s\n\n%s\n\nRun: [y/N] ", plain(a.Action.Tool), plain(a.Action.Target), plain(a.Verdict.Reason), plain(a.Action.Why), plain(what))
-	reply, _ := bufio.NewReader(tty).ReadString('\n')
+	reply, err := bufio.NewReader(tty).ReadString('\n')
 	answer := event.Approve{ID: a.ID, Decision: event.Reject}
+	if err != nil && hungUp(tty) {
+		time.Sleep(hangupTime) // which ends the program, unless nobody sends it SIGHUP
+		answer.Reason = "the terminal was closed"
+	}
 	if reply = strings.ToLower(strings.TrimSpace(reply)); reply == "y" || reply == "yes" {
 		answer.Decision = event.Once
 	}
 	l.program.live.send(answer)
 }
+
+// hangupTime is how long after the end of its terminal the program learns of it at the latest.
+const hangupTime = time.Second
 
 func withNext(text, next string) string {
 	if next == "" {

@@ -37,7 +37,9 @@ func execCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 			"  0    there is an answer, and it fits the schema\n" +
 			"  1    a failure, a limit (--timeout, --max-turns, --max-cost), or no answer that fits\n" +
 			"  2    wrong usage, or a mistake in the configuration\n" +
-			"  130  cancelled",
+			"  129  the terminal was closed (SIGHUP); nothing is cancelled, --resume goes on with it\n" +
+			"  130  cancelled (Ctrl-C)\n" +
+			"  143  ended by SIGTERM, as 129",
 		Example: "  buddy exec \"what does this repository do?\"\n" +
 			"  git diff | buddy exec \"review this\"\n" +
 			"  buddy exec --quiet --timeout 5m --max-cost 0.50 \"are all links in docs/ alive?\"\n" +

@@ -98,19 +98,19 @@ func TestBeside(t *testing.T) {
 		return names
 	}
 	here := &target{name: onThisMachine}
-	all, err := here.beside(&flags{}, c)
+	all, err := here.beside(&flags{}, c, nil)
 	if err != nil || !slices.Equal(name(all), []string{"a", "b"}) {
 		t.Fatalf("%v, %v", name(all), err)
 	}
 	c.Targets[1].Container = "z"
-	again, err := here.beside(&flags{}, c)
+	again, err := here.beside(&flags{}, c, nil)
 	if err != nil || again[0] != all[0] || again[1] == all[1] || again[1].setting.Container != "z" {
 		t.Errorf("%v, %+v", err, again)
 	}
 	if err := here.close(); err != nil {
 		t.Error(err)
 	}
-	first, err := configured(c.Targets[0])
+	first, err := configured(c.Targets[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,11 +122,11 @@ func TestBeside(t *testing.T) {
 		{[]string{"a", "local"}, []string{"local", "b"}},
 		{[]string{"a", "b"}, []string{"b"}},
 	} {
-		if got, err := first.beside(&flags{targets: tt.flags}, c); err != nil || !reflect.DeepEqual(name(got), tt.want) {
+		if got, err := first.beside(&flags{targets: tt.flags}, c, nil); err != nil || !reflect.DeepEqual(name(got), tt.want) {
 			t.Errorf("--target %v: %v, %v; want %v", tt.flags, name(got), err, tt.want)
 		}
 	}
-	if _, err := first.beside(&flags{targets: []string{"a", "db"}}, c); err == nil || !strings.Contains(err.Error(), `unknown target "db" (have: local, a, b)`) {
+	if _, err := first.beside(&flags{targets: []string{"a", "db"}}, c, nil); err == nil || !strings.Contains(err.Error(), `unknown target "db" (have: local, a, b)`) {
 		t.Errorf("%v", err)
 	}
 }

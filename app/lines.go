@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/adrg/xdg"
+
+	"buddy/sessions"
 )
 
 const (
@@ -24,7 +26,7 @@ func openHistory() *lineHistory {
 
 // load returns the latest lines, oldest first.
 func (h *lineHistory) load() []string {
-	f, err := os.Open(h.path)
+	f, err := sessions.OpenPlain(h.path, os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
@@ -50,10 +52,10 @@ func (h *lineHistory) add(text string) {
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
 		return
 	}
-	if fi, err := os.Stat(h.path); err == nil && fi.Size() > maxLineFile {
+	if fi, err := os.Lstat(h.path); err == nil && fi.Size() > maxLineFile {
 		h.shorten()
 	}
-	f, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := sessions.OpenPlain(h.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return
 	}

@@ -75,20 +75,25 @@ func (l *live) end() *agent.Runtime {
 	return l.rt
 }
 
+// abandon lets go of the runtime, which goes on by itself. What is sent and published from here on
+// is kept for nobody.
+func (l *live) abandon() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rt, l.ended = nil, true
+}
+
 var errEnds = errors.New("the program ends")
 
 // begin makes the runtime and starts it. Of a stored session it reads what the runtime
 // needs first, which may take a second. The events are those from its first on.
 func (p *program) begin(ctx context.Context) (<-chan event.Envelope, error) {
 	o := p.options
+	damage := ""
 	if file := p.journal.stored(); file != nil {
-		var warnings []string
 		var err error
-		if o.Replay, warnings, err = replayOf(file); err != nil {
+		if o.Replay, damage, err = replayOf(file); err != nil {
 			return nil, err
-		}
-		for _, w := range warnings {
-			p.note(w)
 		}
 	}
 	rt := agent.New(o)
@@ -97,6 +102,9 @@ func (p *program) begin(ctx context.Context) (<-chan event.Envelope, error) {
 		go logEvents(rt.Subscribe(ctx)) // ends with the runtime
 	}
 	rt.Start()
+	if damage != "" {
+		rt.Publish(event.Notice{Text: damage, Code: damagedCode})
+	}
 	for _, n := range p.notices {
 		rt.Publish(event.Notice{Text: n})
 	}

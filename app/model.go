@@ -50,7 +50,7 @@ func bare(profile config.Profile) (model.Model, error) {
 	}
 	key, source, err := profile.Key()
 	if err != nil {
-		source = err.Error() // said when the endpoint refuses
+		return nil, err // nothing is sent without a key that was meant to go with it
 	}
 	return adapter(profile, key, source)
 }

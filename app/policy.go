@@ -14,16 +14,26 @@ import (
 	"buddy/tools"
 )
 
-// newPolicy gives p the rules. An error names the place of one that makes no sense.
-func newPolicy(p policy.Policy, rules []config.Rule) (policy.Policy, error) {
-	for _, r := range rules {
+// newPolicy gives p the rules of the configuration. An error names the place of one that makes
+// no sense.
+func newPolicy(p policy.Policy, c config.Config) (policy.Policy, error) {
+	for _, r := range c.Rules {
 		rule := ruleOf(r)
-		if err := rule.Check(); err != nil {
+		if err := checkRule(rule, c); err != nil {
 			return p, exit{code: exitUsage, text: fmt.Sprintf("%s: %s: %v", r.Place, r.Decision, err)}
 		}
 		p.Rules = append(p.Rules, rule)
 	}
 	return p, nil
+}
+
+// checkRule says what is wrong with a rule, where there are the targets of c.
+func checkRule(r action.Rule, c config.Config) error {
+	targets := []string{onThisMachine}
+	for _, t := range c.Targets {
+		targets = append(targets, t.Name)
+	}
+	return policy.Check(r, tools.Names(), targets)
 }
 
 // ruleOf is a rule of the configuration as the policy has it.
@@ -82,7 +92,7 @@ func policyCommand(f *flags, stdout *os.File) *cobra.Command {
 				return exit{code: exitUsage, text: err.Error()}
 			}
 			home, _ := os.UserHomeDir() // "" is unknown, and then ~ asks
-			judge, err := newPolicy(policy.Policy{Workspace: workspace.Root(), Home: home, Resolve: resolve, Shell: c.Tools.ShellName()}, c.Rules)
+			judge, err := newPolicy(policy.Policy{Workspace: workspace.Root(), Home: home, Resolve: resolve, Shell: c.Tools.ShellName()}, c)
 			if err != nil {
 				return err
 			}

@@ -58,8 +58,11 @@ func (s *settings) read() reading {
 	}
 	if r.err == nil {
 		var judge policy.Policy
-		judge, r.err = newPolicy(policy.Policy{}, r.config.Rules)
+		judge, r.err = newPolicy(policy.Policy{}, r.config)
 		r.rules = judge.Rules
+	}
+	for i := 0; i < len(r.config.Targets) && r.err == nil; i++ {
+		_, r.err = configured(r.config.Targets[i], r.index)
 	}
 	r.live = rulesLive(f.config)
 	return r

@@ -156,9 +156,9 @@ func TestReloadOfRulesIsGuarded(t *testing.T) {
 		want    int // rules that are there
 		live    bool
 	}{
-		{flags{}, false, "[[allow]]\ntool = \"x\"\n", 1, true},
-		{flags{config: other}, false, "[[allow]]\ntool = \"x\"\n", 1, false},
-		{flags{}, true, "[[allow]]\ntool = \"x\"\n[[deny]]\ntool = \"y\"\n", 1, true},
+		{flags{}, false, "[[allow]]\ntool = \"time\"\n", 1, true},
+		{flags{config: other}, false, "[[allow]]\ntool = \"time\"\n", 1, false},
+		{flags{}, true, "[[allow]]\ntool = \"time\"\n[[deny]]\ntool = \"todo\"\n", 1, true},
 	} {
 		path := d.file
 		if tt.project {
@@ -235,7 +235,7 @@ help = ["F9"]
 [models.a]
 api_base_url = "http://localhost:1/v1"
 [[allow]]
-tool = "x"
+tool = "time"
 `)
 		x.later(func() { w.reload(s, s.read()) })
 		x.Settle()

@@ -2,13 +2,11 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"buddy/agent/event"
@@ -48,15 +46,6 @@ type holding struct {
 	held     bool
 	holds    int // so far
 	released func(event.Event) bool
-}
-
-// ending is how a repl ends.
-type ending struct {
-	over    bool
-	next    slash.Next
-	eof     bool // nothing more can be read
-	armed   bool // Ctrl-C ends it
-	outcome event.Outcome
 }
 
 // typedLine is what was read.
@@ -121,7 +110,7 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 		if r.eof && !con.tty && r.outcome == event.Cancelled {
 			return exit{code: exitCancelled}
 		}
-		if r.eof && !con.tty && r.outcome != event.Completed && r.outcome != "" {
+		if r.eof && !con.tty && (r.outcome != event.Completed && r.outcome != "" || r.print.unstored) {
 			return exit{code: exitFailed}
 		}
 	}
@@ -139,25 +128,31 @@ func (r *repl) session(f *flags, t *target, resume string) error {
 		return err
 	}
 	r.program, r.catalog = p, p.catalog()
-	defer p.close(r.con.err)
-	defer r.con.restore()
+	ctx, stop := untilEnded()
+	defer stop()
+	defer func() {
+		r.con.restore()
+		if r.ended != nil {
+			p.desert(r.con.err)
+			return
+		}
+		p.close(r.con.err)
+	}()
 	r.print = &line{program: p, out: r.con.out, err: stderr{r.con}, style: plainText{true, true}}
 	go p.tidy()
 	r.welcome()
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
 	r.catalog.Access = p.access(ctx)
 	events, err := p.begin(ctx)
 	if err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(signals)
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
 	r.hold(func(event.Event) bool { return false }) // for what there is to say first
 	r.releaseSoon()
-	r.run(events, signals)
-	return nil
+	r.run(ctx, events, interrupts)
+	return r.ended
 }
 
 // welcome says what one is talking to, and where an old session ended (J09).
@@ -195,7 +190,7 @@ const (
 )
 
 // run takes what comes until the session is over.
-func (r *repl) run(events <-chan event.Envelope, signals <-chan os.Signal) {
+func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts <-chan os.Signal) {
 	tick := time.NewTicker(spinEvery)
 	defer tick.Stop()
 	tick.Stop()
@@ -211,8 +206,12 @@ func (r *repl) run(events <-chan event.Envelope, signals <-chan os.Signal) {
 			}
 		}
 		select {
+		case <-ctx.Done():
+			r.ended = context.Cause(ctx)
+			return
 		case env, open := <-events:
 			if !open {
+				r.ended = context.Cause(ctx)
 				return
 			}
 			r.take(env)
@@ -223,10 +222,7 @@ func (r *repl) run(events <-chan event.Envelope, signals <-chan os.Signal) {
 			f()
 		case <-tick.C:
 			r.spin()
-		case s := <-signals:
-			if s != os.Interrupt {
-				return
-			}
+		case <-interrupts:
 			r.interrupt()
 		}
 	}
@@ -316,29 +312,7 @@ func (r *repl) releaseSoon() {
 func (r *repl) typedIn(l typedLine) {
 	was := r.wants
 	r.wants = wants{}
-	switch {
-	case errors.Is(l.err, errInterrupt):
-		r.interrupt()
-		return
-	case errors.Is(l.err, errEdit):
-		r.edit(was, l.text)
-		return
-	case errors.Is(l.err, io.EOF) && was.kind == aPrompt:
-		r.eof = true
-		if len(r.background()) == 0 {
-			r.over = true
-			if r.con.tty && !r.con.edits {
-				r.con.print(r.con.echo, "\n")
-			}
-			return
-		}
-		r.waitForBackground()
-		return
-	case errors.Is(l.err, io.EOF):
-		l.text = "" // says nothing to what was asked
-	case l.err != nil:
-		r.say(l.err.Error())
-		r.over = true
+	if l.err != nil && r.noLine(l, was) {
 		return
 	}
 	r.armed = false
@@ -353,40 +327,6 @@ func (r *repl) typedIn(l typedLine) {
 		r.keep(was.id, l.text)
 	default:
 		r.submit(l.text)
-	}
-}
-
-// background are the tasks beside the main one that end by themselves.
-func (r *repl) background() (all []*state.Task) {
-	for _, t := range r.state.Tasks {
-		if t.Kind == event.BackgroundTask && t.State != state.TaskDone {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
-// waitForBackground lets tasks end whose prompts came from a pipe.
-func (r *repl) waitForBackground() {
-	r.hold(func(event.Event) bool { return len(r.background()) == 0 })
-}
-
-// interrupt cancels what runs; when nothing does, or the second time, it ends the session
-// (DECISIONS 35).
-func (r *repl) interrupt() {
-	t := r.state.Running()
-	switch {
-	case r.armed || !r.con.tty && t == nil:
-		r.over = true
-		r.outcome = event.Cancelled
-		r.eof = true
-	case t != nil:
-		r.armed, r.eof = true, !r.con.tty // the rest of a pipe is not wanted either
-		r.program.live.send(event.Cancel{})
-		r.say("cancelling; Ctrl-C again leaves")
-	default:
-		r.armed = true
-		r.say("Ctrl-C again leaves, as Ctrl-D does")
 	}
 }
 
@@ -424,6 +364,8 @@ func (r *repl) command(c event.Command) {
 		wait = func(e event.Event) bool { _, ok := e.(event.TaskStarted); return ok }
 	case event.Approve:
 		wait = func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok }
+	case event.Undo:
+		wait = undone
 	case event.Answer:
 		wait = func(e event.Event) bool { _, ok := e.(event.QuestionAnswered); return ok }
 	default:
@@ -439,6 +381,17 @@ func (r *repl) command(c event.Command) {
 		return e.Durable() && wait(e)
 	})
 	r.program.live.send(c)
+}
+
+// undone reports whether an event says what came of putting files back.
+func undone(e event.Event) bool {
+	switch e := e.(type) {
+	case event.FileRestored:
+		return true
+	case event.Warning:
+		return e.Code == "undo"
+	}
+	return false
 }
 
 // post runs f with the next of what comes, unless the session is over by then.

@@ -26,21 +26,48 @@ const bulky = 2 << 10
 // replayOf reads what a runtime needs of a stored session: every fact that counts, and of
 // the results only those that are still in a conversation, which are those since the
 // last compaction. Others come without their text. The runtime is the same as after all
-// events, and a long session is there in a fraction of the time (DECISIONS 12).
-func replayOf(j *sessions.Journal) (events []event.Envelope, warnings []string, err error) {
+// events, and a long session is there in a fraction of the time (DECISIONS 12). damage says
+// which lines can't be read, "" for none.
+func replayOf(j *sessions.Journal) (events []event.Envelope, damage string, err error) {
 	r := replayed{talks: map[int]*history.History{0: history.New("")}}
 	n := 1 // the header
+	bad := skipped{}
 	err = j.Lines(func(l sessions.Line) bool {
 		n++
 		if err := r.take(j, l); err != nil {
-			warnings = append(warnings, fmt.Sprintf("line %d is skipped: %v", n, err))
+			bad.add(n, err)
 		}
 		return true
 	})
 	if err == nil {
 		err = r.complete(j.Info().LastSeq)
 	}
-	return r.events, warnings, err
+	return r.events, bad.String(), err
+}
+
+// skipped are lines of a session that can't be read.
+type skipped struct {
+	count, first, last int
+	why                error // of the first
+}
+
+func (s *skipped) add(line int, err error) {
+	if s.count == 0 {
+		s.first, s.why = line, err
+	}
+	s.count++
+	s.last = line
+}
+
+// String is one line about all of them.
+func (s *skipped) String() string {
+	switch s.count {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("line %d of the session file is skipped: %v", s.first, s.why)
+	}
+	return fmt.Sprintf("%d lines of the session file are skipped, from line %d to line %d; the first: %v", s.count, s.first, s.last, s.why)
 }
 
 // reader reads a line whole.

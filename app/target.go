@@ -139,18 +139,14 @@ func (t *target) look(dir string) (surroundings, error) {
 	return surroundings{home: lines[0], dir: lines[1], os: strings.ToLower(lines[2]), shell: lines[3], tmux: lines[4]}, nil
 }
 
-// needTmux is E02: in a container, and where a tmux session was asked for, there must be a
-// tmux. Elsewhere commands run without one, which is said with the first.
+// needTmux refuses a target without tmux where a tmux session was asked for. Elsewhere commands
+// run without one, which is said with the first.
 func (t *target) needTmux(f *flags, at surroundings) error {
-	if t.host == nil || t.away != nil || f.container == "" && f.tmux == "" {
+	if t.host == nil || t.away != nil || f.tmux == "" {
 		return nil
 	}
 	if err := tmux.Usable(at.tmux); err != nil {
-		next := "install it there"
-		if f.container == "" {
-			next += ", or leave out --tmux to run commands without a pane"
-		}
-		return exit{code: exitFailed, text: fmt.Sprintf("%s: %v; %s", t.name, err, next)}
+		return exit{code: exitFailed, text: fmt.Sprintf("%s: %v; install it there, or leave out --tmux to run commands without a pane", t.name, err)}
 	}
 	return nil
 }

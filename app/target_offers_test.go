@@ -12,7 +12,7 @@ import (
 func TestTargetOffers(t *testing.T) {
 	var all []*target
 	for _, setting := range []config.Target{{Name: "web", SSH: "root@web", Production: true}, {Name: "box", Container: "postgres"}} {
-		tg, err := configured(setting)
+		tg, err := configured(setting, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

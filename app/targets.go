@@ -28,7 +28,7 @@ func namedTarget(f *flags) (*target, error) {
 		here.targets = nil
 		return newTarget(&here)
 	}
-	c, _, _, err := config.Load(config.Options{Config: f.config, Trust: trustStore()})
+	c, index, _, err := config.Load(config.Options{Config: f.config, Trust: trustStore()})
 	if err != nil {
 		return nil, exit{code: exitUsage, text: err.Error()}
 	}
@@ -39,7 +39,7 @@ func namedTarget(f *flags) (*target, error) {
 	if f.dir != "" {
 		setting.Cwd = f.dir
 	}
-	return configured(setting)
+	return configured(setting, index)
 }
 
 func unknownTarget(name string, c config.Config) error {
@@ -51,23 +51,26 @@ func unknownTarget(name string, c config.Config) error {
 }
 
 // configured returns a target of the configuration. It connects to nothing.
-func configured(c config.Target) (*target, error) {
+func configured(c config.Target, index config.Index) (*target, error) {
 	t := &target{name: c.Name, setting: c}
 	var err error
-	if c.Container != "" {
-		t.host, err = host.Container(c.Container)
-	} else {
-		t.host, err = host.SSH(host.SSHOptions{Dest: c.SSH, ConfigFile: c.SSHConfig})
-	}
-	if err != nil {
-		return nil, exit{code: exitUsage, text: fmt.Sprintf("%s: %v", config.Path("targets", c.Name), err)}
+	if t.host, err = hostOf(c); err != nil {
+		return nil, exit{code: exitUsage, text: index.Error(config.Path("targets", c.Name), err).Error()}
 	}
 	return t, nil
 }
 
+// hostOf returns the way to a target of the configuration.
+func hostOf(c config.Target) (*host.Host, error) {
+	if c.Container != "" {
+		return host.Container(c.Container)
+	}
+	return host.SSH(host.SSHOptions{Dest: c.SSH, ConfigFile: c.SSHConfig})
+}
+
 // beside returns the other targets that a session on t may use: those of the configuration,
 // and this machine if the command line lists it. Connections of earlier sessions are kept.
-func (t *target) beside(f *flags, c config.Config) ([]*target, error) {
+func (t *target) beside(f *flags, c config.Config, index config.Index) ([]*target, error) {
 	var all []*target
 	for i, name := range f.targets {
 		_, known := c.Target(name)
@@ -85,7 +88,7 @@ func (t *target) beside(f *flags, c config.Config) ([]*target, error) {
 		other := t.others[setting.Name]
 		if other == nil || other.setting != setting {
 			var err error
-			if other, err = configured(setting); err != nil {
+			if other, err = configured(setting, index); err != nil {
 				return nil, err
 			}
 			if old := t.others[setting.Name]; old != nil {
@@ -105,7 +108,7 @@ func (t *target) beside(f *flags, c config.Config) ([]*target, error) {
 // others.
 func (p *program) openPlaces(f *flags) error {
 	t := p.first.target
-	others, err := t.beside(f, p.config)
+	others, err := t.beside(f, p.config, p.index)
 	if err != nil {
 		return err
 	}

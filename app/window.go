@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"buddy/agent/event"
@@ -70,12 +68,18 @@ func oneSession(f *flags, t *target, s *screen.Screen, n slash.Next, said io.Wri
 	if err != nil {
 		return slash.Next{}, err
 	}
-	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	ctx, cancel := untilEnded()
 	defer cancel()
 	w := &window{program: p, screen: s, files: fileIndexes{here: newFileIndex()}, events: make(chan event.Envelope, eventRoom)}
 	w.ui = ui.New(w.deps(ctx, ui.Looks{Theme: theme, Colours: coloursOf(f)}, keys))
 	w.ui.Prompt().SetVi(p.config.UI.Editor == "vi")
-	w.loop = w.ui.Loop(s, w.events, func() { p.finish(said, w.next.Kill) })
+	w.loop = w.ui.Loop(s, w.events, func() {
+		if ctx.Err() != nil || w.loop.Failure() != nil {
+			p.desert(said)
+			return
+		}
+		p.finish(said, w.next.Kill)
+	})
 	w.loop.Post(func() { w.ui.GoTo(n.Spot) }) // after the first frame
 	used := newSettings(f, p)
 	if err := w.open(ctx); err != nil {
@@ -89,11 +93,11 @@ func oneSession(f *flags, t *target, s *screen.Screen, n slash.Next, said io.Wri
 	err = w.loop.Run(ctx)
 	unwatch()
 	w.saveDraft()
+	if ctx.Err() != nil {
+		return slash.Next{}, context.Cause(ctx)
+	}
 	if err != nil {
 		return slash.Next{}, exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}
-	}
-	if ctx.Err() != nil { // on the way to another session
-		return slash.Next{}, nil
 	}
 	return w.next, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -255,10 +256,17 @@ func cleanURL(s string) (string, error) {
 		return "", fmt.Errorf("%q has no http or https scheme %s", s, allowed)
 	case u.Hostname() == "":
 		return "", fmt.Errorf("%q has no host %s", s, allowed)
+	case u.Port() != "" && !isPort(u.Port()):
+		return "", fmt.Errorf("%q has the port %s (allowed: 1 to 65535)", s, u.Port())
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#"):
 		return "", fmt.Errorf("%q has a query or fragment %s", s, allowed)
 	}
 	return strings.TrimRight(s, "/"), nil
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
 }
 
 // local tells whether an endpoint is on this machine, where no key is needed (M15).

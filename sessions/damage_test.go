@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -244,5 +245,105 @@ func TestReadOnlyFolder(t *testing.T) {
 		if !errors.Is(err, syscall.EROFS) {
 			t.Error(fmt.Errorf("%s: %w", what, err))
 		}
+	}
+}
+
+// TestManyDamagedLines: what comes after the last event costs one pass over it, not a block a line.
+func TestManyDamagedLines(t *testing.T) {
+	s := newStore(t)
+	j := create(t, s)
+	id := j.Info().Header.ID
+	want := stream(id, 1)
+	appendAll(t, j, want)
+	closeJournal(t, j)
+	good := readFile(t, s.file(id))
+	for name, line := range map[string]string{"blank": "\n", "junk": "{\"seq\":1\n"} {
+		writeFile(t, s.file(id), append(bytes.Clone(good), strings.Repeat(line, 64_000)...))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		j := open(t, s, id)
+		runtime.ReadMemStats(&after)
+		if last := j.Info().LastSeq; last != want[len(want)-1].Seq || j.ReadOnly() != nil {
+			t.Errorf("%s: last %d, %v", name, last, j.ReadOnly())
+		}
+		closeJournal(t, j)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 100<<20 {
+			t.Errorf("%s: opening took %d MB of memory, want at most 100", name, took>>20)
+		}
+	}
+}
+
+// TestLastNumbers: a session whose numbers are used up can be read and takes nothing more, which
+// the next start would not find.
+func TestLastNumbers(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	j := create(t, s)
+	id := j.Info().Header.ID
+	const last = maxSeq - 1000
+	appendAll(t, j, []event.Envelope{{Seq: last, Session: id, Payload: event.Notice{Text: "the last"}}})
+	if err := j.Append(event.Envelope{Seq: maxSeq + 1, Session: id, Payload: event.Notice{}}); err == nil || !strings.Contains(err.Error(), "the largest number") {
+		t.Errorf("Append above the largest number: %v", err)
+	}
+	closeJournal(t, j)
+	k := open(t, s, id)
+	defer closeJournal(t, k)
+	if err := k.ReadOnly(); err == nil || !strings.Contains(err.Error(), "no room for more") {
+		t.Errorf("ReadOnly = %v", err)
+	}
+	if p := load(t, k); len(p.Events) != 1 {
+		t.Errorf("%d events, want the one that is there", len(p.Events))
+	}
+}
+
+// TestSideFilesThatAreTraps: a FIFO, a device or a link in the place of a file beside a session
+// is an error or as good as missing, and nothing waits for it.
+func TestSideFilesThatAreTraps(t *testing.T) {
+	t.Parallel()
+	traps := map[string]func(path string) error{
+		"FIFO":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"link":   func(path string) error { return os.Symlink("/etc/passwd", path) },
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+	}
+	for name, trap := range traps {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStore(t)
+			if err := os.MkdirAll(s.state, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			id := NewID()
+			for _, path := range []string{
+				keyPath(s.state), foldersPath(s.state), s.indexPath(),
+				filepath.Join(s.dir, id+".draft"), filepath.Join(s.dir, id+".trust"), filepath.Join(s.dir, id+".pid"),
+			} {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), trap(path)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				j, err := s.Create(Header{ID: id, Cwd: "/", Target: "local", Model: "m"})
+				if err != nil || len(j.Info().Warnings) != 1 {
+					t.Errorf("Create: %v, want a warning about the key", err)
+					return
+				}
+				_, _ = s.List()
+				_, _ = s.LoadDraft(id)
+				_ = j.Close()
+				if k, err := s.Open(id); err != nil || k.ReadOnly() == nil {
+					t.Errorf("Open: %v, want one that is not trusted", err)
+				} else {
+					_ = k.Close()
+				}
+			}()
+			select {
+			case <-done:
+			case <-time.After(30 * time.Second):
+				t.Fatal("it hangs")
+			}
+		})
 	}
 }

@@ -50,7 +50,7 @@ func (s Store) register() {
 	if err != nil || slices.Contains(known, s.dir) || strings.Contains(s.dir, "\n") || !filepath.IsAbs(s.dir) {
 		return
 	}
-	f, err := os.OpenFile(foldersPath(s.state), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := OpenPlain(foldersPath(s.state), os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return
 	}

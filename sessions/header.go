@@ -130,7 +130,7 @@ func parseHeader(line []byte) (Header, error) {
 // loadKey reads the machine's key. It is nil when there is none.
 func loadKey(state string) ([]byte, error) {
 	path := keyPath(state)
-	key, err := os.ReadFile(path)
+	key, err := readSmall(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

@@ -121,6 +121,8 @@ func (j *Journal) encode(env event.Envelope) error {
 		return fmt.Errorf("session file %s: event %d has no payload", j.path, env.Seq)
 	case !env.Payload.Durable():
 		return fmt.Errorf("session file %s: event %d: %s is transient", j.path, env.Seq, env.Payload.Type())
+	case env.Seq > maxSeq:
+		return fmt.Errorf("session file %s: event %d: the largest number is %d", j.path, env.Seq, uint64(maxSeq))
 	case env.Seq <= j.last:
 		return fmt.Errorf("session file %s: event %d comes after event %d", j.path, env.Seq, j.last)
 	}

@@ -91,6 +91,9 @@ func (j *Journal) open(s Store, id string) error {
 	}
 	j.last, err = j.lastSeq()
 	j.info.LastSeq = j.last
+	if j.cause == nil && NextSeq(j.last) > maxSeq {
+		j.cause = fmt.Errorf("its last event has the number %d, after which there is no room for more: go on with a fork that ends earlier", j.last)
+	}
 	return err
 }
 
@@ -122,15 +125,22 @@ func (j *Journal) cut() error {
 
 // lastSeq returns the number of the last valid envelope.
 func (j *Journal) lastSeq() (uint64, error) {
-	for end := j.size; end > j.head; {
-		part, err := j.before(end, 1, tailBytes)
-		if err != nil {
+	b := backward{r: j.f, pos: j.size}
+	for b.pos > j.head {
+		end := b.pos - 1
+		if err := b.prev(); err != nil {
 			return 0, err
 		}
-		if len(part.Events) > 0 {
-			return part.Events[0].Seq, nil
+		if b.pos == end || end-b.pos > maxLine {
+			continue
 		}
-		end = part.from
+		line := make([]byte, end-b.pos)
+		if _, err := j.f.ReadAt(line, b.pos); err != nil {
+			return 0, err
+		}
+		if env, err := decode(line); err == nil {
+			return env.Seq, nil
+		}
 	}
 	return 0, nil
 }
@@ -389,7 +399,7 @@ func (s Store) openFile(id string, flag int) (*os.File, error) {
 	if err := CheckID(id); err != nil {
 		return nil, err
 	}
-	f, err := openPlain(s.file(id), flag)
+	f, err := OpenPlain(s.file(id), flag)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no session %s in %s", id, s.dir)
 	}
@@ -399,8 +409,10 @@ func (s Store) openFile(id string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-func openPlain(path string, flag int) (*os.File, error) {
-	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+// OpenPlain opens a regular file, which it makes with mode 0600 if flag has os.O_CREATE. A
+// link, a FIFO or a device in its place is an error, and nothing that is waited for.
+func OpenPlain(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -416,7 +428,7 @@ func openPlain(path string, flag int) (*os.File, error) {
 
 // readSmall reads a plain file of at most 16 MiB.
 func readSmall(path string) ([]byte, error) {
-	f, err := openPlain(path, os.O_RDONLY)
+	f, err := OpenPlain(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

@@ -280,6 +280,58 @@ func TestDescriptors(t *testing.T) {
 	tmuxtest.Until(t, "the descriptors are closed", func() bool { return open("self") <= here && open(pid) <= there })
 }
 
+// TestLeftIsSwept: a session that was closed while a command ran is removed by the first
+// command of another one when that has ended; one in which something runs, and one that
+// somebody has come back to, are not.
+func TestLeftIsSwept(t *testing.T) {
+	all(t, true, func(t *testing.T, at place, r *rig) {
+		first := r.opt
+		leave := func(name, command string) {
+			o := first
+			o.Session = name
+			s := tmux.New(o)
+			if _, err := s.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: command, Own: name == "own"}); err != nil {
+				t.Fatal(err)
+			}
+			r.untilOutput("ready")
+			if left, err := s.Close(t.Context()); err != nil || len(left) != 1 {
+				t.Fatalf("Close of %s = %v, %v", name, left, err)
+			}
+		}
+		leave("ended", "echo ready; while [ ! -e go ]; do sleep 0.02; done")
+		if !at.ssh { // which has not so many sessions on one connection
+			leave("own", "echo ready; while [ ! -e go ]; do sleep 0.02; done")
+		}
+		leave("back", "echo ready; while [ ! -e go ]; do sleep 0.02; done")
+		leave("runs", "echo ready; sleep 1000")
+		back := first
+		back.Session = "back"
+		again := tmux.New(back)
+		run, err := again.Reattach(t.Context(), filepath.Join(r.dir, "cmds", itoa(r.n-1)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.letGo()
+		r.wait(run)
+		tmuxtest.Until(t, "the others are removed", func() bool { // their commands may take a moment to end
+			r.run("true")
+			_, _ = r.Close(t.Context())
+			r.Session = tmux.New(r.opt)
+			r.closeAtEnd()
+			names := r.srv.Tmux("list-sessions", "-F", "#{session_name}")
+			return names == "buddy-back\nbuddy-runs"
+		})
+		if left, err := again.Close(t.Context()); err != nil || len(left) != 0 {
+			t.Errorf("Close of the one that was come back to = %v, %v", left, err)
+		}
+		r.srv.Tmux("kill-session", "-t", "buddy-runs")
+		tmuxtest.Until(t, "nothing is left behind", func() bool {
+			m, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*"))
+			return len(m) == 0
+		})
+	})
+}
+
 // TestNoLeak: when tmux ends while none of ours is there, the supervisor goes and takes
 // the environment with it.
 func TestNoLeak(t *testing.T) {

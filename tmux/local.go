@@ -97,6 +97,7 @@ func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, er
 	s.mu.Lock()
 	s.link = c
 	s.mu.Unlock()
+	_ = os.Remove(filepath.Join(s.dir, leftMark)) // usually there is none
 	go s.hold(c, lost)
 	return info, true, nil
 }
@@ -168,6 +169,27 @@ func (s *local) drop() {
 	if link != nil {
 		_ = link.Close()
 	}
+}
+
+// leftMark is the file by which a supervisor is known to have been left.
+const leftMark = "left"
+
+func (s *local) leave(context.Context) error {
+	return os.WriteFile(filepath.Join(s.dir, leftMark), nil, 0o600)
+}
+
+func (s *local) abandoned(context.Context) bool {
+	dir := pane.FindDir(lookup(s.env), s.name)
+	if _, err := os.Stat(filepath.Join(dir, leftMark)); err != nil {
+		return false
+	}
+	c, err := net.Dial("unix", pane.SocketPath(dir))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = c.Close() }()
+	info, err := pane.Look(c)
+	return err == nil && !info.Busy
 }
 
 func (s *local) remove(context.Context) error { return os.RemoveAll(s.dir) }

@@ -291,22 +291,31 @@ func (s *server) joined() {
 	}
 }
 
-// sweep removes what programs that crashed left on our server: sessions with our marks to
-// which nobody is attached and of which every pane is dead, and dead panes of commands.
+// sweepMax is how many sessions of others are looked at in one sweep.
+const sweepMax = 20
+
+// sweep removes what other programs left on our server: sessions with our marks to which nobody
+// is attached and of which every pane is dead, or was left with a command that has ended since;
+// and dead panes of commands.
 func (s *server) sweep(ctx context.Context, ctl *control) {
 	const fields = `"#{@buddy_managed} #{@buddy_owner} #{session_attached} #{pane_dead} #{pane_id} #{@buddy_role} #{session_name}"`
 	lines, err := ctl.do(ctx, "list-panes -a -F "+fields)
 	if err != nil {
 		return // what is left over disturbs nobody
 	}
-	dead := make(map[string]bool)
+	dead, asked := make(map[string]bool), 0
 	for _, l := range lines {
 		f := strings.SplitN(l, " ", 7)
 		if len(f) < 7 {
 			continue
 		}
-		name, old := f[6], f[0] == "1" && f[1] == owner && f[2] == "0" && f[3] == "1"
-		if before, seen := dead[name]; !seen || before {
+		name, old := f[6], f[0] == "1" && f[1] == owner && f[2] == "0"
+		before, seen := dead[name]
+		if old && f[3] == "0" && (!seen || before) && name != s.opt.Session {
+			asked++
+			old = asked <= sweepMax && s.abandoned(ctx, name, f[5])
+		}
+		if !seen || before {
 			dead[name] = old
 		}
 		if name == s.opt.Session && f[3] == "1" && strings.HasPrefix(f[5], ownPrefix) {
@@ -318,4 +327,16 @@ func (s *server) sweep(ctx context.Context, ctl *control) {
 			_, _ = ctl.do(ctx, "kill-session -t "+quote("="+name))
 		}
 	}
+}
+
+// abandoned reports whether nobody needs the supervisor in a pane of another session of ours.
+func (s *server) abandoned(ctx context.Context, session, role string) bool {
+	o := s.opt
+	o.Session = session
+	other := &server{opt: o}
+	at := newSeat(other, nil, roleShared, "")
+	if role != roleShared {
+		at = newSeat(other, at, role, "")
+	}
+	return at.sup.abandoned(ctx)
 }

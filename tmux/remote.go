@@ -234,9 +234,14 @@ func (r *remote) info(ctx context.Context) (info pane.Info, last int, err error)
 	if err != nil {
 		return info, 0, err
 	}
+	return parseInfo(lines[0])
+}
+
+// parseInfo reads what greet of lib.sh prints.
+func parseInfo(line string) (info pane.Info, last int, err error) {
 	busy := 0
-	if _, err := fmt.Sscan(lines[0], &info.Pid, &info.Pane, &last, &busy); err != nil {
-		return info, 0, fmt.Errorf("%w: it said %q", errGone, lines[0])
+	if _, err := fmt.Sscan(line, &info.Pid, &info.Pane, &last, &busy); err != nil {
+		return info, 0, fmt.Errorf("%w: it said %q", errGone, line)
 	}
 	if info.Busy = busy != 0; info.Pane == "-" {
 		info.Pane = "" // it has no terminal
@@ -366,6 +371,21 @@ func (r *remote) busy(ctx context.Context) (bool, string, error) {
 	}
 	info, _, err := r.info(ctx)
 	return info.Busy, info.Pane, err
+}
+
+func (r *remote) leave(ctx context.Context) error {
+	_, err := r.ask(ctx, ": >"+host.Quote(r.place()+"/"+leftMark))
+	return err
+}
+
+func (r *remote) abandoned(ctx context.Context) bool {
+	// Who held it has left, even if its process is still there: nobody is in the widow's way.
+	lines, err := r.ask(ctx, `D=${TMUX_TMPDIR:-/tmp}/buddy-$(id -u)/`+r.name+`; [ -e "$D/`+leftMark+`" ] && [ -r "$D/lib" ] || exit 1; . "$D/lib"; rm -f "$D/holder"; greet`)
+	if err != nil {
+		return false
+	}
+	info, _, err := parseInfo(lines[0])
+	return err == nil && !info.Busy
 }
 
 func (r *remote) drop() {

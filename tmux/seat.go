@@ -230,6 +230,7 @@ func (s *seat) close(ctx context.Context) (left []string, err error) {
 	busy, id, err := s.sup.busy(ctx)
 	switch {
 	case busy:
+		_ = s.sup.leave(ctx) // else it stays until somebody removes it
 		return []string{s.srv.opt.Session}, nil
 	case err != nil && !errors.Is(err, errGone):
 		return nil, err

@@ -65,6 +65,10 @@ type supervisor interface {
 	attach(ctx context.Context, dir string) (job, error)
 	drop()
 	remove(ctx context.Context) error
+	// leave notes that its client has gone for good while something ran; abandoned reports whether
+	// that is so, nobody has come back and nothing runs any more.
+	leave(ctx context.Context) error
+	abandoned(ctx context.Context) bool
 
 	// tmux runs one tmux command, control builds a client; check is the gate for old ones.
 	tmux(ctx context.Context, args ...string) (string, error)

@@ -353,11 +353,11 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 		b.fails("write_file", args{"path": tt.path, "content": "x"}, tt.want)
 	}
 	b.fails("write_file", args{"path": "file/", "content": "x"}, "names a folder")
-	b.fails("read_file", args{"path": "none"}, "execution failed", "no such file")
-	b.fails("list_dir", args{"path": "none"}, "no such file")
+	b.fails("read_file", args{"path": "none"}, "execution failed", "none does not exist: no such file")
+	b.fails("list_dir", args{"path": "none"}, "none does not exist: no such file")
 	b.fails("list_dir", args{"path": "file"}, "is not a folder")
 	b.fails("glob", args{"path": "file", "pattern": "*"}, "is not a folder")
-	b.fails("grep", args{"path": "none", "pattern": "x"}, "no such file")
+	b.fails("grep", args{"path": "none", "pattern": "x"}, "none does not exist: no such file")
 }
 
 // What was allowed is what is opened: a link that is put into the path between plan and

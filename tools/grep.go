@@ -88,7 +88,7 @@ func (t *grep) Run(ctx context.Context, call Call) Result {
 		return failure(err)
 	}
 	if err := s.search(ctx, path); err != nil {
-		return failure(fmt.Errorf("searching stopped after %s: %w", plural(s.files, "file"), err))
+		return failure(fmt.Errorf("searching stopped after %s: %w", plural(s.files, "file"), sentence(err)))
 	}
 	payload := s.payload()
 	return success(payload, payload.Matches)

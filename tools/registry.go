@@ -48,6 +48,17 @@ func offered(shell *RunShell, ws *Workspace, client *web.Client, deferred *Defer
 	return append(all, NewToolSearch(deferred), NewUseTool(deferred))
 }
 
+// Names are those of all tools that a session may have.
+func Names() []string {
+	deferred := NewDeferred()
+	all := Default(NewRunShell(nil, nil, "", "", nil), nil, nil, deferred)
+	var names []string
+	for _, t := range append(all, deferred.all()...) {
+		names = append(names, t.Definition().Name)
+	}
+	return names
+}
+
 // NewRegistry returns a registry of tools, offered in the order given.
 func NewRegistry(all ...Tool) *Registry {
 	r := &Registry{tools: all}

@@ -3,6 +3,7 @@ package tools
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -56,7 +57,19 @@ func failed(err error) error {
 	if err == nil || errors.Is(err, ErrArguments) || errors.Is(err, ErrExecution) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrExecution, err)
+	return fmt.Errorf("%w: %w", ErrExecution, sentence(err))
+}
+
+// sentence says what is wrong with which file, where the os package would name a system call.
+func sentence(err error) error {
+	var p *fs.PathError
+	switch {
+	case !errors.As(err, &p) || err.Error() != p.Error():
+		return err
+	case errors.Is(p.Err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist: %w", p.Path, p.Err)
+	}
+	return fmt.Errorf("%s: %w", p.Path, p.Err)
 }
 
 // clip returns s, or its first limit bytes of whole characters and an ellipsis. It is

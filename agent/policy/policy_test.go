@@ -342,3 +342,42 @@ func TestEveryPathCounts(t *testing.T) { // a patch is as dangerous as its worst
 		}
 	}
 }
+
+// A rule that could fit nothing because of a slip is refused.
+func TestCheck(t *testing.T) {
+	tools, targets := []string{"run_shell", "write_file"}, []string{"local", "web-01"}
+	for _, tt := range []struct {
+		rule action.Rule
+		want string // "" takes it
+	}{
+		{action.Rule{Path: "secret/**"}, ""},
+		{action.Rule{Tool: "run_shell", Target: "web-*"}, ""},
+		{action.Rule{Target: "web-01"}, ""},
+		{action.Rule{Target: "root@web-02 (ssh)"}, ""}, // of the command line
+		{action.Rule{Path: "secret/[ab"}, "is not a glob"},
+		{action.Rule{Path: "secret/{a,b"}, "is not a glob"},
+		{action.Rule{Target: "web-[0"}, "is not a glob"},
+		{action.Rule{Tool: "run_shel"}, `unknown tool "run_shel" (have: run_shell, write_file)`},
+		{action.Rule{Target: "web-1"}, `unknown target "web-1" (have: local, web-01)`},
+		{action.Rule{}, "a rule needs"},
+	} {
+		tt.rule.Decision = action.Deny
+		err := Check(tt.rule, tools, targets)
+		if (tt.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("Check(%v) = %v, want %q", tt.rule, err, tt.want)
+		}
+	}
+}
+
+// A folder with signs of globs in its name does not turn a rule off.
+func TestRuleBelowAFolderLikeAGlob(t *testing.T) {
+	for _, dir := range []string{"/w/[old", "/w/{a", "/w/a*", "/w/[ab]"} {
+		p := Policy{Workspace: dir, Home: dir, Rules: []action.Rule{{Decision: action.Deny, Path: "secret/**"}, {Decision: action.Deny, Path: "~/keys/*"}}}
+		for _, path := range []string{"/secret/x", "/keys/x"} {
+			v := p.Judge(action.Action{Kind: action.FileWrite, Tool: "write_file", Target: "local", Path: dir + path}, action.ModeAll)
+			if v.Decision != action.Deny {
+				t.Errorf("%s in %s: %v, want deny", path, dir, v)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -145,13 +146,38 @@ func hostMatches(pattern, host string) bool {
 // pathMatches reports whether a path or a folder above it matches the glob.
 func (p Policy) pathMatches(pattern, path string) bool {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok && p.Home != "" {
-		pattern = filepath.Join(p.Home, rest)
+		pattern = filepath.Join(literal(p.Home), rest)
 	}
 	if !filepath.IsAbs(pattern) {
-		pattern = filepath.Join(p.Workspace, pattern)
+		pattern = filepath.Join(literal(p.Workspace), pattern)
 	}
 	ok, err := doublestar.Match(pattern, path)
 	return err == nil && ok
+}
+
+// literal is a path as a part of a glob.
+func literal(path string) string { return globMeta.Replace(path) }
+
+var globMeta = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`)
+
+// Check says what makes a rule one that fits nothing, or nil: what somebody denied must not be
+// allowed because of a slip. tools and targets are the names that there are; those of targets
+// that only a command line names are not looked at.
+func Check(r action.Rule, tools, targets []string) error {
+	err := r.Check()
+	switch {
+	case err != nil:
+		return err
+	case r.Tool != "" && !slices.Contains(tools, r.Tool):
+		return fmt.Errorf("unknown tool %q (have: %s)", r.Tool, strings.Join(tools, ", "))
+	case !doublestar.ValidatePattern(r.Path):
+		return fmt.Errorf("path %q is not a glob: a bracket is open, or it ends in a backslash", r.Path)
+	case !doublestar.ValidatePattern(r.Target):
+		return fmt.Errorf("target %q is not a glob: a bracket is open, or it ends in a backslash", r.Target)
+	case r.Target != "" && !strings.ContainsAny(r.Target, "*?[{ @") && !slices.Contains(targets, r.Target):
+		return fmt.Errorf("unknown target %q (have: %s)", r.Target, strings.Join(targets, ", "))
+	}
+	return nil
 }
 
 // names reports whether a command has a word that is such a path.

@@ -128,10 +128,19 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 	err := l.app.Run()
 	<-p.done
 	s.Unread(l.unread)
+	if failure := l.Failure(); failure != nil {
+		return failure
+	}
+	return err
+}
+
+// Failure returns the error of the terminal that ends the loop, nil for another end. Stop may
+// ask for it.
+func (l *Loop[T]) Failure() error {
 	if failure := l.failure.Load(); failure != nil {
 		return *failure
 	}
-	return err
+	return nil
 }
 
 // handlers adds to those of Config what the loop does itself.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -14,6 +15,7 @@ import (
 
 	"buddy/app/keymap"
 	"buddy/app/layout"
+	"buddy/sessions"
 )
 
 // Shape is how a person arranged the panes. It is kept for each folder, in their own
@@ -65,8 +67,12 @@ func ShapeFile(dir string) string {
 // LoadShape reads a shape. It is a convenience: what can't be read is as if nobody had
 // arranged anything.
 func LoadShape(path string) (s Shape) {
-	data, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(data, &s) != nil {
+	f, err := sessions.OpenPlain(path, os.O_RDONLY)
+	if err != nil {
+		return Shape{}
+	}
+	defer func() { _ = f.Close() }()
+	if json.NewDecoder(io.LimitReader(f, 64<<10)).Decode(&s) != nil {
 		return Shape{}
 	}
 	for _, n := range []*int{&s.Left, &s.Upper} {

@@ -8,5 +8,5 @@ func SSHDir(h *Host) string {
 	s := h.line.(*ssh)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.dir
+	return s.dir.path
 }

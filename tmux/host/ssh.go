@@ -29,17 +29,16 @@ type SSHOptions struct {
 	ConfigFile string // instead of ~/.ssh/config and the system's; "" = those
 }
 
-// ssh is another machine. All processes share one connection: the master is a client that
-// is held by a shell on the target waiting for the end of its input, so that it goes when
-// this process does, however that ends.
+// ssh is another machine. All processes share one connection. Its master and its folder go when
+// this process does, however that ends: a guard sees to that.
 type ssh struct {
 	opt SSHOptions
 
 	making sync.Mutex // held while the connection is made or ended
 
 	mu     sync.Mutex // guards what follows
-	dir    string     // private, of the master's socket
-	master *master    // nil before the first
+	dir    *socketDir // of the master; nil before the first
+	master *master
 	title  string
 }
 
@@ -133,7 +132,13 @@ func (s *ssh) attach(argv []string) string {
 	return Line(s.argv("-t", s.opt.Dest)...) + " " + there
 }
 
-func (s *ssh) socket() string { return filepath.Join(s.dir, "s") }
+// socket is the path of the master's. The caller holds mu or making.
+func (s *ssh) socket() string {
+	if s.dir == nil {
+		return "none" // nothing connects before the first master
+	}
+	return filepath.Join(s.dir.path, "s")
+}
 
 func (s *ssh) connect(ctx context.Context) error {
 	s.mu.Lock()
@@ -155,7 +160,7 @@ func (s *ssh) connect(ctx context.Context) error {
 	}
 	m, said, err := s.startMaster(ctx)
 	if err != nil {
-		s.removeDir()
+		s.dir.close()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -167,10 +172,23 @@ func (s *ssh) connect(ctx context.Context) error {
 	return nil
 }
 
-// makeDir makes the private directory of the socket, anew for every connection. ssh binds
-// a name with 17 more characters first, so the path must be short.
+// socketDir is a private folder for a master's socket, with a guard: a shell that waits for the
+// end of its input, which is that of this process at the latest, ends the connection with all
+// that uses it, and removes the folder. A master would wait for its clients, and those for
+// the target.
+type socketDir struct {
+	path string
+	in   io.Closer     // of the guard
+	done chan struct{} // closed when the guard has ended
+}
+
+// guardScript has the folder as $0, and as arguments the command that ends the connection.
+const guardScript = `trap '' HUP INT QUIT TERM; read -r _; "$@" >/dev/null 2>&1; rm -rf -- "$0"`
+
+// makeDir makes the folder, anew for every connection. ssh binds a name with 17 more
+// characters first, so the path must be short. The caller holds making.
 func (s *ssh) makeDir() error {
-	s.removeDir()
+	s.dir.close()
 	base := os.TempDir()
 	if len(base) > 40 {
 		base = "/tmp"
@@ -179,18 +197,36 @@ func (s *ssh) makeDir() error {
 	if err != nil {
 		return fmt.Errorf("no place for the ssh socket: %w", err)
 	}
+	d := &socketDir{path: dir, done: make(chan struct{})}
+	cmd := exec.Command("sh", append([]string{"-c", guardScript, dir}, s.argv("-S", filepath.Join(dir, "s"), "-O", "exit", s.opt.Dest)...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if d.in, err = cmd.StdinPipe(); err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("no guard of the ssh connection: %w", errors.Join(err, os.RemoveAll(dir)))
+	}
+	go func() {
+		_ = cmd.Wait()
+		close(d.done)
+	}()
 	s.mu.Lock()
-	s.dir = dir
+	s.dir = d
 	s.mu.Unlock()
 	return nil
 }
 
-func (s *ssh) removeDir() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dir != "" {
-		_ = os.RemoveAll(s.dir)
+// close ends the connection that uses the folder, and removes it. nil is none.
+func (d *socketDir) close() {
+	if d == nil {
+		return
 	}
+	_ = d.in.Close()
+	select {
+	case <-d.done:
+	case <-time.After(byeLimit):
+	}
+	_ = os.RemoveAll(d.path)
 }
 
 // startMaster connects. On failure it returns what ssh said.
@@ -253,10 +289,10 @@ func (s *ssh) close() error {
 	s.making.Lock()
 	defer s.making.Unlock()
 	s.mu.Lock()
-	m, sock := s.master, s.socket()
+	m, d := s.master, s.dir
 	s.mu.Unlock()
+	d.close()
 	if !m.ended() {
-		_, _, _ = output(context.Background(), byeLimit, s.argv("-S", sock, "-O", "exit", s.opt.Dest)...)
 		_ = m.in.Close()
 		select {
 		case <-m.done:
@@ -265,7 +301,6 @@ func (s *ssh) close() error {
 			<-m.done
 		}
 	}
-	s.removeDir()
 	return nil
 }
 

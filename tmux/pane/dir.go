@@ -19,14 +19,8 @@ const socketMax = 103
 // directory for temporary files is the last resort. It fails when somebody else owns the
 // directory. getenv looks up the environment, usually [os.Getenv].
 func MakeDir(getenv func(string) string, name string) (string, error) {
-	var bases []string
-	for _, tmp := range []string{getenv("TMUX_TMPDIR"), "/tmp", getenv("TMPDIR")} {
-		if filepath.IsAbs(tmp) {
-			bases = append(bases, filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid())))
-		}
-	}
 	var errs []error
-	for _, base := range bases {
+	for _, base := range bases(getenv) {
 		dir := filepath.Join(base, name)
 		if n := len(SocketPath(dir)); n > socketMax {
 			errs = append(errs, fmt.Errorf("%q is too long for a socket (%d bytes, at most %d)", SocketPath(dir), n, socketMax))
@@ -42,6 +36,28 @@ func MakeDir(getenv func(string) string, name string) (string, error) {
 		errs = append(errs, err)
 	}
 	return "", errors.Join(errs...)
+}
+
+// FindDir returns the directory that MakeDir made, "" if there is none in which a supervisor
+// listens.
+func FindDir(getenv func(string) string, name string) string {
+	for _, base := range bases(getenv) {
+		dir := filepath.Join(base, name)
+		if _, err := os.Lstat(SocketPath(dir)); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// bases are the folders in which the directories of supervisors may be, the best first.
+func bases(getenv func(string) string) (all []string) {
+	for _, tmp := range []string{getenv("TMUX_TMPDIR"), "/tmp", getenv("TMPDIR")} {
+		if filepath.IsAbs(tmp) {
+			all = append(all, filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid())))
+		}
+	}
+	return all
 }
 
 // SocketPath is where the supervisor of dir listens.

@@ -64,6 +64,11 @@ func (s *Server) ServeConn(conn net.Conn) {
 		err = fmt.Errorf("supervisor speaks version %d, not %d", protocol, r.Version)
 	case r.Op == "greet" && r.Greeting != nil:
 		s.greet(w, *r.Greeting)
+	case r.Op == "look":
+		s.mu.Lock()
+		info := s.info()
+		s.mu.Unlock()
+		_ = w.sendJSON(frameInfo, info)
 	case r.Op == "run":
 		err = s.run(w, r)
 	case r.Op == "attach":
@@ -81,17 +86,23 @@ func (s *Server) greet(w *wire, g Greeting) {
 	s.shell.Greet(g.Cwd, g.Env)
 	s.mu.Lock()
 	s.greeted++
-	info := Info{Pid: os.Getpid(), Busy: s.busy()}
+	info := s.info()
 	s.mu.Unlock()
-	if s.shell.tty != nil {
-		info.Pane = os.Getenv("TMUX_PANE")
-	}
 	if w.sendJSON(frameInfo, info) == nil {
 		_, _ = io.Copy(io.Discard, w.in)
 	}
 	s.mu.Lock()
 	s.greeted--
 	s.mu.Unlock()
+}
+
+// info is what there is to tell. The caller holds mu.
+func (s *Server) info() Info {
+	i := Info{Pid: os.Getpid(), Busy: s.busy()}
+	if s.shell.tty != nil {
+		i.Pane = os.Getenv("TMUX_PANE")
+	}
+	return i
 }
 
 // busy reports whether anything runs. The caller holds mu.

@@ -33,7 +33,7 @@ const (
 
 // request is what a client asks for with the first frame.
 type request struct {
-	Op       string    `json:"op"` // greet, run, attach
+	Op       string    `json:"op"` // greet, look, run, attach
 	Version  int       `json:"v"`
 	Dir      string    `json:"dir,omitempty"`
 	Mode     Mode      `json:"mode,omitempty"`
@@ -133,6 +133,18 @@ func Greet(conn net.Conn, g Greeting) (Info, error) {
 	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
 	defer func() { _ = conn.SetDeadline(time.Time{}) }()
 	if err := w.sendJSON(frameRequest, request{Op: "greet", Version: protocol, Greeting: &g}); err != nil {
+		return Info{}, err
+	}
+	var info Info
+	err := w.expect(frameInfo, &info)
+	return info, err
+}
+
+// Look asks for an [Info] without becoming a client.
+func Look(conn net.Conn) (Info, error) {
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	w := newWire(conn)
+	if err := w.sendJSON(frameRequest, request{Op: "look", Version: protocol}); err != nil {
 		return Info{}, err
 	}
 	var info Info

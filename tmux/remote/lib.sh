@@ -46,6 +46,7 @@ hold() {
 	echo "$$" >"$D/holder"
 	exec 5<>"$D/alive" 4<"$D/alive" 5>&- # so opening waits for nobody
 	known || exit 0
+	rm -f "$D/left"
 	echo
 	while read -r line <&4; do
 		[ "$line" = "$1" ] || break

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"buddy/tmux/host/hosttest"
+	"buddy/tmux/tmuxtest"
+)
+
+// TestEndedFromOutside: a closed terminal and SIGTERM are no wish to cancel. The command goes
+// on in its pane, the session says nothing of an end, and resuming has the whole output.
+func TestEndedFromOutside(t *testing.T) {
+	const command = "run echo first; until test -e go; do sleep 0.02; done; echo last"
+	modes := map[string]func(t *testing.T, more ...string) *dialog{
+		"exec": func(t *testing.T, more ...string) *dialog {
+			return converse(t, "xterm-256color", append(append([]string{"exec", "--model", "demo", "--approve", "all"}, more...), command)...)
+		},
+		"plain": func(t *testing.T, more ...string) *dialog {
+			d := converse(t, "xterm-256color", append([]string{"--plain", "--model", "demo", "--approve", "all"}, more...)...)
+			d.want("> ")
+			d.types(command + "\r")
+			return d
+		},
+		"screen": func(t *testing.T, more ...string) *dialog {
+			d := converse(t, "xterm-256color", append([]string{"--model", "demo", "--approve", "all"}, more...)...)
+			d.want("F1")
+			d.types(command + "\r")
+			return d
+		},
+	}
+	ends := map[string]func(d *dialog){
+		"closed": func(d *dialog) { _ = d.master.Close() },
+		"term":   func(d *dialog) { _ = d.cmd.Process.Signal(syscall.SIGTERM) },
+	}
+	codes := map[string]int{"closed": 129, "term": 143}
+	check := func(t *testing.T, d *dialog, how, folder string, more ...string) {
+		tmuxtest.Until(t, "the command runs", func() bool { return strings.Contains(d.output(), "first") })
+		ends[how](d)
+		if code := d.code(); code != codes[how] {
+			t.Errorf("exit code %d, want %d", code, codes[how])
+		}
+		if how == "term" && strings.Contains(d.text.String(), "\x1b[?1049h") && !strings.Contains(d.text.String(), "\x1b[?1049l") {
+			t.Error("the terminal was not given back")
+		}
+		for _, word := range []string{`"task.finished"`, `"interrupted"`, `"tool.result"`, "cancelled"} {
+			if journal := d.journal(); strings.Contains(journal, word) {
+				t.Errorf("the session has %s:\n%s", word, journal)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(folder, "go"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again := exec.Command("buddy", append(append([]string{"exec", "--model", "demo", "--json"}, more...), "--resume", "last", "help")...)
+		again.Dir, again.Env = d.work, d.cmd.Env
+		if out, err := again.CombinedOutput(); err != nil || !strings.Contains(string(out), `first\\nlast`) {
+			t.Errorf("resuming: %v, %s", err, out)
+		}
+	}
+	for mode, start := range modes {
+		for how := range ends {
+			t.Run(mode+" "+how, func(t *testing.T) {
+				t.Parallel()
+				d := start(t)
+				check(t, d, how, d.work)
+			})
+		}
+		t.Run(mode+" over ssh", func(t *testing.T) {
+			t.Parallel()
+			s := hosttest.NewSSHD(t, "")
+			there := folder(t, s.Dir)
+			more := []string{"--ssh", s.Dest, "--ssh-config", s.Config, "-C", there}
+			check(t, start(t, more...), "closed", there, more...)
+		})
+	}
+}
+
+// TestTerminalClosedOverAnApproval: nobody has said no.
+func TestTerminalClosedOverAnApproval(t *testing.T) {
+	for mode, args := range map[string][]string{
+		"exec":   {"exec", "--model", "demo", "run touch a.txt"},
+		"plain":  {"--plain", "--model", "demo"},
+		"dumb":   {"--plain", "--model", "demo"},
+		"screen": {"--model", "demo"},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			terminal := "xterm-256color"
+			if mode == "dumb" {
+				terminal = mode
+			}
+			d := converse(t, terminal, args...)
+			if mode != "exec" {
+				d.want(map[string]string{"plain": "> ", "dumb": "> ", "screen": "F1"}[mode])
+				d.types("run touch a.txt\r")
+			}
+			tmuxtest.Until(t, "it is asked", func() bool { return strings.Contains(d.journal(), `"approval.asked"`) })
+			_ = d.master.Close()
+			d.code()
+			if journal := d.journal(); strings.Contains(journal, `"approval.answered"`) || strings.Contains(journal, `"tool.result"`) {
+				t.Errorf("the session has an answer:\n%s", journal)
+			}
+		})
+	}
+}
+
+// TestKilledOverSSH: what a killed program had started to reach its target ends by itself, also
+// when it waits for the target.
+func TestKilledOverSSH(t *testing.T) {
+	s := hosttest.NewSSHD(t, "")
+	there := folder(t, s.Dir)
+	d := converse(t, "xterm-256color", "exec", "--model", "demo", "--approve", "all", "--ssh", s.Dest, "--ssh-config", s.Config, "-C", there,
+		"run echo first; until test -e go; do sleep 0.02; done")
+	tmuxtest.Until(t, "the command runs", func() bool { return strings.Contains(d.output(), "first") })
+	clients := sshWith(s.Config)
+	dirs := map[string]bool{}
+	for _, argv := range clients {
+		if i := slices.Index(argv, "-S"); i >= 0 {
+			dirs[filepath.Dir(argv[i+1])] = true
+		}
+	}
+	if len(clients) < 3 || len(dirs) != 1 {
+		t.Fatalf("clients %q, folders %v", clients, dirs)
+	}
+	_ = d.cmd.Process.Kill()
+	d.code()
+	tmuxtest.Until(t, "all of them have ended", func() bool { return len(sshWith(s.Config)) == 0 })
+	for dir := range dirs {
+		tmuxtest.Until(t, dir+" is removed", func() bool { _, err := os.Stat(dir); return errors.Is(err, os.ErrNotExist) })
+	}
+	if err := os.WriteFile(filepath.Join(there, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sshWith returns the command lines of the processes that have an argument.
+func sshWith(argument string) (all [][]string) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if argv := strings.Split(string(text), "\x00"); err == nil && slices.Contains(argv, argument) && !slices.Contains(argv, "exec") {
+			all = append(all, argv)
+		}
+	}
+	return all
+}
+
+// code waits for the end of the program.
+func (d *dialog) code() int {
+	d.t.Helper()
+	late := time.AfterFunc(plainLimit, func() { _ = d.cmd.Process.Kill() })
+	defer late.Stop()
+	var e *exec.ExitError
+	if err := d.cmd.Wait(); err != nil && !errors.As(err, &e) {
+		d.t.Fatal(err)
+	}
+	return d.cmd.ProcessState.ExitCode()
+}
+
+// journal is the session's file, "" before there is one.
+func (d *dialog) journal() string { return d.read("*.jsonl") }
+
+// output is what the first command has printed.
+func (d *dialog) output() string { return d.read("*/out/000001/out") }
+
+func (d *dialog) read(pattern string) string {
+	d.t.Helper()
+	paths, err := filepath.Glob(filepath.Join(d.work, ".buddyx/sessions", pattern))
+	if err != nil || len(paths) == 0 {
+		return ""
+	}
+	text, err := os.ReadFile(paths[0])
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(text)
+}
