@@ -231,7 +231,7 @@ func TestContainerErrors(t *testing.T) {
 	up := c.Host(t)
 	script(t, up, "true")
 	c.Do(t, "stop", "-t", "0")
-	wantDown(t, up, "not running", "start it with "+c.Engine+" start "+c.Name)
+	wantDown(t, up, "not running", "start it with "+filepath.Base(c.Engine)+" start "+c.Name)
 	c.Do(t, "start")
 	if code, _, _ := script(t, up, "exit 125"); code != 125 {
 		t.Errorf("exit %d, want 125", code)
