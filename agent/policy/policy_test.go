@@ -33,7 +33,7 @@ func TestJudgeZsh(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
-	p := Policy{Workspace: "/w", Home: "/home/ann"}
+	p := Policy{Workspace: "/w", Home: "/home/ann", Confined: true}
 	fetch := action.Action{Kind: action.Network, Tool: "fetch_url", Host: "go.dev", Method: "GET"}
 	keys := action.Action{Kind: action.PaneKeys, Tool: "send-keys", Command: "ls"}
 	const (
@@ -78,6 +78,8 @@ func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
 		{"mcp", action.Action{Kind: action.MCP, Tool: "x"}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"browser", action.Action{Kind: action.Browser}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"generic", action.Action{Kind: action.Generic}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"a list of ours", action.Action{Kind: action.Internal, Tool: "todo"}, [6]action.Decision{allow, ask, allow, allow, allow, allow}},
+		{"the end of a command of ours", action.Action{Kind: action.Internal, Tool: "task_kill", Mutation: true}, [6]action.Decision{allow, ask, allow, deny, allow, allow}},
 		{"no kind at all", action.Action{}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 	}
 	for _, tt := range tests {
@@ -113,6 +115,7 @@ func TestRules(t *testing.T) { // F12, F17: deny beats ask beats allow; project 
 		{"allowed with what only reads", []action.Rule{goTest}, sh("go test ./... | tail -5 && ls"), action.Allow},
 		{"a word, not a beginning of one", []action.Rule{rule(action.Allow, "user", "go", "te")}, sh("go test"), action.Ask},
 		{"not the text", []action.Rule{goTest}, sh("'go test' x"), action.Ask},
+		{"allowed with what only reads in a sandbox", []action.Rule{goTest}, sh("go test ./... && git status"), action.Ask},
 		{"other command behind", []action.Rule{goTest}, sh("go test; touch x"), action.Ask},
 		{"redirection", []action.Rule{goTest}, sh("go test > x"), action.Ask},
 		{"substitution", []action.Rule{goTest}, sh("go test $(touch x)"), action.Ask},

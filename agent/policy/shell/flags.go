@@ -26,6 +26,7 @@ type spec struct {
 	raw   bool // the command has no flags, or check judges them
 	any   bool // no flag at all makes it do more than read, so that a word may be computed
 	max   int  // the most operands; 0 is any number, -1 none
+	own   int  // in the literal core: operands that are not files
 	check func(a *analyser, c *call) string
 	// prints tells what the names are that the command prints, for those that print names.
 	prints func(a *analyser, c *call) names

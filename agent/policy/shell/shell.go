@@ -98,6 +98,11 @@ type Report struct {
 	Other []string `json:"other,omitempty"`
 	// Dynamic says that something in the program is known only when it runs.
 	Dynamic bool `json:"dynamic,omitempty"`
+	// Beyond says why a program that only reads is not in the literal core, in which every
+	// word is written out and which needs no kernel to be harmless; "" when it is in it.
+	Beyond string `json:"beyond,omitempty"`
+	// Talks names a service that the program asks, which it can't in a sandbox; else "".
+	Talks string `json:"talks,omitempty"`
 	// Harm says what the program would destroy, if that has no sane use; else "".
 	Harm string `json:"harm,omitempty"`
 	// Safer is what to do instead of the harm, if there is something.
@@ -114,7 +119,14 @@ func Analyse(text string, env Env) (r Report) {
 	}()
 	a := newAnalyser(env)
 	a.program(text)
-	return a.finish()
+	r = a.finish()
+	for _, c := range r.Commands {
+		r.Talks = firstOf(r.Talks, talks(c))
+	}
+	if r.ReadOnly {
+		r.Beyond = core(text)
+	}
+	return r
 }
 
 // analyser walks one program.
