@@ -42,14 +42,19 @@ type Policy struct {
 	// Resolve follows the symbolic links of an absolute path on the target, so that a link
 	// to a secret is seen as one. nil follows none.
 	Resolve func(path string) string
+	// Match returns the symbolic links that a pattern for names matches in a folder of the
+	// target; false if it would have to look at too much. nil knows of none.
+	Match func(dir, pattern string) (links []string, ok bool)
 	// Shell is the shell that runs commands; "" is bash or alike. What a zsh would do is not
 	// known: its patterns can run commands.
 	Shell string
 	// Confined says that free commands run in the read-only sandbox. Without it only the
 	// literal core is free.
 	Confined bool
-	// At tells what holds for a target instead of Workspace, Also, Home, Resolve and Confined;
-	// nil: these hold for all.
+	// Boxed says that what was approved runs in the sandbox of the settings.
+	Boxed bool
+	// At tells what holds for a target instead of Workspace, Also, Home, Resolve, Match,
+	// Confined and Boxed; nil: these hold for all.
 	At func(target string) Place
 
 	guarded bool // the place of the action that is judged is
@@ -61,7 +66,9 @@ type Place struct {
 	Also      []string // as in [Policy]
 	Home      string   // "" is unknown
 	Resolve   func(path string) string
+	Match     func(dir, pattern string) ([]string, bool)
 	Confined  bool // free commands run in the read-only sandbox there
+	Boxed     bool // what was approved runs in the sandbox of the settings there
 	Guarded   bool // nothing happens there without a question
 }
 
@@ -71,8 +78,8 @@ func (p Policy) on(a action.Action) Policy {
 		return p
 	}
 	at := p.At(a.Target)
-	p.Workspace, p.Also, p.Home, p.Resolve = at.Workspace, at.Also, at.Home, at.Resolve
-	p.Confined, p.guarded, p.At = at.Confined, at.Guarded, nil
+	p.Workspace, p.Also, p.Home, p.Resolve, p.Match = at.Workspace, at.Also, at.Home, at.Resolve, at.Match
+	p.Confined, p.Boxed, p.guarded, p.At = at.Confined, at.Boxed, at.Guarded, nil
 	return p
 }
 
@@ -195,7 +202,7 @@ func isCommand(k action.Kind) bool {
 
 // Analyse says what a shell command would do on this machine, from cwd ("" is unknown).
 func (p Policy) Analyse(command, cwd string) shell.Report {
-	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: SecretIn, Resolve: p.Resolve})
+	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: SecretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match})
 	if p.Shell == "zsh" {
 		const why = "zsh runs it, of which it is not known what only reads"
 		if r.ReadOnly {
@@ -218,8 +225,8 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		if secret := Secret(a.Path); secret != "" {
 			return ask(secret+" may hold secrets", "secret files")
 		}
-		if !p.inWorkspace(a.Path) {
-			return ask("outside the workspace "+strings.Join(append([]string{p.Workspace}, p.Also...), ", "), "workspace")
+		if why := p.border(a.Path); why != "" {
+			return ask(why, "workspace")
 		}
 		return action.Verdict{Decision: action.Allow, Reason: "reads a file of the workspace", Rule: "workspace"}
 	case action.Shell, action.Git:
@@ -276,6 +283,24 @@ func firstOf(list ...string) string {
 		}
 	}
 	return ""
+}
+
+// systemFacts are files that say nothing private and are much looked at.
+var systemFacts = []string{
+	"/etc/os-release", "/usr/lib/os-release", "/etc/debian_version", "/etc/alpine-release", "/etc/timezone", "/etc/shells",
+	"/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/stat", "/proc/filesystems",
+}
+
+// border says why a file, whose links were followed, is not to be looked at without asking,
+// by a tool or a command, or "". Secrets by name are another question.
+func (p Policy) border(path string) string {
+	if p.inWorkspace(path) || slices.Contains(systemFacts, path) {
+		return ""
+	}
+	if !filepath.IsAbs(path) {
+		return "in a folder that is not known"
+	}
+	return "outside the workspace " + strings.Join(append([]string{p.Workspace}, p.Also...), ", ")
 }
 
 func (p Policy) inWorkspace(path string) bool {

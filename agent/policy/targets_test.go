@@ -20,13 +20,14 @@ func fleet(rules ...action.Rule) Policy {
 func TestTargets(t *testing.T) { // rules, folders and modes are those of the target
 	shell := func(command string, targets ...string) action.Action {
 		a := action.Action{Kind: action.Shell, Tool: "run_shell", Command: command}
+		folders := map[string]string{"local": "/home/ann/shop", "web-01": "/srv/www", "db": "/srv/db"}
 		if len(targets) == 1 {
-			a.Target = targets[0]
+			a.Target, a.Cwd = targets[0], folders[targets[0]]
 			return a
 		}
 		a.Target = strings.Join(targets, ", ")
 		for _, name := range targets {
-			a.Places = append(a.Places, action.Place{Target: name, Cwd: "/"})
+			a.Places = append(a.Places, action.Place{Target: name, Cwd: folders[name]})
 		}
 		return a
 	}

@@ -178,9 +178,6 @@ func cdCheck(a *analyser, c *call) string {
 	}
 	w := c.rest[0]
 	text, ok := w.lit()
-	if w.vals[0].kind == output && w.vals[0].names.safe && len(c.rest) == 1 {
-		return "" // git rev-parse --show-toplevel and the like
-	}
 	if !ok || len(c.rest) > 1 || text == "-" || text == "" || text[0] == '+' {
 		return c.spec.name + " to a folder that is not known"
 	}
@@ -199,14 +196,22 @@ func cdCheck(a *analyser, c *call) string {
 	return ""
 }
 
-// enter notes a folder in which what follows may be.
+// enter notes a folder in which what follows may be. The shell takes .. for the folder above
+// by name, a program for the one above by what links lead to.
 func (a *analyser) enter(text string) {
 	for _, dir := range slices.Clone(a.cwds) {
-		if strings.HasPrefix(text, "/") {
-			a.cwds = append(a.cwds, path.Clean(text))
-			break
+		switch {
+		case strings.HasPrefix(text, "/"):
+			a.cwds = append(a.cwds, text)
+			return
+		case dir == "":
+			a.cwds = append(a.cwds, text)
+		default:
+			a.cwds = append(a.cwds, dir+"/"+text)
+			if strings.Contains(text, "..") {
+				a.cwds = append(a.cwds, path.Join(dir, text))
+			}
 		}
-		a.cwds = append(a.cwds, path.Join(dir, text))
 	}
 }
 

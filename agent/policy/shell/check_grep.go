@@ -177,8 +177,7 @@ func (k *certain) take(c byte) bool {
 
 func grepPrints(_ *analyser, c *call) names {
 	if c.has("-l", "-L", "--files-with-matches", "--files-without-match", "--files", "--name-only") {
-		a := &analyser{}
-		return names{safe: a.included(c), noDash: c.has("-r", "--recursive", "-R") && c.spec.name == "grep"}
+		return names{noDash: c.has("-r", "--recursive", "-R") && c.spec.name == "grep"}
 	}
 	if c.has("-r", "-R", "--recursive", "-o", "--only-matching", "-c", "--count", "-n", "--line-number", "-A", "-B", "-C", "--replace", "-r") || !c.in.piped {
 		if c.has("-c", "--count") && len(c.flags) == 1 && c.spec.name == "grep" {

@@ -3,6 +3,7 @@ package shell_test
 import (
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,11 +151,11 @@ func TestReport(t *testing.T) { // F17
 // A link to a secret is one, if links can be followed.
 func TestResolve(t *testing.T) { // D16
 	e := env
-	e.Resolve = func(path string) string {
-		if path == "/w/notes.txt" {
+	e.Resolve = func(name string) string {
+		if name = path.Clean(name); name == "/w/notes.txt" {
 			return "/home/ann/.ssh/id_rsa"
 		}
-		return path
+		return name
 	}
 	for line, want := range map[string]bool{"cat notes.txt": false, "cat ./x/../notes.txt": false, "cat < notes.txt": false, "cat a.txt": true} {
 		if got := shell.Analyse(line, e).ReadOnly; got != want {

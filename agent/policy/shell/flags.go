@@ -19,8 +19,8 @@ type spec struct {
 	name string // one word, or more with subcommands: git log
 	// flags lists every flag that keeps the command read-only:
 	// -abc (single letters that combine), -n: (takes a value), -U? (value only attached), -abn: (both),
-	// --word, --word: (takes a value), --word? (value only after =), -word! (one dash, as
-	// in Go; :: takes two values).
+	// --word, --word: (takes a value), --word? (value only after =), !word (one dash, as in
+	// Go), :: takes two values, < one that names a file.
 	flags string
 	takes operands
 	raw   bool // the command has no flags, or check judges them
@@ -33,6 +33,7 @@ type spec struct {
 	why    string // why it is read-only
 
 	parsed map[string]arity
+	files  map[string]bool // the flags whose values are names of files
 }
 
 // arity is how many words a flag takes.
@@ -87,10 +88,13 @@ func (c *call) values(names ...string) []arg {
 
 // compile reads the list of flags.
 func (s *spec) compile() {
-	s.parsed = make(map[string]arity)
+	s.parsed, s.files = make(map[string]arity), make(map[string]bool)
 	for f := range strings.FieldsSeq(s.flags) {
 		n := alone
+		f, file := strings.CutSuffix(f, "<")
 		switch {
+		case file:
+			n = one
 		case strings.HasSuffix(f, "::"):
 			f, n = f[:len(f)-2], two
 		case strings.HasSuffix(f, ":"):
@@ -109,6 +113,7 @@ func (s *spec) compile() {
 			}
 			s.parsed["-"+f[len(f)-1:]] = n
 		}
+		s.files["-"+strings.TrimLeft(f, "-!")] = file
 	}
 }
 
@@ -242,7 +247,15 @@ func (a *analyser) judge(c *call) string {
 // judgeFiles looks at every word that may name a file, the values of flags included.
 func (a *analyser) judgeFiles(c *call) string {
 	for _, w := range c.rest {
+		if strings.HasPrefix(c.spec.name, "git ") && w.commit() {
+			continue
+		}
 		if why := a.judgeFile(c.spec.takes, w); why != "" {
+			return why
+		}
+	}
+	if c.spec.takes != noFiles && len(c.rest) == 0 && !c.in.piped {
+		if why := a.here(); why != "" {
 			return why
 		}
 	}
@@ -251,7 +264,7 @@ func (a *analyser) judgeFiles(c *call) string {
 			if c.spec.takes == noFiles {
 				continue
 			}
-			if why := a.lists(w); why != "" {
+			if why := a.named(c.spec.files["-"+strings.TrimLeft(f.name, "-")], w); why != "" {
 				return why
 			}
 			if c.spec.takes == content && w.dynamic() && !c.spec.any {
@@ -272,6 +285,31 @@ func (a *analyser) judgeFile(takes operands, w arg) string {
 		}
 	}
 	return shown(w)
+}
+
+// named judges the value of a flag: what may be a secret, and what is a file.
+func (a *analyser) named(file bool, w arg) string {
+	if file {
+		return a.reads(w)
+	}
+	for _, v := range w.vals {
+		if v.kind == literal || v.kind == pattern && dotted(v.text) {
+			if why := a.secret(v); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// commit reports whether the word is what git prints of a commit.
+func (w arg) commit() bool {
+	for _, v := range w.vals {
+		if v.kind != output || !v.names.commit {
+			return false
+		}
+	}
+	return len(w.vals) > 0
 }
 
 // shown says why the value of a word may not be printed, or "".

@@ -12,7 +12,7 @@ func noNames(*analyser, *call) names { return names{noDash: true} }
 // noSecretName is for commands that print a folder or the name of a commit.
 func noSecretName(_ *analyser, c *call) names {
 	folder := c.spec.name == "pwd" || c.has("--show-toplevel", "--show-prefix", "--show-cdup", "--git-dir", "--absolute-git-dir", "--git-common-dir", "--git-path", "--show-superproject-working-tree")
-	return names{noDash: true, safe: true, word: !folder}
+	return names{noDash: true, commit: c.spec.name != "pwd" && !folder, word: !folder}
 }
 
 // prints1 is for commands that print one number when they read their input.
@@ -27,14 +27,14 @@ func prints1(_ *analyser, c *call) names {
 			return names{number: s == "%s" || s == "%Y", noDash: true}
 		}
 	case "git rev-list":
-		return names{number: c.has("--count"), noDash: true, safe: true, word: true}
+		return names{number: c.has("--count"), noDash: true, commit: true, word: true}
 	case "nproc":
 		return names{number: true, noDash: true}
 	}
 	return names{noDash: true}
 }
 
-func prints1Path(*analyser, *call) names { return names{noDash: true, safe: true, word: true} }
+func prints1Path(*analyser, *call) names { return names{noDash: true, word: true} }
 
 func datePrints(_ *analyser, c *call) names {
 	if s, ok := literals(c.rest); ok && len(s) == 1 && (s[0] == "+%s" || s[0] == "+%Y" || s[0] == "+%s%N") {
@@ -52,10 +52,9 @@ func passes(_ *analyser, c *call) names {
 }
 
 func lsPrints(_ *analyser, c *call) names {
-	n := names{noDash: len(c.rest) > 0, safe: len(c.rest) > 0 && !c.has("-a", "-A", "-R", "--all", "--almost-all", "--recursive")}
+	n := names{noDash: len(c.rest) > 0}
 	for _, w := range c.rest {
 		for _, v := range w.vals {
-			n.safe = n.safe && safeSuffix(v.text)
 			n.noDash = n.noDash && v.text != "" && strings.IndexByte("*?[-", v.text[0]) < 0
 		}
 	}
@@ -76,14 +75,4 @@ func safeSuffix(pattern string) bool {
 		rest, ok := strings.CutSuffix(pattern, s)
 		return ok && !strings.HasSuffix(rest, `\`)
 	})
-}
-
-func gitNames(_ *analyser, c *call) names {
-	n := names{noDash: false, safe: len(c.rest) > 0}
-	for _, w := range c.rest {
-		for _, v := range w.vals {
-			n.safe = n.safe && safeSuffix(v.text)
-		}
-	}
-	return n
 }

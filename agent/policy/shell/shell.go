@@ -35,9 +35,17 @@ type Env struct {
 	// Secret names the part of a path that looks like it holds secrets, or "". With glob,
 	// path is a pattern and the question is what it could match. nil knows no secrets.
 	Secret func(path string, glob bool) string
-	// Resolve follows the symbolic links of a path that exists, or returns it as it is.
-	// nil follows none.
+	// Border says why the file at a path is not to be looked at without asking, or "". The path
+	// is absolute unless the folder is not known, and its links are followed if that can be
+	// done. nil has no border.
+	Border func(path string) string
+	// Resolve follows the symbolic links of an absolute path, of which the end need not exist.
+	// It gets .. as it was written, which leads to where the link before it points. nil follows
+	// none.
 	Resolve func(path string) string
+	// Match returns the symbolic links that a pattern matches in a folder; false if it would
+	// have to look at too much. nil knows of none.
+	Match func(dir, pattern string) (links []string, ok bool)
 }
 
 // Effect is what a command does, as far as its name and its arguments tell.

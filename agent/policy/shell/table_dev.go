@@ -35,7 +35,7 @@ var gitTools = []spec{
 	{name: "git annotate", flags: "-lnt -L:", takes: content, why: "it prints who changed lines"},
 	{name: "git shortlog", flags: "-csneh -w? --summary --numbered --email --all --since: --until: --no-merges --group: --after: --before: --author:", takes: listed, why: "it counts commits"},
 	{name: "git grep", flags: "-iIwvnlLcEFGPpWqhHoraz -e: -A: -B: -C: -m: -f: -# --cached --untracked --no-index --count --line-number --name-only --files-with-matches --ignore-case --word-regexp --invert-match --extended-regexp --fixed-strings --perl-regexp --basic-regexp --show-function --function-context --heading --break --color? --no-color --max-depth: --recurse-submodules --and --or --not --all-match --column --only-matching --context: --after-context: --before-context: --full-name --quiet", takes: content, check: gitGrep, prints: grepPrints, why: "it searches files"},
-	{name: "git ls-files", flags: "-cdmoisukzvtf -x: -X: --cached --deleted --modified --others --ignored --stage --unmerged --killed --exclude: --exclude-standard --error-unmatch --full-name --abbrev? --eol --directory --no-empty-directory --deduplicate --recurse-submodules --format:", takes: listed, prints: gitNames, why: "it lists files"},
+	{name: "git ls-files", flags: "-cdmoisukzvtf -x: -X< --cached --deleted --modified --others --ignored --stage --unmerged --killed --exclude: --exclude-standard --error-unmatch --full-name --abbrev? --eol --directory --no-empty-directory --deduplicate --recurse-submodules --format:", takes: listed, why: "it lists files"},
 	{name: "git ls-tree", flags: "-drtlz --name-only --name-status --long --full-name --full-tree --abbrev? --object-only --format:", takes: listed, prints: noNames, why: "it lists files"},
 	{name: "git cat-file", flags: "-tesp --batch-check? --batch-all-objects", takes: content, check: gitCatFile, why: "it prints objects"},
 	{name: "git rev-parse", flags: "-q --verify --short? --abbrev-ref? --symbolic-full-name --symbolic --show-toplevel --git-dir --show-prefix --show-cdup --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --absolute-git-dir --git-common-dir --git-path: --all --branches? --tags? --remotes? --show-superproject-working-tree --quiet --revs-only --no-revs --default: --show-object-format? --path-format:", takes: listed, prints: noSecretName, why: "it resolves names"},
@@ -159,7 +159,7 @@ var devTools = []spec{
 	{name: "shellcheck", flags: "-s: -f: -S: -e: -x -V --shell: --format: --severity: --exclude: --version", takes: content, why: "it checks a script"},
 	{name: "openssl *"},
 	{name: "openssl version", flags: "-abdopv", max: -1, why: "it prints its version"},
-	{name: "openssl x509", flags: "!in: !noout !text !dates !subject !issuer !enddate !startdate !serial !fingerprint !sha256 !checkend: !ext: !nameopt: !inform: !purpose", max: -1, takes: content, check: needs("-noout"), why: "it prints a certificate"},
+	{name: "openssl x509", flags: "!in< !noout !text !dates !subject !issuer !enddate !startdate !serial !fingerprint !sha256 !checkend: !ext: !nameopt: !inform: !purpose", max: -1, takes: content, check: needs("-noout"), why: "it prints a certificate"},
 }
 
 const (

@@ -9,7 +9,7 @@ import (
 
 // names is what is known of the words that a command prints.
 type names struct {
-	safe   bool // they are names of files that hold no secrets
+	commit bool // they name commits, for git
 	noDash bool // none begins with -
 	word   bool // none has blanks in it
 	number bool // it is one number

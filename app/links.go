@@ -1,0 +1,99 @@
+package app
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// maxLinks is how many symbolic links a path may lead through, as on Linux.
+const maxLinks = 40
+
+// resolve follows the symbolic links of an absolute path, part by part as the kernel does: ..
+// is the folder above the one that the link before it leads to. The end need not exist.
+func resolve(name string) string {
+	at, rest := "/", strings.Split(name, "/")
+	for links := 0; len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			at = path.Dir(at)
+			continue
+		}
+		at = path.Join(at, part)
+		to, err := os.Readlink(at)
+		if err != nil {
+			continue // no link, or nothing
+		}
+		if links++; links > maxLinks {
+			return name // which nothing can open
+		}
+		if at = path.Dir(at); filepath.IsAbs(to) {
+			at = "/"
+		}
+		rest = append(strings.Split(to, "/"), rest...)
+	}
+	return at
+}
+
+// maxMatched is how many names of folders are looked at for a pattern.
+const maxMatched = 20_000
+
+// matchedLinks returns the symbolic links that a pattern matches in dir, as a shell would, and
+// perhaps a few more; false if it would have to look at too much.
+func matchedLinks(dir, pattern string) (links []string, ok bool) {
+	budget := maxMatched
+	dirs := []string{dir}
+	parts := strings.Split(strings.TrimRight(pattern, "/"), "/")
+	for i, part := range parts {
+		var next []string
+		for _, d := range dirs {
+			entries, _ := os.ReadDir(d) // what cannot be read matches nothing
+			if budget -= len(entries) + 1; budget < 0 {
+				return nil, false
+			}
+			for _, e := range entries {
+				hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(part, ".") && !strings.HasPrefix(part, `\.`)
+				if match, err := path.Match(loose(part), e.Name()); hidden || err == nil && !match {
+					continue
+				}
+				full := path.Join(d, e.Name())
+				switch link := e.Type()&os.ModeSymlink != 0; {
+				case link:
+					links = append(links, full)
+				case !e.IsDir() || i == len(parts)-1:
+					continue
+				}
+				next = append(next, full)
+			}
+		}
+		dirs = next
+	}
+	return links, true
+}
+
+// loose is a part of a pattern with ? in place of sets, which shells write in more ways.
+func loose(part string) string {
+	var sb strings.Builder
+	for i := 0; i < len(part); i++ {
+		switch end := strings.IndexByte(part[min(i+2, len(part)):], ']'); {
+		case part[i] == '\\' && i+1 < len(part):
+			sb.WriteString(part[i : i+2])
+			i++
+		case part[i] == '[' && strings.Contains(part[i+1:], "[:"):
+			return "*"
+		case part[i] == '[' && end >= 0:
+			sb.WriteByte('?')
+			i += 2 + end
+		case part[i] == '[':
+			sb.WriteString(`\[`)
+		default:
+			sb.WriteByte(part[i])
+		}
+	}
+	return sb.String()
+}
