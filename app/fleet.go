@@ -214,7 +214,7 @@ func (f *fleet) at(name string) policy.Place {
 func (t *target) rules(at surroundings, root string) policy.Place {
 	place := policy.Place{Workspace: root, Also: at.also, Home: at.home, Guarded: t.setting.Production, Confined: t.confines() == nil}
 	if t.host == nil {
-		place.Resolve, place.Match = resolve, matchedLinks // links can be followed on this machine only
+		place.Resolve, place.Match = resolve, oddMatches // links can be followed on this machine only
 	}
 	return place
 }

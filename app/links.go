@@ -43,9 +43,10 @@ func resolve(name string) string {
 // maxMatched is how many names of folders are looked at for a pattern.
 const maxMatched = 20_000
 
-// matchedLinks returns the symbolic links that a pattern matches in dir, as a shell would, and
-// perhaps a few more; false if it would have to look at too much.
-func matchedLinks(dir, pattern string) (links []string, ok bool) {
+// oddMatches returns the symbolic links that a pattern matches in dir, as a shell would, and the
+// names that begin with a dash there, perhaps a few more; false if it would have to look at too
+// much.
+func oddMatches(dir, pattern string) (odd []string, ok bool) {
 	budget := maxMatched
 	dirs := []string{dir}
 	parts := strings.Split(strings.TrimRight(pattern, "/"), "/")
@@ -62,18 +63,18 @@ func matchedLinks(dir, pattern string) (links []string, ok bool) {
 					continue
 				}
 				full := path.Join(d, e.Name())
-				switch link := e.Type()&os.ModeSymlink != 0; {
-				case link:
-					links = append(links, full)
-				case !e.IsDir() || i == len(parts)-1:
-					continue
+				link := e.Type()&os.ModeSymlink != 0
+				if link || i == 0 && strings.HasPrefix(e.Name(), "-") {
+					odd = append(odd, full)
 				}
-				next = append(next, full)
+				if (link || e.IsDir()) && i < len(parts)-1 {
+					next = append(next, full)
+				}
 			}
 		}
 		dirs = next
 	}
-	return links, true
+	return odd, true
 }
 
 // loose is a part of a pattern with ? in place of sets, which shells write in more ways.

@@ -42,9 +42,10 @@ type Policy struct {
 	// Resolve follows the symbolic links of an absolute path on the target, so that a link
 	// to a secret is seen as one. nil follows none.
 	Resolve func(path string) string
-	// Match returns the symbolic links that a pattern for names matches in a folder of the
-	// target; false if it would have to look at too much. nil knows of none.
-	Match func(dir, pattern string) (links []string, ok bool)
+	// Match returns what needs a second look of what a pattern matches in a folder of the
+	// target: symbolic links, and names that begin with a dash there; false if that is too much
+	// to look at. nil: nobody can look.
+	Match func(dir, pattern string) (odd []string, ok bool)
 	// Shell is the shell that runs commands; "" is bash or alike. What a zsh would do is not
 	// known: its patterns can run commands.
 	Shell string

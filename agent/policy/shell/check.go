@@ -10,10 +10,13 @@ import (
 // something else.
 func needs(flags ...string) func(*analyser, *call) string {
 	return func(_ *analyser, c *call) string {
-		if c.has(flags...) {
-			return ""
+		switch {
+		case !c.has(flags...):
+			return c.spec.name + " without " + flags[0] + " may do more than read"
+		case !c.words[0].dash():
+			return c.spec.name + " may take its first word for an order, and " + flags[0] + " for a name"
 		}
-		return c.spec.name + " without " + flags[0] + " may do more than read"
+		return ""
 	}
 }
 
@@ -78,20 +81,107 @@ func indexed(list []arg) bool {
 	})
 }
 
-// testCheck allows test and [, but not -v and -R, which evaluate an index.
-func testCheck(_ *analyser, c *call) string {
-	if indexed(c.words) {
+// unaryTests are the operators of test with one operand; those of files name one.
+const (
+	fileTests   = "-e -f -d -r -w -x -s -L -h -p -S -b -c -g -u -k -O -G -N"
+	stringTests = "-n -z -t"
+)
+
+// binaryTests are the operators of test with two operands, and whether shells evaluate them.
+var binaryTests = map[string]bool{
+	"=": false, "==": false, "!=": false, "<": false, ">": false, "-nt": false, "-ot": false, "-ef": false,
+	"-eq": true, "-ne": true, "-lt": true, "-le": true, "-gt": true, "-ge": true,
+}
+
+// testCheck allows test and [ if it can be seen which words are operators: -v, -R and an
+// operator that is computed evaluate an index.
+func testCheck(a *analyser, c *call) string {
+	list := c.words
+	if c.spec.name == "[" && len(list) > 0 {
+		list = list[:len(list)-1]
+	}
+	if indexed(list) {
 		return c.spec.name + " may evaluate the index of a variable"
 	}
-	for _, w := range c.words {
-		if s, ok := w.lit(); ok && (s == "-v" || s == "-R" || s == "-o" && len(c.words) < 4) {
+	for _, w := range list {
+		if s, _ := w.lit(); s == "-v" || s == "-R" {
 			return c.spec.name + " " + s + " evaluates a name"
 		}
 		if w.split && w.dynamic() && !w.safeWord() {
 			return c.spec.name + " with a word that may be several: " + clip(w.src, 40)
 		}
 	}
+	computed := slices.ContainsFunc(list, func(w arg) bool { _, ok := w.lit(); return !ok })
+	if computed && len(list) > 4 {
+		return c.spec.name + " has more words than show which is an operator"
+	}
+	for rest := list; len(rest) > 0; {
+		n, why := a.condition(c.spec.name, rest)
+		if why != "" {
+			return why
+		}
+		if rest = rest[n:]; len(rest) > 0 {
+			if s, _ := rest[0].lit(); s != "-a" && s != "-o" {
+				return c.spec.name + " has an operator that is computed or not known: " + clip(rest[0].src, 40)
+			}
+			rest = rest[1:]
+		}
+	}
 	return ""
+}
+
+// condition judges the first condition of test and returns how many words it has.
+func (a *analyser) condition(name string, list []arg) (int, string) {
+	n := 0
+	for first, _ := list[0].lit(); n < len(list) && (first == "!" || first == "("); {
+		if n++; n < len(list) {
+			first, _ = list[n].lit()
+		}
+	}
+	rest := list[n:]
+	if len(rest) == 0 {
+		return n, ""
+	}
+	used := 1
+	first, _ := rest[0].lit()
+	second := ""
+	if len(rest) > 1 {
+		second, _ = rest[1].lit()
+	}
+	evaluates, binary := binaryTests[second]
+	switch {
+	case len(rest) > 2 && binary:
+		used = 3
+		if evaluates && (!rest[0].isNumber() || !rest[2].isNumber()) {
+			return 0, name + " " + second + " with a text that may be evaluated"
+		}
+	case len(rest) > 1 && slices.Contains(strings.Fields(fileTests), first):
+		used = 2
+		if why := a.lists(rest[1]); why != "" {
+			return 0, why
+		}
+	case len(rest) > 1 && slices.Contains(strings.Fields(stringTests), first):
+		used = 2
+	case len(rest) > 1 && second != "-a" && second != "-o" && second != ")":
+		return 0, name + " has an operator that is computed or not known: " + clip(rest[0].src+" "+rest[1].src, 40)
+	}
+	for len(rest) > used { // ) behind it
+		if s, _ := rest[used].lit(); s != ")" {
+			break
+		}
+		used++
+	}
+	return n + used, ""
+}
+
+// isNumber reports whether every value of the word is a number.
+func (w arg) isNumber() bool {
+	for _, v := range w.vals {
+		if (v.kind != literal || !digits(strings.TrimPrefix(v.text, "-"))) && (v.kind != output || !v.names.number) {
+			return false
+		}
+	}
+	return len(w.vals) > 0
 }
 
 // safeWord reports whether the word is one that commands made of names or numbers.
@@ -251,20 +341,30 @@ func dateCheck(_ *analyser, c *call) string {
 	return ""
 }
 
-// psCheck allows the words of BSD without e, which prints environments.
+// psCheck allows the words of BSD without e, which prints environments. A ps that finds no user
+// xe takes -auxe for auxe.
 func psCheck(_ *analyser, c *call) string {
+	const why = " may print environments, which may hold secrets"
 	for _, w := range append(c.rest, c.values("-o", "-O", "--format")...) {
 		s, ok := w.lit()
 		if !ok {
 			return "what ps prints is computed"
 		}
 		if strings.Contains(s, "env") {
-			return "ps " + clip(s, 40) + " prints environments, which may hold secrets"
+			return "ps " + clip(s, 40) + why
 		}
 	}
 	for _, w := range c.rest {
 		if s, _ := w.lit(); !digits(s) && strings.Trim(s, "axufwjlhrvsmT") != "" {
-			return "ps " + clip(s, 40) + " may print environments, which may hold secrets"
+			return "ps " + clip(s, 40) + why
+		}
+	}
+	for _, w := range c.words {
+		s, _ := w.lit()
+		if letters, ok := strings.CutPrefix(s, "-"); !ok || strings.HasPrefix(letters, "-") {
+			continue
+		} else if i := strings.IndexAny(letters, "uUgGpqtCsoO"); i >= 0 && strings.Trim(letters[i+1:], "0123456789,xwf") != "" {
+			return "ps " + clip(s, 40) + why
 		}
 	}
 	return ""
@@ -349,32 +449,25 @@ func tarCheck(_ *analyser, c *call) string {
 			return "tar gets an archive with a colon in its name from another machine"
 		}
 	}
-	if c.has("-t", "--list") {
+	if first := c.first(); strings.HasPrefix(first, "t") && strings.Trim(first, "tvzjJf") == "" ||
+		strings.HasPrefix(first, "-") && c.has("-t", "--list") {
 		return ""
 	}
-	if len(c.rest) > 0 {
-		if s, ok := c.rest[0].lit(); ok && strings.HasPrefix(s, "t") && strings.Trim(s, "tvzjJf") == "" {
-			return ""
-		}
-	}
-	return "tar without -t writes files"
+	return "tar without -t in its first word may write files"
 }
 
 func unzipCheck(_ *analyser, c *call) string {
-	if c.has("-l", "-Z", "-v", "-t") {
+	if c.has("-l", "-Z", "-v", "-t") && strings.HasPrefix(c.first(), "-") {
 		return ""
 	}
-	return "unzip without -l writes files"
+	return "unzip without -l in its first word writes files"
 }
 
 func arCheck(_ *analyser, c *call) string {
-	if c.has("-t") {
+	if slices.Contains([]string{"t", "tv", "-t", "-tv"}, c.first()) {
 		return ""
 	}
-	if s, ok := literals(c.rest); ok && len(s) == 2 && (s[0] == "t" || s[0] == "tv") {
-		return ""
-	}
-	return "ar without t may write files"
+	return "ar without t in its first word may write files"
 }
 
 // hasAny reports whether one of the words occurs in s, whatever the case.

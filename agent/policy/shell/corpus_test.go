@@ -17,6 +17,13 @@ import (
 // env is what the lines of the corpus are judged in.
 var env = shell.Env{Cwd: "/w", Home: "/home/ann", Secret: policy.SecretIn}
 
+// plainEnv is env in a folder whose patterns match no odd names.
+func plainEnv() shell.Env {
+	e := env
+	e.Match = func(string, string) ([]string, bool) { return nil, true }
+	return e
+}
+
 // corpus returns the lines of a file. `\n`, `\r`, `\x00` and `\u…` stand for characters in
 // lines that end with ` ## escaped`.
 func corpus(tb testing.TB, file string) []string {
@@ -57,7 +64,7 @@ func TestHostile(t *testing.T) {
 func TestEveryday(t *testing.T) {
 	lines := corpus(t, "everyday.txt")
 	for _, l := range lines {
-		if r := shell.Analyse(l, env); !r.ReadOnly {
+		if r := shell.Analyse(l, plainEnv()); !r.ReadOnly {
 			t.Errorf("Analyse(%q) asks: %s", l, r.Reason)
 		}
 	}
@@ -204,5 +211,37 @@ func BenchmarkLongest(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		shell.Analyse(text, env)
+	}
+}
+
+// What was free once and should not have been is asked about, for the right reason.
+func TestMended(t *testing.T) {
+	data, err := os.ReadFile("testdata/mended.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for row := range strings.Lines(string(data)) {
+		row = strings.TrimSuffix(row, "\n")
+		if strings.HasPrefix(row, "# ") || row == "" {
+			continue
+		}
+		line, why, ok := strings.Cut(row, "\t")
+		if !ok || why == "" {
+			t.Fatalf("no reason in %q", row)
+		}
+		if s, escaped := strings.CutSuffix(line, " ## escaped"); escaped {
+			if line, err = strconv.Unquote(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`); err != nil {
+				t.Fatalf("%q: %v", s, err)
+			}
+		}
+		r := shell.Analyse(line, env)
+		all := r.Reason + " " + strings.Join(r.Other, " ")
+		if rows++; r.ReadOnly || !strings.Contains(all, why) {
+			t.Errorf("Analyse(%q) = read-only %v (%s), want not read-only because of %q", line, r.ReadOnly, all, why)
+		}
+	}
+	if rows < 150 {
+		t.Errorf("%d rows", rows)
 	}
 }

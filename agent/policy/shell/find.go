@@ -144,11 +144,15 @@ func (a *analyser) findExec(words []arg, via []string) int {
 
 // findPrints tells what is known of the names that find prints.
 func findPrints(words []arg) names {
+	n := names{noDash: true}
 	for _, w := range words[1:] {
 		switch s, _ := w.lit(); s {
-		case "-printf", "-ls", "-exec":
+		case "-printf", "-ls", "-exec", "-print":
 			return names{}
+		case "-print0":
+			n.nul = true
 		}
 	}
-	return names{noDash: true}
+	n.noDash = n.nul // a name may have a newline in it
+	return n
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -132,7 +133,10 @@ func (s *spec) sort(words []arg) (*call, string) {
 			c.from = len(c.rest)
 			c.rest = append(c.rest, words[i+1:]...)
 			return c, ""
-		case w.split && !s.any && !w.oneWord():
+		case s.valued(w):
+			name, value, _ := strings.Cut(w.vals[0].text, "=")
+			c.flags = append(c.flags, flag{name, []arg{literalArg(unescape(value))}})
+		case !s.any && w.several():
 			return nil, "a word of " + s.name + " may become several, and flags: " + clip(w.src, 60)
 		case !w.dash(), text == "-", !known && s.any:
 			c.rest = append(c.rest, w)
@@ -147,6 +151,16 @@ func (s *spec) sort(words []arg) (*call, string) {
 		}
 	}
 	return c, ""
+}
+
+// valued reports whether w is a long flag with a value that a shell may take for a pattern:
+// --include=*.go. What it could match begins with the same flag.
+func (s *spec) valued(w arg) bool {
+	if len(w.vals) != 1 || w.vals[0].kind != pattern {
+		return false
+	}
+	name, _, ok := strings.Cut(w.vals[0].text, "=")
+	return ok && strings.HasPrefix(name, "--") && !strings.ContainsAny(name, `*?[\\`) && s.parsed[name] >= attached && !s.files[name[1:]]
 }
 
 // flag takes one word that begins with a dash and returns how many that follow belong
@@ -224,6 +238,9 @@ func (s *spec) refuse(text string) string {
 // judge says why the call is not read-only, or "".
 func (a *analyser) judge(c *call) string {
 	s := c.spec
+	if why := c.afterDashes(); why != "" {
+		return why
+	}
 	many := 0
 	for _, w := range c.rest {
 		if w.split || len(w.vals) > 1 || w.vals[0].kind == pattern {
@@ -242,6 +259,20 @@ func (a *analyser) judge(c *call) string {
 		return ""
 	}
 	return a.judgeFiles(c)
+}
+
+// afterDashes refuses words after -- that begin with a dash: not every program knows what --
+// means, and who means files of such names can write ./-x.
+func (c *call) afterDashes() string {
+	if c.from < 0 || c.spec.any || strings.HasPrefix(c.spec.name, "git ") || slices.Contains([]string{"grep", "egrep", "fgrep", "rg"}, c.spec.name) {
+		return ""
+	}
+	for _, w := range c.rest[c.from:] {
+		if w.dash() {
+			return "a word of " + c.spec.name + " after -- begins with a dash: " + clip(w.src, 40)
+		}
+	}
+	return ""
 }
 
 // judgeFiles looks at every word that may name a file, the values of flags included.

@@ -80,7 +80,7 @@ func (a *analyser) matched(dir, pattern string) string {
 		return "a pattern that matches more than can be judged: " + clip(pattern, 60)
 	}
 	for _, link := range links {
-		real := a.env.Resolve(link)
+		real := a.env.Resolve(link) // or a name with a dash, which is no link
 		if s := a.env.Secret(real, false); s != "" {
 			return secretReason(s, false)
 		}

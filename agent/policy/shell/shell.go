@@ -43,9 +43,10 @@ type Env struct {
 	// It gets .. as it was written, which leads to where the link before it points. nil follows
 	// none.
 	Resolve func(path string) string
-	// Match returns the symbolic links that a pattern matches in a folder; false if it would
-	// have to look at too much. nil knows of none.
-	Match func(dir, pattern string) (links []string, ok bool)
+	// Match returns what needs a second look of what a pattern matches in a folder: symbolic
+	// links, and names that begin with a dash there. It is false if it would have to look at too
+	// much. nil: nobody can look.
+	Match func(dir, pattern string) (odd []string, ok bool)
 }
 
 // Effect is what a command does, as far as its name and its arguments tell.

@@ -13,6 +13,7 @@ type names struct {
 	noDash bool // none begins with -
 	word   bool // none has blanks in it
 	number bool // it is one number
+	nul    bool // a NUL ends each, not a newline
 }
 
 // input is what a command reads from.
