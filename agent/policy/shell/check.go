@@ -289,20 +289,26 @@ func cdCheck(a *analyser, c *call) string {
 // enter notes a folder in which what follows may be. The shell takes .. for the folder above
 // by name, a program for the one above by what links lead to.
 func (a *analyser) enter(text string) {
-	for _, dir := range slices.Clone(a.cwds) {
+	a.entered = nil
+	for _, dir := range a.cwds {
 		switch {
-		case strings.HasPrefix(text, "/"):
-			a.cwds = append(a.cwds, text)
-			return
-		case dir == "":
-			a.cwds = append(a.cwds, text)
+		case strings.HasPrefix(text, "/"), dir == "":
+			a.entered = append(a.entered, text)
 		default:
-			a.cwds = append(a.cwds, dir+"/"+text)
+			a.entered = append(a.entered, dir+"/"+text)
 			if strings.Contains(text, "..") {
-				a.cwds = append(a.cwds, path.Join(dir, text))
+				a.entered = append(a.entered, path.Join(dir, text))
 			}
 		}
 	}
+	a.cwds = union(a.cwds, a.entered)
+}
+
+// union returns the folders of both lists, each once.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func readCheck(a *analyser, c *call) string {

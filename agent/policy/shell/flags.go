@@ -114,7 +114,11 @@ func (s *spec) compile() {
 			}
 			s.parsed["-"+f[len(f)-1:]] = n
 		}
-		s.files["-"+strings.TrimLeft(f, "-!")] = file
+		name := strings.TrimLeft(f, "-!")
+		if !strings.HasPrefix(f, "--") && !strings.HasPrefix(f, "!") {
+			name = f[len(f)-1:]
+		}
+		s.files["-"+name] = file
 	}
 }
 
@@ -292,10 +296,11 @@ func (a *analyser) judgeFiles(c *call) string {
 	}
 	for _, f := range c.flags {
 		for _, w := range f.vals {
-			if c.spec.takes == noFiles {
+			file := c.spec.files["-"+strings.TrimLeft(f.name, "-")]
+			if c.spec.takes == noFiles && !file {
 				continue
 			}
-			if why := a.named(c.spec.files["-"+strings.TrimLeft(f.name, "-")], w); why != "" {
+			if why := a.named(file, w); why != "" {
 				return why
 			}
 			if c.spec.takes == content && w.dynamic() && !c.spec.any {

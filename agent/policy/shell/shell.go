@@ -146,6 +146,7 @@ type analyser struct {
 	vars    map[string]*variable
 	sure    map[string]bool // variables that have been assigned on every way to here
 	cwds    []string        // where the program may be by now
+	entered []string        // where the last cd leads to
 	visited int             // calls and substitutions seen, against what the tree holds
 }
 

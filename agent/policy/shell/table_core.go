@@ -127,7 +127,7 @@ var talkers = map[string]string{
 // talks returns the service that a program asks, or "". What prints only its version asks
 // none.
 func talks(c Command) string {
-	if len(c.Argv) == 2 && c.Argv[1].Text == "--version" {
+	if len(c.Argv) == 2 && (c.Argv[1].Text == "--version" || c.Argv[1].Text == "-V") {
 		return ""
 	}
 	return talkers[c.Name()]

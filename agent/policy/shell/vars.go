@@ -240,7 +240,7 @@ func (b *builder) folder(name string) bool {
 	switch env := b.a.env; {
 	case name == "HOME" && env.Home != "":
 		b.text(env.Home)
-	case name == "PWD" && len(b.a.cwds) == 1 && env.Cwd != "":
+	case name == "PWD" && len(b.a.cwds) == 1 && b.a.cwds[0] == env.Cwd && env.Cwd != "":
 		b.text(env.Cwd)
 	default:
 		return false
