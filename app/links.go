@@ -5,6 +5,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 )
 
 // maxLinks is how many symbolic links a path may lead through, as on Linux.
@@ -97,4 +99,35 @@ func loose(part string) string {
 		}
 	}
 	return sb.String()
+}
+
+// links remembers for a moment where paths of a target lead: a command is judged several times
+// before it runs. The zero value remembers nothing. Safe for concurrent use.
+type links struct {
+	mu    sync.Mutex
+	known map[string]string
+	since time.Time // of the oldest in known
+}
+
+// linksKept is how long links are remembered.
+const linksKept = 2 * time.Second
+
+// follow returns ask, which asks the target, with a memory.
+func (l *links) follow(ask func(path string) string) func(path string) string {
+	return func(path string) string {
+		l.mu.Lock()
+		if time.Since(l.since) > linksKept {
+			l.known, l.since = make(map[string]string), time.Now()
+		}
+		to, ok := l.known[path]
+		l.mu.Unlock()
+		if ok {
+			return to
+		}
+		to = ask(path)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.known[path] = to
+		return to
+	}
 }

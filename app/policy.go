@@ -56,6 +56,9 @@ func explained(f *flags, command string) (policy.Explanation, error) {
 	if err != nil {
 		return none, err
 	}
+	if t.away != nil {
+		return none, exit{code: exitFailed, text: t.away.Error()}
+	}
 	if at.also, err = t.folders(f.also); err != nil {
 		return none, err
 	}
@@ -63,7 +66,7 @@ func explained(f *flags, command string) (policy.Explanation, error) {
 	if err != nil {
 		return none, exit{code: exitFailed, text: err.Error()}
 	}
-	place := t.rules(at, files.Root())
+	place := t.rules(at, files.Root(), files.Follow)
 	if t.host == nil {
 		box, _ := sandbox(c.Sandbox, []string{at.dir}, os.TempDir())
 		place.Boxed = box != nil

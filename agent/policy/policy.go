@@ -40,7 +40,7 @@ type Policy struct {
 	// Rules decide before the mode does. Their order does not matter.
 	Rules []action.Rule
 	// Resolve follows the symbolic links of an absolute path on the target, so that a link
-	// to a secret is seen as one. nil follows none.
+	// to a secret is seen as one; "" means that it can't be found out. nil follows none.
 	Resolve func(path string) string
 	// Match returns what needs a second look of what a pattern matches in a folder of the
 	// target: symbolic links, and names that begin with a dash there; false if that is too much
@@ -267,12 +267,12 @@ func (p Policy) free(report shell.Report) action.Verdict {
 	case !report.ReadOnly:
 	case report.Beyond == "" && (report.Talks != "" || !p.Confined):
 		v.Decision, v.Rule = action.Allow, LiteralCore
+	case !p.Confined:
+		v.Reason = "it seems to only read, but there is no read-only sandbox here to see to that: " + report.Beyond
 	case report.Talks != "":
-		v.Reason = "it asks " + report.Talks + ", which the read-only sandbox cuts off, and outside of it " + report.Beyond
-	case p.Confined:
-		v.Decision, v.Rule = action.Allow, ReadOnly
+		v.Reason = "it asks " + report.Talks + ", which the read-only sandbox cuts off, and " + report.Beyond
 	default:
-		v.Reason = "it seems to only read, but here is no read-only sandbox to see to that: " + report.Beyond
+		v.Decision, v.Rule = action.Allow, ReadOnly
 	}
 	return v
 }

@@ -126,7 +126,10 @@ func coreWords(words []arg, piped bool) string {
 		s, rest = coreTools()[name+" "+second], rest[1:]
 	}
 	if s == nil {
-		return clip(name, 40) + " is not one of the programs that are known to only read everywhere"
+		if second := firstText(rest); len(talkers[name]) > 0 && plain(second, "-") {
+			name = strings.TrimSpace(name + " " + second)
+		}
+		return clip(name, 40) + " is not one of the few commands that are free without it"
 	}
 	call, why := s.sort(rest)
 	switch {
