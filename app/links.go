@@ -60,8 +60,7 @@ func oddMatches(dir, pattern string) (odd []string, ok bool) {
 				return nil, false
 			}
 			for _, e := range entries {
-				hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(part, ".") && !strings.HasPrefix(part, `\.`)
-				if match, err := path.Match(loose(part), e.Name()); hidden || err == nil && !match {
+				if !mayMatch(part, e.Name()) {
 					continue
 				}
 				full := path.Join(d, e.Name())
@@ -77,6 +76,16 @@ func oddMatches(dir, pattern string) (odd []string, ok bool) {
 		dirs = next
 	}
 	return odd, true
+}
+
+// mayMatch reports whether a shell may take a name for one that a part of a pattern matches. A
+// dot at the beginning is matched by a dot only.
+func mayMatch(part, name string) bool {
+	if strings.HasPrefix(name, ".") && !strings.HasPrefix(part, ".") && !strings.HasPrefix(part, `\.`) {
+		return false
+	}
+	match, err := path.Match(loose(part), name)
+	return match || err != nil
 }
 
 // loose is a part of a pattern with ? in place of sets, which shells write in more ways.

@@ -364,6 +364,11 @@ func (a *Approval) noteText(name string) string {
 	case noteKept:
 		return strings.Join(c.Kept, "; ")
 	}
+	return alternatives(c)
+}
+
+// alternatives are what else would do, or that nothing is known at all.
+func alternatives(c action.ApprovalContext) string {
 	if len(c.Alternatives) == 0 && len(c.Consequences) == 0 && c.Undo == "" && c.Reversible {
 		return "nothing more is known"
 	}

@@ -126,10 +126,7 @@ func coreWords(words []arg, piped bool) string {
 		s, rest = coreTools()[name+" "+second], rest[1:]
 	}
 	if s == nil {
-		if second := firstText(rest); len(talkers[name]) > 0 && plain(second, "-") {
-			name = strings.TrimSpace(name + " " + second)
-		}
-		return clip(name, 40) + " is not one of the few commands that are free without it"
+		return notInCore(name, firstText(rest))
 	}
 	call, why := s.sort(rest)
 	switch {
@@ -157,6 +154,13 @@ func (c Command) InCore() bool {
 		words = append(words, literalArg(w.Text))
 	}
 	return c.ReadOnly && len(c.Via) == 0 && coreWords(words, false) == ""
+}
+
+func notInCore(name, second string) string {
+	if talkers[name] != "" && plain(second, "-") {
+		name = strings.TrimSpace(name + " " + second)
+	}
+	return clip(name, 40) + " is not one of the few commands that are free without it"
 }
 
 func firstText(words []arg) string {

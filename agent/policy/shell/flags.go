@@ -294,6 +294,11 @@ func (a *analyser) judgeFiles(c *call) string {
 			return why
 		}
 	}
+	return a.judgeValues(c)
+}
+
+// judgeValues looks at what flags were given.
+func (a *analyser) judgeValues(c *call) string {
 	for _, f := range c.flags {
 		for _, w := range f.vals {
 			file := c.spec.files["-"+strings.TrimLeft(f.name, "-")]
