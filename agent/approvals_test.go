@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -27,7 +28,10 @@ func (badArguments) Error() string { return "invalid arguments" }
 
 var errBad badArguments
 
-func shells(o *Options) { o.Tools = tools.NewRegistry(&shellTool{}) }
+func shells(o *Options) {
+	o.Tools = tools.NewRegistry(&shellTool{})
+	o.Policy.Confined = true
+}
 
 func TestReadOnlyCommandsAreNotAsked(t *testing.T) { // F05: mode ask
 	synctest.Test(t, func(t *testing.T) {
@@ -35,6 +39,35 @@ func TestReadOnlyCommandsAreNotAsked(t *testing.T) { // F05: mode ask
 		s.do(event.Submit{Text: "go"})
 		if _, n := find[event.ApprovalAsked](s); n != 0 || s.results()[0] != "done c1" {
 			t.Errorf("%d approvals, results %q", n, s.results())
+		}
+		s.stop()
+	})
+}
+
+// freeTool notes which calls were free.
+type freeTool struct {
+	shellTool
+	free []string // calls run one after another
+}
+
+func (t *freeTool) Run(ctx context.Context, c tools.Call) tools.Result {
+	t.free = append(t.free, fmt.Sprintf("%s %v", c.ID, c.Free))
+	return t.shellTool.Run(ctx, c)
+}
+
+// A call knows that nobody was asked about it, in the sandbox or as one of the literal core.
+func TestFreeCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tool := &freeTool{}
+		s := start(t, func(o *Options) {
+			shells(o)
+			o.Tools = tools.NewRegistry(tool)
+		}, says("", "c1 do git status", "c2 do docker ps", "c3 do go test ./a"), says("ok"))
+		s.do(event.Submit{Text: "go"})
+		asked, _ := find[event.ApprovalAsked](s)
+		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		if want := "[c1 true c2 true c3 false]"; fmt.Sprint(tool.free) != want {
+			t.Errorf("free %v, want %s", tool.free, want)
 		}
 		s.stop()
 	})
@@ -157,7 +190,7 @@ func (*steerer) Run(_ context.Context, c tools.Call) tools.Result {
 
 func TestTaintedTaskAsks(t *testing.T) { // F12
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(&steerer{}) },
+		s := start(t, func(o *Options) { o.Tools, o.Policy.Confined = tools.NewRegistry(&steerer{}), true },
 			says("", "c1 do ls"), says("", "c2 do git status"), says("ok"), says("", "c3 do ls"), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		asked, n := find[event.ApprovalAsked](s)
@@ -177,7 +210,7 @@ func TestTaintedTaskAsks(t *testing.T) { // F12
 // rule comes that would have let it run.
 func TestReviewKeepsTheTaint(t *testing.T) { // F12
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(&steerer{}) }, says("", "c1 do ls"), says("", "c2 do git status"), says("ok"))
+		s := start(t, func(o *Options) { o.Tools, o.Policy.Confined = tools.NewRegistry(&steerer{}), true }, says("", "c1 do ls"), says("", "c2 do git status"), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		s.do(event.SetMode{Mode: action.ModeEdits})
 		if a, n := find[event.ApprovalAnswered](s); n != 0 {

@@ -121,7 +121,7 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	v := r.judge(t, act)
 	switch v.Decision {
 	case action.Allow:
-		j.call.Free = v.Rule == policy.ReadOnly
+		j.call.Free = v.Rule == policy.ReadOnly || v.Rule == policy.LiteralCore
 		return nil
 	case action.Ask:
 	default:
@@ -150,7 +150,7 @@ const taintRule = "text that speaks to the agent"
 // then only files of the workspace are read without a question (F12).
 func (r *Runtime) judge(t *task, act action.Action) action.Verdict {
 	v := r.asks.judge(act)
-	if v.Decision != action.Allow || act.Kind == action.FileRead || act.Kind == action.Internal {
+	if v.Decision != action.Allow || act.Kind == action.FileRead || act.Kind == action.Internal && !act.Mutation {
 		return v
 	}
 	if why := r.tainted(t); why != "" {

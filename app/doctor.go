@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"buddy/agent/model"
+	"buddy/agent/policy"
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
@@ -93,7 +94,7 @@ func examine(ctx context.Context, f *flags, ask bool, say io.Writer) []finding {
 
 // checkMachine looks at what is around buddy.
 func checkMachine(ctx context.Context) []finding {
-	return []finding{checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), checkClipboard(os.Getenv)}
+	return []finding{checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), checkFree(&target{name: onThisMachine}), checkClipboard(os.Getenv)}
 }
 
 // findingsText is the report for people.
@@ -185,6 +186,19 @@ func checkTmux(ctx context.Context) finding {
 		return finding{"tmux", broken, err.Error(), ""}
 	}
 	return finding{"tmux", fine, version, ""}
+}
+
+// checkFree tells which commands nobody is asked about on a target, and what keeps them.
+func checkFree(t *target) finding {
+	err := t.confines()
+	one := finding{"free", fine, t.name + ": " + policy.Policy{Confined: err == nil}.Free(""), ""}
+	if err != nil {
+		one.Text += " (" + err.Error() + ")"
+	}
+	if err != nil && t.host == nil {
+		one.State = weak
+	}
+	return one
 }
 
 func checkClipboard(getenv func(string) string) finding {
@@ -309,7 +323,7 @@ func checkTarget(f *flags, say io.Writer) []finding {
 	if err := tmux.Usable(at.tmux); err != nil {
 		return []finding{{"target", weak, fmt.Sprintf("%s: %v; commands run without panes", t.name, err), "install tmux 3.2 or newer there"}}
 	}
-	return []finding{{"target", fine, fmt.Sprintf("%s: %s, %s, %s", t.name, at.os, at.shell, strings.TrimSpace(at.tmux)), ""}}
+	return []finding{{"target", fine, fmt.Sprintf("%s: %s, %s, %s", t.name, at.os, at.shell, strings.TrimSpace(at.tmux)), ""}, checkFree(t)}
 }
 
 // examine makes the checks that concern a running program, with the model that answers now.

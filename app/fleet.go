@@ -26,6 +26,7 @@ type place struct {
 	shell  *tools.RunShell
 	files  *tools.Workspace
 	site   *tools.Site
+	links  links
 }
 
 // close ends what the session has there and says what stays behind.
@@ -205,11 +206,27 @@ func (f *fleet) at(name string) policy.Place {
 	case p == nil:
 		return policy.Place{Guarded: t.setting.Production}
 	}
-	at := policy.Place{Workspace: p.files.Root(), Also: p.at.also, Home: p.at.home, Guarded: t.setting.Production}
-	if t.host == nil {
-		at.Resolve = resolve // links can be followed on this machine only
-	}
+	at := t.rules(p.at, p.files.Root(), p.links.follow(p.files.Follow))
+	at.Boxed = p.box != nil
 	return at
+}
+
+// rules are what the policy goes by on a target, for a folder to work in. follow asks the target
+// where the links of a path lead.
+func (t *target) rules(at surroundings, root string, follow func(path string) string) policy.Place {
+	place := policy.Place{Workspace: root, Also: at.also, Home: at.home, Guarded: t.setting.Production, Confined: t.confines() == nil, Resolve: follow}
+	if t.host == nil {
+		place.Resolve, place.Match = resolve, oddMatches
+	}
+	return place
+}
+
+// confines says why free commands do not run in the read-only sandbox on the target, or nil.
+func (t *target) confines() error {
+	if t.host != nil {
+		return errors.New("it is on this machine only")
+	}
+	return errors.New("it is not built in")
 }
 
 // paneOf returns the place of a pane and tmux's id of it.

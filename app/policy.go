@@ -3,8 +3,8 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -48,16 +48,45 @@ func ruleOf(r config.Rule) action.Rule {
 	return rule
 }
 
-// resolve follows the symbolic links of a path, of which the end need not exist.
-func resolve(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+// explained judges a command as a session that the flags mean would, on its first target.
+func explained(f *flags, command string) (policy.Explanation, error) {
+	none := policy.Explanation{}
+	c, _, _, err := loadConfig(f)
+	if err != nil {
+		return none, exit{code: exitUsage, text: err.Error()}
 	}
-	dir := filepath.Dir(path)
-	if dir == path {
-		return path
+	t, err := newTarget(f)
+	if err != nil {
+		return none, err
 	}
-	return filepath.Join(resolve(dir), filepath.Base(path))
+	defer func() { _ = t.close() }() // it was only looked at
+	if err := t.connect(io.Discard); err != nil {
+		return none, err
+	}
+	at, err := t.look(f.dir)
+	if err != nil {
+		return none, err
+	}
+	if t.away != nil {
+		return none, exit{code: exitFailed, text: t.away.Error()}
+	}
+	if at.also, err = t.folders(f.also); err != nil {
+		return none, err
+	}
+	files, err := t.workspace(at.dir)
+	if err != nil {
+		return none, exit{code: exitFailed, text: err.Error()}
+	}
+	place := t.rules(at, files.Root(), files.Follow)
+	if t.host == nil {
+		box, _ := sandbox(c.Sandbox, []string{at.dir}, os.TempDir())
+		place.Boxed = box != nil
+	}
+	judge, err := newPolicy(policy.Policy{Shell: c.Tools.ShellName(), At: func(string) policy.Place { return place }}, c)
+	if err != nil {
+		return none, err
+	}
+	return judge.Explain(f.approve, t.name, command, files.Root()), nil
 }
 
 // policyCommand explains verdicts without running anything.
@@ -76,27 +105,13 @@ func policyCommand(f *flags, stdout *os.File) *cobra.Command {
 		Short: "judge a shell command as if the model had called it; nothing runs",
 		Long: "explain prints whether a command would run, be asked about or be denied, what each part of it\n" +
 			"does, and why. It exits 0 when it would run without a question, 1 otherwise.",
-		Example: "  buddy policy explain 'git log | head; rm x'\n  buddy policy explain --approve plan --json 'go test ./...'",
+		Example: "  buddy policy explain 'git log | head; rm x'\n  buddy policy explain --approve plan --json 'go test ./...'\n  buddy policy explain --target web 'docker ps'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			cwd, err := os.Getwd()
-			if err != nil {
-				return exit{code: exitFailed, text: fmt.Sprintf("working directory: %v", err)}
-			}
-			workspace, err := tools.NewWorkspace(cwd, policy.Secret)
-			if err != nil {
-				return exit{code: exitFailed, text: err.Error()}
-			}
-			c, _, _, err := config.Load(config.Options{Config: f.config})
-			if err != nil {
-				return exit{code: exitUsage, text: err.Error()}
-			}
-			home, _ := os.UserHomeDir() // "" is unknown, and then ~ asks
-			judge, err := newPolicy(policy.Policy{Workspace: workspace.Root(), Home: home, Resolve: resolve, Shell: c.Tools.ShellName()}, c)
+			e, err := explained(f, args[0])
 			if err != nil {
 				return err
 			}
-			e := judge.Explain(f.approve, args[0], workspace.Root())
 			text := e.String()
 			if asJSON {
 				data, err := json.MarshalIndent(e, "", "  ")

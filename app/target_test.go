@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/agent/policy"
 	"buddy/sessions"
 	"buddy/tmux/host/hosttest"
 )
@@ -85,6 +87,34 @@ func TestSessionFitsTarget(t *testing.T) {
 	}
 }
 
+// A link on a target is followed there before what it leads to is judged.
+func TestLinksOfATargetAreFollowed(t *testing.T) {
+	s := hosttest.NewSSHD(t, "")
+	work, _ := linked(t)
+	tg, err := newTarget(&flags{ssh: s.Dest, sshConfig: s.Config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tg.close() }()
+	at, err := tg.look(work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := tg.workspace(at.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := policy.Policy{At: newFleet(&place{target: tg, files: files, at: at}, nil, nil).at}
+	for line, want := range map[string]action.Decision{
+		"cat a.go": action.Allow, "cat in/x.go": action.Allow, "cat in/../x.go": action.Allow, "cat none.go": action.Allow, "ls": action.Allow,
+		"cat b.go": action.Ask, "cat chain": action.Ask, "cat notes.md": action.Ask, "cat out/key.txt": action.Ask, "cat out/../x.go": action.Ask, "cat ../beside/x.go": action.Ask, "ls out": action.Ask, "cat *.go": action.Ask, "cat round": action.Ask,
+	} {
+		if v := p.Judge(action.Action{Kind: action.Shell, Tool: "run_shell", Target: tg.name, Command: line, Cwd: work}, action.ModeAsk); v.Decision != want {
+			t.Errorf("%q: %+v, want %s", line, v, want)
+		}
+	}
+}
+
 // TestTargetAway: the program starts without its target, says why, and finds it later.
 func TestTargetAway(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
@@ -108,7 +138,7 @@ func TestTargetAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at := newFleet(&place{target: tg, files: files}, nil, nil).at(tg.name); at.Workspace != "" || at.Resolve != nil {
+	if at := newFleet(&place{target: tg, files: files}, nil, nil).at(tg.name); at.Workspace != "" || at.Resolve("/etc") != "" {
 		t.Errorf("a target that is away has the workspace %q", at.Workspace)
 	}
 	s.Wire.Refuse(false)

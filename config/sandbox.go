@@ -10,7 +10,8 @@ type Sandbox struct {
 var sandboxSection = section{
 	name: "sandbox", access: mine,
 	doc: "What commands can't do, even when you approve them by mistake. It is Linux's Landlock, for commands in panes on this " +
-		"machine; where it is missing buddy says so once and runs commands without it.",
+		"machine; where it is missing buddy says so once and runs commands without it. It does not keep them from reading, from Unix " +
+		"sockets (tmux, Docker, the SSH agent), from UDP, nor from chmod. What runs unasked is kept by more than this.",
 	fields: []field{
 		{
 			name: "mode", short: "`off` or `workspace`",

@@ -128,7 +128,9 @@ func (t *capturePane) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	return planInternal(t.def.Name, args.Why), nil
+	act := planInternal(t.def.Name, args.Why)
+	act.Target = t.shell.target
+	return act, nil
 }
 
 func (t *capturePane) Run(ctx context.Context, call Call) Result {
@@ -369,13 +371,14 @@ type killPane struct {
 
 func (t *killPane) Definition() model.ToolDef { return t.def }
 
-// Plan needs no approval: only panes that were approved and made by us can be closed.
+// Plan needs no approval where little is asked about: only panes that were approved and made
+// by us can be closed.
 func (t *killPane) Plan(call Call) (action.Action, error) {
 	args, err := decode[killPaneArgs](call)
 	if err != nil {
 		return action.Action{}, err
 	}
-	act := planInternal(t.def.Name, args.Why)
+	act := t.shell.planOwn(t.def.Name, args.Why)
 	act.Op = "close pane " + clip(args.Pane, 40)
 	return act, nil
 }

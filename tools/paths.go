@@ -152,6 +152,19 @@ func realPath(path string) (string, error) {
 	}
 }
 
+// Follow returns path, which is absolute, without symbolic links, part by part as the kernel
+// does: .. is the folder above the one that a link before it leads to. Its end need not exist.
+// It is "" when that can't be found out. It asks the target, which may take seconds.
+func (w *Workspace) Follow(path string) string {
+	ctx, done := planning()
+	defer done()
+	real, err := w.files.real(ctx, path)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
 // show returns path as the model should use it: relative inside the workspace.
 func (w *Workspace) show(path string) string {
 	rel, err := filepath.Rel(w.Root(), path)

@@ -42,7 +42,8 @@ type createSession struct {
 
 func (t *createSession) Definition() model.ToolDef { return t.def }
 
-// Plan needs no approval: the pane is the one that any command would open.
+// Plan needs no approval where little is asked about: the pane is the one that any command
+// would open.
 func (t *createSession) Plan(call Call) (action.Action, error) {
 	args, err := decode[createSessionArgs](call)
 	if err != nil {
@@ -51,7 +52,7 @@ func (t *createSession) Plan(call Call) (action.Action, error) {
 	if name := t.shell.panes.Name(); args.Session != "" && args.Session != "default" && args.Session != name {
 		return action.Action{}, invalid("session: there is one session, %q; leave it out", name)
 	}
-	act := planInternal(t.def.Name, args.Why)
+	act := t.shell.planOwn(t.def.Name, args.Why)
 	act.Op = "open the shared pane"
 	return act, nil
 }

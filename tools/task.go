@@ -123,7 +123,8 @@ func NewTaskKill(shell *RunShell) Tool {
 
 func (t *taskKill) Definition() model.ToolDef { return t.def }
 
-// Plan needs no approval: it ends what was approved and started by us.
+// Plan needs no approval where little is asked about: it ends what was approved and started
+// by us.
 func (t *taskKill) Plan(call Call) (action.Action, error) {
 	args, err := decode[taskKillArgs](call)
 	if err == nil {
@@ -132,7 +133,11 @@ func (t *taskKill) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	act := planInternal(t.def.Name, args.Why)
+	shell := t.shell
+	if job, err := t.shell.jobs.find(args.ID, args.Pane); err == nil { // else Run says so
+		shell = job.shell
+	}
+	act := shell.planOwn(t.def.Name, args.Why)
 	act.Op = "kill"
 	return act, nil
 }

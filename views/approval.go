@@ -302,6 +302,7 @@ const (
 	noteDoes    = "does"
 	noteUndo    = "undo"
 	noteElse    = "else"
+	noteKept    = "kept"
 )
 
 // notes are what is known of the command: why, where, which rule, and all else if that is
@@ -309,7 +310,7 @@ const (
 func (a *Approval) notes(w, most int) [][][]span {
 	names := []string{noteWhy, noteDir, noteRule, noteSimilar}
 	if a.explain.on {
-		names = append(names, noteDoes, noteUndo, noteElse)
+		names = append(names, noteDoes, noteUndo, noteElse, noteKept)
 	}
 	var all [][][]span
 	for _, name := range names {
@@ -360,7 +361,14 @@ func (a *Approval) noteText(name string) string {
 			return "not possible"
 		}
 		return c.Undo
+	case noteKept:
+		return strings.Join(c.Kept, "; ")
 	}
+	return alternatives(c)
+}
+
+// alternatives are what else would do, or that nothing is known at all.
+func alternatives(c action.ApprovalContext) string {
 	if len(c.Alternatives) == 0 && len(c.Consequences) == 0 && c.Undo == "" && c.Reversible {
 		return "nothing more is known"
 	}

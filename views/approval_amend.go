@@ -17,7 +17,7 @@ func (a *Approval) explainedAt(p *approvalRows) int {
 		return 0
 	}
 	at := len(p.scrolled)
-	for _, name := range []string{noteDoes, noteUndo, noteElse} {
+	for _, name := range []string{noteDoes, noteUndo, noteElse, noteKept} {
 		at -= len(a.note(name, a.lines.width, maxScrolled))
 	}
 	return at

@@ -70,6 +70,7 @@ type ApprovalContext struct {
 	Undo         string   `json:"undo,omitempty"` // how
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`
+	Kept         []string `json:"kept,omitempty"`    // what sees to it that commands do no harm there, free and approved ones
 	Rule         string   `json:"rule,omitempty"`    // what decided
 	Similar      string   `json:"similar,omitempty"` // the rule that "allow similar" would add
 }

@@ -35,6 +35,9 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 		note(&c, action.Medium, "", "what happens is up to "+firstOf(a.Tool, "the tool"))
 		c.Reversible = false
 	}
+	if isCommand(a.Kind) {
+		c.Kept = p.kept()
+	}
 	if a.Privesc {
 		note(&c, action.High, "", "it runs with more rights than yours")
 	}
@@ -49,6 +52,25 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 		c.Similar = r.String()
 	}
 	return c
+}
+
+// Free says which commands are free on a target, and what sees to it that they do no harm.
+func (p Policy) Free(target string) string {
+	if p.on(action.Action{Target: target}).Confined {
+		return "commands that only read: the kernel keeps them from changing and sending anything (read-only sandbox)"
+	}
+	return "a few commands that only read, if every word is written out: there is no read-only sandbox here"
+}
+
+// kept is what commands are kept from where p holds: those that are free, and the one that is
+// asked about.
+func (p Policy) kept() []string {
+	this := "once approved, this one can do all that you can"
+	if p.Boxed {
+		this = "once approved, this one writes in the folders of [sandbox] only; that does not keep it from reading, from tmux, Docker and other " +
+			"programs that listen on Unix sockets, from UDP, nor from chmod"
+	}
+	return []string{"nobody is asked about " + p.Free(""), this}
 }
 
 func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {

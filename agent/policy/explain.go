@@ -16,14 +16,17 @@ type Explanation struct {
 	Verdict action.Verdict         `json:"verdict"`
 	Report  shell.Report           `json:"report"`
 	Context action.ApprovalContext `json:"context"`
+	// Confined says that free commands run in the read-only sandbox there.
+	Confined bool `json:"confined"`
 }
 
-// Explain tells how command would be judged if run_shell were called with it on this
-// machine, in cwd ("" is unknown).
-func (p Policy) Explain(mode action.Mode, command, cwd string) Explanation {
-	a := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: command, Cwd: cwd}
+// Explain tells how command would be judged if run_shell were called with it on a target, in
+// cwd ("" is unknown).
+func (p Policy) Explain(mode action.Mode, target, command, cwd string) Explanation {
+	a := action.Action{Kind: action.Shell, Tool: "run_shell", Target: target, Command: command, Cwd: cwd}
+	p = p.on(a)
 	v, report := p.judge(a, mode)
-	return Explanation{Command: command, Mode: mode, Verdict: v, Report: report, Context: p.Context(a, mode)}
+	return Explanation{Command: command, Mode: mode, Verdict: v, Report: report, Context: p.Context(a, mode), Confined: p.Confined}
 }
 
 // String is the explanation for a terminal: the verdict, then a line for each part. It
@@ -36,17 +39,23 @@ func (e Explanation) String() string {
 	}
 	for _, c := range e.Report.Commands {
 		mark := "ask "
-		if c.ReadOnly {
+		switch {
+		case c.InCore() || e.Confined && c.ReadOnly:
 			mark = "free"
+		case c.ReadOnly:
+			mark = "reads"
 		}
 		via := ""
 		if len(c.Via) > 0 {
 			via = " (run by " + strings.Join(c.Via, ", ") + ")"
 		}
-		fmt.Fprintf(&sb, "  %s  %s%s\n        %s\n", mark, c, via, c.Reason)
+		fmt.Fprintf(&sb, "  %-5s %s%s\n        %s\n", mark, c, via, c.Reason)
 	}
 	for _, o := range e.Report.Other {
 		fmt.Fprintf(&sb, "  ask   %s\n", o)
+	}
+	for _, s := range e.Context.Kept {
+		fmt.Fprintf(&sb, "kept: %s\n", s)
 	}
 	if e.Verdict.Decision != action.Allow {
 		fmt.Fprintf(&sb, "risk: %s\n", e.Context.Risk)

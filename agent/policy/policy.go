@@ -17,8 +17,16 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// ReadOnly is the rule of a command that only reads: nobody is asked about it.
-const ReadOnly = "read-only commands"
+// The rules of commands that nobody is asked about.
+const (
+	// ReadOnly is for a command that the table takes for one that only reads, and that will
+	// run in the read-only sandbox: the kernel sees to it that it does no harm.
+	ReadOnly = "read-only commands"
+	// LiteralCore is for a command of which every word is written out and every program is one
+	// of few. It runs outside of the sandbox, in the first environment: of what earlier commands
+	// left it gets the folder only.
+	LiteralCore = "read-only commands, written out"
+)
 
 // Policy holds what verdicts depend on. It is read-only and safe for concurrent use.
 type Policy struct {
@@ -32,13 +40,22 @@ type Policy struct {
 	// Rules decide before the mode does. Their order does not matter.
 	Rules []action.Rule
 	// Resolve follows the symbolic links of an absolute path on the target, so that a link
-	// to a secret is seen as one. nil follows none.
+	// to a secret is seen as one; "" means that it can't be found out. nil follows none.
 	Resolve func(path string) string
+	// Match returns what needs a second look of what a pattern matches in a folder of the
+	// target: symbolic links, and names that begin with a dash there; false if that is too much
+	// to look at. nil: nobody can look.
+	Match func(dir, pattern string) (odd []string, ok bool)
 	// Shell is the shell that runs commands; "" is bash or alike. What a zsh would do is not
 	// known: its patterns can run commands.
 	Shell string
-	// At tells what holds for a target instead of Workspace, Also, Home and Resolve; nil: these
-	// hold for all.
+	// Confined says that free commands run in the read-only sandbox. Without it only the
+	// literal core is free.
+	Confined bool
+	// Boxed says that what was approved runs in the sandbox of the settings.
+	Boxed bool
+	// At tells what holds for a target instead of Workspace, Also, Home, Resolve, Match,
+	// Confined and Boxed; nil: these hold for all.
 	At func(target string) Place
 
 	guarded bool // the place of the action that is judged is
@@ -50,6 +67,9 @@ type Place struct {
 	Also      []string // as in [Policy]
 	Home      string   // "" is unknown
 	Resolve   func(path string) string
+	Match     func(dir, pattern string) ([]string, bool)
+	Confined  bool // free commands run in the read-only sandbox there
+	Boxed     bool // what was approved runs in the sandbox of the settings there
 	Guarded   bool // nothing happens there without a question
 }
 
@@ -59,7 +79,8 @@ func (p Policy) on(a action.Action) Policy {
 		return p
 	}
 	at := p.At(a.Target)
-	p.Workspace, p.Also, p.Home, p.Resolve, p.guarded, p.At = at.Workspace, at.Also, at.Home, at.Resolve, at.Guarded, nil
+	p.Workspace, p.Also, p.Home, p.Resolve, p.Match = at.Workspace, at.Also, at.Home, at.Resolve, at.Match
+	p.Confined, p.Boxed, p.guarded, p.At = at.Confined, at.Boxed, at.Guarded, nil
 	return p
 }
 
@@ -89,7 +110,9 @@ func (p Policy) strictest(a action.Action, mode action.Mode) (action.Action, act
 		one := a.On(place)
 		v := p.on(one).judgeFiles(one, mode)
 		same = same && (i == 0 || v.Decision == verdict.Decision)
-		if i == 0 || stricter(v.Decision, verdict.Decision) {
+		// What is in the literal core needs no sandbox on any of them.
+		everywhere := v.Rule == LiteralCore && v.Decision == verdict.Decision
+		if i == 0 || everywhere || stricter(v.Decision, verdict.Decision) {
 			worst, verdict = one, v
 		}
 	}
@@ -139,9 +162,10 @@ func (p Policy) judge(a action.Action, mode action.Mode) (action.Verdict, shell.
 	return p.guard(a, mode, p.moded(a, mode, base, v)), report
 }
 
-// guard asks about what was allowed on a target where nothing happens without a question.
+// guard asks about what was allowed on a target where nothing happens without a question. An
+// output of this session, which an action inside buddy may read, is not there.
 func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) action.Verdict {
-	if !p.guarded || v.Decision != action.Allow || a.Kind == action.Internal {
+	if !p.guarded || v.Decision != action.Allow || a.Kind == action.Internal && a.Path != "" {
 		return v
 	}
 	v = action.Verdict{Decision: action.Ask, Reason: a.Target + " is marked as production: everything there is asked about", Rule: "production"}
@@ -157,7 +181,7 @@ func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict)
 	switch {
 	case mode == action.ModeStrict && v.Decision == action.Allow:
 		return action.Verdict{Decision: action.Ask, Reason: "mode strict asks about everything", Rule: rule}
-	case mode == action.ModePlan && (base.Decision != action.Allow || v.Decision != action.Allow):
+	case mode == action.ModePlan && (base.Decision != action.Allow || v.Decision != action.Allow || a.Kind == action.Internal && a.Mutation):
 		return action.Verdict{Decision: action.Deny, Rule: rule, Reason: "while planning only reading is allowed: " + base.Reason +
 			". Put it into the plan; it can run once the plan is approved"}
 	case v.Decision != action.Ask:
@@ -179,7 +203,7 @@ func isCommand(k action.Kind) bool {
 
 // Analyse says what a shell command would do on this machine, from cwd ("" is unknown).
 func (p Policy) Analyse(command, cwd string) shell.Report {
-	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: SecretIn, Resolve: p.Resolve})
+	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: SecretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match})
 	if p.Shell == "zsh" {
 		const why = "zsh runs it, of which it is not known what only reads"
 		if r.ReadOnly {
@@ -202,18 +226,15 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		if secret := Secret(a.Path); secret != "" {
 			return ask(secret+" may hold secrets", "secret files")
 		}
-		if !p.inWorkspace(a.Path) {
-			return ask("outside the workspace "+strings.Join(append([]string{p.Workspace}, p.Also...), ", "), "workspace")
+		if why := p.border(a.Path); why != "" {
+			return ask(why, "workspace")
 		}
 		return action.Verdict{Decision: action.Allow, Reason: "reads a file of the workspace", Rule: "workspace"}
 	case action.Shell, action.Git:
-		switch {
-		case a.Privesc:
+		if a.Privesc {
 			return ask("it runs with more rights", "shell")
-		case report.ReadOnly:
-			return action.Verdict{Decision: action.Allow, Reason: report.Reason, Rule: ReadOnly}
 		}
-		return ask(report.Reason, "shell")
+		return p.free(report)
 	case action.PaneKeys:
 		return ask("what typed text does depends on what runs in the pane", "pane keys")
 	case action.FileWrite:
@@ -228,10 +249,32 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 	case action.MCP:
 		return ask("another program does it: "+firstOf(a.Op, a.Tool), "mcp")
 	case action.Internal:
-		return action.Verdict{Decision: action.Allow, Reason: "touches nothing outside buddy", Rule: "internal"}
+		v := action.Verdict{Decision: action.Allow, Reason: "touches nothing outside buddy", Rule: "internal"}
+		if a.Mutation {
+			v.Reason = "opens or ends only what buddy itself runs"
+		}
+		return v
 	default:
 		return ask("not known to be harmless", "unknown action")
 	}
+}
+
+// free is the verdict on a command by what it was found to do. What talks to a service can't
+// run in the sandbox, so that it needs to be in the literal core wherever it runs.
+func (p Policy) free(report shell.Report) action.Verdict {
+	v := action.Verdict{Decision: action.Ask, Reason: report.Reason, Rule: "shell"}
+	switch {
+	case !report.ReadOnly:
+	case report.Beyond == "" && (report.Talks != "" || !p.Confined):
+		v.Decision, v.Rule = action.Allow, LiteralCore
+	case !p.Confined:
+		v.Reason = "it seems to only read, but there is no read-only sandbox here to see to that: " + report.Beyond
+	case report.Talks != "":
+		v.Reason = "it asks " + report.Talks + ", which the read-only sandbox cuts off, and " + report.Beyond
+	default:
+		v.Decision, v.Rule = action.Allow, ReadOnly
+	}
+	return v
 }
 
 func firstOf(list ...string) string {
@@ -241,6 +284,24 @@ func firstOf(list ...string) string {
 		}
 	}
 	return ""
+}
+
+// systemFacts are files that say nothing private and are much looked at.
+var systemFacts = []string{
+	"/etc/os-release", "/usr/lib/os-release", "/etc/debian_version", "/etc/alpine-release", "/etc/timezone", "/etc/shells",
+	"/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/stat", "/proc/filesystems",
+}
+
+// border says why a file, whose links were followed, is not to be looked at without asking,
+// by a tool or a command, or "". Secrets by name are another question.
+func (p Policy) border(path string) string {
+	if p.inWorkspace(path) || slices.Contains(systemFacts, path) {
+		return ""
+	}
+	if !filepath.IsAbs(path) {
+		return "in a folder that is not known"
+	}
+	return "outside the workspace " + strings.Join(append([]string{p.Workspace}, p.Also...), ", ")
 }
 
 func (p Policy) inWorkspace(path string) bool {

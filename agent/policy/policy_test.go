@@ -33,7 +33,7 @@ func TestJudgeZsh(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
-	p := Policy{Workspace: "/w", Home: "/home/ann"}
+	p := Policy{Workspace: "/w", Home: "/home/ann", Confined: true}
 	fetch := action.Action{Kind: action.Network, Tool: "fetch_url", Host: "go.dev", Method: "GET"}
 	keys := action.Action{Kind: action.PaneKeys, Tool: "send-keys", Command: "ls"}
 	const (
@@ -60,7 +60,7 @@ func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
 		{"read-only with sudo", sh("sudo ls"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"erases all", sh("rm -rf /"), [6]action.Decision{deny, deny, deny, deny, deny, deny}},
 		{"said to need rights", action.Action{Kind: action.Shell, Command: "ls", Privesc: true}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
-		{"git that reads", action.Action{Kind: action.Git, Command: "git log -3"}, [6]action.Decision{allow, ask, allow, allow, allow, allow}},
+		{"git that reads", action.Action{Kind: action.Git, Command: "git log -3", Cwd: "/w"}, [6]action.Decision{allow, ask, allow, allow, allow, allow}},
 		{"git that pushes", action.Action{Kind: action.Git, Command: "git push"}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"write", write("/w/a"), [6]action.Decision{ask, ask, allow, deny, allow, deny}},
 		{"write outside", write("/home/ann/x"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
@@ -78,6 +78,8 @@ func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
 		{"mcp", action.Action{Kind: action.MCP, Tool: "x"}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"browser", action.Action{Kind: action.Browser}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"generic", action.Action{Kind: action.Generic}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"a list of ours", action.Action{Kind: action.Internal, Tool: "todo"}, [6]action.Decision{allow, ask, allow, allow, allow, allow}},
+		{"the end of a command of ours", action.Action{Kind: action.Internal, Tool: "task_kill", Mutation: true}, [6]action.Decision{allow, ask, allow, deny, allow, allow}},
 		{"no kind at all", action.Action{}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 	}
 	for _, tt := range tests {
@@ -113,6 +115,7 @@ func TestRules(t *testing.T) { // F12, F17: deny beats ask beats allow; project 
 		{"allowed with what only reads", []action.Rule{goTest}, sh("go test ./... | tail -5 && ls"), action.Allow},
 		{"a word, not a beginning of one", []action.Rule{rule(action.Allow, "user", "go", "te")}, sh("go test"), action.Ask},
 		{"not the text", []action.Rule{goTest}, sh("'go test' x"), action.Ask},
+		{"allowed with what only reads in a sandbox", []action.Rule{goTest}, sh("go test ./... && git status"), action.Ask},
 		{"other command behind", []action.Rule{goTest}, sh("go test; touch x"), action.Ask},
 		{"redirection", []action.Rule{goTest}, sh("go test > x"), action.Ask},
 		{"substitution", []action.Rule{goTest}, sh("go test $(touch x)"), action.Ask},
@@ -287,21 +290,23 @@ func TestContext(t *testing.T) { // F10
 }
 
 func TestExplain(t *testing.T) { // F10, D13
-	p := Policy{Workspace: "/w", Home: "/home/ann"}
-	got := p.Explain(action.ModeAsk, "git log | tee x.log", "/w").String()
+	p := Policy{Workspace: "/w", Home: "/home/ann", Confined: true}
+	got := p.Explain(action.ModeAsk, "local", "git log | tee x.log", "/w").String()
 	want := `ask (mode ask): tee writes files
 rule: shell
   free  git log
         git log only reads: it prints commits
   ask   tee x.log
         tee writes files
+kept: nobody is asked about commands that only read: the kernel keeps them from changing and sending anything (read-only sandbox)
+kept: once approved, this one can do all that you can
 risk: medium
 then: files or settings change
 `
 	if got != want {
 		t.Errorf("Explain =\n%s\nwant\n%s", got, want)
 	}
-	if s := p.Explain(action.ModeAsk, "ls \x1b[2J\u202e", "/w").String(); strings.ContainsAny(s, "\x1b\u202e") {
+	if s := p.Explain(action.ModeAsk, "local", "ls \x1b[2J\u202e", "/w").String(); strings.ContainsAny(s, "\x1b\u202e") {
 		t.Errorf("Explain lets a terminal obey: %q", s)
 	}
 }

@@ -60,22 +60,22 @@ func (p Policy) match(a action.Action, report shell.Report, d action.Decision) (
 	return action.Rule{}, false
 }
 
-// allowed returns a rule if the rules and the table together cover every part of a
-// command. What is not a command (a redirection, an assignment) no rule covers.
+// allowed returns a rule if the rules and the literal core together cover every part of a
+// command, which runs outside of the read-only sandbox. What is not a command (a redirection,
+// an assignment) no rule covers.
 func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool) {
 	if a.Kind == action.PaneKeys || len(report.Other) > 0 || len(report.Commands) == 0 || a.Privesc {
 		return action.Rule{}, false
 	}
 	var used action.Rule
 	for _, c := range report.Commands {
-		if c.ReadOnly {
-			continue
-		}
 		i := slices.IndexFunc(p.Rules, func(r action.Rule) bool { return p.covers(r, a, c) })
-		if i < 0 {
+		switch {
+		case i >= 0:
+			used = p.Rules[i]
+		case !c.InCore():
 			return action.Rule{}, false
 		}
-		used = p.Rules[i]
 	}
 	return used, used.Decision == action.Allow
 }

@@ -85,7 +85,7 @@ func (p Policy) similarFolder(a action.Action) (string, bool) {
 func similarCommand(report shell.Report) ([]string, bool) {
 	var asked []shell.Command
 	for _, c := range report.Commands {
-		if !c.ReadOnly {
+		if !c.InCore() {
 			asked = append(asked, c)
 		}
 	}

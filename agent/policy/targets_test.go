@@ -20,13 +20,14 @@ func fleet(rules ...action.Rule) Policy {
 func TestTargets(t *testing.T) { // rules, folders and modes are those of the target
 	shell := func(command string, targets ...string) action.Action {
 		a := action.Action{Kind: action.Shell, Tool: "run_shell", Command: command}
+		folders := map[string]string{"local": "/home/ann/shop", "web-01": "/srv/www", "db": "/srv/db"}
 		if len(targets) == 1 {
-			a.Target = targets[0]
+			a.Target, a.Cwd = targets[0], folders[targets[0]]
 			return a
 		}
 		a.Target = strings.Join(targets, ", ")
 		for _, name := range targets {
-			a.Places = append(a.Places, action.Place{Target: name, Cwd: "/"})
+			a.Places = append(a.Places, action.Place{Target: name, Cwd: folders[name]})
 		}
 		return a
 	}
@@ -54,7 +55,10 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 		{"production in mode none", read("/srv/db/x", "db"), action.ModeNone, nil, action.Deny, "production"},
 		{"production in mode plan", shell("make", "db"), action.ModePlan, nil, action.Deny, "planning"},
 		{"production and a rule", shell("make", "db"), action.ModeAsk, []action.Rule{allowOn("*")}, action.Ask, "production"},
-		{"production, nothing outside", action.Action{Kind: action.Internal, Target: "db"}, action.ModeAsk, nil, action.Allow, ""},
+		{"production, nothing outside", action.Action{Kind: action.Internal}, action.ModeAsk, nil, action.Allow, ""},
+		{"production, the end of a command there", action.Action{Kind: action.Internal, Target: "db", Mutation: true}, action.ModeAsk, nil, action.Ask, "production"},
+		{"production, the end of a command there, mode none", action.Action{Kind: action.Internal, Target: "db", Mutation: true}, action.ModeNone, nil, action.Deny, "production"},
+		{"production, a picture of a pane there", action.Action{Kind: action.Internal, Target: "db"}, action.ModeAll, nil, action.Ask, "production"},
 		{"a rule for the target", shell("make", "web-01"), action.ModeAsk, []action.Rule{allowOn("web-01")}, action.Allow, ""},
 		{"a rule for another", shell("make", "local"), action.ModeAsk, []action.Rule{allowOn("web-01")}, action.Ask, ""},
 		{"several, all allowed", shell("make", "local", "web-01"), action.ModeAsk, []action.Rule{allowOn("web-*"), allowOn("local")}, action.Allow, ""},

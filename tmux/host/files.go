@@ -161,16 +161,16 @@ func (h *Host) Readlink(ctx context.Context, path string) (string, error) {
 }
 
 // RealPath returns path without symbolic links. Names at its end that do not exist stay as
-// they are; a link that leads to nothing is an error.
+// they are; a link that leads to nothing is an error. What .. leads to depends on the link before it.
 func (h *Host) RealPath(ctx context.Context, name string) (string, error) {
 	if err := checkPath("resolve", name); err != nil {
 		return "", err
 	}
 	var out bytes.Buffer
-	if err := h.files(ctx, "resolve", name, &out, "real", path.Clean(name)); err != nil {
+	if err := h.files(ctx, "resolve", name, &out, "real", name); err != nil {
 		return "", err
 	}
-	return strings.TrimSuffix(out.String(), "."), nil
+	return path.Clean(strings.TrimSuffix(out.String(), ".")), nil
 }
 
 // ReadDir returns what is in the folder at path, which must be real, in no particular

@@ -1,5 +1,18 @@
+# whole PATH prints PATH without what depends on the folder in which a command runs: empty and
+# relative entries.
+whole() (
+	set -f
+	IFS=:
+	all=
+	for entry in $1; do
+		case $entry in /*) all=${all:+$all:}$entry ;; esac
+	done
+	printf '%s\n' "${all:-/usr/bin:/bin}"
+)
+
 # setup NAME CD SHELL KIND makes the directory of a supervisor: its files, which the function
 # text has, and the state of its first command: the environment of a login, and the line CD.
+# The PATH of the login is kept beside it, for commands that nobody was asked about.
 # Without a SHELL it is bash, or sh. A supervisor that runs keeps the shell that it has.
 # Prints the directory, the shell for commands and the version of tmux.
 setup() {
@@ -36,7 +49,13 @@ setup() {
 		text "$file" >new.$$ && mv -f new.$$ "${file%."$kind"}" || exit 72
 	done
 	if [ ! -s at ] && [ ! -s state.0 ]; then
-		sh -lc 'export -p >&3' 3>new.$$ >/dev/null 2>&1 </dev/null || export -p >new.$$
+		sh -lc 'export -p >&3; printf "%s\n" "$PATH" >&4' 3>new.$$ 4>path.$$ >/dev/null 2>&1 </dev/null || {
+			export -p >new.$$
+			printf '%s\n' "$PATH" >path.$$
+		}
+		read -r login <path.$$ || exit 72
+		rm -f path.$$
+		whole "$login" >path || exit 72
 		{
 			echo 'export PAGER=cat GIT_PAGER=cat SYSTEMD_PAGER= PYTHONUNBUFFERED=1'
 			printf 'umask %s\n%s\n#complete\n' "$mask" "$2"

@@ -37,6 +37,9 @@ nl='
 exec 8<>alive 9<>in
 state=state.0
 [ ! -s at ] || read -r state <at
+# A shell begins with the PATH of the login, which is that of commands that nobody was asked
+# about. Others get theirs with the state.
+read -r login <path || login=/usr/bin:/bin
 
 # widow waits for the end of the supervisor, which no trap could catch while a command is in
 # the foreground. Then it ends that command and says so, and clears up if no client is
@@ -121,7 +124,7 @@ leg() {
 child() {
 	trap : INT QUIT HUP TERM
 	set +m
-	env -i "TERM=$TERM" ${TMUX:+"TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE"} "$R" $flags "$connect; $main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
+	env -i "PATH=$login" "TERM=$TERM" ${TMUX:+"TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE"} "$R" $flags "$connect; $main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
 	exit $?
 }
 
@@ -243,7 +246,7 @@ run() {
 detached() {
 	trap - INT QUIT HUP TERM PIPE
 	if command -v setsid >/dev/null; then set -- setsid; else set --; fi
-	exec "$@" env -i "TERM=dumb" "$R" $flags "$main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
+	exec "$@" env -i "PATH=$login" "TERM=dumb" "$R" $flags "$main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
 }
 
 # watch ends the supervisor when the client has gone.

@@ -10,10 +10,13 @@ import (
 // something else.
 func needs(flags ...string) func(*analyser, *call) string {
 	return func(_ *analyser, c *call) string {
-		if c.has(flags...) {
-			return ""
+		switch {
+		case !c.has(flags...):
+			return c.spec.name + " without " + flags[0] + " may do more than read"
+		case !c.words[0].dash():
+			return c.spec.name + " may take its first word for an order, and " + flags[0] + " for a name"
 		}
-		return c.spec.name + " without " + flags[0] + " may do more than read"
+		return ""
 	}
 }
 
@@ -76,32 +79,6 @@ func indexed(list []arg) bool {
 		}
 		return false
 	})
-}
-
-// testCheck allows test and [, but not -v and -R, which evaluate an index.
-func testCheck(_ *analyser, c *call) string {
-	if indexed(c.words) {
-		return c.spec.name + " may evaluate the index of a variable"
-	}
-	for _, w := range c.words {
-		if s, ok := w.lit(); ok && (s == "-v" || s == "-R" || s == "-o" && len(c.words) < 4) {
-			return c.spec.name + " " + s + " evaluates a name"
-		}
-		if w.split && w.dynamic() && !w.safeWord() {
-			return c.spec.name + " with a word that may be several: " + clip(w.src, 40)
-		}
-	}
-	return ""
-}
-
-// safeWord reports whether the word is one that commands made of names or numbers.
-func (w arg) safeWord() bool {
-	for _, v := range w.vals {
-		if v.kind == dynamic || v.kind == output && !v.names.number && !v.names.noDash {
-			return false
-		}
-	}
-	return true
 }
 
 // escapes refuses sequences that make a terminal do more than show colours.
@@ -178,9 +155,6 @@ func cdCheck(a *analyser, c *call) string {
 	}
 	w := c.rest[0]
 	text, ok := w.lit()
-	if w.vals[0].kind == output && w.vals[0].names.safe && len(c.rest) == 1 {
-		return "" // git rev-parse --show-toplevel and the like
-	}
 	if !ok || len(c.rest) > 1 || text == "-" || text == "" || text[0] == '+' {
 		return c.spec.name + " to a folder that is not known"
 	}
@@ -199,15 +173,29 @@ func cdCheck(a *analyser, c *call) string {
 	return ""
 }
 
-// enter notes a folder in which what follows may be.
+// enter notes a folder in which what follows may be. The shell takes .. for the folder above
+// by name, a program for the one above by what links lead to.
 func (a *analyser) enter(text string) {
-	for _, dir := range slices.Clone(a.cwds) {
-		if strings.HasPrefix(text, "/") {
-			a.cwds = append(a.cwds, path.Clean(text))
-			break
+	a.entered = nil
+	for _, dir := range a.cwds {
+		switch {
+		case strings.HasPrefix(text, "/"), dir == "":
+			a.entered = append(a.entered, text)
+		default:
+			a.entered = append(a.entered, dir+"/"+text)
+			if strings.Contains(text, "..") {
+				a.entered = append(a.entered, path.Join(dir, text))
+			}
 		}
-		a.cwds = append(a.cwds, path.Join(dir, text))
 	}
+	a.cwds = union(a.cwds, a.entered)
+}
+
+// union returns the folders of both lists, each once.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func readCheck(a *analyser, c *call) string {
@@ -246,20 +234,30 @@ func dateCheck(_ *analyser, c *call) string {
 	return ""
 }
 
-// psCheck allows the words of BSD without e, which prints environments.
+// psCheck allows the words of BSD without e, which prints environments. A ps that finds no user
+// xe takes -auxe for auxe.
 func psCheck(_ *analyser, c *call) string {
+	const why = " may print environments, which may hold secrets"
 	for _, w := range append(c.rest, c.values("-o", "-O", "--format")...) {
 		s, ok := w.lit()
 		if !ok {
 			return "what ps prints is computed"
 		}
 		if strings.Contains(s, "env") {
-			return "ps " + clip(s, 40) + " prints environments, which may hold secrets"
+			return "ps " + clip(s, 40) + why
 		}
 	}
 	for _, w := range c.rest {
 		if s, _ := w.lit(); !digits(s) && strings.Trim(s, "axufwjlhrvsmT") != "" {
-			return "ps " + clip(s, 40) + " may print environments, which may hold secrets"
+			return "ps " + clip(s, 40) + why
+		}
+	}
+	for _, w := range c.words {
+		s, _ := w.lit()
+		if letters, ok := strings.CutPrefix(s, "-"); !ok || strings.HasPrefix(letters, "-") {
+			continue
+		} else if i := strings.IndexAny(letters, "uUgGpqtCsoO"); i >= 0 && strings.Trim(letters[i+1:], "0123456789,xwf") != "" {
+			return "ps " + clip(s, 40) + why
 		}
 	}
 	return ""
@@ -344,32 +342,25 @@ func tarCheck(_ *analyser, c *call) string {
 			return "tar gets an archive with a colon in its name from another machine"
 		}
 	}
-	if c.has("-t", "--list") {
+	if first := c.first(); strings.HasPrefix(first, "t") && strings.Trim(first, "tvzjJf") == "" ||
+		strings.HasPrefix(first, "-") && c.has("-t", "--list") {
 		return ""
 	}
-	if len(c.rest) > 0 {
-		if s, ok := c.rest[0].lit(); ok && strings.HasPrefix(s, "t") && strings.Trim(s, "tvzjJf") == "" {
-			return ""
-		}
-	}
-	return "tar without -t writes files"
+	return "tar without -t in its first word may write files"
 }
 
 func unzipCheck(_ *analyser, c *call) string {
-	if c.has("-l", "-Z", "-v", "-t") {
+	if c.has("-l", "-Z", "-v", "-t") && strings.HasPrefix(c.first(), "-") {
 		return ""
 	}
-	return "unzip without -l writes files"
+	return "unzip without -l in its first word writes files"
 }
 
 func arCheck(_ *analyser, c *call) string {
-	if c.has("-t") {
+	if slices.Contains([]string{"t", "tv", "-t", "-tv"}, c.first()) {
 		return ""
 	}
-	if s, ok := literals(c.rest); ok && len(s) == 2 && (s[0] == "t" || s[0] == "tv") {
-		return ""
-	}
-	return "ar without t may write files"
+	return "ar without t in its first word may write files"
 }
 
 // hasAny reports whether one of the words occurs in s, whatever the case.

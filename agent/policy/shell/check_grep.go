@@ -175,15 +175,15 @@ func (k *certain) take(c byte) bool {
 	return true
 }
 
+// grepPrints tells that a filter prints lines of its input, or one number.
 func grepPrints(_ *analyser, c *call) names {
-	if c.has("-l", "-L", "--files-with-matches", "--files-without-match", "--files", "--name-only") {
-		a := &analyser{}
-		return names{safe: a.included(c), noDash: c.has("-r", "--recursive", "-R") && c.spec.name == "grep"}
+	if c.has("-c", "--count") && len(c.flags) == 1 && c.spec.name == "grep" {
+		one := len(c.words) == 2 || len(c.words) == 3 && c.words[2].oneWord() // a file behind the pattern
+		return names{number: one && (c.in.piped || len(c.words) == 3), noDash: one}
 	}
-	if c.has("-r", "-R", "--recursive", "-o", "--only-matching", "-c", "--count", "-n", "--line-number", "-A", "-B", "-C", "--replace", "-r") || !c.in.piped {
-		if c.has("-c", "--count") && len(c.flags) == 1 && c.spec.name == "grep" {
-			return names{number: true, noDash: true}
-		}
+	if !c.in.piped || slices.ContainsFunc(c.flags, func(f flag) bool {
+		return !slices.Contains([]string{"-v", "-i", "-E", "-F", "-w", "-x", "--invert-match", "--ignore-case"}, f.name)
+	}) {
 		return names{}
 	}
 	return c.in.names

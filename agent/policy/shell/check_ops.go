@@ -52,11 +52,26 @@ func systemctlShow(_ *analyser, c *call) string {
 	return ""
 }
 
-// tmuxFormat refuses #(…), which runs a command.
+// tmuxFormat allows names of variables in formats, and nothing that is expanded again or runs a
+// command. A word that ends in ; begins another command.
 func tmuxFormat(_ *analyser, c *call) string {
+	for _, w := range c.words {
+		if s, ok := w.lit(); !ok || strings.HasSuffix(s, ";") {
+			return "tmux may begin another command behind " + clip(w.src, 40)
+		}
+	}
 	for _, w := range c.values("-F", "-f") {
-		if s, ok := w.lit(); !ok || strings.Contains(s, "#(") || strings.HasSuffix(s, ";") {
-			return "a format of tmux may run a command"
+		s, _ := w.lit()
+		for before, rest, found := strings.Cut(s, "#"); found; before, rest, found = strings.Cut(rest, "#") {
+			_ = before
+			name, after, closed := strings.Cut(strings.TrimPrefix(rest, "{"), "}")
+			switch {
+			case strings.HasPrefix(rest, "{") && closed && plain(name, "_"):
+				rest = after
+			case rest != "" && plain(rest[:1], ""):
+			default:
+				return "a format of tmux may run a command"
+			}
 		}
 	}
 	return ""

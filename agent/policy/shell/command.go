@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -33,6 +34,7 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 			return findPrints(words)
 		}
 	}
+	words = a.dashless(words)
 	s, rest := a.lookup(name, words)
 	if s == nil {
 		e := effectOf(name, words)
@@ -54,6 +56,29 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 		return s.prints(a, c)
 	}
 	return names{}
+}
+
+// dashless marks the patterns that match no name that begins with a dash.
+func (a *analyser) dashless(words []arg) []arg {
+	if a.env.Match == nil {
+		return words
+	}
+	words = slices.Clone(words)
+	for i := range words {
+		w := &words[i]
+		w.dashless = true
+		for _, v := range w.vals {
+			if v.kind != pattern || v.text == "" || strings.IndexByte("*?[", v.text[0]) < 0 {
+				continue
+			}
+			for _, dir := range a.cwds {
+				found, ok := a.env.Match(dir, v.text)
+				dash := slices.ContainsFunc(found, func(name string) bool { return strings.HasPrefix(strings.TrimPrefix(name, dir+"/"), "-") })
+				w.dashless = w.dashless && ok && !dash && path.IsAbs(dir)
+			}
+		}
+	}
+	return words
 }
 
 // record notes a command; a reason without the effect Reads makes it one to ask about.

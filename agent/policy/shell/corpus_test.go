@@ -3,6 +3,7 @@ package shell_test
 import (
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,13 @@ import (
 
 // env is what the lines of the corpus are judged in.
 var env = shell.Env{Cwd: "/w", Home: "/home/ann", Secret: policy.SecretIn}
+
+// plainEnv is env in a folder whose patterns match no odd names.
+func plainEnv() shell.Env {
+	e := env
+	e.Match = func(string, string) ([]string, bool) { return nil, true }
+	return e
+}
 
 // corpus returns the lines of a file. `\n`, `\r`, `\x00` and `\u…` stand for characters in
 // lines that end with ` ## escaped`.
@@ -56,7 +64,7 @@ func TestHostile(t *testing.T) {
 func TestEveryday(t *testing.T) {
 	lines := corpus(t, "everyday.txt")
 	for _, l := range lines {
-		if r := shell.Analyse(l, env); !r.ReadOnly {
+		if r := shell.Analyse(l, plainEnv()); !r.ReadOnly {
 			t.Errorf("Analyse(%q) asks: %s", l, r.Reason)
 		}
 	}
@@ -150,11 +158,11 @@ func TestReport(t *testing.T) { // F17
 // A link to a secret is one, if links can be followed.
 func TestResolve(t *testing.T) { // D16
 	e := env
-	e.Resolve = func(path string) string {
-		if path == "/w/notes.txt" {
+	e.Resolve = func(name string) string {
+		if name = path.Clean(name); name == "/w/notes.txt" {
 			return "/home/ann/.ssh/id_rsa"
 		}
-		return path
+		return name
 	}
 	for line, want := range map[string]bool{"cat notes.txt": false, "cat ./x/../notes.txt": false, "cat < notes.txt": false, "cat a.txt": true} {
 		if got := shell.Analyse(line, e).ReadOnly; got != want {
@@ -203,5 +211,37 @@ func BenchmarkLongest(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		shell.Analyse(text, env)
+	}
+}
+
+// What was free once and should not have been is asked about, for the right reason.
+func TestMended(t *testing.T) {
+	data, err := os.ReadFile("testdata/mended.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for row := range strings.Lines(string(data)) {
+		row = strings.TrimSuffix(row, "\n")
+		if strings.HasPrefix(row, "# ") || row == "" {
+			continue
+		}
+		line, why, ok := strings.Cut(row, "\t")
+		if !ok || why == "" {
+			t.Fatalf("no reason in %q", row)
+		}
+		if s, escaped := strings.CutSuffix(line, " ## escaped"); escaped {
+			if line, err = strconv.Unquote(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`); err != nil {
+				t.Fatalf("%q: %v", s, err)
+			}
+		}
+		r := shell.Analyse(line, env)
+		all := r.Reason + " " + strings.Join(r.Other, " ")
+		if rows++; r.ReadOnly || !strings.Contains(all, why) {
+			t.Errorf("Analyse(%q) = read-only %v (%s), want not read-only because of %q", line, r.ReadOnly, all, why)
+		}
+	}
+	if rows < 150 {
+		t.Errorf("%d rows", rows)
 	}
 }

@@ -17,12 +17,6 @@ var findTests = map[string]int{
 	"-a": 0, "-and": 0, "-o": 0, "-or": 0, "-not": 0, "!": 0, "(": 0, ")": 0, ",": 0,
 }
 
-// found is what is known of the files that find finds.
-type found struct {
-	named bool // every file has the ending of a source
-	or    bool
-}
-
 // wrapFind judges find and the commands that it runs.
 func wrapFind(a *analyser, words []arg, via []string, _ input) bool {
 	if len(words) == 2 {
@@ -31,13 +25,12 @@ func wrapFind(a *analyser, words []arg, via []string, _ input) bool {
 			return true
 		}
 	}
-	f := &found{}
 	i, why := a.findFolders(words)
 	if why != "" {
 		a.record(words, via, Unknown, why)
 		return true
 	}
-	if why := a.findExpression(words[i:], append(slices.Clone(via), "find -exec"), f); why != "" {
+	if why := a.findExpression(words[i:], append(slices.Clone(via), "find -exec")); why != "" {
 		e := Writes
 		if strings.Contains(why, "delete") {
 			e = Deletes
@@ -86,7 +79,7 @@ func (a *analyser) findDeletes(words []arg) {
 	}
 }
 
-func (a *analyser) findExpression(words []arg, via []string, f *found) string {
+func (a *analyser) findExpression(words []arg, via []string) string {
 	for i := 0; i < len(words); i++ {
 		s, known := words[i].lit()
 		if !known {
@@ -95,25 +88,23 @@ func (a *analyser) findExpression(words []arg, via []string, f *found) string {
 		n, ok := findTests[s]
 		switch s {
 		case "-exec":
-			end := a.findExec(words[i+1:], via, f)
+			end := a.findExec(words[i+1:], via)
 			if end < 0 {
 				return "find -exec without an end"
 			}
 			i += 1 + end
 			continue
 		case "-execdir", "-ok", "-okdir":
-			a.findExec(words[i+1:], via, f)
+			a.findExec(words[i+1:], via)
 			return "find " + s + " runs a command in other folders or asks the terminal"
 		case "-delete":
 			return "find -delete deletes files"
-		case "-o", "-or", "!", "-not", ",":
-			f.or = true
 		}
 		if !ok || i+n >= len(words) {
 			return "find " + clip(s, 40) + " is not known to only read"
 		}
 		if i += n; n == 1 {
-			if why := f.value(s, words[i]); why != "" {
+			if why := a.findValue(s, words[i]); why != "" {
 				return why
 			}
 		}
@@ -121,18 +112,21 @@ func (a *analyser) findExpression(words []arg, via []string, f *found) string {
 	return ""
 }
 
-// value notes what a test says about the names; or why its word may not be judged.
-func (f *found) value(test string, w arg) string {
+// findValue says why the word of a test may not be judged, or "".
+func (a *analyser) findValue(test string, w arg) string {
 	if w.split || len(w.vals) > 1 || w.vals[0].kind == pattern || w.odd {
 		return "a word of find may become several: " + clip(w.src, 60)
 	}
-	text, _ := w.lit()
-	f.named = f.named || test == "-name" && safeSuffix(text)
+	if slices.Contains([]string{"-newer", "-anewer", "-cnewer", "-samefile"}, test) {
+		if why := a.lists(w); why != "" {
+			return why
+		}
+	}
 	return shown(w)
 }
 
 // findExec judges the command of -exec and returns where it ends, or -1.
-func (a *analyser) findExec(words []arg, via []string, f *found) int {
+func (a *analyser) findExec(words []arg, via []string) int {
 	for i, w := range words {
 		s, _ := w.lit()
 		if s != ";" && (s != "+" || i == 0 || words[i-1].src != "{}") {
@@ -141,7 +135,7 @@ func (a *analyser) findExec(words []arg, via []string, f *found) int {
 		if i == 0 {
 			return -1
 		}
-		item := arg{vals: []val{{kind: output, names: names{noDash: true, safe: f.named && !f.or}}}, src: "{}"}
+		item := arg{vals: []val{{kind: output, names: names{noDash: true}}}, src: "{}"}
 		a.command(replace(words[:i], "{}", item), via, input{})
 		return i
 	}
@@ -151,21 +145,14 @@ func (a *analyser) findExec(words []arg, via []string, f *found) int {
 // findPrints tells what is known of the names that find prints.
 func findPrints(words []arg) names {
 	n := names{noDash: true}
-	or := false
-	for i, w := range words[1:] {
-		s, _ := w.lit()
-		switch s {
-		case "-printf", "-ls", "-exec":
+	for _, w := range words[1:] {
+		switch s, _ := w.lit(); s {
+		case "-printf", "-ls", "-exec", "-print":
 			return names{}
-		case "-o", "-or", "!", "-not", ",":
-			or = true
-		case "-name":
-			if i+2 < len(words) {
-				text, ok := words[i+2].lit()
-				n.safe = n.safe || ok && safeSuffix(text)
-			}
+		case "-print0":
+			n.nul = true
 		}
 	}
-	n.safe = n.safe && !or
+	n.noDash = n.nul // a name may have a newline in it
 	return n
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -19,19 +20,21 @@ type spec struct {
 	name string // one word, or more with subcommands: git log
 	// flags lists every flag that keeps the command read-only:
 	// -abc (single letters that combine), -n: (takes a value), -U? (value only attached), -abn: (both),
-	// --word, --word: (takes a value), --word? (value only after =), -word! (one dash, as
-	// in Go; :: takes two values).
+	// --word, --word: (takes a value), --word? (value only after =), !word (one dash, as in
+	// Go), :: takes two values, < one that names a file.
 	flags string
 	takes operands
 	raw   bool // the command has no flags, or check judges them
 	any   bool // no flag at all makes it do more than read, so that a word may be computed
 	max   int  // the most operands; 0 is any number, -1 none
+	own   int  // in the literal core: operands that are not files
 	check func(a *analyser, c *call) string
 	// prints tells what the names are that the command prints, for those that print names.
 	prints func(a *analyser, c *call) names
 	why    string // why it is read-only
 
 	parsed map[string]arity
+	files  map[string]bool // the flags whose values are names of files
 }
 
 // arity is how many words a flag takes.
@@ -86,10 +89,13 @@ func (c *call) values(names ...string) []arg {
 
 // compile reads the list of flags.
 func (s *spec) compile() {
-	s.parsed = make(map[string]arity)
+	s.parsed, s.files = make(map[string]arity), make(map[string]bool)
 	for f := range strings.FieldsSeq(s.flags) {
 		n := alone
+		f, file := strings.CutSuffix(f, "<")
 		switch {
+		case file:
+			n = one
 		case strings.HasSuffix(f, "::"):
 			f, n = f[:len(f)-2], two
 		case strings.HasSuffix(f, ":"):
@@ -108,6 +114,11 @@ func (s *spec) compile() {
 			}
 			s.parsed["-"+f[len(f)-1:]] = n
 		}
+		name := strings.TrimLeft(f, "-!")
+		if !strings.HasPrefix(f, "--") && !strings.HasPrefix(f, "!") {
+			name = f[len(f)-1:]
+		}
+		s.files["-"+name] = file
 	}
 }
 
@@ -126,7 +137,10 @@ func (s *spec) sort(words []arg) (*call, string) {
 			c.from = len(c.rest)
 			c.rest = append(c.rest, words[i+1:]...)
 			return c, ""
-		case w.split && !s.any && !w.oneWord():
+		case s.valued(w):
+			name, value, _ := strings.Cut(w.vals[0].text, "=")
+			c.flags = append(c.flags, flag{name, []arg{literalArg(unescape(value))}})
+		case !s.any && w.several():
 			return nil, "a word of " + s.name + " may become several, and flags: " + clip(w.src, 60)
 		case !w.dash(), text == "-", !known && s.any:
 			c.rest = append(c.rest, w)
@@ -141,6 +155,16 @@ func (s *spec) sort(words []arg) (*call, string) {
 		}
 	}
 	return c, ""
+}
+
+// valued reports whether w is a long flag with a value that a shell may take for a pattern:
+// --include=*.go. What it could match begins with the same flag.
+func (s *spec) valued(w arg) bool {
+	if len(w.vals) != 1 || w.vals[0].kind != pattern {
+		return false
+	}
+	name, _, ok := strings.Cut(w.vals[0].text, "=")
+	return ok && strings.HasPrefix(name, "--") && !strings.ContainsAny(name, `*?[\\`) && s.parsed[name] >= attached && !s.files[name[1:]]
 }
 
 // flag takes one word that begins with a dash and returns how many that follow belong
@@ -218,6 +242,9 @@ func (s *spec) refuse(text string) string {
 // judge says why the call is not read-only, or "".
 func (a *analyser) judge(c *call) string {
 	s := c.spec
+	if why := c.afterDashes(); why != "" {
+		return why
+	}
 	many := 0
 	for _, w := range c.rest {
 		if w.split || len(w.vals) > 1 || w.vals[0].kind == pattern {
@@ -238,19 +265,47 @@ func (a *analyser) judge(c *call) string {
 	return a.judgeFiles(c)
 }
 
+// afterDashes refuses words after -- that begin with a dash: not every program knows what --
+// means, and who means files of such names can write ./-x.
+func (c *call) afterDashes() string {
+	if c.from < 0 || c.spec.any || strings.HasPrefix(c.spec.name, "git ") || slices.Contains([]string{"grep", "egrep", "fgrep", "rg"}, c.spec.name) {
+		return ""
+	}
+	for _, w := range c.rest[c.from:] {
+		if w.dash() {
+			return "a word of " + c.spec.name + " after -- begins with a dash: " + clip(w.src, 40)
+		}
+	}
+	return ""
+}
+
 // judgeFiles looks at every word that may name a file, the values of flags included.
 func (a *analyser) judgeFiles(c *call) string {
 	for _, w := range c.rest {
+		if strings.HasPrefix(c.spec.name, "git ") && w.commit() {
+			continue
+		}
 		if why := a.judgeFile(c.spec.takes, w); why != "" {
 			return why
 		}
 	}
+	if c.spec.takes != noFiles && len(c.rest) == 0 && !c.in.piped {
+		if why := a.here(); why != "" {
+			return why
+		}
+	}
+	return a.judgeValues(c)
+}
+
+// judgeValues looks at what flags were given.
+func (a *analyser) judgeValues(c *call) string {
 	for _, f := range c.flags {
 		for _, w := range f.vals {
-			if c.spec.takes == noFiles {
+			file := c.spec.files["-"+strings.TrimLeft(f.name, "-")]
+			if c.spec.takes == noFiles && !file {
 				continue
 			}
-			if why := a.lists(w); why != "" {
+			if why := a.named(file, w); why != "" {
 				return why
 			}
 			if c.spec.takes == content && w.dynamic() && !c.spec.any {
@@ -271,6 +326,31 @@ func (a *analyser) judgeFile(takes operands, w arg) string {
 		}
 	}
 	return shown(w)
+}
+
+// named judges the value of a flag: what may be a secret, and what is a file.
+func (a *analyser) named(file bool, w arg) string {
+	if file {
+		return a.reads(w)
+	}
+	for _, v := range w.vals {
+		if v.kind == literal || v.kind == pattern && dotted(v.text) {
+			if why := a.secret(v); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// commit reports whether the word is what git prints of a commit.
+func (w arg) commit() bool {
+	for _, v := range w.vals {
+		if v.kind != output || !v.names.commit {
+			return false
+		}
+	}
+	return len(w.vals) > 0
 }
 
 // shown says why the value of a word may not be printed, or "".

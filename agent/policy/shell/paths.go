@@ -14,12 +14,9 @@ func (a *analyser) reads(w arg) string {
 		case dynamic:
 			return "the name of a file that is read is computed: " + clip(w.src, 60)
 		case output:
-			if !v.names.safe {
-				return "which files are read depends on a command: " + clip(w.src, 60)
-			}
-			continue
+			return "which files are read depends on a command: " + clip(w.src, 60)
 		}
-		if why := a.secret(v); why != "" {
+		if why := firstOf(a.secret(v), a.outside(v)); why != "" {
 			return why
 		}
 	}
@@ -27,17 +24,133 @@ func (a *analyser) reads(w arg) string {
 }
 
 // lists says why a file may not even be named to a command that does not show its
-// content: only names that are secret in themselves.
+// content: names that are secret in themselves, and places that are not to be looked at.
 func (a *analyser) lists(w arg) string {
 	for _, v := range w.vals {
-		switch {
-		case v.kind == literal, v.kind == pattern && dotted(v.text):
+		if v.kind == literal || v.kind == pattern && dotted(v.text) {
 			if why := a.secret(v); why != "" {
+				return why
+			}
+		}
+		if v.kind == literal || v.kind == pattern {
+			if why := a.outside(v); why != "" {
 				return why
 			}
 		}
 	}
 	return ""
+}
+
+// here says why what a command finds in the folder in which it runs is not to be looked at.
+func (a *analyser) here() string { return a.outside(val{text: "."}) }
+
+// outside says why a value is a path that is asked about, in one of the folders in which the
+// program may be, or "".
+func (a *analyser) outside(v val) string {
+	if a.env.Border == nil || safeDevice(v.text) {
+		return ""
+	}
+	text := v.text
+	if v.kind == pattern {
+		text = fixed(text)
+	}
+	if text == "" {
+		text = "."
+	}
+	for _, full := range a.fulls(text) {
+		if why := a.border(full); why != "" {
+			return why
+		}
+		if v.kind == pattern {
+			if why := a.matched(full, v.text[len(fixedSource(v.text)):]); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// matched judges the links that a pattern matches in a folder: what they lead to.
+func (a *analyser) matched(dir, pattern string) string {
+	if a.env.Match == nil || a.env.Resolve == nil {
+		return ""
+	}
+	links, ok := a.env.Match(a.env.Resolve(dir), pattern)
+	if !ok {
+		return "a pattern that matches more than can be judged: " + clip(pattern, 60)
+	}
+	for _, link := range links {
+		real := a.env.Resolve(link) // or a name with a dash, which is no link
+		if s := a.env.Secret(real, false); s != "" {
+			return secretReason(s, false)
+		}
+		if why := a.env.Border(real); why != "" {
+			return clip(link, 60) + " leads to " + clip(real, 60) + ", " + why
+		}
+	}
+	return ""
+}
+
+// fulls are the paths that text may mean. Nothing is cleaned: what .. leads to depends on
+// links.
+func (a *analyser) fulls(text string) []string {
+	if strings.HasPrefix(text, "/") {
+		return []string{text}
+	}
+	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/') && a.env.Home != "" {
+		return []string{a.env.Home + text[1:], text}
+	}
+	var list []string
+	for _, dir := range a.cwds {
+		if dir == "" {
+			list = append(list, text)
+			continue
+		}
+		list = append(list, dir+"/"+text)
+	}
+	return list
+}
+
+// border asks whether a path may be looked at, once its links are followed. Where nobody can
+// follow them it is not known what .. leads to.
+func (a *analyser) border(full string) string {
+	if a.env.Resolve != nil {
+		full = a.env.Resolve(full)
+	} else if slices.Contains(strings.Split(full, "/"), "..") {
+		return "where the path leads is not known: " + clip(full, 60)
+	}
+	full = path.Clean(full)
+	if why := a.env.Border(full); why != "" {
+		return clip(full, 80) + " is " + why
+	}
+	return ""
+}
+
+// fixed is the folder that a pattern certainly begins with; what of it has .. after a part
+// that is not certain leads out of what can be judged.
+func fixed(pattern string) string {
+	source := fixedSource(pattern)
+	if slices.Contains(strings.Split(pattern[len(source):], "/"), "..") {
+		return "/"
+	}
+	return unescape(source)
+}
+
+// fixedSource is the beginning of a pattern up to the last / before what is not certain.
+func fixedSource(pattern string) string {
+	at := strings.IndexAny(pattern, "*?[")
+	for at > 0 && pattern[at-1] == '\\' {
+		next := strings.IndexAny(pattern[at+1:], "*?[")
+		if next < 0 {
+			at = len(pattern)
+			break
+		}
+		at += 1 + next
+	}
+	if at < 0 {
+		at = len(pattern)
+	}
+	return pattern[:strings.LastIndexByte(pattern[:at], '/')+1]
 }
 
 // dotted reports whether a part of a pattern matches hidden files.
@@ -78,21 +191,17 @@ func (a *analyser) secretPath(text string, glob bool) string {
 	if glob {
 		return ""
 	}
-	for _, dir := range a.cwds {
-		full := text
-		if !strings.HasPrefix(full, "/") && !strings.HasPrefix(full, "~") {
-			full = path.Join(dir, full)
-		}
-		full = path.Clean(full)
-		if s := a.env.Secret(full, false); s != "" {
-			return secretReason(s, false)
-		}
-		if why := device(full, false); why != "" {
-			return why
-		}
+	for _, full := range a.fulls(text) {
+		all := []string{path.Clean(full)}
 		if a.env.Resolve != nil && strings.HasPrefix(full, "/") {
-			if s := a.env.Secret(a.env.Resolve(full), false); s != "" {
+			all = append(all, a.env.Resolve(full))
+		}
+		for _, full := range all {
+			if s := a.env.Secret(full, false); s != "" {
 				return secretReason(s, false)
+			}
+			if why := device(full, false); why != "" {
+				return why
 			}
 		}
 	}

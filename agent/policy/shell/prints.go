@@ -7,12 +7,31 @@ import (
 
 // What commands print, for those that take names from them.
 
-func noNames(*analyser, *call) names { return names{noDash: true} }
+// refNames is for commands that print names of branches and tags, which have no dash at their
+// beginning and no blanks, unless a format puts one there.
+func refNames(_ *analyser, c *call) names {
+	formats := c.values("--format")
+	for _, w := range formats {
+		if s, _ := w.lit(); !slices.Contains([]string{"%(refname)", "%(refname:short)", "%(objectname)", "%(objectname:short)"}, s) {
+			return names{}
+		}
+	}
+	n := len(formats) > 0 && !c.has("--column", "-n")
+	return names{noDash: n, word: n}
+}
 
-// noSecretName is for commands that print a folder or the name of a commit.
-func noSecretName(_ *analyser, c *call) names {
+// commitName is for commands that print the name of a commit, and pwd and git rev-parse, which
+// print a folder. Words that git does not know it may print as they are.
+func commitName(_ *analyser, c *call) names {
+	if c.from >= 0 || len(c.values("--dirty", "--broken", "--default")) > 0 {
+		return names{}
+	}
 	folder := c.spec.name == "pwd" || c.has("--show-toplevel", "--show-prefix", "--show-cdup", "--git-dir", "--absolute-git-dir", "--git-common-dir", "--git-path", "--show-superproject-working-tree")
-	return names{noDash: true, safe: true, word: !folder}
+	word := !folder && !slices.ContainsFunc(c.rest, func(w arg) bool {
+		s, ok := w.lit()
+		return !ok || strings.ContainsAny(s, " \t\n-") && strings.ContainsAny(s, " \t\n")
+	})
+	return names{noDash: true, commit: c.spec.name != "pwd" && !folder, word: word}
 }
 
 // prints1 is for commands that print one number when they read their input.
@@ -22,25 +41,39 @@ func prints1(_ *analyser, c *call) names {
 		return names{number: len(c.rest) == 0 && len(c.flags) == 1, noDash: true}
 	case "stat":
 		f := c.values("-c", "--format")
-		if len(f) == 1 {
-			s, _ := f[0].lit()
-			return names{number: s == "%s" || s == "%Y", noDash: true}
+		if len(f) != 1 || c.has("--printf") {
+			return names{}
 		}
+		s, _ := f[0].lit()
+		number := slices.Contains([]string{"%s", "%Y", "%a", "%h", "%i", "%u", "%g", "%X", "%Z"}, s)
+		one := len(c.rest) == 1 && c.rest[0].oneWord()
+		return names{number: number && one, noDash: number}
 	case "git rev-list":
-		return names{number: c.has("--count"), noDash: true, safe: true, word: true}
+		n := c.has("--count") && !c.has("--left-right", "--cherry-mark")
+		return names{number: n, noDash: n, word: n}
 	case "nproc":
 		return names{number: true, noDash: true}
 	}
-	return names{noDash: true}
+	return names{}
 }
 
-func prints1Path(*analyser, *call) names { return names{noDash: true, safe: true, word: true} }
+// prints1Path is for commands that print where a program is.
+func prints1Path(*analyser, *call) names { return names{noDash: true, word: true} }
 
 func datePrints(_ *analyser, c *call) names {
-	if s, ok := literals(c.rest); ok && len(s) == 1 && (s[0] == "+%s" || s[0] == "+%Y" || s[0] == "+%s%N") {
+	format, ok := literals(c.rest)
+	if !ok || len(format) != 1 || c.has("-I", "-R", "--iso-8601", "--rfc-3339", "--rfc-2822", "--rfc-email") {
+		return names{}
+	}
+	text := format[0]
+	if text == "+%s" || text == "+%Y" || text == "+%s%N" {
 		return names{number: true, noDash: true}
 	}
-	return names{noDash: true}
+	for _, directive := range []string{"%Y", "%m", "%d", "%H", "%M", "%S", "%F", "%T", "%s", "%y", "%j"} {
+		text = strings.ReplaceAll(text, directive, "0")
+	}
+	n := len(text) > 1 && plain(text, "_.:T+-") && plain(text[1:2], "")
+	return names{noDash: n, word: n}
 }
 
 // passes is for filters that print lines of their input.
@@ -52,10 +85,9 @@ func passes(_ *analyser, c *call) names {
 }
 
 func lsPrints(_ *analyser, c *call) names {
-	n := names{noDash: len(c.rest) > 0, safe: len(c.rest) > 0 && !c.has("-a", "-A", "-R", "--all", "--almost-all", "--recursive")}
+	n := names{noDash: len(c.rest) > 0 && c.has("-d", "--directory")} // else also what is in a folder
 	for _, w := range c.rest {
 		for _, v := range w.vals {
-			n.safe = n.safe && safeSuffix(v.text)
 			n.noDash = n.noDash && v.text != "" && strings.IndexByte("*?[-", v.text[0]) < 0
 		}
 	}
@@ -76,14 +108,4 @@ func safeSuffix(pattern string) bool {
 		rest, ok := strings.CutSuffix(pattern, s)
 		return ok && !strings.HasSuffix(rest, `\`)
 	})
-}
-
-func gitNames(_ *analyser, c *call) names {
-	n := names{noDash: false, safe: len(c.rest) > 0}
-	for _, w := range c.rest {
-		for _, v := range w.vals {
-			n.safe = n.safe && safeSuffix(v.text)
-		}
-	}
-	return n
 }

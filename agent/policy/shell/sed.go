@@ -254,9 +254,10 @@ func awkReads(program string) string {
 	return ""
 }
 
-// printsIn reports whether there is a print in the statement that ends code.
+// printsIn reports whether there is a print in the statement that ends code. A line need not
+// end one: behind a comma, && and || it goes on.
 func printsIn(code string) bool {
-	if i := strings.LastIndexAny(code, ";{}\n"); i >= 0 {
+	if i := strings.LastIndexAny(code, ";{}"); i >= 0 {
 		code = code[i+1:]
 	}
 	return strings.Contains(code, "print")

@@ -35,9 +35,18 @@ type Env struct {
 	// Secret names the part of a path that looks like it holds secrets, or "". With glob,
 	// path is a pattern and the question is what it could match. nil knows no secrets.
 	Secret func(path string, glob bool) string
-	// Resolve follows the symbolic links of a path that exists, or returns it as it is.
-	// nil follows none.
+	// Border says why the file at a path is not to be looked at without asking, or "". The path
+	// is absolute unless the folder is not known, and its links are followed if that can be
+	// done. nil has no border.
+	Border func(path string) string
+	// Resolve follows the symbolic links of an absolute path, of which the end need not exist.
+	// It gets .. as it was written, which leads to where the link before it points. nil follows
+	// none.
 	Resolve func(path string) string
+	// Match returns what needs a second look of what a pattern matches in a folder: symbolic
+	// links, and names that begin with a dash there. It is false if it would have to look at too
+	// much. nil: nobody can look.
+	Match func(dir, pattern string) (odd []string, ok bool)
 }
 
 // Effect is what a command does, as far as its name and its arguments tell.
@@ -98,6 +107,11 @@ type Report struct {
 	Other []string `json:"other,omitempty"`
 	// Dynamic says that something in the program is known only when it runs.
 	Dynamic bool `json:"dynamic,omitempty"`
+	// Beyond says why a program that only reads is not in the literal core, in which every
+	// word is written out and which needs no kernel to be harmless; "" when it is in it.
+	Beyond string `json:"beyond,omitempty"`
+	// Talks names a service that the program asks, which it can't in a sandbox; else "".
+	Talks string `json:"talks,omitempty"`
 	// Harm says what the program would destroy, if that has no sane use; else "".
 	Harm string `json:"harm,omitempty"`
 	// Safer is what to do instead of the harm, if there is something.
@@ -114,7 +128,14 @@ func Analyse(text string, env Env) (r Report) {
 	}()
 	a := newAnalyser(env)
 	a.program(text)
-	return a.finish()
+	r = a.finish()
+	for _, c := range r.Commands {
+		r.Talks = firstOf(r.Talks, talks(c))
+	}
+	if r.ReadOnly {
+		r.Beyond = core(text)
+	}
+	return r
 }
 
 // analyser walks one program.
@@ -125,6 +146,7 @@ type analyser struct {
 	vars    map[string]*variable
 	sure    map[string]bool // variables that have been assigned on every way to here
 	cwds    []string        // where the program may be by now
+	entered []string        // where the last cd leads to
 	visited int             // calls and substitutions seen, against what the tree holds
 }
 

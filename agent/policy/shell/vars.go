@@ -133,7 +133,7 @@ var harmlessEnv = map[string]string{
 	"LC_NUMERIC": "_.@-", "LC_MESSAGES": "_.@-", "TZ": "/_+-", "NO_COLOR": "", "CLICOLOR": "", "CLICOLOR_FORCE": "",
 	"FORCE_COLOR": "", "COLUMNS": "", "LINES": "", "TERM": "-", "GOOS": "", "GOARCH": "", "GOARM": "", "CGO_ENABLED": "",
 	"GIT_OPTIONAL_LOCKS": "", "GIT_TERMINAL_PROMPT": "", "NODE_ENV": "", "RUST_BACKTRACE": "", "BLOCKSIZE": "",
-	"BLOCK_SIZE": "", "POSIXLY_CORRECT": "", "TIMEFORMAT": "%", "GIT_PAGER": "", "PAGER": "", "SYSTEMD_PAGER": "",
+	"BLOCK_SIZE": "", "TIMEFORMAT": "%", "GIT_PAGER": "", "PAGER": "", "SYSTEMD_PAGER": "",
 	"MANPAGER": "", "GH_PAGER": "", "AWS_PAGER": "",
 }
 
@@ -240,7 +240,7 @@ func (b *builder) folder(name string) bool {
 	switch env := b.a.env; {
 	case name == "HOME" && env.Home != "":
 		b.text(env.Home)
-	case name == "PWD" && len(b.a.cwds) == 1 && env.Cwd != "":
+	case name == "PWD" && len(b.a.cwds) == 1 && b.a.cwds[0] == env.Cwd && env.Cwd != "":
 		b.text(env.Cwd)
 	default:
 		return false

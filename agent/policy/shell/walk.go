@@ -9,10 +9,11 @@ import (
 
 // names is what is known of the words that a command prints.
 type names struct {
-	safe   bool // they are names of files that hold no secrets
+	commit bool // they name commits, for git
 	noDash bool // none begins with -
 	word   bool // none has blanks in it
 	number bool // it is one number
+	nul    bool // a NUL ends each, not a newline
 }
 
 // input is what a command reads from.
@@ -252,12 +253,27 @@ func (a *analyser) list(c *syntax.BinaryCmd, in input) {
 		chain = append(chain, left.Y)
 		first, c = left.X, left
 	}
+	seen := a.cwds
 	a.stmt(first, in)
+	seen = union(seen, a.cwds)
+	before := first
 	a.scoped(func() {
 		for i := len(chain) - 1; i >= 0; i-- {
-			a.stmt(chain[i], in)
+			if c.Op == syntax.AndStmt && isCd(before) {
+				a.cwds = a.entered // what follows runs there or not at all
+			}
+			before = chain[i]
+			a.stmt(before, in)
+			seen = union(seen, a.cwds)
 		}
 	})
+	a.cwds = seen
+}
+
+// isCd reports whether a statement is nothing but a change of the folder.
+func isCd(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && !s.Negated && !s.Background && len(s.Redirs) == 0 && len(c.Assigns) == 0 && len(c.Args) == 2 && c.Args[0].Lit() == "cd"
 }
 
 // call visits a simple command.

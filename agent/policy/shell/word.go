@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -27,12 +28,13 @@ type val struct {
 
 // arg is a word of a command.
 type arg struct {
-	vals    []val  // one, or what a loop or an assignment gives
-	src     string // for people
-	split   bool   // may become no word or several
-	odd     bool   // other shells read it differently: not in a place that decides
-	expands bool   // has the value of a variable in it
-	fetches bool   // has the output of a download in it
+	vals     []val  // one, or what a loop or an assignment gives
+	src      string // for people
+	split    bool   // may become no word or several
+	odd      bool   // other shells read it differently: not in a place that decides
+	expands  bool   // has the value of a variable in it
+	fetches  bool   // has the output of a download in it
+	dashless bool   // patterns in it were looked at: they match nothing that begins with a dash
 }
 
 // lit returns the value if there is exactly one and it is known.
@@ -57,6 +59,7 @@ func (w arg) dynamic() bool {
 func (w arg) dash() bool {
 	for _, v := range w.vals {
 		switch {
+		case w.dashless && v.kind == pattern && v.text[0] != '-':
 		case v.kind == output && v.text == "":
 			if !v.names.noDash {
 				return true
@@ -68,6 +71,11 @@ func (w arg) dash() bool {
 		}
 	}
 	return false
+}
+
+// several reports whether the word may turn out to be several, of which one may be a flag.
+func (w arg) several() bool {
+	return w.split && !w.oneWord() && slices.ContainsFunc(w.vals, func(v val) bool { return v.kind != output || !v.names.noDash })
 }
 
 // oneWord reports whether the word, though not quoted, has no blanks in it.

@@ -186,6 +186,11 @@ func wrapCommand(a *analyser, words []arg, via []string, in input) bool {
 func wrapShell(a *analyser, words []arg, via []string, _ input) bool {
 	name, _ := words[0].lit()
 	name = baseName(name)
+	for _, by := range via {
+		if by, _, _ := strings.Cut(by, " "); by == "xargs" || by == "find" {
+			a.other(name + " runs what " + by + " gives it")
+		}
+	}
 	via = append(slices.Clone(via), name+" -c")
 	if program, rest, ok := programOf(words[1:]); ok {
 		if name == "fish" {
@@ -322,26 +327,44 @@ func wrapXargs(a *analyser, words []arg, via []string, in input) bool {
 	if !in.piped {
 		a.other("xargs takes words that are not part of the command")
 	}
-	marks := c.values("-I")
-	if !c.has("-0", "--null", "-d", "--delimiter") && len(marks) == 0 {
-		in.names.noDash = false // a name with a blank becomes two words
+	mark, why := xargsMark(c)
+	if why != "" {
+		a.other(why)
+		return true
 	}
-	item := arg{vals: []val{{kind: output, names: in.names}}, src: "…", split: true}
-	if c.has("--replace") && len(marks) == 0 {
-		marks = []arg{literalArg("{}")}
-	}
-	if len(marks) == 0 {
+	// A name may have a blank or a newline in it, behind which another word begins.
+	in.names.noDash = in.names.noDash && c.has("-0", "--null") && in.names.nul
+	item := arg{vals: []val{{kind: output, names: in.names}}, src: "…", split: mark == ""}
+	if mark == "" {
 		a.command(append(inner, item), via, input{})
 		return true
 	}
-	mark, ok := marks[0].lit()
-	if !ok || mark == "" {
-		a.other("what xargs replaces is computed")
-		return true
-	}
-	item.split = false
 	a.command(replace(inner, mark, item), via, input{})
 	return true
+}
+
+// xargsMark returns what xargs replaces in the command, "" if it appends. Of several marks the
+// last one counts; of a mark and a count the last one, too, but not with every xargs.
+func xargsMark(c *call) (mark, why string) {
+	counts := false
+	for _, f := range c.flags {
+		switch f.name {
+		case "-I", "--replace":
+			mark = "{}"
+			if len(f.vals) > 0 {
+				var ok bool
+				if mark, ok = f.vals[0].lit(); !ok || mark == "" {
+					return "", "what xargs replaces is computed"
+				}
+			}
+		case "-n", "-L", "--max-args", "--max-lines":
+			counts = true
+		}
+	}
+	if mark != "" && counts {
+		return "", "xargs with marks and counts takes one of them"
+	}
+	return mark, ""
 }
 
 // replace puts item in place of mark in words.

@@ -1,0 +1,134 @@
+package shell
+
+import (
+	"strings"
+	"sync"
+)
+
+// coreTools is the table of the literal core, at most 40 programs. Each flag is harmless with
+// GNU's, BSD's and busybox' program alike: date -d sets the clock's zone on one of them, stat
+// -f is another flag on each. Left out is what ends only when it is told to (tail -f), and
+// whatever looks for settings, plugins or a version of itself in the folder in which it runs:
+// git, go, cargo, npm, node, python, rg. What the main table says of a line holds as well.
+var coreTools = sync.OnceValue(func() map[string]*spec {
+	m := make(map[string]*spec)
+	for _, s := range []spec{
+		{name: "ls", flags: "-aAlhtrSRd1FinksC"},
+		{name: "cat", flags: "-nbsA"},
+		{name: "head", flags: "-n: -c: -q -#"},
+		{name: "tail", flags: "-n: -c: -q -#"},
+		{name: "wc", flags: "-lwcm"},
+		{name: "stat", flags: "-c: -L"},
+		{name: "du", flags: "-shakmcx -d:"},
+		{name: "df", flags: "-hTikmP"},
+		{name: "pwd", flags: "-LP", max: -1},
+		{name: "cd", check: coreFolder},
+		{name: "readlink", flags: "-fn"},
+		{name: "realpath"},
+		{name: "grep", flags: "-EFivwxnclLqshHor -e: -A: -B: -C: -m:", own: 1},
+		{name: "sort", flags: "-nrufhV -k: -t:"},
+		{name: "uniq", flags: "-cdui", max: 1},
+		{name: "cut", flags: "-d: -f: -c: -s"},
+		{name: "tr", flags: "-cds", max: 2, own: 2},
+		{name: "find", raw: true, check: coreFind},
+		{name: "ps", flags: "-eAfalxuwT -o: -p: -C: -u:", check: psCheck},
+		{name: "uptime", flags: "-p", max: -1},
+		{name: "free", flags: "-bkmgh", max: -1},
+		{name: "nproc", max: -1},
+		{name: "uname", flags: "-asnrvm", max: -1},
+		{name: "hostname", flags: "-s", max: -1},
+		{name: "date", flags: "-uR", check: dateCheck},
+		{name: "id", flags: "-unGgr", max: 1},
+		{name: "whoami", max: -1},
+		{name: "who", max: -1},
+		{name: "echo", raw: true, check: escapes},
+		{name: "md5sum", flags: "-b"},
+		{name: "sha256sum", flags: "-b"},
+		{name: "diff", flags: "-uqwbi", max: 2},
+		{name: "which", flags: "-a"},
+		{name: "ss", flags: "-tulnpaesH4"},
+		// What follows talks to a service, so that it can't run where the kernel cuts that off.
+		{name: "docker ps", flags: dockerList},
+		{name: "docker images", flags: dockerList},
+		{name: "docker logs", flags: "-tn: --timestamps --tail: --since: --until:", max: 1},
+		{name: "docker inspect", flags: "-f: --format: --type:"},
+		{name: "docker top", max: 1},
+		{name: "docker port", max: 2},
+		{name: "docker diff", max: 1},
+		{name: "docker stats", flags: "-a --no-stream", check: needs("--no-stream")},
+		{name: "docker version", max: -1},
+		{name: "docker info", max: -1},
+		{name: "docker network", max: 1, check: words("ls")},
+		{name: "docker volume", max: 1, check: words("ls")},
+		{name: "systemctl", flags: systemctlCore, max: -1},
+		{name: "systemctl status", flags: systemctlCore},
+		{name: "systemctl is-active", flags: systemctlCore},
+		{name: "systemctl is-enabled", flags: systemctlCore},
+		{name: "systemctl is-failed", flags: systemctlCore},
+		{name: "systemctl list-units", flags: systemctlCore},
+		{name: "systemctl list-unit-files", flags: systemctlCore},
+		{name: "systemctl list-timers", flags: systemctlCore},
+		{name: "systemctl show", flags: systemctlCore},
+		{name: "systemctl cat", flags: systemctlCore},
+		{name: "journalctl", flags: "-abekqrx -u: -n: -p: -o: -S: -U: -g: -t: --unit: --user-unit: --since: --until: --no-pager --lines: --priority: --output: --reverse --grep: --identifier: --utc --dmesg --boot --user --system --disk-usage --list-boots", max: -1},
+		{name: "crontab", flags: "-l", max: -1},
+		{name: "timedatectl", flags: "--no-pager", check: words("", "status", "show")},
+		{name: "tmux ls", max: -1},
+		{name: "tmux list-sessions", max: -1},
+		{name: "tmux list-windows", flags: "-a -t:", max: -1},
+		{name: "tmux list-panes", flags: "-as -t:", max: -1},
+	} {
+		s.compile()
+		m[s.name] = &s
+	}
+	return m
+})
+
+const systemctlCore = "-alqr -t: -n: -p: --all --full --no-pager --no-legend --plain --type: --state: --failed --user --lines: --property: --value --quiet"
+
+// coreFolder wants one folder by name.
+func coreFolder(_ *analyser, c *call) string {
+	if s, ok := literals(c.rest); !ok || len(s) != 1 || s[0] == "-" {
+		return "cd to a folder that is not written out"
+	}
+	return ""
+}
+
+// coreFindTests are the words of find that every find has, with how many words follow.
+var coreFindTests = map[string]int{
+	"-name": 1, "-iname": 1, "-path": 1, "-type": 1, "-maxdepth": 1, "-mindepth": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-newer": 1, "-user": 1, "-perm": 1,
+	"-print": 0, "-print0": 0, "-prune": 0, "-o": 0, "-a": 0, "-not": 0, "!": 0, "(": 0, ")": 0,
+}
+
+func coreFind(_ *analyser, c *call) string {
+	folders := true
+	for i := 0; i < len(c.rest); i++ {
+		text := c.rest[i].src
+		n, ok := coreFindTests[text]
+		folders = folders && !ok && !strings.HasPrefix(text, "-")
+		if !folders && !ok {
+			return "find " + clip(text, 40) + " is not known to only read everywhere"
+		}
+		i += n
+	}
+	return ""
+}
+
+// talkers are programs that ask a service for what they print, and which. Where the kernel
+// keeps a command from that they run outside if they are in the literal core, or ask.
+var talkers = map[string]string{
+	"docker": "the Docker service", "docker-compose": "the Docker service", "podman": "its storage", "nerdctl": "containerd", "kubectl": "a cluster", "helm": "a cluster",
+	"systemctl": "systemd", "journalctl": "the journal", "loginctl": "logind", "hostnamectl": "a service", "timedatectl": "a service", "localectl": "a service",
+	"systemd-analyze": "systemd", "service": "systemd", "launchctl": "launchd", "crontab": "the folder of jobs, with more rights", "atq": "the folder of jobs, with more rights",
+	"tmux": "the tmux server", "snap": "snapd", "flatpak": "a service", "gh": "GitHub", "iptables": "the kernel, with more rights", "ufw": "the kernel, with more rights",
+	"nvidia-smi": "a driver",
+}
+
+// talks returns the service that a program asks, or "". What prints only its version asks
+// none.
+func talks(c Command) string {
+	if len(c.Argv) == 2 && (c.Argv[1].Text == "--version" || c.Argv[1].Text == "-V") {
+		return ""
+	}
+	return talkers[c.Name()]
+}
