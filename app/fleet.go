@@ -18,14 +18,15 @@ import (
 
 // place is a target with what a session has there: its panes and its files.
 type place struct {
-	target *target
-	at     surroundings
-	panes  *tmux.Session
-	plain  *tmux.Session // for commands where there is no tmux
-	box    *pane.Sandbox // of the commands in panes; nil: none
-	shell  *tools.RunShell
-	files  *tools.Workspace
-	site   *tools.Site
+	target   *target
+	at       surroundings
+	panes    *tmux.Session
+	plain    *tmux.Session // for commands where there is no tmux
+	box      *pane.Sandbox // of the commands in panes; nil: none
+	confined error         // why free commands do not run in the read-only sandbox; nil: they do
+	shell    *tools.RunShell
+	files    *tools.Workspace
+	site     *tools.Site
 }
 
 // close ends what the session has there and says what stays behind.
@@ -205,7 +206,7 @@ func (f *fleet) at(name string) policy.Place {
 	case p == nil:
 		return policy.Place{Guarded: t.setting.Production}
 	}
-	at := policy.Place{Workspace: p.files.Root(), Also: p.at.also, Home: p.at.home, Guarded: t.setting.Production}
+	at := policy.Place{Workspace: p.files.Root(), Also: p.at.also, Home: p.at.home, Confined: p.confined == nil, Guarded: t.setting.Production}
 	if t.host == nil {
 		at.Resolve = resolve // links can be followed on this machine only
 	}

@@ -14,6 +14,7 @@ import (
 	"buddy/config"
 	"buddy/tmux"
 	"buddy/tmux/host"
+	"buddy/tmux/pane/confine"
 	"buddy/tools"
 	"buddy/tools/web"
 )
@@ -158,6 +159,8 @@ func (p *program) open(at *place, session string, shared bool) error {
 	if at.box = o.Sandbox; at.box != nil {
 		o.Session += "-sandbox" // never the pane of commands that have none
 	}
+	o.Reach = confine.Reach{Read: append([]string{at.at.dir}, at.at.also...), Withheld: p.withheld}
+	at.confined = tmux.Confines(o)
 	at.panes, at.plain = tmux.New(o), tmux.NewPlain(o)
 	if at.files, err = t.workspace(at.at.dir); err != nil {
 		return exit{code: exitFailed, text: err.Error()}
@@ -174,6 +177,9 @@ func (p *program) open(at *place, session string, shared bool) error {
 		p.live.publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
 	at.shell.Restrict(at.box)
+	if at.confined == nil {
+		at.shell.Confine()
+	}
 	at.site = tools.NewSite(at.shell, at.files)
 	return nil
 }

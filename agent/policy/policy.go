@@ -17,8 +17,16 @@ import (
 	"buddy/agent/policy/shell"
 )
 
-// ReadOnly is the rule of a command that only reads: nobody is asked about it.
-const ReadOnly = "read-only commands"
+// The rules of commands that nobody is asked about.
+const (
+	// ReadOnly is for a command that the table takes for one that only reads, and that will
+	// run in the read-only sandbox: the kernel sees to it that it does no harm.
+	ReadOnly = "read-only commands"
+	// LiteralCore is for a command of which every word is written out and every program is one
+	// of few. It runs outside of the sandbox, in the first environment: of what earlier commands
+	// left it gets the folder only.
+	LiteralCore = "read-only commands, written out"
+)
 
 // Policy holds what verdicts depend on. It is read-only and safe for concurrent use.
 type Policy struct {
@@ -37,6 +45,9 @@ type Policy struct {
 	// Shell is the shell that runs commands; "" is bash or alike. What a zsh would do is not
 	// known: its patterns can run commands.
 	Shell string
+	// Confined says that free commands run in the read-only sandbox. Without it only the
+	// literal core is free.
+	Confined bool
 	// At tells what holds for a target instead of Workspace, Also, Home and Resolve; nil: these
 	// hold for all.
 	At func(target string) Place
@@ -50,6 +61,7 @@ type Place struct {
 	Also      []string // as in [Policy]
 	Home      string   // "" is unknown
 	Resolve   func(path string) string
+	Confined  bool // free commands run in the read-only sandbox there
 	Guarded   bool // nothing happens there without a question
 }
 
@@ -59,7 +71,8 @@ func (p Policy) on(a action.Action) Policy {
 		return p
 	}
 	at := p.At(a.Target)
-	p.Workspace, p.Also, p.Home, p.Resolve, p.guarded, p.At = at.Workspace, at.Also, at.Home, at.Resolve, at.Guarded, nil
+	p.Workspace, p.Also, p.Home, p.Resolve = at.Workspace, at.Also, at.Home, at.Resolve
+	p.Confined, p.guarded, p.At = at.Confined, at.Guarded, nil
 	return p
 }
 
@@ -210,8 +223,14 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		switch {
 		case a.Privesc:
 			return ask("it runs with more rights", "shell")
+		case a.Outside && report.ReadOnly:
+			return ask("it would run outside of the read-only sandbox", "shell")
 		case report.ReadOnly:
-			return action.Verdict{Decision: action.Allow, Reason: report.Reason, Rule: ReadOnly}
+			rule := ReadOnly
+			if !p.Confined {
+				rule = LiteralCore
+			}
+			return action.Verdict{Decision: action.Allow, Reason: report.Reason, Rule: rule}
 		}
 		return ask(report.Reason, "shell")
 	case action.PaneKeys:

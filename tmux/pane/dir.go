@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"buddy/tmux/pane/confine"
 )
 
 // socketMax is what every system accepts as the path of a unix socket (macOS: 104).
@@ -19,14 +21,8 @@ const socketMax = 103
 // directory for temporary files is the last resort. It fails when somebody else owns the
 // directory. getenv looks up the environment, usually [os.Getenv].
 func MakeDir(getenv func(string) string, name string) (string, error) {
-	var bases []string
-	for _, tmp := range []string{getenv("TMUX_TMPDIR"), "/tmp", getenv("TMPDIR")} {
-		if filepath.IsAbs(tmp) {
-			bases = append(bases, filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid())))
-		}
-	}
 	var errs []error
-	for _, base := range bases {
+	for _, base := range bases(getenv) {
 		dir := filepath.Join(base, name)
 		if n := len(SocketPath(dir)); n > socketMax {
 			errs = append(errs, fmt.Errorf("%q is too long for a socket (%d bytes, at most %d)", SocketPath(dir), n, socketMax))
@@ -42,6 +38,29 @@ func MakeDir(getenv func(string) string, name string) (string, error) {
 		errs = append(errs, err)
 	}
 	return "", errors.Join(errs...)
+}
+
+// bases are the folders in which MakeDir looks for a place.
+func bases(getenv func(string) string) []string {
+	var all []string
+	for _, tmp := range []string{getenv("TMUX_TMPDIR"), "/tmp", getenv("TMPDIR")} {
+		if filepath.IsAbs(tmp) {
+			all = append(all, filepath.Join(tmp, "buddy-"+strconv.Itoa(os.Getuid())))
+		}
+	}
+	return all
+}
+
+// Confines returns nil when the commands of a supervisor whose directory comes from MakeDir
+// can run in the read-only sandbox on this machine, else why not. The supervisor finds out for
+// itself as well.
+func Confines(getenv func(string) string, reach confine.Reach) error {
+	for _, base := range bases(getenv) {
+		if err := reach.Check(base); err != nil {
+			return err
+		}
+	}
+	return confine.Possible()
 }
 
 // SocketPath is where the supervisor of dir listens.

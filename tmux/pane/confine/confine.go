@@ -14,7 +14,10 @@
 // (variables).
 package confine
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Reach is what a person has given to the commands of a session, apart from the system.
 type Reach struct {
@@ -22,6 +25,17 @@ type Reach struct {
 	Read []string `json:"read,omitempty"`
 	// Withheld are the names of variables that no command gets.
 	Withheld []string `json:"withheld,omitempty"`
+}
+
+// Check returns an error that is [ErrImpossible] when a folder which commands must not see
+// whole is in one that they may read: Landlock can't take it out.
+func (r Reach) Check(dir string) error {
+	for _, root := range r.Read {
+		if below(dir, root) {
+			return fmt.Errorf("%w: the folder to work in, %q, holds the files of running commands, %q", ErrImpossible, root, dir)
+		}
+	}
+	return nil
 }
 
 // Config says what a [Box] is for.

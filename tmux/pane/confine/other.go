@@ -27,3 +27,6 @@ func (*Box) Start(*exec.Cmd) error { return Possible() }
 
 // Sweep does nothing.
 func (*Box) Sweep(int) error { return nil }
+
+// Reads reports false.
+func (*Box) Reads(string) bool { return false }

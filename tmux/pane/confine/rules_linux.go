@@ -78,14 +78,14 @@ func handled(abi int) ll.RulesetAttr {
 }
 
 // ruleSet makes Landlock's rules for one version of its interface.
-func ruleSet(abi int, c Config) (*os.File, error) {
+func ruleSet(abi int, all []place) (*os.File, error) {
 	attr := handled(abi)
 	fd, err := ll.LandlockCreateRuleset(&attr, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%w: Landlock: %w", ErrImpossible, err)
 	}
 	rules := os.NewFile(uintptr(fd), "landlock")
-	for _, p := range places(c) {
+	for _, p := range all {
 		if err := allow(fd, p, attr.HandledAccessFS); err != nil {
 			return nil, errors.Join(fmt.Errorf("%w: Landlock: %q: %w", ErrImpossible, p.path, err), rules.Close())
 		}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 	"unsafe"
@@ -23,15 +25,14 @@ type Box struct {
 	rules  *os.File // Landlock's
 	filter []bpf.RawInstruction
 	temp   string
+	reads  []string // folders, real paths
 }
 
 // New prepares the restrictions. Folders of which c speaks that are made later are not in
 // them. An error is [ErrImpossible] where the kernel can't do it.
 func New(c Config) (*Box, error) {
-	for _, root := range c.Read {
-		if below(c.Temp, root) {
-			return nil, fmt.Errorf("%w: %q holds the files of the commands themselves", ErrImpossible, root)
-		}
+	if err := c.Check(c.Temp); err != nil {
+		return nil, err
 	}
 	abi, err := version(c.ABI)
 	if err != nil {
@@ -41,7 +42,13 @@ func New(c Config) (*Box, error) {
 	if b.filter, err = filter(abi); err != nil {
 		return nil, err
 	}
-	b.rules, err = ruleSet(abi, c)
+	all := places(c)
+	for _, p := range all {
+		if real, err := filepath.EvalSymlinks(p.path); err == nil && p.access&toRead == toRead && p.path != c.Temp {
+			b.reads = append(b.reads, real)
+		}
+	}
+	b.rules, err = ruleSet(abi, all)
 	return b, err
 }
 
@@ -176,4 +183,10 @@ func limit(pid int) error {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	return nil
+}
+
+// Reads reports whether commands may list a folder, whose links are followed.
+func (b *Box) Reads(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return err == nil && slices.ContainsFunc(b.reads, func(place string) bool { return below(real, place) })
 }
