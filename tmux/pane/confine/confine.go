@@ -6,7 +6,7 @@
 // thread, which starts the command and ends; the process around it stays as it is.
 //
 //	box, err := confine.New(confine.Config{Reach: confine.Reach{Read: []string{"/home/ann/shop"}}, Env: os.Environ(), Temp: tmp})
-//	err = box.Start(cmd) // it was not started if this fails
+//	err = box.Start(cmd) // it was not started if this fails; else it waits for its input
 //	err = cmd.Wait()
 //	err = box.Sweep(cmd.Process.Pid) // ends what it left behind
 //

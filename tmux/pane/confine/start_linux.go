@@ -75,9 +75,9 @@ func (b *Box) Close() {
 	}
 }
 
-// Start starts cmd restricted, in a session of its own. It has not begun its work before
-// Start returns as far as it waits for something from us: until then it could look into the
-// thread that has started it.
+// Start starts cmd restricted. It must be a program that begins its work only with what it is
+// given after Start has returned, such as a shell that reads its command from a pipe: until
+// then it could look into the thread that has started it, and its limits do not hold yet.
 func (b *Box) Start(cmd *exec.Cmd) error {
 	adopt.begin()
 	err := onThread(func() error {
