@@ -26,6 +26,7 @@ type Command struct {
 	free   bool         // it leaves only its folder
 	box    *confine.Box // of a confined one, else nil
 	folder *os.File     // tells that of a confined one
+	said   chan []byte  // what it told, once
 	proc   *exec.Cmd
 	inner  *inner // of mode Terminal, else nil
 	legs   []*leg
@@ -106,6 +107,7 @@ func (c *Command) start(in *os.File, file string) error {
 		return err
 	}
 	go feed(in, file)
+	go c.listen()
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -89,7 +90,7 @@ func (s *Shell) confined(c *Command) (in *os.File, ends []*os.File, err error) {
 		return nil, nil, err
 	}
 	cmd.ExtraFiles = []*os.File{cmdOut, nil, nil, nil, nil, nil, folderIn} // 3 and 9
-	c.proc, c.folder = cmd, folder
+	c.proc, c.folder, c.said = cmd, folder, make(chan []byte, 1)
 	return in, []*os.File{cmdOut, folderIn}, nil
 }
 
@@ -189,16 +190,25 @@ func feed(in *os.File, file string) {
 	_, _ = io.Copy(in, f) // a shell that has ended reads no more
 }
 
+// listen reads the folder that a confined command tells while it runs, and lets it go on when
+// it says too much.
+func (c *Command) listen() {
+	said, _ := io.ReadAll(io.LimitReader(c.folder, folderMax+1))
+	_, _ = io.Copy(io.Discard, c.folder)
+	c.said <- said
+}
+
 // endConfined ends what a confined command left behind and takes its folder.
 func (c *Command) endConfined() error {
 	err := c.box.Sweep(c.proc.Process.Pid)
-	said, rerr := io.ReadAll(io.LimitReader(c.folder, folderMax+1))
+	_ = c.folder.SetReadDeadline(time.Now().Add(time.Second)) // unless something could not be ended, it is at its end
+	said := <-c.said
 	_ = c.folder.Close()
 	s := c.shell
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch dir := string(said); {
-	case rerr != nil || dir == "" || dir == s.folder || dir == s.temp(): // it was killed, or stayed
+	case dir == "" || dir == s.folder || dir == s.temp(): // it was killed, or stayed
 	case len(dir) > folderMax, !filepath.IsAbs(dir), strings.ContainsAny(dir, "\n\x00"), !isFolder(dir):
 		err = errors.Join(err, fmt.Errorf("the folder stays %q: the command told none that can be used", s.folder))
 	case !c.box.Reads(dir):

@@ -454,8 +454,9 @@ func (w *world) changed(h hostile, files, health string, contacts int64) (change
 // plain runs a line as it is.
 func (w *world) plain(h hostile) []string {
 	got := w.run(h, 300*time.Millisecond, w.env, (*exec.Cmd).Start, func(*exec.Cmd) {})
-	if h.canary == "left" {
-		for _, pid := range w.leftovers() {
+	for left := []int{0}; h.canary == "left" && len(left) > 0; { // they may start others meanwhile
+		left = w.leftovers()
+		for _, pid := range left {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 	}
