@@ -121,7 +121,8 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	v := r.judge(t, act)
 	switch v.Decision {
 	case action.Allow:
-		j.call.Free = v.Rule == policy.ReadOnly || v.Rule == policy.LiteralCore
+		j.call.Confined = v.Rule == policy.ReadOnly
+		j.call.Free = j.call.Confined || v.Rule == policy.LiteralCore
 		return nil
 	case action.Ask:
 	default:

@@ -94,7 +94,9 @@ func examine(ctx context.Context, f *flags, ask bool, say io.Writer) []finding {
 
 // checkMachine looks at what is around buddy.
 func checkMachine(ctx context.Context) []finding {
-	return []finding{checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), checkFree(&target{name: onThisMachine}), checkClipboard(os.Getenv)}
+	cwd, _ := os.Getwd() // unknown: no file of ours is in it
+	free := checkFree(&target{name: onThisMachine}, surroundings{dir: cwd})
+	return []finding{checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), free, checkClipboard(os.Getenv)}
 }
 
 // findingsText is the report for people.
@@ -189,8 +191,8 @@ func checkTmux(ctx context.Context) finding {
 }
 
 // checkFree tells which commands nobody is asked about on a target, and what keeps them.
-func checkFree(t *target) finding {
-	err := t.confines()
+func checkFree(t *target, at surroundings) finding {
+	err := tmux.Confines(t.options(at, os.Environ(), nil))
 	one := finding{"free", fine, t.name + ": " + policy.Policy{Confined: err == nil}.Free(""), ""}
 	if err != nil {
 		one.Text += " (" + err.Error() + ")"
@@ -323,7 +325,7 @@ func checkTarget(f *flags, say io.Writer) []finding {
 	if err := tmux.Usable(at.tmux); err != nil {
 		return []finding{{"target", weak, fmt.Sprintf("%s: %v; commands run without panes", t.name, err), "install tmux 3.2 or newer there"}}
 	}
-	return []finding{{"target", fine, fmt.Sprintf("%s: %s, %s, %s", t.name, at.os, at.shell, strings.TrimSpace(at.tmux)), ""}, checkFree(t)}
+	return []finding{{"target", fine, fmt.Sprintf("%s: %s, %s, %s", t.name, at.os, at.shell, strings.TrimSpace(at.tmux)), ""}, checkFree(t, at)}
 }
 
 // examine makes the checks that concern a running program, with the model that answers now.

@@ -13,20 +13,22 @@ import (
 	"buddy/agent/policy"
 	"buddy/tmux"
 	"buddy/tmux/pane"
+	"buddy/tmux/pane/confine"
 	"buddy/tools"
 )
 
 // place is a target with what a session has there: its panes and its files.
 type place struct {
-	target *target
-	at     surroundings
-	panes  *tmux.Session
-	plain  *tmux.Session // for commands where there is no tmux
-	box    *pane.Sandbox // of the commands in panes; nil: none
-	shell  *tools.RunShell
-	files  *tools.Workspace
-	site   *tools.Site
-	links  links
+	target   *target
+	at       surroundings
+	panes    *tmux.Session
+	plain    *tmux.Session // for commands where there is no tmux
+	box      *pane.Sandbox // of the commands in panes; nil: none
+	confined error         // why free commands do not run in the read-only sandbox; nil: they do
+	shell    *tools.RunShell
+	files    *tools.Workspace
+	site     *tools.Site
+	links    links
 }
 
 // close ends what the session has there and says what stays behind.
@@ -206,27 +208,26 @@ func (f *fleet) at(name string) policy.Place {
 	case p == nil:
 		return policy.Place{Guarded: t.setting.Production}
 	}
-	at := t.rules(p.at, p.files.Root(), p.links.follow(p.files.Follow))
+	at := t.rules(p.at, p.files.Root(), p.confined, p.links.follow(p.files.Follow))
 	at.Boxed = p.box != nil
 	return at
 }
 
-// rules are what the policy goes by on a target, for a folder to work in. follow asks the target
+// rules are what the policy goes by on a target, for a folder to work in. unconfined says why
+// free commands do not run in the read-only sandbox, nil that they do; follow asks the target
 // where the links of a path lead.
-func (t *target) rules(at surroundings, root string, follow func(path string) string) policy.Place {
-	place := policy.Place{Workspace: root, Also: at.also, Home: at.home, Guarded: t.setting.Production, Confined: t.confines() == nil, Resolve: follow}
+func (t *target) rules(at surroundings, root string, unconfined error, follow func(path string) string) policy.Place {
+	place := policy.Place{Workspace: root, Also: at.also, Home: at.home, Guarded: t.setting.Production, Confined: unconfined == nil, Resolve: follow}
 	if t.host == nil {
 		place.Resolve, place.Match = resolve, oddMatches
 	}
 	return place
 }
 
-// confines says why free commands do not run in the read-only sandbox on the target, or nil.
-func (t *target) confines() error {
-	if t.host != nil {
-		return errors.New("it is on this machine only")
-	}
-	return errors.New("it is not built in")
+// options are those of tmux by which free commands are confined on a target: the folders that
+// they may read, the environment of the first, and the variables that none gets.
+func (t *target) options(at surroundings, env, withheld []string) tmux.Options {
+	return tmux.Options{Host: t.host, Env: env, Reach: confine.Reach{Read: append([]string{at.dir}, at.also...), Withheld: withheld}}
 }
 
 // paneOf returns the place of a pane and tmux's id of it.

@@ -11,6 +11,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/policy"
 	"buddy/config"
+	"buddy/tmux"
 	"buddy/tools"
 )
 
@@ -77,7 +78,8 @@ func explained(f *flags, command string) (policy.Explanation, error) {
 	if err != nil {
 		return none, exit{code: exitFailed, text: err.Error()}
 	}
-	place := t.rules(at, files.Root(), files.Follow)
+	env, withheld := c.Environ(os.Environ())
+	place := t.rules(at, files.Root(), tmux.Confines(t.options(at, env, withheld)), files.Follow)
 	if t.host == nil {
 		box, _ := sandbox(c.Sandbox, []string{at.dir}, os.TempDir())
 		place.Boxed = box != nil

@@ -147,11 +147,10 @@ func (p *program) open(at *place, session string, shared bool) error {
 	}
 	t, prefix := at.target, p.fleet.prefix(at.target)
 	env, _ := p.config.Environ(os.Environ())
-	o := tmux.Options{
-		Socket: os.Getenv("BUDDY_TMUX_SOCKET"), Session: session, Host: t.host, Exe: exe, Env: env, Cwd: at.at.dir, Shell: p.config.Tools.ShellName(),
-		OnPane:   func(e tmux.PaneEvent) { p.live.publish(paneEvent(e, prefix, t.name)) },
-		OnScreen: func(s tmux.Screen) { p.live.publish(paneScreen(s, prefix)) },
-	}
+	o := t.options(at.at, env, p.withheld)
+	o.Socket, o.Session, o.Exe, o.Cwd, o.Shell = os.Getenv("BUDDY_TMUX_SOCKET"), session, exe, at.at.dir, p.config.Tools.ShellName()
+	o.OnPane = func(e tmux.PaneEvent) { p.live.publish(paneEvent(e, prefix, t.name)) }
+	o.OnScreen = func(s tmux.Screen) { p.live.publish(paneScreen(s, prefix)) }
 	if t.host == nil {
 		var notice string
 		if o.Sandbox, notice = sandbox(p.config.Sandbox, append([]string{at.at.dir}, at.at.also...), p.store.OutDir(p.id)); notice != "" {
@@ -161,6 +160,7 @@ func (p *program) open(at *place, session string, shared bool) error {
 	if at.box = o.Sandbox; at.box != nil {
 		o.Session += "-sandbox" // never the pane of commands that have none
 	}
+	at.confined = tmux.Confines(o)
 	at.panes, at.plain = tmux.New(o), tmux.NewPlain(o)
 	if at.files, err = t.workspace(at.at.dir); err != nil {
 		return exit{code: exitFailed, text: err.Error()}
@@ -177,6 +177,9 @@ func (p *program) open(at *place, session string, shared bool) error {
 		p.live.publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
 	at.shell.Restrict(at.box)
+	if at.confined == nil {
+		at.shell.Confine()
+	}
 	at.site = tools.NewSite(at.shell, at.files)
 	return nil
 }

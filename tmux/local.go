@@ -89,7 +89,7 @@ func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, er
 	if s.linked() {
 		return pane.Info{}, false, c.Close()
 	}
-	info, err := pane.Greet(c, pane.Greeting{Cwd: s.opt.Cwd, Env: s.env})
+	info, err := pane.Greet(c, s.greeting())
 	if err != nil {
 		_ = c.Close()
 		return info, false, fmt.Errorf("%w: %w", errGone, err) // or it is of another version
@@ -100,6 +100,10 @@ func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, er
 	_ = os.Remove(filepath.Join(s.dir, leftMark)) // usually there is none
 	go s.hold(c, lost)
 	return info, true, nil
+}
+
+func (s *local) greeting() pane.Greeting {
+	return pane.Greeting{Cwd: s.opt.Cwd, Env: s.env, Reach: s.opt.Reach}
 }
 
 // hold waits for the end of the supervisor.
@@ -123,12 +127,12 @@ func (s *local) linked() bool {
 	return s.link != nil
 }
 
-func (s *local) run(ctx context.Context, dir string, mode Mode) (job, error) {
+func (s *local) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
 	c, err := s.dial()
 	if err != nil {
 		return nil, err
 	}
-	j, err := pane.Run(ctx, c, dir, mode)
+	j, err := pane.Run(ctx, c, dir, mode, confined)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +159,7 @@ func (s *local) busy(context.Context) (bool, string, error) {
 		return false, "", err
 	}
 	defer func() { _ = c.Close() }()
-	info, err := pane.Greet(c, pane.Greeting{Cwd: s.opt.Cwd, Env: s.env})
+	info, err := pane.Greet(c, s.greeting())
 	if err != nil {
 		return false, "", fmt.Errorf("%w: %w", errGone, err)
 	}

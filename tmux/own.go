@@ -115,7 +115,7 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 		s.unclaim(key)
 		return nil, err
 	}
-	job, err := s.launch(ctx, own.place, dir, spec.Mode)
+	job, err := s.launch(ctx, own.place, dir, spec)
 	if err != nil {
 		s.own.work.Go(func() { s.retireSoon(key, own) })
 		return nil, err

@@ -38,7 +38,7 @@ func (p *plain) dial() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		shell.Greet(p.opt.Cwd, env)
+		shell.Greet(pane.Greeting{Cwd: p.opt.Cwd, Env: env, Reach: p.opt.Reach})
 		p.dir, p.srv = dir, pane.NewServer(shell)
 	}
 	ours, theirs := net.Pipe()
@@ -53,12 +53,12 @@ func (p *plain) place() string {
 	return p.dir
 }
 
-func (p *plain) run(ctx context.Context, dir string, mode Mode) (job, error) {
+func (p *plain) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
 	conn, err := p.dial()
 	if err != nil {
 		return nil, err
 	}
-	j, err := pane.Run(ctx, conn, dir, mode)
+	j, err := pane.Run(ctx, conn, dir, mode, confined)
 	if err != nil {
 		return nil, err
 	}

@@ -308,8 +308,12 @@ func (r *remote) forget() {
 	r.unlink, r.dir = nil, "" // perhaps with its directory
 }
 
-func (r *remote) run(ctx context.Context, dir string, mode Mode) (job, error) {
-	if err := mode.Check(!r.bare); err != nil {
+func (r *remote) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
+	err := mode.Check(!r.bare)
+	if confined {
+		err = Confines(r.opt)
+	}
+	if err != nil {
 		return nil, &pane.RefusedError{Reason: err.Error()}
 	}
 	select {

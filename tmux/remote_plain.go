@@ -27,9 +27,9 @@ func newRemotePlain(o Options, name string, base *remote) *remotePlain {
 	return p
 }
 
-func (p *remotePlain) run(ctx context.Context, dir string, mode Mode) (job, error) {
+func (p *remotePlain) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
 	if p.sup.linked() {
-		j, err := p.sup.run(ctx, dir, mode)
+		j, err := p.sup.run(ctx, dir, mode, confined)
 		if !errors.Is(err, errGone) {
 			return j, err
 		}
@@ -37,7 +37,7 @@ func (p *remotePlain) run(ctx context.Context, dir string, mode Mode) (job, erro
 	if err := p.ensure(ctx); err != nil {
 		return nil, err
 	}
-	return p.sup.run(ctx, dir, mode)
+	return p.sup.run(ctx, dir, mode, confined)
 }
 
 // ensure starts the supervisor unless it is there.

@@ -43,10 +43,13 @@ type Spec struct {
 	Command string // shell text, any number of lines
 	Mode    Mode   // "" = Capture
 	Output  Output // may be nil
-	// Free is for a command that nobody was asked about: aliases, functions, options and
-	// the PATH of earlier commands do not change what its words mean, and of what it
-	// leaves only the directory is carried over.
+	// Free is for a command that nobody was asked about: what earlier commands left does not
+	// change what its words mean, and of what it leaves only the directory is carried over.
 	Free bool
+	// Confined runs the command in the read-only sandbox, see package confine: it gets the
+	// variables of earlier ones as well, but no terminal. Where that can't be kept, and on a
+	// Host, it is not started.
+	Confined bool
 	// Own runs the command in a pane of its own, which starts with the folder, variables and
 	// functions of the shared one, leaves nothing to it, and closes when the command has
 	// ended. There are at most [MaxPanes]; the error is then [ErrPanes].
@@ -72,6 +75,7 @@ type Result struct {
 	Stderr    Captured
 	Duration  time.Duration
 	Cancelled bool
+	Confined  bool   // it ran in the read-only sandbox
 	Terminal  bool   // it ran in the mode Terminal: Stdout is what its terminal was sent
 	Fault     string // what went wrong around the command, such as a full disk; "" if nothing
 }
@@ -128,7 +132,7 @@ func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 	if spec.Own {
 		return s.startOwn(ctx, dir, spec)
 	}
-	job, err := s.launch(ctx, s.place, dir, spec.Mode)
+	job, err := s.launch(ctx, s.place, dir, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +140,9 @@ func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 }
 
 // launch starts the command in dir at a place.
-func (s *Session) launch(ctx context.Context, at place, dir string, mode Mode) (job, error) {
+func (s *Session) launch(ctx context.Context, at place, dir string, spec Spec) (job, error) {
 	for try := 0; ; try++ {
-		job, err := at.run(ctx, dir, mode)
+		job, err := at.run(ctx, dir, spec.Mode, spec.Confined)
 		var refused *pane.RefusedError
 		switch {
 		case err == nil:
@@ -313,7 +317,7 @@ func recorded(dir string) pane.Exit {
 // result joins an end with what the files hold.
 func result(dir string, e pane.Exit) Result {
 	return Result{
-		ExitCode: e.Code, Signal: e.Signal, Duration: e.Duration, Cancelled: e.Cancelled, Fault: e.Fault,
+		ExitCode: e.Code, Signal: e.Signal, Duration: e.Duration, Cancelled: e.Cancelled, Confined: e.Confined, Fault: e.Fault,
 		Terminal: onTerminal(dir), Stdout: captured(filepath.Join(dir, "out"), e.Stdout),
 		Stderr: captured(filepath.Join(dir, "err"), e.Stderr),
 	}

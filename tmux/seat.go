@@ -29,9 +29,9 @@ func (s *seat) pane() string {
 	return s.id
 }
 
-func (s *seat) run(ctx context.Context, dir string, mode Mode) (job, error) {
+func (s *seat) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
 	if s.sup.linked() {
-		j, err := s.sup.run(ctx, dir, mode)
+		j, err := s.sup.run(ctx, dir, mode, confined)
 		if !errors.Is(err, errGone) {
 			return j, err
 		}
@@ -42,7 +42,7 @@ func (s *seat) run(ctx context.Context, dir string, mode Mode) (job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.sup.run(ctx, dir, mode)
+	return s.sup.run(ctx, dir, mode, confined)
 }
 
 func (s *seat) attach(ctx context.Context, dir string) (job, error) {

@@ -61,7 +61,7 @@ type supervisor interface {
 	busy(ctx context.Context) (busy bool, pane string, err error)
 	// run starts the command in dir, attach follows one that an earlier process started.
 	// errGone says that the supervisor has ended and knows nothing of the command.
-	run(ctx context.Context, dir string, mode Mode) (job, error)
+	run(ctx context.Context, dir string, mode Mode, confined bool) (job, error)
 	attach(ctx context.Context, dir string) (job, error)
 	drop()
 	remove(ctx context.Context) error

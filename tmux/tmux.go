@@ -20,12 +20,14 @@ package tmux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"buddy/tmux/host"
 	"buddy/tmux/pane"
+	"buddy/tmux/pane/confine"
 )
 
 // ErrUnavailable says that there is no usable tmux: it is missing, too old, or its server
@@ -51,6 +53,8 @@ type Options struct {
 	// Session made with [NewPlain] has none.
 	Sandbox *pane.Sandbox
 	Cwd     string // of the first command
+	// Reach is what confined commands may read, on this machine.
+	Reach confine.Reach
 	// Shell is one of [pane.Shells] that commands run in; "" is bash, or sh where there is
 	// none. Where it is missing Start returns a [pane.RefusedError]. What an earlier process
 	// left running keeps its shell.
@@ -99,8 +103,9 @@ type Session struct {
 
 // place is where a supervisor is: in a tmux pane or a process of its own.
 type place interface {
-	// run starts the command of dir, and makes the supervisor if it is missing.
-	run(ctx context.Context, dir string, mode Mode) (job, error)
+	// run starts the command of dir, and makes the supervisor if it is missing. A confined one
+	// runs in the read-only sandbox or not at all.
+	run(ctx context.Context, dir string, mode Mode, confined bool) (job, error)
 	// attach follows the command of dir that an earlier process started.
 	attach(ctx context.Context, dir string) (job, error)
 	// respawn replaces the supervisor and ends what runs under it.
@@ -147,6 +152,15 @@ func newSeat(srv *server, base *seat, role, title string) *seat {
 	r := newRemote(srv.opt, name)
 	r.found, t.sup = t.found, r
 	return t
+}
+
+// Confines returns nil when commands of a Session with these Options can be confined, else why
+// not.
+func Confines(o Options) error {
+	if o.Host != nil {
+		return fmt.Errorf("%w: nothing of ours is installed on %s", confine.ErrImpossible, o.Host.Name())
+	}
+	return pane.Confines(lookup(cleanEnv(o.Env)), o.Reach)
 }
 
 // NewPlain returns a Session without tmux: commands run as children of this process with

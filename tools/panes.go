@@ -268,7 +268,7 @@ func (t *sendKeys) Plan(call Call) (action.Action, error) {
 	return action.Action{
 		Kind: action.PaneKeys, Tool: t.def.Name, Target: t.shell.target, Command: strings.TrimSuffix(args.typed(), "\n"),
 		Preview: fmt.Sprintf("into pane %s: %q, keys: %s", args.Pane, args.Text, cmp.Or(strings.Join(args.pressed(), " "), "none")),
-		Why:     args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+		Why:     args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc, Outside: true,
 	}, nil
 }
 
@@ -346,7 +346,7 @@ func (t *createPane) Run(ctx context.Context, call Call) Result {
 	t.shell.touched.Add(1)
 	out := newRecent(nil)
 	run, err := t.shell.startPane(ctx, tmux.Spec{
-		Dir: call.Dir, Own: true, Title: args.Title, Free: call.Free, Output: out.write,
+		Dir: call.Dir, Own: true, Title: args.Title, Output: out.write,
 		Mode: tmux.Terminal, Command: cmp.Or(args.Command, openShell),
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"buddy/agent/model"
 	"buddy/tmux"
 	"buddy/tmux/pane"
+	"buddy/tmux/pane/confine"
 )
 
 //go:embed run_shell.md
@@ -31,16 +32,17 @@ const cancelled = "operation cancelled by user"
 
 // RunShell is the tool run_shell. Make it with NewRunShell.
 type RunShell struct {
-	panes   *tmux.Session
-	plain   *tmux.Session
-	target  string
-	say     func(text string)
-	noPanes atomic.Bool
-	cwd     atomic.Pointer[string] // where the next command starts; "" = not known
-	sandbox *pane.Sandbox          // of panes; nil: there is none
-	prefix  string                 // of the names of its panes, "" for those of the first target
-	jobs    *jobs                  // of all targets
-	touched atomic.Int64           // how often something was done to the panes
+	panes    *tmux.Session
+	plain    *tmux.Session
+	target   string
+	say      func(text string)
+	noPanes  atomic.Bool
+	cwd      atomic.Pointer[string] // where the next command starts; "" = not known
+	sandbox  *pane.Sandbox          // of panes; nil: there is none
+	confines bool                   // what is free runs in the read-only sandbox
+	prefix   string                 // of the names of its panes, "" for those of the first target
+	jobs     *jobs                  // of all targets
+	touched  atomic.Int64           // how often something was done to the panes
 }
 
 // Beside says that t is the shell of another target of the session than first: they have
@@ -83,6 +85,10 @@ func (t *RunShell) paneID(name string) string { return strings.TrimPrefix(name, 
 // explained. It comes before the first call.
 func (t *RunShell) Restrict(box *pane.Sandbox) { t.sandbox = box }
 
+// Confine says that free commands run in the read-only sandbox here. It comes before the
+// first call.
+func (t *RunShell) Confine() { t.confines = true }
+
 // NewRunShell returns the tool. Commands run in panes; where there is no tmux they run
 // in plain, and say is told so once. cwd is where the first one starts, "" if that is not
 // known.
@@ -100,7 +106,8 @@ type shellArgs struct {
 	Privesc  bool   `json:"privesc" desc:"uses sudo or the like"`
 	Mode     string `json:"mode,omitempty" desc:"merge: stderr into stdout, in order" enum:"cap,merge,captty,tty"`
 	// Wait is true, false or a time.
-	Wait json.RawMessage `json:"wait,omitempty" desc:"default true"`
+	Wait    json.RawMessage `json:"wait,omitempty" desc:"default true"`
+	Outside bool            `json:"outside,omitempty" desc:"not in the read-only sandbox: asks the user"`
 }
 
 // unattended is how long a command that reads keys is waited for where nobody is who could
@@ -174,6 +181,7 @@ func (t *RunShell) Plan(call Call) (action.Action, error) {
 	return action.Action{
 		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: *t.cwd.Load(), Preview: preview,
 		Why: args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+		Outside: args.Outside || args.interactive(), // in the sandbox there is no terminal
 	}, nil
 }
 
@@ -213,7 +221,7 @@ func (t *RunShell) run(ctx context.Context, call Call, limit int) Result {
 		return failure(err)
 	}
 	t.touched.Add(1)
-	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free}
+	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free, Confined: call.Confined}
 	spec.Mode = tmux.Mode(args.Mode)
 	if forever && t.alone(args, call) {
 		patience = unattended
@@ -223,12 +231,22 @@ func (t *RunShell) run(ctx context.Context, call Call, limit int) Result {
 	}
 	run, err := t.start(ctx, spec)
 	if err != nil {
-		return failure(fmt.Errorf("the command was not started: %w", err))
+		return notStarted(err)
 	}
 	res := wait(ctx, run, t.box(), limit)
 	cwd := run.Cwd()
 	t.cwd.Store(&cwd)
 	return res
+}
+
+// notStarted is the result of a command that did not run. One that was to be confined never
+// runs otherwise without a question.
+func notStarted(err error) Result {
+	err = fmt.Errorf("the command was not started: %w", err)
+	if strings.Contains(err.Error(), confine.ErrImpossible.Error()) { // it may have come over a wire
+		err = fmt.Errorf(`%w; with "outside": true it asks the user and runs without the sandbox`, err)
+	}
+	return failure(err)
 }
 
 // box is what commands are restricted by now.
@@ -249,7 +267,7 @@ func (t *RunShell) runOwn(ctx context.Context, call Call, spec tmux.Spec, patien
 	}
 	run, err := start(ctx, spec)
 	if err != nil {
-		return failure(fmt.Errorf("the command was not started: %w", err))
+		return notStarted(err)
 	}
 	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, out: out, since: time.Now()}, patience, limit)
 }
@@ -377,6 +395,11 @@ func finished(res tmux.Result, err error, box *pane.Sandbox, limit int) Result {
 	}
 	if why := box.Explain(out.Stderr + out.Stdout); why != "" && res.ExitCode != 0 {
 		out.Notices = append(out.Notices, why)
+	}
+	if res.Confined {
+		if why := explainConfined(out.Stderr+"\n"+out.Stdout, res.ExitCode); why != "" {
+			out.Notices = append(out.Notices, why)
+		}
 	}
 	if res.Signal != 0 {
 		out.Notices = append(out.Notices, fmt.Sprintf("the shell was ended by signal %d", res.Signal))

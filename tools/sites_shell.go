@@ -145,6 +145,7 @@ func (t *sitedShell) each(ctx context.Context, call Call, one func(context.Conte
 		}
 		mine := inner
 		mine.Dir, mine.Output = filepath.Join(call.Dir, name), out.of(name)
+		mine.Confined = mine.Free && site.shell.confines // it was judged for each
 		results[i] = do(site.shell, ctx, mine, limit)
 		out.flush(name)
 	})

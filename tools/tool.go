@@ -89,6 +89,8 @@ type Call struct {
 	// Free means that nobody was asked, because it only reads: what earlier calls left
 	// behind must not change what it means.
 	Free bool
+	// Confined means that it is allowed only because it will run in the read-only sandbox.
+	Confined bool
 }
 
 // Stream names where a chunk of output came from.

@@ -55,6 +55,7 @@ type Action struct {
 	Risk     Risk     `json:"risk,omitempty"`
 	Mutation bool     `json:"mutation,omitempty"` // changes state
 	Privesc  bool     `json:"privesc,omitempty"`  // runs with more rights than buddy has
+	Outside  bool     `json:"outside,omitempty"`  // Shell: is not to run in the read-only sandbox
 }
 
 // Place is one of several targets on which an Action happens.

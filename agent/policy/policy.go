@@ -234,7 +234,7 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 		if a.Privesc {
 			return ask("it runs with more rights", "shell")
 		}
-		return p.free(report)
+		return p.free(a, report)
 	case action.PaneKeys:
 		return ask("what typed text does depends on what runs in the pane", "pane keys")
 	case action.FileWrite:
@@ -261,12 +261,14 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 
 // free is the verdict on a command by what it was found to do. What talks to a service can't
 // run in the sandbox, so that it needs to be in the literal core wherever it runs.
-func (p Policy) free(report shell.Report) action.Verdict {
+func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	v := action.Verdict{Decision: action.Ask, Reason: report.Reason, Rule: "shell"}
 	switch {
 	case !report.ReadOnly:
-	case report.Beyond == "" && (report.Talks != "" || !p.Confined):
+	case report.Beyond == "" && (report.Talks != "" || !p.Confined || a.Outside):
 		v.Decision, v.Rule = action.Allow, LiteralCore
+	case a.Outside:
+		v.Reason = "it would run outside of the read-only sandbox, and " + report.Beyond
 	case !p.Confined:
 		v.Reason = "it seems to only read, but there is no read-only sandbox here to see to that: " + report.Beyond
 	case report.Talks != "":

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"buddy/tmux/pane/confine"
 )
 
 // grace is how long each step of a cancellation waits before the next.
@@ -19,14 +21,18 @@ const grace = 2 * time.Second
 
 // Command is a command that was started. Its methods may be called by any goroutine.
 type Command struct {
-	shell *Shell
-	dir   string
-	proc  *exec.Cmd
-	inner *inner // of mode Terminal, else nil
-	legs  []*leg
-	began time.Time
-	done  chan struct{} // closed at the end, when exit is set
-	exit  Exit
+	shell  *Shell
+	dir    string
+	free   bool         // it leaves only its folder
+	box    *confine.Box // of a confined one, else nil
+	folder *os.File     // tells that of a confined one
+	said   chan []byte  // what it told, once
+	proc   *exec.Cmd
+	inner  *inner // of mode Terminal, else nil
+	legs   []*leg
+	began  time.Time
+	done   chan struct{} // closed at the end, when exit is set
+	exit   Exit
 
 	mu        sync.Mutex // guards what follows, and the legs' captures
 	boxes     []*Mailbox
@@ -35,10 +41,11 @@ type Command struct {
 	fault     string
 }
 
-// Start runs the command in dir/cmd. It returns when the command has started; an error
-// means that it has not, and that dir may be used again only after removing it.
-func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
-	if err := mode.Check(s.tty != nil); err != nil {
+// Start runs the command in dir/cmd, confined in the read-only sandbox or not at all. It
+// returns when the command has started; an error means that it has not, and that dir may be
+// used again only after removing it.
+func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
+	if err := mode.Check(s.tty != nil && !confined); err != nil {
 		return nil, err
 	}
 	file := filepath.Join(dir, "cmd")
@@ -46,21 +53,28 @@ func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Command{shell: s, dir: dir, done: make(chan struct{})}
-	if c.proc, err = s.command(file); err != nil {
-		return nil, err
+	_, err = os.Lstat(filepath.Join(dir, "free"))
+	c := &Command{shell: s, dir: dir, free: err == nil, done: make(chan struct{})}
+	var in *os.File
+	var ends []*os.File
+	if confined {
+		in, ends, err = s.confined(c)
+	} else {
+		c.proc, err = s.command(file, c.free)
 	}
-	if err := s.prepareState(); err != nil {
-		return nil, err
+	if err == nil && !c.free && !confined {
+		err = s.prepareState()
 	}
-	ends, err := c.connect(mode)
+	if err == nil {
+		ends, err = c.connect(mode, ends)
+	}
 	defer func() {
 		for _, f := range ends {
 			_ = f.Close()
 		}
 	}()
 	if err != nil {
-		c.discard()
+		c.discard(in)
 		return nil, err
 	}
 	if s.tty != nil {
@@ -70,8 +84,8 @@ func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
 		s.show.drain()
 	}
 	c.began = time.Now()
-	if err := c.proc.Start(); err != nil {
-		c.discard()
+	if err := c.start(in, file); err != nil {
+		c.discard(in)
 		return nil, err
 	}
 	for _, l := range c.legs {
@@ -84,8 +98,23 @@ func (s *Shell) Start(dir string, mode Mode) (*Command, error) {
 	return c, nil
 }
 
-// connect makes the streams. It returns the command's ends, to be closed after the start.
-func (c *Command) connect(mode Mode) (ends []*os.File, err error) {
+// start starts the process. A confined shell gets its command only when all restrictions are
+// known to hold.
+func (c *Command) start(in *os.File, file string) error {
+	if c.box == nil {
+		return c.proc.Start()
+	}
+	if err := c.box.Start(c.proc); err != nil {
+		return err
+	}
+	go feed(in, file)
+	go c.listen()
+	return nil
+}
+
+// connect makes the streams. It returns ends and the command's own of them, to be closed after
+// the start.
+func (c *Command) connect(mode Mode, ends []*os.File) ([]*os.File, error) {
 	if mode == Terminal {
 		return c.connectTerminal()
 	}
@@ -135,8 +164,10 @@ func (c *Command) addLeg(stream, file string, r *os.File) {
 	c.legs = append(c.legs, &leg{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file)), sealed: make(chan struct{}), cmd: c})
 }
 
-// discard gives back what a command that never started holds.
-func (c *Command) discard() {
+// discard gives back what a command that never started holds, in too if that is not nil.
+func (c *Command) discard(in *os.File) {
+	_ = in.Close()
+	_ = c.folder.Close()
 	if c.inner != nil {
 		c.inner.discard()
 	}
@@ -189,6 +220,10 @@ func (c *Command) wait() {
 	if c.shell.tty != nil {
 		c.shell.tty.takeBack()
 	}
+	var left error
+	if c.box != nil {
+		left = c.endConfined() // before its output ends, which something may hold
+	}
 	for _, l := range c.legs {
 		l.ended()
 	}
@@ -196,9 +231,14 @@ func (c *Command) wait() {
 		<-l.sealed
 	}
 	c.shell.show.whole(false)
-	c.shell.adoptState()
+	if c.box == nil {
+		left = c.shell.adoptState(c.dir, c.free)
+	}
 	c.mu.Lock()
-	e := Exit{Duration: took, Cancelled: c.cancelled, Fault: c.fault}
+	e := Exit{Duration: took, Cancelled: c.cancelled, Confined: c.box != nil, Fault: c.fault}
+	if left != nil && e.Fault == "" {
+		e.Fault = left.Error()
+	}
 	for _, l := range c.legs {
 		if l.stream == Stdout {
 			e.Stdout = l.rec.total

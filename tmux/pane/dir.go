@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"buddy/tmux/pane/confine"
 )
 
 // socketMax is what every system accepts as the path of a unix socket (macOS: 104).
@@ -58,6 +60,18 @@ func bases(getenv func(string) string) (all []string) {
 		}
 	}
 	return all
+}
+
+// Confines returns nil when the commands of a supervisor whose directory comes from MakeDir
+// can run in the read-only sandbox on this machine, else why not. The supervisor finds out for
+// itself as well.
+func Confines(getenv func(string) string, reach confine.Reach) error {
+	for _, base := range bases(getenv) {
+		if err := reach.Check(base); err != nil {
+			return err
+		}
+	}
+	return confine.Possible()
 }
 
 // SocketPath is where the supervisor of dir listens.

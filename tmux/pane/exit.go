@@ -15,6 +15,7 @@ type Exit struct {
 	Code      int           `json:"code"`                // as a shell tells it: 128+n after signal n
 	Signal    int           `json:"signal,omitempty"`    // that ended the shell, 0 when it exited
 	Cancelled bool          `json:"cancelled,omitempty"` // somebody cancelled it before it ended
+	Confined  bool          `json:"confined,omitempty"`  // it ran in the read-only sandbox
 	Stdout    int64         `json:"stdout"`              // bytes written in all
 	Stderr    int64         `json:"stderr"`
 	Duration  time.Duration `json:"duration"`

@@ -14,7 +14,7 @@
 // A client does this:
 //
 //	info, err := pane.Greet(link, pane.Greeting{Cwd: cwd, Env: os.Environ()})
-//	job, err := pane.Run(ctx, conn, dir, pane.Capture)
+//	job, err := pane.Run(ctx, conn, dir, pane.Capture, false)
 //	exit, err := job.Wait(func(stream string, p []byte, total int64) { … })
 package pane
 
@@ -121,6 +121,13 @@ func supervise(dir, name string) error {
 	}
 	srv := NewServer(shell)
 	go srv.Serve(l)
+	go func() {
+		for sig := range dropped {
+			if sig == unix.SIGINT {
+				srv.interrupt()
+			}
+		}
+	}()
 	<-ends
 	_ = l.Close() // removes the socket as well
 	abandoned := !srv.Shutdown("the pane was closed", time.Second)

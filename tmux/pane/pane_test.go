@@ -303,8 +303,8 @@ func TestFollowAfterTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Greet(dir, tmuxtest.Env(dir))
-	run, err := s.Start(cmdDir, Capture)
+	s.Greet(Greeting{Cwd: dir, Env: tmuxtest.Env(dir)})
+	run, err := s.Start(cmdDir, Capture, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestPosixShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Greet(dir, tmuxtest.Env(dir))
+	s.Greet(Greeting{Cwd: dir, Env: tmuxtest.Env(dir)})
 	for i, c := range []struct {
 		cmd  string
 		code int
@@ -359,7 +359,7 @@ func TestPosixShell(t *testing.T) {
 		if err := errors.Join(os.Mkdir(cmdDir, 0o700), os.WriteFile(filepath.Join(cmdDir, "cmd"), []byte(c.cmd), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		run, err := s.Start(cmdDir, Capture)
+		run, err := s.Start(cmdDir, Capture, false)
 		if err != nil {
 			t.Fatal(err)
 		}

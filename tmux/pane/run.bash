@@ -4,7 +4,7 @@
 # was asked about is a file named free: it runs without aliases, functions and options of
 # earlier ones, and with the first PATH, so that its words mean what they say.
 IFS= read -r -d '' __buddy_cmd <"$2"
-__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_free=
+__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
 [[ -e $__buddy_at/free ]] && __buddy_free=1
 set --
 builtin shopt -s expand_aliases
@@ -56,6 +56,9 @@ if [[ $__buddy_free ]]; then
 	builtin export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat PAGER=cat
 else
 	[[ $__buddy_load ]] && . "$__buddy_load" 2>/dev/null
+fi
+if [[ ${__buddy_folder} ]]; then
+	builtin cd -- "$__buddy_folder" 2>/dev/null && builtin unset -v __buddy_gone || __buddy_gone=$__buddy_folder
 fi
 if [[ ${__buddy_gone-} ]]; then
 	builtin printf 'buddy: the working directory %q is gone; running in an empty one\n' "$__buddy_gone" >&2

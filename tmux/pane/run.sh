@@ -3,7 +3,7 @@
 # Carries exports, aliases of one line, umask and the directory over. Beside a command that
 # nobody was asked about is a file named free: it runs without the aliases and the PATH of
 # earlier ones, and only its directory is carried over.
-__buddy_dir=$1 __buddy_cmd=$2 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_free=
+__buddy_dir=$1 __buddy_cmd=$2 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
 [ ! -e "$__buddy_at/free" ] || __buddy_free=1
 set --
 __buddy_save() {
@@ -23,7 +23,7 @@ __buddy_save() {
 		return "$__buddy_rc"
 	fi
 	{ # what could not be written leaves a hole, although there may be room again later
-		export -p &&
+		export -p && printf '#free\n' &&
 			(alias | while IFS= read -r __buddy_l; do printf 'alias %s\n' "${__buddy_l#alias }" || exit 1; done) &&
 			printf 'umask ' &&
 			umask &&
@@ -41,6 +41,9 @@ if [ -n "$__buddy_free" ]; then
 	export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat PAGER=cat
 fi
 if [ -n "$__buddy_tmux" ]; then export TMUX="$__buddy_tmux" TMUX_PANE="$__buddy_pane"; fi
+if [ -n "$__buddy_folder" ]; then
+	cd "$__buddy_folder" 2>/dev/null && unset __buddy_gone || __buddy_gone=$__buddy_folder
+fi
 if [ -n "${__buddy_gone-}" ]; then
 	printf 'buddy: the working directory "%s" is gone; running in an empty one\n' "$__buddy_gone" >&2
 	cd "$__buddy_dir/nowhere" && unset __buddy_gone

@@ -4,7 +4,7 @@
 # would outlive a script, such as errexit. With a file named free beside the command, only
 # the directory is.
 __buddy_cmd=$(<"$2")
-__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_free=
+__buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
 [[ -e $__buddy_at/free ]] && __buddy_free=1
 set --
 
@@ -79,6 +79,9 @@ if [[ -n $__buddy_free ]]; then
 	export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat PAGER=cat
 fi
 if [[ -n $__buddy_tmux ]]; then export TMUX=$__buddy_tmux TMUX_PANE=$__buddy_pane; fi
+if [[ -n $__buddy_folder ]]; then
+	builtin cd -q -- "$__buddy_folder" 2>/dev/null && builtin unset __buddy_gone || __buddy_gone=$__buddy_folder
+fi
 if [[ -n ${__buddy_gone-} ]]; then
 	builtin print -r -- "buddy: the working directory ${(qq)__buddy_gone} is gone; running in an empty one" >&2
 	builtin cd -q -- "$__buddy_dir/nowhere" && unset __buddy_gone

@@ -83,7 +83,7 @@ func (s *Server) ServeConn(conn net.Conn) {
 
 // greet answers and then holds the connection until the client leaves.
 func (s *Server) greet(w *wire, g Greeting) {
-	s.shell.Greet(g.Cwd, g.Env)
+	s.shell.Greet(g)
 	s.mu.Lock()
 	s.greeted++
 	info := s.info()
@@ -172,7 +172,16 @@ func (s *Server) start(r request) (*Command, error) {
 	if s.closed {
 		return nil, errors.New("the pane is being closed")
 	}
-	return s.shell.Start(r.Dir, r.Mode)
+	return s.shell.Start(r.Dir, r.Mode, r.Confined)
+}
+
+// interrupt passes Ctrl-C on to a confined command.
+func (s *Server) interrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.running {
+		c.interrupt()
+	}
 }
 
 // attach follows a command that another client started.

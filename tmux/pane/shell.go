@@ -3,10 +3,12 @@ package pane
 import (
 	"cmp"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -47,9 +49,11 @@ type Shell struct {
 	// one: to make a file anew and rename it costs more on many disks. "" means none yet.
 	state string
 
-	mu  sync.Mutex // guards what follows
-	cwd string     // of the first command
-	env []string   // of the first command; nil until Greet
+	mu     sync.Mutex // guards what follows
+	folder string     // of the next command; "" is not known
+	apart  bool       // the state does not have the folder
+	env    []string   // of the first command; nil until Greet
+	free   confinement
 }
 
 // NewShell returns a Shell with its state in dir, which [MakeDir] made. If the directory
@@ -78,39 +82,59 @@ func NewShell(dir string, tty *os.File, name string) (*Shell, error) {
 		}
 		s.show = newDisplay(tty)
 	}
+	if dir, err := os.ReadFile(filepath.Join(dir, folderFile)); err == nil && s.state != "" {
+		s.folder, s.apart = string(dir), true
+	}
 	return s, makePrivate(filepath.Join(dir, "nowhere"))
 }
 
 // Greet gives the directory and the environment of the first command. Only the first call
-// counts: later clients find the shell as the last command left it.
-func (s *Shell) Greet(cwd string, env []string) {
+// counts: later clients find the shell as the last command left it. Of the reach the last
+// counts.
+func (s *Shell) Greet(g Greeting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.env == nil {
-		s.cwd, s.env = cwd, without(env, "TMUX", "TMUX_PANE")
+		// Nobody answers a pager, and a buffered Python tells its progress at the end.
+		s.env = append(without(g.Env, "TMUX", "TMUX_PANE", "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
+		if s.state == "" {
+			s.folder = g.Cwd
+		}
+	}
+	if !reflect.DeepEqual(s.free.reach, g.Reach) {
+		s.free.reach, s.free.old = g.Reach, true
 	}
 }
 
-// command builds the process for the command in file.
-func (s *Shell) command(file string) (*exec.Cmd, error) {
+var errNoGreeting = errors.New("no environment: the client sent no greeting")
+
+// command builds the process for the command in file. A free one starts in the first
+// environment, and leaves only its folder.
+func (s *Shell) command(file string, free bool) (*exec.Cmd, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.env == nil {
-		return nil, fmt.Errorf("no environment: the client sent no greeting")
+		return nil, errNoGreeting
 	}
 	args := []string{s.name, "-c"}
 	if s.kind == kindZsh {
 		args = []string{s.name, "-f", "-c"} // no start-up files, as with the others
 	}
-	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, file, s.state, s.nextState()), Dir: s.cwd}
-	if s.state != "" {
+	load, leave, folder := s.state, s.nextState(), ""
+	if s.apart {
+		folder = s.folder
+	}
+	if free {
+		load, leave, folder = "", os.DevNull, s.folder
+	}
+	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, file, load, leave, folder), Dir: s.folder, Env: slices.Clone(s.env)}
+	if load != "" {
 		// The state has the environment: what was unset meanwhile must not come back. Names
 		// that no shell can hold are passed on.
-		cmd.Env = slices.DeleteFunc(slices.Clone(s.env), func(kv string) bool { return isName(kv) })
-		cmd.Dir = s.dir // the state changes it
-	} else {
-		// Nobody answers a pager, and a buffered Python tells its progress at the end.
-		cmd.Env = append(without(s.env, "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
+		cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return isName(kv) })
+	}
+	if load != "" || folder != "" {
+		cmd.Dir = s.dir // the shell changes it
 	}
 	if s.tty != nil {
 		for _, k := range []string{"TERM", "TMUX", "TMUX_PANE"} {
@@ -136,12 +160,24 @@ func (s *Shell) nextState() string {
 // prepareState empties that file.
 func (s *Shell) prepareState() error { return os.WriteFile(s.nextState(), nil, 0o600) }
 
-// adoptState makes what the command left behind the state of the next, if it is complete:
-// a shell that was killed or replaced by exec leaves none.
-func (s *Shell) adoptState() {
-	if name := s.nextState(); complete(name) {
-		s.state = name
+// adoptState makes what the command in dir left behind the state of the next, if it is
+// complete: a shell that was killed or replaced by exec leaves none. Of a free one only the
+// folder is taken.
+func (s *Shell) adoptState(dir string, free bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free.old = true
+	name := s.nextState()
+	if !free && complete(name) {
+		s.state, s.free.of = name, ""
+	} else if !free {
+		return nil
 	}
+	cwd, err := os.ReadFile(filepath.Join(dir, "cwd"))
+	if err != nil || !filepath.IsAbs(string(cwd)) {
+		return nil //nolint:nilerr // then it stays: the files of a command may be removed while it runs
+	}
+	return s.moveTo(string(cwd), free)
 }
 
 // stateNames are the two files with the state of shells of a kind: none reads another's.
@@ -169,6 +205,13 @@ func newestState(dir, kind string) string {
 func CopyState(from, to string) error {
 	if from == "" {
 		return nil
+	}
+	folder, err := os.ReadFile(filepath.Join(from, folderFile))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(to, folderFile), folder, 0o600)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
 	for _, kind := range []string{kindBash, kindZsh, kindSh} {
 		name := newestState(from, kind)

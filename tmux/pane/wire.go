@@ -11,11 +11,13 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"buddy/tmux/pane/confine"
 )
 
 // protocol is the version of the wire format. A client that finds another version starts
 // the supervisor anew.
-const protocol = 1
+const protocol = 2
 
 // frameMax bounds a frame: an environment may have some megabytes.
 const frameMax = 8 << 20
@@ -37,13 +39,16 @@ type request struct {
 	Version  int       `json:"v"`
 	Dir      string    `json:"dir,omitempty"`
 	Mode     Mode      `json:"mode,omitempty"`
+	Confined bool      `json:"confined,omitempty"`
 	Greeting *Greeting `json:"greeting,omitempty"`
 }
 
-// Greeting is what a supervisor needs from its first client.
+// Greeting is what a supervisor needs from a client. Of Cwd and Env the first one's count, of
+// Reach the last one's.
 type Greeting struct {
-	Cwd string   `json:"cwd"`
-	Env []string `json:"env"`
+	Cwd   string        `json:"cwd"`
+	Env   []string      `json:"env"`
+	Reach confine.Reach `json:"reach"` // of confined commands
 }
 
 // Info is what a supervisor tells about itself.
@@ -157,9 +162,10 @@ type Job struct{ w *wire }
 
 // Run asks for the command in dir/cmd and returns when it runs. It waits for its turn;
 // ending ctx meanwhile withdraws the request, and cancels the command if it started just
-// then. A [RefusedError] says that it did not start. The Job owns conn.
-func Run(ctx context.Context, conn net.Conn, dir string, mode Mode) (*Job, error) {
-	return ask(ctx, conn, request{Op: "run", Version: protocol, Dir: dir, Mode: mode})
+// then. A [RefusedError] says that it did not start. A confined command runs in the read-only
+// sandbox or not at all. The Job owns conn.
+func Run(ctx context.Context, conn net.Conn, dir string, mode Mode, confined bool) (*Job, error) {
+	return ask(ctx, conn, request{Op: "run", Version: protocol, Dir: dir, Mode: mode, Confined: confined})
 }
 
 // Attach returns the running command of dir. A [RefusedError] says that this supervisor

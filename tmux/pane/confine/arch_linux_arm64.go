@@ -1,0 +1,8 @@
+package confine
+
+import "golang.org/x/sys/unix"
+
+const (
+	auditArch      = unix.AUDIT_ARCH_AARCH64
+	foreignNumbers = 1 << 31
+)

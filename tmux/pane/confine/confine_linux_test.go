@@ -1,0 +1,258 @@
+//go:build linux && (amd64 || arm64)
+
+package confine
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// TestEveryCallHasAnAction: what x/sys knows for either machine is in calls.txt, and there is
+// nothing else in it.
+func TestEveryCallHasAnAction(t *testing.T) {
+	calls, err := parseCalls(callsText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, arch := range []string{"amd64", "arm64"} {
+		text, err := os.ReadFile("numbers_linux_" + arch + ".go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(string(text), -1)
+		if len(names) < 300 {
+			t.Fatalf("%s has %d calls only", arch, len(names))
+		}
+		for _, n := range names {
+			known[n[1]] = true
+			if calls[n[1]] == "" {
+				t.Errorf("%s: %s has no action in calls.txt", arch, n[1])
+			}
+		}
+	}
+	for name, action := range calls {
+		if !known[name] {
+			t.Errorf("calls.txt: %s is no system call", name)
+		}
+		if actions(1)[action] == nil {
+			t.Errorf("calls.txt: %s: unknown action %q", name, action)
+		}
+	}
+}
+
+// TestFilter asks the filter about calls, in a machine of the library's.
+func TestFilter(t *testing.T) {
+	const (
+		yes    = retAllow
+		eperm  = retErrno | uint32(unix.EPERM)
+		eacces = retErrno | uint32(unix.EACCES)
+		enosys = retErrno | uint32(unix.ENOSYS)
+		enotty = retErrno | uint32(unix.ENOTTY)
+	)
+	for _, c := range []struct {
+		abi  int
+		call uint32
+		args []uint64
+		want uint32
+	}{
+		{6, unix.SYS_READ, nil, yes},
+		{6, unix.SYS_FCHMOD, nil, eperm},
+		{6, 9999, nil, enosys},
+		{6, unix.SYS_MEMFD_CREATE, nil, enosys},
+		{6, unix.SYS_SOCKET, []uint64{unix.AF_NETLINK, unix.SOCK_RAW, 0}, yes},
+		{6, unix.SYS_SOCKET, []uint64{unix.AF_NETLINK, unix.SOCK_RAW, 15}, eacces},
+		{6, unix.SYS_SOCKET, []uint64{unix.AF_INET, unix.SOCK_STREAM, 0}, eacces},
+		{6, unix.SYS_SOCKETPAIR, []uint64{unix.AF_UNIX, unix.SOCK_STREAM | unix.SOCK_CLOEXEC}, yes},
+		{6, unix.SYS_SOCKETPAIR, []uint64{unix.AF_UNIX, unix.SOCK_DGRAM | unix.SOCK_CLOEXEC}, eacces},
+		{6, unix.SYS_SOCKETPAIR, []uint64{unix.AF_UNIX, unix.SOCK_SEQPACKET}, yes},
+		{6, unix.SYS_CLONE, []uint64{unix.CLONE_VM | unix.CLONE_VFORK | uint64(unix.SIGCHLD)}, yes},
+		{6, unix.SYS_CLONE, []uint64{unix.CLONE_NEWUSER}, eperm},
+		{6, unix.SYS_IOCTL, []uint64{0, unix.TCGETS}, yes},
+		{6, unix.SYS_IOCTL, []uint64{0, unix.TIOCSTI}, enotty},
+		{6, unix.SYS_IOCTL, []uint64{0, 1<<32 | unix.TIOCSTI}, enotty},
+		{6, unix.SYS_PRLIMIT64, []uint64{0, 7, 1}, yes},
+		{6, unix.SYS_PRLIMIT64, []uint64{5, 7, 0}, yes},
+		{6, unix.SYS_PRLIMIT64, []uint64{5, 7, 1}, eperm},
+		{6, unix.SYS_PRLIMIT64, []uint64{5, 7, 1 << 32}, eperm},
+		{6, unix.SYS_SETPRIORITY, []uint64{unix.PRIO_PROCESS, 0, 5}, yes},
+		{6, unix.SYS_SETPRIORITY, []uint64{unix.PRIO_USER, 0, 5}, eperm},
+		{6, unix.SYS_FCNTL, []uint64{0, unix.F_SETLEASE}, eperm},
+		{6, unix.SYS_FCNTL, []uint64{0, unix.F_SETOWN}, yes},
+		{5, unix.SYS_FCNTL, []uint64{0, unix.F_SETOWN}, eperm},
+		{6, unix.SYS_KILL, nil, yes},
+		{5, unix.SYS_KILL, nil, eperm},
+		{3, unix.SYS_TRUNCATE, nil, yes},
+		{2, unix.SYS_TRUNCATE, nil, eperm},
+		{2, unix.SYS_OPENAT2, nil, enosys},
+		{2, unix.SYS_OPENAT, []uint64{0, 0, unix.O_RDONLY}, yes},
+		{2, unix.SYS_OPENAT, []uint64{0, 0, unix.O_RDONLY | unix.O_TRUNC}, eperm},
+		{2, unix.SYS_OPENAT, []uint64{0, 0, 3 | unix.O_TRUNC}, eperm},
+		{2, unix.SYS_OPENAT, []uint64{0, 0, unix.O_WRONLY | unix.O_TRUNC}, yes},
+		{3, unix.SYS_OPENAT, []uint64{0, 0, unix.O_RDONLY | unix.O_TRUNC}, yes},
+	} {
+		if got := ask(t, c.abi, auditArch, c.call, c.args); got != c.want {
+			t.Errorf("interface %d, call %d%v: %#x, want %#x", c.abi, c.call, c.args, got, c.want)
+		}
+	}
+	if got := ask(t, 6, 0x40000003, unix.SYS_READ, nil); got != retKill {
+		t.Errorf("a call of another machine: %#x", got)
+	}
+	if got := ask(t, 6, auditArch, foreignNumbers+1, nil); got != retKill {
+		t.Errorf("a call with a foreign number: %#x", got)
+	}
+}
+
+// ask runs the filter. The library's machine reads words as networks have them.
+func ask(t *testing.T, abi int, arch, call uint32, args []uint64) uint32 {
+	t.Helper()
+	raw, err := filter(abi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	insts, ok := bpf.Disassemble(raw)
+	vm, err := bpf.NewVM(insts)
+	if err != nil || !ok || len(insts) > 4096 {
+		t.Fatalf("%d instructions: %v, %v", len(insts), ok, err)
+	}
+	data := make([]byte, 64)
+	put := func(off, v uint32) {
+		for i := range 4 {
+			data[int(off)+i] = byte(v >> (24 - 8*i))
+		}
+	}
+	put(offNumber, call)
+	put(offArch, arch)
+	for i, a := range args {
+		put(low(i), uint32(a))
+		put(high(i), uint32(a>>32))
+	}
+	got, err := vm.Run(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(got)
+}
+
+// TestNothingStartsHalfRestricted: when one of the restrictions fails, nothing runs.
+func TestNothingStartsHalfRestricted(t *testing.T) {
+	box, err := New(Config{Env: os.Environ(), Temp: t.TempDir()})
+	if err != nil {
+		t.Skip(err)
+	}
+	mark := filepath.Join(t.TempDir(), "ran")
+	for what, broken := range map[string]*Box{
+		"rules":  {rules: os.Stdin, filter: box.filter, temp: box.temp},
+		"filter": {rules: box.rules, filter: []bpf.RawInstruction{{Op: 0xffff}}, temp: box.temp},
+	} {
+		cmd := exec.Command("touch", mark)
+		if err := broken.Start(cmd); !errors.Is(err, ErrImpossible) || cmd.Process != nil {
+			t.Errorf("with broken %s: %v, process %v", what, err, cmd.Process)
+		}
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("it ran")
+	}
+	// This process is as it was.
+	if err := exec.Command("touch", mark).Run(); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestWorkThatHoldsTheSupervisorsFiles(t *testing.T) {
+	temp := t.TempDir()
+	if _, err := New(Config{Reach: Reach{Read: []string{filepath.Dir(temp)}}, Temp: temp}); !errors.Is(err, ErrImpossible) {
+		t.Errorf("it was taken: %v", err)
+	}
+}
+
+// TestRepository: a link to a history elsewhere counts only when that knows of it.
+func TestRepository(t *testing.T) {
+	dir := t.TempDir()
+	run := exec.Command("sh", "-ec", `git init -q main; cd main; git -c user.name=x -c user.email=x@x commit -q --allow-empty -m x; mkdir -p sub/deep; git worktree add -q ../tree
+mkdir ../victim ../evil; printf 'gitdir: %s\n' "$PWD/../victim" >../evil/.git`)
+	run.Dir, run.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Skipf("no git: %v %s", err, out)
+	}
+	for root, want := range map[string][]string{
+		"main": {"main/.git"}, "main/sub/deep": {"main/.git"}, "tree": {"main/.git/worktrees/tree", "main/.git"}, "evil": nil, "victim": nil,
+	} {
+		var got []string
+		for _, p := range repository(filepath.Join(dir, root), "/home/nobody") {
+			rel, _ := filepath.Rel(dir, p)
+			got = append(got, rel)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", root, got, want)
+		}
+	}
+	if got := repository(filepath.Join(dir, "main/sub"), filepath.Join(dir, "main")); got != nil {
+		t.Errorf("the home is taken for a project: %q", got)
+	}
+}
+
+func TestPlacesAreNotTheHome(t *testing.T) {
+	home := t.TempDir()
+	env := []string{"HOME=" + home, "JAVA_HOME=" + home, "GOROOT=/", "PYENV_ROOT=" + filepath.Dir(home), "PATH=" + home + ":.::" + home + "/bin:/work/bin", "CONDA_PREFIX=/work"}
+	for _, p := range places(Config{Reach: Reach{Read: []string{"/work"}}, Env: env, Temp: "/t"}) {
+		if below(home, p.path) || p.path == "/" || below(p.path, "/work") && p.access&toRun == toRun {
+			t.Errorf("%q is allowed", p.path)
+		}
+	}
+}
+
+func TestEtcHasNoSecrets(t *testing.T) {
+	for _, p := range etc() {
+		for _, bad := range []string{"/etc/shadow", "/etc/sudoers", "/etc/ssh", "/etc/ssl/private"} {
+			if below(bad, p) || below(p, bad) {
+				t.Errorf("%s is allowed by %s", bad, p)
+			}
+		}
+	}
+	if !strings.Contains(strings.Join(etc(), "\n"), "/etc/passwd") {
+		t.Error("/etc/passwd is not allowed")
+	}
+}
+
+// BenchmarkStart is what the sandbox costs a command.
+func BenchmarkStart(b *testing.B) {
+	temp := b.TempDir()
+	box, err := New(Config{Env: os.Environ(), Temp: temp})
+	if err != nil {
+		b.Skip(err)
+	}
+	b.Run("plain", func(b *testing.B) {
+		for b.Loop() {
+			if err := exec.Command("/bin/true").Run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("confined", func(b *testing.B) {
+		for b.Loop() {
+			cmd := exec.Command("/bin/true")
+			if err := errors.Join(box.Start(cmd), cmd.Wait(), box.Sweep(cmd.Process.Pid)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("box", func(b *testing.B) {
+		for b.Loop() {
+			box, err := New(Config{Env: os.Environ(), Temp: temp})
+			if err != nil {
+				b.Fatal(err)
+			}
+			box.Close()
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package confine
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// dropped are variables that change what the words of a command mean, or lead to programs
+// that would do something for it. A star at the end stands for any letters.
+var dropped = []string{
+	"BASH_*", "SHELLOPTS", "BASHOPTS", "ENV", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "IFS", "ZDOTDIR", "FPATH",
+	"LD_*", "TMUX", "TMUX_PANE", "STY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_TTY", "GPG_AGENT_INFO", "DBUS_*",
+	"XDG_RUNTIME_DIR", "XDG_SESSION_*", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "NOTIFY_SOCKET", "LISTEN_*",
+	"GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR",
+	"LESSOPEN", "LESSCLOSE", "PAGER", "MANPAGER", "PYTHONSTARTUP", "PYTHONINSPECT",
+	"PWD", "SHLVL", "_",
+}
+
+// given are set in each command's environment.
+var given = []string{
+	"TERM=dumb", "PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "PYTHONUNBUFFERED=1",
+}
+
+// gitSettings keep git from starting what the repository names, as far as there is a setting
+// for it, and count more than its own. An external diff or a filter does run; it can do no
+// more than what is confined.
+var gitSettings = [][2]string{
+	{"safe.bareRepository", "explicit"},
+	{"core.fsmonitor", "false"},
+	{"core.hooksPath", "/dev/null"},
+	{"core.pager", "cat"},
+	{"log.showSignature", "false"},
+	{"gc.auto", "0"},
+	{"maintenance.auto", "false"},
+}
+
+// Environ is the environment of a confined command: first is that of the first command of
+// all, whose PATH it keeps, now what commands have made of it.
+func Environ(first, now, withheld []string, temp string) []string {
+	out := slices.DeleteFunc(slices.Clone(now), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == "PATH" || slices.Contains(withheld, name) || slices.ContainsFunc(dropped, func(d string) bool { return means(d, name) })
+	})
+	get := lookup(out)
+	out = append(out, "PATH="+searchPath(lookup(first)("PATH")))
+	if temp != "" {
+		out = append(out, "TMPDIR="+temp)
+	}
+	out = append(out, given...)
+	n, _ := strconv.Atoi(get("GIT_CONFIG_COUNT"))
+	n = max(n, 0)
+	for _, s := range gitSettings {
+		out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, s[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, s[1]))
+		n++
+	}
+	return unique(append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)))
+}
+
+// means reports whether a name is what an entry of dropped stands for.
+func means(entry, name string) bool {
+	if prefix, ok := strings.CutSuffix(entry, "*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return entry == name
+}
+
+// searchPath is PATH without what depends on the folder that a command runs in.
+func searchPath(path string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
+	if len(dirs) == 0 {
+		return "/usr/local/bin:/usr/bin:/bin"
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+// unique keeps the last of the variables with the same name.
+func unique(env []string) []string {
+	at := map[string]int{}
+	var out []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if i, ok := at[name]; ok {
+			out[i] = kv
+			continue
+		}
+		at[name] = len(out)
+		out = append(out, kv)
+	}
+	return out
+}
+
+// lookup returns a function that finds variables in env.
+func lookup(env []string) func(name string) string {
+	return func(name string) string {
+		for _, kv := range slices.Backward(env) {
+			if k, v, ok := strings.Cut(kv, "="); ok && k == name && name != "" {
+				return v
+			}
+		}
+		return ""
+	}
+}
+
+// below reports whether an absolute path is dir or in it.
+func below(path, dir string) bool {
+	if !filepath.IsAbs(path) || !filepath.IsAbs(dir) {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}

@@ -1,0 +1,29 @@
+package confine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEnviron(t *testing.T) {
+	first := []string{"PATH=/first:.::rel:/second", "HOME=/h"}
+	now := []string{"PATH=/evil", "A=1", "TOKEN=hush", "LD_PRELOAD=/x.so", "BASH_ENV=/x", "BASH_FUNC_ls%%=() { evil; }", "TMUX=/s", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=a.b", "GIT_CONFIG_VALUE_0=c", "DBUS_SESSION_BUS_ADDRESS=x", "PAGER=less"}
+	got := Environ(first, now, []string{"TOKEN"}, "/t")
+	for _, want := range []string{"PATH=/first:/second", "A=1", "TMPDIR=/t", "PAGER=cat", "GIT_CONFIG_KEY_0=a.b", "GIT_CONFIG_KEY_1=safe.bareRepository", "GIT_CONFIG_VALUE_1=explicit"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("no %s in %q", want, got)
+		}
+	}
+	names := map[string]bool{}
+	for _, kv := range got {
+		name, _, _ := strings.Cut(kv, "=")
+		if names[name] || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "BASH_") || name == "TOKEN" || name == "TMUX" || strings.HasPrefix(name, "DBUS_") {
+			t.Errorf("%s is there, or twice: %q", name, got)
+		}
+		names[name] = true
+	}
+	if got := Environ(nil, nil, nil, ""); !slices.Contains(got, "PATH=/usr/local/bin:/usr/bin:/bin") {
+		t.Errorf("without a PATH: %q", got)
+	}
+}

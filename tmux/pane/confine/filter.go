@@ -1,0 +1,206 @@
+//go:build linux && (amd64 || arm64)
+
+package confine
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+//go:embed calls.txt
+var callsText string
+
+// Offsets in the data that a filter sees (struct seccomp_data of linux/seccomp.h).
+const (
+	offNumber = 0
+	offArch   = 4
+	offArgs   = 16
+)
+
+// What a filter answers (linux/seccomp.h).
+const (
+	retKill  = 0x80000000
+	retErrno = 0x00050000
+	retAllow = 0x7fff0000
+)
+
+// errno is the answer that makes a call fail.
+func errno(e unix.Errno) uint32 { return retErrno | uint32(e) }
+
+// low and high are the offsets of the halves of an argument; both machines are little-endian.
+func low(arg int) uint32  { return offArgs + 8*uint32(arg) }
+func high(arg int) uint32 { return low(arg) + 4 }
+
+// program is a piece of a filter. Every one ends with an answer.
+type program []bpf.Instruction
+
+func answer(ret uint32) program { return program{bpf.RetConstant{Val: ret}} }
+
+func load(off uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: off, Size: 4} }
+
+// among answers with yes when the low half of an argument, masked, is one of the values.
+func among(arg int, mask uint32, yes, no uint32, values ...uint32) program {
+	p := program{load(low(arg)), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: mask}}
+	for i, v := range values {
+		p = append(p, bpf.JumpIf{Cond: bpf.JumpEqual, Val: v, SkipTrue: uint8(len(values) - i)})
+	}
+	return append(p, bpf.RetConstant{Val: no}, bpf.RetConstant{Val: yes})
+}
+
+// whole is the mask that keeps all of an argument's low half.
+const whole = 1<<32 - 1
+
+// only answers with then when an argument has the value, else with no.
+func only(arg int, value uint32, no uint32, then program) program {
+	return append(program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: value, SkipTrue: 1}, bpf.RetConstant{Val: no}}, then...)
+}
+
+// actions are the words of calls.txt, for a kernel with some version of Landlock's interface.
+func actions(abi int) map[string]program {
+	var (
+		eperm  = errno(unix.EPERM)
+		eacces = errno(unix.EACCES)
+		enosys = errno(unix.ENOSYS)
+		allow  = answer(retAllow)
+	)
+	all := map[string]program{
+		"allow": allow, "EPERM": answer(eperm), "EACCES": answer(eacces), "ENOSYS": answer(enosys),
+		"socket": only(0, unix.AF_NETLINK, eacces, among(2, whole, retAllow, eacces, unix.NETLINK_ROUTE, unix.NETLINK_SOCK_DIAG)),
+		// A datagram pair can send to any path; a filter does not see where.
+		"socketpair": only(0, unix.AF_UNIX, eacces, among(1, 0xf, retAllow, eacces, unix.SOCK_STREAM, unix.SOCK_SEQPACKET)),
+		"clone":      none(0, namespaces, eperm),
+		"ioctl":      among(1, whole, retAllow, errno(unix.ENOTTY), ioctls...),
+		"fcntl":      among(1, whole, eperm, retAllow, unix.F_SETLEASE, unix.F_NOTIFY),
+		"self":       only(0, 0, eperm, allow),
+		"priority":   only(0, unix.PRIO_PROCESS, eperm, only(1, 0, eperm, allow)),
+		"ioprio":     only(0, 1 /* IOPRIO_WHO_PROCESS */, eperm, only(1, 0, eperm, allow)),
+		// Of another process only without new limits, whose address is then 0.
+		"prlimit": {
+			load(low(0)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 5},
+			load(low(2)), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 2},
+			load(high(2)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1},
+			bpf.RetConstant{Val: eperm}, bpf.RetConstant{Val: retAllow},
+		},
+		"signal": allow, "truncate": allow, "open": allow, "openat": allow, "openat2": allow,
+	}
+	if abi < abiScope {
+		all["signal"] = answer(eperm)
+		all["fcntl"] = among(1, whole, eperm, retAllow, unix.F_SETLEASE, unix.F_NOTIFY, unix.F_SETOWN, unix.F_SETOWN_EX)
+	}
+	if abi < abiTruncate {
+		all["truncate"], all["openat2"] = answer(eperm), answer(enosys)
+		all["open"], all["openat"] = truncating(1, eperm), truncating(2, eperm)
+	}
+	return all
+}
+
+// namespaces are the flags of clone that make new ones.
+const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// none answers with no when an argument has one of the bits.
+func none(arg int, bits, no uint32) program {
+	return program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: bits, SkipTrue: 1}, bpf.RetConstant{Val: no}, bpf.RetConstant{Val: retAllow}}
+}
+
+// truncating answers with no when the flags of an open empty a file that is not opened for
+// writing, to which an old Landlock has nothing to say.
+func truncating(arg int, no uint32) program {
+	return append(program{
+		load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.O_TRUNC, SkipTrue: 1}, bpf.RetConstant{Val: retAllow},
+	}, among(arg, unix.O_ACCMODE, retAllow, no, unix.O_WRONLY, unix.O_RDWR)...)
+}
+
+// ioctls are the ones that only tell something, and what belongs to a descriptor alone. All
+// others work on descriptors that are opened for reading, and many change something.
+var ioctls = []uint32{
+	unix.TCGETS, unix.TCGETS2, unix.TIOCGWINSZ, unix.TIOCGPGRP, unix.TIOCGSID, unix.TIOCINQ,
+	// FIONBIO, FIOCLEX, FIONCLEX (asm-generic/ioctls.h), FIGETBSZ, FS_IOC_FSGETXATTR, FS_IOC_FIEMAP (linux/fs.h)
+	0x5421, 0x5451, 0x5450, 2, 0x801c581f, 0xc020660b, unix.FS_IOC_GETFLAGS,
+	unix.SIOCGIFNAME, unix.SIOCGIFCONF, unix.SIOCGIFFLAGS, unix.SIOCGIFADDR, unix.SIOCGIFDSTADDR, unix.SIOCGIFBRDADDR,
+	unix.SIOCGIFNETMASK, unix.SIOCGIFMETRIC, unix.SIOCGIFMTU, unix.SIOCGIFHWADDR, unix.SIOCGIFINDEX, unix.SIOCGIFTXQLEN,
+}
+
+// parseCalls reads calls.txt: the action of each system call by name.
+func parseCalls(text string) (map[string]string, error) {
+	calls := map[string]string{}
+	for l := range strings.Lines(text) {
+		if strings.HasPrefix(l, "#") || strings.TrimSpace(l) == "" {
+			continue
+		}
+		action, names, _ := strings.Cut(l, ":")
+		for _, name := range strings.Fields(names) {
+			if old, twice := calls[name]; twice {
+				return nil, fmt.Errorf("calls.txt: %s has two actions: %s and %s", name, old, action)
+			}
+			calls[name] = action
+		}
+	}
+	return calls, nil
+}
+
+// span is a range of call numbers with one action, from its first on.
+type span struct {
+	first  uint32
+	action string
+}
+
+// spans orders what calls.txt says by number. What is between and after the numbers that are
+// known has the action ENOSYS.
+func spans(numbers map[string]uint32, calls map[string]string) []span {
+	last := uint32(0)
+	for _, n := range numbers {
+		last = max(last, n)
+	}
+	by := make([]string, last+2)
+	for name, n := range numbers {
+		by[n] = calls[name]
+	}
+	var all []span
+	for n, action := range by {
+		if action == "" {
+			action = "ENOSYS"
+		}
+		if len(all) == 0 || all[len(all)-1].action != action {
+			all = append(all, span{uint32(n), action})
+		}
+	}
+	return all
+}
+
+// decide finds the span of the number that is loaded by halving, and does what it says.
+func decide(all []span, do map[string]program) program {
+	if len(all) == 1 {
+		return do[all[0].action]
+	}
+	half := len(all) / 2
+	below, above := decide(all[:half], do), decide(all[half:], do)
+	p := program{
+		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: all[half].first, SkipTrue: 1},
+		bpf.Jump{Skip: uint32(len(below))},
+	}
+	return slices.Concat(p, below, above)
+}
+
+// filter is the whole of it for one version of Landlock's interface.
+func filter(abi int) ([]bpf.RawInstruction, error) {
+	calls, err := parseCalls(callsText)
+	if err != nil {
+		return nil, err
+	}
+	do := actions(abi)
+	for name, action := range calls {
+		if do[action] == nil {
+			return nil, fmt.Errorf("calls.txt: %s: unknown action %q", name, action)
+		}
+	}
+	p := program{
+		load(offArch), bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1}, bpf.RetConstant{Val: retKill},
+		load(offNumber), bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreignNumbers, SkipTrue: 1}, bpf.RetConstant{Val: retKill},
+	}
+	return bpf.Assemble(append(p, decide(spans(numbers(), calls), do)...))
+}

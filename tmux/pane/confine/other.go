@@ -1,0 +1,32 @@
+//go:build !linux || !(amd64 || arm64)
+
+package confine
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+)
+
+// Box is what commands are restricted by; there is none on this system.
+type Box struct{}
+
+// New returns [ErrImpossible].
+func New(Config) (*Box, error) { return nil, Possible() }
+
+// Possible returns [ErrImpossible].
+func Possible() error {
+	return fmt.Errorf("%w: it is not known how on %s/%s", ErrImpossible, runtime.GOOS, runtime.GOARCH)
+}
+
+// Close does nothing.
+func (*Box) Close() {}
+
+// Start starts nothing.
+func (*Box) Start(*exec.Cmd) error { return Possible() }
+
+// Sweep does nothing.
+func (*Box) Sweep(int) error { return nil }
+
+// Reads reports false.
+func (*Box) Reads(string) bool { return false }

@@ -1,0 +1,192 @@
+//go:build linux && (amd64 || arm64)
+
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+	"unsafe"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// Box is what commands are restricted by, made once for many. Start and Sweep may be called
+// by any goroutine, Close after the last of them.
+type Box struct {
+	rules  *os.File // Landlock's
+	filter []bpf.RawInstruction
+	temp   string
+	reads  []string // folders, real paths
+}
+
+// New prepares the restrictions. Folders of which c speaks that are made later are not in
+// them. An error is [ErrImpossible] where the kernel can't do it.
+func New(c Config) (*Box, error) {
+	if err := c.Check(c.Temp); err != nil {
+		return nil, err
+	}
+	abi, err := version(c.ABI)
+	if err != nil {
+		return nil, err
+	}
+	b := &Box{temp: c.Temp}
+	if b.filter, err = filter(abi); err != nil {
+		return nil, err
+	}
+	all := places(c)
+	for _, p := range all {
+		if real, err := filepath.EvalSymlinks(p.path); err == nil && p.access&toRead == toRead && p.path != c.Temp {
+			b.reads = append(b.reads, real)
+		}
+	}
+	b.rules, err = ruleSet(abi, all)
+	return b, err
+}
+
+// Possible makes the calls that Start will make, on a thread of its own, and returns nil when
+// all succeed, else an error that is [ErrImpossible].
+func Possible() error {
+	temp, err := os.MkdirTemp("", "buddy-")
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrImpossible, err)
+	}
+	defer func() { _ = os.Remove(temp) }()
+	b, err := New(Config{Temp: temp})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return onThread(b.restrict)
+}
+
+// Close gives back what the box holds. Commands that were started stay restricted.
+func (b *Box) Close() {
+	if b != nil {
+		_ = b.rules.Close()
+	}
+}
+
+// Start starts cmd restricted. It must be a program that begins its work only with what it is
+// given after Start has returned, such as a shell that reads its command from a pipe: until
+// then it could look into the thread that has started it, and its limits do not hold yet.
+func (b *Box) Start(cmd *exec.Cmd) error {
+	adopt.begin()
+	err := onThread(func() error {
+		if err := b.restrict(); err != nil {
+			return err
+		}
+		return cmd.Start()
+	})
+	if err != nil {
+		if cmd.Process != nil { // it runs, but not as it should
+			err = errors.Join(err, cmd.Process.Kill())
+			_ = cmd.Wait()
+		}
+		adopt.end(0)
+		return err
+	}
+	if err := limit(cmd.Process.Pid); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		adopt.end(0)
+		return err
+	}
+	adopt.started(cmd.Process.Pid)
+	return nil
+}
+
+// onThread calls f on a thread that is not used for anything else afterwards, and returns
+// when that thread has ended.
+func onThread(f func() error) error {
+	type result struct {
+		tid int
+		err error
+	}
+	done := make(chan result)
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			// The first thread would not end. While this goroutine holds it, another thread
+			// takes the next.
+			defer runtime.UnlockOSThread()
+			done <- result{0, onThread(f)}
+			return
+		}
+		done <- result{unix.Gettid(), f()}
+		// Never unlocked: so the thread ends with this goroutine.
+	}()
+	r := <-done
+	if r.tid == 0 {
+		return r.err
+	}
+	for began := time.Now(); unix.Tgkill(unix.Getpid(), r.tid, 0) == nil; time.Sleep(20 * time.Microsecond) {
+		if time.Since(began) > 10*time.Second {
+			return errors.Join(r.err, fmt.Errorf("%w: the thread that starts commands does not end", ErrImpossible))
+		}
+	}
+	return r.err
+}
+
+// restrict restricts the calling thread for ever.
+func (b *Box) restrict() error {
+	fail := func(what string, err error) error { return fmt.Errorf("%w: %s: %w", ErrImpossible, what, err) }
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fail("no new privileges", err)
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fail("ambient capabilities", err)
+	}
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+		return fail("capabilities", err)
+	}
+	if err := ll.LandlockRestrictSelf(int(b.rules.Fd()), 0); err != nil {
+		return fail("Landlock", err)
+	}
+	// struct sock_fprog and sock_filter of linux/filter.h; bpf.RawInstruction has that layout.
+	prog := unix.SockFprog{Len: uint16(len(b.filter)), Filter: (*unix.SockFilter)(unsafe.Pointer(&b.filter[0]))}
+	if _, _, e := unix.Syscall(unix.SYS_SECCOMP, seccompSetModeFilter, 0, uintptr(unsafe.Pointer(&prog))); e != 0 {
+		return fail("seccomp", e)
+	}
+	return nil
+}
+
+const seccompSetModeFilter = 1 // linux/seccomp.h
+
+// limit bounds what a process and those that it will start may use.
+func limit(pid int) error {
+	for _, l := range []struct {
+		what int
+		max  uint64
+	}{{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_FSIZE, fileMax}, {unix.RLIMIT_CPU, cpuMax}, {unix.RLIMIT_AS, spaceMax}} {
+		var old unix.Rlimit
+		if err := unix.Prlimit(pid, l.what, nil, &old); err != nil {
+			return fmt.Errorf("%w: limits: %w", ErrImpossible, err)
+		}
+		if old.Max <= l.max {
+			continue
+		}
+		if err := unix.Prlimit(pid, l.what, &unix.Rlimit{Cur: min(old.Cur, l.max), Max: l.max}, nil); err != nil {
+			return fmt.Errorf("%w: limits: %w", ErrImpossible, err)
+		}
+	}
+	if err := os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0); err != nil {
+		return fmt.Errorf("%w: %w", ErrImpossible, err)
+	}
+	return nil
+}
+
+// Reads reports whether commands may list a folder, whose links are followed.
+func (b *Box) Reads(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return err == nil && slices.ContainsFunc(b.reads, func(place string) bool { return below(real, place) })
+}

@@ -1,0 +1,246 @@
+package pane
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/tmux/pane/confine"
+)
+
+// What the shell of a confined command is started with. It reads the command from descriptor
+// 3, which it gets last of all, and tells the folder that it ends in on 9. The words after
+// that are the shell's name, a folder that is gone ("" if none is), and for bash the variables
+// that it shall not pass on. Nothing of what earlier commands left is evaluated in it, and
+// nothing that it says but the folder is used.
+const (
+	confinedBash = `IFS= builtin read -r -d '' __buddy_cmd <&3; exec 3<&-; ` + goneFolder + `(($# == 1)) || builtin export -n -- "${@:2}"; builtin set --; builtin shopt -s expand_aliases; ` +
+		`builtin trap '[[ ${__buddy_done-} ]] || builtin printf %s "$PWD" >&9' EXIT; eval -- "$__buddy_cmd"; ` +
+		`{ __buddy_rc=$? __buddy_done=1; set +euxv; builtin trap - DEBUG ERR; builtin printf %s "$PWD" >&9; } 2>/dev/null; builtin exit "$__buddy_rc"`
+	confinedSh = goneFolder + `set --; trap '[ -n "${__buddy_done-}" ] || printf %s "$PWD" >&9' EXIT; . /dev/fd/3` + "\n" +
+		`{ __buddy_rc=$? __buddy_done=1; set +eux; printf %s "$PWD" >&9; } 2>/dev/null; exit "$__buddy_rc"`
+	goneFolder = `[ -z "$1" ] || printf 'buddy: the working directory %s is gone; running in an empty one\n' "$1" >&2; `
+)
+
+// folderMax is how long the name of a folder may be, in bytes.
+const folderMax = 4096
+
+// confinement is what a Shell needs for confined commands.
+type confinement struct {
+	reach confine.Reach
+	box   *confine.Box
+	old   bool // the box was made before something that may have changed what it is of
+
+	// What the state holds, as long as it is that of the file of.
+	of              string
+	exported, plain []string
+}
+
+// confined builds the process for the command in file, which runs in the read-only sandbox,
+// and makes its pipes: in takes the command, folder tells where it ended.
+func (s *Shell) confined(c *Command) (in *os.File, ends []*os.File, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.env == nil:
+		return nil, nil, errNoGreeting
+	case s.kind == kindZsh:
+		return nil, nil, fmt.Errorf("%w for zsh", confine.ErrImpossible)
+	case s.folder == "" && s.state != "":
+		return nil, nil, errors.New("it is not known in which folder the last command ended; change to one in a command that is asked about")
+	}
+	if err := s.inherit(); err != nil {
+		return nil, nil, err
+	}
+	if c.box, err = s.sandbox(); err != nil {
+		return nil, nil, err
+	}
+	dir, gone := s.folder, ""
+	if !isFolder(dir) {
+		dir, gone = s.temp(), dir
+	}
+	main := confinedBash
+	if s.kind == kindSh {
+		main = confinedSh
+	}
+	cmd := &exec.Cmd{Path: s.exe, Args: append([]string{s.name, "-c", main, s.name, gone}, s.free.plainNames()...), Dir: dir}
+	now := slices.Concat(s.free.exported, s.free.plain)
+	if s.state == "" {
+		now = s.env
+	}
+	cmd.Env = append(confine.Environ(s.env, now, s.free.reach.Withheld, s.temp()), "PWD="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmdOut, in, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	folder, folderIn, err := os.Pipe()
+	if err != nil {
+		_, _ = cmdOut.Close(), in.Close()
+		return nil, nil, err
+	}
+	cmd.ExtraFiles = []*os.File{cmdOut, nil, nil, nil, nil, nil, folderIn} // 3 and 9
+	c.proc, c.folder, c.said = cmd, folder, make(chan []byte, 1)
+	return in, []*os.File{cmdOut, folderIn}, nil
+}
+
+func (f *confinement) plainNames() []string {
+	var names []string
+	for _, kv := range f.plain {
+		name, _, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+	}
+	return names
+}
+
+// temp is the folder that confined commands may write to.
+func (s *Shell) temp() string { return filepath.Join(s.dir, "tmp") }
+
+// sandbox returns what restricts confined commands, made anew after every other command: that
+// may have made a folder which was not there. The caller holds mu.
+func (s *Shell) sandbox() (*confine.Box, error) {
+	f := &s.free
+	if f.box != nil && !f.old {
+		return f.box, nil
+	}
+	if err := makePrivate(s.temp()); err != nil {
+		return nil, err
+	}
+	box, err := confine.New(confine.Config{Reach: f.reach, Env: s.env, Temp: s.temp()})
+	if err != nil {
+		return nil, err
+	}
+	f.box.Close()
+	f.box, f.old = box, false
+	return box, nil
+}
+
+// inherit reads the variables of the state. The caller holds mu.
+func (s *Shell) inherit() (err error) {
+	f := &s.free
+	if s.state == f.of {
+		return nil
+	}
+	text, err := os.ReadFile(s.state)
+	if err != nil {
+		return err
+	}
+	if f.exported, f.plain, err = variables(string(text)); err != nil {
+		return fmt.Errorf("the variables of earlier commands can't be read: %w", err)
+	}
+	f.of = s.state
+	return nil
+}
+
+// variables reads those that a state sets, as NAME=value, without evaluating anything: those
+// that programs get, and the shell's own. Arrays are left out.
+func variables(state string) (exported, plain []string, err error) {
+	text, _, _ := strings.Cut(state, "\n#free\n")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return nil, nil, err
+	}
+	none := &expand.Config{Env: expand.ListEnviron(), NoUnset: true}
+	for _, st := range file.Stmts {
+		decl, ok := st.Cmd.(*syntax.DeclClause)
+		if !ok {
+			continue
+		}
+		flags := ""
+		for _, a := range decl.Args {
+			switch {
+			case a.Name == nil:
+				if a.Value != nil {
+					flags += a.Value.Lit()
+				}
+			case a.Value != nil && a.Array == nil && !strings.ContainsAny(flags, "aAn"):
+				value, err := expand.Literal(none, a.Value)
+				if err != nil {
+					return nil, nil, err
+				}
+				if kv := a.Name.Value + "=" + value; decl.Variant.Value == "export" || strings.Contains(flags, "x") {
+					exported = append(exported, kv)
+				} else {
+					plain = append(plain, kv)
+				}
+			}
+		}
+	}
+	return exported, plain, nil
+}
+
+// feed gives the shell its command.
+func feed(in *os.File, file string) {
+	defer func() { _ = in.Close() }()
+	f, err := os.Open(file)
+	if err != nil {
+		return // so nothing runs
+	}
+	defer func() { _ = f.Close() }()
+	_, _ = io.Copy(in, f) // a shell that has ended reads no more
+}
+
+// listen reads the folder that a confined command tells while it runs, and lets it go on when
+// it says too much.
+func (c *Command) listen() {
+	said, _ := io.ReadAll(io.LimitReader(c.folder, folderMax+1))
+	_, _ = io.Copy(io.Discard, c.folder)
+	c.said <- said
+}
+
+// endConfined ends what a confined command left behind and takes its folder.
+func (c *Command) endConfined() error {
+	err := c.box.Sweep(c.proc.Process.Pid)
+	_ = c.folder.SetReadDeadline(time.Now().Add(time.Second)) // unless something could not be ended, it is at its end
+	said := <-c.said
+	_ = c.folder.Close()
+	s := c.shell
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch dir := string(said); {
+	case dir == "" || dir == s.folder || dir == s.temp(): // it was killed, or stayed
+	case len(dir) > folderMax, !filepath.IsAbs(dir), strings.ContainsAny(dir, "\n\x00"), !isFolder(dir):
+		err = errors.Join(err, fmt.Errorf("the folder stays %q: the command told none that can be used", s.folder))
+	case !c.box.Reads(dir):
+		err = errors.Join(err, fmt.Errorf("the folder stays %q: what runs in the read-only sandbox does not end in %q, which it may not read", s.folder, dir))
+	default:
+		err = errors.Join(err, s.moveTo(dir, true))
+	}
+	return errors.Join(err, os.WriteFile(filepath.Join(c.dir, "cwd"), []byte(s.folder), 0o600))
+}
+
+// moveTo keeps the folder of the next command. apart means that the state does not have it.
+// The caller holds mu.
+func (s *Shell) moveTo(dir string, apart bool) error {
+	if dir == s.folder && apart == s.apart {
+		return nil
+	}
+	s.folder, s.apart = dir, apart
+	return os.WriteFile(filepath.Join(s.dir, folderFile), []byte(dir), 0o600)
+}
+
+// folderFile holds the folder of the next command.
+const folderFile = "folder"
+
+// isFolder reports whether there is a folder at an absolute path.
+func isFolder(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir() && filepath.IsAbs(dir)
+}
+
+// interrupt passes Ctrl-C on to a confined command, which the terminal does not know.
+func (c *Command) interrupt() {
+	if c.box != nil {
+		c.signal(syscall.SIGINT)
+	}
+}
