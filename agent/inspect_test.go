@@ -161,6 +161,20 @@ func TestLiveOutputRedacted(t *testing.T) {
 	})
 }
 
+// Which commands are free depends on what keeps them: /status says which it is.
+func TestStatusSaysWhatIsFree(t *testing.T) {
+	for confined, want := range map[bool]string{true: "free       commands that only read: the kernel", false: "free       a few commands"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := start(t, func(o *Options) { o.Policy.Confined = confined })
+			s.do(event.Report{What: event.ReportStatus})
+			if n, _ := find[event.Notice](s); !strings.Contains(n.Text, want) {
+				t.Errorf("status %q, want %q", n.Text, want)
+			}
+			s.stop()
+		})
+	}
+}
+
 // A command that fails without a variable can be explained: /status names it.
 func TestStatusNamesWithheld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

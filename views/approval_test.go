@@ -95,6 +95,22 @@ func TestApprovalExplained(t *testing.T) { // F10, F14: the rule shows before it
 	}
 }
 
+// The explanation says what keeps commands where this one would run.
+func TestApprovalSaysWhatIsKept(t *testing.T) {
+	e := ask("1", restart)
+	e.Context.Kept = []string{"nobody is asked about a few", "once approved, all that you can"}
+	d, _, now, _ := newTestApproval(t, e)
+	const kept = "kept nobody is asked about a few; once approved"
+	if text := viewtest.Text(t, d, 80, 20); strings.Contains(text, kept) {
+		t.Errorf("not asked for:\n%s", text)
+	}
+	*now = now.Add(ApprovalGrace)
+	press(t, d, "explain")
+	if text := viewtest.Text(t, d, 80, 20); !strings.Contains(text, kept) {
+		t.Errorf("%q is not there:\n%s", kept, text)
+	}
+}
+
 // On a small screen rows that do not show are counted, and what is explained is scrolled to.
 func TestApprovalSmall(t *testing.T) {
 	e := informed("1")
