@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
 // place is a folder, with all below it, or a file, and what commands may do there.
@@ -84,6 +86,7 @@ func places(c Config) []place {
 	add(toRun, programs...)
 	add(toRead, readable...)
 	add(toRead, etc()...)
+	add(ll.AccessFSReadDir, "/etc") // names are no secret
 	add(toWrite, writable...)
 	add(toFill, c.Temp)
 	add(toRead, c.Read...)
