@@ -24,7 +24,7 @@ type place struct {
 	panes    *tmux.Session
 	plain    *tmux.Session // for commands where there is no tmux
 	box      *pane.Sandbox // of the commands in panes; nil: none
-	confined error         // why free commands do not run in the read-only sandbox; nil: they do
+	confined bool          // free commands run in the read-only sandbox
 	shell    *tools.RunShell
 	files    *tools.Workspace
 	site     *tools.Site
@@ -213,11 +213,11 @@ func (f *fleet) at(name string) policy.Place {
 	return at
 }
 
-// rules are what the policy goes by on a target, for a folder to work in. unconfined says why
-// free commands do not run in the read-only sandbox, nil that they do; follow asks the target
-// where the links of a path lead.
-func (t *target) rules(at surroundings, root string, unconfined error, follow func(path string) string) policy.Place {
-	place := policy.Place{Workspace: root, Also: at.also, Home: at.home, Guarded: t.setting.Production, Confined: unconfined == nil, Resolve: follow}
+// rules are what the policy goes by on a target, for a folder to work in. confined says that
+// free commands run in the read-only sandbox there; follow asks the target where the links of a
+// path lead.
+func (t *target) rules(at surroundings, root string, confined bool, follow func(path string) string) policy.Place {
+	place := policy.Place{Workspace: root, Also: at.also, Home: at.home, Guarded: t.setting.Production, Confined: confined, Resolve: follow}
 	if t.host == nil {
 		place.Resolve, place.Match = resolve, oddMatches
 	}

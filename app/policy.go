@@ -79,7 +79,7 @@ func explained(f *flags, command string) (policy.Explanation, error) {
 		return none, exit{code: exitFailed, text: err.Error()}
 	}
 	env, withheld := c.Environ(os.Environ())
-	place := t.rules(at, files.Root(), tmux.Confines(t.options(at, env, withheld)), files.Follow)
+	place := t.rules(at, files.Root(), tmux.Confines(t.options(at, env, withheld)) == nil, files.Follow)
 	if t.host == nil {
 		box, _ := sandbox(c.Sandbox, []string{at.dir}, os.TempDir())
 		place.Boxed = box != nil

@@ -160,7 +160,7 @@ func (p *program) open(at *place, session string, shared bool) error {
 	if at.box = o.Sandbox; at.box != nil {
 		o.Session += "-sandbox" // never the pane of commands that have none
 	}
-	at.confined = tmux.Confines(o)
+	at.confined = tmux.Confines(o) == nil
 	at.panes, at.plain = tmux.New(o), tmux.NewPlain(o)
 	if at.files, err = t.workspace(at.at.dir); err != nil {
 		return exit{code: exitFailed, text: err.Error()}
@@ -177,7 +177,7 @@ func (p *program) open(at *place, session string, shared bool) error {
 		p.live.publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
 	})
 	at.shell.Restrict(at.box)
-	if at.confined == nil {
+	if at.confined {
 		at.shell.Confine()
 	}
 	at.site = tools.NewSite(at.shell, at.files)
