@@ -268,7 +268,7 @@ func (t *sendKeys) Plan(call Call) (action.Action, error) {
 	return action.Action{
 		Kind: action.PaneKeys, Tool: t.def.Name, Target: t.shell.target, Command: strings.TrimSuffix(args.typed(), "\n"),
 		Preview: fmt.Sprintf("into pane %s: %q, keys: %s", args.Pane, args.Text, cmp.Or(strings.Join(args.pressed(), " "), "none")),
-		Why:     args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc, Outside: true,
+		Why:     args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 	}, nil
 }
 
@@ -325,6 +325,7 @@ func (t *createPane) Plan(call Call) (action.Action, error) {
 		Kind: action.Shell, Tool: t.def.Name, Target: t.shell.target, Command: cmp.Or(args.Command, openShell), Cwd: *t.shell.cwd.Load(),
 		Preview: fmt.Sprintf("in a new pane %q", args.Title),
 		Why:     args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+		Outside: true, // in the sandbox there is no terminal
 	}, nil
 }
 
@@ -346,7 +347,7 @@ func (t *createPane) Run(ctx context.Context, call Call) Result {
 	t.shell.touched.Add(1)
 	out := newRecent(nil)
 	run, err := t.shell.startPane(ctx, tmux.Spec{
-		Dir: call.Dir, Own: true, Title: args.Title, Output: out.write,
+		Dir: call.Dir, Own: true, Title: args.Title, Output: out.write, Free: call.Free,
 		Mode: tmux.Terminal, Command: cmp.Or(args.Command, openShell),
 	})
 	if err != nil {

@@ -190,6 +190,9 @@ func TestPaneTools(t *testing.T) { // D20–D23, E12, E13
 		t.Errorf("before the first command: %+v", r)
 	}
 	act, r := d.call("tmux_create_pane", with("title", "reader", "command", "echo ready; while IFS= read -r l; do echo \"<$l>\"; done"))
+	if !act.Outside {
+		t.Errorf("a pane is a terminal, which the read-only sandbox has not: %+v", act)
+	}
 	var made struct{ Result createdPane }
 	if err := json.Unmarshal([]byte(r.Content), &made); err != nil || act.Kind != action.Shell || act.Command == "" || strings.Contains(act.Command, "tty") {
 		t.Fatalf("create: %+v, %+v", act, r)

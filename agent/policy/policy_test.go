@@ -386,3 +386,19 @@ func TestRuleBelowAFolderLikeAGlob(t *testing.T) {
 		}
 	}
 }
+
+// Only what is written out runs unasked outside of the sandbox.
+func TestOutsideOfTheSandbox(t *testing.T) {
+	p := Policy{Workspace: "/w", Confined: true}
+	for command, want := range map[string]action.Verdict{
+		"cat a.go":       {Decision: action.Allow, Rule: LiteralCore},
+		"git log":        {Decision: action.Ask, Rule: "shell"},
+		"cat $(echo a*)": {Decision: action.Ask, Rule: "shell"},
+		"make":           {Decision: action.Ask, Rule: "shell"},
+	} {
+		v := p.Judge(action.Action{Kind: action.Shell, Tool: "run_shell", Command: command, Cwd: "/w", Outside: true}, action.ModeAsk)
+		if v.Decision != want.Decision || v.Rule != want.Rule {
+			t.Errorf("%q: %+v, want %+v", command, v, want)
+		}
+	}
+}
