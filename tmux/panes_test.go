@@ -202,24 +202,26 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestCheckOutside is E06.
+// TestCheckOutside: buddy is refused in a pane of commands, and nowhere else, also not in a
+// window that a person opened in the session.
 func TestCheckOutside(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.run("true")
-	theirs := r.srv.Tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=buddy-t:", "sh")
-	env := func(socket, pane string) func(string) string {
-		return func(name string) string { return map[string]string{"TMUX": socket, "TMUX_PANE": pane}[name] }
-	}
-	if err := tmux.CheckOutside(t.Context(), env(r.srv.Socket+",1,0", r.Pane())); err == nil || strings.ContainsAny(err.Error(), "\n") || !strings.Contains(err.Error(), "buddy-t") {
-		t.Errorf("inside: %v", err)
-	}
-	for _, outside := range []func(string) string{env("", ""), env(r.srv.Socket+",1,0", theirs), env("/nowhere/s,1,0", "%0")} {
-		if err := tmux.CheckOutside(t.Context(), outside); err != nil {
-			t.Errorf("outside: %v", err)
+	all(t, true, func(t *testing.T, _ place, r *rig) {
+		check := func(value string) error {
+			return tmux.CheckOutside(func(name string) string { return map[string]string{"TMUX": value}[name] })
 		}
-	}
-	r.srv.Tmux("kill-pane", "-t", theirs)
+		for _, own := range []bool{false, true} {
+			res := r.wait(r.start(tmux.Spec{Command: `printf %s "$TMUX"`, Own: own}))
+			if err := check(string(res.Stdout.Head)); err == nil || strings.Contains(err.Error(), "\n") {
+				t.Errorf("in a pane with TMUX=%s: %v", res.Stdout.Head, err)
+			}
+		}
+		theirs := r.srv.Tmux("new-window", "-d", "-P", "-F", "#{socket_path},#{pid},#{s/.//:session_id}", "-t", "=buddy-t:", "sleep 1000")
+		for _, value := range []string{"", theirs} {
+			if err := check(value); err != nil {
+				t.Errorf("outside, TMUX=%s: %v", value, err)
+			}
+		}
+	})
 }
 
 func TestCheckKey(t *testing.T) {
