@@ -246,39 +246,6 @@ func TestSessionKilled(t *testing.T) {
 	}
 }
 
-// TestTmuxInCommand: what a command says to tmux without naming a server reaches neither the
-// pane that it runs in nor those of other sessions, but a server of the session's commands.
-func TestTmuxInCommand(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
-		other := &rig{t: t, srv: r.srv, dir: r.dir, n: 100, opt: r.opt}
-		other.opt.Session = "u"
-		other.opt.OnPane = other.onPane
-		other.Session = tmux.New(other.opt)
-		other.closeAtEnd()
-		goesOn := other.start(tmux.Spec{Command: "echo ready; until [ -e go ]; do sleep 0.05; done; echo done"})
-		other.untilOutput("ready")
-
-		if res := r.run("tmux kill-server"); res.ExitCode != 1 || !strings.Contains(string(res.Stderr.Head), "tmux-") {
-			t.Errorf("tmux kill-server: exit %d, signal %d, %q, fault %q", res.ExitCode, res.Signal, res.Stderr.Head, res.Fault)
-		}
-		for _, c := range []string{"kill-session", "kill-pane", "kill-session -a", "set -g history-limit 1"} {
-			r.want("tmux "+c+" 2>/dev/null || echo refused", "refused\n")
-		}
-		r.want("tmux -f /dev/null new-session -d -s mine 'sleep 1000' && tmux list-sessions -F '#S'", "mine\n")
-		own := r.start(tmux.Spec{Command: "tmux list-sessions -F '#S'; tmux kill-server", Own: true})
-		if res := r.wait(own); res.ExitCode != 0 || string(res.Stdout.Head) != "mine\n" {
-			t.Errorf("in another pane: exit %d, %q %q", res.ExitCode, res.Stdout.Head, res.Stderr.Head)
-		}
-		r.want("touch go", "")
-		if res := other.wait(goesOn); res.ExitCode != 0 || string(res.Stdout.Head) != "ready\ndone\n" {
-			t.Errorf("the other session: exit %d, signal %d, %q, fault %q", res.ExitCode, res.Signal, res.Stdout.Head, res.Fault)
-		}
-		if strings.Contains(r.kinds()+other.kinds(), "lost") {
-			t.Errorf("events %q, %q", r.kinds(), other.kinds())
-		}
-	})
-}
-
 // TestPaneKilled: somebody closes our pane; the session lives on with another window.
 func TestPaneKilled(t *testing.T) {
 	all(t, true, func(t *testing.T, at place, r *rig) {

@@ -202,28 +202,6 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestCheckOutside: buddy is refused in a pane of commands, and nowhere else, also not in a
-// window that a person opened in the session.
-func TestCheckOutside(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
-		check := func(value string) error {
-			return tmux.CheckOutside(func(name string) string { return map[string]string{"TMUX": value}[name] })
-		}
-		for _, own := range []bool{false, true} {
-			res := r.wait(r.start(tmux.Spec{Command: `printf %s "$TMUX"`, Own: own}))
-			if err := check(string(res.Stdout.Head)); err == nil || strings.Contains(err.Error(), "\n") {
-				t.Errorf("in a pane with TMUX=%s: %v", res.Stdout.Head, err)
-			}
-		}
-		theirs := r.srv.Tmux("new-window", "-d", "-P", "-F", "#{socket_path},#{pid},#{s/.//:session_id}", "-t", "=buddy-t:", "sleep 1000")
-		for _, value := range []string{"", theirs} {
-			if err := check(value); err != nil {
-				t.Errorf("outside, TMUX=%s: %v", value, err)
-			}
-		}
-	})
-}
-
 func TestCheckKey(t *testing.T) {
 	for _, name := range []string{"C-c", "Up", "M-S-Left", "F12", "a", ";", "-", "Enter", "C-M-x", "BSpace"} {
 		if err := tmux.CheckKey(name); err != nil {
