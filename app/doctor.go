@@ -184,7 +184,7 @@ func checkTmux(ctx context.Context) finding {
 	if err != nil {
 		return finding{"tmux", weak, err.Error() + "; commands run without panes", "install tmux 3.2 or newer"}
 	}
-	if err := tmux.CheckOutside(ctx, os.Getenv); err != nil {
+	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return finding{"tmux", broken, err.Error(), ""}
 	}
 	return finding{"tmux", fine, version, ""}

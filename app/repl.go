@@ -81,7 +81,7 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 	if !lineMode(f, con) {
 		return fullScreen(f, resume)
 	}
-	if err := tmux.CheckOutside(context.Background(), os.Getenv); err != nil {
+	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
 	t, err := newTarget(f)

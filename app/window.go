@@ -24,7 +24,7 @@ import (
 // fullScreen opens the full screen on a new session, or on the one to resume, and on
 // others as long as the person changes to them.
 func fullScreen(f *flags, resume string) error {
-	if err := tmux.CheckOutside(context.Background(), os.Getenv); err != nil {
+	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
 	t, err := newTarget(f)

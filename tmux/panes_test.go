@@ -202,26 +202,6 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestCheckOutside is E06.
-func TestCheckOutside(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.run("true")
-	theirs := r.srv.Tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=buddy-t:", "sh")
-	env := func(socket, pane string) func(string) string {
-		return func(name string) string { return map[string]string{"TMUX": socket, "TMUX_PANE": pane}[name] }
-	}
-	if err := tmux.CheckOutside(t.Context(), env(r.srv.Socket+",1,0", r.Pane())); err == nil || strings.ContainsAny(err.Error(), "\n") || !strings.Contains(err.Error(), "buddy-t") {
-		t.Errorf("inside: %v", err)
-	}
-	for _, outside := range []func(string) string{env("", ""), env(r.srv.Socket+",1,0", theirs), env("/nowhere/s,1,0", "%0")} {
-		if err := tmux.CheckOutside(t.Context(), outside); err != nil {
-			t.Errorf("outside: %v", err)
-		}
-	}
-	r.srv.Tmux("kill-pane", "-t", theirs)
-}
-
 func TestCheckKey(t *testing.T) {
 	for _, name := range []string{"C-c", "Up", "M-S-Left", "F12", "a", ";", "-", "Enter", "C-M-x", "BSpace"} {
 		if err := tmux.CheckKey(name); err != nil {

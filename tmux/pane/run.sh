@@ -31,7 +31,7 @@ __buddy_save() {
 	} >|"$__buddy_to"
 	return "$__buddy_rc"
 } 2>/dev/null
-__buddy_tmux=${TMUX-} __buddy_pane=${TMUX_PANE-}
+__buddy_tmux=${TMUX-}
 __buddy_path=$PATH
 [ -z "$__buddy_load" ] || . "$__buddy_load" 2>/dev/null
 if [ -n "$__buddy_free" ]; then
@@ -40,7 +40,7 @@ if [ -n "$__buddy_free" ]; then
 	unset ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT CDPATH IFS
 	export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat PAGER=cat
 fi
-if [ -n "$__buddy_tmux" ]; then export TMUX="$__buddy_tmux" TMUX_PANE="$__buddy_pane"; fi
+if [ -n "$__buddy_tmux" ]; then export TMUX="$__buddy_tmux"; fi
 if [ -n "$__buddy_folder" ]; then
 	cd "$__buddy_folder" 2>/dev/null && unset __buddy_gone || __buddy_gone=$__buddy_folder
 fi

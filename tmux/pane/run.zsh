@@ -62,7 +62,7 @@ __buddy_state() {
 	done
 }
 
-__buddy_tmux=${TMUX-} __buddy_pane=${TMUX_PANE-} __buddy_path=$PATH __buddy_old=
+__buddy_tmux=${TMUX-} __buddy_path=$PATH __buddy_old=
 if [[ -n $__buddy_load ]]; then
 	__buddy_old=$(<"$__buddy_load")
 	__buddy_old=${__buddy_old%$'\n#complete'}
@@ -78,7 +78,7 @@ if [[ -n $__buddy_free ]]; then
 	IFS=$' \t\n\0'
 	export GIT_OPTIONAL_LOCKS=0 GIT_PAGER=cat PAGER=cat
 fi
-if [[ -n $__buddy_tmux ]]; then export TMUX=$__buddy_tmux TMUX_PANE=$__buddy_pane; fi
+if [[ -n $__buddy_tmux ]]; then export TMUX=$__buddy_tmux; fi
 if [[ -n $__buddy_folder ]]; then
 	builtin cd -q -- "$__buddy_folder" 2>/dev/null && builtin unset __buddy_gone || __buddy_gone=$__buddy_folder
 fi

@@ -137,15 +137,26 @@ func (s *Shell) command(file string, free bool) (*exec.Cmd, error) {
 		cmd.Dir = s.dir // the shell changes it
 	}
 	if s.tty != nil {
-		for _, k := range []string{"TERM", "TMUX", "TMUX_PANE"} {
-			cmd.Env = append(cmd.Env, k+"="+os.Getenv(k))
-		}
+		cmd.Env = append(cmd.Env, "TERM="+os.Getenv("TERM"), "TMUX="+commandsTMUX(s.dir))
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: s.tty.fd}
 	} else {
 		// A session of its own: a program that asks on /dev/tty fails instead of hanging.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	}
 	return cmd, nil
+}
+
+// CommandsMark is the end of $TMUX in commands that run in a pane. After the socket tmux puts
+// the server's process there, which is never 0, and a session.
+const CommandsMark = ",0,0"
+
+// commandsTMUX is $TMUX for the commands of the supervisor in dir. It does not lead to the
+// server of the pane, where a `tmux kill-server` would end all sessions, nor, as it would if
+// it were unset, to the person's own; but to a socket of the session's, the same for all its
+// panes, where no server is until a command starts one. sup.sh does the same on targets.
+func commandsTMUX(dir string) string {
+	session, _, _ := strings.Cut(filepath.Base(dir), "-") // own panes have a suffix
+	return filepath.Join(filepath.Dir(dir), "tmux-"+session) + CommandsMark
 }
 
 // nextState is the file that the next command's shell writes.

@@ -20,6 +20,10 @@ case $R in
 */zsh) name=zsh flags='-f -c' ;; # no start-up files, as with the others
 *) name=${R##*/} flags=-c ;;
 esac
+# What commands say to tmux is for a server of their own, never for the one of the pane, which
+# sessions share: a socket beside DIR, the same for all panes of the session.
+apart=${D##*/}
+apart=${D%/*}/tmux-${apart%%-*},0,0
 tty=
 [ ! -t 1 ] || tty=/dev/tty
 [ -n "$tty" ] || exec 3<&0 >/dev/null
@@ -124,7 +128,7 @@ leg() {
 child() {
 	trap : INT QUIT HUP TERM
 	set +m
-	env -i "PATH=$login" "TERM=$TERM" ${TMUX:+"TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE"} "$R" $flags "$connect; $main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
+	env -i "PATH=$login" "TERM=$TERM" ${tty:+"TMUX=$apart"} "$R" $flags "$connect; $main" "$name" "$D" "$D/$id/cmd" "$D/$state" "$D/$next"
 	exit $?
 }
 
