@@ -281,6 +281,8 @@ func (p *partial) take(d model.Delta) {
 		r.emit(task, p.turn, event.ReasoningDelta{Field: d.Field, Text: d.Text})
 	case model.CallDelta:
 		r.emit(task, p.turn, event.CallDelta{CallID: d.CallID, Text: d.Text})
+	case model.Alive:
+		r.emit(task, p.turn, event.ModelAlive{})
 	case model.Stalled:
 		r.emit(task, p.turn, event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
 	case model.Fallback:
@@ -290,6 +292,7 @@ func (p *partial) take(d model.Delta) {
 		r.emit(task, p.turn, event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why})
 	case model.Retry:
 		p.forget()
+		p.task.waits(d.Retry.Now)
 		r.emit(task, p.turn, event.ModelRetry{Attempt: d.Retry.Attempt, WaitMS: d.Retry.WaitMS, Why: d.Retry.Why})
 	case model.CallReady:
 		if d.Call != nil {

@@ -43,6 +43,8 @@ func (r *Runtime) handle(c event.Command) {
 		r.cancelTask(c.Task)
 	case event.SetTimeout:
 		r.setTimeout(c)
+	case event.RetryNow:
+		r.retryNow()
 	default:
 		r.adjust(c)
 	}
@@ -183,6 +185,16 @@ func (r *Runtime) resumeExchange() {
 		return
 	}
 	r.startTask(r.main, event.MainTask, nil, r.exchange)
+}
+
+// retryNow sends the request of the main task again that waits to be.
+func (r *Runtime) retryNow() {
+	r.mu.Lock()
+	t := r.main.task
+	r.mu.Unlock()
+	if t == nil || !t.hurry() {
+		r.reject("no request waits to be sent again")
+	}
 }
 
 // cancelTask stops a task; 0 is the main one.

@@ -14,20 +14,44 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/fallback"
 	"buddy/agent/model/retry"
-	"buddy/agent/model/stall"
 )
 
 func overloaded(text string) step {
 	return fails(text, &model.Error{Kind: model.StatusError, Status: 529, What: "overloaded"})
 }
 
+// overloads is n answers that break off.
+func overloads(n int) []step { return slices.Repeat([]step{overloaded("lost ")}, n) }
+
 // recovering puts the decorators around the script, and other behind it.
 func recovering(other *script, r model.Recovery) func(*Options) {
 	return func(o *Options) {
-		o.Model = retry.New(stall.New(o.Model, stall.Limit, r))
+		o.Model = retry.New(o.Model, r)
 		if other != nil {
 			o.Model = fallback.New(o.Model, named{other, "second"})
 		}
+	}
+}
+
+// silence is how long answers of these tests are silent before they are given up.
+const silence = 2 * time.Minute
+
+// stalls says something, and then nothing more.
+func stalls(text string) step {
+	return func(ctx context.Context, yield func(model.Delta, error) bool) {
+		if yield(model.Delta{Kind: model.Text, Text: text}, nil) {
+			silent(ctx, yield)
+		}
+	}
+}
+
+// silent is the end of an answer that stalls.
+func silent(ctx context.Context, yield func(model.Delta, error) bool) {
+	select {
+	case <-time.After(silence):
+		yield(model.Delta{}, &model.Error{Kind: model.StallError, What: "stalled", Silence: silence})
+	case <-ctx.Done():
+		yield(model.Delta{}, ctx.Err())
 	}
 }
 
@@ -52,11 +76,11 @@ func TestGoldenRecovery(t *testing.T) {
 		want     string
 	}{
 		{"retry", "", []step{overloaded("half "), says("whole")}, nil, begin + "model.retry" + end},
-		{"stall", "", []step{hangs("half "), says("whole")}, nil, begin + "model.stalled model.retry" + end},
-		{"stall, aborted", model.RecoverAbort, []step{hangs("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished error task.finished"},
-		{"stall, fallback at once", model.RecoverFallback, []step{hangs("half ")}, []step{says("whole")}, begin + "model.stalled model.fallback" + end},
-		{"fallback", "", []step{overloaded("a "), overloaded("b "), overloaded("c ")}, []step{says("whole")}, begin + again + again + "model.fallback" + end},
-		{"both fail", "", []step{overloaded("a "), overloaded("b "), overloaded("c ")}, []step{overloaded("half ")}, begin + again + again + "model.fallback model.text_delta model.message turn.finished error task.finished"},
+		{"stall", "", []step{stalls("half "), says("whole")}, nil, begin + "model.stalled model.retry" + end},
+		{"stall, aborted", model.RecoverAbort, []step{stalls("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished error task.finished"},
+		{"stall, fallback at once", model.RecoverFallback, []step{stalls("half ")}, []step{says("whole")}, begin + "model.stalled model.fallback" + end},
+		{"fallback", "", overloads(6), []step{says("whole")}, begin + strings.Repeat(again, 5) + "model.fallback" + end},
+		{"both fail", "", overloads(6), []step{overloaded("half ")}, begin + strings.Repeat(again, 5) + "model.fallback model.text_delta model.message turn.finished error task.finished"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,13 +95,13 @@ func TestGoldenRecovery(t *testing.T) {
 				s.do()
 				got := slices.DeleteFunc(s.types("prompt.submitted"), func(name string) bool { return name == "model.checkpoint" })
 				expect(t, slices.Compact(got), strings.Fields(tt.want)...)
-				if e, n := find[event.ModelStalled](s); n > 0 && e.TimeoutMS != stall.Limit.Milliseconds() {
+				if e, n := find[event.ModelStalled](s); n > 0 && e.TimeoutMS != silence.Milliseconds() {
 					t.Errorf("stalled after %d ms", e.TimeoutMS)
 				}
 				if e, n := find[event.ModelFallback](s); n > 0 && (e.From != "test" || e.To != "second" || e.Model != "second-1" || e.Why == "") {
 					t.Errorf("%+v", e)
 				}
-				if e, n := find[event.ModelRetry](s); n > 0 && (e.Attempt != n || e.WaitMS < 250 || e.Why == "") {
+				if e, n := find[event.ModelRetry](s); n > 0 && (e.Attempt != n || e.WaitMS < 500 || e.Why == "") {
 					t.Errorf("%+v", e)
 				}
 				// Nothing of a dead attempt is in the history, live or replayed (C06).
@@ -100,22 +124,24 @@ func TestGoldenRecovery(t *testing.T) {
 // watch, and in no later request, whoever answers that (C04, C06).
 func TestTombstones(t *testing.T) {
 	stalls := func(ctx context.Context, yield func(model.Delta, error) bool) {
-		streams(func(model.Message, func(model.Delta, error) bool) {}, safe("dead", 3600))(ctx, yield)
-		<-ctx.Done()
-		yield(model.Delta{}, ctx.Err())
+		streams(func(model.Message, func(model.Delta, error) bool) {}, safe("dead", 7200))(ctx, yield)
+		silent(ctx, yield)
 	}
 	for _, tt := range []struct {
 		name     string
 		recovery model.Recovery
 		asked    int // how often the first model is, for the first turn
-	}{{"retry", model.RecoverRetry, 3}, {"fallback", model.RecoverFallback, 1}} {
+	}{{"retry", model.RecoverRetry, 6}, {"fallback", model.RecoverFallback, 1}} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				other := &script{steps: []step{says("", safe("alive", 1))}}
 				steps := append(slices.Repeat([]step{stalls}, tt.asked), says("fine"), says("next"))
-				s := start(t, recovering(other, tt.recovery), steps...)
+				s := start(t, func(o *Options) {
+					recovering(other, tt.recovery)(o)
+					o.ToolTimeout = 3 * time.Hour
+				}, steps...)
 				s.do(event.Submit{Text: "go"})
-				time.Sleep(10 * time.Minute) // far less than the dead calls take
+				time.Sleep(30 * time.Minute) // far less than the dead calls take
 				s.do(event.Submit{Text: "next"})
 				if n := len(s.tool.ran); n != tt.asked+1 {
 					t.Errorf("ran %q, want one call an attempt and the one that counts", s.tool.ran)
@@ -184,18 +210,18 @@ func TestC11Prefix(t *testing.T) {
 		},
 			streams(whole, safe("c1", 1), `c1 do {"kind":"shell","do":"sleep","seconds":9}`, `c2 nothing {`),
 			overloaded("lost "), says("two", `c1 do {"kind":"file_read","do":"fail"}`),
-			hangs("stalls "), says("three", safe("c4", 2), safe("c5", 1)),
-			overloaded("x "), overloaded("y "), overloaded("z "),
+			stalls("stalls "), says("three", safe("c4", 2), safe("c5", 1)),
+			overloaded("x "), overloaded("y "), overloaded("z "), overloaded("x "), overloaded("y "), overloaded("z "),
 			says("four"), says("five"))
 		s.do(event.Submit{Text: "go <&> \u2028"})
 		time.Sleep(5 * time.Second)
 		s.do(event.Submit{Text: "also this"}, event.Submit{Text: "and that"})
 		time.Sleep(5 * time.Minute)
 		s.do(event.Submit{Text: "next"})
-		if n := len(s.model.requests); n != 10 || len(other.requests) != 1 {
+		if n := len(s.model.requests); n != 13 || len(other.requests) != 1 {
 			t.Fatalf("%d and %d requests", n, len(other.requests))
 		}
-		all := slices.Insert(slices.Clone(s.model.requests), 8, other.requests[0])
+		all := slices.Insert(slices.Clone(s.model.requests), 11, other.requests[0])
 		var before []string
 		for i, req := range all {
 			now := encoded(t, req)

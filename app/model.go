@@ -13,7 +13,6 @@ import (
 	"buddy/agent/model/renew"
 	"buddy/agent/model/responses"
 	"buddy/agent/model/retry"
-	"buddy/agent/model/stall"
 	"buddy/agent/model/wire"
 	"buddy/config"
 	"buddy/config/login"
@@ -40,7 +39,7 @@ func connect(profile config.Profile, recovery model.Recovery) (model.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	return retry.New(stall.New(priced{m, priceOf(profile)}, stall.Limit, recovery)), nil
+	return retry.New(priced{m, priceOf(profile)}, recovery), nil
 }
 
 // bare is connect without what tries again.

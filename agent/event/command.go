@@ -58,6 +58,8 @@ type (
 	Answer struct{ ID, Text string }
 	// Cancel stops a task; 0 means the main one.
 	Cancel struct{ Task int }
+	// RetryNow ends the wait before the main task's request is sent again.
+	RetryNow struct{}
 	// SetTimeout gives a task a time from now on in which it has to end; else it is
 	// cancelled. 0 as the task means the only one that runs.
 	SetTimeout struct {
@@ -122,6 +124,7 @@ func (Answer) command()       {}
 func (Cancel) command()       {}
 func (SetTimeout) command()   {}
 func (SetMode) command()      {}
+func (RetryNow) command()     {}
 func (SwitchModel) command()  {}
 func (SwitchTarget) command() {}
 func (Compact) command()      {}

@@ -35,6 +35,7 @@ var All = []Event{
 	ResponseFinished{},
 	ModelRetry{},
 	ModelStalled{},
+	ModelAlive{},
 	ModelFallback{},
 	ModelSwitched{},
 	TargetSwitched{},
@@ -289,6 +290,10 @@ type ModelRetry struct {
 	WaitMS  int64  `json:"wait_ms"`
 	Why     string `json:"why"`
 }
+
+// ModelAlive says that bytes came from the model that say nothing, such as a ping: it
+// works. There is at most one a second.
+type ModelAlive struct{}
 
 // ModelStalled says that an answer was given up, because nothing of it came for TimeoutMS.
 // What follows tells whether another is asked for.

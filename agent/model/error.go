@@ -21,6 +21,7 @@ const (
 	FormatError                        // the answer is not what the protocol says
 	StallError                         // the answer stopped in the middle; see Recovery
 	SetupError                         // nothing that sending again could mend: a certificate, a redirect
+	SlowError                          // a server nearby has not answered yet and may still work on it
 	ContextError                       // the conversation is longer than the model takes; a shorter one may be sent (A34)
 )
 
@@ -35,6 +36,7 @@ type Error struct {
 	RetryAfter time.Duration // what the server asked for; 0 = nothing
 	Hint       string        // what the person can do
 	Recovery   Recovery      // StallError: what is to follow
+	Silence    time.Duration // how long nothing came, of one that ended for that; else 0
 	Err        error         // the cause; may be nil
 }
 

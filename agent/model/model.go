@@ -70,6 +70,7 @@ const (
 	Reasoning                      // Text, Field: the next piece of a reasoning trace
 	CallDelta                      // CallID, Text: the next piece of a call's arguments
 	CallReady                      // Call: one tool call is complete, more may follow
+	Alive                          // bytes came that say nothing, such as a ping; at most one a second
 	Stalled                        // Stall: the answer stopped in the middle; what follows tells what comes of it
 	Retry                          // Retry: the request failed and will be sent again
 	Fallback                       // Fallback: another model answers the request from here on
@@ -103,6 +104,7 @@ type RetryNotice struct {
 	Attempt int // the attempt that failed, from 1
 	WaitMS  int64
 	Why     string
+	Now     func() // ends the wait; it may be called from anywhere, at any time
 }
 
 // FallbackNotice says who answers in whose place, for this request.

@@ -82,6 +82,9 @@ func (a *answer) Take(raw []byte) error {
 // Ended reports whether the stop reason came.
 func (a *answer) Ended() bool { return a.finish != "" }
 
+// Over reports whether the message has ended.
+func (a *answer) Over() bool { return a.over }
+
 // Done emits the rest, or says why the answer is not complete.
 func (a *answer) Done(marked bool) error {
 	if !a.over {

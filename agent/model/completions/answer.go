@@ -192,6 +192,9 @@ func (a *answer) reason(field string, raw json.RawMessage) error {
 // Ended reports whether the finish reason came.
 func (a *answer) Ended() bool { return a.finish != "" }
 
+// Over is never true: usage may follow the finish reason, and [DONE] ends the events.
+func (*answer) Over() bool { return false }
+
 // Done emits the calls that are now complete and the whole message.
 func (a *answer) Done(marked bool) error {
 	switch {

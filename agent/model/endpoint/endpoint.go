@@ -24,13 +24,6 @@ import (
 	"unicode"
 )
 
-// DefaultTimeout is the longest wait for the beginning of an answer, and for its next
-// bytes (C12). An answer as a whole may take longer.
-const DefaultTimeout = 120 * time.Second
-
-// minTimeout is the least that a person can set (C12).
-const minTimeout = time.Second
-
 // Config says where a model is. BaseURL is required.
 type Config struct {
 	Profile   string // the name under [models]; for hints
@@ -38,7 +31,7 @@ type Config struct {
 	BaseURL   string // http or https; a trailing slash does not matter
 	Key       string // empty: no Authorization is sent, as local servers need none (M15)
 	KeySource string // where Key came from, such as "env OPENAI_API_KEY"; for hints
-	Timeout   time.Duration
+	Waits     Waits
 	Client    *http.Client // nil: one of our own; its CheckRedirect and Timeout are not used
 }
 
@@ -49,9 +42,11 @@ type Endpoint struct {
 	base   string // for requests
 	shown  string // without credentials
 	host   string // host:port
+	near   bool   // a machine of the person's own
+	waits  Waits  // none of them 0
 }
 
-// New checks c. A Timeout of 0 is [DefaultTimeout], a smaller one than a second is a second.
+// New checks c without any I/O. Its errors name the key of the configuration.
 func New(c Config) (*Endpoint, error) {
 	key := "api_base_url"
 	if c.Profile != "" {
@@ -78,13 +73,8 @@ func New(c Config) (*Endpoint, error) {
 	if strings.ContainsFunc(c.Key, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }) {
 		return nil, fmt.Errorf("the key%s holds a character that no key has, such as a line break", from(c.KeySource))
 	}
-	switch {
-	case c.Timeout == 0:
-		c.Timeout = DefaultTimeout
-	case c.Timeout < minTimeout:
-		c.Timeout = minTimeout
-	}
-	e := &Endpoint{config: c, base: strings.TrimRight(u.String(), "/"), shown: strings.TrimRight(shown.String(), "/"), host: hostPort(u)}
+	e := &Endpoint{config: c, near: near(u.Hostname()), base: strings.TrimRight(u.String(), "/"), shown: strings.TrimRight(shown.String(), "/"), host: hostPort(u)}
+	e.waits = c.Waits.filled(e.near)
 	e.client = client(c.Client)
 	return e, nil
 }

@@ -36,7 +36,8 @@ func (c *Call) Explain(err error) error {
 	e := &model.Error{Endpoint: c.shown, Err: withoutURL(err)}
 	switch {
 	case errors.Is(context.Cause(c.ctx), errTimeout):
-		e.Kind, e.What, e.Err = model.TimeoutError, fmt.Sprintf("nothing came for %v", c.wait), context.DeadlineExceeded
+		e.Err = context.DeadlineExceeded
+		c.silent(e)
 	case c.body != nil:
 		e.Kind, e.What = model.CutError, "the answer was cut off: "+short(e.Err)
 	default:

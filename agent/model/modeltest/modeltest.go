@@ -111,8 +111,8 @@ type (
 	Cut struct{}
 	// Hang sends nothing more until the client leaves.
 	Hang struct{}
-	// Dribble sends every byte that follows by itself.
-	Dribble struct{}
+	// Dribble sends every byte that follows by itself, and waits after each.
+	Dribble struct{ Every time.Duration }
 )
 
 func (Text) part()        {}

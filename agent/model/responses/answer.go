@@ -205,6 +205,9 @@ func (a *answer) match(m wire.Members, matched map[*item]bool) *item {
 // Ended reports whether the final response came.
 func (a *answer) Ended() bool { return a.response != nil }
 
+// Over reports the same: nothing follows the final response but [DONE].
+func (a *answer) Over() bool { return a.response != nil }
+
 // Done emits the calls that are now complete and the whole message.
 func (a *answer) Done(marked bool) error {
 	finish, err := a.finishReason(marked)

@@ -57,11 +57,12 @@ func (m *Model) Info() model.Info { return m.client.Info() }
 
 // Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
-	open := func(call *endpoint.Call) (func() ([]byte, error), error) { return m.open(call, req) }
+	open := func(call *endpoint.Call) error { return m.open(call, req) }
+	begin := func(emit wire.Emit) wire.Answer { return newAnswer(emit, m.origin()) }
 	return wire.Stream(func(emit wire.Emit) error {
-		err := m.client.Ask(ctx, open, newAnswer(emit, m.origin()))
+		err := m.client.Ask(ctx, emit, open, begin)
 		for m.refuses(err) {
-			err = m.client.Ask(ctx, open, newAnswer(emit, m.origin()))
+			err = m.client.Ask(ctx, emit, open, begin)
 		}
 		return err
 	})
@@ -82,13 +83,13 @@ func (m *Model) origin() string {
 }
 
 // open sends the request and returns when the answer begins.
-func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, error), error) {
+func (m *Model) open(call *endpoint.Call, req model.Request) error {
 	if err := m.client.CheckImages(req.Messages, 0); err != nil {
-		return nil, err
+		return err
 	}
 	instructions, input, err := encode(req.Messages, m.origin())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	config := openai.DefaultConfig(m.client.Key())
 	config.BaseURL = m.client.BaseURL()
@@ -105,10 +106,7 @@ func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, er
 	r.Reasoning = m.reasoning()
 	// The SDK's reader of events is left aside: it copies each (BenchmarkMillion).
 	_, err = openai.NewClientWithConfig(config).CreateResponseStream(call.Context(), r)
-	if err != nil {
-		return nil, err
-	}
-	return call.Next, nil
+	return err
 }
 
 // reasoning says how much to think and what to show of it; nil when nothing is to be said.

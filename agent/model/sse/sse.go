@@ -102,15 +102,28 @@ func (r *Reader) Read(p []byte) (int, error) {
 }
 
 // Next gives the next event, without the "data: " before it. The bytes are good until
-// the next call. It and Read take from the same stream; use one of them.
+// the next call. It is nil, without an error, when bytes came that make no event, such as a
+// comment: whoever waits wants to know that the server lives. It and Read take from the
+// same stream; use one of them.
 func (r *Reader) Next() ([]byte, error) {
-	if err := r.more(); err != nil {
-		return nil, err
+	if r.at == len(r.out) {
+		if r.err != nil {
+			return nil, r.err
+		}
+		r.out, r.at = r.out[:0], 0
+		if r.fill(); len(r.out) == 0 {
+			return nil, r.err
+		}
 	}
 	line := r.out[r.at:]
 	n := bytes.IndexByte(line, '\n') // there is one: emit writes whole lines
 	r.at += n + 1
 	return line[len(prefix):n], nil
+}
+
+// Partial reports whether an event has begun whose end has not come yet.
+func (r *Reader) Partial() bool {
+	return len(r.data) > 0 || bytes.HasPrefix(r.line, prefix[:5])
 }
 
 // more waits until there is something to hand out.

@@ -33,16 +33,15 @@ const grace = 5 * time.Second
 
 // Config says which model to talk to and where.
 type Config struct {
-	Profile   string // the name under [models]
-	BaseURL   string // http or https; a trailing slash does not matter; required
-	Key       string // empty: none is sent
-	KeySource string // where Key came from, such as "env OPENAI_API_KEY"; for hints
-	Model     string // the provider's name of the model; empty: Profile
-	Window    int    // context window in tokens; 0 = unknown
-	Effort    Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
-	// Timeout is the longest wait for the beginning of an answer and for its next
-	// bytes; 0 = 120 s, at least 1 s (C12).
-	Timeout    time.Duration
+	Profile    string // the name under [models]
+	BaseURL    string // http or https; a trailing slash does not matter; required
+	Key        string // empty: none is sent
+	KeySource  string // where Key came from, such as "env OPENAI_API_KEY"; for hints
+	Model      string // the provider's name of the model; empty: Profile
+	Window     int    // context window in tokens; 0 = unknown
+	Effort     Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
+	MaxTokens  int    // limit of one answer in tokens, thinking included, where the protocol wants one; 0 = the adapter's
+	Waits      endpoint.Waits
 	HTTPClient *http.Client // nil: one of its own. Redirects are never followed.
 }
 
@@ -68,7 +67,7 @@ type Client struct {
 func New(c Config, api string) (*Client, error) {
 	e, err := endpoint.New(endpoint.Config{
 		Profile: c.Profile, API: api, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
-		Timeout: c.Timeout, Client: c.HTTPClient,
+		Waits: c.Waits, Client: c.HTTPClient,
 	})
 	if err != nil {
 		return nil, err
@@ -132,30 +131,31 @@ func Stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	}
 }
 
-// Answer takes an answer apart.
+// Answer takes an answer apart. It is made for one request, with the Emit of that.
 type Answer interface {
 	// Take adds one event.
 	Take(event []byte) error
 	// Ended reports whether nothing that matters much can follow.
 	Ended() bool
+	// Over reports whether the protocol has said that nothing follows.
+	Over() bool
 	// Done emits the rest, or says why the answer is not complete. marked means that
 	// the body itself said that it is whole, see [endpoint.Call.Finished].
 	Done(marked bool) error
 }
 
-// Open sends a request over the call. It returns when the answer begins, with the
-// function that waits for the next event; io.EOF ends them.
-type Open func(call *endpoint.Call) (recv func() ([]byte, error), err error)
+// Open sends a request over the call. It returns when the answer begins.
+type Open func(call *endpoint.Call) error
 
-// Ask is one request and its answer. Errors are [model.Error], the cause of the
-// cancelled ctx or what Emit returned.
-func (c *Client) Ask(ctx context.Context, open Open, a Answer) error {
+// Ask is one request and its answer, which it emits. Errors are [model.Error], the cause of
+// the cancelled ctx or what emit returned.
+func (c *Client) Ask(ctx context.Context, emit Emit, open Open, answer func(Emit) Answer) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	call := c.endpoint.Call(ctx)
 	defer call.Close()
-	recv, err := open(call)
+	err := open(call)
 	var known *model.Error
 	switch {
 	case err == nil:
@@ -164,32 +164,80 @@ func (c *Client) Ask(ctx context.Context, open Open, a Answer) error {
 	default:
 		return call.Refused(err, false)
 	}
-	err = read(ctx, call, recv, a)
+	in := &reading{call: call, emit: emit, alive: time.Now()}
+	in.answer = answer(in.content)
+	err = in.all(ctx)
 	if err == nil || errors.Is(err, errLeft) {
 		return err
 	}
 	return call.Explain(err)
 }
 
-// read takes all events of an answer.
-func read(ctx context.Context, call *endpoint.Call, recv func() ([]byte, error), a Answer) error {
+// aliveEvery is the least time between two deltas that say only that the server lives.
+const aliveEvery = time.Second
+
+// reading is an answer while it is read.
+type reading struct {
+	call   *endpoint.Call
+	answer Answer
+	emit   Emit
+	said   bool      // the event that was taken last emitted something
+	alive  time.Time // of the last delta that says so, or of the beginning
+}
+
+// content emits a delta of the answer.
+func (r *reading) content(d model.Delta) error {
+	r.said = true
+	r.call.Content(d.Kind != model.Text)
+	return r.emit(d)
+}
+
+// heard emits that the server lives, though it said nothing.
+func (r *reading) heard() error {
+	now := time.Now()
+	if now.Sub(r.alive) < aliveEvery {
+		return nil
+	}
+	r.alive = now
+	return r.emit(model.Delta{Kind: model.Alive})
+}
+
+// all takes every event of the answer.
+func (r *reading) all(ctx context.Context) error {
 	for {
-		event, err := recv()
+		event, err := r.call.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return a.Done(call.Finished())
-		case err != nil && a.Ended() && ctx.Err() == nil && !reportedError(err):
-			return a.Done(false) // only the end of the connection went wrong
+			return r.answer.Done(r.call.Finished())
+		case err != nil && r.answer.Ended() && ctx.Err() == nil && !reportedError(err):
+			return r.answer.Done(false) // only the end of the connection went wrong
 		case err != nil:
 			return err
 		}
-		if err := a.Take(event); err != nil {
+		if err := r.take(event); err != nil {
 			return err
 		}
-		if a.Ended() {
-			call.Expect(grace)
+		if r.answer.Over() {
+			r.call.Finish()
+			return r.answer.Done(true)
 		}
 	}
+}
+
+// take takes one event, or nil for bytes that were none.
+func (r *reading) take(event []byte) error {
+	if r.said = false; event != nil {
+		if err := r.answer.Take(event); err != nil {
+			return err
+		}
+		if r.answer.Ended() {
+			r.call.Expect(grace)
+		}
+	}
+	if r.said {
+		return nil
+	}
+	return r.heard()
 }
 
 func reportedError(err error) bool {
