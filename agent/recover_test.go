@@ -199,6 +199,27 @@ func TestC07Wait(t *testing.T) {
 	})
 }
 
+// TestRetryNow: a person ends the wait for a request that is sent again; where none waits
+// they are told.
+func TestRetryNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := fails("", &model.Error{Kind: model.StatusError, Status: 429, What: "slow down", RetryAfter: 4 * time.Minute})
+		s := start(t, recovering(nil, ""), busy, says("whole"))
+		s.do(event.RetryNow{})
+		if e, _ := find[event.Error](s); e.Text != "no request waits to be sent again" {
+			t.Errorf("%+v", e)
+		}
+		began := time.Now()
+		s.do(event.Submit{Text: "go"})
+		time.Sleep(3 * time.Second)
+		s.do(event.RetryNow{})
+		if f, n := find[event.TaskFinished](s); n != 1 || f.Outcome != event.Completed || time.Since(began) > 4*time.Second {
+			t.Errorf("%+v after %v", f, time.Since(began))
+		}
+		s.stop()
+	})
+}
+
 // TestC11Prefix: what is sent grows at its end only, byte for byte, so that the provider's
 // cache holds: with tools, with prompts that were queued, after retries and fallbacks.
 func TestC11Prefix(t *testing.T) {

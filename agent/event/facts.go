@@ -292,7 +292,8 @@ type ModelRetry struct {
 }
 
 // ModelAlive says that bytes came from the model that say nothing, such as a ping: it
-// works. There is at most one a second.
+// works. There is at most one a second. One also follows a ModelRetry when the request is
+// sent again.
 type ModelAlive struct{}
 
 // ModelStalled says that an answer was given up, because nothing of it came for TimeoutMS.

@@ -70,7 +70,7 @@ const (
 	Reasoning                      // Text, Field: the next piece of a reasoning trace
 	CallDelta                      // CallID, Text: the next piece of a call's arguments
 	CallReady                      // Call: one tool call is complete, more may follow
-	Alive                          // bytes came that say nothing, such as a ping; at most one a second
+	Alive                          // bytes came that say nothing, such as a ping, at most one a second; or the request is sent again
 	Stalled                        // Stall: the answer stopped in the middle; what follows tells what comes of it
 	Retry                          // Retry: the request failed and will be sent again
 	Fallback                       // Fallback: another model answers the request from here on

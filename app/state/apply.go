@@ -22,6 +22,11 @@ func (s *State) Apply(env event.Envelope) Changed {
 	if env.Branch != 0 {
 		return s.applyBranch(env)
 	}
+	return s.hear(env) | s.fold(env)
+}
+
+// fold is Apply for the main conversation.
+func (s *State) fold(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.ModelMessage, event.ModelRetry, event.ModelFallback:
 		return s.applyModel(env)
@@ -42,7 +47,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyInfo(env)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
-	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.InstructionsRead, event.FileKept, event.Unknown:
+	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.InstructionsRead, event.FileKept, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -144,7 +149,7 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.closeAnswer()
 	case event.ModelRetry:
 		s.dropAnswer() // what the failed attempt said is not part of the next one (C01)
-		s.add(env, NoticeBlock, fmt.Sprintf("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000))
+		s.addRetry(env, p)
 	case event.ModelFallback:
 		s.dropAnswer() // as above (C06)
 		s.add(env, WarningBlock, fmt.Sprintf("%s; %s (%s) answers this request", p.Why, p.Model, p.To))
@@ -152,6 +157,38 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		return 0 // the call shows when it is complete
 	}
 	return Conversation
+}
+
+// addRetry says why an attempt failed: in one block for all of a request.
+func (s *State) addRetry(env event.Envelope, p event.ModelRetry) {
+	text := fmt.Sprintf("attempt %d failed: %s", p.Attempt, p.Why)
+	if n := len(s.Blocks); p.Attempt > 1 && n > 0 && s.Blocks[n-1] == s.retried {
+		s.retried.Text, s.retried.last = []byte(text), env.Seq
+		s.retried.Gen++
+		return
+	}
+	s.retried = s.add(env, NoticeBlock, text)
+}
+
+// hear notes when the model was heard of, so that a silence can be seen, and whether its
+// request waits to be sent again.
+func (s *State) hear(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.ModelFallback, event.RequestStarted, event.ModelAlive:
+		s.Heard, s.Retry = env.Time, nil
+	case event.ModelRetry:
+		s.Heard, s.Retry = env.Time, &Retry{Attempt: p.Attempt, At: env.Time + p.WaitMS}
+	case event.TaskFinished:
+		if t := s.Running(); t == nil || t.ID != p.ID {
+			return 0
+		}
+		s.Heard, s.Retry = 0, nil
+	case event.ModelMessage, event.ResponseFinished, event.TurnFinished, event.SessionResumed:
+		s.Heard, s.Retry = 0, nil
+	default:
+		return 0
+	}
+	return Tasks // what the main one does
 }
 
 // grow adds text to the open block of a kind, which it makes if there is none.

@@ -46,7 +46,7 @@ func New(next model.Model, recovery model.Recovery) *Model { return &Model{next,
 func (m *Model) Info() model.Info { return m.next.Info() }
 
 // Stream sends req up to six times. Before each wait it yields a [model.Retry], whose Now
-// ends the wait; cancelling ctx ends it with an error. An answer that stalled gives a
+// ends the wait, and after it a [model.Alive]; cancelling ctx ends it with an error. An answer that stalled gives a
 // [model.Stalled] first. Only errors that are a retryable [model.Error] are tried again.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
@@ -74,7 +74,7 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 				yield(model.Delta{}, fmt.Errorf("%w (tried %d times)", err, n))
 				return
 			}
-			if !pause(ctx, wait, model.RetryNotice{Attempt: n, Why: err.Error()}, yield) {
+			if !pause(ctx, wait, model.RetryNotice{Attempt: n, Why: err.Error()}, yield) || !yield(model.Delta{Kind: model.Alive}, nil) {
 				return
 			}
 		}
