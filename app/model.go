@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"buddy/agent/model"
 	"buddy/agent/model/anthropic"
 	"buddy/agent/model/completions"
+	"buddy/agent/model/endpoint"
 	"buddy/agent/model/fallback"
 	"buddy/agent/model/limits"
 	"buddy/agent/model/renew"
@@ -56,16 +58,18 @@ func bare(profile config.Profile) (model.Model, error) {
 
 // adapter returns what speaks the protocol of a profile.
 func adapter(profile config.Profile, key, source string) (model.Model, error) {
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	c := wire.Config{
-		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-		Model: profile.Model, Window: contextWindow(profile), Effort: wire.Effort(profile.Effort),
+		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source, KeyHeader: profile.KeyHeader,
+		Headers: profile.Headers, UserAgent: "buddy/" + Version,
+		Model: profile.Model, Window: contextWindow(profile), MaxTokens: answerLimit(profile), Effort: wire.Effort(profile.Effort),
+		Waits: endpoint.Waits{
+			FirstByte: seconds(profile.FirstByteTimeout), Stall: seconds(profile.StallTimeout), KeepAlive: seconds(profile.KeepAliveTimeout),
+		},
 	}
 	switch profile.API {
 	case config.Anthropic:
-		return anthropic.New(anthropic.Config{
-			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: c.Window, MaxTokens: answerLimit(profile), Effort: c.Effort,
-		})
+		return anthropic.New(c)
 	case config.Responses:
 		return responses.New(c)
 	default:

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -146,4 +148,31 @@ func Excerpt(b []byte) string {
 		out.WriteRune(r)
 	}
 	return out.String()
+}
+
+// askedWait finds what servers write: "Please try again in 2.5s", "try again in 1m30.5s",
+// "Please retry in 36.5s", "retry after 20 seconds".
+var askedWait = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.hms]*)\s*(seconds?|minutes?|hours?)?`)
+
+// AskedWait returns how long a text of a server asks to wait before the next request; 0 when
+// it does not.
+func AskedWait(said string) time.Duration {
+	found := askedWait.FindStringSubmatch(said)
+	if found == nil {
+		return 0
+	}
+	number := strings.TrimRight(found[1], ".")
+	if d, err := time.ParseDuration(number); err == nil && d > 0 {
+		return d
+	}
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour}
+	unit := time.Second
+	if found[2] != "" {
+		unit = units[strings.ToLower(found[2])[0]]
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || n <= 0 || n > 1e6 {
+		return 0
+	}
+	return time.Duration(n * float64(unit))
 }

@@ -120,6 +120,9 @@ func (a *answer) take(raw []byte) error {
 		return a.stop(e.Index)
 	case "message_delta":
 		var d delta
+		if len(e.Delta) == 0 { // usage alone
+			return nil
+		}
 		if err := json.Unmarshal(e.Delta, &d); err != nil {
 			return wire.Bad("the answer ends with something that is not a stop reason", raw, err)
 		}
@@ -186,7 +189,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 			b.id = "toolu_" + rand.Text()
 		}
 		a.calls = append(a.calls, b)
-		if input := bytes.TrimSpace(head.Input); len(input) > 2 && input[0] == '{' {
+		if input := bytes.TrimSpace(head.Input); len(input) > 2 && input[0] == '{' && len(bytes.TrimSpace(input[1:len(input)-1])) > 0 {
 			return a.arguments(b, string(input))
 		}
 		return nil
@@ -258,6 +261,9 @@ func (a *answer) arguments(b *block, s string) error {
 	if s == "" {
 		return nil
 	}
+	if b.ready && strings.TrimSpace(s) == "" {
+		return nil
+	}
 	if b.ready {
 		return wire.Bad("the answer goes on with a tool call that was complete", []byte(s), nil)
 	}
@@ -317,7 +323,7 @@ func (a *answer) done() error {
 	}
 	m := &model.Message{Role: model.Assistant, Content: a.text.String()}
 	for _, b := range a.calls {
-		if len(b.args) == 0 {
+		if len(bytes.TrimSpace(b.args)) == 0 {
 			b.args = []byte("{}")
 		}
 		// The calls of an answer that was stopped may be fragments (DECISIONS 23).

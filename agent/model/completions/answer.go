@@ -48,11 +48,11 @@ func (a *answer) Take(event []byte) error {
 	a.form.learn(event, c)
 	if c.Choices != nil {
 		a.choices = true
-	} else if a.odd == "" {
-		a.odd = model.Excerpt(event)
 	}
 	if u := wire.Usage(c.Usage); u != nil {
 		a.usage = u
+	} else if c.Choices == nil && a.odd == "" {
+		a.odd = model.Excerpt(event)
 	}
 	for _, ch := range c.Choices {
 		if ch.Index != 0 {

@@ -72,6 +72,7 @@ func (c *Call) Next() ([]byte, error) {
 // Do sends req, which must carry the Call's context. Its errors are [model.Error] or
 // the cause of the cancelled context; the body of the response is normalised.
 func (c *Call) Do(req *http.Request) (*http.Response, error) {
+	c.e.dress(req)
 	shown := *req.URL
 	shown.User, shown.RawQuery = nil, ""
 	c.shown = shown.String()
@@ -83,14 +84,20 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 		c.timer.Stop()
 		return nil, c.Explain(err)
 	}
+	plain, err := unpacked(watched{resp.Body, c}, resp.Header.Get("Content-Encoding"))
+	if err != nil {
+		_ = resp.Body.Close() // it cannot be read
+		c.timer.Stop()
+		return nil, c.Explain(err)
+	}
 	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
-		head, _ := io.ReadAll(io.LimitReader(resp.Body, 8<<10)) // the beginning is all that is shown
+		head, _ := io.ReadAll(io.LimitReader(plain, 8<<10)) // the beginning is all that is shown
 		_ = resp.Body.Close()
 		c.timer.Stop()
 		return nil, c.status(resp, head)
 	}
 	c.timer.Stop()
-	c.body = sse.NewReader(watched{resp.Body, c}, resp.Header.Get("Content-Type"))
+	c.body = sse.NewReader(body{plain, resp.Body}, resp.Header.Get("Content-Type"))
 	resp.Body = c.body
 	return resp, nil
 }

@@ -63,10 +63,13 @@ type Reader struct {
 	skipLF   bool   // the last byte was a CR
 	data     []byte // the event so far
 	lines    int    // lines in data
+	failed   bool   // the event so far is named error
+	odd      []byte // the beginning of lines that are none of the format, see endEvents
 	out      []byte // canonical text to hand out
 	at       int    // how much of out was handed out
 	err      error  // what comes after out
 	finished bool
+	any      bool // some event came
 }
 
 // NewReader returns a Reader of body, which it owns from now on. contentType is the
@@ -282,6 +285,7 @@ func (r *Reader) take(line []byte) {
 	}
 	value, ok := bytes.CutPrefix(line, prefix[:5])
 	if !ok {
+		r.takeOther(line)
 		return
 	}
 	value = bytes.TrimPrefix(value, prefix[5:])
@@ -303,6 +307,29 @@ func (r *Reader) take(line []byte) {
 	r.lines++
 }
 
+// takeOther handles a line that has no data. The name of an event counts when it is error;
+// llama.cpp has sent errors as a field of their own: "error: {…}".
+func (r *Reader) takeOther(line []byte) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimSpace(value)
+	switch string(name) {
+	case "event":
+		r.failed = string(value) == "error"
+	case "error":
+		if len(value) > 0 && !isBlank(value) {
+			r.err = Reported(value)
+		}
+	case "", "id", "retry":
+	default:
+		if len(r.odd) < maxOdd {
+			r.odd = append(append(r.odd, line[:min(len(line), maxOdd)]...), ' ')
+		}
+	}
+}
+
+// maxOdd is how much is kept of what is not of the format, in bytes: more than an error shows.
+const maxOdd = 400
+
 // whole reports whether data is complete by itself.
 func whole(data []byte) bool {
 	data = bytes.TrimSpace(data)
@@ -312,11 +339,13 @@ func whole(data []byte) bool {
 // emit hands out the event that was collected.
 func (r *Reader) emit() {
 	data := bytes.TrimSpace(r.data)
-	r.data, r.lines = r.data[:0], 0
+	failed := r.failed
+	r.data, r.lines, r.failed = r.data[:0], 0, false
 	if len(data) == 0 {
 		return
 	}
-	if err := reported(data); err != nil {
+	r.odd, r.any = nil, true
+	if err := reported(data, failed); err != nil {
 		r.err = err
 		return
 	}
@@ -352,6 +381,9 @@ func (r *Reader) end(err error) {
 		}
 		if r.err == nil {
 			r.emit()
+		}
+		if said := bytes.TrimSpace(r.odd); r.err == nil && !r.any && len(said) > 0 {
+			r.err = &model.Error{Kind: model.FormatError, What: "answered with plain text instead of data", Body: model.Excerpt(said)}
 		}
 	}
 	if r.err == nil {

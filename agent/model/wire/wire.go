@@ -41,6 +41,9 @@ type Config struct {
 	Window     int    // context window in tokens; 0 = unknown
 	Effort     Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
 	MaxTokens  int    // limit of one answer in tokens, thinking included, where the protocol wants one; 0 = the adapter's
+	KeyHeader  string // see [endpoint.Config], like the three below
+	Headers    []string
+	UserAgent  string
 	Waits      endpoint.Waits
 	HTTPClient *http.Client // nil: one of its own. Redirects are never followed.
 }
@@ -67,7 +70,7 @@ type Client struct {
 func New(c Config, api string) (*Client, error) {
 	e, err := endpoint.New(endpoint.Config{
 		Profile: c.Profile, API: api, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
-		Waits: c.Waits, Client: c.HTTPClient,
+		KeyHeader: c.KeyHeader, Headers: c.Headers, UserAgent: c.UserAgent, Waits: c.Waits, Client: c.HTTPClient,
 	})
 	if err != nil {
 		return nil, err
@@ -117,6 +120,7 @@ func Stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		size := 0
 		err := f(func(d model.Delta) error {
+			clean(&d)
 			if size += len(d.Text); size > maxAnswer {
 				return &model.Error{Kind: model.FormatError, What: fmt.Sprintf("the answer is longer than %d MiB", maxAnswer>>20)}
 			}
@@ -129,6 +133,42 @@ func Stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 			yield(model.Delta{}, err)
 		}
 	}
+}
+
+// clean gives calls names that every provider takes: what a model makes up goes into the
+// history, and one bad name would have each later request refused.
+func clean(d *model.Delta) {
+	bad := func(c model.ToolCall) bool { return toolName(c.Name) != c.Name }
+	if d.Call != nil && bad(*d.Call) {
+		c := *d.Call
+		c.Name = toolName(c.Name)
+		d.Call = &c
+	}
+	if d.Message != nil && slices.ContainsFunc(d.Message.ToolCalls, bad) {
+		m := *d.Message
+		m.ToolCalls = slices.Clone(m.ToolCalls)
+		for i := range m.ToolCalls {
+			m.ToolCalls[i].Name = toolName(m.ToolCalls[i].Name)
+		}
+		d.Message = &m
+	}
+}
+
+// maxToolName is how long a tool's name may be, in bytes: OpenAI takes the fewest.
+const maxToolName = 64
+
+// toolName returns a name in the letters that all providers take.
+func toolName(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '_'
+	}, name)
+	if name == "" {
+		return "unnamed"
+	}
+	return name[:min(len(name), maxToolName)]
 }
 
 // Answer takes an answer apart. It is made for one request, with the Emit of that.
