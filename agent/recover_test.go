@@ -67,7 +67,7 @@ func (n named) Info() model.Info { return model.Info{Profile: n.name, Model: n.n
 func TestGoldenRecovery(t *testing.T) {
 	const begin = `prompt.submitted task.started context.usage turn.started model.request_started model.text_delta `
 	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished task.finished`
-	const again = `model.retry model.text_delta `
+	const again = `model.retry model.alive model.text_delta `
 	tests := []struct {
 		name     string
 		recovery model.Recovery
@@ -75,8 +75,8 @@ func TestGoldenRecovery(t *testing.T) {
 		other    []step
 		want     string
 	}{
-		{"retry", "", []step{overloaded("half "), says("whole")}, nil, begin + "model.retry" + end},
-		{"stall", "", []step{stalls("half "), says("whole")}, nil, begin + "model.stalled model.retry" + end},
+		{"retry", "", []step{overloaded("half "), says("whole")}, nil, begin + "model.retry model.alive" + end},
+		{"stall", "", []step{stalls("half "), says("whole")}, nil, begin + "model.stalled model.retry model.alive" + end},
 		{"stall, aborted", model.RecoverAbort, []step{stalls("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished error task.finished"},
 		{"stall, fallback at once", model.RecoverFallback, []step{stalls("half ")}, []step{says("whole")}, begin + "model.stalled model.fallback" + end},
 		{"fallback", "", overloads(6), []step{says("whole")}, begin + strings.Repeat(again, 5) + "model.fallback" + end},
@@ -292,4 +292,43 @@ func TestC10Cache(t *testing.T) {
 		}
 		s.stop()
 	})
+}
+
+// TestFullWindow: an answer that stops since the window is full, in whatever words, makes
+// room and is asked for again, once; nothing is asked to be continued.
+func TestFullWindow(t *testing.T) {
+	full := func(finish string, u *model.Usage) step {
+		return func(_ context.Context, yield func(model.Delta, error) bool) {
+			yield(model.Delta{Kind: model.Done, Message: &model.Message{Role: model.Assistant, Content: "half"}, Finish: finish, Usage: u}, nil)
+		}
+	}
+	for name, stops := range map[string]step{
+		"said":    full(model.FinishContext, nil),
+		"counted": full(model.FinishLength, &model.Usage{Prompt: 9000, Completion: 1000}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				steps := slices.Repeat([]step{says(strings.Repeat("word ", 400))}, 6)
+				s := start(t, withWindow(10_000), append(steps, stops, stops, says("never"))...)
+				for range 7 {
+					s.do(event.Submit{Text: "go"})
+				}
+				if n := len(s.model.requests); n != 8 {
+					t.Errorf("%d requests, want two for the answer that fills the window", n)
+				}
+				if _, n := find[event.ContextCompacted](s); n != 1 {
+					t.Errorf("compacted %d times", n)
+				}
+				if f, _ := find[event.TaskFinished](s); f.Outcome != event.Failed {
+					t.Errorf("%+v", f)
+				}
+				for _, m := range s.model.requests[len(s.model.requests)-1].Messages {
+					if strings.Contains(m.Content, "cut off at the output limit") {
+						t.Errorf("it was asked to go on: %q", m.Content)
+					}
+				}
+				s.stop()
+			})
+		})
+	}
 }

@@ -58,11 +58,12 @@ func bare(profile config.Profile) (model.Model, error) {
 
 // adapter returns what speaks the protocol of a profile.
 func adapter(profile config.Profile, key, source string) (model.Model, error) {
+	output, _ := limits.Output(profile.Model)
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	c := wire.Config{
 		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source, KeyHeader: profile.KeyHeader,
 		Headers: profile.Headers, UserAgent: "buddy/" + Version,
-		Model: profile.Model, Window: contextWindow(profile), MaxTokens: answerLimit(profile), Effort: wire.Effort(profile.Effort),
+		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Effort: wire.Effort(profile.Effort),
 		Waits: endpoint.Waits{
 			FirstByte: seconds(profile.FirstByteTimeout), Stall: seconds(profile.StallTimeout), KeepAlive: seconds(profile.KeepAliveTimeout),
 		},
@@ -127,16 +128,4 @@ func priceOf(profile config.Profile) model.Price {
 		Input: model.Money(p.Input), Cached: model.Money(cmp.Or(p.Cached, p.Input)),
 		CacheWrite: model.Money(cmp.Or(p.CacheWrite, p.Input)), Output: model.Money(p.Output),
 	}
-}
-
-// answerLimit returns how many tokens an answer may have: what the profile says, else what
-// is documented, in the room that the runtime leaves for answers, but no less than usual; 0
-// leaves it to the adapter.
-func answerLimit(profile config.Profile) int {
-	if profile.MaxTokens > 0 {
-		return profile.MaxTokens
-	}
-	tokens, _ := limits.Output(profile.Model)
-	const usual = 8192
-	return min(tokens, max(usual, contextWindow(profile)/20))
 }

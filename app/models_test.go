@@ -53,7 +53,7 @@ func TestOffers(t *testing.T) {
 	for _, o := range offers {
 		seen[o.Name] = o
 	}
-	if o := seen["xai"]; !o.Active || !o.Usable || o.Why != "key from XAI_API_KEY" || o.Window != 204_800 {
+	if o := seen["xai"]; !o.Active || !o.Usable || o.Why != "key from XAI_API_KEY" || o.Window != 200_000 {
 		t.Errorf("xai: %+v", o)
 	}
 	if o := seen["ollama/qwen3:8b"]; !o.Usable || o.Model != "qwen3:8b" || o.From != "Ollama on this machine" || o.Why != "no key needed" {

@@ -128,6 +128,9 @@ const (
 	FinishToolCalls     = "tool_calls"
 	FinishLength        = "length"
 	FinishContentFilter = "content_filter"
+	// FinishContext means that the answer was cut off because the window is full: a longer
+	// conversation would not help, a shorter one does.
+	FinishContext = "context_full"
 	// FinishCompaction means that the provider only summed up the conversation: the
 	// message is to be kept and the same request goes on after it (B21).
 	FinishCompaction = "compaction"

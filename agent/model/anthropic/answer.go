@@ -160,8 +160,10 @@ func (a *answer) ended(reason string) {
 		reason = model.FinishStop
 	case "tool_use":
 		reason = model.FinishToolCalls
-	case "max_tokens", "model_context_window_exceeded":
+	case "max_tokens":
 		reason = model.FinishLength
+	case "model_context_window_exceeded":
+		reason = model.FinishContext
 	case "refusal":
 		reason = model.FinishContentFilter
 	case "compaction": // only asked for by who pauses there, see compacted
@@ -327,7 +329,7 @@ func (a *answer) done() error {
 			b.args = []byte("{}")
 		}
 		// The calls of an answer that was stopped may be fragments (DECISIONS 23).
-		if a.finish != model.FinishLength && a.finish != model.FinishContentFilter {
+		if a.finish != model.FinishLength && a.finish != model.FinishContext && a.finish != model.FinishContentFilter {
 			if err := a.ready(b); err != nil {
 				return err
 			}

@@ -116,7 +116,7 @@ func TestRequestBytes(t *testing.T) {
 			ToolCalls: []model.ToolCall{{ID: "c1", Name: "time", Arguments: `{"a": "<b>"}`, Extra: map[string]json.RawMessage{"extra_content": json.RawMessage(`{"sig":"x"}`)}}},
 			Extra:     map[string]json.RawMessage{"reasoning_content": json.RawMessage(`"hm <b>"`), "unknown": json.RawMessage(`[1,null]`)},
 		},
-		{Role: model.Tool, ToolCallID: "c1", Name: "time", Content: "noon"},
+		{Role: model.Tool, ToolCallID: "c1", Content: "noon"},
 		{Role: model.Assistant, Content: "It is noon."},
 		{Role: model.User, Content: "thanks"},
 	}

@@ -21,6 +21,9 @@ func encode(msgs []model.Message) ([]byte, error) {
 	out.WriteByte('[')
 	for i, m := range msgs {
 		m.Extra = withoutNotes(m.Extra)
+		if m.Role == model.Tool {
+			m.Name = "" // only the id says whose result it is
+		}
 		if silent(m) {
 			continue
 		}

@@ -16,6 +16,8 @@ package responses
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"iter"
 	"sync/atomic"
 
@@ -48,6 +50,11 @@ func New(c Config) (*Model, error) {
 	}
 	m := &Model{client: client}
 	// Only OpenAI needs to be asked for summaries, and only models that think have any (M13).
+	// Servers nearby store nothing and some refuse to be told.
+	switch client.Provider() {
+	case wire.Ollama, wire.LMStudio, wire.VLLM, wire.LlamaCPP:
+		m.noStore.Store(true)
+	}
 	m.noSummary.Store(client.Provider() != wire.OpenAI || !wire.Reasons(client.Info().Model))
 	return m, nil
 }
@@ -93,10 +100,12 @@ func (m *Model) open(call *endpoint.Call, req model.Request) error {
 	}
 	config := openai.DefaultConfig(m.client.Key())
 	config.BaseURL = m.client.BaseURL()
-	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input}
-	r := openai.CreateResponseRequest{
-		Model: m.Info().Model, Instructions: instructions, Tools: tools(req.Tools),
+	extra, err := tools(req.Tools)
+	if err != nil {
+		return err
 	}
+	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input, Extra: extra}
+	r := openai.CreateResponseRequest{Model: m.Info().Model, Instructions: instructions}
 	if !m.noStore.Load() { // the default is true (M09)
 		r.Store = new(bool)
 	}
@@ -121,13 +130,29 @@ func (m *Model) reasoning() *openai.ResponseReasoning {
 	return &r
 }
 
-// tools returns nil when there are none, so that the request has no such key (A07).
-func tools(defs []model.ToolDef) []openai.ResponseTool {
-	var out []openai.ResponseTool
-	for _, d := range defs {
-		out = append(out, openai.NewResponseFunctionTool(openai.FunctionDefinition{
-			Name: d.Name, Description: d.Description, Parameters: wire.Parameters(d),
-		}))
+// tool is a function that the model may call.
+type tool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+	// Strict is sent although it is false, which the SDK does not: left out, servers try to
+	// make every schema a strict one, and refuse those that cannot be.
+	Strict bool `json:"strict"`
+}
+
+// tools returns nil when there are none, so that the request has no such key.
+func tools(defs []model.ToolDef) (wire.Members, error) {
+	if len(defs) == 0 {
+		return nil, nil
 	}
-	return out
+	var all []tool
+	for _, d := range defs {
+		all = append(all, tool{"function", d.Name, d.Description, wire.Parameters(d), false})
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return nil, fmt.Errorf("tools: %w", err)
+	}
+	return wire.Members{"tools": raw}, nil
 }

@@ -41,6 +41,7 @@ type Config struct {
 	Window     int    // context window in tokens; 0 = unknown
 	Effort     Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
 	MaxTokens  int    // limit of one answer in tokens, thinking included, where the protocol wants one; 0 = the adapter's
+	MaxOutput  int    // what is documented of the model for it; 0 = nothing
 	KeyHeader  string // see [endpoint.Config], like the three below
 	Headers    []string
 	UserAgent  string
