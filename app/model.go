@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
+	"net/url"
 	"time"
 
 	"buddy/agent/model"
@@ -12,6 +14,7 @@ import (
 	"buddy/agent/model/endpoint"
 	"buddy/agent/model/fallback"
 	"buddy/agent/model/limits"
+	"buddy/agent/model/local"
 	"buddy/agent/model/renew"
 	"buddy/agent/model/responses"
 	"buddy/agent/model/retry"
@@ -22,6 +25,7 @@ import (
 
 // dependable returns the model of a profile with the fallback behind it, if there is one.
 func (p *program) dependable(profile config.Profile) (model.Model, error) {
+	profile = measured(profile)
 	recovery := model.Recovery(p.config.Agent.OnStall)
 	m, err := connect(profile, recovery)
 	other, ok := p.config.Lookup(p.config.Agent.FallbackModel)
@@ -33,6 +37,26 @@ func (p *program) dependable(profile config.Profile) (model.Model, error) {
 		return nil, fmt.Errorf("agent.fallback_model: %w", err)
 	}
 	return fallback.New(m, second), nil
+}
+
+// measured returns a profile with the window that a server on this machine says its model
+// has, unless the person has said one.
+func measured(profile config.Profile) config.Profile {
+	if profile.ContextLimit > 0 {
+		return profile
+	}
+	u, err := url.Parse(profile.BaseURL)
+	if err != nil {
+		return profile
+	}
+	if u.Hostname() == "localhost" { // package local asks addresses only
+		u.Host = net.JoinHostPort("127.0.0.1", cmp.Or(u.Port(), "80"))
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsLoopback() {
+		u.RawQuery = ""
+		profile.ContextLimit = local.Window(context.Background(), u.String(), profile.Model)
+	}
+	return profile
 }
 
 // connect returns the model of a profile. It does no I/O but reading the key.

@@ -62,7 +62,7 @@ func TestOffers(t *testing.T) {
 	var table strings.Builder
 	printOffers(&table, offers)
 	text := table.String() + slash.OffersText(offers, "xai")
-	if strings.ContainsAny(text, "\x1b") || strings.Contains(text, "xai-key") || !strings.Contains(text, "\n* 1  xai · grok-4.5 · 204k · $2.00 / $6.00") {
+	if strings.ContainsAny(text, "\x1b") || strings.Contains(text, "xai-key") || !strings.Contains(text, "\n* 1  xai · grok-4.7 · 200k · $2.00 / $6.00") {
 		t.Errorf("%s", text)
 	}
 	for _, o := range offers {
@@ -80,11 +80,11 @@ func TestSwitchNeedsKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{config: c, index: index}
-	if _, err := p.modelOf("openai"); err == nil || !strings.Contains(err.Error(), "OPENAI_API_KEY") {
+	if _, err := p.modelOf("openai", ""); err == nil || !strings.Contains(err.Error(), "OPENAI_API_KEY") {
 		t.Error(err)
 	}
 	t.Setenv("OPENAI_API_KEY", "sk-1")
-	if m, err := p.modelOf("openai/gpt-9"); err != nil || m.Info().Model != "gpt-9" || m.Info().Profile != "openai/gpt-9" {
+	if m, err := p.modelOf("openai/gpt-9", ""); err != nil || m.Info().Model != "gpt-9" || m.Info().Profile != "openai/gpt-9" {
 		t.Error(m, err)
 	}
 }

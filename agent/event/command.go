@@ -71,8 +71,10 @@ type (
 		Mode     action.Mode
 		Duration time.Duration
 	}
-	// SwitchModel makes another model answer from the next exchange on.
-	SwitchModel struct{ Profile string }
+	// SwitchModel makes another model answer from the next exchange on. With Effort it thinks
+	// that much instead of what its profile says; with Effort alone the model stays, and that
+	// counts from the next request on, also while a task runs.
+	SwitchModel struct{ Profile, Effort string }
 	// SwitchTarget makes another target the one of calls that name none.
 	SwitchTarget struct{ Name string }
 	// Compact replaces old exchanges by a summary, however full the context is.

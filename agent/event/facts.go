@@ -318,6 +318,7 @@ type ModelSwitched struct {
 	API     string `json:"api"`
 	Window  int    `json:"window,omitempty"`
 	Effort  string `json:"effort,omitempty"` // reasoning_effort of the model, if one is set
+	Note    string `json:"note,omitempty"`   // what else is different: the protocol, the login
 }
 
 // TargetSwitched says on which target calls work from now on that name none, and in which

@@ -36,6 +36,7 @@ type Info struct {
 	Window  int    `json:"window,omitempty"` // context window in tokens; 0 = unknown
 	Price   Price  `json:"price,omitzero"`   // of its tokens; zero = unknown
 	Effort  string `json:"effort,omitempty"` // how much it is to think; empty: the provider decides
+	Auth    string `json:"-"`                // how it is asked: "a key", "a login" or "no key"; empty for the demo
 	// TextOnly means that the model is known not to take images: a request with one
 	// would be refused before it is sent.
 	TextOnly bool `json:"text_only,omitempty"`

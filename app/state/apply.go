@@ -73,8 +73,12 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Event.Title = p.Title
 	case event.ModelSwitched:
 		e := &s.Info.Event
+		text := "now talking to " + p.Model + " (" + p.Profile + ")"
+		if e.Profile == p.Profile && e.Effort != p.Effort {
+			text = "reasoning_effort is now " + cmp.Or(p.Effort, "the provider's own")
+		}
 		e.Profile, e.Model, e.API, e.Window, e.Effort = p.Profile, p.Model, p.API, p.Window, p.Effort
-		s.add(env, NoticeBlock, "now talking to "+p.Model+" ("+p.Profile+")")
+		s.add(env, NoticeBlock, withNext(text, p.Note))
 		return Header | Conversation
 	case event.TargetSwitched:
 		s.Info.Event.Target, s.Info.Event.Cwd = p.Name, p.Cwd

@@ -67,7 +67,7 @@ func (m *Model) open(call *endpoint.Call, req model.Request) error {
 	if err := m.client.CheckImages(req.Messages, 0); err != nil {
 		return err
 	}
-	messages, err := encode(req.Messages)
+	messages, err := encode(req.Messages, marks(req, m.client.Provider(), m.Info().Model))
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,10 @@ func New(c Config, api string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := model.Info{Profile: c.Profile, Model: name, API: api, BaseURL: e.Shown(), Window: c.Window, Effort: string(effort)}
+	info := model.Info{Profile: c.Profile, Model: name, API: api, BaseURL: e.Shown(), Window: c.Window, Effort: string(effort), Auth: "no key"}
+	if c.Key != "" {
+		info.Auth = "a key"
+	}
 	if f, ok := familyOf(name); ok {
 		info.TextOnly = f.textOnly
 	}
