@@ -363,7 +363,7 @@ func TestNew(t *testing.T) {
 		}
 	}
 	m := newModel(t, anthropic.Config{Profile: "p", BaseURL: "https://u:pw@x/v1/", Model: "m", Window: 5})
-	if want := (model.Info{Profile: "p", Model: "m", API: "anthropic", BaseURL: "https://x/v1", Window: 5}); m.Info() != want {
+	if want := (model.Info{Profile: "p", Model: "m", API: "anthropic", BaseURL: "https://x/v1", Window: 5, Auth: "no key"}); m.Info() != want {
 		t.Errorf("%+v", m.Info())
 	}
 }

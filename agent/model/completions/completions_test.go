@@ -288,7 +288,7 @@ func TestNew(t *testing.T) {
 		}
 	}
 	m := newModel(t, completions.Config{Profile: "work", BaseURL: "https://u:secret@x/v1/", Window: 7})
-	want := model.Info{Profile: "work", Model: "test-1", API: "completions", BaseURL: "https://x/v1", Window: 7}
+	want := model.Info{Profile: "work", Model: "test-1", API: "completions", BaseURL: "https://x/v1", Window: 7, Auth: "no key"}
 	if m.Info() != want {
 		t.Errorf("Info = %+v", m.Info())
 	}

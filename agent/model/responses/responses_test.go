@@ -286,7 +286,7 @@ func TestNew(t *testing.T) {
 		t.Error(err)
 	}
 	m, err := responses.New(responses.Config{Profile: "work", BaseURL: "https://u:secret@x/v1/", Window: 7})
-	want := model.Info{Profile: "work", Model: "work", API: "responses", BaseURL: "https://x/v1", Window: 7}
+	want := model.Info{Profile: "work", Model: "work", API: "responses", BaseURL: "https://x/v1", Window: 7, Auth: "no key"}
 	if err != nil || m.Info() != want {
 		t.Errorf("%+v, %v", m.Info(), err)
 	}
