@@ -574,7 +574,7 @@ func TestSwitchModel(t *testing.T) { // C14
 	synctest.Test(t, func(t *testing.T) {
 		other := &script{steps: []step{says("from the other")}}
 		s := start(t, func(o *Options) {
-			o.Models = func(profile string) (model.Model, error) {
+			o.Models = func(profile, _ string) (model.Model, error) {
 				if profile != "other" {
 					return nil, fmt.Errorf("no profile %q", profile)
 				}
@@ -595,8 +595,8 @@ func TestSwitchModel(t *testing.T) { // C14
 		if len(other.requests) != 1 || len(other.requests[0].Messages) != 5 {
 			t.Errorf("the other model got %d requests; the history must come along", len(other.requests))
 		}
-		if _, n := find[event.ModelSwitched](s); n != 1 {
-			t.Errorf("%d switches, want one", n)
+		if e, n := find[event.ModelSwitched](s); n != 1 {
+			t.Errorf("%d switches, want one: %+v", n, e)
 		}
 		s.stop()
 	})
@@ -849,6 +849,46 @@ func TestOutputKeepsCharactersWhole(t *testing.T) {
 		if got.String() != text {
 			t.Errorf("output %q, want %q", got.String(), text)
 		}
+		s.stop()
+	})
+}
+
+// TestDifference: what a person may not expect of a switch is said.
+func TestDifference(t *testing.T) {
+	a := model.Info{API: "completions", Auth: "a key"}
+	for _, tt := range []struct {
+		to   model.Info
+		want string
+	}{
+		{a, ""},
+		{model.Info{API: "anthropic", Auth: "a key"}, "the protocol is anthropic instead of completions: earlier reasoning is not sent on"},
+		{model.Info{API: "completions", Auth: "a login"}, "it is asked with a login instead of a key"},
+		{model.Info{API: "responses", Auth: "no key"}, "the protocol is responses instead of completions: earlier reasoning is not sent on; it is asked with no key instead of a key"},
+		{model.Info{API: model.Demo}, ""},
+	} {
+		if got := difference(a, tt.to); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.to, got, tt.want)
+		}
+	}
+}
+
+// TestEffort: how much the same model thinks changes also while a task runs, from its next
+// request on.
+func TestEffort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked []string
+		s := start(t, func(o *Options) {
+			o.Models = func(profile, effort string) (model.Model, error) {
+				asked = append(asked, profile+" "+effort)
+				return o.Model, nil
+			}
+		}, hangs("one"))
+		s.do(event.Submit{Text: "a"})
+		s.do(event.SwitchModel{Effort: "high"})
+		if _, n := find[event.ModelSwitched](s); n != 1 || len(asked) != 1 || asked[0] != "test high" {
+			t.Errorf("%d switches, asked for %q", n, asked)
+		}
+		s.do(event.Cancel{})
 		s.stop()
 	})
 }

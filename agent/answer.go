@@ -18,6 +18,9 @@ var (
 	// ErrCutOff means that an answer was longer than the model's output limit (A26).
 	ErrCutOff = errors.New("the answer was cut off at the model's output limit; ask it to go on, or for less")
 
+	// errFull means that an answer was cut off since the model's window is full.
+	errFull = &model.Error{Kind: model.ContextError, What: "the answer was cut off because the model's window is full", Hint: "/compact makes the conversation shorter"}
+
 	errNoCall   = fmt.Errorf("%w: it stopped to call a tool and called none", ErrEmptyResponse)
 	errFiltered = errors.New("the provider's content filter stopped the answer")
 )
@@ -150,7 +153,7 @@ func finished(a answer, first, took time.Duration) event.ResponseFinished {
 func (p *partial) keep() (answer, error) {
 	r, said := p.runtime, *p.done.Message
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
-	err := unfit(said, a.finish)
+	err := unfit(said, p.finish())
 	if err != nil {
 		said.ToolCalls = nil // what is left of them must not run (DECISIONS 23)
 	} else {
@@ -166,11 +169,23 @@ func (p *partial) keep() (answer, error) {
 	return a, err
 }
 
+// finish returns why the answer ended. One that fills the window to its end has not met
+// the limit of its output, whatever a server calls it.
+func (p *partial) finish() string {
+	u, window := p.done.Usage, p.answers.Window
+	if p.done.Finish == model.FinishLength && u != nil && window > 0 && u.Prompt+u.Completion >= window {
+		return model.FinishContext
+	}
+	return p.done.Finish
+}
+
 // unfit says why an answer is not one that can be used (A24, A26, A33).
 func unfit(m model.Message, finish string) error {
 	switch {
 	case finish == model.FinishLength:
 		return ErrCutOff
+	case finish == model.FinishContext:
+		return errFull
 	case finish == model.FinishContentFilter:
 		return errFiltered
 	case len(m.ToolCalls) > 0:
@@ -281,6 +296,8 @@ func (p *partial) take(d model.Delta) {
 		r.emit(task, p.turn, event.ReasoningDelta{Field: d.Field, Text: d.Text})
 	case model.CallDelta:
 		r.emit(task, p.turn, event.CallDelta{CallID: d.CallID, Text: d.Text})
+	case model.Alive:
+		r.emit(task, p.turn, event.ModelAlive{})
 	case model.Stalled:
 		r.emit(task, p.turn, event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
 	case model.Fallback:
@@ -290,6 +307,7 @@ func (p *partial) take(d model.Delta) {
 		r.emit(task, p.turn, event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why})
 	case model.Retry:
 		p.forget()
+		p.task.waits(d.Retry.Now)
 		r.emit(task, p.turn, event.ModelRetry{Attempt: d.Retry.Attempt, WaitMS: d.Retry.WaitMS, Why: d.Retry.Why})
 	case model.CallReady:
 		if d.Call != nil {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"strings"
 
 	"buddy/agent/event"
 	"buddy/agent/model"
@@ -43,6 +44,8 @@ func (r *Runtime) handle(c event.Command) {
 		r.cancelTask(c.Task)
 	case event.SetTimeout:
 		r.setTimeout(c)
+	case event.RetryNow:
+		r.retryNow()
 	default:
 		r.adjust(c)
 	}
@@ -54,7 +57,7 @@ func (r *Runtime) adjust(c event.Command) {
 	case event.SetMode:
 		r.asks.setMode(c.Mode, c.Duration)
 	case event.SwitchModel:
-		r.switchModel(c.Profile)
+		r.switchModel(c)
 	case event.SwitchTarget:
 		r.switchTarget(c.Name)
 	case event.Compact:
@@ -137,27 +140,45 @@ func (r *Runtime) unqueue(id int) {
 	r.reject("prompt %d is not queued", id)
 }
 
-// switchModel changes who answers; the history stays (C14).
-func (r *Runtime) switchModel(profile string) {
+// switchModel changes who answers, or how much the same model thinks; the history stays.
+func (r *Runtime) switchModel(c event.SwitchModel) {
 	if r.opts.Models == nil {
 		r.reject("there is no other model")
 		return
 	}
-	m, err := r.opts.Models(profile)
+	before := r.answering().Info()
+	same := c.Profile == ""
+	if same {
+		c.Profile = before.Profile
+	}
+	m, err := r.opts.Models(c.Profile, c.Effort)
 	if err != nil {
 		r.reject("the model was not switched: %v", err)
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if busy := r.busy(); len(busy) > 0 {
+	if busy := r.busy(); len(busy) > 0 && !same {
 		r.reject("the model can't be switched while task #%d runs", busy[0].id)
 		return
 	}
 	r.model = m
 	info := m.Info()
 	r.main.hist.SetModel(info.Model)
-	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort})
+	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
+}
+
+// difference says what of a switch a person may not expect: another protocol, in which what
+// the old model thought is not sent on, and another way to pay.
+func difference(from, to model.Info) string {
+	var all []string
+	if from.API != to.API && from.API != model.Demo && to.API != model.Demo {
+		all = append(all, "the protocol is "+to.API+" instead of "+from.API+": earlier reasoning is not sent on")
+	}
+	if from.Auth != to.Auth && from.Auth != "" && to.Auth != "" {
+		all = append(all, "it is asked with "+to.Auth+" instead of "+from.Auth)
+	}
+	return strings.Join(all, "; ")
 }
 
 // toolset returns the tools that are offered now.
@@ -183,6 +204,16 @@ func (r *Runtime) resumeExchange() {
 		return
 	}
 	r.startTask(r.main, event.MainTask, nil, r.exchange)
+}
+
+// retryNow sends the request of the main task again that waits to be.
+func (r *Runtime) retryNow() {
+	r.mu.Lock()
+	t := r.main.task
+	r.mu.Unlock()
+	if t == nil || !t.hurry() {
+		r.reject("no request waits to be sent again")
+	}
 }
 
 // cancelTask stops a task; 0 is the main one.

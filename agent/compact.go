@@ -250,6 +250,9 @@ func (r *Runtime) overflowed(ctx context.Context, t *task, err error) bool {
 	if !errors.As(err, &e) || e.Kind != model.ContextError || t.overflows == maxOverflows || r.opts.Context.Strategy == Keep {
 		return false
 	}
+	if errors.Is(err, errFull) {
+		t.overflows = maxOverflows - 1 // once: what does not help now will not later
+	}
 	t.overflows++
 	r.mu.Lock()
 	t.talk.room.asked = true

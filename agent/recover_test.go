@@ -14,20 +14,44 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/fallback"
 	"buddy/agent/model/retry"
-	"buddy/agent/model/stall"
 )
 
 func overloaded(text string) step {
 	return fails(text, &model.Error{Kind: model.StatusError, Status: 529, What: "overloaded"})
 }
 
+// overloads is n answers that break off.
+func overloads(n int) []step { return slices.Repeat([]step{overloaded("lost ")}, n) }
+
 // recovering puts the decorators around the script, and other behind it.
 func recovering(other *script, r model.Recovery) func(*Options) {
 	return func(o *Options) {
-		o.Model = retry.New(stall.New(o.Model, stall.Limit, r))
+		o.Model = retry.New(o.Model, r)
 		if other != nil {
 			o.Model = fallback.New(o.Model, named{other, "second"})
 		}
+	}
+}
+
+// silence is how long answers of these tests are silent before they are given up.
+const silence = 2 * time.Minute
+
+// stalls says something, and then nothing more.
+func stalls(text string) step {
+	return func(ctx context.Context, yield func(model.Delta, error) bool) {
+		if yield(model.Delta{Kind: model.Text, Text: text}, nil) {
+			silent(ctx, yield)
+		}
+	}
+}
+
+// silent is the end of an answer that stalls.
+func silent(ctx context.Context, yield func(model.Delta, error) bool) {
+	select {
+	case <-time.After(silence):
+		yield(model.Delta{}, &model.Error{Kind: model.StallError, What: "stalled", Silence: silence})
+	case <-ctx.Done():
+		yield(model.Delta{}, ctx.Err())
 	}
 }
 
@@ -43,7 +67,7 @@ func (n named) Info() model.Info { return model.Info{Profile: n.name, Model: n.n
 func TestGoldenRecovery(t *testing.T) {
 	const begin = `prompt.submitted task.started context.usage turn.started model.request_started model.text_delta `
 	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished task.finished`
-	const again = `model.retry model.text_delta `
+	const again = `model.retry model.alive model.text_delta `
 	tests := []struct {
 		name     string
 		recovery model.Recovery
@@ -51,12 +75,12 @@ func TestGoldenRecovery(t *testing.T) {
 		other    []step
 		want     string
 	}{
-		{"retry", "", []step{overloaded("half "), says("whole")}, nil, begin + "model.retry" + end},
-		{"stall", "", []step{hangs("half "), says("whole")}, nil, begin + "model.stalled model.retry" + end},
-		{"stall, aborted", model.RecoverAbort, []step{hangs("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished error task.finished"},
-		{"stall, fallback at once", model.RecoverFallback, []step{hangs("half ")}, []step{says("whole")}, begin + "model.stalled model.fallback" + end},
-		{"fallback", "", []step{overloaded("a "), overloaded("b "), overloaded("c ")}, []step{says("whole")}, begin + again + again + "model.fallback" + end},
-		{"both fail", "", []step{overloaded("a "), overloaded("b "), overloaded("c ")}, []step{overloaded("half ")}, begin + again + again + "model.fallback model.text_delta model.message turn.finished error task.finished"},
+		{"retry", "", []step{overloaded("half "), says("whole")}, nil, begin + "model.retry model.alive" + end},
+		{"stall", "", []step{stalls("half "), says("whole")}, nil, begin + "model.stalled model.retry model.alive" + end},
+		{"stall, aborted", model.RecoverAbort, []step{stalls("half ")}, []step{says("never")}, begin + "model.stalled model.message turn.finished error task.finished"},
+		{"stall, fallback at once", model.RecoverFallback, []step{stalls("half ")}, []step{says("whole")}, begin + "model.stalled model.fallback" + end},
+		{"fallback", "", overloads(6), []step{says("whole")}, begin + strings.Repeat(again, 5) + "model.fallback" + end},
+		{"both fail", "", overloads(6), []step{overloaded("half ")}, begin + strings.Repeat(again, 5) + "model.fallback model.text_delta model.message turn.finished error task.finished"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,13 +95,13 @@ func TestGoldenRecovery(t *testing.T) {
 				s.do()
 				got := slices.DeleteFunc(s.types("prompt.submitted"), func(name string) bool { return name == "model.checkpoint" })
 				expect(t, slices.Compact(got), strings.Fields(tt.want)...)
-				if e, n := find[event.ModelStalled](s); n > 0 && e.TimeoutMS != stall.Limit.Milliseconds() {
+				if e, n := find[event.ModelStalled](s); n > 0 && e.TimeoutMS != silence.Milliseconds() {
 					t.Errorf("stalled after %d ms", e.TimeoutMS)
 				}
 				if e, n := find[event.ModelFallback](s); n > 0 && (e.From != "test" || e.To != "second" || e.Model != "second-1" || e.Why == "") {
 					t.Errorf("%+v", e)
 				}
-				if e, n := find[event.ModelRetry](s); n > 0 && (e.Attempt != n || e.WaitMS < 250 || e.Why == "") {
+				if e, n := find[event.ModelRetry](s); n > 0 && (e.Attempt != n || e.WaitMS < 500 || e.Why == "") {
 					t.Errorf("%+v", e)
 				}
 				// Nothing of a dead attempt is in the history, live or replayed (C06).
@@ -100,22 +124,24 @@ func TestGoldenRecovery(t *testing.T) {
 // watch, and in no later request, whoever answers that (C04, C06).
 func TestTombstones(t *testing.T) {
 	stalls := func(ctx context.Context, yield func(model.Delta, error) bool) {
-		streams(func(model.Message, func(model.Delta, error) bool) {}, safe("dead", 3600))(ctx, yield)
-		<-ctx.Done()
-		yield(model.Delta{}, ctx.Err())
+		streams(func(model.Message, func(model.Delta, error) bool) {}, safe("dead", 7200))(ctx, yield)
+		silent(ctx, yield)
 	}
 	for _, tt := range []struct {
 		name     string
 		recovery model.Recovery
 		asked    int // how often the first model is, for the first turn
-	}{{"retry", model.RecoverRetry, 3}, {"fallback", model.RecoverFallback, 1}} {
+	}{{"retry", model.RecoverRetry, 6}, {"fallback", model.RecoverFallback, 1}} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				other := &script{steps: []step{says("", safe("alive", 1))}}
 				steps := append(slices.Repeat([]step{stalls}, tt.asked), says("fine"), says("next"))
-				s := start(t, recovering(other, tt.recovery), steps...)
+				s := start(t, func(o *Options) {
+					recovering(other, tt.recovery)(o)
+					o.ToolTimeout = 3 * time.Hour
+				}, steps...)
 				s.do(event.Submit{Text: "go"})
-				time.Sleep(10 * time.Minute) // far less than the dead calls take
+				time.Sleep(30 * time.Minute) // far less than the dead calls take
 				s.do(event.Submit{Text: "next"})
 				if n := len(s.tool.ran); n != tt.asked+1 {
 					t.Errorf("ran %q, want one call an attempt and the one that counts", s.tool.ran)
@@ -173,6 +199,27 @@ func TestC07Wait(t *testing.T) {
 	})
 }
 
+// TestRetryNow: a person ends the wait for a request that is sent again; where none waits
+// they are told.
+func TestRetryNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := fails("", &model.Error{Kind: model.StatusError, Status: 429, What: "slow down", RetryAfter: 4 * time.Minute})
+		s := start(t, recovering(nil, ""), busy, says("whole"))
+		s.do(event.RetryNow{})
+		if e, _ := find[event.Error](s); e.Text != "no request waits to be sent again" {
+			t.Errorf("%+v", e)
+		}
+		began := time.Now()
+		s.do(event.Submit{Text: "go"})
+		time.Sleep(3 * time.Second)
+		s.do(event.RetryNow{})
+		if f, n := find[event.TaskFinished](s); n != 1 || f.Outcome != event.Completed || time.Since(began) > 4*time.Second {
+			t.Errorf("%+v after %v", f, time.Since(began))
+		}
+		s.stop()
+	})
+}
+
 // TestC11Prefix: what is sent grows at its end only, byte for byte, so that the provider's
 // cache holds: with tools, with prompts that were queued, after retries and fallbacks.
 func TestC11Prefix(t *testing.T) {
@@ -184,18 +231,18 @@ func TestC11Prefix(t *testing.T) {
 		},
 			streams(whole, safe("c1", 1), `c1 do {"kind":"shell","do":"sleep","seconds":9}`, `c2 nothing {`),
 			overloaded("lost "), says("two", `c1 do {"kind":"file_read","do":"fail"}`),
-			hangs("stalls "), says("three", safe("c4", 2), safe("c5", 1)),
-			overloaded("x "), overloaded("y "), overloaded("z "),
+			stalls("stalls "), says("three", safe("c4", 2), safe("c5", 1)),
+			overloaded("x "), overloaded("y "), overloaded("z "), overloaded("x "), overloaded("y "), overloaded("z "),
 			says("four"), says("five"))
 		s.do(event.Submit{Text: "go <&> \u2028"})
 		time.Sleep(5 * time.Second)
 		s.do(event.Submit{Text: "also this"}, event.Submit{Text: "and that"})
 		time.Sleep(5 * time.Minute)
 		s.do(event.Submit{Text: "next"})
-		if n := len(s.model.requests); n != 10 || len(other.requests) != 1 {
+		if n := len(s.model.requests); n != 13 || len(other.requests) != 1 {
 			t.Fatalf("%d and %d requests", n, len(other.requests))
 		}
-		all := slices.Insert(slices.Clone(s.model.requests), 8, other.requests[0])
+		all := slices.Insert(slices.Clone(s.model.requests), 11, other.requests[0])
 		var before []string
 		for i, req := range all {
 			now := encoded(t, req)
@@ -245,4 +292,43 @@ func TestC10Cache(t *testing.T) {
 		}
 		s.stop()
 	})
+}
+
+// TestFullWindow: an answer that stops since the window is full, in whatever words, makes
+// room and is asked for again, once; nothing is asked to be continued.
+func TestFullWindow(t *testing.T) {
+	full := func(finish string, u *model.Usage) step {
+		return func(_ context.Context, yield func(model.Delta, error) bool) {
+			yield(model.Delta{Kind: model.Done, Message: &model.Message{Role: model.Assistant, Content: "half"}, Finish: finish, Usage: u}, nil)
+		}
+	}
+	for name, stops := range map[string]step{
+		"said":    full(model.FinishContext, nil),
+		"counted": full(model.FinishLength, &model.Usage{Prompt: 9000, Completion: 1000}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				steps := slices.Repeat([]step{says(strings.Repeat("word ", 400))}, 6)
+				s := start(t, withWindow(10_000), append(steps, stops, stops, says("never"))...)
+				for range 7 {
+					s.do(event.Submit{Text: "go"})
+				}
+				if n := len(s.model.requests); n != 8 {
+					t.Errorf("%d requests, want two for the answer that fills the window", n)
+				}
+				if _, n := find[event.ContextCompacted](s); n != 1 {
+					t.Errorf("compacted %d times", n)
+				}
+				if f, _ := find[event.TaskFinished](s); f.Outcome != event.Failed {
+					t.Errorf("%+v", f)
+				}
+				for _, m := range s.model.requests[len(s.model.requests)-1].Messages {
+					if strings.Contains(m.Content, "cut off at the output limit") {
+						t.Errorf("it was asked to go on: %q", m.Content)
+					}
+				}
+				s.stop()
+			})
+		})
+	}
 }

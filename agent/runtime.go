@@ -65,8 +65,9 @@ type Options struct {
 	Cwd     string
 	Target  string // where commands run, for people: "local"
 	Model   model.Model
-	// Models returns the model of a profile, for SwitchModel; nil: there are no others.
-	Models func(profile string) (model.Model, error)
+	// Models returns the model of a profile, for SwitchModel; an effort replaces what the
+	// profile says of it. nil: there are no others.
+	Models func(profile, effort string) (model.Model, error)
 	// Small gives the session a title after its first exchange, in the background; nil: the
 	// title is the beginning of the first prompt.
 	Small  model.Model

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"buddy/agent/event"
@@ -41,16 +42,31 @@ type task struct {
 // progress is how far a task is. Only the loop uses it, but for what r.mu guards.
 type progress struct {
 	turns     int
-	response  string              // the text of the last answer
-	use       taskUse             // r.mu guards it
-	paused    bool                // between two steps; r.mu guards it
-	ids       map[string]bool     // of calls
-	failed    map[string]failed   // calls that failed, by name and arguments; r.mu guards it
-	compacted *CompactionOccurred // that the step did
-	spent     int                 // bytes of results in this turn; r.mu guards it
-	shown     []model.Image       // by the tools of this turn; r.mu guards it
-	touched   []string            // files, by the tools of this turn; r.mu guards it
-	overflows int                 // requests that the provider found too long
+	response  string                 // the text of the last answer
+	use       taskUse                // r.mu guards it
+	paused    bool                   // between two steps; r.mu guards it
+	ids       map[string]bool        // of calls
+	failed    map[string]failed      // calls that failed, by name and arguments; r.mu guards it
+	compacted *CompactionOccurred    // that the step did
+	spent     int                    // bytes of results in this turn; r.mu guards it
+	shown     []model.Image          // by the tools of this turn; r.mu guards it
+	touched   []string               // files, by the tools of this turn; r.mu guards it
+	overflows int                    // requests that the provider found too long
+	retry     atomic.Pointer[func()] // ends the wait before a request is sent again; nil: there was none
+}
+
+// waits notes what ends the wait for a request that is sent again; nil does nothing.
+func (t *task) waits(now func()) { t.retry.Store(&now) }
+
+// hurry ends that wait. It reports whether there was a request to wait for, which may have
+// been sent already.
+func (t *task) hurry() bool {
+	now := t.retry.Load()
+	if now == nil || *now == nil {
+		return false
+	}
+	(*now)()
+	return true
 }
 
 // work is what a task does, up to its outcome.

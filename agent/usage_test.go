@@ -117,9 +117,9 @@ func TestFallbackIsPaidAtItsPrice(t *testing.T) {
 		s := start(t, func(o *Options) {
 			withPrice(o)
 			recovering(other, "")(o)
-		}, overloaded(""), overloaded(""), overloaded(""))
+		}, overloads(6)...)
 		s.do(event.Submit{Text: "go"})
-		time.Sleep(time.Minute)
+		time.Sleep(2 * time.Minute)
 		s.do()
 		if u, _ := find[event.MetricsUsage](s); u.Prompt != 1_000_000 || u.Cost != 0 || u.SessionUnpriced != 1 {
 			t.Errorf("usage %+v", u)

@@ -176,7 +176,7 @@ func contextWindow(profile config.Profile) int {
 }
 
 // modelOf returns the model of a profile by name, for switching.
-func (p *program) modelOf(name string) (model.Model, error) {
+func (p *program) modelOf(name, effort string) (model.Model, error) {
 	if name == config.Demo {
 		return demo.New(demoPace), nil
 	}
@@ -186,6 +186,9 @@ func (p *program) modelOf(name string) (model.Model, error) {
 	}
 	if problem := profile.Problem(); problem != "" && profile.Bundled() {
 		return nil, errors.New(problem)
+	}
+	if effort != "" {
+		profile.Effort = effort
 	}
 	return p.dependable(profile)
 }

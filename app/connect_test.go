@@ -66,21 +66,3 @@ func TestPriceOf(t *testing.T) {
 		}
 	}
 }
-
-// TestAnswerLimit: an answer never needs more room than the runtime leaves of a window.
-func TestAnswerLimit(t *testing.T) {
-	for _, tt := range []struct {
-		profile config.Profile
-		want    int
-	}{
-		{config.Profile{Model: "claude-opus-5"}, 50_000},
-		{config.Profile{Model: "claude-haiku-4-5"}, 10_000},
-		{config.Profile{Model: "claude-opus-5", ContextLimit: 40_000}, 8192},
-		{config.Profile{Model: "claude-opus-5", MaxTokens: 60_000}, 60_000},
-		{config.Profile{Model: "unheard of"}, 0},
-	} {
-		if got := answerLimit(tt.profile); got != tt.want {
-			t.Errorf("%+v: %d, want %d", tt.profile, got, tt.want)
-		}
-	}
-}

@@ -4,16 +4,20 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
+	"net/url"
+	"time"
 
 	"buddy/agent/model"
 	"buddy/agent/model/anthropic"
 	"buddy/agent/model/completions"
+	"buddy/agent/model/endpoint"
 	"buddy/agent/model/fallback"
 	"buddy/agent/model/limits"
+	"buddy/agent/model/local"
 	"buddy/agent/model/renew"
 	"buddy/agent/model/responses"
 	"buddy/agent/model/retry"
-	"buddy/agent/model/stall"
 	"buddy/agent/model/wire"
 	"buddy/config"
 	"buddy/config/login"
@@ -21,6 +25,7 @@ import (
 
 // dependable returns the model of a profile with the fallback behind it, if there is one.
 func (p *program) dependable(profile config.Profile) (model.Model, error) {
+	profile = measured(profile)
 	recovery := model.Recovery(p.config.Agent.OnStall)
 	m, err := connect(profile, recovery)
 	other, ok := p.config.Lookup(p.config.Agent.FallbackModel)
@@ -34,13 +39,33 @@ func (p *program) dependable(profile config.Profile) (model.Model, error) {
 	return fallback.New(m, second), nil
 }
 
+// measured returns a profile with the window that a server on this machine says its model
+// has, unless the person has said one.
+func measured(profile config.Profile) config.Profile {
+	if profile.ContextLimit > 0 {
+		return profile
+	}
+	u, err := url.Parse(profile.BaseURL)
+	if err != nil {
+		return profile
+	}
+	if u.Hostname() == "localhost" { // package local asks addresses only
+		u.Host = net.JoinHostPort("127.0.0.1", cmp.Or(u.Port(), "80"))
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsLoopback() {
+		u.RawQuery = ""
+		profile.ContextLimit = local.Window(context.Background(), u.String(), profile.Model)
+	}
+	return profile
+}
+
 // connect returns the model of a profile. It does no I/O but reading the key.
 func connect(profile config.Profile, recovery model.Recovery) (model.Model, error) {
 	m, err := bare(profile)
 	if err != nil {
 		return nil, err
 	}
-	return retry.New(stall.New(priced{m, priceOf(profile)}, stall.Limit, recovery)), nil
+	return retry.New(priced{m, priceOf(profile)}, recovery), nil
 }
 
 // bare is connect without what tries again.
@@ -57,16 +82,19 @@ func bare(profile config.Profile) (model.Model, error) {
 
 // adapter returns what speaks the protocol of a profile.
 func adapter(profile config.Profile, key, source string) (model.Model, error) {
+	output, _ := limits.Output(profile.Model)
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
 	c := wire.Config{
-		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-		Model: profile.Model, Window: contextWindow(profile), Effort: wire.Effort(profile.Effort),
+		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source, KeyHeader: profile.KeyHeader,
+		Headers: profile.Headers, UserAgent: "buddy/" + Version,
+		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Effort: wire.Effort(profile.Effort),
+		Waits: endpoint.Waits{
+			FirstByte: seconds(profile.FirstByteTimeout), Stall: seconds(profile.StallTimeout), KeepAlive: seconds(profile.KeepAliveTimeout),
+		},
 	}
 	switch profile.API {
 	case config.Anthropic:
-		return anthropic.New(anthropic.Config{
-			Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source,
-			Model: profile.Model, Window: c.Window, MaxTokens: answerLimit(profile), Effort: c.Effort,
-		})
+		return anthropic.New(c)
 	case config.Responses:
 		return responses.New(c)
 	default:
@@ -124,16 +152,4 @@ func priceOf(profile config.Profile) model.Price {
 		Input: model.Money(p.Input), Cached: model.Money(cmp.Or(p.Cached, p.Input)),
 		CacheWrite: model.Money(cmp.Or(p.CacheWrite, p.Input)), Output: model.Money(p.Output),
 	}
-}
-
-// answerLimit returns how many tokens an answer may have: what the profile says, else what
-// is documented, in the room that the runtime leaves for answers, but no less than usual; 0
-// leaves it to the adapter.
-func answerLimit(profile config.Profile) int {
-	if profile.MaxTokens > 0 {
-		return profile.MaxTokens
-	}
-	tokens, _ := limits.Output(profile.Model)
-	const usual = 8192
-	return min(tokens, max(usual, contextWindow(profile)/20))
 }

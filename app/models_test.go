@@ -53,7 +53,7 @@ func TestOffers(t *testing.T) {
 	for _, o := range offers {
 		seen[o.Name] = o
 	}
-	if o := seen["xai"]; !o.Active || !o.Usable || o.Why != "key from XAI_API_KEY" || o.Window != 204_800 {
+	if o := seen["xai"]; !o.Active || !o.Usable || o.Why != "key from XAI_API_KEY" || o.Window != 200_000 {
 		t.Errorf("xai: %+v", o)
 	}
 	if o := seen["ollama/qwen3:8b"]; !o.Usable || o.Model != "qwen3:8b" || o.From != "Ollama on this machine" || o.Why != "no key needed" {
@@ -62,7 +62,7 @@ func TestOffers(t *testing.T) {
 	var table strings.Builder
 	printOffers(&table, offers)
 	text := table.String() + slash.OffersText(offers, "xai")
-	if strings.ContainsAny(text, "\x1b") || strings.Contains(text, "xai-key") || !strings.Contains(text, "\n* 1  xai · grok-4.5 · 204k · $2.00 / $6.00") {
+	if strings.ContainsAny(text, "\x1b") || strings.Contains(text, "xai-key") || !strings.Contains(text, "\n* 1  xai · grok-4.7 · 200k · $2.00 / $6.00") {
 		t.Errorf("%s", text)
 	}
 	for _, o := range offers {
@@ -80,11 +80,11 @@ func TestSwitchNeedsKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{config: c, index: index}
-	if _, err := p.modelOf("openai"); err == nil || !strings.Contains(err.Error(), "OPENAI_API_KEY") {
+	if _, err := p.modelOf("openai", ""); err == nil || !strings.Contains(err.Error(), "OPENAI_API_KEY") {
 		t.Error(err)
 	}
 	t.Setenv("OPENAI_API_KEY", "sk-1")
-	if m, err := p.modelOf("openai/gpt-9"); err != nil || m.Info().Model != "gpt-9" || m.Info().Profile != "openai/gpt-9" {
+	if m, err := p.modelOf("openai/gpt-9", ""); err != nil || m.Info().Model != "gpt-9" || m.Info().Profile != "openai/gpt-9" {
 		t.Error(m, err)
 	}
 }

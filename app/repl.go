@@ -333,7 +333,10 @@ func (r *repl) typedIn(l typedLine) {
 // submit takes a prompt or a command.
 func (r *repl) submit(text string) {
 	if strings.TrimSpace(text) == "" {
-		if r.state.Info.Interrupted {
+		switch {
+		case r.state.Retry != nil:
+			r.program.live.send(event.RetryNow{})
+		case r.state.Info.Interrupted:
 			r.command(event.Continue{})
 		}
 		return

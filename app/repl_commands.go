@@ -26,6 +26,7 @@ func init() { // lineHelp lists them
 		"timeout": lineSends(slash.SetTimeout),
 		"approve": lineSends(slash.Approve),
 		"compact": lineSends(slash.Compact),
+		"effort":  lineSends(slash.Effort),
 		"pin":     lineSends(slash.Pin(false)),
 		"unpin":   lineSends(slash.Pin(true)),
 		"init":    lineSends(slash.Init),

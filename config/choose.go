@@ -32,7 +32,7 @@ func (l *loader) choose(o Options) error {
 	baseURL, baseFrom := l.override("--base-url", o.BaseURL, envBaseURL)
 	if baseFrom != "" {
 		var err error
-		if baseURL, err = cleanURL(baseURL); err != nil {
+		if baseURL, err = cleanURL(baseURL, true); err != nil {
 			return &Error{Place: baseFrom, Err: err}
 		}
 	}

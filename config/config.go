@@ -117,9 +117,19 @@ type Profile struct {
 	Effort       string // reasoning_effort; empty leaves it to the provider
 	Prices       Prices // zero means what is documented
 	Login        Login  // how to log in where that stands for a key
+	Connection
 
 	keyPlace string // file:line of the key's source
 	bundled  bool   // one that buddy has
+}
+
+// Connection is how requests of a profile are sent and waited for.
+type Connection struct {
+	Headers          []string // "Name: value", sent with every request
+	KeyHeader        string   // api_key_header: the header that holds the key; empty means the protocol's
+	FirstByteTimeout int      // seconds, like those below; 0 means the usual
+	StallTimeout     int
+	KeepAliveTimeout int
 }
 
 // Profile returns the profile of that name.

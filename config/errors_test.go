@@ -30,7 +30,7 @@ func TestErrors(t *testing.T) {
 		{"unknown key", "[agent]\nmax_iteration = 3\n", `c.toml:2: agent.max_iteration: unknown key (have: model, system_prompt, max_iterations, max_cost, fallback_model, small_model, on_stall; nearest: max_iterations)`},
 		{"unknown key, dotted", "\nagent.mdel = 3\n", `c.toml:2: agent.mdel: unknown key (have: model, system_prompt, max_iterations, max_cost, fallback_model, small_model, on_stall; nearest: model)`},
 		{"unknown key, inline", "ui = { color = true }\n", `c.toml:1: ui.color: unknown key (have: theme, notify, title, editor)`},
-		{"unknown key of a profile", oneURL + "api_key_evn = \"X\"\n", `c.toml:3: models.a.api_key_evn: unknown key (have: api_base_url, api, model, api_key, api_key_env, api_key_file, reasoning_effort, context_limit, max_tokens, price_input, price_cached, price_cache_write, 4 more; nearest: api_key_env)`},
+		{"unknown key of a profile", oneURL + "api_key_evn = \"X\"\n", `c.toml:3: models.a.api_key_evn: unknown key (have: api_base_url, api, model, api_key, api_key_env, api_key_file, reasoning_effort, context_limit, max_tokens, price_input, price_cached, price_cache_write, 9 more; nearest: api_key_env)`},
 		{"hostile key", "\"\x1b[31m\n\" = 1", `c.toml:1: `},
 		{"hostile quoted key", `"\u001b[31m\n\u202e" = 1`, `c.toml:1: "\x1b[31m\n\u202e": unknown key (have: agent, context, tools, sandbox, ui, keys, models, targets, allow, ask, deny)`},
 
@@ -78,7 +78,8 @@ func TestErrors(t *testing.T) {
 		{"scheme forgotten", "[models.a]\napi_base_url = \"localhost:8080/v1\"\n", `c.toml:2: models.a.api_base_url: "localhost:8080/v1" has no http or https scheme ` + urls},
 		{"host", "[models.a]\napi_base_url = \"http:///v1\"\n", `c.toml:2: models.a.api_base_url: "http:///v1" has no host ` + urls},
 		{"not a URL", "[models.a]\napi_base_url = \"http://x y\\u001b/\"\n", `c.toml:2: models.a.api_base_url: "http://x y\x1b/" is not a URL ` + urls},
-		{"query", "[models.a]\napi_base_url = \"http://x/v1?a=b\"\n", `c.toml:2: models.a.api_base_url: "http://x/v1?a=b" has a query or fragment ` + urls},
+		{"fragment", "[models.a]\napi_base_url = \"http://x/v1#b\"\n", `c.toml:2: models.a.api_base_url: "http://x/v1#b" has a fragment ` + urls},
+		{"header with a key", oneURL + "headers = [\"Authorization: Bearer SECRET\"]\n", `c.toml:3: models.a.headers: Authorization can't be set here; a key belongs to api_key, api_key_env or api_key_file, its header to api_key_header`},
 		{"password", "[models.a]\napi_base_url = \"http://u:SECRET@x/v1\"\n", `c.toml:2: models.a.api_base_url: holds an @, as before a password (allowed: a plain URL; keys go to api_key, api_key_env or api_key_file)`},
 		{"unknown api", oneURL + "api = \"completion\"\n", `c.toml:3: models.a.api: unknown API "completion" (have: completions, responses, anthropic; nearest: completions)`},
 		{"empty model", oneURL + "model = \"\"\n", `c.toml:3: models.a.model: "" is empty or begins or ends with a space`},

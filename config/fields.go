@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // section is one table of the file.
@@ -81,7 +83,7 @@ var sections = append([]section{
 			{
 				name: "fallback_model", short: "name of a profile",
 				doc: "The profile that answers a request when the model is overloaded (status 429, 503 or 529) or its answer stalls, " +
-					"after three attempts. The next request goes to the first model again.",
+					"after six attempts. The next request goes to the first model again.",
 				at: func(c *Config, _ *Profile) any { return &c.Agent.FallbackModel },
 			},
 			{
@@ -92,7 +94,7 @@ var sections = append([]section{
 			},
 			{
 				name: "on_stall", short: "`retry`, `fallback` or `abort`",
-				doc: "What follows when an answer stops in the middle for 30 seconds: `retry` asks again, then `fallback_model`; " +
+				doc: "What follows when an answer stops in the middle, for as long as `stall_timeout` of the profile allows: `retry` asks again, then `fallback_model`; " +
 					"`fallback` asks that at once; `abort` ends the prompt.",
 				at:    func(c *Config, _ *Profile) any { return &c.Agent.OnStall },
 				check: checkStall,
@@ -111,9 +113,10 @@ var sections = append([]section{
 		fields: []field{
 			{
 				name: "api_base_url", short: "http or https URL",
-				doc:   "Required. Where the API is, without the last part: `https://api.openai.com/v1`.",
+				doc: "Required. Where the API is, without the last part: `https://api.openai.com/v1`. A query, as in " +
+					"`…/openai/v1?api-version=preview`, goes with every request.",
 				at:    func(_ *Config, p *Profile) any { return &p.BaseURL },
-				check: func(v string, _ *file) (string, error) { return cleanURL(v) },
+				check: func(v string, _ *file) (string, error) { return cleanURL(v, true) },
 			},
 			{
 				name: "api", short: "`completions`, `responses` or `anthropic`",
@@ -147,11 +150,11 @@ var sections = append([]section{
 				check: checkPath,
 			},
 			{
-				name: "reasoning_effort", short: "`none`, `minimal`, `low`, `medium` or `high`",
+				name: "reasoning_effort", short: "`none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`",
 				doc: "How long a reasoning model may think. Which of them a model takes differs; a refused one is an error that " +
-					"names the others. Without it the provider decides.",
+					"names the others. Without it the provider decides. `/effort` changes it for a session.",
 				at:    func(_ *Config, p *Profile) any { return &p.Effort },
-				check: oneOf("none", "minimal", "low", "medium", "high"),
+				check: oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"),
 			},
 			{
 				name: "context_limit", short: "tokens, 0 or more",
@@ -184,6 +187,36 @@ var sections = append([]section{
 				name: "price_output", short: "dollars",
 				doc: "What a million tokens of output cost.",
 				at:  func(_ *Config, p *Profile) any { return &p.Prices.Output },
+			},
+			{
+				name: "first_byte_timeout", short: "seconds, 0 or more",
+				doc: "How long the first piece of an answer may take; 0 means 300, and 600 for a server on this machine or network, " +
+					"which computes long prompts and is not asked a second time.",
+				at: func(_ *Config, p *Profile) any { return &p.FirstByteTimeout },
+			},
+			{
+				name: "stall_timeout", short: "seconds, 0 or more",
+				doc: "How long an answer that has begun may be silent, without any byte; 0 means 120, and 300 once the model " +
+					"thinks or writes a call. What follows is `on_stall`.",
+				at: func(_ *Config, p *Profile) any { return &p.StallTimeout },
+			},
+			{
+				name: "keepalive_timeout", short: "seconds, 0 or more",
+				doc: "How long nothing but signs of life may come, such as pings; 0 means 600.",
+				at:  func(_ *Config, p *Profile) any { return &p.KeepAliveTimeout },
+			},
+			{
+				name: "headers", short: "list of `Name: value`",
+				doc:   "What to send with every request besides. A key belongs to `api_key_env` and the like.",
+				at:    func(_ *Config, p *Profile) any { return &p.Headers },
+				check: checkHeader,
+			},
+			{
+				name: "api_key_header", short: "name of a header",
+				doc: "The header that holds the key, such as Azure's `api-key`; empty means that of the protocol. `Authorization` " +
+					"puts `Bearer` before it.",
+				at:    func(_ *Config, p *Profile) any { return &p.KeyHeader },
+				check: checkHeaderName,
 			},
 			{
 				name: "login_issuer", short: "https URL",
@@ -237,9 +270,9 @@ var examples = []struct {
 	},
 }
 
-// cleanURL checks an endpoint (H10) and drops the slash at its end. Its errors never
+// cleanURL checks an endpoint, which may have a query or not, and drops the slash at its end. Its errors never
 // repeat a URL with a password in it.
-func cleanURL(s string) (string, error) {
+func cleanURL(s string, query bool) (string, error) {
 	const allowed = "(allowed: http://HOST/… or https://HOST/…)"
 	if strings.TrimSpace(s) == "" {
 		return "", errors.New("is empty " + allowed)
@@ -258,10 +291,16 @@ func cleanURL(s string) (string, error) {
 		return "", fmt.Errorf("%q has no host %s", s, allowed)
 	case u.Port() != "" && !isPort(u.Port()):
 		return "", fmt.Errorf("%q has the port %s (allowed: 1 to 65535)", s, u.Port())
-	case u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#"):
-		return "", fmt.Errorf("%q has a query or fragment %s", s, allowed)
+	case !query && (u.RawQuery != "" || u.ForceQuery):
+		return "", fmt.Errorf("%q has a query %s", s, allowed)
+	case strings.Contains(s, "#"):
+		return "", fmt.Errorf("%q has a fragment %s", s, allowed)
 	}
-	return strings.TrimRight(s, "/"), nil
+	base, rest, _ := strings.Cut(s, "?")
+	if rest != "" {
+		rest = "?" + rest
+	}
+	return strings.TrimRight(base, "/") + rest, nil
 }
 
 func isPort(s string) bool {
@@ -280,9 +319,34 @@ func local(baseURL string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
+// checkHeader accepts a header that holds no key. Its errors do not repeat a value.
+func checkHeader(v string, _ *file) (string, error) {
+	name, value, ok := strings.Cut(v, ":")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	if _, err := checkHeaderName(name, nil); err != nil || !ok {
+		return "", errors.New(`is not a header (example: "X-Title: buddy")`)
+	}
+	if !httpguts.ValidHeaderFieldValue(value) {
+		return "", fmt.Errorf("the value of %s has characters that no header has", name)
+	}
+	for _, own := range []string{"Authorization", "X-Api-Key", "Api-Key", "Host", "Content-Type", "Content-Length", "Accept-Encoding", "Transfer-Encoding", "Connection"} {
+		if strings.EqualFold(name, own) {
+			return "", fmt.Errorf("%s can't be set here; a key belongs to api_key, api_key_env or api_key_file, its header to api_key_header", name)
+		}
+	}
+	return name + ": " + value, nil
+}
+
+func checkHeaderName(v string, _ *file) (string, error) {
+	if !httpguts.ValidHeaderFieldName(v) {
+		return "", errors.New("is not the name of a header")
+	}
+	return v, nil
+}
+
 // checkIssuer accepts where a login may begin: tokens never cross a network in the clear.
 func checkIssuer(v string, _ *file) (string, error) {
-	v, err := cleanURL(v)
+	v, err := cleanURL(v, false)
 	if err == nil && !strings.HasPrefix(v, "https://") && !local(v) {
 		err = fmt.Errorf("%q is neither https nor on this machine", v)
 	}

@@ -116,7 +116,7 @@ func (c *Config) profileSettings(s section, p *Profile, index Index) []Setting {
 			if secret.value == nil {
 				continue
 			}
-		} else if v := literal(at); v == `""` || v == "0" {
+		} else if v := literal(at); v == `""` || v == "0" || v == "[]" {
 			continue
 		}
 		all = append(all, newSetting(header(s.name, p.Name), index, at, s.name, p.Name, f.name))

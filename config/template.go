@@ -70,7 +70,7 @@ func writeExamples(b *strings.Builder, s section) {
 func writeExample(b *strings.Builder, s section, name string, c *Config, p *Profile) {
 	fmt.Fprintf(b, "#[%s.%s]\n", s.name, name)
 	for _, f := range s.fields {
-		if v := literal(f.at(c, p)); v != `""` && v != "0" && v != "false" {
+		if v := literal(f.at(c, p)); v != `""` && v != "0" && v != "false" && v != "[]" {
 			fmt.Fprintf(b, "#%s = %s\n", f.name, v)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestTemplate(t *testing.T) {
 	for i, e := range examples {
 		got := cfg.Models[i]
 		got.keyPlace = ""
-		if got != e.profile {
+		if !reflect.DeepEqual(got, e.profile) {
 			t.Errorf("%+v, want %+v", got, e.profile)
 		}
 	}

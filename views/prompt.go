@@ -32,6 +32,7 @@ type Prompt struct {
 	OnEdit     func()             // the person wants to write in an editor; see Replace
 	OnUnqueue  func(id int)       // a queued prompt was taken back into the editor
 	OnContinue func()             // Enter on an empty prompt after an interruption
+	OnRetry    func()             // Enter on an empty prompt while a request waits to be sent again
 	OnFiles    func(query string) // what is typed after an @ changed; must not wait, see SetFiles
 }
 
@@ -46,6 +47,7 @@ type draft struct {
 type promptState struct {
 	queued      []event.PromptSubmitted
 	interrupted bool
+	retries     bool   // a request waits to be sent again
 	target      string // empty when it is this machine
 }
 
@@ -64,11 +66,12 @@ func (p *Prompt) SetTheme(theme *themes.Theme) {
 
 // Update takes over what changed.
 func (p *Prompt) Update(s *state.State, ch state.Changed) {
-	if ch&(state.Queue|state.Header) == 0 {
+	if ch&(state.Queue|state.Header|state.Tasks) == 0 {
 		return
 	}
 	p.queued = slices.Clone(s.Queued)
 	p.interrupted = s.Info.Interrupted
+	p.retries = s.Retry != nil
 	if p.target = s.Info.Event.Target; p.target == "local" {
 		p.target = ""
 	}
@@ -228,7 +231,10 @@ func (p *Prompt) action(a keymap.Action) {
 func (p *Prompt) send() {
 	text := p.editor.Text()
 	if strings.TrimSpace(text) == "" {
-		if p.interrupted && p.OnContinue != nil {
+		switch {
+		case p.retries && p.OnRetry != nil:
+			p.OnRetry()
+		case p.interrupted && p.OnContinue != nil:
 			p.OnContinue()
 		}
 		return

@@ -18,6 +18,8 @@ type StatusLine struct {
 	main        *state.Task // a copy; nil when the main task does not run
 	others      int
 	doing       string // untrusted
+	heard       int64
+	retry       *state.Retry
 	queued      int
 	interrupted bool
 	hint        string // untrusted; shows instead of all else
@@ -31,6 +33,7 @@ func NewStatusLine(theme *themes.Theme, keys *keymap.Map, now func() time.Time) 
 // Update takes over what changed.
 func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 	l.main, l.others, l.doing = nil, 0, ""
+	l.heard, l.retry = s.Heard, s.Retry
 	l.queued, l.interrupted = len(s.Queued), s.Info.Interrupted
 	if t := s.Running(); t != nil {
 		c := *t
@@ -108,7 +111,16 @@ func (l *StatusLine) spans() []span {
 			glyph, role = "◌", themes.Warning
 		}
 		add(role, glyph+" "+string(t.Kind)+" "+elapsed(t, now))
-		add(role, l.doing)
+		if wait := l.retry; wait != nil && wait.At > now.UnixMilli() {
+			add(themes.Warning, fmt.Sprintf("attempt %d failed, the next in %s", wait.Attempt, clock(wait.At-now.UnixMilli()+999)))
+			add(themes.Text, l.keys.Name(keymap.Send)+" now")
+			add(themes.Text, l.keys.Name(keymap.Back)+" stops")
+		} else {
+			add(role, l.doing)
+			if quiet := now.UnixMilli() - l.heard; l.heard > 0 && t.State == state.TaskRunning && quiet >= quietAfter.Milliseconds() {
+				add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))
+			}
+		}
 		if t.Deadline > 0 {
 			add(themes.Muted, clock(t.Deadline-now.UnixMilli())+" left")
 		}
@@ -128,6 +140,9 @@ func (l *StatusLine) spans() []span {
 	}
 	return spans
 }
+
+// quietAfter is how long a model may be silent before that is worth saying.
+const quietAfter = 20 * time.Second
 
 // elapsed is how long a task runs or ran; empty before it started.
 func elapsed(t *state.Task, now time.Time) string {

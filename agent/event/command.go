@@ -58,6 +58,8 @@ type (
 	Answer struct{ ID, Text string }
 	// Cancel stops a task; 0 means the main one.
 	Cancel struct{ Task int }
+	// RetryNow ends the wait before the main task's request is sent again.
+	RetryNow struct{}
 	// SetTimeout gives a task a time from now on in which it has to end; else it is
 	// cancelled. 0 as the task means the only one that runs.
 	SetTimeout struct {
@@ -69,8 +71,10 @@ type (
 		Mode     action.Mode
 		Duration time.Duration
 	}
-	// SwitchModel makes another model answer from the next exchange on.
-	SwitchModel struct{ Profile string }
+	// SwitchModel makes another model answer from the next exchange on. With Effort it thinks
+	// that much instead of what its profile says; with Effort alone the model stays, and that
+	// counts from the next request on, also while a task runs.
+	SwitchModel struct{ Profile, Effort string }
 	// SwitchTarget makes another target the one of calls that name none.
 	SwitchTarget struct{ Name string }
 	// Compact replaces old exchanges by a summary, however full the context is.
@@ -122,6 +126,7 @@ func (Answer) command()       {}
 func (Cancel) command()       {}
 func (SetTimeout) command()   {}
 func (SetMode) command()      {}
+func (RetryNow) command()     {}
 func (SwitchModel) command()  {}
 func (SwitchTarget) command() {}
 func (Compact) command()      {}

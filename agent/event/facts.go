@@ -35,6 +35,7 @@ var All = []Event{
 	ResponseFinished{},
 	ModelRetry{},
 	ModelStalled{},
+	ModelAlive{},
 	ModelFallback{},
 	ModelSwitched{},
 	TargetSwitched{},
@@ -290,6 +291,11 @@ type ModelRetry struct {
 	Why     string `json:"why"`
 }
 
+// ModelAlive says that bytes came from the model that say nothing, such as a ping: it
+// works. There is at most one a second. One also follows a ModelRetry when the request is
+// sent again.
+type ModelAlive struct{}
+
 // ModelStalled says that an answer was given up, because nothing of it came for TimeoutMS.
 // What follows tells whether another is asked for.
 type ModelStalled struct {
@@ -312,6 +318,7 @@ type ModelSwitched struct {
 	API     string `json:"api"`
 	Window  int    `json:"window,omitempty"`
 	Effort  string `json:"effort,omitempty"` // reasoning_effort of the model, if one is set
+	Note    string `json:"note,omitempty"`   // what else is different: the protocol, the login
 }
 
 // TargetSwitched says on which target calls work from now on that name none, and in which

@@ -336,6 +336,12 @@ func (TargetSwitched) Type() string { return "target.switched" }
 // Durable is true.
 func (TargetSwitched) Durable() bool { return true }
 
+// Type is "model.alive".
+func (ModelAlive) Type() string { return "model.alive" }
+
+// Durable is false.
+func (ModelAlive) Durable() bool { return false }
+
 // Type is "model.stalled".
 func (ModelStalled) Type() string { return "model.stalled" }
 

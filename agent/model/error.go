@@ -1,7 +1,9 @@
 package model
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -21,6 +23,7 @@ const (
 	FormatError                        // the answer is not what the protocol says
 	StallError                         // the answer stopped in the middle; see Recovery
 	SetupError                         // nothing that sending again could mend: a certificate, a redirect
+	SlowError                          // a server nearby has not answered yet and may still work on it
 	ContextError                       // the conversation is longer than the model takes; a shorter one may be sent (A34)
 )
 
@@ -35,6 +38,7 @@ type Error struct {
 	RetryAfter time.Duration // what the server asked for; 0 = nothing
 	Hint       string        // what the person can do
 	Recovery   Recovery      // StallError: what is to follow
+	Silence    time.Duration // how long nothing came, of one that ended for that; else 0
 	Err        error         // the cause; may be nil
 }
 
@@ -144,4 +148,31 @@ func Excerpt(b []byte) string {
 		out.WriteRune(r)
 	}
 	return out.String()
+}
+
+// askedWait finds what servers write: "Please try again in 2.5s", "try again in 1m30.5s",
+// "Please retry in 36.5s", "retry after 20 seconds".
+var askedWait = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.hms]*)\s*(seconds?|minutes?|hours?)?`)
+
+// AskedWait returns how long a text of a server asks to wait before the next request; 0 when
+// it does not.
+func AskedWait(said string) time.Duration {
+	found := askedWait.FindStringSubmatch(said)
+	if found == nil {
+		return 0
+	}
+	number := strings.TrimRight(found[1], ".")
+	if d, err := time.ParseDuration(number); err == nil && d > 0 {
+		return d
+	}
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour}
+	unit := time.Second
+	if found[2] != "" {
+		unit = units[strings.ToLower(found[2])[0]]
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || n <= 0 || n > 1e6 {
+		return 0
+	}
+	return time.Duration(n * float64(unit))
 }

@@ -36,6 +36,7 @@ type Info struct {
 	Window  int    `json:"window,omitempty"` // context window in tokens; 0 = unknown
 	Price   Price  `json:"price,omitzero"`   // of its tokens; zero = unknown
 	Effort  string `json:"effort,omitempty"` // how much it is to think; empty: the provider decides
+	Auth    string `json:"-"`                // how it is asked: "a key", "a login" or "no key"; empty for the demo
 	// TextOnly means that the model is known not to take images: a request with one
 	// would be refused before it is sent.
 	TextOnly bool `json:"text_only,omitempty"`
@@ -70,6 +71,7 @@ const (
 	Reasoning                      // Text, Field: the next piece of a reasoning trace
 	CallDelta                      // CallID, Text: the next piece of a call's arguments
 	CallReady                      // Call: one tool call is complete, more may follow
+	Alive                          // bytes came that say nothing, such as a ping, at most one a second; or the request is sent again
 	Stalled                        // Stall: the answer stopped in the middle; what follows tells what comes of it
 	Retry                          // Retry: the request failed and will be sent again
 	Fallback                       // Fallback: another model answers the request from here on
@@ -103,6 +105,7 @@ type RetryNotice struct {
 	Attempt int // the attempt that failed, from 1
 	WaitMS  int64
 	Why     string
+	Now     func() // ends the wait; it may be called from anywhere, at any time
 }
 
 // FallbackNotice says who answers in whose place, for this request.
@@ -126,6 +129,9 @@ const (
 	FinishToolCalls     = "tool_calls"
 	FinishLength        = "length"
 	FinishContentFilter = "content_filter"
+	// FinishContext means that the answer was cut off because the window is full: a longer
+	// conversation would not help, a shorter one does.
+	FinishContext = "context_full"
 	// FinishCompaction means that the provider only summed up the conversation: the
 	// message is to be kept and the same request goes on after it (B21).
 	FinishCompaction = "compaction"

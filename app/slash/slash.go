@@ -8,6 +8,7 @@ package slash
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -149,6 +150,14 @@ func Undo(args string) (event.Command, error) {
 		set.Steps = n
 	}
 	return set, nil
+}
+
+// Effort takes how much the model is to think; the model says what it takes.
+func Effort(args string) (event.Command, error) {
+	if args == "" || strings.ContainsAny(args, " \t") {
+		return nil, errors.New("say how much: none, minimal, low, medium, high, xhigh or max")
+	}
+	return event.SwitchModel{Effort: strings.ToLower(args)}, nil
 }
 
 // Compact takes no arguments.

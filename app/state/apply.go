@@ -22,6 +22,11 @@ func (s *State) Apply(env event.Envelope) Changed {
 	if env.Branch != 0 {
 		return s.applyBranch(env)
 	}
+	return s.hear(env) | s.fold(env)
+}
+
+// fold is Apply for the main conversation.
+func (s *State) fold(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.CallDelta, event.Checkpoint, event.ModelMessage, event.ModelRetry, event.ModelFallback:
 		return s.applyModel(env)
@@ -42,7 +47,7 @@ func (s *State) Apply(env event.Envelope) Changed {
 		return s.applyInfo(env)
 	case event.TurnFinished:
 		return s.finishTurn(env.Task, p)
-	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.InstructionsRead, event.FileKept, event.Unknown:
+	case event.TurnStarted, event.RequestStarted, event.ResponseFinished, event.ModelStalled, event.ModelAlive, event.BranchStarted, event.ResultSpilled, event.ReminderAttached, event.InstructionsRead, event.FileKept, event.Unknown:
 		return 0 // of interest to logs, not to the screen
 	default:
 		panic(fmt.Sprintf("state: no case for %T", p))
@@ -68,8 +73,12 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 		s.Info.Event.Title = p.Title
 	case event.ModelSwitched:
 		e := &s.Info.Event
+		text := "now talking to " + p.Model + " (" + p.Profile + ")"
+		if e.Profile == p.Profile && e.Effort != p.Effort {
+			text = "reasoning_effort is now " + cmp.Or(p.Effort, "the provider's own")
+		}
 		e.Profile, e.Model, e.API, e.Window, e.Effort = p.Profile, p.Model, p.API, p.Window, p.Effort
-		s.add(env, NoticeBlock, "now talking to "+p.Model+" ("+p.Profile+")")
+		s.add(env, NoticeBlock, withNext(text, p.Note))
 		return Header | Conversation
 	case event.TargetSwitched:
 		s.Info.Event.Target, s.Info.Event.Cwd = p.Name, p.Cwd
@@ -144,7 +153,7 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.closeAnswer()
 	case event.ModelRetry:
 		s.dropAnswer() // what the failed attempt said is not part of the next one (C01)
-		s.add(env, NoticeBlock, fmt.Sprintf("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000))
+		s.addRetry(env, p)
 	case event.ModelFallback:
 		s.dropAnswer() // as above (C06)
 		s.add(env, WarningBlock, fmt.Sprintf("%s; %s (%s) answers this request", p.Why, p.Model, p.To))

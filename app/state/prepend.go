@@ -77,7 +77,7 @@ func startsSession(envs []event.Envelope) bool {
 // takes over.
 func (s *State) keep(env event.Envelope) {
 	switch env.Payload.(type) {
-	case event.PaneScreen, event.PaneHistory, event.ToolOutput, event.CallDelta:
+	case event.PaneScreen, event.PaneHistory, event.ToolOutput, event.CallDelta, event.ModelAlive:
 	default:
 		s.kept = append(s.kept, env)
 	}
@@ -94,12 +94,13 @@ func (s *State) adopt(old *State) {
 	blocks, calls := s.adoptBlocks(old.Blocks)
 	replace(&s.open.text, blocks)
 	replace(&s.open.reasoning, blocks)
+	replace(&s.retried, blocks)
 	replace(&s.Focused, calls)
 	for target, c := range s.ran {
 		replace(&c, calls)
 		s.ran[target] = c
 	}
-	s.History = old.History
+	s.History, s.Heard, s.Retry = old.History, old.Heard, old.Retry
 	for id, b := range s.calls {
 		replace(&b, blocks)
 		s.calls[id] = b

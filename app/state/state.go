@@ -44,13 +44,16 @@ type State struct {
 	Began     string // id of the pane in which a command began last, or that opened since; it may be gone
 	Queued    []event.PromptSubmitted
 	History   *event.PaneHistory // what somebody reads of a pane, the latest of all; else nil
+	Heard     int64              // Unix milliseconds when the main task's model was last heard of; 0 while none is asked
+	Retry     *Retry             // the main task's request failed and waits to be sent again; nil: it does not
 	Focused   *Call              // the call whose output is shown: the last one that started
 
-	open  openBlocks
-	calls map[string]*Block // by call id: the blocks whose call has no result yet
-	live  []*Call           // finished calls that still hold their output, oldest first
-	ran   map[string]*Call  // by target: the command that began last in the shared pane
-	kept  []event.Envelope  // all that were applied, while Prepend may need them; else nil
+	open    openBlocks
+	retried *Block            // of the attempts of one request that failed; nil: none did
+	calls   map[string]*Block // by call id: the blocks whose call has no result yet
+	live    []*Call           // finished calls that still hold their output, oldest first
+	ran     map[string]*Call  // by target: the command that began last in the shared pane
+	kept    []event.Envelope  // all that were applied, while Prepend may need them; else nil
 }
 
 // Info is what the header shows.
@@ -146,6 +149,12 @@ type Task struct {
 	Pane     string      // of a ShellTask: where it runs
 	Dir      string      // of a ShellTask: where its output is
 	Answer   string      // on a fork, while it runs: what its model said last
+}
+
+// Retry is a request that waits to be sent again.
+type Retry struct {
+	Attempt int   // that failed
+	At      int64 // Unix milliseconds
 }
 
 // TaskState is what a task does now.

@@ -36,6 +36,7 @@ var slashCommands = []Command{
 	{"unpin", "[N]", "no longer keep it", sends(slash.Pin(true))},
 	{"target", "[NAME]", "work on another target; without a name, choose one from a list that says which can be reached", showTarget},
 	{"model", "[NAME]", "talk to another model; without a name, choose one from a list", switchModel},
+	{"effort", "none|minimal|low|medium|high|xhigh|max", "how much the model thinks, from its next request on", sends(slash.Effort)},
 	{"login", "[NAME]", "keep the key of a provider, or log in to a profile", logInHere},
 	{"logout", "[NAME]", "forget a key or a login", logOutHere},
 	{"doctor", "", "check what buddy needs; asks the model for one word", doctorHere},

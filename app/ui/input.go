@@ -144,7 +144,7 @@ func (u *UI) back(armed keymap.Action) {
 	case u.focus != layout.Prompt:
 		u.setFocus(layout.Prompt)
 	case u.v.prompt.Empty() && u.state.Running() != nil:
-		if armed == keymap.Back {
+		if armed == keymap.Back || u.state.Retry != nil { // the status line says so
 			u.deps.Send(event.Cancel{})
 			return
 		}

@@ -214,6 +214,7 @@ func New(d Deps) *UI {
 	u.v.pager.OnCopy, u.v.pager.OnEdit, u.v.pager.Later = u.copy, u.editOutput, d.Later
 	u.v.prompt.OnUnqueue = func(id int) { d.Send(event.Unqueue{ID: id}) }
 	u.v.prompt.OnContinue = func() { d.Send(event.Continue{}) }
+	u.v.prompt.OnRetry = func() { d.Send(event.RetryNow{}) }
 	u.setFocus(layout.Prompt)
 	return u
 }

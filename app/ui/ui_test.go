@@ -478,6 +478,28 @@ func TestInterruptedContinues(t *testing.T) { // DECISIONS 8
 	})
 }
 
+// TestWaitsToTryAgain: while a request waits to be sent again the line counts down, Enter
+// sends it now and Esc stops it.
+func TestWaitsToTryAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.tell(event.ModelRetry{Attempt: 1, WaitMS: 60_000, Why: "status 529: Overloaded"})
+		x.Want("attempt 1 failed: status 529: Overloaded", "attempt 1 failed, the next in 01:00", "Enter now · Esc stops")
+		time.Sleep(20 * time.Second)
+		x.Want("the next in 00:40")
+		x.Press("Enter")
+		x.took(event.RetryNow{})
+		x.tell(event.ModelAlive{})
+		x.unwanted("the next in")
+		x.tell(event.ModelRetry{Attempt: 2, WaitMS: 60_000, Why: "status 500"})
+		x.unwanted("attempt 1 failed")
+		x.Want("attempt 2 failed: status 500")
+		x.Press("Esc")
+		x.took(event.Cancel{})
+	})
+}
+
 // Nothing is written and nothing wakes up while nothing happens (FIGURES, idle).
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -82,6 +82,9 @@ func (a *answer) Take(raw []byte) error {
 // Ended reports whether the stop reason came.
 func (a *answer) Ended() bool { return a.finish != "" }
 
+// Over reports whether the message has ended.
+func (a *answer) Over() bool { return a.over }
+
 // Done emits the rest, or says why the answer is not complete.
 func (a *answer) Done(marked bool) error {
 	if !a.over {
@@ -117,6 +120,9 @@ func (a *answer) take(raw []byte) error {
 		return a.stop(e.Index)
 	case "message_delta":
 		var d delta
+		if len(e.Delta) == 0 { // usage alone
+			return nil
+		}
 		if err := json.Unmarshal(e.Delta, &d); err != nil {
 			return wire.Bad("the answer ends with something that is not a stop reason", raw, err)
 		}
@@ -154,8 +160,10 @@ func (a *answer) ended(reason string) {
 		reason = model.FinishStop
 	case "tool_use":
 		reason = model.FinishToolCalls
-	case "max_tokens", "model_context_window_exceeded":
+	case "max_tokens":
 		reason = model.FinishLength
+	case "model_context_window_exceeded":
+		reason = model.FinishContext
 	case "refusal":
 		reason = model.FinishContentFilter
 	case "compaction": // only asked for by who pauses there, see compacted
@@ -183,7 +191,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 			b.id = "toolu_" + rand.Text()
 		}
 		a.calls = append(a.calls, b)
-		if input := bytes.TrimSpace(head.Input); len(input) > 2 && input[0] == '{' {
+		if input := bytes.TrimSpace(head.Input); len(input) > 2 && input[0] == '{' && len(bytes.TrimSpace(input[1:len(input)-1])) > 0 {
 			return a.arguments(b, string(input))
 		}
 		return nil
@@ -255,6 +263,9 @@ func (a *answer) arguments(b *block, s string) error {
 	if s == "" {
 		return nil
 	}
+	if b.ready && strings.TrimSpace(s) == "" {
+		return nil
+	}
 	if b.ready {
 		return wire.Bad("the answer goes on with a tool call that was complete", []byte(s), nil)
 	}
@@ -314,11 +325,11 @@ func (a *answer) done() error {
 	}
 	m := &model.Message{Role: model.Assistant, Content: a.text.String()}
 	for _, b := range a.calls {
-		if len(b.args) == 0 {
+		if len(bytes.TrimSpace(b.args)) == 0 {
 			b.args = []byte("{}")
 		}
 		// The calls of an answer that was stopped may be fragments (DECISIONS 23).
-		if a.finish != model.FinishLength && a.finish != model.FinishContentFilter {
+		if a.finish != model.FinishLength && a.finish != model.FinishContext && a.finish != model.FinishContentFilter {
 			if err := a.ready(b); err != nil {
 				return err
 			}

@@ -17,11 +17,9 @@ package anthropic
 
 import (
 	"context"
-	"io"
 	"iter"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"buddy/agent/model"
 	"buddy/agent/model/endpoint"
@@ -39,21 +37,8 @@ const DefaultMaxTokens = 8192
 // version is the protocol's, sent with every request (M05).
 const version = "2023-06-01"
 
-// Config says which model to talk to and where.
-type Config struct {
-	Profile   string      // the name under [models]
-	BaseURL   string      // http or https, without /messages; required
-	Key       string      // empty: none is sent
-	KeySource string      // where Key came from, such as "env ANTHROPIC_API_KEY"; for hints
-	Model     string      // the provider's name of the model; empty: Profile
-	Window    int         // context window in tokens; 0 = unknown
-	MaxTokens int         // limit of one answer in tokens, thinking included; 0 = DefaultMaxTokens and what Effort may use
-	Effort    wire.Effort // reasoning_effort: none, minimal, low, medium or high; empty: no thinking
-	// Timeout is the longest wait for the beginning of an answer and for its next
-	// bytes; 0 = 120 s, at least 1 s (C12).
-	Timeout    time.Duration
-	HTTPClient *http.Client // nil: one of its own. Redirects are never followed.
-}
+// Config says which model to talk to and where. An empty Effort means no thinking.
+type Config = wire.Config
 
 // Model is a model.Model. Make it with New. It is safe for concurrent use.
 type Model struct {
@@ -66,10 +51,7 @@ type Model struct {
 
 // New checks c without any I/O. Its errors name the key of the configuration.
 func New(c Config) (*Model, error) {
-	client, err := wire.New(wire.Config{
-		Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
-		Model: c.Model, Window: c.Window, Effort: c.Effort, Timeout: c.Timeout, HTTPClient: c.HTTPClient,
-	}, Name)
+	client, err := wire.New(c, Name)
 	if err != nil {
 		return nil, err
 	}
@@ -89,36 +71,23 @@ func (m *Model) Info() model.Info { return m.client.Info() }
 
 // Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	open := func(call *endpoint.Call) error { return m.open(call, req) }
+	begin := func(emit wire.Emit) wire.Answer { return &answer{model: m.Info().Model, emit: emit} }
 	return wire.Stream(func(emit wire.Emit) error {
-		ask := func() error {
-			a := &answer{model: m.Info().Model, emit: emit}
-			return m.client.Ask(ctx, func(call *endpoint.Call) (func() ([]byte, error), error) { return m.open(call, req, a) }, a)
-		}
-		err := ask()
+		err := m.client.Ask(ctx, emit, open, begin)
 		if wire.Refuses(err, "thinking.type", "adaptive", "budget_tokens", "output_config", "effort parameter") && m.client.Effort() != "" && m.corrected.CompareAndSwap(false, true) {
 			m.adaptive.Store(!m.adaptive.Load()) // the name of the model has misled us
-			err = ask()
+			err = m.client.Ask(ctx, emit, open, begin)
 		}
 		return err
 	})
 }
 
-// open sends the request and returns when the answer begins. Nothing after message_stop
-// is waited for.
-func (m *Model) open(call *endpoint.Call, req model.Request, a *answer) (func() ([]byte, error), error) {
+// open sends the request and returns when the answer begins.
+func (m *Model) open(call *endpoint.Call, req model.Request) error {
 	body, err := m.encode(req)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	events, err := call.Post("/messages", m.header, body)
-	if err != nil {
-		return nil, err
-	}
-	return func() ([]byte, error) {
-		if a.over {
-			events.Finish()
-			return nil, io.EOF
-		}
-		return events.Next()
-	}, nil
+	return call.Post("/messages", m.header, body)
 }

@@ -199,10 +199,10 @@ func TestUnknownBlocks(t *testing.T) {
 func TestFinish(t *testing.T) {
 	for reason, want := range map[string]string{
 		"end_turn": "stop", "stop_sequence": "stop", "pause_turn": "stop", "tool_use": "tool_calls",
-		"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "content_filter", "Novel": "novel",
+		"max_tokens": "length", "model_context_window_exceeded": "context_full", "refusal": "content_filter", "Novel": "novel",
 	} {
 		r := ask(t, modeltest.Answer{modeltest.Text("a"), modeltest.Call{ID: "c", Name: "x", Arguments: `{"half":`}, modeltest.Finish(reason)})
-		cut := want == model.FinishLength || want == model.FinishContentFilter
+		cut := want == model.FinishLength || want == model.FinishContext || want == model.FinishContentFilter
 		if r.Err != nil || r.Done.Finish != want || (len(r.Ready) == 0) != cut || len(r.Done.Message.ToolCalls) != 1 {
 			t.Errorf("%s: %+v", reason, r)
 		}
@@ -363,7 +363,7 @@ func TestNew(t *testing.T) {
 		}
 	}
 	m := newModel(t, anthropic.Config{Profile: "p", BaseURL: "https://u:pw@x/v1/", Model: "m", Window: 5})
-	if want := (model.Info{Profile: "p", Model: "m", API: "anthropic", BaseURL: "https://x/v1", Window: 5}); m.Info() != want {
+	if want := (model.Info{Profile: "p", Model: "m", API: "anthropic", BaseURL: "https://x/v1", Window: 5, Auth: "no key"}); m.Info() != want {
 		t.Errorf("%+v", m.Info())
 	}
 }

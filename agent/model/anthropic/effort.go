@@ -22,23 +22,26 @@ type outputConfig struct {
 
 // budgets are what an effort is in tokens, for models that take a budget. The least that
 // the provider allows is 1,024; platform.claude.com/docs/en/build-with-claude/extended-thinking.
-var budgets = map[wire.Effort]int{"minimal": 1024, "low": 4096, "medium": 10240, "high": 16384}
+var budgets = map[wire.Effort]int{"minimal": 1024, "low": 4096, "medium": 10240, "high": 16384, "xhigh": 32768, "max": 49152}
 
 // answerRoom is what an answer needs beside what is thought, in tokens: max_tokens counts both.
 const answerRoom = DefaultMaxTokens
 
-// limits sets how much an answer may have, and refuses a limit that leaves no room beside
-// the thinking. A limit of the person's is never changed.
+// limits sets how much an answer may have: what the person says, else what is documented, in
+// the twentieth of the window that the runtime leaves for answers, but always room for what
+// the model may think and an answer. It refuses a limit of the person's that leaves none.
 func (m *Model) limits(c Config) error {
-	budget := budgets[m.client.Effort()]
-	m.maxTokens = c.MaxTokens
+	thought := budgets[m.client.Effort()]
 	switch {
-	case m.maxTokens <= 0 && budget > 0:
-		m.maxTokens = budget + answerRoom
-	case m.maxTokens <= 0:
-		m.maxTokens = DefaultMaxTokens
-	case m.maxTokens <= budget:
-		return fmt.Errorf("max_tokens = %d leaves no room for an answer beside reasoning_effort = %q, which may use %d tokens", m.maxTokens, m.client.Effort(), budget)
+	case c.MaxTokens > 0 && c.MaxTokens <= thought:
+		return fmt.Errorf("max_tokens = %d leaves no room for an answer beside reasoning_effort = %q, which may use %d tokens", c.MaxTokens, m.client.Effort(), thought)
+	case c.MaxTokens > 0:
+		m.maxTokens = c.MaxTokens
+		return nil
+	}
+	m.maxTokens = max(min(c.MaxOutput, c.Window/20), thought+answerRoom)
+	if c.MaxOutput > 0 {
+		m.maxTokens = min(m.maxTokens, c.MaxOutput)
 	}
 	return nil
 }

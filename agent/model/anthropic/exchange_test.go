@@ -48,7 +48,7 @@ func TestExchange(t *testing.T) {
 		modeltest.Answer{modeltest.Text("You are welcome.")},
 	))
 	rt := agent.New(agent.Options{
-		Session: "s", Model: retry.New(newModel(t, anthropic.Config{BaseURL: srv.URL})), Tools: tools.NewRegistry(clock{}),
+		Session: "s", Model: retry.New(newModel(t, anthropic.Config{BaseURL: srv.URL}), ""), Tools: tools.NewRegistry(clock{}),
 		System: "You tell the time.", MaxTurns: 9, OutDir: t.TempDir(), Policy: policy.Policy{Workspace: "/w"},
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -98,7 +98,7 @@ func TestRetryEndToEnd(t *testing.T) {
 		modeltest.Answer{modeltest.Text("half"), modeltest.Cut{}},
 		modeltest.Answer{modeltest.Text("whole")},
 	))
-	r := modeltest.Collect(t.Context(), retry.New(newModel(t, anthropic.Config{BaseURL: srv.URL})), question)
+	r := modeltest.Collect(t.Context(), retry.New(newModel(t, anthropic.Config{BaseURL: srv.URL}), ""), question)
 	if r.Err != nil || r.Text != "halfwhole" || r.Done.Message.Content != "whole" || r.Kinds[1] != model.Retry {
 		t.Errorf("%+v", r)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"buddy/agent/model"
+	"buddy/agent/model/wire"
 )
 
 // request is the body of a request.
@@ -26,7 +27,10 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"input_schema"`
-	Cache       *cacheControl   `json:"cache_control,omitempty"`
+	// Eager streams the arguments as they are written: else a file's contents come as one
+	// piece after minutes of silence. Documented for the provider itself only.
+	Eager bool          `json:"eager_input_streaming,omitempty"`
+	Cache *cacheControl `json:"cache_control,omitempty"`
 }
 
 // turn is one message. Its content is made of *part, and of json.RawMessage for blocks
@@ -81,7 +85,7 @@ func (m *Model) encode(req model.Request) ([]byte, error) {
 		if len(d.Parameters) == 0 {
 			d.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
-		r.Tools = append(r.Tools, tool{Name: d.Name, Description: d.Description, Schema: d.Parameters})
+		r.Tools = append(r.Tools, tool{Name: d.Name, Description: d.Description, Schema: d.Parameters, Eager: m.client.Provider() == wire.Anthropic})
 	}
 	stays := len(req.Messages) - req.Fleeting
 	for _, msg := range req.Messages[:stays] {

@@ -48,11 +48,11 @@ func (a *answer) Take(event []byte) error {
 	a.form.learn(event, c)
 	if c.Choices != nil {
 		a.choices = true
-	} else if a.odd == "" {
-		a.odd = model.Excerpt(event)
 	}
 	if u := wire.Usage(c.Usage); u != nil {
 		a.usage = u
+	} else if c.Choices == nil && a.odd == "" {
+		a.odd = model.Excerpt(event)
 	}
 	for _, ch := range c.Choices {
 		if ch.Index != 0 {
@@ -191,6 +191,9 @@ func (a *answer) reason(field string, raw json.RawMessage) error {
 
 // Ended reports whether the finish reason came.
 func (a *answer) Ended() bool { return a.finish != "" }
+
+// Over is never true: usage may follow the finish reason, and [DONE] ends the events.
+func (*answer) Over() bool { return false }
 
 // Done emits the calls that are now complete and the whole message.
 func (a *answer) Done(marked bool) error {

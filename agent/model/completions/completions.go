@@ -51,24 +51,25 @@ func (m *Model) Info() model.Info { return m.client.Info() }
 
 // Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
-	open := func(call *endpoint.Call) (func() ([]byte, error), error) { return m.open(call, req) }
+	open := func(call *endpoint.Call) error { return m.open(call, req) }
+	begin := func(emit wire.Emit) wire.Answer { return &answer{emit: emit} }
 	return wire.Stream(func(emit wire.Emit) error {
-		err := m.client.Ask(ctx, open, &answer{emit: emit})
+		err := m.client.Ask(ctx, emit, open, begin)
 		if wire.Refuses(err, "stream_options") && m.noUsage.CompareAndSwap(false, true) {
-			err = m.client.Ask(ctx, open, &answer{emit: emit})
+			err = m.client.Ask(ctx, emit, open, begin)
 		}
 		return err
 	})
 }
 
 // open sends the request and returns when the answer begins.
-func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, error), error) {
+func (m *Model) open(call *endpoint.Call, req model.Request) error {
 	if err := m.client.CheckImages(req.Messages, 0); err != nil {
-		return nil, err
+		return err
 	}
-	messages, err := encode(req.Messages)
+	messages, err := encode(req.Messages, marks(req, m.client.Provider(), m.Info().Model))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	config := openai.DefaultConfig(m.client.Key())
 	config.BaseURL = m.client.BaseURL()
@@ -82,11 +83,8 @@ func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, er
 	}
 	// The SDK's reader of events is left aside: it copies each (BenchmarkMillion).
 	_, err = openai.NewClientWithConfig(config).CreateChatCompletionStream(call.Context(), r)
-	switch {
-	case errors.Is(err, openai.ErrReasoningToolsRequireResponses):
-		return nil, call.Refused(err, true)
-	case err != nil:
-		return nil, err
+	if errors.Is(err, openai.ErrReasoningToolsRequireResponses) {
+		return call.Refused(err, true)
 	}
-	return call.Next, nil
+	return err
 }

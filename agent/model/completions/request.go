@@ -16,15 +16,19 @@ import (
 // encode writes the messages array. Our own encoding is the authority: unknown fields
 // and an explicit null content survive (M01, M02), and a message gives the same bytes
 // in every request (C11).
-func encode(msgs []model.Message) ([]byte, error) {
+// marked are the messages that end with a mark for the cache, by index.
+func encode(msgs []model.Message, marked map[int]bool) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('[')
 	for i, m := range msgs {
 		m.Extra = withoutNotes(m.Extra)
+		if m.Role == model.Tool {
+			m.Name = "" // only the id says whose result it is
+		}
 		if silent(m) {
 			continue
 		}
-		b, err := m.EncodeWith(content(m))
+		b, err := m.EncodeWith(content(m, marked[i]))
 		if err != nil {
 			return nil, fmt.Errorf("message %d: %w", i, err)
 		}
@@ -49,15 +53,42 @@ type (
 		Type  string    `json:"type"`
 		Text  string    `json:"text,omitempty"`
 		Image *imageURL `json:"image_url,omitempty"`
+		Cache *cacheEnd `json:"cache_control,omitempty"`
+	}
+	cacheEnd struct {
+		Type string `json:"type"`
 	}
 	imageURL struct {
 		URL string `json:"url"`
 	}
 )
 
-// content is the content of a message: nil for what it is without images.
-func content(m model.Message) any {
-	if len(m.Images) == 0 {
+// marks returns which messages are the ends of prefixes that the provider is to keep: the
+// system prompt and the last two that are not the model's. Only Claude behind OpenRouter
+// wants to be told, at most four times: openrouter.ai/docs/features/prompt-caching.
+func marks(req model.Request, to wire.Provider, name string) map[int]bool {
+	if to != wire.OpenRouter || !strings.Contains(strings.ToLower(name), "claude") {
+		return nil
+	}
+	all := make(map[int]bool)
+	system, left := false, 2
+	for i := len(req.Messages) - req.Fleeting - 1; i >= 0; i-- {
+		m := req.Messages[i]
+		switch {
+		case strings.TrimSpace(m.Content) == "" || m.Role == model.Assistant:
+		case m.Role == model.System && !system:
+			system, all[i] = true, true
+		case m.Role != model.System && left > 0:
+			all[i] = true
+			left--
+		}
+	}
+	return all
+}
+
+// content is the content of a message: nil for what it is without images and marks.
+func content(m model.Message, marked bool) any {
+	if len(m.Images) == 0 && !marked {
 		return nil
 	}
 	var parts []part
@@ -66,6 +97,9 @@ func content(m model.Message) any {
 	}
 	for _, i := range m.Images {
 		parts = append(parts, part{Type: "image_url", Image: &imageURL{wire.DataURL(i)}})
+	}
+	if marked {
+		parts[0].Cache = &cacheEnd{"ephemeral"} // there is a text, see marks
 	}
 	return parts
 }

@@ -21,7 +21,7 @@ type Call struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
-	wait   time.Duration
+	watch  watch
 	shown  string // the URL of the request
 	body   *sse.Reader
 	log    *callLog // nil: nobody wants one
@@ -29,9 +29,9 @@ type Call struct {
 
 // Call starts one request. Cancelling ctx ends it at any point.
 func (e *Endpoint) Call(ctx context.Context) *Call {
-	c := &Call{e: e, parent: ctx, wait: e.config.Timeout, shown: e.shown}
+	c := &Call{e: e, parent: ctx, shown: e.shown}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
-	c.timer = time.AfterFunc(c.wait, func() { c.cancel(errTimeout) })
+	c.timer = time.AfterFunc(time.Hour, func() { c.cancel(errTimeout) })
 	c.timer.Stop()
 	return c
 }
@@ -52,56 +52,52 @@ func (c *Call) Close() {
 // Finished reports whether the answer said that it is whole, see [sse.Reader.Finished].
 func (c *Call) Finished() bool { return c.body != nil && c.body.Finished() }
 
+// Finish says that the answer is whole by a sign of its protocol that is not [DONE].
+func (c *Call) Finish() { c.body.Finish() }
+
 // Next gives the next event of the answer that Do began, see [sse.Reader.Next]. [DONE] is
-// io.EOF. It is for who does not read the body of the response.
+// io.EOF, nil without an error is bytes that make no event. It is for who does not read the
+// body of the response.
 func (c *Call) Next() ([]byte, error) {
 	event, err := c.body.Next()
+	if event == nil && err == nil && c.body.Partial() {
+		c.watch.pings = time.Time{} // no ping, but a part of something
+	}
 	if string(event) == "[DONE]" {
 		return nil, io.EOF
 	}
 	return event, err
 }
 
-// Expect shortens the wait for further bytes, when the answer is known to be nearly over.
-func (c *Call) Expect(wait time.Duration) { c.wait = min(c.wait, wait) }
-
 // Do sends req, which must carry the Call's context. Its errors are [model.Error] or
 // the cause of the cancelled context; the body of the response is normalised.
 func (c *Call) Do(req *http.Request) (*http.Response, error) {
+	c.e.dress(req)
 	shown := *req.URL
 	shown.User, shown.RawQuery = nil, ""
 	c.shown = shown.String()
 	c.log, req = newCallLog(req, c.shown)
-	c.timer.Reset(c.wait)
+	c.timer.Reset(c.watch.begin(c.e.waits, time.Now()))
 	resp, err := c.e.client.Do(req)
 	c.log.answered(resp, err)
 	if err != nil {
 		c.timer.Stop()
 		return nil, c.Explain(err)
 	}
+	plain, err := unpacked(watched{resp.Body, c}, resp.Header.Get("Content-Encoding"))
+	if err != nil {
+		_ = resp.Body.Close() // it cannot be read
+		c.timer.Stop()
+		return nil, c.Explain(err)
+	}
 	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
-		head, _ := io.ReadAll(io.LimitReader(resp.Body, 8<<10)) // the beginning is all that is shown
+		head, _ := io.ReadAll(io.LimitReader(plain, 8<<10)) // the beginning is all that is shown
 		_ = resp.Body.Close()
 		c.timer.Stop()
 		return nil, c.status(resp, head)
 	}
 	c.timer.Stop()
-	c.body = sse.NewReader(watched{resp.Body, c}, resp.Header.Get("Content-Type"))
+	c.body = sse.NewReader(body{plain, resp.Body}, resp.Header.Get("Content-Type"))
 	resp.Body = c.body
 	return resp, nil
-}
-
-// watched bounds every wait for bytes. The timer runs during a read only: a slow
-// reader is not the server's fault.
-type watched struct {
-	io.ReadCloser
-	call *Call
-}
-
-func (w watched) Read(p []byte) (int, error) {
-	w.call.timer.Reset(w.call.wait)
-	n, err := w.ReadCloser.Read(p)
-	w.call.timer.Stop()
-	w.call.log.read(n)
-	return n, err
 }

@@ -24,21 +24,17 @@ import (
 	"unicode"
 )
 
-// DefaultTimeout is the longest wait for the beginning of an answer, and for its next
-// bytes (C12). An answer as a whole may take longer.
-const DefaultTimeout = 120 * time.Second
-
-// minTimeout is the least that a person can set (C12).
-const minTimeout = time.Second
-
 // Config says where a model is. BaseURL is required.
 type Config struct {
-	Profile   string // the name under [models]; for hints
-	API       string // the value of the api key in the configuration; for hints
-	BaseURL   string // http or https; a trailing slash does not matter
-	Key       string // empty: no Authorization is sent, as local servers need none (M15)
-	KeySource string // where Key came from, such as "env OPENAI_API_KEY"; for hints
-	Timeout   time.Duration
+	Profile   string   // the name under [models]; for hints
+	API       string   // the value of the api key in the configuration; for hints
+	BaseURL   string   // http or https; a trailing slash does not matter; a query goes with every request
+	Key       string   // empty: no Authorization is sent, as local servers need none (M15)
+	KeySource string   // where Key came from, such as "env OPENAI_API_KEY"; for hints
+	KeyHeader string   // what holds Key instead of the protocol's header; "Authorization" has Bearer before it
+	Headers   []string // "Name: value", of every request
+	UserAgent string
+	Waits     Waits
 	Client    *http.Client // nil: one of our own; its CheckRedirect and Timeout are not used
 }
 
@@ -47,11 +43,14 @@ type Endpoint struct {
 	config Config
 	client *http.Client
 	base   string // for requests
+	query  string // of every request
 	shown  string // without credentials
 	host   string // host:port
+	near   bool   // a machine of the person's own
+	waits  Waits  // none of them 0
 }
 
-// New checks c. A Timeout of 0 is [DefaultTimeout], a smaller one than a second is a second.
+// New checks c without any I/O. Its errors name the key of the configuration.
 func New(c Config) (*Endpoint, error) {
 	key := "api_base_url"
 	if c.Profile != "" {
@@ -64,27 +63,22 @@ func New(c Config) (*Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a URL: %w", key, withoutURL(err))
 	}
-	shown := *u
-	shown.User = nil
+	shown, base := *u, *u
+	shown.User, shown.RawQuery, base.RawQuery = nil, "", ""
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("%s = %q: the scheme must be http or https", key, shown.String())
 	case u.Hostname() == "":
 		return nil, fmt.Errorf("%s = %q: the host is missing", key, shown.String())
-	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
-		shown.RawQuery, shown.Fragment = "", ""
-		return nil, fmt.Errorf("%s = %q: a base URL has no query and no fragment", key, shown.String())
+	case u.Fragment != "":
+		shown.Fragment = ""
+		return nil, fmt.Errorf("%s = %q: a base URL has no fragment", key, shown.String())
 	}
 	if strings.ContainsFunc(c.Key, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }) {
 		return nil, fmt.Errorf("the key%s holds a character that no key has, such as a line break", from(c.KeySource))
 	}
-	switch {
-	case c.Timeout == 0:
-		c.Timeout = DefaultTimeout
-	case c.Timeout < minTimeout:
-		c.Timeout = minTimeout
-	}
-	e := &Endpoint{config: c, base: strings.TrimRight(u.String(), "/"), shown: strings.TrimRight(shown.String(), "/"), host: hostPort(u)}
+	e := &Endpoint{config: c, near: near(u.Hostname()), base: strings.TrimRight(base.String(), "/"), query: u.RawQuery, shown: strings.TrimRight(shown.String(), "/"), host: hostPort(u)}
+	e.waits = c.Waits.filled(e.near)
 	e.client = client(c.Client)
 	return e, nil
 }
@@ -132,6 +126,8 @@ func client(given *http.Client) *http.Client {
 			WriteBufferSize:       64 << 10,
 			ReadBufferSize:        32 << 10,
 			ExpectContinueTimeout: time.Second,
+
+			OnProxyConnectResponse: refuseProxy,
 		}
 	}
 	c.Timeout = 0 // the answer streams; see Call
@@ -144,3 +140,26 @@ func (e *Endpoint) BaseURL() string { return e.base }
 
 // Shown is the base URL for people, without credentials.
 func (e *Endpoint) Shown() string { return e.shown }
+
+// dress gives a request what the configuration wants of every one.
+func (e *Endpoint) dress(req *http.Request) {
+	if e.query != "" {
+		req.URL.RawQuery = e.query
+	}
+	if e.config.UserAgent != "" {
+		req.Header.Set("User-Agent", e.config.UserAgent)
+	}
+	for _, h := range e.config.Headers {
+		name, value, _ := strings.Cut(h, ":")
+		req.Header.Set(name, strings.TrimSpace(value))
+	}
+	if name := e.config.KeyHeader; name != "" && e.config.Key != "" {
+		req.Header.Del("Authorization")
+		req.Header.Del("X-Api-Key")
+		key := e.config.Key
+		if strings.EqualFold(name, "Authorization") {
+			key = "Bearer " + key
+		}
+		req.Header.Set(name, key)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -36,7 +35,8 @@ func (c *Call) Explain(err error) error {
 	e := &model.Error{Endpoint: c.shown, Err: withoutURL(err)}
 	switch {
 	case errors.Is(context.Cause(c.ctx), errTimeout):
-		e.Kind, e.What, e.Err = model.TimeoutError, fmt.Sprintf("nothing came for %v", c.wait), context.DeadlineExceeded
+		e.Err = context.DeadlineExceeded
+		c.silent(e)
 	case c.body != nil:
 		e.Kind, e.What = model.CutError, "the answer was cut off: "+short(e.Err)
 	default:
@@ -62,6 +62,9 @@ func (c *Call) connect(e *model.Error) {
 		proto tls.RecordHeaderError
 	)
 	e.Kind = model.ConnectError
+	if c.proxy(e) {
+		return
+	}
 	switch err := e.Err; {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		e.What = "connection refused"
@@ -95,7 +98,7 @@ func (c *Call) status(resp *http.Response, head []byte) error {
 		Kind: model.StatusError, Endpoint: c.shown, Status: resp.StatusCode,
 		What:       strings.TrimSpace(fmt.Sprintf("status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))),
 		Body:       model.Excerpt([]byte(c.scrub(string(head)))),
-		RetryAfter: retryAfter(resp.Header, time.Now()),
+		RetryAfter: askedWait(resp.Header, string(head), time.Now()),
 	}
 	switch code := resp.StatusCode; {
 	case code >= 300 && code < 400:
@@ -103,6 +106,8 @@ func (c *Call) status(resp *http.Response, head []byte) error {
 		if to, err := resp.Location(); err == nil {
 			e.Hint = fmt.Sprintf("it points to %s, which is not followed: set api_base_url", (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String())
 		}
+	case code == http.StatusProxyAuthRequired:
+		e.Kind, e.Hint = model.SetupError, proxyHint
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		e.Hint = c.keyHint()
 	case code == http.StatusRequestEntityTooLarge, refused(code) && model.TooLong(string(head)):
@@ -168,16 +173,4 @@ func (c *Call) scrub(s string) string {
 		}
 	}
 	return s
-}
-
-// retryAfter reads the header as seconds or as a date; 0 when it is neither.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if secs, err := strconv.ParseFloat(v, 64); err == nil && secs > 0 && secs < 1e6 {
-		return time.Duration(secs * float64(time.Second))
-	}
-	if t, err := http.ParseTime(v); err == nil && t.After(now) {
-		return t.Sub(now)
-	}
-	return 0
 }

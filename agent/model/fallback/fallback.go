@@ -1,7 +1,7 @@
 // Package fallback lets a second model answer what the first can't (C04, C05): when it
 // is overloaded, or its answer stalled, and the retries are used up.
 //
-//	m := fallback.New(retry.New(first), retry.New(second))
+//	m := fallback.New(retry.New(first, recovery), retry.New(second, recovery))
 //	for d, err := range m.Stream(ctx, req) {
 //		if d.Kind == model.Fallback { … } // what the first model said is void
 //	}

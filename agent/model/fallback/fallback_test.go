@@ -12,7 +12,6 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/fallback"
 	"buddy/agent/model/retry"
-	"buddy/agent/model/stall"
 )
 
 // fake says its name and ends with a fault, if it has one, or hangs, or is done.
@@ -32,8 +31,12 @@ func (f *fake) Stream(ctx context.Context, _ model.Request) iter.Seq2[model.Delt
 			return
 		}
 		if f.hangs {
-			<-ctx.Done()
-			yield(model.Delta{}, context.Cause(ctx))
+			select {
+			case <-ctx.Done():
+				yield(model.Delta{}, context.Cause(ctx))
+			case <-time.After(time.Minute):
+				yield(model.Delta{}, &model.Error{Kind: model.StallError, What: "the answer stalled", Silence: time.Minute})
+			}
 			return
 		}
 		if f.fault != nil {
@@ -79,7 +82,7 @@ func told(t *testing.T, m model.Model, req model.Request) (string, error) {
 	return out.String(), nil
 }
 
-// TestC05 checks when the second model is asked: after three attempts that met an
+// TestC05 checks when the second model is asked: after six attempts that met an
 // overload or a stall, never for a prompt that it can't hold.
 func TestC05(t *testing.T) {
 	tests := []struct {
@@ -91,24 +94,24 @@ func TestC05(t *testing.T) {
 		err      string // part of it
 	}{
 		{"no fault", fake{}, "", 0, "a done", ""},
-		{"429", fake{fault: status(429)}, "", 0, "a retry a retry a a→b b done", ""},
-		{"503", fake{fault: status(503)}, "", 0, "a retry a retry a a→b b done", ""},
-		{"529", fake{fault: status(529)}, "", 0, "a retry a retry a a→b b done", ""},
-		{"500 is no overload", fake{fault: status(500)}, "", 0, "a retry a retry a ", "status (tried 3 times)"},
+		{"429", fake{fault: status(429)}, "", 0, "a retry a retry a retry a retry a retry a a→b b done", ""},
+		{"503", fake{fault: status(503)}, "", 0, "a retry a retry a retry a retry a retry a a→b b done", ""},
+		{"529", fake{fault: status(529)}, "", 0, "a retry a retry a retry a retry a retry a a→b b done", ""},
+		{"500 is no overload", fake{fault: status(500)}, "", 0, "a retry a retry a retry a retry a retry a ", "status (tried 6 times)"},
 		{"401 is no overload", fake{fault: status(401)}, "", 0, "a ", "status"},
 		{"another error", fake{fault: errors.New("plain")}, "", 0, "a ", "plain"},
-		{"stall, retry", fake{hangs: true}, model.RecoverRetry, 0, "a stalled retry a stalled retry a stalled a→b b done", ""},
+		{"stall, retry", fake{hangs: true}, model.RecoverRetry, 0, "a stalled retry a stalled retry a stalled retry a stalled retry a stalled retry a stalled a→b b done", ""},
 		{"stall, fallback", fake{hangs: true}, model.RecoverFallback, 0, "a stalled a→b b done", ""},
 		{"stall, abort", fake{hangs: true}, model.RecoverAbort, 0, "a stalled ", "the answer stalled"},
-		{"fits just so", fake{fault: status(429)}, "", 950, "a retry a retry a a→b b done", ""},
-		{"too long", fake{fault: status(429)}, "", 951, "a retry a retry a ", "the fallback b was not asked, because the prompt of about 951 tokens does not fit into its window of 1000"},
+		{"fits just so", fake{fault: status(429)}, "", 950, "a retry a retry a retry a retry a retry a a→b b done", ""},
+		{"too long", fake{fault: status(429)}, "", 951, "a retry a retry a retry a retry a retry a ", "the fallback b was not asked, because the prompt of about 951 tokens does not fit into its window of 1000"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				first, second := tt.first, fake{info: named("b", 1000)}
 				first.info = named("a", 5000)
-				m := fallback.New(retry.New(stall.New(&first, stall.Limit, tt.recovery)), retry.New(&second))
+				m := fallback.New(retry.New(&first, tt.recovery), retry.New(&second, ""))
 				got, err := told(t, m, model.Request{Tokens: tt.tokens})
 				if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("%q, %v\nwant %q, %q", got, err, tt.want, tt.err)

@@ -1,5 +1,5 @@
 // Package limits knows how many tokens a model can take in and give out, and what they
-// cost. The numbers are data in limits.toml, each with its source (SPEC B13–B15).
+// cost. The numbers are data in models.toml and limits.toml, each with its source.
 //
 //	window, ok := limits.Window("openai/gpt-4o:free") // 128000, true
 //	price := limits.Price("https://api.openai.com/v1", "gpt-5.1")
@@ -22,8 +22,14 @@ import (
 // Default is assumed, in tokens, of a model that nothing is known of (B13).
 const Default = 8192
 
-//go:embed limits.toml
-var data []byte
+// generated is made by the script generate from a package that lists models; data is what
+// it has not, written by hand.
+var (
+	//go:embed models.toml
+	generated []byte
+	//go:embed limits.toml
+	data []byte
+)
 
 // kind is how a rule compares its name with that of a model (B14).
 type kind string
@@ -92,11 +98,15 @@ func (p *price) whole() bool {
 
 // catalogue is read when it is first asked.
 var catalogue = sync.OnceValue(func() []rule {
-	rules, err := parse(data)
-	if err != nil {
-		panic(err) // limits.toml is part of the program
+	var all []rule
+	for _, file := range [][]byte{generated, data} {
+		rules, err := parse(file)
+		if err != nil {
+			panic(err) // both files are part of the program
+		}
+		all = append(all, rules...)
 	}
-	return rules
+	return all
 })
 
 // Window looks a model up in the catalogue. Case, space around the name and a suffix

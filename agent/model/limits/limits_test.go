@@ -61,7 +61,7 @@ func TestPrice(t *testing.T) {
 }
 
 func TestOutput(t *testing.T) {
-	for name, want := range map[string]int{"claude-opus-5": 128_000, "claude-haiku-4-5-20251001": 64_000, "gpt-4o": 0, "": 0} {
+	for name, want := range map[string]int{"claude-opus-5": 128_000, "claude-haiku-4-5-20251001": 64_000, "gpt-4o": 16_384, "gemini-2.0-flash": 0, "": 0} {
 		if got, ok := Output(name); got != want || ok != (want > 0) {
 			t.Errorf("Output(%q) = %d, %v, want %d", name, got, ok, want)
 		}

@@ -12,7 +12,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -53,11 +52,7 @@ type Model struct {
 func Find(ctx context.Context, places []Place) []Server {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
-	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}
-	client := &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	client := newClient()
 	found := make([]*Server, len(places))
 	var all sync.WaitGroup
 	for i, p := range places {
@@ -75,6 +70,14 @@ func Find(ctx context.Context, places []Place) []Server {
 		}
 	}
 	return servers
+}
+
+// newClient returns a client that leaves this machine in no way.
+func newClient() *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // dial connects to loopback addresses only.
@@ -95,15 +98,7 @@ func ask(ctx context.Context, client *http.Client, base string) ([]Model, error)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close() //nolint:errcheck // only read
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d", resp.StatusCode)
-	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	data, err := fetch(client, req)
 	if err != nil {
 		return nil, err
 	}

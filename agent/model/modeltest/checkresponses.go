@@ -14,17 +14,31 @@ import (
 // item is one item of a request in Responses.
 type item struct {
 	Type, Role string
-	Content    []struct {
-		Type, Text string
-		Image      string `json:"image_url"`
+	Content    content
+	ID         string
+	CallID     string `json:"call_id"`
+	Name       string
+	Arguments  json.RawMessage
+	Output     json.RawMessage
+	Summary    []object
+	Encrypted  string `json:"encrypted_content"`
+}
+
+// content is a list of parts; a string is one part without a type.
+type content []contentPart
+
+type contentPart struct {
+	Type, Text string
+	Image      string `json:"image_url"`
+}
+
+func (c *content) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*c = content{{Text: text}}
+		return nil
 	}
-	ID        string
-	CallID    string `json:"call_id"`
-	Name      string
-	Arguments json.RawMessage
-	Output    json.RawMessage
-	Summary   []object
-	Encrypted string `json:"encrypted_content"`
+	return json.Unmarshal(data, (*[]contentPart)(c))
 }
 
 // serverItems are what a server makes by itself and takes back.
@@ -62,8 +76,8 @@ func parseResponses(body []byte) (responsesBody, error) {
 		return b, errors.New("model is missing")
 	case hasMessages:
 		return b, errors.New("unknown parameter: messages")
-	case b.Store == nil || *b.Store:
-		return b, errors.New("store is not false")
+	case b.Store != nil && *b.Store:
+		return b, errors.New("store is true")
 	case len(b.Input) == 0:
 		return b, errors.New("input is not a list with at least one item")
 	}
@@ -142,8 +156,15 @@ func (c *itemChecker) message(it item, thought bool) error {
 	if it.Role == "user" && (thought || len(c.open) > 0) {
 		return fmt.Errorf("a message of %q after reasoning or where outputs are due of: %s", it.Role, strings.Join(c.open, ", "))
 	}
-	kind, ok := map[string]string{"user": "input_text", "assistant": "output_text"}[it.Role]
-	if !ok {
+	const kind = "input_text"
+	switch it.Role {
+	case "user":
+	case "assistant":
+		if len(it.Content) != 1 || it.Content[0].Type != "" || strings.TrimSpace(it.Content[0].Text) == "" {
+			return errors.New("the content of an answer is blank or not a string")
+		}
+		return nil
+	default:
 		return fmt.Errorf("unknown role %q", it.Role)
 	}
 	if len(it.Content) == 0 {

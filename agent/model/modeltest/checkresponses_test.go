@@ -11,7 +11,7 @@ import (
 func TestCheckResponses(t *testing.T) {
 	const (
 		user      = `{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}`
-		assistant = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`
+		assistant = `{"type":"message","role":"assistant","content":"hi"}`
 		thought   = `{"type":"reasoning","id":"r","summary":[],"encrypted_content":"E"}`
 		a         = `{"type":"function_call","call_id":"a","name":"x","arguments":"{}"}`
 		b         = `{"type":"function_call","call_id":"b","name":"x","arguments":"{}"}`
@@ -51,7 +51,7 @@ func TestCheckResponses(t *testing.T) {
 			t.Errorf("%s %s: %v, want %q", tt.items, tt.rest, err, tt.want)
 		}
 	}
-	for _, body := range []string{"", "[]", `{"store":false,"input":[` + user + `]}`, `{"model":"m","input":[` + user + `]}`} {
+	for _, body := range []string{"", "[]", `{"store":false,"input":[` + user + `]}`, `{"model":"m","store":true,"input":[` + user + `]}`} {
 		if modeltest.CheckResponses([]byte(body)) == nil {
 			t.Errorf("%q was taken", body)
 		}

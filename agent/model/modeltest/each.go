@@ -32,12 +32,7 @@ type Protocol struct {
 var Protocols = []Protocol{
 	{completions.Name, "/chat/completions", responses.Name, func(c Config) (model.Model, error) { return completions.New(c) }},
 	{responses.Name, "/responses", completions.Name, func(c Config) (model.Model, error) { return responses.New(c) }},
-	{anthropic.Name, "/messages", completions.Name, func(c Config) (model.Model, error) {
-		return anthropic.New(anthropic.Config{
-			Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource, Model: c.Model,
-			Window: c.Window, Effort: c.Effort, Timeout: c.Timeout, HTTPClient: c.HTTPClient,
-		})
-	}},
+	{anthropic.Name, "/messages", completions.Name, func(c Config) (model.Model, error) { return anthropic.New(c) }},
 }
 
 // Each runs a test once for each protocol. A script is used up by one of them, so f

@@ -119,7 +119,7 @@ func config(url, name, effort string, server http.RoundTripper) modeltest.Config
 func TestEffortRefused(t *testing.T) {
 	const key = "models.work.reasoning_effort = "
 	for _, tt := range []struct{ api, url, model, effort, want string }{
-		{"completions", other, "x", "max", key + `"max" is not possible (allowed: none, minimal, low, medium, high)`},
+		{"completions", other, "x", "much", key + `"much" is not possible (allowed: none, minimal, low, medium, high, xhigh, max)`},
 		{"completions", openAI, "gpt-5", "none", key + `"none" is not possible with the model gpt-5 (allowed: minimal, low, medium, high)`},
 		{"completions", openAI, "gpt-5.1", "minimal", key + `"minimal" is not possible with the model gpt-5.1 (allowed: none, low, medium, high)`},
 		{"responses", openAI, "gpt-5-pro", "low", key + `"low" is not possible with the model gpt-5-pro (allowed: high)`},
@@ -127,7 +127,7 @@ func TestEffortRefused(t *testing.T) {
 		{"completions", ollama, "qwen3", "minimal", key + `"minimal" is not possible with Ollama (allowed: none, low, medium, high)`},
 		{"completions", lmStudio, "x", "low", key + `"low": LM Studio ignores it in this protocol; use api = "responses", or set it in LM Studio`},
 		{"responses", lmStudio, "x", "none", key + `"none" is not possible with LM Studio (allowed: low, medium, high)`},
-		{"anthropic", claude, "claude-opus-4-7", "xhigh", key + `"xhigh" is not possible (allowed: none, minimal, low, medium, high)`},
+		{"anthropic", claude, "claude-opus-4-7", "more", key + `"more" is not possible (allowed: none, minimal, low, medium, high, xhigh, max)`},
 	} {
 		c := config(tt.url, tt.model, tt.effort, nil)
 		var err error

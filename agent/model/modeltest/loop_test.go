@@ -43,7 +43,7 @@ func TestLoop(t *testing.T) {
 			modeltest.Answer{modeltest.Text("Still noon.")},
 		))
 		rt := agent.New(agent.Options{
-			Session: "s", Model: retry.New(p.Connect(t, srv.URL)), Tools: tools.NewRegistry(clock{}),
+			Session: "s", Model: retry.New(p.Connect(t, srv.URL), ""), Tools: tools.NewRegistry(clock{}),
 			System: "You tell the time.", MaxTurns: 9, OutDir: t.TempDir(), Policy: policy.Policy{Workspace: "/w"},
 		})
 		said, usage := drive(t, rt, "what time is it?", "and now?")

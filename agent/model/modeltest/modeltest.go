@@ -111,8 +111,8 @@ type (
 	Cut struct{}
 	// Hang sends nothing more until the client leaves.
 	Hang struct{}
-	// Dribble sends every byte that follows by itself.
-	Dribble struct{}
+	// Dribble sends every byte that follows by itself, and waits after each.
+	Dribble struct{ Every time.Duration }
 )
 
 func (Text) part()        {}
@@ -187,15 +187,16 @@ const maxBody = 64 << 20
 
 // protocol is how requests are read and answers are written.
 type protocol struct {
+	name   string
 	read   func(http.Header, []byte) Request
 	format func() format // for one answer
 }
 
 // protocols are what the server speaks, by the last part of the path.
 var protocols = map[string]protocol{
-	"/completions": {readChat, func() format { return chat{} }},
-	"/responses":   {readResponses, func() format { return &itemFormat{} }},
-	"/messages":    {readMessages, func() format { return &messages{} }},
+	"/completions": {"completions", readChat, func() format { return chat{} }},
+	"/responses":   {"responses", readResponses, func() format { return &itemFormat{} }},
+	"/messages":    {"anthropic", readMessages, func() format { return &messages{} }},
 }
 
 // ServeHTTP answers POST …/chat/completions, …/responses and …/messages.
@@ -211,6 +212,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req := speaks.read(r.Header, body)
+	if req.Refused == nil {
+		req.Refused = checkBody(speaks.name, body)
+	}
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
 	s.mu.Unlock()

@@ -17,7 +17,7 @@ type wire struct {
 	req     Request
 	format  format
 	chunks  Chunks
-	dribble bool
+	dribble *Dribble // nil: bytes go together
 	calls   int
 	usage   *Usage
 	finish  string
@@ -106,7 +106,7 @@ func (p *wire) play(part Part) {
 			p.pause(part.Every)
 		}
 	case Dribble:
-		p.dribble = true
+		p.dribble = &part
 	default:
 		p.fault(part)
 	}
@@ -198,13 +198,15 @@ func (p *wire) longLine(n int) {
 
 // send writes s. A client that is gone is known from ctx, not from here.
 func (p *wire) send(s string) {
-	if !p.dribble {
+	if p.dribble == nil {
 		_, _ = io.WriteString(p.w, s)
 		return
 	}
-	for i := range len(s) {
+	for i := 0; i < len(s) && p.ctx.Err() == nil; i++ {
 		_, _ = io.WriteString(p.w, s[i:i+1])
-		p.flush()
+		if p.flush(); p.dribble.Every > 0 {
+			p.pause(p.dribble.Every)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package modeltest_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -13,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -72,43 +69,6 @@ func listenAndClose(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return l.Addr().String()
-}
-
-// slow is a transport that answers after a while and then says nothing.
-type slow time.Duration
-
-func (s slow) RoundTrip(req *http.Request) (*http.Response, error) {
-	select {
-	case <-time.After(time.Duration(s)):
-	case <-req.Context().Done():
-		return nil, req.Context().Err()
-	}
-	pr, pw := io.Pipe()
-	context.AfterFunc(req.Context(), func() { _ = pw.CloseWithError(req.Context().Err()) })
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: pr, Request: req}, nil
-}
-
-// TestWaits (C12): slow headers and silence after them end after the timeout, in every
-// protocol. Connecting has limits of its own: 10 s for the address, 10 s for TLS.
-func TestWaits(t *testing.T) {
-	for name, tt := range map[string]struct{ headers, took time.Duration }{
-		"slow headers": {time.Hour, 120 * time.Second},
-		"silence":      {time.Second, 121 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
-				synctest.Test(t, func(t *testing.T) {
-					m := p.New(t, modeltest.Config{BaseURL: "http://x", HTTPClient: &http.Client{Transport: slow(tt.headers)}})
-					began := time.Now()
-					r := modeltest.Collect(t.Context(), m, question)
-					var e *model.Error
-					if !errors.As(r.Err, &e) || e.Kind != model.TimeoutError || !e.Retryable() || time.Since(began) != tt.took || !strings.HasSuffix(r.Err.Error(), p.Path+": nothing came for 2m0s") {
-						t.Errorf("error = %v after %v", r.Err, time.Since(began))
-					}
-				})
-			})
-		})
-	}
 }
 
 // TestEndlessAnswer (DESIGN, rule 4): an answer that never ends is given up.

@@ -43,7 +43,9 @@ func New(c Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{config: c, info: m.Info(), now: m}, nil
+	info := m.Info()
+	info.Auth = "a login"
+	return &Model{config: c, info: info, now: m}, nil
 }
 
 // Info describes the model.

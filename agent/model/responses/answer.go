@@ -205,6 +205,9 @@ func (a *answer) match(m wire.Members, matched map[*item]bool) *item {
 // Ended reports whether the final response came.
 func (a *answer) Ended() bool { return a.response != nil }
 
+// Over reports the same: nothing follows the final response but [DONE].
+func (a *answer) Over() bool { return a.response != nil }
+
 // Done emits the calls that are now complete and the whole message.
 func (a *answer) Done(marked bool) error {
 	finish, err := a.finishReason(marked)
@@ -257,22 +260,18 @@ func (a *answer) finishReason(marked bool) (string, error) {
 	return model.FinishLength, nil
 }
 
-// partial judges an answer without its final response: text is a result all the same
-// (M10), a call that has no end is not.
+// partial judges an answer without its final response: it is cut, unless the body itself
+// said that it is whole and every call has its end.
 func (a *answer) partial(marked bool) (string, error) {
-	open, called := false, false
+	called := false
 	for _, i := range a.items {
-		open = open || !i.done
 		called = called || i.kind == callItem
 		if i.kind == callItem && !i.done {
 			return "", cut()
 		}
 	}
-	switch {
-	case !a.said && !called:
+	if !marked || !a.said && !called {
 		return "", cut()
-	case open && !marked:
-		return "incomplete", nil
 	}
 	return "", nil
 }

@@ -43,15 +43,23 @@ type input struct {
 // message gives the same bytes in every request (C11).
 type (
 	message struct {
+		Type    string     `json:"type"`
+		Role    model.Role `json:"role"`
+		Content []part     `json:"content"`
+	}
+	// answerText is what the model said. A string is what OpenAI and vLLM both take: a list of
+	// output_text needs an id and a status at the one, and annotations at the other.
+	answerText struct {
 		Type    string          `json:"type"`
 		Role    model.Role      `json:"role"`
-		Content []part          `json:"content"`
+		Content string          `json:"content"`
 		Phase   json.RawMessage `json:"phase,omitempty"`
 	}
 	part struct {
-		Type  string `json:"type"`
-		Text  string `json:"text,omitempty"`
-		Image string `json:"image_url,omitempty"`
+		Type   string `json:"type"`
+		Text   string `json:"text,omitempty"`
+		Image  string `json:"image_url,omitempty"`
+		Detail string `json:"detail,omitempty"` // of an image, where it is required
 	}
 	functionCall struct {
 		Type      string `json:"type"`
@@ -110,25 +118,25 @@ func (in *input) add(item any) error {
 	return nil
 }
 
-// text adds a message, unless it says nothing: servers refuse that.
-func (in *input) text(role model.Role, kind, text string, phase json.RawMessage) error {
+// text adds what the model said, unless that is nothing: servers refuse that.
+func (in *input) text(text string, phase json.RawMessage) error {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	return in.add(message{"message", role, []part{{Type: kind, Text: text}}, phase})
+	return in.add(answerText{"message", model.Assistant, text, phase})
 }
 
-// user adds what the person said, with its images.
+// user adds what the person said, with its images, unless that is nothing.
 func (in *input) user(m model.Message) error {
-	if len(m.Images) == 0 {
-		return in.text(model.User, "input_text", m.Content, nil)
-	}
 	var parts []part
 	if strings.TrimSpace(m.Content) != "" {
 		parts = append(parts, part{Type: "input_text", Text: m.Content})
 	}
 	for _, i := range m.Images {
-		parts = append(parts, part{Type: "input_image", Image: wire.DataURL(i)})
+		parts = append(parts, part{Type: "input_image", Image: wire.DataURL(i), Detail: "auto"})
+	}
+	if parts == nil {
+		return nil
 	}
 	return in.add(message{Type: "message", Role: model.User, Content: parts})
 }
@@ -147,7 +155,7 @@ func (in *input) assistant(m model.Message) error {
 		case p.Text > 0:
 			said := text[:p.Text]
 			text = strings.TrimPrefix(text[p.Text:], between)
-			err = in.text(model.Assistant, "output_text", said, p.Phase)
+			err = in.text(said, p.Phase)
 		case p.Item != nil && (!isReasoning(p.Item) || led(places[i+1:], len(calls))):
 			err = in.add(p.Item)
 		}
@@ -155,7 +163,7 @@ func (in *input) assistant(m model.Message) error {
 			return err
 		}
 	}
-	if err := in.text(model.Assistant, "output_text", text, nil); err != nil {
+	if err := in.text(text, nil); err != nil {
 		return err
 	}
 	for _, c := range calls {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"buddy/agent/model"
@@ -87,8 +88,10 @@ func (i *item) say(m *model.Message) []place {
 	return []place{p}
 }
 
-// encode returns the item with all that it came with, its members sorted.
+// encode returns the item with all that it came with, its members sorted. A null says
+// nothing, and where servers send one they do not take it.
 func (i *item) encode() json.RawMessage {
+	maps.DeleteFunc(i.raw, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -226,11 +229,37 @@ func (a *answer) parts(i *item, raw json.RawMessage, kind string) error {
 		parts = []wire.Members{{"text": raw}}
 	}
 	for n, p := range parts {
-		if err := a.part(i, p, kind, n); err != nil {
+		if err := a.part(i, p, kind, i.place(kind, p, n)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// place returns the index under which the deltas of part n of a list came. It is n at
+// OpenAI; some servers count from 1, or count other parts as well: where there is one text
+// alone it is that.
+func (i *item) place(kind string, p wire.Members, n int) int {
+	switch {
+	case p["refusal"] != nil:
+		kind = refusalText
+	case kind == "":
+		kind = outputText
+	}
+	at, same := n, 0
+	for _, s := range i.slots {
+		if s.kind != kind {
+			continue
+		}
+		if s.n == n {
+			return n
+		}
+		at, same = s.n, same+1
+	}
+	if same == 1 && n == 0 {
+		return at
+	}
+	return n
 }
 
 func (a *answer) part(i *item, p wire.Members, kind string, n int) error {

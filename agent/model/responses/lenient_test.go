@@ -55,7 +55,6 @@ func TestLenient(t *testing.T) {
 		{"completed without output", []string{delta, completed}, "ab", nil, "stop"},
 		{"completed goes on", []string{delta, `{"type":"response.completed","response":{"output":[{"type":"message","id":"other","content":[{"type":"output_text","text":"abc"}]}]}}`}, "abc", nil, "stop"},
 		{"only completed", []string{`{"type":"response.completed","response":{"output":[{"type":"message","content":"abc"}]}}`}, "abc", nil, "stop"},
-		{"no completed", []string{delta}, "ab", nil, "incomplete"},
 		{"done by mark", []string{delta, "[DONE]"}, "ab", nil, "stop"},
 		{"response.done", []string{delta, `{"type":"response.done","response":{"status":"completed"}}`}, "ab", nil, "stop"},
 		{"length", []string{delta, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`}, "ab", nil, "length"},
@@ -75,7 +74,7 @@ func TestLenient(t *testing.T) {
 		{"object arguments", []string{done0(`{"type":"function_call","call_id":"c1","name":"x","arguments":{"a": [1]}}`), completed}, "", call("c1", `{"a":[1]}`), "tool_calls"},
 		{"no arguments", []string{added, completed}, "", call("c1", "{}"), "tool_calls"},
 		{"call without a name", []string{delta, `{"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","call_id":"c1"}}`, completed}, "ab", nil, "stop"},
-		{"call done without an end", []string{done0(`{"type":"function_call","call_id":"c1","name":"x","arguments":"{}"}`)}, "", call("c1", "{}"), "tool_calls"},
+		{"call done without an end", []string{done0(`{"type":"function_call","call_id":"c1","name":"x","arguments":"{}"}`), "[DONE]"}, "", call("c1", "{}"), "tool_calls"},
 		{"unknown events", []string{`{"type":"ping"}`, `{"type":"response.new.delta","delta":{"a":1}}`, delta, completed}, "ab", nil, "stop"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,6 +16,8 @@ package responses
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"iter"
 	"sync/atomic"
 
@@ -48,6 +50,11 @@ func New(c Config) (*Model, error) {
 	}
 	m := &Model{client: client}
 	// Only OpenAI needs to be asked for summaries, and only models that think have any (M13).
+	// Servers nearby store nothing and some refuse to be told.
+	switch client.Provider() {
+	case wire.Ollama, wire.LMStudio, wire.VLLM, wire.LlamaCPP:
+		m.noStore.Store(true)
+	}
 	m.noSummary.Store(client.Provider() != wire.OpenAI || !wire.Reasons(client.Info().Model))
 	return m, nil
 }
@@ -57,11 +64,12 @@ func (m *Model) Info() model.Info { return m.client.Info() }
 
 // Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
-	open := func(call *endpoint.Call) (func() ([]byte, error), error) { return m.open(call, req) }
+	open := func(call *endpoint.Call) error { return m.open(call, req) }
+	begin := func(emit wire.Emit) wire.Answer { return newAnswer(emit, m.origin()) }
 	return wire.Stream(func(emit wire.Emit) error {
-		err := m.client.Ask(ctx, open, newAnswer(emit, m.origin()))
+		err := m.client.Ask(ctx, emit, open, begin)
 		for m.refuses(err) {
-			err = m.client.Ask(ctx, open, newAnswer(emit, m.origin()))
+			err = m.client.Ask(ctx, emit, open, begin)
 		}
 		return err
 	})
@@ -82,20 +90,22 @@ func (m *Model) origin() string {
 }
 
 // open sends the request and returns when the answer begins.
-func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, error), error) {
+func (m *Model) open(call *endpoint.Call, req model.Request) error {
 	if err := m.client.CheckImages(req.Messages, 0); err != nil {
-		return nil, err
+		return err
 	}
 	instructions, input, err := encode(req.Messages, m.origin())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	config := openai.DefaultConfig(m.client.Key())
 	config.BaseURL = m.client.BaseURL()
-	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input}
-	r := openai.CreateResponseRequest{
-		Model: m.Info().Model, Instructions: instructions, Tools: tools(req.Tools),
+	extra, err := tools(req.Tools)
+	if err != nil {
+		return err
 	}
+	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input, Extra: extra}
+	r := openai.CreateResponseRequest{Model: m.Info().Model, Instructions: instructions}
 	if !m.noStore.Load() { // the default is true (M09)
 		r.Store = new(bool)
 	}
@@ -105,10 +115,7 @@ func (m *Model) open(call *endpoint.Call, req model.Request) (func() ([]byte, er
 	r.Reasoning = m.reasoning()
 	// The SDK's reader of events is left aside: it copies each (BenchmarkMillion).
 	_, err = openai.NewClientWithConfig(config).CreateResponseStream(call.Context(), r)
-	if err != nil {
-		return nil, err
-	}
-	return call.Next, nil
+	return err
 }
 
 // reasoning says how much to think and what to show of it; nil when nothing is to be said.
@@ -123,13 +130,29 @@ func (m *Model) reasoning() *openai.ResponseReasoning {
 	return &r
 }
 
-// tools returns nil when there are none, so that the request has no such key (A07).
-func tools(defs []model.ToolDef) []openai.ResponseTool {
-	var out []openai.ResponseTool
-	for _, d := range defs {
-		out = append(out, openai.NewResponseFunctionTool(openai.FunctionDefinition{
-			Name: d.Name, Description: d.Description, Parameters: wire.Parameters(d),
-		}))
+// tool is a function that the model may call.
+type tool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+	// Strict is sent although it is false, which the SDK does not: left out, servers try to
+	// make every schema a strict one, and refuse those that cannot be.
+	Strict bool `json:"strict"`
+}
+
+// tools returns nil when there are none, so that the request has no such key.
+func tools(defs []model.ToolDef) (wire.Members, error) {
+	if len(defs) == 0 {
+		return nil, nil
 	}
-	return out
+	var all []tool
+	for _, d := range defs {
+		all = append(all, tool{"function", d.Name, d.Description, wire.Parameters(d), false})
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return nil, fmt.Errorf("tools: %w", err)
+	}
+	return wire.Members{"tools": raw}, nil
 }

@@ -135,8 +135,8 @@ func TestRequest(t *testing.T) {
 			"instructions": `"You are \u003cbuddy\u003e \u0026 co.\n\nBe brief."`,
 		}
 		if n > 3 {
-			want["tools"] = `[{"description":"tells it","name":"time","parameters":{"type":"object"},"type":"function"},` +
-				`{"name":"bare","parameters":{"type":"object","properties":{}},"type":"function"}]`
+			want["tools"] = `[{"type":"function","name":"time","description":"tells it","parameters":{"type":"object"},"strict":false},` +
+				`{"type":"function","name":"bare","parameters":{"type":"object","properties":{}},"strict":false}]`
 		}
 		delete(body, "input")
 		got := make(map[string]string)
@@ -152,7 +152,7 @@ func TestRequest(t *testing.T) {
 		`{"type":"function_call","call_id":"c2","name":"time","arguments":"{"},` +
 		`{"type":"function_call_output","call_id":"c1","output":"noon"},` +
 		`{"type":"function_call_output","call_id":"c2","output":"bad arguments"},` +
-		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"It is noon."}]},` +
+		`{"type":"message","role":"assistant","content":"It is noon."},` +
 		`{"type":"message","role":"user","content":[{"type":"input_text","text":"thanks"}]}`
 	if d := cmp.Diff(want, inputs[2]); d != "" {
 		t.Error(d)
@@ -217,13 +217,14 @@ func TestItemsGoBack(t *testing.T) {
 	const (
 		sealed  = `{"encrypted_content":"A+/=<&>","id":"rs_1","summary":[{"text":"<why>","type":"summary_text"}],"type":"reasoning"}`
 		sealed2 = `{"encrypted_content":"B","id":"rs_2","status":null,"summary":[],"type":"reasoning"}`
+		back2   = `{"encrypted_content":"B","id":"rs_2","summary":[],"type":"reasoning"}` // nulls say nothing
 		open    = `{"id":"rs_3","summary":[],"type":"reasoning"}`
 		search  = `{"action":{"query":"q","n":1.50},"id":"ws_1","status":"completed","type":"web_search_call"}`
-		hello   = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello."}],"phase":"commentary"}`
-		bye     = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Bye."}]}`
+		hello   = `{"type":"message","role":"assistant","content":"Hello.","phase":"commentary"}`
+		bye     = `{"type":"message","role":"assistant","content":"Bye."}`
 		call    = `{"type":"function_call","call_id":"c1","name":"x","arguments":"{}"}`
 		output  = `{"type":"function_call_output","call_id":"c1","output":"done"}`
-		both    = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello.\n\nBye."}]}`
+		both    = `{"type":"message","role":"assistant","content":"Hello.\n\nBye."}`
 	)
 	answer := modeltest.Answer{done(0, sealed), done(1, hello), done(2, search), done(3, open), done(4, sealed2), done(5, call), done(6, bye), modeltest.Event(completed), modeltest.End{}}
 	for _, tt := range []struct {
@@ -232,9 +233,9 @@ func TestItemsGoBack(t *testing.T) {
 		edit   func(*model.Message)
 		want   []string
 	}{
-		{"all", responses.Config{}, nil, []string{sealed, hello, search, sealed2, call, bye, output}},
+		{"all", responses.Config{}, nil, []string{sealed, hello, search, back2, call, bye, output}},
 		{"another model", responses.Config{Model: "other"}, nil, []string{both, call, output}},
-		{"no calls", responses.Config{}, func(m *model.Message) { m.ToolCalls = nil }, []string{sealed, hello, search, sealed2, bye}},
+		{"no calls", responses.Config{}, func(m *model.Message) { m.ToolCalls = nil }, []string{sealed, hello, search, back2, bye}},
 		{"other text", responses.Config{}, func(m *model.Message) { m.Content = "Hello.\n\nBye" }, []string{strings.Replace(both, "Bye.", "Bye", 1), call, output}},
 		{"broken note", responses.Config{}, func(m *model.Message) { m.Extra["buddy:responses"] = json.RawMessage(`[]`) }, []string{both, call, output}},
 	} {
@@ -285,7 +286,7 @@ func TestNew(t *testing.T) {
 		t.Error(err)
 	}
 	m, err := responses.New(responses.Config{Profile: "work", BaseURL: "https://u:secret@x/v1/", Window: 7})
-	want := model.Info{Profile: "work", Model: "work", API: "responses", BaseURL: "https://x/v1", Window: 7}
+	want := model.Info{Profile: "work", Model: "work", API: "responses", BaseURL: "https://x/v1", Window: 7, Auth: "no key"}
 	if err != nil || m.Info() != want {
 		t.Errorf("%+v, %v", m.Info(), err)
 	}

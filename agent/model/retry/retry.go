@@ -1,6 +1,6 @@
-// Package retry sends a request again when it failed in a way that may pass (C07).
+// Package retry sends a request again when it failed in a way that may pass.
 //
-//	m := retry.New(adapter)
+//	m := retry.New(adapter, model.RecoverRetry)
 //	for d, err := range m.Stream(ctx, req) {
 //		if d.Kind == model.Retry { … } // what the failed attempt said is void
 //	}
@@ -15,55 +15,68 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"sync"
+	"syscall"
 	"time"
 
 	"buddy/agent/model"
 )
 
+// A provider that is overloaded is given a minute to recover: waits of 0.5, 1.5, 4.5, 13.5
+// and 40.5 s, and up to a quarter more by chance, are 76 s at most.
 const (
-	attempts  = 3 // in all
-	firstWait = 250 * time.Millisecond
-	maxWait   = 8 * time.Second // before what chance adds
-	minAsked  = time.Second     // bounds of what a server may ask for
-	maxAsked  = 300 * time.Second
+	attempts  = 6 // in all
+	fewer     = 3 // of what seldom passes, see tries
+	firstWait = 500 * time.Millisecond
+	growth    = 3
+	maxOwn    = 90 * time.Second // of our own waits for one request together
+	maxAsked  = 5 * time.Minute  // of a wait that a server asks for; a person is told of a longer one
 )
 
 // Model is a model.Model that tries again. Make it with New.
-type Model struct{ next model.Model }
+type Model struct {
+	next     model.Model
+	recovery model.Recovery
+}
 
-// New returns next with retries.
-func New(next model.Model) *Model { return &Model{next: next} }
+// New returns next with retries. recovery is what follows when an answer of it stalls.
+func New(next model.Model, recovery model.Recovery) *Model { return &Model{next, recovery} }
 
 // Info describes the model behind it.
 func (m *Model) Info() model.Info { return m.next.Info() }
 
-// Stream sends req up to three times. Before each wait it yields a [model.Retry];
-// cancelling ctx ends the wait at once. Only errors that are a retryable [model.Error]
-// are tried again.
+// Stream sends req up to six times. Before each wait it yields a [model.Retry], whose Now
+// ends the wait, and after it a [model.Alive]; cancelling ctx ends it with an error. An answer that stalled gives a
+// [model.Stalled] first. Only errors that are a retryable [model.Error] are tried again.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
+		own := time.Duration(0)
 		for n := 1; ; n++ {
 			err, left := m.attempt(ctx, req, yield)
 			if err == nil || left {
 				return
 			}
 			var e *model.Error
-			again := errors.As(err, &e) && e.Retryable() && ctx.Err() == nil
-			if again && n < attempts {
-				d := delay(n, e.RetryAfter)
-				notice := model.RetryNotice{Attempt: n, WaitMS: d.Milliseconds(), Why: err.Error()}
-				if !yield(model.Delta{Kind: model.Retry, Retry: &notice}, nil) {
-					return
-				}
-				if sleep(ctx, d) {
-					continue
-				}
-				err = context.Cause(ctx)
-			} else if again {
-				err = fmt.Errorf("%w (tried %d times)", err, n)
+			if !errors.As(err, &e) || !e.Retryable() || ctx.Err() != nil {
+				yield(model.Delta{}, err)
+				return
 			}
-			yield(model.Delta{}, err)
-			return
+			wait := e.RetryAfter
+			if wait <= 0 {
+				wait = delay(n)
+				own += wait
+			}
+			switch {
+			case wait > maxAsked:
+				yield(model.Delta{}, fmt.Errorf("%w; the server asks to wait for %v: try again then, or choose another model with /model", err, wait.Round(time.Second)))
+				return
+			case n == tries(e) || own > maxOwn:
+				yield(model.Delta{}, fmt.Errorf("%w (tried %d times)", err, n))
+				return
+			}
+			if !pause(ctx, wait, model.RetryNotice{Attempt: n, Why: err.Error()}, yield) || !yield(model.Delta{Kind: model.Alive}, nil) {
+				return
+			}
 		}
 	}
 }
@@ -71,35 +84,58 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 // attempt passes on the deltas of one request. left means that the reader has left.
 func (m *Model) attempt(ctx context.Context, req model.Request, yield func(model.Delta, error) bool) (failed error, left bool) {
 	for d, err := range m.next.Stream(ctx, req) {
-		if err != nil {
+		var e *model.Error
+		switch {
+		case errors.As(err, &e) && e.Kind == model.StallError:
+			stalled := *e
+			stalled.Recovery = m.recovery
+			return &stalled, !yield(model.Delta{Kind: model.Stalled, Stall: &model.StallNotice{TimeoutMS: e.Silence.Milliseconds()}}, nil)
+		case err != nil:
 			return err, false
-		}
-		if !yield(d, nil) {
+		case !yield(d, nil):
 			return nil, true
 		}
 	}
 	return nil, false
 }
 
-// delay is the wait after attempt n in whole milliseconds. What the server asked for wins;
-// else up to a quarter is added by chance, so that many who failed together do not come
-// back together (C08).
-func delay(n int, asked time.Duration) time.Duration {
-	if asked > 0 {
-		return min(max(asked, minAsked), maxAsked)
+// tries is how often a request is sent that fails in a way: not often where the person has
+// most likely to change something, so that they read soon what it is.
+func tries(e *model.Error) int {
+	if e.Kind == model.FormatError || errors.Is(e, syscall.ECONNREFUSED) {
+		return fewer
 	}
-	wait := min(firstWait<<(n-1), maxWait)
+	return attempts
+}
+
+// delay is our own wait after attempt n in whole milliseconds. Up to a quarter is added by
+// chance, so that many who failed together do not come back together.
+func delay(n int) time.Duration {
+	wait := firstWait
+	for range n - 1 {
+		wait *= growth
+	}
 	return (wait + rand.N(wait/4+1)).Truncate(time.Millisecond)
 }
 
-// sleep waits for d and reports whether it passed before ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
+// pause yields the notice and waits. It reports whether to go on: the reader has not left,
+// and ctx has not ended, which it yields the cause of.
+func pause(ctx context.Context, wait time.Duration, notice model.RetryNotice, yield func(model.Delta, error) bool) bool {
+	now := make(chan struct{})
+	notice.WaitMS, notice.Now = wait.Milliseconds(), sync.OnceFunc(func() { close(now) })
+	if !yield(model.Delta{Kind: model.Retry, Retry: &notice}, nil) {
+		return false
+	}
+	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return ctx.Err() == nil
+	case <-now:
 	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		yield(model.Delta{}, context.Cause(ctx))
 		return false
 	}
+	return true
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,30 +43,37 @@ func status(code int, after time.Duration) *model.Error {
 
 func kind(k model.ErrorKind) *model.Error { return &model.Error{Kind: k, What: "fault"} }
 
-// TestC07 checks what is tried again, how often, and how long the waits are.
-func TestC07(t *testing.T) {
+// TestRetries checks what is tried again, how often, and how long the waits are.
+func TestRetries(t *testing.T) {
 	const ms = time.Millisecond
+	own := []time.Duration{500 * ms, 1500 * ms, 4500 * ms, 13500 * ms, 40500 * ms} // 90 s at most with what chance adds
 	plain := errors.New("plain")
+	many := func(err error) []error { return slices.Repeat([]error{err}, 6) }
 	for _, tt := range []struct {
 		name  string
 		errs  []error
 		waits []time.Duration
-		fails bool
+		fails string // in the error; "" = it does not fail
 	}{
-		{"no fault", nil, nil, false},
-		{"one 500", []error{status(500, 0)}, []time.Duration{250 * ms}, false},
-		{"three in all", []error{status(503, 0), status(503, 0), status(503, 0)}, []time.Duration{250 * ms, 500 * ms}, true},
-		{"timeout, connect", []error{kind(model.TimeoutError), kind(model.ConnectError)}, []time.Duration{250 * ms, 500 * ms}, false},
-		{"cut, format", []error{kind(model.CutError), kind(model.FormatError)}, []time.Duration{250 * ms, 500 * ms}, false},
-		{"408", []error{status(408, 0)}, []time.Duration{250 * ms}, false},
-		{"400 fails at once", []error{status(400, 0)}, nil, true},
-		{"401 fails at once", []error{status(401, time.Second)}, nil, true},
-		{"404 fails at once", []error{status(404, 0)}, nil, true},
-		{"setup fails at once", []error{kind(model.SetupError)}, nil, true},
-		{"other errors fail at once", []error{plain}, nil, true},
-		{"Retry-After wins", []error{status(429, 7*time.Second)}, []time.Duration{7 * time.Second}, false},
-		{"Retry-After at least 1 s", []error{status(429, 10*ms)}, []time.Duration{time.Second}, false},
-		{"Retry-After at most 300 s", []error{status(429, time.Hour)}, []time.Duration{300 * time.Second}, false},
+		{"no fault", nil, nil, ""},
+		{"one 500", []error{status(500, 0)}, own[:1], ""},
+		{"overloaded three times", many(status(529, 0))[:3], own[:3], ""},
+		{"six in all", many(status(503, 0)), own, "tried 6 times"},
+		{"timeout, connect", []error{kind(model.TimeoutError), kind(model.ConnectError)}, own[:2], ""},
+		{"cut, format", []error{kind(model.CutError), kind(model.FormatError)}, own[:2], ""},
+		{"408", []error{status(408, 0)}, own[:1], ""},
+		{"400 fails at once", []error{status(400, 0)}, nil, "status"},
+		{"401 fails at once", []error{status(401, time.Second)}, nil, "status"},
+		{"404 fails at once", []error{status(404, 0)}, nil, "status"},
+		{"setup fails at once", []error{kind(model.SetupError)}, nil, "fault"},
+		{"a slow server nearby fails at once", []error{kind(model.SlowError)}, nil, "fault"},
+		{"other errors fail at once", []error{plain}, nil, "plain"},
+		{"a web page fails soon", many(kind(model.FormatError)), own[:2], "tried 3 times"},
+		{"nobody listens fails soon", many(&model.Error{Kind: model.ConnectError, What: "refused", Err: syscall.ECONNREFUSED}), own[:2], "tried 3 times"},
+		{"what the server asks for wins", []error{status(429, 7*time.Second)}, []time.Duration{7 * time.Second}, ""},
+		{"also when it is short", []error{status(429, 120*ms)}, []time.Duration{120 * ms}, ""},
+		{"up to 5 minutes, each time", many(status(429, 5*time.Minute)), slices.Repeat([]time.Duration{5 * time.Minute}, 5), "tried 6 times"},
+		{"longer is said at once", []error{status(429, 2*time.Hour)}, nil, "status; the server asks to wait for 2h0m0s: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -82,20 +90,69 @@ func TestC07(t *testing.T) {
 				if !slices.EqualFunc(waits, tt.waits, within) || time.Since(began) != total {
 					t.Errorf("waits = %v in %v, want %v", waits, time.Since(began), tt.waits)
 				}
-				if (last != nil) != tt.fails || done == tt.fails || f.calls != min(len(tt.waits)+1, 3) {
+				if (last != nil) != (tt.fails != "") || done == (last != nil) || f.calls != len(tt.waits)+1 {
 					t.Errorf("error = %v, done = %v after %d requests", last, done, f.calls)
 				}
-				if tt.fails && !errors.Is(last, tt.errs[f.calls-1]) {
-					t.Errorf("error = %v, want the last fault in it", last)
+				if last != nil && (!errors.Is(last, tt.errs[f.calls-1]) || !strings.Contains(last.Error(), tt.fails)) {
+					t.Errorf("error = %v, want %q and the last fault in it", last, tt.fails)
 				}
 			})
 		})
 	}
 }
 
+// TestNowEndsTheWait: who calls Now waits no longer, however often and late it is called.
+func TestNowEndsTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{errs: []error{status(429, 300*time.Second)}}
+		began := time.Now()
+		var now func()
+		var last error
+		for d, err := range retry.New(f, "").Stream(t.Context(), model.Request{}) {
+			if last = err; d.Kind == model.Retry {
+				now = d.Retry.Now
+				time.AfterFunc(time.Second, now)
+			}
+		}
+		now()
+		if last != nil || time.Since(began) != time.Second || f.calls != 2 {
+			t.Errorf("error = %v after %v and %d requests", last, time.Since(began), f.calls)
+		}
+	})
+}
+
+// TestStall: an answer that stalled is said to have, and what follows is the person's choice.
+func TestStall(t *testing.T) {
+	for _, tt := range []struct {
+		recovery    model.Recovery
+		retries     int
+		replaceable bool
+	}{{"", 5, true}, {model.RecoverRetry, 5, true}, {model.RecoverFallback, 0, true}, {model.RecoverAbort, 0, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			stalled := &model.Error{Kind: model.StallError, What: "stalled", Silence: 2 * time.Minute}
+			stalls, retries, last := 0, 0, error(nil)
+			for d, err := range retry.New(&fake{errs: slices.Repeat([]error{stalled}, 6)}, tt.recovery).Stream(t.Context(), model.Request{}) {
+				switch last = err; d.Kind {
+				case model.Retry:
+					retries++
+				case model.Stalled:
+					stalls++
+					if d.Stall.TimeoutMS != 120_000 {
+						t.Errorf("%+v", d.Stall)
+					}
+				}
+			}
+			var e *model.Error
+			if !errors.As(last, &e) || retries != tt.retries || stalls != retries+1 || e.Replaceable() != tt.replaceable {
+				t.Errorf("%q: %d stalls, %d retries, %v", tt.recovery, stalls, retries, last)
+			}
+		})
+	}
+}
+
 // run reads a whole stream.
 func run(t *testing.T, f *fake) (waits []time.Duration, done bool, last error) {
-	for d, err := range retry.New(f).Stream(t.Context(), model.Request{}) {
+	for d, err := range retry.New(f, "").Stream(t.Context(), model.Request{}) {
 		last = err
 		switch d.Kind {
 		case model.Retry:
@@ -107,14 +164,11 @@ func run(t *testing.T, f *fake) (waits []time.Duration, done bool, last error) {
 			done = true
 		}
 	}
-	if f.calls == 3 && last != nil && !strings.Contains(last.Error(), "tried 3 times") {
-		t.Errorf("error = %v", last)
-	}
 	return waits, done, last
 }
 
-// TestC07CancelEndsTheWait checks that nobody sits out a wait of minutes.
-func TestC07CancelEndsTheWait(t *testing.T) {
+// TestCancelEndsTheWait checks that nobody sits out a wait of minutes.
+func TestCancelEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why := errors.New("the person said stop")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -122,7 +176,7 @@ func TestC07CancelEndsTheWait(t *testing.T) {
 		f := &fake{errs: []error{status(429, 300*time.Second)}}
 		began := time.Now()
 		var last error
-		for d, err := range retry.New(f).Stream(ctx, model.Request{}) {
+		for d, err := range retry.New(f, "").Stream(ctx, model.Request{}) {
 			last = err
 			if d.Kind == model.Retry {
 				time.AfterFunc(time.Second, func() { cancel(why) })
@@ -139,7 +193,7 @@ func TestReaderLeaves(t *testing.T) {
 	for _, at := range []model.DeltaKind{model.Text, model.Retry, model.Done} {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fake{errs: []error{status(500, 0)}}
-			for d, err := range retry.New(f).Stream(t.Context(), model.Request{}) {
+			for d, err := range retry.New(f, "").Stream(t.Context(), model.Request{}) {
 				if err != nil {
 					t.Error(err)
 				}

@@ -2,6 +2,7 @@ package sse
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -10,29 +11,30 @@ import (
 )
 
 // reported returns the error that an event reports instead of being part of an answer:
-// {"error": {…}}, {"error": "text"}, {"type": "error", …} or {"object": "error", …}.
-func reported(event []byte) error {
-	if !bytes.Contains(event, []byte(`"error"`)) {
+// {"error": {…}}, {"error": "text"}, {"type": "error", …} or {"object": "error", …}; or
+// anything if the event is named so.
+func reported(event []byte, named bool) error {
+	if !named && !bytes.Contains(event, []byte(`"error"`)) {
 		return nil
 	}
 	var e struct {
 		Error, Code           json.RawMessage
 		Type, Object, Message json.RawMessage
 	}
-	if json.Unmarshal(event, &e) != nil {
+	if json.Unmarshal(event, &e) != nil && !named {
 		return nil // the adapter says what is wrong with it
 	}
 	switch {
-	case !blank(e.Error):
+	case !isBlank(e.Error):
 		return Reported(e.Error)
-	case text(e.Type) == "error" || text(e.Object) == "error":
+	case named, text(e.Type) == "error" || text(e.Object) == "error":
 		return Reported(event)
 	}
 	return nil
 }
 
-// blank reports whether a member says nothing.
-func blank(raw json.RawMessage) bool {
+// isBlank reports whether a member says nothing.
+func isBlank(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", "{}", `""`, "false":
 		return true
@@ -57,18 +59,15 @@ func text(raw json.RawMessage) string {
 // result is a [model.Error] without an Endpoint.
 func Reported(raw json.RawMessage) error {
 	e := &model.Error{Kind: model.ReportedError, What: "the server reported an error in its answer"}
-	var o struct{ Message, Type, Code, Status json.RawMessage }
+	var o struct{ Message, Detail, Type, Code, Status json.RawMessage }
 	if json.Unmarshal(raw, &o) != nil {
-		if e.Body = model.Excerpt([]byte(text(raw))); e.Body == "" {
-			e.Body = model.Excerpt(raw)
-		}
+		said := cmp.Or(text(raw), string(raw))
+		e.Body, e.RetryAfter = model.Excerpt([]byte(said)), model.AskedWait(said)
 		e.Status = statusOf(e.Body)
 		return classify(e, e.Body)
 	}
-	e.Body = model.Excerpt([]byte(text(o.Message)))
-	if e.Body == "" {
-		e.Body = model.Excerpt(raw)
-	}
+	said := cmp.Or(text(o.Message), text(o.Detail), string(raw))
+	e.Body, e.RetryAfter = model.Excerpt([]byte(said)), model.AskedWait(said)
 	e.Status = statusOf(text(o.Code), text(o.Status), text(o.Type))
 	return classify(e, string(raw))
 }

@@ -63,10 +63,13 @@ type Reader struct {
 	skipLF   bool   // the last byte was a CR
 	data     []byte // the event so far
 	lines    int    // lines in data
+	failed   bool   // the event so far is named error
+	odd      []byte // the beginning of lines that are none of the format, see endEvents
 	out      []byte // canonical text to hand out
 	at       int    // how much of out was handed out
 	err      error  // what comes after out
 	finished bool
+	any      bool // some event came
 }
 
 // NewReader returns a Reader of body, which it owns from now on. contentType is the
@@ -102,15 +105,28 @@ func (r *Reader) Read(p []byte) (int, error) {
 }
 
 // Next gives the next event, without the "data: " before it. The bytes are good until
-// the next call. It and Read take from the same stream; use one of them.
+// the next call. It is nil, without an error, when bytes came that make no event, such as a
+// comment: whoever waits wants to know that the server lives. It and Read take from the
+// same stream; use one of them.
 func (r *Reader) Next() ([]byte, error) {
-	if err := r.more(); err != nil {
-		return nil, err
+	if r.at == len(r.out) {
+		if r.err != nil {
+			return nil, r.err
+		}
+		r.out, r.at = r.out[:0], 0
+		if r.fill(); len(r.out) == 0 {
+			return nil, r.err
+		}
 	}
 	line := r.out[r.at:]
 	n := bytes.IndexByte(line, '\n') // there is one: emit writes whole lines
 	r.at += n + 1
 	return line[len(prefix):n], nil
+}
+
+// Partial reports whether an event has begun whose end has not come yet.
+func (r *Reader) Partial() bool {
+	return len(r.data) > 0 || bytes.HasPrefix(r.line, prefix[:5])
 }
 
 // more waits until there is something to hand out.
@@ -269,6 +285,7 @@ func (r *Reader) take(line []byte) {
 	}
 	value, ok := bytes.CutPrefix(line, prefix[:5])
 	if !ok {
+		r.takeOther(line)
 		return
 	}
 	value = bytes.TrimPrefix(value, prefix[5:])
@@ -290,6 +307,29 @@ func (r *Reader) take(line []byte) {
 	r.lines++
 }
 
+// takeOther handles a line that has no data. The name of an event counts when it is error;
+// llama.cpp has sent errors as a field of their own: "error: {…}".
+func (r *Reader) takeOther(line []byte) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimSpace(value)
+	switch string(name) {
+	case "event":
+		r.failed = string(value) == "error"
+	case "error":
+		if len(value) > 0 && !isBlank(value) {
+			r.err = Reported(value)
+		}
+	case "", "id", "retry":
+	default:
+		if len(r.odd) < maxOdd {
+			r.odd = append(append(r.odd, line[:min(len(line), maxOdd)]...), ' ')
+		}
+	}
+}
+
+// maxOdd is how much is kept of what is not of the format, in bytes: more than an error shows.
+const maxOdd = 400
+
 // whole reports whether data is complete by itself.
 func whole(data []byte) bool {
 	data = bytes.TrimSpace(data)
@@ -299,11 +339,13 @@ func whole(data []byte) bool {
 // emit hands out the event that was collected.
 func (r *Reader) emit() {
 	data := bytes.TrimSpace(r.data)
-	r.data, r.lines = r.data[:0], 0
+	failed := r.failed
+	r.data, r.lines, r.failed = r.data[:0], 0, false
 	if len(data) == 0 {
 		return
 	}
-	if err := reported(data); err != nil {
+	r.odd, r.any = nil, true
+	if err := reported(data, failed); err != nil {
 		r.err = err
 		return
 	}
@@ -339,6 +381,9 @@ func (r *Reader) end(err error) {
 		}
 		if r.err == nil {
 			r.emit()
+		}
+		if said := bytes.TrimSpace(r.odd); r.err == nil && !r.any && len(said) > 0 {
+			r.err = &model.Error{Kind: model.FormatError, What: "answered with plain text instead of data", Body: model.Excerpt(said)}
 		}
 	}
 	if r.err == nil {

@@ -13,7 +13,7 @@ import (
 type Effort string
 
 // efforts are the values that the configuration allows, in order.
-var efforts = []Effort{"none", "minimal", "low", "medium", "high"}
+var efforts = []Effort{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
 // Provider is who answers at an endpoint, as far as its address tells.
 type Provider string
@@ -21,6 +21,7 @@ type Provider string
 // The providers that differ from what OpenAI's protocols say, and OpenAI itself.
 const (
 	OpenAI     Provider = "OpenAI"
+	Anthropic  Provider = "Anthropic"
 	OpenRouter Provider = "OpenRouter"
 	Ollama     Provider = "Ollama"
 	LMStudio   Provider = "LM Studio"
@@ -46,6 +47,8 @@ func providerAt(base string) Provider {
 	switch u.Hostname() {
 	case "api.openai.com":
 		return OpenAI
+	case "api.anthropic.com":
+		return Anthropic
 	case "openrouter.ai":
 		return OpenRouter
 	}
@@ -59,7 +62,12 @@ type family struct {
 	textOnly bool     // it takes no images
 }
 
-var lowToHigh = []Effort{"low", "medium", "high"}
+var (
+	lowToHigh = []Effort{"low", "medium", "high"}
+	lowToMax  = []Effort{"low", "medium", "high", "xhigh", "max"}
+	noneToMax = []Effort{"none", "low", "medium", "high", "xhigh", "max"}
+	noneToX   = []Effort{"none", "low", "medium", "high", "xhigh"}
+)
 
 // families are models of OpenAI, the first that fits counts. Who reasons and how much:
 // developers.openai.com/api/docs/guides/reasoning and the pages of the models there; that
@@ -79,10 +87,18 @@ var families = []family{
 	{"gpt-5-chat", nil, false},
 	{"gpt-5-pro", []Effort{"high"}, false},
 	{"gpt-5-codex", lowToHigh, false},
-	{"gpt-5.", []Effort{"none", "low", "medium", "high"}, false},
+	{"gpt-5.1", []Effort{"none", "low", "medium", "high"}, false},
+	{"gpt-5.6-cyber", lowToMax, false}, // from here on: npm @earendil-works/pi-ai 1.5.2
+	{"gpt-5.6", noneToMax, false},
+	{"gpt-5.2-pro", []Effort{"medium", "high", "xhigh"}, false},
+	{"gpt-5.4-pro", []Effort{"medium", "high", "xhigh"}, false},
+	{"gpt-5.5-pro", []Effort{"medium", "high", "xhigh"}, false},
+	{"gpt-5.3-codex-spark", []Effort{"low", "medium", "high", "xhigh"}, false},
+	{"gpt-5.", noneToX, false},
 	{"gpt-5", []Effort{"minimal", "low", "medium", "high"}, false},
-	{"gpt-6.1", lowToHigh, false}, // docs.venice.ai/es/models/gpt-6-1-sol.md
-	{"gpt-6", []Effort{"none", "low", "medium", "high"}, false},
+	{"gpt-6.1-sol", lowToMax, false},
+	{"gpt-6-astra", lowToMax, false},
+	{"gpt-6", noneToMax, false},
 	{"gpt-oss", lowToHigh, true},
 }
 

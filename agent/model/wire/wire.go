@@ -33,16 +33,19 @@ const grace = 5 * time.Second
 
 // Config says which model to talk to and where.
 type Config struct {
-	Profile   string // the name under [models]
-	BaseURL   string // http or https; a trailing slash does not matter; required
-	Key       string // empty: none is sent
-	KeySource string // where Key came from, such as "env OPENAI_API_KEY"; for hints
-	Model     string // the provider's name of the model; empty: Profile
-	Window    int    // context window in tokens; 0 = unknown
-	Effort    Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
-	// Timeout is the longest wait for the beginning of an answer and for its next
-	// bytes; 0 = 120 s, at least 1 s (C12).
-	Timeout    time.Duration
+	Profile    string // the name under [models]
+	BaseURL    string // http or https; a trailing slash does not matter; required
+	Key        string // empty: none is sent
+	KeySource  string // where Key came from, such as "env OPENAI_API_KEY"; for hints
+	Model      string // the provider's name of the model; empty: Profile
+	Window     int    // context window in tokens; 0 = unknown
+	Effort     Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
+	MaxTokens  int    // limit of one answer in tokens, thinking included, where the protocol wants one; 0 = the adapter's
+	MaxOutput  int    // what is documented of the model for it; 0 = nothing
+	KeyHeader  string // see [endpoint.Config], like the three below
+	Headers    []string
+	UserAgent  string
+	Waits      endpoint.Waits
 	HTTPClient *http.Client // nil: one of its own. Redirects are never followed.
 }
 
@@ -68,7 +71,7 @@ type Client struct {
 func New(c Config, api string) (*Client, error) {
 	e, err := endpoint.New(endpoint.Config{
 		Profile: c.Profile, API: api, BaseURL: c.BaseURL, Key: c.Key, KeySource: c.KeySource,
-		Timeout: c.Timeout, Client: c.HTTPClient,
+		KeyHeader: c.KeyHeader, Headers: c.Headers, UserAgent: c.UserAgent, Waits: c.Waits, Client: c.HTTPClient,
 	})
 	if err != nil {
 		return nil, err
@@ -85,7 +88,10 @@ func New(c Config, api string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := model.Info{Profile: c.Profile, Model: name, API: api, BaseURL: e.Shown(), Window: c.Window, Effort: string(effort)}
+	info := model.Info{Profile: c.Profile, Model: name, API: api, BaseURL: e.Shown(), Window: c.Window, Effort: string(effort), Auth: "no key"}
+	if c.Key != "" {
+		info.Auth = "a key"
+	}
 	if f, ok := familyOf(name); ok {
 		info.TextOnly = f.textOnly
 	}
@@ -118,6 +124,7 @@ func Stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		size := 0
 		err := f(func(d model.Delta) error {
+			clean(&d)
 			if size += len(d.Text); size > maxAnswer {
 				return &model.Error{Kind: model.FormatError, What: fmt.Sprintf("the answer is longer than %d MiB", maxAnswer>>20)}
 			}
@@ -132,30 +139,67 @@ func Stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	}
 }
 
-// Answer takes an answer apart.
+// clean gives calls names that every provider takes: what a model makes up goes into the
+// history, and one bad name would have each later request refused.
+func clean(d *model.Delta) {
+	bad := func(c model.ToolCall) bool { return toolName(c.Name) != c.Name }
+	if d.Call != nil && bad(*d.Call) {
+		c := *d.Call
+		c.Name = toolName(c.Name)
+		d.Call = &c
+	}
+	if d.Message != nil && slices.ContainsFunc(d.Message.ToolCalls, bad) {
+		m := *d.Message
+		m.ToolCalls = slices.Clone(m.ToolCalls)
+		for i := range m.ToolCalls {
+			m.ToolCalls[i].Name = toolName(m.ToolCalls[i].Name)
+		}
+		d.Message = &m
+	}
+}
+
+// maxToolName is how long a tool's name may be, in bytes: OpenAI takes the fewest.
+const maxToolName = 64
+
+// toolName returns a name in the letters that all providers take.
+func toolName(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '_'
+	}, name)
+	if name == "" {
+		return "unnamed"
+	}
+	return name[:min(len(name), maxToolName)]
+}
+
+// Answer takes an answer apart. It is made for one request, with the Emit of that.
 type Answer interface {
 	// Take adds one event.
 	Take(event []byte) error
 	// Ended reports whether nothing that matters much can follow.
 	Ended() bool
+	// Over reports whether the protocol has said that nothing follows.
+	Over() bool
 	// Done emits the rest, or says why the answer is not complete. marked means that
 	// the body itself said that it is whole, see [endpoint.Call.Finished].
 	Done(marked bool) error
 }
 
-// Open sends a request over the call. It returns when the answer begins, with the
-// function that waits for the next event; io.EOF ends them.
-type Open func(call *endpoint.Call) (recv func() ([]byte, error), err error)
+// Open sends a request over the call. It returns when the answer begins.
+type Open func(call *endpoint.Call) error
 
-// Ask is one request and its answer. Errors are [model.Error], the cause of the
-// cancelled ctx or what Emit returned.
-func (c *Client) Ask(ctx context.Context, open Open, a Answer) error {
+// Ask is one request and its answer, which it emits. Errors are [model.Error], the cause of
+// the cancelled ctx or what emit returned.
+func (c *Client) Ask(ctx context.Context, emit Emit, open Open, answer func(Emit) Answer) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	call := c.endpoint.Call(ctx)
 	defer call.Close()
-	recv, err := open(call)
+	err := open(call)
 	var known *model.Error
 	switch {
 	case err == nil:
@@ -164,32 +208,80 @@ func (c *Client) Ask(ctx context.Context, open Open, a Answer) error {
 	default:
 		return call.Refused(err, false)
 	}
-	err = read(ctx, call, recv, a)
+	in := &reading{call: call, emit: emit, alive: time.Now()}
+	in.answer = answer(in.content)
+	err = in.all(ctx)
 	if err == nil || errors.Is(err, errLeft) {
 		return err
 	}
 	return call.Explain(err)
 }
 
-// read takes all events of an answer.
-func read(ctx context.Context, call *endpoint.Call, recv func() ([]byte, error), a Answer) error {
+// aliveEvery is the least time between two deltas that say only that the server lives.
+const aliveEvery = time.Second
+
+// reading is an answer while it is read.
+type reading struct {
+	call   *endpoint.Call
+	answer Answer
+	emit   Emit
+	said   bool      // the event that was taken last emitted something
+	alive  time.Time // of the last delta that says so, or of the beginning
+}
+
+// content emits a delta of the answer.
+func (r *reading) content(d model.Delta) error {
+	r.said = true
+	r.call.Content(d.Kind != model.Text)
+	return r.emit(d)
+}
+
+// heard emits that the server lives, though it said nothing.
+func (r *reading) heard() error {
+	now := time.Now()
+	if now.Sub(r.alive) < aliveEvery {
+		return nil
+	}
+	r.alive = now
+	return r.emit(model.Delta{Kind: model.Alive})
+}
+
+// all takes every event of the answer.
+func (r *reading) all(ctx context.Context) error {
 	for {
-		event, err := recv()
+		event, err := r.call.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return a.Done(call.Finished())
-		case err != nil && a.Ended() && ctx.Err() == nil && !reportedError(err):
-			return a.Done(false) // only the end of the connection went wrong
+			return r.answer.Done(r.call.Finished())
+		case err != nil && r.answer.Ended() && ctx.Err() == nil && !reportedError(err):
+			return r.answer.Done(false) // only the end of the connection went wrong
 		case err != nil:
 			return err
 		}
-		if err := a.Take(event); err != nil {
+		if err := r.take(event); err != nil {
 			return err
 		}
-		if a.Ended() {
-			call.Expect(grace)
+		if r.answer.Over() {
+			r.call.Finish()
+			return r.answer.Done(true)
 		}
 	}
+}
+
+// take takes one event, or nil for bytes that were none.
+func (r *reading) take(event []byte) error {
+	if r.said = false; event != nil {
+		if err := r.answer.Take(event); err != nil {
+			return err
+		}
+		if r.answer.Ended() {
+			r.call.Expect(grace)
+		}
+	}
+	if r.said {
+		return nil
+	}
+	return r.heard()
 }
 
 func reportedError(err error) bool {

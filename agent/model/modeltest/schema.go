@@ -1,0 +1,111 @@
+package modeltest
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// schemas are those of the bodies that OpenAI and Anthropic publish with their own clients,
+// see schemas/README.md. Unknown members and missing ones do not pass.
+//
+//go:embed schemas/*.json
+var schemas embed.FS
+
+// schemaOf returns the schema of a protocol.
+func schemaOf(name string) func() *jsonschema.Resolved {
+	return sync.OnceValue(func() *jsonschema.Resolved {
+		data, err := schemas.ReadFile("schemas/" + name + ".json")
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		var s jsonschema.Schema
+		if err := json.Unmarshal(data, &s); err != nil {
+			panic(fmt.Errorf("schemas/%s.json: %w", name, err))
+		}
+		resolved, err := s.Resolve(nil)
+		if err != nil {
+			panic(fmt.Errorf("schemas/%s.json: %w", name, err))
+		}
+		return resolved
+	})
+}
+
+var bodySchemas = map[string]func() *jsonschema.Resolved{
+	"completions": schemaOf("completions"), "responses": schemaOf("responses"), "anthropic": schemaOf("anthropic"),
+}
+
+// CheckSchema reports why a body is not what the provider's own client would send. protocol
+// is the value of the api key in the configuration.
+func CheckSchema(protocol string, body []byte) error {
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		return fmt.Errorf("the body is not JSON: %w", err)
+	}
+	if err := bodySchemas[protocol]().Validate(v); err != nil {
+		return fmt.Errorf("the body is not one of %s: %w", protocol, err)
+	}
+	return nil
+}
+
+// checkBody is CheckSchema for what a server is sent that also gets back what it made
+// itself: members of answers that the published types do not know, such as reasoning_content,
+// and the items and blocks of its own.
+func checkBody(protocol string, body []byte) error {
+	var b map[string]any
+	if err := json.Unmarshal(body, &b); err != nil {
+		return fmt.Errorf("the body is not JSON: %w", err)
+	}
+	switch protocol {
+	case "completions":
+		for _, m := range list(b["messages"]) {
+			if m["role"] == "assistant" {
+				keepOnly(m, "role", "content", "tool_calls")
+			}
+			for _, c := range list(m["tool_calls"]) {
+				keepOnly(c, "id", "type", "function")
+			}
+		}
+	case "responses":
+		items, _ := b["input"].([]any)
+		b["input"] = slices.DeleteFunc(items, func(it any) bool {
+			m, _ := it.(map[string]any)
+			kind, _ := m["type"].(string)
+			return slices.Contains(serverItems, kind)
+		})
+	case "anthropic":
+		for _, m := range list(b["messages"]) {
+			blocks, _ := m["content"].([]any)
+			m["content"] = slices.DeleteFunc(blocks, func(block any) bool {
+				c, _ := block.(map[string]any)
+				kind, _ := c["type"].(string)
+				return m["role"] == "assistant" && !slices.Contains([]string{"text", "tool_use", "thinking", "redacted_thinking"}, kind)
+			})
+		}
+	}
+	left, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return CheckSchema(protocol, left)
+}
+
+// list returns the objects of a list.
+func list(v any) (all []map[string]any) {
+	items, _ := v.([]any)
+	for _, it := range items {
+		if m, ok := it.(map[string]any); ok {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func keepOnly(m map[string]any, keys ...string) {
+	maps.DeleteFunc(m, func(k string, _ any) bool { return !slices.Contains(keys, k) })
+}

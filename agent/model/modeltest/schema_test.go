@@ -1,0 +1,82 @@
+package modeltest_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"buddy/agent/model"
+	. "buddy/agent/model/modeltest"
+)
+
+// TestBodies: what the adapters send passes the types that the providers publish, to the
+// last member. Servers of this package check the same, but for what they are given back of
+// their own.
+func TestBodies(t *testing.T) {
+	pixel := png
+	tools := []model.ToolDef{
+		{Name: "run_shell", Description: "Runs a command.", Parameters: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"},"target":{"type":"string","enum":["local","build","db"]}},"required":["command"]}`)},
+		{Name: "bare"},
+	}
+	user := func(text string, images ...model.Image) model.Message {
+		return model.Message{Role: model.User, Content: text, Images: images}
+	}
+	system := model.Message{Role: model.System, Content: "You are <buddy>."}
+	called := model.Message{Role: model.Assistant, Content: "I look.", ToolCalls: []model.ToolCall{{ID: "c1", Name: "run_shell", Arguments: `{"command":"ls","target":"build"}`}, {ID: "c2", Name: "run_shell", Arguments: "{"}}}
+	results := []model.Message{{Role: model.Tool, ToolCallID: "c1", Name: "run_shell", Content: "a b"}, {Role: model.Tool, ToolCallID: "c2", Name: "run_shell", Content: "Tool error: bad arguments"}}
+	talk := append([]model.Message{system, user("look on build and db"), called}, results...)
+	only := model.Message{Role: model.Assistant, ToolCalls: called.ToolCalls}
+	for name, req := range map[string]model.Request{
+		"first":             {Messages: []model.Message{user("hello")}},
+		"system and tools":  {Messages: []model.Message{system, user("hello")}, Tools: tools},
+		"calls":             {Messages: talk, Tools: tools},
+		"calls alone":       {Messages: append([]model.Message{user("go"), only}, results...), Tools: tools},
+		"text and on":       {Messages: append(talk[:len(talk):len(talk)], model.Message{Role: model.Assistant, Content: "Done."}, user("thanks")), Tools: tools},
+		"pictures":          {Messages: []model.Message{user("what is it", pixel, pixel)}},
+		"pictures alone":    {Messages: []model.Message{user("", pixel)}},
+		"pictures of tools": {Messages: append(talk[:len(talk):len(talk)], user("<system-reminder>The pictures.</system-reminder>", pixel)), Tools: tools},
+		"of the moment":     {Messages: append(talk[:len(talk):len(talk)], user("<system-reminder>now</system-reminder>")), Tools: tools, Fleeting: 1},
+		"after compaction":  {Messages: []model.Message{system, user("<summary>what was</summary>"), {Role: model.Assistant, Content: "I go on."}, user("go on")}, Tools: tools},
+	} {
+		for _, effort := range []Effort{"", "none", "low", "high", "max"} {
+			Each(t, func(t *testing.T, p Protocol) {
+				t.Run(name+" "+string(effort), func(t *testing.T) {
+					srv := Start(t, Steps(Answer{Text("ok")}))
+					if r := Collect(t.Context(), p.New(t, Config{BaseURL: srv.URL, Effort: effort}), req); r.Err != nil {
+						t.Fatal(r.Err)
+					}
+					if err := CheckSchema(p.Name, srv.Requests()[0].Body); err != nil {
+						t.Errorf("%v\n%s", err, srv.Requests()[0].Body)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestBadBodies: the schemas refuse what is too much, what is missing and what is of
+// another kind, so that passing them says something.
+func TestBadBodies(t *testing.T) {
+	for protocol, bodies := range map[string][]string{
+		"completions": {
+			`{"model":"m","messages":[{"role":"user","content":"a"}],"stream":true,"made_up":1}`,
+			`{"model":"m","stream":true}`,
+			`{"model":"m","messages":[{"role":"tool","content":"a","tool_call_id":"c","name":"x"}],"stream":true}`,
+		},
+		"responses": {
+			`{"model":"m","input":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}],"stream":true}`,
+			`{"model":"m","input":[{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:"}]}],"stream":true}`,
+			`{"model":"m","input":"a","stream":true,"tools":[{"type":"function","name":"x","parameters":{}}]}`,
+		},
+		"anthropic": {
+			`{"model":"m","messages":[{"role":"user","content":"a"}],"stream":true}`,
+			`{"model":"m","max_tokens":1,"messages":[{"role":"system","content":[{"type":"text","text":"a","name":"x"}]}],"stream":true}`,
+		},
+	} {
+		for _, body := range bodies {
+			if err := CheckSchema(protocol, []byte(body)); err == nil || !strings.Contains(err.Error(), "the body is not one of "+protocol) {
+				t.Errorf("%s: %v", body, err)
+			}
+		}
+	}
+}

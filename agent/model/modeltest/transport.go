@@ -1,0 +1,84 @@
+package modeltest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// Transport returns a way to the server that has no network in it, for tests of time under
+// [testing/synctest]:
+//
+//	srv := modeltest.New(modeltest.Steps(…))
+//	m := p.New(t, modeltest.Config{BaseURL: "http://host/v1", HTTPClient: &http.Client{Transport: srv.Transport()}})
+func (s *Server) Transport() http.RoundTripper { return transport{s} }
+
+type transport struct{ server *Server }
+
+// RoundTrip answers with what the server sends, as it comes. It returns when the headers
+// are there; the end of the request's context ends the answer.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	_ = req.Body.Close() // it is read
+	asked := req.Clone(req.Context())
+	asked.Body, asked.RequestURI = io.NopCloser(bytes.NewReader(body)), req.URL.RequestURI()
+	from, to := io.Pipe()
+	w := &answering{to: to, header: make(http.Header), begun: make(chan struct{})}
+	stop := func() { _ = to.CloseWithError(req.Context().Err()) }
+	end := func(err error) {
+		w.WriteHeader(http.StatusOK) // of an answer without a body
+		_ = to.CloseWithError(err)
+	}
+	unwatch := context.AfterFunc(req.Context(), stop)
+	go func() {
+		defer unwatch()
+		defer func() {
+			if recover() != nil { // http.ErrAbortHandler: see Cut
+				end(io.ErrUnexpectedEOF)
+			}
+		}()
+		t.server.ServeHTTP(w, asked)
+		end(req.Context().Err())
+	}()
+	select {
+	case <-w.begun:
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+	return &http.Response{
+		StatusCode: w.code, Header: w.sent, Body: from, Request: req,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1,
+	}, nil
+}
+
+// answering is the server's side of an answer.
+type answering struct {
+	to     *io.PipeWriter
+	header http.Header
+	once   sync.Once
+	begun  chan struct{} // closed when code and sent are there
+	code   int
+	sent   http.Header
+}
+
+func (w *answering) Header() http.Header { return w.header }
+
+func (w *answering) WriteHeader(code int) {
+	w.once.Do(func() {
+		w.code, w.sent = code, w.header.Clone()
+		close(w.begun)
+	})
+}
+
+func (w *answering) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.to.Write(p)
+}
+
+// Flush does nothing: nothing is held back.
+func (*answering) Flush() {}
