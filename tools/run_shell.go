@@ -107,7 +107,7 @@ type shellArgs struct {
 	Mode     string `json:"mode,omitempty" desc:"merge: stderr into stdout, in order" enum:"cap,merge,captty,tty"`
 	// Wait is true, false or a time.
 	Wait    json.RawMessage `json:"wait,omitempty" desc:"default true"`
-	Outside bool            `json:"outside,omitempty" desc:"not in the read-only sandbox: asks the user"`
+	Outside bool            `json:"outside,omitempty"`
 }
 
 // unattended is how long a command that reads keys is waited for where nobody is who could
