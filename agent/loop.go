@@ -63,7 +63,7 @@ func (r *Runtime) takeQueued(t *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range t.talk.queue {
-		r.enter(t.talk, t.id, p)
+		r.enter(t.talk, t.id, p, event.Steering)
 	}
 	t.talk.queue = nil
 }
@@ -104,9 +104,9 @@ func (r *Runtime) show(t *task, turn int) {
 		return
 	}
 	images = images[:min(len(images), maxImages)]
-	e := event.ReminderAttached{Kinds: []string{"images"}, Text: "<system-reminder>The pictures that your tools have just read.</system-reminder>", Images: images}
-	t.talk.hist.User(e.Text, e.Images...)
-	r.emit(t.id, turn, e)
+	r.attach(t.talk, t.id, turn, event.ReminderAttached{
+		Kinds: []string{"images"}, Text: "<system-reminder>The pictures that your tools have just read.</system-reminder>", Images: images,
+	})
 }
 
 func (r *Runtime) nextTurn(t *task) int {

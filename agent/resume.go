@@ -18,6 +18,7 @@ const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
 
 // leftover is what an earlier process did not finish of a conversation.
 type leftover struct {
+	recall   Recall
 	exchange bool                         // a task had not ended, or can be continued
 	waits    bool                         // for Continue
 	answered bool                         // the last answer was whole and called nothing
@@ -34,7 +35,7 @@ type leftovers map[*conversation]*leftover
 func (l leftovers) of(c *conversation) *leftover {
 	if l[c] == nil {
 		l[c] = &leftover{
-			asked: make(map[string]bool), started: make(map[string]event.ToolStarted),
+			recall: Recall{History: c.hist}, asked: make(map[string]bool), started: make(map[string]event.ToolStarted),
 			queued: make(map[int]event.PromptSubmitted), shells: make(map[int]event.TaskStarted),
 		}
 	}
@@ -63,7 +64,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 			c = r.branches[env.Branch]
 		}
 		if c != nil { // else it ended, or the file lacks its beginning
-			r.replayInto(c, env.Payload, left.of(c))
+			r.replayInto(c, env, left.of(c))
 		}
 	}
 	if len(events) > 0 {
@@ -79,8 +80,9 @@ func (r *Runtime) replay(events []event.Envelope) {
 }
 
 // replayInto feeds one event of a conversation to it. The caller holds r.mu.
-func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
-	switch p := e.(type) {
+func (r *Runtime) replayInto(c *conversation, env event.Envelope, left *leftover) {
+	left.recall.Take(env)
+	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		r.replayPrompt(c, p, left)
 	case event.PromptWithdrawn:
@@ -106,8 +108,14 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		left.waits = p.CanContinue
 	case event.MetricsUsage, event.InstructionsRead, event.SessionRenamed:
 		r.replaySession(p)
-	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.ReminderAttached, event.Warning:
-		c.replayContext(p)
+	case event.ReminderAttached:
+		if slices.Contains(p.Kinds, toldEnds) {
+			c.ends = nil
+		}
+	case event.Warning:
+		if p.Code == injection {
+			c.tainted = p.Text
+		}
 	case event.TargetSwitched:
 		c.switched(p)
 	case event.ToolRequested:
@@ -116,7 +124,7 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		left.started[p.CallID] = p
 		r.ids.out++
 	default:
-		c.replayModel(p, left)
+		replayModel(p, left)
 	}
 }
 
@@ -144,7 +152,6 @@ func (r *Runtime) replayPrompt(c *conversation, p event.PromptSubmitted, left *l
 	if !left.exchange {
 		c.tainted = ""
 	}
-	c.hist.User(p.Text, p.Images...)
 }
 
 // requeue puts back the prompts that waited.
@@ -155,7 +162,8 @@ func (c *conversation) requeue(queued map[int]event.PromptSubmitted) {
 	slices.SortFunc(c.queue, func(a, b event.PromptSubmitted) int { return a.ID - b.ID })
 }
 
-func (c *conversation) replayModel(e event.Event, left *leftover) {
+// replayModel feeds what is about an answer and its calls.
+func replayModel(e event.Event, left *leftover) {
 	switch p := e.(type) {
 	case event.TurnStarted, event.ModelRetry, event.ModelFallback:
 		left.partial = event.ModelMessage{}
@@ -164,11 +172,10 @@ func (c *conversation) replayModel(e event.Event, left *leftover) {
 		left.partial.Reasoning += p.Reasoning
 	case event.ModelMessage:
 		left.partial = event.ModelMessage{}
-		left.answered = c.hist.Assistant(p.Message) && !p.Partial && len(p.Message.ToolCalls) == 0
+		left.answered = left.recall.Last() == model.Assistant && !p.Partial && len(p.Message.ToolCalls) == 0
 	case event.ToolResult:
 		delete(left.asked, p.CallID)
 		delete(left.started, p.CallID)
-		c.hist.Result(p.CallID, p.Name, p.Result)
 	}
 }
 

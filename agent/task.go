@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -115,18 +116,35 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 	r.stream.bind(t.id, c.branch)
 	c.task, c.pending = t, false
 	for _, p := range prompts {
-		r.enter(c, t.id, p)
+		r.enter(c, t.id, p, cmp.Or(p.Kind, event.Opening))
 	}
 	r.emit(t.id, 0, event.TaskStarted{ID: t.id, Kind: kind, Title: t.title})
 	r.done.Add(1)
 	return working, t
 }
 
-// enter puts a prompt into a conversation. The caller holds r.mu.
-func (r *Runtime) enter(c *conversation, task int, p event.PromptSubmitted) {
-	p.Queued = false
-	c.hist.User(p.Text, p.Images...)
+// enter puts what a person said into a conversation. The caller holds r.mu.
+func (r *Runtime) enter(c *conversation, task int, p event.PromptSubmitted, kind event.PromptKind) {
+	p.Queued, p.Kind = false, kind
+	c.hist.Tell(messageKind(kind), p.Text, p.Images...)
 	r.emit(task, 0, p)
+}
+
+// attach tells the model of a task something beside the prompts. The caller holds r.mu.
+func (r *Runtime) attach(c *conversation, task, turn int, e event.ReminderAttached) {
+	c.hist.Tell(model.Reminder, e.Text, e.Images...)
+	r.emit(task, turn, e)
+}
+
+// messageKind is what a model reads a person's words as.
+func messageKind(k event.PromptKind) model.Kind {
+	switch k {
+	case event.Steering:
+		return model.Steering
+	case event.Typed:
+		return model.Reminder
+	}
+	return model.Prompt
 }
 
 func (r *Runtime) runTask(ctx context.Context, t *task, work work) (Result, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"buddy/agent"
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/sessions"
@@ -28,7 +29,7 @@ const bulky = 2 << 10
 // last compaction. Others come without their text. The runtime is the same as after all
 // events, and a long session is there in a fraction of the time (DECISIONS 12).
 func replayOf(j *sessions.Journal) (events []event.Envelope, warnings []string, err error) {
-	r := replayed{talks: map[int]*history.History{0: history.New("")}}
+	r := replayed{talks: map[int]*agent.Recall{0: {History: history.New("")}}}
 	n := 1 // the header
 	err = j.Lines(func(l sessions.Line) bool {
 		n++
@@ -49,9 +50,9 @@ type reader = func() (event.Envelope, error)
 // replayed gathers events.
 type replayed struct {
 	events []event.Envelope
-	talks  map[int]*history.History // of each branch that still works, with short results
-	short  map[int]reader           // places of results in events that lack their text
-	turn   int                      // the highest of what was left out
+	talks  map[int]*agent.Recall // of each branch that still works, with short results
+	short  map[int]reader        // places of results in events that lack their text
+	turn   int                   // the highest of what was left out
 }
 
 // take looks at the next line.
@@ -110,31 +111,17 @@ func shortResult(l sessions.Line) (event.Envelope, bool) {
 // add appends an event and tells the conversations.
 func (r *replayed) add(env event.Envelope) {
 	r.events = append(r.events, env)
-	h := r.talks[env.Branch]
 	if p, ok := env.Payload.(event.BranchStarted); ok {
-		r.talks[p.Branch] = r.talks[0].Clone()
+		r.talks[p.Branch] = &agent.Recall{History: r.talks[0].Clone()}
 		return
 	}
+	h := r.talks[env.Branch]
 	if h == nil {
 		return
 	}
-	switch p := env.Payload.(type) {
-	case event.PromptSubmitted:
-		if !p.Queued {
-			h.User(p.Text)
-		}
-	case event.ModelMessage:
-		h.Assistant(p.Message)
-	case event.ToolResult:
-		h.Result(p.CallID, p.Name, p.Result)
-	case event.ContextCompacted:
-		_ = h.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept}) // as the runtime does
-	case event.ContextPinned:
-		h.PinExchange(p.Back, !p.Off)
-	case event.TaskFinished:
-		if env.Branch != 0 {
-			delete(r.talks, env.Branch)
-		}
+	h.Take(env)
+	if _, ended := env.Payload.(event.TaskFinished); ended && env.Branch != 0 {
+		delete(r.talks, env.Branch)
 	}
 }
 

@@ -114,13 +114,31 @@ type SessionRenamed struct {
 // SessionClosed says that the program ended in order.
 type SessionClosed struct{}
 
-// PromptSubmitted is what the person said. Queued means that a task was running.
+// PromptSubmitted is what the person said. Queued means that a task was running, and that it
+// has no Kind yet: it is submitted again when it is read.
 type PromptSubmitted struct {
 	ID     int           `json:"id"`
 	Text   string        `json:"text"`
 	Images []model.Image `json:"images,omitempty"`
 	Queued bool          `json:"queued,omitempty"`
+	Kind   PromptKind    `json:"kind,omitempty"` // "" in sessions of old
 }
+
+// Command reports whether it was typed after an exclamation mark to run at once. For a
+// session of old that is so unless a task was running.
+func (p PromptSubmitted) Command() bool {
+	return p.Kind == Typed || p.Kind == "" && strings.HasPrefix(p.Text, "!")
+}
+
+// PromptKind says what a person's words are for.
+type PromptKind string
+
+// The kinds of prompts.
+const (
+	Opening  PromptKind = "opening"  // opens an exchange
+	Steering PromptKind = "steering" // said for the exchange that goes on
+	Typed    PromptKind = "typed"    // a command to run at once: the model is told, and not asked
+)
 
 // PromptWithdrawn says that a queued prompt was taken back before it was used.
 type PromptWithdrawn struct {

@@ -3,7 +3,7 @@
 // that made it, and nothing comes between them (SPEC A05, A17, B20).
 //
 //	h := history.New("You are buddy.")
-//	h.User("list the files")
+//	h.User("list the files")     // opens an exchange; Tell adds what does not
 //	h.Assistant(answer)          // may open calls
 //	h.Result(id, "run_shell", out)
 //	req.Messages = h.Messages()
@@ -74,14 +74,17 @@ func (h *History) SetSystem(text string) {
 	h.gauge.chars += size(m)
 }
 
-// User appends what the person said and showed; nothing when that is nothing (A31). Calls
-// still open are answered first.
-func (h *History) User(text string, images ...model.Image) {
+// User appends a prompt, which opens an exchange: what the person asks for and shows. One
+// that is empty is left out (A31). Calls still open are answered first.
+func (h *History) User(text string, images ...model.Image) { h.Tell(model.Prompt, text, images...) }
+
+// Tell appends a message of the role user, as User does, that is a prompt or something else.
+func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 	h.Close(Unanswered)
 	if strings.TrimSpace(text) == "" && len(images) == 0 {
 		return
 	}
-	h.add(model.Message{Role: model.User, Content: text, Images: images})
+	h.add(model.Message{Role: model.User, Kind: kind, Content: text, Images: images})
 }
 
 // Assistant appends an answer and reports whether it was worth storing: one with
