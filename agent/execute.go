@@ -119,6 +119,9 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	}
 	act := j.call.Planned
 	v := r.judge(t, act)
+	if j.reopened && v.Decision == action.Allow {
+		v = action.Verdict{Decision: action.Ask, Reason: "it waited for a yes when buddy ended", Rule: reopenedRule}
+	}
 	switch v.Decision {
 	case action.Allow:
 		j.call.Free = v.Rule == policy.ReadOnly
@@ -142,6 +145,9 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	}
 	return refuse(denial(act, answer))
 }
+
+// reopenedRule is the rule of what an earlier process had asked about, and nobody answered.
+const reopenedRule = "not answered before"
 
 // taintRule is the rule of what is asked about for that reason.
 const taintRule = "text that speaks to the agent"
@@ -177,10 +183,13 @@ func (r *Runtime) replaceArgs(t *task, turn int, j *job, args string) error {
 	return nil
 }
 
-// denial is what the model reads when a person said no (D12).
+// denial is what the model reads when a person said no (D12), or nobody a yes.
 func denial(act action.Action, a event.ApprovalAnswered) string {
-	if a.By == "policy" {
+	switch a.By {
+	case "policy":
 		return "Denied by the policy, nothing ran: " + a.Reason
+	case byNobody:
+		return "Not run: it needs the user's yes, and nobody was there to ask."
 	}
 	text := "The user denied this; nothing ran."
 	if act.Kind == action.Shell {

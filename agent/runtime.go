@@ -171,7 +171,7 @@ func New(opts Options) *Runtime {
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.gauge(r.main.hist)
 	r.replay(opts.Replay)
-	r.asked = &questions{stream: r.stream, open: make(map[string]chan string)}
+	r.asked = &questions{stream: r.stream, open: make(map[string]chan event.QuestionAnswered)}
 	r.asks = newApprovals(r.stream, opts.Policy, opts.Mode, opts.Now)
 	return r
 }

@@ -22,9 +22,10 @@ type conversation struct {
 	pending bool   // an interrupted exchange can be continued
 	tainted string // why what the task asks for is trusted less; "" = it is not
 	room    room
-	shells  map[int]*shellTask // commands that go on, of all conversations; only in the main one
-	ends    []string           // what its model is to be told: of those that have ended, and where it works
-	target  string             // that the person switched to last; only in the main one
+	shells  map[int]*shellTask      // commands that go on, of all conversations; only in the main one
+	ends    []string                // what its model is to be told: of those that have ended, and where it works
+	drop    context.CancelCauseFunc // drops the approvals that a resume asks for again; nil: there are none
+	target  string                  // that the person switched to last; only in the main one
 }
 
 // task is an exchange that runs.

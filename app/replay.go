@@ -16,7 +16,6 @@ import (
 // a session, and that are many. What is not named here is decoded.
 var unneeded = map[string]bool{
 	event.ContextUsage{}.Type(): true, event.RequestStarted{}.Type(): true, event.ResponseFinished{}.Type(): true,
-	event.ApprovalAsked{}.Type(): true, event.ApprovalAnswered{}.Type(): true,
 	event.TurnFinished{}.Type(): true, event.Notice{}.Type(): true, event.Warning{}.Type(): true,
 }
 

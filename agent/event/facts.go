@@ -365,7 +365,7 @@ type ApprovalAnswered struct {
 	ID       string   `json:"id"`
 	CallID   string   `json:"call_id"`
 	Decision Decision `json:"decision"`
-	By       string   `json:"by"`             // user, policy, cancel or shutdown
+	By       string   `json:"by"`             // user, policy, nobody (could be asked), prompt (came instead), cancel or shutdown
 	Args     string   `json:"args,omitempty"` // that replace those of the call
 	Reason   string   `json:"reason,omitempty"`
 }
@@ -455,7 +455,7 @@ type QuestionAsked struct {
 	Choices []string `json:"choices,omitempty"` // to choose from; any other answer will do, too
 }
 
-// QuestionAnswered settles a question. By is user or cancel.
+// QuestionAnswered settles a question. By is user, cancel, or nobody, who could be asked.
 type QuestionAnswered struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
