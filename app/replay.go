@@ -68,6 +68,10 @@ func (r *replayed) take(j *sessions.Journal, l sessions.Line) error {
 		r.add(short)
 		return nil
 	}
+	if short, ok := shortAsked(l); ok {
+		r.add(short)
+		return nil
+	}
 	env, err := l.Envelope()
 	if err != nil {
 		return err
@@ -81,30 +85,39 @@ func shortResult(l sessions.Line) (event.Envelope, bool) {
 	if len(l.Raw) < bulky || l.Type != (event.ToolResult{}).Type() {
 		return event.Envelope{}, false
 	}
-	head, payload, ok := bytes.Cut(l.Raw, []byte(`,"payload":`))
-	if !ok {
+	env, id, name, ok := beginning(l, "call_id", "name")
+	env.Payload = event.ToolResult{CallID: id, Name: name}
+	return env, ok
+}
+
+// shortAsked is a request for an approval without what was asked.
+func shortAsked(l sessions.Line) (event.Envelope, bool) {
+	if l.Type != (event.ApprovalAsked{}).Type() {
 		return event.Envelope{}, false
 	}
-	// What the envelope says, with an empty payload; then the first members of the real one.
-	var env event.Envelope
-	if json.Unmarshal(append(slices.Clone(head), `,"payload":{}}`...), &env) != nil {
-		return event.Envelope{}, false
+	env, id, call, ok := beginning(l, "id", "call_id")
+	env.Payload = event.ApprovalAsked{ID: id, CallID: call}
+	return env, ok
+}
+
+// beginning is what the envelope of a line says, and the first two members of its payload,
+// which are strings with these keys.
+func beginning(l sessions.Line, first, second string) (env event.Envelope, a, b string, ok bool) {
+	head, payload, ok := bytes.Cut(l.Raw, []byte(`,"payload":`))
+	if !ok || json.Unmarshal(append(slices.Clone(head), `,"payload":{}}`...), &env) != nil {
+		return env, "", "", false
 	}
 	d := json.NewDecoder(bytes.NewReader(payload[:min(len(payload), bulky)]))
 	var words [5]json.Token
 	for i := range words {
 		var err error
 		if words[i], err = d.Token(); err != nil {
-			return event.Envelope{}, false
+			return env, "", "", false
 		}
 	}
-	id, idOK := words[2].(string)
-	name, nameOK := words[4].(string)
-	if words[0] != json.Delim('{') || words[1] != "call_id" || words[3] != "name" || !idOK || !nameOK {
-		return event.Envelope{}, false
-	}
-	env.Payload = event.ToolResult{CallID: id, Name: name}
-	return env, true
+	a, aOK := words[2].(string)
+	b, bOK := words[4].(string)
+	return env, a, b, words[0] == json.Delim('{') && words[1] == first && words[3] == second && aOK && bOK
 }
 
 // add appends an event and tells the conversations.

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -313,6 +314,7 @@ func TestReplayOfCountsReminders(t *testing.T) {
 		event.PromptSubmitted{ID: 1, Text: "first"}, told, told, told, event.PromptSubmitted{ID: 2, Text: "second"},
 		event.ModelMessage{Message: said}, event.ToolResult{CallID: "c1", Name: "do", Result: result},
 		event.ContextCompacted{By: "summary", Summary: "little happened", Boundary: 4, Removed: 4},
+		event.ApprovalAsked{ID: "a1", CallID: "c2", Action: action.Action{Command: "rm -r ."}},
 	} {
 		if err := j.Append(event.Envelope{Seq: uint64(i + 1), Session: j.Info().Header.ID, Payload: p}); err != nil {
 			t.Fatal(err)
@@ -324,5 +326,8 @@ func TestReplayOfCountsReminders(t *testing.T) {
 	}
 	if got := events[6].Payload.(event.ToolResult).Result; got != result {
 		t.Errorf("the result has %d bytes, want %d", len(got), len(result))
+	}
+	if got := events[8].Payload; !reflect.DeepEqual(got, event.ApprovalAsked{ID: "a1", CallID: "c2"}) {
+		t.Errorf("of the approval %+v was read", got)
 	}
 }
