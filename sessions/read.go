@@ -399,8 +399,11 @@ func (s Store) openFile(id string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-func openPlain(path string, flag int) (*os.File, error) {
-	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+func openPlain(path string, flag int) (*os.File, error) { return openPlainMode(path, flag, 0) }
+
+// openPlainMode is openPlain for a file that may have to be made.
+func openPlainMode(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, perm)
 	if err != nil {
 		return nil, err
 	}
