@@ -256,6 +256,7 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	// The one place where what tools said enters (DECISIONS 9).
 	res.Content, res.Tail = r.opts.Redact.Text(res.Content), r.opts.Redact.Text(res.Tail)
 	r.spill(t, turn, j, &res)
+	g := given{job: j, whole: res.Content, full: res.Full}
 	r.inspect(t, turn, j, &res)
 	if j.edited {
 		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
@@ -272,6 +273,8 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	defer r.mu.Unlock()
 	t.talk.hist.Result(c.ID, c.Name, res.Content)
 	t.use.result(c.Name, res.Content)
+	g.sent = len(res.Content)
+	t.given = append(t.given, g)
 	t.shown = append(t.shown, res.Images...)
 	here := c.Planned.Target == "" || c.Planned.Target == r.opts.Target // where the instruction files are read
 	if k := c.Planned.Kind; here && !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {

@@ -70,7 +70,7 @@ func (r *Runtime) takeQueued(t *task) {
 
 // turn is one request and the tools that it calls. done means that there were none.
 func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
-	number := r.nextTurn(t)
+	number := r.nextTurn()
 	id := newID()
 	r.emitUsage(t, number)
 	r.emit(t.id, number, event.TurnStarted{TurnID: id, Number: number})
@@ -85,6 +85,7 @@ func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 			t.compacted = &CompactionOccurred{}
 		}
 		answer.batch.execute(answer.calls)
+		r.capResults(t, number)
 		r.show(t, number)
 		r.instructBelow(ctx, t, number)
 	}
@@ -109,11 +110,10 @@ func (r *Runtime) show(t *task, turn int) {
 	})
 }
 
-func (r *Runtime) nextTurn(t *task) int {
+func (r *Runtime) nextTurn() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ids.turn++
-	t.spent = 0
 	return r.ids.turn
 }
 

@@ -34,6 +34,10 @@ func (r *Recall) Take(env event.Envelope) {
 		r.Assistant(p.Message)
 	case event.ToolResult:
 		r.Result(p.CallID, p.Name, p.Result)
+	case event.ResultSpilled:
+		if p.Result != "" {
+			r.Shorten(p.CallID, p.Result)
+		}
 	case event.ContextCompacted:
 		_ = r.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept})
 	case event.ContextPinned:

@@ -297,6 +297,7 @@ func (r *Runtime) settleCalls(ctx, asking context.Context, t *task, l *leftover)
 		b.aloneUnless(asking, j)
 	}
 	b.cancel(nil)
+	r.capResults(t, 0)
 	return asked
 }
 

@@ -49,7 +49,7 @@ type progress struct {
 	ids       map[string]bool     // of calls
 	failed    map[string]failed   // calls that failed, by name and arguments; r.mu guards it
 	compacted *CompactionOccurred // that the step did
-	spent     int                 // bytes of results in this turn; r.mu guards it
+	given     []given             // results of this turn; r.mu guards it
 	shown     []model.Image       // by the tools of this turn; r.mu guards it
 	touched   []string            // files, by the tools of this turn; r.mu guards it
 	overflows int                 // requests that the provider found too long

@@ -563,11 +563,13 @@ type ContextPinned struct {
 }
 
 // ResultSpilled says that the whole result of a call is in a file, because it is too
-// long to be sent; the model reads its beginning and its end.
+// long to be sent; the model reads its beginning and its end. Result is that when it takes
+// the place of the result that was given before: those of one answer were too long together.
 type ResultSpilled struct {
 	CallID string `json:"call_id"`
-	Path   string `json:"path"`
+	Path   string `json:"path,omitempty"` // "": it could not be saved
 	Bytes  int64  `json:"bytes"`
+	Result string `json:"result,omitempty"`
 }
 
 // ModeChanged says how approvals are decided from now on.

@@ -140,6 +140,24 @@ func (h *History) Result(id, name, content string) bool {
 	return true
 }
 
+// Shorten puts a shorter text in the place of a result and reports whether there is one.
+// Messages that were handed out do not change.
+func (h *History) Shorten(id, content string) bool {
+	i := slices.IndexFunc(h.msgs, func(m model.Message) bool { return m.Role == model.Tool && m.ToolCallID == id })
+	if i < 0 || content == "" {
+		return false
+	}
+	h.gauge.chars += len(content) - len(h.msgs[i].Content)
+	h.msgs = slices.Clone(h.msgs)
+	h.msgs[i].Content = content
+	for k := range h.results {
+		if r := &h.results[k]; r.id == id {
+			r.size = len(content)
+		}
+	}
+	return true
+}
+
 // sortResults puts the results after the last assistant message into call order.
 func (h *History) sortResults() {
 	first := len(h.msgs)
