@@ -214,7 +214,11 @@ func (r *Runtime) Start() {
 
 // Send hands over a command. It never blocks; a command that makes no sense gives an
 // Error event.
-func (r *Runtime) Send(c event.Command) { r.inbox.put(c) }
+func (r *Runtime) Send(c event.Command) {
+	if err := r.inbox.put(c); err != nil {
+		r.reject("%v", err)
+	}
+}
 
 // Publish puts a fact of something composed with the runtime, such as a pane, into the
 // stream.
