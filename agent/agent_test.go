@@ -161,11 +161,15 @@ type memory struct {
 	mu     sync.Mutex
 	events []event.Envelope
 	err    error
+	full   string // the type of the event from which on there is no space left
 }
 
 func (m *memory) Append(env event.Envelope) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if env.Payload.Type() == m.full {
+		m.err = errFull
+	}
 	if m.err != nil {
 		return m.err
 	}

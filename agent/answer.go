@@ -72,7 +72,7 @@ func hinted(now []model.Message, hint string) []model.Message {
 	if hint == "" {
 		return now
 	}
-	return append(now[:len(now):len(now)], model.Message{Role: model.User, Content: hint})
+	return append(now[:len(now):len(now)], model.Message{Role: model.User, Kind: model.Reminder, Content: hint})
 }
 
 // brokeOff tells a model that its answer is not whole.

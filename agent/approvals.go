@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ type ask struct {
 	task   int
 	callID string
 	act    action.Action
-	raised bool                        // asked about because of what a tool's output said; the policy alone would not
+	raised bool                        // asked about though the policy alone may not: only a person answers it
 	answer chan event.ApprovalAnswered // buffered: 1
 }
 
@@ -86,10 +87,10 @@ func (a *approvals) current() (action.Mode, time.Time) {
 // request asks a person and waits for the answer, or for ctx to end, which denies.
 func (a *approvals) request(ctx context.Context, task, turn int, callID string, act action.Action, v action.Verdict) event.ApprovalAnswered {
 	if !a.attended() {
-		return event.ApprovalAnswered{CallID: callID, Decision: event.Reject, By: "policy", Reason: "there is nobody to ask"}
+		return event.ApprovalAnswered{CallID: callID, Decision: event.Reject, By: byNobody}
 	}
 	id := fmt.Sprintf("appr-%d-%s", task, newID())
-	q := &ask{task: task, callID: callID, act: act, raised: v.Rule == taintRule, answer: make(chan event.ApprovalAnswered, 1)}
+	q := &ask{task: task, callID: callID, act: act, raised: v.Rule == taintRule || v.Rule == reopenedRule, answer: make(chan event.ApprovalAnswered, 1)}
 	if !a.add(id, q, turn, event.ApprovalAsked{ID: id, CallID: callID, Action: act, Verdict: v, Context: a.context(act)}) {
 		return event.ApprovalAnswered{ID: id, CallID: callID, Decision: event.Reject, By: "shutdown"}
 	}
@@ -97,10 +98,17 @@ func (a *approvals) request(ctx context.Context, task, turn int, callID string, 
 	case got := <-q.answer:
 		return got
 	case <-ctx.Done():
-		a.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: "cancel"})
+		by := "cancel"
+		if errors.Is(context.Cause(ctx), errDropped) {
+			by = "prompt"
+		}
+		a.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: by})
 		return <-q.answer // ours, or the one that came first
 	}
 }
+
+// byNobody is who answers where no person is.
+const byNobody = "nobody"
 
 // attend says that answers arrive from now on; until then nobody is asked.
 func (a *approvals) attend() {
@@ -167,7 +175,11 @@ func (a *approvals) answer(c event.Approve) {
 		a.reject("unknown decision %q (have: %s, %s, %s, %s)", c.Decision, event.Once, event.Similar, event.Edit, event.Reject)
 		return
 	}
-	if !a.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: "user", Args: c.Args, Reason: c.Reason}) {
+	by := "user"
+	if c.Nobody && c.Decision == event.Reject {
+		by = byNobody
+	}
+	if !a.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: by, Args: c.Args, Reason: c.Reason}) {
 		a.reject("approval %q is not open", c.ID)
 	}
 	if c.Decision == event.Similar {
@@ -207,7 +219,7 @@ func (a *approvals) setMode(m action.Mode, d time.Duration) {
 	}
 	a.mu.Unlock()
 	_ = a.stream.emit(0, 0, changed)
-	a.review()
+	a.reviewMode(m)
 }
 
 func modeNames() string {
@@ -218,8 +230,12 @@ func modeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// review settles open requests that a new mode or rule decides (F05).
-func (a *approvals) review() {
+// review settles open requests that a new rule decides (F05).
+func (a *approvals) review() { a.reviewMode("") }
+
+// reviewMode settles open requests that a mode decides which a person has just set, "" for
+// none.
+func (a *approvals) reviewMode(set action.Mode) {
 	for _, id := range a.ids(func(*ask) bool { return true }) {
 		a.mu.Lock()
 		q := a.open[id]
@@ -229,11 +245,10 @@ func (a *approvals) review() {
 		}
 		answer := event.ApprovalAnswered{ID: id, By: "policy"}
 		v := a.judge(q.act)
-		mode, _ := a.current()
 		switch {
-		case q.raised && mode == action.ModeNone:
+		case q.raised && set == action.ModeNone:
 			answer.Decision, answer.Reason = event.Reject, "mode none denies what would need an approval"
-		case q.raised && v.Decision == action.Allow && mode != action.ModeAll:
+		case q.raised && v.Decision == action.Allow && set != action.ModeAll:
 			continue
 		case v.Decision == action.Allow:
 			answer.Decision, answer.Reason = event.Once, v.Reason

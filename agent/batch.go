@@ -47,6 +47,7 @@ type job struct {
 	early    bool   // started while the answer streamed
 	edited   bool   // a person has changed the arguments
 	typed    bool   // a person made the call
+	reopened bool   // its approval was open when an earlier process ended
 	result   string // that the model reads
 	began    time.Time
 	ran      bool               // what its result says is what the tool said
@@ -189,9 +190,13 @@ func (b *batch) request(j *job) {
 }
 
 // alone runs a call while no other of the batch runs.
-func (b *batch) alone(j *job) {
+func (b *batch) alone(j *job) { b.aloneUnless(b.whole, j) }
+
+// aloneUnless is alone for a call that may start only as long as ctx, which ends with the
+// exchange or before, has not ended.
+func (b *batch) aloneUnless(ctx context.Context, j *job) {
 	r := b.runtime
-	res := r.admit(b.whole, b.task, b.turn, j)
+	res := r.admit(ctx, b.task, b.turn, j)
 	if res == nil {
 		got := r.run(b.whole, b.task, j)
 		res = &got
@@ -234,6 +239,9 @@ func discarded(id, name string) event.ToolResult {
 func unanswered(ctx context.Context) tools.Result {
 	if errors.Is(context.Cause(ctx), errSibling) {
 		return failure("Tool error: cancelled, because " + errSibling.Error())
+	}
+	if errors.Is(context.Cause(ctx), errDropped) {
+		return failure(dropped)
 	}
 	return failure(history.Unanswered)
 }

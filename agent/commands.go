@@ -103,6 +103,9 @@ func (r *Runtime) submit(s event.Submit) {
 	if p.Queued {
 		c.queue = append(c.queue, p)
 		r.emit(0, 0, p)
+		if c.drop != nil {
+			c.drop(errDropped)
+		}
 		return
 	}
 	r.startTask(c, kind, []event.PromptSubmitted{p}, r.exchange)

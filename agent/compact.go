@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"buddy/agent/event"
 	"buddy/agent/history"
@@ -290,27 +289,4 @@ func (r *Runtime) compaction(ctx context.Context, t *task) (event.Outcome, error
 		r.emitUsage(t, 0)
 	}
 	return event.Completed, nil
-}
-
-// replayContext repeats a decision of an earlier process (DECISIONS 11). One that does
-// not fit, from a file that someone changed, leaves the history longer and valid. The
-// caller holds r.mu.
-func (c *conversation) replayContext(e event.Event) {
-	switch p := e.(type) {
-	case event.ContextCompacted:
-		_ = c.hist.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept})
-	case event.ReminderAttached:
-		c.hist.User(p.Text, p.Images...)
-		if slices.Contains(p.Kinds, toldEnds) {
-			c.ends = nil
-		}
-	case event.Warning:
-		if p.Code == injection {
-			c.tainted = p.Text
-		}
-	case event.ContextPinned:
-		c.hist.PinExchange(p.Back, !p.Off)
-	case event.MicroCompacted:
-		c.hist.ApplyMicro(p.CallIDs)
-	}
 }

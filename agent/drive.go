@@ -234,9 +234,9 @@ func (r *Runtime) inject(m model.Message) error {
 	p := event.PromptSubmitted{ID: r.ids.prompt, Text: m.Content, Images: m.Images}
 	switch {
 	case r.main.task == nil:
-		r.enter(r.main, 0, p)
+		r.enter(r.main, 0, p, event.Opening)
 	case r.main.task.paused:
-		r.enter(r.main, r.main.task.id, p)
+		r.enter(r.main, r.main.task.id, p, event.Steering)
 	default:
 		p.Queued = true
 		r.main.queue = append(r.main.queue, p)

@@ -92,7 +92,7 @@ func TestNobodyToAsk(t *testing.T) { // F07: without Start no answer can come
 	synctest.Test(t, func(t *testing.T) {
 		r, _, tool := embedded(0, says("", `c1 do {"kind":"shell","do":"echo"}`), says("ok"))
 		res, err := r.RunText(t.Context(), "go")
-		if err != nil || len(tool.ran) != 0 || !strings.Contains(res.Messages[2].Content, "nobody to ask") {
+		if err != nil || len(tool.ran) != 0 || !strings.Contains(res.Messages[2].Content, "nobody was there to ask") {
 			t.Errorf("%+v, %v, ran %v", res, err, tool.ran)
 		}
 	})

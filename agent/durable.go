@@ -50,7 +50,8 @@ var errNothingLeft = errors.New("nothing was interrupted")
 // Continue drives an exchange that an earlier process did not finish, from the events of
 // Options.Replay, to its outcome. No call that has a result is repeated: a command that
 // was running is found again, any other tool that had started gets OutcomeUnknown, and
-// what had not started runs now. It is for callers who do not Start.
+// what had not started does not run: the model may call it again. It is for callers who do
+// not Start.
 func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 	r.mu.Lock()
 	left := r.left[r.main]
@@ -65,7 +66,7 @@ func (r *Runtime) Continue(ctx context.Context) (Result, error) {
 	}
 	return r.runTask(ctx, t, func(ctx context.Context, t *task) (event.Outcome, error) {
 		r.keepPartial(t, left.partial)
-		r.settleCalls(ctx, t, left)
+		r.settleCalls(ctx, ctx, t, left)
 		r.takeQueued(t)
 		if left.answered {
 			return event.Completed, nil

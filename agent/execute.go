@@ -119,6 +119,9 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	}
 	act := j.call.Planned
 	v := r.judge(t, act)
+	if j.reopened && v.Decision == action.Allow {
+		v = action.Verdict{Decision: action.Ask, Reason: "it waited for a yes when buddy ended", Rule: reopenedRule}
+	}
 	switch v.Decision {
 	case action.Allow:
 		j.call.Confined = v.Rule == policy.ReadOnly
@@ -143,6 +146,9 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	}
 	return refuse(denial(act, answer))
 }
+
+// reopenedRule is the rule of what an earlier process had asked about, and nobody answered.
+const reopenedRule = "not answered before"
 
 // taintRule is the rule of what is asked about for that reason.
 const taintRule = "text that speaks to the agent"
@@ -178,10 +184,13 @@ func (r *Runtime) replaceArgs(t *task, turn int, j *job, args string) error {
 	return nil
 }
 
-// denial is what the model reads when a person said no (D12).
+// denial is what the model reads when a person said no (D12), or nobody a yes.
 func denial(act action.Action, a event.ApprovalAnswered) string {
-	if a.By == "policy" {
+	switch a.By {
+	case "policy":
 		return "Denied by the policy, nothing ran: " + a.Reason
+	case byNobody:
+		return "Not run: it needs the user's yes, and nobody was there to ask."
 	}
 	text := "The user denied this; nothing ran."
 	if act.Kind == action.Shell {
@@ -248,6 +257,7 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	// The one place where what tools said enters (DECISIONS 9).
 	res.Content, res.Tail = r.opts.Redact.Text(res.Content), r.opts.Redact.Text(res.Tail)
 	r.spill(t, turn, j, &res)
+	g := given{job: j, whole: res.Content, full: res.Full}
 	r.inspect(t, turn, j, &res)
 	if j.edited {
 		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
@@ -264,6 +274,8 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	defer r.mu.Unlock()
 	t.talk.hist.Result(c.ID, c.Name, res.Content)
 	t.use.result(c.Name, res.Content)
+	g.sent = len(res.Content)
+	t.given = append(t.given, g)
 	t.shown = append(t.shown, res.Images...)
 	here := c.Planned.Target == "" || c.Planned.Target == r.opts.Target // where the instruction files are read
 	if k := c.Planned.Kind; here && !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {

@@ -1,18 +1,23 @@
 package agent
 
 import (
+	"fmt"
 	"sync"
 
 	"buddy/agent/event"
 )
 
-// inbox is an unbounded queue of commands: a person types them, so there are few, and
-// who sends must never wait.
+// maxCommands is how many commands may wait. A person types far fewer, even into a pane that
+// hangs.
+const maxCommands = 4096
+
+// inbox is a queue of commands. Who sends never waits; what is too much is not taken.
 type inbox struct {
 	mu       sync.Mutex
 	more     *sync.Cond
 	commands []event.Command
 	closed   bool
+	full     bool // a command was not taken since one was handed out
 }
 
 // queues are the commands that wait: most of them, and those for panes, which may be slow.
@@ -27,11 +32,21 @@ func newInbox() *inbox {
 	return b
 }
 
-func (b *inbox) put(c event.Command) {
+// put adds a command. It returns an error for the first one that there is no room for.
+func (b *inbox) put(c event.Command) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if len(b.commands) >= maxCommands {
+		told := b.full
+		b.full = true
+		if told {
+			return nil
+		}
+		return fmt.Errorf("%d commands wait already; what is sent now is not taken", maxCommands)
+	}
 	b.commands = append(b.commands, c)
 	b.more.Signal()
+	return nil
 }
 
 func (b *inbox) close() {
@@ -51,6 +66,7 @@ func (b *inbox) next() (c event.Command, ok bool) {
 	if b.closed {
 		return nil, false
 	}
+	b.full = false
 	c = b.commands[0]
 	b.commands = b.commands[1:]
 	return c, true

@@ -150,9 +150,8 @@ func (r *Runtime) instructBelow(ctx context.Context, t *task, turn int) {
 	}
 	r.guide.below.Files = append(r.guide.below.Files, set.Files...)
 	r.guide.speaks = cmp.Or(r.guide.speaks, set.Speaks())
-	t.talk.hist.User(text)
 	r.emit(t.id, turn, readFiles(set))
-	r.emit(t.id, turn, event.ReminderAttached{Kinds: []string{"instructions"}, Text: text})
+	r.attach(t.talk, t.id, turn, event.ReminderAttached{Kinds: []string{"instructions"}, Text: text})
 	r.warnOf(t.id, set)
 }
 

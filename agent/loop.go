@@ -63,14 +63,14 @@ func (r *Runtime) takeQueued(t *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range t.talk.queue {
-		r.enter(t.talk, t.id, p)
+		r.enter(t.talk, t.id, p, event.Steering)
 	}
 	t.talk.queue = nil
 }
 
 // turn is one request and the tools that it calls. done means that there were none.
 func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
-	number := r.nextTurn(t)
+	number := r.nextTurn()
 	id := newID()
 	r.emitUsage(t, number)
 	r.emit(t.id, number, event.TurnStarted{TurnID: id, Number: number})
@@ -85,6 +85,7 @@ func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 			t.compacted = &CompactionOccurred{}
 		}
 		answer.batch.execute(answer.calls)
+		r.capResults(t, number)
 		r.show(t, number)
 		r.instructBelow(ctx, t, number)
 	}
@@ -104,16 +105,15 @@ func (r *Runtime) show(t *task, turn int) {
 		return
 	}
 	images = images[:min(len(images), maxImages)]
-	e := event.ReminderAttached{Kinds: []string{"images"}, Text: "<system-reminder>The pictures that your tools have just read.</system-reminder>", Images: images}
-	t.talk.hist.User(e.Text, e.Images...)
-	r.emit(t.id, turn, e)
+	r.attach(t.talk, t.id, turn, event.ReminderAttached{
+		Kinds: []string{"images"}, Text: "<system-reminder>The pictures that your tools have just read.</system-reminder>", Images: images,
+	})
 }
 
-func (r *Runtime) nextTurn(t *task) int {
+func (r *Runtime) nextTurn() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ids.turn++
-	t.spent = 0
 	return r.ids.turn
 }
 

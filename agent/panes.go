@@ -25,7 +25,9 @@ func (r *Runtime) tellPanes(c event.Command) {
 	case ok:
 		r.opts.Panes.Watch(watch.IDs)
 	default:
-		r.inbox.panes.put(c)
+		if err := r.inbox.panes.put(c); err != nil {
+			r.reject("a pane hangs: %v", err)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"buddy/agent/event"
+	"buddy/tools"
 )
 
 // questions are what the model asks the person (D24). The first answer wins.
@@ -13,20 +14,23 @@ type questions struct {
 	stream *stream
 
 	mu   sync.Mutex // guards open
-	open map[string]chan string
+	open map[string]chan event.QuestionAnswered
 }
 
 // ask waits for an answer, or for ctx to end.
 func (q *questions) ask(ctx context.Context, task, turn int, callID, text string, choices []string) (string, error) {
 	id := fmt.Sprintf("ask-%d-%s", task, newID())
-	answer := make(chan string, 1)
+	answer := make(chan event.QuestionAnswered, 1)
 	q.mu.Lock()
 	q.open[id] = answer
 	_ = q.stream.emit(task, turn, event.QuestionAsked{ID: id, CallID: callID, Text: text, Choices: choices})
 	q.mu.Unlock()
 	select {
 	case got := <-answer:
-		return got, nil
+		if got.By == byNobody {
+			return "", tools.ErrNobody
+		}
+		return got.Text, nil
 	case <-ctx.Done():
 		q.settle(task, event.QuestionAnswered{ID: id, By: "cancel"})
 		return "", context.Cause(ctx)
@@ -43,13 +47,17 @@ func (q *questions) settle(task int, a event.QuestionAnswered) bool {
 	}
 	delete(q.open, a.ID)
 	_ = q.stream.emit(task, 0, a)
-	answer <- a.Text
+	answer <- a
 	return true
 }
 
 // answer takes what a person says.
 func (r *Runtime) answer(c event.Answer) {
-	if !r.asked.settle(0, event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user"}) {
+	a := event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user"}
+	if c.Nobody {
+		a.Text, a.By = "", byNobody
+	}
+	if !r.asked.settle(0, a) {
 		r.reject("question %q is not open", c.ID)
 	}
 }

@@ -75,10 +75,10 @@ func TestQuestionOfACrash(t *testing.T) { // it is asked again
 	})
 }
 
-func TestNobodyToAnswer(t *testing.T) { // D24: without a person the answer is empty
+func TestNobodyToAnswer(t *testing.T) { // D24: without a person there is no answer
 	r := New(Options{Model: &script{steps: []step{says("", aQuestion), says("ok")}}, Tools: tools.NewRegistry(tools.NewAskUser())})
 	res, err := r.RunText(t.Context(), "go")
-	if err != nil || !strings.Contains(res.Messages[2].Content, "nobody is there to answer") {
+	if err != nil || !strings.Contains(res.Messages[2].Content, "nobody was there to ask") {
 		t.Errorf("%v: %+v", err, res.Messages)
 	}
 }

@@ -16,13 +16,25 @@ import (
 // asked how it went (DECISIONS 8).
 const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
 
+// What becomes of calls that had not started when buddy died. Nothing starts by itself: a
+// person asks again, or the model.
+const (
+	notStarted = "Not run: buddy ended before this started. Call it again if it is still wanted."
+	dropped    = "Not run: it waited for the user's yes when buddy ended, and the user went on with a prompt instead."
+)
+
+// errDropped ends what waits for an approval because a person went on with a prompt.
+var errDropped = errors.New("the person went on with a prompt")
+
 // leftover is what an earlier process did not finish of a conversation.
 type leftover struct {
+	recall   Recall
 	exchange bool                         // a task had not ended, or can be continued
 	waits    bool                         // for Continue
 	answered bool                         // the last answer was whole and called nothing
 	partial  event.ModelMessage           // text of an answer that broke off
 	asked    map[string]bool              // calls without a result whose request is in the stream
+	waiting  map[string]bool              // calls whose approval nobody has answered
 	started  map[string]event.ToolStarted // calls without a result that had started
 	queued   map[int]event.PromptSubmitted
 	shells   map[int]event.TaskStarted // commands that had not ended
@@ -34,7 +46,7 @@ type leftovers map[*conversation]*leftover
 func (l leftovers) of(c *conversation) *leftover {
 	if l[c] == nil {
 		l[c] = &leftover{
-			asked: make(map[string]bool), started: make(map[string]event.ToolStarted),
+			recall: Recall{History: c.hist}, asked: make(map[string]bool), waiting: make(map[string]bool), started: make(map[string]event.ToolStarted),
 			queued: make(map[int]event.PromptSubmitted), shells: make(map[int]event.TaskStarted),
 		}
 	}
@@ -63,7 +75,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 			c = r.branches[env.Branch]
 		}
 		if c != nil { // else it ended, or the file lacks its beginning
-			r.replayInto(c, env.Payload, left.of(c))
+			r.replayInto(c, env, left.of(c))
 		}
 	}
 	if len(events) > 0 {
@@ -79,8 +91,9 @@ func (r *Runtime) replay(events []event.Envelope) {
 }
 
 // replayInto feeds one event of a conversation to it. The caller holds r.mu.
-func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
-	switch p := e.(type) {
+func (r *Runtime) replayInto(c *conversation, env event.Envelope, left *leftover) {
+	left.recall.Take(env)
+	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		r.replayPrompt(c, p, left)
 	case event.PromptWithdrawn:
@@ -106,17 +119,27 @@ func (r *Runtime) replayInto(c *conversation, e event.Event, left *leftover) {
 		left.waits = p.CanContinue
 	case event.MetricsUsage, event.InstructionsRead, event.SessionRenamed:
 		r.replaySession(p)
-	case event.ContextCompacted, event.ContextPinned, event.MicroCompacted, event.ReminderAttached, event.Warning:
-		c.replayContext(p)
+	case event.ReminderAttached:
+		if slices.Contains(p.Kinds, toldEnds) {
+			c.ends = nil
+		}
+	case event.Warning:
+		if p.Code == injection {
+			c.tainted = p.Text
+		}
 	case event.TargetSwitched:
 		c.switched(p)
 	case event.ToolRequested:
 		left.asked[p.CallID] = true
+	case event.ApprovalAsked:
+		left.waiting[p.CallID] = true
+	case event.ApprovalAnswered:
+		delete(left.waiting, p.CallID)
 	case event.ToolStarted:
 		left.started[p.CallID] = p
 		r.ids.out++
 	default:
-		c.replayModel(p, left)
+		replayModel(p, left)
 	}
 }
 
@@ -144,7 +167,6 @@ func (r *Runtime) replayPrompt(c *conversation, p event.PromptSubmitted, left *l
 	if !left.exchange {
 		c.tainted = ""
 	}
-	c.hist.User(p.Text, p.Images...)
 }
 
 // requeue puts back the prompts that waited.
@@ -155,7 +177,8 @@ func (c *conversation) requeue(queued map[int]event.PromptSubmitted) {
 	slices.SortFunc(c.queue, func(a, b event.PromptSubmitted) int { return a.ID - b.ID })
 }
 
-func (c *conversation) replayModel(e event.Event, left *leftover) {
+// replayModel feeds what is about an answer and its calls.
+func replayModel(e event.Event, left *leftover) {
 	switch p := e.(type) {
 	case event.TurnStarted, event.ModelRetry, event.ModelFallback:
 		left.partial = event.ModelMessage{}
@@ -164,11 +187,11 @@ func (c *conversation) replayModel(e event.Event, left *leftover) {
 		left.partial.Reasoning += p.Reasoning
 	case event.ModelMessage:
 		left.partial = event.ModelMessage{}
-		left.answered = c.hist.Assistant(p.Message) && !p.Partial && len(p.Message.ToolCalls) == 0
+		left.answered = left.recall.Last() == model.Assistant && !p.Partial && len(p.Message.ToolCalls) == 0
 	case event.ToolResult:
 		delete(left.asked, p.CallID)
+		delete(left.waiting, p.CallID)
 		delete(left.started, p.CallID)
-		c.hist.Result(p.CallID, p.Name, p.Result)
 	}
 }
 
@@ -181,7 +204,8 @@ func nextSeq(last uint64) uint64 {
 var errLost = errors.New("buddy ended while this ran in the background; ask again if it is still wanted")
 
 // resume settles interrupted exchanges, each as a task: results of what had started are
-// found again, what waited for an approval asks again. The model is not called unless
+// found again, what waited for an approval asks again in every mode unless a prompt comes,
+// and nothing else starts. The model is not called unless
 // a person has a say: by answering an approval, by a prompt that waits, or by Continue.
 func (r *Runtime) resume() {
 	r.mu.Lock()
@@ -197,29 +221,40 @@ func (r *Runtime) resume() {
 		if c.branch != 0 {
 			kind = event.BackgroundTask
 		}
+		asking, drop := context.WithCancelCause(r.ctx)
+		c.drop = drop // from now on: a prompt may come before the first question
 		r.startTask(c, kind, nil, func(ctx context.Context, t *task) (event.Outcome, error) {
-			r.keepPartial(t, l.partial)
-			asked := r.settleCalls(ctx, t, l)
-			if ctx.Err() != nil {
-				return event.Cancelled, nil
-			}
-			r.mu.Lock()
-			goOn := asked || len(c.queue) > 0
-			c.pending = !goOn && c.branch == 0 && !l.answered
-			r.mu.Unlock()
-			switch {
-			case l.answered && !goOn:
-				return event.Completed, nil
-			case goOn:
-				r.takeQueued(t)
-				return r.exchange(ctx, t)
-			case c.branch != 0:
-				return event.Failed, errLost
-			}
-			r.emit(t.id, 0, event.Interrupted{Task: t.id, Text: "interrupted · Enter continues", CanContinue: true})
-			return event.Completed, nil
+			defer drop(nil)
+			defer context.AfterFunc(ctx, func() { drop(context.Cause(ctx)) })()
+			return r.takeUp(ctx, asking, t, l)
 		})
 	}
+}
+
+// takeUp settles an interrupted exchange and goes on with it if a person has a say.
+// Approvals are asked for until asking ends.
+func (r *Runtime) takeUp(ctx, asking context.Context, t *task, l *leftover) (event.Outcome, error) {
+	r.keepPartial(t, l.partial)
+	asked := r.settleCalls(ctx, asking, t, l)
+	c := t.talk
+	r.mu.Lock()
+	c.drop = nil
+	goOn := asked || len(c.queue) > 0
+	c.pending = ctx.Err() == nil && !goOn && c.branch == 0 && !l.answered
+	r.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return event.Cancelled, nil
+	case l.answered && !goOn:
+		return event.Completed, nil
+	case goOn:
+		r.takeQueued(t)
+		return r.exchange(ctx, t)
+	case c.branch != 0:
+		return event.Failed, errLost
+	}
+	r.emit(t.id, 0, event.Interrupted{Task: t.id, Text: "interrupted · Enter continues", CanContinue: true})
+	return event.Completed, nil
 }
 
 // keepPartial stores what an answer that broke off had said.
@@ -231,7 +266,8 @@ func (r *Runtime) keepPartial(t *task, p event.ModelMessage) {
 }
 
 // settleCalls gives every open call its result and reports whether a person was asked.
-func (r *Runtime) settleCalls(ctx context.Context, t *task, l *leftover) (asked bool) {
+// Approvals that were open are asked for again, as long as asking has not ended.
+func (r *Runtime) settleCalls(ctx, asking context.Context, t *task, l *leftover) (asked bool) {
 	r.mu.Lock()
 	open := t.talk.hist.Open()
 	for id, s := range l.started {
@@ -253,10 +289,15 @@ func (r *Runtime) settleCalls(ctx context.Context, t *task, l *leftover) (asked 
 		if !l.asked[c.ID] { // the crash came between the answer and this call of it
 			b.request(j)
 		}
-		b.alone(j)
-		asked = true
+		if !l.waiting[c.ID] {
+			r.finish(t, 0, j, failure(notStarted))
+			continue
+		}
+		j.reopened, asked = true, true
+		b.aloneUnless(asking, j)
 	}
 	b.cancel(nil)
+	r.capResults(t, 0)
 	return asked
 }
 

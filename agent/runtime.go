@@ -172,7 +172,7 @@ func New(opts Options) *Runtime {
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.gauge(r.main.hist)
 	r.replay(opts.Replay)
-	r.asked = &questions{stream: r.stream, open: make(map[string]chan string)}
+	r.asked = &questions{stream: r.stream, open: make(map[string]chan event.QuestionAnswered)}
 	r.asks = newApprovals(r.stream, opts.Policy, opts.Mode, opts.Now)
 	return r
 }
@@ -215,7 +215,11 @@ func (r *Runtime) Start() {
 
 // Send hands over a command. It never blocks; a command that makes no sense gives an
 // Error event.
-func (r *Runtime) Send(c event.Command) { r.inbox.put(c) }
+func (r *Runtime) Send(c event.Command) {
+	if err := r.inbox.put(c); err != nil {
+		r.reject("%v", err)
+	}
+}
 
 // Publish puts a fact of something composed with the runtime, such as a pane, into the
 // stream.

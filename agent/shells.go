@@ -92,8 +92,7 @@ func (r *Runtime) tellEnds(t *task) {
 	}
 	e := event.ReminderAttached{Kinds: []string{toldEnds}, Text: "<system-reminder>" + strings.Join(c.ends, "\n") + "</system-reminder>"}
 	c.ends = nil
-	c.hist.User(e.Text)
-	r.emit(t.id, 0, e)
+	r.attach(c, t.id, 0, e)
 }
 
 // stopShell ends a command that goes on; false says that there is no such task. The caller

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"buddy/agent/event"
+	"buddy/agent/inject"
 	"buddy/tools"
 )
 
@@ -13,35 +15,80 @@ import (
 const (
 	spillResult = 50_000  // one
 	spillTurn   = 200_000 // all of one answer together
-	spillLeast  = 4_000   // one that is shortened because of the others
+	spillLeast  = 4_000   // what is left of one that is shortened because of the others
 )
+
+// given is a result of the present turn.
+type given struct {
+	job   *job
+	whole string // without what was done to it for the model
+	sent  int    // bytes that the model reads
+	full  *tools.File
+}
 
 // spill keeps a result that is too long in a file of the session and leaves its beginning
 // and its end, which name the file. What was decided is in the event and in the history,
 // and never decided anew, so that the cached prefix stays as it is. Without a file the
 // rest is lost, and the result says so.
 func (r *Runtime) spill(t *task, turn int, j *job, res *tools.Result) {
-	limit := spillResult
-	r.mu.Lock()
-	if left := spillTurn - t.spent; left < limit {
-		limit = max(left, spillLeast)
+	if len(res.Content) <= spillResult {
+		return
 	}
+	text, full := r.shortened(j, res.Content, res.Full, spillResult)
+	if full != nil {
+		res.Full = full
+		r.emit(t.id, turn, event.ResultSpilled{CallID: j.call.ID, Path: full.Path, Bytes: full.Bytes})
+	}
+	res.Content = text
+}
+
+// shortened returns the beginning and the end of a result, at most about limit bytes, and
+// the file that has all of it; nil when it could not be saved.
+func (r *Runtime) shortened(j *job, whole string, full *tools.File, limit int) (string, *tools.File) {
+	path, bytes := "", int64(len(whole))
+	var err error
+	if full != nil {
+		path, bytes = full.Path, full.Bytes
+	} else if path, err = r.saveResult(j, whole); err != nil {
+		return clipped(whole, limit) + "\n[the rest is lost, because it could not be saved: " + err.Error() + "]", nil
+	}
+	return clipped(whole, limit) + fmt.Sprintf("\n[the whole result (%d bytes) is in %s]", bytes, path), &tools.File{Path: path, Bytes: bytes}
+}
+
+// capResults shortens the largest results of an answer until all together have at most
+// spillTurn bytes. It comes when all are there, so that one that is small is never cut
+// because it came late.
+func (r *Runtime) capResults(t *task, turn int) {
+	r.mu.Lock()
+	all := t.given
+	t.given = nil
 	r.mu.Unlock()
-	if len(res.Content) > limit {
-		whole := res.Content
-		path, err := r.saveResult(j, whole)
-		note := fmt.Sprintf("the whole result (%d bytes) is in %s", len(whole), path)
-		if err != nil {
-			note = "the rest is lost, because it could not be saved: " + err.Error()
-		} else {
-			res.Full = &tools.File{Path: path, Bytes: int64(len(whole))}
-			r.emit(t.id, turn, event.ResultSpilled{CallID: j.call.ID, Path: path, Bytes: int64(len(whole))})
+	total := 0
+	for _, g := range all {
+		total += g.sent
+	}
+	slices.SortStableFunc(all, func(a, b given) int { return b.sent - a.sent })
+	least := min(spillLeast, spillTurn/2/max(1, len(all)))
+	for _, g := range all {
+		if total <= spillTurn || g.sent <= least {
+			return
 		}
-		res.Content = clipped(whole, limit) + "\n[" + note + "]"
+		const note = 300 // bytes for what is said about it
+		text, full := r.shortened(g.job, g.whole, g.full, max(0, least-note))
+		if len(text) >= g.sent {
+			continue
+		}
+		text = inject.Defuse(text, inject.Scan(text))
+		total += len(text) - g.sent
+		e := event.ResultSpilled{CallID: g.job.call.ID, Result: text}
+		if full != nil {
+			e.Path, e.Bytes = full.Path, full.Bytes
+		}
+		r.mu.Lock()
+		t.talk.hist.Shorten(e.CallID, text)
+		r.emit(t.id, turn, e)
+		r.mu.Unlock()
 	}
-	r.mu.Lock()
-	t.spent += len(res.Content)
-	r.mu.Unlock()
 }
 
 // saveResult writes a result to the call's folder.

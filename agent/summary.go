@@ -143,15 +143,16 @@ func summaryRequest(earlier string, old []model.Message, limit int) string {
 // quoted shows one message.
 func quoted(m model.Message) string {
 	var b strings.Builder
-	head := string(m.Role)
-	if m.Role == model.Tool {
+	head, limit := string(m.Role), maxQuoted
+	switch {
+	case m.Role == model.Tool:
 		head = "result of " + m.Name
-	}
-	fmt.Fprintf(&b, "[%s]\n", head)
-	limit := maxQuoted
-	if m.Role == model.User {
+	case m.Role == model.User && m.Kind == model.Reminder:
+		head = "told by the program"
+	case m.Role == model.User:
 		limit *= 4 // what a person wrote matters most
 	}
+	fmt.Fprintf(&b, "[%s]\n", head)
 	if m.Content != "" {
 		b.WriteString(inert(clipped(m.Content, limit)) + "\n")
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,9 +23,10 @@ type conversation struct {
 	pending bool   // an interrupted exchange can be continued
 	tainted string // why what the task asks for is trusted less; "" = it is not
 	room    room
-	shells  map[int]*shellTask // commands that go on, of all conversations; only in the main one
-	ends    []string           // what its model is to be told: of those that have ended, and where it works
-	target  string             // that the person switched to last; only in the main one
+	shells  map[int]*shellTask      // commands that go on, of all conversations; only in the main one
+	ends    []string                // what its model is to be told: of those that have ended, and where it works
+	drop    context.CancelCauseFunc // drops the approvals that a resume asks for again; nil: there are none
+	target  string                  // that the person switched to last; only in the main one
 }
 
 // task is an exchange that runs.
@@ -48,7 +50,7 @@ type progress struct {
 	ids       map[string]bool        // of calls
 	failed    map[string]failed      // calls that failed, by name and arguments; r.mu guards it
 	compacted *CompactionOccurred    // that the step did
-	spent     int                    // bytes of results in this turn; r.mu guards it
+	given     []given                // results of this turn; r.mu guards it
 	shown     []model.Image          // by the tools of this turn; r.mu guards it
 	touched   []string               // files, by the tools of this turn; r.mu guards it
 	overflows int                    // requests that the provider found too long
@@ -131,18 +133,35 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 	r.stream.bind(t.id, c.branch)
 	c.task, c.pending = t, false
 	for _, p := range prompts {
-		r.enter(c, t.id, p)
+		r.enter(c, t.id, p, cmp.Or(p.Kind, event.Opening))
 	}
 	r.emit(t.id, 0, event.TaskStarted{ID: t.id, Kind: kind, Title: t.title})
 	r.done.Add(1)
 	return working, t
 }
 
-// enter puts a prompt into a conversation. The caller holds r.mu.
-func (r *Runtime) enter(c *conversation, task int, p event.PromptSubmitted) {
-	p.Queued = false
-	c.hist.User(p.Text, p.Images...)
+// enter puts what a person said into a conversation. The caller holds r.mu.
+func (r *Runtime) enter(c *conversation, task int, p event.PromptSubmitted, kind event.PromptKind) {
+	p.Queued, p.Kind = false, kind
+	c.hist.Tell(messageKind(kind), p.Text, p.Images...)
 	r.emit(task, 0, p)
+}
+
+// attach tells the model of a task something beside the prompts. The caller holds r.mu.
+func (r *Runtime) attach(c *conversation, task, turn int, e event.ReminderAttached) {
+	c.hist.Tell(model.Reminder, e.Text, e.Images...)
+	r.emit(task, turn, e)
+}
+
+// messageKind is what a model reads a person's words as.
+func messageKind(k event.PromptKind) model.Kind {
+	switch k {
+	case event.Steering:
+		return model.Steering
+	case event.Typed:
+		return model.Reminder
+	}
+	return model.Prompt
 }
 
 func (r *Runtime) runTask(ctx context.Context, t *task, work work) (Result, error) {

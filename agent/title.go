@@ -66,7 +66,7 @@ func (r *Runtime) entitle(t *task) {
 func titleRequest(msgs []model.Message, answer string) string {
 	said := ""
 	for _, m := range msgs {
-		if m.Role == model.User {
+		if m.Role == model.User && m.Kind == model.Prompt {
 			said = m.Content
 			break
 		}

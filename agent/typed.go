@@ -33,7 +33,7 @@ func (r *Runtime) typed(s event.Submit) {
 		return
 	}
 	r.ids.prompt++
-	p := event.PromptSubmitted{ID: r.ids.prompt, Text: s.Text}
+	p := event.PromptSubmitted{ID: r.ids.prompt, Text: s.Text, Kind: event.Typed}
 	r.startTask(r.main, event.MainTask, []event.PromptSubmitted{p}, func(ctx context.Context, t *task) (event.Outcome, error) {
 		return r.runTyped(ctx, t, command)
 	})
@@ -63,8 +63,7 @@ func (r *Runtime) runTyped(ctx context.Context, t *task, command string) (event.
 		command + "\nWhat it gave:\n" + j.result + "</system-reminder>"}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t.talk.hist.User(told.Text)
-	r.emit(t.id, 0, told)
+	r.attach(t.talk, t.id, 0, told)
 	if ctx.Err() != nil {
 		return event.Cancelled, nil
 	}

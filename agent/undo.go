@@ -247,8 +247,7 @@ func (r *Runtime) restored(steps []undoStep, target string, files []tools.Before
 	r.usage.changed.drop(len(steps))
 	told := event.ReminderAttached{Kinds: []string{"undo"}, Text: "<system-reminder>The user took back changes that you made (/undo). " +
 		"These files are again as they were before; read one before you change it:\n" + strings.Join(e.Paths, "\n") + "</system-reminder>"}
-	r.main.hist.User(told.Text)
-	r.emit(0, 0, told)
+	r.attach(r.main, 0, 0, told)
 }
 
 // filesOn are files of one target.

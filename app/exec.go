@@ -182,13 +182,16 @@ func (l *line) take(env event.Envelope) event.Outcome {
 			return event.Failed // the prompt was not taken
 		}
 	case event.QuestionAsked:
-		l.say("? %s (answered with nothing: nobody is there)", p.Text)
-		l.program.live.send(event.Answer{ID: p.ID})
+		l.say("? %s (nobody is there to answer)", p.Text)
+		l.program.live.send(event.Answer{ID: p.ID, Nobody: true})
 	case event.ModelMessage:
 		l.message(p)
 	case event.MetricsUsage:
 		l.spend(p.Cost)
 	case event.ApprovalAsked:
+		if l.task == 0 && env.Branch == 0 {
+			break // an earlier process asked; the prompt, which comes now, drops it
+		}
 		go l.approve(p)
 	case event.TaskFinished:
 		if p.ID == l.task {
@@ -384,7 +387,7 @@ func (l *line) approve(a event.ApprovalAsked) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		l.say("denied, because there is no terminal to ask on: %s (--approve all allows everything)", markup.Shorten(a.Action.Command+a.Action.Path, 80))
-		l.program.live.send(event.Approve{ID: a.ID, Decision: event.Reject, Reason: "there is no terminal to ask on"})
+		l.program.live.send(event.Approve{ID: a.ID, Decision: event.Reject, Nobody: true})
 		return
 	}
 	defer func() { _ = tty.Close() }()

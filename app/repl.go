@@ -322,6 +322,10 @@ func (r *repl) typedIn(l typedLine) {
 	case aReason:
 		r.command(event.Approve{ID: was.id, Decision: event.Reject, Reason: strings.TrimSpace(l.text)})
 	case anAnswer:
+		if l.err != nil && !r.con.tty {
+			r.command(event.Answer{ID: was.id, Nobody: true})
+			break
+		}
 		r.answer(was.id, l.text)
 	case aKey:
 		r.keep(was.id, l.text)

@@ -29,7 +29,7 @@ func (p *program) readRecord() (*record, error) {
 	err := p.journal.Range(0, func(env event.Envelope) bool {
 		switch p := env.Payload.(type) {
 		case event.PromptSubmitted:
-			if !p.Queued && env.Branch == 0 && all.state.Running() == nil {
+			if !p.Queued && !p.Command() && env.Branch == 0 && all.state.Running() == nil {
 				exchange++
 			}
 		case event.ToolResult:

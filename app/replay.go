@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"buddy/agent"
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/sessions"
@@ -15,7 +16,6 @@ import (
 // a session, and that are many. What is not named here is decoded.
 var unneeded = map[string]bool{
 	event.ContextUsage{}.Type(): true, event.RequestStarted{}.Type(): true, event.ResponseFinished{}.Type(): true,
-	event.ApprovalAsked{}.Type(): true, event.ApprovalAnswered{}.Type(): true,
 	event.TurnFinished{}.Type(): true, event.Notice{}.Type(): true, event.Warning{}.Type(): true,
 }
 
@@ -26,10 +26,10 @@ const bulky = 2 << 10
 // replayOf reads what a runtime needs of a stored session: every fact that counts, and of
 // the results only those that are still in a conversation, which are those since the
 // last compaction. Others come without their text. The runtime is the same as after all
-// events, and a long session is there in a fraction of the time (DECISIONS 12). damage says
-// which lines can't be read, "" for none.
+// events, and a long session is there in a fraction of the time. damage says which lines
+// can't be read, "" for none.
 func replayOf(j *sessions.Journal) (events []event.Envelope, damage string, err error) {
-	r := replayed{talks: map[int]*history.History{0: history.New("")}}
+	r := replayed{talks: map[int]*agent.Recall{0: {History: history.New("")}}}
 	n := 1 // the header
 	bad := skipped{}
 	err = j.Lines(func(l sessions.Line) bool {
@@ -76,9 +76,9 @@ type reader = func() (event.Envelope, error)
 // replayed gathers events.
 type replayed struct {
 	events []event.Envelope
-	talks  map[int]*history.History // of each branch that still works, with short results
-	short  map[int]reader           // places of results in events that lack their text
-	turn   int                      // the highest of what was left out
+	talks  map[int]*agent.Recall // of each branch that still works, with short results
+	short  map[int]reader        // places of results in events that lack their text
+	turn   int                   // the highest of what was left out
 }
 
 // take looks at the next line.
@@ -95,6 +95,10 @@ func (r *replayed) take(j *sessions.Journal, l sessions.Line) error {
 		r.add(short)
 		return nil
 	}
+	if short, ok := shortAsked(l); ok {
+		r.add(short)
+		return nil
+	}
 	env, err := l.Envelope()
 	if err != nil {
 		return err
@@ -108,60 +112,55 @@ func shortResult(l sessions.Line) (event.Envelope, bool) {
 	if len(l.Raw) < bulky || l.Type != (event.ToolResult{}).Type() {
 		return event.Envelope{}, false
 	}
-	head, payload, ok := bytes.Cut(l.Raw, []byte(`,"payload":`))
-	if !ok {
+	env, id, name, ok := beginning(l, "call_id", "name")
+	env.Payload = event.ToolResult{CallID: id, Name: name}
+	return env, ok
+}
+
+// shortAsked is a request for an approval without what was asked.
+func shortAsked(l sessions.Line) (event.Envelope, bool) {
+	if l.Type != (event.ApprovalAsked{}).Type() {
 		return event.Envelope{}, false
 	}
-	// What the envelope says, with an empty payload; then the first members of the real one.
-	var env event.Envelope
-	if json.Unmarshal(append(slices.Clone(head), `,"payload":{}}`...), &env) != nil {
-		return event.Envelope{}, false
+	env, id, call, ok := beginning(l, "id", "call_id")
+	env.Payload = event.ApprovalAsked{ID: id, CallID: call}
+	return env, ok
+}
+
+// beginning is what the envelope of a line says, and the first two members of its payload,
+// which are strings with these keys.
+func beginning(l sessions.Line, first, second string) (env event.Envelope, a, b string, ok bool) {
+	head, payload, ok := bytes.Cut(l.Raw, []byte(`,"payload":`))
+	if !ok || json.Unmarshal(append(slices.Clone(head), `,"payload":{}}`...), &env) != nil {
+		return env, "", "", false
 	}
 	d := json.NewDecoder(bytes.NewReader(payload[:min(len(payload), bulky)]))
 	var words [5]json.Token
 	for i := range words {
 		var err error
 		if words[i], err = d.Token(); err != nil {
-			return event.Envelope{}, false
+			return env, "", "", false
 		}
 	}
-	id, idOK := words[2].(string)
-	name, nameOK := words[4].(string)
-	if words[0] != json.Delim('{') || words[1] != "call_id" || words[3] != "name" || !idOK || !nameOK {
-		return event.Envelope{}, false
-	}
-	env.Payload = event.ToolResult{CallID: id, Name: name}
-	return env, true
+	a, aOK := words[2].(string)
+	b, bOK := words[4].(string)
+	return env, a, b, words[0] == json.Delim('{') && words[1] == first && words[3] == second && aOK && bOK
 }
 
 // add appends an event and tells the conversations.
 func (r *replayed) add(env event.Envelope) {
 	r.events = append(r.events, env)
-	h := r.talks[env.Branch]
 	if p, ok := env.Payload.(event.BranchStarted); ok {
-		r.talks[p.Branch] = r.talks[0].Clone()
+		r.talks[p.Branch] = &agent.Recall{History: r.talks[0].Clone()}
 		return
 	}
+	h := r.talks[env.Branch]
 	if h == nil {
 		return
 	}
-	switch p := env.Payload.(type) {
-	case event.PromptSubmitted:
-		if !p.Queued {
-			h.User(p.Text)
-		}
-	case event.ModelMessage:
-		h.Assistant(p.Message)
-	case event.ToolResult:
-		h.Result(p.CallID, p.Name, p.Result)
-	case event.ContextCompacted:
-		_ = h.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept}) // as the runtime does
-	case event.ContextPinned:
-		h.PinExchange(p.Back, !p.Off)
-	case event.TaskFinished:
-		if env.Branch != 0 {
-			delete(r.talks, env.Branch)
-		}
+	h.Take(env)
+	if _, ended := env.Payload.(event.TaskFinished); ended && env.Branch != 0 {
+		delete(r.talks, env.Branch)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,7 +93,7 @@ func (m *busyModel) Stream(_ context.Context, req model.Request) iter.Seq2[model
 	}
 }
 
-// doing is a tool with results of many sizes.
+// doing is a tool with results of many sizes, some with a picture, of which the model is told.
 type doing struct{}
 
 func (doing) Definition() model.ToolDef {
@@ -107,7 +108,11 @@ func (doing) Run(_ context.Context, call tools.Call) tools.Result {
 	var args struct{ N int }
 	_ = json.Unmarshal([]byte(call.Arguments), &args)
 	text := call.ID + " \"gives\" " + strings.Repeat("é ", args.N)
-	return tools.Result{Content: text, Tail: strings.Repeat(text, 3)}
+	res := tools.Result{Content: text, Tail: strings.Repeat(text, 3)}
+	if args.N%3 == 0 {
+		res.Images = []model.Image{{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}}
+	}
+	return res
 }
 
 // randomSession stores what comes of random commands and returns the file's path.
@@ -293,5 +298,39 @@ func wantLines(t *testing.T, what string, got, want []string) {
 			at = max(at-50, 0)
 			t.Fatalf("%s %d from byte %d on is %.300q, want %.300q", what, i, at, g[at:], w[at:])
 		}
+	}
+}
+
+// What was told beside the prompts counts in the places that a compaction names: without
+// it another result would be taken for one that the model no longer reads.
+func TestReplayOfCountsReminders(t *testing.T) {
+	store := tempStore(t)
+	j, err := store.Create(sessions.Header{Cwd: "/work", Target: "local", Model: "busy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	result := strings.Repeat("found it ", bulky)
+	said := model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "c1", Name: "do", Arguments: "{}"}}}
+	told := event.ReminderAttached{Kinds: []string{"shell"}, Text: "what ls gave"}
+	for i, p := range []event.Event{
+		event.PromptSubmitted{ID: 1, Text: "first"}, told, told, told, event.PromptSubmitted{ID: 2, Text: "second"},
+		event.ModelMessage{Message: said}, event.ToolResult{CallID: "c1", Name: "do", Result: result},
+		event.ContextCompacted{By: "summary", Summary: "little happened", Boundary: 4, Removed: 4},
+		event.ApprovalAsked{ID: "a1", CallID: "c2", Action: action.Action{Command: "rm -r ."}},
+	} {
+		if err := j.Append(event.Envelope{Seq: uint64(i + 1), Session: j.Info().Header.ID, Payload: p}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events, warnings, err := replayOf(j)
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(warnings, err)
+	}
+	if got := events[6].Payload.(event.ToolResult).Result; got != result {
+		t.Errorf("the result has %d bytes, want %d", len(got), len(result))
+	}
+	if got := events[8].Payload; !reflect.DeepEqual(got, event.ApprovalAsked{ID: "a1", CallID: "c2"}) {
+		t.Errorf("of the approval %+v was read", got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"buddy/app/state"
 	"buddy/app/ui"
 	"buddy/config"
+	"buddy/sessions"
 	"buddy/themes"
 	"buddy/tmux"
 )
@@ -93,6 +94,9 @@ func oneSession(f *flags, t *target, s *screen.Screen, n slash.Next, said io.Wri
 	err = w.loop.Run(ctx)
 	unwatch()
 	w.saveDraft()
+	if w.unsent != nil {
+		w.unsent.Close()
+	}
 	if ctx.Err() != nil {
 		return slash.Next{}, context.Cause(ctx)
 	}
@@ -125,7 +129,8 @@ type window struct {
 	events  chan event.Envelope
 	lines   *lineHistory
 	saving  *time.Timer
-	drafted string // the draft that is on the disk
+	drafted string           // the draft that is on the disk
+	unsent  *sessions.Unsent // the draft of a session that has no file yet; nil: it has one
 	files   fileIndexes
 	next    slash.Next
 }
@@ -194,6 +199,8 @@ func (w *window) open(ctx context.Context) error {
 	w.ui.Prompt().SetHistory(w.lines.load())
 	w.loop.SetFocus(w.ui)
 	if p.journal.stored() == nil {
+		w.unsent, w.drafted = p.store.Unsent()
+		w.ui.Prompt().SetText(w.drafted)
 		return w.begin(ctx)
 	}
 	if text, err := p.store.LoadDraft(p.id); err == nil {
@@ -280,18 +287,26 @@ func (w *window) findFiles(query string, answer func(paths []string)) {
 	})
 }
 
-// saveDraft writes the draft if the session has a file.
+// saveDraft writes the draft, beside the session if that has a file.
 func (w *window) saveDraft() {
 	w.saving = nil
 	text := w.ui.Prompt().Text()
 	if slash.Private(text) {
 		text = ""
 	}
-	if text == w.drafted || w.program.journal.stored() == nil {
+	save := func(text string) error { return w.program.store.SaveDraft(w.program.id, text) }
+	switch {
+	case w.unsent != nil && w.program.journal.stored() != nil: // what was typed first is sent
+		_ = w.unsent.Save("")
+		w.unsent, w.drafted = nil, ""
+	case w.unsent != nil:
+		save = w.unsent.Save
+	}
+	if text == w.drafted {
 		return
 	}
 	w.drafted = text
-	if err := w.program.store.SaveDraft(w.program.id, text); err != nil {
+	if err := save(text); err != nil {
 		w.ui.Tell("the draft was not saved: " + err.Error())
 	}
 }

@@ -35,8 +35,10 @@ const interrupted = "interrupted"
 // exchanges divides lines into exchanges.
 type exchanges struct {
 	all     []Exchange
-	running int  // the main task that runs, 0 for none
-	waits   bool // it was interrupted, and can be continued
+	running int    // the main task that runs, 0 for none
+	waits   bool   // it was interrupted, and can be continued
+	typed   int    // the task of the last command that a person typed, which is in the exchange before it
+	before  string // the outcome of that
 }
 
 // take adds the next line.
@@ -60,8 +62,7 @@ func (x *exchanges) fact(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
 		if !p.Queued && x.running == 0 {
-			x.running = env.Task
-			x.all = append(x.all, Exchange{Number: len(x.all) + 1, Prompt: shorten(p.Text), Time: env.Time})
+			x.prompt(env, p)
 		}
 	case event.TaskStarted:
 		if p.Kind == event.MainTask {
@@ -71,6 +72,9 @@ func (x *exchanges) fact(env event.Envelope) {
 	case event.TaskFinished:
 		switch {
 		case p.ID != x.running:
+		case p.ID == x.typed:
+			x.running = 0
+			x.outcome(x.before)
 		case x.waits:
 			x.running = 0
 			x.outcome(interrupted)
@@ -82,6 +86,19 @@ func (x *exchanges) fact(env event.Envelope) {
 		x.waits = p.CanContinue
 	case event.SessionResumed:
 		x.running = 0 // what ran ended with its process
+	}
+}
+
+// prompt begins an exchange, or a command in the one before.
+func (x *exchanges) prompt(env event.Envelope, p event.PromptSubmitted) {
+	x.running = env.Task
+	if !p.Command() {
+		x.all = append(x.all, Exchange{Number: len(x.all) + 1, Prompt: shorten(p.Text), Time: env.Time})
+		return
+	}
+	x.typed = env.Task
+	if n := len(x.all); n > 0 {
+		x.before = x.all[n-1].Outcome
 	}
 }
 

@@ -376,7 +376,7 @@ func (t *transcript) prompt(env event.Envelope, p event.PromptSubmitted) {
 	}
 	switch {
 	case p.Queued:
-	case t.running:
+	case t.running || p.Command():
 		t.paper.prompt(text)
 	default:
 		t.n++

@@ -262,6 +262,47 @@ func TestFork(t *testing.T) {
 	}
 }
 
+// A command that a person typed is no exchange: the numbers are those of prompts, and its
+// lines belong to the exchange before it.
+func TestTypedCommandsAreNoExchanges(t *testing.T) {
+	for name, kind := range map[string]event.PromptKind{"": event.Typed, "of old": ""} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			j := create(t, s)
+			id, seq := j.Info().Header.ID, uint64(0)
+			add := func(task int, events ...event.Event) {
+				for _, e := range events {
+					seq++
+					appendAll(t, j, []event.Envelope{{Seq: seq, Session: id, Task: task, Payload: e}})
+				}
+			}
+			task := func(n int, p event.PromptSubmitted, o event.Outcome) {
+				p.ID = n
+				add(n, p, event.TaskStarted{ID: n, Kind: event.MainTask}, event.TaskFinished{ID: n, Outcome: o})
+			}
+			task(1, event.PromptSubmitted{Text: "!pwd", Kind: kind}, event.Completed)
+			task(2, event.PromptSubmitted{Text: "first", Kind: event.Opening}, event.MaxTurns)
+			task(3, event.PromptSubmitted{Text: "!ls", Kind: kind}, event.Completed)
+			task(4, event.PromptSubmitted{Text: "second"}, event.Completed)
+			add(5, event.PromptSubmitted{ID: 5, Text: "!make", Kind: kind}, event.TaskStarted{ID: 5, Kind: event.MainTask})
+			all, err := j.Exchanges()
+			if err != nil || len(all) != 2 || all[0].Prompt != "first" || all[0].Outcome != string(event.MaxTurns) || all[1].Prompt != "second" || all[1].Outcome != "" {
+				t.Fatalf("exchanges %+v, %v", all, err)
+			}
+			_, _, err = s.Fork(id, 2)
+			wantError(t, err, "has not ended")
+			add(5, event.TaskFinished{ID: 5, Outcome: event.Failed})
+			fork, x, err := s.Fork(id, 1)
+			if err != nil || x.Number != 1 {
+				t.Fatal(x, err)
+			}
+			if text := string(readFile(t, s.file(fork))); !strings.Contains(text, "!ls") || strings.Contains(text, "second") {
+				t.Errorf("the fork has\n%s", text)
+			}
+		})
+	}
+}
+
 // The folders of all sessions are known, once each, those that are gone left out.
 func TestFolders(t *testing.T) {
 	setState(t)

@@ -32,6 +32,9 @@ func Texts(e event.Event, f func(string) string) event.Event {
 	case event.ToolResult:
 		p.Tail, p.Result = f(p.Tail), f(p.Result) // the tail reads better
 		return p
+	case event.ResultSpilled:
+		p.Result = f(p.Result)
+		return p
 	case event.ContextCompacted:
 		p.Summary, p.Restored = f(p.Summary), f(p.Restored)
 		return p

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 
 	"buddy/agent/action"
@@ -30,10 +31,18 @@ type askPayload struct {
 	Note   string `json:"note,omitempty"`
 }
 
+// noAnswer is what it gets where nobody can be asked.
+type noAnswer struct {
+	Note string `json:"note"`
+}
+
+// ErrNobody is the error of Call.Ask where nobody can be asked.
+var ErrNobody = errors.New("nobody is there to answer")
+
 type askUser struct{ def model.ToolDef }
 
 // NewAskUser returns the tool ask_user: a question to the person (D24). Where nobody can
-// be asked the answer is empty, and a note says so.
+// be asked there is no answer, and a note says so.
 func NewAskUser() Tool { return &askUser{define[askArgs]("ask_user", askUserText)} }
 
 func (t *askUser) Definition() model.ToolDef { return t.def }
@@ -67,11 +76,14 @@ func (t *askUser) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	if call.Ask == nil {
-		const note = "nobody is there to answer; choose the obvious way and say which you took"
-		return success(askPayload{Note: note}, note)
+	answer, err := "", ErrNobody
+	if call.Ask != nil {
+		answer, err = call.Ask(ctx, args.Question, args.Choices)
 	}
-	answer, err := call.Ask(ctx, args.Question, args.Choices)
+	if errors.Is(err, ErrNobody) {
+		const note = "nobody was there to ask, so there is no answer; choose the obvious way and say which you took"
+		return success(noAnswer{note}, note)
+	}
 	if err != nil {
 		return failure(fmt.Errorf("the question was not answered: %w", err))
 	}

@@ -180,8 +180,13 @@ func TestAskUserD24(t *testing.T) {
 		}
 		return got
 	}
-	if got := payload(); got["answer"] != "" || !strings.HasPrefix(got["note"].(string), "nobody is there to answer") {
-		t.Errorf("without a person: %v", got)
+	nobody := func(context.Context, string, []string) (string, error) { return "", ErrNobody }
+	for _, ask := range []func(context.Context, string, []string) (string, error){nil, nobody} {
+		call.Ask = ask
+		got := payload()
+		if _, answered := got["answer"]; answered || !strings.HasPrefix(got["note"].(string), "nobody was there to ask") {
+			t.Errorf("without a person: %v", got)
+		}
 	}
 	call.Ask = func(_ context.Context, question string, choices []string) (string, error) {
 		return fmt.Sprint(question, choices), nil

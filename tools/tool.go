@@ -75,7 +75,7 @@ type Call struct {
 	// goroutine until Run returns, and never blocks for long.
 	Output func(Chunk)
 	// Ask puts a question to the person and waits for the answer, which is one of choices
-	// or anything else. It is nil where nobody can be asked.
+	// or anything else. It is nil, or gives ErrNobody, where nobody can be asked.
 	Ask func(ctx context.Context, question string, choices []string) (answer string, err error)
 	// Begin makes work that goes on after the call a task of the session and returns its
 	// number. It is nil where tasks have none.

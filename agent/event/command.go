@@ -47,15 +47,20 @@ type (
 	// Continue goes on with an exchange that was interrupted by a crash.
 	Continue struct{}
 	// Approve answers an approval. Reason goes to the model when it is denied; Args are
-	// the call's new arguments, JSON, when it is edited.
+	// the call's new arguments, JSON, when it is edited. Nobody says that it is denied because
+	// there is no person who could be asked.
 	Approve struct {
 		ID       string
 		Decision Decision
 		Args     string
 		Reason   string
+		Nobody   bool
 	}
-	// Answer is what a person says to a question.
-	Answer struct{ ID, Text string }
+	// Answer is what a person says to a question. Nobody says that there is none.
+	Answer struct {
+		ID, Text string
+		Nobody   bool
+	}
 	// Cancel stops a task; 0 means the main one.
 	Cancel struct{ Task int }
 	// RetryNow ends the wait before the main task's request is sent again.

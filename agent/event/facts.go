@@ -115,13 +115,31 @@ type SessionRenamed struct {
 // SessionClosed says that the program ended in order.
 type SessionClosed struct{}
 
-// PromptSubmitted is what the person said. Queued means that a task was running.
+// PromptSubmitted is what the person said. Queued means that a task was running, and that it
+// has no Kind yet: it is submitted again when it is read.
 type PromptSubmitted struct {
 	ID     int           `json:"id"`
 	Text   string        `json:"text"`
 	Images []model.Image `json:"images,omitempty"`
 	Queued bool          `json:"queued,omitempty"`
+	Kind   PromptKind    `json:"kind,omitempty"` // "" in sessions of old
 }
+
+// Command reports whether it was typed after an exclamation mark to run at once. For a
+// session of old that is so unless a task was running.
+func (p PromptSubmitted) Command() bool {
+	return p.Kind == Typed || p.Kind == "" && strings.HasPrefix(p.Text, "!")
+}
+
+// PromptKind says what a person's words are for.
+type PromptKind string
+
+// The kinds of prompts.
+const (
+	Opening  PromptKind = "opening"  // opens an exchange
+	Steering PromptKind = "steering" // said for the exchange that goes on
+	Typed    PromptKind = "typed"    // a command to run at once: the model is told, and not asked
+)
 
 // PromptWithdrawn says that a queued prompt was taken back before it was used.
 type PromptWithdrawn struct {
@@ -354,7 +372,7 @@ type ApprovalAnswered struct {
 	ID       string   `json:"id"`
 	CallID   string   `json:"call_id"`
 	Decision Decision `json:"decision"`
-	By       string   `json:"by"`             // user, policy, cancel or shutdown
+	By       string   `json:"by"`             // user, policy, nobody (could be asked), prompt (came instead), cancel or shutdown
 	Args     string   `json:"args,omitempty"` // that replace those of the call
 	Reason   string   `json:"reason,omitempty"`
 }
@@ -444,7 +462,7 @@ type QuestionAsked struct {
 	Choices []string `json:"choices,omitempty"` // to choose from; any other answer will do, too
 }
 
-// QuestionAnswered settles a question. By is user or cancel.
+// QuestionAnswered settles a question. By is user, cancel, or nobody, who could be asked.
 type QuestionAnswered struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -552,11 +570,13 @@ type ContextPinned struct {
 }
 
 // ResultSpilled says that the whole result of a call is in a file, because it is too
-// long to be sent; the model reads its beginning and its end.
+// long to be sent; the model reads its beginning and its end. Result is that when it takes
+// the place of the result that was given before: those of one answer were too long together.
 type ResultSpilled struct {
 	CallID string `json:"call_id"`
-	Path   string `json:"path"`
+	Path   string `json:"path,omitempty"` // "": it could not be saved
 	Bytes  int64  `json:"bytes"`
+	Result string `json:"result,omitempty"`
 }
 
 // ModeChanged says how approvals are decided from now on.

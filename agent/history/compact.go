@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 
 	"buddy/agent/model"
 )
@@ -29,13 +30,14 @@ type Report struct {
 	Turns         int // exchanges that were removed
 }
 
-// unit is an exchange: a prompt, or several that came together, and all up to the next.
+// unit is an exchange: a prompt and all up to the next one. What comes before the first
+// belongs to it.
 type unit struct{ from, to int } // places, to is exclusive
 
 // Compact removes the oldest exchanges and puts one summary of them after the leading
 // system messages, until the history has at most target tokens or nothing more may go
 // (B05–B08). The newest three exchanges stay, those with the most recent three failures,
-// and pinned messages. Messages that were handed out do not change.
+// the first prompt, and pinned messages. Messages that were handed out do not change.
 func (h *History) Compact(target int) Report {
 	report := Report{Before: h.Tokens(), After: h.Tokens()}
 	if report.Before <= target {
@@ -50,7 +52,7 @@ func (h *History) Compact(target int) Report {
 	for _, u := range h.removable() {
 		digest.add(h.describe(u, bad))
 		for i := u.from; i < u.to; i++ {
-			if !h.kept(i) {
+			if !h.stays(i) {
 				gone[i] = true
 				room += size(h.body()[i])
 				report.Boundary = i + 1
@@ -110,7 +112,7 @@ func (h *History) Apply(c Cut) error {
 		msgs = append(msgs, summaryMessage(c.Summary))
 	}
 	if c.Restored != "" {
-		msgs = append(msgs, model.Message{Role: model.User, Content: c.Restored})
+		msgs = append(msgs, model.Message{Role: model.User, Kind: model.Reminder, Content: c.Restored})
 	}
 	pins := make(map[int]bool)
 	last := -1
@@ -198,29 +200,36 @@ func (h *History) body() []model.Message { return h.msgs[h.start():] }
 // units divides the body into exchanges.
 func (h *History) units() []unit {
 	var all []unit
-	body := h.body()
-	for i, m := range body {
-		if i == 0 || m.Role == model.User && body[i-1].Role != model.User {
+	prompted := false
+	for i, m := range h.body() {
+		if i == 0 || opens(m) && prompted {
 			all = append(all, unit{i, i})
 		}
+		prompted = prompted || opens(m)
 		all[len(all)-1].to = i + 1
 	}
 	return all
 }
+
+// opens reports whether a message opens an exchange.
+func opens(m model.Message) bool { return m.Role == model.User && m.Kind == model.Prompt }
+
+// said reports whether a message holds the words of a person.
+func said(m model.Message) bool { return m.Role == model.User && m.Kind != model.Reminder }
 
 // removable returns the exchanges that may go, oldest first.
 func (h *History) removable() []unit {
 	failures, body, all := h.failures(keepFailures), h.body(), h.units()
 	var may []unit
 	for _, u := range all[:max(0, len(all)-keepUnits)] {
-		stays, pinned := false, 0
+		failed, stay := false, 0
 		for i := u.from; i < u.to; i++ {
-			stays = stays || failures[body[i].ToolCallID]
-			if h.kept(i) {
-				pinned++
+			failed = failed || failures[body[i].ToolCallID]
+			if h.stays(i) {
+				stay++
 			}
 		}
-		if !stays && pinned < u.to-u.from {
+		if !failed && stay < u.to-u.from {
 			may = append(may, u)
 		}
 	}
@@ -264,8 +273,14 @@ func (h *History) PinExchange(back int, on bool) int {
 	return u.to - u.from
 }
 
-// kept reports whether the message at a place of the body is pinned.
-func (h *History) kept(place int) bool {
+// stays reports whether the message at a place of the body is left by every compaction: it
+// is pinned, or the first prompt, which says what all is about and what must not happen.
+func (h *History) stays(place int) bool {
+	return h.pinned(place) || place == slices.IndexFunc(h.body(), opens)
+}
+
+// pinned reports whether the message at a place of the body is pinned.
+func (h *History) pinned(place int) bool {
 	at, _ := h.anchor(h.start() + place)
 	return h.pins[at]
 }

@@ -42,18 +42,17 @@ func TestCompact(t *testing.T) { // B05, B06, B08, B10
 	handed := h.Messages()
 	r := h.Compact(0)
 	checkValid(t, h.Messages())
-	if r.Turns != 3 || r.Messages != 12 || r.Boundary != 12 || len(r.Kept) != 0 {
-		t.Errorf("report %+v, want 3 exchanges and 12 messages removed", r)
+	if r.Turns != 3 || r.Messages != 11 || r.Boundary != 12 || !slices.Equal(r.Kept, []int{0}) {
+		t.Errorf("report %+v, want 3 exchanges and 12 messages removed, but for the first prompt", r)
 	}
 	if r.After != h.Tokens() || r.After >= r.Before {
 		t.Errorf("before %d, after %d, now %d", r.Before, r.After, h.Tokens())
 	}
 	msgs := h.Messages()
-	if msgs[0].Content != "system" || msgs[1].Role != model.System || msgs[2].Content != "prompt 3" {
+	if msgs[0].Content != "system" || msgs[1].Role != model.System || msgs[2].Content != "prompt 0" || msgs[3].Content != "prompt 3" {
 		t.Errorf("the history is\n%s", contents(h))
 	}
 	want := summaryTitle + `
-- prompt [info] prompt 0
 - run_shell [success] make 0
 - answer [info] answer 0
 - prompt [info] prompt 1
@@ -108,7 +107,7 @@ func TestSummaryIsFoldedNotStacked(t *testing.T) { // B05
 	if systems != 2 || strings.Count(summary, summaryTitle) != 1 {
 		t.Errorf("%d system messages, summary\n%s", systems, summary)
 	}
-	for _, want := range []string{"prompt 0", "prompt 5"} {
+	for _, want := range []string{"answer 0", "prompt 5"} {
 		if !strings.Contains(summary, want) {
 			t.Errorf("%q is not in the summary\n%s", want, summary)
 		}
@@ -135,14 +134,14 @@ func TestSummaryIsBounded(t *testing.T) { // B08
 			t.Errorf("a line has %d characters: %q", n, l)
 		}
 	}
-	if want := fmt.Sprintf(omittedForm, 40*3+2-summaryLines); lines[len(lines)-1] != want {
+	if want := fmt.Sprintf(omittedForm, 40*3-1+2-summaryLines); lines[len(lines)-1] != want {
 		t.Errorf("last line %q, want %q", lines[len(lines)-1], want)
 	}
 	for i := range 3 {
 		exchange(h, 200+i, strings.Repeat("x", 2000))
 	}
 	r = h.Compact(0)
-	if want := fmt.Sprintf(omittedForm, 43*3+2-summaryLines); !strings.HasSuffix(r.Summary, want) {
+	if want := fmt.Sprintf(omittedForm, 43*3-1+2-summaryLines); !strings.HasSuffix(r.Summary, want) {
 		t.Errorf("folded again the count is not %q in\n%s", want, r.Summary)
 	}
 }
@@ -157,11 +156,11 @@ func TestShortForms(t *testing.T) { // B08
 		return h
 	}
 	h := small(5, 20)
-	if r := h.Compact(0); r.Summary != "(4 earlier operations omitted)" || r.After >= r.Before {
+	if r := h.Compact(0); r.Summary != "(3 earlier operations omitted)" || r.After >= r.Before {
 		t.Errorf("one line: %+v", r)
 	}
 	h = small(4, 1)
-	if r := h.Compact(0); r.Summary != "" || r.Messages != 2 || r.After >= r.Before {
+	if r := h.Compact(0); r.Summary != "" || r.Messages != 1 || r.After >= r.Before {
 		t.Errorf("no summary: %+v", r)
 	}
 	checkValid(t, h.Messages())
@@ -179,11 +178,11 @@ func TestFailuresStay(t *testing.T) { // B07
 	r := h.Compact(0)
 	got := contents(h)
 	for i, stays := range []bool{false, true, true, true, false, true, true, true} {
-		if strings.Contains(got, fmt.Sprint("user prompt ", i)) != stays {
+		if strings.Contains(got, fmt.Sprint("assistant answer ", i)) != stays {
 			t.Errorf("exchange %d stays: want %v, in\n%s", i, stays, got)
 		}
 	}
-	if r.Turns != 2 || !slices.Equal(r.Kept, []int{4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}) || r.Boundary != 20 {
+	if r.Turns != 2 || !slices.Equal(r.Kept, []int{0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}) || r.Boundary != 20 {
 		t.Errorf("report %+v", r)
 	}
 	checkValid(t, h.Messages())
@@ -258,5 +257,65 @@ func TestApplyRefusesWhatDoesNotFit(t *testing.T) { // DECISIONS 11
 		if contents(h) != want {
 			t.Errorf("Apply(%+v) changed the history", c)
 		}
+	}
+}
+
+// What is told beside the prompts opens no exchange: "the newest three", pins and units
+// count what a person asked for.
+func TestRemindersOpenNoExchange(t *testing.T) { // B06
+	h := New("system")
+	h.Tell(model.Reminder, "the screen shows a shell")
+	for i := range 6 {
+		exchange(h, i, strings.Repeat("x", 1000))
+		h.Tell(model.Steering, fmt.Sprint("and quickly ", i))
+		h.Tell(model.Reminder, "a command has ended")
+		h.Assistant(model.Message{Content: "so it has"})
+		h.Tell(model.Reminder, "what ls gave")
+	}
+	if n := h.PinExchange(4, true); n != 8 {
+		t.Errorf("exchange 4 has %d messages, want 8", n)
+	}
+	if h.PinExchange(7, true) != 0 {
+		t.Error("there is an exchange before the first")
+	}
+	r := h.Compact(0)
+	checkValid(t, h.Messages())
+	got := contents(h)
+	for i, stays := range []bool{false, false, true, true, true, true} {
+		if strings.Contains(got, fmt.Sprint("and quickly ", i)) != stays {
+			t.Errorf("exchange %d stays: want %v, in\n%s", i, stays, got)
+		}
+	}
+	if !strings.Contains(got, "user prompt 0\n") || r.Turns != 2 || !strings.Contains(r.Summary, "- reminder [info] the screen") {
+		t.Errorf("report %+v of\n%s", r, got)
+	}
+}
+
+// A summary may cut a long exchange in two. What the person said for it stays, not what
+// happened to be told next to the cut.
+func TestCutExchangeKeepsWhatWasAsked(t *testing.T) {
+	h := filled(2)
+	h.User("rename it, and never touch vendor/")
+	for i := range 6 {
+		called(h, tool{fmt.Sprint("r", i), "run_shell", "{}", strings.Repeat("y", 400)})
+		h.Tell(model.Reminder, "a command has ended")
+		if i == 1 {
+			h.Tell(model.Steering, "nor docs/")
+		}
+	}
+	for i := range 3 {
+		c, removed := h.Older(200, 0)
+		if len(removed) > 0 {
+			c.Summary = "a summary"
+			if err := h.Apply(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		called(h, tool{fmt.Sprint("s", i), "run_shell", "{}", strings.Repeat("y", 400)})
+		h.Tell(model.Reminder, "a command has ended")
+	}
+	got := contents(h)
+	if !strings.HasPrefix(got, "system system\nsystem a summary\nuser prompt 0\nuser rename it, and never touch vendor/\nuser nor docs/\n") || strings.Contains(got, "prompt 1") {
+		t.Errorf("the history is\n%s", got)
 	}
 }

@@ -3,7 +3,7 @@
 // that made it, and nothing comes between them (SPEC A05, A17, B20).
 //
 //	h := history.New("You are buddy.")
-//	h.User("list the files")
+//	h.User("list the files")     // opens an exchange; Tell adds what does not
 //	h.Assistant(answer)          // may open calls
 //	h.Result(id, "run_shell", out)
 //	req.Messages = h.Messages()
@@ -74,14 +74,17 @@ func (h *History) SetSystem(text string) {
 	h.gauge.chars += size(m)
 }
 
-// User appends what the person said and showed; nothing when that is nothing (A31). Calls
-// still open are answered first.
-func (h *History) User(text string, images ...model.Image) {
+// User appends a prompt, which opens an exchange: what the person asks for and shows. One
+// that is empty is left out (A31). Calls still open are answered first.
+func (h *History) User(text string, images ...model.Image) { h.Tell(model.Prompt, text, images...) }
+
+// Tell appends a message of the role user, as User does, that is a prompt or something else.
+func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 	h.Close(Unanswered)
 	if strings.TrimSpace(text) == "" && len(images) == 0 {
 		return
 	}
-	h.add(model.Message{Role: model.User, Content: text, Images: images})
+	h.add(model.Message{Role: model.User, Kind: kind, Content: text, Images: images})
 }
 
 // Assistant appends an answer and reports whether it was worth storing: one with
@@ -134,6 +137,24 @@ func (h *History) Result(id, name, content string) bool {
 	}
 	h.add(model.Message{Role: model.Tool, Content: content, ToolCallID: id, Name: name})
 	h.sortResults()
+	return true
+}
+
+// Shorten puts a shorter text in the place of a result and reports whether there is one.
+// Messages that were handed out do not change.
+func (h *History) Shorten(id, content string) bool {
+	i := slices.IndexFunc(h.msgs, func(m model.Message) bool { return m.Role == model.Tool && m.ToolCallID == id })
+	if i < 0 || content == "" {
+		return false
+	}
+	h.gauge.chars += len(content) - len(h.msgs[i].Content)
+	h.msgs = slices.Clone(h.msgs)
+	h.msgs[i].Content = content
+	for k := range h.results {
+		if r := &h.results[k]; r.id == id {
+			r.size = len(content)
+		}
+	}
 	return true
 }
 

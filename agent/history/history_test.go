@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,13 +47,52 @@ func checkValid(t *testing.T, msgs []model.Message) {
 	}
 }
 
+// told is a message of the role user, which no other step tells.
+func told(n int, arg byte) (model.Kind, string) {
+	kinds := []model.Kind{model.Prompt, model.Reminder, model.Prompt, model.Steering, model.Reminder}
+	return kinds[arg/2%5], fmt.Sprint(n, []string{" hello", strings.Repeat(" long", 500)}[arg%2])
+}
+
+// asked is what a person said that no compaction may take: the first prompt, and the last
+// with what was said since.
+type asked struct{ first, last []string }
+
+func (a *asked) hear(kind model.Kind, text string) {
+	switch {
+	case kind == model.Prompt:
+		a.last = []string{text}
+	case kind == model.Steering && a.last != nil:
+		a.last = append(a.last, text)
+	}
+	if a.first == nil {
+		a.first = slices.Clone(a.last)
+	}
+}
+
+func (a *asked) check(t *testing.T, step int, msgs []model.Message) {
+	t.Helper()
+	want := a.last
+	if len(a.first) > 0 && a.first[0] != a.last[0] {
+		want = append(a.first[:1:1], a.last...)
+	}
+	for _, m := range msgs {
+		if len(want) > 0 && m.Content == want[0] {
+			want = want[1:]
+		}
+	}
+	if len(want) > 0 {
+		t.Fatalf("step %d: %.20q is not where it was said, in\n%v", step, want, msgs)
+	}
+}
+
 // step does what the two bytes say to a history. It returns what a journal would keep of
 // a compaction.
 func step(t *testing.T, h *History, n int, op, arg byte) any {
 	t.Helper()
 	switch op % 11 {
 	case 0:
-		h.User([]string{"hello", strings.Repeat("long ", 500)}[arg%2])
+		kind, text := told(n, arg)
+		h.Tell(kind, text)
 	case 1, 2:
 		m := model.Message{Content: []string{"", " ", "text"}[arg%3]}
 		for i := range int(arg/3) % 4 {
@@ -133,6 +173,7 @@ func run(t *testing.T, program []byte) {
 	t.Helper()
 	system := []string{"", "system"}[len(program)%2]
 	h, replayed := New(system), New(system)
+	var person asked
 	for n := 0; n+1 < len(program); n += 2 {
 		op, arg := program[n], program[n+1]
 		decided := step(t, h, n, op, arg)
@@ -149,6 +190,10 @@ func run(t *testing.T, program []byte) {
 		if !reflect.DeepEqual(h.Messages(), replayed.Messages()) {
 			t.Fatalf("step %d: the replay differs", n)
 		}
+		if op%11 == 0 {
+			person.hear(told(n, arg))
+		}
+		person.check(t, n, h.Messages())
 		if h.Estimate() != sum(h) {
 			t.Fatalf("step %d: estimate %d, want %d", n, h.Estimate(), sum(h))
 		}
@@ -160,6 +205,8 @@ func run(t *testing.T, program []byte) {
 	checkValid(t, h.Messages())
 }
 
+// TestAlwaysValid goes through histories with prompts, steering and reminders everywhere:
+// they can be sent after every step, and what the person asks for is in them word for word.
 func TestAlwaysValid(t *testing.T) { // A05, A17, B20
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))

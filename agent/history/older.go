@@ -8,16 +8,16 @@ import (
 
 // Older plans a cut that keeps the newest messages: as many as have at most tokens, and
 // of those at most messages (0: any number), but always the last answer with its results.
-// The prompt that the kept ones work on stays, and so does what is pinned. It may cut
-// inside a long exchange, between two answers. Nothing is changed: the caller puts a
+// What the person said for the exchange that is cut in two stays, and so do the first prompt
+// and what is pinned. It may cut inside a long exchange, between two answers. Nothing is changed: the caller puts a
 // Summary of the removed messages into the cut and applies it. No removed messages means
 // that nothing can go.
 func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
 	body := h.body()
 	c.Boundary = h.border(tokens, messages)
-	prompt := h.promptOf(c.Boundary)
+	asked := h.askedBefore(c.Boundary)
 	for i := range c.Boundary {
-		if h.kept(i) || prompt.from <= i && i < prompt.to {
+		if h.stays(i) || i >= asked && said(body[i]) {
 			c.Kept = append(c.Kept, i)
 			continue
 		}
@@ -63,23 +63,25 @@ func (h *History) border(tokens, messages int) int {
 	return border
 }
 
-// promptOf returns the places of the prompts right before the messages from place i on,
-// nothing when these begin with a prompt.
-func (h *History) promptOf(i int) unit {
+// askedBefore returns the first of the messages before place i that ask for what is being
+// done there, which are those of a person from here on; i when the message there opens an
+// exchange itself. Prompts that nobody answered in between belong together.
+func (h *History) askedBefore(i int) int {
 	body := h.body()
-	if i == len(body) || body[i].Role == model.User {
-		return unit{}
+	if i == len(body) || opens(body[i]) {
+		return i
 	}
-	isPrompt := func(m model.Message) bool { return m.Role == model.User }
-	to := i
-	for to > 0 && !isPrompt(body[to-1]) {
-		to--
-	}
-	from := to
-	for from > 0 && isPrompt(body[from-1]) {
+	from := i - 1
+	for from >= 0 && !opens(body[from]) {
 		from--
 	}
-	return unit{from, to}
+	if from < 0 {
+		return i
+	}
+	for from > 0 && body[from-1].Role == model.User {
+		from--
+	}
+	return from
 }
 
 // Read is a file that the model has read.
@@ -122,8 +124,7 @@ func (h *History) After(c Cut) []model.Message { return h.body()[c.Boundary:] }
 func (h *History) Turns(c Cut) int {
 	n, body := 0, h.body()
 	for i := range min(c.Boundary, len(body)) {
-		opens := body[i].Role == model.User && (i == 0 || body[i-1].Role != model.User)
-		if opens && !slices.Contains(c.Kept, i) {
+		if opens(body[i]) && !slices.Contains(c.Kept, i) {
 			n++
 		}
 	}

@@ -118,12 +118,16 @@ func (h *History) describe(u unit, bad map[string]bool) []string {
 	var lines []string
 	for i := u.from; i < u.to; i++ {
 		m := body[i]
-		if h.kept(i) {
+		if h.stays(i) {
 			continue
 		}
 		switch m.Role {
 		case model.User:
-			lines = append(lines, line("prompt", info, m.Content))
+			what := "prompt"
+			if m.Kind == model.Reminder {
+				what = "reminder"
+			}
+			lines = append(lines, line(what, info, m.Content))
 		case model.Assistant:
 			if m.Content != "" {
 				lines = append(lines, line("answer", info, m.Content))

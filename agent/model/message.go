@@ -19,10 +19,21 @@ const (
 	Tool      Role = "tool"
 )
 
+// Kind says what a message of the role user is: not all of them are a person's words.
+type Kind string
+
+// The kinds.
+const (
+	Prompt   Kind = ""         // what a person asks for; it opens an exchange
+	Steering Kind = "steering" // what a person says while an exchange goes on
+	Reminder Kind = "reminder" // what buddy tells: nobody asks for anything with it
+)
+
 // Message is one entry of a conversation. Its JSON form is that of Chat Completions;
 // an assistant message that only calls tools carries "content": null (M02).
 type Message struct {
 	Role       Role
+	Kind       Kind // Role User; no provider is told
 	Content    string
 	Images     []Image // Role User: what goes with the text
 	ToolCalls  []ToolCall
@@ -39,6 +50,8 @@ const (
 	// imagesKey holds Images in JSON. It is a note, since providers have an "images" of
 	// their own, and one that a program without images leaves alone.
 	imagesKey = Note + "images"
+	// kindKey holds Kind in JSON.
+	kindKey = Note + "kind"
 	// compactedKey marks a message that stands for all before it, see Compacted.
 	compactedKey = Note + "compacted"
 )
@@ -79,11 +92,14 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	if len(m.Images) > 0 {
 		fields = append(fields, member{imagesKey, m.Images})
 	}
+	if m.Kind != Prompt {
+		fields = append(fields, member{kindKey, m.Kind})
+	}
 	return writeObject(fields, m.Extra)
 }
 
-// EncodeWith writes a message for a provider: as MarshalJSON does, but without Images,
-// for which content stands beside the text if it is not nil.
+// EncodeWith writes a message for a provider: as MarshalJSON does, but without its Kind, and
+// without Images, for which content stands beside the text if it is not nil.
 func (m Message) EncodeWith(content any) ([]byte, error) {
 	return writeObject(m.fields(content), m.Extra)
 }
@@ -122,6 +138,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 		{"tool_call_id", &n.ToolCallID},
 		{"name", &n.Name},
 		{imagesKey, &n.Images},
+		{kindKey, &n.Kind},
 	})
 	if err != nil {
 		return fmt.Errorf("message: %w", err)

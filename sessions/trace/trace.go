@@ -189,6 +189,9 @@ func (t *Trace) prompt(env event.Envelope, p event.PromptSubmitted) {
 	if env.Task != 0 && t.exchange(env.Task) != nil {
 		return
 	}
+	if p.Command() {
+		return // asks the model for nothing
+	}
 	t.Count++
 	if len(t.Exchanges) == maxExchanges {
 		t.Exchanges = slices.Delete(t.Exchanges, 0, 1)

@@ -150,10 +150,10 @@ const (
 // lastExchange returns the last prompt and the tool results after it.
 func lastExchange(msgs []model.Message) (prompt string, results []string) {
 	for i := len(msgs) - 1; i >= 0; i-- {
-		switch reminder := strings.HasPrefix(msgs[i].Content, "<system-reminder>"); {
-		case msgs[i].Role == model.Tool:
-			results = append([]string{msgs[i].Content}, results...)
-		case msgs[i].Role == model.User && !reminder: // by a person
+		switch m := msgs[i]; {
+		case m.Role == model.Tool:
+			results = append([]string{m.Content}, results...)
+		case m.Role == model.User && m.Kind != model.Reminder: // by a person
 			return msgs[i].Content, results
 		}
 	}

@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"buddy/agent/event"
+	"buddy/agent/history"
+	"buddy/agent/model"
+)
+
+// Recall rebuilds what a model is sent from the stored events of one conversation. It
+// decides nothing anew: what did not fit is left out, so that the history is longer and
+// valid.
+//
+//	r := agent.Recall{History: history.New(system)}
+//	for _, env := range events { r.Take(env) }
+type Recall struct {
+	*history.History
+	task int // the last exchange that began
+}
+
+// Take feeds the next event. Most change nothing.
+func (r *Recall) Take(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.TaskStarted:
+		if p.Kind != event.ShellTask {
+			r.task = p.ID
+		}
+	case event.PromptSubmitted:
+		if !p.Queued {
+			r.Tell(messageKind(r.kind(env.Task, p)), p.Text, p.Images...)
+		}
+	case event.ReminderAttached:
+		r.Tell(model.Reminder, p.Text, p.Images...)
+	case event.ModelMessage:
+		r.Assistant(p.Message)
+	case event.ToolResult:
+		r.Result(p.CallID, p.Name, p.Result)
+	case event.ResultSpilled:
+		if p.Result != "" {
+			r.Shorten(p.CallID, p.Result)
+		}
+	case event.ContextCompacted:
+		_ = r.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept})
+	case event.ContextPinned:
+		r.PinExchange(p.Back, !p.Off)
+	case event.MicroCompacted:
+		r.ApplyMicro(p.CallIDs)
+	}
+}
+
+// kind says what a prompt is for that does not say so itself: one that comes after its task
+// began steers it.
+func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
+	switch {
+	case p.Kind != "":
+		return p.Kind
+	case task != 0 && task == r.task:
+		return event.Steering
+	case p.Command():
+		return event.Typed
+	}
+	return event.Opening
+}
