@@ -30,6 +30,7 @@ type dialog struct {
 	cmd    *exec.Cmd
 	server *modeltest.Server
 	ended  chan struct{}
+	held   sync.Mutex // nothing is read from the terminal while it is locked
 
 	mu   sync.Mutex // guards what follows
 	text bytes.Buffer
@@ -57,6 +58,12 @@ func talk(req modeltest.Request) modeltest.Answer {
 		return call("ask_user", map[string]any{"question": "Which one?", "choices": []string{"red", "blue"}, "why": "to know"})
 	case last.Content == "wait":
 		return modeltest.Answer{modeltest.Text("I am waiting.\n"), modeltest.Hang{}}
+	case last.Content == "flood":
+		var a modeltest.Answer
+		for i := range 20_000 {
+			a = append(a, modeltest.Text(fmt.Sprintf("word%d ", i)))
+		}
+		return append(a, modeltest.Text("\n\nENDMARK"))
 	case last.Content == "be evil":
 		return modeltest.Answer{modeltest.Text("a\x1b[2Jb\u202ec\n\tindented")}
 	}
@@ -141,6 +148,8 @@ func (d *dialog) start() {
 		defer close(d.ended)
 		buf := make([]byte, 4096)
 		for {
+			d.held.Lock()
+			d.held.Unlock() //nolint:staticcheck // it was waited for
 			n, err := master.Read(buf)
 			d.mu.Lock()
 			d.text.Write(buf[:n])

@@ -458,7 +458,7 @@ func TestHealth(t *testing.T) { // B16
 
 // All results of one answer together have at most so many bytes, and the largest give way:
 // a small one that comes last stays whole.
-func TestResultsTogetherAreCapped(t *testing.T) { // B28
+func TestResultsTogetherAreCapped(t *testing.T) {
 	dir := t.TempDir()
 	for name, sizes := range map[string][]int{
 		"ten large ones and a small one": {49_000, 49_000, 49_000, 49_000, 49_000, 49_000, 49_000, 49_000, 49_000, 49_000, 3_000},

@@ -262,7 +262,7 @@ func TestApplyRefusesWhatDoesNotFit(t *testing.T) { // DECISIONS 11
 
 // What is told beside the prompts opens no exchange: "the newest three", pins and units
 // count what a person asked for.
-func TestRemindersOpenNoExchange(t *testing.T) { // B06
+func TestRemindersOpenNoExchange(t *testing.T) {
 	h := New("system")
 	h.Tell(model.Reminder, "the screen shows a shell")
 	for i := range 6 {

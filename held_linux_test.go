@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// stored returns what the sessions hold, "" when there are none.
+func (d *dialog) stored() string {
+	files, _ := filepath.Glob(filepath.Join(d.work, ".buddyx/sessions/*.jsonl"))
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+// A terminal that takes nothing, as after Ctrl-S, holds up neither the model nor the session,
+// and shows the end once it takes something again.
+func TestHeldTerminal(t *testing.T) {
+	d := converse(t, "xterm-256color")
+	d.want("Enter")
+	d.held.Lock()
+	d.types("flood")
+	time.Sleep(300 * time.Millisecond) // a person's Enter; one at once is a part of a paste
+	d.types("\r")
+	deadline := time.Now().Add(plainLimit)
+	for !strings.Contains(d.stored(), `"task.finished"`) {
+		if time.Now().After(deadline) {
+			d.held.Unlock()
+			t.Fatal("the exchange waits for the terminal")
+		}
+		time.Sleep(20 * time.Millisecond) // a real process
+	}
+	d.held.Unlock()
+	d.want("ENDMARK")
+}
+
+// What was typed before the first prompt is there again after kill -9, and leaves nothing in
+// the folder.
+func TestDraftSurvivesAKill(t *testing.T) {
+	d := converse(t, "xterm-256color")
+	d.want("Enter")
+	d.types("never touch vendor")
+	drafts := filepath.Join(d.work, "home/.local/state/buddy/drafts/*.draft")
+	for deadline := time.Now().Add(plainLimit); ; time.Sleep(20 * time.Millisecond) { // a real process
+		files, _ := filepath.Glob(drafts)
+		if len(files) == 1 {
+			if text, err := os.ReadFile(files[0]); err == nil && string(text) == "never touch vendor" {
+				break
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the draft was not kept: %v", files)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(d.work, ".buddyx")); err == nil {
+		t.Error("a draft made a folder")
+	}
+	_ = d.cmd.Process.Kill()
+	_ = d.cmd.Wait()
+
+	again := &dialog{t: t, work: d.work, server: d.server, ended: make(chan struct{})}
+	again.cmd = exec.Command("buddy")
+	again.cmd.Dir, again.cmd.Env = d.cmd.Dir, d.cmd.Env
+	again.start()
+	again.want("never touch vendor")
+}
