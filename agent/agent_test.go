@@ -168,7 +168,7 @@ func (m *memory) Append(env event.Envelope) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if env.Payload.Type() == m.full {
-		m.err = errFull
+		m.err = errDiskFull
 	}
 	if m.err != nil {
 		return m.err

@@ -167,4 +167,4 @@ func TestNothingStartsOnResume(t *testing.T) {
 	})
 }
 
-var errFull = errors.New("no space left on device")
+var errDiskFull = errors.New("no space left on device")
