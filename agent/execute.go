@@ -120,7 +120,7 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	act := j.call.Planned
 	v := r.judge(t, act)
 	if j.reopened && v.Decision == action.Allow {
-		v = action.Verdict{Decision: action.Ask, Reason: "it waited for a yes when buddy ended", Rule: reopenedRule}
+		v = action.Verdict{Decision: action.Ask, Reason: "it was waiting for approval when buddy ended", Rule: reopenedRule}
 	}
 	switch v.Decision {
 	case action.Allow:
