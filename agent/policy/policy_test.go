@@ -60,6 +60,7 @@ func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
 		{"read-only with sudo", sh("sudo ls"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"erases all", sh("rm -rf /"), [6]action.Decision{deny, deny, deny, deny, deny, deny}},
 		{"said to need rights", action.Action{Kind: action.Shell, Command: "ls", Privesc: true}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"not to be confined", action.Action{Kind: action.Shell, Command: "ls", Outside: true}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"git that reads", action.Action{Kind: action.Git, Command: "git log -3"}, [6]action.Decision{allow, ask, allow, allow, allow, allow}},
 		{"git that pushes", action.Action{Kind: action.Git, Command: "git push"}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"write", write("/w/a"), [6]action.Decision{ask, ask, allow, deny, allow, deny}},
