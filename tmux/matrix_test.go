@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"buddy/tmux"
+	"buddy/tmux/pane/confine"
 )
 
 // step is one command of a case and what it must give. Empty stderr is not compared.
@@ -232,6 +233,32 @@ func testFree(t *testing.T, r *rig) {
 	free("pwd", "/\n")
 	r.want("pwd; echo $X; alias ls >/dev/null && echo alias; case $PATH in /evil:*) echo path;; esac", "/\n5\nalias\npath\n")
 	free("pwd; ls -d /", "/\n/\n")
+}
+
+// TestConfined: a confined command is restricted by the kernel in a pane and without one, and
+// shows its output like any other; where that can't be, it does not run.
+func TestConfined(t *testing.T) {
+	if err := confine.Possible(); err != nil {
+		t.Skip(err)
+	}
+	all(t, false, func(t *testing.T, at place, r *rig) {
+		spec := tmux.Spec{Dir: filepath.Join(t.TempDir(), "c"), Free: true, Confined: true, Command: "grep Seccomp: /proc/self/status; touch confined || echo no; tty"}
+		run, err := r.Start(t.Context(), spec)
+		if at.script {
+			if err == nil || !strings.Contains(err.Error(), confine.ErrImpossible.Error()) {
+				t.Errorf("on a target: %v", err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := r.wait(run)
+		if got, want := string(res.Stdout.Head), "Seccomp:\t2\nno\nnot a tty\n"; got != want || !res.Confined {
+			t.Errorf("= %q, confined %v, %q; want %q", got, res.Confined, res.Stderr.Head, want)
+		}
+		r.want("touch confined; echo $?", "0\n")
+	})
 }
 
 func TestMergeKeepsOrder(t *testing.T) {

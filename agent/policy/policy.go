@@ -265,10 +265,10 @@ func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	v := action.Verdict{Decision: action.Ask, Reason: report.Reason, Rule: "shell"}
 	switch {
 	case !report.ReadOnly:
-	case report.Beyond == "" && (report.Talks != "" || !p.Confined || a.Outside):
+	case a.Outside && p.Confined && report.Talks == "":
+		v.Reason = "it would run outside of the read-only sandbox"
+	case report.Beyond == "" && (report.Talks != "" || !p.Confined):
 		v.Decision, v.Rule = action.Allow, LiteralCore
-	case a.Outside:
-		v.Reason = "it would run outside of the read-only sandbox, and " + report.Beyond
 	case !p.Confined:
 		v.Reason = "it seems to only read, but there is no read-only sandbox here to see to that: " + report.Beyond
 	case report.Talks != "":

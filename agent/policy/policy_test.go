@@ -60,6 +60,7 @@ func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
 		{"read-only with sudo", sh("sudo ls"), [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"erases all", sh("rm -rf /"), [6]action.Decision{deny, deny, deny, deny, deny, deny}},
 		{"said to need rights", action.Action{Kind: action.Shell, Command: "ls", Privesc: true}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
+		{"not to be confined", action.Action{Kind: action.Shell, Command: "ls", Cwd: "/w", Outside: true}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"git that reads", action.Action{Kind: action.Git, Command: "git log -3", Cwd: "/w"}, [6]action.Decision{allow, ask, allow, allow, allow, allow}},
 		{"git that pushes", action.Action{Kind: action.Git, Command: "git push"}, [6]action.Decision{ask, ask, ask, deny, allow, deny}},
 		{"write", write("/w/a"), [6]action.Decision{ask, ask, allow, deny, allow, deny}},
@@ -387,11 +388,12 @@ func TestRuleBelowAFolderLikeAGlob(t *testing.T) {
 	}
 }
 
-// Only what is written out runs unasked outside of the sandbox.
+// Where there is a sandbox, what is to run outside of it is asked about.
 func TestOutsideOfTheSandbox(t *testing.T) {
 	p := Policy{Workspace: "/w", Confined: true}
 	for command, want := range map[string]action.Verdict{
-		"cat a.go":       {Decision: action.Allow, Rule: LiteralCore},
+		"cat a.go":       {Decision: action.Ask, Rule: "shell"},
+		"docker ps":      {Decision: action.Allow, Rule: LiteralCore}, // can't work inside
 		"git log":        {Decision: action.Ask, Rule: "shell"},
 		"cat $(echo a*)": {Decision: action.Ask, Rule: "shell"},
 		"make":           {Decision: action.Ask, Rule: "shell"},

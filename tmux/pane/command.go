@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"buddy/tmux/pane/confine"
 )
 
 // grace is how long each step of a cancellation waits before the next.
@@ -21,18 +19,16 @@ const grace = 2 * time.Second
 
 // Command is a command that was started. Its methods may be called by any goroutine.
 type Command struct {
-	shell  *Shell
-	dir    string
-	free   bool         // it leaves only its folder
-	box    *confine.Box // of a confined one, else nil
-	folder *os.File     // tells that of a confined one
-	said   chan []byte  // what it told, once
-	proc   *exec.Cmd
-	inner  *inner // of mode Terminal, else nil
-	legs   []*leg
-	began  time.Time
-	done   chan struct{} // closed at the end, when exit is set
-	exit   Exit
+	shell    *Shell
+	dir      string
+	free     bool         // it leaves only its folder
+	confined *confinedRun // nil if it is not
+	proc     *exec.Cmd
+	inner    *inner // of mode Terminal, else nil
+	legs     []*leg
+	began    time.Time
+	done     chan struct{} // closed at the end, when exit is set
+	exit     Exit
 
 	mu        sync.Mutex // guards what follows, and the legs' captures
 	boxes     []*Mailbox
@@ -101,14 +97,14 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 // start starts the process. A confined shell gets its command only when all restrictions are
 // known to hold.
 func (c *Command) start(in *os.File, file string) error {
-	if c.box == nil {
+	if c.confined == nil {
 		return c.proc.Start()
 	}
-	if err := c.box.Start(c.proc); err != nil {
+	if err := c.confined.box.Start(c.proc); err != nil {
 		return err
 	}
 	go feed(in, file)
-	go c.listen()
+	go c.confined.listen()
 	return nil
 }
 
@@ -166,8 +162,10 @@ func (c *Command) addLeg(stream, file string, r *os.File) {
 
 // discard gives back what a command that never started holds, in too if that is not nil.
 func (c *Command) discard(in *os.File) {
-	_ = in.Close()
-	_ = c.folder.Close()
+	if c.confined != nil {
+		_ = in.Close()
+		_ = c.confined.folder.Close()
+	}
 	if c.inner != nil {
 		c.inner.discard()
 	}
@@ -221,7 +219,7 @@ func (c *Command) wait() {
 		c.shell.tty.takeBack()
 	}
 	var left error
-	if c.box != nil {
+	if c.confined != nil {
 		left = c.endConfined() // before its output ends, which something may hold
 	}
 	for _, l := range c.legs {
@@ -231,11 +229,11 @@ func (c *Command) wait() {
 		<-l.sealed
 	}
 	c.shell.show.whole(false)
-	if c.box == nil {
+	if c.confined == nil {
 		left = c.shell.adoptState(c.dir, c.free)
 	}
 	c.mu.Lock()
-	e := Exit{Duration: took, Cancelled: c.cancelled, Confined: c.box != nil, Fault: c.fault}
+	e := Exit{Duration: took, Cancelled: c.cancelled, Confined: c.confined != nil, Fault: c.fault}
 	if left != nil && e.Fault == "" {
 		e.Fault = left.Error()
 	}

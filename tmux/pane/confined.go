@@ -46,6 +46,13 @@ type confinement struct {
 	exported, plain []string
 }
 
+// confinedRun is what a confined command has beside the others.
+type confinedRun struct {
+	box    *confine.Box
+	folder *os.File    // tells where it ended
+	said   chan []byte // what it told, once
+}
+
 // confined builds the process for the command in file, which runs in the read-only sandbox,
 // and makes its pipes: in takes the command, folder tells where it ended.
 func (s *Shell) confined(c *Command) (in *os.File, ends []*os.File, err error) {
@@ -62,7 +69,8 @@ func (s *Shell) confined(c *Command) (in *os.File, ends []*os.File, err error) {
 	if err := s.inherit(); err != nil {
 		return nil, nil, err
 	}
-	if c.box, err = s.sandbox(); err != nil {
+	box, err := s.sandbox()
+	if err != nil {
 		return nil, nil, err
 	}
 	dir, gone := s.folder, ""
@@ -90,7 +98,7 @@ func (s *Shell) confined(c *Command) (in *os.File, ends []*os.File, err error) {
 		return nil, nil, err
 	}
 	cmd.ExtraFiles = []*os.File{cmdOut, nil, nil, nil, nil, nil, folderIn} // 3 and 9
-	c.proc, c.folder, c.said = cmd, folder, make(chan []byte, 1)
+	c.proc, c.confined = cmd, &confinedRun{box, folder, make(chan []byte, 1)}
 	return in, []*os.File{cmdOut, folderIn}, nil
 }
 
@@ -192,18 +200,19 @@ func feed(in *os.File, file string) {
 
 // listen reads the folder that a confined command tells while it runs, and lets it go on when
 // it says too much.
-func (c *Command) listen() {
-	said, _ := io.ReadAll(io.LimitReader(c.folder, folderMax+1))
-	_, _ = io.Copy(io.Discard, c.folder)
-	c.said <- said
+func (r *confinedRun) listen() {
+	said, _ := io.ReadAll(io.LimitReader(r.folder, folderMax+1))
+	_, _ = io.Copy(io.Discard, r.folder)
+	r.said <- said
 }
 
 // endConfined ends what a confined command left behind and takes its folder.
 func (c *Command) endConfined() error {
-	err := c.box.Sweep(c.proc.Process.Pid)
-	_ = c.folder.SetReadDeadline(time.Now().Add(time.Second)) // unless something could not be ended, it is at its end
-	said := <-c.said
-	_ = c.folder.Close()
+	r := c.confined
+	err := r.box.Sweep(c.proc.Process.Pid)
+	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // unless something could not be ended, it is at its end
+	said := <-r.said
+	_ = r.folder.Close()
 	s := c.shell
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +220,7 @@ func (c *Command) endConfined() error {
 	case dir == "" || dir == s.folder || dir == s.temp(): // it was killed, or stayed
 	case len(dir) > folderMax, !filepath.IsAbs(dir), strings.ContainsAny(dir, "\n\x00"), !isFolder(dir):
 		err = errors.Join(err, fmt.Errorf("the folder stays %q: the command told none that can be used", s.folder))
-	case !c.box.Reads(dir):
+	case !r.box.Reads(dir):
 		err = errors.Join(err, fmt.Errorf("the folder stays %q: what runs in the read-only sandbox does not end in %q, which it may not read", s.folder, dir))
 	default:
 		err = errors.Join(err, s.moveTo(dir, true))
@@ -240,7 +249,7 @@ func isFolder(dir string) bool {
 
 // interrupt passes Ctrl-C on to a confined command, which the terminal does not know.
 func (c *Command) interrupt() {
-	if c.box != nil {
+	if c.confined != nil {
 		c.signal(syscall.SIGINT)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+//go:generate go run numbers_gen.go
+
 //go:embed calls.txt
 var callsText string
 
