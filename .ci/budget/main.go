@@ -11,7 +11,6 @@ package main
 import (
 	"bufio"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -47,9 +46,7 @@ func run(name string, argv []string) (code int, err error) {
 	adoptOrphans()
 	before := fixedWork()
 	began := time.Now()
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	err = cmd.Run()
+	code, err = runReaping(argv)
 	took := time.Since(began)
 	left := leftBehind()
 	raw := childrenSeconds()
@@ -60,13 +57,34 @@ func run(name string, argv []string) (code int, err error) {
 	for _, p := range left {
 		fmt.Printf("%s: still running: %s\n", name, p)
 	}
-	if exit := new(exec.ExitError); errors.As(err, &exit) {
-		return max(exit.ExitCode(), 1), nil
-	}
-	if err == nil && scaled > limit {
+	if err == nil && code == 0 && scaled > limit {
 		err = fmt.Errorf("%s took %.0f scaled CPU seconds, %.0f is the limit (.ci/budget/limits): make something quicker, or move what is heavy to make counterparts", name, scaled, limit)
 	}
-	return 0, err
+	return code, err
+}
+
+// runReaping runs a command to its end and returns its exit code. Adopted descendants that
+// end meanwhile are reaped at once: tests wait for processes to be gone.
+func runReaping(argv []string) (code int, err error) {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return 1, err
+	}
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return 1, fmt.Errorf("wait for %s: %w", argv[0], err)
+		case pid != cmd.Process.Pid:
+		case status.Signaled():
+			return 128 + int(status.Signal()), nil
+		default:
+			return status.ExitStatus(), nil
+		}
+	}
 }
 
 // limitOf reads the limit of name, in scaled seconds.

@@ -458,7 +458,11 @@ func (w *world) changed(h hostile, files, health string, contacts int64) (change
 
 // plain runs a line as it is.
 func (w *world) plain(h hostile) []string {
-	got := w.run(h, 300*time.Millisecond, w.env, (*exec.Cmd).Start, func(*exec.Cmd) {})
+	wait := lineTime // for what it starts in the background, on a busy machine
+	if slices.Contains(h.needs, "maybe") {
+		wait = 300 * time.Millisecond
+	}
+	got := w.run(h, wait, w.env, (*exec.Cmd).Start, func(*exec.Cmd) {})
 	for left := []int{0}; h.canary == "left" && len(left) > 0; { // they may start others meanwhile
 		left = w.leftovers()
 		for _, pid := range left {
