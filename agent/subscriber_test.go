@@ -49,8 +49,13 @@ func TestStoppedReaderIsBounded(t *testing.T) {
 		},
 		"every kind": func(i int) event.Event {
 			return []event.Event{
-				event.TextDelta{Text: "word "}, event.ReasoningDelta{Field: "r", Text: "hm "}, screen(i / 7), event.CallDelta{CallID: fmt.Sprint(i % 5), Text: "{"},
-				event.ToolOutput{CallID: "c", Stream: []string{"stdout", "stderr"}[i%2], Text: "out "}, event.TaskProgress{ID: 3, Text: "x"}, event.PaneHistory{Pane: "%1"},
+				event.TextDelta{Text: "word "},
+				event.ReasoningDelta{Field: "r", Text: "hm "},
+				screen(i / 7),
+				event.CallDelta{CallID: fmt.Sprint(i % 5), Text: "{"},
+				event.ToolOutput{CallID: "c", Stream: []string{"stdout", "stderr"}[i%2], Text: "out "},
+				event.TaskProgress{ID: 3, Text: "x"},
+				event.PaneHistory{Pane: "%1"},
 			}[i%7]
 		},
 		"ever new calls":     func(i int) event.Event { return event.CallDelta{CallID: fmt.Sprint(i), Text: "{"} },

@@ -314,8 +314,11 @@ func TestReplayOfCountsReminders(t *testing.T) {
 	said := model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "c1", Name: "do", Arguments: "{}"}}}
 	told := event.ReminderAttached{Kinds: []string{"shell"}, Text: "what ls gave"}
 	for i, p := range []event.Event{
-		event.PromptSubmitted{ID: 1, Text: "first"}, told, told, told, event.PromptSubmitted{ID: 2, Text: "second"},
-		event.ModelMessage{Message: said}, event.ToolResult{CallID: "c1", Name: "do", Result: result},
+		event.PromptSubmitted{ID: 1, Text: "first"},
+		told, told, told,
+		event.PromptSubmitted{ID: 2, Text: "second"},
+		event.ModelMessage{Message: said},
+		event.ToolResult{CallID: "c1", Name: "do", Result: result},
 		event.ContextCompacted{By: "summary", Summary: "little happened", Boundary: 4, Removed: 4},
 		event.ApprovalAsked{ID: "a1", CallID: "c2", Action: action.Action{Command: "rm -r ."}},
 	} {

@@ -234,6 +234,8 @@ func taskOutcome(task *state.Task) (glyph string, role themes.Role, word string)
 		return "✓", themes.ToolOK, ""
 	case event.Cancelled:
 		return "⊘", themes.Muted, "cancelled"
+	case state.Interrupted:
+		return "⊘", themes.Muted, "interrupted"
 	case event.MaxTurns:
 		return "✗", themes.Warning, "out of turns"
 	case event.MaxCost:

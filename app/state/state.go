@@ -151,6 +151,10 @@ type Task struct {
 	Answer   string      // on a fork, while it runs: what its model said last
 }
 
+// Interrupted is the Outcome of a task that had not ended when the process that ran it did.
+// No event says so: the next process sees it by what is missing.
+const Interrupted event.Outcome = "interrupted"
+
 // Retry is a request that waits to be sent again.
 type Retry struct {
 	Attempt int   // that failed

@@ -64,7 +64,7 @@ func (a *attention) finished(s *state.State, id int) {
 		switch t.Outcome {
 		case event.Completed:
 			a.ended = "✓ done"
-		case event.Cancelled:
+		case event.Cancelled, state.Interrupted:
 			return
 		default:
 			a.ended = "✗ failed"

@@ -78,15 +78,16 @@ func TestCallsOnlyWhoLooksElsewhere(t *testing.T) { // UX "Approval"
 	}
 }
 
-func TestNoCallForShortOrCancelledTasks(t *testing.T) {
+func TestNoCallForShortCancelledOrInterruptedTasks(t *testing.T) {
 	for name, c := range map[string]struct {
-		takes   time.Duration
-		outcome event.Outcome
-		calls   int
+		takes time.Duration
+		ends  event.Event
+		calls int
 	}{
-		"short":     {9 * time.Second, event.Completed, 0},
-		"cancelled": {time.Minute, event.Cancelled, 0},
-		"failed":    {time.Minute, event.Failed, 1},
+		"short":       {9 * time.Second, event.TaskFinished{ID: 1, Outcome: event.Completed}, 0},
+		"cancelled":   {time.Minute, event.TaskFinished{ID: 1, Outcome: event.Cancelled}, 0},
+		"interrupted": {time.Minute, event.SessionResumed{Interrupted: true}, 0},
+		"failed":      {time.Minute, event.TaskFinished{ID: 1, Outcome: event.Failed}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -94,7 +95,7 @@ func TestNoCallForShortOrCancelledTasks(t *testing.T) {
 				x.tell(running[:2]...)
 				x.Focus(false)
 				time.Sleep(c.takes)
-				x.tell(event.TaskFinished{ID: 1, Outcome: c.outcome})
+				x.tell(c.ends)
 				if got := x.calls(); len(got) != c.calls {
 					t.Errorf("calls %q, want %d", got, c.calls)
 				}

@@ -14,9 +14,13 @@ import (
 // TestMarks: Claude behind OpenRouter is told which prefixes to keep; nobody else is.
 func TestMarks(t *testing.T) {
 	msgs := []model.Message{
-		{Role: model.System, Content: "be brief"}, {Role: model.User, Content: "one"}, {Role: model.Assistant, Content: "a"},
-		{Role: model.User, Content: "two"}, {Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "c", Name: "x", Arguments: "{}"}}},
-		{Role: model.Tool, ToolCallID: "c", Content: "done"}, {Role: model.User, Content: "of the moment"},
+		{Role: model.System, Content: "be brief"},
+		{Role: model.User, Content: "one"},
+		{Role: model.Assistant, Content: "a"},
+		{Role: model.User, Content: "two"},
+		{Role: model.Assistant, ToolCalls: []model.ToolCall{{ID: "c", Name: "x", Arguments: "{}"}}},
+		{Role: model.Tool, ToolCallID: "c", Content: "done"},
+		{Role: model.User, Content: "of the moment"},
 	}
 	for _, tt := range []struct {
 		base, model string

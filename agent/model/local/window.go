@@ -44,8 +44,9 @@ type asking struct {
 	model  string
 }
 
-// get decodes a JSON answer into to; body is sent if it is not nil.
-func (a asking) get(url string, body, to any) bool {
+// get decodes a JSON answer into to, which stays empty without one; body is sent if it is
+// not nil.
+func (a asking) get(url string, body, to any) {
 	method, data := http.MethodGet, []byte(nil)
 	if body != nil {
 		method = http.MethodPost
@@ -53,10 +54,11 @@ func (a asking) get(url string, body, to any) bool {
 	}
 	req, err := http.NewRequestWithContext(a.ctx, method, url, bytes.NewReader(data))
 	if err != nil {
-		return false
+		return
 	}
-	answer, err := fetch(a.client, req)
-	return err == nil && json.Unmarshal(answer, to) == nil
+	if answer, err := fetch(a.client, req); err == nil {
+		_ = json.Unmarshal(answer, to) // what is no such JSON tells no window
+	}
 }
 
 func fetch(client *http.Client, req *http.Request) ([]byte, error) {

@@ -1,0 +1,85 @@
+package state
+
+import (
+	"slices"
+
+	"buddy/agent/event"
+)
+
+func (s *State) applyTask(env event.Envelope) Changed {
+	switch p := env.Payload.(type) {
+	case event.TaskQueued:
+		s.task(p.ID).Kind, s.task(p.ID).Title = p.Kind, p.Title
+	case event.TaskStarted:
+		s.Info.Interrupted = false
+		t := s.task(p.ID)
+		t.Kind, t.Title, t.Deadline, t.Started, t.State = p.Kind, p.Title, p.Deadline, env.Time, TaskRunning
+		t.Pane, t.Dir = p.Pane, p.Dir
+	case event.TaskDeadline:
+		s.task(p.ID).Deadline = p.Deadline
+	case event.TaskProgress:
+		s.task(p.ID).Doing = p.Text
+	case event.TaskCancelling:
+		s.task(p.ID).State = TaskCancelling
+	case event.TaskFinished:
+		t := s.task(p.ID)
+		t.State, t.Outcome, t.Error, t.Ended, t.Doing = TaskDone, p.Outcome, p.Error, env.Time, ""
+		if env.Branch == 0 && t.Kind != event.ShellTask { // which says nothing of the answer
+			s.closeAnswer()
+		}
+		s.dropFinished()
+		return Tasks | Header | Conversation
+	}
+	return Tasks | Header
+}
+
+// task returns the task with an id, which it makes if it is new.
+func (s *State) task(id int) *Task {
+	for i := len(s.Tasks) - 1; i >= 0; i-- {
+		if s.Tasks[i].ID == id {
+			return s.Tasks[i]
+		}
+	}
+	t := &Task{ID: id}
+	s.Tasks = append(s.Tasks, t)
+	return t
+}
+
+// finishTurn counts what a task uses.
+func (s *State) finishTurn(id int, p event.TurnFinished) Changed {
+	if id == 0 {
+		return 0
+	}
+	t := s.task(id)
+	t.Turns++
+	t.Cost += p.Cost
+	if p.Usage != nil {
+		t.Usage.Prompt += p.Usage.Prompt
+		t.Usage.Completion += p.Usage.Completion
+	}
+	return Tasks
+}
+
+func (s *State) setTaskState(id int, from, to TaskState) {
+	for _, t := range s.Tasks {
+		if t.ID == id && t.State == from {
+			t.State = to
+		}
+	}
+}
+
+func (s *State) dropFinished() {
+	done := 0
+	for _, t := range s.Tasks {
+		if t.State == TaskDone {
+			done++
+		}
+	}
+	s.Tasks = slices.DeleteFunc(s.Tasks, func(t *Task) bool {
+		if t.State == TaskDone && done > maxFinished {
+			done--
+			return true
+		}
+		return false
+	})
+}
