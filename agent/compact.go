@@ -96,17 +96,31 @@ func (r *Runtime) fit(ctx context.Context, t *task) fitting {
 		})
 		return full
 	}
-	if used >= percent(window, o.Warn) && c.room.warned != t.id {
+	switch {
+	case !known:
+		r.tellUnknownWindow(t)
+	case used >= percent(window, o.Warn) && c.room.warned != t.id:
 		c.room.warned = t.id
-		w := event.Warning{Text: "the context is filling up: " + fill(used, window), Code: "context", NextStep: "/compact or /session new"}
-		if !known {
-			w.Text += ", which is assumed"
-			w.NextStep = "set context_limit in the profile of the model"
-		}
-		r.emit(t.id, 0, w)
+		r.emit(t.id, 0, event.Warning{Text: "the context is filling up: " + fill(used, window), Code: "context", NextStep: "/compact or /session new"})
 	}
 	c.hist.Sent()
 	return fits
+}
+
+// unknownWindow is the code of the notice that says that a window is not known.
+const unknownWindow = "window"
+
+// tellUnknownWindow tells a person, once for a model in a session, that compaction waits for
+// its server. The caller holds r.mu.
+func (r *Runtime) tellUnknownWindow(t *task) {
+	info := r.model.Info()
+	text := fmt.Sprintf("how much %s takes in is not known: the conversation is compacted only once its server says that it is too long; context_limit in the profile %s tells it",
+		info.Model, info.Profile)
+	if info.API == model.Demo || r.usage.unmeasured == text {
+		return
+	}
+	r.usage.unmeasured = text
+	r.emit(t.id, 0, event.Notice{Text: text, Code: unknownWindow})
 }
 
 func fill(used, window int) string {

@@ -106,11 +106,84 @@ func TestAssumedWindowStopsNothing(t *testing.T) { // B13
 		if done, _ := find[event.TaskFinished](s); done.Outcome != event.Completed || len(s.model.requests) != 1 {
 			t.Errorf("outcome %s after %d requests", done.Outcome, len(s.model.requests))
 		}
-		if w, n := find[event.Warning](s); n != 1 || !strings.Contains(w.Text, "8192 tokens, which is assumed") {
+		if w, n := find[event.Warning](s); n != 0 {
 			t.Errorf("%d warnings, the last %+v", n, w)
 		}
 		s.stop()
 	})
+}
+
+// described is a model that says of itself what it is told to.
+type described struct {
+	*script
+	info model.Info
+}
+
+func (d described) Info() model.Info { return d.info }
+
+func TestAnUnknownWindowIsSaidOnceForAModel(t *testing.T) {
+	unknown := func(name string) model.Info { return model.Info{Profile: "p-" + name, Model: name, API: "responses"} }
+	synctest.Test(t, func(t *testing.T) {
+		options := func(o *Options) {
+			answers := o.Model.(*script)
+			o.Model = described{answers, unknown("one")}
+			o.Models = func(profile, _ string) (model.Model, error) {
+				info := unknown(strings.TrimPrefix(profile, "p-"))
+				if profile == "p-known" {
+					info.Window = 1000
+				}
+				return described{answers, info}, nil
+			}
+		}
+		s := start(t, options, answers(6)...)
+		told := func(what string, s *session, want int) {
+			t.Helper()
+			if n := len(unknownWindows(s)); n != want {
+				t.Errorf("%s: said %d times, not %d: %q", what, n, want, unknownWindows(s))
+			}
+		}
+		told("before the first request", s, 0)
+		s.do(prompt(1, 50))
+		s.do(prompt(2, 50))
+		told("two prompts", s, 1)
+		if now := unknownWindows(s)[0]; !strings.Contains(now, "how much one takes in") || !strings.Contains(now, "context_limit in the profile p-one") {
+			t.Errorf("said %q", now)
+		}
+		s.do(event.SwitchModel{Profile: "p-one"}, prompt(3, 50))
+		told("the same model again", s, 1)
+		s.do(event.SwitchModel{Profile: "p-known"}, prompt(4, 50))
+		told("a model with a window", s, 1)
+		s.do(event.SwitchModel{Profile: "p-two"}, prompt(5, 50))
+		told("another model without a window", s, 2)
+		s.stop()
+
+		again := start(t, func(o *Options) {
+			o.Model, o.Replay = described{o.Model.(*script), unknown("two")}, s.mem.events
+		}, answers(1)...)
+		again.do(prompt(6, 50))
+		told("resumed", again, 0)
+		again.stop()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, func(o *Options) { o.Model = described{o.Model.(*script), model.Info{Model: "demo", API: model.Demo}} }, answers(1)...)
+		s.do(prompt(1, 50))
+		if n := len(unknownWindows(s)); n != 0 {
+			t.Errorf("said %d times of the demo", n)
+		}
+		s.stop()
+	})
+}
+
+// unknownWindows returns what was said of windows that are not known.
+func unknownWindows(s *session) (texts []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, env := range s.seen {
+		if n, ok := env.Payload.(event.Notice); ok && n.Code == unknownWindow {
+			texts = append(texts, n.Text)
+		}
+	}
+	return texts
 }
 
 func TestCompactCommand(t *testing.T) { // B08: forced, and it says when nothing can go

@@ -117,7 +117,7 @@ func (r *Runtime) replayInto(c *conversation, env event.Envelope, left *leftover
 		}
 	case event.Interrupted:
 		left.waits = p.CanContinue
-	case event.MetricsUsage, event.InstructionsRead, event.SessionRenamed:
+	case event.MetricsUsage, event.InstructionsRead, event.SessionRenamed, event.Notice:
 		r.replaySession(p)
 	case event.ReminderAttached:
 		if slices.Contains(p.Kinds, toldEnds) {
@@ -152,6 +152,10 @@ func (r *Runtime) replaySession(e event.Event) {
 		r.guide.speaks = cmp.Or(p.Speaks, r.guide.speaks)
 	case event.SessionRenamed:
 		r.titles++
+	case event.Notice:
+		if p.Code == unknownWindow {
+			r.usage.unmeasured = p.Text
+		}
 	}
 }
 

@@ -13,10 +13,12 @@ import (
 // the task that asked last.
 type ledger struct {
 	event.MetricsUsage
-	task     *taskUse                // nil before the first request
-	unpriced string                  // the model whose missing price was told
-	changed  changes                 // files, for /undo
-	undo     context.CancelCauseFunc // ends /undo while it works; else nil
+	task     *taskUse // nil before the first request
+	unpriced string   // the model whose missing price was told
+	// unmeasured is what was told last of a model whose window is not known.
+	unmeasured string
+	changed    changes                 // files, for /undo
+	undo       context.CancelCauseFunc // ends /undo while it works; else nil
 }
 
 // taskUse is what one task used.

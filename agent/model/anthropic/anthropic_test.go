@@ -3,6 +3,7 @@ package anthropic_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -267,6 +268,31 @@ func TestRequestBytes(t *testing.T) {
 	}
 	if h := got.Header; h.Get("X-Api-Key") != "k-123" || h.Get("Anthropic-Version") != "2023-06-01" || h.Get("Authorization") != "" || h.Get("Content-Type") != "application/json" {
 		t.Errorf("%v", h)
+	}
+}
+
+// TestEagerArguments: only Anthropic's own endpoint is asked to stream arguments as they are
+// written; servers that speak its protocol may refuse a member that they do not know.
+func TestEagerArguments(t *testing.T) {
+	for base, want := range map[string]bool{
+		"https://api.anthropic.com":             true,
+		"https://API.anthropic.com/v1/":         true,
+		"https://api.anthropic.com.example.org": false,
+		"https://example.org/api.anthropic.com": false,
+		"https://openrouter.ai/api":             false,
+		"http://127.0.0.1:8080":                 false,
+	} {
+		var sent []byte
+		look := transport(func(req *http.Request) { sent, _ = io.ReadAll(req.Body) })
+		m := newModel(t, anthropic.Config{BaseURL: base, HTTPClient: &http.Client{Transport: look}})
+		modeltest.Collect(t.Context(), m, model.Request{Messages: question.Messages, Tools: []model.ToolDef{toolDef("a"), toolDef("b")}})
+		all := 0
+		if want {
+			all = 2
+		}
+		if n := strings.Count(string(sent), `"eager_input_streaming":true`); n != all || strings.Count(string(sent), `"input_schema"`) != 2 {
+			t.Errorf("%q: %d of 2 tools are streamed eagerly, not %d: %s", base, n, all, sent)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"maps"
@@ -228,48 +229,78 @@ func (a *answer) parts(i *item, raw json.RawMessage, kind string) error {
 	if json.Unmarshal(raw, &parts) != nil {
 		parts = []wire.Members{{"text": raw}}
 	}
+	places := i.places(kind, parts)
 	for n, p := range parts {
-		if err := a.part(i, p, kind, i.place(kind, p, n)); err != nil {
+		if err := a.part(i, p, kind, places[n]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// place returns the index under which the deltas of part n of a list came. It is n at
-// OpenAI; some servers count from 1, or count other parts as well: where there is one text
-// alone it is that.
-func (i *item) place(kind string, p wire.Members, n int) int {
-	switch {
-	case p["refusal"] != nil:
-		kind = refusalText
-	case kind == "":
-		kind = outputText
+// kindOf returns what a part of a list holds; kind is "" where the part tells it.
+func kindOf(kind string, p wire.Members) string {
+	if p["refusal"] != nil {
+		return refusalText
 	}
-	at, same := n, 0
+	return cmp.Or(kind, outputText)
+}
+
+// places returns the indexes under which the deltas of a list's parts came. They are those
+// in the list at OpenAI; some servers count from 1, or count other parts as well: there the
+// first text of a kind is the first that came, and so on.
+func (i *item) places(kind string, parts []wire.Members) []int {
+	places := make([]int, len(parts))
+	for n := range parts {
+		places[n] = n
+	}
+	if i.indexed(kind, parts) {
+		return places
+	}
+	came := make(map[string][]int)
 	for _, s := range i.slots {
-		if s.kind != kind {
-			continue
-		}
-		if s.n == n {
-			return n
-		}
-		at, same = s.n, same+1
+		came[s.kind] = append(came[s.kind], s.n)
 	}
-	if same == 1 && n == 0 {
-		return at
+	next := make(map[string]int) // the index after the last that was given
+	for n, p := range parts {
+		k := kindOf(kind, p)
+		if len(came[k]) > 0 {
+			places[n], came[k] = came[k][0], came[k][1:]
+		} else {
+			places[n] = max(n, next[k])
+		}
+		next[k] = max(next[k], places[n]+1)
 	}
-	return n
+	return places
+}
+
+// indexed reports whether all that came of an item is the beginning of the part that has
+// the same index.
+func (i *item) indexed(kind string, parts []wire.Members) bool {
+	for _, s := range i.slots {
+		if kind != "" && s.kind != kind {
+			continue // of another list
+		}
+		if s.n < 0 || s.n >= len(parts) || kindOf(kind, parts[s.n]) != s.kind || !strings.HasPrefix(partText(parts[s.n]), string(s.text)) {
+			return false
+		}
+	}
+	return true
+}
+
+// partText is the text of a part.
+func partText(p wire.Members) string {
+	if p["refusal"] != nil {
+		return wire.Text(p["refusal"])
+	}
+	return wire.Text(p["text"])
 }
 
 func (a *answer) part(i *item, p wire.Members, kind string, n int) error {
 	if p["refusal"] != nil { // what the model says
 		return a.whole(i, refusalText, n, p["refusal"])
 	}
-	if kind == "" {
-		kind = outputText
-	}
-	return a.whole(i, kind, n, p["text"])
+	return a.whole(i, cmp.Or(kind, outputText), n, p["text"])
 }
 
 // partDone takes the end of a part of an item.

@@ -2,6 +2,8 @@ package responses_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,6 +150,59 @@ func TestM11(t *testing.T) {
 	r := stream(t, ev("reasoning_text.delta", `"delta":"raw"`), ev("reasoning_text.done", `"text":"raw"`), delta1, completed)
 	if r.Err != nil || r.Reasoning != "raw" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestTextsUnderAnyContentIndex: servers count parts from 0, from 1, with those before them,
+// or not at all; each text comes in deltas and whole up to four times, and is said once.
+func TestTextsUnderAnyContentIndex(t *testing.T) {
+	ev := func(kind string, n int, rest string) string {
+		return fmt.Sprintf(`{"type":"response.%s","output_index":0,"item_id":"m","content_index":%d,%s}`, kind, n, rest)
+	}
+	message := func(texts ...string) string {
+		var parts []string
+		for _, text := range texts {
+			parts = append(parts, `{"type":"output_text","text":"`+text+`"}`)
+		}
+		return `{"type":"message","id":"m","content":[` + strings.Join(parts, ",") + `]}`
+	}
+	for _, tt := range []struct {
+		name    string
+		indexes []int // of the texts "ab", "cd" and so on
+	}{
+		{"one, counted from 0", []int{0}},
+		{"one, counted from 1", []int{1}},
+		{"one, after others", []int{7}},
+		{"two, counted from 0", []int{0, 1}},
+		{"two, counted from 1", []int{1, 2}},
+		{"two, with a gap", []int{0, 2}},
+		{"two, with a gap before", []int{3, 5}},
+		{"three, counted from 1", []int{1, 2, 3}},
+		{"three, with gaps", []int{1, 3, 7}},
+	} {
+		texts := []string{"ab", "cd", "ef"}[:len(tt.indexes)]
+		var deltas, dones, parts []string
+		for i, n := range tt.indexes {
+			deltas = append(deltas, ev("output_text.delta", n, `"delta":"`+texts[i][:1]+`"`), ev("output_text.delta", n, `"delta":"`+texts[i][1:]+`"`))
+			dones = append(dones, ev("output_text.done", n, `"text":"`+texts[i]+`"`))
+			parts = append(parts, ev("content_part.done", n, `"part":{"type":"output_text","text":"`+texts[i]+`"}`))
+		}
+		whole := message(texts...)
+		item, last := done0(whole), `{"type":"response.completed","response":{"output":[`+whole+`]}}`
+		for name, events := range map[string][]string{
+			"all":         slices.Concat(deltas, dones, parts, []string{item, last}),
+			"no dones":    slices.Concat(deltas, []string{item, last}),
+			"no item":     slices.Concat(deltas, []string{last}),
+			"no deltas":   slices.Concat(dones, []string{item, last}),
+			"only parts":  slices.Concat(parts, []string{item, last}),
+			"only deltas": slices.Concat(deltas, []string{completed}),
+			"half a text": slices.Concat(deltas[:len(deltas)-1], []string{item, last}),
+		} {
+			want := strings.Join(texts, "")
+			if r := stream(t, events...); r.Err != nil || r.Text != want || r.Done.Message.Content != want {
+				t.Errorf("%s, %s: %q and %q, not %q (%v)", tt.name, name, r.Text, r.Done.Message.Content, want, r.Err)
+			}
+		}
 	}
 }
 

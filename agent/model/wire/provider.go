@@ -44,7 +44,7 @@ func providerAt(base string) Provider {
 	if err != nil {
 		return ""
 	}
-	switch u.Hostname() {
+	switch strings.ToLower(u.Hostname()) {
 	case "api.openai.com":
 		return OpenAI
 	case "api.anthropic.com":
