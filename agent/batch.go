@@ -76,7 +76,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: r.question(b.task, b.turn, c.ID), Begin: r.begins(b.task)}
 	j.call.Keep = func(files []tools.Before) error { return r.keep(b.task, b.turn, j, files) }
 	j.shows(r.liveOutput(b.task.id, b.turn, c.ID))
-	if j.tool, j.err = r.toolset().Lookup(c.Name); j.err != nil {
+	if j.tool, j.call, j.err = r.toolset().Resolve(j.call); j.err != nil {
 		return j
 	}
 	if j.call.Planned, j.err = planned(j.tool, j.call); j.err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"buddy/agent/action"
@@ -248,6 +249,9 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	res.Content, res.Tail = r.opts.Redact.Text(res.Content), r.opts.Redact.Text(res.Tail)
 	r.spill(t, turn, j, &res)
 	r.inspect(t, turn, j, &res)
+	if len(c.Notes) > 0 {
+		res.Content += "\n[" + strings.Join(c.Notes, "; ") + "]"
+	}
 	if j.edited {
 		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
 	}

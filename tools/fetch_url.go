@@ -22,7 +22,7 @@ var fetchURLText string
 type fetchArgs struct {
 	URL    string `json:"url"`
 	Offset int    `json:"offset,omitempty" desc:"first byte of the text" min:"0"`
-	Why    string `json:"why"`
+	Why    string `json:"why,omitempty"`
 }
 
 // fetchPayload is what the model gets.

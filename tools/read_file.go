@@ -26,7 +26,7 @@ type readArgs struct {
 	Offset int    `json:"offset,omitempty" desc:"first line, from 1" min:"1"`
 	Limit  int    `json:"limit,omitempty" desc:"how many lines" min:"1"`
 	Number bool   `json:"number,omitempty" desc:"number the lines"`
-	Why    string `json:"why"`
+	Why    string `json:"why,omitempty" schema:"-"`
 }
 
 // readPayload is what the model gets. Content is UTF-8 with LF line ends and no byte

@@ -69,8 +69,10 @@ type Seat struct {
 type Call struct {
 	ID        string
 	Name      string
-	Arguments string // JSON as the model wrote it
-	Dir       string // a folder of this call's own for its whole output; the tool makes it
+	Arguments string // JSON: as the model wrote it, or as [Registry.Resolve] made it
+	// Notes tell the model what of its arguments Resolve ignored.
+	Notes []string
+	Dir   string // a folder of this call's own for its whole output; the tool makes it
 	// Output gets live output for the person watching. It may be called from any
 	// goroutine until Run returns, and never blocks for long.
 	Output func(Chunk)
