@@ -11,6 +11,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -85,12 +86,32 @@ type Call struct {
 	// Keep stores files as they are before the call changes them, so that a person can take
 	// the change back. On an error nothing may be changed. It is nil where nothing is kept.
 	Keep func([]Before) error
+	// Page is how many bytes of a file or a web page the model gets at most; 0 is [MinPage].
+	Page int
 	// Planned is what Plan answered for these arguments and was allowed; the runtime
 	// sets it before Run. A tool does that or fails, never something else.
 	Planned action.Action
 	// Free means that nobody was asked, because it only reads: what earlier calls left
 	// behind must not change what it means.
 	Free bool
+}
+
+// Pages are sized for the model, in bytes: the least is for those of which little is known.
+const (
+	MinPage = 8_000
+	MaxPage = 40_000
+)
+
+// PageOf returns how much of a file a model with a window of so many tokens gets at once: most,
+// but never more than a sixteenth of the window, counted with four bytes to a token, or than
+// MinPage where that is more. A window of 0 is not known; most is MaxPage when it is 0.
+func PageOf(window, most int) int { return min(max(window*4/16, MinPage), cmp.Or(most, MaxPage)) }
+
+func (c Call) page() int {
+	if c.Page > 0 {
+		return c.Page
+	}
+	return MinPage
 }
 
 // Stream names where a chunk of output came from.
