@@ -74,10 +74,10 @@ func (r *Runtime) newBatch(ctx context.Context, t *task, turn int) *batch {
 func (b *batch) plan(c model.ToolCall) *job {
 	r := b.runtime
 	j := &job{asked: c, began: r.opts.Now()}
-	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: r.question(b.task, b.turn, c.ID), Begin: r.begins(b.task)}
+	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: r.question(b.task, b.turn, c.ID), Begin: r.begins(b.task), Page: r.page()}
 	j.call.Keep = func(files []tools.Before) error { return r.keep(b.task, b.turn, j, files) }
 	j.shows(r.liveOutput(b.task.id, b.turn, c.ID))
-	if j.tool, j.err = r.toolset().Lookup(c.Name); j.err != nil {
+	if j.tool, j.call, j.err = r.toolset().Resolve(j.call); j.err != nil {
 		return j
 	}
 	if j.call.Planned, j.err = planned(j.tool, j.call); j.err != nil {
@@ -87,6 +87,9 @@ func (b *batch) plan(c model.ToolCall) *job {
 	j.parallel = ok && p.Parallel(j.call) && r.judge(b.task, j.call.Planned).Decision == action.Allow
 	return j
 }
+
+// page is how much of a file the model that answers now gets at once.
+func (r *Runtime) page() int { return tools.PageOf(r.answering().Info().Window, r.opts.Page) }
 
 // offer starts a call of an answer that still streams, if that is harmless. saved is
 // called before anything of it is seen.

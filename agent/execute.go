@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"buddy/agent/action"
@@ -259,6 +260,9 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	r.spill(t, turn, j, &res)
 	g := given{job: j, whole: res.Content, full: res.Full}
 	r.inspect(t, turn, j, &res)
+	if len(c.Notes) > 0 {
+		res.Content += "\n[" + strings.Join(c.Notes, "; ") + "]"
+	}
 	if j.edited {
 		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
 	}

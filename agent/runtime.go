@@ -102,6 +102,9 @@ type Options struct {
 	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
 	// for another try (A20). Else the model reads the failure and goes on.
 	Strict bool
+	// Page is how many bytes of a file or a web page the model gets at once at most, see
+	// [tools.PageOf].
+	Page int
 	// ToolTimeout is how long a tool may run; 0 is 60 s. Commands have no limit.
 	ToolTimeout time.Duration
 	// Replay is what an earlier process stored of this session; the runtime goes on

@@ -42,7 +42,7 @@ func (r *Runtime) typed(s event.Submit) {
 // runTyped runs a command and tells the model.
 func (r *Runtime) runTyped(ctx context.Context, t *task, command string) (event.Outcome, error) {
 	args, err := json.Marshal(map[string]any{
-		"command": command, "why": "typed by the user", "risk": action.Low, "mutation": false, "privesc": false,
+		"command": command, "why": "typed by the user",
 	})
 	if err != nil {
 		return event.Failed, err

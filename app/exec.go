@@ -395,7 +395,7 @@ func (l *line) approve(a event.ApprovalAsked) {
 	if what == "" {
 		what = strings.TrimSpace(a.Action.Path + "\n" + a.Action.Preview)
 	}
-	_, _ = fmt.Fprintf(tty, "%s on %s · %s\nwhy: %s\n\n%s\n\nRun: [y/N] ", plain(a.Action.Tool), plain(a.Action.Target), plain(a.Verdict.Reason), plain(a.Action.Why), plain(what))
+	_, _ = fmt.Fprintf(tty, "%s on %s · %s\n%s\n%s\n\nRun: [y/N] ", plain(a.Action.Tool), plain(a.Action.Target), plain(a.Verdict.Reason), whyLine(a.Action.Why), plain(what))
 	reply, err := bufio.NewReader(tty).ReadString('\n')
 	answer := event.Approve{ID: a.ID, Decision: event.Reject}
 	if err != nil && hungUp(tty) {
@@ -416,4 +416,12 @@ func withNext(text, next string) string {
 		return text
 	}
 	return text + " · " + next
+}
+
+// whyLine is the line with the model's reason, "" when it gave none.
+func whyLine(why string) string {
+	if strings.TrimSpace(why) == "" {
+		return ""
+	}
+	return "why: " + plain(why) + "\n"
 }

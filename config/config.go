@@ -149,7 +149,7 @@ func defaults() Config {
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,
 			CompactTo: 82, ManualTo: 60, Keep: 20, KeepMessages: 40, RestoreTokens: 50_000, Instructions: true,
 		},
-		Tools:   Tools{Timeout: 60, Shell: autoShell},
+		Tools:   Tools{Timeout: 60, Page: 40_000, Shell: autoShell},
 		Sandbox: Sandbox{Mode: "off", Network: "on"},
 		UI:      UI{Theme: "auto", Notify: "bell", Title: true, Editor: "emacs"},
 	}

@@ -15,6 +15,7 @@ type Tools struct {
 	EnvAllow []string // variables that commands get although their names look like secrets
 	EnvDeny  []string // variables that commands never get
 	Timeout  int      // seconds that a tool may run; commands have no limit
+	Page     int      // bytes of a file or web page that the model gets at once at most
 	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh where there is none
 }
 
@@ -39,6 +40,11 @@ var toolsSection = section{
 			name: "timeout", short: "seconds, 1 to 86400", most: 86_400, access: mine,
 			doc: "How long a tool may run, such as a search or a download. Commands and questions to you have no limit.",
 			at:  func(c *Config, _ *Profile) any { return &c.Tools.Timeout },
+		},
+		{
+			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: mine,
+			doc: "How much of a file or a web page the model gets at once at most. A model gets no more than a sixteenth of its window, and 8000 when that is small or not known.",
+			at:  func(c *Config, _ *Profile) any { return &c.Tools.Page },
 		},
 		{
 			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: mine,

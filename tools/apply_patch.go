@@ -19,7 +19,7 @@ var applyPatchText string
 
 type patchArgs struct {
 	Patch string `json:"patch"`
-	Why   string `json:"why"`
+	Why   string `json:"why,omitempty"`
 }
 
 type applyPatch struct {

@@ -19,7 +19,8 @@ func invalid(format string, args ...any) error {
 }
 
 // decode reads a call's arguments into T, see field for its tags. It is strict: names
-// are matched exactly, unknown ones are refused, and values are not converted. null
+// are matched exactly and unknown ones are refused. A number, true, false or a list may be
+// in a text, and one text may stand for a list of texts: nothing else can be meant. null
 // counts as left out. The error is an ErrArguments that names every problem at once,
 // so that the model needs one more try and not five.
 func decode[T any](call Call) (T, error) {
@@ -63,12 +64,14 @@ func fill(fields []field, into reflect.Value, values map[string]json.RawMessage,
 }
 
 func unknown(fields []field, values map[string]json.RawMessage) []string {
-	var known, strange []string
+	var known, taken, strange []string
 	for _, f := range fields {
-		known = append(known, f.name)
+		if taken = append(taken, f.name); !f.unsaid {
+			known = append(known, f.name)
+		}
 	}
 	for name := range values {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(taken, name) {
 			strange = append(strange, fmt.Sprintf("unknown argument %q (have: %s)", clip(name, 60), strings.Join(known, ", ")))
 		}
 	}
@@ -91,9 +94,11 @@ func (f field) set(v reflect.Value, raw json.RawMessage, at string) []string {
 		v = v.Elem()
 	}
 	switch f.typ {
+	case "integer", "boolean":
+		raw = unquoted(raw)
 	case "array":
-		var items []json.RawMessage
-		if json.Unmarshal(raw, &items) != nil {
+		items, ok := f.itemsIn(raw)
+		if !ok {
 			return wrong
 		}
 		return f.setItems(v, items, at)
@@ -111,6 +116,18 @@ func (f field) set(v reflect.Value, raw json.RawMessage, at string) []string {
 		return []string{at + ": " + problem}
 	}
 	return nil
+}
+
+// itemsIn returns the items of a list, which may be in a text.
+func (f field) itemsIn(raw json.RawMessage) (items []json.RawMessage, ok bool) {
+	if json.Unmarshal(unquoted(raw), &items) == nil {
+		return items, true
+	}
+	var text string
+	if f.item.typ != "string" || json.Unmarshal(raw, &text) != nil {
+		return nil, false
+	}
+	return []json.RawMessage{raw}, true
 }
 
 // check returns what is wrong with a value of the right type, or "".

@@ -22,7 +22,7 @@ var askUserText string
 type askArgs struct {
 	Question string   `json:"question"`
 	Choices  []string `json:"choices,omitempty" max:"9"`
-	Why      string   `json:"why"`
+	Why      string   `json:"why,omitempty" schema:"-"`
 }
 
 // askPayload is what the model gets.

@@ -52,7 +52,6 @@ func (d *Deferred) all() []Tool {
 }
 
 func (d *Deferred) lookup(name string) (Tool, bool) {
-	name = cmp.Or(aliases[name], name)
 	for _, t := range d.all() {
 		if t.Definition().Name == name {
 			return t, true
@@ -69,7 +68,7 @@ var toolSearchText string
 
 type toolSearchArgs struct {
 	Query string `json:"query" blank:"ok"`
-	Why   string `json:"why"`
+	Why   string `json:"why,omitempty" schema:"-"`
 }
 
 // toolSearchPayload is what the model gets.
@@ -171,7 +170,7 @@ var useToolText string
 type useArgs struct {
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args,omitempty"`
-	Why  string          `json:"why"`
+	Why  string          `json:"why,omitempty" schema:"-"`
 }
 
 type useTool struct {
@@ -187,49 +186,77 @@ func NewUseTool(d *Deferred) Tool {
 
 func (t *useTool) Definition() model.ToolDef { return t.def }
 
+// unwrap returns the name of the tool that a call is for, and the call as that gets it but for
+// its words.
+func (t *useTool) unwrap(call Call) (useArgs, Call, error) {
+	call.Name = "use_tool"
+	outer, err := inOurWords(&useTool{def: define[useArgs]("use_tool", useToolText)}, call)
+	if err != nil {
+		return useArgs{}, call, err
+	}
+	args, err := decode[useArgs](outer)
+	if err != nil {
+		return args, call, err
+	}
+	call.Name = args.Name
+	call.Arguments, err = innerArguments(args)
+	return args, call, err
+}
+
 // inner returns the tool that a call is for, and the call as it gets it.
 func (t *useTool) inner(call Call) (Tool, Call, error) {
-	args, err := decode[useArgs](call)
+	args, inner, err := t.unwrap(call)
 	if err != nil {
 		return nil, call, err
 	}
 	tool, ok := t.deferred.lookup(args.Name)
 	if !ok {
+		tool, ok = t.deferred.lookup(ourName(args.Name))
+	}
+	if !ok {
 		return nil, call, invalid("name: there is no tool %q to be used this way; tool_search finds them", clip(args.Name, 100))
 	}
-	if call.Arguments, err = innerArguments(tool, args); err != nil {
+	if inner, err = inOurWords(tool, inner); err != nil {
 		return nil, call, err
 	}
-	call.Name = args.Name
-	return tool, call, nil
+	inner.Arguments = withReason(tool.Definition(), inner.Arguments, args.Why)
+	return tool, inner, nil
 }
 
-// innerArguments returns the arguments for the called tool. The reason is passed on to
-// one that wants it, and arguments that were encoded twice are accepted.
-func innerArguments(tool Tool, args useArgs) (string, error) {
-	raw := args.Args
-	var text string
-	if json.Unmarshal(raw, &text) == nil && strings.HasPrefix(strings.TrimSpace(text), "{") {
-		raw = json.RawMessage(text)
+// withReason passes the reason of a call of use_tool on to a tool that takes one and got none.
+func withReason(def model.ToolDef, arguments, why string) string {
+	ours := slices.ContainsFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
+	values, ok := objectIn(arguments)
+	if why == "" || !ok || values["why"] != nil || !ours && !hasArgument(def, "why") {
+		return arguments
 	}
-	values := make(map[string]json.RawMessage)
-	if len(raw) > 0 {
-		if err := json.Unmarshal(raw, &values); err != nil {
-			return "", invalid("args: expected object, got %s", kindOf(raw))
-		}
+	values["why"] = compact(why)
+	return string(compact(values))
+}
+
+// inOurWords translates a call of use_tool and what is in it.
+func (t *useTool) inOurWords(call Call) (Call, error) {
+	args, _, err := t.unwrap(call)
+	if err != nil {
+		return call, err
 	}
-	var schema struct {
-		Properties map[string]json.RawMessage `json:"properties"`
+	_, inner, err := t.inner(call)
+	if err != nil {
+		return call, err
 	}
-	_ = json.Unmarshal(tool.Definition().Parameters, &schema) // a schema of another kind has no why
-	if _, wanted := schema.Properties["why"]; wanted && values["why"] == nil {
-		if values == nil {
-			values = make(map[string]json.RawMessage)
-		}
-		values["why"] = compact(args.Why)
+	args.Name, args.Args = inner.Name, json.RawMessage(inner.Arguments)
+	call.Name, call.Arguments, call.Notes = "use_tool", string(compact(args)), inner.Notes
+	return call, nil
+}
+
+// innerArguments returns the arguments for the called tool, which may be encoded twice.
+func innerArguments(args useArgs) (string, error) {
+	if len(args.Args) == 0 {
+		args.Args = json.RawMessage("{}")
 	}
-	if values == nil {
-		return "{}", nil
+	values, ok := objectIn(string(args.Args))
+	if !ok {
+		return "", invalid("args: expected object, got %s", kindOf(args.Args))
 	}
 	return string(compact(values)), nil
 }

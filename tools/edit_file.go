@@ -19,7 +19,8 @@ type editArgs struct {
 	NewString  *string `json:"new_string,omitempty"`
 	ReplaceAll bool    `json:"replace_all,omitempty"`
 	Edits      []edit  `json:"edits,omitempty" max:"100"`
-	Why        string  `json:"why"`
+	Expected   int     `json:"expected_replacements,omitempty" schema:"-" min:"1"` // of Gemini CLI
+	Why        string  `json:"why,omitempty"`
 }
 
 // edit is one replacement.
@@ -34,7 +35,7 @@ func (a editArgs) list() ([]edit, error) {
 	edits := a.Edits
 	switch {
 	case a.OldString != nil && a.NewString != nil:
-		edits = append([]edit{{*a.OldString, *a.NewString, a.ReplaceAll}}, edits...)
+		edits = append([]edit{{*a.OldString, *a.NewString, a.ReplaceAll || a.Expected > 1}}, edits...)
 	case a.OldString != nil:
 		return nil, invalid("new_string: missing, expected string")
 	case a.NewString != nil || len(edits) == 0:
@@ -134,6 +135,9 @@ func (t *editFile) apply(ctx context.Context, path string, args editArgs) (old s
 			return old, "", 0, fmt.Errorf("%q: %s%w", name, editName(edits, i), err)
 		}
 		count += n
+	}
+	if args.Expected > 0 && count != args.Expected {
+		return old, "", 0, fmt.Errorf("%q: old_string occurs %d times, expected_replacements is %d: nothing was written", name, count, args.Expected)
 	}
 	return old, edited, count, nil
 }

@@ -13,16 +13,13 @@ import (
 	"buddy/tools/web"
 )
 
-// fetchLimit is how many bytes of a page fetch_url gives at most (D04).
-const fetchLimit = 8000
-
 //go:embed fetch_url.md
 var fetchURLText string
 
 type fetchArgs struct {
 	URL    string `json:"url"`
 	Offset int    `json:"offset,omitempty" desc:"first byte of the text" min:"0"`
-	Why    string `json:"why"`
+	Why    string `json:"why,omitempty"`
 }
 
 // fetchPayload is what the model gets.
@@ -49,7 +46,7 @@ type fetched struct {
 	text  string
 }
 
-// NewFetchURL returns the tool fetch_url: a web page as text, at most 8000 bytes a call
+// NewFetchURL returns the tool fetch_url: a web page as text, at most a page a call
 // (D17).
 func NewFetchURL(client *web.Client) Tool {
 	return &fetchURL{client: client, def: define[fetchArgs]("fetch_url", fetchURLText)}
@@ -112,7 +109,7 @@ func (t *fetchURL) Run(ctx context.Context, call Call) Result {
 		t.last = f
 		t.mu.Unlock()
 	}
-	payload, err := f.part(args.Offset)
+	payload, err := f.part(args.Offset, call.page())
 	if err != nil {
 		return failure(err)
 	}
@@ -129,14 +126,14 @@ func (t *fetchURL) known(asked string) (fetched, bool) {
 	return t.last, true
 }
 
-// part returns what the model gets of the text from offset on.
-func (f fetched) part(offset int) (fetchPayload, error) {
+// part returns what the model gets of the text from offset on, at most so many bytes.
+func (f fetched) part(offset, most int) (fetchPayload, error) {
 	p := fetchPayload{URL: f.page.URL, Status: f.page.Status, Type: f.page.Type}
 	if offset > 0 && offset >= len(f.text) {
 		return p, invalid("offset: %d, but the text has %d bytes", offset, len(f.text))
 	}
 	rest := f.text[offset:]
-	p.Content = head(rest, fetchLimit)
+	p.Content = head(rest, most)
 	var more, cut, redirected string
 	if len(p.Content) < len(rest) {
 		more = fmt.Sprintf("read on with offset=%d of %d", offset+len(p.Content), len(f.text))

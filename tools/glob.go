@@ -26,7 +26,7 @@ var globText string
 type globArgs struct {
 	Pattern string `json:"pattern"`
 	Path    string `json:"path,omitempty" desc:"folder to search, default: the workspace"`
-	Why     string `json:"why"`
+	Why     string `json:"why,omitempty" schema:"-"`
 }
 
 // globPayload is what the model gets: a path a line, as other tools take it.

@@ -32,7 +32,7 @@ type grepArgs struct {
 	Glob       string `json:"glob,omitempty" desc:"only files like this, e.g. *.go"`
 	IgnoreCase bool   `json:"ignore_case,omitempty"`
 	Context    int    `json:"context,omitempty" desc:"lines around a match" min:"0" max:"5"`
-	Why        string `json:"why"`
+	Why        string `json:"why,omitempty" schema:"-"`
 }
 
 // grepPayload is what the model gets.

@@ -27,7 +27,7 @@ var listDirText string
 type listArgs struct {
 	Path  string `json:"path,omitempty" desc:"default: the workspace"`
 	Depth int    `json:"depth,omitempty" desc:"levels, default 1" min:"1" max:"3"`
-	Why   string `json:"why"`
+	Why   string `json:"why,omitempty" schema:"-"`
 }
 
 // listPayload is what the model gets: an entry a line, named relative to Path.

@@ -67,7 +67,7 @@ type captureArgs struct {
 	Spaces  bool   `json:"trailing,omitempty" desc:"keep blanks at the ends of lines"`
 	Other   bool   `json:"alternate,omitempty" desc:"what is behind the full-screen program, or was"`
 	Delay   string `json:"delay,omitempty" desc:"wait first, such as 500ms; at most 30s"`
-	Why     string `json:"why"`
+	Why     string `json:"why,omitempty" schema:"-"`
 }
 
 // delay reads how long to wait first.
@@ -203,10 +203,10 @@ type sendKeysArgs struct {
 	Keys     []string `json:"keys,omitempty" desc:"then pressed: C-c, Up, Escape, F5, …" max:"50"`
 	Enter    bool     `json:"enter,omitempty" desc:"and Enter at last"`
 	Delay    string   `json:"delay,omitempty" desc:"wait first, such as 500ms; at most 30s"`
-	Why      string   `json:"why"`
-	Risk     string   `json:"risk" enum:"low,medium,high"`
-	Mutation bool     `json:"mutation"`
-	Privesc  bool     `json:"privesc"`
+	Why      string   `json:"why,omitempty"`
+	Risk     string   `json:"risk,omitempty" schema:"-"`
+	Mutation bool     `json:"mutation,omitempty" schema:"-"`
+	Privesc  bool     `json:"privesc,omitempty" schema:"-"`
 }
 
 // pressed are the keys, with Enter.
@@ -268,7 +268,7 @@ func (t *sendKeys) Plan(call Call) (action.Action, error) {
 	return action.Action{
 		Kind: action.PaneKeys, Tool: t.def.Name, Target: t.shell.target, Command: strings.TrimSuffix(args.typed(), "\n"),
 		Preview: fmt.Sprintf("into pane %s: %q, keys: %s", args.Pane, args.Text, cmp.Or(strings.Join(args.pressed(), " "), "none")),
-		Why:     args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+		Why:     args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 	}, nil
 }
 
@@ -297,10 +297,10 @@ func (t *sendKeys) Run(ctx context.Context, call Call) Result {
 type createPaneArgs struct {
 	Title    string `json:"title" desc:"a few words"`
 	Command  string `json:"command,omitempty" desc:"program text for the shell; a shell to type into if left out"`
-	Why      string `json:"why"`
-	Risk     string `json:"risk" enum:"low,medium,high"`
-	Mutation bool   `json:"mutation"`
-	Privesc  bool   `json:"privesc"`
+	Why      string `json:"why,omitempty"`
+	Risk     string `json:"risk,omitempty" schema:"-"`
+	Mutation bool   `json:"mutation,omitempty" schema:"-"`
+	Privesc  bool   `json:"privesc,omitempty" schema:"-"`
 }
 
 // openShell is what runs in a pane without a command.
@@ -324,7 +324,7 @@ func (t *createPane) Plan(call Call) (action.Action, error) {
 	return action.Action{
 		Kind: action.Shell, Tool: t.def.Name, Target: t.shell.target, Command: cmp.Or(args.Command, openShell), Cwd: *t.shell.cwd.Load(),
 		Preview: fmt.Sprintf("in a new pane %q", args.Title),
-		Why:     args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+		Why:     args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 		Outside: true, // in the sandbox there is no terminal
 	}, nil
 }
@@ -362,7 +362,7 @@ func (t *createPane) Run(ctx context.Context, call Call) Result {
 
 type killPaneArgs struct {
 	Pane string `json:"pane" desc:"such as %3"`
-	Why  string `json:"why"`
+	Why  string `json:"why,omitempty" schema:"-"`
 }
 
 type killPane struct {

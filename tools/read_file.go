@@ -15,9 +15,6 @@ import (
 	"buddy/agent/model"
 )
 
-// readLimit is how many bytes of a file read_file gives at most (D04).
-const readLimit = 8000
-
 //go:embed read_file.md
 var readFileText string
 
@@ -26,7 +23,7 @@ type readArgs struct {
 	Offset int    `json:"offset,omitempty" desc:"first line, from 1" min:"1"`
 	Limit  int    `json:"limit,omitempty" desc:"how many lines" min:"1"`
 	Number bool   `json:"number,omitempty" desc:"number the lines"`
-	Why    string `json:"why"`
+	Why    string `json:"why,omitempty" schema:"-"`
 }
 
 // readPayload is what the model gets. Content is UTF-8 with LF line ends and no byte
@@ -45,7 +42,7 @@ type readFile struct {
 	def model.ToolDef
 }
 
-// NewReadFile returns the tool read_file: the lines of a text file, at most 8000 bytes
+// NewReadFile returns the tool read_file: the lines of a text file, at most a page
 // a call (D15). Of a file of any size it reads only up to what was asked for.
 func NewReadFile(ws *Workspace) Tool {
 	return &readFile{ws, define[readArgs]("read_file", readFileText)}
@@ -75,10 +72,10 @@ func (t *readFile) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	return ws.read(ctx, path, args)
+	return ws.read(ctx, path, args, call.page())
 }
 
-func (w *Workspace) read(ctx context.Context, path string, args readArgs) Result {
+func (w *Workspace) read(ctx context.Context, path string, args readArgs, most int) Result {
 	f, err := w.files.open(ctx, path)
 	if err != nil {
 		return failure(err)
@@ -106,7 +103,7 @@ func (w *Workspace) read(ctx context.Context, path string, args readArgs) Result
 		return imageResult(payload, size, s)
 	}
 	content := textOf(in, s, start)
-	p := page{offset: max(args.Offset, 1), limit: args.Limit, number: args.Number}
+	p := page{offset: max(args.Offset, 1), limit: args.Limit, most: most, number: args.Number}
 	err = p.read(ctx, content.from)
 	if err == nil || errors.Is(err, errNotText) {
 		w.seen.saw(path, s) // it is told what it is, at least
@@ -136,6 +133,7 @@ var errNotText = errors.New("not text")
 // page reads some lines of a text. It holds no more of it than it gives.
 type page struct {
 	offset, limit int  // first line from 1; number of lines, 0 = as many as fit
+	most          int  // bytes that it gives
 	number        bool // put its number before each line
 
 	text  []byte
@@ -174,7 +172,7 @@ func (p *page) add(in *bufio.Reader) (bool, error) {
 	if p.number {
 		before = fmt.Sprintf("%d\t", p.offset+p.lines)
 	}
-	room := max(readLimit-len(p.text)-len(before), 0)
+	room := max(p.most-len(p.text)-len(before), 0)
 	line, err := in.Peek(room + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err

@@ -26,7 +26,7 @@ func numbered(n int) string {
 }
 
 func TestReadFileD15(t *testing.T) {
-	exact := strings.Repeat("1234567\n", readLimit/8)
+	exact := strings.Repeat("1234567\n", MinPage/8)
 	tests := []struct {
 		name    string
 		file    string
@@ -44,9 +44,9 @@ func TestReadFileD15(t *testing.T) {
 		{"limit at the end", "a\nb", args{"limit": 2}, "a\nb", "1-2 of 2", nil},
 		{"exactly the limit D04", exact, args{}, exact, "1-1000 of 1000", nil},
 		{"one more D04", exact + "x", args{}, exact + truncated, "1-1000 of 1001", "read on with offset=1001"},
-		{"line does not fit", exact[:readLimit-8] + "123456789\n", args{}, exact[:readLimit-8] + truncated, "1-999 of 1000", "read on with offset=1000"},
-		{"long line", strings.Repeat("x", 9000) + "\nb\n", args{}, strings.Repeat("x", readLimit) + truncated, "1-1 of 2", "line 1 is too long and was cut after 8000 bytes; grep finds parts of it"},
-		{"long line cut in a character", strings.Repeat("x", readLimit-1) + "é\n", args{}, strings.Repeat("x", readLimit-1) + truncated, "1-1 of 1", "line 1 is too long and was cut after 7999 bytes; grep finds parts of it"},
+		{"line does not fit", exact[:MinPage-8] + "123456789\n", args{}, exact[:MinPage-8] + truncated, "1-999 of 1000", "read on with offset=1000"},
+		{"long line", strings.Repeat("x", 9000) + "\nb\n", args{}, strings.Repeat("x", MinPage) + truncated, "1-1 of 2", "line 1 is too long and was cut after 8000 bytes; grep finds parts of it"},
+		{"long line cut in a character", strings.Repeat("x", MinPage-1) + "é\n", args{}, strings.Repeat("x", MinPage-1) + truncated, "1-1 of 1", "line 1 is too long and was cut after 7999 bytes; grep finds parts of it"},
 		{"after a long line", strings.Repeat("x", 200_000) + "\nb\n", args{"offset": 2}, "b\n", "2-2 of 2", nil},
 		{"CRLF", "a\r\nb\r\n", args{}, "a\nb\n", "1-2 of 2", "line ends are CRLF, shown as LF; edit_file keeps them"},
 		{"BOM", "\ufeffa\n", args{}, "a\n", "1-1 of 1", "a byte order mark at the start is not shown"},
@@ -65,7 +65,7 @@ func TestReadFileD15(t *testing.T) {
 			tt.a["path"] = "ünï 文/f.txt"
 			got := b.ok("read_file", tt.a)
 			if strings.HasPrefix(tt.name, "numbers count") {
-				if n := len(got["content"].(string)) - len(truncated); n > readLimit || n < readLimit-20 {
+				if n := len(got["content"].(string)) - len(truncated); n > MinPage || n < MinPage-20 {
 					t.Errorf("%d bytes", n)
 				}
 				return

@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -80,21 +81,97 @@ func (r *Registry) Definitions() []model.ToolDef {
 	return defs
 }
 
-// aliases are other names by which models call tools.
-var aliases = map[string]string{"tmux_capture_pane": "capture-pane", "tmux_send_keys": "send-keys"}
-
-// Lookup returns the tool with a name: one that is offered, or one that use_tool could
-// call, because models forget to go through it. The error is for the model (A19).
+// Lookup returns the tool with a name, or the one that other programs call so: one that is
+// offered, or one that use_tool could call, because models forget to go through it. The
+// error is for the model (A19).
 func (r *Registry) Lookup(name string) (Tool, error) {
-	name = cmp.Or(aliases[name], name)
-	i := slices.Index(r.names, name)
-	if i < 0 && r.deferred != nil {
-		if t, ok := r.deferred.lookup(name); ok {
-			return t, nil
+	for _, n := range []string{name, ourName(name)} {
+		if i := slices.Index(r.names, n); i >= 0 {
+			return r.tools[i], nil
+		}
+		if r.deferred != nil {
+			if t, ok := r.deferred.lookup(n); ok {
+				return t, nil
+			}
 		}
 	}
-	if i < 0 {
-		return nil, fmt.Errorf("unknown tool: %s (have: %s)", name, strings.Join(r.names, ", "))
+	return nil, fmt.Errorf("unknown tool: %s (have: %s)", clip(name, 60), strings.Join(r.names, ", "))
+}
+
+// Resolve returns the tool that a call means, and the call in our words: what will run is
+// what is planned, shown and recorded. The call has Notes about what was ignored. The error
+// is for the model.
+func (r *Registry) Resolve(call Call) (Tool, Call, error) {
+	call, err := r.reroute(call)
+	if err != nil {
+		return nil, call, err
 	}
-	return r.tools[i], nil
+	t, err := r.Lookup(call.Name)
+	if err != nil {
+		return nil, call, err
+	}
+	if use, ok := t.(*useTool); ok {
+		call, err = use.inOurWords(call)
+		return t, call, err
+	}
+	call, err = inOurWords(t, call)
+	return t, call, err
+}
+
+// reroute makes a call of one tool that is really one of another the latter.
+func (r *Registry) reroute(call Call) (Call, error) {
+	name := plainName(call.Name)
+	switch ourName(call.Name) {
+	case "run_shell":
+		return r.reroutePatch(call)
+	case "use_tool":
+		args, inner, err := (&useTool{}).unwrap(call)
+		if i := slices.Index(r.names, ourName(inner.Name)); err == nil && i >= 0 && r.names[i] != "use_tool" {
+			inner.Arguments = withReason(r.tools[i].Definition(), inner.Arguments, args.Why)
+			return inner, nil
+		}
+	}
+	if name != "write_stdin" || slices.Contains(r.names, name) {
+		return call, nil
+	}
+	values, _ := objectIn(call.Arguments)
+	if f := (&foreign{values: values}); string(f.values["chars"]) != `""` && f.values["chars"] != nil {
+		return call, invalid(`write_stdin: chars: here keys go to a pane: send-keys {"pane":"%%3","literal_text":"…","enter":true}, with the pane that the result of run_shell named`)
+	}
+	return call, nil
+}
+
+// reroutePatch makes a command that only applies a patch a call of the tool for that, if the
+// shell is where the paths of patches begin.
+func (r *Registry) reroutePatch(call Call) (Call, error) {
+	patch, folder, ok := patchIn(call.Arguments)
+	if !ok {
+		return call, nil
+	}
+	var at whereat
+	if t, err := r.Lookup(call.Name); err == nil {
+		at = whereatOf(t, call)
+	}
+	if at.now != at.first || folder != "" && path.Clean(folder) != "." && path.Clean(folder) != at.first {
+		return call, invalid(`apply_patch is a tool whose paths begin at %s: call it with {"patch":"*** Begin Patch…"}`, cmp.Or(at.first, "the workspace"))
+	}
+	call.Name, call.Arguments = "apply_patch", string(compact(map[string]string{"patch": patch}))
+	return call, nil
+}
+
+// whereatOf is where a command would start; the zero value of what is no shell.
+func whereatOf(t Tool, call Call) whereat {
+	if s, ok := t.(interface{ whereat(Call) whereat }); ok {
+		return s.whereat(call)
+	}
+	return whereat{}
+}
+
+// inOurWords translates the arguments of a call of t.
+func inOurWords(t Tool, call Call) (Call, error) {
+	def := t.Definition()
+	arguments, notes, err := translate(def, call, whereatOf(t, call))
+	call.Name, call.Arguments = def.Name, arguments
+	call.Notes = append(call.Notes[:len(call.Notes):len(call.Notes)], notes...)
+	return call, err
 }

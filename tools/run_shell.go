@@ -37,6 +37,7 @@ type RunShell struct {
 	target   string
 	say      func(text string)
 	noPanes  atomic.Bool
+	first    string                 // where the first command starts; "" = not known
 	cwd      atomic.Pointer[string] // where the next command starts; "" = not known
 	sandbox  *pane.Sandbox          // of panes; nil: there is none
 	confines bool                   // what is free runs in the read-only sandbox
@@ -93,21 +94,29 @@ func (t *RunShell) Confine() { t.confines = true }
 // in plain, and say is told so once. cwd is where the first one starts, "" if that is not
 // known.
 func NewRunShell(panes, plain *tmux.Session, target, cwd string, say func(text string)) *RunShell {
-	t := &RunShell{panes: panes, plain: plain, target: target, say: say, jobs: &jobs{}}
+	t := &RunShell{panes: panes, plain: plain, target: target, say: say, first: cwd, jobs: &jobs{}}
 	t.cwd.Store(&cwd)
 	return t
 }
 
 type shellArgs struct {
 	Command  string `json:"command"`
-	Why      string `json:"why"`
-	Risk     string `json:"risk" desc:"harm it could do" enum:"low,medium,high"`
-	Mutation bool   `json:"mutation" desc:"changes files, settings or services"`
-	Privesc  bool   `json:"privesc" desc:"uses sudo or the like"`
+	Why      string `json:"why,omitempty"`
+	Risk     string `json:"risk,omitempty" schema:"-"`
+	Mutation bool   `json:"mutation,omitempty" schema:"-"`
+	Privesc  bool   `json:"privesc,omitempty" schema:"-"`
 	Mode     string `json:"mode,omitempty" desc:"merge: stderr into stdout, in order" enum:"cap,merge,captty,tty"`
 	// Wait is true, false or a time.
 	Wait    json.RawMessage `json:"wait,omitempty" desc:"default true"`
 	Outside bool            `json:"outside,omitempty"`
+}
+
+// riskOf is what a model said of the risk; "" when that is none.
+func riskOf(said string) action.Risk {
+	if r := action.Risk(said); r == action.Low || r == action.Medium || r == action.High {
+		return r
+	}
+	return ""
 }
 
 // unattended is how long a command that reads keys is waited for where nobody is who could
@@ -162,6 +171,9 @@ type shellResult struct {
 // Definition is what the model reads.
 func (*RunShell) Definition() model.ToolDef { return define[shellArgs]("run_shell", runShellText) }
 
+// whereat is where the next command starts.
+func (t *RunShell) whereat(Call) whereat { return whereat{now: *t.cwd.Load(), first: t.first} }
+
 // Plan says which command would run.
 func (t *RunShell) Plan(call Call) (action.Action, error) {
 	args, err := decode[shellArgs](call)
@@ -180,7 +192,7 @@ func (t *RunShell) Plan(call Call) (action.Action, error) {
 	}
 	return action.Action{
 		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: *t.cwd.Load(), Preview: preview,
-		Why: args.Why, Risk: action.Risk(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+		Why: args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 		Outside: args.Outside || args.interactive(), // in the sandbox there is no terminal
 	}, nil
 }

@@ -144,13 +144,16 @@ func TestRunShellArguments(t *testing.T) { // D02, D11
 	tool := NewRunShell(nil, nil, "local", "", nil) // Plan runs nothing
 	for _, tt := range []struct{ args, want string }{
 		{`{oops`, "not valid JSON"},
-		{`{"command":"ls"}`, "why: missing"},
 		{`{"command":" ","why":"x","risk":"low","mutation":false,"privesc":false}`, "command: must not be blank"},
-		{`{"command":"ls","why":"x","risk":"none","mutation":false,"privesc":false}`, "risk: expected one of low, medium, high"},
 		{`{"command":"a\u0000b","why":"x","risk":"low","mutation":false,"privesc":false}`, "NUL"},
 	} {
 		if _, err := tool.Plan(Call{Arguments: tt.args}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Plan(%s): %v, want %q", tt.args, err, tt.want)
+		}
+	}
+	for _, advice := range []string{``, `,"why":" "`, `,"risk":"none"`} { // is taken and not demanded
+		if act, err := tool.Plan(Call{Arguments: `{"command":"ls"` + advice + `}`}); err != nil || act.Risk != "" {
+			t.Errorf("with%s: %+v, %v", advice, act, err)
 		}
 	}
 	act, err := tool.Plan(Call{Arguments: `{"command":"rm x","why":"because","risk":"high","mutation":true,"privesc":true}`})

@@ -19,7 +19,8 @@ import (
 // for an argument whose absence means something, and a slice of strings or of structs
 // like this one. An argument is required unless it has omitempty. A required string, and
 // one in a list, must not be blank unless it is tagged blank:"ok". enum lists the
-// allowed values of a string, separated by commas. max bounds a list's length, too.
+// allowed values of a string, separated by commas. max bounds a list's length, too. What is
+// tagged schema:"-" is taken and not told of.
 type field struct {
 	name     string
 	desc     string
@@ -27,6 +28,7 @@ type field struct {
 	typ      string // JSON Schema's name of the type; empty for any value
 	required bool
 	blankOK  bool
+	unsaid   bool // not in the schema
 	enum     []string
 	min, max *int
 	item     *field  // of an array
@@ -43,7 +45,7 @@ func fieldsOf(t reflect.Type) []field {
 		sf := t.Field(i)
 		name, opts, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		f := field{
-			name: name, desc: sf.Tag.Get("desc"), index: i, required: opts != "omitempty", blankOK: sf.Tag.Get("blank") == "ok",
+			name: name, desc: sf.Tag.Get("desc"), index: i, required: opts != "omitempty", blankOK: sf.Tag.Get("blank") == "ok", unsaid: sf.Tag.Get("schema") == "-",
 			min: number(sf, "min"), max: number(sf, "max"),
 		}
 		if list := sf.Tag.Get("enum"); list != "" {
@@ -130,8 +132,11 @@ func (f field) schema() json.RawMessage {
 func schemaOf(fields []field) json.RawMessage {
 	var props bytes.Buffer
 	required := []string{}
-	for i, f := range fields {
-		if i > 0 {
+	for _, f := range fields {
+		if f.unsaid {
+			continue
+		}
+		if props.Len() > 0 {
 			props.WriteByte(',')
 		}
 		props.Write(compact(f.name))

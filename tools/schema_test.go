@@ -18,6 +18,7 @@ type sampleArgs struct {
 	Names []string        `json:"names,omitempty" max:"2"`
 	Steps []step          `json:"steps,omitempty"`
 	Maybe *string         `json:"maybe,omitempty"`
+	Quiet string          `json:"quiet,omitempty" schema:"-"`
 }
 
 type step struct {
@@ -56,7 +57,13 @@ func TestDecodeArgumentsD02(t *testing.T) {
 		{"unknown", `{"path":"a","text":"","file":"b"}`, `unknown argument "file" (have: path, text, depth, count, risk, all, wait, names, steps, maybe)`},
 		{"names are exact", `{"Path":"a","path":"a","text":""}`, `unknown argument "Path" (have: path, text, depth, count, risk, all, wait, names, steps, maybe)`},
 		{"wrong type", `{"path":7,"text":["x"]}`, "path: expected string, got number 7; text: expected string, got array"},
-		{"text for a number", `{"path":"a","text":"","depth":"2"}`, "depth: expected integer from 1 to 3, got string"},
+		{"number in a text", `{"path":"a","text":"","depth":"2"}`, ""},
+		{"too big in a text", `{"path":"a","text":"","depth":"4"}`, "depth: expected integer from 1 to 3, got 4"},
+		{"text for a number", `{"path":"a","text":"","depth":"two"}`, "depth: expected integer from 1 to 3, got string"},
+		{"bool in a text", `{"path":"a","text":"","all":"true"}`, ""},
+		{"list in a text", `{"path":"a","text":"","names":"[\"x\",\"y\"]"}`, ""},
+		{"one text for a list", `{"path":"a","text":"","names":"x"}`, ""},
+		{"not said and taken", `{"path":"a","text":"","quiet":"x"}`, ""},
 		{"fraction", `{"path":"a","text":"","count":1.5}`, "count: expected integer of at least 0, got number 1.5"},
 		{"too big", `{"path":"a","text":"","depth":4}`, "depth: expected integer from 1 to 3, got 4"},
 		{"overflow", `{"path":"a","text":"","count":99999999999999999999}`, "count: expected integer of at least 0, got number 99999999999999999999"},
@@ -64,7 +71,7 @@ func TestDecodeArgumentsD02(t *testing.T) {
 		{"bool", `{"path":"a","text":"","all":"yes"}`, "all: expected boolean, got string"},
 		{"lists", `{"path":"a","text":"","names":["x","y"],"steps":[{"do":"it","fast":true}],"maybe":""}`, ""},
 		{"too many", `{"path":"a","text":"","names":["x","y","z"]}`, "names: at most 2, got 3"},
-		{"no list", `{"path":"a","text":"","names":"x","steps":{}}`, "names: expected array, got string; steps: expected array, got object"},
+		{"no list", `{"path":"a","text":"","names":7,"steps":{}}`, "names: expected array, got number 7; steps: expected array, got object"},
 		{"in a list", `{"path":"a","text":"","names":["x",7]}`, "names[1]: expected string, got number 7"},
 		{"null in a list", `{"path":"a","text":"","names":[null]}`, "names[0]: missing, expected string"},
 		{"in a list of objects", `{"path":"a","text":"","steps":[{"do":"it"},{"do":" ","slow":1},7]}`, `steps[1]: unknown argument "slow" (have: do, fast); steps[1].do: must not be blank; steps[2]: expected object, got number 7`},

@@ -32,7 +32,7 @@ type createdSession struct {
 
 type createSessionArgs struct {
 	Session string `json:"session,omitempty" desc:"its own name is the only one; leave it out"`
-	Why     string `json:"why"`
+	Why     string `json:"why,omitempty" schema:"-"`
 }
 
 type createSession struct {
@@ -75,10 +75,10 @@ func (t *createSession) Run(ctx context.Context, _ Call) Result {
 
 type killSessionArgs struct {
 	Session  string `json:"session" desc:"one of left_over"`
-	Why      string `json:"why"`
-	Risk     string `json:"risk" enum:"low,medium,high"`
-	Mutation bool   `json:"mutation"`
-	Privesc  bool   `json:"privesc"`
+	Why      string `json:"why,omitempty"`
+	Risk     string `json:"risk,omitempty" schema:"-"`
+	Mutation bool   `json:"mutation,omitempty" schema:"-"`
+	Privesc  bool   `json:"privesc,omitempty" schema:"-"`
 }
 
 type killSession struct {

@@ -73,11 +73,15 @@ type parameters struct {
 	Required   json.RawMessage `json:"required"`
 }
 
-func hasArgument(def model.ToolDef, name string) bool {
+func hasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)[name] != nil }
+
+// propertiesOf are the schemas of a tool's arguments; nil when its schema is of another kind.
+func propertiesOf(def model.ToolDef) map[string]json.RawMessage {
 	var p struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
-	return json.Unmarshal(def.Parameters, &p) == nil && p.Properties[name] != nil
+	_ = json.Unmarshal(def.Parameters, &p)
+	return p.Properties
 }
 
 // withArguments adds properties to a definition of ours.

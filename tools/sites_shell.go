@@ -46,6 +46,21 @@ func (t *sitedShell) group(call Call) (names []string, inner Call, err error) {
 	return names, inner, nil
 }
 
+// whereat is where the command starts on the one target of a call; not known of several.
+func (t *sitedShell) whereat(call Call) whereat {
+	names, inner, err := t.group(call)
+	if err != nil || names != nil {
+		return whereat{}
+	}
+	ctx, done := planning()
+	defer done()
+	tool, inner, _, err := t.inner(ctx, inner)
+	if shell, ok := tool.(*RunShell); err == nil && ok {
+		return shell.whereat(inner)
+	}
+	return whereat{}
+}
+
 // Plan of a call for several targets reaches for all at once. One that is down does not
 // stop the others: Run says so.
 func (t *sitedShell) Plan(call Call) (action.Action, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func TestFetchURLD17(t *testing.T) {
 	for range 5 {
 		got = b.ok("fetch_url", args{"url": url + "/long", "offset": offset})
 		text := strings.TrimSuffix(got["content"].(string), truncated)
-		if all.WriteString(text); len(text) > fetchLimit {
+		if all.WriteString(text); len(text) > MinPage {
 			t.Errorf("%d bytes", len(text))
 		}
 		note, more := got["note"].(string)
@@ -230,8 +231,26 @@ func TestDefaultTools(t *testing.T) {
 	for _, def := range r.Definitions() {
 		t.Logf("%5d %s", len(def.Description)+len(def.Parameters), def.Name)
 		var schema struct{ Required []string }
-		if err := json.Unmarshal(def.Parameters, &schema); err != nil || !strings.Contains(strings.Join(schema.Required, " "), "why") {
-			t.Errorf("%s asks for no reason (D07): %v", def.Name, err)
+		if err := json.Unmarshal(def.Parameters, &schema); err != nil || slices.Contains(schema.Required, "why") {
+			t.Errorf("%s demands a reason: %v", def.Name, err)
 		}
+	}
+}
+
+func TestPagesFitTheModel(t *testing.T) {
+	for window, want := range map[int]int{0: 8_000, 8_192: 8_000, 32_000: 8_000, 64_000: 16_000, 128_000: 32_000, 200_000: 40_000, 1_000_000: 40_000} {
+		if got := PageOf(window, 0); got != want {
+			t.Errorf("a window of %d tokens gets %d bytes, want %d", window, got, want)
+		}
+	}
+	if PageOf(1_000_000, 100_000) != 100_000 || PageOf(0, 100_000) != MinPage || PageOf(1_000_000, 500) != 500 {
+		t.Error("what is set is not the most")
+	}
+	b := newBench(t)
+	b.put("a.txt", strings.Repeat("1234567\n", 5_000))
+	call, _ := b.plan("read_file", args{"path": "a.txt"})
+	call.Page = 40_000
+	if got, err := b.finish(call); err != "" || len(got["content"].(string)) != 40_000 || got["note"] != nil {
+		t.Errorf("%d bytes, note %v, %s", len(got["content"].(string)), got["note"], err)
 	}
 }

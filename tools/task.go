@@ -21,7 +21,7 @@ type taskOutputArgs struct {
 	ID   int    `json:"id,omitempty"`
 	Pane string `json:"pane,omitempty"`
 	Wait string `json:"wait,omitempty" desc:"for its end, at most this time"`
-	Why  string `json:"why"`
+	Why  string `json:"why,omitempty" schema:"-"`
 }
 
 // patience reads wait.
@@ -108,7 +108,7 @@ func (t *taskOutput) Run(ctx context.Context, call Call) Result {
 type taskKillArgs struct {
 	ID   int    `json:"id,omitempty"`
 	Pane string `json:"pane,omitempty"`
-	Why  string `json:"why"`
+	Why  string `json:"why,omitempty" schema:"-"`
 }
 
 type taskKill struct {

@@ -13,7 +13,7 @@ import (
 var timeText string
 
 type timeArgs struct {
-	Why string `json:"why"`
+	Why string `json:"why,omitempty" schema:"-"`
 }
 
 // timePayload is one moment in the forms that programs use; UTC but for Local.

@@ -17,7 +17,7 @@ var todoText string
 
 type todoArgs struct {
 	Items []todoItem `json:"items" max:"50"`
-	Why   string     `json:"why"`
+	Why   string     `json:"why,omitempty" schema:"-"`
 }
 
 type todoItem struct {

@@ -11,6 +11,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -69,8 +70,10 @@ type Seat struct {
 type Call struct {
 	ID        string
 	Name      string
-	Arguments string // JSON as the model wrote it
-	Dir       string // a folder of this call's own for its whole output; the tool makes it
+	Arguments string // JSON: as the model wrote it, or as [Registry.Resolve] made it
+	// Notes tell the model what of its arguments Resolve ignored.
+	Notes []string
+	Dir   string // a folder of this call's own for its whole output; the tool makes it
 	// Output gets live output for the person watching. It may be called from any
 	// goroutine until Run returns, and never blocks for long.
 	Output func(Chunk)
@@ -83,6 +86,8 @@ type Call struct {
 	// Keep stores files as they are before the call changes them, so that a person can take
 	// the change back. On an error nothing may be changed. It is nil where nothing is kept.
 	Keep func([]Before) error
+	// Page is how many bytes of a file or a web page the model gets at most; 0 is [MinPage].
+	Page int
 	// Planned is what Plan answered for these arguments and was allowed; the runtime
 	// sets it before Run. A tool does that or fails, never something else.
 	Planned action.Action
@@ -91,6 +96,24 @@ type Call struct {
 	Free bool
 	// Confined means that it is allowed only because it will run in the read-only sandbox.
 	Confined bool
+}
+
+// Pages are sized for the model, in bytes: the least is for those of which little is known.
+const (
+	MinPage = 8_000
+	MaxPage = 40_000
+)
+
+// PageOf returns how much of a file a model with a window of so many tokens gets at once: most,
+// but never more than a sixteenth of the window, counted with four bytes to a token, or than
+// MinPage where that is more. A window of 0 is not known; most is MaxPage when it is 0.
+func PageOf(window, most int) int { return min(max(window*4/16, MinPage), cmp.Or(most, MaxPage)) }
+
+func (c Call) page() int {
+	if c.Page > 0 {
+		return c.Page
+	}
+	return MinPage
 }
 
 // Stream names where a chunk of output came from.

@@ -16,7 +16,7 @@ var webSearchText string
 
 type searchArgs struct {
 	Query string `json:"query"`
-	Why   string `json:"why"`
+	Why   string `json:"why,omitempty" schema:"-"`
 }
 
 // searchPayload is what the model gets.

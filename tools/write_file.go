@@ -16,7 +16,7 @@ var writeFileText string
 type writeArgs struct {
 	Path    string `json:"path"`
 	Content string `json:"content" blank:"ok"`
-	Why     string `json:"why"`
+	Why     string `json:"why,omitempty"`
 }
 
 // donePayload is what the model gets from a tool that changed something.

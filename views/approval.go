@@ -282,10 +282,10 @@ func (a *Approval) risk(act action.Action) []span {
 	if act.Risk != "" {
 		words = append(words, "risk "+string(act.Risk))
 	}
-	if act.Mutation {
+	if act.Mutation || a.asked.Context.Mutation {
 		words = append(words, "changes")
 	}
-	if act.Privesc {
+	if act.Privesc || a.asked.Context.Privesc {
 		words = append(words, "privileged")
 	}
 	return foreign(role, strings.Join(words, " · "))

@@ -64,10 +64,12 @@ func (r Rule) String() string {
 
 // ApprovalContext is what a person should know before deciding about an Action.
 type ApprovalContext struct {
-	Why          string   `json:"why"`            // why it is asked about
-	Risk         Risk     `json:"risk"`           // the policy's estimate, or the model's if that is higher
-	Reversible   bool     `json:"reversible"`     // it can be undone
-	Undo         string   `json:"undo,omitempty"` // how
+	Why          string   `json:"why"`                // why it is asked about
+	Risk         Risk     `json:"risk"`               // the policy's estimate, or the model's if that is higher
+	Mutation     bool     `json:"mutation,omitempty"` // it changes something
+	Privesc      bool     `json:"privesc,omitempty"`  // it runs with more rights than the person's
+	Reversible   bool     `json:"reversible"`         // it can be undone
+	Undo         string   `json:"undo,omitempty"`     // how
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`
 	Kept         []string `json:"kept,omitempty"`    // what sees to it that commands do no harm there, free and approved ones

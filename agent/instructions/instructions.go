@@ -26,8 +26,7 @@ import (
 
 // Bounds of one Read (K20).
 const (
-	MaxFile    = 4_000  // bytes of one file that a model is sent
-	MaxAll     = 24_000 // bytes of all of them
+	MaxAll     = 24_000 // bytes of all files together that a model is sent
 	maxDepth   = 5      // imports in imports
 	maxImports = 32     // names after an @ that are looked for
 	maxDirs    = 32     // folders between the root of a repository and the working directory
@@ -273,15 +272,14 @@ func mentions(line string) []string {
 	return all
 }
 
-// fit cuts what is too long. When all together are, the most general give way: the last
-// ones are about the work at hand.
+// fit cuts what is too long altogether. The most general give way: the last ones are about
+// the work at hand.
 func (r *reader) fit() {
 	room := MaxAll
 	for i := len(r.set.Files) - 1; i >= 0; i-- {
 		f := &r.set.Files[i]
-		limit := min(room, MaxFile)
-		if len(f.Text) > limit {
-			f.Text, f.Why = cut(f.Text, limit), fmt.Sprintf("the first %d bytes of %d", limit, f.Bytes)
+		if len(f.Text) > room {
+			f.Text, f.Why = cut(f.Text, room), fmt.Sprintf("the first %d bytes of %d", room, f.Bytes)
 		}
 		room -= len(f.Text)
 	}
@@ -322,7 +320,7 @@ func (s Set) Reminder() string {
 func (s Set) body() string {
 	var b strings.Builder
 	for _, f := range s.Files {
-		if f.Text == "" {
+		if f.Text == "" && (f.Why == "" || f.Bytes == 0) {
 			continue
 		}
 		text := inert(f.Text)

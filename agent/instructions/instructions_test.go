@@ -69,7 +69,7 @@ func brief(dir string, s instructions.Set) string {
 }
 
 func TestRead(t *testing.T) { // K20
-	long := strings.Repeat("0123456789abcde\n", 300)
+	long := strings.Repeat("0123456789abcde\n", 1550)
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
@@ -100,7 +100,7 @@ func TestRead(t *testing.T) { // K20
 		{"a link within", map[string]string{"CLAUDE.md": "-> docs/A.md", "docs/A.md": "yes"}, "", "CLAUDE.md: yes"},
 		{"secrets", map[string]string{"AGENTS.md": "@.env", ".env": "KEY=1"}, "", "AGENTS.md: @.env\n.env:  (\".env\" may hold secrets)"},
 		{"not text", map[string]string{"AGENTS.md": "a\x00b"}, "", "AGENTS.md:  (is not text)"},
-		{"too long", map[string]string{"AGENTS.md": long}, "", "AGENTS.md: " + strings.TrimSpace(long[:16*249+16]) + " (the first 4000 bytes of 4800)"},
+		{"too long", map[string]string{"AGENTS.md": long}, "", "AGENTS.md: " + strings.TrimSpace(long[:16*1500]) + " (the first 24000 bytes of 24800)"},
 		{"a byte order mark", map[string]string{"AGENTS.md": "\ufeffa\r\nb\xff"}, "", "AGENTS.md: a\nb\ufffd"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,10 +126,11 @@ func TestAll(t *testing.T) {
 	for _, f := range set.Files {
 		sent = append(sent, len(f.Text))
 	}
-	if got, want := fmt.Sprint(sent), "[0 0 4000 4000 4000 4000 4000 4000]"; got != want {
+	if got, want := fmt.Sprint(sent), "[0 0 0 3996 5001 5001 5001 5001]"; got != want {
 		t.Errorf("sent %s, want %s", got, want)
 	}
-	if text := set.Text(); !strings.Contains(text, `file="`+dir+`/d/d/AGENTS.md"`) || !strings.Contains(text, "only the first 4000 bytes of 5001; read_file has the rest") {
+	if text := set.Text(); !strings.Contains(text, `file="`+dir+`/d/d/d/AGENTS.md"`) || !strings.Contains(text, "only the first 3996 bytes of 5001; read_file has the rest") ||
+		!strings.Contains(text, "only the first 0 bytes of 5001") {
 		t.Errorf("the text does not say what is cut:\n%.600s", text)
 	}
 }

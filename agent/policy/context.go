@@ -42,6 +42,7 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 		note(&c, action.High, "", "it runs with more rights than yours")
 	}
 	c.Risk = higher(c.Risk, a.Risk)
+	advise(&c, a, report)
 	if v.Decision == action.Deny && report.Safer != "" {
 		c.Alternatives = append(c.Alternatives, report.Safer)
 	}

@@ -1,0 +1,333 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// dialect says how other programs call one of our tools. Models are trained on those programs
+// and send their forms whatever a schema says; to refuse one costs a turn.
+//
+// The forms are those of Codex CLI, Claude Code, opencode, crush, Gemini CLI and pi.
+type dialect struct {
+	tool  string            // ours
+	names []string          // other names of it, as [plainName] writes them
+	args  map[string]string // other names of its arguments
+	// ignored are arguments that can't change what is done, with what the model is told of
+	// them.
+	ignored map[string]string
+	// reads means that the tool changes nothing: an argument that nobody knows is ignored,
+	// unless it may say where.
+	reads bool
+	// convert does what a new name can't do; nil for most.
+	convert func(*foreign) error
+}
+
+// Other names of arguments that several tools have.
+var (
+	whyNames  = []string{"description", "justification", "explanation", "reason", "instruction", "rationale"}
+	pathNames = map[string]string{
+		"file_path": "path", "filePath": "path", "filepath": "path", "absolute_path": "path", "file": "path", "filename": "path",
+		"target_file": "path", "dir_path": "path", "directory": "path", "dir": "path", "folder": "path",
+	}
+	editNames = map[string]string{
+		"oldString": "old_string", "oldText": "old_string", "old_text": "old_string", "old_str": "old_string",
+		"newString": "new_string", "newText": "new_string", "new_text": "new_string", "new_str": "new_string",
+		"replaceAll": "replace_all", "allow_multiple": "replace_all",
+	}
+	taskNames = map[string]string{
+		"bash_id": "id", "shell_id": "id", "task_id": "id", "job_id": "id", "session_id": "id",
+	}
+)
+
+// both returns two maps as one.
+func both(a, b map[string]string) map[string]string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+const (
+	notLimited = "nothing limits the time of a command; wait makes a call return earlier"
+	notHere    = "the person and the policy decide that here"
+	noLimit    = "the result says when it was cut"
+)
+
+// dialects are all of them. What is not here is called by our names only.
+var dialects = []dialect{
+	{
+		tool: "run_shell",
+		names: []string{
+			"bash", "shell", "exec_command", "shell_command", "local_shell", "container.exec", "run_shell_command", "run_command",
+			"execute_command", "run_terminal_cmd",
+		},
+		args: map[string]string{"cmd": "command"},
+		ignored: map[string]string{
+			"timeout": notLimited, "timeout_ms": notLimited, "auto_background_after": notLimited,
+			"max_output_tokens": noLimit, "login": "the shell is the one of the pane",
+			"sandbox_permissions": notHere, "with_escalated_permissions": notHere, "additional_permissions": notHere,
+			"prefix_rule": notHere, "dangerouslyDisableSandbox": notHere,
+		},
+		convert: convertShell,
+	},
+	{
+		tool: "read_file", names: []string{"read", "view", "view_file", "view_image", "read_many_files"},
+		args: both(pathNames, map[string]string{"start_line": "offset", "line_start": "offset"}), reads: true, convert: convertRead,
+	},
+	{
+		tool: "list_dir", names: []string{"ls", "list", "list_directory", "list_files"},
+		args: pathNames, reads: true,
+	},
+	{
+		tool: "write_file", names: []string{"write", "create_file", "write_to_file"},
+		args:    both(pathNames, map[string]string{"contents": "content", "text": "content", "file_text": "content"}),
+		convert: convertWrite,
+	},
+	{
+		tool: "edit_file", names: []string{"edit", "replace", "str_replace", "multiedit", "multi_edit", "search_replace"},
+		args: both(pathNames, editNames), convert: convertEdit,
+	},
+	{
+		tool: "apply_patch", names: []string{"patch", "applypatch"},
+		args: map[string]string{"input": "patch", "patchText": "patch", "patch_text": "patch", "diff": "patch"},
+	},
+	{
+		tool: "glob", names: []string{"find", "find_files", "file_search"},
+		args: both(pathNames, map[string]string{"glob_pattern": "pattern"}), reads: true,
+	},
+	{
+		tool: "grep", names: []string{"search_file_content", "grep_search", "grep_files", "ripgrep"},
+		args:  both(pathNames, map[string]string{"include": "glob", "include_pattern": "glob", "-i": "ignore_case", "ignoreCase": "ignore_case", "-C": "context"}),
+		reads: true, convert: convertGrep,
+	},
+	{
+		tool: "fetch_url", names: []string{"webfetch", "web_fetch", "fetch"},
+		args: map[string]string{"uri": "url", "link": "url"}, convert: convertFetch,
+		ignored: map[string]string{"format": "pages come as Markdown", "prompt": "the page comes as it is", "timeout": "it has a limit of its own"},
+	},
+	{
+		tool: "web_search", names: []string{"websearch", "google_web_search"},
+		args: map[string]string{"q": "query", "search_query": "query", "search_term": "query"}, reads: true,
+	},
+	{tool: "time", names: []string{"get_time", "current_time"}, reads: true},
+	{
+		tool: "todo", names: []string{"todowrite", "todo_write", "update_plan", "write_todos", "todos"},
+		args: map[string]string{"todos": "items", "plan": "items"}, reads: true, convert: convertTodo,
+	},
+	{
+		tool: "ask_user", names: []string{"askuserquestion", "question", "request_user_input", "ask_user_question"},
+		args: map[string]string{"options": "choices", "prompt": "question"}, reads: true, convert: convertQuestion,
+	},
+	{
+		tool: "task_output", names: []string{"bashoutput", "taskoutput", "job_output", "bash_output", "write_stdin"},
+		args: taskNames, reads: true, convert: convertTaskOutput,
+	},
+	{tool: "task_kill", names: []string{"killshell", "killbash", "taskstop", "job_kill", "kill_shell", "task_stop"}, args: taskNames},
+	{tool: "capture-pane", names: []string{"tmux_capture_pane", "capture_pane"}, reads: true},
+	{tool: "send-keys", names: []string{"tmux_send_keys", "send_keys"}, args: map[string]string{"text": "literal_text"}},
+	{tool: "tool_search", names: []string{"toolsearch"}, reads: true, convert: convertToolSearch},
+	{tool: "tmux_create_pane"}, {tool: "tmux_kill_pane"}, {tool: "tmux_create_session"}, {tool: "tmux_kill_session"},
+	{tool: "use_tool", args: map[string]string{"arguments": "args", "tool_name": "name", "tool": "name", "input": "args"}},
+}
+
+// plainName writes the name of a tool as the tables do: case does not count, nor what some
+// models put before it.
+func plainName(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	for _, before := range []string{"functions.", "default_api.", "default_api:"} {
+		name = strings.TrimPrefix(name, before)
+	}
+	return name
+}
+
+// ourName returns what a tool with a foreign name is called here; a name that is unknown
+// comes back as it is.
+func ourName(name string) string {
+	plain := plainName(name)
+	for _, d := range dialects {
+		if plain == d.tool || slices.Contains(d.names, plain) {
+			return d.tool
+		}
+	}
+	return name
+}
+
+// foreign are the arguments of a call on their way into our words.
+type foreign struct {
+	values map[string]json.RawMessage
+	known  map[string]json.RawMessage // the properties of the tool's schema
+	named  string                     // how the model called the tool, as plainName writes it
+	at     whereat                    // where a command would start
+	notes  []string
+}
+
+// whereat is the folder where the next command of a shell starts and the one where its first
+// did; "" is not known.
+type whereat struct{ now, first string }
+
+// translate writes the arguments of a call of the tool that def describes in our words, and
+// says what of them was ignored. Arguments that are ours already stay as they are, byte by
+// byte. What it can't make sense of stays for the tool to refuse; an error is an
+// ErrArguments about what has more than one meaning.
+func translate(def model.ToolDef, call Call, at whereat) (arguments string, notes []string, err error) {
+	i := slices.IndexFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
+	known := propertiesOf(def)
+	if i < 0 || known == nil {
+		return call.Arguments, nil, nil
+	}
+	d := dialects[i]
+	if d.tool == "apply_patch" && strings.HasPrefix(strings.TrimSpace(call.Arguments), "*** Begin Patch") {
+		return string(compact(map[string]string{"patch": call.Arguments})), nil, nil // as free text
+	}
+	values, ok := objectIn(call.Arguments)
+	if !ok {
+		return call.Arguments, nil, nil
+	}
+	f := &foreign{values: values, known: known, named: plainName(call.Name), at: at}
+	before := maps.Clone(values)
+	if d.convert != nil {
+		if err := d.convert(f); err != nil {
+			return call.Arguments, nil, err
+		}
+	}
+	if err := f.rename(d); err != nil {
+		return call.Arguments, nil, err
+	}
+	f.ignore(d)
+	if maps.EqualFunc(before, f.values, func(a, b json.RawMessage) bool { return string(a) == string(b) }) && !isString(call.Arguments) {
+		return call.Arguments, f.notes, nil
+	}
+	return string(compact(f.values)), f.notes, nil
+}
+
+// objectIn reads arguments, which some models encode twice.
+func objectIn(arguments string) (map[string]json.RawMessage, bool) {
+	var inner string
+	if json.Unmarshal([]byte(arguments), &inner) == nil {
+		arguments = inner
+	}
+	var values map[string]json.RawMessage
+	if strings.TrimSpace(arguments) == "" {
+		return make(map[string]json.RawMessage), true
+	}
+	return values, json.Unmarshal([]byte(arguments), &values) == nil && values != nil
+}
+
+func isString(arguments string) bool { return strings.HasPrefix(strings.TrimSpace(arguments), `"`) }
+
+// rename gives arguments our names. One that is there under two names with different values
+// has more than one meaning.
+func (f *foreign) rename(d dialect) error {
+	names := d.args
+	if _, has := f.values["why"]; !has {
+		for _, n := range whyNames { // it is only shown, so the first will do
+			if text, ok := f.text(n); ok && f.known[n] == nil && strings.TrimSpace(text) != "" {
+				f.values["why"] = f.values[n]
+				break
+			}
+		}
+	}
+	for _, n := range whyNames {
+		if names[n] == "" && f.known[n] == nil {
+			delete(f.values, n)
+		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(f.values)) {
+		to := names[from]
+		if to == "" || f.known[from] != nil {
+			continue
+		}
+		if has, ok := f.values[to]; ok && string(has) != string(f.values[from]) {
+			return invalid("%s and %s are the same argument and differ: give %s only", to, from, to)
+		}
+		f.values[to] = f.values[from]
+		delete(f.values, from)
+	}
+	return nil
+}
+
+// unsaid are arguments that tools take though no schema says so.
+var unsaid = []string{"why", "risk", "mutation", "privesc", "expected_replacements"}
+
+// places are parts of names of arguments that may say where something happens.
+var places = []string{"path", "file", "dir", "folder", "cwd", "root", "host", "target", "url", "branch", "commit", "repo"}
+
+// ignore takes out what can't change what is done. What is left is refused by the tool.
+func (f *foreign) ignore(d dialect) {
+	for _, name := range slices.Sorted(maps.Keys(f.values)) {
+		if f.known[name] != nil || slices.Contains(unsaid, name) {
+			continue
+		}
+		why, ok := d.ignored[name]
+		lower := strings.ToLower(name)
+		where := slices.ContainsFunc(places, func(p string) bool { return strings.Contains(lower, p) })
+		switch {
+		case string(f.values[name]) == "null":
+		case ok:
+			f.notes = append(f.notes, name+" is ignored: "+why)
+		case d.reads && !where:
+			f.notes = append(f.notes, clip(name, 60)+" is ignored")
+		default:
+			continue
+		}
+		delete(f.values, name)
+	}
+}
+
+// take removes an argument and returns it; nil if it is not there or null.
+func (f *foreign) take(name string) json.RawMessage {
+	raw := f.values[name]
+	delete(f.values, name)
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
+}
+
+func (f *foreign) set(name string, v any) { f.values[name] = compact(v) }
+
+// text returns an argument that is a string.
+func (f *foreign) text(name string) (string, bool) {
+	var s string
+	raw, ok := f.values[name]
+	return s, ok && json.Unmarshal(raw, &s) == nil
+}
+
+// number returns an argument that is a whole number, also as text.
+func (f *foreign) number(name string) (int, bool) {
+	var n int
+	raw, ok := f.values[name]
+	return n, ok && json.Unmarshal(unquoted(raw), &n) == nil
+}
+
+// takeBool removes an argument that is true or false, also as text.
+func (f *foreign) takeBool(name string) (value, ok bool) {
+	raw := f.take(name)
+	return value, raw != nil && json.Unmarshal(unquoted(raw), &value) == nil
+}
+
+// unquoted returns what is in a JSON string that may hold a number, true, false or a list.
+func unquoted(raw json.RawMessage) json.RawMessage {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return json.RawMessage(strings.TrimSpace(s))
+	}
+	return raw
+}
+
+// list returns an argument that is a list of objects, also as text.
+func (f *foreign) list(name string) ([]map[string]json.RawMessage, bool) {
+	var all []map[string]json.RawMessage
+	raw, ok := f.values[name]
+	return all, ok && json.Unmarshal(unquoted(raw), &all) == nil
+}
+
+// say tells the model what was done with its arguments.
+func (f *foreign) say(format string, args ...any) {
+	f.notes = append(f.notes, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,406 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"buddy/tmux/host"
+)
+
+// shells are programs of which a call may be the argument after -c or -lc.
+var shells = []string{"bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash"}
+
+// convertShell makes one text of a list of words, and says by our means where the command
+// runs and how long it is waited for.
+func convertShell(f *foreign) error {
+	if shell, ok := f.text("shell"); ok {
+		if !slices.Contains(shells, shell) {
+			return invalid("shell: commands run in the shell of the pane; for another one write it into command: %s -c '…'", clip(shell, 60))
+		}
+		delete(f.values, "shell")
+	}
+	for _, name := range []string{"command", "cmd"} {
+		var words []string
+		if json.Unmarshal(f.values[name], &words) == nil && len(words) > 0 {
+			f.set(name, commandOf(words))
+		}
+	}
+	if err := convertWait(f); err != nil {
+		return err
+	}
+	if tty, ok := f.takeBool("tty"); ok && tty {
+		f.set("mode", "tty")
+	}
+	return convertFolder(f)
+}
+
+// commandOf is the program text that runs the program words[0] with the others as its
+// arguments. A shell that gets a program text needs no shell around it.
+func commandOf(words []string) string {
+	if len(words) == 3 && slices.Contains(shells, words[0]) && (words[1] == "-c" || words[1] == "-lc") {
+		return words[2]
+	}
+	return host.Line(words...)
+}
+
+// convertWait writes as wait that a command shall go on in the background, or how long a call
+// waits at most.
+func convertWait(f *foreign) error {
+	for _, name := range []string{"run_in_background", "is_background", "background"} {
+		if yes, ok := f.takeBool(name); ok && yes {
+			if has, ok := f.values["wait"]; ok && string(has) != "false" {
+				return invalid("%s and wait: give wait only, false for the background", name)
+			}
+			f.set("wait", false)
+		}
+	}
+	if ms, ok := f.number("yield_time_ms"); ok && ms >= 0 {
+		if _, waits := f.values["wait"]; !waits {
+			f.set("wait", fmt.Sprintf("%dms", max(ms, 1)))
+		}
+		delete(f.values, "yield_time_ms")
+	}
+	return nil
+}
+
+// folderNames are what the folder of one command is called. Our shell keeps its own.
+var folderNames = []string{"workdir", "cwd", "working_dir", "working_directory", "directory", "dir_path", "dir"}
+
+// convertFolder writes into the command that it runs in another folder than the shell is in.
+func convertFolder(f *foreign) error {
+	folder, named := "", ""
+	for _, name := range folderNames {
+		if text, ok := f.text(name); ok {
+			if folder != "" && text != folder {
+				return invalid("%s and %s differ: write cd into command", named, name)
+			}
+			folder, named = text, name
+			delete(f.values, name)
+		}
+	}
+	switch {
+	case folder == "":
+		return nil
+	case path.IsAbs(folder) && path.Clean(folder) == f.at.now:
+		return nil
+	case !path.IsAbs(folder) && f.at.now != f.at.first:
+		return invalid("%s: %q may be meant from %s or from %s: give the whole path", named, clip(folder, 200), f.at.first, f.at.now)
+	case path.Clean(folder) == ".":
+		return nil
+	}
+	for _, name := range []string{"command", "cmd"} {
+		if command, ok := f.text(name); ok {
+			f.set(name, fmt.Sprintf("(cd -- %s && {\n%s\n})", host.Quote(folder), strings.TrimSpace(command)))
+		}
+	}
+	return nil
+}
+
+// heredoc is a patch that goes to a program which models of one family take for granted.
+var heredoc = regexp.MustCompile(`^(?:apply_patch|applypatch)\s+<<\s*(?:'(\w+)'|"(\w+)")\n((?s:.*)\n)(\w+)\s*$`)
+
+// patchIn returns the patch of a command that is nothing but a call of apply_patch, and the
+// folder in which it is to run, "" if it says none.
+func patchIn(arguments string) (patch, folder string, ok bool) {
+	values, ok := objectIn(arguments)
+	if !ok {
+		return "", "", false
+	}
+	for _, name := range folderNames {
+		_ = json.Unmarshal(values[name], &folder) // what is no text is refused later
+	}
+	for _, name := range []string{"command", "cmd"} {
+		var words []string
+		if json.Unmarshal(values[name], &words) == nil && len(words) == 2 && plainName(words[0]) == "apply_patch" {
+			return words[1], folder, true
+		}
+		var text string
+		if len(words) > 0 {
+			text = commandOf(words)
+		} else if json.Unmarshal(values[name], &text) != nil {
+			continue
+		}
+		m := heredoc.FindStringSubmatch(strings.TrimSpace(text))
+		if m != nil && m[1]+m[2] == m[4] && strings.HasPrefix(m[3], "*** Begin Patch") {
+			return m[3], folder, true
+		}
+	}
+	return "", "", false
+}
+
+// convertRead counts lines from 1 and makes one path of a list with one.
+func convertRead(f *foreign) error {
+	for _, name := range []string{"offset", "start_line", "line_start"} {
+		if n, ok := f.number(name); ok && n == 0 {
+			f.set(name, 1)
+		}
+	}
+	first := 1
+	for _, name := range []string{"start_line", "line_start", "offset"} {
+		if n, ok := f.number(name); ok {
+			first = n
+		}
+	}
+	for _, name := range []string{"end_line", "line_end"} {
+		if last, ok := f.number(name); ok && last >= first && f.values["limit"] == nil {
+			f.set("limit", last-first+1)
+			delete(f.values, name)
+		}
+	}
+	for _, name := range []string{"paths", "include", "files"} {
+		var paths []string
+		if raw, ok := f.values[name]; ok && json.Unmarshal(unquoted(raw), &paths) == nil {
+			if len(paths) != 1 || strings.ContainsAny(paths[0], "*?[{") {
+				return invalid("%s: read_file reads one file: make a call for each in the same answer, %s", name, `{"path":"…"}`)
+			}
+			f.set("path", paths[0])
+			delete(f.values, name)
+		}
+	}
+	return nil
+}
+
+// convertWrite drops what is so anyway.
+func convertWrite(f *foreign) error {
+	for _, name := range []string{"create_dirs", "create_directories", "overwrite"} {
+		if yes, ok := f.text(name); ok && yes == "true" || string(f.values[name]) == "true" {
+			delete(f.values, name)
+		}
+	}
+	if e, ok := f.text("encoding"); ok && strings.EqualFold(strings.ReplaceAll(e, "-", ""), "utf8") {
+		delete(f.values, "encoding")
+	}
+	if raw := f.values["append"]; string(raw) == "false" {
+		delete(f.values, "append")
+	}
+	return nil
+}
+
+// convertEdit gives the members of edits our names. Nothing is to be replaced more often than
+// was expected, so replace_all goes where a number is.
+func convertEdit(f *foreign) error {
+	if _, ok := f.number("expected_replacements"); ok {
+		for _, name := range []string{"replace_all", "allow_multiple", "replaceAll"} {
+			delete(f.values, name)
+		}
+	}
+	edits, ok := f.list("edits")
+	if !ok {
+		return nil
+	}
+	for i, e := range edits {
+		for _, from := range []string{"oldString", "oldText", "old_text", "old_str", "newString", "newText", "new_text", "new_str", "replaceAll"} {
+			raw, ok := e[from]
+			if !ok {
+				continue
+			}
+			to := editNames[from]
+			if has, twice := e[to]; twice && string(has) != string(raw) {
+				return invalid("edits[%d]: %s and %s are the same argument and differ: give %s only", i, to, from, to)
+			}
+			e[to] = raw
+			delete(e, from)
+		}
+	}
+	f.set("edits", edits)
+	return nil
+}
+
+// fileTypes are the names of files of a language, as ripgrep calls it.
+var fileTypes = map[string]string{
+	"go": "*.go", "py": "*.py", "python": "*.py", "js": "*.{js,jsx,mjs,cjs}", "ts": "*.{ts,tsx,mts,cts}", "rust": "*.rs", "java": "*.java",
+	"c": "*.{c,h}", "cpp": "*.{cpp,cc,cxx,hpp,hh,hxx,h}", "md": "*.{md,markdown}", "markdown": "*.{md,markdown}", "json": "*.json",
+	"yaml": "*.{yaml,yml}", "html": "*.{html,htm}", "css": "*.css", "ruby": "*.rb", "php": "*.php", "sh": "*.{sh,bash,zsh}",
+}
+
+// contextMax is the most lines around a match that grep shows.
+const contextMax = 5
+
+// convertGrep writes the options of ripgrep and of other searches as ours.
+func convertGrep(f *foreign) error {
+	lines := 0
+	for _, name := range []string{"-A", "-B", "-C", "context", "after", "before"} {
+		if n, ok := f.number(name); ok {
+			lines = max(lines, n)
+			delete(f.values, name)
+		}
+	}
+	if lines > contextMax {
+		f.say("at most %d lines of context are shown", contextMax)
+	}
+	if lines > 0 {
+		f.set("context", min(lines, contextMax))
+	}
+	if sensitive, ok := f.takeBool("case_sensitive"); ok && !sensitive {
+		f.set("ignore_case", true)
+	}
+	for _, name := range []string{"literal", "literal_text", "fixed_strings"} {
+		if literal, ok := f.takeBool(name); ok && literal {
+			if pattern, ok := f.text("pattern"); ok {
+				f.set("pattern", regexp.QuoteMeta(pattern))
+			}
+		}
+	}
+	if kind, ok := f.text("type"); ok && f.values["glob"] == nil && fileTypes[kind] != "" {
+		f.set("glob", fileTypes[kind])
+		delete(f.values, "type")
+	}
+	return nil
+}
+
+var addresses = regexp.MustCompile("https?://[^\\s\"'<>`)\\]]+")
+
+// convertFetch finds the address in a prompt that has one.
+func convertFetch(f *foreign) error {
+	prompt, ok := f.text("prompt")
+	if !ok || f.values["url"] != nil {
+		return nil
+	}
+	found := addresses.FindAllString(prompt, 2)
+	if len(found) != 1 {
+		return invalid("url: missing; make a call for each page: %s", `{"url":"https://…"}`)
+	}
+	f.set("url", strings.TrimRight(found[0], ".,;:!?"))
+	return nil
+}
+
+// todoStates are other names of the states of a step.
+var todoStates = map[string]string{
+	"todo": "pending", "open": "pending", "blocked": "pending", "in-progress": "in_progress", "doing": "in_progress", "active": "in_progress",
+	"done": "completed", "complete": "completed",
+}
+
+// convertTodo makes steps of what others call todos or a plan. What was cancelled is no step.
+func convertTodo(f *foreign) error {
+	for _, name := range []string{"items", "todos", "plan"} {
+		steps, ok := f.list(name)
+		if !ok {
+			continue
+		}
+		items := []map[string]json.RawMessage{}
+		for _, s := range steps {
+			item := make(map[string]json.RawMessage)
+			for from, to := range map[string]string{
+				"text": "text", "content": "text", "step": "text", "description": "text", "title": "text", "state": "state", "status": "state",
+			} {
+				if raw, ok := s[from]; ok && (item[to] == nil || from == to) {
+					item[to] = raw
+				}
+			}
+			var state string
+			_ = json.Unmarshal(item["state"], &state) // what is none is refused
+			if state == "cancelled" || state == "canceled" {
+				f.say("a cancelled step was left out")
+				continue
+			}
+			if ours := todoStates[state]; ours != "" {
+				item["state"] = compact(ours)
+			}
+			items = append(items, item)
+		}
+		f.set(name, items)
+	}
+	return nil
+}
+
+// convertQuestion makes one question of a list, and choices of what has labels.
+func convertQuestion(f *foreign) error {
+	if all, ok := f.list("questions"); ok && len(all) > 0 {
+		delete(f.values, "questions")
+		if len(all) == 1 {
+			for _, name := range []string{"question", "options", "choices"} {
+				if raw, ok := all[0][name]; ok {
+					f.values[name] = raw
+				}
+			}
+		} else {
+			f.set("question", questionsIn(all))
+		}
+	}
+	for _, name := range []string{"options", "choices"} {
+		if labels := labelsIn(f.values[name]); labels != nil {
+			f.set(name, labels)
+		}
+	}
+	return nil
+}
+
+// questionsIn is one text of several questions.
+func questionsIn(all []map[string]json.RawMessage) string {
+	var b strings.Builder
+	for i, q := range all {
+		var text string
+		_ = json.Unmarshal(q["question"], &text) // a blank one shows
+		fmt.Fprintf(&b, "%d. %s", i+1, text)
+		if labels := labelsIn(q["options"]); labels != nil {
+			fmt.Fprintf(&b, " (%s)", strings.Join(labels, " / "))
+		}
+		b.WriteByte('\n')
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// labelsIn are the labels of options; nil when raw is no list of such.
+func labelsIn(raw json.RawMessage) []string {
+	var options []struct{ Label string }
+	if json.Unmarshal(raw, &options) != nil {
+		return nil
+	}
+	var labels []string
+	for _, o := range options {
+		labels = append(labels, o.Label)
+	}
+	return labels
+}
+
+// blockTime is how long others wait for the end of a command when no time is said.
+const blockTime = "30s"
+
+// convertTaskOutput writes as wait whether the end is waited for.
+func convertTaskOutput(f *foreign) error {
+	block, ok := f.takeBool("block")
+	if wait, said := f.takeBoolWait(); said {
+		block, ok = wait, true
+	}
+	ms, timed := f.number("timeout")
+	if y, yields := f.number("yield_time_ms"); yields {
+		ms, timed, block, ok = y, true, y > 0, true
+		delete(f.values, "yield_time_ms")
+	}
+	if f.named == "write_stdin" {
+		delete(f.values, "chars") // empty, else it were another tool
+	}
+	switch {
+	case !ok || !block:
+	case timed:
+		f.set("wait", fmt.Sprintf("%dms", ms))
+	default:
+		f.set("wait", blockTime)
+	}
+	if timed {
+		delete(f.values, "timeout")
+	}
+	return nil
+}
+
+// takeBoolWait removes a wait that is true or false.
+func (f *foreign) takeBoolWait() (value, ok bool) {
+	if s := string(unquoted(f.values["wait"])); s != "true" && s != "false" {
+		return false, false
+	}
+	return f.takeBool("wait")
+}
+
+// convertToolSearch makes words of a choice by name.
+func convertToolSearch(f *foreign) error {
+	if query, ok := f.text("query"); ok {
+		if names, ok := strings.CutPrefix(query, "select:"); ok {
+			f.set("query", strings.ReplaceAll(names, ",", " "))
+		}
+	}
+	return nil
+}
