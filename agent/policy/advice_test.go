@@ -7,13 +7,13 @@ import (
 )
 
 func TestThePolicySaysWhatTheModelNeedNot(t *testing.T) {
-	p := Policy{Workspace: "/w"}
+	p := Policy{Workspace: "/w", Confined: true}
 	for _, tt := range []struct {
 		act              action.Action
 		mutates, privesc bool
 		risk             action.Risk
 	}{
-		{action.Action{Kind: action.Shell, Command: "ls"}, false, false, action.Low},
+		{action.Action{Kind: action.Shell, Command: "ls", Cwd: "/w"}, false, false, action.Low},
 		{action.Action{Kind: action.Shell, Command: "touch x"}, true, false, action.Medium},
 		{action.Action{Kind: action.Shell, Command: "sudo ls"}, false, true, action.High},
 		{action.Action{Kind: action.Shell, Command: "doas rm x"}, false, true, action.High},
