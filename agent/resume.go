@@ -98,25 +98,8 @@ func (r *Runtime) replayInto(c *conversation, env event.Envelope, left *leftover
 		r.replayPrompt(c, p, left)
 	case event.PromptWithdrawn:
 		delete(left.queued, p.ID)
-	case event.TaskStarted:
-		if p.Kind == event.ShellTask {
-			r.ids.task = max(r.ids.task, p.ID)
-			left.shells[p.ID] = p
-			return
-		}
-		r.ids.task = max(r.ids.task, p.ID)
-		left.exchange, left.waits = p.Kind != event.CompactionTask, false
-	case event.TaskFinished:
-		if _, shell := left.shells[p.ID]; shell {
-			delete(left.shells, p.ID)
-			return
-		}
-		left.exchange = left.waits
-		if c.branch != 0 {
-			delete(r.branches, c.branch)
-		}
-	case event.Interrupted:
-		left.waits = p.CanContinue
+	case event.TaskStarted, event.TaskFinished, event.Interrupted:
+		r.replayTask(c, p, left)
 	case event.MetricsUsage, event.InstructionsRead, event.SessionRenamed, event.Notice:
 		r.replaySession(p)
 	case event.ReminderAttached:
@@ -129,17 +112,37 @@ func (r *Runtime) replayInto(c *conversation, env event.Envelope, left *leftover
 		}
 	case event.TargetSwitched:
 		c.switched(p)
-	case event.ToolRequested:
-		left.asked[p.CallID] = true
-	case event.ApprovalAsked:
-		left.waiting[p.CallID] = true
-	case event.ApprovalAnswered:
-		delete(left.waiting, p.CallID)
 	case event.ToolStarted:
 		left.started[p.CallID] = p
 		r.ids.out++
+	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolResult:
+		replayCall(p, left)
 	default:
 		replayModel(p, left)
+	}
+}
+
+// replayTask feeds how far a task is. The caller holds r.mu.
+func (r *Runtime) replayTask(c *conversation, e event.Event, left *leftover) {
+	switch p := e.(type) {
+	case event.TaskStarted:
+		r.ids.task = max(r.ids.task, p.ID)
+		if p.Kind == event.ShellTask {
+			left.shells[p.ID] = p
+			return
+		}
+		left.exchange, left.waits = p.Kind != event.CompactionTask, false
+	case event.TaskFinished:
+		if _, shell := left.shells[p.ID]; shell {
+			delete(left.shells, p.ID)
+			return
+		}
+		left.exchange = left.waits
+		if c.branch != 0 {
+			delete(r.branches, c.branch)
+		}
+	case event.Interrupted:
+		left.waits = p.CanContinue
 	}
 }
 
@@ -181,7 +184,23 @@ func (c *conversation) requeue(queued map[int]event.PromptSubmitted) {
 	slices.SortFunc(c.queue, func(a, b event.PromptSubmitted) int { return a.ID - b.ID })
 }
 
-// replayModel feeds what is about an answer and its calls.
+// replayCall feeds how far a call is that an answer made.
+func replayCall(e event.Event, left *leftover) {
+	switch p := e.(type) {
+	case event.ToolRequested:
+		left.asked[p.CallID] = true
+	case event.ApprovalAsked:
+		left.waiting[p.CallID] = true
+	case event.ApprovalAnswered:
+		delete(left.waiting, p.CallID)
+	case event.ToolResult:
+		delete(left.asked, p.CallID)
+		delete(left.waiting, p.CallID)
+		delete(left.started, p.CallID)
+	}
+}
+
+// replayModel feeds what is about an answer.
 func replayModel(e event.Event, left *leftover) {
 	switch p := e.(type) {
 	case event.TurnStarted, event.ModelRetry, event.ModelFallback:
@@ -192,10 +211,6 @@ func replayModel(e event.Event, left *leftover) {
 	case event.ModelMessage:
 		left.partial = event.ModelMessage{}
 		left.answered = left.recall.Last() == model.Assistant && !p.Partial && len(p.Message.ToolCalls) == 0
-	case event.ToolResult:
-		delete(left.asked, p.CallID)
-		delete(left.waiting, p.CallID)
-		delete(left.started, p.CallID)
 	}
 }
 

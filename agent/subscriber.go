@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"buddy/agent/event"
+	"buddy/agent/model"
 )
 
 const (
@@ -158,9 +159,9 @@ func weight(e event.Event) int {
 	case event.ToolOutput:
 		n += len(p.Text)
 	case event.PaneScreen:
-		n += size(p.Rows)
+		n += sum(p.Rows, rowSize)
 	case event.PaneHistory:
-		n += size(p.Rows)
+		n += sum(p.Rows, rowSize)
 	case event.ToolRequested:
 		n += 2 * len(p.Arguments) // and what it would do
 	case event.ApprovalAsked:
@@ -168,59 +169,59 @@ func weight(e event.Event) int {
 	case event.ToolResult:
 		n += len(p.Result) + len(p.Tail)
 	case event.ModelMessage:
-		n += len(p.Message.Content) + len(p.Reasoning)
-		for _, c := range p.Message.ToolCalls {
-			n += len(c.Arguments)
-		}
+		n += len(p.Message.Content) + len(p.Reasoning) + sum(p.Message.ToolCalls, callSize)
 	case event.PromptSubmitted:
-		n += len(p.Text)
-		for _, i := range p.Images {
-			n += len(i.Data)
-		}
+		n += len(p.Text) + sum(p.Images, imageSize)
 	case event.ReminderAttached:
-		n += len(p.Text)
-		for _, i := range p.Images {
-			n += len(i.Data)
-		}
+		n += len(p.Text) + sum(p.Images, imageSize)
 	case event.ContextCompacted:
 		n += len(p.Summary) + len(p.Restored)
 	}
 	return n
 }
 
-func size(rows []string) int {
+func sum[T any](parts []T, size func(T) int) int {
 	n := 0
-	for _, r := range rows {
-		n += len(r) + 16
+	for _, p := range parts {
+		n += size(p)
 	}
 	return n
 }
+
+func rowSize(r string) int          { return len(r) + 16 }
+func imageSize(i model.Image) int   { return len(i.Data) }
+func callSize(c model.ToolCall) int { return len(c.Arguments) }
 
 // merged returns a followed by b as one event, if they are pieces of the same thing.
 func merged(a, b event.Event) (event.Event, bool) {
 	switch a := a.(type) {
 	case event.TextDelta:
-		if b, ok := b.(event.TextDelta); ok && len(a.Text) < mergeSize {
+		if b, ok := more[event.TextDelta](a.Text, b); ok {
 			return event.TextDelta{Text: a.Text + b.Text}, true
 		}
 	case event.ReasoningDelta:
-		if b, ok := b.(event.ReasoningDelta); ok && len(a.Text) < mergeSize && a.Field == b.Field {
+		if b, ok := more[event.ReasoningDelta](a.Text, b); ok && a.Field == b.Field {
 			return event.ReasoningDelta{Field: b.Field, Text: a.Text + b.Text}, true
 		}
 	case event.CallDelta:
-		if b, ok := b.(event.CallDelta); ok && len(a.Text) < mergeSize {
+		if b, ok := more[event.CallDelta](a.Text, b); ok {
 			return event.CallDelta{CallID: b.CallID, Text: a.Text + b.Text}, true
 		}
 	case event.ToolOutput:
-		b, ok := b.(event.ToolOutput)
-		if ok = ok && len(a.Text) < mergeSize && a.Stream == b.Stream; ok {
+		if b, ok := more[event.ToolOutput](a.Text, b); ok && a.Stream == b.Stream {
 			b.Text = a.Text + b.Text
+			return b, true
 		}
-		return b, ok
 	case event.PaneScreen, event.PaneHistory, event.TaskProgress: // the latest counts
 		return b, true
 	}
 	return nil, false
+}
+
+// more returns e as one of type T, and whether it is one that can follow text in one event.
+func more[T event.Event](text string, e event.Event) (T, bool) {
+	t, ok := e.(T)
+	return t, ok && len(text) < mergeSize
 }
 
 // dropOutput forgets the older half of the tool output that waits; BytesTotal of the

@@ -31,23 +31,9 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		return err
 	}
 	defer func() { _ = t.close() }() // whatever it says, the answer is there
-	if err := t.connect(f.once.said(stderr)); err != nil {
-		return err
-	}
-	if t.away != nil {
-		return exit{code: exitFailed, text: t.away.Error()}
-	}
-	p, err := compose(f, t, f.resume, f.approve)
+	p, err := composeOnce(f, t, schema, stderr)
 	if err != nil {
 		return err
-	}
-	f.once.limit(&p.options)
-	if schema != nil {
-		p.options.System += schema.told() // not in the prompt, which gives the session its title
-	}
-	if err := p.journal.readOnly(); err != nil {
-		p.close(stderr)
-		return failed(trustFirst(p.id, err))
 	}
 	ctx, stop := untilEnded()
 	defer stop()
@@ -71,17 +57,44 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		return context.Cause(ctx)
 	}
 	stored := p.end(stderr, f.once.said(stderr)) && !l.unstored
-	if err := l.broken; err != nil && outcome == event.Completed {
-		return exit{code: exitFailed, text: fmt.Sprintf("stdout: %v", err)}
+	return l.exit(outcome, stored)
+}
+
+// composeOnce is compose for one prompt: on a target that is there, with the limits of the
+// command line, and in a session that can be written.
+func composeOnce(f *flags, t *target, schema *answerSchema, stderr *os.File) (*program, error) {
+	if err := t.connect(f.once.said(stderr)); err != nil {
+		return nil, err
 	}
+	if t.away != nil {
+		return nil, exit{code: exitFailed, text: t.away.Error()}
+	}
+	p, err := compose(f, t, f.resume, f.approve)
+	if err != nil {
+		return nil, err
+	}
+	f.once.limit(&p.options)
+	if schema != nil {
+		p.options.System += schema.told() // not in the prompt, which gives the session its title
+	}
+	if err := p.journal.readOnly(); err != nil {
+		p.close(stderr)
+		return nil, failed(trustFirst(p.id, err))
+	}
+	return p, nil
+}
+
+// exit is what the process ends with.
+func (l *line) exit(outcome event.Outcome, stored bool) error {
 	switch {
+	case outcome == event.Completed && l.broken != nil:
+		return exit{code: exitFailed, text: fmt.Sprintf("stdout: %v", l.broken)}
 	case outcome == event.Completed && stored:
 		return nil
 	case outcome == event.Cancelled:
 		return exit{code: exitCancelled}
-	default:
-		return exit{code: exitFailed}
 	}
+	return exit{code: exitFailed}
 }
 
 // said is where goes what is no error.
@@ -170,12 +183,7 @@ func (l *line) take(env event.Envelope) event.Outcome {
 	}
 	switch p := env.Payload.(type) {
 	case event.PromptSubmitted:
-		if !p.Queued {
-			l.task = env.Task
-		}
-		if l.limits.hit != "" { // before there was anything to cancel
-			l.program.live.send(event.Cancel{})
-		}
+		l.submitted(env.Task, p)
 	case event.Error:
 		l.remark(p)
 		if p.Code == "bad_command" && l.task == 0 {
@@ -201,6 +209,16 @@ func (l *line) take(env event.Envelope) event.Outcome {
 		l.remark(env.Payload)
 	}
 	return ""
+}
+
+// submitted learns which task works on the prompt.
+func (l *line) submitted(task int, p event.PromptSubmitted) {
+	if !p.Queued {
+		l.task = task
+	}
+	if l.limits.hit != "" { // before there was anything to cancel
+		l.program.live.send(event.Cancel{})
+	}
 }
 
 // spend counts what requests cost. The runtime ends the first exchange at the limit; one

@@ -107,12 +107,23 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 			return err
 		}
 		n = r.next
-		if r.eof && !con.tty && r.outcome == event.Cancelled {
-			return exit{code: exitCancelled}
+		if err := r.piped(); err != nil {
+			return err
 		}
-		if r.eof && !con.tty && (r.outcome != event.Completed && r.outcome != "" || r.print.unstored) {
-			return exit{code: exitFailed}
-		}
+	}
+	return nil
+}
+
+// piped is what the process ends with when its prompts came from a pipe that has ended, and
+// the last one failed. Else it is nil.
+func (r *repl) piped() error {
+	switch {
+	case !r.eof || r.con.tty:
+		return nil
+	case r.outcome == event.Cancelled:
+		return exit{code: exitCancelled}
+	case r.outcome != event.Completed && r.outcome != "" || r.print.unstored:
+		return exit{code: exitFailed}
 	}
 	return nil
 }

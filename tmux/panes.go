@@ -303,30 +303,49 @@ func (s *server) sweep(ctx context.Context, ctl *control) {
 	if err != nil {
 		return // what is left over disturbs nobody
 	}
-	dead, asked := make(map[string]bool), 0
+	others, asked := make(map[string]bool), 0 // whether all panes so far are left over, by session
 	for _, l := range lines {
-		f := strings.SplitN(l, " ", 7)
-		if len(f) < 7 {
+		p, ok := parseFound(l)
+		if !ok {
 			continue
 		}
-		name, old := f[6], f[0] == "1" && f[1] == owner && f[2] == "0"
-		before, seen := dead[name]
-		if old && f[3] == "0" && (!seen || before) && name != s.opt.Session {
+		if p.session == s.opt.Session {
+			if p.dead && strings.HasPrefix(p.role, ownPrefix) {
+				_, _ = ctl.do(ctx, "kill-pane -t "+p.id)
+			}
+			continue
+		}
+		if all, seen := others[p.session]; seen && !all {
+			continue
+		}
+		old := p.ours
+		if old && !p.dead {
 			asked++
-			old = asked <= sweepMax && s.abandoned(ctx, name, f[5])
+			old = asked <= sweepMax && s.abandoned(ctx, p.session, p.role)
 		}
-		if !seen || before {
-			dead[name] = old
-		}
-		if name == s.opt.Session && f[3] == "1" && strings.HasPrefix(f[5], ownPrefix) {
-			_, _ = ctl.do(ctx, "kill-pane -t "+f[4])
-		}
+		others[p.session] = old
 	}
-	for name, all := range dead {
-		if all && name != s.opt.Session {
+	for name, all := range others {
+		if all {
 			_, _ = ctl.do(ctx, "kill-session -t "+quote("="+name))
 		}
 	}
+}
+
+// foundPane is a pane as sweep lists it.
+type foundPane struct {
+	id, role, session string
+	ours              bool // its session has our marks, and nobody is attached
+	dead              bool
+}
+
+// parseFound reads a line of sweep's list.
+func parseFound(line string) (foundPane, bool) {
+	f := strings.SplitN(line, " ", 7)
+	if len(f) < 7 {
+		return foundPane{}, false
+	}
+	return foundPane{id: f[4], role: f[5], session: f[6], ours: f[0] == "1" && f[1] == owner && f[2] == "0", dead: f[3] == "1"}, true
 }
 
 // abandoned reports whether nobody needs the supervisor in a pane of another session of ours.

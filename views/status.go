@@ -91,54 +91,64 @@ func (l *StatusLine) Draw(screen tcell.Screen) {
 }
 
 func (l *StatusLine) spans() []span {
-	now := l.now()
-	var spans []span
-	add := func(r themes.Role, text string) {
-		if len(spans) > 0 {
-			text = " · " + text
-		}
-		spans = append(spans, foreign(r, text)...)
-	}
 	if l.hint != "" {
 		return foreign(themes.Warning, l.hint)
 	}
-	if t := l.main; t != nil {
-		glyph, role := spinner(now.UnixMilli()), themes.Running
-		switch t.State {
-		case state.TaskWaiting:
-			glyph, role = waitingSign, themes.Warning
-		case state.TaskCancelling:
-			glyph, role = "◌", themes.Warning
-		}
-		add(role, glyph+" "+string(t.Kind)+" "+elapsed(t, now))
-		if wait := l.retry; wait != nil && wait.At > now.UnixMilli() {
-			add(themes.Warning, fmt.Sprintf("attempt %d failed, the next in %s", wait.Attempt, clock(wait.At-now.UnixMilli()+999)))
-			add(themes.Text, l.keys.Name(keymap.Send)+" now")
-			add(themes.Text, l.keys.Name(keymap.Back)+" stops")
-		} else {
-			add(role, l.doing)
-			if quiet := now.UnixMilli() - l.heard; l.heard > 0 && t.State == state.TaskRunning && quiet >= quietAfter.Milliseconds() {
-				add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))
-			}
-		}
-		if t.Deadline > 0 {
-			add(themes.Muted, clock(t.Deadline-now.UnixMilli())+" left")
-		}
+	now := l.now()
+	var parts statusParts
+	if l.main != nil {
+		l.addMain(&parts, now)
 	} else if l.interrupted {
-		add(themes.Warning, "interrupted")
-		add(themes.Text, l.keys.Name(keymap.Send)+" continues")
+		parts.add(themes.Warning, "interrupted")
+		parts.add(themes.Text, l.keys.Name(keymap.Send)+" continues")
 	}
 	if l.others > 0 {
 		text := plural(l.others, "task") + " in the background"
 		if l.main == nil {
 			text = spinner(now.UnixMilli()) + " " + text
 		}
-		add(themes.Running, text)
+		parts.add(themes.Running, text)
 	}
 	if l.queued > 0 {
-		add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
+		parts.add(themes.Notice, fmt.Sprintf("%d queued", l.queued))
 	}
-	return spans
+	return parts
+}
+
+// addMain adds what is said of the main task.
+func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
+	t := l.main
+	glyph, role := spinner(now.UnixMilli()), themes.Running
+	switch t.State {
+	case state.TaskWaiting:
+		glyph, role = waitingSign, themes.Warning
+	case state.TaskCancelling:
+		glyph, role = "◌", themes.Warning
+	}
+	parts.add(role, glyph+" "+string(t.Kind)+" "+elapsed(t, now))
+	if wait := l.retry; wait != nil && wait.At > now.UnixMilli() {
+		parts.add(themes.Warning, fmt.Sprintf("attempt %d failed, the next in %s", wait.Attempt, clock(wait.At-now.UnixMilli()+999)))
+		parts.add(themes.Text, l.keys.Name(keymap.Send)+" now")
+		parts.add(themes.Text, l.keys.Name(keymap.Back)+" stops")
+	} else {
+		parts.add(role, l.doing)
+		if quiet := now.UnixMilli() - l.heard; l.heard > 0 && t.State == state.TaskRunning && quiet >= quietAfter.Milliseconds() {
+			parts.add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))
+		}
+	}
+	if t.Deadline > 0 {
+		parts.add(themes.Muted, clock(t.Deadline-now.UnixMilli())+" left")
+	}
+}
+
+// statusParts are what the line says, with dots between.
+type statusParts []span
+
+func (p *statusParts) add(r themes.Role, text string) {
+	if len(*p) > 0 {
+		text = " · " + text
+	}
+	*p = append(*p, foreign(r, text)...)
 }
 
 // quietAfter is how long a model may be silent before that is worth saying.

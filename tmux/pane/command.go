@@ -232,26 +232,8 @@ func (c *Command) wait() {
 	if c.confined == nil {
 		left = c.shell.adoptState(c.dir, c.free)
 	}
-	c.mu.Lock()
-	e := Exit{Duration: took, Cancelled: c.cancelled, Confined: c.confined != nil, Fault: c.fault}
-	if left != nil && e.Fault == "" {
-		e.Fault = left.Error()
-	}
-	for _, l := range c.legs {
-		if l.stream == Stdout {
-			e.Stdout = l.rec.total
-		} else {
-			e.Stderr = l.rec.total
-		}
-		if l.rec.fault != nil && e.Fault == "" {
-			e.Fault = fmt.Sprintf("output was not recorded completely: %v", l.rec.fault)
-		}
-	}
-	c.mu.Unlock()
-	e.Code, e.Signal = status(c.proc.ProcessState)
-	if st := new(exec.ExitError); err != nil && !errors.As(err, &st) {
-		e.Fault = err.Error()
-	}
+	e := c.ended(err, left)
+	e.Duration = took
 	if err := WriteExit(c.dir, e); err != nil && e.Fault == "" {
 		e.Fault = err.Error()
 	}
@@ -265,6 +247,32 @@ func (c *Command) wait() {
 	c.mu.Unlock()
 	c.shell.show.end(note(e))
 	close(c.done)
+}
+
+// ended is how the command ended: err is what waiting for its process gave, left what went
+// wrong afterwards.
+func (c *Command) ended(err, left error) Exit {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := Exit{Cancelled: c.cancelled, Confined: c.confined != nil, Fault: c.fault}
+	if left != nil && e.Fault == "" {
+		e.Fault = left.Error()
+	}
+	for _, l := range c.legs {
+		if l.stream == Stdout {
+			e.Stdout = l.rec.total
+		} else {
+			e.Stderr = l.rec.total
+		}
+		if l.rec.fault != nil && e.Fault == "" {
+			e.Fault = fmt.Sprintf("output was not recorded completely: %v", l.rec.fault)
+		}
+	}
+	e.Code, e.Signal = status(c.proc.ProcessState)
+	if st := new(exec.ExitError); err != nil && !errors.As(err, &st) {
+		e.Fault = err.Error()
+	}
+	return e
 }
 
 // status translates the end of a process to what a shell would tell.

@@ -156,22 +156,31 @@ func (c *itemChecker) message(it item, thought bool) error {
 	if it.Role == "user" && (thought || len(c.open) > 0) {
 		return fmt.Errorf("a message of %q after reasoning or where outputs are due of: %s", it.Role, strings.Join(c.open, ", "))
 	}
-	const kind = "input_text"
 	switch it.Role {
 	case "user":
+		return checkPrompt(it)
 	case "assistant":
-		if len(it.Content) != 1 || it.Content[0].Type != "" || strings.TrimSpace(it.Content[0].Text) == "" {
-			return errors.New("the content of an answer is blank or not a string")
-		}
-		return nil
-	default:
-		return fmt.Errorf("unknown role %q", it.Role)
+		return checkAnswer(it)
 	}
+	return fmt.Errorf("unknown role %q", it.Role)
+}
+
+// checkAnswer wants an answer as it is sent back: as one string.
+func checkAnswer(it item) error {
+	if len(it.Content) != 1 || it.Content[0].Type != "" || strings.TrimSpace(it.Content[0].Text) == "" {
+		return errors.New("the content of an answer is blank or not a string")
+	}
+	return nil
+}
+
+// checkPrompt wants parts that are pictures or text.
+func checkPrompt(it item) error {
+	const kind = "input_text"
 	if len(it.Content) == 0 {
 		return fmt.Errorf("the content of %q is empty", it.Role)
 	}
 	for _, p := range it.Content {
-		if p.Type == "input_image" && it.Role == "user" {
+		if p.Type == "input_image" {
 			if _, err := dataURL(p.Image); err != nil {
 				return err
 			}
