@@ -117,6 +117,8 @@ func (r *Runtime) replayInto(c *conversation, env event.Envelope, left *leftover
 		}
 	case event.Interrupted:
 		left.waits = p.CanContinue
+	case event.MaxTurnsReached:
+		left.waits = c.branch == 0
 	case event.MetricsUsage, event.InstructionsRead, event.SessionRenamed, event.Notice:
 		r.replaySession(p)
 	case event.ReminderAttached:
