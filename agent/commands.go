@@ -160,8 +160,8 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 		return
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if busy := r.busy(); len(busy) > 0 && !same {
+		r.mu.Unlock()
 		r.reject("the model can't be switched while task #%d runs", busy[0].id)
 		return
 	}
@@ -169,6 +169,8 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 	info := m.Info()
 	r.main.hist.SetModel(info.Model)
 	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
+	r.mu.Unlock()
+	r.emitUsage(nil, 0)
 }
 
 // difference says what of a switch a person may not expect: another protocol, in which what
@@ -198,7 +200,7 @@ func (r *Runtime) answering() model.Model {
 	return r.model
 }
 
-// resumeExchange goes on with what a crash interrupted.
+// resumeExchange goes on with what a crash or the limit of turns interrupted.
 func (r *Runtime) resumeExchange() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -98,7 +98,7 @@ func (r *Runtime) fit(ctx context.Context, t *task) fitting {
 	}
 	switch {
 	case !known:
-		r.tellUnknownWindow(t)
+		r.tellUnknownWindow()
 	case used >= percent(window, o.Warn) && c.room.warned != t.id:
 		c.room.warned = t.id
 		r.emit(t.id, 0, event.Warning{Text: "the context is filling up: " + fill(used, window), Code: "context", NextStep: "/compact or /session new"})
@@ -112,7 +112,7 @@ const unknownWindow = "window"
 
 // tellUnknownWindow tells a person, once for a model in a session, that compaction waits for
 // its server. The caller holds r.mu.
-func (r *Runtime) tellUnknownWindow(t *task) {
+func (r *Runtime) tellUnknownWindow() {
 	info := r.model.Info()
 	text := fmt.Sprintf("how much %s takes in is not known: the conversation is compacted only once its server says that it is too long; context_limit in the profile %s tells it",
 		info.Model, info.Profile)
@@ -120,7 +120,7 @@ func (r *Runtime) tellUnknownWindow(t *task) {
 		return
 	}
 	r.usage.unmeasured = text
-	r.emit(t.id, 0, event.Notice{Text: text, Code: unknownWindow})
+	r.emit(0, 0, event.Notice{Text: text, Code: unknownWindow}) // of the session: on a branch nobody would see it
 }
 
 func fill(used, window int) string {

@@ -151,7 +151,11 @@ func TestAnUnknownWindowIsSaidOnceForAModel(t *testing.T) {
 		}
 		s.do(event.SwitchModel{Profile: "p-one"}, prompt(3, 50))
 		told("the same model again", s, 1)
-		s.do(event.SwitchModel{Profile: "p-known"}, prompt(4, 50))
+		s.do(event.SwitchModel{Profile: "p-known"})
+		if u, _ := find[event.ContextUsage](s); u.Limit != 1000 || u.Percent == 0 {
+			t.Errorf("after the switch the use is %+v, not of the new window", u)
+		}
+		s.do(prompt(4, 50))
 		told("a model with a window", s, 1)
 		s.do(event.SwitchModel{Profile: "p-two"}, prompt(5, 50))
 		told("another model without a window", s, 2)

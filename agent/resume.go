@@ -98,7 +98,7 @@ func (r *Runtime) replayInto(c *conversation, env event.Envelope, left *leftover
 		r.replayPrompt(c, p, left)
 	case event.PromptWithdrawn:
 		delete(left.queued, p.ID)
-	case event.TaskStarted, event.TaskFinished, event.Interrupted:
+	case event.TaskStarted, event.TaskFinished, event.Interrupted, event.MaxTurnsReached:
 		r.replayTask(c, p, left)
 	case event.MetricsUsage, event.InstructionsRead, event.SessionRenamed, event.Notice:
 		r.replaySession(p)
@@ -143,6 +143,8 @@ func (r *Runtime) replayTask(c *conversation, e event.Event, left *leftover) {
 		}
 	case event.Interrupted:
 		left.waits = p.CanContinue
+	case event.MaxTurnsReached:
+		left.waits = c.branch == 0
 	}
 }
 

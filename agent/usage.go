@@ -138,6 +138,7 @@ func (r *Runtime) checkBudget(t *task) event.Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.spent(t, event.TurnBudget, int64(t.turns), int64(r.opts.MaxTurns)) {
+		t.talk.pending = t.talk.branch == 0 // nobody could continue another one
 		r.emit(t.id, 0, event.MaxTurnsReached{Task: t.id, Turns: r.opts.MaxTurns})
 		return event.MaxTurns
 	}

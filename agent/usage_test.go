@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -248,5 +249,63 @@ func TestTasksKeepTheirOwnCount(t *testing.T) {
 			t.Errorf("%d budgets exceeded, %+v", n, x)
 		}
 		s.stop()
+	})
+}
+
+// TestTurnLimitOffersToGoOn: Continue gives a stopped exchange as many turns again, in this
+// process and in the next one.
+func TestTurnLimitOffersToGoOn(t *testing.T) {
+	loop := func(n int) (steps []step) {
+		for i := range n {
+			steps = append(steps, says("", fmt.Sprintf(`c%d do {"kind":"file_read","do":"echo","n":%d}`, i, i)))
+		}
+		return steps
+	}
+	ended := func(s *session, outcome event.Outcome, requests int) {
+		t.Helper()
+		if f, _ := find[event.TaskFinished](s); f.Outcome != outcome || len(s.model.requests) != requests {
+			t.Errorf("%s after %d requests, not %s after %d", f.Outcome, len(s.model.requests), outcome, requests)
+		}
+	}
+	three := func(o *Options) { o.MaxTurns = 3 }
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, three, append(loop(6), says("done"))...)
+		s.do(event.Submit{Text: "go"})
+		ended(s, event.MaxTurns, 3)
+		stopped := slices.Clone(s.mem.events)
+		s.do(event.Continue{})
+		ended(s, event.MaxTurns, 6)
+		s.do(event.Continue{})
+		ended(s, event.Completed, 7)
+		s.do(event.Continue{})
+		if e, n := find[event.Error](s); n != 1 || e.Text != "nothing was interrupted" {
+			t.Errorf("%d errors, %+v", n, e)
+		}
+		s.stop()
+
+		again := start(t, func(o *Options) { three(o); o.Replay = stopped }, says("done"))
+		again.do()
+		if i, n := find[event.Interrupted](again); n != 1 || !i.CanContinue || len(again.model.requests) != 0 {
+			t.Errorf("resumed: %d times interrupted, %+v, after %d requests", n, i, len(again.model.requests))
+		}
+		again.do(event.Continue{})
+		ended(again, event.Completed, 1)
+		again.stop()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, three, loop(3)...)
+		s.do(event.Submit{Text: "go", Background: true})
+		ended(s, event.MaxTurns, 3)
+		s.do(event.Continue{})
+		if e, n := find[event.Error](s); n != 1 || e.Text != "nothing was interrupted" {
+			t.Errorf("of a background task: %d errors, %+v", n, e)
+		}
+		s.stop()
+		again := start(t, func(o *Options) { three(o); o.Replay = s.mem.events })
+		again.do()
+		if _, n := find[event.TaskStarted](again); n != 0 {
+			t.Errorf("resumed: %d tasks started of a background task that had ended", n)
+		}
+		again.stop()
 	})
 }

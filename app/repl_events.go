@@ -166,7 +166,9 @@ func (r *repl) finished(p event.TaskFinished) {
 	if name == "" {
 		r.outcome = p.Outcome
 	}
-	if p.Outcome != event.Completed {
+	if p.Outcome == event.MaxTurns && name == "" {
+		r.say(ended(p.Outcome) + "; Enter goes on with it")
+	} else if p.Outcome != event.Completed {
 		r.say(name + ended(p.Outcome))
 	} else if name != "" {
 		r.say(name + "has ended")

@@ -143,7 +143,7 @@ func (c *Config) Profile(name string) (Profile, bool) {
 
 func defaults() Config {
 	return Config{
-		Agent: Agent{MaxIterations: 20, OnStall: "retry"},
+		Agent: Agent{MaxIterations: 200, OnStall: "retry"},
 		Context: Context{
 			Strategy: "summary", Restore: "recent",
 			HintAt: 70, WarnAt: 80, CriticalAt: 90, CompactAt: 80, HardAt: 95,

@@ -68,8 +68,8 @@ var sections = append([]section{
 			},
 			{
 				name: "max_iterations", short: "0 or more",
-				doc: "How many turns (one model request and the tools that it calls) one prompt may take; 0 means no limit. " +
-					"A project's file may only lower it.",
+				doc: "How many turns (one model request and the tools that it calls) one prompt may take before it stops; Enter then " +
+					"goes on with as many again. 0 means no limit. A project's file may only lower it.",
 				at:      func(c *Config, _ *Profile) any { return &c.Agent.MaxIterations },
 				tighter: lower,
 			},

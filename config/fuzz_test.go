@@ -41,7 +41,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		if project.Active != nil || len(project.Models) != 0 || project.Agent.SystemPrompt != "" || project.UI != defaults().UI ||
-			project.Agent.MaxIterations < 1 || project.Agent.MaxIterations > 20 {
+			project.Agent.MaxIterations < 1 || project.Agent.MaxIterations > 200 {
 			t.Errorf("a project's file set %+v %v", project, index)
 		}
 		for _, n := range notices {

@@ -13,7 +13,7 @@ import (
 
 const projectSettings = `[agent]
 model = "team"
-max_iterations = 99
+max_iterations = 999
 [models.team]
 api_base_url = "http://localhost:9/v1"
 [models.one]
@@ -40,7 +40,7 @@ func TestTrust(t *testing.T) {
 		if p.Trusted != trusted || p.Changed != changed || team != trusted || (cfg.Agent.Model == "team") != trusted {
 			t.Errorf("%s: %+v, agent %+v, models %+v", what, p, cfg.Agent, cfg.Models)
 		}
-		if one.BaseURL != "http://localhost:1/v1" || cfg.Agent.MaxIterations != 20 {
+		if one.BaseURL != "http://localhost:1/v1" || cfg.Agent.MaxIterations != 200 {
 			t.Errorf("%s: profile one is at %s, %d turns", what, one.BaseURL, cfg.Agent.MaxIterations)
 		}
 		i := slices.IndexFunc(notices, func(n string) bool { return strings.HasPrefix(n, notice) })

@@ -620,7 +620,8 @@ type Interrupted struct {
 	CanContinue bool   `json:"can_continue,omitempty"`
 }
 
-// MaxTurnsReached says that an exchange used all its turns.
+// MaxTurnsReached says that an exchange used all its turns. The main one can be continued
+// with the command Continue, which gives it as many again.
 type MaxTurnsReached struct {
 	Task  int `json:"task"`
 	Turns int `json:"turns"`

@@ -407,7 +407,9 @@ func (s *State) applyNotice(env event.Envelope) Changed {
 		}
 		s.add(env, WarningBlock, "stopped: this prompt has used "+event.BudgetWarning(p).Text()+" · Enter a prompt to go on")
 	case event.MaxTurnsReached:
-		s.add(env, WarningBlock, fmt.Sprintf("stopped after %d turns · Enter a prompt to go on", p.Turns))
+		s.Info.Interrupted = true
+		s.add(env, WarningBlock, fmt.Sprintf("stopped after %d turns (max_iterations) · Enter continues", p.Turns))
+		return Conversation | Header
 	}
 	return Conversation
 }

@@ -212,6 +212,7 @@ func TestFallbackIsTold(t *testing.T) {
 		event.BudgetWarning{Kind: event.CostBudget, Used: 400_000, Limit: 500_000},
 		event.BudgetExceeded{Kind: event.CostBudget, Used: 520_000, Limit: 500_000},
 		event.BudgetExceeded{Kind: event.TurnBudget, Used: 20, Limit: 20},
+		event.MaxTurnsReached{Task: 1, Turns: 20},
 	} {
 		s.Apply(event.Envelope{Seq: uint64(i) + 1, Task: 1, Payload: e})
 	}
@@ -227,6 +228,10 @@ func TestFallbackIsTold(t *testing.T) {
 		"call discarded", "the answer stalled; m-2 (spare) answers this request", "a whole answer",
 		"this prompt has used 16 of 20 turns · largest results: grep 900 tokens, ls 1 tokens",
 		"this prompt has used $0.40 of $0.50", "stopped: this prompt has used $0.52 of $0.50 · Enter a prompt to go on",
+		"stopped after 20 turns (max_iterations) · Enter continues",
+	}
+	if !s.Info.Interrupted {
+		t.Error("Enter does not continue what stopped at the limit of turns")
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("blocks %q\nwant   %q", got, want)
