@@ -23,13 +23,15 @@ func startModel(env *testscript.Env) {
 
 // scripted answers what the prompt says: after "answer:" come answers, divided by bars,
 // of which the next is given each time that one does not fit. The answer HANG never ends,
-// CALL runs a command, ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
+// CALL runs a command, FOREIGN makes calls as other programs do, ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
+	var results []string
 	for _, m := range r.Messages {
 		switch {
 		case m.Role == model.Tool:
 			calls++
+			results = append(results, m.Content)
 		case m.Role != model.User:
 		case strings.Contains(m.Content, "does not fit the JSON Schema"):
 			n++
@@ -46,6 +48,8 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("so far"), modeltest.Hang{}}
 	case "CALL":
 		return modeltest.Answer{modeltest.Call{ID: "c" + strings.Repeat("x", calls), Name: "run_shell", Arguments: `{"command":"true ` + strings.Repeat("x", calls) + `","why":"to see","risk":"low","mutation":false,"privesc":false}`}, usage}
+	case "FOREIGN":
+		return append(foreign(calls, results), usage)
 	case "SYSTEM":
 		system, _ := json.Marshal(r.Messages[0].Content)
 		return modeltest.Answer{modeltest.Text(string(system)), usage}

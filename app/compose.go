@@ -81,14 +81,14 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	if err := p.openPlaces(f); err != nil {
 		return nil, errors.Join(err, p.journal.close())
 	}
-	registry := tools.NewRegistry(p.tools(web.NewClient(web.Options{}))...)
+	registry := tools.NewRegistry(p.tools(web.NewClient(web.Options{}))...).Without(tools.Quiet...)
 	judge, err := newPolicy(policy.Policy{Workspace: p.first.files.Root(), At: p.fleet.at, Shell: p.config.Tools.ShellName()}, p.config)
 	if err != nil {
 		return nil, err
 	}
 	at := p.first.at
 	system, err := prompt.System(prompt.Facts{
-		OS: at.os, Shell: cmp.Or(p.config.Tools.ShellName(), at.shell), Cwd: at.dir, Also: at.also, Target: t.name, Targets: p.fleet.describe(), Tools: names(registry), Extra: p.config.Agent.SystemPrompt,
+		OS: at.os, Shell: cmp.Or(p.config.Tools.ShellName(), at.shell), Cwd: at.dir, Also: at.also, Target: t.name, Targets: p.fleet.describe(), Tools: len(registry.Definitions()) > 0, Extra: p.config.Agent.SystemPrompt,
 	})
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
@@ -117,14 +117,6 @@ func (p *program) note(text string) {
 	if text != "" {
 		p.notices = append(p.notices, text)
 	}
-}
-
-func names(r *tools.Registry) []string {
-	var all []string
-	for _, d := range r.Definitions() {
-		all = append(all, d.Name)
-	}
-	return all
 }
 
 // chooseModel returns the model that the configuration means, and all keys that there are:

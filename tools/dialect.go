@@ -76,13 +76,10 @@ var dialects = []dialect{
 		convert: convertShell,
 	},
 	{
-		tool: "read_file", names: []string{"read", "view", "view_file", "view_image", "read_many_files"},
+		tool: "read_file", names: []string{"read", "view", "view_file", "view_image", "read_many_files", "ls", "list", "list_directory", "list_files"},
 		args: both(pathNames, map[string]string{"start_line": "offset", "line_start": "offset"}), reads: true, convert: convertRead,
 	},
-	{
-		tool: "list_dir", names: []string{"ls", "list", "list_directory", "list_files"},
-		args: pathNames, reads: true,
-	},
+	{tool: "list_dir", args: pathNames, reads: true},
 	{
 		tool: "write_file", names: []string{"write", "create_file", "write_to_file"},
 		args:    both(pathNames, map[string]string{"contents": "content", "text": "content", "file_text": "content"}),

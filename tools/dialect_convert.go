@@ -245,6 +245,15 @@ func convertGrep(f *foreign) error {
 			}
 		}
 	}
+	for name, mode := range map[string]string{"files_with_matches": "files", "content": "lines", "count": "count"} {
+		if has, ok := f.text("output_mode"); ok && has == name {
+			f.set("mode", mode)
+			delete(f.values, "output_mode")
+		}
+	}
+	if only, ok := f.takeBool("names_only"); ok && only {
+		f.set("mode", "files")
+	}
 	if kind, ok := f.text("type"); ok && f.values["glob"] == nil && fileTypes[kind] != "" {
 		f.set("glob", fileTypes[kind])
 		delete(f.values, "type")

@@ -18,7 +18,7 @@ var fetchURLText string
 
 type fetchArgs struct {
 	URL    string `json:"url"`
-	Offset int    `json:"offset,omitempty" desc:"first byte of the text" min:"0"`
+	Offset int    `json:"offset,omitempty" desc:"bytes" min:"0"`
 	Why    string `json:"why,omitempty"`
 }
 

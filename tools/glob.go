@@ -25,7 +25,7 @@ var globText string
 
 type globArgs struct {
 	Pattern string `json:"pattern"`
-	Path    string `json:"path,omitempty" desc:"folder to search, default: the workspace"`
+	Path    string `json:"path,omitempty" desc:"folder"`
 	Why     string `json:"why,omitempty" schema:"-"`
 }
 

@@ -18,6 +18,8 @@ import (
 
 const (
 	grepLimit = 100     // matching lines that grep gives
+	fileLimit = 500     // files with matches
+	maxCount  = 100_000 // matching lines of a file that are counted
 	grepQueue = 32      // files that are open and wait for a worker
 	sniffed   = 8 << 10 // a NUL in so many first bytes makes a file binary
 	maxRegexp = 1000    // bytes of a pattern
@@ -28,17 +30,20 @@ var grepText string
 
 type grepArgs struct {
 	Pattern    string `json:"pattern" blank:"ok"`
-	Path       string `json:"path,omitempty" desc:"folder or file, default: the workspace"`
-	Glob       string `json:"glob,omitempty" desc:"only files like this, e.g. *.go"`
+	Path       string `json:"path,omitempty" desc:"folder or file"`
+	Glob       string `json:"glob,omitempty" desc:"only files like *.go"`
 	IgnoreCase bool   `json:"ignore_case,omitempty"`
 	Context    int    `json:"context,omitempty" desc:"lines around a match" min:"0" max:"5"`
+	Mode       string `json:"mode,omitempty" enum:"lines,files,count"`
 	Why        string `json:"why,omitempty" schema:"-"`
 }
 
 // grepPayload is what the model gets.
 type grepPayload struct {
-	Matches string `json:"matches"` // path:line:text, path-line-text around it, -- between groups
-	Count   int    `json:"count"`   // matching lines in Matches
+	// Matches are path:line:text, path-line-text around it, -- between groups; a path a line in
+	// mode files, path:number in mode count.
+	Matches string `json:"matches"`
+	Count   int    `json:"count"` // matching lines in Matches, or files
 	Note    string `json:"note,omitempty"`
 }
 
@@ -101,13 +106,14 @@ func (t *grep) Run(ctx context.Context, call Call) Result {
 type search struct {
 	matcher
 	ws    *Workspace
+	mode  string                // of grepArgs
 	match func(rel string) bool // nil = every file
 	walk  walker
 	files int // opened so far
 
 	mu     sync.Mutex // guards what is below
 	hits   []fileHits
-	count  int // matching lines in hits
+	count  int // matching lines in hits, or files
 	binary int
 	large  int
 	failed int
@@ -118,7 +124,8 @@ type search struct {
 type fileHits struct {
 	index int
 	path  string
-	lines []hit
+	lines []hit // of mode lines
+	count int   // matching lines
 }
 
 func newSearch(ws *Workspace, args grepArgs) (*search, error) {
@@ -133,7 +140,13 @@ func newSearch(ws *Workspace, args grepArgs) (*search, error) {
 	if err != nil {
 		return nil, invalid("pattern: %v (the syntax is RE2)", err)
 	}
-	s := &search{ws: ws, matcher: matcher{re: re, need: literalsOf(expr), context: args.Context}}
+	s := &search{ws: ws, mode: args.Mode, matcher: matcher{re: re, need: literalsOf(expr), context: args.Context, most: grepLimit}}
+	switch args.Mode {
+	case "files":
+		s.most, s.context = 0, 0 // one is enough
+	case "count":
+		s.most, s.context = maxCount, 0
+	}
 	if args.Glob != "" {
 		if s.match, err = compileGlob("glob", args.Glob); err != nil {
 			return nil, err
@@ -219,7 +232,7 @@ func (s *search) feed(ctx context.Context, path string, q *queue) error {
 	s.walk.stop = func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.count > grepLimit {
+		if s.count > s.limit() {
 			return errEnough
 		}
 		return ctx.Err()
@@ -279,15 +292,51 @@ func (s *search) file(j job, buf []byte) []byte {
 	lines, count := s.find(data)
 	if count > 0 {
 		s.mu.Lock()
-		s.hits = append(s.hits, fileHits{j.index, s.ws.show(j.file.path), lines})
-		s.count += count
+		found := fileHits{index: j.index, path: s.ws.show(j.file.path), count: count}
+		if s.count++; s.byLine() {
+			found.lines = lines
+			s.count += count - 1
+		}
+		s.hits = append(s.hits, found)
 		s.mu.Unlock()
 	}
 	return data
 }
 
+// byLine reports whether the lines are asked for, not the files that have them.
+func (s *search) byLine() bool { return s.mode != "files" && s.mode != "count" }
+
+// limit is how many lines or files are given.
+func (s *search) limit() int {
+	if s.byLine() {
+		return grepLimit
+	}
+	return fileLimit
+}
+
+// fileList lists the files with a match.
+func (s *search) fileList() grepPayload {
+	var out strings.Builder
+	n := 0
+	for _, f := range s.hits {
+		if n == fileLimit || out.Len() > outputBytes {
+			break
+		}
+		out.WriteString(quoteName(f.path))
+		if s.mode == "count" {
+			fmt.Fprintf(&out, ":%s", atMost(f.count, maxCount+1))
+		}
+		out.WriteByte('\n')
+		n++
+	}
+	return grepPayload{Matches: out.String(), Count: n, Note: s.remarks(n, n < len(s.hits))}
+}
+
 func (s *search) payload() grepPayload {
 	slices.SortFunc(s.hits, func(a, b fileHits) int { return a.index - b.index })
+	if !s.byLine() {
+		return s.fileList()
+	}
 	var out strings.Builder
 	count := 0
 	more := false

@@ -68,11 +68,16 @@ func (t *listDir) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(err)
 	}
-	l := listing{files: t.ws.files}
-	if err := l.list(ctx, path, max(args.Depth, 1)); err != nil {
+	return t.ws.list(ctx, path, args.Depth)
+}
+
+// list is what is in the folder at path, to a depth; 0 is 1.
+func (w *Workspace) list(ctx context.Context, path string, depth int) Result {
+	l := listing{files: w.files}
+	if err := l.list(ctx, path, max(depth, 1)); err != nil {
 		return failure(err)
 	}
-	payload := listPayload{Path: t.ws.show(path), Entries: l.text()}
+	payload := listPayload{Path: w.show(path), Entries: l.text()}
 	payload.Note = l.note() // knows what the text left out
 	return success(payload, payload.Entries)
 }

@@ -59,8 +59,8 @@ func FuzzLiteral(f *testing.F) {
 		if err != nil || len(expr) > 100 {
 			return
 		}
-		fast := matcher{re: re, need: literalsOf(expr)}
-		slow := matcher{re: re}
+		fast := matcher{re: re, need: literalsOf(expr), most: grepLimit}
+		slow := matcher{re: re, most: grepLimit}
 		a, b := fast.spans([]byte(data)), slow.spans([]byte(data))
 		if len(a) != len(b) {
 			t.Fatalf("%q in %q: with %+v %v, without %v", expr, data, fast.need, a, b)

@@ -15,6 +15,7 @@ type matcher struct {
 	re      *regexp.Regexp
 	need    []literal // one is in every match; they skip the lines that can't match
 	context int       // lines to show around a match
+	most    int       // matching lines of a text after which one more is looked for
 }
 
 // hit is a line to show.
@@ -32,7 +33,7 @@ func isBinary(data []byte) bool {
 }
 
 // find returns the matching lines of data and those around them, and the number of
-// matches, which is at most one more than grepLimit.
+// matches, which is at most one more than m.most.
 func (m *matcher) find(data []byte) ([]hit, int) {
 	spans := m.spans(data)
 	if len(spans) == 0 {
@@ -68,7 +69,7 @@ func (m *matcher) spans(data []byte) []span {
 	var found []span
 	number, counted := 1, 0 // the line that begins at counted
 	texts := newFinder(m.need, data)
-	for at := 0; at < len(data) && len(found) <= grepLimit; {
+	for at := 0; at < len(data) && len(found) <= m.most; {
 		start := at
 		if m.need != nil {
 			i := texts.from(at)

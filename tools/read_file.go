@@ -19,10 +19,11 @@ import (
 var readFileText string
 
 type readArgs struct {
-	Path   string `json:"path" desc:"absolute, or relative to the workspace"`
+	Path   string `json:"path"`
 	Offset int    `json:"offset,omitempty" desc:"first line, from 1" min:"1"`
 	Limit  int    `json:"limit,omitempty" desc:"how many lines" min:"1"`
-	Number bool   `json:"number,omitempty" desc:"number the lines"`
+	Number bool   `json:"number,omitempty" schema:"-"`     // the lines
+	Depth  int    `json:"depth,omitempty" min:"1" max:"3"` // of a folder
 	Why    string `json:"why,omitempty" schema:"-"`
 }
 
@@ -71,6 +72,9 @@ func (t *readFile) Run(ctx context.Context, call Call) Result {
 	ws, path, err := t.ws.planned(call)
 	if err != nil {
 		return failure(err)
+	}
+	if info, err := ws.files.lstat(ctx, path); err == nil && info.mode.IsDir() {
+		return ws.list(ctx, path, args.Depth)
 	}
 	return ws.read(ctx, path, args, call.page())
 }

@@ -16,6 +16,7 @@ import (
 type Registry struct {
 	tools    []Tool
 	names    []string
+	quiet    []string  // tools that are called by name and that no definition tells of
 	deferred *Deferred // of use_tool, if it is among the tools
 }
 
@@ -72,11 +73,24 @@ func NewRegistry(all ...Tool) *Registry {
 	return r
 }
 
+// Quiet are tools whose work others do as well, or that models seldom need: a session takes
+// their names and tells of none.
+var Quiet = []string{"list_dir", "time"}
+
+// Without returns a registry that tells of no tool with one of the names, and calls them all.
+func (r *Registry) Without(names ...string) *Registry {
+	other := *r
+	other.quiet = slices.Concat(r.quiet, names)
+	return &other
+}
+
 // Definitions returns what the model reads; nil when there are no tools (A07).
 func (r *Registry) Definitions() []model.ToolDef {
 	var defs []model.ToolDef
-	for _, t := range r.tools {
-		defs = append(defs, t.Definition())
+	for i, t := range r.tools {
+		if !slices.Contains(r.quiet, r.names[i]) {
+			defs = append(defs, t.Definition())
+		}
 	}
 	return defs
 }

@@ -1,5 +1,6 @@
 // Package prompt writes the system prompt: one template, one way to fill it (SPEC E19).
-// It holds nothing that changes during a session, so that providers can cache it (C11).
+// It holds nothing that changes during a session, so that providers can cache it (C11): first
+// the rules, which are the same everywhere, then what is so here.
 //
 //	text, err := prompt.System(prompt.Facts{OS: "linux", Shell: "bash", Cwd: "/home/ann/shop", Target: "local"})
 package prompt
@@ -20,8 +21,9 @@ type Facts struct {
 	Target string   // "local", or where else commands run
 	// Targets are all places on which tools may work, Target among them; nil: that is the only one.
 	Targets []Target
-	Tools   []string // names of the tools on offer
-	Extra   string   // the operator's own instructions, of lower priority
+	Tools   bool   // there are some
+	Says    string // what models of this family need to be told besides; "" for nothing
+	Extra   string // the operator's own instructions, of lower priority
 }
 
 // Target is a place on which tools may work.

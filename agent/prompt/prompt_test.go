@@ -6,7 +6,7 @@ import (
 )
 
 func TestSystem(t *testing.T) { // E19
-	f := Facts{OS: "linux", Shell: "bash", Cwd: "/w", Target: "local", Tools: []string{"run_shell", "read_file"}}
+	f := Facts{OS: "linux", Shell: "bash", Cwd: "/w", Target: "local", Tools: true}
 	local, err := System(f)
 	if err != nil {
 		t.Fatal(err)
@@ -18,7 +18,7 @@ func TestSystem(t *testing.T) { // E19
 	}
 	for _, tt := range []struct{ text, want string }{
 		{local, "run on this machine (linux, bash), starting in /w"},
-		{local, "run_shell, read_file"},
+		{local, "they run side by side"},
 		{remote, "run on root@web-02 (ssh) (linux, bash)"},
 		{remote, "files that your tools read, search and change are there as well"},
 		{remote, "Answer in German."},
@@ -40,13 +40,19 @@ func TestSystem(t *testing.T) { // E19
 	if again, _ := System(f); again != remote { // C11
 		t.Error("the same facts give another text")
 	}
-	if n := len(local); n > 4000 {
-		t.Errorf("%d bytes, want at most 4000", n)
+	if n := len(local); n > 3100 {
+		t.Errorf("%d bytes, want at most 3100", n)
+	}
+	f = Facts{OS: "darwin", Shell: "zsh", Cwd: "/elsewhere", Target: "local", Tools: true}
+	elsewhere, err := System(f)
+	rules, _, _ := strings.Cut(local, "\n# Here\n")
+	if err != nil || !strings.HasPrefix(elsewhere, rules) || len(rules) < 2400 {
+		t.Errorf("what comes before the facts is not the same everywhere, %v: %d bytes\n%s", err, len(rules), elsewhere)
 	}
 }
 
 func TestTargets(t *testing.T) {
-	f := Facts{OS: "linux", Shell: "bash", Cwd: "/w", Target: "local", Tools: []string{"run_shell"}}
+	f := Facts{OS: "linux", Shell: "bash", Cwd: "/w", Target: "local", Tools: true}
 	one, _ := System(f)
 	f.Targets = []Target{{Name: "local", Doc: "the machine of the person"}, {Name: "web-01"}}
 	several, err := System(f)
