@@ -116,10 +116,10 @@ func (r *Runtime) tellUnknownWindow() {
 	info := r.model.Info()
 	text := fmt.Sprintf("how much %s takes in is not known: the conversation is compacted only once its server says that it is too long; context_limit in the profile %s tells it",
 		info.Model, info.Profile)
-	if info.API == model.Demo || r.usage.unmeasured == text {
+	if info.API == model.Demo || r.usage.unmeasured[text] {
 		return
 	}
-	r.usage.unmeasured = text
+	r.usage.unmeasured[text] = true
 	r.emit(0, 0, event.Notice{Text: text, Code: unknownWindow}) // of the session: on a branch nobody would see it
 }
 

@@ -159,12 +159,14 @@ func TestAnUnknownWindowIsSaidOnceForAModel(t *testing.T) {
 		told("a model with a window", s, 1)
 		s.do(event.SwitchModel{Profile: "p-two"}, prompt(5, 50))
 		told("another model without a window", s, 2)
+		s.do(event.SwitchModel{Profile: "p-one"}, prompt(6, 50))
+		told("the first one again", s, 2)
 		s.stop()
 
 		again := start(t, func(o *Options) {
 			o.Model, o.Replay = described{o.Model.(*script), unknown("two")}, s.mem.events
 		}, answers(1)...)
-		again.do(prompt(6, 50))
+		again.do(prompt(7, 50))
 		told("resumed", again, 0)
 		again.stop()
 	})

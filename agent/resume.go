@@ -159,7 +159,7 @@ func (r *Runtime) replaySession(e event.Event) {
 		r.titles++
 	case event.Notice:
 		if p.Code == unknownWindow {
-			r.usage.unmeasured = p.Text
+			r.usage.unmeasured[p.Text] = true
 		}
 	}
 }

@@ -171,6 +171,7 @@ func New(opts Options) *Runtime {
 		main:   &conversation{hist: history.New(opts.System), shells: make(map[int]*shellTask)},
 
 		branches: make(map[int]*conversation),
+		usage:    ledger{unmeasured: make(map[string]bool)},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.gauge(r.main.hist)

@@ -15,8 +15,8 @@ type ledger struct {
 	event.MetricsUsage
 	task     *taskUse // nil before the first request
 	unpriced string   // the model whose missing price was told
-	// unmeasured is what was told last of a model whose window is not known.
-	unmeasured string
+	// unmeasured is what was told of models whose window is not known.
+	unmeasured map[string]bool
 	changed    changes                 // files, for /undo
 	undo       context.CancelCauseFunc // ends /undo while it works; else nil
 }

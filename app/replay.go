@@ -16,7 +16,7 @@ import (
 // a session, and that are many. What is not named here is decoded.
 var unneeded = map[string]bool{
 	event.ContextUsage{}.Type(): true, event.RequestStarted{}.Type(): true, event.ResponseFinished{}.Type(): true,
-	event.TurnFinished{}.Type(): true, event.Notice{}.Type(): true, event.Warning{}.Type(): true,
+	event.TurnFinished{}.Type(): true,
 }
 
 // bulky is from which length on, in bytes, a result is read only if the model still

@@ -337,3 +337,13 @@ func TestReplayOfCountsReminders(t *testing.T) {
 		t.Errorf("of the approval %+v was read", got)
 	}
 }
+
+// TestReplayKeepsWhatWasTold: a warning of an injection taints the prompt that goes on, and
+// what was said of a model is not said again.
+func TestReplayKeepsWhatWasTold(t *testing.T) {
+	for _, e := range []event.Event{event.Warning{}, event.Notice{}, event.MaxTurnsReached{}} {
+		if unneeded[e.Type()] {
+			t.Errorf("a resumed session does not read %s", e.Type())
+		}
+	}
+}
