@@ -128,7 +128,10 @@ var dialects = []dialect{
 	{tool: "capture-pane", names: []string{"tmux_capture_pane", "capture_pane"}, reads: true},
 	{tool: "send-keys", names: []string{"tmux_send_keys", "send_keys"}, args: map[string]string{"text": "literal_text"}},
 	{tool: "tool_search", names: []string{"toolsearch"}, reads: true, convert: convertToolSearch},
-	{tool: "tmux_create_pane"}, {tool: "tmux_kill_pane"}, {tool: "tmux_create_session"}, {tool: "tmux_kill_session"},
+	{tool: "tmux_create_pane"},
+	{tool: "tmux_kill_pane"},
+	{tool: "tmux_create_session"},
+	{tool: "tmux_kill_session"},
 	{tool: "use_tool", args: map[string]string{"arguments": "args", "tool_name": "name", "tool": "name", "input": "args"}},
 }
 

@@ -220,8 +220,8 @@ var fileTypes = map[string]string{
 // contextMax is the most lines around a match that grep shows.
 const contextMax = 5
 
-// convertGrep writes the options of ripgrep and of other searches as ours.
-func convertGrep(f *foreign) error {
+// convertContext writes the lines before and after a match as lines around it.
+func convertContext(f *foreign) {
 	lines := 0
 	for _, name := range []string{"-A", "-B", "-C", "context", "after", "before"} {
 		if n, ok := f.number(name); ok {
@@ -235,16 +235,11 @@ func convertGrep(f *foreign) error {
 	if lines > 0 {
 		f.set("context", min(lines, contextMax))
 	}
-	if sensitive, ok := f.takeBool("case_sensitive"); ok && !sensitive {
-		f.set("ignore_case", true)
-	}
-	for _, name := range []string{"literal", "literal_text", "fixed_strings"} {
-		if literal, ok := f.takeBool(name); ok && literal {
-			if pattern, ok := f.text("pattern"); ok {
-				f.set("pattern", regexp.QuoteMeta(pattern))
-			}
-		}
-	}
+}
+
+// convertGrep writes the options of ripgrep and of other searches as ours.
+func convertGrep(f *foreign) error {
+	convertContext(f)
 	for name, mode := range map[string]string{"files_with_matches": "files", "content": "lines", "count": "count"} {
 		if has, ok := f.text("output_mode"); ok && has == name {
 			f.set("mode", mode)
@@ -257,6 +252,22 @@ func convertGrep(f *foreign) error {
 	if kind, ok := f.text("type"); ok && f.values["glob"] == nil && fileTypes[kind] != "" {
 		f.set("glob", fileTypes[kind])
 		delete(f.values, "type")
+	}
+	return convertPattern(f)
+}
+
+// convertPattern writes into the pattern that it is no regular expression, and into
+// ignore_case that case does not count.
+func convertPattern(f *foreign) error {
+	if sensitive, ok := f.takeBool("case_sensitive"); ok && !sensitive {
+		f.set("ignore_case", true)
+	}
+	for _, name := range []string{"literal", "literal_text", "fixed_strings"} {
+		if literal, ok := f.takeBool(name); ok && literal {
+			if pattern, ok := f.text("pattern"); ok {
+				f.set("pattern", regexp.QuoteMeta(pattern))
+			}
+		}
 	}
 	return nil
 }

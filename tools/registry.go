@@ -73,9 +73,8 @@ func NewRegistry(all ...Tool) *Registry {
 	return r
 }
 
-// Quiet are tools whose work others do as well, or that models seldom need: a session takes
-// their names and tells of none.
-var Quiet = []string{"list_dir", "time"}
+// Quiet are tools whose work others do as well: a session takes their names and tells of none.
+var Quiet = []string{"list_dir"}
 
 // Without returns a registry that tells of no tool with one of the names, and calls them all.
 func (r *Registry) Without(names ...string) *Registry {

@@ -144,27 +144,32 @@ func priceOf(r rule, baseURL string) model.Price {
 
 // find returns the first rule that fits a name, the zero rule when there is none.
 func find(rules []rule, name string) rule {
-	name = strings.ToLower(strings.TrimSpace(name))
-	name, _, _ = strings.Cut(name, ":")
-	short := strings.TrimSpace(name[strings.LastIndex(name, "/")+1:])
-	name = strings.TrimSpace(name)
 	for _, r := range rules {
-		if r.fits(name) || r.fits(short) {
+		if r.Kind.fits(r.Name, name) {
 			return r
 		}
 	}
 	return rule{}
 }
 
-func (r rule) fits(name string) bool {
+// fits reports whether a model is meant by a rule's name, by its whole name or what is after
+// the last slash of it.
+func (k kind) fits(rule, model string) bool {
+	model = strings.ToLower(strings.TrimSpace(model))
+	model, _, _ = strings.Cut(model, ":")
+	short := strings.TrimSpace(model[strings.LastIndex(model, "/")+1:])
+	return k.compare(rule, strings.TrimSpace(model)) || k.compare(rule, short)
+}
+
+func (k kind) compare(rule, name string) bool {
 	switch {
 	case name == "":
 		return false
-	case r.Kind == exact:
-		return name == r.Name
-	case r.Kind == prefix:
-		return strings.HasPrefix(name, r.Name)
+	case k == exact:
+		return name == rule
+	case k == prefix:
+		return strings.HasPrefix(name, rule)
 	default:
-		return strings.Contains(name, r.Name)
+		return strings.Contains(name, rule)
 	}
 }

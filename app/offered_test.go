@@ -1,0 +1,26 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/agent/model/limits"
+)
+
+func TestToolsFitTheModel(t *testing.T) {
+	for _, tt := range []struct {
+		model  string
+		window int
+		want   string
+	}{
+		{"gpt-5.1", 400_000, "edit_file"},
+		{"claude-opus-5", 1_000_000, "apply_patch"},
+		{"nobody-knows", 0, ""},
+		{"qwen3-coder", 16_000, "apply_patch fetch_url web_search todo ask_user tool_search use_tool"},
+		{"qwen3-coder", 32_000, "apply_patch"},
+	} {
+		if got := strings.Join(unofferedTo(limits.FamilyOf(tt.model), tt.window), " "); got != tt.want {
+			t.Errorf("%s with %d tokens is not told of %q, want %q", tt.model, tt.window, got, tt.want)
+		}
+	}
+}
