@@ -294,6 +294,11 @@ var todoStates = map[string]string{
 	"done": "completed", "complete": "completed",
 }
 
+// todoNames are the names of what a step has, the surest first.
+var todoNames = []struct{ theirs, ours string }{
+	{"text", "text"}, {"content", "text"}, {"step", "text"}, {"title", "text"}, {"description", "text"}, {"state", "state"}, {"status", "state"},
+}
+
 // convertTodo makes steps of what others call todos or a plan. What was cancelled is no step.
 func convertTodo(f *foreign) error {
 	for _, name := range []string{"items", "todos", "plan"} {
@@ -304,11 +309,9 @@ func convertTodo(f *foreign) error {
 		items := []map[string]json.RawMessage{}
 		for _, s := range steps {
 			item := make(map[string]json.RawMessage)
-			for from, to := range map[string]string{
-				"text": "text", "content": "text", "step": "text", "description": "text", "title": "text", "state": "state", "status": "state",
-			} {
-				if raw, ok := s[from]; ok && (item[to] == nil || from == to) {
-					item[to] = raw
+			for _, n := range todoNames { // the first that is there counts
+				if raw, ok := s[n.theirs]; ok && item[n.ours] == nil {
+					item[n.ours] = raw
 				}
 			}
 			var state string
