@@ -56,7 +56,7 @@ func hostiles(t *testing.T) []hostile {
 }
 
 // allLines names the variable by which every line runs with both versions, as both users.
-// Without it every second line runs, with one of them, and a quarter as the ordinary user as
+// Without it every third line runs, with one of them, and a sixth as the ordinary user as
 // well, for the sake of time.
 const allLines = "CONFINE_TEST_ALL"
 
@@ -147,7 +147,7 @@ func testHostile(t *testing.T, user string) {
 	w.mechanisms(boxes)
 	counted := map[string]int{}
 	for i, h := range hostiles(t) {
-		if !everything && (i%2 == 1 || user == "nobody" && i%8 > 3) || !w.has(h.needs) {
+		if !everything && (i%3 != 0 || user == "nobody" && i%12 > 3) || !w.has(h.needs) {
 			continue
 		}
 		if got := w.plain(h); !slices.Contains(got, h.canary) {
@@ -158,7 +158,7 @@ func testHostile(t *testing.T, user string) {
 		}
 		counted[h.canary]++
 		for name, box := range boxes {
-			if !everything && (name == "oldest") == (i%4 < 2) {
+			if !everything && (name == "oldest") == (i%6 < 3) {
 				continue
 			}
 			if got := w.confined(box, h); len(got) > 0 {
