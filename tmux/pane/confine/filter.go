@@ -83,10 +83,14 @@ func actions(abi int) map[string]program {
 		"ioprio":     only(0, 1 /* IOPRIO_WHO_PROCESS */, eperm, only(1, 0, eperm, allow)),
 		// Of another process only without new limits, whose address is then 0.
 		"prlimit": {
-			load(low(0)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 5},
-			load(low(2)), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 2},
-			load(high(2)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1},
-			bpf.RetConstant{Val: eperm}, bpf.RetConstant{Val: retAllow},
+			load(low(0)),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 5},
+			load(low(2)),
+			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 2},
+			load(high(2)),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1},
+			bpf.RetConstant{Val: eperm},
+			bpf.RetConstant{Val: retAllow},
 		},
 		"signal": allow, "truncate": allow, "open": allow, "openat": allow, "openat2": allow,
 	}
@@ -201,8 +205,12 @@ func filter(abi int) ([]bpf.RawInstruction, error) {
 		}
 	}
 	p := program{
-		load(offArch), bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1}, bpf.RetConstant{Val: retKill},
-		load(offNumber), bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreignNumbers, SkipTrue: 1}, bpf.RetConstant{Val: retKill},
+		load(offArch),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
+		bpf.RetConstant{Val: retKill},
+		load(offNumber),
+		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreignNumbers, SkipTrue: 1},
+		bpf.RetConstant{Val: retKill},
 	}
 	return bpf.Assemble(append(p, decide(spans(numbers(), calls), do)...))
 }
