@@ -114,7 +114,7 @@ const unknownWindow = "window"
 // its server. The caller holds r.mu.
 func (r *Runtime) tellUnknownWindow() {
 	info := r.model.Info()
-	text := fmt.Sprintf("how much %s takes in is not known: the conversation is compacted only once its server says that it is too long; context_limit in the profile %s tells it",
+	text := fmt.Sprintf("the context window of %s is not known: the conversation is compacted when the server says that it is too long; context_limit in the profile %s sets it",
 		info.Model, info.Profile)
 	if info.API == model.Demo || r.usage.unmeasured[text] {
 		return

@@ -232,7 +232,7 @@ func checkModel(ctx context.Context, c config.Config, ask bool) []finding {
 		if !p.Bundled() {
 			do = "buddy config set " + config.Path("models", p.Name, "context_limit") + " TOKENS"
 		}
-		all = append(all, finding{"window", weak, "how much the model takes in is not known", do})
+		all = append(all, finding{"window", weak, "the context window of the model is not known", do})
 	}
 	if ask {
 		all = append(all, askModel(ctx, p))
