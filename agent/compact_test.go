@@ -146,7 +146,7 @@ func TestAnUnknownWindowIsSaidOnceForAModel(t *testing.T) {
 		s.do(prompt(1, 50))
 		s.do(prompt(2, 50))
 		told("two prompts", s, 1)
-		if now := unknownWindows(s)[0]; !strings.Contains(now, "how much one takes in") || !strings.Contains(now, "context_limit in the profile p-one") {
+		if now := unknownWindows(s)[0]; !strings.Contains(now, "the context window of one") || !strings.Contains(now, "context_limit in the profile p-one") {
 			t.Errorf("said %q", now)
 		}
 		s.do(event.SwitchModel{Profile: "p-one"}, prompt(3, 50))
