@@ -391,6 +391,47 @@ func TestNoLeakWhenTheClientLingers(t *testing.T) {
 	})
 }
 
+// TestWordOfAKilledClient: what a client left unread when it was killed does not send away the
+// next one.
+func TestWordOfAKilledClient(t *testing.T) {
+	all(t, true, func(t *testing.T, _ place, r *rig) {
+		r.start(tmux.Spec{Command: "echo ready; while [ ! -e go ]; do sleep 0.02; done; echo done"})
+		r.untilOutput("ready")
+		if left, err := r.Close(t.Context()); err != nil || len(left) != 1 {
+			t.Fatalf("Close = %v, %v", left, err)
+		}
+		words, _ := filepath.Glob(filepath.Join(r.dir, "buddy-*", "*", "alive"))
+		if len(words) == 0 {
+			t.Skip("it has a socket instead, or is not in this folder")
+		}
+		for range 2 { // the old client may still read one
+			f, err := os.OpenFile(words[0], os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = f.Close() }()
+			if _, err := f.WriteString("old\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again := tmux.New(r.opt)
+		run, err := again.Reattach(t.Context(), filepath.Join(r.dir, "cmds", itoa(r.n)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.letGo()
+		if res := r.wait(run); string(res.Stdout.Head) != "ready\ndone\n" {
+			t.Errorf("result %+v", res)
+		}
+		if _, err := again.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if kinds := r.kinds(); strings.Contains(kinds, string(tmux.Lost)) {
+			t.Errorf("panes: %s", kinds)
+		}
+	})
+}
+
 // TestForeignSession: a session of that name which is not ours is refused and untouched.
 func TestForeignSession(t *testing.T) {
 	all(t, true, func(t *testing.T, at place, r *rig) {

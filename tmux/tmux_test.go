@@ -89,7 +89,8 @@ func newHostRig(t testing.TB, srv *tmuxtest.Server, h *host.Host) *rig {
 func newSSHRig(t testing.TB) *rig {
 	t.Helper()
 	srv := tmuxtest.New(t)
-	return newHostRig(t, srv, hosttest.NewSSHD(t, "").Host(t))
+	// More than by default: a busy sshd ends sessions more slowly than tests begin them.
+	return newHostRig(t, srv, hosttest.NewSSHD(t, "MaxSessions 30").Host(t))
 }
 
 func newContainerRig(t testing.TB, kind string) *rig {

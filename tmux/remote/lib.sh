@@ -40,16 +40,18 @@ greet() {
 }
 
 # hold waits for the end of the supervisor, after a line that says so. A holder of an
-# earlier connection that still waits is sent away.
+# earlier connection that still waits is sent away; what one that was killed has left unread
+# sends nobody away.
 hold() {
-	echo "$1" 1<>"$D/alive"
 	echo "$$" >"$D/holder"
+	echo "$1" 1<>"$D/alive"
 	exec 5<>"$D/alive" 4<"$D/alive" 5>&- # so opening waits for nobody
 	known || exit 0
 	rm -f "$D/left"
 	echo
 	while read -r line <&4; do
-		[ "$line" = "$1" ] || break
+		read -r holder <"$D/holder"
+		[ "$line" = "$1" ] || [ "$holder" = "$$" ] || break
 	done
 }
 
