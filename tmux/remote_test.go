@@ -230,8 +230,9 @@ func TestDiskFullState(t *testing.T) {
 	r.Session = tmux.New(r.opt)
 	r.closeAtEnd()
 	r.run("export A=old")
+	// The disk is filled several times, since files of the command before are still removed.
 	// umask is one of the words by which the state is told; the exports come before it.
-	res := r.run("exec 3>&1; dd if=/dev/zero of=" + disk + "/fill bs=4096 2>/dev/null; export A=new\n" +
+	res := r.run("exec 3>&1; for i in 1 2 3 4 5; do dd if=/dev/zero bs=4096 2>/dev/null >>" + disk + "/fill; sleep 0.1; done; export A=new\n" +
 		"umask() { head -c 100000 /dev/zero >&3; until ls " + disk + "/buddy-*/*/*/o.full; do sleep 0.02; done >/dev/null 2>&1; rm " + disk + "/fill; command umask; }")
 	if !strings.Contains(res.Fault, "space") {
 		t.Errorf("fault %q", res.Fault)

@@ -51,6 +51,9 @@ var withZsh = map[string]inOtherWords{
 // TestShells is the matrix with other shells than the usual one, under both supervisors. For
 // the script also the shell of the supervisor itself is another: bash and bash, dash and dash.
 func TestShells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every test in every shell")
+	}
 	t.Parallel()
 	for _, c := range []struct{ name, sh, shell string }{
 		{"bash under bash", "bash", ""},

@@ -66,6 +66,9 @@ func newRig(t testing.TB) *rig {
 // newShRig is a session of which the supervisor is the script, on this machine.
 func newShRig(t testing.TB) *rig {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("targets take seconds")
+	}
 	srv := tmuxtest.New(t)
 	return newHostRig(t, srv, localHost(t, srv.Env))
 }

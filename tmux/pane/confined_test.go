@@ -107,6 +107,9 @@ func TestPlainVariablesOfConfined(t *testing.T) {
 // TestTwoSteps: what a free line prepares, the next approved one does not do. Each line works
 // when it is not confined.
 func TestTwoSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, first := range []string{
 		`ls() { touch $OUT/pwned; }`,
 		`alias ls='touch $OUT/pwned'`,

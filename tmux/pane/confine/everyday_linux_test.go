@@ -34,6 +34,9 @@ git add -A; git commit -qm first; git tag v1; echo four >>a.txt; git commit -qam
 // TestEveryday runs lines of everyday.txt as they are and confined: the output and the exit
 // code are the same. It runs a third of them, or all, see allLines.
 func TestEveryday(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	if err := Possible(); err != nil {
 		t.Skip(err)
 	}

@@ -76,6 +76,9 @@ const (
 // confined, which must change none: as root and as an ordinary user, with what this kernel has
 // and with the oldest Landlock. Nothing but the kernel judges here.
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	if err := Possible(); err != nil {
 		t.Skip(err)
 	}
