@@ -107,7 +107,7 @@ func (a *approvals) request(ctx context.Context, task, turn int, callID string, 
 	}
 }
 
-// byNobody is who answers where no person is.
+// byNobody names the answerer of a question where no person can be asked.
 const byNobody = "nobody"
 
 // attend says that answers arrive from now on; until then nobody is asked.

@@ -88,7 +88,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 	return j
 }
 
-// page is how much of a file the model that answers now gets at once.
+// page returns how many bytes of a file the model that answers now gets at once.
 func (r *Runtime) page() int { return tools.PageOf(r.answering().Info().Window, r.opts.Page) }
 
 // offer starts a call of an answer that still streams, if that is harmless. saved is

@@ -185,7 +185,7 @@ func (r *Runtime) replaceArgs(t *task, turn int, j *job, args string) error {
 	return nil
 }
 
-// denial is what the model reads when a person said no (D12), or nobody a yes.
+// denial returns what the model reads when a person denied a call, or nobody could approve it.
 func denial(act action.Action, a event.ApprovalAnswered) string {
 	switch a.By {
 	case "policy":

@@ -7,7 +7,7 @@ import (
 	"buddy/agent/event"
 )
 
-// maxCommands is how many commands may wait. A person types far fewer, even into a pane that
+// maxCommands bounds the commands that wait. A person types far fewer, even into a pane that
 // hangs.
 const maxCommands = 4096
 

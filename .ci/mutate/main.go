@@ -87,7 +87,7 @@ func run(ctx context.Context, pkg string, most int, only string) error {
 	return nil
 }
 
-// outcome is what becomes of a fault.
+// outcome says whether the tests noticed a fault.
 type outcome string
 
 const (

@@ -14,7 +14,7 @@ import (
 
 const proxyHint = "check the proxy in HTTPS_PROXY or HTTP_PROXY, and NO_PROXY for hosts that need none"
 
-// proxyRefusal is what a proxy answered instead of a way to the server.
+// proxyRefusal holds the answer of a proxy that did not connect to the server.
 type proxyRefusal struct {
 	proxy  string
 	status int

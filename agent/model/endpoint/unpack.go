@@ -50,7 +50,7 @@ func (l *lazily) Read(p []byte) (int, error) {
 	return l.in.Read(p)
 }
 
-// body is what is read and what is closed.
+// body reads the unpacked bytes and closes the connection's.
 type body struct {
 	io.Reader
 	io.Closer

@@ -133,7 +133,7 @@ func (a asking) shown() int {
 	return 0
 }
 
-// loaded is what LM Studio says.
+// loaded returns the window of the model in LM Studio, in tokens, 0 if it does not tell.
 func (a asking) loaded() int {
 	var list struct {
 		Data []struct {

@@ -203,9 +203,9 @@ mkdir ../victim ../evil; printf 'gitdir: %s\n' "$PWD/../victim" >../evil/.git`)
 
 func TestPlacesAreNotTheHome(t *testing.T) {
 	home := t.TempDir()
-	env := []string{"HOME=" + home, "JAVA_HOME=" + home, "GOROOT=/", "PYENV_ROOT=" + filepath.Dir(home), "PATH=" + home + ":.::" + home + "/bin:/work/bin", "CONDA_PREFIX=/work"}
-	for _, p := range places(Config{Reach: Reach{Read: []string{"/work"}}, Env: env, Temp: "/t"}) {
-		if below(home, p.path) || p.path == "/" || below(p.path, "/work") && p.access&toRun == toRun {
+	env := []string{"HOME=" + home, "JAVA_HOME=" + home, "GOROOT=/", "PYENV_ROOT=" + filepath.Dir(home), "PATH=" + home + ":.::" + home + "/bin:/proj/bin", "CONDA_PREFIX=/proj"}
+	for _, p := range places(Config{Reach: Reach{Read: []string{"/proj"}}, Env: env, Temp: "/t"}) {
+		if below(home, p.path) || p.path == "/" || below(p.path, "/proj") && p.access&toRun == toRun {
 			t.Errorf("%q is allowed", p.path)
 		}
 	}
