@@ -21,6 +21,12 @@ func startModel(env *testscript.Env) {
 	env.Setenv("MODEL_URL", s.URL+"/v1")
 }
 
+// undated returns a prompt without the date at its end.
+func undated(prompt string) string {
+	said, _, _ := strings.Cut(prompt, "\n\n<system-reminder>Today is ")
+	return said
+}
+
 // scripted answers what the prompt says: after "answer:" come answers, divided by bars,
 // of which the next is given each time that one does not fit. The answer HANG never ends,
 // CALL runs a command, FOREIGN makes calls as other programs do, ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
@@ -36,7 +42,7 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		case strings.Contains(m.Content, "does not fit the JSON Schema"):
 			n++
 		case strings.Contains(m.Content, "answer:"):
-			first, n = m.Content, 0
+			first, n = undated(m.Content), 0
 		}
 	}
 	_, list, _ := strings.Cut(first, "answer:")

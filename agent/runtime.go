@@ -112,6 +112,9 @@ type Options struct {
 	Replay []event.Envelope
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Dates is the time zone of the date that the first prompt of a conversation carries for
+	// the model, and later ones when it changed; nil: the model is told none.
+	Dates *time.Location
 }
 
 // Runtime is one live session. It is safe for concurrent use.

@@ -101,7 +101,7 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	p.options = agent.Options{
 		Session: p.id, Version: Version, Cwd: at.dir, Target: t.name, Model: m, Models: p.modelOf, Tools: registry, System: system,
 		Instructions: p.instructions(p.first.files), InstructionsOf: p.instructionsOf(p.first.files), Small: p.small(f),
-		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
+		Dates: time.Local, MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		Page: p.config.Tools.Page, ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
 		Notes:   agent.NewNotes(p.fleet.changedFiles, p.fleet.screens),

@@ -73,8 +73,9 @@ func NewRegistry(all ...Tool) *Registry {
 	return r
 }
 
-// Quiet are tools whose work others do as well: a session takes their names and tells of none.
-var Quiet = []string{"list_dir"}
+// Quiet are tools whose work others do as well, or a prompt, which carries the date: a session
+// takes their names and tells of none.
+var Quiet = []string{"list_dir", "time"}
 
 // Without returns a registry that tells of no tool with one of the names, and calls them all.
 func (r *Registry) Without(names ...string) *Registry {
