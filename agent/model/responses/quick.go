@@ -64,6 +64,8 @@ func (e *quickEvent) slot() (kind string, n int, owner string) {
 		return outputText, e.content, messageItem
 	case `"response.function_call_arguments.delta"`:
 		return arguments, e.content, callItem
+	case `"response.custom_tool_call_input.delta"`:
+		return freeText, e.content, freeItem
 	case `"response.reasoning_text.delta"`:
 		return reasonText, e.content, reasoningItem
 	case `"response.reasoning_summary_text.delta"`:
