@@ -152,7 +152,7 @@ type itemChecker struct {
 }
 
 func (c *itemChecker) item(it item) error {
-	if it.Type != "function_call_output" && it.Type != "custom_tool_call_output" && c.results && len(c.open) > 0 {
+	if !strings.HasSuffix(it.Type, "call_output") && c.results && len(c.open) > 0 {
 		return fmt.Errorf("an item of %q where outputs are due of: %s", it.Type, strings.Join(c.open, ", "))
 	}
 	thought := c.thought
@@ -171,9 +171,6 @@ func (c *itemChecker) item(it item) error {
 		c.free[it.CallID] = true
 		return c.call(it, it.Input)
 	case "function_call_output", "custom_tool_call_output":
-		if c.free[it.CallID] != (it.Type == "custom_tool_call_output") {
-			return fmt.Errorf("an item of %q for a call of another type, %q", it.Type, it.CallID)
-		}
 		return c.output(it, thought)
 	}
 	if !slices.Contains(serverItems, it.Type) {
@@ -245,6 +242,8 @@ func (c *itemChecker) output(it item, thought bool) error {
 		return errors.New("an output right after reasoning")
 	case len(c.open) == 0 || c.open[0] != it.CallID:
 		return fmt.Errorf("an output for %q where outputs are due of: [%s]", it.CallID, strings.Join(c.open, ", "))
+	case c.free[it.CallID] != (it.Type == "custom_tool_call_output"):
+		return fmt.Errorf("an item of %q for a call of another type, %q", it.Type, it.CallID)
 	case str(it.Output) == "":
 		return fmt.Errorf("the output for %q is empty", it.CallID)
 	}

@@ -33,8 +33,11 @@ func TestFreeText(t *testing.T) {
 		for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Dribble{}, modeltest.Plain{}} {
 			srv := modeltest.Start(t, modeltest.Steps(
 				modeltest.Answer{
-					way, modeltest.Chunks{Bytes: size}, modeltest.Reasoning{Text: "hm"},
-					modeltest.Call{ID: "c1", Name: "apply_patch", Arguments: aPatch}, modeltest.Call{ID: "c2", Name: "other", Arguments: `{"a":1}`},
+					way,
+					modeltest.Chunks{Bytes: size},
+					modeltest.Reasoning{Text: "hm"},
+					modeltest.Call{ID: "c1", Name: "apply_patch", Arguments: aPatch},
+					modeltest.Call{ID: "c2", Name: "other", Arguments: `{"a":1}`},
 				},
 				modeltest.Answer{modeltest.Text("ok")}, modeltest.Answer{modeltest.Text("ok")},
 			))
