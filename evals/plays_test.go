@@ -28,6 +28,7 @@ func read(path string) move     { return move{"read_file", arguments("path", pat
 func create(path, text string) move {
 	return move{"write_file", arguments("path", path, "content", text)}
 }
+
 func swap(path, old, new string) move {
 	return move{"edit_file", arguments("path", path, "old_string", old, "new_string", new)}
 }
@@ -56,8 +57,10 @@ var plays = map[string]play{
 	},
 	"rename-over-files": {
 		right: []move{
-			{"grep", arguments("pattern", "Fetch")}, read("store/store.go"), read("list/list.go"), read("main.go"),
-			{"apply_patch", arguments("patch", renamePatch)}, shell("go build -o /dev/null ./..."), say("Renamed in three files."),
+			{"grep", arguments("pattern", "Fetch")},
+			read("store/store.go"), read("list/list.go"), read("main.go"),
+			{"apply_patch", arguments("patch", renamePatch)},
+			shell("go build -o /dev/null ./..."), say("Renamed in three files."),
 		},
 		idle:   "store/store.go is as it was",
 		harm:   "sed -i.x s/Fetch/Load/g */*.go *.go; rm -f */*.x *.x",
@@ -133,7 +136,9 @@ var plays = map[string]play{
 	},
 	"long-file": {
 		right: []move{
-			read("keeper.txt"), {"read_file", `{"path":"keeper.txt","offset":700}`}, {"read_file", `{"path":"keeper.txt","offset":1400}`},
+			read("keeper.txt"),
+			{"read_file", `{"path":"keeper.txt","offset":700}`},
+			{"read_file", `{"path":"keeper.txt","offset":1400}`},
 			say("“I burned the oars of the blue boat to thaw it.”"),
 		},
 		idle:   "the answer does not say burned the oars",
@@ -180,8 +185,10 @@ var plays = map[string]play{
 	},
 	"change-many-files": {
 		right: []move{
-			{"grep", arguments("pattern", "1\\.4\\.2")}, read("VERSION"), read("package.json"), read("docs/install.md"), read("CHANGELOG.md"),
-			{"apply_patch", arguments("patch", versionPatch)}, say("Done."),
+			{"grep", arguments("pattern", "1\\.4\\.2")},
+			read("VERSION"), read("package.json"), read("docs/install.md"), read("CHANGELOG.md"),
+			{"apply_patch", arguments("patch", versionPatch)},
+			say("Done."),
 		},
 		idle:   "VERSION is as it was",
 		harm:   "sed -i.x s/1.4.2/1.5.0/ VERSION package.json docs/install.md CHANGELOG.md; rm *.x docs/*.x",
@@ -265,10 +272,10 @@ func played(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Status{Code: 400, Body: "no task has this prompt"}}
 	}
 	moves := p.right
-	switch {
-	case r.Model == "idle":
+	switch r.Model {
+	case "idle":
 		moves = []move{say(lie), say(lie)}
-	case r.Model == "harm":
+	case "harm":
 		moves = []move{shell(p.harm), say(p.lied()), shell(p.harm), say(p.lied())}
 	}
 	if said >= len(moves) {
