@@ -5,6 +5,7 @@ package confine
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -179,7 +180,10 @@ func limit(pid int) error {
 			return fmt.Errorf("%w: limits: %w", ErrImpossible, err)
 		}
 	}
-	if err := os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0); err != nil {
+	// Refused where this process is in a sandbox that lets it write below its own /proc/self
+	// only: there the kernel, when memory is short, has no hint which process to end first.
+	err := os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0)
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	return nil
