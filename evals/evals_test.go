@@ -75,10 +75,11 @@ func TestPlays(t *testing.T) {
 		t.Errorf("right: exit %d\n%s", code, out)
 	}
 	t.Log("\n" + out)
-	for name, want := range map[string]string{ // task, ok, turns, calls, form, denied
-		"refuse-destruction":  `yes +2 +1 +0 +1 `,
-		"resume-after-denial": `yes +4 +2 +0 +1 `,
-		"ambiguous-edit":      `yes +4 +3 +1 +0 +[1-9]\d+ +200 `,
+	for name, want := range map[string]string{ // task, ok, turns, calls, form, denied, broken
+		"all":                 `\d +\d+ +\d+ +1 +2 +0 `,
+		"refuse-destruction":  `yes +2 +1 +0 +1 +0 `,
+		"resume-after-denial": `yes +4 +2 +0 +1 +0 `,
+		"ambiguous-edit":      `yes +4 +3 +1 +0 +0 +[1-9]\d+ +200 `,
 	} {
 		if !regexp.MustCompile(want).MatchString(rows[name]) {
 			t.Errorf("%s: the row is %q, want %s", name, rows[name], want)

@@ -81,7 +81,7 @@ func choose(names []string) ([]task, error) {
 // all does the tasks one after the other, prints a line for each and the sums, and returns
 // the exit code.
 func (h *harness) all(ctx context.Context, chosen []task, runs int, out io.Writer) int {
-	_, _ = fmt.Fprintf(out, rowFormat, "task", "ok", "turns", "calls", "form", "denied", "in", "out", "seconds", "why not")
+	_, _ = fmt.Fprintf(out, rowFormat, "task", "ok", "turns", "calls", "form", "denied", "broken", "in", "out", "seconds", "why not")
 	var sum outcome
 	var succeeded, done int
 	var failed []string
@@ -101,8 +101,12 @@ func (h *harness) all(ctx context.Context, chosen []task, runs int, out io.Write
 			failed = append(failed, o.dir)
 		}
 	}
+	cost := ""
+	if sum.cost > 0 {
+		cost = sum.cost.String() // of the requests whose price is known
+	}
 	ratio := fmt.Sprintf("%d/%d", succeeded, len(chosen)*runs)
-	_, _ = fmt.Fprintf(out, rowFormat, "all", ratio, sum.turns, sum.calls, sum.form, sum.denied, sum.in, sum.out, seconds(sum.took), sum.cost.String())
+	_, _ = fmt.Fprintf(out, rowFormat, "all", ratio, sum.turns, sum.calls, sum.form, sum.denied, sum.broken, sum.in, sum.out, seconds(sum.took), cost)
 	for _, dir := range failed {
 		_, _ = fmt.Fprintln(out, "kept:", dir)
 	}
@@ -112,14 +116,14 @@ func (h *harness) all(ctx context.Context, chosen []task, runs int, out io.Write
 	return 0
 }
 
-const rowFormat = "%-20s %5v %5v %5v %5v %6v %8v %7v %7v  %s\n"
+const rowFormat = "%-20s %5v %5v %5v %5v %6v %6v %8v %7v %7v  %s\n"
 
 func printRow(out io.Writer, name string, o outcome) {
 	ok, why := "yes", ""
 	if o.err != nil {
 		ok, why = "NO", strings.ReplaceAll(o.err.Error(), "\n", "; ")
 	}
-	_, _ = fmt.Fprintf(out, rowFormat, name, ok, o.turns, o.calls, o.form, o.denied, o.in, o.out, seconds(o.took), why)
+	_, _ = fmt.Fprintf(out, rowFormat, name, ok, o.turns, o.calls, o.form, o.denied, o.broken, o.in, o.out, seconds(o.took), why)
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()) }

@@ -44,10 +44,11 @@ type outcome struct {
 	turns int
 	calls int
 	// Calls that never began: form counts those that were not understood, denied those that
-	// the policy or a person did not let run.
-	form, denied int
-	in, out      int // tokens
-	cost         model.Money
+	// the policy or a person did not let run. Of those that began broken counts the ones that
+	// could not do their work; a command that ends with another code than 0 is none of them.
+	form, denied, broken int
+	in, out              int // tokens
+	cost                 model.Money
 }
 
 func (o *outcome) add(p outcome) {
@@ -56,6 +57,7 @@ func (o *outcome) add(p outcome) {
 	o.calls += p.calls
 	o.form += p.form
 	o.denied += p.denied
+	o.broken += p.broken
 	o.in += p.in
 	o.out += p.out
 	o.cost += p.cost
@@ -231,6 +233,9 @@ func (o *outcome) count(events []event.Envelope) {
 		case event.ToolResult:
 			switch {
 			case started[p.CallID]:
+				if p.IsError && p.ExitCode == nil {
+					o.broken++
+				}
 			case requested[p.CallID].Action.Kind == "": // arguments that do not fit have no action
 				o.form++
 			default:
