@@ -15,10 +15,6 @@ import (
 	"buddy/themes"
 )
 
-// ApprovalGrace is how long a request must have been on the screen before a key answers
-// it, so that text meant for the prompt never approves.
-const ApprovalGrace = 300 * time.Millisecond
-
 // Approval asks a person about the oldest request that waits. The whole command shows,
 // with every hidden character made visible; what was not drawn cannot be answered.
 type Approval struct {

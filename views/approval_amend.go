@@ -38,27 +38,9 @@ func (a *Approval) drawTyping(in area) {
 	}
 	a.typing.SetWidth(textRoom(in.w, label))
 	text := area{in.at(in.spans(0, label...)), max(1, in.h-1)}
-	below := text.editor(a.typing, a.HasFocus())
+	below := drawEditor(text, a.typing, a.HasFocus())
 	if below < in.h {
 		in.down(below).spans(0, hintRow(hintsOf(a.keys, a.Scope()), in.w)...)
-	}
-}
-
-// editor draws the rows of an editor around the cursor and returns how many there are.
-func (in area) editor(e *Editor, focus bool) int {
-	at, col := e.cursorRow()
-	r := e.rowsBack(at, in.h-1)
-	for y := 0; ; y++ {
-		line := in.down(y)
-		line.editorRow(e, r, 0)
-		if r == at && focus {
-			line.screen.ShowCursor(line.x+col, line.y)
-		}
-		next := e.rowsOn(r, 1)
-		if next == r || y+1 >= in.h {
-			return y + 1
-		}
-		r = next
 	}
 }
 

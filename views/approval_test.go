@@ -305,3 +305,17 @@ func TestApprovalStyles(t *testing.T) {
 	wantRole(t, s, '┌', themes.Focus)
 	wantRole(t, s, 'k', themes.Error) // the first k is that of risk
 }
+
+// Another theme reaches a dialog that is drawn already (theme = auto decides after the first frame).
+func TestApprovalSetTheme(t *testing.T) {
+	light, err := themes.Load("", "light")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _, _, _ := newTestApproval(t, ask("1", restart))
+	viewtest.Screen(t, d, 66, 14)
+	d.SetTheme(light)
+	if got, want := cellOf(t, viewtest.Screen(t, d, 66, 14), '['), cellStyle(light.Style(themes.Key)); got != want {
+		t.Errorf("style %+v, want that of the light theme %+v", got, want)
+	}
+}

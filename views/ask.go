@@ -122,7 +122,7 @@ func (a *Ask) Draw(screen tcell.Screen) {
 	line := area{in.at(in.spans(0, before...)), 1}
 	a.place = line.canvas
 	a.row, _ = a.editor.cursorRow()
-	in = in.below(line.editor(a.editor, a.HasFocus()))
+	in = in.below(drawEditor(line, a.editor, a.HasFocus()))
 	below := a.below(in.w)
 	in.rows(below[:min(len(below), in.h)])
 }

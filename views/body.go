@@ -206,7 +206,7 @@ func (b *body) word(x, y int) {
 	if off >= len(text) {
 		return
 	}
-	from, to := byWord.around(text, off, len(text))
+	from, to := markup.WordAround(text, off)
 	b.mark.anchor = bodyPlace{i, markup.Width(text[:from])}
 	b.mark.head = bodyPlace{i, markup.Width(text[:to]) - 1}
 	b.mark.on = true
@@ -253,4 +253,10 @@ func (b *body) selected() string {
 		out.Write(text[from:to])
 	}
 	return out.String()
+}
+
+// mouse lets a person scroll and select what a dialog says. A drag that began inside goes on
+// outside; all else there does nothing.
+func (f *frame) mouse(b *body, action tview.MouseAction, ev *tcell.EventMouse) bool {
+	return (b.mark.down || f.InRect(ev.Position())) && b.mouse(action, ev)
 }

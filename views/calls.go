@@ -51,9 +51,6 @@ func callName(c *state.Call, role themes.Role) []span {
 	return name
 }
 
-// onTarget says where something is or runs that is not where the session began.
-func onTarget(target string) string { return " on " + firstLine(target) }
-
 // callSummary says in one line what a call does. Paths below cwd are relative to it.
 func callSummary(c *state.Call, cwd string) string {
 	a := &c.Action

@@ -95,8 +95,14 @@ func (e *Editor) SetText(text string) {
 	e.gen++
 }
 
-// Replace is SetText that can be undone and keeps long pastes as they are.
-func (e *Editor) Replace(raw []byte) {
+// Replace is SetText that can be undone.
+func (e *Editor) Replace(text string) { e.Restore(normal(text)) }
+
+// Draft returns the text for Restore: long pastes are kept as they are.
+func (e *Editor) Draft() []byte { return e.raw(place{}, e.end()) }
+
+// Restore replaces the text by a Draft of this editor, which can be undone.
+func (e *Editor) Restore(raw []byte) {
 	e.before, e.last = e.last, nothing
 	e.change(place{}, e.end(), raw)
 	e.cur = e.end()
@@ -107,6 +113,12 @@ func (e *Editor) Insert(text string) {
 	e.before, e.last = e.last, typing
 	e.change(e.cur, e.cur, normal(text))
 }
+
+// wasTyped reports whether the last thing that was done is typing.
+func (e *Editor) wasTyped() bool { return e.last == typing }
+
+// firstLine returns the first line, a view of it, and whether there are more.
+func (e *Editor) firstLine() (text []byte, more bool) { return e.lines[0].text, len(e.lines) > 1 }
 
 // complete puts text in place of what is between a place before the cursor and it.
 func (e *Editor) complete(from place, text string) {
@@ -326,3 +338,5 @@ func (e *Editor) redoOne() bool {
 	e.gen++
 	return true
 }
+
+func isBreak(c byte) bool { return isSpace(c) || c == chipMark }

@@ -316,6 +316,15 @@ func clusterBefore(text []byte, i int) int {
 	return start
 }
 
+// dropLast returns a text without its last cluster.
+func dropLast(text string) string {
+	b := []byte(text)
+	if len(b) == 0 {
+		return ""
+	}
+	return string(b[:clusterBefore(b, len(b))])
+}
+
 // safeStart returns a place at or before i where a cluster is known to begin without
 // reading the line from its start.
 func safeStart(text []byte, i int) int {

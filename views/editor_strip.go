@@ -1,6 +1,9 @@
 package views
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // Strip returns what one row of width cells shows of the text around the cursor, safe for a
 // terminal, and the column of the cursor. A line end shows as ␊; ‹ and › say that there is
@@ -72,3 +75,32 @@ func (e *Editor) wordStart() place {
 
 // CompleteWord puts text in place of the Word.
 func (e *Editor) CompleteWord(text string) { e.complete(e.wordStart(), text) }
+
+// maxMarkedWord is how much of a marked word is looked at, in bytes.
+const maxMarkedWord = 256
+
+// markedWord returns the word that ends at the cursor, if a mark such as @ begins one: the
+// place of the mark, and what follows it.
+func (e *Editor) markedWord(mark byte) (at place, word string, ok bool) {
+	text := e.here().text[:e.cur.col]
+	start := max(len(text)-maxMarkedWord, 0)
+	i := bytes.LastIndexByte(text[start:], mark)
+	if i < 0 {
+		return place{}, "", false
+	}
+	i += start
+	after := text[i+1:]
+	if bytes.ContainsAny(after, " \t") || bytes.IndexByte(after, chipMark) >= 0 {
+		return place{}, "", false
+	}
+	if i > 0 && !isBreak(text[i-1]) && bytes.IndexByte([]byte("([{\"'`"), text[i-1]) < 0 {
+		return place{}, "", false // such as in ann@example.org
+	}
+	return place{e.cur.line, i}, string(after), true
+}
+
+// beforeBlank reports whether a blank follows the cursor in its line.
+func (e *Editor) beforeBlank() bool {
+	rest := e.here().text[e.cur.col:]
+	return len(rest) > 0 && isSpace(rest[0])
+}

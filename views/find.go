@@ -25,17 +25,17 @@ const (
 // outwards to count the rest.
 type finder struct {
 	pattern
-	sieve   sieve
-	typing  bool   // the line that takes the text is open
-	gen     int    // counts the texts that were looked for
-	narrow  int    // the first of them that this one only adds to
-	origin  anchor // the top row when typing began
-	ended   bool   // the end was followed then
-	at      match  // that was visited last
-	visited bool
-	seek    seek
-	lo, hi  int  // the blocks between them were counted
-	waiting bool // the next slice is on its way
+	prefilter prefilter
+	typing    bool   // the line that takes the text is open
+	gen       int    // counts the texts that were looked for
+	narrow    int    // the first of them that this one only adds to
+	origin    anchor // the top row when typing began
+	ended     bool   // the end was followed then
+	at        match  // that was visited last
+	visited   bool
+	seek      seek
+	lo, hi    int  // the blocks between them were counted
+	waiting   bool // the next slice is on its way
 }
 
 // match is a place where the text was found.
@@ -116,7 +116,7 @@ func (c *Conversation) findText(text string) {
 		f.narrow = f.gen
 	}
 	f.pattern, f.visited, f.seek = newPattern(text), false, seek{}
-	f.sieve = newSieve(&f.pattern)
+	f.prefilter = newPrefilter(&f.pattern)
 	c.returnToOrigin()
 	if text == "" || len(c.blocks) == 0 {
 		return
@@ -269,7 +269,7 @@ func (c *Conversation) count(block int, budget *int) int {
 		return 0
 	}
 	v.found = found{gen: f.gen, open: v.growing()}
-	if *budget -= v.size() / sieveGain; f.surelyLacks(v) {
+	if *budget -= v.size() / prefilterGain; f.surelyLacks(v) {
 		return 0
 	}
 	for range c.matches(block) {
@@ -364,12 +364,11 @@ func (c *Conversation) findKey(ev *tcell.EventKey) {
 	case keymap.FindClose:
 		c.cancelFind()
 	case keymap.FindErase:
-		q := []byte(f.text)
-		if len(q) == 0 {
+		if f.text == "" {
 			c.cancelFind()
 			return
 		}
-		c.findText(string(q[:clusterBefore(q, len(q))]))
+		c.findText(dropLast(f.text))
 	}
 }
 
@@ -429,12 +428,4 @@ func (v *blockView) size() int {
 		n += len(c.Output.Buf) + len(c.Result) + len(c.Arguments)
 	}
 	return n
-}
-
-func joined(spans []span) []byte {
-	var b []byte
-	for _, sp := range spans {
-		b = append(b, sp.text...)
-	}
-	return b
 }

@@ -3,8 +3,6 @@ package views
 import (
 	"unicode/utf8"
 
-	"github.com/gdamore/tcell/v2"
-
 	"buddy/themes"
 	"buddy/views/markup"
 )
@@ -71,20 +69,6 @@ func (m *marker) mark(c canvas, text []byte, from, to, part int) {
 		if a, b := m.next(text[:end], max(m.off, at)); a == m.off {
 			c.restyle(text, from, max(a, from), min(b, to), st.Bold(true).Underline(true))
 		}
-	}
-}
-
-// restyle gives the cells of the bytes a..b another style, when those from the byte from
-// on were drawn from the canvas's beginning on.
-func (c canvas) restyle(text []byte, from, a, b int, st tcell.Style) {
-	if a >= b {
-		return
-	}
-	col, end := markup.Width(text[from:a]), markup.Width(text[from:b])
-	for col < min(end, c.w) {
-		char, _, width := c.screen.Get(c.x+col, c.y)
-		c.screen.Put(c.x+col, c.y, char, st)
-		col += max(width, 1)
 	}
 }
 

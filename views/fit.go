@@ -64,3 +64,20 @@ func words(spans []span) [][]span {
 	}
 	return all
 }
+
+// wrapWords breaks text of ours between words.
+func wrapWords(text string, w int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && textWidth(line)+1+textWidth(word) > w {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

@@ -35,12 +35,6 @@ func (f *frame) drawn(screen tcell.Screen) area {
 	return area{canvas{screen, f.palette, &f.spots, x, y, max(w, 0)}, max(h, 0)}
 }
 
-// mouse lets a person scroll and select what a dialog says. A drag that began inside goes on
-// outside; all else there does nothing.
-func (f *frame) mouse(b *body, action tview.MouseAction, ev *tcell.EventMouse) bool {
-	return (b.mark.down || f.InRect(ev.Position())) && b.mouse(action, ev)
-}
-
 // titles are what a border says: at the left and the right of its upper edge, and at the
 // right of its lower one.
 type titles struct{ left, right, bottom []span }

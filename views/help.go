@@ -157,20 +157,3 @@ func (h *Help) entry(rows [][]span, keys, text string, w int) [][]span {
 	}
 	return rows
 }
-
-// wrapWords breaks text of ours between words.
-func wrapWords(text string, w int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && textWidth(line)+1+textWidth(word) > w {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
-}

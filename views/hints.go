@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"buddy/app/keymap"
 	"buddy/themes"
@@ -73,3 +74,10 @@ func hintRow(all []hint, w int) []span {
 	}
 	return row
 }
+
+// CommandHelp is a command that the prompt offers. Name begins with the slash.
+type CommandHelp struct{ Name, Help string }
+
+// ApprovalGrace is how long a request must have been on the screen before a key answers
+// it, so that text meant for the prompt never approves.
+const ApprovalGrace = 300 * time.Millisecond

@@ -42,8 +42,8 @@ func (p *Pager) findKey(ev *tcell.EventKey) {
 	case keymap.FindClose:
 		p.find = pagerFind{gen: f.gen + 1}
 	case keymap.FindErase:
-		if q := []byte(f.text); len(q) > 0 {
-			p.findText(string(q[:clusterBefore(q, len(q))]))
+		if f.text != "" {
+			p.findText(dropLast(f.text))
 		}
 	}
 }

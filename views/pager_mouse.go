@@ -137,7 +137,7 @@ func (p *Pager) word(x, y int) {
 	}
 	d.down = false
 	if text := p.lineAt(d.anchor.off).text.Bytes; d.anchor.from < d.anchor.to {
-		d.anchor.from, d.anchor.to = byWord.around(text, d.anchor.from, len(text))
+		d.anchor.from, d.anchor.to = markup.WordAround(text, d.anchor.from)
 		d.head, d.on = d.anchor, true
 		p.copyDrag()
 	}

@@ -213,3 +213,29 @@ func (a area) below(n int) area { return area{a.down(n), max(a.h-n, 0)} }
 // padding is how many columns stay free at the left and at the right of text in a
 // border. In the conversation the mark of the focused block stands there.
 const padding = 1
+
+// restyle gives the cells of the bytes a..b another style, when those from the byte from
+// on were drawn from the canvas's beginning on.
+func (c canvas) restyle(text []byte, from, a, b int, st tcell.Style) {
+	if a >= b {
+		return
+	}
+	col, end := markup.Width(text[from:a]), markup.Width(text[from:b])
+	for col < min(end, c.w) {
+		char, _, width := c.screen.Get(c.x+col, c.y)
+		c.screen.Put(c.x+col, c.y, char, st)
+		col += max(width, 1)
+	}
+}
+
+// cellStyle turns a theme's style into one for cells.
+func cellStyle(s themes.Style) tcell.Style {
+	st := tcell.StyleDefault
+	if s.FG.Set {
+		st = st.Foreground(tcell.NewHexColor(int32(s.FG.RGB)))
+	}
+	if s.BG.Set {
+		st = st.Background(tcell.NewHexColor(int32(s.BG.RGB)))
+	}
+	return st.Bold(s.Bold).Dim(s.Dim).Italic(s.Italic).Underline(s.Underline).Reverse(s.Reversed)
+}

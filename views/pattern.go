@@ -7,6 +7,9 @@ import (
 	"unicode/utf8"
 )
 
+// maxQuery is the most bytes of a text to look for.
+const maxQuery = 256
+
 // pattern is a text to look for, as it is written or, if it has no capital, in any case.
 // The zero pattern finds nothing.
 type pattern struct {

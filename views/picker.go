@@ -268,8 +268,8 @@ func (p *Picker) action(a keymap.Action) {
 	case keymap.Pick:
 		p.choose()
 	case keymap.PickErase:
-		if q := []byte(p.query); len(q) > 0 {
-			p.SetQuery(string(q[:clusterBefore(q, len(q))]))
+		if p.query != "" {
+			p.SetQuery(dropLast(p.query))
 		}
 	case keymap.PickClear:
 		p.SetQuery("")

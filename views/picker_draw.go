@@ -244,7 +244,7 @@ func (p *Picker) drawNaming(in area, most int) int {
 	n := min(rows+1, most)
 	in = in.below(in.h - n)
 	text := area{in.at(in.spans(0, label...)), rows}
-	if used := text.editor(e, p.HasFocus()); used < n {
+	if used := drawEditor(text, e, p.HasFocus()); used < n {
 		in.below(used).rows([][]span{hintRow(hintsOf(p.keys, keymap.Naming), in.w)})
 	}
 	return n

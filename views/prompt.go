@@ -99,7 +99,7 @@ func (p *Prompt) SetText(text string) {
 
 // Replace is SetText that can be undone.
 func (p *Prompt) Replace(text string) {
-	p.edit(func() { p.editor.Replace(normal(text)) })
+	p.edit(func() { p.editor.Replace(text) })
 }
 
 // Discard empties the prompt and keeps its text in the history.
@@ -133,11 +133,7 @@ func (p *Prompt) Paste(text string) {
 		p.searchFor(p.search.query + strings.Join(strings.Fields(text), " "))
 		return
 	}
-	p.edit(func() {
-		if !p.vi.insertion(p.editor, viStep{text: []byte(text), pasted: true}) {
-			p.editor.Paste(text)
-		}
-	})
+	p.edit(func() { p.vi.paste(p.editor, text) })
 }
 
 // PasteHandler is Paste for tview.
@@ -163,18 +159,14 @@ func (p *Prompt) key(ev *tcell.EventKey) {
 	}
 	if a, ok := p.keys.Lookup(keymap.Prompt, ev); ok {
 		p.edit(func() {
-			if !p.vi.insertion(p.editor, viStep{action: a}) {
+			if !p.vi.typeAction(p.editor, a) {
 				p.action(a)
 			}
 		})
 		return
 	}
 	if text, ok := keymap.Text(ev); ok {
-		p.edit(func() {
-			if !p.vi.insertion(p.editor, viStep{text: []byte(text)}) {
-				p.editor.Insert(text)
-			}
-		})
+		p.edit(func() { p.vi.typeText(p.editor, text) })
 	}
 }
 
@@ -190,10 +182,7 @@ func (p *Prompt) edit(f func()) {
 }
 
 func (p *Prompt) changed() {
-	if p.vi.normal {
-		p.vi.endSelecting(p.editor)
-		p.vi.settle(p.editor)
-	}
+	p.vi.changed(p.editor)
 	p.offer()
 	if p.OnChange != nil {
 		p.OnChange()
@@ -243,11 +232,7 @@ func (p *Prompt) send() {
 		p.history.add(text)
 	}
 	p.editor.SetText("")
-	if p.vi.on {
-		p.editor.endGroup()
-		p.vi.now = nil
-		p.vi.insert(p.editor)
-	}
+	p.vi.restart(p.editor)
 	if p.OnSubmit != nil {
 		p.OnSubmit(text)
 	}
@@ -268,14 +253,12 @@ func (p *Prompt) unqueue() bool {
 
 // commandPrefix returns what is typed if it is the beginning of a command, else "".
 func (p *Prompt) commandPrefix() string {
-	text := p.editor.lines[0].text
-	if len(p.editor.lines) > 1 || len(text) == 0 || text[0] != '/' || len(text) > 64 || slices.ContainsFunc(text, isBreak) {
+	text, more := p.editor.firstLine()
+	if more || len(text) == 0 || text[0] != '/' || len(text) > 64 || slices.ContainsFunc(text, isBreak) {
 		return ""
 	}
 	return string(text)
 }
-
-func isBreak(c byte) bool { return isSpace(c) || c == chipMark }
 
 func (p *Prompt) popupAction(a keymap.Action) {
 	switch a {
@@ -302,7 +285,7 @@ func (p *Prompt) popupAction(a keymap.Action) {
 			return
 		}
 		p.edit(func() {
-			p.editor.Replace([]byte(p.popup.selected() + " "))
+			p.editor.Replace(p.popup.selected() + " ")
 			p.vi.afresh(p.editor)
 		})
 	}
@@ -325,9 +308,6 @@ func (p *Prompt) prefix(width int) []span {
 	where := clip(foreign(themes.Muted, "("+p.target+")"), width/3)
 	return append(where, mark)
 }
-
-// textRoom is the width of a row: one cell is left for the cursor behind its end.
-func textRoom(width int, prefix []span) int { return max(1, width-spansWidth(prefix)-1) }
 
 // Height returns the rows that the prompt wants at a width, from 1 to most.
 func (p *Prompt) Height(width, most int) int {
@@ -360,12 +340,13 @@ func (p *Prompt) Draw(screen tcell.Screen) {
 		if r == (row{}) {
 			in.down(i).spans(0, prefix...)
 			if p.search == nil {
-				command = p.popup.known(e.lines[0].text)
+				first, _ := e.firstLine()
+				command = p.popup.known(first)
 			}
 		}
-		text.down(i).editorRow(e, r, command)
-		if from, to := p.vi.selection(e); from != to && p.search == nil {
-			text.down(i).editorMark(e, r, from, to)
+		drawEditorRow(text.down(i), e, r, command)
+		if p.search == nil {
+			p.vi.drawSelection(text.down(i), e, r)
 		}
 		if r == cursor && p.HasFocus() && p.search == nil {
 			screen.ShowCursor(min(text.x+col, in.x+in.w-1), in.y+i)
@@ -375,27 +356,6 @@ func (p *Prompt) Draw(screen tcell.Screen) {
 			break
 		}
 		r = next
-	}
-}
-
-// editorRow draws one row of an editor's text, the first accent bytes emphasised.
-func (c canvas) editorRow(e *Editor, r row, accent int) {
-	l := e.wrapped(r.line, r.n+2)
-	i, end := l.rows[r.n], len(l.text)
-	if r.n+1 < len(l.rows) {
-		end = l.rows[r.n+1]
-	}
-	for col := 0; i < end && col < c.w; {
-		g := e.glyph(l.text, i, col)
-		role := themes.Text
-		switch {
-		case g.hostile:
-			role = themes.Control
-		case g.chip || i < accent:
-			role = themes.Accent
-		}
-		c.say(col, g.text, role)
-		i, col = g.end, col+g.width
 	}
 }
 

@@ -1,8 +1,6 @@
 package views
 
 import (
-	"bytes"
-
 	"buddy/views/markup"
 )
 
@@ -12,9 +10,6 @@ type fileWord struct {
 	at    place // of the @
 	query string
 }
-
-// maxFileQuery is how much of a word is looked at, in bytes.
-const maxFileQuery = 256
 
 // SetFiles answers OnFiles with paths, best first. An answer to what is no longer typed is
 // dropped, and so are paths with characters that do not show.
@@ -34,10 +29,11 @@ func (p *Prompt) SetFiles(query string, paths []string) {
 // offer offers what may follow what is typed: files after an @, or commands. Only typing
 // an @ begins a path; the cursor may be moved to one without a list that opens.
 func (p *Prompt) offer() {
-	word := p.wordAtCursor()
+	var word fileWord
+	word.at, word.query, word.on = p.editor.markedWord('@')
 	goesOn := word.on && p.file.on && word.at == p.file.at
 	switch {
-	case p.OnFiles == nil, !word.on, !goesOn && p.editor.last != typing:
+	case p.OnFiles == nil, !word.on, !goesOn && !p.editor.wasTyped():
 		p.file = fileWord{}
 		p.popup.match(p.commandPrefix())
 	case !goesOn:
@@ -49,30 +45,10 @@ func (p *Prompt) offer() {
 	}
 }
 
-// wordAtCursor returns the path that ends at the cursor, if an @ begins one.
-func (p *Prompt) wordAtCursor() fileWord {
-	cur := p.editor.cur
-	text := p.editor.here().text[:cur.col]
-	start := max(len(text)-maxFileQuery, 0)
-	i := bytes.LastIndexByte(text[start:], '@')
-	if i < 0 {
-		return fileWord{}
-	}
-	i += start
-	query := text[i+1:]
-	if bytes.ContainsAny(query, " \t") || bytes.IndexByte(query, chipMark) >= 0 {
-		return fileWord{}
-	}
-	if i > 0 && !isBreak(text[i-1]) && bytes.IndexByte([]byte("([{\"'`"), text[i-1]) < 0 {
-		return fileWord{} // such as in ann@example.org
-	}
-	return fileWord{true, place{cur.line, i}, string(query)}
-}
-
 // takeFile completes the path to the one that is selected.
 func (p *Prompt) takeFile() {
 	text := p.popup.selected()
-	if rest := p.editor.here().text[p.editor.cur.col:]; len(rest) == 0 || !isSpace(rest[0]) {
+	if !p.editor.beforeBlank() {
 		text += " "
 	}
 	p.edit(func() {

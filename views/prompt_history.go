@@ -9,10 +9,7 @@ import (
 	"buddy/app/keymap"
 )
 
-const (
-	maxHistory = 1000
-	maxQuery   = 256 // bytes
-)
+const maxHistory = 1000
 
 // history is the earlier prompts and how far back one is looking. The draft is kept
 // while looking.
@@ -49,10 +46,10 @@ func (h *history) older(e *Editor) {
 		return
 	}
 	if h.back == 0 {
-		h.draft = e.raw(place{}, e.end())
+		h.draft = e.Draft()
 	}
 	h.back++
-	e.Replace(normal(h.entries[len(h.entries)-h.back]))
+	e.Replace(h.entries[len(h.entries)-h.back])
 }
 
 func (h *history) newer(e *Editor) {
@@ -60,11 +57,11 @@ func (h *history) newer(e *Editor) {
 		return
 	}
 	if h.back--; h.back == 0 {
-		e.Replace(h.draft)
+		e.Restore(h.draft)
 		h.draft = nil
 		return
 	}
-	e.Replace(normal(h.entries[len(h.entries)-h.back]))
+	e.Replace(h.entries[len(h.entries)-h.back])
 }
 
 // find returns the newest entry older than at, or the oldest newer than it, that holds
@@ -151,9 +148,8 @@ func (p *Prompt) searchKey(ev *tcell.EventKey) bool {
 		p.searchFrom(s.at, 1)
 	case keymap.SearchErase:
 		if s.query != "" {
-			q := []byte(s.query)
 			p.search.at = s.total // a shorter query is looked for from the newest on
-			p.searchFor(string(q[:clusterBefore(q, len(q))]))
+			p.searchFor(dropLast(s.query))
 		}
 	case keymap.SearchAccept:
 		p.endSearch(true)
@@ -168,6 +164,6 @@ func (p *Prompt) endSearch(take bool) {
 	p.search = nil
 	if take && s.at < s.total {
 		p.history.leave()
-		p.edit(func() { p.editor.Replace(normal(p.history.entries[s.at])) })
+		p.edit(func() { p.editor.Replace(p.history.entries[s.at]) })
 	}
 }

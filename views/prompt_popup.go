@@ -10,9 +10,6 @@ import (
 	"buddy/themes"
 )
 
-// CommandHelp is a command that the prompt offers. Name begins with the slash.
-type CommandHelp struct{ Name, Help string }
-
 const popupRows = 6
 
 // CommandPopup lists the commands that begin with what is typed (I06), or the files that

@@ -330,3 +330,16 @@ func BenchmarkPromptKey(b *testing.B) {
 		})
 	}
 }
+
+// Another theme reaches the prompt.
+func TestPromptSetTheme(t *testing.T) {
+	light, err := themes.Load("", "light")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newTestPrompt(t)
+	p.SetTheme(light)
+	if got, want := cellOf(t, viewtest.Screen(t, p, 20, 1), '>'), cellStyle(light.Style(themes.Accent)); got != want {
+		t.Errorf("style %+v, want that of the light theme %+v", got, want)
+	}
+}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"buddy/themes"
 	"buddy/views/markup"
@@ -241,34 +239,7 @@ func (u unit) around(text []byte, off, rowEnd int) (from, to int) {
 		n, _ := markup.Cell(text[off:], 0)
 		return off, off + n
 	}
-	if r, n := utf8.DecodeRune(text[off:]); !inWord(r) {
-		return off, off + n
-	}
-	from, to = off, off
-	for from > 0 {
-		r, n := utf8.DecodeLastRune(text[:from])
-		if !inWord(r) {
-			break
-		}
-		from -= n
-	}
-	for to < len(text) {
-		r, n := utf8.DecodeRune(text[to:])
-		if !inWord(r) {
-			break
-		}
-		to += n
-	}
-	if short := len(bytes.TrimRight(text[from:to], ".:")) + from; short > off {
-		to = short // the end of a sentence is not part of a path
-	}
-	return from, to
-}
-
-// inWord tells whether a character belongs to what people copy as a word: names, paths,
-// addresses, options.
-func inWord(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || strings.ContainsRune("_-./~:@%+#=?&$*", r)
+	return markup.WordAround(text, off)
 }
 
 // selectionMoved keeps the selection when blocks came before those that there were.

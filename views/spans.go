@@ -126,3 +126,11 @@ func (a area) rows(rows [][]span) int {
 	}
 	return len(rows)
 }
+
+func joined(spans []span) []byte {
+	var b []byte
+	for _, sp := range spans {
+		b = append(b, sp.text...)
+	}
+	return b
+}

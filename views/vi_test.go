@@ -7,18 +7,63 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"buddy/app/keymap"
-	"buddy/themes"
-	"buddy/views/viewtest"
 )
 
-// viPrompt is a prompt in normal mode; | in text is where the cursor stands.
-func viPrompt(t testing.TB, text string) *Prompt {
-	t.Helper()
-	p := NewPrompt(dark(t), keymap.Default())
-	p.SetVi(true)
+// viEditor gives keys to an editor and its vi as a prompt does.
+type viEditor struct {
+	editor *Editor
+	vi     vi
+	keys   *keymap.Map
+}
+
+func (p *viEditor) press(ev *tcell.EventKey) {
+	e := p.editor
+	if p.vi.normal {
+		a, _ := p.keys.Lookup(keymap.Vi, ev)
+		text, _ := keymap.Text(ev)
+		done := false
+		if p.edit(func() { done = p.vi.key(e, a, text, p.line) }); done {
+			return
+		}
+	}
+	if a, ok := p.keys.Lookup(keymap.Prompt, ev); ok {
+		p.edit(func() {
+			if !p.vi.typeAction(e, a) {
+				p.line(a)
+			}
+		})
+	} else if text, ok := keymap.Text(ev); ok {
+		p.edit(func() { p.vi.typeText(e, text) })
+	}
+}
+
+func (p *viEditor) edit(f func()) {
+	before := p.editor.gen
+	if f(); p.editor.gen != before {
+		p.vi.changed(p.editor)
+	}
+}
+
+func (p *viEditor) line(a keymap.Action) {
+	switch a {
+	case keymap.LineUp:
+		p.editor.Up()
+	case keymap.LineDown:
+		p.editor.Down()
+	default:
+		p.editor.Do(a)
+	}
+}
+
+func (p *viEditor) escape() { p.edit(func() { p.vi.escape(p.editor) }) }
+
+// newVi is an editor in normal mode; | in text is where the cursor stands.
+func newVi(text string) *viEditor {
+	p := &viEditor{editor: NewEditor(), keys: keymap.Default()}
+	p.vi.set(p.editor, true)
 	before, after, ok := strings.Cut(text, "|")
-	p.EndInsert()
-	p.SetText(before + after)
+	p.escape()
+	p.edit(func() { p.editor.SetText(before + after) })
 	if ok {
 		line := strings.Count(before, "\n")
 		p.editor.cur = place{line, len(before) - strings.LastIndexByte(before, '\n') - 1}
@@ -26,30 +71,29 @@ func viPrompt(t testing.TB, text string) *Prompt {
 	return p
 }
 
-// viText is the text of a prompt with | at the cursor.
-func viText(p *Prompt) string {
+// text is the text with | at the cursor.
+func (p *viEditor) text() string {
 	e := p.editor
 	return string(e.raw(place{}, e.cur)) + "|" + string(e.raw(e.cur, e.end()))
 }
 
-// viType types runes; ^[ is Esc and ^R is Ctrl+R.
-func viType(p *Prompt, keys string) {
+// types types runes; ^[ is Esc and ^R is Ctrl+R.
+func (p *viEditor) types(keys string) {
 	keys = strings.NewReplacer("^[", "\x1b", "^R", "\x12", "^H", "\x7f", "^M", "\n", "^U", "\x15").Replace(keys)
-	handle := p.InputHandler()
 	for _, r := range keys {
 		switch r {
 		case '\x1b':
-			p.EndInsert()
+			p.escape()
 		case '\x7f':
-			handle(tcell.NewEventKey(tcell.KeyBackspace2, 0, 0), nil)
+			p.press(tcell.NewEventKey(tcell.KeyBackspace2, 0, 0))
 		case '\n':
-			handle(tcell.NewEventKey(tcell.KeyCtrlJ, 0, tcell.ModCtrl), nil)
+			p.press(tcell.NewEventKey(tcell.KeyCtrlJ, 0, tcell.ModCtrl))
 		case '\x15':
-			handle(tcell.NewEventKey(tcell.KeyCtrlU, 0, tcell.ModCtrl), nil)
+			p.press(tcell.NewEventKey(tcell.KeyCtrlU, 0, tcell.ModCtrl))
 		case '\x12':
-			handle(tcell.NewEventKey(tcell.KeyCtrlR, 0, tcell.ModCtrl), nil)
+			p.press(tcell.NewEventKey(tcell.KeyCtrlR, 0, tcell.ModCtrl))
 		default:
-			handle(tcell.NewEventKey(tcell.KeyRune, r, 0), nil)
+			p.press(tcell.NewEventKey(tcell.KeyRune, r, 0))
 		}
 	}
 }
@@ -134,9 +178,9 @@ func TestVi(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := viPrompt(t, tt.before)
-			viType(p, tt.keys)
-			if got := viText(p); got != tt.after {
+			p := newVi(tt.before)
+			p.types(tt.keys)
+			if got := p.text(); got != tt.after {
 				t.Errorf("%q after %q is %q, want %q", tt.before, tt.keys, got, tt.after)
 			}
 		})
@@ -309,82 +353,23 @@ func TestViMore(t *testing.T) { // what fingers expect beyond that
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := viPrompt(t, tt.before)
-			viType(p, tt.keys)
-			if got := viText(p); got != tt.after {
+			p := newVi(tt.before)
+			p.types(tt.keys)
+			if got := p.text(); got != tt.after {
 				t.Errorf("%q after %q is %q, want %q", tt.before, tt.keys, got, tt.after)
 			}
 		})
 	}
 }
 
-func TestViModes(t *testing.T) {
-	p := NewPrompt(dark(t), keymap.Default())
-	if p.Mode() != "" || p.EndInsert() {
-		t.Error("vi is on without being asked for")
-	}
-	p.SetVi(true)
-	var sent string
-	p.OnSubmit = func(text string) { sent = text }
-	viType(p, "hello")
-	if p.Mode() != "INSERT" || p.Scope() != keymap.Prompt {
-		t.Errorf("begins in %s, %s", p.Mode(), p.Scope())
-	}
-	if !p.EndInsert() || p.Mode() != "NORMAL" || p.Scope() != keymap.Vi || p.EndInsert() {
-		t.Errorf("Esc leads to %s, %s", p.Mode(), p.Scope())
-	}
-	press(t, p, "send")
-	if sent != "hello" || p.Mode() != "INSERT" {
-		t.Errorf("sent %q, then %s", sent, p.Mode())
-	}
-	p.EndInsert()
-	viType(p, "k")
-	if p.Text() != "hello" {
-		t.Errorf("k shows %q, want the earlier prompt", p.Text())
-	}
-	viType(p, "j")
-	if p.Text() != "" {
-		t.Errorf("j shows %q, want the draft", p.Text())
-	}
-	viewtest.Text(t, p, 20, 3)
-}
-
-// What is selected shows, over lines, with a cell for a line end that is part of it.
-func TestViSelectionShows(t *testing.T) {
-	selected := cellStyle(dark(t).Style(themes.Selection))
-	for _, tt := range []struct{ before, keys, want string }{
-		{"a|bc\ncd", "vl", "bc"},
-		{"a|bc\n\ncd", "vjj", "bc  cd"},
-		{"a|bc\ncd", "V", "abc"},
-		{"a|bc\ncd", "v^[", ""},
-		{"a 日|本 b", "vB", "日本"},
-	} {
-		p := viPrompt(t, tt.before)
-		viType(p, tt.keys)
-		cells, _, _ := viewtest.Screen(t, p, 20, 5).GetContents()
-		got := ""
-		for _, c := range cells {
-			if c.Style == selected {
-				got += string(c.Runes)
-			}
-		}
-		if got != tt.want {
-			t.Errorf("%q after %q shows %q as selected, want %q", tt.before, tt.keys, got, tt.want)
-		}
-		if tt.keys != "v^[" && !strings.HasPrefix(p.Mode(), "V") {
-			t.Errorf("mode %s", p.Mode())
-		}
-	}
-}
-
 // A count repeats no more than a terminal can take.
 func TestViCountsAreBounded(t *testing.T) {
-	p := viPrompt(t, "|"+strings.Repeat("x", 100_000))
-	viType(p, "yy9999p")
-	viType(p, "9999i")
-	p.Paste(strings.Repeat("y", 1<<19))
-	viType(p, "^[")
-	if n := len(p.Text()); n > 4*maxRepeated {
+	p := newVi("|" + strings.Repeat("x", 100_000))
+	p.types("yy9999p")
+	p.types("9999i")
+	p.edit(func() { p.vi.paste(p.editor, strings.Repeat("y", 1<<19)) })
+	p.types("^[")
+	if n := len(p.editor.Text()); n > 4*maxRepeated {
 		t.Errorf("%d bytes", n)
 	}
 }
@@ -407,25 +392,22 @@ func FuzzVi(f *testing.F) {
 			}
 			return r
 		}, keys)
-		p := viPrompt(t, strings.ReplaceAll(text, "|", ""))
-		viType(p, keys)
+		p := newVi(strings.ReplaceAll(text, "|", ""))
+		p.types(keys)
 		e := p.editor
 		if e.cur.line >= len(e.lines) || e.cur.col > len(e.here().text) || e.snap(e.cur) != e.cur {
-			t.Errorf("%q after %q: cursor %+v in %q", text, keys, e.cur, p.Text())
+			t.Errorf("%q after %q: cursor %+v in %q", text, keys, e.cur, p.editor.Text())
 		}
-		if p.search != nil {
-			press(t, p, "search-cancel")
-		}
-		p.EndInsert()
-		p.EndInsert()
-		if p.Mode() != "NORMAL" || e.cur.col > 0 && e.cur.col >= len(e.here().text) {
-			t.Errorf("%q after %q: %s with the cursor at %+v in %q", text, keys, p.Mode(), e.cur, p.Text())
+		p.escape()
+		p.escape()
+		if p.vi.mode() != "NORMAL" || e.cur.col > 0 && e.cur.col >= len(e.here().text) {
+			t.Errorf("%q after %q: %s with the cursor at %+v in %q", text, keys, p.vi.mode(), e.cur, p.editor.Text())
 		}
 		if e.undoSize > undoBytes || len(e.undos) == maxUndo {
 			return // not all of it is kept
 		}
-		viType(p, "9999u")
-		if got, want := p.Text(), string(normal(strings.ReplaceAll(text, "|", ""))); got != want {
+		p.types("9999u")
+		if got, want := p.editor.Text(), string(normal(strings.ReplaceAll(text, "|", ""))); got != want {
 			t.Errorf("%q after %q and undo is %q", want, keys, got)
 		}
 	})

@@ -84,3 +84,6 @@ func took(ms int64) string {
 	}
 	return clock(ms)
 }
+
+// onTarget says where something is or runs that is not where the session began.
+func onTarget(target string) string { return " on " + firstLine(target) }

@@ -3,22 +3,19 @@ package views
 import (
 	"bytes"
 	"strings"
-
-	"buddy/app/state"
 )
 
-// sieve tells of most texts that a pattern is not in them before they are made ready to be
-// shown, which takes much longer: it looks for a word of the pattern in the text as it came.
-// What shows of a text may differ from that by marks that hide and by letters that are
-// written as numbers; where it finds such a thing in the way, it lets the text pass. The zero
-// sieve lets all pass.
-type sieve struct {
+// prefilter rejects texts that cannot show the pattern, without laying them out, which takes
+// much longer: it looks for a word of the pattern in the text as it came. What shows of a text
+// may differ from that by marks that hide and by letters that are written as numbers; where it
+// finds such a thing in the way, it lets the text pass. The zero prefilter lets all pass.
+type prefilter struct {
 	word   string // of lower case ASCII letters; it is looked for in any case
 	buffer []byte // used again
 }
 
-// sieveGain is how much less a byte costs here than when its text is made ready.
-const sieveGain = 32
+// prefilterGain is how much less a byte costs here than when its text is made ready.
+const prefilterGain = 32
 
 // commonness is how often a letter is used, in percent of the letters of a text.
 var commonness = map[byte]int{
@@ -26,9 +23,9 @@ var commonness = map[byte]int{
 	'n': 67, 'o': 75, 'p': 19, 'q': 1, 'r': 60, 's': 63, 't': 91, 'u': 28, 'v': 10, 'w': 24, 'x': 2, 'y': 20, 'z': 1,
 }
 
-// newSieve takes the rarest part of a pattern: the end of one of its words.
-func newSieve(p *pattern) sieve {
-	var s sieve
+// newPrefilter takes the rarest part of a pattern: the end of one of its words.
+func newPrefilter(p *pattern) prefilter {
+	var s prefilter
 	least := 1000
 	for word := range strings.FieldsFuncSeq(strings.ToLower(p.text), func(r rune) bool { return r < 'a' || r > 'z' }) {
 		for i := range len(word) - 1 {
@@ -47,7 +44,7 @@ func ownWord(word string) bool {
 }
 
 // lacks says that a text surely does not show the pattern.
-func (s *sieve) lacks(text []byte) bool {
+func (s *prefilter) lacks(text []byte) bool {
 	return s.word != "" && !encodes(text) && !s.find(text)
 }
 
@@ -91,7 +88,7 @@ func numbers(text []byte) bool {
 }
 
 // find says that the word is in a text, or may be.
-func (s *sieve) find(text []byte) bool {
+func (s *prefilter) find(text []byte) bool {
 	lower, upper := s.word[0], s.word[0]-'a'+'A'
 	nextLower, nextUpper := bytes.IndexByte(text, lower), bytes.IndexByte(text, upper)
 	for nextLower >= 0 || nextUpper >= 0 {
@@ -117,7 +114,7 @@ func after(text []byte, at int, b byte) int {
 }
 
 // begins says that what follows the first letter of the word may show as its rest.
-func (s *sieve) begins(text []byte) bool {
+func (s *prefilter) begins(text []byte) bool {
 	for i := 1; i < len(s.word); {
 		if len(text) == 0 {
 			return false
@@ -187,41 +184,4 @@ func marks(text []byte) (n int, sure bool) {
 		return 0, true // within a word it shows
 	}
 	return n, true
-}
-
-// surelyLacks says that a block shows no match. If it is false, it may have one.
-func (f *finder) surelyLacks(v *blockView) bool {
-	b := v.block
-	switch {
-	case f.sieve.word == "" || len(b.Text) > maxShown:
-		return false
-	case b.Call != nil:
-		return f.callLacks(v)
-	case b.Kind == state.WarningBlock || b.Kind == state.ErrorBlock: // begins with a word of ours
-		return false
-	}
-	return f.sieve.lacks(b.Text)
-}
-
-// callLacks is surelyLacks for a call: all but its output is made ready.
-func (f *finder) callLacks(v *blockView) bool {
-	call := *v.block.Call
-	if call.Output.Dropped > 0 || call.Full != nil {
-		return false // says so
-	}
-	if out := call.Output.Buf; len(out) > 0 && !f.sieve.lacks(out) {
-		return false
-	}
-	f.sieve.buffer = append(f.sieve.buffer[:0], call.Result...)
-	if len(call.Output.Buf) == 0 && !f.sieve.lacks(f.sieve.buffer) {
-		return false
-	}
-	call.Output, call.Result = state.Tail{}, ""
-	rest := blockView{block: &state.Block{Kind: state.ToolBlock, Call: &call}, cwd: v.cwd, shared: v.shared}
-	for _, text := range rest.texts(1000) {
-		if from, _ := f.next(text, 0); from >= 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -9,8 +9,8 @@ import (
 	"buddy/app/state"
 )
 
-// What a sieve holds back has no match: found by making all of it ready.
-func TestSieve(t *testing.T) {
+// What a prefilter holds back has no match: found by making all of it ready.
+func TestPrefilter(t *testing.T) {
 	pieces := []string{
 		"ta", "x", "Tax", "rate", "t", "a", " ", " ", "\n", "\n\n", "*", "**", "_", "~~", "`", "[", "](u)", "](u(v))", "](u \"t\")", "][1]", "![", "<b>", "</b>",
 		"<http://ta.x>", "&#116;", "&amp;", "&shy;", "&ZeroWidthSpace;", "\\", "\\u0074", "\\u003c", "\r", "\r\n", "\b", "\x1b[32m", "\x1b[K", "\x1b[1;3", "\u00ad",
@@ -40,7 +40,7 @@ func TestSieve(t *testing.T) {
 			c := NewConversation(dark(t), nil)
 			c.Update(&s.State, state.Everything)
 			f := finder{pattern: newPattern(query)}
-			f.sieve = newSieve(&f.pattern)
+			f.prefilter = newPrefilter(&f.pattern)
 			c.find = f
 			for i, v := range c.blocks {
 				if !f.surelyLacks(v) {
