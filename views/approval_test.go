@@ -15,17 +15,6 @@ import (
 	"buddy/views/viewtest"
 )
 
-func ask(id string, a action.Action) event.ApprovalAsked {
-	return event.ApprovalAsked{ID: id, CallID: "c" + id, Action: a, Verdict: action.Verdict{
-		Decision: action.Ask, Reason: "not known to be read-only", Rule: "shell.unknown",
-	}}
-}
-
-var restart = action.Action{
-	Kind: action.Shell, Tool: "run_shell", Target: "root@web-02 (ssh)", Command: "systemctl restart nginx",
-	Why: "upstream sockets are stale after the deploy", Risk: action.High, Mutation: true,
-}
-
 // newTestApproval returns a dialog with requests, drawn once, its clock and its answers.
 func newTestApproval(t testing.TB, asked ...event.ApprovalAsked) (*Approval, *state.State, *time.Time, *[]event.Approve) {
 	now := at

@@ -450,7 +450,8 @@ func TestConversationStyles(t *testing.T) {
 	if st, ok := styleOf("https://go.dev/blog"); !ok || st != c.palette[themes.Link].Url("https://go.dev/blog") {
 		t.Errorf("link is drawn as %v (found: %v)", st, ok)
 	}
-	if st, ok := styleOf("FAIL"); !ok || foreground(st) != tcell.PaletteColor(1) {
+	st, ok := styleOf("FAIL")
+	if fg, _, _ := st.Decompose(); !ok || fg != tcell.PaletteColor(1) {
 		t.Errorf("tool output lost its colour: %v (found: %v)", st, ok)
 	}
 }

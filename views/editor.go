@@ -114,6 +114,9 @@ func (e *Editor) Insert(text string) {
 	e.change(e.cur, e.cur, normal(text))
 }
 
+// Changes counts the changes of the text, undone ones included.
+func (e *Editor) Changes() uint64 { return e.gen }
+
 // wasTyped reports whether the last thing that was done is typing.
 func (e *Editor) wasTyped() bool { return e.last == typing }
 

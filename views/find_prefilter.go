@@ -6,7 +6,7 @@ import "buddy/app/state"
 func (f *finder) surelyLacks(v *blockView) bool {
 	b := v.block
 	switch {
-	case f.prefilter.word == "" || len(b.Text) > maxShown:
+	case !f.prefilter.useful() || len(b.Text) > maxShown:
 		return false
 	case b.Call != nil:
 		return f.callLacks(v)
@@ -25,8 +25,7 @@ func (f *finder) callLacks(v *blockView) bool {
 	if out := call.Output.Buf; len(out) > 0 && !f.prefilter.lacks(out) {
 		return false
 	}
-	f.prefilter.buffer = append(f.prefilter.buffer[:0], call.Result...)
-	if len(call.Output.Buf) == 0 && !f.prefilter.lacks(f.prefilter.buffer) {
+	if len(call.Output.Buf) == 0 && !f.prefilter.lacksString(call.Result) {
 		return false
 	}
 	call.Output, call.Result = state.Tail{}, ""

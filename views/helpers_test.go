@@ -8,6 +8,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/app/keymap"
@@ -120,4 +121,25 @@ func wantRole(t testing.TB, s tcell.SimulationScreen, r rune, role themes.Role) 
 	if got, want := cellOf(t, s, r), cellStyle(dark(t).Style(role)); got != want {
 		t.Errorf("%q has style %+v, want that of %s: %+v", r, got, role, want)
 	}
+}
+
+func ask(id string, a action.Action) event.ApprovalAsked {
+	return event.ApprovalAsked{ID: id, CallID: "c" + id, Action: a, Verdict: action.Verdict{
+		Decision: action.Ask, Reason: "not known to be read-only", Rule: "shell.unknown",
+	}}
+}
+
+var restart = action.Action{
+	Kind: action.Shell, Tool: "run_shell", Target: "root@web-02 (ssh)", Command: "systemctl restart nginx",
+	Why: "upstream sockets are stale after the deploy", Risk: action.High, Mutation: true,
+}
+
+var someCommands = []CommandHelp{
+	{"/approve", "how approvals are decided"},
+	{"/context", "how full the context is"},
+	{"/help", "keys and commands"},
+	{"/kill", "cancel a task"},
+	{"/ps", "what runs"},
+	{"/quit", "end the program"},
+	{"/status", "model, endpoint and counters"},
 }

@@ -287,18 +287,6 @@ func (p *Panes) drawScreen(in area, q *paneView) {
 	p.drawCursor(in.terminal(), q, pic.screen(in, s))
 }
 
-// terminal gives text the colours that programs in a terminal take for granted, unless the
-// theme has a background of its own.
-func (a area) terminal() area {
-	if _, bg, _ := a.palette[themes.Text].Decompose(); bg != tcell.ColorDefault {
-		return a
-	}
-	colours := *a.palette
-	colours[themes.Text] = tcell.StyleDefault
-	a.palette = &colours
-	return a
-}
-
 // drawCursor shows where the cursor of a pane is; while somebody types it is the real one.
 func (p *Panes) drawCursor(in area, q *paneView, top int) {
 	c := q.Screen.Cursor

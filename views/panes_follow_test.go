@@ -89,16 +89,16 @@ func TestPanesFollowCommands(t *testing.T) {
 // No key goes to another pane than the one that the person saw when it was pressed.
 func TestPanesTypeIntoWhatShows(t *testing.T) {
 	p, tell, now := twoShared(t)
-	draw := func() { viewtest.Text(t, p, 60, 9) }
+	redraw := func() { viewtest.Text(t, p, 60, 9) }
 	if p.BeginTyping() {
 		t.Error("typing into a pane that was not drawn yet")
 	}
-	draw()
+	redraw()
 	tell(begins("a", "%1")...)
 	if p.BeginTyping() {
 		t.Error("the frame still shows the other pane")
 	}
-	draw()
+	redraw()
 	*now = now.Add(ApprovalGrace - time.Millisecond)
 	if p.BeginTyping() {
 		t.Error("the key was meant for the other pane, which showed a moment ago")

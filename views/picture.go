@@ -3,6 +3,8 @@ package views
 import (
 	"bytes"
 
+	"github.com/gdamore/tcell/v2"
+
 	"buddy/agent/event"
 	"buddy/themes"
 	"buddy/views/markup"
@@ -53,4 +55,16 @@ func (p *picture) draw(c canvas, row int) {
 		c.w--
 	}
 	c.text(&p.text, from, to)
+}
+
+// terminal gives text the colours that programs in a terminal take for granted, unless the
+// theme has a background of its own.
+func (a area) terminal() area {
+	if _, bg, _ := a.palette[themes.Text].Decompose(); bg != tcell.ColorDefault {
+		return a
+	}
+	colours := *a.palette
+	colours[themes.Text] = tcell.StyleDefault
+	a.palette = &colours
+	return a
 }

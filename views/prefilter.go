@@ -43,6 +43,15 @@ func ownWord(word string) bool {
 	return strings.Contains("image", word) || strings.Trim(word, "abcdefu") == ""
 }
 
+// useful reports whether the prefilter can reject a text at all.
+func (s *prefilter) useful() bool { return s.word != "" }
+
+// lacksString is lacks for a string.
+func (s *prefilter) lacksString(text string) bool {
+	s.buffer = append(s.buffer[:0], text...)
+	return s.lacks(s.buffer)
+}
+
 // lacks says that a text surely does not show the pattern.
 func (s *prefilter) lacks(text []byte) bool {
 	return s.word != "" && !encodes(text) && !s.find(text)

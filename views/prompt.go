@@ -172,9 +172,9 @@ func (p *Prompt) key(ev *tcell.EventKey) {
 
 // edit runs f and tells what follows from a change of the text.
 func (p *Prompt) edit(f func()) {
-	before := p.editor.gen
+	before := p.editor.Changes()
 	f()
-	if p.editor.gen != before {
+	if p.editor.Changes() != before {
 		p.changed()
 	} else if p.file.on { // the cursor may have left it
 		p.offer()

@@ -15,16 +15,6 @@ import (
 	"buddy/views/viewtest"
 )
 
-var someCommands = []CommandHelp{
-	{"/approve", "how approvals are decided"},
-	{"/context", "how full the context is"},
-	{"/help", "keys and commands"},
-	{"/kill", "cancel a task"},
-	{"/ps", "what runs"},
-	{"/quit", "end the program"},
-	{"/status", "model, endpoint and counters"},
-}
-
 func newTestPrompt(t testing.TB) *Prompt {
 	p := NewPrompt(dark(t), keymap.Default())
 	p.SetCommands(someCommands)

@@ -3,6 +3,7 @@ package views
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
@@ -38,7 +39,10 @@ func TestTargetsAreNamed(t *testing.T) {
 			}
 		}
 	}
-	has(viewtest.Text(t, conversationOf(t, s, 60, 12), 60, 12), "◐ run_shell  uptime", "run_shell on web, db  uptime", "read_file on web  /etc/hosts")
+	conversation := NewConversation(dark(t), keymap.Default())
+	conversation.SetNow(func() time.Time { return time.UnixMilli(s.now) })
+	conversation.Update(&s.State, state.Everything)
+	has(viewtest.Text(t, conversation, 60, 12), "◐ run_shell  uptime", "run_shell on web, db  uptime", "read_file on web  /etc/hosts")
 	v := NewTasks(dark(t), keymap.Default(), fixed)
 	v.Update(&s.State, state.Everything)
 	has(viewtest.Text(t, v, 70, 9), "approve  run_shell on web, db uptime", "#2 ", "shell    npm run dev", "shell    on web · npm run dev")
@@ -53,7 +57,8 @@ func TestTargetsAreNamed(t *testing.T) {
 	s.apply(event.ApprovalAnswered{ID: "1", CallID: "b", Decision: event.Once, By: "user"})
 	l.Update(&s.State, state.Everything)
 	has(viewtest.Text(t, l, 80, 1), "running read_file on web")
-	if text := viewtest.Text(t, conversationOf(t, s, 60, 12), 60, 12); strings.Contains(text, "on local") {
+	conversation.Update(&s.State, state.Everything)
+	if text := viewtest.Text(t, conversation, 60, 12); strings.Contains(text, "on local") {
 		t.Errorf("the first target is named:\n%s", text)
 	}
 }

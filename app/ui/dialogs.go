@@ -45,7 +45,7 @@ func (o *over) size(w, h int) layout.Size {
 
 func (o *over) draw(s tcell.Screen, r layout.Rect) {
 	_, view := o.top()
-	draw(s, view, r)
+	drawIn(s, view, r)
 }
 
 func (o *over) setTheme(t *themes.Theme) {

@@ -36,7 +36,7 @@ type UI struct {
 	tview.Box
 	deps  Deps
 	state state.State
-	v     panes
+	v     viewSet
 	lay   placed
 
 	arrangement
@@ -122,8 +122,8 @@ type Terminal struct {
 	Attention     Attention
 }
 
-// panes are the views.
-type panes struct {
+// viewSet holds the views, each of which lives as long as the UI.
+type viewSet struct {
 	header       *views.Header
 	conversation *views.Conversation
 	output       *views.Output
@@ -164,7 +164,7 @@ func welcome(demo bool) []string {
 func New(d Deps) *UI {
 	u := &UI{Box: *tview.NewBox(), deps: d, arrangement: arrangement{tab: layout.Conversation, shape: d.Shape}, attention: attention{Attention: d.Attention}}
 	t, k := d.Theme, d.Keys
-	u.v = panes{
+	u.v = viewSet{
 		header:       views.NewHeader(t, k, d.Home, time.Local),
 		conversation: views.NewConversation(t, k),
 		output:       views.NewOutput(t, k),
