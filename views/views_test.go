@@ -25,18 +25,18 @@ func TestHeaderGolden(t *testing.T) {
 		event.MetricsUsage{SessionPrompt: 12_345, SessionCompletion: 1_234},
 		event.ModeChanged{Mode: action.ModeAsk},
 	}
-	loud := append(slices.Clone(full), event.ModeChanged{Mode: action.ModeAll, Until: ms(-600)}, ask("1", restart), ask("2", restart))
+	loud := append(slices.Clone(full), event.ModeChanged{Mode: action.ModeAll, Until: viewtest.MS(-600)}, viewtest.Ask("1", viewtest.Restart), viewtest.Ask("2", viewtest.Restart))
 	remote := created
 	remote.Target, remote.Cwd = "root@web-02 (ssh)", "/var/www/a/very/long/directory/name/that/goes/on"
-	remote.Model = "org/" + hostile
+	remote.Model = "org/" + viewtest.Hostile
 	paid := append(slices.Clone(full), event.MetricsUsage{SessionPrompt: 12_345, SessionCompletion: 1_234, SessionCost: 420_000, SessionUnpriced: 1})
 	hard := created
 	hard.Effort = "high"
 	for name, events := range map[string][]event.Event{"effort": append([]event.Event{hard}, full[1:]...), "empty": nil, "full": full, "paid": paid, "loud": loud, "hostile": {remote}} {
 		for _, w := range []int{200, 120, 80, 60, 40, 20} {
-			h := NewHeader(dark(t), keymap.Default(), "/home/u", time.UTC)
+			h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
 			var s state.State
-			h.Update(&s, apply(&s, events...))
+			h.Update(&s, viewtest.Feed(&s, events...))
 			h.SetApprovalLeft(true)
 			viewtest.Golden(t, "header-"+name, h, w, 1)
 		}
@@ -45,9 +45,9 @@ func TestHeaderGolden(t *testing.T) {
 
 // Whatever the width, nothing overlaps and the mode and the waiting approval stay.
 func TestHeaderAnyWidth(t *testing.T) {
-	h := NewHeader(dark(t), keymap.Default(), "/home/u", time.UTC)
+	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
 	var s state.State
-	h.Update(&s, apply(&s, created, event.ContextUsage{Limit: 1, Percent: 250}, event.ModeChanged{Mode: action.ModeAll}, ask("1", restart)))
+	h.Update(&s, viewtest.Feed(&s, created, event.ContextUsage{Limit: 1, Percent: 250}, event.ModeChanged{Mode: action.ModeAll}, viewtest.Ask("1", viewtest.Restart)))
 	h.SetApprovalLeft(true)
 	for w := 24; w <= 200; w++ {
 		got := viewtest.Text(t, h, w, 1)
@@ -75,20 +75,20 @@ func TestStatusLine(t *testing.T) {
 		{"the wait is over", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 1000}}, "◑ main 00:31 · waiting for the model · quiet for 31 s"},
 		{"tries again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 43_500}, event.ModelAlive{}, event.TextDelta{Text: "so"}, message}, "◑ main 00:31 · waiting for the model"},
 		{"a command ends while it waits", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.ModelRetry{Attempt: 1, WaitMS: 43_500}, event.TaskFinished{ID: 5}}, "◑ main 00:31 · attempt 1 failed, the next in 00:13 · Enter now · Esc stops"},
-		{"approval", []event.Event{started, message, call, ask("1", restart)}, "‖ main 00:31 · waiting for your approval"},
+		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ main 00:31 · waiting for your approval"},
 		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ main 00:31 · running run_shell␛ · 3 KB"},
 		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ main 00:31 · cancelling"},
-		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: ms(-90)}}, "◑ main 00:31 · waiting for the model · 01:30 left"},
+		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: viewtest.MS(-90)}}, "◑ main 00:31 · waiting for the model · 01:30 left"},
 		{"several", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ main 00:31 · waiting for the model · 2 tasks in the background"},
 		{"background only", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}}, "◑ 1 task in the background"},
 		{"queued", []event.Event{started, event.PromptSubmitted{ID: 1, Queued: true}}, "◑ main 00:31 · waiting for the model · 1 queued"},
 		{"interrupted", []event.Event{event.Interrupted{CanContinue: true}}, "interrupted · Enter continues"},
 		{"finished", []event.Event{started, event.TaskFinished{ID: 4, Outcome: event.Completed}}, ""},
 	} {
-		l := NewStatusLine(dark(t), keymap.Default(), fixed)
+		l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 		var s state.State
 		for _, ev := range c.events {
-			l.Update(&s, s.Apply(event.Envelope{Time: ms(31), Task: 4, Payload: ev}))
+			l.Update(&s, s.Apply(event.Envelope{Time: viewtest.MS(31), Task: 4, Payload: ev}))
 		}
 		if got := strings.TrimSpace(viewtest.Text(t, l, 80, 1)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -101,14 +101,14 @@ func TestStatusLine(t *testing.T) {
 
 func TestFooterGolden(t *testing.T) {
 	for _, scope := range keymap.Scopes() {
-		f := NewFooter(dark(t), keymap.Default())
+		f := NewFooter(viewtest.Dark(t), keymap.Default())
 		f.SetScope(scope, false)
 		var s state.State
-		f.Update(&s, apply(&s, event.PromptSubmitted{ID: 1, Queued: true}, event.PromptSubmitted{ID: 2, Queued: true}))
+		f.Update(&s, viewtest.Feed(&s, event.PromptSubmitted{ID: 1, Queued: true}, event.PromptSubmitted{ID: 2, Queued: true}))
 		viewtest.Golden(t, "footer-"+string(scope), f, 100, 1)
 	}
 	for _, w := range []int{40, 12, 2} {
-		viewtest.Golden(t, "footer", NewFooter(dark(t), keymap.Default()), w, 1)
+		viewtest.Golden(t, "footer", NewFooter(viewtest.Dark(t), keymap.Default()), w, 1)
 	}
 }
 
@@ -117,23 +117,23 @@ func tasksState() *state.State {
 	for i, ev := range []event.Event{
 		event.TaskStarted{ID: 1, Kind: event.ShellTask, Title: "make all"},
 		event.TaskFinished{ID: 1, Outcome: event.Failed, Error: "exit 2:\nno rule"},
-		event.TaskStarted{ID: 2, Kind: event.ShellTask, Title: hostile},
+		event.TaskStarted{ID: 2, Kind: event.ShellTask, Title: viewtest.Hostile},
 		event.TaskFinished{ID: 2, Outcome: event.Cancelled},
 		event.TaskStarted{ID: 3, Kind: event.ShellTask, Title: "npm run dev (pane 2)"},
 		event.TaskFinished{ID: 3, Outcome: event.Completed},
 		event.TaskStarted{ID: 4, Kind: event.MainTask, Title: "why do the checkout tests fail?"},
-		event.TaskStarted{ID: 5, Kind: event.ShellTask, Title: "a long one", Deadline: ms(-300)},
+		event.TaskStarted{ID: 5, Kind: event.ShellTask, Title: "a long one", Deadline: viewtest.MS(-300)},
 		event.TaskCancelling{ID: 5},
 		event.TaskQueued{ID: 6, Kind: event.ShellTask, Title: "later"},
-		ask("1", action.Action{Tool: "edit_file", Path: "checkout/tax.go"}),
+		viewtest.Ask("1", action.Action{Tool: "edit_file", Path: "checkout/tax.go"}),
 	} {
-		s.Apply(event.Envelope{Seq: uint64(i), Time: ms(100 - i), Task: 4, Payload: ev})
+		s.Apply(event.Envelope{Seq: uint64(i), Time: viewtest.MS(100 - i), Task: 4, Payload: ev})
 	}
 	return s
 }
 
 func newTestTasks(t testing.TB) *Tasks {
-	v := NewTasks(dark(t), keymap.Default(), fixed)
+	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	v.Update(tasksState(), state.Everything)
 	v.Focus(nil)
 	return v
@@ -143,7 +143,7 @@ func TestTasksGolden(t *testing.T) {
 	for _, size := range [][2]int{{60, 9}, {40, 5}, {100, 12}} {
 		viewtest.Golden(t, "tasks", newTestTasks(t), size[0], size[1])
 	}
-	viewtest.Golden(t, "tasks-none", NewTasks(dark(t), keymap.Default(), fixed), 40, 3)
+	viewtest.Golden(t, "tasks-none", NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock), 40, 3)
 }
 
 // G11: cancelling takes the selected task, once, and none that has ended.
@@ -153,9 +153,9 @@ func TestTasksCancel(t *testing.T) {
 	var opened []string
 	v.OnCancel = func(id int) { cancelled = append(cancelled, id) }
 	v.OnApproval = func(id string) { opened = append(opened, id) }
-	press(t, v, "task-cancel", "item-open")
+	viewtest.Press(t, v, "task-cancel", "item-open")
 	for range 10 {
-		press(t, v, "item-down", "task-cancel", "item-open")
+		viewtest.Press(t, v, "item-down", "task-cancel", "item-open")
 	}
 	if want := []int{6, 4}; !slices.Equal(cancelled, want) || !slices.Equal(opened, []string{"1"}) {
 		t.Errorf("cancelled %v, opened %v, want %v and [1]", cancelled, opened, want)
@@ -164,12 +164,12 @@ func TestTasksCancel(t *testing.T) {
 
 func TestTasksSelectionStays(t *testing.T) {
 	v := newTestTasks(t)
-	press(t, v, "item-down", "item-down", "item-down")
+	viewtest.Press(t, v, "item-down", "item-down", "item-down")
 	if v.selected() != 4 {
 		t.Fatalf("selected %d, want 4", v.selected())
 	}
 	s := tasksState()
-	apply(s, event.ApprovalAnswered{ID: "1"}, event.TaskStarted{ID: 7, Kind: event.ShellTask})
+	viewtest.Feed(s, event.ApprovalAnswered{ID: "1"}, event.TaskStarted{ID: 7, Kind: event.ShellTask})
 	v.Update(s, state.Tasks)
 	if v.selected() != 4 {
 		t.Errorf("after an update %d is selected, want 4", v.selected())
@@ -178,12 +178,12 @@ func TestTasksSelectionStays(t *testing.T) {
 
 // What runs shows in a short list, however many tasks came before, until the person looks for others.
 func TestTasksRunningShow(t *testing.T) {
-	v := NewTasks(dark(t), keymap.Default(), fixed)
+	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	s := &state.State{}
 	for id := 1; id <= 9; id++ {
-		v.Update(s, apply(s, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: fmt.Sprintf("job %d", id)}))
+		v.Update(s, viewtest.Feed(s, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: fmt.Sprintf("job %d", id)}))
 		if id < 9 {
-			v.Update(s, apply(s, event.TaskFinished{ID: id, Outcome: event.Completed}))
+			v.Update(s, viewtest.Feed(s, event.TaskFinished{ID: id, Outcome: event.Completed}))
 		}
 		viewtest.Text(t, v, 40, 5)
 	}
@@ -191,7 +191,7 @@ func TestTasksRunningShow(t *testing.T) {
 		t.Errorf("the running task does not show:\n%s", got)
 	}
 	v.Focus(nil)
-	press(t, v, "item-down", "item-down", "item-down", "item-down", "item-down")
+	viewtest.Press(t, v, "item-down", "item-down", "item-down", "item-down", "item-down")
 	v.Blur()
 	if got := viewtest.Text(t, v, 40, 5); !strings.Contains(got, "job 9") {
 		t.Errorf("after the selection was moved and left the running task does not show:\n%s", got)
@@ -201,12 +201,12 @@ func TestTasksRunningShow(t *testing.T) {
 // The footer offers no rule where the dialog has none.
 func TestFooterSimilar(t *testing.T) {
 	for _, similar := range []string{"", "go test"} {
-		f := NewFooter(dark(t), keymap.Default())
+		f := NewFooter(viewtest.Dark(t), keymap.Default())
 		f.SetScope(keymap.Approval, true)
 		var s state.State
-		asked := ask("1", action.Action{Tool: "run_shell", Command: "go test ./..."})
+		asked := viewtest.Ask("1", action.Action{Tool: "run_shell", Command: "go test ./..."})
 		asked.Context.Similar = similar
-		f.Update(&s, apply(&s, asked))
+		f.Update(&s, viewtest.Feed(&s, asked))
 		got := viewtest.Text(t, f, 100, 1)
 		if strings.Contains(got, "allow similar") != (similar != "") {
 			t.Errorf("with the rule %q the footer is %s", similar, got)
@@ -215,11 +215,11 @@ func TestFooterSimilar(t *testing.T) {
 }
 
 func TestTabBar(t *testing.T) {
-	b := NewTabBar(dark(t), keymap.Default())
+	b := NewTabBar(viewtest.Dark(t), keymap.Default())
 	b.SetTabs([]string{"Conversation", "Output", "Panes", "Tasks"}, 1)
 	viewtest.Golden(t, "tabs", b, 60, 1)
 	viewtest.Golden(t, "tabs", b, 30, 1)
 	s := viewtest.Screen(t, b, 60, 1)
-	wantRole(t, s, '●', themes.Accent)
-	wantRole(t, s, 'C', themes.Muted)
+	viewtest.WantRole(t, s, '●', themes.Accent)
+	viewtest.WantRole(t, s, 'C', themes.Muted)
 }
