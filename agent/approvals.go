@@ -12,13 +12,14 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/policy"
+	"buddy/agent/stream"
 )
 
 // approvals is the broker between calls that need a yes and the person who gives it.
 // Each request is settled once and the first answer wins; who has no owner any more is
 // denied (F07).
 type approvals struct {
-	stream *stream
+	stream *stream.Stream
 	now    func() time.Time
 
 	mu     sync.Mutex // guards all below
@@ -39,7 +40,7 @@ type ask struct {
 	answer chan event.ApprovalAnswered // buffered: 1
 }
 
-func newApprovals(s *stream, p policy.Policy, m action.Mode, now func() time.Time) *approvals {
+func newApprovals(s *stream.Stream, p policy.Policy, m action.Mode, now func() time.Time) *approvals {
 	return &approvals{stream: s, policy: p, mode: m, now: now, open: make(map[string]*ask)}
 }
 
@@ -53,7 +54,7 @@ func (a *approvals) judge(act action.Action) action.Verdict {
 	p, mode := a.policy, a.mode
 	a.mu.Unlock()
 	if expired {
-		_ = a.stream.emit(0, 0, event.ModeChanged{Mode: action.ModeAsk})
+		a.stream.Publish(0, 0, event.ModeChanged{Mode: action.ModeAsk})
 	}
 	return p.Judge(act, mode)
 }
@@ -132,7 +133,7 @@ func (a *approvals) add(id string, q *ask, turn int, e event.ApprovalAsked) bool
 		return false
 	}
 	a.open[id] = q
-	_ = a.stream.emit(q.task, turn, e)
+	a.stream.Publish(q.task, turn, e)
 	return true
 }
 
@@ -146,14 +147,14 @@ func (a *approvals) settle(answer event.ApprovalAnswered) bool {
 		return false
 	}
 	answer.CallID = q.callID
-	_ = a.stream.emit(q.task, 0, answer)
+	a.stream.Publish(q.task, 0, answer)
 	q.answer <- answer
 	return true
 }
 
 // reject says what is wrong with an answer or a mode.
 func (a *approvals) reject(format string, args ...any) {
-	_ = a.stream.emit(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: "bad_command"})
+	a.stream.Publish(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: "bad_command"})
 }
 
 // answer takes a person's decision.
@@ -199,7 +200,7 @@ func (a *approvals) addSimilar(id string) bool {
 	rule, ok := a.policy.Similar(q.act)
 	if ok {
 		a.policy = a.policy.With(rule)
-		_ = a.stream.emit(0, 0, event.RuleAdded{Rule: rule, Scope: "session"})
+		a.stream.Publish(0, 0, event.RuleAdded{Rule: rule, Scope: "session"})
 	}
 	return ok
 }
@@ -218,7 +219,7 @@ func (a *approvals) setMode(m action.Mode, d time.Duration) {
 		changed.Until = a.until.UnixMilli()
 	}
 	a.mu.Unlock()
-	_ = a.stream.emit(0, 0, changed)
+	a.stream.Publish(0, 0, changed)
 	a.reviewMode(m)
 }
 

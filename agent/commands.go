@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"strings"
 
 	"buddy/agent/event"
@@ -79,7 +78,7 @@ func (r *Runtime) adjust(c event.Command) {
 
 // reject answers a command that makes no sense.
 func (r *Runtime) reject(format string, args ...any) {
-	r.emit(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: "bad_command"})
+	r.stream.Reject(format, args...)
 }
 
 func (r *Runtime) submit(s event.Submit) {
@@ -96,7 +95,7 @@ func (r *Runtime) submit(s event.Submit) {
 			return
 		}
 		c, kind = r.fork(), event.BackgroundTask
-		r.emit(0, 0, event.BranchStarted{Branch: c.branch, FromSeq: r.stream.last(), Why: "bg"})
+		r.emit(0, 0, event.BranchStarted{Branch: c.branch, FromSeq: r.stream.Last(), Why: "bg"})
 	}
 	r.ids.prompt++
 	p := event.PromptSubmitted{ID: r.ids.prompt, Text: s.Text, Images: s.Images, Queued: c.task != nil}
@@ -116,7 +115,7 @@ const maxBranches = 8
 
 // pin keeps an exchange as it is (B18).
 func (r *Runtime) pin(p event.Pin) {
-	if err := r.stream.readOnly(); err != nil {
+	if err := r.stream.ReadOnly(); err != nil {
 		r.reject("nothing was pinned, because it can't be recorded: %v", err)
 		return
 	}

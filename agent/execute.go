@@ -53,7 +53,7 @@ func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.R
 		seat := seated.Seat(j.call)
 		started.Pane, started.Terminal = seat.Pane, seat.Terminal
 	}
-	if err := r.stream.emit(t.id, turn, started); err != nil {
+	if err := r.stream.Record(t.id, turn, started); err != nil {
 		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
 		return &res
 	}

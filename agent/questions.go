@@ -6,12 +6,13 @@ import (
 	"sync"
 
 	"buddy/agent/event"
+	"buddy/agent/stream"
 	"buddy/tools"
 )
 
 // questions are what the model asks the person (D24). The first answer wins.
 type questions struct {
-	stream *stream
+	stream *stream.Stream
 
 	mu   sync.Mutex // guards open
 	open map[string]chan event.QuestionAnswered
@@ -23,7 +24,7 @@ func (q *questions) ask(ctx context.Context, task, turn int, callID, text string
 	answer := make(chan event.QuestionAnswered, 1)
 	q.mu.Lock()
 	q.open[id] = answer
-	_ = q.stream.emit(task, turn, event.QuestionAsked{ID: id, CallID: callID, Text: text, Choices: choices})
+	q.stream.Publish(task, turn, event.QuestionAsked{ID: id, CallID: callID, Text: text, Choices: choices})
 	q.mu.Unlock()
 	select {
 	case got := <-answer:
@@ -46,7 +47,7 @@ func (q *questions) settle(task int, a event.QuestionAnswered) bool {
 		return false
 	}
 	delete(q.open, a.ID)
-	_ = q.stream.emit(task, 0, a)
+	q.stream.Publish(task, 0, a)
 	answer <- a
 	return true
 }

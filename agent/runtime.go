@@ -38,6 +38,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/policy"
 	"buddy/agent/redact"
+	"buddy/agent/stream"
 	"buddy/tools"
 )
 
@@ -87,7 +88,7 @@ type Options struct {
 	Policy         policy.Policy    // what needs an approval
 	Redact         *redact.Redactor // what is taken out of tools' output
 	Withheld       []string         // names of variables that commands do not get, for people
-	Journal        Journal          // nil: nothing is stored
+	Journal        stream.Journal   // nil: nothing is stored
 	Durable        Durable          // nil: the journal records what was done
 	Notes          *Notes           // told to the model with each request, and in no history
 	Hooks          []Hook           // told of each turn, in this order
@@ -117,7 +118,7 @@ type Options struct {
 // Runtime is one live session. It is safe for concurrent use.
 type Runtime struct {
 	opts   Options
-	stream *stream
+	stream *stream.Stream
 	asks   *approvals
 	asked  *questions
 	inbox  queues
@@ -164,7 +165,7 @@ func New(opts Options) *Runtime {
 	}
 	r := &Runtime{
 		opts:   opts,
-		stream: &stream{session: opts.Session, now: opts.Now, journal: opts.Journal, branch: make(map[int]int)},
+		stream: stream.New(opts.Session, opts.Now, opts.Journal),
 		inbox:  queues{newInbox(), newInbox()},
 		guide:  newGuide(),
 		model:  opts.Model,
@@ -184,7 +185,7 @@ func New(opts Options) *Runtime {
 // Subscribe returns the stream of events from now on. The channel is closed after the
 // last event, or when ctx ends. A slow reader loses no durable event.
 func (r *Runtime) Subscribe(ctx context.Context) <-chan event.Envelope {
-	return r.stream.subscribe(ctx)
+	return r.stream.Subscribe(ctx)
 }
 
 // Start reports the session, settles what an earlier process left open, and begins to
@@ -208,7 +209,7 @@ func (r *Runtime) Start() {
 	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
 	r.emitUsage(nil, 0)
 	r.readEarly()
-	if r.stream.readOnly() == nil {
+	if r.stream.ReadOnly() == nil {
 		r.restoreTarget()
 		r.resume()
 	}
@@ -247,12 +248,12 @@ func (r *Runtime) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		err = fmt.Errorf("session %s: a task did not stop: %w", r.opts.Session, ctx.Err())
 	}
-	r.stream.close()
+	r.stream.Close()
 	return err
 }
 
 // emit publishes an event whatever the journal's state; a tool's start checks it.
-func (r *Runtime) emit(task, turn int, e event.Event) { _ = r.stream.emit(task, turn, e) }
+func (r *Runtime) emit(task, turn int, e event.Event) { r.stream.Publish(task, turn, e) }
 
 // titleMax is how many bytes a title has at most.
 const titleMax = 80

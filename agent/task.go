@@ -130,7 +130,7 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 		stop()
 		cancel(cause)
 	}
-	r.stream.bind(t.id, c.branch)
+	r.stream.Bind(t.id, c.branch)
 	c.task, c.pending = t, false
 	for _, p := range prompts {
 		r.enter(c, t.id, p, cmp.Or(p.Kind, event.Opening))
@@ -188,7 +188,7 @@ func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, e
 	c := t.talk
 	res := Result{Response: t.response, Messages: slices.Clone(c.hist.Messages()), Usage: t.use.usage, Turns: t.turns, Outcome: outcome}
 	r.emit(t.id, 0, finished)
-	r.stream.bind(t.id, 0)
+	r.stream.Bind(t.id, 0)
 	if t.limit != nil {
 		t.limit.Stop()
 	}

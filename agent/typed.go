@@ -28,7 +28,7 @@ func (r *Runtime) typed(s event.Submit) {
 		r.reject("the command was not run, because task #%d runs", t.id)
 		return
 	}
-	if err := r.stream.readOnly(); err != nil {
+	if err := r.stream.ReadOnly(); err != nil {
 		r.reject("the command was not run, because it can't be recorded: %v", err)
 		return
 	}
