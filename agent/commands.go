@@ -3,6 +3,7 @@ package agent
 import (
 	"strings"
 
+	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/tools"
@@ -36,9 +37,9 @@ func (r *Runtime) handle(c event.Command) {
 	case event.Continue:
 		r.resumeExchange()
 	case event.Approve:
-		r.asks.answer(c)
+		r.approvals.Answer(c)
 	case event.Answer:
-		r.answer(c)
+		r.questions.Answer(c)
 	case event.Cancel:
 		r.cancelTask(c.Task)
 	case event.SetTimeout:
@@ -54,7 +55,7 @@ func (r *Runtime) handle(c event.Command) {
 func (r *Runtime) adjust(c event.Command) {
 	switch c := c.(type) {
 	case event.SetMode:
-		r.asks.setMode(c.Mode, c.Duration)
+		r.approvals.SetMode(c.Mode, c.Duration)
 	case event.SwitchModel:
 		r.switchModel(c)
 	case event.SwitchTarget:
@@ -103,7 +104,7 @@ func (r *Runtime) submit(s event.Submit) {
 		c.queue = append(c.queue, p)
 		r.emit(0, 0, p)
 		if c.drop != nil {
-			c.drop(errDropped)
+			c.drop(approval.ErrSuperseded)
 		}
 		return
 	}

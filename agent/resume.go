@@ -23,9 +23,6 @@ const (
 	dropped    = "Not run: it waited for the user's yes when buddy ended, and the user went on with a prompt instead."
 )
 
-// errDropped ends what waits for an approval because a person went on with a prompt.
-var errDropped = errors.New("the person went on with a prompt")
-
 // leftover is what an earlier process did not finish of a conversation.
 type leftover struct {
 	recall   Recall

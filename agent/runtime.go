@@ -24,14 +24,13 @@ package agent
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"buddy/agent/action"
+	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/instructions"
@@ -117,12 +116,12 @@ type Options struct {
 
 // Runtime is one live session. It is safe for concurrent use.
 type Runtime struct {
-	opts   Options
-	stream *stream.Stream
-	asks   *approvals
-	asked  *questions
-	inbox  queues
-	guide  *guide
+	opts      Options
+	stream    *stream.Stream
+	approvals *approval.Broker
+	questions *approval.Questions
+	inbox     queues
+	guide     *guide
 	life
 
 	mu       sync.Mutex // guards all below
@@ -177,8 +176,8 @@ func New(opts Options) *Runtime {
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.gauge(r.main.hist)
 	r.replay(opts.Replay)
-	r.asked = &questions{stream: r.stream, open: make(map[string]chan event.QuestionAnswered)}
-	r.asks = newApprovals(r.stream, opts.Policy, opts.Mode, opts.Now)
+	r.questions = approval.NewQuestions(r.stream)
+	r.approvals = approval.New(r.stream, opts.Policy, opts.Mode, opts.Now)
 	return r
 }
 
@@ -191,7 +190,7 @@ func (r *Runtime) Subscribe(ctx context.Context) <-chan event.Envelope {
 // Start reports the session, settles what an earlier process left open, and begins to
 // take commands. Call it once, after the first Subscribe.
 func (r *Runtime) Start() {
-	r.asks.attend()
+	r.approvals.SetInteractive()
 	info := r.opts.Model.Info()
 	created := event.SessionCreated{
 		Version: r.opts.Version, Cwd: r.opts.Cwd, Target: r.opts.Target,
@@ -233,7 +232,7 @@ func (r *Runtime) Publish(e event.Event) { r.emit(0, 0, e) }
 // Close cancels what runs, waits until it has stopped or ctx ends, and closes the
 // stream. The journal stays open.
 func (r *Runtime) Close(ctx context.Context) error {
-	r.asks.shut()
+	r.approvals.Close()
 	r.mu.Lock()
 	r.cancel() // no task opens from here on
 	r.mu.Unlock()
@@ -267,9 +266,7 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:titleMax], "")
 }
 
-// newID returns 16 random hex digits.
-func newID() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
-	return hex.EncodeToString(b[:])
-}
+// SetRules replaces the rules that the session began with; those that a person added in it
+// stay. What is open and would be denied now is denied; nothing that was asked about
+// becomes allowed by itself, because the question was asked under the old rules.
+func (r *Runtime) SetRules(rules []action.Rule) { r.approvals.SetRules(rules) }

@@ -173,7 +173,7 @@ func (r *Runtime) runTask(ctx context.Context, t *task, work work) (Result, erro
 func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, err error) (Result, error) {
 	defer r.done.Done()
 	defer t.cancel(nil)
-	r.asks.denyTask(t.id)
+	r.approvals.DenyTask(t.id)
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {
 		finished.Error = err.Error()

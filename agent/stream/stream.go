@@ -16,6 +16,8 @@ package stream
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"sync"
 	"time"
@@ -152,4 +154,11 @@ func (s *Stream) Close() {
 	for _, sub := range s.subs {
 		sub.end()
 	}
+}
+
+// NewID returns 16 random hex digits, which name something in events.
+func NewID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
