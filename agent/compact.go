@@ -276,7 +276,7 @@ func (r *Runtime) overflowed(ctx context.Context, t *task, err error) bool {
 // compactNow does what a person asked for, at once or before the next request of what
 // runs.
 func (r *Runtime) compactNow() {
-	if err := r.stream.readOnly(); err != nil {
+	if err := r.stream.ReadOnly(); err != nil {
 		r.reject("nothing was compacted, because it can't be recorded: %v", err)
 		return
 	}

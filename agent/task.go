@@ -130,7 +130,7 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 		stop()
 		cancel(cause)
 	}
-	r.stream.bind(t.id, c.branch)
+	r.stream.Bind(t.id, c.branch)
 	c.task, c.pending = t, false
 	for _, p := range prompts {
 		r.enter(c, t.id, p, cmp.Or(p.Kind, event.Opening))
@@ -173,7 +173,7 @@ func (r *Runtime) runTask(ctx context.Context, t *task, work work) (Result, erro
 func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, err error) (Result, error) {
 	defer r.done.Done()
 	defer t.cancel(nil)
-	r.asks.denyTask(t.id)
+	r.approvals.DenyTask(t.id)
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {
 		finished.Error = err.Error()
@@ -188,7 +188,7 @@ func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, e
 	c := t.talk
 	res := Result{Response: t.response, Messages: slices.Clone(c.hist.Messages()), Usage: t.use.usage, Turns: t.turns, Outcome: outcome}
 	r.emit(t.id, 0, finished)
-	r.stream.bind(t.id, 0)
+	r.stream.Bind(t.id, 0)
 	if t.limit != nil {
 		t.limit.Stop()
 	}

@@ -1,4 +1,4 @@
-package agent
+package stream
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxBehind  = 4096    // durable events that a subscriber may lag before it reads the journal (DECISIONS 3)
+	maxBehind  = 4096    // durable events that a subscriber may lag before it reads the journal
 	maxWaiting = 2 << 20 // bytes of all events that wait for a slow subscriber, about
 	maxOutput  = 1 << 20 // bytes of tool output among them; the oldest goes
 	mergeSize  = 4 << 10 // text deltas are merged up to this size

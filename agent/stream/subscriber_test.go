@@ -1,4 +1,4 @@
-package agent
+package stream
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 // flood is what a stopped reader had waiting after each event, at most.
 type flood struct{ events, bytes int }
 
-func pour(st *stream, n int, next func(i int) event.Event) (f flood) {
+func pour(st *Stream, n int, next func(i int) event.Event) (f flood) {
 	for i := range n {
-		_ = st.emit(1, 1, next(i))
+		st.Publish(1, 1, next(i))
 		q := st.subs[0]
 		q.mu.Lock()
 		f.events, f.bytes = max(f.events, len(q.queue)+len(q.screens)), max(f.bytes, q.waiting.bytes)
@@ -68,14 +68,14 @@ func TestStoppedReaderIsBounded(t *testing.T) {
 				if name == "large results" {
 					n = 60
 				}
-				st := &stream{session: "s1", now: time.Now, journal: &memory{}}
-				events := st.subscribe(t.Context())
+				st := New("s1", time.Now, &memory{})
+				events := st.Subscribe(t.Context())
 				f := pour(st, n, next)
 				if f.events > 2*maxWaiting/leastSize || f.bytes > maxWaiting+maxWaiting/10 {
 					t.Errorf("%d events with %d bytes waited", f.events, f.bytes)
 				}
 				t.Logf("%d events, %d bytes", f.events, f.bytes)
-				st.close()
+				st.Close()
 				last, durable, seen := uint64(0), 0, make(map[string]string)
 				for env := range events {
 					if env.Seq <= last {
@@ -111,8 +111,8 @@ func TestStoppedReaderIsBounded(t *testing.T) {
 // Without a journal nothing durable is dropped, and what is transient is bounded.
 func TestStoppedReaderWithoutAJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &stream{session: "s1", now: time.Now}
-		events := st.subscribe(t.Context())
+		st := New("s1", time.Now, nil)
+		events := st.Subscribe(t.Context())
 		f := pour(st, 10_000, func(i int) event.Event {
 			if i%1000 == 0 {
 				return event.Notice{Text: "x"}
@@ -122,7 +122,7 @@ func TestStoppedReaderWithoutAJournal(t *testing.T) {
 		if f.bytes > maxWaiting+maxWaiting/10 {
 			t.Errorf("%d bytes waited", f.bytes)
 		}
-		st.close()
+		st.Close()
 		notices := 0
 		for env := range events {
 			if env.Payload.Durable() {
@@ -133,20 +133,4 @@ func TestStoppedReaderWithoutAJournal(t *testing.T) {
 			t.Errorf("%d notices, want 10", notices)
 		}
 	})
-}
-
-func TestCommandsAreBounded(t *testing.T) {
-	b := newInbox()
-	refused := 0
-	for range 2 * maxCommands {
-		if b.put(event.Cancel{}) != nil {
-			refused++
-		}
-	}
-	if len(b.commands) != maxCommands || refused != 1 {
-		t.Errorf("%d commands wait, told %d times that no more are taken", len(b.commands), refused)
-	}
-	if _, ok := b.next(); !ok || b.put(event.Cancel{}) != nil {
-		t.Error("nothing is taken after there is room again")
-	}
 }
