@@ -271,6 +271,7 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	t.talk.hist.Meant(c.ID, c.Name, c.Arguments)
 	t.talk.hist.Result(c.ID, c.Name, res.Content)
 	t.use.result(c.Name, res.Content)
 	g.sent = len(res.Content)

@@ -133,6 +133,7 @@ func (h *History) describe(u unit, bad map[string]bool) []string {
 				lines = append(lines, line("answer", info, m.Content))
 			}
 			for _, c := range m.ToolCalls {
+				c = h.meant.of(c)
 				status := success
 				if bad[c.ID] {
 					status = failure
