@@ -66,7 +66,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 			r.fork()
 			continue
 		}
-		r.usage.changed.replay(env.Task, env.Payload)
+		r.changes.Replay(env.Task, env.Payload)
 		c := r.main
 		if env.Branch != 0 {
 			c = r.branches[env.Branch]

@@ -38,6 +38,7 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/redact"
 	"buddy/agent/stream"
+	"buddy/agent/undo"
 	"buddy/tools"
 )
 
@@ -120,6 +121,7 @@ type Runtime struct {
 	stream    *stream.Stream
 	approvals *approval.Broker
 	questions *approval.Questions
+	changes   *undo.Log
 	inbox     queues
 	guide     *guide
 	life
@@ -175,6 +177,7 @@ func New(opts Options) *Runtime {
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.gauge(r.main.hist)
+	r.changes = undo.New(r.stream, opts.Files, opts.Target)
 	r.replay(opts.Replay)
 	r.questions = approval.NewQuestions(r.stream)
 	r.approvals = approval.New(r.stream, opts.Policy, opts.Mode, opts.Now)

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"buddy/agent/event"
@@ -17,8 +16,6 @@ type ledger struct {
 	unpriced string   // the model whose missing price was told
 	// unmeasured is what was told of models whose window is not known.
 	unmeasured map[string]bool
-	changed    changes                 // files, for /undo
-	undo       context.CancelCauseFunc // ends /undo while it works; else nil
 }
 
 // taskUse is what one task used.
