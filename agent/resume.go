@@ -149,14 +149,14 @@ func (r *Runtime) replayTask(c *conversation, e event.Event, left *leftover) {
 func (r *Runtime) replaySession(e event.Event) {
 	switch p := e.(type) {
 	case event.MetricsUsage:
-		r.usage.MetricsUsage = p
+		r.ledger.Replay(p)
 	case event.InstructionsRead:
 		r.guide.speaks = cmp.Or(p.Speaks, r.guide.speaks)
 	case event.SessionRenamed:
 		r.titles++
 	case event.Notice:
 		if p.Code == unknownWindow {
-			r.usage.unmeasured[p.Text] = true
+			r.unmeasured[p.Text] = true
 		}
 	}
 }
