@@ -143,7 +143,8 @@ func (r *Runtime) unqueue(id int) {
 	r.reject("prompt %d is not queued", id)
 }
 
-// switchModel changes who answers, or how much the same model thinks; the history stays.
+// switchModel changes who answers, or how much the same model thinks; the history stays. What
+// the model is told follows it: another one has cached nothing of what the first was told.
 func (r *Runtime) switchModel(c event.SwitchModel) {
 	if r.opts.Models == nil {
 		r.reject("there is no other model")
@@ -165,12 +166,33 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 		r.reject("the model can't be switched while task #%d runs", busy[0].id)
 		return
 	}
-	r.model = m
 	info := m.Info()
-	r.main.hist.SetModel(info.Model)
+	if !same {
+		if err := r.retell(info); err != nil {
+			r.mu.Unlock()
+			r.reject("the model was not switched: %v", err)
+			return
+		}
+	}
+	r.model = m
+	r.gauge(r.main.hist)
 	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
 	r.mu.Unlock()
 	r.emitUsage(nil, 0)
+}
+
+// retell changes what the next request begins with to what a model is told. The caller holds r.mu.
+func (r *Runtime) retell(info model.Info) error {
+	if r.opts.Told == nil {
+		return nil
+	}
+	system, all, err := r.opts.Told(info)
+	if err != nil {
+		return err
+	}
+	r.opts.System, r.opts.Tools = system, all
+	r.setSystem()
+	return nil
 }
 
 // difference says what of a switch a person may not expect: another protocol, in which what

@@ -109,6 +109,8 @@ func (r *Runtime) replayInto(c *conversation, env event.Envelope, left *leftover
 		}
 	case event.TargetSwitched:
 		c.switched(p)
+	case event.ContextCompacted:
+		c.date = ""
 	case event.ToolStarted:
 		left.started[p.CallID] = p
 		r.ids.out++
@@ -169,6 +171,7 @@ func (r *Runtime) replayPrompt(c *conversation, p event.PromptSubmitted, left *l
 		return
 	}
 	delete(left.queued, p.ID)
+	c.date = cmp.Or(p.Date, c.date)
 	left.answered = false
 	if !left.exchange {
 		c.tainted = ""

@@ -75,6 +75,9 @@ type Options struct {
 	Small  model.Model
 	Tools  *tools.Registry // the runtime's mutex guards it from New on
 	System string          // the system prompt; blank adds no message
+	// Told returns the system prompt and the tools for a model that is switched to; nil: they
+	// stay as they are. An error refuses the switch.
+	Told func(model.Info) (system string, all *tools.Registry, err error)
 	// Instructions reads the files that tell how to work here; nil: there are none. It is
 	// called before the first request and after each compaction, and takes a few seconds at
 	// most.
@@ -114,6 +117,9 @@ type Options struct {
 	Replay []event.Envelope
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Dates is the time zone of the date that the first prompt of a conversation carries for
+	// the model, and later ones when it changed; nil: the model is told none.
+	Dates *time.Location
 }
 
 // Runtime is one live session. It is safe for concurrent use.

@@ -28,6 +28,7 @@ type conversation struct {
 	ends    []string                // what its model is to be told: of those that have ended, and where it works
 	drop    context.CancelCauseFunc // drops the approvals that a resume asks for again; nil: there are none
 	target  string                  // that the person switched to last; only in the main one
+	date    string                  // that its model was told last; "" = none, or it may be compacted away
 }
 
 // task is an exchange that runs.
@@ -79,7 +80,7 @@ type work = func(context.Context, *task) (event.Outcome, error)
 // holds r.mu.
 func (r *Runtime) fork() *conversation {
 	r.ids.branch++
-	c := &conversation{branch: r.ids.branch, hist: r.main.hist.Clone(), ends: slices.Clone(r.main.ends)}
+	c := &conversation{branch: r.ids.branch, hist: r.main.hist.Clone(), ends: slices.Clone(r.main.ends), date: r.main.date}
 	c.hist.Close(inProgress)
 	r.branches[c.branch] = c
 	return c
@@ -144,7 +145,11 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 // enter puts what a person said into a conversation. The caller holds r.mu.
 func (r *Runtime) enter(c *conversation, task int, p event.PromptSubmitted, kind event.PromptKind) {
 	p.Queued, p.Kind = false, kind
-	c.hist.Tell(messageKind(kind), p.Text, p.Images...)
+	if kind == event.Opening {
+		p.Date = r.today(c)
+		c.date = cmp.Or(p.Date, c.date)
+	}
+	c.hist.Tell(messageKind(kind), promptText(p), p.Images...)
 	r.emit(task, 0, p)
 }
 

@@ -71,7 +71,7 @@ func titleRequest(msgs []model.Message, answer string) string {
 			break
 		}
 	}
-	return strings.TrimSpace(titlePrompt) + "\n\n<conversation>\n[user]\n" + inert(clipped(said, titleQuoted)) +
+	return strings.TrimSpace(titlePrompt) + "\n\n<conversation>\n[user]\n" + inert(clipped(undated(said), titleQuoted)) +
 		"\n[assistant]\n" + inert(clipped(answer, titleQuoted)) + "\n</conversation>"
 }
 
