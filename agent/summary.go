@@ -97,7 +97,7 @@ func (r *Runtime) askSummary(ctx context.Context, t *task, prompt string) (strin
 			answers = d.Fallback.To
 		case model.Done:
 			said = d.Message
-			r.count(t, 0, answers, d.Usage)
+			r.ledger.Request(t.id, 0, &t.use, answers, d.Usage)
 		}
 	}
 	if said == nil {
