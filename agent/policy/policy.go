@@ -15,6 +15,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/policy/shell"
+	"buddy/texts"
 )
 
 // The rules of commands that nobody is asked about.
@@ -307,14 +308,5 @@ func (p Policy) border(path string) string {
 }
 
 func (p Policy) inWorkspace(path string) bool {
-	return below(path, p.Workspace) || slices.ContainsFunc(p.Also, func(folder string) bool { return below(path, folder) })
-}
-
-// below reports whether path, absolute, is folder or in it.
-func below(path, folder string) bool {
-	if folder == "" || !filepath.IsAbs(path) {
-		return false
-	}
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
+	return texts.Below(path, p.Workspace) || slices.ContainsFunc(p.Also, func(folder string) bool { return texts.Below(path, folder) })
 }

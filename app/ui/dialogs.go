@@ -9,6 +9,7 @@ import (
 	"buddy/app/fuzzy"
 	"buddy/app/keymap"
 	"buddy/app/layout"
+	"buddy/texts"
 	"buddy/themes"
 	"buddy/views/dialog"
 )
@@ -110,7 +111,7 @@ func (o *over) nearest(wrong string) string {
 		}
 	}
 	name := fuzzy.Nearest(wrong, names)
-	if fuzzy.Distance(wrong, name) > max(1, len(wrong)/2) {
+	if texts.Distance(wrong, name) > max(1, len(wrong)/2) {
 		return ""
 	}
 	return ", /" + name + "?"

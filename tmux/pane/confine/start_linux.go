@@ -18,6 +18,8 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"buddy/texts"
 )
 
 // Box is what commands are restricted by, made once for many. Start and Sweep may be called
@@ -192,5 +194,5 @@ func limit(pid int) error {
 // Reads reports whether commands may list a folder, whose links are followed.
 func (b *Box) Reads(dir string) bool {
 	real, err := filepath.EvalSymlinks(dir)
-	return err == nil && slices.ContainsFunc(b.reads, func(place string) bool { return below(real, place) })
+	return err == nil && slices.ContainsFunc(b.reads, func(place string) bool { return texts.Below(real, place) })
 }
