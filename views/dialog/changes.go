@@ -97,3 +97,6 @@ func (c *Changes) Draw(screen tcell.Screen) {
 	in.Down(in.H-1).Spans(0, draw.HintRow(draw.HintsOf(c.Keys, keymap.Changes), in.W)...)
 	c.DrawMore(screen, c.body.Viewport, len(c.body.rows))
 }
+
+// Size returns the cells that the view wants: all of maxW and maxH.
+func (c *Changes) Size(maxW, maxH int) (w, h int) { return maxW, maxH }
