@@ -420,20 +420,18 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	before := u.pending.action
 	u.hint("", "")
 	scope, view := u.target()
-	a, bound := u.deps.Keys.Lookup(scope, ev)
-	if a == keymap.FullScreen {
+	scopes := []keymap.Scope{scope, keymap.Global}
+	if scope == keymap.Typing { // all others go to the pane
+		scopes = scopes[:1]
+	}
+	switch p := u.deps.Keys.Lookup(ev, scopes...); {
+	case p.Action == keymap.FullScreen:
 		u.toggleZoom()
-		return nil
+	case p.Scope != keymap.Global:
+		view.InputHandler()(ev, func(tview.Primitive) {})
+	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen
+	default:
+		u.global(p.Action, before)
 	}
-	if !bound && scope != keymap.Typing {
-		if a, ok := u.deps.Keys.Lookup(keymap.Global, ev); ok {
-			if scope == keymap.Secret && a != keymap.Redraw { // what lies below would change unseen
-				return nil
-			}
-			u.global(a, before)
-			return nil
-		}
-	}
-	view.InputHandler()(ev, func(tview.Primitive) {})
 	return nil
 }

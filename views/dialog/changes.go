@@ -56,7 +56,7 @@ func (c *Changes) Scope() keymap.Scope { return keymap.Changes }
 // InputHandler scrolls, copies and closes.
 func (c *Changes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, _ := c.Keys.Lookup(keymap.Changes, ev)
+		a := c.Keys.Lookup(ev, keymap.Changes).Action
 		switch {
 		case (a == keymap.CloseChanges || a == keymap.Back) && c.OnClose != nil:
 			c.OnClose()
