@@ -80,7 +80,7 @@ func (t *Tasks) selected() int {
 // InputHandler moves the selection and reports what is wanted.
 func (t *Tasks) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return t.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, _ := t.Keys.Lookup(keymap.Tasks, ev)
+		a := t.Keys.Lookup(ev, keymap.Tasks).Action
 		switch a {
 		case keymap.ItemUp:
 			t.at = max(0, t.at-1)

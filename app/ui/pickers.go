@@ -75,7 +75,7 @@ func (u *UI) pickTheme() {
 			} else if t, err := u.deps.Colours.Load(r.ID); err == nil {
 				u.setTheme(t)
 			} else {
-				u.over.pickers[len(u.over.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))
+				u.overlays.pickers[len(u.overlays.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))
 			}
 		},
 		OnChoose: func(r dialog.PickerRow) {

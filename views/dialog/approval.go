@@ -96,11 +96,11 @@ func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		if !a.ready() {
 			return
 		}
-		act, ok := a.Keys.Lookup(a.Scope(), ev)
+		p := a.Keys.Lookup(ev, a.Scope())
 		if a.typing != nil {
-			a.typingKey(ev, act)
-		} else if ok {
-			a.action(act)
+			a.typingKey(p)
+		} else if p.Bound() {
+			a.action(p.Action)
 		}
 	})
 }
@@ -130,8 +130,8 @@ func (a *Approval) action(act keymap.Action) {
 	}
 }
 
-func (a *Approval) typingKey(ev *tcell.EventKey, act keymap.Action) {
-	switch act {
+func (a *Approval) typingKey(p keymap.Press) {
+	switch p.Action {
 	case keymap.ReasonSend:
 		a.answer(event.Reject, strings.TrimSpace(a.typing.Text()))
 	case keymap.AmendRun:
@@ -139,11 +139,7 @@ func (a *Approval) typingKey(ev *tcell.EventKey, act keymap.Action) {
 	case keymap.ReasonBack:
 		a.typing = nil
 	default:
-		if text, typed := keymap.Text(ev); typed {
-			a.typing.Insert(text)
-			return
-		}
-		a.typing.Do(act)
+		a.typing.Press(p)
 	}
 }
 

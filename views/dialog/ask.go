@@ -43,19 +43,15 @@ func (a *Ask) Scope() keymap.Scope { return keymap.Asking }
 // InputHandler edits the line, gives it back or closes the dialog.
 func (a *Ask) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return a.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		act, _ := a.Keys.Lookup(keymap.Asking, ev)
-		switch act {
+		p := a.Keys.Lookup(ev, keymap.Asking)
+		switch p.Action {
 		case keymap.AskSend:
 			a.send()
 		case keymap.AskClose:
 			a.editor = nil
 		default:
 			a.wrong = ""
-			if text, typed := keymap.Text(ev); typed {
-				a.editor.Insert(text)
-				return
-			}
-			a.editor.Do(act)
+			a.editor.Press(p)
 		}
 	})
 }

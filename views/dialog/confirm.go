@@ -48,18 +48,18 @@ func (c *Confirm) Scope() keymap.Scope { return c.asked.Scope }
 // InputHandler answers or scrolls.
 func (c *Confirm) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, ok := c.Keys.Lookup(c.asked.Scope, ev)
-		switch a {
+		p := c.Keys.Lookup(ev, c.asked.Scope)
+		switch p.Action {
 		case keymap.ScrollUp, keymap.ScrollDown, keymap.PageUp, keymap.PageDown, keymap.ScrollTop, keymap.ScrollBottom:
-			c.body.Move(a)
+			c.body.Move(p.Action)
 			return
 		}
-		if !ok {
+		if !p.Bound() {
 			return
 		}
 		answer := c.asked.Answer
-		if c.Close(); a != keymap.Back && answer != nil {
-			answer(a)
+		if c.Close(); p.Action != keymap.Back && answer != nil {
+			answer(p.Action)
 		}
 	})
 }

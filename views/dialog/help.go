@@ -40,7 +40,7 @@ func (h *Help) Scope() keymap.Scope { return keymap.Help }
 // InputHandler scrolls and closes.
 func (h *Help) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return h.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, _ := h.Keys.Lookup(keymap.Help, ev)
+		a := h.Keys.Lookup(ev, keymap.Help).Action
 		switch a {
 		case keymap.CloseHelp, keymap.Back:
 			if h.OnClose != nil {

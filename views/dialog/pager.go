@@ -95,7 +95,7 @@ func (p *Pager) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 			p.findKey(ev)
 			return
 		}
-		switch a, _ := p.Keys.Lookup(keymap.Pager, ev); a {
+		switch a := p.Keys.Lookup(ev, keymap.Pager).Action; a {
 		case keymap.ScrollUp:
 			p.Scroll(-1)
 		case keymap.ScrollDown:

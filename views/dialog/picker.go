@@ -225,22 +225,21 @@ func (p *Picker) to(i int) {
 func (p *Picker) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
 		p.said, p.clicked = "", ""
-		a, ok := p.Keys.Lookup(p.Scope(), ev)
-		text, typed := keymap.Text(ev)
+		press := p.Keys.Lookup(ev, p.Scope())
 		switch {
 		case p.ask != nil:
-			p.answer(a, text, typed)
-		case ok:
-			p.action(a)
-		case typed && len(p.query)+len(text) <= maxFilter:
-			p.SetQuery(p.query + text)
+			p.answer(press)
+		case press.Bound():
+			p.action(press.Action)
+		case press.Types() && len(p.query)+len(press.Text) <= maxFilter:
+			p.SetQuery(p.query + press.Text)
 		}
 	})
 }
 
 // answer takes a key while something is asked. Any key but yes is no.
-func (p *Picker) answer(a keymap.Action, text string, typed bool) {
-	ask := p.ask
+func (p *Picker) answer(press keymap.Press) {
+	ask, a := p.ask, press.Action
 	switch {
 	case ask.typed == nil:
 		p.ask = nil
@@ -252,10 +251,8 @@ func (p *Picker) answer(a keymap.Action, text string, typed bool) {
 		ask.done(strings.TrimSpace(ask.typed.Text()))
 	case a == keymap.NamingCancel:
 		p.ask = nil
-	case a == "" && typed:
-		ask.typed.Insert(text)
 	default:
-		ask.typed.Do(a)
+		ask.typed.Press(press)
 	}
 }
 

@@ -176,7 +176,7 @@ func (p *Panes) selected() *paneView {
 // reports what is wanted.
 func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, _ := p.Keys.Lookup(p.Scope(), ev)
+		a := p.Keys.Lookup(ev, p.Scope()).Action
 		if p.typing {
 			p.typeKey(a, ev)
 			return

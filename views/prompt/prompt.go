@@ -155,20 +155,21 @@ func (p *Prompt) key(ev *tcell.EventKey) {
 	if p.vi.Normal && p.viKey(ev) {
 		return
 	}
-	if a, ok := p.Keys.Lookup(keymap.Popup, ev); ok && p.popup.Open() && !p.vi.Normal {
-		p.popupAction(a)
-		return
+	scopes := []keymap.Scope{keymap.Popup, keymap.Prompt}
+	if !p.popup.Open() || p.vi.Normal {
+		scopes = scopes[1:]
 	}
-	if a, ok := p.Keys.Lookup(keymap.Prompt, ev); ok {
+	switch press := p.Keys.Lookup(ev, scopes...); {
+	case press.Scope == keymap.Popup:
+		p.popupAction(press.Action)
+	case press.Bound():
 		p.edit(func() {
-			if !p.vi.TypeAction(p.editor, a) {
-				p.action(a)
+			if !p.vi.TypeAction(p.editor, press.Action) {
+				p.action(press.Action)
 			}
 		})
-		return
-	}
-	if text, ok := keymap.Text(ev); ok {
-		p.edit(func() { p.vi.TypeText(p.editor, text) })
+	case press.Types():
+		p.edit(func() { p.vi.TypeText(p.editor, press.Text) })
 	}
 }
 

@@ -354,14 +354,12 @@ func (c *Conversation) findMoved(moved map[int]int) {
 // findKey takes a key while the text is typed.
 func (c *Conversation) findKey(ev *tcell.EventKey) {
 	f := &c.find
-	a, ok := c.Keys.Lookup(keymap.Finding, ev)
-	if !ok {
-		if text, ok := keymap.Text(ev); ok {
-			c.findText(f.Text + text)
-		}
+	p := c.Keys.Lookup(ev, keymap.Finding)
+	if p.Types() {
+		c.findText(f.Text + p.Text)
 		return
 	}
-	switch a {
+	switch p.Action {
 	case keymap.FindAccept:
 		c.acceptFind()
 	case keymap.FindClose:

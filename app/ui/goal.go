@@ -26,14 +26,14 @@ func (u *UI) GoTo(s slash.Spot) {
 	if s == (slash.Spot{}) {
 		return
 	}
-	u.spot = s
+	u.goal = s
 	u.setFocus(layout.Conversation)
 	u.arrive()
 }
 
 // arrive goes to the place that somebody waits for, if there is one and it has been read.
 func (u *UI) arrive() {
-	s := u.spot
+	s := u.goal
 	if s == (slash.Spot{}) {
 		return
 	}
@@ -42,7 +42,7 @@ func (u *UI) arrive() {
 		u.hint("", "reading on, back to where the text was found …")
 		return
 	}
-	u.spot = slash.Spot{}
+	u.goal = slash.Spot{}
 	u.hint("", "")
 	if !u.v.conversation.FindIn(s.Text, at) {
 		u.hint("", "this is the place; the text shows in another way here")
