@@ -298,6 +298,7 @@ const (
 	noteWhy     = "why"
 	noteDir     = "dir"
 	noteRule    = "rule"
+	noteLoses   = "lost"
 	noteSimilar = "[s]"
 	noteDoes    = "does"
 	noteUndo    = "undo"
@@ -305,10 +306,10 @@ const (
 	noteKept    = "kept"
 )
 
-// notes are what is known of the command: why, where, which rule, and all else if that is
+// notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
 // wanted; each has at most so many rows.
 func (a *Approval) notes(w, most int) [][][]span {
-	names := []string{noteWhy, noteDir, noteRule, noteSimilar}
+	names := []string{noteLoses, noteWhy, noteDir, noteRule, noteSimilar}
 	if a.explain.on {
 		names = append(names, noteDoes, noteUndo, noteElse, noteKept)
 	}
@@ -354,6 +355,8 @@ func (a *Approval) noteText(name string) string {
 		return a.asked.Verdict.Reason
 	case noteSimilar:
 		return c.Similar
+	case noteLoses:
+		return strings.Join(c.Loses, "; ")
 	case noteDoes:
 		return strings.Join(c.Consequences, "; ")
 	case noteUndo:

@@ -37,6 +37,7 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 	}
 	if isCommand(a.Kind) {
 		c.Kept = p.kept()
+		c.Loses = p.losses(report)
 	}
 	if a.Privesc {
 		note(&c, action.High, "", "it runs with more rights than yours")

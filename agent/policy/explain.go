@@ -59,6 +59,9 @@ func (e Explanation) String() string {
 	}
 	if e.Verdict.Decision != action.Allow {
 		fmt.Fprintf(&sb, "risk: %s\n", e.Context.Risk)
+		for _, s := range e.Context.Loses {
+			fmt.Fprintf(&sb, "lost: %s\n", s)
+		}
 		for _, s := range e.Context.Consequences {
 			fmt.Fprintf(&sb, "then: %s\n", s)
 		}

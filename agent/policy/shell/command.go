@@ -34,6 +34,11 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 			return findPrints(words)
 		}
 	}
+	if name == "git" { // -C is for this command only
+		before := a.cwds
+		defer func() { a.cwds = before }()
+		a.started = before
+	}
 	words = a.dashless(words)
 	s, rest := a.lookup(name, words)
 	if s == nil {
@@ -86,6 +91,12 @@ func (a *analyser) record(words []arg, via []string, effect Effect, reason strin
 	c := Command{Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason}
 	for _, w := range words {
 		c.Argv = append(c.Argv, w.public())
+	}
+	if !c.ReadOnly && c.Name() == "git" {
+		c.Git = a.gitAct(words, via)
+	}
+	if act := c.Git; act != nil {
+		c.Effect, c.Reason = gitEffects[act.Kind], act.Name+" "+act.Does
 	}
 	if via := privileged(via); via != "" {
 		c.Effect, c.ReadOnly, c.Reason = Privileged, false, via+" runs "+clip(c.Argv[0].Text, 40)+" with more rights"

@@ -1,0 +1,233 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"buddy/agent/policy/shell"
+)
+
+// The limits of what is found out about what commands of git would take away.
+const (
+	lossTime  = time.Second // for all questions of an approval
+	lossActs  = 3           // commands that are looked into
+	lossNames = 5           // names in a line
+	lossName  = 80          // bytes of a name
+)
+
+// acts returns what the commands of a program do to history and to work that is not committed,
+// the worst first.
+func acts(report shell.Report) []*shell.GitAct {
+	var bad, other []*shell.GitAct
+	for _, c := range report.Commands {
+		switch {
+		case c.Git == nil:
+		case c.Git.Kind == shell.GitLoses || c.Git.Kind == shell.GitReplaces:
+			bad = append(bad, c.Git)
+		default:
+			other = append(other, c.Git)
+		}
+	}
+	return append(bad, other...)
+}
+
+// losses says what commands of git would take away, a line for each. Git is asked, for a
+// second at most; where that is not possible the line says so.
+func (p Policy) losses(report shell.Report) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
+	defer cancel()
+	var lines []string
+	more := 0
+	for _, act := range acts(report) {
+		switch {
+		case act.Kind != shell.GitLoses && act.Kind != shell.GitReplaces:
+		case len(lines) == lossActs:
+			more++
+		default:
+			lines = append(lines, p.loss(ctx, act))
+		}
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("%d more commands that take something away were not looked into", more))
+	}
+	return lines
+}
+
+// loss is the line about one command.
+func (p Policy) loss(ctx context.Context, act *shell.GitAct) string {
+	switch {
+	case act.Kind == shell.GitReplaces:
+		return visible(act.Name + " replaces or deletes commits " + published(act))
+	case act.Loss == shell.LosesBranch:
+		line := "what is only on it"
+		if names := list(act.Paths); names != "" && !act.Unsure {
+			line = "what is only on " + names
+		}
+		return act.Name + " takes away " + line
+	}
+	found, err := p.lost(ctx, act)
+	if err != nil {
+		return fmt.Sprintf("%s %s; not known what would be lost: %v", act.Name, act.Does, err)
+	}
+	what := lossNouns[act.Loss]
+	if len(found) == 0 {
+		return fmt.Sprintf("%s %s: none now", act.Name, what.before+what.many)
+	}
+	noun := what.many
+	if len(found) == 1 {
+		noun = what.one
+	}
+	return fmt.Sprintf("%s %s%d %s: %s", act.Name, what.before, len(found), noun, list(found))
+}
+
+// lossNouns are the words for what is lost.
+var lossNouns = map[shell.GitLoss]struct{ before, one, many string }{
+	shell.LosesChanges: {"discards changes in ", "file", "files"}, shell.LosesPaths: {"discards changes in ", "file", "files"},
+	shell.LosesUntracked: {"deletes ", "untracked file", "untracked files"}, shell.LosesIgnored: {"deletes ", "untracked or ignored file", "untracked or ignored files"},
+	shell.LosesOnlyIgnored: {"deletes ", "ignored file", "ignored files"}, shell.LosesStash: {"deletes ", "stash", "stashes"},
+	shell.LosesWorktree: {"deletes a worktree with changes in ", "file", "files"},
+}
+
+// published says which commits of another repository a push replaces.
+func published(act *shell.GitAct) string {
+	if act.Unsure || len(act.Paths) < 2 {
+		return "of the other repository"
+	}
+	var refs []string
+	for _, ref := range act.Paths[1:] {
+		_, to, ok := strings.Cut(strings.TrimPrefix(ref, "+"), ":")
+		if !ok {
+			to = strings.TrimPrefix(ref, "+")
+		}
+		refs = append(refs, act.Paths[0]+"/"+to)
+	}
+	return "of " + list(refs)
+}
+
+// Why nothing is known of a loss. What git says is not quoted: a repository decides it.
+var (
+	errNoGit    = errors.New("git can't be asked here, where no read-only sandbox keeps it from running what the repository names")
+	errComputed = errors.New("a part of the command is computed when it runs")
+	errNoFolder = errors.New("it is not known in which folder it works")
+	errNoAnswer = errors.New("git could not tell")
+	errSlow     = errors.New("git took too long to tell")
+	errNobody   = errors.New("nobody looks into that")
+)
+
+// lost asks git which files or stashes an act would take away.
+func (p Policy) lost(ctx context.Context, act *shell.GitAct) ([]string, error) {
+	dir := act.Dir
+	if act.Loss == shell.LosesWorktree && len(act.Paths) == 1 {
+		if dir = act.Paths[0]; !filepath.IsAbs(dir) && act.Dir != "" {
+			dir = filepath.Join(act.Dir, dir)
+		}
+	}
+	switch {
+	case act.Loss == shell.LosesUnknown:
+		return nil, errNobody
+	case act.Unsure:
+		return nil, errComputed
+	case !filepath.IsAbs(dir):
+		return nil, errNoFolder
+	case p.Git == nil:
+		return nil, errNoGit
+	}
+	out, err := p.Git(ctx, dir, question(act)...)
+	switch {
+	case ctx.Err() != nil:
+		return nil, errSlow
+	case err != nil:
+		return nil, errNoAnswer
+	}
+	var found []string
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if name, ok := counts(act, entry); ok {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
+// question returns the arguments with which git lists what an act could take away. What a
+// repository sets must not make the list shorter.
+func question(act *shell.GitAct) []string {
+	if act.Loss == shell.LosesStash {
+		return []string{"stash", "list", "-z", "--format=%gd %gs"}
+	}
+	args := []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "status.relativePaths=false", "status", "--porcelain", "-z", "--no-renames"}
+	switch act.Loss {
+	case shell.LosesChanges:
+		return append(args, "--untracked-files=no", "--ignore-submodules=dirty")
+	case shell.LosesWorktree:
+		return append(args, "--untracked-files=normal", "--ignore-submodules=none")
+	case shell.LosesPaths:
+		args = append(args, "--untracked-files=no", "--ignore-submodules=dirty", "--")
+	case shell.LosesUntracked:
+		args = append(args, "--untracked-files=normal", "--")
+	default:
+		args = append(args, "--untracked-files=normal", "--ignored=traditional", "--")
+	}
+	if len(act.Paths) == 0 {
+		return append(args, ".")
+	}
+	return append(args, act.Paths...)
+}
+
+// counts returns the name in an entry of git's answer, and whether the act takes it away.
+func counts(act *shell.GitAct, entry string) (string, bool) {
+	if act.Loss == shell.LosesStash {
+		ref, _, _ := strings.Cut(entry, " ")
+		dropped := "stash@{0}"
+		if len(act.Paths) > 0 {
+			dropped = act.Paths[0]
+		}
+		if _, err := strconv.Atoi(dropped); err == nil {
+			dropped = "stash@{" + dropped + "}"
+		}
+		return entry, entry != "" && (act.Whole || ref == dropped)
+	}
+	if len(entry) < 4 {
+		return "", false
+	}
+	state, name := entry[:2], entry[3:]
+	kept := strings.HasSuffix(name, "/") && !act.Whole // a folder, without -d
+	switch act.Loss {
+	case shell.LosesUntracked:
+		return name, state == "??" && !kept
+	case shell.LosesIgnored:
+		return name, (state == "??" || state == "!!") && !kept
+	case shell.LosesOnlyIgnored:
+		return name, state == "!!" && !kept
+	case shell.LosesPaths:
+		return name, state[0] != '?' && state[0] != '!' && (act.Whole || state[1] != ' ')
+	}
+	return name, true
+}
+
+// list joins a few names. One that could be taken for something else is quoted.
+func list(names []string) string {
+	var shown []string
+	for _, name := range names[:min(len(names), lossNames)] {
+		odd := func(r rune) bool {
+			return !unicode.IsGraphic(r) || unicode.IsSpace(r) || strings.ContainsRune(`,;"`, r) || r == unicode.ReplacementChar
+		}
+		if len(name) > lossName {
+			name = strings.ToValidUTF8(name[:lossName], "") + "…"
+		}
+		if strings.ContainsFunc(name, odd) && !strings.HasPrefix(name, "stash@{") {
+			name = strconv.Quote(name)
+		}
+		shown = append(shown, visible(cmp.Or(name, `""`)))
+	}
+	if more := len(names) - len(shown); more > 0 {
+		return strings.Join(shown, ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(shown, ", ")
+}
