@@ -315,7 +315,11 @@ func (a *Approval) notes(w, most int) [][][]span {
 	}
 	var all [][][]span
 	for _, name := range names {
-		if rows := a.note(name, w, most); len(rows) > 0 {
+		rows := a.note(name, w, most)
+		if name == noteLoses { // names of files need room
+			rows = a.note(name, w, max(most, maxExplained))
+		}
+		if len(rows) > 0 {
 			all = append(all, rows)
 		}
 	}

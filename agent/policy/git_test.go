@@ -101,9 +101,9 @@ func TestLosses(t *testing.T) {
 		{"git push --force origin HEAD:main", "", "git push --force replaces or deletes commits of origin/main"},
 		{"git push --force", "", "git push --force replaces or deletes commits of the other repository"},
 		{"git branch -D a b", "", "git branch -D takes away what is only on a, b"},
-		{"git reset $x", "", "git reset discards changes that are not committed; not known what would be lost: a part of the command is computed when it runs"},
-		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed; not known what would be lost: it is not known in which folder it works"},
-		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules; not known what would be lost: nobody looks into that"},
+		{"git reset $x", "", "git reset discards changes that are not committed; not known what would be lost (part of the command is computed)"},
+		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed; not known what would be lost (in which folder is not known)"},
+		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules; not known what would be lost (nobody looks into that)"},
 		{"git commit -m x", "", ""},
 		{"git status", "", ""},
 	} {
@@ -118,12 +118,12 @@ func TestLosses(t *testing.T) {
 	fail = errors.New("x")
 	unknown := func(p Policy, want string) {
 		t.Helper()
-		if got := p.Context(sh("git reset --hard"), action.ModeAsk).Loses; len(got) != 1 || !strings.Contains(got[0], "not known what would be lost: "+want) {
+		if got := p.Context(sh("git reset --hard"), action.ModeAsk).Loses; len(got) != 1 || !strings.Contains(got[0], "not known what would be lost ("+want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 	unknown(p, "git could not tell")
-	unknown(Policy{Workspace: "/w"}, "git can't be asked here")
+	unknown(Policy{Workspace: "/w"}, "no read-only sandbox here")
 	p.Git = func(ctx context.Context, _ string, _ ...string) ([]byte, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -134,7 +134,22 @@ func TestLosses(t *testing.T) {
 		t.Errorf("took %s", took)
 	}
 	p.Git = nil
+	unknown(p, "git was not asked")
 	if got := p.Explain(action.ModeAsk, "local", "git reset --hard", "/w").String(); !strings.Contains(got, "rule: "+GitActs) || !strings.Contains(got, "lost: git reset --hard") {
 		t.Error(got)
+	}
+}
+
+// TestGitActsUndo: what can't be taken back is not said to be.
+func TestGitActsUndo(t *testing.T) {
+	for command, want := range map[string]string{
+		"git reset --hard": "", "git stash drop": "", "git push --force": "", "git branch -D x": "", "git checkout -- x": "", "git co": "",
+		"git commit -m x": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d x": "git branch again at the commit that git printed",
+		"git checkout x": "git checkout - for a branch; files do not come back",
+	} {
+		c := Policy{Workspace: "/w"}.Context(sh(command), action.ModeAsk)
+		if c.Undo != want || c.Reversible != (want != "") {
+			t.Errorf("%s: undo %q, reversible %v, want %q", command, c.Undo, c.Reversible, want)
+		}
 	}
 }

@@ -74,7 +74,7 @@ func (p Policy) loss(ctx context.Context, act *shell.GitAct) string {
 	}
 	found, err := p.lost(ctx, act)
 	if err != nil {
-		return fmt.Sprintf("%s %s; not known what would be lost: %v", act.Name, act.Does, err)
+		return fmt.Sprintf("%s %s; not known what would be lost (%v)", act.Name, act.Does, err)
 	}
 	what := lossNouns[act.Loss]
 	if len(found) == 0 {
@@ -113,9 +113,10 @@ func published(act *shell.GitAct) string {
 
 // Why nothing is known of a loss. What git says is not quoted: a repository decides it.
 var (
-	errNoGit    = errors.New("git can't be asked here, where no read-only sandbox keeps it from running what the repository names")
-	errComputed = errors.New("a part of the command is computed when it runs")
-	errNoFolder = errors.New("it is not known in which folder it works")
+	errNoGit    = errors.New("git was not asked")
+	errNoBox    = errors.New("no read-only sandbox here in which git could be asked")
+	errComputed = errors.New("part of the command is computed")
+	errNoFolder = errors.New("in which folder is not known")
 	errNoAnswer = errors.New("git could not tell")
 	errSlow     = errors.New("git took too long to tell")
 	errNobody   = errors.New("nobody looks into that")
@@ -136,6 +137,8 @@ func (p Policy) lost(ctx context.Context, act *shell.GitAct) ([]string, error) {
 		return nil, errComputed
 	case !filepath.IsAbs(dir):
 		return nil, errNoFolder
+	case !p.Confined:
+		return nil, errNoBox
 	case p.Git == nil:
 		return nil, errNoGit
 	}
