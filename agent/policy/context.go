@@ -11,7 +11,7 @@ import (
 // Context says what a person should know before deciding about a: it is computed from
 // the action alone, so that the same action always reads the same (F10).
 func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
-	whole := a
+	whole, everywhere := a, p
 	a, v := p.strictest(a, mode)
 	p = p.on(a)
 	_, report := p.judge(a, mode)
@@ -37,7 +37,7 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 	}
 	if isCommand(a.Kind) {
 		c.Kept = p.kept()
-		c.Loses = p.losses(report)
+		c.Loses = everywhere.losses(whole)
 	}
 	if a.Privesc {
 		note(&c, action.High, "", "it runs with more rights than yours")

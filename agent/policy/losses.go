@@ -11,15 +11,17 @@ import (
 	"time"
 	"unicode"
 
+	"buddy/agent/action"
 	"buddy/agent/policy/shell"
 )
 
 // The limits of what is found out about what commands of git would take away.
 const (
-	lossTime  = time.Second // for all questions of an approval
-	lossActs  = 3           // commands that are looked into
-	lossNames = 5           // names in a line
-	lossName  = 80          // bytes of a name
+	lossTime   = time.Second // for all questions of an approval
+	lossActs   = 3           // commands that are looked into
+	lossPlaces = 5           // targets
+	lossNames  = 5           // names in a line
+	lossName   = 80          // bytes of a name
 )
 
 // acts returns what the commands of a program do to history and to work that is not committed,
@@ -38,11 +40,32 @@ func acts(report shell.Report) []*shell.GitAct {
 	return append(bad, other...)
 }
 
-// losses says what commands of git would take away, a line for each. Git is asked, for a
-// second at most; where that is not possible the line says so.
-func (p Policy) losses(report shell.Report) []string {
+// losses says what the commands of git in a would take away, a line for each command and
+// target. Git is asked, for a second at most in all; where that is not possible the line says so.
+func (p Policy) losses(a action.Action) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
 	defer cancel()
+	if len(a.Places) == 0 {
+		p = p.on(a)
+		return p.lossesOf(ctx, p.analyse(a))
+	}
+	var lines []string
+	for i, place := range a.Places {
+		one := a.On(place)
+		on := p.on(one)
+		found := on.lossesOf(ctx, on.analyse(one))
+		if len(found) > 0 && i >= lossPlaces {
+			return append(lines, fmt.Sprintf("and on %d more targets", len(a.Places)-i))
+		}
+		for _, line := range found {
+			lines = append(lines, "on "+visible(one.Target)+": "+line)
+		}
+	}
+	return lines
+}
+
+// lossesOf says what the commands of one program would take away.
+func (p Policy) lossesOf(ctx context.Context, report shell.Report) []string {
 	var lines []string
 	more := 0
 	for _, act := range acts(report) {
