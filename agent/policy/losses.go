@@ -209,32 +209,33 @@ func question(act *shell.GitAct) []string {
 // counts returns the name in an entry of git's answer, and whether the act takes it away.
 func counts(act *shell.GitAct, entry string) (string, bool) {
 	if act.Loss == shell.LosesStash {
-		ref, _, _ := strings.Cut(entry, " ")
-		dropped := "stash@{0}"
-		if len(act.Paths) > 0 {
-			dropped = act.Paths[0]
-		}
-		if _, err := strconv.Atoi(dropped); err == nil {
-			dropped = "stash@{" + dropped + "}"
-		}
-		return entry, entry != "" && (act.Whole || ref == dropped)
+		return entry, entry != "" && (act.Whole || strings.HasPrefix(entry, dropped(act)+" "))
 	}
 	if len(entry) < 4 {
 		return "", false
 	}
 	state, name := entry[:2], entry[3:]
-	kept := strings.HasSuffix(name, "/") && !act.Whole // a folder, without -d
-	switch act.Loss {
-	case shell.LosesUntracked:
-		return name, state == "??" && !kept
-	case shell.LosesIgnored:
-		return name, (state == "??" || state == "!!") && !kept
-	case shell.LosesOnlyIgnored:
-		return name, state == "!!" && !kept
-	case shell.LosesPaths:
+	if states := unknownToGit[act.Loss]; states != "" { // a folder stays without -d
+		return name, strings.Contains(states, state) && (act.Whole || !strings.HasSuffix(name, "/"))
+	}
+	if act.Loss == shell.LosesPaths {
 		return name, state[0] != '?' && state[0] != '!' && (act.Whole || state[1] != ' ')
 	}
 	return name, true
+}
+
+// unknownToGit are the states of files that are not in git, for the losses of those.
+var unknownToGit = map[shell.GitLoss]string{shell.LosesUntracked: "??", shell.LosesIgnored: "?? !!", shell.LosesOnlyIgnored: "!!"}
+
+// dropped is the stash that an act drops, as git lists it.
+func dropped(act *shell.GitAct) string {
+	if len(act.Paths) == 0 {
+		return "stash@{0}"
+	}
+	if _, err := strconv.Atoi(act.Paths[0]); err == nil {
+		return "stash@{" + act.Paths[0] + "}"
+	}
+	return act.Paths[0]
 }
 
 // list joins a few names. One that could be taken for something else is quoted.

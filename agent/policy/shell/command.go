@@ -34,11 +34,8 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 			return findPrints(words)
 		}
 	}
-	if name == "git" { // -C is for this command only
-		before := a.cwds
-		defer func() { a.cwds = before }()
-		a.started = before
-	}
+	a.started = a.cwds
+	defer a.back(name, a.cwds)
 	words = a.dashless(words)
 	s, rest := a.lookup(name, words)
 	if s == nil {
@@ -61,6 +58,14 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 		return s.prints(a, c)
 	}
 	return names{}
+}
+
+// back takes back the folders that git -C has added to those where the program may be: it is for
+// this command only.
+func (a *analyser) back(name string, cwds []string) {
+	if name == "git" {
+		a.cwds = cwds
+	}
 }
 
 // dashless marks the patterns that match no name that begins with a dash.

@@ -68,8 +68,11 @@ type gitCall struct {
 // neither history nor work. words begin with the program.
 func (a *analyser) gitAct(words []arg, via []string) *GitAct {
 	g := &gitCall{dash: -1}
-	if len(a.started) == 1 && path.IsAbs(a.started[0]) && !a.adrift && !slices.ContainsFunc(via, moves) {
-		g.dir = a.started[0]
+	if here := a.started; len(here) > 0 && path.IsAbs(here[0]) && !a.adrift && !slices.ContainsFunc(via, moves) {
+		same := func(dir string) bool { return path.Clean(dir) == path.Clean(here[0]) }
+		if !slices.ContainsFunc(here, func(dir string) bool { return !same(dir) }) {
+			g.dir = path.Clean(here[0])
+		}
 	}
 	at, odd, ok := g.globals(words)
 	if !ok {
@@ -137,37 +140,47 @@ func gitOdd(name string, n int, odd bool) *GitAct {
 	return &GitAct{Kind: GitRuns, Name: "git -c … " + name, Does: "gets settings that may run programs", Words: n, Unsure: true}
 }
 
+// The flags of git before the subcommand: those that change nothing, those that lead elsewhere,
+// and those that set what may run programs. Behind the last two a value may follow.
+var (
+	gitLooks = strings.Fields("-p -P --paginate --no-pager --no-replace-objects --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice")
+	gitLeads = strings.Fields("--git-dir --work-tree --namespace --super-prefix --attr-source")
+	gitSets  = strings.Fields("-c --config-env")
+)
+
 // globals reads the flags before the subcommand and returns where that is. odd says that
 // settings are given, which may run programs; ok is false for what is not understood.
 func (g *gitCall) globals(words []arg) (at int, odd, ok bool) {
 	for i := 1; i < len(words); i++ {
-		text, known := words[i].lit()
+		w := words[i]
+		text, known := w.lit()
+		if !known && (w.dash() || w.several()) {
+			return 0, odd, false
+		}
+		if !known || !strings.HasPrefix(text, "-") {
+			return i, odd, true
+		}
 		name, _, attached := strings.Cut(text, "=")
 		switch {
-		case !known && !words[i].dash() && !words[i].several(), known && !strings.HasPrefix(text, "-"):
-			return i, odd, true
-		case !known:
-			return 0, odd, false
 		case text == "-C":
 			i++
 			g.enter(words[min(i, len(words)-1)])
-		case text == "-c":
-			i++
-			odd = true
-		case name == "--config-env", name == "--exec-path":
-			odd = true
-			if !attached && name == "--config-env" {
-				i++
-			}
-		case slices.Contains([]string{"--git-dir", "--work-tree", "--namespace", "--super-prefix", "--attr-source"}, name):
+			continue
+		case slices.Contains(gitLeads, name):
 			g.dir = ""
-			if !attached {
-				i++
-			}
+		case slices.Contains(gitSets, name):
+			odd = true
+		case name == "--exec-path":
+			odd, attached = true, true
 		case text == "--bare":
-			g.dir = ""
-		case !slices.Contains([]string{"-p", "-P", "--paginate", "--no-pager", "--no-replace-objects", "--no-optional-locks", "--literal-pathspecs", "--glob-pathspecs", "--noglob-pathspecs", "--icase-pathspecs", "--no-lazy-fetch", "--no-advice"}, text):
+			g.dir, attached = "", true
+		case slices.Contains(gitLooks, text):
+			attached = true
+		default:
 			return 0, odd, false
+		}
+		if !attached {
+			i++
 		}
 	}
 	return len(words), odd, true
@@ -285,22 +298,13 @@ func (g *gitCall) decides(r gitRow) string {
 
 // lost tells act which files, stashes or branches it is about.
 func (g *gitCall) lost(act *GitAct) {
-	has := func(flags ...string) bool {
-		return slices.ContainsFunc(g.flags, func(f string) bool { return slices.Contains(flags, f) })
+	if act.Kind != GitReplaces && slices.Contains([]GitLoss{"", LosesChanges, LosesUnknown}, act.Loss) {
+		return
 	}
+	act.Whole = g.whole(act)
 	list := g.operands
-	switch act.Loss {
-	case LosesPaths:
-		act.Whole = g.dash > 0 || g.dash < 0 && len(list) > 1 || has("-s", "--source", "-S", "--staged") || !strings.HasPrefix(act.Name, "git checkout") && !strings.HasPrefix(act.Name, "git restore")
+	if act.Loss == LosesPaths {
 		list = list[max(0, g.dash):]
-	case LosesUntracked, LosesIgnored, LosesOnlyIgnored:
-		act.Whole = has("-d") || len(list) > 0
-	case LosesStash:
-		act.Whole = act.Name == "git stash clear"
-	case "", LosesChanges, LosesUnknown:
-		if act.Kind != GitReplaces {
-			return
-		}
 	}
 	act.Unsure = act.Unsure || slices.ContainsFunc(g.flags, func(f string) bool { return len(f) > 3 && strings.HasPrefix("--pathspec-from-file", f) })
 	for _, w := range list {
@@ -314,4 +318,20 @@ func (g *gitCall) lost(act *GitAct) {
 			act.Paths = append(act.Paths, v.text)
 		}
 	}
+}
+
+// whole says what [GitAct].Whole does.
+func (g *gitCall) whole(act *GitAct) bool {
+	has := func(flags ...string) bool {
+		return slices.ContainsFunc(g.flags, func(f string) bool { return slices.Contains(flags, f) })
+	}
+	switch act.Loss {
+	case LosesPaths: // checkout and restore without a commit take files from the index
+		index := strings.HasPrefix(act.Name, "git checkout") && (g.dash == 0 || g.dash < 0 && len(g.operands) < 2) ||
+			strings.HasPrefix(act.Name, "git restore") && !has("-s", "--source", "-S", "--staged")
+		return !index
+	case LosesUntracked, LosesIgnored, LosesOnlyIgnored:
+		return has("-d") || len(g.operands) > 0
+	}
+	return act.Name == "git stash clear"
 }

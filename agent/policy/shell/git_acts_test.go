@@ -48,7 +48,7 @@ func TestGitActFolder(t *testing.T) {
 	for command, want := range map[string]string{
 		"git reset --hard": "/w", "git -C a -C b reset --hard": "/w/a/b", "git -C /x reset --hard": "/x", "cd a && git reset --hard": "/w/a", "sh -c 'cd a && git reset --hard'": "/w/a", "env git reset --hard": "/w",
 		"cd $x && git reset --hard": "", "git -C $x reset --hard": "", "git --git-dir=/x reset --hard": "", "git --work-tree /x reset --hard": "", "GIT_DIR=/x git reset --hard": "", "env GIT_WORK_TREE=/x git reset --hard": "",
-		"git -C a status; git reset --hard": "/w", "su -c 'git reset --hard'": "", "export GIT_DIR=/x; git reset --hard": "", "env -C /x git reset --hard": "", "ssh h git reset --hard": "", "find . -execdir git reset --hard \\;": "", "sudo -D /x git reset --hard": "", "cd a; git reset --hard": "",
+		"git -C a status; git reset --hard": "/w", "su -c 'git reset --hard'": "", "export GIT_DIR=/x; git reset --hard": "", "env -C /x git reset --hard": "", "ssh h git reset --hard": "", "find . -execdir git reset --hard \\;": "", "sudo -D /x git reset --hard": "", "cd a; git reset --hard": "", "cd .; git reset --hard": "/w",
 	} {
 		var got []string
 		for _, c := range Analyse(command, Env{Cwd: "/w"}).Commands {

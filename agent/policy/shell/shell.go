@@ -151,7 +151,7 @@ type analyser struct {
 	cwds    []string        // where the program may be by now
 	entered []string        // where the last cd leads to
 	visited int             // calls and substitutions seen, against what the tree holds
-	started []string        // where the last command of git may have been started
+	started []string        // where the last command may have been started
 	adrift  bool            // it is not known in which repository git works
 }
 
