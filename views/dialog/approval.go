@@ -292,6 +292,7 @@ const (
 	noteWhy     = "why"
 	noteDir     = "dir"
 	noteRule    = "rule"
+	noteLoses   = "lost"
 	noteSimilar = "[s]"
 	noteDoes    = "does"
 	noteUndo    = "undo"
@@ -299,16 +300,20 @@ const (
 	noteKept    = "kept"
 )
 
-// notes are what is known of the command: why, where, which rule, and all else if that is
+// notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
 // wanted; each has at most so many rows.
 func (a *Approval) notes(w, most int) [][][]draw.Span {
-	names := []string{noteWhy, noteDir, noteRule, noteSimilar}
+	names := []string{noteLoses, noteWhy, noteDir, noteRule, noteSimilar}
 	if a.explain.on {
 		names = append(names, noteDoes, noteUndo, noteElse, noteKept)
 	}
 	var all [][][]draw.Span
 	for _, name := range names {
-		if rows := a.note(name, w, most); len(rows) > 0 {
+		rows := a.note(name, w, most)
+		if name == noteLoses { // names of files need room
+			rows = a.note(name, w, max(most, maxExplained))
+		}
+		if len(rows) > 0 {
 			all = append(all, rows)
 		}
 	}
@@ -348,6 +353,8 @@ func (a *Approval) noteText(name string) string {
 		return a.asked.Verdict.Reason
 	case noteSimilar:
 		return c.Similar
+	case noteLoses:
+		return strings.Join(c.Loses, "; ")
 	case noteDoes:
 		return strings.Join(c.Consequences, "; ")
 	case noteUndo:
