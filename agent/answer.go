@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/stream"
 )
 
 // What is wrong with an answer that came whole.
@@ -205,7 +206,7 @@ func (r *Runtime) uniqueID(t *task, id string) string {
 	defer r.mu.Unlock()
 	r.ids.call++
 	if id == "" || t.talk.hist.Called(id) || t.ids[id] {
-		id = fmt.Sprintf("call_%d_%s", r.ids.call, newID())
+		id = fmt.Sprintf("call_%d_%s", r.ids.call, stream.NewID())
 	}
 	t.ids[id] = true
 	return id

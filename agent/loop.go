@@ -5,6 +5,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/stream"
 )
 
 // exchange repeats turns until the model answers without calling tools.
@@ -71,7 +72,7 @@ func (r *Runtime) takeQueued(t *task) {
 // turn is one request and the tools that it calls. done means that there were none.
 func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 	number := r.nextTurn()
-	id := newID()
+	id := stream.NewID()
 	r.emitUsage(t, number)
 	r.emit(t.id, number, event.TurnStarted{TurnID: id, Number: number})
 	finished := event.TurnFinished{TurnID: id, Number: number}

@@ -26,7 +26,7 @@ func (r *Recall) Take(env event.Envelope) {
 		}
 	case event.PromptSubmitted:
 		if !p.Queued {
-			r.Tell(messageKind(r.kind(env.Task, p)), p.Text, p.Images...)
+			r.Tell(messageKind(r.kind(env.Task, p)), promptText(p), p.Images...)
 		}
 	case event.ReminderAttached:
 		r.Tell(model.Reminder, p.Text, p.Images...)

@@ -40,7 +40,7 @@ func (r *Runtime) status() string {
 	for _, d := range r.toolset().Definitions() {
 		tools = append(tools, d.Name)
 	}
-	mode, until := r.asks.current()
+	mode, until := r.approvals.Mode()
 	approvals := string(mode)
 	if !until.IsZero() {
 		approvals += " until " + until.Format("15:04:05")
@@ -63,7 +63,7 @@ func (r *Runtime) status() string {
 		fmt.Sprintf("model      %s (%s), %s, window %s", info.Model, info.API, endpoint, window),
 		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
 		fmt.Sprintf("approvals  %s", approvals),
-		"free       " + r.asks.free(r.opts.Target),
+		"free       " + r.approvals.Free(r.opts.Target),
 		"withheld   variables from commands: " + withheld,
 		fmt.Sprintf("context    about %d tokens; messages: %d", r.main.hist.Tokens(), len(r.main.hist.Messages())),
 		"used       " + r.usage.session() + fmt.Sprintf("; turns: %d", r.ids.turn),

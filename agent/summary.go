@@ -246,7 +246,7 @@ func (r *Runtime) reread(ctx context.Context, tool tools.Tool, read history.Read
 	args := fmt.Sprintf(`{"path":%q,%s"why":"read again after the context was compacted"}`, read.Path, on)
 	call := tools.Call{Name: "read_file", Arguments: args}
 	var err error
-	if call.Planned, err = planned(tool, call); err != nil || r.asks.judge(call.Planned).Decision != action.Allow {
+	if call.Planned, err = planned(tool, call); err != nil || r.approvals.Judge(call.Planned).Decision != action.Allow {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opts.ToolTimeout)

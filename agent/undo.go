@@ -137,7 +137,7 @@ func (r *Runtime) keep(t *task, turn int, j *job, files []tools.Before) error {
 		f.After = b.After
 		e.Files = append(e.Files, f)
 	}
-	if err := r.stream.emit(t.id, turn, e); err != nil {
+	if err := r.stream.Record(t.id, turn, e); err != nil {
 		return err
 	}
 	c.add(t.id, e)
@@ -157,7 +157,7 @@ func (r *Runtime) undo(u event.Undo) {
 		r.reject("changes of files can't be taken back here")
 		return
 	}
-	if err := r.stream.readOnly(); err != nil {
+	if err := r.stream.ReadOnly(); err != nil {
 		r.reject("nothing was taken back, because it can't be recorded: %v", err)
 		return
 	}

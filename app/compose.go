@@ -81,53 +81,31 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	if err := p.openPlaces(f); err != nil {
 		return nil, errors.Join(err, p.journal.close())
 	}
-	registry := tools.NewRegistry(p.tools(web.NewClient(web.Options{}))...).Without(tools.Quiet...)
-	var says string
-	if active := p.config.Active; active != nil {
-		family := limits.FamilyOf(active.Model)
-		says, registry = family.Says, registry.Without(unofferedTo(family, contextWindow(*active))...)
-	}
 	judge, err := newPolicy(policy.Policy{Workspace: p.first.files.Root(), At: p.fleet.at, Shell: p.config.Tools.ShellName()}, p.config)
 	if err != nil {
 		return nil, err
 	}
 	at := p.first.at
-	system, err := prompt.System(prompt.Facts{
-		OS: at.os, Shell: cmp.Or(p.config.Tools.ShellName(), at.shell), Cwd: at.dir, Also: at.also, Target: t.name, Targets: p.fleet.describe(), Tools: len(registry.Definitions()) > 0, Says: says, Extra: p.config.Agent.SystemPrompt,
-	})
+	told := telling{
+		facts: prompt.Facts{
+			OS: at.os, Shell: cmp.Or(p.config.Tools.ShellName(), at.shell), Cwd: at.dir, Also: at.also, Target: t.name, Targets: p.fleet.describe(), Extra: p.config.Agent.SystemPrompt,
+		},
+		tools: tools.NewRegistry(p.tools(web.NewClient(web.Options{}))...).Without(tools.Quiet...),
+	}
+	system, registry, err := told.to(m.Info())
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.options = agent.Options{
-		Session: p.id, Version: Version, Cwd: at.dir, Target: t.name, Model: m, Models: p.modelOf, Tools: registry, System: system,
+		Session: p.id, Version: Version, Cwd: at.dir, Target: t.name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: p.instructions(p.first.files), InstructionsOf: p.instructionsOf(p.first.files), Small: p.small(f),
-		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
+		Dates: time.Local, MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		Page: p.config.Tools.Page, ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
 		Notes:   agent.NewNotes(p.fleet.changedFiles, p.fleet.screens),
 		Journal: p.journal, Panes: p.fleet, Targets: p.fleet, Files: p.fleet.filesOn, OutDir: p.store.OutDir(p.id),
 	}
 	return p, nil
-}
-
-// smallWindow is below how many tokens a window has no room for what is seldom needed.
-const smallWindow = 32_000
-
-// unofferedTo are the tools that a session does not tell a model of: the form of edits that
-// its family is not trained on and, when its window is small, what is seldom needed. 0 is a
-// window that nobody knows. All can be called.
-func unofferedTo(family limits.Family, window int) []string {
-	var names []string
-	switch family.Edit {
-	case limits.Patch:
-		names = append(names, "edit_file")
-	case limits.Replace:
-		names = append(names, "apply_patch")
-	}
-	if window > 0 && window < smallWindow {
-		names = append(names, "fetch_url", "web_search", "todo", "ask_user", "tool_search", "use_tool")
-	}
-	return names
 }
 
 func contextOf(c config.Context) agent.Context {

@@ -11,8 +11,9 @@ import (
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/texts"
-	"buddy/views"
+	"buddy/views/dialog"
 	"buddy/views/markup"
+	"buddy/views/pattern"
 )
 
 // record is all of a session, to look back on line by line. A prompt line keeps no blocks of
@@ -55,7 +56,7 @@ const (
 
 // find shows where a text is, the latest place last.
 func (a *record) find(text string) string {
-	look := views.Finder(text)
+	look := pattern.Finder(text)
 	var hits []int
 	for i, b := range a.state.Blocks {
 		if look([]byte(heading(b))) >= 0 || look([]byte(a.text(b))) >= 0 {
@@ -145,7 +146,7 @@ const (
 )
 
 // tail is the end of a document, which may be of any size, and whether there is more.
-func tail(d views.Document) (text string, cut bool, err error) {
+func tail(d dialog.Document) (text string, cut bool, err error) {
 	from := max(d.Size-maxShownBytes, 0)
 	read, err := io.ReadAll(io.NewSectionReader(d.Text, from, d.Size-from))
 	if err != nil {

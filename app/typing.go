@@ -11,7 +11,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"buddy/app/keymap"
-	"buddy/views"
+	"buddy/views/edit"
 	"buddy/views/markup"
 )
 
@@ -19,7 +19,7 @@ import (
 // on the full screen. It takes one row, which scrolls.
 type typing struct {
 	keys    *keymap.Map
-	editor  *views.Editor
+	editor  *edit.Editor
 	prompt  string
 	earlier []string // inputs, oldest first
 	back    int      // how many steps back in them; 0 is the draft

@@ -73,8 +73,12 @@ func NewRegistry(all ...Tool) *Registry {
 	return r
 }
 
-// Quiet are tools whose work others do as well: a session takes their names and tells of none.
-var Quiet = []string{"list_dir"}
+// Quiet are tools whose work others do as well, or a prompt, which carries the date: a session
+// takes their names and tells of none.
+var Quiet = []string{"list_dir", "time"}
+
+// Seldom are tools that the short list of a model with little room leaves out.
+var Seldom = []string{"fetch_url", "web_search", "todo", "ask_user", "tool_search", "use_tool"}
 
 // Without returns a registry that tells of no tool with one of the names, and calls them all.
 func (r *Registry) Without(names ...string) *Registry {

@@ -8,7 +8,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/slash"
-	"buddy/views"
+	"buddy/views/draw"
 	"buddy/views/markup"
 )
 
@@ -59,14 +59,14 @@ var slashCommands = []Command{
 // Commands lists what there is, in the order of the help.
 func Commands() []Command { return slashCommands }
 
-func commandHelp() []views.CommandHelp {
-	var all []views.CommandHelp
+func commandHelp() []draw.CommandHelp {
+	var all []draw.CommandHelp
 	for _, c := range slashCommands {
 		help := c.Help
 		if c.Args != "" {
 			help += " · " + c.Args
 		}
-		all = append(all, views.CommandHelp{Name: "/" + c.Name, Help: help})
+		all = append(all, draw.CommandHelp{Name: "/" + c.Name, Help: help})
 	}
 	return all
 }

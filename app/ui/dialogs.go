@@ -11,14 +11,14 @@ import (
 	"buddy/app/layout"
 	"buddy/texts"
 	"buddy/themes"
-	"buddy/views"
+	"buddy/views/dialog"
 )
 
 // over is what a person opened over the panes; help and approvals lie over it.
 type over struct {
-	pickers []*views.Picker // the last one shows
-	changes *views.Changes  // nil while it is closed
-	palette func()          // opens the list of commands
+	pickers []*dialog.Picker // the last one shows
+	changes *dialog.Changes  // nil while it is closed
+	palette func()           // opens the list of commands
 }
 
 // open says whether there is something.
@@ -46,7 +46,7 @@ func (o *over) size(w, h int) layout.Size {
 
 func (o *over) draw(s tcell.Screen, r layout.Rect) {
 	_, view := o.top()
-	draw(s, view, r)
+	drawIn(s, view, r)
 }
 
 func (o *over) setTheme(t *themes.Theme) {
@@ -59,7 +59,7 @@ func (o *over) setTheme(t *themes.Theme) {
 }
 
 // pick opens a list. What it was opened from stays below it.
-func (u *UI) pick(o views.PickerOptions) *views.Picker {
+func (u *UI) pick(o dialog.PickerOptions) *dialog.Picker {
 	closed := o.OnClose
 	o.OnClose = func() {
 		u.unpick()
@@ -67,7 +67,7 @@ func (u *UI) pick(o views.PickerOptions) *views.Picker {
 			closed()
 		}
 	}
-	p := views.NewPicker(u.deps.Theme, u.deps.Keys, o)
+	p := dialog.NewPicker(u.deps.Theme, u.deps.Keys, o)
 	u.over.pickers = append(u.over.pickers, p)
 	return p
 }

@@ -75,24 +75,24 @@ func (u *UI) Draw(s tcell.Screen) {
 	s.HideCursor()
 	u.v.panes.SetZoomed(u.zoom)
 	u.v.header.SetApprovalLeft(!u.asking() && u.v.approval.Asked() != "")
-	draw(s, u.v.header, u.lay.Header)
-	draw(s, u.v.border, u.lay.Panes[layout.Prompt])
+	drawIn(s, u.v.header, u.lay.Header)
+	drawIn(s, u.v.border, u.lay.Panes[layout.Prompt])
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
-		draw(s, u.view(p), u.lay.Panes[p])
+		drawIn(s, u.view(p), u.lay.Panes[p])
 	}
 	u.watch()
 	u.v.border.DrawFocus(s)
-	draw(s, u.v.status, u.lay.Status)
-	draw(s, u.v.prompt, u.lay.Input)
+	drawIn(s, u.v.status, u.lay.Status)
+	drawIn(s, u.v.prompt, u.lay.Input)
 	scope, _ := u.target()
 	u.v.footer.SetScope(scope, u.dialog())
-	draw(s, u.v.footer, u.lay.Footer)
+	drawIn(s, u.v.footer, u.lay.Footer)
 	u.drawJoints(s)
 	u.drawTabs(s)
 	u.v.border.SetMode(u.v.prompt.Mode())
 	u.v.border.DrawMode(s)
 	if p := u.v.prompt.Popup(); p.Open() {
-		draw(s, p, u.lay.Popup)
+		drawIn(s, p, u.lay.Popup)
 	}
 	u.drawDialog(s, w)
 }
@@ -101,17 +101,17 @@ func (u *UI) Draw(s tcell.Screen) {
 func (u *UI) drawDialog(s tcell.Screen, w int) {
 	switch {
 	case u.v.secret.Asking():
-		draw(s, u.v.secret, u.lay.Dialog)
+		drawIn(s, u.v.secret, u.lay.Dialog)
 	case u.help:
-		draw(s, u.v.help, u.lay.Dialog)
+		drawIn(s, u.v.help, u.lay.Dialog)
 	case u.v.confirm.Open():
-		draw(s, u.v.confirm, u.lay.Dialog)
+		drawIn(s, u.v.confirm, u.lay.Dialog)
 	case u.asking():
-		draw(s, u.v.approval, u.lay.Dialog)
+		drawIn(s, u.v.approval, u.lay.Dialog)
 	case u.over.open():
 		u.over.draw(s, u.lay.Dialog)
 	case u.v.ask.Open():
-		draw(s, u.v.ask, u.lay.Dialog)
+		drawIn(s, u.v.ask, u.lay.Dialog)
 	case u.v.pager.Open():
 		u.drawPager(s, w)
 	}
@@ -123,17 +123,17 @@ func (u *UI) drawPager(s tcell.Screen, w int) {
 	edge := u.lay.Panes[layout.Prompt].Y
 	u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(edge-1, 0)}
 	if u.lay.Footer.Empty() || edge < 2 { // no frame around the prompt, or no room above it
-		draw(s, u.v.pager, u.lay.Dialog)
+		drawIn(s, u.v.pager, u.lay.Dialog)
 		return
 	}
 	u.lay.Dialog.H++
-	draw(s, u.v.pager, u.lay.Dialog)
+	drawIn(s, u.v.pager, u.lay.Dialog)
 	u.v.border.Join(s, 0, edge, '├')
 	u.v.border.Join(s, w-1, edge, '┤')
 	u.v.border.DrawMode(s)
 }
 
-func draw(s tcell.Screen, p tview.Primitive, r layout.Rect) {
+func drawIn(s tcell.Screen, p tview.Primitive, r layout.Rect) {
 	if r.Empty() {
 		return
 	}
@@ -179,5 +179,5 @@ func (u *UI) drawTabs(s tcell.Screen) {
 		}
 	}
 	u.v.tabs.SetTabs(names, active)
-	draw(s, u.v.tabs, u.lay.TabBar)
+	drawIn(s, u.v.tabs, u.lay.TabBar)
 }

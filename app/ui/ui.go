@@ -28,6 +28,11 @@ import (
 	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views"
+	"buddy/views/dialog"
+	"buddy/views/draw"
+	"buddy/views/panes"
+	"buddy/views/prompt"
+	"buddy/views/transcript"
 )
 
 // UI is the full screen: the state, the views that draw it, and what the person means by
@@ -36,7 +41,7 @@ type UI struct {
 	tview.Box
 	deps  Deps
 	state state.State
-	v     panes
+	v     viewSet
 	lay   placed
 
 	arrangement
@@ -122,24 +127,24 @@ type Terminal struct {
 	Attention     Attention
 }
 
-// panes are the views.
-type panes struct {
+// viewSet holds the views, each of which lives as long as the UI.
+type viewSet struct {
 	header       *views.Header
-	conversation *views.Conversation
-	output       *views.Output
-	panes        *views.Panes
+	conversation *transcript.Conversation
+	output       *transcript.Output
+	panes        *panes.Panes
 	tasks        *views.Tasks
 	status       *views.StatusLine
-	border       *views.Border // around status line and prompt
-	prompt       *views.Prompt
+	border       *draw.Border // around status line and prompt
+	prompt       *prompt.Prompt
 	footer       *views.Footer
 	tabs         *views.TabBar
-	approval     *views.Approval
-	help         *views.Help
-	secret       *views.Secret
-	confirm      *views.Confirm
-	pager        *views.Pager
-	ask          *views.Ask
+	approval     *dialog.Approval
+	help         *dialog.Help
+	secret       *dialog.Secret
+	confirm      *dialog.Confirm
+	pager        *dialog.Pager
+	ask          *dialog.Ask
 }
 
 // welcome is what an empty conversation shows; the demo has a tour.
@@ -164,23 +169,23 @@ func welcome(demo bool) []string {
 func New(d Deps) *UI {
 	u := &UI{Box: *tview.NewBox(), deps: d, arrangement: arrangement{tab: layout.Conversation, shape: d.Shape}, attention: attention{Attention: d.Attention}}
 	t, k := d.Theme, d.Keys
-	u.v = panes{
+	u.v = viewSet{
 		header:       views.NewHeader(t, k, d.Home, time.Local),
-		conversation: views.NewConversation(t, k),
-		output:       views.NewOutput(t, k),
-		panes:        views.NewPanes(t, k),
+		conversation: transcript.NewConversation(t, k),
+		output:       transcript.NewOutput(t, k),
+		panes:        panes.New(t, k),
 		tasks:        views.NewTasks(t, k, d.Now),
 		status:       views.NewStatusLine(t, k, d.Now),
-		border:       views.NewBorder(t, k),
-		prompt:       views.NewPrompt(t, k),
+		border:       draw.NewBorder(t, k),
+		prompt:       prompt.New(t, k),
 		footer:       views.NewFooter(t, k),
 		tabs:         views.NewTabBar(t, k),
-		approval:     views.NewApproval(t, k, d.Now),
-		help:         views.NewHelp(t, k),
-		secret:       views.NewSecret(t, k),
-		confirm:      views.NewConfirm(t, k),
-		pager:        views.NewPager(t, k),
-		ask:          views.NewAsk(t, k),
+		approval:     dialog.NewApproval(t, k, d.Now),
+		help:         dialog.NewHelp(t, k),
+		secret:       dialog.NewSecret(t, k),
+		confirm:      dialog.NewConfirm(t, k),
+		pager:        dialog.NewPager(t, k),
+		ask:          dialog.NewAsk(t, k),
 	}
 	u.v.conversation.SetNow(d.Now)
 	u.v.output.SetNow(d.Now)
@@ -257,7 +262,7 @@ func (u *UI) update(ch state.Changed) bool {
 	}
 	u.busy = u.v.status.Busy()
 	if typed && !u.typing() {
-		u.deaf = u.deps.Now().Add(views.ApprovalGrace)
+		u.deaf = u.deps.Now().Add(draw.GracePeriod)
 		u.hint("", "typing has ended: the pane is gone")
 	}
 	if u.armed.running && u.state.Running() == nil {
@@ -347,7 +352,7 @@ func (u *UI) setTheme(t *themes.Theme) {
 func (u *UI) Tell(text string) { u.hint("", text) }
 
 // Prompt returns the view of the prompt, for its history, its mode and what is in it.
-func (u *UI) Prompt() *views.Prompt { return u.v.prompt }
+func (u *UI) Prompt() *prompt.Prompt { return u.v.prompt }
 
 // SetWelcome changes what an empty conversation shows.
 func (u *UI) SetWelcome(lines []string) { u.v.conversation.SetWelcome(lines) }
