@@ -1,3 +1,9 @@
+// Package dialog has the views that open over the panes: the approval, questions, lists to
+// choose from, the pager, the help. Each reports its outcome through a callback; whoever
+// shows them decides which one is on top.
+//
+//	c := dialog.NewConfirm(theme, keys)
+//	c.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Answer: answered})
 package dialog
 
 import (

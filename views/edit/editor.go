@@ -1,3 +1,9 @@
+// Package edit changes a text by what a person types. The [Editor] takes actions of the key
+// map; [Vi] gives it the modes of vi. [Draw] shows it.
+//
+//	e := edit.New()
+//	e.Press(keys.Lookup(ev, keymap.Asking))
+//	rows := edit.Draw(area, e, true)
 package edit
 
 import (

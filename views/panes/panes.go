@@ -1,3 +1,8 @@
+// Package panes shows the terminal panes of a session: one, or all in a grid, live or
+// scrolled back, to be looked at or typed into.
+//
+//	p := panes.New(theme, keys)
+//	p.Update(&s, state.Panes)
 package panes
 
 import (

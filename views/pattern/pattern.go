@@ -1,3 +1,8 @@
+// Package pattern finds what a person typed in texts. A [Pattern] finds it exactly; a
+// [Prefilter] rejects most texts that cannot show it, before they are laid out.
+//
+//	p := pattern.New("tax")
+//	from, to := p.Next(text, 0)
 package pattern
 
 import (

@@ -1,3 +1,8 @@
+// Package prompt takes what a person writes to the agent: an editor with history, search
+// in it, completion of commands or files.
+//
+//	p := prompt.New(theme, keys)
+//	p.OnSubmit = func(text string) { send(event.Submit{Text: text}) }
 package prompt
 
 import (

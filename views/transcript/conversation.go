@@ -1,3 +1,9 @@
+// Package transcript shows what was said in a session. The [Conversation] has a block for
+// each prompt, answer or tool call, lays out only those in view, finds or selects text in
+// them; [Output] follows what one call prints.
+//
+//	c := transcript.NewConversation(theme, keys)
+//	c.Update(&s, state.Conversation)
 package transcript
 
 import (
