@@ -127,7 +127,7 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, now [
 	a, err := p.keep()
 	r.emit(t.id, turn, finished(a, p.first.Sub(began), r.opts.Now().Sub(began)))
 	r.calibrate(t, p.answers, a.usage)
-	r.count(t, turn, p.answers, a.usage)
+	r.ledger.Request(t.id, turn, &t.use, p.answers, a.usage)
 	if good = err == nil; good {
 		r.tell(ctx, t, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
 	}

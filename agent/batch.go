@@ -76,7 +76,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 	r := b.runtime
 	j := &job{asked: c, began: r.opts.Now()}
 	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: b.ask(c.ID), Begin: r.begins(b.task), Page: r.page()}
-	j.call.Keep = func(files []tools.Before) error { return r.keep(b.task, b.turn, j, files) }
+	j.call.Keep = func(files []tools.Before) error { return r.changes.Keep(b.task.id, b.turn, j.call, files) }
 	j.shows(r.liveOutput(b.task.id, b.turn, c.ID))
 	if j.tool, j.call, j.err = r.toolset().Resolve(j.call); j.err != nil {
 		return j

@@ -116,10 +116,10 @@ func (r *Runtime) tellUnknownWindow() {
 	info := r.model.Info()
 	text := fmt.Sprintf("the context window of %s is not known: the conversation is compacted when the server says that it is too long; context_limit in the profile %s sets it",
 		info.Model, info.Profile)
-	if info.API == model.Demo || r.usage.unmeasured[text] {
+	if info.API == model.Demo || r.unmeasured[text] {
 		return
 	}
-	r.usage.unmeasured[text] = true
+	r.unmeasured[text] = true
 	r.emit(0, 0, event.Notice{Text: text, Code: unknownWindow}) // of the session: on a branch nobody would see it
 }
 

@@ -271,8 +271,9 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	t.talk.hist.Meant(c.ID, c.Name, c.Arguments)
 	t.talk.hist.Result(c.ID, c.Name, res.Content)
-	t.use.result(c.Name, res.Content)
+	r.ledger.Result(&t.use, c.Name, res.Content)
 	g.sent = len(res.Content)
 	t.given = append(t.given, g)
 	t.shown = append(t.shown, res.Images...)

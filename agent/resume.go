@@ -66,7 +66,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 			r.fork()
 			continue
 		}
-		r.usage.changed.replay(env.Task, env.Payload)
+		r.changes.Replay(env.Task, env.Payload)
 		c := r.main
 		if env.Branch != 0 {
 			c = r.branches[env.Branch]
@@ -151,14 +151,14 @@ func (r *Runtime) replayTask(c *conversation, e event.Event, left *leftover) {
 func (r *Runtime) replaySession(e event.Event) {
 	switch p := e.(type) {
 	case event.MetricsUsage:
-		r.usage.MetricsUsage = p
+		r.ledger.Replay(p)
 	case event.InstructionsRead:
 		r.guide.speaks = cmp.Or(p.Speaks, r.guide.speaks)
 	case event.SessionRenamed:
 		r.titles++
 	case event.Notice:
 		if p.Code == unknownWindow {
-			r.usage.unmeasured[p.Text] = true
+			r.unmeasured[p.Text] = true
 		}
 	}
 }

@@ -38,6 +38,8 @@ import (
 	"buddy/agent/policy"
 	"buddy/agent/redact"
 	"buddy/agent/stream"
+	"buddy/agent/undo"
+	"buddy/agent/usage"
 	"buddy/tools"
 )
 
@@ -126,18 +128,20 @@ type Runtime struct {
 	stream    *stream.Stream
 	approvals *approval.Broker
 	questions *approval.Questions
+	changes   *undo.Log
+	ledger    *usage.Ledger
 	inbox     queues
 	guide     *guide
 	life
 
-	mu       sync.Mutex // guards all below
-	model    model.Model
-	ids      counters
-	main     *conversation
-	branches map[int]*conversation // that forked off and still work, by branch
-	usage    ledger
-	titles   int       // that the session got or is about to get
-	left     leftovers // of an earlier process, until they are taken up
+	mu         sync.Mutex // guards all below
+	model      model.Model
+	ids        counters
+	main       *conversation
+	branches   map[int]*conversation // that forked off and still work, by branch
+	unmeasured map[string]bool       // notices that told of a window that is not known
+	titles     int                   // that the session got or is about to get
+	left       leftovers             // of an earlier process, until they are taken up
 }
 
 // life is how a runtime ends.
@@ -176,11 +180,13 @@ func New(opts Options) *Runtime {
 		model:  opts.Model,
 		main:   &conversation{hist: history.New(opts.System), shells: make(map[int]*shellTask)},
 
-		branches: make(map[int]*conversation),
-		usage:    ledger{unmeasured: make(map[string]bool)},
+		branches:   make(map[int]*conversation),
+		unmeasured: make(map[string]bool),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.gauge(r.main.hist)
+	r.ledger = usage.New(r.stream, usage.Budget{MaxTurns: opts.MaxTurns, MaxCost: opts.MaxCost})
+	r.changes = undo.New(r.stream, opts.Files, opts.Target)
 	r.replay(opts.Replay)
 	r.questions = approval.NewQuestions(r.stream)
 	r.approvals = approval.New(r.stream, opts.Policy, opts.Mode, opts.Now)

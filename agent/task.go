@@ -11,6 +11,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/usage"
 )
 
 // conversation is one branch of a session: what its model is sent, and the exchange that
@@ -45,8 +46,8 @@ type task struct {
 // progress is how far a task is. Only the loop uses it, but for what r.mu guards.
 type progress struct {
 	turns     int
-	response  string                 // the text of the last answer
-	use       taskUse                // r.mu guards it
+	response  string // the text of the last answer
+	use       usage.Task
 	paused    bool                   // between two steps; r.mu guards it
 	ids       map[string]bool        // of calls
 	failed    map[string]failed      // calls that failed, by name and arguments; r.mu guards it
@@ -191,13 +192,16 @@ func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := t.talk
-	res := Result{Response: t.response, Messages: slices.Clone(c.hist.Messages()), Usage: t.use.usage, Turns: t.turns, Outcome: outcome}
+	res := Result{Response: t.response, Messages: slices.Clone(c.hist.Messages()), Usage: r.ledger.Total(&t.use), Turns: t.turns, Outcome: outcome}
 	r.emit(t.id, 0, finished)
 	r.stream.Bind(t.id, 0)
 	if t.limit != nil {
 		t.limit.Stop()
 	}
 	c.task = nil
+	if outcome == event.MaxTurns && c.branch == 0 { // nobody could continue another one
+		c.pending = true
+	}
 	if c.branch != 0 {
 		delete(r.branches, c.branch)
 	}

@@ -116,10 +116,7 @@ func (r *Runtime) askTitle(prompt string) (title string, err error) {
 	if used.Completion == 0 {
 		used.Completion = said.Len() / bytesToken
 	}
-	r.mu.Lock()
-	r.usage.beside(used, answers.Price)
-	r.emit(0, 0, r.usage.MetricsUsage)
-	r.mu.Unlock()
+	r.ledger.Beside(used, answers.Price)
 	title = oneTitle(r.opts.Redact.Text(bare(said.String())))
 	if len([]rune(title)) < minTitleRune {
 		return "", errNoTitle

@@ -9,6 +9,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/slash"
+	"buddy/texts"
 	"buddy/views/draw"
 	"buddy/views/markup"
 )
@@ -166,7 +167,7 @@ func nearestCommand(wrong string) string {
 		}
 	}
 	name := fuzzy.Nearest(wrong, names)
-	if fuzzy.Distance(wrong, name) > max(1, len(wrong)/2) {
+	if texts.Distance(wrong, name) > max(1, len(wrong)/2) {
 		return ""
 	}
 	return ", /" + name + "?"

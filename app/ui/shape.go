@@ -25,7 +25,7 @@ const (
 
 func share(n int) int { return max(leastShare, min(n, mostShare)) }
 
-// hides says that a pane is not shown though there is something in it.
+// hides reports whether a pane is not shown though there is something in it.
 func (s *Shape) hides(p layout.Pane) bool {
 	for _, h := range s.Hidden {
 		if h == p.String() {

@@ -16,7 +16,7 @@ import (
 	"buddy/views/markup"
 )
 
-// palette is a theme made ready for cells.
+// palette holds the cell styles of a theme by role.
 type palette [themes.RoleCount]tcell.Style
 
 func newPalette(theme *themes.Theme) *palette {
@@ -67,7 +67,7 @@ func cellColor(c markup.Color, otherwise tcell.Color) tcell.Color {
 	return otherwise
 }
 
-// Canvas is where on a screen a row is drawn: from x on, w cells of it.
+// Canvas is a row of a screen to draw on: W cells from X on.
 type Canvas struct {
 	Screen  tcell.Screen
 	Palette *palette
@@ -146,7 +146,7 @@ func (c Canvas) cluster(p []byte, col, width int, st tcell.Style) {
 	c.Screen.SetContent(c.X+col, c.Y, r, combining, st)
 }
 
-// maxCombined is how many runes a cell may hold beside the first.
+// maxCombined limits the runes of a cell beside the first.
 const maxCombined = 12
 
 // Say draws text of our own, or text that markup made safe.
@@ -217,7 +217,7 @@ func (a Area) Inset() Area {
 // Below returns what follows n rows.
 func (a Area) Below(n int) Area { return Area{a.Down(n), max(a.H-n, 0)} }
 
-// Padding is how many columns stay free at the left and at the right of text in a
+// Padding is the number of columns that stay free at the left and at the right of text in a
 // border. In the conversation the mark of the focused block stands there.
 const Padding = 1
 

@@ -8,7 +8,7 @@ import (
 	"buddy/themes"
 )
 
-// Frame is what the views have in common: their place, colours and keys.
+// Frame holds what the views have in common: their place, colours and keys.
 type Frame struct {
 	*tview.Box
 	Palette *palette
@@ -35,7 +35,7 @@ func (f *Frame) drawn(screen tcell.Screen) Area {
 	return Area{Canvas{screen, f.Palette, &f.spots, x, y, max(w, 0)}, max(h, 0)}
 }
 
-// Titles are what a border says: at the left and the right of its upper edge, and at the
+// Titles hold the texts of a border: at the left and the right of its upper edge, and at the
 // right of its lower one.
 type Titles struct{ Left, Right, Bottom []Span }
 

@@ -85,5 +85,5 @@ func Took(ms int64) string {
 	return Clock(ms)
 }
 
-// OnTarget says where something is or runs that is not where the session began.
+// OnTarget returns " on TARGET" for what is or runs elsewhere than where the session began.
 func OnTarget(target string) string { return " on " + FirstLine(target) }

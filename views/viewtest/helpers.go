@@ -50,7 +50,7 @@ func Ptr(n int) *int { return &n }
 
 const HostileText = "[red]no tag[-] [\"id\"] \x1b[31mred\x1b]52;c;aGk=\a \u202egnp.exe\u202c \xff"
 
-// Hostile is what every view must show inert: colour tags, escape sequences, bidi
+// Hostile holds what every view must show inert: colour tags, escape sequences, bidi
 // controls, zero width, wide characters.
 const Hostile = "[red]x[-] \x1b[31mred\x1b]52;c;aGk=\x07 \u202egnp.exe\u202c z\u200bw 日本 👨‍👩‍👧"
 

@@ -10,9 +10,8 @@ import (
 	"buddy/agent/model/responses"
 )
 
-// TestQuick: an event with a member that nobody knows is read with care; what it gives is
-// the same as without.
-func TestQuick(t *testing.T) {
+// TestUnknownMembers: an event with a member that nobody knows gives the same as without it.
+func TestUnknownMembers(t *testing.T) {
 	for item, form := range map[string]string{
 		`"message"`:                            "output_text",
 		`"function_call","name":"x"`:           "function_call_arguments",
@@ -22,18 +21,18 @@ func TestQuick(t *testing.T) {
 		`"web_search_call","status":"running"`: "output_text",
 	} {
 		head := `{"type":"response.output_item.added","output_index":0,"item":{"id":"i","call_id":"c","type":` + item + `}}`
-		quick, careful := []string{head}, []string{head}
+		known, strange := []string{head}, []string{head}
 		for _, text := range []string{"plain", `\"\\\n\u00e9`, "é👍", `\ud83d\udc4d`, `\ud83d`, "\xff", "", `{\"a\":1}`} {
 			e := `{"type":"response.` + form + `.delta","item_id":"i","output_index":0,"delta":"` + text + `"}`
-			quick = append(quick, e)
-			careful = append(careful, strings.Replace(e, "{", `{"new":[1],`, 1))
+			known = append(known, e)
+			strange = append(strange, strings.Replace(e, "{", `{"new":[1],`, 1))
 		}
 		end := strings.Replace(head, "added", "done", 1)
 		read := func(events []string) modeltest.Result {
 			all := "data: " + strings.Join(append(events, end, completed), "\n\ndata: ") + "\n\n"
 			return modeltest.Collect(t.Context(), newModel(t, responses.Config{BaseURL: "http://x", HTTPClient: canned(all)}), question)
 		}
-		a, b := read(quick), read(careful)
+		a, b := read(known), read(strange)
 		if d := cmp.Diff(a, b); d != "" || a.Err != nil {
 			t.Errorf("%s: %v %s", item, a.Err, d)
 		}
