@@ -16,11 +16,11 @@ import (
 	"buddy/views/markup"
 )
 
-// palette holds the cell styles of a theme by role.
-type palette [themes.RoleCount]tcell.Style
+// Palette holds the cell styles of a theme by role.
+type Palette [themes.RoleCount]tcell.Style
 
-func newPalette(theme *themes.Theme) *palette {
-	var p palette
+func newPalette(theme *themes.Theme) *Palette {
+	var p Palette
 	for _, r := range themes.Roles {
 		p[r] = CellStyle(theme.Style(r))
 	}
@@ -28,7 +28,7 @@ func newPalette(theme *themes.Theme) *palette {
 }
 
 // cell returns how a run looks.
-func (p *palette) cell(st markup.Style, links []string) tcell.Style {
+func (p *Palette) cell(st markup.Style, links []string) tcell.Style {
 	out := p[st.Role]
 	if st == (markup.Style{Role: st.Role}) {
 		return out
@@ -70,7 +70,7 @@ func cellColor(c markup.Color, otherwise tcell.Color) tcell.Color {
 // Canvas is a row of a screen to draw on: W cells from X on.
 type Canvas struct {
 	Screen  tcell.Screen
-	Palette *palette
+	Palette *Palette
 	spots   *[]keySpot // takes where keys are drawn
 	X, Y, W int
 }

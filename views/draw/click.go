@@ -6,7 +6,7 @@ import (
 )
 
 // A key that is named on the screen can be clicked: drawing a span with a key leaves a spot,
-// and who hands out the mouse asks [frame.KeyAt] what a click means.
+// and who hands out the mouse asks [Frame.KeyAt] what a click means.
 
 // keySpot holds the cells in which a key is named.
 type keySpot struct {

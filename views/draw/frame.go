@@ -11,11 +11,12 @@ import (
 // Frame holds what the views have in common: their place, colours and keys.
 type Frame struct {
 	*tview.Box
-	Palette *palette
+	Palette *Palette
 	Keys    *keymap.Map
 	spots   []keySpot // of the last draw
 }
 
+// NewFrame returns the frame of a view in the colours of a theme.
 func NewFrame(theme *themes.Theme, keys *keymap.Map) Frame {
 	return Frame{Box: tview.NewBox(), Palette: newPalette(theme), Keys: keys}
 }
@@ -77,6 +78,7 @@ func (c Canvas) Edge(first, last rune, role themes.Role, left, right []Span) {
 	}
 }
 
+// Padded puts a blank before and after the text of a title.
 func Padded(spans []Span) []Span {
 	blank := Text(themes.Text, " ")
 	return append(append([]Span{blank}, spans...), blank)

@@ -18,6 +18,7 @@ type Hint struct {
 	Sign  string // stands for the name of the key, unless it is ""
 }
 
+// Name returns what stands for the key.
 func (h Hint) Name() string { return cmp.Or(h.Sign, h.Key.String()) }
 
 func (h Hint) width() int { return TextWidth(h.Name()) + 1 + TextWidth(h.Label) }

@@ -21,6 +21,7 @@ func FirstLine(s string) string {
 	return line
 }
 
+// Plural writes a number of things: 1 byte, 2 bytes, 3 entries, 4 branches.
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

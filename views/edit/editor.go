@@ -348,4 +348,5 @@ func (e *Editor) redoOne() bool {
 	return true
 }
 
+// IsBreak reports whether a byte ends a word: a blank, or the beginning of a chip.
 func IsBreak(c byte) bool { return isSpace(c) || c == chipMark }

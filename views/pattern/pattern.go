@@ -23,6 +23,7 @@ type Pattern struct {
 	first [256]bool // with fold: bytes that a match may begin with
 }
 
+// New returns the pattern for a text, which finds nothing if it is empty.
 func New(text string) Pattern {
 	p := Pattern{Text: text}
 	if text == "" || text != strings.ToLower(text) {
