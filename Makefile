@@ -60,7 +60,7 @@ counterparts: setup ## what is too heavy for every run, against real counterpart
 	@.ci/counterparts $(ONLY)
 
 eval: build ## 20 small tasks for a real model, at its price: MODEL=name (ONLY="find-cause add-flag", RUNS=3, CONFIG=file)
-	@$(GO) run ./evals -buddy ./buddy -model '$(MODEL)' -base-url '$(BASE_URL)' -only '$(ONLY)' -runs '$(or $(RUNS),1)' -config '$(CONFIG)'
+	@$(GO) run ./agent/evals -buddy ./buddy -model '$(MODEL)' -base-url '$(BASE_URL)' -only '$(ONLY)' -runs '$(or $(RUNS),1)' -config '$(CONFIG)'
 
 mutate: ## make small faults in PKG and list those that no test of it notices
 	$(GO) run ./.ci/mutate -most $(or $(MOST),100) $(if $(ONLY),-only '$(ONLY)') $(PKG)

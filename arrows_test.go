@@ -16,7 +16,7 @@ type rule struct {
 }
 
 var rules = []rule{
-	{"agent", nil, []string{"buddy/app", "buddy/views", "buddy/sessions", "buddy/config", "buddy/themes"}, "the runtime knows nothing of the screen or of files of ours"},
+	{"agent", []string{"agent/evals"}, []string{"buddy/app", "buddy/views", "buddy/sessions", "buddy/config", "buddy/themes"}, "the runtime knows nothing of the screen or of files of ours"},
 	{"agent/action", nil, []string{"buddy"}, "a leaf"},
 	{"agent/model", nil, []string{"buddy/agent/event", "buddy/agent/history", "buddy/agent/policy", "buddy/tools", "buddy/tmux"}, "adapters only translate"},
 	{"agent/event", nil, []string{"buddy/tools", "buddy/tmux", "buddy/agent/history", "buddy/agent/policy"}, "data only"},
