@@ -66,7 +66,7 @@ mutate: ## make small faults in PKG and list those that no test of it notices
 	$(GO) run ./.ci/mutate -most $(or $(MOST),100) $(if $(ONLY),-only '$(ONLY)') $(PKG)
 
 golden: ## write the golden files anew; read the diff before you commit it
-	$(GO) test ./views ./app ./app/layout -update
+	$(GO) test ./views ./views/dialog ./views/panes ./views/prompt ./views/transcript ./app ./app/layout -update
 
 generate: ## write generated documents anew
 	$(GO) generate ./views/markup

@@ -30,7 +30,7 @@ func (u *UI) target() (keymap.Scope, tview.Primitive) {
 	}
 }
 
-// covered says that an overlay takes keys and the mouse.
+// covered reports whether an overlay takes keys and the mouse.
 func (u *UI) covered() bool { return u.overlay() != nil }
 
 // global does what a key means everywhere. pending is the action that the key before asked to confirm.
@@ -77,7 +77,7 @@ func (u *UI) cycleMode() {
 	u.deps.Send(event.SetMode{Mode: next})
 }
 
-// answerFirst says that an approval is on the screen, and tells the person about it.
+// answerFirst reports whether an approval is on the screen, and tells the person about it.
 func (u *UI) answerFirst() bool {
 	if !u.asking() {
 		return false
@@ -161,7 +161,7 @@ func (u *UI) cycle(a keymap.Action) {
 	}
 }
 
-// exists says whether there is something to see in a pane.
+// exists reports whether there is something to see in a pane.
 func (u *UI) exists(p layout.Pane) bool {
 	in := u.input(0, 0)
 	switch p {

@@ -73,7 +73,7 @@ type pending struct {
 	running bool // only while the task runs
 }
 
-// Deps are what the screen needs from outside. Its functions are called on the UI
+// Deps hold what the screen needs from outside. Its functions are called on the UI
 // goroutine.
 type Deps struct {
 	Looks
@@ -89,7 +89,7 @@ type Deps struct {
 	Catalog   slash.Catalog
 }
 
-// Timing is when things are done.
+// Timing holds the clock, and runs functions later or elsewhere.
 type Timing struct {
 	Now   func() time.Time            // from any goroutine
 	Tick  func(on bool)               // something moves, or nothing does any more
@@ -100,7 +100,7 @@ type Timing struct {
 	Background func(work func() (apply func()))
 }
 
-// Drafting is what belongs to writing a prompt.
+// Drafting holds what writing a prompt needs.
 type Drafting struct {
 	Draft  func()                                          // the draft changed
 	Record func(text string)                               // a line for the history
@@ -115,7 +115,7 @@ type Looks struct {
 	Auto    bool // the theme follows the terminal's background
 }
 
-// Terminal is what goes to the terminal other than what is drawn.
+// Terminal holds what goes to the terminal other than what is drawn.
 type Terminal struct {
 	Repaint       func()                                  // draws every cell anew
 	AskBackground func()                                  // whose answer the loop passes on
@@ -272,7 +272,7 @@ func (u *UI) update(ch state.Changed) bool {
 	return true
 }
 
-// asking says that the approval dialog shows and takes the keys. While somebody types into
+// asking reports whether the approval dialog shows and takes the keys. While somebody types into
 // a pane it waits: no key meant for the pane may answer it.
 func (u *UI) asking() bool {
 	id := u.v.approval.Asked()

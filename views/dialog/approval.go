@@ -74,7 +74,7 @@ func (a *Approval) Update(s *state.State, ch state.Changed) {
 // Asked returns the id of the request that is shown, "" if there is none.
 func (a *Approval) Asked() string { return a.asked.ID }
 
-// Scope says where keys go: to the question or to what is typed.
+// Scope returns the scope in which keys are looked up: to the question or to what is typed.
 func (a *Approval) Scope() keymap.Scope {
 	switch {
 	case a.typing == nil:
@@ -85,7 +85,7 @@ func (a *Approval) Scope() keymap.Scope {
 	return keymap.Reason
 }
 
-// ready says that a key is an answer to what the person has seen.
+// ready reports whether a key is an answer to what the person has seen.
 func (a *Approval) ready() bool {
 	return a.total > 0 && a.drawn && !a.answered && a.now().Sub(a.since) >= draw.GracePeriod
 }

@@ -20,7 +20,7 @@ type Confirm struct {
 	OnCopy func(text string) // what the mouse selected
 }
 
-// Question is what a Confirm asks. Its texts may be anybody's.
+// Question holds what a Confirm asks. Its texts may be anybody's.
 type Question struct {
 	Title  string
 	Lines  []string
@@ -39,10 +39,10 @@ func (c *Confirm) Ask(q Question) { c.asked, c.open, c.body = q, true, body{} }
 // Close closes the dialog without an answer.
 func (c *Confirm) Close() { c.asked, c.open = Question{}, false }
 
-// Open says that a question waits.
+// Open reports whether a question waits.
 func (c *Confirm) Open() bool { return c.open }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (c *Confirm) Scope() keymap.Scope { return c.asked.Scope }
 
 // InputHandler answers or scrolls.
