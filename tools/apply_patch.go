@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 	"buddy/tools/patch"
 )
 
@@ -23,8 +22,8 @@ type patchArgs struct {
 }
 
 type applyPatch struct {
-	ws  *Workspace
-	def model.ToolDef
+	ws *Workspace
+	Schema
 }
 
 // NewApplyPatch returns the tool apply_patch: it changes, makes, deletes and renames
@@ -33,8 +32,6 @@ type applyPatch struct {
 func NewApplyPatch(ws *Workspace) Tool {
 	return &applyPatch{ws, define[patchArgs]("apply_patch", applyPatchText)}
 }
-
-func (t *applyPatch) Definition() model.ToolDef { return t.def }
 
 func (t *applyPatch) Plan(call Call) (action.Action, error) {
 	args, err := decode[patchArgs](call)
@@ -180,7 +177,7 @@ func (t *applyPatch) explain(c change, err error) error {
 
 // action describes changes for the policy and the person.
 func (t *applyPatch) action(changes []change, why string) action.Action {
-	act := action.Action{Kind: action.FileWrite, Tool: t.def.Name, Target: t.ws.files.name(), Why: why, Mutation: true, Risk: action.Medium}
+	act := action.Action{Kind: action.FileWrite, Tool: t.Name(), Target: t.ws.files.name(), Why: why, Mutation: true, Risk: action.Medium}
 	for _, c := range changes {
 		if c.to == "" {
 			act.Kind = action.FileDelete

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 )
 
 // What a question may have, in bytes.
@@ -39,13 +38,11 @@ type noAnswer struct {
 // ErrNobody is the error of Call.Ask where nobody can be asked.
 var ErrNobody = errors.New("nobody is there to answer")
 
-type askUser struct{ def model.ToolDef }
+type askUser struct{ Schema }
 
 // NewAskUser returns the tool ask_user: a question to the person (D24). Where nobody can
 // be asked there is no answer, and a note says so.
 func NewAskUser() Tool { return &askUser{define[askArgs]("ask_user", askUserText)} }
-
-func (t *askUser) Definition() model.ToolDef { return t.def }
 
 // Patient is true: a person may take any time to answer.
 func (*askUser) Patient(Call) bool { return true }
@@ -63,7 +60,7 @@ func (t *askUser) Plan(call Call) (action.Action, error) {
 			return action.Action{}, invalid("choices[%d]: longer than %d bytes", i, maxChoice)
 		}
 	}
-	act := planInternal(t.def.Name, args.Why)
+	act := planInternal(t.Name(), args.Why)
 	act.Preview = args.Question
 	return act, nil
 }

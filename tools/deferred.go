@@ -80,15 +80,13 @@ type toolSearchPayload struct {
 
 type toolSearch struct {
 	deferred *Deferred
-	def      model.ToolDef
+	Schema
 }
 
 // NewToolSearch returns the tool tool_search, which finds tools of d.
 func NewToolSearch(d *Deferred) Tool {
 	return &toolSearch{d, define[toolSearchArgs]("tool_search", toolSearchText)}
 }
-
-func (t *toolSearch) Definition() model.ToolDef { return t.def }
 
 func (*toolSearch) Parallel(Call) bool { return true }
 
@@ -97,7 +95,7 @@ func (t *toolSearch) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	return planInternal(t.def.Name, args.Why), nil
+	return planInternal(t.Name(), args.Why), nil
 }
 
 func (t *toolSearch) Run(_ context.Context, call Call) Result {
@@ -175,7 +173,7 @@ type useArgs struct {
 
 type useTool struct {
 	deferred *Deferred
-	def      model.ToolDef
+	Schema
 }
 
 // NewUseTool returns the tool use_tool, which calls tools of d. What it plans and does
@@ -184,13 +182,11 @@ func NewUseTool(d *Deferred) Tool {
 	return &useTool{d, define[useArgs]("use_tool", useToolText)}
 }
 
-func (t *useTool) Definition() model.ToolDef { return t.def }
-
 // unwrap returns the name of the tool that a call is for, and the call as that gets it but for
 // its words.
 func (t *useTool) unwrap(call Call) (useArgs, Call, error) {
 	call.Name = "use_tool"
-	outer, err := inOurWords(&useTool{def: define[useArgs]("use_tool", useToolText)}, call)
+	outer, err := inOurWords(&useTool{Schema: define[useArgs]("use_tool", useToolText)}, call)
 	if err != nil {
 		return useArgs{}, call, err
 	}

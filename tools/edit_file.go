@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 )
 
 //go:embed edit_file.md
@@ -65,8 +64,8 @@ func editName(edits []edit, i int) string {
 }
 
 type editFile struct {
-	ws  *Workspace
-	def model.ToolDef
+	ws *Workspace
+	Schema
 }
 
 // NewEditFile returns the tool edit_file: it replaces exact text in a file, in one place
@@ -75,8 +74,6 @@ type editFile struct {
 func NewEditFile(ws *Workspace) Tool {
 	return &editFile{ws, define[editArgs]("edit_file", editFileText)}
 }
-
-func (t *editFile) Definition() model.ToolDef { return t.def }
 
 func (t *editFile) Plan(call Call) (action.Action, error) {
 	args, err := decode[editArgs](call)
@@ -93,7 +90,7 @@ func (t *editFile) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, failed(err)
 	}
-	return t.ws.planWrite(t.def.Name, path, args.Why, old, []byte(edited)), nil
+	return t.ws.planWrite(t.Name(), path, args.Why, old, []byte(edited)), nil
 }
 
 func (t *editFile) Run(ctx context.Context, call Call) Result {

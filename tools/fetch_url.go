@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 	"buddy/tools/web"
 )
 
@@ -33,7 +32,7 @@ type fetchPayload struct {
 
 type fetchURL struct {
 	client *web.Client
-	def    model.ToolDef
+	Schema
 
 	mu   sync.Mutex // guards what is below
 	last fetched    // the page read last, so that its parts are of one text
@@ -49,10 +48,8 @@ type fetched struct {
 // NewFetchURL returns the tool fetch_url: a web page as text, at most a page a call
 // (D17).
 func NewFetchURL(client *web.Client) Tool {
-	return &fetchURL{client: client, def: define[fetchArgs]("fetch_url", fetchURLText)}
+	return &fetchURL{client: client, Schema: define[fetchArgs]("fetch_url", fetchURLText)}
 }
-
-func (t *fetchURL) Definition() model.ToolDef { return t.def }
 
 func (*fetchURL) Parallel(Call) bool { return true }
 
@@ -65,7 +62,7 @@ func (t *fetchURL) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, invalid("url: %v", err)
 	}
-	return planGet(t.def.Name, u, args.Why), nil
+	return planGet(t.Name(), u, args.Why), nil
 }
 
 // planGet is the plan of a tool that fetches a page.

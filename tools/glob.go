@@ -12,7 +12,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 )
 
 const (
@@ -37,16 +36,14 @@ type globPayload struct {
 }
 
 type glob struct {
-	ws  *Workspace
-	def model.ToolDef
+	ws *Workspace
+	Schema
 }
 
 // NewGlob returns the tool glob: the files whose names match a pattern, newest first.
 func NewGlob(ws *Workspace) Tool {
 	return &glob{ws, define[globArgs]("glob", globText)}
 }
-
-func (t *glob) Definition() model.ToolDef { return t.def }
 
 func (*glob) Parallel(Call) bool { return true }
 
@@ -58,7 +55,7 @@ func (t *glob) Plan(call Call) (action.Action, error) {
 	if _, err := compileGlob("pattern", args.Pattern); err != nil {
 		return action.Action{}, err
 	}
-	act, err := t.ws.planRead(t.def.Name, args.Path, args.Why)
+	act, err := t.ws.planRead(t.Name(), args.Path, args.Why)
 	act.Preview = args.Pattern
 	return act, err
 }

@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 )
 
 const (
@@ -48,8 +47,8 @@ type grepPayload struct {
 }
 
 type grep struct {
-	ws  *Workspace
-	def model.ToolDef
+	ws *Workspace
+	Schema
 }
 
 // NewGrep returns the tool grep: the lines of files that match a pattern, in the order
@@ -57,8 +56,6 @@ type grep struct {
 func NewGrep(ws *Workspace) Tool {
 	return &grep{ws, define[grepArgs]("grep", grepText)}
 }
-
-func (t *grep) Definition() model.ToolDef { return t.def }
 
 func (*grep) Parallel(Call) bool { return true }
 
@@ -74,7 +71,7 @@ func (t *grep) Plan(call Call) (action.Action, error) {
 	if t.ws.isOutput(args.Path) {
 		plan = t.ws.planOutput
 	}
-	act, err := plan(t.def.Name, args.Path, args.Why)
+	act, err := plan(t.Name(), args.Path, args.Why)
 	act.Preview = args.Pattern
 	return act, err
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 )
 
 const (
@@ -38,16 +37,14 @@ type listPayload struct {
 }
 
 type listDir struct {
-	ws  *Workspace
-	def model.ToolDef
+	ws *Workspace
+	Schema
 }
 
 // NewListDir returns the tool list_dir: what is in a folder, to a depth of three.
 func NewListDir(ws *Workspace) Tool {
 	return &listDir{ws, define[listArgs]("list_dir", listDirText)}
 }
-
-func (t *listDir) Definition() model.ToolDef { return t.def }
 
 func (*listDir) Parallel(Call) bool { return true }
 
@@ -56,7 +53,7 @@ func (t *listDir) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	return t.ws.planRead(t.def.Name, args.Path, args.Why)
+	return t.ws.planRead(t.Name(), args.Path, args.Why)
 }
 
 func (t *listDir) Run(ctx context.Context, call Call) Result {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 	"buddy/tmux"
 )
 
@@ -35,7 +34,7 @@ const (
 // model seldom needs them, so they are for a [Deferred].
 func Panes(shell *RunShell) []Tool {
 	return []Tool{
-		&capturePane{shell: shell, def: define[captureArgs]("capture-pane", captureText), seen: make(map[look]shown)},
+		&capturePane{shell: shell, Schema: define[captureArgs]("capture-pane", captureText), seen: make(map[look]shown)},
 		&sendKeys{shell, define[sendKeysArgs]("send-keys", sendKeysText)},
 		&createPane{shell, define[createPaneArgs]("tmux_create_pane", createPaneText)},
 		&killPane{shell, define[killPaneArgs]("tmux_kill_pane", killPaneText)},
@@ -101,7 +100,7 @@ type shown struct {
 
 type capturePane struct {
 	shell *RunShell
-	def   model.ToolDef
+	Schema
 
 	mu   sync.Mutex // guards seen
 	seen map[look]shown
@@ -116,8 +115,6 @@ type capturePayload struct {
 	Notices []string `json:"notices,omitempty"`
 }
 
-func (t *capturePane) Definition() model.ToolDef { return t.def }
-
 func (*capturePane) Parallel(Call) bool { return true }
 
 func (t *capturePane) Plan(call Call) (action.Action, error) {
@@ -128,7 +125,7 @@ func (t *capturePane) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	act := planInternal(t.def.Name, args.Why)
+	act := planInternal(t.Name(), args.Why)
 	act.Target = t.shell.target
 	return act, nil
 }
@@ -252,10 +249,8 @@ func (a sendKeysArgs) check() error {
 
 type sendKeys struct {
 	shell *RunShell
-	def   model.ToolDef
+	Schema
 }
-
-func (t *sendKeys) Definition() model.ToolDef { return t.def }
 
 func (t *sendKeys) Plan(call Call) (action.Action, error) {
 	args, err := decode[sendKeysArgs](call)
@@ -266,7 +261,7 @@ func (t *sendKeys) Plan(call Call) (action.Action, error) {
 		return action.Action{}, err
 	}
 	return action.Action{
-		Kind: action.PaneKeys, Tool: t.def.Name, Target: t.shell.target, Command: strings.TrimSuffix(args.typed(), "\n"),
+		Kind: action.PaneKeys, Tool: t.Name(), Target: t.shell.target, Command: strings.TrimSuffix(args.typed(), "\n"),
 		Preview: fmt.Sprintf("into pane %s: %q, keys: %s", args.Pane, args.Text, cmp.Or(strings.Join(args.pressed(), " "), "none")),
 		Why:     args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 	}, nil
@@ -308,10 +303,8 @@ const openShell = `exec "${SHELL:-sh}" -i`
 
 type createPane struct {
 	shell *RunShell
-	def   model.ToolDef
+	Schema
 }
-
-func (t *createPane) Definition() model.ToolDef { return t.def }
 
 func (t *createPane) Plan(call Call) (action.Action, error) {
 	args, err := decode[createPaneArgs](call)
@@ -322,7 +315,7 @@ func (t *createPane) Plan(call Call) (action.Action, error) {
 		return action.Action{}, invalid("command: has a NUL byte, which no shell can run")
 	}
 	return action.Action{
-		Kind: action.Shell, Tool: t.def.Name, Target: t.shell.target, Command: cmp.Or(args.Command, openShell), Cwd: *t.shell.cwd.Load(),
+		Kind: action.Shell, Tool: t.Name(), Target: t.shell.target, Command: cmp.Or(args.Command, openShell), Cwd: *t.shell.cwd.Load(),
 		Preview: fmt.Sprintf("in a new pane %q", args.Title),
 		Why:     args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 		Outside: true, // in the sandbox there is no terminal
@@ -367,10 +360,8 @@ type killPaneArgs struct {
 
 type killPane struct {
 	shell *RunShell
-	def   model.ToolDef
+	Schema
 }
-
-func (t *killPane) Definition() model.ToolDef { return t.def }
 
 // Plan needs no approval where little is asked about: only panes that were approved and made
 // by us can be closed.
@@ -379,7 +370,7 @@ func (t *killPane) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	act := t.shell.planOwn(t.def.Name, args.Why)
+	act := t.shell.planOwn(t.Name(), args.Why)
 	act.Op = "close pane " + clip(args.Pane, 40)
 	return act, nil
 }

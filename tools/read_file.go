@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 )
 
 //go:embed read_file.md
@@ -39,8 +38,8 @@ type readPayload struct {
 }
 
 type readFile struct {
-	ws  *Workspace
-	def model.ToolDef
+	ws *Workspace
+	Schema
 }
 
 // NewReadFile returns the tool read_file: the lines of a text file, at most a page
@@ -48,8 +47,6 @@ type readFile struct {
 func NewReadFile(ws *Workspace) Tool {
 	return &readFile{ws, define[readArgs]("read_file", readFileText)}
 }
-
-func (t *readFile) Definition() model.ToolDef { return t.def }
 
 func (*readFile) Parallel(Call) bool { return true }
 
@@ -59,9 +56,9 @@ func (t *readFile) Plan(call Call) (action.Action, error) {
 		return action.Action{}, err
 	}
 	if t.ws.isOutput(args.Path) {
-		return t.ws.planOutput(t.def.Name, args.Path, args.Why)
+		return t.ws.planOutput(t.Name(), args.Path, args.Why)
 	}
-	return t.ws.planRead(t.def.Name, args.Path, args.Why)
+	return t.ws.planRead(t.Name(), args.Path, args.Why)
 }
 
 func (t *readFile) Run(ctx context.Context, call Call) Result {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 	"buddy/tmux"
 	"buddy/tmux/pane"
 	"buddy/tmux/pane/confine"
@@ -31,6 +30,7 @@ const cancelled = "operation cancelled by user"
 
 // RunShell is the tool run_shell. Make it with NewRunShell.
 type RunShell struct {
+	Schema
 	panes    *tmux.Session
 	plain    *tmux.Session
 	target   string
@@ -93,7 +93,7 @@ func (t *RunShell) Confine() { t.confines = true }
 // in plain, and say is told so once. cwd is where the first one starts, "" if that is not
 // known.
 func NewRunShell(panes, plain *tmux.Session, target, cwd string, say func(text string)) *RunShell {
-	t := &RunShell{panes: panes, plain: plain, target: target, say: say, first: cwd, jobs: &jobs{}}
+	t := &RunShell{Schema: define[shellArgs]("run_shell", runShellText), panes: panes, plain: plain, target: target, say: say, first: cwd, jobs: &jobs{}}
 	t.cwd.Store(&cwd)
 	return t
 }
@@ -155,9 +155,6 @@ func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
 	}
 	return d, false, nil
 }
-
-// Definition is what the model reads.
-func (*RunShell) Definition() model.ToolDef { return define[shellArgs]("run_shell", runShellText) }
 
 // whereat is where the next command starts.
 func (t *RunShell) whereat(Call) whereat { return whereat{now: *t.cwd.Load(), first: t.first} }

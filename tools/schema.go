@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,15 +95,32 @@ func number(sf reflect.StructField, tag string) *int {
 	return &n
 }
 
-// define returns the definition of a tool whose arguments are the struct T. The same T
+// Schema defines a tool whose arguments are the fields of a struct. Tools embed it.
+type Schema struct {
+	def    model.ToolDef
+	fields []field
+}
+
+// define returns the schema of a tool whose arguments are the struct T. The same T
 // always gives the same bytes, in the order of its fields (prompt caches need that). That no other arguments are
 // allowed is not said, because decode says it to a model that tries: it would cost 30 bytes a tool in each request.
-func define[T any](name, description string) model.ToolDef {
-	return model.ToolDef{
-		Name:        name,
-		Description: strings.TrimSpace(description),
-		Parameters:  schemaOf(fieldsOf(reflect.TypeFor[T]())),
-	}
+func define[T any](name, description string) Schema {
+	fields := fieldsOf(reflect.TypeFor[T]())
+	return Schema{model.ToolDef{Name: name, Description: strings.TrimSpace(description), Parameters: schemaOf(fields)}, fields}
+}
+
+// Name returns the name by which a model calls the tool.
+func (s Schema) Name() string { return s.def.Name }
+
+// Definition returns what the model reads.
+func (s Schema) Definition() model.ToolDef { return s.def }
+
+// With returns the definition of the same tool with the fields of the struct extra as more
+// arguments, which come last.
+func (s Schema) With(extra any) model.ToolDef {
+	def := s.def
+	def.Parameters = schemaOf(slices.Concat(s.fields, fieldsOf(reflect.TypeOf(extra))))
+	return def
 }
 
 // property is a field as JSON Schema writes it.

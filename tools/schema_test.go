@@ -27,7 +27,7 @@ type step struct {
 }
 
 func TestDefineWritesSchemaD01(t *testing.T) {
-	def := define[sampleArgs]("sample", "\n does it \n")
+	def := define[sampleArgs]("sample", "\n does it \n").Definition()
 	const want = `{"type":"object","properties":{"path":{"type":"string","description":"a <file>"},"text":{"type":"string"},` +
 		`"depth":{"type":"integer","minimum":1,"maximum":3},"count":{"type":"integer","minimum":0},` +
 		`"risk":{"type":"string","enum":["low","high"]},"all":{"type":"boolean"},"wait":{},` +

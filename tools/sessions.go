@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 	"buddy/tmux"
 )
 
@@ -37,10 +36,8 @@ type createSessionArgs struct {
 
 type createSession struct {
 	shell *RunShell
-	def   model.ToolDef
+	Schema
 }
-
-func (t *createSession) Definition() model.ToolDef { return t.def }
 
 // Plan needs no approval where little is asked about: the pane is the one that any command
 // would open.
@@ -52,7 +49,7 @@ func (t *createSession) Plan(call Call) (action.Action, error) {
 	if name := t.shell.panes.Name(); args.Session != "" && args.Session != "default" && args.Session != name {
 		return action.Action{}, invalid("session: there is one session, %q; leave it out", name)
 	}
-	act := t.shell.planOwn(t.def.Name, args.Why)
+	act := t.shell.planOwn(t.Name(), args.Why)
 	act.Op = "open the shared pane"
 	return act, nil
 }
@@ -83,10 +80,8 @@ type killSessionArgs struct {
 
 type killSession struct {
 	shell *RunShell
-	def   model.ToolDef
+	Schema
 }
-
-func (t *killSession) Definition() model.ToolDef { return t.def }
 
 // Plan is that of the command that would do the same: what runs in the session ends.
 func (t *killSession) Plan(call Call) (action.Action, error) {
@@ -101,7 +96,7 @@ func (t *killSession) Plan(call Call) (action.Action, error) {
 		return action.Action{}, invalid("session: %q has a control character", clip(args.Session, 60))
 	}
 	return action.Action{
-		Kind: action.Shell, Tool: t.def.Name, Target: t.shell.target, Command: "tmux kill-session -t '=" + strings.ReplaceAll(args.Session, "'", `'\''`) + "'",
+		Kind: action.Shell, Tool: t.Name(), Target: t.shell.target, Command: "tmux kill-session -t '=" + strings.ReplaceAll(args.Session, "'", `'\''`) + "'",
 		Preview: "ends what an earlier session of buddy left running", Why: args.Why, Risk: action.Risk(cmp.Or(args.Risk, "medium")), Mutation: args.Mutation, Privesc: args.Privesc,
 	}, nil
 }

@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -47,31 +46,33 @@ type sited struct {
 	panes bool // the name of a pane says on which target it is
 }
 
+// extensible is a tool that can be defined with more arguments than its own.
+type extensible interface{ With(extra any) model.ToolDef }
+
 // onSites returns t for calls that may name a target.
 func onSites(sites Sites, t Tool) Tool {
 	def := t.Definition()
 	at := sited{sites: sites, panes: hasArgument(def, "pane")}
 	if _, shell := t.(*RunShell); shell {
-		at.def = withArguments(def, targetArgument, targetsArgument)
+		at.def = t.(extensible).With(targetsArgs{})
 		return &sitedShell{at}
 	}
-	at.def = withArguments(def, targetArgument)
+	at.def = t.(extensible).With(targetArgs{})
 	return &at
 }
 
-// Arguments that tools have only where there are several targets.
-const (
-	targetArgument  = `"target":{"type":"string"}`
-	targetsArgument = `"targets":{"type":"array","description":"several instead of target: runs on all side by side","maxItems":20,"items":{"type":"string"}}`
-)
+// targetArgs are the arguments that tools have only where there are several targets.
+type targetArgs struct {
+	Target string `json:"target,omitempty"`
+}
+
+// targetsArgs are those of run_shell.
+type targetsArgs struct {
+	Target  string   `json:"target,omitempty"`
+	Targets []string `json:"targets,omitempty" desc:"several instead of target: runs on all side by side" max:"20"`
+}
 
 const maxTargets = 20 // of one call
-
-// parameters is the schema of a tool's arguments.
-type parameters struct {
-	Properties json.RawMessage `json:"properties"`
-	Required   json.RawMessage `json:"required"`
-}
 
 func hasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)[name] != nil }
 
@@ -82,17 +83,6 @@ func propertiesOf(def model.ToolDef) map[string]json.RawMessage {
 	}
 	_ = json.Unmarshal(def.Parameters, &p)
 	return p.Properties
-}
-
-// withArguments adds properties to a definition of ours.
-func withArguments(def model.ToolDef, properties ...string) model.ToolDef {
-	var p parameters
-	if err := json.Unmarshal(def.Parameters, &p); err != nil {
-		panic(fmt.Sprintf("tools: schema of %s: %v", def.Name, err))
-	}
-	all := strings.TrimSuffix(string(p.Properties), "}") + "," + strings.Join(properties, ",") + "}"
-	def.Parameters = fmt.Appendf(nil, `{"type":"object","properties":%s,"required":%s}`, all, p.Required)
-	return def
 }
 
 func (t *sited) Definition() model.ToolDef { return t.def }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 )
 
 var (
@@ -38,7 +37,7 @@ func (a taskOutputArgs) patience() (time.Duration, error) {
 
 type taskOutput struct {
 	shell *RunShell
-	def   model.ToolDef
+	Schema
 }
 
 // NewTaskOutput returns the tool task_output, which tells how a command stands that shell
@@ -46,8 +45,6 @@ type taskOutput struct {
 func NewTaskOutput(shell *RunShell) Tool {
 	return &taskOutput{shell, define[taskOutputArgs]("task_output", taskOutputText)}
 }
-
-func (t *taskOutput) Definition() model.ToolDef { return t.def }
 
 func (*taskOutput) Parallel(Call) bool { return true }
 
@@ -68,7 +65,7 @@ func (t *taskOutput) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	return planInternal(t.def.Name, args.Why), nil
+	return planInternal(t.Name(), args.Why), nil
 }
 
 // named checks that a command was named in one of the two ways.
@@ -113,15 +110,13 @@ type taskKillArgs struct {
 
 type taskKill struct {
 	shell *RunShell
-	def   model.ToolDef
+	Schema
 }
 
 // NewTaskKill returns the tool task_kill, which ends a command that shell left running.
 func NewTaskKill(shell *RunShell) Tool {
 	return &taskKill{shell, define[taskKillArgs]("task_kill", taskKillText)}
 }
-
-func (t *taskKill) Definition() model.ToolDef { return t.def }
 
 // Plan needs no approval where little is asked about: it ends what was approved and started
 // by us.
@@ -137,7 +132,7 @@ func (t *taskKill) Plan(call Call) (action.Action, error) {
 	if job, err := t.shell.jobs.find(args.ID, args.Pane); err == nil { // else Run says so
 		shell = job.shell
 	}
-	act := shell.planOwn(t.def.Name, args.Why)
+	act := shell.planOwn(t.Name(), args.Why)
 	act.Op = "kill"
 	return act, nil
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 )
 
 //go:embed time.md
@@ -31,15 +30,13 @@ type timePayload struct {
 
 type clock struct {
 	now func() time.Time
-	def model.ToolDef
+	Schema
 }
 
 // NewTime returns the tool time: the clock of this machine, which now tells (D19).
 func NewTime(now func() time.Time) Tool {
 	return &clock{now, define[timeArgs]("time", timeText)}
 }
-
-func (t *clock) Definition() model.ToolDef { return t.def }
 
 func (*clock) Parallel(Call) bool { return true }
 
@@ -48,7 +45,7 @@ func (t *clock) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	return planInternal(t.def.Name, args.Why), nil
+	return planInternal(t.Name(), args.Why), nil
 }
 
 // planInternal is the plan of a tool that reads and changes nothing outside buddy.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 )
 
 // maxTodo is how long the text of one step may be, in bytes.
@@ -31,13 +30,11 @@ type todoPayload struct {
 	Note string `json:"note,omitempty"`
 }
 
-type todo struct{ def model.ToolDef }
+type todo struct{ Schema }
 
 // NewTodo returns the tool todo: a list of steps with their states. It holds none: the
 // list is in the call and in the result, so it is there again when a session resumes.
 func NewTodo() Tool { return &todo{define[todoArgs]("todo", todoText)} }
-
-func (t *todo) Definition() model.ToolDef { return t.def }
 
 func (t *todo) Plan(call Call) (action.Action, error) {
 	args, err := decode[todoArgs](call)
@@ -49,7 +46,7 @@ func (t *todo) Plan(call Call) (action.Action, error) {
 			return action.Action{}, invalid("items[%d].text: longer than %d bytes", i, maxTodo)
 		}
 	}
-	return planInternal(t.def.Name, args.Why), nil
+	return planInternal(t.Name(), args.Why), nil
 }
 
 var todoSigns = map[string]string{"pending": "[ ] ", "in_progress": "[>] ", "completed": "[x] "}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 	"buddy/tools/web"
 )
 
@@ -28,15 +27,13 @@ type searchPayload struct {
 
 type webSearch struct {
 	client *web.Client
-	def    model.ToolDef
+	Schema
 }
 
 // NewWebSearch returns the tool web_search: at most 8 results of DuckDuckGo (D18).
 func NewWebSearch(client *web.Client) Tool {
 	return &webSearch{client, define[searchArgs]("web_search", webSearchText)}
 }
-
-func (t *webSearch) Definition() model.ToolDef { return t.def }
 
 func (*webSearch) Parallel(Call) bool { return true }
 
@@ -55,7 +52,7 @@ func (t *webSearch) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, failed(err)
 	}
-	act := planGet(t.def.Name, u, args.Why)
+	act := planGet(t.Name(), u, args.Why)
 	act.Preview = args.Query
 	return act, nil
 }

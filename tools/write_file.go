@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"buddy/agent/action"
-	"buddy/agent/model"
 )
 
 //go:embed write_file.md
@@ -25,8 +24,8 @@ type donePayload struct {
 }
 
 type writeFile struct {
-	ws  *Workspace
-	def model.ToolDef
+	ws *Workspace
+	Schema
 }
 
 // NewWriteFile returns the tool write_file: it creates a file or replaces its content
@@ -35,8 +34,6 @@ type writeFile struct {
 func NewWriteFile(ws *Workspace) Tool {
 	return &writeFile{ws, define[writeArgs]("write_file", writeFileText)}
 }
-
-func (t *writeFile) Definition() model.ToolDef { return t.def }
 
 func (t *writeFile) Plan(call Call) (action.Action, error) {
 	args, err := decode[writeArgs](call)
@@ -56,7 +53,7 @@ func (t *writeFile) Plan(call Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, failed(err)
 	}
-	return t.ws.planWrite(t.def.Name, path, args.Why, old, []byte(args.Content)), nil
+	return t.ws.planWrite(t.Name(), path, args.Why, old, []byte(args.Content)), nil
 }
 
 // snap reads what is to be replaced, if it may be.
