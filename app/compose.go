@@ -334,7 +334,7 @@ func (p *program) look(dir string) (err error) {
 // paneEvent is what happens to a pane of a target, whose name is in front of the pane's
 // unless it is the first.
 func paneEvent(e tmux.PaneEvent, prefix, target string) event.Event {
-	name := tools.PaneName(prefix, e.Pane)
+	name := tools.PaneRef{Target: prefix, ID: e.Pane}.String()
 	switch e.Kind {
 	case tmux.Opened:
 		return event.PaneOpened{Pane: name, Title: e.Title, Target: target, Attach: e.Attach}
@@ -347,7 +347,7 @@ func paneEvent(e tmux.PaneEvent, prefix, target string) event.Event {
 
 func paneScreen(s tmux.Screen, prefix string) event.Event {
 	return event.PaneScreen{
-		Pane: tools.PaneName(prefix, s.Pane), W: s.W, H: s.H, Rows: s.Rows,
+		Pane: tools.PaneRef{Target: prefix, ID: s.Pane}.String(), W: s.W, H: s.H, Rows: s.Rows,
 		Cursor: event.Cursor{X: s.CursorX, Y: s.CursorY, Visible: s.CursorVisible}, AppKeys: s.AppKeys,
 	}
 }

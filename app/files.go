@@ -55,7 +55,9 @@ func newFileIndex() *fileIndex {
 
 // indexBelow returns an index of a folder of this machine.
 func indexBelow(root string) *fileIndex {
-	walk := func(visit func(rel string) error) error { return tools.WalkFiles(root, notOffered, visit) }
+	walk := func(visit func(rel string) error) error {
+		return tools.WalkFiles(context.Background(), tools.Local, root, notOffered, visit)
+	}
 	return &fileIndex{walk: walk, limit: filesTime, fresh: filesFresh, now: time.Now}
 }
 

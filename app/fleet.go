@@ -232,11 +232,11 @@ func (t *target) options(at surroundings, env, withheld []string) tmux.Options {
 
 // paneOf returns the place of a pane and tmux's id of it.
 func (f *fleet) paneOf(name string) (*place, string) {
-	target, id := tools.PaneOf(name)
-	if target == "" {
-		return f.first, id
+	ref := tools.ParsePane(name)
+	if ref.Target == "" {
+		return f.first, ref.ID
 	}
-	return f.place(target), id
+	return f.place(ref.Target), ref.ID
 }
 
 // prefix is the target in the names of a place's panes.

@@ -35,9 +35,6 @@ type noAnswer struct {
 	Note string `json:"note"`
 }
 
-// ErrNobody is the error of Call.Ask where nobody can be asked.
-var ErrNobody = errors.New("nobody is there to answer")
-
 type askUser struct{ Schema }
 
 // NewAskUser returns the tool ask_user: a question to the person (D24). Where nobody can

@@ -12,24 +12,6 @@ import (
 	"buddy/tmux"
 )
 
-// Task is work that goes on after the call that began it (DECISIONS 6).
-type Task struct {
-	Title string          // what it is, in a line
-	Pane  string          // where a person sees it, "" if nowhere
-	Dir   string          // from which [RunShell.Revive] finds it again
-	Done  <-chan struct{} // closed at its end
-	End   func() TaskEnd  // how it ended, once Done is closed
-	Stop  func()          // begins to end it
-}
-
-// TaskEnd is how a Task ended.
-type TaskEnd struct {
-	ExitCode  int
-	Cancelled bool
-	Err       error  // its end is not known
-	Tail      string // the end of its output, at most 4000 bytes; untrusted text
-}
-
 // jobs are the commands that go on after their call.
 type jobs struct {
 	mu   sync.Mutex // guards what follows
@@ -106,7 +88,7 @@ func (t *RunShell) Revive(ctx context.Context, id int, was Task) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	s := &shellJob{shell: t, id: id, title: was.Title, dir: was.Dir, run: run, pane: t.paneName(run.Pane()), out: out, since: time.Now()}
+	s := &shellJob{shell: t, id: id, title: was.Title, dir: was.Dir, run: run, pane: t.ref(run.Pane()).String(), out: out, since: time.Now()}
 	t.jobs.mu.Lock()
 	defer t.jobs.mu.Unlock()
 	t.jobs.add(s)

@@ -162,19 +162,25 @@ type foreign struct {
 	values map[string]json.RawMessage
 	known  map[string]json.RawMessage // the properties of the tool's schema
 	named  string                     // how the model called the tool, as plainName writes it
-	at     whereat                    // where a command would start
+	at     ShellDirs                  // where a command would start
 	notes  []string
 }
 
-// whereat is the folder where the next command of a shell starts and the one where its first
+// ShellDirs are the folder where the next command of a shell starts and the one where its first
 // did; "" is not known.
-type whereat struct{ now, first string }
+type ShellDirs struct{ Now, First string }
+
+// ShellTool is a Tool that runs commands in a shell, which keeps its folder between them.
+type ShellTool interface {
+	// ShellDirs returns the folders of the shell in which the call would run.
+	ShellDirs(call Call) ShellDirs
+}
 
 // translate writes the arguments of a call of the tool that def describes in our words, and
 // says what of them was ignored. Arguments that are ours already stay as they are, byte by
 // byte. What it can't make sense of stays for the tool to refuse; an error is an
 // ErrArguments about what has more than one meaning.
-func translate(def model.ToolDef, call Call, at whereat) (arguments string, notes []string, err error) {
+func translate(def model.ToolDef, call Call, at ShellDirs) (arguments string, notes []string, err error) {
 	i := slices.IndexFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
 	known := propertiesOf(def)
 	if i < 0 || known == nil {
@@ -330,4 +336,15 @@ func (f *foreign) list(name string) ([]map[string]json.RawMessage, bool) {
 // say tells the model what was done with its arguments.
 func (f *foreign) say(format string, args ...any) {
 	f.notes = append(f.notes, fmt.Sprintf(format, args...))
+}
+
+func hasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)[name] != nil }
+
+// propertiesOf are the schemas of a tool's arguments; nil when its schema is of another kind.
+func propertiesOf(def model.ToolDef) map[string]json.RawMessage {
+	var p struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	_ = json.Unmarshal(def.Parameters, &p)
+	return p.Properties
 }

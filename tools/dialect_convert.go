@@ -85,10 +85,10 @@ func convertFolder(f *foreign) error {
 	switch {
 	case folder == "":
 		return nil
-	case path.IsAbs(folder) && path.Clean(folder) == f.at.now:
+	case path.IsAbs(folder) && path.Clean(folder) == f.at.Now:
 		return nil
-	case !path.IsAbs(folder) && f.at.now != f.at.first:
-		return invalid("%s: %q may be meant from %s or from %s: give the whole path", named, clip(folder, 200), f.at.first, f.at.now)
+	case !path.IsAbs(folder) && f.at.Now != f.at.First:
+		return invalid("%s: %q may be meant from %s or from %s: give the whole path", named, clip(folder, 200), f.at.First, f.at.Now)
 	case path.Clean(folder) == ".":
 		return nil
 	}

@@ -144,10 +144,3 @@ func (f fetched) part(offset, most int) (fetchPayload, error) {
 	p.Note = joinNotes(redirected, more, cut)
 	return p, nil
 }
-
-// say shows progress to the person who watches.
-func (c Call) say(text string) {
-	if c.Output != nil {
-		c.Output(Chunk{Stream: Stdout, Text: []byte(text), Total: int64(len(text))})
-	}
-}

@@ -88,7 +88,7 @@ type aged struct {
 
 func (t *glob) find(ctx context.Context, path string, match func(string) bool) (globPayload, error) {
 	rules := rulesAbove(ctx, t.ws.files, path)
-	dir, err := t.ws.files.tree(ctx, path, rules)
+	dir, err := t.ws.files.tree(ctx, path, rules, nil)
 	if err != nil {
 		return globPayload{}, err
 	}
@@ -120,7 +120,7 @@ func (t *glob) find(ctx context.Context, path string, match func(string) bool) (
 		list.WriteString(line)
 		shown++
 	}
-	return globPayload{Count: count, Files: list.String(), Note: joinNotes(globNote(shown, count), w.note())}, nil
+	return globPayload{Count: count, Files: list.String(), Note: joinNotes(globNote(shown, count), unread(w.failed))}, nil
 }
 
 func globNote(shown, count int) string {

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"buddy/agent/action"
+	"buddy/tmux/host"
 )
 
 const (
@@ -217,7 +218,7 @@ func (s *search) search(ctx context.Context, path string) error {
 // feed opens the files to be searched.
 func (s *search) feed(ctx context.Context, path string, q *queue) error {
 	rules := rulesAbove(ctx, s.ws.files, path)
-	dir, err := s.ws.files.tree(ctx, path, rules)
+	dir, err := s.ws.files.tree(ctx, path, rules, nil)
 	if err != nil { // perhaps a file; if not, its error tells more
 		f, err := s.ws.files.open(ctx, path)
 		if err == nil {
@@ -268,7 +269,17 @@ func (s *search) fetch(ctx context.Context, batch []job) {
 			files = append(files, j.file)
 		}
 	}
-	s.ws.files.fetch(ctx, files, s.need)
+	s.ws.files.fetch(ctx, files, textsOf(s.need))
+}
+
+// textsOf returns the texts of which a target looks for one in each file.
+func textsOf(need []literal) host.Texts {
+	var texts host.Texts
+	for _, l := range need {
+		texts.Any = append(texts.Any, string(l.text))
+		texts.Fold = texts.Fold || l.fold
+	}
+	return texts
 }
 
 // file searches one file. It reads into buf and returns it for the next.
@@ -378,7 +389,7 @@ func (s *search) remarks(count int, more bool) string {
 	}
 	return joinNotes(found, skipped(s.secret, "not searched because of possible secrets; give one as path to ask for it"),
 		skipped(s.binary, "not searched: binary"), skipped(s.large, "not searched: over 10 MB"),
-		skipped(s.failed, "could not be read"), s.walk.note())
+		skipped(s.failed, "could not be read"), unread(s.walk.failed))
 }
 
 func plural(n int, what string) string {
@@ -386,4 +397,12 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// unread says how many folders a walk could not read, "" for none.
+func unread(folders int) string {
+	if folders == 0 {
+		return ""
+	}
+	return plural(folders, "folder") + " could not be read"
 }

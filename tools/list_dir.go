@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -143,16 +142,6 @@ func (l *listing) folder(ctx context.Context, path, rel string) ([]string, error
 		}
 	}
 	return folders, nil
-}
-
-func byName(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) }
-
-// join puts / between two parts unless one is empty.
-func join(dir, name string) string {
-	if dir == "" || name == "" {
-		return dir + name
-	}
-	return strings.TrimSuffix(dir, "/") + "/" + name
 }
 
 // quoteName makes names that would break a line or are no text readable.

@@ -6,13 +6,29 @@ import (
 	"os"
 	"path/filepath"
 
+	"buddy/tmux/host"
+
 	"golang.org/x/sys/unix"
 )
 
 // machine is this machine as a place, see open.go.
 type machine struct{}
 
+// Local is this machine.
+var Local place = machine{}
+
 func (machine) name() string { return "local" }
+
+func (machine) home(context.Context) (string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", nil // it is not known
+	}
+	if at, err := filepath.EvalSymlinks(home); err == nil {
+		home = at
+	}
+	return home, nil
+}
 
 func (machine) real(_ context.Context, path string) (string, error) { return realPath(path) }
 
@@ -41,7 +57,7 @@ func (machine) folder(_ context.Context, path string) (folder, error) {
 	return localFolder{dir}, nil
 }
 
-func (m machine) tree(ctx context.Context, path string, _ ignoreRules) (folder, error) {
+func (m machine) tree(ctx context.Context, path string, _ ignoreRules, _ func(name string) bool) (folder, error) {
 	return m.folder(ctx, path)
 }
 
@@ -54,7 +70,7 @@ func (machine) pass(_ context.Context, path string) (folder, error) {
 }
 
 func (machine) together() int                               { return 1 }
-func (machine) fetch(context.Context, []*file, []literal)   {}
+func (machine) fetch(context.Context, []*file, host.Texts)  {}
 func (machine) remove(_ context.Context, path string) error { return removeFile(path) }
 
 func (machine) stage(_ context.Context, path string, data []byte, r rights) (staged, error) {

@@ -1,14 +1,12 @@
 package tools
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -182,63 +180,24 @@ func notRegular(path string, mode fs.FileMode) error {
 	return fmt.Errorf("%q is a %s, not a regular file%s", path, fileKind(mode), hint)
 }
 
-// snapshot is what was in a file at one moment.
-type snapshot struct {
-	exists   bool
-	size     int64
-	data     []byte // all of it, unless it is larger than maxText
-	perm     fs.FileMode
-	modified time.Time
-}
-
-// whole reports whether data is all that is in the file.
-func (s snapshot) whole() bool { return s.size <= maxText }
-
-// snap reads the regular file at the planned path. A missing file is no error.
-func (w *Workspace) snap(ctx context.Context, path string) (snapshot, error) {
-	f, err := w.files.open(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return snapshot{}, nil
-	}
-	if err != nil {
-		return snapshot{}, err
-	}
-	defer release(f)
-	s, err := snapOpen(f)
-	if err != nil {
-		return snapshot{}, fmt.Errorf("%q: %w", path, cause(err))
-	}
-	return s, nil
-}
-
-// snapOpen reads an open regular file.
-func snapOpen(f *file) (snapshot, error) {
-	s := snapshot{exists: true, size: f.size, perm: f.mode.Perm(), modified: f.modified}
-	if s.size > maxText {
-		return s, nil
-	}
-	var err error
-	if s.data, err = readInto(nil, f, s.size); err != nil {
-		return s, err
-	}
-	s.size = int64(len(s.data)) // what /proc says of its files' sizes is 0
-	return s, nil
-}
-
-// readInto reads all that is left of r, but not more than one byte above maxText, into
-// the memory of buf if that is large enough. size is what to expect.
-func readInto(buf []byte, r io.Reader, size int64) ([]byte, error) {
-	buf = slices.Grow(buf[:0], int(size)+1) // one more, to see the end
-	for {
-		n, err := r.Read(buf[len(buf):min(cap(buf), maxText+1)])
-		buf = buf[:len(buf)+n]
-		switch {
-		case errors.Is(err, io.EOF) || len(buf) > maxText:
-			return buf, nil
-		case err != nil:
-			return nil, err
-		case len(buf) == cap(buf):
-			buf = slices.Grow(buf, 4096)
+// realPath resolves the symbolic links of an absolute, clean path. Names at its end
+// that do not exist stay as they are.
+func realPath(path string) (string, error) {
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		resolved, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(resolved, rest), nil
 		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("%q: %w", path, cause(err))
+		}
+		if _, err := os.Lstat(at); err == nil {
+			return "", fmt.Errorf("%q: the symbolic link %q leads to nothing", path, at)
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%q: %w", path, fs.ErrNotExist)
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
 	}
 }

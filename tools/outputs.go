@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
@@ -27,9 +28,9 @@ func beneath(dir, path string) bool {
 // planOutput is the plan of a tool that reads an output. A link in the folder that leads out
 // of it is refused.
 func (w *Workspace) planOutput(tool, path, why string) (action.Action, error) {
-	dir, err := realPath(w.outputs)
+	dir, err := Local.real(context.Background(), w.outputs)
 	if err == nil {
-		path, err = realPath(filepath.Clean(path))
+		path, err = Local.real(context.Background(), filepath.Clean(path))
 	}
 	if err != nil {
 		return action.Action{}, failed(err)
@@ -48,5 +49,5 @@ func (w *Workspace) planned(call Call) (*Workspace, string, error) {
 	if err != nil || call.Planned.Kind != action.Internal {
 		return w, path, err
 	}
-	return &Workspace{files: machine{}, secret: func(string) string { return "" }}, path, nil
+	return &Workspace{files: Local, secret: func(string) string { return "" }}, path, nil
 }

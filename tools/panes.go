@@ -161,7 +161,7 @@ func (t *capturePane) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(t.shell.paneError(err))
 	}
-	payload := capturePayload{Pane: t.shell.paneName(pane.ID), Title: pane.Title, Program: pane.Program, Notices: notices}
+	payload := capturePayload{Pane: t.shell.ref(pane.ID).String(), Title: pane.Title, Program: pane.Program, Notices: notices}
 	if payload.Screen = cutStart(text, captureLimit, 0); t.unchanged(look{pane.ID, view}, shown{text, touched}) {
 		payload.Screen = ""
 		payload.Notices = append(payload.Notices, "nothing changed since you last looked")
@@ -285,8 +285,8 @@ func (t *sendKeys) Run(ctx context.Context, call Call) Result {
 		return failure(t.shell.paneError(err))
 	}
 	return success(map[string]string{
-		"pane": t.shell.paneName(pane.ID), "title": pane.Title, "session": t.shell.panes.Name(), "note": "typed; capture-pane shows what came of it",
-	}, "typed into "+t.shell.paneName(pane.ID))
+		"pane": t.shell.ref(pane.ID).String(), "title": pane.Title, "session": t.shell.panes.Name(), "note": "typed; capture-pane shows what came of it",
+	}, "typed into "+t.shell.ref(pane.ID).String())
 }
 
 type createPaneArgs struct {
@@ -346,7 +346,7 @@ func (t *createPane) Run(ctx context.Context, call Call) Result {
 	if err != nil {
 		return failure(fmt.Errorf("the pane was not made: %w", err))
 	}
-	job := &shellJob{shell: t.shell, pane: t.shell.paneName(run.Pane()), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
+	job := &shellJob{shell: t.shell, pane: t.shell.ref(run.Pane()).String(), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
 	t.shell.jobs.begin(call, job)
 	return success(createdPane{
 		t.shell.panes.Name(), job.pane, args.Title, true, job.id, "send-keys types into it, capture-pane shows it; it closes when its program ends",
@@ -385,4 +385,11 @@ func (t *killPane) Run(ctx context.Context, call Call) Result {
 		return failure(t.shell.paneError(err))
 	}
 	return success(map[string]string{"closed": args.Pane}, "closed "+args.Pane)
+}
+
+// planOwn is the plan of a tool that opens or ends what buddy itself runs on the target.
+func (t *RunShell) planOwn(tool, why string) action.Action {
+	act := planInternal(tool, why)
+	act.Target, act.Mutation = t.target, true
+	return act
 }

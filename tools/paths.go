@@ -2,10 +2,7 @@ package tools
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,13 +10,6 @@ import (
 
 	"buddy/agent/action"
 	"buddy/tmux/host"
-)
-
-const (
-	// maxText is how large a file is handled as text: edited, compared, searched.
-	maxText = 10 << 20
-	// maxPath is longer than any path that the systems we run on accept.
-	maxPath = 4096
 )
 
 // Workspace is where the file tools of one session work: the folder that relative
@@ -50,13 +40,9 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 	if err != nil {
 		return nil, fmt.Errorf("workspace %q: %w", root, err)
 	}
-	home, err := os.UserHomeDir()
-	if err == nil {
-		if at, err := filepath.EvalSymlinks(home); err == nil {
-			home = at
-		}
-	}
-	return &Workspace{files: machine{}, root: resolved, home: home, secret: secret}, nil
+	w := &Workspace{files: Local, root: resolved, secret: secret}
+	_, _, err = w.find(context.Background())
+	return w, err
 }
 
 // NewTargetWorkspace returns a workspace on h, which people call name, at the folder root
@@ -66,12 +52,12 @@ func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string
 	return &Workspace{files: &target{host: h, title: name}, root: root, secret: secret}
 }
 
-// find returns the folder and the home, which a target is asked for once.
+// find returns the folder and the home, for which the target is asked once.
 func (w *Workspace) find(ctx context.Context) (root, home string, err error) {
 	w.finding.Lock()
 	defer w.finding.Unlock()
-	if t, ok := w.files.(*target); ok && w.home == "" {
-		if w.home, err = t.host.Home(ctx); err != nil {
+	if w.home == "" {
+		if w.home, err = w.files.home(ctx); err != nil {
 			return "", "", err
 		}
 		if w.root == "" {
@@ -128,28 +114,6 @@ func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
 		return "", invalid("path: %q leads to %q, which contains a control character", clip(arg, 200), clip(path, 200))
 	}
 	return path, nil
-}
-
-// realPath resolves the symbolic links of an absolute, clean path. Names at its end
-// that do not exist stay as they are.
-func realPath(path string) (string, error) {
-	rest := ""
-	for at := path; ; at = filepath.Dir(at) {
-		resolved, err := filepath.EvalSymlinks(at)
-		if err == nil {
-			return filepath.Join(resolved, rest), nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("%q: %w", path, cause(err))
-		}
-		if _, err := os.Lstat(at); err == nil {
-			return "", fmt.Errorf("%q: the symbolic link %q leads to nothing", path, at)
-		}
-		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("%q: %w", path, fs.ErrNotExist)
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-	}
 }
 
 // Follow returns path, which is absolute, without symbolic links, part by part as the kernel
@@ -238,12 +202,11 @@ func plannedPath(call Call) (string, error) {
 	return call.Planned.Path, nil
 }
 
-// cause strips the operation and path that the os package puts before an error: our
-// errors name the path themselves.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
+// WalkFiles is [fs.WalkFiles] of the workspace.
+func (w *Workspace) WalkFiles(ctx context.Context, skip func(name string) bool, visit func(rel string) error) error {
+	root, _, err := w.find(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	return WalkFiles(ctx, w.files, root, skip, visit)
 }

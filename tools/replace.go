@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -11,19 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// replaceFile puts data at the planned path, as a whole or not at all: it writes a
-// temporary file in the same folder and renames it. Missing folders are made. An
-// existing file keeps its permissions, and its owner and group as far as we may set
-// them; other hard links to it keep the old content.
-func (w *Workspace) replaceFile(ctx context.Context, path string, data []byte) error {
-	s, err := w.files.stage(ctx, path, data, rights{})
-	if err != nil {
-		return err
-	}
-	defer release(s)
-	return s.commit()
-}
 
 // rights are the permissions of a file that is written, where they are not simply those
 // of the file that it replaces or the usual ones.

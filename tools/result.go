@@ -104,3 +104,6 @@ func joinNotes(notes ...string) string {
 	}
 	return strings.Join(said, "; ")
 }
+
+// interrupted begins the result of a call of which nobody knows what became.
+const interrupted = "interrupted: outcome unknown, check before repeating"

@@ -22,9 +22,6 @@ var runShellText string
 // shellOutput is how much of each stream the model sees, in bytes (D04).
 const shellOutput = 4000
 
-// interrupted begins the result of a call of which nobody knows what became.
-const interrupted = "interrupted: outcome unknown, check before repeating"
-
 // cancelled begins the result of a command that was stopped (A17).
 const cancelled = "operation cancelled by user"
 
@@ -40,46 +37,28 @@ type RunShell struct {
 	cwd      atomic.Pointer[string] // where the next command starts; "" = not known
 	sandbox  *pane.Sandbox          // of panes; nil: there is none
 	confines bool                   // what is free runs in the read-only sandbox
-	prefix   string                 // of the names of its panes, "" for those of the first target
-	jobs     *jobs                  // of all targets
-	touched  atomic.Int64           // how often something was done to the panes
+	// paneTarget is in the names of its panes, "" for the first target.
+	paneTarget string
+	jobs       *jobs        // of all targets
+	touched    atomic.Int64 // how often something was done to the panes
 }
 
 // Beside says that t is the shell of another target of the session than first: they have
 // their tasks in common, and its panes are called target:%3. It comes before the first call.
 func (t *RunShell) Beside(first *RunShell) {
-	t.jobs, t.prefix = first.jobs, t.target+paneMark
+	t.jobs, t.paneTarget = first.jobs, t.target
 }
 
-// paneMark is between a target and tmux's id in the name of a pane.
-const paneMark = ":"
+// ref is how people and models call the pane that tmux knows by an id.
+func (t *RunShell) ref(id string) PaneRef { return PaneRef{t.paneTarget, id} }
 
-// PaneOf takes the name of a pane apart: target is "" for those of the first target.
-func PaneOf(name string) (target, id string) {
-	if target, id, ok := strings.Cut(name, paneMark); ok {
-		return target, id
+// paneID is what tmux knows a pane by. A name that is of another target stays as it is.
+func (t *RunShell) paneID(name string) string {
+	if ref := ParsePane(name); ref.Target == t.paneTarget {
+		return ref.ID
 	}
-	return "", name
+	return name
 }
-
-// PaneName is what PaneOf takes apart.
-func PaneName(target, id string) string {
-	if target == "" || id == "" {
-		return id
-	}
-	return target + paneMark + id
-}
-
-// paneName is the name of a pane that tmux knows by an id.
-func (t *RunShell) paneName(id string) string {
-	if id == "" {
-		return ""
-	}
-	return t.prefix + id
-}
-
-// paneID is what tmux knows a pane by.
-func (t *RunShell) paneID(name string) string { return strings.TrimPrefix(name, t.prefix) }
 
 // Restrict says by what the commands in panes are restricted, so that a refusal can be
 // explained. It comes before the first call.
@@ -156,8 +135,8 @@ func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
 	return d, false, nil
 }
 
-// whereat is where the next command starts.
-func (t *RunShell) whereat(Call) whereat { return whereat{now: *t.cwd.Load(), first: t.first} }
+// ShellDirs is where the next command starts.
+func (t *RunShell) ShellDirs(Call) ShellDirs { return ShellDirs{Now: *t.cwd.Load(), First: t.first} }
 
 // Plan says which command would run.
 func (t *RunShell) Plan(call Call) (action.Action, error) {
@@ -182,17 +161,17 @@ func (t *RunShell) Plan(call Call) (action.Action, error) {
 	}, nil
 }
 
-// Seat is in the shared pane, for a command whose end is waited for.
-func (t *RunShell) Seat(call Call) Seat {
+// Pane is the shared pane, for a command whose end is waited for.
+func (t *RunShell) Pane(call Call) PaneUse {
 	args, err := decode[shellArgs](call)
 	if err != nil || t.noPanes.Load() {
-		return Seat{}
+		return PaneUse{}
 	}
-	seat := Seat{Terminal: tmux.Mode(args.Mode) == tmux.Terminal}
+	use := PaneUse{Terminal: tmux.Mode(args.Mode) == tmux.Terminal}
 	if !t.alone(args, call) {
-		seat.Pane = t.paneName(t.panes.Pane())
+		use.Pane = t.ref(t.panes.Pane())
 	}
-	return seat
+	return use
 }
 
 // alone says that the command of a call gets a pane of its own.
@@ -298,7 +277,7 @@ func (t *RunShell) await(ctx context.Context, call Call, job *shellJob, patience
 		case <-timer.C:
 		}
 	}
-	job.pane = t.paneName(job.run.Pane())
+	job.pane = t.ref(job.run.Pane()).String()
 	t.jobs.begin(call, job)
 	note := "started"
 	if patience > 0 {

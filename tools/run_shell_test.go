@@ -205,11 +205,11 @@ func BenchmarkRunShellTrue(b *testing.B) {
 	}
 }
 
-// Seated says where a call will work, as far as that is known before.
-func TestRunShellSeat(t *testing.T) {
+// A call says in which pane it will work, as far as that is known before.
+func TestRunShellPane(t *testing.T) {
 	tool := shellTool(t, nil)
 	ask := func(context.Context, string, []string) (string, error) { return "", nil }
-	if got := tool.Seat(shellCall(t, "true")).Pane; got != "" {
+	if got := tool.Pane(shellCall(t, "true")).Pane.String(); got != "" {
 		t.Errorf("%q before there is a pane", got)
 	}
 	if r := tool.Run(t.Context(), shellCall(t, "true")); r.IsError {
@@ -233,13 +233,13 @@ func TestRunShellSeat(t *testing.T) {
 	} {
 		call := shellCall(t, "true")
 		call.Arguments, call.Ask = strings.Replace(call.Arguments, "{", "{"+c.more, 1), c.ask
-		if got, want := tool.Seat(call), (Seat{c.want, strings.Contains(c.more, "tty")}); got != want {
+		if got, want := tool.Pane(call), (PaneUse{ParsePane(c.want), strings.Contains(c.more, "tty")}); got != want {
 			t.Errorf("%s: %v, want %v", call.Arguments, got, want)
 		}
 	}
 	beside := &RunShell{panes: tool.panes, target: "web"}
 	beside.Beside(tool)
-	if got := beside.Seat(shellCall(t, "true")).Pane; got != "web:"+shared {
+	if got := beside.Pane(shellCall(t, "true")).Pane.String(); got != "web:"+shared {
 		t.Errorf("on another target it is %q", got)
 	}
 }

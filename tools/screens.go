@@ -27,8 +27,7 @@ func (t *RunShell) Screens(ctx context.Context) string {
 	left := screensLimit
 	for _, s := range running {
 		fmt.Fprintf(&b, "Pane %s, task %d (%s), for %s:\n", s.pane, s.id, clip(strings.Join(strings.Fields(s.title), " "), 60), time.Since(s.since).Round(time.Second))
-		_, id := PaneOf(s.pane)
-		_, text, err := s.shell.panes.Capture(ctx, id, tmux.View{})
+		_, text, err := s.shell.panes.Capture(ctx, s.shell.paneID(s.pane), tmux.View{})
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return ""
@@ -78,24 +77,4 @@ func rowsOf(text string, n int) []string {
 		rows = slices.Delete(rows, screenTop, screenTop+1)
 	}
 	return slices.Insert(rows, screenTop, "…")
-}
-
-// ChangedNote says which of the files that the model has read were changed by somebody
-// since; "" for none. Each change is told once (K14).
-func (w *Workspace) ChangedNote(context.Context) string {
-	changed := w.Changed()
-	if len(changed) == 0 {
-		return ""
-	}
-	const most = 20
-	var b strings.Builder
-	b.WriteString("Changed since you last read or wrote them, so read them again before you rely on them:\n")
-	for i, path := range changed {
-		if i == most {
-			fmt.Fprintf(&b, "… and %d more\n", len(changed)-most)
-			break
-		}
-		fmt.Fprintf(&b, "- %q\n", w.show(path))
-	}
-	return strings.TrimRight(b.String(), "\n")
 }

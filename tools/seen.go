@@ -2,12 +2,14 @@ package tools
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -187,4 +189,24 @@ func (w *Workspace) mayReplace(path string, old snapshot) error {
 	default:
 		return nil
 	}
+}
+
+// ChangedNote says which of the files that the model has read were changed by somebody
+// since; "" for none. Each change is told once (K14).
+func (w *Workspace) ChangedNote(context.Context) string {
+	changed := w.Changed()
+	if len(changed) == 0 {
+		return ""
+	}
+	const most = 20
+	var b strings.Builder
+	b.WriteString("Changed since you last read or wrote them, so read them again before you rely on them:\n")
+	for i, path := range changed {
+		if i == most {
+			fmt.Fprintf(&b, "… and %d more\n", len(changed)-most)
+			break
+		}
+		fmt.Fprintf(&b, "- %q\n", w.show(path))
+	}
+	return strings.TrimRight(b.String(), "\n")
 }

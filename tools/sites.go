@@ -74,17 +74,6 @@ type targetsArgs struct {
 
 const maxTargets = 20 // of one call
 
-func hasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)[name] != nil }
-
-// propertiesOf are the schemas of a tool's arguments; nil when its schema is of another kind.
-func propertiesOf(def model.ToolDef) map[string]json.RawMessage {
-	var p struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	_ = json.Unmarshal(def.Parameters, &p)
-	return p.Properties
-}
-
 func (t *sited) Definition() model.ToolDef { return t.def }
 
 // siteArgs are the arguments about targets.
@@ -124,8 +113,9 @@ func (t *sited) split(call Call) (Call, siteArgs, error) {
 
 // follow makes the target of a pane the one of its call.
 func (t *sited) follow(at *siteArgs, pane string) error {
-	of, id := PaneOf(pane)
-	if of == "" && at.target == "" && strings.HasPrefix(id, "%") {
+	ref := ParsePane(pane)
+	of := ref.Target
+	if of == "" && at.target == "" && strings.HasPrefix(ref.ID, "%") {
 		of = t.sites.Names()[0]
 	}
 	switch {

@@ -34,6 +34,8 @@ type target struct {
 
 func (t *target) name() string { return t.title }
 
+func (t *target) home(ctx context.Context) (string, error) { return t.host.Home(ctx) }
+
 // plainly makes errors of the host what those of this machine are.
 func plainly(err error) error {
 	var down *host.DownError
@@ -156,20 +158,15 @@ func (ending) Close() error { return nil }
 
 func (t *target) together() int { return fetchBatch }
 
-func (t *target) fetch(ctx context.Context, files []*file, need []literal) {
+func (t *target) fetch(ctx context.Context, files []*file, need host.Texts) {
 	if len(files) < 2 {
 		return
-	}
-	var texts host.Texts
-	for _, l := range need {
-		texts.Any = append(texts.Any, string(l.text))
-		texts.Fold = texts.Fold || l.fold
 	}
 	paths := make([]string, len(files))
 	for i, f := range files {
 		paths[i] = f.path
 	}
-	all, err := t.host.ReadFiles(ctx, paths, maxText+1, texts)
+	all, err := t.host.ReadFiles(ctx, paths, maxText+1, need)
 	for i, f := range files {
 		got := ending{Buffer: &bytes.Buffer{}, err: err}
 		if err == nil {

@@ -51,13 +51,7 @@ func (t *target) pass(ctx context.Context, path string) (folder, error) {
 
 // tree lists the folders. Those beyond treeFolders are left out, so that the walk counts
 // them as not read.
-func (t *target) tree(ctx context.Context, top string, rules ignoreRules) (folder, error) {
-	return t.treeOf(ctx, top, rules, nil)
-}
-
-// treeOf is tree. With skip, those are left out whose name it tells to leave out, and those
-// that could not be listed before ctx ended.
-func (t *target) treeOf(ctx context.Context, top string, rules ignoreRules, skip func(name string) bool) (folder, error) {
+func (t *target) tree(ctx context.Context, top string, rules ignoreRules, skip func(name string) bool) (folder, error) {
 	tree := &targetTree{t: t, ctx: ctx, lists: make(map[string][]host.FileInfo), rules: make(map[string][]byte)}
 	level := []branch{{top, rules}}
 	for len(level) > 0 && len(tree.lists) < treeFolders {

@@ -48,18 +48,6 @@ func (t *clock) Plan(call Call) (action.Action, error) {
 	return planInternal(t.Name(), args.Why), nil
 }
 
-// planInternal is the plan of a tool that reads and changes nothing outside buddy.
-func planInternal(tool, why string) action.Action {
-	return action.Action{Kind: action.Internal, Tool: tool, Why: why, Risk: action.Low}
-}
-
-// planOwn is the plan of a tool that opens or ends what buddy itself runs on the target.
-func (t *RunShell) planOwn(tool, why string) action.Action {
-	act := planInternal(tool, why)
-	act.Target, act.Mutation = t.target, true
-	return act
-}
-
 func (t *clock) Run(context.Context, Call) Result {
 	local := t.now()
 	now := local.UTC()

@@ -13,6 +13,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"buddy/agent/action"
@@ -49,21 +50,6 @@ type Parallel interface {
 type Patient interface {
 	// Patient reports whether this call is one of those; call.Planned is set.
 	Patient(call Call) bool
-}
-
-// Seated is a Tool that works in terminal panes.
-type Seated interface {
-	// Seat says where the call will work; call.Planned is set.
-	Seat(call Call) Seat
-}
-
-// Seat is where a call works.
-type Seat struct {
-	// Pane is as events name it: "" if there is none, not yet, or one of the call's own.
-	Pane string
-	// Terminal means that the call has the pane's screen to itself: its live output is what a
-	// terminal is sent, which is no text to be read.
-	Terminal bool
 }
 
 // Call is one request of a model to run a tool.
@@ -152,4 +138,26 @@ type Result struct {
 type File struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`
+}
+
+// say shows progress to the person who watches.
+func (c Call) say(text string) {
+	if c.Output != nil {
+		c.Output(Chunk{Stream: Stdout, Text: []byte(text), Total: int64(len(text))})
+	}
+}
+
+// planInternal is the plan of a tool that reads and changes nothing outside buddy.
+func planInternal(tool, why string) action.Action {
+	return action.Action{Kind: action.Internal, Tool: tool, Why: why, Risk: action.Low}
+}
+
+// ErrNobody is the error of Call.Ask where nobody can be asked.
+var ErrNobody = errors.New("nobody is there to answer")
+
+// planTime bounds the questions to a target of one plan; on this machine they take none.
+const planTime = time.Minute
+
+func planning() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), planTime)
 }

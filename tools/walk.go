@@ -63,10 +63,3 @@ func (w *walker) enter(dir folder, rel, name string, rules ignoreRules, depth in
 	}
 	return w.walk(sub, rel, rules, depth+1)
 }
-
-func (w *walker) note() string {
-	if w.failed == 0 {
-		return ""
-	}
-	return plural(w.failed, "folder") + " could not be read"
-}

@@ -13,17 +13,17 @@ func TestWalkFiles(t *testing.T) {
 	b.link("a.go", "link")
 	var got []string
 	skip := func(name string) bool { return name == "skipped" }
-	if err := WalkFiles(b.path(""), skip, func(rel string) error { got = append(got, rel); return nil }); err != nil {
+	if err := WalkFiles(t.Context(), Local, b.path(""), skip, func(rel string) error { got = append(got, rel); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if want := ".gitignore .hidden a.go link sub/.gitignore sub/yes"; strings.Join(got, " ") != want {
 		t.Errorf("WalkFiles = %q, want %q", got, want)
 	}
 	enough := errors.New("enough")
-	if err := WalkFiles(b.path(""), skip, func(string) error { return enough }); !errors.Is(err, enough) {
+	if err := WalkFiles(t.Context(), Local, b.path(""), skip, func(string) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("WalkFiles = %v, want the error of visit", err)
 	}
-	if err := WalkFiles(b.path("none"), skip, func(string) error { return nil }); err == nil {
+	if err := WalkFiles(t.Context(), Local, b.path("none"), skip, func(string) error { return nil }); err == nil {
 		t.Error("a folder that is not there was walked")
 	}
 }
