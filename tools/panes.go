@@ -315,7 +315,7 @@ func (t *createPane) Plan(call Call) (action.Action, error) {
 		return action.Action{}, invalid("command: has a NUL byte, which no shell can run")
 	}
 	return action.Action{
-		Kind: action.Shell, Tool: t.Name(), Target: t.shell.target, Command: cmp.Or(args.Command, openShell), Cwd: *t.shell.cwd.Load(),
+		Kind: action.Shell, Tool: t.Name(), Target: t.shell.target, Command: cmp.Or(args.Command, openShell), Cwd: t.shell.Cwd(),
 		Preview: fmt.Sprintf("in a new pane %q", args.Title),
 		Why:     args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 		Outside: true, // in the sandbox there is no terminal

@@ -49,7 +49,7 @@ func NewWorkspace(root string, secret func(path string) string) (*Workspace, err
 // there: a real path as [host.Host.RealPath] returns it, or "" for the home folder, which is
 // asked for when it is needed.
 func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string) string) *Workspace {
-	return &Workspace{files: &target{host: h, title: name}, root: root, secret: secret}
+	return &Workspace{files: On(h, name), root: root, secret: secret}
 }
 
 // find returns the folder and the home, for which the target is asked once.

@@ -135,8 +135,14 @@ func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
 	return d, false, nil
 }
 
+// Cwd returns the folder in which the next command starts, "" if that is not known.
+func (t *RunShell) Cwd() string { return *t.cwd.Load() }
+
+// Confines reports whether free commands run in the read-only sandbox here.
+func (t *RunShell) Confines() bool { return t.confines }
+
 // ShellDirs is where the next command starts.
-func (t *RunShell) ShellDirs(Call) ShellDirs { return ShellDirs{Now: *t.cwd.Load(), First: t.first} }
+func (t *RunShell) ShellDirs(Call) ShellDirs { return ShellDirs{Now: t.Cwd(), First: t.first} }
 
 // Plan says which command would run.
 func (t *RunShell) Plan(call Call) (action.Action, error) {
@@ -155,7 +161,7 @@ func (t *RunShell) Plan(call Call) (action.Action, error) {
 		preview = "reads what is typed into its pane"
 	}
 	return action.Action{
-		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: *t.cwd.Load(), Preview: preview,
+		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: t.Cwd(), Preview: preview,
 		Why: args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
 		Outside: args.Outside || args.interactive(), // in the sandbox there is no terminal
 	}, nil

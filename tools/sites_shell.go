@@ -81,7 +81,7 @@ func (t *sitedShell) Plan(call Call) (action.Action, error) {
 	SideBySide(names, func(i int, name string) {
 		act.Places[i].Target = name
 		if site, err := t.sites.Open(ctx, name); err == nil {
-			act.Places[i].Cwd = *site.shell.cwd.Load()
+			act.Places[i].Cwd = site.shell.Cwd()
 		}
 	})
 	act.Target, act.Cwd = strings.Join(names, ", "), ""
@@ -147,7 +147,7 @@ func (t *sitedShell) each(ctx context.Context, call Call, one func(context.Conte
 		}
 		mine := inner
 		mine.Dir, mine.Output = filepath.Join(call.Dir, name), out.of(name)
-		mine.Confined = mine.Free && site.shell.confines // it was judged for each
+		mine.Confined = mine.Free && site.shell.Confines() // it was judged for each
 		results[i] = do(site.shell, ctx, mine, limit)
 		out.flush(name)
 	})

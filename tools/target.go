@@ -32,6 +32,9 @@ type target struct {
 	asked bool        // umask is known
 }
 
+// On returns the files that a host reaches, which people call name.
+func On(h *host.Host, name string) place { return &target{host: h, title: name} }
+
 func (t *target) name() string { return t.title }
 
 func (t *target) home(ctx context.Context) (string, error) { return t.host.Home(ctx) }

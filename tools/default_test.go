@@ -1,0 +1,83 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"buddy/agent/model"
+	"buddy/tmux"
+	"buddy/tools/web"
+)
+
+// budgets are what the definitions may cost in each request, in bytes of a definition in JSON.
+var budgets = map[string]int{
+	"run_shell": 950, "read_file": 500, "write_file": 320, "edit_file": 700, "apply_patch": 450, "glob": 300, "grep": 580,
+	"fetch_url": 320, "web_search": 250, "time": 160, "todo": 460, "ask_user": 350, "tool_search": 290, "use_tool": 230,
+}
+
+// The names and their order are part of what providers cache, and what all of it costs
+// in each request is bounded (C11, DECISIONS 24).
+func TestDefaultTools(t *testing.T) {
+	b := newBench(t)
+	deferred := NewDeferred()
+	r := NewRegistry(Default(NewRunShell(&tmux.Session{}, nil, "local", "", nil), b.ws, web.NewClient(web.Options{}), deferred)...).Without(Quiet...)
+	var names []string
+	sum := 0
+	for _, def := range r.Definitions() {
+		names = append(names, def.Name)
+		data, err := json.Marshal(def)
+		must(t, err)
+		sum += len(data)
+		t.Logf("%5d of %3d %s", len(data), budgets[def.Name], def.Name)
+		if len(data) > budgets[def.Name] {
+			t.Errorf("%s has %d bytes, %d are its budget", def.Name, len(data), budgets[def.Name])
+		}
+	}
+	const want = "run_shell read_file write_file edit_file apply_patch glob grep fetch_url web_search time todo ask_user tool_search use_tool"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("tools = %s, want %s", got, want)
+	}
+	if t.Logf("%5d in all", sum); sum > 5_450 { // with one form of edits less, the system prompt and the frame of a request 9,000
+		t.Errorf("the definitions have %d bytes", sum)
+	}
+	for _, name := range Quiet {
+		if _, err := r.Lookup(name); err != nil {
+			t.Errorf("%s can't be called: %v", name, err)
+		}
+	}
+	for _, tool := range append(r.tools, deferred.all()...) {
+		validExample(t, r, tool.Definition())
+	}
+}
+
+// validExample checks that what a tool shows as an example fits its schema and plans.
+func validExample(t *testing.T, r *Registry, def model.ToolDef) {
+	t.Helper()
+	var schema struct{ Required []string }
+	if err := json.Unmarshal(def.Parameters, &schema); err != nil || slices.Contains(schema.Required, "why") {
+		t.Errorf("%s demands a reason: %v", def.Name, err)
+	}
+	_, example, ok := strings.Cut(def.Description, "Example: ")
+	var values args
+	if !ok {
+		return
+	}
+	if err := json.Unmarshal([]byte(example), &values); err != nil {
+		t.Errorf("the example of %s: %q, %v", def.Name, example, err)
+	}
+	for name := range values {
+		if !hasArgument(def, name) {
+			t.Errorf("the example of %s has %s, the schema has not", def.Name, name)
+		}
+	}
+	tool, call, err := r.Resolve(Call{Name: def.Name, Arguments: example})
+	if err == nil {
+		_, err = tool.Plan(call)
+	}
+	if errors.Is(err, ErrArguments) || len(call.Notes) > 0 {
+		t.Errorf("the example of %s: %v, %v", def.Name, err, call.Notes)
+	}
+}
