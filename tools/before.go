@@ -23,9 +23,9 @@ func SumOf(data []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// keep hands over what a call is about to change. It must be kept before anything is
+// KeepBefore hands over what a call is about to change. It must be kept before anything is
 // written, or nothing is.
-func (c Call) keep(files ...Before) error {
+func (c Call) KeepBefore(files ...Before) error {
 	if c.Keep == nil {
 		return nil
 	}

@@ -188,7 +188,7 @@ func translate(def model.ToolDef, call Call, at ShellDirs) (arguments string, no
 	}
 	d := dialects[i]
 	if d.tool == "apply_patch" && strings.HasPrefix(strings.TrimSpace(call.Arguments), "*** Begin Patch") {
-		return string(compact(map[string]string{"patch": call.Arguments})), nil, nil // as free text
+		return string(JSON(map[string]string{"patch": call.Arguments})), nil, nil // as free text
 	}
 	values, ok := objectIn(call.Arguments)
 	if !ok {
@@ -208,7 +208,7 @@ func translate(def model.ToolDef, call Call, at ShellDirs) (arguments string, no
 	if maps.EqualFunc(before, f.values, func(a, b json.RawMessage) bool { return string(a) == string(b) }) && !isString(call.Arguments) {
 		return call.Arguments, f.notes, nil
 	}
-	return string(compact(f.values)), f.notes, nil
+	return string(JSON(f.values)), f.notes, nil
 }
 
 // objectIn reads arguments, which some models encode twice.
@@ -249,7 +249,7 @@ func (f *foreign) rename(d dialect) error {
 			continue
 		}
 		if has, ok := f.values[to]; ok && string(has) != string(f.values[from]) {
-			return invalid("%s and %s are the same argument and differ: give %s only", to, from, to)
+			return Invalid("%s and %s are the same argument and differ: give %s only", to, from, to)
 		}
 		f.values[to] = f.values[from]
 		delete(f.values, from)
@@ -277,7 +277,7 @@ func (f *foreign) ignore(d dialect) {
 		case ok:
 			f.notes = append(f.notes, name+" is ignored: "+why)
 		case d.reads && !where:
-			f.notes = append(f.notes, clip(name, 60)+" is ignored")
+			f.notes = append(f.notes, Clip(name, 60)+" is ignored")
 		default:
 			continue
 		}
@@ -295,7 +295,7 @@ func (f *foreign) take(name string) json.RawMessage {
 	return raw
 }
 
-func (f *foreign) set(name string, v any) { f.values[name] = compact(v) }
+func (f *foreign) set(name string, v any) { f.values[name] = JSON(v) }
 
 // text returns an argument that is a string.
 func (f *foreign) text(name string) (string, bool) {
@@ -338,7 +338,7 @@ func (f *foreign) say(format string, args ...any) {
 	f.notes = append(f.notes, fmt.Sprintf(format, args...))
 }
 
-func hasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)[name] != nil }
+func HasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)[name] != nil }
 
 // propertiesOf are the schemas of a tool's arguments; nil when its schema is of another kind.
 func propertiesOf(def model.ToolDef) map[string]json.RawMessage {

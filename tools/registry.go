@@ -62,7 +62,7 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("unknown tool: %s (have: %s)", clip(name, 60), strings.Join(r.names, ", "))
+	return nil, fmt.Errorf("unknown tool: %s (have: %s)", Clip(name, 60), strings.Join(r.names, ", "))
 }
 
 // Resolve returns the tool that a call means, and the call in our words: what will run is
@@ -103,7 +103,7 @@ func (r *Registry) reroute(call Call) (Call, error) {
 	}
 	values, _ := objectIn(call.Arguments)
 	if f := (&foreign{values: values}); string(f.values["chars"]) != `""` && f.values["chars"] != nil {
-		return call, invalid(`write_stdin: chars: here keys go to a pane: send-keys {"pane":"%%3","literal_text":"…","enter":true}, with the pane that the result of run_shell named`)
+		return call, Invalid(`write_stdin: chars: here keys go to a pane: send-keys {"pane":"%%3","literal_text":"…","enter":true}, with the pane that the result of run_shell named`)
 	}
 	return call, nil
 }
@@ -120,9 +120,9 @@ func (r *Registry) reroutePatch(call Call) (Call, error) {
 		at = shellDirsOf(t, call)
 	}
 	if at.Now != at.First || folder != "" && path.Clean(folder) != "." && path.Clean(folder) != at.First {
-		return call, invalid(`apply_patch is a tool whose paths begin at %s: call it with {"patch":"*** Begin Patch…"}`, cmp.Or(at.First, "the workspace"))
+		return call, Invalid(`apply_patch is a tool whose paths begin at %s: call it with {"patch":"*** Begin Patch…"}`, cmp.Or(at.First, "the workspace"))
 	}
-	call.Name, call.Arguments = "apply_patch", string(compact(map[string]string{"patch": patch}))
+	call.Name, call.Arguments = "apply_patch", string(JSON(map[string]string{"patch": patch}))
 	return call, nil
 }
 

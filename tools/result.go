@@ -14,13 +14,13 @@ import (
 var ErrExecution = errors.New("execution failed")
 
 // truncated ends a text that was cut (D04).
-const truncated = "...[truncated]"
+const Truncated = "...[truncated]"
 
 // tailLimit is how much of an output a result keeps for the screen (DECISIONS 20).
-const tailLimit = 64 << 10
+const TailLimit = 64 << 10
 
 // outputBytes is about how much a listing or a search gives, whatever the names and lines.
-const outputBytes = 20_000
+const OutputBytes = 20_000
 
 // envelope is what the model reads on success (D03).
 type envelope struct {
@@ -35,9 +35,9 @@ type timestamp struct {
 
 // success returns a result with payload in the envelope of D03. shown is the same for
 // the screen, as text; its end is kept.
-func success(payload any, shown string) Result {
-	content := compact(envelope{timestamp{"harness", time.Now().UnixMilli()}, payload})
-	if cut := len(shown) - tailLimit; cut > 0 {
+func Success(payload any, shown string) Result {
+	content := JSON(envelope{timestamp{"harness", time.Now().UnixMilli()}, payload})
+	if cut := len(shown) - TailLimit; cut > 0 {
 		for cut < len(shown) && !utf8.RuneStart(shown[cut]) {
 			cut++
 		}
@@ -47,21 +47,21 @@ func success(payload any, shown string) Result {
 }
 
 // failure returns a result that tells the model in a sentence why a run failed (A19).
-func failure(err error) Result {
-	return Result{Content: "Tool error: " + failed(err).Error(), IsError: true}
+func Failure(err error) Result {
+	return Result{Content: "Tool error: " + Failed(err).Error(), IsError: true}
 }
 
 // failed marks err as an ErrExecution unless it is one or an ErrArguments already.
 // Plan uses it too, because the text of its errors goes to the model as well.
-func failed(err error) error {
+func Failed(err error) error {
 	if err == nil || errors.Is(err, ErrArguments) || errors.Is(err, ErrExecution) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrExecution, sentence(err))
+	return fmt.Errorf("%w: %w", ErrExecution, Sentence(err))
 }
 
 // sentence says what is wrong with which file, where the os package would name a system call.
-func sentence(err error) error {
+func Sentence(err error) error {
 	var p *fs.PathError
 	switch {
 	case !errors.As(err, &p) || err.Error() != p.Error():
@@ -74,15 +74,15 @@ func sentence(err error) error {
 
 // clip returns s, or its first limit bytes of whole characters and an ellipsis. It is
 // for quoting foreign text in errors.
-func clip(s string, limit int) string {
+func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	return head(s, limit) + "…"
+	return Head(s, limit) + "…"
 }
 
 // head returns the first limit bytes of s, less where that would cut a character.
-func head(s string, limit int) string {
+func Head(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -95,7 +95,7 @@ func head(s string, limit int) string {
 }
 
 // joinNotes makes one text of the remarks that are not empty.
-func joinNotes(notes ...string) string {
+func JoinNotes(notes ...string) string {
 	var said []string
 	for _, n := range notes {
 		if n != "" {
@@ -106,4 +106,4 @@ func joinNotes(notes ...string) string {
 }
 
 // interrupted begins the result of a call of which nobody knows what became.
-const interrupted = "interrupted: outcome unknown, check before repeating"
+const Interrupted = "interrupted: outcome unknown, check before repeating"

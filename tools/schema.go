@@ -104,7 +104,7 @@ type Schema struct {
 // define returns the schema of a tool whose arguments are the struct T. The same T
 // always gives the same bytes, in the order of its fields (prompt caches need that). That no other arguments are
 // allowed is not said, because decode says it to a model that tries: it would cost 30 bytes a tool in each request.
-func define[T any](name, description string) Schema {
+func Define[T any](name, description string) Schema {
 	fields := fieldsOf(reflect.TypeFor[T]())
 	return Schema{model.ToolDef{Name: name, Description: strings.TrimSpace(description), Parameters: schemaOf(fields)}, fields}
 }
@@ -144,7 +144,7 @@ func (f field) schema() json.RawMessage {
 	} else {
 		p.Minimum, p.Maximum = f.min, f.max
 	}
-	return compact(p)
+	return JSON(p)
 }
 
 func schemaOf(fields []field) json.RawMessage {
@@ -157,19 +157,19 @@ func schemaOf(fields []field) json.RawMessage {
 		if props.Len() > 0 {
 			props.WriteByte(',')
 		}
-		props.Write(compact(f.name))
+		props.Write(JSON(f.name))
 		props.WriteByte(':')
 		props.Write(f.schema())
 		if f.required {
 			required = append(required, f.name)
 		}
 	}
-	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":%s}`, props.Bytes(), compact(required))
+	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":%s}`, props.Bytes(), JSON(required))
 }
 
 // compact encodes v without escaping <, > and &, which costs tokens for nothing. v is
 // a plain value of this package, which always encodes.
-func compact(v any) []byte {
+func JSON(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)

@@ -95,7 +95,7 @@ const (
 // MinPage where that is more. A window of 0 is not known; most is MaxPage when it is 0.
 func PageOf(window, most int) int { return min(max(window*4/16, MinPage), cmp.Or(most, MaxPage)) }
 
-func (c Call) page() int {
+func (c Call) PageBytes() int {
 	if c.Page > 0 {
 		return c.Page
 	}
@@ -141,14 +141,14 @@ type File struct {
 }
 
 // say shows progress to the person who watches.
-func (c Call) say(text string) {
+func (c Call) Say(text string) {
 	if c.Output != nil {
 		c.Output(Chunk{Stream: Stdout, Text: []byte(text), Total: int64(len(text))})
 	}
 }
 
 // planInternal is the plan of a tool that reads and changes nothing outside buddy.
-func planInternal(tool, why string) action.Action {
+func PlanInternal(tool, why string) action.Action {
 	return action.Action{Kind: action.Internal, Tool: tool, Why: why, Risk: action.Low}
 }
 
@@ -158,6 +158,6 @@ var ErrNobody = errors.New("nobody is there to answer")
 // planTime bounds the questions to a target of one plan; on this machine they take none.
 const planTime = time.Minute
 
-func planning() (context.Context, context.CancelFunc) {
+func Planning() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), planTime)
 }
