@@ -43,6 +43,7 @@ func talk(req modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("\"Talk about\ta shell\"")}
 	}
 	last := req.Messages[len(req.Messages)-1]
+	last.Content = undated(last.Content)
 	call := func(name string, args map[string]any) modeltest.Answer {
 		text, _ := json.Marshal(args)
 		return modeltest.Answer{modeltest.Call{ID: fmt.Sprintf("c%d", len(req.Messages)), Name: name, Arguments: string(text)}}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"net/http/httptest"
 	"strings"
 
@@ -21,9 +23,15 @@ func startModel(env *testscript.Env) {
 	env.Setenv("MODEL_URL", s.URL+"/v1")
 }
 
+// undated returns a prompt without the date at its end.
+func undated(prompt string) string {
+	said, _, _ := strings.Cut(prompt, "\n\n<system-reminder>Today is ")
+	return said
+}
+
 // scripted answers what the prompt says: after "answer:" come answers, divided by bars,
 // of which the next is given each time that one does not fit. The answer HANG never ends,
-// CALL runs a command, FOREIGN makes calls as other programs do, ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
+// CALL runs a command, FOREIGN makes calls as other programs do, TOLD lists the tools, ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
 	var results []string
@@ -36,7 +44,7 @@ func scripted(r modeltest.Request) modeltest.Answer {
 		case strings.Contains(m.Content, "does not fit the JSON Schema"):
 			n++
 		case strings.Contains(m.Content, "answer:"):
-			first, n = m.Content, 0
+			first, n = undated(m.Content), 0
 		}
 	}
 	_, list, _ := strings.Cut(first, "answer:")
@@ -53,9 +61,28 @@ func scripted(r modeltest.Request) modeltest.Answer {
 	case "SYSTEM":
 		system, _ := json.Marshal(r.Messages[0].Content)
 		return modeltest.Answer{modeltest.Text(string(system)), usage}
+	case "TOLD":
+		return modeltest.Answer{modeltest.Text(told(r)), usage}
 	case "ECHO":
 		return modeltest.Answer{modeltest.Text(first), usage}
 	default:
 		return modeltest.Answer{modeltest.Text(text), usage}
 	}
+}
+
+// told lists the tools of a request in one line, with a sum of all that stands before its messages and a line for one family.
+func told(r modeltest.Request) string {
+	sum := fnv.New64a()
+	var names []string
+	for _, d := range r.Tools {
+		names = append(names, d.Name)
+		_, _ = sum.Write(d.Parameters)
+	}
+	system := r.Messages[0].Content
+	_, _ = sum.Write([]byte(system))
+	says := ""
+	if strings.Contains(system, "do not print the patch") {
+		says = "do not print the patch"
+	}
+	return fmt.Sprintf("told: %s, %x %s", strings.Join(names, " "), sum.Sum64(), says)
 }

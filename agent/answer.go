@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/stream"
 )
 
 // What is wrong with an answer that came whole.
@@ -126,7 +127,7 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, now [
 	a, err := p.keep()
 	r.emit(t.id, turn, finished(a, p.first.Sub(began), r.opts.Now().Sub(began)))
 	r.calibrate(t, p.answers, a.usage)
-	r.count(t, turn, p.answers, a.usage)
+	r.ledger.Request(t.id, turn, &t.use, p.answers, a.usage)
 	if good = err == nil; good {
 		r.tell(ctx, t, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
 	}
@@ -205,7 +206,7 @@ func (r *Runtime) uniqueID(t *task, id string) string {
 	defer r.mu.Unlock()
 	r.ids.call++
 	if id == "" || t.talk.hist.Called(id) || t.ids[id] {
-		id = fmt.Sprintf("call_%d_%s", r.ids.call, newID())
+		id = fmt.Sprintf("call_%d_%s", r.ids.call, stream.NewID())
 	}
 	t.ids[id] = true
 	return id

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
+	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
@@ -74,8 +75,8 @@ func (r *Runtime) newBatch(ctx context.Context, t *task, turn int) *batch {
 func (b *batch) plan(c model.ToolCall) *job {
 	r := b.runtime
 	j := &job{asked: c, began: r.opts.Now()}
-	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: r.question(b.task, b.turn, c.ID), Begin: r.begins(b.task), Page: r.page()}
-	j.call.Keep = func(files []tools.Before) error { return r.keep(b.task, b.turn, j, files) }
+	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: b.ask(c.ID), Begin: r.begins(b.task), Page: r.page()}
+	j.call.Keep = func(files []tools.Before) error { return r.changes.Keep(b.task.id, b.turn, j.call, files) }
 	j.shows(r.liveOutput(b.task.id, b.turn, c.ID))
 	if j.tool, j.call, j.err = r.toolset().Resolve(j.call); j.err != nil {
 		return j
@@ -243,8 +244,19 @@ func unanswered(ctx context.Context) tools.Result {
 	if errors.Is(context.Cause(ctx), errSibling) {
 		return failure("Tool error: cancelled, because " + errSibling.Error())
 	}
-	if errors.Is(context.Cause(ctx), errDropped) {
+	if errors.Is(context.Cause(ctx), approval.ErrSuperseded) {
 		return failure(dropped)
 	}
 	return failure(history.Unanswered)
+}
+
+// ask returns how a call asks the person; nil when nobody is there.
+func (b *batch) ask(callID string) func(context.Context, string, []string) (string, error) {
+	r := b.runtime
+	if !r.approvals.Interactive() {
+		return nil
+	}
+	return func(ctx context.Context, text string, choices []string) (string, error) {
+		return r.questions.Ask(ctx, b.task.id, b.turn, callID, text, choices)
+	}
 }

@@ -1,9 +1,9 @@
 package agent
 
 import (
-	"fmt"
 	"strings"
 
+	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/tools"
@@ -37,9 +37,9 @@ func (r *Runtime) handle(c event.Command) {
 	case event.Continue:
 		r.resumeExchange()
 	case event.Approve:
-		r.asks.answer(c)
+		r.approvals.Answer(c)
 	case event.Answer:
-		r.answer(c)
+		r.questions.Answer(c)
 	case event.Cancel:
 		r.cancelTask(c.Task)
 	case event.SetTimeout:
@@ -55,7 +55,7 @@ func (r *Runtime) handle(c event.Command) {
 func (r *Runtime) adjust(c event.Command) {
 	switch c := c.(type) {
 	case event.SetMode:
-		r.asks.setMode(c.Mode, c.Duration)
+		r.approvals.SetMode(c.Mode, c.Duration)
 	case event.SwitchModel:
 		r.switchModel(c)
 	case event.SwitchTarget:
@@ -79,7 +79,7 @@ func (r *Runtime) adjust(c event.Command) {
 
 // reject answers a command that makes no sense.
 func (r *Runtime) reject(format string, args ...any) {
-	r.emit(0, 0, event.Error{Text: fmt.Sprintf(format, args...), Code: "bad_command"})
+	r.stream.Reject(format, args...)
 }
 
 func (r *Runtime) submit(s event.Submit) {
@@ -96,7 +96,7 @@ func (r *Runtime) submit(s event.Submit) {
 			return
 		}
 		c, kind = r.fork(), event.BackgroundTask
-		r.emit(0, 0, event.BranchStarted{Branch: c.branch, FromSeq: r.stream.last(), Why: "bg"})
+		r.emit(0, 0, event.BranchStarted{Branch: c.branch, FromSeq: r.stream.Last(), Why: "bg"})
 	}
 	r.ids.prompt++
 	p := event.PromptSubmitted{ID: r.ids.prompt, Text: s.Text, Images: s.Images, Queued: c.task != nil}
@@ -104,7 +104,7 @@ func (r *Runtime) submit(s event.Submit) {
 		c.queue = append(c.queue, p)
 		r.emit(0, 0, p)
 		if c.drop != nil {
-			c.drop(errDropped)
+			c.drop(approval.ErrSuperseded)
 		}
 		return
 	}
@@ -116,7 +116,7 @@ const maxBranches = 8
 
 // pin keeps an exchange as it is (B18).
 func (r *Runtime) pin(p event.Pin) {
-	if err := r.stream.readOnly(); err != nil {
+	if err := r.stream.ReadOnly(); err != nil {
 		r.reject("nothing was pinned, because it can't be recorded: %v", err)
 		return
 	}
@@ -143,7 +143,8 @@ func (r *Runtime) unqueue(id int) {
 	r.reject("prompt %d is not queued", id)
 }
 
-// switchModel changes who answers, or how much the same model thinks; the history stays.
+// switchModel changes who answers, or how much the same model thinks; the history stays. What
+// the model is told follows it: another one has cached nothing of what the first was told.
 func (r *Runtime) switchModel(c event.SwitchModel) {
 	if r.opts.Models == nil {
 		r.reject("there is no other model")
@@ -165,12 +166,33 @@ func (r *Runtime) switchModel(c event.SwitchModel) {
 		r.reject("the model can't be switched while task #%d runs", busy[0].id)
 		return
 	}
-	r.model = m
 	info := m.Info()
-	r.main.hist.SetModel(info.Model)
+	if !same {
+		if err := r.retell(info); err != nil {
+			r.mu.Unlock()
+			r.reject("the model was not switched: %v", err)
+			return
+		}
+	}
+	r.model = m
+	r.gauge(r.main.hist)
 	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
 	r.mu.Unlock()
 	r.emitUsage(nil, 0)
+}
+
+// retell changes what the next request begins with to what a model is told. The caller holds r.mu.
+func (r *Runtime) retell(info model.Info) error {
+	if r.opts.Told == nil {
+		return nil
+	}
+	system, all, err := r.opts.Told(info)
+	if err != nil {
+		return err
+	}
+	r.opts.System, r.opts.Tools = system, all
+	r.setSystem()
+	return nil
 }
 
 // difference says what of a switch a person may not expect: another protocol, in which what

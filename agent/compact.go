@@ -116,10 +116,10 @@ func (r *Runtime) tellUnknownWindow() {
 	info := r.model.Info()
 	text := fmt.Sprintf("the context window of %s is not known: the conversation is compacted when the server says that it is too long; context_limit in the profile %s sets it",
 		info.Model, info.Profile)
-	if info.API == model.Demo || r.usage.unmeasured[text] {
+	if info.API == model.Demo || r.unmeasured[text] {
 		return
 	}
-	r.usage.unmeasured[text] = true
+	r.unmeasured[text] = true
 	r.emit(0, 0, event.Notice{Text: text, Code: unknownWindow}) // of the session: on a branch nobody would see it
 }
 
@@ -234,7 +234,7 @@ func (r *Runtime) replace(ctx context.Context, t *task, by string, cut history.C
 		Removed: removed, Turns: turns, Boundary: cut.Boundary, Kept: cut.Kept,
 	})
 	t.compacted = &CompactionOccurred{OldTokens: before, NewTokens: after}
-	r.guide.stale = true
+	r.guide.stale, t.talk.date = true, ""
 	r.mu.Unlock()
 	r.tell(ctx, t, ContextCompaction{OldTokens: before, NewTokens: after})
 	return true
@@ -252,7 +252,7 @@ func (r *Runtime) digest(t *task, target int) bool {
 		Removed: c.Messages, Turns: c.Turns, Boundary: c.Boundary, Kept: c.Kept,
 	})
 	t.compacted = &CompactionOccurred{OldTokens: c.Before, NewTokens: c.After}
-	r.guide.stale = true
+	r.guide.stale, t.talk.date = true, ""
 	return true
 }
 
@@ -276,7 +276,7 @@ func (r *Runtime) overflowed(ctx context.Context, t *task, err error) bool {
 // compactNow does what a person asked for, at once or before the next request of what
 // runs.
 func (r *Runtime) compactNow() {
-	if err := r.stream.readOnly(); err != nil {
+	if err := r.stream.ReadOnly(); err != nil {
 		r.reject("nothing was compacted, because it can't be recorded: %v", err)
 		return
 	}

@@ -273,7 +273,7 @@ func (r *Runtime) takes(m model.Message) error {
 			return fmt.Errorf("image %d: %w", i+1, err)
 		}
 	}
-	if err := r.stream.readOnly(); err != nil {
+	if err := r.stream.ReadOnly(); err != nil {
 		return fmt.Errorf("nothing can be recorded: %w", err)
 	}
 	return nil

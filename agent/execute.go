@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"buddy/agent/action"
+	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/tools"
@@ -53,7 +54,7 @@ func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.R
 		use := tool.Pane(j.call)
 		started.Pane, started.Terminal = use.Pane.String(), use.Terminal
 	}
-	if err := r.stream.emit(t.id, turn, started); err != nil {
+	if err := r.stream.Record(t.id, turn, started); err != nil {
 		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
 		return &res
 	}
@@ -121,7 +122,7 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	act := j.call.Planned
 	v := r.judge(t, act)
 	if j.reopened && v.Decision == action.Allow {
-		v = action.Verdict{Decision: action.Ask, Reason: "it was waiting for approval when buddy ended", Rule: reopenedRule}
+		v = action.Verdict{Decision: action.Ask, Reason: "it was waiting for approval when buddy ended", Rule: approval.Reopened}
 	}
 	switch v.Decision {
 	case action.Allow:
@@ -132,7 +133,7 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	default:
 		return refuse("Denied by the policy, nothing ran: " + v.Reason)
 	}
-	answer := r.asks.request(ctx, t.id, turn, j.call.ID, act, v)
+	answer := r.approvals.Request(ctx, approval.Request{Task: t.id, Turn: turn, CallID: j.call.ID, Action: act, Verdict: v})
 	switch {
 	case answer.Decision == event.Once, answer.Decision == event.Similar:
 		return nil
@@ -148,21 +149,15 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	return refuse(denial(act, answer))
 }
 
-// reopenedRule is the rule of what an earlier process had asked about, and nobody answered.
-const reopenedRule = "not answered before"
-
-// taintRule is the rule of what is asked about for that reason.
-const taintRule = "text that speaks to the agent"
-
 // judge is the policy's verdict, stricter when a tool's output has spoken to the model:
 // then only files of the workspace are read without a question (F12).
 func (r *Runtime) judge(t *task, act action.Action) action.Verdict {
-	v := r.asks.judge(act)
+	v := r.approvals.Judge(act)
 	if v.Decision != action.Allow || act.Kind == action.FileRead || act.Kind == action.Internal && !act.Mutation {
 		return v
 	}
 	if why := r.tainted(t); why != "" {
-		return action.Verdict{Decision: action.Ask, Reason: why, Rule: taintRule}
+		return action.Verdict{Decision: action.Ask, Reason: why, Rule: approval.Injected}
 	}
 	return v
 }
@@ -176,7 +171,7 @@ func (r *Runtime) replaceArgs(t *task, turn int, j *job, args string) error {
 	if err != nil {
 		return err
 	}
-	if v := r.asks.judge(act); v.Decision == action.Deny {
+	if v := r.approvals.Judge(act); v.Decision == action.Deny {
 		return errors.New("denied by the policy: " + v.Reason)
 	}
 	call.Planned = act
@@ -190,7 +185,7 @@ func denial(act action.Action, a event.ApprovalAnswered) string {
 	switch a.By {
 	case "policy":
 		return "Denied by the policy, nothing ran: " + a.Reason
-	case byNobody:
+	case approval.Nobody:
 		return "Not run: it needs the user's yes, and nobody was there to ask."
 	}
 	text := "The user denied this; nothing ran."
@@ -276,8 +271,9 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	t.talk.hist.Meant(c.ID, c.Name, c.Arguments)
 	t.talk.hist.Result(c.ID, c.Name, res.Content)
-	t.use.result(c.Name, res.Content)
+	r.ledger.Result(&t.use, c.Name, res.Content)
 	g.sent = len(res.Content)
 	t.given = append(t.given, g)
 	t.shown = append(t.shown, res.Images...)

@@ -88,13 +88,19 @@ func (r *Runtime) readInstructions(ctx context.Context) {
 	if text == r.opts.Redact.Text(before) && len(set.Files) == 0 {
 		return
 	}
-	system := strings.TrimSpace(r.opts.System + "\n\n" + text)
+	r.setSystem()
+	r.emit(0, 0, readFiles(set))
+	r.warnOf(0, set)
+}
+
+// setSystem gives every conversation the system prompt with the instruction files. The caller
+// holds r.mu.
+func (r *Runtime) setSystem() {
+	system := strings.TrimSpace(r.opts.System + "\n\n" + r.opts.Redact.Text(r.guide.set.Text()))
 	r.main.hist.SetSystem(system)
 	for _, c := range r.branches {
 		c.hist.SetSystem(system)
 	}
-	r.emit(0, 0, readFiles(set))
-	r.warnOf(0, set)
 }
 
 // warnOf tells the person what in files speaks to the agent. The caller holds r.mu.

@@ -5,6 +5,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/stream"
 )
 
 // exchange repeats turns until the model answers without calling tools.
@@ -21,7 +22,7 @@ func (r *Runtime) step(ctx context.Context, t *task) (event.Outcome, error) {
 	if ctx.Err() != nil {
 		return event.Cancelled, nil
 	}
-	if outcome := r.checkBudget(t); outcome != "" {
+	if outcome := r.ledger.Exhausted(t.id, &t.use, t.turns); outcome != "" {
 		return outcome, nil
 	}
 	if t.turns > 0 {
@@ -71,11 +72,11 @@ func (r *Runtime) takeQueued(t *task) {
 // turn is one request and the tools that it calls. done means that there were none.
 func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 	number := r.nextTurn()
-	id := newID()
+	id := stream.NewID()
 	r.emitUsage(t, number)
 	r.emit(t.id, number, event.TurnStarted{TurnID: id, Number: number})
 	finished := event.TurnFinished{TurnID: id, Number: number}
-	before := r.cost(t)
+	before := r.ledger.Cost(&t.use)
 
 	answer, err := r.ask(ctx, t, number)
 	if err == nil {
@@ -89,7 +90,7 @@ func (r *Runtime) turn(ctx context.Context, t *task) (done bool, err error) {
 		r.show(t, number)
 		r.instructBelow(ctx, t, number)
 	}
-	finished.Cost = r.cost(t) - before
+	finished.Cost = r.ledger.Cost(&t.use) - before
 	r.emit(t.id, number, finished)
 	return done, err
 }

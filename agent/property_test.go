@@ -159,12 +159,15 @@ func act(s *session, rng *rand.Rand) {
 	default:
 		time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond)
 	}
-	s.asks.mu.Lock()
 	var open []string
-	for id := range s.asks.open {
-		open = append(open, id)
+	for _, env := range s.seen {
+		switch p := env.Payload.(type) {
+		case event.ApprovalAsked:
+			open = append(open, p.ID)
+		case event.ApprovalAnswered:
+			open = slices.DeleteFunc(open, func(id string) bool { return id == p.ID })
+		}
 	}
-	s.asks.mu.Unlock()
 	for _, id := range open {
 		if rng.IntN(3) == 0 {
 			continue

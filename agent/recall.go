@@ -26,12 +26,14 @@ func (r *Recall) Take(env event.Envelope) {
 		}
 	case event.PromptSubmitted:
 		if !p.Queued {
-			r.Tell(messageKind(r.kind(env.Task, p)), p.Text, p.Images...)
+			r.Tell(messageKind(r.kind(env.Task, p)), promptText(p), p.Images...)
 		}
 	case event.ReminderAttached:
 		r.Tell(model.Reminder, p.Text, p.Images...)
 	case event.ModelMessage:
 		r.Assistant(p.Message)
+	case event.ToolRequested:
+		r.Meant(p.CallID, p.Name, p.Arguments)
 	case event.ToolResult:
 		r.Result(p.CallID, p.Name, p.Result)
 	case event.ResultSpilled:

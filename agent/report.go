@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/agent/model"
 	"buddy/tools"
 )
 
@@ -40,7 +39,7 @@ func (r *Runtime) status() string {
 	for _, d := range r.toolset().Definitions() {
 		tools = append(tools, d.Name)
 	}
-	mode, until := r.asks.current()
+	mode, until := r.approvals.Mode()
 	approvals := string(mode)
 	if !until.IsZero() {
 		approvals += " until " + until.Format("15:04:05")
@@ -63,11 +62,11 @@ func (r *Runtime) status() string {
 		fmt.Sprintf("model      %s (%s), %s, window %s", info.Model, info.API, endpoint, window),
 		fmt.Sprintf("tools      %s", strings.Join(tools, ", ")),
 		fmt.Sprintf("approvals  %s", approvals),
-		"free       " + r.asks.free(r.opts.Target),
+		"free       " + r.approvals.Free(r.opts.Target),
 		"withheld   variables from commands: " + withheld,
 		fmt.Sprintf("context    about %d tokens; messages: %d", r.main.hist.Tokens(), len(r.main.hist.Messages())),
-		"used       " + r.usage.session() + fmt.Sprintf("; turns: %d", r.ids.turn),
-		"prompt     " + r.usage.lastTask(),
+		"used       " + r.ledger.Session() + fmt.Sprintf("; turns: %d", r.ids.turn),
+		"prompt     " + r.ledger.LastTask(),
 	}, "\n")
 }
 
@@ -82,53 +81,13 @@ func (r *Runtime) context() string {
 	} else {
 		text += "; the window of the model is not known (context_limit in its profile tells it)"
 	}
-	text += "\nlast request: " + r.usage.lastRequest()
-	text += "\nthis prompt: " + r.usage.lastTask()
-	text += "\nsession: " + r.usage.session()
+	text += "\nlast request: " + r.ledger.LastRequest()
+	text += "\nthis prompt: " + r.ledger.LastTask()
+	text += "\nsession: " + r.ledger.Session()
 	if files := r.guide.list(); files != "" {
 		text += "\n" + files
 	}
 	return text
-}
-
-// lastRequest, lastTask and session say what the last request, the task that runs or ran
-// last, and the session used.
-func (l *ledger) lastRequest() string {
-	m := l.MetricsUsage
-	return used(m.Prompt, m.Cached, m.Completion, m.Cost, 0)
-}
-
-func (l *ledger) lastTask() string {
-	t := l.task
-	if t == nil {
-		t = &taskUse{}
-	}
-	text := used(t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.cost, t.unpriced)
-	for i, tool := range t.top() {
-		sep := ", "
-		if i == 0 {
-			sep = "; largest results: "
-		}
-		text += fmt.Sprintf("%s%s %d tokens", sep, tool.Name, tool.Tokens)
-	}
-	return text
-}
-
-func (l *ledger) session() string {
-	m := l.MetricsUsage
-	return used(m.SessionPrompt, m.SessionCached, m.SessionCompletion, m.SessionCost, m.SessionUnpriced)
-}
-
-// used says tokens and money; a cost that is not known is a dash (DECISIONS 25).
-func used(in, cached, out int, cost model.Money, unpriced int) string {
-	money := cost.String()
-	switch {
-	case cost == 0:
-		money = "–"
-	case unpriced > 0:
-		money += fmt.Sprintf(" (requests without a known price: %d)", unpriced)
-	}
-	return fmt.Sprintf("%d tokens in, %d of them cached, %d out, %s", in, cached, out, money)
 }
 
 // onTarget says where a pane is, if that is not on the first target.

@@ -23,9 +23,6 @@ const (
 	dropped    = "Not run: it waited for the user's yes when buddy ended, and the user went on with a prompt instead."
 )
 
-// errDropped ends what waits for an approval because a person went on with a prompt.
-var errDropped = errors.New("the person went on with a prompt")
-
 // leftover is what an earlier process did not finish of a conversation.
 type leftover struct {
 	recall   Recall
@@ -69,7 +66,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 			r.fork()
 			continue
 		}
-		r.usage.changed.replay(env.Task, env.Payload)
+		r.changes.Replay(env.Task, env.Payload)
 		c := r.main
 		if env.Branch != 0 {
 			c = r.branches[env.Branch]
@@ -79,7 +76,7 @@ func (r *Runtime) replay(events []event.Envelope) {
 		}
 	}
 	if len(events) > 0 {
-		r.stream.seq = nextSeq(events[len(events)-1].Seq)
+		r.stream.Resume(events[len(events)-1].Seq)
 	}
 	for c, l := range left {
 		c.requeue(l.queued)
@@ -112,6 +109,8 @@ func (r *Runtime) replayInto(c *conversation, env event.Envelope, left *leftover
 		}
 	case event.TargetSwitched:
 		c.switched(p)
+	case event.ContextCompacted:
+		c.date = ""
 	case event.ToolStarted:
 		left.started[p.CallID] = p
 		r.ids.out++
@@ -152,14 +151,14 @@ func (r *Runtime) replayTask(c *conversation, e event.Event, left *leftover) {
 func (r *Runtime) replaySession(e event.Event) {
 	switch p := e.(type) {
 	case event.MetricsUsage:
-		r.usage.MetricsUsage = p
+		r.ledger.Replay(p)
 	case event.InstructionsRead:
 		r.guide.speaks = cmp.Or(p.Speaks, r.guide.speaks)
 	case event.SessionRenamed:
 		r.titles++
 	case event.Notice:
 		if p.Code == unknownWindow {
-			r.usage.unmeasured[p.Text] = true
+			r.unmeasured[p.Text] = true
 		}
 	}
 }
@@ -172,6 +171,7 @@ func (r *Runtime) replayPrompt(c *conversation, p event.PromptSubmitted, left *l
 		return
 	}
 	delete(left.queued, p.ID)
+	c.date = cmp.Or(p.Date, c.date)
 	left.answered = false
 	if !left.exchange {
 		c.tainted = ""
@@ -214,12 +214,6 @@ func replayModel(e event.Event, left *leftover) {
 		left.partial = event.ModelMessage{}
 		left.answered = left.recall.Last() == model.Assistant && !p.Partial && len(p.Message.ToolCalls) == 0
 	}
-}
-
-// nextSeq is the number that a resumed stream counts from (DECISIONS 2).
-func nextSeq(last uint64) uint64 {
-	const step = 1_000_000
-	return (last/step + 1) * step
 }
 
 var errLost = errors.New("buddy ended while this ran in the background; ask again if it is still wanted")

@@ -24,20 +24,22 @@ package agent
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"buddy/agent/action"
+	"buddy/agent/approval"
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/instructions"
 	"buddy/agent/model"
 	"buddy/agent/policy"
 	"buddy/agent/redact"
+	"buddy/agent/stream"
+	"buddy/agent/undo"
+	"buddy/agent/usage"
 	"buddy/tools"
 )
 
@@ -79,6 +81,9 @@ type Options struct {
 	Small  model.Model
 	Tools  *tools.Registry // the runtime's mutex guards it from New on
 	System string          // the system prompt; blank adds no message
+	// Told returns the system prompt and the tools for a model that is switched to; nil: they
+	// stay as they are. An error refuses the switch.
+	Told func(model.Info) (system string, all *tools.Registry, err error)
 	// Instructions reads the files that tell how to work here; nil: there are none. It is
 	// called before the first request and after each compaction, and takes a few seconds at
 	// most.
@@ -93,7 +98,7 @@ type Options struct {
 	Policy         policy.Policy    // what needs an approval
 	Redact         *redact.Redactor // what is taken out of tools' output
 	Withheld       []string         // names of variables that commands do not get, for people
-	Journal        Journal          // nil: nothing is stored
+	Journal        stream.Journal   // nil: nothing is stored
 	Durable        Durable          // nil: the journal records what was done
 	Notes          *Notes           // told to the model with each request, and in no history
 	Hooks          []Hook           // told of each turn, in this order
@@ -118,26 +123,31 @@ type Options struct {
 	Replay []event.Envelope
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Dates is the time zone of the date that the first prompt of a conversation carries for
+	// the model, and later ones when it changed; nil: the model is told none.
+	Dates *time.Location
 }
 
 // Runtime is one live session. It is safe for concurrent use.
 type Runtime struct {
-	opts   Options
-	stream *stream
-	asks   *approvals
-	asked  *questions
-	inbox  queues
-	guide  *guide
+	opts      Options
+	stream    *stream.Stream
+	approvals *approval.Broker
+	questions *approval.Questions
+	changes   *undo.Log
+	ledger    *usage.Ledger
+	inbox     queues
+	guide     *guide
 	life
 
-	mu       sync.Mutex // guards all below
-	model    model.Model
-	ids      counters
-	main     *conversation
-	branches map[int]*conversation // that forked off and still work, by branch
-	usage    ledger
-	titles   int       // that the session got or is about to get
-	left     leftovers // of an earlier process, until they are taken up
+	mu         sync.Mutex // guards all below
+	model      model.Model
+	ids        counters
+	main       *conversation
+	branches   map[int]*conversation // that forked off and still work, by branch
+	unmeasured map[string]bool       // notices that told of a window that is not known
+	titles     int                   // that the session got or is about to get
+	left       leftovers             // of an earlier process, until they are taken up
 }
 
 // life is how a runtime ends.
@@ -170,33 +180,35 @@ func New(opts Options) *Runtime {
 	}
 	r := &Runtime{
 		opts:   opts,
-		stream: &stream{session: opts.Session, now: opts.Now, journal: opts.Journal, branch: make(map[int]int)},
+		stream: stream.New(opts.Session, opts.Now, opts.Journal),
 		inbox:  queues{newInbox(), newInbox()},
 		guide:  newGuide(),
 		model:  opts.Model,
 		main:   &conversation{hist: history.New(opts.System), shells: make(map[int]*shellTask)},
 
-		branches: make(map[int]*conversation),
-		usage:    ledger{unmeasured: make(map[string]bool)},
+		branches:   make(map[int]*conversation),
+		unmeasured: make(map[string]bool),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.gauge(r.main.hist)
+	r.ledger = usage.New(r.stream, usage.Budget{MaxTurns: opts.MaxTurns, MaxCost: opts.MaxCost})
+	r.changes = undo.New(r.stream, opts.Files, opts.Target)
 	r.replay(opts.Replay)
-	r.asked = &questions{stream: r.stream, open: make(map[string]chan event.QuestionAnswered)}
-	r.asks = newApprovals(r.stream, opts.Policy, opts.Mode, opts.Now)
+	r.questions = approval.NewQuestions(r.stream)
+	r.approvals = approval.New(r.stream, opts.Policy, opts.Mode, opts.Now)
 	return r
 }
 
 // Subscribe returns the stream of events from now on. The channel is closed after the
 // last event, or when ctx ends. A slow reader loses no durable event.
 func (r *Runtime) Subscribe(ctx context.Context) <-chan event.Envelope {
-	return r.stream.subscribe(ctx)
+	return r.stream.Subscribe(ctx)
 }
 
 // Start reports the session, settles what an earlier process left open, and begins to
 // take commands. Call it once, after the first Subscribe.
 func (r *Runtime) Start() {
-	r.asks.attend()
+	r.approvals.SetInteractive()
 	info := r.opts.Model.Info()
 	created := event.SessionCreated{
 		Version: r.opts.Version, Cwd: r.opts.Cwd, Target: r.opts.Target,
@@ -214,7 +226,7 @@ func (r *Runtime) Start() {
 	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
 	r.emitUsage(nil, 0)
 	r.readEarly()
-	if r.stream.readOnly() == nil {
+	if r.stream.ReadOnly() == nil {
 		r.restoreTarget()
 		r.resume()
 	}
@@ -238,7 +250,7 @@ func (r *Runtime) Publish(e event.Event) { r.emit(0, 0, e) }
 // Close cancels what runs, waits until it has stopped or ctx ends, and closes the
 // stream. The journal stays open.
 func (r *Runtime) Close(ctx context.Context) error {
-	r.asks.shut()
+	r.approvals.Close()
 	r.mu.Lock()
 	r.cancel() // no task opens from here on
 	r.mu.Unlock()
@@ -253,12 +265,12 @@ func (r *Runtime) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		err = fmt.Errorf("session %s: a task did not stop: %w", r.opts.Session, ctx.Err())
 	}
-	r.stream.close()
+	r.stream.Close()
 	return err
 }
 
 // emit publishes an event whatever the journal's state; a tool's start checks it.
-func (r *Runtime) emit(task, turn int, e event.Event) { _ = r.stream.emit(task, turn, e) }
+func (r *Runtime) emit(task, turn int, e event.Event) { r.stream.Publish(task, turn, e) }
 
 // titleMax is how many bytes a title has at most.
 const titleMax = 80
@@ -272,9 +284,7 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:titleMax], "")
 }
 
-// newID returns 16 random hex digits.
-func newID() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
-	return hex.EncodeToString(b[:])
-}
+// SetRules replaces the rules that the session began with; those that a person added in it
+// stay. What is open and would be denied now is denied; nothing that was asked about
+// becomes allowed by itself, because the question was asked under the old rules.
+func (r *Runtime) SetRules(rules []action.Rule) { r.approvals.SetRules(rules) }

@@ -42,7 +42,7 @@ func (r *Runtime) summarise(ctx context.Context, t *task, cut *history.Cut, old 
 	defer r.emit(t.id, 0, event.TaskProgress{ID: t.id})
 	r.mu.Lock()
 	earlier := t.talk.hist.Earlier()
-	visible := history.Reads(t.talk.hist.After(*cut))
+	reads, visible := t.talk.hist.Reads(old), t.talk.hist.Reads(t.talk.hist.After(*cut))
 	window, _ := r.window()
 	r.mu.Unlock()
 
@@ -65,7 +65,7 @@ func (r *Runtime) summarise(ctx context.Context, t *task, cut *history.Cut, old 
 		return err
 	}
 	cut.Summary = summaryIntro + text
-	cut.Restored = r.restore(ctx, history.Reads(old), visible, window)
+	cut.Restored = r.restore(ctx, reads, visible, window)
 	return nil
 }
 
@@ -97,7 +97,7 @@ func (r *Runtime) askSummary(ctx context.Context, t *task, prompt string) (strin
 			answers = d.Fallback.To
 		case model.Done:
 			said = d.Message
-			r.count(t, 0, answers, d.Usage)
+			r.ledger.Request(t.id, 0, &t.use, answers, d.Usage)
 		}
 	}
 	if said == nil {
@@ -246,7 +246,7 @@ func (r *Runtime) reread(ctx context.Context, tool tools.Tool, read history.Read
 	args := fmt.Sprintf(`{"path":%q,%s"why":"read again after the context was compacted"}`, read.Path, on)
 	call := tools.Call{Name: "read_file", Arguments: args}
 	var err error
-	if call.Planned, err = planned(tool, call); err != nil || r.asks.judge(call.Planned).Decision != action.Allow {
+	if call.Planned, err = planned(tool, call); err != nil || r.approvals.Judge(call.Planned).Decision != action.Allow {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opts.ToolTimeout)

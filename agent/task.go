@@ -11,6 +11,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
+	"buddy/agent/usage"
 )
 
 // conversation is one branch of a session: what its model is sent, and the exchange that
@@ -27,6 +28,7 @@ type conversation struct {
 	ends    []string                // what its model is to be told: of those that have ended, and where it works
 	drop    context.CancelCauseFunc // drops the approvals that a resume asks for again; nil: there are none
 	target  string                  // that the person switched to last; only in the main one
+	date    string                  // that its model was told last; "" = none, or it may be compacted away
 }
 
 // task is an exchange that runs.
@@ -44,8 +46,8 @@ type task struct {
 // progress is how far a task is. Only the loop uses it, but for what r.mu guards.
 type progress struct {
 	turns     int
-	response  string                 // the text of the last answer
-	use       taskUse                // r.mu guards it
+	response  string // the text of the last answer
+	use       usage.Task
 	paused    bool                   // between two steps; r.mu guards it
 	ids       map[string]bool        // of calls
 	failed    map[string]failed      // calls that failed, by name and arguments; r.mu guards it
@@ -78,7 +80,7 @@ type work = func(context.Context, *task) (event.Outcome, error)
 // holds r.mu.
 func (r *Runtime) fork() *conversation {
 	r.ids.branch++
-	c := &conversation{branch: r.ids.branch, hist: r.main.hist.Clone(), ends: slices.Clone(r.main.ends)}
+	c := &conversation{branch: r.ids.branch, hist: r.main.hist.Clone(), ends: slices.Clone(r.main.ends), date: r.main.date}
 	c.hist.Close(inProgress)
 	r.branches[c.branch] = c
 	return c
@@ -130,7 +132,7 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 		stop()
 		cancel(cause)
 	}
-	r.stream.bind(t.id, c.branch)
+	r.stream.Bind(t.id, c.branch)
 	c.task, c.pending = t, false
 	for _, p := range prompts {
 		r.enter(c, t.id, p, cmp.Or(p.Kind, event.Opening))
@@ -143,7 +145,11 @@ func (r *Runtime) openTask(ctx context.Context, c *conversation, kind event.Task
 // enter puts what a person said into a conversation. The caller holds r.mu.
 func (r *Runtime) enter(c *conversation, task int, p event.PromptSubmitted, kind event.PromptKind) {
 	p.Queued, p.Kind = false, kind
-	c.hist.Tell(messageKind(kind), p.Text, p.Images...)
+	if kind == event.Opening {
+		p.Date = r.today(c)
+		c.date = cmp.Or(p.Date, c.date)
+	}
+	c.hist.Tell(messageKind(kind), promptText(p), p.Images...)
 	r.emit(task, 0, p)
 }
 
@@ -173,7 +179,7 @@ func (r *Runtime) runTask(ctx context.Context, t *task, work work) (Result, erro
 func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, err error) (Result, error) {
 	defer r.done.Done()
 	defer t.cancel(nil)
-	r.asks.denyTask(t.id)
+	r.approvals.DenyTask(t.id)
 	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
 	if err != nil {
 		finished.Error = err.Error()
@@ -186,13 +192,16 @@ func (r *Runtime) endTask(ctx context.Context, t *task, outcome event.Outcome, e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := t.talk
-	res := Result{Response: t.response, Messages: slices.Clone(c.hist.Messages()), Usage: t.use.usage, Turns: t.turns, Outcome: outcome}
+	res := Result{Response: t.response, Messages: slices.Clone(c.hist.Messages()), Usage: r.ledger.Total(&t.use), Turns: t.turns, Outcome: outcome}
 	r.emit(t.id, 0, finished)
-	r.stream.bind(t.id, 0)
+	r.stream.Bind(t.id, 0)
 	if t.limit != nil {
 		t.limit.Stop()
 	}
 	c.task = nil
+	if outcome == event.MaxTurns && c.branch == 0 { // nobody could continue another one
+		c.pending = true
+	}
 	if c.branch != 0 {
 		delete(r.branches, c.branch)
 	}

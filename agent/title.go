@@ -31,7 +31,7 @@ var errNoTitle = errors.New("the model gave no title")
 
 // rename gives the session the title that a person wants.
 func (r *Runtime) rename(title string) {
-	if err := r.stream.readOnly(); err != nil {
+	if err := r.stream.ReadOnly(); err != nil {
 		r.reject("the session was not renamed, because it can't be recorded: %v", err)
 		return
 	}
@@ -44,7 +44,7 @@ func (r *Runtime) rename(title string) {
 // entitle lets the small model give the session a title beside what else happens, unless it
 // has one. That it can't is no news: there is the first prompt. The caller holds r.mu.
 func (r *Runtime) entitle(t *task) {
-	if r.opts.Small == nil || r.titles > 0 || t.talk.branch != 0 || r.stream.readOnly() != nil {
+	if r.opts.Small == nil || r.titles > 0 || t.talk.branch != 0 || r.stream.ReadOnly() != nil {
 		return
 	}
 	r.titles++
@@ -71,7 +71,7 @@ func titleRequest(msgs []model.Message, answer string) string {
 			break
 		}
 	}
-	return strings.TrimSpace(titlePrompt) + "\n\n<conversation>\n[user]\n" + inert(clipped(said, titleQuoted)) +
+	return strings.TrimSpace(titlePrompt) + "\n\n<conversation>\n[user]\n" + inert(clipped(undated(said), titleQuoted)) +
 		"\n[assistant]\n" + inert(clipped(answer, titleQuoted)) + "\n</conversation>"
 }
 
@@ -116,10 +116,7 @@ func (r *Runtime) askTitle(prompt string) (title string, err error) {
 	if used.Completion == 0 {
 		used.Completion = said.Len() / bytesToken
 	}
-	r.mu.Lock()
-	r.usage.beside(used, answers.Price)
-	r.emit(0, 0, r.usage.MetricsUsage)
-	r.mu.Unlock()
+	r.ledger.Beside(used, answers.Price)
 	title = oneTitle(r.opts.Redact.Text(bare(said.String())))
 	if len([]rune(title)) < minTitleRune {
 		return "", errNoTitle

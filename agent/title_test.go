@@ -39,7 +39,7 @@ func TestTitle(t *testing.T) {
 		if len(small.requests) != 1 || !strings.Contains(small.requests[0].Messages[0].Content, "[user]\nwhat is a shell?\n[assistant]\na shell is") {
 			t.Errorf("requests %+v", small.requests)
 		}
-		if u := s.usage.MetricsUsage; u.SessionPrompt != 30 || u.Prompt != 10 {
+		if u, _ := find[event.MetricsUsage](s); u.SessionPrompt != 30 || u.Prompt != 10 {
 			t.Errorf("usage %+v, want three requests in the session's", u)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/stream"
 )
 
 // commandTool runs the commands that a person types.
@@ -28,7 +29,7 @@ func (r *Runtime) typed(s event.Submit) {
 		r.reject("the command was not run, because task #%d runs", t.id)
 		return
 	}
-	if err := r.stream.readOnly(); err != nil {
+	if err := r.stream.ReadOnly(); err != nil {
 		r.reject("the command was not run, because it can't be recorded: %v", err)
 		return
 	}
@@ -49,7 +50,7 @@ func (r *Runtime) runTyped(ctx context.Context, t *task, command string) (event.
 	}
 	b := r.newBatch(ctx, t, 0)
 	defer b.cancel(nil)
-	j := b.plan(model.ToolCall{ID: "user_" + newID(), Name: commandTool, Arguments: string(args)})
+	j := b.plan(model.ToolCall{ID: "user_" + stream.NewID(), Name: commandTool, Arguments: string(args)})
 	if j.err != nil {
 		return event.Failed, fmt.Errorf("the command was not run: %w", j.err)
 	}

@@ -148,59 +148,6 @@ func TestUndoWaitsForTheTask(t *testing.T) {
 	})
 }
 
-func TestKeptCopiesAreBounded(t *testing.T) {
-	dir := t.TempDir()
-	var c changes
-	copyOf := func(name string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	kept := func(task int, path, name string, bytes int64) {
-		c.add(task, event.FileKept{Files: []event.KeptFile{{Path: path, Copy: copyOf(name), Existed: true, Bytes: bytes}}})
-	}
-	kept(1, "/a", "1", maxKept/2)
-	kept(2, "/a", "2", maxKept/2)
-	c.free(1)
-	if _, err := os.Stat(filepath.Join(dir, "1")); err == nil || c.bytes != maxKept/2 {
-		t.Errorf("the oldest copy is there, %d bytes", c.bytes)
-	}
-	if b, err := beforeOf(c.steps[0].kept[0].Files[0]); err != nil || !b.Lost {
-		t.Errorf("%+v, %v, want it lost", b, err)
-	}
-	if b, err := beforeOf(c.steps[1].kept[0].Files[0]); err != nil || b.Lost {
-		t.Errorf("%+v, %v, want it kept", b, err)
-	}
-	c.drop(9)
-	if c.bytes != 0 || len(c.steps) != 0 {
-		t.Errorf("left %+v", c)
-	}
-}
-
-// Changes on several targets can't be put back together; those of one can (/undo).
-func TestUndoOnTargets(t *testing.T) {
-	r := New(Options{Model: &script{}, Files: func(_ context.Context, target string) (Files, error) {
-		return nil, fmt.Errorf("asked for %s", target)
-	}})
-	for _, tt := range []struct {
-		targets []string
-		want    string
-	}{
-		{[]string{"web-01", "web-02"}, "the files are on web-01 and web-02, and all or none are put back: that needs one target"},
-		{[]string{"web-01", "web-01"}, "asked for web-01"},
-	} {
-		var step undoStep
-		for i, target := range tt.targets {
-			step.kept = append(step.kept, event.FileKept{CallID: fmt.Sprint("c", i), Target: target, Files: []event.KeptFile{{Path: "/x"}}})
-		}
-		if _, _, _, err := r.putBack(t.Context(), []undoStep{step}, false); err == nil || err.Error() != tt.want {
-			t.Errorf("%v: %v, want %s", tt.targets, err, tt.want)
-		}
-	}
-}
-
 // awayFiles are files of a target of a test.
 type awayFiles struct{ changed []string }
 
@@ -221,7 +168,7 @@ func TestUndoNamesTheTarget(t *testing.T) {
 				o.Target = "local"
 				o.Files = func(context.Context, string) (Files, error) { return files, nil }
 			})
-			s.usage.changed.add(1, event.FileKept{CallID: "c", Target: target, Files: []event.KeptFile{{Path: "/etc/hosts"}}})
+			s.changes.Replay(1, event.FileKept{CallID: "c", Target: target, Files: []event.KeptFile{{Path: "/etc/hosts"}}})
 			if diff, _, err := s.Changes(t.Context(), "= "); err != nil || diff != "= "+name+"\n" {
 				t.Errorf("%s: /diff says %q, %v", target, diff, err)
 			}
@@ -259,12 +206,12 @@ func TestUndoBesideTheQueue(t *testing.T) {
 		want string
 	}{
 		"cancelled": {func(s *session) { s.do(event.Cancel{}) }, "nothing was taken back: cancelled"},
-		"in vain":   {func(*session) { time.Sleep(undoLimit) }, "nothing was taken back: it took longer than 1m0s; is the target away?"},
+		"in vain":   {func(*session) { time.Sleep(time.Minute) }, "nothing was taken back: it took longer than 1m0s; is the target away?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := start(t, away, says("hello"))
-				s.usage.changed.add(1, kept)
+				s.changes.Replay(1, kept)
 				s.do(event.Undo{})
 				s.do(event.Report{What: event.ReportTasks}) // is answered at once
 				if n, _ := find[event.Notice](s); n.Text != "no tasks" {
@@ -274,7 +221,7 @@ func TestUndoBesideTheQueue(t *testing.T) {
 				if e, n := find[event.Error](s); n != 2 || !strings.Contains(e.Text, "files are being put back") {
 					t.Errorf("%d refusals, the last %q", n, e.Text)
 				}
-				time.Sleep(undoPatience)
+				time.Sleep(2 * time.Second)
 				synctest.Wait()
 				if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "putting files back on web") {
 					t.Errorf("told %q", n.Text)
@@ -297,7 +244,7 @@ func TestUndoBesideTheQueue(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) { // the end does not wait for it
 		s := start(t, away)
-		s.usage.changed.add(1, kept)
+		s.changes.Replay(1, kept)
 		s.do(event.Undo{})
 		s.stop()
 	})

@@ -84,52 +84,30 @@ func compose(f *flags, d *destination, resume string, mode action.Mode) (*progra
 		return nil, errors.Join(err, p.journal.close())
 	}
 	first := p.targets.First()
-	registry := tools.NewRegistry(toolset.New(p.targets, web.NewClient(web.Options{}), nil)...).Without(toolset.Quiet...)
-	var says string
-	if active := p.config.Active; active != nil {
-		family := limits.FamilyOf(active.Model)
-		says, registry = family.Says, registry.Without(unofferedTo(family, contextWindow(*active))...)
-	}
 	judge, err := newPolicy(policy.Policy{Workspace: first.Files.Root(), At: p.targets.Facts, Shell: p.config.Tools.ShellName()}, p.config)
 	if err != nil {
 		return nil, err
 	}
-	system, err := prompt.System(prompt.Facts{
-		OS: p.env.OS, Shell: cmp.Or(p.config.Tools.ShellName(), p.env.Shell), Cwd: p.env.Dir, Also: p.env.Also, Target: d.Name, Targets: promptTargets(p.targets), Tools: len(registry.Definitions()) > 0, Says: says, Extra: p.config.Agent.SystemPrompt,
-	})
+	told := telling{
+		facts: prompt.Facts{
+			OS: p.env.OS, Shell: cmp.Or(p.config.Tools.ShellName(), p.env.Shell), Cwd: p.env.Dir, Also: p.env.Also, Target: d.Name, Targets: promptTargets(p.targets), Extra: p.config.Agent.SystemPrompt,
+		},
+		tools: tools.NewRegistry(toolset.New(p.targets, web.NewClient(web.Options{}), nil)...).Without(toolset.Quiet...),
+	}
+	system, registry, err := told.to(m.Info())
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.options = agent.Options{
-		Session: p.id, Version: Version, Cwd: p.env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system,
+		Session: p.id, Version: Version, Cwd: p.env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
 		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Small: p.small(f),
-		MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
+		Dates: time.Local, MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		Page: p.config.Tools.Page, ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
 		Notes:   agent.NewNotes(p.targets.ChangedFiles, first.Shell.Screens),
 		Journal: p.journal, Panes: managedPanes{p.targets}, Targets: p.targets, Files: p.filesOn, OutDir: p.store.OutDir(p.id),
 	}
 	return p, nil
-}
-
-// smallWindow is below how many tokens a window has no room for what is seldom needed.
-const smallWindow = 32_000
-
-// unofferedTo are the tools that a session does not tell a model of: the form of edits that
-// its family is not trained on and, when its window is small, what is seldom needed. 0 is a
-// window that nobody knows. All can be called.
-func unofferedTo(family limits.Family, window int) []string {
-	var names []string
-	switch family.Edit {
-	case limits.Patch:
-		names = append(names, "edit_file")
-	case limits.Replace:
-		names = append(names, "apply_patch")
-	}
-	if window > 0 && window < smallWindow {
-		names = append(names, "fetch_url", "web_search", "todo", "ask_user", "tool_search", "use_tool")
-	}
-	return names
 }
 
 func contextOf(c config.Context) agent.Context {

@@ -13,7 +13,7 @@ import (
 
 	"buddy/app/keymap"
 	"buddy/tmux/pane"
-	"buddy/views"
+	"buddy/views/edit"
 	"buddy/views/markup"
 )
 
@@ -73,7 +73,7 @@ func (c *console) read(prompt string) (string, error) {
 	if c.edits {
 		return c.joined(func(again bool) (string, error) {
 			return c.edited(&typing{
-				keys: c.keys, editor: views.NewEditor(), prompt: continued(prompt, again), earlier: c.earlier, complete: c.complete,
+				keys: c.keys, editor: edit.New(), prompt: continued(prompt, again), earlier: c.earlier, complete: c.complete,
 			})
 		})
 	}
@@ -86,7 +86,7 @@ func (c *console) read(prompt string) (string, error) {
 // readUnseen returns a line that nobody sees while it is typed. There is a terminal.
 func (c *console) readUnseen(prompt string) (string, error) {
 	if c.edits {
-		return c.edited(&typing{keys: c.keys, editor: views.NewEditor(), prompt: prompt, hidden: true})
+		return c.edited(&typing{keys: c.keys, editor: edit.New(), prompt: prompt, hidden: true})
 	}
 	done := c.prompting(prompt)
 	line, err := term.ReadPassword(int(c.in.Fd()))

@@ -11,7 +11,7 @@ import (
 	"buddy/agent"
 	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/views"
+	"buddy/views/dialog"
 )
 
 // live is the runtime of a program, which a long session has some time after the first
@@ -155,7 +155,7 @@ func (p *program) changes() (diff string, files int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), diffTime)
 	defer cancel()
-	return rt.Changes(ctx, views.FileMark)
+	return rt.Changes(ctx, dialog.FileMark)
 }
 
 // runtime returns the runtime, nil before there is one.

@@ -11,7 +11,7 @@ import (
 	"buddy/app/state"
 	"buddy/sessions"
 	"buddy/themes"
-	"buddy/views"
+	"buddy/views/transcript"
 )
 
 var (
@@ -93,7 +93,7 @@ func BenchmarkOpenLong(b *testing.B) {
 			before := older()
 			var s state.State
 			s.ApplyTail(part.Events)
-			c := views.NewConversation(theme, keymap.Default())
+			c := transcript.NewConversation(theme, keymap.Default())
 			c.Update(&s, state.Everything)
 			began := time.Now()
 			c.Update(&s, s.PrependState(before))

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -83,6 +84,7 @@ func explained(f *flags, command string) (policy.Explanation, error) {
 	if err != nil {
 		return none, failed(err)
 	}
+	defer there.Close(context.Background(), func(string, ...any) {}) // nothing runs there
 	judge, err := newPolicy(policy.Policy{Shell: c.Tools.ShellName(), At: func(string) policy.Target { return there.Facts() }}, c)
 	if err != nil {
 		return none, err

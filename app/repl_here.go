@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"buddy/app/slash"
-	"buddy/views"
+	"buddy/views/dialog"
 	"buddy/views/markup"
 )
 
@@ -82,7 +82,7 @@ func boundDiff(diff string) string {
 	shown, rest := lines[:maxShown], lines[maxShown:]
 	text := strings.Join(shown, "\n") + fmt.Sprintf("\n… %d more lines", len(rest))
 	for i, n := 0, 0; i < len(rest); i++ {
-		name, ok := strings.CutPrefix(rest[i], views.FileMark)
+		name, ok := strings.CutPrefix(rest[i], dialog.FileMark)
 		if !ok {
 			continue
 		}

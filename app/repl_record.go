@@ -10,8 +10,10 @@ import (
 	"buddy/agent/event"
 	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/views"
+	"buddy/texts"
+	"buddy/views/dialog"
 	"buddy/views/markup"
+	"buddy/views/pattern"
 )
 
 // record is all of a session, to look back on line by line. A prompt line keeps no blocks of
@@ -54,7 +56,7 @@ const (
 
 // find shows where a text is, the latest place last.
 func (a *record) find(text string) string {
-	look := views.Finder(text)
+	look := pattern.Finder(text)
 	var hits []int
 	for i, b := range a.state.Blocks {
 		if look([]byte(heading(b))) >= 0 || look([]byte(a.text(b))) >= 0 {
@@ -124,7 +126,7 @@ func excerpt(text string, look func([]byte) int) string {
 		fmt.Fprintf(&out, ", and in %s more", state.Count(more, "line"))
 	}
 	for i := max(first-foundContext, 0); i <= min(first+foundContext, len(lines)-1); i++ {
-		out.WriteString("\n    " + clip(lines[i], foundWidth))
+		out.WriteString("\n    " + texts.Clip(lines[i], foundWidth))
 	}
 	return out.String()
 }
@@ -138,21 +140,13 @@ func around(line string, at int) string {
 	return line
 }
 
-// clip cuts a line to so many characters.
-func clip(line string, most int) string {
-	if r := []rune(line); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return line
-}
-
 const (
 	maxShown      = 200      // lines that a command prints at most
 	maxShownBytes = 64 << 10 // and bytes
 )
 
 // tail is the end of a document, which may be of any size, and whether there is more.
-func tail(d views.Document) (text string, cut bool, err error) {
+func tail(d dialog.Document) (text string, cut bool, err error) {
 	from := max(d.Size-maxShownBytes, 0)
 	read, err := io.ReadAll(io.NewSectionReader(d.Text, from, d.Size-from))
 	if err != nil {

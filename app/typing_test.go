@@ -10,7 +10,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/ui"
-	"buddy/views"
+	"buddy/views/edit"
 )
 
 // typeAll types what a terminal sends and returns the line as far as it came.
@@ -60,7 +60,7 @@ func TestTyping(t *testing.T) { // I07, I16
 		{"complete nothing", "x\t", "x", false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := &typing{keys: keymap.Default(), editor: views.NewEditor(), prompt: "> ", earlier: []string{"first", "second"}}
+			l := &typing{keys: keymap.Default(), editor: edit.New(), prompt: "> ", earlier: []string{"first", "second"}}
 			l.complete = func(word string, first bool) (string, []string) { return completeWord(nil, word, first) }
 			done, err := typeAll(l, tt.keys)
 			if got := l.editor.Text(); got != tt.want || done != tt.done || !errors.Is(err, tt.err) {
@@ -71,7 +71,7 @@ func TestTyping(t *testing.T) { // I07, I16
 }
 
 func TestTypingRow(t *testing.T) {
-	l := &typing{keys: keymap.Default(), editor: views.NewEditor(), prompt: "> "}
+	l := &typing{keys: keymap.Default(), editor: edit.New(), prompt: "> "}
 	_, _ = typeAll(l, "日本\x1b[D")
 	if got, want := l.row(20), "\r> 日本\x1b[K\r\x1b[4C"; got != want {
 		t.Errorf("row = %q, want %q", got, want)
@@ -129,6 +129,10 @@ func TestApprovalText(t *testing.T) {
 	}
 	if !strings.Contains(whole, "| rm -rf x") || !strings.Contains(whole, "rule: shell") {
 		t.Errorf("whole:\n%s", whole)
+	}
+	a.Context.Loses = []string{"git clean deletes 1 untracked file: x"}
+	if text := approvalText(a, false); !strings.Contains(text, "\n  lost: git clean deletes 1 untracked file: x\n") {
+		t.Errorf("what is lost:\n%s", text)
 	}
 	if strings.Contains(approvalPrompt(a), "s = ") {
 		t.Error("offers a rule that there is not")

@@ -9,12 +9,13 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/draw"
 )
 
 // Footer is the last row: the keys of what has the focus, in the lower border of the
 // screen's frame.
 type Footer struct {
-	frame
+	draw.Frame
 	scope  keymap.Scope
 	dialog bool
 	queued int
@@ -23,7 +24,7 @@ type Footer struct {
 
 // NewFooter returns a footer for the prompt.
 func NewFooter(theme *themes.Theme, keys *keymap.Map) *Footer {
-	return &Footer{frame: newFrame(theme, keys), scope: keymap.Prompt}
+	return &Footer{Frame: draw.NewFrame(theme, keys), scope: keymap.Prompt}
 }
 
 // SetScope says what has the focus, and whether it is a dialog, which keeps it.
@@ -36,34 +37,34 @@ func (f *Footer) Update(s *state.State, _ state.Changed) {
 }
 
 // typed are signs that are typed rather than bound, so the key map does not know them.
-var typed = map[keymap.Scope][]hint{keymap.Prompt: {{key: keymap.Typed('/'), label: "commands"}, {key: keymap.Typed('@'), label: "files"}}}
+var typed = map[keymap.Scope][]draw.Hint{keymap.Prompt: {{Key: keymap.Typed('/'), Label: "commands"}, {Key: keymap.Typed('@'), Label: "files"}}}
 
 // Draw draws as many keys as fit.
 func (f *Footer) Draw(screen tcell.Screen) {
-	c := f.whole(screen)
-	if c.w < 2 {
+	c := f.Whole(screen)
+	if c.W < 2 {
 		return
 	}
-	c.edge('└', '┘', themes.Border, nil, nil)
-	room := c.w - 3
+	c.Edge('└', '┘', themes.Border, nil, nil)
+	room := c.W - 3
 	if f.queued > 0 {
 		text := fmt.Sprintf(" %d queued ", f.queued)
 		if n := len(text); n+2 < room {
-			c.say(c.w-n-1, text, themes.Notice)
+			c.Say(c.W-n-1, text, themes.Notice)
 			room -= n + 1
 		}
 	}
 	hints := f.hints()
-	hints[len(hints)-1].keep = true // help, which leads to all others
-	keys := []span{own(themes.Footer, " ")}
-	for i, h := range fitHints(hints, room-2, footerGap) {
+	hints[len(hints)-1].Keep = true // help, which leads to all others
+	keys := []draw.Span{draw.Text(themes.Footer, " ")}
+	for i, h := range draw.FitHints(hints, room-2, footerGap) {
 		if i > 0 {
-			keys = append(keys, own(themes.Footer, "  "))
+			keys = append(keys, draw.Text(themes.Footer, "  "))
 		}
-		keys = append(keys, pressing(h.key, own(themes.Key, h.name()), own(themes.Footer, " "+h.label+" "))...)
+		keys = append(keys, draw.Clickable(h.Key, draw.Text(themes.Key, h.Name()), draw.Text(themes.Footer, " "+h.Label+" "))...)
 	}
 	if len(keys) > 1 {
-		c.cols(1, 1+room).spans(0, keys...)
+		c.Cols(1, 1+room).Spans(0, keys...)
 	}
 }
 
@@ -71,11 +72,11 @@ func (f *Footer) Draw(screen tcell.Screen) {
 const footerGap = 3
 
 // hints lists key and label: the scope's own, what is typed, then the global ones.
-func (f *Footer) hints() []hint {
-	var all []hint
+func (f *Footer) hints() []draw.Hint {
+	var all []draw.Hint
 	switch f.scope {
 	case keymap.Typing: // the others go to the pane
-		return append(f.labels(f.scope), hint{label: "all other keys go to the pane"})
+		return append(f.labels(f.scope), draw.Hint{Label: "all other keys go to the pane"})
 	case keymap.Secret: // nothing below it can be reached
 		return f.labels(f.scope)
 	}
@@ -83,29 +84,29 @@ func (f *Footer) hints() []hint {
 		all = append(f.labels(f.scope), typed[f.scope]...)
 	}
 	for _, l := range f.labels(keymap.Global) {
-		if f.scope == keymap.Global || !f.bound(l.key) {
+		if f.scope == keymap.Global || !f.bound(l.Key) {
 			all = append(all, l)
 		}
 	}
 	if len(all) == 0 {
-		return []hint{{}} // everything is unbound
+		return []draw.Hint{{}} // everything is unbound
 	}
 	return all
 }
 
 // bound says that a key means something of its own in the scope.
 func (f *Footer) bound(key keymap.Key) bool {
-	return slices.ContainsFunc(f.keys.In(f.scope), func(e keymap.Entry) bool {
+	return slices.ContainsFunc(f.Keys.In(f.scope), func(e keymap.Entry) bool {
 		return !slices.Contains(e.Scopes, keymap.Global) && slices.Contains(e.Keys, key)
 	})
 }
 
-func (f *Footer) labels(scope keymap.Scope) []hint {
-	var all []hint
-	for _, e := range f.keys.In(scope) {
+func (f *Footer) labels(scope keymap.Scope) []draw.Hint {
+	var all []draw.Hint
+	for _, e := range f.Keys.In(scope) {
 		hidden := f.lone && e.Action == keymap.AllowSimilar || f.dialog && e.Action == keymap.NextPane
 		if e.Label != "" && len(e.Keys) > 0 && !hidden {
-			all = append(all, hint{key: e.Keys[0], label: e.Label, keep: matters(e.Action)})
+			all = append(all, draw.Hint{Key: e.Keys[0], Label: e.Label, Keep: draw.Essential(e.Action)})
 		}
 	}
 	return all

@@ -12,13 +12,14 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/draw"
 	"buddy/views/markup"
 )
 
 // Header is the first row of the screen. Narrow screens shorten and then drop its items,
 // the least important first.
 type Header struct {
-	frame
+	draw.Frame
 	home      string
 	zone      *time.Location
 	info      state.Info
@@ -28,7 +29,7 @@ type Header struct {
 
 // NewHeader returns a header. home is shown as ~ in paths; zone is that of the time.
 func NewHeader(theme *themes.Theme, keys *keymap.Map, home string, zone *time.Location) *Header {
-	return &Header{frame: newFrame(theme, keys), home: home, zone: zone}
+	return &Header{Frame: draw.NewFrame(theme, keys), home: home, zone: zone}
 }
 
 // Update takes over what changed.
@@ -45,26 +46,26 @@ func (h *Header) SetApprovalLeft(left bool) { h.left = left }
 // item is a part of the header in several lengths, the longest first; nil is none. ranks
 // says how much it costs to go from each to the next.
 type item struct {
-	forms [][]span
+	forms [][]draw.Span
 	ranks []int
 	right bool
 }
 
-func (i item) width() int { return spansWidth(i.forms[0]) }
+func (i item) width() int { return draw.Width(i.forms[0]) }
 
 // Draw draws what fits.
 func (h *Header) Draw(screen tcell.Screen) {
-	c := h.whole(screen)
-	c.fill(0, c.w, h.palette[themes.Header])
-	items := fit(h.items(), c.w-2)
-	at, end := 1, c.w-1
+	c := h.Whole(screen)
+	c.Fill(0, c.W, h.Palette[themes.Header])
+	items := fit(h.items(), c.W-2)
+	at, end := 1, c.W-1
 	for _, it := range items {
 		if n := it.width(); it.right {
 			end -= n
-			c.cols(end, end+n).spans(0, it.forms[0]...)
+			c.Cols(end, end+n).Spans(0, it.forms[0]...)
 			end -= itemGap
 		} else if n > 0 {
-			at += c.cols(at, end).spans(0, it.forms[0]...) + itemGap
+			at += c.Cols(at, end).Spans(0, it.forms[0]...) + itemGap
 		}
 	}
 }
@@ -93,7 +94,7 @@ func fit(items []item, w int) []item {
 
 // items are the header's parts from left to right, then from the right edge on.
 func (h *Header) items() []item {
-	name := item{forms: [][]span{{bar("buddy", true)}, nil}, ranks: []int{2}}
+	name := item{forms: [][]draw.Span{{bar("buddy", true)}, nil}, ranks: []int{2}}
 	if h.info.Event.Model == "" && h.info.Session == "" {
 		return []item{name} // nothing is known yet
 	}
@@ -106,23 +107,23 @@ func (h *Header) items() []item {
 
 // waiting reminds of a dialog that was left open. It is never dropped.
 func (h *Header) waiting() item {
-	text := waitingSign + " " + plural(h.approvals, "approval")
-	long := bar(text+" · "+h.keys.Name(keymap.ShowApproval), true)
-	return item{forms: [][]span{{long}, {bar(text, true)}}, ranks: []int{5}}
+	text := draw.WaitingSign + " " + draw.Plural(h.approvals, "approval")
+	long := bar(text+" · "+h.Keys.Name(keymap.ShowApproval), true)
+	return item{forms: [][]draw.Span{{long}, {bar(text, true)}}, ranks: []int{5}}
 }
 
 // bar is text of ours on the header's background.
-func bar(text string, strong bool) span {
-	sp := own(themes.Header, text)
+func bar(text string, strong bool) draw.Span {
+	sp := draw.Text(themes.Header, text)
 	if strong {
-		sp.style.Attr = markup.Bold
+		sp.Style.Attr = markup.Bold
 	}
 	return sp
 }
 
 // outside is untrusted text on the header's background, at most w cells of it.
-func outside(text string, w int) []span {
-	return clip(foreign(themes.Header, text), w)
+func outside(text string, w int) []draw.Span {
+	return draw.Clip(draw.Untrusted(themes.Header, text), w)
 }
 
 func (h *Header) model() item {
@@ -130,7 +131,7 @@ func (h *Header) model() item {
 	name := h.info.Event.Model
 	short := name[strings.LastIndexByte(name, '/')+1:]
 	it := item{
-		forms: [][]span{append([]span{dot}, outside(name, 40)...), append([]span{dot}, outside(short, 24)...), outside(short, 12), nil},
+		forms: [][]draw.Span{append([]draw.Span{dot}, outside(name, 40)...), append([]draw.Span{dot}, outside(short, 24)...), outside(short, 12), nil},
 		ranks: []int{4, 10, 14},
 	}
 	if effort := h.info.Event.Effort; effort != "" {
@@ -148,14 +149,14 @@ func (h *Header) place() item {
 		dir = "~" + rest
 	}
 	base := dir[strings.LastIndexByte(dir, '/')+1:]
-	join := func(parts ...string) []span {
+	join := func(parts ...string) []draw.Span {
 		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 		return outside(strings.Join(parts, " · "), 60)
 	}
 	if target == "local" {
-		return item{forms: [][]span{join(target, dir), join(dir), join(base), nil}, ranks: []int{3, 7, 9}}
+		return item{forms: [][]draw.Span{join(target, dir), join(dir), join(base), nil}, ranks: []int{3, 7, 9}}
 	}
-	return item{forms: [][]span{join(target, dir), join(target, base), join(target), nil}, ranks: []int{3, 8, 12}}
+	return item{forms: [][]draw.Span{join(target, dir), join(target, base), join(target), nil}, ranks: []int{3, 8, 12}}
 }
 
 const contextBar = 8 // cells
@@ -164,13 +165,13 @@ const contextBar = 8 // cells
 func (h *Header) context() item {
 	c := h.info.Context
 	if c.Limit == 0 {
-		return item{forms: [][]span{nil}}
+		return item{forms: [][]draw.Span{nil}}
 	}
 	full := max(0, min(contextBar, (c.Percent*contextBar+50)/100))
 	gauge := strings.Repeat("▓", full) + strings.Repeat("░", contextBar-full)
 	percent := fmt.Sprintf("%d%%", c.Percent)
 	return item{
-		forms: [][]span{{bar("ctx "+gauge+" "+percent, false)}, {bar("ctx "+percent, false)}, {bar(percent, false)}, nil},
+		forms: [][]draw.Span{{bar("ctx "+gauge+" "+percent, false)}, {bar("ctx "+percent, false)}, {bar(percent, false)}, nil},
 		ranks: []int{6, 9, 13},
 	}
 }
@@ -182,12 +183,12 @@ func (h *Header) mode() item {
 		mode = string(action.ModeAsk)
 	}
 	loud := mode != string(action.ModeAsk)
-	short := []span{bar(mode, loud)}
+	short := []draw.Span{bar(mode, loud)}
 	if h.info.Until == 0 {
-		return item{forms: [][]span{short}}
+		return item{forms: [][]draw.Span{short}}
 	}
 	until := time.UnixMilli(h.info.Until).In(h.zone).Format("15:04")
-	return item{forms: [][]span{{bar(mode+" until "+until, loud)}, short}, ranks: []int{7}}
+	return item{forms: [][]draw.Span{{bar(mode+" until "+until, loud)}, short}, ranks: []int{7}}
 }
 
 // tokens counts what the session used, and what that cost as far as it is known.
@@ -195,19 +196,19 @@ func (h *Header) tokens() item {
 	u := h.info.Usage
 	total := u.SessionPrompt + u.SessionCompletion
 	if total == 0 {
-		return item{forms: [][]span{nil}}
+		return item{forms: [][]draw.Span{nil}}
 	}
-	long := fmt.Sprintf("%s in %s out", count(u.SessionPrompt), count(u.SessionCompletion))
-	short := count(total) + " tokens"
+	long := fmt.Sprintf("%s in %s out", draw.Count(u.SessionPrompt), draw.Count(u.SessionCompletion))
+	short := draw.Count(total) + " tokens"
 	if u.SessionCost == 0 {
-		return item{forms: [][]span{{bar(long, false)}, {bar(short, false)}, nil}, ranks: []int{1, 5}}
+		return item{forms: [][]draw.Span{{bar(long, false)}, {bar(short, false)}, nil}, ranks: []int{1, 5}}
 	}
 	cost := u.SessionCost.String()
 	if u.SessionUnpriced > 0 {
 		cost = "over " + cost // some requests are not in it
 	}
 	return item{
-		forms: [][]span{{bar(long+" · "+cost, false)}, {bar(short+" · "+cost, false)}, {bar(cost, false)}, nil},
+		forms: [][]draw.Span{{bar(long+" · "+cost, false)}, {bar(short+" · "+cost, false)}, {bar(cost, false)}, nil},
 		ranks: []int{1, 3, 5},
 	}
 }
@@ -215,14 +216,14 @@ func (h *Header) tokens() item {
 // session is its short id and the time of the last event (DECISIONS 36: not a clock).
 func (h *Header) session() item {
 	if h.info.Session == "" {
-		return item{forms: [][]span{nil}}
+		return item{forms: [][]draw.Span{nil}}
 	}
 	id, _, _ := strings.Cut(h.info.Session, "-")
 	short := outside(id, 8)
 	at := bar(" · "+time.UnixMilli(h.info.Last).In(h.zone).Format("15:04"), false)
 	withTime := append(slices.Clone(short), at)
 	return item{
-		forms: [][]span{append([]span{bar("session ", false)}, withTime...), withTime, short, nil},
+		forms: [][]draw.Span{append([]draw.Span{bar("session ", false)}, withTime...), withTime, short, nil},
 		ranks: []int{1, 4, 6}, right: true,
 	}
 }

@@ -9,11 +9,12 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/draw"
 )
 
 // StatusLine says above the prompt what runs and what it waits for (G14).
 type StatusLine struct {
-	frame
+	draw.Frame
 	now         func() time.Time
 	main        *state.Task // a copy; nil when the main task does not run
 	others      int
@@ -27,7 +28,7 @@ type StatusLine struct {
 
 // NewStatusLine returns an empty line. now tells the time.
 func NewStatusLine(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *StatusLine {
-	return &StatusLine{frame: newFrame(theme, keys), now: now}
+	return &StatusLine{Frame: draw.NewFrame(theme, keys), now: now}
 }
 
 // Update takes over what changed.
@@ -68,10 +69,10 @@ func doingNow(s *state.State, t *state.Task) string {
 	case s.Focused != nil && s.Focused.State == state.CallRunning:
 		running := "running " + s.Focused.Name
 		if s.Focused.On != "" {
-			running += onTarget(s.Focused.On)
+			running += draw.OnTarget(s.Focused.On)
 		}
 		if n := s.Focused.Output.Dropped + int64(len(s.Focused.Output.Buf)); n > 0 {
-			running += " · " + byteCount(n)
+			running += " · " + draw.ByteCount(n)
 		}
 		return running
 	}
@@ -86,13 +87,13 @@ func doingNow(s *state.State, t *state.Task) string {
 
 // Draw draws the line; nothing when nothing is to be said.
 func (l *StatusLine) Draw(screen tcell.Screen) {
-	in := l.whole(screen).cleared()
-	in.spans(0, clip(l.spans(), in.w)...)
+	in := l.Whole(screen).Cleared()
+	in.Spans(0, draw.Clip(l.spans(), in.W)...)
 }
 
-func (l *StatusLine) spans() []span {
+func (l *StatusLine) spans() []draw.Span {
 	if l.hint != "" {
-		return foreign(themes.Warning, l.hint)
+		return draw.Untrusted(themes.Warning, l.hint)
 	}
 	now := l.now()
 	var parts statusParts
@@ -100,12 +101,12 @@ func (l *StatusLine) spans() []span {
 		l.addMain(&parts, now)
 	} else if l.interrupted {
 		parts.add(themes.Warning, "interrupted")
-		parts.add(themes.Text, l.keys.Name(keymap.Send)+" continues")
+		parts.add(themes.Text, l.Keys.Name(keymap.Send)+" continues")
 	}
 	if l.others > 0 {
-		text := plural(l.others, "task") + " in the background"
+		text := draw.Plural(l.others, "task") + " in the background"
 		if l.main == nil {
-			text = spinner(now.UnixMilli()) + " " + text
+			text = draw.Spinner(now.UnixMilli()) + " " + text
 		}
 		parts.add(themes.Running, text)
 	}
@@ -118,18 +119,18 @@ func (l *StatusLine) spans() []span {
 // addMain adds what is said of the main task.
 func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
 	t := l.main
-	glyph, role := spinner(now.UnixMilli()), themes.Running
+	glyph, role := draw.Spinner(now.UnixMilli()), themes.Running
 	switch t.State {
 	case state.TaskWaiting:
-		glyph, role = waitingSign, themes.Warning
+		glyph, role = draw.WaitingSign, themes.Warning
 	case state.TaskCancelling:
 		glyph, role = "◌", themes.Warning
 	}
 	parts.add(role, glyph+" "+string(t.Kind)+" "+elapsed(t, now))
 	if wait := l.retry; wait != nil && wait.At > now.UnixMilli() {
-		parts.add(themes.Warning, fmt.Sprintf("attempt %d failed, the next in %s", wait.Attempt, clock(wait.At-now.UnixMilli()+999)))
-		parts.add(themes.Text, l.keys.Name(keymap.Send)+" now")
-		parts.add(themes.Text, l.keys.Name(keymap.Back)+" stops")
+		parts.add(themes.Warning, fmt.Sprintf("attempt %d failed, the next in %s", wait.Attempt, draw.Clock(wait.At-now.UnixMilli()+999)))
+		parts.add(themes.Text, l.Keys.Name(keymap.Send)+" now")
+		parts.add(themes.Text, l.Keys.Name(keymap.Back)+" stops")
 	} else {
 		parts.add(role, l.doing)
 		if quiet := now.UnixMilli() - l.heard; l.heard > 0 && t.State == state.TaskRunning && quiet >= quietAfter.Milliseconds() {
@@ -137,18 +138,18 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
 		}
 	}
 	if t.Deadline > 0 {
-		parts.add(themes.Muted, clock(t.Deadline-now.UnixMilli())+" left")
+		parts.add(themes.Muted, draw.Clock(t.Deadline-now.UnixMilli())+" left")
 	}
 }
 
 // statusParts are what the line says, with dots between.
-type statusParts []span
+type statusParts []draw.Span
 
 func (p *statusParts) add(r themes.Role, text string) {
 	if len(*p) > 0 {
 		text = " · " + text
 	}
-	*p = append(*p, foreign(r, text)...)
+	*p = append(*p, draw.Untrusted(r, text)...)
 }
 
 // quietAfter is how long a model may be silent before that is worth saying.
@@ -163,5 +164,5 @@ func elapsed(t *state.Task, now time.Time) string {
 	if t.State != state.TaskDone {
 		end = now.UnixMilli()
 	}
-	return clock(end - t.Started)
+	return draw.Clock(end - t.Started)
 }

@@ -5,19 +5,20 @@ import (
 
 	"buddy/app/keymap"
 	"buddy/themes"
+	"buddy/views/draw"
 )
 
 // TabBar names panes that share one place on a narrow screen. It is drawn over the lower
 // border of that place.
 type TabBar struct {
-	frame
+	draw.Frame
 	names  []string
 	active int
 }
 
 // NewTabBar returns a bar without tabs, which draws nothing.
 func NewTabBar(theme *themes.Theme, keys *keymap.Map) *TabBar {
-	return &TabBar{frame: newFrame(theme, keys)}
+	return &TabBar{Frame: draw.NewFrame(theme, keys)}
 }
 
 // SetTabs gives the names, which are ours, and which of them shows.
@@ -25,16 +26,16 @@ func (t *TabBar) SetTabs(names []string, active int) { t.names, t.active = names
 
 // Draw draws the names that fit.
 func (t *TabBar) Draw(screen tcell.Screen) {
-	c := t.whole(screen)
+	c := t.Whole(screen)
 	used := 1
 	for i, name := range t.names {
 		role, text := themes.Muted, " "+name+" "
 		if i == t.active {
 			role, text = themes.Accent, " ● "+name+" "
 		}
-		if used+textWidth(text) > c.w {
+		if used+draw.TextWidth(text) > c.W {
 			return
 		}
-		used = c.say(used, text, role) + 1
+		used = c.Say(used, text, role) + 1
 	}
 }

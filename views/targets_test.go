@@ -3,20 +3,22 @@ package views
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/state"
+	"buddy/views/transcript"
 	"buddy/views/viewtest"
 )
 
 // onTargets is a session in which commands run where it began, and on others.
-func onTargets() *session {
+func onTargets() *viewtest.Session {
 	shell := func(id, target string) event.ToolRequested {
 		return event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Tool: "run_shell", Target: target, Command: "uptime"}}
 	}
-	return (&session{now: 100_000}).apply(
+	return (&viewtest.Session{Now: 100_000}).Feed(
 		event.SessionCreated{Target: "local"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "look"},
 		shell("a", "local"), event.ToolStarted{CallID: "a"},
 		shell("b", "web, db"), event.ApprovalAsked{ID: "1", CallID: "b", Action: action.Action{Tool: "run_shell", Command: "uptime", Target: "web, db"}},
@@ -38,22 +40,26 @@ func TestTargetsAreNamed(t *testing.T) {
 			}
 		}
 	}
-	has(viewtest.Text(t, conversationOf(t, s, 60, 12), 60, 12), "◐ run_shell  uptime", "run_shell on web, db  uptime", "read_file on web  /etc/hosts")
-	v := NewTasks(dark(t), keymap.Default(), fixed)
+	conversation := transcript.NewConversation(viewtest.Dark(t), keymap.Default())
+	conversation.SetNow(func() time.Time { return time.UnixMilli(s.Now) })
+	conversation.Update(&s.State, state.Everything)
+	has(viewtest.Text(t, conversation, 60, 12), "◐ run_shell  uptime", "run_shell on web, db  uptime", "read_file on web  /etc/hosts")
+	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
 	v.Update(&s.State, state.Everything)
 	has(viewtest.Text(t, v, 70, 9), "approve  run_shell on web, db uptime", "#2 ", "shell    npm run dev", "shell    on web · npm run dev")
 
-	o := NewOutput(dark(t), keymap.Default())
+	o := transcript.NewOutput(viewtest.Dark(t), keymap.Default())
 	o.Update(&s.State, state.Everything)
 	has(viewtest.Text(t, o, 60, 5), "Output · run_shell ─")
-	s.apply(event.ToolStarted{CallID: "c"})
+	s.Feed(event.ToolStarted{CallID: "c"})
 	o.Update(&s.State, state.Everything)
 	has(viewtest.Text(t, o, 60, 5), "Output · read_file on web ─")
-	l := NewStatusLine(dark(t), keymap.Default(), fixed)
-	s.apply(event.ApprovalAnswered{ID: "1", CallID: "b", Decision: event.Once, By: "user"})
+	l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+	s.Feed(event.ApprovalAnswered{ID: "1", CallID: "b", Decision: event.Once, By: "user"})
 	l.Update(&s.State, state.Everything)
 	has(viewtest.Text(t, l, 80, 1), "running read_file on web")
-	if text := viewtest.Text(t, conversationOf(t, s, 60, 12), 60, 12); strings.Contains(text, "on local") {
+	conversation.Update(&s.State, state.Everything)
+	if text := viewtest.Text(t, conversation, 60, 12); strings.Contains(text, "on local") {
 		t.Errorf("the first target is named:\n%s", text)
 	}
 }

@@ -13,12 +13,13 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/state"
 	"buddy/themes"
+	"buddy/views/draw"
 	"buddy/views/markup"
 )
 
 // Tasks lists what waits for an approval, what runs and what ran.
 type Tasks struct {
-	frame
+	draw.Frame
 	now       func() time.Time
 	tasks     []state.Task // running ones first, then the newest
 	approvals []event.ApprovalAsked
@@ -34,7 +35,7 @@ type Tasks struct {
 
 // NewTasks returns an empty list. now tells the time.
 func NewTasks(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Tasks {
-	return &Tasks{frame: newFrame(theme, keys), now: now}
+	return &Tasks{Frame: draw.NewFrame(theme, keys), now: now}
 }
 
 // Scope says where keys go.
@@ -79,7 +80,7 @@ func (t *Tasks) selected() int {
 // InputHandler moves the selection and reports what is wanted.
 func (t *Tasks) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return t.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, _ := t.keys.Lookup(keymap.Tasks, ev)
+		a := t.Keys.Lookup(ev, keymap.Tasks).Action
 		switch a {
 		case keymap.ItemUp:
 			t.at = max(0, t.at-1)
@@ -128,61 +129,61 @@ func (t *Tasks) open() {
 // Draw draws the rows around the selection; without the focus the first ones, as nobody
 // looks for the selection then and what runs has to show.
 func (t *Tasks) Draw(screen tcell.Screen) {
-	in := t.bordered(screen, titles{left: []span{own(themes.Strong, "Tasks")}}).cleared()
-	if in.w <= 0 || in.h <= 0 {
+	in := t.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Tasks")}}).Cleared()
+	if in.W <= 0 || in.H <= 0 {
 		return
 	}
-	t.top = max(0, min(max(min(t.top, t.at), t.at-in.h+1), t.Rows()-in.h))
+	t.top = max(0, min(max(min(t.top, t.at), t.at-in.H+1), t.Rows()-in.H))
 	if !t.HasFocus() {
 		t.top = 0
 	}
-	for i := range min(in.h, t.Rows()-t.top) {
-		t.drawItem(area{in.down(i), 1}, t.top+i)
+	for i := range min(in.H, t.Rows()-t.top) {
+		t.drawItem(draw.Area{Canvas: in.Down(i), H: 1}, t.top+i)
 	}
 	if t.Rows() == 0 {
-		in.inset().say(0, "none", themes.Muted)
+		in.Inset().Say(0, "none", themes.Muted)
 	}
 }
 
-func (t *Tasks) drawItem(in area, i int) {
-	var left, right []span
+func (t *Tasks) drawItem(in draw.Area, i int) {
+	var left, right []draw.Span
 	if i < len(t.approvals) {
 		left = t.approvalItem(t.approvals[i])
 	} else {
 		left, right = t.taskItem(&t.tasks[i-len(t.approvals)])
 	}
 	if i == t.at && t.HasFocus() {
-		for _, spans := range [][]span{left, right} {
+		for _, spans := range [][]draw.Span{left, right} {
 			for j := range spans {
-				spans[j].style = markup.Style{Role: themes.Selection}
+				spans[j].Style = markup.Style{Role: themes.Selection}
 			}
 		}
-		in.fill(0, in.w, t.palette[themes.Selection])
+		in.Fill(0, in.W, t.Palette[themes.Selection])
 	}
-	n := spansWidth(right)
-	if n+12 > in.w {
+	n := draw.Width(right)
+	if n+12 > in.W {
 		n = 0
 	}
-	c := in.inset()
-	c.spans(0, clip(left, in.w-n-3)...)
+	c := in.Inset()
+	c.Spans(0, draw.Clip(left, in.W-n-3)...)
 	if n > 0 {
-		c.spans(c.w-n, right...)
+		c.Spans(c.W-n, right...)
 	}
 }
 
 // approvalItem is a request as a row: the first line of what is asked.
-func (t *Tasks) approvalItem(a event.ApprovalAsked) []span {
+func (t *Tasks) approvalItem(a event.ApprovalAsked) []draw.Span {
 	what := a.Action.Command
 	if what == "" {
 		what = a.Action.Path
 	}
-	spans := []span{own(themes.Warning, "   "+waitingSign+" approve  ")}
-	spans = append(spans, foreign(themes.ToolName, a.Action.Tool)...)
+	spans := []draw.Span{draw.Text(themes.Warning, "   "+draw.WaitingSign+" approve  ")}
+	spans = append(spans, draw.Untrusted(themes.ToolName, a.Action.Tool)...)
 	if on := t.elsewhere(a.Action.Target); on != "" {
-		spans = append(spans, foreign(themes.Muted, onTarget(on))...)
+		spans = append(spans, draw.Untrusted(themes.Muted, draw.OnTarget(on))...)
 	}
-	spans = append(spans, own(themes.Text, " "))
-	return append(spans, foreign(themes.Text, firstLine(what))...)
+	spans = append(spans, draw.Text(themes.Text, " "))
+	return append(spans, draw.Untrusted(themes.Text, draw.FirstLine(what))...)
 }
 
 // elsewhere returns a target that is not the first, else "".
@@ -194,57 +195,21 @@ func (t *Tasks) elsewhere(target string) string {
 }
 
 // taskItem is a task as a row, and its time.
-func (t *Tasks) taskItem(task *state.Task) (left, right []span) {
+func (t *Tasks) taskItem(task *state.Task) (left, right []draw.Span) {
 	now := t.now()
-	glyph, role, word := taskState(task, now)
-	left = append(left, own(themes.Muted, fmt.Sprintf("#%d ", task.ID)), own(role, glyph+" "))
-	left = append(left, foreign(themes.Muted, fmt.Sprintf("%-8s ", task.Kind))...)
+	glyph, role, word := draw.TaskState(task, now)
+	left = append(left, draw.Text(themes.Muted, fmt.Sprintf("#%d ", task.ID)), draw.Text(role, glyph+" "))
+	left = append(left, draw.Untrusted(themes.Muted, fmt.Sprintf("%-8s ", task.Kind))...)
 	if word != "" {
-		left = append(left, foreign(role, word+" · ")...)
+		left = append(left, draw.Untrusted(role, word+" · ")...)
 	}
 	if on := task.Target(); on != "" {
-		left = append(left, foreign(themes.Muted, strings.TrimPrefix(onTarget(on), " ")+" · ")...)
+		left = append(left, draw.Untrusted(themes.Muted, strings.TrimPrefix(draw.OnTarget(on), " ")+" · ")...)
 	}
-	left = append(left, foreign(themes.Text, oneLine(task.Title))...)
+	left = append(left, draw.Untrusted(themes.Text, draw.OneLine(task.Title))...)
 	took := elapsed(task, now)
 	if task.Deadline > 0 && task.State != state.TaskDone {
-		took += " of " + clock(task.Deadline-task.Started)
+		took += " of " + draw.Clock(task.Deadline-task.Started)
 	}
-	return left, []span{own(themes.Muted, took)}
-}
-
-// taskState is a task's sign, its colour, and a word unless the sign says it all.
-func taskState(task *state.Task, now time.Time) (glyph string, role themes.Role, word string) {
-	switch task.State {
-	case state.TaskQueued:
-		return "·", themes.Muted, "queued"
-	case state.TaskWaiting:
-		return waitingSign, themes.Warning, "waits for approval"
-	case state.TaskCancelling:
-		return "◌", themes.Warning, "cancelling"
-	case state.TaskDone:
-		return taskOutcome(task)
-	}
-	return spinner(now.UnixMilli()), themes.Running, ""
-}
-
-func taskOutcome(task *state.Task) (glyph string, role themes.Role, word string) {
-	switch task.Outcome {
-	case event.Completed:
-		return "✓", themes.ToolOK, ""
-	case event.Cancelled:
-		return "⊘", themes.Muted, "cancelled"
-	case state.Interrupted:
-		return "⊘", themes.Muted, "interrupted"
-	case event.MaxTurns:
-		return "✗", themes.Warning, "out of turns"
-	case event.MaxCost:
-		return "✗", themes.Warning, "out of money"
-	case event.ContextLimit:
-		return "✗", themes.Warning, "context is full"
-	}
-	if task.Error != "" {
-		return "✗", themes.ToolError, "failed: " + oneLine(task.Error)
-	}
-	return "✗", themes.ToolError, "failed"
+	return left, []draw.Span{draw.Text(themes.Muted, took)}
 }

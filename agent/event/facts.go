@@ -122,6 +122,7 @@ type PromptSubmitted struct {
 	Images []model.Image `json:"images,omitempty"`
 	Queued bool          `json:"queued,omitempty"`
 	Kind   PromptKind    `json:"kind,omitempty"` // "" in sessions of old
+	Date   string        `json:"date,omitempty"` // that the model is told with it, such as "2026-11-22 (UTC)"
 }
 
 // Command reports whether it was typed after an exclamation mark to run at once. For a

@@ -11,7 +11,7 @@ import (
 
 	"buddy/app/state"
 	"buddy/tools/shell"
-	"buddy/views"
+	"buddy/views/dialog"
 )
 
 // Pieces are several texts as one.
@@ -62,7 +62,7 @@ func (p *Pieces) Add(text io.ReaderAt, size int64) { *p = append(*p, piece{text,
 // Document is the whole output of a call: both streams of a command from their files, as
 // far as they are recorded, else the file that its result names, else what was kept of it,
 // else the result. The caller closes it.
-func Document(c *state.Call) (views.Document, error) {
+func Document(c *state.Call) (dialog.Document, error) {
 	title := c.Name
 	if c.Action.Command != "" {
 		title = c.Action.Command
@@ -72,7 +72,7 @@ func Document(c *state.Call) (views.Document, error) {
 	}
 	var p Pieces
 	var files []*os.File
-	d := views.Document{Title: title, Close: func() {
+	d := dialog.Document{Title: title, Close: func() {
 		for _, f := range files {
 			_ = f.Close() // only read
 		}
@@ -110,7 +110,7 @@ func Document(c *state.Call) (views.Document, error) {
 	}
 	if errs != nil {
 		d.Close()
-		return views.Document{}, errs
+		return dialog.Document{}, errs
 	}
 	d.Text, d.Size = p, p.Size()
 	return d, nil
@@ -121,7 +121,7 @@ const maxTerminal = 16 << 20
 
 // terminalDocument is what could be read of the output of a call that had a terminal to
 // itself. What it drew on the whole screen makes no text, and is left out.
-func terminalDocument(c *state.Call, title string) (views.Document, error) {
+func terminalDocument(c *state.Call, title string) (dialog.Document, error) {
 	var sent []byte
 	for _, stream := range OutputFiles(c) {
 		f, _, err := openRegular(stream.Path)
@@ -129,12 +129,12 @@ func terminalDocument(c *state.Call, title string) (views.Document, error) {
 			continue
 		}
 		if err != nil {
-			return views.Document{}, err
+			return dialog.Document{}, err
 		}
 		part, err := io.ReadAll(io.LimitReader(f, maxTerminal))
 		_ = f.Close() // only read
 		if err != nil {
-			return views.Document{}, err
+			return dialog.Document{}, err
 		}
 		sent = append(sent, part...)
 	}
@@ -144,7 +144,7 @@ func terminalDocument(c *state.Call, title string) (views.Document, error) {
 	}
 	var p Pieces
 	p.Say(text)
-	return views.Document{Title: title, Text: p, Size: p.Size(), Close: func() {}}, nil
+	return dialog.Document{Title: title, Text: p, Size: p.Size(), Close: func() {}}, nil
 }
 
 // OutputFile is a file with output, and what is said before it if it is not the first.

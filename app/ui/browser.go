@@ -20,8 +20,9 @@ import (
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/sessions"
-	"buddy/views"
+	"buddy/views/dialog"
 	"buddy/views/markup"
+	"buddy/views/transcript"
 )
 
 const (
@@ -35,10 +36,10 @@ const (
 // background: keys never wait.
 type browser struct {
 	u       *UI
-	p       *views.Picker
+	p       *dialog.Picker
 	store   sessions.Store
 	entries map[string]sessions.Entry
-	rows    []views.PickerRow
+	rows    []dialog.PickerRow
 	hits    []sessions.Hit    // that show
 	turns   map[string]string // known numbers of prompts
 	shown   slot              // the end of the selected session
@@ -73,7 +74,7 @@ func (l *latest) do(work func()) func() {
 func (u *UI) browse() {
 	b := &browser{u: u, store: u.deps.Catalog.Store, turns: make(map[string]string), look: &latest{}}
 	b.shown.Primitive = tview.NewBox()
-	b.p = u.pick(views.PickerOptions{
+	b.p = u.pick(dialog.PickerOptions{
 		Title: "Sessions", Hint: "filter titles; / searches all text",
 		Columns: sessionColumns, Preview: &b.shown, Keys: keymap.Sessions,
 		Empty:  "none is saved yet; the first prompt makes one",
@@ -120,11 +121,11 @@ func (b *browser) load() {
 
 func (b *browser) take(entries []sessions.Entry) {
 	b.entries = make(map[string]sessions.Entry, len(entries))
-	b.rows = make([]views.PickerRow, len(entries))
+	b.rows = make([]dialog.PickerRow, len(entries))
 	now := b.u.deps.Now()
 	for i, e := range entries {
 		b.entries[e.ID] = e
-		b.rows[i] = views.PickerRow{ID: e.ID, Find: e.Title, Mark: e.ID == b.u.state.Info.Session, Cells: []string{
+		b.rows[i] = dialog.PickerRow{ID: e.ID, Find: e.Title, Mark: e.ID == b.u.state.Info.Session, Cells: []string{
 			e.Title, age(now.Sub(e.Used)), b.turns[e.ID], e.Header.Model, cmp.Or(e.Header.Target, "local"), b.folder(e.Header.Cwd),
 		}}
 	}
@@ -155,7 +156,7 @@ func age(d time.Duration) string {
 }
 
 // spotOf returns the place that a row is about, if that is a hit.
-func (b *browser) spotOf(row views.PickerRow) slash.Spot {
+func (b *browser) spotOf(row dialog.PickerRow) slash.Spot {
 	_, number, ok := strings.Cut(row.ID, "#")
 	i, err := strconv.Atoi(number)
 	if !ok || err != nil || i >= len(b.hits) {
@@ -166,13 +167,13 @@ func (b *browser) spotOf(row views.PickerRow) slash.Spot {
 
 // sessionOf returns the id of the session that a row is about; hits have the session's id and
 // a number.
-func sessionOf(row views.PickerRow) string {
+func sessionOf(row dialog.PickerRow) string {
 	id, _, _ := strings.Cut(row.ID, "#")
 	return id
 }
 
 // preview shows the end of a session beside the list.
-func (b *browser) preview(r views.PickerRow) {
+func (b *browser) preview(r dialog.PickerRow) {
 	id := sessionOf(r)
 	b.work(func() (apply func()) {
 		b.look.do(func() {
@@ -188,7 +189,7 @@ func (b *browser) preview(r views.PickerRow) {
 }
 
 func (b *browser) show(id string, events []event.Envelope, err error) {
-	c := views.NewConversation(b.u.deps.Theme, b.u.deps.Keys)
+	c := transcript.NewConversation(b.u.deps.Theme, b.u.deps.Keys)
 	c.SetNow(b.u.deps.Now)
 	c.SetAfter(b.u.deps.After)
 	c.OnCopy = b.u.copy
@@ -334,9 +335,9 @@ func (b *browser) found(ctx context.Context, hits []sessions.Hit, note string) {
 		return
 	}
 	now := b.u.deps.Now()
-	rows := make([]views.PickerRow, len(hits))
+	rows := make([]dialog.PickerRow, len(hits))
 	for i, h := range hits {
-		rows[i] = views.PickerRow{
+		rows[i] = dialog.PickerRow{
 			ID: h.Entry.ID + "#" + strconv.Itoa(i), Mark: h.Entry.ID == b.u.state.Info.Session,
 			Cells: []string{h.Text, age(now.Sub(time.UnixMilli(h.Envelope.Time))), "", markup.Shorten(h.Entry.Title, 28), cmp.Or(h.Entry.Header.Target, "local"), ""},
 		}
@@ -347,7 +348,7 @@ func (b *browser) found(ctx context.Context, hits []sessions.Hit, note string) {
 }
 
 // resume goes on with a session, where a search found something in it.
-func (b *browser) resume(r views.PickerRow) {
+func (b *browser) resume(r dialog.PickerRow) {
 	id := sessionOf(r)
 	to := b.spotOf(r)
 	if id == b.u.state.Info.Session {
@@ -377,7 +378,7 @@ func (b *browser) say(err error) {
 }
 
 // key does something with the selected session.
-func (b *browser) key(a keymap.Action, r views.PickerRow) {
+func (b *browser) key(a keymap.Action, r dialog.PickerRow) {
 	id := sessionOf(r)
 	switch a {
 	case keymap.SessionSearch:
@@ -458,16 +459,16 @@ func (b *browser) fork(id string) {
 }
 
 func (b *browser) forkAt(id string, all []sessions.Exchange) {
-	p := b.u.pick(views.PickerOptions{
+	p := b.u.pick(dialog.PickerOptions{
 		Title: "Fork: the copy ends after", Hint: "type to filter", Columns: []string{"prompt", "used", "outcome"},
 		Empty:    "no prompt has ended yet",
-		OnChoose: func(r views.PickerRow) { b.forkTo(id, r.ID) },
+		OnChoose: func(r dialog.PickerRow) { b.forkTo(id, r.ID) },
 	})
 	now := b.u.deps.Now()
-	var rows []views.PickerRow
+	var rows []dialog.PickerRow
 	for _, x := range slices.Backward(all) {
 		if x.Outcome != "" {
-			rows = append(rows, views.PickerRow{ID: strconv.Itoa(x.Number), Cells: []string{
+			rows = append(rows, dialog.PickerRow{ID: strconv.Itoa(x.Number), Cells: []string{
 				fmt.Sprintf("%d  %s", x.Number, x.Prompt), age(now.Sub(time.UnixMilli(x.Time))), x.Outcome,
 			}})
 		}

@@ -12,7 +12,8 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
-	"buddy/views"
+	"buddy/views/dialog"
+	"buddy/views/draw"
 )
 
 // find returns where a text is on the screen.
@@ -68,7 +69,7 @@ func TestApprovalByMouse(t *testing.T) { // UX "Approval": a click is no faster 
 		x.took()
 		col, row := x.find("[y] run once")
 		x.Mouse("press", col, row)
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Mouse("release", col, row) // it went down too early
 		x.took()
 		for y := range 32 { // nowhere but on the keys
@@ -100,14 +101,14 @@ func TestApprovalThatOpensUnderThePointer(t *testing.T) {
 		second := asked
 		second.ID = "a3"
 		x.tell(second)
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Mouse("release", col, row)
 		x.took()
 		x.Mouse("press", col, row)
 		third := asked
 		third.ID = "a4"
 		x.tell(event.ApprovalAnswered{ID: "a3", CallID: "c1", Decision: event.Once, By: "rule"}, third)
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Mouse("release", col, row) // another request shows than that of the press
 		x.took()
 		x.Click(col, row)
@@ -131,7 +132,7 @@ func TestApprovalKeysByMouse(t *testing.T) {
 				x := open(t, 120, 32)
 				x.tell(running...)
 				x.tell(asked)
-				time.Sleep(views.ApprovalGrace)
+				time.Sleep(draw.GracePeriod)
 				x.clickOn(tt.click, 1)
 				x.took(tt.want...)
 				x.Want(tt.shows)
@@ -145,7 +146,7 @@ func TestApprovalScrollsAndCopies(t *testing.T) {
 		x := open(t, 100, 30)
 		x.tell(running...)
 		x.tell(longAsked)
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Want("↓ 22 more")
 		x.dragOver("wrapped wrapped")
 		x.copies("wrapped wrapped")
@@ -270,7 +271,7 @@ func TestSessionBrowserByMouse(t *testing.T) {
 func TestChangesByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
-		x.diff = views.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+" + strings.Repeat("two ", 40) + "\n" + strings.Repeat(" more\n", 60)
+		x.diff = dialog.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+" + strings.Repeat("two ", 40) + "\n" + strings.Repeat(" more\n", 60)
 		x.Type("/diff\n")
 		col, row := x.find("-one")
 		x.Mouse("press", col+1, row)
@@ -305,7 +306,7 @@ func TestConfirmByMouse(t *testing.T) {
 		x := open(t, 100, 30)
 		var got []keymap.Action
 		ask := func() {
-			x.u.v.confirm.Ask(views.Question{
+			x.u.v.confirm.Ask(dialog.Question{
 				Title: "Sure?", Scope: keymap.Confirm, Answer: func(a keymap.Action) { got = append(got, a) },
 				Lines: strings.Split(strings.Repeat("a line of it\n", 60), "\n"),
 			})
@@ -366,7 +367,7 @@ func TestPagerByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		text := "first " + strings.Repeat("long ", 40) + "line\nsecond line\n" + strings.Repeat("more\n", 200)
-		x.u.v.pager.Show(views.Document{Title: "make", Text: strings.NewReader(text), Size: int64(len(text))})
+		x.u.v.pager.Show(dialog.Document{Title: "make", Text: strings.NewReader(text), Size: int64(len(text))})
 		x.u.deps.Later(func() {})
 		x.Settle()
 		x.dragOver("second")

@@ -9,7 +9,8 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
-	"buddy/views"
+	"buddy/views/dialog"
+	"buddy/views/draw"
 )
 
 // On the smallest screen that is drawn for, dialogs lose nothing that matters: what they ask
@@ -24,7 +25,7 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 	script := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Risk: action.High, Mutation: true, Why: "clean up", Command: "set -e\necho 1\necho 2\necho 3\necho 4\necho 5"}
 	explained := func(x *testUI) {
 		request(script, "")(x)
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("?")
 	}
 	for name, tt := range map[string]struct {
@@ -42,7 +43,7 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 		"explained":          {explained, []string{"does files go away", "more · PgUp", "[n] deny"}},
 		"quit": {func(x *testUI) {
 			x.u.deps.Later(func() {
-				x.u.v.confirm.Ask(views.Question{Title: "Quit?", Scope: keymap.Leaving, Lines: []string{"1 command still runs:", strings.Repeat("make ", 60), "see it later with: tmux attach"}})
+				x.u.v.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Lines: []string{"1 command still runs:", strings.Repeat("make ", 60), "see it later with: tmux attach"}})
 			})
 		}, []string{"1 command still runs:", "more · PgDn", "[n] quit, they go on", "[y] quit and kill them", "[Esc] back"}},
 		"help":     {func(x *testUI) { x.Press("F1") }, []string{"Help", "Esc closes", "more · PgDn"}},

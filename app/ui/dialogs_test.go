@@ -12,7 +12,8 @@ import (
 	"buddy/agent/model"
 	"buddy/app/slash"
 	"buddy/sessions"
-	"buddy/views"
+	"buddy/views/dialog"
+	"buddy/views/draw"
 )
 
 var testModels = []slash.Offer{
@@ -232,7 +233,7 @@ func TestApprovalsComeOverLists(t *testing.T) { // UX "Approval"
 		x.Press("F2")
 		x.tell(asked)
 		x.Want("Approve?")
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("y")
 		x.took(event.Approve{ID: "a1", Decision: event.Once})
 	})
@@ -254,7 +255,7 @@ func TestKeysOfPanesBelowDialogs(t *testing.T) { // UX "Approval": nothing moves
 		x.Want("Commands and actions")
 		x.Press("F2")
 		x.tell(asked)
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("Tab", "F2", "F4")
 		x.Want("Approve?", "answer the approval first")
 		x.unwanted("Tab next pane")
@@ -282,7 +283,7 @@ func TestUndoAndDiff(t *testing.T) {
 
 		x.Type("/diff\n")
 		x.Want("changed nothing in this session")
-		x.diff = views.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
+		x.diff = dialog.FileMark + "a.go  +1 -1 lines\n@@ -1 +1 @@\n-one\n+two\n" + strings.Repeat(" more\n", 60)
 		x.Type("/diff\n")
 		x.Want("Changes in 1 file", "━ a.go", "-one", "+two", "y copy  e editor  q close")
 		x.Press("End")

@@ -18,19 +18,8 @@ func (u *UI) input(w, h int) layout.Input {
 	if !u.shape.hides(layout.Tasks) {
 		in.Tasks = u.v.tasks.Rows()
 	}
-	switch {
-	case u.v.secret.Asking():
-		in.Dialog.W, in.Dialog.H = u.v.secret.Size(roomFor(w, h))
-	case u.help:
-		in.Dialog.W, in.Dialog.H = u.v.help.Size(roomFor(w, h))
-	case u.v.confirm.Open():
-		in.Dialog.W, in.Dialog.H = u.v.confirm.Size(roomFor(w, h))
-	case u.asking():
-		in.Dialog.W, in.Dialog.H = u.v.approval.Size(roomFor(w, h))
-	case u.over.open():
-		in.Dialog = u.over.size(roomFor(w, h))
-	case u.v.ask.Open():
-		in.Dialog.W, in.Dialog.H = u.v.ask.Size(roomFor(w, h))
+	if o, ok := u.overlay().(boxed); ok {
+		in.Dialog.W, in.Dialog.H = o.Size(roomFor(w, h))
 	}
 	if p := u.v.prompt.Popup(); p.Open() {
 		in.Popup.W, in.Popup.H = p.Size()
@@ -75,65 +64,45 @@ func (u *UI) Draw(s tcell.Screen) {
 	s.HideCursor()
 	u.v.panes.SetZoomed(u.zoom)
 	u.v.header.SetApprovalLeft(!u.asking() && u.v.approval.Asked() != "")
-	draw(s, u.v.header, u.lay.Header)
-	draw(s, u.v.border, u.lay.Panes[layout.Prompt])
+	drawIn(s, u.v.header, u.lay.Header)
+	drawIn(s, u.v.border, u.lay.Panes[layout.Prompt])
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
-		draw(s, u.view(p), u.lay.Panes[p])
+		drawIn(s, u.view(p), u.lay.Panes[p])
 	}
 	u.watch()
 	u.v.border.DrawFocus(s)
-	draw(s, u.v.status, u.lay.Status)
-	draw(s, u.v.prompt, u.lay.Input)
+	drawIn(s, u.v.status, u.lay.Status)
+	drawIn(s, u.v.prompt, u.lay.Input)
 	scope, _ := u.target()
-	u.v.footer.SetScope(scope, u.dialog())
-	draw(s, u.v.footer, u.lay.Footer)
+	u.v.footer.SetScope(scope, u.covered())
+	drawIn(s, u.v.footer, u.lay.Footer)
 	u.drawJoints(s)
 	u.drawTabs(s)
 	u.v.border.SetMode(u.v.prompt.Mode())
 	u.v.border.DrawMode(s)
 	if p := u.v.prompt.Popup(); p.Open() {
-		draw(s, p, u.lay.Popup)
+		drawIn(s, p, u.lay.Popup)
 	}
-	u.drawDialog(s, w)
+	u.drawOverlay(s, w)
 }
 
-// drawDialog draws what lies over the panes and takes the keys, as target has it.
-func (u *UI) drawDialog(s tcell.Screen, w int) {
-	switch {
-	case u.v.secret.Asking():
-		draw(s, u.v.secret, u.lay.Dialog)
-	case u.help:
-		draw(s, u.v.help, u.lay.Dialog)
-	case u.v.confirm.Open():
-		draw(s, u.v.confirm, u.lay.Dialog)
-	case u.asking():
-		draw(s, u.v.approval, u.lay.Dialog)
-	case u.over.open():
-		u.over.draw(s, u.lay.Dialog)
-	case u.v.ask.Open():
-		draw(s, u.v.ask, u.lay.Dialog)
-	case u.v.pager.Open():
-		u.drawPager(s, w)
-	}
-}
-
-// drawPager draws the pager above the prompt, with which it shares an edge as panes do: the
+// drawAbovePrompt draws an overlay above the prompt, with which it shares an edge as panes do: the
 // joints of the panes that it covers would lead nowhere.
-func (u *UI) drawPager(s tcell.Screen, w int) {
+func (u *UI) drawAbovePrompt(s tcell.Screen, v tview.Primitive, w int) {
 	edge := u.lay.Panes[layout.Prompt].Y
 	u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(edge-1, 0)}
 	if u.lay.Footer.Empty() || edge < 2 { // no frame around the prompt, or no room above it
-		draw(s, u.v.pager, u.lay.Dialog)
+		drawIn(s, v, u.lay.Dialog)
 		return
 	}
 	u.lay.Dialog.H++
-	draw(s, u.v.pager, u.lay.Dialog)
+	drawIn(s, v, u.lay.Dialog)
 	u.v.border.Join(s, 0, edge, '├')
 	u.v.border.Join(s, w-1, edge, '┤')
 	u.v.border.DrawMode(s)
 }
 
-func draw(s tcell.Screen, p tview.Primitive, r layout.Rect) {
+func drawIn(s tcell.Screen, p tview.Primitive, r layout.Rect) {
 	if r.Empty() {
 		return
 	}
@@ -147,19 +116,13 @@ func (u *UI) passFocus() {
 	if u.v.border.Blur(); target == u.v.prompt {
 		u.v.border.Focus(func(tview.Primitive) {})
 	}
-	if u.over.open() {
-		_, top := u.over.top()
-		if top.Blur(); top == target {
-			top.Focus(func(tview.Primitive) {})
-		}
-	}
-	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.secret, u.v.confirm, u.v.pager, u.v.ask} {
+	u.eachView(func(v tview.Primitive) {
 		if v == target {
 			v.Focus(func(tview.Primitive) {})
 		} else {
 			v.Blur()
 		}
-	}
+	})
 }
 
 // drawJoints draws the cells where borders meet, which no pane knows of.
@@ -179,5 +142,5 @@ func (u *UI) drawTabs(s tcell.Screen) {
 		}
 	}
 	u.v.tabs.SetTabs(names, active)
-	draw(s, u.v.tabs, u.lay.TabBar)
+	drawIn(s, u.v.tabs, u.lay.TabBar)
 }

@@ -14,7 +14,8 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/sessions"
-	"buddy/views"
+	"buddy/views/dialog"
+	"buddy/views/draw"
 )
 
 // TestEveryKey presses each key of the table on the whole screen, where it applies: it does
@@ -148,7 +149,7 @@ func approvalFor(press ...string) func(*testUI) {
 		act := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Risk: action.Low, Why: "to see", Command: strings.Repeat("echo words of it\n", 90)}
 		x.tell(event.ToolRequested{CallID: "asked", Name: "run_shell", Arguments: `{"command":"echo words of it"}`, Action: act},
 			event.ApprovalAsked{ID: "a1", CallID: "asked", Action: act, Context: action.ApprovalContext{Similar: "allow echo"}})
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press(press...)
 	}
 }
@@ -156,7 +157,7 @@ func approvalFor(press ...string) func(*testUI) {
 func confirming(s keymap.Scope) func(*testUI) {
 	return func(x *testUI) {
 		x.inside(func() {
-			x.u.v.confirm.Ask(views.Question{Title: "Sure?", Scope: s, Lines: strings.Split(strings.Repeat("a line\n", 80), "\n"), Answer: func(keymap.Action) {}})
+			x.u.v.confirm.Ask(dialog.Question{Title: "Sure?", Scope: s, Lines: strings.Split(strings.Repeat("a line\n", 80), "\n"), Answer: func(keymap.Action) {}})
 		})
 		x.Press("PgDn")
 	}

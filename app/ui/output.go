@@ -5,7 +5,7 @@ import (
 
 	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/views"
+	"buddy/views/dialog"
 )
 
 // openOutput shows the whole output of a call.
@@ -32,7 +32,7 @@ func showOutput(u *UI, args string) error {
 }
 
 // editOutput shows a document in the person's editor.
-func (u *UI) editOutput(d views.Document) {
+func (u *UI) editOutput(d dialog.Document) {
 	if err := u.deps.Look("output.txt", io.NewSectionReader(d.Text, 0, d.Size)); err != nil {
 		u.hint("", err.Error())
 	}

@@ -9,13 +9,14 @@ import (
 	"buddy/app/layout"
 	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/views"
+	"buddy/views/dialog"
+	"buddy/views/panes"
 )
 
 // paneIntents says what becomes of what a person wants of terminal panes.
-func (u *UI) paneIntents() views.PaneIntents {
+func (u *UI) paneIntents() panes.PaneIntents {
 	send := u.deps.Send
-	return views.PaneIntents{
+	return panes.PaneIntents{
 		OnZoom:    u.toggleZoom,
 		OnType:    func(id string, p []byte) { send(event.PaneInput{Pane: id, Bytes: p}) },
 		OnPaste:   func(id, text string) { send(event.PanePaste{Pane: id, Text: text}) },
@@ -31,7 +32,7 @@ func (u *UI) killPane(id, name, why string) {
 		u.hint("", why)
 		return
 	}
-	u.v.confirm.Ask(views.Question{
+	u.v.confirm.Ask(dialog.Question{
 		Title: "Kill this pane?", Scope: keymap.Confirm,
 		Lines: []string{name, "What runs in it ends at once."},
 		Answer: func(a keymap.Action) {
@@ -45,7 +46,7 @@ func (u *UI) killPane(id, name, why string) {
 // leaving asks what becomes of the commands that run in panes of their own, and reports
 // whether there are any (E18).
 func (u *UI) leaving() bool {
-	q := views.Question{Title: "Quit?", Scope: keymap.Leaving}
+	q := dialog.Question{Title: "Quit?", Scope: keymap.Leaving}
 	attach := ""
 	for _, t := range u.state.Tasks {
 		if t.Kind != event.ShellTask || t.State == state.TaskDone {

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/apptest"
 	"buddy/app/layout"
-	"buddy/views"
+	"buddy/views/draw"
 )
 
 // twoPanes are the shared pane and the one of a command.
@@ -97,7 +97,7 @@ func TestApprovalWhileTyping(t *testing.T) { // UX "Approval"
 		x.tell(asked)
 		x.Want("‖ 1 approval")
 		x.unwanted("Approve?")
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("y", "F8", "n")
 		if got := typed(x, "%2"); got != "y\x1b[19~n" {
 			t.Errorf("typed %q", got)
@@ -109,7 +109,7 @@ func TestApprovalWhileTyping(t *testing.T) { // UX "Approval"
 		x.Press("y") // in the grace period
 		sentAs[event.FitPane](x)
 		x.took()
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("y")
 		x.took(event.Approve{ID: "a1", Decision: event.Once})
 	})
@@ -134,7 +134,7 @@ func TestTypingEndsWithThePane(t *testing.T) {
 				if got := sentAs[event.KillPane](x); got != nil {
 					t.Errorf("killed %v", got)
 				}
-				time.Sleep(views.ApprovalGrace)
+				time.Sleep(draw.GracePeriod)
 				x.Press("Tab")
 				if x.u.focus == layout.Panes {
 					t.Error("keys are dead")
@@ -303,7 +303,7 @@ func TestPanesFollowCommands(t *testing.T) { // UX "Panes"
 		x.u.setFocus(layout.Panes)
 		x.tell(event.ToolRequested{CallID: "b", Name: "run_shell"}, event.ToolStarted{CallID: "b", Name: "run_shell", Pane: "%2"})
 		x.Want("▸shared") // it has the focus
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("i", "a")
 		if got := typed(x, "%1"); got != "a" {
 			t.Errorf("typed %q into the pane that shows", got)
@@ -312,7 +312,7 @@ func TestPanesFollowCommands(t *testing.T) { // UX "Panes"
 		x.Want("▸server")
 		x.Press("Tab", "Tab", "Tab", "i", "b") // at once: meant for the other one
 		x.unwanted("typing ·")
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("i", "c")
 		if got := typed(x, "%2"); got != "c" {
 			t.Errorf("typed %q into the pane that shows now", got)

@@ -6,7 +6,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/app/slash"
-	"buddy/views"
+	"buddy/views/dialog"
 )
 
 // showTarget makes the target of that name the current one. Without a name the person
@@ -33,16 +33,16 @@ var targetColumns = []string{"name", "state", "kind", "address"}
 // pickTarget lets a person choose where calls work that name no target. Those that are
 // connected are asked meanwhile whether they still are.
 func (u *UI) pickTarget(all []slash.TargetOffer) {
-	var p *views.Picker
+	var p *dialog.Picker
 	closed := false
-	why := func(r views.PickerRow) {
+	why := func(r dialog.PickerRow) {
 		if i := slices.IndexFunc(all, func(o slash.TargetOffer) bool { return o.Name == r.ID }); all[i].State.Why != "" {
 			p.Say(r.ID + ": " + all[i].State.Why)
 		}
 	}
-	p = u.pick(views.PickerOptions{
+	p = u.pick(dialog.PickerOptions{
 		Title: "Targets", Hint: "type to filter", Columns: targetColumns, OnMove: why,
-		OnChoose: func(r views.PickerRow) {
+		OnChoose: func(r dialog.PickerRow) {
 			u.unpick()
 			if r.Mark {
 				u.hint("", slash.PlaceName(r.ID)+" is current already")
@@ -78,14 +78,14 @@ func (u *UI) pickTarget(all []slash.TargetOffer) {
 
 // targetRows describes targets. What is dangerous to mistake stands beside the name, which
 // always shows.
-func targetRows(all []slash.TargetOffer) []views.PickerRow {
-	rows := make([]views.PickerRow, len(all))
+func targetRows(all []slash.TargetOffer) []dialog.PickerRow {
+	rows := make([]dialog.PickerRow, len(all))
 	for i, o := range all {
 		name := o.Name
 		if o.Production {
 			name += " · production"
 		}
-		rows[i] = views.PickerRow{ID: o.Name, Mark: o.Current, Cells: []string{name, o.State.Text, o.Kind, cmp.Or(o.Address, "–")}}
+		rows[i] = dialog.PickerRow{ID: o.Name, Mark: o.Current, Cells: []string{name, o.State.Text, o.Kind, cmp.Or(o.Address, "–")}}
 	}
 	return rows
 }

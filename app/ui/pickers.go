@@ -13,17 +13,17 @@ import (
 	"buddy/app/layout"
 	"buddy/app/slash"
 	"buddy/themes"
-	"buddy/views"
+	"buddy/views/dialog"
 )
 
 // pickModel lets a person choose a model (I10). Servers on this machine are asked meanwhile.
 func (u *UI) pickModel() {
 	var offers []slash.Offer
-	var p *views.Picker
+	var p *dialog.Picker
 	closed := false
-	p = u.pick(views.PickerOptions{
+	p = u.pick(dialog.PickerOptions{
 		Title: "Models", Hint: "type to filter", Columns: []string{"name", "model", "window", "in/out per 1M", "effort"},
-		OnChoose: func(r views.PickerRow) {
+		OnChoose: func(r dialog.PickerRow) {
 			i := slices.IndexFunc(offers, func(o slash.Offer) bool { return o.Name == r.ID })
 			if !offers[i].Usable {
 				p.Say(r.ID + ": " + offers[i].Lack())
@@ -53,10 +53,10 @@ func (u *UI) pickModel() {
 
 // modelRows describes offers: how much each takes in, what it costs and how hard it thinks,
 // or what it lacks.
-func modelRows(offers []slash.Offer, now string) []views.PickerRow {
-	rows := make([]views.PickerRow, len(offers))
+func modelRows(offers []slash.Offer, now string) []dialog.PickerRow {
+	rows := make([]dialog.PickerRow, len(offers))
 	for i, o := range offers {
-		rows[i] = views.PickerRow{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.Model, o.WindowText(), o.PriceText(), cmp.Or(o.Effort, "–")}}
+		rows[i] = dialog.PickerRow{ID: o.Name, Mark: o.Name == now, Cells: []string{o.Name, o.Model, o.WindowText(), o.PriceText(), cmp.Or(o.Effort, "–")}}
 		if !o.Usable {
 			rows[i].Cells[4] = o.Lack()
 		}
@@ -67,18 +67,18 @@ func modelRows(offers []slash.Offer, now string) []views.PickerRow {
 // pickTheme lets a person choose colours, which show while they move.
 func (u *UI) pickTheme() {
 	before, auto := u.deps.Theme, u.deps.Auto
-	p := u.pick(views.PickerOptions{
+	p := u.pick(dialog.PickerOptions{
 		Title: "Themes", Hint: "type to filter; moving shows them",
-		OnMove: func(r views.PickerRow) {
+		OnMove: func(r dialog.PickerRow) {
 			if r.ID == themes.Auto && auto {
 				u.setTheme(before) // what the terminal said
 			} else if t, err := u.deps.Colours.Load(r.ID); err == nil {
 				u.setTheme(t)
 			} else {
-				u.over.pickers[len(u.over.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))
+				u.overlays.pickers[len(u.overlays.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))
 			}
 		},
-		OnChoose: func(r views.PickerRow) {
+		OnChoose: func(r dialog.PickerRow) {
 			u.unpick()
 			if err := theme(u, r.ID); err != nil {
 				u.setTheme(before)
@@ -96,9 +96,9 @@ func (u *UI) pickTheme() {
 	if auto {
 		now = themes.Auto
 	}
-	rows := []views.PickerRow{{ID: themes.Auto, Find: themes.Auto, Cells: []string{themes.Auto + ": light or dark, as the terminal is"}}}
+	rows := []dialog.PickerRow{{ID: themes.Auto, Find: themes.Auto, Cells: []string{themes.Auto + ": light or dark, as the terminal is"}}}
 	for _, name := range themes.Names(u.deps.Colours.Dir) {
-		rows = append(rows, views.PickerRow{ID: name, Cells: []string{name}})
+		rows = append(rows, dialog.PickerRow{ID: name, Cells: []string{name}})
 	}
 	for i := range rows {
 		rows[i].Mark = rows[i].ID == now
@@ -110,7 +110,7 @@ func (u *UI) pickTheme() {
 // pickCommand lets a person choose a command or an action, and runs it.
 func (u *UI) pickCommand() {
 	rows := make(map[string]func())
-	var all []views.PickerRow
+	var all []dialog.PickerRow
 	for _, c := range slashCommands {
 		id := "/" + c.Name
 		rows[id] = func() { u.runChosen(c) }
@@ -118,7 +118,7 @@ func (u *UI) pickCommand() {
 		if c.Args != "" {
 			text += " · " + c.Args
 		}
-		all = append(all, views.PickerRow{ID: id, Cells: []string{fmt.Sprintf("%-10s %s", id, text), ""}})
+		all = append(all, dialog.PickerRow{ID: id, Cells: []string{fmt.Sprintf("%-10s %s", id, text), ""}})
 	}
 	for _, s := range keymap.Scopes() {
 		pane, ok := paneOf(s)
@@ -131,12 +131,12 @@ func (u *UI) pickCommand() {
 			}
 			id := string(s) + " " + string(e.Action)
 			rows[id] = func() { u.runAction(s, pane, e) }
-			all = append(all, views.PickerRow{ID: id, Cells: []string{e.Help, e.Keys[0].String(), s.Title()}})
+			all = append(all, dialog.PickerRow{ID: id, Cells: []string{e.Help, e.Keys[0].String(), s.Title()}})
 		}
 	}
-	p := u.pick(views.PickerOptions{
+	p := u.pick(dialog.PickerOptions{
 		Title: "Commands and actions", Hint: "type to filter", Columns: []string{"what it does", "key", "where"},
-		OnChoose: func(r views.PickerRow) {
+		OnChoose: func(r dialog.PickerRow) {
 			u.unpick()
 			rows[r.ID]()
 		},

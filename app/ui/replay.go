@@ -122,7 +122,7 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 	case ev.Key() == tcell.KeyCtrlC:
 		v.loop.Quit()
 	case ev.Key() == tcell.KeyRune && scope != keymap.Finding && v.control(ev.Rune()):
-	case v.ui.asking() && !v.ui.help: // the answer comes as it came then
+	case v.ui.asking() && !v.ui.overlays.help: // the answer comes as it came then
 	default:
 		v.ui.key(ev)
 		if v.ui.focus == layout.Prompt {

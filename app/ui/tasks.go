@@ -9,7 +9,7 @@ import (
 
 	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/views"
+	"buddy/views/dialog"
 )
 
 // askTimeout asks how long a task may still take (G12).
@@ -25,7 +25,7 @@ func (u *UI) askTimeout(id int) {
 
 // openTask shows what is known of a task, and its output if it is a command.
 func (u *UI) openTask(t *state.Task) {
-	d := views.Document{Title: fmt.Sprintf("Task #%d", t.ID)}
+	d := dialog.Document{Title: fmt.Sprintf("Task #%d", t.ID)}
 	text := u.describe(t)
 	if t.Dir != "" {
 		out, err := slash.Document(&state.Call{Name: string(t.Kind), Dir: t.Dir, Terminal: u.onTerminal(t)})

@@ -19,7 +19,7 @@ import (
 	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/themes"
-	"buddy/views"
+	"buddy/views/draw"
 )
 
 // testUI is the full screen on a terminal in memory, fed by hand.
@@ -168,7 +168,7 @@ func TestExchangeOnScreen(t *testing.T) {
 		x.tell(running...)
 		x.tell(asked)
 		x.Want("▌ list the files", "I will look.", "Approve?", "ls -la", "to see them", "every shell command is asked about")
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("y")
 		x.took(event.Approve{ID: "a1", Decision: event.Once})
 		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"},
@@ -196,7 +196,7 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) { // UX "Approval"
 		x.Type("y") // in the grace period
 		x.Press("Enter")
 		x.took()
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("Enter") // never approves
 		x.took()
 		x.Want("Approve?")
@@ -210,7 +210,7 @@ func TestEscLeavesTheApprovalOpen(t *testing.T) { // UX, DECISIONS 35
 		x := open(t, 120, 32)
 		x.tell(running...)
 		x.tell(asked)
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("Esc")
 		x.unwanted("Approve?")
 		x.Want("‖ 1 approval")
@@ -219,7 +219,7 @@ func TestEscLeavesTheApprovalOpen(t *testing.T) { // UX, DECISIONS 35
 		x.took()
 		x.Press("F8")
 		x.Want("Approve?")
-		time.Sleep(views.ApprovalGrace)
+		time.Sleep(draw.GracePeriod)
 		x.Press("d")
 		x.Type("use make")
 		x.Press("Enter")

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"buddy/app/slash"
-	"buddy/views"
+	"buddy/views/dialog"
 )
 
 // showChanges opens the dialog with all that the agent changed.
@@ -32,9 +32,9 @@ func (u *UI) openChanges(diff string, files int) {
 	if files == 1 {
 		title = "in 1 file"
 	}
-	c := views.NewChanges(u.deps.Theme, u.deps.Keys, title, diff)
+	c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, title, diff)
 	c.OnCopy = u.copy
 	c.OnEdit = u.lookAt("changes.diff")
-	c.OnClose = func() { u.over.changes = nil }
-	u.over.changes = c
+	c.OnClose = func() { u.overlays.changes = nil }
+	u.overlays.changes = c
 }

@@ -279,7 +279,7 @@ func textsOf(need []literal) host.Texts {
 	var texts host.Texts
 	for _, l := range need {
 		texts.Any = append(texts.Any, string(l.text))
-		texts.Fold = texts.Fold || l.fold
+		texts.Fold = texts.Fold || l.fold != nil
 	}
 	return texts
 }

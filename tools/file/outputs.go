@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"buddy/agent/action"
+	"buddy/texts"
 	"buddy/tools"
 	"buddy/tools/fs"
 )
@@ -18,13 +19,7 @@ func (w *Workspace) Outputs(dir string) { w.outputs = filepath.Clean(dir) }
 
 // isOutput reports whether a path is one of them.
 func (w *Workspace) isOutput(path string) bool {
-	return w.outputs != "" && filepath.IsAbs(path) && beneath(w.outputs, filepath.Clean(path))
-}
-
-// beneath reports whether path is in dir, letter by letter.
-func beneath(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+	return w.outputs != "" && texts.Below(path, w.outputs)
 }
 
 // planOutput is the plan of a tool that reads an output. A link in the folder that leads out
@@ -37,7 +32,7 @@ func (w *Workspace) planOutput(tool, path, why string) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, tools.Failed(err)
 	}
-	if !beneath(dir, path) {
+	if !texts.Below(path, dir) {
 		return action.Action{}, tools.Failed(fmt.Errorf("%q leads out of the folder of outputs", tools.Clip(path, 200)))
 	}
 	act := tools.PlanInternal(tool, why)

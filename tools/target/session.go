@@ -87,6 +87,11 @@ func (s *Session) Facts() policy.Target {
 	if s.Host == nil {
 		f.Resolve, f.Match = followLinks, oddMatches
 	}
+	if s.confined {
+		f.Git = func(ctx context.Context, dir string, args ...string) ([]byte, error) {
+			return gitAnswer(ctx, s.plain, dir, args...)
+		}
+	}
 	return f
 }
 

@@ -50,5 +50,9 @@ func Names() []string {
 	return names
 }
 
-// Quiet are tools whose work others do as well: a session takes their names and tells of none.
-var Quiet = []string{"list_dir"}
+// Quiet are tools whose work others do as well, or a prompt, which carries the date: a session
+// takes their names and tells of none.
+var Quiet = []string{"list_dir", "time"}
+
+// Seldom are tools that the short list of a model with little room leaves out.
+var Seldom = []string{"fetch_url", "web_search", "todo", "ask_user", "tool_search", "use_tool"}

@@ -130,7 +130,7 @@ func (f fetched) part(offset, most int) (fetchPayload, error) {
 		return p, tools.Invalid("offset: %d, but the text has %d bytes", offset, len(f.text))
 	}
 	rest := f.text[offset:]
-	p.Content = tools.Head(rest, most)
+	p.Content = tools.Head(rest, tools.FitJSON(rest[:min(len(rest), most)], tools.MaxEncoded(most)))
 	var more, cut, redirected string
 	if len(p.Content) < len(rest) {
 		more = fmt.Sprintf("read on with offset=%d of %d", offset+len(p.Content), len(f.text))

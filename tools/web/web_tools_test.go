@@ -126,3 +126,16 @@ func TestWebSearchD18(t *testing.T) {
 	b.Fails("web_search", toolstest.Args{"query": "x"}, "is not what it used to be")
 	b.Fails("web_search", toolstest.Args{"query": strings.Repeat("x", maxQuery+1)}, "invalid arguments: query: longer than 500 bytes")
 }
+
+// A page with many escapes is a shorter page, from which one reads on.
+func TestPagesFitTheResult(t *testing.T) {
+	b, url := netBench(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		fmt.Fprint(w, strings.Repeat(`"`, 60_000))
+	})
+	call, _ := b.Plan("fetch_url", toolstest.Args{"url": url})
+	call.Page = tools.MaxPage
+	if res := b.Run(call); res.IsError || len(res.Content) > 50_000 || !strings.Contains(res.Content, "read on with offset=22500 of 60000") {
+		t.Errorf("a page of %d bytes: %.100s … %s", len(res.Content), res.Content, res.Content[max(0, len(res.Content)-100):])
+	}
+}

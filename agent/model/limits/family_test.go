@@ -21,7 +21,8 @@ func TestFamilies(t *testing.T) {
 }
 
 func TestABrokenFamilyIsRefused(t *testing.T) {
-	for _, text := range []string{`[[family]]`, "[[family]]\nkind=\"prefix\"\nname=\"x\"\nedit=\"diff\"", "[[family]]\nkind=\"like\"\nname=\"x\"\nedit=\"patch\"", `family = 3`} {
+	for _, text := range []string{`[[family]]`, "[[family]]\nkind=\"prefix\"\nname=\"x\"\nedit=\"diff\"", "[[family]]\nkind=\"like\"\nname=\"x\"\nedit=\"patch\"\ntools=\"all\"",
+		"[[family]]\nkind=\"prefix\"\nname=\"x\"\nedit=\"patch\"\ntools=\"some\"", `family = 3`} {
 		if _, err := parseFamilies([]byte(text)); err == nil {
 			t.Errorf("%q was taken", text)
 		}

@@ -1,0 +1,343 @@
+// Package approval asks the person: whether a call may run, and what the model wants to know.
+//
+// Its invariant: every request is settled exactly once, by the first answer. Who has no owner
+// any more, because its task or the session ended, is denied; so is everything while nobody
+// can answer. The event of a request is in the stream before anyone can settle it, and that
+// of the answer before the call that waits goes on. [Broker] and [Questions] each have a lock
+// of their own, which they never hold while somebody is waited for.
+//
+//	b := approval.New(events, pol, action.ModeAsk, time.Now)
+//	b.SetInteractive()
+//	answer := b.Request(ctx, approval.Request{Task: 1, CallID: "c1", Action: act, Verdict: v})
+//
+// and elsewhere, when the person has decided:
+//
+//	b.Answer(event.Approve{ID: id, Decision: event.Once})
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/policy"
+	"buddy/agent/stream"
+)
+
+// Nobody is By of the answer to what no person could be asked.
+const Nobody = "nobody"
+
+// The rules of what is asked about though the policy allows it: only a person answers that.
+const (
+	Injected = "text that speaks to the agent" // a prompt injection was found
+	Reopened = "not answered before"           // an earlier process had asked, and nobody answered
+)
+
+// ErrSuperseded is the cause that ends what waits for an approval because the person went
+// on with a prompt.
+var ErrSuperseded = errors.New("the person went on with a prompt")
+
+// Broker stands between calls that need approval and the person who gives it. It judges by
+// the policy under the current mode, and is safe for concurrent use.
+type Broker struct {
+	stream *stream.Stream
+	now    func() time.Time
+
+	mu          sync.Mutex // guards all below
+	policy      policy.Policy
+	mode        action.Mode
+	until       time.Time // when mode ends; zero = never
+	open        map[string]*ask
+	closed      bool
+	interactive bool // a person can answer
+}
+
+// Request is a call that needs approval.
+type Request struct {
+	Task, Turn int
+	CallID     string
+	Action     action.Action
+	Verdict    action.Verdict // why it is asked about
+}
+
+// ask is one open request.
+type ask struct {
+	Request
+	answer chan event.ApprovalAnswered // buffered: 1
+}
+
+// raised reports whether it is asked about though the policy allows it.
+func (q *ask) raised() bool { return q.Verdict.Rule == Injected || q.Verdict.Rule == Reopened }
+
+// New returns a broker that asks in a stream. Until SetInteractive it denies what needs
+// approval.
+func New(s *stream.Stream, p policy.Policy, m action.Mode, now func() time.Time) *Broker {
+	return &Broker{stream: s, policy: p, mode: m, now: now, open: make(map[string]*ask)}
+}
+
+// Judge applies the policy under the current mode, which may end by that.
+func (b *Broker) Judge(act action.Action) action.Verdict {
+	b.mu.Lock()
+	expired := !b.until.IsZero() && !b.now().Before(b.until)
+	if expired {
+		b.mode, b.until = action.ModeAsk, time.Time{}
+	}
+	p, mode := b.policy, b.mode
+	b.mu.Unlock()
+	if expired {
+		b.stream.Publish(0, 0, event.ModeChanged{Mode: action.ModeAsk})
+	}
+	return p.Judge(act, mode)
+}
+
+// context returns what a person should know of an action.
+func (b *Broker) context(act action.Action) action.ApprovalContext {
+	b.mu.Lock()
+	p, mode := b.policy, b.mode
+	b.mu.Unlock()
+	return p.Context(act, mode)
+}
+
+// Free says which commands nobody is asked about on a target.
+func (b *Broker) Free(target string) string {
+	b.mu.Lock()
+	p := b.policy
+	b.mu.Unlock()
+	return p.Free(target)
+}
+
+// Mode returns the current mode and when it ends; zero is never.
+func (b *Broker) Mode() (action.Mode, time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.until.IsZero() && !b.now().Before(b.until) {
+		return action.ModeAsk, time.Time{}
+	}
+	return b.mode, b.until
+}
+
+// Request asks the person and waits for the answer, or for ctx to end, which denies.
+func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswered {
+	if !b.Interactive() {
+		return event.ApprovalAnswered{CallID: req.CallID, Decision: event.Reject, By: Nobody}
+	}
+	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
+	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
+	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: b.context(req.Action)}) {
+		return event.ApprovalAnswered{ID: id, CallID: req.CallID, Decision: event.Reject, By: "shutdown"}
+	}
+	select {
+	case got := <-q.answer:
+		return got
+	case <-ctx.Done():
+		by := "cancel"
+		if errors.Is(context.Cause(ctx), ErrSuperseded) {
+			by = "prompt"
+		}
+		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: by})
+		return <-q.answer // ours, or the one that came first
+	}
+}
+
+// SetInteractive marks that a person can answer from now on; until then nobody is asked.
+func (b *Broker) SetInteractive() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.interactive = true
+}
+
+// Interactive reports whether a person can answer.
+func (b *Broker) Interactive() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.interactive
+}
+
+// add opens a request, unless everything is denied by now. The event goes out before
+// anyone can settle it.
+func (b *Broker) add(id string, q *ask, e event.ApprovalAsked) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	b.open[id] = q
+	b.stream.Publish(q.Task, q.Turn, e)
+	return true
+}
+
+// settle answers a request and reports whether it was open.
+func (b *Broker) settle(answer event.ApprovalAnswered) bool {
+	b.mu.Lock()
+	q := b.open[answer.ID]
+	delete(b.open, answer.ID)
+	b.mu.Unlock()
+	if q == nil {
+		return false
+	}
+	answer.CallID = q.CallID
+	b.stream.Publish(q.Task, 0, answer)
+	q.answer <- answer
+	return true
+}
+
+// Answer settles a request as a person decided. One that makes no sense is rejected.
+func (b *Broker) Answer(c event.Approve) {
+	switch c.Decision {
+	case event.Once, event.Reject:
+		c.Args = ""
+	case event.Edit:
+		if c.Args == "" {
+			b.stream.Reject("approval %q: an edited call needs its arguments", c.ID)
+			return
+		}
+	case event.Similar:
+		if !b.addSimilar(c.ID) {
+			b.stream.Reject("approval %q: there is no rule for what is like it", c.ID)
+			return
+		}
+	default:
+		b.stream.Reject("unknown decision %q (have: %s, %s, %s, %s)", c.Decision, event.Once, event.Similar, event.Edit, event.Reject)
+		return
+	}
+	by := "user"
+	if c.Nobody && c.Decision == event.Reject {
+		by = Nobody
+	}
+	if !b.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: by, Args: c.Args, Reason: c.Reason}) {
+		b.stream.Reject("approval %q is not open", c.ID)
+	}
+	if c.Decision == event.Similar {
+		b.review()
+	}
+}
+
+// addSimilar adds the one rule that an open request proposes, for the rest of the session
+// .
+func (b *Broker) addSimilar(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q := b.open[id]
+	if q == nil {
+		return false
+	}
+	rule, ok := b.policy.Similar(q.Action)
+	if ok {
+		b.policy = b.policy.With(rule)
+		b.stream.Publish(0, 0, event.RuleAdded{Rule: rule, Scope: "session"})
+	}
+	return ok
+}
+
+// SetMode changes how approvals are decided, for a while if d is not 0.
+func (b *Broker) SetMode(m action.Mode, d time.Duration) {
+	if !slices.Contains(action.Modes, m) {
+		b.stream.Reject("unknown mode %q (have: %s)", m, modeNames())
+		return
+	}
+	changed := event.ModeChanged{Mode: m}
+	b.mu.Lock()
+	b.mode, b.until = m, time.Time{}
+	if d > 0 {
+		b.until = b.now().Add(d)
+		changed.Until = b.until.UnixMilli()
+	}
+	b.mu.Unlock()
+	b.stream.Publish(0, 0, changed)
+	b.reviewMode(m)
+}
+
+func modeNames() string {
+	var names []string
+	for _, m := range action.Modes {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
+}
+
+// review settles open requests that a new rule decides.
+func (b *Broker) review() { b.reviewMode("") }
+
+// reviewMode settles open requests that a mode decides which a person has just set, "" for
+// none.
+func (b *Broker) reviewMode(set action.Mode) {
+	for _, id := range b.ids(func(*ask) bool { return true }) {
+		b.mu.Lock()
+		q := b.open[id]
+		b.mu.Unlock()
+		if q == nil {
+			continue
+		}
+		answer := event.ApprovalAnswered{ID: id, By: "policy"}
+		v := b.Judge(q.Action)
+		switch {
+		case q.raised() && set == action.ModeNone:
+			answer.Decision, answer.Reason = event.Reject, "mode none denies what would need an approval"
+		case q.raised() && v.Decision == action.Allow && set != action.ModeAll:
+			continue
+		case v.Decision == action.Allow:
+			answer.Decision, answer.Reason = event.Once, v.Reason
+		case v.Decision == action.Deny:
+			answer.Decision, answer.Reason = event.Reject, v.Reason
+		default:
+			continue
+		}
+		b.settle(answer)
+	}
+}
+
+// DenyTask denies what a task that has ended still asks.
+func (b *Broker) DenyTask(task int) {
+	for _, id := range b.ids(func(q *ask) bool { return q.Task == task }) {
+		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: "cancel"})
+	}
+}
+
+// Close denies everything, now and later.
+func (b *Broker) Close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	for _, id := range b.ids(func(*ask) bool { return true }) {
+		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: "shutdown"})
+	}
+}
+
+func (b *Broker) ids(match func(*ask) bool) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var ids []string
+	for id, q := range b.open {
+		if match(q) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// SetRules replaces the rules that the session began with; those that a person added in it
+// stay. What is open and would be denied now is denied; nothing that was asked about
+// becomes allowed by itself, because the question was asked under the old rules.
+func (b *Broker) SetRules(rules []action.Rule) {
+	b.mu.Lock()
+	own := slices.DeleteFunc(slices.Clone(b.policy.Rules), func(r action.Rule) bool { return r.Source != action.FromSession })
+	b.policy.Rules = slices.Concat(rules, own)
+	b.mu.Unlock()
+	for _, id := range b.ids(func(*ask) bool { return true }) {
+		b.mu.Lock()
+		q := b.open[id]
+		b.mu.Unlock()
+		if q == nil {
+			continue
+		}
+		if v := b.Judge(q.Action); v.Decision == action.Deny {
+			b.settle(event.ApprovalAnswered{ID: id, By: "policy", Decision: event.Reject, Reason: v.Reason})
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package approval
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/policy"
+	"buddy/agent/stream"
+)
+
+// A rule that lets a call run settles what waits and is like it, but not what an earlier
+// process had asked: that only an answer or a mode does which a person sets.
+func TestRuleIsNoAnswerToAReopenedRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(stream.New("s1", time.Now, nil), policy.Policy{}, action.ModeAsk, time.Now)
+		b.SetInteractive()
+		answers := make(map[string]event.ApprovalAnswered)
+		var mu sync.Mutex
+		act := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make all"}
+		for id, rule := range map[string]string{"old": Reopened, "one": "", "two": ""} {
+			go func() {
+				v := action.Verdict{Decision: action.Ask, Rule: rule}
+				got := b.Request(t.Context(), Request{Task: 1, CallID: id, Action: act, Verdict: v})
+				mu.Lock()
+				defer mu.Unlock()
+				answers[id] = got
+			}()
+		}
+		synctest.Wait()
+		one := b.ids(func(q *ask) bool { return q.CallID == "one" })
+		b.Answer(event.Approve{ID: one[0], Decision: event.Similar})
+		synctest.Wait()
+		if got := fmt.Sprint(len(answers), answers["one"].By, answers["two"].By); got != "2userpolicy" {
+			t.Errorf("answered %+v", answers)
+		}
+		b.Answer(event.Approve{ID: one[0], Decision: event.Reject})
+		if answers["one"].Decision != event.Similar {
+			t.Errorf("the second answer won: %+v", answers["one"])
+		}
+		b.SetMode(action.ModeAll, 0)
+		synctest.Wait()
+		if got := answers["old"]; got.Decision != event.Once || got.By != "policy" {
+			t.Errorf("the mode that was set gave %+v", got)
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"buddy/agent/event"
+	"buddy/agent/stream"
+	"buddy/tools"
+)
+
+// Questions holds what the model asks the person, until it is answered. It is safe for
+// concurrent use; use NewQuestions.
+type Questions struct {
+	stream *stream.Stream
+
+	mu   sync.Mutex // guards open
+	open map[string]chan event.QuestionAnswered
+}
+
+// NewQuestions returns no questions, which will be asked in a stream.
+func NewQuestions(s *stream.Stream) *Questions {
+	return &Questions{stream: s, open: make(map[string]chan event.QuestionAnswered)}
+}
+
+// Ask asks the person for a call and waits for the answer, or for ctx to end. The error is
+// [tools.ErrNobody] when nobody could be asked.
+func (q *Questions) Ask(ctx context.Context, task, turn int, callID, text string, choices []string) (string, error) {
+	id := fmt.Sprintf("ask-%d-%s", task, stream.NewID())
+	answer := make(chan event.QuestionAnswered, 1)
+	q.mu.Lock()
+	q.open[id] = answer
+	q.stream.Publish(task, turn, event.QuestionAsked{ID: id, CallID: callID, Text: text, Choices: choices})
+	q.mu.Unlock()
+	select {
+	case got := <-answer:
+		if got.By == Nobody {
+			return "", tools.ErrNobody
+		}
+		return got.Text, nil
+	case <-ctx.Done():
+		q.settle(task, event.QuestionAnswered{ID: id, By: "cancel"})
+		return "", context.Cause(ctx)
+	}
+}
+
+// settle answers a question and reports whether it was open.
+func (q *Questions) settle(task int, a event.QuestionAnswered) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	answer, ok := q.open[a.ID]
+	if !ok {
+		return false
+	}
+	delete(q.open, a.ID)
+	q.stream.Publish(task, 0, a)
+	answer <- a
+	return true
+}
+
+// Answer gives a question the answer of a person. One that is not open is rejected.
+func (q *Questions) Answer(c event.Answer) {
+	a := event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user"}
+	if c.Nobody {
+		a.Text, a.By = "", Nobody
+	}
+	if !q.settle(0, a) {
+		q.stream.Reject("question %q is not open", c.ID)
+	}
+}

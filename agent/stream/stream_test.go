@@ -1,0 +1,116 @@
+package stream
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+)
+
+func TestSlowReaderLosesNothingDurable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := &memory{}
+		st := New("s1", time.Now, mem)
+		events := st.Subscribe(t.Context())
+		const n = 3 * maxBehind
+		for i := range n {
+			st.Publish(0, 0, event.TextDelta{Text: "x"})
+			st.Publish(0, 0, event.Notice{Text: fmt.Sprint(i)})
+		}
+		st.Close()
+		next := 0
+		for env := range events {
+			if p, ok := env.Payload.(event.Notice); ok {
+				if p.Text != fmt.Sprint(next) {
+					t.Fatalf("notice %s, want %d", p.Text, next)
+				}
+				next++
+			}
+		}
+		if next != n {
+			t.Errorf("%d notices, want %d", next, n)
+		}
+	})
+}
+
+func TestMergedDeltasKeepTheText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := New("s1", time.Now, nil)
+		events := st.Subscribe(t.Context())
+		var want, got strings.Builder
+		for i := range 5000 {
+			w := fmt.Sprint(i, " ")
+			want.WriteString(w)
+			st.Publish(1, 1, event.TextDelta{Text: w})
+		}
+		st.Close()
+		count := 0
+		for env := range events {
+			got.WriteString(env.Payload.(event.TextDelta).Text)
+			count++
+		}
+		if got.String() != want.String() || count > 20 {
+			t.Errorf("%d events with %d bytes, want few with %d", count, got.Len(), want.Len())
+		}
+	})
+}
+
+func TestOutputFloodIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := New("s1", time.Now, nil)
+		events := st.Subscribe(t.Context())
+		block := strings.Repeat("y", 32<<10)
+		for i := range int64(1000) {
+			st.Publish(1, 1, event.ToolOutput{CallID: "c", Stream: "stdout", Text: block, BytesTotal: (i + 1) * int64(len(block))})
+		}
+		st.Close()
+		size, last := 0, int64(0)
+		for env := range events {
+			p := env.Payload.(event.ToolOutput)
+			size += len(p.Text)
+			last = p.BytesTotal
+		}
+		if size > 2*maxOutput || last != 1000*int64(len(block)) {
+			t.Errorf("%d bytes waited, the last event counts %d", size, last)
+		}
+	})
+}
+
+// memory is a journal that keeps what a file would hold.
+type memory struct {
+	mu     sync.Mutex
+	events []event.Envelope
+}
+
+func (m *memory) Append(env event.Envelope) error {
+	line, err := json.Marshal(env)
+	if err != nil {
+		return err
+	}
+	var back event.Envelope
+	if err := json.Unmarshal(line, &back); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.events = append(m.events, back)
+	return nil
+}
+
+func (m *memory) Range(after uint64, f func(event.Envelope) bool) error {
+	m.mu.Lock()
+	events := slices.Clone(m.events)
+	m.mu.Unlock()
+	for _, env := range events {
+		if env.Seq > after && !f(env) {
+			break
+		}
+	}
+	return nil
+}

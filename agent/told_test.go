@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"buddy/agent/event"
+	"buddy/agent/instructions"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// Another model gets its own system prompt, before the instruction files, and its own tools;
+// more effort of the same one changes nothing that a provider may have cached.
+func TestWhatIsToldFollowsTheModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		options := func(o *Options) {
+			answers := o.Model.(*script)
+			o.System = "for the first"
+			o.Instructions = func(context.Context) (instructions.Set, error) {
+				return instructions.Set{Files: []instructions.File{{Path: "/w/AGENTS.md", Text: "use tabs"}}}, nil
+			}
+			o.Models = func(profile, effort string) (model.Model, error) {
+				return described{answers, model.Info{Profile: profile, Model: profile, Window: 100_000, Effort: effort}}, nil
+			}
+			o.Told = func(m model.Info) (string, *tools.Registry, error) {
+				asked++
+				if m.Model == "odd" {
+					return "", nil, errors.New("nothing is known to tell it")
+				}
+				return "for " + m.Model, tools.NewRegistry(), nil
+			}
+		}
+		s := start(t, options, untold("one"), untold("two"), untold("three"), untold("four"))
+		check := func(system string, offered int) {
+			t.Helper()
+			req := s.model.requests[len(s.model.requests)-1]
+			if got := req.Messages[0].Content; !strings.HasPrefix(got, system+"\n\n") || !strings.Contains(got, "use tabs") || len(req.Tools) != offered {
+				t.Errorf("told %q with %d tools, want %q first and %d", got, len(req.Tools), system, offered)
+			}
+		}
+		s.do(event.Submit{Text: "one"})
+		check("for the first", 1)
+		s.do(event.SwitchModel{Effort: "high"}, event.Submit{Text: "two"})
+		check("for the first", 1)
+		s.do(event.SwitchModel{Profile: "odd"}, event.Submit{Text: "three"})
+		check("for the first", 1)
+		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "not switched: nothing is known") {
+			t.Errorf("%d errors, the last %+v", n, e)
+		}
+		before := s.main.hist.Tokens()
+		s.do(event.SwitchModel{Profile: "second"})
+		if now := s.main.hist.Tokens(); now >= before {
+			t.Errorf("without tools the context has %d tokens, before %d", now, before)
+		}
+		s.do(event.Submit{Text: "four"})
+		check("for second", 0)
+		if asked != 2 {
+			t.Errorf("asked %d times what to tell, want 2", asked)
+		}
+		s.stop()
+	})
+}

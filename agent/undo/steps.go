@@ -1,0 +1,136 @@
+package undo
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"buddy/agent/event"
+	"buddy/tools"
+)
+
+// step is what one task changed: what it did for one prompt.
+type step struct {
+	task int
+	kept []event.FileKept
+}
+
+// first returns what a file was before the step.
+func (s *step) first(path string) (event.KeptFile, bool) {
+	for _, e := range s.kept {
+		for _, f := range e.Files {
+			if f.Path == path {
+				return f, true
+			}
+		}
+	}
+	return event.KeptFile{}, false
+}
+
+// add appends the changes of a call. The caller holds l.mu.
+func (l *Log) add(task int, e event.FileKept) {
+	if n := len(l.steps); n == 0 || l.steps[n-1].task != task {
+		l.steps = append(l.steps, step{task: task})
+	}
+	last := &l.steps[len(l.steps)-1]
+	e.Files = slices.Clone(e.Files) // who reads the event has the other
+	for i := range e.Files {
+		f := &e.Files[i]
+		if first, ok := last.first(f.Path); ok && first.Copy == f.Copy {
+			f.Bytes = 0 // it is one copy
+		}
+		l.bytes += f.Bytes
+	}
+	last.kept = append(last.kept, e)
+}
+
+// drop forgets the newest steps, which were taken back. The caller holds l.mu.
+func (l *Log) drop(n int) {
+	for range min(n, len(l.steps)) {
+		last := len(l.steps) - 1
+		for _, e := range l.steps[last].kept {
+			for _, f := range e.Files {
+				l.bytes -= f.Bytes
+			}
+		}
+		l.steps = l.steps[:last]
+	}
+}
+
+// free removes the oldest copies until so many bytes more fit. The caller holds l.mu.
+func (l *Log) free(more int64) {
+	for _, s := range l.steps {
+		for _, e := range s.kept {
+			for i := range e.Files {
+				if l.bytes+more <= maxKept {
+					return
+				}
+				if f := &e.Files[i]; f.Copy != "" {
+					_ = os.Remove(f.Copy) // one that is gone can't be put back, which Restore says
+					l.bytes -= f.Bytes
+					f.Copy, f.Bytes = "", 0
+				}
+			}
+		}
+	}
+}
+
+func writeCopy(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o600)
+}
+
+// filesOn are files of one target.
+type filesOn struct {
+	target string
+	files  []tools.Before
+}
+
+// filesBefore returns what files were before some steps, and what they are to be now, by
+// target.
+func filesBefore(steps []step) ([]filesOn, error) {
+	var all []filesOn
+	for _, s := range steps {
+		for _, e := range s.kept {
+			i := slices.IndexFunc(all, func(f filesOn) bool { return f.target == e.Target })
+			if i < 0 {
+				i, all = len(all), append(all, filesOn{target: e.Target})
+			}
+			for _, f := range e.Files {
+				if err := all[i].add(f); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// add notes one more change of a file, which may be among them.
+func (on *filesOn) add(f event.KeptFile) error {
+	if i := slices.IndexFunc(on.files, func(b tools.Before) bool { return b.Path == f.Path }); i >= 0 {
+		on.files[i].After = f.After
+		return nil
+	}
+	b, err := readCopy(f)
+	on.files = append(on.files, b)
+	return err
+}
+
+// readCopy returns what a file was, from its copy.
+func readCopy(f event.KeptFile) (tools.Before, error) {
+	b := tools.Before{Path: f.Path, Existed: f.Existed, Perm: fs.FileMode(f.Perm).Perm(), After: f.After, Lost: f.Existed && f.Copy == ""}
+	if f.Copy == "" {
+		return b, nil
+	}
+	var err error
+	b.Data, err = os.ReadFile(f.Copy)
+	if errors.Is(err, fs.ErrNotExist) {
+		b.Lost, err = true, nil
+	}
+	return b, err
+}

@@ -1,0 +1,68 @@
+package undo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/stream"
+)
+
+func TestKeptCopiesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	c := New(stream.New("s1", time.Now, nil), nil, "")
+	copyOf := func(name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	kept := func(task int, path, name string, bytes int64) {
+		c.add(task, event.FileKept{Files: []event.KeptFile{{Path: path, Copy: copyOf(name), Existed: true, Bytes: bytes}}})
+	}
+	kept(1, "/a", "1", maxKept/2)
+	kept(2, "/a", "2", maxKept/2)
+	c.free(1)
+	if _, err := os.Stat(filepath.Join(dir, "1")); err == nil || c.bytes != maxKept/2 {
+		t.Errorf("the oldest copy is there, %d bytes", c.bytes)
+	}
+	if b, err := readCopy(c.steps[0].kept[0].Files[0]); err != nil || !b.Lost {
+		t.Errorf("%+v, %v, want it lost", b, err)
+	}
+	if b, err := readCopy(c.steps[1].kept[0].Files[0]); err != nil || b.Lost {
+		t.Errorf("%+v, %v, want it kept", b, err)
+	}
+	c.drop(9)
+	if c.bytes != 0 || len(c.steps) != 0 {
+		t.Errorf("left %d bytes, %+v", c.bytes, c.steps)
+	}
+}
+
+// Changes on several targets can't be put back together; those of one can.
+func TestUndoOnTargets(t *testing.T) {
+	files := func(_ context.Context, target string) (Files, error) { return nil, fmt.Errorf("asked for %s", target) }
+	for _, tt := range []struct {
+		targets []string
+		want    string
+	}{
+		{[]string{"web-01", "web-02"}, "the files are on web-01 and web-02, and all or none are put back: that needs one target"},
+		{[]string{"web-01", "web-01"}, "asked for web-01"},
+	} {
+		l := New(stream.New("s1", time.Now, nil), files, "local")
+		for i, target := range tt.targets {
+			l.add(1, event.FileKept{CallID: fmt.Sprint("c", i), Target: target, Files: []event.KeptFile{{Path: "/x"}}})
+		}
+		run, err := l.Begin(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run.putBack(false); err == nil || err.Error() != tt.want {
+			t.Errorf("%v: %v, want %s", tt.targets, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+// Package usage counts the tokens and the money of a session.
+//
+// Its invariant: the sums never fall and never overflow, and each event with them says what
+// the ledger holds at that moment, since it is published under the ledger's lock.
+//
+//	l := usage.New(events, usage.Budget{MaxCost: 2_000_000})
+//	var t usage.Task
+//	l.Request(1, 1, &t, model.Info(), tokens)
+//	if outcome := l.Exhausted(1, &t, turns); outcome != "" { … }
+package usage
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/stream"
+)
+
+// Budget limits one exchange; 0 is no limit.
+type Budget struct {
+	MaxTurns int
+	MaxCost  model.Money // as far as prices are known
+}
+
+// Ledger counts what the last request and the session used, as it is reported, and knows the
+// task that asked last. It is safe for concurrent use; use New.
+type Ledger struct {
+	stream *stream.Stream
+	budget Budget
+
+	mu       sync.Mutex // guards all below, and every Task
+	sums     event.MetricsUsage
+	last     *Task  // nil before the first request
+	unpriced string // the model whose missing price was told
+}
+
+// Task is what one task used. Its ledger's lock guards it; the zero value is ready.
+type Task struct {
+	usage    model.Usage
+	cost     model.Money
+	unpriced int            // requests whose cost is not known
+	tools    map[string]int // tokens of results, by the name that the model used
+	warned   map[event.BudgetKind]bool
+}
+
+// New returns a ledger with nothing in it, which reports in a stream.
+func New(s *stream.Stream, b Budget) *Ledger { return &Ledger{stream: s, budget: b} }
+
+// Replay takes the sums that an earlier process stored.
+func (l *Ledger) Replay(sums event.MetricsUsage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sums = sums
+}
+
+// Result counts what a model reads of a tool, four bytes a token.
+func (l *Ledger) Result(t *Task, tool, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.tools == nil {
+		t.tools = make(map[string]int)
+	}
+	t.tools[tool] += len(text) / 4
+}
+
+// Request counts what the provider said of the tokens of a request; nothing when it said
+// nothing. from is who answered.
+func (l *Ledger) Request(task, turn int, t *Task, from model.Info, u *model.Usage) {
+	if u == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.request(t, *u, from.Price)
+	l.stream.Publish(task, turn, l.sums)
+	if l.budget.MaxCost > 0 && !from.Price.Known() && l.unpriced != from.Model {
+		l.unpriced = from.Model
+		l.stream.Publish(task, turn, event.Warning{
+			Text: "max_cost does not count what " + from.Model + " costs, because its price is not known", Code: "budget",
+			NextStep: "set price_input and price_output in the profile " + from.Profile,
+		})
+	}
+}
+
+// request adds a request to the sums, which stay as they are where they would overflow. The
+// caller holds l.mu.
+func (l *Ledger) request(t *Task, u model.Usage, price model.Price) {
+	l.last = t
+	cost := price.Cost(u)
+	add(&t.usage.Prompt, u.Prompt)
+	add(&t.usage.Completion, u.Completion)
+	add(&t.usage.Cached, u.Cached)
+	add(&t.usage.CacheWrite, u.CacheWrite)
+	t.cost += cost
+
+	m := &l.sums
+	m.Prompt, m.Completion, m.Cached, m.CacheWrite, m.Cost = u.Prompt, u.Completion, u.Cached, u.CacheWrite, cost
+	l.session(u, cost, price)
+	if !price.Known() {
+		t.unpriced++
+	}
+	m.PerTool = t.top()
+}
+
+// session adds a request to the sums of the session. The caller holds l.mu.
+func (l *Ledger) session(u model.Usage, cost model.Money, price model.Price) {
+	m := &l.sums
+	add(&m.SessionPrompt, u.Prompt)
+	add(&m.SessionCompletion, u.Completion)
+	add(&m.SessionCached, u.Cached)
+	m.SessionCost += cost
+	if !price.Known() {
+		m.SessionUnpriced++
+	}
+}
+
+// Beside counts a request that belongs to no task: only the session's sums have it.
+func (l *Ledger) Beside(u model.Usage, price model.Price) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.session(u, price.Cost(u), price)
+	l.stream.Publish(0, 0, l.sums)
+}
+
+// Total returns what a task used.
+func (l *Ledger) Total(t *Task) model.Usage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return t.usage
+}
+
+// Cost returns what a task cost so far, as far as prices are known.
+func (l *Ledger) Cost(t *Task) model.Money {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return t.cost
+}
+
+// Exhausted says which budget of a task is used up, "" for none. It warns once of each that
+// soon will be.
+func (l *Ledger) Exhausted(id int, t *Task, turns int) event.Outcome {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.spent(id, t, event.TurnBudget, int64(turns), int64(l.budget.MaxTurns)) {
+		l.stream.Publish(id, 0, event.MaxTurnsReached{Task: id, Turns: l.budget.MaxTurns})
+		return event.MaxTurns
+	}
+	if l.spent(id, t, event.CostBudget, int64(t.cost), int64(l.budget.MaxCost)) {
+		return event.MaxCost
+	}
+	return ""
+}
+
+// spent reports whether a budget is used up; 0 is no limit. The caller holds l.mu.
+func (l *Ledger) spent(id int, t *Task, kind event.BudgetKind, used, limit int64) bool {
+	switch {
+	case limit <= 0:
+	case used >= limit:
+		l.stream.Publish(id, 0, event.BudgetExceeded{Kind: kind, Used: used, Limit: limit, TopTools: t.top()})
+		return true
+	case used >= limit-limit/5 && !t.warned[kind]:
+		if t.warned == nil {
+			t.warned = make(map[event.BudgetKind]bool)
+		}
+		t.warned[kind] = true
+		l.stream.Publish(id, 0, event.BudgetWarning{Kind: kind, Used: used, Limit: limit, TopTools: t.top()})
+	}
+	return false
+}
+
+// add adds what is not negative, up to what an int holds.
+func add(sum *int, n int) {
+	if more := *sum + max(n, 0); more >= *sum {
+		*sum = more
+	}
+}
+
+// maxTopTools is how many tools a report names.
+const maxTopTools = 3
+
+// top returns the tools whose results were the largest, those first.
+func (t *Task) top() []event.ToolUse {
+	var all []event.ToolUse
+	for name, tokens := range t.tools {
+		all = append(all, event.ToolUse{Name: name, Tokens: tokens})
+	}
+	slices.SortFunc(all, func(a, b event.ToolUse) int {
+		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Name, b.Name))
+	})
+	return all[:min(len(all), maxTopTools)]
+}
+
+// LastRequest describes what the last request used, for people.
+func (l *Ledger) LastRequest() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.sums
+	return used(m.Prompt, m.Cached, m.Completion, m.Cost, 0)
+}
+
+// LastTask describes what the task used that asked last, for people.
+func (l *Ledger) LastTask() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.last
+	if t == nil {
+		t = &Task{}
+	}
+	text := used(t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.cost, t.unpriced)
+	for i, tool := range t.top() {
+		sep := ", "
+		if i == 0 {
+			sep = "; largest results: "
+		}
+		text += fmt.Sprintf("%s%s %d tokens", sep, tool.Name, tool.Tokens)
+	}
+	return text
+}
+
+// Session describes what the session used, for people.
+func (l *Ledger) Session() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.sums
+	return used(m.SessionPrompt, m.SessionCached, m.SessionCompletion, m.SessionCost, m.SessionUnpriced)
+}
+
+// used describes tokens and money; a cost that is not known is a dash.
+func used(in, cached, out int, cost model.Money, unpriced int) string {
+	money := cost.String()
+	switch {
+	case cost == 0:
+		money = "–"
+	case unpriced > 0:
+		money += fmt.Sprintf(" (requests without a known price: %d)", unpriced)
+	}
+	return fmt.Sprintf("%d tokens in, %d of them cached, %d out, %s", in, cached, out, money)
+}

@@ -1,0 +1,50 @@
+package ui
+
+import (
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/app/layout"
+	"buddy/app/slash"
+	"buddy/sessions"
+)
+
+// spotOf returns the place of a hit.
+func spotOf(h sessions.Hit, text string) slash.Spot {
+	s := slash.Spot{Seq: h.Envelope.Seq, Text: strings.TrimSpace(text)}
+	switch p := h.Envelope.Payload.(type) {
+	case event.ToolRequested:
+		s.Call = p.CallID
+	case event.ToolResult:
+		s.Call = p.CallID
+	}
+	return s
+}
+
+// GoTo shows a place of the session, at once or when it has been read.
+func (u *UI) GoTo(s slash.Spot) {
+	if s == (slash.Spot{}) {
+		return
+	}
+	u.goal = s
+	u.setFocus(layout.Conversation)
+	u.arrive()
+}
+
+// arrive goes to the place that somebody waits for, if there is one and it has been read.
+func (u *UI) arrive() {
+	s := u.goal
+	if s == (slash.Spot{}) {
+		return
+	}
+	at, exact := u.state.BlocksOf(s.Seq, s.Call)
+	if !exact && !u.state.Whole() {
+		u.hint("", "reading on, back to where the text was found …")
+		return
+	}
+	u.goal = slash.Spot{}
+	u.hint("", "")
+	if !u.v.conversation.FindIn(s.Text, at) {
+		u.hint("", "this is the place; the text shows in another way here")
+	}
+}

@@ -1,0 +1,84 @@
+package dialog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/markup"
+)
+
+const bodyIndent = 2
+
+// layBody wraps what the action does: the command, or the path with its diff.
+func (a *Approval) layBody(w int) {
+	b := &a.lines
+	if b.width == w && b.rows != nil {
+		return
+	}
+	b.relay(w)
+	act := a.asked.Action
+	if len(act.Places) > 0 {
+		b.add(bodyIndent, []draw.Span{draw.Text(themes.Muted, "on ")}, draw.Untrusted(themes.Warning, act.Target), w)
+	}
+	if act.Path != "" {
+		b.add(bodyIndent, nil, draw.Untrusted(themes.Strong, act.Path), w)
+	}
+	if act.Command != "" {
+		a.layCommand(act.Command, w)
+	}
+	if act.Preview != "" {
+		a.layPreview(act, w)
+	}
+	if b.rows == nil {
+		b.addWords(bodyIndent, []draw.Span{draw.Text(themes.Warning, "nothing is known about what this does")}, w)
+	}
+}
+
+// folders tells where an action starts, on each target if that differs.
+func folders(act action.Action) string {
+	if len(act.Places) == 0 {
+		return act.Cwd
+	}
+	first := act.Places[0].Cwd
+	same := !slices.ContainsFunc(act.Places, func(p action.Place) bool { return p.Cwd != first })
+	if same {
+		return first
+	}
+	var all []string
+	for _, p := range act.Places {
+		all = append(all, p.Target+" "+cmp.Or(p.Cwd, "?"))
+	}
+	return strings.Join(all, ", ")
+}
+
+// layCommand numbers the lines of a command that has several.
+func (a *Approval) layCommand(command string, w int) {
+	lines := strings.Split(strings.TrimSuffix(command, "\n"), "\n")
+	if len(lines) == 1 {
+		a.lines.add(bodyIndent, nil, draw.Untrusted(themes.Strong, lines[0]), w)
+		return
+	}
+	digits := len(fmt.Sprint(len(lines)))
+	for i, l := range lines {
+		gutter := []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%*d ", digits, i+1))}
+		a.lines.add(bodyIndent, gutter, draw.Untrusted(themes.Strong, l), w)
+	}
+}
+
+// layPreview colours a preview. That of a file is a diff after a line that counts.
+func (a *Approval) layPreview(act action.Action, w int) {
+	lines := strings.Split(strings.TrimSuffix(act.Preview, "\n"), "\n")
+	diff, hunk := false, false
+	for _, l := range lines {
+		role := themes.Text
+		if diff = diff || act.Kind == action.FileWrite && strings.HasPrefix(l, "---"); diff {
+			role, hunk = markup.DiffRole(l, hunk)
+		}
+		a.lines.add(bodyIndent, nil, draw.Untrusted(role, l), w)
+	}
+}

@@ -1,0 +1,128 @@
+package dialog
+
+import (
+	"fmt"
+
+	"buddy/themes"
+	"buddy/views/draw"
+)
+
+// approvalRows are the rows of the dialog for one size: what is always there, and between
+// them what scrolls where it has no room.
+type approvalRows struct {
+	title      []draw.Span // at the right of the border
+	head, keys [][]draw.Span
+	scrolled   []bodyRow     // the command, and what is known of it unless that is pinned
+	pinned     [][]draw.Span // below it
+	gap        int           // blank rows between the parts
+	room       int           // for what scrolls
+}
+
+const (
+	leastBody    = 4  // rows of the command that show before anything but the command does
+	maxNoteRows  = 3  // of one note, so that a long reason cannot hide the command
+	maxScrolled  = 99 // of one note where it scrolls behind the command
+	maxExplained = 6  // of one note when all is explained
+)
+
+// plan divides h rows. Short of them the dialog gives up blank lines, then keys, then what is
+// known of the command: that is shortened, or scrolls after the command, which never gives way.
+func (a *Approval) plan(w, h int) approvalRows {
+	a.layBody(w)
+	body := a.lines.rows
+	least := min(len(body), leastBody)
+	p := approvalRows{keys: a.keyRows(w), scrolled: body}
+	p.title, p.head = a.heads(w, h)
+	p.keys = p.keys[:max(1, min(len(p.keys), h-len(p.head)-least))] // all are in the help, too
+	free := h - len(p.head) - len(p.keys)
+	most := maxNoteRows
+	if a.explain.on {
+		most = maxExplained
+	}
+	notes := a.notes(w, most)
+	p.pinned, p.gap = concat(notes), 1
+	if p.room = free - len(p.pinned) - p.gaps(); p.room >= len(body) {
+		return p
+	}
+	p.gap = 0
+	if !a.explain.on {
+		p.pinned = shrink(notes, max(len(notes), free-len(body)), w)
+	}
+	if p.room = free - len(p.pinned); p.room >= least {
+		return p
+	}
+	p.scrolled = append(body[:len(body):len(body)], asLines(concat(a.notes(w, maxScrolled)))...)
+	p.pinned, p.room = nil, free
+	if rule := a.note(noteSimilar, w, 1); len(rule) > 0 && free > 2 { // whoever presses its key has seen it
+		p.pinned, p.room = rule, free-1
+	} else if !a.explain.on && free > least {
+		p.pinned, p.room = a.note(noteRule, w, 1), free-1
+	}
+	return p
+}
+
+// heads are the title and the rows at the top. Short of rows the risk goes into the title, if
+// it has no room beside what is asked about but has there.
+func (a *Approval) heads(w, h int) (title []draw.Span, head [][]draw.Span) {
+	if a.total > 1 {
+		title = []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("1 of %d", a.total))}
+	}
+	head = a.head(w)
+	if h >= fewRows || len(head) < 2 {
+		return title, head
+	}
+	long := a.risk(a.asked.Action)
+	if len(title) > 0 && len(long) > 0 {
+		long = append(append(long, draw.Text(themes.Muted, " · ")), title...)
+	}
+	if len(long) == 0 || draw.Width(long)+titleRoom > w {
+		return title, head
+	}
+	return long, head[:len(head)-1]
+}
+
+const (
+	fewRows   = 12 // inside the border
+	titleRoom = 13 // cells of the border that the question needs
+)
+
+// gaps counts the blank rows between the parts.
+func (p *approvalRows) gaps() int {
+	if len(p.pinned) == 0 {
+		return 2
+	}
+	return 3
+}
+
+// height is how many rows there are if nothing scrolls.
+func (p *approvalRows) height() int {
+	return len(p.head) + len(p.scrolled) + len(p.pinned) + len(p.keys) + p.gap*p.gaps()
+}
+
+// shrink joins notes in at most so many rows, by cutting the longest, as far as each keeps one.
+func shrink(notes [][][]draw.Span, rows, w int) [][]draw.Span {
+	total := len(concat(notes))
+	for total > rows {
+		longest := 0
+		for i, n := range notes {
+			if len(n) > len(notes[longest]) {
+				longest = i
+			}
+		}
+		n := len(notes[longest]) - 1
+		if n < 1 {
+			break
+		}
+		notes[longest] = draw.AtMost(notes[longest], n, w)
+		total--
+	}
+	return concat(notes)
+}
+
+func concat(parts [][][]draw.Span) [][]draw.Span {
+	var all [][]draw.Span
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}

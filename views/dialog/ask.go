@@ -1,0 +1,128 @@
+package dialog
+
+import (
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/edit"
+)
+
+// Ask takes one line from a person.
+type Ask struct {
+	draw.Frame
+	title, label string
+	take         func(text string) error
+	editor       *edit.Editor // nil when nothing is asked
+	wrong        string       // what is wrong with the line
+	place        draw.Canvas  // of the line when it was drawn last
+	row          edit.Row     // of it that showed
+}
+
+// NewAsk returns a dialog that asks nothing.
+func NewAsk(theme *themes.Theme, keys *keymap.Map) *Ask {
+	return &Ask{Frame: draw.NewFrame(theme, keys)}
+}
+
+// Show asks for a line. The title may be anybody's text, the label is ours. take gets what
+// was typed; its error keeps the dialog open and is shown.
+func (a *Ask) Show(title, label string, take func(text string) error) {
+	a.title, a.label, a.take, a.editor, a.wrong = title, label, take, edit.New(), ""
+}
+
+// Open says that a line is asked for.
+func (a *Ask) Open() bool { return a.editor != nil }
+
+// Scope says where keys go.
+func (a *Ask) Scope() keymap.Scope { return keymap.Asking }
+
+// InputHandler edits the line, gives it back or closes the dialog.
+func (a *Ask) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return a.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		p := a.Keys.Lookup(ev, keymap.Asking)
+		switch p.Action {
+		case keymap.AskSend:
+			a.send()
+		case keymap.AskClose:
+			a.editor = nil
+		default:
+			a.wrong = ""
+			a.editor.Press(p)
+		}
+	})
+}
+
+func (a *Ask) send() {
+	text := strings.TrimSpace(a.editor.Text())
+	if err := a.take(text); err != nil {
+		a.wrong = err.Error()
+		return
+	}
+	a.editor = nil
+}
+
+// PasteHandler adds a line's worth of text.
+func (a *Ask) PasteHandler() func(string, func(tview.Primitive)) {
+	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
+		if a.editor != nil {
+			a.editor.Insert(draw.OneLine(text))
+		}
+	})
+}
+
+// MouseHandler puts the cursor where the person clicks.
+func (a *Ask) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return a.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := ev.Position()
+		on := action == tview.MouseLeftDown && a.editor != nil && y == a.place.Y && x >= a.place.X && x < a.place.X+a.place.W
+		if on {
+			a.editor.Click(a.row, x-a.place.X)
+		}
+		return on, nil
+	})
+}
+
+// Size returns the cells that the dialog wants on a screen, border included.
+func (a *Ask) Size(maxW, maxH int) (w, rows int) {
+	w = min(maxW, confirmWidth)
+	above, _ := a.labels(w - 4)
+	return w, min(maxH, len(above)+3+len(a.below(w-4)))
+}
+
+// labels are the label before the line or, where that would leave it little room, above it.
+func (a *Ask) labels(w int) (above [][]draw.Span, before []draw.Span) {
+	before = []draw.Span{draw.Text(themes.Accent, a.label+" ")}
+	if draw.Width(before) > w/2 {
+		return draw.WrapSentence([]draw.Span{draw.Text(themes.Accent, a.label)}, w), []draw.Span{draw.Text(themes.Accent, "> ")}
+	}
+	return nil, before
+}
+
+// below is what is wrong with the line, or the keys.
+func (a *Ask) below(w int) [][]draw.Span {
+	if a.wrong != "" {
+		return draw.AtMost(draw.WrapSentence(draw.Untrusted(themes.Warning, a.wrong), w), rowsOfSaying, w)
+	}
+	return [][]draw.Span{draw.HintRow(draw.HintsOf(a.Keys, keymap.Asking), w)}
+}
+
+// Draw draws the line and below it what is wrong, or the keys.
+func (a *Ask) Draw(screen tcell.Screen) {
+	in := a.Bordered(screen, draw.Titles{Left: draw.Untrusted(themes.Strong, a.title)}).Cleared().Inset()
+	if in.W <= 0 || in.H <= 0 || a.editor == nil {
+		return
+	}
+	above, before := a.labels(in.W)
+	in = in.Below(in.Rows(above[:min(len(above), in.H-1)]))
+	a.editor.SetWidth(edit.Room(in.W, before))
+	line := draw.Area{Canvas: in.At(in.Spans(0, before...)), H: 1}
+	a.place = line.Canvas
+	a.row, _ = a.editor.CursorRow()
+	in = in.Below(edit.Draw(line, a.editor, a.HasFocus()))
+	below := a.below(in.W)
+	in.Rows(below[:min(len(below), in.H)])
+}

@@ -1,0 +1,263 @@
+package dialog
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/markup"
+)
+
+// body is text of a dialog, as rows for one width: it scrolls, and the mouse selects text in
+// it, which is copied when the button is released.
+type body struct {
+	draw.Viewport
+	rows   []bodyRow
+	width  int // for which rows holds; 0 = none
+	mark   marking
+	x, y   int // of the rows when they were drawn last
+	w, h   int
+	onCopy func(text string) // may be nil
+
+	clicked bodyPlace // of the screen
+}
+
+// bodyRow is a row of text.
+type bodyRow struct {
+	spans []draw.Span
+	lead  int    // columns at its beginning that are not part of the text
+	joint string // between its text and that of the row before: "\n" if this is another line
+}
+
+// marking is what the mouse selects.
+type marking struct {
+	down, on     bool
+	anchor, head bodyPlace
+}
+
+// bodyPlace is a row and a column of a text, or of the screen.
+type bodyPlace struct{ row, col int }
+
+func (p bodyPlace) before(q bodyPlace) bool { return p.row < q.row || p.row == q.row && p.col < q.col }
+
+// relay forgets the rows and what was selected of them, to be laid out for another width.
+func (b *body) relay(w int) { b.rows, b.mark, b.width = nil, marking{}, w }
+
+// add appends a line behind a gutter, wrapped.
+func (b *body) add(indent int, gutter, line []draw.Span, w int) {
+	margin := draw.Text(themes.Text, strings.Repeat(" ", indent))
+	n := draw.Width(gutter)
+	for i, r := range draw.WrapSpans(line, w-indent-n) {
+		row := []draw.Span{margin}
+		if i == 0 {
+			row = append(row, gutter...)
+		} else if n > 0 {
+			row = append(row, draw.Text(themes.Text, strings.Repeat(" ", n)))
+		}
+		b.rows = append(b.rows, bodyRow{append(row, r...), indent + n, joint(i, false)})
+	}
+}
+
+// joint is what is between a row of a wrapped line and the one before.
+func joint(i int, blank bool) string {
+	switch {
+	case i == 0:
+		return "\n"
+	case blank:
+		return " "
+	}
+	return ""
+}
+
+// addWords appends a line behind blanks, broken between words where that is possible.
+func (b *body) addWords(indent int, line []draw.Span, w int) {
+	whole := draw.Bytes(line)
+	margin := draw.Text(themes.Text, strings.Repeat(" ", indent))
+	for i, r := range draw.WrapSentence(line, w-indent) {
+		rest := bytes.TrimLeft(whole, " ") // rows lack the blanks at which they were broken
+		b.rows = append(b.rows, bodyRow{append([]draw.Span{margin}, r...), indent, joint(i, len(rest) < len(whole))})
+		whole = rest[min(len(rest), len(draw.Bytes(r))):]
+	}
+}
+
+// asLines are rows that are made already, each a line.
+func asLines(rows [][]draw.Span) []bodyRow {
+	all := make([]bodyRow, len(rows))
+	for i, r := range rows {
+		all[i] = bodyRow{spans: r, joint: "\n"}
+	}
+	return all
+}
+
+// draw draws the rows that are scrolled to and returns which these are.
+func (b *body) draw(in draw.Area) (from, to int) {
+	b.x, b.y, b.w, b.h = in.X, in.Y, in.W, in.H
+	from, to = b.Show(len(b.rows), in.H)
+	for i := from; i < to; i++ {
+		row := in.Down(i - from)
+		row.Spans(0, b.rows[i].spans...)
+		if b.mark.on {
+			text := draw.Bytes(b.rows[i].spans)
+			a, z := b.marked(i, text)
+			row.Restyle(text, 0, a, z, in.Palette[themes.Selection])
+		}
+	}
+	return from, to
+}
+
+// mouse scrolls and selects and reports whether it did.
+func (b *body) mouse(action tview.MouseAction, ev *tcell.EventMouse) bool {
+	x, y := ev.Position()
+	m := &b.mark
+	switch action {
+	case tview.MouseScrollUp:
+		b.Top -= draw.WheelRows
+	case tview.MouseScrollDown:
+		b.Top += draw.WheelRows
+	case tview.MouseLeftDown:
+		*m = marking{down: b.shows(x, y)}
+		if m.down {
+			m.anchor = b.at(x, y)
+		}
+	case tview.MouseMove:
+		if m.down {
+			b.drag(x, y)
+		}
+		return m.down
+	case tview.MouseLeftUp:
+		return b.release()
+	case tview.MouseLeftClick:
+		b.clicked = bodyPlace{y, x}
+	case tview.MouseLeftDoubleClick:
+		if b.clicked == (bodyPlace{y, x}) { // else these were two places
+			b.word(x, y)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// shows says that there is a row at x, y.
+func (b *body) shows(x, y int) bool {
+	i := b.Top + y - b.y // the top may be out of bounds until the next draw
+	return x >= b.x && x < b.x+b.w && y >= b.y && y < b.y+b.h && i >= 0 && i < len(b.rows)
+}
+
+// at returns the place at x, y, or the nearest one.
+func (b *body) at(x, y int) bodyPlace {
+	row := max(0, min(b.Top+y-b.y, len(b.rows)-1))
+	return bodyPlace{row, max(0, min(x-b.x, b.w-1))}
+}
+
+// drag selects up to x, y, and scrolls when that is above or below the rows.
+func (b *body) drag(x, y int) {
+	switch {
+	case y < b.y:
+		b.Top = max(0, b.Top-1)
+	case y >= b.y+b.h:
+		b.Top = max(0, min(b.Top+1, len(b.rows)-b.h))
+	}
+	m := &b.mark
+	m.head = b.at(x, max(b.y, min(y, b.y+b.h-1)))
+	m.on = m.on || m.head != m.anchor
+}
+
+func (b *body) release() bool {
+	if !b.mark.down {
+		return false
+	}
+	b.mark.down = false
+	b.copy()
+	return true
+}
+
+// copy gives what is selected to onCopy and reports whether there is something.
+func (b *body) copy() bool {
+	if !b.mark.on {
+		return false
+	}
+	if text := b.selected(); text != "" && b.onCopy != nil {
+		b.onCopy(text)
+	}
+	return true
+}
+
+// CopySelection gives what is selected to be copied, drops the selection and reports whether
+// there was one.
+func (b *body) CopySelection() bool {
+	was := b.copy()
+	b.mark = marking{}
+	return was
+}
+
+// word selects and copies the word at x, y.
+func (b *body) word(x, y int) {
+	b.mark = marking{}
+	if !b.shows(x, y) {
+		return
+	}
+	i := b.Top + y - b.y
+	text := draw.Bytes(b.rows[i].spans)
+	off := len(draw.Cut(string(text), x-b.x))
+	if off >= len(text) {
+		return
+	}
+	from, to := markup.WordAround(text, off)
+	b.mark.anchor = bodyPlace{i, markup.Width(text[:from])}
+	b.mark.head = bodyPlace{i, markup.Width(text[:to]) - 1}
+	b.mark.on = true
+	b.copy()
+}
+
+// marked returns which bytes of a row's text are selected.
+func (b *body) marked(row int, text []byte) (from, to int) {
+	lo, hi := b.mark.anchor, b.mark.head
+	if hi.before(lo) {
+		lo, hi = hi, lo
+	}
+	if row < lo.row || row > hi.row {
+		return 0, 0
+	}
+	first, last := b.rows[row].lead, 1<<30
+	if row == lo.row {
+		first = max(first, lo.col)
+	}
+	if row == hi.row {
+		last = hi.col
+	}
+	from = len(text)
+	for off, col := 0, 0; off < len(text); {
+		n, width := markup.Cell(text[off:], col)
+		if col+width > first && col <= last {
+			from, to = min(from, off), off+n
+		}
+		off, col = off+n, col+width
+	}
+	return min(from, to), to
+}
+
+// selected is what is selected, in whole lines where rows are only wrapped.
+func (b *body) selected() string {
+	var out strings.Builder
+	lo, hi := b.mark.anchor.row, b.mark.head.row
+	for i := min(lo, hi); i <= max(lo, hi) && i < len(b.rows); i++ {
+		if i > min(lo, hi) {
+			out.WriteString(b.rows[i].joint)
+		}
+		text := draw.Bytes(b.rows[i].spans)
+		from, to := b.marked(i, text)
+		out.Write(text[from:to])
+	}
+	return out.String()
+}
+
+// mouseIn lets a person scroll and select what a dialog says. A drag that began inside goes on
+// outside; all else there does nothing.
+func mouseIn(f *draw.Frame, b *body, action tview.MouseAction, ev *tcell.EventMouse) bool {
+	return (b.mark.down || f.InRect(ev.Position())) && b.mouse(action, ev)
+}

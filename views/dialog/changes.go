@@ -1,0 +1,102 @@
+package dialog
+
+import (
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/markup"
+)
+
+// Changes is a dialog with a unified diff to scroll through.
+type Changes struct {
+	draw.Frame
+	title string
+	text  string
+	lines []diffLine
+	body  body
+
+	OnCopy  func(text string)
+	OnEdit  func(text string) // the person wants to see it in an editor
+	OnClose func()
+}
+
+// diffLine is a line of a diff with its colour.
+type diffLine struct {
+	role themes.Role
+	text string
+}
+
+// NewChanges returns a dialog with a diff, which is untrusted text.
+func NewChanges(theme *themes.Theme, keys *keymap.Map, title, diff string) *Changes {
+	c := &Changes{Frame: draw.NewFrame(theme, keys), title: title, text: diff}
+	hunk := false
+	for l := range strings.Lines(diff) {
+		l = strings.TrimRight(l, "\r\n")
+		var role themes.Role
+		role, hunk = markup.DiffRole(l, hunk)
+		if strings.HasPrefix(l, FileMark) {
+			role, hunk = themes.Strong, false
+		}
+		c.lines = append(c.lines, diffLine{role, l})
+	}
+	return c
+}
+
+// FileMark begins the line of a diff that names a file.
+const FileMark = "━ "
+
+// Scope says where keys go.
+func (c *Changes) Scope() keymap.Scope { return keymap.Changes }
+
+// InputHandler scrolls, copies and closes.
+func (c *Changes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		a := c.Keys.Lookup(ev, keymap.Changes).Action
+		switch {
+		case (a == keymap.CloseChanges || a == keymap.Back) && c.OnClose != nil:
+			c.OnClose()
+		case a == keymap.CopyChanges && c.OnCopy != nil:
+			c.OnCopy(c.text)
+		case a == keymap.EditChanges && c.OnEdit != nil:
+			c.OnEdit(c.text)
+		default:
+			c.body.Move(a)
+		}
+	})
+}
+
+// MouseHandler scrolls, and selects text.
+func (c *Changes) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		c.body.onCopy = c.OnCopy
+		return mouseIn(&c.Frame, &c.body, action, ev), nil
+	})
+}
+
+// CopySelection gives what is selected to OnCopy and reports whether there was something.
+func (c *Changes) CopySelection() bool { return c.body.CopySelection() }
+
+// Draw draws the rows that are scrolled to.
+func (c *Changes) Draw(screen tcell.Screen) {
+	in := c.Bordered(screen, draw.Titles{Left: append([]draw.Span{draw.Text(themes.Strong, "Changes ")}, draw.Untrusted(themes.Muted, c.title)...)}).Cleared().Inset()
+	if in.W <= 0 || in.H < 2 {
+		return
+	}
+	if c.body.width != in.W {
+		c.body.relay(in.W)
+		for _, l := range c.lines {
+			c.body.add(0, nil, draw.Untrusted(l.role, l.text), in.W)
+		}
+	}
+	c.body.draw(draw.Area{Canvas: in.Canvas, H: in.H - 1})
+	in.Down(in.H-1).Spans(0, draw.HintRow(draw.HintsOf(c.Keys, keymap.Changes), in.W)...)
+	c.DrawMore(screen, c.body.Viewport, len(c.body.rows))
+}
+
+// Size returns the cells that the view wants: all of maxW and maxH.
+func (c *Changes) Size(maxW, maxH int) (w, h int) { return maxW, maxH }

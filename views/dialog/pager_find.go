@@ -1,0 +1,210 @@
+package dialog
+
+import (
+	"bytes"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/edit"
+	"buddy/views/markup"
+	"buddy/views/pattern"
+)
+
+// pagerSlice is how much is searched at once, in bytes.
+const pagerSlice = 1 << 20
+
+// pagerFind is a search in a document.
+type pagerFind struct {
+	pattern.Pattern
+	typing bool
+	gen    int   // counts searches: what an earlier one still has to do is void
+	by     int   // 1 down, -1 up, 0 when nothing is sought
+	at     int64 // from where on the next slice is searched, or up to where
+	none   bool  // nothing was found in that direction
+}
+
+// findKey edits what is looked for.
+func (p *Pager) findKey(ev *tcell.EventKey) {
+	f := &p.find
+	press := p.Keys.Lookup(ev, keymap.Finding)
+	if press.Types() {
+		p.findText(f.Text + press.Text)
+		return
+	}
+	switch press.Action {
+	case keymap.FindAccept:
+		if f.typing = false; f.Text != "" {
+			f.by, f.at = 1, p.top.off
+			p.goOn(f.gen)
+		}
+	case keymap.FindClose:
+		p.find = pagerFind{gen: f.gen + 1}
+	case keymap.FindErase:
+		if f.Text != "" {
+			p.findText(edit.DropLast(f.Text))
+		}
+	}
+}
+
+func (p *Pager) findText(text string) {
+	if len(text) <= pattern.MaxQuery {
+		p.find = pagerFind{typing: true, gen: p.find.gen + 1, Pattern: pattern.New(text)}
+	}
+}
+
+// seek goes to the next line with a match, down from the line after the top one or up.
+func (p *Pager) seek(by int) {
+	f := &p.find
+	if f.Text == "" || f.by != 0 {
+		return
+	}
+	f.by, f.none, f.gen = by, false, f.gen+1
+	f.at = p.top.off
+	if by > 0 {
+		f.at = p.lineAt(p.top.off).next
+	}
+	p.goOn(f.gen)
+}
+
+// goOn searches a slice and asks for another turn if that was not all.
+func (p *Pager) goOn(gen int) {
+	f := &p.find
+	for p.open && f.gen == gen && f.by != 0 {
+		p.searchSlice()
+		if p.Later != nil && f.by != 0 {
+			p.Later(func() { p.goOn(gen) })
+			return
+		}
+	}
+}
+
+func (p *Pager) searchSlice() {
+	f := &p.find
+	overlap := int64(f.Longest())
+	from, to := f.at, min(f.at+pagerSlice, p.doc.Size)
+	if f.by < 0 {
+		from, to = max(f.at-pagerSlice, 0), f.at
+	}
+	raw := make([]byte, min(to+overlap, p.doc.Size)-from)
+	got, _ := p.doc.Text.ReadAt(raw, from)
+	raw = raw[:got]
+	found := int64(-1)
+	for i, j := f.Next(raw, 0); i >= 0 && from+int64(i) < to; i, j = f.Next(raw, j) {
+		if found = from + int64(i); f.by > 0 {
+			break
+		}
+	}
+	switch {
+	case found >= 0:
+		p.top, f.by = pagerRow{off: p.lineOf(found)}, 0
+	case f.by > 0 && to >= p.doc.Size, f.by < 0 && from == 0:
+		f.by, f.none = 0, true
+	case f.by > 0:
+		f.at = to
+	default:
+		f.at = from
+	}
+}
+
+// lineOf returns where the line begins in which an offset is, or the piece of it.
+func (p *Pager) lineOf(off int64) int64 {
+	from := max(off-maxPagerLine, 0)
+	raw := p.read(from, int(off-from))
+	return from + int64(lineStart(raw))
+}
+
+// lineStart is the offset after the last newline of raw, 0 if there is none.
+func lineStart(raw []byte) int { return bytes.LastIndexByte(raw, '\n') + 1 }
+
+// lineEnd is the offset after the first newline of raw, or its length.
+func lineEnd(raw []byte) int {
+	if i := bytes.IndexByte(raw, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(raw)
+}
+
+// trimEnd takes the line end off.
+func trimEnd(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+}
+
+// toggleMark begins a selection of whole lines at the top one, or ends it.
+func (p *Pager) toggleMark() {
+	p.drag = pagerDrag{}
+	if p.mark >= 0 {
+		p.mark = -1
+		return
+	}
+	p.mark = p.top.off
+}
+
+// selected is what is selected: from the line of the mark to the one at the top.
+func (p *Pager) selected() (from, to int64) {
+	from, to = min(p.mark, p.top.off), max(p.mark, p.top.off)
+	return from, p.lineAt(to).next
+}
+
+func (p *Pager) selects(off int64) bool {
+	return p.mark >= 0 && off >= min(p.mark, p.top.off) && off <= max(p.mark, p.top.off)
+}
+
+// maxPagerCopy bounds what is read to be copied: one byte more than is copied, so that
+// too much is told from enough.
+const maxPagerCopy = 1<<20 + 1
+
+// CopySelection gives what is selected to OnCopy, drops the selection and reports whether
+// there was one.
+func (p *Pager) CopySelection() bool {
+	if p.mark < 0 && !p.drag.on {
+		return false
+	}
+	p.copy()
+	return true
+}
+
+// copy copies what is selected, else what is on the screen, as it would be read.
+func (p *Pager) copy() {
+	if p.OnCopy == nil {
+		return
+	}
+	if p.drag.on {
+		text := p.dragged()
+		p.drag = pagerDrag{}
+		p.OnCopy(text)
+		return
+	}
+	from, to := p.top.off, p.top.off
+	if p.mark >= 0 {
+		from, to = p.selected()
+	} else {
+		for at, y := p.top, 0; y < p.h; y++ {
+			to = p.lineAt(at.off).next
+			at = p.after(at)
+		}
+	}
+	w := markup.Writer{Terminal: true}
+	w.Write(p.read(from, int(min(to-from, maxPagerCopy))))
+	w.Close()
+	p.mark = -1
+	p.OnCopy(string(w.Text.Bytes))
+}
+
+// drawFind draws the line that takes what is looked for, with the cursor at its end.
+func (p *Pager) drawFind(row draw.Canvas) {
+	row.Fill(0, row.W, p.Palette[themes.Text])
+	col := row.Say(0, "find: ", themes.Accent)
+	text := draw.Untrusted(themes.Text, p.find.Text)
+	for draw.Width(text) > row.W-col-1 && len(text) > 0 { // its end is what is being typed
+		n, _ := markup.Cluster([]byte(text[0].Text))
+		if text[0].Text = text[0].Text[n:]; text[0].Text == "" {
+			text = text[1:]
+		}
+	}
+	if col = row.Spans(col, text...); p.HasFocus() && col < row.W {
+		row.Screen.ShowCursor(row.X+col, row.Y)
+	}
+}

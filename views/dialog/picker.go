@@ -1,0 +1,383 @@
+package dialog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/fuzzy"
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/edit"
+)
+
+// PickerRow is one thing to choose. All text in it is untrusted.
+type PickerRow struct {
+	ID    string
+	Cells []string // the columns; the first takes the room that the others leave
+	Find  string   // what the filter looks at; "" is the cells
+	Mark  bool     // it is the one in use
+}
+
+// PickerOptions say what a list is about. Callbacks are optional and run on the UI
+// goroutine.
+type PickerOptions struct {
+	Title   string
+	Columns []string        // their names; none show no row of names
+	Hint    string          // shows while nothing is typed
+	Empty   string          // shows while there is no row
+	Preview tview.Primitive // drawn at the right where there is room, see OnMove
+	Keys    keymap.Scope    // of keys for the selected row, see OnKey; "" has none
+
+	OnChoose func(PickerRow)
+	OnMove   func(PickerRow)                // another row is selected
+	OnKey    func(keymap.Action, PickerRow) // a key of Keys
+	OnClose  func()
+	// OnQuery, if set, gets what is typed and returns whether the rows for it come by
+	// SetRows; else the filter chooses among those that there are.
+	OnQuery func(query string) bool
+}
+
+// Picker is a dialog with a list that typing filters, the best fit first. A click selects a
+// row; Enter or another click on it chooses it.
+type Picker struct {
+	draw.Frame
+	o       PickerOptions
+	rows    []PickerRow
+	shown   []int // of rows, those that fit
+	widths  []int // of the columns
+	query   string
+	said    string // for the person, until the next key
+	note    string // beside the title
+	at      int    // of shown
+	clicked string // id of the row that the last click selected
+	window  draw.Viewport
+	place   pickerPlace
+	onKeys  bool // keys mean those of o.Keys
+	answers bool // the rows are answers to the query, all of them fit
+	ask     *pickerAsk
+}
+
+// pickerPlace is where the rows were drawn last, and whether the preview was.
+type pickerPlace struct {
+	x, y, w, h int
+	preview    bool
+}
+
+// pickerAsk is a question about the selected row: for a text, or for yes or no.
+type pickerAsk struct {
+	text  string
+	typed *edit.Editor // nil for yes or no
+	done  func(text string)
+}
+
+// maxFilter is how many bytes a filter may have.
+const maxFilter = 256
+
+// NewPicker returns a list without rows.
+func NewPicker(theme *themes.Theme, keys *keymap.Map, o PickerOptions) *Picker {
+	return &Picker{Frame: draw.NewFrame(theme, keys), o: o}
+}
+
+// SetRows gives the rows, in the order for an empty filter. What is selected stays so if it
+// is still there.
+func (p *Picker) SetRows(rows []PickerRow) {
+	before, had := p.Selected()
+	p.rows = rows
+	p.measure()
+	p.fit()
+	if had {
+		if i := slices.IndexFunc(p.shown, func(n int) bool { return p.rows[n].ID == before.ID }); i >= 0 {
+			p.at = i
+		}
+	}
+	if now, _ := p.Selected(); now.ID != before.ID {
+		p.moved()
+	}
+}
+
+// SetColumns names the columns of the rows that are given next.
+func (p *Picker) SetColumns(names []string) { p.o.Columns = names }
+
+// SetCell changes one cell of a row that may be there.
+func (p *Picker) SetCell(id string, column int, text string) {
+	for i := range p.rows {
+		if p.rows[i].ID == id && column < len(p.rows[i].Cells) {
+			p.rows[i].Cells[column] = text
+		}
+	}
+}
+
+// Visible returns the rows on the screen, when it was drawn last.
+func (p *Picker) Visible() []PickerRow {
+	from := max(0, min(p.window.Top, len(p.shown)))
+	var rows []PickerRow
+	for _, n := range p.shown[from:min(from+p.place.h, len(p.shown))] {
+		rows = append(rows, p.rows[n])
+	}
+	return rows
+}
+
+// Select goes to the row with an id, if there is one.
+func (p *Picker) Select(id string) {
+	if i := slices.IndexFunc(p.shown, func(n int) bool { return p.rows[n].ID == id }); i >= 0 {
+		p.to(i)
+	}
+}
+
+// SetNote sets what stands beside the title in place of the number of rows; "" for that.
+func (p *Picker) SetNote(text string) { p.note = text }
+
+// Say shows a line until the next key.
+func (p *Picker) Say(text string) { p.said = text }
+
+// Query is what is typed.
+func (p *Picker) Query() string { return p.query }
+
+// SetQuery is as if query was typed.
+func (p *Picker) SetQuery(query string) {
+	p.query, p.onKeys, p.clicked = query, false, ""
+	p.answers = p.o.OnQuery != nil && p.o.OnQuery(query)
+	p.at = 0
+	if !p.answers {
+		p.fit()
+		p.moved()
+	}
+}
+
+// AskText asks for a text, beginning with one; Esc gives it up.
+func (p *Picker) AskText(label, text string, done func(string)) {
+	e := edit.New()
+	e.SetText(draw.OneLine(text))
+	p.ask = &pickerAsk{text: label, typed: e, done: done}
+}
+
+// Confirm asks a question that y answers with yes.
+func (p *Picker) Confirm(question string, yes func()) {
+	p.ask = &pickerAsk{text: question, done: func(string) { yes() }}
+}
+
+// Selected returns the row that is selected; false if there is none.
+func (p *Picker) Selected() (PickerRow, bool) {
+	if p.at < 0 || p.at >= len(p.shown) {
+		return PickerRow{}, false
+	}
+	return p.rows[p.shown[p.at]], true
+}
+
+// Scope says where keys go.
+func (p *Picker) Scope() keymap.Scope {
+	switch {
+	case p.ask != nil && p.ask.typed != nil:
+		return keymap.Naming
+	case p.ask != nil:
+		return keymap.Confirm
+	case p.onKeys:
+		return p.o.Keys
+	}
+	return keymap.Picker
+}
+
+// fit finds the rows that fit the filter, the best first.
+func (p *Picker) fit() {
+	p.shown = p.shown[:0]
+	if p.query == "" || p.answers {
+		for i := range p.rows {
+			p.shown = append(p.shown, i)
+		}
+		p.at = min(p.at, max(0, len(p.shown)-1))
+		return
+	}
+	scores := make(map[int]int)
+	for i, r := range p.rows {
+		text := r.Find
+		if text == "" {
+			text = strings.Join(r.Cells, " ")
+		}
+		if score, ok := fuzzy.Words(text, p.query); ok {
+			p.shown = append(p.shown, i)
+			scores[i] = score
+		}
+	}
+	slices.SortStableFunc(p.shown, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	p.at = min(p.at, max(0, len(p.shown)-1))
+}
+
+func (p *Picker) moved() {
+	if r, ok := p.Selected(); ok && p.o.OnMove != nil {
+		p.o.OnMove(r)
+	}
+}
+
+func (p *Picker) to(i int) {
+	i = max(0, min(i, len(p.shown)-1))
+	if i != p.at {
+		p.at = i
+		p.moved()
+	}
+}
+
+// InputHandler chooses, moves, and types into the filter.
+func (p *Picker) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
+		p.said, p.clicked = "", ""
+		press := p.Keys.Lookup(ev, p.Scope())
+		switch {
+		case p.ask != nil:
+			p.answer(press)
+		case press.Bound():
+			p.action(press.Action)
+		case press.Types() && len(p.query)+len(press.Text) <= maxFilter:
+			p.SetQuery(p.query + press.Text)
+		}
+	})
+}
+
+// answer takes a key while something is asked. Any key but yes is no.
+func (p *Picker) answer(press keymap.Press) {
+	ask, a := p.ask, press.Action
+	switch {
+	case ask.typed == nil:
+		p.ask = nil
+		if a == keymap.ConfirmYes {
+			ask.done("")
+		}
+	case a == keymap.NamingDone:
+		p.ask = nil
+		ask.done(strings.TrimSpace(ask.typed.Text()))
+	case a == keymap.NamingCancel:
+		p.ask = nil
+	default:
+		ask.typed.Press(press)
+	}
+}
+
+func (p *Picker) action(a keymap.Action) {
+	switch a {
+	case keymap.PickUp:
+		p.around(-1)
+	case keymap.PickDown:
+		p.around(1)
+	case keymap.PickPageUp, keymap.PickPageDown, keymap.PickFirst, keymap.PickLast:
+		p.jump(a)
+	case keymap.Pick:
+		p.choose()
+	case keymap.PickErase:
+		if p.query != "" {
+			p.SetQuery(edit.DropLast(p.query))
+		}
+	case keymap.PickClear:
+		p.SetQuery("")
+	case keymap.PickKeys:
+		p.onKeys = !p.onKeys && p.o.Keys != ""
+	case keymap.PickClose:
+		p.Close()
+	default:
+		if r, ok := p.Selected(); ok && p.o.OnKey != nil {
+			p.o.OnKey(a, r)
+		}
+	}
+}
+
+// jump goes further than a row.
+func (p *Picker) jump(a keymap.Action) {
+	page := max(1, p.place.h-1)
+	switch a {
+	case keymap.PickPageUp:
+		p.to(p.at - page)
+	case keymap.PickPageDown:
+		p.to(p.at + page)
+	case keymap.PickFirst:
+		p.to(0)
+	case keymap.PickLast:
+		p.to(len(p.shown) - 1)
+	}
+}
+
+// Close is what Esc does: nothing was chosen.
+func (p *Picker) Close() {
+	if p.o.OnClose != nil {
+		p.o.OnClose()
+	}
+}
+
+// around goes a row on; from the last one to the first. With keys for rows, they apply from
+// now on.
+func (p *Picker) around(by int) {
+	if n := len(p.shown); n > 0 {
+		p.to((p.at + by + n) % n)
+	}
+	p.onKeys = p.o.Keys != ""
+}
+
+func (p *Picker) choose() {
+	if r, ok := p.Selected(); ok && p.o.OnChoose != nil {
+		p.o.OnChoose(r)
+	}
+}
+
+// PasteHandler pastes into the filter, or into what is asked for, as one line.
+func (p *Picker) PasteHandler() func(string, func(tview.Primitive)) {
+	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
+		text = strings.Join(strings.Fields(text), " ")
+		switch {
+		case p.ask != nil && p.ask.typed != nil:
+			p.ask.typed.Insert(text)
+		case p.ask == nil && len(p.query)+len(text) <= maxFilter:
+			p.SetQuery(p.query + text)
+		}
+	})
+}
+
+// MouseHandler selects a row, chooses it with a second click, and moves with the wheel. Over
+// the preview, the mouse is the preview's.
+func (p *Picker) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := ev.Position()
+		if p.previewed(x, y) && p.ask == nil {
+			return p.o.Preview.MouseHandler()(action, ev, func(tview.Primitive) {})
+		}
+		if !p.InRect(x, y) || p.ask != nil {
+			return false, nil
+		}
+		switch action {
+		case tview.MouseScrollUp:
+			p.to(p.at - draw.WheelRows)
+		case tview.MouseScrollDown:
+			p.to(p.at + draw.WheelRows)
+		case tview.MouseLeftClick, tview.MouseLeftDoubleClick:
+			p.click(x, y)
+		default:
+			return false, nil
+		}
+		return true, nil
+	})
+}
+
+func (p *Picker) click(x, y int) {
+	i := p.window.Top + y - p.place.y
+	if x < p.place.x || x >= p.place.x+p.place.w || y < p.place.y || y >= p.place.y+p.place.h || i >= len(p.shown) {
+		return
+	}
+	p.onKeys = p.o.Keys != ""
+	p.to(i)
+	id := p.rows[p.shown[i]].ID
+	if p.clicked == id {
+		p.choose()
+		return
+	}
+	p.clicked = id
+}
+
+// previewed says that x, y is in the preview, as it was drawn last.
+func (p *Picker) previewed(x, y int) bool {
+	if p.o.Preview == nil || !p.place.preview {
+		return false
+	}
+	left, top, w, h := p.o.Preview.GetRect()
+	return x > left && x < left+w && y >= top && y < top+h
+}

@@ -1,0 +1,268 @@
+package dialog
+
+import (
+	"fmt"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/edit"
+)
+
+const (
+	pickerWidth  = 84  // columns of a list without a preview
+	previewFrom  = 90  // columns inside the border from which on a preview shows
+	pickerMost   = 180 // columns of a list with one
+	maxColumn    = 28  // cells of a column other than the first
+	leastTitle   = 24  // cells of the first column, if it has as many, before others are left out
+	columnGap    = 2
+	rowsOfNaming = 8  // rows inside the border from which on columns are named
+	leastColumn  = 10 // cells of a column that is cut to the room there is
+	rowsOfSaying = 3  // of a line that is said, where it is longer than a row
+)
+
+// Size returns the cells that the list wants on a screen, border included.
+func (p *Picker) Size(maxW, maxH int) (w, h int) {
+	if p.o.Preview != nil {
+		return min(maxW, pickerMost), maxH
+	}
+	w = pickerWidth
+	if n := len(p.o.Columns); n > 0 {
+		need := 0
+		for _, c := range p.widths[min(1, len(p.widths)):] {
+			need += c + columnGap
+		}
+		w = max(w, min(need+leastTitle+8, 110))
+	}
+	rows := max(len(p.rows), 1) + 4 // with the border, the filter and the keys
+	if len(p.o.Columns) > 0 {
+		rows++
+	}
+	return min(maxW, w), min(maxH, rows)
+}
+
+// measure finds out how wide the columns are.
+func (p *Picker) measure() {
+	p.widths = p.widths[:0]
+	for _, name := range p.o.Columns {
+		p.widths = append(p.widths, draw.TextWidth(name))
+	}
+	for _, r := range p.rows {
+		for i, cell := range r.Cells {
+			if i == len(p.widths) {
+				p.widths = append(p.widths, 0)
+			}
+			if len(cell) > p.widths[i] { // a cell takes a byte at least
+				p.widths[i] = max(p.widths[i], min(draw.Width(draw.Untrusted(themes.Text, cell)), maxColumn))
+			}
+		}
+	}
+}
+
+// Draw draws the list with the selection in view, and the preview.
+func (p *Picker) Draw(screen tcell.Screen) {
+	title := []draw.Span{draw.Text(themes.Strong, p.o.Title)}
+	if n := p.counted(); n != nil {
+		title = append(append(title, draw.Text(themes.Muted, " · ")), n...)
+	}
+	all := p.Bordered(screen, draw.Titles{Left: title}).Cleared()
+	in := all.Inset()
+	if in.W <= 0 || in.H <= 0 {
+		return
+	}
+	if p.place.preview = p.o.Preview != nil && all.W >= previewFrom; p.place.preview {
+		left := all.W * 54 / 100
+		p.o.Preview.SetRect(all.X+left, all.Y-1, all.W-left+1, all.H+2) // their borders are one
+		p.o.Preview.Draw(screen)
+		all.Down(-1).Put(left, '┬', p.edge())
+		all.Down(all.H).Put(left, '┴', p.edge())
+		in.Canvas = all.Cols(draw.Padding, left-draw.Padding)
+	}
+	p.drawFilter(in.Canvas)
+	last := 1
+	if in.H > 1 {
+		last = p.drawLast(in)
+	}
+	rows := draw.Area{Canvas: in.Down(1), H: max(0, in.H-1-last)}
+	if len(p.o.Columns) > 0 && (in.H >= rowsOfNaming || in.H > len(p.rows)+2) {
+		p.drawCells(rows.Down(0), PickerRow{Cells: p.o.Columns}, themes.Muted)
+		rows = rows.Below(1)
+	}
+	p.drawRows(rows)
+}
+
+// edge is the role of the border.
+func (p *Picker) edge() themes.Role {
+	if p.HasFocus() {
+		return themes.Focus
+	}
+	return themes.Border
+}
+
+// counted is the note, or how many rows there are.
+func (p *Picker) counted() []draw.Span {
+	switch {
+	case p.note != "":
+		return draw.Untrusted(themes.Muted, p.note)
+	case len(p.shown) < len(p.rows):
+		return []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%d of %d", len(p.shown), len(p.rows)))}
+	case len(p.rows) > 0:
+		return []draw.Span{draw.Text(themes.Muted, fmt.Sprint(len(p.rows)))}
+	}
+	return nil
+}
+
+func (p *Picker) drawFilter(c draw.Canvas) {
+	mark := themes.Accent
+	if p.onKeys {
+		mark = themes.Muted
+	}
+	col := c.Say(0, "> ", mark)
+	typed := draw.Untrusted(themes.Text, p.query)
+	if room := c.W - col - 1; draw.Width(typed) > room {
+		typed = lastOf(p.query, room)
+	}
+	end := c.Spans(col, typed...)
+	if p.query == "" {
+		c.Spans(col, draw.Clip([]draw.Span{draw.Text(themes.Muted, p.o.Hint)}, c.W-col)...)
+	}
+	if p.HasFocus() && !p.onKeys && p.ask == nil {
+		c.Screen.ShowCursor(c.X+min(end, c.W-1), c.Y)
+	}
+}
+
+// lastOf is the end of a text, as much as fits.
+func lastOf(text string, room int) []draw.Span {
+	for raw := []rune(text); len(raw) > 0; raw = raw[1:] {
+		if s := draw.Untrusted(themes.Text, string(raw)); draw.Width(s) <= room {
+			return s
+		}
+	}
+	return nil
+}
+
+func (p *Picker) drawRows(in draw.Area) {
+	p.place.x, p.place.y, p.place.w, p.place.h = in.X, in.Y, in.W, in.H
+	if in.H == 0 {
+		return
+	}
+	if p.at < p.window.Top {
+		p.window.Top = p.at
+	}
+	p.window.Top = max(p.window.Top, p.at-in.H+1)
+	from, to := p.window.Show(len(p.shown), in.H)
+	if from == to {
+		text := p.o.Empty
+		if len(p.rows) > 0 {
+			text = "nothing fits"
+		}
+		in.Spans(2, draw.Clip([]draw.Span{draw.Text(themes.Muted, text)}, in.W-2)...)
+	}
+	for i := from; i < to; i++ {
+		row, role := in.Down(i-from), themes.Text
+		if i == p.at {
+			role = themes.Selection
+			row.Fill(0, row.W, p.Palette[role])
+			row.Say(0, "▸", role)
+		}
+		p.drawCells(row, p.rows[p.shown[i]], role)
+	}
+}
+
+// drawCells draws the columns of a row: the first at the left, the others at the right, as
+// many as leave it some room.
+func (p *Picker) drawCells(c draw.Canvas, r PickerRow, role themes.Role) {
+	side := themes.Muted
+	if role == themes.Selection {
+		side = role
+	}
+	if r.Mark {
+		c.Say(1, "*", role)
+	}
+	if len(r.Cells) == 0 {
+		return
+	}
+	room, widths := p.columns(c.W - 2)
+	c.Spans(2, draw.Clip(draw.Untrusted(role, r.Cells[0]), room)...)
+	col := 2 + room
+	for i, w := range widths {
+		if col += columnGap; i+1 < len(r.Cells) {
+			c.Spans(col, draw.Clip(draw.Untrusted(side, r.Cells[i+1]), w)...)
+		}
+		col += w
+	}
+}
+
+// columns returns how much of w cells the first column has, and how wide those beside it are
+// for which there is room. The last of them may be cut, if the first loses nothing by that.
+func (p *Picker) columns(w int) (first int, others []int) {
+	if len(p.widths) == 0 {
+		return w, nil
+	}
+	for _, n := range p.widths[1:] {
+		if w-n-columnGap < min(p.widths[0], leastTitle) {
+			n = w - p.widths[0] - columnGap
+			if n < leastColumn {
+				break
+			}
+		}
+		w -= n + columnGap
+		others = append(others, n)
+	}
+	return w, others
+}
+
+// drawLast draws the end of the dialog, what was said or asked and the keys, and returns how
+// many rows that takes.
+func (p *Picker) drawLast(in draw.Area) int {
+	most := max(1, min(rowsOfSaying, in.H-3)) // the filter and two rows stay
+	switch {
+	case p.said != "":
+		said := draw.AtMost(draw.WrapSentence(draw.Untrusted(themes.Warning, p.said), in.W), most, in.W)
+		return in.Below(in.H - len(said)).Rows(said)
+	case p.ask != nil && p.ask.typed != nil:
+		return p.drawNaming(in, most)
+	case p.ask != nil:
+		keys := draw.HintRow(draw.HintsOf(p.Keys, keymap.Confirm), in.W)
+		asked := draw.WrapSentence(draw.Untrusted(themes.Warning, p.ask.text), in.W)
+		if last := asked[len(asked)-1]; len(asked) == 1 && draw.Width(last)+draw.HintGap+draw.Width(keys) <= in.W {
+			asked = [][]draw.Span{append(append(last, draw.Text(themes.Text, "  ")), keys...)}
+		} else {
+			asked = append(draw.AtMost(asked, max(1, most-1), in.W), keys)
+		}
+		return in.Below(in.H - len(asked)).Rows(asked)
+	}
+	return in.Below(in.H - 1).Rows([][]draw.Span{draw.HintRow(p.hints(), in.W)})
+}
+
+// drawNaming draws the text that is asked for, in as many rows as it needs, and the keys.
+func (p *Picker) drawNaming(in draw.Area, most int) int {
+	label := []draw.Span{draw.Text(themes.Accent, p.ask.text+" ")}
+	e := p.ask.typed
+	e.SetWidth(edit.Room(in.W, label))
+	rows := e.Rows(max(1, most-1))
+	n := min(rows+1, most)
+	in = in.Below(in.H - n)
+	text := draw.Area{Canvas: in.At(in.Spans(0, label...)), H: rows}
+	if used := edit.Draw(text, e, p.HasFocus()); used < n {
+		in.Below(used).Rows([][]draw.Span{draw.HintRow(draw.HintsOf(p.Keys, keymap.Naming), in.W)})
+	}
+	return n
+}
+
+// hints are the keys that apply.
+func (p *Picker) hints() []draw.Hint {
+	all := draw.HintsOf(p.Keys, p.Scope())
+	if keys := p.Keys.Keys(keymap.PickKeys); p.o.Keys != "" && !p.onKeys && len(keys) > 0 {
+		sign := ""
+		for _, e := range p.Keys.In(p.o.Keys) { // as many of their names as fit
+			if e.Label != "" && len(e.Scopes) == 1 {
+				all = append(all, draw.Hint{Key: keys[0], Label: e.Label, Sign: sign})
+				sign = "·"
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,241 @@
+package draw
+
+import (
+	"unicode/utf8"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/themes"
+	"buddy/views/markup"
+)
+
+// palette is a theme made ready for cells.
+type palette [themes.RoleCount]tcell.Style
+
+func newPalette(theme *themes.Theme) *palette {
+	var p palette
+	for _, r := range themes.Roles {
+		p[r] = CellStyle(theme.Style(r))
+	}
+	return &p
+}
+
+// cell returns how a run looks.
+func (p *palette) cell(st markup.Style, links []string) tcell.Style {
+	out := p[st.Role]
+	if st == (markup.Style{Role: st.Role}) {
+		return out
+	}
+	out = out.Foreground(cellColor(st.FG, foreground(out))).Background(cellColor(st.BG, background(out)))
+	_, _, attrs := out.Decompose()
+	for _, a := range []struct {
+		have markup.Attr
+		want tcell.AttrMask
+	}{{markup.Bold, tcell.AttrBold}, {markup.Dim, tcell.AttrDim}, {markup.Italic, tcell.AttrItalic}, {markup.Reverse, tcell.AttrReverse}, {markup.Strike, tcell.AttrStrikeThrough}} {
+		if st.Attr&a.have != 0 {
+			attrs |= a.want
+		}
+	}
+	out = out.Attributes(attrs)
+	if st.Attr&markup.Underline != 0 {
+		out = out.Underline(true)
+	}
+	if st.Link > 0 && int(st.Link) <= len(links) {
+		out = out.Url(links[st.Link-1])
+	}
+	return out
+}
+
+func foreground(st tcell.Style) tcell.Color { c, _, _ := st.Decompose(); return c }
+
+func background(st tcell.Style) tcell.Color { _, c, _ := st.Decompose(); return c }
+
+func cellColor(c markup.Color, otherwise tcell.Color) tcell.Color {
+	if n, ok := c.Palette(); ok {
+		return tcell.PaletteColor(n)
+	}
+	if rgb, ok := c.RGB(); ok {
+		return tcell.NewHexColor(rgb)
+	}
+	return otherwise
+}
+
+// Canvas is where on a screen a row is drawn: from x on, w cells of it.
+type Canvas struct {
+	Screen  tcell.Screen
+	Palette *palette
+	spots   *[]keySpot // takes where keys are drawn
+	X, Y, W int
+}
+
+// Text draws bytes of a Text and returns how many cells it took.
+func (c Canvas) Text(t *markup.Text, from, to int) int {
+	col := 0
+	for i := t.RunAt(from); from < to && col < c.W; i++ {
+		end := min(to, int(t.Runs[i].End))
+		col = c.Run(t.Bytes[from:end], col, c.Palette.cell(t.Runs[i].Style, t.Links))
+		from = end
+	}
+	return col
+}
+
+// Run draws safe text in one style from a column on and returns the column after it.
+func (c Canvas) Run(p []byte, col int, st tcell.Style) int {
+	for len(p) > 0 && col < c.W {
+		if n := min(letters(p), c.W-col); n > 0 {
+			c.letters(p[:n], col, st)
+			col, p = col+n, p[n:]
+			continue
+		}
+		n, width := markup.Cell(p, col)
+		switch {
+		case width == 0:
+		case p[0] == '\t' || col+width > c.W:
+			c.Fill(col, min(col+width, c.W), st)
+		default:
+			c.cluster(p[:n], col, width, st)
+		}
+		col += width
+		p = p[n:]
+	}
+	return min(col, c.W)
+}
+
+// letters counts the characters at the beginning that are of one byte and one cell each. The
+// last one before others may be part of what follows.
+func letters(p []byte) int {
+	n := 0
+	for n < len(p) && p[n] >= ' ' && p[n] < 0x7f {
+		n++
+	}
+	if n > 0 && n < len(p) && p[n] >= 0x80 {
+		n--
+	}
+	return n
+}
+
+// letters draws printable ASCII.
+func (c Canvas) letters(p []byte, col int, st tcell.Style) {
+	if s, ok := c.Screen.(quick); ok {
+		s.Letters(c.X+col, c.Y, p, st)
+		return
+	}
+	for i, b := range p {
+		c.Screen.SetContent(c.X+col+i, c.Y, rune(b), nil, st)
+	}
+}
+
+// cluster draws a character that is not printable ASCII.
+func (c Canvas) cluster(p []byte, col, width int, st tcell.Style) {
+	r, n := utf8.DecodeRune(p)
+	var combining []rune
+	if n < len(p) {
+		combining = []rune(string(p[n:]))
+		combining = combining[:min(len(combining), maxCombined)]
+	}
+	for i := width - 1; i > 0; i-- {
+		c.Screen.SetContent(c.X+col+i, c.Y, ' ', nil, st)
+	}
+	c.Screen.SetContent(c.X+col, c.Y, r, combining, st)
+}
+
+// maxCombined is how many runes a cell may hold beside the first.
+const maxCombined = 12
+
+// Say draws text of our own, or text that markup made safe.
+func (c Canvas) Say(col int, text string, r themes.Role) int {
+	return c.Run([]byte(text), col, c.Palette[r])
+}
+
+// Put draws one character of our own.
+func (c Canvas) Put(col int, char rune, r themes.Role) {
+	c.Screen.SetContent(c.X+col, c.Y, char, nil, c.Palette[r])
+}
+
+// quick is a screen that draws blanks and letters faster than one by one. All but those of
+// tests are.
+type quick interface {
+	Blank(x, y, n int, st tcell.Style)
+	Letters(x, y int, p []byte, st tcell.Style)
+}
+
+// Fill draws blanks.
+func (c Canvas) Fill(from, to int, st tcell.Style) {
+	if s, ok := c.Screen.(quick); ok {
+		if to > from {
+			s.Blank(c.X+from, c.Y, to-from, st)
+		}
+		return
+	}
+	for ; from < to; from++ {
+		c.Screen.SetContent(c.X+from, c.Y, ' ', nil, st)
+	}
+}
+
+// At returns the part of a canvas from a column on.
+func (c Canvas) At(col int) Canvas { return c.Cols(col, c.W) }
+
+// Cols returns some columns of a canvas.
+func (c Canvas) Cols(from, to int) Canvas {
+	c.X, c.W = c.X+from, max(to-from, 0)
+	return c
+}
+
+// Down returns the canvas n rows further down.
+func (c Canvas) Down(n int) Canvas {
+	c.Y += n
+	return c
+}
+
+// Area is h rows, of which the canvas is the first.
+type Area struct {
+	Canvas
+	H int
+}
+
+// Cleared draws blanks everywhere.
+func (a Area) Cleared() Area {
+	for y := range a.H {
+		a.Down(y).Fill(0, a.W, a.Palette[themes.Text])
+	}
+	return a
+}
+
+// Inset leaves out a column at each side.
+func (a Area) Inset() Area {
+	a.Canvas = a.Cols(min(Padding, a.W), a.W-Padding)
+	return a
+}
+
+// Below returns what follows n rows.
+func (a Area) Below(n int) Area { return Area{a.Down(n), max(a.H-n, 0)} }
+
+// Padding is how many columns stay free at the left and at the right of text in a
+// border. In the conversation the mark of the focused block stands there.
+const Padding = 1
+
+// Restyle gives the cells of the bytes a..b another style, when those from the byte from
+// on were drawn from the canvas's beginning on.
+func (c Canvas) Restyle(text []byte, from, a, b int, st tcell.Style) {
+	if a >= b {
+		return
+	}
+	col, end := markup.Width(text[from:a]), markup.Width(text[from:b])
+	for col < min(end, c.W) {
+		char, _, width := c.Screen.Get(c.X+col, c.Y)
+		c.Screen.Put(c.X+col, c.Y, char, st)
+		col += max(width, 1)
+	}
+}
+
+// CellStyle turns a theme's style into one for cells.
+func CellStyle(s themes.Style) tcell.Style {
+	st := tcell.StyleDefault
+	if s.FG.Set {
+		st = st.Foreground(tcell.NewHexColor(int32(s.FG.RGB)))
+	}
+	if s.BG.Set {
+		st = st.Background(tcell.NewHexColor(int32(s.BG.RGB)))
+	}
+	return st.Bold(s.Bold).Dim(s.Dim).Italic(s.Italic).Underline(s.Underline).Reverse(s.Reversed)
+}

@@ -1,0 +1,63 @@
+package draw
+
+import (
+	"buddy/app/keymap"
+	"buddy/themes"
+)
+
+// A key that is named on the screen can be clicked: drawing a span with a key leaves a spot,
+// and who hands out the mouse asks [frame.KeyAt] what a click means.
+
+// keySpot is where a key is named on the screen.
+type keySpot struct {
+	x, y, w int
+	key     keymap.Key
+}
+
+// KeyAt returns the key that is named at a place of the screen, as the view was drawn last.
+func (f *Frame) KeyAt(x, y int) (keymap.Key, bool) {
+	for _, s := range f.spots {
+		if y == s.y && x >= s.x && x < s.x+s.w {
+			return s.key, true
+		}
+	}
+	return keymap.Key{}, false
+}
+
+// Clickable makes spans that a click on presses a key.
+func Clickable(key keymap.Key, spans ...Span) []Span {
+	for i := range spans {
+		spans[i].key = key
+	}
+	return spans
+}
+
+// Named is the first key of an action with what it does, to be clicked. An action without a
+// key has only the text.
+func (f *Frame) Named(a keymap.Action, does string) []Span {
+	keys := f.Keys.Keys(a)
+	if len(keys) == 0 {
+		return []Span{Text(themes.Muted, does)}
+	}
+	return Clickable(keys[0], Text(themes.Key, keys[0].String()), Text(themes.Muted, does))
+}
+
+// Choices are keys with what they mean, as many rows as they need.
+func Choices(choices []Hint, w int) [][]Span {
+	rows, used := [][]Span{nil}, 0
+	for _, c := range choices {
+		item := Clickable(c.Key, Text(themes.Key, "["+c.Key.String()+"]"), Text(themes.Text, " "+c.Label))
+		n := Width(item)
+		if used > 0 && used+3+n > w {
+			rows, used = append(rows, nil), 0
+		}
+		last := len(rows) - 1
+		if used > 0 {
+			rows[last] = append(rows[last], Text(themes.Text, "   "))
+			used += 3
+		}
+		rows[last] = append(rows[last], item...)
+		used += n
+	}
+	return rows
+}

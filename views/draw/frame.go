@@ -1,0 +1,83 @@
+package draw
+
+import (
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+)
+
+// Frame is what the views have in common: their place, colours and keys.
+type Frame struct {
+	*tview.Box
+	Palette *palette
+	Keys    *keymap.Map
+	spots   []keySpot // of the last draw
+}
+
+func NewFrame(theme *themes.Theme, keys *keymap.Map) Frame {
+	return Frame{Box: tview.NewBox(), Palette: newPalette(theme), Keys: keys}
+}
+
+// SetTheme changes the colours from the next draw on.
+func (f *Frame) SetTheme(theme *themes.Theme) { f.Palette = newPalette(theme) }
+
+// Whole returns the place of the view, of which nothing is drawn yet.
+func (f *Frame) Whole(screen tcell.Screen) Area {
+	f.spots = f.spots[:0]
+	return f.drawn(screen)
+}
+
+// drawn returns the place of the view, of which something is drawn already.
+func (f *Frame) drawn(screen tcell.Screen) Area {
+	x, y, w, h := f.GetRect()
+	return Area{Canvas{screen, f.Palette, &f.spots, x, y, max(w, 0)}, max(h, 0)}
+}
+
+// Titles are what a border says: at the left and the right of its upper edge, and at the
+// right of its lower one.
+type Titles struct{ Left, Right, Bottom []Span }
+
+// Bordered draws the border and returns what is inside, which it does not draw.
+func (f *Frame) Bordered(screen tcell.Screen, t Titles) Area {
+	all := f.Whole(screen)
+	if all.W < 2 || all.H < 2 {
+		return Area{all.Cols(0, 0), 0}
+	}
+	role := themes.Border
+	if f.HasFocus() {
+		role = themes.Focus
+	}
+	all.Edge('┌', '┐', role, t.Left, t.Right)
+	all.Down(all.H-1).Edge('└', '┘', role, nil, t.Bottom)
+	for y := 1; y < all.H-1; y++ {
+		row := all.Down(y)
+		row.Put(0, '│', role)
+		row.Put(row.W-1, '│', role)
+	}
+	return Area{all.Down(1).Cols(1, all.W-1), all.H - 2}
+}
+
+// Edge draws the upper or lower border with its titles. The left one gives way to the
+// right one, which is left out where there is no room for it.
+func (c Canvas) Edge(first, last rune, role themes.Role, left, right []Span) {
+	for i := 1; i < c.W-1; i++ {
+		c.Put(i, '─', role)
+	}
+	c.Put(0, first, role)
+	c.Put(c.W-1, last, role)
+	room := c.W - 4
+	if n := Width(right); n > 0 && n+2 <= room {
+		c.Cols(c.W-n-4, c.W-2).Spans(0, Padded(right)...)
+		room -= n + 3
+	}
+	if len(left) > 0 && room > 4 {
+		c.Cols(2, 2+room).Spans(0, Padded(Clip(left, room-2))...)
+	}
+}
+
+func Padded(spans []Span) []Span {
+	blank := Text(themes.Text, " ")
+	return append(append([]Span{blank}, spans...), blank)
+}

@@ -1,0 +1,51 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+)
+
+// hidden counts the rows above and below those that show of n.
+func (w Viewport) hidden(n int) (above, below int) {
+	return max(0, min(w.Top, n)), max(0, n-w.Top-w.shown)
+}
+
+// DrawMore says in the lower border of a dialog how many of n rows a window hides, and which
+// keys lead to them.
+func (f *Frame) DrawMore(screen tcell.Screen, w Viewport, n int) {
+	above, below := w.hidden(n)
+	var counts []string
+	var names []Span
+	for _, side := range []struct {
+		arrow string
+		n     int
+		key   keymap.Action
+	}{{"↑", above, keymap.PageUp}, {"↓", below, keymap.PageDown}} {
+		if side.n > 0 {
+			counts = append(counts, fmt.Sprintf("%s %d", side.arrow, side.n))
+			if keys := f.Keys.Keys(side.key); len(keys) > 0 {
+				names = append(names, Text(themes.Muted, " "))
+				names = append(names, Clickable(keys[0], Text(themes.Key, keys[0].String()))...)
+			}
+		}
+	}
+	all := f.drawn(screen)
+	if len(counts) == 0 || all.H < 2 {
+		return
+	}
+	role := themes.Border
+	if f.HasFocus() {
+		role = themes.Focus
+	}
+	text := Text(themes.Warning, strings.Join(counts, " ")+" more")
+	with := append([]Span{text, Text(themes.Muted, " ·")}, names...)
+	if len(names) == 0 || Width(with)+6 > all.W {
+		with = with[:1]
+	}
+	all.Down(all.H-1).Edge('└', '┘', role, nil, with)
+}

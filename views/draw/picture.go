@@ -1,0 +1,70 @@
+package draw
+
+import (
+	"bytes"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/agent/event"
+	"buddy/themes"
+	"buddy/views/markup"
+)
+
+// Picture is what tmux captured, as text. The rows are one stream: a row goes on with
+// the colours and the character set that the row before ended with.
+type Picture struct {
+	of   any // the event that it is of, a pointer
+	text markup.Text
+	ends []int // where each row ends; a newline follows
+}
+
+// Read makes the picture that of an event.
+func (p *Picture) Read(of any, rows []string) {
+	if p.of == of {
+		return
+	}
+	w := markup.Writer{Terminal: true, Drawing: true}
+	p.of, p.ends = of, p.ends[:0]
+	for _, row := range rows {
+		w.Write([]byte(row))
+		p.ends = append(p.ends, len(w.Text.Bytes))
+		w.Write([]byte("\n"))
+	}
+	p.text = w.Text
+}
+
+// Screen draws the rows of a pane around its cursor and returns which is at the top.
+func (p *Picture) Screen(in Area, s *event.PaneScreen) (top int) {
+	p.Read(s, s.Rows)
+	top = max(0, min(s.Cursor.Y-in.H+1, len(s.Rows)-1))
+	in = in.Terminal()
+	for i := range min(in.H, len(s.Rows)-top) {
+		p.Draw(in.Down(i), top+i)
+	}
+	return top
+}
+
+// Draw draws a row; › in the last column says that it goes on.
+func (p *Picture) Draw(c Canvas, row int) {
+	from, to := 0, p.ends[row]
+	if row > 0 {
+		from = p.ends[row-1] + 1
+	}
+	if markup.Width(bytes.TrimRight(p.text.Bytes[from:to], " ")) > c.W {
+		c.Say(c.W-1, "›", themes.Muted)
+		c.W--
+	}
+	c.Text(&p.text, from, to)
+}
+
+// Terminal gives text the colours that programs in a terminal take for granted, unless the
+// theme has a background of its own.
+func (a Area) Terminal() Area {
+	if _, bg, _ := a.Palette[themes.Text].Decompose(); bg != tcell.ColorDefault {
+		return a
+	}
+	colours := *a.Palette
+	colours[themes.Text] = tcell.StyleDefault
+	a.Palette = &colours
+	return a
+}

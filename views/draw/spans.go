@@ -1,0 +1,136 @@
+package draw
+
+import (
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/markup"
+)
+
+// Span is safe text of one style, on one line. A click on it presses its key, if it has one.
+type Span struct {
+	Text  string
+	Style markup.Style
+	key   keymap.Key
+}
+
+// Text returns text of ours.
+func Text(r themes.Role, text string) Span { return Span{Text: text, Style: markup.Style{Role: r}} }
+
+// Untrusted returns untrusted text with everything in it shown (see [markup.Line]).
+func Untrusted(r themes.Role, text string) []Span {
+	t := markup.Line(text, markup.Style{Role: r})
+	spans := make([]Span, len(t.Runs))
+	from := 0
+	for i, run := range t.Runs {
+		spans[i] = Span{Text: string(t.Bytes[from:run.End]), Style: run.Style}
+		from = int(run.End)
+	}
+	return spans
+}
+
+func TextWidth(text string) int { return markup.Width([]byte(text)) }
+
+func Width(spans []Span) int {
+	w := 0
+	for _, sp := range spans {
+		w += TextWidth(sp.Text)
+	}
+	return w
+}
+
+// Cut returns as much of a text as fits into w cells.
+func Cut(text string, w int) string {
+	p := []byte(text)
+	end, col := 0, 0
+	for end < len(p) {
+		n, width := markup.Cell(p[end:], col)
+		if col+width > w {
+			break
+		}
+		end, col = end+n, col+width
+	}
+	return text[:end]
+}
+
+// Shorten is clip for a text of one style.
+func Shorten(text string, w int) string {
+	switch {
+	case w < 1:
+		return ""
+	case TextWidth(text) <= w:
+		return text
+	}
+	return Cut(text, w-1) + "…"
+}
+
+// Clip shortens spans to w cells; … says that something is missing.
+func Clip(spans []Span, w int) []Span {
+	if w < 1 {
+		return nil
+	}
+	if Width(spans) <= w {
+		return spans
+	}
+	var kept []Span
+	free := w - 1
+	for _, sp := range spans {
+		n := TextWidth(sp.Text)
+		if n < free {
+			kept = append(kept, sp)
+			free -= n
+			continue
+		}
+		return append(kept, Span{Cut(sp.Text, free) + "…", sp.Style, sp.key})
+	}
+	return kept
+}
+
+// WrapSpans breaks spans into rows of at most w cells.
+func WrapSpans(spans []Span, w int) [][]Span {
+	w = max(w, 2)
+	rows := [][]Span{nil}
+	used := 0
+	for _, sp := range spans {
+		for text := sp.Text; text != ""; {
+			part := Cut(text, w-used)
+			if part == "" {
+				rows, used = append(rows, nil), 0
+				if part = Cut(text, w); part == "" {
+					break // no character is wider than a row
+				}
+			}
+			last := len(rows) - 1
+			rows[last] = append(rows[last], Span{part, sp.Style, sp.key})
+			used += TextWidth(part)
+			text = text[len(part):]
+		}
+	}
+	return rows
+}
+
+// Spans draws spans from a column on and returns the column after them.
+func (c Canvas) Spans(col int, spans ...Span) int {
+	for _, sp := range spans {
+		from := col
+		if col = c.Run([]byte(sp.Text), col, c.Palette.cell(sp.Style, nil)); sp.key != (keymap.Key{}) {
+			*c.spots = append(*c.spots, keySpot{c.X + from, c.Y, col - from, sp.key})
+		}
+	}
+	return col
+}
+
+// Rows draws rows from the top and returns how many there are.
+func (a Area) Rows(rows [][]Span) int {
+	for i, r := range rows[:min(len(rows), a.H)] {
+		a.Down(i).Spans(0, r...)
+	}
+	return len(rows)
+}
+
+func Bytes(spans []Span) []byte {
+	var b []byte
+	for _, sp := range spans {
+		b = append(b, sp.Text...)
+	}
+	return b
+}

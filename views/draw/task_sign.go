@@ -1,0 +1,45 @@
+package draw
+
+import (
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/state"
+	"buddy/themes"
+)
+
+// TaskState is a task's sign, its colour, and a word unless the sign says it all.
+func TaskState(task *state.Task, now time.Time) (glyph string, role themes.Role, word string) {
+	switch task.State {
+	case state.TaskQueued:
+		return "·", themes.Muted, "queued"
+	case state.TaskWaiting:
+		return WaitingSign, themes.Warning, "waits for approval"
+	case state.TaskCancelling:
+		return "◌", themes.Warning, "cancelling"
+	case state.TaskDone:
+		return TaskOutcome(task)
+	}
+	return Spinner(now.UnixMilli()), themes.Running, ""
+}
+
+func TaskOutcome(task *state.Task) (glyph string, role themes.Role, word string) {
+	switch task.Outcome {
+	case event.Completed:
+		return "✓", themes.ToolOK, ""
+	case event.Cancelled:
+		return "⊘", themes.Muted, "cancelled"
+	case state.Interrupted:
+		return "⊘", themes.Muted, "interrupted"
+	case event.MaxTurns:
+		return "✗", themes.Warning, "out of turns"
+	case event.MaxCost:
+		return "✗", themes.Warning, "out of money"
+	case event.ContextLimit:
+		return "✗", themes.Warning, "context is full"
+	}
+	if task.Error != "" {
+		return "✗", themes.ToolError, "failed: " + OneLine(task.Error)
+	}
+	return "✗", themes.ToolError, "failed"
+}

@@ -1,0 +1,89 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+)
+
+// WaitingSign stands for what waits for a person. The usual sign for a pause is drawn as a
+// coloured picture, and too wide, by some terminals.
+const WaitingSign = "‖"
+
+// OneLine joins the lines of a text.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// FirstLine returns the first line that says something; … tells that there are more.
+func FirstLine(s string) string {
+	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if line = strings.TrimSuffix(line, "\r"); more {
+		line += " …"
+	}
+	return line
+}
+
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	switch {
+	case strings.HasSuffix(what, "y"):
+		what = strings.TrimSuffix(what, "y") + "ie"
+	case strings.HasSuffix(what, "ch"):
+		what += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// ByteCount writes a number of bytes for people.
+func ByteCount(n int64) string {
+	switch {
+	case n < 1000:
+		return Plural(int(n), "byte")
+	case n < 1000*1000:
+		return fmt.Sprintf("%.0f KB", float64(n)/1000)
+	case n < 1000*1000*1000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// Count writes a number with at most four characters and a unit.
+func Count(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// Spinner is the glyph of something that runs; it turns ten times a second.
+func Spinner(nowMS int64) string {
+	return [...]string{"◐", "◓", "◑", "◒"}[nowMS/100%4]
+}
+
+// Clock writes a duration as mm:ss or h:mm:ss.
+func Clock(ms int64) string {
+	s := max(0, ms/1000)
+	if s < 3600 {
+		return fmt.Sprintf("%02d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// Took writes milliseconds as 3.2s, 45s or 01:05.
+func Took(ms int64) string {
+	switch {
+	case ms < 10_000:
+		return fmt.Sprintf("%.1fs", float64(ms)/1000)
+	case ms < 60_000:
+		return fmt.Sprintf("%ds", ms/1000)
+	}
+	return Clock(ms)
+}
+
+// OnTarget says where something is or runs that is not where the session began.
+func OnTarget(target string) string { return " on " + FirstLine(target) }

@@ -1,0 +1,221 @@
+package edit
+
+import (
+	"bytes"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"buddy/app/keymap"
+)
+
+// commands are the actions of an editor. Vertical moves say whether there was a row to
+// go to, so they are not among them.
+var commands = map[keymap.Action]func(*Editor){
+	keymap.Newline:         func(e *Editor) { e.change(e.cur, e.cur, []byte("\n")) },
+	keymap.CharLeft:        func(e *Editor) { e.cur = e.left(e.cur) },
+	keymap.CharRight:       func(e *Editor) { e.cur = e.right(e.cur) },
+	keymap.WordLeft:        func(e *Editor) { e.cur = e.wordLeft(e.cur) },
+	keymap.WordRight:       func(e *Editor) { e.cur = e.wordRight(e.cur) },
+	keymap.LineStart:       func(e *Editor) { e.cur.col = 0 },
+	keymap.LineEnd:         func(e *Editor) { e.cur.col = len(e.here().text) },
+	keymap.DeleteLeft:      func(e *Editor) { e.change(e.left(e.cur), e.cur, nil) },
+	keymap.DeleteRight:     func(e *Editor) { e.change(e.cur, e.right(e.cur), nil) },
+	keymap.KillToEnd:       (*Editor).killToEnd,
+	keymap.KillToStart:     (*Editor).killToStart,
+	keymap.KillWord:        func(e *Editor) { e.kill(e.cur, e.wordRight(e.cur), false) },
+	keymap.KillWordLeft:    func(e *Editor) { e.kill(e.wordLeft(e.cur), e.cur, true) },
+	keymap.KillToSpaceLeft: func(e *Editor) { e.kill(e.spaceLeft(e.cur), e.cur, true) },
+	keymap.Yank:            (*Editor).yank,
+	keymap.YankNext:        (*Editor).yankNext,
+	keymap.Transpose:       (*Editor).transpose,
+	keymap.Undo:            (*Editor).undo,
+	keymap.Redo:            (*Editor).redo,
+}
+
+// Do carries out an action and says whether it is one of an editor.
+func (e *Editor) Do(a keymap.Action) bool {
+	command, ok := commands[a]
+	if !ok {
+		return false
+	}
+	e.before, e.last = e.last, nothing
+	command(e)
+	return true
+}
+
+// Press types the text of a key that is not bound, or carries out its action. Actions that
+// are none of an editor do nothing.
+func (e *Editor) Press(p keymap.Press) {
+	if p.Types() {
+		e.Insert(p.Text)
+		return
+	}
+	e.Do(p.Action)
+}
+
+func (e *Editor) here() *line { return e.lines[e.cur.line] }
+
+// left returns the place one cluster to the left; at the start it stays.
+func (e *Editor) left(p Place) Place {
+	if p.col > 0 {
+		return Place{p.line, ClusterBefore(e.lines[p.line].text, p.col)}
+	}
+	if p.line > 0 {
+		return Place{p.line - 1, len(e.lines[p.line-1].text)}
+	}
+	return p
+}
+
+// right returns the place one cluster to the right; at the end it stays.
+func (e *Editor) right(p Place) Place {
+	if text := e.lines[p.line].text; p.col < len(text) {
+		return Place{p.line, clusterEnd(text, p.col)}
+	}
+	if p.line < len(e.lines)-1 {
+		return Place{p.line + 1, 0}
+	}
+	return p
+}
+
+// snap moves a place that an edit left inside a cluster to the end of it.
+func (e *Editor) snap(p Place) Place {
+	text := e.lines[p.line].text
+	for i := safeStart(text, p.col); ; i = clusterEnd(text, i) {
+		if i >= p.col {
+			return Place{p.line, i}
+		}
+	}
+}
+
+// inWord says whether the cluster at p belongs to a word. Chips do, line ends do not.
+func (e *Editor) inWord(p Place) bool {
+	text := e.lines[p.line].text
+	if p.col >= len(text) {
+		return false
+	}
+	r, _ := utf8.DecodeRune(text[p.col:])
+	return text[p.col] == chipMark || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+func (e *Editor) wordRight(p Place) Place {
+	end := e.end()
+	for p != end && !e.inWord(p) {
+		p = e.right(p)
+	}
+	for p != end && e.inWord(p) {
+		p = e.right(p)
+	}
+	return p
+}
+
+func (e *Editor) wordLeft(p Place) Place {
+	for p != (Place{}) && !e.inWord(e.left(p)) {
+		p = e.left(p)
+	}
+	for p.col > 0 && e.inWord(e.left(p)) {
+		p = e.left(p)
+	}
+	return p
+}
+
+// spaceLeft goes left over spaces and then up to the next one, within the line; from
+// the start of a line to the end of the one before.
+func (e *Editor) spaceLeft(p Place) Place {
+	if p.col == 0 {
+		return e.left(p)
+	}
+	text := e.lines[p.line].text
+	i := len(bytes.TrimRight(text[:p.col], " \t"))
+	return Place{p.line, 1 + bytes.LastIndexAny(text[:i], " \t")}
+}
+
+func (e *Editor) killToEnd() {
+	end := Place{e.cur.line, len(e.here().text)}
+	if e.cur == end {
+		end = e.right(end) // the line end itself
+	}
+	e.kill(e.cur, end, false)
+}
+
+func (e *Editor) killToStart() {
+	start := Place{e.cur.line, 0}
+	if e.cur == start {
+		start = e.left(start)
+	}
+	e.kill(start, e.cur, true)
+}
+
+// kill cuts what is between two places into the kill ring. Kills in a row make one
+// entry.
+func (e *Editor) kill(from, to Place, leftward bool) {
+	e.last = killing
+	if from == to {
+		return
+	}
+	e.kills.add(e.raw(from, to), e.before == killing, leftward)
+	e.change(from, to, nil)
+}
+
+func (e *Editor) yank() {
+	if len(e.kills.entries) == 0 {
+		return
+	}
+	e.kills.at = len(e.kills.entries) - 1
+	e.insertKill(e.cur, e.cur)
+}
+
+// yankNext replaces what Yank inserted by the kill before that.
+func (e *Editor) yankNext() {
+	if e.before != yanking {
+		return
+	}
+	n := len(e.kills.entries)
+	e.kills.at = (e.kills.at + n - 1) % n
+	e.insertKill(e.kills.from, e.kills.to)
+}
+
+func (e *Editor) insertKill(from, to Place) {
+	e.last = yanking
+	raw := bytes.Clone(e.kills.entries[e.kills.at]) // undo keeps it, and the ring may change
+	e.kills.from, e.kills.to = from, endOf(from, raw)
+	e.change(from, to, raw)
+}
+
+// transpose swaps the clusters around the cursor; at the end of a line the two before it.
+func (e *Editor) transpose() {
+	p := e.cur
+	if p.col == len(e.here().text) {
+		p = e.left(p)
+	}
+	if p.line != e.cur.line || p.col == 0 || p.col == len(e.here().text) {
+		return
+	}
+	from, to := e.left(p), e.right(p)
+	e.change(from, to, append(e.raw(p, to), e.raw(from, p)...))
+}
+
+const maxKills = 32
+
+// killRing holds what was cut, the newest last.
+type killRing struct {
+	entries [][]byte
+	at      int // the entry that was inserted
+	from    Place
+	to      Place // before the cursor moved on to the end of a cluster
+}
+
+// add puts text in: joined with the newest entry, before it if it was cut leftward.
+func (k *killRing) add(text []byte, join, leftward bool) {
+	n := len(k.entries)
+	switch {
+	case join && n > 0 && leftward:
+		k.entries[n-1] = append(text, k.entries[n-1]...)
+	case join && n > 0:
+		k.entries[n-1] = append(k.entries[n-1], text...)
+	case n == maxKills:
+		k.entries = append(slices.Delete(k.entries, 0, 1), text)
+	default:
+		k.entries = append(k.entries, text)
+	}
+}

@@ -1,0 +1,106 @@
+package edit
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Strip returns what one row of width cells shows of the text around the cursor, safe for a
+// terminal, and the column of the cursor. A line end shows as ␊; ‹ and › say that there is
+// more. It costs the same for any text.
+func (e *Editor) Strip(width int) (shown string, cursor int) {
+	width = max(width, 4)
+	var left []glyph
+	from := e.cur
+	for {
+		p := e.left(from)
+		if p == from {
+			break
+		}
+		g := e.cell(p)
+		if cursor+g.width > width-2 {
+			for keep := width * 3 / 4; cursor > keep && len(left) > 0; left = left[:len(left)-1] {
+				cursor -= left[len(left)-1].width
+			}
+			left = append(left, glyph{text: "‹", width: 1})
+			cursor++
+			break
+		}
+		left = append(left, g)
+		from, cursor = p, cursor+g.width
+	}
+	var b strings.Builder
+	for i := len(left) - 1; i >= 0; i-- {
+		b.WriteString(left[i].text)
+	}
+	at := cursor
+	for to := e.cur; ; {
+		p := e.right(to)
+		if p == to {
+			return b.String(), cursor
+		}
+		g := e.cell(to)
+		if at+g.width > width-1 {
+			b.WriteString("›")
+			return b.String(), cursor
+		}
+		b.WriteString(g.text)
+		to, at = p, at+g.width
+	}
+}
+
+// cell is what the cluster at p shows in a strip.
+func (e *Editor) cell(p Place) glyph {
+	text := e.lines[p.line].text
+	if p.col >= len(text) {
+		return glyph{text: "␊", width: 1}
+	}
+	return e.glyph(text, p.col, 0)
+}
+
+// Word returns what stands between the last blank before the cursor and it, and whether it
+// begins the text.
+func (e *Editor) Word() (word string, first bool) {
+	from := e.wordStart()
+	return string(e.raw(from, e.cur)), from == Place{}
+}
+
+func (e *Editor) wordStart() Place {
+	text, col := e.here().text, e.cur.col
+	for col > 0 && !IsBreak(text[col-1]) {
+		col--
+	}
+	return Place{e.cur.line, col}
+}
+
+// CompleteWord puts text in place of the Word.
+func (e *Editor) CompleteWord(text string) { e.Complete(e.wordStart(), text) }
+
+// maxMarkedWord is how much of a marked word is looked at, in bytes.
+const maxMarkedWord = 256
+
+// MarkedWord returns the word that ends at the cursor, if a mark such as @ begins one: the
+// place of the mark, and what follows it.
+func (e *Editor) MarkedWord(mark byte) (at Place, word string, ok bool) {
+	text := e.here().text[:e.cur.col]
+	start := max(len(text)-maxMarkedWord, 0)
+	i := bytes.LastIndexByte(text[start:], mark)
+	if i < 0 {
+		return Place{}, "", false
+	}
+	i += start
+	after := text[i+1:]
+	if bytes.ContainsAny(after, " \t") || bytes.IndexByte(after, chipMark) >= 0 {
+		return Place{}, "", false
+	}
+	if i > 0 && !IsBreak(text[i-1]) && bytes.IndexByte([]byte("([{\"'`"), text[i-1]) < 0 {
+		return Place{}, "", false // such as in ann@example.org
+	}
+	return Place{e.cur.line, i}, string(after), true
+}
+
+// BeforeBlank reports whether a blank follows the cursor in its line.
+func (e *Editor) BeforeBlank() bool {
+	rest := e.here().text[e.cur.col:]
+	return len(rest) > 0 && isSpace(rest[0])
+}

@@ -1,0 +1,327 @@
+package edit
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+
+	"buddy/app/keymap"
+)
+
+// motion moves the cursor, or lets the operator work up to there.
+func (v *Vi) motion(e *Editor, a keymap.Action) {
+	switch a {
+	case keymap.ViFind, keymap.ViTill, keymap.ViFindBack, keymap.ViTillBack, keymap.ViTop:
+		v.wait = a
+		return
+	case keymap.ViSeekAgain, keymap.ViSeekBack:
+		if v.sought != "" {
+			v.seek(e, direction(v.sought, a), true)
+		}
+		return
+	case keymap.ViBottom:
+		v.toLine(e, len(e.lines)-1)
+		return
+	case keymap.ViUp, keymap.ViDown:
+		v.vertical(e, a == keymap.ViDown)
+		return
+	case keymap.ViMatch:
+		if to, ok := e.match(e.cur); ok {
+			v.upToMatch(e, to)
+		}
+		return
+	}
+	if v.op == keymap.ViChange && e.class(e.cur) != blank { // as vi does it
+		switch a {
+		case keymap.ViWord:
+			a = keymap.ViWordEnd
+		case keymap.ViBigWord:
+			a = keymap.ViBigEnd
+		}
+	}
+	to, inclusive, ok := v.target(e, a)
+	if ok {
+		v.upTo(e, to, inclusive)
+	}
+}
+
+// upToMatch is upTo for a bracket: both ends are part of it, whichever is first.
+func (v *Vi) upToMatch(e *Editor, to Place) {
+	if v.op != "" && to.less(e.cur) {
+		v.overText(e, to, e.right(e.cur))
+		return
+	}
+	v.upTo(e, to, true)
+}
+
+// vertical moves by rows, or lets the operator work on lines.
+func (v *Vi) vertical(e *Editor, down bool) {
+	by := v.n()
+	if !down {
+		by = -by
+	}
+	if v.op != "" {
+		v.overLines(e, min(e.cur.line, e.cur.line+by), max(e.cur.line, e.cur.line+by))
+		return
+	}
+	e.last = e.before // the column that it aims at stays
+	for range v.n() {
+		if down && !e.Down() || !down && !e.Up() {
+			return
+		}
+	}
+}
+
+// toLine goes to the line that the count names, else to another one, or lets the operator
+// work on the lines up to there.
+func (v *Vi) toLine(e *Editor, line int) {
+	if v.counted() {
+		line = min(v.n(), len(e.lines)) - 1
+	}
+	if v.op != "" {
+		v.overLines(e, min(e.cur.line, line), max(e.cur.line, line))
+		return
+	}
+	e.cur = Place{line, e.indent(line)}
+}
+
+// indent is where the first character of a line is that is no blank.
+func (e *Editor) indent(line int) int {
+	text := e.lines[line].text
+	return len(text) - len(bytes.TrimLeft(text, " \t"))
+}
+
+// direction is the search that repeats another one, in its direction or the other.
+func direction(sought, a keymap.Action) keymap.Action {
+	if a == keymap.ViSeekAgain {
+		return sought
+	}
+	return map[keymap.Action]keymap.Action{
+		keymap.ViFind: keymap.ViFindBack, keymap.ViFindBack: keymap.ViFind,
+		keymap.ViTill: keymap.ViTillBack, keymap.ViTillBack: keymap.ViTill,
+	}[sought]
+}
+
+// target is where a motion leads. Inclusive ones take the character there along.
+func (v *Vi) target(e *Editor, a keymap.Action) (to Place, inclusive, ok bool) {
+	to = e.cur
+	end := len(e.here().text)
+	switch a {
+	case keymap.ViLineStart:
+		to.col = 0
+	case keymap.ViFirst:
+		to.col = e.indent(to.line)
+	case keymap.ViLineEnd:
+		to = Place{min(to.line+v.n(), len(e.lines)) - 1, 0}
+		to.col = len(e.lines[to.line].text)
+	default:
+		step, ok := steps[a]
+		if !ok {
+			return to, false, false
+		}
+		for range v.n() {
+			next := step(e, to)
+			if next == to {
+				break
+			}
+			to = next
+		}
+		if (a == keymap.ViWord || a == keymap.ViBigWord) && v.op != "" && to.line > e.cur.line {
+			to = Place{e.cur.line, end} // the end of a line stays
+		}
+	}
+	return to, a == keymap.ViWordEnd || a == keymap.ViBigEnd, true
+}
+
+// steps are the motions that a count repeats.
+var steps = map[keymap.Action]func(*Editor, Place) Place{
+	keymap.ViLeft: func(e *Editor, p Place) Place {
+		if p.col > 0 {
+			return e.left(p)
+		}
+		return p
+	},
+	keymap.ViRight: func(e *Editor, p Place) Place {
+		if p.col < len(e.lines[p.line].text) {
+			return e.right(p)
+		}
+		return p
+	},
+	keymap.ViWord: (*Editor).viWord, keymap.ViWordBack: (*Editor).viBack, keymap.ViWordEnd: (*Editor).viEnd,
+	keymap.ViBigWord:     func(e *Editor, p Place) Place { return e.nextWord(p, (*Editor).bigClass) },
+	keymap.ViBigWordBack: func(e *Editor, p Place) Place { return e.wordBack(p, (*Editor).bigClass) },
+	keymap.ViBigEnd:      func(e *Editor, p Place) Place { return e.wordEnd(p, (*Editor).bigClass) },
+}
+
+// seek goes to the next place of a character in the line. again leaves out the one where
+// the cursor stands beside already.
+func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
+	back := a == keymap.ViFindBack || a == keymap.ViTillBack
+	till := a == keymap.ViTill || a == keymap.ViTillBack
+	text, at := e.here().text, e.cur.col
+	for i := range v.n() {
+		skip := till && again && i == 0
+		if back {
+			at = lastPlace(text, []byte(v.char), at, skip)
+		} else {
+			at = nextPlace(text, []byte(v.char), at, skip)
+		}
+		if at < 0 {
+			return
+		}
+	}
+	to := Place{e.cur.line, at}
+	switch {
+	case till && back:
+		to = e.right(to)
+	case till:
+		to = e.left(to)
+	}
+	v.upTo(e, to, !back)
+}
+
+// nextPlace is where a character is after an offset, -1 if nowhere. skip leaves out the one
+// that comes at once.
+func nextPlace(text, char []byte, at int, skip bool) int {
+	from := min(at+1, len(text))
+	if skip && bytes.HasPrefix(text[from:], char) {
+		from += len(char)
+	}
+	i := bytes.Index(text[from:], char)
+	if i < 0 {
+		return -1
+	}
+	return from + i
+}
+
+// lastPlace is where a character is before an offset, as nextPlace.
+func lastPlace(text, char []byte, at int, skip bool) int {
+	if skip && bytes.HasSuffix(text[:at], char) {
+		at -= len(char)
+	}
+	return bytes.LastIndex(text[:at], char)
+}
+
+// match is the bracket that belongs to the first one at or after a place in its line.
+func (e *Editor) match(p Place) (Place, bool) {
+	text := e.lines[p.line].text
+	i := bytes.IndexAny(text[p.col:], "()[]{}")
+	if i < 0 {
+		return p, false
+	}
+	p.col += i
+	switch char := text[p.col]; char {
+	case '(', '[', '{':
+		return e.partner(p, char, closing[char], 1)
+	default:
+		return e.partner(p, char, opening[char], -1)
+	}
+}
+
+var (
+	closing = map[byte]byte{'(': ')', '[': ']', '{': '}', '<': '>'}
+	opening = map[byte]byte{')': '(', ']': '[', '}': '{', '>': '<'}
+)
+
+// partner is the next bracket from a place on, down or up, that is not the partner of one
+// like that at the place on the way. The character at the place does not count.
+func (e *Editor) partner(p Place, like, want byte, step int) (Place, bool) {
+	depth := 0
+	for {
+		p.col += step
+		for p.col < 0 || p.col >= len(e.lines[p.line].text) {
+			p.line += step
+			if p.line < 0 || p.line >= len(e.lines) {
+				return p, false
+			}
+			if p.col = 0; step < 0 {
+				p.col = len(e.lines[p.line].text) - 1
+			}
+		}
+		switch e.lines[p.line].text[p.col] {
+		case want:
+			if depth == 0 {
+				return p, true
+			}
+			depth--
+		case like:
+			depth++
+		}
+	}
+}
+
+// class is what kind of character stands at a place.
+type class uint8
+
+const (
+	blank class = iota // or the end of a line
+	ofWord
+	ofSigns
+)
+
+func (e *Editor) class(p Place) class {
+	text := e.lines[p.line].text
+	switch {
+	case p.col >= len(text):
+		return blank
+	case e.inWord(p):
+		return ofWord
+	}
+	if r, _ := utf8.DecodeRune(text[p.col:]); unicode.IsSpace(r) {
+		return blank
+	}
+	return ofSigns
+}
+
+// bigClass is class for words that only blanks end.
+func (e *Editor) bigClass(p Place) class {
+	if e.class(p) == blank {
+		return blank
+	}
+	return ofWord
+}
+
+func (e *Editor) viWord(p Place) Place { return e.nextWord(p, (*Editor).class) }
+func (e *Editor) viBack(p Place) Place { return e.wordBack(p, (*Editor).class) }
+func (e *Editor) viEnd(p Place) Place  { return e.wordEnd(p, (*Editor).class) }
+
+// nextWord is the start of the next word; an empty line is one.
+func (e *Editor) nextWord(p Place, of func(*Editor, Place) class) Place {
+	end := e.end()
+	for was := of(e, p); was != blank && p != end && of(e, p) == was; {
+		p = e.right(p)
+	}
+	for p != end && of(e, p) == blank {
+		line := p.line
+		if p = e.right(p); p.line != line && len(e.lines[p.line].text) == 0 {
+			break
+		}
+	}
+	return p
+}
+
+// wordBack is the start of the word, or of the one before.
+func (e *Editor) wordBack(p Place, of func(*Editor, Place) class) Place {
+	p = e.left(p)
+	for p != (Place{}) && of(e, p) == blank {
+		p = e.left(p)
+	}
+	for is := of(e, p); p.col > 0 && of(e, e.left(p)) == is; {
+		p = e.left(p)
+	}
+	return p
+}
+
+// wordEnd is the last character of the word, or of the next one.
+func (e *Editor) wordEnd(p Place, of func(*Editor, Place) class) Place {
+	end := e.end()
+	p = e.right(p)
+	for p != end && of(e, p) == blank {
+		p = e.right(p)
+	}
+	is := of(e, p)
+	for next := e.right(p); p != end && next.line == p.line && of(e, next) == is; next = e.right(p) {
+		p = next
+	}
+	return p
+}

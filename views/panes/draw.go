@@ -1,0 +1,305 @@
+package panes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/themes"
+	"buddy/views/draw"
+)
+
+// The least size of one of several panes, its title included.
+const (
+	tileWidth  = 38
+	tileHeight = 6
+)
+
+// What most programs make do with.
+const (
+	usualWidth  = 80
+	usualHeight = 24
+)
+
+// nameWidth is how much of its name a tab shows.
+const nameWidth = 24
+
+// tile is where a pane was drawn.
+type tile struct {
+	id         string
+	x, y, w, h int
+}
+
+func (t tile) has(x, y int) bool { return x >= t.x && x < t.x+t.w && y >= t.y && y < t.y+t.h }
+
+// paneFit is the size that a pane was given; the zero paneFit is none.
+type paneFit struct {
+	id   string
+	w, h int
+}
+
+// fitTo reports that a pane shall have another size than before.
+func (p *Panes) fitTo(f paneFit) {
+	if f == p.fitted || p.OnFit == nil {
+		return
+	}
+	if old := p.fitted.id; old != "" && old != f.id {
+		p.OnFit(old, 0, 0)
+	}
+	if p.fitted = f; f.id != "" {
+		p.OnFit(f.id, f.w, f.h)
+	}
+}
+
+// Draw draws the selected pane, or those that there is room for.
+func (p *Panes) Draw(screen tcell.Screen) {
+	p.followCommands()
+	p.see()
+	_, _, w, h := p.GetRect()
+	cols, rows := p.grid(w-2, h-2)
+	several := cols*rows > 1
+	left, right := p.heads(w - 6)
+	if several {
+		left = []draw.Span{draw.Text(themes.Strong, "Panes"), draw.Text(themes.Muted, " · "+fmt.Sprint(len(p.panes)))}
+	}
+	in := p.Bordered(screen, draw.Titles{Left: left, Right: right}).Cleared()
+	p.tiles = p.tiles[:0]
+	if in.W <= 0 || in.H <= 0 {
+		p.Hide()
+		return
+	}
+	if p.index() < 0 {
+		p.Hide()
+		in.Inset().Say(0, "none yet; the first command opens one", themes.Muted)
+		return
+	}
+	if !several {
+		p.drawPane(in, p.selected())
+	} else {
+		p.drawGrid(in, cols, rows)
+	}
+	for id := range p.pictures {
+		if !slices.ContainsFunc(p.tiles, func(t tile) bool { return t.id == id }) {
+			delete(p.pictures, id)
+		}
+	}
+	p.fitTo(p.wantedFit(several))
+}
+
+// grid says how many panes show beside and below each other in w×h cells: all of them in
+// the way that shows most of each, else as many as have room.
+func (p *Panes) grid(w, h int) (cols, rows int) {
+	n := len(p.panes)
+	maxCols, maxRows := min(n, (w+1)/(tileWidth+1)), min(n, h/tileHeight)
+	if p.look.single || maxCols < 1 || maxRows < 1 || maxCols < 2 && !p.look.zoomed {
+		return 1, 1
+	}
+	cols, rows = maxCols, maxRows
+	most := 0
+	for c := 1; c <= maxCols; c++ {
+		r := (n + c - 1) / c
+		if seen := min((w+1)/c-1, usualWidth) * min(h/r-1, usualHeight); r <= maxRows && seen > most {
+			cols, rows, most = c, r, seen
+		}
+	}
+	return cols, rows
+}
+
+// wantedFit is the size for a pane that somebody types into or looks at alone.
+func (p *Panes) wantedFit(several bool) paneFit {
+	q := p.selected()
+	if q.Lost != "" || p.back.on || !p.typing && (!p.look.zoomed || several) {
+		return paneFit{}
+	}
+	for _, t := range p.tiles {
+		if t.id == p.shown && t.w > 1 && t.h > 1 {
+			return paneFit{t.id, t.w, t.h}
+		}
+	}
+	return paneFit{}
+}
+
+// heads are what the border says in w cells: the names of the panes, and what is done with
+// the selected one. Of that a few words must do where its name would not show.
+func (p *Panes) heads(w int) (left, right []draw.Span) {
+	right, less := p.doing()
+	if len(right) == 0 {
+		return p.title(w), nil
+	}
+	if q := p.selected(); q != nil && w-draw.Width(right)-3 < len("Panes · 10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.name(q))) {
+		right = less
+	}
+	return p.title(w - draw.Width(right) - 3), right
+}
+
+// title is the names of the panes in at most w cells. ▸ marks the one that shows; when
+// not all fit, it alone is named.
+func (p *Panes) title(w int) []draw.Span {
+	head := []draw.Span{draw.Text(themes.Strong, "Panes")}
+	all := slices.Clone(head)
+	short := head
+	for i := range p.panes {
+		q := &p.panes[i]
+		role, sep := themes.Muted, " ─ "
+		if i == 0 {
+			sep = " · "
+		}
+		var name []draw.Span
+		if q.Pane.Pane == p.shown {
+			if role = themes.Accent; len(p.panes) > 1 {
+				name = append(name, draw.Text(role, "▸"))
+			}
+		}
+		sign := p.sign(q, false)
+		label := draw.Untrusted(role, p.name(q))
+		if len(p.panes) > 1 {
+			label = draw.Clip(label, min(nameWidth, max(w-16-draw.Width(sign), 8)))
+		}
+		name = append(append(name, label...), sign...)
+		if q.Pane.Pane == p.shown {
+			short = append(slices.Clone(head), draw.Text(themes.Border, fmt.Sprintf(" · %d/%d ", i+1, len(p.panes))))
+			short = append(short, name...)
+		}
+		all = append(append(all, draw.Text(themes.Border, sep)), name...)
+	}
+	if draw.Width(all) > w {
+		return short
+	}
+	return all
+}
+
+// sign is how the command of a pane goes, after its name.
+func (p *Panes) sign(q *paneView, words bool) []draw.Span {
+	m := q.mark
+	switch {
+	case q.Lost != "":
+		m = mark{"✗", "lost", themes.Warning}
+	case m.sign == "":
+		return nil
+	}
+	text := " " + m.sign
+	if words {
+		text += " " + m.word
+	}
+	return draw.Untrusted(m.role, text)
+}
+
+// doing says at the right of the border that keys go to the pane, or that its history
+// shows; less says so in fewer words.
+func (p *Panes) doing() (all, less []draw.Span) {
+	say := func(role themes.Role, text, less string) ([]draw.Span, []draw.Span) {
+		return []draw.Span{draw.Text(role, text)}, []draw.Span{draw.Text(role, less)}
+	}
+	switch ends := p.endKey() + " ends"; {
+	case !p.typing && p.back.on:
+		all = p.historyStatus()
+		return all, all
+	case !p.typing && p.follow.pinned && len(p.panes) > 1:
+		return say(themes.Muted, "pinned", "pinned")
+	case !p.typing:
+		return nil, nil
+	case p.asked > 0:
+		return say(themes.Warning, draw.WaitingSign+" "+draw.Plural(p.asked, "approval")+" · "+ends+" typing", draw.WaitingSign+" "+draw.Plural(p.asked, "approval")+" · "+p.endKey())
+	case !slices.Contains([]string{"", runs.sign}, p.selected().mark.sign):
+		return say(themes.Warning, "nothing runs here · "+ends+" typing", ends)
+	default:
+		return say(themes.Warning, "typing · "+ends, ends)
+	}
+}
+
+// drawGrid draws the page of panes in which the selected one is, each below its name.
+func (p *Panes) drawGrid(in draw.Area, cols, rows int) {
+	per := cols * rows
+	first := p.index() / per * per
+	for i := range min(per, len(p.panes)-first) {
+		q := &p.panes[first+i]
+		col, row := i%cols, i/cols
+		left, right := col*(in.W+1)/cols, (col+1)*(in.W+1)/cols-1
+		top, bottom := row*in.H/rows, (row+1)*in.H/rows
+		cell := draw.Area{Canvas: in.Down(top).Cols(left, right), H: bottom - top}
+		if col > 0 {
+			for y := range cell.H {
+				in.Down(top+y).Put(left-1, '│', themes.Border)
+			}
+		}
+		p.drawTileTitle(cell.Canvas, q)
+		p.drawPane(cell.Below(1), q)
+	}
+}
+
+func (p *Panes) drawTileTitle(c draw.Canvas, q *paneView) {
+	for x := range c.W {
+		c.Put(x, '─', themes.Border)
+	}
+	role, name := themes.Muted, []draw.Span(nil)
+	if q.Pane.Pane == p.shown {
+		role = themes.Accent
+		name = append(name, draw.Text(role, "▸"))
+	}
+	sign := p.sign(q, true)
+	label := draw.Clip(draw.Untrusted(role, p.name(q)), max(c.W-6-draw.Width(sign), 8))
+	name = append(append(name, label...), sign...)
+	c.Cols(1, c.W-1).Spans(0, draw.Padded(draw.Clip(name, c.W-5))...)
+}
+
+// drawPane draws a pane and what is to be said of it.
+func (p *Panes) drawPane(in draw.Area, q *paneView) {
+	for _, line := range p.notes(q) {
+		notes := in.Inset()
+		rows := draw.WrapSpans(line, notes.W)
+		if len(rows) >= in.H { // the picture keeps a row
+			break
+		}
+		in.H -= len(rows)
+		notes.Below(in.H).Rows(rows)
+	}
+	p.tiles = append(p.tiles, tile{q.Pane.Pane, in.X, in.Y, in.W, in.H})
+	if p.back.on && q.Pane.Pane == p.shown {
+		p.back.draw(in)
+		return
+	}
+	p.drawScreen(in, q)
+}
+
+// notes are the lines below the picture, the lowest first.
+func (p *Panes) notes(q *paneView) [][]draw.Span {
+	var lines [][]draw.Span
+	if !p.look.quiet && !p.typing && q.Attach != "" && q.Pane.Pane == p.shown {
+		lines = append(lines, append([]draw.Span{draw.Text(themes.Muted, "attach: ")}, draw.Untrusted(themes.Code, q.Attach)...))
+	}
+	if q.Lost != "" {
+		lines = append(lines, append([]draw.Span{draw.Text(themes.Warning, "lost: ")}, draw.Untrusted(themes.Text, q.Lost)...))
+	}
+	return lines
+}
+
+func (p *Panes) drawScreen(in draw.Area, q *paneView) {
+	s := q.Screen
+	if s == nil {
+		in.Inset().Say(0, "no picture yet", themes.Muted)
+		return
+	}
+	pic := p.pictures[q.Pane.Pane]
+	if pic == nil {
+		pic = &draw.Picture{}
+		p.pictures[q.Pane.Pane] = pic
+	}
+	p.drawCursor(in.Terminal(), q, pic.Screen(in, s))
+}
+
+// drawCursor shows where the cursor of a pane is; while somebody types it is the real one.
+func (p *Panes) drawCursor(in draw.Area, q *paneView, top int) {
+	c := q.Screen.Cursor
+	x, y := c.X, c.Y-top
+	if !c.Visible || q.Lost != "" || x < 0 || x >= in.W || y < 0 || y >= in.H {
+		return
+	}
+	if p.typing && p.HasFocus() && q.Pane.Pane == p.shown {
+		in.Screen.ShowCursor(in.X+x, in.Y+y)
+		return
+	}
+	row := in.Down(y)
+	cluster, style, _ := in.Screen.Get(row.X+x, row.Y)
+	row.Run([]byte(cluster), x, style.Reverse(true))
+}

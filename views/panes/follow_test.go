@@ -1,0 +1,137 @@
+package panes
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/state"
+	"buddy/views/draw"
+	"buddy/views/viewtest"
+)
+
+// twoShared are two panes, of which a command began in the second last, and a clock.
+func twoShared(t *testing.T) (p *Panes, tell func(...event.Event), now *time.Time) {
+	s := &state.State{}
+	at := time.UnixMilli(0)
+	p = newTestPanes(t, s)
+	p.SetNow(func() time.Time { return at })
+	tell = func(events ...event.Event) {
+		viewtest.Feed(s, events...)
+		p.Update(s, state.Panes|state.Output)
+	}
+	tell(event.PaneOpened{Pane: "%1", Title: "shared", Target: "local"}, event.PaneOpened{Pane: "web:%1", Title: "shared", Target: "web"})
+	return p, tell, &at
+}
+
+// begins are the events of a command that begins in a pane.
+func begins(id, pane string) []event.Event {
+	return []event.Event{event.ToolRequested{CallID: id, Name: "run_shell", Action: action.Action{Kind: action.Shell, Target: "web"}}, event.ToolStarted{CallID: id, Name: "run_shell", Pane: pane}}
+}
+
+// UX "Panes": the pane in which a command begins is the one that shows, unless a person
+// has chosen another, types or reads back.
+func TestPanesFollowCommands(t *testing.T) {
+	shows := func(t *testing.T, p *Panes, want string) {
+		t.Helper()
+		viewtest.Text(t, p, 60, 9)
+		if got := p.Shown(); got != want {
+			t.Errorf("%q shows, want %q", got, want)
+		}
+	}
+	for name, c := range map[string]struct {
+		do   func(p *Panes)
+		want string
+	}{
+		"nobody looks":     {func(*Panes) {}, "%1"},
+		"typing":           {func(p *Panes) { p.BeginTyping() }, "web:%1"},
+		"focused":          {func(p *Panes) { p.SetHeld(true) }, "web:%1"},
+		"left again":       {func(p *Panes) { p.SetHeld(true); p.SetHeld(false) }, "%1"},
+		"reading back":     {func(p *Panes) { p.Scroll(-1) }, "web:%1"},
+		"has read back":    {func(p *Panes) { p.Scroll(-1); p.EndScroll() }, "%1"},
+		"chose the newest": {func(p *Panes) { viewtest.Press(t, p, "pane-next", "pane-next") }, "%1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, tell, _ := twoShared(t)
+			shows(t, p, "web:%1")
+			c.do(p)
+			tell(begins("a", "%1")...)
+			shows(t, p, c.want)
+		})
+	}
+	t.Run("chosen", func(t *testing.T) {
+		p, tell, _ := twoShared(t)
+		viewtest.Press(t, p, "pane-next")
+		tell(begins("a", "web:%1")...)
+		shows(t, p, "%1")
+		if text := viewtest.Text(t, p, 60, 9); !strings.Contains(text, "pinned") {
+			t.Errorf("nothing says that the pane stays:\n%s", text)
+		}
+		viewtest.Press(t, p, "pane-next")
+		tell(begins("b", "%1")...)
+		shows(t, p, "%1")
+	})
+	t.Run("pane of its own", func(t *testing.T) {
+		p, tell, _ := twoShared(t)
+		tell(begins("a", "%1")...)
+		tell(begins("b", "")...) // its pane opens later
+		shows(t, p, "%1")
+		tell(event.PaneOpened{Pane: "%2", Title: "npm", Target: "local"})
+		shows(t, p, "%2")
+		tell(event.PaneClosed{Pane: "%2"})
+		shows(t, p, "web:%1")
+		tell(event.PaneLost{Pane: "web:%1", Why: "gone"})
+		shows(t, p, "%1")
+	})
+}
+
+// No key goes to another pane than the one that the person saw when it was pressed.
+func TestPanesTypeIntoWhatShows(t *testing.T) {
+	p, tell, now := twoShared(t)
+	redraw := func() { viewtest.Text(t, p, 60, 9) }
+	if p.BeginTyping() {
+		t.Error("typing into a pane that was not drawn yet")
+	}
+	redraw()
+	tell(begins("a", "%1")...)
+	if p.BeginTyping() {
+		t.Error("the frame still shows the other pane")
+	}
+	redraw()
+	*now = now.Add(draw.GracePeriod - time.Millisecond)
+	if p.BeginTyping() {
+		t.Error("the key was meant for the other pane, which showed a moment ago")
+	}
+	*now = now.Add(time.Millisecond)
+	if !p.BeginTyping() {
+		t.Error("the pane has shown for a while")
+	}
+	p.EndTyping()
+	viewtest.Press(t, p, "pane-next")
+	if !p.BeginTyping() || p.Shown() != "web:%1" {
+		t.Error("the person has just chosen it")
+	}
+	tell(event.PaneClosed{Pane: "web:%1"})
+	if p.Scope() != "panes" || p.BeginTyping() {
+		t.Error("the pane has closed, and keys go to another")
+	}
+}
+
+// Whoever types sees where, however narrow the view is.
+func TestPanesNameWhileTyping(t *testing.T) {
+	p, tell, _ := twoShared(t)
+	code := 0
+	tell(begins("a", "web:%1")...)
+	tell(event.ToolResult{CallID: "a", ExitCode: &code})
+	viewtest.Text(t, p, 60, 9)
+	if !p.BeginTyping() {
+		t.Fatal("no typing")
+	}
+	for w, want := range map[int]string{100: "nothing runs here · Ctrl+] ends typing", 60: "Ctrl+] ends", 48: "Ctrl+] ends"} {
+		if text := viewtest.Text(t, p, w, 9); !strings.Contains(text, "▸web:shared") || !strings.Contains(text, want) {
+			t.Errorf("at %d cells:\n%s", w, text)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package panes
+
+import (
+	"fmt"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+)
+
+// scrollback is what a person reads of the history of the selected pane. It stands still
+// whatever the pane prints.
+type scrollback struct {
+	on      bool
+	before  *event.PaneHistory // the latest when this one was asked for
+	of      *event.PaneHistory // nil until it has come
+	pic     draw.Picture
+	window  draw.Viewport
+	first   bool // it was not placed yet: it begins at the end
+	pending int  // rows to move when the history has come
+}
+
+// update takes over a history that came, if it was asked for.
+func (b *scrollback) update(h *event.PaneHistory, id string) {
+	if b.on && b.of == nil && h != nil && h.Pane == id && h != b.before {
+		b.of = h
+		b.pic.Read(h, h.Rows)
+	}
+}
+
+// place puts the window where it was asked to be, at the end first, in h rows. It reports
+// whether the end of the history shows.
+func (b *scrollback) place(h int) (live bool) {
+	end := max(len(b.of.Rows)-h, 0)
+	if b.first {
+		b.first, b.window.Top = false, end
+	}
+	b.window.Top += b.pending
+	b.pending = 0
+	live = b.window.Top >= end
+	b.window.Show(len(b.of.Rows), h)
+	return live
+}
+
+func (b *scrollback) draw(in draw.Area) {
+	if b.of == nil {
+		in.Inset().Say(0, "reading the history …", themes.Muted)
+		return
+	}
+	b.place(in.H)
+	in = in.Terminal()
+	for i := range min(in.H, len(b.of.Rows)-b.window.Top) {
+		b.pic.Draw(in.Down(i), b.window.Top+i)
+	}
+}
+
+// historyStatus says where in the history this is.
+func (p *Panes) historyStatus() []draw.Span {
+	b := &p.back
+	if b.of == nil {
+		return nil
+	}
+	b.place(p.rows())
+	return []draw.Span{
+		draw.Text(themes.Warning, fmt.Sprintf("row %d of %d", b.window.Top+1, len(b.of.Rows))),
+		draw.Text(themes.Muted, " · "), draw.Text(themes.Key, p.Keys.Name(keymap.ScrollBottom)), draw.Text(themes.Muted, " live"),
+	}
+}
+
+// EndScroll goes back to the live picture and reports whether that was not shown.
+func (p *Panes) EndScroll() bool {
+	on := p.back.on
+	p.back = scrollback{}
+	return on
+}
+
+// scrollKey scrolls by keys.
+func (p *Panes) scrollKey(a keymap.Action) {
+	switch a {
+	case keymap.ScrollUp:
+		p.Scroll(-1)
+	case keymap.ScrollDown:
+		p.Scroll(1)
+	default:
+		draw.Page(p, a)
+	}
+}
+
+// Scroll moves back or on in the history of the selected pane. What it holds is asked for
+// when that begins; at its end the picture is live again.
+func (p *Panes) Scroll(rows int) {
+	q := p.selected()
+	b := &p.back
+	switch {
+	case q == nil || !b.on && rows > 0:
+		return
+	case !b.on:
+		*b = scrollback{on: true, first: true, before: p.history}
+		if p.OnHistory != nil {
+			p.OnHistory(q.Pane.Pane)
+		}
+	}
+	b.pending += rows
+	if b.of != nil && b.place(p.rows()) {
+		p.EndScroll()
+	}
+}
+
+// rows is how many rows of the selected pane show.
+func (p *Panes) rows() int {
+	for _, t := range p.tiles {
+		if t.id == p.shown {
+			return t.h
+		}
+	}
+	return 1
+}
+
+// Page scrolls by screens, down if they are positive.
+func (p *Panes) Page(screens int) { p.Scroll(screens * max(p.rows()-1, 1)) }
+
+// Top goes to the beginning of the history.
+func (p *Panes) Top() { p.Scroll(-1 << 20) }
+
+// Bottom goes back to the live picture.
+func (p *Panes) Bottom() { p.EndScroll() }

@@ -1,0 +1,49 @@
+package panes
+
+import (
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/keymap"
+)
+
+// BeginTyping makes keys go to the selected pane, unless it is gone or has only just taken
+// the place of another, and reports whether they do.
+func (p *Panes) BeginTyping() bool {
+	q := p.selected()
+	if q == nil || q.Lost != "" || !p.seen() {
+		return false
+	}
+	p.EndScroll()
+	p.typing = true
+	return true
+}
+
+// EndTyping keeps keys here.
+func (p *Panes) EndTyping() { p.typing = false }
+
+// endKey is the key that ends typing.
+func (p *Panes) endKey() string { return p.Keys.Name(keymap.PaneTypeEnd) }
+
+func (p *Panes) typeKey(a keymap.Action, ev *tcell.EventKey) {
+	if a == keymap.PaneTypeEnd {
+		p.EndTyping()
+		return
+	}
+	p.EndScroll()
+	q := p.selected()
+	app := q.Screen != nil && q.Screen.AppKeys
+	if seq := keymap.Bytes(ev, app); len(seq) > 0 && p.OnType != nil {
+		p.OnType(p.shown, seq)
+	}
+}
+
+// PasteHandler gives pasted text to the pane that somebody types into.
+func (p *Panes) PasteHandler() func(string, func(tview.Primitive)) {
+	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
+		if p.typing && p.OnPaste != nil {
+			p.EndScroll()
+			p.OnPaste(p.shown, text)
+		}
+	})
+}

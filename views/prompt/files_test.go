@@ -1,0 +1,57 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/app/keymap"
+	"buddy/views/viewtest"
+)
+
+// An answer that comes late is dropped; what cannot be shown as it is is not offered.
+func TestPromptFiles(t *testing.T) { // UX "Prompt"
+	p := newTestPrompt(t)
+	var asked []string
+	p.OnFiles = func(query string) { asked = append(asked, query) }
+	viewtest.Press(t, p, "'see @ta")
+	if got := strings.Join(asked, ","); got != ",t,ta" || p.Popup().Open() {
+		t.Errorf("asked for %q, open %v", got, p.Popup().Open())
+	}
+	p.SetFiles("t", []string{"old.go"})
+	if p.Popup().Open() {
+		t.Error("the answer to an earlier query is shown")
+	}
+	p.SetFiles("ta", []string{"evil\x1b[31m.go", "new\nline", "bidi\u202e", "tax.go", "a b/tax.go"})
+	w, h := p.Popup().Size()
+	if text := viewtest.Text(t, p.Popup(), w, h); p.Scope() != keymap.Popup || h != 4 || !strings.Contains(text, "▸@tax.go") || !strings.Contains(text, "@a b/tax.go") {
+		t.Errorf("scope %s, %d rows:\n%s", p.Scope(), h, text)
+	}
+	viewtest.Press(t, p, "popup-down", "popup-run")
+	if got := p.Text(); got != "see @a b/tax.go " || p.Popup().Open() {
+		t.Errorf("text %q", got)
+	}
+	viewtest.Press(t, p, "undo")
+	if got := p.Text(); got != "see @ta" {
+		t.Errorf("after undo %q", got)
+	}
+	p.SetFiles("ta", []string{"late.go"})
+	if p.Popup().Open() {
+		t.Error("undo opened the list")
+	}
+	p.SetText("x")
+	viewtest.Press(t, p, "line-start", "'@", "'t")
+	p.SetFiles("t", []string{"tax.go"})
+	viewtest.Press(t, p, "popup-accept")
+	if got := p.Text(); got != "@tax.go x" {
+		t.Errorf("before a word: %q", got)
+	}
+	viewtest.Press(t, p, "'mail ann@")
+	p.SetText("/status")
+	if asked = nil; p.file.on {
+		t.Error("a command is taken for a path")
+	}
+	viewtest.Press(t, p, "' me@x.org \"@", "newline", "'@")
+	if got := strings.Join(asked, ","); got != "," { // a quote, a new line
+		t.Errorf("asked %d times: %q", len(asked), asked)
+	}
+}

@@ -1,0 +1,168 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/app/keymap"
+	"buddy/views/edit"
+	"buddy/views/pattern"
+)
+
+const maxHistory = 1000
+
+// history is the earlier prompts and how far back one is looking. The draft is kept
+// while looking.
+type history struct {
+	entries []string // oldest first
+	back    int      // how many steps back; 0 is the draft
+	draft   []byte
+}
+
+func (h *history) set(entries []string) {
+	h.entries = slices.Clone(entries[max(0, len(entries)-maxHistory):])
+	h.leave()
+}
+
+// add appends text unless it is blank or what was added last.
+func (h *history) add(text string) {
+	h.leave()
+	if strings.TrimSpace(text) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == text {
+		return
+	}
+	if len(h.entries) == maxHistory {
+		h.entries = slices.Delete(h.entries, 0, 1)
+	}
+	h.entries = append(h.entries, text)
+}
+
+func (h *history) browsing() bool { return h.back > 0 }
+
+// leave forgets the draft: the text is no longer an entry that is looked at.
+func (h *history) leave() { h.back, h.draft = 0, nil }
+
+func (h *history) older(e *edit.Editor) {
+	if h.back == len(h.entries) {
+		return
+	}
+	if h.back == 0 {
+		h.draft = e.Draft()
+	}
+	h.back++
+	e.Replace(h.entries[len(h.entries)-h.back])
+}
+
+func (h *history) newer(e *edit.Editor) {
+	if h.back == 0 {
+		return
+	}
+	if h.back--; h.back == 0 {
+		e.Restore(h.draft)
+		h.draft = nil
+		return
+	}
+	e.Replace(h.entries[len(h.entries)-h.back])
+}
+
+// find returns the newest entry older than at, or the oldest newer than it, that holds
+// query; -1 if there is none. Lower case finds upper case too.
+func (h *history) find(query string, at, by int) int {
+	fold := query == strings.ToLower(query)
+	for i := at + by; i >= 0 && i < len(h.entries); i += by {
+		entry := h.entries[i]
+		if fold {
+			entry = strings.ToLower(entry)
+		}
+		if strings.Contains(entry, query) {
+			return i
+		}
+	}
+	return -1
+}
+
+// historySearch is a search that is under way.
+type historySearch struct {
+	query string
+	at    int // the entry that was found; len(entries) if none is
+	total int
+	found *edit.Editor
+}
+
+func newHistorySearch(total int) *historySearch {
+	return &historySearch{at: total, total: total, found: edit.New()}
+}
+
+func (s *historySearch) failed() bool { return s.query != "" && s.at == s.total }
+
+// searchFor looks for another query, beginning at what is shown.
+func (p *Prompt) searchFor(query string) {
+	s := p.search
+	if len(query) > pattern.MaxQuery {
+		return
+	}
+	s.query = query
+	if query == "" {
+		s.at = s.total
+		s.found.SetText("")
+		return
+	}
+	from := min(s.at+1, s.total)
+	s.at = s.total
+	p.searchFrom(from, -1)
+}
+
+// searchFrom shows the next match in a direction, if there is one.
+func (p *Prompt) searchFrom(at, by int) {
+	s := p.search
+	i := p.history.find(s.query, at, by)
+	if i < 0 {
+		if s.at == s.total {
+			s.found.SetText("")
+		}
+		return
+	}
+	s.at = i
+	s.found.SetText(p.history.entries[i])
+}
+
+// searchKey handles a key during a search and says whether that was all. A key of the
+// prompt takes the match over and then does what it does.
+func (p *Prompt) searchKey(ev *tcell.EventKey) bool {
+	s := p.search
+	press := p.Keys.Lookup(ev, keymap.Search, keymap.Prompt)
+	switch {
+	case press.Types():
+		p.searchFor(s.query + press.Text)
+		return true
+	case press.Scope == keymap.Prompt:
+		p.endSearch(true)
+		return false
+	}
+	switch press.Action {
+	case keymap.SearchOlder:
+		p.searchFrom(s.at, -1)
+	case keymap.SearchNewer:
+		p.searchFrom(s.at, 1)
+	case keymap.SearchErase:
+		if s.query != "" {
+			p.search.at = s.total // a shorter query is looked for from the newest on
+			p.searchFor(edit.DropLast(s.query))
+		}
+	case keymap.SearchAccept:
+		p.endSearch(true)
+	case keymap.SearchCancel:
+		p.endSearch(false)
+	}
+	return true
+}
+
+func (p *Prompt) endSearch(take bool) {
+	s := p.search
+	p.search = nil
+	if take && s.at < s.total {
+		p.history.leave()
+		p.edit(func() { p.editor.Replace(p.history.entries[s.at]) })
+	}
+}

@@ -1,0 +1,159 @@
+package prompt
+
+import (
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/edit"
+)
+
+const popupRows = 6
+
+// Popup lists the commands that begin with what is typed (I06), or the files that
+// fit what is typed after an @. It belongs to a prompt, which gives it its keys; whoever draws the screen draws it last, above the
+// prompt, while it is open.
+type Popup struct {
+	draw.Frame
+	commands  []draw.CommandHelp
+	matches   []draw.CommandHelp
+	at        int
+	typed     string
+	moved     bool // the selection was chosen, not only offered
+	dismissed bool // until another command is begun
+	first     int  // of matches that showed when it was drawn last
+	clicked   int  // the match that was clicked last, plus one
+	take      func()
+}
+
+func newCommandPopup(theme *themes.Theme, keys *keymap.Map) *Popup {
+	return &Popup{Frame: draw.NewFrame(theme, keys)}
+}
+
+// Open says that there is something to choose from.
+func (c *Popup) Open() bool { return len(c.matches) > 0 && !c.dismissed }
+
+// Size returns the cells that the list wants, border included; 0, 0 while it is closed.
+func (c *Popup) Size() (w, h int) {
+	if !c.Open() {
+		return 0, 0
+	}
+	for _, m := range c.matches {
+		w = max(w, draw.TextWidth(m.Help))
+	}
+	return c.nameWidth() + w + 6, min(len(c.matches), popupRows) + 2
+}
+
+func (c *Popup) nameWidth() int {
+	w := 0
+	for _, m := range c.matches {
+		w = max(w, draw.TextWidth(m.Name))
+	}
+	return w
+}
+
+// match offers the commands that begin with typed; none if it is empty.
+func (c *Popup) match(typed string) {
+	if typed == "" {
+		c.dismissed = false
+	}
+	if typed != c.typed {
+		c.at, c.moved = 0, false
+	}
+	c.typed, c.matches, c.clicked = typed, nil, 0
+	if typed == "" {
+		return
+	}
+	for _, cmd := range c.commands {
+		if len(cmd.Name) >= len(typed) && strings.EqualFold(cmd.Name[:len(typed)], typed) {
+			c.matches = append(c.matches, cmd)
+		}
+	}
+	c.at = min(c.at, max(0, len(c.matches)-1))
+}
+
+// offer offers paths after an @, best first.
+func (c *Popup) offer(paths []string) {
+	c.matches, c.at, c.moved, c.clicked = nil, 0, false, 0
+	for _, path := range paths {
+		c.matches = append(c.matches, draw.CommandHelp{Name: "@" + path})
+	}
+}
+
+// known returns the length of the command at the start of text, 0 if it is none.
+func (c *Popup) known(text []byte) int {
+	if len(text) > 1 && text[0] == '!' {
+		return 1 // the rest is a shell command
+	}
+	if len(text) == 0 || text[0] != '/' {
+		return 0
+	}
+	n := 0
+	for n < len(text) && !edit.IsBreak(text[n]) {
+		n++
+	}
+	for _, cmd := range c.commands {
+		if strings.EqualFold(cmd.Name, string(text[:n])) {
+			return n
+		}
+	}
+	return 0
+}
+
+func (c *Popup) selected() string { return c.matches[c.at].Name }
+
+func (c *Popup) move(by int) {
+	c.at = (c.at + by + len(c.matches)) % len(c.matches)
+	c.moved = true
+}
+
+// MouseHandler selects a row, takes it with a second click, and moves with the wheel.
+func (c *Popup) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
+		_, top, _, h := c.GetRect()
+		_, y := ev.Position()
+		i := c.first + y - top - 1
+		switch {
+		case !c.Open() || !c.InRect(ev.Position()):
+			return false, nil
+		case action == tview.MouseScrollUp:
+			c.at, c.moved = max(0, c.at-1), true
+		case action == tview.MouseScrollDown:
+			c.at, c.moved = min(len(c.matches)-1, c.at+1), true
+		case action != tview.MouseLeftClick && action != tview.MouseLeftDoubleClick:
+		case y <= top || y >= top+h-1 || i >= len(c.matches):
+		case c.clicked == i+1 && c.at == i:
+			c.take()
+		default:
+			c.at, c.moved, c.clicked = i, true, i+1
+		}
+		return true, nil
+	})
+}
+
+func (c *Popup) dismiss() { c.dismissed = true }
+
+// Draw draws the list with the selection in view.
+func (c *Popup) Draw(screen tcell.Screen) {
+	if !c.Open() {
+		return
+	}
+	in := c.Bordered(screen, draw.Titles{}).Cleared()
+	first := max(0, min(c.at-in.H/2, len(c.matches)-in.H))
+	c.first = first
+	names := c.nameWidth()
+	for i := 0; i < in.H && first+i < len(c.matches); i++ {
+		m, row := c.matches[first+i], in.Down(i)
+		name, help, glyph := themes.Key, themes.Muted, " "
+		if first+i == c.at {
+			name, help, glyph = themes.Selection, themes.Selection, "▸"
+			row.Fill(0, row.W, c.Palette[themes.Selection])
+		}
+		pad := strings.Repeat(" ", names-draw.TextWidth(m.Name)+2)
+		row.Spans(0, draw.Clip([]draw.Span{draw.Text(name, glyph+m.Name+pad), draw.Text(help, m.Help)}, row.W)...)
+	}
+}

@@ -1,0 +1,395 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/edit"
+)
+
+// Prompt is where a person types: a multi-line editor with history, history search and
+// completion of commands and files. It draws no border. All callbacks are optional and run on the
+// UI goroutine.
+type Prompt struct {
+	draw.Frame
+	promptState
+	draft
+	history history
+	search  *historySearch // nil while nobody searches
+	popup   *Popup
+	file    fileWord
+
+	OnSubmit   func(text string)  // the prompt is empty again when this is called
+	Private    func(string) bool  // what the history must not have
+	OnChange   func()             // the text changed; Text is for drafts and not cheap
+	OnEOF      func()             // end of input on an empty prompt
+	OnEdit     func()             // the person wants to write in an editor; see Replace
+	OnUnqueue  func(id int)       // a queued prompt was taken back into the editor
+	OnContinue func()             // Enter on an empty prompt after an interruption
+	OnRetry    func()             // Enter on an empty prompt while a request waits to be sent again
+	OnFiles    func(query string) // what is typed after an @ changed; must not wait, see SetFiles
+}
+
+// draft is the text that is written.
+type draft struct {
+	editor *edit.Editor
+	vi     edit.Vi
+	top    edit.Row // the first row that shows
+}
+
+// promptState is what the prompt needs of the state.
+type promptState struct {
+	queued      []event.PromptSubmitted
+	interrupted bool
+	retries     bool   // a request waits to be sent again
+	target      string // empty when it is this machine
+}
+
+// New returns an empty prompt.
+func New(theme *themes.Theme, keys *keymap.Map) *Prompt {
+	p := &Prompt{Frame: draw.NewFrame(theme, keys), draft: draft{editor: edit.New()}, popup: newCommandPopup(theme, keys)}
+	p.popup.take = func() { p.popupAction(keymap.PopupAccept) }
+	return p
+}
+
+// SetTheme changes the colours from the next draw on.
+func (p *Prompt) SetTheme(theme *themes.Theme) {
+	p.Frame.SetTheme(theme)
+	p.popup.SetTheme(theme)
+}
+
+// Update takes over what changed.
+func (p *Prompt) Update(s *state.State, ch state.Changed) {
+	if ch&(state.Queue|state.Header|state.Tasks) == 0 {
+		return
+	}
+	p.queued = slices.Clone(s.Queued)
+	p.interrupted = s.Info.Interrupted
+	p.retries = s.Retry != nil
+	if p.target = s.Info.Event.Target; p.target == "local" {
+		p.target = ""
+	}
+}
+
+// SetHistory gives the earlier prompts, oldest first. What is sent is added to them.
+func (p *Prompt) SetHistory(entries []string) { p.history.set(entries) }
+
+// SetCommands gives the commands that are offered after a slash.
+func (p *Prompt) SetCommands(commands []draw.CommandHelp) {
+	p.popup.commands = commands
+	p.popup.match(p.commandPrefix())
+}
+
+// Text returns the text, pastes in full.
+func (p *Prompt) Text() string { return p.editor.Text() }
+
+// SetText replaces the text, such as by a draft that was saved.
+func (p *Prompt) SetText(text string) {
+	p.search = nil
+	p.history.leave()
+	p.editor.SetText(text)
+	p.changed()
+}
+
+// Replace is SetText that can be undone.
+func (p *Prompt) Replace(text string) {
+	p.edit(func() { p.editor.Replace(text) })
+}
+
+// Discard empties the prompt and keeps its text in the history.
+func (p *Prompt) Discard() {
+	p.history.add(p.editor.Text())
+	p.SetText("")
+}
+
+// Empty says that nothing is typed.
+func (p *Prompt) Empty() bool { return p.editor.Empty() }
+
+// Scope says where keys go: to the prompt or to what lies over it.
+func (p *Prompt) Scope() keymap.Scope {
+	switch {
+	case p.search != nil:
+		return keymap.Search
+	case p.vi.Normal:
+		return keymap.Vi
+	case p.popup.Open():
+		return keymap.Popup
+	}
+	return keymap.Prompt
+}
+
+// Popup returns the list of commands, which is drawn above the prompt while it is open.
+func (p *Prompt) Popup() *Popup { return p.popup }
+
+// Paste inserts text in one step.
+func (p *Prompt) Paste(text string) {
+	if p.search != nil {
+		p.searchFor(p.search.query + strings.Join(strings.Fields(text), " "))
+		return
+	}
+	p.edit(func() { p.vi.Paste(p.editor, text) })
+}
+
+// PasteHandler is Paste for tview.
+func (p *Prompt) PasteHandler() func(string, func(tview.Primitive)) {
+	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) { p.Paste(text) })
+}
+
+// InputHandler takes keys of the scope that Scope names and types the rest.
+func (p *Prompt) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
+	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) { p.key(ev) })
+}
+
+func (p *Prompt) key(ev *tcell.EventKey) {
+	if p.search != nil && p.searchKey(ev) {
+		return
+	}
+	if p.vi.Normal && p.viKey(ev) {
+		return
+	}
+	scopes := []keymap.Scope{keymap.Popup, keymap.Prompt}
+	if !p.popup.Open() || p.vi.Normal {
+		scopes = scopes[1:]
+	}
+	switch press := p.Keys.Lookup(ev, scopes...); {
+	case press.Scope == keymap.Popup:
+		p.popupAction(press.Action)
+	case press.Bound():
+		p.edit(func() {
+			if !p.vi.TypeAction(p.editor, press.Action) {
+				p.action(press.Action)
+			}
+		})
+	case press.Types():
+		p.edit(func() { p.vi.TypeText(p.editor, press.Text) })
+	}
+}
+
+// edit runs f and tells what follows from a change of the text.
+func (p *Prompt) edit(f func()) {
+	before := p.editor.Changes()
+	f()
+	if p.editor.Changes() != before {
+		p.changed()
+	} else if p.file.on { // the cursor may have left it
+		p.offer()
+	}
+}
+
+func (p *Prompt) changed() {
+	p.vi.Changed(p.editor)
+	p.offer()
+	if p.OnChange != nil {
+		p.OnChange()
+	}
+}
+
+func (p *Prompt) action(a keymap.Action) {
+	switch a {
+	case keymap.Send:
+		p.send()
+	case keymap.LineUp:
+		if !p.editor.Up() && !p.unqueue() {
+			p.history.older(p.editor)
+		}
+	case keymap.LineDown:
+		if !p.editor.Down() {
+			p.history.newer(p.editor)
+		}
+	case keymap.SearchHistory:
+		p.search = newHistorySearch(len(p.history.entries))
+		p.searchFor("")
+	case keymap.EditPrompt:
+		if p.OnEdit != nil {
+			p.OnEdit()
+		}
+	case keymap.EndOfInput:
+		if p.editor.Empty() && p.OnEOF != nil {
+			p.OnEOF()
+		}
+	default:
+		p.editor.Do(a)
+	}
+}
+
+func (p *Prompt) send() {
+	text := p.editor.Text()
+	if strings.TrimSpace(text) == "" {
+		switch {
+		case p.retries && p.OnRetry != nil:
+			p.OnRetry()
+		case p.interrupted && p.OnContinue != nil:
+			p.OnContinue()
+		}
+		return
+	}
+	if p.Private == nil || !p.Private(text) {
+		p.history.add(text)
+	}
+	p.editor.SetText("")
+	p.vi.Restart(p.editor)
+	if p.OnSubmit != nil {
+		p.OnSubmit(text)
+	}
+}
+
+// unqueue takes the newest queued prompt back, if the prompt is empty.
+func (p *Prompt) unqueue() bool {
+	n := len(p.queued) - 1
+	if n < 0 || !p.editor.Empty() || p.history.browsing() || p.OnUnqueue == nil {
+		return false
+	}
+	q := p.queued[n]
+	p.queued = p.queued[:n]
+	p.editor.SetText(q.Text)
+	p.OnUnqueue(q.ID)
+	return true
+}
+
+// commandPrefix returns what is typed if it is the beginning of a command, else "".
+func (p *Prompt) commandPrefix() string {
+	text, more := p.editor.FirstLine()
+	if more || len(text) == 0 || text[0] != '/' || len(text) > 64 || slices.ContainsFunc(text, edit.IsBreak) {
+		return ""
+	}
+	return string(text)
+}
+
+func (p *Prompt) popupAction(a keymap.Action) {
+	switch a {
+	case keymap.PopupUp:
+		p.popup.move(-1)
+	case keymap.PopupDown:
+		p.popup.move(1)
+	case keymap.PopupClose:
+		p.popup.dismiss()
+	case keymap.PopupRun:
+		if p.file.on {
+			p.takeFile()
+			return
+		}
+		typed := p.commandPrefix()
+		if strings.EqualFold(typed, p.popup.selected()) || typed == "/" && !p.popup.moved {
+			p.edit(p.send)
+			return
+		}
+		fallthrough
+	case keymap.PopupAccept:
+		if p.file.on {
+			p.takeFile()
+			return
+		}
+		p.edit(func() {
+			p.editor.Replace(p.popup.selected() + " ")
+			p.vi.Afresh(p.editor)
+		})
+	}
+}
+
+// shown is the editor that is drawn: the text, or what a search found.
+func (p *Prompt) shown() *edit.Editor {
+	if p.search != nil {
+		return p.search.found
+	}
+	return p.editor
+}
+
+// prefix is what stands before the first row, at most a third of the width.
+func (p *Prompt) prefix(width int) []draw.Span {
+	mark := draw.Text(themes.Accent, "> ")
+	if p.target == "" {
+		return []draw.Span{mark}
+	}
+	where := draw.Clip(draw.Untrusted(themes.Muted, "("+p.target+")"), width/3)
+	return append(where, mark)
+}
+
+// Height returns the rows that the prompt wants at a width, from 1 to most.
+func (p *Prompt) Height(width, most int) int {
+	e := p.shown()
+	e.SetWidth(edit.Room(width, p.prefix(width)))
+	rows := e.Rows(most)
+	if p.search != nil {
+		rows++
+	}
+	return max(1, min(rows, most))
+}
+
+// Draw draws the rows around the cursor.
+func (p *Prompt) Draw(screen tcell.Screen) {
+	in := p.Whole(screen).Cleared()
+	if in.W > 0 && p.search != nil && in.H > 0 {
+		p.drawSearch(in.Canvas)
+		in = in.Below(1)
+	}
+	if in.W <= 0 || in.H <= 0 {
+		return
+	}
+	e, prefix := p.shown(), p.prefix(in.W)
+	e.SetWidth(edit.Room(in.W, prefix))
+	cursor, col := e.CursorRow()
+	p.top = e.VisibleFrom(p.top, cursor, in.H)
+	text := in.At(draw.Width(prefix))
+	for i, r := 0, p.top; i < in.H; i++ {
+		command := 0
+		if r == (edit.Row{}) {
+			in.Down(i).Spans(0, prefix...)
+			if p.search == nil {
+				first, _ := e.FirstLine()
+				command = p.popup.known(first)
+			}
+		}
+		edit.DrawRow(text.Down(i), e, r, command)
+		if p.search == nil {
+			p.vi.DrawSelection(text.Down(i), e, r)
+		}
+		if r == cursor && p.HasFocus() && p.search == nil {
+			screen.ShowCursor(min(text.X+col, in.X+in.W-1), in.Y+i)
+		}
+		next := e.RowsOn(r, 1)
+		if next == r {
+			break
+		}
+		r = next
+	}
+}
+
+// MouseHandler puts the cursor where the person clicks.
+func (p *Prompt) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
+	return p.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
+		x, y := ev.Position()
+		if action != tview.MouseLeftDown || !p.InRect(x, y) {
+			return false, nil
+		}
+		setFocus(p)
+		if p.search == nil {
+			left, top, w, _ := p.GetRect()
+			p.edit(func() { p.editor.Click(p.editor.RowsOn(p.top, y-top), x-left-draw.Width(p.prefix(w))) })
+			if p.vi.Normal {
+				p.vi.Settle(p.editor)
+			}
+		}
+		return true, nil
+	})
+}
+
+// drawSearch draws the line of a history search, with the cursor at its end.
+func (p *Prompt) drawSearch(c draw.Canvas) {
+	query := c.Cols(0, c.W-1)
+	used := query.Spans(query.Say(0, "search: ", themes.Accent), draw.Untrusted(themes.Text, p.search.query)...)
+	if p.HasFocus() {
+		c.Screen.ShowCursor(c.X+used, c.Y)
+	}
+	const none = "nothing found"
+	if p.search.failed() && used+draw.TextWidth(none)+2 < c.W {
+		c.Say(used+2, none, themes.Warning)
+	}
+}

@@ -1,0 +1,35 @@
+package prompt
+
+import (
+	"github.com/gdamore/tcell/v2"
+
+	"buddy/app/keymap"
+)
+
+// SetVi gives the prompt the keys of vi, or takes them away. It begins in insert mode.
+func (p *Prompt) SetVi(on bool) { p.vi.Set(p.editor, on) }
+
+// Mode names the mode of vi; "" without its keys.
+func (p *Prompt) Mode() string { return p.vi.Mode() }
+
+// EndInsert goes from insert and visual mode to normal mode, or drops what was typed of a
+// command, and reports whether it did.
+func (p *Prompt) EndInsert() bool {
+	switch {
+	case !p.vi.On || p.search != nil:
+		return false
+	case p.vi.Normal:
+		return p.vi.Escape(p.editor)
+	}
+	p.popup.dismiss()
+	p.edit(func() { p.vi.Escape(p.editor) })
+	return true
+}
+
+// viKey takes a key in normal mode and says whether that was all. From the first and the last
+// row, up and down go through the history, as they do without vi.
+func (p *Prompt) viKey(ev *tcell.EventKey) (done bool) {
+	press := p.Keys.Lookup(ev, keymap.Vi)
+	p.edit(func() { done = p.vi.Press(p.editor, press, p.action) })
+	return done
+}

@@ -1,0 +1,389 @@
+package transcript
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"strings"
+
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/markup"
+)
+
+const (
+	maxShown    = 2 << 20 // bytes of one block that are shown; the session file has all
+	excerptRows = 10      // of a failed call that unfolded by itself
+	gutterWidth = 2
+)
+
+// part is a Text wrapped at the width of its view.
+type part struct {
+	text   *markup.Text
+	layout markup.Layout
+}
+
+// folding is what a person or the view decided about a block that can be folded.
+type folding uint8
+
+const (
+	foldAuto folding = iota // failed calls show an excerpt, all else is one line
+	folded
+	unfolded
+)
+
+// blockView is what a conversation knows of one block. Its rows are a blank one if gap
+// is set, a head of one row if the block can be folded, and the rows of its parts.
+type blockView struct {
+	block  *state.Block
+	cwd    string // paths below it are shown relative to it
+	shared *shared
+	gap    int // 0 or 1
+	fold   folding
+	laid   *laidBlock // nil until it is needed, and again when it is far from the screen
+	found  found
+}
+
+// laidBlock is a block made ready for drawing at one width.
+type laidBlock struct {
+	width, gen int
+	seen       int // bytes of the block's text that are in it
+	fold       folding
+	head       []draw.Span
+	gain       string // what came of a call
+	parts      []part
+	skip       int // rows of the parts that an excerpt leaves out
+	lines      int // newlines in the text of a folded trace
+
+	answer *markup.Markdown // exactly one of these three is set for a block with text
+	writer *markup.Writer
+	output *tailText
+}
+
+// foldable tells whether the block is one line that can be unfolded.
+func (v *blockView) foldable() bool {
+	return v.block.Kind == state.ToolBlock || v.block.Kind == state.ReasoningBlock
+}
+
+// shown is the folding in force.
+func (v *blockView) shown() folding {
+	if v.fold == foldAuto && (!v.foldable() || v.block.Kind == state.ReasoningBlock || v.block.Call.State != state.CallFailed) {
+		return folded
+	}
+	return v.fold
+}
+
+// toggle folds or unfolds.
+func (v *blockView) toggle() {
+	switch {
+	case !v.foldable():
+	case v.fold == unfolded:
+		v.fold = folded
+	default:
+		v.fold = unfolded
+	}
+}
+
+// lay brings the block up to date and returns it ready for drawing at a width.
+func (v *blockView) lay(width int) *laidBlock {
+	b, l := v.block, v.laid
+	if l == nil || l.width != width || l.gen != b.Gen || l.fold != v.shown() {
+		l = &laidBlock{width: width, gen: b.Gen, seen: -1, fold: v.shown()}
+		v.laid = l
+	}
+	switch {
+	case b.Kind == state.ToolBlock:
+		l.layCall(b.Call, v.cwd)
+	case l.seen == len(b.Text):
+	case v.foldable() && l.fold == folded:
+		l.lines += bytes.Count(b.Text[max(l.seen, 0):], []byte("\n"))
+		l.seen = len(b.Text)
+	default:
+		l.layText(b, v.shared.lexers)
+	}
+	return l
+}
+
+// layText lays out what is new in the text of a block.
+func (l *laidBlock) layText(b *state.Block, code *markup.Highlighter) {
+	src := b.Text[:min(len(b.Text), maxShown)]
+	var from int
+	if b.Kind == state.AssistantBlock {
+		from = l.layAnswer(b, src, code)
+	} else {
+		from = l.layPlain(b, src)
+	}
+	l.parts[0].layout.Wrap(l.parts[0].text, l.width-gutter(b.Kind), from)
+	if len(src) < len(b.Text) {
+		l.sayCut(len(b.Text) - len(src))
+	}
+	l.seen = len(b.Text)
+}
+
+func (l *laidBlock) layAnswer(b *state.Block, src []byte, code *markup.Highlighter) (from int) {
+	if l.answer == nil {
+		l.answer = markup.NewMarkdown(l.width)
+		l.answer.Highlighter = code
+		l.parts = []part{{text: &l.answer.Text}}
+	}
+	if b.Open {
+		return l.answer.Grow(src)
+	}
+	return l.answer.Finish(src)
+}
+
+func (l *laidBlock) layPlain(b *state.Block, src []byte) (from int) {
+	if l.writer == nil {
+		l.writer = &markup.Writer{}
+		l.writer.Text.Wrap = markup.Words
+		l.parts = []part{{text: &l.writer.Text}}
+		switch b.Kind {
+		case state.ReasoningBlock:
+			l.writer.Role = themes.Reasoning
+		case state.NoticeBlock:
+			l.writer.Role = themes.Notice
+		case state.WarningBlock:
+			l.writer.Text.Put("warning  ", markup.Style{Role: themes.Warning})
+		case state.ErrorBlock:
+			l.writer.Text.Put("error  ", markup.Style{Role: themes.Error})
+		}
+	}
+	from = l.writer.Write(src[min(max(l.seen, 0), len(src)):])
+	if !b.Open {
+		from = min(from, l.writer.Close())
+	}
+	return from
+}
+
+// sayCut adds the line that tells how much is not shown.
+func (l *laidBlock) sayCut(bytes int) {
+	t := &markup.Text{Wrap: markup.Words}
+	t.Put(fmt.Sprintf("… %s more, not shown here; the session file has all of it", draw.ByteCount(int64(bytes))), markup.Style{Role: themes.Warning})
+	l.parts = append(l.parts[:1], part{text: t})
+	l.parts[1].layout.Wrap(t, l.width, 0)
+}
+
+// bodyRows is how many rows the parts have that are shown.
+func (l *laidBlock) bodyRows() int {
+	n := -l.skip
+	for i := range l.parts {
+		n += len(l.parts[i].layout.Rows)
+	}
+	return n
+}
+
+// above is how many rows are above the parts: a blank one, the head, and the one that
+// says what an excerpt leaves out.
+func (v *blockView) above() int {
+	n := v.gap
+	if v.foldable() {
+		n++
+	}
+	if v.laid != nil && v.laid.skip > 0 {
+		n++
+	}
+	return n
+}
+
+// height is how many rows the block takes.
+func (v *blockView) height(width int) int {
+	l := v.lay(width)
+	return v.above() + l.bodyRows()
+}
+
+// rowOffset returns which byte of which part a row shows, to find the row again when
+// the width has changed; part is -1 for rows above the text.
+func (v *blockView) rowOffset(row int) (part, off int) {
+	if v.laid == nil {
+		return -1, 0
+	}
+	if row -= v.above(); row < 0 {
+		return -1, 0
+	}
+	row += v.laid.skip
+	for i := range v.laid.parts {
+		rows := v.laid.parts[i].layout.Rows
+		if row < len(rows) {
+			return i, int(rows[row].From)
+		}
+		row -= len(rows)
+	}
+	return -1, 0
+}
+
+// rowOf is the reverse of rowOffset at another width; row is returned where the row
+// is none of the text.
+func (v *blockView) rowOf(part, off, row, width int) int {
+	l := v.lay(width)
+	if part < 0 || part >= len(l.parts) {
+		return min(row, v.height(width)-1)
+	}
+	n := v.above() - l.skip
+	for i := range part {
+		n += len(l.parts[i].layout.Rows)
+	}
+	rows := l.parts[part].layout.Rows
+	at := sort.Search(len(rows), func(i int) bool { return int(rows[i].From) > off })
+	return min(max(n+at-1, 0), v.height(width)-1)
+}
+
+// gutter is how many columns the mark at the left of a block takes.
+func gutter(k state.Kind) int {
+	if k == state.AssistantBlock {
+		return 0
+	}
+	return gutterWidth
+}
+
+// compact tells which blocks follow each other without a blank row.
+func compact(k state.Kind) bool { return k != state.UserBlock && k != state.AssistantBlock }
+
+func gapBetween(before, after state.Kind) int {
+	if compact(before) && compact(after) || before == state.AssistantBlock && (after == state.ToolBlock || after == state.ReasoningBlock) {
+		return 0
+	}
+	return 1
+}
+
+// paint draws row i of the block, which was laid out at the canvas's width.
+func (v *blockView) paint(c draw.Canvas, i int, now int64, m *marker) {
+	l := v.laid
+	blank := c.Palette[themes.Text]
+	if i < v.gap {
+		c.Fill(0, c.W, blank)
+		return
+	}
+	i -= v.gap
+	if v.foldable() {
+		if i == 0 {
+			v.paintHead(c, l, now, m)
+			return
+		}
+		i--
+	}
+	if l.skip > 0 {
+		if i == 0 {
+			c.Fill(c.Say(0, fmt.Sprintf("  … %d rows above · %s shows all", l.skip, v.shared.unfold()), themes.Muted), c.W, blank)
+			return
+		}
+		i += l.skip - 1
+	}
+	g := gutter(v.block.Kind)
+	v.paintGutter(c, i)
+	paintPart(c.At(g), l.parts, i)
+	m.row(c.At(g), l.parts, i)
+}
+
+// show tells an answer that n of its rows are about to be drawn.
+func (v *blockView) show(row, n int) {
+	l := v.laid
+	if l.answer == nil || n <= 0 {
+		return
+	}
+	rows := l.parts[0].layout.Rows
+	first := max(row-v.above(), 0)
+	last := min(first+n, len(rows)) - 1
+	if first <= last {
+		l.answer.Show(int(rows[first].From), int(rows[last].To))
+	}
+}
+
+// partAt returns the part that row i of parts that lie below each other is in, and its
+// number there; the part is -1 below them all.
+func partAt(parts []part, i int) (n, row int) {
+	for n := range parts {
+		rows := len(parts[n].layout.Rows)
+		if i < rows {
+			return n, i
+		}
+		i -= rows
+	}
+	return -1, 0
+}
+
+// paintPart draws row i of parts that lie below each other.
+func paintPart(c draw.Canvas, parts []part, i int) {
+	col := 0
+	if n, i := partAt(parts, i); n >= 0 {
+		p := &parts[n]
+		var rest string
+		rest, col = p.layout.Rest(p.text, i)
+		c.Say(0, rest, themes.Muted)
+		row := p.layout.Rows[i]
+		col += c.At(col).Text(p.text, int(row.From), int(row.To))
+	}
+	c.Fill(col, c.W, c.Palette[themes.Text])
+}
+
+// paintGutter draws the mark at the left of body row i.
+func (v *blockView) paintGutter(c draw.Canvas, i int) {
+	mark, role := "", themes.Text
+	switch v.block.Kind {
+	case state.UserBlock:
+		mark, role = "▌", themes.User
+	case state.NoticeBlock:
+		mark, role = "·", themes.Notice
+	case state.WarningBlock:
+		mark, role = "!", themes.Warning
+	case state.ErrorBlock:
+		mark, role = "✗", themes.Error
+	}
+	if i > 0 && v.block.Kind != state.UserBlock {
+		mark = ""
+	}
+	g := min(gutter(v.block.Kind), c.W)
+	c.Fill(c.Say(0, mark, role), g, c.Palette[themes.Text])
+}
+
+// paintHead draws the one line of a block that can be folded.
+func (v *blockView) paintHead(c draw.Canvas, l *laidBlock, now int64, m *marker) {
+	if v.block.Kind == state.ToolBlock {
+		m.head(paintCall(c, v.block.Call, l.head, l.gain, l.fold != folded, now), l.head)
+		return
+	}
+	c.Fill(0, c.W, c.Palette[themes.Text])
+	col := c.Say(0, "✎ thinking  ", themes.Reasoning)
+	lines := l.lines
+	if l.fold != folded {
+		lines = bytes.Count(v.block.Text, []byte("\n"))
+	}
+	if !bytes.HasSuffix(v.block.Text, []byte("\n")) {
+		lines++
+	}
+	c.At(col).Say(0, draw.Plural(lines, "line"), themes.Muted)
+}
+
+// copyText is what copying the block puts on the clipboard: its text as it came.
+func (v *blockView) copyText() string {
+	c := v.block.Call
+	if c == nil {
+		return string(v.block.Text)
+	}
+	what := c.Action.Command
+	if what == "" {
+		what = c.Arguments
+	}
+	out := string(c.Output.Buf)
+	if out == "" {
+		out = c.Result
+	}
+	return strings.TrimRight(what, "\n") + "\n" + out
+}
+
+// endOf returns where some code ends in the first part of the block, at or after an
+// offset. Lines that are shown in another way than they are written do not count.
+func (v *blockView) endOf(code string, at int) int {
+	l := v.laid
+	if l == nil || len(l.parts) == 0 {
+		return at
+	}
+	text := l.parts[0].text.Bytes
+	for line := range strings.Lines(code) {
+		line = strings.TrimSpace(line)
+		if i := bytes.Index(text[at:], []byte(line)); i >= 0 && line != "" {
+			at += i + len(line)
+		}
+	}
+	return max(at-1, 0)
+}

@@ -1,0 +1,257 @@
+package transcript
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"buddy/agent/action"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/markup"
+)
+
+// maxArguments is how much of a call's arguments its one line shows (I12).
+const maxArguments = 80
+
+// layCall brings the head and the body of a call up to date.
+func (l *laidBlock) layCall(c *state.Call, cwd string) {
+	if l.seen < 0 {
+		l.seen = 0
+		l.gain = callGain(c)
+		l.head = append(callName(c, themes.ToolName), draw.Text(themes.Text, "  "))
+		l.head = append(l.head, draw.Untrusted(themes.Text, callSummary(c, cwd))...)
+		if l.fold == unfolded {
+			l.parts = append(l.parts, part{text: callDetails(c)})
+			l.parts[0].layout.Wrap(l.parts[0].text, l.width-gutterWidth, 0)
+		}
+		if l.fold != folded {
+			l.output = &tailText{}
+			l.parts = append(l.parts, part{})
+		}
+	}
+	if l.output == nil {
+		return
+	}
+	l.output.lay(&l.parts[len(l.parts)-1], c, l.width-gutterWidth)
+	if l.fold == foldAuto {
+		l.skip = max(len(l.parts[0].layout.Rows)-excerptRows, 0)
+	}
+}
+
+// callName is the tool of a call, and where it works if that is not where the session began.
+func callName(c *state.Call, role themes.Role) []draw.Span {
+	name := draw.Untrusted(role, draw.FirstLine(c.Name))
+	if c.On != "" {
+		name = append(name, draw.Untrusted(themes.Muted, draw.OnTarget(c.On))...)
+	}
+	return name
+}
+
+// callSummary says in one line what a call does. Paths below cwd are relative to it.
+func callSummary(c *state.Call, cwd string) string {
+	a := &c.Action
+	switch {
+	case a.Command != "":
+		return draw.FirstLine(a.Command)
+	case a.Path != "":
+		if rel, ok := strings.CutPrefix(a.Path, cwd+"/"); ok && cwd != "" {
+			return draw.FirstLine(rel)
+		}
+		return draw.FirstLine(a.Path)
+	}
+	args := draw.OneLine(c.Arguments)
+	return draw.Shorten(markup.Inline(args[:min(len(args), maxArguments*utf8.UTFMax)]), maxArguments)
+}
+
+// callDetails is what a call shows above its output when it is unfolded.
+func callDetails(c *state.Call) *markup.Text {
+	t := &markup.Text{}
+	a := &c.Action
+	if a.Why != "" {
+		label(t, "why")
+		t.Put(markup.Inline(a.Why), markup.Style{Role: themes.Emphasis})
+	}
+	switch {
+	case a.Kind == action.Shell && a.Command != "":
+		command(t, a.Command)
+	case a.Preview != "":
+		putFields(t, fieldsOf(a.Path, "path"))
+		t.Code("diff", a.Preview, "")
+	default:
+		putFields(t, jsonFields(c.Arguments))
+	}
+	return t
+}
+
+// command adds a shell command as a person would type it.
+func command(t *markup.Text, text string) {
+	prompt := "$ "
+	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+		t.Line(markup.Hard, "  ")
+		t.Put(prompt, markup.Style{Role: themes.Muted})
+		t.Put(strings.TrimRight(line, "\r\n"), markup.Style{Role: themes.Strong})
+		prompt = "  "
+	}
+}
+
+// callResult is the result of a call without output as its lines. Of a command it is what
+// the head of the call does not say.
+func callResult(c *state.Call) *markup.Text {
+	t := &markup.Text{}
+	fields := jsonFields(c.Result)
+	if c.ExitCode != nil {
+		fields = slices.DeleteFunc(fields, func(f field) bool {
+			return f.value == "" || f.value == "false" || f.name == "exit_code" || f.name == "duration_ms"
+		})
+		if len(fields) == 0 {
+			fields = fieldsOf("no output", "")
+		}
+	}
+	putFields(t, fields)
+	return t
+}
+
+// paintCall draws the one line of a call: glyph, name, what it does, outcome, time.
+func paintCall(c draw.Canvas, call *state.Call, head []draw.Span, gain string, open bool, now int64) (drawn draw.Canvas) {
+	glyph, role := callGlyph(call, open, now)
+	outcome := cmp.Or(callOutcome(call), gain)
+	time := callTime(call, now)
+	if gain != "" && call.Duration < 100 {
+		time = "" // what came of it says more
+	}
+	c.Fill(0, c.W, c.Palette[themes.Text])
+	right := draw.TextWidth(outcome) + len(time)
+	if outcome != "" && time != "" {
+		right += 2
+	}
+	col := c.Say(0, glyph+" ", role)
+	room := c.W - col - right - 2
+	if right == 0 {
+		room = c.W - col
+	}
+	if room < 8 { // too narrow: the glyph says it all
+		room, outcome, time = c.W-col, "", ""
+	}
+	end := c.Spans(col, draw.Clip(head, room)...)
+	drawn = c.Cols(col, end)
+	end = c.W - len(time)
+	c.At(end).Say(0, time, themes.Muted)
+	if outcome != "" {
+		if time != "" {
+			end -= 2
+		}
+		c.At(end-draw.TextWidth(outcome)).Say(0, outcome, role)
+	}
+	return drawn
+}
+
+func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role) {
+	switch c.State {
+	case state.CallWaiting:
+		return draw.WaitingSign, themes.Warning
+	case state.CallRunning:
+		return draw.Spinner(now), themes.Running
+	case state.CallFailed:
+		return "✗", themes.ToolError
+	case state.CallDenied:
+		return "⊘", themes.Warning
+	case state.CallDone:
+		if open {
+			return "▾", themes.ToolOK
+		}
+		return "▸", themes.ToolOK
+	}
+	return "▹", themes.Muted
+}
+
+// callOutcome says in words how a call went; success goes without saying.
+func callOutcome(c *state.Call) string {
+	switch {
+	case c.State == state.CallWaiting:
+		return "waiting for approval"
+	case c.State == state.CallDenied:
+		return "denied"
+	case c.State == state.CallFailed && c.ExitCode != nil:
+		return fmt.Sprintf("exit %d", *c.ExitCode)
+	case c.State == state.CallFailed:
+		return "failed"
+	}
+	return ""
+}
+
+// callGain says what came of a call that succeeded, where a number tells: the lines that
+// were read, the matches that were found, the lines that were changed. What it says of
+// results is in the fields that they have.
+func callGain(c *state.Call) string {
+	if c.State != state.CallDone {
+		return ""
+	}
+	if c.Action.Kind == action.FileWrite && c.Action.Preview != "" {
+		return diffCount(c.Action.Preview)
+	}
+	fields := make(map[string]string)
+	for _, f := range jsonFields(c.Result) {
+		fields[f.name] = f.value
+	}
+	content, read := fields["content"]
+	entries, listed := fields["entries"]
+	count, err := strconv.Atoi(fields["count"])
+	_, matched := fields["matches"]
+	switch {
+	case read && fields["lines"] != "":
+		return draw.Shorten("lines "+markup.Inline(draw.FirstLine(fields["lines"])), maxGain)
+	case read:
+		return draw.Plural(lineCount(content), "line")
+	case listed:
+		return draw.Plural(lineCount(entries), "entry")
+	case err == nil && matched:
+		return draw.Plural(count, "match")
+	case err == nil:
+		return draw.Plural(count, "file")
+	}
+	return ""
+}
+
+// maxGain is how many columns the gain of a call may take.
+const maxGain = 24
+
+// diffCount counts what a diff adds and deletes: +3 −1.
+func diffCount(diff string) string {
+	added, deleted, hunk := 0, 0, false
+	for line := range strings.Lines(diff) {
+		var role themes.Role
+		role, hunk = markup.DiffRole(strings.TrimRight(line, "\r\n"), hunk)
+		switch {
+		case !hunk: // what stands above a diff may begin with a sign, too
+		case role == themes.DiffAdd:
+			added++
+		case role == themes.DiffDelete:
+			deleted++
+		}
+	}
+	return fmt.Sprintf("+%d −%d", added, deleted)
+}
+
+func lineCount(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// callTime is how long a call took, or has been running.
+func callTime(c *state.Call, now int64) string {
+	switch {
+	case c.State == state.CallRunning && now > c.Started:
+		return draw.Clock(now - c.Started)
+	case c.State == state.CallDone || c.State == state.CallFailed:
+		return draw.Took(c.Duration)
+	}
+	return ""
+}

@@ -1,0 +1,39 @@
+package transcript
+
+import "buddy/app/state"
+
+// surelyLacks says that a block shows no match. If it is false, it may have one.
+func (f *finder) surelyLacks(v *blockView) bool {
+	b := v.block
+	switch {
+	case !f.prefilter.Useful() || len(b.Text) > maxShown:
+		return false
+	case b.Call != nil:
+		return f.callLacks(v)
+	case b.Kind == state.WarningBlock || b.Kind == state.ErrorBlock: // begins with a word of ours
+		return false
+	}
+	return f.prefilter.Lacks(b.Text)
+}
+
+// callLacks is surelyLacks for a call: all but its output is made ready.
+func (f *finder) callLacks(v *blockView) bool {
+	call := *v.block.Call
+	if call.Output.Dropped > 0 || call.Full != nil {
+		return false // says so
+	}
+	if out := call.Output.Buf; len(out) > 0 && !f.prefilter.Lacks(out) {
+		return false
+	}
+	if len(call.Output.Buf) == 0 && !f.prefilter.LacksString(call.Result) {
+		return false
+	}
+	call.Output, call.Result = state.Tail{}, ""
+	rest := blockView{block: &state.Block{Kind: state.ToolBlock, Call: &call}, cwd: v.cwd, shared: v.shared}
+	for _, text := range rest.texts(1000) {
+		if from, _ := f.Next(text, 0); from >= 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,168 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/views/viewtest"
+)
+
+func outputOf(t testing.TB, s *viewtest.Session) *Output {
+	o := NewOutput(viewtest.Dark(t), keymap.Default())
+	o.SetNow(func() time.Time { return time.UnixMilli(s.Now) })
+	o.Update(&s.State, state.Everything)
+	return o
+}
+
+// running is a session with one command that runs.
+func running(command string) *viewtest.Session {
+	s := &viewtest.Session{Now: 1000}
+	return s.Feed(
+		event.ToolRequested{CallID: "a", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: command}},
+		event.ToolStarted{CallID: "a", Name: "run_shell"})
+}
+
+func printed(s *viewtest.Session, text string) *viewtest.Session {
+	return s.Feed(event.ToolOutput{CallID: "a", Text: text})
+}
+
+func TestOutputGolden(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {60, 12}, {40, 12}} {
+		s := running("go test ./checkout/...\nmake")
+		s.Now += 12_000
+		printed(s, "--- \x1b[31mFAIL\x1b[0m: TestTax (0.00s)\n\ttax_test.go:41: got 1999\n日本語 👩\u200d🚀 ✅\n"+viewtest.HostileText+"\n 10%\r 50%\r100% done\n")
+		o := outputOf(t, s)
+		viewtest.Golden(t, "output", o, size[0], size[1])
+		s.Feed(event.ToolResult{
+			CallID: "a", ExitCode: viewtest.Ptr(1), DurationMS: 3200, Tail: string(s.Focused.Output.Buf),
+			FullOutput: &event.FullOutput{Path: "out/a", Bytes: 93_000_000},
+		})
+		viewtest.Golden(t, "output-done", o, size[0], size[1])
+	}
+	viewtest.Golden(t, "output-none", NewOutput(viewtest.Dark(t), keymap.Default()), 40, 12)
+}
+
+// A command that printed nothing says so; what else its result holds shows.
+func TestOutputOfASilentCommand(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"exit_code":0,"stdout":"","stderr":"","duration_ms":6,"truncated":false}`:                        "no output",
+		`{"exit_code":0,"stdout":"","stderr":"","duration_ms":6,"truncated":false,"note":"it still runs"}`: "it still runs",
+	} {
+		s := running("touch x")
+		s.Feed(event.ToolResult{CallID: "a", ExitCode: viewtest.Ptr(0), DurationMS: 6, Result: result})
+		text := viewtest.Text(t, outputOf(t, s), 60, 10)
+		if !strings.Contains(text, want) || strings.Contains(text, "truncated") || strings.Contains(text, "duration") {
+			t.Errorf("want %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestOutputFollowsAndScrolls(t *testing.T) {
+	s := running("seq 1000")
+	o := outputOf(t, s)
+	for i := range 100 {
+		printed(s, fmt.Sprintf("line %d\n", i))
+		viewtest.Text(t, o, 40, 12)
+	}
+	text := viewtest.Text(t, o, 40, 12)
+	if !strings.Contains(text, "line 99") {
+		t.Fatalf("does not follow:\n%s", text)
+	}
+	viewtest.Press(t, o, "page-up", "scroll-up")
+	before := viewtest.ScreenRows(t, o, 40, 12)
+	printed(s, "new\nnew\n")
+	if after := viewtest.ScreenRows(t, o, 40, 12); strings.Join(after, "\n") != strings.Join(before, "\n") {
+		t.Errorf("scrolled up, the view moved:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+	}
+	viewtest.Press(t, o, "scroll-top")
+	if rows := viewtest.ScreenRows(t, o, 40, 12); rows[0] != "$ seq 1000" || rows[1] != "line 0" {
+		t.Errorf("at the top:\n%s", strings.Join(rows, "\n"))
+	}
+	viewtest.Press(t, o, "scroll-bottom")
+	s.Feed(event.ToolResult{CallID: "a", ExitCode: viewtest.Ptr(0), Tail: string(s.Focused.Output.Buf)})
+	if rows := viewtest.ScreenRows(t, o, 40, 12); rows[9] != "new" {
+		t.Errorf("at the end:\n%s", strings.Join(rows, "\n"))
+	}
+}
+
+// The tail in the state drops its beginning; what is on the screen goes on, colours
+// and the place included.
+func TestOutputGoesOnWhenTheTailDrops(t *testing.T) {
+	s := running("yes")
+	o := outputOf(t, s)
+	printed(s, "\x1b[32m")
+	var want []string
+	for i := range 12_000 {
+		line := fmt.Sprintf("%d y%s", i, strings.Repeat("y", i%30))
+		printed(s, line+"\n")
+		want = append(want, line)
+		if i%100 == 0 {
+			viewtest.Text(t, o, 60, 20)
+		}
+		if i == 11_000 {
+			viewtest.Press(t, o, "page-up")
+			viewtest.Text(t, o, 60, 20)
+		}
+	}
+	rows := viewtest.ScreenRows(t, o, 60, 20)
+	var n int
+	if _, err := fmt.Sscanf(rows[0], "%d", &n); err != nil || n > 11_000 || n < 10_950 {
+		t.Errorf("the place was lost: %q", rows[0])
+	}
+	for i, row := range rows {
+		if row != want[n+i] {
+			t.Errorf("row %d is %q, want %q", i, row, want[n+i])
+		}
+	}
+	if size := len(o.tail.writer.Text.Bytes); size > maxTail {
+		t.Errorf("%d bytes are kept, limit %d", size, maxTail)
+	}
+	for _, r := range o.tail.writer.Text.Runs {
+		if n, ok := r.Style.FG.Palette(); !ok || n != 2 {
+			t.Errorf("the colour was lost: %v", r)
+			break
+		}
+	}
+	viewtest.Press(t, o, "scroll-top")
+	if text := viewtest.Text(t, o, 60, 20); !strings.Contains(text, "KB dropped") {
+		t.Errorf("does not say that something was dropped:\n%s", text)
+	}
+}
+
+func TestOutputShowsTheLatestCall(t *testing.T) {
+	s := printed(running("one"), "from one\n")
+	o := outputOf(t, s)
+	s.Feed(event.ToolRequested{CallID: "b", Name: "read_file", Action: action.Action{Path: "/a"}}, event.ToolStarted{CallID: "b"},
+		event.ToolResult{CallID: "b", Result: "no such file", IsError: true})
+	o.Update(&s.State, state.Output)
+	text := viewtest.Text(t, o, 40, 12)
+	for _, want := range []string{"Output · read_file", "failed", "/a", "no such file"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "one") {
+		t.Errorf("still shows the call before:\n%s", text)
+	}
+}
+
+// Keys come from the key map, so a bound one works and the built-in one no longer does.
+func TestOutputKeysAreBound(t *testing.T) {
+	keys := keymap.Default()
+	if err := keys.Rebind(map[string][]string{"zoom": {"w"}}); err != nil {
+		t.Fatal(err)
+	}
+	o := NewOutput(viewtest.Dark(t), keys)
+	zoomed := 0
+	o.OnZoom = func() { zoomed++ }
+	viewtest.Press(t, o, "zoom", "'w") // press sends the built-in Enter, then w
+	if zoomed != 1 {
+		t.Errorf("zoomed %d times, want once", zoomed)
+	}
+}

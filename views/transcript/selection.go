@@ -1,0 +1,297 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/markup"
+)
+
+// selection is what a person has selected of a conversation, with the mouse or by keys.
+// It lies between places in the texts of blocks, so that it stays on its words when the
+// view scrolls, the width changes or more text comes.
+type selection struct {
+	after func(time.Duration, func()) // see SetAfter; may be nil
+
+	on     bool
+	keys   bool // made by keys, not with the mouse
+	unit   unit
+	anchor stretch // where it began
+	head   stretch // where it goes to
+	goal   int     // the column that vertical moves aim at; -1 is that of the head
+	mouse  drag
+}
+
+// drag is a mouse button that is held.
+type drag struct {
+	down      bool
+	x, y      int
+	clicks    int // in a row at one place, up to 3
+	at        time.Time
+	scrolling bool // a step is on its way
+}
+
+// unit is what a selection grows by.
+type unit uint8
+
+const (
+	byChar unit = iota
+	byWord
+	byLine
+)
+
+// spot is a byte of a part of a block; part is headPart for the head of a call.
+type spot struct{ block, part, off int }
+
+func (s spot) before(t spot) bool {
+	if s.block != t.block {
+		return s.block < t.block
+	}
+	return s.part < t.part || s.part == t.part && s.off < t.off
+}
+
+// stretch is the text from one spot up to another one in the same part.
+type stretch struct {
+	spot
+	end int
+}
+
+func (s stretch) last() spot { return spot{s.block, s.part, s.end} }
+
+const (
+	clickTime  = 400 * time.Millisecond // between the clicks of a double click
+	scrollTime = 50 * time.Millisecond  // between steps while the pointer is held at an edge
+)
+
+// SetAfter gives the way to do something later on the UI goroutine and draw. Without it a
+// selection does not scroll by itself when the pointer is held at an edge.
+func (c *Conversation) SetAfter(after func(time.Duration, func())) { c.sel.after = after }
+
+// EndSelection drops the selection and reports whether there was one.
+func (c *Conversation) EndSelection() bool {
+	on := c.sel.on
+	c.sel = selection{after: c.sel.after, mouse: c.sel.mouse}
+	return on
+}
+
+// CopySelection gives what is selected to OnCopy, drops the selection and reports whether
+// there was one.
+func (c *Conversation) CopySelection() bool {
+	if !c.sel.on {
+		return false
+	}
+	text := c.selected()
+	c.EndSelection()
+	if c.OnCopy != nil {
+		c.OnCopy(text)
+	}
+	return true
+}
+
+// holds says that a person is selecting: the view must not move under them.
+func (s *selection) holds() bool { return s.on && (s.keys || s.mouse.down) }
+
+// bounds are the ends of the selection, in order.
+func (s *selection) bounds() (from, to spot) {
+	from, to = s.anchor.spot, s.anchor.last()
+	if s.head.before(from) {
+		from = s.head.spot
+	}
+	if to.before(s.head.last()) {
+		to = s.head.last()
+	}
+	return from, to
+}
+
+// selected is the text that is selected, in whole lines where rows are only wrapped.
+func (c *Conversation) selected() string {
+	var b strings.Builder
+	from, to := c.sel.bounds()
+	for i := from.block; i <= to.block && i < len(c.blocks); i++ {
+		c.height(i) // lays it out
+		v := c.blocks[i]
+		first := b.Len() == 0
+		if !first && v.gap > 0 {
+			b.WriteByte('\n')
+		}
+		for part, text := range v.visibleTexts() {
+			lo, hi := 0, len(text.Bytes)
+			if i == from.block && part <= from.part {
+				lo = min(from.off, hi)
+				if part < from.part {
+					continue
+				}
+			}
+			if i == to.block && part >= to.part {
+				hi = min(to.off, hi)
+				if part > to.part {
+					continue
+				}
+			}
+			if !first {
+				b.WriteByte('\n')
+			}
+			first = false
+			b.WriteString(text.Plain(lo, max(lo, hi)))
+		}
+	}
+	return b.String()
+}
+
+// visibleTexts gives the texts of the block that are not folded, by the number of their part.
+func (v *blockView) visibleTexts() func(yield func(part int, text *markup.Text) bool) {
+	return func(yield func(int, *markup.Text) bool) {
+		if v.block.Call != nil && !yield(headPart, &markup.Text{Bytes: draw.Bytes(v.laid.head)}) {
+			return
+		}
+		for i := range v.laid.parts {
+			if !yield(i, v.laid.parts[i].text) {
+				return
+			}
+		}
+	}
+}
+
+// rowText is what a row shows of a text: the bytes from..to of it, from a column on. part
+// is noPart for a row that shows none.
+type rowText struct {
+	text                []byte
+	part, from, to, col int
+}
+
+// headCol is where in its row the text of a head begins: behind the sign.
+const headCol = 2
+
+// rowText tells what row i of the block, which is laid out, shows.
+func (v *blockView) rowText(i int) rowText {
+	l := v.laid
+	i -= v.gap
+	if v.foldable() {
+		i--
+	}
+	switch {
+	case i == -1 && v.block.Call != nil:
+		head := draw.Bytes(l.head)
+		return rowText{head, headPart, 0, len(head), headCol}
+	case i < 0:
+		return rowText{part: noPart}
+	case l.skip > 0 && i == 0:
+		return rowText{part: noPart}
+	case l.skip > 0:
+		i += l.skip - 1
+	}
+	n, i := partAt(l.parts, i)
+	if n < 0 {
+		return rowText{part: noPart}
+	}
+	p := &l.parts[n]
+	_, col := p.layout.Rest(p.text, i)
+	row := p.layout.Rows[i]
+	return rowText{p.text.Bytes, n, int(row.From), int(row.To), gutter(v.block.Kind) + col}
+}
+
+// at returns the byte that a column of the row shows; beyond the text that is its end.
+func (r *rowText) at(col int) int {
+	off, at := r.from, r.col
+	for off < r.to {
+		n, width := markup.Cell(r.text[off:], at-r.col)
+		if at+width > col {
+			break
+		}
+		off, at = off+n, at+width
+	}
+	return off
+}
+
+// stretchAt returns the unit of text that a column of a row shows. A row without text
+// stands for the beginning of the text below it.
+func (c *Conversation) stretchAt(a anchor, col int, u unit) stretch {
+	for ; a.block < len(c.blocks); a = c.ahead(a, 1) {
+		c.height(a.block)
+		r := c.blocks[a.block].rowText(a.row)
+		if r.part == noPart {
+			col = 0
+			continue
+		}
+		off := r.at(col)
+		from, to := u.around(r.text, off, r.to)
+		return stretch{spot{a.block, r.part, from}, to}
+	}
+	last := max(len(c.blocks)-1, 0)
+	return stretch{spot{block: last + 1}, 0}
+}
+
+// around returns the character, the word or the line around a byte. rowEnd is where the
+// row ends that shows it.
+func (u unit) around(text []byte, off, rowEnd int) (from, to int) {
+	switch {
+	case u == byLine:
+		from = bytes.LastIndexByte(text[:off], '\n') + 1
+		if to = bytes.IndexByte(text[off:], '\n'); to < 0 {
+			return from, len(text)
+		}
+		return from, off + to
+	case off >= rowEnd:
+		return off, off
+	case u == byChar:
+		n, _ := markup.Cell(text[off:], 0)
+		return off, off + n
+	}
+	return markup.WordAround(text, off)
+}
+
+// selectionMoved keeps the selection when blocks came before those that there were.
+func (c *Conversation) selectionMoved(moved map[int]int) {
+	s := &c.sel
+	for _, at := range []*int{&s.anchor.block, &s.head.block} {
+		to, ok := moved[*at]
+		if s.on && !ok {
+			c.EndSelection()
+			return
+		}
+		*at = to
+	}
+}
+
+// drawCursor puts the cursor where the selection goes to.
+func (c *Conversation) drawCursor(in draw.Area) {
+	if !c.sel.on || c.sel.mouse.down || !c.HasFocus() || c.find.typing {
+		return
+	}
+	a, col := c.cursorAt()
+	for y, at := 0, c.top; y < in.H; y, at = y+1, c.ahead(at, 1) {
+		if at == a {
+			in.Screen.ShowCursor(in.X+draw.Padding+min(col, c.size.w-1), in.Y+y)
+			return
+		}
+	}
+}
+
+// paintSelected shows what is selected of a row that was drawn.
+func (c *Conversation) paintSelected(row draw.Canvas, block, i int) {
+	from, to := c.sel.bounds()
+	if !c.sel.on || block < from.block || block > to.block {
+		return
+	}
+	r := c.blocks[block].rowText(i)
+	if r.part == noPart {
+		return
+	}
+	a, b := r.from, r.to
+	if block == from.block && r.part <= from.part {
+		if r.part < from.part {
+			return
+		}
+		a = max(a, from.off)
+	}
+	if block == to.block && r.part >= to.part {
+		if r.part > to.part {
+			return
+		}
+		b = min(b, to.off)
+	}
+	row.At(r.col).Restyle(r.text, r.from, a, b, c.Palette[themes.Selection])
+}

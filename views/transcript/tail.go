@@ -1,0 +1,108 @@
+package transcript
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+	"buddy/views/markup"
+)
+
+// maxTail is how much text of an output a view keeps; the tail in the state has less.
+const maxTail = 128 << 10
+
+// tailText follows a state.Tail: only what is new is read, colours go on where the
+// state dropped the beginning.
+type tailText struct {
+	writer  *markup.Writer
+	gen     int
+	dropped int64
+	pos     int64 // bytes of the stream that were read
+	width   int
+	result  bool // shows the call's result, as there is no output
+}
+
+// lay brings a part up to date with the output of a call, or with its result if that
+// is all there is. It returns how many rows went at the beginning.
+func (t *tailText) lay(p *part, c *state.Call, width int) (gone int) {
+	if c.Terminal && c.State == state.CallRunning {
+		*t = tailText{}
+		*p = part{text: &markup.Text{Wrap: markup.Words}}
+		p.text.Put("it draws on the screen of its pane", markup.Style{Role: themes.Muted})
+		p.layout.Wrap(p.text, width, 0)
+		return 0
+	}
+	if len(c.Output.Buf) == 0 && c.Result != "" {
+		if !t.result || t.width != width {
+			*t = tailText{result: true, width: width}
+			*p = part{text: callResult(c)}
+			p.layout.Wrap(p.text, width, 0)
+		}
+		return 0
+	}
+	if t.writer != nil && t.gen == c.Output.Gen && t.pos == c.Output.Dropped+int64(len(c.Output.Buf)) && t.width == width {
+		return 0
+	}
+	from := t.read(&c.Output)
+	t.width = width
+	if p.text != &t.writer.Text {
+		*p = part{text: &t.writer.Text}
+		from = 0
+	}
+	if len(t.writer.Text.Bytes) > maxTail {
+		cut := t.writer.Trim(maxTail / 2)
+		gone = sort.Search(len(p.layout.Rows), func(i int) bool { return int(p.layout.Rows[i].From) >= cut })
+		from = 0
+	}
+	p.layout.Wrap(p.text, width, from)
+	return gone
+}
+
+// read writes what is new in a tail and returns from where on the text changed.
+func (t *tailText) read(tail *state.Tail) (from int) {
+	end := tail.Dropped + int64(len(tail.Buf))
+	if t.gen == tail.Gen { // the same bytes, though what came before them may be counted anew
+		t.pos += tail.Dropped - t.dropped
+	}
+	goesOn := t.gen == tail.Gen || tail.Dropped > t.dropped && tail.Dropped <= t.pos
+	if t.writer == nil || !goesOn || t.pos > end {
+		*t = tailText{writer: &markup.Writer{Terminal: true}, pos: tail.Dropped}
+		if tail.Dropped > 0 { // begin with a line, not within an escape sequence
+			t.pos += int64(bytes.IndexByte(tail.Buf, '\n') + 1)
+		}
+	}
+	from = t.writer.Write(tail.Buf[t.pos-tail.Dropped:])
+	t.gen, t.dropped, t.pos = tail.Gen, tail.Dropped, end
+	return from
+}
+
+// droppedText says how much of an output is not on the screen and where it is; it is
+// empty when all is.
+func droppedText(c *state.Call) string {
+	n := c.Output.Dropped
+	if c.Full != nil && len(c.Output.Buf) > 0 && !c.Terminal {
+		n = max(n, c.Full.Bytes-int64(len(c.Output.Buf)))
+	}
+	if n <= 0 {
+		return ""
+	}
+	text := draw.ByteCount(n) + " dropped"
+	if c.Full != nil {
+		text += ", whole output in " + c.Full.Path
+	}
+	return text
+}
+
+// droppedPart is droppedText as a part of a view, without rows if nothing is missing.
+func droppedPart(c *state.Call, width int) part {
+	t := &markup.Text{Wrap: markup.Words}
+	if text := droppedText(c); text != "" {
+		t.Put(fmt.Sprintf("… %s", markup.Inline(text)), markup.Style{Role: themes.Warning})
+	}
+	p := part{text: t}
+	p.layout.Wrap(t, width, 0)
+	return p
+}

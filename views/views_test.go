@@ -1,0 +1,225 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/viewtest"
+)
+
+var created = event.SessionCreated{Cwd: "/home/u/src/shop", Target: "local", Model: "gpt-5.3-codex", API: "responses", Window: 400_000}
+
+func TestHeaderGolden(t *testing.T) {
+	full := []event.Event{
+		created,
+		event.ContextUsage{Estimated: 34, Limit: 100, Percent: 34},
+		event.MetricsUsage{SessionPrompt: 12_345, SessionCompletion: 1_234},
+		event.ModeChanged{Mode: action.ModeAsk},
+	}
+	loud := append(slices.Clone(full), event.ModeChanged{Mode: action.ModeAll, Until: viewtest.MS(-600)}, viewtest.Ask("1", viewtest.Restart), viewtest.Ask("2", viewtest.Restart))
+	remote := created
+	remote.Target, remote.Cwd = "root@web-02 (ssh)", "/var/www/a/very/long/directory/name/that/goes/on"
+	remote.Model = "org/" + viewtest.Hostile
+	paid := append(slices.Clone(full), event.MetricsUsage{SessionPrompt: 12_345, SessionCompletion: 1_234, SessionCost: 420_000, SessionUnpriced: 1})
+	hard := created
+	hard.Effort = "high"
+	for name, events := range map[string][]event.Event{"effort": append([]event.Event{hard}, full[1:]...), "empty": nil, "full": full, "paid": paid, "loud": loud, "hostile": {remote}} {
+		for _, w := range []int{200, 120, 80, 60, 40, 20} {
+			h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+			var s state.State
+			h.Update(&s, viewtest.Feed(&s, events...))
+			h.SetApprovalLeft(true)
+			viewtest.Golden(t, "header-"+name, h, w, 1)
+		}
+	}
+}
+
+// Whatever the width, nothing overlaps and the mode and the waiting approval stay.
+func TestHeaderAnyWidth(t *testing.T) {
+	h := NewHeader(viewtest.Dark(t), keymap.Default(), "/home/u", time.UTC)
+	var s state.State
+	h.Update(&s, viewtest.Feed(&s, created, event.ContextUsage{Limit: 1, Percent: 250}, event.ModeChanged{Mode: action.ModeAll}, viewtest.Ask("1", viewtest.Restart)))
+	h.SetApprovalLeft(true)
+	for w := 24; w <= 200; w++ {
+		got := viewtest.Text(t, h, w, 1)
+		if !strings.Contains(got, " all") || !strings.Contains(got, "‖ 1 approval") {
+			t.Errorf("%d columns: %q", w, got)
+		}
+	}
+}
+
+func TestStatusLine(t *testing.T) {
+	started := event.TaskStarted{ID: 4, Kind: event.MainTask, Title: "why"}
+	call := event.ToolRequested{CallID: "c1", Name: "run_shell\x1b"}
+	message := event.ModelMessage{Message: model.Message{Content: "done"}}
+	for _, c := range []struct {
+		name   string
+		events []event.Event
+		want   string
+	}{
+		{"nothing", nil, ""},
+		{"waiting for the model", []event.Event{started}, "◑ main 00:31 · waiting for the model"},
+		{"thinking", []event.Event{started, event.ReasoningDelta{Text: "hm"}}, "◑ main 00:31 · thinking · quiet for 31 s"},
+		{"answering", []event.Event{started, event.TextDelta{Text: "so"}}, "◑ main 00:31 · answering · quiet for 31 s"},
+		{"pings", []event.Event{started, event.RequestStarted{}, event.ModelAlive{}}, "◑ main 00:31 · waiting for the model · quiet for 31 s"},
+		{"waits to try again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 31_000 + 12_500}}, "◑ main 00:31 · attempt 2 failed, the next in 00:13 · Enter now · Esc stops"},
+		{"the wait is over", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 1000}}, "◑ main 00:31 · waiting for the model · quiet for 31 s"},
+		{"tries again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 43_500}, event.ModelAlive{}, event.TextDelta{Text: "so"}, message}, "◑ main 00:31 · waiting for the model"},
+		{"a command ends while it waits", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.ModelRetry{Attempt: 1, WaitMS: 43_500}, event.TaskFinished{ID: 5}}, "◑ main 00:31 · attempt 1 failed, the next in 00:13 · Enter now · Esc stops"},
+		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ main 00:31 · waiting for your approval"},
+		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ main 00:31 · running run_shell␛ · 3 KB"},
+		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ main 00:31 · cancelling"},
+		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: viewtest.MS(-90)}}, "◑ main 00:31 · waiting for the model · 01:30 left"},
+		{"several", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.TaskStarted{ID: 6, Kind: event.ShellTask}}, "◑ main 00:31 · waiting for the model · 2 tasks in the background"},
+		{"background only", []event.Event{event.TaskStarted{ID: 5, Kind: event.ShellTask}}, "◑ 1 task in the background"},
+		{"queued", []event.Event{started, event.PromptSubmitted{ID: 1, Queued: true}}, "◑ main 00:31 · waiting for the model · 1 queued"},
+		{"interrupted", []event.Event{event.Interrupted{CanContinue: true}}, "interrupted · Enter continues"},
+		{"finished", []event.Event{started, event.TaskFinished{ID: 4, Outcome: event.Completed}}, ""},
+	} {
+		l := NewStatusLine(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+		var s state.State
+		for _, ev := range c.events {
+			l.Update(&s, s.Apply(event.Envelope{Time: viewtest.MS(31), Task: 4, Payload: ev}))
+		}
+		if got := strings.TrimSpace(viewtest.Text(t, l, 80, 1)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if want := strings.Contains(c.want, "◑") || strings.Contains(c.want, "main"); l.Busy() != want {
+			t.Errorf("%s: Busy() = %v, want %v", c.name, l.Busy(), want)
+		}
+	}
+}
+
+func TestFooterGolden(t *testing.T) {
+	for _, scope := range keymap.Scopes() {
+		f := NewFooter(viewtest.Dark(t), keymap.Default())
+		f.SetScope(scope, false)
+		var s state.State
+		f.Update(&s, viewtest.Feed(&s, event.PromptSubmitted{ID: 1, Queued: true}, event.PromptSubmitted{ID: 2, Queued: true}))
+		viewtest.Golden(t, "footer-"+string(scope), f, 100, 1)
+	}
+	for _, w := range []int{40, 12, 2} {
+		viewtest.Golden(t, "footer", NewFooter(viewtest.Dark(t), keymap.Default()), w, 1)
+	}
+}
+
+func tasksState() *state.State {
+	s := &state.State{}
+	for i, ev := range []event.Event{
+		event.TaskStarted{ID: 1, Kind: event.ShellTask, Title: "make all"},
+		event.TaskFinished{ID: 1, Outcome: event.Failed, Error: "exit 2:\nno rule"},
+		event.TaskStarted{ID: 2, Kind: event.ShellTask, Title: viewtest.Hostile},
+		event.TaskFinished{ID: 2, Outcome: event.Cancelled},
+		event.TaskStarted{ID: 3, Kind: event.ShellTask, Title: "npm run dev (pane 2)"},
+		event.TaskFinished{ID: 3, Outcome: event.Completed},
+		event.TaskStarted{ID: 4, Kind: event.MainTask, Title: "why do the checkout tests fail?"},
+		event.TaskStarted{ID: 5, Kind: event.ShellTask, Title: "a long one", Deadline: viewtest.MS(-300)},
+		event.TaskCancelling{ID: 5},
+		event.TaskQueued{ID: 6, Kind: event.ShellTask, Title: "later"},
+		viewtest.Ask("1", action.Action{Tool: "edit_file", Path: "checkout/tax.go"}),
+	} {
+		s.Apply(event.Envelope{Seq: uint64(i), Time: viewtest.MS(100 - i), Task: 4, Payload: ev})
+	}
+	return s
+}
+
+func newTestTasks(t testing.TB) *Tasks {
+	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+	v.Update(tasksState(), state.Everything)
+	v.Focus(nil)
+	return v
+}
+
+func TestTasksGolden(t *testing.T) {
+	for _, size := range [][2]int{{60, 9}, {40, 5}, {100, 12}} {
+		viewtest.Golden(t, "tasks", newTestTasks(t), size[0], size[1])
+	}
+	viewtest.Golden(t, "tasks-none", NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock), 40, 3)
+}
+
+// G11: cancelling takes the selected task, once, and none that has ended.
+func TestTasksCancel(t *testing.T) {
+	v := newTestTasks(t)
+	var cancelled []int
+	var opened []string
+	v.OnCancel = func(id int) { cancelled = append(cancelled, id) }
+	v.OnApproval = func(id string) { opened = append(opened, id) }
+	viewtest.Press(t, v, "task-cancel", "item-open")
+	for range 10 {
+		viewtest.Press(t, v, "item-down", "task-cancel", "item-open")
+	}
+	if want := []int{6, 4}; !slices.Equal(cancelled, want) || !slices.Equal(opened, []string{"1"}) {
+		t.Errorf("cancelled %v, opened %v, want %v and [1]", cancelled, opened, want)
+	}
+}
+
+func TestTasksSelectionStays(t *testing.T) {
+	v := newTestTasks(t)
+	viewtest.Press(t, v, "item-down", "item-down", "item-down")
+	if v.selected() != 4 {
+		t.Fatalf("selected %d, want 4", v.selected())
+	}
+	s := tasksState()
+	viewtest.Feed(s, event.ApprovalAnswered{ID: "1"}, event.TaskStarted{ID: 7, Kind: event.ShellTask})
+	v.Update(s, state.Tasks)
+	if v.selected() != 4 {
+		t.Errorf("after an update %d is selected, want 4", v.selected())
+	}
+}
+
+// What runs shows in a short list, however many tasks came before, until the person looks for others.
+func TestTasksRunningShow(t *testing.T) {
+	v := NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock)
+	s := &state.State{}
+	for id := 1; id <= 9; id++ {
+		v.Update(s, viewtest.Feed(s, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: fmt.Sprintf("job %d", id)}))
+		if id < 9 {
+			v.Update(s, viewtest.Feed(s, event.TaskFinished{ID: id, Outcome: event.Completed}))
+		}
+		viewtest.Text(t, v, 40, 5)
+	}
+	if got := viewtest.Text(t, v, 40, 5); !strings.Contains(got, "job 9") {
+		t.Errorf("the running task does not show:\n%s", got)
+	}
+	v.Focus(nil)
+	viewtest.Press(t, v, "item-down", "item-down", "item-down", "item-down", "item-down")
+	v.Blur()
+	if got := viewtest.Text(t, v, 40, 5); !strings.Contains(got, "job 9") {
+		t.Errorf("after the selection was moved and left the running task does not show:\n%s", got)
+	}
+}
+
+// The footer offers no rule where the dialog has none.
+func TestFooterSimilar(t *testing.T) {
+	for _, similar := range []string{"", "go test"} {
+		f := NewFooter(viewtest.Dark(t), keymap.Default())
+		f.SetScope(keymap.Approval, true)
+		var s state.State
+		asked := viewtest.Ask("1", action.Action{Tool: "run_shell", Command: "go test ./..."})
+		asked.Context.Similar = similar
+		f.Update(&s, viewtest.Feed(&s, asked))
+		got := viewtest.Text(t, f, 100, 1)
+		if strings.Contains(got, "allow similar") != (similar != "") {
+			t.Errorf("with the rule %q the footer is %s", similar, got)
+		}
+	}
+}
+
+func TestTabBar(t *testing.T) {
+	b := NewTabBar(viewtest.Dark(t), keymap.Default())
+	b.SetTabs([]string{"Conversation", "Output", "Panes", "Tasks"}, 1)
+	viewtest.Golden(t, "tabs", b, 60, 1)
+	viewtest.Golden(t, "tabs", b, 30, 1)
+	s := viewtest.Screen(t, b, 60, 1)
+	viewtest.WantRole(t, s, '●', themes.Accent)
+	viewtest.WantRole(t, s, 'C', themes.Muted)
+}

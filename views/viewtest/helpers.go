@@ -1,0 +1,145 @@
+package viewtest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"github.com/rivo/tview"
+
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/keymap"
+	"buddy/app/state"
+	"buddy/themes"
+	"buddy/views/draw"
+)
+
+func Dark(t testing.TB) *themes.Theme {
+	t.Helper()
+	theme, err := themes.Load("", "dark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return theme
+}
+
+// Session is a state that is fed events.
+type Session struct {
+	state.State
+	seq uint64
+	Now int64
+}
+
+func (s *Session) Feed(events ...event.Event) *Session {
+	for _, e := range events {
+		s.seq++
+		s.Apply(event.Envelope{Seq: s.seq, Time: s.Now, Payload: e})
+	}
+	return s
+}
+
+// Say is a whole answer.
+func Say(text string) event.Event {
+	return event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}
+}
+
+func Ptr(n int) *int { return &n }
+
+const HostileText = "[red]no tag[-] [\"id\"] \x1b[31mred\x1b]52;c;aGk=\a \u202egnp.exe\u202c \xff"
+
+// Hostile is what every view must show inert: colour tags, escape sequences, bidi
+// controls, zero width, wide characters.
+const Hostile = "[red]x[-] \x1b[31mred\x1b]52;c;aGk=\x07 \u202egnp.exe\u202c z\u200bw 日本 👨‍👩‍👧"
+
+// ScreenRows returns what is inside the border.
+func ScreenRows(t *testing.T, p tview.Primitive, w, h int) []string {
+	t.Helper()
+	rows := strings.Split(strings.TrimRight(Text(t, p, w, h), "\n"), "\n")
+	for i, r := range rows {
+		rows[i] = strings.Trim(r, "│ ")
+	}
+	return rows[1 : len(rows)-1]
+}
+
+// Now is the time of all goldens: 14:02:31.
+var Now = time.Date(2026, 11, 20, 14, 2, 31, 0, time.UTC)
+
+func ClockAt(now *time.Time) func() time.Time { return func() time.Time { return *now } }
+
+func Clock() time.Time { return Now }
+
+// MS is a time so many seconds before at.
+func MS(before int) int64 { return Now.Add(-time.Duration(before) * time.Second).UnixMilli() }
+
+// Feed feeds events to a state.
+func Feed(s *state.State, events ...event.Event) state.Changed {
+	var ch state.Changed
+	for i, ev := range events {
+		ch |= s.Apply(event.Envelope{Seq: uint64(i + 1), Time: MS(0), Session: "7f3a-11aa-22bb-33cc", Task: 4, Payload: ev})
+	}
+	return ch
+}
+
+// Press sends the first key of actions, as the key map has them; other texts are typed.
+func Press(t testing.TB, p tview.Primitive, actions ...string) {
+	t.Helper()
+	handle := p.InputHandler()
+	for _, a := range actions {
+		if a[0] == '\'' {
+			for _, r := range a[1:] {
+				handle(tcell.NewEventKey(tcell.KeyRune, r, 0), nil)
+			}
+			continue
+		}
+		keys := keymap.Default().Keys(keymap.Action(a))
+		if len(keys) == 0 {
+			t.Fatalf("action %q has no key", a)
+		}
+		handle(keys[0].Event(), nil)
+	}
+}
+
+// CellOf returns the style of the first cell that shows r, for tests of roles.
+func CellOf(t testing.TB, s tcell.SimulationScreen, r rune) tcell.Style {
+	t.Helper()
+	cells, _, _ := s.GetContents()
+	for _, c := range cells {
+		if len(c.Runes) > 0 && c.Runes[0] == r {
+			return c.Style
+		}
+	}
+	t.Fatalf("%q is not on the screen", r)
+	return tcell.StyleDefault
+}
+
+// WantRole compares the style of the first cell that shows r with a role's.
+func WantRole(t testing.TB, s tcell.SimulationScreen, r rune, role themes.Role) {
+	t.Helper()
+	if got, want := CellOf(t, s, r), draw.CellStyle(Dark(t).Style(role)); got != want {
+		t.Errorf("%q has style %+v, want that of %s: %+v", r, got, role, want)
+	}
+}
+
+func Ask(id string, a action.Action) event.ApprovalAsked {
+	return event.ApprovalAsked{ID: id, CallID: "c" + id, Action: a, Verdict: action.Verdict{
+		Decision: action.Ask, Reason: "not known to be read-only", Rule: "shell.unknown",
+	}}
+}
+
+var Restart = action.Action{
+	Kind: action.Shell, Tool: "run_shell", Target: "root@web-02 (ssh)", Command: "systemctl restart nginx",
+	Why: "upstream sockets are stale after the deploy", Risk: action.High, Mutation: true,
+}
+
+var SomeCommands = []draw.CommandHelp{
+	{Name: "/approve", Help: "how approvals are decided"},
+	{Name: "/context", Help: "how full the context is"},
+	{Name: "/help", Help: "keys and commands"},
+	{Name: "/kill", Help: "cancel a task"},
+	{Name: "/ps", Help: "what runs"},
+	{Name: "/quit", Help: "end the program"},
+	{Name: "/status", Help: "model, endpoint and counters"},
+}
