@@ -13,12 +13,12 @@ import (
 // with other arguments. Nothing has happened then.
 var ErrArguments = errors.New("invalid arguments")
 
-// invalid returns an ErrArguments that tells what is wrong with them.
+// Invalid returns an ErrArguments that tells what is wrong with them.
 func Invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrArguments, fmt.Sprintf(format, args...))
 }
 
-// decode reads a call's arguments into T, see field for its tags. It is strict: names
+// Decode reads a call's arguments into T, see field for its tags. It is strict: names
 // are matched exactly and unknown ones are refused. A number, true, false or a list may be
 // in a text, and one text may stand for a list of texts: nothing else can be meant. null
 // counts as left out. The error is an ErrArguments that names every problem at once,
@@ -181,7 +181,7 @@ func (f field) expected() string {
 	}
 }
 
-// kindOf names the type of a JSON value, with a number's digits.
+// KindOf names the type of a JSON value, with a number's digits.
 func KindOf(raw []byte) string {
 	text := strings.TrimSpace(string(raw))
 	if text == "" {

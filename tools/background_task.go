@@ -4,7 +4,7 @@ package tools
 type Task struct {
 	Title string          // what it is, in a line
 	Pane  string          // where a person sees it, "" if nowhere
-	Dir   string          // from which [RunShell.Revive] finds it again
+	Dir   string          // from which its end is found again by another process
 	Done  <-chan struct{} // closed at its end
 	End   func() TaskEnd  // how it ended, once Done is closed
 	Stop  func()          // begins to end it

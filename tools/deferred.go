@@ -44,7 +44,7 @@ func (d *Deferred) Add(all ...Tool) {
 	}
 }
 
-// all returns the tools, sorted by name.
+// All returns the tools, sorted by name.
 func (d *Deferred) All() []Tool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -338,6 +338,7 @@ func (f *foreign) say(format string, args ...any) {
 	f.notes = append(f.notes, fmt.Sprintf(format, args...))
 }
 
+// HasArgument reports whether the schema of a tool has an argument.
 func HasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)[name] != nil }
 
 // propertiesOf are the schemas of a tool's arguments; nil when its schema is of another kind.

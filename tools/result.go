@@ -13,13 +13,13 @@ import (
 // arguments: a missing file, a full disk.
 var ErrExecution = errors.New("execution failed")
 
-// truncated ends a text that was cut (D04).
+// Truncated ends a text that was cut (D04).
 const Truncated = "...[truncated]"
 
-// tailLimit is how much of an output a result keeps for the screen (DECISIONS 20).
+// TailLimit is how much of an output a result keeps for the screen (DECISIONS 20).
 const TailLimit = 64 << 10
 
-// outputBytes is about how much a listing or a search gives, whatever the names and lines.
+// OutputBytes is about how much a listing or a search gives, whatever the names and lines.
 const OutputBytes = 20_000
 
 // envelope is what the model reads on success (D03).
@@ -33,7 +33,7 @@ type timestamp struct {
 	UnixMillis int64  `json:"unix_millis"`
 }
 
-// success returns a result with payload in the envelope of D03. shown is the same for
+// Success returns a result with payload in the envelope of D03. shown is the same for
 // the screen, as text; its end is kept.
 func Success(payload any, shown string) Result {
 	content := JSON(envelope{timestamp{"harness", time.Now().UnixMilli()}, payload})
@@ -46,12 +46,12 @@ func Success(payload any, shown string) Result {
 	return Result{Content: string(content), Tail: shown}
 }
 
-// failure returns a result that tells the model in a sentence why a run failed (A19).
+// Failure returns a result that tells the model in a sentence why a run failed (A19).
 func Failure(err error) Result {
 	return Result{Content: "Tool error: " + Failed(err).Error(), IsError: true}
 }
 
-// failed marks err as an ErrExecution unless it is one or an ErrArguments already.
+// Failed marks err as an ErrExecution unless it is one or an ErrArguments already.
 // Plan uses it too, because the text of its errors goes to the model as well.
 func Failed(err error) error {
 	if err == nil || errors.Is(err, ErrArguments) || errors.Is(err, ErrExecution) {
@@ -60,7 +60,7 @@ func Failed(err error) error {
 	return fmt.Errorf("%w: %w", ErrExecution, Sentence(err))
 }
 
-// sentence says what is wrong with which file, where the os package would name a system call.
+// Sentence says what is wrong with which file, where the os package would name a system call.
 func Sentence(err error) error {
 	var p *fs.PathError
 	switch {
@@ -72,7 +72,7 @@ func Sentence(err error) error {
 	return fmt.Errorf("%s: %w", p.Path, p.Err)
 }
 
-// clip returns s, or its first limit bytes of whole characters and an ellipsis. It is
+// Clip returns s, or its first limit bytes of whole characters and an ellipsis. It is
 // for quoting foreign text in errors.
 func Clip(s string, limit int) string {
 	if len(s) <= limit {
@@ -81,7 +81,7 @@ func Clip(s string, limit int) string {
 	return Head(s, limit) + "…"
 }
 
-// head returns the first limit bytes of s, less where that would cut a character.
+// Head returns the first limit bytes of s, less where that would cut a character.
 func Head(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -132,7 +132,7 @@ func escaped(r rune, n int) int {
 	return n
 }
 
-// joinNotes makes one text of the remarks that are not empty.
+// JoinNotes makes one text of the remarks that are not empty.
 func JoinNotes(notes ...string) string {
 	var said []string
 	for _, n := range notes {
@@ -143,5 +143,5 @@ func JoinNotes(notes ...string) string {
 	return strings.Join(said, "; ")
 }
 
-// interrupted begins the result of a call of which nobody knows what became.
+// Interrupted begins the result of a call of which nobody knows what became.
 const Interrupted = "interrupted: outcome unknown, check before repeating"

@@ -101,7 +101,7 @@ type Schema struct {
 	fields []field
 }
 
-// define returns the schema of a tool whose arguments are the struct T. The same T
+// Define returns the schema of a tool whose arguments are the struct T. The same T
 // always gives the same bytes, in the order of its fields (prompt caches need that). That no other arguments are
 // allowed is not said, because decode says it to a model that tries: it would cost 30 bytes a tool in each request.
 func Define[T any](name, description string) Schema {
@@ -167,8 +167,8 @@ func schemaOf(fields []field) json.RawMessage {
 	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":%s}`, props.Bytes(), JSON(required))
 }
 
-// compact encodes v without escaping <, > and &, which costs tokens for nothing. v is
-// a plain value of this package, which always encodes.
+// JSON encodes v without escaping <, > and &, which costs tokens for nothing. v is
+// a plain value of a tool, which always encodes; of another it panics.
 func JSON(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -1,7 +1,7 @@
-// Package tools holds what a model can do: each tool has a definition that the model
-// reads, a plan without side effects that the policy judges, and a run.
+// Package tools says what a tool of a model is: a definition that the model reads, a plan without
+// side effects that the policy judges, and a run.
 //
-//	r := tools.NewRegistry(tools.NewRunShell(shell))
+//	r := tools.NewRegistry(shell.New(panes, plain, "local", cwd, warn))
 //	t, err := r.Lookup("run_shell")
 //	act, err := t.Plan(call)      // nothing happens yet
 //	call.Planned = act            // what the policy or a person has allowed
@@ -146,14 +146,14 @@ type File struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// say shows progress to the person who watches.
+// Say shows progress to the person who watches.
 func (c Call) Say(text string) {
 	if c.Output != nil {
 		c.Output(Chunk{Stream: Stdout, Text: []byte(text), Total: int64(len(text))})
 	}
 }
 
-// planInternal is the plan of a tool that reads and changes nothing outside buddy.
+// PlanInternal is the plan of a tool that reads and changes nothing outside buddy.
 func PlanInternal(tool, why string) action.Action {
 	return action.Action{Kind: action.Internal, Tool: tool, Why: why, Risk: action.Low}
 }
@@ -164,6 +164,7 @@ var ErrNobody = errors.New("nobody is there to answer")
 // planTime bounds the questions to a target of one plan; on this machine they take none.
 const planTime = time.Minute
 
+// Planning returns the context of a plan, which may ask a target for at most a minute.
 func Planning() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), planTime)
 }

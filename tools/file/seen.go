@@ -21,8 +21,8 @@ import (
 // read for the longest time is forgotten, and has to be read again before it is changed.
 const maxSeen = 10_000
 
-// FileState is what a workspace knows of a file that the model read or wrote (B26).
-type FileState struct {
+// State is what a workspace knows of a file that the model read or wrote (B26).
+type State struct {
 	Path     string    // absolute, symbolic links resolved
 	Bytes    int64     // of the whole file
 	Tokens   int       // estimate for the whole file
@@ -31,10 +31,10 @@ type FileState struct {
 	Reads    int       // how often it did
 }
 
-// seenFile is a FileState with what tells a changed file from the one that was seen.
+// seenFile is a State with what tells a changed file from the one that was seen.
 type seenFile struct {
-	FileState
-	sum   uint64 // of the content, unless it is larger than maxText
+	State
+	sum   uint64 // of the content, unless it is larger than [fs.MaxText]
 	told  bool   // that it changed
 	order int64  // of the last read; clocks may stand still
 }
@@ -64,8 +64,8 @@ func (f *seenFiles) saw(path string, s snapshot) {
 	}
 	f.reads++
 	*known = seenFile{
-		FileState: FileState{Path: path, Bytes: s.size, Tokens: int(s.size / 4), Modified: s.modified, LastRead: time.Now(), Reads: known.Reads + 1},
-		order:     f.reads,
+		State: State{Path: path, Bytes: s.size, Tokens: int(s.size / 4), Modified: s.modified, LastRead: time.Now(), Reads: known.Reads + 1},
+		order: f.reads,
 	}
 	if s.whole() {
 		known.sum = maphash.Bytes(f.seed, s.data)
@@ -107,12 +107,12 @@ func (f *seenFiles) same(was *seenFile, s snapshot) bool {
 }
 
 // sorted returns what is remembered, the first as less has it.
-func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []FileState {
+func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var all []FileState
+	var all []State
 	for _, s := range slices.SortedFunc(maps.Values(f.files), compare) {
-		all = append(all, s.FileState)
+		all = append(all, s.State)
 	}
 	return all
 }
@@ -120,11 +120,11 @@ func (f *seenFiles) sorted(compare func(a, b *seenFile) int) []FileState {
 func latest(a, b *seenFile) int { return cmp.Compare(b.order, a.order) }
 
 // Recent returns the files that the model read or wrote, the last one first.
-func (w *Workspace) Recent() []FileState { return w.seen.sorted(latest) }
+func (w *Workspace) Recent() []State { return w.seen.sorted(latest) }
 
 // MostRead returns the files that the model read or wrote, the one that it did most
 // often first.
-func (w *Workspace) MostRead() []FileState {
+func (w *Workspace) MostRead() []State {
 	return w.seen.sorted(func(a, b *seenFile) int { return cmp.Or(cmp.Compare(b.Reads, a.Reads), latest(a, b)) })
 }
 

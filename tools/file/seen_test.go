@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func (b *bench) names(files []FileState) (names []string) {
+func (b *bench) names(files []State) (names []string) {
 	for _, f := range files {
 		names = append(names, b.ws.show(f.Path))
 	}

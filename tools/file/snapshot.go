@@ -14,7 +14,7 @@ import (
 type snapshot struct {
 	exists   bool
 	size     int64
-	data     []byte // all of it, unless it is larger than maxText
+	data     []byte // all of it, unless it is larger than [fs.MaxText]
 	perm     os.FileMode
 	modified time.Time
 }

@@ -52,7 +52,7 @@ func TestOnTargets(t *testing.T) {
 		"PatchRisk": TestApplyPatchRisk, "Edit": TestEditFile, "EditChanged": TestEditFileChangedSinceRead, "EditOften": TestEditFileConcurrently,
 		"Read": TestReadFileD15, "Pages": TestReadFileInPages, "Refuses": TestReadFileRefuses, "Cancelled": TestReadStopsWhenCancelled,
 		"Picture": TestReadPicture, "List": TestListDir, "LongNames": TestLongNamesAreBounded, "Glob": TestGlob,
-		"GlobBounded": TestGlobIsBounded, "Gitignore": TestGitignore, "Grep": TestGrep, "GrepGroups": TestGrepContextGroups,
+		"GlobBounded": TestGlobIsBounded, "Grep": TestGrep, "GrepGroups": TestGrepContextGroups,
 		"GrepBounded": TestGrepIsBounded, "State": TestFileStateB26, "Changed": TestChangedFilesAreToldOnceK14, "Several": TestSeveralEdits,
 		"Write": TestWriteFileD15, "Rights": TestWriteFileKeepsRights, "Restore": TestRestore, "HardNames": TestHardNames, "LinkLoops": TestLinkLoops,
 	}

@@ -1,3 +1,8 @@
+// Package file holds the tools that work on files: read_file, write_file, edit_file, apply_patch,
+// list_dir, glob and grep.
+//
+//	ws, err := file.NewWorkspace("/home/ann/shop", policy.Secret)
+//	registry := tools.NewRegistry(file.Tools(ws)...)
 package file
 
 import (
@@ -69,7 +74,7 @@ func (w *Workspace) find(ctx context.Context) (root, home string, err error) {
 	return w.root, w.home, nil
 }
 
-// Files returns all tools that work on the files of ws, in the order that a model is
+// Tools returns all tools that work on the files of ws, in the order that a model is
 // offered them.
 func Tools(ws *Workspace) []tools.Tool {
 	return []tools.Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewApplyPatch(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
@@ -86,7 +91,7 @@ func (w *Workspace) Root() string {
 // file that does not exist yet, the part that does is resolved. An error says what the
 // model should change, and tells nothing of a file but that there is one.
 //
-// The path is cleaned as text first, as D16 has it: "link/../x" is x beside the link.
+// The path is cleaned as text first: "link/../x" is x beside the link.
 func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
 	if len(arg) > fs.MaxPath {
 		return "", tools.Invalid("path: longer than %d bytes", fs.MaxPath)

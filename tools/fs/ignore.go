@@ -19,11 +19,11 @@ type ignoreRule struct {
 	negate   bool
 }
 
-// ignoreRules are the rules that hold in a folder, the strongest last. They are never
+// IgnoreRules are the rules that hold in a folder, the strongest last. They are never
 // changed, so that folders can share them.
 type IgnoreRules []ignoreRule
 
-// ignored reports whether git would leave the file at path out. Whoever walks does not
+// Ignored reports whether git would leave the file at path out. Whoever walks does not
 // go into ignored folders, so their content needs no rule of its own.
 func (r IgnoreRules) Ignored(path string, isDir bool) bool {
 	for _, rule := range slices.Backward(r) {
@@ -65,7 +65,7 @@ func (r IgnoreRules) with(dir Folder) IgnoreRules {
 	base := strings.TrimSuffix(dir.Name(), "/") + "/"
 	all := slices.Clip(r)
 	for line := range strings.Lines(string(data)) {
-		if rule, ok := ParseIgnore(strings.TrimRight(line, "\r\n"), base); ok {
+		if rule, ok := parseIgnore(strings.TrimRight(line, "\r\n"), base); ok {
 			all = append(all, rule)
 		}
 	}
@@ -75,7 +75,9 @@ func (r IgnoreRules) with(dir Folder) IgnoreRules {
 // braces are special to doublestar, but not to git.
 var braces = strings.NewReplacer("{", `\{`, "}", `\}`)
 
-func ParseIgnore(line, dir string) (ignoreRule, bool) {
+// parseIgnore reads a line of the .gitignore file in dir, which ends in a slash; false for one
+// that is no rule.
+func parseIgnore(line, dir string) (ignoreRule, bool) {
 	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
 		line = line[:len(line)-1]
 	}
@@ -98,7 +100,7 @@ func ParseIgnore(line, dir string) (ignoreRule, bool) {
 	return rule, line != "" && doublestar.ValidatePattern(rule.pattern)
 }
 
-// rulesAbove returns the rules that the .gitignore files above the folder path set for
+// RulesAbove returns the rules that the .gitignore files above the folder path set for
 // it: those of the folders from the top of its repository down.
 func RulesAbove(ctx context.Context, files FS, path string) IgnoreRules {
 	var above []string

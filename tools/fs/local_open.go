@@ -41,7 +41,7 @@ func openat(dir *os.File, name string, flags int) (*os.File, error) {
 	}
 }
 
-// release closes a file that nothing was written to: there is no error to tell anyone.
+// Release closes a file that nothing was written to: there is no error to tell anyone.
 func Release(f io.Closer) { _ = f.Close() }
 
 // passDir opens the folder path for passing through. With create, missing folders are
@@ -153,7 +153,7 @@ func modeOf(st *unix.Stat_t) os.FileMode {
 	return mode
 }
 
-// fileKind names what a mode says a file is.
+// FileKind names what a mode says a file is.
 func FileKind(mode os.FileMode) string {
 	switch {
 	case mode.IsRegular():

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rights are the permissions of a file that is written, where they are not simply those
+// Rights are the permissions of a file that is written, where they are not simply those
 // of the file that it replaces or the usual ones.
 type Rights struct {
 	Perm       os.FileMode // exactly these, unless 0
@@ -40,7 +40,7 @@ func stage(path string, data []byte, r Rights) (*localStaged, error) {
 
 func tempName() string { return ".buddy-" + rand.Text() + ".tmp" }
 
-// commit gives the file its name.
+// Commit gives the file its name.
 func (s *localStaged) Commit() error {
 	if err := unix.Renameat(int(s.dir.Fd()), s.temp, int(s.dir.Fd()), s.name); err != nil {
 		return fmt.Errorf("%q: %w", filepath.Join(s.dir.Name(), s.name), err)

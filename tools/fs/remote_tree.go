@@ -49,7 +49,7 @@ func (t *remoteFS) PassDir(ctx context.Context, path string) (Folder, error) {
 	return remoteFolder{&remoteTree{t: t, ctx: ctx}, path}, nil
 }
 
-// tree lists the folders. Those beyond treeFolders are left out, so that the walk counts
+// OpenTree lists the folders level by level. Those beyond treeFolders are left out, so that the walk counts
 // them as not read.
 func (t *remoteFS) OpenTree(ctx context.Context, top string, rules IgnoreRules, skip func(name string) bool) (Folder, error) {
 	tree := &remoteTree{t: t, ctx: ctx, lists: make(map[string][]host.FileInfo), rules: make(map[string][]byte)}

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// walker visits the files of a folder in the order of their paths. It leaves out .git
+// Walker visits the files of a folder in the order of their paths. It leaves out .git
 // and what .gitignore files name, and follows no symbolic link.
 type Walker struct {
-	// visit gets each entry that is no folder; dir is open during the call only. An
+	// Visit gets each entry that is no folder; dir is open during the call only. An
 	// error of it ends the walk.
 	Visit  func(dir Folder, rel string, e os.DirEntry) error
 	Stop   func() error           // asked before each entry
@@ -19,7 +19,7 @@ type Walker struct {
 // maxDepth bounds the folders that are open at the same time.
 const maxDepth = 100
 
-// walk visits what is in dir and closes it.
+// Walk visits what is in dir and closes it.
 func (w *Walker) Walk(dir Folder, rel string, rules IgnoreRules, depth int) error {
 	defer Release(dir)
 	entries, err := dir.ReadDir(-1)

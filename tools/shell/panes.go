@@ -32,7 +32,7 @@ const (
 )
 
 // Panes returns the tools that look at the panes of shell and type into them (D20–D23). A
-// model seldom needs them, so they are for a [Deferred].
+// model seldom needs them, so they are for a [tools.Deferred].
 func Panes(shell *Shell) []tools.Tool {
 	return []tools.Tool{
 		&capturePane{shell: shell, Schema: tools.Define[captureArgs]("capture-pane", captureText), seen: make(map[look]shown)},

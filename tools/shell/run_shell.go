@@ -1,3 +1,8 @@
+// Package shell holds the tools that run commands in the panes of a target: run_shell, what looks
+// at panes, what types into them, and what follows commands that go on after their call.
+//
+//	sh := shell.New(panes, plain, "local", cwd, warn)
+//	registry := tools.NewRegistry(append(shell.Panes(sh), sh, shell.NewTaskOutput(sh), shell.NewTaskKill(sh))...)
 package shell
 
 import (
