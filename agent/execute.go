@@ -50,9 +50,9 @@ func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.R
 		r.mu.Unlock()
 	}
 	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir}
-	if seated, ok := j.tool.(tools.Seated); ok {
-		seat := seated.Seat(j.call)
-		started.Pane, started.Terminal = seat.Pane, seat.Terminal
+	if tool, ok := j.tool.(tools.PaneTool); ok {
+		use := tool.Pane(j.call)
+		started.Pane, started.Terminal = use.Pane.String(), use.Terminal
 	}
 	if err := r.stream.Record(t.id, turn, started); err != nil {
 		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())

@@ -51,28 +51,52 @@ func (r *Runtime) servePanes() {
 func (r *Runtime) tellPane(c event.Command) error {
 	ctx, cancel := context.WithTimeout(r.ctx, paneLimit)
 	defer cancel()
-	panes := r.opts.Panes
+	fit, ok := c.(event.FitPane)
+	toOwnSize := ok && fit.W == 0 // of a pane that may have closed meanwhile
+	panes, id, err := r.opts.Panes.Pane(paneOf(c))
+	if err != nil && toOwnSize {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	switch c := c.(type) {
 	case event.PaneInput:
-		return panes.Type(ctx, c.Pane, c.Bytes)
+		return panes.Type(ctx, id, c.Bytes)
 	case event.PanePaste:
-		return panes.Paste(ctx, c.Pane, c.Text)
+		return panes.Paste(ctx, id, c.Text)
 	case event.FitPane:
-		_, err := panes.Fit(ctx, c.Pane, c.W, c.H)
-		if c.W == 0 {
-			return nil // it may have closed meanwhile
+		if _, err = panes.Fit(ctx, id, c.W, c.H); toOwnSize {
+			return nil
 		}
 		return err
 	case event.ReadPane:
-		rows, err := panes.History(ctx, c.Pane)
+		rows, err := panes.History(ctx, id)
 		if err == nil {
 			r.emit(0, 0, event.PaneHistory{Pane: c.Pane, Rows: rows})
 		}
 		return err
 	case event.KillPane:
-		return panes.Kill(ctx, c.Pane)
+		return panes.Kill(ctx, id)
 	}
 	return nil
+}
+
+// paneOf returns the name of the pane that a command is for.
+func paneOf(c event.Command) string {
+	switch c := c.(type) {
+	case event.PaneInput:
+		return c.Pane
+	case event.PanePaste:
+		return c.Pane
+	case event.FitPane:
+		return c.Pane
+	case event.ReadPane:
+		return c.Pane
+	case event.KillPane:
+		return c.Pane
+	}
+	return ""
 }
 
 // join takes what was typed into the same pane meanwhile, up to limit bytes in all.

@@ -92,7 +92,7 @@ func (r *Runtime) context() string {
 
 // onTarget says where a pane is, if that is not on the first target.
 func onTarget(pane string) string {
-	if target, _ := tools.PaneOf(pane); target != "" {
+	if target := tools.ParsePane(pane).Target; target != "" {
 		return " on " + target
 	}
 	return ""
