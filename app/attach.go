@@ -11,6 +11,9 @@ import (
 	"buddy/agent/model"
 )
 
+// maxPrompt bounds a prompt that comes from stdin or is pasted, in bytes.
+const maxPrompt = 4 << 20
+
 // imageNames are the ends of names of files that are sent as pictures.
 var imageNames = []string{".png", ".jpg", ".jpeg", ".gif", ".webp"}
 

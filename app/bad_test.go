@@ -80,10 +80,10 @@ func withoutColumn(line string) string {
 // startError is what the full screen says of a file before it opens.
 func startError(file string) string {
 	f := &flags{config: file}
-	r := newSettings(f, &program{}).read()
+	r := readSettings(f)
 	err := r.err
 	if err == nil {
-		_, _, err = firstTheme(f, &program{config: r.config, index: r.index})
+		_, _, err = firstTheme(f, r.config, r.index)
 	}
 	if err == nil {
 		return ""

@@ -13,55 +13,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"buddy/agent/action"
 	"buddy/app/slash"
 	"buddy/tmux/pane"
+	"buddy/views/markup"
 )
-
-// Exit codes (SPEC, decision 2).
-const (
-	exitDone      = 0
-	exitFailed    = 1
-	exitUsage     = 2
-	exitCancelled = 130
-)
-
-// flags are what the command line says.
-type flags struct {
-	config  string
-	model   string
-	baseURL string
-	noColor bool
-	plain   bool
-	theme   string
-	tmux    string
-	approve action.Mode
-
-	// where commands run
-	ssh       string
-	sshConfig string
-	container string
-	targets   []string // of the configuration; the first is where the session begins
-	dir       string
-	also      []string // more folders to work in
-
-	debug bool
-	log   *debugLog // nil without --debug
-
-	// resume
-	last bool
-	fork bool
-	at   int // exchange; 0 is the last
-
-	// exec
-	exec   bool
-	resume string
-	once   onceFlags
-}
 
 // modeFlag is the value of --approve.
 type modeFlag action.Mode
@@ -80,36 +39,24 @@ func (m *modeFlag) Set(s string) error {
 	return nil
 }
 
-// exit is an error that carries an exit code. An empty text prints nothing.
-type exit struct {
-	code int
-	text string
-	help bool // the help says how it is right
-}
-
-func (e exit) Error() string { return e.text }
-
-func usage(format string, args ...any) error {
-	return exit{exitUsage, fmt.Sprintf(format, args...), true}
-}
-
 // Main runs the program and returns its exit code.
 func Main(args []string, stdin, stdout, stderr *os.File) int {
 	if len(args) > 0 && args[0] == "pane" {
 		return pane.Main(args[1:]) // the supervisor of a pane: started by us, not by people
 	}
 	f := &flags{approve: action.ModeAsk}
-	root := commands(f, stdin, stdout, stderr)
+	var once onceFlags
+	root := commands(f, &once, stdin, stdout, stderr)
 	root.SetArgs(args)
 	ran, err := root.ExecuteC()
-	f.log.close(f.once.said(stderr))
+	f.log.close(once.said(stderr))
 	if err == nil {
 		return exitDone
 	}
 	e := exit{exitUsage, err.Error(), true} // what cobra complains about is usage
 	errors.As(err, &e)
 	if e.text != "" {
-		_, _ = fmt.Fprintln(stderr, "buddy: "+plain(e.text))
+		_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(e.text))
 	}
 	if e.help {
 		_, _ = fmt.Fprintf(stderr, "buddy: run %s --help for what there is\n", ran.CommandPath())
@@ -119,10 +66,10 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 
 // Command returns the command line, for who makes documents of it.
 func Command() *cobra.Command {
-	return commands(&flags{approve: action.ModeAsk}, os.Stdin, os.Stdout, os.Stderr)
+	return commands(&flags{approve: action.ModeAsk}, new(onceFlags), os.Stdin, os.Stdout, os.Stderr)
 }
 
-func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
+func commands(f *flags, once *onceFlags, stdin, stdout, stderr *os.File) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "buddy",
 		Short: "a terminal agent that works in real tmux panes and asks first",
@@ -139,7 +86,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) (err error) {
 			if c.HasParent() && c.Name() != "exec" { // these two go there with their target
-				if err := f.enter(); err != nil {
+				if err := enter(f); err != nil {
 					return err
 				}
 			}
@@ -172,7 +119,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	p.StringVarP(&f.dir, "cwd", "C", "", "the `folder` to work in, where commands run")
 	p.StringArrayVar(&f.also, "add-dir", nil, "one more `folder` to work in: its files are read without asking (may be repeated)")
 	root.AddCommand(
-		resumeCommand(f, stdin, stdout, stderr), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, stdin, stdout, stderr),
+		resumeCommand(f, stdin, stdout, stderr), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, once, stdin, stdout, stderr),
 		policyCommand(f, stdout), trustCommand(stdout), traceCommand(stdout, stderr), replayCommand(f), configCommand(f, stdin, stdout, stderr), modelsCommand(f, stdout, stderr),
 		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout), doctorCommand(f, stdout, stderr), initCommand(f, stdin, stdout, stderr),
 	)
@@ -183,8 +130,8 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 
 // enter goes to the folder that -C names, unless it is one on another machine: the settings
 // and sessions there are meant.
-func (f *flags) enter() error {
-	if f.dir == "" || f.ssh != "" || f.container != "" || len(f.targets) > 0 && f.targets[0] != onThisMachine {
+func enter(f *flags) error {
+	if f.dir == "" || f.ssh != "" || f.container != "" || len(f.targets) > 0 && f.targets[0] != slash.ThisMachine {
 		return nil
 	}
 	dir, err := filepath.Abs(f.dir) // whoever goes there again means the same one
@@ -198,40 +145,10 @@ func (f *flags) enter() error {
 	return nil
 }
 
-func resumeCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "resume [ID]",
-		Short: "go on with a session of this folder",
-		Long: "resume opens a session where it ended. An ID may be shortened to any beginning that is unique.\n" +
-			"With --fork it opens a copy and leaves the session as it is, even if it is in use.",
-		Example: "  buddy resume --last\n  buddy resume 7f3a\n  buddy resume 7f3a --fork --at 3",
-		Args:    cobra.MaximumNArgs(1),
-
-		ValidArgsFunction: completeSessions,
-		RunE: func(_ *cobra.Command, args []string) error {
-			id := strings.Join(args, "")
-			if f.last == (id != "") {
-				return usage("resume takes either a session id or --last")
-			}
-			if f.last {
-				id = "last"
-			}
-			if f.at != 0 && !f.fork || f.at < 0 {
-				return usage("--at takes the number of an exchange, from 1, and needs --fork")
-			}
-			store, id, err := meant(id)
-			from := id
-			if err == nil && f.fork {
-				id, _, err = store.Fork(from, f.at)
-			}
-			if err != nil {
-				return failed(trustFirst(from, err))
-			}
-			return interactive(f, id, stdin, stdout, stderr)
-		},
+// interactive talks with a person, on the full screen or line by line.
+func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error {
+	if lineMode(f, stdin, stdout) {
+		return readLines(f, resume, stdin, stdout, stderr)
 	}
-	c.Flags().BoolVar(&f.last, "last", false, "the session that was used last")
-	c.Flags().BoolVar(&f.fork, "fork", false, "go on with a copy")
-	c.Flags().IntVar(&f.at, "at", 0, "copy up to this `exchange` (buddy sessions show lists them); 0 is the last")
-	return c
+	return fullScreen(f, resume)
 }

@@ -16,18 +16,6 @@ import (
 // clipboardTime is how long a clipboard may take.
 const clipboardTime = 3 * time.Second
 
-// copy gives text to the clipboard in every way that there is: through the terminal
-// (OSC 52, which works over ssh too), to the tmux around this program, and with a tool of
-// the desktop that this program runs on.
-func (w *window) copy(text string) {
-	w.screen.SetClipboard([]byte(text))
-	w.loop.Go(func() {
-		if _, err := besideTerminal(text); err != nil {
-			w.loop.Post(func() { w.ui.Tell("copied, but not " + err.Error()) })
-		}
-	})
-}
-
 // besideTerminal copies to the tmux around this program and with a tool of the desktop, and
 // says which of them there are. An error, on one line, names those that failed.
 func besideTerminal(text string) (ways []string, err error) {

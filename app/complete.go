@@ -7,10 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/action"
+	"buddy/app/slash"
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/themes"
 	"buddy/tmux/host"
+	"buddy/views/markup"
 )
 
 // completeTime is how long a shell waits for what is not in a file.
@@ -24,7 +26,9 @@ const (
 // completeFlags says what the values of the flags of all commands can be.
 func completeFlags(root *cobra.Command, f *flags) {
 	for name, of := range map[string]func() []cobra.Completion{
-		"model": f.models, "theme": f.themes, "approve": modeNames,
+		"model": modelNames(f), "theme": func() []cobra.Completion {
+			return append([]cobra.Completion{themes.Auto}, themes.Names(coloursOf(f).Dir)...)
+		}, "approve": modeNames,
 		"ssh":       func() []cobra.Completion { return host.SSHNames(f.sshConfig) },
 		"container": containers,
 		"tmux":      none, "base-url": none,
@@ -50,21 +54,19 @@ func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// models are the profiles of the configuration. One that has a mistake has none.
-func (f *flags) models() []cobra.Completion {
-	c, _, _, err := config.Load(config.Options{Config: f.config, Trust: trustStore()})
-	if err != nil {
-		return nil
+// modelNames returns what names the profiles of the configuration. One that has a mistake has none.
+func modelNames(f *flags) func() []cobra.Completion {
+	return func() []cobra.Completion {
+		c, _, _, err := config.Load(config.Options{Config: f.config, Trust: trustStore()})
+		if err != nil {
+			return nil
+		}
+		var all []cobra.Completion
+		for _, m := range c.Models {
+			all = append(all, cobra.CompletionWithDesc(m.Name, markup.Plain(m.Model)))
+		}
+		return append(all, cobra.CompletionWithDesc(config.Demo, "built in"))
 	}
-	var all []cobra.Completion
-	for _, m := range c.Models {
-		all = append(all, cobra.CompletionWithDesc(m.Name, plain(m.Model)))
-	}
-	return append(all, cobra.CompletionWithDesc(config.Demo, "built in"))
-}
-
-func (f *flags) themes() []cobra.Completion {
-	return append([]cobra.Completion{themes.Auto}, themes.Names(coloursOf(f).Dir)...)
 }
 
 func modeNames() []cobra.Completion {
@@ -101,7 +103,22 @@ func sessionNames() []cobra.Completion {
 	}
 	all := []cobra.Completion{cobra.CompletionWithDesc("last", "the session used last")}
 	for _, e := range entries {
-		all = append(all, cobra.CompletionWithDesc(e.ID, plain(e.Title)))
+		all = append(all, cobra.CompletionWithDesc(e.ID, markup.Plain(e.Title)))
 	}
 	return all
+}
+
+// completeTarget offers the names for --target.
+func completeTarget(f *flags) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		names := []string{slash.ThisMachine}
+		c, _, _, err := config.Load(config.Options{Config: f.config, Trust: trustStore()})
+		if err != nil {
+			return names, cobra.ShellCompDirectiveError
+		}
+		for _, t := range c.Targets {
+			names = append(names, t.Name+"\t"+t.Doc)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
 }

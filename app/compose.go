@@ -9,19 +9,16 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"buddy/agent"
 	"buddy/agent/action"
-	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
 	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
-	"buddy/app/slash"
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/tools"
@@ -64,7 +61,7 @@ func compose(f *flags, d *destination, resume string, mode action.Mode) (*progra
 	p := &program{dest: d}
 	var notice string
 	if p.store, notice, err = sessions.Dir(cwd); err != nil {
-		return nil, exit{code: exitFailed, text: err.Error()}
+		return nil, failed(err)
 	}
 	p.note(notice)
 	m, secrets, err := p.chooseModel(f)
@@ -96,7 +93,7 @@ func compose(f *flags, d *destination, resume string, mode action.Mode) (*progra
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {
-		return nil, exit{code: exitFailed, text: err.Error()}
+		return nil, failed(err)
 	}
 	p.options = agent.Options{
 		Session: p.id, Version: Version, Cwd: p.env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
@@ -140,7 +137,7 @@ func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err er
 		}
 	}
 	p.problem, secrets = c.Problem, c.Secrets()
-	if c.Problem != "" && f.exec && (c.Active == nil || c.Active.Bundled()) {
+	if c.Problem != "" && f.headless && (c.Active == nil || c.Active.Bundled()) {
 		return nil, nil, exit{code: exitFailed, text: c.Problem}
 	}
 	if c.Active == nil {
@@ -152,7 +149,7 @@ func (p *program) chooseModel(f *flags) (m model.Model, secrets []string, err er
 		}
 	}
 	if m, err = p.dependable(*c.Active); err != nil {
-		return nil, nil, exit{code: exitUsage, text: err.Error()}
+		return nil, nil, mistake(err)
 	}
 	if other, ok := c.Profile(c.Agent.SmallModel); ok {
 		if key, _, err := other.Key(); err == nil { // else there will be no title
@@ -199,43 +196,6 @@ func (p *program) profiles() []string {
 	return append(all, config.Demo)
 }
 
-// catalog returns what there is to choose from.
-func (p *program) catalog() slash.Catalog {
-	return slash.Catalog{
-		Offers:   func() []slash.Offer { return offersOf(context.Background(), p.config, p.index) },
-		Sessions: p.listSessions,
-		Search:   p.searchSessions,
-		Fork:     p.fork,
-		Saved:    slash.SavedIn(p.store),
-		Export:   p.exportHere,
-		Changes:  p.changes,
-		Find:     p.findHere,
-		Target:   p.describe,
-		Targets:  func() []slash.TargetOffer { return targetOffers(p.targets) },
-		Trust:    p.trust,
-		Current:  p.current,
-		Notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },
-	}
-}
-
-// maxListed is how many sessions a list shows.
-const maxListed = 20
-
-func (p *program) listSessions() (string, error) {
-	entries, err := p.store.List()
-	if err != nil {
-		return "", err
-	}
-	if len(entries) == 0 {
-		return "no session of this folder is saved yet; the first prompt makes one", nil
-	}
-	text := fmt.Sprintf("sessions of this folder (%d), the latest first:", len(entries))
-	for _, e := range entries[:min(len(entries), maxListed)] {
-		text += fmt.Sprintf("\n%s %s  %s  %s", p.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), markup.Shorten(e.Title, 50))
-	}
-	return text + "\n/session resume ID goes on with one of them", nil
-}
-
 // firstEvents is how many events the first frame of a stored session is drawn from.
 const firstEvents = 200
 
@@ -251,16 +211,16 @@ func (p *program) openSession(f *flags, resume string, m model.Info) error {
 		p.journal = &journal{create: func() (*sessions.Journal, error) { return p.store.Create(header) }}
 		return nil
 	}
-	id, err := p.find(resume)
+	id, err := findSession(p.store, resume)
 	if err != nil {
-		return exit{code: exitFailed, text: err.Error()}
+		return failed(err)
 	}
 	j, err := p.store.Open(id)
 	if err != nil {
-		return exit{code: exitFailed, text: err.Error()}
+		return failed(err)
 	}
 	head := j.Info().Header
-	if err := fits(p.dest.Name, head, f.exec); err != nil {
+	if err := fits(p.dest.Name, head, f.headless); err != nil {
 		_ = j.Close()
 		return err
 	}
@@ -277,24 +237,25 @@ func (p *program) openSession(f *flags, resume string, m model.Info) error {
 	}
 	if p.tail, err = j.Tail(firstEvents); err != nil {
 		_ = j.Close()
-		return exit{code: exitFailed, text: err.Error()}
+		return failed(err)
 	}
 	p.id = id
 	p.journal = &journal{file: j}
 	return nil
 }
 
-func (p *program) find(resume string) (string, error) {
+// findSession returns the id of a session that somebody means: the beginning of an id, or last.
+func findSession(store sessions.Store, resume string) (string, error) {
 	if resume != "last" {
-		return p.store.Find(resume)
+		return store.Find(resume)
 	}
-	last, err := p.store.Last()
+	last, err := store.Last()
 	return last.ID, err
 }
 
 // findHere is find for sessions that this program can go on with.
 func (p *program) findHere(resume string) (string, error) {
-	id, err := p.find(resume)
+	id, err := findSession(p.store, resume)
 	if err != nil {
 		return "", err
 	}
@@ -321,7 +282,7 @@ func (p *program) end(stderr, said io.Writer) (stored bool) {
 	defer cancel()
 	say := func(err error) {
 		if err != nil {
-			_, _ = fmt.Fprintln(stderr, "buddy: "+plain(err.Error()))
+			_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(err.Error()))
 		}
 	}
 	if rt := p.live.end(); rt != nil {
@@ -333,102 +294,14 @@ func (p *program) end(stderr, said io.Writer) (stored bool) {
 	return err == nil
 }
 
-// journal is a session file that appears with the first prompt (DECISIONS 13): what
-// comes before is kept until then.
-type journal struct {
-	create func() (*sessions.Journal, error) // nil when the file is there already
-
-	mu     sync.Mutex // guards what follows
-	file   *sessions.Journal
-	held   []event.Envelope
-	frozen bool
-}
-
-// freeze lets nothing more in, and whoever wants to record something stands still: an error
-// would end what runs.
-func (j *journal) freeze() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.frozen = true
-}
-
-// damagedCode marks the notice that lines of the session file can't be read. It is not stored
-// there: every start finds it out anew.
-const damagedCode = "damaged"
-
-// Append stores env.
-func (j *journal) Append(env event.Envelope) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.frozen {
-		j.mu.Unlock()
-		select {} // until the process ends
-	}
-	if n, ok := env.Payload.(event.Notice); ok && n.Code == damagedCode {
-		return nil
-	}
-	if j.file != nil {
-		return trustFirst(j.file.Info().Header.ID, j.file.Append(env))
-	}
-	j.held = append(j.held, env)
-	if _, ok := env.Payload.(event.PromptSubmitted); !ok {
-		return nil
-	}
-	file, err := j.create()
-	if err != nil {
-		return err
-	}
-	j.file = file
-	for _, h := range j.held {
-		if err := file.Append(h); err != nil {
-			return err
+// finish is close, before which what runs in panes of its own is killed if that is wanted.
+func (p *program) finish(said io.Writer, kill bool) {
+	if kill {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+		defer cancel()
+		if err := p.targets.KillPanes(ctx); err != nil {
+			_, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(err.Error()))
 		}
 	}
-	j.held = nil
-	return nil
-}
-
-// Range calls f for what is stored after a number.
-func (j *journal) Range(after uint64, f func(event.Envelope) bool) error {
-	j.mu.Lock()
-	file, held := j.file, j.held
-	j.mu.Unlock()
-	if file != nil {
-		return file.Range(after, f)
-	}
-	for _, env := range held {
-		if env.Seq > after && !f(env) {
-			break
-		}
-	}
-	return nil
-}
-
-// resumed reports whether the session is of an earlier process.
-func (j *journal) resumed() bool { return j.create == nil }
-
-// readOnly returns why nothing can be stored, or nil.
-func (j *journal) readOnly() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.file == nil {
-		return nil
-	}
-	return j.file.ReadOnly()
-}
-
-// stored returns the session's file, nil before there is one.
-func (j *journal) stored() *sessions.Journal {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.file
-}
-
-func (j *journal) close() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.file == nil {
-		return nil
-	}
-	return j.file.Close()
+	p.close(said)
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strings"
 	"testing"
 
 	"buddy/agent/model"
@@ -64,5 +65,22 @@ func TestPriceOf(t *testing.T) {
 		if got := m.Info().Price; got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestSwitchNeedsKey: a provider without a key is refused when it is chosen, not when it is asked.
+func TestSwitchNeedsKey(t *testing.T) {
+	ownHome(t)
+	c, index, _, err := loadConfig(&flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{config: c, index: index}
+	if _, err := p.modelOf("openai", ""); err == nil || !strings.Contains(err.Error(), "OPENAI_API_KEY") {
+		t.Error(err)
+	}
+	t.Setenv("OPENAI_API_KEY", "sk-1")
+	if m, err := p.modelOf("openai/gpt-9", ""); err != nil || m.Info().Model != "gpt-9" || m.Info().Profile != "openai/gpt-9" {
+		t.Error(m, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/redact"
+	"buddy/views/markup"
 )
 
 const (
@@ -99,7 +100,7 @@ func (d *debugLog) close(say io.Writer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_ = d.file.Close() // written without a buffer
-	_, _ = fmt.Fprintln(say, "buddy: the debug log is "+plain(d.path))
+	_, _ = fmt.Fprintln(say, "buddy: the debug log is "+markup.Plain(d.path))
 }
 
 func debugging() bool { return slog.Default().Enabled(context.Background(), slog.LevelDebug) }

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,15 +13,16 @@ import (
 	"time"
 
 	"github.com/adrg/xdg"
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"buddy/agent/model"
 	"buddy/agent/policy"
+	"buddy/app/slash"
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
 	"buddy/tools/target"
+	"buddy/views/markup"
 )
 
 // health is how something is.
@@ -45,44 +45,6 @@ type finding struct {
 // answerTime is how long the doctor waits for a model.
 const answerTime = 30 * time.Second
 
-func doctorCommand(f *flags, stdout, stderr *os.File) *cobra.Command {
-	asJSON, offline := false, false
-	c := &cobra.Command{
-		Use:   "doctor",
-		Short: "check what buddy needs, and say what to do about the rest",
-		Long: "doctor looks at the settings, the terminal, tmux, the clipboard, the folders that buddy writes to, the\n" +
-			"target that --ssh or --container names, and asks the model for one word. It exits 1 when something is broken.",
-		Example: "  buddy doctor\n  buddy doctor --ssh root@web-02 --offline",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			ctx, stop := context.WithTimeout(context.Background(), 2*answerTime)
-			defer stop()
-			all := examine(ctx, f, !offline, stderr)
-			var err error
-			if asJSON {
-				enc := json.NewEncoder(stdout)
-				enc.SetIndent("", "\t")
-				enc.SetEscapeHTML(false)
-				err = enc.Encode(all)
-			} else {
-				_, err = io.WriteString(stdout, findingsText(all))
-			}
-			if err != nil {
-				return failed(err)
-			}
-			for _, one := range all {
-				if one.State == broken {
-					return exit{code: exitFailed}
-				}
-			}
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print a list for programs")
-	c.Flags().BoolVar(&offline, "offline", false, "ask no model")
-	return c
-}
-
 // examine makes all checks. say gets what takes time.
 func examine(ctx context.Context, f *flags, ask bool, say io.Writer) []finding {
 	c, _, notices, err := loadConfig(f)
@@ -96,7 +58,7 @@ func examine(ctx context.Context, f *flags, ask bool, say io.Writer) []finding {
 // checkMachine looks at what is around buddy.
 func checkMachine(ctx context.Context) []finding {
 	cwd, _ := os.Getwd() // unknown: no file of ours is in it
-	free := checkFree(&target.Target{Name: onThisMachine}, target.Environment{Dir: cwd})
+	free := checkFree(&target.Target{Name: slash.ThisMachine}, target.Environment{Dir: cwd})
 	return []finding{checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), free, checkClipboard(os.Getenv)}
 }
 
@@ -105,9 +67,9 @@ func findingsText(all []finding) string {
 	var b strings.Builder
 	for _, one := range all {
 		mark := map[health]string{fine: "✓", weak: "!", broken: "✗"}[one.State]
-		fmt.Fprintf(&b, "%s %-10s %s\n", mark, one.Check, plain(strings.ReplaceAll(one.Text, "\n", "; ")))
+		fmt.Fprintf(&b, "%s %-10s %s\n", mark, one.Check, markup.Plain(strings.ReplaceAll(one.Text, "\n", "; ")))
 		if one.Do != "" {
-			fmt.Fprintf(&b, "  %-10s → %s\n", "", plain(one.Do))
+			fmt.Fprintf(&b, "  %-10s → %s\n", "", markup.Plain(one.Do))
 		}
 	}
 	return b.String()
@@ -329,9 +291,8 @@ func checkTarget(f *flags, say io.Writer) []finding {
 	return []finding{{"target", fine, fmt.Sprintf("%s: %s, %s, %s", t.Name, env.OS, env.Shell, strings.TrimSpace(env.Tmux)), ""}, checkFree(t.Target, env)}
 }
 
-// examine makes the checks that concern a running program, with the model that answers now.
-func (p *program) examine(ctx context.Context, profile string) []finding {
-	c := p.config
+// examineSession makes the checks that concern a session with the settings c, with the model that answers now.
+func examineSession(ctx context.Context, c config.Config, profile string) []finding {
 	if now, ok := c.Lookup(profile); ok {
 		c.Active = &now
 	}

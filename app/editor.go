@@ -17,29 +17,6 @@ import (
 // maxEdited bounds what is read back from an editor, in bytes.
 const maxEdited = 8 << 20
 
-// edit runs the person's editor on a text in place of the screen and returns the text after
-// that. It belongs to the UI goroutine; events wait meanwhile.
-func (w *window) edit(name, text string) (edited string, err error) {
-	ran := w.loop.Suspend(func() {
-		edited, err = editText(name, text, personsEditor())
-	})
-	if !ran {
-		err = errors.New("the terminal cannot be given to an editor now")
-	}
-	return edited, err
-}
-
-// look shows a text of any size in the person's editor, in place of the screen.
-func (w *window) look(name string, text io.Reader) (err error) {
-	ran := w.loop.Suspend(func() {
-		err = lookAt(name, text, personsEditor())
-	})
-	if !ran {
-		err = errors.New("the terminal cannot be given to an editor now")
-	}
-	return err
-}
-
 // lookAt runs an editor on a copy of a text, so that nothing becomes of what is changed.
 func lookAt(name string, text io.Reader, editor string) error {
 	dir, err := os.MkdirTemp("", "buddy-look-")

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,17 +10,23 @@ import (
 	"strings"
 	"time"
 
-	"buddy/agent"
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/views/markup"
 )
 
-// execute answers one prompt (I03): the answer on stdout, all else on stderr. end tells
-// when it has taken too long, nil is never.
-func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.File) error {
-	schema, err := readSchema(f.once.schema)
+// execute answers one prompt, the argument, what is piped in, or both: the answer on stdout, all
+// else on stderr.
+func execute(f *flags, once onceFlags, args []string, stdin, stdout, stderr *os.File) error {
+	f.headless = true
+	var end <-chan time.Time // nil is never
+	if once.timeout > 0 {
+		end = time.After(once.timeout)
+	}
+	prompt, err := readPrompt(args, stdin, end, once.said(stderr))
+	if err != nil {
+		return err
+	}
+	schema, err := readSchema(once.schema)
 	if err != nil {
 		return err
 	}
@@ -31,7 +35,7 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		return err
 	}
 	defer func() { _ = t.close() }() // whatever it says, the answer is there
-	p, err := composeOnce(f, t, schema, stderr)
+	p, err := composeOnce(f, once, t, schema, stderr)
 	if err != nil {
 		return err
 	}
@@ -40,14 +44,16 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 	events, err := p.begin(ctx)
 	if err != nil {
 		p.close(stderr)
-		return exit{code: exitFailed, text: err.Error()}
+		return failed(err)
 	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 
 	l := &line{
-		program: p, out: stdout, err: stderr, style: newPlainText(stdout, stderr), prefix: "buddy: ", flags: f.once,
+		program: p,
+		remarks: remarks{send: p.live.send, target: p.dest.Name, err: stderr, style: newPlainText(stdout, stderr), prefix: "buddy: ", quiet: once.quiet},
+		out:     stdout, flags: once,
 		limits: bounds{end: end, cost: p.options.MaxCost}, schema: schema,
 	}
 	p.live.send(event.Submit{Text: prompt.text, Images: prompt.images})
@@ -56,24 +62,24 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 		p.desert(stderr)
 		return context.Cause(ctx)
 	}
-	stored := p.end(stderr, f.once.said(stderr)) && !l.unstored
+	stored := p.end(stderr, once.said(stderr)) && !l.unstored
 	return l.exit(outcome, stored)
 }
 
 // composeOnce is compose for one prompt: on a target that is there, with the limits of the
 // command line, and in a session that can be written.
-func composeOnce(f *flags, d *destination, schema *answerSchema, stderr *os.File) (*program, error) {
-	if err := d.connect(f.once.said(stderr)); err != nil {
+func composeOnce(f *flags, once onceFlags, d *destination, schema *answerSchema, stderr *os.File) (*program, error) {
+	if err := d.connect(once.said(stderr)); err != nil {
 		return nil, err
 	}
 	if d.Away != nil {
-		return nil, exit{code: exitFailed, text: d.Away.Error()}
+		return nil, failed(d.Away)
 	}
-	p, err := compose(f, d, f.resume, f.approve)
+	p, err := compose(f, d, once.resume, f.approve)
 	if err != nil {
 		return nil, err
 	}
-	f.once.limit(&p.options)
+	once.limit(&p.options)
 	if schema != nil {
 		p.options.System += schema.told() // not in the prompt, which gives the session its title
 	}
@@ -97,24 +103,6 @@ func (l *line) exit(outcome event.Outcome, stored bool) error {
 	return exit{code: exitFailed}
 }
 
-// said is where goes what is no error.
-func (o onceFlags) said(stderr io.Writer) io.Writer {
-	if o.quiet {
-		return io.Discard
-	}
-	return stderr
-}
-
-// limit puts the limits of the command line in place of those of the configuration.
-func (o onceFlags) limit(to *agent.Options) {
-	if o.turns.set {
-		to.MaxTurns = o.turns.n
-	}
-	if o.cost.set {
-		to.MaxCost = o.cost.max
-	}
-}
-
 // bounds are those of all that exec asks of the model. The runtime's are for one exchange.
 type bounds struct {
 	end   <-chan time.Time
@@ -125,20 +113,16 @@ type bounds struct {
 
 // line prints a session as lines.
 type line struct {
+	remarks
 	program *program
 	out     io.Writer
-	err     io.Writer
 	flags   onceFlags
-	style   plainText
-	prefix  string // of what goes to err
 	limits  bounds
 	schema  *answerSchema // nil: the answer may be anything
 	answers int           // that did not fit it
 	broken  error         // of out
 	task    int           // that works on it
 	text    string        // of the last answer
-
-	unstored bool // the session file could not take all that happened
 }
 
 // follow prints events until there is an answer, or there will be none.
@@ -155,7 +139,7 @@ func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal)
 			l.program.live.send(event.Cancel{})
 		case <-l.limits.end:
 			late = time.After(closeTime)
-			l.stop("the timeout of " + time.Duration(l.flags.timeout).String() + " is over")
+			l.stop("the timeout of " + l.flags.timeout.String() + " is over")
 		case <-late:
 			l.fail("stopped: %s", l.limits.hit)
 			return event.Failed
@@ -326,120 +310,4 @@ func (l *line) answer(o event.Outcome) {
 	}
 	_, err := io.WriteString(l.out, text)
 	l.note(err)
-}
-
-// ended says how an exchange without an answer ended.
-func ended(o event.Outcome) string {
-	switch o {
-	case event.Cancelled:
-		return "cancelled"
-	case event.MaxTurns:
-		return "stopped: the limit of turns is reached"
-	case event.MaxCost:
-		return "stopped: the limit of cost is reached"
-	case event.ContextLimit:
-		return "stopped: the context is full"
-	}
-	return "failed"
-}
-
-// remark prints what is neither the answer nor a question.
-func (l *line) remark(e event.Event) {
-	switch p := e.(type) {
-	case event.ToolRequested:
-		l.requested(p)
-	case event.ToolResult:
-		switch {
-		case p.ExitCode != nil:
-			l.say("← exit %d  %.1f s", *p.ExitCode, float64(p.DurationMS)/1000)
-		case p.IsError:
-			l.say("← %s", markup.Shorten(p.Result, 120))
-		default:
-			l.say("← %s", markup.Shorten(p.Tail, 120))
-		}
-	case event.ModelRetry:
-		l.say("attempt %d failed: %s; trying again in %.1f s", p.Attempt, p.Why, float64(p.WaitMS)/1000)
-	case event.ModelFallback:
-		l.say("%s; %s (%s) answers instead", p.Why, p.Model, p.To)
-	case event.BudgetWarning:
-		l.say("this prompt has used %s", p.Text())
-	case event.BudgetExceeded:
-		l.say("this prompt has used %s", event.BudgetWarning(p).Text())
-	case event.Notice:
-		l.say("%s", p.Text)
-	case event.Warning:
-		l.say("%s", withNext(p.Text, p.NextStep))
-	case event.Error:
-		l.unstored = l.unstored || p.Code == "journal_broken"
-		l.fail("%s", withNext(p.Text, p.NextStep))
-	}
-}
-
-// requested prints a call, and where it works if that is not where the session began.
-func (l *line) requested(p event.ToolRequested) {
-	where := ""
-	if p.Target != "" && p.Target != l.program.dest.Name {
-		where = " on " + p.Target
-	}
-	l.say("▶ %s(%s)%s", p.Name, markup.Shorten(subject(p.Action, p.Arguments), 80), where)
-}
-
-// subject is what a call is about: its command or file, else its arguments.
-func subject(a action.Action, arguments string) string {
-	return cmp.Or(a.Command+a.Path, arguments)
-}
-
-// say prints what is no error.
-func (l *line) say(format string, args ...any) {
-	if !l.flags.quiet {
-		l.fail(format, args...)
-	}
-}
-
-func (l *line) fail(format string, args ...any) {
-	_, _ = fmt.Fprintln(l.err, l.prefix+l.style.err(fmt.Sprintf(format, args...)))
-}
-
-// approve asks y/N on the terminal; without one it denies and says so (DECISIONS 30).
-func (l *line) approve(a event.ApprovalAsked) {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil {
-		l.say("denied, because there is no terminal to ask on: %s (--approve all allows everything)", markup.Shorten(a.Action.Command+a.Action.Path, 80))
-		l.program.live.send(event.Approve{ID: a.ID, Decision: event.Reject, Nobody: true})
-		return
-	}
-	defer func() { _ = tty.Close() }()
-	what := a.Action.Command
-	if what == "" {
-		what = strings.TrimSpace(a.Action.Path + "\n" + a.Action.Preview)
-	}
-	_, _ = fmt.Fprintf(tty, "%s on %s · %s\n%s\n%s\n\nRun: [y/N] ", plain(a.Action.Tool), plain(a.Action.Target), plain(a.Verdict.Reason), whyLine(a.Action.Why), plain(what))
-	reply, err := bufio.NewReader(tty).ReadString('\n')
-	answer := event.Approve{ID: a.ID, Decision: event.Reject}
-	if err != nil && hungUp(tty) {
-		time.Sleep(hangupTime) // which ends the program, unless nobody sends it SIGHUP
-		answer.Reason = "the terminal was closed"
-	}
-	if reply = strings.ToLower(strings.TrimSpace(reply)); reply == "y" || reply == "yes" {
-		answer.Decision = event.Once
-	}
-	l.program.live.send(answer)
-}
-
-// hangupTime is how long after the end of its terminal the program learns of it at the latest.
-const hangupTime = time.Second
-
-func withNext(text, next string) string {
-	if next == "" {
-		return text
-	}
-	return text + " · " + next
-}
-
-// whyLine is the line with the model's reason, "" when it gave none.
-func whyLine(why string) string {
-	if strings.TrimSpace(why) == "" {
-		return ""
-	}
-	return "why: " + plain(why) + "\n"
 }

@@ -14,17 +14,7 @@ import (
 	"buddy/tools"
 )
 
-// onceFlags are the flags of exec that no other command has.
-type onceFlags struct {
-	json    bool
-	quiet   bool
-	schema  string // file
-	timeout timeFlag
-	turns   turnsFlag
-	cost    costFlag
-}
-
-func execCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
+func execCommand(f *flags, once *onceFlags, stdin, stdout, stderr *os.File) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec [PROMPT]",
 		Short: "answer one prompt: the answer on stdout, all else on stderr",
@@ -47,25 +37,19 @@ func execCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 			"  buddy exec --json --resume last \"and now the tests\"",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			f.exec = true
-			end := f.once.timeout.start()
-			prompt, err := readPrompt(args, stdin, end, f.once.said(stderr))
-			if err != nil {
-				return err
-			}
-			return execute(f, prompt, end, stdout, stderr)
+			return execute(f, *once, args, stdin, stdout, stderr)
 		},
 	}
 	p := c.Flags()
-	p.BoolVar(&f.once.json, "json", false, "print every event as a line of JSON instead of the answer")
-	p.BoolVarP(&f.once.quiet, "quiet", "q", false, "print nothing but errors on stderr")
-	p.StringVar(&f.resume, "resume", "", "go on with a session: its `ID`, or last")
-	p.StringVar(&f.once.schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")
+	p.BoolVar(&once.json, "json", false, "print every event as a line of JSON instead of the answer")
+	p.BoolVarP(&once.quiet, "quiet", "q", false, "print nothing but errors on stderr")
+	p.StringVar(&once.resume, "resume", "", "go on with a session: its `ID`, or last")
+	p.StringVar(&once.schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")
 	complete(c, "resume", inOrder, sessionNames)
 	_ = c.MarkFlagFilename("output-schema", "json")
-	p.Var(&f.once.timeout, "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
-	p.Var(&f.once.turns, "max-turns", "turns that the model may take, instead of agent.max_iterations; 0 is no limit")
-	p.Var(&f.once.cost, "max-cost", "dollars that the answer may cost, instead of agent.max_cost; 0 is no limit")
+	p.Var((*timeFlag)(&once.timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
+	p.Var(turnsFlag{&once.maxTurns}, "max-turns", "turns that the model may take, instead of agent.max_iterations; 0 is no limit")
+	p.Var(costFlag{&once.maxCost}, "max-cost", "dollars that the answer may cost, instead of agent.max_cost; 0 is no limit")
 	return c
 }
 
@@ -84,51 +68,37 @@ func (t *timeFlag) Set(s string) error {
 	return err
 }
 
-// start returns a channel that tells when the time is over, nil for never.
-func (t timeFlag) start() <-chan time.Time {
-	if t == 0 {
-		return nil
-	}
-	return time.After(time.Duration(t))
-}
+// turnsFlag takes a number of turns.
+type turnsFlag struct{ to **int }
 
-// turnsFlag is a number of turns.
-type turnsFlag struct {
-	set bool
-	n   int
-}
-
-func (*turnsFlag) String() string { return "" }
+func (turnsFlag) String() string { return "" }
 
 // Type names the value in the help.
-func (*turnsFlag) Type() string { return "number" }
+func (turnsFlag) Type() string { return "number" }
 
 // Set takes a number that is not negative.
-func (t *turnsFlag) Set(s string) error {
+func (t turnsFlag) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
 		return errors.New("must be a number of turns; 0 is no limit")
 	}
-	*t = turnsFlag{true, n}
+	*t.to = &n
 	return nil
 }
 
-// costFlag is an amount of money.
-type costFlag struct {
-	set bool
-	max model.Money
-}
+// costFlag takes an amount of money.
+type costFlag struct{ to **model.Money }
 
-func (*costFlag) String() string { return "" }
+func (costFlag) String() string { return "" }
 
 // Type names the value in the help.
-func (*costFlag) Type() string { return "dollars" }
+func (costFlag) Type() string { return "dollars" }
 
 // maxCost is more dollars than anyone means.
 const maxCost = 1_000_000
 
 // Set takes dollars.
-func (c *costFlag) Set(s string) error {
+func (c costFlag) Set(s string) error {
 	v, err := strconv.ParseFloat(s, 64)
 	micro := math.Round(v * 1e6)
 	switch {
@@ -137,6 +107,7 @@ func (c *costFlag) Set(s string) error {
 	case v > 0 && micro == 0:
 		return errors.New("is less than a millionth of a dollar; 0 is no limit")
 	}
-	*c = costFlag{true, model.Money(micro)}
+	cost := model.Money(micro)
+	*c.to = &cost
 	return nil
 }

@@ -10,10 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-const (
-	maxPrompt = 4 << 20         // of a prompt that comes from stdin, in bytes
-	pipeWait  = 3 * time.Second // for stdin, before a line says what is waited for
-)
+const pipeWait = 3 * time.Second // for stdin, before a line says what is waited for
 
 // request is what exec sends to the model.
 type request struct {
@@ -55,7 +52,7 @@ func readPrompt(args []string, stdin *os.File, end <-chan time.Time, say io.Writ
 	}
 	var err error
 	if r.images, err = attached(arg); err != nil { // names in what was piped in mean nothing
-		return r, exit{code: exitFailed, text: err.Error()}
+		return r, failed(err)
 	}
 	return r, nil
 }
@@ -70,14 +67,14 @@ func pipedIn(stdin *os.File) bool {
 // readStdin reads all of it, until it has taken too long. Who gave a pipe without knowing
 // reads what is waited for.
 func readStdin(stdin io.Reader, end <-chan time.Time, say io.Writer) (string, error) {
-	type input struct {
+	type answer struct {
 		data []byte
 		err  error
 	}
-	all := make(chan input, 1)
+	all := make(chan answer, 1)
 	go func() {
 		data, err := io.ReadAll(io.LimitReader(stdin, maxPrompt+1))
-		all <- input{data, err}
+		all <- answer{data, err}
 	}()
 	hint := time.After(pipeWait)
 	for {

@@ -3,8 +3,11 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/google/renameio/v2"
 
 	"buddy/agent/redact"
 	"buddy/config"
@@ -42,4 +45,22 @@ func redactor(c config.Config) func(string) string {
 	}
 	known := redact.New(keys...)
 	return func(s string) string { return redact.Entropy(known.Text(s)) }
+}
+
+// exportTo writes a file that is there whole or not at all.
+func exportTo(store sessions.Store, path, id string, as sessions.ExportFormat, hide func(string) string) ([]string, error) {
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
+	if err != nil {
+		var inDir *fs.PathError // of a file beside it
+		if errors.As(err, &inDir) {
+			err = inDir.Err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	defer func() { _ = f.Cleanup() }()
+	warnings, err := store.Export(f, id, as, hide)
+	if err != nil {
+		return warnings, err
+	}
+	return warnings, f.CloseAtomicallyReplace()
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"buddy/app/slash"
 	"buddy/tmux/host"
 	"buddy/tools/target"
 )
@@ -110,14 +111,14 @@ func TestFilesOfTheCurrentTarget(t *testing.T) {
 		}
 	}
 	web, down := &target.Target{Name: "web", Host: away}, &target.Target{Name: "down", Host: away}
-	set := target.NewSet(idle(t, &target.Target{Name: onThisMachine}, here), []*target.Target{web, down}, func(tg *target.Target) (*target.Session, error) {
+	set := target.NewSet(idle(t, &target.Target{Name: slash.ThisMachine}, here), []*target.Target{web, down}, func(tg *target.Target) (*target.Session, error) {
 		if tg == down {
 			return nil, errors.New("it is away")
 		}
 		return idle(t, tg, there), nil
 	})
 	x := fileIndexes{here: indexBelow(here)}
-	for _, c := range [][2]string{{onThisMachine, "here.go"}, {"web", "there.go"}, {"down", ""}, {onThisMachine, "here.go"}} {
+	for _, c := range [][2]string{{slash.ThisMachine, "here.go"}, {"web", "there.go"}, {"down", ""}, {slash.ThisMachine, "here.go"}} {
 		set.Switch(c[0])
 		paths, ok := x.of(set).request("go")()
 		if got := strings.Join(paths, " "); !ok || got != c[1] {

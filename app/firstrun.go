@@ -8,6 +8,7 @@ import (
 	"buddy/agent/model/local"
 	"buddy/config"
 	"buddy/tmux"
+	"buddy/views/markup"
 )
 
 // machine is what a first look at this machine finds.
@@ -59,7 +60,7 @@ func firstWelcome(problem string, m *machine) []string {
 	}
 	return []string{
 		"buddy runs commands in tmux panes you can watch, and asks before changes.",
-		plain(found), plain(next),
+		markup.Plain(found), markup.Plain(next),
 	}
 }
 

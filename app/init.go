@@ -18,6 +18,7 @@ import (
 
 	"buddy/app/slash"
 	"buddy/config"
+	"buddy/views/markup"
 )
 
 // setup is buddy init.
@@ -48,7 +49,7 @@ func initCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 func (s *setup) run() error {
 	var err error
 	if s.config, s.index, _, err = config.Load(config.Options{Config: s.flags.config, Trust: trustStore()}); err != nil {
-		return exit{code: exitUsage, text: err.Error()}
+		return mistake(err)
 	}
 	name := s.flags.model
 	switch {
@@ -72,7 +73,7 @@ func (s *setup) run() error {
 	if err != nil {
 		return failed(err)
 	}
-	_, err = fmt.Fprintln(s.out, plain(fmt.Sprintf("a start takes %s now; that is in %s", name, s.config.File)))
+	_, err = fmt.Fprintln(s.out, markup.Plain(fmt.Sprintf("a start takes %s now; that is in %s", name, s.config.File)))
 	return failed(err)
 }
 
@@ -117,7 +118,7 @@ func (s *setup) ask() (string, error) {
 		case !o.Usable:
 			state = o.From + ", " + o.Lack()
 		}
-		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, plain(o.Name), plain(o.Model), plain(state))
+		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, markup.Plain(o.Name), markup.Plain(o.Model), markup.Plain(state))
 	}
 	_, _ = fmt.Fprintf(t, "%3d  another server\t\tany that speaks OpenAI's protocol\n", len(offers)+1)
 	_ = t.Flush()
@@ -209,7 +210,7 @@ func (s *setup) prepare(o slash.Offer) (string, error) {
 
 // question reads one line. It reads no further, so that nothing is lost for who reads next.
 func (s *setup) question(text string) (string, error) {
-	_, _ = fmt.Fprint(s.said, plain(text))
+	_, _ = fmt.Fprint(s.said, markup.Plain(text))
 	var line []byte
 	for b := make([]byte, 1); len(line) < maxKeyLine; {
 		if _, err := s.in.Read(b); err != nil {

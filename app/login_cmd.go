@@ -9,127 +9,11 @@ import (
 	"os/signal"
 	"strings"
 
+	"buddy/views/markup"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-
-	"buddy/app/slash"
-	"buddy/config"
-	"buddy/config/login"
 )
-
-// account is something to log in to: an issuer, or a provider whose key is kept.
-type account struct {
-	name     string // that --model and /model take
-	login    config.Login
-	provider config.Provider // where there is no issuer
-}
-
-// otherNames are what people call providers (H12).
-var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "grok": "xai", "mistral": "mistralai"}
-
-// accountOf finds what a name means. Without one it is the active profile.
-func accountOf(c config.Config, name string) (account, error) {
-	if name == "" {
-		if c.Active == nil || c.Active.Login.Issuer == "" {
-			return account{}, fmt.Errorf("say where: %s", accountNames(c))
-		}
-		return account{name: c.Active.Name, login: c.Active.Login}, nil
-	}
-	if p, ok := c.Profile(name); ok {
-		provider, known := p.Provider()
-		switch {
-		case p.Login.Issuer != "":
-			return account{name: name, login: p.Login}, nil
-		case known:
-			return account{name: name, provider: provider}, nil
-		}
-		return account{}, fmt.Errorf("profile %q has no login: it says itself where its key is (login_issuer would name one)", name)
-	}
-	if other, ok := otherNames[strings.ToLower(name)]; ok {
-		name = other
-	}
-	if p, ok := config.FindProvider(strings.ToLower(name)); ok && p.KeyEnv != "" {
-		return account{name: p.Name, provider: p}, nil
-	}
-	return account{}, fmt.Errorf("nothing to log in to is called %q (have: %s)", name, accountNames(c))
-}
-
-func accountNames(c config.Config) string {
-	var names []string
-	for _, p := range c.Models {
-		if p.Login.Issuer != "" {
-			names = append(names, p.Name)
-		}
-	}
-	for _, p := range config.Providers() {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// state says whether there is a login or a key, and where it is from.
-func (a account) state(ctx context.Context) (text string, ok bool, err error) {
-	if a.login.Issuer == "" {
-		source, ok := a.provider.HasKey()
-		if !ok {
-			return fmt.Sprintf("%s: no key (%s)", a.name, a.provider.MissingKey()), false, nil
-		}
-		return fmt.Sprintf("%s: key from %s", a.name, source), true, nil
-	}
-	if _, err := login.New(config.Auth()).Token(ctx, a.login, ""); errors.Is(err, login.ErrNeeded) {
-		return fmt.Sprintf("%s: not logged in at %s (run: buddy login %s)", a.name, a.login.Issuer, a.name), false, nil
-	} else if err != nil {
-		return "", false, fmt.Errorf("%s: %w", a.name, err)
-	}
-	return fmt.Sprintf("%s: logged in at %s", a.name, a.login.Issuer), true, nil
-}
-
-// forget removes what login stored.
-func (a account) forget(ctx context.Context) (text string, err error) {
-	var found bool
-	if a.login.Issuer != "" {
-		found, err = login.New(config.Auth()).Logout(ctx, a.login)
-	} else {
-		found, err = config.Auth().SetKey(ctx, a.provider.Name, "")
-	}
-	switch {
-	case err != nil:
-		return "", err
-	case !found:
-		return fmt.Sprintf("%s: nothing was stored", a.name), nil
-	}
-	text = fmt.Sprintf("%s: logged out", a.name)
-	if a.provider.KeyEnv != "" && os.Getenv(a.provider.KeyEnv) != "" {
-		text += ", but " + a.provider.KeyEnv + " is still set"
-	}
-	return text, nil
-}
-
-// keep stores a key.
-func (a account) keep(ctx context.Context, key string) (text string, err error) {
-	if _, err := config.Auth().SetKey(ctx, a.provider.Name, key); err != nil {
-		return "", err
-	}
-	text = fmt.Sprintf("%s: the key is kept in %s", a.name, config.Auth().Path())
-	if a.provider.KeyEnv != "" && os.Getenv(a.provider.KeyEnv) != "" {
-		text += "; " + a.provider.KeyEnv + " is set and comes first"
-	}
-	return text, nil
-}
-
-// begin starts the device flow.
-func (a account) begin(ctx context.Context) (*login.Flow, error) {
-	return login.New(config.Auth()).Begin(ctx, a.login)
-}
-
-// howTo says what to do in the browser.
-func howTo(f *login.Flow) string {
-	text := fmt.Sprintf("open %s and enter the code %s (good until %s)", f.URL, f.Code, f.Expires.Local().Format("15:04"))
-	if f.Whole != "" {
-		text += ", or open " + f.Whole
-	}
-	return text
-}
 
 func loginCommand(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	check := false
@@ -187,7 +71,7 @@ func logoutCommand(f *flags, stdout *os.File) *cobra.Command {
 			if err != nil {
 				return failed(err)
 			}
-			_, err = fmt.Fprintln(stdout, plain(text))
+			_, err = fmt.Fprintln(stdout, markup.Plain(text))
 			return failed(err)
 		},
 	}
@@ -198,7 +82,7 @@ func checkLogin(ctx context.Context, a account, stdout io.Writer) error {
 	if err != nil {
 		return failed(err)
 	}
-	if _, err := fmt.Fprintln(stdout, plain(text)); err != nil {
+	if _, err := fmt.Fprintln(stdout, markup.Plain(text)); err != nil {
 		return failed(err)
 	}
 	if !ok {
@@ -225,7 +109,7 @@ func logIn(ctx context.Context, a account, stdin, stdout, stderr *os.File) error
 	case err != nil:
 		return failed(err)
 	}
-	_, err = fmt.Fprintln(stdout, plain(text))
+	_, err = fmt.Fprintln(stdout, markup.Plain(text))
 	return failed(err)
 }
 
@@ -237,15 +121,12 @@ func deviceLogin(ctx context.Context, a account, stderr io.Writer) (string, erro
 	if err != nil {
 		return "", err
 	}
-	_, _ = fmt.Fprintln(stderr, "buddy: "+plain(howTo(flow)))
+	_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(howTo(flow)))
 	if err := flow.Wait(ctx); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s: logged in at %s", a.name, a.login.Issuer), nil
 }
-
-// maxKeyLine bounds what is read as a key, in bytes.
-const maxKeyLine = 16 << 10
 
 // readKey reads a key, unseen where stdin is a terminal, else as its first line.
 func readKey(ctx context.Context, stdin *os.File, prompt io.Writer, ask string) (string, error) {
@@ -262,18 +143,6 @@ func readKey(ctx context.Context, stdin *os.File, prompt io.Writer, ask string) 
 		return "", err
 	}
 	return oneKey(string(data))
-}
-
-// oneKey is the key in what was typed, pasted or piped.
-func oneKey(text string) (string, error) {
-	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	switch line = strings.TrimSpace(line); {
-	case len(text) > maxKeyLine || rest != "":
-		return "", errors.New("what came is not a key alone on a line")
-	case line == "":
-		return "", errors.New("no key was given; nothing was kept")
-	}
-	return line, nil
 }
 
 // readUnseen reads a line without echo, and gives the terminal back as it was when ctx
@@ -297,33 +166,5 @@ func readUnseen(ctx context.Context, fd int) ([]byte, error) {
 		return l.data, l.err
 	case <-ctx.Done():
 		return nil, errors.Join(context.Cause(ctx), term.Restore(fd, before))
-	}
-}
-
-// door is what the screen needs to know of an account.
-func (a account) door() slash.Account {
-	return slash.Account{
-		Name: a.name, Title: a.provider.Title, Issuer: a.login.Issuer, File: config.Auth().Path(), Keep: a.keep, Forget: a.forget,
-		Begin: func(ctx context.Context) (string, func(context.Context) error, error) {
-			flow, err := a.begin(ctx)
-			if err != nil {
-				return "", nil, err
-			}
-			return howTo(flow), flow.Wait, nil
-		},
-	}
-}
-
-// access returns how to log in with the settings of the program.
-func (p *program) access(ctx context.Context) slash.Access {
-	return slash.Access{
-		Ctx: ctx,
-		Find: func(name string) (slash.Account, error) {
-			a, err := accountOf(p.config, name)
-			return a.door(), err
-		},
-		Names: func() string { return accountNames(p.config) },
-		// with --model demo, or with it in the settings, there is no problem
-		Makeshift: p.config.Active == nil && p.problem != "",
 	}
 }

@@ -117,7 +117,7 @@ func renewed(profile config.Profile) (model.Model, error) {
 // small returns the model for titles, nil when there is none or nobody would see a title.
 func (p *program) small(f *flags) model.Model {
 	profile, ok := p.config.Lookup(p.config.Agent.SmallModel)
-	if !ok || f.exec {
+	if !ok || f.headless {
 		return nil
 	}
 	m, err := connect(profile, model.RecoverRetry)

@@ -3,61 +3,12 @@ package app
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"os"
 	"slices"
-	"text/tabwriter"
-
-	"github.com/spf13/cobra"
 
 	"buddy/agent/model/local"
 	"buddy/app/slash"
 	"buddy/config"
 )
-
-// modelsCommand is buddy models.
-func modelsCommand(f *flags, stdout, stderr *os.File) *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
-		Use:   "models",
-		Short: "which models can be used, and what the others lack",
-		Long: "models lists the profiles of your settings, the providers that buddy knows, and what servers on\n" +
-			"this machine offer: under which name, with which window, at which price for a million tokens of\n" +
-			"input and output, and where the key is from or what to do about it. * marks the one that a start takes.",
-		Example: "  buddy models\n  buddy models --json | jq '.[] | select(.usable).name'",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			c, index, _, err := loadConfig(f)
-			if err != nil {
-				return err
-			}
-			offers := offersOf(context.Background(), c, index)
-			if asJSON {
-				enc := json.NewEncoder(stdout)
-				enc.SetIndent("", "\t")
-				return failed(enc.Encode(offers))
-			}
-			printOffers(stdout, offers)
-			if c.Active == nil && c.Problem != "" {
-				_, _ = fmt.Fprintln(stderr, "buddy: "+plain(c.Problem))
-			}
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print a list for programs")
-	return c
-}
-
-// loadConfig reads the settings that the command line means.
-func loadConfig(f *flags) (config.Config, config.Index, []string, error) {
-	c, index, notices, err := config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL, Trust: trustStore()})
-	if err != nil {
-		return c, index, notices, exit{code: exitUsage, text: err.Error()}
-	}
-	return c, index, notices, nil
-}
 
 // offersOf lists what there is: what can be used first, and of that the person's own. It asks
 // the servers on this machine, which takes up to [local.Limit].
@@ -130,22 +81,4 @@ func describe(p config.Profile, from string, active bool) slash.Offer {
 		}
 	}
 	return o
-}
-
-// printOffers writes a table.
-func printOffers(w io.Writer, offers []slash.Offer) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "  NAME\tMODEL\tWINDOW\tIN / OUT\tFROM\t")
-	for _, o := range offers {
-		mark := "  "
-		if o.Active {
-			mark = "* "
-		}
-		why := o.Why
-		if !o.Usable {
-			why = o.Lack()
-		}
-		_, _ = fmt.Fprintf(t, "%s%s\t%s\t%s\t%s\t%s\t%s\n", mark, plain(o.Name), plain(o.Model), o.WindowText(), o.PriceText(), plain(o.From), plain(why))
-	}
-	_ = t.Flush()
 }

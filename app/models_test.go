@@ -1,42 +1,12 @@
 package app
 
 import (
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"buddy/app/slash"
 	"buddy/config"
 )
-
-// ownHome gives a test a home without settings, keys and servers.
-func ownHome(t *testing.T) string {
-	t.Helper()
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "BUDDY_API_KEY", "AGENT_API_KEY", "BUDDY_MODEL", "AGENT_MODEL", "BUDDY_BASE_URL", "AGENT_BASE_URL"} {
-		t.Setenv(name, "")
-	}
-	for _, p := range config.Providers() {
-		t.Setenv(p.KeyEnv, "")
-	}
-	t.Setenv(config.EnvLocal, "off")
-	t.Chdir(t.TempDir())
-	return home
-}
-
-// serveLocal starts a server of models on this machine, known as one of Ollama.
-func serveLocal(t *testing.T, models ...string) {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"object":"list","data":[{"id":"%s"}]}`, strings.Join(models, `"},{"id":"`))
-	}))
-	t.Cleanup(s.Close)
-	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
-	t.Setenv(config.EnvLocal, "ollama="+port)
-}
 
 // TestOffers (H06): the list has what can be used under the name that chooses it; what a
 // server on this machine says is safe to show.
@@ -69,22 +39,5 @@ func TestOffers(t *testing.T) {
 		if _, ok := c.Lookup(o.Name); !ok && o.Name != config.Demo {
 			t.Errorf("%q is offered and chooses nothing", o.Name)
 		}
-	}
-}
-
-// TestSwitchNeedsKey: a provider without a key is refused when it is chosen, not when it is asked.
-func TestSwitchNeedsKey(t *testing.T) {
-	ownHome(t)
-	c, index, _, err := loadConfig(&flags{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &program{config: c, index: index}
-	if _, err := p.modelOf("openai", ""); err == nil || !strings.Contains(err.Error(), "OPENAI_API_KEY") {
-		t.Error(err)
-	}
-	t.Setenv("OPENAI_API_KEY", "sk-1")
-	if m, err := p.modelOf("openai/gpt-9", ""); err != nil || m.Info().Model != "gpt-9" || m.Info().Profile != "openai/gpt-9" {
-		t.Error(m, err)
 	}
 }

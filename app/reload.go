@@ -2,14 +2,10 @@ package app
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/agent/policy"
-	"buddy/app/keymap"
 	"buddy/app/ui"
 	"buddy/config"
 	"buddy/texts"
@@ -37,47 +33,6 @@ func newSettings(f *flags, p *program) *settings {
 	return s
 }
 
-// reading is the configuration as it is on the disk.
-type reading struct {
-	config  config.Config
-	index   config.Index
-	notices []string
-	keys    *keymap.Map
-	rules   []action.Rule
-	live    bool // the rules may be taken over
-	err     error
-}
-
-// read reads the configuration as a start would. Any goroutine may call it.
-func (s *settings) read() reading {
-	f := s.flags
-	var r reading
-	r.config, r.index, r.notices, r.err = config.Load(config.Options{Config: f.config, Model: f.model, BaseURL: f.baseURL, Trust: trustStore()})
-	if r.err == nil {
-		r.keys, r.err = boundKeys(r.config.Keys, r.index)
-	}
-	if r.err == nil {
-		var judge policy.Policy
-		judge, r.err = newPolicy(policy.Policy{}, r.config)
-		r.rules = judge.Rules
-	}
-	for i := 0; i < len(r.config.Targets) && r.err == nil; i++ {
-		_, r.err = configured(r.config.Targets[i], r.index)
-	}
-	r.live = rulesLive(f.config)
-	return r
-}
-
-// rulesLive reports whether rules may be taken over while tools run: only if the policy asks
-// about every change to the files that they come from, in all modes but "all". Else the
-// model could edit itself a rule.
-func rulesLive(explicit string) bool {
-	return !slices.ContainsFunc(config.Sources(explicit, nil), func(s config.Source) bool {
-		real, err := filepath.EvalSymlinks(s.Path)
-		return s.Read && (filepath.Base(s.Path) != "buddy.toml" || err == nil && filepath.Base(real) != "buddy.toml")
-	})
-}
-
 // takenOver is what came of a reading, for people.
 type takenOver struct {
 	notices []string
@@ -93,7 +48,7 @@ func (s *settings) takeOver(u *ui.UI, r reading) (t takenOver) {
 		err = r.err
 	}
 	if err != nil {
-		if text := oneLine(err).Error(); text != s.wrong {
+		if text := strings.ReplaceAll(err.Error(), "\n", " "); text != s.wrong {
 			t.warning, s.wrong = text, text
 		}
 		return t

@@ -69,7 +69,7 @@ func TestReload(t *testing.T) {
 			t.Helper()
 			d.write(d.file, text)
 			var got takenOver
-			x.later(func() { got = s.takeOver(x.ui, s.read()) })
+			x.later(func() { got = s.takeOver(x.ui, readSettings(s.flags)) })
 			x.Settle()
 			if !slices.Equal(got.notices, wantNotices) || got.warning != wantWarning || got.rules != wantRules {
 				t.Errorf("%q:\nnotices %q\nwant    %q\nwarning %q\nwant    %q\nrules %v", text, got.notices, wantNotices, got.warning, wantWarning, got.rules)
@@ -125,7 +125,7 @@ func TestReloadOfTheThemesFile(t *testing.T) {
 		now := func() *themes.Theme { t, _ := x.ui.Theme(); return t }
 		take := func(text string) takenOver {
 			d.write(mine, text)
-			return s.takeOver(x.ui, s.read())
+			return s.takeOver(x.ui, readSettings(s.flags))
 		}
 		if got := take("error = \"italic\"\n"); len(got.notices) != 1 || *now() == *first {
 			t.Errorf("%+v", got)
@@ -172,7 +172,7 @@ func TestReloadOfRulesIsGuarded(t *testing.T) {
 			path = other
 		}
 		d.write(path, tt.text)
-		r := newSettings(&tt.flags, &program{}).read()
+		r := readSettings(&tt.flags)
 		if r.err != nil || len(r.rules) != tt.want || r.live != tt.live || tt.project && r.rules[0].Decision != "deny" {
 			t.Errorf("%+v: %v %v, live %v", tt, r.err, r.rules, r.live)
 		}
@@ -213,7 +213,7 @@ func TestReloadChangesNothingElse(t *testing.T) {
 		p := &program{config: s.began}
 		w := &window{program: p, ui: x.ui}
 		before := p.config
-		x.later(func() { w.reload(s, s.read()) })
+		x.later(func() { w.reload(s, readSettings(s.flags)) })
 		x.Settle()
 		d.write(d.file, `
 [agent]
@@ -237,7 +237,7 @@ api_base_url = "http://localhost:1/v1"
 [[allow]]
 tool = "time"
 `)
-		x.later(func() { w.reload(s, s.read()) })
+		x.later(func() { w.reload(s, readSettings(s.flags)) })
 		x.Settle()
 		after := p.config
 		after.Project, before.Project = config.Project{}, config.Project{}

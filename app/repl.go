@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"buddy/agent/event"
 	"buddy/app/slash"
 	"buddy/app/state"
@@ -25,7 +27,7 @@ import (
 type repl struct {
 	program *program
 	con     *console
-	print   *line       // remarks
+	print   *remarks
 	state   state.State // what runs and what is asked
 	catalog slash.Catalog
 	lines   *lineHistory
@@ -71,18 +73,16 @@ const (
 )
 
 // lineMode reports whether there is no full screen to be had, or not wanted.
-func lineMode(f *flags, con *console) bool {
-	return f.plain || !con.tty || con.echo != con.out || dumb()
+func lineMode(f *flags, stdin, stdout *os.File) bool {
+	return f.plain || !term.IsTerminal(int(stdin.Fd())) || !term.IsTerminal(int(stdout.Fd())) || dumb()
 }
 
-// interactive talks with a person, on the full screen or line by line.
-func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error {
+// readLines talks with a person line by line, on a new session, or on the one to resume, and on
+// others as long as the person changes to them.
+func readLines(f *flags, resume string, stdin, stdout, stderr *os.File) error {
 	con := newConsole(stdin, stdout, stderr)
-	if !lineMode(f, con) {
-		return fullScreen(f, resume)
-	}
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
-		return exit{code: exitFailed, text: err.Error()}
+		return failed(err)
 	}
 	t, err := newDestination(f)
 	if err != nil {
@@ -138,8 +138,8 @@ func (r *repl) session(f *flags, d *destination, resume string) error {
 		p.close(r.con.err)
 		return err
 	}
-	r.program, r.catalog = p, p.catalog()
 	ctx, stop := untilEnded()
+	r.program, r.catalog = p, p.catalog(ctx)
 	defer stop()
 	defer func() {
 		r.con.restore()
@@ -149,13 +149,12 @@ func (r *repl) session(f *flags, d *destination, resume string) error {
 		}
 		p.close(r.con.err)
 	}()
-	r.print = &line{program: p, out: r.con.out, err: stderr{r.con}, style: plainText{true, true}}
+	r.print = &remarks{send: p.live.send, target: p.dest.Name, err: stderr{r.con}, style: plainText{true, true}}
 	go p.tidy()
 	r.welcome()
-	r.catalog.Access = p.access(ctx)
 	events, err := p.begin(ctx)
 	if err != nil {
-		return exit{code: exitFailed, text: err.Error()}
+		return failed(err)
 	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
@@ -288,7 +287,7 @@ func (r *repl) turn() (wants, string) {
 		return r.wants, "key of " + r.wants.id + " (not shown): "
 	case len(r.state.Approvals) > 0:
 		if !r.con.tty {
-			return wants{}, "" // line.approve asks
+			return wants{}, "" // remarks.approve asks
 		}
 		return wants{anApproval, r.state.Approvals[0].ID}, approvalPrompt(r.state.Approvals[0])
 	case len(r.state.Questions) > 0:
@@ -301,8 +300,8 @@ func (r *repl) turn() (wants, string) {
 
 // prompt says where commands run, if that is not here (I04).
 func (r *repl) prompt() string {
-	if name := r.program.targets.Current(); name != onThisMachine {
-		return "(" + plain(name) + ")> "
+	if name := r.program.targets.Current(); name != slash.ThisMachine {
+		return "(" + markup.Plain(name) + ")> "
 	}
 	return "> "
 }

@@ -10,6 +10,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/slash"
 	"buddy/app/ui"
+	"buddy/views/markup"
 )
 
 // lineCommands are the commands of slashCommands that make sense without a screen.
@@ -160,7 +161,7 @@ func completeWord(files *fileIndex, word string, first bool) (becomes string, ch
 	case strings.HasPrefix(word, "@"):
 		paths, _ := files.request(word[1:])()
 		for _, p := range paths {
-			if plain(p) == p && !strings.ContainsAny(p, " \t") {
+			if markup.Plain(p) == p && !strings.ContainsAny(p, " \t") {
 				choices = append(choices, "@"+p)
 			}
 		}

@@ -19,7 +19,7 @@ import (
 // lookBack reads the session and shows what comes of it.
 func (r *repl) lookBack(what string, show func(*record) (string, error)) {
 	slash.Inform(r.seat(), what, func() (string, error) {
-		all, err := r.program.readRecord()
+		all, err := readRecord(r.program.journal.Range)
 		if err != nil {
 			return "", err
 		}
@@ -96,7 +96,7 @@ func boundDiff(diff string) string {
 
 func lineCopy(r *repl, args string) error {
 	slash.Inform(r.seat(), "/copy", func() (string, error) {
-		all, err := r.program.readRecord()
+		all, err := readRecord(r.program.journal.Range)
 		if err != nil {
 			return "", err
 		}
@@ -203,7 +203,7 @@ func lineDoctor(r *repl, _ string) error {
 	profile := r.info().Profile
 	r.say("looking …")
 	slash.Inform(r.seat(), "/doctor", func() (string, error) {
-		return strings.TrimRight(findingsText(r.program.examine(context.Background(), profile)), "\n"), nil
+		return strings.TrimRight(findingsText(examineSession(context.Background(), r.program.config, profile)), "\n"), nil
 	}, r.say)
 	return nil
 }

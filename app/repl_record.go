@@ -24,11 +24,11 @@ type record struct {
 	of    []int             // the number of the exchange that each block belongs to; 0 is before the first
 }
 
-// readRecord reads the session from its journal, which takes a second for a long one.
-func (p *program) readRecord() (*record, error) {
+// readRecord reads a session, which takes a second for a long one.
+func readRecord(journal func(after uint64, f func(event.Envelope) bool) error) (*record, error) {
 	all := record{out: make(map[string]string)}
 	exchange := 0
-	err := p.journal.Range(0, func(env event.Envelope) bool {
+	err := journal(0, func(env event.Envelope) bool {
 		switch p := env.Payload.(type) {
 		case event.PromptSubmitted:
 			if !p.Queued && !p.Command() && env.Branch == 0 && all.state.Running() == nil {

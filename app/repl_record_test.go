@@ -11,10 +11,10 @@ import (
 )
 
 // TestRecordFind: /find line by line names the exchange, shows some context, and is bounded.
-func TestRecordFind(t *testing.T) { // I05, I16
-	p := &program{journal: &journal{create: nil}}
+func TestRecordFind(t *testing.T) {
+	var journal []event.Envelope
 	add := func(e event.Event, branch int) {
-		p.journal.held = append(p.journal.held, event.Envelope{Seq: uint64(len(p.journal.held) + 1), Task: 1, Branch: branch, Payload: e})
+		journal = append(journal, event.Envelope{Seq: uint64(len(journal) + 1), Task: 1, Branch: branch, Payload: e})
 	}
 	said := func(text string) event.Event {
 		return event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}
@@ -31,7 +31,14 @@ func TestRecordFind(t *testing.T) { // I05, I16
 	add(said("a needle beside"), 7)
 	add(event.ToolRequested{CallID: "c", Name: "run_shell", Action: action.Action{Command: "grep Nadel ."}}, 0)
 	add(event.ToolResult{CallID: "c", Result: `{"json":"never"}`, Tail: strings.Repeat("x", 500) + " pin " + strings.Repeat("y", 500)}, 0)
-	all, err := p.readRecord()
+	all, err := readRecord(func(_ uint64, f func(event.Envelope) bool) error {
+		for _, env := range journal {
+			if !f(env) {
+				break
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

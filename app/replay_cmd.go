@@ -1,20 +1,10 @@
 package app
 
 import (
-	"context"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
-	"buddy/agent/event"
-	"buddy/app/screen"
 	"buddy/app/ui"
-	"buddy/config"
 	"buddy/sessions"
-	"buddy/themes"
 )
 
 func replayCommand(f *flags) *cobra.Command {
@@ -39,41 +29,9 @@ func replayCommand(f *flags) *cobra.Command {
 				return err
 			}
 			defer func() { _ = j.Close() }()
-			return watch(f, j, speed)
+			return watchSession(f, j, speed)
 		}),
 	}
 	c.Flags().Float64Var(&speed, "speed", speed, "how many `times` as fast as it went")
 	return c
-}
-
-// watch shows a session until the person leaves it.
-func watch(f *flags, j *sessions.Journal, speed float64) error {
-	p := &program{}
-	var err error
-	if p.config, p.index, _, err = config.Load(config.Options{Config: f.config, Model: f.model, Trust: trustStore()}); err != nil {
-		return exit{code: exitUsage, text: err.Error()}
-	}
-	name, theme, err := firstTheme(f, p)
-	if err != nil {
-		return err
-	}
-	keys, err := boundKeys(p.config.Keys, p.index)
-	if err != nil {
-		return err
-	}
-	s, err := screen.Open()
-	if err != nil {
-		return failed(err)
-	}
-	defer s.Fini()
-	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
-	defer cancel()
-	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }
-	home, _ := os.UserHomeDir() // "" is unknown
-	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f), Auto: name == themes.Auto}, keys, events, home, speed)
-	s.Fini()
-	if err != nil {
-		return failed(fmt.Errorf("terminal: %w", err))
-	}
-	return nil
 }

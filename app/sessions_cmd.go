@@ -99,7 +99,7 @@ func meant(arg string) (sessions.Store, string, error) {
 	if err != nil {
 		return store, "", err
 	}
-	id, err := (&program{store: store}).find(arg)
+	id, err := findSession(store, arg)
 	return store, id, err
 }
 
@@ -351,14 +351,6 @@ func (s *sessionsCLI) trustCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE:    ofSession(func(store sessions.Store, id string, _ []string) error { return store.Trust(id) }),
 	}
-}
-
-// trustFirst adds the next step to an error about a session that came from elsewhere.
-func trustFirst(id string, err error) error {
-	if errors.Is(err, sessions.ErrUntrusted) {
-		err = fmt.Errorf("%w; to go on with it: buddy sessions trust %s", err, id)
-	}
-	return err
 }
 
 func (s *sessionsCLI) renameCommand() *cobra.Command {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"buddy/agent/event"
+	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/views/markup"
 )
@@ -61,4 +63,43 @@ func (p *program) fork(exchange int) (string, error) {
 	}
 	id, _, err := p.store.Fork(p.id, exchange)
 	return id, err
+}
+
+// catalog returns what there is to choose from. Logins end with ctx.
+func (p *program) catalog(ctx context.Context) slash.Catalog {
+	return slash.Catalog{
+		// with --model demo, or with it in the settings, there is no problem
+		Access:   access(ctx, p.config, p.config.Active == nil && p.problem != ""),
+		Offers:   func() []slash.Offer { return offersOf(context.Background(), p.config, p.index) },
+		Sessions: p.listSessions,
+		Search:   p.searchSessions,
+		Fork:     p.fork,
+		Saved:    slash.SavedIn(p.store),
+		Export:   p.exportHere,
+		Changes:  p.changes,
+		Find:     p.findHere,
+		Target:   p.describe,
+		Targets:  func() []slash.TargetOffer { return targetOffers(p.targets) },
+		Trust:    p.trust,
+		Current:  p.current,
+		Notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },
+	}
+}
+
+// maxListed is how many sessions a list shows.
+const maxListed = 20
+
+func (p *program) listSessions() (string, error) {
+	entries, err := p.store.List()
+	if err != nil {
+		return "", err
+	}
+	if len(entries) == 0 {
+		return "no session of this folder is saved yet; the first prompt makes one", nil
+	}
+	text := fmt.Sprintf("sessions of this folder (%d), the latest first:", len(entries))
+	for _, e := range entries[:min(len(entries), maxListed)] {
+		text += fmt.Sprintf("\n%s %s  %s  %s", p.mark(e.ID), e.ID, e.Used.Format("2006-01-02 15:04"), markup.Shorten(e.Title, 50))
+	}
+	return text + "\n/session resume ID goes on with one of them", nil
 }

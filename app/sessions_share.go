@@ -1,13 +1,10 @@
 package app
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"buddy/config"
@@ -49,7 +46,7 @@ func (s *sessionsCLI) export(arg, format, output string) error {
 	}
 	hide, err := s.redactor()
 	if err != nil {
-		return exit{code: exitUsage, text: err.Error()}
+		return mistake(err)
 	}
 	var warnings []string
 	if output == "" {
@@ -61,24 +58,6 @@ func (s *sessionsCLI) export(arg, format, output string) error {
 		s.hint("%s", w)
 	}
 	return failed(err)
-}
-
-// exportTo writes a file that is there whole or not at all.
-func exportTo(store sessions.Store, path, id string, as sessions.ExportFormat, hide func(string) string) ([]string, error) {
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
-	if err != nil {
-		var inDir *fs.PathError // of a file beside it
-		if errors.As(err, &inDir) {
-			err = inDir.Err
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	defer func() { _ = f.Cleanup() }()
-	warnings, err := store.Export(f, id, as, hide)
-	if err != nil {
-		return warnings, err
-	}
-	return warnings, f.CloseAtomicallyReplace()
 }
 
 // redactor returns what takes secrets out: the keys of all profiles, and what looks like

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"buddy/agent/event"
 	"buddy/app/slash"
 	"buddy/config"
@@ -18,9 +16,8 @@ import (
 	"buddy/tmux"
 	"buddy/tmux/host"
 	"buddy/tools/target"
+	"buddy/views/markup"
 )
-
-const onThisMachine = slash.ThisMachine // the target that is this machine
 
 // destination is the target that the command line names, with the others that its sessions
 // reached: connections outlive a session.
@@ -37,7 +34,7 @@ type configuredTarget struct {
 
 // newDestination returns what the flags name. It connects to nothing.
 func newDestination(f *flags) (*destination, error) {
-	t := &target.Target{Name: onThisMachine}
+	t := &target.Target{Name: slash.ThisMachine}
 	var err error
 	switch {
 	case len(f.targets) > 0:
@@ -67,14 +64,14 @@ func namedTarget(f *flags) (*destination, error) {
 	if f.ssh != "" || f.container != "" || f.sshConfig != "" {
 		return nil, usage("--target and --ssh or --container exclude each other: a session begins in one place")
 	}
-	if f.targets[0] == onThisMachine {
+	if f.targets[0] == slash.ThisMachine {
 		here := *f
 		here.targets = nil
 		return newDestination(&here)
 	}
 	c, index, _, err := config.Load(config.Options{Config: f.config, Trust: trustStore()})
 	if err != nil {
-		return nil, exit{code: exitUsage, text: err.Error()}
+		return nil, mistake(err)
 	}
 	setting, ok := c.Target(f.targets[0])
 	if !ok {
@@ -88,7 +85,7 @@ func namedTarget(f *flags) (*destination, error) {
 }
 
 func unknownTarget(name string, c config.Config) error {
-	have := []string{onThisMachine}
+	have := []string{slash.ThisMachine}
 	for _, t := range c.Targets {
 		have = append(have, t.Name)
 	}
@@ -100,7 +97,7 @@ func configured(c config.Target, index config.Index) (*target.Target, error) {
 	t := &target.Target{Name: c.Name, Cwd: c.Cwd, Doc: c.Doc, Address: c.SSH + c.Container, Container: c.Container != "", Production: c.Production}
 	var err error
 	if t.Host, err = hostOf(c); err != nil {
-		return nil, exit{code: exitUsage, text: index.Error(config.Path("targets", c.Name), err).Error()}
+		return nil, mistake(index.Error(config.Path("targets", c.Name), err))
 	}
 	return t, nil
 }
@@ -120,9 +117,9 @@ func (d *destination) beside(f *flags, c config.Config, index config.Index) ([]*
 	for i, name := range f.targets {
 		_, known := c.Target(name)
 		switch {
-		case name == onThisMachine && i > 0 && d.Host != nil && !slices.Contains(f.targets[:i], name):
-			all = append(all, &target.Target{Name: onThisMachine})
-		case name != onThisMachine && !known:
+		case name == slash.ThisMachine && i > 0 && d.Host != nil && !slices.Contains(f.targets[:i], name):
+			all = append(all, &target.Target{Name: slash.ThisMachine})
+		case name != slash.ThisMachine && !known:
 			return nil, unknownTarget(name, c)
 		}
 	}
@@ -155,7 +152,7 @@ func (d *destination) connect(say io.Writer) error {
 	if d.Host == nil {
 		return nil
 	}
-	_, _ = fmt.Fprintf(say, "buddy: connecting to %s\n", plain(d.Name))
+	_, _ = fmt.Fprintf(say, "buddy: connecting to %s\n", markup.Plain(d.Name))
 	return failed(d.Connect(context.Background()))
 }
 
@@ -203,7 +200,7 @@ func flagFor(name string) string {
 	if id, ok := strings.CutSuffix(name, " (container)"); ok {
 		return "--container " + host.Quote(id) + " "
 	}
-	if name != onThisMachine {
+	if name != slash.ThisMachine {
 		return "--target " + host.Quote(name) + " "
 	}
 	return ""
@@ -232,19 +229,4 @@ func awayWarning(t *target.Target) event.Event {
 		next = t.Away.Next + "; " + next
 	}
 	return event.Warning{Text: t.Away.Host + ": " + t.Away.Why, Code: "target", NextStep: next}
-}
-
-// completeTarget offers the names for --target.
-func completeTarget(f *flags) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		names := []string{onThisMachine}
-		c, _, _, err := config.Load(config.Options{Config: f.config, Trust: trustStore()})
-		if err != nil {
-			return names, cobra.ShellCompDirectiveError
-		}
-		for _, t := range c.Targets {
-			names = append(names, t.Name+"\t"+t.Doc)
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
 }

@@ -35,7 +35,7 @@ func TestTargetOffers(t *testing.T) {
 		all = append(all, tg)
 	}
 	away := &host.DownError{Host: "postgres (container)", Why: "there is no such\ncontainer"}
-	set := target.NewSet(idle(t, &target.Target{Name: onThisMachine}, t.TempDir()), all, func(*target.Target) (*target.Session, error) { return nil, away })
+	set := target.NewSet(idle(t, &target.Target{Name: slash.ThisMachine}, t.TempDir()), all, func(*target.Target) (*target.Session, error) { return nil, away })
 	_, _ = set.Open("box")
 	set.Switch("web")
 	got := targetOffers(set)

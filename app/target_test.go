@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"buddy/agent/event"
+	"buddy/app/slash"
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux/host/hosttest"
@@ -34,7 +35,7 @@ func TestTargetFlagsE01(t *testing.T) {
 		{flags{dir: "/none/such"}, "no such file"},
 		{flags{targets: []string{"web-01"}, ssh: "a"}, "exclude each other"},
 		{flags{targets: []string{"web-01"}, config: os.DevNull}, `unknown target "web-01" (have: local)`},
-		{flags{targets: []string{onThisMachine}}, ""},
+		{flags{targets: []string{slash.ThisMachine}}, ""},
 	} {
 		_, err := newDestination(&tt.f)
 		var e exit
@@ -73,14 +74,14 @@ func TestNeedTmux(t *testing.T) {
 // A session goes on where its commands and files are, or not at all.
 func TestSessionFitsTarget(t *testing.T) {
 	for _, tt := range []struct{ has, is, want string }{
-		{onThisMachine, onThisMachine, ""},
-		{"", onThisMachine, ""}, // from before there were others
+		{slash.ThisMachine, slash.ThisMachine, ""},
+		{"", slash.ThisMachine, ""}, // from before there were others
 		{"root@web-02 (ssh)", "root@web-02 (ssh)", ""},
-		{"root@web-02 (ssh)", onThisMachine, "works on root@web-02 (ssh), not on this machine; go on with it there: buddy --ssh root@web-02 resume 7f3a"},
+		{"root@web-02 (ssh)", slash.ThisMachine, "works on root@web-02 (ssh), not on this machine; go on with it there: buddy --ssh root@web-02 resume 7f3a"},
 		{"web (container)", "root@web (ssh)", "buddy --container web resume 7f3a"},
-		{"web-01", onThisMachine, "works on web-01, not on this machine; go on with it there: buddy --target web-01 resume 7f3a"},
-		{onThisMachine, "web (container)", "works on this machine, not on web (container); go on with it there: buddy resume 7f3a"},
-		{"x;y (ssh)", onThisMachine, "buddy --ssh 'x;y' resume 7f3a"},
+		{"web-01", slash.ThisMachine, "works on web-01, not on this machine; go on with it there: buddy --target web-01 resume 7f3a"},
+		{slash.ThisMachine, "web (container)", "works on this machine, not on web (container); go on with it there: buddy resume 7f3a"},
+		{"x;y (ssh)", slash.ThisMachine, "buddy --ssh 'x;y' resume 7f3a"},
 	} {
 		err := fits(tt.is, sessions.Header{ID: "7f3a", Target: tt.has}, false)
 		if tt.want == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.want) {
@@ -139,7 +140,7 @@ func TestBeside(t *testing.T) {
 		}
 		return names
 	}
-	here := &destination{Target: &target.Target{Name: onThisMachine}}
+	here := &destination{Target: &target.Target{Name: slash.ThisMachine}}
 	all, err := here.beside(&flags{}, c, nil)
 	if err != nil || !slices.Equal(name(all), []string{"a", "b"}) {
 		t.Fatalf("%v, %v", name(all), err)

@@ -15,6 +15,7 @@ import (
 	"buddy/tools"
 	"buddy/tools/shell"
 	"buddy/tools/target"
+	"buddy/views/markup"
 )
 
 // openTargets opens the target where the session begins, and makes the set that opens the others
@@ -84,7 +85,7 @@ func (p *program) open(t *target.Target, env target.Environment, session string,
 
 // closeTargets ends what the session has on all targets and says what stays behind.
 func (p *program) closeTargets(ctx context.Context, said io.Writer) {
-	p.targets.Close(ctx, func(text string) { _, _ = fmt.Fprintln(said, "buddy: "+plain(text)) })
+	p.targets.Close(ctx, func(text string) { _, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(text)) })
 }
 
 // filesOn returns the files of a target, which is reached for if need be.

@@ -2,21 +2,11 @@ package app
 
 import (
 	"os"
-	"strings"
 
 	"golang.org/x/term"
 
 	"buddy/views/markup"
 )
-
-// plain makes foreign text safe to print on a terminal, line by line.
-func plain(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		lines[i] = markup.Inline(l)
-	}
-	return strings.Join(lines, "\n")
-}
 
 // plainText prepares foreign text for the two outputs of line mode: made safe for a
 // terminal, as it is for a file or a pipe.
@@ -31,7 +21,7 @@ func (p plainText) err(s string) string { return pick(p.errTTY, s) }
 
 func pick(tty bool, s string) string {
 	if tty {
-		return plain(s)
+		return markup.Plain(s)
 	}
 	return s
 }

@@ -20,7 +20,7 @@ func coloursOf(f *flags) ui.Colours {
 
 // firstTheme returns the name of the theme to begin with, of the command line or else of the
 // configuration, and the theme.
-func firstTheme(f *flags, p *program) (string, *themes.Theme, error) {
+func firstTheme(f *flags, settings config.Config, index config.Index) (string, *themes.Theme, error) {
 	c := coloursOf(f)
 	if f.theme != "" {
 		t, err := c.Load(f.theme)
@@ -29,10 +29,10 @@ func firstTheme(f *flags, p *program) (string, *themes.Theme, error) {
 		}
 		return f.theme, t, nil
 	}
-	name := p.config.UI.Theme
+	name := settings.UI.Theme
 	t, err := c.Load(name)
 	if err != nil {
-		return "", nil, exit{code: exitUsage, text: p.index.Error(config.Path("ui", "theme"), err).Error()}
+		return "", nil, mistake(index.Error(config.Path("ui", "theme"), err))
 	}
 	return name, t, nil
 }

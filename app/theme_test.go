@@ -41,7 +41,7 @@ func TestMistakesInKeysAndThemesHaveTheirPlace(t *testing.T) {
 		}
 		_, err = boundKeys(cfg.Keys, index)
 		if err == nil {
-			_, _, err = firstTheme(&flags{}, &program{config: cfg, index: index})
+			_, _, err = firstTheme(&flags{}, cfg, index)
 		}
 		got := ""
 		if err != nil {

@@ -2,129 +2,14 @@ package app
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
-
-	"github.com/adrg/xdg"
-	"github.com/spf13/cobra"
-
-	"buddy/config"
 )
-
-// trustStore is where the person's trust in folders is kept.
-func trustStore() *config.TrustStore {
-	s := config.NewTrustStore(filepath.Join(xdg.StateHome, "buddy"))
-	return &s
-}
-
-func trustCommand(stdout io.Writer) *cobra.Command {
-	var list, forget bool
-	c := &cobra.Command{
-		Use:   "trust [DIR]",
-		Short: "let the settings that came with a folder apply",
-		Long: "The settings that come with a folder, such as a cloned repository's buddy.toml, may only\n" +
-			"tighten until you trust the folder: their models, hooks and servers are ignored. Trust is\n" +
-			"for the files as they are; when one changes you are asked again.",
-		Example: "  buddy trust\n  buddy trust ~/src/shop\n  buddy trust --list\n  buddy trust --forget ~/src/shop",
-		Args:    cobra.MaximumNArgs(1),
-
-		ValidArgsFunction: completeFolders,
-		RunE: func(_ *cobra.Command, args []string) error {
-			dir := strings.Join(args, "")
-			switch {
-			case list && (forget || dir != ""):
-				return usage("trust --list takes nothing else")
-			case list:
-				return failed(listTrusted(stdout))
-			case forget:
-				return failed(forgetTrust(stdout, dir))
-			}
-			return failed(trustDir(stdout, dir))
-		},
-	}
-	c.Flags().BoolVar(&list, "list", false, "list the folders that are trusted")
-	c.Flags().BoolVar(&forget, "forget", false, "no longer trust a folder")
-	return c
-}
-
-// failed gives an error the exit code of a failure, unless it has one.
-func failed(err error) error {
-	if err == nil || errors.As(err, &exit{}) {
-		return err
-	}
-	return exit{code: exitFailed, text: err.Error()}
-}
-
-func listTrusted(out io.Writer) error {
-	dirs, err := trustStore().List()
-	if err != nil {
-		return err
-	}
-	for _, d := range dirs {
-		state := ""
-		if print, err := config.Fingerprint(d.Dir); err != nil || print != d.Print {
-			state = "  (its settings changed since: not trusted)"
-		}
-		if _, err := fmt.Fprintf(out, "%s  %s%s\n", d.At.Local().Format("2006-01-02 15:04"), plain(d.Dir), state); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// trustDir trusts a folder, "" for this one, and says what that changes.
-func trustDir(out io.Writer, dir string) error {
-	dir, err := config.ResolveDir(orHere(dir))
-	if err != nil {
-		return err
-	}
-	print, err := config.Fingerprint(dir)
-	if err != nil {
-		return err
-	}
-	keys, err := config.ProjectKeys(dir)
-	if err != nil {
-		return err
-	}
-	if err := trustStore().Trust(dir, print); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(out, plain(trustedText(dir, keys)))
-	return err
-}
 
 func trustedText(dir string, keys []string) string {
 	if len(keys) == 0 {
 		return "trusted " + dir + "; its settings have nothing that needs it"
 	}
 	return "trusted " + dir + "; its settings apply: " + strings.Join(keys, ", ")
-}
-
-func forgetTrust(out io.Writer, dir string) error {
-	name, err := config.ResolveDir(orHere(dir))
-	if err != nil {
-		if name, err = filepath.Abs(orHere(dir)); err != nil { // the folder may be gone
-			return err
-		}
-	}
-	found, err := trustStore().Forget(name)
-	switch {
-	case err != nil:
-		return err
-	case !found:
-		return fmt.Errorf("%s was not trusted (buddy trust --list shows what is)", name)
-	}
-	_, err = fmt.Fprintln(out, plain("no longer trusted: "+name))
-	return err
-}
-
-func orHere(dir string) string {
-	if dir == "" {
-		return "."
-	}
-	return dir
 }
 
 // trust remembers the working directory as trusted. It returns what to say when that

@@ -6,10 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"buddy/agent/action"
-	"buddy/agent/event"
 	"buddy/app/keymap"
-	"buddy/app/ui"
 	"buddy/views/edit"
 )
 
@@ -101,53 +98,4 @@ func FuzzDecode(f *testing.F) {
 			p = p[n:]
 		}
 	})
-}
-
-func TestStreamed(t *testing.T) {
-	var s streamed
-	if got := s.add("a\nb") + s.add("c\n\nd"); got != "a\nbc\n\n" {
-		t.Errorf("printed %q, want whole lines", got)
-	}
-	if got := s.rest("a\nbc\n\nde"); got != "de" {
-		t.Errorf("the rest is %q", got)
-	}
-	s.add("x\n")
-	if got := s.rest("another"); got != "another" {
-		t.Errorf("of another answer %q is left", got)
-	}
-}
-
-// What is asked about is never less than what runs (DESIGN, rule 3).
-func TestApprovalText(t *testing.T) {
-	a := event.ApprovalAsked{
-		Action:  action.Action{Tool: "run_shell", Target: "local", Command: strings.Repeat("true\n", 20) + "rm -rf x", Why: "to\ntidy"},
-		Verdict: action.Verdict{Reason: "rm removes files", Rule: "shell"},
-	}
-	short, whole := approvalText(a, false), approvalText(a, true)
-	if !strings.Contains(short, "9 more lines, which run as well: ? shows them") || strings.Contains(short, "rm -rf") {
-		t.Errorf("short:\n%s", short)
-	}
-	if !strings.Contains(whole, "| rm -rf x") || !strings.Contains(whole, "rule: shell") {
-		t.Errorf("whole:\n%s", whole)
-	}
-	a.Context.Loses = []string{"git clean deletes 1 untracked file: x"}
-	if text := approvalText(a, false); !strings.Contains(text, "\n  lost: git clean deletes 1 untracked file: x\n") {
-		t.Errorf("what is lost:\n%s", text)
-	}
-	if strings.Contains(approvalPrompt(a), "s = ") {
-		t.Error("offers a rule that there is not")
-	}
-}
-
-// Every command of line mode is one of the table.
-func TestLineCommands(t *testing.T) {
-	known := make(map[string]bool)
-	for _, c := range ui.Commands() {
-		known[c.Name] = true
-	}
-	for name := range lineCommands {
-		if !known[name] {
-			t.Errorf("/%s is not in the table of commands", name)
-		}
-	}
 }

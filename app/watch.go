@@ -118,7 +118,7 @@ func (w *window) watchSettings(ctx context.Context, s *settings) (stop func()) {
 	w.loop.Go(func() {
 		defer close(done)
 		err := watchFiles(ctx, func() watched { return watchedFiles(s.flags) }, func() {
-			r := s.read()
+			r := readSettings(s.flags)
 			w.loop.Post(func() { w.reload(s, r) })
 		})
 		if err != nil {

@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"buddy/app/slash"
 	"buddy/app/state"
 	"buddy/app/ui"
-	"buddy/config"
 	"buddy/sessions"
 	"buddy/themes"
 	"buddy/tmux"
@@ -26,7 +24,7 @@ import (
 // others as long as the person changes to them.
 func fullScreen(f *flags, resume string) error {
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
-		return exit{code: exitFailed, text: err.Error()}
+		return failed(err)
 	}
 	t, err := newDestination(f)
 	if err != nil {
@@ -39,7 +37,7 @@ func fullScreen(f *flags, resume string) error {
 	loop.QuickStart()
 	s, err := screen.Open()
 	if err != nil {
-		return exit{code: exitFailed, text: err.Error()}
+		return failed(err)
 	}
 	var said bytes.Buffer // what is to be read after the screen is gone
 	defer func() {
@@ -61,7 +59,7 @@ func oneSession(f *flags, d *destination, s *screen.Screen, n slash.Next, said i
 	if err != nil {
 		return slash.Next{}, err
 	}
-	name, theme, err := firstTheme(f, p)
+	name, theme, err := firstTheme(f, p.config, p.index)
 	if err != nil {
 		return slash.Next{}, err
 	}
@@ -85,7 +83,7 @@ func oneSession(f *flags, d *destination, s *screen.Screen, n slash.Next, said i
 	used := newSettings(f, p)
 	if err := w.open(ctx); err != nil {
 		p.close(said)
-		return slash.Next{}, exit{code: exitFailed, text: err.Error()}
+		return slash.Next{}, failed(err)
 	}
 	if name == themes.Auto {
 		w.loop.Post(w.ui.Follow) // after the first frame
@@ -104,17 +102,6 @@ func oneSession(f *flags, d *destination, s *screen.Screen, n slash.Next, said i
 		return slash.Next{}, exit{code: exitFailed, text: fmt.Sprintf("terminal: %v", err)}
 	}
 	return w.next, nil
-}
-
-// boundKeys returns the key map with the keys that a person wants. A mistake has its place.
-func boundKeys(bindings map[string][]string, index config.Index) (*keymap.Map, error) {
-	keys := keymap.Default()
-	err := keys.Rebind(bindings)
-	var bind *keymap.BindError
-	if errors.As(err, &bind) {
-		err = exit{code: exitUsage, text: index.Error(config.Path("keys", bind.Action), bind.Err).Error()}
-	}
-	return keys, err
 }
 
 // eventRoom is how many events wait for the next draw before their sender does.
@@ -136,9 +123,8 @@ type window struct {
 }
 
 func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.Deps {
-	choices := w.program.catalog()
-	choices.Access = w.program.access(ctx)
-	choices.Doctor = func(profile string) string { return findingsText(w.program.examine(ctx, profile)) }
+	choices := w.program.catalog(ctx)
+	choices.Doctor = func(profile string) string { return findingsText(examineSession(ctx, w.program.config, profile)) }
 	return ui.Deps{
 		Looks:    look,
 		Terminal: ui.Terminal{Repaint: w.screen.Sync, AskBackground: w.screen.AskBackground, Copy: w.copy, Edit: w.edit, Look: w.look, Attention: w.attention()},
@@ -309,16 +295,4 @@ func (w *window) saveDraft() {
 	if err := save(text); err != nil {
 		w.ui.Tell("the draft was not saved: " + err.Error())
 	}
-}
-
-// finish is close, before which what runs in panes of its own is killed if that is wanted.
-func (p *program) finish(said io.Writer, kill bool) {
-	if kill {
-		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-		defer cancel()
-		if err := p.targets.KillPanes(ctx); err != nil {
-			_, _ = fmt.Fprintln(said, "buddy: "+plain(err.Error()))
-		}
-	}
-	p.close(said)
 }
