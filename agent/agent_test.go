@@ -766,28 +766,6 @@ func TestSecretsAreTakenOut(t *testing.T) { // DECISIONS 9: the same live, in th
 	})
 }
 
-func TestOutputKeepsCharactersWhole(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := start(t, nil)
-		out := s.liveOutput(1, 1, "c").write
-		text := "a→漢😀b\xff\xfe"
-		for i := range len(text) {
-			out(tools.Chunk{Stream: tools.Stdout, Text: []byte{text[i]}, Total: int64(i + 1)})
-		}
-		synctest.Wait()
-		var got strings.Builder
-		for _, env := range s.seen {
-			if p, ok := env.Payload.(event.ToolOutput); ok {
-				got.WriteString(p.Text)
-			}
-		}
-		if got.String() != text {
-			t.Errorf("output %q, want %q", got.String(), text)
-		}
-		s.stop()
-	})
-}
-
 // TestDifference: what a person may not expect of a switch is said.
 func TestDifference(t *testing.T) {
 	a := model.Info{API: "completions", Auth: "a key"}

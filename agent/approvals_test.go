@@ -28,14 +28,14 @@ func (badArguments) Error() string { return "invalid arguments" }
 
 var errBad badArguments
 
-func shells(o *Options) {
+func shellOptions(o *Options) {
 	o.Tools = tools.NewRegistry(&shellTool{})
 	o.Policy.Confined = true
 }
 
 func TestReadOnlyCommandsAreNotAsked(t *testing.T) { // F05: mode ask
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, shells, says("", "c1 do git status && ls -la | head"), says("ok"))
+		s := start(t, shellOptions, says("", "c1 do git status && ls -la | head"), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		if _, n := find[event.ApprovalAsked](s); n != 0 || s.results()[0] != "done c1" {
 			t.Errorf("%d approvals, results %q", n, s.results())
@@ -60,7 +60,7 @@ func TestFreeCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tool := &freeTool{}
 		s := start(t, func(o *Options) {
-			shells(o)
+			shellOptions(o)
 			o.Tools = tools.NewRegistry(tool)
 		}, says("", "c1 do git status", "c2 do docker ps", "c3 do go test ./a"), says("ok"))
 		s.do(event.Submit{Text: "go"})
@@ -75,7 +75,7 @@ func TestFreeCalls(t *testing.T) {
 
 func TestAllowSimilar(t *testing.T) { // F14
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, shells, says("", "c1 do go test ./a", "c2 do go test ./b", "c3 do go test ./c; touch x"), says("ok"))
+		s := start(t, shellOptions, says("", "c1 do go test ./a", "c2 do go test ./b", "c3 do go test ./c; touch x"), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		asked, _ := find[event.ApprovalAsked](s)
 		if asked.Context.Similar == "" || asked.Context.Risk == "" || len(asked.Context.Consequences) == 0 {
@@ -96,7 +96,7 @@ func TestAllowSimilar(t *testing.T) { // F14
 		s.do(event.Approve{ID: asked.ID, Decision: event.Reject})
 		s.stop()
 
-		again := start(t, func(o *Options) { shells(o); o.Replay = s.mem.events }, says("", "d1 do go test ./a"))
+		again := start(t, func(o *Options) { shellOptions(o); o.Replay = s.mem.events }, says("", "d1 do go test ./a"))
 		again.do(event.Submit{Text: "again"})
 		if _, n := find[event.ApprovalAsked](again); n != 1 {
 			t.Error("a rule of the session came back with it (DECISIONS 10)")
@@ -113,7 +113,7 @@ func TestEditThenApprove(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := start(t, shells, says("", "c1 do touch x"), says("ok"))
+				s := start(t, shellOptions, says("", "c1 do touch x"), says("ok"))
 				s.do(event.Submit{Text: "go"})
 				asked, _ := find[event.ApprovalAsked](s)
 				s.do(event.Approve{ID: asked.ID, Decision: event.Edit})
@@ -147,7 +147,7 @@ func TestModes(t *testing.T) { // F05, F16
 	} {
 		t.Run(string(tt.mode), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := start(t, func(o *Options) { shells(o); o.Mode = tt.mode }, says("", "c1 do touch x"), says("ok"))
+				s := start(t, func(o *Options) { shellOptions(o); o.Mode = tt.mode }, says("", "c1 do touch x"), says("ok"))
 				s.do(event.Submit{Text: "go"})
 				if _, n := find[event.ApprovalAsked](s); n != tt.asks {
 					t.Errorf("%d approvals, want %d", n, tt.asks)
@@ -163,7 +163,7 @@ func TestModes(t *testing.T) { // F05, F16
 
 func TestModeSettlesWhatIsOpen(t *testing.T) { // F05
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, shells, says("", "c1 do touch x"), says("ok"))
+		s := start(t, shellOptions, says("", "c1 do touch x"), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		s.do(event.SetMode{Mode: action.ModeStrict}, event.SetMode{Mode: action.ModeEdits})
 		if _, n := find[event.ApprovalAnswered](s); n != 0 {

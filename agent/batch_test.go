@@ -189,8 +189,8 @@ func TestFailedAttemptsLeaveNothing(t *testing.T) { // C01, C04, DECISIONS 7
 				// A process that goes on from the journal has the same history.
 				s.stop()
 				again := start(t, func(o *Options) { o.Replay = s.mem.events }, says("ok"))
-				if !slices.EqualFunc(again.main.hist.Messages(), s.main.hist.Messages(), func(a, b model.Message) bool { return a.Content == b.Content }) {
-					t.Errorf("replayed %+v\nlive     %+v", again.main.hist.Messages(), s.main.hist.Messages())
+				if !slices.EqualFunc(again.Messages(), s.Messages(), func(a, b model.Message) bool { return a.Content == b.Content }) {
+					t.Errorf("replayed %+v\nlive     %+v", again.Messages(), s.Messages())
 				}
 				again.stop()
 			})
@@ -304,7 +304,7 @@ func TestNudges(t *testing.T) { // A26, A33: never stored
 					t.Errorf("the last attempt is %d, want %d", r.Attempt, len(tt.steps))
 				}
 				var got []string
-				for _, m := range s.main.hist.Messages() {
+				for _, m := range s.Messages() {
 					got = append(got, string(m.Role)+":"+m.Content)
 				}
 				if strings.Join(got, " ") != tt.history {

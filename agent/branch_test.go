@@ -52,8 +52,8 @@ func TestBackground(t *testing.T) { // DECISIONS 11, G10
 		}
 		s.stop()
 		again := start(t, func(o *Options) { o.Replay = s.mem.events })
-		if got, want := len(again.main.hist.Messages()), len(s.main.hist.Messages()); got != want || len(again.branches) != 0 {
-			t.Errorf("the replay has %d messages and %d branches, want %d and none", got, len(again.branches), want)
+		if got, want := len(again.Messages()), len(s.Messages()); got != want || len(again.tasks.forks) != 0 {
+			t.Errorf("the replay has %d messages and %d branches, want %d and none", got, len(again.tasks.forks), want)
 		}
 		again.stop()
 	})
@@ -131,7 +131,7 @@ func TestBackgroundTaskOfACrash(t *testing.T) { // DECISIONS 8
 		if r, n := find[event.ToolResult](again); n != 1 || !strings.HasPrefix(r.Result, "recovered from") {
 			t.Errorf("%d results, the last %+v", n, r)
 		}
-		if n := len(again.branches); n != 0 {
+		if n := len(again.tasks.forks); n != 0 {
 			t.Errorf("%d branches are left", n)
 		}
 		again.stop()

@@ -185,7 +185,7 @@ func unknownWindows(s *session) (texts []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, env := range s.seen {
-		if n, ok := env.Payload.(event.Notice); ok && n.Code == unknownWindow {
+		if n, ok := env.Payload.(event.Notice); ok && n.Code == "window" {
 			texts = append(texts, n.Text)
 		}
 	}
@@ -251,14 +251,14 @@ func TestReplayRepeatsCompactions(t *testing.T) { // DECISIONS 11
 		if _, n := find[event.ContextCompacted](s); n == 0 {
 			t.Error("nothing was compacted")
 		}
-		want := s.main.hist.Messages()
+		want := s.Messages()
 		if !slices.ContainsFunc(want, func(m model.Message) bool { return m.Content == history.Cleared }) {
 			t.Error("no cleared result is left to be compared")
 		}
 		s.stop()
 
 		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events }, answers(1)...)
-		if got := again.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+		if got := again.Messages(); !reflect.DeepEqual(got, want) {
 			t.Errorf("the replay has %d messages, want %d", len(got), len(want))
 		}
 		again.do(event.Submit{Text: "go on"})
@@ -280,12 +280,4 @@ func TestBadCompactionInAJournal(t *testing.T) { // a file that someone changed
 		}
 		s.stop()
 	})
-}
-
-func TestPercent(t *testing.T) { // B02: floor, at least 1
-	for _, tt := range [][3]int{{1000, 95, 950}, {1, 80, 1}, {999, 82, 819}, {1 << 62, 95, (1<<62)/100*95 + (1<<62)%100*95/100}} {
-		if got := percent(tt[0], tt[1]); got != tt[2] {
-			t.Errorf("percent(%d, %d) = %d, want %d", tt[0], tt[1], got, tt[2])
-		}
-	}
 }

@@ -14,13 +14,22 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/turn"
 	"buddy/tools"
 )
 
 // embedded is a runtime as a library: no Start, a model and a tool.
 func embedded(turns int, steps ...step) (*Runtime, *script, *fakeTool) {
+	return hooked(nil, turns, steps...)
+}
+
+// hooked is embedded with a hook; nil is none.
+func hooked(h Hook, turns int, steps ...step) (*Runtime, *script, *fakeTool) {
 	m, tool := &script{steps: steps}, &fakeTool{}
 	o := Options{Model: m, Tools: tools.NewRegistry(tool), MaxTurns: turns}
+	if h != nil {
+		o.Hooks = []Hook{h}
+	}
 	o.Policy.Workspace = "/w"
 	return New(o), m, tool
 }
@@ -247,13 +256,13 @@ func BenchmarkTurn(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				r, _, _ := embedded(0)
-				r.model = caller{}
-				_, t, err := r.begin(b.Context(), &model.Message{Content: "go"})
+				r.selection.SetModel(caller{})
+				_, t, err := r.tasks.begin(b.Context(), &model.Message{Content: "go"})
 				if err != nil {
 					b.Fatal(err)
 				}
 				for range turns {
-					if outcome, err := r.step(r.ctx, t); outcome != "" || err != nil {
+					if outcome, err := r.tasks.loop.Step(r.life.ctx, t.x); outcome != "" || err != nil {
 						b.Fatal(outcome, err)
 					}
 				}
@@ -347,7 +356,7 @@ func TestImages(t *testing.T) { // images as user input, also after a resume
 		if msgs := s.request(); len(msgs[1].Images) != 1 {
 			t.Errorf("sent %v", msgs)
 		}
-		s.do(event.Submit{Text: "many", Images: slices.Repeat([]model.Image{img}, maxImages+1)})
+		s.do(event.Submit{Text: "many", Images: slices.Repeat([]model.Image{img}, turn.MaxImages+1)})
 		if e, _ := find[event.Error](s); e.Text != "the prompt was not taken: it has 9 images (allowed: 8)" {
 			t.Errorf("error %+v", e)
 		}
@@ -357,7 +366,7 @@ func TestImages(t *testing.T) { // images as user input, also after a resume
 		}
 		s.stop()
 		again := start(t, func(o *Options) { withWindow(100_000)(o); o.Replay = s.mem.events })
-		if got := again.main.hist.Messages(); len(got) != 3 || len(got[1].Images) != 1 {
+		if got := again.Messages(); len(got) != 3 || len(got[1].Images) != 1 {
 			t.Errorf("the replay has %v", got)
 		}
 		again.stop()

@@ -51,9 +51,7 @@ func (s *session) warnings() (all []event.Warning) {
 }
 
 func (s *session) taint() string {
-	s.Runtime.mu.Lock()
-	defer s.Runtime.mu.Unlock()
-	return s.main.tainted
+	return s.tasks.tree.Main().Injected()
 }
 
 // A result that speaks to the model is marked, told, and taints the task until the next
@@ -75,7 +73,7 @@ func TestInjection(t *testing.T) {
 			t.Errorf("tainted %q", tainted)
 		}
 		again := New(Options{Model: s.model, Replay: s.mem.events})
-		if got := again.main.tainted; !strings.HasPrefix(got, tainted) {
+		if got := again.tasks.tree.Main().Injected(); !strings.HasPrefix(got, tainted) {
 			t.Errorf("after a crash: tainted %q", got)
 		}
 		s.do(event.Submit{Text: "thanks"})
@@ -83,7 +81,7 @@ func TestInjection(t *testing.T) {
 			t.Errorf("after the next prompt: tainted %q", got)
 		}
 		again = New(Options{Model: s.model, Replay: s.mem.events})
-		if got := again.tainted(&task{talk: again.main}); got != "" {
+		if got := again.tasks.tree.Main().Injected() + again.instructions.Injected(); got != "" {
 			t.Errorf("after the next prompt and a crash: tainted %q", got)
 		}
 		s.stop()

@@ -65,9 +65,7 @@ func TestInstructions(t *testing.T) {
 		if !strings.Contains(s.lastNotice(), "/w/AGENTS.md  8 bytes, from the project") {
 			t.Errorf("/context says\n%s", s.lastNotice())
 		}
-		s.Runtime.mu.Lock()
-		s.guide.stale = true // as after a compaction
-		s.Runtime.mu.Unlock()
+		s.instructions.Stale() // as after a compaction
 		s.Send(event.Submit{Text: "c"})
 		synctest.Wait()
 		time.Sleep(2 * time.Second)
@@ -75,7 +73,7 @@ func TestInstructions(t *testing.T) {
 		if third := s.model.requests[2].Messages[0]; !strings.Contains(third.Content, "use spaces") || strings.Contains(third.Content, "tabs") {
 			t.Errorf("after a compaction\n%s", third.Content)
 		}
-		if h := s.main.hist; h.Tokens() != h.Clone().Tokens() || h.Messages()[0].Content == first.Content {
+		if s.Messages()[0].Content == first.Content {
 			t.Error("the history has the old prompt")
 		}
 	})
@@ -115,7 +113,7 @@ func TestInstructionsSpeak(t *testing.T) {
 		defer s.stop()
 		s.Send(event.Submit{Text: "a"})
 		synctest.Wait()
-		if why := s.tainted(&task{talk: s.main}); !strings.Contains(why, "/w/AGENTS.md came with the project") {
+		if why := s.instructions.Injected(); !strings.Contains(why, "/w/AGENTS.md came with the project") {
 			t.Errorf("tainted %q", why)
 		}
 		if w := s.warnings(); len(w) != 1 || w[0].Code != "instructions" {

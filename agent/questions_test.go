@@ -107,10 +107,10 @@ func TestPicturesOfTools(t *testing.T) { // D15: after all results, also after a
 		if last.Role != model.User || len(last.Images) != 2 || msgs[len(msgs)-2].Role != model.Tool {
 			t.Errorf("sent %+v", msgs)
 		}
-		want, _ := json.Marshal(s.main.hist.Messages())
+		want, _ := json.Marshal(s.Messages())
 		s.stop()
 		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
-		if got, _ := json.Marshal(again.main.hist.Messages()); string(got) != string(want) {
+		if got, _ := json.Marshal(again.Messages()); string(got) != string(want) {
 			t.Errorf("the replay has %s, want %s", got, want)
 		}
 		again.stop()

@@ -25,19 +25,20 @@ package agent
 import (
 	"context"
 	"fmt"
-	"strings"
-	"sync"
 	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/approval"
+	"buddy/agent/compact"
+	"buddy/agent/conversation"
 	"buddy/agent/event"
-	"buddy/agent/history"
 	"buddy/agent/instructions"
 	"buddy/agent/model"
 	"buddy/agent/policy"
 	"buddy/agent/redact"
+	"buddy/agent/selection"
 	"buddy/agent/stream"
+	"buddy/agent/turn"
 	"buddy/agent/undo"
 	"buddy/agent/usage"
 	"buddy/tools"
@@ -73,8 +74,8 @@ type Options struct {
 	// Small gives the session a title after its first exchange, in the background; nil: the
 	// title is the beginning of the first prompt.
 	Small  model.Model
-	Tools  *tools.Registry // the runtime's mutex guards it from New on
-	System string          // the system prompt; blank adds no message
+	Tools  *tools.Registry
+	System string // the system prompt; blank adds no message
 	// Told returns the system prompt and the tools for a model that is switched to; nil: they
 	// stay as they are. An error refuses the switch.
 	Told func(model.Info) (system string, all *tools.Registry, err error)
@@ -94,7 +95,7 @@ type Options struct {
 	Withheld       []string         // names of variables that commands do not get, for people
 	Journal        stream.Journal   // nil: nothing is stored
 	Durable        Durable          // nil: the journal records what was done
-	Notes          *Notes           // told to the model with each request, and in no history
+	Reminders      *Reminders       // told to the model with each request, and in no history
 	Hooks          []Hook           // told of each turn, in this order
 	Panes          Panes            // nil: there are none
 	Targets        Targets          // nil: there is one only
@@ -122,75 +123,98 @@ type Options struct {
 	Dates *time.Location
 }
 
-// Runtime is one live session. It is safe for concurrent use.
+// Runtime is one live session: commands go in, and its parts do what they say. It is safe
+// for concurrent use.
 type Runtime struct {
-	opts      Options
-	stream    *stream.Stream
-	approvals *approval.Broker
-	questions *approval.Questions
-	changes   *undo.Log
-	ledger    *usage.Ledger
-	inbox     queues
-	guide     *guide
-	life
-
-	mu         sync.Mutex // guards all below
-	model      model.Model
-	ids        counters
-	main       *conversation
-	branches   map[int]*conversation // that forked off and still work, by branch
-	unmeasured map[string]bool       // notices that told of a window that is not known
-	titles     int                   // that the session got or is about to get
-	left       leftovers             // of an earlier process, until they are taken up
+	opts         Options
+	life         *life
+	inbox        *inbox
+	panes        *paneCommands
+	stream       *stream.Stream
+	approvals    *approval.Broker
+	questions    *approval.Questions
+	changes      *undo.Log
+	ledger       *usage.Ledger
+	selection    *selection.Selection
+	instructions *conversation.Instructions
+	compactor    *compact.Compactor
+	tasks        *tasks
+	shells       *shells
+	titles       *titles
 }
 
-// life is how a runtime ends.
-type life struct {
-	ctx    context.Context // ends when the runtime closes
-	cancel context.CancelFunc
-	done   sync.WaitGroup // the command loop, the tasks and what works beside them
-}
+// What Options have where they say nothing.
+const (
+	maxParallel    = 10
+	defaultTimeout = 60 * time.Second
+)
 
-// counters number what a session makes.
-type counters struct{ prompt, task, turn, call, out, branch int }
+// withDefaults fills in what is not said.
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Tools == nil {
+		o.Tools = tools.NewRegistry()
+	}
+	if o.MaxParallel <= 0 {
+		o.MaxParallel = maxParallel
+	}
+	if o.ToolTimeout == 0 {
+		o.ToolTimeout = defaultTimeout
+	}
+	o.Context = o.Context.WithDefaults()
+	if o.Mode == "" {
+		o.Mode = action.ModeAsk
+	}
+	return o
+}
 
 // New returns a runtime that does nothing until Start.
-func New(opts Options) *Runtime {
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
-	if opts.Tools == nil {
-		opts.Tools = tools.NewRegistry()
-	}
-	if opts.MaxParallel <= 0 {
-		opts.MaxParallel = maxParallel
-	}
-	if opts.ToolTimeout == 0 {
-		opts.ToolTimeout = defaultTimeout
-	}
-	opts.Context = opts.Context.withDefaults()
-	if opts.Mode == "" {
-		opts.Mode = action.ModeAsk
-	}
+func New(o Options) *Runtime {
+	o = o.withDefaults()
+	events := stream.New(o.Session, o.Now, o.Journal)
 	r := &Runtime{
-		opts:   opts,
-		stream: stream.New(opts.Session, opts.Now, opts.Journal),
-		inbox:  queues{newInbox(), newInbox()},
-		guide:  newGuide(),
-		model:  opts.Model,
-		main:   &conversation{hist: history.New(opts.System), shells: make(map[int]*shellTask)},
-
-		branches:   make(map[int]*conversation),
-		unmeasured: make(map[string]bool),
+		opts: o, life: &life{}, inbox: newInbox(), stream: events,
+		approvals: approval.New(events, o.Policy, o.Mode, o.Now),
+		questions: approval.NewQuestions(events),
+		changes:   undo.New(events, o.Files, o.Target),
+		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost}),
+		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),
 	}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.gauge(r.main.hist)
-	r.ledger = usage.New(r.stream, usage.Budget{MaxTurns: opts.MaxTurns, MaxCost: opts.MaxCost})
-	r.changes = undo.New(r.stream, opts.Files, opts.Target)
-	r.replay(opts.Replay)
-	r.questions = approval.NewQuestions(r.stream)
-	r.approvals = approval.New(r.stream, opts.Policy, opts.Mode, opts.Now)
+	r.life.ctx, r.life.cancel = context.WithCancel(context.Background())
+	r.panes = &paneCommands{life: r.life, stream: events, panes: o.Panes, inbox: newInbox()}
+	r.titles = &titles{life: r.life, small: o.Small, redact: o.Redact, stream: events, ledger: r.ledger}
+
+	tree := conversation.NewTree(events, o.System)
+	tree.Main().Gauge(o.Model.Info().Model, r.selection.Overhead())
+	r.instructions = conversation.NewInstructions(r.life.ctx, &r.life.work, events, tree, o.System, conversation.Sources{
+		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,
+	})
+	r.compactor = compact.New(o.Context, compact.Parts{
+		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, ReadTime: o.ToolTimeout,
+	})
+	n := &numbers{}
+	r.shells = &shells{life: r.life, now: o.Now, stream: events, tree: tree, numbers: n, running: make(map[int]*shellTask)}
+	r.tasks = &tasks{
+		life: r.life, clock: clock{o.Now, o.Dates}, stream: events, approvals: r.approvals, ledger: r.ledger, selection: r.selection,
+		tree: tree, loop: r.newLoop(), titles: r.titles, changes: r.changes, numbers: n,
+		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch),
+	}
+	r.replay(o.Replay)
 	return r
+}
+
+// newLoop returns the loop of turns, with the parts that it works with.
+func (r *Runtime) newLoop() *turn.Loop {
+	o := r.opts
+	return turn.New(turn.Options{
+		Hooks: o.Hooks, Durable: o.Durable, Reminders: o.Reminders, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
+	}, turn.Parts{
+		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
+		Compactor: r.compactor, Instructions: r.instructions, Changes: r.changes, Background: r.shells,
+	})
 }
 
 // Subscribe returns the stream of events from now on. The channel is closed after the
@@ -214,19 +238,19 @@ func (r *Runtime) Start() {
 		r.emit(0, 0, event.SessionResumed{
 			Version: created.Version, Cwd: created.Cwd, Target: created.Target,
 			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Effort: created.Effort,
-			Interrupted: r.left.open(r.main),
+			Interrupted: r.tasks.left.open(r.tasks.main),
 		})
 	}
 	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
-	r.emitUsage(nil, 0)
-	r.readEarly()
+	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
+	r.instructions.ReadEarly()
 	if r.stream.ReadOnly() == nil {
 		r.restoreTarget()
-		r.resume()
+		r.tasks.resume(r.shells)
 	}
-	r.done.Add(2)
+	r.life.work.Add(2)
 	go r.serve()
-	go r.servePanes()
+	go r.panes.serve()
 }
 
 // Send hands over a command. It never blocks; a command that makes no sense gives an
@@ -245,13 +269,11 @@ func (r *Runtime) Publish(e event.Event) { r.emit(0, 0, e) }
 // stream. The journal stays open.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.approvals.Close()
-	r.mu.Lock()
-	r.cancel() // no task opens from here on
-	r.mu.Unlock()
+	r.tasks.close()
 	r.inbox.close()
-	r.inbox.panes.close()
+	r.panes.inbox.close()
 	stopped := make(chan struct{})
-	go func() { r.done.Wait(); close(stopped) }()
+	go func() { r.life.work.Wait(); close(stopped) }()
 	var err error
 	select {
 	case <-stopped:
@@ -265,18 +287,6 @@ func (r *Runtime) Close(ctx context.Context) error {
 
 // emit publishes an event whatever the journal's state; a tool's start checks it.
 func (r *Runtime) emit(task, turn int, e event.Event) { r.stream.Publish(task, turn, e) }
-
-// titleMax is how many bytes a title has at most.
-const titleMax = 80
-
-// cut makes a title of s: without splitting a character, newlines to spaces.
-func cut(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= titleMax {
-		return s
-	}
-	return strings.ToValidUTF8(s[:titleMax], "")
-}
 
 // SetRules replaces the rules that the session began with; those that a person added in it
 // stay. What is open and would be denied now is denied; nothing that was asked about

@@ -125,7 +125,7 @@ func TestFallbackIsPaidAtItsPrice(t *testing.T) {
 		if u, _ := find[event.MetricsUsage](s); u.Prompt != 1_000_000 || u.Cost != 0 || u.SessionUnpriced != 1 {
 			t.Errorf("usage %+v", u)
 		}
-		if tokens := s.main.hist.Tokens(); tokens > 100 {
+		if tokens := s.tasks.tree.Main().Tokens(); tokens > 100 {
 			t.Errorf("the estimate became %d tokens", tokens)
 		}
 		s.stop()

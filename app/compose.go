@@ -102,8 +102,8 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 		Dates: time.Local, MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		Page: p.config.Tools.Page, ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
-		Notes:   agent.NewNotes(p.fleet.changedFiles, p.fleet.screens),
-		Journal: p.journal, Panes: p.fleet, Targets: p.fleet, Files: p.fleet.filesOn, OutDir: p.store.OutDir(p.id),
+		Reminders: agent.NewReminders(p.fleet.changedFiles, p.fleet.screens),
+		Journal:   p.journal, Panes: p.fleet, Targets: p.fleet, Files: p.fleet.filesOn, OutDir: p.store.OutDir(p.id),
 	}
 	return p, nil
 }

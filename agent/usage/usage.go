@@ -50,11 +50,13 @@ type Task struct {
 // New returns a ledger with nothing in it, which reports in a stream.
 func New(s *stream.Stream, b Budget) *Ledger { return &Ledger{stream: s, budget: b} }
 
-// Replay takes the sums that an earlier process stored.
-func (l *Ledger) Replay(sums event.MetricsUsage) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sums = sums
+// Replay feeds a stored event of an earlier process.
+func (l *Ledger) Replay(e event.Event) {
+	if sums, ok := e.(event.MetricsUsage); ok {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.sums = sums
+	}
 }
 
 // Result counts what a model reads of a tool, four bytes a token.

@@ -1,4 +1,4 @@
-package agent
+package turn
 
 import (
 	"context"
@@ -26,11 +26,11 @@ func (q *question) Run(ctx context.Context, _ tools.Call) tools.Result {
 
 func (*question) Patient(tools.Call) bool { return true }
 
-// The limit of a tool's time does not hold for one that waits for a person (D25).
-func TestPatientToolIsNotLimitedD25(t *testing.T) {
+// The limit of a tool's time does not hold for one that waits for a person.
+func TestPatientToolIsNotLimited(t *testing.T) {
 	tool := &question{limited: true}
-	r := &Runtime{opts: Options{ToolTimeout: time.Minute}}
-	res := r.run(t.Context(), &task{progress: progress{failed: make(map[string]failed)}}, &job{tool: tool, call: tools.Call{Name: "question"}})
+	b := &batch{loop: New(Options{ToolTimeout: time.Minute}, Parts{}), x: NewExchange(1, nil, nil, nil)}
+	res := b.run(t.Context(), &job{tool: tool, call: tools.Call{Name: "question"}})
 	if res.IsError || tool.limited {
 		t.Errorf("run = %+v, limited: %v", res, tool.limited)
 	}

@@ -1,8 +1,9 @@
-package agent
+package compact
 
 import (
 	"slices"
 
+	"buddy/agent/event"
 	"buddy/agent/history"
 )
 
@@ -16,13 +17,13 @@ const (
 	Summary Strategy = "summary"
 	// Digest replaces the oldest exchanges by a few lines about them, without the model.
 	Digest Strategy = "digest"
-	// Window keeps the newest messages and forgets the others (B19).
+	// Window keeps the newest messages and forgets the others.
 	Window Strategy = "window"
 	// Keep removes nothing: a full context ends the exchange.
 	Keep Strategy = "keep"
 )
 
-// Restore says which of the files that a compaction took out are read again (B25).
+// Restore says which of the files that a compaction took out are read again.
 type Restore string
 
 // The ways to restore.
@@ -49,7 +50,8 @@ type Context struct {
 	Memory   int      // 50,000: tokens that restored files may have together
 }
 
-func (c Context) withDefaults() Context {
+// WithDefaults returns the context with the default of each value that is zero.
+func (c Context) WithDefaults() Context {
 	for _, d := range []struct {
 		at    *int
 		value int
@@ -88,4 +90,21 @@ func (c Context) order(reads []history.Read) []history.Read {
 		slices.SortStableFunc(all, func(a, b history.Read) int { return b.Times - a.Times })
 	}
 	return all
+}
+
+// percent returns a part of a window, at least one token.
+func percent(window, part int) int { return max(1, window/100*part+window%100*part/100) }
+
+// health says how urgent a use of the window is.
+func (c Context) health(used, window int) event.Health {
+	switch {
+	case window == 0 || used < percent(window, c.Hint):
+		return event.Healthy
+	case used >= percent(window, c.Critical):
+		return event.Critical
+	case used >= percent(window, c.Warn):
+		return event.Warned
+	default:
+		return event.Hint
+	}
 }

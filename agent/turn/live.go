@@ -1,4 +1,4 @@
-package agent
+package turn
 
 import (
 	"sync"
@@ -6,16 +6,17 @@ import (
 
 	"buddy/agent/event"
 	"buddy/agent/redact"
+	"buddy/agent/stream"
 	"buddy/tools"
 )
 
 // live is where the live output of a call goes, without secrets: also those that come in
 // two pieces.
 type live struct {
-	runtime *Runtime
-	task    int
-	turn    int
-	callID  string
+	stream     *stream.Stream
+	redact     *redact.Redactor // may be nil
+	task, turn int
+	callID     string
 
 	mu      sync.Mutex // guards what follows, and the order of the events
 	streams map[tools.Stream]*liveStream
@@ -28,8 +29,8 @@ type liveStream struct {
 	total  int64
 }
 
-func (r *Runtime) liveOutput(task, turn int, callID string) *live {
-	return &live{runtime: r, task: task, turn: turn, callID: callID, streams: make(map[tools.Stream]*liveStream)}
+func newLive(s *stream.Stream, secrets *redact.Redactor, task, turn int, callID string) *live {
+	return &live{stream: s, redact: secrets, task: task, turn: turn, callID: callID, streams: make(map[tools.Stream]*liveStream)}
 }
 
 // write takes the next chunk. A character that is cut in two at its end is held back
@@ -39,7 +40,7 @@ func (l *live) write(c tools.Chunk) {
 	defer l.mu.Unlock()
 	s := l.streams[c.Stream]
 	if s == nil {
-		s = &liveStream{redact: l.runtime.opts.Redact.Stream()}
+		s = &liveStream{redact: l.redact.Stream()}
 		l.streams[c.Stream] = s
 	}
 	text := append(s.cut, c.Text...)
@@ -62,7 +63,7 @@ func (l *live) flush() {
 
 func (l *live) show(name tools.Stream, s *liveStream, text string) {
 	if text != "" {
-		l.runtime.emit(l.task, l.turn, event.ToolOutput{CallID: l.callID, Stream: string(name), Text: text, BytesTotal: s.total})
+		l.stream.Publish(l.task, l.turn, event.ToolOutput{CallID: l.callID, Stream: string(name), Text: text, BytesTotal: s.total})
 	}
 }
 

@@ -1,4 +1,4 @@
-package agent
+package turn
 
 import (
 	"context"
@@ -14,18 +14,15 @@ import (
 	"buddy/tools"
 )
 
-// maxParallel is how many calls of one answer run at once if nobody says (D32).
-const maxParallel = 10
-
 var errSibling = errors.New("a command beside it failed")
 
-// batch is the calls of one answer (D30–D33). What changes nothing and needs no
+// batch is the calls of one answer. What changes nothing and needs no
 // approval starts while the answer still streams, and such calls overlap; all others
 // wait for its end and for the calls before them, and run alone. The goroutine of the
 // loop drives it; only jobs run elsewhere.
 type batch struct {
-	runtime *Runtime
-	task    *task
+	loop    *Loop
+	x       *Exchange
 	turn    int
 	whole   context.Context // of the exchange
 	ctx     context.Context // of the calls that overlap
@@ -57,40 +54,47 @@ type job struct {
 	cancel   context.CancelFunc // of an early one
 }
 
-// shows makes l the place where its output goes.
-func (j *job) shows(l *live) { j.live, j.call.Output = l, l.write }
-
 func (j *job) key() string { return j.call.Name + "\x00" + j.call.Arguments }
 
-func (r *Runtime) newBatch(ctx context.Context, t *task, turn int) *batch {
+func (l *Loop) newBatch(ctx context.Context, x *Exchange, turn int) *batch {
 	b := &batch{
-		runtime: r, task: t, turn: turn, whole: ctx,
-		slots: make(chan struct{}, r.opts.MaxParallel), seen: make(map[string]bool), settled: make(chan struct{}),
+		loop: l, x: x, turn: turn, whole: ctx,
+		slots: make(chan struct{}, l.o.MaxParallel), seen: make(map[string]bool), settled: make(chan struct{}),
 	}
 	b.ctx, b.cancel = context.WithCancelCause(ctx)
 	return b
 }
 
+// publish publishes an event of the turn.
+func (b *batch) publish(e event.Event) { b.loop.p.Stream.Publish(b.x.task, b.turn, e) }
+
 // plan finds out what a call would do; nothing happens yet.
 func (b *batch) plan(c model.ToolCall) *job {
-	r := b.runtime
-	j := &job{asked: c, began: r.opts.Now()}
-	j.call = tools.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Ask: b.ask(c.ID), Begin: r.begins(b.task), Page: r.page()}
-	j.call.Keep = func(files []tools.Before) error { return r.changes.Keep(b.task.id, b.turn, j.call, files) }
-	j.shows(r.liveOutput(b.task.id, b.turn, c.ID))
-	if j.tool, j.call, j.err = r.toolset().Resolve(j.call); j.err != nil {
+	p := b.loop.p
+	j := &job{asked: c, began: b.loop.o.Now()}
+	j.call = tools.Call{
+		ID: c.ID, Name: c.Name, Arguments: c.Arguments,
+		Ask: b.ask(c.ID), Page: tools.PageOf(p.Selection.Model().Info().Window, b.loop.o.Page),
+		Begin: func(w tools.Task) int { return p.Background.Begin(b.x.talk, w) },
+	}
+	j.call.Keep = func(files []tools.Before) error { return p.Changes.Keep(b.x.task, b.turn, j.call, files) }
+	b.shows(j)
+	if j.tool, j.call, j.err = p.Selection.Tools().Resolve(j.call); j.err != nil {
 		return j
 	}
-	if j.call.Planned, j.err = planned(j.tool, j.call); j.err != nil {
+	if j.call.Planned, j.err = tools.PlanSafely(j.tool, j.call); j.err != nil {
 		return j
 	}
-	p, ok := j.tool.(tools.Parallel)
-	j.parallel = ok && p.Parallel(j.call) && r.judge(b.task, j.call.Planned).Decision == action.Allow
+	par, ok := j.tool.(tools.Parallel)
+	j.parallel = ok && par.Parallel(j.call) && b.judge(j.call.Planned).Decision == action.Allow
 	return j
 }
 
-// page returns how many bytes of a file the model that answers now gets at once.
-func (r *Runtime) page() int { return tools.PageOf(r.answering().Info().Window, r.opts.Page) }
+// shows gives the output of a call its place in the stream.
+func (b *batch) shows(j *job) {
+	j.live = newLive(b.loop.p.Stream, b.loop.o.Redact, b.x.task, b.turn, j.call.ID)
+	j.call.Output = j.live.write
+}
 
 // offer starts a call of an answer that still streams, if that is harmless. saved is
 // called before anything of it is seen.
@@ -103,8 +107,8 @@ func (b *batch) offer(c model.ToolCall, saved func()) {
 		return
 	}
 	saved()
-	j.call.ID = b.runtime.uniqueID(b.task, c.ID)
-	j.shows(b.runtime.liveOutput(b.task.id, b.turn, j.call.ID))
+	j.call.ID = b.loop.uniqueID(b.x, c.ID)
+	b.shows(j)
 	j.early = true
 	b.early = append(b.early, j)
 	b.request(j)
@@ -112,7 +116,7 @@ func (b *batch) offer(c model.ToolCall, saved func()) {
 }
 
 // identify gives the calls of the whole answer their ids: those under which they run
-// already, or new ones that no other call of the session has (C02).
+// already, or new ones that no other call of the session has.
 func (b *batch) identify(calls []model.ToolCall) []model.ToolCall {
 	for i, c := range calls {
 		id := ""
@@ -123,7 +127,7 @@ func (b *batch) identify(calls []model.ToolCall) []model.ToolCall {
 			}
 		}
 		if id == "" {
-			id = b.runtime.uniqueID(b.task, c.ID)
+			id = b.loop.uniqueID(b.x, c.ID)
 		}
 		calls[i].ID = id
 	}
@@ -151,7 +155,7 @@ func (b *batch) settle() {
 }
 
 // execute runs the calls of the whole answer and stores one result for each, also when
-// it is cancelled in between (A05, A17). The history keeps them in call order (A22).
+// it is cancelled in between. The history keeps them in call order.
 func (b *batch) execute(calls []model.ToolCall) {
 	b.settle()
 	for _, c := range calls {
@@ -190,7 +194,7 @@ func (b *batch) started(id string) bool {
 
 func (b *batch) request(j *job) {
 	c := j.call
-	b.runtime.emit(b.task.id, b.turn, event.ToolRequested{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Action: c.Planned, Target: c.Planned.Target})
+	b.publish(event.ToolRequested{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Action: c.Planned, Target: c.Planned.Target})
 }
 
 // alone runs a call while no other of the batch runs.
@@ -199,13 +203,12 @@ func (b *batch) alone(j *job) { b.aloneUnless(b.whole, j) }
 // aloneUnless is alone for a call that may start only as long as ctx, which ends with the
 // exchange or before, has not ended.
 func (b *batch) aloneUnless(ctx context.Context, j *job) {
-	r := b.runtime
-	res := r.admit(ctx, b.task, b.turn, j)
+	res := b.admit(ctx, j)
 	if res == nil {
-		got := r.run(b.whole, b.task, j)
+		got := b.run(b.whole, j)
 		res = &got
 	}
-	r.finish(b.task, b.turn, j, *res)
+	b.finish(j, *res)
 }
 
 // launch runs a call beside others as soon as there is a slot.
@@ -214,23 +217,23 @@ func (b *batch) launch(j *job) {
 	b.slots <- struct{}{}
 	ctx, cancel := context.WithCancel(b.ctx)
 	j.cancel = cancel
-	res := b.runtime.admit(ctx, b.task, b.turn, j)
+	res := b.admit(ctx, j)
 	b.jobs.Go(func() {
 		defer cancel()
 		if res == nil {
-			got := b.runtime.run(ctx, b.task, j)
+			got := b.run(ctx, j)
 			if j.call.Planned.Kind == action.Shell && (got.IsError || got.ExitCode != nil && *got.ExitCode != 0) {
-				b.cancel(errSibling) // D32
+				b.cancel(errSibling)
 			}
 			res = &got
 		}
 		<-b.slots
 		<-b.settled // a result comes after the answer that holds its call
 		if j.early && !j.kept {
-			b.runtime.emit(b.task.id, b.turn, discarded(j.call.ID, j.call.Name))
+			b.publish(discarded(j.call.ID, j.call.Name))
 			return
 		}
-		b.runtime.finish(b.task, b.turn, j, *res)
+		b.finish(j, *res)
 	})
 }
 
@@ -252,11 +255,10 @@ func unanswered(ctx context.Context) tools.Result {
 
 // ask returns how a call asks the person; nil when nobody is there.
 func (b *batch) ask(callID string) func(context.Context, string, []string) (string, error) {
-	r := b.runtime
-	if !r.approvals.Interactive() {
+	if !b.loop.p.Approvals.Interactive() {
 		return nil
 	}
 	return func(ctx context.Context, text string, choices []string) (string, error) {
-		return r.questions.Ask(ctx, b.task.id, b.turn, callID, text, choices)
+		return b.loop.p.Questions.Ask(ctx, b.x.task, b.turn, callID, text, choices)
 	}
 }

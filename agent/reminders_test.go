@@ -34,10 +34,10 @@ func (s *session) requested() int {
 	return len(s.model.requests)
 }
 
-// TestNotes (E20, K14, C11, DECISIONS 24): each request ends with how things stand now, and
+// TestReminders (E20, K14, C11, DECISIONS 24): each request ends with how things stand now, and
 // without it begins with the request before, byte for byte; no history and no session file
 // ever has it.
-func TestNotes(t *testing.T) {
+func TestReminders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		screen := func(context.Context) string {
@@ -46,7 +46,7 @@ func TestNotes(t *testing.T) {
 		}
 		s := start(t, func(o *Options) {
 			o.Redact = redact.New("sk-secret-value")
-			o.Notes = NewNotes(screen, func(context.Context) string { return " \n" }, func(context.Context) string { panic("no") })
+			o.Reminders = NewReminders(screen, func(context.Context) string { return " \n" }, func(context.Context) string { panic("no") })
 		}, says("", aCall), says("", strings.Replace(aCall, "c1", "c2", 1)), says("done"), says("again"))
 		s.do(event.Submit{Text: "go"})
 		s.do(event.Submit{Text: "and again"})
@@ -77,14 +77,14 @@ func TestNotes(t *testing.T) {
 	})
 }
 
-// TestNotesWithHints: an answer that is not one is asked for again, behind the same notes.
-func TestNotesWithHints(t *testing.T) {
+// TestRemindersWithHints: an answer that is not one is asked for again, behind the same reminders.
+func TestRemindersWithHints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
-			o.Notes = NewNotes(func(context.Context) string { return "a screen" })
+			o.Reminders = NewReminders(func(context.Context) string { return "a screen" })
 		}, says(""), says("done"))
 		s.do(event.Submit{Text: "go"})
-		if f := s.model.requests[1].Fleeting; f != 2 || !strings.HasSuffix(s.fleetingOf(1), nudge(ErrEmptyResponse)) || !strings.Contains(s.fleetingOf(1), "a screen") {
+		if f := s.model.requests[1].Fleeting; f != 2 || !strings.HasSuffix(s.fleetingOf(1), "Your last answer was empty. Answer now, or call a tool.") || !strings.Contains(s.fleetingOf(1), "a screen") {
 			t.Errorf("%d: %s", f, s.fleetingOf(1))
 		}
 		s.stop()
@@ -97,7 +97,7 @@ func TestSlowNotes(t *testing.T) {
 		release := make(chan struct{})
 		asked := 0
 		s := start(t, func(o *Options) {
-			o.Notes = NewNotes(func(context.Context) string { asked++; <-release; return "late" }, func(context.Context) string { return "quick" })
+			o.Reminders = NewReminders(func(context.Context) string { asked++; <-release; return "late" }, func(context.Context) string { return "quick" })
 		}, says("one"), says("two"), says("three"))
 		s.do(event.Submit{Text: "go"})
 		time.Sleep(time.Second - 1)
@@ -126,7 +126,7 @@ func TestSlowNotes(t *testing.T) {
 // TestNoNotes: nothing is told when nothing is to be told.
 func TestNoNotes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, func(o *Options) { o.Notes = NewNotes(func(context.Context) string { return "" }) }, says("one"))
+		s := start(t, func(o *Options) { o.Reminders = NewReminders(func(context.Context) string { return "" }) }, says("one"))
 		s.do(event.Submit{Text: "go"})
 		if r := s.model.requests[0]; r.Fleeting != 0 || len(r.Messages) != 1 {
 			t.Errorf("%+v", r)

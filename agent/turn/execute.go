@@ -1,4 +1,4 @@
-package agent
+package turn
 
 import (
 	"cmp"
@@ -18,20 +18,20 @@ import (
 
 // admit journals that a planned call starts, when it may. Else it returns the result
 // that says why not.
-func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.Result {
+func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	if ctx.Err() != nil {
 		res := unanswered(ctx)
 		return &res
 	}
-	if refusal := r.repeated(t, j); refusal != nil {
+	if refusal := b.x.repeated(j); refusal != nil {
 		return refusal
 	}
 	if j.err != nil {
 		res := failure("Tool error: " + j.err.Error())
-		r.remember(t, j, res)
+		b.x.remember(j, res)
 		return &res
 	}
-	if reply := r.tell(ctx, t, PreToolExecution{Call: j.call}); reply.kind == skip {
+	if reply := b.loop.tell(ctx, b.x, PreToolExecution{Call: j.call}); reply.kind == skip {
 		res := failure("Tool call skipped: " + reply.reason)
 		return &res
 	}
@@ -39,22 +39,17 @@ func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.R
 		res := unanswered(ctx)
 		return &res
 	}
-	if refusal := r.permit(ctx, t, turn, j); refusal != nil {
+	if refusal := b.permit(ctx, j); refusal != nil {
 		return refusal
 	}
-	j.began = r.opts.Now() // the time a person thinks is not the tool's
-	if r.opts.OutDir != "" {
-		r.mu.Lock()
-		r.ids.out++
-		j.call.Dir = filepath.Join(r.opts.OutDir, fmt.Sprintf("%06d", r.ids.out))
-		r.mu.Unlock()
-	}
+	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
+	j.call.Dir = b.loop.outDir()
 	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir}
 	if seated, ok := j.tool.(tools.Seated); ok {
 		seat := seated.Seat(j.call)
 		started.Pane, started.Terminal = seat.Pane, seat.Terminal
 	}
-	if err := r.stream.Record(t.id, turn, started); err != nil {
+	if err := b.loop.p.Stream.Record(b.x.task, b.turn, started); err != nil {
 		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
 		return &res
 	}
@@ -62,17 +57,18 @@ func (r *Runtime) admit(ctx context.Context, t *task, turn int, j *job) *tools.R
 	return nil
 }
 
-// planned is tool.Plan, in which a panic is an error (D32).
-func planned(tool tools.Tool, call tools.Call) (act action.Action, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s failed inside: %v", call.Name, p)
-		}
-	}()
-	return tool.Plan(call)
+// outDir returns the folder for the output of the next call, "" when none is kept.
+func (l *Loop) outDir() string {
+	if l.o.OutDir == "" {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.outs++
+	return filepath.Join(l.o.OutDir, fmt.Sprintf("%06d", l.outs))
 }
 
-// maxFailures is how often a call may fail in the same way in one exchange (A32).
+// maxFailures is how often a call may fail in the same way in one exchange.
 const maxFailures = 2
 
 // failed is how the same call failed last, and how often in a row.
@@ -82,26 +78,26 @@ type failed struct {
 }
 
 // remember counts the failures of a call.
-func (r *Runtime) remember(t *task, j *job, res tools.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f := t.failed[j.key()]
+func (x *Exchange) remember(j *job, res tools.Result) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f := x.failed[j.key()]
 	switch {
 	case !res.IsError:
-		delete(t.failed, j.key())
+		delete(x.failed, j.key())
 		return
 	case res.Content != f.text:
 		f = failed{text: res.Content}
 	}
 	f.times++
-	t.failed[j.key()] = f
+	x.failed[j.key()] = f
 }
 
 // repeated returns the result of a call that would only fail once more, else nil.
-func (r *Runtime) repeated(t *task, j *job) *tools.Result {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f := t.failed[j.key()]
+func (x *Exchange) repeated(j *job) *tools.Result {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f := x.failed[j.key()]
 	if f.times < maxFailures {
 		return nil
 	}
@@ -111,7 +107,7 @@ func (r *Runtime) repeated(t *task, j *job) *tools.Result {
 
 // permit returns nil when a call may run, else the result that says why not. A person may
 // have changed what will run.
-func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.Result {
+func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
 	refuse := func(text string) *tools.Result {
 		res := failure(text)
 		return &res
@@ -120,7 +116,7 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 		return nil
 	}
 	act := j.call.Planned
-	v := r.judge(t, act)
+	v := b.judge(act)
 	if j.reopened && v.Decision == action.Allow {
 		v = action.Verdict{Decision: action.Ask, Reason: "it was waiting for approval when buddy ended", Rule: approval.Reopened}
 	}
@@ -133,12 +129,12 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	default:
 		return refuse("Denied by the policy, nothing ran: " + v.Reason)
 	}
-	answer := r.approvals.Request(ctx, approval.Request{Task: t.id, Turn: turn, CallID: j.call.ID, Action: act, Verdict: v})
+	answer := b.loop.p.Approvals.Request(ctx, approval.Request{Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: act, Verdict: v})
 	switch {
 	case answer.Decision == event.Once, answer.Decision == event.Similar:
 		return nil
 	case answer.Decision == event.Edit:
-		if err := r.replaceArgs(t, turn, j, answer.Args); err != nil {
+		if err := b.replaceArgs(j, answer.Args); err != nil {
 			return refuse("Tool error: nothing ran: the user changed the arguments to " + answer.Args + ": " + err.Error())
 		}
 		return nil
@@ -149,14 +145,14 @@ func (r *Runtime) permit(ctx context.Context, t *task, turn int, j *job) *tools.
 	return refuse(denial(act, answer))
 }
 
-// judge is the policy's verdict, stricter when a tool's output has spoken to the model:
-// then only files of the workspace are read without a question (F12).
-func (r *Runtime) judge(t *task, act action.Action) action.Verdict {
-	v := r.approvals.Judge(act)
+// judge returns the policy's verdict, stricter after a prompt injection: then only files of
+// the workspace are read without a question.
+func (b *batch) judge(act action.Action) action.Verdict {
+	v := b.loop.p.Approvals.Judge(act)
 	if v.Decision != action.Allow || act.Kind == action.FileRead || act.Kind == action.Internal && !act.Mutation {
 		return v
 	}
-	if why := r.tainted(t); why != "" {
+	if why := b.loop.injected(b.x); why != "" {
 		return action.Verdict{Decision: action.Ask, Reason: why, Rule: approval.Injected}
 	}
 	return v
@@ -164,19 +160,19 @@ func (r *Runtime) judge(t *task, act action.Action) action.Verdict {
 
 // replaceArgs gives a call the arguments that a person wrote. What they do was approved by
 // writing them; only what is denied to everybody still is.
-func (r *Runtime) replaceArgs(t *task, turn int, j *job, args string) error {
+func (b *batch) replaceArgs(j *job, args string) error {
 	call := j.call
 	call.Arguments = args
-	act, err := planned(j.tool, call)
+	act, err := tools.PlanSafely(j.tool, call)
 	if err != nil {
 		return err
 	}
-	if v := r.approvals.Judge(act); v.Decision == action.Deny {
+	if v := b.loop.p.Approvals.Judge(act); v.Decision == action.Deny {
 		return errors.New("denied by the policy: " + v.Reason)
 	}
 	call.Planned = act
 	j.call, j.edited = call, true
-	r.emit(t.id, turn, event.ToolRequested{CallID: call.ID, Name: call.Name, Arguments: args, Action: act, Target: act.Target})
+	b.publish(event.ToolRequested{CallID: call.ID, Name: call.Name, Arguments: args, Action: act, Target: act.Target})
 	return nil
 }
 
@@ -198,63 +194,50 @@ func denial(act action.Action, a event.ApprovalAnswered) string {
 	return text
 }
 
-// defaultTimeout is how long a tool may run (D25).
-const defaultTimeout = 60 * time.Second
-
 var errTimeout = errors.New("timeout")
 
 // run runs a call that was admitted. A command runs as long as the person lets it
-// (DECISIONS 19), and so does a question to the person; any other tool up to the limit.
-func (r *Runtime) run(ctx context.Context, t *task, j *job) tools.Result {
+// , and so does a question to the person; any other tool up to the limit.
+func (b *batch) run(ctx context.Context, j *job) tools.Result {
 	call, whole := j.call, ctx
 	waits, ok := j.tool.(tools.Patient)
 	if call.Planned.Kind != action.Shell && (!ok || !waits.Patient(call)) {
-		limited, cancel := context.WithTimeoutCause(ctx, r.opts.ToolTimeout, errTimeout)
+		limited, cancel := context.WithTimeoutCause(ctx, b.loop.o.ToolTimeout, errTimeout)
 		defer cancel()
 		ctx = limited
 	}
 	if call.Planned.Kind == action.Shell {
-		defer r.remind(t, call.Name)()
+		defer b.remind(call.Name)()
 	}
-	res := r.runTool(ctx, j.tool, call)
+	res := b.loop.runTool(ctx, j.tool, call)
 	switch cause := context.Cause(ctx); {
 	case res.IsError && errors.Is(cause, errTimeout):
-		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, r.opts.ToolTimeout))
+		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, b.loop.o.ToolTimeout))
 	case res.IsError && errors.Is(cause, errSibling):
 		res = unanswered(ctx)
 	}
 	if whole.Err() == nil {
-		r.remember(t, j, res)
-		if r.opts.Strict && res.IsError && !res.Retry {
-			t.cancel(&ToolError{call.Name, res.Content})
+		b.x.remember(j, res)
+		if b.loop.o.Strict && res.IsError && !res.Retry {
+			b.x.stop(&ToolError{call.Name, res.Content})
 		}
 	}
-	r.tell(whole, t, PostToolExecution{Call: call, Result: res})
+	b.loop.tell(whole, b.x, PostToolExecution{Call: call, Result: res})
 	return res
 }
 
-// guarded turns a panic into a result (D32).
-func guarded(name string, run func() tools.Result) (res tools.Result) {
-	defer func() {
-		if p := recover(); p != nil {
-			res = failure(fmt.Sprintf("Tool error: %s failed inside: %v", name, p))
-		}
-	}()
-	return run()
-}
-
 // finish stores a result in the stream and in the history.
-func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
-	c, took := j.call, r.opts.Now().Sub(j.began)
+func (b *batch) finish(j *job, res tools.Result) {
+	c, took := j.call, b.loop.o.Now().Sub(j.began)
 	if res.Took > 0 {
 		took = res.Took
 	}
 	j.live.flush()
-	// The one place where what tools said enters (DECISIONS 9).
-	res.Content, res.Tail = r.opts.Redact.Text(res.Content), r.opts.Redact.Text(res.Tail)
-	r.spill(t, turn, j, &res)
+	// The one place where what tools said enters.
+	res.Content, res.Tail = b.loop.o.Redact.Text(res.Content), b.loop.o.Redact.Text(res.Tail)
+	b.spill(j, &res)
 	g := given{job: j, whole: res.Content, full: res.Full}
-	r.inspect(t, turn, j, &res)
+	b.inspect(j, &res)
 	if len(c.Notes) > 0 {
 		res.Content += "\n[" + strings.Join(c.Notes, "; ") + "]"
 	}
@@ -269,18 +252,31 @@ func (r *Runtime) finish(t *task, turn int, j *job, res tools.Result) {
 	if res.Full != nil {
 		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t.talk.hist.Result(c.ID, c.Name, res.Content)
-	r.ledger.Result(&t.use, c.Name, res.Content)
+	b.x.talk.StoreResult(b.x.task, b.turn, e)
+	b.loop.p.Ledger.Result(&b.x.used, c.Name, res.Content)
 	g.sent = len(res.Content)
-	t.given = append(t.given, g)
-	t.shown = append(t.shown, res.Images...)
-	here := c.Planned.Target == "" || c.Planned.Target == r.opts.Target // where the instruction files are read
+	b.x.mu.Lock()
+	defer b.x.mu.Unlock()
+	b.x.got.given = append(b.x.got.given, g)
+	b.x.got.images = append(b.x.got.images, res.Images...)
+	here := c.Planned.Target == "" || c.Planned.Target == b.loop.o.Target // where the instruction files are read
 	if k := c.Planned.Kind; here && !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {
-		t.touched = append(t.touched, c.Planned.Path)
+		b.x.got.touched = append(b.x.got.touched, c.Planned.Path)
 	}
-	r.emit(t.id, turn, e)
+}
+
+// longCommand is when a person is told how to end a command that runs.
+const longCommand = 60 * time.Second
+
+// remind tells a person, once, that a command takes long. The returned function ends it.
+func (b *batch) remind(name string) (stop func()) {
+	timer := time.AfterFunc(longCommand, func() {
+		b.loop.p.Stream.Publish(b.x.task, 0, event.Notice{
+			Text: fmt.Sprintf("%s runs for %v now; it has no time limit (/timeout 5m sets one, /kill ends it)", name, longCommand),
+			Code: "long_command",
+		})
+	})
+	return func() { timer.Stop() }
 }
 
 func failure(text string) tools.Result { return tools.Result{Content: text, IsError: true} }

@@ -1,4 +1,4 @@
-package agent
+package turn
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 
+	"buddy/agent/compact"
 	"buddy/agent/event"
 	"buddy/agent/inject"
 	"buddy/tools"
 )
 
-// What results may have before they go to a file, in bytes (B28).
+// What results may have before they go to a file, in bytes.
 const (
 	spillResult = 50_000  // one
 	spillTurn   = 200_000 // all of one answer together
@@ -30,39 +31,39 @@ type given struct {
 // and its end, which name the file. What was decided is in the event and in the history,
 // and never decided anew, so that the cached prefix stays as it is. Without a file the
 // rest is lost, and the result says so.
-func (r *Runtime) spill(t *task, turn int, j *job, res *tools.Result) {
+func (b *batch) spill(j *job, res *tools.Result) {
 	if len(res.Content) <= spillResult {
 		return
 	}
-	text, full := r.shortened(j, res.Content, res.Full, spillResult)
+	text, full := j.shortened(res.Content, res.Full, spillResult)
 	if full != nil {
 		res.Full = full
-		r.emit(t.id, turn, event.ResultSpilled{CallID: j.call.ID, Path: full.Path, Bytes: full.Bytes})
+		b.publish(event.ResultSpilled{CallID: j.call.ID, Path: full.Path, Bytes: full.Bytes})
 	}
 	res.Content = text
 }
 
 // shortened returns the beginning and the end of a result, at most about limit bytes, and
 // the file that has all of it; nil when it could not be saved.
-func (r *Runtime) shortened(j *job, whole string, full *tools.File, limit int) (string, *tools.File) {
+func (j *job) shortened(whole string, full *tools.File, limit int) (string, *tools.File) {
 	path, bytes := "", int64(len(whole))
 	var err error
 	if full != nil {
 		path, bytes = full.Path, full.Bytes
-	} else if path, err = r.saveResult(j, whole); err != nil {
-		return clipped(whole, limit) + "\n[the rest is lost, because it could not be saved: " + err.Error() + "]", nil
+	} else if path, err = j.saveResult(whole); err != nil {
+		return compact.Clip(whole, limit) + "\n[the rest is lost, because it could not be saved: " + err.Error() + "]", nil
 	}
-	return clipped(whole, limit) + fmt.Sprintf("\n[the whole result (%d bytes) is in %s]", bytes, path), &tools.File{Path: path, Bytes: bytes}
+	return compact.Clip(whole, limit) + fmt.Sprintf("\n[the whole result (%d bytes) is in %s]", bytes, path), &tools.File{Path: path, Bytes: bytes}
 }
 
 // capResults shortens the largest results of an answer until all together have at most
 // spillTurn bytes. It comes when all are there, so that one that is small is never cut
 // because it came late.
-func (r *Runtime) capResults(t *task, turn int) {
-	r.mu.Lock()
-	all := t.given
-	t.given = nil
-	r.mu.Unlock()
+func (l *Loop) capResults(x *Exchange, turn int) {
+	x.mu.Lock()
+	all := x.got.given
+	x.got.given = nil
+	x.mu.Unlock()
 	total := 0
 	for _, g := range all {
 		total += g.sent
@@ -74,7 +75,7 @@ func (r *Runtime) capResults(t *task, turn int) {
 			return
 		}
 		const note = 300 // bytes for what is said about it
-		text, full := r.shortened(g.job, g.whole, g.full, max(0, least-note))
+		text, full := g.job.shortened(g.whole, g.full, max(0, least-note))
 		if len(text) >= g.sent {
 			continue
 		}
@@ -84,15 +85,12 @@ func (r *Runtime) capResults(t *task, turn int) {
 		if full != nil {
 			e.Path, e.Bytes = full.Path, full.Bytes
 		}
-		r.mu.Lock()
-		t.talk.hist.Shorten(e.CallID, text)
-		r.emit(t.id, turn, e)
-		r.mu.Unlock()
+		x.talk.Shorten(x.task, turn, e)
 	}
 }
 
 // saveResult writes a result to the call's folder.
-func (r *Runtime) saveResult(j *job, text string) (string, error) {
+func (j *job) saveResult(text string) (string, error) {
 	if j.call.Dir == "" {
 		return "", fmt.Errorf("the session keeps no files")
 	}

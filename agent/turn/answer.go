@@ -1,4 +1,4 @@
-package agent
+package turn
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 
 // What is wrong with an answer that came whole.
 var (
-	// ErrEmptyResponse means that a model answered with neither text nor calls (A27).
+	// ErrEmptyResponse means that a model answered with neither text nor calls.
 	ErrEmptyResponse = errors.New("model returned empty response")
-	// ErrCutOff means that an answer was longer than the model's output limit (A26).
+	// ErrCutOff means that an answer was longer than the model's output limit.
 	ErrCutOff = errors.New("the answer was cut off at the model's output limit; ask it to go on, or for less")
 
 	// errFull means that an answer was cut off since the model's window is full.
@@ -30,7 +30,7 @@ var (
 const maxNudges = 3
 
 // nudge is what a model is told, and nobody else, after an answer that is not one: it
-// is in no history (A26, A33). "" means that asking again would not help.
+// is in no history. "" means that asking again would not help.
 func nudge(err error) string {
 	switch {
 	case errors.Is(err, errNoCall):
@@ -54,14 +54,17 @@ type answer struct {
 }
 
 // ask sends the history until there is an answer that can be used, a few times at most.
-func (r *Runtime) ask(ctx context.Context, t *task, turn int) (a answer, err error) {
-	hint := r.goOn(t)
-	now := r.fleeting(ctx)
+func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err error) {
+	hint := ""
+	if x.talk.BrokenOff() {
+		hint = brokeOff
+	}
+	now := l.o.Reminders.message(ctx, l.o.Redact)
 	for attempt := 1; ; attempt++ {
 		if !errors.Is(err, ErrCutOff) {
-			t.response = ""
+			x.response = ""
 		}
-		a, err = r.request(ctx, t, turn, attempt, hinted(now, hint))
+		a, err = l.request(ctx, x, turn, attempt, hinted(now, hint))
 		if hint = nudge(err); hint == "" || attempt > maxNudges {
 			return a, err
 		}
@@ -79,38 +82,27 @@ func hinted(now []model.Message, hint string) []model.Message {
 // brokeOff tells a model that its answer is not whole.
 const brokeOff = "Your last answer was interrupted. Go on exactly where it stopped and repeat nothing."
 
-// goOn is the hint for a model whose last answer broke off, "" when none did.
-func (r *Runtime) goOn(t *task) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if msgs := t.talk.hist.Messages(); t.talk.hist.Last() != model.Assistant || msgs[len(msgs)-1].Compacted() {
-		return ""
-	}
-	return brokeOff
-}
-
 // request sends the history once and stores what comes back. When the stream ends early
-// the text so far is kept, and no call of it (A16).
+// the text so far is kept, and no call of it.
 // Behind the history goes what is of this moment only.
-func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, now []model.Message) (answer, error) {
-	p := &partial{runtime: r, ctx: ctx, model: r.answering(), task: t, turn: turn, saved: r.opts.Now()}
+func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
+	p := &partial{loop: l, ctx: ctx, model: l.p.Selection.Model(), x: x, turn: turn, saved: l.o.Now()}
 	p.answers = p.model.Info()
-	r.mu.Lock()
-	req := model.Request{Messages: t.talk.hist.Messages(), Tools: r.opts.Tools.Definitions(), Tokens: t.talk.hist.Tokens()}
-	r.mu.Unlock()
+	req := model.Request{Tools: l.p.Selection.Tools().Definitions()}
+	req.Messages, req.Tokens = x.talk.Request()
 	req.Messages, req.Fleeting = append(req.Messages, now...), len(now)
 	for _, m := range now {
 		req.Tokens += len(m.Content) / 4
 	}
-	r.tell(ctx, t, PreLlmCall{Request: req})
+	l.tell(ctx, x, PreLlmCall{Request: req})
 	if ctx.Err() != nil {
 		return answer{}, context.Cause(ctx)
 	}
-	r.emit(t.id, turn, event.RequestStarted{
+	l.p.Stream.Publish(x.task, turn, event.RequestStarted{
 		Profile: p.answers.Profile, Model: p.answers.Model, Messages: len(req.Messages),
 		Tools: len(req.Tools), EstimatedTokens: req.Tokens, Attempt: attempt,
 	})
-	p.batch = r.newBatch(ctx, t, turn)
+	p.batch = l.newBatch(ctx, x, turn)
 	began, good := p.saved, false
 	defer func() {
 		if !good { // or an adapter panics
@@ -118,18 +110,20 @@ func (r *Runtime) request(ctx context.Context, t *task, turn, attempt int, now [
 		}
 	}()
 	if err := p.read(req); err != nil {
-		t.response += p.text.String()
+		x.response += p.text.String()
 		if p.text.Len() > 0 {
-			r.store(t, turn, model.Message{Role: model.Assistant, Content: p.text.String()}, p.reasoning.String(), true)
+			x.talk.Store(x.task, turn, model.Message{Role: model.Assistant, Content: p.text.String()}, p.reasoning.String(), true)
 		}
 		return answer{}, err
 	}
 	a, err := p.keep()
-	r.emit(t.id, turn, finished(a, p.first.Sub(began), r.opts.Now().Sub(began)))
-	r.calibrate(t, p.answers, a.usage)
-	r.ledger.Request(t.id, turn, &t.use, p.answers, a.usage)
+	l.p.Stream.Publish(x.task, turn, finished(a, p.first.Sub(began), l.o.Now().Sub(began)))
+	if a.usage != nil && p.answers.Model == l.p.Selection.Model().Info().Model { // a fallback counts in other tokens
+		x.talk.Calibrate(a.usage.Prompt)
+	}
+	l.p.Ledger.Request(x.task, turn, &x.used, p.answers, a.usage)
 	if good = err == nil; good {
-		r.tell(ctx, t, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
+		l.tell(ctx, x, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
 	}
 	return a, err
 }
@@ -152,21 +146,19 @@ func finished(a answer, first, took time.Duration) event.ResponseFinished {
 
 // keep stores a whole answer. An error says why it is not one that can be used.
 func (p *partial) keep() (answer, error) {
-	r, said := p.runtime, *p.done.Message
+	said := *p.done.Message
 	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
 	err := unfit(said, p.finish())
 	if err != nil {
-		said.ToolCalls = nil // what is left of them must not run (DECISIONS 23)
+		said.ToolCalls = nil // what is left of them must not run
 	} else {
 		said.ToolCalls = p.batch.identify(said.ToolCalls)
 	}
-	if !r.store(p.task, p.turn, said, p.reasoning.String(), err != nil) && err == nil {
+	if !p.x.talk.Store(p.x.task, p.turn, said, p.reasoning.String(), err != nil) && err == nil {
 		err = ErrEmptyResponse
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a.message, a.calls = said, p.task.talk.hist.Open()
-	p.task.response += said.Content
+	a.message, a.calls = said, p.x.talk.Open()
+	p.x.response += said.Content
 	return a, err
 }
 
@@ -180,7 +172,7 @@ func (p *partial) finish() string {
 	return p.done.Finish
 }
 
-// unfit says why an answer is not one that can be used (A24, A26, A33).
+// unfit says why an answer is not one that can be used.
 func unfit(m model.Message, finish string) error {
 	switch {
 	case finish == model.FinishLength:
@@ -200,40 +192,31 @@ func unfit(m model.Message, finish string) error {
 }
 
 // uniqueID returns id, or another one when a call of the session has it: providers
-// reuse them, and some send none (C02).
-func (r *Runtime) uniqueID(t *task, id string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ids.call++
-	if id == "" || t.talk.hist.Called(id) || t.ids[id] {
-		id = fmt.Sprintf("call_%d_%s", r.ids.call, stream.NewID())
+// reuse them, and some send none.
+func (l *Loop) uniqueID(x *Exchange, id string) string {
+	l.mu.Lock()
+	l.calls++
+	n := l.calls
+	l.mu.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if id == "" || x.talk.Called(id) || x.ids[id] {
+		id = fmt.Sprintf("call_%d_%s", n, stream.NewID())
 	}
-	t.ids[id] = true
+	x.ids[id] = true
 	return id
 }
 
-// store puts an answer into the history and the stream. It reports whether there was
-// anything to store.
-func (r *Runtime) store(t *task, turn int, m model.Message, reasoning string, part bool) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !t.talk.hist.Assistant(m) {
-		return false
-	}
-	r.emit(t.id, turn, event.ModelMessage{Message: m, Reasoning: reasoning, Partial: part})
-	return true
-}
-
-// checkpointEvery is the least time between two checkpoints (DECISIONS 8).
+// checkpointEvery is the least time between two checkpoints.
 const checkpointEvery = time.Second
 
 // partial is an answer while it streams.
 type partial struct {
-	runtime         *Runtime
+	loop            *Loop
 	ctx             context.Context // of the exchange
 	model           model.Model
 	answers         model.Info // who does, which a fallback changes
-	task            *task
+	x               *Exchange
 	turn            int
 	batch           *batch // of the calls that are complete
 	text, reasoning growing
@@ -262,7 +245,7 @@ func (g *growing) unsaved() (text string, at int) {
 // read takes the whole stream of an answer.
 func (p *partial) read(req model.Request) error {
 	ctx := p.ctx
-	for d, err := range p.runtime.deltas(ctx, p.model, req) {
+	for d, err := range p.model.Stream(ctx, req) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -280,36 +263,38 @@ func (p *partial) read(req model.Request) error {
 	return nil
 }
 
+func (p *partial) publish(e event.Event) { p.loop.p.Stream.Publish(p.x.task, p.turn, e) }
+
 func (p *partial) take(d model.Delta) {
-	r, task := p.runtime, p.task.id
 	switch d.Kind {
 	case model.Text, model.Reasoning, model.CallDelta, model.CallReady:
 		if p.first.IsZero() {
-			p.first = r.opts.Now()
+			p.first = p.loop.o.Now()
 		}
 	}
 	switch d.Kind {
 	case model.Text:
 		p.text.add(d.Text)
-		r.emit(task, p.turn, event.TextDelta{Text: d.Text})
+		p.publish(event.TextDelta{Text: d.Text})
 	case model.Reasoning:
 		p.reasoning.add(d.Text)
-		r.emit(task, p.turn, event.ReasoningDelta{Field: d.Field, Text: d.Text})
+		p.publish(event.ReasoningDelta{Field: d.Field, Text: d.Text})
 	case model.CallDelta:
-		r.emit(task, p.turn, event.CallDelta{CallID: d.CallID, Text: d.Text})
+		p.publish(event.CallDelta{CallID: d.CallID, Text: d.Text})
 	case model.Alive:
-		r.emit(task, p.turn, event.ModelAlive{})
+		p.publish(event.ModelAlive{})
 	case model.Stalled:
-		r.emit(task, p.turn, event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
+		p.publish(event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
 	case model.Fallback:
 		p.forget()
 		from, to := d.Fallback.From, d.Fallback.To
 		p.answers = to
-		r.emit(task, p.turn, event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why})
+		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why})
 	case model.Retry:
 		p.forget()
-		p.task.waits(d.Retry.Now)
-		r.emit(task, p.turn, event.ModelRetry{Attempt: d.Retry.Attempt, WaitMS: d.Retry.WaitMS, Why: d.Retry.Why})
+		now := d.Retry.Now
+		p.x.retry.Store(&now)
+		p.publish(event.ModelRetry{Attempt: d.Retry.Attempt, WaitMS: d.Retry.WaitMS, Why: d.Retry.Why})
 	case model.CallReady:
 		if d.Call != nil {
 			// A replay must show what was said before the call above it.
@@ -318,25 +303,25 @@ func (p *partial) take(d model.Delta) {
 	case model.Done:
 		p.done = &d
 	}
-	if r.opts.Now().Sub(p.saved) >= checkpointEvery {
+	if p.loop.o.Now().Sub(p.saved) >= checkpointEvery {
 		p.checkpoint()
 	}
 }
 
-// forget drops what a failed attempt said and started: it is not part of the next one (C06).
+// forget drops what a failed attempt said and started: it is not part of the next one.
 func (p *partial) forget() {
 	p.batch.drop()
-	p.batch = p.runtime.newBatch(p.ctx, p.task, p.turn)
+	p.batch = p.loop.newBatch(p.ctx, p.x, p.turn)
 	p.text, p.reasoning, p.first = growing{}, growing{}, time.Time{}
 }
 
 // checkpoint makes durable what came since the last one.
 func (p *partial) checkpoint() {
-	p.saved = p.runtime.opts.Now()
+	p.saved = p.loop.o.Now()
 	c := event.Checkpoint{}
 	c.Text, c.TextAt = p.text.unsaved()
 	c.Reasoning, c.ReasoningAt = p.reasoning.unsaved()
 	if c.Text+c.Reasoning != "" {
-		p.runtime.emit(p.task.id, p.turn, c)
+		p.publish(c)
 	}
 }

@@ -1,6 +1,9 @@
-package agent
+package conversation
 
 import (
+	"cmp"
+	"slices"
+
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
@@ -10,7 +13,7 @@ import (
 // decides nothing anew: what did not fit is left out, so that the history is longer and
 // valid.
 //
-//	r := agent.Recall{History: history.New(system)}
+//	r := conversation.Recall{History: history.New(system)}
 //	for _, env := range events { r.Take(env) }
 type Recall struct {
 	*history.History
@@ -26,7 +29,7 @@ func (r *Recall) Take(env event.Envelope) {
 		}
 	case event.PromptSubmitted:
 		if !p.Queued {
-			r.Tell(messageKind(r.kind(env.Task, p)), promptText(p), p.Images...)
+			r.Tell(messageKind(r.kind(env.Task, p)), PromptText(p), p.Images...)
 		}
 	case event.ReminderAttached:
 		r.Tell(model.Reminder, p.Text, p.Images...)
@@ -59,4 +62,48 @@ func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
 		return event.Typed
 	}
 	return event.Opening
+}
+
+// messageKind is what a model reads a person's words as.
+func messageKind(k event.PromptKind) model.Kind {
+	switch k {
+	case event.Steering:
+		return model.Steering
+	case event.Typed:
+		return model.Reminder
+	}
+	return model.Prompt
+}
+
+// InjectionWarning is the code of the warning of a result with a prompt injection in it.
+const InjectionWarning = "injection"
+
+// replay feeds a stored event. Prompts that wait are left to the caller: see Requeue.
+func (c *Conversation) replay(env event.Envelope) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recall.Take(env)
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		if !p.Queued {
+			c.date = cmp.Or(p.Date, c.date)
+		}
+	case event.ReminderAttached:
+		if slices.Contains(p.Kinds, newsKind) {
+			c.news = nil
+		}
+	case event.Warning:
+		if p.Code == InjectionWarning {
+			c.injected = p.Text
+		}
+	case event.ContextCompacted:
+		c.date = ""
+	}
+}
+
+// Answered reports whether the history ends with an answer.
+func (c *Conversation) Answered() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hist.Last() == model.Assistant
 }
