@@ -160,6 +160,7 @@ func act(s *session, rng *rand.Rand) {
 		time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond)
 	}
 	var open []string
+	s.mu.Lock()
 	for _, env := range s.seen {
 		switch p := env.Payload.(type) {
 		case event.ApprovalAsked:
@@ -168,6 +169,7 @@ func act(s *session, rng *rand.Rand) {
 			open = slices.DeleteFunc(open, func(id string) bool { return id == p.ID })
 		}
 	}
+	s.mu.Unlock()
 	for _, id := range open {
 		if rng.IntN(3) == 0 {
 			continue
