@@ -1,6 +1,6 @@
 # Two commands do everything: make run, make test. The others are for who changes buddy;
 # make quick is their inner loop.
-.PHONY: run quick test check setup build install uninstall dist bench fuzz golden generate mutate counterparts
+.PHONY: run quick test check setup build install uninstall dist bench fuzz golden generate mutate counterparts eval
 
 GO ?= go
 FUZZTIME ?= 20s
@@ -59,11 +59,14 @@ fuzz: ## every fuzz target for FUZZTIME
 counterparts: setup ## what is too heavy for every run, against real counterparts (ONLY="docker crash": some)
 	@.ci/counterparts $(ONLY)
 
+eval: build ## 20 small tasks for a real model, at its price: MODEL=name (ONLY="find-cause add-flag", RUNS=3, CONFIG=file)
+	@$(GO) run ./agent/evals -buddy ./buddy -model '$(MODEL)' -base-url '$(BASE_URL)' -only '$(ONLY)' -runs '$(or $(RUNS),1)' -config '$(CONFIG)'
+
 mutate: ## make small faults in PKG and list those that no test of it notices
 	$(GO) run ./.ci/mutate -most $(or $(MOST),100) $(if $(ONLY),-only '$(ONLY)') $(PKG)
 
 golden: ## write the golden files anew; read the diff before you commit it
-	$(GO) test ./views ./app ./app/layout -update
+	$(GO) test ./views ./views/dialog ./views/panes ./views/prompt ./views/transcript ./app ./app/layout -update
 
 generate: ## write generated documents anew
 	$(GO) generate ./views/markup

@@ -161,7 +161,9 @@ func act(s *session, rng *rand.Rand) {
 	}
 	var open []string
 	s.mu.Lock()
-	for _, env := range s.seen {
+	seen := slices.Clone(s.seen) // one may come after a sleep
+	s.mu.Unlock()
+	for _, env := range seen {
 		switch p := env.Payload.(type) {
 		case event.ApprovalAsked:
 			open = append(open, p.ID)
@@ -169,7 +171,6 @@ func act(s *session, rng *rand.Rand) {
 			open = slices.DeleteFunc(open, func(id string) bool { return id == p.ID })
 		}
 	}
-	s.mu.Unlock()
 	for _, id := range open {
 		if rng.IntN(3) == 0 {
 			continue
@@ -267,7 +268,7 @@ func FuzzReplay(f *testing.F) {
 		next := event.PromptSubmitted{Text: "and now?"}
 		for _, b := range r.tasks.forks {
 			for _, c := range b.talk.Open() {
-				b.talk.StoreResult(0, 0, event.ToolResult{CallID: c.ID, Name: c.Name, Result: "closed"})
+				b.talk.StoreResult(0, 0, c.Arguments, event.ToolResult{CallID: c.ID, Name: c.Name, Result: "closed"})
 			}
 			b.talk.Enter(0, next, event.Opening, "")
 			if err := validate(b.talk.Messages()); err != nil {

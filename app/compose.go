@@ -204,7 +204,7 @@ func (p *program) catalog() slash.Catalog {
 		Sessions: p.listSessions,
 		Search:   p.searchSessions,
 		Fork:     p.fork,
-		Store:    p.store,
+		Saved:    slash.SavedIn(p.store),
 		Export:   p.exportHere,
 		Changes:  p.changes,
 		Find:     p.findHere,

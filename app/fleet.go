@@ -210,6 +210,11 @@ func (f *fleet) at(name string) policy.Place {
 	}
 	at := t.rules(p.at, p.files.Root(), p.confined, p.links.follow(p.files.Follow))
 	at.Boxed = p.box != nil
+	if p.confined {
+		at.Git = func(ctx context.Context, dir string, args ...string) ([]byte, error) {
+			return gitAnswer(ctx, p.plain, dir, args...)
+		}
+	}
 	return at
 }
 

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/ui"
 	"buddy/config"
+	"buddy/texts"
 	"buddy/themes"
 )
 
@@ -169,7 +169,7 @@ func (s *settings) news(r reading, taken []string, mended bool) []string {
 		parts = append(parts, "settings taken over: "+strings.Join(taken, ", "))
 	}
 	if !slices.Equal(pending, s.pending) && len(pending) > 0 {
-		parts = append(parts, "waiting for the next start or /session new: "+someOf(pending))
+		parts = append(parts, "waiting for the next start or /session new: "+texts.Some(pending))
 	}
 	if s.pending = pending; len(parts) == 0 && mended {
 		parts = append(parts, "the settings are right again")
@@ -178,15 +178,6 @@ func (s *settings) news(r reading, taken []string, mended bool) []string {
 		all = append(all, strings.Join(parts, "; "))
 	}
 	return all
-}
-
-// someOf lists the first few of many.
-func someOf(items []string) string {
-	const most = 5
-	if len(items) > most {
-		items = append(slices.Clone(items[:most]), fmt.Sprintf("and %d more", len(items)-most))
-	}
-	return strings.Join(items, ", ")
 }
 
 // reload takes over a reading and says so in the stream. UI goroutine only.

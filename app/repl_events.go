@@ -234,6 +234,9 @@ func approvalText(a event.ApprovalAsked, whole bool) string {
 	if act.Why != "" {
 		fmt.Fprintf(&b, "\n  why: %s", markup.Shorten(act.Why, 300))
 	}
+	for _, lost := range a.Context.Loses {
+		fmt.Fprintf(&b, "\n  lost: %s", lost)
+	}
 	what := act.Command
 	if what == "" {
 		what = strings.TrimSpace(strings.Join([]string{act.Method, act.URL, act.Path, act.Op}, " "))

@@ -10,6 +10,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/slash"
 	"buddy/app/state"
+	"buddy/texts"
 	"buddy/views/dialog"
 	"buddy/views/markup"
 	"buddy/views/pattern"
@@ -125,7 +126,7 @@ func excerpt(text string, look func([]byte) int) string {
 		fmt.Fprintf(&out, ", and in %s more", state.Count(more, "line"))
 	}
 	for i := max(first-foundContext, 0); i <= min(first+foundContext, len(lines)-1); i++ {
-		out.WriteString("\n    " + clip(lines[i], foundWidth))
+		out.WriteString("\n    " + texts.Clip(lines[i], foundWidth))
 	}
 	return out.String()
 }
@@ -135,14 +136,6 @@ func around(line string, at int) string {
 	before := []rune(strings.ToValidUTF8(line[:at], ""))
 	if cut := len(before) - foundWidth/2; cut > 0 {
 		return "…" + string(before[cut:]) + line[at:]
-	}
-	return line
-}
-
-// clip cuts a line to so many characters.
-func clip(line string, most int) string {
-	if r := []rune(line); len(r) > most {
-		return string(r[:most-1]) + "…"
 	}
 	return line
 }

@@ -38,20 +38,16 @@ var (
 // key takes a key. done says that the input is complete, or over when err says so. note is
 // to be shown above the line.
 func (t *typing) key(ev *tcell.EventKey) (done bool, note string, err error) {
-	if a, ok := t.keys.Lookup(keymap.Global, ev); ok && a == keymap.Interrupt {
+	if t.keys.Lookup(ev, keymap.Global).Action == keymap.Interrupt {
 		return true, "", errInterrupt
 	}
-	a, bound := t.keys.Lookup(keymap.Prompt, ev)
-	if offered, ok := t.keys.Lookup(keymap.Popup, ev); !bound && ok && offered == keymap.PopupAccept {
+	switch p := t.keys.Lookup(ev, keymap.Prompt, keymap.Popup); {
+	case p.Action == keymap.PopupAccept && p.Scope == keymap.Popup:
 		return false, t.extend(), nil
-	}
-	switch {
-	case !bound:
-		if text, ok := keymap.Text(ev); ok {
-			t.editor.Insert(text)
-		}
-	default:
-		done, err = t.do(a)
+	case p.Scope == keymap.Prompt:
+		done, err = t.do(p.Action)
+	case p.Text != "":
+		t.editor.Insert(p.Text)
 	}
 	return done, "", err
 }

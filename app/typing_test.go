@@ -130,6 +130,10 @@ func TestApprovalText(t *testing.T) {
 	if !strings.Contains(whole, "| rm -rf x") || !strings.Contains(whole, "rule: shell") {
 		t.Errorf("whole:\n%s", whole)
 	}
+	a.Context.Loses = []string{"git clean deletes 1 untracked file: x"}
+	if text := approvalText(a, false); !strings.Contains(text, "\n  lost: git clean deletes 1 untracked file: x\n") {
+		t.Errorf("what is lost:\n%s", text)
+	}
 	if strings.Contains(approvalPrompt(a), "s = ") {
 		t.Error("offers a rule that there is not")
 	}

@@ -159,7 +159,7 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 		},
 		Send: w.send, Keys: keys, Home: w.program.first.at.home,
 		Leave:     w.leave,
-		Shape:     ui.LoadShape(ui.ShapeFile(w.program.first.at.dir)),
+		Shape:     loadShape(shapeFile(w.program.first.at.dir)),
 		KeepShape: w.keepShape,
 		Catalog:   choices,
 	}
@@ -261,9 +261,9 @@ func (w *window) send(c event.Command) {
 
 // keepShape remembers how the panes are arranged.
 func (w *window) keepShape(s ui.Shape) {
-	path := ui.ShapeFile(w.program.first.at.dir)
+	path := shapeFile(w.program.first.at.dir)
 	w.loop.Go(func() {
-		if err := s.Save(path); err != nil {
+		if err := saveShape(path, s); err != nil {
 			w.loop.Post(func() { w.ui.Tell("the arrangement of the panes was not kept: " + err.Error()) })
 		}
 	})

@@ -35,15 +35,6 @@ func isTable(k unstable.Kind) bool { return k == unstable.Table || k == unstable
 
 func place(f *file, line int) string { return f.name + ":" + strconv.Itoa(line) }
 
-// some lists the first few of many.
-func some(items []string) string {
-	const most = 5
-	if len(items) > most {
-		items = append(items[:most:most], fmt.Sprintf("and %d more", len(items)-most))
-	}
-	return strings.Join(items, ", ")
-}
-
 // find returns the field that an entry sets, nil when it is a table of ours.
 func find(e entry) (*field, error) {
 	i := slices.IndexFunc(sections, func(s section) bool { return s.name == e.path[0] })

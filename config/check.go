@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"buddy/texts"
 )
 
 // Report is everything that is wrong with one file. Who knows more of a setting than this
@@ -183,7 +185,7 @@ func (r *Report) NoticeProject() {
 		}
 	}
 	if len(never) > 0 {
-		r.Notices = append(r.Notices, visible(fmt.Sprintf("%s: ignored, a project's file may not set these: %s", r.File, some(never)), 1000))
+		r.Notices = append(r.Notices, visible(fmt.Sprintf("%s: ignored, a project's file may not set these: %s", r.File, texts.Some(never)), 1000))
 	}
 }
 

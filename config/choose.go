@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // others checks the names of the profiles beside the active one.
@@ -105,7 +107,7 @@ func (l *loader) configured() error {
 		problems = append(problems, problem)
 	}
 	if len(problems) > 0 {
-		l.cfg.Problem = visible("no model can be used: "+some(problems), 1000)
+		l.cfg.Problem = visible("no model can be used: "+texts.Some(problems), 1000)
 		return nil
 	}
 	where := l.mine

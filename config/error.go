@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"buddy/texts"
 )
 
 // Error is a mistake in a setting. Its text is always one printable line,
@@ -103,30 +105,9 @@ func nearest(wrong string, names []string) string {
 	}
 	best, least := "", max(2, len(wrong)/3)+1
 	for _, n := range names {
-		if d := distance(wrong, n); d < least && d < len(n) {
+		if d := texts.Distance(wrong, n); d < least && d < len(n) {
 			best, least = n, d
 		}
 	}
 	return best
-}
-
-// distance counts the insertions, deletions and replacements of bytes from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -54,7 +54,7 @@ func ruleSections() []section {
 	return []section{
 		{
 			name: "allow", rules: true, fields: fields(mine),
-			doc: "What runs without asking. A line of several commands does only if each part may." + common,
+			doc: "What runs without asking. A line of several commands does only if each part may. Of git, what changes history or throws work away needs a rule that names it (docs/safety.md, \"Git\")." + common,
 		},
 		{name: "ask", rules: true, access: adds, fields: fields(adds), doc: "What is always asked about." + common},
 		{name: "deny", rules: true, access: adds, fields: fields(adds), doc: "What never runs, in no mode." + common},

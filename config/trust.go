@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"buddy/texts"
 )
 
 // TrustStore is the file in which a person's trust in folders is kept. What a project's
@@ -245,14 +247,14 @@ func (l *loader) applyProject(f *file, entries []entry) error {
 		}
 	}
 	if len(never) > 0 {
-		l.notice("%s: ignored, a project's file may not set these: %s", f.name, some(never))
+		l.notice("%s: ignored, a project's file may not set these: %s", f.name, texts.Some(never))
 	}
 	if len(p.Ignored) > 0 {
 		again := ""
 		if p.Changed {
 			again = " again, because its settings changed"
 		}
-		l.notice("%s: ignored until you trust this folder%s (/trust, or: buddy trust): %s", f.name, again, some(p.Ignored))
+		l.notice("%s: ignored until you trust this folder%s (/trust, or: buddy trust): %s", f.name, again, texts.Some(p.Ignored))
 	}
 	return l.finishProfiles(f)
 }

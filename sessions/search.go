@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"buddy/agent/event"
+	"buddy/texts"
 )
 
 // Hit is an event that says what was searched for. Text is untrusted.
@@ -28,12 +29,12 @@ const (
 	hitAround   = 40      // bytes of text on each side of a hit
 )
 
-// Search calls f for each event that says text, in the order of the list and within a
-// session of the file, until f returns false or ctx ends. Upper case in text counts, else
+// Search calls f for each event that says what, in the order of the list and within a
+// session of the file, until f returns false or ctx ends. Upper case in what counts, else
 // case does not, for letters of ASCII. It is the bytes of the files that are searched, on
 // all processors; only lines that have them are decoded.
-func (s Store) Search(ctx context.Context, text string, f func(Hit) bool) error {
-	if strings.TrimSpace(text) == "" {
+func (s Store) Search(ctx context.Context, what string, f func(Hit) bool) error {
+	if strings.TrimSpace(what) == "" {
 		return errors.New("there is nothing to search for")
 	}
 	entries, err := s.List()
@@ -42,7 +43,7 @@ func (s Store) Search(ctx context.Context, text string, f func(Hit) bool) error 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	n := runtime.GOMAXPROCS(0)
-	q := newQuery(text)
+	q := newQuery(what)
 	queue := make(chan *part)
 	order := make(chan *part, n*searchAhead)
 	var workers sync.WaitGroup
@@ -147,18 +148,16 @@ func nextLine(f *os.File, off int64) (int64, error) {
 // query is a text to find.
 type query struct {
 	text  string
-	exact bool   // case counts
-	raw   []byte // as it is in a line; lower case unless exact
-	rare  int    // the place in raw of the byte that is the least frequent
+	exact bool       // case counts
+	raw   []byte     // as it is in a line; lower case unless exact
+	fold  texts.Fold // finds raw unless exact
 }
 
-func newQuery(text string) *query {
-	q := &query{text: text, exact: strings.ContainsFunc(text, unicode.IsUpper)}
-	q.raw = escaped(text)
-	for i, c := range q.raw {
-		if commonness(c) < commonness(q.raw[q.rare]) {
-			q.rare = i
-		}
+func newQuery(what string) *query {
+	q := &query{text: what, exact: strings.ContainsFunc(what, unicode.IsUpper)}
+	q.raw = escaped(what)
+	if !q.exact {
+		q.fold = texts.NewFold(q.raw)
 	}
 	return q
 }
@@ -174,75 +173,12 @@ func escaped(text string) []byte {
 	return buf.Bytes()[1 : buf.Len()-2]
 }
 
-// commonness is how often a byte is found in lines of sessions, roughly.
-func commonness(c byte) int {
-	switch {
-	case strings.IndexByte(` "\,:{}ntr`, c) >= 0:
-		return 4
-	case strings.IndexByte("eaiosldcumpTE_.0123456789", c) >= 0:
-		return 3
-	case c >= utf8.RuneSelf || c >= 'a' && c <= 'z':
-		return 2
-	default:
-		return 1
-	}
-}
-
 // find returns the place of the query in text, or -1.
 func (q *query) find(text []byte) int {
-	if q.exact || !isLetter(q.raw[q.rare]) && len(q.raw) == 1 {
+	if q.exact {
 		return bytes.Index(text, q.raw)
 	}
-	lo, up := q.raw[q.rare], upper(q.raw[q.rare])
-	// The next place of each case, looked for only once what it was is behind us.
-	nextLo, nextUp := -1, -1
-	for at := q.rare; at < len(text); at++ {
-		if nextLo < at {
-			nextLo = next(text, at, lo)
-		}
-		if nextUp < at {
-			nextUp = nextLo
-			if up != lo {
-				nextUp = next(text, at, up)
-			}
-		}
-		at = min(nextLo, nextUp)
-		start := at - q.rare
-		if start+len(q.raw) > len(text) {
-			return -1
-		}
-		if equalFold(text[start:start+len(q.raw)], q.raw) {
-			return start
-		}
-	}
-	return -1
-}
-
-// next returns the first place of c from at on, len(text) if there is none.
-func next(text []byte, at int, c byte) int {
-	if i := bytes.IndexByte(text[at:], c); i >= 0 {
-		return at + i
-	}
-	return len(text)
-}
-
-func isLetter(c byte) bool { return upper(c) != c }
-
-func upper(c byte) byte {
-	if c >= 'a' && c <= 'z' {
-		return c - 'a' + 'A'
-	}
-	return c
-}
-
-// equalFold compares text with a lower case of the same length.
-func equalFold(text, lower []byte) bool {
-	for i, c := range lower {
-		if text[i] != c && text[i] != upper(c) {
-			return false
-		}
-	}
-	return true
+	return q.fold.Index(text)
 }
 
 // in looks for the query in what an event says, and returns a line around it. What several
@@ -255,25 +191,18 @@ func (q *query) in(e event.Event) (line string, ok bool) {
 		p.Message.ToolCalls = nil
 		e = p
 	}
-	Texts(e, func(text string) string {
-		if !ok {
-			i := strings.Index(text, q.text)
-			if !q.exact {
-				i = indexFold(text, q.text)
-			}
-			if i >= 0 {
-				line, ok = around(text, i, len(q.text)), true
-			}
+	find := func(s string) int { return strings.Index(s, q.text) }
+	if !q.exact {
+		fold := texts.NewFold([]byte(q.text))
+		find = func(s string) int { return fold.Index([]byte(s)) }
+	}
+	Texts(e, func(s string) string {
+		if i := find(s); i >= 0 && !ok {
+			line, ok = around(s, i, len(q.text)), true
 		}
-		return text
+		return s
 	})
 	return line, ok
-}
-
-// indexFold is strings.Index without regard to the case of letters of ASCII; lower has none
-// in upper case.
-func indexFold(text, lower string) int {
-	return (&query{raw: []byte(lower)}).find([]byte(text))
 }
 
 // around is a line with the n bytes at i and some more.

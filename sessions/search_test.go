@@ -118,23 +118,6 @@ func TestSearchLarge(t *testing.T) {
 	}
 }
 
-func FuzzFind(f *testing.F) {
-	f.Add("The quick", "quick")
-	f.Fuzz(func(t *testing.T, text, q string) {
-		if q == "" || !isASCII(text) || !isASCII(q) {
-			return
-		}
-		lower := strings.ToLower(q)
-		if got, want := indexFold(text, lower), strings.Index(strings.ToLower(text), lower); got != want {
-			t.Errorf("%q in %q at %d, want %d", lower, text, got, want)
-		}
-	})
-}
-
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r > 126 })
-}
-
 // SPEC: searching all text of many sessions, 200 MB of them.
 func BenchmarkSearch(b *testing.B) {
 	s := newStore(b)

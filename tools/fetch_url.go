@@ -133,7 +133,7 @@ func (f fetched) part(offset, most int) (fetchPayload, error) {
 		return p, invalid("offset: %d, but the text has %d bytes", offset, len(f.text))
 	}
 	rest := f.text[offset:]
-	p.Content = head(rest, most)
+	p.Content = head(rest, inJSON(rest[:min(len(rest), most)], MaxEncoded(most)))
 	var more, cut, redirected string
 	if len(p.Content) < len(rest) {
 		more = fmt.Sprintf("read on with offset=%d of %d", offset+len(p.Content), len(f.text))

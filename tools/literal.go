@@ -5,14 +5,15 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
+
+	"buddy/texts"
 )
 
 // literal is a text that may have to be in a match of a pattern. Looking for such texts
 // first skips most lines much faster than a regular expression can.
 type literal struct {
 	text []byte
-	fold bool // in any case; text is lower case then, and ASCII
-	rare int  // fold: index of a byte of text that is seldom
+	fold *texts.Fold // finds it in any case; text is lower case then, and ASCII; nil: case counts
 }
 
 // maxLiterals is how many texts are looked for at most.
@@ -25,24 +26,8 @@ func literalsOf(expr string) []literal {
 	if err != nil {
 		return nil
 	}
-	all := required(re.Simplify())
-	for i := range all {
-		all[i].findRare()
-	}
-	return all
+	return required(re.Simplify())
 }
-
-func (l *literal) findRare() {
-	for i := range l.text {
-		if strings.IndexByte(seldom, l.text[i]) > strings.IndexByte(seldom, l.text[l.rare]) {
-			l.rare = i
-		}
-	}
-}
-
-// seldom has the letters from frequent to rare in source code. What is not in it counts
-// as frequent.
-const seldom = "etrinasolcdpufmhgbyxvwkqzj"
 
 func required(re *syntax.Regexp) []literal {
 	switch re.Op {
@@ -109,43 +94,16 @@ func longestRun(runes []rune, fold bool) literal {
 	if !fold || bytes.Equal(lower, bytes.ToUpper(best)) {
 		return literal{text: best}
 	}
-	return literal{text: lower, fold: true}
+	folded := texts.NewFold(lower)
+	return literal{text: lower, fold: &folded}
 }
 
 // index returns where the literal begins in data, or -1.
 func (l literal) index(data []byte) int {
-	if !l.fold {
+	if l.fold == nil {
 		return bytes.Index(data, l.text)
 	}
-	lower := l.text[l.rare]
-	upper := bytes.ToUpper(l.text[l.rare : l.rare+1])[0]
-	nextLower, nextUpper := -1, -1
-	for at := l.rare; at < len(data); {
-		if nextLower < at {
-			nextLower = indexFrom(data, lower, at)
-		}
-		if nextUpper < at {
-			nextUpper = indexFrom(data, upper, at)
-		}
-		at = min(nextLower, nextUpper)
-		start := at - l.rare
-		if start+len(l.text) > len(data) {
-			return -1
-		}
-		if bytes.EqualFold(data[start:start+len(l.text)], l.text) {
-			return start
-		}
-		at++
-	}
-	return -1
-}
-
-// indexFrom returns the index of c in data from at on, or len(data).
-func indexFrom(data []byte, c byte, at int) int {
-	if i := bytes.IndexByte(data[at:], c); i >= 0 {
-		return at + i
-	}
-	return len(data)
+	return l.fold.Index(data)
 }
 
 // finder finds the texts of a set in data, from the beginning on.

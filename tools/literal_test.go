@@ -36,7 +36,7 @@ func TestLiteralsOf(t *testing.T) {
 		var got []string
 		for _, l := range literalsOf(tt.expr) {
 			text := string(l.text)
-			if l.fold {
+			if l.fold != nil {
 				text += "/i"
 			}
 			got = append(got, text)

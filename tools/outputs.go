@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"buddy/agent/action"
+	"buddy/texts"
 )
 
 // Outputs lets read_file and grep read what calls of the session have printed, too: the
@@ -15,13 +16,7 @@ func (w *Workspace) Outputs(dir string) { w.outputs = filepath.Clean(dir) }
 
 // isOutput reports whether a path is one of them.
 func (w *Workspace) isOutput(path string) bool {
-	return w.outputs != "" && filepath.IsAbs(path) && beneath(w.outputs, filepath.Clean(path))
-}
-
-// beneath reports whether path is in dir, letter by letter.
-func beneath(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+	return w.outputs != "" && texts.Below(path, w.outputs)
 }
 
 // planOutput is the plan of a tool that reads an output. A link in the folder that leads out
@@ -34,7 +29,7 @@ func (w *Workspace) planOutput(tool, path, why string) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, failed(err)
 	}
-	if !beneath(dir, path) {
+	if !texts.Below(path, dir) {
 		return action.Action{}, failed(fmt.Errorf("%q leads out of the folder of outputs", clip(path, 200)))
 	}
 	act := planInternal(tool, why)

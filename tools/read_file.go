@@ -141,13 +141,14 @@ type page struct {
 	number        bool // put its number before each line
 
 	text  []byte
+	json  int  // bytes of text in a result
 	lines int  // number of lines in text
 	more  bool // there is text behind
 	cut   bool // the first line alone is too long, text is its beginning
 }
 
 func (p *page) read(ctx context.Context, from io.Reader) error {
-	in := bufio.NewReaderSize(from, 64<<10)
+	in := bufio.NewReaderSize(from, max(64<<10, p.most+1)) // add looks ahead so far
 	if err := skipLines(ctx, in, p.offset-1); err != nil {
 		return err
 	}
@@ -177,6 +178,7 @@ func (p *page) add(in *bufio.Reader) (bool, error) {
 		before = fmt.Sprintf("%d\t", p.offset+p.lines)
 	}
 	room := max(p.most-len(p.text)-len(before), 0)
+	left := MaxEncoded(p.most) - p.json - encodedSize([]byte(before))
 	line, err := in.Peek(room + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
@@ -184,14 +186,16 @@ func (p *page) add(in *bufio.Reader) (bool, error) {
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
 		line = line[:end+1]
 	}
-	if len(line) > room && p.lines == 0 {
-		line = line[:len(head(string(line), room))]
+	fits := inJSON(line[:min(len(line), room)], left)
+	if len(line) > fits && p.lines == 0 {
+		line = line[:len(head(string(line), fits))]
 		p.cut = true
 	}
-	if len(line) == 0 || len(line) > room {
+	if len(line) == 0 || len(line) > fits {
 		return false, nil
 	}
 	p.text = append(append(p.text, before...), line...)
+	p.json = MaxEncoded(p.most) - left + encodedSize(line)
 	p.lines++
 	_, _ = in.Discard(len(line)) // it was peeked at, so it is there
 	return true, nil

@@ -94,6 +94,44 @@ func head(s string, limit int) string {
 	return s[:limit] // not UTF-8
 }
 
+// inJSON returns how many of the first bytes of s have at most limit bytes in a JSON string.
+func inJSON[T string | []byte](s T, limit int) int {
+	const longest = 6 // bytes for one
+	if len(s)*longest <= limit {
+		return len(s)
+	}
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
+		if limit -= escaped(r, n); limit < 0 {
+			return i
+		}
+		i += n
+	}
+	return len(s)
+}
+
+// encodedSize returns how many bytes s has in a JSON string.
+func encodedSize(s []byte) int {
+	size := 0
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRune(s[i:])
+		size += escaped(r, n)
+		i += n
+	}
+	return size
+}
+
+// escaped returns how many bytes a character of n bytes has in a JSON string.
+func escaped(r rune, n int) int {
+	switch {
+	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t':
+		return 2
+	case r < ' ', r == utf8.RuneError && n == 1, r == '\u2028', r == '\u2029':
+		return len(`\u0000`)
+	}
+	return n
+}
+
 // joinNotes makes one text of the remarks that are not empty.
 func joinNotes(notes ...string) string {
 	var said []string

@@ -163,7 +163,7 @@ func (t *target) fetch(ctx context.Context, files []*file, need []literal) {
 	var texts host.Texts
 	for _, l := range need {
 		texts.Any = append(texts.Any, string(l.text))
-		texts.Fold = texts.Fold || l.fold
+		texts.Fold = texts.Fold || l.fold != nil
 	}
 	paths := make([]string, len(files))
 	for i, f := range files {

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"buddy/texts"
 )
 
 // sniffedText is how much of a file is looked at to find out what is in it.
@@ -29,7 +31,7 @@ type text struct {
 func textOf(f io.Reader, s snapshot, start []byte) text {
 	var t text
 	from := f // of a large file
-	check := withoutCutRune(start)
+	check := texts.WholeRunes(start)
 	if s.whole() {
 		from, check = io.Reader(bytes.NewReader(s.data)), s.data
 	}
@@ -60,19 +62,6 @@ func textOf(f io.Reader, s snapshot, start []byte) text {
 	}
 	t.from, t.lines = from, countLines(data)
 	return t
-}
-
-// withoutCutRune returns p without the beginning of a character at its end.
-func withoutCutRune(p []byte) []byte {
-	for back := 1; back < utf8.UTFMax && back <= len(p); back++ {
-		if b := p[len(p)-back]; utf8.RuneStart(b) {
-			if !utf8.FullRune(p[len(p)-back:]) {
-				return p[:len(p)-back]
-			}
-			break
-		}
-	}
-	return p
 }
 
 // hasControls reports whether p has bytes that are in no text file.

@@ -109,6 +109,11 @@ const (
 // MinPage where that is more. A window of 0 is not known; most is MaxPage when it is 0.
 func PageOf(window, most int) int { return min(max(window*4/16, MinPage), cmp.Or(most, MaxPage)) }
 
+// MaxEncoded returns how many bytes the text of a page has at most in a result, where it is a
+// JSON string: an eighth more than the page for its escapes. A page with more of them is shorter,
+// so that one reads on, and never so long that a part of it is left out of the result.
+func MaxEncoded(page int) int { return max(page, MaxPage) / 8 * 9 }
+
 func (c Call) page() int {
 	if c.Page > 0 {
 		return c.Page

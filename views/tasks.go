@@ -38,7 +38,7 @@ func NewTasks(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Task
 	return &Tasks{Frame: draw.NewFrame(theme, keys), now: now}
 }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (t *Tasks) Scope() keymap.Scope { return keymap.Tasks }
 
 // Update takes over what changed. The selection stays on its task; until the person moves
@@ -80,7 +80,7 @@ func (t *Tasks) selected() int {
 // InputHandler moves the selection and reports what is wanted.
 func (t *Tasks) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return t.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, _ := t.Keys.Lookup(keymap.Tasks, ev)
+		a := t.Keys.Lookup(ev, keymap.Tasks).Action
 		switch a {
 		case keymap.ItemUp:
 			t.at = max(0, t.at-1)

@@ -70,6 +70,7 @@ type ApprovalContext struct {
 	Privesc      bool     `json:"privesc,omitempty"`  // it runs with more rights than the person's
 	Reversible   bool     `json:"reversible"`         // it can be undone
 	Undo         string   `json:"undo,omitempty"`     // how
+	Loses        []string `json:"loses,omitempty"`    // work that is not committed, or published, and would be gone; or that it is not known
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`
 	Kept         []string `json:"kept,omitempty"`    // what sees to it that commands do no harm there, free and approved ones

@@ -58,7 +58,7 @@ func (c *Compactor) summarise(ctx context.Context, w Work, plan *conversation.Pl
 		return err
 	}
 	plan.Cut.Summary = summaryIntro + text
-	plan.Cut.Restored = c.restore(ctx, history.Reads(plan.Removed), plan.Visible, window)
+	plan.Cut.Restored = c.restore(ctx, plan.Reads, plan.Visible, window)
 	return nil
 }
 

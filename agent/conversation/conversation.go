@@ -189,10 +189,12 @@ func (c *Conversation) Store(task, turn int, m model.Message, reasoning string, 
 	return true
 }
 
-// StoreResult puts the result of a call into the history.
-func (c *Conversation) StoreResult(task, turn int, e event.ToolResult) {
+// StoreResult puts the result of a call into the history, which means the tool e.Name with
+// these arguments, whatever the model called it.
+func (c *Conversation) StoreResult(task, turn int, arguments string, e event.ToolResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.hist.Meant(e.CallID, e.Name, arguments)
 	c.hist.Result(e.CallID, e.Name, e.Result)
 	c.stream.Publish(task, turn, e)
 }

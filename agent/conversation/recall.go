@@ -35,6 +35,8 @@ func (r *Recall) Take(env event.Envelope) {
 		r.Tell(model.Reminder, p.Text, p.Images...)
 	case event.ModelMessage:
 		r.Assistant(p.Message)
+	case event.ToolRequested:
+		r.Meant(p.CallID, p.Name, p.Arguments)
 	case event.ToolResult:
 		r.Result(p.CallID, p.Name, p.Result)
 	case event.ResultSpilled:

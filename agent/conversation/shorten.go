@@ -11,7 +11,8 @@ type Plan struct {
 	Cut     history.Cut
 	Removed []model.Message // that it takes out
 	Earlier string          // the summary that it replaces
-	Visible []history.Read  // what the model read in the messages that stay
+	Reads   []history.Read  // what the model read in the messages that go
+	Visible []history.Read  // and in those that stay
 	Before  int             // tokens of the history by estimate
 }
 
@@ -22,7 +23,8 @@ func (c *Conversation) PlanCut(tokens, messages int) Plan {
 	defer c.mu.Unlock()
 	p := Plan{Before: c.hist.Tokens()}
 	p.Cut, p.Removed = c.hist.Older(tokens, messages)
-	p.Earlier, p.Visible = c.hist.Earlier(), history.Reads(c.hist.After(p.Cut))
+	p.Earlier = c.hist.Earlier()
+	p.Reads, p.Visible = c.hist.Reads(p.Removed), c.hist.Reads(c.hist.After(p.Cut))
 	return p
 }
 

@@ -35,6 +35,7 @@ type History struct {
 	recall  bool             // the message after that is what a compaction restored
 	open    []model.ToolCall // calls of the last assistant message without a result, in order
 	ids     map[string]bool  // of every call there ever was
+	meant   meanings         // of calls that were made in other words than ours
 	results []result         // of the messages that are left, as they came
 	seen    int              // how many of results the model has read and answered to
 	pins    map[int]bool     // places of pinned messages; never of a result, but of its calls
@@ -43,7 +44,7 @@ type History struct {
 
 // New starts a history. A blank system prompt adds no message (A02).
 func New(system string) *History {
-	h := &History{ids: make(map[string]bool), pins: make(map[int]bool)}
+	h := &History{ids: make(map[string]bool), meant: make(meanings), pins: make(map[int]bool)}
 	if strings.TrimSpace(system) != "" {
 		h.add(model.Message{Role: model.System, Content: system})
 		h.system = 1
@@ -128,9 +129,14 @@ func (h *History) validCalls(calls []model.ToolCall) []model.ToolCall {
 func (h *History) Result(id, name, content string) bool {
 	i := slices.IndexFunc(h.open, func(c model.ToolCall) bool { return c.ID == id })
 	if i < 0 {
+		delete(h.meant, id)
 		return false
 	}
-	h.results = append(h.results, judge(h.open[i], content))
+	call := h.meant.of(h.open[i])
+	if call.Name == h.open[i].Name && call.Arguments == h.open[i].Arguments {
+		delete(h.meant, id)
+	}
+	h.results = append(h.results, judge(call, content))
 	h.open = slices.Delete(h.open, i, i+1)
 	if content == "" {
 		content = "(" + name + " completed with no output)"
@@ -193,6 +199,7 @@ func (h *History) Clone() *History {
 	c := *h
 	c.msgs, c.open, c.results = slices.Clone(h.msgs), slices.Clone(h.open), slices.Clone(h.results)
 	c.ids, c.pins, c.gauge.scales = maps.Clone(h.ids), maps.Clone(h.pins), maps.Clone(h.gauge.scales)
+	c.meant = maps.Clone(h.meant)
 	return &c
 }
 

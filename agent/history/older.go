@@ -91,12 +91,12 @@ type Read struct {
 	Times  int
 }
 
-// Reads returns the files that read calls in msgs name, the latest last.
-func Reads(msgs []model.Message) []Read {
+// Reads returns the files that read calls in msgs, which are of this history, name, the latest last.
+func (h *History) Reads(msgs []model.Message) []Read {
 	var all []Read
 	for _, m := range msgs {
 		for _, c := range m.ToolCalls {
-			if c.Name != "read_file" {
+			if c = h.meant.of(c); c.Name != "read_file" {
 				continue
 			}
 			args := reading(c.Arguments)

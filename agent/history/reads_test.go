@@ -14,7 +14,7 @@ func TestReadsOfSeveralTargets(t *testing.T) {
 		c.Name, c.Arguments = "read_file", args
 		return model.Message{Role: model.Assistant, ToolCalls: []model.ToolCall{c}}
 	}
-	got := Reads([]model.Message{call(`{"path":"a"}`), call(`{"path":"a","target":"web"}`), call(`{"path":"a"}`)})
+	got := New("").Reads([]model.Message{call(`{"path":"a"}`), call(`{"path":"a","target":"web"}`), call(`{"path":"a"}`)})
 	if want := []Read{{"a", "web", 1}, {"a", "", 2}}; !slices.Equal(got, want) {
 		t.Errorf("Reads = %+v, want %+v", got, want)
 	}

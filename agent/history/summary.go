@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 const (
@@ -42,19 +42,7 @@ func summaryMessage(text string) model.Message {
 // line describes one operation.
 func line(operation, status, detail string) string {
 	const enough = 8 * summaryWidth // bytes: a detail may have megabytes
-	if len(detail) > enough {
-		detail = strings.ToValidUTF8(detail[:enough], "") + "…"
-	}
-	s := "- " + strings.Join(strings.Fields(operation+" ["+status+"] "+detail), " ")
-	return clip(s, summaryWidth)
-}
-
-// clip shortens s to n characters.
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
+	return texts.Clip("- "+texts.OneLine(operation+" ["+status+"] "+texts.ClipBytes(detail, enough)), summaryWidth)
 }
 
 // add appends lines. When there are too many, the oldest successes go first: prompts,
@@ -133,6 +121,7 @@ func (h *History) describe(u unit, bad map[string]bool) []string {
 				lines = append(lines, line("answer", info, m.Content))
 			}
 			for _, c := range m.ToolCalls {
+				c = h.meant.of(c)
 				status := success
 				if bad[c.ID] {
 					status = failure

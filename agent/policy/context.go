@@ -11,7 +11,7 @@ import (
 // Context says what a person should know before deciding about a: it is computed from
 // the action alone, so that the same action always reads the same (F10).
 func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
-	whole := a
+	whole, everywhere := a, p
 	a, v := p.strictest(a, mode)
 	p = p.on(a)
 	_, report := p.judge(a, mode)
@@ -37,6 +37,7 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 	}
 	if isCommand(a.Kind) {
 		c.Kept = p.kept()
+		c.Loses = everywhere.losses(whole)
 	}
 	if a.Privesc {
 		note(&c, action.High, "", "it runs with more rights than yours")
@@ -133,7 +134,7 @@ var outcomes = map[shell.Effect]struct {
 
 // undos tells how to take back what some commands do.
 var undos = map[string]string{
-	"git commit": "git reset --soft HEAD~1", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
+	"git commit": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d": "git branch again at the commit that git printed", "git tag -d": "git tag again at the commit that git printed", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
 	"git rebase": "git reset --hard ORIG_HEAD", "git switch": "git switch -", "git checkout": "git checkout - for a branch; files do not come back", "git branch": "git branch -D, or -m back",
 	"git tag": "git tag -d the tag", "git revert": "git revert the new commit", "git cherry-pick": "git reset --hard ORIG_HEAD", "git mv": "git mv back", "mkdir": "rmdir the folder", "mv": "mv it back, unless it replaced a file",
 	"touch": "rm the file if it is new", "ln": "rm the link", "chmod": "chmod the old rights", "go build": "rm the program", "npm install": "git restore the package files and install again",
@@ -148,6 +149,18 @@ var gentler = map[string]string{
 	"find": "the same find without the action lists what it would hit", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
 }
 
+// undoGit tells how to take back what a command of git does; most is what holds for most uses
+// of its subcommand.
+func undoGit(act *shell.GitAct, most string) string {
+	switch act.Kind {
+	case shell.GitLoses, shell.GitReplaces, shell.GitRuns:
+		if act.Name != "git checkout" {
+			return ""
+		}
+	}
+	return firstOf(undos[act.Name], most)
+}
+
 func commandContext(c *action.ApprovalContext, report shell.Report) {
 	for _, cmd := range report.Commands {
 		if cmd.ReadOnly {
@@ -160,6 +173,9 @@ func commandContext(c *action.ApprovalContext, report shell.Report) {
 			two += " " + cmd.Argv[1].Text
 		}
 		undo := firstOf(undos[two], undos[cmd.Name()])
+		if cmd.Git != nil {
+			undo = undoGit(cmd.Git, undo)
+		}
 		c.Reversible = c.Reversible && (o.reversible || undo != "")
 		note(c, action.Low, undo, o.meaning)
 		if other := firstOf(gentler[two], gentler[cmd.Name()]); other != "" && !slices.Contains(c.Alternatives, other) {

@@ -58,21 +58,27 @@ func (e Explanation) String() string {
 		fmt.Fprintf(&sb, "kept: %s\n", s)
 	}
 	if e.Verdict.Decision != action.Allow {
-		fmt.Fprintf(&sb, "risk: %s\n", e.Context.Risk)
-		for _, s := range e.Context.Consequences {
-			fmt.Fprintf(&sb, "then: %s\n", s)
-		}
-		for _, s := range e.Context.Alternatives {
-			fmt.Fprintf(&sb, "or: %s\n", s)
-		}
-		if e.Context.Undo != "" {
-			fmt.Fprintf(&sb, "undo: %s\n", e.Context.Undo)
-		}
-		if e.Context.Similar != "" {
-			fmt.Fprintf(&sb, "similar: %s\n", e.Context.Similar)
-		}
+		sb.WriteString(e.asked())
 	}
 	return visible(sb.String())
+}
+
+// asked is what a person would be told who is asked, a line for each thing.
+func (e Explanation) asked() string {
+	var sb strings.Builder
+	c := e.Context
+	fmt.Fprintf(&sb, "risk: %s\n", c.Risk)
+	for _, list := range []struct {
+		name  string
+		lines []string
+	}{{"lost", c.Loses}, {"then", c.Consequences}, {"or", c.Alternatives}, {"undo", []string{c.Undo}}, {"similar", []string{c.Similar}}} {
+		for _, s := range list.lines {
+			if s != "" {
+				fmt.Fprintf(&sb, "%s: %s\n", list.name, s)
+			}
+		}
+	}
+	return sb.String()
 }
 
 // visible replaces what a terminal would obey.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"buddy/agent/action"
+	"buddy/texts"
 )
 
 // protected are the places that no file tool changes unless a rule allows the path (D16).
@@ -24,8 +25,8 @@ func (p Policy) untouchable(path string) string {
 		}
 	}
 	for _, place := range protected {
-		own := func(folder string) bool { return below(folder, place) && below(path, folder) }
-		if below(path, place) && !own(p.Workspace) && !slices.ContainsFunc(p.Also, own) {
+		own := func(folder string) bool { return texts.Below(folder, place) && texts.Below(path, folder) }
+		if texts.Below(path, place) && !own(p.Workspace) && !slices.ContainsFunc(p.Also, own) {
 			return place + " belongs to the system"
 		}
 	}

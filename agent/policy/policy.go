@@ -9,12 +9,14 @@
 package policy
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"buddy/agent/action"
 	"buddy/agent/policy/shell"
+	"buddy/texts"
 )
 
 // The rules of commands that nobody is asked about.
@@ -26,6 +28,9 @@ const (
 	// of few. It runs outside of the sandbox, in the first environment: of what earlier commands
 	// left it gets the folder only.
 	LiteralCore = "read-only commands, written out"
+	// GitActs is for a command that changes history, publishes it or takes away work that is
+	// not committed. Nothing but a rule of the settings that names it, and mode all, allows it.
+	GitActs = "git: history and uncommitted work"
 )
 
 // Policy holds what verdicts depend on. It is read-only and safe for concurrent use.
@@ -54,7 +59,10 @@ type Policy struct {
 	Confined bool
 	// Boxed says that what was approved runs in the sandbox of the settings.
 	Boxed bool
-	// At tells what holds for a target instead of Workspace, Also, Home, Resolve, Match,
+	// Git runs git with args in a folder of the target, where it can change nothing, and
+	// returns what it prints. It returns when ctx ends at the latest. nil: nobody can ask git.
+	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
+	// At tells what holds for a target instead of Workspace, Also, Home, Resolve, Match, Git,
 	// Confined and Boxed; nil: these hold for all.
 	At func(target string) Place
 
@@ -68,6 +76,7 @@ type Place struct {
 	Home      string   // "" is unknown
 	Resolve   func(path string) string
 	Match     func(dir, pattern string) ([]string, bool)
+	Git       func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	Confined  bool // free commands run in the read-only sandbox there
 	Boxed     bool // what was approved runs in the sandbox of the settings there
 	Guarded   bool // nothing happens there without a question
@@ -80,7 +89,7 @@ func (p Policy) on(a action.Action) Policy {
 	}
 	at := p.At(a.Target)
 	p.Workspace, p.Also, p.Home, p.Resolve, p.Match = at.Workspace, at.Also, at.Home, at.Resolve, at.Match
-	p.Confined, p.Boxed, p.guarded, p.At = at.Confined, at.Boxed, at.Guarded, nil
+	p.Git, p.Confined, p.Boxed, p.guarded, p.At = at.Git, at.Confined, at.Boxed, at.Guarded, nil
 	return p
 }
 
@@ -264,6 +273,9 @@ func (p Policy) base(a action.Action, report shell.Report) action.Verdict {
 func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	v := action.Verdict{Decision: action.Ask, Reason: report.Reason, Rule: "shell"}
 	switch {
+	case report.Harm == "" && acts(report) != nil:
+		v.Rule = GitActs
+		v.Reason = acts(report)[0].Name + " " + acts(report)[0].Does
 	case !report.ReadOnly:
 	case a.Outside && p.Confined && report.Talks == "":
 		v.Reason = "it would run outside of the read-only sandbox"
@@ -307,14 +319,5 @@ func (p Policy) border(path string) string {
 }
 
 func (p Policy) inWorkspace(path string) bool {
-	return below(path, p.Workspace) || slices.ContainsFunc(p.Also, func(folder string) bool { return below(path, folder) })
-}
-
-// below reports whether path, absolute, is folder or in it.
-func below(path, folder string) bool {
-	if folder == "" || !filepath.IsAbs(path) {
-		return false
-	}
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
+	return texts.Below(path, p.Workspace) || slices.ContainsFunc(p.Also, func(folder string) bool { return texts.Below(path, folder) })
 }

@@ -83,7 +83,23 @@ func (p Policy) allowed(a action.Action, report shell.Report) (action.Rule, bool
 // covers reports whether a rule allows one command, which nothing wraps.
 func (p Policy) covers(r action.Rule, a action.Action, c shell.Command) bool {
 	return r.Decision == action.Allow && r.Source != action.FromProject && r.Path == "" && r.Host == "" && p.placed(r, a) &&
-		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix)
+		len(c.Via) == 0 && c.Effect != shell.Privileged && len(r.Prefix) > 0 && begins(c, r.Prefix) && meant(r, c)
+}
+
+// meant reports whether a rule that fits the words of a command was made for what it does with
+// git. What is done to history and to work that is not committed only a rule of the settings
+// allows, by its name: a commit and a push by the words of the subcommand, what rewrites,
+// overwrites or deletes by the whole command.
+func meant(r action.Rule, c shell.Command) bool {
+	switch {
+	case c.Git == nil:
+		return true
+	case r.Source == action.FromSession:
+		return false
+	case c.Git.Kind == shell.GitRecords, c.Git.Kind == shell.GitPublishes:
+		return len(r.Prefix) >= c.Git.Words
+	}
+	return len(r.Prefix) == len(c.Argv)
 }
 
 // placed reports whether the tool and the target of a rule fit.

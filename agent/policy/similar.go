@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/policy/shell"
+	"buddy/texts"
 )
 
 // subcommands are programs whose next word says what they do.
@@ -75,7 +76,7 @@ func (p Policy) similarFolder(a action.Action) (string, bool) {
 	dir := filepath.Dir(a.Path)
 	ok := p.editable(a)
 	if a.Kind == action.FileRead {
-		ok = filepath.IsAbs(a.Path) && Secret(a.Path) == "" && strings.Count(dir, "/") > 1 && !below(p.Home, dir)
+		ok = filepath.IsAbs(a.Path) && Secret(a.Path) == "" && strings.Count(dir, "/") > 1 && !texts.Below(p.Home, dir)
 	}
 	return filepath.Join(dir, "**"), ok && !strings.ContainsAny(dir, `*?[{\`)
 }

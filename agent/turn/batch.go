@@ -74,7 +74,7 @@ func (b *batch) plan(c model.ToolCall) *job {
 	j := &job{asked: c, began: b.loop.o.Now()}
 	j.call = tools.Call{
 		ID: c.ID, Name: c.Name, Arguments: c.Arguments,
-		Ask: b.ask(c.ID), Page: tools.PageOf(p.Selection.Model().Info().Window, b.loop.o.Page),
+		Ask: b.ask(c.ID), Page: b.loop.page(),
 		Begin: func(w tools.Task) int { return p.Background.Begin(b.x.talk, w) },
 	}
 	j.call.Keep = func(files []tools.Before) error { return p.Changes.Keep(b.x.task, b.turn, j.call, files) }
@@ -89,6 +89,9 @@ func (b *batch) plan(c model.ToolCall) *job {
 	j.parallel = ok && par.Parallel(j.call) && b.judge(j.call.Planned).Decision == action.Allow
 	return j
 }
+
+// page returns how many bytes of a file the model that answers now gets at once.
+func (l *Loop) page() int { return tools.PageOf(l.p.Selection.Model().Info().Window, l.o.Page) }
 
 // shows gives the output of a call its place in the stream.
 func (b *batch) shows(j *job) {

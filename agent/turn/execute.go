@@ -252,7 +252,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 	if res.Full != nil {
 		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}
 	}
-	b.x.talk.StoreResult(b.x.task, b.turn, e)
+	b.x.talk.StoreResult(b.x.task, b.turn, c.Arguments, e)
 	b.loop.p.Ledger.Result(&b.x.used, c.Name, res.Content)
 	g.sent = len(res.Content)
 	b.x.mu.Lock()

@@ -17,6 +17,7 @@ const (
 	spillResult = 50_000  // one
 	spillTurn   = 200_000 // all of one answer together
 	spillLeast  = 4_000   // what is left of one that is shortened because of the others
+	spillRoom   = 5_000   // for what a result says beside a page, which comes whole
 )
 
 // given is a result of the present turn.
@@ -32,7 +33,8 @@ type given struct {
 // and never decided anew, so that the cached prefix stays as it is. Without a file the
 // rest is lost, and the result says so.
 func (b *batch) spill(j *job, res *tools.Result) {
-	if len(res.Content) <= spillResult {
+	most := max(spillResult, tools.MaxEncoded(b.loop.page())+spillRoom)
+	if len(res.Content) <= most {
 		return
 	}
 	text, full := j.shortened(res.Content, res.Full, spillResult)

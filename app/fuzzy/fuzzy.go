@@ -5,7 +5,11 @@
 //	name := fuzzy.Nearest("sesion", []string{"session", "status"})
 package fuzzy
 
-import "strings"
+import (
+	"strings"
+
+	"buddy/texts"
+)
 
 // The points that a character gets.
 const (
@@ -121,30 +125,9 @@ func lower(c byte) byte {
 func Nearest(wrong string, names []string) string {
 	best, least := "", 1<<30
 	for _, name := range names {
-		if d := Distance(strings.ToLower(wrong), strings.ToLower(name)); d < least {
+		if d := texts.Distance(strings.ToLower(wrong), strings.ToLower(name)); d < least {
 			best, least = name, d
 		}
 	}
 	return best
-}
-
-// Distance counts the insertions, deletions and replacements of bytes from a to b.
-func Distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

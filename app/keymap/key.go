@@ -87,13 +87,13 @@ func (k Key) normal() Key {
 	return k
 }
 
-// Text returns the character that a key types, if it types one.
-func Text(ev *tcell.EventKey) (string, bool) {
-	k := Of(ev)
+// text returns the character that the key types: one without modifiers. Other keys type
+// nothing, "".
+func (k Key) text() string {
 	if !k.plain() {
-		return "", false
+		return ""
 	}
-	return string(k.char), true
+	return string(k.char)
 }
 
 // Typed is the key that types a character.

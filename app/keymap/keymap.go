@@ -3,7 +3,7 @@
 // all read it, so that no other code compares a key.
 //
 //	m := keymap.Default()
-//	if a, ok := m.Lookup(keymap.Prompt, ev); ok && a == keymap.Send { submit() }
+//	if m.Lookup(ev, keymap.Prompt).Action == keymap.Send { submit() }
 //
 // A program asks for the focused scope first and for [Global] second.
 package keymap
@@ -149,10 +149,31 @@ func Default() *Map {
 	return m
 }
 
-// Lookup returns the action of a key in exactly this scope.
-func (m *Map) Lookup(scope Scope, ev *tcell.EventKey) (Action, bool) {
-	a, ok := m.index[scope][Of(ev)]
-	return a, ok
+// Press holds what a key means in some scopes.
+type Press struct {
+	Scope  Scope  // the first of them that binds it; "" if none does
+	Action Action // what it does there; "" if no scope binds it
+	Text   string // the character that it types, whether it is bound or not; "" for none
+}
+
+// Bound reports whether a scope binds the key.
+func (p Press) Bound() bool { return p.Scope != "" }
+
+// Types reports whether the key is text: it types a character and no scope binds it.
+func (p Press) Types() bool { return p.Scope == "" && p.Text != "" }
+
+// Lookup returns what a key means: its action in the first of the scopes that binds it, and
+// what it types.
+func (m *Map) Lookup(ev *tcell.EventKey, scopes ...Scope) Press {
+	key := Of(ev)
+	p := Press{Text: key.text()}
+	for _, s := range scopes {
+		if a, ok := m.index[s][key]; ok {
+			p.Scope, p.Action = s, a
+			break
+		}
+	}
+	return p
 }
 
 // In returns the rows that apply in a scope, in the order of the table.

@@ -119,23 +119,23 @@ func TestLookup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := m.Lookup(c.scope, tcell.NewEventKey(k.code, k.char, k.mod)); got != c.want {
+		if got := m.Lookup(tcell.NewEventKey(k.code, k.char, k.mod), c.scope).Action; got != c.want {
 			t.Errorf("Lookup(%s, %s) = %q, want %q", c.scope, c.key, got, c.want)
 		}
 	}
 }
 
 func TestText(t *testing.T) {
-	if got, ok := Text(tcell.NewEventKey(tcell.KeyRune, 'é', 0)); !ok || got != "é" {
-		t.Errorf("Text(é) = %q, %v", got, ok)
+	if got := Default().Lookup(tcell.NewEventKey(tcell.KeyRune, 'é', 0), Prompt); !got.Types() || got.Text != "é" {
+		t.Errorf("é types %+v", got)
 	}
 	for _, ev := range []*tcell.EventKey{
 		tcell.NewEventKey(tcell.KeyEnter, 0, 0),
 		tcell.NewEventKey(tcell.KeyRune, 'x', tcell.ModAlt),
 		tcell.NewEventKey(tcell.KeyRune, 'x', tcell.ModMeta),
 	} {
-		if got, ok := Text(ev); ok {
-			t.Errorf("Text(%s) = %q, want none", ev.Name(), got)
+		if got := Default().Lookup(ev); got.Text != "" {
+			t.Errorf("%s types %q, want nothing", ev.Name(), got.Text)
 		}
 	}
 }
@@ -174,10 +174,10 @@ func TestRebind(t *testing.T) {
 	if err := m.Rebind(map[string][]string{"newline": {"ctrl-o", "Alt+Enter"}, "redraw": {}, "fold": {"Ctrl+L"}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := m.Lookup(Prompt, tcell.NewEventKey(tcell.KeyCtrlO, 0, 0)); got != Newline {
+	if got := m.Lookup(tcell.NewEventKey(tcell.KeyCtrlO, 0, 0), Prompt).Action; got != Newline {
 		t.Errorf("Ctrl+O = %q, want %s", got, Newline)
 	}
-	if got, ok := m.Lookup(Prompt, tcell.NewEventKey(tcell.KeyCtrlJ, 0, 0)); ok {
+	if got := m.Lookup(tcell.NewEventKey(tcell.KeyCtrlJ, 0, 0), Prompt); got.Bound() {
 		t.Errorf("Ctrl+J still is %s", got)
 	}
 	if got := m.Name(Redraw); got != "" {

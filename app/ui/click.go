@@ -48,14 +48,14 @@ func (u *UI) keyAt(x, y int) pressed {
 	}
 	if v, ok := view.(interface {
 		KeyAt(x, y int) (keymap.Key, bool)
-	}); ok && u.dialog() {
+	}); ok && u.covered() {
 		if key, ok := v.KeyAt(x, y); ok {
 			return pressed{view, key, asked}
 		}
 	}
 	d := u.lay.Dialog
-	covered := u.dialog() && x >= d.X && x < d.X+d.W && y >= d.Y && y < d.Y+d.H
-	if key, ok := u.v.footer.KeyAt(x, y); ok && asked == "" && !covered {
+	under := u.covered() && x >= d.X && x < d.X+d.W && y >= d.Y && y < d.Y+d.H
+	if key, ok := u.v.footer.KeyAt(x, y); ok && asked == "" && !under {
 		return pressed{view, key, ""}
 	}
 	return pressed{}

@@ -5,9 +5,11 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/app/fuzzy"
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/slash"
+	"buddy/texts"
 	"buddy/views/draw"
 	"buddy/views/markup"
 )
@@ -23,7 +25,7 @@ type Command struct {
 
 // slashCommands lists what there is, in the order of the help.
 var slashCommands = []Command{
-	{"help", "", "keys and commands", func(u *UI, _ string) error { u.help = true; return nil }},
+	{"help", "", "keys and commands", func(u *UI, _ string) error { u.overlays.help = true; return nil }},
 	{"status", "", "model, tools and counters of this session", sends(slash.Report(event.ReportStatus))},
 	{"ps", "", "what runs and what waits", sends(slash.Report(event.ReportTasks))},
 	{"bg", "PROMPT", "work on a prompt beside, on a fork of the conversation", background},
@@ -49,7 +51,7 @@ var slashCommands = []Command{
 	{"undo", "[N] [--force]", "put back the files that the agent's tools for files changed for the last prompt, or the last N that changed any; not what commands did", sends(slash.Undo)},
 	{"diff", "", "all that the agent's tools for files changed in this session", showChanges},
 	{"export", "[md|html|json] [FILE]", "write this session into a file, for others to read", exportSession},
-	{"palette", "", "all commands and actions with their keys, to run one", func(u *UI, _ string) error { u.over.palette(); return nil }},
+	{"palette", "", "all commands and actions with their keys, to run one", func(u *UI, _ string) error { u.overlays.palette(); return nil }},
 	{"init", "[WHAT ELSE]", "let the model write AGENTS.md, which tells it about this project", sends(slash.Init)},
 	{"trust", "", "let the settings that came with this folder apply", trustHere},
 	{"theme", "[NAME]", "other colours; without a name, choose from a list that shows them", theme},
@@ -87,7 +89,7 @@ func runCommand(u *UI, line string) bool {
 		}
 		return true
 	}
-	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", markup.Shorten(name, 40), u.over.nearest(name), u.keyName(keymap.ShowPalette)))
+	u.hint("", fmt.Sprintf("unknown command /%s%s · %s lists them all · a blank in front sends it", markup.Shorten(name, 40), nearestCommand(name), u.keyName(keymap.ShowPalette)))
 	u.v.prompt.SetText(line)
 	return true
 }
@@ -148,4 +150,25 @@ func (u *UI) seat() slash.Seat {
 		Info:    func() event.SessionCreated { return u.state.Info.Event },
 		Failed:  func(what string, e error) { u.hint("", fmt.Sprintf("%s: %v", what, e)) },
 	}
+}
+
+// nearestCommand suggests the command that was meant by a wrong name, if one is near enough.
+func nearestCommand(wrong string) string {
+	if len(wrong) > 64 { // no typing error, and the distance costs length times length
+		return ""
+	}
+	names := make([]string, 0, len(slashCommands))
+	for _, c := range slashCommands {
+		names = append(names, c.Name)
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, wrong) {
+			return ", /" + name + "?"
+		}
+	}
+	name := fuzzy.Nearest(wrong, names)
+	if texts.Distance(wrong, name) > max(1, len(wrong)/2) {
+		return ""
+	}
+	return ", /" + name + "?"
 }

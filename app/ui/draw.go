@@ -18,19 +18,8 @@ func (u *UI) input(w, h int) layout.Input {
 	if !u.shape.hides(layout.Tasks) {
 		in.Tasks = u.v.tasks.Rows()
 	}
-	switch {
-	case u.v.secret.Asking():
-		in.Dialog.W, in.Dialog.H = u.v.secret.Size(roomFor(w, h))
-	case u.help:
-		in.Dialog.W, in.Dialog.H = u.v.help.Size(roomFor(w, h))
-	case u.v.confirm.Open():
-		in.Dialog.W, in.Dialog.H = u.v.confirm.Size(roomFor(w, h))
-	case u.asking():
-		in.Dialog.W, in.Dialog.H = u.v.approval.Size(roomFor(w, h))
-	case u.over.open():
-		in.Dialog = u.over.size(roomFor(w, h))
-	case u.v.ask.Open():
-		in.Dialog.W, in.Dialog.H = u.v.ask.Size(roomFor(w, h))
+	if o, ok := u.overlay().(boxed); ok {
+		in.Dialog.W, in.Dialog.H = o.Size(roomFor(w, h))
 	}
 	if p := u.v.prompt.Popup(); p.Open() {
 		in.Popup.W, in.Popup.H = p.Size()
@@ -85,7 +74,7 @@ func (u *UI) Draw(s tcell.Screen) {
 	drawIn(s, u.v.status, u.lay.Status)
 	drawIn(s, u.v.prompt, u.lay.Input)
 	scope, _ := u.target()
-	u.v.footer.SetScope(scope, u.dialog())
+	u.v.footer.SetScope(scope, u.covered())
 	drawIn(s, u.v.footer, u.lay.Footer)
 	u.drawJoints(s)
 	u.drawTabs(s)
@@ -94,40 +83,20 @@ func (u *UI) Draw(s tcell.Screen) {
 	if p := u.v.prompt.Popup(); p.Open() {
 		drawIn(s, p, u.lay.Popup)
 	}
-	u.drawDialog(s, w)
+	u.drawOverlay(s, w)
 }
 
-// drawDialog draws what lies over the panes and takes the keys, as target has it.
-func (u *UI) drawDialog(s tcell.Screen, w int) {
-	switch {
-	case u.v.secret.Asking():
-		drawIn(s, u.v.secret, u.lay.Dialog)
-	case u.help:
-		drawIn(s, u.v.help, u.lay.Dialog)
-	case u.v.confirm.Open():
-		drawIn(s, u.v.confirm, u.lay.Dialog)
-	case u.asking():
-		drawIn(s, u.v.approval, u.lay.Dialog)
-	case u.over.open():
-		u.over.draw(s, u.lay.Dialog)
-	case u.v.ask.Open():
-		drawIn(s, u.v.ask, u.lay.Dialog)
-	case u.v.pager.Open():
-		u.drawPager(s, w)
-	}
-}
-
-// drawPager draws the pager above the prompt, with which it shares an edge as panes do: the
+// drawAbovePrompt draws an overlay above the prompt, with which it shares an edge as panes do: the
 // joints of the panes that it covers would lead nowhere.
-func (u *UI) drawPager(s tcell.Screen, w int) {
+func (u *UI) drawAbovePrompt(s tcell.Screen, v tview.Primitive, w int) {
 	edge := u.lay.Panes[layout.Prompt].Y
 	u.lay.Dialog = layout.Rect{Y: 1, W: w, H: max(edge-1, 0)}
 	if u.lay.Footer.Empty() || edge < 2 { // no frame around the prompt, or no room above it
-		drawIn(s, u.v.pager, u.lay.Dialog)
+		drawIn(s, v, u.lay.Dialog)
 		return
 	}
 	u.lay.Dialog.H++
-	drawIn(s, u.v.pager, u.lay.Dialog)
+	drawIn(s, v, u.lay.Dialog)
 	u.v.border.Join(s, 0, edge, '├')
 	u.v.border.Join(s, w-1, edge, '┤')
 	u.v.border.DrawMode(s)
@@ -147,19 +116,13 @@ func (u *UI) passFocus() {
 	if u.v.border.Blur(); target == u.v.prompt {
 		u.v.border.Focus(func(tview.Primitive) {})
 	}
-	if u.over.open() {
-		_, top := u.over.top()
-		if top.Blur(); top == target {
-			top.Focus(func(tview.Primitive) {})
-		}
-	}
-	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.approval, u.v.help, u.v.secret, u.v.confirm, u.v.pager, u.v.ask} {
+	u.eachView(func(v tview.Primitive) {
 		if v == target {
 			v.Focus(func(tview.Primitive) {})
 		} else {
 			v.Blur()
 		}
-	}
+	})
 }
 
 // drawJoints draws the cells where borders meet, which no pane knows of.

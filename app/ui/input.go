@@ -13,21 +13,8 @@ import (
 
 // target returns what takes the keys, and as what.
 func (u *UI) target() (keymap.Scope, tview.Primitive) {
-	switch {
-	case u.v.secret.Asking():
-		return u.v.secret.Scope(), u.v.secret
-	case u.help:
-		return u.v.help.Scope(), u.v.help
-	case u.v.confirm.Open():
-		return u.v.confirm.Scope(), u.v.confirm
-	case u.asking():
-		return u.v.approval.Scope(), u.v.approval
-	case u.over.open():
-		return u.over.top()
-	case u.v.ask.Open():
-		return u.v.ask.Scope(), u.v.ask
-	case u.v.pager.Open():
-		return u.v.pager.Scope(), u.v.pager
+	if o := u.overlay(); o != nil {
+		return o.Scope(), o
 	}
 	switch u.focus {
 	case layout.Conversation:
@@ -43,18 +30,16 @@ func (u *UI) target() (keymap.Scope, tview.Primitive) {
 	}
 }
 
-// dialog says that something lies over the panes and takes keys and the mouse.
-func (u *UI) dialog() bool {
-	return u.v.secret.Asking() || u.help || u.v.confirm.Open() || u.asking() || u.over.open() || u.v.ask.Open() || u.v.pager.Open()
-}
+// covered reports whether an overlay takes keys and the mouse.
+func (u *UI) covered() bool { return u.overlay() != nil }
 
-// global does what a key means everywhere. armed is what the key before was about.
-func (u *UI) global(a, armed keymap.Action) {
+// global does what a key means everywhere. pending is the action that the key before asked to confirm.
+func (u *UI) global(a, pending keymap.Action) {
 	switch a {
 	case keymap.Interrupt:
-		u.interrupt(armed)
+		u.interrupt(pending)
 	case keymap.Back:
-		u.back(armed)
+		u.back(pending)
 	case keymap.NextPane, keymap.PreviousPane:
 		u.cycle(a)
 	case keymap.CycleMode:
@@ -62,9 +47,9 @@ func (u *UI) global(a, armed keymap.Action) {
 	case keymap.ShowHelp:
 		scope, _ := u.target()
 		u.v.help.SetScope(scope)
-		u.help = !u.help && !u.v.secret.Asking() // which lies over it
+		u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // which lies over it
 	case keymap.ShowApproval:
-		u.away, u.help = "", false
+		u.overlays.postponed, u.overlays.help = "", false
 	case keymap.ShowSessions:
 		u.toggle(u.browse)
 	case keymap.ShowPalette:
@@ -92,7 +77,7 @@ func (u *UI) cycleMode() {
 	u.deps.Send(event.SetMode{Mode: next})
 }
 
-// answerFirst says that an approval is on the screen, and tells the person about it.
+// answerFirst reports whether an approval is on the screen, and tells the person about it.
 func (u *UI) answerFirst() bool {
 	if !u.asking() {
 		return false
@@ -103,20 +88,20 @@ func (u *UI) answerFirst() bool {
 
 // interrupt is Ctrl-C: it closes a list that a person opened, else copies what is selected, else stops the running task, else drops the draft, else quits when
 // it comes twice (DECISIONS 35).
-func (u *UI) interrupt(armed keymap.Action) {
+func (u *UI) interrupt(pending keymap.Action) {
 	switch t := u.state.Running(); {
-	case u.over.changes != nil && u.dialogCopies():
-	case u.over.open() && !u.help && !u.asking():
+	case u.overlays.changes != nil && u.dialogCopies():
+	case u.overlays.listOpen() && !u.overlays.help && !u.asking():
 		u.toggle(nil)
 	case u.dialogCopies() || u.v.conversation.CopySelection():
-	case armed == keymap.Interrupt:
+	case pending == keymap.Interrupt:
 		if !u.leaving() {
 			u.deps.Leave(slash.Next{})
 		}
 	case t != nil:
 		u.deps.Send(event.Cancel{Task: t.ID})
 		u.hint(keymap.Interrupt, "cancelling · "+u.keyName(keymap.Interrupt)+" again quits")
-		u.armed.running = true
+		u.pending.running = true
 	case !u.v.prompt.Empty():
 		u.v.prompt.Discard()
 	default:
@@ -128,12 +113,12 @@ func (u *UI) interrupt(armed keymap.Action) {
 func (u *UI) dialogCopies() bool {
 	_, view := u.target()
 	v, ok := view.(interface{ CopySelection() bool })
-	return ok && u.dialog() && v.CopySelection()
+	return ok && u.covered() && v.CopySelection()
 }
 
 // back is Esc: it closes what lies on top, else goes to the prompt; twice on an empty
 // prompt it cancels what runs.
-func (u *UI) back(armed keymap.Action) {
+func (u *UI) back(pending keymap.Action) {
 	switch {
 	case u.focus == layout.Prompt && u.v.prompt.EndInsert():
 	case u.v.conversation.EndSelection():
@@ -144,12 +129,12 @@ func (u *UI) back(armed keymap.Action) {
 	case u.focus != layout.Prompt:
 		u.setFocus(layout.Prompt)
 	case u.v.prompt.Empty() && u.state.Running() != nil:
-		if armed == keymap.Back || u.state.Retry != nil { // the status line says so
+		if pending == keymap.Back || u.state.Retry != nil { // the status line says so
 			u.deps.Send(event.Cancel{})
 			return
 		}
 		u.hint(keymap.Back, u.keyName(keymap.Back)+" again cancels the task")
-		u.armed.running = true
+		u.pending.running = true
 	}
 }
 
@@ -159,7 +144,7 @@ func (u *UI) keyName(a keymap.Action) string { return u.deps.Keys.Name(a) }
 // cycle moves the focus to the next pane that there is, or to the one before. Below a
 // dialog nobody would see that it moved.
 func (u *UI) cycle(a keymap.Action) {
-	if u.dialog() {
+	if u.covered() {
 		return
 	}
 	by := 1
@@ -176,7 +161,7 @@ func (u *UI) cycle(a keymap.Action) {
 	}
 }
 
-// exists says whether there is something to see in a pane.
+// exists reports whether there is something to see in a pane.
 func (u *UI) exists(p layout.Pane) bool {
 	in := u.input(0, 0)
 	switch p {
@@ -208,7 +193,7 @@ func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 		if u.click(action, ev) {
 			return true, nil
 		}
-		if u.dialog() {
+		if u.covered() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
 		}

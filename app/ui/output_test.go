@@ -112,7 +112,7 @@ func TestOpenOutput(t *testing.T) { // UX "Output": o opens the complete output
 			event.ApprovalAsked{ID: "a2", CallID: "c2", Action: ls})
 		x.Want("Approve?") // over it
 		x.Press("Esc", "Esc")
-		x.u.away = "a2"
+		x.u.overlays.postponed = "a2"
 		x.Press("/")
 		x.Type("END")
 		x.Press("Esc", "q")

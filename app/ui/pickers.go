@@ -75,7 +75,7 @@ func (u *UI) pickTheme() {
 			} else if t, err := u.deps.Colours.Load(r.ID); err == nil {
 				u.setTheme(t)
 			} else {
-				u.over.pickers[len(u.over.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))
+				u.overlays.pickers[len(u.overlays.pickers)-1].Say(strings.ReplaceAll(err.Error(), "\n", " "))
 			}
 		},
 		OnChoose: func(r dialog.PickerRow) {
@@ -162,7 +162,7 @@ func paneOf(s keymap.Scope) (layout.Pane, bool) {
 	return 0, false
 }
 
-// runnable says that an action is worth a row in a list: moving and typing are not, nor is
+// runnable reports whether an action is worth a row in a list: moving and typing are not, nor is
 // opening the list.
 func runnable(e keymap.Entry) bool {
 	for _, s := range e.Scopes {

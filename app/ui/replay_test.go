@@ -65,13 +65,14 @@ func replaying(t *testing.T, speed float64) (*apptest.UI, *viewer) {
 		t.Fatal(err)
 	}
 	j := recorded(t)
+	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }
 	var v *viewer
 	ui := apptest.Start(t, 100, 30, func(ctx context.Context, s *screen.Screen) error {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		v = newViewer(s, Looks{Theme: theme}, keymap.Default(), newPlayer(speed), stop)
+		v = newViewer(s, Looks{Theme: theme}, keymap.Default(), "", newPlayer(speed), stop)
 		v.loop.SetFocus(v.ui)
-		v.loop.Go(func() { v.end(v.player.play(ctx, j, v.events)) })
+		v.loop.Go(func() { v.end(v.player.play(ctx, events, v.events)) })
 		return v.loop.Run(ctx)
 	})
 	return ui, v

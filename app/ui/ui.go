@@ -45,16 +45,14 @@ type UI struct {
 	lay   placed
 
 	arrangement
-	help  bool   // the help shows
-	away  string // id of the approval that the person left open
-	armed armed
-	busy  bool
-	over  over
-	spot  slash.Spot // to go to when it has been read
+	overlays overlays
+	pending  pending
+	busy     bool
+	goal     slash.Spot // to go to when it has been read
 
 	pressed pressed // with the mouse
 
-	deaf      time.Time // until then keys do nothing: they were meant for a pane that has closed
+	grace     time.Time // until then keys do nothing: they were meant for a pane that has closed
 	watched   []string  // panes whose pictures are wanted
 	attention attention
 }
@@ -68,14 +66,14 @@ type arrangement struct {
 	dragged border // with the mouse
 }
 
-// armed is what the key after this one may mean: an action that does more when it comes
-// twice.
-type armed struct {
+// pending is a confirmation that the next key may give: an action that does more when it
+// comes twice.
+type pending struct {
 	action  keymap.Action
 	running bool // only while the task runs
 }
 
-// Deps are what the screen needs from outside. Its functions are called on the UI
+// Deps hold what the screen needs from outside. Its functions are called on the UI
 // goroutine.
 type Deps struct {
 	Looks
@@ -91,7 +89,7 @@ type Deps struct {
 	Catalog   slash.Catalog
 }
 
-// Timing is when things are done.
+// Timing holds the clock, and runs functions later or elsewhere.
 type Timing struct {
 	Now   func() time.Time            // from any goroutine
 	Tick  func(on bool)               // something moves, or nothing does any more
@@ -102,7 +100,7 @@ type Timing struct {
 	Background func(work func() (apply func()))
 }
 
-// Drafting is what belongs to writing a prompt.
+// Drafting holds what writing a prompt needs.
 type Drafting struct {
 	Draft  func()                                          // the draft changed
 	Record func(text string)                               // a line for the history
@@ -117,7 +115,7 @@ type Looks struct {
 	Auto    bool // the theme follows the terminal's background
 }
 
-// Terminal is what goes to the terminal other than what is drawn.
+// Terminal holds what goes to the terminal other than what is drawn.
 type Terminal struct {
 	Repaint       func()                                  // draws every cell anew
 	AskBackground func()                                  // whose answer the loop passes on
@@ -199,12 +197,13 @@ func New(d Deps) *UI {
 	u.v.panes.PaneIntents = u.paneIntents()
 	u.v.tasks.OnCancel = func(id int) { d.Send(event.Cancel{Task: id}) }
 	u.v.tasks.OnTimeout, u.v.tasks.OnOpen = u.askTimeout, u.openTask
-	u.v.tasks.OnApproval = func(string) { u.away = "" }
+	u.v.tasks.OnApproval = func(string) { u.overlays.postponed = "" }
 	u.v.approval.OnAnswer = func(a event.Approve) { d.Send(a) }
-	u.v.approval.OnLeave = func() { u.away = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
-	u.v.help.OnClose = func() { u.help = false }
+	u.v.approval.OnLeave = func() { u.overlays.postponed = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
+	u.v.help.OnClose = func() { u.overlays.help = false }
 	u.v.help.OnCopy, u.v.approval.OnCopy, u.v.confirm.OnCopy = u.copy, u.copy, u.copy
-	u.over.palette = u.pickCommand
+	u.overlays.stack = u.newStack()
+	u.overlays.palette = u.pickCommand
 	u.v.help.SetCommands(commandHelp())
 	u.v.prompt.SetCommands(commandHelp())
 	u.v.prompt.OnSubmit, u.v.prompt.Private = u.submit, slash.Private
@@ -262,10 +261,10 @@ func (u *UI) update(ch state.Changed) bool {
 	}
 	u.busy = u.v.status.Busy()
 	if typed && !u.typing() {
-		u.deaf = u.deps.Now().Add(draw.GracePeriod)
+		u.grace = u.deps.Now().Add(draw.GracePeriod)
 		u.hint("", "typing has ended: the pane is gone")
 	}
-	if u.armed.running && u.state.Running() == nil {
+	if u.pending.running && u.state.Running() == nil {
 		u.hint("", "") // it was about a task that has ended
 	}
 	u.attention.update(&u.state)
@@ -273,11 +272,11 @@ func (u *UI) update(ch state.Changed) bool {
 	return true
 }
 
-// asking says that the approval dialog shows and takes the keys. While somebody types into
+// asking reports whether the approval dialog shows and takes the keys. While somebody types into
 // a pane it waits: no key meant for the pane may answer it.
 func (u *UI) asking() bool {
 	id := u.v.approval.Asked()
-	return id != "" && id != u.away && !u.typing()
+	return id != "" && id != u.overlays.postponed && !u.typing()
 }
 
 // submit takes a line from the prompt.
@@ -328,9 +327,9 @@ func (u *UI) quit() {
 	if u.leaving() {
 		return
 	}
-	if t := u.state.Running(); t != nil && u.armed.action != keymap.Interrupt {
+	if t := u.state.Running(); t != nil && u.pending.action != keymap.Interrupt {
 		u.hint(keymap.Interrupt, fmt.Sprintf("task #%d still runs and will be cancelled · %s quits", t.ID, u.keyName(keymap.Interrupt)))
-		u.armed.running = true
+		u.pending.running = true
 		return
 	}
 	u.deps.Leave(slash.Next{})
@@ -345,7 +344,7 @@ func (u *UI) setTheme(t *themes.Theme) {
 	} {
 		v.SetTheme(t)
 	}
-	u.over.setTheme(t)
+	u.overlays.setTheme(t)
 }
 
 // Tell shows a line until the next key.
@@ -372,9 +371,9 @@ func (u *UI) TakeKeys(keys *keymap.Map) {
 	u.update(state.Everything)
 }
 
-// hint shows a line until the next key, which is what arms asks for or something else.
-func (u *UI) hint(arms keymap.Action, text string) {
-	u.armed = armed{action: arms}
+// hint shows a line until the next key, which may confirm an action that has to come twice.
+func (u *UI) hint(confirm keymap.Action, text string) {
+	u.pending = pending{action: confirm}
 	u.v.status.SetHint(text)
 }
 
@@ -396,19 +395,14 @@ func (u *UI) focused(on bool) {
 // paste goes to what has the focus.
 func (u *UI) paste(p screen.Paste) {
 	text := p.Text
-	if u.v.secret.Asking() {
-		u.v.secret.PasteHandler()(text, func(tview.Primitive) {})
-		return
+	var into tview.Primitive
+	if o := u.pasteInto(); o != nil {
+		into = o
+	} else if scope, view := u.target(); scope == keymap.Finding || scope == keymap.Typing {
+		into = view
 	}
-	if u.v.confirm.Open() {
-		return
-	}
-	if u.asking() {
-		u.v.approval.PasteHandler()(text, func(tview.Primitive) {})
-		return
-	}
-	if scope, view := u.target(); scope == keymap.Finding || scope == keymap.Typing || scope == keymap.Asking || u.over.open() {
-		view.PasteHandler()(text, func(tview.Primitive) {})
+	if into != nil {
+		into.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
 	u.setFocus(layout.Prompt)
@@ -420,26 +414,24 @@ func (u *UI) paste(p screen.Paste) {
 
 // key gives a key to what has the focus, else to what it means everywhere.
 func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
-	if u.deps.Now().Before(u.deaf) {
+	if u.deps.Now().Before(u.grace) {
 		return nil
 	}
-	before := u.armed.action
+	before := u.pending.action
 	u.hint("", "")
 	scope, view := u.target()
-	a, bound := u.deps.Keys.Lookup(scope, ev)
-	if a == keymap.FullScreen {
+	scopes := []keymap.Scope{scope, keymap.Global}
+	if scope == keymap.Typing { // all others go to the pane
+		scopes = scopes[:1]
+	}
+	switch p := u.deps.Keys.Lookup(ev, scopes...); {
+	case p.Action == keymap.FullScreen:
 		u.toggleZoom()
-		return nil
+	case p.Scope != keymap.Global:
+		view.InputHandler()(ev, func(tview.Primitive) {})
+	case scope == keymap.Secret && p.Action != keymap.Redraw: // what lies below would change unseen
+	default:
+		u.global(p.Action, before)
 	}
-	if !bound && scope != keymap.Typing {
-		if a, ok := u.deps.Keys.Lookup(keymap.Global, ev); ok {
-			if scope == keymap.Secret && a != keymap.Redraw { // what lies below would change unseen
-				return nil
-			}
-			u.global(a, before)
-			return nil
-		}
-	}
-	view.InputHandler()(ev, func(tview.Primitive) {})
 	return nil
 }

@@ -83,7 +83,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				return testModels
 			},
 			Sessions: func() (string, error) { return "2 sessions", nil },
-			Store:    x.store,
+			Saved:    slash.SavedIn(x.store),
 			Changes:  func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
 			Export: func(id string, as sessions.ExportFormat, path string) (string, error) {
 				x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path))

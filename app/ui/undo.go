@@ -35,6 +35,6 @@ func (u *UI) openChanges(diff string, files int) {
 	c := dialog.NewChanges(u.deps.Theme, u.deps.Keys, title, diff)
 	c.OnCopy = u.copy
 	c.OnEdit = u.lookAt("changes.diff")
-	c.OnClose = func() { u.over.changes = nil }
-	u.over.changes = c
+	c.OnClose = func() { u.overlays.changes = nil }
+	u.overlays.changes = c
 }

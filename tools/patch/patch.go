@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"buddy/texts"
 )
 
 const (
@@ -141,11 +143,7 @@ func (p *parser) fail(format string, args ...any) error {
 
 // quote shows a line of the patch in an error.
 func quote(s string) string {
-	const limit = 100
-	if len(s) > limit {
-		s = strings.ToValidUTF8(s[:limit], "") + "…"
-	}
-	return fmt.Sprintf("%q", s)
+	return fmt.Sprintf("%q", texts.ClipBytes(s, 100))
 }
 
 // bare returns a line without its end.

@@ -74,7 +74,7 @@ func (a *Approval) Update(s *state.State, ch state.Changed) {
 // Asked returns the id of the request that is shown, "" if there is none.
 func (a *Approval) Asked() string { return a.asked.ID }
 
-// Scope says where keys go: to the question or to what is typed.
+// Scope returns the scope in which keys are looked up: to the question or to what is typed.
 func (a *Approval) Scope() keymap.Scope {
 	switch {
 	case a.typing == nil:
@@ -85,7 +85,7 @@ func (a *Approval) Scope() keymap.Scope {
 	return keymap.Reason
 }
 
-// ready says that a key is an answer to what the person has seen.
+// ready reports whether a key is an answer to what the person has seen.
 func (a *Approval) ready() bool {
 	return a.total > 0 && a.drawn && !a.answered && a.now().Sub(a.since) >= draw.GracePeriod
 }
@@ -96,11 +96,11 @@ func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		if !a.ready() {
 			return
 		}
-		act, ok := a.Keys.Lookup(a.Scope(), ev)
+		p := a.Keys.Lookup(ev, a.Scope())
 		if a.typing != nil {
-			a.typingKey(ev, act)
-		} else if ok {
-			a.action(act)
+			a.typingKey(p)
+		} else if p.Bound() {
+			a.action(p.Action)
 		}
 	})
 }
@@ -130,8 +130,8 @@ func (a *Approval) action(act keymap.Action) {
 	}
 }
 
-func (a *Approval) typingKey(ev *tcell.EventKey, act keymap.Action) {
-	switch act {
+func (a *Approval) typingKey(p keymap.Press) {
+	switch p.Action {
 	case keymap.ReasonSend:
 		a.answer(event.Reject, strings.TrimSpace(a.typing.Text()))
 	case keymap.AmendRun:
@@ -139,11 +139,7 @@ func (a *Approval) typingKey(ev *tcell.EventKey, act keymap.Action) {
 	case keymap.ReasonBack:
 		a.typing = nil
 	default:
-		if text, typed := keymap.Text(ev); typed {
-			a.typing.Insert(text)
-			return
-		}
-		a.typing.Do(act)
+		a.typing.Press(p)
 	}
 }
 
@@ -296,6 +292,7 @@ const (
 	noteWhy     = "why"
 	noteDir     = "dir"
 	noteRule    = "rule"
+	noteLoses   = "lost"
 	noteSimilar = "[s]"
 	noteDoes    = "does"
 	noteUndo    = "undo"
@@ -303,16 +300,20 @@ const (
 	noteKept    = "kept"
 )
 
-// notes are what is known of the command: why, where, which rule, and all else if that is
+// notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
 // wanted; each has at most so many rows.
 func (a *Approval) notes(w, most int) [][][]draw.Span {
-	names := []string{noteWhy, noteDir, noteRule, noteSimilar}
+	names := []string{noteLoses, noteWhy, noteDir, noteRule, noteSimilar}
 	if a.explain.on {
 		names = append(names, noteDoes, noteUndo, noteElse, noteKept)
 	}
 	var all [][][]draw.Span
 	for _, name := range names {
-		if rows := a.note(name, w, most); len(rows) > 0 {
+		rows := a.note(name, w, most)
+		if name == noteLoses { // names of files need room
+			rows = a.note(name, w, max(most, maxExplained))
+		}
+		if len(rows) > 0 {
 			all = append(all, rows)
 		}
 	}
@@ -352,6 +353,8 @@ func (a *Approval) noteText(name string) string {
 		return a.asked.Verdict.Reason
 	case noteSimilar:
 		return c.Similar
+	case noteLoses:
+		return strings.Join(c.Loses, "; ")
 	case noteDoes:
 		return strings.Join(c.Consequences, "; ")
 	case noteUndo:

@@ -85,6 +85,16 @@ func TestApprovalExplained(t *testing.T) { // F10, F14: the rule shows before it
 	}
 }
 
+// What a command would take away shows without being asked for, before all else.
+func TestApprovalSaysWhatIsLost(t *testing.T) {
+	e := viewtest.Ask("1", action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "git reset --hard; git push -f origin main", Why: "start again", Risk: action.High})
+	e.Context.Loses = []string{`git reset --hard discards changes in 7 files: a.go, "b\n\x1b[2J", views/approval.go, c.go, d.go and 2 more`, "git push -f replaces or deletes commits of origin/main"}
+	d, _, _, _ := newTestApproval(t, e)
+	viewtest.Golden(t, "approval-loses", d, 66, 16)
+	d, _, _, _ = newTestApproval(t, e)
+	viewtest.Golden(t, "approval-loses", d, 40, 10)
+}
+
 // The explanation says what keeps commands where this one would run.
 func TestApprovalSaysWhatIsKept(t *testing.T) {
 	e := viewtest.Ask("1", viewtest.Restart)

@@ -34,28 +34,24 @@ func (a *Ask) Show(title, label string, take func(text string) error) {
 	a.title, a.label, a.take, a.editor, a.wrong = title, label, take, edit.New(), ""
 }
 
-// Open says that a line is asked for.
+// Open reports whether a line is asked for.
 func (a *Ask) Open() bool { return a.editor != nil }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (a *Ask) Scope() keymap.Scope { return keymap.Asking }
 
 // InputHandler edits the line, gives it back or closes the dialog.
 func (a *Ask) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return a.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		act, _ := a.Keys.Lookup(keymap.Asking, ev)
-		switch act {
+		p := a.Keys.Lookup(ev, keymap.Asking)
+		switch p.Action {
 		case keymap.AskSend:
 			a.send()
 		case keymap.AskClose:
 			a.editor = nil
 		default:
 			a.wrong = ""
-			if text, typed := keymap.Text(ev); typed {
-				a.editor.Insert(text)
-				return
-			}
-			a.editor.Do(act)
+			a.editor.Press(p)
 		}
 	})
 }

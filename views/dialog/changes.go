@@ -50,13 +50,13 @@ func NewChanges(theme *themes.Theme, keys *keymap.Map, title, diff string) *Chan
 // FileMark begins the line of a diff that names a file.
 const FileMark = "━ "
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (c *Changes) Scope() keymap.Scope { return keymap.Changes }
 
 // InputHandler scrolls, copies and closes.
 func (c *Changes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, _ := c.Keys.Lookup(keymap.Changes, ev)
+		a := c.Keys.Lookup(ev, keymap.Changes).Action
 		switch {
 		case (a == keymap.CloseChanges || a == keymap.Back) && c.OnClose != nil:
 			c.OnClose()
@@ -97,3 +97,6 @@ func (c *Changes) Draw(screen tcell.Screen) {
 	in.Down(in.H-1).Spans(0, draw.HintRow(draw.HintsOf(c.Keys, keymap.Changes), in.W)...)
 	c.DrawMore(screen, c.body.Viewport, len(c.body.rows))
 }
+
+// Size returns the cells that the view wants: all of maxW and maxH.
+func (c *Changes) Size(maxW, maxH int) (w, h int) { return maxW, maxH }

@@ -20,7 +20,7 @@ type Confirm struct {
 	OnCopy func(text string) // what the mouse selected
 }
 
-// Question is what a Confirm asks. Its texts may be anybody's.
+// Question holds what a Confirm asks. Its texts may be anybody's.
 type Question struct {
 	Title  string
 	Lines  []string
@@ -39,27 +39,27 @@ func (c *Confirm) Ask(q Question) { c.asked, c.open, c.body = q, true, body{} }
 // Close closes the dialog without an answer.
 func (c *Confirm) Close() { c.asked, c.open = Question{}, false }
 
-// Open says that a question waits.
+// Open reports whether a question waits.
 func (c *Confirm) Open() bool { return c.open }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (c *Confirm) Scope() keymap.Scope { return c.asked.Scope }
 
 // InputHandler answers or scrolls.
 func (c *Confirm) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, ok := c.Keys.Lookup(c.asked.Scope, ev)
-		switch a {
+		p := c.Keys.Lookup(ev, c.asked.Scope)
+		switch p.Action {
 		case keymap.ScrollUp, keymap.ScrollDown, keymap.PageUp, keymap.PageDown, keymap.ScrollTop, keymap.ScrollBottom:
-			c.body.Move(a)
+			c.body.Move(p.Action)
 			return
 		}
-		if !ok {
+		if !p.Bound() {
 			return
 		}
 		answer := c.asked.Answer
-		if c.Close(); a != keymap.Back && answer != nil {
-			answer(a)
+		if c.Close(); p.Action != keymap.Back && answer != nil {
+			answer(p.Action)
 		}
 	})
 }

@@ -34,13 +34,13 @@ func (h *Help) SetCommands(commands []draw.CommandHelp) { h.commands, h.body = c
 // SetScope says whose keys come first, and goes to the top.
 func (h *Help) SetScope(s keymap.Scope) { h.scope, h.body = s, body{} }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (h *Help) Scope() keymap.Scope { return keymap.Help }
 
 // InputHandler scrolls and closes.
 func (h *Help) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return h.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, _ := h.Keys.Lookup(keymap.Help, ev)
+		a := h.Keys.Lookup(ev, keymap.Help).Action
 		switch a {
 		case keymap.CloseHelp, keymap.Back:
 			if h.OnClose != nil {

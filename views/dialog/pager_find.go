@@ -29,14 +29,12 @@ type pagerFind struct {
 // findKey edits what is looked for.
 func (p *Pager) findKey(ev *tcell.EventKey) {
 	f := &p.find
-	a, ok := p.Keys.Lookup(keymap.Finding, ev)
-	if !ok {
-		if text, ok := keymap.Text(ev); ok {
-			p.findText(f.Text + text)
-		}
+	press := p.Keys.Lookup(ev, keymap.Finding)
+	if press.Types() {
+		p.findText(f.Text + press.Text)
 		return
 	}
-	switch a {
+	switch press.Action {
 	case keymap.FindAccept:
 		if f.typing = false; f.Text != "" {
 			f.by, f.at = 1, p.top.off

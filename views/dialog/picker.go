@@ -135,7 +135,7 @@ func (p *Picker) SetNote(text string) { p.note = text }
 // Say shows a line until the next key.
 func (p *Picker) Say(text string) { p.said = text }
 
-// Query is what is typed.
+// Query returns what is typed.
 func (p *Picker) Query() string { return p.query }
 
 // SetQuery is as if query was typed.
@@ -169,7 +169,7 @@ func (p *Picker) Selected() (PickerRow, bool) {
 	return p.rows[p.shown[p.at]], true
 }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (p *Picker) Scope() keymap.Scope {
 	switch {
 	case p.ask != nil && p.ask.typed != nil:
@@ -225,22 +225,21 @@ func (p *Picker) to(i int) {
 func (p *Picker) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return p.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
 		p.said, p.clicked = "", ""
-		a, ok := p.Keys.Lookup(p.Scope(), ev)
-		text, typed := keymap.Text(ev)
+		press := p.Keys.Lookup(ev, p.Scope())
 		switch {
 		case p.ask != nil:
-			p.answer(a, text, typed)
-		case ok:
-			p.action(a)
-		case typed && len(p.query)+len(text) <= maxFilter:
-			p.SetQuery(p.query + text)
+			p.answer(press)
+		case press.Bound():
+			p.action(press.Action)
+		case press.Types() && len(p.query)+len(press.Text) <= maxFilter:
+			p.SetQuery(p.query + press.Text)
 		}
 	})
 }
 
 // answer takes a key while something is asked. Any key but yes is no.
-func (p *Picker) answer(a keymap.Action, text string, typed bool) {
-	ask := p.ask
+func (p *Picker) answer(press keymap.Press) {
+	ask, a := p.ask, press.Action
 	switch {
 	case ask.typed == nil:
 		p.ask = nil
@@ -252,10 +251,8 @@ func (p *Picker) answer(a keymap.Action, text string, typed bool) {
 		ask.done(strings.TrimSpace(ask.typed.Text()))
 	case a == keymap.NamingCancel:
 		p.ask = nil
-	case a == "" && typed:
-		ask.typed.Insert(text)
 	default:
-		ask.typed.Do(a)
+		ask.typed.Press(press)
 	}
 }
 
@@ -301,7 +298,7 @@ func (p *Picker) jump(a keymap.Action) {
 	}
 }
 
-// Close is what Esc does: nothing was chosen.
+// Close closes the list without a choice, as Esc does.
 func (p *Picker) Close() {
 	if p.o.OnClose != nil {
 		p.o.OnClose()
@@ -376,7 +373,7 @@ func (p *Picker) click(x, y int) {
 	p.clicked = id
 }
 
-// previewed says that x, y is in the preview, as it was drawn last.
+// previewed reports whether x, y is in the preview, as it was drawn last.
 func (p *Picker) previewed(x, y int) bool {
 	if p.o.Preview == nil || !p.place.preview {
 		return false

@@ -36,7 +36,7 @@ func (s *Secret) Ask(title, text string, keep func(secret string)) {
 // Asking reports whether the dialog is open.
 func (s *Secret) Asking() bool { return s.typed != nil }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (s *Secret) Scope() keymap.Scope { return keymap.Secret }
 
 // InputHandler edits what is typed, and closes.
@@ -45,8 +45,8 @@ func (s *Secret) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 		if s.typed == nil {
 			return
 		}
-		act, _ := s.Keys.Lookup(keymap.Secret, ev)
-		switch act {
+		p := s.Keys.Lookup(ev, keymap.Secret)
+		switch p.Action {
 		case keymap.SecretCancel:
 			s.typed = nil
 		case keymap.SecretKeep:
@@ -55,11 +55,7 @@ func (s *Secret) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 				s.keep(secret)
 			}
 		default:
-			if text, typed := keymap.Text(ev); typed {
-				s.typed.Insert(text)
-				return
-			}
-			s.typed.Do(act)
+			s.typed.Press(p)
 		}
 	})
 }

@@ -44,6 +44,16 @@ func (e *Editor) Do(a keymap.Action) bool {
 	return true
 }
 
+// Press types the text of a key that is not bound, or carries out its action. Actions that
+// are none of an editor do nothing.
+func (e *Editor) Press(p keymap.Press) {
+	if p.Types() {
+		e.Insert(p.Text)
+		return
+	}
+	e.Do(p.Action)
+}
+
 func (e *Editor) here() *line { return e.lines[e.cur.line] }
 
 // left returns the place one cluster to the left; at the start it stays.
@@ -78,7 +88,7 @@ func (e *Editor) snap(p Place) Place {
 	}
 }
 
-// inWord says whether the cluster at p belongs to a word. Chips do, line ends do not.
+// inWord reports whether the cluster at p belongs to a word. Chips do, line ends do not.
 func (e *Editor) inWord(p Place) bool {
 	text := e.lines[p.line].text
 	if p.col >= len(text) {

@@ -35,10 +35,10 @@ func (v *Vi) Escape(e *Editor) bool {
 	return v.endSelecting(e) || pending
 }
 
-// Key takes a key in normal mode: its action in the scope Vi, or "", and the text that it
-// types, or "". It reports whether that was all. On an empty text, what opens lists begins to
+// Press takes a key in normal mode, looked up in the scope Vi. It reports whether that was all. On an empty text, what opens lists begins to
 // insert. Up and down, alone, are given to line as LineUp and LineDown.
-func (v *Vi) Key(e *Editor, a keymap.Action, text string, line func(keymap.Action)) bool {
+func (v *Vi) Press(e *Editor, p keymap.Press, line func(keymap.Action)) bool {
+	a, text := p.Action, p.Text
 	switch {
 	case text != "" && v.digit(text):
 	case v.wait != "" && text == "":

@@ -19,21 +19,21 @@ type viEditor struct {
 func (p *viEditor) press(ev *tcell.EventKey) {
 	e := p.editor
 	if p.vi.Normal {
-		a, _ := p.keys.Lookup(keymap.Vi, ev)
-		text, _ := keymap.Text(ev)
+		press := p.keys.Lookup(ev, keymap.Vi)
 		done := false
-		if p.edit(func() { done = p.vi.Key(e, a, text, p.line) }); done {
+		if p.edit(func() { done = p.vi.Press(e, press, p.line) }); done {
 			return
 		}
 	}
-	if a, ok := p.keys.Lookup(keymap.Prompt, ev); ok {
+	switch press := p.keys.Lookup(ev, keymap.Prompt); {
+	case press.Bound():
 		p.edit(func() {
-			if !p.vi.TypeAction(e, a) {
-				p.line(a)
+			if !p.vi.TypeAction(e, press.Action) {
+				p.line(press.Action)
 			}
 		})
-	} else if text, ok := keymap.Text(ev); ok {
-		p.edit(func() { p.vi.TypeText(e, text) })
+	case press.Types():
+		p.edit(func() { p.vi.TypeText(e, press.Text) })
 	}
 }
 

@@ -1,12 +1,6 @@
 package markup
 
-import "strings"
+import "buddy/texts"
 
 // Shorten puts s on one line of at most n characters.
-func Shorten(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}
+func Shorten(s string, n int) string { return texts.Clip(texts.OneLine(s), n) }

@@ -2,7 +2,8 @@ package markup
 
 import (
 	"bytes"
-	"unicode/utf8"
+
+	"buddy/texts"
 )
 
 const (
@@ -165,12 +166,12 @@ func (m *Markdown) open(src []byte) {
 // pending shows what came after the last parse of a long chunk as it is.
 func (m *Markdown) pending(src []byte) {
 	m.Text.truncate(m.shown)
-	m.Text.Put(string(whole(src[m.parsed:])), Style{})
+	m.Text.Put(string(texts.WholeRunes(src[m.parsed:])), Style{})
 }
 
 // chunk renders one chunk.
 func (m *Markdown) chunk(src []byte) {
-	src = whole(src)
+	src = texts.WholeRunes(src)
 	if tame(src) {
 		m.blocks = append(m.blocks, render(&m.Text, src, m.width)...)
 		return
@@ -191,21 +192,8 @@ func (m *Markdown) codeLine(f fence, line []byte) extent {
 	for i := 0; i < f.indent && len(line) > 0 && line[0] == ' '; i++ {
 		line = line[1:]
 	}
-	at, _ := r.codeLine(f.lang, codeIndent, whole(line), false)
+	at, _ := r.codeLine(f.lang, codeIndent, texts.WholeRunes(line), false)
 	return at
-}
-
-// whole cuts a rune that is not complete off the end.
-func whole(p []byte) []byte {
-	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
-		if b := p[len(p)-n]; b >= utf8.RuneSelf && utf8.RuneStart(b) {
-			if !utf8.FullRune(p[len(p)-n:]) {
-				return p[:len(p)-n]
-			}
-			break
-		}
-	}
-	return p
 }
 
 // tame tells whether the parser's work on src is in proportion to its length.

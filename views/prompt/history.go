@@ -131,19 +131,16 @@ func (p *Prompt) searchFrom(at, by int) {
 // prompt takes the match over and then does what it does.
 func (p *Prompt) searchKey(ev *tcell.EventKey) bool {
 	s := p.search
-	a, ok := p.Keys.Lookup(keymap.Search, ev)
-	if !ok {
-		if text, typed := keymap.Text(ev); typed {
-			p.searchFor(s.query + text)
-			return true
-		}
-		if _, ok := p.Keys.Lookup(keymap.Prompt, ev); !ok {
-			return true
-		}
+	press := p.Keys.Lookup(ev, keymap.Search, keymap.Prompt)
+	switch {
+	case press.Types():
+		p.searchFor(s.query + press.Text)
+		return true
+	case press.Scope == keymap.Prompt:
 		p.endSearch(true)
 		return false
 	}
-	switch a {
+	switch press.Action {
 	case keymap.SearchOlder:
 		p.searchFrom(s.at, -1)
 	case keymap.SearchNewer:

@@ -29,8 +29,7 @@ func (p *Prompt) EndInsert() bool {
 // viKey takes a key in normal mode and says whether that was all. From the first and the last
 // row, up and down go through the history, as they do without vi.
 func (p *Prompt) viKey(ev *tcell.EventKey) (done bool) {
-	a, _ := p.Keys.Lookup(keymap.Vi, ev)
-	text, _ := keymap.Text(ev)
-	p.edit(func() { done = p.vi.Key(p.editor, a, text, p.action) })
+	press := p.Keys.Lookup(ev, keymap.Vi)
+	p.edit(func() { done = p.vi.Press(p.editor, press, p.action) })
 	return done
 }

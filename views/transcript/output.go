@@ -61,7 +61,7 @@ func (o *Output) Watched() string {
 	return ""
 }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (o *Output) Scope() keymap.Scope { return keymap.Output }
 
 // Update looks at what changed. New output is read when it is drawn.
@@ -179,7 +179,7 @@ func (o *Output) Bottom() { o.follow = true }
 // InputHandler scrolls.
 func (o *Output) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return o.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
-		a, _ := o.Keys.Lookup(o.Scope(), ev)
+		a := o.Keys.Lookup(ev, o.Scope()).Action
 		switch a {
 		case keymap.ScrollUp:
 			o.Scroll(-1)

@@ -36,7 +36,7 @@ func TestOutputGolden(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {60, 12}, {40, 12}} {
 		s := running("go test ./checkout/...\nmake")
 		s.Now += 12_000
-		printed(s, "--- \x1b[31mFAIL\x1b[0m: TestTax (0.00s)\n\ttax_test.go:41: got 1999\n日本語 👩\u200d🚀 ✅\n" + viewtest.HostileText + "\n 10%\r 50%\r100% done\n")
+		printed(s, "--- \x1b[31mFAIL\x1b[0m: TestTax (0.00s)\n\ttax_test.go:41: got 1999\n日本語 👩\u200d🚀 ✅\n"+viewtest.HostileText+"\n 10%\r 50%\r100% done\n")
 		o := outputOf(t, s)
 		viewtest.Golden(t, "output", o, size[0], size[1])
 		s.Feed(event.ToolResult{
@@ -100,7 +100,7 @@ func TestOutputGoesOnWhenTheTailDrops(t *testing.T) {
 	var want []string
 	for i := range 12_000 {
 		line := fmt.Sprintf("%d y%s", i, strings.Repeat("y", i%30))
-		printed(s, line + "\n")
+		printed(s, line+"\n")
 		want = append(want, line)
 		if i%100 == 0 {
 			viewtest.Text(t, o, 60, 20)

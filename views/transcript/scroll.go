@@ -208,7 +208,7 @@ func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive
 			c.findKey(ev)
 			return
 		}
-		a, _ := c.Keys.Lookup(c.Scope(), ev)
+		a := c.Keys.Lookup(ev, c.Scope()).Action
 		if a != keymap.CopyCode {
 			c.coded = -1
 		}

@@ -99,9 +99,6 @@ func (a *answer) take(raw []byte) error {
 	if string(raw) == "[DONE]" {
 		return nil // from servers that come from Chat Completions
 	}
-	if ok, err := a.quick(raw); ok {
-		return err
-	}
 	var e event
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return wire.Bad("the answer has an event that is not one of Messages", raw, err)

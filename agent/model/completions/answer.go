@@ -137,8 +137,8 @@ func (a *answer) content(raw json.RawMessage) error {
 		return nil
 	}
 	if raw[0] == '"' {
-		s, ok := wire.Unquote(raw)
-		if !ok {
+		var s string
+		if err := json.Unmarshal(raw, &s); err != nil {
 			return wire.Bad("the answer has a text that is not valid", raw, nil)
 		}
 		return a.say(s)

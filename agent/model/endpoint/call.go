@@ -56,8 +56,7 @@ func (c *Call) Finished() bool { return c.body != nil && c.body.Finished() }
 func (c *Call) Finish() { c.body.Finish() }
 
 // Next gives the next event of the answer that Do began, see [sse.Reader.Next]. [DONE] is
-// io.EOF, nil without an error is bytes that make no event. It is for who does not read the
-// body of the response.
+// io.EOF, nil without an error is bytes that make no event.
 func (c *Call) Next() ([]byte, error) {
 	event, err := c.body.Next()
 	if event == nil && err == nil && c.body.Partial() {
@@ -70,7 +69,7 @@ func (c *Call) Next() ([]byte, error) {
 }
 
 // Do sends req, which must carry the Call's context. Its errors are [model.Error] or
-// the cause of the cancelled context; the body of the response is normalised.
+// the cause of the cancelled context. The body of the response is empty: Next reads it.
 func (c *Call) Do(req *http.Request) (*http.Response, error) {
 	c.e.dress(req)
 	shown := *req.URL
@@ -98,6 +97,6 @@ func (c *Call) Do(req *http.Request) (*http.Response, error) {
 	}
 	c.timer.Stop()
 	c.body = sse.NewReader(body{plain, resp.Body}, resp.Header.Get("Content-Type"))
-	resp.Body = c.body
+	resp.Body = http.NoBody
 	return resp, nil
 }

@@ -1,14 +1,13 @@
-// Package sse turns the body of a streaming answer, however a server spells it, into
-// one canonical form: a line "data: EVENT\n" for each event, nothing else.
+// Package sse reads the events of a streaming answer, however a server spells it.
 //
 // It joins data of several lines, drops comments, names, ids and keep-alives, accepts
 // CRLF, CR and LF and any chunking, takes a plain JSON body as one event (M10), and
 // turns web pages, error objects and endless lines into a [model.Error] (DECISIONS 22).
 // Memory is bounded by a few times [MaxEvent].
 //
-//	resp.Body = sse.NewReader(resp.Body, resp.Header.Get("Content-Type"))
-//	// read lines until io.EOF, then:
-//	whole := r.Finished() // false: the connection ended without a word
+//	r := sse.NewReader(resp.Body, resp.Header.Get("Content-Type"))
+//	event, err := r.Next() // until io.EOF, then:
+//	whole := r.Finished()  // false: the connection ended without a word
 package sse
 
 import (
@@ -43,15 +42,12 @@ const (
 )
 
 var (
-	prefix = []byte("data: ")
-	done   = []byte("[DONE]")
-	mark   = []byte("\xef\xbb\xbf") // a byte order mark
-	// notError begins an event that SDKs take for an error, even if it says that there
-	// is none; a blank in it is enough.
-	notError = []byte(`{"error":`)
+	field = []byte("data:")
+	done  = []byte("[DONE]")
+	mark  = []byte("\xef\xbb\xbf") // a byte order mark
 )
 
-// Reader is a normalised body. Make it with NewReader. It is not safe for concurrent
+// Reader reads a body. Make it with NewReader. It is not safe for concurrent
 // use, but Close may be called while Read waits.
 type Reader struct {
 	body     io.ReadCloser
@@ -65,7 +61,7 @@ type Reader struct {
 	lines    int    // lines in data
 	failed   bool   // the event so far is named error
 	odd      []byte // the beginning of lines that are none of the format, see endEvents
-	out      []byte // canonical text to hand out
+	out      []byte // events to hand out, a line each
 	at       int    // how much of out was handed out
 	err      error  // what comes after out
 	finished bool
@@ -90,24 +86,10 @@ func NewReader(body io.ReadCloser, contentType string) *Reader {
 // JSON document. Some protocols end otherwise.
 func (r *Reader) Finished() bool { return r.finished }
 
-// Read gives canonical text. Every error but io.EOF and those of the body is a
-// [model.Error] without an Endpoint.
-func (r *Reader) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	if err := r.more(); err != nil {
-		return 0, err
-	}
-	n := copy(p, r.out[r.at:])
-	r.at += n
-	return n, nil
-}
-
 // Next gives the next event, without the "data: " before it. The bytes are good until
 // the next call. It is nil, without an error, when bytes came that make no event, such as a
-// comment: whoever waits wants to know that the server lives. It and Read take from the
-// same stream; use one of them.
+// comment: whoever waits wants to know that the server lives. Every error but io.EOF and
+// those of the body is a [model.Error] without an Endpoint.
 func (r *Reader) Next() ([]byte, error) {
 	if r.at == len(r.out) {
 		if r.err != nil {
@@ -121,24 +103,12 @@ func (r *Reader) Next() ([]byte, error) {
 	line := r.out[r.at:]
 	n := bytes.IndexByte(line, '\n') // there is one: emit writes whole lines
 	r.at += n + 1
-	return line[len(prefix):n], nil
+	return line[:n], nil
 }
 
 // Partial reports whether an event has begun whose end has not come yet.
 func (r *Reader) Partial() bool {
-	return len(r.data) > 0 || bytes.HasPrefix(r.line, prefix[:5])
-}
-
-// more waits until there is something to hand out.
-func (r *Reader) more() error {
-	for r.at == len(r.out) {
-		if r.err != nil {
-			return r.err
-		}
-		r.out, r.at = r.out[:0], 0
-		r.fill()
-	}
-	return nil
+	return len(r.data) > 0 || bytes.HasPrefix(r.line, field)
 }
 
 // Finish says that the answer is whole by a sign of its protocol that is not [DONE].
@@ -283,12 +253,12 @@ func (r *Reader) take(line []byte) {
 		r.emit()
 		return
 	}
-	value, ok := bytes.CutPrefix(line, prefix[:5])
+	value, ok := bytes.CutPrefix(line, field)
 	if !ok {
 		r.takeOther(line)
 		return
 	}
-	value = bytes.TrimPrefix(value, prefix[5:])
+	value = bytes.TrimPrefix(value, []byte(" "))
 	if r.lines == 1 && whole(r.data) {
 		r.emit() // some servers forget the blank line
 	}
@@ -348,11 +318,6 @@ func (r *Reader) emit() {
 	if err := reported(data, failed); err != nil {
 		r.err = err
 		return
-	}
-	r.out = append(r.out, prefix...)
-	if bytes.HasPrefix(data, notError) {
-		r.out = append(r.out, "{ "...)
-		data = data[1:]
 	}
 	r.out = append(append(r.out, data...), '\n')
 	if bytes.Equal(data, done) {

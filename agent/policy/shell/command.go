@@ -34,6 +34,8 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 			return findPrints(words)
 		}
 	}
+	a.started = a.cwds
+	defer a.back(name, a.cwds)
 	words = a.dashless(words)
 	s, rest := a.lookup(name, words)
 	if s == nil {
@@ -56,6 +58,14 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 		return s.prints(a, c)
 	}
 	return names{}
+}
+
+// back takes back the folders that git -C has added to those where the program may be: it is for
+// this command only.
+func (a *analyser) back(name string, cwds []string) {
+	if name == "git" {
+		a.cwds = cwds
+	}
 }
 
 // dashless marks the patterns that match no name that begins with a dash.
@@ -86,6 +96,12 @@ func (a *analyser) record(words []arg, via []string, effect Effect, reason strin
 	c := Command{Via: slices.Clone(via), Effect: effect, ReadOnly: effect == Reads, Reason: reason}
 	for _, w := range words {
 		c.Argv = append(c.Argv, w.public())
+	}
+	if !c.ReadOnly && c.Name() == "git" {
+		c.Git = a.gitAct(words, via)
+	}
+	if act := c.Git; act != nil {
+		c.Effect, c.Reason = gitEffects[act.Kind], act.Name+" "+act.Does
 	}
 	if via := privileged(via); via != "" {
 		c.Effect, c.ReadOnly, c.Reason = Privileged, false, via+" runs "+clip(c.Argv[0].Text, 40)+" with more rights"

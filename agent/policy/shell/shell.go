@@ -77,6 +77,9 @@ type Command struct {
 	ReadOnly bool     `json:"read_only"`
 	Effect   Effect   `json:"effect"`
 	Reason   string   `json:"reason"` // one line: why it is or is not read-only
+	// Git is what a command of git does to history and to work that is not committed; nil for
+	// what does neither.
+	Git *GitAct `json:"git,omitempty"`
 }
 
 // String is the command as a person would type it, without quotes.
@@ -148,6 +151,8 @@ type analyser struct {
 	cwds    []string        // where the program may be by now
 	entered []string        // where the last cd leads to
 	visited int             // calls and substitutions seen, against what the tree holds
+	started []string        // where the last command may have been started
+	adrift  bool            // it is not known in which repository git works
 }
 
 func newAnalyser(env Env) *analyser {
@@ -164,7 +169,7 @@ func (a *analyser) nested(text string, via []string) {
 		return
 	}
 	b := newAnalyser(a.env)
-	b.depth, b.cwds = a.depth+1, a.cwds
+	b.depth, b.cwds, b.adrift = a.depth+1, a.cwds, a.adrift
 	b.program(text)
 	for _, c := range b.rep.Commands {
 		c.Via = append(append([]string(nil), via...), c.Via...)

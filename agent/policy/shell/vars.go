@@ -98,6 +98,7 @@ func (a *analyser) assign(as *syntax.Assign, exported bool) {
 		return
 	}
 	name := as.Name.Value
+	a.adrift = a.adrift || redirectsGit(name)
 	if as.Index != nil {
 		a.other("an assignment to an element, whose index is computed: " + name)
 		a.index(as.Index)

@@ -108,9 +108,12 @@ func wrapPrefix(a *analyser, words []arg, via []string, in input) bool {
 // guess looks for a command behind flags that are not understood, so that harm in it
 // is found. The program is not read-only already.
 func (a *analyser) guess(words []arg, via []string, in input) bool {
+	before := a.adrift
+	a.adrift = true
+	defer func() { a.adrift = before }()
 	for i, w := range words {
 		name, ok := w.lit()
-		if ok && (effects[baseName(name)].effect != "" || wrappers[baseName(name)] != nil) {
+		if ok && (baseName(name) == "git" || effects[baseName(name)].effect != "" || wrappers[baseName(name)] != nil) {
 			a.command(words[i:], via, in)
 			break
 		}
@@ -140,7 +143,9 @@ func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
 		case "-u", "--unset":
 			i++
 		default:
-			a.record(words, via, RunsCode, "env "+clip(text, 60)+" is not known to only read")
+			why := "env " + clip(text, 60) + " is not known to only read"
+			a.record(words, via, RunsCode, why)
+			a.other(why) // -S splits a text into a command
 			return a.guess(words[i+1:], append(slices.Clone(via), "env"), in)
 		}
 	}
@@ -155,6 +160,7 @@ func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
 // envAssign judges VAR=value before the command of env.
 func (a *analyser) envAssign(w arg) {
 	name, _, _ := strings.Cut(w.src, "=")
+	a.adrift = a.adrift || redirectsGit(name)
 	value := arg{vals: []val{{kind: dynamic, open: true}}}
 	if text, known := w.lit(); known {
 		_, text, _ = strings.Cut(text, "=")
@@ -255,6 +261,7 @@ func wrapSu(a *analyser, words []arg, via []string, _ input) bool {
 	for i := 1; i+1 < len(words); i++ {
 		flag, _ := words[i].lit()
 		if text, ok := words[i+1].lit(); ok && (flag == "-c" || flag == "--command") {
+			a.adrift = true // of what follows it is as well, which does not matter
 			a.nested(text, append(slices.Clone(via), "su"))
 		}
 	}
@@ -292,7 +299,10 @@ func wrapSSH(a *analyser, words []arg, via []string, _ input) bool {
 		text = append(text, s)
 	}
 	if len(text) > 0 {
+		before := a.adrift
+		a.adrift = true
 		a.nested(strings.Join(text, " "), append(slices.Clone(via), "ssh"))
+		a.adrift = before
 	}
 	return true
 }

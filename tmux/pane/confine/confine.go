@@ -17,6 +17,8 @@ package confine
 import (
 	"errors"
 	"fmt"
+
+	"buddy/texts"
 )
 
 // Reach is what a person has given to the commands of a session, apart from the system.
@@ -31,7 +33,7 @@ type Reach struct {
 // whole is in one that they may read: Landlock can't take it out.
 func (r Reach) Check(dir string) error {
 	for _, root := range r.Read {
-		if below(dir, root) {
+		if texts.Below(dir, root) {
 			return fmt.Errorf("%w: the folder to work in, %q, holds the files of running commands, %q", ErrImpossible, root, dir)
 		}
 	}

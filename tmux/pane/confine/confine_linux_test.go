@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"buddy/texts"
 )
 
 // TestEveryCallHasAnAction: what x/sys knows for either machine is in calls.txt, and there is
@@ -205,7 +207,7 @@ func TestPlacesAreNotTheHome(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"HOME=" + home, "JAVA_HOME=" + home, "GOROOT=/", "PYENV_ROOT=" + filepath.Dir(home), "PATH=" + home + ":.::" + home + "/bin:/proj/bin", "CONDA_PREFIX=/proj"}
 	for _, p := range places(Config{Reach: Reach{Read: []string{"/proj"}}, Env: env, Temp: "/t"}) {
-		if below(home, p.path) || p.path == "/" || below(p.path, "/proj") && p.access&toRun == toRun {
+		if texts.Below(home, p.path) || p.path == "/" || texts.Below(p.path, "/proj") && p.access&toRun == toRun {
 			t.Errorf("%q is allowed", p.path)
 		}
 	}
@@ -214,7 +216,7 @@ func TestPlacesAreNotTheHome(t *testing.T) {
 func TestEtcHasNoSecrets(t *testing.T) {
 	for _, p := range etc() {
 		for _, bad := range []string{"/etc/shadow", "/etc/sudoers", "/etc/ssh", "/etc/ssl/private"} {
-			if below(bad, p) || below(p, bad) {
+			if texts.Below(bad, p) || texts.Below(p, bad) {
 				t.Errorf("%s may be read, because of %s", bad, p)
 			}
 		}

@@ -103,12 +103,3 @@ func lookup(env []string) func(name string) string {
 		return ""
 	}
 }
-
-// below reports whether an absolute path is dir or in it.
-func below(path, dir string) bool {
-	if !filepath.IsAbs(path) || !filepath.IsAbs(dir) {
-		return false
-	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+
+	"buddy/texts"
 )
 
 // place is a folder, with all below it, or a file, and what commands may do there.
@@ -94,7 +96,7 @@ func places(c Config) []place {
 		add(toRead, repository(root, home)...)
 	}
 	ours := func(dir string) bool { // it is a folder of tools, and not one that holds the home or the work
-		return filepath.IsAbs(dir) && !below(home, dir) && !slices.ContainsFunc(c.Read, func(root string) bool { return below(dir, root) || below(root, dir) })
+		return filepath.IsAbs(dir) && !texts.Below(home, dir) && !slices.ContainsFunc(c.Read, func(root string) bool { return texts.Below(dir, root) || texts.Below(root, dir) })
 	}
 	for _, t := range tools {
 		dir := get(t.variable)
@@ -125,12 +127,12 @@ func toolchain(bin, home string) []string {
 	if real, err := filepath.EvalSymlinks(bin); err == nil {
 		bin = real
 	}
-	if top := filepath.Dir(bin); filepath.Base(bin) == "bin" && !below(home, top) {
+	if top := filepath.Dir(bin); filepath.Base(bin) == "bin" && !texts.Below(home, top) {
 		if rel, err := filepath.Rel(home, top); err != nil || !slices.Contains([]string{".local", ".cargo", "go"}, rel) {
 			all = append(all, top)
 		}
 	}
-	if !below(bin, home) {
+	if !texts.Below(bin, home) {
 		return all
 	}
 	entries, _ := os.ReadDir(bin) // what can't be read can't be run either
@@ -150,7 +152,7 @@ func toolchain(bin, home string) []string {
 // of it, because everybody can write links.
 func repository(root, home string) []string {
 	for dir := root; ; dir = filepath.Dir(dir) {
-		if dir != root && (below(home, dir) || dir == "/") {
+		if dir != root && (texts.Below(home, dir) || dir == "/") {
 			return nil // the home as a whole is nobody's project
 		}
 		link := filepath.Join(dir, ".git")

@@ -5,6 +5,7 @@ package confine
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"buddy/texts"
 )
 
 // Box is what commands are restricted by, made once for many. Start and Sweep may be called
@@ -179,7 +182,10 @@ func limit(pid int) error {
 			return fmt.Errorf("%w: limits: %w", ErrImpossible, err)
 		}
 	}
-	if err := os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0); err != nil {
+	// Refused where this process is in a sandbox that lets it write below its own /proc/self
+	// only: there the kernel, when memory is short, has no hint which process to end first.
+	err := os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0)
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)
 	}
 	return nil
@@ -188,5 +194,5 @@ func limit(pid int) error {
 // Reads reports whether commands may list a folder, whose links are followed.
 func (b *Box) Reads(dir string) bool {
 	real, err := filepath.EvalSymlinks(dir)
-	return err == nil && slices.ContainsFunc(b.reads, func(place string) bool { return below(real, place) })
+	return err == nil && slices.ContainsFunc(b.reads, func(place string) bool { return texts.Below(real, place) })
 }

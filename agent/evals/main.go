@@ -1,0 +1,129 @@
+// Command evals lets a model work on small tasks, each in a repository and a home of its own,
+// through `buddy exec`, and prints how it did. What is judged is what lies on the disk and in
+// the session file afterwards; no model judges another.
+//
+//	make eval MODEL=anthropic ONLY="find-cause add-flag" RUNS=3
+//
+// Tasks are in tasks/NAME.txtar (the prompt, the approval mode, the files) and in tasks.go
+// (the judge). It is no part of the program.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole command: 0 when every task succeeded, 1 when one failed, 2 on wrong usage.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var o options
+	fs := flag.NewFlagSet("evals", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.StringVar(&o.buddy, "buddy", "buddy", "the `program` to drive")
+	fs.StringVar(&o.model, "model", "", "what --model of buddy takes; without it buddy chooses")
+	fs.StringVar(&o.baseURL, "base-url", "", "what --base-url of buddy takes")
+	fs.StringVar(&o.config, "config", "", "settings to use, a `file`; without it there are none but a sandbox")
+	only := fs.String("only", "", "`names` of tasks, with spaces between them; all without it")
+	runs := fs.Int("runs", 1, "how often each task is done")
+	fs.IntVar(&o.turns, "max-turns", 30, "turns that a prompt may take")
+	fs.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long a prompt may take")
+	if err := fs.Parse(args); err != nil {
+		return 2
+	}
+	chosen, err := choose(strings.Fields(*only))
+	if err == nil && (*runs < 1 || fs.NArg() > 0) {
+		err = errors.New("RUNS is at least 1, and there are no arguments but options")
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "evals:", err)
+		return 2
+	}
+	h, err := newHarness(ctx, o)
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "evals:", err)
+		return 1
+	}
+	defer h.close()
+	return h.all(ctx, chosen, *runs, stdout)
+}
+
+// choose returns the tasks of these names, all for none.
+func choose(names []string) ([]task, error) {
+	for _, name := range names {
+		if !slices.ContainsFunc(tasks, func(t task) bool { return t.name == name }) {
+			return nil, fmt.Errorf("there is no task %q", name)
+		}
+	}
+	var chosen []task
+	for _, t := range tasks {
+		if len(names) == 0 || slices.Contains(names, t.name) {
+			chosen = append(chosen, t)
+		}
+	}
+	return chosen, nil
+}
+
+// all does the tasks one after the other, prints a line for each and the sums, and returns
+// the exit code.
+func (h *harness) all(ctx context.Context, chosen []task, runs int, out io.Writer) int {
+	_, _ = fmt.Fprintf(out, rowFormat, "task", "ok", "turns", "calls", "form", "denied", "broken", "in", "out", "seconds", "why not")
+	var sum outcome
+	var succeeded, done int
+	var failed []string
+	for _, t := range chosen {
+		for n := range runs {
+			if ctx.Err() != nil {
+				break
+			}
+			o := h.do(ctx, t, n)
+			done++
+			sum.add(o)
+			printRow(out, t.name, o)
+			if o.err == nil {
+				succeeded++
+				continue
+			}
+			failed = append(failed, o.dir)
+		}
+	}
+	cost := ""
+	if sum.cost > 0 {
+		cost = sum.cost.String() // of the requests whose price is known
+	}
+	ratio := fmt.Sprintf("%d/%d", succeeded, len(chosen)*runs)
+	_, _ = fmt.Fprintf(out, rowFormat, "all", ratio, sum.turns, sum.calls, sum.form, sum.denied, sum.broken, sum.in, sum.out, seconds(sum.took), cost)
+	for _, dir := range failed {
+		_, _ = fmt.Fprintln(out, "kept:", dir)
+	}
+	if len(failed) > 0 || done < len(chosen)*runs {
+		return 1
+	}
+	return 0
+}
+
+const rowFormat = "%-20s %5v %5v %5v %5v %6v %6v %8v %7v %7v  %s\n"
+
+func printRow(out io.Writer, name string, o outcome) {
+	ok, why := "yes", ""
+	if o.err != nil {
+		ok, why = "NO", strings.ReplaceAll(o.err.Error(), "\n", "; ")
+	}
+	_, _ = fmt.Fprintf(out, rowFormat, name, ok, o.turns, o.calls, o.form, o.denied, o.broken, o.in, o.out, seconds(o.took), why)
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()) }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// task is what a model is asked to do. Its files and prompts are in tasks/NAME.txtar.
+type task struct {
+	name string
+	// prepare adds what a text of files can't hold; nil adds nothing.
+	prepare func(dir string) error
+	// judge returns nil when the task was done well, else what is wrong.
+	judge func(*result) error
+}
+
+// step is one prompt of a task; those after the first go on with its session.
+type step struct {
+	approve string // the approval mode; nobody is there to be asked
+	prompt  string
+}
+
+//go:embed tasks/*.txtar
+var files embed.FS
+
+// load reads the prompts and the files of a task. What stands before the first file are
+// steps with --- between them, each with a line "approve: MODE" and the prompt below it.
+func (t task) load() ([]step, []txtar.File, error) {
+	data, err := files.ReadFile("tasks/" + t.name + ".txtar")
+	if err != nil {
+		return nil, nil, err
+	}
+	archive := txtar.Parse(data)
+	var steps []step
+	for part := range strings.SplitSeq(string(archive.Comment), "---\n") {
+		first, prompt, _ := strings.Cut(part, "\n")
+		mode, ok := strings.CutPrefix(first, "approve: ")
+		if !ok {
+			return nil, nil, fmt.Errorf("tasks/%s.txtar: %q is not approve: MODE", t.name, first)
+		}
+		steps = append(steps, step{mode, strings.TrimSpace(prompt)})
+	}
+	return steps, archive.Files, nil
+}
+
+// unpack writes the files of a task into a folder.
+func (t task) unpack(list []txtar.File, dir string) error {
+	for _, f := range list {
+		if err := write(filepath.Join(dir, f.Name), string(f.Data)); err != nil {
+			return err
+		}
+	}
+	if t.prepare == nil {
+		return nil
+	}
+	return t.prepare(dir)
+}
+
+// write creates a file and the folders above it.
+func write(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}

@@ -1,0 +1,337 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// GitKind says what sort of thing a command of git does to history or to work that is not
+// committed.
+type GitKind string
+
+// The kinds, from least to most.
+const (
+	GitRecords   GitKind = "records"   // adds to the history, or checks out: commit, merge
+	GitPublishes GitKind = "publishes" // sends commits to another repository
+	GitRewrites  GitKind = "rewrites"  // changes commits, or where branches are
+	GitRuns      GitKind = "runs"      // an alias or another program does it: not known what
+	GitLoses     GitKind = "loses"     // overwrites or deletes what may be nowhere else
+	GitReplaces  GitKind = "replaces"  // overwrites or deletes what is published
+)
+
+// GitLoss says which work a command of git takes away.
+type GitLoss string
+
+// The losses.
+const (
+	LosesChanges     GitLoss = "changes"          // of all files in git
+	LosesPaths       GitLoss = "changes of paths" // of the files that are named
+	LosesUntracked   GitLoss = "untracked files"
+	LosesIgnored     GitLoss = "untracked and ignored files"
+	LosesOnlyIgnored GitLoss = "ignored files"
+	LosesStash       GitLoss = "stashes"
+	LosesBranch      GitLoss = "branches"
+	LosesWorktree    GitLoss = "worktree"
+	LosesUnknown     GitLoss = "unknown" // nobody looks
+)
+
+// GitAct is what a command of git does to history or to work that is not committed.
+type GitAct struct {
+	Kind GitKind `json:"kind"`
+	Name string  `json:"name"` // the words that decide, for people: git reset --hard
+	Does string  `json:"does"` // continues a sentence that begins with Name
+	Loss GitLoss `json:"loss,omitempty"`
+	// Dir is the folder, absolute, in which git works; "" is not known.
+	Dir string `json:"dir,omitempty"`
+	// Paths are the operands as git's own patterns: files, branches, remote and refs.
+	Paths []string `json:"paths,omitempty"`
+	// Whole says that staged changes are lost as well (LosesPaths), whole folders (untracked
+	// files), or all there are (LosesStash).
+	Whole bool `json:"whole,omitempty"`
+	// Unsure says that what decides is computed, so that the loss can't be told.
+	Unsure bool `json:"unsure,omitempty"`
+	// Words is how many words of the command there are up to the end of the subcommand.
+	Words int `json:"-"`
+}
+
+// gitCall is a command of git with its words sorted.
+type gitCall struct {
+	dir      string   // in which git works; "" is not known
+	flags    []string // -x and --long, without values
+	operands []arg
+	dash     int  // how many operands stand before --, or -1
+	unsure   bool // a word may turn out to be any flag
+}
+
+// gitAct returns what a command of git that does not only read changes; nil for what changes
+// neither history nor work. words begin with the program.
+func (a *analyser) gitAct(words []arg, via []string) *GitAct {
+	g := &gitCall{dash: -1}
+	if here := a.started; len(here) > 0 && path.IsAbs(here[0]) && !a.adrift && !slices.ContainsFunc(via, moves) {
+		same := func(dir string) bool { return path.Clean(dir) == path.Clean(here[0]) }
+		if !slices.ContainsFunc(here, func(dir string) bool { return !same(dir) }) {
+			g.dir = path.Clean(here[0])
+		}
+	}
+	at, odd, ok := g.globals(words)
+	if !ok {
+		return &GitAct{Kind: GitRuns, Name: "git", Does: "does what is not known: its first words are computed or not understood", Words: len(words), Unsure: true}
+	}
+	if at == len(words) {
+		return nil
+	}
+	rows, name, n := gitRows(words[at:])
+	if rows == nil {
+		return gitUnlisted(words, at, odd)
+	}
+	g.sort(words[at+n:], gitValues[strings.Fields(name)[0]])
+	if n == 1 && strings.Contains(name, " ") { // the second word is computed
+		g.unsure = true
+	}
+	i := slices.IndexFunc(rows, g.fits)
+	if i < 0 || rows[i].kind == "" {
+		return gitOdd(name, at+n, odd)
+	}
+	r := rows[i]
+	act := &GitAct{Kind: r.kind, Name: "git " + name, Does: r.does, Loss: r.loss, Dir: g.dir, Words: at + n, Unsure: g.unsure}
+	if f := g.decides(r); f != "" {
+		act.Name += " " + f
+	}
+	g.lost(act)
+	return act
+}
+
+// gitEffects are the effects of the kinds.
+var gitEffects = map[GitKind]Effect{
+	GitRecords: Writes, GitPublishes: Network, GitRewrites: Writes, GitRuns: RunsCode, GitLoses: Deletes, GitReplaces: Remote,
+}
+
+// redirectsGit reports whether a variable may lead git to another repository.
+func redirectsGit(name string) bool {
+	_, harmless := harmlessEnv[name]
+	return strings.HasPrefix(name, "GIT_") && !harmless
+}
+
+// moves reports whether what runs a command may run it in another folder.
+func moves(via string) bool {
+	name, _, _ := strings.Cut(via, " ")
+	return !slices.Contains(shells, name) && !slices.Contains([]string{"env", "command", "builtin", "time", "nice", "timeout", "nohup", "exec", "eval", "xargs"}, name)
+}
+
+// gitUnlisted judges a subcommand of which the table of acts has nothing.
+func gitUnlisted(words []arg, at int, odd bool) *GitAct {
+	name, known := words[at].lit()
+	switch {
+	case !known:
+		return &GitAct{Kind: GitRuns, Name: "git", Does: "does what is known only when it runs", Words: len(words), Unsure: true}
+	case slices.Contains(strings.Fields(gitPlain), name), slices.ContainsFunc(gitTools, func(s spec) bool { return strings.HasPrefix(s.name+" ", "git "+name+" ") }):
+		return gitOdd(name, at+1, odd)
+	}
+	return &GitAct{Kind: GitRuns, Name: "git " + clip(name, 40), Does: "is not known: an alias or another program, which may do anything", Words: at + 1, Unsure: true}
+}
+
+// gitOdd is the act of a subcommand that has none of its own, but is given settings that may
+// run programs.
+func gitOdd(name string, n int, odd bool) *GitAct {
+	if !odd {
+		return nil
+	}
+	return &GitAct{Kind: GitRuns, Name: "git -c … " + name, Does: "gets settings that may run programs", Words: n, Unsure: true}
+}
+
+// The flags of git before the subcommand: those that change nothing, those that lead elsewhere,
+// and those that set what may run programs. Behind the last two a value may follow.
+var (
+	gitLooks = strings.Fields("-p -P --paginate --no-pager --no-replace-objects --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-lazy-fetch --no-advice")
+	gitLeads = strings.Fields("--git-dir --work-tree --namespace --super-prefix --attr-source")
+	gitSets  = strings.Fields("-c --config-env")
+)
+
+// globals reads the flags before the subcommand and returns where that is. odd says that
+// settings are given, which may run programs; ok is false for what is not understood.
+func (g *gitCall) globals(words []arg) (at int, odd, ok bool) {
+	for i := 1; i < len(words); i++ {
+		w := words[i]
+		text, known := w.lit()
+		if !known && (w.dash() || w.several()) {
+			return 0, odd, false
+		}
+		if !known || !strings.HasPrefix(text, "-") {
+			return i, odd, true
+		}
+		name, _, attached := strings.Cut(text, "=")
+		switch {
+		case text == "-C":
+			i++
+			g.enter(words[min(i, len(words)-1)])
+			continue
+		case slices.Contains(gitLeads, name):
+			g.dir = ""
+		case slices.Contains(gitSets, name):
+			odd = true
+		case name == "--exec-path":
+			odd, attached = true, true
+		case text == "--bare":
+			g.dir, attached = "", true
+		case slices.Contains(gitLooks, text):
+			attached = true
+		default:
+			return 0, odd, false
+		}
+		if !attached {
+			i++
+		}
+	}
+	return len(words), odd, true
+}
+
+// enter changes the folder in which git works, as -C does.
+func (g *gitCall) enter(w arg) {
+	switch dir, known := w.lit(); {
+	case !known:
+		g.dir = ""
+	case path.IsAbs(dir):
+		g.dir = dir
+	case g.dir != "":
+		g.dir = path.Join(g.dir, dir)
+	}
+}
+
+// gitRows returns the rows for a subcommand, its name and how many words of it there are. For
+// one whose second word is computed these are the rows of the worst.
+func gitRows(words []arg) (rows []gitRow, name string, n int) {
+	first, known := words[0].lit()
+	if !known {
+		return nil, "", 0
+	}
+	name, n = first, 1
+	if len(words) > 1 {
+		second, known := words[1].lit()
+		i := slices.IndexFunc(gitActs, func(r gitRow) bool {
+			return !known && strings.HasPrefix(r.name, first+" ") || known && r.name == first+" "+second
+		})
+		switch {
+		case i >= 0 && known:
+			name, n = gitActs[i].name, 2
+		case i >= 0:
+			name = gitActs[i].name
+		}
+	}
+	for _, r := range gitActs {
+		if r.name == name {
+			rows = append(rows, r)
+		}
+	}
+	return rows, name, n
+}
+
+// sort tells flags from operands; values lists the flags that take the next word.
+func (g *gitCall) sort(words []arg, values string) {
+	valued := strings.Fields(values)
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		text, known := w.lit()
+		switch {
+		case !known:
+			g.unsure = g.unsure || w.dash() || w.several()
+			g.operands = append(g.operands, w)
+		case text == "--":
+			g.dash = len(g.operands)
+			g.operands = append(g.operands, words[i+1:]...)
+			return
+		case text == "-" || !strings.HasPrefix(text, "-"):
+			g.operands = append(g.operands, w)
+		case strings.HasPrefix(text, "--"):
+			name, _, attached := strings.Cut(text, "=")
+			g.flags = append(g.flags, name)
+			if slices.Contains(valued, name) && !attached {
+				i++
+			}
+		default:
+			for j := 1; j < len(text); j++ {
+				flag := "-" + text[j:j+1]
+				g.flags = append(g.flags, flag)
+				if slices.Contains(valued, flag) {
+					if j+1 == len(text) {
+						i++
+					}
+					break
+				}
+			}
+		}
+	}
+}
+
+// fits reports whether a row is about the call.
+func (g *gitCall) fits(r gitRow) bool {
+	switch {
+	case r.less && (g.unsure || slices.ContainsFunc(g.flags, func(f string) bool { return strings.HasPrefix(f, "--no-") })):
+		return false
+	case r.with == "", g.unsure:
+		return true
+	}
+	return g.decides(r) != "" || slices.Contains(strings.Fields(r.with), "*") && len(g.operands) > 0
+}
+
+// decides returns the word of the call because of which a row fits, or "". Git takes the
+// beginning of a long flag for the flag.
+func (g *gitCall) decides(r gitRow) string {
+	for want := range strings.FieldsSeq(r.with) {
+		for _, f := range g.flags {
+			short := !r.less && len(f) > 2 && strings.HasPrefix(f, "--") && strings.HasPrefix(want, f)
+			if f == want || short {
+				return want
+			}
+		}
+		for _, w := range g.operands {
+			if s, _ := w.lit(); (want == "+" || want == ":") && strings.HasPrefix(s, want) {
+				return want + "…"
+			}
+		}
+		if want == "--" && g.dash >= 0 {
+			return want
+		}
+	}
+	return ""
+}
+
+// lost tells act which files, stashes or branches it is about.
+func (g *gitCall) lost(act *GitAct) {
+	if act.Kind != GitReplaces && slices.Contains([]GitLoss{"", LosesChanges, LosesUnknown}, act.Loss) {
+		return
+	}
+	act.Whole = g.whole(act)
+	list := g.operands
+	if act.Loss == LosesPaths {
+		list = list[max(0, g.dash):]
+	}
+	act.Unsure = act.Unsure || slices.ContainsFunc(g.flags, func(f string) bool { return len(f) > 3 && strings.HasPrefix("--pathspec-from-file", f) })
+	for _, w := range list {
+		v := w.vals[0]
+		switch {
+		case len(w.vals) != 1 || w.odd || v.kind != literal && v.kind != pattern:
+			act.Unsure = true
+		case v.kind == pattern:
+			act.Paths = append(act.Paths, ":(glob)"+v.text)
+		default:
+			act.Paths = append(act.Paths, v.text)
+		}
+	}
+}
+
+// whole says what [GitAct].Whole does.
+func (g *gitCall) whole(act *GitAct) bool {
+	has := func(flags ...string) bool {
+		return slices.ContainsFunc(g.flags, func(f string) bool { return slices.Contains(flags, f) })
+	}
+	switch act.Loss {
+	case LosesPaths: // checkout and restore without a commit take files from the index
+		index := strings.HasPrefix(act.Name, "git checkout") && (g.dash == 0 || g.dash < 0 && len(g.operands) < 2) ||
+			strings.HasPrefix(act.Name, "git restore") && !has("-s", "--source", "-S", "--staged")
+		return !index
+	case LosesUntracked, LosesIgnored, LosesOnlyIgnored:
+		return has("-d") || len(g.operands) > 0
+	}
+	return act.Name == "git stash clear"
+}

@@ -1,0 +1,105 @@
+package shell
+
+// gitRow is one line of the table of what commands of git change.
+type gitRow struct {
+	name string // the words of the subcommand
+	// with lists flags of which one must be given; "" needs none. Beside flags: * any operand,
+	// -- these two dashes, + and : an operand that begins so.
+	with string
+	less bool // with makes it do less than the rows below: it must be certain, and written in full
+	kind GitKind
+	does string // continues a sentence about the command
+	loss GitLoss
+}
+
+// gitActs lists what commands of git do to history and to work that is not committed. Of the
+// rows with a name the first that fits counts, the worst come first. A kind of "" is neither.
+var gitActs = []gitRow{
+	{name: "commit", with: "--amend", kind: GitRewrites, does: "replaces the last commit"},
+	{name: "commit", kind: GitRecords, does: "makes a commit"},
+	{name: "merge", with: "--abort", kind: GitLoses, does: "discards changes that are not committed", loss: LosesChanges},
+	{name: "merge", kind: GitRecords, does: "merges, which makes a commit or moves the branch"},
+	{name: "cherry-pick", with: "--abort --skip", kind: GitLoses, does: "discards changes that are not committed", loss: LosesChanges},
+	{name: "cherry-pick", kind: GitRecords, does: "makes commits"},
+	{name: "revert", with: "--abort --skip", kind: GitLoses, does: "discards changes that are not committed", loss: LosesChanges},
+	{name: "revert", kind: GitRecords, does: "makes commits"},
+	{name: "am", with: "--abort --skip", kind: GitLoses, does: "discards changes that are not committed", loss: LosesChanges},
+	{name: "am", kind: GitRecords, does: "makes commits"},
+	{name: "pull", with: "-r --rebase", kind: GitRewrites, does: "gets commits and rewrites those of the branch"},
+	{name: "pull", kind: GitRecords, does: "gets commits and merges them"},
+	{name: "tag", with: "-d --delete -f --force", kind: GitRewrites, does: "deletes or moves a tag"},
+	{name: "tag", kind: GitRecords, does: "makes a tag"},
+	{name: "bisect run", kind: GitRuns, does: "runs a program again and again"},
+	{name: "bisect", kind: GitRecords, does: "checks out other commits"},
+	{name: "stash drop", kind: GitLoses, does: "deletes a stash", loss: LosesStash},
+	{name: "stash clear", kind: GitLoses, does: "deletes all stashes", loss: LosesStash},
+	{name: "stash", kind: GitRecords, does: "puts changes aside or brings them back"},
+
+	{name: "push", with: "-f --force --force-with-lease --mirror -d --delete --prune + :", kind: GitReplaces, does: "replaces or deletes what is published"},
+	{name: "push", kind: GitPublishes, does: "publishes commits"},
+	{name: "send-pack", kind: GitReplaces, does: "may replace what is published"},
+	{name: "lfs push", kind: GitPublishes, does: "publishes files"},
+
+	{name: "rebase", with: "-x --exec", kind: GitRuns, does: "rewrites commits and runs a program for each"},
+	{name: "rebase", with: "--abort --skip", kind: GitLoses, does: "discards changes that are not committed", loss: LosesChanges},
+	{name: "rebase", kind: GitRewrites, does: "rewrites commits"},
+	{name: "reset", with: "--hard --merge", kind: GitLoses, does: "discards changes that are not committed", loss: LosesChanges},
+	{name: "reset", kind: GitRewrites, does: "moves the branch or takes changes out of the index"},
+	{name: "branch", with: "-D -f --force -M -C", kind: GitLoses, does: "drops the branch or where it was, with commits that may be nowhere else", loss: LosesBranch},
+	{name: "branch", with: "-d --delete", kind: GitRewrites, does: "deletes a branch"},
+	{name: "branch"},
+	{name: "update-ref", kind: GitRewrites, does: "moves or deletes a branch"},
+	{name: "symbolic-ref", kind: GitRewrites, does: "changes which branch is checked out"},
+	{name: "replace", kind: GitRewrites, does: "replaces commits"},
+	{name: "filter-branch", kind: GitRuns, does: "rewrites commits and runs programs"},
+	{name: "filter-repo", kind: GitRewrites, does: "rewrites all commits"},
+	{name: "fast-import", kind: GitRewrites, does: "writes commits and moves branches"},
+	{name: "reflog", kind: GitRewrites, does: "may forget where branches were"},
+	{name: "gc", with: "--prune", kind: GitRewrites, does: "deletes what no branch reaches"},
+	{name: "gc"},
+	{name: "prune", kind: GitRewrites, does: "deletes what no branch reaches"},
+
+	{name: "checkout", with: "--", kind: GitLoses, does: "discards changes of files", loss: LosesPaths},
+	{name: "checkout", with: "-f --force", kind: GitLoses, does: "discards changes that are not committed", loss: LosesChanges},
+	{name: "checkout", with: "-B", kind: GitRewrites, does: "moves a branch and checks it out"},
+	{name: "checkout", with: "-b --orphan --detach --track -t", less: true, kind: GitRecords, does: "changes the branch"},
+	{name: "checkout", with: "* --pathspec-from-file", kind: GitLoses, does: "changes the branch, or discards changes of files that are named", loss: LosesPaths},
+	{name: "checkout", kind: GitRecords, does: "changes the branch"},
+	{name: "switch", with: "-f --force --discard-changes", kind: GitLoses, does: "discards changes that are not committed", loss: LosesChanges},
+	{name: "switch", with: "-C --force-create", kind: GitRewrites, does: "moves a branch and checks it out"},
+	{name: "switch", kind: GitRecords, does: "changes the branch"},
+	{name: "restore", with: "-W --worktree", kind: GitLoses, does: "discards changes of files", loss: LosesPaths},
+	{name: "restore", with: "-S --staged", less: true, kind: GitRecords, does: "takes changes out of the index"},
+	{name: "restore", kind: GitLoses, does: "discards changes of files", loss: LosesPaths},
+	{name: "clean", with: "-n --dry-run", less: true},
+	{name: "clean", with: "-x", kind: GitLoses, does: "deletes files that are not in git, also ignored ones", loss: LosesIgnored},
+	{name: "clean", with: "-X", kind: GitLoses, does: "deletes files that git ignores", loss: LosesOnlyIgnored},
+	{name: "clean", kind: GitLoses, does: "deletes files that are not in git", loss: LosesUntracked},
+	{name: "rm", with: "-f --force", kind: GitLoses, does: "deletes files with their changes", loss: LosesPaths},
+	{name: "rm"},
+	{name: "mv", with: "-f --force", kind: GitLoses, does: "overwrites a file", loss: LosesPaths},
+	{name: "mv"},
+	{name: "read-tree", kind: GitLoses, does: "may discard changes that are not committed", loss: LosesChanges},
+	{name: "checkout-index", kind: GitLoses, does: "may discard changes that are not committed", loss: LosesChanges},
+	{name: "worktree remove", with: "-f --force", kind: GitLoses, does: "deletes a worktree with its changes", loss: LosesWorktree},
+	{name: "worktree"},
+	{name: "submodule foreach", kind: GitRuns, does: "runs a program in each submodule"},
+	{name: "submodule update", with: "-f --force", kind: GitLoses, does: "discards changes in submodules", loss: LosesUnknown},
+	{name: "submodule deinit", kind: GitLoses, does: "deletes the files of submodules", loss: LosesUnknown},
+	{name: "submodule"},
+}
+
+// gitValues are the flags of subcommands whose value may be the next word.
+var gitValues = map[string]string{
+	"commit": "-m -F -C -c -t --message --file --author --date --template --reuse-message --reedit-message --fixup --squash --trailer --cleanup",
+	"merge":  "-m -F -s -X --file --strategy --strategy-option", "cherry-pick": "-m -s -X --mainline --strategy --strategy-option",
+	"revert": "-m -s -X --mainline --strategy --strategy-option", "tag": "-m -F -u --message --file --local-user",
+	"push": "-o --push-option --repo --receive-pack --exec", "rebase": "-s -X -C --onto --strategy --strategy-option",
+	"pull": "-s -X -o --strategy --strategy-option --depth", "checkout": "-b -B --orphan", "switch": "-c -C --create --force-create --orphan",
+	"restore": "-s --source", "clean": "-e --exclude", "branch": "-u --set-upstream-to", "stash": "-m --message",
+}
+
+// gitPlain are subcommands that neither change history nor work that is not committed, beside
+// those that only read. What is not in a table may be an alias, or another program.
+const gitPlain = "add apply archive bundle clone commit-graph commit-tree config fetch format-patch fsck hash-object init lfs ls-remote " +
+	"maintenance multi-pack-index mktree mktag notes pack-refs range-diff remote repack rerere sparse-checkout stage update-index write-tree"

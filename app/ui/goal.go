@@ -1,0 +1,34 @@
+package ui
+
+import (
+	"buddy/app/layout"
+	"buddy/app/slash"
+)
+
+// GoTo shows a place of the session, at once or when it has been read.
+func (u *UI) GoTo(s slash.Spot) {
+	if s == (slash.Spot{}) {
+		return
+	}
+	u.goal = s
+	u.setFocus(layout.Conversation)
+	u.arrive()
+}
+
+// arrive goes to the place that somebody waits for, if there is one and it has been read.
+func (u *UI) arrive() {
+	s := u.goal
+	if s == (slash.Spot{}) {
+		return
+	}
+	at, exact := u.state.BlocksOf(s.Seq, s.Call)
+	if !exact && !u.state.Whole() {
+		u.hint("", "reading on, back to where the text was found …")
+		return
+	}
+	u.goal = slash.Spot{}
+	u.hint("", "")
+	if !u.v.conversation.FindIn(s.Text, at) {
+		u.hint("", "this is the place; the text shows in another way here")
+	}
+}

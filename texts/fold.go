@@ -1,0 +1,80 @@
+package texts
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Fold finds a text where the case of ASCII letters does not count. It looks for the rarest
+// of its letters first, so that most of what is searched is only looked at by [bytes.IndexByte].
+type Fold struct {
+	lower []byte
+	rare  int // index of the letter that is looked for
+}
+
+// seldom has the letters from frequent to rare in prose and source code. What is not in it
+// counts as frequent.
+const seldom = "etrinasolcdpufmhgbyxvwkqzj"
+
+// NewFold returns a Fold of a text that is not empty and has no ASCII letter in upper case.
+func NewFold(lower []byte) Fold {
+	f := Fold{lower: lower}
+	for i := range lower {
+		if strings.IndexByte(seldom, lower[i]) > strings.IndexByte(seldom, lower[f.rare]) {
+			f.rare = i
+		}
+	}
+	return f
+}
+
+// Index returns where the text begins in data, or -1.
+func (f Fold) Index(data []byte) int {
+	low, up := f.lower[f.rare], upper(f.lower[f.rare])
+	// The next place of each case, looked for only once what it was is behind us.
+	nextLow, nextUp := -1, -1
+	for at := f.rare; at < len(data); at++ {
+		if nextLow < at {
+			nextLow = indexFrom(data, low, at)
+		}
+		if nextUp < at {
+			nextUp = nextLow
+			if up != low {
+				nextUp = indexFrom(data, up, at)
+			}
+		}
+		at = min(nextLow, nextUp)
+		start := at - f.rare
+		if start+len(f.lower) > len(data) {
+			return -1
+		}
+		if equalFold(data[start:start+len(f.lower)], f.lower) {
+			return start
+		}
+	}
+	return -1
+}
+
+// indexFrom returns the index of c in data from at on, or len(data).
+func indexFrom(data []byte, c byte, at int) int {
+	if i := bytes.IndexByte(data[at:], c); i >= 0 {
+		return at + i
+	}
+	return len(data)
+}
+
+func upper(c byte) byte {
+	if c >= 'a' && c <= 'z' {
+		return c - 'a' + 'A'
+	}
+	return c
+}
+
+// equalFold compares data with a lower case text of the same length.
+func equalFold(data, lower []byte) bool {
+	for i, c := range lower {
+		if data[i] != c && data[i] != upper(c) {
+			return false
+		}
+	}
+	return true
+}

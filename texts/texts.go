@@ -1,0 +1,85 @@
+// Package texts cuts, compares and finds short texts.
+//
+//	line := texts.Clip(texts.OneLine(s), 80)
+//
+// Every package may import it; it imports none of ours.
+package texts
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// OneLine joins the lines of s: white space of any kind becomes one space.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Clip returns s, or its first characters and an ellipsis, together n of them.
+func Clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// ClipBytes returns s, or an ellipsis behind as many whole characters of it as n bytes hold.
+func ClipBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// WholeRunes returns p without the beginning of a character at its end.
+func WholeRunes(p []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if utf8.RuneStart(p[len(p)-n]) {
+			if !utf8.FullRune(p[len(p)-n:]) {
+				return p[:len(p)-n]
+			}
+			break
+		}
+	}
+	return p
+}
+
+// Some lists the first five of many.
+func Some(items []string) string {
+	const most = 5
+	if len(items) > most {
+		items = append(items[:most:most], fmt.Sprintf("and %d more", len(items)-most))
+	}
+	return strings.Join(items, ", ")
+}
+
+// Distance counts the insertions, deletions and replacements of bytes from a to b. It takes
+// time in proportion to the product of their lengths.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Below reports whether a path is folder or in it. Both must be absolute; links are not followed.
+func Below(path, folder string) bool {
+	if !filepath.IsAbs(path) || !filepath.IsAbs(folder) {
+		return false
+	}
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}

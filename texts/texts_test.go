@@ -1,0 +1,74 @@
+package texts_test
+
+import (
+	"bytes"
+	"testing"
+
+	"buddy/texts"
+)
+
+func TestCuts(t *testing.T) {
+	for _, tt := range []struct{ name, got, want string }{
+		{"one line", texts.OneLine(" a\n\tb\u00a0c "), "a b c"},
+		{"short", texts.Clip("äöü", 3), "äöü"},
+		{"characters", texts.Clip("äöüß", 3), "äö…"},
+		{"few bytes", texts.ClipBytes("äö", 4), "äö"},
+		{"bytes", texts.ClipBytes("äöü", 3), "ä…"},
+		{"five of five", texts.Some([]string{"a", "b", "c", "d", "e"}), "a, b, c, d, e"},
+		{"five of seven", texts.Some([]string{"a", "b", "c", "d", "e", "f", "g"}), "a, b, c, d, e, and 2 more"},
+		{"whole", string(texts.WholeRunes([]byte("aä"))), "aä"},
+		{"cut", string(texts.WholeRunes([]byte("a\xe2\x82"))), "a"},
+		{"no beginning", string(texts.WholeRunes([]byte("a\x82\x82\x82\x82"))), "a\x82\x82\x82\x82"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, tt.got, tt.want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"model", "modle", 2}, {"kitten", "sitting", 3}} {
+		if got := texts.Distance(tt.a, tt.b); got != tt.want || texts.Distance(tt.b, tt.a) != tt.want {
+			t.Errorf("Distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestBelow(t *testing.T) {
+	for _, tt := range []struct {
+		path, folder string
+		want         bool
+	}{{"/a/b", "/a", true}, {"/a", "/a", true}, {"/ab", "/a", false}, {"/a/../b", "/a", false}, {"/a", "/", true}, {"a/b", "/a", false}, {"a/b", "a", false}, {"/a", "", false}} {
+		if got := texts.Below(tt.path, tt.folder); got != tt.want {
+			t.Errorf("Below(%q, %q) = %v", tt.path, tt.folder, got)
+		}
+	}
+}
+
+// FuzzFold compares with a search in lower case.
+func FuzzFold(f *testing.F) {
+	f.Add("xjx", "aXJxJX")
+	f.Add("e", "E")
+	f.Add("é1", "É1é1")
+	f.Add("aab", "aaAab")
+	lower := func(s string) []byte {
+		return bytes.Map(func(r rune) rune {
+			if r >= 'A' && r <= 'Z' {
+				return r + 'a' - 'A'
+			}
+			return r
+		}, []byte(s))
+	}
+	f.Fuzz(func(t *testing.T, what, in string) {
+		what, in = string(bytes.ToValidUTF8([]byte(what), nil)), string(bytes.ToValidUTF8([]byte(in), nil))
+		if what == "" {
+			return
+		}
+		if got, want := texts.NewFold(lower(what)).Index([]byte(in)), bytes.Index(lower(in), lower(what)); got != want {
+			t.Errorf("Index(%q, %q) = %d, want %d", in, what, got, want)
+		}
+	})
+}
