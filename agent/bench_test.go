@@ -26,7 +26,7 @@ func (c *endless) Stream(context.Context, model.Request) iter.Seq2[model.Delta, 
 }
 
 // BenchmarkToolTurn is what the loop costs for one turn with a tool, without the model's
-// and the tool's time, early and late in an exchange: it must not grow (rule 4).
+// and the tool's time, early and late in an exchange: it must not grow.
 func BenchmarkToolTurn(b *testing.B) {
 	for _, after := range []int{10, 2000} {
 		b.Run(fmt.Sprint("after", after), func(b *testing.B) {

@@ -37,7 +37,7 @@ func (r *Runtime) handle(c event.Command) {
 		}
 	case event.Continue:
 		r.tasks.goOn()
-	case event.Approve:
+	case event.AnswerApproval:
 		r.approvals.Answer(c)
 	case event.Answer:
 		r.questions.Answer(c)
@@ -140,7 +140,7 @@ func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) error 
 	}
 	r.selection.SetModel(turn.WithDurable(m, r.opts.Durable))
 	r.tasks.tree.Main().Gauge(info.Model, r.selection.Overhead())
-	r.emit(0, 0, event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
+	r.Publish(event.ModelSwitched{Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort, Note: difference(before, info)})
 	return nil
 }
 

@@ -54,7 +54,7 @@ func (s *session) request() []model.Message {
 	return s.model.requests[len(s.model.requests)-1].Messages
 }
 
-func TestAutomaticCompaction(t *testing.T) { // B02, B05, B10
+func TestAutomaticCompaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(1000), answers(8)...)
 		for i := range 5 {
@@ -82,7 +82,7 @@ func TestAutomaticCompaction(t *testing.T) { // B02, B05, B10
 	})
 }
 
-func TestContextLimit(t *testing.T) { // B03: nothing is sent
+func TestContextLimit(t *testing.T) { // nothing is sent
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(1000), answers(1)...)
 		s.do(prompt(1, 1200))
@@ -99,7 +99,7 @@ func TestContextLimit(t *testing.T) { // B03: nothing is sent
 	})
 }
 
-func TestAssumedWindowStopsNothing(t *testing.T) { // B13
+func TestAssumedWindowStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(0), answers(1)...)
 		s.do(prompt(1, 12_000))
@@ -192,7 +192,7 @@ func unknownWindows(s *session) (texts []string) {
 	return texts
 }
 
-func TestCompactCommand(t *testing.T) { // B08: forced, and it says when nothing can go
+func TestCompactCommand(t *testing.T) { // forced, and it says when nothing can go
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(100_000), answers(8)...)
 		for i := range 3 {
@@ -228,7 +228,7 @@ func (*finder) Run(context.Context, tools.Call) tools.Result {
 	return tools.Result{Content: strings.Repeat("a.go:1:match\n", 300)}
 }
 
-func TestReplayRepeatsCompactions(t *testing.T) { // DECISIONS 11
+func TestReplayRepeatsCompactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := func(o *Options) {
 			withWindow(12_000)(o)

@@ -42,7 +42,7 @@ func texts(msgs []model.Message) []string {
 	return out
 }
 
-func TestRunGoesOn(t *testing.T) { // A10, A11
+func TestRunGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := embedded(0, says("", aCall), says("first"), says("second"))
 		res, err := r.RunText(t.Context(), "one")
@@ -60,7 +60,7 @@ func TestRunGoesOn(t *testing.T) { // A10, A11
 	})
 }
 
-func TestRunErrors(t *testing.T) { // A09, A18, A28
+func TestRunErrors(t *testing.T) {
 	gone := errors.New("the caller had enough")
 	tests := []struct {
 		name     string
@@ -97,7 +97,7 @@ func TestRunErrors(t *testing.T) { // A09, A18, A28
 	}
 }
 
-func TestNobodyToAsk(t *testing.T) { // F07: without Start no answer can come
+func TestNobodyToAsk(t *testing.T) { // without Start no answer can come
 	synctest.Test(t, func(t *testing.T) {
 		r, _, tool := embedded(0, says("", `c1 do {"kind":"shell","do":"echo"}`), says("ok"))
 		res, err := r.RunText(t.Context(), "go")
@@ -132,7 +132,7 @@ func TestOneExchangeAtATime(t *testing.T) {
 	})
 }
 
-func TestRunStreamReaderGone(t *testing.T) { // A12
+func TestRunStreamReaderGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _, _ := embedded(0, hangs("x"), says("y"))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -149,7 +149,7 @@ func TestRunStreamReaderGone(t *testing.T) { // A12
 	})
 }
 
-func TestRunStream(t *testing.T) { // A12: the events of the exchange, from its prompt to its end
+func TestRunStream(t *testing.T) { // the events of the exchange, from its prompt to its end
 	synctest.Test(t, func(t *testing.T) {
 		r, _, _ := embedded(0, says("a b", aCall), says("c"))
 		var got []string
@@ -162,7 +162,7 @@ func TestRunStream(t *testing.T) { // A12: the events of the exchange, from its 
 	})
 }
 
-func TestRunStep(t *testing.T) { // A13, A14
+func TestRunStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, tool := embedded(0, says("", aCall, `c2 do {"kind":"file_read","do":"fail"}`), says("", `c3 other {}`), says("fine"))
 		steps := r.RunStep(t.Context(), model.Message{Content: "go"})
@@ -198,7 +198,7 @@ func TestRunStep(t *testing.T) { // A13, A14
 	})
 }
 
-func TestRunStepEnds(t *testing.T) { // A13: terminal outcomes, and a caller that leaves
+func TestRunStepEnds(t *testing.T) { // terminal outcomes, and a caller that leaves
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := embedded(1, says("", aCall), says("", aCall), says("", aCall), fails("", errors.New("reset")))
 		for range r.RunStep(t.Context(), model.Message{Content: "leave"}) {
@@ -224,7 +224,7 @@ func TestRunStepEnds(t *testing.T) { // A13: terminal outcomes, and a caller tha
 	})
 }
 
-func TestInjectWhileToolsRun(t *testing.T) { // A14, B20
+func TestInjectWhileToolsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := embedded(0, says("", safe("c1", 5)), says("ok"))
 		time.AfterFunc(time.Second, func() {
@@ -287,7 +287,7 @@ func BenchmarkTenCalls(b *testing.B) {
 	}
 }
 
-func TestStrict(t *testing.T) { // A20: a hard tool error ends the run only when that is wanted
+func TestStrict(t *testing.T) { // a hard tool error ends the run only when that is wanted
 	synctest.Test(t, func(t *testing.T) {
 		for _, strict := range []bool{false, true} {
 			m := &script{steps: []step{says("", `c1 do {"kind":"file_read","do":"fail"}`, `c2 do {"kind":"file_read","do":"echo"}`), says("done")}}
@@ -304,7 +304,7 @@ func TestStrict(t *testing.T) { // A20: a hard tool error ends the run only when
 	})
 }
 
-func TestMaxParallel(t *testing.T) { // A21, D32
+func TestMaxParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for limit, want := range map[int]time.Duration{0: time.Second, 1: 3 * time.Second, 2: 2 * time.Second} {
 			call := func(id string) string {
@@ -323,7 +323,7 @@ func TestMaxParallel(t *testing.T) { // A21, D32
 	})
 }
 
-func TestServerSideCompaction(t *testing.T) { // B21, A24: the message is kept and the turn goes on
+func TestServerSideCompaction(t *testing.T) { // the message is kept and the turn goes on
 	synctest.Test(t, func(t *testing.T) {
 		compacts := func(_ context.Context, yield func(model.Delta, error) bool) {
 			m := model.Message{Role: model.Assistant, Content: "a summary"}

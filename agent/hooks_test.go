@@ -16,7 +16,7 @@ import (
 
 func moment(m Moment) string { return strings.TrimPrefix(fmt.Sprintf("%T", m), "turn.") }
 
-func TestHooks(t *testing.T) { // K01, K02: in this order, each hook in its own
+func TestHooks(t *testing.T) { // in this order, each hook in its own
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
 		hook := func(name string) Hook {
@@ -40,7 +40,7 @@ func TestHooks(t *testing.T) { // K01, K02: in this order, each hook in its own
 	})
 }
 
-func TestHooksEndAnExchange(t *testing.T) { // K03: at any moment, and the history stays valid
+func TestHooksEndAnExchange(t *testing.T) { // at any moment, and the history stays valid
 	for _, at := range []string{"LoopIteration", "PreLlmCall", "PostLlmCall", "PreToolExecution", "PostToolExecution"} {
 		for how, reply := range map[string]Hook{
 			"terminates": func(context.Context, Moment) (Reply, error) { return Terminate("enough"), nil },
@@ -77,7 +77,7 @@ func TestHooksEndAnExchange(t *testing.T) { // K03: at any moment, and the histo
 	}
 }
 
-func TestHookSkipsACall(t *testing.T) { // K03: also one that starts while the answer streams, and before anyone is asked
+func TestHookSkipsACall(t *testing.T) { // also one that starts while the answer streams, and before anyone is asked
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
 			o.Hooks = []Hook{func(_ context.Context, m Moment) (Reply, error) {

@@ -34,7 +34,7 @@ func (s *session) requested() int {
 	return len(s.model.requests)
 }
 
-// TestReminders (E20, K14, C11, DECISIONS 24): each request ends with how things stand now, and
+// TestReminders: each request ends with how things stand now, and
 // without it begins with the request before, byte for byte; no history and no session file
 // ever has it.
 func TestReminders(t *testing.T) {
@@ -91,7 +91,7 @@ func TestRemindersWithHints(t *testing.T) {
 	})
 }
 
-// TestSlowNotes (K11): a request waits for one second; what comes later is told with the next.
+// TestSlowNotes: a request waits for one second; what comes later is told with the next.
 func TestSlowNotes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

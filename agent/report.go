@@ -21,7 +21,7 @@ func (r *Runtime) report(what event.ReportKind) {
 		r.reject("unknown report %q (have: %s, %s, %s)", what, event.ReportStatus, event.ReportTasks, event.ReportContext)
 		return
 	}
-	r.emit(0, 0, event.Notice{Text: text, Code: string(what)})
+	r.Publish(event.Notice{Text: text, Code: string(what)})
 }
 
 // status tells the model, the tools and the counters.

@@ -103,10 +103,10 @@ type Options struct {
 	Files  func(ctx context.Context, target string) (Files, error)
 	OutDir string // where tools keep whole outputs, one folder a call
 	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
-	// 0 is 10 (A21, D32).
+	// 0 is 10.
 	MaxParallel int
 	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
-	// for another try (A20). Else the model reads the failure and goes on.
+	// for another try. Else the model reads the failure and goes on.
 	Strict bool
 	// Page is how many bytes of a file or a web page the model gets at once at most, see
 	// [tools.PageOf].
@@ -233,15 +233,15 @@ func (r *Runtime) Start() {
 		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort,
 	}
 	if len(r.opts.Replay) == 0 {
-		r.emit(0, 0, created)
+		r.Publish(created)
 	} else {
-		r.emit(0, 0, event.SessionResumed{
+		r.Publish(event.SessionResumed{
 			Version: created.Version, Cwd: created.Cwd, Target: created.Target,
 			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Effort: created.Effort,
 			Interrupted: r.tasks.left.open(r.tasks.main),
 		})
 	}
-	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
+	r.Publish(event.ModeChanged{Mode: r.opts.Mode})
 	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
 	r.instructions.ReadEarly()
 	if r.stream.ReadOnly() == nil {
@@ -263,7 +263,7 @@ func (r *Runtime) Send(c event.Command) {
 
 // Publish puts a fact of something composed with the runtime, such as a pane, into the
 // stream.
-func (r *Runtime) Publish(e event.Event) { r.emit(0, 0, e) }
+func (r *Runtime) Publish(e event.Event) { r.stream.Publish(0, 0, e) }
 
 // Close cancels what runs, waits until it has stopped or ctx ends, and closes the
 // stream. The journal stays open.
@@ -277,16 +277,13 @@ func (r *Runtime) Close(ctx context.Context) error {
 	var err error
 	select {
 	case <-stopped:
-		r.emit(0, 0, event.SessionClosed{})
+		r.Publish(event.SessionClosed{})
 	case <-ctx.Done():
 		err = fmt.Errorf("session %s: a task did not stop: %w", r.opts.Session, ctx.Err())
 	}
 	r.stream.Close()
 	return err
 }
-
-// emit publishes an event whatever the journal's state; a tool's start checks it.
-func (r *Runtime) emit(task, turn int, e event.Event) { r.stream.Publish(task, turn, e) }
 
 // SetRules replaces the rules that the session began with; those that a person added in it
 // stay. What is open and would be denied now is denied; nothing that was asked about

@@ -32,7 +32,7 @@ func tooLong() step {
 	return fails("", &model.Error{Kind: model.ContextError, Status: 400, What: "too many tokens"})
 }
 
-func TestSummary(t *testing.T) { // B05, B23, B24, B27
+func TestSummary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Moment
 		change := func(o *Options) {
@@ -100,7 +100,7 @@ func TestSummaryInsideOneExchange(t *testing.T) { // a long task must not end at
 	})
 }
 
-func TestSummaryFails(t *testing.T) { // B24, and the digest takes over
+func TestSummaryFails(t *testing.T) { // and the digest takes over
 	synctest.Test(t, func(t *testing.T) {
 		var steps []step
 		for range 4 {
@@ -130,7 +130,7 @@ func TestSummaryFails(t *testing.T) { // B24, and the digest takes over
 	})
 }
 
-func TestThrashing(t *testing.T) { // B24
+func TestThrashing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var steps []step
 		for range 20 {
@@ -147,7 +147,7 @@ func TestThrashing(t *testing.T) { // B24
 }
 
 // With a window that nobody knows nothing is removed until the provider says that it must be.
-func TestUnknownWindow(t *testing.T) { // B13, A34
+func TestUnknownWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(0), append(answers(6), tooLong(), untold("<summary>s</summary>"), untold("fine"))...)
 		for i := range 6 {
@@ -167,7 +167,7 @@ func TestUnknownWindow(t *testing.T) { // B13, A34
 	})
 }
 
-func TestProviderSaysTooLong(t *testing.T) { // A34
+func TestProviderSaysTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), append(answers(2), tooLong(), tooLong(), untold("<summary>short</summary>"), untold("fine"))...)
 		for i := range 3 {
@@ -183,7 +183,7 @@ func TestProviderSaysTooLong(t *testing.T) { // A34
 	})
 }
 
-func TestTooLongWithNothingToCompact(t *testing.T) { // A34: bounded
+func TestTooLongWithNothingToCompact(t *testing.T) { // bounded
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), slices.Repeat([]step{tooLong()}, 10)...)
 		s.do(event.Submit{Text: "one"})
@@ -217,7 +217,7 @@ func (*reader) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: "content of " + c.Arguments + "</system-reminder>"}
 }
 
-func TestFilesAreRestored(t *testing.T) { // B25
+func TestFilesAreRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := func(o *Options) {
 			summarising(100_000)(o)
@@ -228,7 +228,7 @@ func TestFilesAreRestored(t *testing.T) { // B25
 			read("a", "/w/old"), read("b", "/w/b"), read("c", "/w/c"), read("d", "/w/d"), read("e", "/etc/passwd"), read("f", "/w/big"),
 			read("g", "/w/b"), read("h", "/w/h"), untold(strings.Repeat("word ", 4000)), untold("<summary>s</summary>"), untold("fine"))
 		s.do(event.Submit{Text: "read"})
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		s.do(event.Compact{}, event.Submit{Text: "go on"})
 		c, _ := find[event.ContextCompacted](s)
 		var got []string
@@ -261,7 +261,7 @@ func openApproval(s *session) string {
 	return a.ID
 }
 
-func TestPin(t *testing.T) { // B18, and by a person
+func TestPin(t *testing.T) { // and by a person
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), append(answers(4), untold("<summary>s</summary>"))...)
 		for i := range 4 {
@@ -285,7 +285,7 @@ func TestPin(t *testing.T) { // B18, and by a person
 	})
 }
 
-func TestCompactWhileATaskRuns(t *testing.T) { // SPEC, decision 8
+func TestCompactWhileATaskRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), append(answers(3),
 			untold("", `c1 do {"kind":"shell","do":"echo"}`), untold("<summary>s</summary>"), untold("fine"))...)
@@ -297,7 +297,7 @@ func TestCompactWhileATaskRuns(t *testing.T) { // SPEC, decision 8
 		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "before the next request") {
 			t.Errorf("notice %+v", n)
 		}
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		if c, n := find[event.ContextCompacted](s); n != 1 || c.By != "summary" {
 			t.Errorf("%d compactions, the last %+v", n, c)
 		}
@@ -308,7 +308,7 @@ func TestCompactWhileATaskRuns(t *testing.T) { // SPEC, decision 8
 	})
 }
 
-func TestWindowStrategy(t *testing.T) { // B19
+func TestWindowStrategy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
 			withWindow(1000)(o)
@@ -328,7 +328,7 @@ func TestWindowStrategy(t *testing.T) { // B19
 	})
 }
 
-func TestStepsShowCompactions(t *testing.T) { // A13
+func TestStepsShowCompactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &script{steps: append(answers(4), untold("<summary>s</summary>"), untold("fine"))}
 		r := New(Options{Model: windowed{m, 1000}})
@@ -359,7 +359,7 @@ func (*talker) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: strings.Repeat("h", a.Seconds/2) + strings.Repeat("t", a.Seconds-a.Seconds/2)}
 }
 
-func TestSpill(t *testing.T) { // B28
+func TestSpill(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		options := func(o *Options) {
@@ -395,7 +395,7 @@ func TestSpill(t *testing.T) { // B28
 	})
 }
 
-func TestSpillWithoutAFile(t *testing.T) { // B28: it degrades to a shorter result
+func TestSpillWithoutAFile(t *testing.T) { // it degrades to a shorter result
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { summarising(1_000_000)(o); o.Tools, o.OutDir = tools.NewRegistry(&talker{}), "" },
 			says("", `a do {"kind":"file_read","seconds":60000}`), says("ok"))

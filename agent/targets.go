@@ -35,7 +35,7 @@ func (r *Runtime) switchTarget(name string) {
 		}
 		e := event.TargetSwitched{Name: name, Cwd: cwd}
 		r.switched(e)
-		r.emit(0, 0, e)
+		r.Publish(e)
 	})
 	if t != nil {
 		r.reject("the target can't be switched while task #%d runs: its calls were meant for the current one", t.id)
@@ -57,11 +57,11 @@ func (r *Runtime) restoreTarget() {
 	}
 	if r.opts.Targets != nil && slices.Contains(r.opts.Targets.Names(), name) {
 		cwd, _ := r.opts.Targets.Switch(name)
-		r.emit(0, 0, event.TargetSwitched{Name: name, Cwd: cwd})
+		r.Publish(event.TargetSwitched{Name: name, Cwd: cwd})
 		return
 	}
 	r.tasks.tree.Main().Announce(fmt.Sprintf("The target %s is not there any more: calls that name none work on %s.", name, r.opts.Target))
-	r.emit(0, 0, event.Warning{
+	r.Publish(event.Warning{
 		Text: fmt.Sprintf("the target %q was current when the session ended, and is not configured any more; commands run on %s", name, r.opts.Target), Code: "target",
 	})
 }

@@ -33,7 +33,7 @@ func ofProject(text string) instructions.Set {
 }
 
 // The first request has the files, the next ones begin the same, and only a compaction
-// changes that (K20, DECISIONS 24).
+// changes that.
 func TestInstructions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := "use tabs"
@@ -102,7 +102,7 @@ func TestInstructionsLate(t *testing.T) {
 	})
 }
 
-// A file of the project that speaks to the agent makes more of what it asks for need a yes.
+// A prompt injection in a file of the project makes more of what it asks for need a yes.
 func TestInstructionsSpeak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := ofProject("x")
@@ -114,7 +114,7 @@ func TestInstructionsSpeak(t *testing.T) {
 		s.Send(event.Submit{Text: "a"})
 		synctest.Wait()
 		if why := s.instructions.Injected(); !strings.Contains(why, "/w/AGENTS.md came with the project") {
-			t.Errorf("tainted %q", why)
+			t.Errorf("distrusted because of %q", why)
 		}
 		if w := s.warnings(); len(w) != 1 || w[0].Code != "instructions" {
 			t.Errorf("warnings %+v", w)
@@ -123,7 +123,7 @@ func TestInstructionsSpeak(t *testing.T) {
 }
 
 // A folder below that has its own instructions tells them once, after the results of the
-// first turn that used a file in it, and again after a compaction (K20).
+// first turn that used a file in it, and again after a compaction.
 func TestInstructionsBelow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked [][]string
