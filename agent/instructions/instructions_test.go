@@ -68,7 +68,7 @@ func brief(dir string, s instructions.Set) string {
 	return strings.Join(all, "\n")
 }
 
-func TestRead(t *testing.T) { // K20
+func TestRead(t *testing.T) {
 	long := strings.Repeat("0123456789abcde\n", 1550)
 	for _, tt := range []struct {
 		name  string
