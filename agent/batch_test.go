@@ -316,17 +316,17 @@ func TestNudges(t *testing.T) { // never stored
 	}
 }
 
-// seatedTool works in a pane.
-type seatedTool struct{ fakeTool }
+// paneTool works in a pane.
+type paneTool struct{ fakeTool }
 
-func (*seatedTool) Seat(c tools.Call) tools.Seat {
-	return tools.Seat{Pane: "web:%" + c.Planned.Path[1:], Terminal: true}
+func (*paneTool) Pane(c tools.Call) tools.PaneUse {
+	return tools.PaneUse{Pane: tools.PaneRef{Target: "web", ID: "%" + c.Planned.Path[1:]}, Terminal: true}
 }
 
 // EVENTS tool.started names the pane in which a call begins, for those who follow it.
 func TestToolStartedNamesThePane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(&seatedTool{}); o.Mode = action.ModeAll }, says("", `c1 do {"do":"echo"}`), says("ok"))
+		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(&paneTool{}); o.Mode = action.ModeAll }, says("", `c1 do {"do":"echo"}`), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		if e, n := find[event.ToolStarted](s); n != 1 || e.Pane != "web:%w/file" || !e.Terminal {
 			t.Errorf("%d calls started, the last as %+v", n, e)

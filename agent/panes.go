@@ -60,27 +60,52 @@ func (p *paneCommands) serve() {
 func (p *paneCommands) do(c event.Command) error {
 	ctx, cancel := context.WithTimeout(p.life.ctx, paneLimit)
 	defer cancel()
+	fit, ok := c.(event.FitPane)
+	toOwnSize := ok && fit.W == 0 // of a pane that may have closed meanwhile
+	panes, id, err := p.panes.Pane(paneOf(c))
+	if err != nil && toOwnSize {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	switch c := c.(type) {
 	case event.PaneInput:
-		return p.panes.Type(ctx, c.Pane, c.Bytes)
+		return panes.Type(ctx, id, c.Bytes)
 	case event.PanePaste:
-		return p.panes.Paste(ctx, c.Pane, c.Text)
+		return panes.Paste(ctx, id, c.Text)
 	case event.FitPane:
-		_, err := p.panes.Fit(ctx, c.Pane, c.W, c.H)
-		if c.W == 0 {
-			return nil // it may have closed meanwhile
+		if _, err = panes.Fit(ctx, id, c.W, c.H); toOwnSize {
+			return nil
 		}
 		return err
 	case event.ReadPane:
-		rows, err := p.panes.History(ctx, c.Pane)
+		rows, err := panes.History(ctx, id)
 		if err == nil {
 			p.stream.Publish(0, 0, event.PaneHistory{Pane: c.Pane, Rows: rows})
 		}
 		return err
 	case event.KillPane:
-		return p.panes.Kill(ctx, c.Pane)
+		return panes.Kill(ctx, id)
 	}
 	return nil
+}
+
+// paneOf returns the name of the pane that a command is for.
+func paneOf(c event.Command) string {
+	switch c := c.(type) {
+	case event.PaneInput:
+		return c.Pane
+	case event.PanePaste:
+		return c.Pane
+	case event.FitPane:
+		return c.Pane
+	case event.ReadPane:
+		return c.Pane
+	case event.KillPane:
+		return c.Pane
+	}
+	return ""
 }
 
 // join takes what was typed into the same pane meanwhile, up to limit bytes in all.

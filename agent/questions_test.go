@@ -11,10 +11,11 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/tools"
+	"buddy/tools/basic"
 )
 
 // asks is the real ask_user beside the tool of these tests.
-func asks(o *Options) { o.Tools = tools.NewRegistry(&fakeTool{}, tools.NewAskUser()) }
+func asks(o *Options) { o.Tools = tools.NewRegistry(&fakeTool{}, basic.NewAskUser()) }
 
 const aQuestion = `q1 ask_user {"question":"Which port?","choices":["80","8080"],"why":"two are free"}`
 
@@ -76,7 +77,7 @@ func TestQuestionOfACrash(t *testing.T) { // it is asked again
 }
 
 func TestNobodyToAnswer(t *testing.T) { // without a person there is no answer
-	r := New(Options{Model: &script{steps: []step{says("", aQuestion), says("ok")}}, Tools: tools.NewRegistry(tools.NewAskUser())})
+	r := New(Options{Model: &script{steps: []step{says("", aQuestion), says("ok")}}, Tools: tools.NewRegistry(basic.NewAskUser())})
 	res, err := r.RunText(t.Context(), "go")
 	if err != nil || !strings.Contains(res.Messages[2].Content, "nobody was there to ask") {
 		t.Errorf("%v: %+v", err, res.Messages)

@@ -44,10 +44,16 @@ import (
 	"buddy/tools"
 )
 
-// Panes is what the runtime passes on to the terminal panes.
+// Panes are the managed panes of all targets.
 type Panes interface {
 	// Watch names the panes whose pictures are wanted.
-	Watch(ids []string)
+	Watch(names []string)
+	// Pane returns where the pane with a name is, and its id there.
+	Pane(name string) (at PaneSession, id string, err error)
+}
+
+// PaneSession is what the runtime passes on to the panes of one target; a *tmux.Session is one.
+type PaneSession interface {
 	// Type gives bytes to what runs in a pane, as a terminal would. They may be a password:
 	// nobody records them.
 	Type(ctx context.Context, pane string, p []byte) error

@@ -154,7 +154,7 @@ const errUnknownEnd = "buddy ended while it ran; its end is not known"
 
 // onTarget says where a pane is, if that is not on the first target.
 func onTarget(pane string) string {
-	if target, _ := tools.PaneOf(pane); target != "" {
+	if target := tools.ParsePane(pane).Target; target != "" {
 		return " on " + target
 	}
 	return ""

@@ -176,6 +176,8 @@ func (p *fakePanes) say(format string, args ...any) {
 
 func (p *fakePanes) Watch(ids []string) { p.say("watch %v", ids) }
 
+func (p *fakePanes) Pane(name string) (PaneSession, string, error) { return p, name, nil }
+
 func (p *fakePanes) Type(_ context.Context, pane string, b []byte) error {
 	p.say("type %s %s", pane, b)
 	time.Sleep(p.slow) // of the fake clock
@@ -233,6 +235,8 @@ type stuckPanes struct {
 	fakePanes
 	gaveUp chan time.Time
 }
+
+func (p *stuckPanes) Pane(name string) (PaneSession, string, error) { return p, name, nil }
 
 func (p *stuckPanes) Type(ctx context.Context, _ string, _ []byte) error {
 	<-ctx.Done()

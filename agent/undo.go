@@ -7,7 +7,7 @@ import (
 	"buddy/agent/undo"
 )
 
-// Files takes changes of files back on one target; [tools.Workspace] does.
+// Files takes changes of files back on one target; a *file.Workspace is one.
 type Files = undo.Files
 
 // undo puts the files back that the last prompts changed, while commands go on being taken:

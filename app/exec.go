@@ -26,7 +26,7 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 	if err != nil {
 		return err
 	}
-	t, err := newTarget(f)
+	t, err := newDestination(f)
 	if err != nil {
 		return err
 	}
@@ -62,14 +62,14 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 
 // composeOnce is compose for one prompt: on a target that is there, with the limits of the
 // command line, and in a session that can be written.
-func composeOnce(f *flags, t *target, schema *answerSchema, stderr *os.File) (*program, error) {
-	if err := t.connect(f.once.said(stderr)); err != nil {
+func composeOnce(f *flags, d *destination, schema *answerSchema, stderr *os.File) (*program, error) {
+	if err := d.connect(f.once.said(stderr)); err != nil {
 		return nil, err
 	}
-	if t.away != nil {
-		return nil, exit{code: exitFailed, text: t.away.Error()}
+	if d.Away != nil {
+		return nil, exit{code: exitFailed, text: d.Away.Error()}
 	}
-	p, err := compose(f, t, f.resume, f.approve)
+	p, err := compose(f, d, f.resume, f.approve)
 	if err != nil {
 		return nil, err
 	}
@@ -378,7 +378,7 @@ func (l *line) remark(e event.Event) {
 // requested prints a call, and where it works if that is not where the session began.
 func (l *line) requested(p event.ToolRequested) {
 	where := ""
-	if p.Target != "" && p.Target != l.program.first.target.name {
+	if p.Target != "" && p.Target != l.program.dest.Name {
 		where = " on " + p.Target
 	}
 	l.say("▶ %s(%s)%s", p.Name, markup.Shorten(subject(p.Action, p.Arguments), 80), where)

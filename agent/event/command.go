@@ -8,7 +8,7 @@ import (
 )
 
 // Command is an imperative for the runtime. A command that makes no sense gives an
-// Error event, never a crash (G08).
+// Error event, never a crash.
 type Command interface{ command() }
 
 // Decision is a person's answer to an approval.
@@ -27,9 +27,9 @@ type ReportKind string
 
 // The reports.
 const (
-	ReportStatus  ReportKind = "status"  // model, endpoint, tools, counters (I09)
-	ReportTasks   ReportKind = "ps"      // what runs and what waits (G11)
-	ReportContext ReportKind = "context" // how full the context is (I09)
+	ReportStatus  ReportKind = "status"  // model, endpoint, tools, counters
+	ReportTasks   ReportKind = "ps"      // what runs and what waits
+	ReportContext ReportKind = "context" // how full the context is
 )
 
 type (

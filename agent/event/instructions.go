@@ -2,7 +2,7 @@ package event
 
 // InstructionsRead says which instruction files the model is told from here on: all at the
 // beginning of a session and after a compaction, and more when it begins to work in a folder
-// that has its own (SPEC K20). Speaks is what in them speaks to the agent against its person.
+// that has its own. Speaks is what in them speaks to the agent against its person.
 type InstructionsRead struct {
 	Files  []InstructionFile `json:"files,omitempty"`
 	Speaks string            `json:"speaks,omitempty"`

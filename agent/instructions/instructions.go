@@ -1,5 +1,5 @@
 // Package instructions finds the files in which people tell an agent how to work: AGENTS.md,
-// or CLAUDE.md in a folder that has none (SPEC K20).
+// or CLAUDE.md in a folder that has none.
 //
 //	set := instructions.Read(ctx,
 //		instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
@@ -24,7 +24,7 @@ import (
 	"buddy/agent/inject"
 )
 
-// Bounds of one Read (K20).
+// Bounds of one Read.
 const (
 	MaxAll     = 24_000 // bytes of all files together that a model is sent
 	maxDepth   = 5      // imports in imports

@@ -11,11 +11,11 @@ import (
 
 	"buddy/agent/instructions"
 	"buddy/agent/policy"
-	"buddy/tools"
+	"buddy/tools/file"
 )
 
 // project makes files in a new folder and returns it and what reads it.
-func project(t *testing.T, files map[string]string) (string, *tools.Workspace) {
+func project(t *testing.T, files map[string]string) (string, *file.Workspace) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -35,14 +35,14 @@ func project(t *testing.T, files map[string]string) (string, *tools.Workspace) {
 			t.Fatal(err)
 		}
 	}
-	ws, err := tools.NewWorkspace(dir, policy.Secret)
+	ws, err := file.NewWorkspace(dir, policy.Secret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dir, ws
 }
 
-func read(t *testing.T, dir string, ws *tools.Workspace, at string) instructions.Set {
+func read(t *testing.T, dir string, ws *file.Workspace, at string) instructions.Set {
 	t.Helper()
 	chain, err := instructions.Chain(t.Context(), ws, filepath.Join(dir, at))
 	if err != nil {
@@ -68,7 +68,7 @@ func brief(dir string, s instructions.Set) string {
 	return strings.Join(all, "\n")
 }
 
-func TestRead(t *testing.T) { // K20
+func TestRead(t *testing.T) {
 	long := strings.Repeat("0123456789abcde\n", 1550)
 	for _, tt := range []struct {
 		name  string

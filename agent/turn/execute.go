@@ -45,9 +45,9 @@ func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
 	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
 	j.call.Dir = b.loop.outDir()
 	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir}
-	if seated, ok := j.tool.(tools.Seated); ok {
-		seat := seated.Seat(j.call)
-		started.Pane, started.Terminal = seat.Pane, seat.Terminal
+	if tool, ok := j.tool.(tools.PaneTool); ok {
+		use := tool.Pane(j.call)
+		started.Pane, started.Terminal = use.Pane.String(), use.Terminal
 	}
 	if err := b.loop.p.Stream.Record(b.x.task, b.turn, started); err != nil {
 		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
