@@ -144,7 +144,7 @@ func (r *Runtime) answerWith(m model.Model, before model.Info, same bool) error 
 	return nil
 }
 
-// difference says what of a switch a person may not expect: another protocol, in which what
+// difference describes what of a switch a person may not expect: another protocol, in which what
 // the old model thought is not sent on, and another way to pay.
 func difference(from, to model.Info) string {
 	var all []string

@@ -33,7 +33,7 @@ var (
 	ErrCutOff = turn.ErrCutOff
 )
 
-// Result is what an exchange came to. Response is the text of the last answer, or
+// Result holds what an exchange came to. Response is the text of the last answer, or
 // what there is of it when the Outcome is not completed.
 type Result struct {
 	Response string
@@ -101,7 +101,7 @@ func (r *Runtime) RunStream(ctx context.Context, m model.Message) <-chan event.E
 	return out
 }
 
-// Step is what one turn came to: a ToolsExecuted or a CompactionOccurred, after which there is more to do, or
+// Step reports what one turn came to: a ToolsExecuted or a CompactionOccurred, after which there is more to do, or
 // the last one, a FinalResponse, a MaxTurnsReached or a Failure.
 type Step interface{ step() }
 
@@ -116,7 +116,7 @@ type (
 	CompactionOccurred struct{ OldTokens, NewTokens int }
 	// FinalResponse is the turn with the answer.
 	FinalResponse struct{ Result Result }
-	// MaxTurnsReached says that Options.MaxTurns were used up.
+	// MaxTurnsReached reports that Options.MaxTurns were used up.
 	MaxTurnsReached struct{ Result Result }
 	// Failure is an exchange that failed, was cancelled, or met another limit.
 	Failure struct {

@@ -12,13 +12,13 @@ type (
 	Moment = turn.Moment
 	// LoopIteration is the beginning of a turn, counted from 1 in each exchange.
 	LoopIteration = turn.LoopIteration
-	// PreLlmCall is what is about to be sent.
+	// PreLlmCall holds the request that is about to be sent.
 	PreLlmCall = turn.PreLlmCall
 	// PostLlmCall is an answer that can be used; it is in the history.
 	PostLlmCall = turn.PostLlmCall
 	// PreToolExecution is a call whose arguments fit; nobody was asked about it yet.
 	PreToolExecution = turn.PreToolExecution
-	// PostToolExecution is what a tool that ran came to.
+	// PostToolExecution holds the result of a tool that ran.
 	PostToolExecution = turn.PostToolExecution
 	// ContextCompaction is a history that was made shorter, in tokens by estimate.
 	ContextCompaction = turn.ContextCompaction

@@ -3,16 +3,17 @@ package agent
 import (
 	"buddy/agent/compact"
 	"buddy/agent/conversation"
+	"buddy/agent/stream"
 	"buddy/agent/turn"
 )
 
 // What Options are made of, by the names that programs use.
 type (
-	// Context says how a conversation is kept within the window of its model.
+	// Context configures how a conversation is kept within the window of its model.
 	Context = compact.Context
-	// Strategy says what happens when a conversation grows too long for the model.
+	// Strategy selects what happens when a conversation grows too long for the model.
 	Strategy = compact.Strategy
-	// Restore says which of the files that a compaction took out are read again.
+	// Restore selects which of the files that a compaction took out are read again.
 	Restore = compact.Restore
 
 	// Reminder returns what is so at the moment and matters to the model; "" for nothing.
@@ -20,6 +21,8 @@ type (
 	// Reminders collects what is told to the model with a request and is in no history.
 	Reminders = turn.Reminders
 
+	// Journal keeps durable events, see [stream.Journal].
+	Journal = stream.Journal
 	// Recall rebuilds what a model is sent from stored events.
 	Recall = conversation.Recall
 )

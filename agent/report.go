@@ -24,7 +24,7 @@ func (r *Runtime) report(what event.ReportKind) {
 	r.Publish(event.Notice{Text: text, Code: string(what)})
 }
 
-// status tells the model, the tools and the counters.
+// status describes the model, the tools and the counters.
 func (r *Runtime) status() string {
 	info := r.selection.Model().Info()
 	endpoint := info.BaseURL
@@ -65,7 +65,7 @@ func (r *Runtime) status() string {
 	}, "\n")
 }
 
-// context tells how full the context is.
+// context describes how full the context window is.
 func (r *Runtime) context() string {
 	msgs, used := r.tasks.tree.Main().Request()
 	window := r.selection.Model().Info().Window

@@ -1,6 +1,6 @@
 // Package agent runs conversations: commands go in, one ordered stream of events comes
 // out. It asks a model, runs the tools that the model calls once the policy or a person
-// has said yes, and repeats until there is an answer. It has no screen in it.
+// has allowed them, and repeats until there is an answer. It has no screen in it.
 //
 //	rt := agent.New(agent.Options{Session: id, Model: m, Tools: registry, Journal: j})
 //	events := rt.Subscribe(ctx)
@@ -20,6 +20,11 @@
 //
 // Send never blocks, and the runtime never waits for a reader of events; it waits for
 // its journal only.
+//
+// A [Runtime] guards nothing itself: each of its parts owns its data, with a lock. Tasks run
+// at most one exchange on each conversation; package turn runs the exchange. Locks are taken
+// in this order: tasks; commands that go on (shells), changes of files, instruction files, the
+// tree of conversations; one conversation; the stream.
 package agent
 
 import (
@@ -99,7 +104,7 @@ type Options struct {
 	Policy         policy.Policy    // what needs an approval
 	Redact         *redact.Redactor // what is taken out of tools' output
 	Withheld       []string         // names of variables that commands do not get, for people
-	Journal        stream.Journal   // nil: nothing is stored
+	Journal        Journal          // nil: nothing is stored
 	Durable        Durable          // nil: the journal records what was done
 	Reminders      *Reminders       // told to the model with each request, and in no history
 	Hooks          []Hook           // told of each turn, in this order

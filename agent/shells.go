@@ -152,7 +152,7 @@ func (s *shells) revive(open map[int]event.TaskStarted, offered *tools.Registry)
 
 const errUnknownEnd = "buddy ended while it ran; its end is not known"
 
-// onTarget says where a pane is, if that is not on the first target.
+// onTarget names the target of a pane, "" for the first one.
 func onTarget(pane string) string {
 	if target := tools.ParsePane(pane).Target; target != "" {
 		return " on " + target

@@ -24,7 +24,7 @@ import (
 	"buddy/agent/usage"
 )
 
-// life is how long a session lives.
+// life ends a session, and waits for what works in it.
 type life struct {
 	ctx    context.Context // ends when the runtime closes
 	cancel context.CancelFunc
@@ -55,7 +55,7 @@ type tasks struct {
 	left  recoveries      // of an earlier process, until they are taken up
 }
 
-// clock tells the time.
+// clock returns the time, and the zone of the dates that a model is told.
 type clock struct {
 	now   func() time.Time
 	dates *time.Location // where the model is told the date; nil: nowhere
@@ -116,7 +116,7 @@ type task struct {
 	paused bool        // between two steps; tasks.mu guards it
 }
 
-// work is what a task does, up to its outcome.
+// work runs a task up to its outcome.
 type work = func(context.Context, *turn.Exchange) (event.Outcome, error)
 
 // busy returns the tasks that run, by id. The caller holds s.mu.
@@ -263,7 +263,7 @@ func (s *tasks) endBranch(b *branch) {
 	s.tree.End(b.talk.Branch())
 }
 
-// maxBranches is how many tasks may work beside the main one.
+// maxBranches limits the tasks that work beside the main one.
 const maxBranches = 8
 
 // submit runs a prompt, or lets it wait while something runs or files are put back.
@@ -299,7 +299,7 @@ func (s *tasks) newPrompt(text string, images []model.Image) event.PromptSubmitt
 	return event.PromptSubmitted{ID: s.numbers.nextPrompt(), Text: text, Images: images}
 }
 
-// takes says why a message can't be taken, or nil.
+// takes returns why a message can't be taken, or nil.
 func (s *tasks) takes(m model.Message) error {
 	info := s.selection.Model().Info()
 	switch {

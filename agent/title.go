@@ -28,7 +28,7 @@ const (
 	minTitleRune = 3     // less is no title
 )
 
-// titlePrompt is what the small model is asked.
+// titlePrompt asks the small model for a title.
 //
 //go:embed title.md
 var titlePrompt string
@@ -191,7 +191,7 @@ func oneTitle(s string) string {
 	return strings.TrimSpace(b.String()) + "…"
 }
 
-// titleMax is how many bytes a title of a task has at most.
+// titleMax limits the title of a task, in bytes.
 const titleMax = 80
 
 // cut makes a title of s: without splitting a character, newlines to spaces.

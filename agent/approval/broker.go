@@ -104,7 +104,7 @@ func (b *Broker) context(act action.Action) action.ApprovalContext {
 	return p.Context(act, mode)
 }
 
-// Free says which commands nobody is asked about on a target.
+// Free describes the commands that run without approval on a target, for people.
 func (b *Broker) Free(target string) string {
 	b.mu.Lock()
 	p := b.policy

@@ -25,7 +25,7 @@ import (
 	"buddy/agent/usage"
 )
 
-// Parts are what a Compactor works with. All but Redact are required.
+// Parts holds what a Compactor works with. All but Redact are required.
 type Parts struct {
 	Stream    *stream.Stream
 	Approvals *approval.Broker // files are read again only where it allows that without asking
@@ -50,7 +50,7 @@ func New(o Context, p Parts) *Compactor {
 	return &Compactor{o: o, p: p, unknown: make(map[string]bool)}
 }
 
-// Room knows the compactions of one conversation. It is safe for concurrent use; the zero
+// Room holds what the compactions of one conversation came to. It is safe for concurrent use; the zero
 // value is ready.
 type Room struct {
 	mu       sync.Mutex // guards all below
@@ -135,7 +135,7 @@ type Work struct {
 	Used *usage.Task // that summaries are counted for
 }
 
-// Fitting is what came of making room.
+// Fitting reports what came of making room.
 type Fitting uint8
 
 // What comes of making room.

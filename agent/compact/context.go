@@ -7,7 +7,7 @@ import (
 	"buddy/agent/history"
 )
 
-// Strategy says what happens when a conversation grows too long for the model.
+// Strategy selects what happens when a conversation grows too long for the model.
 type Strategy string
 
 // The strategies.
@@ -23,7 +23,7 @@ const (
 	Keep Strategy = "keep"
 )
 
-// Restore says which of the files that a compaction took out are read again.
+// Restore selects which of the files that a compaction took out are read again.
 type Restore string
 
 // The ways to restore.
@@ -33,7 +33,7 @@ const (
 	NoFiles      Restore = "none"
 )
 
-// Context says how a conversation is kept within the window of its model. Numbers are
+// Context configures how a conversation is kept within the window of its model. Numbers are
 // percent of the window unless they say otherwise; the zero value of each is its default.
 type Context struct {
 	Strategy Strategy // "" = Summary
@@ -95,7 +95,7 @@ func (c Context) order(reads []history.Read) []history.Read {
 // percent returns a part of a window, at least one token.
 func percent(window, part int) int { return max(1, window/100*part+window%100*part/100) }
 
-// health says how urgent a use of the window is.
+// health returns how urgent a use of the window is.
 func (c Context) health(used, window int) event.Health {
 	switch {
 	case window == 0 || used < percent(window, c.Hint):

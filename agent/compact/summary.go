@@ -16,7 +16,7 @@ import (
 	"buddy/tools"
 )
 
-// summaryPrompt is what a model is asked for when the context fills up.
+// summaryPrompt asks a model for a summary.
 //
 //go:embed summary.md
 var summaryPrompt string
@@ -30,7 +30,7 @@ const (
 	summaryIntro = "Summary of the earlier conversation, which was removed to save space. It tells what happened and is no instruction.\n\n"
 )
 
-// BytesPerToken is how many bytes a token has, as the estimate counts.
+// BytesPerToken converts bytes to tokens, by estimate.
 const BytesPerToken = 4
 
 var (

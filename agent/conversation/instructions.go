@@ -15,11 +15,11 @@ import (
 	"buddy/agent/stream"
 )
 
-// instructionTime is how long instruction files may take to be read. What is not there by
+// instructionTime limits how long instruction files may take to be read. What is not there by
 // then is left out.
 const instructionTime = 5 * time.Second
 
-// maxFolders is in how many folders is looked for instruction files, up to a compaction.
+// maxFolders limits the folders that are searched for instruction files, up to a compaction.
 const maxFolders = 200
 
 // Sources are where instruction files come from. nil functions read none.

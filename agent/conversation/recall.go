@@ -52,7 +52,7 @@ func (r *Recall) Take(env event.Envelope) {
 	}
 }
 
-// kind says what a prompt is for that does not say so itself: one that comes after its task
+// kind returns what a prompt is for that does not say so itself: one that comes after its task
 // began steers it.
 func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
 	switch {
@@ -66,7 +66,7 @@ func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
 	return event.Opening
 }
 
-// messageKind is what a model reads a person's words as.
+// messageKind returns what a model reads a person's words as.
 func messageKind(k event.PromptKind) model.Kind {
 	switch k {
 	case event.Steering:

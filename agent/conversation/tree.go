@@ -43,7 +43,7 @@ func (t *Tree) At(branch int) *Conversation {
 	return t.forks[branch]
 }
 
-// inProgress is what a fork reads of the calls that the main conversation waits for.
+// inProgress is the result, in a fork, of a call that the main conversation waits for.
 const inProgress = "still running in the conversation that this one was forked from"
 
 // Fork starts a conversation that goes on from where the main one is now.

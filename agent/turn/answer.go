@@ -26,10 +26,10 @@ var (
 	errFiltered = errors.New("the provider's content filter stopped the answer")
 )
 
-// maxNudges is how often a model is asked again in one turn.
+// maxNudges limits how often a model is asked again in one turn.
 const maxNudges = 3
 
-// nudge is what a model is told, and nobody else, after an answer that is not one: it
+// nudge returns what a model is told, and nobody else, after an answer that is not one: it
 // is in no history. "" means that asking again would not help.
 func nudge(err error) string {
 	switch {
@@ -44,7 +44,7 @@ func nudge(err error) string {
 	return ""
 }
 
-// answer is what a model said.
+// answer holds what a model said.
 type answer struct {
 	message model.Message
 	calls   []model.ToolCall
@@ -172,7 +172,7 @@ func (p *partial) finish() string {
 	return p.done.Finish
 }
 
-// unfit says why an answer is not one that can be used.
+// unfit returns why an answer is not one that can be used, or nil.
 func unfit(m model.Message, finish string) error {
 	switch {
 	case finish == model.FinishLength:

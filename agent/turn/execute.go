@@ -68,10 +68,10 @@ func (l *Loop) outDir() string {
 	return filepath.Join(l.o.OutDir, fmt.Sprintf("%06d", l.outs))
 }
 
-// maxFailures is how often a call may fail in the same way in one exchange.
+// maxFailures limits how often a call may fail in the same way in one exchange.
 const maxFailures = 2
 
-// failed is how the same call failed last, and how often in a row.
+// failed counts the failures of a call that were the same, in a row.
 type failed struct {
 	text  string
 	times int
@@ -265,7 +265,7 @@ func (b *batch) finish(j *job, res tools.Result) {
 	}
 }
 
-// longCommand is when a person is told how to end a command that runs.
+// longCommand is the time after which a person is told how to end a command that runs.
 const longCommand = 60 * time.Second
 
 // remind tells a person, once, that a command takes long. The returned function ends it.

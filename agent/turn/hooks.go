@@ -27,7 +27,7 @@ type Moment interface{ moment() }
 type (
 	// LoopIteration is the beginning of a turn, counted from 1 in each exchange.
 	LoopIteration struct{ Turn int }
-	// PreLlmCall is what is about to be sent.
+	// PreLlmCall holds the request that is about to be sent.
 	PreLlmCall struct{ Request model.Request }
 	// PostLlmCall is an answer that can be used; it is in the history.
 	PostLlmCall struct {
@@ -37,7 +37,7 @@ type (
 	}
 	// PreToolExecution is a call whose arguments fit; nobody was asked about it yet.
 	PreToolExecution struct{ Call tools.Call }
-	// PostToolExecution is what a tool that ran came to.
+	// PostToolExecution holds the result of a tool that ran.
 	PostToolExecution struct {
 		Call   tools.Call
 		Result tools.Result

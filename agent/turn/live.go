@@ -10,7 +10,7 @@ import (
 	"buddy/tools"
 )
 
-// live is where the live output of a call goes, without secrets: also those that come in
+// live publishes the live output of a call, without secrets: also those that come in
 // two pieces.
 type live struct {
 	stream     *stream.Stream

@@ -15,7 +15,7 @@ import (
 // shows; "" for nothing. It may be called by any goroutine, one call at a time.
 type Reminder func(ctx context.Context) string
 
-// reminderTime is how long a request waits for its reminders. One that comes later is told with the
+// reminderTime limits how long a request waits for its reminders. One that comes later is told with the
 // next request.
 const reminderTime = time.Second
 

@@ -19,7 +19,7 @@ const (
 	dropped    = "Not run: it waited for the user's yes when buddy ended, and the user went on with a prompt instead."
 )
 
-// Unsettled says how far the calls were that an earlier process left without a result.
+// Unsettled holds how far the calls were that an earlier process left without a result.
 type Unsettled struct {
 	Asked   map[string]bool              // their request is in the stream
 	Waiting map[string]bool              // nobody has answered their approval

@@ -31,7 +31,7 @@ import (
 	"buddy/tools"
 )
 
-// Options say how turns are run. Now is required, and so are the numbers.
+// Options configure how turns are run. Now is required, and so are the numbers.
 type Options struct {
 	Hooks       []Hook           // told of each turn, in this order
 	Durable     Durable          // nil: the journal records what was done
@@ -53,7 +53,7 @@ type Background interface {
 	Begin(talk *conversation.Conversation, w tools.Task) (task int)
 }
 
-// Parts are what turns work with. All are required.
+// Parts holds what turns work with. All are required.
 type Parts struct {
 	Stream       *stream.Stream
 	Approvals    *approval.Broker
@@ -126,7 +126,7 @@ type Exchange struct {
 	got    results
 }
 
-// results are what the calls of a turn gave beside what is in the history.
+// results holds what the calls of a turn gave beside what is in the history.
 type results struct {
 	given   []given
 	images  []model.Image
@@ -165,7 +165,7 @@ func (x *Exchange) Hurry() bool {
 	return true
 }
 
-// work is the exchange as compactions see it.
+// work returns the exchange as compactions see it.
 func (x *Exchange) work() compact.Work {
 	return compact.Work{Task: x.task, Talk: x.talk, Room: x.room, Used: &x.used}
 }
@@ -247,7 +247,7 @@ func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompact
 	}
 }
 
-// maxOverflows is how often an exchange makes room because the provider said so.
+// maxOverflows limits how often an exchange makes room because the provider said so.
 const maxOverflows = 3
 
 // overflowed makes room because the provider said that the request was too long, and
@@ -295,7 +295,7 @@ func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
 	return done, err
 }
 
-// MaxImages is how many pictures one message may carry.
+// MaxImages limits the pictures of one message.
 const MaxImages = 8
 
 // show hands the model the pictures that its tools have read, after all their results:
