@@ -64,7 +64,7 @@ func (i *Instructions) Replay(e event.Event) {
 	if p, ok := e.(event.InstructionsRead); ok {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		i.injected = cmp.Or(p.Speaks, i.injected)
+		i.injected = cmp.Or(p.Injection, i.injected)
 	}
 }
 
@@ -135,7 +135,7 @@ func (i *Instructions) read(ctx context.Context) {
 	if err != nil && before != "" {
 		return // what is known is better than nothing
 	}
-	i.set, i.below, i.injected = set, instructions.Set{}, set.Speaks()
+	i.set, i.below, i.injected = set, instructions.Set{}, set.Injection()
 	clear(i.dirs) // what was told later is perhaps compacted away
 	if i.from.Redact.Text(set.Text()) == i.from.Redact.Text(before) && len(set.Files) == 0 {
 		return
@@ -147,13 +147,13 @@ func (i *Instructions) read(ctx context.Context) {
 
 // warn tells the person of a prompt injection in files.
 func (i *Instructions) warn(task int, set instructions.Set) {
-	if why := set.Speaks(); why != "" {
+	if why := set.Injection(); why != "" {
 		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; as long as it counts, more needs your yes ([context] instructions = false leaves such files out)"})
 	}
 }
 
 func readFiles(set instructions.Set) event.InstructionsRead {
-	e := event.InstructionsRead{Speaks: set.Speaks()}
+	e := event.InstructionsRead{Injection: set.Injection()}
 	for _, f := range set.Files {
 		e.Files = append(e.Files, event.InstructionFile{Path: f.Path, From: string(f.From), Bytes: f.Bytes, Sent: len(f.Text), Why: f.Why})
 	}
@@ -185,7 +185,7 @@ func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn in
 		return
 	}
 	i.below.Files = append(i.below.Files, set.Files...)
-	i.injected = cmp.Or(i.injected, set.Speaks())
+	i.injected = cmp.Or(i.injected, set.Injection())
 	i.stream.Publish(task, turn, readFiles(set))
 	c.Attach(task, turn, event.ReminderAttached{Kinds: []string{"instructions"}, Text: text})
 	i.warn(task, set)
