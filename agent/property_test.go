@@ -160,7 +160,10 @@ func act(s *session, rng *rand.Rand) {
 		time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond)
 	}
 	var open []string
-	for _, env := range s.seen {
+	s.mu.Lock()
+	seen := slices.Clone(s.seen) // one may come after a sleep
+	s.mu.Unlock()
+	for _, env := range seen {
 		switch p := env.Payload.(type) {
 		case event.ApprovalAsked:
 			open = append(open, p.ID)

@@ -3,6 +3,7 @@ package sessions
 import (
 	"bytes"
 	"errors"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -195,3 +196,6 @@ func TestSharedHides(t *testing.T) {
 		}
 	}
 }
+
+// Before reads the n envelopes before p; math.MaxInt stands for all of them.
+func (j *Journal) Before(p Part, n int) (Part, error) { return j.before(p.from, n, math.MaxInt64) }

@@ -168,9 +168,6 @@ func (j *Journal) Load() (Part, error) { return j.read(j.head, j.end()) }
 // the first it takes at most 1 MiB of the file.
 func (j *Journal) Tail(n int) (Part, error) { return j.before(j.end(), n, tailBytes) }
 
-// Before reads the n envelopes before p; math.MaxInt stands for all of them.
-func (j *Journal) Before(p Part, n int) (Part, error) { return j.before(p.from, n, math.MaxInt64) }
-
 func (j *Journal) end() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -17,6 +17,12 @@ import (
 //go:embed apply_patch.md
 var applyPatchText string
 
+// applyPatchGrammar describes the sections of a patch. Each line is one terminal, as servers
+// that follow a grammar want it: developers.openai.com/api/docs/guides/function-calling, "Context-free grammars".
+//
+//go:embed apply_patch.lark
+var applyPatchGrammar string
+
 type patchArgs struct {
 	Patch string `json:"patch"`
 	Why   string `json:"why,omitempty"`
@@ -31,7 +37,9 @@ type applyPatch struct {
 // files as a patch says. Nothing is written unless every hunk of every file fits, and
 // what fails while it is written is taken back.
 func NewApplyPatch(ws *Workspace) Tool {
-	return &applyPatch{ws, define[patchArgs]("apply_patch", applyPatchText)}
+	def := define[patchArgs]("apply_patch", applyPatchText)
+	def.Free = &model.FreeText{Argument: "patch", Grammar: applyPatchGrammar}
+	return &applyPatch{ws, def}
 }
 
 func (t *applyPatch) Definition() model.ToolDef { return t.def }

@@ -40,6 +40,7 @@ type Model struct {
 	noInclude atomic.Bool // the server or its model refuses encrypted reasoning
 	noSummary atomic.Bool // … a summary of the reasoning
 	noStore   atomic.Bool // … to be told that it stores nothing, as it never does
+	noFree    atomic.Bool // … tools whose calls are free text, or nobody knows that it takes them
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
@@ -55,6 +56,7 @@ func New(c Config) (*Model, error) {
 	case wire.Ollama, wire.LMStudio, wire.VLLM, wire.LlamaCPP:
 		m.noStore.Store(true)
 	}
+	m.noFree.Store(!c.Free)
 	m.noSummary.Store(client.Provider() != wire.OpenAI || !wire.Reasons(client.Info().Model))
 	return m, nil
 }
@@ -65,7 +67,7 @@ func (m *Model) Info() model.Info { return m.client.Info() }
 // Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
 	open := func(call *endpoint.Call) error { return m.open(call, req) }
-	begin := func(emit wire.Emit) wire.Answer { return newAnswer(emit, m.origin()) }
+	begin := func(emit wire.Emit) wire.Answer { return newAnswer(emit, m.origin(), req.Tools) }
 	return wire.Stream(func(emit wire.Emit) error {
 		err := m.client.Ask(ctx, emit, open, begin)
 		for m.refuses(err) {
@@ -78,7 +80,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.D
 // refuses reports whether a request failed for something that we can do without, and
 // remembers what: each at most once.
 func (m *Model) refuses(err error) bool {
-	return wire.Refuses(err, "reasoning.summary", "reasoning summar", `"reasoning"`) && m.noSummary.CompareAndSwap(false, true) ||
+	return wire.Refuses(err, "'custom'", `"custom"`, "custom_tool", "custom tool", "grammar") && m.noFree.CompareAndSwap(false, true) ||
+		wire.Refuses(err, "reasoning.summary", "reasoning summar", `"reasoning"`) && m.noSummary.CompareAndSwap(false, true) ||
 		wire.Refuses(err, `"store"`, "'store'") && m.noStore.CompareAndSwap(false, true) ||
 		wire.Refuses(err, `"include"`, "include[", "Encrypted content is not supported") && m.noInclude.CompareAndSwap(false, true)
 }
@@ -94,13 +97,14 @@ func (m *Model) open(call *endpoint.Call, req model.Request) error {
 	if err := m.client.CheckImages(req.Messages, 0); err != nil {
 		return err
 	}
-	instructions, input, err := encode(req.Messages, m.origin())
+	free := !m.noFree.Load()
+	instructions, input, err := encode(req.Messages, m.origin(), free)
 	if err != nil {
 		return err
 	}
 	config := openai.DefaultConfig(m.client.Key())
 	config.BaseURL = m.client.BaseURL()
-	extra, err := tools(req.Tools)
+	extra, err := tools(req.Tools, free)
 	if err != nil {
 		return err
 	}
@@ -141,13 +145,18 @@ type tool struct {
 	Strict bool `json:"strict"`
 }
 
-// tools returns nil when there are none, so that the request has no such key.
-func tools(defs []model.ToolDef) (wire.Members, error) {
+// tools returns nil when there are none, so that the request has no such key. free says that
+// those which have such a form are called with free text.
+func tools(defs []model.ToolDef, free bool) (wire.Members, error) {
 	if len(defs) == 0 {
 		return nil, nil
 	}
-	var all []tool
+	var all []any
 	for _, d := range defs {
+		if free && d.Free != nil {
+			all = append(all, customTool{"custom", d.Name, d.Description, format{"grammar", "lark", d.Free.Grammar}})
+			continue
+		}
 		all = append(all, tool{"function", d.Name, d.Description, wire.Parameters(d), false})
 	}
 	raw, err := json.Marshal(all)

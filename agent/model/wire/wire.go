@@ -42,6 +42,7 @@ type Config struct {
 	Effort     Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
 	MaxTokens  int    // limit of one answer in tokens, thinking included, where the protocol wants one; 0 = the adapter's
 	MaxOutput  int    // what is documented of the model for it; 0 = nothing
+	Free       bool   // the model takes tools whose calls are free text, if the protocol is Responses
 	KeyHeader  string // see [endpoint.Config], like the three below
 	Headers    []string
 	UserAgent  string
