@@ -35,7 +35,7 @@ type keptBlock struct {
 // block: texts grow, anything else is replaced. Only input is spelled differently.
 func (b *block) grow(d delta, raw json.RawMessage) error {
 	if d.Type == "input_json_delta" {
-		b.args = append(b.args, d.JSON...)
+		b.input = append(b.input, d.JSON...)
 		return nil
 	}
 	var pieces map[string]json.RawMessage
@@ -98,8 +98,8 @@ func (b *block) encode() (json.RawMessage, error) {
 		}
 		b.members[k] = s
 	}
-	if len(b.args) > 0 {
-		b.members["input"] = object(string(b.args))
+	if len(b.input) > 0 {
+		b.members["input"] = object(string(b.input))
 	}
 	return encode(b.members) // sorted: the same bytes in every request
 }

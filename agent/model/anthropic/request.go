@@ -75,11 +75,11 @@ const maxImage = 5 << 20
 
 // encode writes a request. Apart from the marks for the cache, the messages of one
 // request begin with the bytes of those of the request before (C11).
-func (m *Model) encode(req model.Request) ([]byte, error) {
+func (m *adapter) encode(req model.Request) ([]byte, error) {
 	if err := m.client.CheckImages(req.Messages, maxImage); err != nil {
 		return nil, err
 	}
-	r := request{Model: m.Info().Model, MaxTokens: m.maxTokens, Stream: true}
+	r := request{Model: m.client.Info().Model, MaxTokens: m.maxTokens, Stream: true}
 	m.think(&r)
 	for _, d := range req.Tools {
 		if len(d.Parameters) == 0 {
