@@ -340,8 +340,7 @@ func inert(s string) string {
 	return strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions", "</system-reminder", "< /system-reminder").Replace(s)
 }
 
-// Injection describes a prompt injection in the files, "" when nothing
-// does.
+// Injection describes a prompt injection in the files, "" for none.
 func (s Set) Injection() string {
 	for _, f := range s.Files {
 		if len(f.Found) > 0 && f.Text != "" {
