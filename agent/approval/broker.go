@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +27,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/agent/stream"
+	"buddy/texts"
 )
 
 // Nobody is By of the answer to what no person could be asked.
@@ -238,7 +238,7 @@ func (b *Broker) addSimilar(id string) bool {
 // SetMode changes how approvals are decided, for a while if d is not 0.
 func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 	if !slices.Contains(action.Modes, m) {
-		b.stream.Reject("unknown mode %q (have: %s)", m, modeNames())
+		b.stream.Reject("unknown mode %q (have: %s)", m, texts.Names(action.Modes))
 		return
 	}
 	changed := event.ModeChanged{Mode: m}
@@ -251,14 +251,6 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 	b.mu.Unlock()
 	b.stream.Publish(0, 0, changed)
 	b.reviewMode(m)
-}
-
-func modeNames() string {
-	var names []string
-	for _, m := range action.Modes {
-		names = append(names, string(m))
-	}
-	return strings.Join(names, ", ")
 }
 
 // review settles open requests that a new rule decides.
