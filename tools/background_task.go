@@ -1,6 +1,6 @@
 package tools
 
-// Task is work that goes on after the call that began it (DECISIONS 6).
+// Task is work that goes on after the call that began it.
 type Task struct {
 	Title string          // what it is, in a line
 	Pane  string          // where a person sees it, "" if nowhere

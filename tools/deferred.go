@@ -15,7 +15,7 @@ import (
 )
 
 // Deferred is a set of tools that a model is not told about in each request: it finds
-// them with tool_search and calls them with use_tool (DECISIONS 24). So tools may be
+// them with tool_search and calls them with use_tool. So tools may be
 // added during a session without changing what providers have cached. It is safe for
 // concurrent use.
 type Deferred struct {

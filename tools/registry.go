@@ -37,7 +37,7 @@ func (r *Registry) Without(names ...string) *Registry {
 	return &other
 }
 
-// Definitions returns what the model reads; nil when there are no tools (A07).
+// Definitions returns what the model reads; nil when there are no tools.
 func (r *Registry) Definitions() []model.ToolDef {
 	var defs []model.ToolDef
 	for i, t := range r.tools {
@@ -50,7 +50,7 @@ func (r *Registry) Definitions() []model.ToolDef {
 
 // Lookup returns the tool with a name, or the one that other programs call so: one that is
 // offered, or one that use_tool could call, because models forget to go through it. The
-// error is for the model (A19).
+// error is for the model.
 func (r *Registry) Lookup(name string) (Tool, error) {
 	for _, n := range []string{name, ourName(name)} {
 		if i := slices.Index(r.names, n); i >= 0 {

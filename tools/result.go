@@ -13,16 +13,16 @@ import (
 // arguments: a missing file, a full disk.
 var ErrExecution = errors.New("execution failed")
 
-// Truncated ends a text that was cut (D04).
+// Truncated ends a text that was cut.
 const Truncated = "...[truncated]"
 
-// TailLimit is how much of an output a result keeps for the screen (DECISIONS 20).
+// TailLimit is how much of an output a result keeps for the screen.
 const TailLimit = 64 << 10
 
 // OutputBytes is about how much a listing or a search gives, whatever the names and lines.
 const OutputBytes = 20_000
 
-// envelope is what the model reads on success (D03).
+// envelope is what the model reads on success.
 type envelope struct {
 	Timestamp timestamp `json:"harness_timestamp"`
 	Result    any       `json:"result"`
@@ -33,7 +33,7 @@ type timestamp struct {
 	UnixMillis int64  `json:"unix_millis"`
 }
 
-// Success returns a result with payload in the envelope of D03. shown is the same for
+// Success returns a result with payload in the envelope that all results share. shown is the same for
 // the screen, as text; its end is kept.
 func Success(payload any, shown string) Result {
 	content := JSON(envelope{timestamp{"harness", time.Now().UnixMilli()}, payload})
@@ -46,7 +46,7 @@ func Success(payload any, shown string) Result {
 	return Result{Content: string(content), Tail: shown}
 }
 
-// Failure returns a result that tells the model in a sentence why a run failed (A19).
+// Failure returns a result that tells the model in a sentence why a run failed.
 func Failure(err error) Result {
 	return Result{Content: "Tool error: " + Failed(err).Error(), IsError: true}
 }

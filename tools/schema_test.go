@@ -26,7 +26,7 @@ type step struct {
 	Fast bool   `json:"fast,omitempty"`
 }
 
-func TestDefineWritesSchemaD01(t *testing.T) {
+func TestDefineWritesSchema(t *testing.T) {
 	def := Define[sampleArgs]("sample", "\n does it \n").Definition()
 	const want = `{"type":"object","properties":{"path":{"type":"string","description":"a <file>"},"text":{"type":"string"},` +
 		`"depth":{"type":"integer","minimum":1,"maximum":3},"count":{"type":"integer","minimum":0},` +
@@ -46,7 +46,7 @@ func TestDefineWritesSchemaD01(t *testing.T) {
 	}
 }
 
-func TestDecodeArgumentsD02(t *testing.T) {
+func TestDecodeArguments(t *testing.T) {
 	tests := []struct{ name, arguments, want string }{
 		{"least", `{"path":"a","text":""}`, ""},
 		{"all", `{"path":"a","text":"b","depth":3,"count":0,"risk":"low","all":true,"wait":"30s"}`, ""},
@@ -98,7 +98,7 @@ func TestDecodeArgumentsD02(t *testing.T) {
 	}
 }
 
-func TestResultEnvelopeD03(t *testing.T) {
+func TestResultEnvelope(t *testing.T) {
 	res := Success(map[string]string{"a": "<b>"}, strings.Repeat("é", TailLimit))
 	var env struct {
 		Timestamp struct {
@@ -118,7 +118,7 @@ func TestResultEnvelopeD03(t *testing.T) {
 	}
 }
 
-func TestFailureNamesItsKindA19(t *testing.T) {
+func TestFailureNamesItsKind(t *testing.T) {
 	tests := []struct {
 		err  error
 		want string

@@ -7,7 +7,7 @@
 //	call.Planned = act            // what the policy or a person has allowed
 //	res := t.Run(ctx, call)       // now it does
 //
-// A tool's failure is a [Result] that the model reads, never a Go error (A19).
+// A tool's failure is a [Result] that the model reads, never a Go error.
 package tools
 
 import (
@@ -32,21 +32,21 @@ type Tool interface {
 }
 
 // Recoverer is a Tool whose work outlives a crash of ours: Recover waits for work that
-// an earlier process started in call.Dir and returns its result (DECISIONS 8).
+// an earlier process started in call.Dir and returns its result.
 type Recoverer interface {
 	Recover(ctx context.Context, call Call) Result
 }
 
 // Parallel is a Tool of which some calls change nothing. Such a call may run beside
 // others, start before the answer that makes it is complete, and be cancelled and
-// forgotten when that answer fails (DECISIONS 7). A Tool that is no Parallel runs alone.
+// forgotten when that answer fails. A Tool that is no Parallel runs alone.
 type Parallel interface {
 	// Parallel reports whether this call changes nothing; call.Planned is set.
 	Parallel(call Call) bool
 }
 
 // Patient is a Tool that may run for as long as it takes, because it waits for a person
-// and not for a machine. Every other is stopped after a time (D25).
+// and not for a machine. Every other is stopped after a time.
 type Patient interface {
 	// Patient reports whether this call is one of those; call.Planned is set.
 	Patient(call Call) bool
@@ -125,12 +125,12 @@ type Chunk struct {
 	Total  int64
 }
 
-// Result is what a run gave. Content is what the model reads: a JSON envelope (D03) on
+// Result is what a run gave. Content is what the model reads: a JSON envelope on
 // success, a sentence when IsError.
 type Result struct {
 	Content  string
 	IsError  bool
-	Retry    bool   // an error by which the model shall call again with other arguments (A20)
+	Retry    bool   // an error by which the model shall call again with other arguments
 	ExitCode *int   // of a command; nil for other tools
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file

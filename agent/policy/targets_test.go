@@ -75,7 +75,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 	}
 }
 
-func TestSimilarIsForOneTarget(t *testing.T) { // F14
+func TestSimilarIsForOneTarget(t *testing.T) {
 	p := fleet()
 	a := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make all", Target: "web-01", Cwd: "/srv/www"}
 	r, ok := p.Similar(a)

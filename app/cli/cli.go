@@ -20,6 +20,7 @@ import (
 	"buddy/app/repl"
 	"buddy/app/slash"
 	"buddy/app/version"
+	"buddy/texts"
 	"buddy/views/markup"
 )
 
@@ -34,7 +35,7 @@ func (*modeFlag) Type() string { return "mode" }
 // Set takes one of the modes.
 func (m *modeFlag) Set(s string) error {
 	if !slices.Contains(action.Modes, action.Mode(s)) {
-		return fmt.Errorf("unknown mode (have: %s)", slash.Modes())
+		return fmt.Errorf("unknown mode (have: %s)", texts.Names(action.Modes))
 	}
 	*m = modeFlag(s)
 	return nil
@@ -101,7 +102,7 @@ func commands(f *compose.Options, once *headless.Options, stdin, stdout, stderr 
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
-	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs a yes: "+slash.Modes()+"; all asks nothing, plan only reads")
+	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs a yes: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads")
 	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.Model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
 	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the endpoint to talk to")

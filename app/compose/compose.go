@@ -109,8 +109,8 @@ func New(f *Options, d *Destination, resume string, mode action.Mode) (*Program,
 		Dates: time.Local, MaxTurns: p.Config.Agent.MaxIterations, MaxCost: model.Money(p.Config.Agent.MaxCost),
 		Page: p.Config.Tools.Page, ToolTimeout: time.Duration(p.Config.Tools.Timeout) * time.Second, Context: contextOf(p.Config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
-		Notes:   agent.NewNotes(p.Targets.ChangedFiles, first.Shell.Screens),
-		Journal: p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
+		Reminders: agent.NewReminders(p.Targets.ChangedFiles, first.Shell.Screens),
+		Journal:   p.Journal, Panes: managedPanes{p.Targets}, Targets: p.Targets, Files: p.filesOn, OutDir: p.Store.OutDir(p.ID),
 	}
 	return p, nil
 }

@@ -17,7 +17,7 @@ import (
 // Remarks prints what happens in a session as lines, one an event.
 type Remarks struct {
 	Send     func(event.Command) bool // to the runtime; only Approve uses it
-	Target   string // where the session began
+	Target   string                   // where the session began
 	Err      io.Writer
 	Style    Style
 	Prefix   string // of each line
@@ -104,7 +104,7 @@ func (m *Remarks) Approve(a event.ApprovalAsked) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		m.Say("denied, because there is no terminal to ask on: %s (--approve all allows everything)", markup.Shorten(a.Action.Command+a.Action.Path, 80))
-		m.Send(event.Approve{ID: a.ID, Decision: event.Reject, Nobody: true})
+		m.Send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
 		return
 	}
 	defer func() { _ = tty.Close() }()
@@ -114,7 +114,7 @@ func (m *Remarks) Approve(a event.ApprovalAsked) {
 	}
 	_, _ = fmt.Fprintf(tty, "%s on %s · %s\n%s\n%s\n\nRun: [y/N] ", markup.Plain(a.Action.Tool), markup.Plain(a.Action.Target), markup.Plain(a.Verdict.Reason), whyLine(a.Action.Why), markup.Plain(what))
 	reply, err := bufio.NewReader(tty).ReadString('\n')
-	answer := event.Approve{ID: a.ID, Decision: event.Reject}
+	answer := event.AnswerApproval{ID: a.ID, Decision: event.Deny}
 	if err != nil && HungUp(tty) {
 		time.Sleep(hangupTime) // which ends the program, unless nobody sends it SIGHUP
 		answer.Reason = "the terminal was closed"

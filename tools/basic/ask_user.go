@@ -38,7 +38,7 @@ type noAnswer struct {
 
 type askUser struct{ tools.Schema }
 
-// NewAskUser returns the tool ask_user: a question to the person (D24). Where nobody can
+// NewAskUser returns the tool ask_user: a question to the person. Where nobody can
 // be asked there is no answer, and a note says so.
 func NewAskUser() tools.Tool { return &askUser{tools.Define[askArgs]("ask_user", askUserText)} }
 

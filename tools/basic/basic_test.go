@@ -18,7 +18,7 @@ func newBench(t *testing.T) toolstest.Bench {
 	return toolstest.Bench{T: t, Tools: tools.NewRegistry(NewTime(now), NewTodo(), NewAskUser())}
 }
 
-func TestTimeD19(t *testing.T) {
+func TestTime(t *testing.T) {
 	b := newBench(t)
 	call, err := b.Plan("time", toolstest.Args{})
 	if err != "" || call.Planned.Kind != action.Internal {
@@ -52,7 +52,7 @@ func TestTodo(t *testing.T) {
 	b.Fails("todo", toolstest.Args{"items": make([]toolstest.Args, 51)}, "items: at most 50, got 51")
 }
 
-func TestAskUserD24(t *testing.T) {
+func TestAskUser(t *testing.T) {
 	b := newBench(t)
 	call, err := b.Plan("ask_user", toolstest.Args{"question": "Which?", "choices": []string{"a", "b"}})
 	if err != "" || call.Planned.Kind != action.Internal || call.Planned.Preview != "Which?" {
@@ -93,6 +93,6 @@ func TestAskUserD24(t *testing.T) {
 	b.Fails("ask_user", toolstest.Args{"question": "x", "choices": make([]string, 10)}, "choices: at most 9, got 10")
 	tool, _ := b.Tools.Lookup("ask_user")
 	if p, ok := tool.(tools.Patient); !ok || !p.Patient(call) {
-		t.Error("the time for an answer is limited (D25)")
+		t.Error("the time for an answer is limited")
 	}
 }

@@ -37,7 +37,7 @@ type clock struct {
 	tools.Schema
 }
 
-// NewTime returns the tool time: the clock of this machine, which now tells (D19).
+// NewTime returns the tool time: the clock of this machine, which now tells.
 func NewTime(now func() time.Time) tools.Tool {
 	return &clock{now, tools.Define[timeArgs]("time", timeText)}
 }

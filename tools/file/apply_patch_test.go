@@ -239,7 +239,7 @@ func TestApplyPatchOnFullDisk(t *testing.T) {
 }
 
 // Links in the paths of a patch are followed when it is planned, so that what is shown
-// is what is changed (D16).
+// is what is changed.
 func TestApplyPatchThroughLink(t *testing.T) {
 	b := newBench(t)
 	outside := b.outside()

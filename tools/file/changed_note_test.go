@@ -2,7 +2,7 @@ package file
 
 import "testing"
 
-func TestChangedNote(t *testing.T) { // K14
+func TestChangedNote(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "x\n", "b <c>", "x\n")
 	b.know("a", "b <c>")

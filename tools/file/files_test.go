@@ -97,8 +97,8 @@ func (b *bench) odd() map[string]string {
 }
 
 // Every tool asks for a reason, refuses what it does not know and says so before
-// anything happens (D02, D07).
-func TestArgumentsOfEveryToolD07(t *testing.T) {
+// anything happens.
+func TestArgumentsOfEveryTool(t *testing.T) {
 	b := newBench(t)
 	b.put("a.txt", "x\n")
 	valid := map[string]args{
@@ -198,7 +198,7 @@ func TestPlanTellsTheTruth(t *testing.T) {
 			},
 		},
 		{
-			"system folder D16", "write_file",
+			"system folder", "write_file",
 			args{"path": "sys/buddy-test", "content": ""},
 			action.Action{
 				Kind: action.FileWrite, Path: realOf(t, "/etc") + "/buddy-test", Risk: action.High, Mutation: true,
@@ -206,7 +206,7 @@ func TestPlanTellsTheTruth(t *testing.T) {
 			},
 		},
 		{
-			"keys D16", "write_file",
+			"keys", "write_file",
 			args{"path": "~/.ssh/authorized_keys", "content": ""},
 			action.Action{
 				Kind: action.FileWrite, Path: b.ws.home + "/.ssh/authorized_keys", Risk: action.High, Mutation: true,
@@ -276,7 +276,7 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 }
 
 // What was allowed is what is opened: a link that is put into the path between plan and
-// run leads nowhere (SPEC D16, DESIGN rule 3).
+// run leads nowhere.
 func TestLinkSwappedBetweenPlanAndRun(t *testing.T) {
 	outside := newBench(t).outside()
 	if err := os.WriteFile(filepath.Join(outside, "a.txt"), []byte("outside\n"), 0o600); err != nil {

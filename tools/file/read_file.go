@@ -45,7 +45,7 @@ type readFile struct {
 }
 
 // NewReadFile returns the tool read_file: the lines of a text file, at most a page
-// a call (D15). Of a file of any size it reads only up to what was asked for.
+// a call. Of a file of any size it reads only up to what was asked for.
 func NewReadFile(ws *Workspace) tools.Tool {
 	return &readFile{ws, tools.Define[readArgs]("read_file", readFileText)}
 }

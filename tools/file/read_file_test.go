@@ -26,7 +26,7 @@ func numbered(n int) string {
 	return b.String()
 }
 
-func TestReadFileD15(t *testing.T) {
+func TestReadFile(t *testing.T) {
 	exact := strings.Repeat("1234567\n", tools.MinPage/8)
 	tests := []struct {
 		name    string
@@ -43,8 +43,8 @@ func TestReadFileD15(t *testing.T) {
 		{"offset", "a\nb\nc\n", args{"offset": 2}, "b\nc\n", "2-3 of 3", nil},
 		{"limit", "a\nb\nc\n", args{"offset": 2, "limit": 1}, "b\n", "2-2 of 3", "read on with offset=3"},
 		{"limit at the end", "a\nb", args{"limit": 2}, "a\nb", "1-2 of 2", nil},
-		{"exactly the limit D04", exact, args{}, exact, "1-1000 of 1000", nil},
-		{"one more D04", exact + "x", args{}, exact + tools.Truncated, "1-1000 of 1001", "read on with offset=1001"},
+		{"exactly the limit", exact, args{}, exact, "1-1000 of 1000", nil},
+		{"one more", exact + "x", args{}, exact + tools.Truncated, "1-1000 of 1001", "read on with offset=1001"},
 		{"line does not fit", exact[:tools.MinPage-8] + "123456789\n", args{}, exact[:tools.MinPage-8] + tools.Truncated, "1-999 of 1000", "read on with offset=1000"},
 		{"long line", strings.Repeat("x", 9000) + "\nb\n", args{}, strings.Repeat("x", tools.MinPage) + tools.Truncated, "1-1 of 2", "line 1 is too long and was cut after 8000 bytes; grep finds parts of it"},
 		{"long line cut in a character", strings.Repeat("x", tools.MinPage-1) + "é\n", args{}, strings.Repeat("x", tools.MinPage-1) + tools.Truncated, "1-1 of 1", "line 1 is too long and was cut after 7999 bytes; grep finds parts of it"},
@@ -56,7 +56,7 @@ func TestReadFileD15(t *testing.T) {
 		{"UTF-16, big end first", "\xfe\xff\x00a", args{}, "a", "1-1 of 1", "the file is UTF-16, shown as UTF-8; edit_file can't change it"},
 		{"numbered", "\ufeffa\n\nc", args{"number": true}, "1\ta\n2\t\n3\tc", "1-3 of 3", "a byte order mark at the start is not shown"},
 		{"numbered from", "a\nb\nc", args{"number": true, "offset": 2, "limit": 1}, "2\tb\n", "2-2 of 3", "read on with offset=3"},
-		{"numbers count D04", exact, args{"number": true, "offset": 2}, "", "2-", "read on with offset="},
+		{"numbers count", exact, args{"number": true, "offset": 2}, "", "2-", "read on with offset="},
 		{"escape sequences are text", "\x1b[31mred\x1b[0m\n", args{}, "\x1b[31mred\x1b[0m\n", "1-1 of 1", nil},
 	}
 	for _, tt := range tests {

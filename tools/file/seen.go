@@ -21,7 +21,7 @@ import (
 // read for the longest time is forgotten, and has to be read again before it is changed.
 const maxSeen = 10_000
 
-// State is what a workspace knows of a file that the model read or wrote (B26).
+// State is what a workspace knows of a file that the model read or wrote.
 type State struct {
 	Path     string    // absolute, symbolic links resolved
 	Bytes    int64     // of the whole file
@@ -132,7 +132,7 @@ func (w *Workspace) MostRead() []State {
 const maxWatched = 200
 
 // Changed returns which of the files that the model read or wrote last have another
-// content now, or are gone (K14). It tells each change once; reading the file again
+// content now, or are gone. It tells each change once; reading the file again
 // begins anew. Files whose size and time are as before are not opened. On a target, whose
 // times are in whole seconds, only the last four are looked at.
 func (w *Workspace) Changed() []string {
@@ -193,7 +193,7 @@ func (w *Workspace) mayReplace(path string, old snapshot) error {
 }
 
 // ChangedNote says which of the files that the model has read were changed by somebody
-// since; "" for none. Each change is told once (K14).
+// since; "" for none. Each change is told once.
 func (w *Workspace) ChangedNote(context.Context) string {
 	changed := w.Changed()
 	if len(changed) == 0 {

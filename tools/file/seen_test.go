@@ -15,7 +15,7 @@ func (b *bench) names(files []State) (names []string) {
 	return names
 }
 
-func TestFileStateB26(t *testing.T) {
+func TestFileState(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "12345678", "b", "x\n", "c", "x\n")
 	began := time.Now()
@@ -39,7 +39,7 @@ func TestFileStateB26(t *testing.T) {
 	}
 }
 
-func TestChangedFilesAreToldOnceK14(t *testing.T) {
+func TestChangedFilesAreToldOnce(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "x\n", "b", "x\n", "c", "x\n", "d", "x\n")
 	b.know("a", "b", "c", "d")

@@ -27,8 +27,7 @@ func (b *bench) outside() string {
 	return dir
 }
 
-// TestOnTargets runs the tests of the file tools where the files are on a target (D15,
-// DECISIONS 6): over ssh, in a container with the GNU tools and in one with BusyBox. The
+// TestOnTargets runs the tests of the file tools where the files are on a target: over ssh, in a container with the GNU tools and in one with BusyBox. The
 // targets share a folder with this machine, in which the tests look.
 func TestOnTargets(t *testing.T) {
 	container := func(kind string) func(t *testing.T) (*host.Host, string) {
@@ -45,16 +44,16 @@ func TestOnTargets(t *testing.T) {
 		"bash": container(hosttest.Bash), "busybox": container(hosttest.NoTmux),
 	}
 	tests := map[string]func(*testing.T){
-		"Arguments": TestArgumentsOfEveryToolD07, "Plan": TestPlanTellsTheTruth, "Nowhere": TestPathsThatLeadNowhere,
+		"Arguments": TestArgumentsOfEveryTool, "Plan": TestPlanTellsTheTruth, "Nowhere": TestPathsThatLeadNowhere,
 		"Swapped": TestLinkSwappedBetweenPlanAndRun, "Turned": TestLinkTurnedBetweenPlanAndRun, "Odd": TestOddFilesAreRefusedAtOnce,
 		"PatchFiles": TestApplyPatchSeveralFiles, "PatchSections": TestApplyPatchSections, "PatchAll": TestApplyPatchAllOrNothing,
 		"PatchShown": TestApplyPatchNotWhatWasShown, "PatchBack": TestApplyPatchTakesBack, "PatchLink": TestApplyPatchThroughLink,
 		"PatchRisk": TestApplyPatchRisk, "Edit": TestEditFile, "EditChanged": TestEditFileChangedSinceRead, "EditOften": TestEditFileConcurrently,
-		"Read": TestReadFileD15, "Pages": TestReadFileInPages, "Refuses": TestReadFileRefuses, "Cancelled": TestReadStopsWhenCancelled,
+		"Read": TestReadFile, "Pages": TestReadFileInPages, "Refuses": TestReadFileRefuses, "Cancelled": TestReadStopsWhenCancelled,
 		"Picture": TestReadPicture, "List": TestListDir, "LongNames": TestLongNamesAreBounded, "Glob": TestGlob,
 		"GlobBounded": TestGlobIsBounded, "Grep": TestGrep, "GrepGroups": TestGrepContextGroups,
-		"GrepBounded": TestGrepIsBounded, "State": TestFileStateB26, "Changed": TestChangedFilesAreToldOnceK14, "Several": TestSeveralEdits,
-		"Write": TestWriteFileD15, "Rights": TestWriteFileKeepsRights, "Restore": TestRestore, "HardNames": TestHardNames, "LinkLoops": TestLinkLoops,
+		"GrepBounded": TestGrepIsBounded, "State": TestFileState, "Changed": TestChangedFilesAreToldOnce, "Several": TestSeveralEdits,
+		"Write": TestWriteFile, "Rights": TestWriteFileKeepsRights, "Restore": TestRestore, "HardNames": TestHardNames, "LinkLoops": TestLinkLoops,
 	}
 	for name, start := range targets {
 		t.Run(name, func(t *testing.T) {

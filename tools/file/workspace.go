@@ -160,13 +160,13 @@ func (w *Workspace) planRead(tool, path, why string) (action.Action, error) {
 }
 
 // systemDirs are folders of the operating system; a change there may break the machine
-// or give somebody rights on it (D16).
+// or give somebody rights on it.
 var systemDirs = []string{
 	"/etc", "/bin", "/sbin", "/usr", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys",
 	"/System", "/Library", "/private/etc",
 }
 
-// homeDirs are the folders below the home folder that hold keys (D16).
+// homeDirs are the folders below the home folder that hold keys.
 var homeDirs = []string{".ssh", ".gnupg", ".aws"}
 
 // writeRisk says how much harm a change of path can do. What is in a .git folder can

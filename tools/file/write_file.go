@@ -30,7 +30,7 @@ type writeFile struct {
 }
 
 // NewWriteFile returns the tool write_file: it creates a file or replaces its content
-// as a whole, never in part (D15). A file that the model has not read, or that changed
+// as a whole, never in part. A file that the model has not read, or that changed
 // since it did or since its diff was shown, stays as it is.
 func NewWriteFile(ws *Workspace) tools.Tool {
 	return &writeFile{ws, tools.Define[writeArgs]("write_file", writeFileText)}

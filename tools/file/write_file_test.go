@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestWriteFileD15(t *testing.T) {
+func TestWriteFile(t *testing.T) {
 	tests := []struct{ name, path, old, content, want string }{
 		{"new", "a.txt", "", "x\n", "Wrote 2 bytes to a.txt"},
 		{"empty", "a.txt", "", "", "Wrote 0 bytes to a.txt"},
@@ -142,7 +142,7 @@ func TestWriteFileFailsWhole(t *testing.T) {
 	}
 }
 
-func TestPreviewF10(t *testing.T) {
+func TestPreview(t *testing.T) {
 	long := strings.Repeat("line\n", 3000)
 	tests := []struct {
 		name     string

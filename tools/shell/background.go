@@ -112,7 +112,7 @@ func (s *shellJob) end() tools.TaskEnd {
 	return tools.TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
 }
 
-// runningResult is the payload about a command that still runs (D10).
+// runningResult is the payload about a command that still runs.
 type runningResult struct {
 	Running bool   `json:"running"`
 	ID      int    `json:"id"`

@@ -27,11 +27,11 @@ var (
 )
 
 const (
-	captureLimit = 8000             // bytes of a picture that the model sees (D20)
+	captureLimit = 8000             // bytes of a picture that the model sees
 	paneDelay    = 30 * time.Second // that a picture or a key may be put off
 )
 
-// Panes returns the tools that look at the panes of shell and type into them (D20–D23). A
+// Panes returns the tools that look at the panes of shell and type into them. A
 // model seldom needs them, so they are for a [tools.Deferred].
 func Panes(shell *Shell) []tools.Tool {
 	return []tools.Tool{
@@ -150,11 +150,11 @@ func (t *capturePane) Run(ctx context.Context, call tools.Call) tools.Result {
 	}
 	var notices []string
 	pane, text, err := t.shell.panes.Capture(ctx, t.shell.paneID(args.Pane), view)
-	if errors.Is(err, tmux.ErrNoPane) { // E13
+	if errors.Is(err, tmux.ErrNoPane) {
 		notices = append(notices, err.Error()+"; this is the shared pane")
 		pane, text, err = t.shell.panes.Capture(ctx, "", view)
 	}
-	if errors.Is(err, tmux.ErrNoOther) { // D20
+	if errors.Is(err, tmux.ErrNoOther) {
 		notices = append(notices, "there is no alternate screen; this is the one that shows")
 		view.Other = false
 		pane, text, err = t.shell.panes.Capture(ctx, pane.ID, view)
@@ -183,7 +183,7 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // unchanged reports whether the same call showed the same before, and nothing was done
-// meanwhile (D22).
+// meanwhile.
 func (t *capturePane) unchanged(at look, now shown) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -323,7 +323,7 @@ func (t *createPane) Plan(call tools.Call) (action.Action, error) {
 	}, nil
 }
 
-// createdPane is what the model gets (E12).
+// createdPane is what the model gets.
 type createdPane struct {
 	Session string `json:"session"`
 	Pane    string `json:"pane_id"`

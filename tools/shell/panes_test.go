@@ -52,7 +52,7 @@ func (d *desk) call(name string, args map[string]any) (action.Action, tools.Resu
 	return call.Planned, tool.Run(d.t.Context(), call)
 }
 
-// with adds to the metadata of D11.
+// with adds to the metadata of every command.
 func with(pairs ...any) map[string]any {
 	args := maps.Clone(metadata)
 	for i := 0; i < len(pairs); i += 2 {
@@ -78,7 +78,7 @@ func (d *desk) screen(pane string) capturePayload {
 	return p
 }
 
-func TestRunShellWait(t *testing.T) { // D09, D10
+func TestRunShellWait(t *testing.T) {
 	d := newDesk(t)
 	var run runningResult
 	d.get("run_shell", &run, with("command", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo done; exit 4", "wait", false))
@@ -113,7 +113,7 @@ func TestRunShellWait(t *testing.T) { // D09, D10
 	}
 }
 
-func TestRunShellWaitForms(t *testing.T) { // D09
+func TestRunShellWaitForms(t *testing.T) {
 	for _, tt := range []struct {
 		raw     string
 		d       time.Duration
@@ -145,7 +145,7 @@ func TestRunShellWaitForms(t *testing.T) { // D09
 	}
 }
 
-func TestRunShellWaitWithoutTmux(t *testing.T) { // D09
+func TestRunShellWaitWithoutTmux(t *testing.T) {
 	d := newDesk(t)
 	d.shell.say = func(string) {}
 	d.shell.panes = tmux.New(tmux.Options{Socket: filepath.Join(t.TempDir(), "no", "such", "folder", "s"), Session: "t", Exe: "x", Env: []string{"PATH=/nowhere"}})
@@ -185,7 +185,7 @@ func TestTaskBegins(t *testing.T) { // what the runtime is told
 	}
 }
 
-func TestPaneTools(t *testing.T) { // D20–D23, E12, E13
+func TestPaneTools(t *testing.T) {
 	d := newDesk(t)
 	if _, r := d.call("capture-pane", map[string]any{"why": "x"}); !r.IsError || !strings.Contains(r.Content, "no pane yet") {
 		t.Errorf("before the first command: %+v", r)
@@ -201,14 +201,14 @@ func TestPaneTools(t *testing.T) { // D20–D23, E12, E13
 	pane := made.Result.Pane
 	tmuxtest.Until(t, "it is ready", func() bool { return strings.Contains(d.screen(pane).Screen, "\nready") })
 	if p := d.screen(pane); p.Screen != "" || len(p.Notices) != 1 || !strings.Contains(p.Notices[0], "nothing changed") {
-		t.Errorf("a second look: %+v", p) // D22
+		t.Errorf("a second look: %+v", p)
 	}
 	act, r = d.call("tmux_send_keys", with("pane", pane, "literal_text", "rm -rf x", "keys", []string{"Space", "y"}, "enter", true))
 	if r.IsError || act.Kind != action.PaneKeys || act.Command != "rm -rf x y" || !strings.Contains(act.Preview, pane) {
 		t.Errorf("keys: %+v, %+v", act, r)
 	}
 	tmuxtest.Until(t, "it was typed", func() bool { return strings.Contains(d.screen(pane).Screen, "<rm -rf x y>") })
-	if p := d.screen("%99"); len(p.Notices) != 1 || p.Title != "shared" { // E13
+	if p := d.screen("%99"); len(p.Notices) != 1 || p.Title != "shared" {
 		t.Errorf("a missing pane: %+v", p)
 	}
 	for _, bad := range []struct {
@@ -269,7 +269,7 @@ func TestCutStart(t *testing.T) {
 	}
 }
 
-// TestSessionTools (D23, E12).
+// TestSessionTools.
 func TestSessionTools(t *testing.T) {
 	d := newDesk(t)
 	var made createdSession
@@ -301,7 +301,7 @@ func TestSessionTools(t *testing.T) {
 	}
 }
 
-// TestCaptureOptions (D20, D21): controls as \ooo, blanks, the other screen, delays.
+// TestCaptureOptions: controls as \ooo, blanks, the other screen, delays.
 func TestCaptureOptions(t *testing.T) {
 	d := newDesk(t)
 	d.call("run_shell", with("command", "printf '\\033[31mred\\033[m  \\n'"))

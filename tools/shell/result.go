@@ -10,7 +10,7 @@ import (
 	"buddy/tools"
 )
 
-// shellResult is the payload of D03.
+// shellResult is the payload of a finished command.
 type shellResult struct {
 	ExitCode   int      `json:"exit_code"`
 	Stdout     string   `json:"stdout"`

@@ -12,7 +12,7 @@ import (
 )
 
 // TestRunShellOnLostTarget: a command that is cancelled while its target is away has no
-// exit code, and the next one runs when the target is back (DESIGN, "Bad input").
+// exit code, and the next one runs when the target is back.
 func TestRunShellOnLostTarget(t *testing.T) {
 	c := hosttest.NewContainer(t, hosttest.NoTmux)
 	h := c.Host(t)

@@ -25,10 +25,10 @@ import (
 //go:embed run_shell.md
 var runShellText string
 
-// shellOutput is how much of each stream the model sees, in bytes (D04).
+// shellOutput is how much of each stream the model sees, in bytes.
 const shellOutput = 4000
 
-// cancelled begins the result of a command that was stopped (A17).
+// cancelled begins the result of a command that was stopped.
 const cancelled = "operation cancelled by user"
 
 // Shell is the tool run_shell on one target. Make it with New.
@@ -118,7 +118,7 @@ func (a shellArgs) interactive() bool {
 	return tmux.Mode(a.Mode) == tmux.Prompted || tmux.Mode(a.Mode) == tmux.Terminal
 }
 
-// patience reads wait: how long Run waits for the end, and whether that is for ever (D09).
+// patience reads wait: how long Run waits for the end, and whether that is for ever.
 func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
 	var v any
 	if len(a.Wait) > 0 {
@@ -307,7 +307,7 @@ func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patie
 	return job.result(note+fmt.Sprintf(`. You are told when it ends. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id), limit)
 }
 
-// Recover finds the result of a command that an earlier process started (DECISIONS 8).
+// Recover finds the result of a command that an earlier process started.
 func (t *Shell) Recover(ctx context.Context, call tools.Call) tools.Result {
 	return t.recover(ctx, call, shellOutput)
 }

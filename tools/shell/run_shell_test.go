@@ -54,7 +54,7 @@ func shellCall(t *testing.T, command string, more ...string) tools.Call {
 	return tools.Call{ID: "c1", Name: "run_shell", Arguments: string(data), Dir: filepath.Join(t.TempDir(), "out")}
 }
 
-// payload decodes the envelope of D03.
+// payload decodes the envelope of a result.
 func payload(t *testing.T, r tools.Result) shellResult {
 	t.Helper()
 	var e struct {
@@ -73,7 +73,7 @@ func payload(t *testing.T, r tools.Result) shellResult {
 	return e.Result
 }
 
-func TestRunShell(t *testing.T) { // D03, D04, D08
+func TestRunShell(t *testing.T) {
 	tool := shellTool(t, func(text string) { t.Errorf("said %q", text) })
 	tests := []struct {
 		name, command string
@@ -97,7 +97,7 @@ func TestRunShell(t *testing.T) { // D03, D04, D08
 	}
 }
 
-func TestRunShellCutsTheMiddle(t *testing.T) { // D04, DECISIONS 20
+func TestRunShellCutsTheMiddle(t *testing.T) {
 	tool := shellTool(t, nil)
 	r := tool.Run(t.Context(), shellCall(t, "echo first; seq 100000; echo last"))
 	got := payload(t, r)
@@ -113,7 +113,7 @@ func TestRunShellCutsTheMiddle(t *testing.T) { // D04, DECISIONS 20
 	}
 }
 
-func TestRunShellStreamsAndMerges(t *testing.T) { // D05
+func TestRunShellStreamsAndMerges(t *testing.T) {
 	tool := shellTool(t, nil)
 	call := shellCall(t, "for i in 1 2 3; do echo o$i; echo e$i >&2; done", "merge")
 	var live strings.Builder
@@ -129,7 +129,7 @@ func TestRunShellStreamsAndMerges(t *testing.T) { // D05
 	}
 }
 
-func TestRunShellCancelled(t *testing.T) { // A17
+func TestRunShellCancelled(t *testing.T) {
 	tool := shellTool(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	call := shellCall(t, "echo begun; sleep 100")
@@ -144,7 +144,7 @@ func TestRunShellCancelled(t *testing.T) { // A17
 	}
 }
 
-func TestRunShellArguments(t *testing.T) { // D02, D11
+func TestRunShellArguments(t *testing.T) {
 	tool := New(nil, nil, "local", "", nil) // Plan runs nothing
 	for _, tt := range []struct{ args, want string }{
 		{`{oops`, "not valid JSON"},
@@ -167,7 +167,7 @@ func TestRunShellArguments(t *testing.T) { // D02, D11
 	}
 }
 
-func TestRunShellRecovers(t *testing.T) { // DECISIONS 8
+func TestRunShellRecovers(t *testing.T) {
 	tool := shellTool(t, nil)
 	call := shellCall(t, "echo kept; exit 3")
 	tool.Run(t.Context(), call)

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	screensLimit = 2500 // bytes of all pictures together (E20)
+	screensLimit = 2500 // bytes of all pictures together
 	screenLeast  = 500  // bytes of one: more panes than fit are only named
 )
 
 // Screens says what the panes show, on all targets, in which commands go on after their call, for the model's
-// next request; "" when there are none. Nothing of it is stored (E20).
+// next request; "" when there are none. Nothing of it is stored.
 func (t *Shell) Screens(ctx context.Context) string {
 	running := t.jobs.running()
 	if len(running) == 0 {

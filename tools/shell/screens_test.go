@@ -11,7 +11,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestScreens (E20): what runs on in panes is shown, bounded and as plain text, and nothing
+// TestScreens: what runs on in panes is shown, bounded and as plain text, and nothing
 // of the shared pane alone.
 func TestScreens(t *testing.T) {
 	d := newDesk(t)

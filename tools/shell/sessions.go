@@ -19,7 +19,7 @@ var (
 	killSessionText string
 )
 
-// createdSession is what the model gets (E12).
+// createdSession is what the model gets.
 type createdSession struct {
 	Session string   `json:"session"`
 	Pane    string   `json:"pane_id"`

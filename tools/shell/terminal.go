@@ -3,6 +3,8 @@ package shell
 import (
 	"strings"
 	"unicode/utf8"
+
+	"buddy/texts/ansi"
 )
 
 // TerminalText is what a person would have read of what a terminal was sent: without escape
@@ -31,7 +33,7 @@ func (t *terminalReader) trimmed() string { return strings.TrimRight(string(t.li
 func (t *terminalReader) take(p []byte) []byte {
 	switch c := p[0]; {
 	case c == 0x1b:
-		n := escapeLen(p)
+		n := ansi.Len(p)
 		t.escape(string(p[:n]))
 		return p[n:]
 	case t.other:
@@ -65,38 +67,4 @@ func (t *terminalReader) escape(seq string) {
 		t.other = strings.HasSuffix(seq, "h")
 		t.full = t.full || t.other
 	}
-}
-
-// escapeLen is the length of the escape sequence that p begins with, as far as p has it.
-func escapeLen(p []byte) int {
-	if len(p) == 1 {
-		return 1
-	}
-	switch p[1] {
-	case '[':
-		for i := 2; i < len(p); i++ {
-			if p[i] >= 0x40 && p[i] <= 0x7e {
-				return i + 1
-			}
-			if p[i] < 0x20 { // not one after all
-				return i
-			}
-		}
-		return len(p)
-	case ']', 'P', 'X', '^', '_': // a text up to its end
-		for i := 2; i < len(p); i++ {
-			switch {
-			case p[i] == 7:
-				return i + 1
-			case p[i] == 0x1b && i+1 < len(p) && p[i+1] == '\\':
-				return i + 2
-			case p[i] == 0x1b, p[i] == 0x18, p[i] == '\n':
-				return i
-			}
-		}
-		return len(p)
-	case '(', ')', '*', '+', '#', '%', ' ':
-		return min(3, len(p))
-	}
-	return 2
 }

@@ -401,7 +401,7 @@ func TestSideBySideArguments(t *testing.T) {
 }
 
 // TestSideBySideCancelled: cancelling ends the command everywhere.
-func TestSideBySideCancelled(t *testing.T) { // A17
+func TestSideBySideCancelled(t *testing.T) {
 	_, r, _ := threeOpen(t)
 	tool, _ := r.Lookup("run_shell")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -423,7 +423,7 @@ func TestSideBySideCancelled(t *testing.T) { // A17
 	}
 }
 
-// TestSideBySideRecovered: another process finds the results, each where it was (DECISIONS 8).
+// TestSideBySideRecovered: another process finds the results, each where it was.
 func TestSideBySideRecovered(t *testing.T) {
 	all := threeTargets(t)
 	set, r := process(threeNames, all)

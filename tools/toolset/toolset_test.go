@@ -35,7 +35,7 @@ var budgets = map[string]int{
 }
 
 // The names and their order are part of what providers cache, and what all of it costs
-// in each request is bounded (C11, DECISIONS 24).
+// in each request is bounded.
 func TestDefaultTools(t *testing.T) {
 	all, deferred := offered(t, "")
 	r := tools.NewRegistry(all...).Without(Quiet...)

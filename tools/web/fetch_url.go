@@ -45,8 +45,7 @@ type fetched struct {
 	text  string
 }
 
-// NewFetchURL returns the tool fetch_url: a web page as text, at most a page a call
-// (D17).
+// NewFetchURL returns the tool fetch_url: a web page as text, at most a page a call.
 func NewFetchURL(client *Client) tools.Tool {
 	return &fetchURL{client: client, Schema: tools.Define[fetchArgs]("fetch_url", fetchURLText)}
 }

@@ -107,7 +107,7 @@ func TestFetchURLPart(t *testing.T) {
 	}
 }
 
-func TestWebSearchD18(t *testing.T) {
+func TestWebSearch(t *testing.T) {
 	page := `<div class="result"><a class="result__a" href="https://go.dev/">Go</a><a class="result__snippet">A language.</a></div><div class="result"><a class="result__a" href="https://x.example/">X</a></div>`
 	b, url := netBench(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) })
 	got := b.OK("web_search", toolstest.Args{"query": "go lang"})
