@@ -22,7 +22,6 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/demo"
 	"buddy/agent/model/limits"
-	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/agent/redact"
 	"buddy/app/exit"
@@ -79,20 +78,11 @@ func New(f *Options, d *Destination, resume string, mode action.Mode) (*Program,
 	if err := p.openSession(f, resume, m.Info()); err != nil {
 		return nil, err
 	}
-	if err := d.needTmux(f, p.Env); err != nil {
-		return nil, errors.Join(err, p.Journal.close())
-	}
-	if p.Env.Also, err = d.folders(f.Also); err != nil {
-		return nil, errors.Join(err, p.Journal.close())
-	}
-	if err := p.openTargets(f, d, p.Env); err != nil {
+	judge, err := p.openTargets(f)
+	if err != nil {
 		return nil, errors.Join(err, p.Journal.close())
 	}
 	first := p.Targets.First()
-	judge, err := newPolicy(policy.Policy{Workspace: first.Files.Root(), At: p.Targets.Facts, Shell: p.Config.Tools.ShellName()}, p.Config)
-	if err != nil {
-		return nil, err
-	}
 	told := telling{
 		facts: prompt.Facts{
 			OS: p.Env.OS, Shell: cmp.Or(p.Config.Tools.ShellName(), p.Env.Shell), Cwd: p.Env.Dir, Also: p.Env.Also, Target: d.Name, Targets: promptTargets(p.Targets), Extra: p.Config.Agent.SystemPrompt,
@@ -101,7 +91,7 @@ func New(f *Options, d *Destination, resume string, mode action.Mode) (*Program,
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {
-		return nil, exit.Failure(err)
+		return nil, errors.Join(exit.Failure(err), p.Journal.close())
 	}
 	p.Options = agent.Options{
 		Session: p.ID, Version: version.Number, Cwd: p.Env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,

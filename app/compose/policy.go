@@ -1,31 +1,31 @@
 package compose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"buddy/agent/action"
 	"buddy/agent/policy"
 	"buddy/app/exit"
 	"buddy/app/slash"
 	"buddy/config"
-	"buddy/tools/target"
 	"buddy/tools/toolset"
 )
 
-// newPolicy gives p the rules of the configuration. An error names the place of one that makes
-// no sense.
-func newPolicy(p policy.Policy, c config.Config) (policy.Policy, error) {
+// rulesOf returns the rules of the configuration. An error names the place of one that makes no
+// sense.
+func rulesOf(c config.Config) ([]action.Rule, error) {
+	var all []action.Rule
 	for _, r := range c.Rules {
 		rule := RuleOf(r)
 		if err := CheckRule(rule, c); err != nil {
-			return p, exit.Error{Code: exit.BadUsage, Text: fmt.Sprintf("%s: %s: %v", r.Place, r.Decision, err)}
+			return nil, exit.Mistake(fmt.Errorf("%s: %s: %w", r.Place, r.Decision, err))
 		}
-		p.Rules = append(p.Rules, rule)
+		all = append(all, rule)
 	}
-	return p, nil
+	return all, nil
 }
 
 // CheckRule says what is wrong with a rule, where there are the targets of c.
@@ -49,44 +49,30 @@ func RuleOf(r config.Rule) action.Rule {
 	return rule
 }
 
-// Explained judges a command as a session that the flags mean would, on its first target.
-func Explained(f *Options, command string) (policy.Explanation, error) {
-	none := policy.Explanation{}
-	c, _, _, err := LoadConfig(f)
+// Explained judges a command as a session with these options would, on its first target. Nothing
+// runs, and nothing is kept.
+func Explained(f *Options, command string) (explained policy.Explanation, err error) {
+	p := &Program{Journal: &journal{}}
+	if p.Config, p.Index, _, err = LoadConfig(f); err != nil {
+		return explained, err
+	}
+	if p.Dest, err = NewDestination(f); err != nil {
+		return explained, err
+	}
+	defer func() { _ = p.Dest.Close() }() // it was only looked at
+	if err := p.Dest.Reach(io.Discard); err != nil {
+		return explained, err
+	}
+	if err := p.look(cmp.Or(f.Dir, p.Dest.Cwd)); err != nil {
+		return explained, err
+	}
+	if p.Dest.Away != nil {
+		return explained, exit.Failure(p.Dest.Away)
+	}
+	judge, err := p.openTargets(f)
 	if err != nil {
-		return none, exit.Mistake(err)
+		return explained, err
 	}
-	t, err := NewDestination(f)
-	if err != nil {
-		return none, err
-	}
-	defer func() { _ = t.Close() }() // it was only looked at
-	if err := t.Reach(io.Discard); err != nil {
-		return none, err
-	}
-	env, err := t.Look(f.Dir)
-	if err != nil {
-		return none, exit.Failure(err)
-	}
-	if t.Away != nil {
-		return none, exit.Failure(t.Away)
-	}
-	if env.Also, err = t.folders(f.Also); err != nil {
-		return none, err
-	}
-	var o target.Options
-	o.Env, o.Reach.Withheld = c.Environ(os.Environ())
-	if t.Host == nil {
-		o.Sandbox, _ = sandbox(c.Sandbox, []string{env.Dir}, os.TempDir())
-	}
-	there, err := t.Open(env, o)
-	if err != nil {
-		return none, exit.Failure(err)
-	}
-	defer there.Close(context.Background(), func(string, ...any) {}) // nothing runs there
-	judge, err := newPolicy(policy.Policy{Shell: c.Tools.ShellName(), At: func(string) policy.Target { return there.Facts() }}, c)
-	if err != nil {
-		return none, err
-	}
-	return judge.Explain(f.Approve, t.Name, command, there.Files.Root()), nil
+	defer p.Targets.Close(context.Background(), func(string) {}) // nothing runs there
+	return judge.Explain(f.Approve, p.Dest.Name, command, p.Targets.First().Files.Root()), nil
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"buddy/agent/action"
-	"buddy/agent/policy"
 	"buddy/app/keymap"
 	"buddy/config"
 )
@@ -24,14 +23,12 @@ type Reading struct {
 // ReadSettings reads the configuration as a start would. Any goroutine may call it.
 func ReadSettings(f *Options) Reading {
 	var r Reading
-	r.Config, r.Index, r.Notices, r.Err = config.Load(config.Options{Config: f.Config, Model: f.Model, BaseURL: f.BaseURL, Trust: TrustStore()})
+	r.Config, r.Index, r.Notices, r.Err = LoadConfig(f)
 	if r.Err == nil {
 		r.Keys, r.Err = BoundKeys(r.Config.Keys, r.Index)
 	}
 	if r.Err == nil {
-		var judge policy.Policy
-		judge, r.Err = newPolicy(policy.Policy{}, r.Config)
-		r.Rules = judge.Rules
+		r.Rules, r.Err = rulesOf(r.Config)
 	}
 	for i := 0; i < len(r.Config.Targets) && r.Err == nil; i++ {
 		_, r.Err = configured(r.Config.Targets[i], r.Index)

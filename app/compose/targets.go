@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"buddy/agent"
 	"buddy/agent/event"
+	"buddy/agent/policy"
 	"buddy/agent/prompt"
 	"buddy/app/exit"
 	"buddy/app/slash"
@@ -19,24 +21,28 @@ import (
 	"buddy/views/markup"
 )
 
-// openTargets opens the target where the session begins, and makes the set that opens the others
-// when they are needed.
-func (p *Program) openTargets(f *Options, d *Destination, env target.Environment) error {
-	others, err := d.beside(f, p.Config, p.Index)
-	if err != nil {
-		return err
+// openTargets opens the target where the session begins, makes the set that opens the others
+// when they are needed, and returns the policy for all of them.
+func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
+	if err := p.Dest.needTmux(f, p.Env); err != nil {
+		return judge, err
 	}
-	name := p.ID
-	if f.Tmux != "" {
-		name = f.Tmux
+	if p.Env.Also, err = p.Dest.folders(f.Also); err != nil {
+		return judge, err
+	}
+	others, err := p.Dest.beside(f, p.Config, p.Index)
+	if err != nil {
+		return judge, err
 	}
 	_, p.withheld = p.Config.Environ(os.Environ())
-	first, err := p.open(d.Target, env, name, p.Journal.resumed() || f.Tmux != "")
+	first, err := p.open(p.Dest.Target, p.Env, cmp.Or(f.Tmux, p.ID), p.Journal.resumed() || f.Tmux != "")
 	if err != nil {
-		return err
+		return judge, err
 	}
 	p.Targets = target.NewSet(first, others, p.openOther)
-	return nil
+	judge = policy.Policy{Workspace: first.Files.Root(), At: p.Targets.Facts, Shell: p.Config.Tools.ShellName()}
+	judge.Rules, err = rulesOf(p.Config)
+	return judge, err
 }
 
 // openOther reaches for a target and makes what the session has there.
