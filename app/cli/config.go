@@ -62,7 +62,7 @@ func (s *configCLI) encode(v any) error {
 
 // load returns what is in effect.
 func (s *configCLI) load() (config.Config, config.Index, []string, error) {
-	c, index, notices, err := config.Load(config.Options{Config: s.flags.Config, Model: s.flags.Model, BaseURL: s.flags.BaseURL, Trust: compose.TrustStore()})
+	c, index, notices, err := compose.LoadConfig(s.flags)
 	if err != nil {
 		err = exit.Error{Code: exit.BadUsage, Text: err.Error() + "; buddy config check finds all mistakes"}
 	}

@@ -52,8 +52,8 @@ func initCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.Comm
 
 func (s *setup) run() error {
 	var err error
-	if s.config, s.index, _, err = config.Load(config.Options{Config: s.flags.Config, Trust: compose.TrustStore()}); err != nil {
-		return exit.Mistake(err)
+	if s.config, s.index, _, err = compose.LoadConfig(&compose.Options{Config: s.flags.Config}); err != nil {
+		return err
 	}
 	name := s.flags.Model
 	switch {
@@ -160,7 +160,7 @@ func (s *setup) another() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c, _, _, err := config.Load(config.Options{Config: s.flags.Config, Model: name, Trust: compose.TrustStore()}); err == nil {
+	if c, _, _, err := compose.LoadConfig(&compose.Options{Config: s.flags.Config, Model: name}); err == nil {
 		s.tell(doctor.CheckModel(context.Background(), c, false)...)
 		if c.Active != nil && c.Active.Problem() == "" {
 			s.try(*c.Active)

@@ -9,7 +9,8 @@ import (
 	"buddy/config"
 )
 
-// LoadConfig reads the settings that the command line means.
+// LoadConfig reads the settings that the command line means, with where each is and what to tell
+// the person. Its errors have the exit code of wrong settings.
 func LoadConfig(f *Options) (config.Config, config.Index, []string, error) {
 	c, index, notices, err := config.Load(config.Options{Config: f.Config, Model: f.Model, BaseURL: f.BaseURL, Trust: TrustStore()})
 	if err != nil {
