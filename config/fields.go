@@ -43,7 +43,7 @@ type field struct {
 	// tighter tells whether a project's value is stricter than the user's, of a limit that
 	// a project may tighten.
 	tighter func(project, user int64) bool
-	access  access // who may set it (DECISIONS 28)
+	access  access // who may set it
 }
 
 // lower is the tighter of a limit of which 0 means none.
@@ -239,14 +239,14 @@ var sections = append([]section{
 	targetsSection,
 }, ruleSections()...)
 
-// keySources are the fields of a profile of which one at most may be set (H08).
+// keySources are the fields of a profile of which one at most may be set.
 var keySources = []string{"api_key", "api_key_env", "api_key_file"}
 
 // foreign are sections that a project's file may set only once it is trusted, whether this
-// version knows them or not (DECISIONS 28).
+// version knows them or not.
 var foreign = []string{"models", "keys", "login", "hooks", "mcp", "ssh", "targets"}
 
-// examples are the profiles that the template offers (H06). None is active before the
+// examples are the profiles that the template offers. None is active before the
 // person uncomments it.
 var examples = []struct {
 	doc     string
@@ -307,7 +307,7 @@ func isPort(s string) bool {
 	return err == nil && n > 0
 }
 
-// local tells whether an endpoint is on this machine, where no key is needed (M15).
+// local tells whether an endpoint is on this machine, where no key is needed.
 func local(baseURL string) bool {
 	u, err := url.Parse(baseURL)
 	if err != nil {

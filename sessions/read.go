@@ -317,7 +317,7 @@ func decode(line []byte) (event.Envelope, error) {
 }
 
 // Range calls f for the envelopes with a seq above after, in order, until f returns
-// false. It is for a subscriber that is behind (DECISIONS 3): its cost depends on how
+// false. It is for a subscriber that is behind: its cost depends on how
 // far. It sees what was appended before the call; lines that are not valid are left
 // out.
 func (j *Journal) Range(after uint64, f func(event.Envelope) bool) error {

@@ -1,7 +1,7 @@
 // Package event defines what the agent reports and what it can be told: a closed set
 // of facts ([Event]) in numbered envelopes, and a closed set of imperatives
 // ([Command]). The screen, the session file, `buddy exec --json`, hooks and tests have
-// no other source (DESIGN, rule 1).
+// no other source.
 //
 // Facts are named in the past tense by family ("tool.started"). Durable events are in
 // the journal before anyone sees them; transient ones may be merged with their
@@ -29,7 +29,7 @@ type Event interface {
 }
 
 // Envelope is an Event with its place in the stream. Seq is strictly increasing in one
-// session, with gaps (DECISIONS 2).
+// session, with gaps.
 type Envelope struct {
 	Seq     uint64
 	Time    int64 // Unix milliseconds

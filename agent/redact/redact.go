@@ -1,5 +1,5 @@
 // Package redact takes secrets out of text where it enters: what tools print, before it
-// becomes history, so that live and replayed sessions are the same (DECISIONS 9).
+// becomes history, so that live and replayed sessions are the same.
 //
 //	r := redact.New(apiKey)
 //	text = r.Text(text)      // a whole text

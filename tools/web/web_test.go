@@ -20,7 +20,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-func TestCheckD17(t *testing.T) {
+func TestCheck(t *testing.T) {
 	tests := []struct{ raw, want, err string }{
 		{"https://go.dev/doc/#top", "https://go.dev/doc/", ""},
 		{"http://EXAMPLE.com.:8080/a?b=c", "http://example.com:8080/a?b=c", ""},
@@ -235,7 +235,7 @@ func nameServer(t *testing.T, answer [4]byte) *net.Resolver {
 }
 
 // A public name whose address is a private one is found out when it is dialled.
-func TestRebindingD17(t *testing.T) {
+func TestRebinding(t *testing.T) {
 	for _, addr := range [][4]byte{{127, 0, 0, 1}, {10, 0, 0, 1}, {169, 254, 169, 254}, {0, 0, 0, 0}} {
 		c := NewClient(Options{})
 		c.dialer.Resolver = nameServer(t, addr)
@@ -383,7 +383,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-func TestSearchD18(t *testing.T) {
+func TestSearch(t *testing.T) {
 	tests := []struct {
 		file   string
 		status int
