@@ -45,7 +45,7 @@ func (s *sessionsCLI) export(arg, format, output string) error {
 	if err != nil {
 		return exit.Failure(err)
 	}
-	c, _, _, err := compose.LoadConfig(s.flags)
+	c, _, _, err := compose.LoadConfig(s.options)
 	if err != nil {
 		return err
 	}

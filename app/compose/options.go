@@ -21,8 +21,7 @@ type Options struct {
 	Dir       string
 	Also      []string // more folders to work in
 
-	Debug bool
-	Log   *DebugLog // nil without --debug
+	Log *DebugLog // nil without --debug
 
 	Headless bool // nobody sees a title, or a demo in the place of a model
 }

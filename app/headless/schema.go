@@ -7,9 +7,9 @@ import (
 	"os"
 	"strings"
 
-	"buddy/app/exit"
-
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"buddy/app/exit"
 )
 
 const (
