@@ -47,7 +47,7 @@ func (m *modeFlag) Set(s string) error {
 type cli struct {
 	options      *compose.Options
 	once         headless.Options
-	debug        bool
+	debug, plain bool
 	in, out, err *os.File    // results go to out, all else to err
 	style        plain.Style // of out and err
 	json         bool
@@ -155,7 +155,7 @@ func (s *cli) root() *cobra.Command {
 	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the endpoint to talk to")
 	p.StringVar(&f.Theme, "theme", "", "the colours by `name`: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.NoColor, "no-color", false, "no colours")
-	p.BoolVar(&f.Plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
+	p.BoolVar(&s.plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
 	p.StringVar(&f.Tmux, "tmux", "", "`name` of the tmux session that commands run in")
 	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
 	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
@@ -192,7 +192,7 @@ func enter(f *compose.Options) error {
 
 // interactive talks with a person, on the full screen or line by line.
 func (s *cli) interactive(resume string) error {
-	if repl.Wanted(s.options, s.in, s.out) {
+	if s.plain || repl.Wanted(s.in, s.out) {
 		return repl.Run(s.options, resume, s.in, s.out, s.err)
 	}
 	return fullscreen.Run(s.options, resume)

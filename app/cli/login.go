@@ -46,7 +46,7 @@ func (s *cli) loginCommand() *cobra.Command {
 	return c
 }
 
-// namedAccount is what the arguments of a command name.
+// namedAccount returns what the arguments of a command name.
 func namedAccount(f *compose.Options, args []string) (account.Account, error) {
 	c, _, _, err := compose.LoadConfig(f)
 	if err != nil {

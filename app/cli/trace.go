@@ -147,7 +147,7 @@ func took(ms int64) string {
 	return d.Round(time.Second).String()
 }
 
-// costText is what is known of a cost.
+// costText says what is known of a cost.
 func costText(c trace.Counts) string {
 	switch {
 	case c.Cost == 0 && c.Unpriced > 0:

@@ -8,7 +8,6 @@ type Options struct {
 	Model   string
 	BaseURL string
 	NoColor bool
-	Plain   bool
 	Theme   string
 	Tmux    string
 	Approve action.Mode

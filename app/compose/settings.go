@@ -19,7 +19,7 @@ func LoadConfig(f *Options) (config.Config, config.Index, []string, error) {
 	return c, index, notices, nil
 }
 
-// TrustStore is where the person's trust in folders is kept.
+// TrustStore returns the file of the folders that the person trusts.
 func TrustStore() *config.TrustStore {
 	s := config.NewTrustStore(filepath.Join(xdg.StateHome, "buddy"))
 	return &s
