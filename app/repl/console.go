@@ -40,7 +40,7 @@ type console struct {
 
 // drawn holds what a console shows at its last row.
 type drawn struct {
-	line  *lineEditor     // nil: no line is being edited
+	line  *lineEditor // nil: no line is being edited
 	mode  *term.State // of the terminal before that
 	shown string      // the prompt before a line that the terminal edits
 	spun  int         // columns of the line that says that work goes on
