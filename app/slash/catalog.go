@@ -4,11 +4,45 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"buddy/agent/event"
 	"buddy/sessions"
 )
+
+// OnModel talks to another model, by its name or its number in the list, or without one lists them.
+func (c Catalog) OnModel(s Seat, args string) error {
+	change := func(name string) { s.Command(event.SwitchModel{Profile: name}) }
+	n, err := strconv.Atoi(args)
+	switch {
+	case args == "":
+		current := s.Info().Profile
+		Inform(s, "/model", func() (string, error) { return OffersText(c.Offers(), current), nil }, s.Say)
+	case err != nil || n < 1:
+		change(args)
+	default:
+		Inform(s, "/model", func() (string, error) { return OfferName(c.Offers(), n) }, change)
+	}
+	return nil
+}
+
+// OnTrust trusts the folder with its settings as they were when the session began, and begins
+// the session anew with them.
+func (c Catalog) OnTrust(s Seat, _ string) error {
+	if err := s.Busy(); err != nil {
+		return err
+	}
+	text, err := c.Trust()
+	switch {
+	case err != nil:
+		return err
+	case text != "":
+		s.Say(text)
+		return nil
+	}
+	return s.Change(c.Current())
+}
 
 // OnTarget works on another target, or without a name says where commands run.
 func (c Catalog) OnTarget(s Seat, args string) error {

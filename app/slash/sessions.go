@@ -15,7 +15,8 @@ type Seat struct {
 	Say     func(text string)            // for the person
 	Current func() string                // id of the session
 	Info    func() event.SessionCreated  // what is known of it now
-	Change  func(id string) error        // leaves for another session, "" for a new one
+	Busy    func() error                 // says why the session can't be left now, nil if it can
+	Change  func(id string) error        // leaves for another session, "" for a new one, unless it is busy
 	Beside  func(work func() func())     // works elsewhere, and then here with what that returns
 	Failed  func(what string, err error) // says why it came to nothing
 }

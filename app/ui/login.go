@@ -42,5 +42,3 @@ func logInHere(u *UI, name string) error {
 		})
 	return nil
 }
-
-func logOutHere(u *UI, name string) error { return u.deps.Catalog.Access.LogOut(u.seat(), name) }
