@@ -170,6 +170,6 @@ func Access(ctx context.Context, c config.Config, demo bool) slash.Access {
 			return a.loginView(), err
 		},
 		Names:     func() string { return Names(c) },
-		Makeshift: demo,
+		DemoFallback: demo,
 	}
 }

@@ -53,12 +53,12 @@ func (r *repl) runCommand(c slash.Command, args string) error {
 	if do := own[c.Name]; do != nil {
 		return do(r, args)
 	}
-	return c.Do(r.catalog, r.seat(), args)
+	return c.Do(r.catalog, r.frontend(), args)
 }
 
-// seat is that of the person at the line.
-func (r *repl) seat() slash.Seat {
-	return slash.Seat{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Change: r.change, Busy: func() error { return slash.Busy(&r.state) }, Beside: r.beside, Failed: r.failed}
+// frontend returns what commands need of the line.
+func (r *repl) frontend() slash.Frontend {
+	return slash.Frontend{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Change: r.change, Busy: func() error { return slash.Busy(&r.state) }, Beside: r.beside, Failed: r.failed}
 }
 
 func lineHelp(r *repl, _ string) error {

@@ -14,7 +14,7 @@ type Command struct {
 	Help string
 	// Do runs it where the screen and a line do the same; its error is about the arguments. nil:
 	// each has a way of its own.
-	Do func(c Catalog, s Seat, args string) error
+	Do func(c Catalog, s Frontend, args string) error
 	// ScreenOnly says why there is no use for it line by line; "" means that there is one.
 	ScreenOnly string
 }
@@ -36,13 +36,13 @@ var Commands = []Command{
 	{Name: "model", Args: "[NAME]", Help: "talk to another model; without a name, choose one from a list", Do: Catalog.OnModel},
 	{Name: "effort", Args: "none|minimal|low|medium|high|xhigh|max", Help: "how much the model thinks, from its next request on", Do: sends(Effort)},
 	{Name: "login", Args: "[NAME]", Help: "keep the key of a provider, or log in to a profile"},
-	{Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Do: func(c Catalog, s Seat, name string) error { return c.Access.LogOut(s, name) }},
+	{Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Do: func(c Catalog, s Frontend, name string) error { return c.Access.LogOut(s, name) }},
 	{Name: "doctor", Help: "check what buddy needs; asks the model for one word"},
-	{Name: "session", Args: "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", Help: "the sessions of this folder: resume, fork, rename, delete, export, search; without a verb, choose from a list", Do: func(c Catalog, s Seat, args string) error {
+	{Name: "session", Args: "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", Help: "the sessions of this folder: resume, fork, rename, delete, export, search; without a verb, choose from a list", Do: func(c Catalog, s Frontend, args string) error {
 		verb, rest, _ := strings.Cut(args, " ")
 		return c.OnSession(s, strings.ToLower(verb), strings.TrimSpace(rest))
 	}},
-	{Name: "clear", Help: "begin a new conversation; this one stays saved", Do: func(_ Catalog, s Seat, _ string) error { return s.Change("") }},
+	{Name: "clear", Help: "begin a new conversation; this one stays saved", Do: func(_ Catalog, s Frontend, _ string) error { return s.Change("") }},
 	{Name: "find", Args: "[TEXT]", Help: "find text in the conversation"},
 	{Name: "edit", Args: "[TEXT]", Help: "write the prompt in your editor"},
 	{Name: "output", Args: "[N]", Help: "the whole output of the last call, or of the N-th last"},
@@ -66,8 +66,8 @@ func Find(name string) (Command, bool) {
 }
 
 // sends is a command that is one for the runtime, and nothing else.
-func sends(read func(args string) (event.Command, error)) func(Catalog, Seat, string) error {
-	return func(_ Catalog, s Seat, args string) error {
+func sends(read func(args string) (event.Command, error)) func(Catalog, Frontend, string) error {
+	return func(_ Catalog, s Frontend, args string) error {
 		c, err := read(args)
 		if err == nil {
 			s.Command(c)

@@ -42,7 +42,7 @@ func (u *UI) run(c slash.Command, args string) error {
 	if do := own[c.Name]; do != nil {
 		return do(u, args)
 	}
-	return c.Do(u.deps.Catalog, u.seat(), args)
+	return c.Do(u.deps.Catalog, u.frontend(), args)
 }
 
 func commandHelp() []draw.CommandHelp {
@@ -102,9 +102,9 @@ func (u *UI) changeTo(id string, s slash.Spot) error {
 	return nil
 }
 
-// seat is that of the person before the screen.
-func (u *UI) seat() slash.Seat {
-	return slash.Seat{
+// frontend returns what commands need of the screen.
+func (u *UI) frontend() slash.Frontend {
+	return slash.Frontend{
 		Command: u.deps.Send, Say: u.deps.Catalog.Notice, Change: u.change, Busy: func() error { return slash.Busy(&u.state) }, Beside: u.deps.Background,
 		Current: func() string { return u.state.Info.Session },
 		Info:    func() event.SessionCreated { return u.state.Info.Event },
