@@ -99,17 +99,13 @@ func boundDiff(diff string) string {
 }
 
 func lineCopy(r *repl, args string) error {
-	slash.Inform(r.frontend(), "/copy", func() (string, error) {
-		all, err := readRecord(r.program.Journal.Range)
-		if err != nil {
-			return "", err
-		}
+	r.lookBack("/copy", func(all *record) (string, error) {
 		text, err := slash.ToCopy(&all.state, args)
 		if err != nil {
 			return "", err
 		}
 		return r.con.copy(text)
-	}, r.say)
+	})
 	return nil
 }
 
