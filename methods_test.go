@@ -20,7 +20,6 @@ var large = map[string]int{
 	"agent/policy/shell.analyser": 78,
 	"app.repl":                    43,
 
-	"app/state.State":               42,
 	"app/ui.UI":                     89,
 	"views/dialog.Pager":            42,
 	"views/edit.Editor":             84,
