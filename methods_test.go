@@ -16,7 +16,6 @@ const maxMethods = 40
 // large are types that had more when the limit came, with what they may have. They shrink:
 // whoever takes methods away lowers the number, or removes the line.
 var large = map[string]int{
-	"agent/history.History":       49,
 	"agent/policy/shell.analyser": 78,
 	"app.repl":                    43,
 
