@@ -88,14 +88,14 @@ func (v *Vi) do(e *Editor, a keymap.Action, text string) {
 // Settle ends a command: the cursor is on a character again.
 func (v *Vi) Settle(e *Editor) {
 	v.reset()
-	if at := e.snap(e.cur); at != e.cur {
-		e.cur = e.left(at)
+	if at := e.buf.snap(e.cur); at != e.cur {
+		e.cur = e.buf.left(at)
 	}
 	if !v.Normal {
 		return
 	}
-	if e.cur.col > 0 && e.cur.col >= len(e.here().text) {
-		e.cur = e.left(e.cur)
+	if e.cur.col > 0 && e.cur.col >= len(e.here()) {
+		e.cur = e.buf.left(e.cur)
 	}
 	if v.selects == nothingSelected {
 		v.noted(e)
@@ -162,14 +162,14 @@ func (v *Vi) given(e *Editor, means keymap.Action, text string) {
 func (v *Vi) replace(e *Editor, text string) {
 	end := e.cur
 	for range v.n() {
-		if end.col >= len(e.here().text) {
+		if end.col >= len(e.here()) {
 			return // there are not so many
 		}
-		end = e.right(end)
+		end = e.buf.right(end)
 	}
 	at := e.cur
 	e.change(at, end, bytes.Repeat([]byte(text), v.n()))
-	e.cur = e.left(e.cur)
+	e.cur = e.buf.left(e.cur)
 }
 
 // upTo moves the cursor to a place, or works on the text up to there.
@@ -181,8 +181,8 @@ func (v *Vi) upTo(e *Editor, to Place, inclusive bool) {
 	from := e.cur
 	if to.less(from) {
 		from, to = to, from
-	} else if inclusive && to.col < len(e.lines[to.line].text) {
-		to = e.right(to)
+	} else if inclusive && to.col < len(e.buf.lines[to.line].text) {
+		to = e.buf.right(to)
 	}
 	v.overText(e, from, to)
 }
@@ -190,7 +190,7 @@ func (v *Vi) upTo(e *Editor, to Place, inclusive bool) {
 // overText works on the text between two places.
 func (v *Vi) overText(e *Editor, from, to Place) {
 	if from != to {
-		v.reg, v.lines = e.raw(from, to), false
+		v.reg, v.lines = e.buf.raw(from, to), false
 	}
 	e.cur = from
 	if v.op != keymap.ViYank {
@@ -211,23 +211,23 @@ func (v *Vi) cut(e *Editor, from, to Place) {
 
 // overLines works on whole lines, those that there are.
 func (v *Vi) overLines(e *Editor, first, last int) {
-	first, last = max(0, first), min(last, len(e.lines)-1)
-	from, to := Place{first, 0}, Place{last, len(e.lines[last].text)}
-	v.reg, v.lines = e.raw(from, to), true
+	first, last = max(0, first), min(last, len(e.buf.lines)-1)
+	from, to := Place{first, 0}, Place{last, len(e.buf.lines[last].text)}
+	v.reg, v.lines = e.buf.raw(from, to), true
 	switch v.op {
 	case keymap.ViYank:
 		e.cur.line = first
-		e.cur.col = min(e.cur.col, len(e.here().text))
-		e.cur = e.snap(e.cur)
+		e.cur.col = min(e.cur.col, len(e.here()))
+		e.cur = e.buf.snap(e.cur)
 	case keymap.ViChange:
 		v.cut(e, from, to)
 		e.cur = from
 		v.insert(e)
 	default:
-		if last+1 < len(e.lines) {
+		if last+1 < len(e.buf.lines) {
 			to = Place{last + 1, 0}
 		} else if first > 0 {
-			from = Place{first - 1, len(e.lines[first-1].text)}
+			from = Place{first - 1, len(e.buf.lines[first-1].text)}
 		}
 		v.cut(e, from, to)
 		e.cur.col = 0
@@ -239,16 +239,16 @@ func (v *Vi) editing(e *Editor, a keymap.Action) bool {
 	if v.op != "" {
 		return false // an operator needs a motion
 	}
-	end := Place{e.cur.line, len(e.here().text)}
+	end := Place{e.cur.line, len(e.here())}
 	v.again, v.opens = v.n(), false
 	switch a {
 	case keymap.ViInsert:
 	case keymap.ViAppend:
 		if e.cur != end {
-			e.cur = e.right(e.cur)
+			e.cur = e.buf.right(e.cur)
 		}
 	case keymap.ViInsertStart:
-		e.cur.col = e.indent(e.cur.line)
+		e.cur.col = e.buf.indent(e.cur.line)
 	case keymap.ViAppendEnd:
 		e.cur = end
 	case keymap.ViOpenBelow, keymap.ViOpenAbove:
@@ -267,7 +267,7 @@ func (v *Vi) editing(e *Editor, a keymap.Action) bool {
 
 // openLine begins a line below or above this one.
 func (v *Vi) openLine(e *Editor, below bool) {
-	at := Place{e.cur.line, len(e.here().text)}
+	at := Place{e.cur.line, len(e.here())}
 	if !below {
 		at.col = 0
 	}
@@ -305,10 +305,10 @@ func (v *Vi) changing(e *Editor, a keymap.Action, end Place) bool {
 		to := e.cur
 		for range v.n() {
 			if to.col < end.col {
-				to = e.right(to)
+				to = e.buf.right(to)
 			}
 		}
-		e.change(e.cur, to, otherCase(e.raw(e.cur, to)))
+		e.change(e.cur, to, otherCase(e.buf.raw(e.cur, to)))
 	case keymap.ViJoin:
 		v.join(e, e.cur.line, e.cur.line+max(1, v.n()-1))
 	case keymap.ViRepeatChange:
@@ -337,11 +337,7 @@ func (v *Vi) shortFor(e *Editor, op, motion keymap.Action) {
 // back undoes or redoes commands.
 func (v *Vi) back(e *Editor, undo bool) {
 	for range v.n() {
-		if undo {
-			e.undo()
-		} else {
-			e.redo()
-		}
+		e.revert(!undo)
 	}
 	v.now = nil // that is no change to be repeated
 }
@@ -352,12 +348,12 @@ func (v *Vi) put(e *Editor, after bool) {
 		return
 	}
 	if !v.lines {
-		if after && e.cur.col < len(e.here().text) {
-			e.cur = e.right(e.cur)
+		if after && e.cur.col < len(e.here()) {
+			e.cur = e.buf.right(e.cur)
 		}
 		e.change(e.cur, e.cur, bytes.Repeat(v.reg, v.copies()))
 		if e.cur.col > 0 {
-			e.cur = e.left(e.cur)
+			e.cur = e.buf.left(e.cur)
 		}
 		return
 	}
@@ -367,8 +363,8 @@ func (v *Vi) put(e *Editor, after bool) {
 		line++
 	}
 	at := Place{line, 0}
-	if line == len(e.lines) {
-		at = e.end()
+	if line == len(e.buf.lines) {
+		at = e.buf.end()
 		text = append([]byte{'\n'}, text[:len(text)-1]...)
 	}
 	e.change(at, at, text)
@@ -380,9 +376,9 @@ func (v *Vi) copies() int { return min(v.n(), 1+maxRepeated/(len(v.reg)+1)) }
 
 // join makes one line of some, with a blank between what they say.
 func (v *Vi) join(e *Editor, first, last int) {
-	for range min(last, len(e.lines)-1) - first {
-		text, next := e.lines[first].text, e.lines[first+1].text
-		lead := e.indent(first + 1)
+	for range min(last, len(e.buf.lines)-1) - first {
+		text, next := e.buf.lines[first].text, e.buf.lines[first+1].text
+		lead := e.buf.indent(first + 1)
 		gap := []byte(" ")
 		if len(text) == 0 || isSpace(text[len(text)-1]) || lead == len(next) || next[lead] == ')' {
 			gap = nil

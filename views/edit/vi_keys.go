@@ -9,7 +9,7 @@ import (
 // Set turns the keys of vi on, in insert mode, or off.
 func (v *Vi) Set(e *Editor, on bool) {
 	*v = Vi{On: on}
-	if e.endGroup(); on {
+	if e.log.endGroup(); on {
 		v.insert(e)
 	}
 }
@@ -17,7 +17,7 @@ func (v *Vi) Set(e *Editor, on bool) {
 // Restart begins another text in insert mode.
 func (v *Vi) Restart(e *Editor) {
 	if v.On {
-		e.endGroup()
+		e.log.endGroup()
 		v.now = nil
 		v.insert(e)
 	}

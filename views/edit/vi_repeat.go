@@ -43,14 +43,14 @@ func (v *Vi) note(e *Editor, a keymap.Action, text string) {
 	}
 	if v.op == "" && v.wait == "" {
 		v.now, v.gen = nil, e.gen
-		e.begin()
+		e.log.begin()
 	}
 	v.now = append(v.now, viStep{action: a, text: []byte(text), count: v.count})
 }
 
 // noted ends that. If the text has changed, this is what . repeats.
 func (v *Vi) noted(e *Editor) {
-	e.endGroup()
+	e.log.endGroup()
 	if v.replaying {
 		return
 	}
@@ -96,8 +96,8 @@ func (v *Vi) insert(e *Editor) {
 	v.reset()
 	v.Normal, v.over, v.selects = false, false, nothingSelected
 	v.typed, v.overtyped = nil, nil
-	if e.group == 0 {
-		e.begin()
+	if e.log.group == 0 {
+		e.log.begin()
 	}
 	if v.now == nil && !v.replaying {
 		v.Afresh(e)
@@ -131,9 +131,9 @@ func (v *Vi) leave(e *Editor) {
 	v.now, v.typed, v.overtyped, v.again, v.opens, v.over = nil, nil, nil, 1, false, false
 	v.reset()
 	v.Normal = true
-	e.endGroup()
+	e.log.endGroup()
 	if e.cur.col > 0 {
-		e.cur = e.left(e.cur)
+		e.cur = e.buf.left(e.cur)
 	}
 }
 
@@ -187,10 +187,10 @@ func (v *Vi) perform(e *Editor, s viStep) {
 func (v *Vi) overtype(e *Editor, char []byte) {
 	e.before, e.last = e.last, typing
 	to := e.cur
-	if to.col < len(e.here().text) {
-		to = e.right(to)
+	if to.col < len(e.here()) {
+		to = e.buf.right(to)
 	}
-	v.overtyped = append(v.overtyped, e.raw(e.cur, to))
+	v.overtyped = append(v.overtyped, e.buf.raw(e.cur, to))
 	e.change(e.cur, to, char)
 }
 
@@ -200,7 +200,7 @@ func (v *Vi) restore(e *Editor) {
 	if e.cur.col == 0 {
 		return
 	}
-	from := e.left(e.cur)
+	from := e.buf.left(e.cur)
 	if n := len(v.overtyped) - 1; n >= 0 {
 		e.change(from, e.cur, v.overtyped[n])
 		v.overtyped = v.overtyped[:n]

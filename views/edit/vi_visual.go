@@ -42,7 +42,7 @@ func (v *Vi) startSelecting(e *Editor, a keymap.Action) {
 func (v *Vi) endSelecting(e *Editor) bool {
 	was := v.selects != nothingSelected
 	if v.selects = nothingSelected; was {
-		e.endGroup()
+		e.log.endGroup()
 	}
 	return was
 }
@@ -57,9 +57,9 @@ func (v *Vi) selection(e *Editor) (from, to Place) {
 		from, to = to, from
 	}
 	if v.selects == byLines {
-		return Place{from.line, 0}, Place{to.line, len(e.lines[to.line].text)}
+		return Place{from.line, 0}, Place{to.line, len(e.buf.lines[to.line].text)}
 	}
-	return from, e.right(to)
+	return from, e.buf.right(to)
 }
 
 // onSelection takes what works on a selection, or changes of which kind it is. Anything else
@@ -133,7 +133,7 @@ func (v *Vi) operate(e *Editor, a keymap.Action, text string) {
 
 // rewrite replaces every character between two places.
 func (v *Vi) rewrite(e *Editor, from, to Place, with func(char []byte) []byte) {
-	raw := e.raw(from, to)
+	raw := e.buf.raw(from, to)
 	var out []byte
 	for i := 0; i < len(raw); {
 		end := i + 1
@@ -156,7 +156,7 @@ func (v *Vi) putOver(e *Editor, from, to Place, lines bool) {
 		return
 	}
 	text, whole := v.reg, v.lines
-	v.reg, v.lines = e.raw(from, to), lines
+	v.reg, v.lines = e.buf.raw(from, to), lines
 	if whole && !lines {
 		text = append(append([]byte("\n"), text...), '\n')
 	}
@@ -164,7 +164,7 @@ func (v *Vi) putOver(e *Editor, from, to Place, lines bool) {
 	e.cur = from
 	if !whole && !lines {
 		if end := endOf(from, text); from.less(end) {
-			e.cur = e.left(e.snap(end))
+			e.cur = e.buf.left(e.buf.snap(end))
 		}
 	}
 }
@@ -180,7 +180,7 @@ func (v *Vi) region(e *Editor) *region {
 	if r.lines == 0 {
 		at = from
 	}
-	for ; at.less(to); at = e.right(at) {
+	for ; at.less(to); at = e.buf.right(at) {
 		r.chars++
 	}
 	return r
@@ -191,10 +191,10 @@ func (v *Vi) selectRegion(e *Editor, r *region) {
 	v.selects, v.anchor = r.selects, e.cur
 	at := e.cur
 	if r.lines > 0 {
-		at = Place{min(at.line+r.lines, len(e.lines)-1), 0}
+		at = Place{min(at.line+r.lines, len(e.buf.lines)-1), 0}
 	}
-	for i := 0; i < r.chars && at.col < len(e.lines[at.line].text); i++ {
-		at = e.right(at)
+	for i := 0; i < r.chars && at.col < len(e.buf.lines[at.line].text); i++ {
+		at = e.buf.right(at)
 	}
 	e.cur = at
 }
