@@ -31,7 +31,7 @@ func Room(width int, prefix []draw.Span) int { return max(1, width-draw.Width(pr
 
 // DrawSelection shows which part of a row is selected; a line end has a cell, too.
 func (v *Vi) DrawSelection(c draw.Canvas, e *Editor, r Row) {
-	from, to := v.selection(e)
+	from, to := v.sel.bounds(e)
 	if from == to {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 func (v *Vi) motion(e *Editor, a keymap.Action) {
 	switch a {
 	case keymap.ViFind, keymap.ViTill, keymap.ViFindBack, keymap.ViTillBack, keymap.ViTop:
-		v.wait = a
+		v.cmd.wait = a
 		return
 	case keymap.ViSeekAgain, keymap.ViSeekBack:
 		if v.sought != "" {
@@ -31,7 +31,7 @@ func (v *Vi) motion(e *Editor, a keymap.Action) {
 		}
 		return
 	}
-	if v.op == keymap.ViChange && classAt(e.buf, e.cur) != blank { // as vi does it
+	if v.cmd.op == keymap.ViChange && classAt(e.buf, e.cur) != blank { // as vi does it
 		switch a {
 		case keymap.ViWord:
 			a = keymap.ViWordEnd
@@ -39,7 +39,7 @@ func (v *Vi) motion(e *Editor, a keymap.Action) {
 			a = keymap.ViBigEnd
 		}
 	}
-	to, inclusive, ok := v.target(e, a)
+	to, inclusive, ok := v.cmd.target(e, a)
 	if ok {
 		v.upTo(e, to, inclusive)
 	}
@@ -47,7 +47,7 @@ func (v *Vi) motion(e *Editor, a keymap.Action) {
 
 // upToMatch is upTo for a bracket: both ends are part of it, whichever is first.
 func (v *Vi) upToMatch(e *Editor, to Place) {
-	if v.op != "" && to.less(e.cur) {
+	if v.cmd.op != "" && to.less(e.cur) {
 		v.overText(e, to, e.buf.right(e.cur))
 		return
 	}
@@ -56,16 +56,16 @@ func (v *Vi) upToMatch(e *Editor, to Place) {
 
 // vertical moves by rows, or lets the operator work on lines.
 func (v *Vi) vertical(e *Editor, down bool) {
-	by := v.n()
+	by := v.cmd.n()
 	if !down {
 		by = -by
 	}
-	if v.op != "" {
+	if v.cmd.op != "" {
 		v.overLines(e, min(e.cur.line, e.cur.line+by), max(e.cur.line, e.cur.line+by))
 		return
 	}
 	e.last = e.before // the column that it aims at stays
-	for range v.n() {
+	for range v.cmd.n() {
 		if down && !e.Down() || !down && !e.Up() {
 			return
 		}
@@ -75,10 +75,10 @@ func (v *Vi) vertical(e *Editor, down bool) {
 // toLine goes to the line that the count names, else to another one, or lets the operator
 // work on the lines up to there.
 func (v *Vi) toLine(e *Editor, line int) {
-	if v.counted() {
-		line = min(v.n(), len(e.buf.lines)) - 1
+	if v.cmd.counted() {
+		line = min(v.cmd.n(), len(e.buf.lines)) - 1
 	}
-	if v.op != "" {
+	if v.cmd.op != "" {
 		v.overLines(e, min(e.cur.line, line), max(e.cur.line, line))
 		return
 	}
@@ -97,7 +97,7 @@ func direction(sought, a keymap.Action) keymap.Action {
 }
 
 // target returns where a motion leads. Inclusive ones take the character there along.
-func (v *Vi) target(e *Editor, a keymap.Action) (to Place, inclusive, ok bool) {
+func (p *viPending) target(e *Editor, a keymap.Action) (to Place, inclusive, ok bool) {
 	to = e.cur
 	end := len(e.here())
 	switch a {
@@ -106,21 +106,21 @@ func (v *Vi) target(e *Editor, a keymap.Action) (to Place, inclusive, ok bool) {
 	case keymap.ViFirst:
 		to.col = e.buf.indent(to.line)
 	case keymap.ViLineEnd:
-		to = Place{min(to.line+v.n(), len(e.buf.lines)) - 1, 0}
+		to = Place{min(to.line+p.n(), len(e.buf.lines)) - 1, 0}
 		to.col = len(e.buf.lines[to.line].text)
 	default:
 		step, ok := steps[a]
 		if !ok {
 			return to, false, false
 		}
-		for range v.n() {
+		for range p.n() {
 			next := step(e.buf, to)
 			if next == to {
 				break
 			}
 			to = next
 		}
-		if (a == keymap.ViWord || a == keymap.ViBigWord) && v.op != "" && to.line > e.cur.line {
+		if (a == keymap.ViWord || a == keymap.ViBigWord) && p.op != "" && to.line > e.cur.line {
 			to = Place{e.cur.line, end} // the end of a line stays
 		}
 	}
@@ -155,7 +155,7 @@ func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 	back := a == keymap.ViFindBack || a == keymap.ViTillBack
 	till := a == keymap.ViTill || a == keymap.ViTillBack
 	text, at := e.here(), e.cur.col
-	for i := range v.n() {
+	for i := range v.cmd.n() {
 		skip := till && again && i == 0
 		if back {
 			at = lastPlace(text, []byte(v.char), at, skip)

@@ -10,19 +10,19 @@ type textObject struct {
 
 // takeObject works on the text object of a name, or selects it.
 func (v *Vi) takeObject(e *Editor, around bool, name string) {
-	o, ok := objectAt(e.buf, e.cur, name, around, v.n())
+	o, ok := objectAt(e.buf, e.cur, name, around, v.cmd.n())
 	switch {
 	case !ok:
-	case v.selects != nothingSelected && o.lines:
-		v.selects, v.anchor, e.cur = byLines, o.from, o.to
-	case v.selects != nothingSelected:
+	case v.sel.kind != nothingSelected && o.lines:
+		v.sel.kind, v.sel.anchor, e.cur = byLines, o.from, o.to
+	case v.sel.kind != nothingSelected:
 		if o.from != o.to {
-			v.selects, v.anchor, e.cur = byChars, o.from, e.buf.left(o.to)
+			v.sel.kind, v.sel.anchor, e.cur = byChars, o.from, e.buf.left(o.to)
 		}
 	case o.lines:
 		v.overLines(e, o.from.line, o.to.line)
 	default:
-		v.again = 1
+		v.ins.again = 1
 		v.overText(e, o.from, o.to)
 	}
 }
