@@ -23,7 +23,6 @@ var large = map[string]int{
 	"app/state.State":             42,
 	"app/ui.UI":                   89,
 	"views/dialog.Pager":          42,
-	"views/panes.Panes":           49,
 }
 
 // TestMethods fails for a type with more methods than somebody can keep in mind.
