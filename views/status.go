@@ -57,9 +57,9 @@ func (l *StatusLine) Busy() bool { return l.main != nil || l.others > 0 }
 func doingNow(s *state.State, t *state.Task) string {
 	switch {
 	case t.State == state.TaskWaiting && len(s.Questions) > 0:
-		return "waiting for your answer"
+		return "waits for your answer"
 	case t.State == state.TaskWaiting:
-		return "waiting for your approval"
+		return "waits for your approval"
 	case t.State == state.TaskCancelling:
 		return "cancelling"
 	case t.State == state.TaskQueued:

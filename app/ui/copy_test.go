@@ -36,6 +36,7 @@ func TestCopyFlow(t *testing.T) { // UX "Conversation"
 		copied("> how?\n\n"+text, "copied 14 lines")
 		command("/copy it")
 		copied("", `/copy: "it" is not known (have: code`)
+		x.rest()
 		x.Press("Tab", "y")
 		copied(text, "copied 12 lines")
 		x.Press("c")

@@ -122,11 +122,12 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 	case ev.Key() == tcell.KeyCtrlC:
 		v.loop.Quit()
 	case ev.Key() == tcell.KeyRune && scope != keymap.Finding && v.control(ev.Rune()):
-	case v.ui.asking() && !v.ui.overlays.help: // the answer comes as it came then
 	default:
 		v.ui.key(ev)
+		v.ui.dock.held = false // the answer comes as it came then
 		if v.ui.focus == layout.Prompt {
-			v.ui.setFocus(layout.Conversation) // there is nobody to write to
+			v.ui.v.prompt.SetText("") // there is nobody to write to
+			v.ui.setFocus(layout.Conversation)
 		}
 		v.status()
 	}

@@ -24,8 +24,6 @@ type ConversationIntents struct {
 	OnEdit func(text string)
 	// OnOpen, if set, gets the call of which the whole output is wanted.
 	OnOpen func(*state.Call)
-	// OnChoice, if set, gets the line of a question that was clicked, counted from 0.
-	OnChoice func(question string, line int)
 	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
 	// draws: long searches take turns with all else. Without it they are done at once.
 	Later func(func())

@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"bytes"
-
 	"buddy/views/draw"
 
 	"github.com/gdamore/tcell/v2"
@@ -59,9 +57,6 @@ func (c *Conversation) click(y int) {
 	v := c.blocks[at.block]
 	if v.foldable() && at.row == v.gap {
 		c.Fold()
-	}
-	if r := v.rowText(at.row); v.block.Asks != "" && r.part != noPart && c.OnChoice != nil {
-		c.OnChoice(v.block.Asks, bytes.Count(r.text[:r.from], []byte("\n")))
 	}
 }
 
