@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http/httptest"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -31,7 +32,7 @@ func undated(prompt string) string {
 
 // scripted answers what the prompt says: after "answer:" come answers, divided by bars,
 // of which the next is given each time that one does not fit. The answer HANG never ends,
-// CALL runs a command, FOREIGN makes calls as other programs do, TOLD lists the tools, ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
+// CALL runs a command, FOREIGN makes calls as other programs do, TOLD lists the tools, PATCH makes a file, ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
 	var results []string
@@ -61,6 +62,14 @@ func scripted(r modeltest.Request) modeltest.Answer {
 	case "SYSTEM":
 		system, _ := json.Marshal(r.Messages[0].Content)
 		return modeltest.Answer{modeltest.Text(string(system)), usage}
+	case "PATCH":
+		if calls > 0 {
+			return modeltest.Answer{modeltest.Text(results[0]), usage}
+		}
+		if !slices.ContainsFunc(r.Tools, func(d model.ToolDef) bool { return d.Name == "apply_patch" && d.Free != nil }) {
+			return modeltest.Answer{modeltest.Text("a patch can't be free text"), usage}
+		}
+		return modeltest.Answer{modeltest.Call{ID: "p", Name: "apply_patch", Arguments: "*** Begin Patch\n*** Add File: new.txt\n+\"<&>\"\n*** End Patch\n"}, usage}
 	case "TOLD":
 		return modeltest.Answer{modeltest.Text(told(r)), usage}
 	case "ECHO":

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/stream"
 )
 
 // paneLimit is how long a pane may take for one command.
@@ -13,66 +14,98 @@ const paneLimit = 5 * time.Second
 // typeMax is how many typed bytes go to a pane at once when more have come than it took.
 const typeMax = 4 << 10
 
-// tellPanes passes a command on to the panes. Those may be far away, and what a person
+// paneCommands passes commands on to the terminal panes, in an order of their own.
+type paneCommands struct {
+	life   *life
+	stream *stream.Stream
+	panes  Panes // nil: there are none
+	inbox  *inbox
+}
+
+// tell passes a command on to the panes. Those may be far away, and what a person
 // types must not wait for the next prompt or an approval, nor they for it: so panes have a
 // queue of their own.
-func (r *Runtime) tellPanes(c event.Command) {
+func (p *paneCommands) tell(c event.Command) {
 	watch, ok := c.(event.WatchPanes)
 	switch {
-	case r.opts.Panes == nil && ok:
-	case r.opts.Panes == nil:
-		r.reject("there are no panes")
+	case p.panes == nil && ok:
+	case p.panes == nil:
+		p.stream.Reject("there are no panes")
 	case ok:
-		r.opts.Panes.Watch(watch.IDs)
+		p.panes.Watch(watch.IDs)
 	default:
-		if err := r.inbox.panes.put(c); err != nil {
-			r.reject("a pane hangs: %v", err)
+		if err := p.inbox.put(c); err != nil {
+			p.stream.Reject("a pane hangs: %v", err)
 		}
 	}
 }
 
-// servePanes passes commands on to the panes, one after the other, until the runtime closes.
-func (r *Runtime) servePanes() {
-	defer r.done.Done()
+// serve passes commands on to the panes, one after the other, until the runtime closes.
+func (p *paneCommands) serve() {
+	defer p.life.work.Done()
 	for {
-		c, ok := r.inbox.panes.next()
+		c, ok := p.inbox.next()
 		if !ok {
 			return
 		}
 		if in, typed := c.(event.PaneInput); typed {
-			c = r.inbox.panes.join(in, typeMax)
+			c = p.inbox.join(in, typeMax)
 		}
-		if err := r.tellPane(c); err != nil && r.ctx.Err() == nil {
-			r.reject("%v", err)
+		if err := p.do(c); err != nil && !p.life.ended() {
+			p.stream.Reject("%v", err)
 		}
 	}
 }
 
-func (r *Runtime) tellPane(c event.Command) error {
-	ctx, cancel := context.WithTimeout(r.ctx, paneLimit)
+func (p *paneCommands) do(c event.Command) error {
+	ctx, cancel := context.WithTimeout(p.life.ctx, paneLimit)
 	defer cancel()
-	panes := r.opts.Panes
+	fit, ok := c.(event.FitPane)
+	toOwnSize := ok && fit.W == 0 // of a pane that may have closed meanwhile
+	panes, id, err := p.panes.Pane(paneOf(c))
+	if err != nil && toOwnSize {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	switch c := c.(type) {
 	case event.PaneInput:
-		return panes.Type(ctx, c.Pane, c.Bytes)
+		return panes.Type(ctx, id, c.Bytes)
 	case event.PanePaste:
-		return panes.Paste(ctx, c.Pane, c.Text)
+		return panes.Paste(ctx, id, c.Text)
 	case event.FitPane:
-		_, err := panes.Fit(ctx, c.Pane, c.W, c.H)
-		if c.W == 0 {
-			return nil // it may have closed meanwhile
+		if _, err = panes.Fit(ctx, id, c.W, c.H); toOwnSize {
+			return nil
 		}
 		return err
 	case event.ReadPane:
-		rows, err := panes.History(ctx, c.Pane)
+		rows, err := panes.History(ctx, id)
 		if err == nil {
-			r.emit(0, 0, event.PaneHistory{Pane: c.Pane, Rows: rows})
+			p.stream.Publish(0, 0, event.PaneHistory{Pane: c.Pane, Rows: rows})
 		}
 		return err
 	case event.KillPane:
-		return panes.Kill(ctx, c.Pane)
+		return panes.Kill(ctx, id)
 	}
 	return nil
+}
+
+// paneOf returns the name of the pane that a command is for.
+func paneOf(c event.Command) string {
+	switch c := c.(type) {
+	case event.PaneInput:
+		return c.Pane
+	case event.PanePaste:
+		return c.Pane
+	case event.FitPane:
+		return c.Pane
+	case event.ReadPane:
+		return c.Pane
+	case event.KillPane:
+		return c.Pane
+	}
+	return ""
 }
 
 // join takes what was typed into the same pane meanwhile, up to limit bytes in all.

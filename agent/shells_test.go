@@ -118,7 +118,7 @@ func TestShellTaskCancelled(t *testing.T) {
 }
 
 // TestShellTaskRevived: a command that runs on when the program ends is a task of the next
-// one, under its number; the conversation itself was not interrupted (DECISIONS 8).
+// one, under its number; the conversation itself was not interrupted.
 func TestShellTaskRevived(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -175,6 +175,8 @@ func (p *fakePanes) say(format string, args ...any) {
 }
 
 func (p *fakePanes) Watch(ids []string) { p.say("watch %v", ids) }
+
+func (p *fakePanes) Pane(name string) (PaneSession, string, error) { return p, name, nil }
 
 func (p *fakePanes) Type(_ context.Context, pane string, b []byte) error {
 	p.say("type %s %s", pane, b)
@@ -233,6 +235,8 @@ type stuckPanes struct {
 	fakePanes
 	gaveUp chan time.Time
 }
+
+func (p *stuckPanes) Pane(name string) (PaneSession, string, error) { return p, name, nil }
 
 func (p *stuckPanes) Type(ctx context.Context, _ string, _ []byte) error {
 	<-ctx.Done()

@@ -15,18 +15,19 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/tools"
+	"buddy/tools/file"
 )
 
 // undoing is a session whose files are in dir, which asks nobody.
 func undoing(t *testing.T, dir, out string, replay []event.Envelope, steps ...step) *session {
 	t.Helper()
-	ws, err := tools.NewWorkspace(dir, nil)
+	ws, err := file.NewWorkspace(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return start(t, func(o *Options) {
 		withWindow(1_000_000)(o)
-		o.Tools = tools.NewRegistry(tools.NewWriteFile(ws), tools.NewEditFile(ws), tools.NewApplyPatch(ws), tools.NewReadFile(ws))
+		o.Tools = tools.NewRegistry(file.NewWriteFile(ws), file.NewEditFile(ws), file.NewApplyPatch(ws), file.NewReadFile(ws))
 		o.Files = func(_ context.Context, target string) (Files, error) {
 			if target != "local" {
 				return nil, fmt.Errorf("unknown target %q", target)

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/action"
-	"buddy/app/slash"
+	"buddy/texts"
 	"buddy/tmux/pane"
 )
 
@@ -74,7 +74,7 @@ func (*modeFlag) Type() string { return "mode" }
 // Set takes one of the modes.
 func (m *modeFlag) Set(s string) error {
 	if !slices.Contains(action.Modes, action.Mode(s)) {
-		return fmt.Errorf("unknown mode (have: %s)", slash.Modes())
+		return fmt.Errorf("unknown mode (have: %s)", texts.Names(action.Modes))
 	}
 	*m = modeFlag(s)
 	return nil
@@ -156,7 +156,7 @@ func commands(f *flags, stdin, stdout, stderr *os.File) *cobra.Command {
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
-	p.Var((*modeFlag)(&f.approve), "approve", "how to decide what needs a yes: "+slash.Modes()+"; all asks nothing, plan only reads")
+	p.Var((*modeFlag)(&f.approve), "approve", "how to decide what needs a yes: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads")
 	p.StringVar(&f.config, "config", "", "a configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
 	p.StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint to talk to")

@@ -24,8 +24,9 @@ import (
 	"buddy/app/slash"
 	"buddy/config"
 	"buddy/sessions"
-	"buddy/tmux"
 	"buddy/tools"
+	"buddy/tools/target"
+	"buddy/tools/toolset"
 	"buddy/tools/web"
 	"buddy/views/markup"
 )
@@ -42,10 +43,11 @@ type program struct {
 	id       string
 	store    sessions.Store
 	journal  *journal
-	first    *place        // where the session began
-	fleet    *fleet        // that and the others
-	tail     sessions.Part // the end of the session, when it is resumed
-	notices  []string      // to be said once the program runs
+	dest     *destination       // where the session begins
+	env      target.Environment // of that
+	targets  *target.Set        // that and the others
+	tail     sessions.Part      // the end of the session, when it is resumed
+	notices  []string           // to be said once the program runs
 	config   config.Config
 	index    config.Index // where each setting is
 	withheld []string     // names of variables that commands do not get
@@ -54,12 +56,12 @@ type program struct {
 
 // compose builds the program on a target, which the caller closes after it, up to its
 // runtime, which begin makes. resume is "", an id, the beginning of one, or "last".
-func compose(f *flags, t *target, resume string, mode action.Mode) (*program, error) {
+func compose(f *flags, d *destination, resume string, mode action.Mode) (*program, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
 		return nil, exit{code: exitFailed, text: fmt.Sprintf("working directory: %v", err)}
 	}
-	p := &program{first: &place{target: t}}
+	p := &program{dest: d}
 	var notice string
 	if p.store, notice, err = sessions.Dir(cwd); err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
@@ -72,38 +74,38 @@ func compose(f *flags, t *target, resume string, mode action.Mode) (*program, er
 	if err := p.openSession(f, resume, m.Info()); err != nil {
 		return nil, err
 	}
-	if err := t.needTmux(f, p.first.at); err != nil {
+	if err := d.needTmux(f, p.env); err != nil {
 		return nil, errors.Join(err, p.journal.close())
 	}
-	if p.first.at.also, err = t.folders(f.also); err != nil {
+	if p.env.Also, err = d.folders(f.also); err != nil {
 		return nil, errors.Join(err, p.journal.close())
 	}
-	if err := p.openPlaces(f); err != nil {
+	if err := p.openTargets(f, d, p.env); err != nil {
 		return nil, errors.Join(err, p.journal.close())
 	}
-	judge, err := newPolicy(policy.Policy{Workspace: p.first.files.Root(), At: p.fleet.at, Shell: p.config.Tools.ShellName()}, p.config)
+	first := p.targets.First()
+	judge, err := newPolicy(policy.Policy{Workspace: first.Files.Root(), At: p.targets.Facts, Shell: p.config.Tools.ShellName()}, p.config)
 	if err != nil {
 		return nil, err
 	}
-	at := p.first.at
 	told := telling{
 		facts: prompt.Facts{
-			OS: at.os, Shell: cmp.Or(p.config.Tools.ShellName(), at.shell), Cwd: at.dir, Also: at.also, Target: t.name, Targets: p.fleet.describe(), Extra: p.config.Agent.SystemPrompt,
+			OS: p.env.OS, Shell: cmp.Or(p.config.Tools.ShellName(), p.env.Shell), Cwd: p.env.Dir, Also: p.env.Also, Target: d.Name, Targets: promptTargets(p.targets), Extra: p.config.Agent.SystemPrompt,
 		},
-		tools: tools.NewRegistry(p.tools(web.NewClient(web.Options{}))...).Without(tools.Quiet...),
+		tools: tools.NewRegistry(toolset.New(p.targets, web.NewClient(web.Options{}), nil)...).Without(toolset.Quiet...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {
 		return nil, exit{code: exitFailed, text: err.Error()}
 	}
 	p.options = agent.Options{
-		Session: p.id, Version: Version, Cwd: at.dir, Target: t.name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
-		Instructions: p.instructions(p.first.files), InstructionsOf: p.instructionsOf(p.first.files), Small: p.small(f),
+		Session: p.id, Version: Version, Cwd: p.env.Dir, Target: d.Name, Model: m, Models: p.modelOf, Tools: registry, System: system, Told: told.to,
+		Instructions: p.instructions(first.Files), InstructionsOf: p.instructionsOf(first.Files), Small: p.small(f),
 		Dates: time.Local, MaxTurns: p.config.Agent.MaxIterations, MaxCost: model.Money(p.config.Agent.MaxCost),
 		Page: p.config.Tools.Page, ToolTimeout: time.Duration(p.config.Tools.Timeout) * time.Second, Context: contextOf(p.config.Context), Mode: mode, Policy: judge,
 		Redact: redact.New(secrets...), Withheld: p.withheld,
-		Notes:   agent.NewNotes(p.fleet.changedFiles, p.fleet.screens),
-		Journal: p.journal, Panes: p.fleet, Targets: p.fleet, Files: p.fleet.filesOn, OutDir: p.store.OutDir(p.id),
+		Reminders: agent.NewReminders(p.targets.ChangedFiles, first.Shell.Screens),
+		Journal:   p.journal, Panes: managedPanes{p.targets}, Targets: p.targets, Files: p.filesOn, OutDir: p.store.OutDir(p.id),
 	}
 	return p, nil
 }
@@ -204,12 +206,12 @@ func (p *program) catalog() slash.Catalog {
 		Sessions: p.listSessions,
 		Search:   p.searchSessions,
 		Fork:     p.fork,
-		Store:    p.store,
+		Saved:    slash.SavedIn(p.store),
 		Export:   p.exportHere,
 		Changes:  p.changes,
 		Find:     p.findHere,
 		Target:   p.describe,
-		Targets:  p.fleet.offers,
+		Targets:  func() []slash.TargetOffer { return targetOffers(p.targets) },
 		Trust:    p.trust,
 		Current:  p.current,
 		Notice:   func(text string) { p.live.publish(event.Notice{Text: text}) },
@@ -240,10 +242,10 @@ const firstEvents = 200
 // openSession makes a new session or opens the one to go on with.
 func (p *program) openSession(f *flags, resume string, m model.Info) error {
 	if resume == "" {
-		if err := p.look(cmp.Or(f.dir, p.first.target.setting.Cwd)); err != nil {
+		if err := p.look(cmp.Or(f.dir, p.dest.Cwd)); err != nil {
 			return err
 		}
-		header := sessions.Header{Cwd: p.first.at.dir, Target: p.first.target.name, Model: m.Model}
+		header := sessions.Header{Cwd: p.env.Dir, Target: p.dest.Name, Model: m.Model}
 		p.id = sessions.NewID()
 		header.ID = p.id
 		p.journal = &journal{create: func() (*sessions.Journal, error) { return p.store.Create(header) }}
@@ -258,7 +260,7 @@ func (p *program) openSession(f *flags, resume string, m model.Info) error {
 		return exit{code: exitFailed, text: err.Error()}
 	}
 	head := j.Info().Header
-	if err := p.first.target.fits(head, f.exec); err != nil {
+	if err := fits(p.dest.Name, head, f.exec); err != nil {
 		_ = j.Close()
 		return err
 	}
@@ -298,36 +300,15 @@ func (p *program) findHere(resume string) (string, error) {
 	}
 	entries, err := p.store.List()
 	if i := slices.IndexFunc(entries, func(e sessions.Entry) bool { return e.ID == id }); i >= 0 {
-		err = p.first.target.fits(entries[i].Header, false)
+		err = fits(p.dest.Name, entries[i].Header, false)
 	}
 	return id, err
 }
 
 // look finds out where commands will start.
 func (p *program) look(dir string) (err error) {
-	p.first.at, err = p.first.target.look(dir)
-	return err
-}
-
-// paneEvent is what happens to a pane of a target, whose name is in front of the pane's
-// unless it is the first.
-func paneEvent(e tmux.PaneEvent, prefix, target string) event.Event {
-	name := tools.PaneName(prefix, e.Pane)
-	switch e.Kind {
-	case tmux.Opened:
-		return event.PaneOpened{Pane: name, Title: e.Title, Target: target, Attach: e.Attach}
-	case tmux.Lost:
-		return event.PaneLost{Pane: name, Why: e.Why}
-	default:
-		return event.PaneClosed{Pane: name}
-	}
-}
-
-func paneScreen(s tmux.Screen, prefix string) event.Event {
-	return event.PaneScreen{
-		Pane: tools.PaneName(prefix, s.Pane), W: s.W, H: s.H, Rows: s.Rows,
-		Cursor: event.Cursor{X: s.CursorX, Y: s.CursorY, Visible: s.CursorVisible}, AppKeys: s.AppKeys,
-	}
+	p.env, err = p.dest.Look(dir)
+	return failed(err)
 }
 
 // close ends everything, says what stays behind, and how to get to it.
@@ -346,7 +327,7 @@ func (p *program) end(stderr, said io.Writer) (stored bool) {
 	if rt := p.live.end(); rt != nil {
 		say(rt.Close(ctx))
 	}
-	p.fleet.close(ctx, said)
+	p.closeTargets(ctx, said)
 	err := p.journal.close()
 	say(err)
 	return err == nil

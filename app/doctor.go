@@ -22,6 +22,7 @@ import (
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
+	"buddy/tools/target"
 )
 
 // health is how something is.
@@ -95,7 +96,7 @@ func examine(ctx context.Context, f *flags, ask bool, say io.Writer) []finding {
 // checkMachine looks at what is around buddy.
 func checkMachine(ctx context.Context) []finding {
 	cwd, _ := os.Getwd() // unknown: no file of ours is in it
-	free := checkFree(&target{name: onThisMachine}, surroundings{dir: cwd})
+	free := checkFree(&target.Target{Name: onThisMachine}, target.Environment{Dir: cwd})
 	return []finding{checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), free, checkClipboard(os.Getenv)}
 }
 
@@ -191,13 +192,13 @@ func checkTmux(ctx context.Context) finding {
 }
 
 // checkFree tells which commands nobody is asked about on a target, and what keeps them.
-func checkFree(t *target, at surroundings) finding {
-	err := tmux.Confines(t.options(at, os.Environ(), nil))
-	one := finding{"free", fine, t.name + ": " + policy.Policy{Confined: err == nil}.Free(""), ""}
+func checkFree(t *target.Target, env target.Environment) finding {
+	err := t.Confines(env, tmux.Options{Env: os.Environ()})
+	one := finding{"free", fine, t.Name + ": " + policy.Policy{Confined: err == nil}.Free(""), ""}
 	if err != nil {
 		one.Text += " (" + err.Error() + ")"
 	}
-	if err != nil && t.host == nil {
+	if err != nil && t.Host == nil {
 		one.State = weak
 	}
 	return one
@@ -304,28 +305,28 @@ func checkFolders() []finding {
 
 // checkTarget reaches for what the flags name.
 func checkTarget(f *flags, say io.Writer) []finding {
-	t, err := newTarget(f)
+	t, err := newDestination(f)
 	if err != nil {
 		return []finding{{"target", broken, err.Error(), ""}}
 	}
-	if t.host == nil {
+	if t.Host == nil {
 		return nil
 	}
 	defer func() { _ = t.close() }() // it was only looked at
 	if err := t.connect(say); err != nil {
 		return []finding{{"target", broken, err.Error(), ""}}
 	}
-	at, err := t.look(f.dir)
+	env, err := t.Look(f.dir)
 	switch {
-	case t.away != nil:
-		return []finding{{"target", broken, t.away.Error(), "check the name and that it runs"}}
+	case t.Away != nil:
+		return []finding{{"target", broken, t.Away.Error(), "check the name and that it runs"}}
 	case err != nil:
 		return []finding{{"target", broken, err.Error(), ""}}
 	}
-	if err := tmux.Usable(at.tmux); err != nil {
-		return []finding{{"target", weak, fmt.Sprintf("%s: %v; commands run without panes", t.name, err), "install tmux 3.2 or newer there"}}
+	if err := tmux.Usable(env.Tmux); err != nil {
+		return []finding{{"target", weak, fmt.Sprintf("%s: %v; commands run without panes", t.Name, err), "install tmux 3.2 or newer there"}}
 	}
-	return []finding{{"target", fine, fmt.Sprintf("%s: %s, %s, %s", t.name, at.os, at.shell, strings.TrimSpace(at.tmux)), ""}, checkFree(t, at)}
+	return []finding{{"target", fine, fmt.Sprintf("%s: %s, %s, %s", t.Name, env.OS, env.Shell, strings.TrimSpace(env.Tmux)), ""}, checkFree(t.Target, env)}
 }
 
 // examine makes the checks that concern a running program, with the model that answers now.

@@ -55,7 +55,7 @@ func (p *program) desert(said io.Writer) {
 	p.journal.freeze()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	p.fleet.close(ctx, said)
+	p.closeTargets(ctx, said)
 	stored := p.journal.stored() != nil
 	if err := p.journal.close(); err != nil {
 		_, _ = fmt.Fprintln(said, "buddy: "+plain(err.Error()))
@@ -67,5 +67,5 @@ func (p *program) desert(said io.Writer) {
 
 // again is the command line that goes on with the session.
 func (p *program) again() string {
-	return "buddy " + flagFor(p.first.target.name) + "resume " + p.id
+	return "buddy " + flagFor(p.dest.Name) + "resume " + p.id
 }

@@ -26,7 +26,7 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 	if err != nil {
 		return err
 	}
-	t, err := newTarget(f)
+	t, err := newDestination(f)
 	if err != nil {
 		return err
 	}
@@ -62,14 +62,14 @@ func execute(f *flags, prompt request, end <-chan time.Time, stdout, stderr *os.
 
 // composeOnce is compose for one prompt: on a target that is there, with the limits of the
 // command line, and in a session that can be written.
-func composeOnce(f *flags, t *target, schema *answerSchema, stderr *os.File) (*program, error) {
-	if err := t.connect(f.once.said(stderr)); err != nil {
+func composeOnce(f *flags, d *destination, schema *answerSchema, stderr *os.File) (*program, error) {
+	if err := d.connect(f.once.said(stderr)); err != nil {
 		return nil, err
 	}
-	if t.away != nil {
-		return nil, exit{code: exitFailed, text: t.away.Error()}
+	if d.Away != nil {
+		return nil, exit{code: exitFailed, text: d.Away.Error()}
 	}
-	p, err := compose(f, t, f.resume, f.approve)
+	p, err := compose(f, d, f.resume, f.approve)
 	if err != nil {
 		return nil, err
 	}
@@ -378,7 +378,7 @@ func (l *line) remark(e event.Event) {
 // requested prints a call, and where it works if that is not where the session began.
 func (l *line) requested(p event.ToolRequested) {
 	where := ""
-	if p.Target != "" && p.Target != l.program.first.target.name {
+	if p.Target != "" && p.Target != l.program.dest.Name {
 		where = " on " + p.Target
 	}
 	l.say("▶ %s(%s)%s", p.Name, markup.Shorten(subject(p.Action, p.Arguments), 80), where)
@@ -405,7 +405,7 @@ func (l *line) approve(a event.ApprovalAsked) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		l.say("denied, because there is no terminal to ask on: %s (--approve all allows everything)", markup.Shorten(a.Action.Command+a.Action.Path, 80))
-		l.program.live.send(event.Approve{ID: a.ID, Decision: event.Reject, Nobody: true})
+		l.program.live.send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
 		return
 	}
 	defer func() { _ = tty.Close() }()
@@ -415,7 +415,7 @@ func (l *line) approve(a event.ApprovalAsked) {
 	}
 	_, _ = fmt.Fprintf(tty, "%s on %s · %s\n%s\n%s\n\nRun: [y/N] ", plain(a.Action.Tool), plain(a.Action.Target), plain(a.Verdict.Reason), whyLine(a.Action.Why), plain(what))
 	reply, err := bufio.NewReader(tty).ReadString('\n')
-	answer := event.Approve{ID: a.ID, Decision: event.Reject}
+	answer := event.AnswerApproval{ID: a.ID, Decision: event.Deny}
 	if err != nil && hungUp(tty) {
 		time.Sleep(hangupTime) // which ends the program, unless nobody sends it SIGHUP
 		answer.Reason = "the terminal was closed"

@@ -7,6 +7,7 @@ import (
 
 	"buddy/agent/event"
 	"buddy/sessions/trace"
+	"buddy/tools/target"
 )
 
 // Before the prompt was taken there is nothing to cancel: the first signal ends exec.
@@ -23,7 +24,7 @@ func TestInterruptBeforeTheTask(t *testing.T) {
 // its result 120.
 func TestRemarksAreShort(t *testing.T) {
 	var out strings.Builder
-	l := &line{err: &out, program: &program{first: &place{target: &target{}}}}
+	l := &line{err: &out, program: &program{dest: &destination{Target: &target.Target{}}}}
 	x := strings.Repeat("x", 121)
 	for _, tt := range []struct {
 		e    event.Event

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"buddy/app/fuzzy"
-	"buddy/tools"
+	"buddy/tools/fs"
+	"buddy/tools/target"
 )
 
 const (
@@ -55,19 +56,22 @@ func newFileIndex() *fileIndex {
 
 // indexBelow returns an index of a folder of this machine.
 func indexBelow(root string) *fileIndex {
-	walk := func(visit func(rel string) error) error { return tools.WalkFiles(root, notOffered, visit) }
+	walk := func(visit func(rel string) error) error {
+		return fs.WalkFiles(context.Background(), fs.Local, root, notOffered, visit)
+	}
 	return &fileIndex{walk: walk, limit: filesTime, fresh: filesFresh, now: time.Now}
 }
 
 // indexOn returns an index of the files of a target, which is reached for if need be.
-func (f *fleet) indexOn(name string) *fileIndex {
+func indexOn(set *target.Set, name string) *fileIndex {
 	walk := func(visit func(rel string) error) error {
-		if _, err := f.Open(context.Background(), name); err != nil {
+		one, err := set.Open(name)
+		if err != nil {
 			return err
 		}
 		ctx, done := context.WithTimeout(context.Background(), filesTimeAway)
 		defer done()
-		return f.place(name).files.WalkFiles(ctx, notOffered, visit)
+		return one.Files.WalkFiles(ctx, notOffered, visit)
 	}
 	return &fileIndex{walk: walk, fresh: filesFreshAway, now: time.Now}
 }
@@ -79,16 +83,16 @@ type fileIndexes struct {
 }
 
 // of returns the index of the current target.
-func (x *fileIndexes) of(f *fleet) *fileIndex {
-	name := f.Current()
-	if f.target(name).host == nil {
+func (x *fileIndexes) of(set *target.Set) *fileIndex {
+	name := set.Current()
+	if set.Target(name).Host == nil {
 		return x.here
 	}
 	if x.away == nil {
 		x.away = make(map[string]*fileIndex)
 	}
 	if x.away[name] == nil {
-		x.away[name] = f.indexOn(name)
+		x.away[name] = indexOn(set, name)
 	}
 	return x.away[name]
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"buddy/tmux/host"
+	"buddy/tools/target"
 )
 
 func TestRank(t *testing.T) { // UX "Prompt"
@@ -108,23 +109,23 @@ func TestFilesOfTheCurrentTarget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	web, down := &target{name: "web", host: away}, &target{name: "down", host: away}
-	f := newFleet(idlePlace(t, &target{name: onThisMachine}, here), []*target{web, down}, func(tg *target) (*place, error) {
+	web, down := &target.Target{Name: "web", Host: away}, &target.Target{Name: "down", Host: away}
+	set := target.NewSet(idle(t, &target.Target{Name: onThisMachine}, here), []*target.Target{web, down}, func(tg *target.Target) (*target.Session, error) {
 		if tg == down {
 			return nil, errors.New("it is away")
 		}
-		return idlePlace(t, tg, there), nil
+		return idle(t, tg, there), nil
 	})
 	x := fileIndexes{here: indexBelow(here)}
 	for _, c := range [][2]string{{onThisMachine, "here.go"}, {"web", "there.go"}, {"down", ""}, {onThisMachine, "here.go"}} {
-		f.Switch(c[0])
-		paths, ok := x.of(f).request("go")()
+		set.Switch(c[0])
+		paths, ok := x.of(set).request("go")()
 		if got := strings.Join(paths, " "); !ok || got != c[1] {
 			t.Errorf("on %s: %q, want %q", c[0], got, c[1])
 		}
 	}
-	f.Switch("web")
-	if i := x.of(f); i != x.of(f) {
+	set.Switch("web")
+	if i := x.of(set); i != x.of(set) {
 		t.Error("the list is made anew for each key")
 	}
 }

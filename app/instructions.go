@@ -10,12 +10,12 @@ import (
 
 	"buddy/agent/instructions"
 	"buddy/agent/policy"
-	"buddy/tools"
+	"buddy/tools/file"
 )
 
 // instructions returns what reads the instruction files: the person's on this machine, the
 // project's where the session works. It is nil when they are not wanted.
-func (p *program) instructions(there *tools.Workspace) func(context.Context) (instructions.Set, error) {
+func (p *program) instructions(there *file.Workspace) func(context.Context) (instructions.Set, error) {
 	if !p.config.Context.Instructions {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (p *program) instructions(there *tools.Workspace) func(context.Context) (in
 }
 
 // instructionsOf returns what reads the instruction files of folders of the project.
-func (p *program) instructionsOf(there *tools.Workspace) func(context.Context, []string) (instructions.Set, error) {
+func (p *program) instructionsOf(there *file.Workspace) func(context.Context, []string) (instructions.Set, error) {
 	if !p.config.Context.Instructions {
 		return nil
 	}
@@ -54,7 +54,7 @@ func personSource() (instructions.Source, bool) {
 	if err != nil {
 		return instructions.Source{}, false
 	}
-	files, err := tools.NewWorkspace(dir, policy.Secret)
+	files, err := file.NewWorkspace(dir, policy.Secret)
 	if err != nil {
 		return instructions.Source{}, false
 	}

@@ -108,9 +108,9 @@ func (p *program) begin(ctx context.Context) (<-chan event.Envelope, error) {
 	for _, n := range p.notices {
 		rt.Publish(event.Notice{Text: n})
 	}
-	if w := p.first.target.warning(); w != nil {
+	if w := awayWarning(p.dest.Target); w != nil {
 		rt.Publish(w)
-		p.first.target.away = nil // the next session finds out anew
+		p.dest.Away = nil // the next session finds out anew
 	}
 	if p.problem != "" && p.config.Active != nil {
 		rt.Publish(event.Warning{Text: p.problem, Code: "model"})

@@ -87,7 +87,7 @@ func adapter(profile config.Profile, key, source string) (model.Model, error) {
 	c := wire.Config{
 		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source, KeyHeader: profile.KeyHeader,
 		Headers: profile.Headers, UserAgent: "buddy/" + Version,
-		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Effort: wire.Effort(profile.Effort),
+		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Effort: wire.Effort(profile.Effort), Free: limits.FamilyOf(profile.Model).Free,
 		Waits: endpoint.Waits{
 			FirstByte: seconds(profile.FirstByteTimeout), Stall: seconds(profile.StallTimeout), KeepAlive: seconds(profile.KeepAliveTimeout),
 		},

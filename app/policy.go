@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,8 +12,8 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/policy"
 	"buddy/config"
-	"buddy/tmux"
-	"buddy/tools"
+	"buddy/tools/target"
+	"buddy/tools/toolset"
 )
 
 // newPolicy gives p the rules of the configuration. An error names the place of one that makes
@@ -34,7 +35,7 @@ func checkRule(r action.Rule, c config.Config) error {
 	for _, t := range c.Targets {
 		targets = append(targets, t.Name)
 	}
-	return policy.Check(r, tools.Names(), targets)
+	return policy.Check(r, toolset.Names(), targets)
 }
 
 // ruleOf is a rule of the configuration as the policy has it.
@@ -56,7 +57,7 @@ func explained(f *flags, command string) (policy.Explanation, error) {
 	if err != nil {
 		return none, exit{code: exitUsage, text: err.Error()}
 	}
-	t, err := newTarget(f)
+	t, err := newDestination(f)
 	if err != nil {
 		return none, err
 	}
@@ -64,31 +65,31 @@ func explained(f *flags, command string) (policy.Explanation, error) {
 	if err := t.connect(io.Discard); err != nil {
 		return none, err
 	}
-	at, err := t.look(f.dir)
+	env, err := t.Look(f.dir)
+	if err != nil {
+		return none, failed(err)
+	}
+	if t.Away != nil {
+		return none, exit{code: exitFailed, text: t.Away.Error()}
+	}
+	if env.Also, err = t.folders(f.also); err != nil {
+		return none, err
+	}
+	var o target.Options
+	o.Env, o.Reach.Withheld = c.Environ(os.Environ())
+	if t.Host == nil {
+		o.Sandbox, _ = sandbox(c.Sandbox, []string{env.Dir}, os.TempDir())
+	}
+	there, err := t.Open(env, o)
+	if err != nil {
+		return none, failed(err)
+	}
+	defer there.Close(context.Background(), func(string, ...any) {}) // nothing runs there
+	judge, err := newPolicy(policy.Policy{Shell: c.Tools.ShellName(), At: func(string) policy.Target { return there.Facts() }}, c)
 	if err != nil {
 		return none, err
 	}
-	if t.away != nil {
-		return none, exit{code: exitFailed, text: t.away.Error()}
-	}
-	if at.also, err = t.folders(f.also); err != nil {
-		return none, err
-	}
-	files, err := t.workspace(at.dir)
-	if err != nil {
-		return none, exit{code: exitFailed, text: err.Error()}
-	}
-	env, withheld := c.Environ(os.Environ())
-	place := t.rules(at, files.Root(), tmux.Confines(t.options(at, env, withheld)) == nil, files.Follow)
-	if t.host == nil {
-		box, _ := sandbox(c.Sandbox, []string{at.dir}, os.TempDir())
-		place.Boxed = box != nil
-	}
-	judge, err := newPolicy(policy.Policy{Shell: c.Tools.ShellName(), At: func(string) policy.Place { return place }}, c)
-	if err != nil {
-		return none, err
-	}
-	return judge.Explain(f.approve, t.name, command, files.Root()), nil
+	return judge.Explain(f.approve, t.Name, command, there.Files.Root()), nil
 }
 
 // policyCommand explains verdicts without running anything.

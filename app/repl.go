@@ -84,7 +84,7 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
-	t, err := newTarget(f)
+	t, err := newDestination(f)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func interactive(f *flags, resume string, stdin, stdout, stderr *os.File) error 
 		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
 		files := fileIndexes{here: here}
 		con.complete = func(word string, first bool) (string, []string) {
-			return completeWord(files.of(r.program.fleet), word, first)
+			return completeWord(files.of(r.program.targets), word, first)
 		}
 		if err := r.session(f, t, n.Resume); err != nil {
 			return err
@@ -129,8 +129,8 @@ func (r *repl) piped() error {
 }
 
 // session runs until the person leaves it.
-func (r *repl) session(f *flags, t *target, resume string) error {
-	p, err := compose(f, t, resume, f.approve)
+func (r *repl) session(f *flags, d *destination, resume string) error {
+	p, err := compose(f, d, resume, f.approve)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func (r *repl) turn() (wants, string) {
 
 // prompt says where commands run, if that is not here (I04).
 func (r *repl) prompt() string {
-	if name := r.program.fleet.Current(); name != onThisMachine {
+	if name := r.program.targets.Current(); name != onThisMachine {
 		return "(" + plain(name) + ")> "
 	}
 	return "> "
@@ -331,7 +331,7 @@ func (r *repl) typedIn(l typedLine) {
 	case anApproval:
 		r.approval(was.id, l.text, l.err != nil)
 	case aReason:
-		r.command(event.Approve{ID: was.id, Decision: event.Reject, Reason: strings.TrimSpace(l.text)})
+		r.command(event.AnswerApproval{ID: was.id, Decision: event.Deny, Reason: strings.TrimSpace(l.text)})
 	case anAnswer:
 		if l.err != nil && !r.con.tty {
 			r.command(event.Answer{ID: was.id, Nobody: true})
@@ -380,7 +380,7 @@ func (r *repl) command(c event.Command) {
 	switch c.(type) {
 	case event.Submit, event.Continue:
 		wait = func(e event.Event) bool { _, ok := e.(event.TaskStarted); return ok }
-	case event.Approve:
+	case event.AnswerApproval:
 		wait = func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok }
 	case event.Undo:
 		wait = undone

@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"buddy/agent/event"
 	"buddy/app/screen"
 	"buddy/app/ui"
 	"buddy/config"
@@ -66,7 +68,9 @@ func watch(f *flags, j *sessions.Journal, speed float64) error {
 	defer s.Fini()
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f), Auto: name == themes.Auto}, keys, j, speed)
+	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }
+	home, _ := os.UserHomeDir() // "" is unknown
+	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: coloursOf(f), Auto: name == themes.Auto}, keys, events, home, speed)
 	s.Fini()
 	if err != nil {
 		return failed(fmt.Errorf("terminal: %w", err))

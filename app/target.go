@@ -1,45 +1,43 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime"
+	"slices"
 	"strings"
-	"time"
+
+	"github.com/spf13/cobra"
 
 	"buddy/agent/event"
-	"buddy/agent/policy"
 	"buddy/app/slash"
 	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux"
 	"buddy/tmux/host"
-	"buddy/tools"
+	"buddy/tools/target"
 )
 
-const (
-	onThisMachine = slash.ThisMachine // the target that is this machine
-	lookTime      = 40 * time.Second  // for making a connection and looking around
-)
+const onThisMachine = slash.ThisMachine // the target that is this machine
 
-// target is where commands run and where the files are: this machine, or what a host
-// reaches. It outlives the sessions that use it.
-type target struct {
-	host *host.Host // nil is this machine
-	name string
-	away *host.DownError // why it could not be reached when the program started
-
-	setting config.Target      // of one of the configuration
-	others  map[string]*target // that were made for sessions of this one, by name
+// destination is the target that the command line names, with the others that its sessions
+// reached: connections outlive a session.
+type destination struct {
+	*target.Target
+	others map[string]configuredTarget // by name
 }
 
-// newTarget returns what the flags name. It connects to nothing.
-func newTarget(f *flags) (*target, error) {
-	t := &target{name: onThisMachine}
+// configuredTarget is a target of the configuration with what that said when it was made.
+type configuredTarget struct {
+	*target.Target
+	setting config.Target
+}
+
+// newDestination returns what the flags name. It connects to nothing.
+func newDestination(f *flags) (*destination, error) {
+	t := &target.Target{Name: onThisMachine}
 	var err error
 	switch {
 	case len(f.targets) > 0:
@@ -49,104 +47,150 @@ func newTarget(f *flags) (*target, error) {
 	case f.sshConfig != "" && f.ssh == "":
 		return nil, usage("--ssh-config is of use with --ssh only")
 	case f.ssh != "":
-		t.host, err = host.SSH(host.SSHOptions{Dest: f.ssh, ConfigFile: f.sshConfig})
+		t.Host, err = host.SSH(host.SSHOptions{Dest: f.ssh, ConfigFile: f.sshConfig})
 	case f.container != "":
-		t.host, err = host.Container(f.container)
+		t.Host, err = host.Container(f.container)
 	case f.dir != "":
 		err = os.Chdir(f.dir)
 	}
 	if err != nil {
 		return nil, usage("%v", err)
 	}
-	if t.host != nil {
-		t.name = t.host.Name()
+	if t.Host != nil {
+		t.Name = t.Host.Name()
+	}
+	return &destination{Target: t}, nil
+}
+
+// namedTarget returns the target that --target names first.
+func namedTarget(f *flags) (*destination, error) {
+	if f.ssh != "" || f.container != "" || f.sshConfig != "" {
+		return nil, usage("--target and --ssh or --container exclude each other: a session begins in one place")
+	}
+	if f.targets[0] == onThisMachine {
+		here := *f
+		here.targets = nil
+		return newDestination(&here)
+	}
+	c, index, _, err := config.Load(config.Options{Config: f.config, Trust: trustStore()})
+	if err != nil {
+		return nil, exit{code: exitUsage, text: err.Error()}
+	}
+	setting, ok := c.Target(f.targets[0])
+	if !ok {
+		return nil, unknownTarget(f.targets[0], c)
+	}
+	if f.dir != "" {
+		setting.Cwd = f.dir
+	}
+	t, err := configured(setting, index)
+	return &destination{Target: t}, err
+}
+
+func unknownTarget(name string, c config.Config) error {
+	have := []string{onThisMachine}
+	for _, t := range c.Targets {
+		have = append(have, t.Name)
+	}
+	return usage("--target: unknown target %q (have: %s)", name, strings.Join(have, ", "))
+}
+
+// configured returns a target of the configuration. It connects to nothing.
+func configured(c config.Target, index config.Index) (*target.Target, error) {
+	t := &target.Target{Name: c.Name, Cwd: c.Cwd, Doc: c.Doc, Address: c.SSH + c.Container, Container: c.Container != "", Production: c.Production}
+	var err error
+	if t.Host, err = hostOf(c); err != nil {
+		return nil, exit{code: exitUsage, text: index.Error(config.Path("targets", c.Name), err).Error()}
 	}
 	return t, nil
 }
 
-// connect reaches for the target. That it is away is kept for who can go on without it.
-func (t *target) connect(say io.Writer) error {
-	if t.host == nil {
+// hostOf returns the way to a target of the configuration.
+func hostOf(c config.Target) (*host.Host, error) {
+	if c.Container != "" {
+		return host.Container(c.Container)
+	}
+	return host.SSH(host.SSHOptions{Dest: c.SSH, ConfigFile: c.SSHConfig})
+}
+
+// beside returns the other targets that a session on d may use: those of the configuration,
+// and this machine if the command line lists it. Connections of earlier sessions are kept.
+func (d *destination) beside(f *flags, c config.Config, index config.Index) ([]*target.Target, error) {
+	var all []*target.Target
+	for i, name := range f.targets {
+		_, known := c.Target(name)
+		switch {
+		case name == onThisMachine && i > 0 && d.Host != nil && !slices.Contains(f.targets[:i], name):
+			all = append(all, &target.Target{Name: onThisMachine})
+		case name != onThisMachine && !known:
+			return nil, unknownTarget(name, c)
+		}
+	}
+	for _, setting := range c.Targets {
+		if setting.Name == d.Name {
+			continue
+		}
+		other, known := d.others[setting.Name]
+		if !known || other.setting != setting {
+			made, err := configured(setting, index)
+			if err != nil {
+				return nil, err
+			}
+			if known {
+				_ = other.Close() // nobody uses it any more
+			}
+			if d.others == nil {
+				d.others = make(map[string]configuredTarget)
+			}
+			other = configuredTarget{made, setting}
+			d.others[setting.Name] = other
+		}
+		all = append(all, other.Target)
+	}
+	return all, nil
+}
+
+// connect reaches for the target and says so. That it is away is kept for who can go on without it.
+func (d *destination) connect(say io.Writer) error {
+	if d.Host == nil {
 		return nil
 	}
-	_, _ = fmt.Fprintf(say, "buddy: connecting to %s\n", plain(t.name))
-	ctx, stop := context.WithTimeout(context.Background(), lookTime)
-	defer stop()
-	err := t.host.Connect(ctx)
-	if errors.As(err, &t.away) || err == nil {
-		return nil
-	}
-	return exit{code: exitFailed, text: fmt.Sprintf("%s: %v", t.name, err)}
+	_, _ = fmt.Fprintf(say, "buddy: connecting to %s\n", plain(d.Name))
+	return failed(d.Connect(context.Background()))
 }
 
 // close ends the connections, after the sessions.
-func (t *target) close() error {
+func (d *destination) close() error {
 	var all []error
-	for _, other := range t.others {
-		all = append(all, other.close())
+	for _, other := range d.others {
+		all = append(all, other.Close())
 	}
-	if t.host != nil {
-		all = append(all, t.host.Close())
-	}
-	return errors.Join(all...)
+	return errors.Join(append(all, d.Close())...)
 }
 
-// surroundings are what is known of a target before the first command.
-type surroundings struct {
-	dir   string   // real path of where commands start; "" is the home folder of a target that is away
-	also  []string // more folders that belong to the work, real paths
-	home  string   // "" is unknown
-	os    string
-	shell string
-	tmux  string // what tmux -V says, "" without tmux; not asked on this machine
-}
-
-// look finds out about the target; dir is the folder to work in there, "" the usual one.
-func (t *target) look(dir string) (surroundings, error) {
-	if t.host == nil {
-		at, err := os.Getwd()
+// folders returns the real paths on the target of more folders to work in.
+func (d *destination) folders(dirs []string) ([]string, error) {
+	var all []string
+	for _, dir := range dirs {
+		real, err := d.Folder(dir)
 		if err != nil {
-			return surroundings{}, exit{code: exitFailed, text: fmt.Sprintf("working directory: %v", err)}
+			return nil, usage("--add-dir %s: %v", dir, err)
 		}
-		home, _ := os.UserHomeDir() // "" is unknown, and then ~ asks
-		return surroundings{dir: at, home: home, os: runtime.GOOS, shell: "bash"}, nil
+		if !slices.Contains(all, real) {
+			all = append(all, real)
+		}
 	}
-	away := surroundings{os: "Unix", shell: "sh"}
-	if strings.HasPrefix(dir, "/") {
-		away.dir = dir
-	}
-	if t.away != nil {
-		return away, nil
-	}
-	if dir == "" {
-		dir = "."
-	}
-	ctx, stop := context.WithTimeout(context.Background(), lookTime)
-	defer stop()
-	var out, said bytes.Buffer
-	code, err := t.host.Run(ctx, "cd && pwd -P && { cd -- "+host.Quote(dir)+` 2>/dev/null || ! echo "no such folder, or it may not be entered" >&2; } && pwd -P && uname -s &&
-{ command -v bash >/dev/null && echo bash || echo sh; } && { tmux -V 2>/dev/null || echo; }`, &out, &said)
-	if errors.As(err, &t.away) {
-		return away, nil
-	}
-	lines := strings.Split(out.String(), "\n")
-	switch {
-	case err != nil:
-		return away, exit{code: exitFailed, text: fmt.Sprintf("%s: %v", t.name, err)}
-	case code != 0 || len(lines) != 6:
-		return away, exit{code: exitFailed, text: fmt.Sprintf("%s: cannot work in %q: %s", t.name, dir, strings.TrimSpace(said.String()))}
-	}
-	return surroundings{home: lines[0], dir: lines[1], os: strings.ToLower(lines[2]), shell: lines[3], tmux: lines[4]}, nil
+	return all, nil
 }
 
 // needTmux refuses a target without tmux where a tmux session was asked for. Elsewhere commands
 // run without one, which is said with the first.
-func (t *target) needTmux(f *flags, at surroundings) error {
-	if t.host == nil || t.away != nil || f.tmux == "" {
+func (d *destination) needTmux(f *flags, env target.Environment) error {
+	if d.Host == nil || d.Away != nil || f.tmux == "" {
 		return nil
 	}
-	if err := tmux.Usable(at.tmux); err != nil {
-		return exit{code: exitFailed, text: fmt.Sprintf("%s: %v; install it there, or leave out --tmux to run commands without a pane", t.name, err)}
+	if err := tmux.Usable(env.Tmux); err != nil {
+		return exit{code: exitFailed, text: fmt.Sprintf("%s: %v; install it there, or leave out --tmux to run commands without a pane", d.Name, err)}
 	}
 	return nil
 }
@@ -165,53 +209,42 @@ func flagFor(name string) string {
 	return ""
 }
 
-// fits refuses to go on with a session of another target: its history is of files and
-// commands that are not here.
-func (t *target) fits(h sessions.Header, exec bool) error {
-	if h.Target == "" || h.Target == t.name {
+// fits refuses to go on with a session of another target than that with a name: its history is of
+// files and commands that are not here.
+func fits(name string, h sessions.Header, exec bool) error {
+	if h.Target == "" || h.Target == name {
 		return nil
 	}
 	again := "buddy " + flagFor(h.Target) + "resume " + h.ID
 	if exec {
 		again = "buddy " + flagFor(h.Target) + "exec --resume " + h.ID + " PROMPT"
 	}
-	return exit{code: exitFailed, text: fmt.Sprintf("session %s works on %s, not on %s; go on with it there: %s", h.ID, slash.PlaceName(h.Target), slash.PlaceName(t.name), again)}
+	return exit{code: exitFailed, text: fmt.Sprintf("session %s works on %s, not on %s; go on with it there: %s", h.ID, slash.PlaceName(h.Target), slash.PlaceName(name), again)}
 }
 
-// workspace is where the file tools work.
-func (t *target) workspace(dir string) (*tools.Workspace, error) {
-	if t.host != nil {
-		return tools.NewTargetWorkspace(t.host, t.name, dir, policy.Secret), nil
-	}
-	return tools.NewWorkspace(dir, policy.Secret)
-}
-
-// warning says why the target is away, nil if it is not.
-func (t *target) warning() event.Event {
-	if t.away == nil {
+// awayWarning says why a target is away, nil if it is not.
+func awayWarning(t *target.Target) event.Event {
+	if t.Away == nil {
 		return nil
 	}
 	next := "the next command tries again"
-	if t.away.Next != "" {
-		next = t.away.Next + "; " + next
+	if t.Away.Next != "" {
+		next = t.Away.Next + "; " + next
 	}
-	return event.Warning{Text: t.away.Host + ": " + t.away.Why, Code: "target", NextStep: next}
+	return event.Warning{Text: t.Away.Host + ": " + t.Away.Why, Code: "target", NextStep: next}
 }
 
-// state asks the target for a sign of life, for a text.
-func (t *target) state() string {
-	took, err := t.ping()
-	if err != nil {
-		return "cannot be reached: " + err.Error()
+// completeTarget offers the names for --target.
+func completeTarget(f *flags) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		names := []string{onThisMachine}
+		c, _, _, err := config.Load(config.Options{Config: f.config, Trust: trustStore()})
+		if err != nil {
+			return names, cobra.ShellCompDirectiveError
+		}
+		for _, t := range c.Targets {
+			names = append(names, t.Name+"\t"+t.Doc)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
-	return "connected, answers in " + milliseconds(took)
-}
-
-// ping measures how long the target takes to do nothing.
-func (t *target) ping() (time.Duration, error) {
-	ctx, stop := context.WithTimeout(context.Background(), lookTime)
-	defer stop()
-	began := time.Now()
-	_, err := t.host.Run(ctx, ":", io.Discard, io.Discard)
-	return time.Since(began), err
 }

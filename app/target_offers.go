@@ -8,27 +8,28 @@ import (
 
 	"buddy/app/slash"
 	"buddy/tmux/host"
+	"buddy/tools/target"
 )
 
-// offers lists the targets that may be switched to. It connects to none.
-func (f *fleet) offers() []slash.TargetOffer {
+// targetOffers lists the targets that may be switched to. It connects to none.
+func targetOffers(set *target.Set) []slash.TargetOffer {
 	var all []slash.TargetOffer
-	for _, t := range f.targets() {
-		o := slash.TargetOffer{Name: t.name, Current: t.name == f.Current(), Production: t.setting.Production}
-		o.Kind, o.Address = t.kind()
-		p := f.place(t.name)
-		switch err := f.failure(t.name); {
-		case p == nil && err != nil:
+	for _, t := range set.Targets() {
+		o := slash.TargetOffer{Name: t.Name, Current: t.Name == set.Current(), Production: t.Production}
+		o.Kind, o.Address = t.Kind()
+		one := set.Session(t.Name)
+		switch err := set.Failure(t.Name); {
+		case one == nil && err != nil:
 			o.State = awayBecause(err)
-		case p == nil:
+		case one == nil:
 			o.State.Text = "not yet connected"
 		default:
-			o.Folder, o.Attach, o.State.Text = p.at.dir, p.panes.AttachLine(), "connected"
-			if p.panes.Pane() == "" {
+			o.Folder, o.Attach, o.State.Text = one.Env.Dir, one.Panes.AttachLine(), "connected"
+			if one.Panes.Pane() == "" {
 				o.Attach = ""
 			}
-			if t.host != nil {
-				o.State.Text, o.Ask = "asking …", t.alive
+			if t.Host != nil {
+				o.State.Text, o.Ask = "asking …", func() slash.TargetState { return alive(t) }
 			}
 		}
 		all = append(all, o)
@@ -36,27 +37,9 @@ func (f *fleet) offers() []slash.TargetOffer {
 	return all
 }
 
-// kind says what a target is and where.
-func (t *target) kind() (kind, address string) {
-	switch {
-	case t.host == nil:
-		return "this machine", ""
-	case t.setting.SSH != "":
-		return "ssh", t.setting.SSH
-	case t.setting.Container != "":
-		return "container", t.setting.Container
-	}
-	for _, kind := range []string{"ssh", "container"} {
-		if address, ok := strings.CutSuffix(t.name, " ("+kind+")"); ok {
-			return kind, address
-		}
-	}
-	return "", t.name
-}
-
-// alive asks the target for a sign of life.
-func (t *target) alive() slash.TargetState {
-	took, err := t.ping()
+// alive asks a target for a sign of life.
+func alive(t *target.Target) slash.TargetState {
+	took, err := t.Ping()
 	if err != nil {
 		return awayBecause(err)
 	}

@@ -2,28 +2,43 @@ package app
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"buddy/app/slash"
 	"buddy/config"
+	"buddy/tmux"
 	"buddy/tmux/host"
+	"buddy/tools/target"
 )
 
+// idle returns a session on a target in which nothing runs.
+func idle(t *testing.T, at *target.Target, dir string) *target.Session {
+	t.Helper()
+	here := *at
+	here.Host = nil // whose files are those of dir
+	one, err := here.Open(target.Environment{Dir: dir}, target.Options{Options: tmux.Options{Session: at.Name, Exe: "none", Socket: dir + "/sock"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return one
+}
+
 func TestTargetOffers(t *testing.T) {
-	var all []*target
+	var all []*target.Target
 	for _, setting := range []config.Target{{Name: "web", SSH: "root@web", Production: true}, {Name: "box", Container: "postgres"}} {
 		tg, err := configured(setting, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = tg.close() }()
+		defer func() { _ = tg.Close() }()
 		all = append(all, tg)
 	}
 	away := &host.DownError{Host: "postgres (container)", Why: "there is no such\ncontainer"}
-	f := newFleet(idlePlace(t, &target{name: onThisMachine}, t.TempDir()), all, func(*target) (*place, error) { return nil, away })
-	_, _ = f.Open(t.Context(), "box")
-	f.Switch("web")
-	got := f.offers()
+	set := target.NewSet(idle(t, &target.Target{Name: onThisMachine}, t.TempDir()), all, func(*target.Target) (*target.Session, error) { return nil, away })
+	_, _ = set.Open("box")
+	set.Switch("web")
+	got := targetOffers(set)
 	if len(got) != 3 || got[0].Name != "local" || got[0].Current || got[0].Folder == "" || got[0].Attach != "" || got[0].Ask != nil {
 		t.Errorf("%+v", got)
 	}
@@ -35,6 +50,9 @@ func TestTargetOffers(t *testing.T) {
 		if g := got[i]; g.Name != want.Name || g.Kind != want.Kind || g.Address != want.Address || g.Current != want.Current || g.Production != want.Production || g.State != want.State {
 			t.Errorf("%+v, want %+v", g, want)
 		}
+	}
+	if got := describeTarget(set, all[1]); !strings.Contains(got, "could not be reached") || !strings.Contains(got, away.Error()) {
+		t.Errorf("a target that is down is described as %q", got)
 	}
 	if got := awayBecause(errors.New("no\nroute")); got.Text != "away: no route" {
 		t.Errorf("%+v", got)

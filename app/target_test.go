@@ -6,14 +6,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
-	"buddy/agent/policy"
+	"buddy/config"
 	"buddy/sessions"
 	"buddy/tmux/host/hosttest"
+	"buddy/tools/target"
 )
 
 func TestTargetFlagsE01(t *testing.T) {
@@ -34,23 +36,23 @@ func TestTargetFlagsE01(t *testing.T) {
 		{flags{targets: []string{"web-01"}, config: os.DevNull}, `unknown target "web-01" (have: local)`},
 		{flags{targets: []string{onThisMachine}}, ""},
 	} {
-		_, err := newTarget(&tt.f)
+		_, err := newDestination(&tt.f)
 		var e exit
 		if tt.want == "" != (err == nil) || err != nil && (!errors.As(err, &e) || e.code != exitUsage || !strings.Contains(e.text, tt.want)) {
-			t.Errorf("newTarget(%+v) = %v, want %q", tt.f, err, tt.want)
+			t.Errorf("newDestination(%+v) = %v, want %q", tt.f, err, tt.want)
 		}
 	}
 }
 
 func TestNeedTmux(t *testing.T) {
-	ssh, err := newTarget(&flags{ssh: "a@b"})
+	ssh, err := newDestination(&flags{ssh: "a@b"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	with, old, without := surroundings{tmux: "tmux 3.3a"}, surroundings{tmux: "tmux 3.1c"}, surroundings{}
+	with, old, without := target.Environment{Tmux: "tmux 3.3a"}, target.Environment{Tmux: "tmux 3.1c"}, target.Environment{}
 	for _, tt := range []struct {
 		f    flags
-		at   surroundings
+		at   target.Environment
 		want string
 	}{
 		{flags{ssh: "a@b"}, without, ""}, // said with the first command
@@ -80,37 +82,9 @@ func TestSessionFitsTarget(t *testing.T) {
 		{onThisMachine, "web (container)", "works on this machine, not on web (container); go on with it there: buddy resume 7f3a"},
 		{"x;y (ssh)", onThisMachine, "buddy --ssh 'x;y' resume 7f3a"},
 	} {
-		err := (&target{name: tt.is}).fits(sessions.Header{ID: "7f3a", Target: tt.has}, false)
+		err := fits(tt.is, sessions.Header{ID: "7f3a", Target: tt.has}, false)
 		if tt.want == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q on %q: %v, want %q", tt.has, tt.is, err, tt.want)
-		}
-	}
-}
-
-// A link on a target is followed there before what it leads to is judged.
-func TestLinksOfATargetAreFollowed(t *testing.T) {
-	s := hosttest.NewSSHD(t, "")
-	work, _ := linked(t)
-	tg, err := newTarget(&flags{ssh: s.Dest, sshConfig: s.Config})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = tg.close() }()
-	at, err := tg.look(work)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := tg.workspace(at.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := policy.Policy{At: newFleet(&place{target: tg, files: files, at: at}, nil, nil).at}
-	for line, want := range map[string]action.Decision{
-		"cat a.go": action.Allow, "cat in/x.go": action.Allow, "cat in/../x.go": action.Allow, "cat none.go": action.Allow, "ls": action.Allow,
-		"cat b.go": action.Ask, "cat chain": action.Ask, "cat notes.md": action.Ask, "cat out/key.txt": action.Ask, "cat out/../x.go": action.Ask, "cat ../beside/x.go": action.Ask, "ls out": action.Ask, "cat *.go": action.Ask, "cat round": action.Ask,
-	} {
-		if v := p.Judge(action.Action{Kind: action.Shell, Tool: "run_shell", Target: tg.name, Command: line, Cwd: work}, action.ModeAsk); v.Decision != want {
-			t.Errorf("%q: %+v, want %s", line, v, want)
 		}
 	}
 }
@@ -118,7 +92,7 @@ func TestLinksOfATargetAreFollowed(t *testing.T) {
 // TestTargetAway: the program starts without its target, says why, and finds it later.
 func TestTargetAway(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
-	tg, err := newTarget(&flags{ssh: s.Dest, sshConfig: s.Config})
+	tg, err := newDestination(&flags{ssh: s.Dest, sshConfig: s.Config})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,31 +101,74 @@ func TestTargetAway(t *testing.T) {
 	if err := tg.connect(io.Discard); err != nil {
 		t.Fatalf("connect: %v", err)
 	}
-	w, ok := tg.warning().(event.Warning)
+	w, ok := awayWarning(tg.Target).(event.Warning)
 	if !ok || w.Code != "target" || !strings.HasSuffix(w.NextStep, "the next command tries again") {
 		t.Errorf("warning %+v", w)
 	}
-	if at, err := tg.look("/srv"); err != nil || at.dir != "/srv" || at.home != "" {
+	if at, err := tg.Look("/srv"); err != nil || at.Dir != "/srv" || at.Home != "" {
 		t.Errorf("look at what is away: %+v, %v", at, err)
 	}
-	files, err := tg.workspace("")
+	one, err := tg.Open(target.Environment{}, target.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at := newFleet(&place{target: tg, files: files}, nil, nil).at(tg.name); at.Workspace != "" || at.Resolve("/etc") != "" {
+	if at := one.Facts(); at.Workspace != "" || at.Resolve("/etc") != "" {
 		t.Errorf("a target that is away has the workspace %q", at.Workspace)
 	}
 	s.Wire.Refuse(false)
-	tg.away = nil
-	at, err := tg.look(s.Dir)
+	tg.Away = nil
+	at, err := tg.Look(s.Dir)
 	real, _ := filepath.EvalSymlinks(s.Dir)
-	if err != nil || at.dir != real || at.home == "" || at.os == "" || at.shell == "" {
+	if err != nil || at.Dir != real || at.Home == "" || at.OS == "" || at.Shell == "" {
 		t.Errorf("look: %+v, %v", at, err)
 	}
-	if err := tg.host.Connect(context.Background()); err != nil {
+	if err := tg.Host.Connect(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if state := tg.state(); !strings.HasPrefix(state, "connected, answers in ") {
+	if state := stateOf(tg.Target); !strings.HasPrefix(state, "connected, answers in ") {
 		t.Errorf("state %q", state)
+	}
+}
+
+// TestBeside: the configuration is the list of what there is; connections outlive a session.
+func TestBeside(t *testing.T) {
+	c := config.Config{Targets: []config.Target{{Name: "a", SSH: "x"}, {Name: "b", Container: "y"}}}
+	name := func(all []*target.Target) (names []string) {
+		for _, t := range all {
+			names = append(names, t.Name)
+		}
+		return names
+	}
+	here := &destination{Target: &target.Target{Name: onThisMachine}}
+	all, err := here.beside(&flags{}, c, nil)
+	if err != nil || !slices.Equal(name(all), []string{"a", "b"}) {
+		t.Fatalf("%v, %v", name(all), err)
+	}
+	c.Targets[1].Container = "z"
+	again, err := here.beside(&flags{}, c, nil)
+	if err != nil || again[0] != all[0] || again[1] == all[1] || again[1].Address != "z" {
+		t.Errorf("%v, %+v", err, again)
+	}
+	if err := here.close(); err != nil {
+		t.Error(err)
+	}
+	first, err := configured(c.Targets[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		flags []string
+		want  []string
+	}{
+		{[]string{"a"}, []string{"b"}},
+		{[]string{"a", "local"}, []string{"local", "b"}},
+		{[]string{"a", "b"}, []string{"b"}},
+	} {
+		if got, err := (&destination{Target: first}).beside(&flags{targets: tt.flags}, c, nil); err != nil || !reflect.DeepEqual(name(got), tt.want) {
+			t.Errorf("--target %v: %v, %v; want %v", tt.flags, name(got), err, tt.want)
+		}
+	}
+	if _, err := (&destination{Target: first}).beside(&flags{targets: []string{"a", "db"}}, c, nil); err == nil || !strings.Contains(err.Error(), `unknown target "db" (have: local, a, b)`) {
+		t.Errorf("%v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"buddy/agent/model/limits"
 	"buddy/agent/prompt"
 	"buddy/tools"
+	"buddy/tools/toolset"
 )
 
 // telling holds what the models of a session are told, whichever they are.
@@ -39,7 +40,7 @@ func unofferedTo(family limits.Family, window int) []string {
 		names = append(names, "apply_patch")
 	}
 	if family.ToolsIn(window) == limits.Short {
-		names = append(names, tools.Seldom...)
+		names = append(names, toolset.Seldom...)
 	}
 	return names
 }

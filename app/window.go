@@ -28,7 +28,7 @@ func fullScreen(f *flags, resume string) error {
 	if err := tmux.CheckOutside(os.Getenv); err != nil {
 		return exit{code: exitFailed, text: err.Error()}
 	}
-	t, err := newTarget(f)
+	t, err := newDestination(f)
 	if err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func fullScreen(f *flags, resume string) error {
 
 // oneSession runs the screen until the person leaves the session. If another one follows,
 // this one is seen until then.
-func oneSession(f *flags, t *target, s *screen.Screen, n slash.Next, said io.Writer) (slash.Next, error) {
-	p, err := compose(f, t, n.Resume, f.approve)
+func oneSession(f *flags, d *destination, s *screen.Screen, n slash.Next, said io.Writer) (slash.Next, error) {
+	p, err := compose(f, d, n.Resume, f.approve)
 	if err != nil {
 		return slash.Next{}, err
 	}
@@ -157,9 +157,9 @@ func (w *window) deps(ctx context.Context, look ui.Looks, keys *keymap.Map) ui.D
 			Files:  w.findFiles,
 			Attach: attached,
 		},
-		Send: w.send, Keys: keys, Home: w.program.first.at.home,
+		Send: w.send, Keys: keys, Home: w.program.env.Home,
 		Leave:     w.leave,
-		Shape:     ui.LoadShape(ui.ShapeFile(w.program.first.at.dir)),
+		Shape:     loadShape(shapeFile(w.program.env.Dir)),
 		KeepShape: w.keepShape,
 		Catalog:   choices,
 	}
@@ -261,9 +261,9 @@ func (w *window) send(c event.Command) {
 
 // keepShape remembers how the panes are arranged.
 func (w *window) keepShape(s ui.Shape) {
-	path := ui.ShapeFile(w.program.first.at.dir)
+	path := shapeFile(w.program.env.Dir)
 	w.loop.Go(func() {
-		if err := s.Save(path); err != nil {
+		if err := saveShape(path, s); err != nil {
 			w.loop.Post(func() { w.ui.Tell("the arrangement of the panes was not kept: " + err.Error()) })
 		}
 	})
@@ -279,7 +279,7 @@ func (w *window) draftChanged() {
 // findFiles answers with the files of the current target that fit a query, unless another
 // one comes first.
 func (w *window) findFiles(query string, answer func(paths []string)) {
-	find := w.files.of(w.program.fleet).request(query)
+	find := w.files.of(w.program.targets).request(query)
 	w.loop.Go(func() {
 		if paths, ok := find(); ok {
 			w.loop.Post(func() { answer(paths) })
@@ -314,7 +314,9 @@ func (w *window) saveDraft() {
 // finish is close, before which what runs in panes of its own is killed if that is wanted.
 func (p *program) finish(said io.Writer, kill bool) {
 	if kill {
-		if err := p.fleet.killPanes(); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+		defer cancel()
+		if err := p.targets.KillPanes(ctx); err != nil {
 			_, _ = fmt.Fprintln(said, "buddy: "+plain(err.Error()))
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // a value; any process may use the file at any time.
 type AuthStore struct{ path string }
 
-// Auth returns the store in the folder of the user's settings (H11). It creates nothing.
+// Auth returns the store in the folder of the user's settings. It creates nothing.
 // Without a home its path is "" and it is always empty.
 func Auth() AuthStore {
 	dir := Dir()
@@ -165,11 +165,11 @@ type Login struct {
 	Scopes   string // with spaces between
 }
 
-// ID names the login in the store: profiles with the same one share it (H11).
+// ID names the login in the store: profiles with the same one share it.
 func (l Login) ID() string { return l.Issuer + " " + l.ClientID }
 
 // UsesLogin reports whether requests of a profile are made with the token of a login: an
-// explicit key beats it (H15).
+// explicit key beats it.
 func (p Profile) UsesLogin() bool {
 	if p.Login.Issuer == "" {
 		return false

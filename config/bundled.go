@@ -11,7 +11,7 @@ import (
 )
 
 // Provider is one whose address buddy knows: with its key in the environment, or stored by
-// `buddy login`, it needs no configuration (H06).
+// `buddy login`, it needs no configuration.
 type Provider struct {
 	Name    string // of its profile, too
 	Title   string // for people

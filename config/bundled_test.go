@@ -42,7 +42,7 @@ for at most 0.3 seconds. They are offered, never chosen by themselves. '%s' name
 	}
 }
 
-// TestDetect (H06): with a key and no profile the first provider of the order is used; a
+// TestDetect: with a key and no profile the first provider of the order is used; a
 // profile, an endpoint or a key meant for something else choose none.
 func TestDetect(t *testing.T) {
 	for _, tt := range []struct {
@@ -92,7 +92,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestChooseBundled (H06, I02): what --model may name beside profiles of the files.
+// TestChooseBundled: what --model may name beside profiles of the files.
 func TestChooseBundled(t *testing.T) {
 	const ollama, router = "[models.a]\napi_base_url = \"http://localhost:1/v1\"\n", "[models.a]\napi_base_url = \"https://openrouter.ai/api/v1\"\napi_key = \"k\"\n"
 	const first = "[models.a]\napi_base_url = \"https://api.openai.com/v1\"\napi_key = \"k\"\n"
@@ -159,7 +159,7 @@ func TestLocalServers(t *testing.T) {
 	}
 }
 
-// TestAuthStore (H11): the file is private, whole, and nothing prints what is in it.
+// TestAuthStore: the file is private, whole, and nothing prints what is in it.
 func TestAuthStore(t *testing.T) {
 	newHome(t)
 	s := Auth()
@@ -205,7 +205,7 @@ func TestAuthStore(t *testing.T) {
 	}
 }
 
-// TestLoginFields (H11, H15): a profile says where to log in; a key beats that.
+// TestLoginFields: a profile says where to log in; a key beats that.
 func TestLoginFields(t *testing.T) {
 	h := newHome(t)
 	const profile = "[models.a]\napi_base_url = \"https://example.com/v1\"\n"

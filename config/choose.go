@@ -22,7 +22,7 @@ func (l *loader) others() error {
 	return nil
 }
 
-// choose settles the active profile (SPEC "Decisions" 5): what the files say, then what
+// choose settles the active profile: what the files say, then what
 // environment and command line put in its place, then a provider whose key is there.
 func (l *loader) choose(o Options) error {
 	if err := l.configured(); err != nil {

@@ -13,7 +13,7 @@
 // Command line beats environment beats the project's ./buddy.toml beats the user's
 // $XDG_CONFIG_HOME/buddy/buddy.toml beats the defaults; --config FILE replaces both files.
 // The project's file comes with a checkout: until the person trusts the folder, it may
-// only tighten (DECISIONS 28). docs/config.md is generated from the table in fields.go.
+// only tighten. docs/config.md is generated from the table in fields.go.
 package config
 
 import (

@@ -108,7 +108,7 @@ model = "mock"
 	}
 }
 
-// TestScreen: the section [ui], and [keys] with the place of each action (DECISIONS 38).
+// TestScreen: the section [ui], and [keys] with the place of each action.
 func TestScreen(t *testing.T) {
 	h := newHome(t)
 	write(t, h.user, "[ui]\nnotify = \"osc9\"\ntitle = false\neditor = \"vi\"\n[keys]\nnewline = [\"Ctrl+J\"]\nredraw = []\n")
@@ -131,7 +131,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// TestNothing: H01, an empty or absent file gives a working config.
+// TestNothing: an empty or absent file gives a working config.
 func TestNothing(t *testing.T) {
 	h := newHome(t)
 	want := defaults()
@@ -153,7 +153,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestPrecedence proves each pair of layers (SPEC "Decisions" 4, H02, H03, H09).
+// TestPrecedence proves each pair of layers.
 func TestPrecedence(t *testing.T) {
 	prompt := func(c Config) string { return c.Agent.SystemPrompt }
 	turns := func(c Config) string { return strings.Repeat("i", c.Agent.MaxIterations) }
@@ -234,7 +234,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestIndexOfOverrides: DECISIONS 38, an owner's error names what replaced the file.
+// TestIndexOfOverrides: an owner's error names what replaced the file.
 func TestIndexOfOverrides(t *testing.T) {
 	h := newHome(t)
 	write(t, h.user, twoProfiles)
@@ -252,7 +252,6 @@ func TestIndexOfOverrides(t *testing.T) {
 	}
 }
 
-// TestActive: SPEC "Decisions" 5, DECISIONS 26.
 func TestActive(t *testing.T) {
 	remote := func(name, more string) string {
 		return "[models." + name + "]\napi_base_url = \"https://" + name + ".example/v1\"\n" + more + "\n"
@@ -323,7 +322,7 @@ func TestActiveIsACopy(t *testing.T) {
 	}
 }
 
-// TestHostileProject: DECISIONS 28, a cloned repository cannot send keys to its own
+// TestHostileProject: a cloned repository cannot send keys to its own
 // server, prompt the model, or loosen a limit.
 func TestHostileProject(t *testing.T) {
 	h := newHome(t)
@@ -378,7 +377,7 @@ quit = "y"
 	}
 }
 
-// TestLegacyNames: H02, they work with one notice for all of them.
+// TestLegacyNames: they work with one notice for all of them.
 func TestLegacyNames(t *testing.T) {
 	h := newHome(t)
 	write(t, h.legacyUser, twoProfiles)
@@ -445,7 +444,7 @@ func TestWhereTheUsersFileIs(t *testing.T) {
 	}
 }
 
-// TestAnthropic (H04): the other wire format, with the limit that it needs.
+// TestAnthropic: the other wire format, with the limit that it needs.
 func TestAnthropic(t *testing.T) {
 	h := newHome(t)
 	write(t, h.user, "[models.c]\napi_base_url = \"http://localhost:1/v1\"\napi = \"anthropic\"\nmax_tokens = 32000\n")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSetModel (H07): one line changes, all else in a person's file stays.
+// TestSetModel: one line changes, all else in a person's file stays.
 func TestSetModel(t *testing.T) {
 	for _, tt := range []struct{ name, before, after string }{
 		{"empty", "", "[agent]\nmodel = \"groq\"\n"},

@@ -38,7 +38,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // option or variable that replaced the file's value. Defaults are not in it.
 type Index map[string]string
 
-// Error gives err, which concerns the key, its place (DECISIONS 38). A key that is not
+// Error gives err, which concerns the key, its place. A key that is not
 // in the index, such as a default, has none.
 func (x Index) Error(key string, err error) *Error {
 	return &Error{Place: x[key], Key: key, Err: err}

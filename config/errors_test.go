@@ -12,7 +12,7 @@ import (
 
 const oneURL = "[models.a]\napi_base_url = \"http://localhost/v1\"\n"
 
-// TestErrors has the exact line of every mistake (DESIGN "Bad input").
+// TestErrors has the exact line of every mistake.
 func TestErrors(t *testing.T) {
 	const urls = "(allowed: http://HOST/… or https://HOST/…)"
 	tests := []struct{ name, text, want string }{
@@ -73,7 +73,7 @@ func TestErrors(t *testing.T) {
 
 		{"no URL", "\n[models.a]\nmodel = \"x\"\n", `c.toml:2: models.a: api_base_url is missing ` + urls},
 		{"no URL, dotted", "\n\nmodels.a.model = \"x\"\n", `c.toml:3: models.a: api_base_url is missing ` + urls},
-		{"empty URL (H10)", "[models.a]\napi_base_url = \" \"\n", `c.toml:2: models.a.api_base_url: is empty ` + urls},
+		{"empty URL", "[models.a]\napi_base_url = \" \"\n", `c.toml:2: models.a.api_base_url: is empty ` + urls},
 		{"scheme", "[models.a]\napi_base_url = \"ftp://x/v1\"\n", `c.toml:2: models.a.api_base_url: "ftp://x/v1" has no http or https scheme ` + urls},
 		{"scheme forgotten", "[models.a]\napi_base_url = \"localhost:8080/v1\"\n", `c.toml:2: models.a.api_base_url: "localhost:8080/v1" has no http or https scheme ` + urls},
 		{"host", "[models.a]\napi_base_url = \"http:///v1\"\n", `c.toml:2: models.a.api_base_url: "http:///v1" has no host ` + urls},
@@ -224,7 +224,7 @@ func TestNotAFile(t *testing.T) {
 	})
 }
 
-// TestErrorWritesNothing: DESIGN "Bad input".
+// TestErrorWritesNothing
 func TestErrorWritesNothing(t *testing.T) {
 	h := newHome(t)
 	write(t, h.project, "nonsense = 1\n")

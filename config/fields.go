@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -44,7 +43,7 @@ type field struct {
 	// tighter tells whether a project's value is stricter than the user's, of a limit that
 	// a project may tighten.
 	tighter func(project, user int64) bool
-	access  access // who may set it (DECISIONS 28)
+	access  access // who may set it
 }
 
 // lower is the tighter of a limit of which 0 means none.
@@ -97,7 +96,7 @@ var sections = append([]section{
 				doc: "What follows when an answer stops in the middle, for as long as `stall_timeout` of the profile allows: `retry` asks again, then `fallback_model`; " +
 					"`fallback` asks that at once; `abort` ends the prompt.",
 				at:    func(c *Config, _ *Profile) any { return &c.Agent.OnStall },
-				check: checkStall,
+				check: oneOf("way to recover", "retry", "fallback", "abort"),
 			},
 		},
 	},
@@ -124,7 +123,7 @@ var sections = append([]section{
 					"in which reasoning models go on with what they thought before they called a tool; `anthropic` is " +
 					"Anthropic Messages, at `https://api.anthropic.com/v1` and alike.",
 				at:    func(_ *Config, p *Profile) any { return (*string)(&p.API) },
-				check: checkAPI,
+				check: oneOf("API", string(Completions), string(Responses), string(Anthropic)),
 			},
 			{
 				name: "model", short: "model id",
@@ -154,7 +153,7 @@ var sections = append([]section{
 				doc: "How long a reasoning model may think. Which of them a model takes differs; a refused one is an error that " +
 					"names the others. Without it the provider decides. `/effort` changes it for a session.",
 				at:    func(_ *Config, p *Profile) any { return &p.Effort },
-				check: oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+				check: oneOf("value", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
 			},
 			{
 				name: "context_limit", short: "tokens, 0 or more",
@@ -240,14 +239,14 @@ var sections = append([]section{
 	targetsSection,
 }, ruleSections()...)
 
-// keySources are the fields of a profile of which one at most may be set (H08).
+// keySources are the fields of a profile of which one at most may be set.
 var keySources = []string{"api_key", "api_key_env", "api_key_file"}
 
 // foreign are sections that a project's file may set only once it is trusted, whether this
-// version knows them or not (DECISIONS 28).
+// version knows them or not.
 var foreign = []string{"models", "keys", "login", "hooks", "mcp", "ssh", "targets"}
 
-// examples are the profiles that the template offers (H06). None is active before the
+// examples are the profiles that the template offers. None is active before the
 // person uncomments it.
 var examples = []struct {
 	doc     string
@@ -308,7 +307,7 @@ func isPort(s string) bool {
 	return err == nil && n > 0
 }
 
-// local tells whether an endpoint is on this machine, where no key is needed (M15).
+// local tells whether an endpoint is on this machine, where no key is needed.
 func local(baseURL string) bool {
 	u, err := url.Parse(baseURL)
 	if err != nil {
@@ -351,22 +350,6 @@ func checkIssuer(v string, _ *file) (string, error) {
 		err = fmt.Errorf("%q is neither https nor on this machine", v)
 	}
 	return v, err
-}
-
-func checkAPI(v string, _ *file) (string, error) {
-	known := []string{string(Completions), string(Responses), string(Anthropic)}
-	if slices.Contains(known, v) {
-		return v, nil
-	}
-	return "", fmt.Errorf("unknown API %q %s", v, list(known, v))
-}
-
-func checkStall(v string, _ *file) (string, error) {
-	known := []string{"retry", "fallback", "abort"}
-	if slices.Contains(known, v) {
-		return v, nil
-	}
-	return "", fmt.Errorf("unknown way to recover %q %s", v, list(known, v))
 }
 
 // checkID accepts what can be shown on one line and sent in a request: names of profiles

@@ -40,7 +40,7 @@ func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) } //noli
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // Key returns the profile's key and where it came from, reading the environment and files
-// anew each time (H08): BUDDY_API_KEY, else the source that the profile has, else what its
+// anew each time: BUDDY_API_KEY, else the source that the profile has, else what its
 // provider's variable or `buddy login` gives, else the token of its login as it was stored.
 // A profile that buddy has asks its provider first: a key that was meant for something else
 // must not go there. No key is not an error: key is "" then, and source says where none was

@@ -14,7 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// TestKeySources: H08, at most one source, BUDDY_API_KEY before all.
+// TestKeySources: at most one source, BUDDY_API_KEY before all.
 func TestKeySources(t *testing.T) {
 	tests := []struct {
 		name, source, file string // source: a line of the profile; file: what key.txt holds
@@ -159,7 +159,7 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	}
 }
 
-// TestLocal: M15, endpoints on this machine need no key.
+// TestLocal: endpoints on this machine need no key.
 func TestLocal(t *testing.T) {
 	for url, want := range map[string]bool{
 		"http://localhost:11434/v1": true, "http://LOCALHOST": true, "http://a.localhost/": true, "http://127.0.0.1/v1": true,

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestRules(t *testing.T) { // F13, F17: a project may tighten, never loosen
+func TestRules(t *testing.T) { // a project may tighten, never loosen
 	h := newHome(t)
 	write(t, h.user, "[[allow]]\nprefix = [\"go\", \"test\"]\n[[allow]]\ntool = \"fetch_url\"\nhost = \"go.dev\"\n[[deny]]\npath = \"~/private/**\"\n")
 	write(t, h.project, "[[allow]]\nprefix = [\"rm\"]\n[[ask]]\nprefix = [\"go\", \"test\"]\ntarget = \"local\"\n[[deny]]\nprefix = [\"git\", \"push\"]\n")

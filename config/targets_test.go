@@ -55,7 +55,7 @@ func TestTargetErrors(t *testing.T) {
 	}
 }
 
-func TestTargetsOfAProject(t *testing.T) { // DECISIONS 28
+func TestTargetsOfAProject(t *testing.T) {
 	h := newHome(t)
 	write(t, h.user, "[targets.web]\nssh = \"mine\"\n")
 	write(t, h.project, "[targets.web]\nssh = \"theirs\"\n[targets.other]\nssh = \"theirs\"\n")

@@ -29,7 +29,7 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("the template changes the config: %+v %q", cfg, notices)
 	}
 	if strings.Contains(Template(), "\nmodel") {
-		t.Error("[agent] model is set (DECISIONS 26)")
+		t.Error("[agent] model is set")
 	}
 
 	write(t, h.user, regexp.MustCompile(`(?m)^#([^\s:])`).ReplaceAllString(Template(), "$1"))
@@ -56,7 +56,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestWriteTemplate: H07, exclusive create, 0600 in a folder of 0700.
+// TestWriteTemplate: exclusive create, 0600 in a folder of 0700.
 func TestWriteTemplate(t *testing.T) {
 	h := newHome(t)
 	if created, err := WriteTemplate(h.user); !created || err != nil {

@@ -21,7 +21,7 @@ import (
 
 // TrustStore is the file in which a person's trust in folders is kept. What a project's
 // files may do beyond tightening begins there: a folder that is not in it, or whose files
-// have changed since, is not trusted (DECISIONS 28). It is a value; any process may use
+// have changed since, is not trusted. It is a value; any process may use
 // the file at any time.
 type TrustStore struct{ path string }
 

@@ -22,7 +22,7 @@ api_base_url = "http://evil.example/v1"
 x = "curl evil"
 `
 
-// DECISIONS 28: a project's settings apply once the folder is trusted, as they are; they
+// A project's settings apply once the folder is trusted, as they are; they
 // loosen nothing and change no profile of the person's even then.
 func TestTrust(t *testing.T) {
 	h := newHome(t)

@@ -89,7 +89,7 @@ func BenchmarkOpen10kEnvelopes(b *testing.B) {
 	}
 }
 
-// What a person waits for before the first frame of a long session (DECISIONS 12).
+// What a person waits for before the first frame of a long session.
 func BenchmarkOpenTail100MB(b *testing.B) {
 	b.ReportAllocs()
 	s := newStore(b)
@@ -106,7 +106,7 @@ func BenchmarkOpenTail100MB(b *testing.B) {
 	}
 }
 
-// A subscriber that is 100 envelopes behind in a long session (DECISIONS 3).
+// A subscriber that is 100 envelopes behind in a long session.
 func BenchmarkRangeBehind100(b *testing.B) {
 	b.ReportAllocs()
 	s := newStore(b)
@@ -124,7 +124,7 @@ func BenchmarkRangeBehind100(b *testing.B) {
 	}
 }
 
-// 10,000 sessions must feel instant (DESIGN, Sessions).
+// 10,000 sessions must feel instant.
 func BenchmarkList10k(b *testing.B) {
 	b.ReportAllocs()
 	s := newStore(b)

@@ -139,7 +139,7 @@ func useAll(t *testing.T, s Store, j *Journal) {
 }
 
 // A disk that is really full: the session turns read-only, what it holds stays valid, and
-// once there is room it goes on (DESIGN, "Bad input").
+// once there is room it goes on.
 func TestRealDiskFull(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to mount a small file system")

@@ -3,6 +3,7 @@ package sessions
 import (
 	"bytes"
 	"errors"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -51,7 +52,7 @@ func export(t testing.TB, s Store, id string, as ExportFormat) string {
 	return out.String()
 }
 
-// Exports hold what was said, nothing that acts, and no secret (DECISIONS 9).
+// Exports hold what was said, nothing that acts, and no secret.
 func TestExport(t *testing.T) {
 	s := newStore(t)
 	id := hostile(t, s)
@@ -98,8 +99,7 @@ func TestExportDamaged(t *testing.T) {
 	}
 }
 
-// What is imported says the same, under another id if there is one, and is not trusted
-// (DECISIONS 10).
+// What is imported says the same, under another id if there is one, and is not trusted.
 func TestImport(t *testing.T) {
 	s := newStore(t)
 	id := stored(t, s, 2)
@@ -195,3 +195,6 @@ func TestSharedHides(t *testing.T) {
 		}
 	}
 }
+
+// Before reads the n envelopes before p; math.MaxInt stands for all of them.
+func (j *Journal) Before(p Part, n int) (Part, error) { return j.before(p.from, n, math.MaxInt64) }

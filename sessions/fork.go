@@ -14,7 +14,7 @@ import (
 )
 
 // Fork begins a new session as a copy of another one, up to the end of an exchange; 0 is the
-// last that has ended. The copy needs nothing of the original (DECISIONS 11): outputs of
+// last that has ended. The copy needs nothing of the original: outputs of
 // commands come along. It returns the new id and the exchange. The original may be in use.
 func (s Store) Fork(id string, exchange int) (fork string, last Exchange, err error) {
 	j, err := s.View(id)

@@ -29,7 +29,7 @@ const (
 
 // Header is the first line of a session file. MAC tells whether it was written on
 // this machine: the rest is hashed with a key that never leaves the user's state
-// directory (DECISIONS 10).
+// directory.
 type Header struct {
 	Format  int    `json:"format"`
 	ID      string `json:"id"`

@@ -8,7 +8,7 @@ import (
 
 const maxID = 100 // bytes; leaves room for a suffix in any file system
 
-// NewID returns a new random id, xxxx-xxxx-xxxx-xxxx in hexadecimal (J04).
+// NewID returns a new random id, xxxx-xxxx-xxxx-xxxx in hexadecimal.
 func NewID() string {
 	var raw [8]byte
 	rand.Read(raw[:]) // never fails
@@ -17,7 +17,7 @@ func NewID() string {
 }
 
 // CheckID returns an error unless id can name a session. Every id that comes from
-// outside goes through it, so that none can name a file elsewhere (J04).
+// outside goes through it, so that none can name a file elsewhere.
 func CheckID(id string) error {
 	if id == "" || len(id) > maxID || id == "." || id == ".." {
 		return fmt.Errorf("session id %q: want 1 to %d of the characters A-Z a-z 0-9 . _ -", id, maxID)

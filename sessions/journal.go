@@ -42,7 +42,7 @@ type Info struct {
 }
 
 // NextSeq is the first number for envelopes of a process that goes on with a session
-// whose last is last: the next multiple of 1,000,000 (DECISIONS 2).
+// whose last is last: the next multiple of 1,000,000.
 func NextSeq(last uint64) uint64 {
 	const step = 1_000_000
 	return (last/step + 1) * step
@@ -131,7 +131,7 @@ func (j *Journal) encode(env event.Envelope) error {
 	}
 	j.line.Reset()
 	enc := json.NewEncoder(&j.line)
-	enc.SetEscapeHTML(false) // what providers sent stays as it was (M01)
+	enc.SetEscapeHTML(false) // what providers sent stays as it was
 	if err := enc.Encode(env); err != nil {
 		return fmt.Errorf("session file %s: %w", j.path, err)
 	}

@@ -38,7 +38,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	wantEvents(t, "gone on with", load(t, j).Events, append(want, more...))
 }
 
-// What a provider sent is byte for byte in the file (M01).
+// What a provider sent is byte for byte in the file.
 func TestJournalKeepsOpaqueBytes(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -57,7 +57,7 @@ func TestAppendRefuses(t *testing.T) {
 	}{
 		{"transient (EVENTS)", event.Envelope{Seq: 11, Payload: event.TextDelta{Text: "x"}}, "transient"},
 		{"no payload", event.Envelope{Seq: 11}, "no payload"},
-		{"seq not above (DECISIONS 2)", event.Envelope{Seq: 10, Payload: event.Notice{}}, "after event 10"},
+		{"seq not above", event.Envelope{Seq: 10, Payload: event.Notice{}}, "after event 10"},
 	}
 	appendAll(t, j, []event.Envelope{{Seq: 10, Payload: event.Notice{Text: "first"}}})
 	for _, tt := range tests {
@@ -83,7 +83,6 @@ func TestAppendTooLong(t *testing.T) {
 	appendAll(t, j, []event.Envelope{{Seq: 1, Payload: event.Notice{Text: "still works"}}})
 }
 
-// DECISIONS 2.
 func TestNextSeq(t *testing.T) {
 	for last, want := range map[uint64]uint64{0: 1_000_000, 1: 1_000_000, 999_999: 1_000_000, 1_000_000: 2_000_000, maxSeq: 9_007_199_255_000_000} {
 		if got := NextSeq(last); got != want {
@@ -93,7 +92,7 @@ func TestNextSeq(t *testing.T) {
 }
 
 // A file that ends at any byte opens with exactly the envelopes whose lines are whole,
-// and can be gone on with (DESIGN, Sessions).
+// and can be gone on with.
 func TestCutOffAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -137,7 +136,7 @@ func TestCutOffAnywhere(t *testing.T) {
 	}
 }
 
-// A damaged line is kept aside, skipped and named; unknown types survive (DESIGN).
+// A damaged line is kept aside, skipped and named; unknown types survive.
 func TestDamagedLines(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -233,7 +232,7 @@ func TestBackward(t *testing.T) {
 	}
 }
 
-// Parts of every size give the whole (DECISIONS 12).
+// Parts of every size give the whole.
 func TestTailFirst(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -267,7 +266,6 @@ func TestTailFirst(t *testing.T) {
 	}
 }
 
-// DECISIONS 3.
 func TestRange(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -341,7 +339,7 @@ func TestRangeAcrossDamage(t *testing.T) {
 	wantEvents(t, "after 5", got, want[5:])
 }
 
-// Nothing is armed when nothing is appended; an append arms one sync (DESIGN, Sessions).
+// Nothing is armed when nothing is appended; an append arms one sync.
 func TestSyncTimer(t *testing.T) {
 	s := newStore(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -395,7 +393,7 @@ func TestFileRemoved(t *testing.T) {
 	wantError(t, j.Append(env), "read-only", j.path, "removed")
 }
 
-func TestUntrusted(t *testing.T) { // DECISIONS 10
+func TestUntrusted(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
 	id := j.Info().Header.ID

@@ -11,7 +11,7 @@ import (
 )
 
 // TestForkKeepsWhatUndoNeeds: the contents of files before a change come along with a
-// fork, and go with the outputs of the session (DECISIONS 11).
+// fork, and go with the outputs of the session.
 func TestForkKeepsWhatUndoNeeds(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)

@@ -34,7 +34,7 @@ type Entry struct {
 	Header Header    // without its MAC
 }
 
-// List returns the sessions, the last used first (J05). Files that are not valid are
+// List returns the sessions, the last used first. Files that are not valid are
 // left out. What it found out it keeps in an index beside the sessions, which is made
 // anew when it is lost or wrong: only files that changed since are read.
 func (s Store) List() ([]Entry, error) {
@@ -80,7 +80,7 @@ func (s Store) refresh(all []indexed) (stale bool) {
 	return read.Load()
 }
 
-// Last returns the session that was used last, or ErrNone (J07).
+// Last returns the session that was used last, or ErrNone.
 func (s Store) Last() (Entry, error) {
 	all, err := s.stat(index{})
 	if err != nil {
@@ -100,7 +100,7 @@ func (s Store) Last() (Entry, error) {
 }
 
 // Find returns the id that begins with prefix. The error names those that are near
-// when there is none or more than one (J11).
+// when there is none or more than one.
 func (s Store) Find(prefix string) (string, error) {
 	if err := CheckID(prefix); err != nil {
 		return "", err

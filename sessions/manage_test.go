@@ -47,7 +47,7 @@ func age(t testing.TB, s Store, id string, by time.Duration) {
 	}
 }
 
-// J11: a title that a person gave counts, wherever it is in the file and whether or not
+// A title that a person gave counts, wherever it is in the file and whether or not
 // the index knows.
 func TestRename(t *testing.T) {
 	s := newStore(t)
@@ -195,7 +195,7 @@ func TestRemoveAndCollect(t *testing.T) {
 	}
 }
 
-// DECISIONS 11: a fork is a session of its own that ends with an exchange.
+// A fork is a session of its own that ends with an exchange.
 func TestFork(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -255,7 +255,7 @@ func TestFork(t *testing.T) {
 		_, _, err := s.Fork(id, at)
 		wantError(t, err, want)
 	}
-	// A copy of a foreign session would be trusted (DECISIONS 10).
+	// A copy of a foreign session would be trusted.
 	foreign := Store{s.dir, t.TempDir()}
 	if _, _, err := foreign.Fork(id, 0); !errors.Is(err, ErrUntrusted) {
 		t.Errorf("foreign: %v", err)

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
+
+	"buddy/texts/ansi"
 )
 
 // clock is how exports write times. They are in UTC: a reader may be anywhere.
@@ -18,7 +19,7 @@ func utc(ms int64) string { return time.UnixMilli(ms).UTC().Format(clock) }
 // harmless is text without what would act on a terminal or reorder what is read: escape
 // sequences, control characters but newline and tab, and marks of direction.
 func harmless(text string) string {
-	text = sequences.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
+	text = ansi.Strip(strings.ReplaceAll(text, "\r\n", "\n"))
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -29,9 +30,6 @@ func harmless(text string) string {
 		return r
 	}, text)
 }
-
-// sequences are those of terminals: CSI, OSC and others that take a string, two bytes.
-var sequences = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]`)
 
 // markdownPage is a transcript in Markdown.
 type markdownPage struct{ w *bufio.Writer }

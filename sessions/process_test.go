@@ -91,7 +91,7 @@ func flood(s Store, id string) error {
 	}
 }
 
-// Only one process writes; the others are told who does (DESIGN, Sessions).
+// Only one process writes; the others are told who does.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -134,8 +134,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// What Append returned for survives kill -9 at any moment (DESIGN, "Durable before
-// visible consequences").
+// What Append returned for survives kill -9 at any moment.
 func TestKilledWriter(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -237,7 +236,7 @@ func fillDisk(s Store, id string) error {
 	return j.Close()
 }
 
-// A full disk leaves a valid file without half a line (DESIGN, "Bad input").
+// A full disk leaves a valid file without half a line.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -272,7 +271,7 @@ func asUser(s Store, _ string) error {
 	return nil
 }
 
-// DESIGN, Sessions: a working directory that cannot be written.
+// A working directory that cannot be written.
 func TestNotWritableDir(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to become another user")

@@ -43,14 +43,7 @@ func (s Store) Open(id string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{path: f.Name(), f: f}
-	if readOnly {
-		j.cause = cause
-	}
-	if err := j.open(s, id); err != nil {
-		return nil, errors.Join(fmt.Errorf("session %s: %w", id, err), f.Close())
-	}
-	return j, nil
+	return s.journal(f, id, cause)
 }
 
 // View opens a session to look at it, whoever works on it. It changes nothing and keeps
@@ -60,7 +53,13 @@ func (s Store) View(id string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{path: f.Name(), f: f, cause: errView}
+	return s.journal(f, id, errView)
+}
+
+// journal reads the ends of a session's file, which it closes when that fails. cause is why
+// nothing may be written to it.
+func (s Store) journal(f *os.File, id string, cause error) (*Journal, error) {
+	j := &Journal{path: f.Name(), f: f, cause: cause}
 	if err := j.open(s, id); err != nil {
 		return nil, errors.Join(fmt.Errorf("session %s: %w", id, err), f.Close())
 	}
@@ -167,9 +166,6 @@ func (j *Journal) Load() (Part, error) { return j.read(j.head, j.end()) }
 // Tail reads the last n envelopes for a first picture, fewer if they are large: beyond
 // the first it takes at most 1 MiB of the file.
 func (j *Journal) Tail(n int) (Part, error) { return j.before(j.end(), n, tailBytes) }
-
-// Before reads the n envelopes before p; math.MaxInt stands for all of them.
-func (j *Journal) Before(p Part, n int) (Part, error) { return j.before(p.from, n, math.MaxInt64) }
 
 func (j *Journal) end() int64 {
 	j.mu.Lock()
@@ -321,7 +317,7 @@ func decode(line []byte) (event.Envelope, error) {
 }
 
 // Range calls f for the envelopes with a seq above after, in order, until f returns
-// false. It is for a subscriber that is behind (DECISIONS 3): its cost depends on how
+// false. It is for a subscriber that is behind: its cost depends on how
 // far. It sees what was appended before the call; lines that are not valid are left
 // out.
 func (j *Journal) Range(after uint64, f func(event.Envelope) bool) error {

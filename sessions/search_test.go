@@ -118,7 +118,7 @@ func TestSearchLarge(t *testing.T) {
 	}
 }
 
-// SPEC: searching all text of many sessions, 200 MB of them.
+// Searching all text of many sessions, 200 MB of them.
 func BenchmarkSearch(b *testing.B) {
 	s := newStore(b)
 	const files, each = 40, 5 << 20

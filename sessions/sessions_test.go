@@ -66,8 +66,8 @@ func load(t testing.TB, j *Journal) Part {
 	return p
 }
 
-// exchange is one prompt with one tool call, as the journal sees it (EVENTS.md, golden
-// order); its numbers begin after seq.
+// exchange is one prompt with one tool call, as the journal sees it; its numbers
+// begin after seq.
 func exchange(id string, seq uint64, n int) []event.Envelope {
 	call := fmt.Sprintf("call_%d", n)
 	act := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "ls -l <x> && echo \"é\n\"", Risk: action.Low}

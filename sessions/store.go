@@ -45,7 +45,7 @@ type Store struct {
 const ext = ".jsonl"
 
 // Dir returns the store of the working directory cwd: .buddyx/sessions in it (.agentx
-// when only that exists, J08), or, when that cannot be written, a folder of the user's
+// when only that exists), or, when that cannot be written, a folder of the user's
 // state directory, which the notice then tells. It creates nothing.
 func Dir(cwd string) (s Store, notice string, err error) {
 	cwd, err = filepath.Abs(cwd)
@@ -129,7 +129,7 @@ func (s Store) makeDir() error {
 
 // Create makes a new session and opens it for writing. Format and MAC of h are
 // filled in, and ID and Created when they are zero. This is the first thing that
-// appears on the disk (DECISIONS 13).
+// appears on the disk.
 func (s Store) Create(h Header) (*Journal, error) {
 	given := h.ID != ""
 	if given {

@@ -50,8 +50,8 @@ func TestDir(t *testing.T) {
 	}{
 		{"nothing there", mkdir(), ".buddyx/sessions", ""},
 		{"there already", mkdir(".buddyx/sessions"), ".buddyx/sessions", ""},
-		{"legacy (J08)", mkdir(".agentx"), ".agentx/sessions", ""},
-		{"both (J08)", mkdir(".agentx", ".buddyx"), ".buddyx/sessions", ""},
+		{"legacy", mkdir(".agentx"), ".agentx/sessions", ""},
+		{"both", mkdir(".agentx", ".buddyx"), ".buddyx/sessions", ""},
 		{"a file in its place", func(w string) error {
 			return os.WriteFile(filepath.Join(w, ".buddyx"), nil, 0o600)
 		}, "", "a file is in its place"},
@@ -84,7 +84,7 @@ func TestDir(t *testing.T) {
 				t.Errorf("notice %q, want %q", notice, tt.notice)
 			}
 			if files, err := os.ReadDir(state); err != nil || len(files) > 0 {
-				t.Errorf("Dir created %v (DECISIONS 13)", files)
+				t.Errorf("Dir created %v", files)
 			}
 			j := create(t, s)
 			appendAll(t, j, stream(j.Info().Header.ID, 1))
@@ -98,7 +98,7 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// DESIGN, Sessions: nobody else reads them, git does not see them.
+// Nobody else reads them, git does not see them.
 func TestModes(t *testing.T) {
 	old := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(old) })
@@ -132,7 +132,7 @@ func TestModes(t *testing.T) {
 		t.Errorf(".gitignore holds %q", got)
 	}
 	if got, want := s.OutDir(id), filepath.Join(s.dir, id, "out"); got != want {
-		t.Errorf("OutDir = %q, want %q (DECISIONS 13)", got, want)
+		t.Errorf("OutDir = %q, want %q", got, want)
 	}
 	writeFile(t, filepath.Join(s.dir, ".gitignore"), []byte("mine"))
 	create(t, s)
@@ -141,7 +141,6 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// J04.
 func TestIDs(t *testing.T) {
 	form := regexp.MustCompile(`^[0-9a-f]{4}(-[0-9a-f]{4}){3}$`)
 	seen := map[string]bool{}
@@ -175,7 +174,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-func TestKey(t *testing.T) { // DECISIONS 10
+func TestKey(t *testing.T) {
 	s := newStore(t)
 	if key, err := loadKey(s.state); key != nil || err != nil {
 		t.Fatalf("a key without a session: %x, %v", key, err)
@@ -215,7 +214,7 @@ func TestKey(t *testing.T) { // DECISIONS 10
 	}
 }
 
-// J07: nothing to resume is a clear error.
+// Nothing to resume is a clear error.
 func TestNoSessions(t *testing.T) {
 	s := newStore(t)
 	if all, err := s.List(); err != nil || len(all) > 0 {
@@ -252,7 +251,7 @@ func fourSessions(t *testing.T) Store {
 	return s
 }
 
-func TestList(t *testing.T) { // J05
+func TestList(t *testing.T) {
 	s := fourSessions(t)
 	// None of these is a session.
 	writeFile(t, s.file("corrupt"), []byte("hello\n"))
@@ -287,7 +286,7 @@ func TestList(t *testing.T) { // J05
 	}
 }
 
-func TestFind(t *testing.T) { // J11
+func TestFind(t *testing.T) {
 	s := fourSessions(t)
 	tests := []struct{ prefix, id, err string }{
 		{"z", "zzzz-1", ""},
@@ -326,7 +325,6 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// DECISIONS 13.
 func TestDraft(t *testing.T) {
 	s := newStore(t)
 	id := NewID()

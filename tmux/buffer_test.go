@@ -8,7 +8,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-func TestLoadBuffer(t *testing.T) { // UX "Conversation", copying
+func TestLoadBuffer(t *testing.T) {
 	srv := tmuxtest.New(t)
 	srv.Tmux("new-session", "-d", "-s", "own", "sleep 100")
 	t.Setenv("TMUX", srv.Socket+",1,0")

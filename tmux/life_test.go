@@ -17,7 +17,7 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestNothingBeforeTheFirstCommand is DECISIONS 14.
+// TestNothingBeforeTheFirstCommand: tmux and the supervisor start with the first command.
 func TestNothingBeforeTheFirstCommand(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -33,7 +33,7 @@ func TestNothingBeforeTheFirstCommand(t *testing.T) {
 	}
 }
 
-// TestPane: names, size, marks and the command on the screen (E04, E05, E12, DECISIONS 18).
+// TestPane: names, size, marks and the command on the screen.
 func TestPane(t *testing.T) {
 	all(t, true, func(t *testing.T, at place, r *rig) {
 		r.run("echo hello; printf 'no newline'; exit 3")
@@ -115,7 +115,7 @@ func TestCloseAtOnce(t *testing.T) {
 	}
 }
 
-// TestCloseLeavesOthersAlone: a person's own window in the session stays (E04).
+// TestCloseLeavesOthersAlone: a person's own window in the session stays.
 func TestCloseLeavesOthersAlone(t *testing.T) {
 	all(t, true, func(t *testing.T, at place, r *rig) {
 		r.run("true")
@@ -129,8 +129,7 @@ func TestCloseLeavesOthersAlone(t *testing.T) {
 	})
 }
 
-// TestReattach: a session closed or killed in mid-command; the next one gets all (E18,
-// DECISIONS 8, 14).
+// TestReattach: a session closed or killed in mid-command; the next one gets all.
 func TestReattach(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -221,7 +220,7 @@ func TestSupervisorKilled(t *testing.T) {
 }
 
 // TestSessionKilled: somebody removes the session in mid-command. The command ends, no
-// process stays, and the next command makes a new one with the old state (E11).
+// process stays, and the next command makes a new one with the old state.
 func TestSessionKilled(t *testing.T) {
 	for _, how := range []string{"kill-session", "kill-server"} {
 		t.Run(how, func(t *testing.T) {
@@ -554,7 +553,7 @@ func TestOutput(t *testing.T) {
 	})
 }
 
-// TestFloodInPane: the pane skips ahead and ends with the end (DECISIONS 16).
+// TestFloodInPane: the pane skips ahead and ends with the end.
 func TestFloodInPane(t *testing.T) {
 	if testing.Short() {
 		t.Skip("floods a real tmux")

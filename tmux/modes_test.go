@@ -185,7 +185,7 @@ func TestTerminalBackground(t *testing.T) {
 	})
 }
 
-// TestTerminalResized: the program is told of the new size of the pane (DECISIONS 18).
+// TestTerminalResized: the program is told of the new size of the pane.
 func TestTerminalResized(t *testing.T) {
 	onSite(t, func(t *testing.T, r *rig) {
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "trap 'stty size; touch resized' WINCH; echo ready; until [ -e resized ]; do sleep 0.02; done"})

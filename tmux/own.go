@@ -15,7 +15,7 @@ import (
 	"unicode"
 )
 
-// MaxPanes is how many panes a session has at most, the shared one included (E12).
+// MaxPanes is how many panes a session has at most, the shared one included.
 const MaxPanes = 5
 
 // ErrPanes says that there are as many panes as there may be. The message names them.

@@ -42,7 +42,7 @@ func (r *rig) panes() []string {
 }
 
 // TestOwnPane: a command in a pane of its own starts with the folder, variables and functions of the
-// shared one, leaves nothing to it, does not hold it up, and its pane closes (D09, E12).
+// shared one, leaves nothing to it, does not hold it up, and its pane closes.
 func TestOwnPane(t *testing.T) {
 	owns(t, false, func(t *testing.T, at place, r *rig) {
 		r.run("mkdir -p sub && cd sub && export X=1 && f() { echo f; }")
@@ -91,7 +91,7 @@ func TestOwnPaneFirst(t *testing.T) {
 	})
 }
 
-// TestMaxPanes is E12: five panes with the shared one; the error names them.
+// TestMaxPanes: five panes with the shared one; the error names them.
 func TestMaxPanes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -120,7 +120,7 @@ func TestMaxPanes(t *testing.T) {
 }
 
 // TestOwnPaneOutlivesUs: a command in its own pane goes on when the program ends, and another
-// process of the session finds it, or its end (DECISIONS 14, E18).
+// process of the session finds it, or its end.
 func TestOwnPaneOutlivesUs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

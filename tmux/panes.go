@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNoPane says that a pane does not exist or is not one of ours: only those are read,
-// typed into or closed (E12). The message names those that are.
+// typed into or closed. The message names those that are.
 var ErrNoPane = errors.New("no such pane")
 
 // Pane is a pane of the session that is ours.
@@ -104,7 +104,7 @@ func (s *Session) panes(ctx context.Context) (*control, []Pane, error) {
 }
 
 // find returns the pane with an id. "", shared, default, shared-pane and default-pane are
-// the shared one (E12).
+// the shared one.
 func (s *Session) find(ctx context.Context, id string) (*control, Pane, error) {
 	ctl, all, err := s.panes(ctx)
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *seat) kill(ctx context.Context, id string) error {
 
 // Fit gives a pane the size of a view, in cells, for somebody who types into it; 0x0 gives
 // it back the size that panes have. While a person is attached the panes have the size of their terminal and Fit does nothing; it
-// reports whether it did (DECISIONS 18).
+// reports whether it did.
 func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) {
 	back := w == 0 && h == 0
 	if !back && (w < 2 || h < 2 || w > 1000 || h > 1000) {

@@ -30,7 +30,7 @@ func (r *rig) shows(pane, text string) {
 	})
 }
 
-// TestTyping: text, keys and bytes reach what runs in the pane, and only that (D21, E12, E13).
+// TestTyping: text, keys and bytes reach what runs in the pane, and only that.
 func TestTyping(t *testing.T) {
 	owns(t, true, func(t *testing.T, _ place, r *rig) {
 		pane := r.console("echo ready; while IFS= read -r line; do echo \"got <$line>\"; done; echo the end; exec sleep 100").Pane()
@@ -104,7 +104,7 @@ func TestKill(t *testing.T) {
 	})
 }
 
-// TestForeignPanes: a pane that a person opened in our session is left alone (E04, E12).
+// TestForeignPanes: a pane that a person opened in our session is left alone.
 func TestForeignPanes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -128,7 +128,7 @@ func TestForeignPanes(t *testing.T) {
 	r.srv.Tmux("kill-pane", "-t", theirs)
 }
 
-// TestCapture: history, joined lines and colours (D20).
+// TestCapture: history, joined lines and colours.
 func TestCapture(t *testing.T) {
 	owns(t, true, func(t *testing.T, _ place, r *rig) {
 		r.run("seq 100; printf '\\033[31mred\\033[m'; printf '%0130d\\n' 7")
@@ -176,7 +176,7 @@ func TestCapture(t *testing.T) {
 	})
 }
 
-// TestFit is DECISIONS 18: a pane has the size of a view only while nobody is attached.
+// TestFit: a pane has the size of a view only while nobody is attached.
 func TestFit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -230,7 +230,7 @@ func TestKeyNames(t *testing.T) {
 	}
 }
 
-// TestSessions (D23, E12): the session can be opened before a command, once; only what is
+// TestSessions: the session can be opened before a command, once; only what is
 // marked as ours and in nobody's use can be closed.
 func TestSessions(t *testing.T) {
 	owns(t, true, func(t *testing.T, _ place, r *rig) {

@@ -155,7 +155,7 @@ func TestVersionGate(t *testing.T) {
 	}
 }
 
-// TestTmuxTooOld is E02 with the words of the gate.
+// TestTmuxTooOld: an old tmux is refused with the words of the version gate.
 func TestTmuxTooOld(t *testing.T) {
 	t.Parallel()
 	dir := tmuxtest.Dir(t)
@@ -241,7 +241,7 @@ func TestDiskFullState(t *testing.T) {
 	r.want("echo $A", "old\n")
 }
 
-// TestWaitDeadline: Wait with a deadline leaves the command running (D09).
+// TestWaitDeadline: Wait with a deadline leaves the command running.
 func TestWaitDeadline(t *testing.T) {
 	all(t, false, func(t *testing.T, _ place, r *rig) {
 		run := r.start(tmux.Spec{Command: "echo ready; while [ ! -e go ]; do sleep 0.02; done; exit 4"})

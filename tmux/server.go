@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/pane"
 )
 
-// owner marks what is ours: only marked sessions and panes are used or killed (E12).
+// owner marks what is ours: only marked sessions and panes are used or killed.
 const owner = "buddy"
 
 const (
@@ -22,7 +22,7 @@ const (
 	paneTitle  = "shared"
 	roleShared = "shared"
 
-	// The size of a pane until a person attaches (DECISIONS 18).
+	// The size of a pane until a person attaches.
 	paneWidth, paneHeight = "120", "40"
 
 	startLimit = 5 * time.Second // for a supervisor to answer

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNoSession says that a session does not exist, is not one of ours, or is in use: only
-// those that programs of ours left behind are closed (E12). The message names them.
+// those that programs of ours left behind are closed. The message names them.
 var ErrNoSession = errors.New("no such session is left over")
 
 // Open makes the session with its shared pane as far as they are missing, as the first command

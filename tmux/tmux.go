@@ -181,7 +181,7 @@ func NewPlain(o Options) *Session {
 }
 
 // SessionName makes a session name of any text: lower case letters, digits, `_` and `-`,
-// at most 48 of them, with the prefix `buddy-` (E03).
+// at most 48 of them, with the prefix `buddy-`.
 func SessionName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -233,7 +233,7 @@ func (s *Session) Watch(panes []string) {
 }
 
 // Close ends the Session. An idle tmux session is removed; one in which a command still
-// runs stays and is named in left (DECISIONS 14, E18). Without tmux a running command is
+// runs stays and is named in left. Without tmux a running command is
 // cancelled. Closing again does nothing.
 func (s *Session) Close(ctx context.Context) (left []string, err error) {
 	if s.closed.Swap(true) {

@@ -13,17 +13,17 @@ import (
 // with other arguments. Nothing has happened then.
 var ErrArguments = errors.New("invalid arguments")
 
-// invalid returns an ErrArguments that tells what is wrong with them.
-func invalid(format string, args ...any) error {
+// Invalid returns an ErrArguments that tells what is wrong with them.
+func Invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrArguments, fmt.Sprintf(format, args...))
 }
 
-// decode reads a call's arguments into T, see field for its tags. It is strict: names
+// Decode reads a call's arguments into T, see field for its tags. It is strict: names
 // are matched exactly and unknown ones are refused. A number, true, false or a list may be
 // in a text, and one text may stand for a list of texts: nothing else can be meant. null
 // counts as left out. The error is an ErrArguments that names every problem at once,
 // so that the model needs one more try and not five.
-func decode[T any](call Call) (T, error) {
+func Decode[T any](call Call) (T, error) {
 	var args, none T
 	text := call.Arguments
 	if strings.TrimSpace(text) == "" {
@@ -33,16 +33,16 @@ func decode[T any](call Call) (T, error) {
 	if err := json.Unmarshal([]byte(text), &values); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
-			return none, invalid("expected a JSON object, got %s", kindOf([]byte(text)))
+			return none, Invalid("expected a JSON object, got %s", KindOf([]byte(text)))
 		}
-		return none, invalid("not valid JSON: %v", err)
+		return none, Invalid("not valid JSON: %v", err)
 	}
 	problems := fill(fieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(&args).Elem(), values, "")
 	if len(problems) > 10 {
 		problems = append(problems[:10], "…")
 	}
 	if len(problems) > 0 {
-		return none, invalid("%s", strings.Join(problems, "; "))
+		return none, Invalid("%s", strings.Join(problems, "; "))
 	}
 	return args, nil
 }
@@ -72,7 +72,7 @@ func unknown(fields []field, values map[string]json.RawMessage) []string {
 	}
 	for name := range values {
 		if !slices.Contains(taken, name) {
-			strange = append(strange, fmt.Sprintf("unknown argument %q (have: %s)", clip(name, 60), strings.Join(known, ", ")))
+			strange = append(strange, fmt.Sprintf("unknown argument %q (have: %s)", Clip(name, 60), strings.Join(known, ", ")))
 		}
 	}
 	slices.Sort(strange)
@@ -88,7 +88,7 @@ func (f field) set(v reflect.Value, raw json.RawMessage, at string) []string {
 		}
 		return nil
 	}
-	wrong := []string{fmt.Sprintf("%s: expected %s, got %s", at, f.expected(), kindOf(raw))}
+	wrong := []string{fmt.Sprintf("%s: expected %s, got %s", at, f.expected(), KindOf(raw))}
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
@@ -160,7 +160,7 @@ func (f field) checkString(s string) string {
 		return "must not be blank"
 	}
 	if f.enum != nil && !slices.Contains(f.enum, s) {
-		return fmt.Sprintf("expected %s, got %q", f.expected(), clip(s, 60))
+		return fmt.Sprintf("expected %s, got %q", f.expected(), Clip(s, 60))
 	}
 	return ""
 }
@@ -181,8 +181,8 @@ func (f field) expected() string {
 	}
 }
 
-// kindOf names the type of a JSON value, with a number's digits.
-func kindOf(raw []byte) string {
+// KindOf names the type of a JSON value, with a number's digits.
+func KindOf(raw []byte) string {
 	text := strings.TrimSpace(string(raw))
 	if text == "" {
 		return "nothing"
@@ -199,6 +199,6 @@ func kindOf(raw []byte) string {
 	case 'n':
 		return "null"
 	default:
-		return "number " + clip(text, 30)
+		return "number " + Clip(text, 30)
 	}
 }

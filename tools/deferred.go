@@ -15,7 +15,7 @@ import (
 )
 
 // Deferred is a set of tools that a model is not told about in each request: it finds
-// them with tool_search and calls them with use_tool (DECISIONS 24). So tools may be
+// them with tool_search and calls them with use_tool. So tools may be
 // added during a session without changing what providers have cached. It is safe for
 // concurrent use.
 type Deferred struct {
@@ -44,15 +44,15 @@ func (d *Deferred) Add(all ...Tool) {
 	}
 }
 
-// all returns the tools, sorted by name.
-func (d *Deferred) all() []Tool {
+// All returns the tools, sorted by name.
+func (d *Deferred) All() []Tool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.tools)
 }
 
 func (d *Deferred) lookup(name string) (Tool, bool) {
-	for _, t := range d.all() {
+	for _, t := range d.All() {
 		if t.Definition().Name == name {
 			return t, true
 		}
@@ -80,37 +80,35 @@ type toolSearchPayload struct {
 
 type toolSearch struct {
 	deferred *Deferred
-	def      model.ToolDef
+	Schema
 }
 
 // NewToolSearch returns the tool tool_search, which finds tools of d.
 func NewToolSearch(d *Deferred) Tool {
-	return &toolSearch{d, define[toolSearchArgs]("tool_search", toolSearchText)}
+	return &toolSearch{d, Define[toolSearchArgs]("tool_search", toolSearchText)}
 }
-
-func (t *toolSearch) Definition() model.ToolDef { return t.def }
 
 func (*toolSearch) Parallel(Call) bool { return true }
 
 func (t *toolSearch) Plan(call Call) (action.Action, error) {
-	args, err := decode[toolSearchArgs](call)
+	args, err := Decode[toolSearchArgs](call)
 	if err != nil {
 		return action.Action{}, err
 	}
-	return planInternal(t.def.Name, args.Why), nil
+	return PlanInternal(t.Name(), args.Why), nil
 }
 
 func (t *toolSearch) Run(_ context.Context, call Call) Result {
-	args, err := decode[toolSearchArgs](call)
+	args, err := Decode[toolSearchArgs](call)
 	if err != nil {
-		return failure(err)
+		return Failure(err)
 	}
 	payload := t.deferred.search(args.Query)
 	var names []string
 	for _, def := range payload.Tools {
 		names = append(names, def.Name)
 	}
-	return success(payload, strings.Join(append(names, payload.Names...), "\n"))
+	return Success(payload, strings.Join(append(names, payload.Names...), "\n"))
 }
 
 // search returns the tools that have the words of a query, the best first.
@@ -121,7 +119,7 @@ func (d *Deferred) search(query string) toolSearchPayload {
 	}
 	words := strings.Fields(strings.ToLower(query))
 	var found []scored
-	for _, t := range d.all() {
+	for _, t := range d.All() {
 		def := t.Definition()
 		if s := score(def, words); s > 0 || len(words) == 0 {
 			found = append(found, scored{def, s})
@@ -132,9 +130,9 @@ func (d *Deferred) search(query string) toolSearchPayload {
 	size, names := 0, 0
 	for _, f := range found {
 		size += len(f.def.Description) + len(f.def.Parameters)
-		if len(words) > 0 && len(payload.Tools) < maxFound && size < outputBytes {
+		if len(words) > 0 && len(payload.Tools) < maxFound && size < OutputBytes {
 			payload.Tools = append(payload.Tools, f.def)
-		} else if names += len(f.def.Name); names < outputBytes {
+		} else if names += len(f.def.Name); names < OutputBytes {
 			payload.Names = append(payload.Names, f.def.Name)
 		}
 	}
@@ -175,26 +173,24 @@ type useArgs struct {
 
 type useTool struct {
 	deferred *Deferred
-	def      model.ToolDef
+	Schema
 }
 
 // NewUseTool returns the tool use_tool, which calls tools of d. What it plans and does
 // is what the called tool plans and does.
 func NewUseTool(d *Deferred) Tool {
-	return &useTool{d, define[useArgs]("use_tool", useToolText)}
+	return &useTool{d, Define[useArgs]("use_tool", useToolText)}
 }
-
-func (t *useTool) Definition() model.ToolDef { return t.def }
 
 // unwrap returns the name of the tool that a call is for, and the call as that gets it but for
 // its words.
 func (t *useTool) unwrap(call Call) (useArgs, Call, error) {
 	call.Name = "use_tool"
-	outer, err := inOurWords(&useTool{def: define[useArgs]("use_tool", useToolText)}, call)
+	outer, err := inOurWords(&useTool{Schema: Define[useArgs]("use_tool", useToolText)}, call)
 	if err != nil {
 		return useArgs{}, call, err
 	}
-	args, err := decode[useArgs](outer)
+	args, err := Decode[useArgs](outer)
 	if err != nil {
 		return args, call, err
 	}
@@ -214,7 +210,7 @@ func (t *useTool) inner(call Call) (Tool, Call, error) {
 		tool, ok = t.deferred.lookup(ourName(args.Name))
 	}
 	if !ok {
-		return nil, call, invalid("name: there is no tool %q to be used this way; tool_search finds them", clip(args.Name, 100))
+		return nil, call, Invalid("name: there is no tool %q to be used this way; tool_search finds them", Clip(args.Name, 100))
 	}
 	if inner, err = inOurWords(tool, inner); err != nil {
 		return nil, call, err
@@ -227,11 +223,11 @@ func (t *useTool) inner(call Call) (Tool, Call, error) {
 func withReason(def model.ToolDef, arguments, why string) string {
 	ours := slices.ContainsFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
 	values, ok := objectIn(arguments)
-	if why == "" || !ok || values["why"] != nil || !ours && !hasArgument(def, "why") {
+	if why == "" || !ok || values["why"] != nil || !ours && !HasArgument(def, "why") {
 		return arguments
 	}
-	values["why"] = compact(why)
-	return string(compact(values))
+	values["why"] = JSON(why)
+	return string(JSON(values))
 }
 
 // inOurWords translates a call of use_tool and what is in it.
@@ -245,7 +241,7 @@ func (t *useTool) inOurWords(call Call) (Call, error) {
 		return call, err
 	}
 	args.Name, args.Args = inner.Name, json.RawMessage(inner.Arguments)
-	call.Name, call.Arguments, call.Notes = "use_tool", string(compact(args)), inner.Notes
+	call.Name, call.Arguments, call.Notes = "use_tool", string(JSON(args)), inner.Notes
 	return call, nil
 }
 
@@ -256,9 +252,9 @@ func innerArguments(args useArgs) (string, error) {
 	}
 	values, ok := objectIn(string(args.Args))
 	if !ok {
-		return "", invalid("args: expected object, got %s", kindOf(args.Args))
+		return "", Invalid("args: expected object, got %s", KindOf(args.Args))
 	}
-	return string(compact(values)), nil
+	return string(JSON(values)), nil
 }
 
 func (t *useTool) Plan(call Call) (action.Action, error) {
@@ -276,7 +272,7 @@ func (t *useTool) Plan(call Call) (action.Action, error) {
 func (t *useTool) Run(ctx context.Context, call Call) Result {
 	tool, inner, err := t.inner(call)
 	if err != nil {
-		return failure(err)
+		return Failure(err)
 	}
 	return tool.Run(ctx, inner)
 }
@@ -301,5 +297,5 @@ func (t *useTool) Recover(ctx context.Context, call Call) Result {
 	if r, ok := tool.(Recoverer); err == nil && ok {
 		return r.Recover(ctx, inner)
 	}
-	return Result{Content: interrupted, IsError: true}
+	return Result{Content: Interrupted, IsError: true}
 }

@@ -1,48 +1,51 @@
-package tools
+package tools_test
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"buddy/agent/action"
 	"buddy/agent/model"
+	"buddy/tools"
+	"buddy/tools/toolstest"
 )
+
+type args = toolstest.Args
 
 // remote is a tool with a schema of its own, such as other programs offer.
 type remote struct {
 	name, text, schema string
-	got                []Call
+	got                []tools.Call
 }
 
 func (r *remote) Definition() model.ToolDef {
 	return model.ToolDef{Name: r.name, Description: r.text, Parameters: json.RawMessage(r.schema)}
 }
 
-func (r *remote) Plan(call Call) (action.Action, error) {
+func (r *remote) Plan(call tools.Call) (action.Action, error) {
 	if strings.Contains(call.Arguments, "bad") {
-		return action.Action{}, invalid("number: expected integer")
+		return action.Action{}, tools.Invalid("number: expected integer")
 	}
 	return action.Action{Kind: action.Generic, Tool: r.name, Preview: call.Arguments}, nil
 }
 
-func (r *remote) Run(_ context.Context, call Call) Result {
+func (r *remote) Run(_ context.Context, call tools.Call) tools.Result {
 	r.got = append(r.got, call)
-	return Result{Content: "ran " + call.Name + " " + call.Arguments}
+	return tools.Result{Content: "ran " + call.Name + " " + call.Arguments}
 }
 
-func (r *remote) Parallel(Call) bool { return r.name == "issue_read" }
+func (r *remote) Parallel(tools.Call) bool { return r.name == "issue_read" }
 
-func deferredBench(t *testing.T) (*bench, *remote, *Deferred) {
+func deferredBench(t *testing.T) (*toolstest.Bench, *remote, *tools.Deferred) {
 	t.Helper()
-	b := newBench(t)
 	read := &remote{name: "issue_read", text: "Read an issue.", schema: `{"type":"object","properties":{"number":{"type":"integer"}}}`}
-	d := NewDeferred(&remote{name: "page_make", text: "Make a page for an issue.", schema: `{"properties":{"why":{}}}`}, read)
-	b.tools = NewRegistry(NewToolSearch(d), NewUseTool(d))
-	return b, read, d
+	d := tools.NewDeferred(&remote{name: "page_make", text: "Make a page for an issue.", schema: `{"properties":{"why":{}}}`}, read)
+	return &toolstest.Bench{T: t, Tools: tools.NewRegistry(tools.NewToolSearch(d), tools.NewUseTool(d))}, read, d
 }
 
 func TestToolSearch(t *testing.T) {
@@ -69,40 +72,40 @@ func TestToolSearch(t *testing.T) {
 		{"zzz", nil, nil},
 	}
 	for _, tt := range tests {
-		described, other := names(b.ok("tool_search", args{"query": tt.query}))
+		described, other := names(b.OK("tool_search", args{"query": tt.query}))
 		if !reflect.DeepEqual(described, tt.described) || !reflect.DeepEqual(other, tt.other) {
 			t.Errorf("tool_search(%q) = %v, %v, want %v, %v", tt.query, described, other, tt.described, tt.other)
 		}
 	}
-	got := b.ok("tool_search", args{"query": "issue_read"})["tools"].([]any)[0]
+	got := b.OK("tool_search", args{"query": "issue_read"})["tools"].([]any)[0]
 	if want := map[string]any{"name": "issue_read", "description": "Read an issue.", "parameters": map[string]any{"type": "object", "properties": map[string]any{"number": map[string]any{"type": "integer"}}}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("tool = %v, want %v", got, want)
 	}
 	for i := range 500 {
 		d.Add(&remote{name: fmt.Sprintf("many_%03d_%s", i, strings.Repeat("x", 50)), schema: `{}`})
 	}
-	call, _ := b.plan("tool_search", args{"query": "many"})
-	if res := b.run(call); len(res.Content) > 2*outputBytes || strings.Count(res.Content, "parameters") != maxFound {
+	call, _ := b.Plan("tool_search", args{"query": "many"})
+	if res := b.Run(call); len(res.Content) > 2*tools.OutputBytes || strings.Count(res.Content, "parameters") != 5 {
 		t.Errorf("%d bytes: %.300s", len(res.Content), res.Content)
 	}
 	d.Add(&remote{name: "issue_read", text: "Other.", schema: `{}`})
-	if now, ok := d.lookup("issue_read"); !ok || now == Tool(read) {
+	if slices.Contains(d.All(), tools.Tool(read)) {
 		t.Error("the tool was not replaced")
 	}
 }
 
 func TestUseToolIsTheToolDECISIONS24(t *testing.T) {
 	b, read, _ := deferredBench(t)
-	call, err := b.plan("use_tool", args{"name": "issue_read", "args": args{"number": 7}})
+	call, err := b.Plan("use_tool", args{"name": "issue_read", "args": args{"number": 7}})
 	if want := (action.Action{Kind: action.Generic, Tool: "issue_read", Preview: `{"number":7}`}); err != "" || !reflect.DeepEqual(call.Planned, want) {
 		t.Errorf("Plan = %+v, %s, want %+v", call.Planned, err, want)
 	}
-	if res := b.run(call); res.IsError || res.Content != `ran issue_read {"number":7}` || read.got[0].Planned.Tool != "issue_read" {
+	if res := b.Run(call); res.IsError || res.Content != `ran issue_read {"number":7}` || read.got[0].Planned.Tool != "issue_read" {
 		t.Errorf("Run = %+v", res)
 	}
-	tool, _ := b.tools.Lookup("use_tool")
-	other := callOf("use_tool", args{"name": "page_make"})
-	if p := tool.(Parallel); !p.Parallel(call) || p.Parallel(other) || p.Parallel(callOf("use_tool", args{"name": "none"})) {
+	tool, _ := b.Tools.Lookup("use_tool")
+	other := toolstest.CallOf("use_tool", args{"name": "page_make"})
+	if p := tool.(tools.Parallel); !p.Parallel(call) || p.Parallel(other) || p.Parallel(toolstest.CallOf("use_tool", args{"name": "none"})) {
 		t.Error("Parallel is not what the tool says")
 	}
 	for _, tt := range []struct {
@@ -115,21 +118,21 @@ func TestUseToolIsTheToolDECISIONS24(t *testing.T) {
 		{args{"name": "issue_read", "args": `{"number": 8}`}, `{"number":8}`}, // encoded twice
 		{args{"name": "issue_read", "args": nil}, `{}`},
 	} {
-		if call, err := b.plan("use_tool", tt.a); err != "" || call.Planned.Preview != tt.want {
+		if call, err := b.Plan("use_tool", tt.a); err != "" || call.Planned.Preview != tt.want {
 			t.Errorf("Plan(%v) = %+v, %s, want %s", tt.a, call.Planned, err, tt.want)
 		}
 	}
-	b.fails("use_tool", args{"name": "none"}, `invalid arguments: name: there is no tool "none"`)
-	b.fails("use_tool", args{"name": "use_tool"}, "there is no tool")
-	b.fails("use_tool", args{"name": "issue_read", "args": []int{1}}, "args: expected object, got array")
-	b.fails("use_tool", args{"name": "issue_read", "args": args{"bad": 1}}, "issue_read: invalid arguments: number: expected integer")
-	if call, err := b.plan("use_tool", args{"name": "page_make", "why": ""}); err != "" || call.Planned.Preview != `{}` {
+	b.Fails("use_tool", args{"name": "none"}, `invalid arguments: name: there is no tool "none"`)
+	b.Fails("use_tool", args{"name": "use_tool"}, "there is no tool")
+	b.Fails("use_tool", args{"name": "issue_read", "args": []int{1}}, "args: expected object, got array")
+	b.Fails("use_tool", args{"name": "issue_read", "args": args{"bad": 1}}, "issue_read: invalid arguments: number: expected integer")
+	if call, err := b.Plan("use_tool", args{"name": "page_make", "why": ""}); err != "" || call.Planned.Preview != `{}` {
 		t.Errorf("without a reason: %+v, %s", call.Planned, err)
 	}
-	if direct, err := b.tools.Lookup("issue_read"); err != nil || direct != Tool(read) {
+	if direct, err := b.Tools.Lookup("issue_read"); err != nil || direct != tools.Tool(read) {
 		t.Errorf("Lookup = %v, %v", direct, err)
 	}
-	if res := tool.(Recoverer).Recover(t.Context(), call); !res.IsError || res.Content != interrupted {
+	if res := tool.(tools.Recoverer).Recover(t.Context(), call); !res.IsError || res.Content != tools.Interrupted {
 		t.Errorf("Recover = %+v", res)
 	}
 }

@@ -162,19 +162,25 @@ type foreign struct {
 	values map[string]json.RawMessage
 	known  map[string]json.RawMessage // the properties of the tool's schema
 	named  string                     // how the model called the tool, as plainName writes it
-	at     whereat                    // where a command would start
+	at     ShellDirs                  // where a command would start
 	notes  []string
 }
 
-// whereat is the folder where the next command of a shell starts and the one where its first
+// ShellDirs are the folder where the next command of a shell starts and the one where its first
 // did; "" is not known.
-type whereat struct{ now, first string }
+type ShellDirs struct{ Now, First string }
+
+// ShellTool is a Tool that runs commands in a shell, which keeps its folder between them.
+type ShellTool interface {
+	// ShellDirs returns the folders of the shell in which the call would run.
+	ShellDirs(call Call) ShellDirs
+}
 
 // translate writes the arguments of a call of the tool that def describes in our words, and
 // says what of them was ignored. Arguments that are ours already stay as they are, byte by
 // byte. What it can't make sense of stays for the tool to refuse; an error is an
 // ErrArguments about what has more than one meaning.
-func translate(def model.ToolDef, call Call, at whereat) (arguments string, notes []string, err error) {
+func translate(def model.ToolDef, call Call, at ShellDirs) (arguments string, notes []string, err error) {
 	i := slices.IndexFunc(dialects, func(d dialect) bool { return d.tool == def.Name })
 	known := propertiesOf(def)
 	if i < 0 || known == nil {
@@ -182,7 +188,7 @@ func translate(def model.ToolDef, call Call, at whereat) (arguments string, note
 	}
 	d := dialects[i]
 	if d.tool == "apply_patch" && strings.HasPrefix(strings.TrimSpace(call.Arguments), "*** Begin Patch") {
-		return string(compact(map[string]string{"patch": call.Arguments})), nil, nil // as free text
+		return string(JSON(map[string]string{"patch": call.Arguments})), nil, nil // as free text
 	}
 	values, ok := objectIn(call.Arguments)
 	if !ok {
@@ -202,7 +208,7 @@ func translate(def model.ToolDef, call Call, at whereat) (arguments string, note
 	if maps.EqualFunc(before, f.values, func(a, b json.RawMessage) bool { return string(a) == string(b) }) && !isString(call.Arguments) {
 		return call.Arguments, f.notes, nil
 	}
-	return string(compact(f.values)), f.notes, nil
+	return string(JSON(f.values)), f.notes, nil
 }
 
 // objectIn reads arguments, which some models encode twice.
@@ -243,7 +249,7 @@ func (f *foreign) rename(d dialect) error {
 			continue
 		}
 		if has, ok := f.values[to]; ok && string(has) != string(f.values[from]) {
-			return invalid("%s and %s are the same argument and differ: give %s only", to, from, to)
+			return Invalid("%s and %s are the same argument and differ: give %s only", to, from, to)
 		}
 		f.values[to] = f.values[from]
 		delete(f.values, from)
@@ -271,7 +277,7 @@ func (f *foreign) ignore(d dialect) {
 		case ok:
 			f.notes = append(f.notes, name+" is ignored: "+why)
 		case d.reads && !where:
-			f.notes = append(f.notes, clip(name, 60)+" is ignored")
+			f.notes = append(f.notes, Clip(name, 60)+" is ignored")
 		default:
 			continue
 		}
@@ -289,7 +295,7 @@ func (f *foreign) take(name string) json.RawMessage {
 	return raw
 }
 
-func (f *foreign) set(name string, v any) { f.values[name] = compact(v) }
+func (f *foreign) set(name string, v any) { f.values[name] = JSON(v) }
 
 // text returns an argument that is a string.
 func (f *foreign) text(name string) (string, bool) {
@@ -330,4 +336,16 @@ func (f *foreign) list(name string) ([]map[string]json.RawMessage, bool) {
 // say tells the model what was done with its arguments.
 func (f *foreign) say(format string, args ...any) {
 	f.notes = append(f.notes, fmt.Sprintf(format, args...))
+}
+
+// HasArgument reports whether the schema of a tool has an argument.
+func HasArgument(def model.ToolDef, name string) bool { return propertiesOf(def)[name] != nil }
+
+// propertiesOf are the schemas of a tool's arguments; nil when its schema is of another kind.
+func propertiesOf(def model.ToolDef) map[string]json.RawMessage {
+	var p struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	_ = json.Unmarshal(def.Parameters, &p)
+	return p.Properties
 }

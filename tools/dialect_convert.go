@@ -19,7 +19,7 @@ var shells = []string{"bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash"}
 func convertShell(f *foreign) error {
 	if shell, ok := f.text("shell"); ok {
 		if !slices.Contains(shells, shell) {
-			return invalid("shell: commands run in the shell of the pane; for another one write it into command: %s -c '…'", clip(shell, 60))
+			return Invalid("shell: commands run in the shell of the pane; for another one write it into command: %s -c '…'", Clip(shell, 60))
 		}
 		delete(f.values, "shell")
 	}
@@ -53,7 +53,7 @@ func convertWait(f *foreign) error {
 	for _, name := range []string{"run_in_background", "is_background", "background"} {
 		if yes, ok := f.takeBool(name); ok && yes {
 			if has, ok := f.values["wait"]; ok && string(has) != "false" {
-				return invalid("%s and wait: give wait only, false for the background", name)
+				return Invalid("%s and wait: give wait only, false for the background", name)
 			}
 			f.set("wait", false)
 		}
@@ -76,7 +76,7 @@ func convertFolder(f *foreign) error {
 	for _, name := range folderNames {
 		if text, ok := f.text(name); ok {
 			if folder != "" && text != folder {
-				return invalid("%s and %s differ: write cd into command", named, name)
+				return Invalid("%s and %s differ: write cd into command", named, name)
 			}
 			folder, named = text, name
 			delete(f.values, name)
@@ -85,10 +85,10 @@ func convertFolder(f *foreign) error {
 	switch {
 	case folder == "":
 		return nil
-	case path.IsAbs(folder) && path.Clean(folder) == f.at.now:
+	case path.IsAbs(folder) && path.Clean(folder) == f.at.Now:
 		return nil
-	case !path.IsAbs(folder) && f.at.now != f.at.first:
-		return invalid("%s: %q may be meant from %s or from %s: give the whole path", named, clip(folder, 200), f.at.first, f.at.now)
+	case !path.IsAbs(folder) && f.at.Now != f.at.First:
+		return Invalid("%s: %q may be meant from %s or from %s: give the whole path", named, Clip(folder, 200), f.at.First, f.at.Now)
 	case path.Clean(folder) == ".":
 		return nil
 	}
@@ -155,7 +155,7 @@ func convertRead(f *foreign) error {
 		var paths []string
 		if raw, ok := f.values[name]; ok && json.Unmarshal(unquoted(raw), &paths) == nil {
 			if len(paths) != 1 || strings.ContainsAny(paths[0], "*?[{") {
-				return invalid("%s: read_file reads one file: make a call for each in the same answer, %s", name, `{"path":"…"}`)
+				return Invalid("%s: read_file reads one file: make a call for each in the same answer, %s", name, `{"path":"…"}`)
 			}
 			f.set("path", paths[0])
 			delete(f.values, name)
@@ -200,7 +200,7 @@ func convertEdit(f *foreign) error {
 			}
 			to := editNames[from]
 			if has, twice := e[to]; twice && string(has) != string(raw) {
-				return invalid("edits[%d]: %s and %s are the same argument and differ: give %s only", i, to, from, to)
+				return Invalid("edits[%d]: %s and %s are the same argument and differ: give %s only", i, to, from, to)
 			}
 			e[to] = raw
 			delete(e, from)
@@ -282,7 +282,7 @@ func convertFetch(f *foreign) error {
 	}
 	found := addresses.FindAllString(prompt, 2)
 	if len(found) != 1 {
-		return invalid("url: missing; make a call for each page: %s", `{"url":"https://…"}`)
+		return Invalid("url: missing; make a call for each page: %s", `{"url":"https://…"}`)
 	}
 	f.set("url", strings.TrimRight(found[0], ".,;:!?"))
 	return nil
@@ -321,7 +321,7 @@ func convertTodo(f *foreign) error {
 				continue
 			}
 			if ours := todoStates[state]; ours != "" {
-				item["state"] = compact(ours)
+				item["state"] = JSON(ours)
 			}
 			items = append(items, item)
 		}

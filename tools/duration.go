@@ -8,7 +8,7 @@ import (
 )
 
 // ParseDuration reads a time as people type it: "500ms", "30s", "10m", "1h", "1d", or a
-// number of seconds (D09, G12). It is more than 0 and at most a year.
+// number of seconds. It is more than 0 and at most a year.
 func ParseDuration(s string) (time.Duration, error) {
 	const allowed = "(allowed: 500ms, 30s, 10m, 1h, 1d, or a number of seconds)"
 	s = strings.TrimSpace(s)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestParseDuration(t *testing.T) { // D09, G12
+func TestParseDuration(t *testing.T) {
 	for s, want := range map[string]time.Duration{
 		"500ms": 500 * time.Millisecond, "30s": 30 * time.Second, "10m": 10 * time.Minute, "1h": time.Hour,
 		"1d": 24 * time.Hour, "90": 90 * time.Second, " 1.5h ": 90 * time.Minute,

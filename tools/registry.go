@@ -6,10 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"buddy/agent/model"
-	"buddy/tools/web"
 )
 
 // Registry is the set of tools that a model is offered. The zero value has none.
@@ -18,47 +16,6 @@ type Registry struct {
 	names    []string
 	quiet    []string  // tools that are called by name and that no definition tells of
 	deferred *Deferred // of use_tool, if it is among the tools
-}
-
-// Default returns the tools that a session offers, in an order that stays, so that
-// providers can cache the list. deferred may get more tools at any time, and gets those for
-// panes and for what runs on in them; nil is an empty one.
-func Default(shell *RunShell, ws *Workspace, client *web.Client, deferred *Deferred) []Tool {
-	return offered(shell, ws, client, deferred, func(t Tool) Tool { return t })
-}
-
-// DefaultOn returns what Default does for several targets: calls that are about commands,
-// panes and files may name one of sites. shell and ws are those of its first.
-func DefaultOn(sites Sites, shell *RunShell, ws *Workspace, client *web.Client, deferred *Deferred) []Tool {
-	return offered(shell, ws, client, deferred, func(t Tool) Tool { return onSites(sites, t) })
-}
-
-// offered returns the tools; on makes those of a target what is offered.
-func offered(shell *RunShell, ws *Workspace, client *web.Client, deferred *Deferred, on func(Tool) Tool) []Tool {
-	if deferred == nil {
-		deferred = NewDeferred()
-	}
-	for _, t := range Panes(shell) {
-		deferred.Add(on(t))
-	}
-	deferred.Add(NewTaskOutput(shell), NewTaskKill(shell)) // whose numbers are those of all targets
-	var all []Tool
-	for _, t := range append([]Tool{shell}, Files(ws)...) {
-		all = append(all, on(t))
-	}
-	all = append(all, NewFetchURL(client), NewWebSearch(client), NewTime(time.Now), NewTodo(), NewAskUser())
-	return append(all, NewToolSearch(deferred), NewUseTool(deferred))
-}
-
-// Names are those of all tools that a session may have.
-func Names() []string {
-	deferred := NewDeferred()
-	all := Default(NewRunShell(nil, nil, "", "", nil), nil, nil, deferred)
-	var names []string
-	for _, t := range append(all, deferred.all()...) {
-		names = append(names, t.Definition().Name)
-	}
-	return names
 }
 
 // NewRegistry returns a registry of tools, offered in the order given.
@@ -73,13 +30,6 @@ func NewRegistry(all ...Tool) *Registry {
 	return r
 }
 
-// Quiet are tools whose work others do as well, or a prompt, which carries the date: a session
-// takes their names and tells of none.
-var Quiet = []string{"list_dir", "time"}
-
-// Seldom are tools that the short list of a model with little room leaves out.
-var Seldom = []string{"fetch_url", "web_search", "todo", "ask_user", "tool_search", "use_tool"}
-
 // Without returns a registry that tells of no tool with one of the names, and calls them all.
 func (r *Registry) Without(names ...string) *Registry {
 	other := *r
@@ -87,7 +37,7 @@ func (r *Registry) Without(names ...string) *Registry {
 	return &other
 }
 
-// Definitions returns what the model reads; nil when there are no tools (A07).
+// Definitions returns what the model reads; nil when there are no tools.
 func (r *Registry) Definitions() []model.ToolDef {
 	var defs []model.ToolDef
 	for i, t := range r.tools {
@@ -100,7 +50,7 @@ func (r *Registry) Definitions() []model.ToolDef {
 
 // Lookup returns the tool with a name, or the one that other programs call so: one that is
 // offered, or one that use_tool could call, because models forget to go through it. The
-// error is for the model (A19).
+// error is for the model.
 func (r *Registry) Lookup(name string) (Tool, error) {
 	for _, n := range []string{name, ourName(name)} {
 		if i := slices.Index(r.names, n); i >= 0 {
@@ -112,7 +62,7 @@ func (r *Registry) Lookup(name string) (Tool, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("unknown tool: %s (have: %s)", clip(name, 60), strings.Join(r.names, ", "))
+	return nil, fmt.Errorf("unknown tool: %s (have: %s)", Clip(name, 60), strings.Join(r.names, ", "))
 }
 
 // Resolve returns the tool that a call means, and the call in our words: what will run is
@@ -153,7 +103,7 @@ func (r *Registry) reroute(call Call) (Call, error) {
 	}
 	values, _ := objectIn(call.Arguments)
 	if f := (&foreign{values: values}); string(f.values["chars"]) != `""` && f.values["chars"] != nil {
-		return call, invalid(`write_stdin: chars: here keys go to a pane: send-keys {"pane":"%%3","literal_text":"…","enter":true}, with the pane that the result of run_shell named`)
+		return call, Invalid(`write_stdin: chars: here keys go to a pane: send-keys {"pane":"%%3","literal_text":"…","enter":true}, with the pane that the result of run_shell named`)
 	}
 	return call, nil
 }
@@ -165,29 +115,29 @@ func (r *Registry) reroutePatch(call Call) (Call, error) {
 	if !ok {
 		return call, nil
 	}
-	var at whereat
+	var at ShellDirs
 	if t, err := r.Lookup(call.Name); err == nil {
-		at = whereatOf(t, call)
+		at = shellDirsOf(t, call)
 	}
-	if at.now != at.first || folder != "" && path.Clean(folder) != "." && path.Clean(folder) != at.first {
-		return call, invalid(`apply_patch is a tool whose paths begin at %s: call it with {"patch":"*** Begin Patch…"}`, cmp.Or(at.first, "the workspace"))
+	if at.Now != at.First || folder != "" && path.Clean(folder) != "." && path.Clean(folder) != at.First {
+		return call, Invalid(`apply_patch is a tool whose paths begin at %s: call it with {"patch":"*** Begin Patch…"}`, cmp.Or(at.First, "the workspace"))
 	}
-	call.Name, call.Arguments = "apply_patch", string(compact(map[string]string{"patch": patch}))
+	call.Name, call.Arguments = "apply_patch", string(JSON(map[string]string{"patch": patch}))
 	return call, nil
 }
 
-// whereatOf is where a command would start; the zero value of what is no shell.
-func whereatOf(t Tool, call Call) whereat {
-	if s, ok := t.(interface{ whereat(Call) whereat }); ok {
-		return s.whereat(call)
+// shellDirsOf is where a command would start; the zero value of what is no shell.
+func shellDirsOf(t Tool, call Call) ShellDirs {
+	if s, ok := t.(ShellTool); ok {
+		return s.ShellDirs(call)
 	}
-	return whereat{}
+	return ShellDirs{}
 }
 
 // inOurWords translates the arguments of a call of t.
 func inOurWords(t Tool, call Call) (Call, error) {
 	def := t.Definition()
-	arguments, notes, err := translate(def, call, whereatOf(t, call))
+	arguments, notes, err := translate(def, call, shellDirsOf(t, call))
 	call.Name, call.Arguments = def.Name, arguments
 	call.Notes = append(call.Notes[:len(call.Notes):len(call.Notes)], notes...)
 	return call, err

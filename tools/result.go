@@ -13,16 +13,16 @@ import (
 // arguments: a missing file, a full disk.
 var ErrExecution = errors.New("execution failed")
 
-// truncated ends a text that was cut (D04).
-const truncated = "...[truncated]"
+// Truncated ends a text that was cut.
+const Truncated = "...[truncated]"
 
-// tailLimit is how much of an output a result keeps for the screen (DECISIONS 20).
-const tailLimit = 64 << 10
+// TailLimit is how much of an output a result keeps for the screen.
+const TailLimit = 64 << 10
 
-// outputBytes is about how much a listing or a search gives, whatever the names and lines.
-const outputBytes = 20_000
+// OutputBytes is about how much a listing or a search gives, whatever the names and lines.
+const OutputBytes = 20_000
 
-// envelope is what the model reads on success (D03).
+// envelope is what the model reads on success.
 type envelope struct {
 	Timestamp timestamp `json:"harness_timestamp"`
 	Result    any       `json:"result"`
@@ -33,11 +33,11 @@ type timestamp struct {
 	UnixMillis int64  `json:"unix_millis"`
 }
 
-// success returns a result with payload in the envelope of D03. shown is the same for
+// Success returns a result with payload in the envelope that all results share. shown is the same for
 // the screen, as text; its end is kept.
-func success(payload any, shown string) Result {
-	content := compact(envelope{timestamp{"harness", time.Now().UnixMilli()}, payload})
-	if cut := len(shown) - tailLimit; cut > 0 {
+func Success(payload any, shown string) Result {
+	content := JSON(envelope{timestamp{"harness", time.Now().UnixMilli()}, payload})
+	if cut := len(shown) - TailLimit; cut > 0 {
 		for cut < len(shown) && !utf8.RuneStart(shown[cut]) {
 			cut++
 		}
@@ -46,22 +46,22 @@ func success(payload any, shown string) Result {
 	return Result{Content: string(content), Tail: shown}
 }
 
-// failure returns a result that tells the model in a sentence why a run failed (A19).
-func failure(err error) Result {
-	return Result{Content: "Tool error: " + failed(err).Error(), IsError: true}
+// Failure returns a result that tells the model in a sentence why a run failed.
+func Failure(err error) Result {
+	return Result{Content: "Tool error: " + Failed(err).Error(), IsError: true}
 }
 
-// failed marks err as an ErrExecution unless it is one or an ErrArguments already.
+// Failed marks err as an ErrExecution unless it is one or an ErrArguments already.
 // Plan uses it too, because the text of its errors goes to the model as well.
-func failed(err error) error {
+func Failed(err error) error {
 	if err == nil || errors.Is(err, ErrArguments) || errors.Is(err, ErrExecution) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrExecution, sentence(err))
+	return fmt.Errorf("%w: %w", ErrExecution, Sentence(err))
 }
 
-// sentence says what is wrong with which file, where the os package would name a system call.
-func sentence(err error) error {
+// Sentence says what is wrong with which file, where the os package would name a system call.
+func Sentence(err error) error {
 	var p *fs.PathError
 	switch {
 	case !errors.As(err, &p) || err.Error() != p.Error():
@@ -72,17 +72,17 @@ func sentence(err error) error {
 	return fmt.Errorf("%s: %w", p.Path, p.Err)
 }
 
-// clip returns s, or its first limit bytes of whole characters and an ellipsis. It is
+// Clip returns s, or its first limit bytes of whole characters and an ellipsis. It is
 // for quoting foreign text in errors.
-func clip(s string, limit int) string {
+func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	return head(s, limit) + "…"
+	return Head(s, limit) + "…"
 }
 
-// head returns the first limit bytes of s, less where that would cut a character.
-func head(s string, limit int) string {
+// Head returns the first limit bytes of s, less where that would cut a character.
+func Head(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -94,8 +94,8 @@ func head(s string, limit int) string {
 	return s[:limit] // not UTF-8
 }
 
-// inJSON returns how many of the first bytes of s have at most limit bytes in a JSON string.
-func inJSON[T string | []byte](s T, limit int) int {
+// FitJSON returns how many of the first bytes of s have at most limit bytes in a JSON string.
+func FitJSON[T string | []byte](s T, limit int) int {
 	const longest = 6 // bytes for one
 	if len(s)*longest <= limit {
 		return len(s)
@@ -110,8 +110,8 @@ func inJSON[T string | []byte](s T, limit int) int {
 	return len(s)
 }
 
-// encodedSize returns how many bytes s has in a JSON string.
-func encodedSize(s []byte) int {
+// JSONSize returns how many bytes s has in a JSON string.
+func JSONSize(s []byte) int {
 	size := 0
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRune(s[i:])
@@ -132,8 +132,8 @@ func escaped(r rune, n int) int {
 	return n
 }
 
-// joinNotes makes one text of the remarks that are not empty.
-func joinNotes(notes ...string) string {
+// JoinNotes makes one text of the remarks that are not empty.
+func JoinNotes(notes ...string) string {
 	var said []string
 	for _, n := range notes {
 		if n != "" {
@@ -142,3 +142,6 @@ func joinNotes(notes ...string) string {
 	}
 	return strings.Join(said, "; ")
 }
+
+// Interrupted begins the result of a call of which nobody knows what became.
+const Interrupted = "interrupted: outcome unknown, check before repeating"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,9 @@ import (
 // one in a list, must not be blank unless it is tagged blank:"ok". enum lists the
 // allowed values of a string, separated by commas. max bounds a list's length, too. What is
 // tagged schema:"-" is taken and not told of.
+//
+// Arguments are checked here: jsonschema-go (0.4.3) names the first mistake only, in terms of
+// the schema, and takes no number in a text.
 type field struct {
 	name     string
 	desc     string
@@ -94,15 +98,40 @@ func number(sf reflect.StructField, tag string) *int {
 	return &n
 }
 
-// define returns the definition of a tool whose arguments are the struct T. The same T
+// Schema defines a tool whose arguments are the fields of a struct. Tools embed it.
+type Schema struct {
+	def    model.ToolDef
+	fields []field
+}
+
+// Define returns the schema of a tool whose arguments are the struct T. The same T
 // always gives the same bytes, in the order of its fields (prompt caches need that). That no other arguments are
 // allowed is not said, because decode says it to a model that tries: it would cost 30 bytes a tool in each request.
-func define[T any](name, description string) model.ToolDef {
-	return model.ToolDef{
-		Name:        name,
-		Description: strings.TrimSpace(description),
-		Parameters:  schemaOf(fieldsOf(reflect.TypeFor[T]())),
-	}
+func Define[T any](name, description string) Schema {
+	fields := fieldsOf(reflect.TypeFor[T]())
+	return Schema{model.ToolDef{Name: name, Description: strings.TrimSpace(description), Parameters: schemaOf(fields)}, fields}
+}
+
+// Name returns the name by which a model calls the tool.
+func (s Schema) Name() string { return s.def.Name }
+
+// Definition returns what the model reads.
+func (s Schema) Definition() model.ToolDef { return s.def }
+
+// AsText returns the schema of the same tool for a protocol in which a call may be free text:
+// the text is the one argument named, in the form of grammar (see [model.FreeText]).
+func (s Schema) AsText(argument, grammar string) Schema {
+	s.def.Free = &model.FreeText{Argument: argument, Grammar: grammar}
+	return s
+}
+
+// With returns the definition of the same tool with the fields of the struct extra as more
+// arguments, which come last. Its calls are not free text, which has room for one argument.
+func (s Schema) With(extra any) model.ToolDef {
+	def := s.def
+	def.Free = nil
+	def.Parameters = schemaOf(slices.Concat(s.fields, fieldsOf(reflect.TypeOf(extra))))
+	return def
 }
 
 // property is a field as JSON Schema writes it.
@@ -126,7 +155,7 @@ func (f field) schema() json.RawMessage {
 	} else {
 		p.Minimum, p.Maximum = f.min, f.max
 	}
-	return compact(p)
+	return JSON(p)
 }
 
 func schemaOf(fields []field) json.RawMessage {
@@ -139,19 +168,19 @@ func schemaOf(fields []field) json.RawMessage {
 		if props.Len() > 0 {
 			props.WriteByte(',')
 		}
-		props.Write(compact(f.name))
+		props.Write(JSON(f.name))
 		props.WriteByte(':')
 		props.Write(f.schema())
 		if f.required {
 			required = append(required, f.name)
 		}
 	}
-	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":%s}`, props.Bytes(), compact(required))
+	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":%s}`, props.Bytes(), JSON(required))
 }
 
-// compact encodes v without escaping <, > and &, which costs tokens for nothing. v is
-// a plain value of this package, which always encodes.
-func compact(v any) []byte {
+// JSON encodes v without escaping <, > and &, which costs tokens for nothing. v is
+// a plain value of a tool, which always encodes; of another it panics.
+func JSON(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)

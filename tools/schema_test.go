@@ -26,8 +26,8 @@ type step struct {
 	Fast bool   `json:"fast,omitempty"`
 }
 
-func TestDefineWritesSchemaD01(t *testing.T) {
-	def := define[sampleArgs]("sample", "\n does it \n")
+func TestDefineWritesSchema(t *testing.T) {
+	def := Define[sampleArgs]("sample", "\n does it \n").Definition()
 	const want = `{"type":"object","properties":{"path":{"type":"string","description":"a <file>"},"text":{"type":"string"},` +
 		`"depth":{"type":"integer","minimum":1,"maximum":3},"count":{"type":"integer","minimum":0},` +
 		`"risk":{"type":"string","enum":["low","high"]},"all":{"type":"boolean"},"wait":{},` +
@@ -46,7 +46,7 @@ func TestDefineWritesSchemaD01(t *testing.T) {
 	}
 }
 
-func TestDecodeArgumentsD02(t *testing.T) {
+func TestDecodeArguments(t *testing.T) {
 	tests := []struct{ name, arguments, want string }{
 		{"least", `{"path":"a","text":""}`, ""},
 		{"all", `{"path":"a","text":"b","depth":3,"count":0,"risk":"low","all":true,"wait":"30s"}`, ""},
@@ -81,7 +81,7 @@ func TestDecodeArgumentsD02(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := decode[sampleArgs](Call{Arguments: tt.arguments})
+			got, err := Decode[sampleArgs](Call{Arguments: tt.arguments})
 			if tt.want == "" {
 				if err != nil || got.Path != "a" {
 					t.Errorf("decode(%s) = %+v, %v", tt.arguments, got, err)
@@ -98,8 +98,8 @@ func TestDecodeArgumentsD02(t *testing.T) {
 	}
 }
 
-func TestResultEnvelopeD03(t *testing.T) {
-	res := success(map[string]string{"a": "<b>"}, strings.Repeat("é", tailLimit))
+func TestResultEnvelope(t *testing.T) {
+	res := Success(map[string]string{"a": "<b>"}, strings.Repeat("é", TailLimit))
 	var env struct {
 		Timestamp struct {
 			Source     string `json:"source"`
@@ -113,23 +113,38 @@ func TestResultEnvelopeD03(t *testing.T) {
 	if env.Timestamp.Source != "harness" || env.Timestamp.UnixMillis < 1e12 || env.Result["a"] != "<b>" || res.IsError {
 		t.Errorf("success = %+v", res.Content)
 	}
-	if len(res.Tail) > tailLimit || !strings.HasPrefix(res.Tail, "é") {
+	if len(res.Tail) > TailLimit || !strings.HasPrefix(res.Tail, "é") {
 		t.Errorf("the tail has %d bytes and begins with %q", len(res.Tail), res.Tail[:2])
 	}
 }
 
-func TestFailureNamesItsKindA19(t *testing.T) {
+func TestFailureNamesItsKind(t *testing.T) {
 	tests := []struct {
 		err  error
 		want string
 	}{
 		{errors.New("disk full"), "Tool error: execution failed: disk full"},
-		{invalid("path: %s", "missing"), "Tool error: invalid arguments: path: missing"},
-		{failed(failed(errors.New("gone"))), "Tool error: execution failed: gone"},
+		{Invalid("path: %s", "missing"), "Tool error: invalid arguments: path: missing"},
+		{Failed(Failed(errors.New("gone"))), "Tool error: execution failed: gone"},
 	}
 	for _, tt := range tests {
-		if got := failure(tt.err); got.Content != tt.want || !got.IsError {
+		if got := Failure(tt.err); got.Content != tt.want || !got.IsError {
 			t.Errorf("failure(%v) = %+v, want %q", tt.err, got, tt.want)
 		}
+	}
+}
+
+func TestFreeTextHasOneArgument(t *testing.T) {
+	s := Define[sampleArgs]("sample", "").AsText("text", "start: /x/")
+	if free := s.Definition().Free; free == nil || free.Argument != "text" {
+		t.Errorf("free text = %+v", free)
+	}
+	if def := s.With(struct {
+		Target string `json:"target,omitempty"`
+	}{}); def.Free != nil {
+		t.Errorf("a call with a target can be free text: %+v", def.Free)
+	}
+	if s.Definition().Free == nil {
+		t.Error("the schema itself lost it")
 	}
 }

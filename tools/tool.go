@@ -1,18 +1,19 @@
-// Package tools holds what a model can do: each tool has a definition that the model
-// reads, a plan without side effects that the policy judges, and a run.
+// Package tools says what a tool of a model is: a definition that the model reads, a plan without
+// side effects that the policy judges, and a run.
 //
-//	r := tools.NewRegistry(tools.NewRunShell(shell))
+//	r := tools.NewRegistry(shell.New(panes, plain, "local", cwd, warn))
 //	t, err := r.Lookup("run_shell")
 //	act, err := t.Plan(call)      // nothing happens yet
 //	call.Planned = act            // what the policy or a person has allowed
 //	res := t.Run(ctx, call)       // now it does
 //
-// A tool's failure is a [Result] that the model reads, never a Go error (A19).
+// A tool's failure is a [Result] that the model reads, never a Go error.
 package tools
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"buddy/agent/action"
@@ -31,39 +32,24 @@ type Tool interface {
 }
 
 // Recoverer is a Tool whose work outlives a crash of ours: Recover waits for work that
-// an earlier process started in call.Dir and returns its result (DECISIONS 8).
+// an earlier process started in call.Dir and returns its result.
 type Recoverer interface {
 	Recover(ctx context.Context, call Call) Result
 }
 
 // Parallel is a Tool of which some calls change nothing. Such a call may run beside
 // others, start before the answer that makes it is complete, and be cancelled and
-// forgotten when that answer fails (DECISIONS 7). A Tool that is no Parallel runs alone.
+// forgotten when that answer fails. A Tool that is no Parallel runs alone.
 type Parallel interface {
 	// Parallel reports whether this call changes nothing; call.Planned is set.
 	Parallel(call Call) bool
 }
 
 // Patient is a Tool that may run for as long as it takes, because it waits for a person
-// and not for a machine. Every other is stopped after a time (D25).
+// and not for a machine. Every other is stopped after a time.
 type Patient interface {
 	// Patient reports whether this call is one of those; call.Planned is set.
 	Patient(call Call) bool
-}
-
-// Seated is a Tool that works in terminal panes.
-type Seated interface {
-	// Seat says where the call will work; call.Planned is set.
-	Seat(call Call) Seat
-}
-
-// Seat is where a call works.
-type Seat struct {
-	// Pane is as events name it: "" if there is none, not yet, or one of the call's own.
-	Pane string
-	// Terminal means that the call has the pane's screen to itself: its live output is what a
-	// terminal is sent, which is no text to be read.
-	Terminal bool
 }
 
 // Call is one request of a model to run a tool.
@@ -114,7 +100,8 @@ func PageOf(window, most int) int { return min(max(window*4/16, MinPage), cmp.Or
 // so that one reads on, and never so long that a part of it is left out of the result.
 func MaxEncoded(page int) int { return max(page, MaxPage) / 8 * 9 }
 
-func (c Call) page() int {
+// PageBytes returns how many bytes of a file or a web page the model gets at most.
+func (c Call) PageBytes() int {
 	if c.Page > 0 {
 		return c.Page
 	}
@@ -138,12 +125,12 @@ type Chunk struct {
 	Total  int64
 }
 
-// Result is what a run gave. Content is what the model reads: a JSON envelope (D03) on
+// Result is what a run gave. Content is what the model reads: a JSON envelope on
 // success, a sentence when IsError.
 type Result struct {
 	Content  string
 	IsError  bool
-	Retry    bool   // an error by which the model shall call again with other arguments (A20)
+	Retry    bool   // an error by which the model shall call again with other arguments
 	ExitCode *int   // of a command; nil for other tools
 	Tail     string // the end of the output for the screen, at most 64 KiB
 	Full     *File  // the whole output, if it is in a file
@@ -157,4 +144,27 @@ type Result struct {
 type File struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`
+}
+
+// Say shows progress to the person who watches.
+func (c Call) Say(text string) {
+	if c.Output != nil {
+		c.Output(Chunk{Stream: Stdout, Text: []byte(text), Total: int64(len(text))})
+	}
+}
+
+// PlanInternal is the plan of a tool that reads and changes nothing outside buddy.
+func PlanInternal(tool, why string) action.Action {
+	return action.Action{Kind: action.Internal, Tool: tool, Why: why, Risk: action.Low}
+}
+
+// ErrNobody is the error of Call.Ask where nobody can be asked.
+var ErrNobody = errors.New("nobody is there to answer")
+
+// planTime bounds the questions to a target of one plan; on this machine they take none.
+const planTime = time.Minute
+
+// Planning returns the context of a plan, which may ask a target for at most a minute.
+func Planning() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), planTime)
 }

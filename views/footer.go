@@ -26,7 +26,7 @@ func NewFooter(theme *themes.Theme, keys *keymap.Map) *Footer {
 	return &Footer{Frame: draw.NewFrame(theme, keys), scope: keymap.Prompt}
 }
 
-// SetScope says what has the focus, and whether it is a dialog, which keeps it.
+// SetScope sets the scope of what has the focus, and whether it is a dialog, which keeps it.
 func (f *Footer) SetScope(s keymap.Scope, dialog bool) { f.scope, f.dialog = s, dialog }
 
 // Update takes over what changed.
@@ -99,7 +99,7 @@ func (f *Footer) general(all []draw.Hint) []draw.Hint {
 	return all
 }
 
-// bound says that a key means something of its own in the scope.
+// bound reports whether a key means something of its own in the scope.
 func (f *Footer) bound(key keymap.Key) bool {
 	return slices.ContainsFunc(f.Keys.In(f.scope), func(e keymap.Entry) bool {
 		return !slices.Contains(e.Scopes, keymap.Global) && slices.Contains(e.Keys, key)

@@ -39,7 +39,7 @@ func (h *Header) Update(s *state.State, ch state.Changed) {
 	}
 }
 
-// SetApprovalLeft says that a person left the approval dialog open, so that the header
+// SetApprovalLeft tells the header that a person left the approval dialog open, so that the header
 // reminds of it.
 func (h *Header) SetApprovalLeft(left bool) { h.left = left }
 

@@ -50,7 +50,7 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 // SetHint shows text instead of what runs; "" shows that again.
 func (l *StatusLine) SetHint(text string) { l.hint = text }
 
-// Busy says that the line changes with time, so that it must be drawn again.
+// Busy reports whether the line changes with time, so that it must be drawn again.
 func (l *StatusLine) Busy() bool { return l.main != nil || l.others > 0 }
 
 // doingNow says what the main task does at the moment.

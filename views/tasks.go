@@ -38,7 +38,7 @@ func NewTasks(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Task
 	return &Tasks{Frame: draw.NewFrame(theme, keys), now: now}
 }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (t *Tasks) Scope() keymap.Scope { return keymap.Tasks }
 
 // Update takes over what changed. The selection stays on its task; until the person moves

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The form in events is a public interface (EVENTS.md).
+// The form in events is a public interface.
 func TestJSON(t *testing.T) {
 	a := Action{
 		Kind: Shell, Tool: "run_shell", Target: "local", Command: "sudo x", Cwd: "/w", Path: "/p", Paths: []string{"/p", "/q"}, URL: "https://u/", Host: "u", Method: "GET",

@@ -1,7 +1,7 @@
 // Package event defines what the agent reports and what it can be told: a closed set
 // of facts ([Event]) in numbered envelopes, and a closed set of imperatives
 // ([Command]). The screen, the session file, `buddy exec --json`, hooks and tests have
-// no other source (DESIGN, rule 1).
+// no other source.
 //
 // Facts are named in the past tense by family ("tool.started"). Durable events are in
 // the journal before anyone sees them; transient ones may be merged with their
@@ -12,11 +12,12 @@
 package event
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+
+	"buddy/texts"
 )
 
 // Event is a fact about a session. Its JSON form is the payload of an Envelope.
@@ -28,7 +29,7 @@ type Event interface {
 }
 
 // Envelope is an Event with its place in the stream. Seq is strictly increasing in one
-// session, with gaps (DECISIONS 2).
+// session, with gaps.
 type Envelope struct {
 	Seq     uint64
 	Time    int64 // Unix milliseconds
@@ -57,21 +58,11 @@ func (e Envelope) MarshalJSON() ([]byte, error) {
 	if e.Payload == nil {
 		return nil, fmt.Errorf("event %d has no payload", e.Seq)
 	}
-	raw, err := marshal(e.Payload)
+	raw, err := texts.JSON(e.Payload)
 	if err != nil {
 		return nil, fmt.Errorf("event %d %s: %w", e.Seq, e.Payload.Type(), err)
 	}
-	return marshal(wire{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type(), raw})
-}
-
-func marshal(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
+	return texts.JSON(wire{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type(), raw})
 }
 
 // UnmarshalJSON reads the public form. A type that is not in All becomes an Unknown,

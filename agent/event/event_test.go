@@ -68,7 +68,7 @@ func filled(t *testing.T, ev Event) Event {
 	return v.Interface().(Event)
 }
 
-// Every event survives JSON with all of its fields (G01).
+// Every event survives JSON with all of its fields.
 func TestRoundTrip(t *testing.T) {
 	for i, zero := range All {
 		for _, payload := range []Event{zero, filled(t, zero)} {
@@ -106,7 +106,7 @@ func reencode(t *testing.T, ev Event) Event {
 	return got
 }
 
-// Names are unique and have the form of EVENTS.md.
+// Names are unique and have the form family.fact.
 func TestNames(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$`)
 	alone := map[string]bool{"notice": true, "warning": true, "error": true, "interrupted": true, "max_turns_reached": true}
@@ -124,7 +124,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%T: %q is not family.fact", e, name)
 		}
 		if e.Durable() == transient[name] {
-			t.Errorf("%T: Durable() = %v, EVENTS.md says otherwise", e, e.Durable())
+			t.Errorf("%T: Durable() = %v, the list of durable events says otherwise", e, e.Durable())
 		}
 	}
 }

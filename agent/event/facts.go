@@ -169,7 +169,7 @@ const (
 // Outcome is how a task ended.
 type Outcome string
 
-// The outcomes (SPEC, decision 2).
+// The outcomes.
 const (
 	Completed    Outcome = "completed"
 	Cancelled    Outcome = "cancelled"
@@ -264,7 +264,7 @@ type CallDelta struct {
 }
 
 // Checkpoint is what an unfinished answer gained since the last one, at most one a
-// second: what a crash leaves of it (DECISIONS 8). The offsets count the bytes of the
+// second: what a crash leaves of it. The offsets count the bytes of the
 // answer that came before.
 type Checkpoint struct {
 	Text        string `json:"text"`
@@ -284,7 +284,7 @@ type ModelMessage struct {
 // CacheResult says whether the provider knew the beginning of a prompt already.
 type CacheResult string
 
-// The results (C10).
+// The results.
 const (
 	CacheHit  CacheResult = "hit"
 	CacheMiss CacheResult = "miss"
@@ -353,7 +353,7 @@ type ReminderAttached struct {
 	Images []model.Image `json:"images,omitempty"`
 }
 
-// Health says how urgent the use of a context is (B16).
+// Health says how urgent the use of a context is.
 type Health string
 
 // The healths of a context.

@@ -22,7 +22,7 @@ type MetricsUsage struct {
 	PerTool           []ToolUse   `json:"per_tool,omitempty"`
 }
 
-// ToolUse is about how many tokens the results of a tool had in a task (D26).
+// ToolUse is about how many tokens the results of a tool had in a task.
 type ToolUse struct {
 	Name   string `json:"name"` // as the model called it
 	Tokens int    `json:"tokens"`
@@ -37,7 +37,7 @@ const (
 	CostBudget BudgetKind = "cost"
 )
 
-// BudgetWarning says that a task has used four fifths of what it may use (B29).
+// BudgetWarning says that a task has used four fifths of what it may use.
 type BudgetWarning struct {
 	Kind     BudgetKind `json:"kind"`
 	Used     int64      `json:"used"`

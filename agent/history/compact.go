@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	keepUnits    = 3 // newest exchanges that are never compacted (B06)
-	keepFailures = 3 // most recent failures whose exchanges stay as they are (B07)
+	keepUnits    = 3 // newest exchanges that are never compacted
+	keepFailures = 3 // most recent failures whose exchanges stay as they are
 )
 
 // Cut is the decision of one compaction. Places count from the first message after the
@@ -22,7 +22,7 @@ type Cut struct {
 	Kept     []int  // places before it that stay as well, rising
 }
 
-// Report is what a compaction did (B10). No Messages means that nothing could go.
+// Report is what a compaction did. No Messages means that nothing could go.
 type Report struct {
 	Cut
 	Before, After int // tokens
@@ -35,8 +35,8 @@ type Report struct {
 type unit struct{ from, to int } // places, to is exclusive
 
 // Compact removes the oldest exchanges and puts one summary of them after the leading
-// system messages, until the history has at most target tokens or nothing more may go
-// (B05–B08). The newest three exchanges stay, those with the most recent three failures,
+// system messages, until the history has at most target tokens or nothing more may go.
+// The newest three exchanges stay, those with the most recent three failures,
 // the first prompt, and pinned messages. Messages that were handed out do not change.
 func (h *History) Compact(target int) Report {
 	report := Report{Before: h.Tokens(), After: h.Tokens()}
@@ -237,7 +237,7 @@ func (h *History) removable() []unit {
 }
 
 // Pin keeps a message of Messages, counted from 0, out of every compaction, together
-// with the calls or results that belong to it (B18). It reports whether there is one;
+// with the calls or results that belong to it. It reports whether there is one;
 // system messages stay anyway.
 func (h *History) Pin(i int) bool {
 	at, ok := h.anchor(i)

@@ -36,7 +36,7 @@ func contents(h *History) string {
 	return strings.Join(all, "\n")
 }
 
-func TestCompact(t *testing.T) { // B05, B06, B08, B10
+func TestCompact(t *testing.T) {
 	h := filled(6)
 	before := slices.Clone(h.Messages())
 	handed := h.Messages()
@@ -69,7 +69,7 @@ func TestCompact(t *testing.T) { // B05, B06, B08, B10
 	}
 }
 
-func TestCompactStopsAtTheTarget(t *testing.T) { // B02
+func TestCompactStopsAtTheTarget(t *testing.T) {
 	h := filled(10)
 	target := h.Tokens() * 82 / 100
 	r := h.Compact(target)
@@ -81,7 +81,7 @@ func TestCompactStopsAtTheTarget(t *testing.T) { // B02
 	}
 }
 
-func TestNothingRemovable(t *testing.T) { // B06, B08
+func TestNothingRemovable(t *testing.T) {
 	h := filled(3)
 	want := contents(h)
 	if r := h.Compact(0); r.Messages != 0 || r.Turns != 0 || r.Before != r.After || contents(h) != want {
@@ -89,7 +89,7 @@ func TestNothingRemovable(t *testing.T) { // B06, B08
 	}
 }
 
-func TestSummaryIsFoldedNotStacked(t *testing.T) { // B05
+func TestSummaryIsFoldedNotStacked(t *testing.T) {
 	h := filled(6)
 	h.Compact(0)
 	for i := 6; i < 9; i++ {
@@ -114,7 +114,7 @@ func TestSummaryIsFoldedNotStacked(t *testing.T) { // B05
 	}
 }
 
-func TestSummaryIsBounded(t *testing.T) { // B08
+func TestSummaryIsBounded(t *testing.T) {
 	h := New("")
 	for i := range 40 {
 		exchange(h, i, "x"+strings.Repeat("long ", 300))
@@ -146,7 +146,7 @@ func TestSummaryIsBounded(t *testing.T) { // B08
 	}
 }
 
-func TestShortForms(t *testing.T) { // B08
+func TestShortForms(t *testing.T) {
 	small := func(n, chars int) *History {
 		h := New("")
 		for range n {
@@ -166,7 +166,7 @@ func TestShortForms(t *testing.T) { // B08
 	checkValid(t, h.Messages())
 }
 
-func TestFailuresStay(t *testing.T) { // B07
+func TestFailuresStay(t *testing.T) {
 	h := New("")
 	results := []string{
 		"Tool error: an old one", `{"result":{"exit_code":2,"stdout":""}}`, "", "Tool error: no such file",
@@ -188,7 +188,7 @@ func TestFailuresStay(t *testing.T) { // B07
 	checkValid(t, h.Messages())
 }
 
-func TestFailureIsInTheSummary(t *testing.T) { // B08
+func TestFailureIsInTheSummary(t *testing.T) {
 	h := New("")
 	for i := range 7 {
 		exchange(h, i, "Tool error: "+strings.Repeat("no ", 100))
@@ -198,7 +198,7 @@ func TestFailureIsInTheSummary(t *testing.T) { // B08
 	}
 }
 
-func TestPins(t *testing.T) { // B18
+func TestPins(t *testing.T) {
 	h := filled(6)
 	at := slices.IndexFunc(h.Messages(), func(m model.Message) bool { return m.ToolCallID == "c1" })
 	if !h.Pin(at) || h.Pin(0) || h.Pin(-1) || h.Pin(len(h.Messages())) {
@@ -225,7 +225,7 @@ func TestPins(t *testing.T) { // B18
 	}
 }
 
-func TestOpenCallsSurvive(t *testing.T) { // B06
+func TestOpenCallsSurvive(t *testing.T) {
 	h := filled(5)
 	h.User("go on")
 	h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: "a", Name: "x"}, {ID: "b", Name: "x"}}})
@@ -237,7 +237,7 @@ func TestOpenCallsSurvive(t *testing.T) { // B06
 	checkValid(t, h.Messages())
 }
 
-func TestApplyRefusesWhatDoesNotFit(t *testing.T) { // DECISIONS 11
+func TestApplyRefusesWhatDoesNotFit(t *testing.T) {
 	for _, c := range []Cut{
 		{Boundary: -1},
 		{Boundary: 1000},

@@ -2,7 +2,7 @@ package history
 
 import "buddy/agent/model"
 
-// charsPerToken is the average that B01 counts with.
+// charsPerToken is the average that estimates count with.
 const charsPerToken = 4
 
 // gauge measures a history.
@@ -14,7 +14,7 @@ type gauge struct {
 	scales map[string]scale
 }
 
-// scale corrects the estimate for one model (B11).
+// scale corrects the estimate for one model.
 type scale struct {
 	ratio   float64
 	samples int
@@ -24,7 +24,7 @@ type scale struct {
 // about 1,600 tokens at most.
 const imageChars = 1600 * charsPerToken
 
-// size is what a message counts in characters (B01).
+// size is what a message counts in characters.
 func size(m model.Message) int {
 	n := 16 + len(m.Content) + len(m.ToolCallID) + imageChars*len(m.Images)
 	for _, c := range m.ToolCalls {
@@ -43,7 +43,7 @@ func (h *History) SetFixed(chars int) { h.gauge.fixed = max(0, chars) }
 // SetModel says which model the next requests go to: each has its own calibration.
 func (h *History) SetModel(id string) { h.gauge.model = id }
 
-// Estimate is the size in tokens without any calibration (B01): 16 characters a message
+// Estimate is the size in tokens without any calibration: 16 characters a message
 // and all its text, four characters a token. It takes the same time for any history.
 func (h *History) Estimate() int { return (h.gauge.chars + h.gauge.fixed) / charsPerToken }
 
@@ -55,7 +55,7 @@ func (h *History) Sent() { h.gauge.sent = h.Estimate() }
 
 // Calibrate compares the estimate of what was Sent last with the tokens that the model
 // counted for it, 0 when it did not say. The ratio is held between 0.5 and 2.5; the first
-// four samples weigh 0.35, later ones 0.15 (B11). It is not kept between sessions.
+// four samples weigh 0.35, later ones 0.15. It is not kept between sessions.
 func (h *History) Calibrate(observed int) {
 	g := &h.gauge
 	estimated := g.sent

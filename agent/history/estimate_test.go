@@ -18,7 +18,7 @@ func sum(h *History) int {
 	return n / charsPerToken
 }
 
-func TestFixedPartCounts(t *testing.T) { // B01
+func TestFixedPartCounts(t *testing.T) {
 	h := New("")
 	h.SetFixed(400)
 	h.User("12345678")
@@ -27,7 +27,7 @@ func TestFixedPartCounts(t *testing.T) { // B01
 	}
 }
 
-func TestCalibrate(t *testing.T) { // B11
+func TestCalibrate(t *testing.T) {
 	tests := []struct {
 		name    string
 		samples [][2]int // estimated, observed
@@ -62,7 +62,7 @@ func TestCalibrate(t *testing.T) { // B11
 	}
 }
 
-func TestCalibrationIsPerModel(t *testing.T) { // B11
+func TestCalibrationIsPerModel(t *testing.T) {
 	h := New("")
 	h.User(strings.Repeat("x", 4000))
 	h.SetModel("a")

@@ -1,6 +1,6 @@
 // Package history is the list of messages that a model is sent. It is always valid to
 // send: every tool call has exactly one result, in call order, right after the message
-// that made it, and nothing comes between them (SPEC A05, A17, B20).
+// that made it, and nothing comes between them.
 //
 //	h := history.New("You are buddy.")
 //	h.User("list the files")     // opens an exchange; Tell adds what does not
@@ -42,7 +42,7 @@ type History struct {
 	gauge   gauge
 }
 
-// New starts a history. A blank system prompt adds no message (A02).
+// New starts a history. A blank system prompt adds no message.
 func New(system string) *History {
 	h := &History{ids: make(map[string]bool), meant: make(meanings), pins: make(map[int]bool)}
 	if strings.TrimSpace(system) != "" {
@@ -76,7 +76,7 @@ func (h *History) SetSystem(text string) {
 }
 
 // User appends a prompt, which opens an exchange: what the person asks for and shows. One
-// that is empty is left out (A31). Calls still open are answered first.
+// that is empty is left out. Calls still open are answered first.
 func (h *History) User(text string, images ...model.Image) { h.Tell(model.Prompt, text, images...) }
 
 // Tell appends a message of the role user, as User does, that is a prompt or something else.
@@ -89,8 +89,8 @@ func (h *History) Tell(kind model.Kind, text string, images ...model.Image) {
 }
 
 // Assistant appends an answer and reports whether it was worth storing: one with
-// neither text nor calls is not (A04), unless it sums up what was before (B21). Calls
-// without a name or whose id came before are dropped (A31).
+// neither text nor calls is not, unless it sums up what was before. Calls
+// without a name or whose id came before are dropped.
 func (h *History) Assistant(m model.Message) bool {
 	h.Close(Unanswered)
 	m.Role = model.Assistant

@@ -11,7 +11,7 @@ import (
 	"buddy/agent/model"
 )
 
-// checkValid fails unless msgs could be sent: A05, A17, B20.
+// checkValid fails unless msgs could be sent
 func checkValid(t *testing.T, msgs []model.Message) {
 	t.Helper()
 	ids, talk := make(map[string]bool), false
@@ -168,7 +168,7 @@ func older(t *testing.T, h *History, arg int) any {
 }
 
 // run does a whole program and repeats it on a second history that only applies the
-// decisions of the first, as a replay does (DECISIONS 11).
+// decisions of the first, as a replay does.
 func run(t *testing.T, program []byte) {
 	t.Helper()
 	system := []string{"", "system"}[len(program)%2]
@@ -207,7 +207,7 @@ func run(t *testing.T, program []byte) {
 
 // TestAlwaysValid goes through histories with prompts, steering and reminders everywhere:
 // they can be sent after every step, and what the person asks for is in them word for word.
-func TestAlwaysValid(t *testing.T) { // A05, A17, B20
+func TestAlwaysValid(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		program := make([]byte, 240+seed%2)
@@ -227,7 +227,7 @@ func FuzzAlwaysValid(f *testing.F) {
 	})
 }
 
-func TestResultsKeepCallOrder(t *testing.T) { // A22
+func TestResultsKeepCallOrder(t *testing.T) {
 	h := New("")
 	h.Assistant(model.Message{ToolCalls: []model.ToolCall{{ID: "a", Name: "x"}, {ID: "b", Name: "x"}, {ID: "c", Name: "x"}}})
 	for _, id := range []string{"c", "a", "b"} {
@@ -236,7 +236,7 @@ func TestResultsKeepCallOrder(t *testing.T) { // A22
 	checkValid(t, h.Messages())
 }
 
-func TestBlankSystemPromptAddsNothing(t *testing.T) { // A02
+func TestBlankSystemPromptAddsNothing(t *testing.T) {
 	if n := len(New(" \n").Messages()); n != 0 {
 		t.Errorf("%d messages, want none", n)
 	}
@@ -245,7 +245,7 @@ func TestBlankSystemPromptAddsNothing(t *testing.T) { // A02
 	}
 }
 
-func TestTokens(t *testing.T) { // B01
+func TestTokens(t *testing.T) {
 	h := New("")
 	h.User("12345678")
 	if got := h.Tokens(); got != (16+8)/4 {
@@ -253,8 +253,8 @@ func TestTokens(t *testing.T) { // B01
 	}
 }
 
-// TestB21: an answer that holds only the provider's summary is worth keeping.
-func TestB21(t *testing.T) {
+// TestProvidersSummary: an answer that holds only the provider's summary is worth keeping.
+func TestProvidersSummary(t *testing.T) {
 	h := New("s")
 	h.User("q")
 	m := model.Message{Role: model.Assistant}

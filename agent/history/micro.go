@@ -10,11 +10,11 @@ import (
 	"buddy/agent/model"
 )
 
-// Cleared stands in for a result that MicroCompact took out (B22).
+// Cleared stands in for a result that MicroCompact took out.
 const Cleared = "[Result compacted]"
 
 const (
-	keepResults = 5    // newest results that are never cleared (B22)
+	keepResults = 5    // newest results that are never cleared
 	bulkyBytes  = 2000 // from here on a listing or a search is large
 	leastGain   = 4096 // characters; less is not worth a changed prefix, which no cache knows
 )
@@ -22,8 +22,8 @@ const (
 // result is what compaction needs to know of a tool result.
 type result struct {
 	id      string
-	size    int    // of the content, in bytes
-	failed  bool   // B07
+	size    int // of the content, in bytes
+	failed  bool
 	bulky   bool   // a large listing or search
 	empty   bool   // a read that gave nothing
 	read    string // what was read: path and lines; "" when it was not a read
@@ -47,7 +47,7 @@ func judge(c model.ToolCall, content string) result {
 }
 
 // failed reports whether a tool operation failed: it says so, its exit code is not
-// zero, or it has no content (B07).
+// zero, or it has no content.
 func failed(content string) bool {
 	if content == "" || strings.HasPrefix(content, "Tool error:") {
 		return true
@@ -95,7 +95,7 @@ func reading(arguments string) readArgs {
 }
 
 // MicroCompact clears results that no longer matter and returns their call ids, in
-// order, none when there is too little to gain (B22). Those are large listings and
+// order, none when there is too little to gain. Those are large listings and
 // searches, empty reads, and reads of what was read again later. The newest five
 // results, failures, pinned messages and what the model has not answered to yet stay.
 func (h *History) MicroCompact() []string {

@@ -30,7 +30,7 @@ func newest(h *History) { // five results that are never cleared
 	h.Assistant(model.Message{Content: "done"})
 }
 
-func TestMicroCompact(t *testing.T) { // B22
+func TestMicroCompact(t *testing.T) {
 	big := `{"result":{"files":"` + strings.Repeat("a.go ", 2000) + `"}}`
 	tests := []struct {
 		name  string
@@ -86,7 +86,7 @@ func TestMicroCompact(t *testing.T) { // B22
 	}
 }
 
-func TestMicroCompactLeavesWhatIsNew(t *testing.T) { // B22
+func TestMicroCompactLeavesWhatIsNew(t *testing.T) {
 	big := strings.Repeat("a.go ", 2000)
 	h := New("")
 	h.User("go")

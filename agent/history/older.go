@@ -26,7 +26,7 @@ func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
 	return c, removed
 }
 
-// Size is what messages count in characters (B01).
+// Size is what messages count in characters.
 func Size(msgs []model.Message) int {
 	n := 0
 	for _, m := range msgs {

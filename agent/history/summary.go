@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	summaryLines = 24  // B08
+	summaryLines = 24
 	summaryWidth = 180 // characters of a line
 )
 
@@ -34,7 +34,7 @@ type digest struct {
 	omitted int
 }
 
-// summaryMessage is a message that takes the place of others (B05).
+// summaryMessage is a message that takes the place of others.
 func summaryMessage(text string) model.Message {
 	return model.Message{Role: model.System, Content: text}
 }
@@ -65,7 +65,7 @@ func succeeded(line string) bool {
 }
 
 // text returns the summary as it may replace room characters of history: whole, in one
-// line, or "" when even that would be no gain (B08).
+// line, or "" when even that would be no gain.
 func (d *digest) text(room int) string {
 	one := fmt.Sprintf(omittedForm, d.omitted+len(d.lines))
 	full := summaryTitle + "\n" + strings.Join(d.lines, "\n")

@@ -112,7 +112,7 @@ var cases = []struct {
 	{"empty", "", 0, ""},
 }
 
-func TestScan(t *testing.T) { // F12
+func TestScan(t *testing.T) {
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
 			found := Scan(tt.text)

@@ -1,5 +1,5 @@
 // Package instructions finds the files in which people tell an agent how to work: AGENTS.md,
-// or CLAUDE.md in a folder that has none (SPEC K20).
+// or CLAUDE.md in a folder that has none.
 //
 //	set := instructions.Read(ctx,
 //		instructions.Source{From: instructions.Person, Files: mine, Dirs: []string{config}, Inside: home},
@@ -24,7 +24,7 @@ import (
 	"buddy/agent/inject"
 )
 
-// Bounds of one Read (K20).
+// Bounds of one Read.
 const (
 	MaxAll     = 24_000 // bytes of all files together that a model is sent
 	maxDepth   = 5      // imports in imports
@@ -340,9 +340,8 @@ func inert(s string) string {
 	return strings.NewReplacer("<instructions", "< instructions", "</instructions", "< /instructions", "</system-reminder", "< /system-reminder").Replace(s)
 }
 
-// Speaks says what in the files speaks to the agent against its person, "" when nothing
-// does.
-func (s Set) Speaks() string {
+// Injection describes a prompt injection in the files, "" for none.
+func (s Set) Injection() string {
 	for _, f := range s.Files {
 		if len(f.Found) > 0 && f.Text != "" {
 			return fmt.Sprintf("%s came with the project and %s: %q", f.Path, f.Found[0].Reason, f.Found[0].Excerpt)

@@ -60,6 +60,14 @@ type ToolDef struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
+	// Free is another form of its calls, for adapters whose protocol has it; nil: there is none.
+	Free *FreeText `json:"-"`
+}
+
+// FreeText is a call that is plain text in place of JSON, which says the same.
+type FreeText struct {
+	Argument string // of Parameters: what the text is the value of
+	Grammar  string // of the text, in Lark's notation
 }
 
 // DeltaKind tells which fields of a Delta count.

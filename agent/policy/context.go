@@ -9,7 +9,7 @@ import (
 )
 
 // Context says what a person should know before deciding about a: it is computed from
-// the action alone, so that the same action always reads the same (F10).
+// the action alone, so that the same action always reads the same.
 func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
 	whole, everywhere := a, p
 	a, v := p.strictest(a, mode)

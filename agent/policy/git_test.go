@@ -142,11 +142,11 @@ func TestLosses(t *testing.T) {
 
 // TestLossesOnTargets: of several targets each has a line of its own.
 func TestLossesOnTargets(t *testing.T) {
-	p := Policy{At: func(target string) Place {
+	p := Policy{At: func(target string) Target {
 		if target == "web" {
-			return Place{Workspace: "/srv"}
+			return Target{Workspace: "/srv"}
 		}
-		return Place{Workspace: "/w", Confined: true, Git: func(context.Context, string, ...string) ([]byte, error) { return []byte(" M a.go\x00"), nil }}
+		return Target{Workspace: "/w", Confined: true, Git: func(context.Context, string, ...string) ([]byte, error) { return []byte(" M a.go\x00"), nil }}
 	}}
 	act := sh("git reset --hard")
 	act.Places = []action.Place{{Target: "web", Cwd: "/srv"}, {Target: "local", Cwd: "/w"}}

@@ -9,12 +9,12 @@ import (
 	"buddy/texts"
 )
 
-// protected are the places that no file tool changes unless a rule allows the path (D16).
+// protected are the places that no file tool changes unless a rule allows the path.
 var protected = []string{
 	"/etc", "/bin", "/sbin", "/lib", "/lib64", "/usr", "/boot", "/dev", "/proc", "/sys", "/System", "/Library", "/private/etc",
 }
 
-// keyFolders are folders with keys, wherever they are (D16).
+// keyFolders are folders with keys, wherever they are.
 var keyFolders = []string{".ssh", ".gnupg", ".aws"}
 
 // untouchable says why a file is not to be changed, or "".

@@ -64,13 +64,13 @@ type Policy struct {
 	Git func(ctx context.Context, dir string, args ...string) ([]byte, error)
 	// At tells what holds for a target instead of Workspace, Also, Home, Resolve, Match, Git,
 	// Confined and Boxed; nil: these hold for all.
-	At func(target string) Place
+	At func(target string) Target
 
-	guarded bool // the place of the action that is judged is
+	guarded bool // the target of the action that is judged is
 }
 
-// Place is what verdicts on the actions of one target depend on.
-type Place struct {
+// Target is what verdicts on the actions of one target depend on.
+type Target struct {
 	Workspace string   // "" is not known, and then nothing is in it
 	Also      []string // as in [Policy]
 	Home      string   // "" is unknown

@@ -32,7 +32,7 @@ func TestJudgeZsh(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
+func TestJudge(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann", Confined: true}
 	fetch := action.Action{Kind: action.Network, Tool: "fetch_url", Host: "go.dev", Method: "GET"}
 	keys := action.Action{Kind: action.PaneKeys, Tool: "send-keys", Command: "ls"}
@@ -101,7 +101,7 @@ func TestJudge(t *testing.T) { // F05, F08, F13, F16, D13, D16, DECISIONS 29
 	}
 }
 
-func TestRules(t *testing.T) { // F12, F17: deny beats ask beats allow; project rules only tighten
+func TestRules(t *testing.T) { // deny beats ask beats allow; project rules only tighten
 	rule := func(d action.Decision, src action.Source, prefix ...string) action.Rule {
 		return action.Rule{Decision: d, Prefix: prefix, Source: src}
 	}
@@ -170,7 +170,7 @@ func TestRules(t *testing.T) { // F12, F17: deny beats ask beats allow; project 
 	}
 }
 
-func TestSimilar(t *testing.T) { // F14
+func TestSimilar(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
 	tests := []struct{ command, want string }{
 		{"go test ./...", "go test"},
@@ -258,7 +258,7 @@ func TestRuleCheck(t *testing.T) {
 	}
 }
 
-func TestContext(t *testing.T) { // F10
+func TestContext(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann"}
 	tests := []struct {
 		act        action.Action
@@ -291,7 +291,7 @@ func TestContext(t *testing.T) { // F10
 	}
 }
 
-func TestExplain(t *testing.T) { // F10, D13
+func TestExplain(t *testing.T) {
 	p := Policy{Workspace: "/w", Home: "/home/ann", Confined: true}
 	got := p.Explain(action.ModeAsk, "local", "git log | tee x.log", "/w").String()
 	want := `ask (mode ask): tee writes files
@@ -313,7 +313,7 @@ then: files or settings change
 	}
 }
 
-func TestSecret(t *testing.T) { // F13
+func TestSecret(t *testing.T) {
 	for _, p := range []string{".env", "a/.env.local", "/home/ann/.ssh/config", "x.PEM", "credentials.json", "my_credentials.json", "/etc/shadow", "/proc/../etc/shadow", ".git/config", "prod.tfstate", ".bash_history", "id_rsa.pub"} {
 		if Secret(p) == "" {
 			t.Errorf("Secret(%q) finds nothing", p)

@@ -7,7 +7,7 @@ import (
 )
 
 // secretNames are patterns, matched against every part of a path, of files and folders
-// that usually hold credentials (F13).
+// that usually hold credentials.
 var secretNames = []string{
 	".env", ".env.*", ".envrc", "*.key", "*.pem", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.keytab", "*.kdbx", "*.asc", "*.gpg",
 	"secrets", "secrets.*", "secret.*", "credentials*", "*_credentials*", "*-credentials*", ".ssh", ".aws", ".azure", ".gnupg", ".password-store",

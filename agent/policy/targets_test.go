@@ -9,12 +9,12 @@ import (
 
 // fleet is a policy of three targets: two with a folder each, and one that is production.
 func fleet(rules ...action.Rule) Policy {
-	places := map[string]Place{
+	targets := map[string]Target{
 		"local":  {Workspace: "/home/ann/shop", Home: "/home/ann"},
 		"web-01": {Workspace: "/srv/www", Home: "/root"},
 		"db":     {Workspace: "/srv/db", Home: "/root", Guarded: true},
 	}
-	return Policy{Rules: rules, At: func(target string) Place { return places[target] }}
+	return Policy{Rules: rules, At: func(target string) Target { return targets[target] }}
 }
 
 func TestTargets(t *testing.T) { // rules, folders and modes are those of the target
@@ -75,7 +75,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 	}
 }
 
-func TestSimilarIsForOneTarget(t *testing.T) { // F14
+func TestSimilarIsForOneTarget(t *testing.T) {
 	p := fleet()
 	a := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make all", Target: "web-01", Cwd: "/srv/www"}
 	r, ok := p.Similar(a)

@@ -1,5 +1,5 @@
-// Package prompt writes the system prompt: one template, one way to fill it (SPEC E19).
-// It holds nothing that changes during a session, so that providers can cache it (C11): first
+// Package prompt writes the system prompt: one template, one way to fill it.
+// It holds nothing that changes during a session, so that providers can cache it: first
 // the rules, which are the same everywhere, then what is so here.
 //
 //	text, err := prompt.System(prompt.Facts{OS: "linux", Shell: "bash", Cwd: "/home/ann/shop", Target: "local"})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSystem(t *testing.T) { // E19
+func TestSystem(t *testing.T) {
 	f := Facts{OS: "linux", Shell: "bash", Cwd: "/w", Target: "local", Tools: true}
 	local, err := System(f)
 	if err != nil {
@@ -37,7 +37,7 @@ func TestSystem(t *testing.T) { // E19
 	if strings.Contains(local, "operator") {
 		t.Error("speaks of operator instructions though there are none")
 	}
-	if again, _ := System(f); again != remote { // C11
+	if again, _ := System(f); again != remote {
 		t.Error("the same facts give another text")
 	}
 	if n := len(local); n > 3100 {

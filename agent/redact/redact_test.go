@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestText(t *testing.T) { // DECISIONS 9
+func TestText(t *testing.T) {
 	r := New("hunter2-hunter2", "short", "", "  padded-value\n")
 	tests := []struct{ name, text, want string }{
 		{"known value", "key=hunter2-hunter2;", "key=[redacted];"},
@@ -149,7 +149,7 @@ var ordinary = []string{
 }
 
 // TestSecrets: every kind, at the start of a line and where results have it.
-func TestSecrets(t *testing.T) { // DECISIONS 9
+func TestSecrets(t *testing.T) {
 	r := New("hunter2-hunter2")
 	for _, tt := range secrets {
 		for _, around := range [][2]string{{"", ""}, {"a ", " b"}, {"x\n", "\ny"}, {`{"stdout":"a\n`, `\nb"}`}, {"\x1b[01;31m", "\x1b[m"}, {"('", "')"}} {
@@ -167,7 +167,7 @@ func TestSecrets(t *testing.T) { // DECISIONS 9
 	}
 }
 
-func TestOrdinary(t *testing.T) { // DECISIONS 9
+func TestOrdinary(t *testing.T) {
 	r := New("hunter2-hunter2")
 	for _, text := range ordinary {
 		if got := r.Text(text); got != text {
@@ -195,7 +195,7 @@ func TestEscapedValue(t *testing.T) {
 	}
 }
 
-func TestEntropy(t *testing.T) { // L03
+func TestEntropy(t *testing.T) {
 	for _, text := range []string{"kJ8fLq2Zx9Vb4Nn7Tw1R", "x=Zk3/9fQw+7Lp2Xc8Vb1Nm5Tr6Yh4Jd0Sg=", `"t": "a8Kd0Lq3Zp7Xw2Vn6Bm4"`} {
 		if got := Entropy(text); got == text || !strings.Contains(got, Mark) {
 			t.Errorf("Entropy(%q) = %q", text, got)

@@ -19,7 +19,7 @@ func pieces(r *Redactor, text string, size func() int) string {
 	return b.String()
 }
 
-// A secret that is cut in two never shows, wherever it is cut (DECISIONS 9).
+// A secret that is cut in two never shows, wherever it is cut.
 func TestStreamSecrets(t *testing.T) {
 	r := New("hunter2-hunter2")
 	for _, tt := range secrets {

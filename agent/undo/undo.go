@@ -28,7 +28,7 @@ import (
 	"buddy/tools"
 )
 
-// Files takes changes of files back on one target; [tools.Workspace] does.
+// Files takes changes of files back on one target; a *file.Workspace is one.
 type Files interface {
 	// Restore puts files back, all or none. changed are those that somebody changed since,
 	// because of which nothing was done; force puts those back as well.

@@ -63,9 +63,6 @@ type Config[T any] struct {
 	// no other meaning; nil ends the way of the key.
 	Key func(*tcell.EventKey) *tcell.EventKey
 
-	// Mouse sees each mouse action first, like tview's mouse capture.
-	Mouse func(*tcell.EventMouse, tview.MouseAction) (*tcell.EventMouse, tview.MouseAction)
-
 	// On is told of pastes, focus and the like. Without On.Paste the root's paste handler
 	// gets the text. On.Failed is called before the loop ends because the terminal is gone.
 	On screen.Handlers
@@ -119,7 +116,7 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 		return err
 	}
 	l.app.SetScreen(s.Lend(l.stays)).SetRoot(l.cfg.Root, true)
-	l.app.SetInputCapture(l.capture).SetMouseCapture(l.cfg.Mouse).SetBeforeDrawFunc(l.beforeDraw)
+	l.app.SetInputCapture(l.capture).SetBeforeDrawFunc(l.beforeDraw)
 
 	defer context.AfterFunc(ctx, l.Quit)()
 

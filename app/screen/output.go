@@ -1,6 +1,10 @@
 package screen
 
-import "bytes"
+import (
+	"bytes"
+
+	"buddy/texts/ansi"
+)
 
 const (
 	esc = 0x1b
@@ -107,7 +111,7 @@ func (o *output) finish() []byte {
 func token(p []byte) int {
 	switch {
 	case p[0] == esc && len(p) > 1:
-		return escapeLen(p)
+		return ansi.Len(p)
 	case p[0] < ' ' || p[0] == 0x7f:
 		return 1
 	}
@@ -117,30 +121,6 @@ func token(p []byte) int {
 		}
 	}
 	return len(p)
-}
-
-func escapeLen(p []byte) int {
-	switch p[1] {
-	case '[':
-		for i := 2; i < len(p); i++ {
-			if p[i] >= 0x40 && p[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return len(p)
-	case ']':
-		end := bytes.IndexAny(p[2:], "\a\x1b")
-		switch {
-		case end < 0:
-			return len(p)
-		case p[2+end] == '\a':
-			return end + 3
-		}
-		return min(end+4, len(p))
-	case '(', ')', '*', '+':
-		return min(3, len(p))
-	}
-	return 2
 }
 
 func (o *output) token(t []byte) {

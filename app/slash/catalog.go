@@ -43,7 +43,7 @@ type Catalog struct {
 	Current  func() string                             // the session to go on with
 	Access   Access
 	Doctor   func(profile string) string // a report; asks the model, may take long
-	Store    sessions.Store
+	Saved    Saved
 	Changes  func() (diff string, files int, err error) // what the agent changed
 	Export   func(id string, as sessions.ExportFormat, path string) (written string, err error)
 }

@@ -8,6 +8,9 @@ import (
 	"buddy/sessions"
 )
 
+// DefaultExport is the format of an export for which nobody names one.
+const DefaultExport = sessions.Markdown
+
 // exportFormats are how people name formats.
 var exportFormats = map[string]sessions.ExportFormat{
 	"md": sessions.Markdown, "markdown": sessions.Markdown, "html": sessions.HTML, "json": sessions.JSON,
@@ -15,7 +18,7 @@ var exportFormats = map[string]sessions.ExportFormat{
 
 // exportWish takes a format, a file, or both.
 func exportWish(args string) (as sessions.ExportFormat, file string, err error) {
-	as, file = sessions.Markdown, args
+	as, file = DefaultExport, args
 	first, rest, _ := strings.Cut(args, " ")
 	if f, ok := exportFormats[strings.ToLower(first)]; ok {
 		as, file = f, strings.TrimSpace(rest)

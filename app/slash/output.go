@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"buddy/app/state"
-	"buddy/tools"
+	"buddy/tools/shell"
 	"buddy/views/dialog"
 )
 
@@ -138,7 +138,7 @@ func terminalDocument(c *state.Call, title string) (dialog.Document, error) {
 		}
 		sent = append(sent, part...)
 	}
-	text, full := tools.TerminalText(sent)
+	text, full := shell.TerminalText(sent)
 	if full {
 		text += "\n… what it drew on the full screen is left out\n"
 	}

@@ -22,5 +22,5 @@ func (s *State) BlocksOf(seq uint64, call string) (at []int, exact bool) {
 	return at, at != nil
 }
 
-// Whole says that nothing of the session is still to come through Prepend.
+// Whole says that nothing of the session is still to come through PrependState.
 func (s *State) Whole() bool { return s.kept == nil }

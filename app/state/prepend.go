@@ -9,8 +9,8 @@ import (
 )
 
 // ApplyTail begins an empty State with the end of a session, so that its first frame
-// need not wait for the rest (DECISIONS 12). Until the rest came through Prepend, all
-// envelopes are kept.
+// need not wait for the rest (DECISIONS 12). Until the rest came through PrependState,
+// all envelopes are kept.
 func (s *State) ApplyTail(newest []event.Envelope) Changed {
 	if !startsSession(newest) {
 		s.kept = []event.Envelope{}
@@ -21,36 +21,13 @@ func (s *State) ApplyTail(newest []event.Envelope) Changed {
 	return Everything
 }
 
-// Prepend puts the envelopes that come before all that were applied so far in front of
-// them. The result is that of having applied everything in order, but each block that
-// was there keeps its address and its Seq. The last call has the session's first
-// envelope, or is empty when the rest cannot be read.
+// PrependState puts all that comes before what was applied so far in front of it: before is
+// that, folded into a State of its own by another goroutine, and is taken over. The result is
+// that of having applied everything in order, but each block that was there keeps its address
+// and its Seq. Without ApplyTail before, it does nothing.
 //
-// Each call costs as much as applying older and all that is kept, so few large parts
-// are better than many small ones. Without ApplyTail before, it does nothing.
-func (s *State) Prepend(older []event.Envelope) Changed {
-	if s.kept == nil {
-		return 0
-	}
-	if len(older) == 0 {
-		s.kept = nil
-		return 0
-	}
-	kept := append(older[:len(older):len(older)], s.kept...)
-	var before State
-	for _, env := range older {
-		before.Apply(env)
-	}
-	s.PrependState(&before)
-	if !startsSession(older) {
-		s.kept = kept
-	}
-	return Everything
-}
-
-// PrependState is Prepend for all that comes before, which another goroutine has folded
-// into a State of its own. It takes that State over. Its cost on the goroutine of s is that
-// of applying anew what was applied since ApplyTail, however long the session is.
+// Its cost on the goroutine of s is that of applying anew what was applied since ApplyTail,
+// however long the session is.
 func (s *State) PrependState(before *State) Changed {
 	if s.kept == nil {
 		return 0
@@ -73,7 +50,7 @@ func startsSession(envs []event.Envelope) bool {
 	return ok
 }
 
-// keep remembers env for Prepend. The transient events left out change only what adopt
+// keep remembers env for PrependState. The transient events left out change only what adopt
 // takes over.
 func (s *State) keep(env event.Envelope) {
 	switch env.Payload.(type) {

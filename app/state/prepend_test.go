@@ -232,3 +232,30 @@ func BenchmarkPrepend(b *testing.B) {
 		s.Prepend(envs[:len(envs)-200])
 	}
 }
+
+// Prepend puts the envelopes that come before all that were applied so far in front of
+// them. The result is that of having applied everything in order, but each block that
+// was there keeps its address and its Seq. The last call has the session's first
+// envelope, or is empty when the rest cannot be read.
+//
+// Each call costs as much as applying older and all that is kept, so few large parts
+// are better than many small ones. Without ApplyTail before, it does nothing.
+func (s *State) Prepend(older []event.Envelope) Changed {
+	if s.kept == nil {
+		return 0
+	}
+	if len(older) == 0 {
+		s.kept = nil
+		return 0
+	}
+	kept := append(older[:len(older):len(older)], s.kept...)
+	var before State
+	for _, env := range older {
+		before.Apply(env)
+	}
+	s.PrependState(&before)
+	if !startsSession(older) {
+		s.kept = kept
+	}
+	return Everything
+}

@@ -53,7 +53,7 @@ type State struct {
 	calls   map[string]*Block // by call id: the blocks whose call has no result yet
 	live    []*Call           // finished calls that still hold their output, oldest first
 	ran     map[string]*Call  // by target: the command that began last in the shared pane
-	kept    []event.Envelope  // all that were applied, while Prepend may need them; else nil
+	kept    []event.Envelope  // all that were applied, while PrependState may need them; else nil
 }
 
 // Info is what the header shows.

@@ -13,7 +13,7 @@ import (
 // longTask is how long a task takes, in milliseconds, whose end is worth a call.
 const longTask = 10_000
 
-// Attention is how to reach a person who looks elsewhere.
+// Attention reaches a person who looks elsewhere.
 type Attention struct {
 	How      screen.Call
 	Notify   func(how screen.Call, text string)

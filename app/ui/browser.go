@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/sessions"
 	"buddy/views/dialog"
 	"buddy/views/markup"
 	"buddy/views/transcript"
@@ -37,10 +35,10 @@ const (
 type browser struct {
 	u       *UI
 	p       *dialog.Picker
-	store   sessions.Store
-	entries map[string]sessions.Entry
+	saved   slash.Saved
+	entries map[string]slash.SavedSession
 	rows    []dialog.PickerRow
-	hits    []sessions.Hit    // that show
+	hits    []slash.Hit       // that show
 	turns   map[string]string // known numbers of prompts
 	shown   slot              // the end of the selected session
 	look    *latest
@@ -72,7 +70,7 @@ func (l *latest) do(work func()) func() {
 
 // browse opens the list of sessions.
 func (u *UI) browse() {
-	b := &browser{u: u, store: u.deps.Catalog.Store, turns: make(map[string]string), look: &latest{}}
+	b := &browser{u: u, saved: u.deps.Catalog.Saved, turns: make(map[string]string), look: &latest{}}
 	b.shown.Primitive = tview.NewBox()
 	b.p = u.pick(dialog.PickerOptions{
 		Title: "Sessions", Hint: "filter titles; / searches all text",
@@ -107,7 +105,7 @@ func (b *browser) work(f func() func()) {
 // load lists the sessions anew.
 func (b *browser) load() {
 	b.work(func() func() {
-		entries, err := b.store.List()
+		entries, err := b.saved.List()
 		return func() {
 			b.p.SetNote("")
 			if err != nil {
@@ -119,14 +117,14 @@ func (b *browser) load() {
 	})
 }
 
-func (b *browser) take(entries []sessions.Entry) {
-	b.entries = make(map[string]sessions.Entry, len(entries))
+func (b *browser) take(entries []slash.SavedSession) {
+	b.entries = make(map[string]slash.SavedSession, len(entries))
 	b.rows = make([]dialog.PickerRow, len(entries))
 	now := b.u.deps.Now()
 	for i, e := range entries {
 		b.entries[e.ID] = e
 		b.rows[i] = dialog.PickerRow{ID: e.ID, Find: e.Title, Mark: e.ID == b.u.state.Info.Session, Cells: []string{
-			e.Title, age(now.Sub(e.Used)), b.turns[e.ID], e.Header.Model, cmp.Or(e.Header.Target, "local"), b.folder(e.Header.Cwd),
+			e.Title, age(now.Sub(e.Used)), b.turns[e.ID], e.Model, cmp.Or(e.Target, "local"), b.folder(e.Cwd),
 		}}
 	}
 	if b.stop == nil {
@@ -162,7 +160,7 @@ func (b *browser) spotOf(row dialog.PickerRow) slash.Spot {
 	if !ok || err != nil || i >= len(b.hits) {
 		return slash.Spot{}
 	}
-	return spotOf(b.hits[i], strings.TrimPrefix(b.p.Query(), "/"))
+	return b.hits[i].Spot(strings.TrimPrefix(b.p.Query(), "/"))
 }
 
 // sessionOf returns the id of the session that a row is about; hits have the session's id and
@@ -180,7 +178,7 @@ func (b *browser) preview(r dialog.PickerRow) {
 			if b.closed.Load() {
 				return
 			}
-			events, err := tailOf(b.store, id)
+			events, err := b.saved.Tail(id, previewEvents)
 			apply = func() { b.show(id, events, err) }
 		})()
 		return apply
@@ -201,15 +199,6 @@ func (b *browser) show(id string, events []event.Envelope, err error) {
 	}
 	c.Update(&s, state.Everything)
 	b.shown.Primitive = c
-}
-
-func tailOf(store sessions.Store, id string) ([]event.Envelope, error) {
-	j, err := store.View(id)
-	if err != nil {
-		return nil, err
-	}
-	part, err := j.Tail(previewEvents)
-	return part.Events, errors.Join(err, j.Close())
 }
 
 // countVisible counts the prompts of the sessions on the screen.
@@ -234,7 +223,7 @@ func (b *browser) countVisible() {
 			if b.closed.Load() {
 				return nil
 			}
-			found[id] = promptsOf(b.store, id)
+			found[id] = b.prompts(id)
 		}
 		return func() {
 			b.count = false
@@ -255,14 +244,9 @@ var (
 
 const turnsColumn = 2
 
-// promptsOf counts the prompts of a session, for people.
-func promptsOf(store sessions.Store, id string) string {
-	j, err := store.View(id)
-	if err != nil {
-		return "?"
-	}
-	defer j.Close() //nolint:errcheck // only read
-	all, err := j.Exchanges()
+// prompts counts the prompts of a session, for people.
+func (b *browser) prompts(id string) string {
+	all, err := b.saved.Exchanges(id)
 	if err != nil {
 		return "?"
 	}
@@ -302,9 +286,9 @@ func (b *browser) search(text string) {
 	b.stop = stop
 	b.p.SetNote("searching …")
 	b.work(func() func() {
-		var hits []sessions.Hit
+		var hits []slash.Hit
 		told := time.Now()
-		err := b.store.Search(ctx, text, func(h sessions.Hit) bool {
+		err := b.saved.Search(ctx, text, func(h slash.Hit) bool {
 			hits = append(hits, h)
 			if time.Since(told) > hitsPause {
 				told = time.Now()
@@ -330,7 +314,7 @@ func (b *browser) search(text string) {
 	})
 }
 
-func (b *browser) found(ctx context.Context, hits []sessions.Hit, note string) {
+func (b *browser) found(ctx context.Context, hits []slash.Hit, note string) {
 	if ctx.Err() != nil || b.closed.Load() {
 		return
 	}
@@ -338,8 +322,8 @@ func (b *browser) found(ctx context.Context, hits []sessions.Hit, note string) {
 	rows := make([]dialog.PickerRow, len(hits))
 	for i, h := range hits {
 		rows[i] = dialog.PickerRow{
-			ID: h.Entry.ID + "#" + strconv.Itoa(i), Mark: h.Entry.ID == b.u.state.Info.Session,
-			Cells: []string{h.Text, age(now.Sub(time.UnixMilli(h.Envelope.Time))), "", markup.Shorten(h.Entry.Title, 28), cmp.Or(h.Entry.Header.Target, "local"), ""},
+			ID: h.Session.ID + "#" + strconv.Itoa(i), Mark: h.Session.ID == b.u.state.Info.Session,
+			Cells: []string{h.Text, age(now.Sub(time.UnixMilli(h.Event.Time))), "", markup.Shorten(h.Session.Title, 28), cmp.Or(h.Session.Target, "local"), ""},
 		}
 	}
 	b.hits = hits
@@ -405,7 +389,7 @@ func (b *browser) rename(id, title string) {
 		return
 	}
 	b.work(func() func() {
-		err := b.store.Rename(id, title)
+		err := b.saved.Rename(id, title)
 		return func() {
 			b.say(err)
 			b.load()
@@ -415,7 +399,7 @@ func (b *browser) rename(id, title string) {
 
 func (b *browser) remove(id string) {
 	b.work(func() func() {
-		_, err := b.store.Remove(id)
+		err := b.saved.Remove(id)
 		return func() {
 			b.say(err)
 			b.load()
@@ -428,7 +412,7 @@ func (b *browser) remove(id string) {
 
 func (b *browser) export(id string) {
 	b.work(func() func() {
-		path, err := b.u.deps.Catalog.Export(id, sessions.Markdown, "")
+		path, err := b.u.deps.Catalog.Export(id, slash.DefaultExport, "")
 		return func() {
 			if err != nil {
 				b.p.Say(err.Error())
@@ -442,12 +426,7 @@ func (b *browser) export(id string) {
 // fork lets a person choose up to which prompt the copy goes.
 func (b *browser) fork(id string) {
 	b.work(func() func() {
-		var all []sessions.Exchange
-		j, err := b.store.View(id)
-		if err == nil {
-			all, err = j.Exchanges()
-			err = errors.Join(err, j.Close())
-		}
+		all, err := b.saved.Exchanges(id)
 		return func() {
 			if err != nil {
 				b.p.Say(err.Error())
@@ -458,7 +437,7 @@ func (b *browser) fork(id string) {
 	})
 }
 
-func (b *browser) forkAt(id string, all []sessions.Exchange) {
+func (b *browser) forkAt(id string, all []slash.Exchange) {
 	p := b.u.pick(dialog.PickerOptions{
 		Title: "Fork: the copy ends after", Hint: "type to filter", Columns: []string{"prompt", "used", "outcome"},
 		Empty:    "no prompt has ended yet",
@@ -469,7 +448,7 @@ func (b *browser) forkAt(id string, all []sessions.Exchange) {
 	for _, x := range slices.Backward(all) {
 		if x.Outcome != "" {
 			rows = append(rows, dialog.PickerRow{ID: strconv.Itoa(x.Number), Cells: []string{
-				fmt.Sprintf("%d  %s", x.Number, x.Prompt), age(now.Sub(time.UnixMilli(x.Time))), x.Outcome,
+				fmt.Sprintf("%d  %s", x.Number, x.Prompt), age(now.Sub(x.Time)), x.Outcome,
 			}})
 		}
 	}
@@ -484,7 +463,7 @@ func (b *browser) forkTo(id, number string) {
 		return
 	}
 	b.work(func() func() {
-		fork, _, err := b.store.Fork(id, n)
+		fork, err := b.saved.Fork(id, n)
 		return func() {
 			b.u.unpick()
 			if err == nil {

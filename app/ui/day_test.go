@@ -16,6 +16,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/tools"
+	"buddy/tools/basic"
 )
 
 var dayTurns = flag.Int("turns", 100, "how many turns TestDay works; 50000 are eight hours")
@@ -48,7 +49,7 @@ func (w *worker) Stream(_ context.Context, req model.Request) iter.Seq2[model.De
 func TestDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt := agent.New(agent.Options{
-			Session: "7f3a-0000", Model: &worker{}, Tools: tools.NewRegistry(tools.NewTime(time.Now)), Mode: action.ModeAll,
+			Session: "7f3a-0000", Model: &worker{}, Tools: tools.NewRegistry(basic.NewTime(time.Now)), Mode: action.ModeAll,
 			System: "You are a worker.", Context: agent.Context{},
 		})
 		x := open(t, 100, 30)

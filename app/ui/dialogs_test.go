@@ -243,7 +243,7 @@ func TestApprovalsWaitBelowLists(t *testing.T) {
 		x.Want("Commands and actions")
 		time.Sleep(draw.GracePeriod)
 		x.Press("F8", "y")
-		x.took(event.Approve{ID: "a1", Decision: event.Once})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
 

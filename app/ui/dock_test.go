@@ -93,14 +93,14 @@ func (x *testUI) typeStream(seed uint64) {
 			x.t.Errorf("stream %d: key %d changed the mode while a dialog was open", seed, i)
 		}
 		if k.key == "Esc" && x.cancelled() {
-			x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Reject, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"},
+			x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"},
 				event.TaskFinished{ID: 1, Outcome: event.Cancelled})
 			x.publish(event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list the files"})
 		}
 	}
 	x.Settle()
 	x.checkStream(fmt.Sprintf("stream %d, open at %d: %v", seed, opens, keys), want)
-	x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Reject, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"})
+	x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"})
 	x.inside(func() {
 		x.u.setFocus(layout.Prompt)
 		x.u.v.prompt.SetText("")

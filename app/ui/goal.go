@@ -1,25 +1,9 @@
 package ui
 
 import (
-	"strings"
-
-	"buddy/agent/event"
 	"buddy/app/layout"
 	"buddy/app/slash"
-	"buddy/sessions"
 )
-
-// spotOf returns the place of a hit.
-func spotOf(h sessions.Hit, text string) slash.Spot {
-	s := slash.Spot{Seq: h.Envelope.Seq, Text: strings.TrimSpace(text)}
-	switch p := h.Envelope.Payload.(type) {
-	case event.ToolRequested:
-		s.Call = p.CallID
-	case event.ToolResult:
-		s.Call = p.CallID
-	}
-	return s
-}
 
 // GoTo shows a place of the session, at once or when it has been read.
 func (u *UI) GoTo(s slash.Spot) {

@@ -9,7 +9,6 @@ import (
 	"buddy/agent/event"
 	"buddy/app/slash"
 	"buddy/app/state"
-	"buddy/sessions"
 )
 
 // needles is a session with a text near its beginning, in the output of a call.
@@ -32,7 +31,7 @@ func needles() []event.Envelope {
 }
 
 func hitOf(env event.Envelope, text string) slash.Spot {
-	return spotOf(sessions.Hit{Envelope: env}, text)
+	return slash.Hit{Event: env}.Spot(text)
 }
 
 // A search leads to what it found, also where that has not been read yet (DECISIONS 12).

@@ -31,7 +31,7 @@ func (u *UI) target() (keymap.Scope, tview.Primitive) {
 	}
 }
 
-// covered says that an overlay takes keys and the mouse.
+// covered reports whether an overlay takes keys and the mouse.
 func (u *UI) covered() bool { return u.overlay() != nil }
 
 // global does what a key means everywhere. pending is the action that the key before asked to confirm.
@@ -79,7 +79,7 @@ func (u *UI) cycleMode() {
 	u.deps.Send(event.SetMode{Mode: next})
 }
 
-// answerFirst says that what is docked has the keys, and tells the person about it.
+// answerFirst reports whether what is docked has the keys, and tells the person about it.
 func (u *UI) answerFirst() bool {
 	if !u.dockHeld() {
 		return false
@@ -168,7 +168,7 @@ func (u *UI) cycle(a keymap.Action) {
 	}
 }
 
-// exists says whether there is something to see in a pane.
+// exists reports whether there is something to see in a pane.
 func (u *UI) exists(p layout.Pane) bool {
 	in := u.input(0, 0)
 	switch p {

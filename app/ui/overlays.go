@@ -27,8 +27,8 @@ type boxed interface {
 type overlay struct {
 	open func() bool
 	view func() overlayView // while it is open; nil for none
-	// pastes says whether what is pasted goes to the view while it is on top of those that
-	// are told to; nil is always.
+	// pastes reports whether the view takes what is pasted while it is open; if not, the next
+	// open level may. nil is always.
 	pastes func() bool
 }
 

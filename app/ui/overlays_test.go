@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/gdamore/tcell/v2"
+
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/app/layout"
@@ -19,51 +21,62 @@ func TestOverlaysAreOneStack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.tell(append(running, event.ApprovalAsked{ID: "a1", CallID: "c1"})...)
-		u := x.u
-		var list *dialog.Picker
-		levels := []struct {
-			name        string
-			open, close func()
-			scope       keymap.Scope
-			pastes      bool
-		}{
-			{"pager", func() { u.v.pager.Show(dialog.Document{Title: "whole", Text: strings.NewReader("text"), Size: 4}) }, u.v.pager.Close, keymap.Pager, false},
-			{"ask", func() { u.v.ask.Show("Limit", "after:", func(string) error { return nil }) }, nil, keymap.Asking, true},
-			{"list", func() { list = u.pick(dialog.PickerOptions{Title: "Models"}) }, func() { list.Close() }, keymap.Picker, true},
-			{"approval", u.holdDock, u.leaveDock, keymap.Approval, false},
-			{"confirm", func() { u.v.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving}) }, u.v.confirm.Close, keymap.Leaving, false},
-			{"help", func() { u.overlays.help = true }, func() { u.overlays.help = false }, keymap.Help, false},
-			{"secret", func() { u.v.secret.Ask("Log in", "", func(string) {}) }, nil, keymap.Secret, true},
-		}
-		if u.covered() || u.pasteInto() != nil {
-			t.Fatal("something lies over the panes before anything is open")
-		}
-		var taking []string // the views that take a paste, the lowest first
-		for _, l := range levels {
-			l.open()
-			scope, view := u.target()
-			if scope != l.scope || view != u.overlay() {
-				t.Errorf("with %s open keys go to the scope %s, want %s", l.name, scope, l.scope)
-			}
-			if l.pastes {
-				taking = append(taking, fmt.Sprintf("%T", view))
-			}
-			if into := u.pasteInto(); into == nil != (len(taking) == 0) || into != nil && !slices.Contains(taking[len(taking)-1:], fmt.Sprintf("%T", into)) {
-				t.Errorf("with %s open pastes go to %T, want the last of %v", l.name, into, taking)
-			}
-			if _, sized := u.overlay().(boxed); sized == (u.input(100, 30).Dialog == layout.Size{}) {
-				t.Errorf("with %s open the layout has the dialog %+v", l.name, u.input(100, 30).Dialog)
-			}
-		}
-		for i, l := range slices.Backward(levels[:len(levels)-1]) {
-			if levels[i+1].close == nil {
-				x.Press("Esc")
-			} else {
-				levels[i+1].close()
-			}
-			if scope, _ := u.target(); scope != l.scope {
-				t.Errorf("below %s keys go to the scope %s, want that of %s", levels[i+1].name, scope, l.name)
-			}
+		x.Settle()
+		checked := false
+		x.u.deps.Later(func() { checkStack(t, x.u); checked = true })
+		x.Settle()
+		if !checked {
+			t.Error("the stack was not looked at")
 		}
 	})
+}
+
+// checkStack opens all overlays of a screen on which an approval waits, and closes them. It
+// runs on the goroutine of the screen.
+func checkStack(t *testing.T, u *UI) {
+	var list *dialog.Picker
+	levels := []struct {
+		name        string
+		open, close func()
+		scope       keymap.Scope
+		pastes      bool
+	}{
+		{"pager", func() { u.v.pager.Show(dialog.Document{Title: "whole", Text: strings.NewReader("text"), Size: 4}) }, u.v.pager.Close, keymap.Pager, false},
+		{"ask", func() { u.v.ask.Show("Limit", "after:", func(string) error { return nil }) }, nil, keymap.Asking, true},
+		{"list", func() { list = u.pick(dialog.PickerOptions{Title: "Models"}) }, func() { list.Close() }, keymap.Picker, true},
+		{"approval", u.holdDock, u.leaveDock, keymap.Approval, false},
+		{"confirm", func() { u.v.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving}) }, u.v.confirm.Close, keymap.Leaving, false},
+		{"help", func() { u.overlays.help = true }, func() { u.overlays.help = false }, keymap.Help, false},
+		{"secret", func() { u.v.secret.Ask("Log in", "", func(string) {}) }, nil, keymap.Secret, true},
+	}
+	if u.covered() || u.pasteInto() != nil {
+		t.Error("something lies over the panes before anything is open")
+	}
+	var taking []string // the views that take a paste, the lowest first
+	for _, l := range levels {
+		l.open()
+		scope, view := u.target()
+		if scope != l.scope || view != u.overlay() {
+			t.Errorf("with %s open keys go to the scope %s, want %s", l.name, scope, l.scope)
+		}
+		if l.pastes {
+			taking = append(taking, fmt.Sprintf("%T", view))
+		}
+		if into := u.pasteInto(); into == nil != (len(taking) == 0) || into != nil && !slices.Contains(taking[len(taking)-1:], fmt.Sprintf("%T", into)) {
+			t.Errorf("with %s open pastes go to %T, want the last of %v", l.name, into, taking)
+		}
+		if _, sized := u.overlay().(boxed); sized == (u.input(100, 30).Dialog == layout.Size{}) {
+			t.Errorf("with %s open the layout has the dialog %+v", l.name, u.input(100, 30).Dialog)
+		}
+	}
+	for i, l := range slices.Backward(levels[:len(levels)-1]) {
+		if levels[i+1].close == nil {
+			u.key(tcell.NewEventKey(tcell.KeyEsc, 0, 0))
+		} else {
+			levels[i+1].close()
+		}
+		if scope, _ := u.target(); scope != l.scope {
+			t.Errorf("below %s keys go to the scope %s, want that of %s", levels[i+1].name, scope, l.name)
+		}
+	}
 }

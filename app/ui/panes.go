@@ -78,7 +78,7 @@ func (u *UI) leaving() bool {
 	return true
 }
 
-// typing says that keys go to a terminal pane.
+// typing reports whether keys go to a terminal pane.
 func (u *UI) typing() bool {
 	return u.focus == layout.Panes && u.v.panes.Scope() == keymap.Typing
 }

@@ -108,7 +108,7 @@ func TestApprovalWhileTyping(t *testing.T) { // UX "Approval"
 		x.Want("Approve? · F8 answers") // the panes have the focus
 		sentAs[event.FitPane](x)
 		x.Press("F8", "y")
-		x.took(event.Approve{ID: "a1", Decision: event.Once})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
 

@@ -162,7 +162,7 @@ func paneOf(s keymap.Scope) (layout.Pane, bool) {
 	return 0, false
 }
 
-// runnable says that an action is worth a row in a list: moving and typing are not, nor is
+// runnable reports whether an action is worth a row in a list: moving and typing are not, nor is
 // opening the list.
 func runnable(e keymap.Entry) bool {
 	for _, s := range e.Scopes {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"buddy/agent/event"
-	"buddy/sessions"
 )
 
 const longestGap = 2 * time.Second // that is waited for, whatever the speed
@@ -64,14 +63,10 @@ func (p *player) change(f func(*player)) {
 	p.changed = make(chan struct{})
 }
 
-// play sends all events of a session that can be read, and reports whether it came to the
+// play sends all events of a session and reports whether it came to the
 // end. It holds one event at a time.
-func (p *player) play(ctx context.Context, j *sessions.Journal, out chan<- event.Envelope) (ended bool, err error) {
-	err = j.Lines(func(l sessions.Line) bool {
-		env, err := l.Envelope()
-		if err != nil {
-			return true
-		}
+func (p *player) play(ctx context.Context, events Recording, out chan<- event.Envelope) (ended bool, err error) {
+	err = events(func(env event.Envelope) bool {
 		if !p.wait(ctx, time.UnixMilli(env.Time)) {
 			return false
 		}

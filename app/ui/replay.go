@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"os"
 	"strconv"
 	"time"
 
@@ -16,18 +15,21 @@ import (
 	"buddy/app/loop"
 	"buddy/app/screen"
 	"buddy/app/slash"
-	"buddy/sessions"
 )
 
 // watchRoom is how many events of a replay wait for the next draw.
 const watchRoom = 256
 
+// Recording calls show for the events of a stored session, in their order, until it returns
+// false. The error says why the rest can't be read.
+type Recording func(show func(event.Envelope) bool) error
+
 // Replay shows a stored session at that many times its speed until the person leaves it or
-// ctx ends.
-func Replay(ctx context.Context, s *screen.Screen, look Looks, keys *keymap.Map, j *sessions.Journal, speed float64) error {
+// ctx ends. home is the person's folder, "" when it is unknown.
+func Replay(ctx context.Context, s *screen.Screen, look Looks, keys *keymap.Map, events Recording, home string, speed float64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := newViewer(s, look, keys, newPlayer(speed), cancel)
+	v := newViewer(s, look, keys, home, newPlayer(speed), cancel)
 	v.loop.SetFocus(v.ui)
 	if look.Auto {
 		v.loop.Post(v.ui.Follow)
@@ -35,7 +37,7 @@ func Replay(ctx context.Context, s *screen.Screen, look Looks, keys *keymap.Map,
 	done := make(chan struct{})
 	v.loop.Go(func() {
 		defer close(done)
-		v.end(v.player.play(ctx, j, v.events))
+		v.end(v.player.play(ctx, events, v.events))
 	})
 	err := v.loop.Run(ctx)
 	cancel()
@@ -55,9 +57,8 @@ type viewer struct {
 // errWatching is what happens to all that a person can't do here.
 var errWatching = errors.New("this is a replay: nothing can be done in it")
 
-func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, p *player, stop func()) *viewer {
+func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *player, stop func()) *viewer {
 	v := &viewer{player: p, events: make(chan event.Envelope, watchRoom)}
-	home, _ := os.UserHomeDir() // "" is unknown
 	none := func() (string, error) { return "", errWatching }
 	v.ui = New(Deps{
 		Looks: look,

@@ -39,7 +39,7 @@ func recorded(t *testing.T) *sessions.Journal {
 		{0, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "first question"}},
 		{4_000, event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: "first answer"}}},
 		{4_100, event.ApprovalAsked{ID: "a1", CallID: "c1", Action: action.Action{Kind: action.Shell, Tool: "run_shell", Command: "rm x"}}},
-		{5_100, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Reject, By: "user"}},
+		{5_100, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny, By: "user"}},
 		{3_600_000, event.TaskFinished{ID: 1, Outcome: event.Completed}},
 		{3_600_000, event.PromptSubmitted{ID: 2, Text: "second question"}},
 	} {
@@ -65,13 +65,14 @@ func replaying(t *testing.T, speed float64) (*apptest.UI, *viewer) {
 		t.Fatal(err)
 	}
 	j := recorded(t)
+	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }
 	var v *viewer
 	ui := apptest.Start(t, 100, 30, func(ctx context.Context, s *screen.Screen) error {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		v = newViewer(s, Looks{Theme: theme}, keymap.Default(), newPlayer(speed), stop)
+		v = newViewer(s, Looks{Theme: theme}, keymap.Default(), "", newPlayer(speed), stop)
 		v.loop.SetFocus(v.ui)
-		v.loop.Go(func() { v.end(v.player.play(ctx, j, v.events)) })
+		v.loop.Go(func() { v.end(v.player.play(ctx, events, v.events)) })
 		return v.loop.Run(ctx)
 	})
 	return ui, v

@@ -1,25 +1,15 @@
 package ui
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"io"
-	"os"
-	"path/filepath"
-
-	"github.com/adrg/xdg"
 	"github.com/gdamore/tcell/v2"
-	"github.com/google/renameio/v2"
 	"github.com/rivo/tview"
 
 	"buddy/app/keymap"
 	"buddy/app/layout"
-	"buddy/sessions"
 )
 
-// Shape is how a person arranged the panes. It is kept for each folder, in their own
-// state directory.
+// Shape holds how a person arranged the panes. Whoever runs the screen keeps it for each
+// folder.
 type Shape struct {
 	Left   int      `json:"left,omitempty"`   // percent of the width for the conversation; 0 = as drawn
 	Upper  int      `json:"upper,omitempty"`  // percent of the rows of output and panes for the output; 0 = as drawn
@@ -35,7 +25,7 @@ const (
 
 func share(n int) int { return max(leastShare, min(n, mostShare)) }
 
-// hides says that a pane is not shown though there is something in it.
+// hides reports whether a pane is not shown though there is something in it.
 func (s *Shape) hides(p layout.Pane) bool {
 	for _, h := range s.Hidden {
 		if h == p.String() {
@@ -58,41 +48,13 @@ func (s *Shape) toggle(p layout.Pane) {
 	s.Hidden = others
 }
 
-// ShapeFile is where the shape for a folder is.
-func ShapeFile(dir string) string {
-	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(xdg.StateHome, "buddy", "layout", hex.EncodeToString(sum[:8])+".json")
-}
-
-// LoadShape reads a shape. It is a convenience: what can't be read is as if nobody had
-// arranged anything.
-func LoadShape(path string) (s Shape) {
-	f, err := sessions.OpenPlain(path, os.O_RDONLY)
-	if err != nil {
-		return Shape{}
-	}
-	defer func() { _ = f.Close() }()
-	if json.NewDecoder(io.LimitReader(f, 64<<10)).Decode(&s) != nil {
-		return Shape{}
-	}
+// Bound brings the shares of a shape that was read within their bounds.
+func (s *Shape) Bound() {
 	for _, n := range []*int{&s.Left, &s.Upper} {
 		if *n != 0 {
 			*n = share(*n)
 		}
 	}
-	return s
-}
-
-// Save writes a shape, readable for its owner only.
-func (s Shape) Save(path string) error {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return renameio.WriteFile(path, append(data, '\n'), 0o600)
 }
 
 // arrange changes the shape by a key.

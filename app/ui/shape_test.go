@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"testing/synctest"
@@ -82,29 +80,4 @@ func TestFullScreen(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestShapeFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a", "b.json")
-	if s := LoadShape(path); !reflect.DeepEqual(s, Shape{}) {
-		t.Errorf("without a file: %+v", s)
-	}
-	want := Shape{Left: 40, Upper: 70, Hidden: []string{"Tasks"}}
-	if err := want.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	if s := LoadShape(path); !reflect.DeepEqual(s, want) {
-		t.Errorf("read %+v, want %+v", s, want)
-	}
-	for text, want := range map[string]Shape{"{": {}, `{"left":-5,"upper":1000}`: {Left: leastShare, Upper: mostShare}} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if s := LoadShape(path); !reflect.DeepEqual(s, want) {
-			t.Errorf("%s: %+v, want %+v", text, s, want)
-		}
-	}
-	if ShapeFile("/a") == ShapeFile("/b") {
-		t.Error("two folders share a file")
-	}
 }

@@ -46,7 +46,7 @@ func (u *UI) openTask(t *state.Task) {
 	u.v.pager.Show(d)
 }
 
-// onTerminal says that the call which began a task had a terminal to itself.
+// onTerminal reports whether the call which began a task had a terminal to itself.
 func (u *UI) onTerminal(t *state.Task) bool {
 	for _, b := range slices.Backward(u.state.Blocks) {
 		if b.Call != nil && b.Call.Dir != "" && (t.Dir == b.Call.Dir || filepath.Dir(t.Dir) == b.Call.Dir) { // one of several targets

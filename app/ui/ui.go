@@ -74,7 +74,7 @@ type pending struct {
 	running bool // only while the task runs
 }
 
-// Deps are what the screen needs from outside. Its functions are called on the UI
+// Deps hold what the screen needs from outside. Its functions are called on the UI
 // goroutine.
 type Deps struct {
 	Looks
@@ -90,7 +90,7 @@ type Deps struct {
 	Catalog   slash.Catalog
 }
 
-// Timing is when things are done.
+// Timing holds the clock, and runs functions later or elsewhere.
 type Timing struct {
 	Now   func() time.Time            // from any goroutine
 	Tick  func(on bool)               // something moves, or nothing does any more
@@ -101,7 +101,7 @@ type Timing struct {
 	Background func(work func() (apply func()))
 }
 
-// Drafting is what belongs to writing a prompt.
+// Drafting holds what writing a prompt needs.
 type Drafting struct {
 	Draft  func()                                          // the draft changed
 	Record func(text string)                               // a line for the history
@@ -116,7 +116,7 @@ type Looks struct {
 	Auto    bool // the theme follows the terminal's background
 }
 
-// Terminal is what goes to the terminal other than what is drawn.
+// Terminal holds what goes to the terminal other than what is drawn.
 type Terminal struct {
 	Repaint       func()                                  // draws every cell anew
 	AskBackground func()                                  // whose answer the loop passes on
@@ -201,7 +201,7 @@ func New(d Deps) *UI {
 	u.v.tasks.OnCancel = func(id int) { d.Send(event.Cancel{Task: id}) }
 	u.v.tasks.OnTimeout, u.v.tasks.OnOpen = u.askTimeout, u.openTask
 	u.v.tasks.OnApproval = u.goToRequest
-	u.v.approval.OnAnswer = func(a event.Approve) { d.Send(a) }
+	u.v.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
 	u.v.approval.OnHint = func(text string) { u.hint("", text) }
 	u.v.help.OnClose = func() { u.overlays.help = false }
 	u.v.help.OnCopy, u.v.approval.OnCopy, u.v.confirm.OnCopy, u.v.question.OnCopy = u.copy, u.copy, u.copy, u.copy

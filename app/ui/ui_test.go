@@ -82,7 +82,7 @@ func openOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 				return testModels
 			},
 			Sessions: func() (string, error) { return "2 sessions", nil },
-			Store:    x.store,
+			Saved:    slash.SavedIn(x.store),
 			Changes:  func() (string, int, error) { return x.diff, min(len(x.diff), 1), nil },
 			Export: func(id string, as sessions.ExportFormat, path string) (string, error) {
 				x.exports = append(x.exports, fmt.Sprint(id, " ", as, " ", path))
@@ -169,7 +169,7 @@ func TestExchangeOnScreen(t *testing.T) {
 		x.Want("▌ list the files", "I will look.", "Approve?", "ls -la", "to see them", "every shell command is asked about")
 		x.rest()
 		x.Press("y")
-		x.took(event.Approve{ID: "a1", Decision: event.Once})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"},
 			event.ToolStarted{CallID: "c1", Name: "run_shell"},
 			event.PaneOpened{Pane: "%1", Title: "shared", Target: "local", Attach: "tmux attach"},
@@ -203,7 +203,7 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) { // UX "Approval"
 		x.Press("Enter") // never approves
 		x.took()
 		x.Press("n")
-		x.took(event.Approve{ID: "a1", Decision: event.Reject})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny})
 	})
 }
 
@@ -222,7 +222,7 @@ func TestEscLeavesTheApprovalOpen(t *testing.T) { // UX, DECISIONS 35
 		x.Press("F8", "d")
 		x.Type("use make")
 		x.Press("Enter")
-		x.took(event.Approve{ID: "a1", Decision: event.Reject, Reason: "use make"})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"})
 	})
 }
 

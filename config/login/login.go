@@ -33,7 +33,7 @@ import (
 // has to log in again.
 var ErrNeeded = errors.New("not logged in")
 
-// Bounds (H13, H14).
+// Bounds.
 const (
 	requestTimeout = 30 * time.Second
 	flowTimeout    = 15 * time.Minute // for a person to say yes

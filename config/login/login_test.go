@@ -106,7 +106,7 @@ func inMemory(t *testing.T, i *issuer) (*Client, config.Login) {
 	return c, config.Login{Issuer: i.url, ClientID: "buddy", Scopes: "openid offline_access"}
 }
 
-// TestDeviceFlow (H11–H13): what the issuer may answer while the person has not, with the
+// TestDeviceFlow: what the issuer may answer while the person has not, with the
 // waits between.
 func TestDeviceFlow(t *testing.T) {
 	errNet := errors.New("network is unreachable")
@@ -225,7 +225,7 @@ func put(t *testing.T, c *Client, l config.Login, token config.Token) {
 	}
 }
 
-// TestRefresh (H14): a token is replaced before it ends or when it was refused, and kept
+// TestRefresh: a token is replaced before it ends or when it was refused, and kept
 // while it still works and the issuer can't be reached.
 func TestRefresh(t *testing.T) {
 	for _, tt := range []struct {
@@ -308,7 +308,7 @@ func (a answer) RoundTrip(*http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// TestTwoProcesses (H14): of several processes with an old token one asks the issuer, whose
+// TestTwoProcesses: of several processes with an old token one asks the issuer, whose
 // refresh tokens are good for once; all get the new one.
 func TestTwoProcesses(t *testing.T) {
 	if at := os.Getenv("LOGIN_TEST_ISSUER"); at != "" {

@@ -21,7 +21,7 @@ type container struct {
 }
 
 // Container returns a running container, by name or id. Its engine is looked for with the
-// first use: docker, then podman, the first that has the container (E17).
+// first use: docker, then podman, the first that has the container.
 func Container(id string) (*Host, error) {
 	if id == "" || strings.HasPrefix(id, "-") || strings.ContainsAny(id, " \t\n/'\"\\$`;&|<>()") {
 		return nil, fmt.Errorf("container %q: must be a name or an id", id)

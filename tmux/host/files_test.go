@@ -46,7 +46,7 @@ func tree(t *testing.T, dir string) string {
 	return dir
 }
 
-// TestRead is D15's reading: ranges, binary, hard names, nothing but regular files.
+// TestRead reads ranges, binary, hard names, nothing but regular files.
 func TestRead(t *testing.T) {
 	everywhere(t, func(t *testing.T, h *host.Host, dir string) {
 		dir = tree(t, dir)

@@ -38,7 +38,9 @@ func Containers(ctx context.Context) []string {
 }
 
 // SSHNames names the hosts of an ssh configuration, "" for the person's own, for
-// completion: the words after Host that are no patterns, of included files as well.
+// completion: the words after Host that are no patterns, of included files as well. It
+// reads them itself: kevinburke/ssh_config (1.6.0) takes 0.7 s for 1 MB and gives up a whole
+// file for one that includes itself.
 func SSHNames(file string) []string {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -37,7 +37,7 @@ func wantDown(t *testing.T, h *host.Host, words ...string) {
 	}
 }
 
-// TestSSHErrors: every way not to get in has its line and its next step (E14).
+// TestSSHErrors: every way not to get in has its line and its next step.
 func TestSSHErrors(t *testing.T) {
 	t.Parallel()
 	change := func(t *testing.T, s *hosttest.SSHD, old, with string) {
@@ -93,7 +93,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestSSHAttach is E05, and the name for people.
+// TestSSHAttach: the command that attaches a person, and the name of the target.
 func TestSSHAttach(t *testing.T) {
 	t.Parallel()
 	s := hosttest.NewSSHD(t, "")
@@ -114,7 +114,7 @@ func TestSSHAttach(t *testing.T) {
 }
 
 // TestSSHOneConnection: everything is multiplexed, and Close leaves neither the connection
-// nor its socket (E14, E16). More at once than the server has sessions for must wait.
+// nor its socket. More at once than the server has sessions for must wait.
 func TestSSHOneConnection(t *testing.T) {
 	t.Parallel()
 	s := hosttest.NewSSHD(t, "")
@@ -219,7 +219,7 @@ func TestLargeOutput(t *testing.T) {
 	})
 }
 
-// TestContainerErrors: the engines' exit codes are told apart (E17).
+// TestContainerErrors: the engines' exit codes are told apart.
 func TestContainerErrors(t *testing.T) {
 	t.Parallel()
 	h, err := host.Container("buddy-no-such-container")
@@ -238,7 +238,7 @@ func TestContainerErrors(t *testing.T) {
 	}
 }
 
-// TestDockerThatIsPodman is E17's other way to have podman.
+// TestDockerThatIsPodman: podman installed under the name docker.
 func TestDockerThatIsPodman(t *testing.T) {
 	c := hosttest.NewContainer(t, hosttest.Ash)
 	podman, err := exec.LookPath("podman")

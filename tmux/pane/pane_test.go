@@ -230,7 +230,7 @@ func (s *slowTerminal) text() string {
 }
 
 // TestDisplaySkips: a terminal that takes nothing does not block the writer, memory is
-// bounded, and what it gets in the end is the end (DECISIONS 16).
+// bounded, and what it gets in the end is the end.
 func TestDisplaySkips(t *testing.T) {
 	t.Parallel()
 	term := &slowTerminal{open: make(chan struct{}), busy: make(chan struct{}, 10)}

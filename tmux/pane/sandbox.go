@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Sandbox restricts a supervisor and all that it starts (Landlock, DECISIONS 21): files may
+// Sandbox restricts a supervisor and all that it starts (Landlock): files may
 // be read and run everywhere, but written only below Write. It can't be lifted.
 type Sandbox struct {
 	Write     []string // absolute paths of folders

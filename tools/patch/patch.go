@@ -7,6 +7,9 @@
 // "*** Begin Patch". It is made for diffs that a model wrote: the numbers in them may be
 // wrong and white space at the end of empty lines missing, but nothing is guessed. A
 // hunk whose place is not certain is an error. It does no I/O.
+//
+// Unified diffs are read here: go-gitdiff (0.9.0) refuses counts that are wrong, and drops a
+// hunk without numbers in silence.
 package patch
 
 import (

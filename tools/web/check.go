@@ -81,29 +81,7 @@ func (c *Client) checkHost(name string) (string, error) {
 			}
 		}
 	}
-	for _, rule := range c.opts.Deny {
-		if covers(rule, host) {
-			return "", refuse("%s is denied by the rule %q", host, rule)
-		}
-	}
-	for _, rule := range c.opts.Allow {
-		if covers(rule, host) {
-			return host, nil
-		}
-	}
-	if len(c.opts.Allow) > 0 {
-		return "", refuse("%s is not among the hosts that are allowed", host)
-	}
 	return host, nil
-}
-
-// covers reports whether a rule is for a host: it is the same, or above it.
-func covers(rule, host string) bool {
-	rule = strings.Trim(strings.TrimPrefix(strings.ToLower(rule), "*"), ".")
-	if ascii, err := idna.Lookup.ToASCII(rule); err == nil {
-		rule = ascii
-	}
-	return host == rule || rule != "" && strings.HasSuffix(host, "."+rule)
 }
 
 // localNames are the ends of names that mean this machine or its network.

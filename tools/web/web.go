@@ -1,7 +1,7 @@
 // Package web fetches pages for a model, and only what a model may be trusted with:
 // public addresses over HTTP, of a bounded size, in a bounded time.
 //
-//	c := web.NewClient(web.Options{Deny: []string{"example.net"}})
+//	c := web.NewClient(web.Options{})
 //	u, err := c.Check("https://go.dev/doc/") // no network yet
 //	page, err := c.Get(ctx, u)
 //	text, err := page.Text()                 // Markdown, if it is HTML
@@ -9,6 +9,9 @@
 // Names are checked first, then every address when it is dialled, so that no answer of
 // a name server leads into the local network. A redirection to another site is not
 // followed but reported: it is for whoever allowed the first to allow the second.
+//
+// Markdown is written here: html-to-markdown (2.5.2) takes 13 s for 25 KB of quotes in quotes,
+// of which it makes 3 MB, and leaves links to javascript: in.
 package web
 
 import (
@@ -39,8 +42,6 @@ const (
 
 // Options say what may be fetched.
 type Options struct {
-	Allow []string // hosts, with their subdomains; empty = all that are public
-	Deny  []string // hosts, with their subdomains; they win over Allow
 	// Loopback allows this machine's own addresses, for a server under development.
 	Loopback bool
 	// SearchURL is where searches go, empty for DuckDuckGo's page without scripts.

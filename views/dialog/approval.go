@@ -31,7 +31,7 @@ type Approval struct {
 	amend   amendment
 	explain explaining
 
-	OnAnswer func(event.Approve)
+	OnAnswer func(event.AnswerApproval)
 }
 
 // shown says how much of a request a person has seen, and whether it is settled.
@@ -96,7 +96,7 @@ func (a *Approval) Open() bool { return a.asked.ID != "" }
 // Asked returns the id of the request that is shown, "" if there is none.
 func (a *Approval) Asked() string { return a.asked.ID }
 
-// Scope says where keys go: to the question or to what is typed.
+// Scope returns the scope in which keys are looked up: to the question or to what is typed.
 func (a *Approval) Scope() keymap.Scope {
 	switch {
 	case a.typing == nil:
@@ -107,7 +107,7 @@ func (a *Approval) Scope() keymap.Scope {
 	return keymap.Reason
 }
 
-// ready says that a key is an answer to what the person has seen.
+// ready reports whether a key is an answer to what the person has seen.
 func (a *Approval) ready() bool {
 	return a.Open() && a.shown.drawn && !a.shown.answered && a.now().Sub(a.shown.since) >= draw.GracePeriod
 }
@@ -153,7 +153,7 @@ func (a *Approval) take(act keymap.Action, quiet bool) {
 		}
 		a.answer(map[keymap.Action]event.Decision{keymap.Approve: event.Once, keymap.AllowSimilar: event.Similar}[act], "")
 	case keymap.Deny:
-		a.answer(event.Reject, "")
+		a.answer(event.Deny, "")
 	case keymap.DenyWithReason:
 		a.typing, a.amend.typing = edit.New(), false
 	case keymap.AmendCall:
@@ -180,7 +180,7 @@ func (a *Approval) tell(text string) {
 func (a *Approval) typingKey(p keymap.Press) {
 	switch p.Action {
 	case keymap.ReasonSend:
-		a.answer(event.Reject, strings.TrimSpace(a.typing.Text()))
+		a.answer(event.Deny, strings.TrimSpace(a.typing.Text()))
 	case keymap.AmendLine:
 		a.typing.Do(keymap.Newline)
 	case keymap.ReasonBack:
@@ -194,10 +194,10 @@ func (a *Approval) typingKey(p keymap.Press) {
 }
 
 func (a *Approval) answer(d event.Decision, reason string) {
-	a.send(event.Approve{ID: a.asked.ID, Decision: d, Reason: reason})
+	a.send(event.AnswerApproval{ID: a.asked.ID, Decision: d, Reason: reason})
 }
 
-func (a *Approval) send(e event.Approve) {
+func (a *Approval) send(e event.AnswerApproval) {
 	a.shown.answered, a.typing = true, nil
 	if a.OnAnswer != nil {
 		a.OnAnswer(e)

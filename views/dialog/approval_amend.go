@@ -116,6 +116,6 @@ func (a *Approval) run(text string) {
 		return
 	}
 	if args, ok := a.amend.put(text); ok {
-		a.send(event.Approve{ID: a.asked.ID, Decision: event.Edit, Args: args})
+		a.send(event.AnswerApproval{ID: a.asked.ID, Decision: event.Edit, Args: args})
 	}
 }

@@ -17,11 +17,11 @@ import (
 )
 
 // newTestApproval returns a dialog with requests, drawn once, its clock and its answers.
-func newTestApproval(t testing.TB, asked ...event.ApprovalAsked) (*Approval, *state.State, *time.Time, *[]event.Approve) {
+func newTestApproval(t testing.TB, asked ...event.ApprovalAsked) (*Approval, *state.State, *time.Time, *[]event.AnswerApproval) {
 	now := viewtest.Now
 	a := NewApproval(viewtest.Dark(t), keymap.Default(), viewtest.ClockAt(&now))
-	var answers []event.Approve
-	a.OnAnswer = func(e event.Approve) { answers = append(answers, e) }
+	var answers []event.AnswerApproval
+	a.OnAnswer = func(e event.AnswerApproval) { answers = append(answers, e) }
 	a.Focus(nil)
 	s := &state.State{}
 	for _, e := range asked {
@@ -88,7 +88,7 @@ func TestApprovalExplained(t *testing.T) { // F10, F14: the rule shows before it
 	viewtest.Press(t, d, "explain")
 	viewtest.Golden(t, "approval-explained", d, 72, 18)
 	viewtest.Press(t, d, "explain", "allow-similar")
-	if want := []event.Approve{{ID: "1", Decision: event.Similar}}; !slices.Equal(*answers, want) {
+	if want := []event.AnswerApproval{{ID: "1", Decision: event.Similar}}; !slices.Equal(*answers, want) {
 		t.Errorf("answers %v, want %v", *answers, want)
 	}
 	d, _, now, answers = newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
@@ -211,7 +211,7 @@ func TestApprovalAmend(t *testing.T) {
 			}
 			*now = now.Add(Pause)
 			viewtest.Press(t, d, "approve")
-			if want := []event.Approve{{ID: "1", Decision: event.Edit, Args: tt.want}}; !slices.Equal(*answers, want) {
+			if want := []event.AnswerApproval{{ID: "1", Decision: event.Edit, Args: tt.want}}; !slices.Equal(*answers, want) {
 				t.Errorf("answers %+v, want %+v", *answers, want)
 			}
 		})
@@ -221,8 +221,8 @@ func TestApprovalAmend(t *testing.T) {
 // Enter takes only the choice that an arrow or a digit went to.
 func TestApprovalChoices(t *testing.T) {
 	for press, want := range map[string]event.Decision{
-		"choice-take": "", "choice-down choice-take": event.Once, "choice-down choice-down choice-take": event.Reject,
-		"choice-down choice-up choice-up choice-take": event.Once, "2 choice-take": event.Reject, "9 choice-take": "",
+		"choice-take": "", "choice-down choice-take": event.Once, "choice-down choice-down choice-take": event.Deny,
+		"choice-down choice-up choice-up choice-take": event.Once, "2 choice-take": event.Deny, "9 choice-take": "",
 	} {
 		d, _, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
 		viewtest.Screen(t, d, 66, 14)
@@ -290,7 +290,7 @@ func TestApprovalGrace(t *testing.T) {
 	}
 	*now = now.Add(time.Millisecond)
 	viewtest.Press(t, d, "approve", "approve", "deny")
-	if want := []event.Approve{{ID: "1", Decision: event.Once}}; !slices.Equal(*answers, want) {
+	if want := []event.AnswerApproval{{ID: "1", Decision: event.Once}}; !slices.Equal(*answers, want) {
 		t.Fatalf("answers %v, want %v", *answers, want)
 	}
 	show(d, s, event.ApprovalAnswered{ID: "1", Decision: event.Once})
@@ -302,10 +302,10 @@ func TestApprovalGrace(t *testing.T) {
 	}
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "deny")
-	if want := (event.Approve{ID: "2", Decision: event.Reject}); len(*answers) != 2 || (*answers)[1] != want {
+	if want := (event.AnswerApproval{ID: "2", Decision: event.Deny}); len(*answers) != 2 || (*answers)[1] != want {
 		t.Fatalf("answers %v, want the second to be %v", *answers, want)
 	}
-	show(d, s, event.ApprovalAnswered{ID: "2", Decision: event.Reject})
+	show(d, s, event.ApprovalAnswered{ID: "2", Decision: event.Deny})
 	viewtest.Press(t, d, "approve")
 	if h := d.Rows(100); len(*answers) != 2 || h != 0 {
 		t.Errorf("without a request: answers %v, %d rows", *answers, h)
@@ -313,7 +313,7 @@ func TestApprovalGrace(t *testing.T) {
 }
 
 func TestApprovalKeys(t *testing.T) {
-	ready := func() (*Approval, *state.State, *[]event.Approve) {
+	ready := func() (*Approval, *state.State, *[]event.AnswerApproval) {
 		d, s, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
 		viewtest.Screen(t, d, 66, 14)
 		*now = now.Add(draw.GracePeriod)
@@ -332,13 +332,13 @@ func TestApprovalKeys(t *testing.T) {
 	d.PasteHandler()("\nor\tsaturday\n", nil)
 	viewtest.Golden(t, "approval-reason", d, 66, 14)
 	viewtest.Press(t, d, "reason-back", "deny-with-reason", "'later ", "reason-send")
-	if want := []event.Approve{{ID: "1", Decision: event.Reject, Reason: "later"}}; !slices.Equal(*answers, want) {
+	if want := []event.AnswerApproval{{ID: "1", Decision: event.Deny, Reason: "later"}}; !slices.Equal(*answers, want) {
 		t.Errorf("answers %v, want %v", *answers, want)
 	}
 
 	d, s, answers := ready()
 	viewtest.Press(t, d, "deny-with-reason", "'wrong one")
-	show(d, s, viewtest.Ask("2", viewtest.Restart), event.ApprovalAnswered{ID: "1", Decision: event.Reject, By: "cancel"})
+	show(d, s, viewtest.Ask("2", viewtest.Restart), event.ApprovalAnswered{ID: "1", Decision: event.Deny, By: "cancel"})
 	viewtest.Screen(t, d, 66, 14)
 	viewtest.Press(t, d, "reason-send", "approve")
 	if len(*answers) != 0 || d.Scope() != keymap.Approval {

@@ -34,10 +34,10 @@ func (a *Ask) Show(title, label string, take func(text string) error) {
 	a.title, a.label, a.take, a.editor, a.wrong = title, label, take, edit.New(), ""
 }
 
-// Open says that a line is asked for.
+// Open reports whether a line is asked for.
 func (a *Ask) Open() bool { return a.editor != nil }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (a *Ask) Scope() keymap.Scope { return keymap.Asking }
 
 // InputHandler edits the line, gives it back or closes the dialog.

@@ -1,3 +1,9 @@
+// Package dialog has the views that open over the panes: the approval, questions, lists to
+// choose from, the pager, the help. Each reports its outcome through a callback; whoever
+// shows them decides which one is on top.
+//
+//	c := dialog.NewConfirm(theme, keys)
+//	c.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Answer: answered})
 package dialog
 
 import (
@@ -142,7 +148,7 @@ func (b *body) mouse(action tview.MouseAction, ev *tcell.EventMouse) bool {
 	return true
 }
 
-// shows says that there is a row at x, y.
+// shows reports whether there is a row at x, y.
 func (b *body) shows(x, y int) bool {
 	i := b.Top + y - b.y // the top may be out of bounds until the next draw
 	return x >= b.x && x < b.x+b.w && y >= b.y && y < b.y+b.h && i >= 0 && i < len(b.rows)

@@ -50,7 +50,7 @@ func NewChanges(theme *themes.Theme, keys *keymap.Map, title, diff string) *Chan
 // FileMark begins the line of a diff that names a file.
 const FileMark = "━ "
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (c *Changes) Scope() keymap.Scope { return keymap.Changes }
 
 // InputHandler scrolls, copies and closes.

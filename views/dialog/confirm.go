@@ -19,7 +19,7 @@ type Confirm struct {
 	open  bool
 }
 
-// Question is what a Confirm asks. Its texts may be anybody's.
+// Question holds what a Confirm asks. Its texts may be anybody's.
 type Question struct {
 	ID      string // of what is asked, for who opened it; may be ""
 	Title   string
@@ -48,7 +48,7 @@ func (c *Confirm) Ask(q Question) {
 // Close closes the dialog without an answer.
 func (c *Confirm) Close() { c.asked, c.open = Question{}, false }
 
-// Open says that a question waits.
+// Open reports whether a question waits.
 func (c *Confirm) Open() bool { return c.open }
 
 // Asked returns the id of the question, "" if there is none.
@@ -60,7 +60,7 @@ func (c *Confirm) Has(number string) bool {
 	return err == nil && n >= 1 && n <= len(c.choices.all)
 }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (c *Confirm) Scope() keymap.Scope { return c.asked.Scope }
 
 // InputHandler answers or scrolls.

@@ -34,7 +34,7 @@ func (h *Help) SetCommands(commands []draw.CommandHelp) { h.commands, h.body = c
 // SetScope says whose keys come first, and goes to the top.
 func (h *Help) SetScope(s keymap.Scope) { h.scope, h.body = s, body{} }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (h *Help) Scope() keymap.Scope { return keymap.Help }
 
 // InputHandler scrolls and closes.

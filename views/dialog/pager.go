@@ -77,10 +77,10 @@ func (p *Pager) Close() {
 	p.find, p.drag = pagerFind{gen: gen}, pagerDrag{}
 }
 
-// Open says that something is shown.
+// Open reports whether something is shown.
 func (p *Pager) Open() bool { return p.open }
 
-// Scope says where keys go: to the pager or to the line that takes a search.
+// Scope returns the scope in which keys are looked up: to the pager or to the line that takes a search.
 func (p *Pager) Scope() keymap.Scope {
 	if p.find.typing {
 		return keymap.Finding

@@ -135,7 +135,7 @@ func (p *Picker) SetNote(text string) { p.note = text }
 // Say shows a line until the next key.
 func (p *Picker) Say(text string) { p.said = text }
 
-// Query is what is typed.
+// Query returns what is typed.
 func (p *Picker) Query() string { return p.query }
 
 // SetQuery is as if query was typed.
@@ -169,7 +169,7 @@ func (p *Picker) Selected() (PickerRow, bool) {
 	return p.rows[p.shown[p.at]], true
 }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (p *Picker) Scope() keymap.Scope {
 	switch {
 	case p.ask != nil && p.ask.typed != nil:
@@ -298,7 +298,7 @@ func (p *Picker) jump(a keymap.Action) {
 	}
 }
 
-// Close is what Esc does: nothing was chosen.
+// Close closes the list without a choice, as Esc does.
 func (p *Picker) Close() {
 	if p.o.OnClose != nil {
 		p.o.OnClose()
@@ -373,7 +373,7 @@ func (p *Picker) click(x, y int) {
 	p.clicked = id
 }
 
-// previewed says that x, y is in the preview, as it was drawn last.
+// previewed reports whether x, y is in the preview, as it was drawn last.
 func (p *Picker) previewed(x, y int) bool {
 	if p.o.Preview == nil || !p.place.preview {
 		return false

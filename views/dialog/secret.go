@@ -36,7 +36,7 @@ func (s *Secret) Ask(title, text string, keep func(secret string)) {
 // Asking reports whether the dialog is open.
 func (s *Secret) Asking() bool { return s.typed != nil }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (s *Secret) Scope() keymap.Scope { return keymap.Secret }
 
 // InputHandler edits what is typed, and closes.

@@ -1,3 +1,10 @@
+// Package draw puts styled text on the cells of a screen. A view embeds a [Frame], which has
+// its place, its colours with the key map, as well as the borders; an [Area] is what there is
+// to draw on. Text is either ours ([Text]) or made safe ([Untrusted]). No goroutine but the
+// one that draws may use any of it.
+//
+//	in := v.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Tasks")}}).Cleared()
+//	in.Spans(0, draw.Untrusted(themes.Text, name)...)
 package draw
 
 import (
@@ -9,11 +16,11 @@ import (
 	"buddy/views/markup"
 )
 
-// palette is a theme made ready for cells.
-type palette [themes.RoleCount]tcell.Style
+// Palette holds the cell styles of a theme by role.
+type Palette [themes.RoleCount]tcell.Style
 
-func newPalette(theme *themes.Theme) *palette {
-	var p palette
+func newPalette(theme *themes.Theme) *Palette {
+	var p Palette
 	for _, r := range themes.Roles {
 		p[r] = CellStyle(theme.Style(r))
 	}
@@ -21,7 +28,7 @@ func newPalette(theme *themes.Theme) *palette {
 }
 
 // cell returns how a run looks.
-func (p *palette) cell(st markup.Style, links []string) tcell.Style {
+func (p *Palette) cell(st markup.Style, links []string) tcell.Style {
 	out := p[st.Role]
 	if st == (markup.Style{Role: st.Role}) {
 		return out
@@ -60,10 +67,10 @@ func cellColor(c markup.Color, otherwise tcell.Color) tcell.Color {
 	return otherwise
 }
 
-// Canvas is where on a screen a row is drawn: from x on, w cells of it.
+// Canvas is a row of a screen to draw on: W cells from X on.
 type Canvas struct {
 	Screen  tcell.Screen
-	Palette *palette
+	Palette *Palette
 	spots   *[]keySpot // takes where keys are drawn
 	X, Y, W int
 }
@@ -139,7 +146,7 @@ func (c Canvas) cluster(p []byte, col, width int, st tcell.Style) {
 	c.Screen.SetContent(c.X+col, c.Y, r, combining, st)
 }
 
-// maxCombined is how many runes a cell may hold beside the first.
+// maxCombined limits the runes of a cell beside the first.
 const maxCombined = 12
 
 // Say draws text of our own, or text that markup made safe.
@@ -210,7 +217,7 @@ func (a Area) Inset() Area {
 // Below returns what follows n rows.
 func (a Area) Below(n int) Area { return Area{a.Down(n), max(a.H-n, 0)} }
 
-// Padding is how many columns stay free at the left and at the right of text in a
+// Padding is the number of columns that stay free at the left and at the right of text in a
 // border. In the conversation the mark of the focused block stands there.
 const Padding = 1
 

@@ -6,9 +6,9 @@ import (
 )
 
 // A key that is named on the screen can be clicked: drawing a span with a key leaves a spot,
-// and who hands out the mouse asks [frame.KeyAt] what a click means.
+// and who hands out the mouse asks [Frame.KeyAt] what a click means.
 
-// keySpot is where a key is named on the screen.
+// keySpot holds the cells in which a key is named.
 type keySpot struct {
 	x, y, w int
 	key     keymap.Key

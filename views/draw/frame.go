@@ -8,14 +8,15 @@ import (
 	"buddy/themes"
 )
 
-// Frame is what the views have in common: their place, colours and keys.
+// Frame holds what the views have in common: their place, colours and keys.
 type Frame struct {
 	*tview.Box
-	Palette *palette
+	Palette *Palette
 	Keys    *keymap.Map
 	spots   []keySpot // of the last draw
 }
 
+// NewFrame returns the frame of a view in the colours of a theme.
 func NewFrame(theme *themes.Theme, keys *keymap.Map) Frame {
 	return Frame{Box: tview.NewBox(), Palette: newPalette(theme), Keys: keys}
 }
@@ -35,7 +36,7 @@ func (f *Frame) drawn(screen tcell.Screen) Area {
 	return Area{Canvas{screen, f.Palette, &f.spots, x, y, max(w, 0)}, max(h, 0)}
 }
 
-// Titles are what a border says: at the left and the right of its upper edge, and at the
+// Titles hold the texts of a border: at the left and the right of its upper edge, and at the
 // right of its lower one.
 type Titles struct{ Left, Right, Bottom []Span }
 
@@ -77,6 +78,7 @@ func (c Canvas) Edge(first, last rune, role themes.Role, left, right []Span) {
 	}
 }
 
+// Padded puts a blank before and after the text of a title.
 func Padded(spans []Span) []Span {
 	blank := Text(themes.Text, " ")
 	return append(append([]Span{blank}, spans...), blank)

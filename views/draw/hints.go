@@ -18,11 +18,12 @@ type Hint struct {
 	Sign  string // stands for the name of the key, unless it is ""
 }
 
+// Name returns what stands for the key.
 func (h Hint) Name() string { return cmp.Or(h.Sign, h.Key.String()) }
 
 func (h Hint) width() int { return TextWidth(h.Name()) + 1 + TextWidth(h.Label) }
 
-// Essential says that an action is among those that a dialog names last of all to leave out: what
+// Essential reports whether an action is among those that a dialog names last of all to leave out: what
 // leads out of it, and what it is for where another key comes first.
 func Essential(a keymap.Action) bool {
 	switch a {
@@ -78,6 +79,6 @@ func HintRow(all []Hint, w int) []Span {
 // CommandHelp is a command that the prompt offers. Name begins with the slash.
 type CommandHelp struct{ Name, Help string }
 
-// GracePeriod is how long a request must have been on the screen before a key answers
+// GracePeriod is the time that a request must have been on the screen before a key answers
 // it, so that text meant for the prompt never approves.
 const GracePeriod = 300 * time.Millisecond

@@ -10,7 +10,7 @@ import (
 	"buddy/views/markup"
 )
 
-// Picture is what tmux captured, as text. The rows are one stream: a row goes on with
+// Picture holds what tmux captured, as text. The rows are one stream: a row goes on with
 // the colours and the character set that the row before ended with.
 type Picture struct {
 	of   any // the event that it is of, a pointer

@@ -7,6 +7,7 @@ import (
 	"buddy/app/keymap"
 )
 
+// WheelRows is the number of rows that one step of the mouse wheel scrolls.
 const WheelRows = 3
 
 // scroller is a view that scrolls and can follow its end.

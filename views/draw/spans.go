@@ -28,8 +28,10 @@ func Untrusted(r themes.Role, text string) []Span {
 	return spans
 }
 
+// TextWidth returns the cells that a text takes.
 func TextWidth(text string) int { return markup.Width([]byte(text)) }
 
+// Width returns the cells that spans take.
 func Width(spans []Span) int {
 	w := 0
 	for _, sp := range spans {
@@ -127,6 +129,7 @@ func (a Area) Rows(rows [][]Span) int {
 	return len(rows)
 }
 
+// Bytes returns the text of spans.
 func Bytes(spans []Span) []byte {
 	var b []byte
 	for _, sp := range spans {

@@ -23,6 +23,8 @@ func TaskState(task *state.Task, now time.Time) (glyph string, role themes.Role,
 	return Spinner(now.UnixMilli()), themes.Running, ""
 }
 
+// TaskOutcome returns the sign of a task that has ended, its colour, and a word unless the
+// sign says it all.
 func TaskOutcome(task *state.Task) (glyph string, role themes.Role, word string) {
 	switch task.Outcome {
 	case event.Completed:

@@ -21,6 +21,7 @@ func FirstLine(s string) string {
 	return line
 }
 
+// Plural writes a number of things: 1 byte, 2 bytes, 3 entries, 4 branches.
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -85,5 +86,5 @@ func Took(ms int64) string {
 	return Clock(ms)
 }
 
-// OnTarget says where something is or runs that is not where the session began.
+// OnTarget returns " on TARGET" for what is or runs elsewhere than where the session began.
 func OnTarget(target string) string { return " on " + FirstLine(target) }

@@ -1,3 +1,9 @@
+// Package edit changes a text by what a person types. The [Editor] takes actions of the key
+// map; [Vi] gives it the modes of vi. [Draw] shows it.
+//
+//	e := edit.New()
+//	e.Press(keys.Lookup(ev, keymap.Asking))
+//	rows := edit.Draw(area, e, true)
 package edit
 
 import (
@@ -77,7 +83,7 @@ func (e *Editor) Text() string {
 	return b.String()
 }
 
-// Empty says that there is no text.
+// Empty reports whether there is no text.
 func (e *Editor) Empty() bool { return len(e.lines) == 1 && len(e.lines[0].text) == 0 }
 
 // SetText replaces the text, puts the cursor at its end and forgets what could be undone.
@@ -277,7 +283,7 @@ func (e *Editor) remember(ed edit) {
 	}
 }
 
-// startsWord says that next begins a word after a space.
+// startsWord reports whether next begins a word after a space.
 func startsWord(before, next []byte) bool {
 	return len(before) > 0 && isSpace(before[len(before)-1]) && len(next) > 0 && !isSpace(next[0])
 }
@@ -305,7 +311,7 @@ func (e *Editor) redo() {
 	}
 }
 
-// inGroup says that the next edit is of the same group as the one that was done last.
+// inGroup reports whether the next edit is of the same group as the one that was done last.
 func inGroup(next, done []edit) bool {
 	n, d := len(next), len(done)
 	return n > 0 && d > 0 && next[n-1].group != 0 && next[n-1].group == done[d-1].group
@@ -342,4 +348,5 @@ func (e *Editor) redoOne() bool {
 	return true
 }
 
+// IsBreak reports whether a byte ends a word: a blank, or the beginning of a chip.
 func IsBreak(c byte) bool { return isSpace(c) || c == chipMark }

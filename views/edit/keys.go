@@ -88,7 +88,7 @@ func (e *Editor) snap(p Place) Place {
 	}
 }
 
-// inWord says whether the cluster at p belongs to a word. Chips do, line ends do not.
+// inWord reports whether the cluster at p belongs to a word. Chips do, line ends do not.
 func (e *Editor) inWord(p Place) bool {
 	text := e.lines[p.line].text
 	if p.col >= len(text) {

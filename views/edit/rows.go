@@ -122,7 +122,7 @@ func (e *Editor) rowEnd(text []byte, start, width int) int {
 	return len(text)
 }
 
-// simple says that the character at i is a cluster of one byte and one cell.
+// simple reports whether the character at i is a cluster of one byte and one cell.
 func simple(text []byte, i int) bool {
 	c := text[i]
 	return c >= ' ' && c < 0x7f && (i+1 == len(text) || text[i+1] < 0x80 || text[i+1] == chipMark)
@@ -361,7 +361,7 @@ func runeStart(text []byte, i int) int {
 	return i
 }
 
-// plain says that the rune at i never joins a neighbour that is plain as well.
+// plain reports whether the rune at i never joins a neighbour that is plain as well.
 func plain(text []byte, i int) bool {
 	_, width := markup.Lone(text[i:runeEnd(text, i)])
 	return width > 0

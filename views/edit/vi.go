@@ -105,7 +105,7 @@ func (v *Vi) Settle(e *Editor) {
 // n is how often what comes is done.
 func (v *Vi) n() int { return max(1, v.count) * max(1, v.times) }
 
-// counted says that a count was typed.
+// counted reports whether a count was typed.
 func (v *Vi) counted() bool { return v.count > 0 || v.times > 0 }
 
 // operator takes d, c and y. Twice they are for lines.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"buddy/texts/ansi"
 	"buddy/themes"
 )
 
@@ -20,7 +21,7 @@ type Writer struct {
 
 	clean cleaner
 	style Style
-	esc   escape
+	esc   ansi.Parser
 	part  []byte // the start of a rune that is not complete
 	cr    bool   // a carriage return came last
 	drawn bool   // SO came, and no SI since
@@ -116,8 +117,8 @@ func (w *Writer) keepPart(p []byte) []byte {
 
 // text handles the start of p and returns how many bytes it took.
 func (w *Writer) text(p []byte, from *int) int {
-	if w.esc.active() {
-		return w.escape(p, from)
+	if w.esc.Active() {
+		return w.escape(p[0], from)
 	}
 	switch b := p[0]; {
 	case b == '\n':
@@ -132,7 +133,7 @@ func (w *Writer) text(p []byte, from *int) int {
 		w.cr = true
 		return 1
 	case b == 0x1b && w.Terminal:
-		w.esc = escape{state: escStart}
+		w.esc.Start()
 		return 1
 	case w.Drawing && (b == shiftOut || b == shiftIn):
 		w.drawn = b == shiftOut

@@ -21,7 +21,7 @@ type following struct {
 // SetNow gives the clock that says how long a pane has shown.
 func (p *Panes) SetNow(now func() time.Time) { p.follow.now = now }
 
-// SetHeld says whether the focus is here. The selected pane then stays, so that a key
+// SetHeld tells the view whether it has the focus. The selected pane then stays, so that a key
 // means the pane that the person sees.
 func (p *Panes) SetHeld(on bool) { p.follow.held = on }
 
@@ -77,7 +77,7 @@ func (p *Panes) see() {
 	f.drawn = p.shown
 }
 
-// seen says that the selected pane has been on the screen for long enough: a key that
+// seen reports whether the selected pane has been on the screen for long enough: a key that
 // comes now was not meant for the one before.
 func (p *Panes) seen() bool {
 	f := &p.follow

@@ -1,3 +1,8 @@
+// Package panes shows the terminal panes of a session: one, or all in a grid, live or
+// scrolled back, to be looked at or typed into.
+//
+//	p := panes.New(theme, keys)
+//	p.Update(&s, state.Panes)
 package panes
 
 import (
@@ -35,7 +40,7 @@ type Panes struct {
 	fitted   paneFit                  // the pane that was given the size of its tile
 }
 
-// PaneIntents are what a person wants of terminal panes. Any may be nil.
+// PaneIntents are called for what a person wants of terminal panes. Any may be nil.
 type PaneIntents struct {
 	OnZoom    func()                     // full screen and back
 	OnType    func(id string, p []byte)  // bytes as a terminal sends them; may be a password
@@ -70,7 +75,7 @@ func New(theme *themes.Theme, keys *keymap.Map) *Panes {
 	return &Panes{Frame: draw.NewFrame(theme, keys), follow: following{now: func() time.Time { return time.UnixMilli(0) }}, pictures: make(map[string]*draw.Picture)}
 }
 
-// Scope says where keys go: to the view, or all but one to the selected pane.
+// Scope returns the scope in which keys are looked up: to the view, or all but one to the selected pane.
 func (p *Panes) Scope() keymap.Scope {
 	if p.typing {
 		return keymap.Typing
@@ -90,13 +95,13 @@ func (p *Panes) Visible() []string {
 	return ids
 }
 
-// Hide says that the view is not on the screen.
+// Hide tells the view that it is not on the screen.
 func (p *Panes) Hide() {
 	p.tiles = nil
 	p.fitTo(paneFit{})
 }
 
-// SetZoomed says whether the view fills the screen.
+// SetZoomed tells the view whether it fills the screen.
 func (p *Panes) SetZoomed(on bool) { p.look.zoomed = on }
 
 // Len counts the panes.

@@ -1,3 +1,8 @@
+// Package pattern finds what a person typed in texts. A [Pattern] finds it exactly; a
+// [Prefilter] rejects most texts that cannot show it, before they are laid out.
+//
+//	p := pattern.New("tax")
+//	from, to := p.Next(text, 0)
 package pattern
 
 import (
@@ -18,6 +23,7 @@ type Pattern struct {
 	first [256]bool // with fold: bytes that a match may begin with
 }
 
+// New returns the pattern for a text, which finds nothing if it is empty.
 func New(text string) Pattern {
 	p := Pattern{Text: text}
 	if text == "" || text != strings.ToLower(text) {

@@ -14,7 +14,7 @@ type Prefilter struct {
 	buffer []byte // used again
 }
 
-// PrefilterGain is how much less a byte costs here than when its text is made ready.
+// PrefilterGain is the factor by which a byte costs less here than when its text is laid out.
 const PrefilterGain = 32
 
 // commonness is how often a letter is used, in percent of the letters of a text.
@@ -37,7 +37,7 @@ func NewPrefilter(p *Pattern) Prefilter {
 	return s
 }
 
-// ownWord says that letters may show that are in no text: those of "image" and of numbers
+// ownWord reports whether letters may show that are in no text: those of "image" and of numbers
 // that stand for control characters.
 func ownWord(word string) bool {
 	return strings.Contains("image", word) || strings.Trim(word, "abcdefu") == ""
@@ -52,12 +52,12 @@ func (s *Prefilter) LacksString(text string) bool {
 	return s.Lacks(s.buffer)
 }
 
-// Lacks says that a text surely does not show the pattern.
+// Lacks reports whether a text surely does not show the pattern.
 func (s *Prefilter) Lacks(text []byte) bool {
 	return s.word != "" && !encodes(text) && !s.find(text)
 }
 
-// encodes says that letters may show of a text that are not written in it, or in another
+// encodes reports whether letters may show of a text that are not written in it, or in another
 // order.
 func encodes(text []byte) bool {
 	for _, odd := range []string{"\b", "&#", "&fjlig", "\u212a", "\u017f"} { // entities with letters; what folds into k and s
@@ -68,7 +68,7 @@ func encodes(text []byte) bool {
 	return overwrites(text) || numbers(text)
 }
 
-// overwrites says that a line goes back to its beginning.
+// overwrites reports whether a line goes back to its beginning.
 func overwrites(text []byte) bool {
 	for {
 		i := bytes.IndexByte(text, '\r')
@@ -81,7 +81,7 @@ func overwrites(text []byte) bool {
 	}
 }
 
-// numbers says that there may be letters as JSON's numbers.
+// numbers reports whether there may be letters as JSON's numbers.
 func numbers(text []byte) bool {
 	for {
 		i := bytes.Index(text, []byte(`\u`))
@@ -96,7 +96,7 @@ func numbers(text []byte) bool {
 	}
 }
 
-// find says that the word is in a text, or may be.
+// find reports whether the word is in a text, or may be.
 func (s *Prefilter) find(text []byte) bool {
 	lower, upper := s.word[0], s.word[0]-'a'+'A'
 	nextLower, nextUpper := bytes.IndexByte(text, lower), bytes.IndexByte(text, upper)
@@ -122,7 +122,7 @@ func after(text []byte, at int, b byte) int {
 	return -1
 }
 
-// begins says that what follows the first letter of the word may show as its rest.
+// begins reports whether what follows the first letter of the word may show as its rest.
 func (s *Prefilter) begins(text []byte) bool {
 	for i := 1; i < len(s.word); {
 		if len(text) == 0 {

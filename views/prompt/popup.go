@@ -34,7 +34,7 @@ func newCommandPopup(theme *themes.Theme, keys *keymap.Map) *Popup {
 	return &Popup{Frame: draw.NewFrame(theme, keys)}
 }
 
-// Open says that there is something to choose from.
+// Open reports whether there is something to choose from.
 func (c *Popup) Open() bool { return len(c.matches) > 0 && !c.dismissed }
 
 // Size returns the cells that the list wants, border included; 0, 0 while it is closed.

@@ -1,3 +1,8 @@
+// Package prompt takes what a person writes to the agent: an editor with history, search
+// in it, completion of commands or files.
+//
+//	p := prompt.New(theme, keys)
+//	p.OnSubmit = func(text string) { send(event.Submit{Text: text}) }
 package prompt
 
 import (
@@ -15,7 +20,7 @@ import (
 	"buddy/views/edit"
 )
 
-// Prompt is where a person types: a multi-line editor with history, history search and
+// Prompt takes what a person types: a multi-line editor with history, history search and
 // completion of commands and files. It draws no border. All callbacks are optional and run on the
 // UI goroutine.
 type Prompt struct {
@@ -110,10 +115,10 @@ func (p *Prompt) Discard() {
 	p.SetText("")
 }
 
-// Empty says that nothing is typed.
+// Empty reports whether nothing is typed.
 func (p *Prompt) Empty() bool { return p.editor.Empty() }
 
-// Scope says where keys go: to the prompt or to what lies over it.
+// Scope returns the scope in which keys are looked up: to the prompt or to what lies over it.
 func (p *Prompt) Scope() keymap.Scope {
 	switch {
 	case p.search != nil:

@@ -1,3 +1,9 @@
+// Package transcript shows what was said in a session. The [Conversation] has a block for
+// each prompt, answer or tool call, lays out only those in view, finds or selects text in
+// them; [Output] follows what one call prints.
+//
+//	c := transcript.NewConversation(theme, keys)
+//	c.Update(&s, state.Conversation)
 package transcript
 
 import (
@@ -15,7 +21,7 @@ import (
 	"buddy/views/markup"
 )
 
-// ConversationIntents are what a conversation asks for. All of them are optional.
+// ConversationIntents are called for what a person wants of a conversation. All are optional.
 type ConversationIntents struct {
 	// OnCopy, if set, gets what a person copies, as it came: the text of a block or its
 	// code. It is empty when there is none.
@@ -96,7 +102,7 @@ func (c *Conversation) SetBackground(run func(work func() (apply func()))) {
 	c.shared.lexers = &markup.Highlighter{Background: run}
 }
 
-// Scope says where keys go: to the conversation, to the line of a search or to what is
+// Scope returns the scope in which keys are looked up: to the conversation, to the line of a search or to what is
 // selected.
 func (c *Conversation) Scope() keymap.Scope {
 	switch {

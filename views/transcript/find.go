@@ -181,7 +181,7 @@ func (c *Conversation) slice() {
 	}
 }
 
-// uncounted says that there are blocks whose matches are to be counted.
+// uncounted reports whether there are blocks whose matches are to be counted.
 func (c *Conversation) uncounted() bool {
 	f := &c.find
 	return (f.lo > 0 || f.hi < len(c.blocks)) && c.tally().total < maxFound
@@ -253,7 +253,7 @@ func (c *Conversation) visit(m match) {
 	}
 }
 
-// shows says that the part of a match is unfolded.
+// shows reports whether the part of a match is unfolded.
 func (c *Conversation) shows(m match) bool {
 	v := c.blocks[m.block]
 	return m.part != headPart && (!v.foldable() || v.shown() == unfolded)
@@ -410,13 +410,13 @@ func (v *blockView) texts(width int) iter.Seq2[int, []byte] {
 	}
 }
 
-// headSaysAll says that the last line of a call's details only repeats its head.
+// headSaysAll reports whether the last line of a call's details only repeats its head.
 func (v *blockView) headSaysAll() bool {
 	c := v.block.Call
 	return c != nil && c.Action.Kind == action.Shell && c.Action.Command != "" && !strings.Contains(strings.TrimSpace(c.Action.Command), "\n")
 }
 
-// growing says that the block's text is not all there yet.
+// growing reports whether the block's text is not all there yet.
 func (v *blockView) growing() bool {
 	c := v.block.Call
 	return v.block.Open || c != nil && (c.State == state.CallRequested || c.State == state.CallWaiting || c.State == state.CallRunning)

@@ -2,7 +2,7 @@ package transcript
 
 import "buddy/app/state"
 
-// surelyLacks says that a block shows no match. If it is false, it may have one.
+// surelyLacks reports whether a block shows no match. If it is false, it may have one.
 func (f *finder) surelyLacks(v *blockView) bool {
 	b := v.block
 	switch {

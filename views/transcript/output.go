@@ -61,7 +61,7 @@ func (o *Output) Watched() string {
 	return ""
 }
 
-// Scope says where keys go.
+// Scope returns the scope in which keys are looked up.
 func (o *Output) Scope() keymap.Scope { return keymap.Output }
 
 // Update looks at what changed. New output is read when it is drawn.

@@ -91,7 +91,7 @@ func (c *Conversation) CopySelection() bool {
 	return true
 }
 
-// holds says that a person is selecting: the view must not move under them.
+// holds reports whether a person is selecting: the view must not move under them.
 func (s *selection) holds() bool { return s.on && (s.keys || s.mouse.down) }
 
 // bounds are the ends of the selection, in order.

@@ -17,6 +17,7 @@ import (
 	"buddy/views/draw"
 )
 
+// Dark returns the theme of all goldens.
 func Dark(t testing.TB) *themes.Theme {
 	t.Helper()
 	theme, err := themes.Load("", "dark")
@@ -33,6 +34,7 @@ type Session struct {
 	Now int64
 }
 
+// Feed applies events to the state, each with the next number and the time Now.
 func (s *Session) Feed(events ...event.Event) *Session {
 	for _, e := range events {
 		s.seq++
@@ -46,11 +48,13 @@ func Say(text string) event.Event {
 	return event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}
 }
 
+// Ptr returns a pointer to a number, such as an exit code.
 func Ptr(n int) *int { return &n }
 
+// HostileText holds what an answer or output must show inert; it is no valid UTF-8.
 const HostileText = "[red]no tag[-] [\"id\"] \x1b[31mred\x1b]52;c;aGk=\a \u202egnp.exe\u202c \xff"
 
-// Hostile is what every view must show inert: colour tags, escape sequences, bidi
+// Hostile holds what every view must show inert: colour tags, escape sequences, bidi
 // controls, zero width, wide characters.
 const Hostile = "[red]x[-] \x1b[31mred\x1b]52;c;aGk=\x07 \u202egnp.exe\u202c z\u200bw 日本 👨‍👩‍👧"
 
@@ -67,8 +71,10 @@ func ScreenRows(t *testing.T, p tview.Primitive, w, h int) []string {
 // Now is the time of all goldens: 14:02:31.
 var Now = time.Date(2026, 11, 20, 14, 2, 31, 0, time.UTC)
 
+// ClockAt returns a clock that shows *now.
 func ClockAt(now *time.Time) func() time.Time { return func() time.Time { return *now } }
 
+// Clock returns the time of all goldens.
 func Clock() time.Time { return Now }
 
 // MS is a time so many seconds before at.
@@ -123,17 +129,20 @@ func WantRole(t testing.TB, s tcell.SimulationScreen, r rune, role themes.Role) 
 	}
 }
 
+// Ask returns the request for the approval of an action.
 func Ask(id string, a action.Action) event.ApprovalAsked {
 	return event.ApprovalAsked{ID: id, CallID: "c" + id, Action: a, Verdict: action.Verdict{
 		Decision: action.Ask, Reason: "not known to be read-only", Rule: "shell.unknown",
 	}}
 }
 
+// Restart is an action with all that a dialog shows.
 var Restart = action.Action{
 	Kind: action.Shell, Tool: "run_shell", Target: "root@web-02 (ssh)", Command: "systemctl restart nginx",
 	Why: "upstream sockets are stale after the deploy", Risk: action.High, Mutation: true,
 }
 
+// SomeCommands are commands for the help and the prompt.
 var SomeCommands = []draw.CommandHelp{
 	{Name: "/approve", Help: "how approvals are decided"},
 	{Name: "/context", Help: "how full the context is"},

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -14,11 +13,9 @@ import (
 
 // answer collects the events of one answer and emits deltas.
 type answer struct {
+	wire.Collector
 	model  string
-	emit   wire.Emit
-	text   strings.Builder
 	blocks map[int]*block // by the server's index
-	calls  []*block
 	kept   []*block
 	usage  usage
 	finish string
@@ -30,13 +27,11 @@ type answer struct {
 type block struct {
 	kind string
 
-	// a tool call
-	id, name string
-	args     []byte
-	ready    bool // CallReady was emitted
+	call *wire.Call // of a tool call; else nil
 
 	// a block that is kept as it is
 	place
+	input   []byte
 	members map[string]json.RawMessage
 	grown   map[string]*strings.Builder // texts that came in pieces
 }
@@ -181,15 +176,12 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 	b := a.open(index, head.Type)
 	switch head.Type {
 	case "text":
-		return a.say(head.Text)
+		return a.Say(head.Text)
 	case "tool_use":
-		b.name, b.id = head.Name, head.ID
-		if b.id == "" || slices.ContainsFunc(a.calls, func(c *block) bool { return c.id == b.id }) { // C02
-			b.id = "toolu_" + rand.Text()
-		}
-		a.calls = append(a.calls, b)
+		b.call = &wire.Call{ID: head.ID, Name: head.Name}
+		a.Begin(b.call, "toolu_")
 		if input := bytes.TrimSpace(head.Input); len(input) > 2 && input[0] == '{' && len(bytes.TrimSpace(input[1:len(input)-1])) > 0 {
-			return a.arguments(b, string(input))
+			return a.Add(b.call, string(input))
 		}
 		return nil
 	}
@@ -201,7 +193,7 @@ func (a *answer) start(index int, raw json.RawMessage) error {
 
 // open makes a block and notes where it is.
 func (a *answer) open(index int, kind string) *block {
-	b := &block{kind: kind, place: place{Text: a.text.Len(), Calls: len(a.calls)}}
+	b := &block{kind: kind, place: place{Text: a.Text.Len(), Calls: len(a.Calls)}}
 	if a.blocks == nil {
 		a.blocks = make(map[int]*block)
 	}
@@ -231,9 +223,9 @@ func (a *answer) piece(index int, raw json.RawMessage) error {
 	}
 	switch b.kind {
 	case "text":
-		return a.say(d.Text) // citations are not ours
+		return a.Say(d.Text) // citations are not ours
 	case "tool_use":
-		return a.arguments(b, d.JSON)
+		return a.Add(b.call, d.JSON)
 	}
 	if err := b.grow(d, raw); err != nil {
 		return err
@@ -241,63 +233,21 @@ func (a *answer) piece(index int, raw json.RawMessage) error {
 	return a.think(d.Thinking)
 }
 
-func (a *answer) say(s string) error {
-	if s == "" {
-		return nil
-	}
-	a.text.WriteString(s)
-	return a.emit(model.Delta{Kind: model.Text, Text: s})
-}
-
 func (a *answer) think(s string) error {
 	if s == "" {
 		return nil
 	}
-	return a.emit(model.Delta{Kind: model.Reasoning, Field: "thinking", Text: s})
-}
-
-func (a *answer) arguments(b *block, s string) error {
-	if s == "" {
-		return nil
-	}
-	if b.ready && strings.TrimSpace(s) == "" {
-		return nil
-	}
-	if b.ready {
-		return wire.Bad("the answer goes on with a tool call that was complete", []byte(s), nil)
-	}
-	b.args = append(b.args, s...)
-	return a.emit(model.Delta{Kind: model.CallDelta, CallID: b.id, Text: s})
+	return a.Emit(model.Delta{Kind: model.Reasoning, Field: "thinking", Text: s})
 }
 
 // stop ends a block. A call whose arguments are not whole may be one that the token
 // limit has cut: done decides.
 func (a *answer) stop(index int) error {
 	b := a.blocks[index]
-	if b == nil || b.kind != "tool_use" {
+	if b == nil || b.call == nil || len(bytes.TrimSpace(b.call.Args)) > 0 && !json.Valid(b.call.Args) {
 		return nil
 	}
-	if len(bytes.TrimSpace(b.args)) == 0 {
-		b.args = []byte("{}") // how a call without parameters is written
-	}
-	if !json.Valid(b.args) {
-		return nil
-	}
-	return a.ready(b)
-}
-
-// ready emits a call once.
-func (a *answer) ready(b *block) error {
-	if b.ready {
-		return nil
-	}
-	b.ready = true
-	t := b.toolCall()
-	return a.emit(model.Delta{Kind: model.CallReady, CallID: t.ID, Call: &t})
-}
-
-func (b *block) toolCall() model.ToolCall {
-	return model.ToolCall{ID: b.id, Name: b.name, Arguments: string(b.args)}
+	return a.Ready(b.call)
 }
 
 // check reports why an answer that ended without message_stop is not complete. finished
@@ -314,24 +264,9 @@ func (a *answer) check(finished bool) error {
 
 // done emits the calls that are now complete and the whole message.
 func (a *answer) done() error {
-	if a.finish == "" {
-		a.finish = model.FinishStop
-		if len(a.calls) > 0 {
-			a.finish = model.FinishToolCalls
-		}
-	}
-	m := &model.Message{Role: model.Assistant, Content: a.text.String()}
-	for _, b := range a.calls {
-		if len(bytes.TrimSpace(b.args)) == 0 {
-			b.args = []byte("{}")
-		}
-		// The calls of an answer that was stopped may be fragments (DECISIONS 23).
-		if a.finish != model.FinishLength && a.finish != model.FinishContext && a.finish != model.FinishContentFilter {
-			if err := a.ready(b); err != nil {
-				return err
-			}
-		}
-		m.ToolCalls = append(m.ToolCalls, b.toolCall())
+	m, finish, err := a.End(a.finish)
+	if err != nil {
+		return err
 	}
 	extra, err := keep(a.model, a.kept)
 	if err != nil {
@@ -341,5 +276,5 @@ func (a *answer) done() error {
 	if slices.ContainsFunc(a.kept, (*block).compacted) {
 		m.MarkCompacted()
 	}
-	return a.emit(model.Delta{Kind: model.Done, Message: m, Finish: a.finish, Usage: a.usage.total()})
+	return a.Emit(model.Delta{Kind: model.Done, Message: m, Finish: finish, Usage: a.usage.total()})
 }

@@ -16,8 +16,6 @@
 package anthropic
 
 import (
-	"context"
-	"iter"
 	"net/http"
 	"sync/atomic"
 
@@ -40,8 +38,8 @@ const version = "2023-06-01"
 // Config says which model to talk to and where. An empty Effort means no thinking.
 type Config = wire.Config
 
-// Model is a model.Model. Make it with New. It is safe for concurrent use.
-type Model struct {
+// adapter asks a server in this protocol. It is safe for concurrent use.
+type adapter struct {
 	client    *wire.Client
 	maxTokens int
 	header    http.Header
@@ -50,12 +48,20 @@ type Model struct {
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
-func New(c Config) (*Model, error) {
+func New(c Config) (*wire.Model, error) {
+	m, err := newAdapter(c)
+	if err != nil {
+		return nil, err
+	}
+	return m.client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Without: m.without}), nil
+}
+
+func newAdapter(c Config) (*adapter, error) {
 	client, err := wire.New(c, Name)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{client: client, header: http.Header{"Anthropic-Version": {version}}}
+	m := &adapter{client: client, header: http.Header{"Anthropic-Version": {version}}}
 	if err := m.limits(c); err != nil {
 		return nil, err
 	}
@@ -66,25 +72,21 @@ func New(c Config) (*Model, error) {
 	return m, nil
 }
 
-// Info describes the model. Its BaseURL has no credentials.
-func (m *Model) Info() model.Info { return m.client.Info() }
+func (m *adapter) answer(emit wire.Emit, _ model.Request) wire.Answer {
+	return &answer{Collector: wire.Collector{Emit: emit}, model: m.client.Info().Model}
+}
 
-// Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
-func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
-	open := func(call *endpoint.Call) error { return m.open(call, req) }
-	begin := func(emit wire.Emit) wire.Answer { return &answer{model: m.Info().Model, emit: emit} }
-	return wire.Stream(func(emit wire.Emit) error {
-		err := m.client.Ask(ctx, emit, open, begin)
-		if wire.Refuses(err, "thinking.type", "adaptive", "budget_tokens", "output_config", "effort parameter") && m.client.Effort() != "" && m.corrected.CompareAndSwap(false, true) {
-			m.adaptive.Store(!m.adaptive.Load()) // the name of the model has misled us
-			err = m.client.Ask(ctx, emit, open, begin)
-		}
-		return err
-	})
+// without takes the other way to ask for thinking, once: the name of the model has misled us.
+func (m *adapter) without(err error) bool {
+	if !wire.Refuses(err, "thinking.type", "adaptive", "budget_tokens", "output_config", "effort parameter") || m.client.Effort() == "" || !m.corrected.CompareAndSwap(false, true) {
+		return false
+	}
+	m.adaptive.Store(!m.adaptive.Load())
+	return true
 }
 
 // open sends the request and returns when the answer begins.
-func (m *Model) open(call *endpoint.Call, req model.Request) error {
+func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	body, err := m.encode(req)
 	if err != nil {
 		return err

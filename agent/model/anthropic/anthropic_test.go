@@ -18,9 +18,10 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/anthropic"
 	"buddy/agent/model/modeltest"
+	"buddy/agent/model/wire"
 )
 
-func newModel(t testing.TB, c anthropic.Config) *anthropic.Model {
+func newModel(t testing.TB, c anthropic.Config) *wire.Model {
 	t.Helper()
 	if c.Model == "" {
 		c.Model = "test-1"

@@ -30,7 +30,7 @@ const answerRoom = DefaultMaxTokens
 // limits sets how much an answer may have: what the person says, else what is documented, in
 // the twentieth of the window that the runtime leaves for answers, but always room for what
 // the model may think and an answer. It refuses a limit of the person's that leaves none.
-func (m *Model) limits(c Config) error {
+func (m *adapter) limits(c Config) error {
 	thought := budgets[m.client.Effort()]
 	switch {
 	case c.MaxTokens > 0 && c.MaxTokens <= thought:
@@ -54,7 +54,7 @@ const version46 = 4*100 + 6
 var claudeVersion = regexp.MustCompile(`claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?:\D|$)`)
 
 // adaptive reports whether a model is of that kind, by its name. Servers correct a wrong
-// guess, see Stream.
+// guess, see without.
 func adaptive(name string) bool {
 	name = strings.ToLower(name)
 	v := claudeVersion.FindStringSubmatch(name)
@@ -67,7 +67,7 @@ func adaptive(name string) bool {
 }
 
 // think asks for the thinking that the configuration wants.
-func (m *Model) think(r *request) {
+func (m *adapter) think(r *request) {
 	effort := m.client.Effort()
 	switch {
 	case effort == "" || effort == "none": // models think only when they are asked to

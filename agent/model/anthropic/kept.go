@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/wire"
+	"buddy/texts"
 )
 
 // extraKey is the member of a message that holds its kept blocks.
@@ -35,7 +36,7 @@ type keptBlock struct {
 // block: texts grow, anything else is replaced. Only input is spelled differently.
 func (b *block) grow(d delta, raw json.RawMessage) error {
 	if d.Type == "input_json_delta" {
-		b.args = append(b.args, d.JSON...)
+		b.input = append(b.input, d.JSON...)
 		return nil
 	}
 	var pieces map[string]json.RawMessage
@@ -92,16 +93,16 @@ func (b *block) compacted() bool {
 // encode writes the block with what has grown.
 func (b *block) encode() (json.RawMessage, error) {
 	for k, v := range b.grown {
-		s, err := encode(v.String())
+		s, err := texts.JSON(v.String())
 		if err != nil {
 			return nil, err
 		}
 		b.members[k] = s
 	}
-	if len(b.args) > 0 {
-		b.members["input"] = object(string(b.args))
+	if len(b.input) > 0 {
+		b.members["input"] = object(string(b.input))
 	}
-	return encode(b.members) // sorted: the same bytes in every request
+	return texts.JSON(b.members) // sorted: the same bytes in every request
 }
 
 // keep returns the extra members of a message; nil when nothing is to be kept.
@@ -117,7 +118,7 @@ func keep(name string, blocks []*block) (map[string]json.RawMessage, error) {
 		}
 		k.Blocks = append(k.Blocks, keptBlock{b.place, raw})
 	}
-	raw, err := encode(k)
+	raw, err := texts.JSON(k)
 	return map[string]json.RawMessage{extraKey: raw}, err
 }
 

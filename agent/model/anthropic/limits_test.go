@@ -20,12 +20,12 @@ func TestLimits(t *testing.T) {
 		{Config{Effort: "max"}, 57_344},
 	} {
 		tt.config.BaseURL, tt.config.Model = "https://api.example.com/v1", "claude-x"
-		m, err := New(tt.config)
+		m, err := newAdapter(tt.config)
 		if err != nil || m.maxTokens != tt.want {
 			t.Errorf("%+v: %v, want %d", tt.config, err, tt.want)
 		}
 	}
-	if _, err := New(Config{BaseURL: "https://api.example.com/v1", Model: "claude-x", Effort: "max", MaxTokens: 8192}); err == nil {
+	if _, err := newAdapter(Config{BaseURL: "https://api.example.com/v1", Model: "claude-x", Effort: "max", MaxTokens: 8192}); err == nil {
 		t.Error("a limit without room for an answer was taken")
 	}
 }

@@ -11,9 +11,8 @@ import (
 
 // answer collects the events of one answer and emits deltas.
 type answer struct {
-	emit    wire.Emit
+	wire.Collector
 	form    template
-	text    strings.Builder
 	calls   []*call
 	traces  traces
 	extra   fields
@@ -89,7 +88,7 @@ func (a *answer) choice(c choice) error {
 // whole adds a message that is not a delta: all of a plain answer, or a repetition at
 // the end of a stream, of which only what was not there before counts.
 func (a *answer) whole(m wire.Members) error {
-	if a.text.Len() > 0 {
+	if a.Text.Len() > 0 {
 		delete(m, "content")
 		delete(m, "refusal")
 	}
@@ -141,7 +140,7 @@ func (a *answer) content(raw json.RawMessage) error {
 		if err := json.Unmarshal(raw, &s); err != nil {
 			return wire.Bad("the answer has a text that is not valid", raw, nil)
 		}
-		return a.say(s)
+		return a.Say(s)
 	}
 	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) != nil {
@@ -169,22 +168,14 @@ func (a *answer) part(raw json.RawMessage) error {
 		return a.reason("content."+p.Type, raw)
 	}
 	if s := wire.Text(p.Text); s != "" {
-		return a.say(s)
+		return a.Say(s)
 	}
-	return a.say(wire.Text(p.Content))
-}
-
-func (a *answer) say(s string) error {
-	if s == "" {
-		return nil
-	}
-	a.text.WriteString(s)
-	return a.emit(model.Delta{Kind: model.Text, Text: s})
+	return a.Say(wire.Text(p.Content))
 }
 
 func (a *answer) reason(field string, raw json.RawMessage) error {
 	if s := a.traces.add(field, raw); s != "" {
-		return a.emit(model.Delta{Kind: model.Reasoning, Field: field, Text: s})
+		return a.Emit(model.Delta{Kind: model.Reasoning, Field: field, Text: s})
 	}
 	return nil
 }
@@ -203,24 +194,10 @@ func (a *answer) Done(marked bool) error {
 	case !a.choices && a.odd != "":
 		return &model.Error{Kind: model.FormatError, What: "the answer is not a chat completion", Body: a.odd}
 	}
-	if a.finish == "" {
-		a.finish = model.FinishStop
-		if len(a.calls) > 0 {
-			a.finish = model.FinishToolCalls
-		}
+	m, finish, err := a.End(a.finish)
+	if err != nil {
+		return err
 	}
-	m := &model.Message{Role: model.Assistant, Content: a.text.String(), Extra: a.extra.encode()}
-	for _, c := range a.calls {
-		if strings.TrimSpace(string(c.args)) == "" {
-			c.args = []byte("{}") // how a call without parameters is written
-		}
-		// The calls of an answer that was stopped may be fragments (DECISIONS 23).
-		if a.finish != model.FinishLength && a.finish != model.FinishContentFilter {
-			if err := a.ready(c); err != nil {
-				return err
-			}
-		}
-		m.ToolCalls = append(m.ToolCalls, c.toolCall())
-	}
-	return a.emit(model.Delta{Kind: model.Done, Message: m, Finish: a.finish, Usage: a.usage})
+	m.Extra = a.extra.encode()
+	return a.Emit(model.Delta{Kind: model.Done, Message: m, Finish: finish, Usage: a.usage})
 }

@@ -2,34 +2,25 @@ package completions
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
-	"buddy/agent/model"
 	"buddy/agent/model/wire"
 )
 
-// call is a tool call while its pieces arrive.
+// call is a tool call while its pieces arrive. Its ID is ours if the server had none.
 type call struct {
-	id     string // given to it by us if the server had none
+	wire.Call
 	wireID string // the server's
 	index  int    // the server's; -1 = none
-	name   string
-	args   []byte
 	extra  fields
-	ready  bool // CallReady was emitted
-}
-
-func (c *call) toolCall() model.ToolCall {
-	return model.ToolCall{ID: c.id, Name: c.name, Arguments: string(c.args), Extra: c.extra.encode()}
 }
 
 // complete reports whether nothing but white space can follow the arguments.
 func (c *call) complete() bool {
-	return bytes.HasSuffix(bytes.TrimSpace(c.args), []byte("}")) && json.Valid(c.args)
+	return bytes.HasSuffix(bytes.TrimSpace(c.Args), []byte("}")) && json.Valid(c.Args)
 }
 
 // piece is a part of a call as it comes.
@@ -94,25 +85,24 @@ func (a *answer) callPiece(p piece) error {
 		// The calls before this one are over, as far as they are complete.
 		for _, before := range a.calls {
 			if before.complete() {
-				if err := a.ready(before); err != nil {
+				if err := a.Ready(&before.Call); err != nil {
 					return err
 				}
 			}
 		}
-		c = &call{id: p.id, wireID: p.id, index: p.index}
-		if c.id == "" || a.lastCall(func(o *call) bool { return o.id == c.id }) != nil { // C02: one id, one call
-			c.id = "call_" + rand.Text()
-		}
+		c = &call{Call: wire.Call{ID: p.id}, wireID: p.id, index: p.index}
+		a.Begin(&c.Call, "call_")
 		a.calls = append(a.calls, c)
 	}
 	if c.wireID == "" {
 		c.wireID = p.id // too late: deltas have named it already
 	}
-	if c.name != p.name { // some servers repeat it
-		c.name += p.name
+	if c.Name != p.name { // some servers repeat it
+		c.Name += p.name
 	}
 	for k, raw := range p.extra {
 		c.extra.add(k, raw)
+		c.Extra = c.extra.encode()
 	}
 	return a.arguments(c, p.args)
 }
@@ -131,7 +121,7 @@ func (a *answer) callOf(p piece) *call {
 		return a.lastCall(func(c *call) bool { return c.wireID == p.id })
 	}
 	c := a.lastCall(func(*call) bool { return true })
-	if c != nil && p.name != "" && c.name != "" && (p.name != c.name || c.complete()) {
+	if c != nil && p.name != "" && c.Name != "" && (p.name != c.Name || c.complete()) {
 		return nil
 	}
 	return c
@@ -159,27 +149,7 @@ func (a *answer) arguments(c *call, raw json.RawMessage) error {
 			return wire.Bad("the answer has arguments that are not JSON", raw, err)
 		}
 		s = b.String()
-		c.args = c.args[:0]
+		c.Args = c.Args[:0]
 	}
-	if s == "" {
-		return nil
-	}
-	if c.ready {
-		if strings.TrimSpace(s) == "" {
-			return nil
-		}
-		return wire.Bad("the answer goes on with a tool call that was complete", raw, nil)
-	}
-	c.args = append(c.args, s...)
-	return a.emit(model.Delta{Kind: model.CallDelta, CallID: c.id, Text: s})
-}
-
-// ready emits a call once.
-func (a *answer) ready(c *call) error {
-	if c.ready {
-		return nil
-	}
-	c.ready = true
-	t := c.toolCall()
-	return a.emit(model.Delta{Kind: model.CallReady, CallID: t.ID, Call: &t})
+	return a.Add(&c.Call, s)
 }

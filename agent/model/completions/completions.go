@@ -13,9 +13,7 @@
 package completions
 
 import (
-	"context"
 	"errors"
-	"iter"
 	"sync/atomic"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -31,43 +29,37 @@ const Name = "completions"
 // Config says which model to talk to and where.
 type Config = wire.Config
 
-// Model is a model.Model. Make it with New. It is safe for concurrent use.
-type Model struct {
+// adapter asks a server in this protocol. It is safe for concurrent use.
+type adapter struct {
 	client  *wire.Client
 	noUsage atomic.Bool // the server refuses stream_options
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
-func New(c Config) (*Model, error) {
+func New(c Config) (*wire.Model, error) {
 	client, err := wire.New(c, Name)
 	if err != nil {
 		return nil, err
 	}
-	return &Model{client: client}, nil
+	m := &adapter{client: client}
+	return client.Model(wire.Protocol{Open: m.open, Answer: newAnswer, Without: m.without}), nil
 }
 
-// Info describes the model. Its BaseURL has no credentials.
-func (m *Model) Info() model.Info { return m.client.Info() }
+func newAnswer(emit wire.Emit, _ model.Request) wire.Answer {
+	return &answer{Collector: wire.Collector{Emit: emit}}
+}
 
-// Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
-func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
-	open := func(call *endpoint.Call) error { return m.open(call, req) }
-	begin := func(emit wire.Emit) wire.Answer { return &answer{emit: emit} }
-	return wire.Stream(func(emit wire.Emit) error {
-		err := m.client.Ask(ctx, emit, open, begin)
-		if wire.Refuses(err, "stream_options") && m.noUsage.CompareAndSwap(false, true) {
-			err = m.client.Ask(ctx, emit, open, begin)
-		}
-		return err
-	})
+// without reports whether a request was refused for asking for usage, which we can do without.
+func (m *adapter) without(err error) bool {
+	return wire.Refuses(err, "stream_options") && m.noUsage.CompareAndSwap(false, true)
 }
 
 // open sends the request and returns when the answer begins.
-func (m *Model) open(call *endpoint.Call, req model.Request) error {
+func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	if err := m.client.CheckImages(req.Messages, 0); err != nil {
 		return err
 	}
-	messages, err := encode(req.Messages, marks(req, m.client.Provider(), m.Info().Model))
+	messages, err := encode(req.Messages, marks(req, m.client.Provider(), m.client.Info().Model))
 	if err != nil {
 		return err
 	}
@@ -77,7 +69,7 @@ func (m *Model) open(call *endpoint.Call, req model.Request) error {
 	effort := wire.Text(extra["reasoning_effort"]) // the SDK judges it, so it gets it
 	delete(extra, "reasoning_effort")
 	config.HTTPClient = wire.Sender{Call: call, Key: "messages", Value: messages, Extra: extra}
-	r := openai.ChatCompletionRequest{Model: m.Info().Model, Tools: tools(req.Tools), ReasoningEffort: effort}
+	r := openai.ChatCompletionRequest{Model: m.client.Info().Model, Tools: tools(req.Tools), ReasoningEffort: effort}
 	if !m.noUsage.Load() {
 		r.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}

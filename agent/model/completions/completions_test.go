@@ -15,9 +15,10 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/completions"
 	"buddy/agent/model/modeltest"
+	"buddy/agent/model/wire"
 )
 
-func newModel(t testing.TB, c completions.Config) *completions.Model {
+func newModel(t testing.TB, c completions.Config) *wire.Model {
 	t.Helper()
 	if c.Model == "" {
 		c.Model = "test-1"

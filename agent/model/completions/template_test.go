@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"buddy/agent/model"
+	"buddy/agent/model/wire"
 )
 
 // FuzzTemplate compares the fast path with the slow one: an answer of any two events is
@@ -33,10 +34,10 @@ func FuzzTemplate(f *testing.F) {
 
 // answerOf returns all deltas of the events a and b; ok is false when they are refused.
 func answerOf(a, b []byte, slow bool) (deltas []model.Delta, ok bool) {
-	collect := &answer{emit: func(d model.Delta) error {
+	collect := &answer{Collector: wire.Collector{Emit: func(d model.Delta) error {
 		deltas = append(deltas, d)
 		return nil
-	}}
+	}}}
 	for _, event := range [][]byte{a, b, b} {
 		if slow {
 			collect.form = template{}

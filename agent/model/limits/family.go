@@ -33,6 +33,7 @@ type Family struct {
 	Edit  Edit
 	Says  string // a line of the system prompt, "" for none
 	Tools Tools  // where the window is not known; "" is Short
+	Free  bool   // calls may be free text, in protocols that have it
 }
 
 // ToolsIn returns the list of tools that a model of the family with a window of so many tokens

@@ -15,14 +15,19 @@ func TestFamilies(t *testing.T) {
 			t.Errorf("%q: %+v, want %q", name, got, want)
 		}
 	}
+	if !FamilyOf("gpt-5.1").Free || !FamilyOf("openai/codex-mini").Free || FamilyOf("gpt-4.1").Free || FamilyOf("claude-opus-5").Free {
+		t.Error("free text is not for the families that document it")
+	}
 	if !strings.Contains(FamilyOf("gpt-oss-20b").Says, "do not print the patch") || FamilyOf("gpt-5").Says != "" {
 		t.Error("families are told what is not theirs")
 	}
 }
 
 func TestABrokenFamilyIsRefused(t *testing.T) {
-	for _, text := range []string{`[[family]]`, "[[family]]\nkind=\"prefix\"\nname=\"x\"\nedit=\"diff\"", "[[family]]\nkind=\"like\"\nname=\"x\"\nedit=\"patch\"\ntools=\"all\"",
-		"[[family]]\nkind=\"prefix\"\nname=\"x\"\nedit=\"patch\"\ntools=\"some\"", `family = 3`} {
+	for _, text := range []string{
+		`[[family]]`, "[[family]]\nkind=\"prefix\"\nname=\"x\"\nedit=\"diff\"", "[[family]]\nkind=\"like\"\nname=\"x\"\nedit=\"patch\"\ntools=\"all\"",
+		"[[family]]\nkind=\"prefix\"\nname=\"x\"\nedit=\"patch\"\ntools=\"some\"", `family = 3`,
+	} {
 		if _, err := parseFamilies([]byte(text)); err == nil {
 			t.Errorf("%q was taken", text)
 		}

@@ -19,6 +19,7 @@ type item struct {
 	CallID     string `json:"call_id"`
 	Name       string
 	Arguments  json.RawMessage
+	Input      json.RawMessage // of a custom tool's call
 	Output     json.RawMessage
 	Summary    []object
 	Encrypted  string `json:"encrypted_content"`
@@ -84,7 +85,7 @@ func parseResponses(body []byte) (responsesBody, error) {
 	if err := checkFlatTools(b.Tools); err != nil {
 		return b, err
 	}
-	c := itemChecker{seen: make(map[string]bool)}
+	c := itemChecker{seen: make(map[string]bool), free: make(map[string]bool)}
 	for i, it := range b.Input {
 		if err := c.item(it); err != nil {
 			return b, fmt.Errorf("input[%d]: %w", i, err)
@@ -106,12 +107,19 @@ func checkFlatTools(raw json.RawMessage) error {
 	var tools []struct {
 		Type, Name string
 		Parameters object
+		Format     toolFormat
 	}
 	if json.Unmarshal(raw, &tools) != nil || len(tools) == 0 {
 		return errors.New("tools is not a list with at least one tool")
 	}
 	names := make(map[string]bool)
 	for i, t := range tools {
+		if t.Type == "custom" {
+			if t.Parameters != nil || t.Format.Type != "grammar" || t.Format.Syntax != "lark" || !strings.HasPrefix(t.Format.Definition, "start:") {
+				return fmt.Errorf("tools[%d]: a custom tool with parameters or without a grammar", i)
+			}
+			t.Type, t.Parameters = "function", object{} // the rest is alike
+		}
 		if err := checkTool(names, t.Type, t.Name, t.Parameters); err != nil {
 			return fmt.Errorf("tools[%d]: %w", i, err)
 		}
@@ -119,16 +127,32 @@ func checkFlatTools(raw json.RawMessage) error {
 	return nil
 }
 
+// toolFormat is the form of the text that a custom tool is called with.
+type toolFormat struct{ Type, Syntax, Definition string }
+
+// freeTools reads the tools of a request: those that are called with free text have Free.
+func freeTools(raw json.RawMessage) (defs []model.ToolDef) {
+	var forms []struct{ Format toolFormat }
+	_, _ = json.Unmarshal(raw, &defs), json.Unmarshal(raw, &forms) // they were checked
+	for i, f := range forms {
+		if f.Format.Type != "" {
+			defs[i].Free = &model.FreeText{Grammar: f.Format.Definition}
+		}
+	}
+	return defs
+}
+
 // itemChecker goes through the items in order.
 type itemChecker struct {
 	open    []string        // ids of calls that wait for their output
+	free    map[string]bool // ids of calls of custom tools
 	seen    map[string]bool // ids of all calls
 	results bool            // the outputs of the open calls have begun
 	thought bool            // the last item was reasoning
 }
 
 func (c *itemChecker) item(it item) error {
-	if it.Type != "function_call_output" && c.results && len(c.open) > 0 {
+	if !strings.HasSuffix(it.Type, "call_output") && c.results && len(c.open) > 0 {
 		return fmt.Errorf("an item of %q where outputs are due of: %s", it.Type, strings.Join(c.open, ", "))
 	}
 	thought := c.thought
@@ -142,8 +166,11 @@ func (c *itemChecker) item(it item) error {
 		}
 		return nil
 	case "function_call":
-		return c.call(it)
-	case "function_call_output":
+		return c.call(it, it.Arguments)
+	case "custom_tool_call":
+		c.free[it.CallID] = true
+		return c.call(it, it.Input)
+	case "function_call_output", "custom_tool_call_output":
 		return c.output(it, thought)
 	}
 	if !slices.Contains(serverItems, it.Type) {
@@ -193,13 +220,14 @@ func checkPrompt(it item) error {
 	return nil
 }
 
-func (c *itemChecker) call(it item) error {
+// call checks a call, whose text is its arguments or what a custom tool gets.
+func (c *itemChecker) call(it item, text json.RawMessage) error {
 	switch {
 	case it.CallID == "" || it.Name == "":
 		return errors.New("a function call without call_id or name")
 	case c.seen[it.CallID]:
 		return fmt.Errorf("the call_id %q came before", it.CallID)
-	case len(it.Arguments) == 0 || it.Arguments[0] != '"':
+	case len(text) == 0 || text[0] != '"':
 		return fmt.Errorf("the arguments of the call %q are not a string", it.CallID)
 	}
 	c.seen[it.CallID] = true
@@ -214,6 +242,8 @@ func (c *itemChecker) output(it item, thought bool) error {
 		return errors.New("an output right after reasoning")
 	case len(c.open) == 0 || c.open[0] != it.CallID:
 		return fmt.Errorf("an output for %q where outputs are due of: [%s]", it.CallID, strings.Join(c.open, ", "))
+	case c.free[it.CallID] != (it.Type == "custom_tool_call_output"):
+		return fmt.Errorf("an item of %q for a call of another type, %q", it.Type, it.CallID)
 	case str(it.Output) == "":
 		return fmt.Errorf("the output for %q is empty", it.CallID)
 	}
@@ -230,7 +260,7 @@ func readResponses(h http.Header, body []byte) Request {
 		return req
 	}
 	req.Model, req.stream = b.Model, b.Stream
-	_ = json.Unmarshal(b.Tools, &req.Tools) // it was checked
+	req.Tools = freeTools(b.Tools)
 	if b.Instructions != "" {
 		req.Messages = append(req.Messages, model.Message{Role: model.System, Content: b.Instructions})
 	}
@@ -254,13 +284,13 @@ func addItem(msgs []model.Message, it item) []model.Message {
 			}
 		}
 		return append(msgs, m)
-	case "function_call":
+	case "function_call", "custom_tool_call":
 		if last < 0 || msgs[last].Role != model.Assistant {
 			msgs = append(msgs, model.Message{Role: model.Assistant})
 			last++
 		}
-		msgs[last].ToolCalls = append(msgs[last].ToolCalls, model.ToolCall{ID: it.CallID, Name: it.Name, Arguments: str(it.Arguments)})
-	case "function_call_output":
+		msgs[last].ToolCalls = append(msgs[last].ToolCalls, model.ToolCall{ID: it.CallID, Name: it.Name, Arguments: str(it.Arguments) + str(it.Input)})
+	case "function_call_output", "custom_tool_call_output":
 		return append(msgs, model.Message{Role: model.Tool, ToolCallID: it.CallID, Content: str(it.Output)})
 	}
 	return msgs

@@ -17,12 +17,21 @@ func TestCheckResponses(t *testing.T) {
 		b         = `{"type":"function_call","call_id":"b","name":"x","arguments":"{}"}`
 		outA      = `{"type":"function_call_output","call_id":"a","output":"1"}`
 		outB      = `{"type":"function_call_output","call_id":"b","output":"2"}`
+		free      = `{"type":"custom_tool_call","call_id":"a","name":"x","input":"text"}`
+		outFree   = `{"type":"custom_tool_call_output","call_id":"a","output":"1"}`
+		custom    = `,"tools":[{"type":"custom","name":"x","format":{"type":"grammar","syntax":"lark","definition":"start: /x/"}}]`
 		search    = `{"type":"web_search_call","id":"w"}`
 	)
 	for _, tt := range []struct{ items, rest, want string }{
 		{user, "", ""},
 		{user + "," + thought + "," + assistant + "," + thought + "," + a + "," + b + "," + outA + "," + outB + "," + search + "," + assistant + "," + user, "", ""},
 		{user, `,"tools":[{"type":"function","name":"x","parameters":{}}]`, ""},
+		{user + "," + free + "," + b + "," + outFree + "," + outB, custom, ""},
+		{user + "," + free + "," + outA, custom, "for a call of another type"},
+		{user + "," + a + "," + outFree, custom, "for a call of another type"},
+		{user + "," + strings.Replace(free, `"text"`, "{}", 1), custom, "are not a string"},
+		{user, strings.Replace(custom, "lark", "ebnf", 1), "without a grammar"},
+		{user, strings.Replace(custom, `"format"`, `"parameters":{},"format"`, 1), "a custom tool with parameters"},
 		{"", "", "at least one item"},
 		{user, `,"messages":[]`, "unknown parameter: messages"},
 		{user, `,"tools":[]`, "at least one tool"},

@@ -9,8 +9,6 @@
 //	))
 //	m, err := completions.New(completions.Config{BaseURL: srv.URL, Model: "test"})
 //	// … then look at srv.Requests()
-//
-// The command in serve runs it by hand on a port.
 package modeltest
 
 import (

@@ -2,7 +2,10 @@ package modeltest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"buddy/agent/model"
 )
 
 // itemFormat is the format of Responses, as OpenAI sends it: each text in deltas, then
@@ -111,12 +114,33 @@ func (r *itemFormat) reasoning(p *wire, part Reasoning) {
 
 func (r *itemFormat) call(p *wire, c Call) {
 	r.close(p)
+	if p.req.free(c.Name) {
+		r.freeCall(p, c)
+		return
+	}
 	begun := callItem(r.id(), Call{ID: c.ID, Name: c.Name})
 	begun["status"] = "in_progress"
 	r.added(p, begun)
 	p.pieces(c.Arguments, func(s string) { p.event(r.event("function_call_arguments.delta", r.at(members{"delta": s}))) })
 	p.event(r.event("function_call_arguments.done", r.at(members{"arguments": c.Arguments})))
 	r.done(p, callItem(r.id(), c))
+}
+
+// freeCall is a call of a custom tool: its arguments are its input as it is.
+func (r *itemFormat) freeCall(p *wire, c Call) {
+	r.added(p, freeItem(r.id(), Call{ID: c.ID, Name: c.Name}))
+	p.pieces(c.Arguments, func(s string) { p.event(r.event("custom_tool_call_input.delta", r.at(members{"delta": s}))) })
+	p.event(r.event("custom_tool_call_input.done", r.at(members{"input": c.Arguments})))
+	r.done(p, freeItem(r.id(), c))
+}
+
+func freeItem(id string, c Call) members {
+	return members{"id": id, "type": "custom_tool_call", "status": "completed", "call_id": c.ID, "name": c.Name, "input": c.Arguments}
+}
+
+// free reports whether a tool of the request is called with free text.
+func (r Request) free(tool string) bool {
+	return slices.ContainsFunc(r.Tools, func(d model.ToolDef) bool { return d.Name == tool && d.Free != nil })
 }
 
 func (r *itemFormat) compaction(p *wire, summary string) {
@@ -177,7 +201,11 @@ func (r *itemFormat) document(p *wire, a Answer) any {
 			r.output = append(r.output, reasoningItem(r.id(), part))
 		case Call:
 			flush()
-			r.output = append(r.output, callItem(r.id(), part))
+			item := callItem(r.id(), part)
+			if p.req.free(part.Name) {
+				item = freeItem(r.id(), part)
+			}
+			r.output = append(r.output, item)
 		case Compaction:
 			flush()
 			r.output = append(r.output, compactionItem(r.id(), string(part)))

@@ -14,6 +14,7 @@ import (
 type answer struct {
 	emit     wire.Emit
 	origin   string
+	tools    []model.ToolDef // of the request
 	items    []*item
 	said     bool // some text was emitted
 	thought  bool // some reasoning was emitted
@@ -22,7 +23,9 @@ type answer struct {
 	response *response // the last one, when it ends the answer
 }
 
-func newAnswer(emit wire.Emit, origin string) *answer { return &answer{emit: emit, origin: origin} }
+func newAnswer(emit wire.Emit, origin string, tools []model.ToolDef) *answer {
+	return &answer{emit: emit, origin: origin, tools: tools}
+}
 
 // event is any of the protocol's events; each kind has some of the members.
 type event struct {
@@ -35,6 +38,7 @@ type event struct {
 	Text         json.RawMessage `json:"text"`
 	Refusal      json.RawMessage `json:"refusal"`
 	Arguments    json.RawMessage `json:"arguments"`
+	Input        json.RawMessage `json:"input"`
 	Item         wire.Members    `json:"item"`
 	Part         wire.Members    `json:"part"`
 	Response     json.RawMessage `json:"response"`
@@ -59,12 +63,14 @@ const (
 	reasonText  = "reasoning_text"
 	summaryText = "reasoning_summary_text"
 	arguments   = "function_call_arguments"
+	freeText    = "custom_tool_call_input"
 )
 
 // The kinds of items that are ours.
 const (
 	messageItem   = "message"
 	callItem      = "function_call"
+	freeItem      = "custom_tool_call" // see customTool
 	reasoningItem = "reasoning"
 	// compactionItem is what the server sums all before it up in, opaque to us (B21):
 	// developers.openai.com/api/docs/guides/compaction. The answer goes on after it.
@@ -107,6 +113,8 @@ func (a *answer) piece(name string, e event) error {
 		raw = e.Refusal
 	case arguments:
 		raw, owner = e.Arguments, callItem
+	case freeText:
+		raw, owner = e.Input, freeItem
 	case reasonText, "reasoning":
 		kind, owner = reasonText, reasoningItem
 	case summaryText, "reasoning_summary":
@@ -216,7 +224,7 @@ func (a *answer) Done(marked bool) error {
 	m := &model.Message{Role: model.Assistant}
 	n := note{Origin: a.origin}
 	for _, i := range a.items {
-		if i.kind == callItem && i.call.Name != "" && whole {
+		if i.calls() && i.call.Name != "" && whole {
 			if err := a.ready(i); err != nil {
 				return err
 			}
@@ -262,8 +270,8 @@ func (a *answer) finishReason(marked bool) (string, error) {
 func (a *answer) partial(marked bool) (string, error) {
 	called := false
 	for _, i := range a.items {
-		called = called || i.kind == callItem
-		if i.kind == callItem && !i.done {
+		called = called || i.calls()
+		if i.calls() && !i.done {
 			return "", cut()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/wire"
+	"buddy/texts"
 )
 
 // noteKey is where a message keeps how its answer was made up.
@@ -27,6 +28,7 @@ type place struct {
 	Text  int             `json:"text,omitempty"`  // so many bytes of the content
 	Phase json.RawMessage `json:"phase,omitempty"` // what the model calls this text
 	Call  bool            `json:"call,omitempty"`  // the next call
+	Free  string          `json:"free,omitempty"`  // its argument that was free text; "" = it was JSON
 }
 
 // between stands between two texts of one answer.
@@ -37,6 +39,8 @@ type input struct {
 	buf    bytes.Buffer
 	enc    *json.Encoder
 	origin string
+	free   bool            // calls that were free text are so again
+	freed  map[string]bool // ids of those calls
 }
 
 // The items that we make, in the order in which their members are written: the same
@@ -76,8 +80,8 @@ type (
 
 // encode writes the conversation (M07): what the system says, joined by blank lines,
 // and the items of input.
-func encode(msgs []model.Message, origin string) (instructions string, items []byte, err error) {
-	in := &input{origin: origin}
+func encode(msgs []model.Message, origin string, free bool) (instructions string, items []byte, err error) {
+	in := &input{origin: origin, free: free, freed: make(map[string]bool)}
 	in.enc = json.NewEncoder(&in.buf)
 	in.enc.SetEscapeHTML(false)
 	in.buf.WriteByte('[')
@@ -94,7 +98,7 @@ func encode(msgs []model.Message, origin string) (instructions string, items []b
 			err = in.assistant(m)
 		case model.Tool:
 			if m.ToolCallID != "" {
-				err = in.add(functionOutput{"function_call_output", m.ToolCallID, m.Content})
+				err = in.output(m)
 			}
 		default:
 			err = fmt.Errorf("unknown role %q", m.Role)
@@ -150,7 +154,7 @@ func (in *input) assistant(m model.Message) error {
 		var err error
 		switch {
 		case p.Call && len(calls) > 0:
-			err = in.call(calls[0])
+			err = in.made(calls[0], p.Free)
 			calls = calls[1:]
 		case p.Text > 0:
 			said := text[:p.Text]
@@ -235,16 +239,14 @@ func keeps(m wire.Members) bool {
 func encodeNote(n note) (map[string]json.RawMessage, error) {
 	plain := true
 	for i, p := range n.Places {
-		plain = plain && p.Item == nil && p.Phase == nil && (p.Call || i == 0)
+		plain = plain && p.Item == nil && p.Phase == nil && p.Free == "" && (p.Call || i == 0)
 	}
 	if plain {
 		return nil, nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(n); err != nil {
+	raw, err := texts.JSON(n)
+	if err != nil {
 		return nil, fmt.Errorf("items of the answer: %w", err)
 	}
-	return map[string]json.RawMessage{noteKey: bytes.TrimSpace(b.Bytes())}, nil
+	return map[string]json.RawMessage{noteKey: raw}, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/wire"
+	"buddy/texts"
 )
 
 // item is one item of an answer while its pieces arrive.
@@ -20,6 +21,7 @@ type item struct {
 	slots []*slot
 	raw   wire.Members // whole, when it is done; nil before
 	call  model.ToolCall
+	free  string // the argument that the text of a call is; "" = it is all arguments, in JSON
 	done  bool
 	ready bool // CallReady was emitted
 }
@@ -59,12 +61,12 @@ func (i *item) join(m *model.Message) []place {
 	switch i.kind {
 	case messageItem:
 		return i.say(m)
-	case callItem:
+	case callItem, freeItem:
 		if i.call.Name == "" {
 			return nil // nobody could run it
 		}
 		m.ToolCalls = append(m.ToolCalls, i.toolCall())
-		return []place{{Call: true}}
+		return []place{{Call: true, Free: i.free}}
 	}
 	if i.raw == nil || i.kind == reasoningItem && !keeps(i.raw) {
 		return nil
@@ -93,17 +95,19 @@ func (i *item) say(m *model.Message) []place {
 // nothing, and where servers send one they do not take it.
 func (i *item) encode() json.RawMessage {
 	maps.DeleteFunc(i.raw, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(i.raw); err != nil {
+	raw, err := texts.JSON(i.raw)
+	if err != nil {
 		return nil // of what was parsed: cannot happen
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return raw
 }
 
 func (i *item) toolCall() model.ToolCall {
 	t := i.call
+	if i.free != "" {
+		t.Arguments = wrapped(i.free, i.text())
+		return t
+	}
 	if t.Arguments = i.text(); strings.TrimSpace(t.Arguments) == "" {
 		t.Arguments = "{}" // how a call without parameters is written
 	}
@@ -153,8 +157,8 @@ func (a *answer) begin(e event, kind string) *item {
 		i.id = id
 	}
 	a.items = append(a.items, i)
-	if kind == callItem {
-		i.call.Name = wire.Text(e.Item["name"])
+	if i.calls() {
+		a.named(i, wire.Text(e.Item["name"]))
 		i.call.ID = a.callID(wire.Text(e.Item["call_id"]), i.id)
 	}
 	return i
@@ -198,7 +202,7 @@ func (a *answer) finish(i *item, m wire.Members) error {
 		return err
 	}
 	i.raw, i.done = m, true
-	if i.kind == callItem && wire.Text(m["status"]) != "incomplete" && a.response == nil {
+	if i.calls() && wire.Text(m["status"]) != "incomplete" && a.response == nil {
 		return a.ready(i)
 	}
 	return nil
@@ -214,9 +218,12 @@ func (a *answer) fill(i *item, m wire.Members) error {
 			return err
 		}
 		return a.parts(i, m["content"], reasonText)
-	case callItem:
+	case callItem, freeItem:
 		if name := wire.Text(m["name"]); name != "" {
-			i.call.Name = name
+			a.named(i, name)
+		}
+		if i.kind == freeItem {
+			return a.whole(i, freeText, 0, m["input"])
 		}
 		return a.whole(i, arguments, 0, m["arguments"])
 	}
@@ -360,7 +367,7 @@ func (a *answer) delta(i *item, kind string, n int, text string) error {
 		}
 		a.said = true
 		return a.emit(model.Delta{Kind: model.Text, Text: text})
-	case callItem:
+	case callItem, freeItem:
 		return a.emit(model.Delta{Kind: model.CallDelta, CallID: i.call.ID, Text: text})
 	}
 	if kind != i.slots[0].kind {

@@ -15,10 +15,8 @@
 package responses
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"sync/atomic"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -34,78 +32,70 @@ const Name = "responses"
 // Config says which model to talk to and where.
 type Config = wire.Config
 
-// Model is a model.Model. Make it with New. It is safe for concurrent use.
-type Model struct {
+// adapter asks a server in this protocol. It is safe for concurrent use.
+type adapter struct {
 	client    *wire.Client
 	noInclude atomic.Bool // the server or its model refuses encrypted reasoning
 	noSummary atomic.Bool // … a summary of the reasoning
 	noStore   atomic.Bool // … to be told that it stores nothing, as it never does
+	noFree    atomic.Bool // … tools whose calls are free text, or nobody knows that it takes them
 }
 
 // New checks c without any I/O. Its errors name the key of the configuration.
-func New(c Config) (*Model, error) {
+func New(c Config) (*wire.Model, error) {
 	client, err := wire.New(c, Name)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{client: client}
+	m := &adapter{client: client}
 	// Only OpenAI needs to be asked for summaries, and only models that think have any (M13).
 	// Servers nearby store nothing and some refuse to be told.
 	switch client.Provider() {
 	case wire.Ollama, wire.LMStudio, wire.VLLM, wire.LlamaCPP:
 		m.noStore.Store(true)
 	}
+	m.noFree.Store(!c.Free)
 	m.noSummary.Store(client.Provider() != wire.OpenAI || !wire.Reasons(client.Info().Model))
-	return m, nil
+	return client.Model(wire.Protocol{Open: m.open, Answer: m.answer, Without: m.without}), nil
 }
 
-// Info describes the model. Its BaseURL has no credentials.
-func (m *Model) Info() model.Info { return m.client.Info() }
-
-// Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
-func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
-	open := func(call *endpoint.Call) error { return m.open(call, req) }
-	begin := func(emit wire.Emit) wire.Answer { return newAnswer(emit, m.origin()) }
-	return wire.Stream(func(emit wire.Emit) error {
-		err := m.client.Ask(ctx, emit, open, begin)
-		for m.refuses(err) {
-			err = m.client.Ask(ctx, emit, open, begin)
-		}
-		return err
-	})
+func (m *adapter) answer(emit wire.Emit, req model.Request) wire.Answer {
+	return newAnswer(emit, m.origin(), req.Tools)
 }
 
-// refuses reports whether a request failed for something that we can do without, and
+// without reports whether a request failed for something that we can do without, and
 // remembers what: each at most once.
-func (m *Model) refuses(err error) bool {
-	return wire.Refuses(err, "reasoning.summary", "reasoning summar", `"reasoning"`) && m.noSummary.CompareAndSwap(false, true) ||
+func (m *adapter) without(err error) bool {
+	return wire.Refuses(err, "'custom'", `"custom"`, "custom_tool", "custom tool", "grammar") && m.noFree.CompareAndSwap(false, true) ||
+		wire.Refuses(err, "reasoning.summary", "reasoning summar", `"reasoning"`) && m.noSummary.CompareAndSwap(false, true) ||
 		wire.Refuses(err, `"store"`, "'store'") && m.noStore.CompareAndSwap(false, true) ||
 		wire.Refuses(err, `"include"`, "include[", "Encrypted content is not supported") && m.noInclude.CompareAndSwap(false, true)
 }
 
 // origin tells whose items an answer holds: nobody else can decrypt them.
-func (m *Model) origin() string {
-	info := m.Info()
+func (m *adapter) origin() string {
+	info := m.client.Info()
 	return info.Model + " " + info.BaseURL
 }
 
 // open sends the request and returns when the answer begins.
-func (m *Model) open(call *endpoint.Call, req model.Request) error {
+func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	if err := m.client.CheckImages(req.Messages, 0); err != nil {
 		return err
 	}
-	instructions, input, err := encode(req.Messages, m.origin())
+	free := !m.noFree.Load()
+	instructions, input, err := encode(req.Messages, m.origin(), free)
 	if err != nil {
 		return err
 	}
 	config := openai.DefaultConfig(m.client.Key())
 	config.BaseURL = m.client.BaseURL()
-	extra, err := tools(req.Tools)
+	extra, err := tools(req.Tools, free)
 	if err != nil {
 		return err
 	}
 	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input, Extra: extra}
-	r := openai.CreateResponseRequest{Model: m.Info().Model, Instructions: instructions}
+	r := openai.CreateResponseRequest{Model: m.client.Info().Model, Instructions: instructions}
 	if !m.noStore.Load() { // the default is true (M09)
 		r.Store = new(bool)
 	}
@@ -119,7 +109,7 @@ func (m *Model) open(call *endpoint.Call, req model.Request) error {
 }
 
 // reasoning says how much to think and what to show of it; nil when nothing is to be said.
-func (m *Model) reasoning() *openai.ResponseReasoning {
+func (m *adapter) reasoning() *openai.ResponseReasoning {
 	r := openai.ResponseReasoning{Effort: string(m.client.Effort())}
 	if !m.noSummary.Load() && r.Effort != "none" {
 		r.Summary = "auto"
@@ -141,13 +131,18 @@ type tool struct {
 	Strict bool `json:"strict"`
 }
 
-// tools returns nil when there are none, so that the request has no such key.
-func tools(defs []model.ToolDef) (wire.Members, error) {
+// tools returns nil when there are none, so that the request has no such key. free says that
+// those which have such a form are called with free text.
+func tools(defs []model.ToolDef, free bool) (wire.Members, error) {
 	if len(defs) == 0 {
 		return nil, nil
 	}
-	var all []tool
+	var all []any
 	for _, d := range defs {
+		if free && d.Free != nil {
+			all = append(all, customTool{"custom", d.Name, d.Description, format{"grammar", "lark", d.Free.Grammar}})
+			continue
+		}
 		all = append(all, tool{"function", d.Name, d.Description, wire.Parameters(d), false})
 	}
 	raw, err := json.Marshal(all)

@@ -14,9 +14,10 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/modeltest"
 	"buddy/agent/model/responses"
+	"buddy/agent/model/wire"
 )
 
-func newModel(t testing.TB, c responses.Config) *responses.Model {
+func newModel(t testing.TB, c responses.Config) *wire.Model {
 	t.Helper()
 	if c.Model == "" {
 		c.Model = "test-1"

@@ -3,9 +3,7 @@
 // are alike.
 //
 //	c, err := wire.New(config, "responses")
-//	return wire.Stream(func(emit wire.Emit) error {
-//		return c.Ask(ctx, open, &answer{emit: emit})
-//	})
+//	m := c.Model(wire.Protocol{Open: open, Answer: newAnswer, Without: refused}) // a model.Model
 //
 // It does not know the SDK; the adapters do.
 package wire
@@ -42,6 +40,7 @@ type Config struct {
 	Effort     Effort // reasoning_effort: none, minimal, low, medium or high; empty: the provider's own
 	MaxTokens  int    // limit of one answer in tokens, thinking included, where the protocol wants one; 0 = the adapter's
 	MaxOutput  int    // what is documented of the model for it; 0 = nothing
+	Free       bool   // the model takes tools whose calls are free text, if the protocol is Responses
 	KeyHeader  string // see [endpoint.Config], like the three below
 	Headers    []string
 	UserAgent  string
@@ -119,8 +118,39 @@ type Emit func(model.Delta) error
 // errLeft means that the reader of the deltas has had enough.
 var errLeft = errors.New("left")
 
-// Stream returns what f emits, and its error as the last element.
-func Stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
+// Protocol says how an adapter asks its server.
+type Protocol struct {
+	// Open sends a request over the call. It returns when the answer begins.
+	Open func(call *endpoint.Call, req model.Request) error
+	// Answer returns what takes the answer to a request apart.
+	Answer func(emit Emit, req model.Request) Answer
+	// Without reports whether a request that failed with err is to be sent again without what
+	// the server refuses. It says so at most once for each such thing.
+	Without func(err error) bool
+}
+
+// Model is a model.Model: a Client that speaks a protocol. It is safe for concurrent use.
+type Model struct {
+	*Client
+	protocol Protocol
+}
+
+// Model returns the model behind the client.
+func (c *Client) Model(p Protocol) *Model { return &Model{c, p} }
+
+// Stream sends one request. Errors are [model.Error] or the cause of the cancelled ctx.
+func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Delta, error] {
+	return stream(func(emit Emit) error {
+		for {
+			if err := m.ask(ctx, emit, req); err == nil || !m.protocol.Without(err) {
+				return err
+			}
+		}
+	})
+}
+
+// stream returns what f emits, and its error as the last element.
+func stream(f func(Emit) error) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		size := 0
 		err := f(func(d model.Delta) error {
@@ -188,18 +218,15 @@ type Answer interface {
 	Done(marked bool) error
 }
 
-// Open sends a request over the call. It returns when the answer begins.
-type Open func(call *endpoint.Call) error
-
-// Ask is one request and its answer, which it emits. Errors are [model.Error], the cause of
-// the cancelled ctx or what emit returned.
-func (c *Client) Ask(ctx context.Context, emit Emit, open Open, answer func(Emit) Answer) error {
+// ask sends a request once and emits its answer. Errors are [model.Error], the cause of the
+// cancelled ctx or what emit returned.
+func (m *Model) ask(ctx context.Context, emit Emit, req model.Request) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	call := c.endpoint.Call(ctx)
+	call := m.endpoint.Call(ctx)
 	defer call.Close()
-	err := open(call)
+	err := m.protocol.Open(call, req)
 	var known *model.Error
 	switch {
 	case err == nil:
@@ -209,7 +236,7 @@ func (c *Client) Ask(ctx context.Context, emit Emit, open Open, answer func(Emit
 		return call.Refused(err, false)
 	}
 	in := &reading{call: call, emit: emit, alive: time.Now()}
-	in.answer = answer(in.content)
+	in.answer = m.protocol.Answer(in.content, req)
 	err = in.all(ctx)
 	if err == nil || errors.Is(err, errLeft) {
 		return err

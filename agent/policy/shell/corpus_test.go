@@ -47,7 +47,7 @@ func corpus(tb testing.TB, file string) []string {
 	return lines
 }
 
-// F05, F13: nothing that changes something or shows a secret is allowed.
+// Nothing that changes something or shows a secret is allowed.
 func TestHostile(t *testing.T) {
 	lines := corpus(t, "hostile.txt")
 	for _, l := range lines {
@@ -60,7 +60,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// F05: what people run all day is not asked about.
+// What people run all day is not asked about.
 func TestEveryday(t *testing.T) {
 	lines := corpus(t, "everyday.txt")
 	for _, l := range lines {
@@ -73,7 +73,7 @@ func TestEveryday(t *testing.T) {
 	}
 }
 
-// D13, F13: what has no sane use is named as harm, whatever it is wrapped in; what looks
+// What has no sane use is named as harm, whatever it is wrapped in; what looks
 // like it is only asked about.
 func TestHarm(t *testing.T) {
 	for _, l := range corpus(t, "harm.txt") {
@@ -140,7 +140,7 @@ func TestMutations(t *testing.T) {
 }
 
 // The report names every command, whatever runs it.
-func TestReport(t *testing.T) { // F17
+func TestReport(t *testing.T) {
 	r := shell.Analyse(`ls a; sudo env timeout 9 sh -c 'git push "$x"' | xargs -n1 rm`, env)
 	want := []string{"ls a via []", "sh -c git push \"$x\" via [sudo env timeout]", `git push "$x" via [sudo env timeout sh -c]`, "rm … via [xargs]"}
 	var got []string
@@ -156,7 +156,7 @@ func TestReport(t *testing.T) { // F17
 }
 
 // A link to a secret is one, if links can be followed.
-func TestResolve(t *testing.T) { // D16
+func TestResolve(t *testing.T) {
 	e := env
 	e.Resolve = func(name string) string {
 		if name = path.Clean(name); name == "/w/notes.txt" {

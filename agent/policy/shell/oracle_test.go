@@ -149,7 +149,7 @@ func TestShellsAgree(t *testing.T) {
 	}
 }
 
-// TestOracle runs every everyday line for real: nothing may have changed after it (F05).
+// TestOracle runs every everyday line for real: nothing may have changed after it.
 func TestOracle(t *testing.T) {
 	dir, home := scratch(t), t.TempDir()
 	run := sandbox(t, dir, home)

@@ -17,7 +17,7 @@ var examples = map[string]string{
 
 // Every entry of the table is read-only in some use, with each of its flags, and is not
 // with a flag that it does not have.
-func TestEveryEntry(t *testing.T) { // F05
+func TestEveryEntry(t *testing.T) {
 	readOnly := func(s string) bool { return Analyse(s, Env{Cwd: "/w"}).ReadOnly }
 	for name, s := range specs() {
 		if strings.HasSuffix(name, " *") || name == "--version" {

@@ -1,0 +1,90 @@
+package responses
+
+import (
+	"encoding/json"
+
+	"buddy/agent/model"
+	"buddy/texts"
+)
+
+// What a protocol's custom tools are: github.com/openai/openai-python, src/openai/types/responses,
+// custom_tool.py, response_custom_tool_call.py, response_custom_tool_call_output.py and the
+// events response_custom_tool_call_input_delta_event.py and …_done_event.py.
+type (
+	// customTool is a tool whose calls are text that a grammar describes.
+	customTool struct {
+		Type        string `json:"type"`
+		Name        string `json:"name"`
+		Description string `json:"description,omitempty"`
+		Format      format `json:"format"`
+	}
+	format struct {
+		Type       string `json:"type"`
+		Syntax     string `json:"syntax"`
+		Definition string `json:"definition"`
+	}
+	customCall struct {
+		Type   string `json:"type"`
+		CallID string `json:"call_id"`
+		Name   string `json:"name"`
+		Input  string `json:"input"`
+	}
+)
+
+// unnamedText is the argument of free text for a tool that takes none: the tool refuses it.
+const unnamedText = "input"
+
+// calls reports whether an item is a call, in either form.
+func (i *item) calls() bool { return i.kind == callItem || i.kind == freeItem }
+
+// named notes the tool that an item calls, and which of its arguments free text is.
+func (a *answer) named(i *item, name string) {
+	i.call.Name = name
+	if i.kind != freeItem {
+		return
+	}
+	i.free = unnamedText
+	for _, d := range a.tools {
+		if d.Name == name && d.Free != nil {
+			i.free = d.Free.Argument
+		}
+	}
+}
+
+// wrapped returns free text as the arguments that all else in buddy goes by.
+func wrapped(argument, text string) string {
+	b, err := texts.JSON(map[string]string{argument: text})
+	if err != nil {
+		return "{}" // of a string: cannot happen
+	}
+	return string(b)
+}
+
+// unwrapped returns the free text in arguments that wrapped made.
+func unwrapped(argument, arguments string) (text string, ok bool) {
+	var values map[string]string
+	if json.Unmarshal([]byte(arguments), &values) != nil || len(values) != 1 {
+		return "", false
+	}
+	text, ok = values[argument]
+	return text, ok
+}
+
+// made adds a call of an answer as the model made it: as free text if that is what it was.
+func (in *input) made(c model.ToolCall, argument string) error {
+	text, ok := unwrapped(argument, c.Arguments)
+	if !in.free || argument == "" || !ok {
+		return in.call(c)
+	}
+	in.freed[c.ID] = true
+	return in.add(customCall{freeItem, c.ID, c.Name, text})
+}
+
+// output adds the result of a call, in the form of the call.
+func (in *input) output(m model.Message) error {
+	kind := "function_call_output"
+	if in.freed[m.ToolCallID] {
+		kind = "custom_tool_call_output"
+	}
+	return in.add(functionOutput{kind, m.ToolCallID, m.Content})
+}

@@ -1,0 +1,102 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// Collector gathers the text and the tool calls of an answer, and emits them as they come.
+type Collector struct {
+	Emit  Emit
+	Text  strings.Builder
+	Calls []*Call
+}
+
+// Call is a tool call while its pieces arrive.
+type Call struct {
+	ID, Name string
+	Args     []byte
+	Extra    map[string]json.RawMessage // goes back with the call
+	ready    bool                       // CallReady was emitted
+}
+
+// Say adds text.
+func (c *Collector) Say(s string) error {
+	if s == "" {
+		return nil
+	}
+	c.Text.WriteString(s)
+	return c.Emit(model.Delta{Kind: model.Text, Text: s})
+}
+
+// Begin adds a call. One without an id, or with that of a call before it, gets an id of ours,
+// which begins with prefix.
+func (c *Collector) Begin(call *Call, prefix string) {
+	if call.ID == "" || slices.ContainsFunc(c.Calls, func(o *Call) bool { return o.ID == call.ID }) {
+		call.ID = prefix + rand.Text()
+	}
+	c.Calls = append(c.Calls, call)
+}
+
+// Add adds a piece of a call's arguments.
+func (c *Collector) Add(call *Call, s string) error {
+	switch {
+	case s == "", call.ready && strings.TrimSpace(s) == "":
+		return nil
+	case call.ready:
+		return Bad("the answer goes on with a tool call that was complete", []byte(s), nil)
+	}
+	call.Args = append(call.Args, s...)
+	return c.Emit(model.Delta{Kind: model.CallDelta, CallID: call.ID, Text: s})
+}
+
+// Ready emits that a call is complete, once. A call without parameters gets an empty object.
+func (c *Collector) Ready(call *Call) error {
+	call.fill()
+	if call.ready {
+		return nil
+	}
+	call.ready = true
+	t := call.toolCall()
+	return c.Emit(model.Delta{Kind: model.CallReady, CallID: t.ID, Call: &t})
+}
+
+func (c *Call) fill() {
+	if len(bytes.TrimSpace(c.Args)) == 0 {
+		c.Args = []byte("{}")
+	}
+}
+
+func (c *Call) toolCall() model.ToolCall {
+	return model.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.Args), Extra: c.Extra}
+}
+
+// End emits the calls that are complete now that the answer has ended, and returns the
+// message. reason is why it ended, or what follows from its calls where the server did not say.
+func (c *Collector) End(finish string) (m *model.Message, reason string, err error) {
+	switch {
+	case finish != "":
+	case len(c.Calls) > 0:
+		finish = model.FinishToolCalls
+	default:
+		finish = model.FinishStop
+	}
+	// The calls of an answer that was stopped may be fragments.
+	whole := finish != model.FinishLength && finish != model.FinishContext && finish != model.FinishContentFilter
+	m = &model.Message{Role: model.Assistant, Content: c.Text.String()}
+	for _, call := range c.Calls {
+		call.fill()
+		if whole {
+			if err := c.Ready(call); err != nil {
+				return nil, "", err
+			}
+		}
+		m.ToolCalls = append(m.ToolCalls, call.toolCall())
+	}
+	return m, finish, nil
+}

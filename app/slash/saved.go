@@ -1,0 +1,114 @@
+package slash
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/sessions"
+)
+
+// Saved lists and changes the saved sessions. Its methods read and write files, which may
+// take long; any goroutine may call them. The zero Saved has no sessions.
+type Saved struct{ store sessions.Store }
+
+// SavedIn returns the sessions of a store.
+func SavedIn(store sessions.Store) Saved { return Saved{store} }
+
+// SavedSession describes a saved session.
+type SavedSession struct {
+	ID, Title          string
+	Used               time.Time // last use
+	Size               int64     // of its file, in bytes
+	Cwd, Target, Model string    // with which it began
+}
+
+// Hit is an event of a saved session in which a text was found.
+type Hit struct {
+	Session SavedSession
+	Event   event.Envelope
+	Text    string // one line around the place
+}
+
+// Exchange is a prompt of a saved session up to its outcome.
+type Exchange struct {
+	Number  int    // from 1
+	Prompt  string // its first words, on one line
+	Time    time.Time
+	Outcome string // "" when it has not ended
+}
+
+func describe(e sessions.Entry) SavedSession {
+	return SavedSession{ID: e.ID, Title: e.Title, Used: e.Used, Size: e.Size, Cwd: e.Header.Cwd, Target: e.Header.Target, Model: e.Header.Model}
+}
+
+// List returns the sessions, the last used first.
+func (s Saved) List() ([]SavedSession, error) {
+	entries, err := s.store.List()
+	all := make([]SavedSession, len(entries))
+	for i, e := range entries {
+		all[i] = describe(e)
+	}
+	return all, err
+}
+
+// Search calls f for each event that says text, as [sessions.Store.Search] does, until f
+// returns false or ctx ends.
+func (s Saved) Search(ctx context.Context, text string, f func(Hit) bool) error {
+	return s.store.Search(ctx, text, func(h sessions.Hit) bool {
+		return f(Hit{Session: describe(h.Entry), Event: h.Envelope, Text: h.Text})
+	})
+}
+
+// Tail returns the last events of a session, at most so many.
+func (s Saved) Tail(id string, most int) ([]event.Envelope, error) {
+	j, err := s.store.View(id)
+	if err != nil {
+		return nil, err
+	}
+	part, err := j.Tail(most)
+	return part.Events, errors.Join(err, j.Close())
+}
+
+// Exchanges returns the exchanges of a session, the oldest first.
+func (s Saved) Exchanges(id string) ([]Exchange, error) {
+	j, err := s.store.View(id)
+	if err != nil {
+		return nil, err
+	}
+	found, err := j.Exchanges()
+	all := make([]Exchange, len(found))
+	for i, x := range found {
+		all[i] = Exchange{Number: x.Number, Prompt: x.Prompt, Time: time.UnixMilli(x.Time), Outcome: x.Outcome}
+	}
+	return all, errors.Join(err, j.Close())
+}
+
+// Rename gives a session another title.
+func (s Saved) Rename(id, title string) error { return s.store.Rename(id, title) }
+
+// Remove moves a session to the trash.
+func (s Saved) Remove(id string) error {
+	_, err := s.store.Remove(id)
+	return err
+}
+
+// Fork copies a session up to the end of an exchange and returns the id of the copy.
+func (s Saved) Fork(id string, exchange int) (fork string, err error) {
+	fork, _, err = s.store.Fork(id, exchange)
+	return fork, err
+}
+
+// Spot returns the place of a hit for text.
+func (h Hit) Spot(text string) Spot {
+	s := Spot{Seq: h.Event.Seq, Text: strings.TrimSpace(text)}
+	switch p := h.Event.Payload.(type) {
+	case event.ToolRequested:
+		s.Call = p.CallID
+	case event.ToolResult:
+		s.Call = p.CallID
+	}
+	return s
+}

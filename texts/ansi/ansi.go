@@ -1,0 +1,152 @@
+// Package ansi reads the escape sequences of terminals: where they end, what a control
+// sequence says. All that shows, strips or resends text with such sequences uses it, so that
+// nothing is text for one and a sequence for another. It is ours, not a library's, for its
+// bounds: a sequence keeps 64 bytes, and one that never ends ends with its line.
+//
+//	plain := ansi.Strip("\x1b[31mFAIL\x1b[0m") // FAIL
+package ansi
+
+import (
+	"bytes"
+	"strings"
+)
+
+// state is where in a sequence a Parser is.
+type state uint8
+
+const (
+	none    state = iota
+	started       // after ESC
+	control       // after ESC [
+	middle        // after ESC and a byte that announces another, such as ESC (
+	text          // in OSC, DCS, APC, PM or SOS
+)
+
+// Parser reads sequences byte by byte, as they arrive. Its size is bounded: parameters beyond
+// its buffer are read and forgotten. The zero Parser is in no sequence.
+type Parser struct {
+	state  state
+	final  byte // of the control sequence that has just ended; else 0
+	n      int
+	params [64]byte
+}
+
+// Start begins a sequence: its ESC was read.
+func (p *Parser) Start() { *p = Parser{state: started} }
+
+// Active reports whether a sequence has begun that has not ended.
+func (p *Parser) Active() bool { return p.state != none }
+
+// Next takes the next byte of a sequence that is active. It returns false if the byte cannot
+// belong to it: the sequence has ended before it. An ESC ends it as well, and begins another;
+// so does the terminator ESC \ of a text, which is a sequence of its own.
+func (p *Parser) Next(b byte) bool {
+	if b == 0x1b {
+		p.Start()
+		return true
+	}
+	switch p.state {
+	case started:
+		return p.begin(b)
+	case control:
+		return p.parameter(b)
+	case middle:
+		return p.end(b >= 0x20 && b < 0x7f, b < 0x30)
+	}
+	// A text ends with BEL, with ESC \, or unfinished with its line.
+	if b == '\n' || b == 0x18 || b == 0x1a {
+		p.state = none
+		return false
+	}
+	if b == 0x07 {
+		p.state = none
+	}
+	return true
+}
+
+func (p *Parser) begin(b byte) bool {
+	switch {
+	case b == '[':
+		p.state = control
+	case b == ']' || b == 'P' || b == 'X' || b == '^' || b == '_':
+		p.state = text
+	case b >= 0x20 && b < 0x30:
+		p.state = middle
+	default:
+		return p.end(b >= 0x30 && b < 0x7f, false)
+	}
+	return true
+}
+
+// end ends a sequence, unless more of it follows, and reports whether the byte was part of it.
+func (p *Parser) end(valid, more bool) bool {
+	if !valid || !more {
+		p.state = none
+	}
+	return valid
+}
+
+func (p *Parser) parameter(b byte) bool {
+	if b >= 0x20 && b < 0x40 {
+		if p.n < len(p.params) {
+			p.params[p.n] = b
+		}
+		p.n++
+		return true
+	}
+	p.state = none
+	if b < 0x40 || b > 0x7e {
+		return false
+	}
+	p.final = b
+	return true
+}
+
+// Control returns the parameters and the last byte of the control sequence (ESC [) that ended
+// with the byte that Next took last. final is 0 if it ended none, or one with more than 64
+// bytes of parameters, which means nothing. params is valid until the next sequence begins.
+func (p *Parser) Control() (params []byte, final byte) {
+	if p.final == 0 || p.n > len(p.params) {
+		return nil, 0
+	}
+	return p.params[:p.n], p.final
+}
+
+// Len returns the length of the sequence that p begins with, terminator included: 1 for an ESC
+// that begins none, len(p) for one that does not end in p. p begins with ESC.
+func Len(p []byte) int {
+	var q Parser
+	q.Start()
+	for i := 1; i < len(p); i++ {
+		if p[i] == 0x1b {
+			if q.state == text && i+1 < len(p) && p[i+1] == '\\' {
+				return i + 2
+			}
+			return i
+		}
+		if !q.Next(p[i]) {
+			return i
+		}
+		if !q.Active() {
+			return i + 1
+		}
+	}
+	return len(p)
+}
+
+// Strip returns s without its sequences.
+func Strip(s string) string {
+	at := strings.IndexByte(s, 0x1b)
+	if at < 0 {
+		return s
+	}
+	p := []byte(s)
+	kept := make([]byte, 0, len(p))
+	for at >= 0 {
+		kept = append(kept, p[:at]...)
+		p = p[at:]
+		p = p[Len(p):]
+		at = bytes.IndexByte(p, 0x1b)
+	}
+	return string(append(kept, p...))
+}

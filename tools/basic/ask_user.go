@@ -1,0 +1,90 @@
+package basic
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+
+	"buddy/agent/action"
+	"buddy/tools"
+)
+
+// What a question may have, in bytes.
+const (
+	maxQuestion = 2000
+	maxChoice   = 200
+)
+
+//go:embed ask_user.md
+var askUserText string
+
+type askArgs struct {
+	Question string   `json:"question"`
+	Choices  []string `json:"choices,omitempty" max:"9"`
+	Why      string   `json:"why,omitempty" schema:"-"`
+}
+
+// askPayload is what the model gets.
+type askPayload struct {
+	Answer string `json:"answer"`
+	Note   string `json:"note,omitempty"`
+}
+
+// noAnswer is what it gets where nobody can be asked.
+type noAnswer struct {
+	Note string `json:"note"`
+}
+
+type askUser struct{ tools.Schema }
+
+// NewAskUser returns the tool ask_user: a question to the person. Where nobody can
+// be asked there is no answer, and a note says so.
+func NewAskUser() tools.Tool { return &askUser{tools.Define[askArgs]("ask_user", askUserText)} }
+
+// Patient is true: a person may take any time to answer.
+func (*askUser) Patient(tools.Call) bool { return true }
+
+func (t *askUser) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[askArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if len(args.Question) > maxQuestion {
+		return action.Action{}, tools.Invalid("question: longer than %d bytes", maxQuestion)
+	}
+	for i, c := range args.Choices {
+		if len(c) > maxChoice {
+			return action.Action{}, tools.Invalid("choices[%d]: longer than %d bytes", i, maxChoice)
+		}
+	}
+	act := tools.PlanInternal(t.Name(), args.Why)
+	act.Preview = args.Question
+	return act, nil
+}
+
+// Recover asks once more: the question was open when buddy died.
+func (t *askUser) Recover(ctx context.Context, call tools.Call) tools.Result { return t.Run(ctx, call) }
+
+func (t *askUser) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[askArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	answer, err := "", tools.ErrNobody
+	if call.Ask != nil {
+		answer, err = call.Ask(ctx, args.Question, args.Choices)
+	}
+	if errors.Is(err, tools.ErrNobody) {
+		const note = "nobody was there to ask, so there is no answer; choose the obvious way and say which you took"
+		return tools.Success(noAnswer{note}, note)
+	}
+	if err != nil {
+		return tools.Failure(fmt.Errorf("the question was not answered: %w", err))
+	}
+	payload := askPayload{Answer: tools.Head(answer, tools.OutputBytes)}
+	if answer == "" {
+		payload.Note = "the person gave an empty answer"
+	}
+	return tools.Success(payload, payload.Answer)
+}

@@ -1,0 +1,76 @@
+package basic
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/tools"
+)
+
+// maxTodo is how long the text of one step may be, in bytes.
+const maxTodo = 500
+
+//go:embed todo.md
+var todoText string
+
+type todoArgs struct {
+	Items []todoItem `json:"items" max:"50"`
+	Why   string     `json:"why,omitempty" schema:"-"`
+}
+
+type todoItem struct {
+	Text  string `json:"text"`
+	State string `json:"state" enum:"pending,in_progress,completed"`
+}
+
+// todoPayload is what the model gets: a step a line, as the person sees it.
+type todoPayload struct {
+	List string `json:"list"`
+	Note string `json:"note,omitempty"`
+}
+
+type todo struct{ tools.Schema }
+
+// NewTodo returns the tool todo: a list of steps with their states. It holds none: the
+// list is in the call and in the result, so it is there again when a session resumes.
+func NewTodo() tools.Tool { return &todo{tools.Define[todoArgs]("todo", todoText)} }
+
+func (t *todo) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[todoArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	for i, item := range args.Items {
+		if len(item.Text) > maxTodo {
+			return action.Action{}, tools.Invalid("items[%d].text: longer than %d bytes", i, maxTodo)
+		}
+	}
+	return tools.PlanInternal(t.Name(), args.Why), nil
+}
+
+var todoSigns = map[string]string{"pending": "[ ] ", "in_progress": "[>] ", "completed": "[x] "}
+
+func (t *todo) Run(_ context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[todoArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	var b strings.Builder
+	working := 0
+	for _, item := range args.Items {
+		if item.State == "in_progress" {
+			working++
+		}
+		b.WriteString(todoSigns[item.State] + strings.Join(strings.Fields(item.Text), " ") + "\n")
+	}
+	payload := todoPayload{List: b.String()}
+	switch {
+	case len(args.Items) == 0:
+		payload.Note = "the list is empty"
+	case working > 1:
+		payload.Note = "more than one step is in progress"
+	}
+	return tools.Success(payload, payload.List)
+}

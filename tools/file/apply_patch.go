@@ -1,0 +1,350 @@
+package file
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/tools"
+	"buddy/tools/fs"
+	"buddy/tools/patch"
+)
+
+//go:embed apply_patch.md
+var applyPatchText string
+
+// applyPatchGrammar describes the sections of a patch. Each line is one terminal, as servers
+// that follow a grammar want it: developers.openai.com/api/docs/guides/function-calling, "Context-free grammars".
+//
+//go:embed apply_patch.lark
+var applyPatchGrammar string
+
+type patchArgs struct {
+	Patch string `json:"patch"`
+	Why   string `json:"why,omitempty"`
+}
+
+type applyPatch struct {
+	ws *Workspace
+	tools.Schema
+}
+
+// NewApplyPatch returns the tool apply_patch: it changes, makes, deletes and renames
+// files as a patch says. Nothing is written unless every hunk of every file fits, and
+// what fails while it is written is taken back.
+func NewApplyPatch(ws *Workspace) tools.Tool {
+	return &applyPatch{ws, tools.Define[patchArgs]("apply_patch", applyPatchText).AsText("patch", applyPatchGrammar)}
+}
+
+func (t *applyPatch) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[patchArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	ctx, done := tools.Planning()
+	defer done()
+	changes, err := t.changes(ctx, args.Patch)
+	if err != nil {
+		return action.Action{}, tools.Failed(err)
+	}
+	return t.action(changes, args.Why), nil
+}
+
+func (t *applyPatch) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[patchArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if _, err := plannedPath(call); err != nil {
+		return tools.Failure(err)
+	}
+	t.ws.writing.Lock()
+	defer t.ws.writing.Unlock()
+	changes, err := t.changes(ctx, args.Patch)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	now := t.action(changes, args.Why)
+	if now.Path != call.Planned.Path || !slices.Equal(now.Paths, call.Planned.Paths) || now.Preview != call.Planned.Preview {
+		return tools.Failure(errors.New("the files changed after this patch was planned, nothing was written; read them again"))
+	}
+	if err := call.KeepBefore(beforePatch(changes)...); err != nil {
+		return tools.Failure(err)
+	}
+	if err := t.ws.commit(ctx, changes); err != nil {
+		return tools.Failure(err)
+	}
+	for _, c := range changes {
+		if c.from != "" && c.from != c.to {
+			t.ws.seen.unsee(c.from)
+		}
+		if c.to != "" {
+			t.ws.wrote(ctx, c.to, c.data)
+		}
+	}
+	text := t.summary(changes)
+	return tools.Success(donePayload{text}, text)
+}
+
+// change is what happens to one file.
+type change struct {
+	from, to string // real paths; from is empty for a new file, to for one that is deleted
+	old      snapshot
+	data     []byte // after it
+	rights   fs.Rights
+}
+
+// changes reads a patch and makes all of it in memory.
+func (t *applyPatch) changes(ctx context.Context, text string) ([]change, error) {
+	files, err := patch.Parse(text)
+	if err != nil {
+		return nil, tools.Invalid("patch: %v", err)
+	}
+	var all []change
+	named := make(map[string]bool)
+	for _, f := range files {
+		c, err := t.change(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		if named[c.from] || named[c.to] {
+			return nil, tools.Invalid("patch: line %d: %q is in the patch twice; put all its hunks behind one header", f.Line, tools.Clip(f.Old+f.New, 200))
+		}
+		for _, path := range []string{c.from, c.to} {
+			if path != "" {
+				named[path] = true
+			}
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func (t *applyPatch) change(ctx context.Context, f patch.File) (change, error) {
+	var c change
+	var err error
+	if f.Old != "" {
+		if c.from, err = t.ws.resolve(ctx, f.Old); err != nil {
+			return c, err
+		}
+		if c.old, err = t.ws.snapKnown(ctx, c.from); err != nil {
+			return c, err
+		}
+	}
+	if f.New != "" {
+		if c.to, err = t.ws.resolve(ctx, f.New); err != nil {
+			return c, err
+		}
+	}
+	if c.to != "" && c.to != c.from {
+		if there, err := t.ws.snap(ctx, c.to); err != nil {
+			return c, err
+		} else if there.exists && there.size > 0 {
+			return c, fmt.Errorf("%q exists already", t.ws.show(c.to))
+		}
+	}
+	after, err := f.Apply(string(c.old.data))
+	if err != nil {
+		return c, t.explain(c, err)
+	}
+	c.data = []byte(after)
+	c.rights = rightsOf(f, c)
+	return c, nil
+}
+
+// rightsOf returns the permissions of the file after the change.
+func rightsOf(f patch.File, c change) fs.Rights {
+	switch {
+	case c.from == "":
+		return fs.Rights{Executable: f.Mode&0o100 != 0}
+	case c.to == "" || c.from == c.to && f.Mode == 0:
+		return fs.Rights{} // as they are
+	case f.Mode == 0:
+		return fs.Rights{Perm: c.old.perm}
+	case f.Mode&0o100 != 0:
+		return fs.Rights{Perm: c.old.perm | c.old.perm&0o444>>2} // who may read it may run it
+	default:
+		return fs.Rights{Perm: c.old.perm &^ 0o111}
+	}
+}
+
+// explain says where the file is nearest to what the patch expects.
+func (t *applyPatch) explain(c change, err error) error {
+	name := t.ws.show(c.from)
+	var m *patch.Mismatch
+	if !errors.As(err, &m) || m.Fits != nil {
+		return fmt.Errorf("nothing was written: %q: %w", name, err)
+	}
+	return fmt.Errorf("nothing was written: %q: %w%s", name, err, nearestTo(string(c.old.data), m.Want, "the patch"))
+}
+
+// action describes changes for the policy and the person.
+func (t *applyPatch) action(changes []change, why string) action.Action {
+	act := action.Action{Kind: action.FileWrite, Tool: t.Name(), Target: t.ws.files.Name(), Why: why, Mutation: true, Risk: action.Medium}
+	for _, c := range changes {
+		if c.to == "" {
+			act.Kind = action.FileDelete
+		}
+		for _, path := range []string{c.from, c.to} {
+			if path == "" || slices.Contains(act.Paths, path) {
+				continue
+			}
+			act.Paths = append(act.Paths, path)
+			if t.ws.writeRisk(path) == action.High {
+				act.Risk = action.High
+			}
+		}
+	}
+	act.Path = act.Paths[0]
+	if len(act.Paths) == 1 {
+		act.Paths = nil
+	}
+	act.Preview = t.preview(changes)
+	return act
+}
+
+// preview shows what happens to each file, then the differences. The first part is
+// never cut.
+func (t *applyPatch) preview(changes []change) string {
+	var list, diffs strings.Builder
+	for _, c := range changes {
+		sizes, lines, _ := strings.Cut(t.diff(c), "\n")
+		if len(changes) > 1 {
+			fmt.Fprintf(&list, "%s: %s\n", t.title(c), sizes)
+		} else {
+			fmt.Fprintf(&list, "%s\n", sizes)
+		}
+		diffs.WriteString(lines)
+	}
+	return list.String() + capped(diffs.String())
+}
+
+// title names a change.
+func (t *applyPatch) title(c change) string {
+	switch {
+	case c.from == "":
+		return "new " + t.ws.show(c.to)
+	case c.to == "":
+		return "delete " + t.ws.show(c.from)
+	case c.from != c.to:
+		return "rename " + t.ws.show(c.from) + " → " + t.ws.show(c.to)
+	default:
+		return "edit " + t.ws.show(c.to)
+	}
+}
+
+// diff returns a line with the sizes and the difference.
+func (t *applyPatch) diff(c change) string {
+	switch {
+	case c.to == "" && !isText(c.old.data):
+		return fmt.Sprintf("deletes a file of %d bytes that is not text\n", c.old.size)
+	case c.to == "":
+		return diff(t.ws.show(c.from), "/dev/null", string(c.old.data), "", "deletes the file", fmt.Sprintf("%d bytes", c.old.size))
+	case c.from == "":
+		return mode(c, "new file, can be run, ") + preview(t.ws.show(c.to), snapshot{}, c.data)
+	case c.from != c.to:
+		return mode(c, "") + fmt.Sprintf("renamed from %s, ", t.ws.show(c.from)) + preview(t.ws.show(c.to), c.old, c.data)
+	default:
+		return mode(c, "") + preview(t.ws.show(c.to), c.old, c.data)
+	}
+}
+
+// mode tells of new permissions; executable is said of a new file that can be run.
+func mode(c change, executable string) string {
+	switch {
+	case c.rights.Executable:
+		return executable
+	case c.rights.Perm != 0 && c.rights.Perm != c.old.perm:
+		return fmt.Sprintf("mode %o → %o, ", c.old.perm, c.rights.Perm)
+	default:
+		return ""
+	}
+}
+
+func (t *applyPatch) summary(changes []change) string {
+	done := []string{"Patched " + plural(len(changes), "file") + ":"}
+	for _, c := range changes {
+		done = append(done, t.title(c))
+	}
+	return strings.Join(done, "\n")
+}
+
+// commit writes all changes, or none: first every content into a temporary file beside
+// its place, then the names. When one of those fails, the ones before are put back.
+func (w *Workspace) commit(ctx context.Context, changes []change) (err error) {
+	waiting := make([]fs.Staged, len(changes))
+	for i, c := range changes {
+		if c.to == "" {
+			continue
+		}
+		if waiting[i], err = w.files.Stage(ctx, c.to, c.data, c.rights); err != nil {
+			break
+		}
+	}
+	defer func() {
+		for _, s := range waiting {
+			if s != nil {
+				fs.Release(s)
+			}
+		}
+	}()
+	if err != nil {
+		return fmt.Errorf("nothing was written: %w", err)
+	}
+	ctx = context.WithoutCancel(ctx) // half a patch helps nobody
+	var undo []func() error
+	for i, c := range changes {
+		back, err := w.commitOne(ctx, c, waiting[i])
+		if err != nil {
+			return errors.Join(fmt.Errorf("nothing was written: %w", err), takeBack(undo))
+		}
+		undo = append(undo, back)
+	}
+	return nil
+}
+
+// commitOne makes one change. back undoes it.
+func (w *Workspace) commitOne(ctx context.Context, c change, s fs.Staged) (back func() error, err error) {
+	if s != nil {
+		if err := s.Commit(); err != nil {
+			return nil, err
+		}
+	}
+	if c.from != "" && c.from != c.to {
+		if err := w.files.Remove(ctx, c.from); err != nil {
+			if s != nil {
+				err = errors.Join(err, w.files.Remove(ctx, c.to))
+			}
+			return nil, err
+		}
+	}
+	return func() error {
+		var err error
+		if c.from != c.to && c.to != "" {
+			err = w.files.Remove(ctx, c.to)
+		}
+		if c.from == "" {
+			return err
+		}
+		s, stageErr := w.files.Stage(ctx, c.from, c.old.data, fs.Rights{Perm: c.old.perm})
+		if stageErr != nil {
+			return errors.Join(err, stageErr)
+		}
+		defer fs.Release(s)
+		return errors.Join(err, s.Commit())
+	}, nil
+}
+
+func takeBack(undo []func() error) error {
+	for _, back := range slices.Backward(undo) {
+		if err := back(); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("and a file could not be put back: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package file
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/tools"
+	"buddy/tools/fs"
+)
+
+//go:embed edit_file.md
+var editFileText string
+
+type editArgs struct {
+	Path       string  `json:"path"`
+	OldString  *string `json:"old_string,omitempty"`
+	NewString  *string `json:"new_string,omitempty"`
+	ReplaceAll bool    `json:"replace_all,omitempty"`
+	Edits      []edit  `json:"edits,omitempty" max:"100"`
+	Expected   int     `json:"expected_replacements,omitempty" schema:"-" min:"1"` // of Gemini CLI
+	Why        string  `json:"why,omitempty"`
+}
+
+// edit is one replacement.
+type edit struct {
+	OldString  string `json:"old_string" blank:"ok"`
+	NewString  string `json:"new_string" blank:"ok"`
+	ReplaceAll bool   `json:"replace_all,omitempty"`
+}
+
+// list returns all edits of a call: the one that stands by itself comes first.
+func (a editArgs) list() ([]edit, error) {
+	edits := a.Edits
+	switch {
+	case a.OldString != nil && a.NewString != nil:
+		edits = append([]edit{{*a.OldString, *a.NewString, a.ReplaceAll || a.Expected > 1}}, edits...)
+	case a.OldString != nil:
+		return nil, tools.Invalid("new_string: missing, expected string")
+	case a.NewString != nil || len(edits) == 0:
+		return nil, tools.Invalid("old_string: missing, expected string")
+	}
+	for i, e := range edits {
+		problem := ""
+		switch e.OldString {
+		case "":
+			problem = "old_string: must not be empty; write_file creates a file"
+		case e.NewString:
+			problem = "new_string: the same as old_string, nothing would change"
+		default:
+			continue
+		}
+		return nil, tools.Invalid("%s%s", editName(edits, i), problem)
+	}
+	return edits, nil
+}
+
+// editName says which of several edits an error is about.
+func editName(edits []edit, i int) string {
+	if len(edits) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("edit %d of %d: ", i+1, len(edits))
+}
+
+type editFile struct {
+	ws *Workspace
+	tools.Schema
+}
+
+// NewEditFile returns the tool edit_file: it replaces exact text in a file, in one place
+// or several, all or none. The model must have read or written the file in this session,
+// and nobody may have changed it since.
+func NewEditFile(ws *Workspace) tools.Tool {
+	return &editFile{ws, tools.Define[editArgs]("edit_file", editFileText)}
+}
+
+func (t *editFile) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[editArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	ctx, done := tools.Planning()
+	defer done()
+	path, err := t.ws.resolve(ctx, args.Path)
+	if err != nil {
+		return action.Action{}, err
+	}
+	old, edited, _, err := t.apply(ctx, path, args)
+	if err != nil {
+		return action.Action{}, tools.Failed(err)
+	}
+	return t.ws.planWrite(t.Name(), path, args.Why, old, []byte(edited)), nil
+}
+
+func (t *editFile) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[editArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	path, err := plannedPath(call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	t.ws.writing.Lock()
+	defer t.ws.writing.Unlock()
+	old, edited, count, err := t.apply(ctx, path, args)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if err := t.ws.put(ctx, call, old, []byte(edited)); err != nil {
+		return tools.Failure(err)
+	}
+	text := fmt.Sprintf("Edited %s: %s", t.ws.show(path), plural(count, "replacement"))
+	return tools.Success(donePayload{text}, text)
+}
+
+// apply reads the file at path and makes the replacements in memory.
+func (t *editFile) apply(ctx context.Context, path string, args editArgs) (old snapshot, edited string, count int, err error) {
+	name := t.ws.show(path)
+	edits, err := args.list()
+	if err != nil {
+		return old, "", 0, err
+	}
+	if old, err = t.ws.snapKnown(ctx, path); err != nil {
+		return old, "", 0, err
+	}
+	edited = string(old.data)
+	for i, e := range edits {
+		n := 0
+		if edited, n, err = replace(edited, e.OldString, e.NewString, e.ReplaceAll); err != nil {
+			return old, "", 0, fmt.Errorf("%q: %s%w", name, editName(edits, i), err)
+		}
+		count += n
+	}
+	if args.Expected > 0 && count != args.Expected {
+		return old, "", 0, fmt.Errorf("%q: old_string occurs %d times, expected_replacements is %d: nothing was written", name, count, args.Expected)
+	}
+	return old, edited, count, nil
+}
+
+// snapKnown reads a file that is to be changed in part, which the model must know.
+func (w *Workspace) snapKnown(ctx context.Context, path string) (snapshot, error) {
+	old, err := w.snap(ctx, path)
+	switch {
+	case err != nil:
+		return old, err
+	case !old.exists:
+		return old, fmt.Errorf("%q does not exist; write_file creates it", w.show(path))
+	case !old.whole():
+		return old, fmt.Errorf("%q has %d bytes, more than the %d that can be edited", w.show(path), old.size, fs.MaxText)
+	default:
+		return old, w.mayReplace(path, old)
+	}
+}
+
+// replace puts after in the place of before in text: of its only occurrence, or of all.
+// In a text whose lines end in CRLF, the line ends of both are made so too.
+func replace(text, before, after string, all bool) (string, int, error) {
+	if usesCRLF(text) {
+		if b := toCRLF(before); strings.Contains(text, b) {
+			before, after = b, toCRLF(after)
+		}
+	}
+	at := occurrences(text, before)
+	switch {
+	case len(at) == 0:
+		return "", 0, notFound(text, before)
+	case all:
+		return strings.ReplaceAll(text, before, after), strings.Count(text, before), nil
+	case len(at) > 1:
+		return "", 0, fmt.Errorf("old_string occurs %s times, at lines %s; add lines around it, or set replace_all",
+			atMost(len(at), maxOccurrences), lineNumbers(text, at))
+	default:
+		return text[:at[0]] + after + text[at[0]+len(before):], 1, nil
+	}
+}
+
+// usesCRLF reports whether most lines of text end in CRLF.
+func usesCRLF(text string) bool {
+	return 2*strings.Count(text, "\r\n") > strings.Count(text, "\n")
+}
+
+func toCRLF(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
+}
+
+// maxOccurrences is how many occurrences are told apart.
+const maxOccurrences = 1000
+
+// occurrences returns where sub begins in text, overlapping ones too, which make an
+// edit ambiguous as well.
+func occurrences(text, sub string) []int {
+	var at []int
+	for from := 0; len(at) < maxOccurrences; {
+		i := strings.Index(text[from:], sub)
+		if i < 0 {
+			break
+		}
+		at = append(at, from+i)
+		from += i + 1
+	}
+	return at
+}
+
+func atMost(n, limit int) string {
+	if n >= limit {
+		return fmt.Sprintf("at least %d", limit)
+	}
+	return fmt.Sprint(n)
+}
+
+// lineNumbers lists the lines of some offsets, the first ten.
+func lineNumbers(text string, at []int) string {
+	var list []string
+	line, from := 1, 0
+	for i, offset := range at {
+		if i == 10 {
+			list = append(list, "…")
+			break
+		}
+		line += strings.Count(text[from:offset], "\n")
+		from = offset
+		list = append(list, fmt.Sprint(line))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,410 @@
+package file
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"buddy/agent/action"
+	"buddy/tmux/host"
+	"buddy/tools"
+	"buddy/tools/fs"
+)
+
+const (
+	grepLimit = 100     // matching lines that grep gives
+	fileLimit = 500     // files with matches
+	maxCount  = 100_000 // matching lines of a file that are counted
+	grepQueue = 32      // files that are open and wait for a worker
+	sniffed   = 8 << 10 // a NUL in so many first bytes makes a file binary
+	maxRegexp = 1000    // bytes of a pattern
+)
+
+//go:embed grep.md
+var grepText string
+
+type grepArgs struct {
+	Pattern    string `json:"pattern" blank:"ok"`
+	Path       string `json:"path,omitempty" desc:"folder or file"`
+	Glob       string `json:"glob,omitempty" desc:"only files like *.go"`
+	IgnoreCase bool   `json:"ignore_case,omitempty"`
+	Context    int    `json:"context,omitempty" desc:"lines around a match" min:"0" max:"5"`
+	Mode       string `json:"mode,omitempty" enum:"lines,files,count"`
+	Why        string `json:"why,omitempty" schema:"-"`
+}
+
+// grepPayload is what the model gets.
+type grepPayload struct {
+	// Matches are path:line:text, path-line-text around it, -- between groups; a path a line in
+	// mode files, path:number in mode count.
+	Matches string `json:"matches"`
+	Count   int    `json:"count"` // matching lines in Matches, or files
+	Note    string `json:"note,omitempty"`
+}
+
+type grep struct {
+	ws *Workspace
+	tools.Schema
+}
+
+// NewGrep returns the tool grep: the lines of files that match a pattern, in the order
+// of their paths.
+func NewGrep(ws *Workspace) tools.Tool {
+	return &grep{ws, tools.Define[grepArgs]("grep", grepText)}
+}
+
+func (*grep) Parallel(tools.Call) bool { return true }
+
+func (t *grep) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[grepArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if _, err := newSearch(t.ws, args); err != nil {
+		return action.Action{}, err
+	}
+	plan := t.ws.planRead
+	if t.ws.isOutput(args.Path) {
+		plan = t.ws.planOutput
+	}
+	act, err := plan(t.Name(), args.Path, args.Why)
+	act.Preview = args.Pattern
+	return act, err
+}
+
+func (t *grep) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[grepArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	ws, path, err := t.ws.planned(call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	s, err := newSearch(ws, args)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if err := s.search(ctx, path); err != nil {
+		return tools.Failure(fmt.Errorf("searching stopped after %s: %w", plural(s.files, "file"), tools.Sentence(err)))
+	}
+	payload := s.payload()
+	return tools.Success(payload, payload.Matches)
+}
+
+// search is one run of grep. Files are opened one after the other, in the order of
+// their paths, and read and searched by a few workers. When the workers have found
+// enough no more are opened; those that are open are finished, so that the result is
+// always the first matches in that order.
+type search struct {
+	matcher
+	ws    *Workspace
+	mode  string                // of grepArgs
+	match func(rel string) bool // nil = every file
+	walk  fs.Walker
+	files int // opened so far
+
+	mu     sync.Mutex // guards what is below
+	hits   []fileHits
+	count  int // matching lines in hits, or files
+	binary int
+	large  int
+	failed int
+	secret int
+}
+
+// fileHits are the lines found in one file, the index-th that was opened.
+type fileHits struct {
+	index int
+	path  string
+	lines []hit // of mode lines
+	count int   // matching lines
+}
+
+func newSearch(ws *Workspace, args grepArgs) (*search, error) {
+	if args.Pattern == "" || len(args.Pattern) > maxRegexp {
+		return nil, tools.Invalid("pattern: must have 1 to %d bytes", maxRegexp)
+	}
+	expr := args.Pattern
+	if args.IgnoreCase {
+		expr = "(?i)" + expr
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, tools.Invalid("pattern: %v (the syntax is RE2)", err)
+	}
+	s := &search{ws: ws, mode: args.Mode, matcher: matcher{re: re, need: literalsOf(expr), context: args.Context, most: grepLimit}}
+	switch args.Mode {
+	case "files":
+		s.most, s.context = 0, 0 // one is enough
+	case "count":
+		s.most, s.context = maxCount, 0
+	}
+	if args.Glob != "" {
+		if s.match, err = compileGlob("glob", args.Glob); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// job is an open file for a worker, which closes it.
+type job struct {
+	index int
+	file  *fs.File
+}
+
+// queue hands files to the workers, as many at once as it pays to read together.
+type queue struct {
+	jobs    chan<- []job
+	most    int // files at once
+	waiting []job
+	size    int64 // of what waits
+}
+
+func (q *queue) add(j job) {
+	q.waiting = append(q.waiting, j)
+	q.size += j.file.Size
+	if len(q.waiting) == q.most || q.size > fs.MaxText {
+		q.flush()
+	}
+}
+
+func (q *queue) flush() {
+	if len(q.waiting) > 0 {
+		q.jobs <- q.waiting
+	}
+	q.waiting, q.size = nil, 0
+}
+
+// errEnough ends a walk early.
+var errEnough = errors.New("enough matches")
+
+func (s *search) search(ctx context.Context, path string) error {
+	jobs := make(chan []job, grepQueue/s.ws.files.BatchSize())
+	var workers sync.WaitGroup
+	for range min(max(runtime.GOMAXPROCS(0), 2), 4) {
+		workers.Go(func() {
+			var buf []byte
+			for batch := range jobs {
+				if ctx.Err() == nil {
+					s.fetch(ctx, batch)
+				}
+				for _, j := range batch {
+					if ctx.Err() == nil {
+						buf = s.file(j, buf)
+					}
+					fs.Release(j.file)
+				}
+			}
+		})
+	}
+	q := &queue{jobs: jobs, most: s.ws.files.BatchSize()}
+	err := s.feed(ctx, path, q)
+	q.flush()
+	close(jobs)
+	workers.Wait()
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+// feed opens the files to be searched.
+func (s *search) feed(ctx context.Context, path string, q *queue) error {
+	rules := fs.RulesAbove(ctx, s.ws.files, path)
+	dir, err := s.ws.files.OpenTree(ctx, path, rules, nil)
+	if err != nil { // perhaps a file; if not, its error tells more
+		f, err := s.ws.files.Open(ctx, path)
+		if err == nil {
+			q.add(job{0, f})
+			s.files = 1
+		}
+		return err
+	}
+	s.walk.Stop = func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.count > s.limit() {
+			return errEnough
+		}
+		return ctx.Err()
+	}
+	s.walk.Visit = func(dir fs.Folder, rel string, e os.DirEntry) error {
+		if !e.Type().IsRegular() || s.match != nil && !s.match(rel) {
+			return nil
+		}
+		if s.ws.secret(rel) != "" {
+			s.note(&s.secret)
+			return nil
+		}
+		f, err := dir.Open(e.Name())
+		if err != nil {
+			s.note(&s.failed)
+			return nil
+		}
+		q.add(job{s.files, f})
+		s.files++
+		return nil
+	}
+	return s.walk.Walk(dir, "", rules, 1)
+}
+
+func (s *search) note(counter *int) {
+	s.mu.Lock()
+	*counter++
+	s.mu.Unlock()
+}
+
+// fetch reads the files that are read together. What fails is seen when they are read.
+func (s *search) fetch(ctx context.Context, batch []job) {
+	files := make([]*fs.File, 0, len(batch))
+	for _, j := range batch {
+		if j.file.Size <= fs.MaxText {
+			files = append(files, j.file)
+		}
+	}
+	s.ws.files.Fetch(ctx, files, textsOf(s.need))
+}
+
+// textsOf returns the texts of which a target looks for one in each file.
+func textsOf(need []literal) host.Texts {
+	var texts host.Texts
+	for _, l := range need {
+		texts.Any = append(texts.Any, string(l.text))
+		texts.Fold = texts.Fold || l.fold != nil
+	}
+	return texts
+}
+
+// file searches one file. It reads into buf and returns it for the next.
+func (s *search) file(j job, buf []byte) []byte {
+	if j.file.Size > fs.MaxText {
+		s.note(&s.large)
+		return buf
+	}
+	data, err := fs.ReadInto(buf, j.file, j.file.Size)
+	switch {
+	case err != nil:
+		s.note(&s.failed)
+		return buf
+	case isBinary(data):
+		s.note(&s.binary)
+		return data
+	}
+	lines, count := s.find(data)
+	if count > 0 {
+		s.mu.Lock()
+		found := fileHits{index: j.index, path: s.ws.show(j.file.Path), count: count}
+		if s.count++; s.byLine() {
+			found.lines = lines
+			s.count += count - 1
+		}
+		s.hits = append(s.hits, found)
+		s.mu.Unlock()
+	}
+	return data
+}
+
+// byLine reports whether the lines are asked for, not the files that have them.
+func (s *search) byLine() bool { return s.mode != "files" && s.mode != "count" }
+
+// limit is how many lines or files are given.
+func (s *search) limit() int {
+	if s.byLine() {
+		return grepLimit
+	}
+	return fileLimit
+}
+
+// fileList lists the files with a match.
+func (s *search) fileList() grepPayload {
+	var out strings.Builder
+	n := 0
+	for _, f := range s.hits {
+		if n == fileLimit || out.Len() > tools.OutputBytes {
+			break
+		}
+		out.WriteString(quoteName(f.path))
+		if s.mode == "count" {
+			fmt.Fprintf(&out, ":%s", atMost(f.count, maxCount+1))
+		}
+		out.WriteByte('\n')
+		n++
+	}
+	return grepPayload{Matches: out.String(), Count: n, Note: s.remarks(n, n < len(s.hits))}
+}
+
+func (s *search) payload() grepPayload {
+	slices.SortFunc(s.hits, func(a, b fileHits) int { return a.index - b.index })
+	if !s.byLine() {
+		return s.fileList()
+	}
+	var out strings.Builder
+	count := 0
+	more := false
+	for _, f := range s.hits {
+		last := -1
+		for _, h := range f.lines {
+			if out.Len() > tools.OutputBytes || count == grepLimit && (h.match || h.number != last+1) {
+				more = true
+				break
+			}
+			if s.context > 0 && out.Len() > 0 && h.number != last+1 {
+				out.WriteString("--\n")
+			}
+			sep := "-"
+			if h.match {
+				sep = ":"
+				count++
+			}
+			fmt.Fprintf(&out, "%s%s%d%s%s\n", quoteName(f.path), sep, h.number, sep, h.text)
+			last = h.number
+		}
+		if more {
+			break
+		}
+	}
+	return grepPayload{Matches: out.String(), Count: count, Note: s.remarks(count, more)}
+}
+
+func (s *search) remarks(count int, more bool) string {
+	found := ""
+	switch {
+	case more:
+		found = fmt.Sprintf("there are more matches than these %d; narrow pattern, path or glob", count)
+	case count == 0:
+		found = "no match in " + plural(s.files, "file")
+	}
+	skipped := func(n int, why string) string {
+		if n == 0 {
+			return ""
+		}
+		return plural(n, "file") + " " + why
+	}
+	return tools.JoinNotes(found, skipped(s.secret, "not searched because of possible secrets; give one as path to ask for it"),
+		skipped(s.binary, "not searched: binary"), skipped(s.large, "not searched: over 10 MB"),
+		skipped(s.failed, "could not be read"), unread(s.walk.Failed))
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// unread says how many folders a walk could not read, "" for none.
+func unread(folders int) string {
+	if folders == 0 {
+		return ""
+	}
+	return plural(folders, "folder") + " could not be read"
+}

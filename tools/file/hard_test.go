@@ -1,0 +1,59 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestHardNames: names with newlines, quotes and what a shell would expand are listed so that
+// they cannot be taken for others, and those that can be said are read and searched.
+func TestHardNames(t *testing.T) {
+	b := newBench(t)
+	names := []string{`it's "quoted" $HOME`, "`id` *?[x]", "-rf", `back\slash`, "ünï 漢", "two  blanks ", "#{x};&|<>"}
+	for _, name := range names {
+		b.put(name, "needle in "+name+"\n")
+	}
+	b.put("new\nline", "needle\n")
+	list := b.OK("list_dir", args{})["entries"]
+	found := b.OK("grep", args{"pattern": "^needle"})["matches"].(string)
+	for _, name := range names {
+		if got := b.OK("read_file", args{"path": "./" + name}); got["content"] != "needle in "+name+"\n" {
+			t.Errorf("read_file(%q) = %v", name, got)
+		}
+		if !strings.Contains(found, "needle in "+name) {
+			t.Errorf("grep does not find %q:\n%s", name, found)
+		}
+	}
+	for _, text := range []string{found} {
+		if strings.Contains(text, "new\nline") {
+			t.Errorf("a newline of a name is one of the list (%v):\n%s", list, text)
+		}
+	}
+	b.Fails("read_file", args{"path": "new\nline"}, "control character")
+}
+
+// TestLinkLoops: links that lead to themselves or above themselves end in an error or are
+// passed by, at once.
+func TestLinkLoops(t *testing.T) {
+	b := newBench(t)
+	b.put("d/file", "needle\n")
+	must(t, os.Symlink("b", b.path("a")))
+	must(t, os.Symlink("a", b.path("b")))
+	must(t, os.Symlink(".", b.path("d/self")))
+	must(t, os.Symlink("..", b.path("d/up")))
+	for _, tool := range []string{"read_file", "list_dir"} {
+		b.Fails(tool, args{"path": "a"}, "")
+	}
+	b.Fails("write_file", args{"path": "a", "content": "x"}, "")
+	if got := b.OK("grep", args{"pattern": "needle"})["matches"].(string); strings.Count(got, "needle") != 1 {
+		t.Errorf("grep = %q", got)
+	}
+	if got := b.OK("read_file", args{"path": filepath.Join("d", strings.Repeat("self/", 10), "file")}); got["content"] != "needle\n" {
+		t.Errorf("through the loop: %v", got)
+	}
+	if got := b.OK("glob", args{"pattern": "**/file"}); strings.Count(got["files"].(string), "file") != 1 {
+		t.Errorf("glob = %v", got)
+	}
+}

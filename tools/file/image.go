@@ -1,0 +1,67 @@
+package file
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"image"
+	_ "image/gif" // formats that DecodeConfig knows
+	_ "image/jpeg"
+	_ "image/png"
+	"slices"
+
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// imageSize is what a model is told of a picture.
+type imageSize struct {
+	Type   string `json:"type"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+}
+
+// imageOf reads the beginning of a file. ok is false if it is no picture that we know.
+func imageOf(start []byte) (size imageSize, ok bool) {
+	if w, h, ok := webpSize(start); ok {
+		return imageSize{"image/webp", w, h}, true
+	}
+	config, format, err := image.DecodeConfig(bytes.NewReader(start))
+	if err != nil || !slices.Contains([]string{"png", "jpeg", "gif"}, format) {
+		return imageSize{}, false
+	}
+	return imageSize{"image/" + format, config.Width, config.Height}, true
+}
+
+// webpSize reads the header of a WebP file, which is one of three.
+func webpSize(p []byte) (width, height int, ok bool) {
+	if len(p) < 30 || string(p[:4]) != "RIFF" || string(p[8:12]) != "WEBP" {
+		return 0, 0, false
+	}
+	body := p[20:]
+	switch string(p[12:16]) {
+	case "VP8 ":
+		return int(binary.LittleEndian.Uint16(body[6:])) & 0x3fff, int(binary.LittleEndian.Uint16(body[8:])) & 0x3fff, string(body[3:6]) == "\x9d\x01\x2a"
+	case "VP8L":
+		bits := binary.LittleEndian.Uint32(body[1:])
+		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1, body[0] == 0x2f
+	case "VP8X":
+		three := func(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
+		return three(body[4:]) + 1, three(body[7:]) + 1, true
+	}
+	return 0, 0, false
+}
+
+// imageResult is the result of reading a picture.
+func imageResult(payload readPayload, size imageSize, s snapshot) tools.Result {
+	payload.Image = &size
+	said := fmt.Sprintf("%s, %d × %d, %d bytes", size.Type, size.Width, size.Height, s.size)
+	if s.size > model.MaxImage {
+		payload.Note = fmt.Sprintf("the picture is larger than the %d bytes that can be shown", model.MaxImage)
+		return tools.Success(payload, said)
+	}
+	payload.Note = "the picture itself is shown if the model takes pictures"
+	res := tools.Success(payload, said)
+	res.Images = []model.Image{{MediaType: size.Type, Data: s.data}}
+	return res
+}

@@ -1,0 +1,213 @@
+package file
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/tools"
+	"buddy/tools/fs"
+)
+
+const (
+	listLimit = 500     // entries that list_dir gives
+	maxNames  = 100_000 // entries of one folder that are read before they are sorted
+)
+
+//go:embed list_dir.md
+var listDirText string
+
+type listArgs struct {
+	Path  string `json:"path,omitempty" desc:"default: the workspace"`
+	Depth int    `json:"depth,omitempty" desc:"levels, default 1" min:"1" max:"3"`
+	Why   string `json:"why,omitempty" schema:"-"`
+}
+
+// listPayload is what the model gets: an entry a line, named relative to Path.
+type listPayload struct {
+	Path    string `json:"path"`
+	Entries string `json:"entries"`
+	Note    string `json:"note,omitempty"`
+}
+
+type listDir struct {
+	ws *Workspace
+	tools.Schema
+}
+
+// NewListDir returns the tool list_dir: what is in a folder, to a depth of three.
+func NewListDir(ws *Workspace) tools.Tool {
+	return &listDir{ws, tools.Define[listArgs]("list_dir", listDirText)}
+}
+
+func (*listDir) Parallel(tools.Call) bool { return true }
+
+func (t *listDir) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[listArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return t.ws.planRead(t.Name(), args.Path, args.Why)
+}
+
+func (t *listDir) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[listArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	path, err := plannedPath(call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	return t.ws.list(ctx, path, args.Depth)
+}
+
+// list is what is in the folder at path, to a depth; 0 is 1.
+func (w *Workspace) list(ctx context.Context, path string, depth int) tools.Result {
+	l := listing{files: w.files}
+	if err := l.list(ctx, path, max(depth, 1)); err != nil {
+		return tools.Failure(err)
+	}
+	payload := listPayload{Path: w.show(path), Entries: l.text()}
+	payload.Note = l.note() // knows what the text left out
+	return tools.Success(payload, payload.Entries)
+}
+
+// listing is a folder's content, filled level by level so that one large folder does
+// not push its neighbours out.
+type listing struct {
+	files   fs.FS
+	entries []listed
+	left    int // entries that did not fit
+	failed  int // folders that could not be read
+	huge    int // names that were looked at of a folder with more
+}
+
+type listed struct {
+	rel   string // relative to the folder that is listed
+	shown string
+}
+
+func (l *listing) list(ctx context.Context, path string, depth int) error {
+	level := []string{""}
+	for range depth {
+		var next []string
+		for _, rel := range level {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			below, err := l.folder(ctx, path, rel)
+			if err != nil && rel == "" {
+				return err
+			}
+			if err != nil {
+				l.failed++
+			}
+			next = append(next, below...)
+		}
+		level = next
+	}
+	return nil
+}
+
+// folder adds the entries of the folder rel of path and returns the folders in it.
+func (l *listing) folder(ctx context.Context, path, rel string) ([]string, error) {
+	dir, err := l.files.OpenDir(ctx, fs.Join(path, rel))
+	if err != nil {
+		return nil, err
+	}
+	defer fs.Release(dir)
+	entries, err := dir.ReadDir(maxNames)
+	if errors.Is(err, fs.ErrMoreNames) || len(entries) == maxNames {
+		l.huge = len(entries)
+	} else if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	slices.SortFunc(entries, fs.ByName)
+	var folders []string
+	for _, e := range entries {
+		if len(l.entries) == listLimit {
+			l.left++
+			continue
+		}
+		at := fs.Join(rel, e.Name())
+		l.entries = append(l.entries, listed{at, quoteName(at) + describe(dir, e)})
+		if e.IsDir() && e.Name() != ".git" {
+			folders = append(folders, at)
+		}
+	}
+	return folders, nil
+}
+
+// quoteName makes names that would break a line or are no text readable.
+func quoteName(name string) string {
+	if q := strconv.Quote(name); q != `"`+name+`"` {
+		return q
+	}
+	return name
+}
+
+// describe returns what is shown behind the name of e, an entry of dir.
+func describe(dir fs.Folder, e os.DirEntry) string {
+	if e.IsDir() {
+		return "/"
+	}
+	info, err := dir.Lstat(e.Name())
+	if err != nil {
+		return " (gone)"
+	}
+	switch {
+	case info.Mode.IsRegular():
+		return fmt.Sprintf(" %d", info.Size)
+	case info.Mode&os.ModeSymlink != 0:
+		target, err := dir.Readlink(e.Name())
+		if err != nil {
+			return " -> ?"
+		}
+		return " -> " + quoteName(target)
+	default:
+		return " (" + fs.FileKind(info.Mode) + ")"
+	}
+}
+
+// text lists the entries so that what is in a folder follows it, and counts those that
+// do not fit.
+func (l *listing) text() string {
+	slices.SortFunc(l.entries, func(a, b listed) int {
+		return slices.Compare(strings.Split(a.rel, "/"), strings.Split(b.rel, "/"))
+	})
+	var b strings.Builder
+	for i, e := range l.entries {
+		if b.Len()+len(e.shown) > tools.OutputBytes {
+			l.left += len(l.entries) - i
+			break
+		}
+		b.WriteString(e.shown)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func (l *listing) note() string {
+	var left, failed, huge string
+	if l.left > 0 {
+		left = fmt.Sprintf("%d more entries are not shown; list a folder below, or use glob", l.left)
+	}
+	if l.failed > 0 {
+		failed = fmt.Sprintf("%d folders could not be read", l.failed)
+	}
+	if l.huge > 0 {
+		huge = fmt.Sprintf("only the first %d names of a folder were looked at", l.huge)
+	}
+	if len(l.entries) == 0 {
+		return tools.JoinNotes("the folder is empty", failed)
+	}
+	return tools.JoinNotes(left, huge, failed)
+}

@@ -1,0 +1,68 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"buddy/agent/action"
+	"buddy/tmux/host"
+	"buddy/tools"
+	"buddy/tools/toolstest"
+)
+
+// TestOutputs: read_file and grep read the outputs of the session, which are on this
+// machine, in a workspace here and on a target, without a question; nothing else of this
+// machine opens with it.
+func TestOutputs(t *testing.T) {
+	target := host.Local(os.Environ())
+	t.Cleanup(func() { _ = target.Close() })
+	here, err := NewWorkspace(t.TempDir(), dotEnv)
+	must(t, err)
+	for name, ws := range map[string]*Workspace{"this machine": here, "target": NewTargetWorkspace(target, "there", t.TempDir(), dotEnv)} {
+		dir := filepath.Join(t.TempDir(), "out")
+		ws.Outputs(dir)
+		b := &bench{toolstest.Bench{T: t, Tools: tools.NewRegistry(Tools(ws)...)}, ws, dir}
+		b.put("000001/out", "one\nneedle here\n", "000001/err", "nothing\n", "../secret", "needle\n", "../output/x", "needle\n")
+		must(t, os.WriteFile(filepath.Join(dir, "..", ".gitignore"), []byte("*\n"), 0o600))
+		path := b.path("000001/out")
+		call, said := b.Plan("read_file", args{"path": path})
+		if said != "" || call.Planned.Kind != action.Internal || call.Planned.Path == "" {
+			t.Errorf("%s: plan %+v, %s", name, call.Planned, said)
+		}
+		if got := b.OK("read_file", args{"path": path}); got["content"] != "one\nneedle here\n" || got["path"] != path {
+			t.Errorf("%s: read_file = %v", name, got)
+		}
+		if got := b.OK("grep", args{"path": path, "pattern": "needle"}); !strings.Contains(got["matches"].(string), "needle here") {
+			t.Errorf("%s: grep = %v", name, got)
+		}
+		// No other tool, and no other file.
+		for _, other := range []string{filepath.Join(dir, "..", "secret"), dir + "put/x", "000001/out", filepath.Join(dir, "000001", "..", "..", "secret")} {
+			call, _ := b.Plan("read_file", args{"path": other})
+			if call.Planned.Kind == action.Internal {
+				t.Errorf("%s: %s opens unasked", name, other)
+			}
+		}
+		must(t, os.Symlink(filepath.Join(dir, "..", "secret"), b.path("000001/link")))
+		must(t, os.Symlink(filepath.Join(dir, ".."), b.path("000002")))
+		for _, link := range []string{"000001/link", "000002/secret"} {
+			b.Fails("read_file", args{"path": b.path(link)}, "leads out of the folder of outputs")
+			b.Fails("grep", args{"path": b.path(link), "pattern": "x"}, "leads out of the folder of outputs")
+		}
+		if call, _ := b.Plan("write_file", args{"path": path, "content": "x"}); call.Planned.Kind == action.Internal {
+			t.Errorf("%s: write_file opens an output unasked", name)
+		}
+		// A link that takes the file's place after the plan is not followed.
+		must(t, os.Remove(path))
+		must(t, os.Symlink(filepath.Join(dir, "..", "secret"), path))
+		if res := b.Run(call); !res.IsError {
+			t.Errorf("%s: a link was followed: %s", name, res.Content)
+		}
+		// No call by a plan of another kind reaches this machine.
+		call.Planned = action.Action{Kind: action.FileRead, Path: "/nonexistent"}
+		if res := b.Run(call); !res.IsError {
+			t.Errorf("%s: %s", name, res.Content)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"buddy/tools/fs"
+)
+
+// Peek returns the content of a regular file that has at most max bytes, and its path
+// without symbolic links, for what is not a call of the model. Files that may hold secrets
+// are refused; the error of one that is not there is os.ErrNotExist.
+func (w *Workspace) Peek(ctx context.Context, path string, max int64) (real string, data []byte, err error) {
+	if real, err = w.files.RealPath(ctx, filepath.Clean(path)); err != nil {
+		return "", nil, err
+	}
+	if part := w.secret(real); part != "" {
+		return real, nil, fmt.Errorf("%q may hold secrets", part)
+	}
+	f, err := w.files.Open(ctx, real)
+	if err != nil {
+		return real, nil, err
+	}
+	defer fs.Release(f)
+	if f.Size > max {
+		return real, nil, fmt.Errorf("has %d bytes (allowed: %d)", f.Size, max)
+	}
+	if data, err = fs.ReadInto(nil, f, f.Size); err == nil && int64(len(data)) > max {
+		err = fmt.Errorf("has more than %d bytes", max)
+	}
+	return real, data, err
+}
+
+// Exists reports whether there is something at path, a link to nothing included.
+func (w *Workspace) Exists(ctx context.Context, path string) (bool, error) {
+	_, err := w.files.Lstat(ctx, filepath.Clean(path))
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Home returns the person's home folder there, "" while it is not known.
+func (w *Workspace) Home(ctx context.Context) (string, error) {
+	_, home, err := w.find(ctx)
+	return home, err
+}

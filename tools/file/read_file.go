@@ -1,0 +1,265 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/tools"
+	"buddy/tools/fs"
+)
+
+//go:embed read_file.md
+var readFileText string
+
+type readArgs struct {
+	Path   string `json:"path"`
+	Offset int    `json:"offset,omitempty" desc:"first line, from 1" min:"1"`
+	Limit  int    `json:"limit,omitempty" desc:"how many lines" min:"1"`
+	Number bool   `json:"number,omitempty" schema:"-"`     // the lines
+	Depth  int    `json:"depth,omitempty" min:"1" max:"3"` // of a folder
+	Why    string `json:"why,omitempty" schema:"-"`
+}
+
+// readPayload is what the model gets. Content is UTF-8 with LF line ends and no byte
+// order mark whatever the file has; Note tells.
+type readPayload struct {
+	Path    string     `json:"path"`
+	Lines   string     `json:"lines,omitempty"` // "12-40" or "12-40 of 900"
+	Bytes   int64      `json:"bytes"`           // of the file
+	Image   *imageSize `json:"image,omitempty"`
+	Content string     `json:"content"`
+	Note    string     `json:"note,omitempty"`
+}
+
+type readFile struct {
+	ws *Workspace
+	tools.Schema
+}
+
+// NewReadFile returns the tool read_file: the lines of a text file, at most a page
+// a call. Of a file of any size it reads only up to what was asked for.
+func NewReadFile(ws *Workspace) tools.Tool {
+	return &readFile{ws, tools.Define[readArgs]("read_file", readFileText)}
+}
+
+func (*readFile) Parallel(tools.Call) bool { return true }
+
+func (t *readFile) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[readArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if t.ws.isOutput(args.Path) {
+		return t.ws.planOutput(t.Name(), args.Path, args.Why)
+	}
+	return t.ws.planRead(t.Name(), args.Path, args.Why)
+}
+
+func (t *readFile) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[readArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	ws, path, err := t.ws.planned(call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if info, err := ws.files.Lstat(ctx, path); err == nil && info.Mode.IsDir() {
+		return ws.list(ctx, path, args.Depth)
+	}
+	return ws.read(ctx, path, args, call.PageBytes())
+}
+
+func (w *Workspace) read(ctx context.Context, path string, args readArgs, most int) tools.Result {
+	f, err := w.files.Open(ctx, path)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	defer fs.Release(f)
+	payload := readPayload{Path: w.show(path)}
+	s, err := snapOpen(f)
+	if err != nil {
+		return tools.Failure(fmt.Errorf("%q: %w", payload.Path, fs.Cause(err)))
+	}
+	payload.Bytes = s.size
+	start := s.data
+	in := bufio.NewReaderSize(f, sniffedText)
+	if !s.whole() {
+		start, _ = in.Peek(sniffedText) // what can't be read now is missed below
+		start = bytes.Clone(start)
+	}
+	start = start[:min(len(start), sniffedText)]
+	pictured := start
+	if s.whole() {
+		pictured = s.data // what stands before the size in a JPEG may be long
+	}
+	if size, ok := imageOf(pictured); ok {
+		w.seen.saw(path, s)
+		return imageResult(payload, size, s)
+	}
+	content := textOf(in, s, start)
+	p := page{offset: max(args.Offset, 1), limit: args.Limit, most: most, number: args.Number}
+	err = p.read(ctx, content.from)
+	if err == nil || errors.Is(err, errNotText) {
+		w.seen.saw(path, s) // it is told what it is, at least
+	}
+	switch {
+	case errors.Is(err, errNotText):
+		return tools.Failure(fmt.Errorf("%q is not text: %d bytes of %s", payload.Path, payload.Bytes, http.DetectContentType(start)))
+	case errors.Is(err, tools.ErrArguments):
+		return tools.Failure(err)
+	case err != nil:
+		return tools.Failure(fmt.Errorf("%q: %w", payload.Path, fs.Cause(err)))
+	}
+	p.fill(&payload, content)
+	return tools.Success(payload, payload.Content)
+}
+
+func countLines(data []byte) int {
+	n := bytes.Count(data, []byte("\n"))
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+var errNotText = errors.New("not text")
+
+// page reads some lines of a text. It holds no more of it than it gives.
+type page struct {
+	offset, limit int  // first line from 1; number of lines, 0 = as many as fit
+	most          int  // bytes that it gives
+	number        bool // put its number before each line
+
+	text  []byte
+	json  int  // bytes of text in a result
+	lines int  // number of lines in text
+	more  bool // there is text behind
+	cut   bool // the first line alone is too long, text is its beginning
+}
+
+func (p *page) read(ctx context.Context, from io.Reader) error {
+	in := bufio.NewReaderSize(from, max(64<<10, p.most+1)) // add looks ahead so far
+	if err := skipLines(ctx, in, p.offset-1); err != nil {
+		return err
+	}
+	for !p.cut && (p.limit == 0 || p.lines < p.limit) {
+		if more, err := p.add(in); err != nil {
+			return err
+		} else if !more {
+			break
+		}
+	}
+	_, err := in.Peek(1)
+	p.more = err == nil
+	switch {
+	case !isText(p.text):
+		return errNotText
+	case p.lines == 0 && p.offset > 1:
+		return pastEnd(p.offset, p.offset-1)
+	default:
+		return nil
+	}
+}
+
+// add takes the next line if there is one and it fits; the first line is cut to fit.
+func (p *page) add(in *bufio.Reader) (bool, error) {
+	before := ""
+	if p.number {
+		before = fmt.Sprintf("%d\t", p.offset+p.lines)
+	}
+	room := max(p.most-len(p.text)-len(before), 0)
+	left := tools.MaxEncoded(p.most) - p.json - tools.JSONSize([]byte(before))
+	line, err := in.Peek(room + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end+1]
+	}
+	fits := tools.FitJSON(line[:min(len(line), room)], left)
+	if len(line) > fits && p.lines == 0 {
+		line = line[:len(tools.Head(string(line), fits))]
+		p.cut = true
+	}
+	if len(line) == 0 || len(line) > fits {
+		return false, nil
+	}
+	p.text = append(append(p.text, before...), line...)
+	p.json = tools.MaxEncoded(p.most) - left + tools.JSONSize(line)
+	p.lines++
+	_, _ = in.Discard(len(line)) // it was peeked at, so it is there
+	return true, nil
+}
+
+func pastEnd(offset, lines int) error {
+	return tools.Invalid("offset: %d, but the file has %d lines", offset, lines)
+}
+
+// skipLines reads n lines away. They must not hold a NUL, so that the search for a line
+// in a large binary file ends early.
+func skipLines(ctx context.Context, in *bufio.Reader, n int) error {
+	for skipped := 0; skipped < n; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		piece, err := in.ReadSlice('\n')
+		if bytes.IndexByte(piece, 0) >= 0 {
+			return errNotText
+		}
+		switch {
+		case err == nil:
+			skipped++
+		case errors.Is(err, bufio.ErrBufferFull): // the line goes on
+		case errors.Is(err, io.EOF):
+			if len(piece) > 0 {
+				skipped++
+			}
+			return pastEnd(n+1, skipped)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// fill puts what was read from in into the payload.
+func (p *page) fill(to *readPayload, in text) {
+	text, note := string(p.text), ""
+	last := p.offset + p.lines - 1
+	switch {
+	case to.Bytes == 0 && p.lines == 0:
+		note = "the file is empty"
+	case p.cut && p.more:
+		note = fmt.Sprintf("line %d is too long and was cut after %d bytes; grep finds parts of it", last, len(p.text))
+	case p.more:
+		note = fmt.Sprintf("read on with offset=%d", last+1)
+	}
+	marks := ""
+	if p.offset == 1 && in.marked {
+		marks = "a byte order mark at the start is not shown"
+	}
+	ends := ""
+	if strings.Contains(text, "\r\n") {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+		ends = "line ends are CRLF, shown as LF; edit_file keeps them"
+	}
+	if p.more && (p.cut || p.limit == 0 || p.lines < p.limit) {
+		text += tools.Truncated
+	}
+	if p.lines > 0 {
+		to.Lines = fmt.Sprintf("%d-%d", p.offset, last)
+		if in.lines > 0 {
+			to.Lines += fmt.Sprintf(" of %d", in.lines)
+		}
+	}
+	to.Content, to.Note = text, tools.JoinNotes(note, in.note, marks, ends)
+}

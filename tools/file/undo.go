@@ -1,0 +1,149 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"buddy/tools"
+	"buddy/tools/fs"
+)
+
+// before describes a file that gets a new content.
+func before(path string, old snapshot, data []byte) tools.Before {
+	return tools.Before{Path: path, Existed: old.exists, Data: old.data, Lost: !old.whole(), Perm: old.perm, After: tools.SumOf(data)}
+}
+
+// beforePatch describes the files of a patch.
+func beforePatch(changes []change) []tools.Before {
+	var all []tools.Before
+	for _, c := range changes {
+		if c.from != "" && c.from != c.to {
+			gone := before(c.from, c.old, nil)
+			gone.After = ""
+			all = append(all, gone)
+		}
+		switch {
+		case c.to == "":
+		case c.from == c.to:
+			all = append(all, before(c.to, c.old, c.data))
+		default:
+			all = append(all, before(c.to, snapshot{}, c.data))
+		}
+	}
+	return all
+}
+
+// Restore puts files back as they were, all or none. Without force those that are not as
+// After says any more are returned as changed, and nothing is written. The model has to
+// read a file again that was put back before it changes it.
+func (w *Workspace) Restore(ctx context.Context, files []tools.Before, force bool) (changed []string, err error) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	var changes []change
+	for _, b := range files {
+		if b.Lost {
+			return nil, fmt.Errorf("%q: what was in it before is not kept any more", b.Path)
+		}
+		now, err := w.snap(ctx, b.Path)
+		if err != nil {
+			return nil, err
+		}
+		switch was := sumBefore(b); {
+		case now.sum() == was:
+			continue // somebody did it already
+		case now.sum() != b.After && !force:
+			changed = append(changed, b.Path)
+		}
+		changes = append(changes, putBack(b, now))
+	}
+	if len(changed) > 0 {
+		return changed, nil
+	}
+	if err := w.commit(ctx, changes); err != nil {
+		return nil, err
+	}
+	for _, b := range files {
+		w.seen.unsee(b.Path)
+	}
+	return nil, nil
+}
+
+// sumBefore is [tools.SumOf] what was in the file; "" when there was none.
+func sumBefore(b tools.Before) string {
+	if !b.Existed {
+		return ""
+	}
+	return tools.SumOf(b.Data)
+}
+
+// sum is SumOf the content, which is another one for each file that is too large to read.
+func (s snapshot) sum() string {
+	switch {
+	case !s.exists:
+		return ""
+	case !s.whole():
+		return fmt.Sprintf("%d bytes of %s", s.size, s.modified)
+	}
+	return tools.SumOf(s.data)
+}
+
+// putBack is the change that puts a file back.
+func putBack(b tools.Before, now snapshot) change {
+	c := change{from: b.Path, to: b.Path, old: now, data: b.Data, rights: fs.Rights{Perm: b.Perm}}
+	if !now.exists {
+		c.from = ""
+	}
+	if !b.Existed {
+		c.to = ""
+	}
+	return c
+}
+
+// maxChanges bounds a list of changes, in bytes.
+const maxChanges = 2 << 20
+
+// Difference is how files differ from what they were: for each that does a line with its
+// name, after mark, and a unified diff. files counts them.
+func (w *Workspace) Difference(ctx context.Context, all []tools.Before, mark string) (text string, files int, err error) {
+	var out strings.Builder
+	for _, b := range all {
+		now, err := w.snap(ctx, b.Path)
+		if err != nil {
+			return "", 0, err
+		}
+		body := w.difference(b, now)
+		if body == "" {
+			continue
+		}
+		files++
+		if out.Len() > maxChanges {
+			continue
+		}
+		sizes, lines, _ := strings.Cut(body, "\n")
+		fmt.Fprintf(&out, "%s%s  %s\n%s", mark, w.show(b.Path), sizes, lines)
+	}
+	if out.Len() > maxChanges {
+		fmt.Fprintf(&out, "%s… the changes of more files are left out\n", mark)
+	}
+	return out.String(), files, nil
+}
+
+// difference is a line with the sizes and the diff of one file, "" when there is none.
+func (w *Workspace) difference(b tools.Before, now snapshot) string {
+	name := w.show(b.Path)
+	was := snapshot{exists: b.Existed, size: int64(len(b.Data)), data: b.Data, perm: b.Perm}
+	switch {
+	case sumBefore(b) == now.sum() && !b.Lost:
+		return ""
+	case b.Lost:
+		return "changed; what was in it before is not kept any more\n"
+	case !now.exists && !isText(b.Data):
+		return fmt.Sprintf("deleted, %d bytes that are not text\n", len(b.Data))
+	case !now.exists:
+		return diff(name, "/dev/null", string(b.Data), "", "deleted", fmt.Sprintf("%d bytes", len(b.Data)))
+	case !now.whole() || !isText(now.data) || !isText(b.Data):
+		return fmt.Sprintf("%d → %d bytes that are not text or too many to compare\n", len(b.Data), now.size)
+	}
+	return preview(name, was, now.data)
+}

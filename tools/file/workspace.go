@@ -1,0 +1,219 @@
+// Package file holds the tools that work on files: read_file, write_file, edit_file, apply_patch,
+// list_dir, glob and grep.
+//
+//	ws, err := file.NewWorkspace("/home/ann/shop", policy.Secret)
+//	registry := tools.NewRegistry(file.Tools(ws)...)
+package file
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unicode"
+
+	"buddy/agent/action"
+	"buddy/tmux/host"
+	"buddy/tools"
+	"buddy/tools/fs"
+)
+
+// Workspace is where the file tools of one session work: the folder that relative
+// paths start from, and what the model has read so far. It is safe for concurrent use
+// and shared by all file tools of the session.
+type Workspace struct {
+	files   fs.FS
+	secret  func(path string) string
+	outputs string // the folder of the session's outputs on this machine, "" for none
+
+	finding sync.Mutex // guards root and home
+	root    string     // absolute, symbolic links resolved; empty if a target was not reached yet
+	home    string     // of the person; empty if unknown
+
+	writing sync.Mutex // held from reading a file that is to be replaced to the end of it
+	seen    seenFiles  // what the model read or wrote
+}
+
+// NewWorkspace returns a workspace at the folder root. secret returns the part of a
+// path that may hold secrets, or ""; a search leaves such files out, because nobody
+// was asked about them by name.
+func NewWorkspace(root string, secret func(path string) string) (*Workspace, error) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("workspace %q: %w", root, err)
+	}
+	resolved, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return nil, fmt.Errorf("workspace %q: %w", root, err)
+	}
+	w := &Workspace{files: fs.Local, root: resolved, secret: secret}
+	_, _, err = w.find(context.Background())
+	return w, err
+}
+
+// NewTargetWorkspace returns a workspace on h, which people call name, at the folder root
+// there: a real path as [host.Host.RealPath] returns it, or "" for the home folder, which is
+// asked for when it is needed.
+func NewTargetWorkspace(h *host.Host, name, root string, secret func(path string) string) *Workspace {
+	return &Workspace{files: fs.On(h, name), root: root, secret: secret}
+}
+
+// find returns the folder and the home, for which the target is asked once.
+func (w *Workspace) find(ctx context.Context) (root, home string, err error) {
+	w.finding.Lock()
+	defer w.finding.Unlock()
+	if w.home == "" {
+		if w.home, err = w.files.Home(ctx); err != nil {
+			return "", "", err
+		}
+		if w.root == "" {
+			w.root = w.home
+		}
+	}
+	return w.root, w.home, nil
+}
+
+// Tools returns all tools that work on the files of ws, in the order that a model is
+// offered them.
+func Tools(ws *Workspace) []tools.Tool {
+	return []tools.Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewApplyPatch(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
+}
+
+// Root returns the real path of the folder; "" while a target could not be asked.
+func (w *Workspace) Root() string {
+	w.finding.Lock()
+	defer w.finding.Unlock()
+	return w.root
+}
+
+// resolve returns the real path that arg names: absolute, without symbolic links. Of a
+// file that does not exist yet, the part that does is resolved. An error says what the
+// model should change, and tells nothing of a file but that there is one.
+//
+// The path is cleaned as text first: "link/../x" is x beside the link.
+func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
+	if len(arg) > fs.MaxPath {
+		return "", tools.Invalid("path: longer than %d bytes", fs.MaxPath)
+	}
+	if strings.ContainsFunc(arg, unicode.IsControl) {
+		return "", tools.Invalid("path: %q contains a control character", tools.Clip(arg, 200))
+	}
+	root, home, err := w.find(ctx)
+	if err != nil {
+		return "", tools.Failed(err)
+	}
+	path := arg
+	switch {
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		if home == "" {
+			return "", tools.Invalid("path: %q: the home folder is not known", tools.Clip(arg, 200))
+		}
+		path = filepath.Join(home, path[1:])
+	case !filepath.IsAbs(path):
+		path = filepath.Join(root, path)
+	}
+	path, err = w.files.RealPath(ctx, filepath.Clean(path))
+	if err != nil {
+		return "", tools.Failed(err)
+	}
+	if strings.ContainsFunc(path, unicode.IsControl) {
+		return "", tools.Invalid("path: %q leads to %q, which contains a control character", tools.Clip(arg, 200), tools.Clip(path, 200))
+	}
+	return path, nil
+}
+
+// Follow returns path, which is absolute, without symbolic links, part by part as the kernel
+// does: .. is the folder above the one that a link before it leads to. Its end need not exist.
+// It is "" when that can't be found out. It asks the target, which may take seconds.
+func (w *Workspace) Follow(path string) string {
+	ctx, done := tools.Planning()
+	defer done()
+	real, err := w.files.RealPath(ctx, path)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+// show returns path as the model should use it: relative inside the workspace.
+func (w *Workspace) show(path string) string {
+	rel, err := filepath.Rel(w.Root(), path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return path
+	}
+	return rel
+}
+
+// planRead is the plan of a tool that only reads path; "" is the workspace itself.
+func (w *Workspace) planRead(tool, path, why string) (action.Action, error) {
+	if path == "" {
+		path = "."
+	}
+	ctx, done := tools.Planning()
+	defer done()
+	path, err := w.resolve(ctx, path)
+	if err != nil {
+		return action.Action{}, err
+	}
+	return action.Action{Kind: action.FileRead, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Risk: action.Low}, nil
+}
+
+// systemDirs are folders of the operating system; a change there may break the machine
+// or give somebody rights on it.
+var systemDirs = []string{
+	"/etc", "/bin", "/sbin", "/usr", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys",
+	"/System", "/Library", "/private/etc",
+}
+
+// homeDirs are the folders below the home folder that hold keys.
+var homeDirs = []string{".ssh", ".gnupg", ".aws"}
+
+// writeRisk says how much harm a change of path can do. What is in a .git folder can
+// be run by the next git command.
+func (w *Workspace) writeRisk(path string) action.Risk {
+	for _, dir := range systemDirs {
+		if within(dir, path) {
+			return action.High
+		}
+	}
+	w.finding.Lock()
+	home := w.home // known since the path was resolved
+	w.finding.Unlock()
+	for _, dir := range homeDirs {
+		if home != "" && within(filepath.Join(home, dir), path) {
+			return action.High
+		}
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if strings.EqualFold(name, ".git") {
+			return action.High
+		}
+	}
+	return action.Medium
+}
+
+// within reports whether path is dir or below it. Case does not count, as on macOS.
+func within(dir, path string) bool {
+	if len(path) < len(dir) || !strings.EqualFold(path[:len(dir)], dir) {
+		return false
+	}
+	return len(path) == len(dir) || path[len(dir)] == '/'
+}
+
+// plannedPath returns the path that was allowed.
+func plannedPath(call tools.Call) (string, error) {
+	if !filepath.IsAbs(call.Planned.Path) {
+		return "", fmt.Errorf("%w: the call of %s was not planned", tools.ErrExecution, call.Name)
+	}
+	return call.Planned.Path, nil
+}
+
+// WalkFiles is [fs.WalkFiles] of the workspace.
+func (w *Workspace) WalkFiles(ctx context.Context, skip func(name string) bool, visit func(rel string) error) error {
+	root, _, err := w.find(ctx)
+	if err != nil {
+		return err
+	}
+	return fs.WalkFiles(ctx, w.files, root, skip, visit)
+}

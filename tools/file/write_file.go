@@ -1,0 +1,123 @@
+package file
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/tools"
+)
+
+//go:embed write_file.md
+var writeFileText string
+
+type writeArgs struct {
+	Path    string `json:"path"`
+	Content string `json:"content" blank:"ok"`
+	Why     string `json:"why,omitempty"`
+}
+
+// donePayload is what the model gets from a tool that changed something.
+type donePayload struct {
+	Message string `json:"message"`
+}
+
+type writeFile struct {
+	ws *Workspace
+	tools.Schema
+}
+
+// NewWriteFile returns the tool write_file: it creates a file or replaces its content
+// as a whole, never in part. A file that the model has not read, or that changed
+// since it did or since its diff was shown, stays as it is.
+func NewWriteFile(ws *Workspace) tools.Tool {
+	return &writeFile{ws, tools.Define[writeArgs]("write_file", writeFileText)}
+}
+
+func (t *writeFile) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[writeArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if strings.HasSuffix(args.Path, "/") {
+		return action.Action{}, tools.Invalid("path: %q names a folder", tools.Clip(args.Path, 200))
+	}
+	ctx, done := tools.Planning()
+	defer done()
+	path, err := t.ws.resolve(ctx, args.Path)
+	if err != nil {
+		return action.Action{}, err
+	}
+	old, err := t.snap(ctx, path)
+	if err != nil {
+		return action.Action{}, tools.Failed(err)
+	}
+	return t.ws.planWrite(t.Name(), path, args.Why, old, []byte(args.Content)), nil
+}
+
+// snap reads what is to be replaced, if it may be.
+func (t *writeFile) snap(ctx context.Context, path string) (snapshot, error) {
+	old, err := t.ws.snap(ctx, path)
+	if err == nil && old.exists && old.size > 0 {
+		err = t.ws.mayReplace(path, old)
+	}
+	return old, err
+}
+
+// planWrite is the plan of a tool that makes data the content of the file at path.
+func (w *Workspace) planWrite(tool, path, why string, old snapshot, data []byte) action.Action {
+	return action.Action{
+		Kind: action.FileWrite, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Mutation: true,
+		Risk: w.writeRisk(path), Preview: preview(w.show(path), old, data),
+	}
+}
+
+func (t *writeFile) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[writeArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	path, err := plannedPath(call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	t.ws.writing.Lock()
+	defer t.ws.writing.Unlock()
+	old, err := t.snap(ctx, path)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if err := t.ws.put(ctx, call, old, []byte(args.Content)); err != nil {
+		return tools.Failure(err)
+	}
+	text := fmt.Sprintf("Wrote %d bytes to %s", len(args.Content), t.ws.show(path))
+	return tools.Success(donePayload{text}, text)
+}
+
+// put makes data the content of the planned file if that is still the change that was
+// shown. The caller holds w.writing since it read old.
+func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data []byte) error {
+	plan := call.Planned
+	if preview(w.show(plan.Path), old, data) != plan.Preview {
+		return fmt.Errorf("%q changed after this change of it was planned, nothing was written; read it again", w.show(plan.Path))
+	}
+	if err := call.KeepBefore(before(plan.Path, old, data)); err != nil {
+		return err
+	}
+	if err := w.replaceFile(ctx, plan.Path, data); err != nil {
+		return err
+	}
+	w.wrote(ctx, plan.Path, data)
+	return nil
+}
+
+// wrote remembers that data is in the file at path now.
+func (w *Workspace) wrote(ctx context.Context, path string, data []byte) {
+	s := snapshot{size: int64(len(data)), data: data}
+	if info, err := w.files.Lstat(ctx, path); err == nil {
+		s.modified = info.Modified
+	}
+	w.seen.saw(path, s)
+}

@@ -1,0 +1,126 @@
+package fs
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// ignoreRule is one line of a .gitignore file.
+type ignoreRule struct {
+	dir      string // the folder of the file, with a / at the end
+	pattern  string
+	literal  bool // pattern has no special characters
+	anchored bool // pattern is for paths below dir, not for names at any depth
+	dirOnly  bool
+	negate   bool
+}
+
+// IgnoreRules are the rules that hold in a folder, the strongest last. They are never
+// changed, so that folders can share them.
+type IgnoreRules []ignoreRule
+
+// Ignored reports whether git would leave the file at path out. Whoever walks does not
+// go into ignored folders, so their content needs no rule of its own.
+func (r IgnoreRules) Ignored(path string, isDir bool) bool {
+	for _, rule := range slices.Backward(r) {
+		if rule.matches(path, isDir) {
+			return !rule.negate
+		}
+	}
+	return false
+}
+
+func (r ignoreRule) matches(path string, isDir bool) bool {
+	if r.dirOnly && !isDir {
+		return false
+	}
+	name, ok := strings.CutPrefix(path, r.dir)
+	if !ok {
+		return false
+	}
+	if !r.anchored {
+		name = name[strings.LastIndexByte(name, '/')+1:]
+	}
+	if r.literal {
+		return name == r.pattern
+	}
+	return doublestar.MatchUnvalidated(r.pattern, name)
+}
+
+// with returns r and the rules of the .gitignore file in dir, if there is one.
+func (r IgnoreRules) with(dir Folder) IgnoreRules {
+	f, err := dir.Open(".gitignore")
+	if err != nil {
+		return r
+	}
+	defer Release(f)
+	data, err := ReadInto(nil, f, min(f.Size, MaxText))
+	if err != nil {
+		return r // a file that can't be read rules nothing, as with git
+	}
+	base := strings.TrimSuffix(dir.Name(), "/") + "/"
+	all := slices.Clip(r)
+	for line := range strings.Lines(string(data)) {
+		if rule, ok := parseIgnore(strings.TrimRight(line, "\r\n"), base); ok {
+			all = append(all, rule)
+		}
+	}
+	return all
+}
+
+// braces are special to doublestar, but not to git.
+var braces = strings.NewReplacer("{", `\{`, "}", `\}`)
+
+// parseIgnore reads a line of the .gitignore file in dir, which ends in a slash; false for one
+// that is no rule.
+func parseIgnore(line, dir string) (ignoreRule, bool) {
+	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
+		line = line[:len(line)-1]
+	}
+	if line == "" || line[0] == '#' {
+		return ignoreRule{}, false
+	}
+	rule := ignoreRule{dir: dir}
+	line, rule.negate = strings.CutPrefix(line, "!")
+	line, rule.dirOnly = strings.CutSuffix(line, "/")
+	rule.anchored = strings.Contains(line, "/")
+	line = strings.TrimPrefix(line, "/")
+	if strings.HasSuffix(line, "/**") {
+		line += "/*" // what is in the folder, not the folder
+	}
+	rule.literal = !strings.ContainsAny(line, `*?[\`)
+	rule.pattern = line
+	if !rule.literal {
+		rule.pattern = braces.Replace(line)
+	}
+	return rule, line != "" && doublestar.ValidatePattern(rule.pattern)
+}
+
+// RulesAbove returns the rules that the .gitignore files above the folder path set for
+// it: those of the folders from the top of its repository down.
+func RulesAbove(ctx context.Context, files FS, path string) IgnoreRules {
+	var above []string
+	for at := path; ; at = filepath.Dir(at) {
+		if at != path {
+			above = append(above, at)
+		}
+		if _, err := files.Lstat(ctx, filepath.Join(at, ".git")); err == nil {
+			break
+		}
+		if at == filepath.Dir(at) {
+			return nil // not in a repository
+		}
+	}
+	var rules IgnoreRules
+	for _, at := range slices.Backward(above) {
+		if dir, err := files.PassDir(ctx, at); err == nil {
+			rules = rules.with(dir)
+			Release(dir)
+		}
+	}
+	return rules
+}

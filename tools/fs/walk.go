@@ -1,0 +1,65 @@
+package fs
+
+import (
+	"os"
+	"slices"
+)
+
+// Walker visits the files of a folder in the order of their paths. It leaves out .git
+// and what .gitignore files name, and follows no symbolic link.
+type Walker struct {
+	// Visit gets each entry that is no folder; dir is open during the call only. An
+	// error of it ends the walk.
+	Visit  func(dir Folder, rel string, e os.DirEntry) error
+	Stop   func() error           // asked before each entry
+	skip   func(name string) bool // if set, tells which entries to leave out as well
+	Failed int                    // folders that could not be read
+}
+
+// maxDepth bounds the folders that are open at the same time.
+const maxDepth = 100
+
+// Walk visits what is in dir and closes it.
+func (w *Walker) Walk(dir Folder, rel string, rules IgnoreRules, depth int) error {
+	defer Release(dir)
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		w.Failed++
+	}
+	slices.SortFunc(entries, ByName)
+	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == ".gitignore" }) {
+		rules = rules.with(dir)
+	}
+	for _, e := range entries {
+		if err := w.Stop(); err != nil {
+			return err
+		}
+		if e.Name() == ".git" || w.skip != nil && w.skip(e.Name()) || rules.Ignored(Join(dir.Name(), e.Name()), e.IsDir()) {
+			continue
+		}
+		at := Join(rel, e.Name())
+		if !e.IsDir() {
+			if err := w.Visit(dir, at, e); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.enter(dir, at, e.Name(), rules, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Walker) enter(dir Folder, rel, name string, rules IgnoreRules, depth int) error {
+	if depth == maxDepth {
+		w.Failed++
+		return nil
+	}
+	sub, err := dir.Enter(name)
+	if err != nil {
+		w.Failed++
+		return nil
+	}
+	return w.Walk(sub, rel, rules, depth+1)
+}

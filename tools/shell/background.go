@@ -1,0 +1,204 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/tmux"
+	"buddy/tools"
+)
+
+// jobs are the commands that go on after their call.
+type jobs struct {
+	mu   sync.Mutex // guards what follows
+	last int
+	all  []*shellJob // by their beginning
+}
+
+// maxJobs is how many are remembered; the oldest that have ended are forgotten first.
+const maxJobs = 64
+
+// shellJob is a command that goes on after its call.
+type shellJob struct {
+	shell *Shell // that began it
+	id    int
+	pane  string // its name
+	title string
+	dir   string
+	run   *tmux.Running
+	out   *recent
+	since time.Time
+}
+
+// begin takes a command in and gives it its number.
+func (j *jobs) begin(call tools.Call, s *shellJob) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if call.Begin != nil {
+		s.id = call.Begin(s.task())
+	} else {
+		s.id = j.last + 1
+	}
+	j.add(s)
+}
+
+// add remembers a command. The caller holds mu.
+func (j *jobs) add(s *shellJob) {
+	j.last = max(j.last, s.id)
+	if len(j.all) >= maxJobs {
+		if i := slices.IndexFunc(j.all, (*shellJob).over); i >= 0 {
+			j.all = slices.Delete(j.all, i, i+1)
+		}
+	}
+	j.all = append(j.all, s)
+}
+
+// find returns the command with a number, or the newest of a pane.
+func (j *jobs) find(id int, pane string) (*shellJob, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var known []string
+	for _, s := range slices.Backward(j.all) {
+		if id != 0 && s.id == id || id == 0 && s.pane == pane {
+			return s, nil
+		}
+		known = append(known, fmt.Sprintf("%d in pane %s", s.id, s.pane))
+	}
+	what := fmt.Sprintf("id %d", id)
+	if id == 0 {
+		what = fmt.Sprintf("pane %q", tools.Clip(pane, 40))
+	}
+	return nil, tools.Invalid("%s: no command was left running there (have: %s)", what, cmp.Or(strings.Join(known, ", "), "none"))
+}
+
+func (s *shellJob) task() tools.Task {
+	return tools.Task{Title: s.title, Pane: s.pane, Dir: s.dir, Done: s.run.Done(), End: s.end, Stop: s.run.Cancel}
+}
+
+// Revive follows a command again that an earlier process left running, under the number
+// that it had: was has the Title, the Pane and the Dir of then. The error says that nobody
+// knows its end.
+func (t *Shell) Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error) {
+	out := newRecent(nil)
+	run, err := t.panes.Reattach(ctx, was.Dir, out.write)
+	if err != nil {
+		return tools.Task{}, err
+	}
+	s := &shellJob{shell: t, id: id, title: was.Title, dir: was.Dir, run: run, pane: t.ref(run.Pane()).String(), out: out, since: time.Now()}
+	t.jobs.mu.Lock()
+	defer t.jobs.mu.Unlock()
+	t.jobs.add(s)
+	return s.task(), nil
+}
+
+// over reports whether the command has ended.
+func (s *shellJob) over() bool {
+	select {
+	case <-s.run.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *shellJob) end() tools.TaskEnd {
+	res, err := s.run.Wait(context.Background())
+	out, errs := s.out.text(shellOutput, s.run.Terminal())
+	return tools.TaskEnd{ExitCode: res.ExitCode, Cancelled: res.Cancelled, Err: err, Tail: out + errs}
+}
+
+// runningResult is the payload about a command that still runs.
+type runningResult struct {
+	Running bool   `json:"running"`
+	ID      int    `json:"id"`
+	Pane    string `json:"pane,omitempty"`
+	Seconds int    `json:"seconds"`
+	Stdout  string `json:"stdout"`
+	Stderr  string `json:"stderr"`
+	Note    string `json:"note"`
+}
+
+// result says how a command stands, with limit bytes of each stream.
+func (s *shellJob) result(note string, limit int) tools.Result {
+	if s.over() {
+		res, err := s.run.Wait(context.Background())
+		return finished(res, err, s.shell.box(), limit)
+	}
+	out, errs := s.out.text(limit, s.run.Terminal())
+	return tools.Success(runningResult{
+		Running: true, ID: s.id, Pane: s.pane, Seconds: int(time.Since(s.since).Seconds()), Stdout: out, Stderr: errs, Note: note,
+	}, out+errs)
+}
+
+// recent keeps the end of a command's output, and passes all of it on while its call runs.
+type recent struct {
+	mu      sync.Mutex // guards what follows
+	pass    tmux.Output
+	streams map[tools.Stream]*recentStream
+}
+
+type recentStream struct {
+	end   []byte
+	total int64
+}
+
+func newRecent(pass tmux.Output) *recent {
+	return &recent{pass: pass, streams: map[tools.Stream]*recentStream{tools.Stdout: {}, tools.Stderr: {}}}
+}
+
+func (r *recent) write(stream string, p []byte, total int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pass != nil {
+		r.pass(stream, p, total)
+	}
+	s := r.streams[tools.Stream(stream)]
+	if s == nil {
+		return
+	}
+	s.total = total
+	s.end = append(s.end, p...)
+	if len(s.end) > 2*shellOutput {
+		s.end = slices.Clone(s.end[len(s.end)-shellOutput:])
+	}
+}
+
+// leave stops passing output on: the call is over.
+func (r *recent) leave() {
+	r.mu.Lock()
+	r.pass = nil
+	r.mu.Unlock()
+}
+
+// text returns the end of both streams, limit bytes of each; stdout may be what was sent to
+// a terminal.
+func (r *recent) text(limit int, terminal bool) (out, errs string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.streams[tools.Stdout]; terminal {
+		text, _ := TerminalText(s.end)
+		return cutStart(text, limit, s.total-int64(len(s.end))), ""
+	}
+	return r.streams[tools.Stdout].text(limit), r.streams[tools.Stderr].text(limit)
+}
+
+func (s *recentStream) text(limit int) string {
+	return cutStart(valid(s.end), limit, s.total-int64(len(s.end)))
+}
+
+// cutStart keeps the last limit bytes of s and says how much is missing, before included.
+func cutStart(s string, limit int, before int64) string {
+	cut := max(0, len(s)-limit)
+	for cut > 0 && cut < len(s) && s[cut]&0xC0 == 0x80 { // not within a character
+		cut++
+	}
+	if before += int64(cut); before <= 0 {
+		return s
+	}
+	return fmt.Sprintf("[truncated %d chars from start]\n%s", before, s[cut:])
+}

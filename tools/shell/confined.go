@@ -1,0 +1,36 @@
+package shell
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// refusal is how programs tell what the kernel refused.
+var refusal = regexp.MustCompile(`(?i)permission denied|operation not permitted|read-only file system|inappropriate ioctl|function not implemented|EACCES|EPERM`)
+
+const (
+	refusals   = 3   // lines of a result that are quoted
+	refusalMax = 160 // bytes of one
+)
+
+// explainConfined tells what the read-only sandbox forbids, when a command that ran in it has
+// failed or says that something was refused; else "". Its exit code alone proves nothing.
+func explainConfined(output string, code int) string {
+	var said []string
+	for l := range strings.Lines(output) {
+		if l = strings.TrimSpace(l); refusal.MatchString(l) && len(said) < refusals {
+			said = append(said, fmt.Sprintf("%q", strings.ToValidUTF8(l[:min(len(l), refusalMax)], "")))
+		}
+	}
+	switch {
+	case len(said) > 0:
+		return "it ran in the read-only sandbox, which has refused something: " + strings.Join(said, ", ") +
+			". There a command writes only to $TMPDIR, has no network, no terminal and no services, and reads the workspace and the system, not the home folder. " + again
+	case code != 0:
+		return "it ran in the read-only sandbox: no writing, no network, no services, nothing of the home folder. If that is why it failed: " + again
+	}
+	return ""
+}
+
+const again = `The same call with "outside": true asks the user and runs without it`

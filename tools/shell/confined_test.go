@@ -1,0 +1,47 @@
+package shell
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/tools"
+)
+
+// TestExplainConfined: a failure in the sandbox tells what it forbids, what was refused, and
+// how to run the command without it; a success says nothing.
+func TestExplainConfined(t *testing.T) {
+	for _, tt := range []struct {
+		output string
+		code   int
+		want   []string
+	}{
+		{"fine", 0, nil},
+		{"", 1, []string{"read-only sandbox", `"outside": true asks`}},
+		{"a\ntouch: cannot touch 'x': Permission denied\nchmod: Operation not permitted", 1, []string{`"touch: cannot touch 'x': Permission denied", "chmod: Operation not permitted"`, "$TMPDIR"}},
+		{"find: Permission denied", 0, []string{"find"}},
+	} {
+		got := explainConfined(tt.output, tt.code)
+		if len(tt.want) == 0 && got != "" {
+			t.Errorf("%q: %q", tt.output, got)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q, exit %d: %q lacks %q", tt.output, tt.code, got, want)
+			}
+		}
+	}
+	if got := explainConfined(strings.Repeat("x: Permission denied "+strings.Repeat("é", 500)+"\n", 50), 1); len(got) > 1500 || strings.Contains(got, "\ufffd") {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// TestOutside: the argument, and what needs a terminal, are for the policy to ask about.
+func TestOutside(t *testing.T) {
+	shell := New(nil, nil, "local", "", nil)
+	for extra, want := range map[string]bool{"": false, `,"outside":true`: true, `,"mode":"tty"`: true} {
+		act, err := shell.Plan(tools.Call{Arguments: `{"command":"ls","why":"x","risk":"low","mutation":false,"privesc":false` + extra + `}`})
+		if err != nil || act.Outside != want {
+			t.Errorf("%s: %v, %v", extra, act.Outside, err)
+		}
+	}
+}

@@ -1,0 +1,396 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/tmux"
+	"buddy/tools"
+)
+
+var (
+	//go:embed capture-pane.md
+	captureText string
+	//go:embed send-keys.md
+	sendKeysText string
+	//go:embed tmux_create_pane.md
+	createPaneText string
+	//go:embed tmux_kill_pane.md
+	killPaneText string
+)
+
+const (
+	captureLimit = 8000             // bytes of a picture that the model sees
+	paneDelay    = 30 * time.Second // that a picture or a key may be put off
+)
+
+// Panes returns the tools that look at the panes of shell and type into them. A
+// model seldom needs them, so they are for a [tools.Deferred].
+func Panes(shell *Shell) []tools.Tool {
+	return []tools.Tool{
+		&capturePane{shell: shell, Schema: tools.Define[captureArgs]("capture-pane", captureText), seen: make(map[look]shown)},
+		&sendKeys{shell, tools.Define[sendKeysArgs]("send-keys", sendKeysText)},
+		&createPane{shell, tools.Define[createPaneArgs]("tmux_create_pane", createPaneText)},
+		&killPane{shell, tools.Define[killPaneArgs]("tmux_kill_pane", killPaneText)},
+		&createSession{shell, tools.Define[createSessionArgs]("tmux_create_session", createSessionText)},
+		&killSession{shell, tools.Define[killSessionArgs]("tmux_kill_session", killSessionText)},
+	}
+}
+
+// paneError makes an error about a pane one that the model can act on.
+func (t *Shell) paneError(err error) error {
+	switch {
+	case t.noPanes.Load():
+		return errNoPanes
+	case errors.Is(err, tmux.ErrNoPane):
+		return tools.Invalid("pane: %v; leave it out for the shared one, or make one with tmux_create_pane", err)
+	case errors.Is(err, tmux.ErrUnavailable):
+		return fmt.Errorf("there are no panes here: %w", err)
+	}
+	return err
+}
+
+type captureArgs struct {
+	Pane    string `json:"pane,omitempty" desc:"such as %3; the shared one if left out"`
+	Start   string `json:"start,omitempty" desc:"first line: 0 is the top of the screen, -50 is 50 lines above, - the beginning of the history"`
+	End     string `json:"end,omitempty" desc:"last line, counted the same way"`
+	Join    *bool  `json:"join,omitempty" desc:"wrapped lines become one; default true"`
+	Escapes bool   `json:"escapes,omitempty" desc:"keep colours"`
+	Octal   bool   `json:"octal,omitempty" desc:"write escape sequences and other controls as \\ooo"`
+	Spaces  bool   `json:"trailing,omitempty" desc:"keep blanks at the ends of lines"`
+	Other   bool   `json:"alternate,omitempty" desc:"what is behind the full-screen program, or was"`
+	Delay   string `json:"delay,omitempty" desc:"wait first, such as 500ms; at most 30s"`
+	Why     string `json:"why,omitempty" schema:"-"`
+}
+
+// delay reads how long to wait first.
+func (a captureArgs) delay() (time.Duration, error) { return delayOf(a.Delay) }
+
+func delayOf(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := tools.ParseDuration(text)
+	if err == nil && d > paneDelay {
+		err = fmt.Errorf("%q is more than %s", text, paneDelay)
+	}
+	if err != nil {
+		return 0, tools.Invalid("delay: %v", err)
+	}
+	return d, nil
+}
+
+// look is what a capture is of.
+type look struct {
+	pane string
+	view tmux.View
+}
+
+// shown is what a capture showed last.
+type shown struct {
+	text    string
+	touched int64 // what had been done to the panes until then
+}
+
+type capturePane struct {
+	shell *Shell
+	tools.Schema
+
+	mu   sync.Mutex // guards seen
+	seen map[look]shown
+}
+
+// capturePayload is what the model gets.
+type capturePayload struct {
+	Pane    string   `json:"pane"`
+	Title   string   `json:"title"`
+	Program string   `json:"program,omitempty"` // in the foreground
+	Screen  string   `json:"screen"`
+	Notices []string `json:"notices,omitempty"`
+}
+
+func (*capturePane) Parallel(tools.Call) bool { return true }
+
+func (t *capturePane) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[captureArgs](call)
+	if err == nil {
+		_, err = args.delay()
+	}
+	if err != nil {
+		return action.Action{}, err
+	}
+	act := tools.PlanInternal(t.Name(), args.Why)
+	act.Target = t.shell.target
+	return act, nil
+}
+
+func (t *capturePane) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[captureArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	delay, err := args.delay()
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if err := pause(ctx, delay); err != nil {
+		return tools.Failure(err)
+	}
+	touched := t.shell.touched.Load()
+	view := tmux.View{
+		Start: args.Start, End: args.End, Join: args.Join == nil || *args.Join, Escapes: args.Escapes || args.Octal,
+		Octal: args.Octal, Spaces: args.Spaces, Other: args.Other,
+	}
+	var notices []string
+	pane, text, err := t.shell.panes.Capture(ctx, t.shell.paneID(args.Pane), view)
+	if errors.Is(err, tmux.ErrNoPane) {
+		notices = append(notices, err.Error()+"; this is the shared pane")
+		pane, text, err = t.shell.panes.Capture(ctx, "", view)
+	}
+	if errors.Is(err, tmux.ErrNoOther) {
+		notices = append(notices, "there is no alternate screen; this is the one that shows")
+		view.Other = false
+		pane, text, err = t.shell.panes.Capture(ctx, pane.ID, view)
+	}
+	if err != nil {
+		return tools.Failure(t.shell.paneError(err))
+	}
+	payload := capturePayload{Pane: t.shell.ref(pane.ID).String(), Title: pane.Title, Program: pane.Program, Notices: notices}
+	if payload.Screen = cutStart(text, captureLimit, 0); t.unchanged(look{pane.ID, view}, shown{text, touched}) {
+		payload.Screen = ""
+		payload.Notices = append(payload.Notices, "nothing changed since you last looked")
+	}
+	return tools.Success(payload, text)
+}
+
+// pause waits for some time.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// unchanged reports whether the same call showed the same before, and nothing was done
+// meanwhile.
+func (t *capturePane) unchanged(at look, now shown) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before, ok := t.seen[at]
+	if len(t.seen) > 100 {
+		clear(t.seen)
+	}
+	t.seen[at] = now
+	return ok && before == now
+}
+
+type sendKeysArgs struct {
+	Pane     string   `json:"pane" desc:"such as %3"`
+	Text     string   `json:"literal_text,omitempty" desc:"typed as it is, first"`
+	Keys     []string `json:"keys,omitempty" desc:"then pressed: C-c, Up, Escape, F5, …" max:"50"`
+	Enter    bool     `json:"enter,omitempty" desc:"and Enter at last"`
+	Delay    string   `json:"delay,omitempty" desc:"wait first, such as 500ms; at most 30s"`
+	Why      string   `json:"why,omitempty"`
+	Risk     string   `json:"risk,omitempty" schema:"-"`
+	Mutation bool     `json:"mutation,omitempty" schema:"-"`
+	Privesc  bool     `json:"privesc,omitempty" schema:"-"`
+}
+
+// pressed are the keys, with Enter.
+func (a sendKeysArgs) pressed() []string {
+	if a.Enter {
+		return append(a.Keys[:len(a.Keys):len(a.Keys)], "Enter")
+	}
+	return a.Keys
+}
+
+// typed is the text that the pane gets, also what is typed key by key.
+func (a sendKeysArgs) typed() string {
+	text := a.Text
+	for _, k := range a.pressed() {
+		switch {
+		case len(k) == 1:
+			text += k
+		case k == "Space":
+			text += " "
+		case k == "Enter" && strings.TrimSpace(text) != "":
+			text += "\n"
+		}
+	}
+	return text
+}
+
+// check says what is wrong with the arguments.
+func (a sendKeysArgs) check() error {
+	if a.Text == "" && len(a.pressed()) == 0 {
+		return tools.Invalid("literal_text, keys or enter: one of them is needed")
+	}
+	if len(a.Text) > tmux.TypeMax {
+		return tools.Invalid("literal_text: %d bytes, at most %d", len(a.Text), tmux.TypeMax)
+	}
+	for _, k := range a.Keys {
+		if err := tmux.CheckKey(k); err != nil {
+			return tools.Invalid("keys: %v", err)
+		}
+	}
+	_, err := delayOf(a.Delay)
+	return err
+}
+
+type sendKeys struct {
+	shell *Shell
+	tools.Schema
+}
+
+func (t *sendKeys) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[sendKeysArgs](call)
+	if err == nil {
+		err = args.check()
+	}
+	if err != nil {
+		return action.Action{}, err
+	}
+	return action.Action{
+		Kind: action.PaneKeys, Tool: t.Name(), Target: t.shell.target, Command: strings.TrimSuffix(args.typed(), "\n"),
+		Preview: fmt.Sprintf("into pane %s: %q, keys: %s", args.Pane, args.Text, cmp.Or(strings.Join(args.pressed(), " "), "none")),
+		Why:     args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+	}, nil
+}
+
+func (t *sendKeys) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[sendKeysArgs](call)
+	if err == nil {
+		err = args.check()
+	}
+	if err != nil {
+		return tools.Failure(err)
+	}
+	delay, _ := delayOf(args.Delay) // was checked
+	if err := pause(ctx, delay); err != nil {
+		return tools.Failure(err)
+	}
+	t.shell.touched.Add(1)
+	pane, err := t.shell.panes.Keys(ctx, t.shell.paneID(args.Pane), args.Text, args.pressed())
+	if err != nil {
+		return tools.Failure(t.shell.paneError(err))
+	}
+	return tools.Success(map[string]string{
+		"pane": t.shell.ref(pane.ID).String(), "title": pane.Title, "session": t.shell.panes.Name(), "note": "typed; capture-pane shows what came of it",
+	}, "typed into "+t.shell.ref(pane.ID).String())
+}
+
+type createPaneArgs struct {
+	Title    string `json:"title" desc:"a few words"`
+	Command  string `json:"command,omitempty" desc:"program text for the shell; a shell to type into if left out"`
+	Why      string `json:"why,omitempty"`
+	Risk     string `json:"risk,omitempty" schema:"-"`
+	Mutation bool   `json:"mutation,omitempty" schema:"-"`
+	Privesc  bool   `json:"privesc,omitempty" schema:"-"`
+}
+
+// openShell is what runs in a pane without a command.
+const openShell = `exec "${SHELL:-sh}" -i`
+
+type createPane struct {
+	shell *Shell
+	tools.Schema
+}
+
+func (t *createPane) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[createPaneArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if strings.ContainsRune(args.Command, 0) {
+		return action.Action{}, tools.Invalid("command: has a NUL byte, which no shell can run")
+	}
+	return action.Action{
+		Kind: action.Shell, Tool: t.Name(), Target: t.shell.target, Command: cmp.Or(args.Command, openShell), Cwd: t.shell.Cwd(),
+		Preview: fmt.Sprintf("in a new pane %q", args.Title),
+		Why:     args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+		Outside: true, // in the sandbox there is no terminal
+	}, nil
+}
+
+// createdPane is what the model gets.
+type createdPane struct {
+	Session string `json:"session"`
+	Pane    string `json:"pane_id"`
+	Title   string `json:"pane_title"`
+	Created bool   `json:"created"`
+	ID      int    `json:"id"`
+	Note    string `json:"note"`
+}
+
+func (t *createPane) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[createPaneArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	t.shell.touched.Add(1)
+	out := newRecent(nil)
+	run, err := t.shell.startPane(ctx, tmux.Spec{
+		Dir: call.Dir, Own: true, Title: args.Title, Output: out.write, Free: call.Free,
+		Mode: tmux.Terminal, Command: cmp.Or(args.Command, openShell),
+	})
+	if err != nil {
+		return tools.Failure(fmt.Errorf("the pane was not made: %w", err))
+	}
+	job := &shellJob{shell: t.shell, pane: t.shell.ref(run.Pane()).String(), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
+	t.shell.jobs.begin(call, job)
+	return tools.Success(createdPane{
+		t.shell.panes.Name(), job.pane, args.Title, true, job.id, "send-keys types into it, capture-pane shows it; it closes when its program ends",
+	}, "pane "+job.pane)
+}
+
+type killPaneArgs struct {
+	Pane string `json:"pane" desc:"such as %3"`
+	Why  string `json:"why,omitempty" schema:"-"`
+}
+
+type killPane struct {
+	shell *Shell
+	tools.Schema
+}
+
+// Plan needs no approval where little is asked about: only panes that were approved and made
+// by us can be closed.
+func (t *killPane) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[killPaneArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	act := t.shell.planOwn(t.Name(), args.Why)
+	act.Op = "close pane " + tools.Clip(args.Pane, 40)
+	return act, nil
+}
+
+func (t *killPane) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[killPaneArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	t.shell.touched.Add(1)
+	if err := t.shell.panes.Kill(ctx, t.shell.paneID(args.Pane)); err != nil {
+		return tools.Failure(t.shell.paneError(err))
+	}
+	return tools.Success(map[string]string{"closed": args.Pane}, "closed "+args.Pane)
+}
+
+// planOwn is the plan of a tool that opens or ends what buddy itself runs on the target.
+func (t *Shell) planOwn(tool, why string) action.Action {
+	act := tools.PlanInternal(tool, why)
+	act.Target, act.Mutation = t.target, true
+	return act
+}

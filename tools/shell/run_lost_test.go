@@ -1,0 +1,53 @@
+package shell
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"buddy/tmux"
+	"buddy/tmux/host/hosttest"
+	"buddy/tools"
+)
+
+// TestRunShellOnLostTarget: a command that is cancelled while its target is away has no
+// exit code, and the next one runs when the target is back.
+func TestRunShellOnLostTarget(t *testing.T) {
+	c := hosttest.NewContainer(t, hosttest.NoTmux)
+	h := c.Host(t)
+	o := tmux.Options{Session: "t", Host: h, Cwd: "/"}
+	panes, plain := tmux.New(o), tmux.NewPlain(o)
+	defer func() {
+		for _, s := range []*tmux.Session{panes, plain} {
+			if _, err := s.Close(context.Background()); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		}
+	}()
+	said := ""
+	tool := New(panes, plain, h.Name(), "/", func(text string) { said += text })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	call := func(command string) tools.Call {
+		return tools.Call{Name: "run_shell", Dir: filepath.Join(t.TempDir(), "1"), Arguments: `{"command":"` + command + `","why":"a test","risk":"low","mutation":false,"privesc":false}`}
+	}
+	lost := call("echo first; sleep 1000")
+	lost.Output = func(tools.Chunk) {
+		c.Do(t, "stop", "-t", "0")
+		cancel()
+	}
+	if act, err := tool.Plan(lost); err != nil || act.Target != h.Name() || act.Cwd != "/" {
+		t.Errorf("Plan = %+v, %v", act, err)
+	}
+	if res := tool.Run(ctx, lost); res.ExitCode != nil || !res.IsError || !strings.Contains(res.Content, "not known") || !strings.Contains(res.Content, "first") {
+		t.Errorf("Run = %+v", res)
+	}
+	if !strings.Contains(said, "tmux is not installed on "+h.Name()) {
+		t.Errorf("said %q", said)
+	}
+	c.Do(t, "start")
+	if res := tool.Run(t.Context(), call("echo back")); res.IsError || !strings.Contains(res.Content, "back") {
+		t.Errorf("Run = %+v", res)
+	}
+}

@@ -1,0 +1,368 @@
+// Package shell holds the tools that run commands in the panes of a target: run_shell, what looks
+// at panes, what types into them, and what follows commands that go on after their call.
+//
+//	sh := shell.New(panes, plain, "local", cwd, warn)
+//	registry := tools.NewRegistry(append(shell.Panes(sh), sh, shell.NewTaskOutput(sh), shell.NewTaskKill(sh))...)
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/tmux"
+	"buddy/tmux/pane"
+	"buddy/tmux/pane/confine"
+	"buddy/tools"
+)
+
+//go:embed run_shell.md
+var runShellText string
+
+// shellOutput is how much of each stream the model sees, in bytes.
+const shellOutput = 4000
+
+// cancelled begins the result of a command that was stopped.
+const cancelled = "operation cancelled by user"
+
+// Shell is the tool run_shell on one target. Make it with New.
+type Shell struct {
+	tools.Schema
+	panes    *tmux.Session
+	plain    *tmux.Session
+	target   string
+	say      func(text string)
+	noPanes  atomic.Bool
+	first    string                 // where the first command starts; "" = not known
+	cwd      atomic.Pointer[string] // where the next command starts; "" = not known
+	sandbox  *pane.Sandbox          // of panes; nil: there is none
+	confines bool                   // what is free runs in the read-only sandbox
+	// paneTarget is in the names of its panes, "" for the first target.
+	paneTarget string
+	jobs       *jobs        // of all targets
+	touched    atomic.Int64 // how often something was done to the panes
+}
+
+// Beside says that t is the shell of another target of the session than first: they have
+// their tasks in common, and its panes are called target:%3. It comes before the first call.
+func (t *Shell) Beside(first *Shell) {
+	t.jobs, t.paneTarget = first.jobs, t.target
+}
+
+// ref is how people and models call the pane that tmux knows by an id.
+func (t *Shell) ref(id string) tools.PaneRef { return tools.PaneRef{Target: t.paneTarget, ID: id} }
+
+// paneID is what tmux knows a pane by. A name that is of another target stays as it is.
+func (t *Shell) paneID(name string) string {
+	if ref := tools.ParsePane(name); ref.Target == t.paneTarget {
+		return ref.ID
+	}
+	return name
+}
+
+// Restrict says by what the commands in panes are restricted, so that a refusal can be
+// explained. It comes before the first call.
+func (t *Shell) Restrict(box *pane.Sandbox) { t.sandbox = box }
+
+// Confine says that free commands run in the read-only sandbox here. It comes before the
+// first call.
+func (t *Shell) Confine() { t.confines = true }
+
+// New returns the tool. Commands run in panes; where there is no tmux they run
+// in plain, and say is told so once. cwd is where the first one starts, "" if that is not
+// known.
+func New(panes, plain *tmux.Session, target, cwd string, say func(text string)) *Shell {
+	t := &Shell{Schema: tools.Define[shellArgs]("run_shell", runShellText), panes: panes, plain: plain, target: target, say: say, first: cwd, jobs: &jobs{}}
+	t.cwd.Store(&cwd)
+	return t
+}
+
+type shellArgs struct {
+	Command  string `json:"command"`
+	Why      string `json:"why,omitempty"`
+	Risk     string `json:"risk,omitempty" schema:"-"`
+	Mutation bool   `json:"mutation,omitempty" schema:"-"`
+	Privesc  bool   `json:"privesc,omitempty" schema:"-"`
+	Mode     string `json:"mode,omitempty" desc:"merge: stderr into stdout, in order" enum:"cap,merge,captty,tty"`
+	// Wait is true, false or a time.
+	Wait    json.RawMessage `json:"wait,omitempty" desc:"default true"`
+	Outside bool            `json:"outside,omitempty"`
+}
+
+// ModeOf returns the mode in which a call of run_shell wants its command to run, "" for the usual.
+func ModeOf(call tools.Call) tmux.Mode {
+	args, _ := tools.Decode[shellArgs](call) // what is wrong with it is told elsewhere
+	return tmux.Mode(args.Mode)
+}
+
+// riskOf is what a model said of the risk; "" when that is none.
+func riskOf(said string) action.Risk {
+	if r := action.Risk(said); r == action.Low || r == action.Medium || r == action.High {
+		return r
+	}
+	return ""
+}
+
+// unattended is how long a command that reads keys is waited for where nobody is who could
+// type: then the model may.
+var unattended = 20 * time.Second
+
+// interactive reports whether the command reads what is typed.
+func (a shellArgs) interactive() bool {
+	return tmux.Mode(a.Mode) == tmux.Prompted || tmux.Mode(a.Mode) == tmux.Terminal
+}
+
+// patience reads wait: how long Run waits for the end, and whether that is for ever.
+func (a shellArgs) patience() (d time.Duration, forever bool, err error) {
+	var v any
+	if len(a.Wait) > 0 {
+		if err := json.Unmarshal(a.Wait, &v); err != nil {
+			return 0, false, tools.Invalid("wait: %v", err)
+		}
+	}
+	text := ""
+	switch v := v.(type) {
+	case nil:
+		return 0, true, nil
+	case bool:
+		return 0, v, nil
+	case float64:
+		text = string(a.Wait)
+	case string:
+		if text = v; v == "true" || v == "false" {
+			return 0, v == "true", nil
+		}
+	default:
+		return 0, false, tools.Invalid("wait: expected true, false or a time, got %s", tools.KindOf(a.Wait))
+	}
+	if d, err = tools.ParseDuration(text); err != nil {
+		return 0, false, tools.Invalid("wait: %v; or true, or false", err)
+	}
+	return d, false, nil
+}
+
+// Cwd returns the folder in which the next command starts, "" if that is not known.
+func (t *Shell) Cwd() string { return *t.cwd.Load() }
+
+// ShellDirs is where the next command starts.
+func (t *Shell) ShellDirs(tools.Call) tools.ShellDirs {
+	return tools.ShellDirs{Now: t.Cwd(), First: t.first}
+}
+
+// Plan says which command would run.
+func (t *Shell) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[shellArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if strings.ContainsRune(args.Command, 0) {
+		return action.Action{}, tools.Invalid("command: has a NUL byte, which no shell can run")
+	}
+	if _, _, err := args.patience(); err != nil {
+		return action.Action{}, err
+	}
+	preview := ""
+	if args.interactive() {
+		preview = "reads what is typed into its pane"
+	}
+	return action.Action{
+		Kind: action.Shell, Tool: "run_shell", Target: t.target, Command: args.Command, Cwd: t.Cwd(), Preview: preview,
+		Why: args.Why, Risk: riskOf(args.Risk), Mutation: args.Mutation, Privesc: args.Privesc,
+		Outside: args.Outside || args.interactive(), // in the sandbox there is no terminal
+	}, nil
+}
+
+// Pane is the shared pane, for a command whose end is waited for.
+func (t *Shell) Pane(call tools.Call) tools.PaneUse {
+	args, err := tools.Decode[shellArgs](call)
+	if err != nil || t.noPanes.Load() {
+		return tools.PaneUse{}
+	}
+	use := tools.PaneUse{Terminal: tmux.Mode(args.Mode) == tmux.Terminal}
+	if !t.alone(args, call) {
+		use.Pane = t.ref(t.panes.Pane())
+	}
+	return use
+}
+
+// alone says that the command of a call gets a pane of its own.
+func (t *Shell) alone(args shellArgs, call tools.Call) bool {
+	_, forever, _ := args.patience()
+	return !forever || args.interactive() && call.Ask == nil
+}
+
+// Run runs the command and waits for its end, or as long as wait says. When ctx ends
+// meanwhile it is stopped.
+func (t *Shell) Run(ctx context.Context, call tools.Call) tools.Result {
+	return t.run(ctx, call, shellOutput)
+}
+
+// run is Run with so many bytes of each stream in the result.
+func (t *Shell) run(ctx context.Context, call tools.Call, limit int) tools.Result {
+	args, err := tools.Decode[shellArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	patience, forever, err := args.patience()
+	if err != nil {
+		return tools.Failure(err)
+	}
+	t.touched.Add(1)
+	spec := tmux.Spec{Dir: call.Dir, Command: args.Command, Output: passOn(call), Free: call.Free, Confined: call.Confined}
+	spec.Mode = tmux.Mode(args.Mode)
+	if forever && t.alone(args, call) {
+		patience = unattended
+	}
+	if t.alone(args, call) {
+		return t.runOwn(ctx, call, spec, patience, limit)
+	}
+	run, err := t.start(ctx, spec)
+	if err != nil {
+		return notStarted(err)
+	}
+	res := wait(ctx, run, t.box(), limit)
+	cwd := run.Cwd()
+	t.cwd.Store(&cwd)
+	return res
+}
+
+// notStarted is the result of a command that did not run. One that was to be confined never
+// runs otherwise without a question.
+func notStarted(err error) tools.Result {
+	err = fmt.Errorf("the command was not started: %w", err)
+	if strings.Contains(err.Error(), confine.ErrImpossible.Error()) { // it may have come over a wire
+		err = fmt.Errorf(`%w; with "outside": true it asks the user and runs without the sandbox`, err)
+	}
+	return tools.Failure(err)
+}
+
+// box is what commands are restricted by now.
+func (t *Shell) box() *pane.Sandbox {
+	if t.noPanes.Load() {
+		return nil
+	}
+	return t.sandbox
+}
+
+// runOwn runs the command in a pane of its own and waits for its end for some time.
+func (t *Shell) runOwn(ctx context.Context, call tools.Call, spec tmux.Spec, patience time.Duration, limit int) tools.Result {
+	out := newRecent(spec.Output)
+	spec.Own, spec.Output = true, out.write
+	start := t.start
+	if patience == 0 {
+		start = t.startPane // nobody could see how it goes on
+	}
+	run, err := start(ctx, spec)
+	if err != nil {
+		return notStarted(err)
+	}
+	return t.await(ctx, call, &shellJob{shell: t, title: spec.Command, dir: spec.Dir, run: run, out: out, since: time.Now()}, patience, limit)
+}
+
+// startPane starts a command that needs a pane.
+func (t *Shell) startPane(ctx context.Context, spec tmux.Spec) (*tmux.Running, error) {
+	if t.noPanes.Load() {
+		return nil, errNoPanes
+	}
+	run, err := t.panes.Start(ctx, spec)
+	if errors.Is(err, tmux.ErrUnavailable) {
+		return nil, fmt.Errorf("%w (%w)", errNoPanes, err)
+	}
+	return run, err
+}
+
+var errNoPanes = errors.New("there are no panes here, because tmux is not available: wait for the end, or give a time to wait")
+
+// await waits for the end of a command in its own pane for some time. What runs on then is a
+// task.
+func (t *Shell) await(ctx context.Context, call tools.Call, job *shellJob, patience time.Duration, limit int) tools.Result {
+	defer job.out.leave()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	if patience > 0 {
+		select {
+		case <-job.run.Done():
+			return wait(ctx, job.run, t.box(), limit)
+		case <-ctx.Done():
+			return wait(ctx, job.run, t.box(), limit)
+		case <-timer.C:
+		}
+	}
+	job.pane = t.ref(job.run.Pane()).String()
+	t.jobs.begin(call, job)
+	note := "started"
+	if patience > 0 {
+		note = fmt.Sprintf("did not end within %s", patience)
+	}
+	note += fmt.Sprintf("; it still runs as task %d", job.id)
+	if job.pane != "" {
+		note += " in pane " + job.pane
+	}
+	return job.result(note+fmt.Sprintf(`. You are told when it ends. Through use_tool: task_output {"id":%d} and capture-pane show how it goes, task_kill {"id":%d} ends it.`, job.id, job.id), limit)
+}
+
+// Recover finds the result of a command that an earlier process started.
+func (t *Shell) Recover(ctx context.Context, call tools.Call) tools.Result {
+	return t.recover(ctx, call, shellOutput)
+}
+
+// recover is Recover with so many bytes of each stream in the result.
+func (t *Shell) recover(ctx context.Context, call tools.Call, limit int) tools.Result {
+	args, err := tools.Decode[shellArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	out := newRecent(passOn(call))
+	run, err := t.panes.Reattach(ctx, call.Dir, out.write)
+	if err != nil {
+		return tools.Result{Content: tools.Interrupted + " (" + err.Error() + ")", IsError: true}
+	}
+	if patience, forever, err := args.patience(); err == nil && !forever {
+		return t.await(ctx, call, &shellJob{shell: t, title: args.Command, dir: call.Dir, run: run, out: out, since: time.Now()}, patience, limit)
+	}
+	return wait(ctx, run, t.box(), limit)
+}
+
+func (t *Shell) start(ctx context.Context, spec tmux.Spec) (*tmux.Running, error) {
+	if !t.noPanes.Load() {
+		run, err := t.panes.Start(ctx, spec)
+		if !errors.Is(err, tmux.ErrUnavailable) {
+			return run, err
+		}
+		if !t.noPanes.Swap(true) {
+			without := "a pane"
+			if t.sandbox != nil {
+				without = "a pane and the sandbox"
+			}
+			t.say(fmt.Sprintf("commands run without %s: %v", without, err))
+		}
+		spec.Dir += "-plain" // the other one may hold traces of the attempt
+	}
+	return t.plain.Start(ctx, spec)
+}
+
+func passOn(call tools.Call) tmux.Output {
+	if call.Output == nil {
+		return nil
+	}
+	return func(stream string, p []byte, total int64) {
+		call.Output(tools.Chunk{Stream: tools.Stream(stream), Text: p, Total: total})
+	}
+}
+
+// wait returns the command's result. A cancelled one has ended, too, when it returns.
+func wait(ctx context.Context, run *tmux.Running, box *pane.Sandbox, limit int) tools.Result {
+	res, err := run.Wait(ctx)
+	if ctx.Err() != nil {
+		run.Cancel()
+		res, err = run.Wait(context.WithoutCancel(ctx))
+		res.Cancelled = true
+	}
+	return finished(res, err, box, limit)
+}

@@ -1,0 +1,249 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/tmux"
+	"buddy/tmux/pane"
+	"buddy/tmux/tmuxtest"
+	"buddy/tools"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "pane" { // we are the supervisor of a pane
+		os.Exit(pane.Main(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// shellTool is run_shell on a tmux server of the test's own.
+func shellTool(t *testing.T, say func(string)) *Shell {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	o := tmux.Options{Socket: srv.Socket, Session: "t", Exe: os.Args[0], Env: srv.Env, Cwd: t.TempDir()}
+	panes, plain := tmux.New(o), tmux.NewPlain(o)
+	t.Cleanup(func() {
+		for _, s := range []*tmux.Session{panes, plain} {
+			if _, err := s.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return New(panes, plain, "local", "", say)
+}
+
+func shellCall(t *testing.T, command string, more ...string) tools.Call {
+	t.Helper()
+	args := map[string]any{"command": command, "why": "a test", "risk": "low", "mutation": false, "privesc": false}
+	for _, m := range more {
+		args["mode"] = m
+	}
+	data, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tools.Call{ID: "c1", Name: "run_shell", Arguments: string(data), Dir: filepath.Join(t.TempDir(), "out")}
+}
+
+// payload decodes the envelope of a result.
+func payload(t *testing.T, r tools.Result) shellResult {
+	t.Helper()
+	var e struct {
+		Timestamp struct {
+			Source     string
+			UnixMillis int64 `json:"unix_millis"`
+		} `json:"harness_timestamp"`
+		Result shellResult `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(r.Content), &e); err != nil {
+		t.Fatalf("%q: %v", r.Content, err)
+	}
+	if e.Timestamp.Source != "harness" || e.Timestamp.UnixMillis == 0 {
+		t.Errorf("timestamp %+v", e.Timestamp)
+	}
+	return e.Result
+}
+
+func TestRunShell(t *testing.T) {
+	tool := shellTool(t, func(text string) { t.Errorf("said %q", text) })
+	tests := []struct {
+		name, command string
+		want          shellResult
+	}{
+		{"both streams and a code", "echo out; echo err >&2; exit 7", shellResult{ExitCode: 7, Stdout: "out\n", Stderr: "err\n"}},
+		{"nothing", "true", shellResult{}},
+		{"killed by a signal", "kill -9 $$", shellResult{ExitCode: 137, Notices: []string{"the shell was ended by signal 9"}}},
+		{"exactly at the limit", "printf '%04000d' 0", shellResult{Stdout: strings.Repeat("0", 4000)}},
+		{"binary", `printf 'a\377b'`, shellResult{Stdout: "a\uFFFDb"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := tool.Run(t.Context(), shellCall(t, tt.command))
+			got := payload(t, r)
+			got.DurationMS = 0
+			if g, w := string(tools.JSON(got)), string(tools.JSON(tt.want)); g != w || r.IsError || r.ExitCode == nil || *r.ExitCode != tt.want.ExitCode {
+				t.Errorf("result %s (error %v), want %s", g, r.IsError, w)
+			}
+		})
+	}
+}
+
+func TestRunShellCutsTheMiddle(t *testing.T) {
+	tool := shellTool(t, nil)
+	r := tool.Run(t.Context(), shellCall(t, "echo first; seq 100000; echo last"))
+	got := payload(t, r)
+	if !got.Truncated || !strings.HasPrefix(got.Stdout, "first\n") || !strings.HasSuffix(got.Stdout, "last\n") || !strings.Contains(got.Stdout, tools.Truncated) || len(got.Stdout) > 4100 {
+		t.Errorf("stdout of %d bytes: %.60q … %.60q", len(got.Stdout), got.Stdout, got.Stdout[max(0, len(got.Stdout)-60):])
+	}
+	whole, err := os.ReadFile(got.FullOutput)
+	if err != nil || len(whole) < 500_000 {
+		t.Errorf("the whole output %q has %d bytes, %v", got.FullOutput, len(whole), err)
+	}
+	if r.Full == nil || r.Full.Bytes != int64(len(whole)) || len(r.Tail) > tools.TailLimit || !strings.HasSuffix(r.Tail, "last\n") {
+		t.Errorf("full %+v, a tail of %d bytes", r.Full, len(r.Tail))
+	}
+}
+
+func TestRunShellStreamsAndMerges(t *testing.T) {
+	tool := shellTool(t, nil)
+	call := shellCall(t, "for i in 1 2 3; do echo o$i; echo e$i >&2; done", "merge")
+	var live strings.Builder
+	call.Output = func(c tools.Chunk) {
+		if c.Stream != tools.Stdout {
+			t.Errorf("stream %s", c.Stream)
+		}
+		live.Write(c.Text)
+	}
+	r := tool.Run(t.Context(), call)
+	if got := payload(t, r); got.Stdout != "o1\ne1\no2\ne2\no3\ne3\n" || got.Stderr != "" || live.String() != got.Stdout {
+		t.Errorf("result %+v, live %q", got, live.String())
+	}
+}
+
+func TestRunShellCancelled(t *testing.T) {
+	tool := shellTool(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	call := shellCall(t, "echo begun; sleep 100")
+	call.Output = func(tools.Chunk) { cancel() }
+	began := time.Now()
+	r := tool.Run(ctx, call)
+	if !r.IsError || !strings.HasPrefix(r.Content, cancelled) || !strings.Contains(r.Content, "begun") || strings.Contains(r.Content, "stderr") {
+		t.Errorf("result %+v", r)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestRunShellArguments(t *testing.T) {
+	tool := New(nil, nil, "local", "", nil) // Plan runs nothing
+	for _, tt := range []struct{ args, want string }{
+		{`{oops`, "not valid JSON"},
+		{`{"command":" ","why":"x","risk":"low","mutation":false,"privesc":false}`, "command: must not be blank"},
+		{`{"command":"a\u0000b","why":"x","risk":"low","mutation":false,"privesc":false}`, "NUL"},
+	} {
+		if _, err := tool.Plan(tools.Call{Arguments: tt.args}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("Plan(%s): %v, want %q", tt.args, err, tt.want)
+		}
+	}
+	for _, advice := range []string{``, `,"why":" "`, `,"risk":"none"`} { // is taken and not demanded
+		if act, err := tool.Plan(tools.Call{Arguments: `{"command":"ls"` + advice + `}`}); err != nil || act.Risk != "" {
+			t.Errorf("with%s: %+v, %v", advice, act, err)
+		}
+	}
+	act, err := tool.Plan(tools.Call{Arguments: `{"command":"rm x","why":"because","risk":"high","mutation":true,"privesc":true}`})
+	want := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: "rm x", Why: "because", Risk: action.High, Mutation: true, Privesc: true}
+	if err != nil || !reflect.DeepEqual(act, want) {
+		t.Errorf("Plan = %+v, %v, want %+v", act, err, want)
+	}
+}
+
+func TestRunShellRecovers(t *testing.T) {
+	tool := shellTool(t, nil)
+	call := shellCall(t, "echo kept; exit 3")
+	tool.Run(t.Context(), call)
+	if got := payload(t, tool.Recover(t.Context(), call)); got.ExitCode != 3 || got.Stdout != "kept\n" {
+		t.Errorf("recovered %+v", got)
+	}
+	call.Dir = t.TempDir()
+	if r := tool.Recover(t.Context(), call); !r.IsError || !strings.Contains(r.Content, "outcome unknown") {
+		t.Errorf("recovered from nothing: %+v", r)
+	}
+}
+
+func TestRunShellWithoutTmux(t *testing.T) {
+	var said atomic.Int32
+	tool := shellTool(t, func(string) { said.Add(1) })
+	tool.panes = tmux.New(tmux.Options{Socket: filepath.Join(t.TempDir(), "no", "such", "folder", "s"), Session: "t", Exe: os.Args[0], Env: []string{"PATH=/nowhere"}})
+	for range 2 {
+		if got := payload(t, tool.Run(t.Context(), shellCall(t, "echo plain"))); got.Stdout != "plain\n" {
+			t.Errorf("result %+v", got)
+		}
+	}
+	if n := said.Load(); n != 1 {
+		t.Errorf("said %d times, want once", n)
+	}
+}
+
+func BenchmarkRunShellTrue(b *testing.B) {
+	srv := tmuxtest.New(b)
+	o := tmux.Options{Socket: srv.Socket, Session: "t", Exe: os.Args[0], Env: srv.Env, Cwd: b.TempDir()}
+	tool := New(tmux.New(o), tmux.NewPlain(o), "local", "", nil)
+	root := b.TempDir()
+	args := `{"command":"true","why":"x","risk":"low","mutation":false,"privesc":false}`
+	tool.Run(b.Context(), tools.Call{Arguments: args, Dir: filepath.Join(root, "first")})
+	b.ReportAllocs()
+	for b.Loop() {
+		if r := tool.Run(b.Context(), tools.Call{Arguments: args, Dir: filepath.Join(root, time.Now().Format("150405.000000000"))}); r.IsError {
+			b.Fatal(r.Content)
+		}
+	}
+}
+
+// A call says in which pane it will work, as far as that is known before.
+func TestRunShellPane(t *testing.T) {
+	tool := shellTool(t, nil)
+	ask := func(context.Context, string, []string) (string, error) { return "", nil }
+	if got := tool.Pane(shellCall(t, "true")).Pane.String(); got != "" {
+		t.Errorf("%q before there is a pane", got)
+	}
+	if r := tool.Run(t.Context(), shellCall(t, "true")); r.IsError {
+		t.Fatal(r.Content)
+	}
+	shared := tool.panes.Pane()
+	if shared == "" {
+		t.Fatal("no shared pane")
+	}
+	for _, c := range []struct {
+		more string
+		ask  func(context.Context, string, []string) (string, error)
+		want string
+	}{
+		{"", nil, shared},
+		{`"wait":"true",`, nil, shared},
+		{`"wait":false,`, nil, ""},
+		{`"wait":"10s",`, nil, ""},
+		{`"mode":"tty",`, nil, ""}, // nobody could type
+		{`"mode":"tty",`, ask, shared},
+	} {
+		call := shellCall(t, "true")
+		call.Arguments, call.Ask = strings.Replace(call.Arguments, "{", "{"+c.more, 1), c.ask
+		if got, want := tool.Pane(call), (tools.PaneUse{Pane: tools.ParsePane(c.want), Terminal: strings.Contains(c.more, "tty")}); got != want {
+			t.Errorf("%s: %v, want %v", call.Arguments, got, want)
+		}
+	}
+	beside := &Shell{panes: tool.panes, target: "web"}
+	beside.Beside(tool)
+	if got := beside.Pane(shellCall(t, "true")).Pane.String(); got != "web:"+shared {
+		t.Errorf("on another target it is %q", got)
+	}
+}

@@ -1,0 +1,172 @@
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/tools"
+)
+
+var (
+	//go:embed task_output.md
+	taskOutputText string
+	//go:embed task_kill.md
+	taskKillText string
+)
+
+type taskOutputArgs struct {
+	ID   int    `json:"id,omitempty"`
+	Pane string `json:"pane,omitempty"`
+	Wait string `json:"wait,omitempty" desc:"for its end, at most this time"`
+	Why  string `json:"why,omitempty" schema:"-"`
+}
+
+// patience reads wait.
+func (a taskOutputArgs) patience() (time.Duration, error) {
+	if a.Wait == "" {
+		return 0, nil
+	}
+	d, err := tools.ParseDuration(a.Wait)
+	if err != nil {
+		return 0, tools.Invalid("wait: %v", err)
+	}
+	return d, nil
+}
+
+type taskOutput struct {
+	shell *Shell
+	tools.Schema
+}
+
+// NewTaskOutput returns the tool task_output, which tells how a command stands that shell
+// left running.
+func NewTaskOutput(shell *Shell) tools.Tool {
+	return &taskOutput{shell, tools.Define[taskOutputArgs]("task_output", taskOutputText)}
+}
+
+func (*taskOutput) Parallel(tools.Call) bool { return true }
+
+// Patient is true for a call that says how long it waits.
+func (*taskOutput) Patient(call tools.Call) bool {
+	args, err := tools.Decode[taskOutputArgs](call)
+	return err == nil && args.Wait != ""
+}
+
+func (t *taskOutput) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[taskOutputArgs](call)
+	if err == nil {
+		_, err = args.patience()
+	}
+	if err == nil {
+		err = named(args.ID, args.Pane)
+	}
+	if err != nil {
+		return action.Action{}, err
+	}
+	return tools.PlanInternal(t.Name(), args.Why), nil
+}
+
+// named checks that a command was named in one of the two ways.
+func named(id int, pane string) error {
+	if id == 0 && pane == "" {
+		return tools.Invalid("id or pane: one of them is needed")
+	}
+	return nil
+}
+
+func (t *taskOutput) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[taskOutputArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	job, err := t.shell.jobs.find(args.ID, args.Pane)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	patience, err := args.patience()
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if patience > 0 {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		select {
+		case <-job.run.Done():
+		case <-timer.C:
+		case <-ctx.Done():
+			return tools.Failure(fmt.Errorf("waiting for task %d: %w", job.id, ctx.Err()))
+		}
+	}
+	return job.result("it still runs", shellOutput)
+}
+
+type taskKillArgs struct {
+	ID   int    `json:"id,omitempty"`
+	Pane string `json:"pane,omitempty"`
+	Why  string `json:"why,omitempty" schema:"-"`
+}
+
+type taskKill struct {
+	shell *Shell
+	tools.Schema
+}
+
+// NewTaskKill returns the tool task_kill, which ends a command that shell left running.
+func NewTaskKill(shell *Shell) tools.Tool {
+	return &taskKill{shell, tools.Define[taskKillArgs]("task_kill", taskKillText)}
+}
+
+// Plan needs no approval where little is asked about: it ends what was approved and started
+// by us.
+func (t *taskKill) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[taskKillArgs](call)
+	if err == nil {
+		err = named(args.ID, args.Pane)
+	}
+	if err != nil {
+		return action.Action{}, err
+	}
+	shell := t.shell
+	if job, err := t.shell.jobs.find(args.ID, args.Pane); err == nil { // else Run says so
+		shell = job.shell
+	}
+	act := shell.planOwn(t.Name(), args.Why)
+	act.Op = "kill"
+	return act, nil
+}
+
+func (t *taskKill) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[taskKillArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	job, err := t.shell.jobs.find(args.ID, args.Pane)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	if job.over() {
+		return job.result("", shellOutput)
+	}
+	job.shell.touched.Add(1)
+	job.run.Cancel()
+	select {
+	case <-job.run.Done():
+		res, _ := job.run.Wait(ctx)
+		out, errs := job.out.text(shellOutput, job.run.Terminal())
+		return tools.Success(killedResult{job.id, true, res.ExitCode, out, errs}, out+errs)
+	case <-ctx.Done():
+		return tools.Failure(fmt.Errorf("task %d was told to end and has not ended yet", job.id))
+	}
+}
+
+// killedResult is what became of a command that was ended.
+type killedResult struct {
+	ID       int    `json:"id"`
+	Killed   bool   `json:"killed"`
+	ExitCode int    `json:"exit_code"`
+	Stdout   string `json:"stdout"`
+	Stderr   string `json:"stderr"`
+}

@@ -1,0 +1,102 @@
+package target
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"buddy/tmux/host"
+)
+
+// Environment is what is known of a target before the first command.
+type Environment struct {
+	Dir   string   // real path of where commands start; "" is the home folder of a target that is away
+	Also  []string // more folders that belong to the work, real paths
+	Home  string   // "" is unknown
+	OS    string
+	Shell string
+	Tmux  string // what tmux -V says, "" without tmux; not asked on this machine
+}
+
+// Look finds out about the target; dir is the folder to work in there, "" the usual one. Of a
+// target that is away it returns what can be said, and sets Away. It waits at most 40 seconds.
+func (t *Target) Look(dir string) (Environment, error) {
+	if t.Host == nil {
+		at, err := os.Getwd()
+		if err != nil {
+			return Environment{}, fmt.Errorf("working directory: %w", err)
+		}
+		home, _ := os.UserHomeDir() // "" is unknown, and then ~ asks
+		return Environment{Dir: at, Home: home, OS: runtime.GOOS, Shell: "bash"}, nil
+	}
+	away := Environment{OS: "Unix", Shell: "sh"}
+	if strings.HasPrefix(dir, "/") {
+		away.Dir = dir
+	}
+	if t.Away != nil {
+		return away, nil
+	}
+	if dir == "" {
+		dir = "."
+	}
+	ctx, stop := context.WithTimeout(context.Background(), lookTime)
+	defer stop()
+	var out, said bytes.Buffer
+	code, err := t.Host.Run(ctx, "cd && pwd -P && { cd -- "+host.Quote(dir)+` 2>/dev/null || ! echo "no such folder, or it may not be entered" >&2; } && pwd -P && uname -s &&
+{ command -v bash >/dev/null && echo bash || echo sh; } && { tmux -V 2>/dev/null || echo; }`, &out, &said)
+	if errors.As(err, &t.Away) {
+		return away, nil
+	}
+	lines := strings.Split(out.String(), "\n")
+	switch {
+	case err != nil:
+		return away, t.named(err)
+	case code != 0 || len(lines) != 6:
+		return away, fmt.Errorf("%s: cannot work in %q: %s", t.Name, dir, strings.TrimSpace(said.String()))
+	}
+	return Environment{Home: lines[0], Dir: lines[1], OS: strings.ToLower(lines[2]), Shell: lines[3], Tmux: lines[4]}, nil
+}
+
+// Folder returns the real path of a folder of the target. A relative one is meant from where the
+// program works; elsewhere than on this machine it must be absolute.
+func (t *Target) Folder(dir string) (string, error) {
+	if t.Host != nil {
+		return t.farFolder(dir)
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", errors.New("no such folder")
+	}
+	if fi, err := os.Stat(real); err != nil || !fi.IsDir() {
+		return "", errors.New("not a folder")
+	}
+	return real, nil
+}
+
+// farFolder is Folder on another machine.
+func (t *Target) farFolder(dir string) (string, error) {
+	if !path.IsAbs(dir) {
+		return "", fmt.Errorf("must be an absolute path on %s", t.Name)
+	}
+	ctx, stop := context.WithTimeout(context.Background(), lookTime)
+	defer stop()
+	real, err := t.Host.RealPath(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	fi, err := t.Host.Stat(ctx, real)
+	if err == nil && !fi.Mode.IsDir() {
+		err = errors.New("not a folder")
+	}
+	return real, err
+}

@@ -1,0 +1,148 @@
+package target
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/tmux"
+	"buddy/tools"
+	"buddy/tools/shell"
+)
+
+// shellRouter is the [Router] of run_shell: it runs a command on one target, or on several side by
+// side.
+type shellRouter struct{ Router }
+
+// group returns the targets of a call for several, nil when it is for one.
+func (r *shellRouter) group(call tools.Call) (names []string, inner tools.Call, err error) {
+	inner, at, err := r.split(call)
+	if err != nil || len(at.Targets) == 0 {
+		return nil, inner, err
+	}
+	names = at.Targets
+	switch {
+	case at.Target != "":
+		return nil, inner, tools.Invalid("target and targets: give one of them")
+	case len(names) > maxTargets:
+		return nil, inner, tools.Invalid("targets: %d of them (at most %d)", len(names), maxTargets)
+	}
+	for i, name := range names {
+		if err := r.set.known(name); err != nil {
+			return nil, inner, err
+		}
+		if slices.Contains(names[:i], name) {
+			return nil, inner, tools.Invalid("targets: %s is there twice", name)
+		}
+	}
+	return names, inner, nil
+}
+
+// one returns the shell of the one target of a call and the call as that gets it; nil when the
+// call is for several or makes no sense.
+func (r *shellRouter) one(call tools.Call) (*shell.Shell, tools.Call) {
+	names, inner, err := r.group(call)
+	if err != nil || names != nil {
+		return nil, inner
+	}
+	tool, inner, _, err := r.inner(call)
+	if err != nil {
+		return nil, inner
+	}
+	return tool.(*shell.Shell), inner
+}
+
+// ShellDirs are those on the one target of a call; not known of several.
+func (r *shellRouter) ShellDirs(call tools.Call) tools.ShellDirs {
+	if sh, inner := r.one(call); sh != nil {
+		return sh.ShellDirs(inner)
+	}
+	return tools.ShellDirs{}
+}
+
+// Pane is that on the one target of a call; several begin together, and none of their panes
+// is more than the others.
+func (r *shellRouter) Pane(call tools.Call) tools.PaneUse {
+	sh, inner := r.one(call)
+	if sh == nil {
+		return tools.PaneUse{Terminal: shell.ModeOf(inner) == tmux.Terminal}
+	}
+	return sh.Pane(inner)
+}
+
+// Plan of a call for several targets reaches for all at once. One that is down does not
+// stop the others: Run says so.
+func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
+	names, inner, err := r.group(call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if names == nil {
+		return r.Router.Plan(call)
+	}
+	act, err := r.set.first.Shell.Plan(inner)
+	if err != nil {
+		return action.Action{}, err
+	}
+	act.Places = make([]action.Place, len(names))
+	shell.SideBySide(names, func(i int, name string) {
+		act.Places[i].Target = name
+		if sh, err := r.shell(name); err == nil {
+			act.Places[i].Cwd = sh.Cwd()
+		}
+	})
+	act.Target, act.Cwd = strings.Join(names, ", "), ""
+	return act, nil
+}
+
+// shell returns the shell of a target, which it opens.
+func (r *shellRouter) shell(name string) (*shell.Shell, error) {
+	one, err := r.set.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return one.Shell, nil
+}
+
+// Run runs the command. Of several targets each has a pane of its own, and none waits for
+// another.
+func (r *shellRouter) Run(ctx context.Context, call tools.Call) tools.Result {
+	names, inner, err := r.group(call)
+	switch {
+	case err != nil:
+		return tools.Failure(err)
+	case names == nil:
+		return r.Router.Run(ctx, call)
+	}
+	return shell.RunOn(ctx, names, r.shell, inner)
+}
+
+// Recover finds the results of a command that an earlier process started.
+func (r *shellRouter) Recover(ctx context.Context, call tools.Call) tools.Result {
+	names, inner, err := r.group(call)
+	switch {
+	case err != nil:
+		return tools.Failure(err)
+	case names == nil:
+		return r.Router.Recover(ctx, call)
+	}
+	return shell.RecoverOn(ctx, names, r.shell, inner)
+}
+
+// Revive follows a command again that an earlier process left running: on the target of
+// its pane.
+func (r *shellRouter) Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error) {
+	name := tools.ParsePane(was.Pane).Target
+	if name == "" {
+		name = r.set.first.Name
+	}
+	if err := r.set.known(name); err != nil {
+		return tools.Task{}, err
+	}
+	sh, err := r.shell(name)
+	if err != nil {
+		return tools.Task{}, err
+	}
+	return sh.Revive(ctx, id, was)
+}

@@ -1,0 +1,113 @@
+package target
+
+import (
+	"context"
+
+	"buddy/agent/policy"
+	"buddy/tmux"
+	"buddy/tools"
+	"buddy/tools/file"
+	"buddy/tools/shell"
+)
+
+// Session is a target as one session of buddy uses it.
+type Session struct {
+	*Target
+	Env   Environment
+	Panes *tmux.Session
+	Shell *shell.Shell
+	Files *file.Workspace
+
+	plain    *tmux.Session // for commands where there is no tmux
+	tools    map[string]tools.Tool
+	confined bool // free commands run in the read-only sandbox
+	boxed    bool // approved commands run in the sandbox of the settings
+	links    links
+}
+
+// Options say what a session wants of a target.
+type Options struct {
+	// Options are those of the panes. Host, Cwd and what confined commands may read are up to the
+	// target.
+	tmux.Options
+	Outputs string // the folder on this machine where calls keep whole outputs, "" for none
+	// Resumed says that an earlier process may have left a pane in another folder.
+	Resumed bool
+	// Warn is told once that commands run without tmux.
+	Warn func(text string)
+}
+
+// Open makes the panes, the files and the tools of a session on the target. Nothing starts there.
+func (t *Target) Open(env Environment, o Options) (*Session, error) {
+	o.Options = t.options(env, o.Options)
+	if o.Sandbox != nil {
+		o.Session += "-sandbox" // never the pane of commands that have none
+	}
+	files, err := t.workspace(env.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if o.Outputs != "" {
+		files.Outputs(o.Outputs)
+	}
+	cwd := env.Dir
+	if t.Host != nil && o.Resumed {
+		cwd = ""
+	}
+	panes, plain := tmux.New(o.Options), tmux.NewPlain(o.Options)
+	sh := shell.New(panes, plain, t.Name, cwd, o.Warn)
+	sh.Restrict(o.Sandbox)
+	s := NewSession(t, sh, files)
+	s.Env, s.Panes, s.plain, s.boxed = env, panes, plain, o.Sandbox != nil
+	if s.confined = tmux.Confines(o.Options) == nil; s.confined {
+		sh.Confine()
+	}
+	return s, nil
+}
+
+// NewSession returns a session on t with no panes but those of sh.
+func NewSession(t *Target, sh *shell.Shell, files *file.Workspace) *Session {
+	s := &Session{Target: t, Shell: sh, Files: files, tools: make(map[string]tools.Tool)}
+	for _, one := range append(s.Tools(), shell.Panes(sh)...) {
+		s.tools[one.Definition().Name] = one
+	}
+	return s
+}
+
+// Tools returns the tools for commands and files of the target, in the order in which a model is
+// offered them.
+func (s *Session) Tools() []tools.Tool { return append([]tools.Tool{s.Shell}, file.Tools(s.Files)...) }
+
+// Facts returns what verdicts on actions there depend on.
+func (s *Session) Facts() policy.Target {
+	f := policy.Target{
+		Workspace: s.Files.Root(), Also: s.Env.Also, Home: s.Env.Home, Guarded: s.Production, Confined: s.confined, Boxed: s.boxed,
+		Resolve: s.links.remember(s.Files.Follow),
+	}
+	if s.Host == nil {
+		f.Resolve, f.Match = followLinks, oddMatches
+	}
+	if s.confined {
+		f.Git = func(ctx context.Context, dir string, args ...string) ([]byte, error) {
+			return gitAnswer(ctx, s.plain, dir, args...)
+		}
+	}
+	return f
+}
+
+// Close ends what the session has there and says what stays behind.
+func (s *Session) Close(ctx context.Context, say func(format string, args ...any)) {
+	for _, panes := range []*tmux.Session{s.Panes, s.plain} {
+		left, err := panes.Close(ctx)
+		if err != nil {
+			say("%v", err)
+		}
+		for _, name := range left {
+			if s.Host != nil {
+				name += " on " + s.Name
+			}
+			say("a command still runs in the tmux session %s; see it with: %s", name, panes.AttachLine())
+			say("or end it with: %s", panes.RemoveLine())
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package target
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"buddy/agent/action"
+	"buddy/agent/policy"
+	"buddy/tmux"
+	"buddy/tmux/host/hosttest"
+)
+
+// idle returns a session on a target in which nothing runs.
+func idle(t *testing.T, at *Target, dir string) *Session {
+	t.Helper()
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := at.Open(Environment{Dir: real, Home: "/home/" + at.Name}, Options{Options: tmux.Options{Session: at.Name, Exe: "none", Socket: dir + "/sock"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return one
+}
+
+func TestSet(t *testing.T) {
+	away := errors.New("it is away")
+	made := map[string]int{}
+	web, down := &Target{Name: "web", Cwd: "/srv", Production: true}, &Target{Name: "down"}
+	dir := t.TempDir()
+	set := NewSet(idle(t, &Target{Name: "local"}, t.TempDir()), []*Target{web, down}, func(one *Target) (*Session, error) {
+		if made[one.Name]++; one == down {
+			return nil, away
+		}
+		return idle(t, one, dir), nil
+	})
+	if got := set.Names(); !slices.Equal(got, []string{"local", "web", "down"}) || set.Current() != "local" {
+		t.Errorf("%v, on %s", got, set.Current())
+	}
+	if cwd, ok := set.Switch("web"); !ok || cwd != "/srv" || set.Current() != "web" || made["web"] != 0 {
+		t.Errorf("Switch = %q, %v, made %d", cwd, ok, made["web"])
+	}
+	if at := set.Facts("web"); !at.Guarded || at.Workspace != "" || set.Facts("local").Resolve == nil {
+		t.Errorf("before the first call: %+v", at)
+	}
+	if _, _, err := set.Pane("web:%3"); !errors.Is(err, tmux.ErrNoPane) {
+		t.Errorf("a pane of what is not there: %v", err)
+	}
+	for range 2 {
+		if _, err := set.Open("web"); err != nil {
+			t.Error(err)
+		}
+		if _, err := set.Open("down"); !errors.Is(err, away) || !errors.Is(set.Failure("down"), away) {
+			t.Errorf("Open: %v", err)
+		}
+	}
+	if made["web"] != 1 || made["down"] != 2 { // what is down is tried again
+		t.Errorf("made %v", made)
+	}
+	if at := set.Facts("web"); !at.Guarded || at.Workspace == "" || at.Home != "/home/web" {
+		t.Errorf("after the first call: %+v", at)
+	}
+	if at, id, err := set.Pane("web:%3"); at != set.Session("web").Panes || id != "%3" || err != nil {
+		t.Errorf("web:%%3 is %+v, %s, %v", at, id, err)
+	}
+	if at, id, err := set.Pane("%3"); at != set.First().Panes || id != "%3" || err != nil {
+		t.Errorf("%%3 is %+v, %s, %v", at, id, err)
+	}
+	if _, ok := set.Switch("db"); ok {
+		t.Error("switched to what is not there")
+	}
+	if _, err := set.Open("db"); err == nil || !strings.Contains(err.Error(), "have: local, web, down") {
+		t.Errorf("Open: %v", err)
+	}
+	set.Close(t.Context(), func(text string) { t.Errorf("said %q", text) })
+}
+
+// A link on a target is followed there before what it leads to is judged.
+func TestLinksOfATargetAreFollowed(t *testing.T) {
+	s := hosttest.NewSSHD(t, "")
+	work, _ := linked(t)
+	at := &Target{Name: "web", Host: s.Host(t)}
+	env, err := at.Look(work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := at.Open(env, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := policy.Policy{At: NewSet(one, nil, nil).Facts}
+	for line, want := range map[string]action.Decision{
+		"cat a.go": action.Allow, "cat in/x.go": action.Allow, "cat in/../x.go": action.Allow, "cat none.go": action.Allow, "ls": action.Allow,
+		"cat b.go": action.Ask, "cat chain": action.Ask, "cat notes.md": action.Ask, "cat out/key.txt": action.Ask, "cat out/../x.go": action.Ask, "cat ../beside/x.go": action.Ask, "ls out": action.Ask, "cat *.go": action.Ask, "cat round": action.Ask,
+	} {
+		if v := p.Judge(action.Action{Kind: action.Shell, Tool: "run_shell", Target: at.Name, Command: line, Cwd: work}, action.ModeAsk); v.Decision != want {
+			t.Errorf("%q: %+v, want %s", line, v, want)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package toolset
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"buddy/agent/model"
+)
+
+var update = flag.Bool("update", false, "write docs/tools.md")
+
+// TestDocs keeps docs/tools.md as the tools describe themselves.
+func TestDocs(t *testing.T) {
+	var defs []model.ToolDef
+	all, deferred := offered(t, "")
+	for _, tool := range append(all, deferred.All()...) {
+		defs = append(defs, tool.Definition())
+	}
+	const file = "../../docs/tools.md"
+	got := reference(defs)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || got != string(want) {
+		t.Errorf("%s is not what the tools say (%v); run: go test ./tools/toolset -run Docs -update", file, err)
+	}
+}
+
+func reference(defs []model.ToolDef) string {
+	var b strings.Builder
+	b.WriteString("# Tools\n\nWhat a model can do, in the words that it reads. What needs your yes is in [safety.md](safety.md).\n\n" +
+		"Where `[targets]` lists other machines, the tools for commands, panes and files also take `target`, the name of one, and\n`run_shell` takes `targets`, several on which the command runs side by side.\n\n" +
+		"This page is generated: `go test ./tools/toolset -run Docs -update`.\n")
+	for _, d := range defs {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", d.Name, d.Description)
+	}
+	return b.String()
+}

@@ -1,0 +1,119 @@
+// Package toolstest calls tools in tests as the runtime does.
+//
+//	b := toolstest.Bench{T: t, Tools: tools.NewRegistry(basic.NewTodo())}
+//	got := b.OK("todo", toolstest.Args{"items": []toolstest.Args{}})
+package toolstest
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+
+	"buddy/agent/action"
+	"buddy/tools"
+)
+
+// Args are the arguments of a call.
+type Args = map[string]any
+
+// Bench calls tools. What must not happen fails its test.
+type Bench struct {
+	T     testing.TB
+	Tools *tools.Registry
+}
+
+// CallOf returns a call, with a reason unless a has one.
+func CallOf(name string, a Args) tools.Call {
+	full := Args{"why": "a test"}
+	maps.Copy(full, a)
+	text, err := json.Marshal(full)
+	if err != nil {
+		panic(err)
+	}
+	return tools.Call{ID: "c1", Name: name, Arguments: string(text)}
+}
+
+// Plan plans a call; err is the text of its error.
+func (b *Bench) Plan(name string, a Args) (call tools.Call, err string) {
+	b.T.Helper()
+	call = CallOf(name, a)
+	tool, lookupErr := b.Tools.Lookup(name)
+	if lookupErr != nil {
+		b.T.Fatal(lookupErr)
+	}
+	act, planErr := tool.Plan(call)
+	if planErr != nil {
+		if !reflect.DeepEqual(act, action.Action{}) && name != "grep" && name != "glob" {
+			b.T.Errorf("%s: a failed plan says %+v", name, act)
+		}
+		return call, planErr.Error()
+	}
+	call.Planned = act
+	return call, ""
+}
+
+// Run runs a planned call.
+func (b *Bench) Run(call tools.Call) tools.Result {
+	b.T.Helper()
+	tool, err := b.Tools.Lookup(call.Name)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	return tool.Run(b.T.Context(), call)
+}
+
+// Do plans and runs a call. It returns what the model reads: the payload, or the text of the
+// error.
+func (b *Bench) Do(name string, a Args) (payload map[string]any, err string) {
+	b.T.Helper()
+	call, err := b.Plan(name, a)
+	if err != "" {
+		return nil, "Tool error: " + err
+	}
+	return b.Finish(call)
+}
+
+// Finish is Do of a planned call.
+func (b *Bench) Finish(call tools.Call) (payload map[string]any, err string) {
+	b.T.Helper()
+	res := b.Run(call)
+	if res.IsError {
+		return nil, res.Content
+	}
+	var env struct {
+		Result map[string]any `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(res.Content), &env); err != nil {
+		b.T.Fatal(err)
+	}
+	return env.Result, ""
+}
+
+// OK is Do that must succeed.
+func (b *Bench) OK(name string, a Args) map[string]any {
+	b.T.Helper()
+	payload, err := b.Do(name, a)
+	if err != "" {
+		b.T.Fatalf("%s(%v) = %s", name, a, err)
+	}
+	return payload
+}
+
+// Fails is Do that must fail with a text that has all of want.
+func (b *Bench) Fails(name string, a Args, want ...string) {
+	b.T.Helper()
+	payload, err := b.Do(name, a)
+	b.WantError(name, payload, err, want...)
+}
+
+// WantError checks that err is the text of a failed call and has all of want.
+func (b *Bench) WantError(name string, payload map[string]any, err string, want ...string) {
+	b.T.Helper()
+	for _, w := range append([]string{"Tool error: "}, want...) {
+		if !strings.Contains(err, w) {
+			b.T.Errorf("%s = %v, error %q, want %q in it", name, payload, err, w)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package web
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"buddy/agent/action"
+	"buddy/tools"
+)
+
+//go:embed fetch_url.md
+var fetchURLText string
+
+type fetchArgs struct {
+	URL    string `json:"url"`
+	Offset int    `json:"offset,omitempty" desc:"bytes" min:"0"`
+	Why    string `json:"why,omitempty"`
+}
+
+// fetchPayload is what the model gets.
+type fetchPayload struct {
+	URL     string `json:"url"` // after redirections
+	Status  int    `json:"status"`
+	Type    string `json:"content_type,omitempty"`
+	Content string `json:"content"`
+	Note    string `json:"note,omitempty"`
+}
+
+type fetchURL struct {
+	client *Client
+	tools.Schema
+
+	mu   sync.Mutex // guards what is below
+	last fetched    // the page read last, so that its parts are of one text
+}
+
+// fetched is a page that was read.
+type fetched struct {
+	asked string // the URL of the call
+	page  Page
+	text  string
+}
+
+// NewFetchURL returns the tool fetch_url: a web page as text, at most a page a call.
+func NewFetchURL(client *Client) tools.Tool {
+	return &fetchURL{client: client, Schema: tools.Define[fetchArgs]("fetch_url", fetchURLText)}
+}
+
+func (*fetchURL) Parallel(tools.Call) bool { return true }
+
+func (t *fetchURL) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[fetchArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	u, err := t.client.Check(args.URL)
+	if err != nil {
+		return action.Action{}, tools.Invalid("url: %v", err)
+	}
+	return planGet(t.Name(), u, args.Why), nil
+}
+
+// planGet is the plan of a tool that fetches a page.
+func planGet(tool string, u *url.URL, why string) action.Action {
+	return action.Action{
+		Kind: action.Network, Tool: tool, Target: "local", URL: u.String(), Host: u.Hostname(), Method: http.MethodGet,
+		Preview: "GET " + u.String(), Why: why, Risk: action.Low,
+	}
+}
+
+// plannedURL returns the URL that was allowed.
+func plannedURL(call tools.Call) (*url.URL, error) {
+	u, err := url.Parse(call.Planned.URL)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("%w: the call of %s was not planned", tools.ErrExecution, call.Name)
+	}
+	return u, nil
+}
+
+func (t *fetchURL) Run(ctx context.Context, call tools.Call) tools.Result {
+	args, err := tools.Decode[fetchArgs](call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	u, err := plannedURL(call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	f, known := t.known(u.String())
+	if args.Offset == 0 || !known {
+		call.Say("GET " + u.String() + "\n")
+		if f.page, err = t.client.Get(ctx, u); err != nil {
+			return tools.Failure(err)
+		}
+		call.Say(fmt.Sprintf("%d, %d bytes\n", f.page.Status, len(f.page.Body)))
+		if f.text, err = f.page.Text(); err != nil {
+			return tools.Failure(err)
+		}
+		f.asked = u.String()
+		t.mu.Lock()
+		t.last = f
+		t.mu.Unlock()
+	}
+	payload, err := f.part(args.Offset, call.PageBytes())
+	if err != nil {
+		return tools.Failure(err)
+	}
+	return tools.Success(payload, payload.Content)
+}
+
+// known returns the page that was read last, if it is the one asked for.
+func (t *fetchURL) known(asked string) (fetched, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last.asked != asked {
+		return fetched{}, false
+	}
+	return t.last, true
+}
+
+// part returns what the model gets of the text from offset on, at most so many bytes.
+func (f fetched) part(offset, most int) (fetchPayload, error) {
+	p := fetchPayload{URL: f.page.URL, Status: f.page.Status, Type: f.page.Type}
+	if offset > 0 && offset >= len(f.text) {
+		return p, tools.Invalid("offset: %d, but the text has %d bytes", offset, len(f.text))
+	}
+	rest := f.text[offset:]
+	p.Content = tools.Head(rest, tools.FitJSON(rest[:min(len(rest), most)], tools.MaxEncoded(most)))
+	var more, cut, redirected string
+	if len(p.Content) < len(rest) {
+		more = fmt.Sprintf("read on with offset=%d of %d", offset+len(p.Content), len(f.text))
+		p.Content += tools.Truncated
+	} else if f.page.Cut {
+		cut = fmt.Sprintf("the page is longer than the %d bytes that are read", MaxBody)
+	}
+	if f.page.Location != "" {
+		redirected = fmt.Sprintf("it redirects to %s, which was not followed; fetch that if it is right", tools.Clip(f.page.Location, 2000))
+	}
+	p.Note = tools.JoinNotes(redirected, more, cut)
+	return p, nil
+}

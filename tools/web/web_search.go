@@ -1,0 +1,88 @@
+package web
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"buddy/agent/action"
+	"buddy/tools"
+)
+
+//go:embed web_search.md
+var webSearchText string
+
+type searchArgs struct {
+	Query string `json:"query"`
+	Why   string `json:"why,omitempty" schema:"-"`
+}
+
+// searchPayload is what the model gets.
+type searchPayload struct {
+	Count   int    `json:"count"`
+	Results string `json:"results"`
+	Note    string `json:"note,omitempty"`
+}
+
+type webSearch struct {
+	client *Client
+	tools.Schema
+}
+
+// NewWebSearch returns the tool web_search: at most 8 results of DuckDuckGo.
+func NewWebSearch(client *Client) tools.Tool {
+	return &webSearch{client, tools.Define[searchArgs]("web_search", webSearchText)}
+}
+
+func (*webSearch) Parallel(tools.Call) bool { return true }
+
+// maxQuery is how long a query may be, in bytes.
+const maxQuery = 500
+
+func (t *webSearch) Plan(call tools.Call) (action.Action, error) {
+	args, err := tools.Decode[searchArgs](call)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if len(args.Query) > maxQuery {
+		return action.Action{}, tools.Invalid("query: longer than %d bytes", maxQuery)
+	}
+	u, err := t.client.SearchURL(args.Query)
+	if err != nil {
+		return action.Action{}, tools.Failed(err)
+	}
+	act := planGet(t.Name(), u, args.Why)
+	act.Preview = args.Query
+	return act, nil
+}
+
+func (t *webSearch) Run(ctx context.Context, call tools.Call) tools.Result {
+	if _, err := tools.Decode[searchArgs](call); err != nil {
+		return tools.Failure(err)
+	}
+	u, err := plannedURL(call)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	hits, err := t.client.Search(ctx, u)
+	if err != nil {
+		return tools.Failure(err)
+	}
+	payload := searchPayload{Count: len(hits), Results: listHits(hits)}
+	if len(hits) == 0 {
+		payload.Note = "nothing was found"
+	}
+	return tools.Success(payload, payload.Results+payload.Note)
+}
+
+func listHits(hits []Hit) string {
+	var b strings.Builder
+	for i, h := range hits {
+		fmt.Fprintf(&b, "%d. %s\n   %s\n", i+1, tools.Clip(h.Title, 200), tools.Clip(h.URL, 1000))
+		if h.Snippet != "" {
+			fmt.Fprintf(&b, "   %s\n", tools.Clip(h.Snippet, 400))
+		}
+	}
+	return b.String()
+}
