@@ -109,6 +109,7 @@ const (
 	CallDone
 	CallFailed // the tool gave an error, or the command exited with another code than 0
 	CallDenied
+	CallCancelled // its task was stopped while it waited for an approval
 )
 
 // Call is one tool call.

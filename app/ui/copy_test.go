@@ -39,15 +39,15 @@ func TestCopyFlow(t *testing.T) { // UX "Conversation"
 		x.rest()
 		x.Press("Tab", "y")
 		copied(text, "copied 12 lines")
-		x.Press("c")
+		x.Press("Tab", "c")
 		copied("make build\nmake test", "copied 2 lines")
-		x.Press("k", "c")
+		x.Press("Tab", "k", "c")
 		copied("", "nothing to copy here")
 		x.Press("Esc")
 		x.tell(event.ToolRequested{CallID: "c1", Name: "run_shell", Action: ls})
+		x.rest()
 		x.Press("Tab", "G", "c")
 		copied("ls -la", "copied 1 line")
-		x.Press("Esc")
 		x.tell(answer("plain"))
 		command("/copy code")
 		copied("", "/copy: the last answer has no code block")
@@ -96,7 +96,8 @@ func TestSelectAndCopyOnScreen(t *testing.T) { // UX "Conversation", DECISIONS 3
 		if _, style, _ := x.Cell(7, y); strings.Contains(style, "7") {
 			t.Errorf("after Esc the style is %q", style)
 		}
-		x.Press("v", "w", "h", "y")
+		x.rest()
+		x.Press("Tab", "v", "w", "h", "y")
 		copied("one ")
 		x.Mouse("press", 6, y)
 		x.Mouse("drag", 6, 0) // above the pane: it scrolls until the button is released

@@ -13,6 +13,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/views/dialog"
+	"buddy/views/draw"
 )
 
 var streams = flag.Int("streams", 300, "how many streams of keys TestTypedStreamsDecideNothing types")
@@ -179,4 +180,164 @@ func (x *testUI) checkStream(name, want string) {
 	if got = strings.Join(strings.Fields(got), ""); got != want {
 		x.t.Errorf("%s: the prompts hold %q, want %q\n%s", name, got, want, x.Screen())
 	}
+}
+
+// An escape sequence that comes in pieces, as over a slow line, interrupts nothing and is no text.
+func TestSplitEscapeSequenceIsNoEsc(t *testing.T) {
+	for _, sequence := range []string{"\x1b[A", "\x1bOA", "\x1b[1;5D", "\x1b[<0;3;3M", "\x1b[200~pasted\x1b[201~", "\x1b[19~"} {
+		for split := 1; split < len(sequence) && split < 7; split++ {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 80, 24)
+				x.tell(running...)
+				gap := 45 * time.Millisecond
+				if split > 1 {
+					gap = 200 * time.Millisecond
+				}
+				x.Terminal.Type(sequence[:split])
+				time.Sleep(gap)
+				x.Terminal.Type(sequence[split:])
+				time.Sleep(200 * time.Millisecond)
+				x.took()
+				x.inside(func() {
+					if text := x.u.v.prompt.Text(); text != "" && text != "pasted" {
+						t.Errorf("%q, split after %d bytes, types %q", sequence, split, text)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A letter that means nothing in a pane begins a prompt; after copying and after a click in the
+// conversation the prompt has the keys.
+func TestTypingFindsThePrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Press("Tab")
+		x.Type("what?")
+		x.Want("> what?")
+		x.rest()
+		x.Press("Tab", "Up", "y") // copies the block
+		x.Type(" now")
+		x.Want("> what? now")
+		x.clickOn("I will look.", 2)
+		x.Type(" yes")
+		x.Want("> what? now yes")
+	})
+}
+
+// What is sent, and a question that opens, is to be seen, wherever the conversation was.
+func TestWhatWaitsIsInView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(running...)
+		x.tell(answer(strings.Repeat("a line\n\n", 60) + "the last line"))
+		up := func() {
+			t.Helper()
+			x.rest()
+			x.Press("Tab", "PgUp", "PgUp", "Esc")
+			x.unwanted("the last line")
+		}
+		up()
+		x.Type("go on\n")
+		x.Want("the last line")
+		up()
+		x.tell(asked)
+		x.Want("the last line")
+	})
+}
+
+// A paste disarms what the key before it armed.
+func TestPasteDisarmsQuitting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.Press("Ctrl+C")
+		x.Want("Ctrl+C again quits")
+		x.Paste("more")
+		x.Press("Ctrl+C", "Ctrl+C")
+		if !x.Running() {
+			t.Error("it quit after a paste between two Ctrl+C")
+		}
+	})
+}
+
+// Of several requests each is answered by itself, and F8 leads through them and back.
+func TestSeveralRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		second := asked
+		second.ID, second.Action.Command = "a2", "rm second"
+		x.tell(asked, second, event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80"}})
+		x.Want("Approve? 1 of 3")
+		x.Press("F8")
+		x.Want("F8 next")
+		x.Press("F8")
+		x.Want("Approve? 2 of 3", "rm second")
+		x.Press("F8")
+		x.Want("Question 3 of 3", "F8 back to the prompt")
+		x.Press("F8")
+		x.Want("1 of 3", "F8 answers")
+		x.Press("F8", "F8")
+		time.Sleep(draw.GracePeriod)
+		x.Settle()
+		x.Press("n")
+		x.took(event.AnswerApproval{ID: "a2", Decision: event.Deny})
+		x.tell(event.ApprovalAnswered{ID: "a2", Decision: event.Deny, By: "user"})
+		x.Want("Approve? 1 of 2 · F8 answers")
+		x.Type("y") // at once: it is for nobody but the prompt
+		x.took()
+		x.Want("> y")
+	})
+}
+
+// A question takes digits, arrows and Enter, and what is typed as an answer of the person's own;
+// a draft from before stays a prompt.
+func TestQuestionTakesOwnWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		ask := func(id string) {
+			x.tell(event.QuestionAsked{ID: id, Text: "Which port?", Choices: []string{"80", "8080"}})
+		}
+		x.Type("a dra")
+		ask("q")
+		x.Type("ft\n")
+		x.took(event.Submit{Text: "a draft"})
+		x.rest()
+		x.Type("8443, as on the other host")
+		x.Want("> 8443, as on the other host", "answer ─")
+		x.Press("Enter")
+		x.took(event.Answer{ID: "q", Text: "8443, as on the other host"})
+		x.tell(event.QuestionAnswered{ID: "q", By: "user"})
+		ask("r")
+		x.rest()
+		x.Type("10 or so") // 1 is a choice, and goes on as text
+		x.Want("> 10 or so")
+		x.Press("Enter")
+		x.took(event.Answer{ID: "r", Text: "10 or so"})
+		x.tell(event.QuestionAnswered{ID: "r", By: "user"})
+		ask("s")
+		x.rest()
+		x.Press("Enter")
+		x.took()
+		x.Press("2", "Enter")
+		x.took(event.Answer{ID: "s", Text: "8080"})
+	})
+}
+
+// The status line names what interrupts, with vi's keys as well.
+func TestStatusSaysWhatInterrupts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		x.Want("Esc interrupts")
+		x.u.v.prompt.SetVi(true)
+		x.Type("x")
+		x.Want("Esc Esc interrupts")
+		x.Press("Esc")
+		x.unwanted("Esc Esc")
+		x.Want("Esc interrupts")
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/app/keymap"
 	"buddy/app/layout"
 )
 
@@ -75,6 +76,7 @@ func (u *UI) Draw(s tcell.Screen) {
 		drawIn(s, u.view(p), u.lay.Panes[p])
 	}
 	u.watch()
+	u.v.status.SetStops(u.stops())
 	drawIn(s, u.v.status, u.lay.Status)
 	drawIn(s, u.v.prompt, u.lay.Input)
 	scope, _ := u.target()
@@ -92,6 +94,20 @@ func (u *UI) Draw(s tcell.Screen) {
 		drawIn(s, p, u.lay.Popup)
 	}
 	u.drawOverlay(s, w)
+}
+
+// stops returns the keys that stop the main task from the prompt, "" from elsewhere.
+func (u *UI) stops() string {
+	name := u.keyName(keymap.Back)
+	switch scope, view := u.target(); {
+	case view != u.v.prompt || name == "":
+		return ""
+	case scope == keymap.Prompt && u.v.prompt.Mode() != "" || scope == keymap.Popup:
+		return name + " " + name
+	case scope == keymap.Search:
+		return ""
+	}
+	return name
 }
 
 // promptMode is what stands on the border of the prompt.

@@ -92,6 +92,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			Target: func() string { return "" }, Notice: func(string) {}, Current: func() string { return "" },
 		},
 	})
+	v.ui.v.conversation.OnClick = nil // there is no prompt to go back to
 	v.ui.setFocus(layout.Conversation)
 	v.loop = loop.New(loop.Config[event.Envelope]{
 		Screen: s, Root: v.ui, Events: v.events, Apply: v.ui.apply, Key: v.key, Stop: stop, Tick: func() {},

@@ -217,6 +217,7 @@ func New(d Deps) *UI {
 	u.v.prompt.OnEOF = u.quit
 	u.v.prompt.OnEdit = u.edit
 	u.v.conversation.OnEdit = u.look
+	u.v.conversation.OnClick = func() { u.setFocus(layout.Prompt) }
 	u.v.conversation.OnOpen, u.v.output.OnOpen = u.openOutput, u.openOutput
 	u.v.pager.OnCopy, u.v.pager.OnEdit, u.v.pager.Later = u.copy, u.editOutput, d.Later
 	u.v.prompt.OnUnqueue = func(id int) { d.Send(event.Unqueue{ID: id}) }
@@ -283,6 +284,7 @@ func (u *UI) submit(text string) {
 	if !slash.Private(text) {
 		u.deps.Record(text)
 	}
+	u.v.conversation.Bottom() // what is sent, and what it leads to, is to be seen
 	if runCommand(u, text) || u.runTyped(text) {
 		return
 	}
@@ -392,6 +394,7 @@ func (u *UI) focused(on bool) {
 
 // paste goes to what has the focus.
 func (u *UI) paste(p screen.Paste) {
+	u.hint("", "") // as a key does: what would have been confirmed is not
 	text := p.Text
 	var into tview.Primitive
 	if o := u.pasteInto(); o != nil {

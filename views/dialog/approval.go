@@ -324,6 +324,9 @@ func (a *Approval) head(w int) [][]draw.Span {
 
 // risk says in words what the policy knows of the danger.
 func (a *Approval) risk(act action.Action) []draw.Span {
+	if a.amend.done {
+		return []draw.Span{draw.Text(themes.Accent, "edited by you")}
+	}
 	role := themes.Muted
 	if r := a.asked.Context.Risk; r != "" {
 		act.Risk = r
@@ -366,6 +369,9 @@ const (
 // wanted; each has at most so many rows. wide says that the choices show the rule that would be added.
 func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
 	names := []string{noteLoses, noteWhy, noteDir, noteRule}
+	if a.amend.done { // the others are about what the model wrote
+		names, wide = []string{noteDir}, true
+	}
 	if !wide {
 		names = append(names, noteSimilar)
 	}

@@ -23,6 +23,7 @@ import (
 
 // ConversationIntents are called for what a person wants of a conversation. All are optional.
 type ConversationIntents struct {
+	OnClick func() // it was clicked, and nothing was selected by that
 	// OnCopy, if set, gets what a person copies, as it came: the text of a block or its
 	// code. It is empty when there is none.
 	OnCopy func(text string)

@@ -26,6 +26,9 @@ func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse,
 			return true, nil
 		case (action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick) && c.InRect(x, y) && d.clicks < 2:
 			c.click(y)
+			if c.OnClick != nil {
+				c.OnClick()
+			}
 			return true, nil
 		case d.down: // the wheel, or another button
 			draw.Wheel(c, action, ev, setFocus)
