@@ -1,0 +1,153 @@
+// Package cli is the command line: it reads arguments and starts what they ask for.
+//
+//	code := cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"buddy/agent/action"
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/fullscreen"
+	"buddy/app/headless"
+	"buddy/app/repl"
+	"buddy/app/slash"
+	"buddy/app/version"
+	"buddy/texts"
+	"buddy/views/markup"
+)
+
+// modeFlag is the value of --approve.
+type modeFlag action.Mode
+
+func (m *modeFlag) String() string { return string(*m) }
+
+// Type names the value in the help.
+func (*modeFlag) Type() string { return "mode" }
+
+// Set takes one of the modes.
+func (m *modeFlag) Set(s string) error {
+	if !slices.Contains(action.Modes, action.Mode(s)) {
+		return fmt.Errorf("unknown mode (have: %s)", texts.Names(action.Modes))
+	}
+	*m = modeFlag(s)
+	return nil
+}
+
+// Main runs a command and returns its exit code.
+func Main(args []string, stdin, stdout, stderr *os.File) int {
+	f := &compose.Options{Approve: action.ModeAsk}
+	var once headless.Options
+	root := commands(f, &once, stdin, stdout, stderr)
+	root.SetArgs(args)
+	ran, err := root.ExecuteC()
+	f.Log.Close(once.Said(stderr))
+	if err == nil {
+		return exit.Done
+	}
+	e := exit.Error{Code: exit.BadUsage, Text: err.Error(), Help: true} // what cobra complains about is usage
+	errors.As(err, &e)
+	if e.Text != "" {
+		_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(e.Text))
+	}
+	if e.Help {
+		_, _ = fmt.Fprintf(stderr, "buddy: run %s --help for what there is\n", ran.CommandPath())
+	}
+	return e.Code
+}
+
+// Command returns the command line, for who makes documents of it.
+func Command() *cobra.Command {
+	return commands(&compose.Options{Approve: action.ModeAsk}, new(headless.Options), os.Stdin, os.Stdout, os.Stderr)
+}
+
+func commands(f *compose.Options, once *headless.Options, stdin, stdout, stderr *os.File) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "buddy",
+		Short: "a terminal agent that works in real tmux panes and asks first",
+		Long: "buddy talks to a language model in one pane and runs commands in real tmux panes\n" +
+			"that you can watch, type into and attach to. It asks before it changes anything.\n\n" +
+			"Without a command it opens the full screen. Without a model it opens a built-in demo.\n\n" +
+			"It exits 0 when all went well, 1 on a failure, 2 on wrong usage or a mistake in the configuration, and\n" +
+			"130 when cancelled. Where prompts come from a pipe the last one decides. A closed terminal (129)\n" +
+			"and SIGTERM (143) cancel nothing: commands go on in their panes, and resume goes on with the session.",
+		Example: "  buddy\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy exec \"why does the build fail?\"\n" +
+			"  source <(buddy completion bash)",
+		Version:       version.Text(),
+		Args:          cobra.NoArgs,
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) (err error) {
+			if c.HasParent() && c.Name() != "exec" { // these two go there with their target
+				if err := enter(f); err != nil {
+					return err
+				}
+			}
+			if f.Debug {
+				f.Log, err = compose.OpenDebug()
+			}
+			return exit.Failure(err)
+		},
+		RunE: func(*cobra.Command, []string) error { return interactive(f, "", stdin, stdout, stderr) },
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetIn(stdin)
+	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
+	root.SetVersionTemplate("buddy {{.Version}}\n")
+	p := root.PersistentFlags()
+	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs a yes: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads")
+	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
+	p.StringVar(&f.Model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
+	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the endpoint to talk to")
+	p.StringVar(&f.Theme, "theme", "", "the colours by `name`: auto, dark, light, high-contrast, solarized or a theme of your own")
+	p.BoolVar(&f.NoColor, "no-color", false, "no colours")
+	p.BoolVar(&f.Plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
+	p.StringVar(&f.Tmux, "tmux", "", "`name` of the tmux session that commands run in")
+	p.BoolVar(&f.Debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
+	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
+	p.StringVar(&f.SSHConfig, "ssh-config", "", "an ssh configuration `file` to use instead of the usual ones")
+	p.StringVar(&f.Container, "container", "", "work in a running `container` of docker or podman, by name or id")
+	p.StringSliceVar(&f.Targets, "target", nil, "begin on a `target` of the configuration; after a comma, others, such as local for this machine")
+	p.StringVarP(&f.Dir, "cwd", "C", "", "the `folder` to work in, where commands run")
+	p.StringArrayVar(&f.Also, "add-dir", nil, "one more `folder` to work in: its files are read without asking (may be repeated)")
+	root.AddCommand(
+		resumeCommand(f, stdin, stdout, stderr), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, once, stdin, stdout, stderr),
+		policyCommand(f, stdout), trustCommand(stdout), traceCommand(stdout, stderr), replayCommand(f), configCommand(f, stdin, stdout, stderr), modelsCommand(f, stdout, stderr),
+		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout), doctorCommand(f, stdout, stderr), initCommand(f, stdin, stdout, stderr),
+	)
+	completeFlags(root, f)
+	explainArgs(root)
+	return root
+}
+
+// enter goes to the folder that -C names, unless it is one on another machine: the settings
+// and sessions there are meant.
+func enter(f *compose.Options) error {
+	if f.Dir == "" || f.SSH != "" || f.Container != "" || len(f.Targets) > 0 && f.Targets[0] != slash.ThisMachine {
+		return nil
+	}
+	dir, err := filepath.Abs(f.Dir) // whoever goes there again means the same one
+	if err == nil {
+		err = os.Chdir(dir)
+	}
+	if err != nil {
+		return exit.Usage("%v", err)
+	}
+	f.Dir = dir
+	return nil
+}
+
+// interactive talks with a person, on the full screen or line by line.
+func interactive(f *compose.Options, resume string, stdin, stdout, stderr *os.File) error {
+	if repl.Wanted(f, stdin, stdout) {
+		return repl.Run(f, resume, stdin, stdout, stderr)
+	}
+	return fullscreen.Run(f, resume)
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+
+	"buddy/app/compose"
+	"buddy/app/doctor"
+	"buddy/app/exit"
+
+	"github.com/spf13/cobra"
+)
+
+func doctorCommand(f *compose.Options, stdout, stderr *os.File) *cobra.Command {
+	asJSON, offline := false, false
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "check what buddy needs, and say what to do about the rest",
+		Long: "doctor looks at the settings, the terminal, tmux, the clipboard, the folders that buddy writes to, the\n" +
+			"target that --ssh or --container names, and asks the model for one word. It exits 1 when something is broken.",
+		Example: "  buddy doctor\n  buddy doctor --ssh root@web-02 --offline",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			ctx, stop := context.WithTimeout(context.Background(), 2*doctor.AnswerTime)
+			defer stop()
+			all := doctor.Examine(ctx, f, !offline, stderr)
+			var err error
+			if asJSON {
+				enc := json.NewEncoder(stdout)
+				enc.SetIndent("", "\t")
+				enc.SetEscapeHTML(false)
+				err = enc.Encode(all)
+			} else {
+				_, err = io.WriteString(stdout, doctor.Text(all))
+			}
+			if err != nil {
+				return exit.Failure(err)
+			}
+			for _, one := range all {
+				if one.State == doctor.Broken {
+					return exit.Error{Code: exit.Failed}
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print a list for programs")
+	c.Flags().BoolVar(&offline, "offline", false, "ask no model")
+	return c
+}
