@@ -26,14 +26,14 @@ type sessionsCLI struct {
 }
 
 func (c *cli) sessionsCommand() *cobra.Command {
-	s := &sessionsCLI{cli: c}
+	s, search := &sessionsCLI{cli: c}, &sessionsCLI{cli: c} // whose limits differ
 	return group(&cobra.Command{
 		Use:   "sessions",
 		Short: "list, search, export and tidy up sessions",
 		Long: "sessions works on the saved sessions of this folder, which are in .buddyx/sessions.\n" +
 			"An ID may be shortened to any beginning that is unique; last is the one used last.",
 		Example: "  buddy sessions list --all\n  buddy sessions search \"connection refused\"\n  buddy sessions export last --format html --output session.html",
-	}, s.listCommand(), s.showCommand(), s.searchCommand(), s.exportCommand(), s.importCommand(),
+	}, s.listCommand(), s.showCommand(), search.searchCommand(), s.exportCommand(), s.importCommand(),
 		s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand())
 }
 
