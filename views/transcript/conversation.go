@@ -138,7 +138,7 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 	}
 }
 
-// bottom returns the text of the lower border: where in a search this is, and what is new.
+// footer returns the text of the lower border: where in a search this is, and what is new.
 func (c *Conversation) footer() []draw.Span {
 	var parts []string
 	if !c.find.typing && c.find.Text != "" {
