@@ -322,7 +322,7 @@ func TestGoldenOrder(t *testing.T) { // EVENTS, G07
 		if n != 1 || asked.Action.Command != "./echo" || asked.Verdict.Reason == "" {
 			t.Fatalf("approvals asked: %d, %+v", n, asked)
 		}
-		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		s.wantOrder("prompt.submitted", `
 			prompt.submitted task.started context.usage turn.started model.request_started model.text_delta
 			model.message model.response_finished metrics.usage tool.requested approval.asked approval.answered tool.started
@@ -369,9 +369,9 @@ func TestDenial(t *testing.T) { // D12, F05
 		cmd  func(id string) event.Command
 		want string
 	}{
-		{"by the person", func(id string) event.Command { return event.Approve{ID: id, Decision: event.Reject} }, "Command execution denied by user."},
+		{"by the person", func(id string) event.Command { return event.AnswerApproval{ID: id, Decision: event.Deny} }, "Command execution denied by user."},
 		{"with a reason", func(id string) event.Command {
-			return event.Approve{ID: id, Decision: event.Reject, Reason: "use make"}
+			return event.AnswerApproval{ID: id, Decision: event.Deny, Reason: "use make"}
 		}, "Command execution denied by user. Reason: use make"},
 		{"by mode none", func(string) event.Command { return event.SetMode{Mode: action.ModeNone} }, "Denied by the policy, nothing ran: mode none denies what would need an approval: runs the program ./echo"},
 		{"mode all runs it", func(string) event.Command { return event.SetMode{Mode: action.ModeAll} }, "done c1"},
@@ -386,7 +386,7 @@ func TestDenial(t *testing.T) { // D12, F05
 				if got := s.results(); !slices.Equal(got, []string{tt.want}) {
 					t.Errorf("results %q, want %q", got, tt.want)
 				}
-				s.do(event.Approve{ID: asked.ID, Decision: event.Once}) // late: F07
+				s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once}) // late: F07
 				if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "is not open") {
 					t.Errorf("late answer: %d errors, %+v", n, e)
 				}
@@ -527,7 +527,7 @@ func TestQueuedPromptsSteer(t *testing.T) { // DECISIONS 37, K17
 		s.do(event.Submit{Text: "go"})
 		s.do(event.Submit{Text: "also a"}, event.Submit{Text: "also b"}, event.Submit{Text: "not this"}, event.Unqueue{ID: 4})
 		asked, _ := find[event.ApprovalAsked](s)
-		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		var users []string
 		for _, m := range s.model.requests[1].Messages {
 			if m.Role == model.User {
@@ -566,7 +566,7 @@ func TestBadCommands(t *testing.T) { // G08
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil)
 		s.do(event.Submit{Text: " \n"}, event.Unqueue{ID: 9}, event.Continue{}, event.Cancel{}, event.Cancel{Task: 7},
-			event.Approve{ID: "x", Decision: "maybe"}, event.SetMode{Mode: "yolo"}, event.WatchPanes{}, nil)
+			event.AnswerApproval{ID: "x", Decision: "maybe"}, event.SetMode{Mode: "yolo"}, event.WatchPanes{}, nil)
 		if _, n := find[event.Error](s); n != 8 {
 			t.Errorf("%d errors, want 8", n)
 		}
@@ -733,7 +733,7 @@ func TestResume(t *testing.T) { // DECISIONS 2, 8
 				}
 				if tt.approve {
 					asked, _ := find[event.ApprovalAsked](s)
-					s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+					s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 				}
 				s.do(tt.commands...)
 				if n := len(s.model.requests); n != tt.requests {

@@ -65,7 +65,7 @@ func TestFreeCalls(t *testing.T) {
 		}, says("", "c1 do git status", "c2 do docker ps", "c3 do go test ./a"), says("ok"))
 		s.do(event.Submit{Text: "go"})
 		asked, _ := find[event.ApprovalAsked](s)
-		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		if want := "[c1 true c2 true c3 false]"; fmt.Sprint(tool.free) != want {
 			t.Errorf("free %v, want %s", tool.free, want)
 		}
@@ -81,7 +81,7 @@ func TestAllowSimilar(t *testing.T) { // F14
 		if asked.Context.Similar == "" || asked.Context.Risk == "" || len(asked.Context.Consequences) == 0 {
 			t.Errorf("asked with %+v", asked.Context)
 		}
-		s.do(event.Approve{ID: asked.ID, Decision: event.Similar})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Similar})
 		if r, n := find[event.RuleAdded](s); n != 1 || strings.Join(r.Rule.Prefix, " ") != "go test" || r.Rule.Source != action.FromSession {
 			t.Errorf("%d rules, the last %+v", n, r)
 		}
@@ -89,11 +89,11 @@ func TestAllowSimilar(t *testing.T) { // F14
 		if n != 2 || asked.Action.Command != "go test ./c; touch x" {
 			t.Fatalf("%d approvals, the last for %q: the rule covers more or less than it says", n, asked.Action.Command)
 		}
-		s.do(event.Approve{ID: asked.ID, Decision: event.Similar}) // there is none for two commands
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Similar}) // there is none for two commands
 		if e, _ := find[event.Error](s); !strings.Contains(e.Text, "there is no rule") {
 			t.Errorf("error %+v", e)
 		}
-		s.do(event.Approve{ID: asked.ID, Decision: event.Reject})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Deny})
 		s.stop()
 
 		again := start(t, func(o *Options) { shells(o); o.Replay = s.mem.events }, says("", "d1 do go test ./a"))
@@ -116,11 +116,11 @@ func TestEditThenApprove(t *testing.T) {
 				s := start(t, shells, says("", "c1 do touch x"), says("ok"))
 				s.do(event.Submit{Text: "go"})
 				asked, _ := find[event.ApprovalAsked](s)
-				s.do(event.Approve{ID: asked.ID, Decision: event.Edit})
+				s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Edit})
 				if e, _ := find[event.Error](s); !strings.Contains(e.Text, "needs its arguments") {
 					t.Errorf("error %+v", e)
 				}
-				s.do(event.Approve{ID: asked.ID, Decision: event.Edit, Args: tt.args})
+				s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Edit, Args: tt.args})
 				if got := s.results(); !strings.HasPrefix(got[0], tt.result) {
 					t.Errorf("result %q, want %q", got, tt.result)
 				}
@@ -174,7 +174,7 @@ func TestModeSettlesWhatIsOpen(t *testing.T) { // F05
 			t.Errorf("error %+v", e)
 		}
 		s.do(event.SetMode{Mode: action.ModePlan})
-		if a, _ := find[event.ApprovalAnswered](s); a.By != "policy" || a.Decision != event.Reject {
+		if a, _ := find[event.ApprovalAnswered](s); a.By != "policy" || a.Decision != event.Deny {
 			t.Errorf("answered %+v", a)
 		}
 		s.stop()
@@ -197,7 +197,7 @@ func TestTaintedTaskAsks(t *testing.T) { // F12
 		if n != 1 || asked.Action.Command != "git status" || !strings.Contains(asked.Verdict.Reason, "what do returned") {
 			t.Fatalf("%d approvals, the last %+v", n, asked)
 		}
-		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		s.do(event.Submit{Text: "a new prompt is the person's word"})
 		if _, n := find[event.ApprovalAsked](s); n != 1 {
 			t.Errorf("%d approvals: the taint outlived the prompt", n)
@@ -217,7 +217,7 @@ func TestReviewKeepsTheTaint(t *testing.T) { // F12
 			t.Errorf("answered by itself: %+v", a)
 		}
 		s.do(event.SetMode{Mode: action.ModeNone})
-		if a, n := find[event.ApprovalAnswered](s); n != 1 || a.Decision != event.Reject {
+		if a, n := find[event.ApprovalAnswered](s); n != 1 || a.Decision != event.Deny {
 			t.Errorf("%d answers, the last %+v: mode none denies what would be asked", n, a)
 		}
 		s.stop()

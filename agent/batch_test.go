@@ -107,7 +107,7 @@ func TestAskedCallsWaitForTheEndOfTheAnswer(t *testing.T) { // DECISIONS 7
 		time.Sleep(10 * time.Second)
 		s.do()
 		asked, _ := find[event.ApprovalAsked](s)
-		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		time.Sleep(10 * time.Second)
 		s.do()
 		expect(t, s.results(), "done c1", "done c2")
@@ -246,7 +246,7 @@ func TestToolTimeout(t *testing.T) { // D25: not for commands, and not while a p
 			time.Sleep(2 * time.Hour)
 			s.do()
 			asked, _ := find[event.ApprovalAsked](s)
-			s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+			s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		}
 		time.Sleep(2 * time.Hour)
 		s.do()

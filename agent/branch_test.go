@@ -112,7 +112,7 @@ func TestBackgroundTaskOfACrash(t *testing.T) { // DECISIONS 8
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, hangs("main"), says("", `c1 do {"kind":"shell","do":"hang"}`))
 		s.do(event.Submit{Text: "one"}, event.Submit{Text: "side", Background: true})
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		crashed := slices.Clone(s.mem.events)
 		s.stop()
 

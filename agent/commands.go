@@ -36,7 +36,7 @@ func (r *Runtime) handle(c event.Command) {
 		r.unqueue(c.ID)
 	case event.Continue:
 		r.resumeExchange()
-	case event.Approve:
+	case event.AnswerApproval:
 		r.approvals.Answer(c)
 	case event.Answer:
 		r.questions.Answer(c)

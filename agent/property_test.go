@@ -175,7 +175,7 @@ func act(s *session, rng *rand.Rand) {
 		if rng.IntN(3) == 0 {
 			continue
 		}
-		s.do(event.Approve{ID: id, Decision: []event.Decision{event.Once, event.Reject}[rng.IntN(2)], Reason: "why not"})
+		s.do(event.AnswerApproval{ID: id, Decision: []event.Decision{event.Once, event.Deny}[rng.IntN(2)], Reason: "why not"})
 	}
 }
 

@@ -25,7 +25,7 @@ func TestSetRules(t *testing.T) { // F05, DECISIONS 38
 		if n != 1 || asked.Action.Command != "go test ./a" {
 			t.Fatalf("%d approvals, the last %+v", n, asked.Action)
 		}
-		s.do(event.Approve{ID: asked.ID, Decision: event.Similar})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Similar})
 
 		s.SetRules([]action.Rule{rule(action.Allow, "make new")})
 		s.do(event.Submit{Text: "two"})
@@ -40,7 +40,7 @@ func TestSetRules(t *testing.T) { // F05, DECISIONS 38
 		}
 		s.SetRules([]action.Rule{rule(action.Deny, "make all"), rule(action.Allow, "make new")})
 		s.do()
-		if a, n := find[event.ApprovalAnswered](s); n != 2 || a.Decision != event.Reject || a.By != "policy" {
+		if a, n := find[event.ApprovalAnswered](s); n != 2 || a.Decision != event.Deny || a.By != "policy" {
 			t.Errorf("%d answers, the last %+v", n, a)
 		}
 		s.do(event.Submit{Text: "three"})

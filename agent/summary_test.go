@@ -227,7 +227,7 @@ func TestFilesAreRestored(t *testing.T) { // B25
 			read("a", "/w/old"), read("b", "/w/b"), read("c", "/w/c"), read("d", "/w/d"), read("e", "/etc/passwd"), read("f", "/w/big"),
 			read("g", "/w/b"), read("h", "/w/h"), untold(strings.Repeat("word ", 4000)), untold("<summary>s</summary>"), untold("fine"))
 		s.do(event.Submit{Text: "read"})
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		s.do(event.Compact{}, event.Submit{Text: "go on"})
 		c, _ := find[event.ContextCompacted](s)
 		var got []string
@@ -296,7 +296,7 @@ func TestCompactWhileATaskRuns(t *testing.T) { // SPEC, decision 8
 		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "before the next request") {
 			t.Errorf("notice %+v", n)
 		}
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		if c, n := find[event.ContextCompacted](s); n != 1 || c.By != "summary" {
 			t.Errorf("%d compactions, the last %+v", n, c)
 		}

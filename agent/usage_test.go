@@ -228,7 +228,7 @@ func TestTasksKeepTheirOwnCount(t *testing.T) {
 			t.Errorf("the task in the background: %+v", f)
 		}
 		asked, _ := find[event.ApprovalAsked](s)
-		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		if f, _ := find[event.TaskFinished](s); f.ID != 1 || f.Outcome != event.MaxCost {
 			t.Errorf("the main task: %+v", f)
 		}

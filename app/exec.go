@@ -405,7 +405,7 @@ func (l *line) approve(a event.ApprovalAsked) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		l.say("denied, because there is no terminal to ask on: %s (--approve all allows everything)", markup.Shorten(a.Action.Command+a.Action.Path, 80))
-		l.program.live.send(event.Approve{ID: a.ID, Decision: event.Reject, Nobody: true})
+		l.program.live.send(event.AnswerApproval{ID: a.ID, Decision: event.Deny, Nobody: true})
 		return
 	}
 	defer func() { _ = tty.Close() }()
@@ -415,7 +415,7 @@ func (l *line) approve(a event.ApprovalAsked) {
 	}
 	_, _ = fmt.Fprintf(tty, "%s on %s · %s\n%s\n%s\n\nRun: [y/N] ", plain(a.Action.Tool), plain(a.Action.Target), plain(a.Verdict.Reason), whyLine(a.Action.Why), plain(what))
 	reply, err := bufio.NewReader(tty).ReadString('\n')
-	answer := event.Approve{ID: a.ID, Decision: event.Reject}
+	answer := event.AnswerApproval{ID: a.ID, Decision: event.Deny}
 	if err != nil && hungUp(tty) {
 		time.Sleep(hangupTime) // which ends the program, unless nobody sends it SIGHUP
 		answer.Reason = "the terminal was closed"

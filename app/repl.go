@@ -331,7 +331,7 @@ func (r *repl) typedIn(l typedLine) {
 	case anApproval:
 		r.approval(was.id, l.text, l.err != nil)
 	case aReason:
-		r.command(event.Approve{ID: was.id, Decision: event.Reject, Reason: strings.TrimSpace(l.text)})
+		r.command(event.AnswerApproval{ID: was.id, Decision: event.Deny, Reason: strings.TrimSpace(l.text)})
 	case anAnswer:
 		if l.err != nil && !r.con.tty {
 			r.command(event.Answer{ID: was.id, Nobody: true})
@@ -380,7 +380,7 @@ func (r *repl) command(c event.Command) {
 	switch c.(type) {
 	case event.Submit, event.Continue:
 		wait = func(e event.Event) bool { _, ok := e.(event.TaskStarted); return ok }
-	case event.Approve:
+	case event.AnswerApproval:
 		wait = func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok }
 	case event.Undo:
 		wait = undone

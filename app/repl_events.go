@@ -290,11 +290,11 @@ func (r *repl) approval(id, text string, none bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	switch {
 	case none, text == "n", text == "no":
-		r.command(event.Approve{ID: id, Decision: event.Reject})
+		r.command(event.AnswerApproval{ID: id, Decision: event.Deny})
 	case text == "y", text == "yes":
-		r.command(event.Approve{ID: id, Decision: event.Once})
+		r.command(event.AnswerApproval{ID: id, Decision: event.Once})
 	case text == "s" && a.Context.Similar != "":
-		r.command(event.Approve{ID: id, Decision: event.Similar})
+		r.command(event.AnswerApproval{ID: id, Decision: event.Similar})
 	case text == "d":
 		r.wants = wants{aReason, id}
 	case text == "?":

@@ -351,7 +351,7 @@ func (t *transcript) print(env event.Envelope) error {
 		}
 		t.paper.call(p.Name, what)
 	case event.ApprovalAnswered:
-		if p.Decision == event.Reject {
+		if p.Decision == event.Deny {
 			t.paper.remark("not allowed" + because(p.Reason))
 		}
 	case event.ToolResult:

@@ -92,7 +92,7 @@ func TestKeysOfAPerson(t *testing.T) {
 	all(t, true, testKeys)
 }
 
-func testKeys(t *testing.T, at place, r *rig) {
+func testKeys(t *testing.T, at testTarget, r *rig) {
 	t.Run("C-c", func(t *testing.T) {
 		r.t = t
 		r.run("rm -f go")
@@ -207,7 +207,7 @@ func (r *rig) supervisor() int {
 // TestKeysBetweenCommands: keys that end programs, pressed at any instant, end a command at
 // most, never the supervisor or what it prepares the terminal with.
 func TestKeysBetweenCommands(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("true")
 		pane := r.Pane()
 		for range 25 {

@@ -179,8 +179,8 @@ func (c *control) wait(ctx context.Context, q *question) ([]string, error) {
 // capture runs a capture-pane command: the text of a pane, row by row.
 func (c *control) capture(command string) *question { return c.ask(command, rand.Text()) }
 
-// tellOutput switches whether tmux tells what panes print.
-func (c *control) tellOutput(on bool) {
+// setOutputReports switches whether tmux tells what panes print.
+func (c *control) setOutputReports(on bool) {
 	c.mu.Lock()
 	same := c.output == on
 	c.output = on

@@ -28,14 +28,14 @@ func newLocal(o Options, name string) *local {
 	return &local{opt: o, name: name, env: cleanEnv(o.Env)}
 }
 
-func (s *local) place() string {
+func (s *local) directory() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dir
 }
 
 func (s *local) inherit(_ context.Context, from string) error {
-	return pane.CopyState(from, s.place())
+	return pane.CopyState(from, s.directory())
 }
 
 func (s *local) prepare(context.Context) error {

@@ -156,7 +156,7 @@ var withoutBash = map[string]inOtherWords{
 // TestMatrix runs every case on one session after the other, so that none leaves anything
 // behind that harms the next.
 func TestMatrix(t *testing.T) {
-	all(t, false, func(t *testing.T, at place, r *rig) { testMatrix(t, at, r) })
+	all(t, false, func(t *testing.T, at testTarget, r *rig) { testMatrix(t, at, r) })
 }
 
 // programs makes a folder with the programs of /usr/bin and /bin, with or without bash, and
@@ -183,7 +183,7 @@ func programs(t *testing.T, bin, sh string, bash bool) {
 	}
 }
 
-func testMatrix(t *testing.T, at place, r *rig) {
+func testMatrix(t *testing.T, at testTarget, r *rig) {
 	for _, c := range matrix {
 		t.Run(c.name, func(t *testing.T) {
 			r.t = t
@@ -212,7 +212,7 @@ func testMatrix(t *testing.T, at place, r *rig) {
 
 // both runs a test on every place, in a pane or not.
 func both(t *testing.T, test func(t *testing.T, r *rig)) {
-	all(t, false, func(t *testing.T, _ place, r *rig) { test(t, r) })
+	all(t, false, func(t *testing.T, _ testTarget, r *rig) { test(t, r) })
 }
 
 // TestFree: what a command that nobody was asked about means, no earlier one can change; it
@@ -241,7 +241,7 @@ func TestConfined(t *testing.T) {
 	if err := confine.Possible(); err != nil {
 		t.Skip(err)
 	}
-	all(t, false, func(t *testing.T, at place, r *rig) {
+	all(t, false, func(t *testing.T, at testTarget, r *rig) {
 		spec := tmux.Spec{Dir: filepath.Join(t.TempDir(), "c"), Free: true, Confined: true, Command: "grep Seccomp: /proc/self/status; touch confined || echo no; tty"}
 		run, err := r.Start(t.Context(), spec)
 		if at.script {
@@ -303,7 +303,7 @@ func wantFile(t *testing.T, path, want string) {
 // TestLargeOutput: 2 MB are complete; of 100 MB the first 4 MiB and the last 64 KiB are. On
 // a target it is less, for there the pane slows the command down (B4).
 func TestLargeOutput(t *testing.T) {
-	all(t, false, func(t *testing.T, at place, r *rig) {
+	all(t, false, func(t *testing.T, at testTarget, r *rig) {
 		size := 100_000_000
 		if at.script {
 			size = 20_000_000

@@ -57,7 +57,7 @@ type mirror struct {
 	done     chan struct{} // closed at the end, when exit or err is set
 	exit     pane.Exit
 	err      error
-	turnless bool // it does not hold the turn of its supervisor
+	slotless bool // it does not hold the turn of its supervisor
 
 	mu        sync.Mutex // guards what follows, and the streams
 	out, errs *stream
@@ -138,14 +138,14 @@ func (m *mirror) follow(submit string) {
 	m.exit, m.err = exit, err
 	m.box.Close()
 	close(m.done)
-	if !m.turnless {
-		<-m.remote.turn
+	if !m.slotless {
+		<-m.remote.slot
 	}
 	if err == nil {
 		m.remote.fetchLate(m)
 		return
 	}
-	m.remote.doom(m)
+	m.remote.stopWhenReachable(m)
 	m.out.rec.Close()
 	m.errs.rec.Close()
 }
@@ -178,7 +178,7 @@ func (m *mirror) track(submit string) (pane.Exit, error) {
 			if cut.IsZero() {
 				cut = time.Now()
 			}
-			if !m.again(cut, err) {
+			if !m.retry(cut, err) {
 				return pane.Exit{}, err
 			}
 			continue
@@ -232,8 +232,8 @@ func (m *mirror) listen(script string) (code int, said string, err error) {
 	defer stop()
 	watch := time.AfterFunc(listenLimit, stop)
 	defer watch.Stop()
-	early := &early{m: m}
-	code, err = m.remote.host.Run(ctx, script, busy{m.out, watch}, early)
+	early := &startErrors{m: m}
+	code, err = m.remote.host.Run(ctx, script, idleTimer{m.out, watch}, early)
 	if err != nil && ctx.Err() != nil {
 		err = &host.DownError{Host: m.remote.host.Name(), Why: "no answer for " + listenLimit.String()}
 	}
@@ -243,14 +243,14 @@ func (m *mirror) listen(script string) (code int, said string, err error) {
 	return code, string(early.said), err
 }
 
-// early takes stderr. What comes before the command was taken is either the first of it
+// startErrors takes stderr. What comes before the command was taken is either the first of it
 // or why it was not.
-type early struct {
+type startErrors struct {
 	m    *mirror
 	said []byte
 }
 
-func (e *early) Write(p []byte) (int, error) {
+func (e *startErrors) Write(p []byte) (int, error) {
 	if !e.m.isTaken() {
 		e.said = append(e.said, p...)
 		return len(p), nil
@@ -262,19 +262,19 @@ func (e *early) Write(p []byte) (int, error) {
 	return e.m.errs.Write(p)
 }
 
-// busy puts a limit off while something is written.
-type busy struct {
+// idleTimer puts a limit off while something is written.
+type idleTimer struct {
 	w     io.Writer
 	limit *time.Timer
 }
 
-func (b busy) Write(p []byte) (int, error) {
+func (b idleTimer) Write(p []byte) (int, error) {
 	b.limit.Reset(listenLimit)
 	return b.w.Write(p)
 }
 
-// again waits before the next try to connect, and reports whether there shall be one.
-func (m *mirror) again(since time.Time, err error) bool {
+// retry waits before the next try to connect, and reports whether there shall be one.
+func (m *mirror) retry(since time.Time, err error) bool {
 	var down *host.DownError
 	if !errors.As(err, &down) {
 		return false

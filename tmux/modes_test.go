@@ -20,7 +20,7 @@ import (
 // onSite runs a test in all panes but those behind ssh, which are as those of the script here.
 func onSite(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Parallel()
-	for _, at := range places {
+	for _, at := range testTargets {
 		if at.tmux && !at.ash && !at.ssh {
 			t.Run(at.name, func(t *testing.T) { t.Parallel(); test(t, at.rig(t)) })
 		}
@@ -29,7 +29,7 @@ func onSite(t *testing.T, test func(t *testing.T, r *rig)) {
 
 // TestPrompted: standard input is the terminal, the others are apart.
 func TestPrompted(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("export V=kept")
 		run := r.start(tmux.Spec{Mode: tmux.Prompted, Command: "test -t 0 && ! test -t 1 && ! test -t 2 && echo split $V; printf 'Name''? ' >&2; read x; echo \"hello $x\"; cd /; exit 4"})
 		r.untilScreen("Name?")
@@ -52,7 +52,7 @@ func TestPrompted(t *testing.T) {
 // TestTerminal: all streams are the terminal, what is printed is recorded to the byte, the
 // shell's state is carried over, and the next command is an ordinary one.
 func TestTerminal(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("export V=kept; echo before")
 		var mu sync.Mutex
 		live := ""
@@ -78,7 +78,7 @@ func TestTerminal(t *testing.T) {
 // TestTerminalAnswers: a person or send-keys types, single keys and control characters
 // reach a full-screen program, and the screen is as before at its end.
 func TestTerminalAnswers(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("echo 'on the main screen'")
 		const program = `old=$(stty -g); stty raw -echo; printf '\033[?1049h\033[2J\033[HFULL''SCREEN'; k=$(dd bs=1 count=1 2>/dev/null); c=$(dd bs=1 count=1 2>/dev/null); stty "$old"; printf '\033[?1049l'; [ "$c" = "$(printf '\003')" ] && echo keys $k C-c`
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: program})
@@ -103,7 +103,7 @@ func TestTerminalAnswers(t *testing.T) {
 
 // TestTerminalKilled: a full-screen program that dies leaves a sane screen and terminal.
 func TestTerminalKilled(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("echo 'on the main screen'")
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: `stty raw -echo; printf '\033[?1049h\033[?25l\033[31mrea''dy'; kill -9 $$`})
 		if res := r.wait(run); res.ExitCode != 137 || !strings.HasSuffix(string(res.Stdout.Head), "ready") {
@@ -119,7 +119,7 @@ func TestTerminalKilled(t *testing.T) {
 
 // TestTerminalCancel goes up the ladder in mode tty.
 func TestTerminalCancel(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		for _, c := range ladder {
 			if c.name == "its jobs" || (at.ssh || at.name == "container") && c.min > 0 { // which the end of a terminal ends; slow, and as for sh
 				continue
@@ -254,7 +254,7 @@ func TestTerminalOwn(t *testing.T) {
 
 // TestModesRefused: without a pane nobody could type, and no other mode is known.
 func TestModesRefused(t *testing.T) {
-	all(t, false, func(t *testing.T, at place, r *rig) {
+	all(t, false, func(t *testing.T, at testTarget, r *rig) {
 		for _, mode := range []tmux.Mode{tmux.Prompted, tmux.Terminal, "other"} {
 			if at.tmux && mode != "other" {
 				continue

@@ -208,7 +208,7 @@ func (s *Session) Kill(ctx context.Context, pane string) error {
 	s.own.mu.Lock()
 	own := s.own.panes[key]
 	s.own.mu.Unlock()
-	at, ok := own.seat()
+	at, ok := own.managedPane()
 	if !ok {
 		return fmt.Errorf("%w: %q has just been closed", ErrNoPane, p.ID)
 	}
@@ -219,17 +219,17 @@ func (s *Session) Kill(ctx context.Context, pane string) error {
 	return nil
 }
 
-// seat is the place of a command of its own in tmux.
-func (o *owned) seat() (*seat, bool) {
+// managedPane is the place of a command of its own in tmux.
+func (o *commandPane) managedPane() (*managedPane, bool) {
 	if o == nil {
 		return nil, false
 	}
-	at, ok := o.place.(*seat)
+	at, ok := o.runner.(*managedPane)
 	return at, ok
 }
 
 // kill closes the pane whatever runs in it.
-func (s *seat) kill(ctx context.Context, id string) error {
+func (s *managedPane) kill(ctx context.Context, id string) error {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()
 	if err := s.sup.prepare(ctx); err != nil {
@@ -353,9 +353,9 @@ func (s *server) abandoned(ctx context.Context, session, role string) bool {
 	o := s.opt
 	o.Session = session
 	other := &server{opt: o}
-	at := newSeat(other, nil, roleShared, "")
+	at := newManagedPane(other, nil, roleShared, "")
 	if role != roleShared {
-		at = newSeat(other, at, role, "")
+		at = newManagedPane(other, at, role, "")
 	}
 	return at.sup.abandoned(ctx)
 }

@@ -47,31 +47,31 @@ type remote struct {
 	name  string // of its directory
 	host  *host.Host
 	found func()        // the connection is back after a cut
-	turn  chan struct{} // holds a token while a command runs
+	slot  chan struct{} // holds a token while a command runs
 
-	mu      sync.Mutex         // guards what follows
-	dir     string             // on the target; "" until it was made and when it may have gone
-	made    string             // the last one
-	shell   string             // that runs commands there
-	version string             // what `tmux -V` says there
-	unlink  context.CancelFunc // ends the connection to the supervisor; nil when there is none
-	last    int                // number of the newest command
-	late    []*mirror          // ended, but a job in the background may hold their output
-	fetch   context.CancelFunc // ends fetching what is late; nil when nothing is fetched
-	fetched chan struct{}
-	dropped bool
-	used    bool     // there may be a supervisor
-	doomed  []string // scripts that stop commands which could not be reached when they were cancelled
+	mu           sync.Mutex         // guards what follows
+	dir          string             // on the target; "" until it was made and when it may have gone
+	made         string             // the last one
+	shell        string             // that runs commands there
+	version      string             // what `tmux -V` says there
+	unlink       context.CancelFunc // ends the connection to the supervisor; nil when there is none
+	last         int                // number of the newest command
+	late         []*mirror          // ended, but a job in the background may hold their output
+	fetch        context.CancelFunc // ends fetching what is late; nil when nothing is fetched
+	fetched      chan struct{}
+	dropped      bool
+	used         bool     // there may be a supervisor
+	pendingStops []string // scripts that stop commands which could not be reached when they were cancelled
 }
 
 func newRemote(o Options, name string) *remote {
-	return &remote{opt: o, name: name, host: o.Host, turn: make(chan struct{}, 1)}
+	return &remote{opt: o, name: name, host: o.Host, slot: make(chan struct{}, 1)}
 }
 
 // lib is a script that calls a function of lib.sh.
-func (r *remote) lib(call ...string) string { return libOf(r.place(), call...) }
+func (r *remote) lib(call ...string) string { return libOf(r.directory(), call...) }
 
-func (r *remote) place() string {
+func (r *remote) directory() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.dir
@@ -102,7 +102,7 @@ func (r *remote) ask(ctx context.Context, script string) ([]string, error) {
 
 // inherit copies the state of a shell on the same target.
 func (r *remote) inherit(ctx context.Context, from string) error {
-	_, err := r.ask(ctx, "F="+host.Quote(from)+" D="+host.Quote(r.place())+`; s=state.0; [ ! -s "$F/at" ] || read -r s <"$F/at"; umask 077
+	_, err := r.ask(ctx, "F="+host.Quote(from)+" D="+host.Quote(r.directory())+`; s=state.0; [ ! -s "$F/at" ] || read -r s <"$F/at"; umask 077
 [ ! -s "$F/kind" ] || cp "$F/kind" "$D/kind"; cp "$F/$s" "$D/new" && mv -f "$D/new" "$D/state.0"`)
 	return err
 }
@@ -164,7 +164,7 @@ func (r *remote) check(context.Context) error {
 	return nil
 }
 
-func (r *remote) conf() string { return r.place() + "/tmux.conf" }
+func (r *remote) conf() string { return r.directory() + "/tmux.conf" }
 
 func (r *remote) argv() []string {
 	r.mu.Lock()
@@ -224,7 +224,7 @@ func (r *remote) greet(ctx context.Context, lost func(string)) (pane.Info, bool,
 		r.release()
 		return info, false, ctx.Err()
 	}
-	r.judge(ctx)
+	r.stopPending(ctx)
 	return info, true, nil
 }
 
@@ -264,23 +264,23 @@ func (r *remote) hold(ctx context.Context, waits waiter, lost func(string)) {
 	lost("its supervisor ended")
 }
 
-// doom has a cancelled command stopped when the target can be reached again.
-func (r *remote) doom(m *mirror) {
+// stopWhenReachable has a cancelled command stopped when the target can be reached again.
+func (r *remote) stopWhenReachable(m *mirror) {
 	m.mu.Lock()
 	doomed := m.taken && m.cancelled
 	m.mu.Unlock()
 	if doomed {
 		r.mu.Lock()
-		r.doomed = append(r.doomed, m.stopScript("TERM", "TERM", 2))
+		r.pendingStops = append(r.pendingStops, m.stopScript("TERM", "TERM", 2))
 		r.mu.Unlock()
 	}
 }
 
-// judge stops what was doomed.
-func (r *remote) judge(ctx context.Context) {
+// stopPending stops what was doomed.
+func (r *remote) stopPending(ctx context.Context) {
 	r.mu.Lock()
-	doomed := r.doomed
-	r.doomed = nil
+	doomed := r.pendingStops
+	r.pendingStops = nil
 	r.mu.Unlock()
 	for _, script := range doomed {
 		_, _ = r.ask(ctx, script) // it has ended, or is stopped
@@ -317,7 +317,7 @@ func (r *remote) run(ctx context.Context, dir string, mode Mode, confined bool) 
 		return nil, &pane.RefusedError{Reason: err.Error()}
 	}
 	select {
-	case r.turn <- struct{}{}:
+	case r.slot <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -325,13 +325,13 @@ func (r *remote) run(ctx context.Context, dir string, mode Mode, confined bool) 
 	r.last++
 	id := r.last
 	r.mu.Unlock()
-	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: r.place(), Began: time.Now(), Mode: mode})
+	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: r.directory(), Began: time.Now(), Mode: mode})
 	var submit string
 	if err == nil {
 		submit, err = m.submission()
 	}
 	if err != nil {
-		<-r.turn
+		<-r.slot
 		return nil, err
 	}
 	if err := m.start(ctx, submit); err != nil {
@@ -345,7 +345,7 @@ func (r *remote) attach(ctx context.Context, dir string) (job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at := r.place(); t.Dir != at {
+	if at := r.directory(); t.Dir != at {
 		return nil, fmt.Errorf("the command was started in %q, not in %q", t.Dir, at)
 	}
 	m, err := newMirror(r, dir, t)
@@ -353,9 +353,9 @@ func (r *remote) attach(ctx context.Context, dir string) (job, error) {
 		return nil, err
 	}
 	select {
-	case r.turn <- struct{}{}:
+	case r.slot <- struct{}{}:
 	default:
-		m.turnless = true
+		m.slotless = true
 	}
 	if err := m.start(ctx, ""); err != nil {
 		return nil, err
@@ -378,12 +378,12 @@ func (r *remote) busy(ctx context.Context) (bool, string, error) {
 }
 
 func (r *remote) leave(ctx context.Context) error {
-	_, err := r.ask(ctx, ": >"+host.Quote(r.place()+"/"+leftMark))
+	_, err := r.ask(ctx, ": >"+host.Quote(r.directory()+"/"+leftMark))
 	return err
 }
 
 func (r *remote) abandoned(ctx context.Context) bool {
-	// Who held it has left, even if its process is still there: nobody is in the widow's way.
+	// Who held it has left, even if its process is still there: nobody is in the watchdog's way.
 	lines, err := r.ask(ctx, `D=${TMUX_TMPDIR:-/tmp}/buddy-$(id -u)/`+r.name+`; [ -e "$D/`+leftMark+`" ] && [ -r "$D/lib" ] || exit 1; . "$D/lib"; rm -f "$D/holder"; greet`)
 	if err != nil {
 		return false
@@ -418,15 +418,15 @@ func (r *remote) release() {
 // recorded here, for which the connection has some seconds.
 func (r *remote) remove(ctx context.Context) error {
 	select {
-	case r.turn <- struct{}{}:
-		<-r.turn
+	case r.slot <- struct{}{}:
+		<-r.slot
 	case <-time.After(startLimit):
 	case <-ctx.Done():
 	}
 	r.mu.Lock()
 	dir := host.Quote(r.made)
 	r.mu.Unlock()
-	// The widow of the supervisor may be at it as well.
+	// The watchdog of the supervisor may be at it as well.
 	_, err := r.ask(ctx, "for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "+dir+" 2>/dev/null && break; sleep 0.5; done; [ ! -e "+dir+" ]")
 	return err
 }

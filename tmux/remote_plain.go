@@ -49,8 +49,8 @@ func (p *remotePlain) ensure(ctx context.Context) error {
 		return err
 	}
 	p.end()
-	if p.base != nil && p.base.place() != "" {
-		if err := p.sup.inherit(ctx, p.base.place()); err != nil {
+	if p.base != nil && p.base.directory() != "" {
+		if err := p.sup.inherit(ctx, p.base.directory()); err != nil {
 			return err
 		}
 	}

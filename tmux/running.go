@@ -83,7 +83,7 @@ type Result struct {
 // Running is a command that was started.
 type Running struct {
 	dir    string
-	place  place
+	runner runner
 	job    job // nil if it had ended before
 	done   chan struct{}
 	cancel sync.Once
@@ -132,15 +132,15 @@ func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 	if spec.Own {
 		return s.startOwn(ctx, dir, spec)
 	}
-	job, err := s.launch(ctx, s.place, dir, spec)
+	job, err := s.launch(ctx, s.runner, dir, spec)
 	if err != nil {
 		return nil, err
 	}
-	return s.follow(s.place, dir, job, spec.Output), nil
+	return s.follow(s.runner, dir, job, spec.Output), nil
 }
 
 // launch starts the command in dir at a place.
-func (s *Session) launch(ctx context.Context, at place, dir string, spec Spec) (job, error) {
+func (s *Session) launch(ctx context.Context, at runner, dir string, spec Spec) (job, error) {
 	for try := 0; ; try++ {
 		job, err := at.run(ctx, dir, spec.Mode, spec.Confined)
 		var refused *pane.RefusedError
@@ -206,14 +206,14 @@ func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Run
 	run, err := s.reattachOwn(ctx, dir, output)
 	if errors.Is(err, errShared) {
 		var job job
-		if job, err = s.place.attach(ctx, dir); err == nil {
-			run = s.follow(s.place, dir, job, output)
+		if job, err = s.runner.attach(ctx, dir); err == nil {
+			run = s.follow(s.runner, dir, job, output)
 		}
 	}
 	if err == nil {
 		return run, nil
 	}
-	run = &Running{dir: dir, place: s.place, done: make(chan struct{})}
+	run = &Running{dir: dir, runner: s.runner, done: make(chan struct{})}
 	exit, rcErr := pane.ReadExit(dir)
 	if rcErr != nil {
 		return nil, fmt.Errorf("%w: the command in %q was started, but its end is not known: %w", ErrLost, dir, err)
@@ -224,8 +224,8 @@ func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Run
 }
 
 // follow passes the output of a job on and collects its result.
-func (s *Session) follow(at place, dir string, job job, output Output) *Running {
-	r := &Running{dir: dir, place: at, job: job, done: make(chan struct{})}
+func (s *Session) follow(at runner, dir string, job job, output Output) *Running {
+	r := &Running{dir: dir, runner: at, job: job, done: make(chan struct{})}
 	var take func(pane.Chunk)
 	finish := func() {}
 	if output != nil {
@@ -260,7 +260,7 @@ func (s *Session) follow(at place, dir string, job job, output Output) *Running 
 }
 
 // Pane is tmux's id of the pane in which the command runs, "" without tmux.
-func (r *Running) Pane() string { return r.place.pane() }
+func (r *Running) Pane() string { return r.runner.pane() }
 
 // Done is closed when the command has ended and the last Output call has returned.
 func (r *Running) Done() <-chan struct{} { return r.done }
@@ -296,7 +296,7 @@ func (r *Running) Cancel() {
 			case <-time.After(cancelLimit):
 				ctx, stop := context.WithTimeout(context.Background(), startLimit)
 				defer stop()
-				_ = r.place.respawn(ctx) // if tmux is gone Wait knows
+				_ = r.runner.respawn(ctx) // if tmux is gone Wait knows
 			}
 		}()
 	})

@@ -73,8 +73,8 @@ func (p *painter) watch(panes []string) {
 	p.poke()
 }
 
-// again asks for new pictures of everything: a pane was made or the connection ended.
-func (p *painter) again() {
+// invalidate asks for new pictures of everything: a pane was made or the connection ended.
+func (p *painter) invalidate() {
 	p.mu.Lock()
 	for id := range p.watched {
 		p.dirty[id] = true
@@ -143,7 +143,7 @@ func (p *painter) cycle() (wait time.Duration) {
 		return 0 // no pane: again is called when there is one
 	}
 	due, wait, wanted := p.due(ctl, time.Now())
-	ctl.tellOutput(wanted)
+	ctl.setOutputReports(wanted)
 	for _, d := range due {
 		s, err := ctl.picture(p.ctx, d.pane, d.paused)
 		if err == nil && p.ctx.Err() == nil {

@@ -41,9 +41,9 @@ set -g status-interval 0
 
 // supervisor is the program in the pane that runs the commands, and the way to its machine.
 type supervisor interface {
-	// place is its directory, "" before prepare. inherit gives it the state of the shell whose
+	// directory is its directory, "" before prepare. inherit gives it the state of the shell whose
 	// supervisor is in another directory, as the start of its own; it must not run yet.
-	place() string
+	directory() string
 	inherit(ctx context.Context, from string) error
 	// prepare makes its directory and what it needs to start, as far as that is missing.
 	prepare(ctx context.Context) error
@@ -113,8 +113,8 @@ func dirName(o Options) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// met takes note that the session exists.
-func (s *server) met() {
+// markSeen takes note that the session exists.
+func (s *server) markSeen() {
 	s.mu.Lock()
 	s.seen = true
 	s.mu.Unlock()

@@ -88,21 +88,21 @@ type PaneEvent struct {
 // Session runs commands in one shared pane, one at a time, and others in panes of their own.
 // Its methods may be called by any goroutine.
 type Session struct {
-	opt     Options
-	place   place
-	srv     *server                       // nil without tmux
-	seatFor func(key, title string) place // makes the place of a command of its own
-	attach  func() string                 // the line that shows the pane to a person
-	paint   *painter                      // nil without tmux
-	own     owns
-	ctx     context.Context // ends with Close
-	stop    context.CancelFunc
-	closed  atomic.Bool
-	pasting sync.Mutex // held while tmux's buffer holds a paste
+	opt       Options
+	runner    runner
+	srv       *server                        // nil without tmux
+	runnerFor func(key, title string) runner // makes the place of a command of its own
+	attach    func() string                  // the line that shows the pane to a person
+	paint     *painter                       // nil without tmux
+	own       commandPanes
+	ctx       context.Context // ends with Close
+	stop      context.CancelFunc
+	closed    atomic.Bool
+	pasting   sync.Mutex // held while tmux's buffer holds a paste
 }
 
-// place is where a supervisor is: in a tmux pane or a process of its own.
-type place interface {
+// runner is where a supervisor is: in a tmux pane or a process of its own.
+type runner interface {
 	// run starts the command of dir, and makes the supervisor if it is missing. A confined one
 	// runs in the read-only sandbox or not at all.
 	run(ctx context.Context, dir string, mode Mode, confined bool) (job, error)
@@ -123,24 +123,24 @@ func New(o Options) *Session {
 	}
 	o.Session = SessionName(o.Session)
 	srv := &server{opt: o}
-	shared := newSeat(srv, nil, roleShared, paneTitle)
+	shared := newManagedPane(srv, nil, roleShared, paneTitle)
 	srv.sup = shared.sup
 	s := newSession(o, shared)
 	s.srv, s.attach, s.paint = srv, shared.sup.attachLine, newPainter(srv.connect, o.OnScreen)
-	s.seatFor = func(key, title string) place { return newSeat(srv, shared, ownPrefix+key, title) }
-	srv.changed, srv.printed = s.paint.again, s.paint.printed
+	s.runnerFor = func(key, title string) runner { return newManagedPane(srv, shared, ownPrefix+key, title) }
+	srv.changed, srv.printed = s.paint.invalidate, s.paint.printed
 	return s
 }
 
-func newSession(o Options, p place) *Session {
-	s := &Session{opt: o, place: p}
+func newSession(o Options, p runner) *Session {
+	s := &Session{opt: o, runner: p}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// newSeat returns the shared seat, or with it as base the one of a command of its own.
-func newSeat(srv *server, base *seat, role, title string) *seat {
-	t := &seat{srv: srv, base: base, role: role, title: title}
+// newManagedPane returns the shared seat, or with it as base the one of a command of its own.
+func newManagedPane(srv *server, base *managedPane, role, title string) *managedPane {
+	t := &managedPane{srv: srv, base: base, role: role, title: title}
 	name := dirName(srv.opt)
 	if base != nil {
 		name += "-" + role
@@ -171,12 +171,12 @@ func NewPlain(o Options) *Session {
 	if o.Host != nil {
 		shared := newRemotePlain(o, name, nil)
 		s := newSession(o, shared)
-		s.seatFor = func(key, _ string) place { return newRemotePlain(o, name+"-"+key, shared.sup) }
+		s.runnerFor = func(key, _ string) runner { return newRemotePlain(o, name+"-"+key, shared.sup) }
 		return s
 	}
 	shared := &plain{opt: o, name: name}
 	s := newSession(o, shared)
-	s.seatFor = func(key, _ string) place { return &plain{opt: o, name: name + "-" + key, base: shared} }
+	s.runnerFor = func(key, _ string) runner { return &plain{opt: o, name: name + "-" + key, base: shared} }
 	return s
 }
 
@@ -222,7 +222,7 @@ func (s *Session) RemoveLine() string {
 func (s *Session) Name() string { return s.opt.Session }
 
 // Pane is tmux's id of the shared pane, or "" when there is none.
-func (s *Session) Pane() string { return s.place.pane() }
+func (s *Session) Pane() string { return s.runner.pane() }
 
 // Watch says of which panes pictures are wanted; nil wants none. While nothing is watched
 // or nothing prints, nothing runs.
@@ -244,8 +244,8 @@ func (s *Session) Close(ctx context.Context) (left []string, err error) {
 	}
 	s.stop()
 	left, err = s.closeOwns(ctx)
-	l, e := s.place.close(ctx)
-	if t, ok := s.place.(*seat); ok {
+	l, e := s.runner.close(ctx)
+	if t, ok := s.runner.(*managedPane); ok {
 		t.release()
 		s.srv.drop()
 	}

@@ -265,7 +265,7 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		}
 		return s.changeCall(p.CallID, func(c *Call) {
 			c.State = CallRequested
-			if p.Decision == event.Reject {
+			if p.Decision == event.Deny {
 				c.State = CallDenied
 			}
 		}) | Approvals | Tasks

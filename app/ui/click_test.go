@@ -86,7 +86,7 @@ func TestApprovalByMouse(t *testing.T) { // UX "Approval": a click is no faster 
 		x.Mouse("release", col+60, row+3) // the hand slipped
 		x.took()
 		x.clickOn("[y] run once", 5) // a word of it is as good as the key
-		x.took(event.Approve{ID: "a1", Decision: event.Once})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
 
@@ -112,7 +112,7 @@ func TestApprovalThatOpensUnderThePointer(t *testing.T) {
 		x.Mouse("release", col, row) // another request shows than that of the press
 		x.took()
 		x.Click(col, row)
-		x.took(event.Approve{ID: "a4", Decision: event.Once})
+		x.took(event.AnswerApproval{ID: "a4", Decision: event.Once})
 	})
 }
 
@@ -122,7 +122,7 @@ func TestApprovalKeysByMouse(t *testing.T) {
 		want  []event.Command
 		shows string
 	}{
-		"deny":    {"[n] deny", []event.Command{event.Approve{ID: "a1", Decision: event.Reject}}, ""},
+		"deny":    {"[n] deny", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny}}, ""},
 		"reason":  {"[d] deny and say why", nil, "deny because"},
 		"explain": {"[?] explain", nil, "undo"},
 		"leave":   {"list the files", nil, "Approve?"}, // outside: nothing

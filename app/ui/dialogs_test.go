@@ -235,7 +235,7 @@ func TestApprovalsComeOverLists(t *testing.T) { // UX "Approval"
 		x.Want("Approve?")
 		time.Sleep(draw.GracePeriod)
 		x.Press("y")
-		x.took(event.Approve{ID: "a1", Decision: event.Once})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
 

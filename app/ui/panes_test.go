@@ -111,7 +111,7 @@ func TestApprovalWhileTyping(t *testing.T) { // UX "Approval"
 		x.took()
 		time.Sleep(draw.GracePeriod)
 		x.Press("y")
-		x.took(event.Approve{ID: "a1", Decision: event.Once})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
 

@@ -198,7 +198,7 @@ func New(d Deps) *UI {
 	u.v.tasks.OnCancel = func(id int) { d.Send(event.Cancel{Task: id}) }
 	u.v.tasks.OnTimeout, u.v.tasks.OnOpen = u.askTimeout, u.openTask
 	u.v.tasks.OnApproval = func(string) { u.overlays.postponed = "" }
-	u.v.approval.OnAnswer = func(a event.Approve) { d.Send(a) }
+	u.v.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
 	u.v.approval.OnLeave = func() { u.overlays.postponed = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
 	u.v.help.OnClose = func() { u.overlays.help = false }
 	u.v.help.OnCopy, u.v.approval.OnCopy, u.v.confirm.OnCopy = u.copy, u.copy, u.copy

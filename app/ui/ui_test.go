@@ -170,7 +170,7 @@ func TestExchangeOnScreen(t *testing.T) {
 		x.Want("▌ list the files", "I will look.", "Approve?", "ls -la", "to see them", "every shell command is asked about")
 		time.Sleep(draw.GracePeriod)
 		x.Press("y")
-		x.took(event.Approve{ID: "a1", Decision: event.Once})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"},
 			event.ToolStarted{CallID: "c1", Name: "run_shell"},
 			event.PaneOpened{Pane: "%1", Title: "shared", Target: "local", Attach: "tmux attach"},
@@ -201,7 +201,7 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) { // UX "Approval"
 		x.took()
 		x.Want("Approve?")
 		x.Press("n")
-		x.took(event.Approve{ID: "a1", Decision: event.Reject})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny})
 	})
 }
 
@@ -223,7 +223,7 @@ func TestEscLeavesTheApprovalOpen(t *testing.T) { // UX, DECISIONS 35
 		x.Press("d")
 		x.Type("use make")
 		x.Press("Enter")
-		x.took(event.Approve{ID: "a1", Decision: event.Reject, Reason: "use make"})
+		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"})
 	})
 }
 

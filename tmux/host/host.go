@@ -56,7 +56,7 @@ func (e *DownError) Error() string {
 
 // Host is a place where commands run. Its methods may be called by any goroutine.
 type Host struct {
-	line  line
+	line  transport
 	slots chan struct{} // holds a token for each shell
 
 	mu     sync.Mutex // guards what follows
@@ -65,8 +65,8 @@ type Host struct {
 	closed bool
 }
 
-// line is the way to a target.
-type line interface {
+// transport is the way to a target.
+type transport interface {
 	name() string
 	// connect makes sure that the target is there.
 	connect(ctx context.Context) error
@@ -79,7 +79,7 @@ type line interface {
 	close() error
 }
 
-func newHost(l line) *Host {
+func newHost(l transport) *Host {
 	return &Host{line: l, slots: make(chan struct{}, shellsMax), all: map[*shell]bool{}}
 }
 

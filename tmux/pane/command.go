@@ -25,7 +25,7 @@ type Command struct {
 	confined *confinedRun // nil if it is not
 	proc     *exec.Cmd
 	inner    *inner // of mode Terminal, else nil
-	legs     []*leg
+	streams  []*outputStream
 	began    time.Time
 	done     chan struct{} // closed at the end, when exit is set
 	exit     Exit
@@ -76,7 +76,7 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 	if s.tty != nil {
 		s.tty.reset()
 		s.show.prompt(Prompt(text))
-		s.show.whole(mode == Terminal)
+		s.show.setLossless(mode == Terminal)
 		s.show.drain()
 	}
 	c.began = time.Now()
@@ -84,7 +84,7 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 		c.discard(in)
 		return nil, err
 	}
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		go l.run()
 	}
 	if c.inner != nil {
@@ -125,7 +125,7 @@ func (c *Command) connect(mode Mode, ends []*os.File) ([]*os.File, error) {
 	}
 	out, err := open(Stdout, "out")
 	if err == nil {
-		err = c.legs[0].rec.Open() // also tells that the command may have run
+		err = c.streams[0].rec.Open() // also tells that the command may have run
 	}
 	if err != nil {
 		return ends, err
@@ -153,11 +153,11 @@ func (c *Command) connectTerminal() ([]*os.File, error) {
 	c.addLeg(Stdout, "out", in.master)
 	c.proc.Stdin, c.proc.Stdout, c.proc.Stderr = in.slave, in.slave, in.slave
 	c.proc.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
-	return []*os.File{in.slave}, c.legs[0].rec.Open()
+	return []*os.File{in.slave}, c.streams[0].rec.Open()
 }
 
 func (c *Command) addLeg(stream, file string, r *os.File) {
-	c.legs = append(c.legs, &leg{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file)), sealed: make(chan struct{}), cmd: c})
+	c.streams = append(c.streams, &outputStream{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file)), sealed: make(chan struct{}), cmd: c})
 }
 
 // discard gives back what a command that never started holds, in too if that is not nil.
@@ -169,14 +169,14 @@ func (c *Command) discard(in *os.File) {
 	if c.inner != nil {
 		c.inner.discard()
 	}
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		_ = l.pipe.Close()
 		l.rec.Close()
 	}
 }
 
 // take records a piece of output and passes it on.
-func (c *Command) take(l *leg, p []byte) {
+func (c *Command) take(l *outputStream, p []byte) {
 	c.mu.Lock()
 	l.rec.Add(p)
 	if !l.rec.sealed {
@@ -195,7 +195,7 @@ func (c *Command) Follow() *Mailbox {
 	b := NewMailbox()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		if l.rec.total > 0 {
 			b.Put(l.stream, lastOf(l.rec.tail, TailMax), l.rec.total)
 		}
@@ -222,13 +222,13 @@ func (c *Command) wait() {
 	if c.confined != nil {
 		left = c.endConfined() // before its output ends, which something may hold
 	}
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		l.ended()
 	}
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		<-l.sealed
 	}
-	c.shell.show.whole(false)
+	c.shell.show.setLossless(false)
 	if c.confined == nil {
 		left = c.shell.adoptState(c.dir, c.free)
 	}
@@ -258,7 +258,7 @@ func (c *Command) ended(err, left error) Exit {
 	if left != nil && e.Fault == "" {
 		e.Fault = left.Error()
 	}
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		if l.stream == Stdout {
 			e.Stdout = l.rec.total
 		} else {
@@ -309,7 +309,7 @@ func (c *Command) Exit() Exit {
 
 // background reports whether a job that the command left behind still holds its output.
 func (c *Command) background() bool {
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		if l.pipe.SetReadDeadline(time.Time{}) == nil { // fails once run has closed it
 			return true
 		}
@@ -325,7 +325,7 @@ func (c *Command) Cancel() {
 	c.cancelled = true
 	c.mu.Unlock()
 	if first {
-		go c.ladder(unix.SIGINT, unix.SIGTERM, grace)
+		go c.escalate(unix.SIGINT, unix.SIGTERM, grace)
 	}
 }
 
@@ -335,16 +335,16 @@ func (c *Command) hangUp(why string, wait time.Duration) {
 	c.mu.Lock()
 	c.fault = why
 	c.mu.Unlock()
-	c.ladder(unix.SIGHUP, unix.SIGTERM, wait/2)
+	c.escalate(unix.SIGHUP, unix.SIGTERM, wait/2)
 	select {
 	case <-c.done:
 	case <-time.After(wait):
 	}
 }
 
-// ladder sends the signals and then SIGKILL, waiting between them, until the command has
+// escalate sends the signals and then SIGKILL, waiting between them, until the command has
 // ended; then it ends what the command left in its group.
-func (c *Command) ladder(first, second syscall.Signal, wait time.Duration) {
+func (c *Command) escalate(first, second syscall.Signal, wait time.Duration) {
 	for _, sig := range []syscall.Signal{first, second, unix.SIGKILL} {
 		c.signal(sig)
 		select {

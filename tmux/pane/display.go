@@ -99,8 +99,8 @@ func (d *display) drain() {
 	}
 }
 
-// whole says whether everything is to be shown, at the speed of the terminal.
-func (d *display) whole(on bool) {
+// setLossless says whether everything is to be shown, at the speed of the terminal.
+func (d *display) setLossless(on bool) {
 	if d == nil {
 		return
 	}

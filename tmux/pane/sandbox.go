@@ -73,9 +73,9 @@ func parseArgs(args []string) (dir, shell string, s *Sandbox, err error) {
 	return f.Arg(0), shell, s, nil
 }
 
-// places are what a sandboxed supervisor writes to: its own directory, what was asked for,
+// writable are what a sandboxed supervisor writes to: its own directory, what was asked for,
 // and the devices that every program writes to.
-func (s *Sandbox) places(dir string) (dirs, files []string) {
+func (s *Sandbox) writable(dir string) (dirs, files []string) {
 	dirs = append([]string{dir, "/dev/pts", "/dev/shm", "/proc/self"}, s.Write...)
 	files = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"}
 	if tty, err := os.Readlink("/proc/self/fd/0"); err == nil && strings.HasPrefix(tty, "/dev/") {

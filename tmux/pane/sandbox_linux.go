@@ -28,7 +28,7 @@ func (s *Sandbox) Possible() error {
 
 // enter restricts this process and all its threads, for ever.
 func (s *Sandbox) enter(dir string) error {
-	dirs, files := s.places(dir)
+	dirs, files := s.writable(dir)
 	rules := []landlock.Rule{
 		landlock.RODirs("/"), landlock.RWDirs(dirs...).WithRefer().IgnoreIfMissing(), landlock.RWFiles(files...).IgnoreIfMissing(),
 	}

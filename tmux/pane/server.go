@@ -20,7 +20,7 @@ const (
 // requests; a client that goes away does not end its command.
 type Server struct {
 	shell *Shell
-	turn  chan struct{}  // holds a token while a command runs
+	slot  chan struct{}  // holds a token while a command runs
 	conns sync.WaitGroup // that still have an end to tell
 
 	mu      sync.Mutex // guards what follows
@@ -32,7 +32,7 @@ type Server struct {
 
 // NewServer returns a Server for shell, which it owns from now on.
 func NewServer(shell *Shell) *Server {
-	return &Server{shell: shell, turn: make(chan struct{}, 1), running: map[string]*Command{}}
+	return &Server{shell: shell, slot: make(chan struct{}, 1), running: map[string]*Command{}}
 }
 
 // Serve accepts connections until l is closed.
@@ -137,7 +137,7 @@ func (s *Server) prune() {
 func (s *Server) run(w *wire, r request) error {
 	cancel, gone := listen(w)
 	select {
-	case s.turn <- struct{}{}:
+	case s.slot <- struct{}{}:
 	case <-gone:
 		return nil
 	case <-cancel:
@@ -147,7 +147,7 @@ func (s *Server) run(w *wire, r request) error {
 	c, err := s.start(r)
 	if err != nil {
 		s.mu.Unlock()
-		<-s.turn
+		<-s.slot
 		return err
 	}
 	s.running[r.Dir] = c
@@ -161,7 +161,7 @@ func (s *Server) run(w *wire, r request) error {
 		s.left = append(s.left, c)
 		s.prune()
 		s.mu.Unlock()
-		<-s.turn
+		<-s.slot
 	}()
 	s.follow(w, c, cancel, gone)
 	return nil

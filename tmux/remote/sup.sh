@@ -45,10 +45,10 @@ state=state.0
 # about. Others get theirs with the state.
 read -r login <path || login=/usr/bin:/bin
 
-# widow waits for the end of the supervisor, which no trap could catch while a command is in
+# watchdog waits for the end of the supervisor, which no trap could catch while a command is in
 # the foreground. Then it ends that command and says so, and clears up if no client is
 # there: nobody needs the state then, and it holds an environment.
-widow() {
+watchdog() {
 	trap '' INT QUIT HUP TERM
 	exec 8>&- 9>&-
 	read -r line <life
@@ -264,7 +264,7 @@ if [ -z "$tty" ]; then
 	exec 3<&-
 fi
 : >now
-widow &
+watchdog &
 exec 5>life
 echo "${TMUX_PANE:--}" >pane
 [ -z "$tty" ] || tty >tty </dev/tty

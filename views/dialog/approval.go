@@ -35,7 +35,7 @@ type Approval struct {
 	amends   bool         // typing is what runs instead
 	explain  explaining
 
-	OnAnswer func(event.Approve)
+	OnAnswer func(event.AnswerApproval)
 	OnCopy   func(text string) // what the mouse selected
 	OnLeave  func()            // the person went elsewhere; the request stays open
 }
@@ -110,7 +110,7 @@ func (a *Approval) action(act keymap.Action) {
 	case keymap.Approve:
 		a.answer(event.Once, "")
 	case keymap.Deny:
-		a.answer(event.Reject, "")
+		a.answer(event.Deny, "")
 	case keymap.DenyWithReason:
 		a.typing, a.amends = edit.New(), false
 	case keymap.AllowSimilar:
@@ -133,7 +133,7 @@ func (a *Approval) action(act keymap.Action) {
 func (a *Approval) typingKey(p keymap.Press) {
 	switch p.Action {
 	case keymap.ReasonSend:
-		a.answer(event.Reject, strings.TrimSpace(a.typing.Text()))
+		a.answer(event.Deny, strings.TrimSpace(a.typing.Text()))
 	case keymap.AmendRun:
 		a.run(a.typing.Text())
 	case keymap.ReasonBack:
@@ -144,10 +144,10 @@ func (a *Approval) typingKey(p keymap.Press) {
 }
 
 func (a *Approval) answer(d event.Decision, reason string) {
-	a.send(event.Approve{ID: a.asked.ID, Decision: d, Reason: reason})
+	a.send(event.AnswerApproval{ID: a.asked.ID, Decision: d, Reason: reason})
 }
 
-func (a *Approval) send(e event.Approve) {
+func (a *Approval) send(e event.AnswerApproval) {
 	a.answered, a.typing = true, nil
 	if a.OnAnswer != nil {
 		a.OnAnswer(e)
@@ -242,7 +242,7 @@ func (a *Approval) head(w int) [][]draw.Span {
 	act := a.asked.Action
 	what := draw.Untrusted(themes.ToolName, draw.OneLine(act.Tool))
 	where := act.Target
-	if n := len(act.Places); n > 0 {
+	if n := len(act.Targets); n > 0 {
 		where = fmt.Sprintf("%d targets", n) // the body names them, however many there are
 	}
 	if where != "" {

@@ -79,5 +79,5 @@ func (a *Approval) run(text string) {
 		}
 		args = strings.TrimSpace(out.String())
 	}
-	a.send(event.Approve{ID: a.asked.ID, Decision: event.Edit, Args: args})
+	a.send(event.AnswerApproval{ID: a.asked.ID, Decision: event.Edit, Args: args})
 }

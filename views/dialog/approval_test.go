@@ -17,11 +17,11 @@ import (
 )
 
 // newTestApproval returns a dialog with requests, drawn once, its clock and its answers.
-func newTestApproval(t testing.TB, asked ...event.ApprovalAsked) (*Approval, *state.State, *time.Time, *[]event.Approve) {
+func newTestApproval(t testing.TB, asked ...event.ApprovalAsked) (*Approval, *state.State, *time.Time, *[]event.AnswerApproval) {
 	now := viewtest.Now
 	a := NewApproval(viewtest.Dark(t), keymap.Default(), viewtest.ClockAt(&now))
-	var answers []event.Approve
-	a.OnAnswer = func(e event.Approve) { answers = append(answers, e) }
+	var answers []event.AnswerApproval
+	a.OnAnswer = func(e event.AnswerApproval) { answers = append(answers, e) }
 	a.Focus(nil)
 	s := &state.State{}
 	for _, e := range asked {
@@ -41,7 +41,7 @@ func TestApprovalGolden(t *testing.T) {
 	wide := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: strings.Repeat("日本語👍", 30)}
 	several := action.Action{
 		Kind: action.Shell, Tool: "run_shell", Target: "web-01, web-02, web-03, db-primary.eu-central, local", Command: "systemctl restart nginx",
-		Why: "the new certificate", Risk: action.High, Mutation: true, Places: []action.Place{
+		Why: "the new certificate", Risk: action.High, Mutation: true, Targets: []action.Target{
 			{Target: "web-01", Cwd: "/srv"}, {Target: "web-02", Cwd: "/srv"}, {Target: "web-03", Cwd: "/root"}, {Target: "db-primary.eu-central"}, {Target: "local", Cwd: "/home/u"},
 		},
 	}
@@ -73,7 +73,7 @@ func TestApprovalExplained(t *testing.T) { // F10, F14: the rule shows before it
 	viewtest.Press(t, d, "explain")
 	viewtest.Golden(t, "approval-explained", d, 72, 18)
 	viewtest.Press(t, d, "explain", "allow-similar")
-	if want := []event.Approve{{ID: "1", Decision: event.Similar}}; !slices.Equal(*answers, want) {
+	if want := []event.AnswerApproval{{ID: "1", Decision: event.Similar}}; !slices.Equal(*answers, want) {
 		t.Errorf("answers %v, want %v", *answers, want)
 	}
 	d, _, now, answers = newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
@@ -159,8 +159,8 @@ func TestApprovalAmend(t *testing.T) { // edit, then approve
 		t.Run(tt.name, func(t *testing.T) {
 			now := viewtest.Now
 			d := NewApproval(viewtest.Dark(t), keymap.Default(), viewtest.ClockAt(&now))
-			var answers []event.Approve
-			d.OnAnswer = func(e event.Approve) { answers = append(answers, e) }
+			var answers []event.AnswerApproval
+			d.OnAnswer = func(e event.AnswerApproval) { answers = append(answers, e) }
 			d.Focus(nil)
 			s := &state.State{}
 			d.Update(s, viewtest.Feed(s, event.ToolRequested{CallID: "c1", Name: tt.act.Tool, Arguments: tt.args, Action: tt.act}, viewtest.Ask("1", tt.act)))
@@ -175,7 +175,7 @@ func TestApprovalAmend(t *testing.T) { // edit, then approve
 			}
 			viewtest.Press(t, d, "' --now")
 			viewtest.Press(t, d, "amend-run")
-			if want := []event.Approve{{ID: "1", Decision: event.Edit, Args: tt.want}}; !slices.Equal(answers, want) {
+			if want := []event.AnswerApproval{{ID: "1", Decision: event.Edit, Args: tt.want}}; !slices.Equal(answers, want) {
 				t.Errorf("answers %+v, want %+v", answers, want)
 			}
 		})
@@ -195,7 +195,7 @@ func TestApprovalGrace(t *testing.T) {
 	}
 	*now = now.Add(time.Millisecond)
 	viewtest.Press(t, d, "approve", "approve", "deny")
-	if want := []event.Approve{{ID: "1", Decision: event.Once}}; !slices.Equal(*answers, want) {
+	if want := []event.AnswerApproval{{ID: "1", Decision: event.Once}}; !slices.Equal(*answers, want) {
 		t.Fatalf("answers %v, want %v", *answers, want)
 	}
 	d.Update(s, viewtest.Feed(s, event.ApprovalAnswered{ID: "1", Decision: event.Once}))
@@ -207,10 +207,10 @@ func TestApprovalGrace(t *testing.T) {
 	}
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "deny")
-	if want := (event.Approve{ID: "2", Decision: event.Reject}); len(*answers) != 2 || (*answers)[1] != want {
+	if want := (event.AnswerApproval{ID: "2", Decision: event.Deny}); len(*answers) != 2 || (*answers)[1] != want {
 		t.Fatalf("answers %v, want the second to be %v", *answers, want)
 	}
-	d.Update(s, viewtest.Feed(s, event.ApprovalAnswered{ID: "2", Decision: event.Reject}))
+	d.Update(s, viewtest.Feed(s, event.ApprovalAnswered{ID: "2", Decision: event.Deny}))
 	viewtest.Press(t, d, "approve")
 	if w, h := d.Size(100, 40); len(*answers) != 2 || w != 0 || h != 0 {
 		t.Errorf("without a request: answers %v, size %d×%d", *answers, w, h)
@@ -218,7 +218,7 @@ func TestApprovalGrace(t *testing.T) {
 }
 
 func TestApprovalKeys(t *testing.T) {
-	ready := func() (*Approval, *state.State, *[]event.Approve) {
+	ready := func() (*Approval, *state.State, *[]event.AnswerApproval) {
 		d, s, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
 		viewtest.Screen(t, d, 66, 14)
 		*now = now.Add(draw.GracePeriod)
@@ -239,13 +239,13 @@ func TestApprovalKeys(t *testing.T) {
 	d.PasteHandler()("\nor\tsaturday\n", nil)
 	viewtest.Golden(t, "approval-reason", d, 66, 14)
 	viewtest.Press(t, d, "reason-back", "deny-with-reason", "'later ", "reason-send")
-	if want := []event.Approve{{ID: "1", Decision: event.Reject, Reason: "later"}}; !slices.Equal(*answers, want) {
+	if want := []event.AnswerApproval{{ID: "1", Decision: event.Deny, Reason: "later"}}; !slices.Equal(*answers, want) {
 		t.Errorf("answers %v, want %v", *answers, want)
 	}
 
 	d, s, answers := ready()
 	viewtest.Press(t, d, "deny-with-reason", "'wrong one")
-	d.Update(s, viewtest.Feed(s, viewtest.Ask("2", viewtest.Restart), event.ApprovalAnswered{ID: "1", Decision: event.Reject, By: "cancel"}))
+	d.Update(s, viewtest.Feed(s, viewtest.Ask("2", viewtest.Restart), event.ApprovalAnswered{ID: "1", Decision: event.Deny, By: "cancel"}))
 	viewtest.Screen(t, d, 66, 14)
 	viewtest.Press(t, d, "reason-send", "approve")
 	if len(*answers) != 0 || d.Scope() != keymap.Approval {

@@ -58,7 +58,7 @@ func wholeSession() *viewtest.Session {
 		event.ToolStarted{CallID: "d", Name: "fetch"},
 		event.ToolRequested{CallID: "e", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "rm -rf build\nmake"}},
 		event.ApprovalAsked{ID: "2", CallID: "e"},
-		event.ApprovalAnswered{ID: "2", CallID: "e", Decision: event.Reject},
+		event.ApprovalAnswered{ID: "2", CallID: "e", Decision: event.Deny},
 		event.Notice{Text: "context compacted, 12 turns kept"},
 		event.Warning{Text: "disk is almost full", NextStep: "free some space"},
 		event.Error{Text: "model demo: connection refused " + viewtest.HostileText},

@@ -78,7 +78,7 @@ func handled(abi int) ll.RulesetAttr {
 }
 
 // ruleSet makes Landlock's rules for one version of its interface.
-func ruleSet(abi int, all []place) (*os.File, error) {
+func ruleSet(abi int, all []pathRule) (*os.File, error) {
 	attr := handled(abi)
 	fd, err := ll.LandlockCreateRuleset(&attr, 0)
 	if err != nil {
@@ -94,7 +94,7 @@ func ruleSet(abi int, all []place) (*os.File, error) {
 }
 
 // allow adds a rule for a place, unless it is not there or is none of this user's business.
-func allow(rules int, p place, handled uint64) error {
+func allow(rules int, p pathRule, handled uint64) error {
 	fd, err := unix.Open(p.path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil

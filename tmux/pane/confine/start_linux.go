@@ -45,7 +45,7 @@ func New(c Config) (*Box, error) {
 	if b.filter, err = filter(abi); err != nil {
 		return nil, err
 	}
-	all := places(c)
+	all := pathRules(c)
 	for _, p := range all {
 		if real, err := filepath.EvalSymlinks(p.path); err == nil && p.access&toRead == toRead && p.path != c.Temp {
 			b.reads = append(b.reads, real)

@@ -15,8 +15,8 @@ import (
 	"buddy/texts"
 )
 
-// place is a folder, with all below it, or a file, and what commands may do there.
-type place struct {
+// pathRule is a folder, with all below it, or a file, and what commands may do there.
+type pathRule struct {
 	path   string
 	access uint64
 }
@@ -75,14 +75,14 @@ var settings = []string{
 	".cargo/config", ".cargo/config.toml", ".cargo/env", ".terminfo", ".config/locale.conf",
 }
 
-// places is all that commands of c may use.
-func places(c Config) []place {
+// pathRules is all that commands of c may use.
+func pathRules(c Config) []pathRule {
 	get := lookup(c.Env)
 	home := get("HOME")
-	var all []place
+	var all []pathRule
 	add := func(access uint64, paths ...string) {
 		for _, p := range paths {
-			all = append(all, place{p, access})
+			all = append(all, pathRule{p, access})
 		}
 	}
 	add(toRun, programs...)

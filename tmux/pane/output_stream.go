@@ -9,10 +9,10 @@ import (
 
 var legBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// leg carries one stream of a command from its pipe to its record, the pane and the
+// outputStream carries one stream of a command from its pipe to its record, the pane and the
 // clients. The pipe may stay open long after the command's end, held by a job in the
 // background; what comes then is late.
-type leg struct {
+type outputStream struct {
 	stream string
 	pipe   *os.File
 	rec    *Record
@@ -21,7 +21,7 @@ type leg struct {
 }
 
 // run copies until nobody holds the pipe any more.
-func (l *leg) run() {
+func (l *outputStream) run() {
 	buf := legBuffers.Get().(*[32 << 10]byte)
 	defer legBuffers.Put(buf)
 	for {
@@ -48,7 +48,7 @@ func (l *leg) run() {
 
 // ended tells that the command's process has ended. Everything it wrote is in the pipe by
 // now; the deadline wakes run, which takes exactly that much and seals.
-func (l *leg) ended() {
+func (l *outputStream) ended() {
 	_ = l.pipe.SetReadDeadline(time.Unix(1, 0))
 }
 
@@ -57,7 +57,7 @@ const lateMax = 1 << 20
 
 // drain reads what is in the pipe now, and not what a background job adds meanwhile. Of a
 // terminal, the kernel may still be passing on what was written to it.
-func (l *leg) drain(buf []byte) {
+func (l *outputStream) drain(buf []byte) {
 	if l.cmd.inner == nil {
 		l.drainOnce(buf)
 		return
@@ -72,7 +72,7 @@ func (l *leg) drain(buf []byte) {
 }
 
 // drainOnce returns how many bytes it has read.
-func (l *leg) drainOnce(buf []byte) (all int) {
+func (l *outputStream) drainOnce(buf []byte) (all int) {
 	for left := Waiting(l.pipe); left > 0; {
 		n, err := l.pipe.Read(buf[:min(left, len(buf))])
 		if n > 0 {
@@ -88,13 +88,13 @@ func (l *leg) drainOnce(buf []byte) (all int) {
 }
 
 // close ends the leg: nobody holds the pipe.
-func (l *leg) close() {
+func (l *outputStream) close() {
 	_ = l.pipe.Close()
 	l.seal()
 	l.rec.Close()
 }
 
-func (l *leg) seal() {
+func (l *outputStream) seal() {
 	select {
 	case <-l.sealed:
 		return

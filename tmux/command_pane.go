@@ -28,19 +28,19 @@ const (
 	closeLimit = 20 * time.Second // to close a pane after its command
 )
 
-// owns are the panes that belong to one command each.
-type owns struct {
-	mu    sync.Mutex        // guards what follows
-	panes map[string]*owned // by key
-	work  sync.WaitGroup    // closing panes whose command has ended
+// commandPanes are the panes that belong to one command each.
+type commandPanes struct {
+	mu    sync.Mutex              // guards what follows
+	panes map[string]*commandPane // by key
+	work  sync.WaitGroup          // closing panes whose command has ended
 }
 
-// owned is a command's own pane, or its own shell where there is no tmux.
-type owned struct {
-	place place
-	title string
-	run   *Running // nil while it starts, or when an earlier process started it
-	ended bool     // the command has; a job that it left behind holds the pane
+// commandPane is a command's own pane, or its own shell where there is no tmux.
+type commandPane struct {
+	runner runner
+	title  string
+	run    *Running // nil while it starts, or when an earlier process started it
+	ended  bool     // the command has; a job that it left behind holds the pane
 }
 
 // ownKey names the pane of the command in dir, the same in every process.
@@ -72,7 +72,7 @@ func cleanTitle(s string) string {
 }
 
 // claim makes room for the pane of the command in dir.
-func (s *Session) claim(ctx context.Context, dir, title string) (string, *owned, error) {
+func (s *Session) claim(ctx context.Context, dir, title string) (string, *commandPane, error) {
 	s.reap(ctx)
 	key := ownKey(dir)
 	s.own.mu.Lock()
@@ -80,14 +80,14 @@ func (s *Session) claim(ctx context.Context, dir, title string) (string, *owned,
 	if len(s.own.panes) >= MaxPanes-1 {
 		var names []string
 		for _, o := range s.own.panes {
-			names = append(names, strings.TrimSpace(fmt.Sprintf("%s (%s)", o.place.pane(), o.title)))
+			names = append(names, strings.TrimSpace(fmt.Sprintf("%s (%s)", o.runner.pane(), o.title)))
 		}
 		slices.Sort(names)
 		return "", nil, fmt.Errorf("%w: there are %d, which is the most; kill one of these first: %s", ErrPanes, MaxPanes, strings.Join(names, ", "))
 	}
-	o := &owned{place: s.seatFor(key, title), title: title}
+	o := &commandPane{runner: s.runnerFor(key, title), title: title}
 	if s.own.panes == nil {
-		s.own.panes = make(map[string]*owned)
+		s.own.panes = make(map[string]*commandPane)
 	}
 	s.own.panes[key] = o
 	return key, o, nil
@@ -115,7 +115,7 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 		s.unclaim(key)
 		return nil, err
 	}
-	job, err := s.launch(ctx, own.place, dir, spec)
+	job, err := s.launch(ctx, own.runner, dir, spec)
 	if err != nil {
 		s.own.work.Go(func() { s.retireSoon(key, own) })
 		return nil, err
@@ -124,8 +124,8 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 }
 
 // keep follows a command in its own pane, and closes that when the command has ended.
-func (s *Session) keep(key string, own *owned, dir string, job job, output Output) *Running {
-	run := s.follow(own.place, dir, job, output)
+func (s *Session) keep(key string, own *commandPane, dir string, job job, output Output) *Running {
+	run := s.follow(own.runner, dir, job, output)
 	s.own.mu.Lock()
 	own.run = run
 	s.own.mu.Unlock()
@@ -152,14 +152,14 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 	s.own.mu.Lock()
 	own := s.own.panes[key]
 	if own == nil {
-		own = &owned{place: s.seatFor(key, string(title)), title: string(title)}
+		own = &commandPane{runner: s.runnerFor(key, string(title)), title: string(title)}
 		if s.own.panes == nil {
-			s.own.panes = make(map[string]*owned)
+			s.own.panes = make(map[string]*commandPane)
 		}
 		s.own.panes[key] = own
 	}
 	s.own.mu.Unlock()
-	job, err := own.place.attach(ctx, dir)
+	job, err := own.runner.attach(ctx, dir)
 	if err != nil {
 		s.retire(key, own)
 		return nil, err
@@ -169,7 +169,7 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 
 // retireSoon closes the pane of a command that has ended, also when the end of its streams comes
 // a little later. What a job still holds then is closed before the next pane is opened.
-func (s *Session) retireSoon(key string, own *owned) {
+func (s *Session) retireSoon(key string, own *commandPane) {
 	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
 		select {
 		case <-time.After(wait):
@@ -181,10 +181,10 @@ func (s *Session) retireSoon(key string, own *owned) {
 
 // retire closes the pane of a command that has ended, unless a job that it left behind
 // holds it; then it returns false.
-func (s *Session) retire(key string, own *owned) bool {
+func (s *Session) retire(key string, own *commandPane) bool {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(s.ctx), closeLimit)
 	defer stop()
-	left, err := own.place.close(ctx)
+	left, err := own.runner.close(ctx)
 	s.own.mu.Lock()
 	defer s.own.mu.Unlock()
 	own.ended = true
@@ -199,7 +199,7 @@ func (s *Session) retire(key string, own *owned) bool {
 func (s *Session) reap(ctx context.Context) {
 	s.adopt(ctx)
 	s.own.mu.Lock()
-	ended := make(map[string]*owned)
+	ended := make(map[string]*commandPane)
 	for key, o := range s.own.panes {
 		if o.ended {
 			ended[key] = o
@@ -221,10 +221,10 @@ func (s *Session) adopt(ctx context.Context) {
 		key := strings.TrimPrefix(p.role, ownPrefix)
 		s.own.mu.Lock()
 		if s.own.panes == nil {
-			s.own.panes = make(map[string]*owned)
+			s.own.panes = make(map[string]*commandPane)
 		}
 		if s.own.panes[key] == nil {
-			s.own.panes[key] = &owned{place: s.seatFor(key, p.Title), title: p.Title, ended: true}
+			s.own.panes[key] = &commandPane{runner: s.runnerFor(key, p.Title), title: p.Title, ended: true}
 		}
 		s.own.mu.Unlock()
 	}
@@ -234,15 +234,15 @@ func (s *Session) adopt(ctx context.Context) {
 func (s *Session) closeOwns(ctx context.Context) (left []string, err error) {
 	s.own.work.Wait()
 	s.own.mu.Lock()
-	panes := make([]*owned, 0, len(s.own.panes))
+	panes := make([]*commandPane, 0, len(s.own.panes))
 	for _, o := range s.own.panes {
 		panes = append(panes, o)
 	}
 	s.own.panes = nil
 	s.own.mu.Unlock()
 	for _, o := range panes {
-		l, e := o.place.close(ctx)
-		if s, ok := o.place.(*seat); ok {
+		l, e := o.runner.close(ctx)
+		if s, ok := o.runner.(*managedPane); ok {
 			s.release()
 		}
 		left, err = append(left, l...), errors.Join(err, e)

@@ -15,7 +15,7 @@ var ErrNoSession = errors.New("no such session is left over")
 // Open makes the session with its shared pane as far as they are missing, as the first command
 // would, and reports whether it did.
 func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
-	at, ok := s.place.(*seat)
+	at, ok := s.runner.(*managedPane)
 	if !ok {
 		return Pane{}, false, fmt.Errorf("%w: commands run without panes here", ErrUnavailable)
 	}
@@ -30,9 +30,9 @@ func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
 	return p, !was && err == nil, err
 }
 
-// Leftovers are the names of the sessions with our marks on the server to which nobody is
+// AbandonedSessions are the names of the sessions with our marks on the server to which nobody is
 // attached: commands may still run in them, which a program left there when it ended.
-func (s *Session) Leftovers(ctx context.Context) ([]string, error) {
+func (s *Session) AbandonedSessions(ctx context.Context) ([]string, error) {
 	if s.srv == nil {
 		return nil, fmt.Errorf("%w: commands run without panes here", ErrUnavailable)
 	}
@@ -40,10 +40,10 @@ func (s *Session) Leftovers(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.srv.leftovers(ctx, ctl)
+	return s.srv.abandonedSessions(ctx, ctl)
 }
 
-func (s *server) leftovers(ctx context.Context, ctl *control) ([]string, error) {
+func (s *server) abandonedSessions(ctx context.Context, ctl *control) ([]string, error) {
 	lines, err := ctl.do(ctx, `list-sessions -F "#{@buddy_managed} #{@buddy_owner} #{session_attached} #{session_name}"`)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (s *Session) KillSession(ctx context.Context, name string) error {
 	if name == "" || name == "default" || name == s.Name() {
 		return fmt.Errorf("session %q is the one of this program and cannot be closed", s.Name())
 	}
-	names, err := s.Leftovers(ctx)
+	names, err := s.AbandonedSessions(ctx)
 	switch {
 	case err != nil:
 		return err
