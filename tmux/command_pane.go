@@ -15,42 +15,43 @@ import (
 	"unicode"
 )
 
-// MaxPanes is how many panes a session has at most, the shared one included.
+// MaxPanes limits the panes of a session, the shared one included.
 const MaxPanes = 5
 
-// ErrPanes says that there are as many panes as there may be. The message names them.
+// ErrPanes means that the session has MaxPanes panes already. The message names them.
 var ErrPanes = errors.New("no room for another pane")
 
 const (
-	ownPrefix = "own-" // of the roles of panes that belong to one command
-	ownMark   = "own"  // the file beside a command that has one; holds the title
+	ownPrefix = "own-" // begins the roles of panes that belong to one command
+	ownMark   = "own"  // file beside a command with a pane of its own; holds the title
 
-	closeLimit = 20 * time.Second // to close a pane after its command
+	closeLimit = 20 * time.Second // for closing a pane after its command
 )
 
-// commandPanes are the panes that belong to one command each.
+// commandPanes holds the panes that belong to one command each.
 type commandPanes struct {
-	mu    sync.Mutex              // guards what follows
+	mu    sync.Mutex              // guards the fields below
 	panes map[string]*commandPane // by key
-	work  sync.WaitGroup          // closing panes whose command has ended
+	work  sync.WaitGroup          // closing panes of ended commands
 }
 
-// commandPane is a command's own pane, or its own shell where there is no tmux.
+// commandPane is a pane that belongs to one command, or a shell of its own where there is no
+// tmux.
 type commandPane struct {
 	runner runner
 	title  string
 	run    *Running // nil while it starts, or when an earlier process started it
-	ended  bool     // the command has; a job that it left behind holds the pane
+	ended  bool     // the command has ended; a job that it left behind keeps the pane open
 }
 
-// ownKey names the pane of the command in dir, the same in every process.
+// ownKey returns a name for the pane of the command in dir, the same in every process.
 func ownKey(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return hex.EncodeToString(sum[:4])
 }
 
-// cleanTitle makes a pane's title of any text: one line of at most 40 characters, without
-// the sign with which tmux's formats begin, which could run commands.
+// cleanTitle turns any text into a pane title: one line of at most 40 characters, without "#",
+// with which tmux's formats begin, because those could run commands.
 func cleanTitle(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	s = strings.Map(func(r rune) rune {
@@ -71,7 +72,7 @@ func cleanTitle(s string) string {
 	return s
 }
 
-// claim makes room for the pane of the command in dir.
+// claim reserves a pane for the command in dir.
 func (s *Session) claim(ctx context.Context, dir, title string) (string, *commandPane, error) {
 	s.reap(ctx)
 	key := ownKey(dir)
@@ -83,7 +84,7 @@ func (s *Session) claim(ctx context.Context, dir, title string) (string, *comman
 			names = append(names, strings.TrimSpace(fmt.Sprintf("%s (%s)", o.runner.pane(), o.title)))
 		}
 		slices.Sort(names)
-		return "", nil, fmt.Errorf("%w: there are %d, which is the most; kill one of these first: %s", ErrPanes, MaxPanes, strings.Join(names, ", "))
+		return "", nil, fmt.Errorf("%w: at most %d at a time; kill one of these first: %s", ErrPanes, MaxPanes, strings.Join(names, ", "))
 	}
 	o := &commandPane{runner: s.runnerFor(key, title), title: title}
 	if s.own.panes == nil {
@@ -93,7 +94,7 @@ func (s *Session) claim(ctx context.Context, dir, title string) (string, *comman
 	return key, o, nil
 }
 
-// unclaim gives the room back.
+// unclaim releases the reservation.
 func (s *Session) unclaim(key string) {
 	s.own.mu.Lock()
 	delete(s.own.panes, key)
@@ -123,7 +124,7 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 	return s.keep(key, own, dir, job, spec.Output), nil
 }
 
-// keep follows a command in its own pane, and closes that when the command has ended.
+// keep follows a command in its own pane, and closes the pane after the command.
 func (s *Session) keep(key string, own *commandPane, dir string, job job, output Output) *Running {
 	run := s.follow(own.runner, dir, job, output)
 	s.own.mu.Lock()
@@ -139,10 +140,10 @@ func (s *Session) keep(key string, own *commandPane, dir string, job job, output
 	return run
 }
 
-// errShared says that a command ran in the shared pane.
+// errShared means that a command ran in the shared pane.
 var errShared = errors.New("the command has no pane of its own")
 
-// reattachOwn follows a command whose own pane an earlier process made, or returns errShared.
+// reattachOwn follows a command whose pane an earlier process made, or returns errShared.
 func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*Running, error) {
 	title, err := os.ReadFile(filepath.Join(dir, ownMark))
 	if err != nil {
@@ -167,8 +168,8 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 	return s.keep(key, own, dir, job, output), nil
 }
 
-// retireSoon closes the pane of a command that has ended, also when the end of its streams comes
-// a little later. What a job still holds then is closed before the next pane is opened.
+// retireSoon closes the pane of a command that has ended, also when its streams end a little
+// later. A pane that a job keeps open then is closed before the next one opens.
 func (s *Session) retireSoon(key string, own *commandPane) {
 	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
 		select {
@@ -179,8 +180,8 @@ func (s *Session) retireSoon(key string, own *commandPane) {
 	}
 }
 
-// retire closes the pane of a command that has ended, unless a job that it left behind
-// holds it; then it returns false.
+// retire closes the pane of a command that has ended. It returns false while a job left behind
+// by the command keeps the pane open.
 func (s *Session) retire(key string, own *commandPane) bool {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(s.ctx), closeLimit)
 	defer stop()
@@ -195,7 +196,7 @@ func (s *Session) retire(key string, own *commandPane) bool {
 	return closed
 }
 
-// reap closes the panes whose commands have ended as far as nothing holds them any more.
+// reap closes the panes of ended commands that no job keeps open.
 func (s *Session) reap(ctx context.Context) {
 	s.adopt(ctx)
 	s.own.mu.Lock()
@@ -230,7 +231,8 @@ func (s *Session) adopt(ctx context.Context) {
 	}
 }
 
-// closeOwns closes the panes in which nothing runs and returns the session's name if one is left.
+// closeOwns closes the panes in which nothing runs and returns the session's name if one
+// stays.
 func (s *Session) closeOwns(ctx context.Context) (left []string, err error) {
 	s.own.work.Wait()
 	s.own.mu.Lock()

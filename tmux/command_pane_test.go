@@ -10,8 +10,8 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// ownPlaces are where commands can have a pane or a shell of their own, at little cost.
-var ownPlaces = []testTarget{
+// ownPaneTargets can give commands a pane or a shell of their own, at little cost.
+var ownPaneTargets = []testTarget{
 	{name: "supervisor", rig: newRig, tmux: true},
 	{name: "plain", rig: newPlainRig},
 	{name: "sh", rig: newShRig, script: true, tmux: true},
@@ -20,7 +20,7 @@ var ownPlaces = []testTarget{
 
 func owns(t *testing.T, panes bool, test func(t *testing.T, at testTarget, r *rig)) {
 	t.Parallel()
-	for _, at := range ownPlaces {
+	for _, at := range ownPaneTargets {
 		if panes && !at.tmux {
 			continue
 		}
@@ -70,7 +70,7 @@ func TestOwnPane(t *testing.T) {
 	})
 }
 
-// TestOwnPaneCancelled: the ladder works there, too.
+// TestOwnPaneCancelled: cancelling works there, too.
 func TestOwnPaneCancelled(t *testing.T) {
 	owns(t, false, func(t *testing.T, _ testTarget, r *rig) {
 		run := r.start(tmux.Spec{Own: true, Command: "echo begun; exec sleep 100"})

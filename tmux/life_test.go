@@ -202,8 +202,8 @@ func TestReattachLost(t *testing.T) {
 	})
 }
 
-// TestSupervisorKilled: the next command runs in the same pane, with directory and
-// environment back (B4).
+// TestSupervisorKilled: the next command runs in the same pane, with directory and environment
+// restored.
 func TestSupervisorKilled(t *testing.T) {
 	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.run("mkdir d; cd d; export V=kept; f() { echo f; }")

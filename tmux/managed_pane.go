@@ -9,17 +9,18 @@ import (
 	"time"
 )
 
-// managedPane is a supervisor in a pane of our session: the shared one, or one of a command's own.
+// managedPane is a supervisor in a pane of our session: the shared pane, or one that belongs
+// to a command.
 type managedPane struct {
 	srv   *server
 	sup   supervisor
-	base  *managedPane // the shared one, from which the shell's state is taken; nil for itself
-	role  string       // the pane's mark, different for each pane of the session
+	base  *managedPane // the shared pane, whose shell state it starts with; nil for the shared one
+	role  string       // pane's mark, unique within the session
 	title string
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	id      string     // of the pane
-	closing bool       // its end is no loss
+	closing bool       // its end is expected
 	gone    bool       // the pane was closed
 }
 
@@ -55,15 +56,15 @@ func (s *managedPane) attach(ctx context.Context, dir string) (job, error) {
 	return s.sup.attach(ctx, dir)
 }
 
-// ensure makes the session, the pane and the supervisor, as far as they are missing. The
-// caller holds making.
+// ensure makes the session, the pane and the supervisor, where missing. The caller holds
+// making.
 func (s *managedPane) ensure(ctx context.Context) error {
 	err := s.greet(ctx)
 	if !errors.Is(err, errGone) {
 		return err
 	}
 	err = s.open(ctx)
-	if errors.Is(err, errEnded) { // somebody ended the server, and our client has just told
+	if errors.Is(err, errEnded) { // somebody ended the server, and our client has just noticed
 		err = s.open(ctx)
 	}
 	if err != nil {
@@ -96,7 +97,7 @@ func (s *managedPane) open(ctx context.Context) error {
 	return s.ensurePane(ctx)
 }
 
-// await greets a supervisor that is starting, which takes it some milliseconds.
+// await connects to a supervisor that is starting, which takes some milliseconds.
 func (s *managedPane) await(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
@@ -113,7 +114,7 @@ func (s *managedPane) await(ctx context.Context) error {
 	}
 }
 
-// greet connects to the supervisor if one is there. The caller holds making.
+// greet connects to the supervisor if one runs. The caller holds making.
 func (s *managedPane) greet(ctx context.Context) error {
 	if err := s.sup.prepare(ctx); err != nil {
 		return err
@@ -131,7 +132,7 @@ func (s *managedPane) greet(ctx context.Context) error {
 	return nil
 }
 
-// found greets the supervisor again after the connection was away.
+// found connects to the supervisor again after a cut.
 func (s *managedPane) found() {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()
@@ -140,7 +141,7 @@ func (s *managedPane) found() {
 	_ = s.greet(ctx) // if it has gone meanwhile the next command makes another one
 }
 
-// lost is told of the end of the supervisor.
+// lost handles the end of the supervisor.
 func (s *managedPane) lost(why string) {
 	s.mu.Lock()
 	closing, id := s.closing, s.id
@@ -150,7 +151,7 @@ func (s *managedPane) lost(why string) {
 	}
 }
 
-// startLine is the supervisor's command line as words of tmux's language.
+// startLine returns the supervisor's command line in tmux's syntax.
 func (s *managedPane) startLine() string {
 	var words []string
 	for _, a := range s.sup.argv() {
@@ -177,7 +178,7 @@ func (s *managedPane) ensurePane(ctx context.Context) error {
 	}
 	name, stay := windowName, "on"
 	if s.base != nil {
-		name, stay = s.title, "off" // nobody looks for a pane of a command that has ended
+		name, stay = s.title, "off" // nobody needs the pane of an ended command
 	}
 	made, err := ctl.do(ctx, "new-window -d -P -F '#{pane_id}' -c / -n "+quote(name)+" -t "+target+" "+s.startLine())
 	if err != nil || len(made) != 1 {
@@ -204,9 +205,9 @@ func (s *managedPane) respawn(ctx context.Context) error {
 	return s.respawnIn(ctx, ctl, s.pane())
 }
 
-// respawnIn starts the supervisor anew in a pane. The control client is given up: one that
-// was attached during a respawn is sometimes not told of the pane's next output (seen with
-// tmux 3.3a, about once in 20 times).
+// respawnIn restarts the supervisor in a pane. It drops the control client: one attached
+// during a respawn sometimes misses the pane's next output (seen with tmux 3.3a, about once in
+// 20 times).
 func (s *managedPane) respawnIn(ctx context.Context, ctl *control, id string) error {
 	_, err := ctl.do(ctx, "respawn-pane -k -c / -t "+id+" "+s.startLine())
 	ctl.close()
@@ -252,7 +253,7 @@ func (s *managedPane) end(ctx context.Context) error {
 	s.mu.Unlock()
 	s.sup.drop()
 	if s.base == nil {
-		// Our control client goes first: one that kills the session it is attached to may wait
+		// Our control client detaches first: one that kills the session it is attached to may wait
 		// for its answer for ever (tmux 3.3a).
 		s.srv.drop()
 	}
@@ -267,7 +268,7 @@ func (s *managedPane) end(ctx context.Context) error {
 	return s.sup.remove(ctx)
 }
 
-// holds reports whether one of the lines of text is line.
+// holds reports whether line is one of the lines of text.
 func holds(text, line string) bool {
 	for l := range strings.Lines(text) {
 		if strings.TrimSuffix(l, "\n") == line {
@@ -277,7 +278,7 @@ func holds(text, line string) bool {
 	return false
 }
 
-// release lets go of the supervisor, which may go on with its command.
+// release disconnects from the supervisor, which may finish its command.
 func (s *managedPane) release() {
 	s.mu.Lock()
 	s.closing = true

@@ -141,8 +141,7 @@ var testTargets = []testTarget{
 	}},
 }
 
-// all runs a test on every place; if panes is set only in tmux, and not twice in a
-// container.
+// all runs a test on every target; if panes is set only in tmux, and not twice in a container.
 func all(t *testing.T, panes bool, test func(t *testing.T, at testTarget, r *rig)) {
 	t.Parallel()
 	for _, at := range testTargets {

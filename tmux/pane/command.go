@@ -14,15 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// grace is how long each step of a cancellation waits before the next.
+// grace is the time between the steps of a cancellation.
 const grace = 2 * time.Second
 
-// Command is a command that was started. Its methods may be called by any goroutine.
+// Command is a started command. Its methods may be called by any goroutine.
 type Command struct {
 	shell    *Shell
 	dir      string
-	free     bool         // it leaves only its folder
-	confined *confinedRun // nil if it is not
+	free     bool         // it passes on only its folder
+	confined *confinedRun // nil unless confined
 	proc     *exec.Cmd
 	inner    *inner // of mode Terminal, else nil
 	streams  []*outputStream
@@ -30,16 +30,16 @@ type Command struct {
 	done     chan struct{} // closed at the end, when exit is set
 	exit     Exit
 
-	mu        sync.Mutex // guards what follows, and the legs' captures
+	mu        sync.Mutex // guards the fields below and the streams' records
 	boxes     []*Mailbox
-	boxed     bool // the boxes are closed, the command's own output is complete
+	boxed     bool // all streams are sealed: the command's own output is complete
 	cancelled bool
 	fault     string
 }
 
-// Start runs the command in dir/cmd, confined in the read-only sandbox or not at all. It
-// returns when the command has started; an error means that it has not, and that dir may be
-// used again only after removing it.
+// Start runs the command in dir/cmd; a confined command runs in the read-only sandbox or not
+// at all. It returns when the command has started; after an error nothing runs, and dir must
+// be removed before it is used again.
 func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 	if err := mode.Check(s.tty != nil && !confined); err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func (c *Command) start(in *os.File, file string) error {
 	return nil
 }
 
-// connect makes the streams. It returns ends and the command's own of them, to be closed after
-// the start.
+// connect makes the streams. It returns ends and the command's ends of them, to be closed
+// after the start.
 func (c *Command) connect(mode Mode, ends []*os.File) ([]*os.File, error) {
 	if mode == Terminal {
 		return c.connectTerminal()
@@ -125,7 +125,7 @@ func (c *Command) connect(mode Mode, ends []*os.File) ([]*os.File, error) {
 	}
 	out, err := open(Stdout, "out")
 	if err == nil {
-		err = c.streams[0].rec.Open() // also tells that the command may have run
+		err = c.streams[0].rec.Open() // the file also marks that the command may have run
 	}
 	if err != nil {
 		return ends, err
@@ -142,8 +142,8 @@ func (c *Command) connect(mode Mode, ends []*os.File) ([]*os.File, error) {
 	return ends, err
 }
 
-// connectTerminal makes the terminal of a command of mode Terminal, which leads a session
-// of its own there.
+// connectTerminal makes the terminal of a command of mode Terminal, which leads a session of
+// its own there.
 func (c *Command) connectTerminal() ([]*os.File, error) {
 	in, err := newInner(c.shell.tty)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *Command) addLeg(stream, file string, r *os.File) {
 	c.streams = append(c.streams, &outputStream{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file)), sealed: make(chan struct{}), cmd: c})
 }
 
-// discard gives back what a command that never started holds, in too if that is not nil.
+// discard releases what a command that never started holds, and closes in if that is not nil.
 func (c *Command) discard(in *os.File) {
 	if c.confined != nil {
 		_ = in.Close()
@@ -188,9 +188,9 @@ func (c *Command) take(l *outputStream, p []byte) {
 	_, _ = c.shell.show.Write(p)
 }
 
-// Follow returns a mailbox that gets the command's output from now on; the last 64 KiB of
-// each stream so far are in it already, also when the command was so quick that it has
-// ended by now. The mailbox is closed at the command's end.
+// Follow returns a mailbox that receives the command's output from now on. It starts with the
+// last 64 KiB of each stream so far, also when the command has ended already. It is closed at
+// the command's end.
 func (c *Command) Follow() *Mailbox {
 	b := NewMailbox()
 	c.mu.Lock()
@@ -208,7 +208,7 @@ func (c *Command) Follow() *Mailbox {
 	return b
 }
 
-// wait ends the command: its process, its output, its state and at last its rc file.
+// wait waits for the process, completes its output and state, and at last writes its rc file.
 func (c *Command) wait() {
 	err := c.proc.Wait()
 	took := time.Since(c.began)
@@ -220,7 +220,7 @@ func (c *Command) wait() {
 	}
 	var left error
 	if c.confined != nil {
-		left = c.endConfined() // before its output ends, which something may hold
+		left = c.endConfined() // before its output ends: something left behind may hold that
 	}
 	for _, l := range c.streams {
 		l.ended()
@@ -249,8 +249,8 @@ func (c *Command) wait() {
 	close(c.done)
 }
 
-// ended is how the command ended: err is what waiting for its process gave, left what went
-// wrong afterwards.
+// ended returns the command's Exit. err comes from waiting for its process, left from cleaning
+// up afterwards.
 func (c *Command) ended(err, left error) Exit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -275,7 +275,7 @@ func (c *Command) ended(err, left error) Exit {
 	return e
 }
 
-// status translates the end of a process to what a shell would tell.
+// status translates the end of a process to the codes of a shell.
 func status(st *os.ProcessState) (code, sig int) {
 	if st == nil {
 		return 255, 0
@@ -298,10 +298,10 @@ func note(e Exit) string {
 	return ""
 }
 
-// Done is closed when the command has ended and its files are complete.
+// Done returns a channel that is closed when the command has ended and its files are complete.
 func (c *Command) Done() <-chan struct{} { return c.done }
 
-// Exit waits for the command's end.
+// Exit waits for the command's end and returns it.
 func (c *Command) Exit() Exit {
 	<-c.done
 	return c.exit
@@ -317,8 +317,8 @@ func (c *Command) background() bool {
 	return false
 }
 
-// Cancel ends the command: SIGINT to what is in the foreground, as Ctrl-C does, two
-// seconds later SIGTERM to the whole group, two seconds later SIGKILL. It does not wait.
+// Cancel ends the command: SIGINT to the foreground group, as Ctrl-C does, two seconds later
+// SIGTERM to the whole group, two seconds later SIGKILL. It does not wait.
 func (c *Command) Cancel() {
 	c.mu.Lock()
 	first := !c.cancelled && !c.boxed
@@ -329,8 +329,8 @@ func (c *Command) Cancel() {
 	}
 }
 
-// hangUp ends the command because its pane is gone. It waits for the end, at most twice
-// the given time.
+// hangUp ends the command because its pane is gone. It waits for the end, at most twice the
+// given time.
 func (c *Command) hangUp(why string, wait time.Duration) {
 	c.mu.Lock()
 	c.fault = why
@@ -356,8 +356,8 @@ func (c *Command) escalate(first, second syscall.Signal, wait time.Duration) {
 	}
 }
 
-// signal reaches the command's group, and for a program that made a foreground group of
-// its own (a nested interactive shell) that one. Ctrl-C reaches only the foreground.
+// signal signals the command's group and the foreground group that a program such as a nested
+// interactive shell made for itself. Ctrl-C reaches only the foreground group.
 func (c *Command) signal(sig syscall.Signal) {
 	group, front := c.proc.Process.Pid, c.foreground()
 	if front != 0 && front != group {
@@ -369,7 +369,7 @@ func (c *Command) signal(sig syscall.Signal) {
 	_ = unix.Kill(-group, sig)
 }
 
-// foreground is the group that Ctrl-C reaches, or 0.
+// foreground returns the group that Ctrl-C reaches, or 0.
 func (c *Command) foreground() int {
 	if c.inner != nil {
 		return c.inner.foreground()
