@@ -292,7 +292,7 @@ type hitRow struct {
 
 func (s *sessionsCLI) search(c *cobra.Command, text string) error {
 	if strings.TrimSpace(text) == "" {
-		return usage("there is nothing to search for")
+		return usage("the search text is empty")
 	}
 	stores, err := s.stores()
 	if err != nil {

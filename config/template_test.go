@@ -189,8 +189,8 @@ apply at once from files named ` + "`buddy.toml`" + ` only: those are what buddy
 		}
 		fmt.Fprintf(&b, "\n## [%s]\n\n%s\n\n| key | value | default | in a project's file | meaning |\n|---|---|---|---|---|\n", title, s.doc)
 		for _, f := range s.fields {
-			value := "`" + literal(f.at(&c, &p)) + "`"
-			project := map[access]string{mine: "never", tightens: "lower only", adds: "adds", trusted: "if trusted"}[accessOf(entry{path: []string{s.name}}, &f)]
+			value := "`" + literal(f.pointer(&c, &p)) + "`"
+			project := map[access]string{personal: "never", tightens: "lower only", adds: "adds", trusted: "if trusted"}[accessOf(entry{path: []string{s.name}}, &f)]
 			if s.rules || s.named && (value == "`\"\"`" || value == "`0`") {
 				value = "–"
 			}

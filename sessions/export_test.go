@@ -105,7 +105,7 @@ func TestImport(t *testing.T) {
 	id := stored(t, s, 2)
 	want := load(t, open(t, s, id)).Events
 	text := export(t, s, id, JSON)
-	want = slices.DeleteFunc(want, func(env event.Envelope) bool { return shared(env.Payload, hide) == nil })
+	want = slices.DeleteFunc(want, func(env event.Envelope) bool { return exportable(env.Payload, hide) == nil })
 	for _, to := range []Store{newStore(t), s} {
 		got, err := to.Import(strings.NewReader(text))
 		if err != nil || (got == id) == (to == s) {
@@ -122,7 +122,7 @@ func TestImport(t *testing.T) {
 			}
 			events[i].Session = id
 			want := want[i]
-			want.Payload = shared(want.Payload, hide)
+			want.Payload = exportable(want.Payload, hide)
 			if !reflect.DeepEqual(events[i], want) {
 				t.Errorf("event %d is %+v, want %+v", i, events[i], want)
 			}
@@ -190,7 +190,7 @@ func TestSharedHides(t *testing.T) {
 		{event.Unknown{Name: "x", Raw: []byte(`{"a":"\nsk-secretsecret"}`)}, event.Unknown{Name: "x", Raw: []byte(`{"a":"\n[redacted]"}`)}},
 		{event.Checkpoint{Text: "sk-sec"}, nil},
 	} {
-		if got := shared(tt.in, redact); !reflect.DeepEqual(got, tt.want) {
+		if got := exportable(tt.in, redact); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%+v became %+v, want %+v", tt.in, got, tt.want)
 		}
 	}

@@ -452,9 +452,9 @@ func TestHeaders(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", "", "line 1"},
 		{"no JSON", "hello\n", "line 1"},
-		{"no format", "{}\n", "names no format"},
+		{"no format", "{}\n", "format is missing"},
 		{"newer", `{"format":2,"id":"x"}` + "\n", "format 2, this program reads 1"},
-		{"endless", strings.Repeat("x", 3*maxHeader) + "\n", "has no end"},
+		{"endless", strings.Repeat("x", 3*maxHeader) + "\n", "is incomplete"},
 	}
 	for _, tt := range tests {
 		s := newStore(t)

@@ -5,9 +5,9 @@ import (
 	"buddy/agent/event"
 )
 
-// Texts calls f for each text of an event that a person may have read or written, and
-// returns the event with what f returned in its place. Ids, names and what a provider
-// wants back as it was are no such texts.
+// Texts calls f for each text of an event that a person may have read or written, and returns
+// the event with the results. It skips ids, names and data that a provider needs back
+// unchanged.
 func Texts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.PromptSubmitted:
@@ -30,7 +30,7 @@ func Texts(e event.Event, f func(string) string) event.Event {
 		p.Reason = f(p.Reason)
 		return p
 	case event.ToolResult:
-		p.Tail, p.Result = f(p.Tail), f(p.Result) // the tail reads better
+		p.Tail, p.Result = f(p.Tail), f(p.Result) // the tail is easier to read
 		return p
 	case event.ResultSpilled:
 		p.Result = f(p.Result)
@@ -58,7 +58,7 @@ func messageTexts(p event.ModelMessage, f func(string) string) event.Event {
 	return p
 }
 
-// remarkTexts is Texts of what the program itself said.
+// remarkTexts is Texts for messages of buddy itself.
 func remarkTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.Notice:
