@@ -21,18 +21,18 @@ type Tools struct {
 
 var toolsSection = section{
 	name: "tools",
-	doc: "How tools work, and what commands that the model runs get. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
-		"`…PASSWORD` and alike) is withheld from them, and so is every `api_key_env`; `/status` names what was withheld.",
+	doc: "Limits of tools, and the environment of the commands that the model runs. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
+		"`…PASSWORD` and the like) is withheld from them, and so is every `api_key_env`; `/status` lists what was withheld.",
 	fields: []field{
 		{
 			name: "env_allow", short: "names of variables", access: personal,
-			doc:     "Variables that commands get all the same, such as `GITHUB_TOKEN`. `*` stands for any text.",
+			doc:     "Variables that commands get nevertheless, such as `GITHUB_TOKEN`. `*` matches any text.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.EnvAllow },
 			check:   checkPattern,
 		},
 		{
 			name: "env_deny", short: "names of variables", access: adds,
-			doc:     "Variables that are withheld, too; it beats `env_allow`. A project's file may only add to it.",
+			doc:     "More variables to withhold; this has precedence over `env_allow`. A project's file may only add to it.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.EnvDeny },
 			check:   checkPattern,
 		},
@@ -43,13 +43,13 @@ var toolsSection = section{
 		},
 		{
 			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: personal,
-			doc:     "How much of a file or a web page the model gets at once at most. A model gets no more than a sixteenth of its window, and 8000 when that is small or not known.",
+			doc:     "The most of a file or a web page that the model gets at once. The limit is also a sixteenth of its context window, or 8000 if that is small or unknown.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Page },
 		},
 		{
 			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: personal,
 			doc: "The shell that commands run in, on this machine or the target; `auto` is bash, or sh where there is no bash. " +
-				"Its own start-up files are not read. In zsh you are asked about every command, because what only reads is known of the others.",
+				"Its start-up files are not read. In zsh every command needs approval, because read-only commands are recognised in the other shells only.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Shell },
 			check:   oneOf(autoShell, "bash", "zsh", "dash", "ash", "sh"),
 		},

@@ -53,12 +53,12 @@ func lower(project, user int64) bool { return project > 0 && (user == 0 || proje
 var sections = append([]section{
 	{
 		name: "agent", access: trusted,
-		doc: "How the agent works.",
+		doc: "The agent.",
 		fields: []field{
 			{
 				name: "model", short: "name of a profile",
 				doc: "The profile to start with, or `demo` for the embedded offline model. Without it: the only profile " +
-					"defined, else the first that has a key or is on this machine, else the demo.",
+					"defined, else the first one with a key or on this machine, else the demo.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Model },
 			},
 			{
@@ -68,14 +68,14 @@ var sections = append([]section{
 			},
 			{
 				name: "max_iterations", short: "0 or more",
-				doc: "How many turns (one model request and the tools that it calls) one prompt may take before it stops; Enter then " +
-					"goes on with as many again. 0 means no limit. A project's file may only lower it.",
+				doc: "How many turns (one model request and its tool calls) one prompt may take before it stops; Enter then " +
+					"continues with as many again. 0 means no limit. A project's file may only lower it.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.MaxIterations },
 				tighter: lower,
 			},
 			{
 				name: "max_cost", short: "dollars, 0 or more",
-				doc: "What one prompt may cost; 0 means no limit. It ends after the request that reaches it. Only requests whose price " +
+				doc: "What one prompt may cost; 0 means no limit. The request that reaches it is the last. Only requests whose price " +
 					"is known count. A project's file may only lower it.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.MaxCost },
 				tighter: lower,
@@ -88,14 +88,14 @@ var sections = append([]section{
 			},
 			{
 				name: "small_model", short: "name of a profile",
-				doc: "A quick and cheap model for what is not the work itself: it gives each session a title after its first answer. " +
+				doc: "A quick and cheap model for side tasks: it gives each session a title after its first answer. " +
 					"Without it the title is the beginning of the first prompt.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SmallModel },
 			},
 			{
 				name: "on_stall", short: "`retry`, `fallback` or `abort`",
-				doc: "What follows when an answer stops in the middle, for as long as `stall_timeout` of the profile allows: `retry` asks again, then `fallback_model`; " +
-					"`fallback` asks that at once; `abort` ends the prompt.",
+				doc: "What to do when an answer stalls in the middle for longer than `stall_timeout` of the profile: `retry` sends the request again, then to `fallback_model`; " +
+					"`fallback` sends it there at once; `abort` ends the prompt.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.OnStall },
 				check:   checkStall,
 			},
@@ -108,7 +108,7 @@ var sections = append([]section{
 	keysSection,
 	{
 		name: "models", named: true, access: trusted,
-		doc: "One section per profile: an endpoint, a model and where its key is. At most one of `api_key`, `api_key_env` " +
+		doc: "One section per profile: an endpoint, a model and the source of its key. At most one of `api_key`, `api_key_env` " +
 			"and `api_key_file`; endpoints on this machine need none. Keep this file to yourself (`chmod 600`) if it holds a key.",
 		fields: []field{
 			{
@@ -121,8 +121,8 @@ var sections = append([]section{
 			{
 				name: "api", short: "`completions`, `responses` or `anthropic`",
 				doc: "The wire format: `completions` is OpenAI Chat Completions, which most servers speak; `responses` is OpenAI Responses, " +
-					"in which reasoning models go on with what they thought before they called a tool; `anthropic` is " +
-					"Anthropic Messages, at `https://api.anthropic.com/v1` and alike.",
+					"in which reasoning models keep their reasoning across tool calls; `anthropic` is " +
+					"Anthropic Messages, at `https://api.anthropic.com/v1` and the like.",
 				pointer: func(_ *Config, p *Profile) any { return (*string)(&p.API) },
 				check:   checkAPI,
 			},
@@ -134,7 +134,7 @@ var sections = append([]section{
 			},
 			{
 				name: "api_key", short: "the key itself",
-				doc:     "The key. An empty string says that the endpoint needs none.",
+				doc:     "The key. An empty string means that the endpoint needs none.",
 				pointer: func(_ *Config, p *Profile) any { return &p.APIKey },
 			},
 			{
@@ -151,36 +151,36 @@ var sections = append([]section{
 			},
 			{
 				name: "reasoning_effort", short: "`none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`",
-				doc: "How long a reasoning model may think. Which of them a model takes differs; a refused one is an error that " +
+				doc: "How long a reasoning model may think. Models support different values; an unsupported one is an error that " +
 					"names the others. Without it the provider decides. `/effort` changes it for a session.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Effort },
 				check:   oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"),
 			},
 			{
 				name: "context_limit", short: "tokens, 0 or more",
-				doc:     "How many tokens the model can take in; 0 means what is documented of it, as far as buddy knows.",
+				doc:     "The context window in tokens; 0 means the documented one, if buddy knows it.",
 				pointer: func(_ *Config, p *Profile) any { return &p.ContextLimit },
 			},
 			{
 				name: "max_tokens", short: "tokens, 0 or more",
-				doc: "How many tokens one answer may have; 0 means what is documented of the model, as far as buddy knows, up to a " +
-					"twentieth of its window, but no less than 8192. Only `anthropic` needs such a limit.",
+				doc: "How many tokens one answer may have; 0 means the documented limit of the model, if buddy knows it, up to a " +
+					"twentieth of its context window, but no less than 8192. Only `anthropic` needs such a limit.",
 				pointer: func(_ *Config, p *Profile) any { return &p.MaxTokens },
 			},
 			{
 				name: "price_input", short: "dollars",
-				doc: "What a million tokens of input cost, with `price_output`. Without them: what is documented of the model at its " +
-					"maker's endpoint, as far as buddy knows, else no costs are shown.",
+				doc: "What a million tokens of input cost, with `price_output`. Without them: the documented prices of the model at its " +
+					"maker's endpoint, if buddy knows them, else no costs are shown.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Prices.Input },
 			},
 			{
 				name: "price_cached", short: "dollars",
-				doc:     "What a million tokens of input cost that the provider has cached; 0 means as much as other input.",
+				doc:     "What a million tokens of cached input cost; 0 means as much as other input.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Prices.Cached },
 			},
 			{
 				name: "price_cache_write", short: "dollars",
-				doc:     "What a million tokens of input cost that the provider puts into its cache; 0 means as much as other input.",
+				doc:     "What a million tokens of input cost that the provider writes to its cache; 0 means as much as other input.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Prices.CacheWrite },
 			},
 			{
@@ -191,7 +191,7 @@ var sections = append([]section{
 			{
 				name: "first_byte_timeout", short: "seconds, 0 or more",
 				doc: "How long the first piece of an answer may take; 0 means 300, and 600 for a server on this machine or network, " +
-					"which computes long prompts and is not asked a second time.",
+					"which takes long for long prompts and gets no second request.",
 				pointer: func(_ *Config, p *Profile) any { return &p.FirstByteTimeout },
 			},
 			{
@@ -202,12 +202,12 @@ var sections = append([]section{
 			},
 			{
 				name: "keepalive_timeout", short: "seconds, 0 or more",
-				doc:     "How long nothing but signs of life may come, such as pings; 0 means 600.",
+				doc:     "How long only keep-alive signals may arrive, such as pings; 0 means 600.",
 				pointer: func(_ *Config, p *Profile) any { return &p.KeepAliveTimeout },
 			},
 			{
 				name: "headers", short: "list of `Name: value`",
-				doc:     "What to send with every request besides. A key belongs to `api_key_env` and the like.",
+				doc:     "Additional headers of every request. A key belongs in `api_key_env` and the like.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Headers },
 				check:   checkHeader,
 			},
@@ -221,18 +221,18 @@ var sections = append([]section{
 			{
 				name: "login_issuer", short: "https URL",
 				doc: "Log in instead of giving a key: the OAuth issuer, which has to offer the device flow. `buddy login NAME` then " +
-					"logs in; profiles with the same issuer and client share it. A key, if there is one, beats it.",
+					"logs in; profiles with the same issuer and client share it. A key, if there is one, has precedence.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Login.Issuer },
 				check:   checkIssuer,
 			},
 			{
 				name: "login_client_id", short: "text",
-				doc:     "As which program to log in: an id that the issuer gave you.",
+				doc:     "The client id for the login, which the issuer gave you.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Login.ClientID },
 			},
 			{
 				name: "login_scopes", short: "words",
-				doc:     "What to ask the issuer for, with spaces between, such as `openid offline_access`.",
+				doc:     "The scopes of the login, separated by spaces, such as `openid offline_access`.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Login.Scopes },
 			},
 		},

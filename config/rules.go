@@ -30,12 +30,12 @@ func ruleSections() []section {
 			},
 			{
 				name: "prefix", short: `words, such as ["go", "test"]`, access: a,
-				doc:     "Commands that begin with these words. Each command of a line is looked at by itself, as the shell would run it.",
+				doc:     "Commands that begin with these words. Each command of a line is checked by itself, as the shell would run it.",
 				pointer: func(c *Config, _ *Profile) any { return &last(c).Prefix },
 			},
 			{
 				name: "path", short: "glob", access: a,
-				doc:     "Files; `**` is any number of folders. A relative one starts at the workspace, `~/` is your home.",
+				doc:     "Files; `**` matches any number of folders. A relative path starts at the workspace, `~/` is your home.",
 				pointer: func(c *Config, _ *Profile) any { return &last(c).Path },
 			},
 			{
@@ -45,18 +45,18 @@ func ruleSections() []section {
 			},
 			{
 				name: "target", short: "glob", access: a,
-				doc:     "Where it happens: `local`, or the name of another target.",
+				doc:     "The target: `local`, or the name of another one.",
 				pointer: func(c *Config, _ *Profile) any { return &last(c).Target },
 			},
 		}
 	}
-	const common = " A rule needs at least one key, and all that it has must fit. Deny beats ask, ask beats allow."
+	const common = " A rule needs at least one key, and all its keys must match. Deny has precedence over ask, ask over allow."
 	return []section{
 		{
 			name: "allow", rules: true, fields: fields(personal),
-			doc: "What runs without asking. A line of several commands does only if each part may. Of git, what changes history or throws work away needs a rule that names it (docs/safety.md, \"Git\")." + common,
+			doc: "What runs without approval. A line of several commands does only if each of them may. Git commands that change history or discard work need a rule that names them (docs/safety.md, \"Git\")." + common,
 		},
-		{name: "ask", rules: true, access: adds, fields: fields(adds), doc: "What is always asked about." + common},
+		{name: "ask", rules: true, access: adds, fields: fields(adds), doc: "What always needs approval." + common},
 		{name: "deny", rules: true, access: adds, fields: fields(adds), doc: "What never runs, in no mode." + common},
 	}
 }

@@ -10,8 +10,8 @@ type Sandbox struct {
 var sandboxSection = section{
 	name: "sandbox", access: personal,
 	doc: "What commands can't do, even when you approve them by mistake. It is Linux's Landlock, for commands in panes on this " +
-		"machine; where it is missing buddy says so once and runs commands without it. It does not keep them from reading, from Unix " +
-		"sockets (tmux, Docker, the SSH agent), from UDP, nor from chmod. What runs unasked is kept by more than this.",
+		"machine; where it is missing buddy says so once and runs commands without it. It does not restrict reading, Unix " +
+		"sockets (tmux, Docker, the SSH agent), UDP, or chmod. Commands that run without approval are restricted further.",
 	fields: []field{
 		{
 			name: "mode", short: "`off` or `workspace`",
@@ -28,7 +28,7 @@ var sandboxSection = section{
 		},
 		{
 			name: "write", short: "paths",
-			doc:     "Folders that commands may write to besides, such as `~/go`.",
+			doc:     "More folders that commands may write to, such as `~/go`.",
 			pointer: func(c *Config, _ *Profile) any { return &c.Sandbox.Write },
 			check:   checkPath,
 		},

@@ -46,8 +46,8 @@ func checkTargetName(name string) error {
 // duplicate name, and an error names the target.
 var targetsSection = section{
 	name: "targets", named: true, access: trusted,
-	doc: "Other machines and containers on which a session may work, beside the place where it was started; a model may name these and " +
-		"no other. Exactly one of `ssh` and `container` is needed. A connection is made when a call first needs it.",
+	doc: "Other machines and containers on which a session may work, besides its first target; the model may name these and " +
+		"no others. Exactly one of `ssh` and `container` is needed. The first call that needs a target connects to it.",
 	fields: []field{
 		{
 			name: "ssh", short: "`user@host`",
@@ -72,12 +72,12 @@ var targetsSection = section{
 		},
 		{
 			name: "doc", short: "text",
-			doc:     "What it is, in a few words that the model reads.",
+			doc:     "A short description for the model.",
 			pointer: func(c *Config, _ *Profile) any { return &c.setting().Doc },
 		},
 		{
 			name: "production", short: "`true` or `false`",
-			doc:     "Nothing is done or read there without a question, in no mode and whatever the rules allow.",
+			doc:     "Everything there, reading too, needs approval, in every mode and whatever the rules allow.",
 			pointer: func(c *Config, _ *Profile) any { return &c.setting().Production },
 		},
 	},
