@@ -99,7 +99,7 @@ func (c *Config) Secrets() []string {
 	return slices.Compact(all)
 }
 
-// cleanKey returns key checked, with errors for people.
+// cleanKey returns the checked key; its errors name the source.
 func (p Provider) cleanKey() (key, source string, err error) {
 	key, source, err = p.key()
 	if err == nil {

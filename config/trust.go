@@ -185,7 +185,7 @@ func (l *loader) resolveTrust(store *TrustStore, read *file) {
 	}
 }
 
-// access tells which files may set a key.
+// access limits the files that may set a key.
 type access uint8
 
 const (

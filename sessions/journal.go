@@ -57,14 +57,14 @@ type Journal struct {
 	head    int64 // bytes of line 1
 	info    Info
 	locked  bool           // by this process
-	syncing sync.WaitGroup // the background sync, while its timer is armed or it runs
+	syncing sync.WaitGroup // the background sync, while it is scheduled or runs
 
 	mu      sync.Mutex // guards all below
 	size    int64      // bytes of whole lines
 	last    uint64     // seq of the last envelope
 	cause   error      // why the journal is read-only
 	line    bytes.Buffer
-	timer   *time.Timer // armed while data is not synced
+	timer   *time.Timer // runs while data is not synced
 	newFile bool        // its directory entry is not synced yet
 }
 

@@ -251,7 +251,7 @@ func TestSessions(t *testing.T) {
 		stop := r.srv.Attach("used")
 		tmuxtest.Until(t, "somebody is attached", func() bool { return r.srv.Tmux("list-clients", "-t", "=used") != "" })
 		if left, err := r.AbandonedSessions(t.Context()); err != nil || !slices.Equal(left, []string{"left"}) {
-			t.Errorf("Leftovers = %v, %v", left, err)
+			t.Errorf("AbandonedSessions = %v, %v", left, err)
 		}
 		for _, name := range []string{"", "default", r.Name()} {
 			if err := r.KillSession(t.Context(), name); err == nil || !strings.Contains(err.Error(), "cannot be closed") {

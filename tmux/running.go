@@ -29,7 +29,7 @@ const (
 // EdgeMax limits the bytes that a [Captured] holds of either end of a stream.
 const EdgeMax = 64 << 10
 
-// cancelLimit is how long a cancelled command may go on before its pane is replaced.
+// cancelLimit bounds the time from a cancellation to the replacement of the pane.
 const cancelLimit = 7 * time.Second
 
 // Output receives live output: total counts the stream's bytes so far, this piece included; a

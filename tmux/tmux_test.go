@@ -219,7 +219,7 @@ func (r *rig) run(command string) tmux.Result {
 	return r.wait(r.start(tmux.Spec{Command: command}))
 }
 
-// screen is what the pane shows.
+// screen returns the visible text of the pane.
 func (r *rig) screen() string {
 	r.t.Helper()
 	return r.srv.Tmux("capture-pane", "-p", "-t", r.Pane())

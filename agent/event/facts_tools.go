@@ -23,7 +23,7 @@ type ApprovalAsked struct {
 	CallID  string         `json:"call_id"`
 	Action  action.Action  `json:"action"`
 	Verdict action.Verdict `json:"verdict"`
-	// Context is what else a person should know; Context.Similar is the rule that the decision
+	// Context helps a person to decide; Context.Similar is the rule that the decision
 	// Similar adds, "" when there is none.
 	Context action.ApprovalContext `json:"context,omitzero"`
 }

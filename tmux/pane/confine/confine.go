@@ -1,5 +1,5 @@
 // Package confine starts a command that can read and answer, but change and send nothing:
-// the read-only sandbox of commands that nobody was asked about.
+// the read-only sandbox of commands that run without approval.
 //
 // The kernel keeps it, by restrictions that a process can put on itself and never take off:
 // Landlock (which files) and a seccomp filter (which system calls). They are put on one

@@ -226,7 +226,7 @@ func TestEtcHasNoSecrets(t *testing.T) {
 	}
 }
 
-// BenchmarkStart is what the sandbox costs a command.
+// BenchmarkStart measures the cost of the sandbox for a command.
 func BenchmarkStart(b *testing.B) {
 	temp := b.TempDir()
 	box, err := New(Config{Env: os.Environ(), Temp: temp})
