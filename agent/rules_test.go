@@ -11,12 +11,12 @@ import (
 
 // New rules replace those of the configuration and keep those of the session. They deny
 // what is open but never allow it.
-func TestSetRules(t *testing.T) { // F05, DECISIONS 38
+func TestSetRules(t *testing.T) {
 	rule := func(d action.Decision, words string) action.Rule {
 		return action.Rule{Decision: d, Prefix: strings.Fields(words), Source: action.FromUser}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, func(o *Options) { shells(o); o.Policy.Rules = []action.Rule{rule(action.Allow, "make all")} },
+		s := start(t, func(o *Options) { shellOptions(o); o.Policy.Rules = []action.Rule{rule(action.Allow, "make all")} },
 			says("", "c1 do make all"), says("", "c2 do go test ./a"), says("ok"),
 			says("", "c3 do make all"), says("ok"),
 			says("", "c4 do go test ./b", "c5 do make new"), says("ok"))

@@ -9,7 +9,7 @@ import (
 	"buddy/agent/event"
 )
 
-func TestTimeout(t *testing.T) { // G12
+func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, hangs("a"), hangs("b"), says("fine"))
 		wantError := func(c event.Command, want string) {
@@ -51,7 +51,7 @@ func TestTimeout(t *testing.T) { // G12
 	})
 }
 
-func TestLongCommandIsTold(t *testing.T) { // DECISIONS 19
+func TestLongCommandIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("", `c1 do {"kind":"shell","do":"sleep","seconds":200}`), says("ok"))
 		s.do(event.Submit{Text: "go"})

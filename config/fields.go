@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -97,7 +96,7 @@ var sections = append([]section{
 				doc: "What to do when an answer stalls in the middle for longer than `stall_timeout` of the profile: `retry` sends the request again, then to `fallback_model`; " +
 					"`fallback` sends it there at once; `abort` ends the prompt.",
 				pointer: func(c *Config, _ *Profile) any { return &c.Agent.OnStall },
-				check:   checkStall,
+				check:   oneOf("way to recover", "retry", "fallback", "abort"),
 			},
 		},
 	},
@@ -124,7 +123,7 @@ var sections = append([]section{
 					"in which reasoning models keep their reasoning across tool calls; `anthropic` is " +
 					"Anthropic Messages, at `https://api.anthropic.com/v1` and the like.",
 				pointer: func(_ *Config, p *Profile) any { return (*string)(&p.API) },
-				check:   checkAPI,
+				check:   oneOf("API", string(Completions), string(Responses), string(Anthropic)),
 			},
 			{
 				name: "model", short: "model id",
@@ -154,7 +153,7 @@ var sections = append([]section{
 				doc: "How long a reasoning model may think. Models support different values; an unsupported one is an error that " +
 					"names the others. Without it the provider decides. `/effort` changes it for a session.",
 				pointer: func(_ *Config, p *Profile) any { return &p.Effort },
-				check:   oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+				check:   oneOf("value", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
 			},
 			{
 				name: "context_limit", short: "tokens, 0 or more",
@@ -350,22 +349,6 @@ func checkIssuer(v string, _ *file) (string, error) {
 		err = fmt.Errorf("%q is neither https nor on this machine", v)
 	}
 	return v, err
-}
-
-func checkAPI(v string, _ *file) (string, error) {
-	known := []string{string(Completions), string(Responses), string(Anthropic)}
-	if slices.Contains(known, v) {
-		return v, nil
-	}
-	return "", fmt.Errorf("unknown API %q %s", v, list(known, v))
-}
-
-func checkStall(v string, _ *file) (string, error) {
-	known := []string{"retry", "fallback", "abort"}
-	if slices.Contains(known, v) {
-		return v, nil
-	}
-	return "", fmt.Errorf("unknown way to recover %q %s", v, list(known, v))
 }
 
 // checkID accepts names of profiles and ids of models that fit on one line and in a request.

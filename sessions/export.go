@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/texts"
 )
 
 // ExportFormat names a format of exports.
@@ -138,11 +139,8 @@ func hideWithin(text string, redact func(string) string) string {
 		d.UseNumber()
 		if d.Decode(&v) == nil {
 			if _, err := d.Token(); err == io.EOF && hideStrings(&v, redact) {
-				var out strings.Builder
-				enc := json.NewEncoder(&out)
-				enc.SetEscapeHTML(false)
-				if enc.Encode(v) == nil {
-					text = strings.TrimSuffix(out.String(), "\n")
+				if out, err := texts.JSON(v); err == nil {
+					text = string(out)
 				}
 			}
 		}

@@ -12,7 +12,7 @@
 //
 // and elsewhere, when the person has decided:
 //
-//	b.Answer(event.Approve{ID: id, Decision: event.Once})
+//	b.Answer(event.AnswerApproval{ID: id, Decision: event.Once})
 package approval
 
 import (
@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +27,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/agent/stream"
+	"buddy/texts"
 )
 
 // Nobody is By of the answer to what no person could be asked.
@@ -96,6 +96,18 @@ func (b *Broker) Judge(act action.Action) action.Verdict {
 	return p.Judge(act, mode)
 }
 
+// Denied returns why the policy denies an action to the agent whatever the mode, "" if it does
+// not.
+func (b *Broker) Denied(act action.Action) string {
+	b.mu.Lock()
+	p := b.policy
+	b.mu.Unlock()
+	if v := p.Judge(act, action.ModeAsk); v.Decision == action.Deny {
+		return v.Reason
+	}
+	return ""
+}
+
 // context returns what a person should know of an action.
 func (b *Broker) context(act action.Action) action.ApprovalContext {
 	b.mu.Lock()
@@ -104,7 +116,7 @@ func (b *Broker) context(act action.Action) action.ApprovalContext {
 	return p.Context(act, mode)
 }
 
-// Free says which commands nobody is asked about on a target.
+// Free describes the commands that run without approval on a target, for people.
 func (b *Broker) Free(target string) string {
 	b.mu.Lock()
 	p := b.policy
@@ -238,7 +250,7 @@ func (b *Broker) addSimilar(id string) bool {
 // SetMode changes how approvals are decided, for a while if d is not 0.
 func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 	if !slices.Contains(action.Modes, m) {
-		b.stream.Reject("unknown mode %q (have: %s)", m, modeNames())
+		b.stream.Reject("unknown mode %q (have: %s)", m, texts.Names(action.Modes))
 		return
 	}
 	changed := event.ModeChanged{Mode: m}
@@ -251,14 +263,6 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 	b.mu.Unlock()
 	b.stream.Publish(0, 0, changed)
 	b.reviewMode(m)
-}
-
-func modeNames() string {
-	var names []string
-	for _, m := range action.Modes {
-		names = append(names, string(m))
-	}
-	return strings.Join(names, ", ")
 }
 
 // review settles open requests that a new rule decides.
