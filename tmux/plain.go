@@ -77,7 +77,7 @@ func (p *plain) attach(_ context.Context, dir string) (job, error) {
 	return j, nil
 }
 
-// respawn does nothing: a replacement would not survive SIGKILL either.
+// respawn does nothing: a process that survives SIGKILL cannot be replaced.
 func (p *plain) respawn(context.Context) error { return nil }
 
 func (p *plain) pane() string { return "" }

@@ -1,4 +1,4 @@
-// Package host reaches the places where commands run: this machine, another one over ssh,
+// Package host reaches the targets where commands run: this machine, another one over ssh,
 // a container.
 //
 // A [Host] starts processes there ([Host.Command]), runs small scripts on shells that it
@@ -12,8 +12,8 @@
 //	var out bytes.Buffer
 //	code, err := h.Run(ctx, "uname -a", &out, io.Discard)
 //
-// What goes wrong on the way to the target is a [DownError]; what a command says is never
-// one: its exit code is told apart from those of ssh and of the container engine.
+// A failure to reach the target is a [DownError]; a failure of the command never is: its
+// exit code is distinguished from those of ssh and of the container engine.
 package host
 
 import (

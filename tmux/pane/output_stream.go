@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var legBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+var streamBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // outputStream carries one stream of a command from its pipe to its record, the pane and the
 // clients. A background job may hold the pipe open long after the command's end; its output is
@@ -22,8 +22,8 @@ type outputStream struct {
 
 // run copies until nobody holds the pipe any more.
 func (l *outputStream) run() {
-	buf := legBuffers.Get().(*[32 << 10]byte)
-	defer legBuffers.Put(buf)
+	buf := streamBuffers.Get().(*[32 << 10]byte)
+	defer streamBuffers.Put(buf)
 	for {
 		n, err := l.pipe.Read(buf[:])
 		if n > 0 {

@@ -4,7 +4,7 @@
 // A [Shell] starts commands and records them; a [Server] lets clients drive a Shell over
 // a socket. Inside a tmux pane the two are a process of their own, the supervisor
 // ([Main]), so that a command outlives the program that asked for it. Without tmux the
-// same Server runs in our own process. The files of a command are the truth about it:
+// same Server runs in our own process. The files of a command are authoritative:
 //
 //	DIR/cmd            the command; the client writes it
 //	DIR/out, DIR/err   its output, the first [HeadMax] bytes exactly; err only if there is any

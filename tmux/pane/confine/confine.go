@@ -10,7 +10,7 @@
 //	err = cmd.Wait()
 //	err = box.Sweep(cmd.Process.Pid) // ends what it left behind
 //
-// What is data is in tables: calls.txt (system calls), path_rules_linux.go (folders), environ.go
+// The data is in tables: calls.txt (system calls), path_rules_linux.go (folders), environ.go
 // (variables).
 package confine
 
