@@ -82,7 +82,7 @@ func (r *Runtime) readInstructions(ctx context.Context) {
 	if err != nil && before != "" {
 		return // what is known is better than nothing
 	}
-	r.guide.set, r.guide.below, r.guide.speaks = set, instructions.Set{}, set.Speaks()
+	r.guide.set, r.guide.below, r.guide.speaks = set, instructions.Set{}, set.Injection()
 	clear(r.guide.dirs) // what was told later is perhaps compacted away
 	text := r.opts.Redact.Text(set.Text())
 	if text == r.opts.Redact.Text(before) && len(set.Files) == 0 {
@@ -105,13 +105,13 @@ func (r *Runtime) setSystem() {
 
 // warnOf tells the person what in files speaks to the agent. The caller holds r.mu.
 func (r *Runtime) warnOf(task int, set instructions.Set) {
-	if why := set.Speaks(); why != "" {
+	if why := set.Injection(); why != "" {
 		r.emit(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; as long as it counts, more needs your yes ([context] instructions = false leaves such files out)"})
 	}
 }
 
 func readFiles(set instructions.Set) event.InstructionsRead {
-	e := event.InstructionsRead{Speaks: set.Speaks()}
+	e := event.InstructionsRead{Injection: set.Injection()}
 	for _, f := range set.Files {
 		e.Files = append(e.Files, event.InstructionFile{Path: f.Path, From: string(f.From), Bytes: f.Bytes, Sent: len(f.Text), Why: f.Why})
 	}
@@ -155,7 +155,7 @@ func (r *Runtime) instructBelow(ctx context.Context, t *task, turn int) {
 		return
 	}
 	r.guide.below.Files = append(r.guide.below.Files, set.Files...)
-	r.guide.speaks = cmp.Or(r.guide.speaks, set.Speaks())
+	r.guide.speaks = cmp.Or(r.guide.speaks, set.Injection())
 	r.emit(t.id, turn, readFiles(set))
 	r.attach(t.talk, t.id, turn, event.ReminderAttached{Kinds: []string{"instructions"}, Text: text})
 	r.warnOf(t.id, set)

@@ -153,7 +153,7 @@ func (r *Runtime) replaySession(e event.Event) {
 	case event.MetricsUsage:
 		r.ledger.Replay(p)
 	case event.InstructionsRead:
-		r.guide.speaks = cmp.Or(p.Speaks, r.guide.speaks)
+		r.guide.speaks = cmp.Or(p.Injection, r.guide.speaks)
 	case event.SessionRenamed:
 		r.titles++
 	case event.Notice:

@@ -92,7 +92,7 @@ func compose(f *flags, d *destination, resume string, mode action.Mode) (*progra
 		facts: prompt.Facts{
 			OS: p.env.OS, Shell: cmp.Or(p.config.Tools.ShellName(), p.env.Shell), Cwd: p.env.Dir, Also: p.env.Also, Target: d.Name, Targets: promptTargets(p.targets), Extra: p.config.Agent.SystemPrompt,
 		},
-		tools: tools.NewRegistry(toolset.New(p.targets, web.NewClient(web.Options{}), nil)...).Without(toolset.Quiet...),
+		tools: tools.NewRegistry(toolset.New(p.targets, web.NewClient(web.Options{}), nil)...).Without(toolset.Unlisted...),
 	}
 	system, registry, err := told.to(m.Info())
 	if err != nil {

@@ -5,7 +5,7 @@ package event
 // that has its own. Speaks is what in them speaks to the agent against its person.
 type InstructionsRead struct {
 	Files  []InstructionFile `json:"files,omitempty"`
-	Speaks string            `json:"speaks,omitempty"`
+	Injection string            `json:"speaks,omitempty"`
 }
 
 // InstructionFile is one of them. Sent is how many bytes of it the model is told; Why says

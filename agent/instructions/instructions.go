@@ -342,7 +342,7 @@ func inert(s string) string {
 
 // Speaks says what in the files speaks to the agent against its person, "" when nothing
 // does.
-func (s Set) Speaks() string {
+func (s Set) Injection() string {
 	for _, f := range s.Files {
 		if len(f.Found) > 0 && f.Text != "" {
 			return fmt.Sprintf("%s came with the project and %s: %q", f.Path, f.Found[0].Reason, f.Found[0].Excerpt)

@@ -47,7 +47,7 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 	if v.Decision == action.Deny && report.Safer != "" {
 		c.Alternatives = append(c.Alternatives, report.Safer)
 	}
-	if n := len(whole.Places); n > 0 {
+	if n := len(whole.Targets); n > 0 {
 		note(&c, action.Low, "", fmt.Sprintf("it happens on %d targets at once", n))
 	}
 	if r, ok := p.Similar(whole); ok {

@@ -109,13 +109,13 @@ func (p Policy) Judge(a action.Action, mode action.Mode) action.Verdict {
 // strictest returns what decides about a, which is a itself or what it does on one of
 // several targets, and the verdict.
 func (p Policy) strictest(a action.Action, mode action.Mode) (action.Action, action.Verdict) {
-	if len(a.Places) == 0 {
+	if len(a.Targets) == 0 {
 		return a, p.on(a).judgeFiles(a, mode)
 	}
 	var worst action.Action
 	var verdict action.Verdict
 	same := true
-	for i, place := range a.Places {
+	for i, place := range a.Targets {
 		one := a.On(place)
 		v := p.on(one).judgeFiles(one, mode)
 		same = same && (i == 0 || v.Decision == verdict.Decision)

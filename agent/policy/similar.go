@@ -41,7 +41,7 @@ var wide = []string{
 // what is computed, destroys, needs more rights, leaves the machine, or has more than one
 // part or target to be asked about. The rule holds for the target of the action only.
 func (p Policy) Similar(a action.Action) (action.Rule, bool) {
-	if len(a.Places) > 0 {
+	if len(a.Targets) > 0 {
 		return action.Rule{}, false
 	}
 	p = p.on(a)

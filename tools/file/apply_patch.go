@@ -46,7 +46,7 @@ func (t *applyPatch) Plan(call tools.Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	changes, err := t.changes(ctx, args.Patch)
 	if err != nil {

@@ -82,7 +82,7 @@ func (t *editFile) Plan(call tools.Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	path, err := t.ws.resolve(ctx, args.Path)
 	if err != nil {

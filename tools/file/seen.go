@@ -136,7 +136,7 @@ const maxWatched = 200
 // begins anew. Files whose size and time are as before are not opened. On a target, whose
 // times are in whole seconds, only the last four are looked at.
 func (w *Workspace) Changed() []string {
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	var changed []string
 	recent := w.Recent()

@@ -127,7 +127,7 @@ func (w *Workspace) resolve(ctx context.Context, arg string) (string, error) {
 // does: .. is the folder above the one that a link before it leads to. Its end need not exist.
 // It is "" when that can't be found out. It asks the target, which may take seconds.
 func (w *Workspace) Follow(path string) string {
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	real, err := w.files.RealPath(ctx, path)
 	if err != nil {
@@ -150,7 +150,7 @@ func (w *Workspace) planRead(tool, path, why string) (action.Action, error) {
 	if path == "" {
 		path = "."
 	}
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	path, err := w.resolve(ctx, path)
 	if err != nil {

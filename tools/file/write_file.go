@@ -44,7 +44,7 @@ func (t *writeFile) Plan(call tools.Call) (action.Action, error) {
 	if strings.HasSuffix(args.Path, "/") {
 		return action.Action{}, tools.Invalid("path: %q names a folder", tools.Clip(args.Path, 200))
 	}
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	path, err := t.ws.resolve(ctx, args.Path)
 	if err != nil {
