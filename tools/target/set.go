@@ -140,7 +140,7 @@ func (s *Set) Open(name string) (*Session, error) {
 	if s.closed {
 		return nil, errClosed // nothing was started there
 	}
-	one.Shell.Beside(s.first.Shell)
+	one.Shell.ShareTasks(s.first.Shell)
 	s.opened[name] = one
 	return one, nil
 }
