@@ -11,8 +11,9 @@ import (
 	"buddy/agent/action"
 )
 
-// TestGitActsAsk: what changes history or takes away work asks in every mode but all, in
-// whatever it is wrapped, though a rule of the session and a broad one of the settings are there.
+// TestGitActsAsk: commands that change history or lose work need approval in every mode except
+// all, however they are wrapped, despite a rule of the session and a broad one of the
+// settings.
 func TestGitActsAsk(t *testing.T) {
 	allow := func(source action.Source, words string) action.Rule {
 		return action.Rule{Decision: action.Allow, Tool: "run_shell", Prefix: strings.Fields(words), Source: source}
@@ -47,7 +48,7 @@ func TestGitActsAsk(t *testing.T) {
 	}
 }
 
-// TestGitActsByName: a rule of a person's settings holds for what it names.
+// TestGitActsByName: a rule in the settings applies to the commands that it names.
 func TestGitActsByName(t *testing.T) {
 	for _, tt := range []struct {
 		rule, command string
@@ -76,7 +77,7 @@ func TestGitActsByName(t *testing.T) {
 	}
 }
 
-// TestLosses: the question names what would be lost, or says that it is not known.
+// TestLosses: the approval names what would be lost, or says that it is unknown.
 func TestLosses(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -140,7 +141,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// TestLossesOnTargets: of several targets each has a line of its own.
+// TestLossesOnTargets: each of several targets has a line of its own.
 func TestLossesOnTargets(t *testing.T) {
 	p := Policy{At: func(target string) Target {
 		if target == "web" {
@@ -162,7 +163,7 @@ func TestLossesOnTargets(t *testing.T) {
 	}
 }
 
-// TestGitActsUndo: what can't be taken back is not said to be.
+// TestGitActsUndo: what can't be undone is not said to be undoable.
 func TestGitActsUndo(t *testing.T) {
 	for command, want := range map[string]string{
 		"git reset --hard": "", "git stash drop": "", "git push --force": "", "git branch -D x": "", "git checkout -- x": "", "git co": "",

@@ -7,8 +7,9 @@ import (
 	"buddy/agent/action"
 )
 
-// fleet is a policy of three targets: two with a folder each, and one that is production.
-func fleet(rules ...action.Rule) Policy {
+// threeTargets returns a policy of three targets: two with a folder each, and one that is
+// production.
+func threeTargets(rules ...action.Rule) Policy {
 	targets := map[string]Target{
 		"local":  {Workspace: "/home/ann/shop", Home: "/home/ann"},
 		"web-01": {Workspace: "/srv/www", Home: "/root"},
@@ -68,7 +69,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 		{"several with production", shell("ls", "local", "db"), action.ModeAsk, nil, action.Ask, "on db: db is marked"},
 	}
 	for _, tt := range tests {
-		v := fleet(tt.rules...).Judge(tt.a, tt.mode)
+		v := threeTargets(tt.rules...).Judge(tt.a, tt.mode)
 		if v.Decision != tt.want || !strings.Contains(v.Reason, tt.reason) {
 			t.Errorf("%s: %s, %q; want %s, %q", tt.name, v.Decision, v.Reason, tt.want, tt.reason)
 		}
@@ -76,7 +77,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 }
 
 func TestSimilarIsForOneTarget(t *testing.T) {
-	p := fleet()
+	p := threeTargets()
 	a := action.Action{Kind: action.Shell, Tool: "run_shell", Command: "make all", Target: "web-01", Cwd: "/srv/www"}
 	r, ok := p.Similar(a)
 	if !ok || r.Target != "web-01" {
