@@ -20,21 +20,21 @@ const (
 	omittedForm  = "(%d earlier operations omitted)"
 )
 
-// The statuses of a line.
+// Statuses of a line.
 const (
 	info    = "info"
 	success = "success"
 	failure = "failure"
 )
 
-// digest is a summary while it grows: the newest operations as lines, and how many did
-// not fit.
+// digest is a summary under construction: the newest operations as lines, and the number that
+// did not fit.
 type digest struct {
 	lines   []string
 	omitted int
 }
 
-// summaryMessage is a message that takes the place of others.
+// summaryMessage returns a message that replaces others.
 func summaryMessage(text string) model.Message {
 	return model.Message{Role: model.System, Content: text}
 }
@@ -45,7 +45,7 @@ func line(operation, status, detail string) string {
 	return texts.Clip("- "+texts.OneLine(operation+" ["+status+"] "+texts.ClipBytes(detail, enough)), summaryWidth)
 }
 
-// add appends lines. When there are too many, the oldest successes go first: prompts,
+// add appends lines. When there are too many, the oldest successes are dropped first: prompts,
 // answers and failures tell more.
 func (d *digest) add(lines []string) {
 	for _, l := range lines {
@@ -64,8 +64,8 @@ func succeeded(line string) bool {
 	return strings.HasSuffix(before, "["+success)
 }
 
-// text returns the summary as it may replace room characters of history: whole, in one
-// line, or "" when even that would be no gain.
+// text returns the summary to replace room characters of history: in full, in one line, or ""
+// when even that would gain nothing.
 func (d *digest) text(room int) string {
 	one := fmt.Sprintf(omittedForm, d.omitted+len(d.lines))
 	full := summaryTitle + "\n" + strings.Join(d.lines, "\n")
@@ -80,7 +80,7 @@ func (d *digest) text(room int) string {
 	return ""
 }
 
-// earlier returns the present summary, to be folded into the next.
+// earlier returns the existing summary, to be merged into the next.
 func (h *History) earlier() *digest {
 	d := &digest{}
 	if !h.summary {
@@ -99,8 +99,8 @@ func (h *History) earlier() *digest {
 	return d
 }
 
-// describe returns a line for each operation of an exchange that is removed.
-// bad holds the calls that failed.
+// describe returns a line for each operation of a removed exchange. bad holds the calls that
+// failed.
 func (h *History) describe(u unit, bad map[string]bool) []string {
 	body := h.body()
 	var lines []string
@@ -133,7 +133,7 @@ func (h *History) describe(u unit, bad map[string]bool) []string {
 	return lines
 }
 
-// subject is what a call was about: its command, path or pattern when it has one.
+// subject returns the command, path or pattern of a call, if it has one.
 func subject(arguments string) string {
 	var args map[string]any
 	if err := json.Unmarshal([]byte(arguments), &args); err != nil {
