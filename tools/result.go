@@ -16,7 +16,7 @@ var ErrExecution = errors.New("execution failed")
 // Truncated ends a text that was cut.
 const Truncated = "...[truncated]"
 
-// TailLimit is how much output a result keeps for the screen, in bytes.
+// TailLimit limits the output that a result keeps for the screen, in bytes.
 const TailLimit = 64 << 10
 
 // OutputBytes is about the size of a listing or search result, in bytes.

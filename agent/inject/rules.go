@@ -93,11 +93,11 @@ var table = []rule{
 		phrase: phrase(`(?:attention )?` + readers + `(?: (?:reading|processing|summari[sz]ing|analy[sz]ing|viewing|seeing) [a-z]+(?: [a-z]+)?)? ?[,:]? ?(?:you )?` + must + ` (?:[a-z]+ ){0,3}?` + runs),
 	},
 	{
-		words: "if when", kind: Command, severity: Low, reason: "speaks to agents",
+		words: "if when", kind: Command, severity: Low, reason: "addresses AI agents",
 		phrase: phrase(`(?:if|when) you are (?:an? |the )?(?:ai|llm|large language model|language model|coding agent|coding assistant|automated agent)\b`),
 	},
 	{
-		words: "important attention note", kind: Command, severity: Low, reason: "speaks to agents",
+		words: "important attention note", kind: Command, severity: Low, reason: "addresses AI agents",
 		phrase: phrase(`(?:important|attention|note)[ !:,-]*(?:instructions?|message|notice|note)? ?(?:for|to) ` + readers + `\b`),
 	},
 	{
@@ -134,7 +134,7 @@ var table = []rule{
 		phrase: phrase(`[a-z]+ [^;]*?(?:/\.ssh/id_[a-z0-9]+(?:[^.a-z0-9]|$)|/\.aws/credentials|/\.netrc|/etc/shadow)`),
 	},
 	{
-		words: "http https", kind: Exfil, severity: Low, reason: "a link with a place for your data",
+		words: "http https", kind: Exfil, severity: Low, reason: "a link with a slot for your data",
 		wide:   true,
 		phrase: phrase(`https?://[^ )\]]+?[?=/&](?:\{\{?|<|\[|\$\{?|%7b)(?:base64|conversation|chat|history|context|prompt|system_?prompt|secrets?|env|file_?contents?|data|summary|response|answer|stolen|api_?keys?|passwords?|tokens?|credentials?|user_?data)`),
 	},

@@ -72,7 +72,7 @@ func (p Policy) kept() []string {
 		this = "once approved, this one writes in the folders of [sandbox] only; that does not keep it from reading, from tmux, Docker and other " +
 			"programs that listen on Unix sockets, from UDP, nor from chmod"
 	}
-	return []string{"nobody is asked about " + p.Free(""), this}
+	return []string{"no approval is needed for " + p.Free(""), this}
 }
 
 func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {

@@ -102,9 +102,9 @@ func TestLosses(t *testing.T) {
 		{"git push --force origin HEAD:main", "", "git push --force replaces or deletes commits of origin/main"},
 		{"git push --force", "", "git push --force replaces or deletes commits of the other repository"},
 		{"git branch -D a b", "", "git branch -D takes away what is only on a, b"},
-		{"git reset $x", "", "git reset discards changes that are not committed; not known what would be lost (part of the command is computed)"},
-		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed; not known what would be lost (in which folder is not known)"},
-		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules; not known what would be lost (nobody looks into that)"},
+		{"git reset $x", "", "git reset discards changes that are not committed; unknown what would be lost (part of the command is computed)"},
+		{"git --git-dir=x reset --hard", "", "git reset --hard discards changes that are not committed; unknown what would be lost (the folder is unknown)"},
+		{"git submodule deinit x", "", "git submodule deinit deletes the files of submodules; unknown what would be lost (not examined for this command)"},
 		{"git commit -m x", "", ""},
 		{"git status", "", ""},
 	} {
@@ -119,7 +119,7 @@ func TestLosses(t *testing.T) {
 	fail = errors.New("x")
 	unknown := func(p Policy, want string) {
 		t.Helper()
-		if got := p.Context(sh("git reset --hard"), action.ModeAsk).Loses; len(got) != 1 || !strings.Contains(got[0], "not known what would be lost ("+want) {
+		if got := p.Context(sh("git reset --hard"), action.ModeAsk).Loses; len(got) != 1 || !strings.Contains(got[0], "unknown what would be lost ("+want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -98,7 +98,7 @@ func (p Policy) loss(ctx context.Context, act *shell.GitAct) string {
 	}
 	found, err := p.lost(ctx, act)
 	if err != nil {
-		return fmt.Sprintf("%s %s; not known what would be lost (%v)", act.Name, act.Does, err)
+		return fmt.Sprintf("%s %s; unknown what would be lost (%v)", act.Name, act.Does, err)
 	}
 	what := lossNouns[act.Loss]
 	if len(found) == 0 {
@@ -141,10 +141,10 @@ var (
 	errNoGit    = errors.New("git was not asked")
 	errNoBox    = errors.New("no read-only sandbox here in which git could be asked")
 	errComputed = errors.New("part of the command is computed")
-	errNoFolder = errors.New("in which folder is not known")
+	errNoFolder = errors.New("the folder is unknown")
 	errNoAnswer = errors.New("git could not tell")
 	errSlow     = errors.New("git took too long to tell")
-	errNobody   = errors.New("nobody looks into that")
+	errNobody   = errors.New("not examined for this command")
 )
 
 // lost queries git for the files or stashes that an act would take away.

@@ -166,7 +166,7 @@ func (p Policy) judge(a action.Action, mode action.Mode) (action.Verdict, shell.
 	asks, asked := p.match(a, report, action.Ask)
 	switch allows, ok := p.match(a, report, action.Allow); {
 	case asked:
-		v = action.Verdict{Decision: action.Ask, Reason: "a rule asks about it: " + asks.String(), Rule: asks.String()}
+		v = action.Verdict{Decision: action.Ask, Reason: "a rule requires approval: " + asks.String(), Rule: asks.String()}
 	case ok && base.Decision == action.Ask:
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
@@ -179,7 +179,7 @@ func (p Policy) guard(a action.Action, mode action.Mode, v action.Verdict) actio
 	if !p.guarded || v.Decision != action.Allow || a.Kind == action.Internal && a.Path != "" {
 		return v
 	}
-	v = action.Verdict{Decision: action.Ask, Reason: a.Target + " is marked as production: everything there is asked about", Rule: "production"}
+	v = action.Verdict{Decision: action.Ask, Reason: a.Target + " is marked as production: everything there needs approval", Rule: "production"}
 	if mode == action.ModeNone {
 		v.Decision = action.Deny
 	}
@@ -191,18 +191,18 @@ func (p Policy) moded(a action.Action, mode action.Mode, base, v action.Verdict)
 	rule := "mode " + string(mode)
 	switch {
 	case mode == action.ModeStrict && v.Decision == action.Allow:
-		return action.Verdict{Decision: action.Ask, Reason: "mode strict asks about everything", Rule: rule}
+		return action.Verdict{Decision: action.Ask, Reason: "in mode strict everything needs approval", Rule: rule}
 	case mode == action.ModePlan && (base.Decision != action.Allow || v.Decision != action.Allow || a.Kind == action.Internal && a.Mutation):
-		return action.Verdict{Decision: action.Deny, Rule: rule, Reason: "while planning only reading is allowed: " + base.Reason +
+		return action.Verdict{Decision: action.Deny, Rule: rule, Reason: "mode plan allows only reading: " + base.Reason +
 			". Put it into the plan; it can run once the plan is approved"}
 	case v.Decision != action.Ask:
 		return v
 	case mode == action.ModeAll:
 		return action.Verdict{Decision: action.Allow, Reason: "mode all allows everything", Rule: rule}
 	case mode == action.ModeNone:
-		return action.Verdict{Decision: action.Deny, Reason: "mode none denies what would need an approval: " + v.Reason, Rule: rule}
+		return action.Verdict{Decision: action.Deny, Reason: "mode none denies what needs approval: " + v.Reason, Rule: rule}
 	case mode == action.ModeEdits && v == base && p.editable(a):
-		return action.Verdict{Decision: action.Allow, Reason: "mode edits allows to write files of the workspace", Rule: rule}
+		return action.Verdict{Decision: action.Allow, Reason: "mode edits allows writing files of the workspace", Rule: rule}
 	}
 	return v
 }
@@ -217,7 +217,7 @@ func isCommand(k action.Kind) bool {
 func (p Policy) Analyse(command, cwd string) shell.Report {
 	r := shell.Analyse(command, shell.Env{Cwd: cwd, Home: p.Home, Secret: SecretIn, Border: p.border, Resolve: p.Resolve, Match: p.Match})
 	if p.Shell == "zsh" {
-		const why = "zsh runs it, of which it is not known what only reads"
+		const why = "it runs in zsh, where it is not known which commands only read"
 		if r.ReadOnly {
 			r.ReadOnly, r.Reason = false, why
 		}
@@ -285,7 +285,7 @@ func (p Policy) free(a action.Action, report shell.Report) action.Verdict {
 	case report.Beyond == "" && (report.Talks != "" || !p.Confined):
 		v.Decision, v.Rule = action.Allow, LiteralCore
 	case !p.Confined:
-		v.Reason = "it seems to only read, but there is no read-only sandbox here to see to that: " + report.Beyond
+		v.Reason = "it seems to only read, but there is no read-only sandbox here to enforce that: " + report.Beyond
 	case report.Talks != "":
 		v.Reason = "it asks " + report.Talks + ", which the read-only sandbox cuts off, and " + report.Beyond
 	default:

@@ -300,7 +300,7 @@ rule: shell
         git log only reads: it prints commits
   ask   tee x.log
         tee writes files
-kept: nobody is asked about commands that only read: the kernel keeps them from changing and sending anything (read-only sandbox)
+kept: no approval is needed for commands that only read: the kernel keeps them from changing and sending anything (read-only sandbox)
 kept: once approved, this one can do all that you can
 risk: medium
 then: files or settings change

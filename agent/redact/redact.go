@@ -180,7 +180,7 @@ func better(a, b match) match {
 // value matches a given secret.
 type value struct{ text string }
 
-// shown is how many bytes of a given value a stream may show before the rest comes: so little
+// shown is the number of bytes of a given value that a stream may show before the rest comes: so little
 // is no secret, and a prompt that ends like a key begins is not held back.
 const shown = 3
 

@@ -77,7 +77,7 @@ func (s *Stream) show(b *strings.Builder, to int) {
 	}
 }
 
-// before is how many bytes before an index decide whether a word begins there.
+// before is the number of bytes before an index that decide whether a word begins there.
 const before = 32
 
 // forget drops text that no longer matters.

@@ -13,7 +13,7 @@ import (
 	"buddy/texts"
 )
 
-// sniffedText is how many bytes of a file are read to detect its encoding.
+// sniffedText is the number of bytes of a file that are read to detect its encoding.
 const sniffedText = 64 << 10
 
 const byteOrderMark = "\ufeff"

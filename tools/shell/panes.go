@@ -345,7 +345,7 @@ func (t *createPane) Run(ctx context.Context, call tools.Call) tools.Result {
 		Mode: tmux.Terminal, Command: cmp.Or(args.Command, openShell),
 	})
 	if err != nil {
-		return tools.Failure(fmt.Errorf("the pane was not made: %w", err))
+		return tools.Failure(fmt.Errorf("the pane was not created: %w", err))
 	}
 	job := &shellJob{shell: t.shell, pane: t.shell.ref(run.Pane()).String(), title: args.Title, dir: call.Dir, run: run, out: out, since: time.Now()}
 	t.shell.jobs.begin(call, job)

@@ -110,7 +110,7 @@ func riskOf(said string) action.Risk {
 	return ""
 }
 
-// unattended is how long to wait for a command that reads keys where no person can type; after
+// unattended is the time to wait for a command that reads keys where no person can type; after
 // it the model may type.
 var unattended = 20 * time.Second
 

@@ -90,7 +90,7 @@ func (t *killSession) Plan(call tools.Call) (action.Action, error) {
 		return action.Action{}, err
 	}
 	if name := t.shell.panes.Name(); args.Session == "default" || args.Session == name {
-		return action.Action{}, tools.Invalid("session: %q is the one of this program and cannot be closed", name)
+		return action.Action{}, tools.Invalid("session: %q belongs to this program and cannot be closed", name)
 	}
 	if strings.ContainsFunc(args.Session, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return action.Action{}, tools.Invalid("session: %q has a control character", tools.Clip(args.Session, 60))

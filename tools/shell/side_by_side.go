@@ -32,7 +32,7 @@ type labelledStream struct {
 	total  int64
 }
 
-// longestLine is how much of an incomplete line is kept, in bytes.
+// longestLine limits what is kept of an incomplete line, in bytes.
 const longestLine = 4096
 
 // of returns the receiver of a target's output.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// maxLinks is how many symbolic links a path may contain, as on Linux.
+// maxLinks is the largest number of symbolic links in a path, as on Linux.
 const maxLinks = 40
 
 // followLinks resolves the symbolic links of an absolute path, part by part as the kernel
@@ -43,7 +43,7 @@ func followLinks(name string) string {
 	return at
 }
 
-// maxMatched is how many names are compared with a pattern.
+// maxMatched is the largest number of names that are compared with a pattern.
 const maxMatched = 20_000
 
 // oddMatches returns the symbolic links in dir that a shell's pattern may match, and the
@@ -119,7 +119,7 @@ type links struct {
 	since time.Time // of the oldest entry in known
 }
 
-// linksKept is how long links are cached.
+// linksKept is the time for which links are cached.
 const linksKept = 2 * time.Second
 
 // remember returns a cached version of ask, which queries the target.

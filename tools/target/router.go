@@ -104,7 +104,7 @@ func (r *Router) follow(at *targetsArgs, pane string) error {
 // known returns an error that lists all targets unless name is one of them.
 func (s *Set) known(name string) error {
 	if names := s.Names(); !slices.Contains(names, name) {
-		return tools.Invalid("target: %q is none of this session (have: %s)", tools.Clip(name, 60), strings.Join(names, ", "))
+		return tools.Invalid("target: %q is not a target of this session (have: %s)", tools.Clip(name, 60), strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (r *shellRouter) group(call tools.Call) (names []string, inner tools.Call, 
 			return nil, inner, err
 		}
 		if slices.Contains(names[:i], name) {
-			return nil, inner, tools.Invalid("targets: %s is there twice", name)
+			return nil, inner, tools.Invalid("targets: %s is listed twice", name)
 		}
 	}
 	return names, inner, nil

@@ -24,7 +24,7 @@ type Hit struct {
 
 // ErrLayout means that the page of results was not understood, which is different from no
 // results. Another search may work later.
-var ErrLayout = errors.New("the page of results is not what it used to be; results could not be read")
+var ErrLayout = errors.New("the page of results has an unknown layout; no results could be read")
 
 // ErrChallenge means that the search engine demands proof of a human. Wait, or search less.
 var ErrChallenge = errors.New("the search engine refuses automatic searches for now")

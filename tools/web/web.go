@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// MaxBody is how much of a page is read, in bytes.
+	// MaxBody is the size up to which a page is read, in bytes.
 	MaxBody = 2 << 20
 	// Timeout bounds one request, with its redirections and all of its body.
 	Timeout = 20 * time.Second
@@ -134,7 +134,7 @@ func (c *Client) redirect(req *http.Request, via []*http.Request) error {
 	}
 	to, err := c.Check(req.URL.String())
 	if err != nil {
-		return fmt.Errorf("a redirection leads to a place that is not allowed: %w", err)
+		return fmt.Errorf("a redirection leads to an address that is not allowed: %w", err)
 	}
 	if !sameSite(via[0].URL, to) {
 		return http.ErrUseLastResponse
@@ -165,7 +165,7 @@ func (p Page) mediaType() string {
 func (c *Client) checkDial(address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &refusedError{fmt.Sprintf("%q is no address", address)}
+		return &refusedError{fmt.Sprintf("%q is not an address", address)}
 	}
 	return c.checkAddr(at.Addr())
 }

@@ -114,7 +114,7 @@ type Report struct {
 	Beyond string `json:"beyond,omitempty"`
 	// Talks names a service that the program uses, which it can't in a sandbox; else "".
 	Talks string `json:"talks,omitempty"`
-	// Harm is what the program would destroy without a sane use; else "".
+	// Harm describes destruction without a sane use; else "".
 	Harm string `json:"harm,omitempty"`
 	// Safer is the alternative to the harm, if there is one.
 	Safer string `json:"safer,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// kind is how much is known about a value.
+// kind classifies how much is known about a value.
 type kind int
 
 const (
