@@ -4,7 +4,7 @@ package event
 // beginning of a session and after a compaction, and more when it begins to work in a folder
 // that has its own. Speaks is what in them speaks to the agent against its person.
 type InstructionsRead struct {
-	Files  []InstructionFile `json:"files,omitempty"`
+	Files     []InstructionFile `json:"files,omitempty"`
 	Injection string            `json:"speaks,omitempty"`
 }
 
