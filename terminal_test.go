@@ -15,6 +15,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/modeltest"
 	"buddy/tmux/tmuxtest"
+	dialogs "buddy/views/dialog"
 )
 
 // terminal is the real program on the full screen, in a tmux of the test's own.
@@ -239,8 +240,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// approvalGrace is longer than a key is not yet taken for an answer (UX "Approval").
-const approvalGrace = time.Second
+// approvalGrace is longer than no key must come before keys belong to a dialog.
+const approvalGrace = dialogs.Pause + 500*time.Millisecond
 
 // hostile is text that would do things to a terminal if it reached it as it is.
 const hostile = "before\x1b]52;c;SE9TVElMRQ==\x07\x1b]0;HOSTILE\x07\x1b]2;HOSTILE\x1b\\\x1bPqHOSTILE\x1b\\\x1b_GHOSTILE\x1b\\" +

@@ -82,7 +82,7 @@ func expect(t *testing.T, got []string, want ...string) {
 	}
 }
 
-func TestSafeCallsStartWhileTheAnswerStreams(t *testing.T) { // D30, D31, D33, A22
+func TestSafeCallsStartWhileTheAnswerStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Mode = action.ModeAll },
 			streams(whole, safe("c1", 6), safe("c2", 1), `c3 do {"kind":"shell","do":"sleep","seconds":2}`, safe("c4", 2), safe("c5", 3)), says("ok"))
@@ -97,7 +97,7 @@ func TestSafeCallsStartWhileTheAnswerStreams(t *testing.T) { // D30, D31, D33, A
 	})
 }
 
-func TestAskedCallsWaitForTheEndOfTheAnswer(t *testing.T) { // DECISIONS 7
+func TestAskedCallsWaitForTheEndOfTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, streams(whole, `c1 do {"kind":"shell","do":"echo","par":true}`, safe("c2", 1)), says("ok"))
 		s.do(event.Submit{Text: "go"})
@@ -107,7 +107,7 @@ func TestAskedCallsWaitForTheEndOfTheAnswer(t *testing.T) { // DECISIONS 7
 		time.Sleep(10 * time.Second)
 		s.do()
 		asked, _ := find[event.ApprovalAsked](s)
-		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		time.Sleep(10 * time.Second)
 		s.do()
 		expect(t, s.results(), "done c1", "done c2")
@@ -115,7 +115,7 @@ func TestAskedCallsWaitForTheEndOfTheAnswer(t *testing.T) { // DECISIONS 7
 	})
 }
 
-func TestAtMostTenCallsAtOnce(t *testing.T) { // D32
+func TestAtMostTenCallsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls []string
 		for i := range 25 {
@@ -137,7 +137,7 @@ func TestAtMostTenCallsAtOnce(t *testing.T) { // D32
 	})
 }
 
-func TestFailedAttemptsLeaveNothing(t *testing.T) { // C01, C04, DECISIONS 7
+func TestFailedAttemptsLeaveNothing(t *testing.T) {
 	retried := func(ctx context.Context, yield func(model.Delta, error) bool) {
 		streams(func(model.Message, func(model.Delta, error) bool) {}, safe("c1", 30))(ctx, yield)
 		if yield(model.Delta{Kind: model.Retry, Retry: &model.RetryNotice{Attempt: 1, Why: "reset"}}, nil) {
@@ -189,8 +189,8 @@ func TestFailedAttemptsLeaveNothing(t *testing.T) { // C01, C04, DECISIONS 7
 				// A process that goes on from the journal has the same history.
 				s.stop()
 				again := start(t, func(o *Options) { o.Replay = s.mem.events }, says("ok"))
-				if !slices.EqualFunc(again.main.hist.Messages(), s.main.hist.Messages(), func(a, b model.Message) bool { return a.Content == b.Content }) {
-					t.Errorf("replayed %+v\nlive     %+v", again.main.hist.Messages(), s.main.hist.Messages())
+				if !slices.EqualFunc(again.Messages(), s.Messages(), func(a, b model.Message) bool { return a.Content == b.Content }) {
+					t.Errorf("replayed %+v\nlive     %+v", again.Messages(), s.Messages())
 				}
 				again.stop()
 			})
@@ -198,7 +198,7 @@ func TestFailedAttemptsLeaveNothing(t *testing.T) { // C01, C04, DECISIONS 7
 	}
 }
 
-func TestCrashWhileCallsRunEarly(t *testing.T) { // DECISIONS 8: the answer was not complete, so its calls are not made
+func TestCrashWhileCallsRunEarly(t *testing.T) { // the answer was not complete, so its calls are not made
 	synctest.Test(t, func(t *testing.T) {
 		stored := crash(t, streams(whole, safe("c1", 1), safe("c2", 60), safe("c3", 61), safe("c4", 62)))
 		s := start(t, func(o *Options) { o.Replay = stored }, says("fine"))
@@ -211,7 +211,7 @@ func TestCrashWhileCallsRunEarly(t *testing.T) { // DECISIONS 8: the answer was 
 	})
 }
 
-func TestCancelWhileCallsOverlap(t *testing.T) { // A17
+func TestCancelWhileCallsOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, streams(whole, safe("c1", 1), safe("c2", 30), `c3 do {"kind":"shell","do":"echo"}`), says("ok"))
 		s.do(event.Submit{Text: "go"})
@@ -223,7 +223,7 @@ func TestCancelWhileCallsOverlap(t *testing.T) { // A17
 	})
 }
 
-func TestFailingCommandCancelsItsSiblings(t *testing.T) { // D32
+func TestFailingCommandCancelsItsSiblings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Mode = action.ModeAll },
 			says("", safe("c1", 30), `c2 do {"kind":"shell","do":"fail","par":true}`, `c3 do {"kind":"file_read","do":"echo"}`, safe("c4", 0)), says("ok"))
@@ -235,7 +235,7 @@ func TestFailingCommandCancelsItsSiblings(t *testing.T) { // D32
 	})
 }
 
-func TestToolTimeout(t *testing.T) { // D25: not for commands, and not while a person thinks
+func TestToolTimeout(t *testing.T) { // not for commands, and not while a person thinks
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("",
 			`c1 do {"kind":"file_read","do":"sleep","seconds":3600}`,
@@ -246,7 +246,7 @@ func TestToolTimeout(t *testing.T) { // D25: not for commands, and not while a p
 			time.Sleep(2 * time.Hour)
 			s.do()
 			asked, _ := find[event.ApprovalAsked](s)
-			s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+			s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		}
 		time.Sleep(2 * time.Hour)
 		s.do()
@@ -258,7 +258,7 @@ func TestToolTimeout(t *testing.T) { // D25: not for commands, and not while a p
 	})
 }
 
-func TestSameFailureThreeTimes(t *testing.T) { // A32
+func TestSameFailureThreeTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		call := `c1 do {"kind":"file_read","do":"fail","par":true}`
 		s := start(t, nil, says("", call, call, call), says("", call, `c2 do {"kind":"file_read","do":"echo"}`), says("ok"), says("", call), says("ok"))
@@ -276,7 +276,7 @@ func TestSameFailureThreeTimes(t *testing.T) { // A32
 	})
 }
 
-func TestNudges(t *testing.T) { // A26, A33: never stored
+func TestNudges(t *testing.T) { // never stored
 	tests := []struct {
 		name, hint string
 		steps      []step
@@ -304,7 +304,7 @@ func TestNudges(t *testing.T) { // A26, A33: never stored
 					t.Errorf("the last attempt is %d, want %d", r.Attempt, len(tt.steps))
 				}
 				var got []string
-				for _, m := range s.main.hist.Messages() {
+				for _, m := range s.Messages() {
 					got = append(got, string(m.Role)+":"+m.Content)
 				}
 				if strings.Join(got, " ") != tt.history {

@@ -26,7 +26,7 @@ func (c *endless) Stream(context.Context, model.Request) iter.Seq2[model.Delta, 
 }
 
 // BenchmarkToolTurn is what the loop costs for one turn with a tool, without the model's
-// and the tool's time, early and late in an exchange: it must not grow (rule 4).
+// and the tool's time, early and late in an exchange: it must not grow.
 func BenchmarkToolTurn(b *testing.B) {
 	for _, after := range []int{10, 2000} {
 		b.Run(fmt.Sprint("after", after), func(b *testing.B) {
@@ -37,12 +37,12 @@ func BenchmarkToolTurn(b *testing.B) {
 				for range events {
 				}
 			}()
-			ctx, t, err := r.begin(b.Context(), &model.Message{Content: "go"})
+			ctx, t, err := r.tasks.begin(b.Context(), &model.Message{Content: "go"})
 			if err != nil {
 				b.Fatal(err)
 			}
 			turn := func() {
-				if outcome, err := r.step(ctx, t); outcome != "" {
+				if outcome, err := r.tasks.loop.Step(ctx, t.x); outcome != "" {
 					b.Fatal(outcome, err)
 				}
 			}
@@ -53,7 +53,7 @@ func BenchmarkToolTurn(b *testing.B) {
 				turn()
 			}
 			b.StopTimer()
-			_, _ = r.endTask(ctx, t, event.Cancelled, nil)
+			_, _ = r.tasks.end(ctx, t, event.Cancelled, nil)
 			_ = r.Close(b.Context())
 		})
 	}

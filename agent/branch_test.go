@@ -23,7 +23,7 @@ func (s *session) branched() []string {
 	return out
 }
 
-func TestBackground(t *testing.T) { // DECISIONS 11, G10
+func TestBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("first"), hangs("working"), says("from the side"), says("more"))
 		s.do(event.Submit{Text: "one"})
@@ -52,14 +52,14 @@ func TestBackground(t *testing.T) { // DECISIONS 11, G10
 		}
 		s.stop()
 		again := start(t, func(o *Options) { o.Replay = s.mem.events })
-		if got, want := len(again.main.hist.Messages()), len(s.main.hist.Messages()); got != want || len(again.branches) != 0 {
-			t.Errorf("the replay has %d messages and %d branches, want %d and none", got, len(again.branches), want)
+		if got, want := len(again.Messages()), len(s.Messages()); got != want || len(again.tasks.forks) != 0 {
+			t.Errorf("the replay has %d messages and %d branches, want %d and none", got, len(again.tasks.forks), want)
 		}
 		again.stop()
 	})
 }
 
-func TestForkWhileAToolRuns(t *testing.T) { // A17: the fork's history is valid
+func TestForkWhileAToolRuns(t *testing.T) { // the fork's history is valid
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("", aHang), says("beside"), says("done"))
 		s.do(event.Submit{Text: "hang"})
@@ -75,7 +75,7 @@ func TestForkWhileAToolRuns(t *testing.T) { // A17: the fork's history is valid
 
 const aHang = `c1 do {"kind":"file_read","do":"hang"}`
 
-func TestCancelABackgroundTask(t *testing.T) { // G11
+func TestCancelABackgroundTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, hangs("a"), hangs("b"))
 		s.do(event.Submit{Text: "main"}, event.Submit{Text: "side", Background: true})
@@ -91,7 +91,7 @@ func TestCancelABackgroundTask(t *testing.T) { // G11
 	})
 }
 
-func TestTooManyBranches(t *testing.T) { // DESIGN, rule 4
+func TestTooManyBranches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var steps []step
 		for range maxBranches {
@@ -108,11 +108,11 @@ func TestTooManyBranches(t *testing.T) { // DESIGN, rule 4
 	})
 }
 
-func TestBackgroundTaskOfACrash(t *testing.T) { // DECISIONS 8
+func TestBackgroundTaskOfACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, hangs("main"), says("", `c1 do {"kind":"shell","do":"hang"}`))
 		s.do(event.Submit{Text: "one"}, event.Submit{Text: "side", Background: true})
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		crashed := slices.Clone(s.mem.events)
 		s.stop()
 
@@ -131,7 +131,7 @@ func TestBackgroundTaskOfACrash(t *testing.T) { // DECISIONS 8
 		if r, n := find[event.ToolResult](again); n != 1 || !strings.HasPrefix(r.Result, "recovered from") {
 			t.Errorf("%d results, the last %+v", n, r)
 		}
-		if n := len(again.branches); n != 0 {
+		if n := len(again.tasks.forks); n != 0 {
 			t.Errorf("%d branches are left", n)
 		}
 		again.stop()

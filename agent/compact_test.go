@@ -54,7 +54,7 @@ func (s *session) request() []model.Message {
 	return s.model.requests[len(s.model.requests)-1].Messages
 }
 
-func TestAutomaticCompaction(t *testing.T) { // B02, B05, B10
+func TestAutomaticCompaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(1000), answers(8)...)
 		for i := range 5 {
@@ -82,7 +82,7 @@ func TestAutomaticCompaction(t *testing.T) { // B02, B05, B10
 	})
 }
 
-func TestContextLimit(t *testing.T) { // B03: nothing is sent
+func TestContextLimit(t *testing.T) { // nothing is sent
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(1000), answers(1)...)
 		s.do(prompt(1, 1200))
@@ -99,7 +99,7 @@ func TestContextLimit(t *testing.T) { // B03: nothing is sent
 	})
 }
 
-func TestAssumedWindowStopsNothing(t *testing.T) { // B13
+func TestAssumedWindowStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(0), answers(1)...)
 		s.do(prompt(1, 12_000))
@@ -185,14 +185,14 @@ func unknownWindows(s *session) (texts []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, env := range s.seen {
-		if n, ok := env.Payload.(event.Notice); ok && n.Code == unknownWindow {
+		if n, ok := env.Payload.(event.Notice); ok && n.Code == "window" {
 			texts = append(texts, n.Text)
 		}
 	}
 	return texts
 }
 
-func TestCompactCommand(t *testing.T) { // B08: forced, and it says when nothing can go
+func TestCompactCommand(t *testing.T) { // forced, and it says when nothing can go
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withWindow(100_000), answers(8)...)
 		for i := range 3 {
@@ -228,7 +228,7 @@ func (*finder) Run(context.Context, tools.Call) tools.Result {
 	return tools.Result{Content: strings.Repeat("a.go:1:match\n", 300)}
 }
 
-func TestReplayRepeatsCompactions(t *testing.T) { // DECISIONS 11
+func TestReplayRepeatsCompactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := func(o *Options) {
 			withWindow(12_000)(o)
@@ -251,14 +251,14 @@ func TestReplayRepeatsCompactions(t *testing.T) { // DECISIONS 11
 		if _, n := find[event.ContextCompacted](s); n == 0 {
 			t.Error("nothing was compacted")
 		}
-		want := s.main.hist.Messages()
+		want := s.Messages()
 		if !slices.ContainsFunc(want, func(m model.Message) bool { return m.Content == history.Cleared }) {
 			t.Error("no cleared result is left to be compared")
 		}
 		s.stop()
 
 		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events }, answers(1)...)
-		if got := again.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+		if got := again.Messages(); !reflect.DeepEqual(got, want) {
 			t.Errorf("the replay has %d messages, want %d", len(got), len(want))
 		}
 		again.do(event.Submit{Text: "go on"})
@@ -280,12 +280,4 @@ func TestBadCompactionInAJournal(t *testing.T) { // a file that someone changed
 		}
 		s.stop()
 	})
-}
-
-func TestPercent(t *testing.T) { // B02: floor, at least 1
-	for _, tt := range [][3]int{{1000, 95, 950}, {1, 80, 1}, {999, 82, 819}, {1 << 62, 95, (1<<62)/100*95 + (1<<62)%100*95/100}} {
-		if got := percent(tt[0], tt[1]); got != tt[2] {
-			t.Errorf("percent(%d, %d) = %d, want %d", tt[0], tt[1], got, tt[2])
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
 )
@@ -87,7 +88,7 @@ func TestNoDateWhereNobodyReadsIt(t *testing.T) {
 		s.stop()
 	})
 	p := event.PromptSubmitted{Text: "count the files", Date: "2000-01-01 (UTC)"}
-	if got := titleRequest([]model.Message{{Role: model.User, Content: promptText(p)}}, "two"); !strings.Contains(got, "[user]\ncount the files\n[") {
+	if got := titleRequest([]model.Message{{Role: model.User, Content: conversation.PromptText(p)}}, "two"); !strings.Contains(got, "[user]\ncount the files\n[") {
 		t.Errorf("asked for a title by %s", got)
 	}
 }

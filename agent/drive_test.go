@@ -14,13 +14,22 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/turn"
 	"buddy/tools"
 )
 
 // embedded is a runtime as a library: no Start, a model and a tool.
 func embedded(turns int, steps ...step) (*Runtime, *script, *fakeTool) {
+	return hooked(nil, turns, steps...)
+}
+
+// hooked is embedded with a hook; nil is none.
+func hooked(h Hook, turns int, steps ...step) (*Runtime, *script, *fakeTool) {
 	m, tool := &script{steps: steps}, &fakeTool{}
 	o := Options{Model: m, Tools: tools.NewRegistry(tool), MaxTurns: turns}
+	if h != nil {
+		o.Hooks = []Hook{h}
+	}
 	o.Policy.Workspace = "/w"
 	return New(o), m, tool
 }
@@ -33,7 +42,7 @@ func texts(msgs []model.Message) []string {
 	return out
 }
 
-func TestRunGoesOn(t *testing.T) { // A10, A11
+func TestRunGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := embedded(0, says("", aCall), says("first"), says("second"))
 		res, err := r.RunText(t.Context(), "one")
@@ -51,7 +60,7 @@ func TestRunGoesOn(t *testing.T) { // A10, A11
 	})
 }
 
-func TestRunErrors(t *testing.T) { // A09, A18, A28
+func TestRunErrors(t *testing.T) {
 	gone := errors.New("the caller had enough")
 	tests := []struct {
 		name     string
@@ -88,7 +97,7 @@ func TestRunErrors(t *testing.T) { // A09, A18, A28
 	}
 }
 
-func TestNobodyToAsk(t *testing.T) { // F07: without Start no answer can come
+func TestNobodyToAsk(t *testing.T) { // without Start no answer can come
 	synctest.Test(t, func(t *testing.T) {
 		r, _, tool := embedded(0, says("", `c1 do {"kind":"shell","do":"echo"}`), says("ok"))
 		res, err := r.RunText(t.Context(), "go")
@@ -123,7 +132,7 @@ func TestOneExchangeAtATime(t *testing.T) {
 	})
 }
 
-func TestRunStreamReaderGone(t *testing.T) { // A12
+func TestRunStreamReaderGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _, _ := embedded(0, hangs("x"), says("y"))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -140,7 +149,7 @@ func TestRunStreamReaderGone(t *testing.T) { // A12
 	})
 }
 
-func TestRunStream(t *testing.T) { // A12: the events of the exchange, from its prompt to its end
+func TestRunStream(t *testing.T) { // the events of the exchange, from its prompt to its end
 	synctest.Test(t, func(t *testing.T) {
 		r, _, _ := embedded(0, says("a b", aCall), says("c"))
 		var got []string
@@ -153,7 +162,7 @@ func TestRunStream(t *testing.T) { // A12: the events of the exchange, from its 
 	})
 }
 
-func TestRunStep(t *testing.T) { // A13, A14
+func TestRunStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, tool := embedded(0, says("", aCall, `c2 do {"kind":"file_read","do":"fail"}`), says("", `c3 other {}`), says("fine"))
 		steps := r.RunStep(t.Context(), model.Message{Content: "go"})
@@ -189,7 +198,7 @@ func TestRunStep(t *testing.T) { // A13, A14
 	})
 }
 
-func TestRunStepEnds(t *testing.T) { // A13: terminal outcomes, and a caller that leaves
+func TestRunStepEnds(t *testing.T) { // terminal outcomes, and a caller that leaves
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := embedded(1, says("", aCall), says("", aCall), says("", aCall), fails("", errors.New("reset")))
 		for range r.RunStep(t.Context(), model.Message{Content: "leave"}) {
@@ -215,7 +224,7 @@ func TestRunStepEnds(t *testing.T) { // A13: terminal outcomes, and a caller tha
 	})
 }
 
-func TestInjectWhileToolsRun(t *testing.T) { // A14, B20
+func TestInjectWhileToolsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, m, _ := embedded(0, says("", safe("c1", 5)), says("ok"))
 		time.AfterFunc(time.Second, func() {
@@ -247,13 +256,13 @@ func BenchmarkTurn(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				r, _, _ := embedded(0)
-				r.model = caller{}
-				_, t, err := r.begin(b.Context(), &model.Message{Content: "go"})
+				r.selection.SetModel(caller{})
+				_, t, err := r.tasks.begin(b.Context(), &model.Message{Content: "go"})
 				if err != nil {
 					b.Fatal(err)
 				}
 				for range turns {
-					if outcome, err := r.step(r.ctx, t); outcome != "" || err != nil {
+					if outcome, err := r.tasks.loop.Step(r.life.ctx, t.x); outcome != "" || err != nil {
 						b.Fatal(outcome, err)
 					}
 				}
@@ -278,7 +287,7 @@ func BenchmarkTenCalls(b *testing.B) {
 	}
 }
 
-func TestStrict(t *testing.T) { // A20: a hard tool error ends the run only when that is wanted
+func TestStrict(t *testing.T) { // a hard tool error ends the run only when that is wanted
 	synctest.Test(t, func(t *testing.T) {
 		for _, strict := range []bool{false, true} {
 			m := &script{steps: []step{says("", `c1 do {"kind":"file_read","do":"fail"}`, `c2 do {"kind":"file_read","do":"echo"}`), says("done")}}
@@ -295,7 +304,7 @@ func TestStrict(t *testing.T) { // A20: a hard tool error ends the run only when
 	})
 }
 
-func TestMaxParallel(t *testing.T) { // A21, D32
+func TestMaxParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for limit, want := range map[int]time.Duration{0: time.Second, 1: 3 * time.Second, 2: 2 * time.Second} {
 			call := func(id string) string {
@@ -314,7 +323,7 @@ func TestMaxParallel(t *testing.T) { // A21, D32
 	})
 }
 
-func TestServerSideCompaction(t *testing.T) { // B21, A24: the message is kept and the turn goes on
+func TestServerSideCompaction(t *testing.T) { // the message is kept and the turn goes on
 	synctest.Test(t, func(t *testing.T) {
 		compacts := func(_ context.Context, yield func(model.Delta, error) bool) {
 			m := model.Message{Role: model.Assistant, Content: "a summary"}
@@ -347,7 +356,7 @@ func TestImages(t *testing.T) { // images as user input, also after a resume
 		if msgs := s.request(); len(msgs[1].Images) != 1 {
 			t.Errorf("sent %v", msgs)
 		}
-		s.do(event.Submit{Text: "many", Images: slices.Repeat([]model.Image{img}, maxImages+1)})
+		s.do(event.Submit{Text: "many", Images: slices.Repeat([]model.Image{img}, turn.MaxImages+1)})
 		if e, _ := find[event.Error](s); e.Text != "the prompt was not taken: it has 9 images (allowed: 8)" {
 			t.Errorf("error %+v", e)
 		}
@@ -357,7 +366,7 @@ func TestImages(t *testing.T) { // images as user input, also after a resume
 		}
 		s.stop()
 		again := start(t, func(o *Options) { withWindow(100_000)(o); o.Replay = s.mem.events })
-		if got := again.main.hist.Messages(); len(got) != 3 || len(got[1].Images) != 1 {
+		if got := again.Messages(); len(got) != 3 || len(got[1].Images) != 1 {
 			t.Errorf("the replay has %v", got)
 		}
 		again.stop()

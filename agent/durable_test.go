@@ -64,7 +64,7 @@ func (r *recorder) ToolCall(ctx context.Context, c tools.Call, run func(context.
 	return res
 }
 
-func TestDurable(t *testing.T) { // K04: done again, nothing is called twice
+func TestDurable(t *testing.T) { // done again, nothing is called twice
 	synctest.Test(t, func(t *testing.T) {
 		rec := &recorder{results: make(map[string]tools.Result)}
 		tool := &fakeTool{}
@@ -89,7 +89,7 @@ func TestDurable(t *testing.T) { // K04: done again, nothing is called twice
 	})
 }
 
-func TestContinueFromTheJournal(t *testing.T) { // K04: the journal is the built-in one
+func TestContinueFromTheJournal(t *testing.T) { // the journal is the built-in one
 	synctest.Test(t, func(t *testing.T) {
 		stored := crash(t, says("", aCall), hangs("half an answer"))
 		tool := &fakeTool{}

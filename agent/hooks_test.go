@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/tools"
 )
 
-func moment(m Moment) string { return strings.TrimPrefix(fmt.Sprintf("%T", m), "agent.") }
+func moment(m Moment) string { return strings.TrimPrefix(fmt.Sprintf("%T", m), "turn.") }
 
-func TestHooks(t *testing.T) { // K01, K02: in this order, each hook in its own
+func TestHooks(t *testing.T) { // in this order, each hook in its own
 	synctest.Test(t, func(t *testing.T) {
-		r, _, _ := embedded(0, says("", aCall), says("fine"))
 		var got []string
 		hook := func(name string) Hook {
 			return func(_ context.Context, m Moment) (Reply, error) {
@@ -25,7 +25,10 @@ func TestHooks(t *testing.T) { // K01, K02: in this order, each hook in its own
 				return Continue, nil
 			}
 		}
-		r.opts.Hooks = []Hook{hook("a"), hook("b")}
+		m := &script{steps: []step{says("", aCall), says("fine")}}
+		o := Options{Model: m, Tools: tools.NewRegistry(&fakeTool{}), Hooks: []Hook{hook("a"), hook("b")}}
+		o.Policy.Workspace = "/w"
+		r := New(o)
 		if _, err := r.RunText(t.Context(), "go"); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +40,7 @@ func TestHooks(t *testing.T) { // K01, K02: in this order, each hook in its own
 	})
 }
 
-func TestHooksEndAnExchange(t *testing.T) { // K03: at any moment, and the history stays valid
+func TestHooksEndAnExchange(t *testing.T) { // at any moment, and the history stays valid
 	for _, at := range []string{"LoopIteration", "PreLlmCall", "PostLlmCall", "PreToolExecution", "PostToolExecution"} {
 		for how, reply := range map[string]Hook{
 			"terminates": func(context.Context, Moment) (Reply, error) { return Terminate("enough"), nil },
@@ -46,10 +49,9 @@ func TestHooksEndAnExchange(t *testing.T) { // K03: at any moment, and the histo
 		} {
 			t.Run(at+" "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r, m, _ := embedded(0, says("", aCall, safe("c2", 5), safe("c3", 6), aCall), says("next"), says("next"))
 					var mu sync.Mutex
 					over := false // it ends one exchange, not all
-					r.opts.Hooks = []Hook{func(ctx context.Context, m Moment) (Reply, error) {
+					r, m, _ := hooked(func(ctx context.Context, m Moment) (Reply, error) {
 						mu.Lock()
 						defer mu.Unlock()
 						if over || moment(m) != at {
@@ -57,7 +59,7 @@ func TestHooksEndAnExchange(t *testing.T) { // K03: at any moment, and the histo
 						}
 						over = true
 						return reply(ctx, m)
-					}}
+					}, 0, says("", aCall, safe("c2", 5), safe("c3", 6), aCall), says("next"), says("next"))
 					res, err := r.RunText(t.Context(), "go")
 					var stop *HookTerminated
 					if !errors.As(err, &stop) || !strings.Contains(stop.Reason, "enough") || res.Outcome != event.Failed {
@@ -75,7 +77,7 @@ func TestHooksEndAnExchange(t *testing.T) { // K03: at any moment, and the histo
 	}
 }
 
-func TestHookSkipsACall(t *testing.T) { // K03: also one that starts while the answer streams, and before anyone is asked
+func TestHookSkipsACall(t *testing.T) { // also one that starts while the answer streams, and before anyone is asked
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
 			o.Hooks = []Hook{func(_ context.Context, m Moment) (Reply, error) {

@@ -20,12 +20,6 @@ type inbox struct {
 	full     bool // a command was not taken since one was handed out
 }
 
-// queues are the commands that wait: most of them, and those for panes, which may be slow.
-type queues struct {
-	*inbox
-	panes *inbox
-}
-
 func newInbox() *inbox {
 	b := &inbox{}
 	b.more = sync.NewCond(&b.mu)

@@ -18,7 +18,7 @@ func (s *session) wantOrder(from, want string) {
 	}
 }
 
-func TestOrderOfACancelInABatch(t *testing.T) { // A17: every call is answered, in order
+func TestOrderOfACancelInABatch(t *testing.T) { // every call is answered, in order
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("", `c1 do {"kind":"file_read","do":"hang"}`, `c2 do {"kind":"shell","do":"echo"}`))
 		s.do(event.Submit{Text: "go"})
@@ -33,7 +33,7 @@ func TestOrderOfACancelInABatch(t *testing.T) { // A17: every call is answered, 
 	})
 }
 
-func TestOrderOfACompaction(t *testing.T) { // B23
+func TestOrderOfACompaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(1000), append(answers(4), untold("<summary>s</summary>"), untold("five"))...)
 		for i := range 4 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"buddy/agent/event"
+	"buddy/agent/stream"
 )
 
 // paneLimit is how long a pane may take for one command.
@@ -13,47 +14,55 @@ const paneLimit = 5 * time.Second
 // typeMax is how many typed bytes go to a pane at once when more have come than it took.
 const typeMax = 4 << 10
 
-// tellPanes passes a command on to the panes. Those may be far away, and what a person
+// paneCommands passes commands on to the terminal panes, in an order of their own.
+type paneCommands struct {
+	life   *life
+	stream *stream.Stream
+	panes  Panes // nil: there are none
+	inbox  *inbox
+}
+
+// tell passes a command on to the panes. Those may be far away, and what a person
 // types must not wait for the next prompt or an approval, nor they for it: so panes have a
 // queue of their own.
-func (r *Runtime) tellPanes(c event.Command) {
+func (p *paneCommands) tell(c event.Command) {
 	watch, ok := c.(event.WatchPanes)
 	switch {
-	case r.opts.Panes == nil && ok:
-	case r.opts.Panes == nil:
-		r.reject("there are no panes")
+	case p.panes == nil && ok:
+	case p.panes == nil:
+		p.stream.Reject("there are no panes")
 	case ok:
-		r.opts.Panes.Watch(watch.IDs)
+		p.panes.Watch(watch.IDs)
 	default:
-		if err := r.inbox.panes.put(c); err != nil {
-			r.reject("a pane hangs: %v", err)
+		if err := p.inbox.put(c); err != nil {
+			p.stream.Reject("a pane hangs: %v", err)
 		}
 	}
 }
 
-// servePanes passes commands on to the panes, one after the other, until the runtime closes.
-func (r *Runtime) servePanes() {
-	defer r.done.Done()
+// serve passes commands on to the panes, one after the other, until the runtime closes.
+func (p *paneCommands) serve() {
+	defer p.life.work.Done()
 	for {
-		c, ok := r.inbox.panes.next()
+		c, ok := p.inbox.next()
 		if !ok {
 			return
 		}
 		if in, typed := c.(event.PaneInput); typed {
-			c = r.inbox.panes.join(in, typeMax)
+			c = p.inbox.join(in, typeMax)
 		}
-		if err := r.tellPane(c); err != nil && r.ctx.Err() == nil {
-			r.reject("%v", err)
+		if err := p.do(c); err != nil && !p.life.ended() {
+			p.stream.Reject("%v", err)
 		}
 	}
 }
 
-func (r *Runtime) tellPane(c event.Command) error {
-	ctx, cancel := context.WithTimeout(r.ctx, paneLimit)
+func (p *paneCommands) do(c event.Command) error {
+	ctx, cancel := context.WithTimeout(p.life.ctx, paneLimit)
 	defer cancel()
 	fit, ok := c.(event.FitPane)
 	toOwnSize := ok && fit.W == 0 // of a pane that may have closed meanwhile
-	panes, id, err := r.opts.Panes.Pane(paneOf(c))
+	panes, id, err := p.panes.Pane(paneOf(c))
 	if err != nil && toOwnSize {
 		return nil
 	}
@@ -73,7 +82,7 @@ func (r *Runtime) tellPane(c event.Command) error {
 	case event.ReadPane:
 		rows, err := panes.History(ctx, id)
 		if err == nil {
-			r.emit(0, 0, event.PaneHistory{Pane: c.Pane, Rows: rows})
+			p.stream.Publish(0, 0, event.PaneHistory{Pane: c.Pane, Rows: rows})
 		}
 		return err
 	case event.KillPane:

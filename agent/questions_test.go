@@ -19,7 +19,7 @@ func asks(o *Options) { o.Tools = tools.NewRegistry(&fakeTool{}, basic.NewAskUse
 
 const aQuestion = `q1 ask_user {"question":"Which port?","choices":["80","8080"],"why":"two are free"}`
 
-func TestQuestion(t *testing.T) { // D24
+func TestQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, asks, says("", aQuestion), says("ok"))
 		s.do(event.Submit{Text: "go"})
@@ -45,7 +45,7 @@ func TestQuestion(t *testing.T) { // D24
 	})
 }
 
-func TestQuestionIsCancelled(t *testing.T) { // A17
+func TestQuestionIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, asks, says("", aQuestion))
 		s.do(event.Submit{Text: "go"})
@@ -76,7 +76,7 @@ func TestQuestionOfACrash(t *testing.T) { // it is asked again
 	})
 }
 
-func TestNobodyToAnswer(t *testing.T) { // D24: without a person there is no answer
+func TestNobodyToAnswer(t *testing.T) { // without a person there is no answer
 	r := New(Options{Model: &script{steps: []step{says("", aQuestion), says("ok")}}, Tools: tools.NewRegistry(basic.NewAskUser())})
 	res, err := r.RunText(t.Context(), "go")
 	if err != nil || !strings.Contains(res.Messages[2].Content, "nobody was there to ask") {
@@ -95,7 +95,7 @@ func (*painter) Run(context.Context, tools.Call) tools.Result {
 	return tools.Result{Content: "a picture", Images: []model.Image{{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}}}
 }
 
-func TestPicturesOfTools(t *testing.T) { // D15: after all results, also after a resume
+func TestPicturesOfTools(t *testing.T) { // after all results, also after a resume
 	synctest.Test(t, func(t *testing.T) {
 		options := func(o *Options) {
 			withWindow(100_000)(o)
@@ -108,10 +108,10 @@ func TestPicturesOfTools(t *testing.T) { // D15: after all results, also after a
 		if last.Role != model.User || len(last.Images) != 2 || msgs[len(msgs)-2].Role != model.Tool {
 			t.Errorf("sent %+v", msgs)
 		}
-		want, _ := json.Marshal(s.main.hist.Messages())
+		want, _ := json.Marshal(s.Messages())
 		s.stop()
 		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
-		if got, _ := json.Marshal(again.main.hist.Messages()); string(got) != string(want) {
+		if got, _ := json.Marshal(again.Messages()); string(got) != string(want) {
 			t.Errorf("the replay has %s, want %s", got, want)
 		}
 		again.stop()

@@ -37,7 +37,7 @@ func TestOpenApprovalOfACrash(t *testing.T) {
 				if len(s.tool.ran) != 0 {
 					t.Errorf("ran %v", s.tool.ran)
 				}
-				if a, n := find[event.ApprovalAnswered](s); n != 1 || a.Decision != event.Reject || a.By != "prompt" {
+				if a, n := find[event.ApprovalAnswered](s); n != 1 || a.Decision != event.Deny || a.By != "prompt" {
 					t.Errorf("%d answers, the last %+v", n, a)
 				}
 				expect(t, texts(s.model.requests[0].Messages), "user:go", "assistant:", "tool:"+dropped, "tool:"+notStarted, "user:no, don't")
@@ -45,7 +45,7 @@ func TestOpenApprovalOfACrash(t *testing.T) {
 
 				s = again(says("done"))
 				asked, _ := find[event.ApprovalAsked](s)
-				s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+				s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 				expect(t, s.tool.ran, "c1")
 				expect(t, s.results(), "done c1", notStarted)
 				s.stop()
@@ -66,7 +66,7 @@ func TestQueuedPromptDropsNoApproval(t *testing.T) {
 		if n != 1 || len(s.model.requests) != 0 {
 			t.Fatalf("asked %d times, %d requests", n, len(s.model.requests))
 		}
-		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		expect(t, texts(s.request()), "user:go", "assistant:", "tool:done c1", "user:and then stop")
 		s.stop()
 	})
@@ -154,7 +154,7 @@ func TestNothingStartsOnResume(t *testing.T) {
 			s.mem.full = "tool.started"
 			s.mem.mu.Unlock()
 			asked, _ := find[event.ApprovalAsked](s)
-			s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+			s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 			stored := slices.Clone(s.mem.events)
 			s.stop()
 			resume(t, stored, notStarted)

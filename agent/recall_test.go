@@ -33,12 +33,12 @@ func TestCompactionKeepsTheTask(t *testing.T) {
 			untold("<summary>two</summary>"), run(2), untold("", `a2 do {"kind":"shell","do":"echo"}`),
 			untold("<summary>three</summary>"), untold("done"))
 		s.do(event.Submit{Text: task})
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		s.do(event.Submit{Text: "!ls", Shell: true}, event.Compact{}, event.Submit{Text: second})
 		s.do(event.Submit{Text: "and quickly"}, event.Compact{})
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		s.do(event.Compact{})
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		if _, n := find[event.ContextCompacted](s); n != 3 {
 			t.Fatalf("%d compactions", n)
 		}

@@ -63,7 +63,7 @@ type named struct {
 
 func (n named) Info() model.Info { return model.Info{Profile: n.name, Model: n.name + "-1"} }
 
-// TestGoldenRecovery is the order of events when an attempt fails (EVENTS, C03–C08).
+// TestGoldenRecovery is the order of events when an attempt fails.
 func TestGoldenRecovery(t *testing.T) {
 	const begin = `prompt.submitted task.started context.usage turn.started model.request_started model.text_delta `
 	const end = ` model.text_delta model.message model.response_finished metrics.usage turn.finished task.finished`
@@ -104,7 +104,7 @@ func TestGoldenRecovery(t *testing.T) {
 				if e, n := find[event.ModelRetry](s); n > 0 && (e.Attempt != n || e.WaitMS < 500 || e.Why == "") {
 					t.Errorf("%+v", e)
 				}
-				// Nothing of a dead attempt is in the history, live or replayed (C06).
+				// Nothing of a dead attempt is in the history, live or replayed.
 				history := texts(s.Messages())
 				if f, _ := find[event.TaskFinished](s); f.Outcome == event.Completed {
 					expect(t, history, "user:go", "assistant:whole")
@@ -121,7 +121,7 @@ func TestGoldenRecovery(t *testing.T) {
 }
 
 // TestTombstones: the calls that a dead attempt started are cancelled, closed for those who
-// watch, and in no later request, whoever answers that (C04, C06).
+// watch, and in no later request, whoever answers that.
 func TestTombstones(t *testing.T) {
 	stalls := func(ctx context.Context, yield func(model.Delta, error) bool) {
 		streams(func(model.Message, func(model.Delta, error) bool) {}, safe("dead", 7200))(ctx, yield)
@@ -159,7 +159,7 @@ func TestTombstones(t *testing.T) {
 }
 
 // TestSideEffectsRunOnce: what changes something starts when the answer is whole, so an
-// attempt that fails after such a call was seen can be repeated (DECISIONS 7).
+// attempt that fails after such a call was seen can be repeated.
 func TestSideEffectsRunOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const call = `c1 do {"kind":"shell","do":"echo"}`

@@ -11,12 +11,12 @@ import (
 
 // New rules replace those of the configuration and keep those of the session. They deny
 // what is open but never allow it.
-func TestSetRules(t *testing.T) { // F05, DECISIONS 38
+func TestSetRules(t *testing.T) {
 	rule := func(d action.Decision, words string) action.Rule {
 		return action.Rule{Decision: d, Prefix: strings.Fields(words), Source: action.FromUser}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, func(o *Options) { shells(o); o.Policy.Rules = []action.Rule{rule(action.Allow, "make all")} },
+		s := start(t, func(o *Options) { shellOptions(o); o.Policy.Rules = []action.Rule{rule(action.Allow, "make all")} },
 			says("", "c1 do make all"), says("", "c2 do go test ./a"), says("ok"),
 			says("", "c3 do make all"), says("ok"),
 			says("", "c4 do go test ./b", "c5 do make new"), says("ok"))
@@ -25,7 +25,7 @@ func TestSetRules(t *testing.T) { // F05, DECISIONS 38
 		if n != 1 || asked.Action.Command != "go test ./a" {
 			t.Fatalf("%d approvals, the last %+v", n, asked.Action)
 		}
-		s.do(event.Approve{ID: asked.ID, Decision: event.Similar})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Similar})
 
 		s.SetRules([]action.Rule{rule(action.Allow, "make new")})
 		s.do(event.Submit{Text: "two"})
@@ -40,7 +40,7 @@ func TestSetRules(t *testing.T) { // F05, DECISIONS 38
 		}
 		s.SetRules([]action.Rule{rule(action.Deny, "make all"), rule(action.Allow, "make new")})
 		s.do()
-		if a, n := find[event.ApprovalAnswered](s); n != 2 || a.Decision != event.Reject || a.By != "policy" {
+		if a, n := find[event.ApprovalAnswered](s); n != 2 || a.Decision != event.Deny || a.By != "policy" {
 			t.Errorf("%d answers, the last %+v", n, a)
 		}
 		s.do(event.Submit{Text: "three"})

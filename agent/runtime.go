@@ -1,6 +1,6 @@
 // Package agent runs conversations: commands go in, one ordered stream of events comes
 // out. It asks a model, runs the tools that the model calls once the policy or a person
-// has said yes, and repeats until there is an answer. It has no screen in it.
+// has allowed them, and repeats until there is an answer. It has no screen in it.
 //
 //	rt := agent.New(agent.Options{Session: id, Model: m, Tools: registry, Journal: j})
 //	events := rt.Subscribe(ctx)
@@ -20,24 +20,30 @@
 //
 // Send never blocks, and the runtime never waits for a reader of events; it waits for
 // its journal only.
+//
+// A [Runtime] guards nothing itself: each of its parts owns its data, with a lock. Tasks run
+// at most one exchange on each conversation; package turn runs the exchange. Locks are taken
+// in this order: tasks; commands that go on (shells), changes of files, instruction files, the
+// tree of conversations; one conversation; the stream.
 package agent
 
 import (
 	"context"
 	"fmt"
-	"strings"
-	"sync"
 	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/approval"
+	"buddy/agent/compact"
+	"buddy/agent/conversation"
 	"buddy/agent/event"
-	"buddy/agent/history"
 	"buddy/agent/instructions"
 	"buddy/agent/model"
 	"buddy/agent/policy"
 	"buddy/agent/redact"
+	"buddy/agent/selection"
 	"buddy/agent/stream"
+	"buddy/agent/turn"
 	"buddy/agent/undo"
 	"buddy/agent/usage"
 	"buddy/tools"
@@ -79,8 +85,8 @@ type Options struct {
 	// Small gives the session a title after its first exchange, in the background; nil: the
 	// title is the beginning of the first prompt.
 	Small  model.Model
-	Tools  *tools.Registry // the runtime's mutex guards it from New on
-	System string          // the system prompt; blank adds no message
+	Tools  *tools.Registry
+	System string // the system prompt; blank adds no message
 	// Told returns the system prompt and the tools for a model that is switched to; nil: they
 	// stay as they are. An error refuses the switch.
 	Told func(model.Info) (system string, all *tools.Registry, err error)
@@ -98,9 +104,9 @@ type Options struct {
 	Policy         policy.Policy    // what needs an approval
 	Redact         *redact.Redactor // what is taken out of tools' output
 	Withheld       []string         // names of variables that commands do not get, for people
-	Journal        stream.Journal   // nil: nothing is stored
+	Journal        Journal          // nil: nothing is stored
 	Durable        Durable          // nil: the journal records what was done
-	Notes          *Notes           // told to the model with each request, and in no history
+	Reminders      *Reminders       // told to the model with each request, and in no history
 	Hooks          []Hook           // told of each turn, in this order
 	Panes          Panes            // nil: there are none
 	Targets        Targets          // nil: there is one only
@@ -108,10 +114,10 @@ type Options struct {
 	Files  func(ctx context.Context, target string) (Files, error)
 	OutDir string // where tools keep whole outputs, one folder a call
 	// MaxParallel is how many calls of one answer run at once, 1 for one after the other;
-	// 0 is 10 (A21, D32).
+	// 0 is 10.
 	MaxParallel int
 	// Strict ends the exchange with a ToolError when a tool fails, unless its result asks
-	// for another try (A20). Else the model reads the failure and goes on.
+	// for another try. Else the model reads the failure and goes on.
 	Strict bool
 	// Page is how many bytes of a file or a web page the model gets at once at most, see
 	// [tools.PageOf].
@@ -128,75 +134,98 @@ type Options struct {
 	Dates *time.Location
 }
 
-// Runtime is one live session. It is safe for concurrent use.
+// Runtime is one live session: commands go in, and its parts do what they say. It is safe
+// for concurrent use.
 type Runtime struct {
-	opts      Options
-	stream    *stream.Stream
-	approvals *approval.Broker
-	questions *approval.Questions
-	changes   *undo.Log
-	ledger    *usage.Ledger
-	inbox     queues
-	guide     *guide
-	life
-
-	mu         sync.Mutex // guards all below
-	model      model.Model
-	ids        counters
-	main       *conversation
-	branches   map[int]*conversation // that forked off and still work, by branch
-	unmeasured map[string]bool       // notices that told of a window that is not known
-	titles     int                   // that the session got or is about to get
-	left       leftovers             // of an earlier process, until they are taken up
+	opts         Options
+	life         *life
+	inbox        *inbox
+	panes        *paneCommands
+	stream       *stream.Stream
+	approvals    *approval.Broker
+	questions    *approval.Questions
+	changes      *undo.Log
+	ledger       *usage.Ledger
+	selection    *selection.Selection
+	instructions *conversation.Instructions
+	compactor    *compact.Compactor
+	tasks        *tasks
+	shells       *shells
+	titles       *titles
 }
 
-// life is how a runtime ends.
-type life struct {
-	ctx    context.Context // ends when the runtime closes
-	cancel context.CancelFunc
-	done   sync.WaitGroup // the command loop, the tasks and what works beside them
-}
+// What Options have where they say nothing.
+const (
+	maxParallel    = 10
+	defaultTimeout = 60 * time.Second
+)
 
-// counters number what a session makes.
-type counters struct{ prompt, task, turn, call, out, branch int }
+// withDefaults fills in what is not said.
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Tools == nil {
+		o.Tools = tools.NewRegistry()
+	}
+	if o.MaxParallel <= 0 {
+		o.MaxParallel = maxParallel
+	}
+	if o.ToolTimeout == 0 {
+		o.ToolTimeout = defaultTimeout
+	}
+	o.Context = o.Context.WithDefaults()
+	if o.Mode == "" {
+		o.Mode = action.ModeAsk
+	}
+	return o
+}
 
 // New returns a runtime that does nothing until Start.
-func New(opts Options) *Runtime {
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
-	if opts.Tools == nil {
-		opts.Tools = tools.NewRegistry()
-	}
-	if opts.MaxParallel <= 0 {
-		opts.MaxParallel = maxParallel
-	}
-	if opts.ToolTimeout == 0 {
-		opts.ToolTimeout = defaultTimeout
-	}
-	opts.Context = opts.Context.withDefaults()
-	if opts.Mode == "" {
-		opts.Mode = action.ModeAsk
-	}
+func New(o Options) *Runtime {
+	o = o.withDefaults()
+	events := stream.New(o.Session, o.Now, o.Journal)
 	r := &Runtime{
-		opts:   opts,
-		stream: stream.New(opts.Session, opts.Now, opts.Journal),
-		inbox:  queues{newInbox(), newInbox()},
-		guide:  newGuide(),
-		model:  opts.Model,
-		main:   &conversation{hist: history.New(opts.System), shells: make(map[int]*shellTask)},
-
-		branches:   make(map[int]*conversation),
-		unmeasured: make(map[string]bool),
+		opts: o, life: &life{}, inbox: newInbox(), stream: events,
+		approvals: approval.New(events, o.Policy, o.Mode, o.Now),
+		questions: approval.NewQuestions(events),
+		changes:   undo.New(events, o.Files, o.Target),
+		ledger:    usage.New(events, usage.Budget{MaxTurns: o.MaxTurns, MaxCost: o.MaxCost}),
+		selection: selection.New(turn.WithDurable(o.Model, o.Durable), o.Tools),
 	}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.gauge(r.main.hist)
-	r.ledger = usage.New(r.stream, usage.Budget{MaxTurns: opts.MaxTurns, MaxCost: opts.MaxCost})
-	r.changes = undo.New(r.stream, opts.Files, opts.Target)
-	r.replay(opts.Replay)
-	r.questions = approval.NewQuestions(r.stream)
-	r.approvals = approval.New(r.stream, opts.Policy, opts.Mode, opts.Now)
+	r.life.ctx, r.life.cancel = context.WithCancel(context.Background())
+	r.panes = &paneCommands{life: r.life, stream: events, panes: o.Panes, inbox: newInbox()}
+	r.titles = &titles{life: r.life, small: o.Small, redact: o.Redact, stream: events, ledger: r.ledger}
+
+	tree := conversation.NewTree(events, o.System)
+	tree.Main().Gauge(o.Model.Info().Model, r.selection.Overhead())
+	r.instructions = conversation.NewInstructions(r.life.ctx, &r.life.work, events, tree, o.System, conversation.Sources{
+		Read: o.Instructions, ReadBelow: o.InstructionsOf, Workspace: o.Policy.Workspace, Redact: o.Redact,
+	})
+	r.compactor = compact.New(o.Context, compact.Parts{
+		Stream: events, Approvals: r.approvals, Ledger: r.ledger, Selection: r.selection, Redact: o.Redact, ReadTime: o.ToolTimeout,
+	})
+	n := &numbers{}
+	r.shells = &shells{life: r.life, now: o.Now, stream: events, tree: tree, numbers: n, running: make(map[int]*shellTask)}
+	r.tasks = &tasks{
+		life: r.life, clock: clock{o.Now, o.Dates}, stream: events, approvals: r.approvals, ledger: r.ledger, selection: r.selection,
+		tree: tree, loop: r.newLoop(), titles: r.titles, changes: r.changes, numbers: n,
+		main: &branch{talk: tree.Main()}, forks: make(map[int]*branch),
+	}
+	r.replay(o.Replay)
 	return r
+}
+
+// newLoop returns the loop of turns, with the parts that it works with.
+func (r *Runtime) newLoop() *turn.Loop {
+	o := r.opts
+	return turn.New(turn.Options{
+		Hooks: o.Hooks, Durable: o.Durable, Reminders: o.Reminders, Redact: o.Redact, MaxParallel: o.MaxParallel, Strict: o.Strict,
+		Page: o.Page, ToolTimeout: o.ToolTimeout, OutDir: o.OutDir, Target: o.Target, Now: o.Now,
+	}, turn.Parts{
+		Stream: r.stream, Approvals: r.approvals, Questions: r.questions, Ledger: r.ledger, Selection: r.selection,
+		Compactor: r.compactor, Instructions: r.instructions, Changes: r.changes, Background: r.shells,
+	})
 }
 
 // Subscribe returns the stream of events from now on. The channel is closed after the
@@ -215,24 +244,24 @@ func (r *Runtime) Start() {
 		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort,
 	}
 	if len(r.opts.Replay) == 0 {
-		r.emit(0, 0, created)
+		r.Publish(created)
 	} else {
-		r.emit(0, 0, event.SessionResumed{
+		r.Publish(event.SessionResumed{
 			Version: created.Version, Cwd: created.Cwd, Target: created.Target,
 			Profile: created.Profile, Model: created.Model, API: created.API, Window: created.Window, Effort: created.Effort,
-			Interrupted: r.left.open(r.main),
+			Interrupted: r.tasks.left.open(r.tasks.main),
 		})
 	}
-	r.emit(0, 0, event.ModeChanged{Mode: r.opts.Mode})
-	r.emitUsage(nil, 0)
-	r.readEarly()
+	r.Publish(event.ModeChanged{Mode: r.opts.Mode})
+	r.compactor.PublishUsage(r.tasks.tree.Main(), 0, 0)
+	r.instructions.ReadEarly()
 	if r.stream.ReadOnly() == nil {
 		r.restoreTarget()
-		r.resume()
+		r.tasks.resume(r.shells)
 	}
-	r.done.Add(2)
+	r.life.work.Add(2)
 	go r.serve()
-	go r.servePanes()
+	go r.panes.serve()
 }
 
 // Send hands over a command. It never blocks; a command that makes no sense gives an
@@ -245,43 +274,26 @@ func (r *Runtime) Send(c event.Command) {
 
 // Publish puts a fact of something composed with the runtime, such as a pane, into the
 // stream.
-func (r *Runtime) Publish(e event.Event) { r.emit(0, 0, e) }
+func (r *Runtime) Publish(e event.Event) { r.stream.Publish(0, 0, e) }
 
 // Close cancels what runs, waits until it has stopped or ctx ends, and closes the
 // stream. The journal stays open.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.approvals.Close()
-	r.mu.Lock()
-	r.cancel() // no task opens from here on
-	r.mu.Unlock()
+	r.tasks.close()
 	r.inbox.close()
-	r.inbox.panes.close()
+	r.panes.inbox.close()
 	stopped := make(chan struct{})
-	go func() { r.done.Wait(); close(stopped) }()
+	go func() { r.life.work.Wait(); close(stopped) }()
 	var err error
 	select {
 	case <-stopped:
-		r.emit(0, 0, event.SessionClosed{})
+		r.Publish(event.SessionClosed{})
 	case <-ctx.Done():
 		err = fmt.Errorf("session %s: a task did not stop: %w", r.opts.Session, ctx.Err())
 	}
 	r.stream.Close()
 	return err
-}
-
-// emit publishes an event whatever the journal's state; a tool's start checks it.
-func (r *Runtime) emit(task, turn int, e event.Event) { r.stream.Publish(task, turn, e) }
-
-// titleMax is how many bytes a title has at most.
-const titleMax = 80
-
-// cut makes a title of s: without splitting a character, newlines to spaces.
-func cut(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= titleMax {
-		return s
-	}
-	return strings.ToValidUTF8(s[:titleMax], "")
 }
 
 // SetRules replaces the rules that the session began with; those that a person added in it

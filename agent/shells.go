@@ -5,54 +5,66 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
+	"buddy/agent/conversation"
 	"buddy/agent/event"
+	"buddy/agent/stream"
 	"buddy/tools"
 )
 
-// shellTask is a command that goes on after the call that began it.
+// shells follows the commands of a session that go on after the call that began them. Each
+// is a task. Its lock is taken before those of the conversations.
+type shells struct {
+	life    *life
+	now     func() time.Time
+	stream  *stream.Stream
+	tree    *conversation.Tree
+	numbers *numbers
+
+	mu      sync.Mutex // guards running
+	running map[int]*shellTask
+}
+
+// shellTask is one of them.
 type shellTask struct {
 	tools.Task
-	talk  *conversation // that is told of its end
+	talk  *conversation.Conversation // that is told of its end
 	began time.Time
 }
 
-// begins returns how a call of t makes work that goes on a task of its own.
-func (r *Runtime) begins(t *task) func(tools.Task) int {
-	return func(w tools.Task) int {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.ids.task++
-		id := r.ids.task
-		r.emit(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: cut(w.Title), Pane: w.Pane, Dir: w.Dir})
-		r.follow(id, t.talk, w)
-		return id
-	}
+// Begin makes work that a call began in a conversation a task of its own.
+func (s *shells) Begin(talk *conversation.Conversation, w tools.Task) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := s.numbers.nextTask()
+	s.stream.Publish(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: cut(w.Title), Pane: w.Pane, Dir: w.Dir})
+	s.follow(id, talk, w)
+	return id
 }
 
 // follow waits for the end of a command, which is a task already. When the runtime closes
 // meanwhile the command goes on in its pane, and the next process follows it. The caller
-// holds r.mu.
-func (r *Runtime) follow(id int, talk *conversation, w tools.Task) {
-	if r.ctx.Err() != nil {
+// holds s.mu.
+func (s *shells) follow(id int, talk *conversation.Conversation, w tools.Task) {
+	if s.life.ended() {
 		return
 	}
-	r.main.shells[id] = &shellTask{Task: w, talk: talk, began: r.opts.Now()}
-	r.done.Go(func() {
+	s.running[id] = &shellTask{Task: w, talk: talk, began: s.now()}
+	s.life.work.Go(func() {
 		select {
 		case <-w.Done:
-			r.shellEnded(id, w.End())
-		case <-r.ctx.Done():
+			s.ended(id, w.End())
+		case <-s.life.ctx.Done():
 		}
 	})
 }
 
-// shellEnded reports the end of a command, to people at once and to the model with its next
+// ended reports the end of a command, to people at once and to the model with its next
 // request. What the command printed is not told: it may be long, and it is not to be read
 // as somebody's words.
-func (r *Runtime) shellEnded(id int, end tools.TaskEnd) {
+func (s *shells) ended(id int, end tools.TaskEnd) {
 	finished := event.TaskFinished{ID: id, Outcome: event.Completed}
 	how := fmt.Sprintf("ended with exit code %d", end.ExitCode)
 	switch {
@@ -64,47 +76,44 @@ func (r *Runtime) shellEnded(id int, end tools.TaskEnd) {
 	case end.ExitCode != 0:
 		finished.Outcome, finished.Error = event.Failed, fmt.Sprintf("exit code %d", end.ExitCode)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.main.shells[id]
-	if s == nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.running[id]
+	if w == nil {
 		return
 	}
-	delete(r.main.shells, id)
-	talk := s.talk
-	if talk != r.main && r.branches[talk.branch] != talk {
-		talk = r.main // that one has ended
+	delete(s.running, id)
+	talk := w.talk
+	if s.tree.At(talk.Branch()) != talk {
+		talk = s.tree.Main() // that one has ended
 	}
-	talk.ends = append(talk.ends, fmt.Sprintf("Task %d, which run_shell left running, %s. task_output tells what it printed.", id, how))
-	r.emit(id, 0, finished)
+	talk.Announce(fmt.Sprintf("Task %d, which run_shell left running, %s. task_output tells what it printed.", id, how))
+	s.stream.Publish(id, 0, finished)
 }
 
-// toldEnds is the kind of the reminder that tells a conversation's ends.
-const toldEnds = "tasks"
-
-// tellEnds lets the model know which commands have ended since its last request.
-func (r *Runtime) tellEnds(t *task) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c := t.talk
-	if len(c.ends) == 0 {
-		return
-	}
-	e := event.ReminderAttached{Kinds: []string{toldEnds}, Text: "<system-reminder>" + strings.Join(c.ends, "\n") + "</system-reminder>"}
-	c.ends = nil
-	r.attach(c, t.id, 0, e)
-}
-
-// stopShell ends a command that goes on; false says that there is no such task. The caller
-// holds r.mu.
-func (r *Runtime) stopShell(id int) bool {
-	s := r.main.shells[id]
-	if s == nil {
+// stop ends a command that goes on; false says that there is no such task.
+func (s *shells) stop(id int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.running[id]
+	if w == nil {
 		return false
 	}
-	r.emit(id, 0, event.TaskCancelling{ID: id})
-	s.Stop()
+	s.stream.Publish(id, 0, event.TaskCancelling{ID: id})
+	w.Stop()
 	return true
+}
+
+// list describes what goes on, for people.
+func (s *shells) list() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lines []string
+	for _, id := range slices.Sorted(maps.Keys(s.running)) {
+		w := s.running[id]
+		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running%s  %q  pane %s", id, event.ShellTask, s.now().Sub(w.began).Round(time.Second), onTarget(w.Pane), cut(w.Title), w.Pane))
+	}
+	return lines
 }
 
 // reviver is a tool whose work outlives us as a task.
@@ -113,32 +122,40 @@ type reviver interface {
 	Revive(ctx context.Context, id int, was tools.Task) (tools.Task, error)
 }
 
-// reviveShells follows the commands again that an earlier process left running. The caller
-// holds r.mu.
-func (r *Runtime) reviveShells(open map[int]event.TaskStarted) {
-	tool, err := r.opts.Tools.Lookup("run_shell")
+// revive follows the commands again that an earlier process left running, with the tools
+// that are offered.
+func (s *shells) revive(open map[int]event.TaskStarted, offered *tools.Registry) {
+	tool, err := offered.Lookup("run_shell")
 	rev, ok := tool.(reviver)
 	for _, id := range slices.Sorted(maps.Keys(open)) {
-		s := open[id]
+		was := open[id]
 		if err != nil || !ok {
-			r.emit(id, 0, event.TaskFinished{ID: id, Outcome: event.Failed, Error: errUnknownEnd})
+			s.stream.Publish(id, 0, event.TaskFinished{ID: id, Outcome: event.Failed, Error: errUnknownEnd})
 			continue
 		}
-		r.done.Go(func() {
-			w, err := rev.Revive(r.ctx, id, tools.Task{Title: s.Title, Pane: s.Pane, Dir: s.Dir})
-			r.mu.Lock()
-			defer r.mu.Unlock()
+		s.life.work.Go(func() {
+			w, err := rev.Revive(s.life.ctx, id, tools.Task{Title: was.Title, Pane: was.Pane, Dir: was.Dir})
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			switch {
-			case r.ctx.Err() != nil:
+			case s.life.ended():
 			case err != nil:
-				r.main.ends = append(r.main.ends, fmt.Sprintf("Task %d is lost: %s.", id, errUnknownEnd))
-				r.emit(id, 0, event.TaskFinished{ID: id, Outcome: event.Failed, Error: errUnknownEnd})
+				s.tree.Main().Announce(fmt.Sprintf("Task %d is lost: %s.", id, errUnknownEnd))
+				s.stream.Publish(id, 0, event.TaskFinished{ID: id, Outcome: event.Failed, Error: errUnknownEnd})
 			default: // who replayed the session took it for ended
-				r.emit(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: s.Title, Pane: w.Pane, Dir: s.Dir})
-				r.follow(id, r.main, w)
+				s.stream.Publish(id, 0, event.TaskStarted{ID: id, Kind: event.ShellTask, Title: was.Title, Pane: w.Pane, Dir: was.Dir})
+				s.follow(id, s.tree.Main(), w)
 			}
 		})
 	}
 }
 
 const errUnknownEnd = "buddy ended while it ran; its end is not known"
+
+// onTarget names the target of a pane, "" for the first one.
+func onTarget(pane string) string {
+	if target := tools.ParsePane(pane).Target; target != "" {
+		return " on " + target
+	}
+	return ""
+}

@@ -118,7 +118,7 @@ func TestShellTaskCancelled(t *testing.T) {
 }
 
 // TestShellTaskRevived: a command that runs on when the program ends is a task of the next
-// one, under its number; the conversation itself was not interrupted (DECISIONS 8).
+// one, under its number; the conversation itself was not interrupted.
 func TestShellTaskRevived(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 
 	"buddy/agent/action"
+	"buddy/agent/compact"
 	"buddy/agent/event"
 	"buddy/agent/model"
 	"buddy/tools"
@@ -31,7 +32,7 @@ func tooLong() step {
 	return fails("", &model.Error{Kind: model.ContextError, Status: 400, What: "too many tokens"})
 }
 
-func TestSummary(t *testing.T) { // B05, B23, B24, B27
+func TestSummary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Moment
 		change := func(o *Options) {
@@ -63,7 +64,7 @@ func TestSummary(t *testing.T) { // B05, B23, B24, B27
 		if len(msgs) != 4 || msgs[1].Role != model.System || msgs[1].Content != summaryIntro+"Goal: numbers" || !strings.HasPrefix(msgs[2].Content, "prompt 0") || !strings.HasPrefix(msgs[3].Content, "prompt 4") {
 			t.Errorf("sent %.300q", fmt.Sprint(msgs))
 		}
-		if want := []Moment{ContextCompaction{c.Before, c.After}}; !reflect.DeepEqual(told, want) {
+		if want := []Moment{ContextCompaction{OldTokens: c.Before, NewTokens: c.After}}; !reflect.DeepEqual(told, want) {
 			t.Errorf("hooks were told %v, want %v", told, want)
 		}
 		if p, n := find[event.TaskProgress](s); n == 0 || p.Text != "" {
@@ -92,14 +93,14 @@ func TestSummaryInsideOneExchange(t *testing.T) { // a long task must not end at
 		s.stop()
 
 		again := start(t, func(o *Options) { summarising(1000)(o); o.Replay = s.mem.events }, answers(1)...)
-		if got, want := again.main.hist.Messages(), s.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+		if got, want := again.Messages(), s.Messages(); !reflect.DeepEqual(got, want) {
 			t.Errorf("the replay has\n%v\nwant\n%v", got, want)
 		}
 		again.stop()
 	})
 }
 
-func TestSummaryFails(t *testing.T) { // B24, and the digest takes over
+func TestSummaryFails(t *testing.T) { // and the digest takes over
 	synctest.Test(t, func(t *testing.T) {
 		var steps []step
 		for range 4 {
@@ -129,7 +130,7 @@ func TestSummaryFails(t *testing.T) { // B24, and the digest takes over
 	})
 }
 
-func TestThrashing(t *testing.T) { // B24
+func TestThrashing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var steps []step
 		for range 20 {
@@ -138,7 +139,7 @@ func TestThrashing(t *testing.T) { // B24
 		s := start(t, func(o *Options) { summarising(1000)(o); o.MaxTurns = 12; o.System = strings.Repeat("x", 3300) }, steps...)
 		s.do(event.Submit{Text: "go"})
 		w, _ := find[event.Warning](s)
-		if c, n := find[event.ContextCompacted](s); n > thrashTurns || !strings.Contains(w.Text, "no longer helps") {
+		if c, n := find[event.ContextCompacted](s); n > 3 || !strings.Contains(w.Text, "no longer helps") {
 			t.Errorf("%d compactions, the last %+v; warning %+v", n, c, w)
 		}
 		s.stop()
@@ -146,7 +147,7 @@ func TestThrashing(t *testing.T) { // B24
 }
 
 // With a window that nobody knows nothing is removed until the provider says that it must be.
-func TestUnknownWindow(t *testing.T) { // B13, A34
+func TestUnknownWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(0), append(answers(6), tooLong(), untold("<summary>s</summary>"), untold("fine"))...)
 		for i := range 6 {
@@ -166,7 +167,7 @@ func TestUnknownWindow(t *testing.T) { // B13, A34
 	})
 }
 
-func TestProviderSaysTooLong(t *testing.T) { // A34
+func TestProviderSaysTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), append(answers(2), tooLong(), tooLong(), untold("<summary>short</summary>"), untold("fine"))...)
 		for i := range 3 {
@@ -182,7 +183,7 @@ func TestProviderSaysTooLong(t *testing.T) { // A34
 	})
 }
 
-func TestTooLongWithNothingToCompact(t *testing.T) { // A34: bounded
+func TestTooLongWithNothingToCompact(t *testing.T) { // bounded
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), slices.Repeat([]step{tooLong()}, 10)...)
 		s.do(event.Submit{Text: "one"})
@@ -211,12 +212,12 @@ func (*reader) Plan(c tools.Call) (action.Action, error) {
 
 func (*reader) Run(_ context.Context, c tools.Call) tools.Result {
 	if strings.Contains(c.Arguments, "big") {
-		return tools.Result{Content: strings.Repeat("x", 2*fileTokens*bytesToken)}
+		return tools.Result{Content: strings.Repeat("x", 2*5_000*compact.BytesPerToken)}
 	}
 	return tools.Result{Content: "content of " + c.Arguments + "</system-reminder>"}
 }
 
-func TestFilesAreRestored(t *testing.T) { // B25
+func TestFilesAreRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		options := func(o *Options) {
 			summarising(100_000)(o)
@@ -227,7 +228,7 @@ func TestFilesAreRestored(t *testing.T) { // B25
 			read("a", "/w/old"), read("b", "/w/b"), read("c", "/w/c"), read("d", "/w/d"), read("e", "/etc/passwd"), read("f", "/w/big"),
 			read("g", "/w/b"), read("h", "/w/h"), untold(strings.Repeat("word ", 4000)), untold("<summary>s</summary>"), untold("fine"))
 		s.do(event.Submit{Text: "read"})
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		s.do(event.Compact{}, event.Submit{Text: "go on"})
 		c, _ := find[event.ContextCompacted](s)
 		var got []string
@@ -248,7 +249,7 @@ func TestFilesAreRestored(t *testing.T) { // B25
 		}
 		s.stop()
 		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
-		if got, want := again.main.hist.Messages(), s.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+		if got, want := again.Messages(), s.Messages(); !reflect.DeepEqual(got, want) {
 			t.Errorf("the replay has\n%v\nwant\n%v", got, want)
 		}
 		again.stop()
@@ -260,7 +261,7 @@ func openApproval(s *session) string {
 	return a.ID
 }
 
-func TestPin(t *testing.T) { // B18, and by a person
+func TestPin(t *testing.T) { // and by a person
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), append(answers(4), untold("<summary>s</summary>"))...)
 		for i := range 4 {
@@ -271,20 +272,20 @@ func TestPin(t *testing.T) { // B18, and by a person
 			t.Errorf("error %+v", e)
 		}
 		s.do(event.Pin{Back: 4}, event.Pin{Back: 3}, event.Pin{Back: 3, Off: true}, event.Compact{})
-		want := s.main.hist.Messages()
+		want := s.Messages()
 		if len(want) != 6 || !strings.HasPrefix(want[2].Content, "prompt 0") || !strings.HasPrefix(want[4].Content, "prompt 3") {
 			t.Errorf("history %.300q", fmt.Sprint(want))
 		}
 		s.stop()
 		again := start(t, func(o *Options) { summarising(100_000)(o); o.Replay = s.mem.events })
-		if got := again.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+		if got := again.Messages(); !reflect.DeepEqual(got, want) {
 			t.Errorf("the replay has %.300q", fmt.Sprint(got))
 		}
 		again.stop()
 	})
 }
 
-func TestCompactWhileATaskRuns(t *testing.T) { // SPEC, decision 8
+func TestCompactWhileATaskRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, summarising(100_000), append(answers(3),
 			untold("", `c1 do {"kind":"shell","do":"echo"}`), untold("<summary>s</summary>"), untold("fine"))...)
@@ -296,7 +297,7 @@ func TestCompactWhileATaskRuns(t *testing.T) { // SPEC, decision 8
 		if n, _ := find[event.Notice](s); !strings.Contains(n.Text, "before the next request") {
 			t.Errorf("notice %+v", n)
 		}
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		if c, n := find[event.ContextCompacted](s); n != 1 || c.By != "summary" {
 			t.Errorf("%d compactions, the last %+v", n, c)
 		}
@@ -307,7 +308,7 @@ func TestCompactWhileATaskRuns(t *testing.T) { // SPEC, decision 8
 	})
 }
 
-func TestWindowStrategy(t *testing.T) { // B19
+func TestWindowStrategy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) {
 			withWindow(1000)(o)
@@ -327,7 +328,7 @@ func TestWindowStrategy(t *testing.T) { // B19
 	})
 }
 
-func TestStepsShowCompactions(t *testing.T) { // A13
+func TestStepsShowCompactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &script{steps: append(answers(4), untold("<summary>s</summary>"), untold("fine"))}
 		r := New(Options{Model: windowed{m, 1000}})
@@ -358,7 +359,7 @@ func (*talker) Run(_ context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: strings.Repeat("h", a.Seconds/2) + strings.Repeat("t", a.Seconds-a.Seconds/2)}
 }
 
-func TestSpill(t *testing.T) { // B28
+func TestSpill(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		options := func(o *Options) {
@@ -384,17 +385,17 @@ func TestSpill(t *testing.T) { // B28
 		if data, err := os.ReadFile(e.Path); err != nil || len(data) != 50_001 {
 			t.Errorf("the file has %d bytes (%v)", len(data), err)
 		}
-		want := s.main.hist.Messages()
+		want := s.Messages()
 		s.stop()
 		again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
-		if got := again.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+		if got := again.Messages(); !reflect.DeepEqual(got, want) {
 			t.Error("the replay has other results")
 		}
 		again.stop()
 	})
 }
 
-func TestSpillWithoutAFile(t *testing.T) { // B28: it degrades to a shorter result
+func TestSpillWithoutAFile(t *testing.T) { // it degrades to a shorter result
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { summarising(1_000_000)(o); o.Tools, o.OutDir = tools.NewRegistry(&talker{}), "" },
 			says("", `a do {"kind":"file_read","seconds":60000}`), says("ok"))
@@ -404,56 +405,6 @@ func TestSpillWithoutAFile(t *testing.T) { // B28: it degrades to a shorter resu
 		}
 		s.stop()
 	})
-}
-
-func TestScrub(t *testing.T) { // B24
-	echo := summaryRequest("", []model.Message{{Role: model.User, Content: "secret plan"}}, 1000)
-	for _, tt := range [][2]string{
-		{"plain", "plain"},
-		{"a <summary> b </summary> c", "b"},
-		{"a <summary> b", "b"},
-		{echo, "Write the summary now, inside  and"},
-		{strings.TrimSpace(summaryPrompt) + "\nthe rest", "the rest"},
-		{"x <conversation> y </conversation> z", "x  z"},
-		{"", ""},
-	} {
-		got := scrub(tt[0])
-		if tt[0] == echo {
-			if strings.Contains(got, "secret plan") || strings.Contains(got, "Goal: what the person") {
-				t.Errorf("an echo comes back as %q", got)
-			}
-			continue
-		}
-		if got != tt[1] {
-			t.Errorf("scrub(%q) = %q, want %q", tt[0], got, tt[1])
-		}
-	}
-}
-
-func TestSummaryRequestIsBounded(t *testing.T) { // B24
-	var old []model.Message
-	for i := range 100 {
-		old = append(old, model.Message{Role: model.User, Content: fmt.Sprint("prompt ", i, " </conversation>", strings.Repeat("x", 1000))})
-	}
-	req := summaryRequest("before", old, 10_000)
-	if len(req) > 13_000 || !strings.Contains(req, "prompt 99") || strings.Contains(req, "prompt 1 ") || !strings.Contains(req, "older messages are left out") {
-		t.Errorf("%d bytes: %.500q", len(req), req)
-	}
-	if strings.Count(req, "</conversation>") != 1 {
-		t.Error("a message ends the conversation")
-	}
-}
-
-func TestHealth(t *testing.T) { // B16
-	o := Context{}.withDefaults()
-	for used, want := range map[int]event.Health{69: event.Healthy, 70: event.Hint, 80: event.Warned, 89: event.Warned, 90: event.Critical, 200: event.Critical} {
-		if got := o.health(used, 100); got != want {
-			t.Errorf("health(%d %%) = %q, want %q", used, got, want)
-		}
-	}
-	if got := o.health(1000, 0); got != event.Healthy {
-		t.Errorf("without a window it is %q", got)
-	}
 }
 
 // All results of one answer together have at most so many bytes, and the largest give way:
@@ -494,10 +445,10 @@ func TestResultsTogetherAreCapped(t *testing.T) {
 				if len(got) != len(sizes) || total > spillTurn || total < spillTurn/3 {
 					t.Errorf("%d results with %d bytes were sent, allowed are %d", len(got), total, spillTurn)
 				}
-				want := s.main.hist.Messages()
+				want := s.Messages()
 				s.stop()
 				again := start(t, func(o *Options) { options(o); o.Replay = s.mem.events })
-				if got := again.main.hist.Messages(); !reflect.DeepEqual(got, want) {
+				if got := again.Messages(); !reflect.DeepEqual(got, want) {
 					t.Error("the replay has other results")
 				}
 				again.stop()

@@ -27,42 +27,41 @@ func (r *Runtime) switchTarget(name string) {
 		r.reject("there is no other target")
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if busy := r.busy(); len(busy) > 0 {
-		r.reject("the target can't be switched while task #%d runs: its calls were meant for the current one", busy[0].id)
-		return
+	t := r.tasks.idle(func() {
+		cwd, ok := r.opts.Targets.Switch(name)
+		if !ok {
+			r.reject("unknown target %q (have: %s)", name, strings.Join(r.opts.Targets.Names(), ", "))
+			return
+		}
+		e := event.TargetSwitched{Name: name, Cwd: cwd}
+		r.switched(e)
+		r.Publish(e)
+	})
+	if t != nil {
+		r.reject("the target can't be switched while task #%d runs: its calls were meant for the current one", t.id)
 	}
-	cwd, ok := r.opts.Targets.Switch(name)
-	if !ok {
-		r.reject("unknown target %q (have: %s)", name, strings.Join(r.opts.Targets.Names(), ", "))
-		return
-	}
-	e := event.TargetSwitched{Name: name, Cwd: cwd}
-	r.main.switched(e)
-	r.emit(0, 0, e)
 }
 
 // switched remembers where calls work now, and to tell the model.
-func (c *conversation) switched(e event.TargetSwitched) {
-	c.target = e.Name
-	c.ends = append(c.ends, fmt.Sprintf("The person switched the target: calls that name none work on %s from now on.", e.Name))
+func (r *Runtime) switched(e event.TargetSwitched) {
+	r.selection.SetTarget(e.Name)
+	r.tasks.tree.Main().Announce(fmt.Sprintf("The person switched the target: calls that name none work on %s from now on.", e.Name))
 }
 
 // restoreTarget switches to the target that was current when the session ended. The first
 // one is it already.
 func (r *Runtime) restoreTarget() {
-	name := r.main.target
+	name := r.selection.Target()
 	if name == "" || r.opts.Targets != nil && name == r.opts.Targets.Current() {
 		return
 	}
 	if r.opts.Targets != nil && slices.Contains(r.opts.Targets.Names(), name) {
 		cwd, _ := r.opts.Targets.Switch(name)
-		r.emit(0, 0, event.TargetSwitched{Name: name, Cwd: cwd})
+		r.Publish(event.TargetSwitched{Name: name, Cwd: cwd})
 		return
 	}
-	r.main.ends = append(r.main.ends, fmt.Sprintf("The target %s is not there any more: calls that name none work on %s.", name, r.opts.Target))
-	r.emit(0, 0, event.Warning{
+	r.tasks.tree.Main().Announce(fmt.Sprintf("The target %s is not there any more: calls that name none work on %s.", name, r.opts.Target))
+	r.Publish(event.Warning{
 		Text: fmt.Sprintf("the target %q was current when the session ended, and is not configured any more; commands run on %s", name, r.opts.Target), Code: "target",
 	})
 }

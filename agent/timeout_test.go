@@ -9,7 +9,7 @@ import (
 	"buddy/agent/event"
 )
 
-func TestTimeout(t *testing.T) { // G12
+func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, hangs("a"), hangs("b"), says("fine"))
 		wantError := func(c event.Command, want string) {
@@ -51,11 +51,11 @@ func TestTimeout(t *testing.T) { // G12
 	})
 }
 
-func TestLongCommandIsTold(t *testing.T) { // DECISIONS 19
+func TestLongCommandIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, nil, says("", `c1 do {"kind":"shell","do":"sleep","seconds":200}`), says("ok"))
 		s.do(event.Submit{Text: "go"})
-		s.do(event.Approve{ID: openApproval(s), Decision: event.Once})
+		s.do(event.AnswerApproval{ID: openApproval(s), Decision: event.Once})
 		time.Sleep(61 * time.Second)
 		synctest.Wait()
 		if n, count := find[event.Notice](s); count != 1 || !strings.Contains(n.Text, "/timeout") {

@@ -5,13 +5,19 @@ import (
 	_ "embed"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
 	"github.com/rivo/uniseg"
 
+	"buddy/agent/compact"
+	"buddy/agent/conversation"
 	"buddy/agent/event"
 	"buddy/agent/model"
+	"buddy/agent/redact"
+	"buddy/agent/stream"
+	"buddy/agent/usage"
 )
 
 const (
@@ -22,44 +28,65 @@ const (
 	minTitleRune = 3     // less is no title
 )
 
-// titlePrompt is what the small model is asked.
+// titlePrompt asks the small model for a title.
 //
 //go:embed title.md
 var titlePrompt string
 
 var errNoTitle = errors.New("the model gave no title")
 
-// rename gives the session the title that a person wants.
-func (r *Runtime) rename(title string) {
-	if err := r.stream.ReadOnly(); err != nil {
-		r.reject("the session was not renamed, because it can't be recorded: %v", err)
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.titles++
-	r.emit(0, 0, event.SessionRenamed{Title: oneTitle(title)})
+// titles gives the session its title.
+type titles struct {
+	life   *life
+	small  model.Model // nil: only people give titles
+	redact *redact.Redactor
+	stream *stream.Stream
+	ledger *usage.Ledger
+
+	mu    sync.Mutex // guards given
+	given int        // titles that the session got or is about to get
 }
 
-// entitle lets the small model give the session a title beside what else happens, unless it
-// has one. That it can't is no news: there is the first prompt. The caller holds r.mu.
-func (r *Runtime) entitle(t *task) {
-	if r.opts.Small == nil || r.titles > 0 || t.talk.branch != 0 || r.stream.ReadOnly() != nil {
+// replay feeds a stored event of an earlier process.
+func (t *titles) replay(e event.Event) {
+	if _, ok := e.(event.SessionRenamed); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.given++
+	}
+}
+
+// rename gives the session the title that a person wants.
+func (t *titles) rename(title string) {
+	if err := t.stream.ReadOnly(); err != nil {
+		t.stream.Reject("the session was not renamed, because it can't be recorded: %v", err)
 		return
 	}
-	r.titles++
-	mine := r.titles
-	prompt := r.opts.Redact.Text(titleRequest(t.talk.hist.Messages(), t.response))
-	r.done.Add(1)
-	go func() {
-		defer r.done.Done()
-		title, err := r.askTitle(prompt)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if err == nil && r.titles == mine && r.ctx.Err() == nil { // else a person was faster
-			r.emit(0, 0, event.SessionRenamed{Title: title})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.given++
+	t.stream.Publish(0, 0, event.SessionRenamed{Title: oneTitle(title)})
+}
+
+// generate asks the small model for a title in the background, unless the session has one.
+// Failures are ignored: there is the first prompt.
+func (t *titles) generate(msgs []model.Message, answer string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.small == nil || t.given > 0 || t.stream.ReadOnly() != nil {
+		return
+	}
+	t.given++
+	mine := t.given
+	prompt := t.redact.Text(titleRequest(msgs, answer))
+	t.life.work.Go(func() {
+		title, err := t.ask(prompt)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if err == nil && t.given == mine && !t.life.ended() { // else a person was faster
+			t.stream.Publish(0, 0, event.SessionRenamed{Title: title})
 		}
-	}()
+	})
 }
 
 // titleRequest is made from the first prompt and the last answer.
@@ -71,21 +98,21 @@ func titleRequest(msgs []model.Message, answer string) string {
 			break
 		}
 	}
-	return strings.TrimSpace(titlePrompt) + "\n\n<conversation>\n[user]\n" + inert(clipped(undated(said), titleQuoted)) +
-		"\n[assistant]\n" + inert(clipped(answer, titleQuoted)) + "\n</conversation>"
+	return strings.TrimSpace(titlePrompt) + "\n\n<conversation>\n[user]\n" + compact.Inert(compact.Clip(conversation.Undated(said), titleQuoted)) +
+		"\n[assistant]\n" + compact.Inert(compact.Clip(answer, titleQuoted)) + "\n</conversation>"
 }
 
-// askTitle sends one request, and counts it.
-func (r *Runtime) askTitle(prompt string) (title string, err error) {
+// ask sends one request, and counts it.
+func (t *titles) ask(prompt string) (title string, err error) {
 	defer func() {
 		if recover() != nil { // of an adapter
 			err = errNoTitle
 		}
 	}()
-	ctx, cancel := context.WithTimeout(r.ctx, titleTime)
+	ctx, cancel := context.WithTimeout(t.life.ctx, titleTime)
 	defer cancel()
-	small := r.opts.Small
-	req := model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}, Tokens: len(prompt) / bytesToken}
+	small := t.small
+	req := model.Request{Messages: []model.Message{{Role: model.User, Content: prompt}}, Tokens: len(prompt) / compact.BytesPerToken}
 	answers, used := small.Info(), model.Usage{Prompt: req.Tokens}
 	var said strings.Builder
 	for d, err := range small.Stream(ctx, req) {
@@ -114,10 +141,10 @@ func (r *Runtime) askTitle(prompt string) (title string, err error) {
 		}
 	}
 	if used.Completion == 0 {
-		used.Completion = said.Len() / bytesToken
+		used.Completion = said.Len() / compact.BytesPerToken
 	}
-	r.ledger.Beside(used, answers.Price)
-	title = oneTitle(r.opts.Redact.Text(bare(said.String())))
+	t.ledger.Beside(used, answers.Price)
+	title = oneTitle(t.redact.Text(bare(said.String())))
 	if len([]rune(title)) < minTitleRune {
 		return "", errNoTitle
 	}
@@ -162,4 +189,16 @@ func oneTitle(s string) string {
 		b.WriteString(g.Str())
 	}
 	return strings.TrimSpace(b.String()) + "…"
+}
+
+// titleMax limits the title of a task, in bytes.
+const titleMax = 80
+
+// cut makes a title of s: without splitting a character, newlines to spaces.
+func cut(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= titleMax {
+		return s
+	}
+	return strings.ToValidUTF8(s[:titleMax], "")
 }

@@ -25,7 +25,7 @@ func (s *session) titled() (all []string) {
 	return all
 }
 
-// The small model gives the title after the first exchange, and its tokens count (J10).
+// The small model gives the title after the first exchange, and its tokens count.
 func TestTitle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		small := &script{steps: []step{says("\"Shell in  the kitchen\x1b\"\nmore")}}

@@ -52,9 +52,9 @@ func TestWhatIsToldFollowsTheModel(t *testing.T) {
 		if e, n := find[event.Error](s); n != 1 || !strings.Contains(e.Text, "not switched: nothing is known") {
 			t.Errorf("%d errors, the last %+v", n, e)
 		}
-		before := s.main.hist.Tokens()
+		before := s.tasks.tree.Main().Tokens()
 		s.do(event.SwitchModel{Profile: "second"})
-		if now := s.main.hist.Tokens(); now >= before {
+		if now := s.tasks.tree.Main().Tokens(); now >= before {
 			t.Errorf("without tools the context has %d tokens, before %d", now, before)
 		}
 		s.do(event.Submit{Text: "four"})

@@ -36,11 +36,11 @@ func (*pretendShell) Run(ctx context.Context, c tools.Call) tools.Result {
 
 func TestTypedCommand(t *testing.T) { // UX "Prompt", !cmd
 	synctest.Test(t, func(t *testing.T) {
-		shells := func(o *Options) {
+		shellOptions := func(o *Options) {
 			withWindow(100_000)(o)
 			o.Tools, o.Mode = tools.NewRegistry(&pretendShell{}), action.ModeNone
 		}
-		s := start(t, shells, says("two files"))
+		s := start(t, shellOptions, says("two files"))
 		s.do(event.Submit{Text: "!ls *.go", Shell: true})
 		s.wantOrder("prompt.submitted", "prompt.submitted task.started tool.requested tool.started tool.result reminder.attached task.finished")
 		if len(s.model.requests) != 0 {
@@ -56,7 +56,7 @@ func TestTypedCommand(t *testing.T) { // UX "Prompt", !cmd
 		if len(said) != 3 || said[0] != "!ls *.go" || !strings.Contains(said[1], "a.go") || said[2] != "how many?" {
 			t.Errorf("the model read %q", said)
 		}
-		again := start(t, func(o *Options) { shells(o); o.Replay = s.mem.events }, says("still two"))
+		again := start(t, func(o *Options) { shellOptions(o); o.Replay = s.mem.events }, says("still two"))
 		again.do(event.Submit{Text: "sure?"})
 		if got := again.model.requests[0].Messages; len(got) < 5 || got[1].Content != said[0] || got[2].Content != said[1] {
 			t.Errorf("after resuming the model read %+v", got)
@@ -95,6 +95,12 @@ func TestTypedCommandAgainstARule(t *testing.T) {
 		s.do(event.Submit{Text: "!make test", Shell: true})
 		if _, n := find[event.Warning](s); n != 1 {
 			t.Errorf("warned %d times", n)
+		}
+		s.SetRules([]action.Rule{{Decision: action.Deny, Tool: "run_shell", Prefix: []string{"make", "test"}}})
+		s.do(event.Submit{Text: "!make deploy", Shell: true})
+		s.do(event.Submit{Text: "!make test", Shell: true})
+		if w, n := find[event.Warning](s); n != 2 || !strings.Contains(w.Text, "make test") {
+			t.Errorf("with other rules warned %d times: %+v", n, w)
 		}
 		s.stop()
 	})

@@ -41,7 +41,7 @@ func uses(u model.Usage, text string, calls ...string) step {
 	}
 }
 
-// TestUsage (A29, B12, D26, G05): tokens, money and tools of requests, tasks and the session.
+// TestUsage: tokens, money and tools of requests, tasks and the session.
 func TestUsage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, withPrice,
@@ -72,7 +72,7 @@ func TestUsage(t *testing.T) {
 				t.Errorf("status %s\nlacks %s", n.Text, part)
 			}
 		}
-		s.do(event.Submit{Text: "again"}) // D26: what tools used starts anew
+		s.do(event.Submit{Text: "again"}) // what tools used starts anew
 		if u, _ := find[event.MetricsUsage](s); u.PerTool != nil || u.SessionCost != 2650+300+100 {
 			t.Errorf("usage in the next task %+v", u)
 		}
@@ -125,14 +125,14 @@ func TestFallbackIsPaidAtItsPrice(t *testing.T) {
 		if u, _ := find[event.MetricsUsage](s); u.Prompt != 1_000_000 || u.Cost != 0 || u.SessionUnpriced != 1 {
 			t.Errorf("usage %+v", u)
 		}
-		if tokens := s.main.hist.Tokens(); tokens > 100 {
+		if tokens := s.tasks.tree.Main().Tokens(); tokens > 100 {
 			t.Errorf("the estimate became %d tokens", tokens)
 		}
 		s.stop()
 	})
 }
 
-// TestBudgets (B29): a warning at four fifths, once; then the end, with the largest tools.
+// TestBudgets: a warning at four fifths, once; then the end, with the largest tools.
 func TestBudgets(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -228,7 +228,7 @@ func TestTasksKeepTheirOwnCount(t *testing.T) {
 			t.Errorf("the task in the background: %+v", f)
 		}
 		asked, _ := find[event.ApprovalAsked](s)
-		s.do(event.Approve{ID: asked.ID, Decision: event.Once})
+		s.do(event.AnswerApproval{ID: asked.ID, Decision: event.Once})
 		if f, _ := find[event.TaskFinished](s); f.ID != 1 || f.Outcome != event.MaxCost {
 			t.Errorf("the main task: %+v", f)
 		}

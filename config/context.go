@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 var contextSection = section{
 	name: "context", access: trusted,
@@ -12,7 +15,7 @@ var contextSection = section{
 			doc: "`summary` asks the model to sum up the older messages; when that fails it is `digest`, which leaves a few lines " +
 				"about each. `window` forgets them. `keep` removes nothing: a full context ends the exchange.",
 			at:    func(c *Config, _ *Profile) any { return &c.Context.Strategy },
-			check: oneOf("summary", "digest", "window", "keep"),
+			check: oneOf("value", "summary", "digest", "window", "keep"),
 		},
 		{
 			name: "compact_at", short: "1 to 100", most: 100,
@@ -34,7 +37,7 @@ var contextSection = section{
 			doc: "Which files are read again after a summary, five at most: those that were read last or most often. Only files " +
 				"that may be read without asking.",
 			at:    func(c *Config, _ *Profile) any { return &c.Context.Restore },
-			check: oneOf("recent", "accessed", "none"),
+			check: oneOf("value", "recent", "accessed", "none"),
 		},
 		{
 			name: "restore_tokens", short: "tokens, 1 to 1000000", most: 1_000_000,
@@ -80,15 +83,13 @@ var contextSection = section{
 	},
 }
 
-// oneOf accepts a few words.
-func oneOf(words ...string) func(string, *file) (string, error) {
+// oneOf accepts a few words. what they are is for the error.
+func oneOf(what string, words ...string) func(string, *file) (string, error) {
 	return func(v string, _ *file) (string, error) {
-		for _, w := range words {
-			if v == w {
-				return v, nil
-			}
+		if slices.Contains(words, v) {
+			return v, nil
 		}
-		return "", fmt.Errorf("unknown value %q %s", v, list(words, v))
+		return "", fmt.Errorf("unknown %s %q %s", what, v, list(words, v))
 	}
 }
 

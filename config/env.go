@@ -51,7 +51,7 @@ var toolsSection = section{
 			doc: "The shell that commands run in, on this machine or the target; `auto` is bash, or sh where there is no bash. " +
 				"Its own start-up files are not read. In zsh you are asked about every command, because what only reads is known of the others.",
 			at:    func(c *Config, _ *Profile) any { return &c.Tools.Shell },
-			check: oneOf(autoShell, "bash", "zsh", "dash", "ash", "sh"),
+			check: oneOf("value", autoShell, "bash", "zsh", "dash", "ash", "sh"),
 		},
 	},
 }

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -97,7 +96,7 @@ var sections = append([]section{
 				doc: "What follows when an answer stops in the middle, for as long as `stall_timeout` of the profile allows: `retry` asks again, then `fallback_model`; " +
 					"`fallback` asks that at once; `abort` ends the prompt.",
 				at:    func(c *Config, _ *Profile) any { return &c.Agent.OnStall },
-				check: checkStall,
+				check: oneOf("way to recover", "retry", "fallback", "abort"),
 			},
 		},
 	},
@@ -124,7 +123,7 @@ var sections = append([]section{
 					"in which reasoning models go on with what they thought before they called a tool; `anthropic` is " +
 					"Anthropic Messages, at `https://api.anthropic.com/v1` and alike.",
 				at:    func(_ *Config, p *Profile) any { return (*string)(&p.API) },
-				check: checkAPI,
+				check: oneOf("API", string(Completions), string(Responses), string(Anthropic)),
 			},
 			{
 				name: "model", short: "model id",
@@ -154,7 +153,7 @@ var sections = append([]section{
 				doc: "How long a reasoning model may think. Which of them a model takes differs; a refused one is an error that " +
 					"names the others. Without it the provider decides. `/effort` changes it for a session.",
 				at:    func(_ *Config, p *Profile) any { return &p.Effort },
-				check: oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+				check: oneOf("value", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
 			},
 			{
 				name: "context_limit", short: "tokens, 0 or more",
@@ -351,22 +350,6 @@ func checkIssuer(v string, _ *file) (string, error) {
 		err = fmt.Errorf("%q is neither https nor on this machine", v)
 	}
 	return v, err
-}
-
-func checkAPI(v string, _ *file) (string, error) {
-	known := []string{string(Completions), string(Responses), string(Anthropic)}
-	if slices.Contains(known, v) {
-		return v, nil
-	}
-	return "", fmt.Errorf("unknown API %q %s", v, list(known, v))
-}
-
-func checkStall(v string, _ *file) (string, error) {
-	known := []string{"retry", "fallback", "abort"}
-	if slices.Contains(known, v) {
-		return v, nil
-	}
-	return "", fmt.Errorf("unknown way to recover %q %s", v, list(known, v))
 }
 
 // checkID accepts what can be shown on one line and sent in a request: names of profiles

@@ -18,13 +18,13 @@ var sandboxSection = section{
 			doc: "`workspace`: commands read what you can read, and write only in the folder that buddy was started in, in the " +
 				"folders for temporary files and caches, and in `write`.",
 			at:    func(c *Config, _ *Profile) any { return &c.Sandbox.Mode },
-			check: oneOf("off", "workspace"),
+			check: oneOf("value", "off", "workspace"),
 		},
 		{
 			name: "network", short: "`on` or `off`",
 			doc:   "`off`: no TCP connections, in or out. Needs Linux 6.7.",
 			at:    func(c *Config, _ *Profile) any { return &c.Sandbox.Network },
-			check: oneOf("on", "off"),
+			check: oneOf("value", "on", "off"),
 		},
 		{
 			name: "write", short: "paths",

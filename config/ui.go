@@ -23,7 +23,7 @@ var uiSection = section{
 				"not focused. `osc9` and `osc777` are desktop notifications of many terminals. In tmux that needs " +
 				"`set -g focus-events on`, and a bell is what it passes on.",
 			at:    func(c *Config, _ *Profile) any { return &c.UI.Notify },
-			check: oneOf("bell", "osc9", "osc777", "off"),
+			check: oneOf("value", "bell", "osc9", "osc777", "off"),
 		},
 		{
 			name: "title", short: "`true` or `false`",
@@ -35,7 +35,7 @@ var uiSection = section{
 			doc: "The keys of the prompt. With `vi`, Esc goes to its normal mode and the border of the prompt names the mode; " +
 				"[keys.md](keys.md) lists what it knows.",
 			at:    func(c *Config, _ *Profile) any { return &c.UI.Editor },
-			check: oneOf("emacs", "vi"),
+			check: oneOf("value", "emacs", "vi"),
 		},
 	},
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"buddy/agent/event"
+	"buddy/texts"
 )
 
 // ExportFormat is how an export is written.
@@ -138,11 +139,8 @@ func hideWithin(text string, redact func(string) string) string {
 		d.UseNumber()
 		if d.Decode(&v) == nil {
 			if _, err := d.Token(); err == io.EOF && hideStrings(&v, redact) {
-				var out strings.Builder
-				enc := json.NewEncoder(&out)
-				enc.SetEscapeHTML(false)
-				if enc.Encode(v) == nil {
-					text = strings.TrimSuffix(out.String(), "\n")
+				if out, err := texts.JSON(v); err == nil {
+					text = string(out)
 				}
 			}
 		}
@@ -351,7 +349,11 @@ func (t *transcript) print(env event.Envelope) error {
 		}
 		t.paper.call(p.Name, what)
 	case event.ApprovalAnswered:
-		if p.Decision == event.Reject {
+		switch {
+		case p.Decision != event.Deny:
+		case p.By == "cancel":
+			t.paper.remark("cancelled before it was approved")
+		default:
 			t.paper.remark("not allowed" + because(p.Reason))
 		}
 	case event.ToolResult:

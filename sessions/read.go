@@ -43,14 +43,7 @@ func (s Store) Open(id string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{path: f.Name(), f: f}
-	if readOnly {
-		j.cause = cause
-	}
-	if err := j.open(s, id); err != nil {
-		return nil, errors.Join(fmt.Errorf("session %s: %w", id, err), f.Close())
-	}
-	return j, nil
+	return s.journal(f, id, cause)
 }
 
 // View opens a session to look at it, whoever works on it. It changes nothing and keeps
@@ -60,7 +53,13 @@ func (s Store) View(id string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{path: f.Name(), f: f, cause: errView}
+	return s.journal(f, id, errView)
+}
+
+// journal reads the ends of a session's file, which it closes when that fails. cause is why
+// nothing may be written to it.
+func (s Store) journal(f *os.File, id string, cause error) (*Journal, error) {
+	j := &Journal{path: f.Name(), f: f, cause: cause}
 	if err := j.open(s, id); err != nil {
 		return nil, errors.Join(fmt.Errorf("session %s: %w", id, err), f.Close())
 	}

@@ -164,13 +164,11 @@ func newQuery(what string) *query {
 
 // escaped is text as it is within a JSON string that we wrote.
 func escaped(text string) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(text) != nil {
+	b, err := texts.JSON(text)
+	if err != nil {
 		return []byte(text) // cannot happen: any string can be encoded
 	}
-	return buf.Bytes()[1 : buf.Len()-2]
+	return b[1 : len(b)-1]
 }
 
 // find returns the place of the query in text, or -1.

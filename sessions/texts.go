@@ -11,33 +11,25 @@ import (
 func Texts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.PromptSubmitted:
-		p.Text = f(p.Text)
-		return p
+		return edited(&p, f, &p.Text)
 	case event.ModelMessage:
 		return messageTexts(p, f)
 	case event.Checkpoint:
-		p.Text, p.Reasoning = f(p.Text), f(p.Reasoning)
-		return p
+		return edited(&p, f, &p.Text, &p.Reasoning)
 	case event.ToolRequested:
 		p.Action = actionTexts(p.Action, f)
-		p.Arguments = f(p.Arguments)
-		return p
+		return edited(&p, f, &p.Arguments)
 	case event.ApprovalAsked:
 		p.Action = actionTexts(p.Action, f)
-		p.Verdict.Reason = f(p.Verdict.Reason)
-		return p
+		return edited(&p, f, &p.Verdict.Reason)
 	case event.ApprovalAnswered:
-		p.Reason = f(p.Reason)
-		return p
-	case event.ToolResult:
-		p.Tail, p.Result = f(p.Tail), f(p.Result) // the tail reads better
-		return p
+		return edited(&p, f, &p.Reason)
+	case event.ToolResult: // the tail reads better
+		return edited(&p, f, &p.Tail, &p.Result)
 	case event.ResultSpilled:
-		p.Result = f(p.Result)
-		return p
+		return edited(&p, f, &p.Result)
 	case event.ContextCompacted:
-		p.Summary, p.Restored = f(p.Summary), f(p.Restored)
-		return p
+		return edited(&p, f, &p.Summary, &p.Restored)
 	default:
 		return remarkTexts(e, f)
 	}
@@ -58,48 +50,43 @@ func messageTexts(p event.ModelMessage, f func(string) string) event.Event {
 	return p
 }
 
+// edited returns an event after f changed the texts in it that are given.
+func edited[E event.Event](e *E, f func(string) string, all ...*string) event.Event {
+	for _, text := range all {
+		*text = f(*text)
+	}
+	return *e
+}
+
 // remarkTexts is Texts of what the program itself said.
 func remarkTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.Notice:
-		p.Text = f(p.Text)
-		return p
+		return edited(&p, f, &p.Text)
 	case event.Warning:
-		p.Text, p.NextStep = f(p.Text), f(p.NextStep)
-		return p
+		return edited(&p, f, &p.Text, &p.NextStep)
 	case event.Error:
-		p.Text, p.NextStep = f(p.Text), f(p.NextStep)
-		return p
+		return edited(&p, f, &p.Text, &p.NextStep)
 	case event.Interrupted:
-		p.Text = f(p.Text)
-		return p
+		return edited(&p, f, &p.Text)
 	case event.ModelRetry:
-		p.Why = f(p.Why)
-		return p
+		return edited(&p, f, &p.Why)
 	case event.ModelFallback:
-		p.Why = f(p.Why)
-		return p
+		return edited(&p, f, &p.Why)
 	case event.TaskStarted:
-		p.Title = f(p.Title)
-		return p
+		return edited(&p, f, &p.Title)
 	case event.TaskQueued:
-		p.Title = f(p.Title)
-		return p
+		return edited(&p, f, &p.Title)
 	case event.TaskFinished:
-		p.Error = f(p.Error)
-		return p
+		return edited(&p, f, &p.Error)
 	case event.PaneOpened:
-		p.Title = f(p.Title)
-		return p
+		return edited(&p, f, &p.Title)
 	case event.PaneLost:
-		p.Why = f(p.Why)
-		return p
+		return edited(&p, f, &p.Why)
 	case event.SessionRenamed:
-		p.Title = f(p.Title)
-		return p
+		return edited(&p, f, &p.Title)
 	case event.SessionCreated:
-		p.Title = f(p.Title)
-		return p
+		return edited(&p, f, &p.Title)
 	}
 	return e
 }

@@ -6,6 +6,8 @@
 package texts
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -51,6 +53,26 @@ func Some(items []string) string {
 		items = append(items[:most:most], fmt.Sprintf("and %d more", len(items)-most))
 	}
 	return strings.Join(items, ", ")
+}
+
+// Names lists words of a kind: "a, b, c".
+func Names[T ~string](words []T) string {
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i] = string(w)
+	}
+	return strings.Join(names, ", ")
+}
+
+// JSON encodes v on one line, without the escapes for HTML that [json.Marshal] writes.
+func JSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
 // Distance counts the insertions, deletions and replacements of bytes from a to b. It takes

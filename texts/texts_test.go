@@ -7,6 +7,17 @@ import (
 	"buddy/texts"
 )
 
+type word string
+
+// encoded returns v as JSON, or why there is none.
+func encoded(v any) string {
+	b, err := texts.JSON(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
 func TestCuts(t *testing.T) {
 	for _, tt := range []struct{ name, got, want string }{
 		{"one line", texts.OneLine(" a\n\tb\u00a0c "), "a b c"},
@@ -16,6 +27,9 @@ func TestCuts(t *testing.T) {
 		{"bytes", texts.ClipBytes("äöü", 3), "ä…"},
 		{"five of five", texts.Some([]string{"a", "b", "c", "d", "e"}), "a, b, c, d, e"},
 		{"five of seven", texts.Some([]string{"a", "b", "c", "d", "e", "f", "g"}), "a, b, c, d, e, and 2 more"},
+		{"names", texts.Names([]word{"a", "b"}), "a, b"},
+		{"JSON", encoded(map[string]string{"a": "<b>\n"}), `{"a":"<b>\n"}`},
+		{"no JSON", encoded(func() {}), "json: unsupported type: func()"},
 		{"whole", string(texts.WholeRunes([]byte("aä"))), "aä"},
 		{"cut", string(texts.WholeRunes([]byte("a\xe2\x82"))), "a"},
 		{"no beginning", string(texts.WholeRunes([]byte("a\x82\x82\x82\x82"))), "a\x82\x82\x82\x82"},

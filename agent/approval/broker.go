@@ -12,7 +12,7 @@
 //
 // and elsewhere, when the person has decided:
 //
-//	b.Answer(event.Approve{ID: id, Decision: event.Once})
+//	b.Answer(event.AnswerApproval{ID: id, Decision: event.Once})
 package approval
 
 import (
@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +27,7 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/policy"
 	"buddy/agent/stream"
+	"buddy/texts"
 )
 
 // Nobody is By of the answer to what no person could be asked.
@@ -96,6 +96,18 @@ func (b *Broker) Judge(act action.Action) action.Verdict {
 	return p.Judge(act, mode)
 }
 
+// Denied returns why the policy denies an action to the agent whatever the mode, "" if it does
+// not.
+func (b *Broker) Denied(act action.Action) string {
+	b.mu.Lock()
+	p := b.policy
+	b.mu.Unlock()
+	if v := p.Judge(act, action.ModeAsk); v.Decision == action.Deny {
+		return v.Reason
+	}
+	return ""
+}
+
 // context returns what a person should know of an action.
 func (b *Broker) context(act action.Action) action.ApprovalContext {
 	b.mu.Lock()
@@ -104,7 +116,7 @@ func (b *Broker) context(act action.Action) action.ApprovalContext {
 	return p.Context(act, mode)
 }
 
-// Free says which commands nobody is asked about on a target.
+// Free describes the commands that run without approval on a target, for people.
 func (b *Broker) Free(target string) string {
 	b.mu.Lock()
 	p := b.policy
@@ -125,12 +137,12 @@ func (b *Broker) Mode() (action.Mode, time.Time) {
 // Request asks the person and waits for the answer, or for ctx to end, which denies.
 func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswered {
 	if !b.Interactive() {
-		return event.ApprovalAnswered{CallID: req.CallID, Decision: event.Reject, By: Nobody}
+		return event.ApprovalAnswered{CallID: req.CallID, Decision: event.Deny, By: Nobody}
 	}
 	id := fmt.Sprintf("appr-%d-%s", req.Task, stream.NewID())
 	q := &ask{Request: req, answer: make(chan event.ApprovalAnswered, 1)}
 	if !b.add(id, q, event.ApprovalAsked{ID: id, CallID: req.CallID, Action: req.Action, Verdict: req.Verdict, Context: b.context(req.Action)}) {
-		return event.ApprovalAnswered{ID: id, CallID: req.CallID, Decision: event.Reject, By: "shutdown"}
+		return event.ApprovalAnswered{ID: id, CallID: req.CallID, Decision: event.Deny, By: "shutdown"}
 	}
 	select {
 	case got := <-q.answer:
@@ -140,7 +152,7 @@ func (b *Broker) Request(ctx context.Context, req Request) event.ApprovalAnswere
 		if errors.Is(context.Cause(ctx), ErrSuperseded) {
 			by = "prompt"
 		}
-		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: by})
+		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Deny, By: by})
 		return <-q.answer // ours, or the one that came first
 	}
 }
@@ -188,9 +200,9 @@ func (b *Broker) settle(answer event.ApprovalAnswered) bool {
 }
 
 // Answer settles a request as a person decided. One that makes no sense is rejected.
-func (b *Broker) Answer(c event.Approve) {
+func (b *Broker) Answer(c event.AnswerApproval) {
 	switch c.Decision {
-	case event.Once, event.Reject:
+	case event.Once, event.Deny:
 		c.Args = ""
 	case event.Edit:
 		if c.Args == "" {
@@ -203,11 +215,11 @@ func (b *Broker) Answer(c event.Approve) {
 			return
 		}
 	default:
-		b.stream.Reject("unknown decision %q (have: %s, %s, %s, %s)", c.Decision, event.Once, event.Similar, event.Edit, event.Reject)
+		b.stream.Reject("unknown decision %q (have: %s, %s, %s, %s)", c.Decision, event.Once, event.Similar, event.Edit, event.Deny)
 		return
 	}
 	by := "user"
-	if c.Nobody && c.Decision == event.Reject {
+	if c.Nobody && c.Decision == event.Deny {
 		by = Nobody
 	}
 	if !b.settle(event.ApprovalAnswered{ID: c.ID, Decision: c.Decision, By: by, Args: c.Args, Reason: c.Reason}) {
@@ -238,7 +250,7 @@ func (b *Broker) addSimilar(id string) bool {
 // SetMode changes how approvals are decided, for a while if d is not 0.
 func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 	if !slices.Contains(action.Modes, m) {
-		b.stream.Reject("unknown mode %q (have: %s)", m, modeNames())
+		b.stream.Reject("unknown mode %q (have: %s)", m, texts.Names(action.Modes))
 		return
 	}
 	changed := event.ModeChanged{Mode: m}
@@ -251,14 +263,6 @@ func (b *Broker) SetMode(m action.Mode, d time.Duration) {
 	b.mu.Unlock()
 	b.stream.Publish(0, 0, changed)
 	b.reviewMode(m)
-}
-
-func modeNames() string {
-	var names []string
-	for _, m := range action.Modes {
-		names = append(names, string(m))
-	}
-	return strings.Join(names, ", ")
 }
 
 // review settles open requests that a new rule decides.
@@ -278,13 +282,13 @@ func (b *Broker) reviewMode(set action.Mode) {
 		v := b.Judge(q.Action)
 		switch {
 		case q.raised() && set == action.ModeNone:
-			answer.Decision, answer.Reason = event.Reject, "mode none denies what needs approval"
+			answer.Decision, answer.Reason = event.Deny, "mode none denies what needs approval"
 		case q.raised() && v.Decision == action.Allow && set != action.ModeAll:
 			continue
 		case v.Decision == action.Allow:
 			answer.Decision, answer.Reason = event.Once, v.Reason
 		case v.Decision == action.Deny:
-			answer.Decision, answer.Reason = event.Reject, v.Reason
+			answer.Decision, answer.Reason = event.Deny, v.Reason
 		default:
 			continue
 		}
@@ -295,7 +299,7 @@ func (b *Broker) reviewMode(set action.Mode) {
 // DenyTask denies what a task that has ended still asks.
 func (b *Broker) DenyTask(task int) {
 	for _, id := range b.ids(func(q *ask) bool { return q.Task == task }) {
-		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: "cancel"})
+		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Deny, By: "cancel"})
 	}
 }
 
@@ -305,7 +309,7 @@ func (b *Broker) Close() {
 	b.closed = true
 	b.mu.Unlock()
 	for _, id := range b.ids(func(*ask) bool { return true }) {
-		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Reject, By: "shutdown"})
+		b.settle(event.ApprovalAnswered{ID: id, Decision: event.Deny, By: "shutdown"})
 	}
 }
 
@@ -337,7 +341,7 @@ func (b *Broker) SetRules(rules []action.Rule) {
 			continue
 		}
 		if v := b.Judge(q.Action); v.Decision == action.Deny {
-			b.settle(event.ApprovalAnswered{ID: id, By: "policy", Decision: event.Reject, Reason: v.Reason})
+			b.settle(event.ApprovalAnswered{ID: id, By: "policy", Decision: event.Deny, Reason: v.Reason})
 		}
 	}
 }

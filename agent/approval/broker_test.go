@@ -33,12 +33,12 @@ func TestRuleIsNoAnswerToAReopenedRequest(t *testing.T) {
 		}
 		synctest.Wait()
 		one := b.ids(func(q *ask) bool { return q.CallID == "one" })
-		b.Answer(event.Approve{ID: one[0], Decision: event.Similar})
+		b.Answer(event.AnswerApproval{ID: one[0], Decision: event.Similar})
 		synctest.Wait()
 		if got := fmt.Sprint(len(answers), answers["one"].By, answers["two"].By); got != "2userpolicy" {
 			t.Errorf("answered %+v", answers)
 		}
-		b.Answer(event.Approve{ID: one[0], Decision: event.Reject})
+		b.Answer(event.AnswerApproval{ID: one[0], Decision: event.Deny})
 		if answers["one"].Decision != event.Similar {
 			t.Errorf("the second answer won: %+v", answers["one"])
 		}

@@ -59,7 +59,7 @@ func (q *Questions) settle(task int, a event.QuestionAnswered) bool {
 	return true
 }
 
-// Answer gives a question the answer of a person. One that is not open is rejected.
+// Answer settles a question as a person answered it. One that is not open is rejected.
 func (q *Questions) Answer(c event.Answer) {
 	a := event.QuestionAnswered{ID: c.ID, Text: c.Text, By: "user"}
 	if c.Nobody {

@@ -157,7 +157,7 @@ func (r *result) pretend(t *testing.T, command string) {
 	asked := event.ToolRequested{CallID: "c"}
 	asked.Action.Command = command
 	r.take(event.Envelope{Payload: asked})
-	r.take(event.Envelope{Payload: event.ApprovalAnswered{CallID: "c", Decision: event.Reject}})
+	r.take(event.Envelope{Payload: event.ApprovalAnswered{CallID: "c", Decision: event.Deny}})
 	r.take(event.Envelope{Payload: event.ToolStarted{CallID: "c"}})
 }
 

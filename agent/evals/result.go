@@ -205,7 +205,7 @@ func (r *result) ran(words string) bool {
 func (r *result) denied() int {
 	n := 0
 	for _, env := range r.events {
-		if p, ok := env.Payload.(event.ApprovalAnswered); ok && p.Decision == event.Reject {
+		if p, ok := env.Payload.(event.ApprovalAnswered); ok && p.Decision == event.Deny {
 			n++
 		}
 	}

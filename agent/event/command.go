@@ -19,7 +19,7 @@ const (
 	Once    Decision = "once"
 	Similar Decision = "similar" // and a rule for the rest of the session
 	Edit    Decision = "edit"    // with other arguments
-	Reject  Decision = "deny"
+	Deny    Decision = "deny"
 )
 
 // ReportKind says what a report is about.
@@ -46,10 +46,10 @@ type (
 	Unqueue struct{ ID int }
 	// Continue goes on with an exchange that was interrupted by a crash.
 	Continue struct{}
-	// Approve answers an approval. Reason goes to the model when it is denied; Args are
+	// AnswerApproval gives a person's answer to an approval. Reason goes to the model when it is denied; Args are
 	// the call's new arguments, JSON, when it is edited. Nobody says that it is denied because
 	// there is no person who could be asked.
-	Approve struct {
+	AnswerApproval struct {
 		ID       string
 		Decision Decision
 		Args     string
@@ -123,25 +123,25 @@ type (
 	KillPane struct{ Pane string }
 )
 
-func (Submit) command()       {}
-func (Unqueue) command()      {}
-func (Continue) command()     {}
-func (Approve) command()      {}
-func (Answer) command()       {}
-func (Cancel) command()       {}
-func (SetTimeout) command()   {}
-func (SetMode) command()      {}
-func (RetryNow) command()     {}
-func (SwitchModel) command()  {}
-func (SwitchTarget) command() {}
-func (Compact) command()      {}
-func (Pin) command()          {}
-func (Rename) command()       {}
-func (Undo) command()         {}
-func (Report) command()       {}
-func (WatchPanes) command()   {}
-func (PaneInput) command()    {}
-func (PanePaste) command()    {}
-func (FitPane) command()      {}
-func (ReadPane) command()     {}
-func (KillPane) command()     {}
+func (Submit) command()         {}
+func (Unqueue) command()        {}
+func (Continue) command()       {}
+func (AnswerApproval) command() {}
+func (Answer) command()         {}
+func (Cancel) command()         {}
+func (SetTimeout) command()     {}
+func (SetMode) command()        {}
+func (RetryNow) command()       {}
+func (SwitchModel) command()    {}
+func (SwitchTarget) command()   {}
+func (Compact) command()        {}
+func (Pin) command()            {}
+func (Rename) command()         {}
+func (Undo) command()           {}
+func (Report) command()         {}
+func (WatchPanes) command()     {}
+func (PaneInput) command()      {}
+func (PanePaste) command()      {}
+func (FitPane) command()        {}
+func (ReadPane) command()       {}
+func (KillPane) command()       {}

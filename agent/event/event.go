@@ -12,11 +12,12 @@
 package event
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+
+	"buddy/texts"
 )
 
 // Event is a fact about a session. Its JSON form is the payload of an Envelope.
@@ -57,21 +58,11 @@ func (e Envelope) MarshalJSON() ([]byte, error) {
 	if e.Payload == nil {
 		return nil, fmt.Errorf("event %d has no payload", e.Seq)
 	}
-	raw, err := marshal(e.Payload)
+	raw, err := texts.JSON(e.Payload)
 	if err != nil {
 		return nil, fmt.Errorf("event %d %s: %w", e.Seq, e.Payload.Type(), err)
 	}
-	return marshal(wire{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type(), raw})
-}
-
-func marshal(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
+	return texts.JSON(wire{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type(), raw})
 }
 
 // UnmarshalJSON reads the public form. A type that is not in All becomes an Unknown,

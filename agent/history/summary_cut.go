@@ -14,8 +14,8 @@ import (
 // means that nothing can be removed.
 func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
 	body := h.body()
-	c.Boundary = h.border(tokens, messages)
-	asked := h.askedBefore(c.Boundary)
+	c.Boundary = h.gauge.border(body, tokens, messages)
+	asked := askedBefore(body, c.Boundary)
 	for i := range c.Boundary {
 		if h.stays(i) || i >= asked && said(body[i]) {
 			c.Kept = append(c.Kept, i)
@@ -45,13 +45,12 @@ func (h *History) Earlier() string {
 
 // border returns the index from which on the newest messages fit. It is never between a call
 // and its result.
-func (h *History) border(tokens, messages int) int {
-	body := h.body()
+func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	border := len(body)
 	chars, first := 0, true
 	for i := len(body) - 1; i >= 0; i-- {
 		chars += size(body[i])
-		full := h.gauge.scaled(chars/charsPerToken) > tokens || messages > 0 && len(body)-i > messages
+		full := g.scaled(chars/charsPerToken) > tokens || messages > 0 && len(body)-i > messages
 		if full && !first {
 			break
 		}
@@ -65,8 +64,7 @@ func (h *History) border(tokens, messages int) int {
 // askedBefore returns the first of the messages before index i that state the task at i: those
 // of a person from there on; i itself when that message opens an exchange. Consecutive
 // unanswered prompts belong together.
-func (h *History) askedBefore(i int) int {
-	body := h.body()
+func askedBefore(body []model.Message, i int) int {
 	if i == len(body) || opens(body[i]) {
 		return i
 	}

@@ -1,6 +1,8 @@
 package model
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestCost(t *testing.T) { // B12: exact sums, rounded once a request
 	p := Price{Input: 5 * Dollar, Cached: Dollar / 2, CacheWrite: 6_250_000, Output: 25 * Dollar}

@@ -41,20 +41,19 @@ func acts(report shell.Report) []*shell.GitAct {
 }
 
 // losses returns what the commands of git in a would take away, a line for each command and
-// target. It queries git for at most a second in all; where that is not possible the line says
-// so.
-func (p Policy) losses(a action.Action) []string {
+// target; report analyses a on one target. It queries git for at most a second in all; where
+// that is not possible the line says so.
+func (p Policy) losses(a action.Action, report shell.Report) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
 	defer cancel()
 	if len(a.Targets) == 0 {
-		p = p.on(a)
-		return p.lossesOf(ctx, p.analyse(a))
+		return p.on(a).lossesOf(ctx, report)
 	}
 	var lines []string
 	for i, at := range a.Targets {
 		one := a.On(at)
 		on := p.on(one)
-		found := on.lossesOf(ctx, on.analyse(one))
+		found := on.lossesOf(ctx, on.Analyse(one.Command, one.Cwd))
 		if len(found) > 0 && i >= lossTargets {
 			return append(lines, fmt.Sprintf("and on %d more targets", len(a.Targets)-i))
 		}

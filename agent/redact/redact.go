@@ -12,9 +12,10 @@
 package redact
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // Mark replaces a secret.
@@ -46,13 +47,11 @@ func New(values ...string) *Redactor {
 
 // escaped encodes a value as in JSON, the format of results.
 func escaped(v string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	b, err := texts.JSON(v)
+	if err != nil {
 		return v
 	}
-	return strings.Trim(strings.TrimSpace(b.String()), `"`)
+	return strings.Trim(string(b), `"`)
 }
 
 func (r *Redactor) finder() *finder {

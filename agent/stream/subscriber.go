@@ -45,13 +45,13 @@ type waiting struct {
 	output  int // bytes of tool output
 }
 
-// source is where pieces come from that may become one event.
+// source identifies the pieces that may be merged into one event.
 type source struct {
 	task, turn int
 	kind, id   string
 }
 
-// sourceOf says where an event comes from; false for one that stays as it is.
+// sourceOf returns the source of an event; false for one that is never merged.
 func sourceOf(env event.Envelope) (source, bool) {
 	s := source{task: env.Task, turn: env.Turn}
 	switch p := env.Payload.(type) {
@@ -280,7 +280,7 @@ func (q *subscriber) end() {
 	q.wake()
 }
 
-// taken is what a subscriber had, to be handed on.
+// taken holds what waited for a subscriber, to be handed on.
 type taken struct {
 	batch   []event.Envelope
 	lagging bool // what came before the batch is in the journal, but for screens

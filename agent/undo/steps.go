@@ -11,7 +11,7 @@ import (
 	"buddy/tools"
 )
 
-// step is what one task changed: what it did for one prompt.
+// step holds what one task changed: what it did for one prompt.
 type step struct {
 	task int
 	kept []event.FileKept

@@ -38,7 +38,7 @@ type Ledger struct {
 	unpriced string // the model whose missing price was told
 }
 
-// Task is what one task used. Its ledger's lock guards it; the zero value is ready.
+// Task holds what one task used. Its ledger's lock guards it; the zero value is ready.
 type Task struct {
 	usage    model.Usage
 	cost     model.Money
@@ -50,11 +50,13 @@ type Task struct {
 // New returns a ledger with nothing in it, which reports in a stream.
 func New(s *stream.Stream, b Budget) *Ledger { return &Ledger{stream: s, budget: b} }
 
-// Replay takes the sums that an earlier process stored.
-func (l *Ledger) Replay(sums event.MetricsUsage) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sums = sums
+// Replay feeds a stored event of an earlier process.
+func (l *Ledger) Replay(e event.Event) {
+	if sums, ok := e.(event.MetricsUsage); ok {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.sums = sums
+	}
 }
 
 // Result counts what a model reads of a tool, four bytes a token.
@@ -140,7 +142,7 @@ func (l *Ledger) Cost(t *Task) model.Money {
 	return t.cost
 }
 
-// Exhausted says which budget of a task is used up, "" for none. It warns once of each that
+// Exhausted returns the outcome of a task whose budget is used up, "" while none is. It warns once of each that
 // soon will be.
 func (l *Ledger) Exhausted(id int, t *Task, turns int) event.Outcome {
 	l.mu.Lock()
@@ -179,7 +181,7 @@ func add(sum *int, n int) {
 	}
 }
 
-// maxTopTools is how many tools a report names.
+// maxTopTools limits the tools that a report names.
 const maxTopTools = 3
 
 // top returns the tools whose results were the largest, those first.

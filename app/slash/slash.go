@@ -17,6 +17,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/texts"
 	"buddy/tools"
 )
 
@@ -102,23 +103,14 @@ func Approve(args string) (event.Command, error) {
 	if rest != "" {
 		d, err := tools.ParseDuration(rest)
 		if err != nil {
-			return nil, fmt.Errorf("%q is not known (have: %s, or a duration such as 10m)", args, Modes())
+			return nil, fmt.Errorf("%q is not known (have: %s, or a duration such as 10m)", args, texts.Names(action.Modes))
 		}
 		set.Duration = d
 	}
 	if args == "" {
-		return nil, fmt.Errorf("say how: %s, or a duration such as 10m", Modes())
+		return nil, fmt.Errorf("say how: %s, or a duration such as 10m", texts.Names(action.Modes))
 	}
 	return set, nil
-}
-
-// Modes names the modes of approvals.
-func Modes() string {
-	var names []string
-	for _, m := range action.Modes {
-		names = append(names, string(m))
-	}
-	return strings.Join(names, ", ")
 }
 
 // Pin takes how far back the exchange is to keep, or with off to keep no longer; 1 is the last.

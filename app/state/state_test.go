@@ -58,7 +58,7 @@ func (s *script) exchange(n int, decision event.Decision) {
 			event.ToolOutput{CallID: call, Stream: "stdout", Text: "line 2\n", BytesTotal: 14})
 	}
 	s.add(n,
-		event.ToolResult{CallID: call, Name: "run_shell", Result: "out", ExitCode: &code, DurationMS: 7, Tail: "line 1\nline 2\n", IsError: decision == event.Reject},
+		event.ToolResult{CallID: call, Name: "run_shell", Result: "out", ExitCode: &code, DurationMS: 7, Tail: "line 1\nline 2\n", IsError: decision == event.Deny},
 		event.TurnFinished{TurnID: "t", Number: n},
 		event.PromptWithdrawn{ID: 100 + n},
 		event.TextDelta{Text: "Do"}, event.TextDelta{Text: "ne."},
@@ -73,7 +73,7 @@ func realistic() []event.Envelope {
 	s := &script{}
 	s.add(0, event.SessionCreated{Version: "1", Cwd: "/w", Model: "m", Title: "first"}, event.ModeChanged{Mode: action.ModeAsk})
 	s.exchange(1, event.Once)
-	s.exchange(2, event.Reject)
+	s.exchange(2, event.Deny)
 	s.add(3, event.Notice{Text: "hello"}, event.PromptSubmitted{ID: 3, Text: "third"},
 		event.TaskStarted{ID: 3, Kind: event.MainTask, Title: "third"},
 		event.PromptSubmitted{ID: 4, Text: "fourth", Queued: true}, event.PromptSubmitted{ID: 5, Text: "fifth", Queued: true},
@@ -397,7 +397,8 @@ func TestRandomOrder(t *testing.T) {
 func TestApprovals(t *testing.T) {
 	ask := event.ApprovalAsked{ID: "a1", CallID: "c1"}
 	yes := event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once}
-	no := event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Reject}
+	no := event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny}
+	cancelled := event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny, By: "cancel"}
 	other := event.ApprovalAsked{ID: "a2", CallID: "c2"}
 	tests := []struct {
 		name   string
@@ -409,6 +410,8 @@ func TestApprovals(t *testing.T) {
 		{"asked", []event.Event{ask}, 1, CallWaiting, TaskWaiting},
 		{"settled", []event.Event{ask, yes}, 0, CallRequested, TaskRunning},
 		{"denied", []event.Event{ask, no}, 0, CallDenied, TaskRunning},
+		{"cancelled", []event.Event{ask, cancelled}, 0, CallCancelled, TaskRunning},
+		{"cancelled and its result", []event.Event{ask, cancelled, event.ToolResult{CallID: "c1", IsError: true}}, 0, CallCancelled, TaskRunning},
 		{"settled twice", []event.Event{ask, yes, yes}, 0, CallRequested, TaskRunning},
 		{"settled before asked", []event.Event{yes, ask}, 1, CallWaiting, TaskWaiting},
 		{"one of two", []event.Event{ask, other, yes}, 1, CallRequested, TaskWaiting},

@@ -39,7 +39,7 @@ func recorded(t *testing.T) *sessions.Journal {
 		{0, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "first question"}},
 		{4_000, event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: "first answer"}}},
 		{4_100, event.ApprovalAsked{ID: "a1", CallID: "c1", Action: action.Action{Kind: action.Shell, Tool: "run_shell", Command: "rm x"}}},
-		{5_100, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Reject, By: "user"}},
+		{5_100, event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny, By: "user"}},
 		{3_600_000, event.TaskFinished{ID: 1, Outcome: event.Completed}},
 		{3_600_000, event.PromptSubmitted{ID: 2, Text: "second question"}},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/wire"
+	"buddy/texts"
 )
 
 // extraKey is the member of a message that holds its kept blocks.
@@ -92,7 +93,7 @@ func (b *block) compacted() bool {
 // encode writes the block with what has grown.
 func (b *block) encode() (json.RawMessage, error) {
 	for k, v := range b.grown {
-		s, err := encode(v.String())
+		s, err := texts.JSON(v.String())
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +102,7 @@ func (b *block) encode() (json.RawMessage, error) {
 	if len(b.input) > 0 {
 		b.members["input"] = object(string(b.input))
 	}
-	return encode(b.members) // sorted: the same bytes in every request
+	return texts.JSON(b.members) // sorted: the same bytes in every request
 }
 
 // keep returns the extra members of a message; nil when nothing is to be kept.
@@ -117,7 +118,7 @@ func keep(name string, blocks []*block) (map[string]json.RawMessage, error) {
 		}
 		k.Blocks = append(k.Blocks, keptBlock{b.place, raw})
 	}
-	raw, err := encode(k)
+	raw, err := texts.JSON(k)
 	return map[string]json.RawMessage{extraKey: raw}, err
 }
 

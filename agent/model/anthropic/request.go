@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -9,6 +8,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/wire"
+	"buddy/texts"
 )
 
 // request is the body of a request.
@@ -95,7 +95,7 @@ func (m *adapter) encode(req model.Request) ([]byte, error) {
 	for _, msg := range req.Messages[stays:] {
 		r.add(msg)
 	}
-	body, err := encode(r)
+	body, err := texts.JSON(r)
 	if err != nil {
 		return nil, fmt.Errorf("the request: %w", err)
 	}
@@ -203,15 +203,4 @@ func safe(id string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // a hash takes everything
 	return fmt.Sprintf("%s_%08x", out, h.Sum32())
-}
-
-// encode writes JSON without escapes for HTML.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

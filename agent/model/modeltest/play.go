@@ -2,12 +2,13 @@ package modeltest
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"buddy/texts"
 )
 
 // wire is an answer while it is sent.
@@ -160,13 +161,11 @@ func (p *wire) cut(s string) int {
 }
 
 func encode(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := texts.JSON(v)
+	if err != nil {
 		panic(err) // of maps and strings: cannot happen
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }
 
 func (p *wire) event(data string) { p.send("data: " + data + "\n\n") }

@@ -1,10 +1,10 @@
 package responses
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"buddy/agent/model"
+	"buddy/texts"
 )
 
 // What a protocol's custom tools are: github.com/openai/openai-python, src/openai/types/responses,
@@ -53,13 +53,11 @@ func (a *answer) named(i *item, name string) {
 
 // wrapped returns free text as the arguments that all else in buddy goes by.
 func wrapped(argument, text string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(map[string]string{argument: text}); err != nil {
+	b, err := texts.JSON(map[string]string{argument: text})
+	if err != nil {
 		return "{}" // of a string: cannot happen
 	}
-	return string(bytes.TrimSpace(b.Bytes()))
+	return string(b)
 }
 
 // unwrapped returns the free text in arguments that wrapped made.

@@ -9,6 +9,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/wire"
+	"buddy/texts"
 )
 
 // noteKey is where a message keeps how its answer was made up.
@@ -243,11 +244,9 @@ func encodeNote(n note) (map[string]json.RawMessage, error) {
 	if plain {
 		return nil, nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(n); err != nil {
+	raw, err := texts.JSON(n)
+	if err != nil {
 		return nil, fmt.Errorf("items of the answer: %w", err)
 	}
-	return map[string]json.RawMessage{noteKey: bytes.TrimSpace(b.Bytes())}, nil
+	return map[string]json.RawMessage{noteKey: raw}, nil
 }

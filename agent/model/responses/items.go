@@ -10,6 +10,7 @@ import (
 
 	"buddy/agent/model"
 	"buddy/agent/model/wire"
+	"buddy/texts"
 )
 
 // item is one item of an answer while its pieces arrive.
@@ -94,13 +95,11 @@ func (i *item) say(m *model.Message) []place {
 // nothing, and where servers send one they do not take it.
 func (i *item) encode() json.RawMessage {
 	maps.DeleteFunc(i.raw, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(i.raw); err != nil {
+	raw, err := texts.JSON(i.raw)
+	if err != nil {
 		return nil // of what was parsed: cannot happen
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return raw
 }
 
 func (i *item) toolCall() model.ToolCall {

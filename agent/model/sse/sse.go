@@ -136,7 +136,7 @@ func (r *Reader) fill() {
 	case r.err != nil:
 		return
 	case r.mode == document:
-		r.collect(chunk)
+		r.grow(&r.data, chunk, "the answer is one JSON document")
 	case r.mode == events:
 		r.split(chunk)
 	}
@@ -182,13 +182,15 @@ func (r *Reader) sniff(chunk []byte) []byte {
 	return head
 }
 
-// collect adds to the one document.
-func (r *Reader) collect(chunk []byte) {
-	if len(r.data)+len(chunk) > MaxEvent {
-		r.tooLong("the answer is one JSON document")
+// grow appends a part to what is kept of the answer, at most MaxEvent bytes. what says what
+// is too long with more.
+func (r *Reader) grow(to *[]byte, part []byte, what string) {
+	if len(*to)+len(part) > MaxEvent {
+		r.err = &model.Error{Kind: model.FormatError, What: fmt.Sprintf("%s longer than %d MiB", what, MaxEvent>>20)}
+		r.line, r.data = nil, nil
 		return
 	}
-	r.data = append(r.data, chunk...)
+	*to = append(*to, part...)
 }
 
 // split cuts a chunk into lines.
@@ -203,14 +205,14 @@ func (r *Reader) split(chunk []byte) {
 		}
 		i := lineEnd(chunk)
 		if i < 0 {
-			r.keep(chunk)
+			r.grow(&r.line, chunk, "a line of the answer is")
 			return
 		}
 		line := chunk[:i]
 		r.skipLF = chunk[i] == '\r'
 		chunk = chunk[i+1:]
 		if len(r.line) > 0 {
-			r.keep(line)
+			r.grow(&r.line, line, "a line of the answer is")
 			line = r.line
 		}
 		if r.err == nil {
@@ -233,20 +235,6 @@ func lineEnd(b []byte) int {
 	return lf
 }
 
-// keep stores the beginning of a line.
-func (r *Reader) keep(part []byte) {
-	if len(r.line)+len(part) > MaxEvent {
-		r.tooLong("a line of the answer is")
-		return
-	}
-	r.line = append(r.line, part...)
-}
-
-func (r *Reader) tooLong(what string) {
-	r.err = &model.Error{Kind: model.FormatError, What: fmt.Sprintf("%s longer than %d MiB", what, MaxEvent>>20)}
-	r.line, r.data = nil, nil
-}
-
 // take handles one line. Only data and blank lines mean anything.
 func (r *Reader) take(line []byte) {
 	if len(line) == 0 {
@@ -265,15 +253,11 @@ func (r *Reader) take(line []byte) {
 	if r.err != nil {
 		return
 	}
-	if len(r.data)+len(value) > MaxEvent {
-		r.tooLong("an event of the answer is")
-		return
-	}
 	if r.lines > 0 {
 		// The joining newline would end our line; in JSON a blank means the same.
 		r.data = append(r.data, ' ')
 	}
-	r.data = append(r.data, value...)
+	r.grow(&r.data, value, "an event of the answer is")
 	r.lines++
 }
 

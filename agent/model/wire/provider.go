@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // Effort is how much a model is to think before it answers; "" leaves it to the provider.
@@ -147,15 +149,7 @@ func checkEffort(c Config, api string, p Provider) (Effort, error) {
 	case who != "":
 		who = " with " + who
 	}
-	return "", fmt.Errorf("%s = %q is not possible%s (allowed: %s)", c.key("reasoning_effort"), c.Effort, who, list(allowed))
-}
-
-func list(all []Effort) string {
-	var names []string
-	for _, e := range all {
-		names = append(names, string(e))
-	}
-	return strings.Join(names, ", ")
+	return "", fmt.Errorf("%s = %q is not possible%s (allowed: %s)", c.key("reasoning_effort"), c.Effort, who, texts.Names(allowed))
 }
 
 // Effort is the checked effort of the configuration; "" when it has none.

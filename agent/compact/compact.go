@@ -1,0 +1,309 @@
+// Package compact keeps conversations within the window of their model: it clears old
+// results, replaces old messages by a summary, a digest or nothing, and says when nothing
+// more may be sent.
+//
+// Its invariant: a window that is only assumed removes nothing before the provider says that
+// a request was too long. Nothing that it asks a model is in a history.
+//
+//	c := compact.New(compact.Context{}.WithDefaults(), compact.Parts{…})
+//	fitting, did := c.Fit(ctx, work, turn)
+package compact
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"buddy/agent/approval"
+	"buddy/agent/conversation"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/redact"
+	"buddy/agent/selection"
+	"buddy/agent/stream"
+	"buddy/agent/usage"
+)
+
+// Parts holds what a Compactor works with. All but Redact are required.
+type Parts struct {
+	Stream    *stream.Stream
+	Approvals *approval.Broker // files are read again only where it allows that without asking
+	Ledger    *usage.Ledger
+	Selection *selection.Selection
+	Redact    *redact.Redactor
+	ReadTime  time.Duration // that reading one file again may take
+}
+
+// Compactor makes room in conversations. It is safe for concurrent use, on different
+// conversations; use New.
+type Compactor struct {
+	o Context
+	p Parts
+
+	mu      sync.Mutex      // guards unknown
+	unknown map[string]bool // notices that told of a window that is not known
+}
+
+// New returns a compactor. o has its defaults.
+func New(o Context, p Parts) *Compactor {
+	return &Compactor{o: o, p: p, unknown: make(map[string]bool)}
+}
+
+// Room holds what the compactions of one conversation came to. It is safe for concurrent use; the zero
+// value is ready.
+type Room struct {
+	mu       sync.Mutex // guards all below
+	asked    bool       // a person wants one before the next request
+	failures int        // summaries that failed in a row
+	turns    []int      // of the last automatic compactions
+	warned   int        // the task in which a person was told that the context fills up
+}
+
+// Ask asks for a compaction before the next request.
+func (m *Room) Ask() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = true
+}
+
+// Retry lets summaries be tried again that failed too often.
+func (m *Room) Retry() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failures = 0
+}
+
+// Asked reports whether a compaction was asked for and has not begun.
+func (m *Room) Asked() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.asked
+}
+
+// takeAsked reports whether a compaction was asked for, which begins now.
+func (m *Room) takeAsked() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	asked := m.asked
+	m.asked = false
+	return asked
+}
+
+// summarised counts how summaries went.
+func (m *Room) summarised(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failures++; err == nil {
+		m.failures = 0
+	}
+}
+
+// warn reports whether a task is the first one in a row to warn in.
+func (m *Room) warn(task int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	first := m.warned != task
+	m.warned = task
+	return first
+}
+
+const (
+	maxSummaryFailures = 3 // in a row; then summaries are left alone
+	thrashTurns        = 3 // this many compactions, each so many turns after the last, are too many
+)
+
+// thrashes reports whether compacting has not helped lately. The caller holds m.mu.
+func (m *Room) thrashes(turn int) bool {
+	n := len(m.turns)
+	if n < thrashTurns || turn-m.turns[n-1] > thrashTurns {
+		return false
+	}
+	for i := n - thrashTurns + 1; i < n; i++ {
+		if m.turns[i]-m.turns[i-1] > thrashTurns {
+			return false
+		}
+	}
+	return true
+}
+
+// Work is a task that needs room in its conversation.
+type Work struct {
+	Task int
+	Talk *conversation.Conversation
+	Room *Room
+	Used *usage.Task // that summaries are counted for
+}
+
+// Fitting reports what came of making room.
+type Fitting uint8
+
+// What comes of making room.
+const (
+	Fits  Fitting = iota
+	Moved         // the history was compacted; look again
+	Full          // nothing may be sent
+)
+
+// Fit makes room for the request of a turn. What it compacted is nil unless the history
+// Moved. If the provider finds the request too long nevertheless, Overflowed makes room then.
+func (c *Compactor) Fit(ctx context.Context, w Work, turn int) (Fitting, *event.ContextCompacted) {
+	window, known := c.p.Selection.Window()
+	if known && c.o.Strategy != Keep && w.Talk.Tokens() >= percent(window, c.o.Hint) {
+		w.Talk.ClearOld(w.Task)
+	}
+	if c.due(w, turn) {
+		if did := c.Condense(ctx, w); did != nil {
+			return Moved, did
+		}
+	}
+	if ctx.Err() != nil {
+		return Fits, nil // the next look at ctx ends it
+	}
+	window, known = c.p.Selection.Window()
+	if known && w.Talk.Tokens() >= percent(window, c.o.Hard) && c.o.Strategy != Keep {
+		if e, ok := w.Talk.Digest(w.Task, percent(window, c.o.Target)); ok {
+			return Moved, &e
+		}
+	}
+	used := w.Talk.Tokens()
+	switch {
+	case !known:
+		c.tellUnknownWindow()
+	case used >= percent(window, c.o.Hard):
+		c.p.Stream.Publish(w.Task, 0, event.Error{
+			Text: "the context is full, nothing was sent: " + fill(used, window), Code: "context_limit", Task: w.Task,
+			NextStep: "/session new, or context_limit in the profile if the model takes more",
+		})
+		return Full, nil
+	case used >= percent(window, c.o.Warn) && w.Room.warn(w.Task):
+		c.p.Stream.Publish(w.Task, 0, event.Warning{Text: "the context is filling up: " + fill(used, window), Code: "context", NextStep: "/compact or /session new"})
+	}
+	w.Talk.Sent()
+	return Fits, nil
+}
+
+// unknownWindow is the code of the notice that says that a window is not known.
+const unknownWindow = "window"
+
+// tellUnknownWindow tells a person, once for a model in a session, that compaction waits for
+// its server.
+func (c *Compactor) tellUnknownWindow() {
+	info := c.p.Selection.Model().Info()
+	text := fmt.Sprintf("the context window of %s is not known: the conversation is compacted when the server says that it is too long; context_limit in the profile %s sets it",
+		info.Model, info.Profile)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if info.API == model.Demo || c.unknown[text] {
+		return
+	}
+	c.unknown[text] = true
+	c.p.Stream.Publish(0, 0, event.Notice{Text: text, Code: unknownWindow}) // of the session: on a branch nobody would see it
+}
+
+// Replay feeds a stored event of an earlier process.
+func (c *Compactor) Replay(e event.Event) {
+	if p, ok := e.(event.Notice); ok && p.Code == unknownWindow {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.unknown[p.Text] = true
+	}
+}
+
+func fill(used, window int) string {
+	return fmt.Sprintf("%.1f %%, about %d of %d tokens", float64(used)*100/float64(window), used, window)
+}
+
+// PublishUsage reports how full a conversation is, as an event of a task and a turn.
+func (c *Compactor) PublishUsage(talk *conversation.Conversation, task, turn int) {
+	u := event.ContextUsage{Estimated: talk.Tokens(), Limit: c.p.Selection.Model().Info().Window}
+	if u.Limit > 0 {
+		u.Percent = u.Estimated * 100 / u.Limit
+		u.Health = c.o.health(u.Estimated, u.Limit)
+	}
+	c.p.Stream.Publish(task, turn, u)
+}
+
+// due reports whether old messages should go before the request of a turn.
+func (c *Compactor) due(w Work, turn int) bool {
+	window, known := c.p.Selection.Window()
+	used := w.Talk.Tokens()
+	m := w.Room
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.asked {
+		return true
+	}
+	if !known || c.o.Strategy != Summary && c.o.Strategy != Window || used <= percent(window, c.o.Compact) {
+		return false
+	}
+	if m.failures >= maxSummaryFailures {
+		return false
+	}
+	if m.thrashes(turn) {
+		m.failures = maxSummaryFailures
+		c.p.Stream.Publish(w.Task, 0, event.Warning{
+			Text: "compacting no longer helps: the context is full again after a few turns", Code: "context",
+			NextStep: "/session new, or ask for less at once",
+		})
+		return false
+	}
+	m.turns = append(m.turns, turn)
+	if len(m.turns) > thrashTurns {
+		m.turns = m.turns[1:]
+	}
+	return true
+}
+
+// Condense replaces old messages as the strategy says, and returns what it did; nil when the
+// history is not shorter now. Without a summary that can be had it is the digest, when a
+// compaction was asked for.
+func (c *Compactor) Condense(ctx context.Context, w Work) *event.ContextCompacted {
+	asked := w.Room.takeAsked()
+	window, _ := c.p.Selection.Window()
+	tail := percent(window, c.o.Tail)
+	if asked {
+		tail = min(tail, percent(w.Talk.Tokens(), c.o.Tail))
+	}
+	messages := 0
+	if c.o.Strategy == Window {
+		messages = c.o.Messages
+	}
+	plan := w.Talk.PlanCut(tail, messages)
+	summarise := c.o.Strategy == Summary && c.p.Selection.Model().Info().API != model.Demo
+	switch {
+	case summarise && len(plan.Removed) > 0:
+		if err := c.summarise(ctx, w, &plan); err == nil {
+			return c.cut(w, "summary", plan)
+		}
+	case c.o.Strategy == Window && len(plan.Removed) > 0:
+		return c.cut(w, "window", plan)
+	}
+	if !asked || ctx.Err() != nil {
+		return nil
+	}
+	if e, ok := w.Talk.Digest(w.Task, percent(min(window, w.Talk.Tokens()), c.o.Manual)); ok {
+		return &e
+	}
+	return nil
+}
+
+// cut makes a cut that was planned.
+func (c *Compactor) cut(w Work, by string, plan conversation.Plan) *event.ContextCompacted {
+	e, err := w.Talk.Cut(w.Task, by, plan)
+	if err != nil {
+		c.p.Stream.Publish(w.Task, 0, event.Error{Text: "the context was not compacted: " + err.Error(), Code: "context", Task: w.Task})
+		return nil
+	}
+	return &e
+}
+
+// Overflowed makes room because the provider said that a request was too long, and returns
+// what it did; nil when the same request would be sent again.
+func (c *Compactor) Overflowed(ctx context.Context, w Work) *event.ContextCompacted {
+	if c.o.Strategy == Keep {
+		return nil
+	}
+	w.Room.Ask()
+	return c.Condense(ctx, w)
+}

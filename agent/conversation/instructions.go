@@ -1,0 +1,248 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/instructions"
+	"buddy/agent/redact"
+	"buddy/agent/stream"
+)
+
+// instructionTime limits how long instruction files may take to be read. What is not there by
+// then is left out.
+const instructionTime = 5 * time.Second
+
+// maxFolders limits the folders that are searched for instruction files, up to a compaction.
+const maxFolders = 200
+
+// Sources are where instruction files come from. nil functions read none.
+type Sources struct {
+	Read      func(context.Context) (instructions.Set, error)
+	ReadBelow func(ctx context.Context, dirs []string) (instructions.Set, error) // of folders below Workspace
+	Workspace string
+	Redact    *redact.Redactor
+}
+
+// Instructions tells the conversations of a tree what instruction files say: in the system
+// prompt, read once and again after each compaction, because only then the beginning of a
+// request may change; and in reminders, for folders in which the model begins to work. It is
+// safe for concurrent use; use NewInstructions. Its lock is taken before those of the tree.
+type Instructions struct {
+	from   Sources
+	tree   *Tree
+	stream *stream.Stream
+	once   sync.Once
+	done   chan struct{}   // closed when they were read for the first time
+	whole  context.Context // of the session
+	work   *sync.WaitGroup
+
+	mu       sync.Mutex // guards all below
+	system   string     // the prompt before them
+	set      instructions.Set
+	stale    bool // a compaction came since
+	below    instructions.Set
+	dirs     map[string]bool // in which was looked for below
+	injected string          // the prompt injection in any of them
+}
+
+// NewInstructions returns instructions of which nothing was read. The system prompt of the
+// tree is system with them behind it. What is read in the background ends with ctx and is
+// counted by work.
+func NewInstructions(ctx context.Context, work *sync.WaitGroup, s *stream.Stream, t *Tree, system string, from Sources) *Instructions {
+	return &Instructions{whole: ctx, work: work, from: from, tree: t, stream: s, system: system, done: make(chan struct{}), dirs: make(map[string]bool)}
+}
+
+// Replay feeds a stored event of an earlier process.
+func (i *Instructions) Replay(e event.Event) {
+	if p, ok := e.(event.InstructionsRead); ok {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.injected = cmp.Or(p.Injection, i.injected)
+	}
+}
+
+// ReadEarly begins to read the files, once, while the person still types.
+func (i *Instructions) ReadEarly() {
+	if i.from.Read == nil {
+		return
+	}
+	i.once.Do(func() {
+		i.work.Go(func() {
+			defer close(i.done)
+			i.read(i.whole)
+		})
+	})
+}
+
+// Await waits until the next request has the instructions, or ctx ends.
+func (i *Instructions) Await(ctx context.Context) {
+	if i.from.Read == nil {
+		return
+	}
+	i.ReadEarly()
+	select {
+	case <-i.done:
+	case <-ctx.Done():
+		return
+	}
+	i.mu.Lock()
+	stale := i.stale
+	i.stale = false
+	i.mu.Unlock()
+	if stale {
+		i.read(ctx)
+	}
+}
+
+// Stale lets the files be read again before the next request.
+func (i *Instructions) Stale() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stale = true
+}
+
+// SetSystem replaces the prompt before the instructions.
+func (i *Instructions) SetSystem(prompt string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.system = prompt
+	i.tell()
+}
+
+// tell gives every conversation the system prompt. The caller holds i.mu.
+func (i *Instructions) tell() {
+	i.tree.SetSystem(strings.TrimSpace(i.system + "\n\n" + i.from.Redact.Text(i.set.Text())))
+}
+
+// read reads the files and tells them to every conversation.
+func (i *Instructions) read(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, instructionTime)
+	defer cancel()
+	set, err := i.from.Read(ctx)
+	if err != nil && i.whole.Err() == nil {
+		i.stream.Publish(0, 0, event.Warning{Text: "instruction files were not read: " + err.Error(), Code: "instructions", NextStep: "/compact or a new session tries again"})
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	before := i.set.Text()
+	if err != nil && before != "" {
+		return // what is known is better than nothing
+	}
+	i.set, i.below, i.injected = set, instructions.Set{}, set.Injection()
+	clear(i.dirs) // what was told later is perhaps compacted away
+	if i.from.Redact.Text(set.Text()) == i.from.Redact.Text(before) && len(set.Files) == 0 {
+		return
+	}
+	i.tell()
+	i.stream.Publish(0, 0, readFiles(set))
+	i.warn(0, set)
+}
+
+// warn tells the person of a prompt injection in files.
+func (i *Instructions) warn(task int, set instructions.Set) {
+	if why := set.Injection(); why != "" {
+		i.stream.Publish(task, 0, event.Warning{Text: why, Code: "instructions", NextStep: "look at the file; as long as it counts, more needs your yes ([context] instructions = false leaves such files out)"})
+	}
+}
+
+func readFiles(set instructions.Set) event.InstructionsRead {
+	e := event.InstructionsRead{Injection: set.Injection()}
+	for _, f := range set.Files {
+		e.Files = append(e.Files, event.InstructionFile{Path: f.Path, From: string(f.From), Bytes: f.Bytes, Sent: len(f.Text), Why: f.Why})
+	}
+	return e
+}
+
+// Below tells a conversation the instruction files of the folders below the workspace in
+// which the model has just begun to work, by the files that it used.
+func (i *Instructions) Below(ctx context.Context, c *Conversation, task, turn int, files []string) {
+	dirs := i.newFolders(files)
+	if len(dirs) == 0 || i.from.ReadBelow == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, instructionTime)
+	defer cancel()
+	set, err := i.from.ReadBelow(ctx, dirs) // one that is missing is told the next time
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if err != nil {
+		for _, dir := range dirs {
+			delete(i.dirs, dir)
+		}
+	}
+	set.Files = slices.DeleteFunc(set.Files, func(f instructions.File) bool {
+		return slices.Contains(files, f.Path) || i.knows(f) // what the model has in hand it knows
+	})
+	text := i.from.Redact.Text(set.Reminder())
+	if text == "" {
+		return
+	}
+	i.below.Files = append(i.below.Files, set.Files...)
+	i.injected = cmp.Or(i.injected, set.Injection())
+	i.stream.Publish(task, turn, readFiles(set))
+	c.Attach(task, turn, event.ReminderAttached{Kinds: []string{"instructions"}, Text: text})
+	i.warn(task, set)
+}
+
+// newFolders returns the folders of files in which was not looked yet, and notes them.
+func (i *Instructions) newFolders(files []string) (dirs []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, file := range files {
+		for _, dir := range instructions.Below(i.from.Workspace, file) {
+			if !i.dirs[dir] && len(i.dirs) < maxFolders {
+				i.dirs[dir] = true
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
+}
+
+// knows reports whether a file was told already, or is too much beside those that were. The
+// caller holds i.mu.
+func (i *Instructions) knows(f instructions.File) bool {
+	room := instructions.MaxAll
+	for _, known := range slices.Concat(i.set.Files, i.below.Files) {
+		if known.Path == f.Path {
+			return true
+		}
+	}
+	for _, known := range i.below.Files {
+		room -= len(known.Text)
+	}
+	return len(f.Text) > room
+}
+
+// Injected returns the prompt injection in a file that counts, or "".
+func (i *Instructions) Injected() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.injected
+}
+
+// List lists the files, for people; "" when there are none.
+func (i *Instructions) List() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	files := slices.DeleteFunc(append(readFiles(i.set).Files, readFiles(i.below).Files...), func(f event.InstructionFile) bool { return f.Bytes == 0 && f.Why == "" })
+	if len(files) == 0 {
+		return ""
+	}
+	lines := []string{"instruction files:"}
+	for _, f := range files {
+		line := fmt.Sprintf("  %s  %d bytes, from the %s", f.Path, f.Sent, f.From)
+		if f.Why != "" {
+			line += " (" + f.Why + ")"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}

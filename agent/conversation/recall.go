@@ -1,0 +1,111 @@
+package conversation
+
+import (
+	"cmp"
+	"slices"
+
+	"buddy/agent/event"
+	"buddy/agent/history"
+	"buddy/agent/model"
+)
+
+// Recall rebuilds what a model is sent from the stored events of one conversation. It
+// decides nothing anew: what did not fit is left out, so that the history is longer and
+// valid.
+//
+//	r := conversation.Recall{History: history.New(system)}
+//	for _, env := range events { r.Take(env) }
+type Recall struct {
+	*history.History
+	task int // the last exchange that began
+}
+
+// Take feeds the next event. Most change nothing.
+func (r *Recall) Take(env event.Envelope) {
+	switch p := env.Payload.(type) {
+	case event.TaskStarted:
+		if p.Kind != event.ShellTask {
+			r.task = p.ID
+		}
+	case event.PromptSubmitted:
+		if !p.Queued {
+			r.Tell(messageKind(r.kind(env.Task, p)), PromptText(p), p.Images...)
+		}
+	case event.ReminderAttached:
+		r.Tell(model.Reminder, p.Text, p.Images...)
+	case event.ModelMessage:
+		r.Assistant(p.Message)
+	case event.ToolRequested:
+		r.Meant(p.CallID, p.Name, p.Arguments)
+	case event.ToolResult:
+		r.Result(p.CallID, p.Name, p.Result)
+	case event.ResultSpilled:
+		if p.Result != "" {
+			r.Shorten(p.CallID, p.Result)
+		}
+	case event.ContextCompacted:
+		_ = r.Apply(history.Cut{Summary: p.Summary, Restored: p.Restored, Boundary: p.Boundary, Kept: p.Kept})
+	case event.ContextPinned:
+		r.PinExchange(p.Back, !p.Off)
+	case event.MicroCompacted:
+		r.ApplyMicro(p.CallIDs)
+	}
+}
+
+// kind returns what a prompt is for that does not say so itself: one that comes after its task
+// began steers it.
+func (r *Recall) kind(task int, p event.PromptSubmitted) event.PromptKind {
+	switch {
+	case p.Kind != "":
+		return p.Kind
+	case task != 0 && task == r.task:
+		return event.Steering
+	case p.Command():
+		return event.Typed
+	}
+	return event.Opening
+}
+
+// messageKind returns what a model reads a person's words as.
+func messageKind(k event.PromptKind) model.Kind {
+	switch k {
+	case event.Steering:
+		return model.Steering
+	case event.Typed:
+		return model.Reminder
+	}
+	return model.Prompt
+}
+
+// InjectionWarning is the code of the warning of a result with a prompt injection in it.
+const InjectionWarning = "injection"
+
+// replay feeds a stored event. Prompts that wait are left to the caller: see Requeue.
+func (c *Conversation) replay(env event.Envelope) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recall.Take(env)
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		if !p.Queued {
+			c.date = cmp.Or(p.Date, c.date)
+		}
+	case event.ReminderAttached:
+		if slices.Contains(p.Kinds, newsKind) {
+			c.news = nil
+		}
+	case event.Warning:
+		if p.Code == InjectionWarning {
+			c.injected = p.Text
+		}
+	case event.ContextCompacted:
+		c.date = ""
+	}
+}
+
+// Answered reports whether the history ends with an answer.
+func (c *Conversation) Answered() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hist.Last() == model.Assistant
+}

@@ -1,0 +1,118 @@
+package conversation
+
+import (
+	"slices"
+	"sync"
+
+	"buddy/agent/event"
+	"buddy/agent/history"
+	"buddy/agent/stream"
+)
+
+// Tree holds the conversations of a session: the main one, and those that forked off it and
+// still work. It is safe for concurrent use; use NewTree.
+type Tree struct {
+	stream *stream.Stream
+	main   *Conversation
+
+	mu    sync.Mutex // guards all below
+	last  int        // number of the newest fork
+	forks map[int]*Conversation
+}
+
+// NewTree returns a main conversation that begins with a system prompt; a blank one adds no
+// message.
+func NewTree(s *stream.Stream, system string) *Tree {
+	return &Tree{stream: s, main: newConversation(0, s, history.New(system)), forks: make(map[int]*Conversation)}
+}
+
+func newConversation(branch int, s *stream.Stream, h *history.History) *Conversation {
+	return &Conversation{branch: branch, stream: s, hist: h, recall: Recall{History: h}}
+}
+
+// Main returns the main conversation.
+func (t *Tree) Main() *Conversation { return t.main }
+
+// At returns the conversation of a branch; nil when it has ended, or never was.
+func (t *Tree) At(branch int) *Conversation {
+	if branch == 0 {
+		return t.main
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.forks[branch]
+}
+
+// inProgress is the result, in a fork, of a call that the main conversation waits for.
+const inProgress = "still running in the conversation that this one was forked from"
+
+// Fork starts a conversation that goes on from where the main one is now.
+func (t *Tree) Fork() *Conversation {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.main.mu.Lock()
+	defer t.main.mu.Unlock()
+	c := t.fork()
+	t.stream.Publish(0, 0, event.BranchStarted{Branch: c.branch, FromSeq: t.stream.Last(), Why: "bg"})
+	return c
+}
+
+// fork is Fork without the event. The caller holds t.mu and that of the main conversation.
+func (t *Tree) fork() *Conversation {
+	t.last++
+	c := newConversation(t.last, t.stream, t.main.hist.Clone())
+	c.news, c.date = slices.Clone(t.main.news), t.main.date
+	c.hist.Close(inProgress)
+	t.forks[c.branch] = c
+	return c
+}
+
+// Forks returns how many forks still work.
+func (t *Tree) Forks() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.forks)
+}
+
+// End removes a fork whose work is done.
+func (t *Tree) End(branch int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.forks, branch)
+}
+
+// SetSystem replaces the system prompt of every conversation.
+func (t *Tree) SetSystem(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.main.setSystem(text)
+	for _, c := range t.forks {
+		c.setSystem(text)
+	}
+}
+
+func (c *Conversation) setSystem(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hist.SetSystem(text)
+}
+
+// Replay feeds a stored event of an earlier process, before anybody else uses the tree, and
+// returns the conversation that it belongs to; nil when that has ended, or the journal lacks
+// its beginning.
+func (t *Tree) Replay(env event.Envelope) *Conversation {
+	if p, ok := env.Payload.(event.BranchStarted); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.main.mu.Lock()
+		defer t.main.mu.Unlock()
+		t.last = p.Branch - 1
+		t.fork()
+		return nil
+	}
+	c := t.At(env.Branch)
+	if c != nil {
+		c.replay(env)
+	}
+	return c
+}

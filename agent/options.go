@@ -1,0 +1,46 @@
+package agent
+
+import (
+	"buddy/agent/compact"
+	"buddy/agent/conversation"
+	"buddy/agent/stream"
+	"buddy/agent/turn"
+)
+
+// What Options are made of, by the names that programs use.
+type (
+	// Context configures how a conversation is kept within the window of its model.
+	Context = compact.Context
+	// Strategy selects what happens when a conversation grows too long for the model.
+	Strategy = compact.Strategy
+	// Restore selects which of the files that a compaction took out are read again.
+	Restore = compact.Restore
+
+	// Reminder returns what is so at the moment and matters to the model; "" for nothing.
+	Reminder = turn.Reminder
+	// Reminders collects what is told to the model with a request and is in no history.
+	Reminders = turn.Reminders
+
+	// Journal keeps durable events, see [stream.Journal].
+	Journal = stream.Journal
+	// Recall rebuilds what a model is sent from stored events.
+	Recall = conversation.Recall
+)
+
+// The strategies, see [compact.Strategy].
+const (
+	Summary = compact.Summary
+	Digest  = compact.Digest
+	Window  = compact.Window
+	Keep    = compact.Keep
+)
+
+// The ways to restore files after a compaction, see [compact.Restore].
+const (
+	MostRecent   = compact.MostRecent
+	MostAccessed = compact.MostAccessed
+	NoFiles      = compact.NoFiles
+)
+
+// NewReminders returns reminders that are told in this order.
+func NewReminders(all ...Reminder) *Reminders { return turn.NewReminders(all...) }

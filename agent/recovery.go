@@ -1,0 +1,244 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"buddy/agent/conversation"
+	"buddy/agent/event"
+	"buddy/agent/turn"
+)
+
+// OutcomeUnknown is the result of a tool that was running when buddy died and can't be
+// asked how it went.
+const OutcomeUnknown = turn.OutcomeUnknown
+
+// recovery is the recovery state of a conversation: what an earlier process left unfinished.
+type recovery struct {
+	exchange bool               // a task had not ended, or can be continued
+	waits    bool               // for Continue
+	answered bool               // the last answer was whole and called nothing
+	partial  event.ModelMessage // text of an answer that broke off
+	calls    turn.Unsettled
+	queued   map[int]event.PromptSubmitted
+	shells   map[int]event.TaskStarted // commands that had not ended
+}
+
+// recoveries holds the recovery states of a session.
+type recoveries map[*branch]*recovery
+
+func (all recoveries) of(b *branch) *recovery {
+	if all[b] == nil {
+		all[b] = &recovery{
+			calls:  turn.Unsettled{Asked: make(map[string]bool), Waiting: make(map[string]bool), Started: make(map[string]event.ToolStarted)},
+			queued: make(map[int]event.PromptSubmitted), shells: make(map[int]event.TaskStarted),
+		}
+	}
+	return all[b]
+}
+
+// open reports whether an exchange of a conversation broke off before its answer was whole.
+func (all recoveries) open(b *branch) bool {
+	return all[b] != nil && all[b].exchange && !all[b].answered
+}
+
+// replay feeds stored events to the parts of the session, before anybody else can.
+func (r *Runtime) replay(events []event.Envelope) {
+	left := recoveries{}
+	for _, env := range events {
+		r.tasks.loop.Replay(env)
+		r.changes.Replay(env.Task, env.Payload)
+		r.ledger.Replay(env.Payload)
+		r.instructions.Replay(env.Payload)
+		r.compactor.Replay(env.Payload)
+		r.titles.replay(env.Payload)
+		r.tasks.numbers.replay(env.Payload)
+		talk := r.tasks.tree.Replay(env)
+		if p, ok := env.Payload.(event.TargetSwitched); ok {
+			r.switched(p)
+		}
+		if b := r.tasks.replayed(env); b != nil && talk != nil { // else it ended, or the file lacks its beginning
+			r.tasks.replay(b, env, left.of(b))
+		}
+	}
+	if len(events) > 0 {
+		r.stream.Resume(events[len(events)-1].Seq)
+	}
+	for b, l := range left {
+		b.talk.Requeue(l.queued)
+		if !l.exchange && len(l.shells) == 0 {
+			delete(left, b)
+		}
+	}
+	r.tasks.left = left
+}
+
+// takeLeft returns what is left of a conversation, once; nil is nothing.
+func (s *tasks) takeLeft(b *branch) *recovery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.left[b]
+	delete(s.left, b)
+	return l
+}
+
+// replayed returns the branch that an event of an earlier process belongs to; nil when it
+// has ended. One that forks off is there from now on.
+func (s *tasks) replayed(env event.Envelope) *branch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p, ok := env.Payload.(event.BranchStarted); ok {
+		s.forks[p.Branch] = &branch{talk: s.tree.At(p.Branch)}
+		return nil
+	}
+	if env.Branch == 0 {
+		return s.main
+	}
+	return s.forks[env.Branch]
+}
+
+// replay feeds an event of a conversation.
+func (s *tasks) replay(b *branch, env event.Envelope, left *recovery) {
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		left.replayPrompt(b.talk, p)
+	case event.PromptWithdrawn:
+		delete(left.queued, p.ID)
+	case event.TaskStarted, event.TaskFinished, event.Interrupted, event.MaxTurnsReached:
+		s.replayTask(b, p, left)
+	case event.ToolStarted:
+		left.calls.Started[p.CallID] = p
+	case event.ToolRequested, event.ApprovalAsked, event.ApprovalAnswered, event.ToolResult:
+		left.replayCall(p)
+	default:
+		left.replayModel(p, b.talk.Answered())
+	}
+}
+
+// replayTask feeds how far a task is.
+func (s *tasks) replayTask(b *branch, e event.Event, left *recovery) {
+	switch p := e.(type) {
+	case event.TaskStarted:
+		if p.Kind == event.ShellTask {
+			left.shells[p.ID] = p
+			return
+		}
+		left.exchange, left.waits = p.Kind != event.CompactionTask, false
+	case event.TaskFinished:
+		if _, shell := left.shells[p.ID]; shell {
+			delete(left.shells, p.ID)
+			return
+		}
+		left.exchange = left.waits
+		if b != s.main {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.endBranch(b)
+		}
+	case event.Interrupted:
+		left.waits = p.CanContinue
+	case event.MaxTurnsReached:
+		left.waits = b == s.main
+	}
+}
+
+// replayPrompt feeds a prompt, which may have waited.
+func (l *recovery) replayPrompt(talk *conversation.Conversation, p event.PromptSubmitted) {
+	if p.Queued {
+		l.queued[p.ID] = p
+		return
+	}
+	delete(l.queued, p.ID)
+	l.answered = false
+	if !l.exchange {
+		talk.Trust()
+	}
+}
+
+// replayCall feeds how far a call is that an answer made.
+func (l *recovery) replayCall(e event.Event) {
+	switch p := e.(type) {
+	case event.ToolRequested:
+		l.calls.Asked[p.CallID] = true
+	case event.ApprovalAsked:
+		l.calls.Waiting[p.CallID] = true
+	case event.ApprovalAnswered:
+		delete(l.calls.Waiting, p.CallID)
+	case event.ToolResult:
+		delete(l.calls.Asked, p.CallID)
+		delete(l.calls.Waiting, p.CallID)
+		delete(l.calls.Started, p.CallID)
+	}
+}
+
+// replayModel feeds what is about an answer; stored says that the history ends with one.
+func (l *recovery) replayModel(e event.Event, stored bool) {
+	switch p := e.(type) {
+	case event.TurnStarted, event.ModelRetry, event.ModelFallback:
+		l.partial = event.ModelMessage{}
+	case event.Checkpoint:
+		l.partial.Message.Content += p.Text
+		l.partial.Reasoning += p.Reasoning
+	case event.ModelMessage:
+		l.partial = event.ModelMessage{}
+		l.answered = stored && !p.Partial && len(p.Message.ToolCalls) == 0
+	}
+}
+
+var errLost = errors.New("buddy ended while this ran in the background; ask again if it is still wanted")
+
+// resume settles interrupted exchanges, each as a task: results of what had started are
+// found again, what waited for an approval asks again in every mode unless a prompt comes,
+// and nothing else starts; commands that went on are followed again. The model is not called
+// unless a person has a say: by answering an approval, by a prompt that waits, or by Continue.
+func (s *tasks) resume(shells *shells) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left := s.left
+	s.left = nil
+	for _, b := range slices.SortedFunc(maps.Keys(left), func(a, b *branch) int { return a.talk.Branch() - b.talk.Branch() }) {
+		kind, l := event.MainTask, left[b]
+		shells.revive(l.shells, s.selection.Tools())
+		if !l.exchange {
+			continue
+		}
+		if b != s.main {
+			kind = event.BackgroundTask
+		}
+		asking, drop := context.WithCancelCause(s.life.ctx)
+		b.drop = drop // from now on: a prompt may come before the first question
+		s.start(b, kind, nil, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+			defer drop(nil)
+			defer context.AfterFunc(ctx, func() { drop(context.Cause(ctx)) })()
+			return s.takeUp(ctx, asking, b, x, l)
+		})
+	}
+}
+
+// takeUp settles an interrupted exchange and goes on with it if a person has a say.
+// Approvals are asked for until asking ends.
+func (s *tasks) takeUp(ctx, asking context.Context, b *branch, x *turn.Exchange, l *recovery) (event.Outcome, error) {
+	s.loop.KeepPartial(x, l.partial)
+	asked := s.loop.Settle(ctx, asking, x, l.calls)
+	s.mu.Lock()
+	b.drop = nil
+	goOn := asked || len(b.talk.Queue()) > 0
+	b.pending = ctx.Err() == nil && !goOn && b == s.main && !l.answered
+	id := b.task.id
+	s.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return event.Cancelled, nil
+	case l.answered && !goOn:
+		return event.Completed, nil
+	case goOn:
+		b.talk.Steer(id)
+		return s.loop.Run(ctx, x)
+	case b != s.main:
+		return event.Failed, errLost
+	}
+	s.stream.Publish(id, 0, event.Interrupted{Task: id, Text: "interrupted · Enter continues", CanContinue: true})
+	return event.Completed, nil
+}

@@ -1,0 +1,474 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"buddy/agent/approval"
+	"buddy/agent/compact"
+	"buddy/agent/conversation"
+	"buddy/agent/event"
+	"buddy/agent/history"
+	"buddy/agent/model"
+	"buddy/agent/selection"
+	"buddy/agent/stream"
+	"buddy/agent/turn"
+	"buddy/agent/undo"
+	"buddy/agent/usage"
+)
+
+// life ends a session, and waits for what works in it.
+type life struct {
+	ctx    context.Context // ends when the runtime closes
+	cancel context.CancelFunc
+	work   sync.WaitGroup // the command loop, the tasks and what works beside them
+}
+
+// ended reports whether the session ends, so that nothing may begin.
+func (l *life) ended() bool { return l.ctx.Err() != nil }
+
+// tasks runs the work of a session: at most one task on each conversation, while the prompts
+// that come meanwhile wait in it. Its lock is taken before those of the conversations.
+type tasks struct {
+	life      *life
+	clock     clock
+	stream    *stream.Stream
+	approvals *approval.Broker
+	ledger    *usage.Ledger
+	selection *selection.Selection
+	tree      *conversation.Tree
+	loop      *turn.Loop
+	titles    *titles
+	changes   *undo.Log
+	numbers   *numbers
+
+	mu    sync.Mutex // guards all below
+	main  *branch
+	forks map[int]*branch // that still work
+	left  recoveries      // of an earlier process, until they are taken up
+}
+
+// clock returns the time, and the zone of the dates that a model is told.
+type clock struct {
+	now   func() time.Time
+	dates *time.Location // where the model is told the date; nil: nowhere
+}
+
+// numbers numbers the prompts and the tasks of a session, those of commands that go on as
+// well. It is safe for concurrent use.
+type numbers struct {
+	mu           sync.Mutex // guards all below
+	prompt, task int        // the newest
+}
+
+func (n *numbers) nextPrompt() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.prompt++
+	return n.prompt
+}
+
+func (n *numbers) nextTask() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.task++
+	return n.task
+}
+
+// replay feeds a stored event of an earlier process.
+func (n *numbers) replay(e event.Event) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch p := e.(type) {
+	case event.PromptSubmitted:
+		n.prompt = max(n.prompt, p.ID)
+	case event.TaskStarted:
+		n.task = max(n.task, p.ID)
+	}
+}
+
+// branch is a conversation and what works on it. tasks.mu guards it.
+type branch struct {
+	talk    *conversation.Conversation
+	room    compact.Room
+	task    *task                   // nil: nothing runs
+	pending bool                    // an interrupted exchange can be continued
+	drop    context.CancelCauseFunc // drops the approvals that a resume asks for again; nil: there are none
+}
+
+// task is an exchange that runs.
+type task struct {
+	id     int
+	kind   event.TaskKind
+	on     *branch
+	title  string
+	began  time.Time
+	cancel context.CancelCauseFunc
+	x      *turn.Exchange
+	limit  *time.Timer // ends it at its deadline; nil: there is none. tasks.mu guards it
+	paused bool        // between two steps; tasks.mu guards it
+}
+
+// work runs a task up to its outcome.
+type work = func(context.Context, *turn.Exchange) (event.Outcome, error)
+
+// busy returns the tasks that run, by id. The caller holds s.mu.
+func (s *tasks) busy() []*task {
+	var all []*task
+	if s.main.task != nil {
+		all = append(all, s.main.task)
+	}
+	for _, b := range s.forks {
+		if b.task != nil {
+			all = append(all, b.task)
+		}
+	}
+	slices.SortFunc(all, func(a, b *task) int { return a.id - b.id })
+	return all
+}
+
+// idle calls do while nothing runs and nothing can begin, and returns nil; else the first
+// task that runs, and do is not called.
+func (s *tasks) idle(do func()) *task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if busy := s.busy(); len(busy) > 0 {
+		return busy[0]
+	}
+	do()
+	return nil
+}
+
+// start runs work on a conversation, which prompts open. The caller holds s.mu.
+func (s *tasks) start(b *branch, kind event.TaskKind, prompts []event.PromptSubmitted, do work) {
+	ctx, t := s.open(s.life.ctx, b, kind, prompts)
+	go func() { _, _ = s.run(ctx, t, do) }() // its events say how it ended
+}
+
+// startNext runs the prompt that has waited longest, if one waits and nothing runs. The
+// caller holds s.mu.
+func (s *tasks) startNext(b *branch) {
+	if b.task != nil || s.life.ended() {
+		return
+	}
+	if p, ok := b.talk.Next(); ok {
+		s.start(b, event.MainTask, []event.PromptSubmitted{p}, s.loop.Run)
+	}
+}
+
+// open makes a task, which ends when ctx or the session does; end must follow. The caller
+// holds s.mu.
+func (s *tasks) open(ctx context.Context, b *branch, kind event.TaskKind, prompts []event.PromptSubmitted) (context.Context, *task) {
+	working, cancel := context.WithCancelCause(s.life.ctx)
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	title := "go on"
+	switch {
+	case len(prompts) > 0:
+		title = prompts[0].Text
+		b.talk.Trust()
+	case kind == event.CompactionTask:
+		title = "make room in the context"
+	}
+	t := &task{id: s.numbers.nextTask(), kind: kind, on: b, title: cut(title), began: s.clock.now()}
+	t.cancel = func(cause error) {
+		stop()
+		cancel(cause)
+	}
+	t.x = turn.NewExchange(t.id, b.talk, &b.room, t.cancel)
+	s.stream.Bind(t.id, b.talk.Branch())
+	b.task, b.pending = t, false
+	for _, p := range prompts {
+		b.talk.Enter(t.id, p, cmp.Or(p.Kind, event.Opening), s.today())
+	}
+	s.stream.Publish(t.id, 0, event.TaskStarted{ID: t.id, Kind: kind, Title: t.title})
+	s.life.work.Add(1)
+	return working, t
+}
+
+// today returns the date that prompts carry for the model, such as "2026-11-22 (UTC)", or "".
+// It is never in the system prompt, which would then change every day.
+func (s *tasks) today() string {
+	if s.clock.dates == nil || s.selection.Model().Info().API == model.Demo {
+		return ""
+	}
+	return s.clock.now().In(s.clock.dates).Format("2006-01-02 (MST)")
+}
+
+// run does the work of a task that was opened, and ends it.
+func (s *tasks) run(ctx context.Context, t *task, do work) (Result, error) {
+	outcome, err := guard(ctx, t, do)
+	return s.end(ctx, t, outcome, err)
+}
+
+// guard turns a panic in work into a failed task.
+func guard(ctx context.Context, t *task, do work) (outcome event.Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			outcome, err = event.Failed, fmt.Errorf("internal error: %v", p)
+		}
+	}()
+	return do(ctx, t.x)
+}
+
+// end publishes the task's last event and starts the next prompt that waits.
+func (s *tasks) end(ctx context.Context, t *task, outcome event.Outcome, err error) (Result, error) {
+	defer s.life.work.Done()
+	defer t.cancel(nil)
+	s.approvals.DenyTask(t.id)
+	finished := event.TaskFinished{ID: t.id, Outcome: outcome}
+	if err != nil {
+		finished.Error = err.Error()
+		s.stream.Publish(t.id, 0, event.Error{Text: err.Error(), Code: "task_failed", Task: t.id})
+	}
+	if outcome == event.Cancelled && ctx.Err() != nil {
+		s.stream.Publish(t.id, 0, event.Interrupted{Task: t.id, Text: history.Unanswered})
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := t.on
+	res := Result{Response: t.x.Response(), Messages: slices.Clone(b.talk.Messages()), Usage: s.ledger.Total(t.x.Used()), Turns: t.x.Turns(), Outcome: outcome}
+	s.stream.Publish(t.id, 0, finished)
+	s.stream.Bind(t.id, 0)
+	if t.limit != nil {
+		t.limit.Stop()
+	}
+	b.task = nil
+	switch {
+	case b != s.main:
+		s.endBranch(b)
+	case outcome == event.MaxTurns:
+		b.pending = true
+	}
+	if outcome == event.Completed && t.kind == event.MainTask && b == s.main && !s.life.ended() {
+		s.titles.generate(b.talk.Messages(), res.Response)
+	}
+	if b == s.main && b.room.Asked() && !s.life.ended() {
+		s.start(b, event.CompactionTask, nil, s.loop.Compact)
+	}
+	s.startNext(b)
+	return res, verdict(ctx, outcome, err)
+}
+
+// endBranch forgets a conversation that forked off. The caller holds s.mu.
+func (s *tasks) endBranch(b *branch) {
+	delete(s.forks, b.talk.Branch())
+	s.tree.End(b.talk.Branch())
+}
+
+// maxBranches limits the tasks that work beside the main one.
+const maxBranches = 8
+
+// submit runs a prompt, or lets it wait while something runs or files are put back.
+func (s *tasks) submit(c event.Submit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.takes(model.Message{Content: c.Text, Images: c.Images}); err != nil {
+		s.stream.Reject("the prompt was not taken: %v", err)
+		return
+	}
+	b, kind := s.main, event.MainTask
+	if c.Background {
+		if len(s.forks) == maxBranches {
+			s.stream.Reject("the prompt was not taken: %d tasks work in the background already", maxBranches)
+			return
+		}
+		b, kind = &branch{talk: s.tree.Fork()}, event.BackgroundTask
+		s.forks[b.talk.Branch()] = b
+	}
+	p := s.newPrompt(c.Text, c.Images)
+	if b.task != nil || b == s.main && s.changes.Running() {
+		b.talk.Enqueue(p)
+		if b.drop != nil {
+			b.drop(approval.ErrSuperseded)
+		}
+		return
+	}
+	s.start(b, kind, []event.PromptSubmitted{p}, s.loop.Run)
+}
+
+// newPrompt numbers a prompt.
+func (s *tasks) newPrompt(text string, images []model.Image) event.PromptSubmitted {
+	return event.PromptSubmitted{ID: s.numbers.nextPrompt(), Text: text, Images: images}
+}
+
+// takes returns why a message can't be taken, or nil.
+func (s *tasks) takes(m model.Message) error {
+	info := s.selection.Model().Info()
+	switch {
+	case m.Role != model.User && m.Role != "":
+		return fmt.Errorf("a message of role %q can't be sent (have: %s)", m.Role, model.User)
+	case strings.TrimSpace(m.Content) == "":
+		return errors.New("it is empty")
+	case len(m.Images) > turn.MaxImages:
+		return fmt.Errorf("it has %d images (allowed: %d)", len(m.Images), turn.MaxImages)
+	case len(m.Images) > 0 && info.TextOnly:
+		return fmt.Errorf("%s takes no images", info.Model)
+	}
+	for i, img := range m.Images {
+		if err := img.Check(); err != nil {
+			return fmt.Errorf("image %d: %w", i+1, err)
+		}
+	}
+	if err := s.stream.ReadOnly(); err != nil {
+		return fmt.Errorf("nothing can be recorded: %w", err)
+	}
+	return nil
+}
+
+// typed runs a command that a person typed after a "!".
+func (s *tasks) typed(c event.Submit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	command := strings.TrimSpace(strings.TrimPrefix(c.Text, "!"))
+	if command == "" {
+		s.stream.Reject("there is no command after the !")
+		return
+	}
+	if t := s.main.task; t != nil {
+		s.stream.Reject("the command was not run, because task #%d runs", t.id)
+		return
+	}
+	if err := s.stream.ReadOnly(); err != nil {
+		s.stream.Reject("the command was not run, because it can't be recorded: %v", err)
+		return
+	}
+	p := s.newPrompt(c.Text, nil)
+	p.Kind = event.Typed
+	s.start(s.main, event.MainTask, []event.PromptSubmitted{p}, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
+		return s.loop.RunTyped(ctx, x, command)
+	})
+}
+
+// compact does what a person asked for, at once or before the next request of what runs.
+func (s *tasks) compact() {
+	if err := s.stream.ReadOnly(); err != nil {
+		s.stream.Reject("nothing was compacted, because it can't be recorded: %v", err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.main.room.Ask()
+	s.main.room.Retry()
+	if t := s.main.task; t != nil {
+		s.stream.Publish(t.id, 0, event.Notice{Text: "the context is compacted before the next request", Code: "compact"})
+		return
+	}
+	s.start(s.main, event.CompactionTask, nil, s.loop.Compact)
+}
+
+// goOn continues what a crash or the limit of turns interrupted.
+func (s *tasks) goOn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.main.task != nil || !s.main.pending {
+		s.stream.Reject("nothing was interrupted")
+		return
+	}
+	s.start(s.main, event.MainTask, nil, s.loop.Run)
+}
+
+// retryNow sends the request of the main task again that waits to be.
+func (s *tasks) retryNow() {
+	s.mu.Lock()
+	t := s.main.task
+	s.mu.Unlock()
+	if t == nil || !t.x.Hurry() {
+		s.stream.Reject("no request waits to be sent again")
+	}
+}
+
+// cancel stops a task, 0 for the main one, and reports whether it runs.
+func (s *tasks) cancel(id int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.busy() {
+		if t.id == id || id == 0 && t == s.main.task {
+			s.stream.Publish(t.id, 0, event.TaskCancelling{ID: t.id})
+			t.cancel(ErrCancelled)
+			return true
+		}
+	}
+	return false
+}
+
+// setTimeout gives a task a deadline. The last one given counts.
+func (s *tasks) setTimeout(c event.SetTimeout) {
+	if c.Duration <= 0 {
+		s.stream.Reject("%v is no time to end in (have: more than 0)", c.Duration)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var t *task
+	busy := s.busy()
+	for _, b := range busy {
+		if b.id == c.Task || c.Task == 0 && len(busy) == 1 {
+			t = b
+		}
+	}
+	switch {
+	case len(busy) == 0:
+		s.stream.Reject("nothing is running")
+		return
+	case t == nil && c.Task == 0:
+		s.stream.Reject("%d tasks run: say which one", len(busy))
+		return
+	case t == nil:
+		s.stream.Reject("task %d is not running", c.Task)
+		return
+	}
+	if t.limit != nil {
+		t.limit.Stop()
+	}
+	t.limit = time.AfterFunc(c.Duration, func() { s.expire(t, c.Duration) })
+	s.stream.Publish(t.id, 0, event.TaskDeadline{ID: t.id, Deadline: s.clock.now().Add(c.Duration).UnixMilli()})
+}
+
+// expire cancels a task whose time is over.
+func (s *tasks) expire(t *task, after time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.on.task != t { // it has ended meanwhile
+		return
+	}
+	s.stream.Publish(t.id, 0, event.Notice{Text: fmt.Sprintf("the time limit of task #%d (%v) is over", t.id, after), Code: "timeout"})
+	s.stream.Publish(t.id, 0, event.TaskCancelling{ID: t.id})
+	t.cancel(ErrCancelled)
+}
+
+// list describes what runs, for people.
+func (s *tasks) list() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lines []string
+	for _, t := range s.busy() {
+		lines = append(lines, fmt.Sprintf("#%d  %s  %s  running  %q", t.id, t.kind, s.clock.now().Sub(t.began).Round(time.Second), t.title))
+	}
+	return lines
+}
+
+// undone takes up that files were put back: the model is told, and the prompts that came
+// meanwhile go on.
+func (s *tasks) undone(u *undo.Undo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if paths := u.Finish(); len(paths) > 0 {
+		s.main.talk.Attach(0, 0, event.ReminderAttached{Kinds: []string{"undo"}, Text: "<system-reminder>The user took back changes that you made (/undo). " +
+			"These files are again as they were before; read one before you change it:\n" + strings.Join(paths, "\n") + "</system-reminder>"})
+	}
+	s.startNext(s.main)
+}
+
+// close cancels what runs; no task opens from here on.
+func (s *tasks) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.life.cancel()
+}

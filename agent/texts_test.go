@@ -1,0 +1,19 @@
+package agent
+
+import (
+	"time"
+)
+
+// What a model reads, and when a person is told, word for word.
+const (
+	brokeOff     = "Your last answer was interrupted. Go on exactly where it stopped and repeat nothing."
+	inProgress   = "still running in the conversation that this one was forked from"
+	notStarted   = "Not run: buddy ended before this started. Call it again if it is still wanted."
+	dropped      = "Not run: it waited for the user's yes when buddy ended, and the user went on with a prompt instead."
+	summaryIntro = "Summary of the earlier conversation, which was removed to save space. It tells what happened and is no instruction.\n\n"
+
+	instructionTime    = 5 * time.Second // that instruction files may take
+	maxSummaryFailures = 3               // in a row
+	spillLeast         = 4_000           // bytes that are left of a long result
+	spillTurn          = 200_000         // bytes of all results of an answer
+)

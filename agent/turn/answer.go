@@ -1,0 +1,327 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/stream"
+)
+
+// What is wrong with an answer that came whole.
+var (
+	// ErrEmptyResponse means that a model answered with neither text nor calls.
+	ErrEmptyResponse = errors.New("model returned empty response")
+	// ErrCutOff means that an answer was longer than the model's output limit.
+	ErrCutOff = errors.New("the answer was cut off at the model's output limit; ask it to go on, or for less")
+
+	// errFull means that an answer was cut off since the model's window is full.
+	errFull = &model.Error{Kind: model.ContextError, What: "the answer was cut off because the model's window is full", Hint: "/compact makes the conversation shorter"}
+
+	errNoCall   = fmt.Errorf("%w: it stopped to call a tool and called none", ErrEmptyResponse)
+	errFiltered = errors.New("the provider's content filter stopped the answer")
+)
+
+// maxNudges limits how often a model is asked again in one turn.
+const maxNudges = 3
+
+// nudge returns what a model is told, and nobody else, after an answer that is not one: it
+// is in no history. "" means that asking again would not help.
+func nudge(err error) string {
+	switch {
+	case errors.Is(err, errNoCall):
+		return "You stopped to call a tool, but no call arrived. Call it now, or give your answer."
+	case errors.Is(err, ErrEmptyResponse):
+		return "Your last answer was empty. Answer now, or call a tool."
+	case errors.Is(err, ErrCutOff):
+		return "Your last answer was cut off at the output limit. Go on exactly where it stopped and repeat nothing. " +
+			"Tool calls in it did not run: make them again, with less in each."
+	}
+	return ""
+}
+
+// answer holds what a model said.
+type answer struct {
+	message model.Message
+	calls   []model.ToolCall
+	batch   *batch // of the calls
+	finish  string
+	usage   *model.Usage
+}
+
+// ask sends the history until there is an answer that can be used, a few times at most.
+func (l *Loop) ask(ctx context.Context, x *Exchange, turn int) (a answer, err error) {
+	hint := ""
+	if x.talk.BrokenOff() {
+		hint = brokeOff
+	}
+	now := l.o.Reminders.message(ctx, l.o.Redact)
+	for attempt := 1; ; attempt++ {
+		if !errors.Is(err, ErrCutOff) {
+			x.response = ""
+		}
+		a, err = l.request(ctx, x, turn, attempt, hinted(now, hint))
+		if hint = nudge(err); hint == "" || attempt > maxNudges {
+			return a, err
+		}
+	}
+}
+
+// hinted adds a hint to what is told of the moment.
+func hinted(now []model.Message, hint string) []model.Message {
+	if hint == "" {
+		return now
+	}
+	return append(now[:len(now):len(now)], model.Message{Role: model.User, Kind: model.Reminder, Content: hint})
+}
+
+// brokeOff tells a model that its answer is not whole.
+const brokeOff = "Your last answer was interrupted. Go on exactly where it stopped and repeat nothing."
+
+// request sends the history once and stores what comes back. When the stream ends early
+// the text so far is kept, and no call of it.
+// Behind the history goes what is of this moment only.
+func (l *Loop) request(ctx context.Context, x *Exchange, turn, attempt int, now []model.Message) (answer, error) {
+	p := &partial{loop: l, ctx: ctx, model: l.p.Selection.Model(), x: x, turn: turn, saved: l.o.Now()}
+	p.answers = p.model.Info()
+	req := model.Request{Tools: l.p.Selection.Tools().Definitions()}
+	req.Messages, req.Tokens = x.talk.Request()
+	req.Messages, req.Fleeting = append(req.Messages, now...), len(now)
+	for _, m := range now {
+		req.Tokens += len(m.Content) / 4
+	}
+	l.tell(ctx, x, PreLlmCall{Request: req})
+	if ctx.Err() != nil {
+		return answer{}, context.Cause(ctx)
+	}
+	l.p.Stream.Publish(x.task, turn, event.RequestStarted{
+		Profile: p.answers.Profile, Model: p.answers.Model, Messages: len(req.Messages),
+		Tools: len(req.Tools), EstimatedTokens: req.Tokens, Attempt: attempt,
+	})
+	p.batch = l.newBatch(ctx, x, turn)
+	began, good := p.saved, false
+	defer func() {
+		if !good { // or an adapter panics
+			p.batch.drop()
+		}
+	}()
+	if err := p.read(req); err != nil {
+		x.response += p.text.String()
+		if p.text.Len() > 0 {
+			x.talk.Store(x.task, turn, model.Message{Role: model.Assistant, Content: p.text.String()}, p.reasoning.String(), true)
+		}
+		return answer{}, err
+	}
+	a, err := p.keep()
+	l.p.Stream.Publish(x.task, turn, finished(a, p.first.Sub(began), l.o.Now().Sub(began)))
+	if a.usage != nil && p.answers.Model == l.p.Selection.Model().Info().Model { // a fallback counts in other tokens
+		x.talk.Calibrate(a.usage.Prompt)
+	}
+	l.p.Ledger.Request(x.task, turn, &x.used, p.answers, a.usage)
+	if good = err == nil; good {
+		l.tell(ctx, x, PostLlmCall{Message: a.message, Finish: a.finish, Usage: a.usage})
+	}
+	return a, err
+}
+
+// finished closes a request; first is when something of the answer came, negative if
+// nothing did.
+func finished(a answer, first, took time.Duration) event.ResponseFinished {
+	f := event.ResponseFinished{
+		FinishReason: a.finish, Calls: len(a.calls), FirstMS: max(0, first.Milliseconds()), PhaseMS: took.Milliseconds(),
+	}
+	if a.usage == nil {
+		return f
+	}
+	f.Tokens, f.CachedTokens, f.Cache = a.usage.Completion, a.usage.Cached, event.CacheMiss
+	if f.CachedTokens > 0 {
+		f.Cache = event.CacheHit
+	}
+	return f
+}
+
+// keep stores a whole answer. An error says why it is not one that can be used.
+func (p *partial) keep() (answer, error) {
+	said := *p.done.Message
+	a := answer{batch: p.batch, finish: p.done.Finish, usage: p.done.Usage}
+	err := unfit(said, p.finish())
+	if err != nil {
+		said.ToolCalls = nil // what is left of them must not run
+	} else {
+		said.ToolCalls = p.batch.identify(said.ToolCalls)
+	}
+	if !p.x.talk.Store(p.x.task, p.turn, said, p.reasoning.String(), err != nil) && err == nil {
+		err = ErrEmptyResponse
+	}
+	a.message, a.calls = said, p.x.talk.Open()
+	p.x.response += said.Content
+	return a, err
+}
+
+// finish returns why the answer ended. One that fills the window to its end has not met
+// the limit of its output, whatever a server calls it.
+func (p *partial) finish() string {
+	u, window := p.done.Usage, p.answers.Window
+	if p.done.Finish == model.FinishLength && u != nil && window > 0 && u.Prompt+u.Completion >= window {
+		return model.FinishContext
+	}
+	return p.done.Finish
+}
+
+// unfit returns why an answer is not one that can be used, or nil.
+func unfit(m model.Message, finish string) error {
+	switch {
+	case finish == model.FinishLength:
+		return ErrCutOff
+	case finish == model.FinishContext:
+		return errFull
+	case finish == model.FinishContentFilter:
+		return errFiltered
+	case len(m.ToolCalls) > 0:
+		return nil
+	case strings.TrimSpace(m.Content) == "":
+		return ErrEmptyResponse
+	case finish == model.FinishToolCalls:
+		return errNoCall
+	}
+	return nil
+}
+
+// uniqueID returns id, or another one when a call of the session has it: providers
+// reuse them, and some send none.
+func (l *Loop) uniqueID(x *Exchange, id string) string {
+	l.mu.Lock()
+	l.calls++
+	n := l.calls
+	l.mu.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if id == "" || x.talk.Called(id) || x.ids[id] {
+		id = fmt.Sprintf("call_%d_%s", n, stream.NewID())
+	}
+	x.ids[id] = true
+	return id
+}
+
+// checkpointEvery is the least time between two checkpoints.
+const checkpointEvery = time.Second
+
+// partial is an answer while it streams.
+type partial struct {
+	loop            *Loop
+	ctx             context.Context // of the exchange
+	model           model.Model
+	answers         model.Info // who does, which a fallback changes
+	x               *Exchange
+	turn            int
+	batch           *batch // of the calls that are complete
+	text, reasoning growing
+	first           time.Time // when something of the answer came
+	saved           time.Time // of the last checkpoint
+	done            *model.Delta
+}
+
+// growing is text of which a part is in a checkpoint.
+type growing struct {
+	buf   []byte
+	saved int
+}
+
+func (g *growing) add(s string)   { g.buf = append(g.buf, s...) }
+func (g *growing) Len() int       { return len(g.buf) }
+func (g *growing) String() string { return string(g.buf) }
+
+// unsaved returns what came since the last call, and where it starts.
+func (g *growing) unsaved() (text string, at int) {
+	text, at = string(g.buf[g.saved:]), g.saved
+	g.saved = len(g.buf)
+	return text, at
+}
+
+// read takes the whole stream of an answer.
+func (p *partial) read(req model.Request) error {
+	ctx := p.ctx
+	for d, err := range p.model.Stream(ctx, req) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		p.take(d)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case p.done == nil || p.done.Message == nil:
+		return fmt.Errorf("model %q: the answer ended before it was complete", p.model.Info().Model)
+	}
+	return nil
+}
+
+func (p *partial) publish(e event.Event) { p.loop.p.Stream.Publish(p.x.task, p.turn, e) }
+
+func (p *partial) take(d model.Delta) {
+	switch d.Kind {
+	case model.Text, model.Reasoning, model.CallDelta, model.CallReady:
+		if p.first.IsZero() {
+			p.first = p.loop.o.Now()
+		}
+	}
+	switch d.Kind {
+	case model.Text:
+		p.text.add(d.Text)
+		p.publish(event.TextDelta{Text: d.Text})
+	case model.Reasoning:
+		p.reasoning.add(d.Text)
+		p.publish(event.ReasoningDelta{Field: d.Field, Text: d.Text})
+	case model.CallDelta:
+		p.publish(event.CallDelta{CallID: d.CallID, Text: d.Text})
+	case model.Alive:
+		p.publish(event.ModelAlive{})
+	case model.Stalled:
+		p.publish(event.ModelStalled{TimeoutMS: d.Stall.TimeoutMS})
+	case model.Fallback:
+		p.forget()
+		from, to := d.Fallback.From, d.Fallback.To
+		p.answers = to
+		p.publish(event.ModelFallback{From: from.Profile, To: to.Profile, Model: to.Model, Why: d.Fallback.Why})
+	case model.Retry:
+		p.forget()
+		now := d.Retry.Now
+		p.x.retry.Store(&now)
+		p.publish(event.ModelRetry{Attempt: d.Retry.Attempt, WaitMS: d.Retry.WaitMS, Why: d.Retry.Why})
+	case model.CallReady:
+		if d.Call != nil {
+			// A replay must show what was said before the call above it.
+			p.batch.offer(*d.Call, p.checkpoint)
+		}
+	case model.Done:
+		p.done = &d
+	}
+	if p.loop.o.Now().Sub(p.saved) >= checkpointEvery {
+		p.checkpoint()
+	}
+}
+
+// forget drops what a failed attempt said and started: it is not part of the next one.
+func (p *partial) forget() {
+	p.batch.drop()
+	p.batch = p.loop.newBatch(p.ctx, p.x, p.turn)
+	p.text, p.reasoning, p.first = growing{}, growing{}, time.Time{}
+}
+
+// checkpoint makes durable what came since the last one.
+func (p *partial) checkpoint() {
+	p.saved = p.loop.o.Now()
+	c := event.Checkpoint{}
+	c.Text, c.TextAt = p.text.unsaved()
+	c.Reasoning, c.ReasoningAt = p.reasoning.unsaved()
+	if c.Text+c.Reasoning != "" {
+		p.publish(c)
+	}
+}

@@ -1,0 +1,282 @@
+package turn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"buddy/agent/action"
+	"buddy/agent/approval"
+	"buddy/agent/event"
+	"buddy/agent/policy"
+	"buddy/tools"
+)
+
+// admit journals that a planned call starts, when it may. Else it returns the result
+// that says why not.
+func (b *batch) admit(ctx context.Context, j *job) *tools.Result {
+	if ctx.Err() != nil {
+		res := unanswered(ctx)
+		return &res
+	}
+	if refusal := b.x.repeated(j); refusal != nil {
+		return refusal
+	}
+	if j.err != nil {
+		res := failure("Tool error: " + j.err.Error())
+		b.x.remember(j, res)
+		return &res
+	}
+	if reply := b.loop.tell(ctx, b.x, PreToolExecution{Call: j.call}); reply.kind == skip {
+		res := failure("Tool call skipped: " + reply.reason)
+		return &res
+	}
+	if ctx.Err() != nil {
+		res := unanswered(ctx)
+		return &res
+	}
+	if refusal := b.permit(ctx, j); refusal != nil {
+		return refusal
+	}
+	j.began = b.loop.o.Now() // the time a person thinks is not the tool's
+	j.call.Dir = b.loop.outDir()
+	started := event.ToolStarted{CallID: j.call.ID, Name: j.call.Name, Dir: j.call.Dir}
+	if tool, ok := j.tool.(tools.PaneTool); ok {
+		use := tool.Pane(j.call)
+		started.Pane, started.Terminal = use.Pane.String(), use.Terminal
+	}
+	if err := b.loop.p.Stream.Record(b.x.task, b.turn, started); err != nil {
+		res := failure("Tool error: nothing ran, because it could not be recorded: " + err.Error())
+		return &res
+	}
+	j.ran = true
+	return nil
+}
+
+// outDir returns the folder for the output of the next call, "" when none is kept.
+func (l *Loop) outDir() string {
+	if l.o.OutDir == "" {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.outs++
+	return filepath.Join(l.o.OutDir, fmt.Sprintf("%06d", l.outs))
+}
+
+// maxFailures limits how often a call may fail in the same way in one exchange.
+const maxFailures = 2
+
+// failed counts the failures of a call that were the same, in a row.
+type failed struct {
+	text  string
+	times int
+}
+
+// remember counts the failures of a call.
+func (x *Exchange) remember(j *job, res tools.Result) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f := x.failed[j.key()]
+	switch {
+	case !res.IsError:
+		delete(x.failed, j.key())
+		return
+	case res.Content != f.text:
+		f = failed{text: res.Content}
+	}
+	f.times++
+	x.failed[j.key()] = f
+}
+
+// repeated returns the result of a call that would only fail once more, else nil.
+func (x *Exchange) repeated(j *job) *tools.Result {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f := x.failed[j.key()]
+	if f.times < maxFailures {
+		return nil
+	}
+	res := failure(fmt.Sprintf("Tool error: not run: the same call failed %d times in the same way. Change the arguments, or do something else. It said: %s", f.times, f.text))
+	return &res
+}
+
+// permit returns nil when a call may run, else the result that says why not. A person may
+// have changed what will run.
+func (b *batch) permit(ctx context.Context, j *job) *tools.Result {
+	refuse := func(text string) *tools.Result {
+		res := failure(text)
+		return &res
+	}
+	if j.typed {
+		return nil
+	}
+	act := j.call.Planned
+	v := b.judge(act)
+	if j.reopened && v.Decision == action.Allow {
+		v = action.Verdict{Decision: action.Ask, Reason: "it was waiting for approval when buddy ended", Rule: approval.Reopened}
+	}
+	switch v.Decision {
+	case action.Allow:
+		j.call.Confined = v.Rule == policy.ReadOnly
+		j.call.Free = j.call.Confined || v.Rule == policy.LiteralCore
+		return nil
+	case action.Ask:
+	default:
+		return refuse("Denied by the policy, nothing ran: " + v.Reason)
+	}
+	answer := b.loop.p.Approvals.Request(ctx, approval.Request{Task: b.x.task, Turn: b.turn, CallID: j.call.ID, Action: act, Verdict: v})
+	switch {
+	case answer.Decision == event.Once, answer.Decision == event.Similar:
+		return nil
+	case answer.Decision == event.Edit:
+		if err := b.replaceArgs(j, answer.Args); err != nil {
+			return refuse("Tool error: nothing ran: the user changed the arguments to " + answer.Args + ": " + err.Error())
+		}
+		return nil
+	case ctx.Err() != nil:
+		res := unanswered(ctx)
+		return &res
+	}
+	return refuse(denial(act, answer))
+}
+
+// judge returns the policy's verdict, stricter after a prompt injection: then only files of
+// the workspace are read without a question.
+func (b *batch) judge(act action.Action) action.Verdict {
+	v := b.loop.p.Approvals.Judge(act)
+	if v.Decision != action.Allow || act.Kind == action.FileRead || act.Kind == action.Internal && !act.Mutation {
+		return v
+	}
+	if why := b.loop.injected(b.x); why != "" {
+		return action.Verdict{Decision: action.Ask, Reason: why, Rule: approval.Injected}
+	}
+	return v
+}
+
+// replaceArgs gives a call the arguments that a person wrote. What they do was approved by
+// writing them; only what is denied to everybody still is.
+func (b *batch) replaceArgs(j *job, args string) error {
+	call := j.call
+	call.Arguments = args
+	act, err := tools.PlanSafely(j.tool, call)
+	if err != nil {
+		return err
+	}
+	if v := b.loop.p.Approvals.Judge(act); v.Decision == action.Deny {
+		return errors.New("denied by the policy: " + v.Reason)
+	}
+	call.Planned = act
+	j.call, j.edited = call, true
+	b.publish(event.ToolRequested{CallID: call.ID, Name: call.Name, Arguments: args, Action: act, Target: act.Target})
+	return nil
+}
+
+// denial returns what the model reads when a person denied a call, or nobody could approve it.
+func denial(act action.Action, a event.ApprovalAnswered) string {
+	switch a.By {
+	case "policy":
+		return "Denied by the policy, nothing ran: " + a.Reason
+	case approval.Nobody:
+		return "Not run: it needs the user's yes, and nobody was there to ask."
+	}
+	text := "The user denied this; nothing ran."
+	if act.Kind == action.Shell {
+		text = "Command execution denied by user."
+	}
+	if a.Reason != "" {
+		text += " Reason: " + a.Reason
+	}
+	return text
+}
+
+var errTimeout = errors.New("timeout")
+
+// run runs a call that was admitted. A command runs as long as the person lets it
+// , and so does a question to the person; any other tool up to the limit.
+func (b *batch) run(ctx context.Context, j *job) tools.Result {
+	call, whole := j.call, ctx
+	waits, ok := j.tool.(tools.Patient)
+	if call.Planned.Kind != action.Shell && (!ok || !waits.Patient(call)) {
+		limited, cancel := context.WithTimeoutCause(ctx, b.loop.o.ToolTimeout, errTimeout)
+		defer cancel()
+		ctx = limited
+	}
+	if call.Planned.Kind == action.Shell {
+		defer b.remind(call.Name)()
+	}
+	res := b.loop.runTool(ctx, j.tool, call)
+	switch cause := context.Cause(ctx); {
+	case res.IsError && errors.Is(cause, errTimeout):
+		res = failure(fmt.Sprintf("Tool error: %s was stopped, because it took longer than %s", call.Name, b.loop.o.ToolTimeout))
+	case res.IsError && errors.Is(cause, errSibling):
+		res = unanswered(ctx)
+	}
+	if whole.Err() == nil {
+		b.x.remember(j, res)
+		if b.loop.o.Strict && res.IsError && !res.Retry {
+			b.x.stop(&ToolError{call.Name, res.Content})
+		}
+	}
+	b.loop.tell(whole, b.x, PostToolExecution{Call: call, Result: res})
+	return res
+}
+
+// finish stores a result in the stream and in the history.
+func (b *batch) finish(j *job, res tools.Result) {
+	c, took := j.call, b.loop.o.Now().Sub(j.began)
+	if res.Took > 0 {
+		took = res.Took
+	}
+	j.live.flush()
+	// The one place where what tools said enters.
+	res.Content, res.Tail = b.loop.o.Redact.Text(res.Content), b.loop.o.Redact.Text(res.Tail)
+	b.spill(j, &res)
+	g := given{job: j, whole: res.Content, full: res.Full}
+	b.inspect(j, &res)
+	if len(c.Notes) > 0 {
+		res.Content += "\n[" + strings.Join(c.Notes, "; ") + "]"
+	}
+	if j.edited {
+		res.Content += "\n[the user changed the call before it ran, to: " + cmp.Or(c.Planned.Command, c.Arguments) + "]"
+	}
+	j.result = res.Content
+	e := event.ToolResult{
+		CallID: c.ID, Name: c.Name, Result: res.Content, IsError: res.IsError,
+		ExitCode: res.ExitCode, DurationMS: took.Milliseconds(), Tail: res.Tail,
+	}
+	if res.Full != nil {
+		e.FullOutput = &event.FullOutput{Path: res.Full.Path, Bytes: res.Full.Bytes}
+	}
+	b.x.talk.StoreResult(b.x.task, b.turn, c.Arguments, e)
+	b.loop.p.Ledger.Result(&b.x.used, c.Name, res.Content)
+	g.sent = len(res.Content)
+	b.x.mu.Lock()
+	defer b.x.mu.Unlock()
+	b.x.got.given = append(b.x.got.given, g)
+	b.x.got.images = append(b.x.got.images, res.Images...)
+	here := c.Planned.Target == "" || c.Planned.Target == b.loop.o.Target // where the instruction files are read
+	if k := c.Planned.Kind; here && !res.IsError && c.Planned.Path != "" && (k == action.FileRead || k == action.FileWrite) {
+		b.x.got.touched = append(b.x.got.touched, c.Planned.Path)
+	}
+}
+
+// longCommand is the time after which a person is told how to end a command that runs.
+const longCommand = 60 * time.Second
+
+// remind tells a person, once, that a command takes long. The returned function ends it.
+func (b *batch) remind(name string) (stop func()) {
+	timer := time.AfterFunc(longCommand, func() {
+		b.loop.p.Stream.Publish(b.x.task, 0, event.Notice{
+			Text: fmt.Sprintf("%s runs for %v now; it has no time limit (/timeout 5m sets one, /kill ends it)", name, longCommand),
+			Code: "long_command",
+		})
+	})
+	return func() { timer.Stop() }
+}
+
+func failure(text string) tools.Result { return tools.Result{Content: text, IsError: true} }

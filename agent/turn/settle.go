@@ -1,0 +1,80 @@
+package turn
+
+import (
+	"context"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/tools"
+)
+
+// OutcomeUnknown is the result of a tool that was running when buddy died and can't be
+// asked how it went.
+const OutcomeUnknown = "interrupted: outcome unknown, check before repeating"
+
+// What becomes of calls that had not started when buddy died. Nothing starts by itself: a
+// person asks again, or the model.
+const (
+	notStarted = "Not run: buddy ended before this started. Call it again if it is still wanted."
+	dropped    = "Not run: it waited for the user's yes when buddy ended, and the user went on with a prompt instead."
+)
+
+// Unsettled holds how far the calls were that an earlier process left without a result.
+type Unsettled struct {
+	Asked   map[string]bool              // their request is in the stream
+	Waiting map[string]bool              // nobody has answered their approval
+	Started map[string]event.ToolStarted // they had started
+}
+
+// KeepPartial stores what an answer that broke off had said.
+func (l *Loop) KeepPartial(x *Exchange, p event.ModelMessage) {
+	if p.Message.Content == "" {
+		return
+	}
+	x.talk.Store(x.task, 0, model.Message{Role: model.Assistant, Content: p.Message.Content}, p.Reasoning, true)
+}
+
+// Settle gives every open call its result and reports whether a person was asked. Approvals
+// that were open are asked for again, as long as asking has not ended.
+func (l *Loop) Settle(ctx, asking context.Context, x *Exchange, left Unsettled) (asked bool) {
+	open := x.talk.Open()
+	for id, s := range left.Started {
+		if !x.talk.Called(id) { // of an answer that never was complete
+			l.p.Stream.Publish(x.task, 0, discarded(id, s.Name))
+		}
+	}
+	b := l.newBatch(ctx, x, 0)
+	for _, c := range open {
+		j := b.plan(c)
+		if s, ran := left.Started[c.ID]; ran {
+			j.ran = true
+			b.finish(j, recovered(ctx, j, s.Dir))
+			p, waits := j.tool.(tools.Patient) // for a person, who is there then
+			asked = asked || waits && p.Patient(j.call)
+			continue
+		}
+		if !left.Asked[c.ID] { // the crash came between the answer and this call of it
+			b.request(j)
+		}
+		if !left.Waiting[c.ID] {
+			b.finish(j, failure(notStarted))
+			continue
+		}
+		j.reopened, asked = true, true
+		b.aloneUnless(asking, j)
+	}
+	b.cancel(nil)
+	l.capResults(x, 0)
+	return asked
+}
+
+// recovered finds the result of a call that an earlier process started.
+func recovered(ctx context.Context, j *job, dir string) tools.Result {
+	rec, ok := j.tool.(tools.Recoverer)
+	if !ok || dir == "" {
+		return failure(OutcomeUnknown)
+	}
+	call := j.call
+	call.Dir = dir
+	return tools.RunSafely(call.Name, func() tools.Result { return rec.Recover(ctx, call) })
+}

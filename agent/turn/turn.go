@@ -1,0 +1,324 @@
+// Package turn runs exchanges: it asks the model, runs the tools that the answer calls, and
+// repeats that turn until there is an answer that calls none.
+//
+// Its invariant: every call of a stored answer gets exactly one result, in the order of the
+// calls, and no call has a side effect before the policy or a person has allowed it and its
+// start is in the journal. So the history is valid to send whenever no turn is under way. One
+// goroutine drives an [Exchange]; what calls that overlap share of it has a lock of its own.
+//
+//	loop := turn.New(turn.Options{…}, turn.Parts{…})
+//	x := turn.NewExchange(task, talk, room, cancel)
+//	outcome, err := loop.Run(ctx, x)
+package turn
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"buddy/agent/approval"
+	"buddy/agent/compact"
+	"buddy/agent/conversation"
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/redact"
+	"buddy/agent/selection"
+	"buddy/agent/stream"
+	"buddy/agent/undo"
+	"buddy/agent/usage"
+	"buddy/tools"
+)
+
+// Options configure how turns are run. Now is required, and so are the numbers.
+type Options struct {
+	Hooks       []Hook           // told of each turn, in this order
+	Durable     Durable          // nil: the journal records what was done
+	Reminders   *Reminders       // told to the model with each request, and in no history
+	Redact      *redact.Redactor // what is taken out of tools' output
+	MaxParallel int              // how many calls of one answer run at once
+	Strict      bool             // a tool that fails ends the exchange, unless its result asks for another try
+	Page        int              // how many bytes of a file the model gets at once, see [tools.PageOf]
+	ToolTimeout time.Duration    // how long a tool may run; commands have no limit
+	OutDir      string           // where tools keep whole outputs, one folder a call
+	Target      string           // the first one, whose instruction files are read
+	Now         func() time.Time
+}
+
+// Background keeps commands that go on after the call that began them.
+type Background interface {
+	// Begin makes work that a call began in a conversation a task of its own, and returns its
+	// number.
+	Begin(talk *conversation.Conversation, w tools.Task) (task int)
+}
+
+// Parts holds what turns work with. All are required.
+type Parts struct {
+	Stream       *stream.Stream
+	Approvals    *approval.Broker
+	Questions    *approval.Questions
+	Ledger       *usage.Ledger
+	Selection    *selection.Selection
+	Compactor    *compact.Compactor
+	Instructions *conversation.Instructions
+	Changes      *undo.Log
+	Background   Background
+}
+
+// Loop runs exchanges, which may overlap on different conversations. It numbers what they
+// make. It is safe for concurrent use; use New.
+type Loop struct {
+	o Options
+	p Parts
+
+	mu    sync.Mutex // guards all below
+	turns int        // of the session
+	calls int
+	outs  int // folders of outputs
+}
+
+// New returns a loop.
+func New(o Options, p Parts) *Loop { return &Loop{o: o, p: p} }
+
+// Replay feeds a stored event of an earlier process, so that numbers go on from there.
+func (l *Loop) Replay(env event.Envelope) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turns = max(l.turns, env.Turn)
+	if _, ok := env.Payload.(event.ToolStarted); ok {
+		l.outs++
+	}
+}
+
+// Turns returns how many turns the session has had.
+func (l *Loop) Turns() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.turns
+}
+
+func (l *Loop) nextTurn() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turns++
+	return l.turns
+}
+
+// Exchange is the work of one task on a conversation, up to its outcome. One goroutine
+// drives it; use NewExchange.
+type Exchange struct {
+	task int
+	talk *conversation.Conversation
+	room *compact.Room
+	stop context.CancelCauseFunc
+
+	used      usage.Task // its ledger's lock guards it
+	turns     int
+	response  string                  // the text of the last answer
+	compacted *event.ContextCompacted // by the last step
+	overflows int                     // requests that the provider found too long
+	retry     atomic.Pointer[func()]  // ends the wait before a request is sent again; nil: there was none
+
+	mu     sync.Mutex        // guards all below
+	ids    map[string]bool   // of calls
+	failed map[string]failed // calls that failed, by name and arguments
+	got    results
+}
+
+// results holds what the calls of a turn gave beside what is in the history.
+type results struct {
+	given   []given
+	images  []model.Image
+	touched []string // files
+}
+
+// NewExchange returns an exchange that a task has on a conversation. stop ends its context.
+func NewExchange(task int, talk *conversation.Conversation, room *compact.Room, stop context.CancelCauseFunc) *Exchange {
+	return &Exchange{task: task, talk: talk, room: room, stop: stop, ids: make(map[string]bool), failed: make(map[string]failed)}
+}
+
+// Response returns the text of the last answer, or what there is of it.
+func (x *Exchange) Response() string { return x.response }
+
+// Turns returns how many turns were begun.
+func (x *Exchange) Turns() int { return x.turns }
+
+// Used returns what the exchange used, for its ledger.
+func (x *Exchange) Used() *usage.Task { return &x.used }
+
+// TakeCompacted returns what the last step compacted, once; nil is nothing.
+func (x *Exchange) TakeCompacted() *event.ContextCompacted {
+	did := x.compacted
+	x.compacted = nil
+	return did
+}
+
+// Hurry ends the wait before a request is sent again. It reports whether there was a request
+// to wait for, which may have been sent already. Any goroutine may call it.
+func (x *Exchange) Hurry() bool {
+	now := x.retry.Load()
+	if now == nil || *now == nil {
+		return false
+	}
+	(*now)()
+	return true
+}
+
+// work returns the exchange as compactions see it.
+func (x *Exchange) work() compact.Work {
+	return compact.Work{Task: x.task, Talk: x.talk, Room: x.room, Used: &x.used}
+}
+
+// Run repeats turns until the model answers without calling tools.
+func (l *Loop) Run(ctx context.Context, x *Exchange) (event.Outcome, error) {
+	for {
+		if outcome, err := l.Step(ctx, x); outcome != "" {
+			return outcome, err
+		}
+	}
+}
+
+// Step is one turn of an exchange. The outcome is "" when another one has to follow.
+func (l *Loop) Step(ctx context.Context, x *Exchange) (event.Outcome, error) {
+	if ctx.Err() != nil {
+		return event.Cancelled, nil
+	}
+	if outcome := l.p.Ledger.Exhausted(x.task, &x.used, x.turns); outcome != "" {
+		return outcome, nil
+	}
+	if x.turns > 0 {
+		x.talk.Steer(x.task)
+	}
+	x.talk.TellNews(x.task)
+	l.p.Instructions.Await(ctx)
+	switch fitting, did := l.p.Compactor.Fit(ctx, x.work(), l.Turns()); fitting {
+	case compact.Full:
+		return event.ContextLimit, nil
+	case compact.Moved:
+		l.moved(ctx, x, did)
+		return "", nil
+	}
+	x.turns++
+	var done bool
+	var err error
+	if l.tell(ctx, x, LoopIteration{Turn: x.turns}).kind != terminate {
+		done, err = l.turn(ctx, x)
+	}
+	if err != nil && ctx.Err() == nil && l.overflowed(ctx, x, err) {
+		return "", nil
+	}
+	switch stop := terminated(ctx); {
+	case stop != nil:
+		return event.Failed, stop
+	case ctx.Err() != nil:
+		return event.Cancelled, nil
+	case err != nil:
+		return event.Failed, err
+	case done:
+		return event.Completed, nil
+	}
+	return "", nil
+}
+
+// Compact is the work of a task that only compacts.
+func (l *Loop) Compact(ctx context.Context, x *Exchange) (event.Outcome, error) {
+	did := l.p.Compactor.Condense(ctx, x.work())
+	if did != nil {
+		l.moved(ctx, x, did)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return event.Cancelled, nil
+	case did == nil:
+		l.p.Stream.Publish(x.task, 0, event.Notice{Text: "nothing to compact: the newest messages, recent failures and what is pinned stay", Code: "compact"})
+	default:
+		l.p.Compactor.PublishUsage(x.talk, x.task, 0)
+	}
+	return event.Completed, nil
+}
+
+// moved takes up that the history was compacted.
+func (l *Loop) moved(ctx context.Context, x *Exchange, did *event.ContextCompacted) {
+	x.compacted = did
+	l.p.Instructions.Stale()
+	if did.By != conversation.ByDigest {
+		l.tell(ctx, x, ContextCompaction{OldTokens: did.Before, NewTokens: did.After})
+	}
+}
+
+// maxOverflows limits how often an exchange makes room because the provider said so.
+const maxOverflows = 3
+
+// overflowed makes room because the provider said that the request was too long, and
+// reports whether it is worth sending again.
+func (l *Loop) overflowed(ctx context.Context, x *Exchange, err error) bool {
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.ContextError || x.overflows == maxOverflows {
+		return false
+	}
+	if errors.Is(err, errFull) {
+		x.overflows = maxOverflows - 1 // once: what does not help now will not later
+	}
+	x.overflows++
+	did := l.p.Compactor.Overflowed(ctx, x.work())
+	if did == nil {
+		return false
+	}
+	l.moved(ctx, x, did)
+	return true
+}
+
+// turn is one request and the tools that it calls. done means that there were none.
+func (l *Loop) turn(ctx context.Context, x *Exchange) (done bool, err error) {
+	number := l.nextTurn()
+	id := stream.NewID()
+	l.p.Compactor.PublishUsage(x.talk, x.task, number)
+	l.p.Stream.Publish(x.task, number, event.TurnStarted{TurnID: id, Number: number})
+	finished := event.TurnFinished{TurnID: id, Number: number}
+	before := l.p.Ledger.Cost(&x.used)
+
+	answer, err := l.ask(ctx, x, number)
+	if err == nil {
+		finished.StopReason, finished.Usage = answer.finish, answer.usage
+		done = len(answer.calls) == 0 && answer.finish != model.FinishCompaction
+		if answer.finish == model.FinishCompaction { // by the provider, which does not say how much
+			x.compacted = &event.ContextCompacted{}
+		}
+		answer.batch.execute(answer.calls)
+		l.capResults(x, number)
+		l.show(x, number)
+		l.p.Instructions.Below(ctx, x.talk, x.task, number, x.takeTouched())
+	}
+	finished.Cost = l.p.Ledger.Cost(&x.used) - before
+	l.p.Stream.Publish(x.task, number, finished)
+	return done, err
+}
+
+// MaxImages limits the pictures of one message.
+const MaxImages = 8
+
+// show hands the model the pictures that its tools have read, after all their results:
+// no protocol takes them in between everywhere.
+func (l *Loop) show(x *Exchange, turn int) {
+	x.mu.Lock()
+	images := x.got.images
+	x.got.images = nil
+	x.mu.Unlock()
+	if len(images) == 0 || l.p.Selection.Model().Info().TextOnly {
+		return
+	}
+	images = images[:min(len(images), MaxImages)]
+	x.talk.Attach(x.task, turn, event.ReminderAttached{
+		Kinds: []string{"images"}, Text: "<system-reminder>The pictures that your tools have just read.</system-reminder>", Images: images,
+	})
+}
+
+// takeTouched returns the files that the tools of the turn have used, once.
+func (x *Exchange) takeTouched() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	touched := x.got.touched
+	x.got.touched = nil
+	return touched
+}

@@ -1,0 +1,44 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/agent/stream"
+)
+
+// commandTool runs the commands that a person types.
+const commandTool = "run_shell"
+
+// RunTyped runs a command that a person typed. Nobody is asked, because a person said it; the
+// model reads the command and what it printed with the next prompt.
+func (l *Loop) RunTyped(ctx context.Context, x *Exchange, command string) (event.Outcome, error) {
+	args, err := json.Marshal(map[string]any{
+		"command": command, "why": "typed by the user",
+	})
+	if err != nil {
+		return event.Failed, err
+	}
+	b := l.newBatch(ctx, x, 0)
+	defer b.cancel(nil)
+	j := b.plan(model.ToolCall{ID: "user_" + stream.NewID(), Name: commandTool, Arguments: string(args)})
+	if j.err != nil {
+		return event.Failed, fmt.Errorf("the command was not run: %w", j.err)
+	}
+	j.typed = true
+	if why := b.loop.p.Approvals.Denied(j.call.Planned); why != "" {
+		b.publish(event.Warning{Text: "the agent may not run this: " + why + "; it runs because you typed it", Code: "typed"})
+	}
+	b.request(j)
+	b.alone(j)
+	told := event.ReminderAttached{Kinds: []string{"shell"}, Text: "<system-reminder>The user ran this command in the shared pane; nothing has to be done about it unless the user asks:\n" +
+		command + "\nWhat it gave:\n" + j.result + "</system-reminder>"}
+	x.talk.Attach(x.task, 0, told)
+	if ctx.Err() != nil {
+		return event.Cancelled, nil
+	}
+	return event.Completed, nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// maxMethods is how many methods a type has at most, counted over all its files.
+const maxMethods = 40
+
+// large are types that had more when the limit came, with what they may have. They shrink:
+// whoever takes methods away lowers the number, or removes the line.
+var large = map[string]int{
+	"agent/policy/shell.analyser": 78,
+	"app/repl.repl":               43,
+	"app/ui.UI":                   108,
+	"views/dialog.Pager":          42,
+}
+
+// TestMethods fails for a type with more methods than somebody can keep in mind.
+func TestMethods(t *testing.T) {
+	count := make(map[string]int)
+	files := token.NewFileSet()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		f, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range f.Decls {
+			if m, ok := decl.(*ast.FuncDecl); ok && m.Recv != nil {
+				count[filepath.ToSlash(filepath.Dir(path))+"."+receiver(m.Recv.List[0].Type)]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(count) < 100 {
+		t.Fatalf("methods of only %d types were found", len(count))
+	}
+	for name, n := range count {
+		limit, known := large[name]
+		switch {
+		case !known && n > maxMethods:
+			t.Errorf("%s has %d methods, more than %d: split it into types that own their data", name, n, maxMethods)
+		case known && n > limit:
+			t.Errorf("%s has %d methods; it may have %d and is to have less", name, n, limit)
+		case known && n < limit:
+			t.Logf("%s has %d methods: lower its limit of %d", name, n, limit)
+		}
+	}
+	for name := range large {
+		if count[name] <= maxMethods {
+			t.Errorf("%s has %d methods and needs no exception", name, count[name])
+		}
+	}
+}
+
+// receiver returns the name of the type that a method belongs to.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
