@@ -15,6 +15,7 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/modeltest"
 	"buddy/tmux/tmuxtest"
+	dialogs "buddy/views/dialog"
 )
 
 // terminal runs the real program on the full screen, in a tmux of the test's own.
@@ -240,7 +241,7 @@ func TestTerminal(t *testing.T) {
 }
 
 // approvalGrace exceeds the grace period in which a new approval ignores keys.
-const approvalGrace = time.Second
+const approvalGrace = dialogs.Pause + 500*time.Millisecond
 
 // hostile is text with escape sequences that would affect an unprotected terminal.
 const hostile = "before\x1b]52;c;SE9TVElMRQ==\x07\x1b]0;HOSTILE\x07\x1b]2;HOSTILE\x1b\\\x1bPqHOSTILE\x1b\\\x1b_GHOSTILE\x1b\\" +

@@ -349,7 +349,11 @@ func (t *transcript) print(env event.Envelope) error {
 		}
 		t.paper.call(p.Name, what)
 	case event.ApprovalAnswered:
-		if p.Decision == event.Deny {
+		switch {
+		case p.Decision != event.Deny:
+		case p.By == "cancel":
+			t.paper.remark("cancelled before it was approved")
+		default:
 			t.paper.remark("not allowed" + because(p.Reason))
 		}
 	case event.ToolResult:

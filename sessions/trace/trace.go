@@ -146,7 +146,7 @@ func (t *Trace) Add(env event.Envelope) {
 		t.ask(p.ID, env.Time)
 	case event.ApprovalAnswered:
 		denied := 0
-		if p.Decision == event.Deny {
+		if p.Decision == event.Deny && p.By != "cancel" {
 			denied = 1
 		}
 		t.answered(env, p.ID, denied)

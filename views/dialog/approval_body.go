@@ -28,7 +28,12 @@ func (a *Approval) layBody(w int) {
 	if act.Path != "" {
 		b.add(bodyIndent, nil, draw.Untrusted(themes.Strong, act.Path), w)
 	}
-	if act.Command != "" {
+	switch {
+	case a.amend.done:
+		b.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Accent, "as you edited it:")}, w)
+		a.layCommand(a.amend.text, w)
+		return
+	case act.Command != "":
 		a.layCommand(act.Command, w)
 	}
 	if act.Preview != "" {
