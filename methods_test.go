@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// maxMethods is how many methods a type has at most, counted over all its files.
+// maxMethods limits the methods of a type, counted over all its files.
 const maxMethods = 40
 
 // large are types that had more when the limit came, with what they may have. They shrink:
