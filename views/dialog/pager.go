@@ -202,7 +202,7 @@ func (p *Pager) drawFound(c draw.Canvas, l *textLine, r markup.Row) {
 	}
 }
 
-// place says how far down this is.
+// place returns how far down this is.
 func (p *Pager) place() []draw.Span {
 	if p.doc.Size == 0 {
 		return []draw.Span{draw.Text(themes.Muted, "empty")}
@@ -214,7 +214,7 @@ func (p *Pager) place() []draw.Span {
 	return []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("%d%% of %s", percent, draw.ByteCount(p.doc.Size)))}
 }
 
-// status says at the lower border what is selected and how a search goes.
+// status returns the text of the lower border: what is selected and how a search goes.
 func (p *Pager) status() []draw.Span {
 	switch f := &p.find; {
 	case p.mark >= 0:

@@ -9,10 +9,10 @@ import (
 	"buddy/views/pattern"
 )
 
-// pagerSlice is how much is searched at once, in bytes.
+// pagerSlice is the number of bytes that are searched at once.
 const pagerSlice = 1 << 20
 
-// pagerFind is a search in a document.
+// pagerFind holds a search in a document.
 type pagerFind struct {
 	pattern.Pattern
 	typing bool
@@ -115,7 +115,7 @@ func (p *Pager) toggleMark() {
 	p.mark = p.top.off
 }
 
-// selected is what is selected: from the line of the mark to the one at the top.
+// selected returns what is selected: from the line of the mark to the one at the top.
 func (p *Pager) selected() (from, to int64) {
 	from, to = min(p.mark, p.top.off), max(p.mark, p.top.off)
 	return from, p.doc.lineAt(to).next
@@ -129,7 +129,7 @@ func (p *Pager) selects(off int64) bool {
 // too much is told from enough.
 const maxPagerCopy = 1<<20 + 1
 
-// CopySelection gives what is selected to OnCopy, drops the selection and reports whether
+// CopySelection passes what is selected to OnCopy, drops the selection and reports whether
 // there was one.
 func (p *Pager) CopySelection() bool {
 	if p.mark < 0 && !p.drag.on {

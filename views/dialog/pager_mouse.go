@@ -23,7 +23,7 @@ type docChar struct {
 	to int
 }
 
-// bounds are the ends of the selection, in order.
+// bounds returns the ends of the selection, in order.
 func (d *pagerDrag) bounds() (from, to docChar) {
 	if d.head.before(d.anchor.docPlace) {
 		return d.head, d.anchor
@@ -150,7 +150,7 @@ func (p *Pager) copyDrag() {
 	}
 }
 
-// dragged is what the mouse selected: lines of the document, not rows.
+// dragged returns what the mouse selected: lines of the document, not rows.
 func (p *Pager) dragged() string {
 	var b strings.Builder
 	_, hi := p.drag.bounds()

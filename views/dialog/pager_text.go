@@ -137,10 +137,10 @@ func (t *pagerText) lineOf(off int64) int64 {
 	return from + int64(lineStart(raw))
 }
 
-// lineStart is the offset after the last newline of raw, 0 if there is none.
+// lineStart returns the offset after the last newline of raw, 0 if there is none.
 func lineStart(raw []byte) int { return bytes.LastIndexByte(raw, '\n') + 1 }
 
-// lineEnd is the offset after the first newline of raw, or its length.
+// lineEnd returns the offset after the first newline of raw, or its length.
 func lineEnd(raw []byte) int {
 	if i := bytes.IndexByte(raw, '\n'); i >= 0 {
 		return i + 1

@@ -15,7 +15,7 @@ func (w Viewport) hidden(n int) (above, below int) {
 	return max(0, min(w.Top, n)), max(0, n-w.Top-w.shown)
 }
 
-// DrawMore says in the lower border of a dialog how many of n rows a window hides, and which
+// DrawMore writes in the lower border of a dialog how many of n rows a window hides, and which
 // keys lead to them.
 func (f *Frame) DrawMore(screen tcell.Screen, w Viewport, n int) {
 	above, below := w.hidden(n)

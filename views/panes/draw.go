@@ -23,7 +23,7 @@ const (
 	usualHeight = 24
 )
 
-// nameWidth is how much of its name a tab shows.
+// nameWidth limits the cells of a name in a tab.
 const nameWidth = 24
 
 // tile holds where a pane was drawn.
@@ -133,7 +133,7 @@ func (p *Panes) heads(w int) (left, right []draw.Span) {
 	return p.list.title(w - draw.Width(right) - 3), right
 }
 
-// doing says at the right of the border that keys go to the pane, or that its history
+// doing returns the text at the right of the border: that keys go to the pane, or its history
 // shows; less says so in fewer words.
 func (p *Panes) doing() (all, less []draw.Span) {
 	say := func(role themes.Role, text, less string) ([]draw.Span, []draw.Span) {

@@ -23,7 +23,7 @@ type paneView struct {
 	mark mark
 }
 
-// mark says how a command goes or went.
+// mark holds how a command goes or went.
 type mark struct {
 	sign string
 	word string
@@ -60,7 +60,7 @@ func markOf(s *state.State, q *state.Pane) mark {
 	return mark{}
 }
 
-// sharedTitle is that of the pane for the commands that have none of their own.
+// sharedTitle is the title of the pane for the commands that have none of their own.
 const sharedTitle = "shared"
 
 var runs = mark{"●", "running", themes.Running}

@@ -64,7 +64,7 @@ const (
 	scrollTime = 50 * time.Millisecond  // between steps while the pointer is held at an edge
 )
 
-// SetAfter gives the way to do something later on the UI goroutine and draw. Without it a
+// SetAfter sets how something is done later on the UI goroutine, with a draw. Without it a
 // selection does not scroll by itself when the pointer is held at an edge.
 func (c *Conversation) SetAfter(after func(time.Duration, func())) { c.mouse.after = after }
 
@@ -75,7 +75,7 @@ func (c *Conversation) EndSelection() bool {
 	return on
 }
 
-// CopySelection gives what is selected to OnCopy, drops the selection and reports whether
+// CopySelection passes what is selected to OnCopy, drops the selection and reports whether
 // there was one.
 func (c *Conversation) CopySelection() bool {
 	if !c.sel.on {
@@ -157,10 +157,10 @@ type rowText struct {
 	part, from, to, col int
 }
 
-// headCol is where in its row the text of a head begins: behind the sign.
+// headCol is the column in which the text of a head begins: behind the sign.
 const headCol = 2
 
-// rowText tells what row i of the block, which is laid out, shows.
+// rowText returns what row i of the block, which is laid out, shows.
 func (v *blockView) rowText(i int) rowText {
 	l := v.laid
 	i -= v.gap
