@@ -7,7 +7,7 @@ FUZZTIME ?= 20s
 PREFIX ?= /usr/local
 DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
-BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w$(if $(VERSION), -X buddy/app.Version=$(VERSION))"
+BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w$(if $(VERSION), -X buddy/app/version.Number=$(VERSION))"
 
 run: build ## build and start buddy
 	@./buddy
@@ -66,8 +66,8 @@ mutate: ## make small faults in PKG and list those that no test of it notices
 	$(GO) run ./.ci/mutate -most $(or $(MOST),100) $(if $(ONLY),-only '$(ONLY)') $(PKG)
 
 golden: ## write the golden files anew; read the diff before you commit it
-	$(GO) test ./views ./views/dialog ./views/panes ./views/prompt ./views/transcript ./app ./app/layout -update
+	$(GO) test ./views ./views/dialog ./views/panes ./views/prompt ./views/transcript ./app/cli ./app/fullscreen ./app/layout -update
 
 generate: ## write generated documents anew
 	$(GO) generate ./views/markup
-	$(GO) test ./app ./app/ui ./app/keymap ./config ./agent/event ./tools/toolset -run "Doc|Reference" -update
+	$(GO) test ./app/cli ./app/ui ./app/keymap ./config ./agent/event ./tools/toolset -run "Doc|Reference" -update

@@ -16,11 +16,8 @@ const maxMethods = 40
 // large are types that had more when the limit came, with what they may have. They shrink:
 // whoever takes methods away lowers the number, or removes the line.
 var large = map[string]int{
-	"agent/history.History":       49,
 	"agent/policy/shell.analyser": 78,
-	"app.repl":                    43,
-	"app/screen.Screen":           55,
-	"app/state.State":             42,
+	"app/repl.repl":               43,
 	"app/ui.UI":                   89,
 }
 

@@ -17,7 +17,8 @@ import (
 
 	"github.com/spf13/cobra/doc"
 
-	"buddy/app"
+	"buddy/app/cli"
+	"buddy/app/version"
 )
 
 func main() {
@@ -33,7 +34,7 @@ func main() {
 
 // write makes all files below dir.
 func write(dir string) error {
-	root := app.Command()
+	root := cli.Command()
 	root.DisableAutoGenTag = true
 	root.InitDefaultCompletionCmd()
 	pages, completions := filepath.Join(dir, "man"), filepath.Join(dir, "completions")
@@ -42,7 +43,7 @@ func write(dir string) error {
 			return err
 		}
 	}
-	header := &doc.GenManHeader{Section: "1", Source: "buddy " + app.Version, Manual: "buddy"}
+	header := &doc.GenManHeader{Section: "1", Source: "buddy " + version.Number, Manual: "buddy"}
 	if err := doc.GenManTree(root, header, pages); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"buddy/app"
+	"buddy/app/cli"
 )
 
 // There is a page of every command, with its examples, the same each time, and the
@@ -23,7 +23,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	pages := 0
-	all(app.Command(), func(c *cobra.Command) {
+	all(cli.Command(), func(c *cobra.Command) {
 		name := filepath.Join("man", strings.ReplaceAll(c.CommandPath(), " ", "-")+".1")
 		page := read(t, filepath.Join(dir, name))
 		for _, want := range []string{".TH", ".SH NAME", ".SH EXAMPLE"} {
@@ -48,7 +48,7 @@ func TestWrite(t *testing.T) {
 
 // Each command says what it is for and shows how it is used.
 func TestHelp(t *testing.T) {
-	all(app.Command(), func(c *cobra.Command) {
+	all(cli.Command(), func(c *cobra.Command) {
 		if c.Short == "" || c.Example == "" || strings.HasSuffix(c.Short, ".") {
 			t.Errorf("%s: short help %q, example %q", c.CommandPath(), c.Short, c.Example)
 		}

@@ -38,7 +38,7 @@ func TestReleaseConfiguration(t *testing.T) {
 	for _, has := range []bool{
 		slices.Contains(b.Env, "CGO_ENABLED=0"), slices.Contains(b.Flags, "-trimpath"),
 		slices.Equal(b.Goos, []string{"linux", "darwin"}), slices.Equal(b.Goarch, []string{"amd64", "arm64"}),
-		strings.Contains(strings.Join(b.Ldflags, " "), "-X buddy/app.Version="),
+		strings.Contains(strings.Join(b.Ldflags, " "), "-X buddy/app/version.Number="),
 		strings.HasSuffix(strings.Join(c.Before.Hooks, " "), "go run ./app/man build"),
 	} {
 		if !has {

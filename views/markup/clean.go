@@ -215,6 +215,15 @@ func Inline(s string) string {
 	return string(Line(s, Style{}).Bytes)
 }
 
+// Plain makes untrusted text safe to print on a terminal, line by line.
+func Plain(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = Inline(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Character returns how one character of foreign text is shown by Line, how many
 // columns that takes, and whether some of it had to be made visible.
 func Character(p []byte) (shown string, width int, revealed bool) {

@@ -1,0 +1,175 @@
+// Package account logs in to providers and issuers of models.
+//
+//	a, err := account.Find(settings, "openai")
+//	text, err := a.Keep(ctx, key)
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/config/login"
+)
+
+// Account names something to log in to: an issuer, or a provider whose key is kept.
+type Account struct {
+	Name     string // that --model and /model take
+	Login    config.Login
+	Provider config.Provider // where there is no issuer
+}
+
+// otherNames maps what people call providers to their names.
+var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "grok": "xai", "mistral": "mistralai"}
+
+// Find finds what a name means. Without one it is the active profile.
+func Find(c config.Config, name string) (Account, error) {
+	if name == "" {
+		if c.Active == nil || c.Active.Login.Issuer == "" {
+			return Account{}, fmt.Errorf("say where: %s", Names(c))
+		}
+		return Account{Name: c.Active.Name, Login: c.Active.Login}, nil
+	}
+	if p, ok := c.Profile(name); ok {
+		provider, known := p.Provider()
+		switch {
+		case p.Login.Issuer != "":
+			return Account{Name: name, Login: p.Login}, nil
+		case known:
+			return Account{Name: name, Provider: provider}, nil
+		}
+		return Account{}, fmt.Errorf("profile %q has no login: it says itself where its key is (login_issuer would name one)", name)
+	}
+	if other, ok := otherNames[strings.ToLower(name)]; ok {
+		name = other
+	}
+	if p, ok := config.FindProvider(strings.ToLower(name)); ok && p.KeyEnv != "" {
+		return Account{Name: p.Name, Provider: p}, nil
+	}
+	return Account{}, fmt.Errorf("nothing to log in to is called %q (have: %s)", name, Names(c))
+}
+
+// Names lists what Find takes.
+func Names(c config.Config) string {
+	var names []string
+	for _, p := range c.Models {
+		if p.Login.Issuer != "" {
+			names = append(names, p.Name)
+		}
+	}
+	for _, p := range config.Providers() {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// State says whether there is a login or a key, and where it is from.
+func (a Account) State(ctx context.Context) (text string, ok bool, err error) {
+	if a.Login.Issuer == "" {
+		source, ok := a.Provider.HasKey()
+		if !ok {
+			return fmt.Sprintf("%s: no key (%s)", a.Name, a.Provider.MissingKey()), false, nil
+		}
+		return fmt.Sprintf("%s: key from %s", a.Name, source), true, nil
+	}
+	if _, err := login.New(config.Auth()).Token(ctx, a.Login, ""); errors.Is(err, login.ErrNeeded) {
+		return fmt.Sprintf("%s: not logged in at %s (run: buddy login %s)", a.Name, a.Login.Issuer, a.Name), false, nil
+	} else if err != nil {
+		return "", false, fmt.Errorf("%s: %w", a.Name, err)
+	}
+	return fmt.Sprintf("%s: logged in at %s", a.Name, a.Login.Issuer), true, nil
+}
+
+// Forget removes what login stored.
+func (a Account) Forget(ctx context.Context) (text string, err error) {
+	var found bool
+	if a.Login.Issuer != "" {
+		found, err = login.New(config.Auth()).Logout(ctx, a.Login)
+	} else {
+		found, err = config.Auth().SetKey(ctx, a.Provider.Name, "")
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case !found:
+		return fmt.Sprintf("%s: nothing was stored", a.Name), nil
+	}
+	text = fmt.Sprintf("%s: logged out", a.Name)
+	if a.Provider.KeyEnv != "" && os.Getenv(a.Provider.KeyEnv) != "" {
+		text += ", but " + a.Provider.KeyEnv + " is still set"
+	}
+	return text, nil
+}
+
+// Keep stores a key.
+func (a Account) Keep(ctx context.Context, key string) (text string, err error) {
+	if _, err := config.Auth().SetKey(ctx, a.Provider.Name, key); err != nil {
+		return "", err
+	}
+	text = fmt.Sprintf("%s: the key is kept in %s", a.Name, config.Auth().Path())
+	if a.Provider.KeyEnv != "" && os.Getenv(a.Provider.KeyEnv) != "" {
+		text += "; " + a.Provider.KeyEnv + " is set and comes first"
+	}
+	return text, nil
+}
+
+// Begin starts the device flow.
+func (a Account) Begin(ctx context.Context) (*login.Flow, error) {
+	return login.New(config.Auth()).Begin(ctx, a.Login)
+}
+
+// HowTo says what to do in the browser.
+func HowTo(f *login.Flow) string {
+	text := fmt.Sprintf("open %s and enter the code %s (good until %s)", f.URL, f.Code, f.Expires.Local().Format("15:04"))
+	if f.Whole != "" {
+		text += ", or open " + f.Whole
+	}
+	return text
+}
+
+// MaxKeyLine bounds what is read as a key, in bytes.
+const MaxKeyLine = 16 << 10
+
+// OneKey returns the key in what was typed, pasted or piped.
+func OneKey(text string) (string, error) {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	switch line = strings.TrimSpace(line); {
+	case len(text) > MaxKeyLine || rest != "":
+		return "", errors.New("what came is not a key alone on a line")
+	case line == "":
+		return "", errors.New("no key was given; nothing was kept")
+	}
+	return line, nil
+}
+
+// loginView returns what the login dialog shows about an account.
+func (a Account) loginView() slash.Account {
+	return slash.Account{
+		Name: a.Name, Title: a.Provider.Title, Issuer: a.Login.Issuer, File: config.Auth().Path(), Keep: a.Keep, Forget: a.Forget,
+		Begin: func(ctx context.Context) (string, func(context.Context) error, error) {
+			flow, err := a.Begin(ctx)
+			if err != nil {
+				return "", nil, err
+			}
+			return HowTo(flow), flow.Wait, nil
+		},
+	}
+}
+
+// Access returns how to log in with the settings c. demo is set where the demo answers because no
+// model can be used.
+func Access(ctx context.Context, c config.Config, demo bool) slash.Access {
+	return slash.Access{
+		Ctx: ctx,
+		Find: func(name string) (slash.Account, error) {
+			a, err := Find(c, name)
+			return a.loginView(), err
+		},
+		Names:     func() string { return Names(c) },
+		Makeshift: demo,
+	}
+}

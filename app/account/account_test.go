@@ -1,0 +1,32 @@
+package account
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/app/apptest"
+	"buddy/config"
+)
+
+// TestKeyIsKept: what the screen does with a key that it was given.
+func TestKeyIsKept(t *testing.T) {
+	apptest.Home(t)
+	if _, err := Find(config.Config{}, "nowhere"); err == nil || !strings.Contains(err.Error(), "nothing to log in to is called") {
+		t.Error(err)
+	}
+	a, err := Find(config.Config{}, "openai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := a.loginView()
+	if _, err := d.Keep(t.Context(), "sk-typed"); err != nil || d.Name != "openai" || d.Title != "OpenAI" || d.Issuer != "" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if all, err := config.Auth().Read(); err != nil || all.Keys["openai"] != "sk-typed" || d.File != config.Auth().Path() {
+		t.Error("not stored", err)
+	}
+	text, err := d.Forget(t.Context())
+	if all, _ := config.Auth().Read(); err != nil || len(all.Keys) != 0 || !strings.Contains(text, "logged out") {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -1,0 +1,22 @@
+// Package app is the program behind its entry point.
+//
+//	prompt ── key ──▶ views ── intent ──▶ app ── event.Command ──▶ agent.Runtime
+//	screen ◀─ draw ── views ◀─ Changed ── state.Apply ◀─ pump ◀─ event.Envelope ─┘
+//
+//	code := app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+package app
+
+import (
+	"os"
+
+	"buddy/app/cli"
+	"buddy/tmux/pane"
+)
+
+// Main runs the program and returns its exit code.
+func Main(args []string, stdin, stdout, stderr *os.File) int {
+	if len(args) > 0 && args[0] == "pane" {
+		return pane.Main(args[1:]) // the supervisor of a pane: started by us, not by people
+	}
+	return cli.Main(args, stdin, stdout, stderr)
+}

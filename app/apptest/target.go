@@ -1,0 +1,20 @@
+package apptest
+
+import (
+	"testing"
+
+	"buddy/tmux"
+	"buddy/tools/target"
+)
+
+// Idle returns a session on a target in which nothing runs.
+func Idle(t *testing.T, at *target.Target, dir string) *target.Session {
+	t.Helper()
+	here := *at
+	here.Host = nil // whose files are those of dir
+	one, err := here.Open(target.Environment{Dir: dir}, target.Options{Options: tmux.Options{Session: at.Name, Exe: "none", Socket: dir + "/sock"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return one
+}

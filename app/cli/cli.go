@@ -1,0 +1,199 @@
+// Package cli is the command line: it reads arguments and starts what they ask for.
+//
+//	code := cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"buddy/agent/action"
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/fullscreen"
+	"buddy/app/headless"
+	"buddy/app/plain"
+	"buddy/app/repl"
+	"buddy/app/slash"
+	"buddy/app/version"
+	"buddy/texts"
+	"buddy/views/markup"
+)
+
+// modeFlag is the value of --approve.
+type modeFlag action.Mode
+
+func (m *modeFlag) String() string { return string(*m) }
+
+// Type names the value in the help.
+func (*modeFlag) Type() string { return "mode" }
+
+// Set takes one of the modes.
+func (m *modeFlag) Set(s string) error {
+	if !slices.Contains(action.Modes, action.Mode(s)) {
+		return fmt.Errorf("unknown mode (have: %s)", texts.Names(action.Modes))
+	}
+	*m = modeFlag(s)
+	return nil
+}
+
+// cli holds what all commands share.
+type cli struct {
+	options      *compose.Options
+	once         headless.Options
+	debug, plain bool
+	in, out, err *os.File    // results go to out, all else to err
+	style        plain.Style // of out and err
+	json         bool
+}
+
+func newCLI(stdin, stdout, stderr *os.File) *cli {
+	return &cli{options: &compose.Options{Approve: action.ModeAsk}, in: stdin, out: stdout, err: stderr, style: plain.StyleOf(stdout, stderr)}
+}
+
+// print prints a line of a result. Foreign text in it is made safe for a terminal.
+func (s *cli) print(format string, args ...any) error {
+	_, err := fmt.Fprintln(s.out, s.style.Out(fmt.Sprintf(format, args...)))
+	return exit.Failure(err)
+}
+
+// hint prints a line beside the results.
+func (s *cli) hint(format string, args ...any) {
+	_, _ = fmt.Fprintln(s.err, "buddy: "+s.style.Err(fmt.Sprintf(format, args...)))
+}
+
+// encode prints a value as one line of JSON.
+func (s *cli) encode(v any) error { return s.indented(v, "") }
+
+// indented prints a value as JSON, its lines after the first behind the indent.
+func (s *cli) indented(v any, indent string) error {
+	enc := json.NewEncoder(s.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	return exit.Failure(enc.Encode(v))
+}
+
+func (s *cli) jsonFlag(c *cobra.Command, help string) {
+	c.Flags().BoolVar(&s.json, "json", false, help)
+}
+
+// group makes a command that only has others.
+func group(c *cobra.Command, all ...*cobra.Command) *cobra.Command {
+	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(all...)
+	return c
+}
+
+// Main runs a command and returns its exit code.
+func Main(args []string, stdin, stdout, stderr *os.File) int {
+	s := newCLI(stdin, stdout, stderr)
+	root := s.root()
+	root.SetArgs(args)
+	ran, err := root.ExecuteC()
+	s.options.Log.Close(s.once.Said(stderr))
+	if err == nil {
+		return exit.Done
+	}
+	e := exit.Error{Code: exit.BadUsage, Text: err.Error(), Help: true} // what cobra complains about is usage
+	errors.As(err, &e)
+	if e.Text != "" {
+		_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(e.Text))
+	}
+	if e.Help {
+		_, _ = fmt.Fprintf(stderr, "buddy: run %s --help for what there is\n", ran.CommandPath())
+	}
+	return e.Code
+}
+
+// Command returns the command line, for who makes documents of it.
+func Command() *cobra.Command { return newCLI(os.Stdin, os.Stdout, os.Stderr).root() }
+
+func (s *cli) root() *cobra.Command {
+	f := s.options
+	root := &cobra.Command{
+		Use:   "buddy",
+		Short: "a terminal agent that works in real tmux panes and asks first",
+		Long: "buddy talks to a language model in one pane and runs commands in real tmux panes\n" +
+			"that you can watch, type into and attach to. It asks before it changes anything.\n\n" +
+			"Without a command it opens the full screen. Without a model it opens a built-in demo.\n\n" +
+			"It exits 0 when all went well, 1 on a failure, 2 on wrong usage or a mistake in the configuration, and\n" +
+			"130 when cancelled. Where prompts come from a pipe the last one decides. A closed terminal (129)\n" +
+			"and SIGTERM (143) cancel nothing: commands go on in their panes, and resume goes on with the session.",
+		Example: "  buddy\n  buddy --model fast -C ~/src/shop\n  buddy --ssh root@web-02\n  buddy exec \"why does the build fail?\"\n" +
+			"  source <(buddy completion bash)",
+		Version:       version.Text(),
+		Args:          cobra.NoArgs,
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) (err error) {
+			if c.HasParent() && c.Name() != "exec" { // these two go there with their target
+				if err := enter(f); err != nil {
+					return err
+				}
+			}
+			if s.debug {
+				f.Log, err = compose.OpenDebug()
+			}
+			return exit.Failure(err)
+		},
+		RunE: func(*cobra.Command, []string) error { return s.interactive("") },
+	}
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetIn(s.in)
+	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
+	root.SetVersionTemplate("buddy {{.Version}}\n")
+	p := root.PersistentFlags()
+	p.Var((*modeFlag)(&f.Approve), "approve", "how to decide what needs a yes: "+texts.Names(action.Modes)+"; all asks nothing, plan only reads")
+	p.StringVar(&f.Config, "config", "", "a configuration `file` to use instead of the usual ones")
+	p.StringVar(&f.Model, "model", "", "a `name` that buddy models lists, NAME/MODEL, or the id of a model; demo is built in")
+	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the endpoint to talk to")
+	p.StringVar(&f.Theme, "theme", "", "the colours by `name`: auto, dark, light, high-contrast, solarized or a theme of your own")
+	p.BoolVar(&f.NoColor, "no-color", false, "no colours")
+	p.BoolVar(&s.plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
+	p.StringVar(&f.Tmux, "tmux", "", "`name` of the tmux session that commands run in")
+	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
+	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
+	p.StringVar(&f.SSHConfig, "ssh-config", "", "an ssh configuration `file` to use instead of the usual ones")
+	p.StringVar(&f.Container, "container", "", "work in a running `container` of docker or podman, by name or id")
+	p.StringSliceVar(&f.Targets, "target", nil, "begin on a `target` of the configuration; after a comma, others, such as local for this machine")
+	p.StringVarP(&f.Dir, "cwd", "C", "", "the `folder` to work in, where commands run")
+	p.StringArrayVar(&f.Also, "add-dir", nil, "one more `folder` to work in: its files are read without asking (may be repeated)")
+	root.AddCommand(
+		s.resumeCommand(), s.sessionsCommand(), s.execCommand(), s.policyCommand(), s.trustCommand(), s.traceCommand(), s.replayCommand(),
+		s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(),
+	)
+	completeFlags(root, f)
+	explainArgs(root)
+	return root
+}
+
+// enter goes to the folder that -C names, unless it is one on another machine: the settings
+// and sessions there are meant.
+func enter(f *compose.Options) error {
+	if f.Dir == "" || f.SSH != "" || f.Container != "" || len(f.Targets) > 0 && f.Targets[0] != slash.ThisMachine {
+		return nil
+	}
+	dir, err := filepath.Abs(f.Dir) // whoever goes there again means the same one
+	if err == nil {
+		err = os.Chdir(dir)
+	}
+	if err != nil {
+		return exit.Usage("%v", err)
+	}
+	f.Dir = dir
+	return nil
+}
+
+// interactive talks with a person, on the full screen or line by line.
+func (s *cli) interactive(resume string) error {
+	if s.plain || repl.Wanted(s.in, s.out) {
+		return repl.Run(s.options, resume, s.in, s.out, s.err)
+	}
+	return fullscreen.Run(s.options, resume)
+}

@@ -1,0 +1,303 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/fullscreen"
+	"buddy/app/keymap"
+	"buddy/config"
+)
+
+// configCLI holds what the commands of `buddy config` share.
+type configCLI struct {
+	*cli
+	unset bool
+}
+
+func (c *cli) configCommand() *cobra.Command {
+	s := &configCLI{cli: c}
+	return group(&cobra.Command{
+		Use:   "config",
+		Short: "show, check and change the settings",
+		Long: "config shows the settings that are in effect and where each comes from, finds every mistake in\n" +
+			"their files, and changes yours. --config FILE works on that file instead of the usual ones.",
+		Example: "  buddy config show\n  buddy config check\n  buddy config set ui.theme light\n  buddy config edit",
+	}, s.pathCommand(), s.showCommand(), s.checkCommand(), s.editCommand(), s.getCommand(), s.setCommand(), s.schemaCommand())
+}
+
+// load returns what is in effect.
+func (s *configCLI) load() (config.Config, config.Index, []string, error) {
+	c, index, notices, err := compose.LoadConfig(s.options)
+	if err != nil {
+		err = exit.Error{Code: exit.BadUsage, Text: err.Error() + "; buddy config check finds all mistakes"}
+	}
+	if s.options.Theme != "" && err == nil {
+		c.UI.Theme, index["ui.theme"] = s.options.Theme, "--theme"
+	}
+	return c, index, notices, err
+}
+
+func (s *configCLI) pathCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "path",
+		Short:   "files that settings come from, the strongest first",
+		Long:    "path prints the files that settings may come from, the strongest first, and whether each is there.",
+		Example: "  buddy config path\n  buddy config path --json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			for _, f := range config.Sources(s.options.Config, compose.TrustStore()) {
+				var err error
+				if s.json {
+					err = s.encode(f)
+				} else {
+					state := "missing"
+					if f.Exists {
+						state = "exists "
+					}
+					err = s.print("%s", strings.TrimRight(fmt.Sprintf("%s  %-8s  %s  %s", state, f.Kind, f.Path, parenthesis(f.Note)), " "))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	s.jsonFlag(c, "one JSON object a line")
+	return c
+}
+
+func parenthesis(note string) string {
+	if note == "" {
+		return ""
+	}
+	return "(" + note + ")"
+}
+
+func (s *configCLI) showCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "show",
+		Short: "every setting that is in effect, and where it comes from",
+		Long: "show prints the settings that are in effect as TOML, each with the file and line, the variable or\n" +
+			"the option that it comes from. Keys of models are never shown.",
+		Example: "  buddy config show\n  buddy config show --json | jq 'select(.source != \"default\")'",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return s.show() },
+	}
+	s.jsonFlag(c, "one JSON object a line")
+	return c
+}
+
+func (s *configCLI) show() error {
+	c, index, notices, err := s.load()
+	if err != nil {
+		return err
+	}
+	for _, n := range notices {
+		s.hint("%s", n)
+	}
+	settings := c.Settings(index)
+	if !s.json {
+		text := config.Format(settings, func(v config.Setting) string { return v.Source })
+		if c.Problem != "" {
+			text += "\n# " + c.Problem + "\n"
+		}
+		_, err := io.WriteString(s.out, s.style.Out(text))
+		return exit.Failure(err)
+	}
+	for _, v := range settings {
+		if err := s.encode(v); err != nil {
+			return err
+		}
+	}
+	for _, key := range c.Project.Ignored {
+		if err := s.encode(ignoredRow{Key: key, Ignored: "the folder is not trusted"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ignoredRow is a key of a project's file that has no effect.
+type ignoredRow struct {
+	Key     string `json:"key"`
+	Ignored string `json:"ignored"` // why
+}
+
+func (s *configCLI) getCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "get KEY",
+		Short:   "the value of one setting that is in effect",
+		Long:    "get prints the value of a setting that is in effect: strings as they are, lists with one entry a\nline. A key of a model is never shown.",
+		Example: "  buddy config get ui.theme\n  buddy config get models.work.model",
+		Args:    cobra.ExactArgs(1),
+
+		ValidArgsFunction: s.completeKey,
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, index, _, err := s.load()
+			if err != nil {
+				return err
+			}
+			v, err := config.Lookup(c.Settings(index), args[0])
+			if err == nil {
+				err = builtInKeys(&v)
+			}
+			if err != nil {
+				return exit.Mistake(err)
+			}
+			if s.json {
+				return s.encode(v)
+			}
+			return s.print("%s", v.Text())
+		},
+	}
+	s.jsonFlag(c, "with its source, as one JSON object")
+	return c
+}
+
+// completeKey offers the keys of settings to a shell.
+func (s *configCLI) completeKey(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	c, index, _, err := s.load()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var keys []string
+	for _, v := range c.Settings(index) {
+		if strings.HasPrefix(v.Key, begun) && !strings.Contains(v.Key, "[") { // not of rules
+			keys = append(keys, v.Key)
+		}
+	}
+	return keys, cobra.ShellCompDirectiveNoFileComp
+}
+
+// builtInKeys fills in the keys of an action that has none of the person's own.
+func builtInKeys(v *config.Setting) error {
+	action, ok := strings.CutPrefix(v.Key, "keys.")
+	if !ok || v.Value != nil {
+		return nil
+	}
+	if err := keymap.Default().Rebind(map[string][]string{action: {}}); err != nil {
+		return err // there is no such action
+	}
+	names := []string{}
+	for _, k := range keymap.Default().Keys(keymap.Action(action)) {
+		names = append(names, k.String())
+	}
+	v.Value = names
+	return nil
+}
+
+func (s *configCLI) checkCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "find every mistake in the settings",
+		Long: "check prints every mistake in a FILE, or in the files that settings come from, as one line: the\n" +
+			"place, the key, and what is allowed. It exits 0 when there is none and 2 otherwise. What comes\n" +
+			"after a mistake in the syntax can't be checked before that is right.",
+		Example: "  buddy config check\n  buddy config check ./buddy.toml\n  buddy config check --json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return s.check(strings.Join(args, "")) },
+	}
+	s.jsonFlag(c, "one JSON object a line")
+	return c
+}
+
+// mistakeRow is a mistake as `check --json` prints it.
+type mistakeRow struct {
+	Place string `json:"place"` // file:line:column
+	Key   string `json:"key,omitempty"`
+	Cause string `json:"cause"`
+}
+
+func (s *configCLI) check(file string) error {
+	reports := s.reports(file)
+	if len(reports) == 0 {
+		return s.print("there are no settings files; everything is as built in")
+	}
+	wrong := 0
+	for _, r := range reports {
+		for _, n := range r.Notices {
+			s.hint("%s", n)
+		}
+		for _, e := range r.Mistakes() {
+			wrong++
+			var err error
+			if s.json {
+				err = s.encode(mistakeRow{e.Place, e.Key, e.Err.Error()})
+			} else {
+				err = s.print("%v", e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if wrong > 0 {
+		return exit.Error{Code: exit.BadUsage}
+	}
+	var names []string
+	for _, r := range reports {
+		names = append(names, r.File)
+	}
+	if s.json {
+		return nil
+	}
+	return s.print("no mistakes in %s", strings.Join(names, ", "))
+}
+
+// reports checks a file, or all that are read.
+func (s *configCLI) reports(file string) []*config.Report {
+	c := fullscreen.Colours(s.options)
+	if file = cmp.Or(file, s.options.Config); file != "" {
+		r := config.Check(file)
+		checkOwners(r, c, false)
+		return []*config.Report{r}
+	}
+	var user, project []*config.Report
+	sources := config.Sources("", compose.TrustStore())
+	for i := range sources { // the person's first: a project's may name their profiles
+		f := sources[len(sources)-1-i]
+		if !f.Read {
+			continue
+		}
+		if f.Kind == "user" {
+			r := config.Check(f.Path)
+			checkOwners(r, c, false)
+			user = append(user, r)
+			continue
+		}
+		if f.Note == "your own file" {
+			continue
+		}
+		var among []config.Profile
+		for _, r := range user {
+			among = append(among, r.Config.Models...)
+		}
+		r := config.Check(f.Path, among...)
+		checkOwners(r, c, true)
+		project = append(project, r)
+	}
+	return append(project, user...)
+}
+
+func (s *configCLI) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "the JSON Schema of the settings, for editors",
+		Long: "schema prints a JSON Schema of the settings, for editors that check and complete TOML (Taplo, VS\n" +
+			"Code). The first start writes it beside your settings, whose first line names it.",
+		Example: "  buddy config schema > buddy.schema.json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := s.out.Write(config.Schema())
+			return exit.Failure(err)
+		},
+	}
+}

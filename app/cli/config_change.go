@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"buddy/app/exit"
+	"buddy/app/fullscreen"
+	"buddy/config"
+)
+
+func (s *configCLI) setCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "set KEY VALUE...",
+		Short: "change a setting in your file",
+		Long: "set changes one setting in your file and leaves the rest as it is, comments too. A list takes a\n" +
+			"VALUE for each entry, or one as TOML has it. A VALUE of - is read from stdin, which is where a\n" +
+			"key should come from. A wrong value changes nothing. --unset takes a setting out. Values that\n" +
+			"begin with a dash come after --.",
+		Example: "  buddy config set ui.theme light\n  buddy config set models.work.api_base_url https://api.example.com/v1\n" +
+			"  buddy config set models.work.api_key - < key\n  buddy config set tools.env_allow GITHUB_TOKEN 'CI_*'\n  buddy config set --unset ui.theme",
+		Args: cobra.MinimumNArgs(1),
+
+		ValidArgsFunction: s.completeKey,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if s.unset != (len(args) == 1) {
+				return exit.Usage("config set takes a KEY and a VALUE, or --unset and a KEY")
+			}
+			return s.set(args[0], args[1:])
+		},
+	}
+	c.Flags().BoolVar(&s.unset, "unset", false, "take the setting out of the file")
+	return c
+}
+
+func (s *configCLI) set(key string, values []string) error {
+	path := config.UserFile(s.options.Config)
+	d, err := config.OpenDocument(path)
+	if err != nil {
+		return exit.Mistake(err)
+	}
+	defer d.Close()
+	if err := s.inOrder(d); err != nil {
+		return err
+	}
+	if len(values) == 1 && values[0] == "-" {
+		if values[0], err = readValue(s.in); err != nil {
+			return exit.Failure(err)
+		}
+	}
+	found := true
+	if s.unset {
+		found, err = d.Unset(key)
+	} else {
+		err = d.Set(key, values)
+	}
+	if err != nil {
+		return exit.Mistake(err)
+	}
+	if !found {
+		s.hint("%s is not set in %s", key, path)
+		return nil
+	}
+	r := d.Check()
+	checkOwners(r, fullscreen.Colours(s.options), false)
+	if wrong := r.Mistakes(); len(wrong) > 0 {
+		// Its place would be one in a text that nobody has.
+		return exit.Error{Code: exit.BadUsage, Text: (&config.Error{Key: wrong[0].Key, Err: wrong[0].Err}).Error() + "; nothing was changed"}
+	}
+	if err := d.Save(); err != nil {
+		return exit.Failure(err)
+	}
+	s.warnOverridden(key)
+	return nil
+}
+
+// inOrder refuses a file that has mistakes already.
+func (s *configCLI) inOrder(d *config.Document) error {
+	r := d.Check()
+	checkOwners(r, fullscreen.Colours(s.options), false)
+	wrong := r.Mistakes()
+	if len(wrong) == 0 {
+		return nil
+	}
+	return exit.Error{Code: exit.BadUsage, Text: wrong[0].Error() + "; nothing was changed: use buddy config edit"}
+}
+
+// warnOverridden says when what was set has no effect because something beats the file.
+func (s *configCLI) warnOverridden(key string) {
+	c, index, _, err := s.load()
+	if err != nil || s.unset {
+		return
+	}
+	v, err := config.Lookup(c.Settings(index), key)
+	if file := config.UserFile(s.options.Config); err == nil && !strings.HasPrefix(v.Source, file+":") && v.Source != "default" {
+		s.hint("saved, but %s comes from %s now", v.Key, v.Source)
+	}
+}
+
+// maxValue bounds what is read from stdin, in bytes.
+const maxValue = 64 << 10
+
+// readValue reads a value without the line's end.
+func readValue(in io.Reader) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(in, maxValue+1))
+	if err == nil && len(data) > maxValue {
+		err = errors.New("is too long")
+	}
+	if err != nil {
+		return "", fmt.Errorf("stdin: %w", err)
+	}
+	return string(bytes.TrimRight(data, "\r\n")), nil
+}
+
+func (s *configCLI) editCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "edit",
+		Short: "open your file in your editor, and check it after that",
+		Long: "edit opens your settings in $VISUAL, $EDITOR or vi, and begins with the commented template when\n" +
+			"there are none. After that it checks them; the text stays as you left it.",
+		Example: "  buddy config edit\n  EDITOR='code --wait' buddy config edit",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return s.edit() },
+	}
+}
+
+func (s *configCLI) edit() error {
+	path := config.UserFile(s.options.Config)
+	if path == "" {
+		return exit.Usage("no home is known: name a file with --config")
+	}
+	if _, err := config.WriteTemplate(path); err != nil {
+		return exit.Failure(err)
+	}
+	config.RefreshSchema(path)
+	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
+	answers := bufio.NewReader(s.in)
+	for {
+		c := exec.CommandContext(context.Background(), "sh", "-c", editor+` "$1"`, "sh", path)
+		c.Stdin, c.Stdout, c.Stderr = s.in, s.out, s.err
+		if err := c.Run(); err != nil {
+			return exit.Failure(fmt.Errorf("editor %q: %w", editor, err))
+		}
+		err := s.check(path)
+		if err == nil || !term.IsTerminal(int(s.in.Fd())) {
+			return err
+		}
+		_, _ = fmt.Fprint(s.err, "buddy: Enter edits again, q leaves it as it is: ")
+		line, readErr := answers.ReadString('\n')
+		if readErr != nil || strings.TrimSpace(line) != "" {
+			return err
+		}
+	}
+}

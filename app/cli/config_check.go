@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"maps"
+	"strings"
+
+	"buddy/app/compose"
+	"buddy/app/keymap"
+	"buddy/app/ui"
+	"buddy/config"
+)
+
+// checkOwners adds to a report what config does not know: names of themes, actions and
+// keys, and what makes sense as a rule.
+func checkOwners(r *config.Report, c ui.Colours, project bool) {
+	if r.Index == nil {
+		return // it could not be read
+	}
+	if _, err := c.Load(r.Config.UI.Theme); err != nil {
+		key := config.Path("ui", "theme")
+		r.Add(r.Index[key], key, oneLine(err))
+	}
+	for _, bad := range keyErrors(r.Config.Keys) {
+		key := config.Path("keys", bad.Action)
+		r.Add(r.Index[key], key, bad.Err)
+	}
+	for _, rule := range r.Config.Rules {
+		rule.Project = project && rule.Decision != "allow" // that one has a notice of its own
+		if err := compose.CheckRule(compose.RuleOf(rule), r.Config); err != nil {
+			r.AddRule(rule, err)
+		}
+	}
+	for _, t := range r.Config.Targets {
+		if _, err := compose.HostOf(t); err != nil && t.SSH+t.Container != "" { // else it was said
+			key := config.Path("targets", t.Name)
+			r.Add(r.Index[key], key, err)
+		}
+	}
+	if project {
+		r.NoticeProject()
+	}
+}
+
+// keyErrors returns everything that is wrong with bindings.
+func keyErrors(bindings map[string][]string) []*keymap.BindError {
+	var all []*keymap.BindError
+	left := maps.Clone(bindings)
+	for len(left) > 0 {
+		err := keymap.Default().Rebind(left)
+		var bad *keymap.BindError
+		if !errors.As(err, &bad) {
+			return all
+		}
+		all = append(all, bad)
+		if _, ok := left[bad.Action]; !ok {
+			return all
+		}
+		delete(left, bad.Action)
+	}
+	return all
+}
+
+func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", " ")) }

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"buddy/agent/model"
+	"buddy/app/headless"
+	"buddy/tools"
+)
+
+func (s *cli) execCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "exec [PROMPT]",
+		Short: "answer one prompt: the answer on stdout, all else on stderr",
+		Long: "exec answers one prompt without the full screen. The answer alone goes to stdout,\n" +
+			"all else to stderr. What is piped into it comes after the PROMPT, in <stdin> and\n" +
+			"</stdin>; without a PROMPT, or with -, it is the prompt.\n\n" +
+			"With --output-schema the answer is one JSON value that fits the schema. The model is\n" +
+			"told what does not fit and asked again, twice; then exec fails.\n\n" +
+			"Exit codes:\n" +
+			"  0    there is an answer, and it fits the schema\n" +
+			"  1    a failure, a limit (--timeout, --max-turns, --max-cost), or no answer that fits\n" +
+			"  2    wrong usage, or a mistake in the configuration\n" +
+			"  129  the terminal was closed (SIGHUP); nothing is cancelled, --resume goes on with it\n" +
+			"  130  cancelled (Ctrl-C)\n" +
+			"  143  ended by SIGTERM, as 129",
+		Example: "  buddy exec \"what does this repository do?\"\n" +
+			"  git diff | buddy exec \"review this\"\n" +
+			"  buddy exec --quiet --timeout 5m --max-cost 0.50 \"are all links in docs/ alive?\"\n" +
+			"  buddy exec --output-schema release.json \"what changed since the last tag?\" | jq .breaking\n" +
+			"  buddy exec --json --resume last \"and now the tests\"",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return headless.Run(s.options, s.once, args, s.in, s.out, s.err)
+		},
+	}
+	p := c.Flags()
+	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors on stderr")
+	p.StringVar(&s.once.Resume, "resume", "", "go on with a session: its `ID`, or last")
+	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")
+	complete(c, "resume", inOrder, sessionNames)
+	_ = c.MarkFlagFilename("output-schema", "json")
+	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
+	p.Var(turnsFlag{&s.once.MaxTurns}, "max-turns", "turns that the model may take, instead of agent.max_iterations; 0 is no limit")
+	p.Var(costFlag{&s.once.MaxCost}, "max-cost", "dollars that the answer may cost, instead of agent.max_cost; 0 is no limit")
+	return c
+}
+
+// timeFlag is a length of time; 0 was not given.
+type timeFlag time.Duration
+
+func (t *timeFlag) String() string { return "" }
+
+// Type names the value in the help.
+func (*timeFlag) Type() string { return "duration" }
+
+// Set takes what /timeout takes.
+func (t *timeFlag) Set(s string) error {
+	d, err := tools.ParseDuration(s)
+	*t = timeFlag(d)
+	return err
+}
+
+// turnsFlag takes a number of turns.
+type turnsFlag struct{ to **int }
+
+func (turnsFlag) String() string { return "" }
+
+// Type names the value in the help.
+func (turnsFlag) Type() string { return "number" }
+
+// Set takes a number that is not negative.
+func (t turnsFlag) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return errors.New("must be a number of turns; 0 is no limit")
+	}
+	*t.to = &n
+	return nil
+}
+
+// costFlag takes an amount of money.
+type costFlag struct{ to **model.Money }
+
+func (costFlag) String() string { return "" }
+
+// Type names the value in the help.
+func (costFlag) Type() string { return "dollars" }
+
+// maxCost is more dollars than anyone means.
+const maxCost = 1_000_000
+
+// Set takes dollars.
+func (c costFlag) Set(s string) error {
+	v, err := strconv.ParseFloat(s, 64)
+	micro := math.Round(v * 1e6)
+	switch {
+	case err != nil || math.IsNaN(v) || v < 0 || v > maxCost:
+		return fmt.Errorf("must be an amount in dollars, such as 0.50 (allowed: 0 to %d)", maxCost)
+	case v > 0 && micro == 0:
+		return errors.New("is less than a millionth of a dollar; 0 is no limit")
+	}
+	cost := model.Money(micro)
+	*c.to = &cost
+	return nil
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"buddy/app/compose"
+	"buddy/app/slash"
+	"buddy/views/markup"
+)
+
+// modelsCommand is buddy models.
+func (s *cli) modelsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "models",
+		Short: "which models can be used, and what the others lack",
+		Long: "models lists the profiles of your settings, the providers that buddy knows, and what servers on\n" +
+			"this machine offer: under which name, with which window, at which price for a million tokens of\n" +
+			"input and output, and where the key is from or what to do about it. * marks the one that a start takes.",
+		Example: "  buddy models\n  buddy models --json | jq '.[] | select(.usable).name'",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			c, index, _, err := compose.LoadConfig(s.options)
+			if err != nil {
+				return err
+			}
+			offers := compose.OffersOf(context.Background(), c, index)
+			if s.json {
+				return s.indented(offers, "\t")
+			}
+			printOffers(s.out, offers)
+			if c.Active == nil && c.Problem != "" {
+				s.hint("%s", markup.Plain(c.Problem))
+			}
+			return nil
+		},
+	}
+	s.jsonFlag(c, "print a list for programs")
+	return c
+}
+
+// printOffers writes a table.
+func printOffers(w io.Writer, offers []slash.Offer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(t, "  NAME\tMODEL\tWINDOW\tIN / OUT\tFROM\t")
+	for _, o := range offers {
+		mark := "  "
+		if o.Active {
+			mark = "* "
+		}
+		why := o.Why
+		if !o.Usable {
+			why = o.Lack()
+		}
+		_, _ = fmt.Fprintf(t, "%s%s\t%s\t%s\t%s\t%s\t%s\n", mark, markup.Plain(o.Name), markup.Plain(o.Model), o.WindowText(), o.PriceText(), markup.Plain(o.From), markup.Plain(why))
+	}
+	_ = t.Flush()
+}

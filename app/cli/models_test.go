@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/app/apptest"
+	"buddy/app/compose"
+	"buddy/app/slash"
+	"buddy/config"
+)
+
+// TestOffers: the list has what can be used under the name that chooses it; what a
+// server on this machine says is safe to show.
+func TestOffers(t *testing.T) {
+	apptest.Home(t)
+	apptest.ServeModels(t, "qwen3:8b", `\u001b[31mred`)
+	t.Setenv("XAI_API_KEY", "xai-key")
+	c, index, _, err := compose.LoadConfig(&compose.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	offers := compose.OffersOf(t.Context(), c, index)
+	seen := map[string]slash.Offer{}
+	for _, o := range offers {
+		seen[o.Name] = o
+	}
+	if o := seen["xai"]; !o.Active || !o.Usable || o.Why != "key from XAI_API_KEY" || o.Window != 200_000 {
+		t.Errorf("xai: %+v", o)
+	}
+	if o := seen["ollama/qwen3:8b"]; !o.Usable || o.Model != "qwen3:8b" || o.From != "Ollama on this machine" || o.Why != "no key needed" {
+		t.Errorf("ollama: %+v in %+v", o, offers)
+	}
+	var table strings.Builder
+	printOffers(&table, offers)
+	text := table.String() + slash.OffersText(offers, "xai")
+	if strings.ContainsAny(text, "\x1b") || strings.Contains(text, "xai-key") || !strings.Contains(text, "\n* 1  xai · grok-4.7 · 200k · $2.00 / $6.00") {
+		t.Errorf("%s", text)
+	}
+	for _, o := range offers {
+		if _, ok := c.Lookup(o.Name); !ok && o.Name != config.Demo {
+			t.Errorf("%q is offered and chooses nothing", o.Name)
+		}
+	}
+}

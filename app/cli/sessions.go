@@ -1,0 +1,390 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/fuzzy"
+	"buddy/sessions"
+)
+
+// sessionsCLI holds what the commands of `buddy sessions` share.
+type sessionsCLI struct {
+	*cli
+	all   bool
+	limit int
+}
+
+func (c *cli) sessionsCommand() *cobra.Command {
+	s := &sessionsCLI{cli: c}
+	all := group(&cobra.Command{
+		Use:   "sessions",
+		Short: "list, search, export and tidy up sessions",
+		Long: "sessions works on the saved sessions of this folder, which are in .buddyx/sessions.\n" +
+			"An ID may be shortened to any beginning that is unique; last is the one used last.",
+		Example: "  buddy sessions list --all\n  buddy sessions search \"connection refused\"\n  buddy sessions export last --format html --output session.html",
+	}, s.listCommand(), s.showCommand(), s.searchCommand(), s.exportCommand(), s.importCommand(),
+		s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand())
+	for _, sub := range all.Commands() {
+		switch sub.Name() {
+		case "show", "rename", "path", "trust":
+			sub.ValidArgsFunction = completeSessions
+		case "rm": // takes several
+			sub.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				return sessionNames(), inOrder
+			}
+		}
+	}
+	return all
+}
+
+// here is the store of the working directory.
+func here() (sessions.Store, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return sessions.Store{}, err
+	}
+	s, _, err := sessions.Dir(cwd)
+	return s, err
+}
+
+// stores are those that are meant: that of this folder, or all.
+func (s *sessionsCLI) stores() ([]sessions.Store, error) {
+	if s.all {
+		return sessions.Folders()
+	}
+	store, err := here()
+	return []sessions.Store{store}, err
+}
+
+// meant returns the id that a person means in this folder.
+func meant(arg string) (sessions.Store, string, error) {
+	store, err := here()
+	if err != nil {
+		return store, "", err
+	}
+	id, err := compose.FindSession(store, arg)
+	return store, id, err
+}
+
+// ofSession is the work of a command whose first argument means a session.
+func ofSession(do func(store sessions.Store, id string, args []string) error) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		store, id, err := meant(args[0])
+		if err == nil {
+			err = do(store, id, args)
+		}
+		return exit.Failure(err)
+	}
+}
+
+// row is a session as `list --json` prints it.
+type row struct {
+	ID         string `json:"id"`
+	Title      string `json:"title"`
+	Used       int64  `json:"used_unix_ms"`
+	Created    int64  `json:"created_unix_ms"`
+	Bytes      int64  `json:"bytes"`
+	Cwd        string `json:"cwd"`
+	Model      string `json:"model"`
+	ForkedFrom string `json:"forked_from,omitempty"`
+	Path       string `json:"path"`
+}
+
+func rowOf(store sessions.Store, e sessions.Entry) row {
+	return row{
+		ID: e.ID, Title: e.Title, Used: e.Used.UnixMilli(), Created: e.Header.Created, Bytes: e.Size,
+		Cwd: e.Header.Cwd, Model: e.Header.Model, ForkedFrom: e.Header.ForkedFrom, Path: store.File(e.ID),
+	}
+}
+
+func (s *sessionsCLI) listCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "list [FILTER]",
+		Short:   "sessions, the last used first",
+		Long:    "list shows the sessions, the last used first. A FILTER leaves those whose titles have its\nletters in order; what fits best comes first.",
+		Example: "  buddy sessions list\n  buddy sessions list nginx --all\n  buddy sessions list --json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return s.list(strings.Join(args, "")) },
+	}
+	s.jsonFlag(c, "one JSON object a line")
+	c.Flags().BoolVar(&s.all, "all", false, "those of all folders")
+	c.Flags().IntVarP(&s.limit, "limit", "n", 0, "at most this `number`; 0 is all")
+	return c
+}
+
+// none says that there is nothing to list.
+func (s *sessionsCLI) none(filter string) string {
+	where, why := "this folder", "is saved yet; the first prompt makes one"
+	if s.all {
+		where = "any folder"
+	}
+	if filter != "" {
+		why = fmt.Sprintf("has the letters of %q in its title", filter)
+	}
+	return fmt.Sprintf("no session of %s %s", where, why)
+}
+
+// listed is a session that fits a filter.
+type listed struct {
+	row
+	used  time.Time
+	score int
+}
+
+func (s *sessionsCLI) list(filter string) error {
+	stores, err := s.stores()
+	if err != nil {
+		return exit.Failure(err)
+	}
+	var all []listed
+	for _, store := range stores {
+		entries, err := store.List()
+		if err != nil {
+			return exit.Failure(err)
+		}
+		for _, e := range entries {
+			score, ok := fuzzy.Words(e.Title, filter)
+			if ok || strings.HasPrefix(e.ID, filter) {
+				all = append(all, listed{rowOf(store, e), e.Used, score})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b listed) int { return cmp.Or(cmp.Compare(b.score, a.score), b.used.Compare(a.used)) })
+	if s.limit > 0 {
+		all = all[:min(len(all), s.limit)]
+	}
+	if len(all) == 0 && !s.json {
+		s.hint("%s", s.none(filter))
+	}
+	for _, l := range all {
+		switch {
+		case s.json:
+			err = s.encode(l.row)
+		case s.all:
+			err = s.print("%s  %s  %s  %s", l.ID, l.used.Format("2006-01-02 15:04"), l.Title, l.Cwd)
+		default:
+			err = s.print("%s  %s  %s", l.ID, l.used.Format("2006-01-02 15:04"), l.Title)
+		}
+		if err != nil {
+			return exit.Failure(err)
+		}
+	}
+	return nil
+}
+
+func (s *sessionsCLI) showCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "show ID",
+		Short:   "facts about a session, and its exchanges",
+		Long:    "show prints facts about a session and its exchanges, whose numbers resume --fork --at takes.",
+		Example: "  buddy sessions show last\n  buddy sessions show 7f3a --json",
+		Args:    cobra.ExactArgs(1),
+		RunE:    ofSession(s.show),
+	}
+	s.jsonFlag(c, "as one JSON object")
+	return c
+}
+
+func (s *sessionsCLI) show(store sessions.Store, id string, _ []string) error {
+	entries, err := store.List()
+	if err != nil {
+		return err
+	}
+	r := row{ID: id, Path: store.File(id)}
+	if i := slices.IndexFunc(entries, func(e sessions.Entry) bool { return e.ID == id }); i >= 0 {
+		r = rowOf(store, entries[i])
+	}
+	j, err := store.View(id)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.Close() }()
+	exchanges, err := j.Exchanges()
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.encode(struct {
+			row
+			Exchanges []sessions.Exchange `json:"exchanges"`
+		}{r, exchanges})
+	}
+	lines := []string{
+		"title    " + r.Title, "id       " + r.ID, "created  " + time.UnixMilli(r.Created).Format("2006-01-02 15:04"),
+		"used     " + time.UnixMilli(r.Used).Format("2006-01-02 15:04"), "folder   " + r.Cwd, "model    " + r.Model,
+		"size     " + strconv.FormatInt((r.Bytes+1023)/1024, 10) + " KB", "file     " + r.Path,
+	}
+	if r.ForkedFrom != "" {
+		lines = append(lines, "fork of  "+r.ForkedFrom)
+	}
+	if !j.Info().Trusted {
+		lines = append(lines, "note     "+compose.TrustFirst(id, sessions.ErrUntrusted).Error())
+	}
+	lines = append(lines, "")
+	for _, x := range exchanges {
+		lines = append(lines, fmt.Sprintf("%4d  %s  %s  %s", x.Number, time.UnixMilli(x.Time).Format("2006-01-02 15:04"), x.Prompt, cmp.Or(x.Outcome, "has not ended")))
+	}
+	return s.print("%s", strings.Join(lines, "\n"))
+}
+
+func (s *sessionsCLI) searchCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "search TEXT",
+		Short:   "find text in everything that was said and printed",
+		Long:    "search finds text in prompts, answers, commands and what they printed. Capitals in TEXT\ncount; without any, case does not. It exits 1 when there is nothing.",
+		Example: "  buddy sessions search \"connection refused\"\n  buddy sessions search TODO --all --json",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return s.search(c, args[0]) },
+	}
+	s.jsonFlag(c, "one JSON object a line")
+	c.Flags().BoolVar(&s.all, "all", false, "in the sessions of all folders")
+	c.Flags().IntVarP(&s.limit, "limit", "n", 50, "at most this `number` of hits; 0 is all")
+	return c
+}
+
+// hitRow is a hit as `search --json` prints it.
+type hitRow struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Seq   uint64 `json:"seq"`
+	Time  int64  `json:"ts_unix_ms"`
+	Type  string `json:"type"`
+	Text  string `json:"text"`
+	Path  string `json:"path"`
+}
+
+func (s *sessionsCLI) search(c *cobra.Command, text string) error {
+	if strings.TrimSpace(text) == "" {
+		return exit.Usage("there is nothing to search for")
+	}
+	stores, err := s.stores()
+	if err != nil {
+		return exit.Failure(err)
+	}
+	n, last := 0, ""
+	for _, store := range stores {
+		var broken error
+		err := store.Search(c.Context(), text, func(h sessions.Hit) bool {
+			n++
+			if s.limit > 0 && n > s.limit {
+				return false
+			}
+			broken = s.hit(store, h, &last)
+			return broken == nil
+		})
+		if err = errors.Join(err, broken); err != nil {
+			return exit.Failure(err)
+		}
+		if s.limit > 0 && n > s.limit {
+			s.hint("there are more hits (--limit 0 shows all)")
+			return nil
+		}
+	}
+	if n == 0 {
+		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("%q is in no session", text)}
+	}
+	return nil
+}
+
+// hit prints one hit, under the title of its session.
+func (s *sessionsCLI) hit(store sessions.Store, h sessions.Hit, last *string) error {
+	if s.json {
+		return s.encode(hitRow{h.Entry.ID, h.Entry.Title, h.Envelope.Seq, h.Envelope.Time, h.Envelope.Payload.Type(), h.Text, store.File(h.Entry.ID)})
+	}
+	if *last != h.Entry.ID {
+		*last = h.Entry.ID
+		where := ""
+		if s.all {
+			where = "  " + h.Entry.Header.Cwd
+		}
+		if err := s.print("%s  %s%s", h.Entry.ID, h.Entry.Title, where); err != nil {
+			return err
+		}
+	}
+	return s.print("  %s  %s", time.UnixMilli(h.Envelope.Time).Format("2006-01-02 15:04"), h.Text)
+}
+
+func (s *sessionsCLI) trustCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "trust ID",
+		Short: "allow to go on with a session that came from elsewhere",
+		Long: "trust lets you go on with a session that was imported or copied from another machine. Until then it can\n" +
+			"only be read, because what stands in it would be told to the model.",
+		Example: "  buddy sessions trust 7f3a",
+		Args:    cobra.ExactArgs(1),
+		RunE:    ofSession(func(store sessions.Store, id string, _ []string) error { return store.Trust(id) }),
+	}
+}
+
+func (s *sessionsCLI) renameCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "rename ID TITLE",
+		Short:   "give a session a title",
+		Long:    "rename gives a session a title of at most 60 characters. An empty one goes back to the first prompt.",
+		Example: "  buddy sessions rename last \"nginx fails after upgrade\"",
+		Args:    cobra.ExactArgs(2),
+		RunE: ofSession(func(store sessions.Store, id string, args []string) error {
+			return compose.TrustFirst(id, store.Rename(id, args[1]))
+		}),
+	}
+}
+
+func (s *sessionsCLI) removeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "rm ID...",
+		Short:   "move sessions to the trash",
+		Long:    "rm moves sessions with all that belongs to them to a folder for trash, which it prints. There\nthey are removed after 30 days; until then, moving the files back undoes it.",
+		Example: "  buddy sessions rm 7f3a",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, arg := range args {
+				store, id, err := meant(arg)
+				if err != nil {
+					return exit.Failure(err)
+				}
+				folder, err := store.Remove(id)
+				if err == nil {
+					err = s.print("%s", folder)
+				}
+				if err != nil {
+					return exit.Failure(err)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (s *sessionsCLI) pathCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "path [ID]",
+		Short:   "the file of a session, or the folder of all",
+		Example: "  buddy sessions path last\n  grep -c '\"type\":\"error\"' \"$(buddy sessions path last)\"",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				store, err := here()
+				if err != nil {
+					return exit.Failure(err)
+				}
+				return exit.Failure(s.print("%s", store.Path()))
+			}
+			store, id, err := meant(args[0])
+			if err != nil {
+				return exit.Failure(err)
+			}
+			return exit.Failure(s.print("%s", store.File(id)))
+		},
+	}
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"buddy/agent/model"
+	"buddy/sessions"
+	"buddy/sessions/trace"
+	"buddy/views/markup"
+)
+
+func (s *cli) traceCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "trace ID",
+		Short: "where the time, the tokens and the money of a session went",
+		Long: "trace sums up a session: its exchanges with turns, tokens and costs, how long the model was\n" +
+			"waited for, streamed and tools ran, the slowest calls, and what failed. Calls that ran at\n" +
+			"once are each counted in full. An ID may be shortened to any beginning that is unique;\n" +
+			"last is the session used last.",
+		Example:           "  buddy trace last\n  buddy trace 7f3a --json | jq .totals",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeSessions,
+		RunE:              ofSession(s.trace),
+	}
+	s.jsonFlag(c, "as one JSON object")
+	return c
+}
+
+func (s *cli) trace(store sessions.Store, id string, _ []string) error {
+	j, err := store.View(id)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.Close() }()
+	t, err := traceOf(j)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.encode(struct {
+			ID string `json:"id"`
+			*trace.Trace
+		}{id, t})
+	}
+	var b strings.Builder
+	printTrace(&b, id, t)
+	return s.print("%s", strings.TrimSuffix(b.String(), "\n"))
+}
+
+// traceOf reads a session in one pass, a line at a time. Lines that can't be read are left out.
+func traceOf(j *sessions.Journal) (*trace.Trace, error) {
+	t := &trace.Trace{}
+	err := j.Lines(func(l sessions.Line) bool {
+		if trace.Needs(l.Type) {
+			if env, err := l.Envelope(); err == nil {
+				t.Add(env)
+			}
+		}
+		return true
+	})
+	return t, err
+}
+
+// printTrace prints tables. What may be of any length or width is in the last column.
+func printTrace(w io.Writer, id string, t *trace.Trace) {
+	n := t.Totals
+	table(w, "", [][]string{
+		{"session", id},
+		{"time", time.UnixMilli(t.First).Format("2006-01-02 15:04:05") + " to " + time.UnixMilli(t.Last).Format("2006-01-02 15:04:05")},
+		{"exchanges", fmt.Sprintf("%d with %d turns, %d requests, %d retries", t.Count, n.Turns, n.Requests, n.Retries)},
+		{"tokens", fmt.Sprintf("%d in (%d cached), %d out", n.Prompt, n.Cached, n.Completion)},
+		{"cost", costText(n)},
+		{"model", "waited " + took(n.Wait) + ", streamed " + took(n.Stream)},
+		{"tools", fmt.Sprintf("%s in %d calls, %d failed", took(n.Tools), n.Calls, n.Failed)},
+		{"approvals", fmt.Sprintf("waited %s for %d, %d denied", took(n.Approvals), n.Asked, n.Denied)},
+	})
+	rows := [][]string{{"#", "turns", "calls", "in", "cached", "out", "cost", "took", "wait", "stream", "tools", "approval", "outcome", "prompt"}}
+	for _, x := range t.Exchanges {
+		rows = append(rows, []string{
+			fmt.Sprint(x.Number), fmt.Sprint(x.Turns), fmt.Sprint(x.Calls), fmt.Sprint(x.Prompt), fmt.Sprint(x.Cached), fmt.Sprint(x.Completion),
+			costText(x.Counts), took(x.Took), took(x.Wait), took(x.Stream), took(x.Tools), took(x.Approvals), cmp.Or(x.Outcome, "open"), markup.Shorten(x.Text, 60),
+		})
+	}
+	title := "Exchanges"
+	if left := t.Count - len(t.Exchanges); left > 0 {
+		title = fmt.Sprintf("Exchanges (the latest %d of %d)", len(t.Exchanges), t.Count)
+	}
+	table(w, title, rows)
+	rows = [][]string{{"calls", "failed", "took", "longest", "tool"}}
+	for _, u := range t.Tools {
+		rows = append(rows, []string{fmt.Sprint(u.Calls), fmt.Sprint(u.Failed), took(u.Took), took(u.Max), u.Name})
+	}
+	table(w, "Tools", rows)
+	rows = [][]string{{"took", "event", "call"}}
+	for _, c := range t.Slowest {
+		rows = append(rows, []string{took(c.Took), fmt.Sprint(c.Seq), markup.Shorten(c.Name+" "+c.What, 100)})
+	}
+	table(w, "Slowest calls", rows)
+	rows = [][]string{{"time", "event", "what"}}
+	for _, f := range t.Failures {
+		rows = append(rows, []string{time.UnixMilli(f.Time).Format("15:04:05"), f.Type, markup.Shorten(f.Text, 120)})
+	}
+	title = "Failures"
+	if t.Failed > len(t.Failures) {
+		title = fmt.Sprintf("Failures (the latest %d of %d)", len(t.Failures), t.Failed)
+	}
+	table(w, title, rows)
+}
+
+// table prints rows with aligned columns under a title; one with a title needs rows below
+// its heads.
+func table(w io.Writer, title string, rows [][]string) {
+	if title != "" {
+		if len(rows) < 2 {
+			return
+		}
+		_, _ = fmt.Fprintf(w, "\n%s\n", title)
+	}
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		for i, cell := range r {
+			r[i] = strings.NewReplacer("\t", " ", "\n", " ", "\v", " ", "\f", " ").Replace(cell)
+		}
+		_, _ = fmt.Fprintln(tab, strings.Join(r, "\t"))
+	}
+	_ = tab.Flush() // into memory
+}
+
+// took is a time for people.
+func took(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	switch {
+	case ms == 0:
+		return "–"
+	case ms < 1000:
+		return fmt.Sprintf("%d ms", ms)
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// costText says what is known of a cost.
+func costText(c trace.Counts) string {
+	switch {
+	case c.Cost == 0 && c.Unpriced > 0:
+		return "–"
+	case c.Unpriced > 0:
+		return fmt.Sprintf("%s and %d requests without a price", model.Money(c.Cost), c.Unpriced)
+	}
+	return model.Money(c.Cost).String()
+}

@@ -1,0 +1,149 @@
+package compose
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent/event"
+	"buddy/agent/redact"
+	"buddy/app/version"
+	"buddy/views/markup"
+)
+
+const (
+	debugMax  = 32 << 20 // bytes of a debug log
+	debugKept = 10       // logs that stay
+)
+
+// DebugLog is the file that --debug writes: times of requests, what went wrong on the
+// way, commands to tmux, one line each. Nobody's text is in it, and what looks like a secret
+// is taken out. Packages log with slog.Debug; without --debug nothing listens.
+//
+// Any goroutine may use it. The nil debugLog does nothing.
+type DebugLog struct {
+	path string
+	hide atomic.Pointer[redact.Redactor]
+
+	mu   sync.Mutex // guards all below
+	file io.WriteCloser
+	left int // bytes that it may still grow
+}
+
+// OpenDebug makes a log and the destination of slog.
+func OpenDebug() (*DebugLog, error) {
+	dir := filepath.Join(xdg.StateHome, "buddy", "debug")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("debug log: %w", err)
+	}
+	forgetDebug(dir)
+	path := filepath.Join(dir, fmt.Sprintf("%s-%d.log", time.Now().Format("20060102-150405"), os.Getpid()))
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("debug log: %w", err)
+	}
+	d := &DebugLog{path: path, file: file, left: debugMax}
+	slog.SetDefault(slog.New(slog.NewTextHandler(d, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	slog.Debug("start", "version", version.Text(), "go", runtime.Version(), "os", runtime.GOOS, "arch", runtime.GOARCH)
+	return d, nil
+}
+
+// forgetDebug leaves room for one more log. What can't be removed stays.
+func forgetDebug(dir string) {
+	logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))
+	slices.Sort(logs) // the oldest first
+	for _, path := range logs[:max(0, len(logs)-debugKept+1)] {
+		_ = os.Remove(path)
+	}
+}
+
+// Write takes one line of slog's.
+func (d *DebugLog) Write(p []byte) (int, error) {
+	text := redact.Entropy(d.hide.Load().Text(string(p)))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.left <= 0 {
+		return len(p), nil
+	}
+	if d.left -= len(text); d.left <= 0 {
+		text = fmt.Sprintf("the log is full: it has %d MiB\n", debugMax>>20)
+	}
+	if _, err := io.WriteString(d.file, text); err != nil {
+		d.left = 0 // the disk is full, and nothing depends on the log
+	}
+	return len(p), nil
+}
+
+// secrets are taken out from now on.
+func (d *DebugLog) secrets(all []string) {
+	if d != nil {
+		d.hide.Store(redact.New(all...))
+	}
+}
+
+// Close ends the log and says where it is.
+func (d *DebugLog) Close(say io.Writer) {
+	if d == nil {
+		return
+	}
+	slog.Debug("end")
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_ = d.file.Close() // written without a buffer
+	_, _ = fmt.Fprintln(say, "buddy: the debug log is "+markup.Plain(d.path))
+}
+
+func debugging() bool { return slog.Default().Enabled(context.Background(), slog.LevelDebug) }
+
+// logEvents logs facts as they come, until there are no more.
+func logEvents(events <-chan event.Envelope) {
+	for env := range events {
+		if attrs, ok := factsOf(env.Payload); ok {
+			slog.LogAttrs(context.Background(), slog.LevelDebug, env.Payload.Type(), append(attrs,
+				slog.Uint64("seq", env.Seq), slog.Int("task", env.Task), slog.Int("turn", env.Turn))...)
+		}
+	}
+}
+
+// factsOf returns what the log says of an event: no text of the person, of the model or of what
+// a tool printed. ok is false for what is not worth a line.
+func factsOf(e event.Event) (attrs []slog.Attr, ok bool) {
+	switch p := e.(type) {
+	case event.RequestStarted:
+		return []slog.Attr{slog.String("profile", p.Profile), slog.String("model", p.Model), slog.Int("messages", p.Messages), slog.Int("tokens", p.EstimatedTokens), slog.Int("attempt", p.Attempt)}, true
+	case event.ResponseFinished:
+		return []slog.Attr{slog.String("finish", p.FinishReason), slog.Int("calls", p.Calls), slog.Int("tokens", p.Tokens), slog.Int("cached", p.CachedTokens), slog.Int64("ms", p.PhaseMS)}, true
+	case event.ModelRetry:
+		return []slog.Attr{slog.Int("attempt", p.Attempt), slog.Int64("wait_ms", p.WaitMS), slog.String("why", p.Why)}, true
+	case event.ModelStalled:
+		return []slog.Attr{slog.Int64("timeout_ms", p.TimeoutMS)}, true
+	case event.ModelFallback:
+		return []slog.Attr{slog.String("from", p.From), slog.String("to", p.To), slog.String("why", p.Why)}, true
+	case event.ToolRequested:
+		return []slog.Attr{slog.String("call", p.CallID), slog.String("tool", p.Name)}, true
+	case event.ToolResult:
+		return []slog.Attr{slog.String("call", p.CallID), slog.String("tool", p.Name), slog.Bool("error", p.IsError), slog.Int64("ms", p.DurationMS)}, true
+	case event.ApprovalAnswered:
+		return []slog.Attr{slog.String("call", p.CallID), slog.String("decision", string(p.Decision)), slog.String("by", p.By)}, true
+	case event.TaskFinished:
+		return []slog.Attr{slog.String("outcome", string(p.Outcome)), slog.String("error", p.Error)}, true
+	case event.PaneLost:
+		return []slog.Attr{slog.String("pane", p.Pane), slog.String("why", p.Why)}, true
+	case event.Warning:
+		return []slog.Attr{slog.String("code", p.Code), slog.String("text", p.Text)}, true
+	case event.Error:
+		return []slog.Attr{slog.String("code", p.Code), slog.String("text", p.Text)}, true
+	}
+	return nil, e.Durable()
+}

@@ -1,0 +1,233 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/app/exit"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/sessions"
+	"buddy/tmux"
+	"buddy/tmux/host"
+	"buddy/tools/target"
+	"buddy/views/markup"
+)
+
+// Destination is the target that the command line names, with the others that its sessions
+// reached: connections outlive a session.
+type Destination struct {
+	*target.Target
+	others map[string]configuredTarget // by name
+}
+
+// configuredTarget is a target of the configuration with what that said when it was made.
+type configuredTarget struct {
+	*target.Target
+	setting config.Target
+}
+
+// NewDestination returns what the flags name. It connects to nothing.
+func NewDestination(f *Options) (*Destination, error) {
+	t := &target.Target{Name: slash.ThisMachine}
+	var err error
+	switch {
+	case len(f.Targets) > 0:
+		return namedTarget(f)
+	case f.SSH != "" && f.Container != "":
+		return nil, exit.Usage("--ssh and --container exclude each other: commands run in one place")
+	case f.SSHConfig != "" && f.SSH == "":
+		return nil, exit.Usage("--ssh-config is of use with --ssh only")
+	case f.SSH != "":
+		t.Host, err = host.SSH(host.SSHOptions{Dest: f.SSH, ConfigFile: f.SSHConfig})
+	case f.Container != "":
+		t.Host, err = host.Container(f.Container)
+	case f.Dir != "":
+		err = os.Chdir(f.Dir)
+	}
+	if err != nil {
+		return nil, exit.Usage("%v", err)
+	}
+	if t.Host != nil {
+		t.Name = t.Host.Name()
+	}
+	return &Destination{Target: t}, nil
+}
+
+// namedTarget returns the target that --target names first.
+func namedTarget(f *Options) (*Destination, error) {
+	if f.SSH != "" || f.Container != "" || f.SSHConfig != "" {
+		return nil, exit.Usage("--target and --ssh or --container exclude each other: a session begins in one place")
+	}
+	if f.Targets[0] == slash.ThisMachine {
+		here := *f
+		here.Targets = nil
+		return NewDestination(&here)
+	}
+	c, index, _, err := LoadConfig(f)
+	if err != nil {
+		return nil, err
+	}
+	setting, ok := c.Target(f.Targets[0])
+	if !ok {
+		return nil, unknownTarget(f.Targets[0], c)
+	}
+	if f.Dir != "" {
+		setting.Cwd = f.Dir
+	}
+	t, err := configured(setting, index)
+	return &Destination{Target: t}, err
+}
+
+func unknownTarget(name string, c config.Config) error {
+	have := []string{slash.ThisMachine}
+	for _, t := range c.Targets {
+		have = append(have, t.Name)
+	}
+	return exit.Usage("--target: unknown target %q (have: %s)", name, strings.Join(have, ", "))
+}
+
+// configured returns a target of the configuration. It connects to nothing.
+func configured(c config.Target, index config.Index) (*target.Target, error) {
+	t := &target.Target{Name: c.Name, Cwd: c.Cwd, Doc: c.Doc, Address: c.SSH + c.Container, Container: c.Container != "", Production: c.Production}
+	var err error
+	if t.Host, err = HostOf(c); err != nil {
+		return nil, exit.Mistake(index.Error(config.Path("targets", c.Name), err))
+	}
+	return t, nil
+}
+
+// HostOf returns the way to a target of the configuration.
+func HostOf(c config.Target) (*host.Host, error) {
+	if c.Container != "" {
+		return host.Container(c.Container)
+	}
+	return host.SSH(host.SSHOptions{Dest: c.SSH, ConfigFile: c.SSHConfig})
+}
+
+// beside returns the other targets that a session on d may use: those of the configuration,
+// and this machine if the command line lists it. Connections of earlier sessions are kept.
+func (d *Destination) beside(f *Options, c config.Config, index config.Index) ([]*target.Target, error) {
+	var all []*target.Target
+	for i, name := range f.Targets {
+		_, known := c.Target(name)
+		switch {
+		case name == slash.ThisMachine && i > 0 && d.Host != nil && !slices.Contains(f.Targets[:i], name):
+			all = append(all, &target.Target{Name: slash.ThisMachine})
+		case name != slash.ThisMachine && !known:
+			return nil, unknownTarget(name, c)
+		}
+	}
+	for _, setting := range c.Targets {
+		if setting.Name == d.Name {
+			continue
+		}
+		other, known := d.others[setting.Name]
+		if !known || other.setting != setting {
+			made, err := configured(setting, index)
+			if err != nil {
+				return nil, err
+			}
+			if known {
+				_ = other.Close() // nobody uses it any more
+			}
+			if d.others == nil {
+				d.others = make(map[string]configuredTarget)
+			}
+			other = configuredTarget{made, setting}
+			d.others[setting.Name] = other
+		}
+		all = append(all, other.Target)
+	}
+	return all, nil
+}
+
+// Reach reaches for the target and says so. That it is away is kept for who can go on without it.
+func (d *Destination) Reach(say io.Writer) error {
+	if d.Host == nil {
+		return nil
+	}
+	_, _ = fmt.Fprintf(say, "buddy: connecting to %s\n", markup.Plain(d.Name))
+	return exit.Failure(d.Connect(context.Background()))
+}
+
+// Close ends the connections, after the sessions.
+func (d *Destination) Close() error {
+	var all []error
+	for _, other := range d.others {
+		all = append(all, other.Close())
+	}
+	return errors.Join(append(all, d.Target.Close())...)
+}
+
+// folders returns the real paths on the target of more folders to work in.
+func (d *Destination) folders(dirs []string) ([]string, error) {
+	var all []string
+	for _, dir := range dirs {
+		real, err := d.Folder(dir)
+		if err != nil {
+			return nil, exit.Usage("--add-dir %s: %v", dir, err)
+		}
+		if !slices.Contains(all, real) {
+			all = append(all, real)
+		}
+	}
+	return all, nil
+}
+
+// needTmux refuses a target without tmux where a tmux session was asked for. Elsewhere commands
+// run without one, which is said with the first.
+func (d *Destination) needTmux(f *Options, env target.Environment) error {
+	if d.Host == nil || d.Away != nil || f.Tmux == "" {
+		return nil
+	}
+	if err := tmux.Usable(env.Tmux); err != nil {
+		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("%s: %v; install it there, or leave out --tmux to run commands without a pane", d.Name, err)}
+	}
+	return nil
+}
+
+// flagFor is the option that leads to the target of a session, "" for this machine.
+func flagFor(name string) string {
+	if dest, ok := strings.CutSuffix(name, " (ssh)"); ok {
+		return "--ssh " + host.Quote(dest) + " "
+	}
+	if id, ok := strings.CutSuffix(name, " (container)"); ok {
+		return "--container " + host.Quote(id) + " "
+	}
+	if name != slash.ThisMachine {
+		return "--target " + host.Quote(name) + " "
+	}
+	return ""
+}
+
+// fits refuses to go on with a session of another target than that with a name: its history is of
+// files and commands that are not here.
+func fits(name string, h sessions.Header, exec bool) error {
+	if h.Target == "" || h.Target == name {
+		return nil
+	}
+	again := "buddy " + flagFor(h.Target) + "resume " + h.ID
+	if exec {
+		again = "buddy " + flagFor(h.Target) + "exec --resume " + h.ID + " PROMPT"
+	}
+	return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("session %s works on %s, not on %s; go on with it there: %s", h.ID, slash.PlaceName(h.Target), slash.PlaceName(name), again)}
+}
+
+// awayWarning says why a target is away, nil if it is not.
+func awayWarning(t *target.Target) event.Event {
+	if t.Away == nil {
+		return nil
+	}
+	next := "the next command tries again"
+	if t.Away.Next != "" {
+		next = t.Away.Next + "; " + next
+	}
+	return event.Warning{Text: t.Away.Host + ": " + t.Away.Why, Code: "target", NextStep: next}
+}

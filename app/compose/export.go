@@ -1,0 +1,66 @@
+package compose
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"buddy/agent/redact"
+	"buddy/config"
+	"buddy/sessions"
+)
+
+// exportHere writes a session for others to read into a file, "" for one named after the
+// session in the working directory, and returns its name. Keys and what looks like one are
+// taken out.
+func (p *Program) exportHere(id string, as sessions.ExportFormat, path string) (string, error) {
+	if path == "" {
+		path = fmt.Sprintf("buddy-%s.%s", id, as)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return path, fmt.Errorf("%s is a folder", path)
+	}
+	if p.Journal != nil && id == p.ID && p.Journal.Stored() == nil {
+		return path, errors.New("there is nothing to export before the first prompt")
+	}
+	warnings, err := ExportTo(p.Store, path, id, as, Redactor(p.Config))
+	if err == nil && len(warnings) > 0 {
+		err = fmt.Errorf("%s is written, but %s", path, strings.Join(warnings, "; "))
+	}
+	return path, err
+}
+
+// Redactor returns what takes secrets out: the keys of all profiles, and what looks like
+// one, too, since it leaves this machine.
+func Redactor(c config.Config) func(string) string {
+	var keys []string
+	for _, m := range c.Models {
+		if key, _, err := m.Key(); err == nil { // else there is none that could be in a session
+			keys = append(keys, key)
+		}
+	}
+	known := redact.New(keys...)
+	return func(s string) string { return redact.Entropy(known.Text(s)) }
+}
+
+// ExportTo writes a file that is there whole or not at all.
+func ExportTo(store sessions.Store, path, id string, as sessions.ExportFormat, hide func(string) string) ([]string, error) {
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
+	if err != nil {
+		var inDir *fs.PathError // of a file beside it
+		if errors.As(err, &inDir) {
+			err = inDir.Err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	defer func() { _ = f.Cleanup() }()
+	warnings, err := store.Export(f, id, as, hide)
+	if err != nil {
+		return warnings, err
+	}
+	return warnings, f.CloseAtomicallyReplace()
+}

@@ -1,0 +1,68 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/adrg/xdg"
+
+	"buddy/agent/instructions"
+	"buddy/agent/policy"
+	"buddy/tools/file"
+)
+
+// instructions returns what reads the instruction files: the person's on this machine, the
+// project's where the session works. It is nil when they are not wanted.
+func (p *Program) instructions(there *file.Workspace) func(context.Context) (instructions.Set, error) {
+	if !p.Config.Context.Instructions {
+		return nil
+	}
+	return func(ctx context.Context) (instructions.Set, error) {
+		var sources []instructions.Source
+		if mine, ok := personSource(); ok {
+			sources = append(sources, mine)
+		}
+		home, failed := there.Home(ctx) // finds the root of a target, too
+		if root := there.Root(); failed == nil {
+			var chain []string
+			if chain, failed = instructions.Chain(ctx, there, root); failed == nil {
+				sources = append(sources, instructions.Source{
+					From: instructions.Project, Files: there, Dirs: chain, Inside: chain[0], Home: home,
+				})
+			}
+		}
+		set, err := instructions.Read(ctx, sources...)
+		return set, errors.Join(failed, err)
+	}
+}
+
+// instructionsOf returns what reads the instruction files of folders of the project.
+func (p *Program) instructionsOf(there *file.Workspace) func(context.Context, []string) (instructions.Set, error) {
+	if !p.Config.Context.Instructions {
+		return nil
+	}
+	return func(ctx context.Context, dirs []string) (instructions.Set, error) {
+		return instructions.Read(ctx, instructions.Source{From: instructions.Project, Files: there, Dirs: dirs, Inside: there.Root()})
+	}
+}
+
+// personSource is the folder of the person's own settings, if there is one.
+func personSource() (instructions.Source, bool) {
+	dir, err := filepath.EvalSymlinks(filepath.Join(xdg.ConfigHome, "buddy"))
+	if err != nil {
+		return instructions.Source{}, false
+	}
+	files, err := file.NewWorkspace(dir, policy.Secret)
+	if err != nil {
+		return instructions.Source{}, false
+	}
+	s := instructions.Source{From: instructions.Person, Files: files, Dirs: []string{dir}, Inside: dir}
+	if home, err := os.UserHomeDir(); err == nil {
+		if home, err = filepath.EvalSymlinks(home); err == nil {
+			s.Home, s.Inside = home, home
+		}
+	}
+	return s, true
+}

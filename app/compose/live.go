@@ -1,0 +1,167 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"buddy/agent"
+	"buddy/agent/action"
+	"buddy/agent/event"
+	"buddy/app/version"
+	"buddy/views/dialog"
+)
+
+// live is the runtime of a program, which a long session has some time after the first
+// frame. Commands and facts wait for it until then. Any goroutine may use it.
+type live struct {
+	mu    sync.Mutex // guards all below
+	rt    *agent.Runtime
+	held  []func(*agent.Runtime)
+	ended bool
+}
+
+// Send hands a command to the runtime and reports whether it is there already.
+func (l *live) Send(c event.Command) bool {
+	if debugging() {
+		slog.Debug("command", "type", fmt.Sprintf("%T", c))
+	}
+	return l.do(func(rt *agent.Runtime) { rt.Send(c) })
+}
+
+// Publish puts a fact of something beside the runtime into its stream.
+func (l *live) Publish(e event.Event) {
+	l.do(func(rt *agent.Runtime) { rt.Publish(e) })
+}
+
+// SetRules replaces the rules of the configuration.
+func (l *live) SetRules(rules []action.Rule) {
+	l.do(func(rt *agent.Runtime) { rt.SetRules(rules) })
+}
+
+func (l *live) do(f func(*agent.Runtime)) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rt == nil {
+		l.held = append(l.held, f)
+		return false
+	}
+	f(l.rt)
+	return true
+}
+
+// begin takes a runtime that has started, unless the program ends already.
+func (l *live) begin(rt *agent.Runtime) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return false
+	}
+	l.rt = rt
+	for _, f := range l.held {
+		f(rt)
+	}
+	l.held = nil
+	return true
+}
+
+// end returns the runtime, nil if there is none and there will be none.
+func (l *live) end() *agent.Runtime {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	return l.rt
+}
+
+// abandon lets go of the runtime, which goes on by itself. What is sent and published from here on
+// is kept for nobody.
+func (l *live) abandon() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rt, l.ended = nil, true
+}
+
+var errEnds = errors.New("the program ends")
+
+// Begin makes the runtime and starts it. Of a stored session it reads what the runtime
+// needs first, which may take a second. The events are those from its first on.
+func (p *Program) Begin(ctx context.Context) (<-chan event.Envelope, error) {
+	o := p.Options
+	damage := ""
+	if file := p.Journal.Stored(); file != nil {
+		var err error
+		if o.Replay, damage, err = replayOf(file); err != nil {
+			return nil, err
+		}
+	}
+	rt := agent.New(o)
+	events := rt.Subscribe(ctx)
+	if debugging() {
+		go logEvents(rt.Subscribe(ctx)) // ends with the runtime
+	}
+	rt.Start()
+	if damage != "" {
+		rt.Publish(event.Notice{Text: damage, Code: damagedCode})
+	}
+	for _, n := range p.Notices {
+		rt.Publish(event.Notice{Text: n})
+	}
+	if w := awayWarning(p.Dest.Target); w != nil {
+		rt.Publish(w)
+		p.Dest.Away = nil // the next session finds out anew
+	}
+	if p.Problem != "" && p.Config.Active != nil {
+		rt.Publish(event.Warning{Text: p.Problem, Code: "model"})
+	}
+	if !p.Live.begin(rt) {
+		return nil, errors.Join(errEnds, rt.Close(ctx))
+	}
+	return events, nil
+}
+
+// Resumed returns the event with which the runtime goes on with the session.
+func (p *Program) Resumed() event.SessionResumed {
+	info := p.Options.Model.Info()
+	return event.SessionResumed{
+		Version: version.Number, Cwd: p.Options.Cwd, Target: p.Options.Target,
+		Profile: info.Profile, Model: info.Model, API: info.API, Window: info.Window, Effort: info.Effort,
+	}
+}
+
+// Tidy removes, once a day, what nobody needs any more of old sessions, and says so.
+func (p *Program) Tidy() {
+	c, err := p.Store.CollectDaily(time.Now())
+	if err != nil {
+		p.Live.Publish(event.Warning{Text: "old outputs were not removed: " + err.Error(), Code: "tidy"})
+	}
+	if c.Trash+c.Outs > 0 {
+		p.Live.Publish(event.Notice{
+			Text: fmt.Sprintf("tidied up: %d sessions from the trash, outputs of %d old sessions (%d MB)", c.Trash, c.Outs, (c.Bytes+1<<20-1)>>20),
+			Code: "tidy",
+		})
+	}
+}
+
+// diffTime is how long comparing files may take.
+const diffTime = time.Minute
+
+// changes returns the diff of what the agent changed in files in this session.
+func (p *Program) changes() (diff string, files int, err error) {
+	rt := p.Live.runtime()
+	if rt == nil {
+		return "", 0, errors.New("the session is still being read")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), diffTime)
+	defer cancel()
+	return rt.Changes(ctx, dialog.FileMark)
+}
+
+// runtime returns the runtime, nil before there is one.
+func (l *live) runtime() *agent.Runtime {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rt
+}

@@ -1,0 +1,156 @@
+package compose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	"buddy/agent/model"
+	"buddy/agent/model/anthropic"
+	"buddy/agent/model/completions"
+	"buddy/agent/model/endpoint"
+	"buddy/agent/model/fallback"
+	"buddy/agent/model/limits"
+	"buddy/agent/model/local"
+	"buddy/agent/model/renew"
+	"buddy/agent/model/responses"
+	"buddy/agent/model/retry"
+	"buddy/agent/model/wire"
+	"buddy/app/version"
+	"buddy/config"
+	"buddy/config/login"
+)
+
+// dependable returns the model of a profile with the fallback behind it, if there is one.
+func (p *Program) dependable(profile config.Profile) (model.Model, error) {
+	profile = measured(profile)
+	recovery := model.Recovery(p.Config.Agent.OnStall)
+	m, err := Connect(profile, recovery)
+	other, ok := p.Config.Lookup(p.Config.Agent.FallbackModel)
+	if err != nil || !ok || other.Name == profile.Name {
+		return m, err
+	}
+	second, err := Connect(other, recovery)
+	if err != nil {
+		return nil, fmt.Errorf("agent.fallback_model: %w", err)
+	}
+	return fallback.New(m, second), nil
+}
+
+// measured returns a profile with the window that a server on this machine says its model
+// has, unless the person has said one.
+func measured(profile config.Profile) config.Profile {
+	if profile.ContextLimit > 0 {
+		return profile
+	}
+	u, err := url.Parse(profile.BaseURL)
+	if err != nil {
+		return profile
+	}
+	if u.Hostname() == "localhost" { // package local asks addresses only
+		u.Host = net.JoinHostPort("127.0.0.1", cmp.Or(u.Port(), "80"))
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsLoopback() {
+		u.RawQuery = ""
+		profile.ContextLimit = local.Window(context.Background(), u.String(), profile.Model)
+	}
+	return profile
+}
+
+// Connect returns the model of a profile. It does no I/O but reading the key.
+func Connect(profile config.Profile, recovery model.Recovery) (model.Model, error) {
+	m, err := Bare(profile)
+	if err != nil {
+		return nil, err
+	}
+	return retry.New(priced{m, PriceOf(profile)}, recovery), nil
+}
+
+// Bare is connect without what tries again.
+func Bare(profile config.Profile) (model.Model, error) {
+	if profile.UsesLogin() {
+		return renewed(profile)
+	}
+	key, source, err := profile.Key()
+	if err != nil {
+		return nil, err // nothing is sent without a key that was meant to go with it
+	}
+	return adapter(profile, key, source)
+}
+
+// adapter returns what speaks the protocol of a profile.
+func adapter(profile config.Profile, key, source string) (model.Model, error) {
+	output, _ := limits.Output(profile.Model)
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	c := wire.Config{
+		Profile: profile.Name, BaseURL: profile.BaseURL, Key: key, KeySource: source, KeyHeader: profile.KeyHeader,
+		Headers: profile.Headers, UserAgent: "buddy/" + version.Number,
+		Model: profile.Model, Window: contextWindow(profile), MaxTokens: profile.MaxTokens, MaxOutput: output, Effort: wire.Effort(profile.Effort), Free: limits.FamilyOf(profile.Model).Free,
+		Waits: endpoint.Waits{
+			FirstByte: seconds(profile.FirstByteTimeout), Stall: seconds(profile.StallTimeout), KeepAlive: seconds(profile.KeepAliveTimeout),
+		},
+	}
+	switch profile.API {
+	case config.Anthropic:
+		return anthropic.New(c)
+	case config.Responses:
+		return responses.New(c)
+	default:
+		return completions.New(c)
+	}
+}
+
+// renewed returns a model that sends the token of a login.
+func renewed(profile config.Profile) (model.Model, error) {
+	client := login.New(config.Auth())
+	return renew.New(renew.Config{
+		Key: func(ctx context.Context, refused string) (string, error) {
+			return client.Token(ctx, profile.Login, refused)
+		},
+		Build: func(key string) (model.Model, error) { return adapter(profile, key, "the login") },
+		Hint:  "log in: /login " + profile.Name + ", or buddy login " + profile.Name,
+	})
+}
+
+// small returns the model for titles, nil when there is none or nobody would see a title.
+func (p *Program) small(f *Options) model.Model {
+	profile, ok := p.Config.Lookup(p.Config.Agent.SmallModel)
+	if !ok || f.Headless {
+		return nil
+	}
+	m, err := Connect(profile, model.RecoverRetry)
+	if err != nil {
+		p.note("the small_model can't be used: " + err.Error())
+		return nil
+	}
+	return m
+}
+
+// priced is a model that knows its price.
+type priced struct {
+	model.Model
+	price model.Price
+}
+
+// Info describes the model.
+func (m priced) Info() model.Info {
+	i := m.Model.Info()
+	i.Price = m.price
+	return i
+}
+
+// PriceOf returns what the tokens of a profile cost: what the profile says, else what is
+// documented of its model and endpoint.
+func PriceOf(profile config.Profile) model.Price {
+	p := profile.Prices
+	if p == (config.Prices{}) {
+		return limits.Price(profile.BaseURL, profile.Model)
+	}
+	return model.Price{
+		Input: model.Money(p.Input), Cached: model.Money(cmp.Or(p.Cached, p.Input)),
+		CacheWrite: model.Money(cmp.Or(p.CacheWrite, p.Input)), Output: model.Money(p.Output),
+	}
+}

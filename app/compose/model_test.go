@@ -1,0 +1,87 @@
+package compose
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/agent/model"
+	"buddy/agent/model/fallback"
+	"buddy/app/apptest"
+	"buddy/config"
+)
+
+// TestConnect: each wire format has its adapter.
+func TestConnect(t *testing.T) {
+	for _, api := range []config.API{config.Completions, config.Responses, config.Anthropic} {
+		m, err := Connect(config.Profile{Name: "a", BaseURL: "http://localhost:1/v1", API: api, ContextLimit: 7}, model.RecoverRetry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := m.Info(); i.API != string(api) || i.Profile != "a" || i.Model != "a" || i.Window != 7 {
+			t.Errorf("%s: %+v", api, i)
+		}
+	}
+	if m, err := Connect(config.Profile{Name: "a", API: config.Anthropic}, model.RecoverRetry); err == nil || m != nil {
+		t.Errorf("%v, %v without a URL", m, err)
+	}
+}
+
+// TestDependable: a fallback stands behind every model but itself.
+func TestDependable(t *testing.T) {
+	a, b := config.Profile{Name: "a", BaseURL: "http://localhost:1/v1"}, config.Profile{Name: "b", BaseURL: "http://localhost:2/v1"}
+	p := &Program{Config: config.Config{Models: []config.Profile{a, b}, Agent: config.Agent{FallbackModel: "b"}}}
+	for _, tt := range []struct {
+		profile config.Profile
+		want    bool
+	}{{a, true}, {b, false}} {
+		m, err := p.dependable(tt.profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := m.(*fallback.Model); ok != tt.want || m.Info().Profile != tt.profile.Name {
+			t.Errorf("profile %s: %T of %s", tt.profile.Name, m, m.Info().Profile)
+		}
+	}
+}
+
+// TestPriceOf: what a profile says wins over what is documented of its endpoint.
+func TestPriceOf(t *testing.T) {
+	const url = "https://api.openai.com/v1"
+	tests := []struct {
+		name    string
+		profile config.Profile
+		want    model.Price
+	}{
+		{"documented", config.Profile{BaseURL: url, Model: "gpt-5.1"}, model.Price{Input: 1_250_000, Cached: 125_000, CacheWrite: 1_250_000, Output: 10_000_000}},
+		{"of another seller", config.Profile{BaseURL: "https://example.com/v1", Model: "gpt-5.1"}, model.Price{}},
+		{"said", config.Profile{BaseURL: url, Model: "gpt-5.1", Prices: config.Prices{Input: 2, Cached: 1, CacheWrite: 3, Output: 4}}, model.Price{Input: 2, Cached: 1, CacheWrite: 3, Output: 4}},
+		{"said in part", config.Profile{BaseURL: url, Prices: config.Prices{Input: 2, Output: 4}}, model.Price{Input: 2, Cached: 2, CacheWrite: 2, Output: 4}},
+	}
+	for _, tt := range tests {
+		tt.profile.Name = "a"
+		m, err := Connect(tt.profile, model.RecoverRetry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Info().Price; got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestSwitchNeedsKey: a provider without a key is refused when it is chosen, not when it is asked.
+func TestSwitchNeedsKey(t *testing.T) {
+	apptest.Home(t)
+	c, index, _, err := LoadConfig(&Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Program{Config: c, Index: index}
+	if _, err := p.modelOf("openai", ""); err == nil || !strings.Contains(err.Error(), "OPENAI_API_KEY") {
+		t.Error(err)
+	}
+	t.Setenv("OPENAI_API_KEY", "sk-1")
+	if m, err := p.modelOf("openai/gpt-9", ""); err != nil || m.Info().Model != "gpt-9" || m.Info().Profile != "openai/gpt-9" {
+		t.Error(m, err)
+	}
+}

@@ -1,0 +1,84 @@
+package compose
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"buddy/agent/model/local"
+	"buddy/app/slash"
+	"buddy/config"
+)
+
+// OffersOf lists what there is: what can be used first, and of that the person's own. It asks
+// the servers on this machine, which takes up to [local.Limit].
+func OffersOf(ctx context.Context, c config.Config, index config.Index) []slash.Offer {
+	active := config.Demo
+	if c.Active != nil {
+		active = c.Active.Name
+	}
+	var all []slash.Offer
+	for _, p := range c.Models {
+		if c.Active != nil && p.Name == active {
+			p = *c.Active // with what the command line says
+		}
+		all = append(all, Describe(p, index[config.Path("models", p.Name)], p.Name == active))
+	}
+	for _, p := range config.Providers() {
+		if _, own := c.Profile(p.Name); !own {
+			all = append(all, Describe(p.Profile(""), p.Title, p.Name == active))
+		}
+	}
+	all = append(all, localOffers(ctx, c, active)...)
+	all = append(all, slash.Offer{Name: config.Demo, Model: config.Demo, From: "built in", Active: active == config.Demo, Usable: true, Why: "no language model: it shows what buddy does"})
+	if !slices.ContainsFunc(all, func(o slash.Offer) bool { return o.Active }) {
+		all = slices.Insert(all, 0, Describe(*c.Active, index["agent.model"], true))
+	}
+	usable := slices.DeleteFunc(slices.Clone(all), func(o slash.Offer) bool { return !o.Usable })
+	return append(usable, slices.DeleteFunc(all, func(o slash.Offer) bool { return o.Usable })...)
+}
+
+// localOffers are the models of the servers on this machine.
+func localOffers(ctx context.Context, c config.Config, active string) []slash.Offer {
+	var all []slash.Offer
+	for _, s := range FindLocal(ctx) {
+		provider, _ := config.FindProvider(s.Name)
+		for _, m := range s.Models {
+			p, ok := c.Lookup(s.Name + "/" + m.ID)
+			if !ok {
+				continue // no name to show or to send
+			}
+			p.ContextLimit = cmp.Or(p.ContextLimit, m.Window)
+			all = append(all, Describe(p, provider.Title+" on this machine", p.Name == active))
+		}
+	}
+	return all
+}
+
+// FindLocal asks the servers on this machine.
+func FindLocal(ctx context.Context) []local.Server {
+	var places []local.Place
+	for _, p := range config.LocalServers() {
+		places = append(places, local.Place{Name: p.Name, BaseURL: p.BaseURL})
+	}
+	return local.Find(ctx, places)
+}
+
+// Describe says what is known of a profile without asking its endpoint.
+func Describe(p config.Profile, from string, active bool) slash.Offer {
+	o := slash.Offer{
+		Name: p.Name, Model: p.Model, From: from, BaseURL: p.BaseURL, Active: active,
+		Window: contextWindow(p), Effort: p.Effort, Price: PriceOf(p), Why: p.Problem(),
+	}
+	if o.Usable = o.Why == ""; o.Usable {
+		switch key, source, err := p.Key(); {
+		case err != nil || key == "":
+			o.Why = "no key needed"
+		case p.UsesLogin():
+			o.Why = "logged in at " + p.Login.Issuer
+		default:
+			o.Why = "key from " + source
+		}
+	}
+	return o
+}

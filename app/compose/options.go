@@ -1,0 +1,26 @@
+package compose
+
+import "buddy/agent/action"
+
+// Options holds what the command line says.
+type Options struct {
+	Config  string
+	Model   string
+	BaseURL string
+	NoColor bool
+	Theme   string
+	Tmux    string
+	Approve action.Mode
+
+	// where commands run
+	SSH       string
+	SSHConfig string
+	Container string
+	Targets   []string // of the configuration; the first is where the session begins
+	Dir       string
+	Also      []string // more folders to work in
+
+	Log *DebugLog // nil without --debug
+
+	Headless bool // nobody sees a title, or a demo in the place of a model
+}

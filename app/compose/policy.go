@@ -1,0 +1,78 @@
+package compose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"buddy/agent/action"
+	"buddy/agent/policy"
+	"buddy/app/exit"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/tools/toolset"
+)
+
+// rulesOf returns the rules of the configuration. An error names the place of one that makes no
+// sense.
+func rulesOf(c config.Config) ([]action.Rule, error) {
+	var all []action.Rule
+	for _, r := range c.Rules {
+		rule := RuleOf(r)
+		if err := CheckRule(rule, c); err != nil {
+			return nil, exit.Mistake(fmt.Errorf("%s: %s: %w", r.Place, r.Decision, err))
+		}
+		all = append(all, rule)
+	}
+	return all, nil
+}
+
+// CheckRule says what is wrong with a rule, where there are the targets of c.
+func CheckRule(r action.Rule, c config.Config) error {
+	targets := []string{slash.ThisMachine}
+	for _, t := range c.Targets {
+		targets = append(targets, t.Name)
+	}
+	return policy.Check(r, toolset.Names(), targets)
+}
+
+// RuleOf is a rule of the configuration as the policy has it.
+func RuleOf(r config.Rule) action.Rule {
+	rule := action.Rule{
+		Decision: action.Decision(r.Decision), Tool: r.Tool, Prefix: r.Prefix, Path: r.Path, Host: r.Host, Target: r.Target,
+		Source: action.FromUser,
+	}
+	if r.Project {
+		rule.Source = action.FromProject
+	}
+	return rule
+}
+
+// Explained judges a command as a session with these options would, on its first target. Nothing
+// runs, and nothing is kept.
+func Explained(f *Options, command string) (explained policy.Explanation, err error) {
+	p := &Program{Journal: &journal{}}
+	if p.Config, p.Index, _, err = LoadConfig(f); err != nil {
+		return explained, err
+	}
+	if p.Dest, err = NewDestination(f); err != nil {
+		return explained, err
+	}
+	defer func() { _ = p.Dest.Close() }() // it was only looked at
+	if err := p.Dest.Reach(io.Discard); err != nil {
+		return explained, err
+	}
+	if err := p.look(cmp.Or(f.Dir, p.Dest.Cwd)); err != nil {
+		return explained, err
+	}
+	if p.Dest.Away != nil {
+		return explained, exit.Failure(p.Dest.Away)
+	}
+	judge, err := p.openTargets(f)
+	if err != nil {
+		return explained, err
+	}
+	defer p.Targets.Close(context.Background(), func(string) {}) // nothing runs there
+	return judge.Explain(f.Approve, p.Dest.Name, command, p.Targets.First().Files.Root()), nil
+}

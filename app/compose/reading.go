@@ -1,0 +1,48 @@
+package compose
+
+import (
+	"path/filepath"
+	"slices"
+
+	"buddy/agent/action"
+	"buddy/app/keymap"
+	"buddy/config"
+)
+
+// Reading is the configuration as it is on the disk.
+type Reading struct {
+	Config  config.Config
+	Index   config.Index
+	Notices []string
+	Keys    *keymap.Map
+	Rules   []action.Rule
+	Live    bool // the rules may be taken over
+	Err     error
+}
+
+// ReadSettings reads the configuration as a start would. Any goroutine may call it.
+func ReadSettings(f *Options) Reading {
+	var r Reading
+	r.Config, r.Index, r.Notices, r.Err = LoadConfig(f)
+	if r.Err == nil {
+		r.Keys, r.Err = BoundKeys(r.Config.Keys, r.Index)
+	}
+	if r.Err == nil {
+		r.Rules, r.Err = rulesOf(r.Config)
+	}
+	for i := 0; i < len(r.Config.Targets) && r.Err == nil; i++ {
+		_, r.Err = configured(r.Config.Targets[i], r.Index)
+	}
+	r.Live = RulesLive(f.Config)
+	return r
+}
+
+// RulesLive reports whether rules may be taken over while tools run: only if the policy asks
+// about every change to the files that they come from, in all modes but "all". Else the
+// model could edit itself a rule.
+func RulesLive(explicit string) bool {
+	return !slices.ContainsFunc(config.Sources(explicit, nil), func(s config.Source) bool {
+		real, err := filepath.EvalSymlinks(s.Path)
+		return s.Read && (filepath.Base(s.Path) != "buddy.toml" || err == nil && filepath.Base(real) != "buddy.toml")
+	})
+}

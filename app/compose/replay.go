@@ -1,0 +1,190 @@
+package compose
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"buddy/agent"
+	"buddy/agent/event"
+	"buddy/agent/history"
+	"buddy/sessions"
+)
+
+// unneeded are the types of events that a runtime takes nothing from when it goes on with
+// a session, and that are many. What is not named here is decoded.
+var unneeded = map[string]bool{
+	event.ContextUsage{}.Type(): true, event.RequestStarted{}.Type(): true, event.ResponseFinished{}.Type(): true,
+	event.TurnFinished{}.Type(): true,
+}
+
+// bulky is from which length on, in bytes, a result is read only if the model still
+// reads it.
+const bulky = 2 << 10
+
+// replayOf reads what a runtime needs of a stored session: every fact that counts, and of
+// the results only those that are still in a conversation, which are those since the
+// last compaction. Others come without their text. The runtime is the same as after all
+// events, and a long session is there in a fraction of the time. damage says which lines
+// can't be read, "" for none.
+func replayOf(j *sessions.Journal) (events []event.Envelope, damage string, err error) {
+	r := replayed{talks: map[int]*agent.Recall{0: {History: history.New("")}}}
+	n := 1 // the header
+	bad := skipped{}
+	err = j.Lines(func(l sessions.Line) bool {
+		n++
+		if err := r.take(j, l); err != nil {
+			bad.add(n, err)
+		}
+		return true
+	})
+	if err == nil {
+		err = r.complete(j.Info().LastSeq)
+	}
+	return r.events, bad.String(), err
+}
+
+// skipped are lines of a session that can't be read.
+type skipped struct {
+	count, first, last int
+	why                error // of the first
+}
+
+func (s *skipped) add(line int, err error) {
+	if s.count == 0 {
+		s.first, s.why = line, err
+	}
+	s.count++
+	s.last = line
+}
+
+// String is one line about all of them.
+func (s *skipped) String() string {
+	switch s.count {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("line %d of the session file is skipped: %v", s.first, s.why)
+	}
+	return fmt.Sprintf("%d lines of the session file are skipped, from line %d to line %d; the first: %v", s.count, s.first, s.last, s.why)
+}
+
+// reader reads a line whole.
+type reader = func() (event.Envelope, error)
+
+// replayed gathers events.
+type replayed struct {
+	events []event.Envelope
+	talks  map[int]*agent.Recall // of each branch that still works, with short results
+	short  map[int]reader        // places of results in events that lack their text
+	turn   int                   // the highest of what was left out
+}
+
+// take looks at the next line.
+func (r *replayed) take(j *sessions.Journal, l sessions.Line) error {
+	if unneeded[l.Type] {
+		r.turn = max(r.turn, l.Turn)
+		return nil
+	}
+	if short, ok := shortResult(l); ok {
+		if r.short == nil {
+			r.short = make(map[int]reader)
+		}
+		r.short[len(r.events)] = j.Later(l)
+		r.add(short)
+		return nil
+	}
+	if short, ok := shortAsked(l); ok {
+		r.add(short)
+		return nil
+	}
+	env, err := l.Envelope()
+	if err != nil {
+		return err
+	}
+	r.add(env)
+	return nil
+}
+
+// shortResult is a bulky result without its text. It reads the beginning of the line only.
+func shortResult(l sessions.Line) (event.Envelope, bool) {
+	if len(l.Raw) < bulky || l.Type != (event.ToolResult{}).Type() {
+		return event.Envelope{}, false
+	}
+	env, id, name, ok := beginning(l, "call_id", "name")
+	env.Payload = event.ToolResult{CallID: id, Name: name}
+	return env, ok
+}
+
+// shortAsked is a request for an approval without what was asked.
+func shortAsked(l sessions.Line) (event.Envelope, bool) {
+	if l.Type != (event.ApprovalAsked{}).Type() {
+		return event.Envelope{}, false
+	}
+	env, id, call, ok := beginning(l, "id", "call_id")
+	env.Payload = event.ApprovalAsked{ID: id, CallID: call}
+	return env, ok
+}
+
+// beginning reads what the envelope of a line says, and the first two members of its payload,
+// which are strings with these keys.
+func beginning(l sessions.Line, first, second string) (env event.Envelope, a, b string, ok bool) {
+	head, payload, ok := bytes.Cut(l.Raw, []byte(`,"payload":`))
+	if !ok || json.Unmarshal(append(slices.Clone(head), `,"payload":{}}`...), &env) != nil {
+		return env, "", "", false
+	}
+	d := json.NewDecoder(bytes.NewReader(payload[:min(len(payload), bulky)]))
+	var words [5]json.Token
+	for i := range words {
+		var err error
+		if words[i], err = d.Token(); err != nil {
+			return env, "", "", false
+		}
+	}
+	a, aOK := words[2].(string)
+	b, bOK := words[4].(string)
+	return env, a, b, words[0] == json.Delim('{') && words[1] == first && words[3] == second && aOK && bOK
+}
+
+// add appends an event and tells the conversations.
+func (r *replayed) add(env event.Envelope) {
+	r.events = append(r.events, env)
+	if p, ok := env.Payload.(event.BranchStarted); ok {
+		r.talks[p.Branch] = &agent.Recall{History: r.talks[0].Clone()}
+		return
+	}
+	h := r.talks[env.Branch]
+	if h == nil {
+		return
+	}
+	h.Take(env)
+	if _, ended := env.Payload.(event.TaskFinished); ended && env.Branch != 0 {
+		delete(r.talks, env.Branch)
+	}
+}
+
+// complete reads the results that the model still reads. It ends with an event that has
+// the last numbers, from which the runtime goes on counting.
+func (r *replayed) complete(last uint64) error {
+	needed := make(map[string]bool)
+	for _, h := range r.talks {
+		for _, m := range h.Messages() {
+			needed[m.ToolCallID] = true
+		}
+	}
+	for at, read := range r.short {
+		p, ok := r.events[at].Payload.(event.ToolResult)
+		if !ok || !needed[p.CallID] {
+			continue
+		}
+		var err error
+		if r.events[at], err = read(); err != nil {
+			return err
+		}
+	}
+	if last > 0 {
+		r.events = append(r.events, event.Envelope{Seq: last, Turn: r.turn, Payload: event.Notice{}})
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package compose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"buddy/agent"
+	"buddy/agent/event"
+	"buddy/agent/policy"
+	"buddy/agent/prompt"
+	"buddy/app/exit"
+	"buddy/app/slash"
+	"buddy/tmux"
+	"buddy/tools"
+	"buddy/tools/shell"
+	"buddy/tools/target"
+	"buddy/views/markup"
+)
+
+// openTargets opens the target where the session begins, makes the set that opens the others
+// when they are needed, and returns the policy for all of them.
+func (p *Program) openTargets(f *Options) (judge policy.Policy, err error) {
+	if err := p.Dest.needTmux(f, p.Env); err != nil {
+		return judge, err
+	}
+	if p.Env.Also, err = p.Dest.folders(f.Also); err != nil {
+		return judge, err
+	}
+	others, err := p.Dest.beside(f, p.Config, p.Index)
+	if err != nil {
+		return judge, err
+	}
+	_, p.withheld = p.Config.Environ(os.Environ())
+	first, err := p.open(p.Dest.Target, p.Env, cmp.Or(f.Tmux, p.ID), p.Journal.resumed() || f.Tmux != "")
+	if err != nil {
+		return judge, err
+	}
+	p.Targets = target.NewSet(first, others, p.openOther)
+	judge = policy.Policy{Workspace: first.Files.Root(), At: p.Targets.Facts, Shell: p.Config.Tools.ShellName()}
+	judge.Rules, err = rulesOf(p.Config)
+	return judge, err
+}
+
+// openOther reaches for a target and makes what the session has there.
+func (p *Program) openOther(t *target.Target) (*target.Session, error) {
+	env, err := t.Look(t.Cwd)
+	if away := t.Away; away != nil && err == nil {
+		t.Away, err = nil, away
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.open(t, env, p.ID+"-"+t.Name, p.Journal.resumed())
+}
+
+// open makes what the session has on a target. Nothing starts there. The set of targets is not
+// there yet when the first is opened. resumed says that others may have used the tmux session.
+func (p *Program) open(t *target.Target, env target.Environment, session string, resumed bool) (*target.Session, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, exit.Error{Code: exit.Failed, Text: fmt.Sprintf("own program file: %v", err)}
+	}
+	prefix := ""
+	if p.Targets != nil {
+		prefix = p.Targets.Prefix(t)
+	}
+	o := target.Options{Outputs: p.Store.OutDir(p.ID), Resumed: resumed}
+	o.Env, _ = p.Config.Environ(os.Environ())
+	o.Reach.Withheld = p.withheld
+	o.Socket, o.Session, o.Exe, o.Shell = os.Getenv("BUDDY_TMUX_SOCKET"), session, exe, p.Config.Tools.ShellName()
+	o.OnPane = func(e tmux.PaneEvent) { p.Live.Publish(paneEvent(e, prefix, t.Name)) }
+	o.OnScreen = func(s tmux.Screen) { p.Live.Publish(paneScreen(s, prefix)) }
+	if t.Host == nil {
+		var notice string
+		if o.Sandbox, notice = sandbox(p.Config.Sandbox, append([]string{env.Dir}, env.Also...), o.Outputs); notice != "" {
+			p.Live.Publish(event.Notice{Text: notice})
+		}
+	}
+	o.Warn = func(text string) {
+		if prefix != "" {
+			text = prefix + ": " + text
+		}
+		p.Live.Publish(event.Warning{Text: text, Code: "no_tmux", NextStep: "install tmux 3.2 or newer to watch them and type into them"})
+	}
+	one, err := t.Open(env, o)
+	return one, exit.Failure(err)
+}
+
+// closeTargets ends what the session has on all targets and says what stays behind.
+func (p *Program) closeTargets(ctx context.Context, said io.Writer) {
+	p.Targets.Close(ctx, func(text string) { _, _ = fmt.Fprintln(said, "buddy: "+markup.Plain(text)) })
+}
+
+// filesOn returns the files of a target, which is reached for if need be.
+func (p *Program) filesOn(_ context.Context, name string) (agent.Files, error) {
+	one, err := p.Targets.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return one.Files, nil
+}
+
+// managedPanes are the panes of all targets, as the runtime knows them.
+type managedPanes struct{ *target.Set }
+
+func (m managedPanes) Pane(name string) (agent.PaneSession, string, error) { return m.Set.Pane(name) }
+
+// promptTargets tells the model which targets there are; nothing, if there is one only.
+func promptTargets(set *target.Set) []prompt.Target {
+	if len(set.Targets()) == 1 {
+		return nil
+	}
+	var all []prompt.Target
+	for _, t := range set.Targets() {
+		doc := t.Doc
+		if t.Host == nil {
+			doc = "the machine of the person"
+		}
+		all = append(all, prompt.Target{Name: t.Name, Doc: doc})
+	}
+	return all
+}
+
+// describe says where commands run, whether that can be reached now, and how to watch.
+func (p *Program) describe() string {
+	all := p.Targets.Targets()
+	texts := make([]string, len(all))
+	shell.SideBySide(p.Targets.Names(), func(i int, _ string) {
+		texts[i] = describeTarget(p.Targets, all[i])
+	})
+	text := strings.Join(texts, "\n\n")
+	if len(all) > 1 {
+		text += "\n\n/target NAME makes another the one for calls that name none"
+	}
+	return text
+}
+
+func describeTarget(set *target.Set, t *target.Target) string {
+	var b strings.Builder
+	name := slash.PlaceName(t.Name)
+	if t.Name == set.Current() && len(set.Targets()) > 1 {
+		name += " (current)"
+	}
+	fmt.Fprintf(&b, "target     %s", name)
+	if t.Address != "" {
+		kind, address := t.Kind()
+		fmt.Fprintf(&b, "\nwhere      %s %s", kind, address)
+	}
+	one := set.Session(t.Name)
+	if one == nil {
+		if err := set.Failure(t.Name); err != nil {
+			fmt.Fprintf(&b, "\nstate      could not be reached; the next call tries again: %v", err)
+			return b.String()
+		}
+		b.WriteString("\nstate      not used yet; the first call connects")
+		return b.String()
+	}
+	if t.Host != nil {
+		fmt.Fprintf(&b, "\nstate      %s", stateOf(t))
+	}
+	dir := one.Env.Dir
+	if dir == "" {
+		dir = "the home folder"
+	}
+	fmt.Fprintf(&b, "\nfolder     %s", dir)
+	switch line := one.Panes.AttachLine(); {
+	case one.Panes.Pane() == "":
+		b.WriteString("\npane       none yet; the first command opens one")
+	case line != "":
+		fmt.Fprintf(&b, "\nattach     %s", line)
+	}
+	return b.String()
+}
+
+// stateOf asks a target for a sign of life.
+func stateOf(t *target.Target) string {
+	took, err := t.Ping()
+	if err != nil {
+		return "cannot be reached: " + err.Error()
+	}
+	return "connected, answers in " + milliseconds(took)
+}
+
+// paneEvent returns the event of what happens to a pane of a target, whose name is in front of the pane's
+// unless it is the first.
+func paneEvent(e tmux.PaneEvent, prefix, target string) event.Event {
+	name := tools.PaneRef{Target: prefix, ID: e.Pane}.String()
+	switch e.Kind {
+	case tmux.Opened:
+		return event.PaneOpened{Pane: name, Title: e.Title, Target: target, Attach: e.Attach}
+	case tmux.Lost:
+		return event.PaneLost{Pane: name, Why: e.Why}
+	default:
+		return event.PaneClosed{Pane: name}
+	}
+}
+
+func paneScreen(s tmux.Screen, prefix string) event.Event {
+	return event.PaneScreen{
+		Pane: tools.PaneRef{Target: prefix, ID: s.Pane}.String(), W: s.W, H: s.H, Rows: s.Rows,
+		Cursor: event.Cursor{X: s.CursorX, Y: s.CursorY, Visible: s.CursorVisible}, AppKeys: s.AppKeys,
+	}
+}

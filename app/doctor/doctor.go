@@ -1,0 +1,307 @@
+// Package doctor checks what buddy needs.
+//
+//	fmt.Print(doctor.Text(doctor.Examine(ctx, options, true, os.Stderr)))
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+	"golang.org/x/term"
+
+	"buddy/agent/model"
+	"buddy/agent/policy"
+	"buddy/app/compose"
+	"buddy/app/input"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/sessions"
+	"buddy/tmux"
+	"buddy/tools/target"
+	"buddy/views/markup"
+)
+
+// Health says whether something works.
+type Health string
+
+// What a [Finding] can be.
+const (
+	Fine   Health = "ok"
+	Weak   Health = "weak"   // buddy works, with less
+	Broken Health = "broken" // something that was asked for does not work
+)
+
+// Finding holds the result of one check.
+type Finding struct {
+	Check string `json:"check"`
+	State Health `json:"state"`
+	Text  string `json:"text"`
+	Do    string `json:"do,omitempty"` // what mends it
+}
+
+// AnswerTime is how long the doctor waits for a model.
+const AnswerTime = 30 * time.Second
+
+// Examine makes all checks. say gets what takes time.
+func Examine(ctx context.Context, f *compose.Options, ask bool, say io.Writer) []Finding {
+	c, _, notices, err := compose.LoadConfig(f)
+	all := append([]Finding{checkSettings(c, notices, err)}, checkMachine(ctx)...)
+	if err == nil {
+		all = append(all, CheckModel(ctx, c, ask)...)
+	}
+	return append(append(all, checkFolders()...), checkTarget(f, say)...)
+}
+
+// checkMachine looks at what is around buddy.
+func checkMachine(ctx context.Context) []Finding {
+	cwd, _ := os.Getwd() // unknown: no file of ours is in it
+	free := checkFree(&target.Target{Name: slash.ThisMachine}, target.Environment{Dir: cwd})
+	return []Finding{checkKeys(), checkTerminal(os.Getenv), checkTmux(ctx), free, checkClipboard(os.Getenv)}
+}
+
+// Text is the report for people.
+func Text(all []Finding) string {
+	var b strings.Builder
+	for _, one := range all {
+		mark := map[Health]string{Fine: "✓", Weak: "!", Broken: "✗"}[one.State]
+		fmt.Fprintf(&b, "%s %-10s %s\n", mark, one.Check, markup.Plain(strings.ReplaceAll(one.Text, "\n", "; ")))
+		if one.Do != "" {
+			fmt.Fprintf(&b, "  %-10s → %s\n", "", markup.Plain(one.Do))
+		}
+	}
+	return b.String()
+}
+
+func checkSettings(c config.Config, notices []string, err error) Finding {
+	switch {
+	case err != nil:
+		return Finding{"settings", Broken, err.Error(), "mend that line; docs/config.md lists what is allowed"}
+	case len(notices) > 0:
+		return Finding{"settings", Weak, strings.Join(notices, "; "), ""}
+	case c.MissingFile != "":
+		return Finding{"settings", Fine, "no file: the defaults apply", ""}
+	}
+	return Finding{"settings", Fine, fmt.Sprintf("%s, profiles: %d", cmp.Or(c.File, "none"), len(c.Models)), ""}
+}
+
+// checkKeys looks at the file with keys.
+func checkKeys() Finding {
+	s := config.Auth()
+	info, err := os.Stat(s.Path())
+	if errors.Is(err, os.ErrNotExist) || s.Path() == "" {
+		return Finding{"keys", Fine, "none are kept by buddy login", ""}
+	}
+	all, readErr := s.Read()
+	switch err := errors.Join(err, readErr); {
+	case err != nil:
+		return Finding{"keys", Broken, err.Error(), "remove the file and log in again"}
+	case info.Mode().Perm()&0o077 != 0:
+		return Finding{"keys", Broken, fmt.Sprintf("%s can be opened by others (mode %04o)", s.Path(), info.Mode().Perm()), "chmod 600 " + s.Path()}
+	}
+	if len(all.Keys)+len(all.Logins) == 0 {
+		return Finding{"keys", Fine, "none are kept by buddy login", ""}
+	}
+	return Finding{"keys", Fine, fmt.Sprintf("in %s; keys: %d, logins: %d", s.Path(), len(all.Keys), len(all.Logins)), ""}
+}
+
+// checkTerminal looks at what the screen needs.
+func checkTerminal(getenv func(string) string) Finding {
+	name := getenv("TERM")
+	locale := getenv("LANG")
+	for _, v := range []string{"LC_CTYPE", "LC_ALL"} {
+		if s := getenv(v); s != "" {
+			locale = s
+		}
+	}
+	utf8 := strings.ReplaceAll(strings.ToLower(locale), "-", "")
+	switch {
+	case name == "" || name == "dumb":
+		return Finding{"terminal", Broken, fmt.Sprintf("TERM is %q: there is no full screen", name), "set TERM to what your terminal is, such as xterm-256color; buddy exec needs none"}
+	case !strings.Contains(utf8, "utf8"):
+		return Finding{"terminal", Weak, fmt.Sprintf("the locale %q is not UTF-8: lines may be drawn wrong", locale), "export LC_ALL=C.UTF-8"}
+	}
+	colours := "16 colours or fewer"
+	switch ct := getenv("COLORTERM"); {
+	case getenv("NO_COLOR") != "":
+		colours = "no colours, because NO_COLOR is set"
+	case ct == "truecolor" || ct == "24bit":
+		colours = "true colours"
+	case strings.Contains(name, "256"):
+		colours = "256 colours"
+	}
+	text := name + ", " + colours
+	if w, h, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		text += fmt.Sprintf(", %d×%d", w, h)
+		if w < 40 || h < 10 {
+			return Finding{"terminal", Weak, text, "make it 40×10 or larger"}
+		}
+	}
+	return Finding{"terminal", Fine, text, ""}
+}
+
+func checkTmux(ctx context.Context) Finding {
+	version, err := tmux.Installed(ctx)
+	if err != nil {
+		return Finding{"tmux", Weak, err.Error() + "; commands run without panes", "install tmux 3.2 or newer"}
+	}
+	if err := tmux.CheckOutside(os.Getenv); err != nil {
+		return Finding{"tmux", Broken, err.Error(), ""}
+	}
+	return Finding{"tmux", Fine, version, ""}
+}
+
+// checkFree tells which commands nobody is asked about on a target, and what keeps them.
+func checkFree(t *target.Target, env target.Environment) Finding {
+	err := t.Confines(env, tmux.Options{Env: os.Environ()})
+	one := Finding{"free", Fine, t.Name + ": " + policy.Policy{Confined: err == nil}.Free(""), ""}
+	if err != nil {
+		one.Text += " (" + err.Error() + ")"
+	}
+	if err != nil && t.Host == nil {
+		one.State = Weak
+	}
+	return one
+}
+
+func checkClipboard(getenv func(string) string) Finding {
+	if tool := input.ClipboardTool(getenv, exec.LookPath); tool != nil {
+		return Finding{"clipboard", Fine, "through " + tool[0] + " and the terminal", ""}
+	}
+	if getenv("TMUX") != "" {
+		return Finding{"clipboard", Fine, "through tmux's buffer and the terminal (OSC 52)", ""}
+	}
+	return Finding{"clipboard", Fine, "through the terminal (OSC 52), if it allows that", ""}
+}
+
+// CheckModel looks at the model that a start takes, and asks it for a word.
+func CheckModel(ctx context.Context, c config.Config, ask bool) []Finding {
+	switch {
+	case c.Active == nil && c.Problem == "":
+		return []Finding{{"model", Fine, "the demo, which was asked for", ""}}
+	case c.Active == nil:
+		return []Finding{{"model", Broken, c.Problem, "buddy init"}}
+	}
+	p := *c.Active
+	o := compose.Describe(p, "", true)
+	if !o.Usable {
+		return []Finding{{"model", Broken, o.Why, "buddy models shows what can be used"}}
+	}
+	all := []Finding{{"model", Fine, fmt.Sprintf("%s (%s) at %s, %s", p.Name, p.Model, p.BaseURL, o.Why), ""}}
+	if o.Window == 0 {
+		do := "set context_limit in a profile for it"
+		if !p.Bundled() {
+			do = "buddy config set " + config.Path("models", p.Name, "context_limit") + " TOKENS"
+		}
+		all = append(all, Finding{"window", Weak, "the context window of the model is not known", do})
+	}
+	if ask {
+		all = append(all, AskModel(ctx, p))
+	}
+	return all
+}
+
+// AskModel sends a real request, once.
+func AskModel(ctx context.Context, p config.Profile) Finding {
+	ctx, stop := context.WithTimeout(ctx, AnswerTime)
+	defer stop()
+	m, err := compose.Bare(p)
+	if err != nil {
+		return Finding{"endpoint", Broken, err.Error(), ""}
+	}
+	begin, spent := time.Now(), ""
+	for d, e := range m.Stream(ctx, model.Request{Messages: []model.Message{{Role: model.User, Content: "Answer with the word ok."}}}) {
+		err = e
+		if d.Kind == model.Done && d.Usage != nil {
+			spent = fmt.Sprintf(", %d tokens", d.Usage.Prompt+d.Usage.Completion)
+			if cost := compose.PriceOf(p).Cost(*d.Usage); cost > 0 {
+				spent += " for " + cost.String()
+			}
+		}
+	}
+	var e *model.Error
+	switch {
+	case errors.As(err, &e):
+		hint := e.Hint
+		said := *e
+		said.Hint = ""
+		return Finding{"endpoint", Broken, said.Error(), hint}
+	case err != nil:
+		return Finding{"endpoint", Broken, fmt.Sprintf("%s: no answer within %v: %v", p.BaseURL, AnswerTime, err), "check the network, or the load of the server"}
+	}
+	return Finding{"endpoint", Fine, fmt.Sprintf("it answered in %.1f s%s", time.Since(begin).Seconds(), spent), ""}
+}
+
+// checkFolders looks at the folders that buddy writes to.
+func checkFolders() []Finding {
+	var all []Finding
+	cwd, err := os.Getwd()
+	if err == nil {
+		var notice string
+		if _, notice, err = sessions.Dir(cwd); err == nil {
+			one := Finding{"sessions", Fine, "in .buddyx of this folder", ""}
+			if notice != "" {
+				one = Finding{"sessions", Weak, notice, ""}
+			}
+			all = append(all, one)
+		}
+	}
+	if err != nil {
+		all = append(all, Finding{"sessions", Broken, err.Error(), "work in a folder that you may write to"})
+	}
+	state := filepath.Join(xdg.StateHome, "buddy")
+	err = os.MkdirAll(state, 0o700)
+	var probe *os.File
+	if err == nil {
+		probe, err = os.CreateTemp(state, ".doctor-*")
+	}
+	if err != nil {
+		return append(all, Finding{"state", Broken, err.Error(), "make " + state + " writable for you"})
+	}
+	_ = probe.Close()
+	_ = os.Remove(probe.Name())
+	return append(all, Finding{"state", Fine, state, ""})
+}
+
+// checkTarget reaches for what the flags name.
+func checkTarget(f *compose.Options, say io.Writer) []Finding {
+	t, err := compose.NewDestination(f)
+	if err != nil {
+		return []Finding{{"target", Broken, err.Error(), ""}}
+	}
+	if t.Host == nil {
+		return nil
+	}
+	defer func() { _ = t.Close() }() // it was only looked at
+	if err := t.Reach(say); err != nil {
+		return []Finding{{"target", Broken, err.Error(), ""}}
+	}
+	env, err := t.Look(f.Dir)
+	switch {
+	case t.Away != nil:
+		return []Finding{{"target", Broken, t.Away.Error(), "check the name and that it runs"}}
+	case err != nil:
+		return []Finding{{"target", Broken, err.Error(), ""}}
+	}
+	if err := tmux.Usable(env.Tmux); err != nil {
+		return []Finding{{"target", Weak, fmt.Sprintf("%s: %v; commands run without panes", t.Name, err), "install tmux 3.2 or newer there"}}
+	}
+	return []Finding{{"target", Fine, fmt.Sprintf("%s: %s, %s, %s", t.Name, env.OS, env.Shell, strings.TrimSpace(env.Tmux)), ""}, checkFree(t.Target, env)}
+}
+
+// ExamineSession makes the checks that concern a session with the settings c, with the model that answers now.
+func ExamineSession(ctx context.Context, c config.Config, profile string) []Finding {
+	if now, ok := c.Lookup(profile); ok {
+		c.Active = &now
+	}
+	all := append([]Finding{checkSettings(c, nil, nil)}, checkMachine(ctx)...)
+	return append(append(all, CheckModel(ctx, c, true)...), checkFolders()...)
+}

@@ -1,0 +1,48 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"buddy/app/apptest"
+	"buddy/config"
+)
+
+// TestAskModel: a real request tells whether the endpoint works; what is wrong is said
+// apart from what to do.
+func TestAskModel(t *testing.T) {
+	apptest.Home(t)
+	s := apptest.NewLoginServer(t)
+	t.Setenv("BUDDY_API_KEY", "at-0")
+	p := config.Profile{Name: "a", BaseURL: s.URL + "/v1", Model: "m"}
+	if one := AskModel(t.Context(), p); one.State != Fine || !strings.Contains(one.Text, "it answered in") {
+		t.Errorf("%+v", one)
+	}
+	t.Setenv("BUDDY_API_KEY", "sk-wrong-key")
+	one := AskModel(t.Context(), p)
+	if one.State != Broken || !strings.Contains(one.Text, "status 401") || one.Do != "check the key from BUDDY_API_KEY" || s.Asked.Load() != 2 {
+		t.Errorf("%+v after %d requests", one, s.Asked.Load())
+	}
+	if strings.Contains(one.Text+one.Do, "sk-wrong") {
+		t.Errorf("%+v has the key", one)
+	}
+}
+
+// TestCheckTerminal: what the screen needs of a terminal.
+func TestCheckTerminal(t *testing.T) {
+	for _, tt := range []struct {
+		env  map[string]string
+		want Health
+		text string
+	}{
+		{map[string]string{"TERM": "xterm-256color", "LANG": "de_DE.UTF-8", "COLORTERM": "truecolor"}, Fine, "true colours"},
+		{map[string]string{"TERM": "xterm-256color", "LANG": "C", "LC_ALL": "C.utf8"}, Fine, "256 colours"},
+		{map[string]string{"TERM": "xterm", "LANG": "C.UTF-8", "NO_COLOR": "1"}, Fine, "NO_COLOR"},
+		{map[string]string{"TERM": "xterm", "LANG": "C.UTF-8", "LC_ALL": "POSIX"}, Weak, "POSIX"},
+		{map[string]string{"LANG": "C.UTF-8"}, Broken, "TERM"},
+	} {
+		if one := checkTerminal(func(name string) string { return tt.env[name] }); one.State != tt.want || !strings.Contains(one.Text, tt.text) {
+			t.Errorf("%v: %+v", tt.env, one)
+		}
+	}
+}

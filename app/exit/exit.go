@@ -1,0 +1,42 @@
+// Package exit holds the errors that end the program with a code.
+//
+//	return exit.Usage("--at takes a number, not %q", text) // the process exits with exit.BadUsage
+package exit
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Exit codes.
+const (
+	Done      = 0
+	Failed    = 1
+	BadUsage  = 2
+	Cancelled = 130
+)
+
+// Error is an error that carries an exit code. An empty text prints nothing.
+type Error struct {
+	Code int
+	Text string
+	Help bool // the help says how it is right
+}
+
+func (e Error) Error() string { return e.Text }
+
+// Usage returns an error about wrong arguments; after its text stands how to get help.
+func Usage(format string, args ...any) error {
+	return Error{BadUsage, fmt.Sprintf(format, args...), true}
+}
+
+// Failure gives an error the exit code of a failure, unless it has one.
+func Failure(err error) error {
+	if err == nil || errors.As(err, &Error{}) {
+		return err
+	}
+	return Error{Code: Failed, Text: err.Error()}
+}
+
+// Mistake gives an error the exit code of wrong settings. err is not nil.
+func Mistake(err error) error { return Error{Code: BadUsage, Text: err.Error()} }

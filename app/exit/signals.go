@@ -1,0 +1,38 @@
+package exit
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// UntilEnded returns a context that ends when the program is ended from outside: by SIGTERM, or
+// by SIGHUP because its terminal was closed, unless nohup has it ignored. Its cause is an error
+// of this package. Nobody has cancelled anything then. stop gives the signals back.
+func UntilEnded() (ctx context.Context, stop func()) {
+	signals := []os.Signal{syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, signals...)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		select {
+		case s := <-got:
+			cancel(BySignal(s))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(got)
+		cancel(nil)
+	}
+}
+
+// BySignal returns how the program exits after a signal: with the code that a shell gives it.
+func BySignal(s os.Signal) Error {
+	n, _ := s.(syscall.Signal)
+	return Error{Code: 128 + int(n)}
+}

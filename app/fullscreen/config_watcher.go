@@ -1,0 +1,130 @@
+package fullscreen
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"buddy/agent/event"
+	"buddy/app/compose"
+	"buddy/config"
+)
+
+// settle is how long files have to be quiet before they are read: editors write, rename
+// and remove in several steps. The timer runs once after a change and never when idle.
+const settle = 100 * time.Millisecond
+
+// watched are the files whose changes are of interest.
+type watched struct {
+	files  []string // absolute, those behind symbolic links too
+	themes string   // the folder of the person's own themes; "" for none
+}
+
+// watchedFiles returns the files that settings come from now. They need not exist.
+func watchedFiles(f *compose.Options) watched {
+	w := watched{themes: Colours(f).Dir}
+	for _, s := range config.Sources(f.Config, nil) {
+		path, err := filepath.Abs(s.Path)
+		if err != nil {
+			continue
+		}
+		w.files = append(w.files, path)
+		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+			w.files = append(w.files, real)
+		}
+	}
+	return w
+}
+
+// places returns what to watch: folders, because editors replace files. Where watching a
+// folder opens every file in it (kqueue), that of the working directory is left out, which
+// may be large, and its settings are watched alone.
+func (w watched) places() []string {
+	places := []string{w.themes}
+	cwd, _ := os.Getwd() // unknown: no file is in it
+	for _, f := range w.files {
+		if dir := filepath.Dir(f); dir != cwd || runtime.GOOS == "linux" {
+			places = append(places, dir)
+		} else {
+			places = append(places, f)
+		}
+	}
+	slices.Sort(places)
+	return slices.Compact(places)
+}
+
+// concerns reports whether an event may change a setting.
+func (w watched) concerns(e fsnotify.Event) bool {
+	if e.Op == fsnotify.Chmod {
+		return false
+	}
+	own := w.themes != "" && (e.Name == w.themes || filepath.Dir(e.Name) == w.themes && filepath.Ext(e.Name) == ".toml")
+	return own || slices.Contains(w.files, e.Name)
+}
+
+// watchFiles calls changed after each change of a file until ctx ends, and once at the
+// beginning for what changed before. It costs nothing while nothing changes.
+func watchFiles(ctx context.Context, files func() watched, changed func()) error {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer watcher.Close() //nolint:errcheck // nothing is written
+	var now watched
+	look := func() {
+		now = files()
+		for _, place := range now.places() {
+			if place != "" {
+				_ = watcher.Add(place) // what is not there is looked for again after the next change
+			}
+		}
+		changed()
+	}
+	look()
+	quiet := time.NewTimer(0)
+	quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, ok := <-watcher.Events:
+			if !ok {
+				return nil
+			}
+			if now.concerns(e) {
+				quiet.Reset(settle)
+			}
+		case _, ok := <-watcher.Errors: // events were lost: read everything
+			if !ok {
+				return nil
+			}
+			quiet.Reset(settle)
+		case <-quiet.C:
+			look()
+		}
+	}
+}
+
+// watchSettings takes over changes of the settings until the end, which the function that
+// it returns waits for.
+func (w *window) watchSettings(ctx context.Context, s *settings) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	w.loop.Go(func() {
+		defer close(done)
+		err := watchFiles(ctx, func() watched { return watchedFiles(s.flags) }, func() {
+			r := compose.ReadSettings(s.flags)
+			w.loop.Post(func() { w.reload(s, r) })
+		})
+		if err != nil {
+			w.program.Live.Publish(event.Notice{Text: fmt.Sprintf("changes of the settings are not seen before the next start: %v", err), Code: "config"})
+		}
+	})
+	return func() { cancel(); <-done }
+}

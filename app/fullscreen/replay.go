@@ -1,0 +1,48 @@
+package fullscreen
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"buddy/agent/event"
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/screen"
+	"buddy/app/ui"
+	"buddy/sessions"
+	"buddy/themes"
+)
+
+// Replay shows a session until the person leaves it.
+func Replay(f *compose.Options, j *sessions.Journal, speed float64) error {
+	c, index, _, err := compose.LoadConfig(f)
+	if err != nil {
+		return err
+	}
+	name, theme, err := FirstTheme(f, c, index)
+	if err != nil {
+		return err
+	}
+	keys, err := compose.BoundKeys(c.Keys, index)
+	if err != nil {
+		return err
+	}
+	s, err := screen.Open()
+	if err != nil {
+		return exit.Failure(err)
+	}
+	defer s.Fini()
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	defer cancel()
+	events := func(show func(event.Envelope) bool) error { return j.Range(0, show) }
+	home, _ := os.UserHomeDir() // "" is unknown
+	err = ui.Replay(ctx, s, ui.Looks{Theme: theme, Colours: Colours(f), Auto: name == themes.Auto}, keys, events, home, speed)
+	s.Fini()
+	if err != nil {
+		return exit.Failure(fmt.Errorf("terminal: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package fullscreen
+
+import (
+	"errors"
+	"io"
+
+	"buddy/app/input"
+)
+
+// copy gives text to the clipboard in every way that there is: through the terminal
+// (OSC 52, which works over ssh too), to the tmux around this program, and with a tool of
+// the desktop that this program runs on.
+func (w *window) copy(text string) {
+	w.screen.SetClipboard([]byte(text))
+	w.loop.Go(func() {
+		if _, err := input.Copy(text); err != nil {
+			w.loop.Post(func() { w.ui.Tell("copied, but not " + err.Error()) })
+		}
+	})
+}
+
+// edit runs the person's editor on a text in place of the screen and returns the text after
+// that. It belongs to the UI goroutine; events wait meanwhile.
+func (w *window) edit(name, text string) (edited string, err error) {
+	ran := w.loop.Suspend(func() {
+		edited, err = input.EditText(name, text, input.Editor())
+	})
+	if !ran {
+		err = errors.New("the terminal cannot be given to an editor now")
+	}
+	return edited, err
+}
+
+// look shows a text of any size in the person's editor, in place of the screen.
+func (w *window) look(name string, text io.Reader) (err error) {
+	ran := w.loop.Suspend(func() {
+		err = input.LookAt(name, text, input.Editor())
+	})
+	if !ran {
+		err = errors.New("the terminal cannot be given to an editor now")
+	}
+	return err
+}

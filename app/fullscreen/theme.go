@@ -1,0 +1,40 @@
+package fullscreen
+
+import (
+	"os"
+	"path/filepath"
+
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/ui"
+	"buddy/config"
+	"buddy/themes"
+)
+
+// Colours returns the themes that there are for this command line.
+func Colours(f *compose.Options) ui.Colours {
+	c := ui.Colours{Plain: f.NoColor || os.Getenv("NO_COLOR") != ""}
+	if dir := config.Dir(); dir != "" {
+		c.Dir = filepath.Join(dir, "themes")
+	}
+	return c
+}
+
+// FirstTheme returns the name of the theme to begin with, of the command line or else of the
+// configuration, and the theme.
+func FirstTheme(f *compose.Options, settings config.Config, index config.Index) (string, *themes.Theme, error) {
+	c := Colours(f)
+	if f.Theme != "" {
+		t, err := c.Load(f.Theme)
+		if err != nil {
+			return "", nil, exit.Usage("--theme: %v", err)
+		}
+		return f.Theme, t, nil
+	}
+	name := settings.UI.Theme
+	t, err := c.Load(name)
+	if err != nil {
+		return "", nil, exit.Mistake(index.Error(config.Path("ui", "theme"), err))
+	}
+	return name, t, nil
+}

@@ -1,0 +1,319 @@
+// Package headless answers one prompt without a person at a screen.
+//
+//	err := headless.Run(options, headless.Options{Quiet: true}, []string{"what is this?"}, os.Stdin, os.Stdout, os.Stderr)
+package headless
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/agent/model"
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/plain"
+)
+
+// Run answers one prompt, the argument, what is piped in, or both: the answer on stdout, all
+// else on stderr.
+func Run(f *compose.Options, once Options, args []string, stdin, stdout, stderr *os.File) error {
+	f.Headless = true
+	var end <-chan time.Time // nil is never
+	if once.Timeout > 0 {
+		end = time.After(once.Timeout)
+	}
+	prompt, err := ReadPrompt(args, stdin, end, once.Said(stderr))
+	if err != nil {
+		return err
+	}
+	schema, err := readSchema(once.Schema)
+	if err != nil {
+		return err
+	}
+	t, err := compose.NewDestination(f)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Close() }() // whatever it says, the answer is there
+	p, err := composeOnce(f, once, t, schema, stderr)
+	if err != nil {
+		return err
+	}
+	ctx, stop := exit.UntilEnded()
+	defer stop()
+	events, err := p.Begin(ctx)
+	if err != nil {
+		p.Close(stderr)
+		return exit.Failure(err)
+	}
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+
+	l := &line{
+		program: p,
+		Remarks: plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr, Style: plain.StyleOf(stdout, stderr), Prefix: "buddy: ", Quiet: once.Quiet},
+		out:     stdout, flags: once,
+		limits: bounds{end: end, cost: p.Options.MaxCost}, schema: schema,
+	}
+	p.Live.Send(event.Submit{Text: prompt.text, Images: prompt.images})
+	outcome := l.follow(events, interrupts) // ends with ctx, too: then the events do
+	if ctx.Err() != nil {
+		p.Desert(stderr)
+		return context.Cause(ctx)
+	}
+	stored := p.End(stderr, once.Said(stderr)) && !l.Unstored
+	return l.exit(outcome, stored)
+}
+
+// composeOnce is compose for one prompt: on a target that is there, with the limits of the
+// command line, and in a session that can be written.
+func composeOnce(f *compose.Options, once Options, d *compose.Destination, schema *answerSchema, stderr *os.File) (*compose.Program, error) {
+	if err := d.Reach(once.Said(stderr)); err != nil {
+		return nil, err
+	}
+	if d.Away != nil {
+		return nil, exit.Failure(d.Away)
+	}
+	p, err := compose.New(f, d, once.Resume, f.Approve)
+	if err != nil {
+		return nil, err
+	}
+	once.limit(&p.Options)
+	if schema != nil {
+		p.Options.System += schema.told() // not in the prompt, which gives the session its title
+	}
+	if err := p.Journal.ReadOnly(); err != nil {
+		p.Close(stderr)
+		return nil, exit.Failure(compose.TrustFirst(p.ID, err))
+	}
+	return p, nil
+}
+
+// exit returns what the process ends with.
+func (l *line) exit(outcome event.Outcome, stored bool) error {
+	switch {
+	case outcome == event.Completed && l.broken != nil:
+		return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("stdout: %v", l.broken)}
+	case outcome == event.Completed && stored:
+		return nil
+	case outcome == event.Cancelled:
+		return exit.Error{Code: exit.Cancelled}
+	}
+	return exit.Error{Code: exit.Failed}
+}
+
+// bounds are those of all that exec asks of the model. The runtime's are for one exchange.
+type bounds struct {
+	end   <-chan time.Time
+	cost  model.Money // 0 is no limit
+	spent model.Money
+	hit   string // what is said of the limit that was reached
+}
+
+// line prints a session as lines.
+type line struct {
+	plain.Remarks
+	program *compose.Program
+	out     io.Writer
+	flags   Options
+	limits  bounds
+	schema  *answerSchema // nil: the answer may be anything
+	answers int           // that did not fit it
+	broken  error         // of out
+	task    int           // that works on it
+	text    string        // of the last answer
+}
+
+// follow prints events until there is an answer, or there will be none.
+func (l *line) follow(events <-chan event.Envelope, interrupts <-chan os.Signal) event.Outcome {
+	cancelled := false
+	var late <-chan time.Time // when what was told to stop has not
+	for {
+		select {
+		case <-interrupts:
+			if cancelled || l.task == 0 { // nothing that could be cancelled in order
+				return event.Cancelled
+			}
+			cancelled = true
+			l.program.Live.Send(event.Cancel{})
+		case <-l.limits.end:
+			late = time.After(compose.CloseTime)
+			l.stop("the timeout of " + l.flags.Timeout.String() + " is over")
+		case <-late:
+			l.Fail("stopped: %s", l.limits.hit)
+			return event.Failed
+		case env, open := <-events:
+			if !open {
+				return event.Failed
+			}
+			if outcome := l.take(env); outcome != "" {
+				return outcome
+			}
+		}
+	}
+}
+
+// stop cancels the work because of a limit.
+func (l *line) stop(why string) {
+	l.limits.hit = why
+	l.program.Live.Send(event.Cancel{})
+}
+
+// take prints one event; it returns the outcome when it was the last of the exchange.
+func (l *line) take(env event.Envelope) event.Outcome {
+	if l.flags.JSON {
+		l.printJSON(env)
+	}
+	switch p := env.Payload.(type) {
+	case event.PromptSubmitted:
+		l.submitted(env.Task, p)
+	case event.Error:
+		l.Remark(p)
+		if p.Code == "bad_command" && l.task == 0 {
+			return event.Failed // the prompt was not taken
+		}
+	case event.QuestionAsked:
+		l.Say("? %s (nobody is there to answer)", p.Text)
+		l.program.Live.Send(event.Answer{ID: p.ID, Nobody: true})
+	case event.ModelMessage:
+		l.message(p)
+	case event.MetricsUsage:
+		l.spend(p.Cost)
+	case event.ApprovalAsked:
+		if l.task == 0 && env.Branch == 0 {
+			break // an earlier process asked; the prompt, which comes now, drops it
+		}
+		go l.Approve(p)
+	case event.TaskFinished:
+		if p.ID == l.task {
+			return l.finish(p.Outcome)
+		}
+	default:
+		l.Remark(env.Payload)
+	}
+	return ""
+}
+
+// submitted learns which task works on the prompt.
+func (l *line) submitted(task int, p event.PromptSubmitted) {
+	if !p.Queued {
+		l.task = task
+	}
+	if l.limits.hit != "" { // before there was anything to cancel
+		l.program.Live.Send(event.Cancel{})
+	}
+}
+
+// spend counts what requests cost. The runtime ends the first exchange at the limit; one
+// that asks for a better answer ends here.
+func (l *line) spend(cost model.Money) {
+	l.limits.spent += cost
+	if max := l.limits.cost; l.answers > 0 && max > 0 && l.limits.spent >= max && l.limits.hit == "" {
+		l.stop("the limit of cost is reached")
+	}
+}
+
+// finish ends an exchange, unless its answer does not fit and the model may try again.
+func (l *line) finish(o event.Outcome) event.Outcome {
+	if o == event.Completed && l.schema != nil {
+		value, err := l.schema.check(l.text)
+		switch {
+		case err == nil:
+			l.text = value
+		case l.unfit(err):
+			return ""
+		default:
+			return event.Failed
+		}
+	}
+	if o == event.Cancelled && l.limits.hit != "" {
+		l.partial()
+		l.Fail("stopped: %s", l.limits.hit)
+		return event.Failed
+	}
+	l.answer(o)
+	return o
+}
+
+// unfit asks for another answer, unless there were enough.
+func (l *line) unfit(err error) (again bool) {
+	l.answers++
+	if l.limits.hit == "" && l.answers < schemaTries {
+		l.Say("the answer does not fit %s: %v; asking again", l.schema.file, err)
+		l.task = 0
+		l.program.Live.Send(event.Submit{Text: l.schema.again(err)})
+		return true
+	}
+	l.partial()
+	l.Fail("the answer does not fit %s, after %d tries: %v", l.schema.file, l.answers, err)
+	if l.limits.hit != "" {
+		l.Fail("stopped: %s", l.limits.hit)
+	}
+	return false
+}
+
+// partial shows what was said that is not the answer.
+func (l *line) partial() {
+	if l.text != "" {
+		l.Say("%s", l.text)
+	}
+}
+
+// printJSON prints durable events and the deltas of text and tool output (EVENTS).
+func (l *line) printJSON(env event.Envelope) {
+	switch env.Payload.(type) {
+	case event.TextDelta, event.ReasoningDelta, event.ToolOutput:
+	default:
+		if !env.Payload.Durable() {
+			return
+		}
+	}
+	enc := json.NewEncoder(l.out)
+	enc.SetEscapeHTML(false)
+	l.note(enc.Encode(env))
+}
+
+// note keeps the first error of stdout and stops the work that nobody will read.
+func (l *line) note(err error) {
+	if err != nil && l.broken == nil {
+		l.broken = err
+		l.program.Live.Send(event.Cancel{})
+	}
+}
+
+// message remembers an answer; one that calls tools is not the last and is a remark.
+func (l *line) message(m event.ModelMessage) {
+	if m.Reasoning != "" {
+		l.Say("✎ %s", m.Reasoning)
+	}
+	l.text = m.Message.Content
+	if len(m.Message.ToolCalls) > 0 && strings.TrimSpace(l.text) != "" {
+		l.Say("%s", l.text)
+	}
+}
+
+// answer prints the answer alone. What an exchange that did not complete had said goes
+// to stderr: it is not an answer.
+func (l *line) answer(o event.Outcome) {
+	if o != event.Completed {
+		l.partial()
+		l.Fail("%s", plain.Ended(o))
+		return
+	}
+	if l.flags.JSON {
+		return
+	}
+	text := l.Style.Out(l.text)
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	_, err := io.WriteString(l.out, text)
+	l.note(err)
+}

@@ -1,0 +1,88 @@
+package headless
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"buddy/app/exit"
+)
+
+const (
+	schemaTries = 3         // answers that are looked at
+	maxSchema   = 256 << 10 // bytes of a schema, which every request carries
+)
+
+// answerSchema holds the JSON Schema that an answer has to fit (--output-schema).
+type answerSchema struct {
+	file string
+	text string
+	is   *jsonschema.Resolved
+}
+
+// readSchema reads a JSON Schema, nil for no file. It may refer to itself only.
+func readSchema(file string) (*answerSchema, error) {
+	if file == "" {
+		return nil, nil
+	}
+	fi, err := os.Stat(file)
+	if err == nil && fi.Size() > maxSchema {
+		err = fmt.Errorf("larger than %d KiB", maxSchema>>10)
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(file)
+	}
+	s := &answerSchema{file: file, text: strings.TrimSpace(string(data))}
+	var schema jsonschema.Schema
+	if err == nil {
+		err = json.Unmarshal(data, &schema)
+	}
+	if err == nil {
+		s.is, err = schema.Resolve(nil)
+	}
+	if err != nil {
+		return nil, exit.Error{Code: exit.BadUsage, Text: fmt.Sprintf("--output-schema %s: %v", file, err)}
+	}
+	return s, nil
+}
+
+// told tells the model what its answer has to be.
+func (s *answerSchema) told() string {
+	return "\n\n# The form of the answer\nYour final answer to every prompt must be one JSON value that fits this JSON Schema, and nothing else: " +
+		"no words before or after it, no code fence.\n<output_schema>\n" + s.text + "\n</output_schema>\n"
+}
+
+// again tells the model what is wrong with its answer.
+func (s *answerSchema) again(err error) string {
+	return "Your answer does not fit the JSON Schema: " + err.Error() +
+		"\nAnswer again with the whole JSON value, corrected, and nothing else."
+}
+
+// check returns the JSON value of an answer, or why it does not fit.
+func (s *answerSchema) check(answer string) (string, error) {
+	text := unfenced(answer)
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return "", fmt.Errorf("it is not JSON: %w", err)
+	}
+	if err := s.is.Validate(v); err != nil {
+		return "", errors.New(strings.TrimPrefix(err.Error(), "validating root: "))
+	}
+	return text, nil
+}
+
+// unfenced is text without the code fence around it, which many models can't do without.
+func unfenced(text string) string {
+	text = strings.TrimSpace(text)
+	inside, open := strings.CutPrefix(text, "```")
+	inside, closed := strings.CutSuffix(inside, "```")
+	if _, body, ok := strings.Cut(inside, "\n"); ok && open && closed {
+		return strings.TrimSpace(body)
+	}
+	return text
+}

@@ -1,0 +1,56 @@
+package headless
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// An answer is the JSON value in it, with or without a fence around it, or a reason why
+// it does not fit that a model can act on.
+func TestAnswerSchema(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.json")
+	schema := `{"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"], "additionalProperties": false}`
+	if err := os.WriteFile(file, []byte(schema), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := readSchema(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ answer, want, fault string }{
+		{`{"n": 1}`, `{"n": 1}`, ""},
+		{"\n {\"n\": 1}\n", `{"n": 1}`, ""},
+		{"```json\n{\"n\": 1}\n```", `{"n": 1}`, ""},
+		{"```\n{\"n\": 1}\n```\n", `{"n": 1}`, ""},
+		{"Here it is:\n```json\n{\"n\": 1}\n```", "", "it is not JSON"},
+		{"```", "", "it is not JSON"},
+		{"", "", "it is not JSON"},
+		{`{"n": 1} {"n": 2}`, "", "it is not JSON"},
+		{`{"n": 0}`, "", "minimum"},
+		{`{"n": "1"}`, "", "type"},
+		{`{}`, "", `"n"`},
+		{`{"n": 1, "m": 2}`, "", `"m"`},
+		{`[1]`, "", "type"},
+	} {
+		got, err := s.check(tt.answer)
+		if got != tt.want || (err == nil) != (tt.fault == "") || err != nil && !strings.Contains(err.Error(), tt.fault) {
+			t.Errorf("check(%q) = %q, %v, want %q, %q", tt.answer, got, err, tt.want, tt.fault)
+		}
+	}
+	if told := s.told(); !strings.HasPrefix(told, "\n\n") || !strings.Contains(told, schema) {
+		t.Errorf("the model is told %q", told)
+	}
+}
+
+// A schema is bounded, because every request carries it.
+func TestLargeSchema(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.json")
+	if err := os.WriteFile(file, make([]byte, maxSchema+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readSchema(file); err == nil || !strings.Contains(err.Error(), "larger than 256 KiB") {
+		t.Errorf("readSchema = %v", err)
+	}
+}

@@ -1,0 +1,62 @@
+// Package input supplies what a prompt is written with: earlier inputs, names of files, pictures,
+// the person's editor, the clipboard.
+//
+//	earlier := input.OpenHistory().Load()
+//	pictures, err := input.Attached("what is wrong in @shot.png?")
+package input
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// MaxPrompt bounds a prompt that comes from stdin or is pasted, in bytes.
+const MaxPrompt = 4 << 20
+
+// imageNames are the ends of names of files that are sent as pictures.
+var imageNames = []string{".png", ".jpg", ".jpeg", ".gif", ".webp"}
+
+// Attached returns the pictures that a prompt names after an @, such as @docs/screen.png.
+// Names of other files stay text: the model reads those with its tools.
+func Attached(prompt string) ([]model.Image, error) {
+	var all []model.Image
+	for word := range strings.FieldsSeq(prompt) {
+		name, ok := strings.CutPrefix(word, "@")
+		name = strings.TrimRight(name, ",;:.!?)")
+		if !ok || !slices.Contains(imageNames, strings.ToLower(filepath.Ext(name))) {
+			continue
+		}
+		img, err := readImage(name)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it only looks like a file
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, img)
+	}
+	return all, nil
+}
+
+func readImage(name string) (model.Image, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return model.Image{}, err
+	case !info.Mode().IsRegular():
+		return model.Image{}, errors.New("not a regular file")
+	case info.Size() > model.MaxImage:
+		return model.Image{}, fmt.Errorf("the image has %.1f MB (allowed: %d MB)", float64(info.Size())/(1<<20), model.MaxImage>>20)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return model.Image{}, err
+	}
+	return model.NewImage(data)
+}

@@ -1,0 +1,168 @@
+package input
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"buddy/app/fuzzy"
+	"buddy/tools/fs"
+	"buddy/tools/target"
+)
+
+const (
+	filesFresh = 5 * time.Second        // that a list of files is used
+	filesTime  = 200 * time.Millisecond // that making one may take
+	filesMost  = 50_000                 // files in it
+	filesBest  = 8                      // that are offered
+
+	// The same of the files of a target, where each folder is a way there and back.
+	filesFreshAway = 30 * time.Second
+	filesTimeAway  = 3 * time.Second
+)
+
+// FileIndex knows the files of a folder, to complete paths. Its methods may be called
+// from any goroutine; they read the disk.
+type FileIndex struct {
+	walk  func(visit func(rel string) error) error
+	limit time.Duration // of a walk; 0: it knows itself when to end
+	fresh time.Duration
+	now   func() time.Time
+	last  atomic.Int64 // the latest request
+
+	mu    sync.Mutex // guards what follows
+	paths []string
+	read  time.Time // zero when they were not
+}
+
+// NewFileIndex returns an index of the working directory.
+func NewFileIndex() *FileIndex {
+	root, err := os.Getwd()
+	if err != nil {
+		root = "/dev/null" // no files; a program without a working directory does not get here
+	}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	return indexBelow(root)
+}
+
+// indexBelow returns an index of a folder of this machine.
+func indexBelow(root string) *FileIndex {
+	walk := func(visit func(rel string) error) error {
+		return fs.WalkFiles(context.Background(), fs.Local, root, notOffered, visit)
+	}
+	return &FileIndex{walk: walk, limit: filesTime, fresh: filesFresh, now: time.Now}
+}
+
+// indexOn returns an index of the files of a target, which is reached for if need be.
+func indexOn(set *target.Set, name string) *FileIndex {
+	walk := func(visit func(rel string) error) error {
+		one, err := set.Open(name)
+		if err != nil {
+			return err
+		}
+		ctx, done := context.WithTimeout(context.Background(), filesTimeAway)
+		defer done()
+		return one.Files.WalkFiles(ctx, notOffered, visit)
+	}
+	return &FileIndex{walk: walk, fresh: filesFreshAway, now: time.Now}
+}
+
+// FileIndexes are the indexes of the targets of a session. One goroutine uses them.
+type FileIndexes struct {
+	Here *FileIndex
+	away map[string]*FileIndex // by target
+}
+
+// Of returns the index of the current target.
+func (x *FileIndexes) Of(set *target.Set) *FileIndex {
+	name := set.Current()
+	if set.Target(name).Host == nil {
+		return x.Here
+	}
+	if x.away == nil {
+		x.away = make(map[string]*FileIndex)
+	}
+	if x.away[name] == nil {
+		x.away[name] = indexOn(set, name)
+	}
+	return x.away[name]
+}
+
+// Request returns a function that finds the files that fit a query best. It finds nothing
+// once there is a later request.
+func (x *FileIndex) Request(query string) func() (paths []string, ok bool) {
+	n := x.last.Add(1)
+	return func() ([]string, bool) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.last.Load() != n {
+			return nil, false
+		}
+		if x.read.IsZero() || x.now().Sub(x.read) > x.fresh {
+			x.refresh()
+		}
+		return rank(x.paths, query), true
+	}
+}
+
+// refresh reads the names of the files, as many as the time allows.
+func (x *FileIndex) refresh() {
+	start := x.now()
+	enough := errors.New("enough")
+	x.paths = x.paths[:0]
+	// What can't be read is not offered.
+	_ = x.walk(func(rel string) error {
+		if len(x.paths) == filesMost || x.limit > 0 && x.now().Sub(start) > x.limit {
+			return enough
+		}
+		x.paths = append(x.paths, rel)
+		return nil
+	})
+	x.read = x.now()
+}
+
+func notOffered(name string) bool { return name == ".buddyx" || name == "node_modules" }
+
+// ranked is a path with how well it fits.
+type ranked struct {
+	path  string
+	score int
+}
+
+func (r ranked) compare(s ranked) int {
+	return cmp.Or(cmp.Compare(s.score, r.score), cmp.Compare(len(r.path), len(s.path)), cmp.Compare(r.path, s.path))
+}
+
+// rank returns the paths that fit a query best: those that have all its characters, in
+// order. Hidden files are found by a query that begins with a dot only.
+func rank(paths []string, query string) []string {
+	best := make([]ranked, 0, filesBest+1)
+	hidden := strings.HasPrefix(query, ".")
+	for _, path := range paths {
+		if !hidden && (path[0] == '.' || strings.Contains(path, "/.")) {
+			continue
+		}
+		score, ok := fuzzy.Fit(path, query)
+		r := ranked{path, score}
+		if !ok || len(best) == filesBest && r.compare(best[filesBest-1]) > 0 {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(best, r, ranked.compare)
+		best = slices.Insert(best, i, r)
+		best = best[:min(len(best), filesBest)]
+	}
+	found := make([]string, len(best))
+	for i, r := range best {
+		found[i] = r.path
+	}
+	return found
+}

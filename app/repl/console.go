@@ -1,0 +1,336 @@
+package repl
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+
+	"buddy/app/exit"
+	"buddy/app/input"
+	"buddy/app/keymap"
+	"buddy/tmux/pane"
+	"buddy/views/edit"
+	"buddy/views/markup"
+)
+
+// console is a terminal, or what stands for it, that is read line by line. What is printed
+// while somebody types goes above their line. Only read is for one goroutine at a time.
+type console struct {
+	in       *os.File
+	lines    *bufio.Reader // of in, when nothing can be edited
+	out, err *os.File
+	echo     *os.File // where prompts go
+	tty      bool     // a person types
+	edits    bool     // the line can be edited: in and echo are a terminal that can move its cursor
+	keys     *keymap.Map
+	complete func(word string, first bool) (becomes string, choices []string)
+	earlier  []string // inputs, for the editor
+
+	mu sync.Mutex // guards what follows
+	drawn
+	ahead []byte // typed and not used yet
+	lined int    // bytes to come that the terminal itself took as lines
+}
+
+// drawn holds what a console shows at its last row.
+type drawn struct {
+	line  *lineEditor // nil: no line is being edited
+	mode  *term.State // of the terminal before that
+	shown string      // the prompt before a line that the terminal edits
+	spun  int         // columns of the line that says that work goes on
+}
+
+func newConsole(stdin, stdout, stderr *os.File) *console {
+	c := &console{in: stdin, lines: bufio.NewReaderSize(stdin, 64<<10), out: stdout, err: stderr, echo: stdout, keys: keymap.Default()}
+	outTTY := term.IsTerminal(int(stdout.Fd()))
+	if !outTTY {
+		c.echo = stderr
+	}
+	c.tty = term.IsTerminal(int(stdin.Fd()))
+	c.edits = c.tty && !dumb() && term.IsTerminal(int(c.echo.Fd()))
+	return c
+}
+
+// dumb reports whether the terminal can't move its cursor.
+func dumb() bool {
+	name := os.Getenv("TERM")
+	return name == "" || name == "dumb"
+}
+
+// maxLine is how long a line may be that is not edited, in bytes.
+const maxLine = input.MaxPrompt
+
+// read returns a line, io.EOF at the end, or errInterrupt. Lines that were pasted together,
+// and those that end in a backslash, are one.
+func (c *console) read(prompt string) (string, error) {
+	if !c.tty {
+		return c.plainLine()
+	}
+	if c.edits {
+		return c.joined(func(again bool) (string, error) {
+			return c.edited(&lineEditor{
+				keys: c.keys, editor: edit.New(), prompt: continued(prompt, again), earlier: c.earlier, complete: c.complete,
+			})
+		})
+	}
+	return c.joined(func(again bool) (string, error) {
+		defer c.prompting(continued(prompt, again))()
+		return c.plainLine()
+	})
+}
+
+// readUnseen returns a line that nobody sees while it is typed. There is a terminal.
+func (c *console) readUnseen(prompt string) (string, error) {
+	if c.edits {
+		return c.edited(&lineEditor{keys: c.keys, editor: edit.New(), prompt: prompt, hidden: true})
+	}
+	done := c.prompting(prompt)
+	line, err := term.ReadPassword(int(c.in.Fd()))
+	done()
+	c.print(c.echo, "\n")
+	return string(line), err
+}
+
+// prompting shows a prompt until the line is there.
+func (c *console) prompting(prompt string) (done func()) {
+	c.print(c.echo, prompt)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown = prompt
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.shown = ""
+	}
+}
+
+// continuation stands before the lines of one input after its first.
+const continuation = "...... "
+
+func continued(prompt string, again bool) string {
+	if again {
+		return continuation
+	}
+	return prompt
+}
+
+// joined puts together the lines of one input, which end in a backslash but for the last.
+func (c *console) joined(next func(again bool) (line string, err error)) (string, error) {
+	var all []string
+	for size := 0; ; {
+		line, err := next(len(all) > 0)
+		if errors.Is(err, errEdit) {
+			return strings.Join(append(all, line), "\n"), err
+		}
+		if err != nil && (!errors.Is(err, io.EOF) || len(all) == 0) {
+			return "", err
+		}
+		rest, more := strings.CutSuffix(line, "\\")
+		all = append(all, rest)
+		if size += len(line) + 1; !more || size > input.MaxPrompt {
+			return strings.Join(all, "\n"), nil
+		}
+	}
+}
+
+// plainLine reads a line that the terminal, if there is one, edits itself.
+func (c *console) plainLine() (string, error) {
+	var line []byte
+	for {
+		part, err := c.lines.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxLine:
+			return "", exit.Usage("a line is longer than %d MiB", maxLine>>20)
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && len(line) == 0:
+			return "", err
+		}
+		return strings.TrimRight(string(line), "\r\n"), nil
+	}
+}
+
+// edited reads a line that is edited here.
+func (c *console) edited(t *lineEditor) (string, error) {
+	if err := c.edit(t); err != nil {
+		return "", err
+	}
+	defer c.restore()
+	buf := make([]byte, 4096)
+	for {
+		done, err := c.use(t)
+		if done {
+			return t.editor.Text(), err
+		}
+		n, err := c.in.Read(buf)
+		c.mu.Lock()
+		c.typed(buf[:n])
+		c.mu.Unlock()
+		if err != nil && n == 0 {
+			return "", err
+		}
+	}
+}
+
+// typed takes what the terminal sends. Lines that it took while nothing was read end in
+// another byte than Enter gives. The caller holds c.mu.
+func (c *console) typed(p []byte) {
+	n := min(c.lined, len(p))
+	c.lined -= n
+	c.ahead = append(append(c.ahead, bytes.ReplaceAll(p[:n], []byte("\n"), []byte("\r"))...), p[n:]...)
+}
+
+// use takes what was typed, up to the end of the line.
+func (c *console) use(t *lineEditor) (done bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		p, n := decode(c.ahead)
+		c.ahead = c.ahead[n:]
+		switch {
+		case n == 0:
+			c.show(t.row(c.columns()))
+			return false, nil
+		case p.paste != "":
+			t.editor.Paste(p.paste)
+		case p.key != nil:
+			var note string
+			if done, note, err = t.key(p.key); done {
+				c.show(t.finished(c.columns()))
+				return true, err
+			}
+			if note != "" {
+				c.show("\r\x1b[K" + legible(note) + "\r\n")
+			}
+		}
+	}
+}
+
+// minTyping is how many columns there are at least for what is typed.
+const minTyping = 10
+
+// edit begins to edit a line.
+func (c *console) edit(t *lineEditor) (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fd := int(c.in.Fd())
+	c.lined = pane.Waiting(c.in)
+	if c.mode, err = term.MakeRaw(fd); err != nil {
+		return err
+	}
+	c.line = t
+	c.show("\x1b[?2004h") // pasted text is marked
+	if markup.Width([]byte(t.prompt)) > c.columns()-minTyping {
+		c.show(t.prompt + "\r\n")
+		t.prompt = "> "
+	}
+	return nil
+}
+
+// restore gives the terminal back as it was. It may be called at any time.
+func (c *console) restore() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unspin()
+	if c.line == nil {
+		return
+	}
+	c.show("\x1b[?2004l")
+	_ = term.Restore(int(c.in.Fd()), c.mode) // there is nothing to do about it
+	c.line = nil
+}
+
+// show writes to the terminal that the line is edited on; one that is gone ends the reading.
+func (c *console) show(text string) { _, _ = io.WriteString(c.echo, text) }
+
+func (c *console) columns() int {
+	if w, _, err := term.GetSize(int(c.echo.Fd())); err == nil && w > 0 {
+		return w
+	}
+	return 80
+}
+
+// flush forgets what was typed already: it was not meant for a question that comes now.
+func (c *console) flush() {
+	if c.tty {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		pane.FlushInput(int(c.in.Fd()))
+		c.lines.Reset(c.in)
+		c.ahead = nil
+	}
+}
+
+// print writes text that is safe for a terminal to one of the outputs.
+func (c *console) print(to *os.File, text string) {
+	if text == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unspin()
+	switch {
+	case c.line != nil && term.IsTerminal(int(to.Fd())):
+		c.show("\r\x1b[K" + strings.ReplaceAll(text, "\n", "\r\n") + c.line.row(c.columns()))
+	case c.shown != "":
+		_, _ = io.WriteString(to, "\n"+text)
+		_, _ = io.WriteString(c.echo, c.shown)
+	default:
+		_, _ = io.WriteString(to, text)
+	}
+}
+
+// stderr is the console as a writer for remarks.
+type stderr struct{ *console }
+
+func (w stderr) Write(p []byte) (int, error) {
+	w.print(w.err, string(p))
+	return len(p), nil
+}
+
+// spin says on a line of its own, until the next output, that work goes on.
+func (c *console) spin(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.line != nil || dumb() || !term.IsTerminal(int(c.err.Fd())) {
+		return
+	}
+	c.unspin()
+	c.spun = len(text)
+	_, _ = io.WriteString(c.err, text)
+}
+
+// calm ends that.
+func (c *console) calm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unspin()
+}
+
+// unspin removes that line. The caller holds c.mu.
+func (c *console) unspin() {
+	if c.spun > 0 {
+		_, _ = io.WriteString(c.err, "\r"+strings.Repeat(" ", c.spun)+"\r")
+		c.spun = 0
+	}
+}
+
+// legible makes foreign text safe for a terminal, line by line, and keeps its tabs.
+func legible(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, l := range lines {
+		parts := strings.Split(l, "\t")
+		for j, p := range parts {
+			parts[j] = markup.Inline(p)
+		}
+		lines[i] = strings.Join(parts, "\t")
+	}
+	return strings.Join(lines, "\n")
+}

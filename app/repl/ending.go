@@ -1,0 +1,85 @@
+package repl
+
+import (
+	"errors"
+	"io"
+	"syscall"
+
+	"buddy/agent/event"
+	"buddy/app/exit"
+	"buddy/app/plain"
+	"buddy/app/slash"
+	"buddy/app/state"
+)
+
+// ending holds how a repl ends.
+type ending struct {
+	over    bool
+	next    slash.Next
+	eof     bool // nothing more can be read
+	armed   bool // Ctrl-C ends it
+	outcome event.Outcome
+	ended   error // from outside; the session is left as it is
+}
+
+// noLine deals with what came in the place of a line, unless that is the end of input where
+// something was asked: it says nothing then.
+func (r *repl) noLine(l typedLine, was wants) bool {
+	switch {
+	case r.con.tty && plain.HungUp(r.con.in):
+		r.ended, r.over = exit.BySignal(syscall.SIGHUP), true
+	case errors.Is(l.err, errInterrupt):
+		r.interrupt()
+	case errors.Is(l.err, errEdit):
+		r.edit(was, l.text)
+	case errors.Is(l.err, io.EOF) && was.kind == aPrompt:
+		r.eof = true
+		if len(r.background()) > 0 {
+			r.waitForBackground()
+			return true
+		}
+		r.over = true
+		if r.con.tty && !r.con.edits {
+			r.con.print(r.con.echo, "\n")
+		}
+	case errors.Is(l.err, io.EOF):
+		return false
+	default:
+		r.say(l.err.Error())
+		r.over = true
+	}
+	return true
+}
+
+// background are the tasks beside the main one that end by themselves.
+func (r *repl) background() (all []*state.Task) {
+	for _, t := range r.state.Tasks {
+		if t.Kind == event.BackgroundTask && t.State != state.TaskDone {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// waitForBackground lets tasks end whose prompts came from a pipe.
+func (r *repl) waitForBackground() {
+	r.hold(func(event.Event) bool { return len(r.background()) == 0 })
+}
+
+// interrupt cancels what runs; when nothing does, or the second time, it ends the session.
+func (r *repl) interrupt() {
+	t := r.state.Running()
+	switch {
+	case r.armed || !r.con.tty && t == nil:
+		r.over = true
+		r.outcome = event.Cancelled
+		r.eof = true
+	case t != nil:
+		r.armed, r.eof = true, !r.con.tty // the rest of a pipe is not wanted either
+		r.program.Live.Send(event.Cancel{})
+		r.say("cancelling; Ctrl-C again leaves")
+	default:
+		r.armed = true
+		r.say("Ctrl-C again leaves, as Ctrl-D does")
+	}
+}

@@ -1,0 +1,213 @@
+package repl
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/term"
+
+	"buddy/app/account"
+	"buddy/app/compose"
+	"buddy/app/doctor"
+	"buddy/app/input"
+	"buddy/app/slash"
+	"buddy/views/dialog"
+	"buddy/views/markup"
+)
+
+// These commands of a line are what the full screen shows in panes and dialogs.
+
+// lookBack reads the session and shows what comes of it.
+func (r *repl) lookBack(what string, show func(*record) (string, error)) {
+	slash.Inform(r.seat(), what, func() (string, error) {
+		all, err := readRecord(r.program.Journal.Range)
+		if err != nil {
+			return "", err
+		}
+		return show(all)
+	}, r.say)
+}
+
+func lineFind(r *repl, text string) error {
+	if text == "" {
+		return errors.New("say what for: /find TEXT")
+	}
+	r.lookBack("/find", func(all *record) (string, error) { return all.find(text), nil })
+	return nil
+}
+
+// lineOutput shows the end of an output, and where all of it is.
+func lineOutput(r *repl, args string) error {
+	r.lookBack("/output", func(all *record) (string, error) {
+		c, err := slash.CallBack(&all.state, args)
+		if err != nil {
+			return "", err
+		}
+		if len(c.Output.Buf) == 0 {
+			c.Output.Set(all.out[c.ID])
+		}
+		d, err := slash.Document(c)
+		if err != nil {
+			return "", err
+		}
+		defer d.Close()
+		text, cut, err := tail(d)
+		switch {
+		case cut:
+			text += wholeFiles(c)
+		case strings.TrimSpace(text) == "":
+			text = "(it printed nothing)"
+		}
+		return markup.Shorten(d.Title, 200) + "\n" + text, err
+	})
+	return nil
+}
+
+func lineDiff(r *repl, _ string) error {
+	slash.Inform(r.seat(), "/diff", func() (string, error) {
+		diff, files, err := r.catalog.Changes()
+		if err != nil || files == 0 {
+			return slash.NoChanges, err
+		}
+		return boundDiff(diff), nil
+	}, r.say)
+	return nil
+}
+
+// boundDiff is the begin of a diff, with the names of the files that do not show.
+func boundDiff(diff string) string {
+	lines := strings.Split(strings.TrimRight(diff, "\n"), "\n")
+	if len(lines) <= maxShown {
+		return strings.Join(lines, "\n")
+	}
+	shown, rest := lines[:maxShown], lines[maxShown:]
+	text := strings.Join(shown, "\n") + fmt.Sprintf("\n… %d more lines", len(rest))
+	for i, n := 0, 0; i < len(rest); i++ {
+		name, ok := strings.CutPrefix(rest[i], dialog.FileMark)
+		if !ok {
+			continue
+		}
+		if n++; n > compose.MaxListed {
+			return text + "\n… and more files"
+		}
+		text += "\n  " + name
+	}
+	return text
+}
+
+func lineCopy(r *repl, args string) error {
+	slash.Inform(r.seat(), "/copy", func() (string, error) {
+		all, err := readRecord(r.program.Journal.Range)
+		if err != nil {
+			return "", err
+		}
+		text, err := slash.ToCopy(&all.state, args)
+		if err != nil {
+			return "", err
+		}
+		return r.con.copy(text)
+	}, r.say)
+	return nil
+}
+
+// copy gives text to the clipboard in every way that there is, as the full screen does, and
+// says which.
+func (c *console) copy(text string) (string, error) {
+	said, err := slash.Copied(text)
+	if err != nil {
+		return "", err
+	}
+	ways, err := input.Copy(text)
+	if !dumb() && term.IsTerminal(int(c.echo.Fd())) {
+		c.print(c.echo, "\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\a")
+		ways = append(ways, "the terminal (OSC 52), if it allows that")
+	}
+	switch {
+	case len(ways) == 0 && err == nil:
+		return "", errors.New("there is no clipboard here: no terminal that knows OSC 52, no tmux, no wl-copy, xclip or xsel for a desktop")
+	case len(ways) == 0:
+		return "", err
+	case err != nil:
+		said += ", but not " + err.Error()
+	}
+	return said + " through " + strings.Join(ways, " and "), nil
+}
+
+// edit lets the person write in their editor, beginning with a text, and takes what comes
+// back as if it had been typed for what was wanted.
+func (r *repl) edit(was wants, text string) {
+	r.wants = was
+	if !r.con.tty {
+		r.say("/edit: there is no terminal for an editor")
+		return
+	}
+	editor := input.Editor()
+	text, err := input.EditText("prompt.md", text, editor)
+	text = strings.TrimRight(text, "\n")
+	switch {
+	case err != nil:
+		r.say("/edit: " + err.Error())
+	case strings.TrimSpace(text) == "":
+		r.say("nothing is sent: what " + editor + " left is empty")
+	default:
+		r.say("> " + strings.ReplaceAll(text, "\n", "\n"+continuation))
+		r.typedIn(typedLine{text: text})
+	}
+}
+
+// lineLogin asks for a key that nobody sees, or begins a login in a browser.
+func lineLogin(r *repl, name string) error {
+	in := r.catalog.Access
+	if name == "" {
+		r.say(in.Usage())
+		return nil
+	}
+	name, more, _ := strings.Cut(name, " ")
+	a, err := in.Find(name)
+	switch {
+	case err != nil:
+		return err
+	case !r.con.tty:
+		return fmt.Errorf("there is no terminal to ask on; run: buddy login %s", a.Name)
+	case a.Issuer != "":
+		r.say("asking " + a.Issuer + " for a code …")
+		r.aside(func() func() { return in.BrowserLogin(r.seat(), a, r.say) })
+		return nil
+	case more != "":
+		r.say("a key belongs here, where nobody sees it; the one in the prompt was not kept")
+	}
+	r.wants = wants{aKey, a.Name}
+	return nil
+}
+
+// keep stores a key that was typed.
+func (r *repl) keep(name, typed string) {
+	in := r.catalog.Access
+	r.beside(func() func() {
+		text := ""
+		key, err := account.OneKey(typed)
+		a, notFound := in.Find(name)
+		if err = errors.Join(err, notFound); err == nil {
+			text, err = a.Keep(in.Ctx, key)
+		}
+		return func() {
+			if err != nil {
+				r.failed("/login", err)
+				return
+			}
+			in.LoggedIn(r.seat(), a, text)
+		}
+	})
+}
+
+func lineDoctor(r *repl, _ string) error {
+	profile := r.info().Profile
+	r.say("looking …")
+	slash.Inform(r.seat(), "/doctor", func() (string, error) {
+		return strings.TrimRight(doctor.Text(doctor.ExamineSession(context.Background(), r.program.Config, profile)), "\n"), nil
+	}, r.say)
+	return nil
+}

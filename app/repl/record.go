@@ -1,0 +1,179 @@
+package repl
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"buddy/agent/event"
+	"buddy/app/plain"
+	"buddy/app/slash"
+	"buddy/app/state"
+	"buddy/texts"
+	"buddy/views/dialog"
+	"buddy/views/markup"
+	"buddy/views/pattern"
+)
+
+// record is all of a session, to look back on line by line. A prompt line keeps no blocks of
+// an earlier process: they are read when somebody asks.
+type record struct {
+	state state.State
+	out   map[string]string // by call id: the end of what it printed
+	of    []int             // the number of the exchange that each block belongs to; 0 is before the first
+}
+
+// readRecord reads a session, which takes a second for a long one.
+func readRecord(journal func(after uint64, f func(event.Envelope) bool) error) (*record, error) {
+	all := record{out: make(map[string]string)}
+	exchange := 0
+	err := journal(0, func(env event.Envelope) bool {
+		switch p := env.Payload.(type) {
+		case event.PromptSubmitted:
+			if !p.Queued && !p.Command() && env.Branch == 0 && all.state.Running() == nil {
+				exchange++
+			}
+		case event.ToolResult:
+			all.out[p.CallID] = p.Tail
+		}
+		all.state.Apply(env)
+		all.of = all.of[:min(len(all.of), len(all.state.Blocks))] // an attempt that failed takes its blocks back
+		for len(all.of) < len(all.state.Blocks) {
+			all.of = append(all.of, exchange)
+		}
+		return true
+	})
+	return &all, err
+}
+
+const (
+	maxFoundBlocks = 10  // that /find shows
+	maxHeading     = 500 // characters of what a call did
+	foundContext   = 1   // lines before and after the first that was found
+	foundWidth     = 160 // characters of a line
+)
+
+// find shows where a text is, the latest place last.
+func (a *record) find(text string) string {
+	look := pattern.Finder(text)
+	var hits []int
+	for i, b := range a.state.Blocks {
+		if look([]byte(heading(b))) >= 0 || look([]byte(a.text(b))) >= 0 {
+			hits = append(hits, i)
+		}
+	}
+	if len(hits) == 0 {
+		return fmt.Sprintf("%q is nowhere in this session (/session search looks in all of this folder)", text)
+	}
+	var out strings.Builder
+	if n := len(hits) - maxFoundBlocks; n > 0 {
+		fmt.Fprintf(&out, "%q is in %s before these; a longer text finds fewer\n", text, state.Count(n, "more place"))
+		hits = hits[n:]
+	}
+	for _, i := range hits {
+		b := a.state.Blocks[i]
+		if a.of[i] > 0 {
+			fmt.Fprintf(&out, "#%d ", a.of[i])
+		}
+		out.WriteString(heading(b) + excerpt(a.text(b), look) + "\n")
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// heading says what a block is: of a call what it did.
+func heading(b *state.Block) string {
+	if b.Call != nil {
+		return fmt.Sprintf("%s(%s)", b.Call.Name, markup.Shorten(plain.Subject(b.Call.Action, b.Call.Arguments), maxHeading))
+	}
+	return map[state.Kind]string{
+		state.UserBlock: "prompt", state.AssistantBlock: "answer", state.ReasoningBlock: "reasoning",
+		state.NoticeBlock: "notice", state.WarningBlock: "warning", state.ErrorBlock: "error",
+	}[b.Kind]
+}
+
+// text returns what there is to find in a block: of a call what came of it.
+func (a *record) text(b *state.Block) string {
+	if b.Call == nil {
+		return string(b.Text)
+	}
+	return cmp.Or(a.out[b.Call.ID], b.Call.Result)
+}
+
+// excerpt shows the first place in a text with the lines around it, and says how many more
+// lines have one.
+func excerpt(text string, look func([]byte) int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	first, more := -1, 0
+	for i, l := range lines {
+		switch at := look([]byte(l)); {
+		case at < 0:
+		case first < 0:
+			first = i
+			lines[i] = around(l, at)
+		default:
+			more++
+		}
+	}
+	if first < 0 { // it is in the heading
+		return ""
+	}
+	var out strings.Builder
+	if len(lines) > 1 {
+		fmt.Fprintf(&out, ", line %d of %d", first+1, len(lines))
+	}
+	if more > 0 {
+		fmt.Fprintf(&out, ", and in %s more", state.Count(more, "line"))
+	}
+	for i := max(first-foundContext, 0); i <= min(first+foundContext, len(lines)-1); i++ {
+		out.WriteString("\n    " + texts.Clip(lines[i], foundWidth))
+	}
+	return out.String()
+}
+
+// around cuts what is far before a place in a line.
+func around(line string, at int) string {
+	before := []rune(strings.ToValidUTF8(line[:at], ""))
+	if cut := len(before) - foundWidth/2; cut > 0 {
+		return "…" + string(before[cut:]) + line[at:]
+	}
+	return line
+}
+
+const (
+	maxShown      = 200      // lines that a command prints at most
+	maxShownBytes = 64 << 10 // and bytes
+)
+
+// tail is the end of a document, which may be of any size, and whether there is more.
+func tail(d dialog.Document) (text string, cut bool, err error) {
+	from := max(d.Size-maxShownBytes, 0)
+	read, err := io.ReadAll(io.NewSectionReader(d.Text, from, d.Size-from))
+	if err != nil {
+		return "", false, err
+	}
+	lines := strings.Split(strings.TrimRight(string(read), "\n"), "\n")
+	if cut := len(lines) - maxShown; cut > 0 {
+		for _, l := range lines[:cut] {
+			from += int64(len(l)) + 1
+		}
+		lines = lines[cut:]
+	}
+	text = strings.Join(lines, "\n")
+	if from > 0 {
+		text = fmt.Sprintf("… %d KB above\n%s", (from+1023)>>10, text)
+	}
+	return text, from > 0, nil
+}
+
+// wholeFiles names the files that have all that a call printed.
+func wholeFiles(c *state.Call) string {
+	text := ""
+	for _, f := range slash.OutputFiles(c) {
+		if info, err := os.Stat(f.Path); err == nil && info.Size() > 0 {
+			text += "\nall of it: " + f.Path
+		}
+	}
+	return text
+}

@@ -1,0 +1,466 @@
+// Package repl runs sessions on a terminal that is read line by line, or on pipes.
+//
+//	err := repl.Run(options, "last", os.Stdin, os.Stdout, os.Stderr)
+package repl
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"buddy/agent/event"
+	"buddy/app/compose"
+	"buddy/app/exit"
+	"buddy/app/input"
+	"buddy/app/plain"
+	"buddy/app/slash"
+	"buddy/app/state"
+	"buddy/app/version"
+	"buddy/tmux"
+	"buddy/views/markup"
+)
+
+// repl is a session on a terminal that is read line by line, or on pipes: for screen
+// readers, terminals that can do nothing, and scripts. It lives on the same events as
+// the full screen, and only its run touches it.
+//
+// While the agent works nothing is read; what is typed then waits in the terminal, but for
+// what comes before a question.
+type repl struct {
+	program *compose.Program
+	con     *console
+	print   *plain.Remarks
+	state   state.State // what runs and what is asked
+	catalog slash.Catalog
+	lines   *input.History
+	later   chan func()
+	gone    chan struct{} // closed when nobody takes from later any more
+	typed   chan typedLine
+
+	reading bool      // a line is being read
+	wants   wants     // what it is meant for
+	since   time.Time // when the question was put
+	holding
+	text streamed
+	ending
+}
+
+// holding is that nothing is read until a command has led to something.
+type holding struct {
+	held     bool
+	holds    int // so far
+	released func(event.Event) bool
+}
+
+// typedLine holds what was read.
+type typedLine struct {
+	text string
+	err  error
+}
+
+// wants says what a line that is read is meant for.
+type wants struct {
+	kind wanted
+	id   string // of the approval, or what the key is for
+}
+
+type wanted uint8
+
+const (
+	aPrompt wanted = iota
+	anApproval
+	aReason
+	anAnswer
+	aKey
+)
+
+// Wanted reports whether there is no full screen to be had, or not wanted.
+func Wanted(stdin, stdout *os.File) bool {
+	return !term.IsTerminal(int(stdin.Fd())) || !term.IsTerminal(int(stdout.Fd())) || dumb()
+}
+
+// Run talks with a person line by line, on a new session, or on the one to resume, and on
+// others as long as the person changes to them.
+func Run(f *compose.Options, resume string, stdin, stdout, stderr *os.File) error {
+	con := newConsole(stdin, stdout, stderr)
+	if err := tmux.CheckOutside(os.Getenv); err != nil {
+		return exit.Failure(err)
+	}
+	t, err := compose.NewDestination(f)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Close() }() // its commands have ended or are named
+	if err := t.Reach(stderr); err != nil {
+		return err
+	}
+	lines := input.OpenHistory()
+	if con.edits {
+		con.earlier = lines.Load()
+	}
+	here := input.NewFileIndex()
+	for n := (slash.Next{Again: true, Resume: resume}); n.Again; {
+		r := &repl{con: con, lines: lines, later: make(chan func(), 1), gone: make(chan struct{}), typed: make(chan typedLine, 1)}
+		files := input.FileIndexes{Here: here}
+		con.complete = func(word string, first bool) (string, []string) {
+			return completeWord(files.Of(r.program.Targets), word, first)
+		}
+		if err := r.session(f, t, n.Resume); err != nil {
+			return err
+		}
+		n = r.next
+		if err := r.piped(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// piped returns what the process ends with when its prompts came from a pipe that has ended, and
+// the last one failed. Else it is nil.
+func (r *repl) piped() error {
+	switch {
+	case !r.eof || r.con.tty:
+		return nil
+	case r.outcome == event.Cancelled:
+		return exit.Error{Code: exit.Cancelled}
+	case r.outcome != event.Completed && r.outcome != "" || r.print.Unstored:
+		return exit.Error{Code: exit.Failed}
+	}
+	return nil
+}
+
+// session runs until the person leaves it.
+func (r *repl) session(f *compose.Options, d *compose.Destination, resume string) error {
+	p, err := compose.New(f, d, resume, f.Approve)
+	if err != nil {
+		return err
+	}
+	if r.con.keys, err = compose.BoundKeys(p.Config.Keys, p.Index); err != nil {
+		p.Close(r.con.err)
+		return err
+	}
+	ctx, stop := exit.UntilEnded()
+	r.program, r.catalog = p, p.Catalog(ctx)
+	defer stop()
+	defer func() {
+		r.con.restore()
+		if r.ended != nil {
+			p.Desert(r.con.err)
+			return
+		}
+		p.Close(r.con.err)
+	}()
+	r.print = &plain.Remarks{Send: p.Live.Send, Target: p.Dest.Name, Err: stderr{r.con}, Style: plain.Style{OutTTY: true, ErrTTY: true}}
+	go p.Tidy()
+	r.welcome()
+	events, err := p.Begin(ctx)
+	if err != nil {
+		return exit.Failure(err)
+	}
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	r.hold(func(event.Event) bool { return false }) // for what there is to say first
+	r.releaseSoon()
+	r.run(ctx, events, interrupts)
+	return r.ended
+}
+
+// welcome says what one is talking to, and where an old session ended.
+func (r *repl) welcome() {
+	p := r.program
+	info := p.Options.Model.Info()
+	kind := "a new session"
+	if p.Journal.Stored() != nil {
+		kind = "the session " + p.ID
+	}
+	r.say(fmt.Sprintf("buddy %s · %s · %s · /help lists the commands", version.Number, info.Model, kind))
+	if p.Config.Active == nil && p.Problem != "" {
+		r.say("the built-in demo answers, which is not a language model: " + p.Problem)
+	}
+	var prompt, answer string
+	for _, env := range p.Tail.Events {
+		switch e := env.Payload.(type) {
+		case event.PromptSubmitted:
+			prompt, answer = e.Text, ""
+		case event.ModelMessage:
+			answer = e.Message.Content
+		}
+	}
+	if prompt != "" {
+		r.say("the last prompt was: " + markup.Shorten(prompt, 200))
+	}
+	if answer != "" {
+		r.say("the last answer was: " + markup.Shorten(answer, 600))
+	}
+}
+
+const (
+	spinEvery = time.Second
+	holdTime  = 200 * time.Millisecond // that a command has to say something
+)
+
+// run takes what comes until the session is over.
+func (r *repl) run(ctx context.Context, events <-chan event.Envelope, interrupts <-chan os.Signal) {
+	tick := time.NewTicker(spinEvery)
+	defer tick.Stop()
+	tick.Stop()
+	defer close(r.gone)
+	ticking := false
+	for !r.over {
+		r.ask()
+		if works := r.works(); works != ticking {
+			if ticking = works; works {
+				tick.Reset(spinEvery)
+			} else {
+				tick.Stop()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			r.ended = context.Cause(ctx)
+			return
+		case env, open := <-events:
+			if !open {
+				r.ended = context.Cause(ctx)
+				return
+			}
+			r.take(env)
+		case l := <-r.typed:
+			r.reading = false
+			r.typedIn(l)
+		case f := <-r.later:
+			f()
+		case <-tick.C:
+			r.spin()
+		case <-interrupts:
+			r.interrupt()
+		}
+	}
+}
+
+// works reports whether one waits for the agent.
+func (r *repl) works() bool { return !r.reading && (r.held || r.state.Running() != nil) }
+
+func (r *repl) spin() {
+	t := r.state.Running()
+	if t == nil || r.reading {
+		return
+	}
+	if d := time.Since(time.UnixMilli(t.Started)).Round(time.Second); d > 0 {
+		r.con.spin(fmt.Sprintf("working %s, Ctrl-C cancels", d))
+	}
+}
+
+// ask reads a line when it is the person's turn.
+func (r *repl) ask() {
+	if r.reading || r.held || r.over {
+		return
+	}
+	w, prompt := r.turn()
+	if prompt == "" {
+		return
+	}
+	if w.kind != aPrompt && r.wants != w && w.kind != aReason || w.kind == aKey {
+		r.con.flush()
+	}
+	r.wants, r.since, r.reading = w, time.Now(), true
+	if r.eof {
+		r.typed <- typedLine{err: io.EOF}
+		return
+	}
+	go func() {
+		read := r.con.read
+		if w.kind == aKey {
+			read = r.con.readUnseen
+		}
+		text, err := read(prompt)
+		r.typed <- typedLine{text, err}
+	}()
+}
+
+// turn says what to ask the person for now, "" for nothing.
+func (r *repl) turn() (wants, string) {
+	switch {
+	case r.wants.kind == aReason:
+		return r.wants, "why: "
+	case r.wants.kind == aKey:
+		return r.wants, "key of " + r.wants.id + " (not shown): "
+	case len(r.state.Approvals) > 0:
+		if !r.con.tty {
+			return wants{}, "" // remarks.approve asks
+		}
+		return wants{anApproval, r.state.Approvals[0].ID}, approvalPrompt(r.state.Approvals[0])
+	case len(r.state.Questions) > 0:
+		return wants{anAnswer, r.state.Questions[0].ID}, "answer> "
+	case r.state.Running() != nil:
+		return wants{}, ""
+	}
+	return wants{}, r.prompt()
+}
+
+// prompt says where commands run, if that is not here.
+func (r *repl) prompt() string {
+	if name := r.program.Targets.Current(); name != slash.ThisMachine {
+		return "(" + markup.Plain(name) + ")> "
+	}
+	return "> "
+}
+
+// hold waits for an event before the next line is read.
+func (r *repl) hold(until func(event.Event) bool) {
+	r.held, r.released = true, until
+	r.holds++
+}
+
+// releaseSoon ends that after a moment, because not everything leads to something.
+func (r *repl) releaseSoon() {
+	n := r.holds
+	time.AfterFunc(holdTime, func() { r.post(func() { r.held = r.held && r.holds != n }) })
+}
+
+// typedIn takes a line.
+func (r *repl) typedIn(l typedLine) {
+	was := r.wants
+	r.wants = wants{}
+	if l.err != nil && r.noLine(l, was) {
+		return
+	}
+	r.armed = false
+	switch was.kind {
+	case anApproval:
+		r.approval(was.id, l.text, l.err != nil)
+	case aReason:
+		r.command(event.AnswerApproval{ID: was.id, Decision: event.Deny, Reason: strings.TrimSpace(l.text)})
+	case anAnswer:
+		if l.err != nil && !r.con.tty {
+			r.command(event.Answer{ID: was.id, Nobody: true})
+			break
+		}
+		r.answer(was.id, l.text)
+	case aKey:
+		r.keep(was.id, l.text)
+	default:
+		r.submit(l.text)
+	}
+}
+
+// submit takes a prompt or a command.
+func (r *repl) submit(text string) {
+	if strings.TrimSpace(text) == "" {
+		switch {
+		case r.state.Retry != nil:
+			r.program.Live.Send(event.RetryNow{})
+		case r.state.Info.Interrupted:
+			r.command(event.Continue{})
+		}
+		return
+	}
+	if r.answers(strings.TrimSpace(text)) {
+		return
+	}
+	if !slash.Private(text) {
+		r.lines.Add(text)
+		r.con.earlier = append(r.con.earlier, text)
+	}
+	if r.slash(text) {
+		return
+	}
+	images, err := input.Attached(text)
+	if err != nil {
+		r.say(err.Error())
+		return
+	}
+	r.command(event.Submit{Text: text, Images: images})
+}
+
+// command hands a command to the runtime and waits for what it leads to.
+func (r *repl) command(c event.Command) {
+	wait := func(event.Event) bool { return true }
+	switch c.(type) {
+	case event.Submit, event.Continue:
+		wait = func(e event.Event) bool { _, ok := e.(event.TaskStarted); return ok }
+	case event.AnswerApproval:
+		wait = func(e event.Event) bool { _, ok := e.(event.ApprovalAnswered); return ok }
+	case event.Undo:
+		wait = undone
+	case event.Answer:
+		wait = func(e event.Event) bool { _, ok := e.(event.QuestionAnswered); return ok }
+	default:
+		defer r.releaseSoon()
+	}
+	r.hold(func(e event.Event) bool {
+		if _, failed := e.(event.Error); failed {
+			if s, ok := c.(event.Submit); ok && !s.Background {
+				r.outcome = event.Failed // the prompt was not taken
+			}
+			return true
+		}
+		return e.Durable() && wait(e)
+	})
+	r.program.Live.Send(c)
+}
+
+// undone reports whether an event says what came of putting files back.
+func undone(e event.Event) bool {
+	switch e := e.(type) {
+	case event.FileRestored:
+		return true
+	case event.Warning:
+		return e.Code == "undo"
+	}
+	return false
+}
+
+// post runs f with the next of what comes, unless the session is over by then.
+func (r *repl) post(f func()) {
+	select {
+	case r.later <- f:
+	default: // what is there already lets a line be read, too
+	}
+}
+
+// say tells the person something that is no answer of the model.
+func (r *repl) say(text string) { r.con.print(r.con.err, legible(text)+"\n") }
+
+func (r *repl) current() string { return r.program.ID }
+
+func (r *repl) info() event.SessionCreated { return r.state.Info.Event }
+
+func (r *repl) failed(what string, err error) { r.say(what + ": " + err.Error()) }
+
+// change leaves for another session.
+func (r *repl) change(id string) error {
+	if t := r.state.Running(); t != nil {
+		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
+	}
+	r.next, r.over = slash.Next{Again: true, Resume: id}, true
+	return nil
+}
+
+// beside works before the next line is read, and can be interrupted by leaving.
+func (r *repl) beside(work func() func()) {
+	r.hold(func(event.Event) bool { return false })
+	r.aside(func() func() {
+		apply := work()
+		return func() { r.held = false; apply() }
+	})
+}
+
+// aside is beside, while lines are read.
+func (r *repl) aside(work func() func()) {
+	go func() {
+		apply := work()
+		select {
+		case r.later <- apply:
+		case <-r.gone:
+		}
+	}()
+}

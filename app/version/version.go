@@ -1,0 +1,43 @@
+// Package version tells which version of the program this is.
+//
+//	fmt.Println("buddy", version.Text()) // buddy 0.1.0 (1a2b3c4d, 2026-01-02)
+package version
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+)
+
+// Number is the program's version; releases set it when they are built.
+var Number = "0.1.0-dev"
+
+// Text is the version with what the build knows of its source: "0.1.0 (1a2b3c4d,
+// 2026-01-02)". A build of changed source says so.
+func Text() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return Number
+	}
+	return of(Number, info.Settings)
+}
+
+func of(version string, settings []debug.BuildSetting) string {
+	var commit, date, changed string
+	for _, s := range settings {
+		switch s.Key {
+		case "vcs.revision":
+			commit = s.Value[:min(len(s.Value), 12)]
+		case "vcs.time":
+			date, _, _ = strings.Cut(s.Value, "T")
+		case "vcs.modified":
+			if s.Value == "true" {
+				changed = ", changed"
+			}
+		}
+	}
+	if commit == "" {
+		return version
+	}
+	return fmt.Sprintf("%s (%s, %s%s)", version, commit, date, changed)
+}
