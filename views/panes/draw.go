@@ -180,14 +180,7 @@ func (p *Panes) drawTileTitle(c draw.Canvas, q *paneView) {
 	for x := range c.W {
 		c.Put(x, '─', themes.Border)
 	}
-	role, name := themes.Muted, []draw.Span(nil)
-	if q.Pane.Pane == p.list.shown {
-		role = themes.Accent
-		name = append(name, draw.Text(role, "▸"))
-	}
-	sign := q.sign(true)
-	label := draw.Clip(draw.Untrusted(role, p.list.name(q)), max(c.W-6-draw.Width(sign), 8))
-	name = append(append(name, label...), sign...)
+	name := p.list.tag(q, true, c.W-6, c.W)
 	c.Cols(1, c.W-1).Spans(0, draw.Padded(draw.Clip(name, c.W-5))...)
 }
 

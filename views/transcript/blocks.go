@@ -164,11 +164,10 @@ func (l *laidBlock) sayCut(bytes int) {
 	l.parts[1].layout.Wrap(t, l.width, 0)
 }
 
-// bodyRows counts the rows of the parts that are shown.
-func (l *laidBlock) bodyRows() int {
-	n := -l.skip
-	for i := range l.parts {
-		n += len(l.parts[i].layout.Rows)
+// rowCount counts the rows of parts.
+func rowCount(parts []part) (n int) {
+	for i := range parts {
+		n += len(parts[i].layout.Rows)
 	}
 	return n
 }
@@ -189,7 +188,7 @@ func (v *blockView) above() int {
 // height returns the number of rows that the block takes.
 func (v *blockView) height(width int) int {
 	l := v.lay(width)
-	return v.above() + l.bodyRows()
+	return v.above() + rowCount(l.parts) - l.skip
 }
 
 // rowOffset returns which byte of which part a row shows, to find the row again when
@@ -201,15 +200,10 @@ func (v *blockView) rowOffset(row int) (part, off int) {
 	if row -= v.above(); row < 0 {
 		return -1, 0
 	}
-	row += v.laid.skip
-	for i := range v.laid.parts {
-		rows := v.laid.parts[i].layout.Rows
-		if row < len(rows) {
-			return i, int(rows[row].From)
-		}
-		row -= len(rows)
+	if part, row = partAt(v.laid.parts, row+v.laid.skip); part < 0 {
+		return -1, 0
 	}
-	return -1, 0
+	return part, int(v.laid.parts[part].layout.Rows[row].From)
 }
 
 // rowOf reverses rowOffset, at any width; row is returned where the row
@@ -219,10 +213,7 @@ func (v *blockView) rowOf(part, off, row, width int) int {
 	if part < 0 || part >= len(l.parts) {
 		return min(row, v.height(width)-1)
 	}
-	n := v.above() - l.skip
-	for i := range part {
-		n += len(l.parts[i].layout.Rows)
-	}
+	n := v.above() - l.skip + rowCount(l.parts[:part])
 	rows := l.parts[part].layout.Rows
 	at := sort.Search(len(rows), func(i int) bool { return int(rows[i].From) > off })
 	return min(max(n+at-1, 0), v.height(width)-1)

@@ -135,17 +135,13 @@ func (o *Output) lay(w int) {
 
 // headRows counts the rows above the output.
 func (o *Output) headRows() int {
-	return len(o.parts[partCommand].layout.Rows) + len(o.parts[partDropped].layout.Rows)
+	return rowCount(o.parts[:partOutput])
 }
 
 // clamp keeps the top row where it may be. While output is followed as it arrives the
 // view moves by a third of its height, as the conversation does.
 func (o *Output) clamp() {
-	rows := 0
-	for i := range o.parts {
-		rows += len(o.parts[i].layout.Rows)
-	}
-	end := max(rows-o.h, 0)
+	end := max(rowCount(o.parts)-o.h, 0)
 	lowest := end
 	if end > 0 && o.call.State == state.CallRunning {
 		lowest += o.h / 3

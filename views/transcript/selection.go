@@ -113,18 +113,9 @@ func (s *selection) text(vp *viewport) string {
 			b.WriteByte('\n')
 		}
 		for part, text := range v.visibleTexts() {
-			lo, hi := 0, len(text.Bytes)
-			if i == from.block && part <= from.part {
-				lo = min(from.off, hi)
-				if part < from.part {
-					continue
-				}
-			}
-			if i == to.block && part >= to.part {
-				hi = min(to.off, hi)
-				if part > to.part {
-					continue
-				}
+			lo, hi, ok := s.within(i, part, 0, len(text.Bytes))
+			if !ok {
+				continue
 			}
 			if !first {
 				b.WriteByte('\n')
@@ -264,28 +255,28 @@ func (c *Conversation) drawCursor(in draw.Area) {
 	}
 }
 
+// within returns which of the bytes lo..hi of a part are selected.
+func (s *selection) within(block, part, lo, hi int) (a, b int, ok bool) {
+	from, to := s.bounds()
+	at, first, last := position{block, part, 0}, position{from.block, from.part, 0}, position{to.block, to.part, 0}
+	if at == first {
+		lo = min(max(lo, from.off), hi)
+	}
+	if at == last {
+		hi = min(hi, to.off)
+	}
+	return lo, hi, !at.before(first) && !last.before(at)
+}
+
 // paint shows what is selected of a row that was drawn.
 func (s *selection) paint(vp *viewport, row draw.Canvas, block, i int) {
-	from, to := s.bounds()
-	if !s.on || block < from.block || block > to.block {
+	if !s.on {
 		return
 	}
 	r := vp.blocks[block].rowText(i)
-	if r.part == noPart {
+	a, b, ok := s.within(block, r.part, r.from, r.to)
+	if r.part == noPart || !ok {
 		return
-	}
-	a, b := r.from, r.to
-	if block == from.block && r.part <= from.part {
-		if r.part < from.part {
-			return
-		}
-		a = max(a, from.off)
-	}
-	if block == to.block && r.part >= to.part {
-		if r.part > to.part {
-			return
-		}
-		b = min(b, to.off)
 	}
 	row.At(r.col).Restyle(r.text, r.from, a, b, row.Palette[themes.Selection])
 }
