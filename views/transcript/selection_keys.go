@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"unicode"
 
 	"buddy/app/keymap"
@@ -131,7 +132,7 @@ func (s *selection) moveHead(vp *viewport, rows int) {
 	if s.goal < 0 {
 		s.goal = col
 	}
-	for step := sign(rows); ; rows = step {
+	for step := cmp.Compare(rows, 0); ; rows = step {
 		next := vp.ahead(a, rows)
 		if rows < 0 {
 			next = vp.back(a, -rows)
@@ -146,13 +147,6 @@ func (s *selection) moveHead(vp *viewport, rows int) {
 			return
 		}
 	}
-}
-
-func sign(n int) int {
-	if n < 0 {
-		return -1
-	}
-	return 1
 }
 
 // moveTo moves the head to a row, if that shows text.
