@@ -169,7 +169,7 @@ func Access(ctx context.Context, c config.Config, demo bool) slash.Access {
 			a, err := Find(c, name)
 			return a.loginView(), err
 		},
-		Names:     func() string { return Names(c) },
-		Makeshift: demo,
+		Names:        func() string { return Names(c) },
+		DemoFallback: demo,
 	}
 }

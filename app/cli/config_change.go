@@ -3,13 +3,9 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +13,7 @@ import (
 
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
+	"buddy/app/input"
 	"buddy/config"
 )
 
@@ -144,13 +141,10 @@ func (s *configCLI) edit() error {
 		return exit.Failure(err)
 	}
 	config.RefreshSchema(path)
-	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
 	answers := bufio.NewReader(s.in)
 	for {
-		c := exec.CommandContext(context.Background(), "sh", "-c", editor+` "$1"`, "sh", path)
-		c.Stdin, c.Stdout, c.Stderr = s.in, s.out, s.err
-		if err := c.Run(); err != nil {
-			return exit.Failure(fmt.Errorf("editor %q: %w", editor, err))
+		if err := input.RunEditor(input.Editor(), path, s.in, s.out, s.err); err != nil {
+			return exit.Failure(err)
 		}
 		err := s.check(path)
 		if err == nil || !term.IsTerminal(int(s.in.Fd())) {

@@ -92,7 +92,7 @@ func (s *sessionsCLI) importCommand() *cobra.Command {
 				return exit.Failure(fmt.Errorf("%s: %w", args[0], err))
 			}
 			s.hint("it is read-only until you trust it: buddy sessions trust %s", id)
-			return exit.Failure(s.print("%s", id))
+			return s.print("%s", id)
 		},
 	}
 }

@@ -17,18 +17,15 @@ import (
 )
 
 func (s *cli) traceCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := ofSession(&cobra.Command{
 		Use:   "trace ID",
 		Short: "where the time, the tokens and the money of a session went",
 		Long: "trace sums up a session: its exchanges with turns, tokens and costs, how long the model was\n" +
 			"waited for, streamed and tools ran, the slowest calls, and what failed. Calls that ran at\n" +
 			"once are each counted in full. An ID may be shortened to any beginning that is unique;\n" +
 			"last is the session used last.",
-		Example:           "  buddy trace last\n  buddy trace 7f3a --json | jq .totals",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeSessions,
-		RunE:              ofSession(s.trace),
-	}
+		Example: "  buddy trace last\n  buddy trace 7f3a --json | jq .totals",
+	}, s.trace)
 	s.jsonFlag(c, "as one JSON object")
 	return c
 }

@@ -438,8 +438,8 @@ func (r *repl) failed(what string, err error) { r.say(what + ": " + err.Error())
 
 // change leaves for another session.
 func (r *repl) change(id string) error {
-	if t := r.state.Running(); t != nil {
-		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
+	if err := slash.Busy(&r.state); err != nil {
+		return err
 	}
 	r.next, r.over = slash.Next{Again: true, Resume: id}, true
 	return nil

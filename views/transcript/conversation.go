@@ -23,6 +23,7 @@ import (
 
 // ConversationIntents hold the callbacks for what a person does in a conversation. All are optional.
 type ConversationIntents struct {
+	OnClick func() // it was clicked, and nothing was selected by that
 	// OnCopy, if set, gets what a person copies, as it came: the text of a block or its
 	// code. It is empty when there is none.
 	OnCopy func(text string)
@@ -30,8 +31,6 @@ type ConversationIntents struct {
 	OnEdit func(text string)
 	// OnOpen, if set, gets the call of which the whole output is wanted.
 	OnOpen func(*state.Call)
-	// OnChoice, if set, gets the line of a question that was clicked, counted from 0.
-	OnChoice func(question string, line int)
 	// Later, if set, runs a function soon, after what waits on the UI goroutine, and
 	// draws: long searches take turns with all else. Without it they are done at once.
 	Later func(func())
@@ -120,7 +119,7 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 		c.view.resize(max(w-2-2*draw.Padding, 1), max(h-2-find, 1))
 		c.view.place(c.sel.on && (c.sel.keys || c.mouse.down)) // must not move under who selects
 	}
-	in := c.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Conversation")}, Bottom: c.bottom()})
+	in := c.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Strong, "Conversation")}, Bottom: c.footer()})
 	if in.W <= 0 || in.H <= 0 {
 		return
 	}
@@ -139,8 +138,8 @@ func (c *Conversation) Draw(screen tcell.Screen) {
 	}
 }
 
-// bottom returns the text of the lower border: where in a search this is, and what is new.
-func (c *Conversation) bottom() []draw.Span {
+// footer returns the text of the lower border: where in a search this is, and what is new.
+func (c *Conversation) footer() []draw.Span {
 	var parts []string
 	if !c.find.typing && c.find.Text != "" {
 		parts = append(parts, c.find.status(&c.view))
@@ -230,6 +229,9 @@ func (c *Conversation) copyCode() {
 
 // Scroll moves the view by rows, down if they are positive. At the end it follows again.
 func (c *Conversation) Scroll(rows int) { c.view.Scroll(rows) }
+
+// Bottom goes to the end, which is followed again.
+func (c *Conversation) Bottom() { c.view.Bottom() }
 
 // InputHandler scrolls, folds, copies, selects and finds.
 func (c *Conversation) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {

@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"bytes"
-
 	"buddy/views/draw"
 
 	"github.com/gdamore/tcell/v2"
@@ -28,6 +26,9 @@ func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse,
 			return true, nil
 		case (action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick) && c.InRect(x, y) && d.clicks < 2:
 			c.click(y)
+			if c.OnClick != nil {
+				c.OnClick()
+			}
 			return true, nil
 		case d.down: // the wheel, or another button
 			draw.Wheel(c, action, ev, setFocus)
@@ -59,9 +60,6 @@ func (c *Conversation) click(y int) {
 	v := c.view.blocks[at.block]
 	if v.foldable() && at.row == v.gap {
 		c.view.toggleFold()
-	}
-	if r := v.rowText(at.row); v.block.Asks != "" && r.part != noPart && c.OnChoice != nil {
-		c.OnChoice(v.block.Asks, bytes.Count(r.text[:r.from], []byte("\n")))
 	}
 }
 

@@ -143,7 +143,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// What is removed is in the trash with all that belongs to it, until Collect takes it.
+// A removed session is in the trash with all its files until Collect deletes it.
 func TestRemoveAndCollect(t *testing.T) {
 	s := newStore(t)
 	gone, kept, open := stored(t, s, 1), stored(t, s, 1), create(t, s)

@@ -2,12 +2,12 @@ package config
 
 import "fmt"
 
-// SetModel makes a name the model that a start takes, in a person's file, see [Document].
+// SetModel makes name the default model in a person's file, see [Document].
 func SetModel(path, name string) error {
 	return changeFile(path, func(d *Document) error { return d.Set("agent.model", []string{name}) })
 }
 
-// AddProfile adds a profile to a person's file that has none of that name.
+// AddProfile adds a profile to a person's file, which must have none of that name.
 func AddProfile(path string, p Profile) error {
 	fields := [][2]string{{"api_base_url", p.BaseURL}, {"model", p.Model}}
 	if p.KeyEnv != "" {
@@ -26,7 +26,7 @@ func AddProfile(path string, p Profile) error {
 	})
 }
 
-// changeFile changes a file and saves it if it is right then. Else nothing was changed.
+// changeFile edits a file and saves it if the result is valid. Otherwise nothing is changed.
 func changeFile(path string, change func(*Document) error) error {
 	d, err := OpenDocument(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func changeFile(path string, change func(*Document) error) error {
 		return err
 	}
 	if wrong := d.Check().Mistakes(); len(wrong) > 0 {
-		// Its place would be one in a text that nobody has.
+		// Its position would refer to a text that was never saved.
 		return fmt.Errorf("%w; %s was not changed", &Error{Key: wrong[0].Key, Err: wrong[0].Err}, path)
 	}
 	return d.Save()

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Changed returns the keys whose values differ between two configurations as they were
-// read from files, in the order of the reference. Of rules it returns the section's name.
+// Changed returns the keys whose values differ between two configurations as read from files,
+// in the order of the reference. For rules it returns the section's name.
 func Changed(a, b *Config) []string {
 	var keys []string
 	for _, s := range sections {
@@ -36,7 +36,7 @@ func Changed(a, b *Config) []string {
 			}
 		default:
 			for _, f := range s.fields {
-				if !same(f.at(a, nil), f.at(b, nil)) {
+				if !same(f.pointer(a, nil), f.pointer(b, nil)) {
 					keys = append(keys, Path(s.name, f.name))
 				}
 			}
@@ -45,7 +45,7 @@ func Changed(a, b *Config) []string {
 	return keys
 }
 
-// same compares what fields point to; no list is as good as an empty one.
+// same compares the values that fields point to; a nil list equals an empty one.
 func same(a, b any) bool {
 	if x, ok := a.(*[]string); ok {
 		return slices.Equal(*x, *b.(*[]string))
@@ -53,7 +53,7 @@ func same(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// sameRule ignores where a rule stands in its file.
+// sameRule compares two rules without their positions in the file.
 func sameRule(a, b Rule) bool {
 	if !slices.Equal(a.Prefix, b.Prefix) {
 		return false
@@ -71,7 +71,7 @@ func changedProfiles(s section, a, b *Config) []string {
 			continue
 		}
 		for _, f := range s.fields {
-			if !same(f.at(a, &p), f.at(b, &q)) {
+			if !same(f.pointer(a, &p), f.pointer(b, &q)) {
 				keys = append(keys, Path(s.name, p.Name, f.name))
 			}
 		}
@@ -84,7 +84,7 @@ func changedProfiles(s section, a, b *Config) []string {
 	return keys
 }
 
-// changedTargets names the targets that are other ones, as a whole.
+// changedTargets returns the names of targets that differ, each as a whole.
 func changedTargets(a, b *Config) []string {
 	var keys []string
 	for _, t := range a.Targets {

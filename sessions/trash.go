@@ -14,16 +14,16 @@ import (
 	"buddy/agent/event"
 )
 
-// How long what nobody needs is kept, see Collect.
+// Limits for data that nobody needs, see Collect.
 const (
-	TrashAge  = 30 * 24 * time.Hour // what Remove put away
-	OutAge    = 90 * 24 * time.Hour // whole outputs of a session that was not used since
-	OutBytes  = 2 << 30             // of whole outputs of all sessions of a folder
+	TrashAge  = 30 * 24 * time.Hour // sessions in the trash
+	OutAge    = 90 * 24 * time.Hour // whole outputs of an unused session
+	OutBytes  = 2 << 30             // whole outputs of all sessions of a folder
 	trashName = ".trash"
 )
 
-// Rename gives a session another title, one line of at most 60 characters; "" goes back to
-// the first prompt. It fails while another process works on the session.
+// Rename sets a session's title, one line of at most 60 characters; "" restores the first
+// prompt. It fails while another process works on the session.
 func (s Store) Rename(id, title string) error {
 	j, err := s.Open(id)
 	if err != nil {
@@ -35,8 +35,8 @@ func (s Store) Rename(id, title string) error {
 	return errors.Join(err, j.Close())
 }
 
-// Remove puts a session with all that belongs to it into the trash and returns the folder
-// that it is in now, for TrashAge. It fails while another process works on the session.
+// Remove moves a session with all its files to the trash, for TrashAge, and returns their new
+// folder. It fails while another process works on the session.
 func (s Store) Remove(id string) (folder string, err error) {
 	f, err := s.openFile(id, os.O_RDWR|os.O_APPEND)
 	if err != nil {
@@ -61,17 +61,17 @@ func (s Store) Remove(id string) (folder string, err error) {
 	return folder, nil
 }
 
-// Collected is what Collect took away.
+// Collected counts what Collect removed.
 type Collected struct {
-	Trash int   // sessions that were in the trash for too long
-	Outs  int   // sessions whose outputs are gone
+	Trash int   // sessions deleted from the trash
+	Outs  int   // sessions whose outputs were deleted
 	Bytes int64 // of those outputs
 }
 
-// Collect empties the trash of what is in it for TrashAge and removes outputs of commands:
-// those of sessions that were not used for OutAge, and beyond OutBytes those of the
-// sessions that were not used for the longest time. It leaves alone a session that a
-// process works on. Sessions themselves are never removed.
+// Collect deletes sessions that have been in the trash for TrashAge, outputs of commands of
+// sessions unused for OutAge, and beyond OutBytes the outputs of the sessions unused for the
+// longest time. It skips sessions that a process works on. It never deletes a session outside
+// of the trash.
 func (s Store) Collect(now time.Time) (Collected, error) {
 	var c Collected
 	trash, err := os.ReadDir(filepath.Join(s.dir, trashName))
@@ -92,14 +92,14 @@ func (s Store) Collect(now time.Time) (Collected, error) {
 	return c, s.collectOuts(now, &c)
 }
 
-// out is what one session keeps of outputs.
+// out describes the outputs of one session.
 type out struct {
 	id    string
 	used  time.Time
 	bytes int64
 }
 
-// CollectDaily is Collect, unless it was done within the last day.
+// CollectDaily calls Collect unless that was done within the last day.
 func (s Store) CollectDaily(now time.Time) (Collected, error) {
 	mark := filepath.Join(s.dir, ".collected")
 	fi, err := os.Lstat(mark)
@@ -196,7 +196,7 @@ func (s Store) removeOut(id string) (gone bool, err error) {
 		}
 		defer j.Close() //nolint:errcheck // nothing was written
 	case exists(s.file(id)):
-		return false, nil // it can't be seen whether somebody works on it
+		return false, nil // cannot tell whether a process works on it
 	}
 	if err := os.RemoveAll(s.OutDir(id)); err != nil {
 		return false, fmt.Errorf("outputs of session %s: %w", id, err)

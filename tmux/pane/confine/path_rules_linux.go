@@ -15,8 +15,8 @@ import (
 	"buddy/texts"
 )
 
-// place is a folder, with all below it, or a file, and what commands may do there.
-type place struct {
+// pathRule lists the accesses of commands to a file, or to a folder with all below it.
+type pathRule struct {
 	path   string
 	access uint64
 }
@@ -36,14 +36,14 @@ var (
 	writable = []string{"/dev/null", "/dev/full"}
 )
 
-// unreadable are entries of /etc that hold secrets even if everybody may read them.
+// unreadable lists entries of /etc that hold secrets even if everybody may read them.
 var unreadable = []string{
 	"shadow", "shadow-", "gshadow", "gshadow-", "sudoers", "sudoers.d", "ssh", "wireguard", "NetworkManager", "netplan",
 	"openvpn", "ipsec.d", "ipsec.secrets", "letsencrypt", "krb5.keytab", "ppp", "docker", "kubernetes", "rancher", "ssl/private", "pki/tls/private",
 }
 
-// tools are folders in which toolchains are: the variable that names one, and where it is in
-// the home folder without that.
+// tools lists the folders of toolchains: the variable that names one, and its default in the
+// home folder.
 var tools = []struct{ variable, home string }{
 	{"GOROOT", "sdk"},
 	{"GOMODCACHE", "go/pkg/mod"},
@@ -69,20 +69,20 @@ var tools = []struct{ variable, home string }{
 	{"", ".nix-profile"},
 }
 
-// settings are files and folders of the home that tools read and that hold no secrets.
+// settings lists files and folders of the home that tools read and that hold no secrets.
 var settings = []string{
 	".gitconfig", ".config/git", ".config/go", ".config/bat", ".config/ripgrep", ".config/fd", ".ripgreprc",
 	".cargo/config", ".cargo/config.toml", ".cargo/env", ".terminfo", ".config/locale.conf",
 }
 
-// places is all that commands of c may use.
-func places(c Config) []place {
+// pathRules returns everything that commands of c may use.
+func pathRules(c Config) []pathRule {
 	get := lookup(c.Env)
 	home := get("HOME")
-	var all []place
+	var all []pathRule
 	add := func(access uint64, paths ...string) {
 		for _, p := range paths {
-			all = append(all, place{p, access})
+			all = append(all, pathRule{p, access})
 		}
 	}
 	add(toRun, programs...)
@@ -95,7 +95,7 @@ func places(c Config) []place {
 	for _, root := range c.Read {
 		add(toRead, repository(root, home)...)
 	}
-	ours := func(dir string) bool { // it is a folder of tools, and not one that holds the home or the work
+	ours := func(dir string) bool { // a tool's folder, which contains neither the home nor the work
 		return filepath.IsAbs(dir) && !texts.Below(home, dir) && !slices.ContainsFunc(c.Read, func(root string) bool { return texts.Below(dir, root) || texts.Below(root, dir) })
 	}
 	for _, t := range tools {
@@ -120,8 +120,9 @@ func places(c Config) []place {
 	return all
 }
 
-// toolchain is what the programs of a folder of PATH need: the folder, the files that links
-// in it lead to, and what is beside a bin folder, unless that is the person's own.
+// toolchain returns the paths that programs of a folder of PATH need: the folder, the files
+// that links in it lead to, and the neighbours of a bin folder, unless they are the person's
+// own.
 func toolchain(bin, home string) []string {
 	all := []string{bin}
 	if real, err := filepath.EvalSymlinks(bin); err == nil {
@@ -135,7 +136,7 @@ func toolchain(bin, home string) []string {
 	if !texts.Below(bin, home) {
 		return all
 	}
-	entries, _ := os.ReadDir(bin) // what can't be read can't be run either
+	entries, _ := os.ReadDir(bin) // unreadable programs cannot run either
 	for _, e := range entries[:min(len(entries), 500)] {
 		if e.Type()&fs.ModeSymlink == 0 {
 			continue
@@ -147,13 +148,13 @@ func toolchain(bin, home string) []string {
 	return all
 }
 
-// repository is what git needs of a work tree whose history is elsewhere: root is a folder in
-// one, or another work tree of a repository. A link to a repository counts only if that knows
-// of it, because everybody can write links.
+// repository returns the paths that git needs for a work tree whose history is elsewhere: root
+// is a folder in one, or another work tree of a repository. A link to a repository counts only
+// if the repository links back, because everybody can write links.
 func repository(root, home string) []string {
 	for dir := root; ; dir = filepath.Dir(dir) {
 		if dir != root && (texts.Below(home, dir) || dir == "/") {
-			return nil // the home as a whole is nobody's project
+			return nil // the whole home is not a project
 		}
 		link := filepath.Join(dir, ".git")
 		info, err := os.Lstat(link)
@@ -177,8 +178,8 @@ func repository(root, home string) []string {
 	}
 }
 
-// pointer is the path that a small file holds after a word, relative to its folder; "" if it
-// holds none.
+// pointer returns the path that a small file holds after a word, relative to its folder, or
+// "".
 func pointer(file, word string) string {
 	b, err := os.ReadFile(file)
 	path, ok := strings.CutPrefix(strings.TrimSuffix(string(b), "\n"), word)
@@ -191,15 +192,16 @@ func pointer(file, word string) string {
 	return filepath.Clean(path)
 }
 
-// etc is /etc without secrets: Landlock can't take anything out of a folder that it allows, so
-// that those with secrets are entered. What not everybody may read is taken for one.
+// etc returns /etc without secrets. Landlock can't exclude anything from an allowed folder, so
+// folders that contain secrets are listed entry by entry. What not everybody may read counts
+// as secret.
 var etc = sync.OnceValue(func() []string {
 	all, _ := public("/etc")
 	return all
 })
 
-// public returns what of dir everybody may read, as few paths as possible; whole says that it
-// is all of it.
+// public returns the part of dir that everybody may read, as few paths as possible; whole
+// means that it is all of dir.
 func public(dir string) (paths []string, whole bool) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -10,54 +10,54 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Tools is the section [tools]. Names of variables may have * for any text.
+// Tools holds the section [tools]. Names of variables may contain * for any text.
 type Tools struct {
-	EnvAllow []string // variables that commands get although their names look like secrets
-	EnvDeny  []string // variables that commands never get
+	EnvAllow []string // variables passed to commands although their names look like secrets
+	EnvDeny  []string // variables never passed to commands
 	Timeout  int      // seconds that a tool may run; commands have no limit
-	Page     int      // bytes of a file or web page that the model gets at once at most
-	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh where there is none
+	Page     int      // most bytes of a file or web page that the model gets at once
+	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
 }
 
 var toolsSection = section{
 	name: "tools",
-	doc: "How tools work, and what commands that the model runs get. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
-		"`…PASSWORD` and alike) is withheld from them, and so is every `api_key_env`; `/status` names what was withheld.",
+	doc: "Limits of tools, and the environment of the commands that the model runs. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
+		"`…PASSWORD` and the like) is withheld from them, and so is every `api_key_env`; `/status` lists what was withheld.",
 	fields: []field{
 		{
-			name: "env_allow", short: "names of variables", access: mine,
-			doc:   "Variables that commands get all the same, such as `GITHUB_TOKEN`. `*` stands for any text.",
-			at:    func(c *Config, _ *Profile) any { return &c.Tools.EnvAllow },
-			check: checkPattern,
+			name: "env_allow", short: "names of variables", access: personal,
+			doc:     "Variables that commands get nevertheless, such as `GITHUB_TOKEN`. `*` matches any text.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.EnvAllow },
+			check:   checkPattern,
 		},
 		{
 			name: "env_deny", short: "names of variables", access: adds,
-			doc:   "Variables that are withheld, too; it beats `env_allow`. A project's file may only add to it.",
-			at:    func(c *Config, _ *Profile) any { return &c.Tools.EnvDeny },
-			check: checkPattern,
+			doc:     "More variables to withhold; this has precedence over `env_allow`. A project's file may only add to it.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.EnvDeny },
+			check:   checkPattern,
 		},
 		{
-			name: "timeout", short: "seconds, 1 to 86400", most: 86_400, access: mine,
-			doc: "How long a tool may run, such as a search or a download. Commands and questions to you have no limit.",
-			at:  func(c *Config, _ *Profile) any { return &c.Tools.Timeout },
+			name: "timeout", short: "seconds, 1 to 86400", most: 86_400, access: personal,
+			doc:     "How long a tool may run, such as a search or a download. Commands and questions to you have no limit.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Timeout },
 		},
 		{
-			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: mine,
-			doc: "How much of a file or a web page the model gets at once at most. A model gets no more than a sixteenth of its window, and 8000 when that is small or not known.",
-			at:  func(c *Config, _ *Profile) any { return &c.Tools.Page },
+			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: personal,
+			doc:     "The most of a file or a web page that the model gets at once. The limit is also a sixteenth of its context window, or 8000 if that is small or unknown.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Page },
 		},
 		{
-			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: mine,
+			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: personal,
 			doc: "The shell that commands run in, on this machine or the target; `auto` is bash, or sh where there is no bash. " +
-				"Its own start-up files are not read. In zsh you are asked about every command, because what only reads is known of the others.",
-			at:    func(c *Config, _ *Profile) any { return &c.Tools.Shell },
-			check: oneOf("value", autoShell, "bash", "zsh", "dash", "ash", "sh"),
+				"Its start-up files are not read. In zsh every command needs approval, because read-only commands are recognised in the other shells only.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Shell },
+			check:   oneOf("value", autoShell, "bash", "zsh", "dash", "ash", "sh"),
 		},
 	},
 }
 
-// Environ returns what of an environment the commands that a model runs get, and the
-// names of what is withheld from them, sorted.
+// Environ splits an environment into what commands of the model get, and the names of what is
+// withheld, sorted.
 func (c *Config) Environ(env []string) (passed, withheld []string) {
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
@@ -88,8 +88,8 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// What names of secrets end with, as a word of its own, and what they have in them. A
-// name that ends with a place or a setting holds that: SSH_AUTH_SOCK, TOKEN_FILE.
+// These end the names of secrets as a separate word, or are contained in them. A name that
+// ends in a path or a setting holds that: SSH_AUTH_SOCK, TOKEN_FILE.
 var (
 	secretEnds  = []string{"KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "PAT", "CREDENTIALS", "AUTH"}
 	secretParts = []string{"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "ACCESS_TOKEN", "AUTH_TOKEN"}
@@ -97,7 +97,7 @@ var (
 	exempt      = []string{"PWD", "OLDPWD", "GOOGLE_APPLICATION_CREDENTIALS"} // the last is a path
 )
 
-// secretName reports whether a variable's name says that its value is a secret.
+// secretName reports whether a variable's name suggests that its value is a secret.
 func secretName(name string) bool {
 	name = strings.ToUpper(name)
 	if slices.Contains(exempt, name) {
@@ -146,7 +146,7 @@ func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
 	return nil
 }
 
-// checkPattern accepts what stands for names of variables.
+// checkPattern accepts patterns for names of variables.
 func checkPattern(v string, _ *file) (string, error) {
 	if v == "" || strings.IndexFunc(v, func(r rune) bool { return notBare(r) && r != '*' || r == '-' }) >= 0 {
 		return "", errors.New("has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)")
@@ -156,7 +156,7 @@ func checkPattern(v string, _ *file) (string, error) {
 
 const autoShell = "auto"
 
-// ShellName is the shell that commands are to run in, "" for the usual one.
+// ShellName returns the configured shell of commands, "" for the default.
 func (t Tools) ShellName() string {
 	if t.Shell == autoShell {
 		return ""

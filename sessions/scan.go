@@ -12,9 +12,9 @@ const (
 	blockSize = 64 << 10
 )
 
-// scan calls f for each line that ends with a newline, which is not part of line.
-// A line that is longer than limit comes as nil. The line is valid during the call;
-// scan ends when f returns false. It returns the bytes of a last line without newline.
+// scan calls f for each line, without its newline. A line longer than limit is passed as nil.
+// The line is valid during the call; scan ends when f returns false. It returns the number of
+// bytes of a last line without newline.
 func scan(br *bufio.Reader, limit int, f func(off int64, line []byte) bool) (torn int64, err error) {
 	var (
 		long []byte // collects a line that does not fit br's buffer
@@ -61,7 +61,7 @@ type backward struct {
 	off int64
 }
 
-// prev moves pos to the start of the line that ends at pos, which is 0 for the first.
+// position of its newline
 func (b *backward) prev() error {
 	at := b.pos - 1 // its newline
 	for at > 0 {

@@ -15,42 +15,43 @@ import (
 	"unicode"
 )
 
-// MaxPanes is how many panes a session has at most, the shared one included.
+// MaxPanes limits the panes of a session, the shared one included.
 const MaxPanes = 5
 
-// ErrPanes says that there are as many panes as there may be. The message names them.
+// ErrPanes means that the session has MaxPanes panes already. The message names them.
 var ErrPanes = errors.New("no room for another pane")
 
 const (
-	ownPrefix = "own-" // of the roles of panes that belong to one command
-	ownMark   = "own"  // the file beside a command that has one; holds the title
+	ownPrefix = "own-" // begins the roles of panes that belong to one command
+	ownMark   = "own"  // file beside a command with a pane of its own; holds the title
 
-	closeLimit = 20 * time.Second // to close a pane after its command
+	closeLimit = 20 * time.Second // for closing a pane after its command
 )
 
-// owns are the panes that belong to one command each.
-type owns struct {
-	mu    sync.Mutex        // guards what follows
-	panes map[string]*owned // by key
-	work  sync.WaitGroup    // closing panes whose command has ended
+// commandPanes holds the panes that belong to one command each.
+type commandPanes struct {
+	mu    sync.Mutex              // guards the fields below
+	panes map[string]*commandPane // by key
+	work  sync.WaitGroup          // closing panes of ended commands
 }
 
-// owned is a command's own pane, or its own shell where there is no tmux.
-type owned struct {
-	place place
-	title string
-	run   *Running // nil while it starts, or when an earlier process started it
-	ended bool     // the command has; a job that it left behind holds the pane
+// commandPane is a pane that belongs to one command, or a shell of its own where there is no
+// tmux.
+type commandPane struct {
+	runner runner
+	title  string
+	run    *Running // nil while it starts, or when an earlier process started it
+	ended  bool     // the command has ended; a job that it left behind keeps the pane open
 }
 
-// ownKey names the pane of the command in dir, the same in every process.
+// ownKey returns a name for the pane of the command in dir, the same in every process.
 func ownKey(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return hex.EncodeToString(sum[:4])
 }
 
-// cleanTitle makes a pane's title of any text: one line of at most 40 characters, without
-// the sign with which tmux's formats begin, which could run commands.
+// cleanTitle turns any text into a pane title: one line of at most 40 characters, without "#",
+// with which tmux's formats begin, because those could run commands.
 func cleanTitle(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	s = strings.Map(func(r rune) rune {
@@ -71,8 +72,8 @@ func cleanTitle(s string) string {
 	return s
 }
 
-// claim makes room for the pane of the command in dir.
-func (s *Session) claim(ctx context.Context, dir, title string) (string, *owned, error) {
+// claim reserves a pane for the command in dir.
+func (s *Session) claim(ctx context.Context, dir, title string) (string, *commandPane, error) {
 	s.reap(ctx)
 	key := ownKey(dir)
 	s.own.mu.Lock()
@@ -80,20 +81,20 @@ func (s *Session) claim(ctx context.Context, dir, title string) (string, *owned,
 	if len(s.own.panes) >= MaxPanes-1 {
 		var names []string
 		for _, o := range s.own.panes {
-			names = append(names, strings.TrimSpace(fmt.Sprintf("%s (%s)", o.place.pane(), o.title)))
+			names = append(names, strings.TrimSpace(fmt.Sprintf("%s (%s)", o.runner.pane(), o.title)))
 		}
 		slices.Sort(names)
-		return "", nil, fmt.Errorf("%w: there are %d, which is the most; kill one of these first: %s", ErrPanes, MaxPanes, strings.Join(names, ", "))
+		return "", nil, fmt.Errorf("%w: at most %d at a time; kill one of these first: %s", ErrPanes, MaxPanes, strings.Join(names, ", "))
 	}
-	o := &owned{place: s.seatFor(key, title), title: title}
+	o := &commandPane{runner: s.runnerFor(key, title), title: title}
 	if s.own.panes == nil {
-		s.own.panes = make(map[string]*owned)
+		s.own.panes = make(map[string]*commandPane)
 	}
 	s.own.panes[key] = o
 	return key, o, nil
 }
 
-// unclaim gives the room back.
+// unclaim releases the reservation.
 func (s *Session) unclaim(key string) {
 	s.own.mu.Lock()
 	delete(s.own.panes, key)
@@ -115,7 +116,7 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 		s.unclaim(key)
 		return nil, err
 	}
-	job, err := s.launch(ctx, own.place, dir, spec)
+	job, err := s.launch(ctx, own.runner, dir, spec)
 	if err != nil {
 		s.own.work.Go(func() { s.retireSoon(key, own) })
 		return nil, err
@@ -123,9 +124,9 @@ func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running
 	return s.keep(key, own, dir, job, spec.Output), nil
 }
 
-// keep follows a command in its own pane, and closes that when the command has ended.
-func (s *Session) keep(key string, own *owned, dir string, job job, output Output) *Running {
-	run := s.follow(own.place, dir, job, output)
+// keep follows a command in its own pane, and closes the pane after the command.
+func (s *Session) keep(key string, own *commandPane, dir string, job job, output Output) *Running {
+	run := s.follow(own.runner, dir, job, output)
 	s.own.mu.Lock()
 	own.run = run
 	s.own.mu.Unlock()
@@ -139,10 +140,10 @@ func (s *Session) keep(key string, own *owned, dir string, job job, output Outpu
 	return run
 }
 
-// errShared says that a command ran in the shared pane.
+// errShared means that a command ran in the shared pane.
 var errShared = errors.New("the command has no pane of its own")
 
-// reattachOwn follows a command whose own pane an earlier process made, or returns errShared.
+// reattachOwn follows a command whose pane an earlier process made, or returns errShared.
 func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*Running, error) {
 	title, err := os.ReadFile(filepath.Join(dir, ownMark))
 	if err != nil {
@@ -152,14 +153,14 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 	s.own.mu.Lock()
 	own := s.own.panes[key]
 	if own == nil {
-		own = &owned{place: s.seatFor(key, string(title)), title: string(title)}
+		own = &commandPane{runner: s.runnerFor(key, string(title)), title: string(title)}
 		if s.own.panes == nil {
-			s.own.panes = make(map[string]*owned)
+			s.own.panes = make(map[string]*commandPane)
 		}
 		s.own.panes[key] = own
 	}
 	s.own.mu.Unlock()
-	job, err := own.place.attach(ctx, dir)
+	job, err := own.runner.attach(ctx, dir)
 	if err != nil {
 		s.retire(key, own)
 		return nil, err
@@ -167,9 +168,9 @@ func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*
 	return s.keep(key, own, dir, job, output), nil
 }
 
-// retireSoon closes the pane of a command that has ended, also when the end of its streams comes
-// a little later. What a job still holds then is closed before the next pane is opened.
-func (s *Session) retireSoon(key string, own *owned) {
+// retireSoon closes the pane of a command that has ended, also when its streams end a little
+// later. A pane that a job keeps open then is closed before the next one opens.
+func (s *Session) retireSoon(key string, own *commandPane) {
 	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
 		select {
 		case <-time.After(wait):
@@ -179,12 +180,12 @@ func (s *Session) retireSoon(key string, own *owned) {
 	}
 }
 
-// retire closes the pane of a command that has ended, unless a job that it left behind
-// holds it; then it returns false.
-func (s *Session) retire(key string, own *owned) bool {
+// retire closes the pane of a command that has ended. It returns false while a job left behind
+// by the command keeps the pane open.
+func (s *Session) retire(key string, own *commandPane) bool {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(s.ctx), closeLimit)
 	defer stop()
-	left, err := own.place.close(ctx)
+	left, err := own.runner.close(ctx)
 	s.own.mu.Lock()
 	defer s.own.mu.Unlock()
 	own.ended = true
@@ -195,11 +196,11 @@ func (s *Session) retire(key string, own *owned) bool {
 	return closed
 }
 
-// reap closes the panes whose commands have ended as far as nothing holds them any more.
+// reap closes the panes of ended commands that no job keeps open.
 func (s *Session) reap(ctx context.Context) {
 	s.adopt(ctx)
 	s.own.mu.Lock()
-	ended := make(map[string]*owned)
+	ended := make(map[string]*commandPane)
 	for key, o := range s.own.panes {
 		if o.ended {
 			ended[key] = o
@@ -221,28 +222,29 @@ func (s *Session) adopt(ctx context.Context) {
 		key := strings.TrimPrefix(p.role, ownPrefix)
 		s.own.mu.Lock()
 		if s.own.panes == nil {
-			s.own.panes = make(map[string]*owned)
+			s.own.panes = make(map[string]*commandPane)
 		}
 		if s.own.panes[key] == nil {
-			s.own.panes[key] = &owned{place: s.seatFor(key, p.Title), title: p.Title, ended: true}
+			s.own.panes[key] = &commandPane{runner: s.runnerFor(key, p.Title), title: p.Title, ended: true}
 		}
 		s.own.mu.Unlock()
 	}
 }
 
-// closeOwns closes the panes in which nothing runs and returns the session's name if one is left.
+// closeOwns closes the panes in which nothing runs and returns the session's name if one
+// stays.
 func (s *Session) closeOwns(ctx context.Context) (left []string, err error) {
 	s.own.work.Wait()
 	s.own.mu.Lock()
-	panes := make([]*owned, 0, len(s.own.panes))
+	panes := make([]*commandPane, 0, len(s.own.panes))
 	for _, o := range s.own.panes {
 		panes = append(panes, o)
 	}
 	s.own.panes = nil
 	s.own.mu.Unlock()
 	for _, o := range panes {
-		l, e := o.place.close(ctx)
-		if s, ok := o.place.(*seat); ok {
+		l, e := o.runner.close(ctx)
+		if s, ok := o.runner.(*managedPane); ok {
 			s.release()
 		}
 		left, err = append(left, l...), errors.Join(err, e)

@@ -10,8 +10,8 @@ import (
 	"buddy/texts"
 )
 
-// others checks the names of the profiles beside the active one.
-func (l *loader) others() error {
+// checkProfileNames checks the names of the profiles beside the active one.
+func (l *loader) checkProfileNames() error {
 	for _, o := range []struct{ key, name string }{
 		{"agent.fallback_model", l.cfg.Agent.FallbackModel}, {"agent.small_model", l.cfg.Agent.SmallModel},
 	} {
@@ -22,13 +22,13 @@ func (l *loader) others() error {
 	return nil
 }
 
-// choose settles the active profile: what the files say, then what
-// environment and command line put in its place, then a provider whose key is there.
-func (l *loader) choose(o Options) error {
+// selectProfile determines the active profile: from the files, then overrides by the
+// environment and the command line, then a provider with a known key.
+func (l *loader) selectProfile(o Options) error {
 	if err := l.configured(); err != nil {
 		return err
 	}
-	if err := l.others(); err != nil {
+	if err := l.checkProfileNames(); err != nil {
 		return err
 	}
 	baseURL, baseFrom := l.override("--base-url", o.BaseURL, envBaseURL)
@@ -56,8 +56,8 @@ func (l *loader) choose(o Options) error {
 	return nil
 }
 
-// detected makes the first provider that has a key the active profile, where the files
-// have none and the demo was not asked for.
+// detected selects the first provider that has a key, where the files select no profile and
+// the demo was not requested.
 func (l *loader) detected() {
 	if l.cfg.Active != nil || l.cfg.Problem == "" || len(l.cfg.Models) > 0 {
 		return
@@ -68,12 +68,12 @@ func (l *loader) detected() {
 	}
 }
 
-// finish moves the active profile to another endpoint, if one is given, and says what is
-// wrong with it.
+// finish moves the active profile to another endpoint, if one is given, and sets the problem
+// with it.
 func (l *loader) finish(baseURL, baseFrom string) {
 	p := l.cfg.Active
 	if baseFrom != "" {
-		p.BaseURL, p.Prices = baseURL, Prices{} // they are another endpoint's
+		p.BaseURL, p.Prices = baseURL, Prices{} // they belong to another endpoint
 		l.index[Path("models", p.Name, "api_base_url")] = baseFrom
 	}
 	l.cfg.Problem = p.Problem()
@@ -84,7 +84,7 @@ func (l *loader) finish(baseURL, baseFrom string) {
 	}
 }
 
-// configured sets the active profile as the files have it, or the problem.
+// configured sets the active profile from the files, or the problem.
 func (l *loader) configured() error {
 	name := l.cfg.Agent.Model
 	if name != "" {
@@ -110,7 +110,7 @@ func (l *loader) configured() error {
 		l.cfg.Problem = visible("no model can be used: "+texts.Some(problems), 1000)
 		return nil
 	}
-	where := l.mine
+	where := l.userFile
 	if where == "" {
 		where = "a file for --config" // no home is known
 	}
@@ -118,16 +118,16 @@ func (l *loader) configured() error {
 	return nil
 }
 
-// chooseModel applies --model or BUDDY_MODEL: a profile, else the demo, else a profile that
-// buddy has, else PROFILE/MODEL, else a raw model id on the active profile or, where there
-// is none, on the endpoint given beside it.
+// chooseModel applies --model or BUDDY_MODEL: a profile, else the demo, else a bundled
+// profile, else PROFILE/MODEL, else a raw model id on the active profile or, where there is
+// none, on the endpoint given with it.
 func (l *loader) chooseModel(model, from, baseURL string) error {
 	if err := checkID(model); err != nil {
 		return &Error{Place: from, Err: err}
 	}
 	l.index["agent.model"] = from
 	p, ok := l.cfg.Lookup(model)
-	if ok && p.bundled && (baseURL != "" || l.sellsOthers(model)) {
+	if ok && p.bundled && (baseURL != "" || l.takesVendorIDs(model)) {
 		ok = false
 	}
 	switch {
@@ -136,7 +136,7 @@ func (l *loader) chooseModel(model, from, baseURL string) error {
 	case model == Demo:
 		l.cfg.Active, l.cfg.Problem = nil, ""
 	case l.cfg.Active != nil:
-		l.cfg.Active.Model, l.cfg.Active.Prices = model, Prices{} // they are another model's
+		l.cfg.Active.Model, l.cfg.Active.Prices = model, Prices{} // they belong to another model
 		l.index[Path("models", l.cfg.Active.Name, "model")] = from
 	case baseURL != "":
 		l.cfg.Active = &Profile{Name: model, Model: model, API: Completions}
@@ -146,17 +146,17 @@ func (l *loader) chooseModel(model, from, baseURL string) error {
 	return nil
 }
 
-// sellsOthers tells whether an id such as "openai/gpt-oss-120b" is one of the active
-// profile's: no conversation goes to a company that was not meant.
-func (l *loader) sellsOthers(model string) bool {
+// takesVendorIDs reports whether an id such as "openai/gpt-oss-120b" belongs to the active
+// profile, so that no conversation goes to a company by mistake.
+func (l *loader) takesVendorIDs(model string) bool {
 	first, _, slash := strings.Cut(model, "/")
 	if !slash || slices.ContainsFunc(servers, func(s Provider) bool { return s.Name == first }) {
 		return false
 	}
-	if p, ok := detect(); ok && p.Name != first && p.Profile("").sellsOthers() {
+	if p, ok := detect(); ok && p.Name != first && p.Profile("").takesVendorIDs() {
 		l.detected()
 	}
-	return l.cfg.Active != nil && l.cfg.Active.sellsOthers() && l.cfg.Active.Name != first
+	return l.cfg.Active != nil && l.cfg.Active.takesVendorIDs() && l.cfg.Active.Name != first
 }
 
 func (l *loader) noProfile(name string) error {

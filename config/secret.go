@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// maxKey bounds a key in bytes; real ones have some hundred.
+// maxKey limits a key in bytes; real ones have some hundred.
 const maxKey = 16 << 10
 
-// redacted stands for a secret wherever it would be printed.
+// redacted replaces a secret wherever it would be printed.
 const redacted = "[secret]"
 
-// Secret holds a key that no formatting prints: not %v, %+v, %#v, JSON, TOML or slog,
-// also deep inside other values. Only [Profile.Key] gives it out. The zero Secret is
-// unset, which is not the same as set to nothing.
+// Secret holds a key that no formatting prints: not %v, %+v, %#v, JSON, TOML or slog, also
+// deep inside other values. Only [Profile.Key] reveals it. The zero Secret is unset, which
+// differs from an empty one.
 type Secret struct {
-	// A pointer, because fmt prints the fields of structs behind an unexported field
-	// without asking their methods, but follows no pointer there.
+	// A pointer, because fmt prints the fields of structs behind an unexported field without
+	// calling their methods, but follows no pointer there.
 	value *string
 }
 
@@ -39,12 +39,12 @@ func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) } //noli
 // MarshalText returns String.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Key returns the profile's key and where it came from, reading the environment and files
-// anew each time: BUDDY_API_KEY, else the source that the profile has, else what its
-// provider's variable or `buddy login` gives, else the token of its login as it was stored.
-// A profile that buddy has asks its provider first: a key that was meant for something else
-// must not go there. No key is not an error: key is "" then, and source says where none was
-// found, if a source was given. Errors are [*Error] and never hold the key.
+// Key returns the profile's key and its source, reading the environment and files anew each
+// time: BUDDY_API_KEY, else the source in the profile, else the provider's variable or `buddy
+// login`, else the stored token of its login. A bundled profile asks its provider first: a key
+// meant for another endpoint must not go there. No key is not an error: key is "" then, and
+// source names where none was found, if a source was given. Errors are [*Error] and never
+// contain the key.
 func (p Profile) Key() (key, source string, err error) {
 	provider, known := p.Provider()
 	if p.bundled && known {
@@ -68,8 +68,8 @@ func (p Profile) Key() (key, source string, err error) {
 	return key, source, err
 }
 
-// Secrets returns all keys and tokens that requests may be made with, for whoever takes
-// them out of texts. Those that cannot be read are in no text.
+// Secrets returns all keys and tokens that requests may use, for redaction. Unreadable ones
+// occur in no text.
 func (c *Config) Secrets() []string {
 	var all []string
 	add := func(p Profile) {
@@ -99,7 +99,7 @@ func (c *Config) Secrets() []string {
 	return slices.Compact(all)
 }
 
-// cleanKey is key, checked, with errors for people.
+// cleanKey returns the checked key; its errors name the source.
 func (p Provider) cleanKey() (key, source string, err error) {
 	key, source, err = p.key()
 	if err == nil {
@@ -113,7 +113,7 @@ func (p Provider) cleanKey() (key, source string, err error) {
 	return key, source, nil
 }
 
-// explicitKey returns the key that the person named for the profile.
+// explicitKey returns the key that the profile names.
 func (p Profile) explicitKey() (key, source string, err error) {
 	value, source := envKey.lookup()
 	name := ""
@@ -141,7 +141,7 @@ func (p Profile) explicitKey() (key, source string, err error) {
 	return "", source, &Error{Place: p.keyPlace, Key: Path("models", p.Name, name), Err: err}
 }
 
-// readKeyFile reads a key and cuts the line's end.
+// readKeyFile reads a key without the line's end.
 func readKeyFile(path string) (string, error) {
 	data, _, err := readRegular(path, maxKey)
 	if err != nil {
@@ -154,7 +154,7 @@ func readKeyFile(path string) (string, error) {
 	return key, nil
 }
 
-// cleanKey refuses what cannot be sent in an HTTP header: the remains of a bad paste.
+// cleanKey rejects what cannot be sent in an HTTP header, such as a bad paste.
 func cleanKey(s string) (string, error) {
 	if len(s) > maxKey {
 		return "", fmt.Errorf("has more than %d KiB", maxKey>>10)
@@ -167,7 +167,7 @@ func cleanKey(s string) (string, error) {
 	return s, nil
 }
 
-// Problem says in one line why a profile cannot be used and what to do, "" when it can.
+// Problem returns one line on why a profile cannot be used and what to do, or "".
 func (p Profile) Problem() string {
 	key, source, err := p.Key()
 	provider, known := p.Provider()

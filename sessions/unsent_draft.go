@@ -15,25 +15,24 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Unsent keeps what is typed before a session has a file. It is in the user's state
-// directory: nothing appears in a folder that is only looked at, and no cloned repository
-// can put words into somebody's prompt. It is locked as long as its process lives, so that
-// another one takes what a crash left and nothing else. It is for one goroutine.
+// Unsent stores unsent text before a session has a file. It is in the user's state directory:
+// a folder that is only looked at stays unchanged, and a cloned repository cannot put text
+// into a person's prompt. It is locked while its process lives, so that another one takes over
+// only what a crash left. It is for one goroutine.
 type Unsent struct {
 	path string   // of the draft
-	lock *os.File // nil until there is something to keep
+	lock *os.File // nil until there is text
 }
 
-// Unsent takes over what was typed last in this folder by a process that is gone, "" when
-// there is nothing.
+// Unsent takes over the last unsent text in this folder of a process that is gone, or "".
 func (s Store) Unsent() (u *Unsent, text string) {
 	prefix := filepath.Join(s.state, "drafts", folderName(s.dir)+"-")
-	all, _ := filepath.Glob(prefix + "*.draft") // the pattern is good
+	all, _ := filepath.Glob(prefix + "*.draft") // the pattern is valid
 	slices.SortFunc(all, func(a, b string) int { return modified(b).Compare(modified(a)) })
 	for _, path := range all {
 		u := &Unsent{path: path}
 		if u.hold() != nil {
-			continue // somebody is about to send it
+			continue // another process is about to send it
 		}
 		if data, err := readSmall(path); err == nil && len(data) > 0 {
 			return u, string(data)
@@ -43,13 +42,13 @@ func (s Store) Unsent() (u *Unsent, text string) {
 	return &Unsent{path: prefix + NewID() + ".draft"}, ""
 }
 
-// folderName is a name of a path, of letters and digits.
+// folderName returns a name for a path, of letters and digits.
 func folderName(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:8])
 }
 
-// modified is when a file was written last, the zero time when there is none.
+// modified returns a file's modification time, the zero time for a missing file.
 func modified(path string) time.Time {
 	fi, err := os.Lstat(path)
 	if err != nil {
@@ -71,8 +70,8 @@ func (u *Unsent) hold() error {
 	return nil
 }
 
-// Save keeps a text in place of the one before; an empty one removes it. Other processes see
-// the old one or the new one, never a part.
+// Save replaces the stored text; an empty one removes it. Other processes see the old one or
+// the new one, never a part.
 func (u *Unsent) Save(text string) error {
 	switch {
 	case text == "" && u.lock == nil:
@@ -99,7 +98,7 @@ func (u *Unsent) Save(text string) error {
 	return nil
 }
 
-// Close leaves what was kept to the next process that asks for it.
+// Close releases the text to the next process that asks for it.
 func (u *Unsent) Close() {
 	if u.lock != nil {
 		_ = u.lock.Close() // it holds nothing but the lock

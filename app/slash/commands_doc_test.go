@@ -1,4 +1,4 @@
-package ui
+package slash
 
 import (
 	"flag"
@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"buddy/app/slash"
 )
 
 var update = flag.Bool("update", false, "write docs/commands.md anew")
@@ -18,8 +16,8 @@ func TestDoc(t *testing.T) {
 	const file = "../../docs/commands.md"
 	var b strings.Builder
 	b.WriteString("# Commands\n\nTyped at the prompt, in any case of letters; `/` lists them while you type. This page is made from the table in\n" +
-		"`app/ui/commands.go`: `make generate`.\n\n| command | |\n|---|---|\n")
-	for _, c := range slashCommands {
+		"`app/slash/commands.go`: `make generate`.\n\n| command | |\n|---|---|\n")
+	for _, c := range Commands {
 		line := "/" + c.Name
 		if c.Args != "" {
 			line += " " + c.Args
@@ -28,7 +26,7 @@ func TestDoc(t *testing.T) {
 	}
 	b.WriteString("\nOther names:")
 	var names []string
-	for other, name := range slash.Aliases {
+	for other, name := range Aliases {
 		if other != "" {
 			names = append(names, fmt.Sprintf(" `/%s` is `/%s`", other, name))
 		}

@@ -10,17 +10,17 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// ownPlaces are where commands can have a pane or a shell of their own, at little cost.
-var ownPlaces = []place{
+// ownPaneTargets can give commands a pane or a shell of their own, at little cost.
+var ownPaneTargets = []testTarget{
 	{name: "supervisor", rig: newRig, tmux: true},
 	{name: "plain", rig: newPlainRig},
 	{name: "sh", rig: newShRig, script: true, tmux: true},
 	{name: "container", rig: func(t testing.TB) *rig { return newContainerRig(t, hosttest.Bash) }, script: true, tmux: true},
 }
 
-func owns(t *testing.T, panes bool, test func(t *testing.T, at place, r *rig)) {
+func owns(t *testing.T, panes bool, test func(t *testing.T, at testTarget, r *rig)) {
 	t.Parallel()
-	for _, at := range ownPlaces {
+	for _, at := range ownPaneTargets {
 		if panes && !at.tmux {
 			continue
 		}
@@ -44,7 +44,7 @@ func (r *rig) panes() []string {
 // TestOwnPane: a command in a pane of its own starts with the folder, variables and functions of the
 // shared one, leaves nothing to it, does not hold it up, and its pane closes.
 func TestOwnPane(t *testing.T) {
-	owns(t, false, func(t *testing.T, at place, r *rig) {
+	owns(t, false, func(t *testing.T, at testTarget, r *rig) {
 		r.run("mkdir -p sub && cd sub && export X=1 && f() { echo f; }")
 		gate := r.start(tmux.Spec{Own: true, Title: "a #(touch evil) title", Command: "f; echo $X ${PWD##*/} >&2; export X=2; cd /; while [ ! -e go ] && [ ! -e \"$OLDPWD/go\" ]; do sleep 0.02; done; exit 3"})
 		r.want("echo $X ${PWD##*/}", "1 sub\n") // meanwhile
@@ -70,9 +70,9 @@ func TestOwnPane(t *testing.T) {
 	})
 }
 
-// TestOwnPaneCancelled: the ladder works there, too.
+// TestOwnPaneCancelled: cancelling works there, too.
 func TestOwnPaneCancelled(t *testing.T) {
-	owns(t, false, func(t *testing.T, _ place, r *rig) {
+	owns(t, false, func(t *testing.T, _ testTarget, r *rig) {
 		run := r.start(tmux.Spec{Own: true, Command: "echo begun; exec sleep 100"})
 		run.Cancel()
 		if res := r.wait(run); !res.Cancelled || res.ExitCode == 0 {
@@ -83,7 +83,7 @@ func TestOwnPaneCancelled(t *testing.T) {
 
 // TestOwnPaneFirst: the first command of a session may be one of its own.
 func TestOwnPaneFirst(t *testing.T) {
-	owns(t, false, func(t *testing.T, _ place, r *rig) {
+	owns(t, false, func(t *testing.T, _ testTarget, r *rig) {
 		res := r.wait(r.start(tmux.Spec{Own: true, Command: "pwd"}))
 		if res.ExitCode != 0 || string(res.Stdout.Head) != r.dir+"\n" {
 			t.Errorf("result %+v, want %s", res, r.dir)

@@ -14,8 +14,8 @@ const (
 	promptRead = 8 << 10 // bytes of a command that are looked at
 )
 
-// Prompt is what a pane shows of a command: its first lines, with everything visible that
-// a terminal would obey.
+// Prompt returns what a pane shows of a command: its first lines, with control characters made
+// visible.
 func Prompt(cmd string) string {
 	lines := strings.Split(strings.TrimRight(cmd, "\n"), "\n")
 	more := len(lines) - promptLines
@@ -35,8 +35,8 @@ func Prompt(cmd string) string {
 	return b.String()
 }
 
-// visible writes at most n runes of s. Control characters become their pictures, runes
-// that change the direction or cannot be seen become their number.
+// visible writes at most n runes of s. Control characters become their pictures; runes that
+// change the direction or are invisible become their number.
 func visible(b *strings.Builder, s string, n int) {
 	for i, r := range s {
 		if n--; n < 0 {

@@ -11,14 +11,14 @@ import (
 	"buddy/texts/ansi"
 )
 
-// clock is how exports write times. They are in UTC: a reader may be anywhere.
-const clock = "2006-01-02 15:04"
+// timeFormat is the format of times in exports. They are in UTC: a reader may be anywhere.
+const timeFormat = "2006-01-02 15:04"
 
-func utc(ms int64) string { return time.UnixMilli(ms).UTC().Format(clock) }
+func utc(ms int64) string { return time.UnixMilli(ms).UTC().Format(timeFormat) }
 
-// harmless is text without what would act on a terminal or reorder what is read: escape
-// sequences, control characters but newline and tab, and marks of direction.
-func harmless(text string) string {
+// sanitize removes what would act on a terminal or reorder text: escape sequences, control
+// characters but newline and tab, and direction marks.
+func sanitize(text string) string {
 	text = ansi.Strip(strings.ReplaceAll(text, "\r\n", "\n"))
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -31,15 +31,15 @@ func harmless(text string) string {
 	}, text)
 }
 
-// markdownPage is a transcript in Markdown.
+// markdownPage writes a transcript in Markdown.
 type markdownPage struct{ w *bufio.Writer }
 
 func (m *markdownPage) put(format string, args ...any) {
-	_, _ = fmt.Fprintf(m.w, format, args...) // the Flush at the end has the error
+	_, _ = fmt.Fprintf(m.w, format, args...) // Flush returns the error at the end
 }
 
 func (m *markdownPage) head(e Entry) {
-	title := oneLine(harmless(e.Title))
+	title := oneLine(sanitize(e.Title))
 	if title == "" {
 		title = "Session " + e.ID
 	}
@@ -53,10 +53,10 @@ func (m *markdownPage) exchange(n int, ms int64, text string) {
 }
 
 func (m *markdownPage) prompt(text string) {
-	m.put("\n> %s\n", strings.ReplaceAll(strings.TrimSpace(harmless(text)), "\n", "\n> "))
+	m.put("\n> %s\n", strings.ReplaceAll(strings.TrimSpace(sanitize(text)), "\n", "\n> "))
 }
 
-func (m *markdownPage) answer(text string) { m.put("\n%s\n", strings.TrimSpace(harmless(text))) }
+func (m *markdownPage) answer(text string) { m.put("\n%s\n", strings.TrimSpace(sanitize(text))) }
 
 func (m *markdownPage) reasoning(text string) {
 	m.put("\n<details><summary>Reasoning</summary>\n")
@@ -65,7 +65,7 @@ func (m *markdownPage) reasoning(text string) {
 }
 
 func (m *markdownPage) call(name, what string) {
-	m.put("\n**%s**\n", escapeMarkdown(oneLine(harmless(name))))
+	m.put("\n**%s**\n", escapeMarkdown(oneLine(sanitize(name))))
 	m.fence("sh", what)
 }
 
@@ -79,14 +79,14 @@ func (m *markdownPage) result(status, text string) {
 }
 
 func (m *markdownPage) remark(text string) {
-	m.put("\n*%s*\n", escapeMarkdown(oneLine(harmless(text))))
+	m.put("\n*%s*\n", escapeMarkdown(oneLine(sanitize(text))))
 }
 
 func (m *markdownPage) foot() {}
 
 // fence writes a code block whose fence is longer than any in text.
 func (m *markdownPage) fence(language, text string) {
-	text = strings.TrimRight(harmless(text), "\n")
+	text = strings.TrimRight(sanitize(text), "\n")
 	marks := "```"
 	for strings.Contains(text, marks) {
 		marks += "`"
@@ -95,7 +95,7 @@ func (m *markdownPage) fence(language, text string) {
 }
 
 func inlineCode(text string) string {
-	text = strings.ReplaceAll(oneLine(harmless(text)), "`", "'")
+	text = strings.ReplaceAll(oneLine(sanitize(text)), "`", "'")
 	if text == "" {
 		return "–"
 	}
@@ -106,7 +106,7 @@ var markdownMarks = strings.NewReplacer(`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `
 
 func escapeMarkdown(text string) string { return markdownMarks.Replace(text) }
 
-// htmlPage is a transcript as a page without scripts, links or anything to load.
+// htmlPage writes a transcript as a page without scripts, links or anything to load.
 type htmlPage struct{ w *bufio.Writer }
 
 const htmlHead = `<!doctype html>
@@ -129,10 +129,10 @@ pre.code { font: .85rem/1.4 ui-monospace, monospace; padding: .6rem .8rem; backg
 func (h *htmlPage) put(format string, args ...any) {
 	for i, a := range args {
 		if s, ok := a.(string); ok {
-			args[i] = html.EscapeString(harmless(s))
+			args[i] = html.EscapeString(sanitize(s))
 		}
 	}
-	_, _ = fmt.Fprintf(h.w, format, args...) // the Flush at the end has the error
+	_, _ = fmt.Fprintf(h.w, format, args...) // Flush returns the error at the end
 }
 
 func (h *htmlPage) head(e Entry) {

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-var legBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+var streamBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// leg carries one stream of a command from its pipe to its record, the pane and the
-// clients. The pipe may stay open long after the command's end, held by a job in the
-// background; what comes then is late.
-type leg struct {
+// outputStream carries one stream of a command from its pipe to its record, the pane and the
+// clients. A background job may hold the pipe open long after the command's end; its output is
+// late.
+type outputStream struct {
 	stream string
 	pipe   *os.File
 	rec    *Record
-	sealed chan struct{} // closed when all that the command itself wrote is recorded
+	sealed chan struct{} // closed when all output of the command itself is recorded
 	cmd    *Command
 }
 
 // run copies until nobody holds the pipe any more.
-func (l *leg) run() {
-	buf := legBuffers.Get().(*[32 << 10]byte)
-	defer legBuffers.Put(buf)
+func (l *outputStream) run() {
+	buf := streamBuffers.Get().(*[32 << 10]byte)
+	defer streamBuffers.Put(buf)
 	for {
 		n, err := l.pipe.Read(buf[:])
 		if n > 0 {
@@ -46,18 +46,18 @@ func (l *leg) run() {
 	}
 }
 
-// ended tells that the command's process has ended. Everything it wrote is in the pipe by
-// now; the deadline wakes run, which takes exactly that much and seals.
-func (l *leg) ended() {
+// ended seals the stream after the end of the command's process. All its output is in the pipe
+// by now; the deadline wakes run, which takes exactly that much.
+func (l *outputStream) ended() {
 	_ = l.pipe.SetReadDeadline(time.Unix(1, 0))
 }
 
-// lateMax is how much of a terminal may be on its way at the end of a command.
+// lateMax limits the bytes of a terminal that may still be in transit at the end of a command.
 const lateMax = 1 << 20
 
-// drain reads what is in the pipe now, and not what a background job adds meanwhile. Of a
-// terminal, the kernel may still be passing on what was written to it.
-func (l *leg) drain(buf []byte) {
+// drain reads what is in the pipe now, without what a background job adds meanwhile. The
+// kernel may still be passing on what was written to a terminal.
+func (l *outputStream) drain(buf []byte) {
 	if l.cmd.inner == nil {
 		l.drainOnce(buf)
 		return
@@ -72,7 +72,7 @@ func (l *leg) drain(buf []byte) {
 }
 
 // drainOnce returns how many bytes it has read.
-func (l *leg) drainOnce(buf []byte) (all int) {
+func (l *outputStream) drainOnce(buf []byte) (all int) {
 	for left := Waiting(l.pipe); left > 0; {
 		n, err := l.pipe.Read(buf[:min(left, len(buf))])
 		if n > 0 {
@@ -87,14 +87,14 @@ func (l *leg) drainOnce(buf []byte) (all int) {
 	return all
 }
 
-// close ends the leg: nobody holds the pipe.
-func (l *leg) close() {
+// close closes the stream: nobody holds the pipe.
+func (l *outputStream) close() {
 	_ = l.pipe.Close()
 	l.seal()
 	l.rec.Close()
 }
 
-func (l *leg) seal() {
+func (l *outputStream) seal() {
 	select {
 	case <-l.sealed:
 		return

@@ -5,9 +5,9 @@ import (
 	"buddy/agent/event"
 )
 
-// Texts calls f for each text of an event that a person may have read or written, and
-// returns the event with what f returned in its place. Ids, names and what a provider
-// wants back as it was are no such texts.
+// Texts calls f for each text of an event that a person may have read or written, and returns
+// the event with the results. It skips ids, names and data that a provider needs back
+// unchanged.
 func Texts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.PromptSubmitted:
@@ -24,7 +24,7 @@ func Texts(e event.Event, f func(string) string) event.Event {
 		return edited(&p, f, &p.Verdict.Reason)
 	case event.ApprovalAnswered:
 		return edited(&p, f, &p.Reason)
-	case event.ToolResult: // the tail reads better
+	case event.ToolResult: // the tail is easier to read
 		return edited(&p, f, &p.Tail, &p.Result)
 	case event.ResultSpilled:
 		return edited(&p, f, &p.Result)
@@ -50,7 +50,7 @@ func messageTexts(p event.ModelMessage, f func(string) string) event.Event {
 	return p
 }
 
-// edited returns an event after f changed the texts in it that are given.
+// edited returns an event with f applied to the given texts in it.
 func edited[E event.Event](e *E, f func(string) string, all ...*string) event.Event {
 	for _, text := range all {
 		*text = f(*text)
@@ -58,7 +58,7 @@ func edited[E event.Event](e *E, f func(string) string, all ...*string) event.Ev
 	return *e
 }
 
-// remarkTexts is Texts of what the program itself said.
+// remarkTexts is Texts for messages of buddy itself.
 func remarkTexts(e event.Event, f func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.Notice:

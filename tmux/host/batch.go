@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	manyMax    = 16 << 20 // bytes of names and facts that ReadDirs takes
-	filesMax   = 64 << 20 // bytes of files that ReadFiles takes
-	unwanted   = 99       // what files.sh says of a file that has none of the texts
+	manyMax    = 16 << 20 // bytes of names and metadata that ReadDirs accepts
+	filesMax   = 64 << 20 // bytes of files that ReadFiles accepts
+	unwanted   = 99       // exit code of files.sh for a file with none of the texts
 	searchWith = "LC_ALL=C grep -l -F"
 )
 
-// errTooMuch ends a read that gives more than was to be expected.
+// errTooMuch ends a read that returns more than expected.
 var errTooMuch = errors.New("more than expected")
 
 // limited is a buffer that refuses to grow beyond max.
@@ -36,10 +36,10 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// ReadDirs is [Host.ReadDir] for many folders in one go. top must be real; dirs are paths
-// below it, "." for top itself. A folder that cannot be read is not in lists; more says
-// that lists are not complete. Unlike top, a folder of dirs that was made a link just now
-// may be followed.
+// ReadDirs is [Host.ReadDir] for many folders in one round trip. top must be real; dirs are
+// paths below it, "." for top itself. lists lacks the folders that cannot be read; more means
+// that lists are not complete. Unlike top, a folder of dirs that has just been replaced by a
+// link may be followed.
 func (h *Host) ReadDirs(ctx context.Context, top string, dirs []string) (lists map[string][]FileInfo, more bool, err error) {
 	call := []string{"lists", strconv.Itoa(manyMax), top}
 	lists = make(map[string][]FileInfo, len(dirs))
@@ -69,7 +69,7 @@ func (h *Host) ReadDirs(ctx context.Context, top string, dirs []string) (lists m
 		}
 		dir, base, ok := strings.Cut(strings.TrimSuffix(name, "\n"), "/./")
 		if dir = strings.TrimPrefix(dir, "./"); !ok {
-			return nil, more, &fs.PathError{Op: "list", Path: top, Err: fmt.Errorf("find said %q", clean(name))}
+			return nil, more, &fs.PathError{Op: "list", Path: top, Err: fmt.Errorf("unexpected output of find: %q", clean(name))}
 		}
 		info.Name = base
 		if _, asked := lists[dir]; asked {
@@ -79,21 +79,21 @@ func (h *Host) ReadDirs(ctx context.Context, top string, dirs []string) (lists m
 	return lists, more, nil
 }
 
-// Texts are what a file must have one of to be worth reading. The zero value takes all.
+// Texts selects files that contain at least one text. The zero value selects all.
 type Texts struct {
 	Any  []string
-	Fold bool // in any case; for ASCII
+	Fold bool // ignores case; for ASCII
 }
 
-// FileData is what ReadFiles gives of a file.
+// FileData is the result of ReadFiles for one file.
 type FileData struct {
 	Data []byte
-	Skip bool  // it has none of the texts
-	Err  error // why it cannot be read, a [fs.PathError]
+	Skip bool  // it contains none of the texts
+	Err  error // why it cannot be read, an [fs.PathError]
 }
 
-// ReadFiles reads many regular files in one go, of each at most limit bytes. The paths must
-// be real. All together may have 64 MiB. Those that have none of the texts are not sent.
+// ReadFiles reads many regular files in one round trip, at most limit bytes of each and 64 MiB
+// in all. The paths must be real. Files with none of the texts are not transferred.
 func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have Texts) ([]FileData, error) {
 	filter := ""
 	if len(have.Any) > 0 {
@@ -104,7 +104,7 @@ func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have 
 		for _, t := range have.Any {
 			test += " -e " + Quote(t)
 		}
-		// What is no regular file now was one when it was listed, and may block a grep.
+		// A file that is not regular any more since it was listed may block a grep.
 		filter = `find_texts() { for f; do shift; [ ! -f "$f" ] || [ -L "$f" ] || set -- "$@" "$f"; done; ` + test + ` -- "$@"; }` + "\n"
 	}
 	token := rand.Text()
@@ -124,7 +124,7 @@ func (h *Host) ReadFiles(ctx context.Context, paths []string, limit int64, have 
 	return parseFiles(out.Bytes(), token, paths)
 }
 
-// parseFiles reads what slices printed.
+// parseFiles parses the output of slices.
 func parseFiles(out []byte, token string, paths []string) ([]FileData, error) {
 	all := make([]FileData, len(paths))
 	for i, p := range paths {

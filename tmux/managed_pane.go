@@ -9,27 +9,28 @@ import (
 	"time"
 )
 
-// seat is a supervisor in a pane of our session: the shared one, or one of a command's own.
-type seat struct {
+// managedPane is a supervisor in a pane of our session: the shared pane, or one that belongs
+// to a command.
+type managedPane struct {
 	srv   *server
 	sup   supervisor
-	base  *seat  // the shared one, from which the shell's state is taken; nil for itself
-	role  string // the pane's mark, different for each pane of the session
+	base  *managedPane // the shared pane, whose shell state it starts with; nil for the shared one
+	role  string       // pane's mark, unique within the session
 	title string
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	id      string     // of the pane
-	closing bool       // its end is no loss
+	closing bool       // its end is expected
 	gone    bool       // the pane was closed
 }
 
-func (s *seat) pane() string {
+func (s *managedPane) pane() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.id
 }
 
-func (s *seat) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
+func (s *managedPane) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
 	if s.sup.linked() {
 		j, err := s.sup.run(ctx, dir, mode, confined)
 		if !errors.Is(err, errGone) {
@@ -45,7 +46,7 @@ func (s *seat) run(ctx context.Context, dir string, mode Mode, confined bool) (j
 	return s.sup.run(ctx, dir, mode, confined)
 }
 
-func (s *seat) attach(ctx context.Context, dir string) (job, error) {
+func (s *managedPane) attach(ctx context.Context, dir string) (job, error) {
 	s.srv.making.Lock()
 	err := s.greet(ctx)
 	s.srv.making.Unlock()
@@ -55,15 +56,15 @@ func (s *seat) attach(ctx context.Context, dir string) (job, error) {
 	return s.sup.attach(ctx, dir)
 }
 
-// ensure makes the session, the pane and the supervisor, as far as they are missing. The
-// caller holds making.
-func (s *seat) ensure(ctx context.Context) error {
+// ensure makes the session, the pane and the supervisor, where missing. The caller holds
+// making.
+func (s *managedPane) ensure(ctx context.Context) error {
 	err := s.greet(ctx)
 	if !errors.Is(err, errGone) {
 		return err
 	}
 	err = s.open(ctx)
-	if errors.Is(err, errEnded) { // somebody ended the server, and our client has just told
+	if errors.Is(err, errEnded) { // somebody ended the server, and our client has just noticed
 		err = s.open(ctx)
 	}
 	if err != nil {
@@ -76,7 +77,7 @@ func (s *seat) ensure(ctx context.Context) error {
 }
 
 // open makes the pane with the supervisor. The caller holds making.
-func (s *seat) open(ctx context.Context) error {
+func (s *managedPane) open(ctx context.Context) error {
 	if s.base == nil {
 		created, err := s.srv.ensureSession(ctx)
 		if created || err != nil {
@@ -90,14 +91,14 @@ func (s *seat) open(ctx context.Context) error {
 	if _, err := s.srv.ensureSession(ctx); err != nil { // the control client may have ended
 		return err
 	}
-	if err := s.sup.inherit(ctx, s.base.sup.place()); err != nil {
+	if err := s.sup.inherit(ctx, s.base.sup.directory()); err != nil {
 		return fmt.Errorf("the shell's folder and variables for the new pane: %w", err)
 	}
 	return s.ensurePane(ctx)
 }
 
-// await greets a supervisor that is starting, which takes it some milliseconds.
-func (s *seat) await(ctx context.Context) error {
+// await connects to a supervisor that is starting, which takes some milliseconds.
+func (s *managedPane) await(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
 	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
@@ -113,8 +114,8 @@ func (s *seat) await(ctx context.Context) error {
 	}
 }
 
-// greet connects to the supervisor if one is there. The caller holds making.
-func (s *seat) greet(ctx context.Context) error {
+// greet connects to the supervisor if one runs. The caller holds making.
+func (s *managedPane) greet(ctx context.Context) error {
 	if err := s.sup.prepare(ctx); err != nil {
 		return err
 	}
@@ -125,14 +126,14 @@ func (s *seat) greet(ctx context.Context) error {
 	s.mu.Lock()
 	s.id = info.Pane
 	s.mu.Unlock()
-	s.srv.met()
+	s.srv.markSeen()
 	s.srv.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: s.title, Attach: s.sup.attachLine()})
 	s.srv.changed()
 	return nil
 }
 
-// found greets the supervisor again after the connection was away.
-func (s *seat) found() {
+// found connects to the supervisor again after a cut.
+func (s *managedPane) found() {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
@@ -140,8 +141,8 @@ func (s *seat) found() {
 	_ = s.greet(ctx) // if it has gone meanwhile the next command makes another one
 }
 
-// lost is told of the end of the supervisor.
-func (s *seat) lost(why string) {
+// lost handles the end of the supervisor.
+func (s *managedPane) lost(why string) {
 	s.mu.Lock()
 	closing, id := s.closing, s.id
 	s.mu.Unlock()
@@ -150,8 +151,8 @@ func (s *seat) lost(why string) {
 	}
 }
 
-// startLine is the supervisor's command line as words of tmux's language.
-func (s *seat) startLine() string {
+// startLine returns the supervisor's command line in tmux's syntax.
+func (s *managedPane) startLine() string {
 	var words []string
 	for _, a := range s.sup.argv() {
 		words = append(words, quote(a))
@@ -160,7 +161,7 @@ func (s *seat) startLine() string {
 }
 
 // ensurePane starts the supervisor in its pane again, or in a new one if that is gone.
-func (s *seat) ensurePane(ctx context.Context) error {
+func (s *managedPane) ensurePane(ctx context.Context) error {
 	ctl := s.srv.live()
 	if ctl == nil {
 		return fmt.Errorf("%w: the control client ended", ErrUnavailable)
@@ -177,7 +178,7 @@ func (s *seat) ensurePane(ctx context.Context) error {
 	}
 	name, stay := windowName, "on"
 	if s.base != nil {
-		name, stay = s.title, "off" // nobody looks for a pane of a command that has ended
+		name, stay = s.title, "off" // nobody needs the pane of an ended command
 	}
 	made, err := ctl.do(ctx, "new-window -d -P -F '#{pane_id}' -c / -n "+quote(name)+" -t "+target+" "+s.startLine())
 	if err != nil || len(made) != 1 {
@@ -196,7 +197,7 @@ func (s *seat) ensurePane(ctx context.Context) error {
 	return nil
 }
 
-func (s *seat) respawn(ctx context.Context) error {
+func (s *managedPane) respawn(ctx context.Context) error {
 	ctl, err := s.srv.connect(ctx)
 	if err != nil {
 		return err
@@ -204,17 +205,17 @@ func (s *seat) respawn(ctx context.Context) error {
 	return s.respawnIn(ctx, ctl, s.pane())
 }
 
-// respawnIn starts the supervisor anew in a pane. The control client is given up: one that
-// was attached during a respawn is sometimes not told of the pane's next output (seen with
-// tmux 3.3a, about once in 20 times).
-func (s *seat) respawnIn(ctx context.Context, ctl *control, id string) error {
+// respawnIn restarts the supervisor in a pane. It drops the control client: one attached
+// during a respawn sometimes misses the pane's next output (seen with tmux 3.3a, about once in
+// 20 times).
+func (s *managedPane) respawnIn(ctx context.Context, ctl *control, id string) error {
 	_, err := ctl.do(ctx, "respawn-pane -k -c / -t "+id+" "+s.startLine())
 	ctl.close()
 	return err
 }
 
 // close ends the supervisor and its pane unless something runs in it.
-func (s *seat) close(ctx context.Context) (left []string, err error) {
+func (s *managedPane) close(ctx context.Context) (left []string, err error) {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()
 	s.mu.Lock()
@@ -245,14 +246,14 @@ func (s *seat) close(ctx context.Context) (left []string, err error) {
 }
 
 // end closes the pane whatever runs in it. The caller holds making.
-func (s *seat) end(ctx context.Context) error {
+func (s *managedPane) end(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing, s.gone = true, true
 	id := s.id
 	s.mu.Unlock()
 	s.sup.drop()
 	if s.base == nil {
-		// Our control client goes first: one that kills the session it is attached to may wait
+		// Our control client detaches first: one that kills the session it is attached to may wait
 		// for its answer for ever (tmux 3.3a).
 		s.srv.drop()
 	}
@@ -267,7 +268,7 @@ func (s *seat) end(ctx context.Context) error {
 	return s.sup.remove(ctx)
 }
 
-// holds reports whether one of the lines of text is line.
+// holds reports whether line is one of the lines of text.
 func holds(text, line string) bool {
 	for l := range strings.Lines(text) {
 		if strings.TrimSuffix(l, "\n") == line {
@@ -277,8 +278,8 @@ func holds(text, line string) bool {
 	return false
 }
 
-// release lets go of the supervisor, which may go on with its command.
-func (s *seat) release() {
+// release disconnects from the supervisor, which may finish its command.
+func (s *managedPane) release() {
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()

@@ -9,19 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inner is the terminal of a command that has all its streams on one. It is of the
-// command's own, so that everything it prints is recorded, and what is typed into the pane
-// goes to it unchanged.
+// inner is the terminal of a command that has all its streams on one. It is separate from the
+// pane's, so that everything printed is recorded; keys typed into the pane go to it unchanged.
 type inner struct {
 	outer  *terminal
 	master *os.File // its reader closes it
 	slave  *os.File // closed in this process once the command has it
-	wake   *os.File // its other end is closed to stop typing
+	wake   *os.File // closing its other end stops typing
 	stop   *os.File
-	done   chan struct{} // closed when nothing is passed on any more
+	done   chan struct{} // closed when no key is passed on any more
 }
 
-// newInner makes a terminal of the size of the pane.
+// newInner makes a terminal of the pane's size.
 func newInner(outer *terminal) (*inner, error) {
 	master, slave, err := openPTY()
 	if err != nil {
@@ -37,21 +36,21 @@ func newInner(outer *terminal) (*inner, error) {
 	return i, nil
 }
 
-// fit gives it the size of the pane.
+// fit resizes it to the pane.
 func (i *inner) fit() {
 	if size, err := unix.IoctlGetWinsize(i.outer.fd, unix.TIOCGWINSZ); err == nil {
 		i.control(func(fd int) { _ = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, size) })
 	}
 }
 
-// control calls f with the master unless that is closed.
+// control calls f with the master's descriptor unless that is closed.
 func (i *inner) control(f func(fd int)) {
 	if raw, err := i.master.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { f(int(fd)) })
 	}
 }
 
-// foreground is the group that Ctrl-C reaches, 0 if there is none.
+// foreground returns the group that Ctrl-C reaches, or 0.
 func (i *inner) foreground() (group int) {
 	i.control(func(fd int) {
 		if g, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err == nil && g > 1 {
@@ -61,8 +60,8 @@ func (i *inner) foreground() (group int) {
 	return group
 }
 
-// pass gives what is typed into the pane to the command until close is called, and tells it
-// of changes of the size.
+// pass sends what is typed into the pane to the command until close is called, and forwards
+// size changes.
 func (i *inner) pass() {
 	sized := make(chan os.Signal, 1)
 	signal.Notify(sized, unix.SIGWINCH)
@@ -103,7 +102,7 @@ func (i *inner) copyKeys() {
 			}
 			return
 		}
-		// Who does not read what is typed for so long loses it.
+		// A command that does not read its keys for so long loses them.
 		_ = i.master.SetWriteDeadline(time.Now().Add(time.Second))
 		if _, err := i.master.Write(buf[:n]); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return // it has ended
@@ -111,7 +110,7 @@ func (i *inner) copyKeys() {
 	}
 }
 
-// close stops passing keys on and gives the pane its ordinary settings back.
+// close stops passing keys on and restores the pane's settings.
 func (i *inner) close() {
 	_ = i.stop.Close()
 	<-i.done
@@ -119,7 +118,7 @@ func (i *inner) close() {
 	i.outer.reset()
 }
 
-// discard gives everything back when the command was not started.
+// discard closes everything when the command was not started.
 func (i *inner) discard() {
 	for _, f := range []*os.File{i.slave, i.wake, i.stop} {
 		_ = f.Close()

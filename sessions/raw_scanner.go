@@ -6,17 +6,17 @@ import (
 	"io"
 )
 
-// rawBlock is how much a rawScanner reads at once, in bytes.
+// rawBlock is the number of bytes that a rawScanner reads at once.
 const rawBlock = 256 << 10
 
-// rawScanner finds lines by their bytes, before anything is decoded. Its buffer is used
-// again for each file.
+// rawScanner finds lines by their bytes, without decoding them. Its buffer is reused for each
+// file.
 type rawScanner struct{ buf []byte }
 
-// lines calls f, until it returns false, for each line of r between two offsets in which
-// find finds something, and returns how far it came. It begins at the beginning of a line.
-// A last line without newline is left out, as is one that is longer than any that we
-// write. A line is valid during the call.
+// lines calls f, until it returns false, for each line of r between two offsets in which find
+// finds something, and returns the offset reached. from must be the start of a line. It skips
+// a last line without newline and lines longer than any that we write. A line is valid during
+// the call.
 func (s *rawScanner) lines(r io.ReaderAt, from, to int64, find func([]byte) int, f func(line []byte) bool) (int64, error) {
 	if s.buf == nil {
 		s.buf = make([]byte, rawBlock)
@@ -29,7 +29,7 @@ func (s *rawScanner) lines(r io.ReaderAt, from, to int64, find func([]byte) int,
 			return from, notEOF(err)
 		}
 		text := s.buf[:kept+n]
-		if skipping { // to the end of a line that is too long
+		if skipping { // until the end of a line that is too long
 			i := bytes.IndexByte(text, '\n')
 			if skipping = i < 0; skipping {
 				i = n - 1
@@ -63,7 +63,7 @@ func notEOF(err error) error {
 	return err
 }
 
-// matches calls f for the lines of text that find finds.
+// matches calls f for the lines of text in which find finds something.
 func matches(text []byte, find func([]byte) int, f func(line []byte) bool) bool {
 	for len(text) > 0 {
 		i := find(text)

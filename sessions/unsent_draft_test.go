@@ -56,7 +56,7 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// What is in the way of a draft hangs nobody and leads nowhere.
+// Special files and links in place of a draft neither block nor redirect it.
 func TestUnsentBesideOddFiles(t *testing.T) {
 	s := newStore(t)
 	u, _ := s.Unsent()

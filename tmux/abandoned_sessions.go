@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// ErrNoSession says that a session does not exist, is not one of ours, or is in use: only
-// those that programs of ours left behind are closed. The message names them.
-var ErrNoSession = errors.New("no such session is left over")
+// ErrNoSession means that a session does not exist, is not ours, or is in use: only sessions
+// that programs of ours abandoned are closed. The message names them.
+var ErrNoSession = errors.New("no such abandoned session")
 
-// Open makes the session with its shared pane as far as they are missing, as the first command
-// would, and reports whether it did.
+// Open makes the session with its shared pane if they are missing, as the first command would,
+// and reports whether it did.
 func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
-	at, ok := s.place.(*seat)
+	at, ok := s.runner.(*managedPane)
 	if !ok {
 		return Pane{}, false, fmt.Errorf("%w: commands run without panes here", ErrUnavailable)
 	}
@@ -30,9 +30,9 @@ func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
 	return p, !was && err == nil, err
 }
 
-// Leftovers are the names of the sessions with our marks on the server to which nobody is
-// attached: commands may still run in them, which a program left there when it ended.
-func (s *Session) Leftovers(ctx context.Context) ([]string, error) {
+// AbandonedSessions returns the names of the sessions with our marks to which nobody is
+// attached. Commands of an earlier program may still run in them.
+func (s *Session) AbandonedSessions(ctx context.Context) ([]string, error) {
 	if s.srv == nil {
 		return nil, fmt.Errorf("%w: commands run without panes here", ErrUnavailable)
 	}
@@ -40,10 +40,10 @@ func (s *Session) Leftovers(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.srv.leftovers(ctx, ctl)
+	return s.srv.abandonedSessions(ctx, ctl)
 }
 
-func (s *server) leftovers(ctx context.Context, ctl *control) ([]string, error) {
+func (s *server) abandonedSessions(ctx context.Context, ctl *control) ([]string, error) {
 	lines, err := ctl.do(ctx, `list-sessions -F "#{@buddy_managed} #{@buddy_owner} #{session_attached} #{session_name}"`)
 	if err != nil {
 		return nil, err
@@ -57,13 +57,13 @@ func (s *server) leftovers(ctx context.Context, ctl *control) ([]string, error) 
 	return names, nil
 }
 
-// KillSession closes one of the Leftovers and ends what runs in it. The session of this
-// program stays.
+// KillSession closes one of the AbandonedSessions and ends what runs in it. It refuses the
+// session of this program.
 func (s *Session) KillSession(ctx context.Context, name string) error {
 	if name == "" || name == "default" || name == s.Name() {
 		return fmt.Errorf("session %q is the one of this program and cannot be closed", s.Name())
 	}
-	names, err := s.Leftovers(ctx)
+	names, err := s.AbandonedSessions(ctx)
 	switch {
 	case err != nil:
 		return err
