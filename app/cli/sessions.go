@@ -260,7 +260,7 @@ type hitRow struct {
 
 func (s *sessionsCLI) search(c *cobra.Command, text string) error {
 	if strings.TrimSpace(text) == "" {
-		return exit.Usage("there is nothing to search for")
+		return exit.Usage("the search text is empty")
 	}
 	stores, err := s.stores()
 	if err != nil {

@@ -19,7 +19,7 @@ type writeArgs struct {
 	Why     string `json:"why,omitempty"`
 }
 
-// donePayload is what the model gets from a tool that changed something.
+// donePayload is the result of a change that the model reads.
 type donePayload struct {
 	Message string `json:"message"`
 }
@@ -29,9 +29,9 @@ type writeFile struct {
 	tools.Schema
 }
 
-// NewWriteFile returns the tool write_file: it creates a file or replaces its content
-// as a whole, never in part. A file that the model has not read, or that changed
-// since it did or since its diff was shown, stays as it is.
+// NewWriteFile returns the tool write_file, which creates a file or replaces its whole
+// content. A file that the model has not read, or that changed since it was read or its diff
+// was shown, stays as it is.
 func NewWriteFile(ws *Workspace) tools.Tool {
 	return &writeFile{ws, tools.Define[writeArgs]("write_file", writeFileText)}
 }
@@ -44,7 +44,7 @@ func (t *writeFile) Plan(call tools.Call) (action.Action, error) {
 	if strings.HasSuffix(args.Path, "/") {
 		return action.Action{}, tools.Invalid("path: %q names a folder", tools.Clip(args.Path, 200))
 	}
-	ctx, done := tools.Planning()
+	ctx, done := tools.PlanContext()
 	defer done()
 	path, err := t.ws.resolve(ctx, args.Path)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *writeFile) Plan(call tools.Call) (action.Action, error) {
 	return t.ws.planWrite(t.Name(), path, args.Why, old, []byte(args.Content)), nil
 }
 
-// snap reads what is to be replaced, if it may be.
+// snap reads the file to be replaced, if the model may replace it.
 func (t *writeFile) snap(ctx context.Context, path string) (snapshot, error) {
 	old, err := t.ws.snap(ctx, path)
 	if err == nil && old.exists && old.size > 0 {
@@ -66,7 +66,7 @@ func (t *writeFile) snap(ctx context.Context, path string) (snapshot, error) {
 	return old, err
 }
 
-// planWrite is the plan of a tool that makes data the content of the file at path.
+// planWrite returns the plan of a tool that writes data to the file at path.
 func (w *Workspace) planWrite(tool, path, why string, old snapshot, data []byte) action.Action {
 	return action.Action{
 		Kind: action.FileWrite, Tool: tool, Target: w.files.Name(), Path: path, Why: why, Mutation: true,
@@ -96,8 +96,8 @@ func (t *writeFile) Run(ctx context.Context, call tools.Call) tools.Result {
 	return tools.Success(donePayload{text}, text)
 }
 
-// put makes data the content of the planned file if that is still the change that was
-// shown. The caller holds w.writing since it read old.
+// put writes data to the planned file if that is still the change that was shown. The caller
+// has held w.writing since it read old.
 func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data []byte) error {
 	plan := call.Planned
 	if preview(w.show(plan.Path), old, data) != plan.Preview {
@@ -113,11 +113,11 @@ func (w *Workspace) put(ctx context.Context, call tools.Call, old snapshot, data
 	return nil
 }
 
-// wrote remembers that data is in the file at path now.
+// wrote records that the file at path now contains data.
 func (w *Workspace) wrote(ctx context.Context, path string, data []byte) {
 	s := snapshot{size: int64(len(data)), data: data}
 	if info, err := w.files.Lstat(ctx, path); err == nil {
 		s.modified = info.Modified
 	}
-	w.seen.saw(path, s)
+	w.seen.record(path, s)
 }

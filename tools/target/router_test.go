@@ -166,7 +166,7 @@ func do(t testing.TB, r *tools.Registry, name string, args map[string]any, more 
 	return call.Planned, tool.Run(ctx, call)
 }
 
-// commandPayload is what the model reads of a command.
+// commandPayload holds the result of a command as the model reads it.
 type commandPayload struct {
 	ExitCode   int `json:"exit_code"`
 	Stdout     string
@@ -194,7 +194,7 @@ func payload(t testing.TB, r tools.Result) (p commandPayload) {
 	return p
 }
 
-// severalPayload is what the model reads of a command on several targets.
+// severalPayload holds the result of a command as the model reads it on several targets.
 type severalPayload struct {
 	Failed  []string
 	Targets []struct {
@@ -215,7 +215,7 @@ func severalOf(t testing.TB, r tools.Result) (p severalPayload) {
 func TestCallsRunOnTheTargetTheyName(t *testing.T) {
 	set, r, dirs := threeOpen(t)
 	act, res := do(t, r, "run_shell", map[string]any{"command": "pwd; echo ${SSH_CONNECTION:+over ssh}", "target": "web-01"})
-	if act.Target != "web-01" || act.Cwd != dirs["web-01"] || len(act.Places) > 0 || act.Command == "" {
+	if act.Target != "web-01" || act.Cwd != dirs["web-01"] || len(act.Targets) > 0 || act.Command == "" {
 		t.Errorf("action %+v", act)
 	}
 	if p := payload(t, res); !strings.HasSuffix(p.Stdout, "over ssh\n") || p.ExitCode != 0 {
@@ -243,7 +243,7 @@ func TestCallsRunOnTheTargetTheyName(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{map[string]any{"path": "x", "target": "db"}, `"db" is none of this session (have: local, web-01, web-02, down)`},
+		{map[string]any{"path": "x", "target": "db"}, `"db" is not a target of this session (have: local, web-01, web-02, down)`},
 		{map[string]any{"path": "x", "target": 3}, "target: expected string"},
 		{map[string]any{"path": "x", "target": "down"}, "connection refused; start it"},
 		{map[string]any{"path": "x", "targets": []string{"local"}}, `unknown argument "targets"`},
@@ -329,8 +329,8 @@ func TestSideBySide(t *testing.T) {
 			}
 		}
 	})
-	want := []action.Place{{Target: "web-02", Cwd: dirs["web-02"]}, {Target: "local", Cwd: dirs["local"]}, {Target: "down"}, {Target: "web-01", Cwd: dirs["web-01"]}}
-	if !slices.Equal(act.Places, want) || act.Target != "web-02, local, down, web-01" || act.Cwd != "" {
+	want := []action.TargetCwd{{Target: "web-02", Cwd: dirs["web-02"]}, {Target: "local", Cwd: dirs["local"]}, {Target: "down"}, {Target: "web-01", Cwd: dirs["web-01"]}}
+	if !slices.Equal(act.Targets, want) || act.Target != "web-02, local, down, web-01" || act.Cwd != "" {
 		t.Errorf("action %+v", act)
 	}
 	p := severalOf(t, res)
@@ -380,8 +380,8 @@ func TestSideBySideArguments(t *testing.T) {
 		target  string
 		want    string
 	}{
-		{[]string{"web-01", "db"}, "", `"db" is none of this session`},
-		{[]string{"web-01", "web-01"}, "", "is there twice"},
+		{[]string{"web-01", "db"}, "", `"db" is not a target of this session`},
+		{[]string{"web-01", "web-01"}, "", "is listed twice"},
 		{[]string{"web-01"}, "local", "target and targets: give one of them"},
 		{"web-01", "", "targets: expected array of strings, got string"},
 		{make([]string, 21), "", "21 of them (at most 20)"},

@@ -123,7 +123,7 @@ func TestWebSearch(t *testing.T) {
 		t.Errorf("search = %v", got)
 	}
 	page = "<p>something else</p>"
-	b.Fails("web_search", toolstest.Args{"query": "x"}, "is not what it used to be")
+	b.Fails("web_search", toolstest.Args{"query": "x"}, "has an unknown layout")
 	b.Fails("web_search", toolstest.Args{"query": strings.Repeat("x", maxQuery+1)}, "invalid arguments: query: longer than 500 bytes")
 }
 

@@ -299,7 +299,7 @@ func (a *Approval) what() []draw.Span {
 	act := a.asked.Action
 	what := draw.Untrusted(themes.ToolName, draw.OneLine(act.Tool))
 	where := act.Target
-	if n := len(act.Places); n > 0 {
+	if n := len(act.Targets); n > 0 {
 		where = fmt.Sprintf("%d targets", n) // the body names them, however many there are
 	}
 	if where != "" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// needs makes a check that one of the flags is given, without which the command does
+// needs returns a check that one of the flags is given, without which the command does
 // something else.
 func needs(flags ...string) func(*analyser, *call) string {
 	return func(_ *analyser, c *call) string {
@@ -20,8 +20,7 @@ func needs(flags ...string) func(*analyser, *call) string {
 	}
 }
 
-// words makes a check that the first operand is one of those that only read; "" allows
-// none.
+// words returns a check that the first operand is a read-only subcommand; "" allows none.
 func words(allowed ...string) func(*analyser, *call) string {
 	return func(_ *analyser, c *call) string {
 		first := ""
@@ -47,7 +46,7 @@ func firstOf(list ...string) string {
 	return ""
 }
 
-// literals returns the operands if all are known.
+// literals returns the values of the operands if all are known.
 func literals(list []arg) ([]string, bool) {
 	out := make([]string, len(list))
 	for i, w := range list {
@@ -69,7 +68,8 @@ func numbersOnly(_ *analyser, c *call) string {
 	return ""
 }
 
-// indexed finds an index that a shell would evaluate: a[$(cmd)].
+// indexed returns the reason when an operand has an index that a shell would evaluate:
+// a[$(cmd)].
 func indexed(list []arg) bool {
 	return slices.ContainsFunc(list, func(w arg) bool {
 		for _, v := range w.vals {
@@ -129,7 +129,7 @@ func sleepCheck(_ *analyser, c *call) string {
 	return ""
 }
 
-// setCheck allows the options that a script begins with.
+// setCheck allows the options that scripts usually set.
 func setCheck(_ *analyser, c *call) string {
 	for _, w := range c.rest {
 		s, ok := w.lit()
@@ -173,8 +173,8 @@ func cdCheck(a *analyser, c *call) string {
 	return ""
 }
 
-// enter notes a folder in which what follows may be. The shell takes .. for the folder above
-// by name, a program for the one above by what links lead to.
+// enter records a folder that the following commands may run in. The shell takes .. for the
+// parent by name, a program for the parent of what links lead to.
 func (a *analyser) enter(text string) {
 	a.entered = nil
 	for _, dir := range a.cwds {
@@ -234,8 +234,8 @@ func dateCheck(_ *analyser, c *call) string {
 	return ""
 }
 
-// psCheck allows the words of BSD without e, which prints environments. A ps that finds no user
-// xe takes -auxe for auxe.
+// psCheck allows BSD options without e, which prints environments. A ps that finds no user xe
+// takes -auxe for auxe.
 func psCheck(_ *analyser, c *call) string {
 	const why = " may print environments, which may hold secrets"
 	for _, w := range append(c.rest, c.values("-o", "-O", "--format")...) {
@@ -363,13 +363,13 @@ func arCheck(_ *analyser, c *call) string {
 	return "ar without t in its first word may write files"
 }
 
-// hasAny reports whether one of the words occurs in s, whatever the case.
+// hasAny reports whether s contains one of the words, ignoring case.
 func hasAny(s string, list ...string) bool {
 	s = strings.ToLower(s)
 	return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(s, w) })
 }
 
-// jqCheck allows a program that does not read the environment or other files.
+// jqCheck allows a program that reads neither the environment nor other files.
 func jqCheck(a *analyser, c *call) string {
 	if len(c.rest) == 0 {
 		return c.spec.name + " without a program"

@@ -1,0 +1,161 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"buddy/agent/model"
+)
+
+// Cleared replaces a result that MicroCompact removed.
+const Cleared = "[Result compacted]"
+
+const (
+	keepResults = 5    // newest results that are never cleared
+	bulkyBytes  = 2000 // from this size on a listing or a search is bulky
+	leastGain   = 4096 // characters; less does not justify a changed prefix, which no cache has
+)
+
+// result holds what compaction needs to know about a tool result.
+type result struct {
+	id      string
+	size    int // of the content, in bytes
+	failed  bool
+	bulky   bool   // a large listing or search
+	empty   bool   // a read that returned nothing
+	read    string // what was read: path and lines; "" for other tools
+	cleared bool
+}
+
+// judge classifies a result once, on arrival, so that no later turn has to.
+func judge(c model.ToolCall, content string) result {
+	r := result{id: c.ID, size: len(content), failed: failed(content)}
+	if r.failed || hasKey(content, "full_output") { // a result with overflow is small and needed
+		return r
+	}
+	switch c.Name {
+	case "glob", "grep", "list_dir":
+		r.bulky = len(content) >= bulkyBytes
+	case "read_file":
+		r.read = readKey(c.Arguments)
+		r.empty = strings.Contains(content, `"content":""`)
+	}
+	return r
+}
+
+// failed reports whether a tool call failed: it says so, its exit code is not zero, or it has
+// no content.
+func failed(content string) bool {
+	if content == "" || strings.HasPrefix(content, "Tool error:") {
+		return true
+	}
+	after, ok := afterKey(content, "exit_code")
+	return ok && !strings.HasPrefix(after, "0") && !strings.HasPrefix(after, "null")
+}
+
+func hasKey(content, key string) bool {
+	_, ok := afterKey(content, key)
+	return ok
+}
+
+// afterKey returns the text after a key in JSON. Inside a JSON string the quotes would be
+// escaped, so the output of a command can't look like a key.
+func afterKey(content, key string) (string, bool) {
+	if !strings.HasPrefix(content, "{") {
+		return "", false
+	}
+	_, after, ok := strings.Cut(content, `"`+key+`":`)
+	return strings.TrimLeft(after, " "), ok
+}
+
+func readKey(arguments string) string {
+	a := reading(arguments)
+	if a.Path == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s\x00%s\x00%d\x00%d", a.Target, path.Clean(a.Path), a.Offset, a.Limit)
+}
+
+type readArgs struct {
+	Path   string
+	Target string
+	Offset int
+	Limit  int
+}
+
+func reading(arguments string) readArgs {
+	var a readArgs
+	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
+		return readArgs{}
+	}
+	return a
+}
+
+// MicroCompact clears results that no longer matter and returns their call ids, in order, none
+// when too little would be gained. These are bulky listings and searches, empty reads, and
+// reads that were repeated later. The newest five results, failures, pinned messages and
+// results that the model has not answered to are kept.
+func (h *History) MicroCompact() []string {
+	pinned := h.pinnedCalls()
+	again := make(map[string]bool) // reads repeated by a later one
+	var ids []string
+	gain := 0
+	for i := len(h.results) - 1; i >= 0; i-- {
+		r := h.results[i]
+		useless := r.bulky || r.empty || again[r.read]
+		if r.read != "" && !r.cleared {
+			again[r.read] = true
+		}
+		old := i < h.seen && i < len(h.results)-keepResults
+		if useless && old && !r.cleared && !pinned[r.id] && r.size > len(Cleared) {
+			ids = append(ids, r.id)
+			gain += r.size - len(Cleared)
+		}
+	}
+	if gain < leastGain {
+		return nil
+	}
+	slices.Reverse(ids)
+	h.ApplyMicro(ids)
+	return ids
+}
+
+// ApplyMicro clears the results of these calls, as MicroCompact did. Unknown ids and cleared
+// results are skipped. Messages that were handed out do not change.
+func (h *History) ApplyMicro(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	gone := make(map[string]bool)
+	for _, id := range ids {
+		gone[id] = true
+	}
+	msgs := make([]model.Message, len(h.msgs))
+	for i, m := range h.msgs {
+		if m.Role == model.Tool && gone[m.ToolCallID] {
+			h.gauge.chars += len(Cleared) - len(m.Content)
+			m.Content = Cleared
+		}
+		msgs[i] = m
+	}
+	h.msgs = msgs
+	for i := range h.results {
+		if r := &h.results[i]; gone[r.id] {
+			r.cleared, r.size = true, len(Cleared)
+		}
+	}
+}
+
+// pinnedCalls returns the ids of the calls in pinned messages.
+func (h *History) pinnedCalls() map[string]bool {
+	ids := make(map[string]bool)
+	for i := range h.pins {
+		for _, c := range h.msgs[i].ToolCalls {
+			ids[c.ID] = true
+		}
+	}
+	return ids
+}

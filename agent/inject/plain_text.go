@@ -1,0 +1,286 @@
+package inject
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// plainText is a text as a model understands it: lower case, one space between words, no
+// escapes, emphasis or invisible characters.
+type plainText struct {
+	text   []byte
+	words  []wordAt
+	quotes [][2]int // ranges between quotes within one line, in order
+	hidden []Finding
+	tried  map[*rule]int // where wide phrases were last searched for
+}
+
+// quoted reports whether an offset is between quotes.
+func (p *plainText) quoted(at int) bool {
+	_, ok := slices.BinarySearchFunc(p.quotes, at, func(q [2]int, at int) int {
+		switch {
+		case q[1] <= at:
+			return -1
+		case q[0] > at:
+			return 1
+		}
+		return 0
+	})
+	return ok
+}
+
+// wordAt is a word of a plain text.
+type wordAt struct {
+	from, to int
+	begins   bool // at the start of a sentence, a line or an item
+}
+
+func (p *plainText) at(w wordAt) string { return string(p.text[w.from:w.to]) }
+
+// reader converts a text to a plainText.
+type reader struct {
+	p       *plainText
+	json    bool // the result is JSON: its own quotes don't count
+	word    int  // start of the word; -1: none
+	begins  bool // the next word starts a sentence, line or item
+	quote   int  // offset of the open quote; -1: none
+	by      rune // the open quote character
+	unseen  int  // invisible characters in the current run
+	tags    int  // of these, those that spell ASCII
+	strange int  // invisible characters in all
+	last    rune // the character before the run
+}
+
+func plain(s string) *plainText {
+	p := &plainText{text: make([]byte, 0, len(s)+len(s)/8+8), words: make([]wordAt, 0, len(s)/5), tried: make(map[*rule]int)}
+	r := &reader{p: p, json: strings.HasPrefix(s, `{"harness_timestamp"`), word: -1, quote: -1, begins: true}
+	for i := 0; i < len(s); {
+		if s[i] == '\\' {
+			c, n := escape(s[i:])
+			if r.json && c == '"' {
+				r.quoteMark(c)
+				i += n
+				continue
+			}
+			r.rune(c)
+			i += n
+			continue
+		}
+		if s[i] < utf8.RuneSelf {
+			if r.json && s[i] == '"' {
+				r.newline()
+			} else {
+				r.rune(rune(s[i]))
+			}
+			i++
+			continue
+		}
+		c, n := utf8.DecodeRuneInString(s[i:])
+		r.rune(c)
+		i += n
+	}
+	r.newline()
+	return p
+}
+
+// escape decodes the backslash escapes of JSON and most languages.
+func escape(s string) (rune, int) {
+	if len(s) < 2 {
+		return '\\', 1
+	}
+	switch s[1] {
+	case 'n', 'r':
+		return '\n', 2
+	case 't':
+		return ' ', 2
+	case '\\':
+		if len(s) > 2 && s[2] == 'n' { // JSON inside JSON
+			return '\n', 3
+		}
+		return '\\', 2
+	case '"', '\'', '/', '`':
+		return rune(s[1]), 2
+	case 'u':
+		if len(s) >= 6 {
+			if c, err := strconv.ParseUint(s[2:6], 16, 32); err == nil {
+				return rune(c), 6
+			}
+		}
+	}
+	return '\\', 1
+}
+
+// rune processes the next character.
+func (r *reader) rune(c rune) {
+	if c >= utf8.RuneSelf {
+		if unseen(c) {
+			r.hide(c)
+			return
+		}
+		c = fold(c)
+	}
+	if r.unseen > 0 {
+		r.shown()
+	}
+	r.last = c
+	switch c {
+	case '\n':
+		r.newline()
+	case ' ', '\t', '\r', 0xa0:
+		r.space()
+	case '*', 0x1b:
+		// emphasis
+	case '"', '`', '\'', '“', '”', '«', '»':
+		r.quoteMark(c)
+	default:
+		if l := letter(c); l != 0 {
+			r.letter(l)
+			return
+		}
+		r.punctuation(c)
+	}
+}
+
+// letter returns a letter in lower case, or a digit; 0 for other characters.
+func letter(c rune) byte {
+	switch {
+	case c >= 'A' && c <= 'Z':
+		return byte(c) + 'a' - 'A'
+	case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+		return byte(c)
+	}
+	return 0
+}
+
+func (r *reader) letter(c byte) {
+	if r.word < 0 {
+		r.word = len(r.p.text)
+	}
+	r.put(c)
+}
+
+func (r *reader) put(c byte) {
+	r.p.text = append(r.p.text, c)
+}
+
+func (r *reader) endWord() {
+	if r.word >= 0 {
+		r.p.words = append(r.p.words, wordAt{r.word, len(r.p.text), r.begins})
+		r.word, r.begins = -1, false
+	}
+}
+
+func (r *reader) space() {
+	r.endWord()
+	if n := len(r.p.text); n > 0 && r.p.text[n-1] != ' ' {
+		r.put(' ')
+	}
+}
+
+func (r *reader) newline() {
+	if r.unseen > 0 {
+		r.shown()
+	}
+	r.space()
+	r.begins, r.quote = true, -1
+}
+
+// quoteMark opens or closes a quote. An apostrophe inside a word does neither.
+func (r *reader) quoteMark(c rune) {
+	if c == '\'' && r.word >= 0 && r.quote < 0 {
+		return // don't becomes dont
+	}
+	r.endWord()
+	switch {
+	case r.quote >= 0 && closes(r.by, c):
+		r.p.quotes = append(r.p.quotes, [2]int{r.quote, len(r.p.text)})
+		r.quote = -1
+	case r.quote < 0 && c != '”' && c != '»':
+		r.quote, r.by = len(r.p.text), c
+		r.begins = true
+	}
+}
+
+func closes(open, c rune) bool {
+	return open == c || open == '“' && c == '”' || open == '«' && c == '»'
+}
+
+func (r *reader) punctuation(c rune) {
+	r.endWord()
+	switch c {
+	case '.', '!', '?', ':', ';', '#', '>', '-', '—', '–', '•', ']', ')', '(', '[', '|', '=', '…', '/':
+		r.begins = true
+	}
+	if c < utf8.RuneSelf {
+		r.put(byte(c))
+		return
+	}
+	for _, b := range []byte(string(c)) {
+		r.put(b)
+	}
+}
+
+// unseen reports whether a character is invisible or reorders others.
+func unseen(c rune) bool {
+	switch {
+	case c == 0xad, c == 0x34f, c == 0x61c, c == 0x180e, c == 0x3164, c == 0xffa0, c == 0xfeff,
+		c >= 0x115f && c <= 0x1160, c >= 0x200b && c <= 0x200f, c >= 0x202a && c <= 0x202e,
+		c >= 0x2060 && c <= 0x206f, c >= 0xfe00 && c <= 0xfe0f, c >= 0xe0000 && c <= 0xe0fff:
+		return true
+	}
+	return false
+}
+
+// hide counts an invisible character.
+func (r *reader) hide(c rune) {
+	r.unseen++
+	if c > 0xe0000 && c < 0xe0080 && r.last != 0x1f3f4 { // else the flag of a region
+		r.tags++
+	}
+	if c != 0x200d && c < 0xfe00 && c != 0x200c && c != 0xad {
+		r.strange++ // emoji and many scripts need the others
+	}
+}
+
+// From this many invisible characters on, they are no accident.
+const (
+	hiddenRun  = 8
+	hiddenTags = 4
+	hiddenAll  = 12
+)
+
+// shown ends a run of invisible characters.
+func (r *reader) shown() {
+	f := Finding{Kind: Hidden, Severity: High, at: len(r.p.text), Excerpt: strconv.Itoa(r.unseen) + " characters that cannot be seen"}
+	switch {
+	case r.tags >= hiddenTags:
+		f.Reason = "text in characters that cannot be seen"
+	case r.unseen >= hiddenRun:
+		f.Reason = "a long run of characters that cannot be seen"
+	case r.strange == hiddenAll:
+		f.Severity, f.Reason = Low, "many characters that cannot be seen or that turn the direction of text"
+	}
+	if f.Reason != "" {
+		r.p.hidden = append(r.p.hidden, f)
+		r.strange++ // reported once
+	}
+	r.unseen, r.tags = 0, 0
+}
+
+// fold returns the Latin letter that a letter of another script resembles.
+func fold(c rune) rune {
+	if c >= 0xff01 && c <= 0xff5e {
+		return c - 0xff01 + '!'
+	}
+	if i := strings.IndexRune(lookalikes, c); i >= 0 && c >= 0x391 && c <= 0x52f {
+		return rune(latin[utf8.RuneCountInString(lookalikes[:i])])
+	}
+	return c
+}
+
+const (
+	lookalikes = "АВЕКМНОРСТХаеорсухіјѕԁΑΒΕΖΗΙΚΜΝΟΡΤΥΧοѵ"
+	latin      = "ABEKMHOPCTXaeopcyxijsdABEZHIKMNOPTYXov"
+)

@@ -1,0 +1,202 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"buddy/agent/action"
+	"buddy/agent/policy/shell"
+)
+
+// Context returns what a person should know before approving a. It depends on the action and
+// the policy alone, so the same action always reads the same.
+func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
+	return p.context(a, p.strictest(a, mode))
+}
+
+// context says what a person should know of a, which was judged so.
+func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext {
+	everywhere := p
+	p, a, v, report := j.on, j.action, j.verdict, j.report
+	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true}
+	switch a.Kind {
+	case action.Shell, action.Git, action.PaneKeys:
+		commandContext(&c, report)
+		if a.Kind == action.PaneKeys {
+			note(&c, action.Medium, "", "the program in the pane gets the text, whatever it is")
+			c.Reversible = false
+		}
+	case action.FileRead, action.FileWrite, action.FileDelete:
+		p.fileContext(&c, a)
+	case action.Network, action.Browser:
+		note(&c, action.Medium, "", firstOf(a.Host, "another machine")+" sees the request and what is in it")
+		if a.Method != "" && a.Method != "GET" && a.Method != "HEAD" {
+			note(&c, action.High, "", "the request may change something there")
+		}
+		c.Reversible = false
+	default:
+		note(&c, action.Medium, "", "what happens is up to "+firstOf(a.Tool, "the tool"))
+		c.Reversible = false
+	}
+	if isCommand(a.Kind) {
+		c.Kept = p.kept()
+		c.Loses = everywhere.losses(whole, report)
+	}
+	if a.Privesc {
+		note(&c, action.High, "", "it runs with more rights than yours")
+	}
+	c.Risk = higher(c.Risk, a.Risk)
+	advise(&c, a, report)
+	if v.Decision == action.Deny && report.Safer != "" {
+		c.Alternatives = append(c.Alternatives, report.Safer)
+	}
+	if n := len(whole.Targets); n > 0 {
+		note(&c, action.Low, "", fmt.Sprintf("it happens on %d targets at once", n))
+	}
+	if r, ok := p.similar(whole, report); ok {
+		c.Similar = r.String()
+	}
+	return c
+}
+
+// Free describes which commands need no approval on a target, and what keeps them harmless.
+func (p Policy) Free(target string) string {
+	if p.on(action.Action{Target: target}).Confined {
+		return "commands that only read: the kernel keeps them from changing and sending anything (read-only sandbox)"
+	}
+	return "a few commands that only read, if every word is written out: there is no read-only sandbox here"
+}
+
+// kept describes the restrictions of commands: of those that need no approval, and of the one
+// to be approved.
+func (p Policy) kept() []string {
+	this := "once approved, this one can do all that you can"
+	if p.Boxed {
+		this = "once approved, this one writes in the folders of [sandbox] only; that does not keep it from reading, from tmux, Docker and other " +
+			"programs that listen on Unix sockets, from UDP, nor from chmod"
+	}
+	return []string{"no approval is needed for " + p.Free(""), this}
+}
+
+func (p Policy) fileContext(c *action.ApprovalContext, a action.Action) {
+	switch a.Kind {
+	case action.FileRead:
+		note(c, action.Low, "", "the model sees what is in the file")
+		if Secret(a.Path) != "" {
+			note(c, action.High, "", "a secret that the model has seen goes to its provider")
+			c.Reversible = false
+			c.Alternatives = append(c.Alternatives, "tell the model the one value that it needs, or a made-up one")
+		}
+	case action.FileWrite:
+		note(c, action.Medium, "restore the old content, from git if the file is in it", "the file gets the content that is shown")
+		if delicate(a.Path) != "" || p.protectedReason(a.Path) != "" {
+			note(c, action.High, "")
+		}
+	default:
+		note(c, action.High, "", "the file is gone, unless git or a backup has it")
+		c.Reversible = false
+		c.Alternatives = append(c.Alternatives, "move it away instead")
+	}
+}
+
+// note raises the risk and adds consequences.
+func note(c *action.ApprovalContext, risk action.Risk, undo string, consequences ...string) {
+	c.Risk = higher(c.Risk, risk)
+	if undo != "" && c.Undo == "" {
+		c.Undo = undo
+	}
+	for _, s := range consequences {
+		if s != "" && !slices.Contains(c.Consequences, s) {
+			c.Consequences = append(c.Consequences, s)
+		}
+	}
+}
+
+func higher(a, b action.Risk) action.Risk {
+	order := []action.Risk{action.Low, action.Medium, action.High}
+	if slices.Index(order, b) > slices.Index(order, a) {
+		return b
+	}
+	return a
+}
+
+// outcomes describes the effects of commands: risk, whether it can be undone, consequence.
+var outcomes = map[shell.Effect]struct {
+	risk       action.Risk
+	reversible bool
+	meaning    string
+}{
+	shell.Unknown:    {action.Medium, false, "what it does is not known to buddy"},
+	shell.Writes:     {action.Medium, false, "files or settings change"},
+	shell.Network:    {action.Medium, false, "data goes to or comes from another machine"},
+	shell.RunsCode:   {action.Medium, false, "a program runs that can do all that you can"},
+	shell.Deletes:    {action.High, false, "something is gone, without a way back unless there is a copy"},
+	shell.Remote:     {action.High, false, "another machine or a shared service changes"},
+	shell.Privileged: {action.High, false, "it runs with more rights than yours"},
+}
+
+// undos describes how to undo what some commands do.
+var undos = map[string]string{
+	"git commit": "git reset --soft HEAD~1", "git commit --amend": "git reset --soft HEAD@{1}", "git branch -d": "git branch again at the commit that git printed", "git tag -d": "git tag again at the commit that git printed", "git add": "git restore --staged the files", "git stash": "git stash pop", "git merge": "git merge --abort, or git reset --hard ORIG_HEAD",
+	"git rebase": "git reset --hard ORIG_HEAD", "git switch": "git switch -", "git checkout": "git checkout - for a branch; files do not come back", "git branch": "git branch -D, or -m back",
+	"git tag": "git tag -d the tag", "git revert": "git revert the new commit", "git cherry-pick": "git reset --hard ORIG_HEAD", "git mv": "git mv back", "mkdir": "rmdir the folder", "mv": "mv it back, unless it replaced a file",
+	"touch": "rm the file if it is new", "ln": "rm the link", "chmod": "chmod the old rights", "go build": "rm the program", "npm install": "git restore the package files and install again",
+	"docker stop": "docker start", "systemctl stop": "systemctl start the unit", "systemctl start": "systemctl stop the unit", "systemctl enable": "systemctl disable the unit", "systemctl disable": "systemctl enable the unit", "git reset": "git reset to where git reflog says it was",
+}
+
+// gentler suggests a less harmful alternative to some commands.
+var gentler = map[string]string{
+	"rm": "move the files away instead", "git push": "git push --dry-run shows what it would do", "git clean": "git clean -n shows what it would delete", "git reset": "git stash keeps the changes",
+	"rsync": "rsync -n shows what it would do", "terraform apply": "terraform plan shows what it would do", "kubectl delete": "kubectl get shows what there is", "kubectl apply": "kubectl diff shows what would change",
+	"sed": "sed without -i shows the result", "apt": "apt -s shows what it would do", "npm install": "npm ls shows what is there", "make": "read the makefile's rule first", "curl": "the tool fetch_url asks for one address only", "systemctl restart": "systemctl reload keeps connections if the service can",
+	"find": "the same find without the action lists what it would hit", "git checkout": "git switch changes branches only", "kill": "ask the service to stop first", "docker rm": "docker stop keeps the container",
+}
+
+// undoGit describes how to undo a command of git; most is the answer for most uses of its
+// subcommand.
+func undoGit(act *shell.GitAct, most string) string {
+	switch act.Kind {
+	case shell.GitLoses, shell.GitReplaces, shell.GitRuns:
+		if act.Name != "git checkout" {
+			return ""
+		}
+	}
+	return firstOf(undos[act.Name], most)
+}
+
+func commandContext(c *action.ApprovalContext, report shell.Report) {
+	for _, cmd := range report.Commands {
+		if cmd.ReadOnly {
+			continue
+		}
+		o := outcomes[cmd.Effect]
+		c.Risk = higher(c.Risk, o.risk)
+		two := cmd.Name()
+		if len(cmd.Argv) > 1 {
+			two += " " + cmd.Argv[1].Text
+		}
+		undo := firstOf(undos[two], undos[cmd.Name()])
+		if cmd.Git != nil {
+			undo = undoGit(cmd.Git, undo)
+		}
+		c.Reversible = c.Reversible && (o.reversible || undo != "")
+		note(c, action.Low, undo, o.meaning)
+		if other := firstOf(gentler[two], gentler[cmd.Name()]); other != "" && !slices.Contains(c.Alternatives, other) {
+			c.Alternatives = append(c.Alternatives, other)
+		}
+	}
+	for _, other := range report.Other {
+		note(c, action.Medium, "", other)
+		c.Reversible = false
+	}
+	if report.Dynamic && !report.ReadOnly {
+		note(c, action.Medium, "", "a part of it is known only when it runs")
+	}
+	if report.Harm != "" {
+		note(c, action.High, "", report.Harm)
+		c.Reversible = false
+	}
+	if !c.Reversible {
+		c.Undo = ""
+	}
+}

@@ -1,0 +1,261 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"buddy/agent/action"
+	"buddy/agent/policy/shell"
+)
+
+// Limits on finding out what commands of git would take away.
+const (
+	lossTime    = time.Second // for all queries of an approval
+	lossActs    = 3           // commands that are examined
+	lossTargets = 5           // targets
+	lossNames   = 5           // names per line
+	lossName    = 80          // bytes of a name
+)
+
+// acts returns what the commands of a program do to history and to uncommitted work, the worst
+// first.
+func acts(report shell.Report) []*shell.GitAct {
+	var bad, other []*shell.GitAct
+	for _, c := range report.Commands {
+		switch {
+		case c.Git == nil:
+		case c.Git.Kind == shell.GitLoses || c.Git.Kind == shell.GitReplaces:
+			bad = append(bad, c.Git)
+		default:
+			other = append(other, c.Git)
+		}
+	}
+	return append(bad, other...)
+}
+
+// losses returns what the commands of git in a would take away, a line for each command and
+// target; report analyses a on one target. It queries git for at most a second in all; where
+// that is not possible the line says so.
+func (p Policy) losses(a action.Action, report shell.Report) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
+	defer cancel()
+	if len(a.Targets) == 0 {
+		return p.on(a).lossesOf(ctx, report)
+	}
+	var lines []string
+	for i, at := range a.Targets {
+		one := a.On(at)
+		on := p.on(one)
+		found := on.lossesOf(ctx, on.Analyse(one.Command, one.Cwd))
+		if len(found) > 0 && i >= lossTargets {
+			return append(lines, fmt.Sprintf("and on %d more targets", len(a.Targets)-i))
+		}
+		for _, line := range found {
+			lines = append(lines, "on "+visible(one.Target)+": "+line)
+		}
+	}
+	return lines
+}
+
+// lossesOf returns what the commands of one program would take away, a line for each.
+func (p Policy) lossesOf(ctx context.Context, report shell.Report) []string {
+	var lines []string
+	more := 0
+	for _, act := range acts(report) {
+		switch {
+		case act.Kind != shell.GitLoses && act.Kind != shell.GitReplaces:
+		case len(lines) == lossActs:
+			more++
+		default:
+			lines = append(lines, p.loss(ctx, act))
+		}
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("%d more commands that take something away were not looked into", more))
+	}
+	return lines
+}
+
+// loss returns the line about one command.
+func (p Policy) loss(ctx context.Context, act *shell.GitAct) string {
+	switch {
+	case act.Kind == shell.GitReplaces:
+		return visible(act.Name + " replaces or deletes commits " + published(act))
+	case act.Loss == shell.LosesBranch:
+		line := "what is only on it"
+		if names := list(act.Paths); names != "" && !act.Unsure {
+			line = "what is only on " + names
+		}
+		return act.Name + " takes away " + line
+	}
+	found, err := p.lost(ctx, act)
+	if err != nil {
+		return fmt.Sprintf("%s %s; unknown what would be lost (%v)", act.Name, act.Does, err)
+	}
+	what := lossNouns[act.Loss]
+	if len(found) == 0 {
+		return fmt.Sprintf("%s %s: none now", act.Name, what.before+what.many)
+	}
+	noun := what.many
+	if len(found) == 1 {
+		noun = what.one
+	}
+	return fmt.Sprintf("%s %s%d %s: %s", act.Name, what.before, len(found), noun, list(found))
+}
+
+// lossNouns are the words for the kinds of loss.
+var lossNouns = map[shell.GitLoss]struct{ before, one, many string }{
+	shell.LosesChanges: {"discards changes in ", "file", "files"}, shell.LosesPaths: {"discards changes in ", "file", "files"},
+	shell.LosesUntracked: {"deletes ", "untracked file", "untracked files"}, shell.LosesIgnored: {"deletes ", "untracked or ignored file", "untracked or ignored files"},
+	shell.LosesOnlyIgnored: {"deletes ", "ignored file", "ignored files"}, shell.LosesStash: {"deletes ", "stash", "stashes"},
+	shell.LosesWorktree: {"deletes a worktree with changes in ", "file", "files"},
+}
+
+// published describes the commits in another repository that a push replaces.
+func published(act *shell.GitAct) string {
+	if act.Unsure || len(act.Paths) < 2 {
+		return "of the other repository"
+	}
+	var refs []string
+	for _, ref := range act.Paths[1:] {
+		_, to, ok := strings.Cut(strings.TrimPrefix(ref, "+"), ":")
+		if !ok {
+			to = strings.TrimPrefix(ref, "+")
+		}
+		refs = append(refs, act.Paths[0]+"/"+to)
+	}
+	return "of " + list(refs)
+}
+
+// Reasons why a loss is unknown. Git's own output is not quoted, since a repository can
+// control it.
+var (
+	errNoGit    = errors.New("git was not asked")
+	errNoBox    = errors.New("no read-only sandbox here in which git could be asked")
+	errComputed = errors.New("part of the command is computed")
+	errNoFolder = errors.New("the folder is unknown")
+	errNoAnswer = errors.New("git could not tell")
+	errSlow     = errors.New("git took too long to tell")
+	errNobody   = errors.New("not examined for this command")
+)
+
+// lost queries git for the files or stashes that an act would take away.
+func (p Policy) lost(ctx context.Context, act *shell.GitAct) ([]string, error) {
+	dir := act.Dir
+	if act.Loss == shell.LosesWorktree && len(act.Paths) == 1 {
+		if dir = act.Paths[0]; !filepath.IsAbs(dir) && act.Dir != "" {
+			dir = filepath.Join(act.Dir, dir)
+		}
+	}
+	switch {
+	case act.Loss == shell.LosesUnknown:
+		return nil, errNobody
+	case act.Unsure:
+		return nil, errComputed
+	case !filepath.IsAbs(dir):
+		return nil, errNoFolder
+	case !p.Confined:
+		return nil, errNoBox
+	case p.Git == nil:
+		return nil, errNoGit
+	}
+	out, err := p.Git(ctx, dir, question(act)...)
+	switch {
+	case ctx.Err() != nil:
+		return nil, errSlow
+	case err != nil:
+		return nil, errNoAnswer
+	}
+	var found []string
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if name, ok := entryLost(act, entry); ok {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
+// question returns the arguments with which git lists what an act could take away. Settings of
+// the repository must not shorten the list.
+func question(act *shell.GitAct) []string {
+	if act.Loss == shell.LosesStash {
+		return []string{"stash", "list", "-z", "--format=%gd %gs"}
+	}
+	args := []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "status.relativePaths=false", "status", "--porcelain", "-z", "--no-renames"}
+	switch act.Loss {
+	case shell.LosesChanges:
+		return append(args, "--untracked-files=no", "--ignore-submodules=dirty")
+	case shell.LosesWorktree:
+		return append(args, "--untracked-files=normal", "--ignore-submodules=none")
+	case shell.LosesPaths:
+		args = append(args, "--untracked-files=no", "--ignore-submodules=dirty", "--")
+	case shell.LosesUntracked:
+		args = append(args, "--untracked-files=normal", "--")
+	default:
+		args = append(args, "--untracked-files=normal", "--ignored=traditional", "--")
+	}
+	if len(act.Paths) == 0 {
+		return append(args, ".")
+	}
+	return append(args, act.Paths...)
+}
+
+// entryLost returns the name in an entry of git's answer, and whether the act takes it away.
+func entryLost(act *shell.GitAct, entry string) (string, bool) {
+	if act.Loss == shell.LosesStash {
+		return entry, entry != "" && (act.Whole || strings.HasPrefix(entry, dropped(act)+" "))
+	}
+	if len(entry) < 4 {
+		return "", false
+	}
+	state, name := entry[:2], entry[3:]
+	if states := unknownToGit[act.Loss]; states != "" { // without -d folders stay
+		return name, strings.Contains(states, state) && (act.Whole || !strings.HasSuffix(name, "/"))
+	}
+	if act.Loss == shell.LosesPaths {
+		return name, state[0] != '?' && state[0] != '!' && (act.Whole || state[1] != ' ')
+	}
+	return name, true
+}
+
+// unknownToGit holds the status codes of files that git does not track, by loss.
+var unknownToGit = map[shell.GitLoss]string{shell.LosesUntracked: "??", shell.LosesIgnored: "?? !!", shell.LosesOnlyIgnored: "!!"}
+
+// dropped returns the stash that an act drops, in git's notation.
+func dropped(act *shell.GitAct) string {
+	if len(act.Paths) == 0 {
+		return "stash@{0}"
+	}
+	if _, err := strconv.Atoi(act.Paths[0]); err == nil {
+		return "stash@{" + act.Paths[0] + "}"
+	}
+	return act.Paths[0]
+}
+
+// list joins a few names. Ambiguous ones are quoted.
+func list(names []string) string {
+	var shown []string
+	for _, name := range names[:min(len(names), lossNames)] {
+		odd := func(r rune) bool {
+			return !unicode.IsGraphic(r) || unicode.IsSpace(r) || strings.ContainsRune(`,;"`, r) || r == unicode.ReplacementChar
+		}
+		if len(name) > lossName {
+			name = strings.ToValidUTF8(name[:lossName], "") + "…"
+		}
+		if strings.ContainsFunc(name, odd) && !strings.HasPrefix(name, "stash@{") {
+			name = strconv.Quote(name)
+		}
+		shown = append(shown, visible(cmp.Or(name, `""`)))
+	}
+	if more := len(names) - len(shown); more > 0 {
+		return strings.Join(shown, ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(shown, ", ")
+}

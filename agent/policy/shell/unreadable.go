@@ -1,0 +1,93 @@
+package shell
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// unreadable returns why a person, or a parser, may not see what a shell would run, or "".
+func unreadable(text string) string {
+	if len(text) > maxText || strings.Count(text, " ")+strings.Count(text, "\n")+strings.Count(text, ";") > maxWords {
+		return "the command is too long to judge"
+	}
+	if !utf8.ValidString(text) {
+		return "the command is not valid text"
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
+		return "the command has a control character in it"
+	}
+	nesting := 0
+	for _, opening := range []string{"(", "{", "`", "[", "if ", "do ", "case "} {
+		nesting += strings.Count(text, opening)
+	}
+	if nesting > maxNesting {
+		return "the command is too deeply nested to judge"
+	}
+	switch {
+	case strings.Contains(text, "\\\n") && strings.Contains(text, "#"):
+		return "a comment may go on in the next line for one shell and end for another"
+	case strings.HasSuffix(text, `\`):
+		return "the command ends in the middle of something"
+	case strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && invisible(r) }):
+		return "the command has an invisible or direction-changing character in it"
+	}
+	return ""
+}
+
+// invisible reports whether a character differs from what it looks like: controls, formats,
+// spaces other than the usual one.
+func invisible(r rune) bool {
+	return unicode.IsControl(r) || unicode.IsSpace(r) ||
+		unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) ||
+		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r) && r != 0xFE0F ||
+		r == 0x2800 || r == 0x115F || r == 0x1160 || r == 0x3164 || r == 0xFFA0
+}
+
+// lookAlike reports whether s has characters outside ASCII that may be mistaken for others:
+// anything but letters, digits and marks, or letters of several scripts.
+func lookAlike(s string) bool {
+	latin, other := false, false
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf:
+			latin = latin || unicode.IsLetter(r)
+		case unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee):
+			other = true
+		case r >= 0xFF00 && r <= 0xFFEF:
+			return true // full-width forms of ASCII
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.Is(unicode.So, r):
+		default:
+			return true
+		}
+	}
+	return latin && other
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// plain reports whether s consists of letters, digits and the characters of more.
+func plain(s, more string) bool {
+	for _, r := range s {
+		if (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune(more, r) {
+			return false
+		}
+	}
+	return true
+}
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

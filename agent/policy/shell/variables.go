@@ -1,0 +1,415 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// variable holds what the program assigns to a variable, anywhere in it.
+type variable struct {
+	times   int  // assignments in the text
+	numbers bool // all of them are numbers
+	vals    []val
+}
+
+// survey counts what the walk must visit and records assignments to variables.
+func (a *analyser) survey(n syntax.Node) int {
+	switch n := n.(type) {
+	case *syntax.CmdSubst, *syntax.ProcSubst:
+		return 1
+	case *syntax.CallExpr:
+		for _, as := range n.Assigns {
+			a.assigned(as)
+		}
+		if len(n.Args) > 0 && n.Args[0].Lit() != "echo" {
+			for _, w := range n.Args[1:] { // read x, getopts o x, printf -vx, …
+				a.poison(strings.TrimPrefix(w.Lit(), "-v"))
+			}
+		}
+		return 1
+	case *syntax.DeclClause:
+		for _, as := range n.Args {
+			a.assigned(as)
+		}
+	case *syntax.WordIter:
+		a.note(n.Name.Value, false)
+	case *syntax.ParamExp:
+		if n.Exp != nil && n.Param != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+			a.poison(n.Param.Value)
+		}
+	}
+	return 0
+}
+
+func (a *analyser) note(name string, number bool) *variable {
+	v := a.vars[name]
+	if v == nil {
+		v = &variable{numbers: true}
+		a.vars[name] = v
+	}
+	v.times++
+	v.numbers = v.numbers && number
+	return v
+}
+
+// poison records that a variable of this name may get any value.
+func (a *analyser) poison(name string) {
+	if name != "" && validName(name) {
+		a.note(name, false).times++
+	}
+}
+
+func validName(s string) bool {
+	return s != "" && (s[0] < '0' || s[0] > '9') && plain(s, "_")
+}
+
+func (a *analyser) assigned(as *syntax.Assign) {
+	if as.Name == nil || as.Naked {
+		return
+	}
+	v := a.note(as.Name.Value, number(as.Value) && !as.Append && as.Array == nil && as.Index == nil)
+	if as.Append || as.Index != nil || as.Array != nil {
+		v.times++
+	}
+}
+
+// number reports whether the source of w is digits or arithmetic.
+func number(w *syntax.Word) bool {
+	if w == nil || len(w.Parts) != 1 {
+		return false
+	}
+	switch p := w.Parts[0].(type) {
+	case *syntax.Lit:
+		return digits(p.Value)
+	case *syntax.ArithmExp:
+		return true
+	case *syntax.ParamExp:
+		return p.Length || p.Short && p.Param != nil && (p.Param.Value == "#" || p.Param.Value == "?")
+	}
+	return false
+}
+
+// assign visits VAR=value before a command, or alone.
+func (a *analyser) assign(as *syntax.Assign, exported bool) {
+	if as.Name == nil {
+		a.other("an assignment that is not understood")
+		return
+	}
+	name := as.Name.Value
+	a.adrift = a.adrift || redirectsGit(name)
+	if as.Index != nil {
+		a.other("an assignment to an element, whose index is computed: " + name)
+		a.index(as.Index)
+	}
+	value := literalArg("")
+	if as.Value != nil {
+		value = a.word(as.Value)
+	}
+	if as.Array != nil {
+		for _, e := range as.Array.Elems {
+			if e.Index != nil {
+				a.other("an array with indices: " + name)
+				a.index(e.Index)
+			}
+			if e.Value != nil {
+				a.word(e.Value)
+			}
+		}
+	}
+	if why := assignable(name, value, exported); why != "" {
+		a.other(why)
+	}
+	if v := a.vars[name]; v != nil && !exported {
+		v.vals = value.vals
+		a.sure[name] = true
+	}
+}
+
+// harmlessEnv are the variables that a command may be given, with the characters that the
+// value may contain besides letters and digits: none of them names a program or a file.
+var harmlessEnv = map[string]string{
+	"LANG": "_.@-", "LANGUAGE": "_.@-:", "LC_ALL": "_.@-", "LC_CTYPE": "_.@-", "LC_COLLATE": "_.@-", "LC_TIME": "_.@-",
+	"LC_NUMERIC": "_.@-", "LC_MESSAGES": "_.@-", "TZ": "/_+-", "NO_COLOR": "", "CLICOLOR": "", "CLICOLOR_FORCE": "",
+	"FORCE_COLOR": "", "COLUMNS": "", "LINES": "", "TERM": "-", "GOOS": "", "GOARCH": "", "GOARM": "", "CGO_ENABLED": "",
+	"GIT_OPTIONAL_LOCKS": "", "GIT_TERMINAL_PROMPT": "", "NODE_ENV": "", "RUST_BACKTRACE": "", "BLOCKSIZE": "",
+	"BLOCK_SIZE": "", "TIMEFORMAT": "%", "GIT_PAGER": "", "PAGER": "", "SYSTEMD_PAGER": "",
+	"MANPAGER": "", "GH_PAGER": "", "AWS_PAGER": "",
+}
+
+// shellNames are lower-case names with a meaning to zsh, libraries or programs.
+var shellNames = []string{
+	"path", "fpath", "cdpath", "manpath", "mailpath", "module_path", "fignore", "prompt", "watch", "histchars",
+	"aliases", "functions", "commands", "options", "argv", "status", "signals", "psvar", "galiases", "saliases",
+	"dis_aliases", "dis_functions", "builtins", "reswords", "precmd_functions", "preexec_functions", "chpwd_functions",
+}
+
+// ownNames are upper-case names that people commonly use for variables of their scripts.
+var ownNames = []string{
+	"FILE", "FILES", "DIR", "DIRS", "NAME", "NAMES", "COUNT", "OUT", "SRC", "DST", "BASE", "PKG", "VER", "VERSION", "TOTAL",
+	"LINE", "RESULT", "ROOT", "BRANCH", "COMMIT", "PATTERN", "START", "END", "SIZE", "PORT", "PID", "TAG",
+}
+
+// assignable returns why a variable may not be assigned, or "".
+func assignable(name string, value arg, exported bool) string {
+	if more, ok := harmlessEnv[name]; ok {
+		s, known := value.lit()
+		pager := strings.HasSuffix(name, "PAGER")
+		if known && plain(s, more) && (!pager || s == "" || s == "cat") {
+			return ""
+		}
+		return "a value of " + name + " that may change what commands do"
+	}
+	if exported {
+		return "the variable " + clip(name, 40) + " may change what the command does"
+	}
+	lower := strings.ToLower(name) == name
+	switch {
+	case slices.Contains(shellNames, name) || strings.HasSuffix(name, "_proxy") || strings.HasPrefix(name, "npm_"),
+		!lower && len(name) > 1 && !slices.Contains(ownNames, name):
+		return "the variable " + clip(name, 40) + " may change what commands do"
+	}
+	return ""
+}
+
+// harmlessVars are variables of the environment that may be printed.
+var harmlessVars = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "PWD", "OLDPWD", "SHELL", "LANG", "LC_ALL", "TERM", "COLORTERM", "EDITOR", "VISUAL",
+	"PAGER", "GOPATH", "GOROOT", "GOBIN", "GOOS", "GOARCH", "GOFLAGS", "HOSTNAME", "HOSTTYPE", "OSTYPE", "MACHTYPE", "UID",
+	"EUID", "PPID", "TMPDIR", "VIRTUAL_ENV", "CONDA_DEFAULT_ENV", "NODE_ENV", "JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME",
+	"PYTHONPATH", "NVM_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",
+	"XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_SESSION_TYPE", "TMUX", "TMUX_PANE", "BASH_VERSION", "ZSH_VERSION", "SHLVL",
+	"RANDOM", "SECONDS", "LINENO", "COLUMNS", "LINES", "KUBECONFIG", "DOCKER_HOST", "CI", "TZ", "EPOCHSECONDS",
+}
+
+// param appends a parameter expansion.
+func (b *builder) param(p *syntax.ParamExp, quoted bool) {
+	b.modifiers(p)
+	name := ""
+	if p.Param != nil {
+		name = p.Param.Value
+	}
+	simple := isSimple(p)
+	switch {
+	case p.Length || simple && slices.Contains([]string{"#", "?", "$", "!"}, name):
+		b.text("1") // some number
+		return
+	case simple && b.known(name, quoted):
+		return
+	}
+	b.arg.split = b.arg.split || !quoted || name == "@" || name == "*"
+	own := b.a.vars[name] != nil && b.a.sure[name] || positional(name)
+	b.computed(val{kind: dynamic, open: !own && !slices.Contains(harmlessVars, name)})
+}
+
+// isSimple reports whether an expansion is the plain value of a variable.
+func isSimple(p *syntax.ParamExp) bool {
+	return !p.Excl && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+}
+
+func positional(name string) bool {
+	return name == "@" || name == "*" || name == "-" || digits(name)
+}
+
+// known appends the value of a variable if the program itself assigned it.
+func (b *builder) known(name string, quoted bool) bool {
+	v := b.a.vars[name]
+	switch {
+	case v == nil:
+		return b.folder(name)
+	case !b.a.sure[name]:
+		return false
+	case v.numbers:
+		b.text("1")
+		return true
+	case v.times != 1 || len(v.vals) == 0 || !quoted && slices.ContainsFunc(v.vals, breaks):
+		return false
+	}
+	b.arg.split = b.arg.split || !quoted && slices.ContainsFunc(v.vals, func(x val) bool { return x.kind != literal })
+	b.alternatives(v.vals)
+	return true
+}
+
+// breaks reports whether an unquoted value becomes several words, or none.
+func breaks(v val) bool {
+	return v.text == "" && v.kind == literal || v.kind == literal && strings.ContainsAny(v.text, " \t\n*?[\\")
+}
+
+// folder appends the value of HOME and PWD if known.
+func (b *builder) folder(name string) bool {
+	switch env := b.a.env; {
+	case name == "HOME" && env.Home != "":
+		b.text(env.Home)
+	case name == "PWD" && len(b.a.cwds) == 1 && b.a.cwds[0] == env.Cwd && env.Cwd != "":
+		b.text(env.Cwd)
+	default:
+		return false
+	}
+	return true
+}
+
+// modifiers visits what is inside ${…} and refuses what evaluates more than it shows.
+func (b *builder) modifiers(p *syntax.ParamExp) {
+	a := b.a
+	switch {
+	case p.Excl || p.Names != 0:
+		a.other("${!…} uses a variable that another one names")
+	case p.Width || p.IsSet || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0:
+		a.other("an expansion that shells read differently")
+	case p.Split != 0 || p.GlobSubst != 0 || p.RcExpand != 0:
+		a.other("an expansion that shells read differently")
+	}
+	if p.Index != nil {
+		a.index(p.Index)
+	}
+	if p.Slice != nil {
+		a.arithmetic(p.Slice.Offset)
+		a.arithmetic(p.Slice.Length)
+	}
+	if p.Repl != nil {
+		a.word(p.Repl.Orig)
+		a.word(p.Repl.With)
+	}
+	if p.Exp != nil {
+		a.expansion(p.Exp)
+	}
+}
+
+func (a *analyser) expansion(e *syntax.Expansion) {
+	switch e.Op {
+	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		a.other("${…:=…} assigns a variable")
+	case syntax.OtherParamOps:
+		a.other("${…@…} may evaluate the value of a variable")
+	}
+	a.word(e.Word)
+}
+
+// index visits the index of an array: @, * and numbers need no evaluation.
+func (a *analyser) index(x syntax.ArithmExpr) {
+	if w, ok := x.(*syntax.Word); ok {
+		if s := w.Lit(); s == "@" || s == "*" {
+			return
+		}
+	}
+	a.arithmetic(x)
+}
+
+// arithmetic visits an expression. Shells evaluate the values of its variables as expressions,
+// in which a[$(cmd)] runs cmd: only numbers that the program itself assigned are known to be
+// harmless.
+func (a *analyser) arithmetic(x syntax.ArithmExpr) {
+	switch x := x.(type) {
+	case nil:
+	case *syntax.Word:
+		a.operand(x)
+	case *syntax.ParenArithm:
+		a.arithmetic(x.X)
+	case *syntax.UnaryArithm:
+		if x.Op == syntax.Inc || x.Op == syntax.Dec {
+			a.other("arithmetic that assigns")
+		}
+		a.arithmetic(x.X)
+	case *syntax.BinaryArithm:
+		if x.Op >= syntax.AddAssgn && x.Op <= syntax.PowAssgn || x.Op == syntax.Assgn {
+			a.other("arithmetic that assigns")
+		}
+		a.arithmetic(x.X)
+		a.arithmetic(x.Y)
+	default:
+		a.other("arithmetic that is not understood")
+	}
+}
+
+func (a *analyser) operand(w *syntax.Word) {
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if !digits(strings.TrimPrefix(p.Value, "-")) && !a.numeric(p.Value) {
+				a.other("arithmetic with the variable " + clip(p.Value, 40) + ", whose value would be evaluated")
+			}
+		case *syntax.ParamExp:
+			a.word(&syntax.Word{Parts: []syntax.WordPart{p}})
+			if p.Length || p.Param != nil && (p.Param.Value == "#" || p.Param.Value == "?" || a.numeric(p.Param.Value)) {
+				continue
+			}
+			a.other("arithmetic with a value that would be evaluated")
+		case *syntax.ArithmExp:
+			a.arithmetic(p.X)
+		case *syntax.CmdSubst:
+			if v := a.word(&syntax.Word{Parts: []syntax.WordPart{p}}); !v.vals[0].names.number {
+				a.other("arithmetic with the output of a command, which would be evaluated")
+			}
+		default:
+			a.word(&syntax.Word{Parts: []syntax.WordPart{p}})
+			a.other("arithmetic with a text that would be evaluated")
+		}
+	}
+}
+
+func (a *analyser) numeric(name string) bool {
+	v := a.vars[name]
+	if v == nil || !a.sure[name] {
+		return false
+	}
+	if v.numbers {
+		return true
+	}
+	if v.times != 1 {
+		return false
+	}
+	for _, x := range v.vals {
+		if (x.kind != literal || !digits(x.text)) && (x.kind != output || !x.names.number) {
+			return false
+		}
+	}
+	return len(v.vals) > 0
+}
+
+func (b *builder) arithmetic(p *syntax.ArithmExp) {
+	if p.Bracket || p.Unsigned {
+		b.a.other("arithmetic that shells read differently")
+	}
+	b.a.arithmetic(p.X)
+	b.text("1")
+}
+
+// substitution appends the output of $(…).
+func (b *builder) substitution(p *syntax.CmdSubst, quoted bool) {
+	a := b.a
+	if p.TempFile || p.ReplyVar {
+		a.other("a substitution that shells read differently")
+	}
+	a.visited++
+	b.arg.split = b.arg.split || !quoted
+	before := len(a.rep.Commands)
+	var out names
+	a.scoped(func() { out = a.stmts(p.Stmts) })
+	b.arg.fetches = b.arg.fetches || a.fetched(before)
+	out.noDash = out.noDash && (quoted || out.word || out.number)
+	b.computed(val{kind: output, names: out})
+}
+
+// process appends the file name that stands for <(…).
+func (b *builder) process(p *syntax.ProcSubst) {
+	a := b.a
+	a.visited++
+	before := len(a.rep.Commands)
+	a.scoped(func() { a.stmts(p.Stmts) })
+	if p.Op != syntax.CmdIn {
+		a.other("a process substitution that is written to")
+	}
+	b.arg.fetches = b.arg.fetches || a.fetched(before)
+	b.text("/dev/fd/63")
+}
+
+// scoped runs f for code that may not be executed: its assignments are uncertain afterwards.
+func (a *analyser) scoped(f func()) {
+	before := make(map[string]bool, len(a.sure))
+	for k := range a.sure {
+		before[k] = true
+	}
+	f()
+	a.sure = before
+}

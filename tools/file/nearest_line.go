@@ -1,0 +1,84 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"buddy/tools"
+)
+
+// notFound returns an error with the lines of text that are most similar to want, so that the
+// model can correct it without reading the whole file again.
+func notFound(text, want string) error {
+	return errors.New("old_string was not found" + nearestTo(text, want, "old_string"))
+}
+
+// nearestTo returns the end of a sentence about want missing in text: the most similar lines.
+// whose names the argument that want came from.
+func nearestTo(text, want, whose string) string {
+	wanted := lines(want)
+	first := 0
+	for first < len(wanted)-1 && strings.TrimSpace(wanted[first]) == "" {
+		first++
+	}
+	have := lines(text)
+	best, score := nearest(have, strings.TrimSpace(wanted[first]))
+	if score < 0.5 {
+		return ", nor a line like its first; read the file again"
+	}
+	// The line that differs is more useful than the first one, which may be right.
+	for i := first; i < len(wanted); i++ {
+		at := best + i - first
+		if at >= len(have) {
+			return fmt.Sprintf(": it matches from line %d on, but the file ends before it", best+1)
+		}
+		last := i == len(wanted)-1
+		if have[at] == wanted[i] || last && strings.HasPrefix(have[at], wanted[i]) || i == 0 && strings.HasSuffix(have[at], wanted[i]) {
+			continue
+		}
+		how := ""
+		if squeeze(have[at]) == squeeze(wanted[i]) {
+			how = ", which differs only in white space"
+		}
+		return fmt.Sprintf(": the nearest text differs at line %d, %q%s; %s has %q there", at+1, tools.Clip(have[at], 200), how, whose, tools.Clip(wanted[i], 200))
+	}
+	return fmt.Sprintf(": the text near line %d differs in its line ends", best+1)
+}
+
+// lines splits s into lines without their ends. There is always at least one.
+func lines(s string) []string {
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")
+}
+
+func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
+
+// nearest returns the line most similar to want, and the similarity: the share of both that is
+// equal at their start and end, from 0 to 1.
+func nearest(have []string, want string) (int, float64) {
+	best, score := 0, 0.0
+	for i, line := range have {
+		line = strings.TrimSpace(line)
+		longest := max(len(line), len(want))
+		if longest == 0 || float64(min(len(line), len(want))) <= score*float64(longest) {
+			continue // can't be more similar
+		}
+		if s := float64(common(line, want)) / float64(longest); s > score {
+			best, score = i, s
+		}
+	}
+	return best, score
+}
+
+func common(a, b string) int {
+	short := min(len(a), len(b))
+	n := 0
+	for n < short && a[n] == b[n] {
+		n++
+	}
+	m := 0
+	for m < short-n && a[len(a)-1-m] == b[len(b)-1-m] {
+		m++
+	}
+	return n + m
+}

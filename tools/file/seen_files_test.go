@@ -1,0 +1,126 @@
+package file
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func (b *bench) names(files []State) (names []string) {
+	for _, f := range files {
+		names = append(names, b.ws.show(f.Path))
+	}
+	return names
+}
+
+func TestFileState(t *testing.T) {
+	b := newBench(t)
+	b.put("a", "12345678", "b", "x\n", "c", "x\n")
+	began := time.Now()
+	b.know("a", "b", "a", "c", "b", "a", "c")
+	b.OK("edit_file", args{"path": "b", "old_string": "x", "new_string": "yyyyyyy"})
+	if got := b.names(b.ws.Recent()); !reflect.DeepEqual(got, []string{"b", "c", "a"}) {
+		t.Errorf("Recent = %v", got)
+	}
+	if got := b.names(b.ws.MostRead()); !reflect.DeepEqual(got, []string{"b", "a", "c"}) {
+		t.Errorf("MostRead = %v", got)
+	}
+	info, err := os.Stat(b.path("b"))
+	must(t, err)
+	f := b.ws.Recent()[0]
+	modified := info.ModTime()
+	if onTarget != nil {
+		modified = modified.Truncate(time.Second) // as far as every stat(1) tells
+	}
+	if f.Path != b.path("b") || f.Bytes != 8 || f.Tokens != 2 || f.Reads != 3 || !f.Modified.Equal(modified) || f.LastRead.Before(began) {
+		t.Errorf("state = %+v", f)
+	}
+}
+
+func TestChangedFilesAreToldOnce(t *testing.T) {
+	b := newBench(t)
+	b.put("a", "x\n", "b", "x\n", "c", "x\n", "d", "x\n")
+	b.know("a", "b", "c", "d")
+	if got := b.ws.Changed(); got != nil {
+		t.Errorf("Changed = %v", got)
+	}
+	b.put("a", "theirs\n")
+	must(t, os.Chtimes(b.path("b"), time.Time{}, time.Unix(1, 0))) // touched only
+	must(t, os.Remove(b.path("c")))
+	b.OK("edit_file", args{"path": "d", "old_string": "x", "new_string": "y"}) // our own
+	if got, want := b.ws.Changed(), []string{b.path("a"), b.path("c")}; !reflect.DeepEqual(got, want) {
+		t.Errorf("Changed = %v, want %v", got, want)
+	}
+	if got := b.ws.Changed(); got != nil {
+		t.Errorf("Changed tells again: %v", got)
+	}
+	b.know("a")
+	b.put("a", "and again\n")
+	if got, want := b.ws.Changed(), []string{b.path("a")}; !reflect.DeepEqual(got, want) {
+		t.Errorf("Changed = %v, want %v", got, want)
+	}
+}
+
+func TestSeenFilesAreBounded(t *testing.T) {
+	var f seenFiles
+	for i := range maxSeen + 1 {
+		f.record(fmt.Sprintf("/%d", i), snapshot{exists: true})
+	}
+	if n := len(f.files); n != maxSeen*9/10+1 {
+		t.Errorf("%d files are remembered", n)
+	}
+	if known, _ := f.check("/0", snapshot{}); known {
+		t.Error("the oldest file is still known")
+	}
+	if known, same := f.check(fmt.Sprintf("/%d", maxSeen), snapshot{exists: true}); !known || !same {
+		t.Error("the newest file is not known")
+	}
+}
+
+// Of a file that is too large to be read as a whole, size and time tell.
+func TestLargeFileChangedSinceRead(t *testing.T) {
+	b := newBench(t)
+	b.sparse("huge", "line\n")
+	b.Fails("write_file", args{"path": "huge", "content": ""}, "was not read in this session")
+	b.OK("read_file", args{"path": "huge", "limit": 1})
+	if _, err := b.Plan("write_file", args{"path": "huge", "content": ""}); err != "" {
+		t.Errorf("plan: %s", err)
+	}
+	must(t, os.Chtimes(b.path("huge"), time.Time{}, time.Unix(1, 0)))
+	b.Fails("write_file", args{"path": "huge", "content": ""}, "changed since you last read it")
+}
+
+func TestSeveralEdits(t *testing.T) {
+	b := newBench(t)
+	b.put("a", "one\ntwo\nthree\n")
+	b.know("a")
+	e := func(before, after string) args { return args{"old_string": before, "new_string": after} }
+	b.Fails("edit_file", args{"path": "a", "edits": []args{e("one", "1"), e("tow", "2")}}, `"a": edit 2 of 2: old_string was not found`)
+	if b.content("a") != "one\ntwo\nthree\n" {
+		t.Errorf("a has %q", b.content("a"))
+	}
+	got := b.OK("edit_file", args{"path": "a", "edits": []args{e("one", "1"), e("1\ntwo", "1\n2")}}) // in order
+	if got["message"] != "Edited a: 2 replacements" || b.content("a") != "1\n2\nthree\n" {
+		t.Errorf("%v, a has %q", got, b.content("a"))
+	}
+	b.OK("edit_file", args{"path": "a", "old_string": "three", "new_string": "3", "edits": []args{{"old_string": "\n", "new_string": ";", "replace_all": true}}})
+	if b.content("a") != "1;2;3;" {
+		t.Errorf("a has %q", b.content("a"))
+	}
+	for _, tt := range []struct {
+		a    args
+		want string
+	}{
+		{args{"path": "a"}, "old_string: missing, expected string"},
+		{args{"path": "a", "old_string": "1"}, "new_string: missing, expected string"}, // must not delete
+		{args{"path": "a", "new_string": "1", "edits": []args{e("1", "2")}}, "old_string: missing"},
+		{args{"path": "a", "edits": []args{}}, "old_string: missing"},
+		{args{"path": "a", "edits": []args{{"old_string": "1"}}}, "edits[0].new_string: missing, expected string"},
+		{args{"path": "a", "edits": []args{e("1", "2"), e("2", "2")}}, "edit 2 of 2: new_string: the same as old_string"},
+		{args{"path": "a", "edits": []args{e("1", "2"), e("", "2")}}, "edit 2 of 2: old_string: must not be empty"},
+	} {
+		b.Fails("edit_file", tt.a, "invalid arguments: ", tt.want)
+	}
+}
