@@ -22,7 +22,7 @@ func netBench(t *testing.T, h http.HandlerFunc) (b toolstest.Bench, url string) 
 	return toolstest.Bench{T: t, Tools: tools.NewRegistry(NewFetchURL(client), NewWebSearch(client))}, srv.URL
 }
 
-func TestFetchURLD17(t *testing.T) {
+func TestFetchURL(t *testing.T) {
 	requests := 0
 	b, url := netBench(t, func(w http.ResponseWriter, r *http.Request) {
 		requests++
