@@ -31,7 +31,7 @@ var slashCommands = []Command{
 	{"bg", "PROMPT", "work on a prompt beside, on a fork of the conversation", background},
 	{"kill", "[TASK]", "cancel a task, or the only one", sends(slash.Kill)},
 	{"timeout", "DURATION [TASK]", "cancel a task, or the only one, when it takes longer", sends(slash.SetTimeout)},
-	{"approve", "ask|strict|edits|plan|all|none|DURATION", "how to decide what needs a yes", sends(slash.Approve)},
+	{"approve", "ask|strict|edits|plan|all|none|DURATION", "how to decide what needs approval", sends(slash.Approve)},
 	{"context", "", "how full the model's context is", sends(slash.Report(event.ReportContext))},
 	{"compact", "", "replace old exchanges by a summary, for the model", sends(slash.Compact)},
 	{"pin", "[N]", "keep the last exchange, or the N-th last, when compacting", sends(slash.Pin(false))},

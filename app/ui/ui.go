@@ -347,6 +347,9 @@ func (u *UI) setTheme(t *themes.Theme) {
 	u.overlays.setTheme(t)
 }
 
+// Info returns what the header shows. Call it on the UI goroutine, or after the loop has ended.
+func (u *UI) Info() state.Info { return u.state.Info }
+
 // Tell shows a line until the next key.
 func (u *UI) Tell(text string) { u.hint("", text) }
 
