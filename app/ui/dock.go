@@ -198,26 +198,38 @@ func (u *UI) dockKey(p keymap.Press, ev *tcell.EventKey) bool {
 	if !u.dockHeld() || u.overlay() != overlayView(u.dockedView()) {
 		return false
 	}
-	question := u.v.question.Open() && !u.v.confirm.Open()
-	number := question && p.Action == keymap.ChoiceNumber && u.v.question.Has(p.Text)
-	digits := u.dock.digits
-	if u.dock.digits = ""; number {
-		u.dock.digits = digits + p.Text
-	}
+	confirms := u.v.confirm.Open()
 	switch {
-	case question && p.Text != "" && !number && (p.Action != keymap.FullScreen || !u.dockedView().Cut() && !u.dock.full):
-		u.dock.answers, u.dock.digits = u.dock.request, ""
-		u.typeOn(digits, ev)
+	case !confirms && u.v.question.Open() && u.ownWords(p, ev):
 	case p.Action == keymap.FullScreen:
 		u.dock.full = !u.dock.full
 		u.placeDock(u.requests())
-	case p.Action == keymap.Back && !u.v.confirm.Open():
+	case confirms:
+		return false
+	case p.Action == keymap.Back:
 		u.leaveDock()
-	case p.Types() && !u.v.confirm.Open() && !u.v.approval.Typing():
+	case p.Types() && !u.v.approval.Typing():
 		u.typeOn("", ev)
 	default:
 		return false
 	}
+	return true
+}
+
+// ownWords takes what a question has no choice for: it begins an answer in the prompt, with the
+// digits that were typed before it. It reports whether the key was text.
+func (u *UI) ownWords(p keymap.Press, ev *tcell.EventKey) bool {
+	digits := u.dock.digits
+	u.dock.digits = ""
+	switch {
+	case p.Text == "", p.Action == keymap.FullScreen && (u.v.question.Cut() || u.dock.full):
+		return false
+	case p.Action == keymap.ChoiceNumber && u.v.question.Has(p.Text):
+		u.dock.digits = digits + p.Text
+		return false
+	}
+	u.dock.answers = u.dock.request
+	u.typeOn(digits, ev)
 	return true
 }
 
