@@ -27,7 +27,7 @@ func (r *Runtime) handle(c event.Command) {
 	switch c := c.(type) {
 	case event.Submit:
 		if c.Shell {
-			r.tasks.typed(c, r.opts.Policy)
+			r.tasks.typed(c)
 			return
 		}
 		r.tasks.submit(c)

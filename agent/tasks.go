@@ -16,7 +16,6 @@ import (
 	"buddy/agent/event"
 	"buddy/agent/history"
 	"buddy/agent/model"
-	"buddy/agent/policy"
 	"buddy/agent/selection"
 	"buddy/agent/stream"
 	"buddy/agent/turn"
@@ -323,8 +322,8 @@ func (s *tasks) takes(m model.Message) error {
 	return nil
 }
 
-// typed runs a command that a person typed after a "!". limits judges it for a warning.
-func (s *tasks) typed(c event.Submit, limits policy.Policy) {
+// typed runs a command that a person typed after a "!".
+func (s *tasks) typed(c event.Submit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	command := strings.TrimSpace(strings.TrimPrefix(c.Text, "!"))
@@ -343,7 +342,7 @@ func (s *tasks) typed(c event.Submit, limits policy.Policy) {
 	p := s.newPrompt(c.Text, nil)
 	p.Kind = event.Typed
 	s.start(s.main, event.MainTask, []event.PromptSubmitted{p}, func(ctx context.Context, x *turn.Exchange) (event.Outcome, error) {
-		return s.loop.RunTyped(ctx, x, command, limits)
+		return s.loop.RunTyped(ctx, x, command)
 	})
 }
 

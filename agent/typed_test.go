@@ -96,6 +96,12 @@ func TestTypedCommandAgainstARule(t *testing.T) {
 		if _, n := find[event.Warning](s); n != 1 {
 			t.Errorf("warned %d times", n)
 		}
+		s.SetRules([]action.Rule{{Decision: action.Deny, Tool: "run_shell", Prefix: []string{"make", "test"}}})
+		s.do(event.Submit{Text: "!make deploy", Shell: true})
+		s.do(event.Submit{Text: "!make test", Shell: true})
+		if w, n := find[event.Warning](s); n != 2 || !strings.Contains(w.Text, "make test") {
+			t.Errorf("with other rules warned %d times: %+v", n, w)
+		}
 		s.stop()
 	})
 }

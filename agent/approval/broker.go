@@ -96,6 +96,18 @@ func (b *Broker) Judge(act action.Action) action.Verdict {
 	return p.Judge(act, mode)
 }
 
+// Denied returns why the policy denies an action to the agent whatever the mode, "" if it does
+// not.
+func (b *Broker) Denied(act action.Action) string {
+	b.mu.Lock()
+	p := b.policy
+	b.mu.Unlock()
+	if v := p.Judge(act, action.ModeAsk); v.Decision == action.Deny {
+		return v.Reason
+	}
+	return ""
+}
+
 // context returns what a person should know of an action.
 func (b *Broker) context(act action.Action) action.ApprovalContext {
 	b.mu.Lock()

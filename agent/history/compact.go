@@ -43,24 +43,24 @@ func (h *History) Compact(target int) Report {
 	if report.Before <= target {
 		return report
 	}
-	digest, bad := h.earlier(), h.failures(len(h.results))
+	digest, bad := readDigest(h.Earlier()), failures(h.results, len(h.results))
 	gone := make(map[int]bool)
 	room := 0 // characters that become free
 	for _, m := range h.msgs[h.system:h.start()] {
 		room += size(m)
 	}
 	for _, u := range h.removable() {
-		digest.add(h.describe(u, bad))
 		for i := u.from; i < u.to; i++ {
 			if !h.stays(i) {
 				gone[i] = true
 				room += size(h.body()[i])
+				digest.describe(h.body()[i], h.meant, bad)
 				report.Boundary = i + 1
 			}
 		}
 		report.Turns++
 		report.Summary = digest.text(room)
-		if h.without(room, report.Summary) <= target {
+		if h.gauge.without(room, report.Summary) <= target {
 			break
 		}
 	}
@@ -81,20 +81,20 @@ func (h *History) Compact(target int) Report {
 }
 
 // without estimates the history with room characters less and a summary more, in tokens.
-func (h *History) without(room int, summary string) int {
-	chars := h.gauge.chars + h.gauge.fixed - room
+func (g *gauge) without(room int, summary string) int {
+	chars := g.chars + g.fixed - room
 	if summary != "" {
 		chars += size(summaryMessage(summary))
 	}
-	return h.gauge.scaled(chars / charsPerToken)
+	return g.scaled(chars / charsPerToken)
 }
 
 // failures returns the calls that failed, at most the newest n.
-func (h *History) failures(n int) map[string]bool {
+func failures(results []result, n int) map[string]bool {
 	calls := make(map[string]bool)
-	for i := len(h.results) - 1; i >= 0 && len(calls) < n; i-- {
-		if h.results[i].failed {
-			calls[h.results[i].id] = true
+	for i := len(results) - 1; i >= 0 && len(calls) < n; i-- {
+		if results[i].failed {
+			calls[results[i].id] = true
 		}
 	}
 	return calls
@@ -197,11 +197,11 @@ func (h *History) start() int {
 
 func (h *History) body() []model.Message { return h.msgs[h.start():] }
 
-// units divides the body into exchanges.
-func (h *History) units() []unit {
+// units divides a body into exchanges.
+func units(body []model.Message) []unit {
 	var all []unit
 	prompted := false
-	for i, m := range h.body() {
+	for i, m := range body {
 		if i == 0 || opens(m) && prompted {
 			all = append(all, unit{i, i})
 		}
@@ -219,7 +219,8 @@ func said(m model.Message) bool { return m.Role == model.User && m.Kind != model
 
 // removable returns the exchanges that may go, oldest first.
 func (h *History) removable() []unit {
-	failures, body, all := h.failures(keepFailures), h.body(), h.units()
+	body, failures := h.body(), failures(h.results, keepFailures)
+	all := units(body)
 	var may []unit
 	for _, u := range all[:max(0, len(all)-keepUnits)] {
 		failed, stay := false, 0
@@ -258,7 +259,7 @@ func (h *History) Unpin(i int) bool {
 // PinExchange pins or unpins all messages of an exchange, counted back from the newest,
 // which is 1. It returns how many there are, 0 when there is no such exchange.
 func (h *History) PinExchange(back int, on bool) int {
-	all := h.units()
+	all := units(h.body())
 	if back < 1 || back > len(all) {
 		return 0
 	}

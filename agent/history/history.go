@@ -97,7 +97,7 @@ func (h *History) Assistant(m model.Message) bool {
 	if strings.TrimSpace(m.Content) == "" {
 		m.Content = ""
 	}
-	m.ToolCalls = h.validCalls(m.ToolCalls)
+	m.ToolCalls = validCalls(m.ToolCalls, h.ids)
 	if m.Content == "" && len(m.ToolCalls) == 0 && !m.Compacted() {
 		return false
 	}
@@ -113,11 +113,12 @@ func (h *History) Assistant(m model.Message) bool {
 // Called reports whether a call with this id was made before.
 func (h *History) Called(id string) bool { return h.ids[id] }
 
-func (h *History) validCalls(calls []model.ToolCall) []model.ToolCall {
+// validCalls returns the calls that have a name and an id which is neither in ids nor twice.
+func validCalls(calls []model.ToolCall, ids map[string]bool) []model.ToolCall {
 	var out []model.ToolCall
 	for _, c := range calls {
 		twice := slices.ContainsFunc(out, func(o model.ToolCall) bool { return o.ID == c.ID })
-		if c.ID != "" && c.Name != "" && !twice && !h.ids[c.ID] {
+		if c.ID != "" && c.Name != "" && !twice && !ids[c.ID] {
 			out = append(out, c)
 		}
 	}
@@ -142,7 +143,7 @@ func (h *History) Result(id, name, content string) bool {
 		content = "(" + name + " completed with no output)"
 	}
 	h.add(model.Message{Role: model.Tool, Content: content, ToolCallID: id, Name: name})
-	h.sortResults()
+	sortResults(h.msgs)
 	return true
 }
 
@@ -165,19 +166,19 @@ func (h *History) Shorten(id, content string) bool {
 }
 
 // sortResults puts the results after the last assistant message into call order.
-func (h *History) sortResults() {
-	first := len(h.msgs)
-	for first > 0 && h.msgs[first-1].Role == model.Tool {
+func sortResults(msgs []model.Message) {
+	first := len(msgs)
+	for first > 0 && msgs[first-1].Role == model.Tool {
 		first--
 	}
 	if first == 0 {
 		return
 	}
 	order := make(map[string]int)
-	for i, c := range h.msgs[first-1].ToolCalls {
+	for i, c := range msgs[first-1].ToolCalls {
 		order[c.ID] = i
 	}
-	slices.SortStableFunc(h.msgs[first:], func(a, b model.Message) int { return order[a.ToolCallID] - order[b.ToolCallID] })
+	slices.SortStableFunc(msgs[first:], func(a, b model.Message) int { return order[a.ToolCallID] - order[b.ToolCallID] })
 }
 
 // Open returns the calls that have no result yet, in order.

@@ -14,8 +14,8 @@ import (
 // that nothing can go.
 func (h *History) Older(tokens, messages int) (c Cut, removed []model.Message) {
 	body := h.body()
-	c.Boundary = h.border(tokens, messages)
-	asked := h.askedBefore(c.Boundary)
+	c.Boundary = h.gauge.border(body, tokens, messages)
+	asked := askedBefore(body, c.Boundary)
 	for i := range c.Boundary {
 		if h.stays(i) || i >= asked && said(body[i]) {
 			c.Kept = append(c.Kept, i)
@@ -46,13 +46,12 @@ func (h *History) Earlier() string {
 
 // border returns the place from which on the newest messages fit. It is never between a
 // call and its result.
-func (h *History) border(tokens, messages int) int {
-	body := h.body()
+func (g *gauge) border(body []model.Message, tokens, messages int) int {
 	border := len(body)
 	chars, first := 0, true
 	for i := len(body) - 1; i >= 0; i-- {
 		chars += size(body[i])
-		full := h.gauge.scaled(chars/charsPerToken) > tokens || messages > 0 && len(body)-i > messages
+		full := g.scaled(chars/charsPerToken) > tokens || messages > 0 && len(body)-i > messages
 		if full && !first {
 			break
 		}
@@ -66,8 +65,7 @@ func (h *History) border(tokens, messages int) int {
 // askedBefore returns the first of the messages before place i that ask for what is being
 // done there, which are those of a person from here on; i when the message there opens an
 // exchange itself. Prompts that nobody answered in between belong together.
-func (h *History) askedBefore(i int) int {
-	body := h.body()
+func askedBefore(body []model.Message, i int) int {
 	if i == len(body) || opens(body[i]) {
 		return i
 	}

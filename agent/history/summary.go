@@ -45,18 +45,16 @@ func line(operation, status, detail string) string {
 	return texts.Clip("- "+texts.OneLine(operation+" ["+status+"] "+texts.ClipBytes(detail, enough)), summaryWidth)
 }
 
-// add appends lines. When there are too many, the oldest successes go first: prompts,
+// add appends a line. When there are too many, the oldest successes go first: prompts,
 // answers and failures tell more.
-func (d *digest) add(lines []string) {
-	for _, l := range lines {
-		d.lines = append(d.lines, l)
-		if len(d.lines) <= summaryLines {
-			continue
-		}
-		i := max(0, slices.IndexFunc(d.lines, succeeded))
-		d.lines = slices.Delete(d.lines, i, i+1)
-		d.omitted++
+func (d *digest) add(line string) {
+	d.lines = append(d.lines, line)
+	if len(d.lines) <= summaryLines {
+		return
 	}
+	i := max(0, slices.IndexFunc(d.lines, succeeded))
+	d.lines = slices.Delete(d.lines, i, i+1)
+	d.omitted++
 }
 
 func succeeded(line string) bool {
@@ -80,13 +78,10 @@ func (d *digest) text(room int) string {
 	return ""
 }
 
-// earlier returns the present summary, to be folded into the next.
-func (h *History) earlier() *digest {
+// readDigest takes a summary apart, "" for none, to be folded into the next.
+func readDigest(summary string) *digest {
 	d := &digest{}
-	if !h.summary {
-		return d
-	}
-	for _, l := range strings.Split(h.msgs[h.system].Content, "\n") {
+	for _, l := range strings.Split(summary, "\n") {
 		if strings.HasPrefix(l, "- ") {
 			d.lines = append(d.lines, l)
 			continue
@@ -99,38 +94,29 @@ func (h *History) earlier() *digest {
 	return d
 }
 
-// describe returns a line for each operation of an exchange that is removed.
-// bad holds the calls that failed.
-func (h *History) describe(u unit, bad map[string]bool) []string {
-	body := h.body()
-	var lines []string
-	for i := u.from; i < u.to; i++ {
-		m := body[i]
-		if h.stays(i) {
-			continue
+// describe adds a line for each operation of a message that is removed. bad holds the
+// calls that failed.
+func (d *digest) describe(m model.Message, meant meanings, bad map[string]bool) {
+	switch m.Role {
+	case model.User:
+		what := "prompt"
+		if m.Kind == model.Reminder {
+			what = "reminder"
 		}
-		switch m.Role {
-		case model.User:
-			what := "prompt"
-			if m.Kind == model.Reminder {
-				what = "reminder"
+		d.add(line(what, info, m.Content))
+	case model.Assistant:
+		if m.Content != "" {
+			d.add(line("answer", info, m.Content))
+		}
+		for _, c := range m.ToolCalls {
+			c = meant.of(c)
+			status := success
+			if bad[c.ID] {
+				status = failure
 			}
-			lines = append(lines, line(what, info, m.Content))
-		case model.Assistant:
-			if m.Content != "" {
-				lines = append(lines, line("answer", info, m.Content))
-			}
-			for _, c := range m.ToolCalls {
-				c = h.meant.of(c)
-				status := success
-				if bad[c.ID] {
-					status = failure
-				}
-				lines = append(lines, line(c.Name, status, subject(c.Arguments)))
-			}
+			d.add(line(c.Name, status, subject(c.Arguments)))
 		}
 	}
-	return lines
 }
 
 // subject is what a call was about: its command, path or pattern when it has one.

@@ -11,10 +11,13 @@ import (
 // Context says what a person should know before deciding about a: it is computed from
 // the action alone, so that the same action always reads the same.
 func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContext {
-	whole, everywhere := a, p
-	a, v := p.strictest(a, mode)
-	p = p.on(a)
-	_, report := p.judge(a, mode)
+	return p.context(a, p.strictest(a, mode))
+}
+
+// context says what a person should know of a, which was judged so.
+func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext {
+	everywhere := p
+	p, a, v, report := j.on, j.action, j.verdict, j.report
 	c := action.ApprovalContext{Why: v.Reason, Rule: v.Rule, Risk: action.Low, Reversible: true}
 	switch a.Kind {
 	case action.Shell, action.Git, action.PaneKeys:
@@ -37,7 +40,7 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 	}
 	if isCommand(a.Kind) {
 		c.Kept = p.kept()
-		c.Loses = everywhere.losses(whole)
+		c.Loses = everywhere.losses(whole, report)
 	}
 	if a.Privesc {
 		note(&c, action.High, "", "it runs with more rights than yours")
@@ -50,7 +53,7 @@ func (p Policy) Context(a action.Action, mode action.Mode) action.ApprovalContex
 	if n := len(whole.Places); n > 0 {
 		note(&c, action.Low, "", fmt.Sprintf("it happens on %d targets at once", n))
 	}
-	if r, ok := p.Similar(whole); ok {
+	if r, ok := p.similar(whole, report); ok {
 		c.Similar = r.String()
 	}
 	return c

@@ -24,9 +24,8 @@ type Explanation struct {
 // cwd ("" is unknown).
 func (p Policy) Explain(mode action.Mode, target, command, cwd string) Explanation {
 	a := action.Action{Kind: action.Shell, Tool: "run_shell", Target: target, Command: command, Cwd: cwd}
-	p = p.on(a)
-	v, report := p.judge(a, mode)
-	return Explanation{Command: command, Mode: mode, Verdict: v, Report: report, Context: p.Context(a, mode), Confined: p.Confined}
+	j := p.strictest(a, mode)
+	return Explanation{Command: command, Mode: mode, Verdict: j.verdict, Report: j.report, Context: p.context(a, j), Confined: j.on.Confined}
 }
 
 // String is the explanation for a terminal: the verdict, then a line for each part. It

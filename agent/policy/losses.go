@@ -41,19 +41,18 @@ func acts(report shell.Report) []*shell.GitAct {
 }
 
 // losses says what the commands of git in a would take away, a line for each command and
-// target. Git is asked, for a second at most in all; where that is not possible the line says so.
-func (p Policy) losses(a action.Action) []string {
+// target; report is of a on one target. Git is asked, for a second at most in all; where that is not possible the line says so.
+func (p Policy) losses(a action.Action, report shell.Report) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
 	defer cancel()
 	if len(a.Places) == 0 {
-		p = p.on(a)
-		return p.lossesOf(ctx, p.analyse(a))
+		return p.on(a).lossesOf(ctx, report)
 	}
 	var lines []string
 	for i, place := range a.Places {
 		one := a.On(place)
 		on := p.on(one)
-		found := on.lossesOf(ctx, on.analyse(one))
+		found := on.lossesOf(ctx, on.Analyse(one.Command, one.Cwd))
 		if len(found) > 0 && i >= lossPlaces {
 			return append(lines, fmt.Sprintf("and on %d more targets", len(a.Places)-i))
 		}

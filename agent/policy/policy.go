@@ -102,42 +102,57 @@ func (p Policy) With(r action.Rule) Policy {
 // Judge says what is to happen with a under mode. An unknown mode is taken for ask.
 // Of several files the most dangerous decides, and so does the strictest of several targets.
 func (p Policy) Judge(a action.Action, mode action.Mode) action.Verdict {
-	_, v := p.strictest(a, mode)
-	return v
+	return p.strictest(a, mode).verdict
 }
 
-// strictest returns what decides about a, which is a itself or what it does on one of
-// several targets, and the verdict.
-func (p Policy) strictest(a action.Action, mode action.Mode) (action.Action, action.Verdict) {
+// judgement holds a verdict and what it was found on.
+type judgement struct {
+	action  action.Action // what decided: the action, or what it does on one of its targets
+	on      Policy        // for the target of action
+	verdict action.Verdict
+	report  shell.Report // of a command; else zero
+}
+
+// strictest judges a, of several targets the one that decides.
+func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
 	if len(a.Places) == 0 {
-		return a, p.on(a).judgeFiles(a, mode)
+		return p.on(a).judgeOne(a, mode)
 	}
-	var worst action.Action
-	var verdict action.Verdict
+	var worst judgement
 	same := true
 	for i, place := range a.Places {
 		one := a.On(place)
-		v := p.on(one).judgeFiles(one, mode)
-		same = same && (i == 0 || v.Decision == verdict.Decision)
+		j := p.on(one).judgeOne(one, mode)
+		same = same && (i == 0 || j.verdict.Decision == worst.verdict.Decision)
 		// What is in the literal core needs no sandbox on any of them.
-		everywhere := v.Rule == LiteralCore && v.Decision == verdict.Decision
-		if i == 0 || everywhere || stricter(v.Decision, verdict.Decision) {
-			worst, verdict = one, v
+		everywhere := j.verdict.Rule == LiteralCore && j.verdict.Decision == worst.verdict.Decision
+		if i == 0 || everywhere || stricter(j.verdict.Decision, worst.verdict.Decision) {
+			worst = j
 		}
 	}
 	if !same {
-		verdict.Reason = "on " + worst.Target + ": " + verdict.Reason
+		worst.verdict.Reason = "on " + worst.action.Target + ": " + worst.verdict.Reason
 	}
-	return worst, verdict
+	return worst
 }
 
-// judgeFiles is Judge on one target.
-func (p Policy) judgeFiles(a action.Action, mode action.Mode) action.Verdict {
-	v, _ := p.judge(a, mode)
+// judgeOne judges a on one target, that of p.
+func (p Policy) judgeOne(a action.Action, mode action.Mode) judgement {
+	var report shell.Report
+	if isCommand(a.Kind) {
+		report = p.Analyse(a.Command, a.Cwd)
+	}
+	return judgement{action: a, on: p, verdict: p.judgeFiles(a, report, mode), report: report}
+}
+
+// judgeFiles returns the verdict on the most dangerous file of a; report holds what a command
+// would do.
+func (p Policy) judgeFiles(a action.Action, report shell.Report, mode action.Mode) action.Verdict {
+	v := p.judge(a, report, mode)
 	for _, path := range a.Paths {
 		one := a
 		one.Path = path
-		if w, _ := p.judge(one, mode); stricter(w.Decision, v.Decision) {
+		if w := p.judge(one, report, mode); stricter(w.Decision, v.Decision) {
 			v = w
 		}
 	}
@@ -150,14 +165,10 @@ func stricter(a, b action.Decision) bool {
 	return slices.Index(order, a) > slices.Index(order, b)
 }
 
-// judge also returns what was found out about a command.
-func (p Policy) judge(a action.Action, mode action.Mode) (action.Verdict, shell.Report) {
-	var report shell.Report
-	if isCommand(a.Kind) {
-		report = p.analyse(a)
-	}
+// judge returns the verdict on one file of a.
+func (p Policy) judge(a action.Action, report shell.Report, mode action.Mode) action.Verdict {
 	if v, ok := p.denied(a, report); ok {
-		return v, report
+		return v
 	}
 	base := p.base(a, report)
 	v := base
@@ -168,7 +179,7 @@ func (p Policy) judge(a action.Action, mode action.Mode) (action.Verdict, shell.
 	case ok && base.Decision == action.Ask:
 		v = action.Verdict{Decision: action.Allow, Reason: "a rule allows it: " + allows.String(), Rule: allows.String()}
 	}
-	return p.guard(a, mode, p.moded(a, mode, base, v)), report
+	return p.guard(a, mode, p.moded(a, mode, base, v))
 }
 
 // guard asks about what was allowed on a target where nothing happens without a question. An
@@ -222,8 +233,6 @@ func (p Policy) Analyse(command, cwd string) shell.Report {
 	}
 	return r
 }
-
-func (p Policy) analyse(a action.Action) shell.Report { return p.Analyse(a.Command, a.Cwd) }
 
 // base is the verdict of mode ask without rules.
 func (p Policy) base(a action.Action, report shell.Report) action.Verdict {

@@ -44,10 +44,17 @@ func (p Policy) Similar(a action.Action) (action.Rule, bool) {
 	if len(a.Places) > 0 {
 		return action.Rule{}, false
 	}
-	p = p.on(a)
+	j := p.strictest(a, action.ModeAsk)
+	return j.on.similar(a, j.report)
+}
+
+// similar returns the rule of Similar, for the target of p. report holds what a command would do.
+func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool) {
+	if len(a.Places) > 0 {
+		return action.Rule{}, false
+	}
 	r := action.Rule{Decision: action.Allow, Tool: a.Tool, Target: a.Target, Source: action.FromSession}
-	v, report := p.judge(a, action.ModeAsk)
-	if v.Decision != action.Ask || a.Privesc || a.Tool == "" || strings.ContainsAny(a.Target, `*?[{\`) {
+	if p.judge(a, report, action.ModeAsk).Decision != action.Ask || a.Privesc || a.Tool == "" || strings.ContainsAny(a.Target, `*?[{\`) {
 		return action.Rule{}, false
 	}
 	ok := false
@@ -63,7 +70,7 @@ func (p Policy) Similar(a action.Action) (action.Rule, bool) {
 	}
 	if ok {
 		// A rule that would not decide this very action is none.
-		ok = p.With(r).Judge(a, action.ModeAsk).Decision == action.Allow
+		ok = p.With(r).judgeFiles(a, report, action.ModeAsk).Decision == action.Allow
 	}
 	if !ok {
 		return action.Rule{}, false

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/agent/model"
-	"buddy/agent/policy"
 	"buddy/agent/stream"
 )
 
@@ -16,9 +14,8 @@ import (
 const commandTool = "run_shell"
 
 // RunTyped runs a command that a person typed. Nobody is asked, because a person said it; the
-// model reads the command and what it printed with the next prompt. limits judges it for a
-// warning.
-func (l *Loop) RunTyped(ctx context.Context, x *Exchange, command string, limits policy.Policy) (event.Outcome, error) {
+// model reads the command and what it printed with the next prompt.
+func (l *Loop) RunTyped(ctx context.Context, x *Exchange, command string) (event.Outcome, error) {
 	args, err := json.Marshal(map[string]any{
 		"command": command, "why": "typed by the user",
 	})
@@ -32,8 +29,8 @@ func (l *Loop) RunTyped(ctx context.Context, x *Exchange, command string, limits
 		return event.Failed, fmt.Errorf("the command was not run: %w", j.err)
 	}
 	j.typed = true
-	if v := limits.Judge(j.call.Planned, action.ModeAsk); v.Decision == action.Deny {
-		b.publish(event.Warning{Text: "the agent may not run this: " + v.Reason + "; it runs because you typed it", Code: "typed"})
+	if why := b.loop.p.Approvals.Denied(j.call.Planned); why != "" {
+		b.publish(event.Warning{Text: "the agent may not run this: " + why + "; it runs because you typed it", Code: "typed"})
 	}
 	b.request(j)
 	b.alone(j)

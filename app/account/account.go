@@ -23,7 +23,7 @@ type Account struct {
 	Provider config.Provider // where there is no issuer
 }
 
-// otherNames are what people call providers.
+// otherNames maps what people call providers to their names.
 var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "grok": "xai", "mistral": "mistralai"}
 
 // Find finds what a name means. Without one it is the active profile.

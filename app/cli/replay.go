@@ -3,14 +3,13 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
 	"buddy/app/ui"
 	"buddy/sessions"
 )
 
-func replayCommand(f *compose.Options) *cobra.Command {
+func (s *cli) replayCommand() *cobra.Command {
 	speed := 1.0
 	c := &cobra.Command{
 		Use:   "replay ID",
@@ -32,7 +31,7 @@ func replayCommand(f *compose.Options) *cobra.Command {
 				return err
 			}
 			defer func() { _ = j.Close() }()
-			return fullscreen.Replay(f, j, speed)
+			return fullscreen.Replay(s.options, j, speed)
 		}),
 	}
 	c.Flags().Float64Var(&speed, "speed", speed, "how many `times` as fast as it went")

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -17,36 +15,27 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/fuzzy"
-	"buddy/app/plain"
 	"buddy/sessions"
 )
 
-// sessionsCLI is what the commands of `buddy sessions` share.
+// sessionsCLI holds what the commands of `buddy sessions` share.
 type sessionsCLI struct {
-	flags *compose.Options
-	in    io.Reader
-	out   io.Writer // results
-	err   io.Writer // all else
-	style plain.Style
-	json  bool
+	*cli
 	all   bool
 	limit int
 }
 
-func sessionsCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.Command {
-	s := &sessionsCLI{flags: f, in: stdin, out: stdout, err: stderr, style: plain.StyleOf(stdout, stderr)}
-	c := &cobra.Command{
+func (c *cli) sessionsCommand() *cobra.Command {
+	s := &sessionsCLI{cli: c}
+	all := group(&cobra.Command{
 		Use:   "sessions",
 		Short: "list, search, export and tidy up sessions",
 		Long: "sessions works on the saved sessions of this folder, which are in .buddyx/sessions.\n" +
 			"An ID may be shortened to any beginning that is unique; last is the one used last.",
 		Example: "  buddy sessions list --all\n  buddy sessions search \"connection refused\"\n  buddy sessions export last --format html --output session.html",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(s.listCommand(), s.showCommand(), s.searchCommand(), s.exportCommand(), s.importCommand(),
+	}, s.listCommand(), s.showCommand(), s.searchCommand(), s.exportCommand(), s.importCommand(),
 		s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand())
-	for _, sub := range c.Commands() {
+	for _, sub := range all.Commands() {
 		switch sub.Name() {
 		case "show", "rename", "path", "trust":
 			sub.ValidArgsFunction = completeSessions
@@ -56,25 +45,7 @@ func sessionsCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.
 			}
 		}
 	}
-	return c
-}
-
-// hint prints a line beside the results.
-func (s *sessionsCLI) hint(format string, args ...any) {
-	_, _ = fmt.Fprintln(s.err, "buddy: "+s.style.Err(fmt.Sprintf(format, args...)))
-}
-
-// print prints a line of a result. Foreign text in it is made safe for a terminal.
-func (s *sessionsCLI) print(format string, args ...any) error {
-	_, err := fmt.Fprintln(s.out, s.style.Out(fmt.Sprintf(format, args...)))
-	return err
-}
-
-// encode prints a value as one line of JSON.
-func (s *sessionsCLI) encode(v any) error {
-	enc := json.NewEncoder(s.out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return all
 }
 
 // here is the store of the working directory.
@@ -146,7 +117,7 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.list(strings.Join(args, "")) },
 	}
-	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
+	s.jsonFlag(c, "one JSON object a line")
 	c.Flags().BoolVar(&s.all, "all", false, "those of all folders")
 	c.Flags().IntVarP(&s.limit, "limit", "n", 0, "at most this `number`; 0 is all")
 	return c
@@ -221,7 +192,7 @@ func (s *sessionsCLI) showCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE:    ofSession(s.show),
 	}
-	c.Flags().BoolVar(&s.json, "json", false, "as one JSON object")
+	s.jsonFlag(c, "as one JSON object")
 	return c
 }
 
@@ -276,7 +247,7 @@ func (s *sessionsCLI) searchCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return s.search(c, args[0]) },
 	}
-	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
+	s.jsonFlag(c, "one JSON object a line")
 	c.Flags().BoolVar(&s.all, "all", false, "in the sessions of all folders")
 	c.Flags().IntVarP(&s.limit, "limit", "n", 50, "at most this `number` of hits; 0 is all")
 	return c

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -12,14 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/model"
-	"buddy/app/plain"
 	"buddy/sessions"
 	"buddy/sessions/trace"
 	"buddy/views/markup"
 )
 
-func traceCommand(stdout, stderr *os.File) *cobra.Command {
-	s := &sessionsCLI{out: stdout, err: stderr, style: plain.StyleOf(stdout, stderr)}
+func (s *cli) traceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace ID",
 		Short: "where the time, the tokens and the money of a session went",
@@ -32,11 +29,11 @@ func traceCommand(stdout, stderr *os.File) *cobra.Command {
 		ValidArgsFunction: completeSessions,
 		RunE:              ofSession(s.trace),
 	}
-	c.Flags().BoolVar(&s.json, "json", false, "as one JSON object")
+	s.jsonFlag(c, "as one JSON object")
 	return c
 }
 
-func (s *sessionsCLI) trace(store sessions.Store, id string, _ []string) error {
+func (s *cli) trace(store sessions.Store, id string, _ []string) error {
 	j, err := store.View(id)
 	if err != nil {
 		return err
@@ -150,7 +147,7 @@ func took(ms int64) string {
 	return d.Round(time.Second).String()
 }
 
-// costText is what is known of a cost.
+// costText says what is known of a cost.
 func costText(c trace.Counts) string {
 	switch {
 	case c.Cost == 0 && c.Unpriced > 0:

@@ -70,9 +70,9 @@ func namedTarget(f *Options) (*Destination, error) {
 		here.Targets = nil
 		return NewDestination(&here)
 	}
-	c, index, _, err := config.Load(config.Options{Config: f.Config, Trust: TrustStore()})
+	c, index, _, err := LoadConfig(f)
 	if err != nil {
-		return nil, exit.Mistake(err)
+		return nil, err
 	}
 	setting, ok := c.Target(f.Targets[0])
 	if !ok {

@@ -84,10 +84,11 @@ type Stats struct {
 // Loop is a running user interface. Make one with [New]; its methods may be called
 // from any goroutine unless they say otherwise.
 type Loop[T any] struct {
-	cfg  Config[T]
-	app  *tview.Application
-	mail *mailbox
-	rest *rest
+	cfg   Config[T]
+	lease *screen.Lease
+	app   *tview.Application
+	mail  *mailbox
+	rest  *rest
 
 	// UI goroutine
 	pumping bool // the draw is the pump's
@@ -110,12 +111,12 @@ func New[T any](cfg Config[T]) *Loop[T] {
 // of the terminal, if that ended the loop. Run is called once.
 func (l *Loop[T]) Run(ctx context.Context) error {
 	s := l.cfg.Screen
-	s.Handle(l.handlers())
+	l.lease = s.Lend(l.handlers(), l.stays)
 	if err := s.Init(); err != nil {
 		s.Fini()
 		return err
 	}
-	l.app.SetScreen(s.Lend(l.stays)).SetRoot(l.cfg.Root, true)
+	l.app.SetScreen(l.lease).SetRoot(l.cfg.Root, true)
 	l.app.SetInputCapture(l.capture).SetBeforeDrawFunc(l.beforeDraw)
 
 	defer context.AfterFunc(ctx, l.Quit)()
@@ -124,7 +125,7 @@ func (l *Loop[T]) Run(ctx context.Context) error {
 	l.Go(p.run)
 	err := l.app.Run()
 	<-p.done
-	s.Unread(l.unread)
+	l.lease.Unread(l.unread)
 	if failure := l.Failure(); failure != nil {
 		return failure
 	}
@@ -232,7 +233,7 @@ func (l *Loop[T]) capture(ev *tcell.EventKey) *tcell.EventKey {
 		l.unread = append(l.unread, ev)
 		return nil
 	}
-	if l.cfg.Screen.Deliver(ev) {
+	if l.lease.Deliver(ev) {
 		return nil
 	}
 	if l.cfg.Key != nil {

@@ -1,16 +1,21 @@
 package screen
 
 import (
+	"unicode/utf8"
+
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/uniseg"
 )
 
-// grid holds the frame being drawn and the one that the terminal shows. It belongs
-// to the UI goroutine.
-type grid struct {
+// frame holds the cells and the cursor that are being drawn, and those that the terminal
+// shows. It belongs to the UI goroutine.
+type frame struct {
 	w, h        int
 	back, front []cell // being drawn, shown
 	ink         ink    // of both
+	cursor      cursor
+	skip        bool // the next Show does nothing
+	stale       bool // the terminal needs a full repaint
 
 	// A clear is only remembered until something is drawn: tview clears before it
 	// asks whether to draw at all, and a skipped draw must not lose the last frame.
@@ -18,79 +23,146 @@ type grid struct {
 	blank    cell
 }
 
-func (g *grid) resize(w, h int) {
-	g.w, g.h = w, h
-	g.back, g.front = make([]cell, w*h), make([]cell, w*h)
-	g.ink = newInk()
-	g.blank = cell{text: ' ', width: 1}
-	g.fill(g.blank)
+// cursor is where the cursor should be and where tcell has it; hidden at -1, -1.
+type cursor struct {
+	x, y           int
+	shownX, shownY int
+	restyled       bool
+}
+
+func newFrame() frame {
+	return frame{ink: newInk(), cursor: cursor{x: -1, y: -1, shownX: -1, shownY: -1}}
+}
+
+// fit makes the frame as large as the terminal. cut means that the terminal had another
+// size in between and has lost what was outside of that.
+func (f *frame) fit(w, h int, cut bool) {
+	if w != f.w || h != f.h {
+		f.resize(w, h)
+		f.stale = true
+	}
+	f.stale = f.stale || cut
+}
+
+func (f *frame) resize(w, h int) {
+	f.w, f.h = w, h
+	f.back, f.front = make([]cell, w*h), make([]cell, w*h)
+	f.ink = newInk()
+	f.blank = cell{text: ' ', width: 1}
+	f.fill(f.blank)
 }
 
 // shown is called when the terminal shows what was drawn.
-func (g *grid) shown() {
-	old := g.ink
-	if old.size() < manyInks+len(g.back) {
+func (f *frame) shown() {
+	old := f.ink
+	if old.size() < manyInks+len(f.back) {
 		return
 	}
-	g.ink = newInk()
+	f.ink = newInk()
 	move := func(c *cell) {
-		c.text, c.style = g.ink.text(old.string(c.text)), g.ink.style(old.styles[c.style])
+		c.text, c.style = f.ink.text(old.string(c.text)), f.ink.style(old.styles[c.style])
 	}
-	for i := range g.back {
-		move(&g.back[i])
+	for i := range f.back {
+		move(&f.back[i])
 	}
-	move(&g.blank)
-	copy(g.front, g.back)
+	move(&f.blank)
+	copy(f.front, f.back)
+}
+
+// forward hands to tcell what differs from the frame that is shown, and reports
+// whether anything did.
+func (f *frame) forward(to tcell.Screen) bool {
+	changed := false
+	for i := range f.back {
+		if c := &f.back[i]; *c != f.front[i] {
+			to.Put(i%f.w, i/f.w, f.ink.string(c.text), f.ink.styles[c.style])
+			f.front[i] = *c
+			changed = true
+		}
+	}
+	f.shown()
+	c := &f.cursor
+	if c.x != c.shownX || c.y != c.shownY {
+		to.ShowCursor(c.x, c.y)
+		c.shownX, c.shownY = c.x, c.y
+		changed = true
+	}
+	if c.restyled {
+		c.restyled = false
+		changed = true
+	}
+	return changed
+}
+
+// gap returns what the terminal shows in n cells from x, y on, for output: front, but for
+// what is not written yet. It is called while tcell shows a frame, on the UI goroutine.
+func (f *frame) gap(x, y, n int) []byte {
+	if x < 1 || y < 0 || y >= f.h || x+n > f.w {
+		return nil
+	}
+	row := f.front[y*f.w : (y+1)*f.w]
+	style := row[x-1].style
+	if st := f.ink.styles[style]; st != st.Url("") {
+		return nil
+	}
+	text := make([]byte, 0, shortGap)
+	for _, c := range row[x : x+n] {
+		if c.text < ' ' || c.text >= utf8.RuneSelf || c.style != style {
+			return nil
+		}
+		text = append(text, byte(c.text))
+	}
+	return text
 }
 
 // forget makes the next frame forward every cell.
-func (g *grid) forget() { clear(g.front) }
+func (f *frame) forget() { clear(f.front) }
 
-func (g *grid) fill(c cell) {
-	for i := range g.back {
-		g.back[i] = c
+func (f *frame) fill(c cell) {
+	for i := range f.back {
+		f.back[i] = c
 	}
 }
 
 // settle does a clear that was only remembered.
-func (g *grid) settle() {
-	if g.clearing {
-		g.clearing = false
-		g.fill(g.blank)
+func (f *frame) settle() {
+	if f.clearing {
+		f.clearing = false
+		f.fill(f.blank)
 	}
 }
 
-func (g *grid) at(x, y int) *cell {
-	if x < 0 || y < 0 || x >= g.w || y >= g.h {
+func (f *frame) at(x, y int) *cell {
+	if x < 0 || y < 0 || x >= f.w || y >= f.h {
 		return nil
 	}
-	return &g.back[y*g.w+x]
+	return &f.back[y*f.w+x]
 }
 
 // set stores a clean text. A text that covers half of a wide one removes the rest of it.
-func (g *grid) set(x, y int, text uint32, width int, style tcell.Style) {
-	c := g.at(x, y)
+func (f *frame) set(x, y int, text uint32, width int, style tcell.Style) {
+	c := f.at(x, y)
 	if c == nil {
 		return
 	}
-	g.part(x, y)
-	*c = cell{text, g.ink.style(g.over(c, style)), uint8(width)}
+	f.part(x, y)
+	*c = cell{text, f.ink.style(f.over(c, style)), uint8(width)}
 }
 
 // part removes the wide text of which x, y is the right half.
-func (g *grid) part(x, y int) {
+func (f *frame) part(x, y int) {
 	if x == 0 {
 		return
 	}
-	if left := &g.back[y*g.w+x-1]; left.width == 2 {
+	if left := &f.back[y*f.w+x-1]; left.width == 2 {
 		left.text, left.width = ' ', 1
 	}
 }
 
 // over returns a style with the colours of a cell where it has none of its own.
-func (g *grid) over(c *cell, style tcell.Style) tcell.Style {
+func (f *frame) over(c *cell, style tcell.Style) tcell.Style {
 	if fg, bg, _ := style.Decompose(); fg == tcell.ColorNone || bg == tcell.ColorNone {
-		oldFg, oldBg, _ := g.ink.styles[c.style].Decompose()
+		oldFg, oldBg, _ := f.ink.styles[c.style].Decompose()
 		if fg == tcell.ColorNone {
 			style = style.Foreground(oldFg)
 		}
@@ -108,28 +180,28 @@ func seeThrough(style tcell.Style) bool {
 }
 
 // setRunes is set for a text that is not known to be clean.
-func (g *grid) setRunes(x, y int, primary rune, combining []rune, style tcell.Style) {
+func (f *frame) setRunes(x, y int, primary rune, combining []rune, style tcell.Style) {
 	if primary == 0 && len(combining) == 0 {
-		if c := g.at(x-1, y); c != nil && c.width == 2 {
+		if c := f.at(x-1, y); c != nil && c.width == 2 {
 			return // the right half of a wide text
 		}
 		primary = ' '
 	}
 	if primary >= ' ' && primary < 0x7f && len(combining) == 0 {
-		g.set(x, y, uint32(primary), 1, style)
+		f.set(x, y, uint32(primary), 1, style)
 		return
 	}
-	if c := g.at(x, y); c != nil {
+	if c := f.at(x, y); c != nil {
 		// Most cells show what they showed before: no need to look at them again.
-		if old := &g.front[y*g.w+x]; old.width > 0 && g.ink.is(old.text, primary, combining) {
-			g.set(x, y, old.text, int(old.width), style)
+		if old := &f.front[y*f.w+x]; old.width > 0 && f.ink.is(old.text, primary, combining) {
+			f.set(x, y, old.text, int(old.width), style)
 			return
 		}
-		text, width := g.ink.rune(primary)
+		text, width := f.ink.rune(primary)
 		if len(combining) > 0 {
 			text, width = cleanCluster(string(append([]rune{primary}, combining...)))
 		}
-		g.set(x, y, g.ink.text(text), max(width, 1), style)
+		f.set(x, y, f.ink.text(text), max(width, 1), style)
 	}
 }
 
@@ -139,41 +211,43 @@ func (s *Screen) Clear() { s.Fill(' ', tcell.StyleDefault) }
 // Fill sets every cell of the frame that is drawn next to r, and makes that frame as
 // large as the terminal is now.
 func (s *Screen) Fill(r rune, style tcell.Style) {
-	s.fit()
+	cut := s.inbox.cut.Swap(false) // before the size is read: a later one gets an event of its own
+	cols, rows := s.Size()
+	s.frame.fit(cols, rows, cut)
 	text, width := cleanCluster(string(r))
 	if width != 1 {
 		text = " "
 	}
-	s.grid.blank = cell{text: s.grid.ink.text(text), style: s.grid.ink.style(style), width: 1}
-	s.grid.clearing = true
+	s.frame.blank = cell{text: s.frame.ink.text(text), style: s.frame.ink.style(style), width: 1}
+	s.frame.clearing = true
 }
 
 // SetContent sets one cell. Runes that could command the terminal appear as a visible
 // dot, and at most 8 combining runes are kept. A rune 0 leaves the right half of a wide
 // text alone; anything else there removes the wide text.
 func (s *Screen) SetContent(x, y int, primary rune, combining []rune, style tcell.Style) {
-	s.grid.settle()
-	s.grid.setRunes(x, y, primary, combining, style)
+	s.frame.settle()
+	s.frame.setRunes(x, y, primary, combining, style)
 }
 
 // Blank sets n cells from x, y on to blanks in a style, much faster than one by one. What
 // is not on the screen is left out.
 func (s *Screen) Blank(x, y, n int, style tcell.Style) {
-	s.grid.settle()
-	g := &s.grid
-	n = min(n, g.w-x)
-	if y < 0 || y >= g.h || x < 0 || n <= 0 {
+	s.frame.settle()
+	f := &s.frame
+	n = min(n, f.w-x)
+	if y < 0 || y >= f.h || x < 0 || n <= 0 {
 		return
 	}
 	if seeThrough(style) {
 		for i := range n {
-			g.set(x+i, y, ' ', 1, style)
+			f.set(x+i, y, ' ', 1, style)
 		}
 		return
 	}
-	g.part(x, y)
-	row := g.back[y*g.w+x : y*g.w+x+n]
-	blank := cell{text: ' ', style: g.ink.style(style), width: 1}
+	f.part(x, y)
+	row := f.back[y*f.w+x : y*f.w+x+n]
+	blank := cell{text: ' ', style: f.ink.style(style), width: 1}
 	for i := range row {
 		row[i] = blank
 	}
@@ -182,26 +256,26 @@ func (s *Screen) Blank(x, y, n int, style tcell.Style) {
 // Letters sets cells from x, y on to the characters of p, all of which must be printable
 // ASCII, much faster than one by one. What is not on the screen is left out.
 func (s *Screen) Letters(x, y int, p []byte, style tcell.Style) {
-	s.grid.settle()
-	g := &s.grid
-	if n := g.w - x; len(p) > n {
+	s.frame.settle()
+	f := &s.frame
+	if n := f.w - x; len(p) > n {
 		p = p[:max(n, 0)]
 	}
-	if y < 0 || y >= g.h || x < 0 || len(p) == 0 {
+	if y < 0 || y >= f.h || x < 0 || len(p) == 0 {
 		return
 	}
 	if seeThrough(style) {
 		for i, b := range p {
-			g.setRunes(x+i, y, rune(b), nil, style)
+			f.setRunes(x+i, y, rune(b), nil, style)
 		}
 		return
 	}
-	g.part(x, y)
-	row := g.back[y*g.w+x : y*g.w+x+len(p)]
-	letter := cell{style: g.ink.style(style), width: 1}
+	f.part(x, y)
+	row := f.back[y*f.w+x : y*f.w+x+len(p)]
+	letter := cell{style: f.ink.style(style), width: 1}
 	for i, b := range p {
 		if letter.text = uint32(b); b < ' ' || b >= 0x7f {
-			g.setRunes(x+i, y, rune(b), nil, style)
+			f.setRunes(x+i, y, rune(b), nil, style)
 			continue
 		}
 		row[i] = letter
@@ -219,13 +293,13 @@ func (s *Screen) SetCell(x, y int, style tcell.Style, ch ...rune) {
 // Put sets one cell to the first visible grapheme cluster of str. It returns the
 // rest of str and the width shown.
 func (s *Screen) Put(x, y int, str string, style tcell.Style) (string, int) {
-	s.grid.settle()
+	s.frame.settle()
 	state := -1
 	for str != "" {
 		var g string
 		g, str, _, state = uniseg.FirstGraphemeClusterInString(str, state)
 		if text, width := cleanCluster(g); width > 0 {
-			s.grid.set(x, y, s.grid.ink.text(text), width, style)
+			s.frame.set(x, y, s.frame.ink.text(text), width, style)
 			return str, width
 		}
 	}
@@ -237,7 +311,7 @@ func (s *Screen) PutStr(x, y int, str string) { s.PutStrStyled(x, y, str, tcell.
 
 // PutStrStyled writes str from x, y on, clipped to the screen.
 func (s *Screen) PutStrStyled(x, y int, str string, style tcell.Style) {
-	for str != "" && x < s.grid.w {
+	for str != "" && x < s.frame.w {
 		var width int
 		str, width = s.Put(x, y, str, style)
 		x += width
@@ -246,9 +320,9 @@ func (s *Screen) PutStrStyled(x, y int, str string, style tcell.Style) {
 
 // Get returns what the frame being drawn has at x, y: its text, style and width.
 func (s *Screen) Get(x, y int) (string, tcell.Style, int) {
-	s.grid.settle()
-	if c := s.grid.at(x, y); c != nil {
-		return s.grid.ink.string(c.text), s.grid.ink.styles[c.style], int(c.width)
+	s.frame.settle()
+	if c := s.frame.at(x, y); c != nil {
+		return s.frame.ink.string(c.text), s.frame.ink.styles[c.style], int(c.width)
 	}
 	return "", tcell.StyleDefault, 0
 }

@@ -2,10 +2,10 @@ package screen
 
 import (
 	"encoding/base64"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -21,7 +21,7 @@ const (
 )
 
 // Handlers are told of what tview does not pass on. All but Failed are called on the
-// UI goroutine by [Screen.Deliver], in order with the keys. Any may be nil.
+// UI goroutine by [Lease.Deliver], in order with the keys. Any may be nil.
 type Handlers struct {
 	// Paste gets a whole bracketed paste.
 	Paste func(Paste)
@@ -40,8 +40,13 @@ type Handlers struct {
 	Failed func(error)
 }
 
-// special holds the events that travel as a carrier key.
-type special struct {
+// inbox holds what waits for PollEvent, and what travels between those keys as a carrier
+// key: each carrier in events has its call, which runs in order with the keys.
+type inbox struct {
+	events *queue
+	size   atomic.Pointer[[2]int] // columns and rows of the next frame
+	cut    atomic.Bool            // the terminal had another size since the last frame
+
 	mu       sync.Mutex // guards what follows
 	handlers Handlers
 	calls    map[*tcell.EventKey]func(Handlers)
@@ -49,77 +54,60 @@ type special struct {
 	asked    time.Time
 }
 
-// paste keeps a paste until its end marker has passed tcell.
-func (sp *special) paste(p Paste) {
-	sp.mu.Lock()
-	defer sp.mu.Unlock()
-	sp.pastes = append(sp.pastes, p)
+func newInbox() *inbox {
+	return &inbox{events: newQueue(), calls: map[*tcell.EventKey]func(Handlers){}}
 }
 
-// Handle sets who is told of special events, also of those that wait already. It is called
-// before Init, and when another user takes over.
-func (s *Screen) Handle(h Handlers) {
-	s.special.mu.Lock()
-	defer s.special.mu.Unlock()
-	s.special.handlers = h
+// setHandlers sets who is told of special events, also of those that wait already.
+func (in *inbox) setHandlers(h Handlers) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.handlers = h
 }
 
-// Deliver runs the handler of the event that ev stands for and reports true, or false
-// for an ordinary key. It is the first thing to do in tview's input capture.
-func (s *Screen) Deliver(ev *tcell.EventKey) bool {
-	if ev.Key() != carrier {
-		return false
-	}
-	s.special.mu.Lock()
-	call, h := s.special.calls[ev], s.special.handlers
-	delete(s.special.calls, ev)
-	s.special.mu.Unlock()
+// deliver runs the call of a carrier.
+func (in *inbox) deliver(ev *tcell.EventKey) {
+	in.mu.Lock()
+	call, h := in.calls[ev], in.handlers
+	delete(in.calls, ev)
+	in.mu.Unlock()
 	if call != nil {
 		call(h)
 	}
-	return true
 }
 
 // carry queues call, to run on the UI goroutine after the keys before it.
-func (s *Screen) carry(call func(h Handlers)) {
+func (in *inbox) carry(call func(h Handlers)) {
 	ev := tcell.NewEventKey(carrier, 0, tcell.ModNone)
-	s.special.mu.Lock()
-	s.special.calls[ev] = call
-	s.special.mu.Unlock()
-	s.events.push(ev)
+	in.mu.Lock()
+	in.calls[ev] = call
+	in.mu.Unlock()
+	in.events.push(ev)
 }
 
-// drain takes tcell's events, so that its goroutines never wait, until Fini.
-func (s *Screen) drain(source <-chan tcell.Event) {
-	defer s.Guard()
-	defer close(s.life.drainDone) // first, since Guard waits for it
-	for {
-		select {
-		case ev := <-source:
-			s.filter(ev)
-		case <-s.life.draining:
-			return
-		}
-	}
+// paste keeps a paste until its end marker has passed tcell.
+func (in *inbox) paste(p Paste) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.pastes = append(in.pastes, p)
 }
 
-func (s *Screen) filter(ev tcell.Event) {
+// filter takes an event of tcell.
+func (in *inbox) filter(ev tcell.Event) {
 	switch ev := ev.(type) {
 	case *tcell.EventKey:
-		s.events.push(normal(ev))
+		in.events.push(normal(ev))
 	case *tcell.EventPaste:
-		s.deliverPastes()
+		in.deliverPastes()
 	case *tcell.EventResize: // our own come from the terminal, see resized
 	case *tcell.EventFocus:
-		s.carry(func(h Handlers) {
+		in.carry(func(h Handlers) {
 			if h.Focus != nil {
 				h.Focus(ev.Focused)
 			}
 		})
-	case *tcell.EventError:
-		s.readingEnded()
 	default:
-		s.events.push(ev)
+		in.events.push(ev)
 	}
 }
 
@@ -131,13 +119,13 @@ func normal(ev *tcell.EventKey) *tcell.EventKey {
 	return ev
 }
 
-func (s *Screen) deliverPastes() {
-	s.special.mu.Lock()
-	pastes := s.special.pastes
-	s.special.pastes = nil
-	s.special.mu.Unlock()
+func (in *inbox) deliverPastes() {
+	in.mu.Lock()
+	pastes := in.pastes
+	in.pastes = nil
+	in.mu.Unlock()
 	for _, p := range pastes {
-		s.carry(func(h Handlers) {
+		in.carry(func(h Handlers) {
 			if h.Paste != nil {
 				h.Paste(p)
 			}
@@ -145,34 +133,29 @@ func (s *Screen) deliverPastes() {
 	}
 }
 
-// readingEnded is called once after each start, when tcell's reading goroutine ends.
-func (s *Screen) readingEnded() {
-	close(*s.life.reading.Load())
-	err := s.tty.readErr.Swap(nil)
-	if s.tty.interrupted.Load() || err == nil {
-		return
-	}
-	s.special.mu.Lock()
-	failed := s.special.handlers.Failed
-	s.special.mu.Unlock()
-	if failed != nil {
-		failed(fmt.Errorf("terminal: %w", *err))
+// failed tells the handler that the terminal cannot be read any more, unless err is nil.
+func (in *inbox) failed(err error) {
+	in.mu.Lock()
+	failed := in.handlers.Failed
+	in.mu.Unlock()
+	if failed != nil && err != nil {
+		failed(err)
 	}
 }
 
 // answered takes an answer of the terminal: "11;rgb:ffff/ffff/ffff" or "52;c;base64".
-func (s *Screen) answered(reply string) {
+func (in *inbox) answered(reply string) {
 	number, data, _ := strings.Cut(reply, ";")
 	switch number {
 	case "11":
-		s.special.mu.Lock()
-		late := time.Since(s.special.asked) > backgroundTime
-		s.special.mu.Unlock()
+		in.mu.Lock()
+		late := time.Since(in.asked) > backgroundTime
+		in.mu.Unlock()
 		color, ok := parseColor(data)
 		if late || !ok {
 			return
 		}
-		s.carry(func(h Handlers) {
+		in.carry(func(h Handlers) {
 			if h.Background != nil {
 				h.Background(color)
 			}
@@ -183,12 +166,22 @@ func (s *Screen) answered(reply string) {
 		if err != nil {
 			return
 		}
-		s.carry(func(h Handlers) {
+		in.carry(func(h Handlers) {
 			if h.Clipboard != nil {
 				h.Clipboard(text)
 			}
 		})
 	}
+}
+
+// resized tells tview of the terminal's new size. The next frame is painted in full even
+// if the size is that of the last one: on the way there the terminal may have cut it.
+func (in *inbox) resized(cols, rows int) {
+	in.size.Store(&[2]int{cols, rows})
+	if in.cut.Swap(true) {
+		return // there is an event that nobody has drawn for
+	}
+	in.events.push(tcell.NewEventResize(cols, rows))
 }
 
 // parseColor reads rgb:R/G/B with 1 to 4 hex digits each.
@@ -212,12 +205,30 @@ func parseColor(s string) (tcell.Color, bool) {
 	return tcell.NewRGBColor(rgb[0], rgb[1], rgb[2]), true
 }
 
+// drain takes tcell's events, so that its goroutines never wait, until Fini.
+func (s *Screen) drain(source <-chan tcell.Event) {
+	defer s.Guard()
+	defer close(s.life.drainDone) // first, since Guard waits for it
+	for {
+		select {
+		case ev := <-source:
+			if _, ended := ev.(*tcell.EventError); ended {
+				s.inbox.failed(s.tty.readingEnded())
+				continue
+			}
+			s.inbox.filter(ev)
+		case <-s.life.draining:
+			return
+		}
+	}
+}
+
 // AskBackground asks the terminal for its background colour. Call it after the first
 // frame; a terminal that does not know answers nothing.
 func (s *Screen) AskBackground() {
-	s.special.mu.Lock()
-	s.special.asked = time.Now()
-	s.special.mu.Unlock()
+	s.inbox.mu.Lock()
+	s.inbox.asked = time.Now()
+	s.inbox.mu.Unlock()
 	s.tty.ask("\x1b]11;?\x1b\\")
 }
 
@@ -227,42 +238,47 @@ func (s *Screen) GetClipboard() {
 	s.Screen.GetClipboard()
 }
 
-// resized tells tview of the terminal's new size. The next frame is painted in full even
-// if the size is that of the last one: on the way there the terminal may have cut it.
-func (s *Screen) resized() {
-	cols, rows := s.tty.size()
-	s.life.size.Store(&[2]int{cols, rows})
-	if s.life.cut.Swap(true) {
-		return // there is an event that nobody has drawn for
-	}
-	s.events.push(tcell.NewEventResize(cols, rows))
-}
-
 // PollEvent waits for the next event. It returns nil after Fini.
-func (s *Screen) PollEvent() tcell.Event { return s.events.pop(s.life.stop, nil) }
+func (s *Screen) PollEvent() tcell.Event { return s.inbox.events.pop(s.life.stop, nil) }
 
 // HasPendingEvent reports whether PollEvent would return at once.
-func (s *Screen) HasPendingEvent() bool { return s.events.len() > 0 }
+func (s *Screen) HasPendingEvent() bool { return s.inbox.events.len() > 0 }
 
-// Unread puts events back before those that wait, for another user of the screen.
-func (s *Screen) Unread(events []tcell.Event) { s.events.unread(events) }
-
-// Lend returns the screen for one user: what it polls ends with its Fini or with the
-// screen. Unless kept returns true, its Fini is the screen's.
-func (s *Screen) Lend(kept func() bool) tcell.Screen {
-	return &lent{Screen: s, kept: kept, quit: make(chan struct{})}
+// Lend lends the screen to one user, whom h tells of special events from now on, also of
+// those that wait already. It is called before Init, and when another user takes over. What
+// the lease polls ends with its Fini or with the screen. Unless kept returns true, its Fini
+// is the screen's.
+func (s *Screen) Lend(h Handlers, kept func() bool) *Lease {
+	s.inbox.setHandlers(h)
+	return &Lease{Screen: s, kept: kept, quit: make(chan struct{})}
 }
 
-type lent struct {
+// Lease is the screen for one user.
+type Lease struct {
 	*Screen
 	kept func() bool
 	once sync.Once
 	quit chan struct{}
 }
 
-func (l *lent) PollEvent() tcell.Event { return l.events.pop(l.life.stop, l.quit) }
+// Deliver runs the handler of the event that ev stands for and reports true, or false
+// for an ordinary key. It is the first thing to do in tview's input capture.
+func (l *Lease) Deliver(ev *tcell.EventKey) bool {
+	if ev.Key() != carrier {
+		return false
+	}
+	l.inbox.deliver(ev)
+	return true
+}
 
-func (l *lent) Fini() {
+// Unread puts events back before those that wait, for the next user.
+func (l *Lease) Unread(events []tcell.Event) { l.inbox.events.unread(events) }
+
+// PollEvent waits for the next event. It returns nil after Fini.
+func (l *Lease) PollEvent() tcell.Event { return l.inbox.events.pop(l.life.stop, l.quit) }
+
+// Fini ends the lease.
+func (l *Lease) Fini() {
 	l.once.Do(func() { close(l.quit) })
 	if !l.kept() {
 		l.Screen.Fini()
@@ -271,18 +287,18 @@ func (l *lent) Fini() {
 
 // PostEvent queues ev for PollEvent. It never fails.
 func (s *Screen) PostEvent(ev tcell.Event) error {
-	s.events.push(ev)
+	s.inbox.events.push(ev)
 	return nil
 }
 
 // PostEventWait is [Screen.PostEvent].
-func (s *Screen) PostEventWait(ev tcell.Event) { s.events.push(ev) }
+func (s *Screen) PostEventWait(ev tcell.Event) { s.inbox.events.push(ev) }
 
 // ChannelEvents sends events to ch until quit is closed or Fini was called.
 func (s *Screen) ChannelEvents(ch chan<- tcell.Event, quit <-chan struct{}) {
 	defer close(ch)
 	for {
-		ev := s.events.pop(s.life.stop, quit)
+		ev := s.inbox.events.pop(s.life.stop, quit)
 		if ev == nil {
 			return
 		}

@@ -13,7 +13,7 @@
 //	defer s.Fini()
 //	app := tview.NewApplication().SetScreen(s)
 //
-// Drawing and [Screen.Deliver] belong to the UI goroutine; Init, Fini, Guard and
+// Drawing and [Lease.Deliver] belong to the UI goroutine; Init, Fini, Guard and
 // PollEvent may be called from any.
 package screen
 
@@ -25,7 +25,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/gdamore/tcell/v2/terminfo"
@@ -39,31 +38,15 @@ const endTime = time.Second
 type Screen struct {
 	tcell.Screen // tcell's terminfo screen
 	tty          *Tty
-
-	grid   grid // UI goroutine
-	cursor cursor
-	skip   bool
-	stale  bool // the terminal needs a full repaint
-
-	events  *queue
-	special special
-	life    life
-}
-
-// cursor is where the cursor should be and where tcell has it; hidden at -1, -1.
-type cursor struct {
-	x, y           int
-	shownX, shownY int
-	restyled       bool
+	frame        frame // UI goroutine
+	inbox        *inbox
+	life         life
 }
 
 // life is the state of starting and ending.
 type life struct {
 	mu        sync.Mutex // guards starting, suspending and resuming
 	started   atomic.Bool
-	reading   atomic.Pointer[chan struct{}] // closed when tcell's reading has ended
-	size      atomic.Pointer[[2]int]        // columns and rows of the next frame
-	cut       atomic.Bool                   // the terminal had another size since the last frame
 	once      sync.Once
 	ended     atomic.Bool
 	stop      chan struct{} // closed at the end: PollEvent returns nil
@@ -103,14 +86,11 @@ func New(tty *Tty, term string) (*Screen, error) {
 	if err != nil {
 		return nil, fmt.Errorf("terminal %q: %w", term, err)
 	}
-	s := &Screen{Screen: inner, tty: tty, events: newQueue()}
-	s.cursor = cursor{x: -1, y: -1, shownX: -1, shownY: -1}
-	s.grid.ink = newInk()
-	s.special.calls = map[*tcell.EventKey]func(Handlers){}
+	s := &Screen{Screen: inner, tty: tty, frame: newFrame(), inbox: newInbox()}
 	s.life.stop, s.life.draining = make(chan struct{}), make(chan struct{})
 	s.life.drainDone = make(chan struct{})
-	tty.out.gap = s.gap
-	tty.in.pasted, tty.in.reply = s.special.paste, s.answered
+	tty.out.gap = s.frame.gap
+	tty.in.pasted, tty.in.reply = s.inbox.paste, s.inbox.answered
 	return s, nil
 }
 
@@ -128,7 +108,7 @@ func (s *Screen) Init() error {
 	}
 	s.tty.hold()
 	defer s.tty.release()
-	s.startReading()
+	s.tty.startReading()
 	if err := s.Screen.Init(); err != nil {
 		if errors.Is(err, tcell.ErrNoCharset) {
 			err = fmt.Errorf("%w: set LC_ALL to a UTF-8 locale, such as C.UTF-8", err)
@@ -137,36 +117,22 @@ func (s *Screen) Init() error {
 	}
 	s.life.started.Store(true)
 	go s.drain(source.EventQ())
-	s.tty.dev.Resized(s.resized)
+	s.tty.dev.Resized(func() { s.inbox.resized(s.tty.size()) })
+	cut := s.inbox.cut.Swap(false)
 	cols, rows := s.tty.size()
-	s.life.size.Store(&[2]int{cols, rows})
-	s.fit()
+	s.inbox.size.Store(&[2]int{cols, rows})
+	s.frame.fit(cols, rows, cut)
 	s.EnablePaste()
 	s.EnableFocus()
 	s.EnableMouse()
 	return nil
 }
 
-func (s *Screen) startReading() {
-	ended := make(chan struct{})
-	s.life.reading.Store(&ended)
-}
-
-// stopReading ends tcell's reading goroutine. It must be gone before tcell ends or
-// suspends, or it blocks for ever with input that nobody takes.
-func (s *Screen) stopReading() {
-	s.tty.interrupt()
-	select {
-	case <-*s.life.reading.Load():
-	case <-time.After(endTime):
-	}
-}
-
 // Suspend gives the terminal back for a while, for instance to an editor.
 func (s *Screen) Suspend() error {
 	s.life.mu.Lock()
 	defer s.life.mu.Unlock()
-	s.stopReading()
+	s.tty.stopReading()
 	s.tty.hold()
 	defer s.tty.release()
 	return s.Screen.Suspend()
@@ -176,12 +142,12 @@ func (s *Screen) Suspend() error {
 func (s *Screen) Resume() error {
 	s.life.mu.Lock()
 	defer s.life.mu.Unlock()
-	s.startReading()
+	s.tty.startReading()
 	s.tty.hold()
 	defer s.tty.release()
-	s.stale = true
-	if cols, rows := s.tty.size(); cols != s.grid.w || rows != s.grid.h {
-		s.resized()
+	s.frame.stale = true
+	if cols, rows := s.tty.size(); cols != s.frame.w || rows != s.frame.h {
+		s.inbox.resized(cols, rows)
 	}
 	return s.Screen.Resume()
 }
@@ -199,7 +165,7 @@ func (s *Screen) finish() {
 	}
 	s.tty.dev.Resized(nil)
 	s.LimitWrites(endTime)
-	s.stopReading()
+	s.tty.stopReading()
 	s.LimitWrites(endTime) // again, now that time has passed
 	ended := make(chan struct{})
 	go func() {
@@ -232,41 +198,32 @@ func (s *Screen) Guard() {
 
 // Size returns the columns and rows that the next frame will have.
 func (s *Screen) Size() (cols, rows int) {
-	if size := s.life.size.Load(); size != nil {
+	if size := s.inbox.size.Load(); size != nil {
 		return size[0], size[1]
 	}
 	return s.tty.size()
 }
 
-// fit makes the frame as large as the terminal.
-func (s *Screen) fit() {
-	cut := s.life.cut.Swap(false)
-	if w, h := s.Size(); w != s.grid.w || h != s.grid.h {
-		s.grid.resize(w, h)
-		s.stale = true
-	}
-	s.stale = s.stale || cut
-}
-
 // Skip makes the next Show do nothing and forget the Clear before it. It is for
 // tview's before-draw hook: when the hook returns true, tview still calls Show.
-func (s *Screen) Skip() { s.skip = true }
+func (s *Screen) Skip() { s.frame.skip = true }
 
 // Show brings the frame to the terminal, with one write and only what changed.
 func (s *Screen) Show() {
-	if s.skip {
-		s.skip, s.grid.clearing = false, false
+	f := &s.frame
+	if f.skip {
+		f.skip, f.clearing = false, false
 		return
 	}
 	if s.life.ended.Load() {
 		return
 	}
-	s.grid.settle()
-	if s.stale {
+	f.settle()
+	if f.stale {
 		s.repaint()
 		return
 	}
-	if s.forward() {
+	if f.forward(s.Screen) {
 		s.tty.hold()
 		defer s.tty.release()
 		s.Screen.Show()
@@ -275,73 +232,26 @@ func (s *Screen) Show() {
 
 // Sync paints the last frame again in full, over whatever the terminal shows.
 func (s *Screen) Sync() {
-	s.stale = true
-	s.skip, s.grid.clearing = false, false
+	s.frame.stale = true
+	s.frame.skip, s.frame.clearing = false, false
 	s.Show()
 }
 
 // repaint sends every cell.
 func (s *Screen) repaint() {
-	s.stale = false
-	if w, h := s.Screen.Size(); w != s.grid.w || h != s.grid.h {
-		s.tty.resize(s.grid.w, s.grid.h)
+	f := &s.frame
+	f.stale = false
+	if w, h := s.Screen.Size(); w != f.w || h != f.h {
+		s.tty.resize(f.w, f.h)
 		s.tty.mute(true) // tcell takes a new size only while it shows a frame, here the old one
 		s.Screen.Show()
 		s.tty.mute(false)
 	}
-	s.grid.forget()
-	s.forward()
+	f.forget()
+	f.forward(s.Screen)
 	s.tty.hold()
 	defer s.tty.release()
 	s.Screen.Sync()
-}
-
-// forward hands to tcell what differs from the frame that is shown, and reports
-// whether anything did.
-func (s *Screen) forward() bool {
-	g := &s.grid
-	changed := false
-	for i := range g.back {
-		if c := &g.back[i]; *c != g.front[i] {
-			s.Screen.Put(i%g.w, i/g.w, g.ink.string(c.text), g.ink.styles[c.style])
-			g.front[i] = *c
-			changed = true
-		}
-	}
-	g.shown()
-	c := &s.cursor
-	if c.x != c.shownX || c.y != c.shownY {
-		s.Screen.ShowCursor(c.x, c.y)
-		c.shownX, c.shownY = c.x, c.y
-		changed = true
-	}
-	if c.restyled {
-		c.restyled = false
-		changed = true
-	}
-	return changed
-}
-
-// gap is output's: the terminal shows front, but for what the frame has not written yet.
-// It is called while tcell shows a frame, on the UI goroutine.
-func (s *Screen) gap(x, y, n int) []byte {
-	g := &s.grid
-	if x < 1 || y < 0 || y >= g.h || x+n > g.w {
-		return nil
-	}
-	row := g.front[y*g.w : (y+1)*g.w]
-	style := row[x-1].style
-	if st := g.ink.styles[style]; st != st.Url("") {
-		return nil
-	}
-	text := make([]byte, 0, shortGap)
-	for _, c := range row[x : x+n] {
-		if c.text < ' ' || c.text >= utf8.RuneSelf || c.style != style {
-			return nil
-		}
-		text = append(text, byte(c.text))
-	}
-	return text
 }
 
 // ShowCursor puts the cursor at x, y with the next frame; outside of the screen it
@@ -350,7 +260,7 @@ func (s *Screen) ShowCursor(x, y int) {
 	if x < 0 || y < 0 {
 		x, y = -1, -1
 	}
-	s.cursor.x, s.cursor.y = x, y
+	s.frame.cursor.x, s.frame.cursor.y = x, y
 }
 
 // HideCursor hides the cursor with the next frame.
@@ -359,13 +269,13 @@ func (s *Screen) HideCursor() { s.ShowCursor(-1, -1) }
 // SetCursorStyle sets the shape of the cursor with the next frame.
 func (s *Screen) SetCursorStyle(style tcell.CursorStyle, colors ...tcell.Color) {
 	s.Screen.SetCursorStyle(style, colors...)
-	s.cursor.restyled = true
+	s.frame.cursor.restyled = true
 }
 
 // SetStyle sets the style of cells drawn with tcell.StyleDefault.
 func (s *Screen) SetStyle(style tcell.Style) {
 	s.Screen.SetStyle(style)
-	s.stale = true
+	s.frame.stale = true
 }
 
 // SetSize does nothing: the size of the window is the person's business.
@@ -401,12 +311,4 @@ func (s *Screen) Notify(how Call, text string) {
 		return
 	}
 	_, _ = s.tty.Write([]byte(text))
-}
-
-// Output returns how many frames and other sequences were written to the terminal,
-// and how many bytes that were.
-func (s *Screen) Output() (writes int, bytes int64) {
-	s.tty.mu.Lock()
-	defer s.tty.mu.Unlock()
-	return s.tty.frames, s.tty.bytes
 }

@@ -45,18 +45,17 @@ type Tty struct {
 	dev Device
 	in  input // of the reading goroutine
 
+	reading     atomic.Pointer[chan struct{}] // closed when tcell's reading has ended
 	interrupted atomic.Bool
 	ended       atomic.Bool // nothing is written any more
 	readErr     atomic.Pointer[error]
 
-	mu     sync.Mutex // guards what follows
-	out    output
-	held   int  // output waits for release
-	muted  bool // output is dropped
-	cols   int
-	rows   int
-	frames int
-	bytes  int64
+	mu    sync.Mutex // guards what follows
+	out   output
+	held  int  // output waits for release
+	muted bool // output is dropped
+	cols  int
+	rows  int
 }
 
 // NewTty returns a Tty on dev. What was typed before may be passed as early.
@@ -153,6 +152,33 @@ func (t *Tty) interrupt() {
 	t.dev.Interrupt()
 }
 
+// startReading notes that tcell is about to start its reading goroutine.
+func (t *Tty) startReading() {
+	ended := make(chan struct{})
+	t.reading.Store(&ended)
+}
+
+// stopReading ends tcell's reading goroutine. It must be gone before tcell ends or
+// suspends, or it blocks for ever with input that nobody takes.
+func (t *Tty) stopReading() {
+	t.interrupt()
+	select {
+	case <-*t.reading.Load():
+	case <-time.After(endTime):
+	}
+}
+
+// readingEnded is called once after each start, when tcell's reading goroutine ends. It
+// returns why, nil if it was to end.
+func (t *Tty) readingEnded() error {
+	close(*t.reading.Load())
+	err := t.readErr.Swap(nil)
+	if t.interrupted.Load() || err == nil {
+		return nil
+	}
+	return fmt.Errorf("terminal: %w", *err)
+}
+
 // Write implements [tcell.Tty]. It never fails: a terminal that went away is noticed
 // by reading.
 func (t *Tty) Write(p []byte) (int, error) {
@@ -174,8 +200,6 @@ func (t *Tty) flush() {
 	if len(frame) == 0 || t.ended.Load() {
 		return
 	}
-	t.frames++
-	t.bytes += int64(len(frame))
 	_, _ = t.dev.Write(frame)
 }
 

@@ -242,17 +242,17 @@ func (s *State) applyTool(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.ToolRequested:
 		if old := s.calls[p.CallID]; old != nil { // a person has changed it
-			return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, s.elsewhere(p.Action) })
+			return s.changeCall(p.CallID, func(c *Call) { c.Arguments, c.Action, c.On = p.Arguments, p.Action, elsewhere(s.Info.First, p.Action) })
 		}
 		b := s.add(env, ToolBlock, "")
-		b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: s.elsewhere(p.Action)}
+		b.Call = &Call{ID: p.CallID, Name: p.Name, Arguments: p.Arguments, Action: p.Action, On: elsewhere(s.Info.First, p.Action)}
 		if s.calls == nil {
 			s.calls = make(map[string]*Block)
 		}
 		s.calls[p.CallID] = b
 	case event.ApprovalAsked:
 		s.Approvals = append(s.Approvals, p)
-		s.setTaskState(env.Task, TaskRunning, TaskWaiting)
+		setTaskState(s.Tasks, env.Task, TaskRunning, TaskWaiting)
 		return s.changeCall(p.CallID, func(c *Call) { c.State = CallWaiting }) | Approvals | Tasks
 	case event.ApprovalAnswered:
 		asked := len(s.Approvals)
@@ -261,7 +261,7 @@ func (s *State) applyTool(env event.Envelope) Changed {
 			return 0 // the first answer wins; only a policy answers without having asked
 		}
 		if len(s.Approvals) == 0 {
-			s.setTaskState(env.Task, TaskWaiting, TaskRunning)
+			setTaskState(s.Tasks, env.Task, TaskWaiting, TaskRunning)
 		}
 		return s.changeCall(p.CallID, func(c *Call) { c.State = answeredState(p) }) | Approvals | Tasks
 	case event.ToolStarted:
@@ -352,13 +352,13 @@ func (s *State) applyPane(env event.Envelope) Changed {
 			c.Pane = p.Pane // it opens for a command that has just started
 		}
 	case event.PaneLost:
-		if q := s.pane(p.Pane); q != nil {
+		if q := paneOf(s.Panes, p.Pane); q != nil {
 			q.Lost = p.Why
 		}
 	case event.PaneClosed:
 		s.Panes = slices.DeleteFunc(s.Panes, func(q *Pane) bool { return q.Pane == p.Pane })
 	case event.PaneScreen:
-		if q := s.pane(p.Pane); q != nil {
+		if q := paneOf(s.Panes, p.Pane); q != nil {
 			q.Screen = &p
 		}
 	case event.PaneHistory:
@@ -367,8 +367,9 @@ func (s *State) applyPane(env event.Envelope) Changed {
 	return Panes
 }
 
-func (s *State) pane(id string) *Pane {
-	for _, p := range s.Panes {
+// paneOf returns the pane with an id, nil if there is none.
+func paneOf(panes []*Pane, id string) *Pane {
+	for _, p := range panes {
 		if p.Pane == id {
 			return p
 		}

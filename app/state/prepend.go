@@ -64,7 +64,7 @@ func (s *State) keep(env event.Envelope) {
 func (s *State) adopt(old *State) {
 	s.Info.Last = max(s.Info.Last, old.Info.Last)
 	for _, p := range s.Panes {
-		if q := old.pane(p.Pane); q != nil && p.Screen == nil {
+		if q := paneOf(old.Panes, p.Pane); q != nil && p.Screen == nil {
 			p.Screen = q.Screen
 		}
 	}

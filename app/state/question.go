@@ -12,7 +12,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 	switch p := env.Payload.(type) {
 	case event.QuestionAsked:
 		s.Questions = append(s.Questions, p)
-		s.setTaskState(env.Task, TaskRunning, TaskWaiting)
+		setTaskState(s.Tasks, env.Task, TaskRunning, TaskWaiting)
 		text := p.Text + "\n"
 		for i, c := range p.Choices {
 			text += fmt.Sprintf("\n%d. %s", i+1, c)
@@ -25,7 +25,7 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 			return 0
 		}
 		for _, t := range s.Tasks {
-			s.setTaskState(t.ID, TaskWaiting, TaskRunning)
+			setTaskState(s.Tasks, t.ID, TaskWaiting, TaskRunning)
 		}
 		if p.By == "user" {
 			s.add(env, UserBlock, p.Text)

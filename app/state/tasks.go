@@ -27,7 +27,7 @@ func (s *State) applyTask(env event.Envelope) Changed {
 		if env.Branch == 0 && t.Kind != event.ShellTask { // which says nothing of the answer
 			s.closeAnswer()
 		}
-		s.dropFinished()
+		s.Tasks = dropFinished(s.Tasks)
 		return Tasks | Header | Conversation
 	}
 	return Tasks | Header
@@ -60,22 +60,24 @@ func (s *State) finishTurn(id int, p event.TurnFinished) Changed {
 	return Tasks
 }
 
-func (s *State) setTaskState(id int, from, to TaskState) {
-	for _, t := range s.Tasks {
+// setTaskState moves the task with an id from one state to another, if it is in that.
+func setTaskState(tasks []*Task, id int, from, to TaskState) {
+	for _, t := range tasks {
 		if t.ID == id && t.State == from {
 			t.State = to
 		}
 	}
 }
 
-func (s *State) dropFinished() {
+// dropFinished returns tasks without the finished ones but for the last maxFinished.
+func dropFinished(tasks []*Task) []*Task {
 	done := 0
-	for _, t := range s.Tasks {
+	for _, t := range tasks {
 		if t.State == TaskDone {
 			done++
 		}
 	}
-	s.Tasks = slices.DeleteFunc(s.Tasks, func(t *Task) bool {
+	return slices.DeleteFunc(tasks, func(t *Task) bool {
 		if t.State == TaskDone && done > maxFinished {
 			done--
 			return true

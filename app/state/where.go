@@ -21,15 +21,15 @@ func (s *State) Picture(c *Call) *event.PaneScreen {
 	if c.Pane == "" {
 		return nil
 	}
-	if p := s.pane(c.Pane); p != nil && p.Lost == "" {
+	if p := paneOf(s.Panes, c.Pane); p != nil && p.Lost == "" {
 		return p.Screen
 	}
 	return nil
 }
 
-// elsewhere is the target of an action, "" if it is the first one.
-func (s *State) elsewhere(a action.Action) string {
-	if s.Info.First == "" || a.Target == s.Info.First {
+// elsewhere returns the target of an action, "" if it is the first one.
+func elsewhere(first string, a action.Action) string {
+	if first == "" || a.Target == first {
 		return ""
 	}
 	return a.Target

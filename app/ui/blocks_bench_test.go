@@ -92,19 +92,21 @@ func openEnd(b *testing.B, store sessions.Store, id string) (*sessions.Journal, 
 
 // frames is the whole screen without a loop: frames are drawn when it is told to.
 type frames struct {
-	u   *UI
-	s   *screen.Screen
-	seq uint64
+	u     *UI
+	s     *screen.Screen
+	cable *cable
+	seq   uint64
 }
 
 // newFrames makes a screen of 160×50; change may give it other dependencies.
 func newFrames(b *testing.B, change ...func(*Deps)) *frames {
 	b.Helper()
-	s, theme := benchScreen(b, newCable(160, 50))
+	at := newCable(160, 50)
+	s, theme := benchScreen(b, at)
 	if err := s.Init(); err != nil {
 		b.Fatal(err)
 	}
-	f := &frames{s: s}
+	f := &frames{s: s, cable: at}
 	d := benchDeps(s, theme)
 	for _, c := range change {
 		c(&d)

@@ -25,18 +25,17 @@ import (
 	"buddy/views/markup"
 )
 
-// setup is buddy init.
+// setup holds the choices of buddy init.
 type setup struct {
-	flags         *compose.Options
-	name, keyEnv  string // of a new profile
-	in, out, said *os.File
-	config        config.Config
-	index         config.Index
+	*cli
+	name, keyEnv string // of a new profile
+	config       config.Config
+	index        config.Index
 }
 
-func initCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.Command {
-	s := &setup{flags: f, in: stdin, out: stdout, said: stderr}
-	c := &cobra.Command{
+func (c *cli) initCommand() *cobra.Command {
+	s := &setup{cli: c}
+	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "choose the model that a start takes",
 		Long: "init asks which model to use, for its key if it needs one, tries it, and writes one line into your\n" +
@@ -45,20 +44,20 @@ func initCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.Comm
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.run() },
 	}
-	c.Flags().StringVar(&s.name, "name", "", "the `name` of the new profile, with --base-url")
-	c.Flags().StringVar(&s.keyEnv, "key-env", "", "the `variable` that holds its key, with --base-url")
-	return c
+	cmd.Flags().StringVar(&s.name, "name", "", "the `name` of the new profile, with --base-url")
+	cmd.Flags().StringVar(&s.keyEnv, "key-env", "", "the `variable` that holds its key, with --base-url")
+	return cmd
 }
 
 func (s *setup) run() error {
 	var err error
-	if s.config, s.index, _, err = config.Load(config.Options{Config: s.flags.Config, Trust: compose.TrustStore()}); err != nil {
-		return exit.Mistake(err)
+	if s.config, s.index, _, err = compose.LoadConfig(&compose.Options{Config: s.options.Config}); err != nil {
+		return err
 	}
-	name := s.flags.Model
+	name := s.options.Model
 	switch {
-	case s.flags.BaseURL != "":
-		name, err = s.add(config.Profile{Name: s.name, BaseURL: s.flags.BaseURL, Model: name, KeyEnv: s.keyEnv})
+	case s.options.BaseURL != "":
+		name, err = s.add(config.Profile{Name: s.name, BaseURL: s.options.BaseURL, Model: name, KeyEnv: s.keyEnv})
 	case s.name != "" || s.keyEnv != "":
 		return exit.Usage("--name and --key-env are of use with --base-url only")
 	case name != "":
@@ -110,7 +109,7 @@ func (s *setup) add(p config.Profile) (string, error) {
 // ask leads through the choice on the terminal.
 func (s *setup) ask() (string, error) {
 	offers := compose.OffersOf(context.Background(), s.config, s.index)
-	t := tabwriter.NewWriter(s.said, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(s.err, 0, 0, 2, ' ', 0)
 	first := 0
 	for i, o := range offers {
 		state := o.From + ", " + o.Why
@@ -160,7 +159,7 @@ func (s *setup) another() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c, _, _, err := config.Load(config.Options{Config: s.flags.Config, Model: name, Trust: compose.TrustStore()}); err == nil {
+	if c, _, _, err := compose.LoadConfig(&compose.Options{Config: s.options.Config, Model: name}); err == nil {
 		s.tell(doctor.CheckModel(context.Background(), c, false)...)
 		if c.Active != nil && c.Active.Problem() == "" {
 			s.try(*c.Active)
@@ -171,11 +170,11 @@ func (s *setup) another() (string, error) {
 
 // try sends a real request.
 func (s *setup) try(p config.Profile) {
-	_, _ = fmt.Fprintln(s.said, "buddy: asking it for one word …")
+	_, _ = fmt.Fprintln(s.err, "buddy: asking it for one word …")
 	s.tell(doctor.AskModel(context.Background(), p))
 }
 
-func (s *setup) tell(all ...doctor.Finding) { _, _ = io.WriteString(s.said, doctor.Text(all)) }
+func (s *setup) tell(all ...doctor.Finding) { _, _ = io.WriteString(s.err, doctor.Text(all)) }
 
 // prepare asks for what an offer lacks, and for another model of it, and tries it.
 func (s *setup) prepare(o slash.Offer) (string, error) {
@@ -189,7 +188,7 @@ func (s *setup) prepare(o slash.Offer) (string, error) {
 			return "", errors.New(o.Why)
 		}
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		err = logIn(ctx, a, s.in, s.said, s.said)
+		err = logIn(ctx, a, s.in, s.err, s.err)
 		stop()
 		if err != nil {
 			return "", err
@@ -214,7 +213,7 @@ func (s *setup) prepare(o slash.Offer) (string, error) {
 
 // question reads one line. It reads no further, so that nothing is lost for who reads next.
 func (s *setup) question(text string) (string, error) {
-	_, _ = fmt.Fprint(s.said, markup.Plain(text))
+	_, _ = fmt.Fprint(s.err, markup.Plain(text))
 	var line []byte
 	for b := make([]byte, 1); len(line) < account.MaxKeyLine; {
 		if _, err := s.in.Read(b); err != nil {

@@ -21,10 +21,10 @@ func TestFindIn(t *testing.T) {
 		{"tax", nil, false, 4, ""},
 		{"tax", []int{1000}, false, 4, ""},
 	} {
-		if found := c.FindIn(tt.text, tt.blocks); found != tt.found || c.focus != tt.focus || status(c) != tt.status {
-			t.Errorf("FindIn(%q, %v) = %v, at %d, status %q; want %v, %d, %q", tt.text, tt.blocks, found, c.focus, status(c), tt.found, tt.focus, tt.status)
+		if found := c.FindIn(tt.text, tt.blocks); found != tt.found || c.view.focus != tt.focus || status(c) != tt.status {
+			t.Errorf("FindIn(%q, %v) = %v, at %d, status %q; want %v, %d, %q", tt.text, tt.blocks, found, c.view.focus, status(c), tt.found, tt.focus, tt.status)
 		}
-		if tt.found && c.blocks[c.focus].foldable() && tt.text != "tax" && c.blocks[c.focus].fold != unfolded {
+		if tt.found && c.view.blocks[c.view.focus].foldable() && tt.text != "tax" && c.view.blocks[c.view.focus].fold != unfolded {
 			t.Errorf("%q is in what is folded", tt.text)
 		}
 	}
