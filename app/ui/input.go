@@ -150,7 +150,7 @@ func (u *UI) cycle(a keymap.Action) {
 	if u.covered() {
 		return
 	}
-	if u.typingNow() {
+	if u.focus == layout.Prompt && u.dock.typing(u.deps.Now()) {
 		u.dock.typed = u.deps.Now()
 		return
 	}
