@@ -104,8 +104,10 @@ func (x *testUI) typeStream(seed uint64) {
 	synctest.Wait()
 	x.checkStream(fmt.Sprintf("stream %d, open at %d: %v", seed, opens, keys), want)
 	x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"})
-	x.u.setFocus(layout.Prompt) // nothing runs on the screen's goroutine after Wait
-	x.u.v.prompt.SetText("")
+	x.u.deps.Later(func() {
+		x.u.setFocus(layout.Prompt)
+		x.u.v.prompt.SetText("")
+	})
 	time.Sleep(2 * time.Second)
 	synctest.Wait()
 }
