@@ -18,7 +18,7 @@ const maxMethods = 40
 var large = map[string]int{
 	"agent/policy/shell.analyser": 78,
 	"app/repl.repl":               43,
-	"app/ui.UI":                   110,
+	"app/ui.UI":                   107,
 }
 
 // TestMethods fails for a type with more methods than somebody can keep in mind.

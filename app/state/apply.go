@@ -263,16 +263,7 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		if len(s.Approvals) == 0 {
 			setTaskState(s.Tasks, env.Task, TaskWaiting, TaskRunning)
 		}
-		return s.changeCall(p.CallID, func(c *Call) {
-			c.State = CallRequested
-			switch {
-			case p.Decision != event.Deny:
-			case p.By == "cancel":
-				c.State = CallCancelled
-			default:
-				c.State = CallDenied
-			}
-		}) | Approvals | Tasks
+		return s.changeCall(p.CallID, func(c *Call) { c.State = answeredState(p) }) | Approvals | Tasks
 	case event.ToolStarted:
 		s.Began = cmp.Or(p.Pane, s.Began)
 		return s.changeCall(p.CallID, func(c *Call) {
@@ -299,6 +290,17 @@ func (s *State) changeCall(id string, change func(*Call)) Changed {
 	change(b.Call)
 	b.Gen++
 	return Conversation
+}
+
+// answeredState returns how far a call is after its approval was settled.
+func answeredState(p event.ApprovalAnswered) CallState {
+	switch {
+	case p.Decision != event.Deny:
+		return CallRequested
+	case p.By == "cancel":
+		return CallCancelled
+	}
+	return CallDenied
 }
 
 func (s *State) finishCall(p event.ToolResult) Changed {
