@@ -72,12 +72,6 @@ func (w *Workspace) find(ctx context.Context) (root, home string, err error) {
 	return w.root, w.home, nil
 }
 
-// Tools returns all tools that work on the files of ws, in the order in which the model is
-// offered them.
-func Tools(ws *Workspace) []tools.Tool {
-	return []tools.Tool{NewReadFile(ws), NewWriteFile(ws), NewEditFile(ws), NewApplyPatch(ws), NewListDir(ws), NewGlob(ws), NewGrep(ws)}
-}
-
 // Root returns the real path of the folder; "" until a target was reached.
 func (w *Workspace) Root() string {
 	w.finding.Lock()
