@@ -99,7 +99,7 @@ func TestAllowSimilar(t *testing.T) {
 		again := start(t, func(o *Options) { shellOptions(o); o.Replay = s.mem.events }, says("", "d1 do go test ./a"))
 		again.do(event.Submit{Text: "again"})
 		if _, n := find[event.ApprovalAsked](again); n != 1 {
-			t.Error("a rule of the session came back with it (DECISIONS 10)")
+			t.Error("a rule of the session came back with it")
 		}
 		again.stop()
 	})

@@ -323,7 +323,7 @@ func (*paneTool) Pane(c tools.Call) tools.PaneUse {
 	return tools.PaneUse{Pane: tools.PaneRef{Target: "web", ID: "%" + c.Planned.Path[1:]}, Terminal: true}
 }
 
-// EVENTS tool.started names the pane in which a call begins, for those who follow it.
+// The event tool.started names the pane in which a call begins, for those who follow it.
 func TestToolStartedNamesThePane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, func(o *Options) { o.Tools = tools.NewRegistry(&paneTool{}); o.Mode = action.ModeAll }, says("", `c1 do {"do":"echo"}`), says("ok"))

@@ -182,8 +182,8 @@ func TestSideEffectsRunOnce(t *testing.T) {
 	})
 }
 
-// TestC07Wait: what the server asks for is waited, and seen.
-func TestC07Wait(t *testing.T) {
+// TestRetryAfter: what the server asks for is waited, and seen.
+func TestRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := fails("", &model.Error{Kind: model.StatusError, Status: 429, What: "slow down", RetryAfter: 90 * time.Second})
 		s := start(t, recovering(nil, ""), busy, says("whole"))
@@ -220,9 +220,9 @@ func TestRetryNow(t *testing.T) {
 	})
 }
 
-// TestC11Prefix: what is sent grows at its end only, byte for byte, so that the provider's
+// TestPrefixIsStable: what is sent grows at its end only, byte for byte, so that the provider's
 // cache holds: with tools, with prompts that were queued, after retries and fallbacks.
-func TestC11Prefix(t *testing.T) {
+func TestPrefixIsStable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other := &script{steps: []step{says("from the second", `c1 do {"kind":"file_read","do":"echo"}`)}}
 		s := start(t, func(o *Options) {
@@ -276,7 +276,7 @@ func encoded(t *testing.T, req model.Request) []string {
 	return lines
 }
 
-func TestC10Cache(t *testing.T) {
+func TestCacheHits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := func(u *model.Usage) step {
 			return func(_ context.Context, yield func(model.Delta, error) bool) {

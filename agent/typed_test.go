@@ -34,7 +34,7 @@ func (*pretendShell) Run(ctx context.Context, c tools.Call) tools.Result {
 	return tools.Result{Content: `{"exit_code":0,"stdout":"a.go secret-1234 b.go"}`}
 }
 
-func TestTypedCommand(t *testing.T) { // UX "Prompt", !cmd
+func TestTypedCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shellOptions := func(o *Options) {
 			withWindow(100_000)(o)

@@ -213,7 +213,7 @@ func (h *Header) tokens() item {
 	}
 }
 
-// session is its short id and the time of the last event (DECISIONS 36: not a clock).
+// session is its short id and the time of the last event (not a clock).
 func (h *Header) session() item {
 	if h.info.Session == "" {
 		return item{forms: [][]draw.Span{nil}}

@@ -12,7 +12,7 @@ import (
 	"buddy/views/draw"
 )
 
-// StatusLine says above the prompt what runs and what it waits for (G14).
+// StatusLine says above the prompt what runs and what it waits for.
 type StatusLine struct {
 	draw.Frame
 	now         func() time.Time

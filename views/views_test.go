@@ -146,7 +146,7 @@ func TestTasksGolden(t *testing.T) {
 	viewtest.Golden(t, "tasks-none", NewTasks(viewtest.Dark(t), keymap.Default(), viewtest.Clock), 40, 3)
 }
 
-// G11: cancelling takes the selected task, once, and none that has ended.
+// Cancelling takes the selected task, once, and none that has ended.
 func TestTasksCancel(t *testing.T) {
 	v := newTestTasks(t)
 	var cancelled []int

@@ -24,7 +24,7 @@ const (
 	StallError                         // the answer stopped in the middle; see Recovery
 	SetupError                         // nothing that sending again could mend: a certificate, a redirect
 	SlowError                          // a server nearby has not answered yet and may still work on it
-	ContextError                       // the conversation is longer than the model takes; a shorter one may be sent (A34)
+	ContextError                       // the conversation is longer than the model takes; a shorter one may be sent
 )
 
 // Error is a request that failed. Adapters return no other error, except the cause of
@@ -42,7 +42,7 @@ type Error struct {
 	Err        error         // the cause; may be nil
 }
 
-// Recovery says what follows when an answer has stalled (C04).
+// Recovery says what follows when an answer has stalled.
 type Recovery string
 
 // The recoveries. The zero value means RecoverRetry.
@@ -70,7 +70,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Retryable reports whether the same request may succeed a little later (C07).
+// Retryable reports whether the same request may succeed a little later.
 func (e *Error) Retryable() bool {
 	switch e.Kind {
 	case StatusError, ReportedError:
@@ -92,7 +92,7 @@ func (e *Error) Overloaded() bool {
 	return e.Status == 429 || e.Status == 503 || e.Status == 529
 }
 
-// Replaceable reports whether another model may answer in place of this one (C04, C05).
+// Replaceable reports whether another model may answer in place of this one.
 func (e *Error) Replaceable() bool {
 	return e.Overloaded() || e.Kind == StallError && e.Recovery != RecoverAbort
 }

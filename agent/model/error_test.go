@@ -48,7 +48,7 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestTooLong (A34): what only sounds like it is not it.
+// TestTooLong: what only sounds like it is not it.
 func TestTooLong(t *testing.T) {
 	for _, said := range []string{"Invalid 'tools[0].function.name': string too long", "rate limit: too many tokens per minute", "max_tokens is too large", ""} {
 		if model.TooLong(said) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Role is who speaks, lower case as on the wire (A01).
+// Role is who speaks, lower case as on the wire.
 type Role string
 
 // The roles.
@@ -30,7 +30,7 @@ const (
 )
 
 // Message is one entry of a conversation. Its JSON form is that of Chat Completions;
-// an assistant message that only calls tools carries "content": null (M02).
+// an assistant message that only calls tools carries "content": null.
 type Message struct {
 	Role       Role
 	Kind       Kind // Role User; no provider is told
@@ -39,7 +39,7 @@ type Message struct {
 	ToolCalls  []ToolCall
 	ToolCallID string // Role Tool: the call that this answers
 	Name       string
-	Extra      map[string]json.RawMessage // every field that this type does not know (M01)
+	Extra      map[string]json.RawMessage // every field that this type does not know
 }
 
 // Note begins the keys of Extra under which an adapter keeps what only it understands,
@@ -57,7 +57,7 @@ const (
 )
 
 // Compacted reports whether the provider has put a summary of all messages before this
-// one into it (B21). Such a message is worth keeping even with no text and no calls.
+// one into it. Such a message is worth keeping even with no text and no calls.
 func (m Message) Compacted() bool { return m.Extra[compactedKey] != nil }
 
 // MarkCompacted makes Compacted true. It replaces Extra by a copy.
@@ -71,7 +71,7 @@ func (m *Message) MarkCompacted() {
 }
 
 // ToolCall is a model's request to run a tool. Arguments is the JSON text as the
-// model wrote it, which may be invalid (M03).
+// model wrote it, which may be invalid.
 type ToolCall struct {
 	ID        string
 	Name      string
@@ -86,7 +86,7 @@ type member struct {
 }
 
 // MarshalJSON writes known fields in a fixed order, then the unknown ones sorted, so
-// that the same message always gives the same bytes (prompt caches need that, C11).
+// that the same message always gives the same bytes (prompt caches need that).
 func (m Message) MarshalJSON() ([]byte, error) {
 	fields := m.fields(nil)
 	if len(m.Images) > 0 {

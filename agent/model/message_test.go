@@ -26,7 +26,7 @@ func decode(t testing.TB, text string) Message {
 	return m
 }
 
-// The wire form of each role (A01, A04, A05, M02, M03).
+// The wire form of each role.
 func TestMessageJSON(t *testing.T) {
 	call := ToolCall{ID: "c1", Name: "run", Arguments: `{"a":1}`}
 	tests := []struct {
@@ -39,7 +39,7 @@ func TestMessageJSON(t *testing.T) {
 		{"empty user", Message{Role: User}, `{"role":"user","content":""}`},
 		{"assistant", Message{Role: Assistant, Content: "yes"}, `{"role":"assistant","content":"yes"}`},
 		{
-			"assistant that only calls (M02)",
+			"assistant that only calls",
 			Message{Role: Assistant, ToolCalls: []ToolCall{call}},
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"run","arguments":"{\"a\":1}"}}]}`,
 		},
@@ -48,9 +48,9 @@ func TestMessageJSON(t *testing.T) {
 			Message{Role: Assistant, Content: "ok", ToolCalls: []ToolCall{call, call}},
 			`{"role":"assistant","content":"ok","tool_calls":[{"id":"c1","type":"function","function":{"name":"run","arguments":"{\"a\":1}"}},{"id":"c1","type":"function","function":{"name":"run","arguments":"{\"a\":1}"}}]}`,
 		},
-		{"tool (A05)", Message{Role: Tool, Content: "out", ToolCallID: "c1", Name: "run"}, `{"role":"tool","content":"out","tool_call_id":"c1","name":"run"}`},
+		{"tool", Message{Role: Tool, Content: "out", ToolCallID: "c1", Name: "run"}, `{"role":"tool","content":"out","tool_call_id":"c1","name":"run"}`},
 		{
-			"unknown fields, sorted (M01)",
+			"unknown fields, sorted",
 			Message{Role: Assistant, Content: "x", Extra: map[string]json.RawMessage{
 				"reasoning_content": json.RawMessage(`"<why>"`), "audio": json.RawMessage(`null`), "b": json.RawMessage(`{"z":1, "a":1e400}`),
 			}},
@@ -67,7 +67,7 @@ func TestMessageJSON(t *testing.T) {
 	}
 }
 
-// What a provider sent is what it gets back, whatever the order of its fields (M01).
+// What a provider sent is what it gets back, whatever the order of its fields.
 func TestUnknownFieldsKept(t *testing.T) {
 	in := `{"annotations":[],"tool_calls":[{"index":0,"function":{"arguments":"","name":"f"},"id":"c","type":"function","extra_content":{"google":{"thought_signature":"AB+/="}}}],
 		"refusal":null,"content":null,"role":"assistant","reasoning_details":[{"type":"reasoning.encrypted","data":"x<y"}]}`
@@ -99,7 +99,7 @@ func TestUnknownFieldsKept(t *testing.T) {
 	}
 }
 
-// Arguments are passed through verbatim, valid or not (M03).
+// Arguments are passed through verbatim, valid or not.
 func TestArgumentsVerbatim(t *testing.T) {
 	for _, args := range []string{``, `{}`, `{ "b" : 1,	"a":1.0 }`, `{"a":`, `not json`, `"\u003c"`, "{\"a\":\"\\n<é>\u2028\"}\n", `null`} {
 		m := Message{Role: Assistant, ToolCalls: []ToolCall{{ID: "c", Name: "f", Arguments: args}}}
@@ -109,7 +109,7 @@ func TestArgumentsVerbatim(t *testing.T) {
 	}
 }
 
-// The same message always gives the same bytes (C11).
+// The same message always gives the same bytes.
 func TestDeterministic(t *testing.T) {
 	extra := map[string]json.RawMessage{}
 	for _, k := range strings.Split("q w e r t y u i o p a s d f g h", " ") {
@@ -209,7 +209,7 @@ func TestNewImage(t *testing.T) {
 	}
 }
 
-// TestCompacted (B21): the mark is no part of what others share, and survives the journal.
+// TestCompacted: the mark is no part of what others share, and survives the journal.
 func TestCompacted(t *testing.T) {
 	extra := map[string]json.RawMessage{"a": json.RawMessage("1")}
 	m := Message{Role: Assistant, Content: "x", Extra: extra}

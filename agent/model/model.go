@@ -2,7 +2,7 @@
 // deltas out.
 //
 // [Message] encodes as a Chat Completions message and keeps every field it does not
-// know, so that what a provider sent is what it gets back (SPEC M01). Adapters in the
+// know, so that what a provider sent is what it gets back. Adapters in the
 // sub-packages translate; they do not decide.
 //
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) {
@@ -45,7 +45,7 @@ type Info struct {
 // Demo is the API of the embedded model, which only knows a few verbs.
 const Demo = "demo"
 
-// Request is one question to a model. With no Tools the wire request has no tools key (A07).
+// Request is one question to a model. With no Tools the wire request has no tools key.
 type Request struct {
 	Messages []Message
 	Tools    []ToolDef
@@ -131,7 +131,7 @@ type Usage struct {
 }
 
 // Finish reasons that mean more than "the answer ended"; every other is treated as
-// an ordinary end (DECISIONS 23).
+// an ordinary end.
 const (
 	FinishStop          = "stop"
 	FinishToolCalls     = "tool_calls"
@@ -141,6 +141,6 @@ const (
 	// conversation would not help, a shorter one does.
 	FinishContext = "context_full"
 	// FinishCompaction means that the provider only summed up the conversation: the
-	// message is to be kept and the same request goes on after it (B21).
+	// message is to be kept and the same request goes on after it.
 	FinishCompaction = "compaction"
 )

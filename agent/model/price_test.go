@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestCost(t *testing.T) { // B12: exact sums, rounded once a request
+func TestCost(t *testing.T) { // exact sums, rounded once a request
 	p := Price{Input: 5 * Dollar, Cached: Dollar / 2, CacheWrite: 6_250_000, Output: 25 * Dollar}
 	tests := []struct {
 		name  string
@@ -41,7 +41,7 @@ func TestMoney(t *testing.T) {
 	}
 }
 
-func TestOverloaded(t *testing.T) { // C05
+func TestOverloaded(t *testing.T) {
 	for status, want := range map[int]bool{0: false, 400: false, 408: false, 429: true, 500: false, 503: true, 529: true} {
 		e := &Error{Kind: StatusError, Status: status}
 		if e.Overloaded() != want || e.Replaceable() != want {

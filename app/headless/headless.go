@@ -266,7 +266,7 @@ func (l *line) partial() {
 	}
 }
 
-// printJSON prints durable events and the deltas of text and tool output (EVENTS).
+// printJSON prints durable events and the deltas of text and tool output.
 func (l *line) printJSON(env event.Envelope) {
 	switch env.Payload.(type) {
 	case event.TextDelta, event.ReasoningDelta, event.ToolOutput:

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/keys.md anew")
 
-// DECISIONS 35: no two actions share a key where both apply. Default panics on one,
+// No two actions share a key where both apply. Default panics on one,
 // so the same check is made here with an answer.
 func TestNoSharedKeys(t *testing.T) {
 	if _, err := indexOf(defaults()); err != nil {
@@ -55,7 +55,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// I07, MECHANISMS A6: what terminals report differently is one key.
+// What terminals report differently is one key.
 func TestNormalised(t *testing.T) {
 	for _, c := range []struct {
 		key  tcell.Key
@@ -188,7 +188,7 @@ func TestRebind(t *testing.T) {
 	}
 }
 
-// DECISIONS 38: the owner's error names the key path; the caller adds the place.
+// The owner's error names the key path; the caller adds the place.
 func TestRebindErrors(t *testing.T) {
 	for _, c := range []struct {
 		bindings map[string][]string

@@ -82,7 +82,7 @@ func draw(in Input) string {
 
 var all = Input{Prompt: 1, Output: true, Panes: true, Tasks: 3, Tab: Conversation}
 
-// UX: the layout is a pure function, tested by drawing it.
+// The layout is a pure function, tested by drawing it.
 func TestGolden(t *testing.T) {
 	long := all
 	long.Prompt = 50

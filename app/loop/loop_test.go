@@ -126,7 +126,7 @@ func bubble(t *testing.T, room int, f func(t *testing.T, ui *apptest.UI, y *toy)
 	})
 }
 
-// A7, DECISIONS 31: 2,000 deltas a second become at most 31 draws and about as many
+// 2,000 deltas a second become at most 31 draws and about as many
 // wake-ups, none lost or out of order.
 func TestEventPace(t *testing.T) {
 	for _, room := range []int{0, 16, 256} {
@@ -272,7 +272,7 @@ func TestKeyPace(t *testing.T) {
 	})
 }
 
-// Keys are drawn at once while a stream is drawn 30 times a second (DECISIONS 31).
+// Keys are drawn at once while a stream is drawn 30 times a second.
 func TestKeyDuringStream(t *testing.T) {
 	bubble(t, 64, func(t *testing.T, ui *apptest.UI, y *toy) {
 		for i := range 200 {
@@ -288,7 +288,6 @@ func TestKeyDuringStream(t *testing.T) {
 	})
 }
 
-// UX "Habits", FIGURES "idle".
 func TestIdle(t *testing.T) {
 	bubble(t, 8, func(t *testing.T, ui *apptest.UI, y *toy) {
 		y.source <- 1
@@ -447,7 +446,7 @@ func TestFocusMouseResize(t *testing.T) {
 	})
 }
 
-// DECISIONS 33: answers of the terminal are not typed into the prompt.
+// Answers of the terminal are not typed into the prompt.
 func TestTerminalAnswers(t *testing.T) {
 	var s *screen.Screen
 	synctest.Test(t, func(t *testing.T) {

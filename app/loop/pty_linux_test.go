@@ -169,7 +169,7 @@ func (p *pty) sameMode(t *testing.T) bool {
 	return *now == *p.before
 }
 
-// FIGURES: what is typed during the start is kept, with its Enter.
+// What is typed during the start is kept, with its Enter.
 func TestTypeAhead(t *testing.T) {
 	for range 5 {
 		p := startPTY(t, "toy", "hi\nthere")

@@ -56,7 +56,7 @@ func page(s *screen.Screen, last string) {
 	s.Show()
 }
 
-// A3, FIGURES "bytes written per key".
+// A3
 func TestFrameBytes(t *testing.T) {
 	s, term := open(t, 160, 50)
 	text := "> "

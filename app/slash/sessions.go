@@ -22,7 +22,7 @@ type Frontend struct {
 	Failed  func(what string, err error) // says why it came to nothing
 }
 
-// OnSession does what a person wants with sessions (J05, J06).
+// OnSession does what a person wants with sessions.
 func (c Catalog) OnSession(s Frontend, verb, arg string) error {
 	switch verb {
 	case "", "list":

@@ -22,7 +22,7 @@ import (
 	"buddy/tools"
 )
 
-// Aliases are other names of commands, to their names (I05).
+// Aliases are other names of commands, to their names.
 var Aliases = map[string]string{"exit": "quit", "q": "quit", "": "help", "mode": "approve"}
 
 // Split returns the command of a line and its arguments, unless it is none: the name is
@@ -167,7 +167,7 @@ func Reply(q event.QuestionAsked, text string) event.Answer {
 //go:embed init.md
 var initPrompt string
 
-// Init lets the model write the instruction file of the project (K20); args is what else it
+// Init lets the model write the instruction file of the project; args is what else it
 // shall know.
 func Init(args string) (event.Command, error) {
 	text := strings.TrimSpace(initPrompt)

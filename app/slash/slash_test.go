@@ -12,7 +12,7 @@ import (
 	"buddy/agent/model"
 )
 
-func TestSplit(t *testing.T) { // I05
+func TestSplit(t *testing.T) {
 	for _, tt := range []struct {
 		line, name, args string
 		ok               bool
@@ -51,7 +51,7 @@ func TestSplit(t *testing.T) { // I05
 	}
 }
 
-func TestPrivate(t *testing.T) { // H12
+func TestPrivate(t *testing.T) {
 	for line, want := range map[string]bool{"/login openai sk-1": true, " /LOGIN a b": true, "/login openai": false, "login openai sk-1": false} {
 		if Private(line) != want {
 			t.Errorf("Private(%q) is not %v", line, want)
@@ -60,7 +60,7 @@ func TestPrivate(t *testing.T) { // H12
 }
 
 // What is typed becomes one command for the runtime, or says what is wrong with it.
-func TestCommands(t *testing.T) { // G12
+func TestCommands(t *testing.T) {
 	type read = func(string) (event.Command, error)
 	for _, tt := range []struct {
 		read read
@@ -99,7 +99,7 @@ func TestCommands(t *testing.T) { // G12
 	}
 }
 
-func TestReply(t *testing.T) { // D24
+func TestReply(t *testing.T) {
 	q := event.QuestionAsked{ID: "q1", Choices: []string{"red", "blue"}}
 	for text, want := range map[string]string{"2": "blue", " 1 ": "red", "3": "3", "green": "green", "0": "0"} {
 		if got := Reply(q, text); got.ID != "q1" || got.Text != want {
@@ -109,7 +109,7 @@ func TestReply(t *testing.T) { // D24
 }
 
 // A frontend is told what came of what was asked for, whatever it is.
-func TestOnSession(t *testing.T) { // J05, J06
+func TestOnSession(t *testing.T) {
 	var told []string
 	tell := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
 	s := Frontend{
@@ -155,7 +155,7 @@ func TestOnSession(t *testing.T) { // J05, J06
 	}
 }
 
-func TestOffers(t *testing.T) { // I10
+func TestOffers(t *testing.T) {
 	offers := []Offer{
 		{Name: "a", Model: "m", Usable: true, Window: 200_000, Price: model.Price{Input: 1_000_000, Output: 2_000_000}},
 		{Name: "b", Model: "b", Why: `model profile "b" has no key: B is not set`},

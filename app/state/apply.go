@@ -64,7 +64,7 @@ func (s *State) applyInfo(env event.Envelope) Changed {
 			Version: p.Version, Cwd: p.Cwd, Target: p.Target, Profile: p.Profile,
 			Model: p.Model, API: p.API, Window: p.Window, Effort: p.Effort, Title: s.Info.Event.Title,
 		}
-		s.Info.Mode, s.Info.Until = action.ModeAsk, 0 // DECISIONS 10
+		s.Info.Mode, s.Info.Until = action.ModeAsk, 0
 		return s.endAll(env.Time) | Header
 	case event.SessionForked:
 		s.add(env, NoticeBlock, "from here on a fork of the session "+p.From)
@@ -152,10 +152,10 @@ func (s *State) applyModel(env event.Envelope) Changed {
 		s.settle(env, &s.open.text, AssistantBlock, p.Message.Content)
 		s.closeAnswer()
 	case event.ModelRetry:
-		s.dropAnswer() // what the failed attempt said is not part of the next one (C01)
+		s.dropAnswer() // what the failed attempt said is not part of the next one
 		s.addRetry(env, p)
 	case event.ModelFallback:
-		s.dropAnswer() // as above (C06)
+		s.dropAnswer() // as above
 		s.add(env, WarningBlock, fmt.Sprintf("%s; %s (%s) answers this request", p.Why, p.Model, p.To))
 	case event.CallDelta:
 		return 0 // the call shows when it is complete

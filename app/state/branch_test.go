@@ -10,7 +10,7 @@ import (
 	"buddy/agent/model"
 )
 
-// What happens on a fork shows as a task, and its answer when it ended (DECISIONS 11).
+// What happens on a fork shows as a task, and its answer when it ended.
 func TestBranch(t *testing.T) {
 	var s State
 	seq := uint64(0)

@@ -9,7 +9,7 @@ import (
 )
 
 // ApplyTail begins an empty State with the end of a session, so that its first frame
-// need not wait for the rest (DECISIONS 12). Until the rest came through PrependState,
+// need not wait for the rest. Until the rest came through PrependState,
 // all envelopes are kept.
 func (s *State) ApplyTail(newest []event.Envelope) Changed {
 	if !startsSession(newest) {

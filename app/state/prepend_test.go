@@ -48,7 +48,7 @@ func callOf(s *State, id string) *Call {
 }
 
 // Opened from the end in two or three parts, at whatever event they are divided, a
-// session looks as if it was read in order, while it goes on (DECISIONS 12).
+// session looks as if it was read in order, while it goes on.
 func TestTailFirstIsReplay(t *testing.T) {
 	all := realistic()
 	for _, envs := range [][]event.Envelope{durable(all), all} {
@@ -161,7 +161,7 @@ func TestPrependEnds(t *testing.T) {
 	}
 }
 
-// The cost of a delta does not depend on how much is there (DESIGN, rule 4).
+// The cost of a delta does not depend on how much is there.
 func BenchmarkTextDelta(b *testing.B) {
 	for _, size := range []int{100 << 10, 10 << 20} {
 		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {

@@ -1,7 +1,7 @@
 // Package state is what the screen knows: the events of a session folded into blocks
 // of conversation, tasks, approvals and panes.
 //
-// [State.Apply] is the only writer (DESIGN, rule 2). It does no I/O and reads no clock;
+// [State.Apply] is the only writer. It does no I/O and reads no clock;
 // feeding it a session file gives the same State as having watched the session. Only
 // the UI goroutine touches a State. The zero State is an empty conversation.
 //

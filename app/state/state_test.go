@@ -194,7 +194,7 @@ func TestExhaustive(t *testing.T) {
 	s.Apply(event.Envelope{Payload: unheardOf{}})
 }
 
-// TestFallbackIsTold (C06): what the first model said goes, its calls stay as they ended.
+// TestFallbackIsTold: what the first model said goes, its calls stay as they ended.
 func TestFallbackIsTold(t *testing.T) {
 	var s State
 	for i, e := range []event.Event{
@@ -238,7 +238,7 @@ func TestFallbackIsTold(t *testing.T) {
 	}
 }
 
-func TestCompactionIsTold(t *testing.T) { // B10
+func TestCompactionIsTold(t *testing.T) {
 	tests := []struct {
 		e    event.Event
 		want string
@@ -288,7 +288,7 @@ func TestChangedBits(t *testing.T) {
 	}
 }
 
-// A session file gives the same screen as having watched (DESIGN, rule 1).
+// A session file gives the same screen as having watched.
 func TestReplayIsLive(t *testing.T) {
 	envs := realistic()
 	for n := 1; n <= len(envs); n++ {
@@ -335,7 +335,7 @@ func TestMergedDeltas(t *testing.T) {
 		for _, env := range envs {
 			if n := len(merged); n > 0 && rnd.IntN(2) == 0 {
 				if p, ok := merge(merged[n-1].Payload, env.Payload); ok {
-					env.Payload = p // it carries the last number (DECISIONS 2)
+					env.Payload = p // it carries the last number
 					merged[n-1] = env
 					continue
 				}
@@ -393,7 +393,7 @@ func TestRandomOrder(t *testing.T) {
 	}
 }
 
-// An approval is settled once; the first answer wins (SPEC A, EXAMPLES).
+// An approval is settled once; the first answer wins.
 func TestApprovals(t *testing.T) {
 	ask := event.ApprovalAsked{ID: "a1", CallID: "c1"}
 	yes := event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once}
@@ -487,7 +487,7 @@ func TestDroppedAfterResult(t *testing.T) {
 }
 
 // What a crash left running has ended; an answer that broke off waits for the runtime to
-// say how much of it is kept, and prompts go on waiting (DECISIONS 8, 10).
+// say how much of it is kept, and prompts go on waiting.
 func TestResumedEndsAll(t *testing.T) {
 	envs := realistic()
 	i := slices.IndexFunc(envs, func(e event.Envelope) bool { _, ok := e.Payload.(event.SessionResumed); return ok })

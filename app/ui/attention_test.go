@@ -13,7 +13,7 @@ import (
 	"buddy/app/state"
 )
 
-func TestTitleSaysWhatHappens(t *testing.T) { // UX "Habits"
+func TestTitleSaysWhatHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		title := func(want string) {
@@ -51,7 +51,7 @@ func (x *testUI) calls() []string {
 	})
 }
 
-func TestCallsOnlyWhoLooksElsewhere(t *testing.T) { // UX "Approval"
+func TestCallsOnlyWhoLooksElsewhere(t *testing.T) {
 	const hostile = "rm\x1b]52;c;aGk=\x07;x"
 	evil := asked
 	evil.ID, evil.Action.Command, evil.Action.Why = "a2", hostile, hostile

@@ -30,7 +30,7 @@ const (
 	hitsPause     = 100 * time.Millisecond // between two looks at what was found so far
 )
 
-// browser is the list of saved sessions (UX, "Session browser"). Files are read in the
+// browser is the list of saved sessions. Files are read in the
 // background: keys never wait.
 type browser struct {
 	u       *UI

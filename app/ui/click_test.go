@@ -60,7 +60,7 @@ var longAsked = event.ApprovalAsked{ID: "a2", CallID: "c1", Verdict: asked.Verdi
 	Command: "echo " + strings.Repeat("wrapped ", 14) + "end\n" + strings.Repeat("make all\n", 40) + "make last",
 }}
 
-func TestApprovalByMouse(t *testing.T) { // UX "Approval": a click is no faster and no looser than a key
+func TestApprovalByMouse(t *testing.T) { // a click is no faster and no looser than a key
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running...)

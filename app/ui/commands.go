@@ -90,7 +90,7 @@ func find(u *UI, args string) error {
 	return nil
 }
 
-// change leaves for another session, unless a task would be lost (C14, J06).
+// change leaves for another session, unless a task would be lost.
 func (u *UI) change(id string) error { return u.changeTo(id, slash.Spot{}) }
 
 // changeTo is change to a place in the session.

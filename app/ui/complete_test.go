@@ -10,7 +10,7 @@ import (
 	"buddy/app/fuzzy"
 )
 
-func TestFilesFlow(t *testing.T) { // UX "Prompt"
+func TestFilesFlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("mail ann@example.org about @tax")

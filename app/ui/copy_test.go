@@ -10,7 +10,7 @@ import (
 	"buddy/app/slash"
 )
 
-func TestCopyFlow(t *testing.T) { // UX "Conversation"
+func TestCopyFlow(t *testing.T) {
 	const text = "Run this:\n\n```sh\nmake build\nmake test\n```\n\nand then\n\n```sh\nmake run\n```\n"
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
@@ -57,7 +57,7 @@ func TestCopyFlow(t *testing.T) { // UX "Conversation"
 	})
 }
 
-func TestSelectAndCopyOnScreen(t *testing.T) { // UX "Conversation", DECISIONS 35
+func TestSelectAndCopyOnScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		copied := func(want string) {

@@ -62,7 +62,7 @@ func savedSessions(t *testing.T, titles ...string) (sessions.Store, []string) {
 
 const wideTitle = "修复 nginx 配置 👩‍🚀 [red]x[-] \x1b[31m"
 
-func TestSessionBrowser(t *testing.T) { // UX "Session browser", J05, J06
+func TestSessionBrowser(t *testing.T) {
 	store, ids := savedSessions(t, "why do the tests fail", "restart the web server", wideTitle)
 	synctest.Test(t, func(t *testing.T) {
 		x := openOn(t, 120, 32, store)
@@ -90,7 +90,7 @@ func browserOn(t *testing.T, cols, rows int, store sessions.Store) *testUI {
 	return x
 }
 
-func TestSessionBrowserKeys(t *testing.T) { // UX "Session browser"
+func TestSessionBrowserKeys(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(x *testUI)
@@ -134,7 +134,7 @@ func TestSessionBrowserKeys(t *testing.T) { // UX "Session browser"
 	}
 }
 
-func TestForkFromTheBrowser(t *testing.T) { // DECISIONS 11
+func TestForkFromTheBrowser(t *testing.T) {
 	store, ids := savedSessions(t, "first one", "second one")
 	synctest.Test(t, func(t *testing.T) {
 		x := browserOn(t, 120, 32, store)
@@ -165,7 +165,7 @@ func TestRenamingTheOpenSession(t *testing.T) {
 	})
 }
 
-func TestModelPicker(t *testing.T) { // I10
+func TestModelPicker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("/model\n")
@@ -247,7 +247,7 @@ func TestApprovalsWaitBelowLists(t *testing.T) {
 	})
 }
 
-func TestKeysOfPanesBelowDialogs(t *testing.T) { // UX "Approval": nothing moves that nobody sees
+func TestKeysOfPanesBelowDialogs(t *testing.T) { // nothing moves that nobody sees
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running...)
@@ -332,7 +332,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-func TestUnknownCommandsSuggest(t *testing.T) { // I05
+func TestUnknownCommandsSuggest(t *testing.T) {
 	for line, want := range map[string]string{
 		"/sesion":   "unknown command /sesion, /session?",
 		"/STATS":    "unknown command /stats, /status?",
@@ -374,7 +374,7 @@ func TestUnknownCommandIsNotSent(t *testing.T) {
 	})
 }
 
-func TestTypedShellCommand(t *testing.T) { // UX "Prompt"
+func TestTypedShellCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.Type("!ls -la\n")
@@ -390,7 +390,7 @@ func TestTypedShellCommand(t *testing.T) { // UX "Prompt"
 
 // Esc twice in one read, as it comes over a slow line, is two keys, and the key after it is
 // not Alt with that key.
-func TestEscTwiceAtOnce(t *testing.T) { // DECISIONS 35
+func TestEscTwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 80, 24)
 		x.tell(running...)
@@ -450,7 +450,7 @@ func TestViInThePrompt(t *testing.T) { // [ui] editor
 	})
 }
 
-func TestListsAtAllSizes(t *testing.T) { // UX: 80×24, 120×32, 200×60 and 40×12
+func TestListsAtAllSizes(t *testing.T) { // 80×24, 120×32, 200×60 and 40×12
 	for _, size := range [][2]int{{80, 24}, {120, 32}, {200, 60}, {40, 12}, {20, 6}} {
 		store, _ := savedSessions(t, "first one", wideTitle)
 		synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 
 // TestEveryKey presses each key of the table on the whole screen, where it applies: it does
 // something that a person can see, or sends, copies, opens or leaves something.
-func TestEveryKey(t *testing.T) { // UX "Keys"
+func TestEveryKey(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}

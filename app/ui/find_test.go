@@ -15,7 +15,7 @@ func answer(text string) event.Event {
 	return event.ModelMessage{Message: model.Message{Role: model.Assistant, Content: text}}
 }
 
-func TestFindFlow(t *testing.T) { // UX "Conversation"
+func TestFindFlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(event.PromptSubmitted{ID: 1, Text: "where is the needle?"}, answer("In the haystack."))
@@ -85,7 +85,7 @@ func TestFindInLongSession(t *testing.T) {
 }
 
 // What a pane says on the edge that it shares with the prompt can be read.
-func TestNewTextIsAnnounced(t *testing.T) { // UX "Conversation"
+func TestNewTextIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(answer(strings.Repeat("line\n\n", 50)))

@@ -34,7 +34,7 @@ func hitOf(env event.Envelope, text string) slash.Spot {
 	return slash.Hit{Event: env}.Spot(text)
 }
 
-// A search leads to what it found, also where that has not been read yet (DECISIONS 12).
+// A search leads to what it found, also where that has not been read yet.
 func TestGoToHit(t *testing.T) {
 	all := needles()
 	for _, size := range [][2]int{{120, 32}, {40, 12}} {
@@ -71,7 +71,7 @@ func TestGoToHit(t *testing.T) {
 	}
 }
 
-func TestBrowserGoesToHit(t *testing.T) { // UX "Session browser"
+func TestBrowserGoesToHit(t *testing.T) {
 	store, ids := savedSessions(t, "first one", "second one")
 	synctest.Test(t, func(t *testing.T) {
 		x := browserOn(t, 80, 24, store)

@@ -89,7 +89,7 @@ func (u *UI) answerFirst() bool {
 }
 
 // interrupt is Ctrl-C: it closes a list that a person opened, else copies what is selected, else stops the running task, else drops the draft, else quits when
-// it comes twice (DECISIONS 35).
+// it comes twice.
 func (u *UI) interrupt(pending keymap.Action) {
 	switch t := u.state.Running(); {
 	case u.overlays.changes != nil && u.dialogCopies():

@@ -58,7 +58,7 @@ func badJoints(x *testUI) (bad []string) {
 	return bad
 }
 
-// Wherever borders meet, at any size and in any arrangement, their lines do (UX, the frame).
+// Wherever borders meet, at any size and in any arrangement, their lines do.
 func TestBordersMeet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// logInHere asks for a key in a dialog, or begins a login in the browser (H12). What is
+// logInHere asks for a key in a dialog, or begins a login in the browser. What is
 // typed goes to the store and to nothing else.
 func logInHere(u *UI, name string) error {
 	in := u.deps.Catalog.Access

@@ -13,7 +13,7 @@ import (
 	"buddy/app/slash"
 )
 
-// TestLoginOnScreen (H12): the key that is typed or pasted is on no screen, in no command,
+// TestLoginOnScreen: the key that is typed or pasted is on no screen, in no command,
 // in no line of the history and in no draft; it is kept, and the demo gives way.
 func TestLoginOnScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

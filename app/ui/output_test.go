@@ -65,7 +65,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-func TestOpenOutput(t *testing.T) { // UX "Output": o opens the complete output
+func TestOpenOutput(t *testing.T) { // o opens the complete output
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "out"), strings.Repeat("a line\n", 100)+"the end\n")
 	synctest.Test(t, func(t *testing.T) {

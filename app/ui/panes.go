@@ -44,7 +44,7 @@ func (u *UI) killPane(id, name, why string) {
 }
 
 // leaving asks what becomes of the commands that run in panes of their own, and reports
-// whether there are any (E18).
+// whether there are any.
 func (u *UI) leaving() bool {
 	q := dialog.Question{Title: "Quit?", Scope: keymap.Leaving}
 	attach := ""

@@ -57,13 +57,13 @@ func typed(x *testUI, pane string) string {
 	return string(all)
 }
 
-func TestTypingIntoPane(t *testing.T) { // UX "Panes": i … Ctrl+]
+func TestTypingIntoPane(t *testing.T) { // i … Ctrl+]
 	synctest.Test(t, func(t *testing.T) {
 		x := openPanes(t, 120, 32)
 		x.Press("i")
 		x.Want("typing · Ctrl+] ends", "all other keys go to the pane")
 		if got := sentAs[event.FitPane](x); len(got) != 1 || got[0].Pane != "%2" || got[0].W < 40 || got[0].H < 4 {
-			t.Errorf("the pane was fitted %v (DECISIONS 18)", got)
+			t.Errorf("the pane was fitted %v", got)
 		}
 		x.Type("ann\n")
 		x.Press("Ctrl+C", "Tab", "Esc", "F1", "Up", "Ctrl+Left", "Alt+x", "Backspace", "Ctrl+L")
@@ -88,7 +88,7 @@ func TestTypingIntoPane(t *testing.T) { // UX "Panes": i … Ctrl+]
 }
 
 // No key meant for a pane answers an approval, and the approval is seen.
-func TestApprovalWhileTyping(t *testing.T) { // UX "Approval"
+func TestApprovalWhileTyping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openPanes(t, 120, 32)
 		x.Press("i")
@@ -184,7 +184,7 @@ func TestWatchedPanes(t *testing.T) {
 	})
 }
 
-func TestKillPane(t *testing.T) { // UX "Panes": kill on x (asks); E12: never the shared one
+func TestKillPane(t *testing.T) { // kill on x (asks); never the shared one
 	synctest.Test(t, func(t *testing.T) {
 		x := openPanes(t, 120, 32)
 		x.Press("x")
@@ -200,7 +200,7 @@ func TestKillPane(t *testing.T) { // UX "Panes": kill on x (asks); E12: never th
 	})
 }
 
-func TestQuitWhilePanesRun(t *testing.T) { // E18
+func TestQuitWhilePanesRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(twoPanes...)
@@ -266,7 +266,7 @@ func TestPaneHistory(t *testing.T) {
 }
 
 // Several panes side by side where there is room, with what their commands do and where.
-func TestPaneGrid(t *testing.T) { // UX "Panes"
+func TestPaneGrid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := openPanes(t, 160, 40)
 		x.tell(
@@ -292,7 +292,7 @@ func TestPaneGrid(t *testing.T) { // UX "Panes"
 }
 
 // The pane in which a command begins shows, but a key goes to the one that the person saw.
-func TestPanesFollowCommands(t *testing.T) { // UX "Panes"
+func TestPanesFollowCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(twoPanes...)

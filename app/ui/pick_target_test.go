@@ -19,7 +19,7 @@ func testTargets() []slash.TargetOffer {
 	}
 }
 
-func TestTargetPicker(t *testing.T) { // E01: several targets
+func TestTargetPicker(t *testing.T) { // several targets
 	for _, size := range [][2]int{{120, 32}, {80, 24}, {40, 12}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"buddy/views/dialog"
 )
 
-// pickModel lets a person choose a model (I10). Servers on this machine are asked meanwhile.
+// pickModel lets a person choose a model. Servers on this machine are asked meanwhile.
 func (u *UI) pickModel() {
 	var offers []slash.Offer
 	var p *dialog.Picker

@@ -9,7 +9,7 @@ import (
 	"buddy/app/slash"
 )
 
-func TestSessionVerbs(t *testing.T) { // J06, J11
+func TestSessionVerbs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		fork := func(n int) (string, error) {

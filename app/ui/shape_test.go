@@ -10,7 +10,7 @@ import (
 	"buddy/app/layout"
 )
 
-// The panes can be arranged by keys and with the mouse; the arrangement is kept (DECISIONS 35).
+// The panes can be arranged by keys and with the mouse; the arrangement is kept.
 func TestArrange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

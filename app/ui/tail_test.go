@@ -10,7 +10,7 @@ import (
 )
 
 // The first frame of a stored session shows its end; what ran does not run any more, an
-// approval that was open is not open yet, and the rest comes in front (DECISIONS 12).
+// approval that was open is not open yet, and the rest comes in front.
 func TestTailFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)

@@ -12,7 +12,7 @@ import (
 	"buddy/views/dialog"
 )
 
-// askTimeout asks how long a task may still take (G12).
+// askTimeout asks how long a task may still take.
 func (u *UI) askTimeout(id int) {
 	u.v.ask.Show(fmt.Sprintf("Time limit for task #%d", id), "cancel it after (30s, 10m, 1h):", func(text string) error {
 		set, err := slash.Timeout(id, text)

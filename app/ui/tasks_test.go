@@ -11,7 +11,7 @@ import (
 	"buddy/app/layout"
 )
 
-func TestTaskKeys(t *testing.T) { // UX "Tasks"
+func TestTaskKeys(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "out"), "listening on :3000\n")
 	synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// DECISIONS 33: asked after the first frame, 200 ms, else dark.
+// Asked after the first frame, 200 ms, else dark.
 func TestThemeFollowsTheBackground(t *testing.T) {
 	for name, c := range map[string]struct {
 		wait   time.Duration

@@ -9,7 +9,7 @@ import (
 )
 
 // After /trust the session begins anew with the settings that apply now; what changes
-// nothing is said, and a task is not lost (DECISIONS 28).
+// nothing is said, and a task is not lost.
 func TestTrustCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

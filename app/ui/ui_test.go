@@ -186,7 +186,7 @@ func TestExchangeOnScreen(t *testing.T) {
 	})
 }
 
-func TestKeysMeantForThePromptNeverApprove(t *testing.T) { // UX "Approval"
+func TestKeysMeantForThePromptNeverApprove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running...)
@@ -207,7 +207,7 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) { // UX "Approval"
 	})
 }
 
-func TestEscLeavesTheApprovalOpen(t *testing.T) { // UX, DECISIONS 35
+func TestEscLeavesTheApprovalOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running...)
@@ -226,7 +226,7 @@ func TestEscLeavesTheApprovalOpen(t *testing.T) { // UX, DECISIONS 35
 	})
 }
 
-func TestCtrlC(t *testing.T) { // DECISIONS 35
+func TestCtrlC(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running...)
@@ -268,7 +268,7 @@ func TestEscInterrupts(t *testing.T) {
 	})
 }
 
-func TestQuestion(t *testing.T) { // D24
+func TestQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
@@ -290,7 +290,7 @@ func TestQuestion(t *testing.T) { // D24
 	})
 }
 
-func TestCommands(t *testing.T) { // I05, G11
+func TestCommands(t *testing.T) {
 	tests := []struct {
 		line string
 		sent event.Command // nil: none
@@ -342,7 +342,7 @@ func TestCommands(t *testing.T) { // I05, G11
 	}
 }
 
-func TestChangingTheSession(t *testing.T) { // J05, J06
+func TestChangingTheSession(t *testing.T) {
 	for line, want := range map[string]slash.Next{
 		"/session resume 7f": {Again: true, Resume: "7f3a-1111"},
 		"/session new":       {Again: true},
@@ -408,7 +408,7 @@ func TestTabVisitsWhatThereIs(t *testing.T) {
 	})
 }
 
-func TestRetryTakesTheFailedAttemptBack(t *testing.T) { // C01
+func TestRetryTakesTheFailedAttemptBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running[:2]...)
@@ -420,7 +420,7 @@ func TestRetryTakesTheFailedAttemptBack(t *testing.T) { // C01
 	})
 }
 
-func TestHostileText(t *testing.T) { // DESIGN "Bad input"
+func TestHostileText(t *testing.T) {
 	hostile := "\x1b[31mred\x1b]0;title\x07 [red]tag[-] \u202egnp.exe \x9b2J\x00"
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 40)
@@ -474,7 +474,7 @@ func TestSmallScreens(t *testing.T) {
 	}
 }
 
-func TestInterruptedContinues(t *testing.T) { // DECISIONS 8
+func TestInterruptedContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(event.Interrupted{Task: 1, Text: "interrupted · Enter continues", CanContinue: true})
@@ -505,7 +505,7 @@ func TestWaitsToTryAgain(t *testing.T) {
 	})
 }
 
-// Nothing is written and nothing wakes up while nothing happens (FIGURES, idle).
+// Nothing is written and nothing wakes up while nothing happens.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)

@@ -81,7 +81,7 @@ func informed(id string) event.ApprovalAsked {
 	return e
 }
 
-func TestApprovalExplained(t *testing.T) { // F10, F14: the rule shows before it is added
+func TestApprovalExplained(t *testing.T) { // the rule shows before it is added
 	d, _, now, answers := newTestApproval(t, informed("1"))
 	viewtest.Golden(t, "approval-similar", d, 72, 14)
 	*now = now.Add(draw.GracePeriod)
@@ -277,7 +277,7 @@ func TestApprovalSeenBeforeApproved(t *testing.T) {
 	}
 }
 
-// UX: keys typed in the first 300 ms do nothing, and again when another request shows.
+// Keys typed in the first 300 ms do nothing, and again when another request shows.
 func TestApprovalGrace(t *testing.T) {
 	d, s, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart), viewtest.Ask("2", viewtest.Restart))
 	viewtest.Press(t, d, "approve")

@@ -24,7 +24,7 @@ func newTestPicker(t testing.TB, o PickerOptions, titles ...string) *Picker {
 	return p
 }
 
-func TestPickerGolden(t *testing.T) { // UX "Session browser"
+func TestPickerGolden(t *testing.T) {
 	titles := []string{"why do the tests fail?", viewtest.Hostile, "修复 nginx 的配置文件并重新启动服务器 👩‍🚀👨‍👩‍👧", strings.Repeat("long ", 60)}
 	for i := range 40 {
 		titles = append(titles, fmt.Sprintf("session %d", i))

@@ -11,7 +11,7 @@ import (
 	"buddy/views/viewtest"
 )
 
-// TestSecret (H12): what is typed or pasted is never drawn, is given away once, and is
+// TestSecret: what is typed or pasted is never drawn, is given away once, and is
 // gone when the dialog closes.
 func TestSecret(t *testing.T) {
 	s := NewSecret(viewtest.Dark(t), keymap.Default())

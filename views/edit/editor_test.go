@@ -80,7 +80,7 @@ func TestEditorKeys(t *testing.T) {
 	}
 }
 
-// UX: a paste over 10 lines is a chip, sent whole.
+// A paste over 10 lines is a chip, sent whole.
 func TestEditorPaste(t *testing.T) {
 	long := strings.Repeat("line\r\n", 214)
 	want := strings.Repeat("line\n", 214)

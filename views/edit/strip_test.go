@@ -8,7 +8,7 @@ import (
 	"buddy/views/markup"
 )
 
-func TestStrip(t *testing.T) { // I07, I16
+func TestStrip(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		back       int // the cursor, in characters from the end

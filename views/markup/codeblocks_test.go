@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestCodeBlocks(t *testing.T) { // UX "Conversation", copying
+func TestCodeBlocks(t *testing.T) {
 	long := strings.Repeat("x", plainLine+1) + "\n"
 	tests := map[string][]string{
 		"":                                     nil,

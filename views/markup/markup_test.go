@@ -95,7 +95,7 @@ func write(terminal bool, pieces ...string) *Text {
 	return &w.Text
 }
 
-// The table of MECHANISMS A5.
+// What becomes of each kind of escape sequence.
 func TestHostileText(t *testing.T) {
 	for _, c := range []struct{ name, in, text, output string }{
 		{"plain", "a b", "a b", "a b"},
@@ -373,7 +373,7 @@ func TestLineShowsEverything(t *testing.T) {
 	}
 }
 
-// MECHANISMS B6: tmux captures line drawing as SO, letters, SI; and what a row begins
+// Tmux captures line drawing as SO, letters, SI; and what a row begins
 // with is what the row before ended with.
 func TestLineDrawing(t *testing.T) {
 	for _, c := range []struct{ in, want string }{

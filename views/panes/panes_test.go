@@ -140,7 +140,7 @@ func FuzzPicture(f *testing.F) {
 	})
 }
 
-// MECHANISMS B6: tmux writes colours and the line-drawing set once, for all rows that
+// Tmux writes colours and the line-drawing set once, for all rows that
 // have them.
 func TestPanesRowsGoOn(t *testing.T) {
 	rows := []string{"\x1b[41mR", "S\x1b[49m\x0elqk", "x x\x0fq"}

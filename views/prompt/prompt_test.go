@@ -136,7 +136,7 @@ func TestPromptSends(t *testing.T) {
 	}
 }
 
-// I08: Ctrl-D ends on an empty prompt only.
+// Ctrl-D ends on an empty prompt only.
 func TestPromptEOF(t *testing.T) {
 	p := newTestPrompt(t)
 	ended := 0
@@ -151,7 +151,7 @@ func TestPromptEOF(t *testing.T) {
 	}
 }
 
-// I07: the draft is kept while one looks at earlier prompts.
+// The draft is kept while one looks at earlier prompts.
 func TestPromptHistory(t *testing.T) {
 	p := newTestPrompt(t)
 	p.SetHistory([]string{"first", "second\nof two lines"})
@@ -205,7 +205,7 @@ func TestPromptSearch(t *testing.T) {
 	}
 }
 
-// I06: prefix match, six rows, Up and Down, Tab and Enter accept, Esc closes.
+// Prefix match, six rows, Up and Down, Tab and Enter accept, Esc closes.
 func TestPromptPopup(t *testing.T) {
 	p := newTestPrompt(t)
 	var sent []string

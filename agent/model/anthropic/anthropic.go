@@ -8,7 +8,7 @@
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
 //
 // Blocks that are neither text nor tool calls, thinking above all, are kept as they came
-// in [model.Message.Extra], and go back to the same model in the same place (SPEC M14).
+// in [model.Message.Extra], and go back to the same model in the same place.
 //
 // Requests and answers are encoded here, over [wire] and [endpoint]. The provider's SDK
 // (1.84) would add 12.7 MB to a program of 20.9 MB and leave the same work to do: its
@@ -32,7 +32,7 @@ const Name = "anthropic"
 // models that cannot.
 const DefaultMaxTokens = 8192
 
-// version is the protocol's, sent with every request (M05).
+// version is the protocol's, sent with every request.
 const version = "2023-06-01"
 
 // Config says which model to talk to and where. An empty Effort means no thinking.

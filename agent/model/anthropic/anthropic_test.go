@@ -76,7 +76,7 @@ func TestRoundTrip(t *testing.T) {
 			if d := cmp.Diff(model.Message{Role: model.Assistant, Content: "I will lööк. 👍", ToolCalls: calls}, got); d != "" {
 				t.Errorf("%s: %s", name, d)
 			}
-			if d := cmp.Diff(&model.Usage{Prompt: 10, Completion: 5, Cached: 3}, r.Done.Usage); d != "" { // M04, C10
+			if d := cmp.Diff(&model.Usage{Prompt: 10, Completion: 5, Cached: 3}, r.Done.Usage); d != "" {
 				t.Errorf("%s: %s", name, d)
 			}
 			if d := cmp.Diff(calls, r.Ready); d != "" || r.Text != got.Content || r.Reasoning != "Let me think… 思考" || r.Done.Finish != model.FinishToolCalls {
@@ -89,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestThinkingGoesBack (M14, M01): thinking, redacted thinking and what we do not know
+// TestThinkingGoesBack: thinking, redacted thinking and what we do not know
 // go back in their places, through the journal, in a tool loop; the server checks the
 // signatures. Another model does not get them.
 func TestThinkingGoesBack(t *testing.T) {
@@ -166,7 +166,7 @@ func content(t *testing.T, body []byte, i int) []map[string]any {
 	return b.Messages[i].Content
 }
 
-// TestUnknownBlocks (M01): a block that we know nothing of is kept, grown by its deltas.
+// TestUnknownBlocks: a block that we know nothing of is kept, grown by its deltas.
 func TestUnknownBlocks(t *testing.T) {
 	r := stream(t,
 		`{"type":"message_start","message":{"usage":null}}`,
@@ -196,7 +196,7 @@ func TestUnknownBlocks(t *testing.T) {
 	}
 }
 
-// TestFinish: stop reasons by the names that the loop knows (DECISIONS 23); calls of an
+// TestFinish: stop reasons by the names that the loop knows; calls of an
 // answer that was cut are never ready.
 func TestFinish(t *testing.T) {
 	for reason, want := range map[string]string{
@@ -211,7 +211,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestCalls: calls as other servers write them (C02).
+// TestCalls: calls as other servers write them.
 func TestCalls(t *testing.T) {
 	r := stream(t,
 		`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"x","input":{"whole":1}}}`,
@@ -234,7 +234,7 @@ func toolDef(name string) model.ToolDef {
 	return model.ToolDef{Name: name, Description: "does <it>", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}
 }
 
-// TestRequestBytes is a request as it goes over the wire (M05, M14, A07, C09).
+// TestRequestBytes is a request as it goes over the wire.
 func TestRequestBytes(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
 	m := newModel(t, anthropic.Config{BaseURL: srv.URL + "/", Key: "k-123", MaxTokens: 99})
@@ -297,7 +297,7 @@ func TestEagerArguments(t *testing.T) {
 	}
 }
 
-// TestNoKey (M15), and no tools (A07), and the default of max_tokens.
+// TestNoKey, and no tools, and the default of max_tokens.
 func TestNoKey(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
 	if r := modeltest.Collect(t.Context(), newModel(t, anthropic.Config{BaseURL: srv.URL}), question); r.Err != nil {
@@ -312,7 +312,7 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
-// TestStablePrefix (C11, C09): a request begins like the one before it, apart from the
+// TestStablePrefix: a request begins like the one before it, apart from the
 // marks for the cache, of which there are at most four; the last place that was marked
 // is marked again.
 func TestStablePrefix(t *testing.T) {
@@ -378,7 +378,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestNew (C13): what is wrong with a configuration, by its key.
+// TestNew: what is wrong with a configuration, by its key.
 func TestNew(t *testing.T) {
 	for want, c := range map[string]anthropic.Config{
 		"models.p.api_base_url is empty": {Profile: "p", Model: "m"},
@@ -395,8 +395,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestM04: counts may be strings, come in parts, or not at all.
-func TestM04(t *testing.T) {
+// TestTokenCounts: counts may be strings, come in parts, or not at all.
+func TestTokenCounts(t *testing.T) {
 	const head, tail = `{"type":"message_start","message":{"usage":`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":`
 	for _, tt := range []struct {
 		head, tail string

@@ -59,7 +59,7 @@ func TestFaults(t *testing.T) {
 	)
 }
 
-// TestReported (C07): an error in the answer counts as the status that its kind has
+// TestReported: an error in the answer counts as the status that its kind has
 // elsewhere, which says whether to try again.
 func TestReported(t *testing.T) {
 	for kind, status := range map[string]int{
@@ -92,7 +92,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// TestRetryEndToEnd (C07): faults in the middle and at the beginning, then a whole answer.
+// TestRetryEndToEnd: faults in the middle and at the beginning, then a whole answer.
 func TestRetryEndToEnd(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(
 		modeltest.Answer{modeltest.Text("half"), modeltest.Cut{}},
@@ -118,7 +118,7 @@ func (s scripted) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: pr, Request: req}, nil
 }
 
-// TestTimesOut (C12): silence ends an answer; after the stop reason nobody waits for
+// TestTimesOut: silence ends an answer; after the stop reason nobody waits for
 // long, and after message_stop not at all; cancelling gives its cause.
 func TestTimesOut(t *testing.T) {
 	say := func(events ...string) scripted {

@@ -80,7 +80,7 @@ func (b *block) extend(key, text string) {
 	grown.WriteString(text)
 }
 
-// compacted reports whether the block sums up all that was before it (B21). It is kept
+// compacted reports whether the block sums up all that was before it. It is kept
 // and sent back like any other; from then on the provider leaves out what it stands for.
 // One without a summary is a compaction that failed and means nothing:
 // platform.claude.com/docs/en/build-with-claude/compaction.

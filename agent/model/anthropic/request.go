@@ -18,7 +18,7 @@ type request struct {
 	Thinking  *thinking     `json:"thinking,omitempty"`
 	Output    *outputConfig `json:"output_config,omitempty"`
 	System    []any         `json:"system,omitempty"`
-	Tools     []tool        `json:"tools,omitempty"` // no key when there are none (A07)
+	Tools     []tool        `json:"tools,omitempty"` // no key when there are none
 	Messages  []turn        `json:"messages"`
 	Stream    bool          `json:"stream"`
 }
@@ -74,7 +74,7 @@ var ephemeral = &cacheControl{"ephemeral"}
 const maxImage = 5 << 20
 
 // encode writes a request. Apart from the marks for the cache, the messages of one
-// request begin with the bytes of those of the request before (C11).
+// request begin with the bytes of those of the request before.
 func (m *adapter) encode(req model.Request) ([]byte, error) {
 	if err := m.client.CheckImages(req.Messages, maxImage); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func addText(parts []any, text string) []any {
 	return append(parts, &part{Type: "text", Text: text})
 }
 
-// mark sets the four marks that a request may have (C09): the system prompt, the tools,
+// mark sets the four marks that a request may have: the system prompt, the tools,
 // and the last two of our turns. The earlier one was marked as the last one before: a
 // cache looks back over twenty blocks only, which many calls at once exceed.
 func (r *request) mark() {
@@ -175,8 +175,8 @@ func markLast(parts []any) {
 	}
 }
 
-// object returns arguments as the object that they should be; {} when they are not one
-// (M14): the result of such a call tells the model what was wrong.
+// object returns arguments as the object that they should be; {} when they are not one:
+// the result of such a call tells the model what was wrong.
 func object(arguments string) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &members) != nil || members == nil {

@@ -33,7 +33,7 @@ func (u *usage) add(raw json.RawMessage) {
 	}
 }
 
-// total is nil when the server counted nothing (A29).
+// total is nil when the server counted nothing.
 func (u usage) total() *model.Usage {
 	_, in := u[inputTokens]
 	_, out := u[outputTokens]

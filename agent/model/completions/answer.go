@@ -130,7 +130,7 @@ func (a *answer) merge(m wire.Members) error {
 	return a.callPieces(m["tool_calls"])
 }
 
-// content adds text, which may be a string, a part or a list of parts (M12).
+// content adds text, which may be a string, a part or a list of parts.
 func (a *answer) content(raw json.RawMessage) error {
 	if len(raw) == 0 || raw[0] == 'n' {
 		return nil

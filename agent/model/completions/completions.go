@@ -9,7 +9,7 @@
 //	for d, err := range m.Stream(ctx, model.Request{Messages: msgs}) { … }
 //
 // go-openai supplies the request and judges it. Its types drop what they do not know, so
-// messages and events are encoded and decoded here (DESIGN, "Model").
+// messages and events are encoded and decoded here.
 package completions
 
 import (

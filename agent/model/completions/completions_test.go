@@ -93,7 +93,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCallReadyEarly (D30): a call is ready when the next one begins, not at the end.
+// TestCallReadyEarly: a call is ready when the next one begins, not at the end.
 func TestCallReadyEarly(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Call{ID: "a", Name: "x", Arguments: `{}`}, modeltest.Call{ID: "b", Name: "y", Arguments: `{}`}})
 	want := []model.DeltaKind{model.CallDelta, model.CallReady, model.CallDelta, model.CallReady, model.Done}
@@ -102,8 +102,8 @@ func TestCallReadyEarly(t *testing.T) {
 	}
 }
 
-// TestRequestBytes: what goes over the wire (M01, M02, M03, M05, A07), and that the
-// messages of turn N are a byte prefix of those of turn N+1 (C11).
+// TestRequestBytes: what goes over the wire, and that the
+// messages of turn N are a byte prefix of those of turn N+1.
 func TestRequestBytes(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text("ok")}
@@ -159,7 +159,7 @@ func TestRequestBytes(t *testing.T) {
 	}
 }
 
-// TestExtraGoesBack (M01): what came unknown is sent again byte for byte.
+// TestExtraGoesBack: what came unknown is sent again byte for byte.
 func TestExtraGoesBack(t *testing.T) {
 	details := `[{"type":"reasoning.encrypted","data":"A+/=","id":"r1", "index":0}]`
 	srv := modeltest.Start(t, modeltest.Steps(
@@ -194,7 +194,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestNoKey (M15, M05): a local server gets no Authorization.
+// TestNoKey: a local server gets no Authorization.
 func TestNoKey(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{modeltest.Text("ok")}))
 	r := modeltest.Collect(t.Context(), newModel(t, completions.Config{BaseURL: srv.URL + "/"}), question)
@@ -203,7 +203,7 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
-// TestEmpty (A27): an answer without choices or text is whole, and empty.
+// TestEmpty: an answer without choices or text is whole, and empty.
 func TestEmpty(t *testing.T) {
 	for _, a := range []modeltest.Answer{
 		{modeltest.Event("[DONE]"), modeltest.End{}},
@@ -271,7 +271,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestNew (H10): a bad configuration is one line that names the key.
+// TestNew: a bad configuration is one line that names the key.
 func TestNew(t *testing.T) {
 	for _, tt := range []struct{ url, key, want string }{
 		{"", "", `models.work.api_base_url is empty`},

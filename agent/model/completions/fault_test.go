@@ -97,7 +97,7 @@ type failing struct{ err error }
 
 func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
 
-// TestNotSent: what the SDK refuses says how to get there (C13).
+// TestNotSent: what the SDK refuses says how to get there.
 func TestNotSent(t *testing.T) {
 	m := newModel(t, completions.Config{Profile: "work", BaseURL: "http://127.0.0.1:1", Model: "gpt-6-sol"})
 	r := modeltest.Collect(t.Context(), m, model.Request{Messages: question.Messages, Tools: []model.ToolDef{toolDef("x")}})
@@ -107,7 +107,7 @@ func TestNotSent(t *testing.T) {
 	}
 }
 
-// TestRetryEndToEnd (C07): a fault in the middle, then a whole answer.
+// TestRetryEndToEnd: a fault in the middle, then a whole answer.
 func TestRetryEndToEnd(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(
 		modeltest.Answer{modeltest.Text("half"), modeltest.Cut{}},

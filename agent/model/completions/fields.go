@@ -9,7 +9,7 @@ import (
 )
 
 // fields are members that the protocol does not know, put together from deltas to be
-// sent back (M01). A field that came in one piece goes back as it came.
+// sent back. A field that came in one piece goes back as it came.
 type fields map[string]*field
 
 type field struct {

@@ -9,7 +9,7 @@ import (
 	"buddy/agent/model"
 )
 
-// TestCalls (C02, M03): the ways in which servers cut tool calls into pieces.
+// TestCalls: the ways in which servers cut tool calls into pieces.
 func TestCalls(t *testing.T) {
 	type calls = []model.ToolCall
 	tc := func(members string) string { return delta(`"tool_calls":[` + members + `]`) }
@@ -115,7 +115,7 @@ func TestCallGoesOn(t *testing.T) {
 	}
 }
 
-// TestStoppedCalls (DECISIONS 23): no call of an answer that hit the token limit or the
+// TestStoppedCalls: no call of an answer that hit the token limit or the
 // content filter is ready, unless it was complete before.
 func TestStoppedCalls(t *testing.T) {
 	for finish, want := range map[string]string{"length": "length", "MAX_TOKENS": "length", "content_filter": "content_filter"} {
@@ -128,8 +128,8 @@ func TestStoppedCalls(t *testing.T) {
 	}
 }
 
-// TestM06 checks what is shown of reasoning and what goes back of it.
-func TestM06(t *testing.T) {
+// TestReasoningShownAndSentBack checks what is shown of reasoning and what goes back of it.
+func TestReasoningShownAndSentBack(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		events []string
@@ -184,8 +184,8 @@ func TestM06(t *testing.T) {
 	}
 }
 
-// TestM12 merges the text of parts, and takes a refusal for what it is: text.
-func TestM12(t *testing.T) {
+// TestPartsAndRefusals merges the text of parts, and takes a refusal for what it is: text.
+func TestPartsAndRefusals(t *testing.T) {
 	for _, tt := range []struct{ name, members, want string }{
 		{"string", `"content":"a<b>\u00e9"`, "a<b>é"},
 		{"parts", `"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]`, "ab"},
@@ -205,8 +205,8 @@ func TestM12(t *testing.T) {
 	}
 }
 
-// TestM04 reads token counts under their various names.
-func TestM04(t *testing.T) {
+// TestTokenCounts reads token counts under their various names.
+func TestTokenCounts(t *testing.T) {
 	for _, tt := range []struct {
 		usage string
 		want  *model.Usage
@@ -233,7 +233,7 @@ func TestM04(t *testing.T) {
 	}
 }
 
-// TestFields (M01): unknown members are put together, empty ones left out.
+// TestFields: unknown members are put together, empty ones left out.
 func TestFields(t *testing.T) {
 	r := stream(t,
 		delta(`"id":"m1","audio":{"id":"a","transcript":"x"},"empty":[],"annotations":[{"n":1}],"n":1,"role":"assistant","content":"x"`),

@@ -9,7 +9,7 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// isTrace reports whether a field is a reasoning trace by its name (M06). Signatures,
+// isTrace reports whether a field is a reasoning trace by its name. Signatures,
 // encrypted blocks and counts travel under such names too and are never shown.
 func isTrace(name string) bool {
 	name = strings.ToLower(name)
@@ -112,7 +112,7 @@ var textKeys = []string{
 // maxDepth bounds the search for text in nested values.
 const maxDepth = 8
 
-// pull returns the text in a value and never JSON (M06). first allows a string to hold
+// pull returns the text in a value and never JSON. first allows a string to hold
 // JSON: a later piece of a text may look like it by chance.
 func pull(raw json.RawMessage, first bool, depth int) string {
 	raw = bytes.TrimSpace(raw)

@@ -14,8 +14,8 @@ import (
 )
 
 // encode writes the messages array. Our own encoding is the authority: unknown fields
-// and an explicit null content survive (M01, M02), and a message gives the same bytes
-// in every request (C11).
+// and an explicit null content survive, and a message gives the same bytes
+// in every request.
 // marked are the messages that end with a mark for the cache, by index.
 func encode(msgs []model.Message, marked map[int]bool) ([]byte, error) {
 	var out bytes.Buffer
@@ -117,7 +117,7 @@ func withoutNotes(extra map[string]json.RawMessage) map[string]json.RawMessage {
 	return extra
 }
 
-// tools returns nil when there are none, so that the request has no such key (A07).
+// tools returns nil when there are none, so that the request has no such key.
 func tools(defs []model.ToolDef) []openai.Tool {
 	var out []openai.Tool
 	for _, d := range defs {

@@ -1,6 +1,6 @@
 // Package demo is the embedded model: it needs no key and no network, says that it is
 // not a language model, and calls the real tools, so that the whole program can be tried
-// before a model is connected (DECISIONS 26).
+// before a model is connected.
 //
 //	m := demo.New(20 * time.Millisecond) // a word every 20 ms
 //	for d, err := range m.Stream(ctx, req) { … }

@@ -33,7 +33,7 @@ func ask(t *testing.T, defs []model.ToolDef, msgs ...model.Message) (text string
 func user(text string) model.Message   { return model.Message{Role: model.User, Content: text} }
 func result(text string) model.Message { return model.Message{Role: model.Tool, Content: text} }
 
-func TestVerbs(t *testing.T) { // DECISIONS 26
+func TestVerbs(t *testing.T) {
 	tests := []struct{ prompt, call string }{
 		{"run ls -la", "run_shell ls -la"},
 		{"RUN  echo hi ", "run_shell echo hi"},

@@ -29,7 +29,7 @@ type Config struct {
 	Profile   string   // the name under [models]; for hints
 	API       string   // the value of the api key in the configuration; for hints
 	BaseURL   string   // http or https; a trailing slash does not matter; a query goes with every request
-	Key       string   // empty: no Authorization is sent, as local servers need none (M15)
+	Key       string   // empty: no Authorization is sent, as local servers need none
 	KeySource string   // where Key came from, such as "env OPENAI_API_KEY"; for hints
 	KeyHeader string   // what holds Key instead of the protocol's header; "Authorization" has Bearer before it
 	Headers   []string // "Name: value", of every request

@@ -42,7 +42,7 @@ func send(t *testing.T, c endpoint.Config) (string, error) {
 	}
 }
 
-// TestHints: what to do about a status, in the words of the configuration (C13).
+// TestHints: what to do about a status, in the words of the configuration.
 func TestHints(t *testing.T) {
 	for _, tt := range []struct {
 		code   int

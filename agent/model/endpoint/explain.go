@@ -142,7 +142,7 @@ func (c *Call) keyHint() string {
 	}
 }
 
-// protocolHint names the other way to speak to the same server (C13).
+// protocolHint names the other way to speak to the same server.
 func (c *Call) protocolHint() string {
 	other := map[string]string{"completions": "responses", "responses": "completions", "anthropic": "completions"}[c.e.config.API]
 	return fmt.Sprintf("check api_base_url and model, or try the other protocol: api = %q in %s", other, c.section())

@@ -1,4 +1,4 @@
-// Package fallback lets a second model answer what the first can't (C04, C05): when it
+// Package fallback lets a second model answer what the first can't: when it
 // is overloaded, or its answer stalled, and the retries are used up.
 //
 //	m := fallback.New(retry.New(first, recovery), retry.New(second, recovery))

@@ -82,9 +82,9 @@ func told(t *testing.T, m model.Model, req model.Request) (string, error) {
 	return out.String(), nil
 }
 
-// TestC05 checks when the second model is asked: after six attempts that met an
+// TestWhenTheSecondModelIsAsked checks when the second model is asked: after six attempts that met an
 // overload or a stall, never for a prompt that it can't hold.
-func TestC05(t *testing.T) {
+func TestWhenTheSecondModelIsAsked(t *testing.T) {
 	tests := []struct {
 		name     string
 		first    fake

@@ -18,9 +18,9 @@ import (
 	"buddy/agent/model/wire"
 )
 
-// TestC06OpaqueFieldsStayHome: what an adapter noted of its answers, such as signatures and
+// TestOpaqueFieldsStayHome: what an adapter noted of its answers, such as signatures and
 // encrypted reasoning, is sent to no other provider.
-func TestC06OpaqueFieldsStayHome(t *testing.T) {
+func TestOpaqueFieldsStayHome(t *testing.T) {
 	apis := map[string]func(url string) (model.Model, error){
 		completions.Name: func(url string) (model.Model, error) {
 			return completions.New(wire.Config{Profile: "p", BaseURL: url, Model: "m"})

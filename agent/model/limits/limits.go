@@ -19,7 +19,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Default is assumed, in tokens, of a model that nothing is known of (B13).
+// Default is assumed, in tokens, of a model that nothing is known of.
 const Default = 8192
 
 // generated is made by the script generate from a package that lists models; data is what
@@ -31,7 +31,7 @@ var (
 	data []byte
 )
 
-// kind is how a rule compares its name with that of a model (B14).
+// kind is how a rule compares its name with that of a model.
 type kind string
 
 const (

@@ -8,7 +8,7 @@ import (
 	"buddy/agent/model"
 )
 
-func TestWindow(t *testing.T) { // B14, B15
+func TestWindow(t *testing.T) {
 	tests := []struct {
 		model string
 		want  int
@@ -39,7 +39,7 @@ func TestWindow(t *testing.T) { // B14, B15
 	}
 }
 
-// TestPrice (B14): a price is that of one seller, and what it does not name costs as input.
+// TestPrice: a price is that of one seller, and what it does not name costs as input.
 func TestPrice(t *testing.T) {
 	tests := []struct {
 		url, model string
@@ -68,7 +68,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-func TestFirstRuleWins(t *testing.T) { // B14
+func TestFirstRuleWins(t *testing.T) {
 	rules := []rule{{Kind: contains, Name: "b", Window: 1}, {Kind: exact, Name: "abc", Window: 2}, {Kind: prefix, Name: "x/", Window: 3}}
 	for name, want := range map[string]int{"abc": 1, "x/y": 3, "y": 0} {
 		if got := find(rules, name); got.Window != want {
@@ -77,7 +77,7 @@ func TestFirstRuleWins(t *testing.T) { // B14
 	}
 }
 
-func TestCatalogueHasSources(t *testing.T) { // DECISIONS 25
+func TestCatalogueHasSources(t *testing.T) {
 	for _, r := range catalogue() {
 		if !strings.HasPrefix(r.Source, "https://") || r.Date.AsTime(time.UTC).Before(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
 			t.Errorf("%s: source %q of %s", r.Name, r.Source, r.Date)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCheckMessages (M14): what a strict provider refuses, and why.
+// TestCheckMessages: what a strict provider refuses, and why.
 func TestCheckMessages(t *testing.T) {
 	const (
 		ask  = `{"role":"user","content":[{"type":"text","text":"a"}]}`

@@ -53,8 +53,8 @@ const (
 // members are those of a request that say how to think, or how to call tools.
 var members = []string{"reasoning_effort", "reasoning", "include_reasoning", "chat_template_kwargs", "parallel_tool_calls", "thinking", "output_config", "max_tokens"}
 
-// TestM13: what each provider is told beyond the protocol, for an effort and without one.
-func TestM13(t *testing.T) {
+// TestEffortOfEachProvider: what each provider is told beyond the protocol, for an effort and without one.
+func TestEffortOfEachProvider(t *testing.T) {
 	const maxTokens = `"max_tokens":8192`
 	for _, tt := range []struct{ api, url, model, effort, want string }{
 		{"completions", openAI, "gpt-5.1", "", ``},

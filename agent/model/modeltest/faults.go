@@ -65,7 +65,7 @@ type Fault struct {
 	Want       []string      // parts of the error
 }
 
-// faults are those that do not depend on the protocol (C13, C07, A34, DESIGN "Bad input").
+// faults are those that do not depend on the protocol.
 // other is the protocol that a 404 names.
 func faults(path, other string) []Fault {
 	return slices.Concat(statuses(path, other), tooLong(), broken())
@@ -118,7 +118,7 @@ func statuses(path, other string) []Fault {
 	}
 }
 
-// tooLong are the ways in which servers say that a conversation does not fit (A34).
+// tooLong are the ways in which servers say that a conversation does not fit.
 func tooLong() (all []Fault) {
 	row := func(name, text string, a Answer) {
 		all = append(all, Fault{Name: "too long, " + name, Answer: a, Kind: model.ContextError, Text: text, Want: []string{"; the conversation is too long for the model: /compact makes it shorter"}})

@@ -30,7 +30,7 @@ func (clock) Plan(tools.Call) (action.Action, error) {
 
 func (clock) Run(context.Context, tools.Call) tools.Result { return tools.Result{Content: "noon"} }
 
-// TestLoop (A23, A24): the same two exchanges through the real runtime in each protocol:
+// TestLoop: the same two exchanges through the real runtime in each protocol:
 // reasoning, two calls at once, a server that is overloaded in the middle of its answer, a
 // second prompt. The server checks every request.
 func TestLoop(t *testing.T) {

@@ -24,7 +24,7 @@ var question = model.Request{Messages: []model.Message{{Role: model.User, Conten
 // png is the smallest thing that passes for a picture.
 var png = model.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n\x00<&>")}
 
-// TestConnections (C07, DESIGN "Bad input"): there is no answer at all, and what a person
+// TestConnections: there is no answer at all, and what a person
 // reads of it, the same in every protocol.
 func TestConnections(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
@@ -71,7 +71,7 @@ func listenAndClose(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestEndlessAnswer (DESIGN, rule 4): an answer that never ends is given up.
+// TestEndlessAnswer: an answer that never ends is given up.
 func TestEndlessAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -92,7 +92,7 @@ func TestEndlessAnswer(t *testing.T) {
 	})
 }
 
-// TestSameIDs (C02): a server that gives two calls the same id.
+// TestSameIDs: a server that gives two calls the same id.
 func TestSameIDs(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {
 		srv := modeltest.Start(t, modeltest.Steps(modeltest.Answer{
@@ -156,7 +156,7 @@ func journaled(t *testing.T, msgs []model.Message) (back []model.Message) {
 	return back
 }
 
-// TestStablePrefix (C11, C09, DECISIONS 24): byte for byte, the list of messages of a
+// TestStablePrefix: byte for byte, the list of messages of a
 // request begins with that of the one before, up to the brackets that close it, and all
 // else is the same. Of Messages the marks for the cache are taken out first: they move
 // along, at most four at a time, as they are no part of what the provider compares.
@@ -194,7 +194,7 @@ func TestStablePrefix(t *testing.T) {
 	})
 }
 
-// TestFleeting (E20, C11): what is of this moment only comes last, after the same bytes as
+// TestFleeting: what is of this moment only comes last, after the same bytes as
 // without it, those that mark what is to be cached included; also behind results of tools.
 func TestFleeting(t *testing.T) {
 	said := []model.Message{{Role: model.System, Content: "You see."}, {Role: model.User, Content: "look"}}
@@ -289,7 +289,7 @@ func TestImagesRefused(t *testing.T) {
 	}
 }
 
-// TestUsage (M04, A29): what was counted, with what the cache gave and took.
+// TestUsage: what was counted, with what the cache gave and took.
 func TestUsage(t *testing.T) {
 	want := model.Usage{Prompt: 100, Completion: 7, Cached: 60, CacheWrite: 30}
 	for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Plain{}} {
@@ -303,9 +303,9 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestB21: a summary that the provider made is kept through the journal and sent back in
+// TestSummaryOfTheProvider: a summary that the provider made is kept through the journal and sent back in
 // its place, streamed or not. Where it is all that came, the answer ends with "compaction".
-func TestB21(t *testing.T) {
+func TestSummaryOfTheProvider(t *testing.T) {
 	for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Plain{}} {
 		for _, pauses := range []bool{false, true} {
 			modeltest.Each(t, func(t *testing.T, p modeltest.Protocol) {

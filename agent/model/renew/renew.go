@@ -1,5 +1,5 @@
-// Package renew lets a model work with a key that changes, as the token of a login does
-// (H14): before every request it asks for the key, and when the server refuses it, once
+// Package renew lets a model work with a key that changes, as the token of a login does:
+// before every request it asks for the key, and when the server refuses it, once
 // more.
 //
 //	m, err := renew.New(renew.Config{

@@ -34,7 +34,7 @@ func (s sender) Stream(context.Context, model.Request) iter.Seq2[model.Delta, er
 	}
 }
 
-// TestStream (H14): the key is asked for before each request, and once more when it is
+// TestStream: the key is asked for before each request, and once more when it is
 // refused; a second refusal says what to do.
 func TestStream(t *testing.T) {
 	for _, tt := range []struct {

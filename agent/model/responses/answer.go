@@ -72,7 +72,7 @@ const (
 	callItem      = "function_call"
 	freeItem      = "custom_tool_call" // see customTool
 	reasoningItem = "reasoning"
-	// compactionItem is what the server sums all before it up in, opaque to us (B21):
+	// compactionItem is what the server sums all before it up in, opaque to us:
 	// developers.openai.com/api/docs/guides/compaction. The answer goes on after it.
 	compactionItem = "compaction"
 )
@@ -219,7 +219,7 @@ func (a *answer) Done(marked bool) error {
 	if err != nil {
 		return err
 	}
-	// The calls of an answer that was stopped may be fragments (DECISIONS 23).
+	// The calls of an answer that was stopped may be fragments.
 	whole := finish != model.FinishLength && finish != model.FinishContentFilter
 	m := &model.Message{Role: model.Assistant}
 	n := note{Origin: a.origin}

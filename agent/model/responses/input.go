@@ -44,7 +44,7 @@ type input struct {
 }
 
 // The items that we make, in the order in which their members are written: the same
-// message gives the same bytes in every request (C11).
+// message gives the same bytes in every request.
 type (
 	message struct {
 		Type    string     `json:"type"`
@@ -78,7 +78,7 @@ type (
 	}
 )
 
-// encode writes the conversation (M07): what the system says, joined by blank lines,
+// encode writes the conversation: what the system says, joined by blank lines,
 // and the items of input.
 func encode(msgs []model.Message, origin string, free bool) (instructions string, items []byte, err error) {
 	in := &input{origin: origin, free: free, freed: make(map[string]bool)}

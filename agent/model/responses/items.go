@@ -164,7 +164,7 @@ func (a *answer) begin(e event, kind string) *item {
 	return i
 }
 
-// callID returns the first that is given and new (C02), else one of ours.
+// callID returns the first that is given and new, else one of ours.
 func (a *answer) callID(ids ...string) string {
 	for _, id := range ids {
 		used := id == ""
@@ -326,8 +326,8 @@ func (a *answer) partDone(e event) error {
 	return a.part(i, e.Part, kind, n)
 }
 
-// whole takes a text that is not a delta: only what was not there before is emitted
-// (M11). When it is another text than its deltas were, it is the one that counts (M10).
+// whole takes a text that is not a delta: only what was not there before is emitted.
+// When it is another text than its deltas were, it is the one that counts (M10).
 func (a *answer) whole(i *item, kind string, n int, raw json.RawMessage) error {
 	if len(raw) == 0 || raw[0] == 'n' || i.ready {
 		return nil

@@ -99,7 +99,7 @@ func TestLenient(t *testing.T) {
 
 func done0(item string) string { return string(done(0, item)) }
 
-// TestFragments (DECISIONS 23): calls of an answer that was stopped are not ready.
+// TestFragments: calls of an answer that was stopped are not ready.
 func TestFragments(t *testing.T) {
 	r := stream(t, added, `{"type":"response.function_call_arguments.delta","item_id":"fc_1","delta":"{"}`,
 		`{"type":"response.incomplete","response":{"output":[{"type":"function_call","id":"fc_1","call_id":"c1","name":"x","arguments":"{","status":"incomplete"}]}}`)
@@ -108,7 +108,7 @@ func TestFragments(t *testing.T) {
 	}
 }
 
-// TestCallIDs (C02): one id, one call; a call without any id gets one.
+// TestCallIDs: one id, one call; a call without any id gets one.
 func TestCallIDs(t *testing.T) {
 	item := `{"type":"function_call","call_id":"c1","name":"x","arguments":"{}"}`
 	r := stream(t, string(done(0, item)), string(done(1, item)), string(done(2, `{"type":"function_call","name":"x","arguments":"{}"}`)), completed)
@@ -121,8 +121,8 @@ func TestCallIDs(t *testing.T) {
 	}
 }
 
-// TestM11: reasoning in deltas and whole, as a summary, as it was thought, or both.
-func TestM11(t *testing.T) {
+// TestReasoning: reasoning in deltas and whole, as a summary, as it was thought, or both.
+func TestReasoning(t *testing.T) {
 	ev := func(kind, rest string) string {
 		return `{"type":"response.` + kind + `","output_index":0,` + rest + `}`
 	}
@@ -208,7 +208,7 @@ func TestTextsUnderAnyContentIndex(t *testing.T) {
 
 var delta1 = strings.Replace(delta, `"output_index":0`, `"output_index":1`, 1)
 
-// TestUsage: counts under other names and as strings (M04).
+// TestUsage: counts under other names and as strings.
 func TestUsage(t *testing.T) {
 	for _, u := range []string{
 		`{"input_tokens":"9","output_tokens":"3","input_tokens_details":{"cached_tokens":"2"}}`,

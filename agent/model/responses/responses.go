@@ -8,7 +8,7 @@
 //
 // Nothing is stored at the server: every request carries the whole conversation. What
 // the protocol knows and [model.Message] does not, such as encrypted reasoning, is kept
-// in Message.Extra as one note, and sent again in its place (M01, M08).
+// in Message.Extra as one note, and sent again in its place.
 //
 // go-openai supplies the request and judges it; input and events are encoded and decoded
 // here.
@@ -48,7 +48,7 @@ func New(c Config) (*wire.Model, error) {
 		return nil, err
 	}
 	m := &adapter{client: client}
-	// Only OpenAI needs to be asked for summaries, and only models that think have any (M13).
+	// Only OpenAI needs to be asked for summaries, and only models that think have any.
 	// Servers nearby store nothing and some refuse to be told.
 	switch client.Provider() {
 	case wire.Ollama, wire.LMStudio, wire.VLLM, wire.LlamaCPP:
@@ -96,7 +96,7 @@ func (m *adapter) open(call *endpoint.Call, req model.Request) error {
 	}
 	config.HTTPClient = wire.Sender{Call: call, Key: "input", Value: input, Extra: extra}
 	r := openai.CreateResponseRequest{Model: m.client.Info().Model, Instructions: instructions}
-	if !m.noStore.Load() { // the default is true (M09)
+	if !m.noStore.Load() { // the default is true
 		r.Store = new(bool)
 	}
 	if !m.noInclude.Load() {

@@ -49,7 +49,7 @@ func stream(t testing.TB, events ...string) modeltest.Result {
 }
 
 // TestRoundTrip is an answer as OpenAI sends it, in pieces of any size: every text comes
-// four times and is said once (M08, M10, M11).
+// four times and is said once.
 func TestRoundTrip(t *testing.T) {
 	for _, size := range []int{0, 1, 3, 1000} {
 		for _, way := range []modeltest.Part{modeltest.Pause(0), modeltest.Dribble{}, modeltest.Plain{}} {
@@ -86,7 +86,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCallReadyEarly (D30): a call is ready when its item is done, not at the end.
+// TestCallReadyEarly: a call is ready when its item is done, not at the end.
 func TestCallReadyEarly(t *testing.T) {
 	r := ask(t, modeltest.Answer{modeltest.Call{ID: "a", Name: "x", Arguments: `{}`}, modeltest.Call{ID: "b", Name: "y", Arguments: `{}`}})
 	want := []model.DeltaKind{model.CallDelta, model.CallReady, model.CallDelta, model.CallReady, model.Done}
@@ -111,8 +111,8 @@ func conversation() []model.Message {
 	}
 }
 
-// TestRequest: what goes over the wire (M07, A07), and that the input of turn N is a
-// byte prefix of that of turn N+1 (C11).
+// TestRequest: what goes over the wire, and that the input of turn N is a
+// byte prefix of that of turn N+1.
 func TestRequest(t *testing.T) {
 	srv := modeltest.Start(t, func(modeltest.Request) modeltest.Answer { return modeltest.Answer{modeltest.Text("ok")} })
 	m := newModel(t, responses.Config{BaseURL: srv.URL + "/", Key: "sk-12345"})
@@ -211,7 +211,7 @@ func done(index int, item string) modeltest.Event {
 
 const completed = `{"type":"response.completed","response":{"status":"completed","output":[]}}`
 
-// TestItemsGoBack (M01, M08): what the server alone understands is sent again value for
+// TestItemsGoBack: what the server alone understands is sent again value for
 // value and in its place, after a turn through the journal; not to another model, and
 // not when what it led to is gone.
 func TestItemsGoBack(t *testing.T) {
@@ -281,7 +281,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNew (H10, H04): a bad configuration is one line; a missing model is the profile.
+// TestNew: a bad configuration is one line; a missing model is the profile.
 func TestNew(t *testing.T) {
 	if _, err := responses.New(responses.Config{Profile: "work", BaseURL: "ftp://x"}); err == nil || !strings.Contains(err.Error(), "models.work.api_base_url") {
 		t.Error(err)
@@ -309,8 +309,8 @@ func (o *openAI) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), Request: req}, nil
 }
 
-// TestM13: OpenAI is asked for summaries of the reasoning until it refuses, others never.
-func TestM13(t *testing.T) {
+// TestSummariesOfReasoning: OpenAI is asked for summaries of the reasoning until it refuses, others never.
+func TestSummariesOfReasoning(t *testing.T) {
 	for url, want := range map[string]int{"https://api.openai.com/v1": 3, "https://example.com/v1": 2} {
 		server := &openAI{}
 		m := newModel(t, responses.Config{BaseURL: url, HTTPClient: &http.Client{Transport: server}})
@@ -325,9 +325,9 @@ func TestM13(t *testing.T) {
 	}
 }
 
-// TestM09: nothing is to be stored at the server, which is told so unless it does not
+// TestNothingIsStored: nothing is to be stored at the server, which is told so unless it does not
 // know the word; answers are always streamed.
-func TestM09(t *testing.T) {
+func TestNothingIsStored(t *testing.T) {
 	var bodies []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)

@@ -94,7 +94,7 @@ func exchange(t *testing.T, m model.Model, j *journal, prompt string) (text, rea
 
 // TestRuntime is two exchanges with a tool through the real runtime, with a resume in
 // between: encrypted reasoning goes back in its place, and each input goes on with the
-// one before it (M01, M08, C11).
+// one before it.
 func TestRuntime(t *testing.T) {
 	srv := modeltest.Start(t, modeltest.Steps(
 		modeltest.Answer{modeltest.Reasoning{Text: "I need the <time>."}, modeltest.Text("Let me see."), modeltest.Call{ID: "c1", Name: "clock", Arguments: "{}"}, modeltest.Usage{Prompt: 5, Completion: 2}},

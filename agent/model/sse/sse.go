@@ -1,8 +1,8 @@
 // Package sse reads the events of a streaming answer, however a server spells it.
 //
 // It joins data of several lines, drops comments, names, ids and keep-alives, accepts
-// CRLF, CR and LF and any chunking, takes a plain JSON body as one event (M10), and
-// turns web pages, error objects and endless lines into a [model.Error] (DECISIONS 22).
+// CRLF, CR and LF and any chunking, takes a plain JSON body as one event, and
+// turns web pages, error objects and endless lines into a [model.Error].
 // Memory is bounded by a few times [MaxEvent].
 //
 //	r := sse.NewReader(resp.Body, resp.Header.Get("Content-Type"))

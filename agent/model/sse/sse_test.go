@@ -32,8 +32,8 @@ func read(body io.Reader, contentType string) (out string, finished bool, err er
 	}
 }
 
-// TestM10 feeds every spelling of the same thing, whole, in halves and byte by byte.
-func TestM10(t *testing.T) {
+// TestSpellings feeds every spelling of the same thing, whole, in halves and byte by byte.
+func TestSpellings(t *testing.T) {
 	const one, two = `{"a":"é1"}`, `{"b":2}`
 	both := "data: " + one + "\ndata: " + two + "\n"
 	for _, tt := range []struct {
@@ -75,7 +75,7 @@ func TestM10(t *testing.T) {
 	}
 }
 
-// TestFaults checks each fault of DECISIONS 22: its kind, what it says and whether the
+// TestFaults checks each fault: its kind, what it says and whether the
 // request may be sent again.
 func TestFaults(t *testing.T) {
 	const ev = "data: {}\n\n"

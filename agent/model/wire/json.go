@@ -35,8 +35,8 @@ func Text(raw json.RawMessage) string {
 	return v.Value
 }
 
-// Usage reads token counts under the names that servers use, as numbers or as strings
-// (M04); nil when there are none.
+// Usage reads token counts under the names that servers use, as numbers or as strings;
+// nil when there are none.
 func Usage(raw json.RawMessage) *model.Usage {
 	var m Members
 	if len(raw) == 0 || json.Unmarshal(raw, &m) != nil {

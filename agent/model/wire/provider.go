@@ -159,7 +159,7 @@ func (c *Client) Effort() Effort { return c.effort }
 func (c *Client) Provider() Provider { return c.provider }
 
 // Extra returns what a request of Chat Completions needs beyond the protocol as OpenAI
-// has it, for the effort and for the provider (M13). tools says whether it offers any.
+// has it, for the effort and for the provider. tools says whether it offers any.
 func (c *Client) Extra(tools bool) Members {
 	m := make(Members)
 	set := func(key string, value any) {
