@@ -16,7 +16,6 @@ const maxMethods = 40
 // large are types that had more when the limit came, with what they may have. They shrink:
 // whoever takes methods away lowers the number, or removes the line.
 var large = map[string]int{
-	"agent/policy/shell.analyser":   78,
 	"app/repl.repl":                 43,
 	"app/ui.UI":                     89,
 	"views/dialog.Pager":            42,

@@ -150,7 +150,7 @@ func setCheck(_ *analyser, c *call) string {
 
 func cdCheck(a *analyser, c *call) string {
 	if len(c.rest) == 0 {
-		a.cwds = append(a.cwds, a.env.Home)
+		a.folders.cwds = append(a.folders.cwds, a.folders.env.Home)
 		return ""
 	}
 	w := c.rest[0]
@@ -158,7 +158,7 @@ func cdCheck(a *analyser, c *call) string {
 	if !ok || len(c.rest) > 1 || text == "-" || text == "" || text[0] == '+' {
 		return c.spec.name + " to a folder that is not known"
 	}
-	if why := a.reads(w); why != "" {
+	if why := a.folders.reads(w); why != "" {
 		return why
 	}
 	for _, dir := range []string{"/proc", "/dev", "/sys"} {
@@ -166,29 +166,29 @@ func cdCheck(a *analyser, c *call) string {
 			return "cd to a folder of the kernel"
 		}
 	}
-	if len(a.cwds) > 8 {
+	if len(a.folders.cwds) > 8 {
 		return "more changes of the folder than can be followed"
 	}
-	a.enter(text)
+	a.folders.enter(text)
 	return ""
 }
 
 // enter notes a folder in which what follows may be. The shell takes .. for the folder above
 // by name, a program for the one above by what links lead to.
-func (a *analyser) enter(text string) {
-	a.entered = nil
-	for _, dir := range a.cwds {
+func (d *folders) enter(text string) {
+	d.entered = nil
+	for _, dir := range d.cwds {
 		switch {
 		case strings.HasPrefix(text, "/"), dir == "":
-			a.entered = append(a.entered, text)
+			d.entered = append(d.entered, text)
 		default:
-			a.entered = append(a.entered, dir+"/"+text)
+			d.entered = append(d.entered, dir+"/"+text)
 			if strings.Contains(text, "..") {
-				a.entered = append(a.entered, path.Join(dir, text))
+				d.entered = append(d.entered, path.Join(dir, text))
 			}
 		}
 	}
-	a.cwds = union(a.cwds, a.entered)
+	d.cwds = union(d.cwds, d.entered)
 }
 
 // union returns the folders of both lists, each once.
@@ -204,14 +204,14 @@ func readCheck(a *analyser, c *call) string {
 	}
 	for _, w := range append(c.values("-a"), c.rest...) {
 		s, ok := w.lit()
-		v := a.vars[s]
+		v := a.scope.vars[s]
 		if !ok || !validName(s) || v == nil || v.times < 2 {
 			return "read sets a variable whose name is computed"
 		}
 		if why := assignable(s, arg{}, false); why != "" {
 			return why
 		}
-		a.sure[s] = true
+		a.scope.sure[s] = true
 	}
 	return ""
 }
@@ -382,7 +382,7 @@ func jqCheck(a *analyser, c *call) string {
 		return "the program of " + c.spec.name + " may read more than its input"
 	}
 	for _, w := range c.rest[1:] {
-		if why := a.reads(w); why != "" {
+		if why := a.folders.reads(w); why != "" {
 			return why
 		}
 	}

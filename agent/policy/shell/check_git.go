@@ -9,10 +9,10 @@ import (
 func gitGlobals(a *analyser, c *call) string {
 	for _, w := range c.values("-C") {
 		dir, ok := w.lit()
-		if why := a.reads(w); why != "" || !ok {
+		if why := a.folders.reads(w); why != "" || !ok {
 			return firstOf(why, "git -C with a folder that is computed")
 		}
-		a.enter(dir)
+		a.folders.enter(dir)
 	}
 	for _, w := range c.values("-c") {
 		s, ok := w.lit()

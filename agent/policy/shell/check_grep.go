@@ -20,10 +20,10 @@ func grepCheck(a *analyser, c *call) string {
 		patterns, files = files[:1], files[1:]
 	}
 	harmless := selectiveAll(c, patterns) || c.has(quietFlags...)
-	if why := a.grepFiles(c, files, harmless); why != "" {
+	if why := a.folders.grepFiles(c, files, harmless); why != "" {
 		return why
 	}
-	if harmless || a.included(c) || !c.folders(files) {
+	if harmless || c.included() || !c.folders(files) {
 		return ""
 	}
 	return c.spec.name + " for this pattern prints what secrets there are among the files"
@@ -46,12 +46,12 @@ func (c *call) folders(files []arg) bool {
 }
 
 // grepFiles judges the files by name, and takes them away from the general judgement.
-func (a *analyser) grepFiles(c *call, files []arg, selective bool) string {
+func (d *folders) grepFiles(c *call, files []arg, selective bool) string {
 	c.rest = nil
 	for _, w := range files {
-		judge := a.reads
+		judge := d.reads
 		if selective {
-			judge = a.lists
+			judge = d.lists
 			if why := shown(w); why != "" {
 				return why
 			}
@@ -74,7 +74,7 @@ func namesFile(w arg) bool {
 }
 
 // included reports whether the search takes only files with the endings of sources.
-func (a *analyser) included(c *call) bool {
+func (c *call) included() bool {
 	if c.has("-t", "--type") {
 		return true
 	}

@@ -29,7 +29,7 @@ func testCheck(a *analyser, c *call) string {
 		return why
 	}
 	for len(list) > 0 {
-		n, why := a.condition(name, list)
+		n, why := a.folders.condition(name, list)
 		if why != "" {
 			return why
 		}
@@ -72,12 +72,12 @@ func unknownOperator(name string, w arg) string {
 
 // condition judges the first condition of a test and returns how many words it has, with the
 // brackets around it.
-func (a *analyser) condition(name string, list []arg) (int, string) {
+func (d *folders) condition(name string, list []arg) (int, string) {
 	before := leadingWords(list, "!", "(")
 	if before == len(list) {
 		return before, ""
 	}
-	n, why := a.simpleCondition(name, list[before:])
+	n, why := d.simpleCondition(name, list[before:])
 	n += before
 	if why != "" {
 		return 0, why
@@ -95,7 +95,7 @@ func leadingWords(list []arg, some ...string) int {
 }
 
 // simpleCondition judges a condition without brackets.
-func (a *analyser) simpleCondition(name string, list []arg) (int, string) {
+func (d *folders) simpleCondition(name string, list []arg) (int, string) {
 	if len(list) == 1 {
 		return 1, ""
 	}
@@ -109,7 +109,7 @@ func (a *analyser) simpleCondition(name string, list []arg) (int, string) {
 		}
 		return 3, ""
 	case slices.Contains(fileTests, first):
-		return 2, a.lists(list[1])
+		return 2, d.lists(list[1])
 	case slices.Contains(stringTests, first):
 		return 2, ""
 	case second == "-a" || second == "-o" || second == ")":

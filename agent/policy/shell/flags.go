@@ -262,7 +262,7 @@ func (a *analyser) judge(c *call) string {
 	if s.takes == unseen {
 		return ""
 	}
-	return a.judgeFiles(c)
+	return a.folders.judgeFiles(c)
 }
 
 // afterDashes refuses words after -- that begin with a dash: not every program knows what --
@@ -280,32 +280,32 @@ func (c *call) afterDashes() string {
 }
 
 // judgeFiles looks at every word that may name a file, the values of flags included.
-func (a *analyser) judgeFiles(c *call) string {
+func (d *folders) judgeFiles(c *call) string {
 	for _, w := range c.rest {
 		if strings.HasPrefix(c.spec.name, "git ") && w.commit() {
 			continue
 		}
-		if why := a.judgeFile(c.spec.takes, w); why != "" {
+		if why := d.judgeFile(c.spec.takes, w); why != "" {
 			return why
 		}
 	}
 	if c.spec.takes != noFiles && len(c.rest) == 0 && !c.in.piped {
-		if why := a.here(); why != "" {
+		if why := d.here(); why != "" {
 			return why
 		}
 	}
-	return a.judgeValues(c)
+	return d.judgeValues(c)
 }
 
 // judgeValues looks at what flags were given.
-func (a *analyser) judgeValues(c *call) string {
+func (d *folders) judgeValues(c *call) string {
 	for _, f := range c.flags {
 		for _, w := range f.vals {
 			file := c.spec.files["-"+strings.TrimLeft(f.name, "-")]
 			if c.spec.takes == noFiles && !file {
 				continue
 			}
-			if why := a.named(file, w); why != "" {
+			if why := d.named(file, w); why != "" {
 				return why
 			}
 			if c.spec.takes == content && w.dynamic() && !c.spec.any {
@@ -316,12 +316,12 @@ func (a *analyser) judgeValues(c *call) string {
 	return ""
 }
 
-func (a *analyser) judgeFile(takes operands, w arg) string {
+func (d *folders) judgeFile(takes operands, w arg) string {
 	switch takes {
 	case content:
-		return a.reads(w)
+		return d.reads(w)
 	case listed:
-		if why := a.lists(w); why != "" {
+		if why := d.lists(w); why != "" {
 			return why
 		}
 	}
@@ -329,13 +329,13 @@ func (a *analyser) judgeFile(takes operands, w arg) string {
 }
 
 // named judges the value of a flag: what may be a secret, and what is a file.
-func (a *analyser) named(file bool, w arg) string {
+func (d *folders) named(file bool, w arg) string {
 	if file {
-		return a.reads(w)
+		return d.reads(w)
 	}
 	for _, v := range w.vals {
 		if v.kind == literal || v.kind == pattern && dotted(v.text) {
-			if why := a.secret(v); why != "" {
+			if why := d.secret(v); why != "" {
 				return why
 			}
 		}

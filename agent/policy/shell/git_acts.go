@@ -66,9 +66,9 @@ type gitCall struct {
 
 // gitAct returns what a command of git that does not only read changes; nil for what changes
 // neither history nor work. words begin with the program.
-func (a *analyser) gitAct(words []arg, via []string) *GitAct {
+func (d *folders) gitAct(words []arg, via []string) *GitAct {
 	g := &gitCall{dash: -1}
-	if here := a.started; len(here) > 0 && path.IsAbs(here[0]) && !a.adrift && !slices.ContainsFunc(via, moves) {
+	if here := d.started; len(here) > 0 && path.IsAbs(here[0]) && !d.adrift && !slices.ContainsFunc(via, moves) {
 		same := func(dir string) bool { return path.Clean(dir) == path.Clean(here[0]) }
 		if !slices.ContainsFunc(here, func(dir string) bool { return !same(dir) }) {
 			g.dir = path.Clean(here[0])

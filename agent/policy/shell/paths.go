@@ -6,9 +6,18 @@ import (
 	"strings"
 )
 
+// folders holds where a program may be by now, and judges the files that it names from there.
+type folders struct {
+	env     Env
+	cwds    []string // where the program may be by now
+	entered []string // where the last cd leads to
+	started []string // where the last command may have been started
+	adrift  bool     // it is not known in which repository git works
+}
+
 // reads says why the content of the file that w names is not to be read without asking,
 // or "".
-func (a *analyser) reads(w arg) string {
+func (d *folders) reads(w arg) string {
 	for _, v := range w.vals {
 		switch v.kind {
 		case dynamic:
@@ -16,7 +25,7 @@ func (a *analyser) reads(w arg) string {
 		case output:
 			return "which files are read depends on a command: " + clip(w.src, 60)
 		}
-		if why := firstOf(a.secret(v), a.outside(v)); why != "" {
+		if why := firstOf(d.secret(v), d.outside(v)); why != "" {
 			return why
 		}
 	}
@@ -25,15 +34,15 @@ func (a *analyser) reads(w arg) string {
 
 // lists says why a file may not even be named to a command that does not show its
 // content: names that are secret in themselves, and places that are not to be looked at.
-func (a *analyser) lists(w arg) string {
+func (d *folders) lists(w arg) string {
 	for _, v := range w.vals {
 		if v.kind == literal || v.kind == pattern && dotted(v.text) {
-			if why := a.secret(v); why != "" {
+			if why := d.secret(v); why != "" {
 				return why
 			}
 		}
 		if v.kind == literal || v.kind == pattern {
-			if why := a.outside(v); why != "" {
+			if why := d.outside(v); why != "" {
 				return why
 			}
 		}
@@ -42,12 +51,12 @@ func (a *analyser) lists(w arg) string {
 }
 
 // here says why what a command finds in the folder in which it runs is not to be looked at.
-func (a *analyser) here() string { return a.outside(val{text: "."}) }
+func (d *folders) here() string { return d.outside(val{text: "."}) }
 
 // outside says why a value is a path that is asked about, in one of the folders in which the
 // program may be, or "".
-func (a *analyser) outside(v val) string {
-	if a.env.Border == nil || safeDevice(v.text) {
+func (d *folders) outside(v val) string {
+	if d.env.Border == nil || safeDevice(v.text) {
 		return ""
 	}
 	text := v.text
@@ -57,12 +66,12 @@ func (a *analyser) outside(v val) string {
 	if text == "" {
 		text = "."
 	}
-	for _, full := range a.fulls(text) {
-		if why := a.border(full); why != "" {
+	for _, full := range d.fulls(text) {
+		if why := d.border(full); why != "" {
 			return why
 		}
 		if v.kind == pattern {
-			if why := a.matched(full, v.text[len(fixedSource(v.text)):]); why != "" {
+			if why := d.matched(full, v.text[len(fixedSource(v.text)):]); why != "" {
 				return why
 			}
 		}
@@ -71,20 +80,20 @@ func (a *analyser) outside(v val) string {
 }
 
 // matched judges the links that a pattern matches in a folder: what they lead to.
-func (a *analyser) matched(dir, pattern string) string {
-	if a.env.Match == nil || a.env.Resolve == nil {
+func (d *folders) matched(dir, pattern string) string {
+	if d.env.Match == nil || d.env.Resolve == nil {
 		return ""
 	}
-	links, ok := a.env.Match(a.env.Resolve(dir), pattern)
+	links, ok := d.env.Match(d.env.Resolve(dir), pattern)
 	if !ok {
 		return "a pattern that matches more than can be judged: " + clip(pattern, 60)
 	}
 	for _, link := range links {
-		real := a.env.Resolve(link) // or a name with a dash, which is no link
-		if s := a.env.Secret(real, false); s != "" {
+		real := d.env.Resolve(link) // or a name with a dash, which is no link
+		if s := d.env.Secret(real, false); s != "" {
 			return secretReason(s, false)
 		}
-		if why := a.env.Border(real); why != "" {
+		if why := d.env.Border(real); why != "" {
 			return clip(link, 60) + " leads to " + clip(real, 60) + ", " + why
 		}
 	}
@@ -93,15 +102,15 @@ func (a *analyser) matched(dir, pattern string) string {
 
 // fulls are the paths that text may mean. Nothing is cleaned: what .. leads to depends on
 // links.
-func (a *analyser) fulls(text string) []string {
+func (d *folders) fulls(text string) []string {
 	if strings.HasPrefix(text, "/") {
 		return []string{text}
 	}
-	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/') && a.env.Home != "" {
-		return []string{a.env.Home + text[1:], text}
+	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/') && d.env.Home != "" {
+		return []string{d.env.Home + text[1:], text}
 	}
 	var list []string
-	for _, dir := range a.cwds {
+	for _, dir := range d.cwds {
 		if dir == "" {
 			list = append(list, text)
 			continue
@@ -113,14 +122,14 @@ func (a *analyser) fulls(text string) []string {
 
 // border asks whether a path may be looked at, once its links are followed. Where nobody can
 // follow them it is not known what .. leads to.
-func (a *analyser) border(full string) string {
-	if a.env.Resolve != nil {
-		full = a.env.Resolve(full)
+func (d *folders) border(full string) string {
+	if d.env.Resolve != nil {
+		full = d.env.Resolve(full)
 	} else if slices.Contains(strings.Split(full, "/"), "..") {
 		return "where the path leads is not known: " + clip(full, 60)
 	}
 	full = path.Clean(full)
-	if why := a.env.Border(full); why != "" {
+	if why := d.env.Border(full); why != "" {
 		return clip(full, 80) + " is " + why
 	}
 	return ""
@@ -164,40 +173,40 @@ func dotted(s string) bool {
 }
 
 // secret judges one value as a path, in every folder in which the program may be.
-func (a *analyser) secret(v val) string {
+func (d *folders) secret(v val) string {
 	glob := v.kind == pattern
 	text := v.text
-	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/' || text[1] == '+' || text[1] == '-') && a.env.Home != "" && glob {
-		text = a.env.Home + text[1:]
+	if strings.HasPrefix(text, "~") && (len(text) == 1 || text[1] == '/' || text[1] == '+' || text[1] == '-') && d.env.Home != "" && glob {
+		text = d.env.Home + text[1:]
 	}
 	if why := device(text, glob); why != "" {
 		return why
 	}
 	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("=:,@ \"'", r) }) {
-		if why := a.secretPath(piece, glob); why != "" {
+		if why := d.secretPath(piece, glob); why != "" {
 			return why
 		}
 	}
-	return a.secretPath(text, glob)
+	return d.secretPath(text, glob)
 }
 
-func (a *analyser) secretPath(text string, glob bool) string {
-	if a.env.Secret == nil || text == "" {
+func (d *folders) secretPath(text string, glob bool) string {
+	if d.env.Secret == nil || text == "" {
 		return ""
 	}
-	if s := a.env.Secret(text, glob); s != "" {
+	if s := d.env.Secret(text, glob); s != "" {
 		return secretReason(s, glob)
 	}
 	if glob {
 		return ""
 	}
-	for _, full := range a.fulls(text) {
+	for _, full := range d.fulls(text) {
 		all := []string{path.Clean(full)}
-		if a.env.Resolve != nil && strings.HasPrefix(full, "/") {
-			all = append(all, a.env.Resolve(full))
+		if d.env.Resolve != nil && strings.HasPrefix(full, "/") {
+			all = append(all, d.env.Resolve(full))
 		}
 		for _, full := range all {
-			if s := a.env.Secret(full, false); s != "" {
+			if s := d.env.Secret(full, false); s != "" {
 				return secretReason(s, false)
 			}
 			if why := device(full, false); why != "" {

@@ -131,7 +131,7 @@ func Analyse(text string, env Env) (r Report) {
 	}()
 	a := newAnalyser(env)
 	a.program(text)
-	r = a.finish()
+	r = a.rep.finish()
 	for _, c := range r.Commands {
 		r.Talks = firstOf(r.Talks, talks(c))
 	}
@@ -141,35 +141,31 @@ func Analyse(text string, env Env) (r Report) {
 	return r
 }
 
-// analyser walks one program.
+// analyser walks one program: it evaluates its words, judges its commands and collects what
+// they do in a report.
 type analyser struct {
-	env     Env
 	rep     *Report
+	folders folders
+	scope   scope
 	depth   int
-	vars    map[string]*variable
-	sure    map[string]bool // variables that have been assigned on every way to here
-	cwds    []string        // where the program may be by now
-	entered []string        // where the last cd leads to
-	visited int             // calls and substitutions seen, against what the tree holds
-	started []string        // where the last command may have been started
-	adrift  bool            // it is not known in which repository git works
+	visited int // calls and substitutions seen, against what the tree holds
 }
 
 func newAnalyser(env Env) *analyser {
 	return &analyser{
-		env: env, rep: &Report{}, vars: make(map[string]*variable), sure: make(map[string]bool),
-		cwds: []string{env.Cwd},
+		rep: &Report{}, folders: folders{env: env, cwds: []string{env.Cwd}},
+		scope: scope{vars: make(map[string]*variable), sure: make(map[string]bool)},
 	}
 }
 
 // nested analyses text that another shell would run, with the same findings.
 func (a *analyser) nested(text string, via []string) {
 	if a.depth >= maxDepth {
-		a.other("programs are nested too deeply to judge")
+		a.rep.other("programs are nested too deeply to judge")
 		return
 	}
-	b := newAnalyser(a.env)
-	b.depth, b.cwds, b.adrift = a.depth+1, a.cwds, a.adrift
+	b := newAnalyser(a.folders.env)
+	b.depth, b.folders.cwds, b.folders.adrift = a.depth+1, a.folders.cwds, a.folders.adrift
 	b.program(text)
 	for _, c := range b.rep.Commands {
 		c.Via = append(append([]string(nil), via...), c.Via...)
@@ -178,13 +174,13 @@ func (a *analyser) nested(text string, via []string) {
 	a.rep.Other = append(a.rep.Other, b.rep.Other...)
 	a.rep.Dynamic = a.rep.Dynamic || b.rep.Dynamic
 	if b.rep.Harm != "" {
-		a.harm(b.rep.Harm, b.rep.Safer)
+		a.rep.harm(b.rep.Harm, b.rep.Safer)
 	}
 }
 
 func (a *analyser) program(text string) {
 	if why := unreadable(text); why != "" {
-		a.other(why)
+		a.rep.other(why)
 		return
 	}
 	if strings.TrimSpace(text) == "" {
@@ -192,16 +188,16 @@ func (a *analyser) program(text string) {
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		a.other("the command does not parse: " + parseError(err))
+		a.rep.other("the command does not parse: " + parseError(err))
 		return
 	}
 	want := 0
 	for node := range syntax.Preorder(file) {
-		want += a.survey(node)
+		want += a.scope.survey(node)
 	}
 	a.stmts(file.Stmts)
 	if a.visited < want { // a part of the tree that the walk does not know
-		a.other("a part of the command could not be judged")
+		a.rep.other("a part of the command could not be judged")
 	}
 }
 
@@ -225,8 +221,7 @@ func clip(s string, n int) string {
 }
 
 // finish makes the verdict of what was found.
-func (a *analyser) finish() Report {
-	r := a.rep
+func (r *Report) finish() Report {
 	switch {
 	case r.Harm != "":
 		r.Reason = r.Harm
@@ -259,15 +254,15 @@ func (a *analyser) finish() Report {
 }
 
 // other notes something beside the commands that is not read-only.
-func (a *analyser) other(why string) {
-	if len(a.rep.Other) < 50 {
-		a.rep.Other = append(a.rep.Other, why)
+func (r *Report) other(why string) {
+	if len(r.Other) < 50 {
+		r.Other = append(r.Other, why)
 	}
 }
 
 // harm notes what nobody wants; the first finding stays.
-func (a *analyser) harm(what, safer string) {
-	if a.rep.Harm == "" {
-		a.rep.Harm, a.rep.Safer = what, safer
+func (r *Report) harm(what, safer string) {
+	if r.Harm == "" {
+		r.Harm, r.Safer = what, safer
 	}
 }
