@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // hunts are words that a search for secrets has in it.
@@ -102,7 +104,7 @@ func selectiveAll(c *call, patterns []arg) bool {
 		if len(w.vals) == 1 && w.vals[0].kind == pattern { // not quoted, but no file is like it
 			s, ok = w.vals[0].text, true
 		}
-		if !ok || hasAny(s, hunts...) || !selective(s, fixed) {
+		if !ok || texts.HasAny(s, hunts...) || !selective(s, fixed) {
 			return false
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // command judges one command, follows what it runs in turn, and records it.
@@ -17,13 +19,13 @@ func (a *analyser) command(words []arg, via []string, in input) names {
 	}
 	name, ok := words[0].lit()
 	if !ok {
-		a.record(words, via, RunsCode, "which command runs is computed: "+clip(words[0].src, 60))
+		a.record(words, via, RunsCode, "which command runs is computed: "+texts.ClipBytes(words[0].src, 60))
 		return names{}
 	}
 	name = baseName(name)
 	a.harms(name, words)
 	if words[0].expands {
-		a.rep.other("which command runs is computed: " + clip(words[0].src, 60))
+		a.rep.other("which command runs is computed: " + texts.ClipBytes(words[0].src, 60))
 	}
 	if wrap, ok := wrappers[name]; ok {
 		before := len(a.rep.Commands)
@@ -104,7 +106,7 @@ func (a *analyser) record(words []arg, via []string, effect Effect, reason strin
 		c.Effect, c.Reason = gitEffects[act.Kind], act.Name+" "+act.Does
 	}
 	if via := privileged(via); via != "" {
-		c.Effect, c.ReadOnly, c.Reason = Privileged, false, via+" runs "+clip(c.Argv[0].Text, 40)+" with more rights"
+		c.Effect, c.ReadOnly, c.Reason = Privileged, false, via+" runs "+texts.ClipBytes(c.Argv[0].Text, 40)+" with more rights"
 	}
 	a.rep.Commands = append(a.rep.Commands, c)
 }
@@ -199,7 +201,7 @@ func effectOf(name string, words []arg) effect {
 		return e
 	}
 	if strings.Contains(name, "/") {
-		return effect{RunsCode, "runs the program " + clip(name, 60)}
+		return effect{RunsCode, "runs the program " + texts.ClipBytes(name, 60)}
 	}
-	return effect{Unknown, clip(name, 60) + " is not known to only read"}
+	return effect{Unknown, texts.ClipBytes(name, 60) + " is not known to only read"}
 }

@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // fileTests and stringTests are the operators of test with one operand; those of files name
@@ -57,7 +59,7 @@ func testWords(name string, list []arg) string {
 			return name + " " + s + " evaluates a name"
 		}
 		if w.split && w.dynamic() && !w.safeWord() {
-			return name + " with a word that may be several: " + clip(w.src, 40)
+			return name + " with a word that may be several: " + texts.ClipBytes(w.src, 40)
 		}
 	}
 	if computed && len(list) > 4 {
@@ -67,7 +69,7 @@ func testWords(name string, list []arg) string {
 }
 
 func unknownOperator(name string, w arg) string {
-	return name + " has an operator that is computed or not known: " + clip(w.src, 40)
+	return name + " has an operator that is computed or not known: " + texts.ClipBytes(w.src, 40)
 }
 
 // condition judges the first condition of a test and returns how many words it has, with the

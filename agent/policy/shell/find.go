@@ -1,8 +1,11 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // findTests are the words of find that only choose or print, with how many words follow.
@@ -58,9 +61,9 @@ func (d *folders) findFolders(words []arg) (int, string) {
 			break
 		}
 		if w.dash() || w.split && !w.oneWord() {
-			return i, "a word of find is known only when it runs: " + clip(w.src, 60)
+			return i, "a word of find is known only when it runs: " + texts.ClipBytes(w.src, 60)
 		}
-		if why := firstOf(d.lists(w), shown(w)); why != "" {
+		if why := cmp.Or(d.lists(w), shown(w)); why != "" {
 			return i, why
 		}
 	}
@@ -75,7 +78,7 @@ func (a *analyser) findDeletes(words []arg) {
 		}
 	}
 	if len(words) > 1 && a.folders.isVital(words[1]) {
-		a.rep.harm("find -delete erases "+clip(words[1].src, 60)+" with everything in it", "")
+		a.rep.harm("find -delete erases "+texts.ClipBytes(words[1].src, 60)+" with everything in it", "")
 	}
 }
 
@@ -83,7 +86,7 @@ func (a *analyser) findExpression(words []arg, via []string) string {
 	for i := 0; i < len(words); i++ {
 		s, known := words[i].lit()
 		if !known {
-			return "a word of find is known only when it runs: " + clip(words[i].src, 60)
+			return "a word of find is known only when it runs: " + texts.ClipBytes(words[i].src, 60)
 		}
 		n, ok := findTests[s]
 		switch s {
@@ -101,7 +104,7 @@ func (a *analyser) findExpression(words []arg, via []string) string {
 			return "find -delete deletes files"
 		}
 		if !ok || i+n >= len(words) {
-			return "find " + clip(s, 40) + " is not known to only read"
+			return "find " + texts.ClipBytes(s, 40) + " is not known to only read"
 		}
 		if i += n; n == 1 {
 			if why := a.folders.findValue(s, words[i]); why != "" {
@@ -115,7 +118,7 @@ func (a *analyser) findExpression(words []arg, via []string) string {
 // findValue says why the word of a test may not be judged, or "".
 func (d *folders) findValue(test string, w arg) string {
 	if w.split || len(w.vals) > 1 || w.vals[0].kind == pattern || w.odd {
-		return "a word of find may become several: " + clip(w.src, 60)
+		return "a word of find may become several: " + texts.ClipBytes(w.src, 60)
 	}
 	if slices.Contains([]string{"-newer", "-anewer", "-cnewer", "-samefile"}, test) {
 		if why := d.lists(w); why != "" {

@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // operands says what the words of a command that are not flags mean.
@@ -141,11 +143,11 @@ func (s *spec) sort(words []arg) (*call, string) {
 			name, value, _ := strings.Cut(w.vals[0].text, "=")
 			c.flags = append(c.flags, flag{name, []arg{literalArg(unescape(value))}})
 		case !s.any && w.several():
-			return nil, "a word of " + s.name + " may become several, and flags: " + clip(w.src, 60)
+			return nil, "a word of " + s.name + " may become several, and flags: " + texts.ClipBytes(w.src, 60)
 		case !w.dash(), text == "-", !known && s.any:
 			c.rest = append(c.rest, w)
 		case !known:
-			return nil, "a flag of " + s.name + " is known only when it runs: " + clip(w.src, 60)
+			return nil, "a flag of " + s.name + " is known only when it runs: " + texts.ClipBytes(w.src, 60)
 		default:
 			used, why := s.flag(c, text, words[i+1:])
 			if why != "" {
@@ -228,7 +230,7 @@ func (s *spec) take(c *call, name string, n int, next []arg) (int, string) {
 		text, known := w.lit()
 		number := known && len(text) > 1 && digits(strings.TrimLeft(text[1:], "+"))
 		if w.split || (w.dash() && !number && !s.any && text != "-") {
-			return 0, "the value of " + s.name + " " + name + " may be a flag: " + clip(w.src, 60)
+			return 0, "the value of " + s.name + " " + name + " may be a flag: " + texts.ClipBytes(w.src, 60)
 		}
 	}
 	c.flags = append(c.flags, flag{name, next[:n]})
@@ -236,7 +238,7 @@ func (s *spec) take(c *call, name string, n int, next []arg) (int, string) {
 }
 
 func (s *spec) refuse(text string) string {
-	return s.name + " " + clip(text, 60) + " is not known to only read"
+	return s.name + " " + texts.ClipBytes(text, 60) + " is not known to only read"
 }
 
 // judge says why the call is not read-only, or "".
@@ -273,7 +275,7 @@ func (c *call) afterDashes() string {
 	}
 	for _, w := range c.rest[c.from:] {
 		if w.dash() {
-			return "a word of " + c.spec.name + " after -- begins with a dash: " + clip(w.src, 40)
+			return "a word of " + c.spec.name + " after -- begins with a dash: " + texts.ClipBytes(w.src, 40)
 		}
 	}
 	return ""
@@ -357,7 +359,7 @@ func (w arg) commit() bool {
 func shown(w arg) string {
 	for _, v := range w.vals {
 		if v.kind == dynamic && v.open {
-			return "a variable that may hold a secret is printed: " + clip(w.src, 60)
+			return "a variable that may hold a secret is printed: " + texts.ClipBytes(w.src, 60)
 		}
 	}
 	return ""

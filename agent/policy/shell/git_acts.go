@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // GitKind says what sort of thing a command of git does to history or to work that is not
@@ -128,7 +130,7 @@ func gitUnlisted(words []arg, at int, odd bool) *GitAct {
 	case slices.Contains(strings.Fields(gitPlain), name), slices.ContainsFunc(gitTools, func(s spec) bool { return strings.HasPrefix(s.name+" ", "git "+name+" ") }):
 		return gitOdd(name, at+1, odd)
 	}
-	return &GitAct{Kind: GitRuns, Name: "git " + clip(name, 40), Does: "is not known: an alias or another program, which may do anything", Words: at + 1, Unsure: true}
+	return &GitAct{Kind: GitRuns, Name: "git " + texts.ClipBytes(name, 40), Does: "is not known: an alias or another program, which may do anything", Words: at + 1, Unsure: true}
 }
 
 // gitOdd is the act of a subcommand that has none of its own, but is given settings that may

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // fetchers download; what they print is not to be run unseen.
@@ -111,7 +113,7 @@ func (r *Report) overwrites(name string, words []arg) {
 			p, of := strings.CutPrefix(v.text, "of=")
 			source := name == "dd" && !of || name == "cp" && i+2 < len(words)
 			if blockDevice(p) && !source {
-				r.harm(name+" overwrites the device "+clip(p, 60), "")
+				r.harm(name+" overwrites the device "+texts.ClipBytes(p, 60), "")
 			}
 		}
 	}
@@ -131,7 +133,7 @@ func (d *folders) removes(words []arg) string {
 	}
 	for _, w := range words[1:] {
 		if recursive && d.isVital(w) {
-			return "rm erases " + clip(w.src, 60) + " with everything in it"
+			return "rm erases " + texts.ClipBytes(w.src, 60) + " with everything in it"
 		}
 	}
 	return ""
@@ -146,7 +148,7 @@ func (d *folders) owns(name string, words []arg) string {
 	}
 	for _, w := range words[min(2, len(words)):] {
 		if recursive && d.isVital(w) {
-			return name + " -R changes " + clip(w.src, 60) + " with everything in it"
+			return name + " -R changes " + texts.ClipBytes(w.src, 60) + " with everything in it"
 		}
 	}
 	return ""

@@ -1,9 +1,12 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // folders holds where a program may be by now, and judges the files that it names from there.
@@ -21,11 +24,11 @@ func (d *folders) reads(w arg) string {
 	for _, v := range w.vals {
 		switch v.kind {
 		case dynamic:
-			return "the name of a file that is read is computed: " + clip(w.src, 60)
+			return "the name of a file that is read is computed: " + texts.ClipBytes(w.src, 60)
 		case output:
-			return "which files are read depends on a command: " + clip(w.src, 60)
+			return "which files are read depends on a command: " + texts.ClipBytes(w.src, 60)
 		}
-		if why := firstOf(d.secret(v), d.outside(v)); why != "" {
+		if why := cmp.Or(d.secret(v), d.outside(v)); why != "" {
 			return why
 		}
 	}
@@ -86,7 +89,7 @@ func (d *folders) matched(dir, pattern string) string {
 	}
 	links, ok := d.env.Match(d.env.Resolve(dir), pattern)
 	if !ok {
-		return "a pattern that matches more than can be judged: " + clip(pattern, 60)
+		return "a pattern that matches more than can be judged: " + texts.ClipBytes(pattern, 60)
 	}
 	for _, link := range links {
 		real := d.env.Resolve(link) // or a name with a dash, which is no link
@@ -94,7 +97,7 @@ func (d *folders) matched(dir, pattern string) string {
 			return secretReason(s, false)
 		}
 		if why := d.env.Border(real); why != "" {
-			return clip(link, 60) + " leads to " + clip(real, 60) + ", " + why
+			return texts.ClipBytes(link, 60) + " leads to " + texts.ClipBytes(real, 60) + ", " + why
 		}
 	}
 	return ""
@@ -126,11 +129,11 @@ func (d *folders) border(full string) string {
 	if d.env.Resolve != nil {
 		full = d.env.Resolve(full)
 	} else if slices.Contains(strings.Split(full, "/"), "..") {
-		return "where the path leads is not known: " + clip(full, 60)
+		return "where the path leads is not known: " + texts.ClipBytes(full, 60)
 	}
 	full = path.Clean(full)
 	if why := d.env.Border(full); why != "" {
-		return clip(full, 80) + " is " + why
+		return texts.ClipBytes(full, 80) + " is " + why
 	}
 	return ""
 }
@@ -219,9 +222,9 @@ func (d *folders) secretPath(text string, glob bool) string {
 
 func secretReason(s string, glob bool) string {
 	if glob {
-		return clip(s, 60) + " may match a file with secrets"
+		return texts.ClipBytes(s, 60) + " may match a file with secrets"
 	}
-	return clip(s, 60) + " may hold secrets"
+	return texts.ClipBytes(s, 60) + " may hold secrets"
 }
 
 // safeDevices may be read: they hold nothing, reading changes nothing and ends.
@@ -253,7 +256,7 @@ func device(p string, glob bool) string {
 		if safeDevice(p) {
 			return ""
 		}
-		return "reads the device " + clip(p, 60)
+		return "reads the device " + texts.ClipBytes(p, 60)
 	case "proc":
 		return procfs(rest, glob)
 	case "sys":
@@ -261,7 +264,7 @@ func device(p string, glob bool) string {
 		if ok && !strings.Contains(p, "..") {
 			return ""
 		}
-		return "reads the kernel interface " + clip(p, 60)
+		return "reads the kernel interface " + texts.ClipBytes(p, 60)
 	}
 	return ""
 }
@@ -300,7 +303,7 @@ func procfs(rest string, glob bool) string {
 	if ok {
 		return ""
 	}
-	return "reads the process files /proc/" + clip(rest, 60) + ", which may hold secrets"
+	return "reads the process files /proc/" + texts.ClipBytes(rest, 60) + ", which may hold secrets"
 }
 
 // blockDevice reports whether p is a disk or another thing that must not be overwritten.

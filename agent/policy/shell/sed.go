@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // sedCheck allows a script whose every command is known not to write, read or run.
@@ -20,7 +22,7 @@ func sedCheck(_ *analyser, c *call) string {
 			return "the script of sed is computed"
 		}
 		if !sedReads(s) {
-			return "the script of sed may write files or run commands: " + clip(s, 60)
+			return "the script of sed may write files or run commands: " + texts.ClipBytes(s, 60)
 		}
 	}
 	return ""
@@ -224,7 +226,7 @@ func awkCheck(_ *analyser, c *call) string {
 // commands or reach other data are refused wherever they are, even in strings; for the
 // characters > and | it must be certain what is a string and what an expression.
 func awkReads(program string) string {
-	if hasAny(program, "system", "getline", "environ", "procinfo", "symtab", "functab", "argv", "close", "fflush", "@", "function", "func ", "load", "include", "extension", "inplace", "`") {
+	if texts.HasAny(program, "system", "getline", "environ", "procinfo", "symtab", "functab", "argv", "close", "fflush", "@", "function", "func ", "load", "include", "extension", "inplace", "`") {
 		return "run commands or read other files"
 	}
 	code, ok := awkCode(program)

@@ -13,9 +13,12 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/texts"
 )
 
 // The limits of what is looked at. More than that is for a person to read.
@@ -84,11 +87,7 @@ type Command struct {
 
 // String is the command as a person would type it, without quotes.
 func (c Command) String() string {
-	words := make([]string, len(c.Argv))
-	for i, a := range c.Argv {
-		words[i] = a.Text
-	}
-	return strings.Join(words, " ")
+	return texts.Join(c.Argv, " ", func(a Arg) string { return a.Text })
 }
 
 // Name is the first word without the folder of the system in which it is, or "" if it is
@@ -133,7 +132,7 @@ func Analyse(text string, env Env) (r Report) {
 	a.program(text)
 	r = a.rep.finish()
 	for _, c := range r.Commands {
-		r.Talks = firstOf(r.Talks, talks(c))
+		r.Talks = cmp.Or(r.Talks, talks(c))
 	}
 	if r.ReadOnly {
 		r.Beyond = core(text)
@@ -210,14 +209,7 @@ func parseError(err error) string {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		s = s[:i]
 	}
-	return strings.ToValidUTF8(clip(s, 120), "?")
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+	return strings.ToValidUTF8(texts.ClipBytes(s, 120), "?")
 }
 
 // finish makes the verdict of what was found.

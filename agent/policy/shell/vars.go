@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/texts"
 )
 
 // variable is what the program gives to a variable, anywhere in it.
@@ -169,13 +171,13 @@ func assignable(name string, value arg, exported bool) string {
 		return "a value of " + name + " that may change what commands do"
 	}
 	if exported {
-		return "the variable " + clip(name, 40) + " may change what the command does"
+		return "the variable " + texts.ClipBytes(name, 40) + " may change what the command does"
 	}
 	lower := strings.ToLower(name) == name
 	switch {
 	case slices.Contains(shellNames, name) || strings.HasSuffix(name, "_proxy") || strings.HasPrefix(name, "npm_"),
 		!lower && len(name) > 1 && !slices.Contains(ownNames, name):
-		return "the variable " + clip(name, 40) + " may change what commands do"
+		return "the variable " + texts.ClipBytes(name, 40) + " may change what commands do"
 	}
 	return ""
 }
@@ -334,7 +336,7 @@ func (a *analyser) operand(w *syntax.Word) {
 		switch p := p.(type) {
 		case *syntax.Lit:
 			if !digits(strings.TrimPrefix(p.Value, "-")) && !a.scope.numeric(p.Value) {
-				a.rep.other("arithmetic with the variable " + clip(p.Value, 40) + ", whose value would be evaluated")
+				a.rep.other("arithmetic with the variable " + texts.ClipBytes(p.Value, 40) + ", whose value would be evaluated")
 			}
 		case *syntax.ParamExp:
 			a.word(&syntax.Word{Parts: []syntax.WordPart{p}})

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/texts"
 )
 
 // names is what is known of the words that a command prints.
@@ -158,7 +160,7 @@ func (a *analyser) rare(c syntax.Command, in input) {
 		if c.Name != nil {
 			name = c.Name.Value
 		}
-		a.rep.other("it defines the function " + clip(name, 40))
+		a.rep.other("it defines the function " + texts.ClipBytes(name, 40))
 		before := len(a.rep.Commands)
 		a.scope.maybe(func() { a.stmt(c.Body, in) })
 		a.rep.forkBomb(name, c.Body, before)
@@ -217,7 +219,7 @@ func (r *Report) forkBomb(name string, body *syntax.Stmt, before int) {
 		}
 	}
 	if name != "" && (calls > 1 || calls == 1 && background) {
-		r.harm("the function "+clip(name, 20)+" starts itself without end: a fork bomb", "")
+		r.harm("the function "+texts.ClipBytes(name, 20)+" starts itself without end: a fork bomb", "")
 	}
 }
 
@@ -338,7 +340,7 @@ func (r *Report) writes(w arg) {
 	case ok && blockDevice(s):
 		r.harm("overwrites the device "+s, "")
 	case ok:
-		r.other("the output is written to " + clip(s, 80))
+		r.other("the output is written to " + texts.ClipBytes(s, 80))
 	default:
 		r.other("the output is written to a file whose name is computed")
 	}

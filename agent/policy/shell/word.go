@@ -6,6 +6,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"buddy/texts"
 )
 
 // kind says how much is known about a value.
@@ -157,7 +159,7 @@ func (a *analyser) word(w *syntax.Word) arg {
 	for i := range b.arg.vals {
 		v := &b.arg.vals[i]
 		if b.bare && lookAlike(v.text) {
-			a.rep.other("a character that looks like another: " + clip(b.arg.src, 60))
+			a.rep.other("a character that looks like another: " + texts.ClipBytes(b.arg.src, 60))
 		}
 		if v.kind == literal && b.globs {
 			v.kind = pattern

@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"buddy/texts"
 )
 
 // wrappers are commands that run another one, which is judged in their place. Each
@@ -143,7 +145,7 @@ func wrapEnv(a *analyser, words []arg, via []string, in input) bool {
 		case "-u", "--unset":
 			i++
 		default:
-			why := "env " + clip(text, 60) + " is not known to only read"
+			why := "env " + texts.ClipBytes(text, 60) + " is not known to only read"
 			a.record(words, via, RunsCode, why)
 			a.rep.other(why) // -S splits a text into a command
 			return a.guess(words[i+1:], append(slices.Clone(via), "env"), in)
