@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// rule says what the packages below a folder may not import.
+// rule lists what the packages below a folder must not import.
 type rule struct {
 	from   string   // a folder of ours, with all below it
-	except []string // packages that may
-	not    []string // folders of ours, or paths of libraries; $ at the end: without what is below
+	except []string // exempt packages
+	not    []string // folders of ours, or paths of libraries; with $ at the end, without subfolders
 	why    string
 }
 
@@ -57,9 +57,9 @@ var rules = []rule{
 	{"views/dialog", nil, []string{"buddy/views$", "buddy/views/prompt", "buddy/views/transcript", "buddy/views/panes"}, "views do not know each other"},
 	{"app/cli", nil, []string{"buddy/app$"}, "Main is above all"},
 	{"app/fullscreen", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/repl", "buddy/app/headless", "github.com/spf13/cobra"}, "the commands start it"},
-	{"app/repl", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/headless", "github.com/spf13/cobra"}, "the commands start it"},
+	{"app/repl", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/headless", "buddy/app/ui", "buddy/app/screen", "buddy/app/loop", "github.com/spf13/cobra"}, "the commands start it"},
 	{"app/headless", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/ui", "github.com/spf13/cobra"}, "the commands start it"},
-	{"app/doctor", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/headless", "buddy/app/ui", "github.com/spf13/cobra"}, "the same with a screen and without"},
+	{"app/doctor", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/headless", "buddy/app/ui", "buddy/app/screen", "github.com/spf13/cobra"}, "the same with a screen and without"},
 	{"app/compose", nil, []string{"buddy/app$", "buddy/app/cli", "buddy/app/fullscreen", "buddy/app/repl", "buddy/app/headless", "buddy/app/doctor", "buddy/app/plain", "buddy/app/input", "buddy/app/ui", "buddy/app/screen", "buddy/app/loop", "github.com/spf13/cobra"}, "below all that shows a session"},
 	{"app/input", nil, []string{"buddy/app/compose", "buddy/app/ui", "buddy/config", "buddy/agent$"}, "the same with a screen and without"},
 	{"app/account", nil, []string{"buddy/app/compose", "buddy/app/ui", "buddy/agent", "buddy/tools", "buddy/tmux"}, "keys and logins only"},
@@ -75,8 +75,7 @@ var rules = []rule{
 	{"", []string{"agent/model/completions", "agent/model/responses"}, []string{"github.com/sashabaranov/go-openai"}, "only its adapters know a protocol"},
 }
 
-// TestArrows reads the direct imports of every package of ours and fails on a forbidden
-// one (DESIGN, "The house").
+// TestArrows reads the direct imports of every package of ours and fails on a forbidden one.
 func TestArrows(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...").CombinedOutput()
 	if err != nil {
@@ -106,7 +105,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// below reports whether path is folder or in it.
+// below reports whether path is folder or inside it.
 func below(path, folder string) bool {
 	if only, ok := strings.CutSuffix(folder, "$"); ok {
 		return path == only

@@ -27,13 +27,13 @@ var (
 )
 
 const (
-	crashSession = 10 // kills of one session
+	crashSession = 10 // times that one session is killed
 	crashCalls   = 3  // commands of one exchange
 )
 
-// TestCrash kills the program with -9 at any instant, resumes and looks: nothing that was
-// told is missing from the session, every request is one that a strict server takes, and no
-// command ran twice (DESIGN, "Durable before visible consequences"; DECISIONS 1, 7, 8).
+// TestCrash kills the program with -9 at any instant, resumes and checks: every event that was
+// printed is in the session, because it is stored before anyone sees it; a strict server
+// accepts every request; and no command ran twice.
 func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the program many times")
@@ -45,7 +45,7 @@ func TestCrash(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*crashSeed, 1))
 	for left := *crashes; left > 0; left -= crashSession {
 		c := newCrasher(t, rng)
-		c.run(0) // how long one takes, and a session to go on with
+		c.run(0) // measures one run and leaves a session to resume
 		for range min(left, crashSession) {
 			c.run(time.Duration(rng.Int64N(int64(c.typical))))
 			c.check()
@@ -55,17 +55,17 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// crasher is a folder with one session, and a model that has commands run in it.
+// crasher holds a folder with one session, and a model that calls commands in it.
 type crasher struct {
 	t       *testing.T
 	rng     *rand.Rand
 	work    string
 	env     []string
 	server  *modeltest.Server
-	typical time.Duration              // of a run that is not killed
-	told    map[string]map[uint64]bool // durable events that were seen, by session
+	typical time.Duration              // duration of a run that is not killed
+	told    map[string]map[uint64]bool // durable events that were printed, by session
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	calls int
 }
 
@@ -107,7 +107,7 @@ func newCrasher(t *testing.T, rng *rand.Rand) *crasher {
 	return c
 }
 
-// answer calls commands, each of which notes that it ran, and then says something slowly.
+// answer calls commands, each of which records that it ran, and then answers slowly.
 func (c *crasher) answer(req modeltest.Request) modeltest.Answer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,7 +163,7 @@ func (c *crasher) run(after time.Duration) {
 	c.remember(&stdout)
 }
 
-// remember keeps which events were told: those are in the session, whatever comes.
+// remember collects the printed events: they are in the session, whatever happens.
 func (c *crasher) remember(out *bytes.Buffer) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<24)
@@ -187,7 +187,7 @@ func (c *crasher) files() []string {
 	return files
 }
 
-// check looks at what there is after a crash.
+// check verifies the state after a crash.
 func (c *crasher) check() {
 	c.t.Helper()
 	for _, req := range c.server.Requests() {
@@ -199,7 +199,7 @@ func (c *crasher) check() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	commands := make(map[string]int) // started, by the line that they write
+	commands := make(map[string]int) // starts, by the line that the command writes
 	for _, path := range c.files() {
 		id := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 		j, err := store.Open(id)
@@ -247,7 +247,7 @@ func (c *crasher) check() {
 	}
 }
 
-// journals is what the sessions say, shortened.
+// journals returns the contents of the sessions, shortened.
 func (c *crasher) journals() string {
 	var all strings.Builder
 	for _, path := range c.files() {

@@ -15,8 +15,8 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestEndedFromOutside: a closed terminal and SIGTERM are no wish to cancel. The command goes
-// on in its pane, the session says nothing of an end, and resuming has the whole output.
+// TestEndedFromOutside: a closed terminal and SIGTERM do not cancel. The command continues in
+// its pane, the session records no end, and resuming has the whole output.
 func TestEndedFromOutside(t *testing.T) {
 	const command = "run echo first; until test -e go; do sleep 0.02; done; echo last"
 	modes := map[string]func(t *testing.T, more ...string) *dialog{
@@ -47,7 +47,7 @@ func TestEndedFromOutside(t *testing.T) {
 		if code := d.code(); code != codes[how] {
 			t.Errorf("exit code %d, want %d", code, codes[how])
 		}
-		if how == "term" && strings.Contains(d.printed(), "\x1b[?1049h") { // its last words may be read a moment later
+		if how == "term" && strings.Contains(d.printed(), "\x1b[?1049h") { // its last output may be read a moment later
 			tmuxtest.Until(t, "the terminal is given back", func() bool { return strings.Contains(d.printed(), "\x1b[?1049l") })
 		}
 		for _, word := range []string{`"task.finished"`, `"interrupted"`, `"tool.result"`, "cancelled"} {
@@ -82,7 +82,7 @@ func TestEndedFromOutside(t *testing.T) {
 	}
 }
 
-// TestTerminalClosedOverAnApproval: nobody has said no.
+// TestTerminalClosedOverAnApproval: closing the terminal does not deny.
 func TestTerminalClosedOverAnApproval(t *testing.T) {
 	for mode, args := range map[string][]string{
 		"exec":   {"exec", "--model", "demo", "run touch a.txt"},
@@ -111,8 +111,8 @@ func TestTerminalClosedOverAnApproval(t *testing.T) {
 	}
 }
 
-// TestKilledOverSSH: what a killed program had started to reach its target ends by itself, also
-// when it waits for the target.
+// TestKilledOverSSH: the processes with which a killed program reached its target end by
+// themselves, also when the target does not respond.
 func TestKilledOverSSH(t *testing.T) {
 	s := hosttest.NewSSHD(t, "")
 	there := folder(t, s.Dir)
@@ -152,7 +152,7 @@ func sshWith(argument string) (all [][]string) {
 	return all
 }
 
-// code waits for the end of the program.
+// code waits for the end of the program and returns its exit code.
 func (d *dialog) code() int {
 	d.t.Helper()
 	late := time.AfterFunc(plainLimit, func() { _ = d.cmd.Process.Kill() })
@@ -164,17 +164,17 @@ func (d *dialog) code() int {
 	return d.cmd.ProcessState.ExitCode()
 }
 
-// printed is all that was read from the terminal so far.
+// printed returns everything read from the terminal so far.
 func (d *dialog) printed() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.text.String()
 }
 
-// journal is the session's file, "" before there is one.
+// journal returns the session's file, "" before there is one.
 func (d *dialog) journal() string { return d.read("*.jsonl") }
 
-// output is what the first command has printed.
+// output returns what the first command has printed.
 func (d *dialog) output() string { return d.read("*/out/000001/out") }
 
 func (d *dialog) read(pattern string) string {

@@ -7,8 +7,8 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// foreignSession are calls in the words of six other programs. A count goes where # is, and
-// one more where ## is.
+// foreignSession holds calls in the formats of six other programs. # is replaced by a count,
+// ## by one more.
 var foreignSession = [][2]string{
 	{"Bash", `{"command":"ls","description":"List files","timeout":120000}`},
 	{"exec_command", `{"cmd":"cat a.go","workdir":".","max_output_tokens":100}`},
@@ -37,8 +37,8 @@ var foreignSession = [][2]string{
 	{"run_shell_command", `{"command":"echo hi","description":"say","is_background":false}`},
 }
 
-// foreign is the n-th answer of a model that makes 100 such calls and then says how many
-// results were refusals.
+// foreign returns the n-th answer of a model that makes 100 such calls and then reports how
+// many results were refusals.
 func foreign(n int, results []string) modeltest.Answer {
 	if n == 100 {
 		refused := 0

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// stored returns what the sessions hold, "" when there are none.
+// stored returns the contents of the sessions, "" when there are none.
 func (d *dialog) stored() string {
 	files, _ := filepath.Glob(filepath.Join(d.work, ".buddyx/sessions/*.jsonl"))
 	var all strings.Builder
@@ -23,14 +23,14 @@ func (d *dialog) stored() string {
 	return all.String()
 }
 
-// A terminal that takes nothing, as after Ctrl-S, holds up neither the model nor the session,
-// and shows the end once it takes something again.
+// A terminal that accepts no output, as after Ctrl-S, delays neither the model nor the
+// session, and shows the end once it accepts output again.
 func TestHeldTerminal(t *testing.T) {
 	d := converse(t, "xterm-256color")
 	d.want("Enter")
 	d.held.Lock()
 	d.types("flood")
-	time.Sleep(300 * time.Millisecond) // a person's Enter; one at once is a part of a paste
+	time.Sleep(300 * time.Millisecond) // a person's Enter; one at once would count as pasted
 	d.types("\r")
 	deadline := time.Now().Add(plainLimit)
 	for !strings.Contains(d.stored(), `"task.finished"`) {
@@ -44,8 +44,8 @@ func TestHeldTerminal(t *testing.T) {
 	d.want("ENDMARK")
 }
 
-// What was typed before the first prompt is there again after kill -9, and leaves nothing in
-// the folder.
+// What was typed before the first prompt is restored after kill -9, and leaves no file in the
+// folder.
 func TestDraftSurvivesAKill(t *testing.T) {
 	d := converse(t, "xterm-256color")
 	d.want("Enter")

@@ -15,7 +15,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is the whole program but for leaving the process.
+// run runs the program and returns its exit code.
 func run(args []string, stdin, stdout, stderr *os.File) int {
 	return app.Main(args, stdin, stdout, stderr)
 }

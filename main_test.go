@@ -13,7 +13,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"buddy": main})
 }
 
-// TestScripts runs the real program: testdata/script has one subject a file.
+// TestScripts runs the real program on the scripts in testdata/script, one subject a file.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
@@ -22,10 +22,10 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// setUp gives a script a home of its own.
+// setUp gives each script its own home.
 func setUp(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "home")
-	// Short, because the path of a socket has to be.
+	// Short, because the paths of sockets are limited.
 	run, err := os.MkdirTemp("", "b")
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPlainCommands uses on a terminal, line by line, the commands that the full screen has
-// panes and dialogs for (I05, I16).
+// TestPlainCommands uses in plain mode, on a terminal, the commands for which the full screen
+// has panes and dialogs.
 func TestPlainCommands(t *testing.T) {
 	for _, terminal := range []string{"xterm-256color", "dumb"} {
 		t.Run(terminal, func(t *testing.T) {
@@ -79,8 +79,8 @@ func TestPlainCommands(t *testing.T) {
 	}
 }
 
-// TestPlainLinesAhead: each line that is typed while the agent works is sent when it is its
-// turn, on whatever terminal.
+// TestPlainLinesAhead: lines typed while the agent works are sent one after another, on
+// whatever terminal.
 func TestPlainLinesAhead(t *testing.T) {
 	for _, terminal := range []string{"xterm-256color", "dumb"} {
 		t.Run(terminal, func(t *testing.T) {

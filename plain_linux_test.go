@@ -19,10 +19,10 @@ import (
 	"buddy/agent/model/modeltest"
 )
 
-// plainLimit only catches what hangs.
+// plainLimit catches hangs only.
 const plainLimit = time.Minute
 
-// dialog is the program on a terminal, line by line, with a model of ours behind it.
+// dialog is the program in plain mode on a terminal, with a test model behind it.
 type dialog struct {
 	t      *testing.T
 	work   string
@@ -30,14 +30,14 @@ type dialog struct {
 	cmd    *exec.Cmd
 	server *modeltest.Server
 	ended  chan struct{}
-	held   sync.Mutex // nothing is read from the terminal while it is locked
+	held   sync.Mutex // locked: nothing is read from the terminal
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	text bytes.Buffer
 	seen int // bytes of text
 }
 
-// talk answers by what the last prompt says.
+// talk answers depending on the last prompt.
 func talk(req modeltest.Request) modeltest.Answer {
 	if req.Model == "small" {
 		return modeltest.Answer{modeltest.Text("\"Talk about\ta shell\"")}
@@ -71,11 +71,11 @@ func talk(req modeltest.Request) modeltest.Answer {
 	return modeltest.Answer{modeltest.Text(fmt.Sprintf("You said %q.", last.Content))}
 }
 
-// converse starts it. The terminal is named so.
+// converse starts the program on a terminal of that name.
 func converse(t *testing.T, terminal string, args ...string) *dialog {
 	t.Helper()
 	d := &dialog{t: t, work: t.TempDir(), ended: make(chan struct{}), server: modeltest.Start(t, talk)}
-	run, err := os.MkdirTemp("", "b") // short, because the path of a socket has to be
+	run, err := os.MkdirTemp("", "b") // short, because the paths of sockets are limited
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func converse(t *testing.T, terminal string, args ...string) *dialog {
 	t.Cleanup(func() {
 		kill := exec.Command("tmux", "-S", filepath.Join(run, "tmux"), "kill-server")
 		kill.Env = d.cmd.Env
-		_ = kill.Run() // it may have ended, or never begun
+		_ = kill.Run() // it may have ended, or never started
 	})
 	d.start()
 	return d
@@ -125,7 +125,7 @@ func (d *dialog) start() {
 	var n int
 	conn, err := master.SyscallConn()
 	if err == nil {
-		err = conn.Control(func(fd uintptr) { // Fd would make reading uninterruptible
+		err = conn.Control(func(fd uintptr) { // Fd would make reads uninterruptible
 			_ = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0)
 			_ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
 			n, _ = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
@@ -150,7 +150,7 @@ func (d *dialog) start() {
 		buf := make([]byte, 4096)
 		for {
 			d.held.Lock()
-			d.held.Unlock() //nolint:staticcheck // it was waited for
+			d.held.Unlock() //nolint:staticcheck // the process has ended
 			n, err := master.Read(buf)
 			d.mu.Lock()
 			d.text.Write(buf[:n])
@@ -168,7 +168,7 @@ func (d *dialog) start() {
 	})
 }
 
-// want waits for texts, in this order, after those that were waited for before.
+// want waits for texts, in this order, after those it waited for before.
 func (d *dialog) want(texts ...string) {
 	d.t.Helper()
 	for _, text := range texts {
@@ -197,7 +197,7 @@ func (d *dialog) types(keys string) {
 	}
 }
 
-// ends waits for the end of the program and returns all that it printed.
+// ends waits for the end of the program and returns all its output.
 func (d *dialog) ends() string {
 	d.t.Helper()
 	late := time.AfterFunc(plainLimit, func() { _ = d.cmd.Process.Kill() })
@@ -209,8 +209,8 @@ func (d *dialog) ends() string {
 	return d.text.String()
 }
 
-// TestPlainDialog talks to the program on terminals that can edit a line and on one that
-// can't (I04, I16): answers, approvals, a question, Ctrl-C, commands.
+// TestPlainDialog runs a conversation on terminals that can edit a line and on one that can't:
+// answers, approvals, a question, Ctrl-C, commands.
 func TestPlainDialog(t *testing.T) {
 	for _, terminal := range []string{"xterm-256color", "dumb"} {
 		t.Run(terminal, func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestPlainDialog(t *testing.T) {
 			}
 			for _, want := range []string{"Answer in short words.", `from="person"`, "Use tabs.", "And spaces.", `from="project"`} {
 				if !strings.Contains(system, want) {
-					t.Errorf("the system prompt has no %q (K20):\n%s", want, system)
+					t.Errorf("the system prompt has no %q:\n%s", want, system)
 				}
 			}
 		})

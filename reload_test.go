@@ -12,9 +12,8 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestReload runs the real program in a terminal and changes its settings from another
-// one: keys, theme and rules apply, a mistake is shown once and changes nothing
-// (DECISIONS 38).
+// TestReload runs the real program in a terminal and changes its settings from another one:
+// keys, theme and rules apply at once; a mistake is shown once and changes nothing.
 func TestReload(t *testing.T) {
 	srv := tmuxtest.New(t)
 	home := filepath.Join(srv.Dir, "home")

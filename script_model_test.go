@@ -30,9 +30,10 @@ func undated(prompt string) string {
 	return said
 }
 
-// scripted answers what the prompt says: after "answer:" come answers, divided by bars,
-// of which the next is given each time that one does not fit. The answer HANG never ends,
-// CALL runs a command, FOREIGN makes calls as other programs do, TOLD lists the tools, PATCH makes a file, ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
+// scripted answers depending on the prompt: "answer:" is followed by answers, separated by
+// bars, one for each rejected attempt. The answer HANG never ends, CALL runs a command,
+// FOREIGN makes calls in other programs' formats, TOLD lists the tools, PATCH makes a file,
+// ECHO is the whole prompt, and SYSTEM the system prompt in JSON.
 func scripted(r modeltest.Request) modeltest.Answer {
 	first, n, calls := "", 0, 0
 	var results []string
@@ -79,7 +80,8 @@ func scripted(r modeltest.Request) modeltest.Answer {
 	}
 }
 
-// told lists the tools of a request in one line, with a sum of all that stands before its messages and a line for one family.
+// told returns the tools of a request on one line, with a checksum of everything before its
+// messages and a line for one family.
 func told(r modeltest.Request) string {
 	sum := fnv.New64a()
 	var names []string

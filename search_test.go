@@ -12,8 +12,8 @@ import (
 	"buddy/sessions"
 )
 
-// TestSearchLeadsToThePlace: what a search of all sessions found shows when its session
-// opens, though it is far before the end that is read first (DECISIONS 12).
+// TestSearchLeadsToThePlace: opening a session from a search shows the match, even far before
+// the part that is read first.
 func TestSearchLeadsToThePlace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it needs a terminal and some seconds")

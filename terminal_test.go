@@ -15,9 +15,10 @@ import (
 	"buddy/agent/model"
 	"buddy/agent/model/modeltest"
 	"buddy/tmux/tmuxtest"
+	dialogs "buddy/views/dialog"
 )
 
-// terminal is the real program on the full screen, in a tmux of the test's own.
+// terminal runs the real program on the full screen, in a tmux of the test's own.
 type terminal struct {
 	t     *testing.T
 	srv   *tmuxtest.Server
@@ -56,7 +57,7 @@ func newTerminal(t *testing.T, script modeltest.Script) *terminal {
 	x.srv.Tmux("new-session", "-d", "-s", "t", "-x", "100", "-y", "30", "-c", x.work,
 		"-e", "HOME="+home, "-e", "XDG_CONFIG_HOME="+home+"/.config", "-e", "XDG_STATE_HOME="+home+"/.local/state",
 		"-e", "XDG_RUNTIME_DIR="+x.srv.Dir, "-e", "BUDDY_TMUX_SOCKET="+inner, "-e", "COLORTERM=truecolor",
-		// Nothing is written before the pipe is there, and the screen stays when the program has ended.
+		// The program waits for the pipe, and the screen stays when it has ended.
 		"cat >/dev/null; env -u TMUX -u TMUX_PANE '"+path+"' --config '"+file+"'; echo ended $?; exec sleep 1000")
 	x.srv.Tmux("set-option", "-s", "set-clipboard", "on")
 	x.srv.Tmux("pipe-pane", "-o", "cat >"+x.bytes)
@@ -70,14 +71,14 @@ func (x *terminal) keys(keys ...string) {
 	x.srv.Tmux(append([]string{"send-keys", "-t", "t"}, keys...)...)
 }
 
-// escape presses Esc, and waits until what follows is no longer taken for an Alt key.
+// escape presses Esc, and waits until the next key is not taken for an Alt key.
 func (x *terminal) escape() {
 	x.t.Helper()
 	x.keys("Escape")
 	<-time.After(escapeTime)
 }
 
-// escapeTime is longer than a terminal is waited for after an Esc.
+// escapeTime exceeds the wait for the rest of a key after an Esc.
 const escapeTime = 300 * time.Millisecond
 
 // say types a prompt and sends it.
@@ -99,7 +100,7 @@ func (x *terminal) want(texts ...string) {
 	x.until(texts, true)
 }
 
-// gone waits until none of them is.
+// gone waits until none of the texts is on the screen.
 func (x *terminal) gone(texts ...string) {
 	x.t.Helper()
 	x.until(texts, false)
@@ -126,7 +127,7 @@ func (x *terminal) until(texts []string, there bool) {
 	}
 }
 
-// written is what the program wrote to the terminal.
+// written returns what the program wrote to the terminal.
 func (x *terminal) written() []byte {
 	x.t.Helper()
 	b, err := os.ReadFile(x.bytes)
@@ -136,7 +137,7 @@ func (x *terminal) written() []byte {
 	return b
 }
 
-// clipboard waits for a text in the terminal's clipboard.
+// clipboard waits until the terminal's clipboard holds a text.
 func (x *terminal) clipboard(want string) {
 	x.t.Helper()
 	tmuxtest.Until(x.t, "the clipboard has "+want, func() bool {
@@ -144,13 +145,13 @@ func (x *terminal) clipboard(want string) {
 	})
 }
 
-// shellCall is a call of run_shell that the policy asks about.
+// shellCall returns a call of run_shell that needs approval.
 func shellCall(id, command string) modeltest.Call {
 	args, _ := json.Marshal(map[string]any{"command": command, "why": "to test", "risk": "medium", "mutation": true, "privesc": false})
 	return modeltest.Call{ID: id, Name: "run_shell", Arguments: string(args)}
 }
 
-// lastOf is the content of the newest message of a role.
+// lastOf returns the content of the newest message of a role.
 func lastOf(req modeltest.Request, role model.Role) string {
 	for i := len(req.Messages) - 1; i >= 0; i-- {
 		if req.Messages[i].Role == role {
@@ -160,8 +161,8 @@ func lastOf(req modeltest.Request, role model.Role) string {
 	return ""
 }
 
-// TestTerminal is a person's first quarter of an hour, with the real program in a real
-// terminal: start, stream, approve, deny, search, copy, resize, sessions, quit.
+// TestTerminal walks through a first session with the real program in a real terminal: start,
+// stream, approve, deny, search, copy, resize, sessions, quit.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
@@ -239,15 +240,15 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// approvalGrace is longer than a key is not yet taken for an answer (UX "Approval").
-const approvalGrace = time.Second
+// approvalGrace exceeds the time without a key after which a dialog takes keys.
+const approvalGrace = dialogs.Pause + 500*time.Millisecond
 
-// hostile is text that would do things to a terminal if it reached it as it is.
+// hostile is text with escape sequences that would affect an unprotected terminal.
 const hostile = "before\x1b]52;c;SE9TVElMRQ==\x07\x1b]0;HOSTILE\x07\x1b]2;HOSTILE\x1b\\\x1bPqHOSTILE\x1b\\\x1b_GHOSTILE\x1b\\" +
 	"\x1b[31337;1H\x1b[?31337h\x1b[31337t\x1bc\x1b(0\u009d0;HOSTILE\u009c\u009b31337m\x05\x07\x0e\u202eHOSTILE\u2066\r\b\x7fafter"
 
-// TestTerminalBytes: nothing that a model or a command says reaches the terminal as a
-// control sequence: every one in the stream is on the list of those that we write.
+// TestTerminalBytes: no control sequence of a model or a command reaches the terminal: each
+// one written is on the list of ours.
 func TestTerminalBytes(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
@@ -268,7 +269,7 @@ func TestTerminalBytes(t *testing.T) {
 	<-time.After(approvalGrace)
 	x.keys("y")
 	x.want("all seen")
-	x.keys("Tab", "Tab") // through the panes, each of which is drawn anew
+	x.keys("Tab", "Tab") // through the panes, which redraws each
 	x.keys("C-l")
 	x.escape()
 	x.say("/ps")
@@ -287,7 +288,7 @@ func TestTerminalBytes(t *testing.T) {
 	}
 }
 
-// What the program writes: text, and these sequences.
+// These are the sequences that the program writes.
 var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`\x1b\[[0-9;:]*m`,                   // colours
 	`\x1b\[[0-9]{0,3}(?:;[0-9]{1,3})?H`, // the cursor
@@ -295,9 +296,9 @@ var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`\x1b\[\?(?:1|7|12|25|47|1000|1002|1003|1004|1006|1049|2004|2026|2031|9001)[hl]`, // modes
 	`\x1b\[(?:[0-6] q|34[hl])`,                  // the cursor's shape
 	`\x1b\[[<>=?]?[0-9;]*[uc]`,                  // the keyboard's protocol, what terminal this is
-	`\x1b\[[?>][0-9;]*[mnp]`,                    // key modifiers, questions
-	`\x1b\[\?[0-9]+\$p`,                         // questions
-	`\x1b\[(?:2[23](?:;[0-2])*|>2)t`,            // the title is kept and given back
+	`\x1b\[[?>][0-9;]*[mnp]`,                    // key modifiers, queries
+	`\x1b\[\?[0-9]+\$p`,                         // queries
+	`\x1b\[(?:2[23](?:;[0-2])*|>2)t`,            // saves and restores the title
 	`\x1b[=>78]`,                                // the keypad, the cursor
 	`\x1b[()][B0]`,                              // character sets, which we reset
 	`\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\)`,       // links
@@ -306,8 +307,8 @@ var ours = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`[\r\n\t\x08\x0f\x07]`,
 }, `|`) + `)`)
 
-// oddSequences returns what is neither text nor one of ours, and what is ours in form but
-// says what the hostile text says.
+// oddSequences returns the sequences that are not on the list, and listed ones with contents
+// of the hostile text.
 func oddSequences(b []byte) []string {
 	var odd []string
 	for len(b) > 0 && len(odd) < 10 {

@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// apply lays a file over what is there, key by key.
+// apply overlays the settings with those of a file, key by key.
 func (l *loader) apply(f *file) error {
 	entries, line, err := parse(f.data)
 	if err != nil {
@@ -35,7 +35,7 @@ func isTable(k unstable.Kind) bool { return k == unstable.Table || k == unstable
 
 func place(f *file, line int) string { return f.name + ":" + strconv.Itoa(line) }
 
-// find returns the field that an entry sets, nil when it is a table of ours.
+// find returns the field that an entry sets, nil for a known table.
 func find(e entry) (*field, error) {
 	i := slices.IndexFunc(sections, func(s section) bool { return s.name == e.path[0] })
 	if i < 0 {
@@ -78,7 +78,7 @@ func find(e entry) (*field, error) {
 	return &s.fields[j], nil
 }
 
-// checkName refuses what does not name a table of the section.
+// checkName rejects a key that does not name a table of the section.
 func (s section) checkName(name string) error {
 	if s.name == targetsSection.name {
 		return checkTargetName(name)
@@ -89,7 +89,7 @@ func (s section) checkName(name string) error {
 	return nil
 }
 
-// checkTable refuses what stands where a table of the section belongs.
+// checkTable rejects a value where a table of the section belongs.
 func (s section) checkTable(e entry) error {
 	switch {
 	case s.rules && e.kind != unstable.ArrayTable:
@@ -129,9 +129,9 @@ func (l *loader) set(f *file, e entry, fld *field) error {
 	return nil
 }
 
-// store converts and checks a value. Errors name types and never a value that may be a key.
+// store converts and checks a value. Errors name types and never a value, which may be a key.
 func (l *loader) store(f *file, e entry, fld *field, p *Profile) error {
-	switch to := fld.at(&l.cfg, p).(type) {
+	switch to := fld.pointer(&l.cfg, p).(type) {
 	case *int, *Dollars:
 		return storeNumber(e, fld, to)
 	case *[]string:
@@ -177,7 +177,7 @@ func storeText(f *file, e entry, fld *field, to any) error {
 	return err
 }
 
-// number reads an integer that is not negative.
+// number parses an integer that is not negative.
 func number(e entry) (int, error) {
 	if e.kind != unstable.Integer {
 		return 0, fmt.Errorf("must be an integer, not %s", kindName(e.kind))
@@ -192,7 +192,7 @@ func number(e entry) (int, error) {
 	return int(v), nil
 }
 
-// A number field is a *int or a *Dollars. amount reads its value from a file.
+// amount reads the value of a number field, a *int or a *Dollars, from a file.
 func amount(e entry, to any) (int64, error) {
 	if _, ok := to.(*Dollars); ok {
 		v, err := dollars(e)
@@ -202,7 +202,7 @@ func amount(e entry, to any) (int64, error) {
 	return int64(v), err
 }
 
-// setNumber sets a field and returns what it was.
+// setNumber sets a field and returns its old value.
 func setNumber(to any, v int64) (before int64) {
 	switch to := to.(type) {
 	case *int:
@@ -213,9 +213,9 @@ func setNumber(to any, v int64) (before int64) {
 	return before
 }
 
-// tighten takes a project's value when it is stricter than what is there.
+// tighten takes a project's value when it is stricter than the current one.
 func (l *loader) tighten(f *file, e entry, fld *field) error {
-	to := fld.at(&l.cfg, nil)
+	to := fld.pointer(&l.cfg, nil)
 	v, err := amount(e, to)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (l *loader) tighten(f *file, e entry, fld *field) error {
 	return nil
 }
 
-// profile returns the profile of that name, which is added when it is new.
+// profile returns the profile of that name, adding it if it is new.
 func (l *loader) profile(name, place string) *Profile {
 	i := slices.IndexFunc(l.cfg.Models, func(p Profile) bool { return p.Name == name })
 	if i < 0 {
@@ -242,7 +242,7 @@ func (l *loader) profile(name, place string) *Profile {
 	return &l.cfg.Models[i]
 }
 
-// finishProfiles checks what only shows when a file is read to its end.
+// finishProfiles checks what is only known at the end of a file.
 func (l *loader) finishProfiles(f *file) error {
 	for _, p := range l.cfg.Models {
 		if err := p.check(); err != nil {
@@ -253,7 +253,7 @@ func (l *loader) finishProfiles(f *file) error {
 	return l.checkTargets()
 }
 
-// check says what a profile lacks.
+// check returns an error if a profile lacks a required key.
 func (p Profile) check() error {
 	if p.BaseURL == "" {
 		return errors.New("api_base_url is missing (allowed: http://HOST/… or https://HOST/…)")
@@ -264,7 +264,7 @@ func (p Profile) check() error {
 	return p.Prices.check()
 }
 
-// noticeKeys warns when others may read a file with keys.
+// noticeKeys adds a notice when others may read a file with keys.
 func (l *loader) noticeKeys(f *file) {
 	if slices.ContainsFunc(l.cfg.Models, func(p Profile) bool { return p.APIKey.String() != "" }) {
 		l.noticeOpenFile(f.name, f.info.Mode())

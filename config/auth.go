@@ -14,12 +14,12 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// AuthStore is the file with what `buddy login` keeps: keys and the tokens of logins. It is
-// a value; any process may use the file at any time.
+// AuthStore is the file in which `buddy login` keeps keys and tokens of logins. It is a value;
+// any process may use the file at any time.
 type AuthStore struct{ path string }
 
-// Auth returns the store in the folder of the user's settings. It creates nothing.
-// Without a home its path is "" and it is always empty.
+// Auth returns the store in the folder of the user's settings. It creates nothing. Without a
+// home its path is "" and it is always empty.
 func Auth() AuthStore {
 	dir := Dir()
 	if dir == "" {
@@ -28,29 +28,29 @@ func Auth() AuthStore {
 	return AuthStore{filepath.Join(dir, "auth.json")}
 }
 
-// Path is where the file is or would be.
+// Path returns where the file is or would be.
 func (s AuthStore) Path() string { return s.path }
 
-// Credentials are the contents of the store. Formatting prints none of them.
+// Credentials holds the contents of the store. Formatting prints none of them.
 type Credentials struct {
-	Keys   map[string]string `json:"keys,omitempty"`   // by the provider's name
+	Keys   map[string]string `json:"keys,omitempty"`   // by provider name
 	Logins map[string]Token  `json:"logins,omitempty"` // by [Login.ID]
 }
 
-// Format writes nothing of what is inside, for every verb.
+// Format writes a placeholder, for every verb.
 func (Credentials) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) } //nolint:errcheck // fmt's own writer
 
-// Token is what a login got. Formatting does not print it.
+// Token holds the tokens of a login. Formatting does not print them.
 type Token struct {
 	Access  string    `json:"access"`
 	Refresh string    `json:"refresh,omitempty"`
 	Expires time.Time `json:"expires"`
 }
 
-// Format writes nothing of what is inside, for every verb.
+// Format writes a placeholder, for every verb.
 func (Token) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) } //nolint:errcheck // fmt's own writer
 
-// Read returns all that is stored. A missing file has nothing.
+// Read returns the contents; a missing file is empty.
 func (s AuthStore) Read() (Credentials, error) {
 	var c Credentials
 	if s.path == "" {
@@ -62,7 +62,7 @@ func (s AuthStore) Read() (Credentials, error) {
 	}
 	if err == nil {
 		if err = json.Unmarshal(data, &c); err != nil {
-			err = errors.New("is not what buddy wrote: remove it and log in again") // the cause may quote a key
+			err = errors.New("is damaged: remove it and log in again") // the cause may quote a key
 		}
 	}
 	if err != nil {
@@ -71,8 +71,9 @@ func (s AuthStore) Read() (Credentials, error) {
 	return c, nil
 }
 
-// Change replaces the contents while no other process does. It waits for others until ctx
-// ends; an error of edit leaves the file as it is. The file gets mode 0600, its folder 0700.
+// Change replaces the contents under a lock against other processes. It waits for the lock
+// until ctx ends; an error of edit leaves the file unchanged. The file gets mode 0600, its
+// folder 0700.
 func (s AuthStore) Change(ctx context.Context, edit func(*Credentials) error) error {
 	if s.path == "" {
 		return errors.New("no home is known to keep keys in")
@@ -80,7 +81,7 @@ func (s AuthStore) Change(ctx context.Context, edit func(*Credentials) error) er
 	dir := filepath.Dir(s.path)
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
-		err = os.Chmod(dir, 0o700) //nolint:gosec // a folder is entered with x
+		err = os.Chmod(dir, 0o700) //nolint:gosec // entering a folder needs x
 	}
 	if err != nil {
 		return fmt.Errorf("%q: %w", dir, cause(err))
@@ -113,8 +114,7 @@ func (s AuthStore) Change(ctx context.Context, edit func(*Credentials) error) er
 	return nil
 }
 
-// lockPause is between two attempts to get the lock: the kernel's own wait could not be
-// cancelled.
+// lockPause is the time between two attempts to lock: a blocking flock could not be cancelled.
 const lockPause = 20 * time.Millisecond
 
 func (s AuthStore) lock(ctx context.Context) (unlock func(), err error) {
@@ -141,7 +141,7 @@ func (s AuthStore) lock(ctx context.Context) (unlock func(), err error) {
 	return nil, err
 }
 
-// SetKey stores the key of a provider; "" removes it. found tells whether there was one.
+// SetKey stores the key of a provider; "" removes it. found reports whether there was one.
 func (s AuthStore) SetKey(ctx context.Context, provider, key string) (found bool, err error) {
 	if _, err := cleanKey(key); err != nil {
 		return false, fmt.Errorf("the key %w", err)
@@ -157,19 +157,19 @@ func (s AuthStore) SetKey(ctx context.Context, provider, key string) (found bool
 	return found, err
 }
 
-// Login says how to log in at the endpoint of a profile: an OAuth 2.0 issuer with the
-// device flow (RFC 8628). The zero Login means that there is a key instead.
+// Login holds the login settings of a profile: an OAuth 2.0 issuer with the device flow (RFC
+// 8628). The zero Login means that a key is used instead.
 type Login struct {
 	Issuer   string // https URL, whose metadata name the endpoints
-	ClientID string // as which program
-	Scopes   string // with spaces between
+	ClientID string // identifies the program
+	Scopes   string // separated by spaces
 }
 
-// ID names the login in the store: profiles with the same one share it.
+// ID returns the name of the login in the store: profiles with the same one share it.
 func (l Login) ID() string { return l.Issuer + " " + l.ClientID }
 
-// UsesLogin reports whether requests of a profile are made with the token of a login: an
-// explicit key beats it.
+// UsesLogin reports whether requests of a profile use the token of a login: an explicit key
+// has precedence.
 func (p Profile) UsesLogin() bool {
 	if p.Login.Issuer == "" {
 		return false

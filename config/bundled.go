@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Provider is one whose address buddy knows: with its key in the environment, or stored by
+// Provider is a provider with a known address: with its key in the environment, or stored by
 // `buddy login`, it needs no configuration.
 type Provider struct {
-	Name    string // of its profile, too
-	Title   string // for people
+	Name    string // also of its profile
+	Title   string // shown to people
 	KeyEnv  string // the variable that holds its key everywhere; "" for servers on this machine
 	BaseURL string
 	API     API
 	Model   string // the one to begin with; "" when only the server knows
 }
 
-// providers are in the order in which the first with a key is taken: who makes models for
-// this kind of work, then who sells those of others. The models and addresses were looked
-// up on 2026-11-21; windows and prices are in the catalogue of package limits.
+// providers are in the order in which the first one with a key is chosen: vendors of models
+// for this kind of work, then gateways. The models and addresses were looked up on 2026-11-21;
+// windows and prices are in the catalogue of package limits.
 var providers = []Provider{
 	// platform.claude.com/docs/pt-BR/models/sonnet-5-5/overview
 	{"anthropic", "Anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com/v1", Anthropic, "claude-sonnet-5-5"},
@@ -42,10 +42,10 @@ var providers = []Provider{
 	{"groq", "Groq", "GROQ_API_KEY", "https://api.groq.com/openai/v1", Completions, "openai/gpt-oss-120b"},
 }
 
-// Providers returns those that take a key, in the order of choice.
+// Providers returns the providers that take a key, in the order of choice.
 func Providers() []Provider { return slices.Clone(providers) }
 
-// servers are the programs that serve models on this machine, at their usual ports:
+// servers are the programs that serve models on this machine, at their default ports:
 // docs.ollama.com/api/openai-compatibility, lmstudio.ai/docs/developer/openai-compat,
 // github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md,
 // docs.vllm.ai/en/latest/serving/openai_compatible_server.
@@ -56,12 +56,12 @@ var servers = []Provider{
 	{"vllm", "vLLM", "", "http://127.0.0.1:8000/v1", Completions, ""},
 }
 
-// EnvLocal is the variable that says which servers on this machine there may be, and at
-// which ports: "ollama=11434 vllm=9000", or "off".
+// EnvLocal is the variable that lists the model servers to look for on this machine with their
+// ports: "ollama=11434 vllm=9000", or "off".
 const EnvLocal = "BUDDY_LOCAL_SERVERS"
 
-// LocalServers returns where models may be served on this machine: the usual ports, or
-// what EnvLocal says. What it does not understand there is left out.
+// LocalServers returns where models may be served on this machine: the default ports, or those
+// in EnvLocal, of which invalid parts are skipped.
 func LocalServers() []Provider {
 	said := os.Getenv(EnvLocal)
 	if said == "" {
@@ -82,13 +82,13 @@ func LocalServers() []Provider {
 	return all
 }
 
-// Profile returns the bundled profile of a provider, with another model than the usual
-// one unless model is "".
+// Profile returns the bundled profile of a provider, with model instead of its usual model
+// unless that is "".
 func (p Provider) Profile(model string) Profile {
 	return Profile{Name: p.Name, BaseURL: p.BaseURL, API: p.API, Model: cmp.Or(model, p.Model), bundled: true}
 }
 
-// key returns the key of the provider and where it is from, or would be looked for.
+// key returns the key of the provider and its source, or where it would be looked up.
 func (p Provider) key() (key, source string, err error) {
 	if key = os.Getenv(p.KeyEnv); key != "" {
 		return key, p.KeyEnv, nil
@@ -104,16 +104,16 @@ func (p Provider) key() (key, source string, err error) {
 	return "", p.KeyEnv, nil
 }
 
-// HasKey reports whether the provider can be used, and where its key is from.
+// HasKey reports whether the provider has a key, and the key's source.
 func (p Provider) HasKey() (source string, ok bool) {
 	key, source, err := p.key()
 	return source, err == nil && key != ""
 }
 
-// Bundled reports whether a profile is one that buddy has, not one of a file.
+// Bundled reports whether a profile is built in, not from a file.
 func (p Profile) Bundled() bool { return p.bundled }
 
-// Provider returns the one at the address of a profile that names no key of its own.
+// Provider returns the provider at the address of a profile that names no key of its own.
 func (p Profile) Provider() (Provider, bool) {
 	if p.KeyEnv != "" || p.KeyFile != "" || p.APIKey.value != nil || p.Login.Issuer != "" {
 		return Provider{}, false
@@ -135,9 +135,9 @@ func FindProvider(name string) (Provider, bool) {
 	return Provider{}, false
 }
 
-// Lookup returns what a name means: a profile of the files, one that buddy has, or
-// PROFILE/MODEL, another model of either. An address that is known without a model, as of
-// a server on this machine, needs one.
+// Lookup resolves a name: a profile of the files, a bundled one, or PROFILE/MODEL, another
+// model of either. An address without a known model, as of a server on this machine, needs the
+// model.
 func (c *Config) Lookup(name string) (Profile, bool) {
 	if p, ok := c.Profile(name); ok {
 		return p, true
@@ -158,23 +158,23 @@ func (c *Config) Lookup(name string) (Profile, bool) {
 	return Profile{}, false
 }
 
-// with returns the profile with another model, which has a price of its own.
+// with returns the profile with another model, without the prices of the old one.
 func (p Profile) with(model string) Profile {
 	name := p.Name + "/" + model
 	p.Model, p.Prices, p.ContextLimit, p.MaxTokens = model, Prices{}, 0, 0
 	return p.named(name)
 }
 
-// named returns the profile under the name that leads to it again. Its section in the
-// file is still that of its first part.
+// named returns the profile with the name that Lookup resolves to it. Its section in the file
+// is still that of the first part.
 func (p Profile) named(name string) Profile {
 	p.Name = name
 	return p
 }
 
-// sellsOthers tells whether the ids of models at the address of a profile may begin with
-// the name of a company: on this machine, at a gateway, and where nobody knows.
-func (p Profile) sellsOthers() bool {
+// takesVendorIDs reports whether ids of models at the address of a profile may begin with a
+// company's name: on this machine, at a gateway, and at unknown addresses.
+func (p Profile) takesVendorIDs() bool {
 	i := slices.IndexFunc(providers, func(o Provider) bool { return sameHost(o.BaseURL, p.BaseURL) })
 	return i < 0 || providers[i].Name == "openrouter" || providers[i].Name == "groq"
 }
@@ -195,7 +195,7 @@ func detect() (Provider, bool) {
 	return Provider{}, false
 }
 
-// MissingKey says what to do about a provider without a key.
+// MissingKey returns the text that tells a person how to provide the key.
 func (p Provider) MissingKey() string {
 	return fmt.Sprintf("set %s or run: buddy login %s", p.KeyEnv, p.Name)
 }

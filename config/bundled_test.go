@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// writeProviders documents what needs no settings. A ' stands for the mark of code.
+// writeProviders documents the bundled providers. A ' stands for a backquote.
 func writeProviders(b *strings.Builder) {
 	say := func(format string, args ...any) { fmt.Fprintf(b, strings.ReplaceAll(format, "'", "`"), args...) }
 	say(`
 ## Providers that need no settings
 
-With no profile in a file, the first of these that has a key is used, in this order. A key is in its variable, or was given to
-'buddy login NAME', which keeps it in 'auth.json' beside your file (mode 0600); the variable beats that. A profile of yours at the
+With no profile in a file, the first of these that has a key is used, in this order. A key is in its variable, or stored by
+'buddy login NAME' in 'auth.json' beside your file (mode 0600); the variable has precedence. A profile of yours at the
 same address that names no key uses the same one.
 
 | name | who | variable | address | model |
@@ -25,13 +25,13 @@ same address that names no key uses the same one.
 		say("| '%s' | %s | '%s' | '%s' | '%s' |\n", p.Name, p.Title, p.KeyEnv, p.BaseURL, p.Model)
 	}
 	say(`
-'--model', 'BUDDY_MODEL', 'agent.model' and '/model' take, and try in this order: a profile of a file, 'demo', a name of this table,
+'--model', 'BUDDY_MODEL', 'agent.model' and '/model' accept, in this order: a profile of a file, 'demo', a name of this table,
 'NAME/MODEL' for another model of a profile or of a name in either table, and a model id for the active profile. Where ids begin
 with names of companies (OpenRouter, Groq, servers on this machine and addresses that buddy does not know) '--model' takes such an
 id as it is.
 
-Servers on this machine are looked for when there is no model, and by '/model' and 'buddy models'; nothing but 127.0.0.1 is asked,
-for at most 0.3 seconds. They are offered, never chosen by themselves. '%s' names other ports, such as
+buddy looks for servers on this machine when there is no model, and for '/model' and 'buddy models', on 127.0.0.1 only and for at
+most 0.3 seconds. They are offered, never selected automatically. '%s' names other ports, such as
 'ollama=11500 vllm=9000', or 'off'.
 
 | name | who | address |
@@ -92,7 +92,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestChooseBundled: what --model may name beside profiles of the files.
+// TestChooseBundled: --model accepts bundled names beside profiles of the files.
 func TestChooseBundled(t *testing.T) {
 	const ollama, router = "[models.a]\napi_base_url = \"http://localhost:1/v1\"\n", "[models.a]\napi_base_url = \"https://openrouter.ai/api/v1\"\napi_key = \"k\"\n"
 	const first = "[models.a]\napi_base_url = \"https://api.openai.com/v1\"\napi_key = \"k\"\n"
@@ -205,7 +205,7 @@ func TestAuthStore(t *testing.T) {
 	}
 }
 
-// TestLoginFields: a profile says where to log in; a key beats that.
+// TestLoginFields: a profile names its login; a key has precedence.
 func TestLoginFields(t *testing.T) {
 	h := newHome(t)
 	const profile = "[models.a]\napi_base_url = \"https://example.com/v1\"\n"

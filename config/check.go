@@ -18,23 +18,23 @@ import (
 	"buddy/texts"
 )
 
-// Report is everything that is wrong with one file. Who knows more of a setting than this
-// package, such as the names of themes, adds to it.
+// Report collects all mistakes in one file. A package with more knowledge of a setting, such
+// as the names of themes, adds its own.
 type Report struct {
 	File     string
-	Config   Config // what the file says as far as it is right, over the defaults
+	Config   Config // the file's valid settings over the defaults
 	Index    Index
-	Notices  []string // what is no mistake but worth knowing
+	Notices  []string // no mistakes, but worth knowing
 	mistakes []*Error
 	data     []byte
 	entries  []entry
-	tables   [][]string // wrong ones: what is in them is not looked at
+	tables   [][]string // invalid ones: their contents are not checked
 }
 
-// Check reads a file as one of the person's own and reports every mistake in it; what
-// follows a mistake in its syntax can't be read. Names of profiles that only other files
-// define are right when among has them.
-func Check(path string, among ...Profile) *Report {
+// Check reads a file as one of the person's own and reports every mistake in it; nothing after
+// a syntax error can be read. Names of profiles that only other files define are valid if they
+// are in known.
+func Check(path string, known ...Profile) *Report {
 	f, err := readFile(path)
 	if err != nil {
 		why := errors.Unwrap(err)
@@ -43,7 +43,7 @@ func Check(path string, among ...Profile) *Report {
 		}
 		return &Report{File: path, mistakes: []*Error{{Place: path, Err: why}}}
 	}
-	return check(f, among)
+	return check(f, known)
 }
 
 func check(f *file, among []Profile) *Report {
@@ -75,14 +75,14 @@ func check(f *file, among []Profile) *Report {
 	return r
 }
 
-// below reports whether an entry is part of a table that is wrong itself.
+// below reports whether an entry belongs to a table that is invalid itself.
 func (r *Report) below(e entry) bool {
 	return slices.ContainsFunc(r.tables, func(t []string) bool {
 		return len(t) < len(e.path) && slices.Equal(t, e.path[:len(t)])
 	})
 }
 
-// addSyntax adds what the parser says, unless the same line is known to be wrong.
+// addSyntax adds an error of the parser, unless that line has one already.
 func (r *Report) addSyntax(place string, err error) {
 	line := place[:strings.LastIndexByte(place, ':')+1]
 	if !slices.ContainsFunc(r.mistakes, func(e *Error) bool { return strings.HasPrefix(e.Place, line) }) {
@@ -90,7 +90,7 @@ func (r *Report) addSyntax(place string, err error) {
 	}
 }
 
-// AddRule adds what is wrong with a rule as a whole, unless one of its keys is wrong.
+// AddRule adds an error about a rule as a whole, unless one of its keys has one.
 func (r *Report) AddRule(rule Rule, err error) {
 	own := false
 	for _, e := range r.entries {
@@ -104,8 +104,8 @@ func (r *Report) AddRule(rule Rule, err error) {
 	r.Add(rule.Place, rule.Decision, err)
 }
 
-// finish checks what only shows when a file was read to its end.
-func (r *Report) finish(l *loader, among []Profile) {
+// finish checks what is only known at the end of a file.
+func (r *Report) finish(l *loader, known []Profile) {
 	for _, p := range l.cfg.Models {
 		key := Path("models", p.Name)
 		if err := p.check(); err != nil && !r.wrong(key) {
@@ -122,7 +122,7 @@ func (r *Report) finish(l *loader, among []Profile) {
 		r.Add(e.Place, e.Key, e.Err)
 	}
 	own := len(l.cfg.Models)
-	l.cfg.Models = append(l.cfg.Models, among...)
+	l.cfg.Models = append(l.cfg.Models, known...)
 	for key, name := range map[string]string{"agent.model": l.cfg.Agent.Model, "agent.fallback_model": l.cfg.Agent.FallbackModel, "agent.small_model": l.cfg.Agent.SmallModel} {
 		_, ok := l.cfg.Lookup(name)
 		if name != "" && !ok && (key != "agent.model" || name != Demo) {
@@ -132,12 +132,12 @@ func (r *Report) finish(l *loader, among []Profile) {
 	l.cfg.Models = l.cfg.Models[:own:own]
 }
 
-// wrong reports whether something at or below a key is wrong.
+// wrong reports whether something at or below a key is invalid.
 func (r *Report) wrong(key string) bool {
 	return slices.ContainsFunc(r.mistakes, func(e *Error) bool { return e.Key == key || strings.HasPrefix(e.Key, key+".") })
 }
 
-// Add adds a mistake in a setting, at its place as the Index or a Rule has it.
+// Add adds a mistake in a setting; place is its position as in the Index or a Rule.
 func (r *Report) Add(place, key string, err error) {
 	for _, e := range r.entries {
 		if place == r.File+":"+strconv.Itoa(e.line) && (Path(e.path...) == key || e.path[0] == key) {
@@ -148,7 +148,7 @@ func (r *Report) Add(place, key string, err error) {
 	r.mistakes = append(r.mistakes, &Error{Place: place, Key: key, Err: err})
 }
 
-// Mistakes returns what is wrong, in the order of the file. The place of each is
+// Mistakes returns the mistakes in the order of the file. Each has its position as
 // "file:line:column"; columns count characters from 1.
 func (r *Report) Mistakes() []*Error {
 	slices.SortStableFunc(r.mistakes, func(a, b *Error) int {
@@ -157,30 +157,30 @@ func (r *Report) Mistakes() []*Error {
 	return r.mistakes
 }
 
-// numbers returns line and column of a place.
+// numbers returns line and column of a position.
 func numbers(place string) []int {
 	parts := strings.Split(place, ":")
 	var at []int
 	for _, p := range parts[max(0, len(parts)-2):] {
-		n, _ := strconv.Atoi(p) // a place without numbers comes first
+		n, _ := strconv.Atoi(p) // a position without numbers comes first
 		at = append(at, n)
 	}
 	return at
 }
 
-// placeOf writes where an offset is.
+// placeOf returns the position of an offset.
 func (r *Report) placeOf(offset int) string {
 	before := r.data[:offset]
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
 	return fmt.Sprintf("%s:%d:%d", r.File, 1+bytes.Count(before, []byte{'\n'}), 1+utf8.RuneCount(line))
 }
 
-// NoticeProject adds notices about what a file may not set when it comes with a folder.
+// NoticeProject adds notices about keys that a project's file may not set.
 func (r *Report) NoticeProject() {
 	var never []string
 	for _, e := range r.entries {
 		fld, err := find(e)
-		if err == nil && !isTable(e.kind) && accessOf(e, fld) == mine {
+		if err == nil && !isTable(e.kind) && accessOf(e, fld) == personal {
 			never = append(never, Path(e.path...))
 		}
 	}
@@ -194,11 +194,12 @@ type Source struct {
 	Path   string `json:"path"`
 	Kind   string `json:"kind"` // project, user or --config
 	Exists bool   `json:"exists"`
-	Read   bool   `json:"read"` // it is the one of its kind that counts
+	Read   bool   `json:"read"` // it is the one of its kind that is used
 	Note   string `json:"note,omitempty"`
 }
 
-// Sources returns the files that settings may come from, the strongest first.
+// Sources returns the files that settings may come from, the one with the highest precedence
+// first.
 func Sources(explicit string, trust *TrustStore) []Source {
 	if explicit != "" {
 		there := exists(explicit)
@@ -212,7 +213,7 @@ func Sources(explicit string, trust *TrustStore) []Source {
 	if legacy != "" {
 		all = append(all, Source{Path: legacy, Kind: "user"})
 	}
-	taken := map[string]string{} // the file of a kind that is read
+	taken := map[string]string{} // the file of a kind that is used
 	for i := range all {
 		s := &all[i]
 		s.Exists = exists(s.Path)
@@ -228,7 +229,7 @@ func Sources(explicit string, trust *TrustStore) []Source {
 	return all
 }
 
-// noteRead says what there is to know of a file that is read.
+// noteRead returns the remark about a file that is read.
 func (s Source) noteRead(user string, trust *TrustStore) string {
 	old := ""
 	if s.Path != user && filepath.Base(s.Path) == legacyName {
@@ -238,7 +239,7 @@ func (s Source) noteRead(user string, trust *TrustStore) string {
 		return strings.TrimSuffix(old, "; ")
 	}
 	l := &loader{}
-	l.judge(trust, nil)
+	l.resolveTrust(trust, nil)
 	switch p := l.cfg.Project; {
 	case sameFile(s.Path, user):
 		return "your own file"
@@ -250,7 +251,7 @@ func (s Source) noteRead(user string, trust *TrustStore) string {
 	return old + "may only tighten: the folder is not trusted"
 }
 
-// exists reports whether there is anything of that name, a link to nothing included.
+// exists reports whether a path exists; a dangling link does.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil || !errors.Is(err, fs.ErrNotExist)
@@ -262,8 +263,8 @@ func sameFile(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// UserFile returns the person's file that counts: --config, else the present or the legacy
-// one; "" when no home is known. It need not exist.
+// UserFile returns the person's settings file: the one of --config, else the present or the
+// legacy one; "" when no home is known. It need not exist.
 func UserFile(explicit string) string {
 	if explicit != "" {
 		return explicit

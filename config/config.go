@@ -21,21 +21,21 @@ import (
 	"slices"
 )
 
-// Demo names the embedded offline model wherever a profile's name is expected, unless a
+// Demo is the name of the embedded offline model, valid wherever a profile's name is, unless a
 // profile of that name is defined.
 const Demo = "demo"
 
-// Options are what the command line says. Empty fields were not given.
+// Options holds what the command line sets. Empty fields were not given.
 type Options struct {
 	Config  string // --config: the only file that is read; os.DevNull reads none
 	Model   string // --model: a profile's name, else a raw model id for the active profile
 	BaseURL string // --base-url: replaces the active profile's endpoint
-	// Trust knows which folders the person trusts; nil: none.
+	// Trust lists the folders that the person trusts; nil: none.
 	Trust *TrustStore
 }
 
-// Config holds all settings. It is data: callers may copy it and must not change what
-// it points to.
+// Config holds all settings. It is data: callers may copy it and must not modify what it
+// points to.
 type Config struct {
 	Models  []Profile // in the file's order
 	Agent   Agent
@@ -46,23 +46,24 @@ type Config struct {
 	Rules   []Rule   // in the files' order
 	Targets []Target // in the files' order
 	Project Project
-	Keys    map[string][]string // section [keys]: action to key names; the owner of the key map checks them
+	Keys    map[string][]string // section [keys]: action to key names; package keymap checks them
 
 	// Active is the profile to start with, overrides applied; nil means the demo model.
 	Active *Profile
-	// Problem is one line that says why Active cannot be used or why there is none and
-	// how to connect one. It is empty when all is well or the demo was asked for.
+	// Problem is one line on why Active cannot be used, or why there is none, and how to connect
+	// a model. It is empty when all is well or the demo was requested.
 	Problem string
-	// MissingFile is where the user's file belongs when there is none and --config was
-	// not given: the place for [WriteTemplate] at the first start.
+	// MissingFile is the path of the user's file when it does not exist and --config was not
+	// given: the argument of [WriteTemplate] at the first start.
 	MissingFile string
-	// File is the person's own file, there or not: what --config names, else the user's.
+	// File is the path of the person's own file, existing or not: that of --config, else the
+	// user's.
 	File string
 
-	at int // of the target that is being read
+	at int // index of the target that is being read
 }
 
-// Agent is the section [agent].
+// Agent holds the section [agent].
 type Agent struct {
 	Model         string  // the profile to start with; empty: see Config.Active
 	SystemPrompt  string  // replaces the built-in one; empty keeps it
@@ -73,37 +74,37 @@ type Agent struct {
 	OnStall       string  // retry, fallback or abort
 }
 
-// Context is the section [context]. Numbers are percent of the model's window unless they
-// say otherwise.
+// Context holds the section [context]. Numbers are percent of the model's context window
+// unless noted.
 type Context struct {
 	Strategy, Restore string
 	HintAt, WarnAt, CriticalAt,
-	CompactAt, HardAt, // when something happens
-	CompactTo, ManualTo, Keep int // how much is left then
+	CompactAt, HardAt, // thresholds at which something happens
+	CompactTo, ManualTo, Keep int // what is left afterwards
 	KeepMessages  int // messages
 	RestoreTokens int
-	Instructions  bool // whether the model is told what AGENTS.md and alike say
+	Instructions  bool // whether instruction files such as AGENTS.md are sent to the model
 }
 
-// UI is the section [ui].
+// UI holds the section [ui].
 type UI struct {
-	Theme  string // not checked here: the owner of themes knows the names
+	Theme  string // not checked here: package themes knows the names
 	Notify string // bell, osc9, osc777 or off
-	Title  bool   // the window's title says what happens
-	Editor string // emacs or vi: the keys of the prompt
+	Title  bool   // set the window's title to the state of the session
+	Editor string // emacs or vi: keys of the line editor
 }
 
 // API names a wire format.
 type API string
 
-// The wire formats that this version speaks.
+// The supported wire formats.
 const (
 	Completions API = "completions" // OpenAI Chat Completions
 	Anthropic   API = "anthropic"   // Anthropic Messages
 	Responses   API = "responses"   // OpenAI Responses
 )
 
-// Profile is one section [models.NAME]: an endpoint, a model and where its key is.
+// Profile holds one section [models.NAME]: an endpoint, a model and the source of its key.
 type Profile struct {
 	Name         string
 	BaseURL      string // http or https, without a trailing slash
@@ -113,21 +114,21 @@ type Profile struct {
 	KeyEnv       string // api_key_env
 	KeyFile      string // api_key_file as an absolute path
 	ContextLimit int    // tokens; 0 means unknown
-	MaxTokens    int    // of one answer; 0 means what is documented, or the adapter's default
+	MaxTokens    int    // of one answer; 0 means the documented limit, or the adapter's default
 	Effort       string // reasoning_effort; empty leaves it to the provider
-	Prices       Prices // zero means what is documented
-	Login        Login  // how to log in where that stands for a key
+	Prices       Prices // zero means the documented prices
+	Login        Login  // used instead of a key
 	Connection
 
 	keyPlace string // file:line of the key's source
-	bundled  bool   // one that buddy has
+	bundled  bool   // built in, not from a file
 }
 
-// Connection is how requests of a profile are sent and waited for.
+// Connection holds how requests of a profile are sent and how long they may take.
 type Connection struct {
 	Headers          []string // "Name: value", sent with every request
 	KeyHeader        string   // api_key_header: the header that holds the key; empty means the protocol's
-	FirstByteTimeout int      // seconds, like those below; 0 means the usual
+	FirstByteTimeout int      // seconds, like those below; 0 means the default
 	StallTimeout     int
 	KeepAliveTimeout int
 }
@@ -159,18 +160,18 @@ func defaults() Config {
 	}
 }
 
-// Load reads the files, the environment and o. It writes nothing. Notices are finished
-// lines for the person: deprecated names, ignored keys, files that are too open. Every
-// error is an [*Error] of one line, and the Config returned with it is empty.
+// Load reads the files, the environment and o. It writes nothing. Notices are complete lines
+// for the person: deprecated names, ignored keys, files that others may read. Every error is
+// an [*Error] of one line, and the Config returned with it is empty.
 func Load(o Options) (Config, Index, []string, error) {
 	l := &loader{cfg: defaults(), index: Index{}}
 	err := l.readFiles(o.Config, o.Trust)
-	l.cfg.File = l.mine
+	l.cfg.File = l.userFile
 	if err == nil {
 		err = l.checkContext()
 	}
 	if err == nil {
-		err = l.choose(o)
+		err = l.selectProfile(o)
 	}
 	l.noticeDeprecated()
 	if err != nil {
@@ -179,17 +180,17 @@ func Load(o Options) (Config, Index, []string, error) {
 	return l.cfg, l.index, l.notices, nil
 }
 
-// loader is the state of one Load.
+// loader holds the state of one Load.
 type loader struct {
 	cfg        Config
 	index      Index
 	notices    []string
 	deprecated []string // "OLD (now NEW)" for each legacy name in use
-	mine       string   // the file that the person would add a profile to; may be ""
+	userFile   string   // the file that the person would add a profile to; may be ""
 }
 
-// override returns a setting that the command line or the environment may replace, and
-// who did. A variable that is set to nothing counts as not set.
+// override returns a setting that the command line or the environment replaces, and its
+// source. An empty variable counts as not set.
 func (l *loader) override(flag, value string, v envVar) (string, string) {
 	if value != "" {
 		return value, flag
@@ -201,16 +202,16 @@ func (l *loader) override(flag, value string, v envVar) (string, string) {
 // envVar is an environment variable with its legacy name.
 type envVar struct{ name, legacy, doc string }
 
-// The variables that buddy reads for itself.
+// The variables that configure buddy.
 var (
-	envKey     = envVar{"BUDDY_API_KEY", "AGENT_API_KEY", "The key for whichever profile is in use. It beats every key in a file."}
+	envKey     = envVar{"BUDDY_API_KEY", "AGENT_API_KEY", "The key of the profile in use. It has precedence over every key in a file."}
 	envBaseURL = envVar{"BUDDY_BASE_URL", "AGENT_BASE_URL", "Replaces `api_base_url` of the active profile."}
 	envModel   = envVar{"BUDDY_MODEL", "AGENT_MODEL", "A profile's name, else a raw model id for the active profile."}
 
 	envVars = []envVar{envKey, envBaseURL, envModel}
 )
 
-// lookup returns the value and the name that it was found under.
+// lookup returns the value and the name under which it was found.
 func (v envVar) lookup() (value, name string) {
 	for _, name := range []string{v.name, v.legacy} {
 		if value := os.Getenv(name); value != "" {

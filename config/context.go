@@ -7,83 +7,83 @@ import (
 
 var contextSection = section{
 	name: "context", access: trusted,
-	doc: "What happens when a conversation fills the model's window. Numbers are percent of the window unless they say " +
-		"otherwise. Nothing is lost: the session keeps what the model is no longer sent.",
+	doc: "What happens when a conversation fills the model's context window. Numbers are percent of it unless they say " +
+		"otherwise. Nothing is lost: the session keeps what is no longer sent to the model.",
 	fields: []field{
 		{
 			name: "strategy", short: "`summary`, `digest`, `window` or `keep`",
-			doc: "`summary` asks the model to sum up the older messages; when that fails it is `digest`, which leaves a few lines " +
-				"about each. `window` forgets them. `keep` removes nothing: a full context ends the exchange.",
-			at:    func(c *Config, _ *Profile) any { return &c.Context.Strategy },
-			check: oneOf("value", "summary", "digest", "window", "keep"),
+			doc: "`summary` asks the model to summarise the older messages; if that fails, `digest` follows, which keeps a few lines " +
+				"of each. `window` drops them. `keep` removes nothing: a full context window ends the exchange.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.Strategy },
+			check:   oneOf("value", "summary", "digest", "window", "keep"),
 		},
 		{
 			name: "compact_at", short: "1 to 100", most: 100,
-			doc: "Above it `summary` and `window` go to work. Lower it if the model gets worse with long contexts.",
-			at:  func(c *Config, _ *Profile) any { return &c.Context.CompactAt },
+			doc:     "Above this `summary` and `window` compact. Lower it if the model gets worse with long contexts.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.CompactAt },
 		},
 		{
 			name: "keep", short: "1 to 100", most: 100,
-			doc: "How much of the newest messages `summary` and `window` leave as they are.",
-			at:  func(c *Config, _ *Profile) any { return &c.Context.Keep },
+			doc:     "How much of the newest messages `summary` and `window` keep unchanged.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.Keep },
 		},
 		{
 			name: "keep_messages", short: "messages, 1 to 10000", most: 10_000,
-			doc: "How many messages `window` leaves at most.",
-			at:  func(c *Config, _ *Profile) any { return &c.Context.KeepMessages },
+			doc:     "How many messages `window` keeps at most.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.KeepMessages },
 		},
 		{
 			name: "restore", short: "`recent`, `accessed` or `none`",
-			doc: "Which files are read again after a summary, five at most: those that were read last or most often. Only files " +
-				"that may be read without asking.",
-			at:    func(c *Config, _ *Profile) any { return &c.Context.Restore },
-			check: oneOf("value", "recent", "accessed", "none"),
+			doc: "Which files are read again after a summary, at most five: those read last or most often. Only files " +
+				"that may be read without approval.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.Restore },
+			check:   oneOf("value", "recent", "accessed", "none"),
 		},
 		{
 			name: "restore_tokens", short: "tokens, 1 to 1000000", most: 1_000_000,
-			doc: "How many tokens these files may have together; never more than a tenth of the window.",
-			at:  func(c *Config, _ *Profile) any { return &c.Context.RestoreTokens },
+			doc:     "How many tokens these files may have in all; at most a tenth of the context window.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.RestoreTokens },
 		},
 		{
 			name: "instructions", short: "`true` or `false`",
-			doc: "Whether the model is told what `AGENTS.md` (or `CLAUDE.md` where that is missing) says: in the folder of your " +
-				"settings, from the root of the repository down to the working directory, and in folders below when it works there.",
-			at: func(c *Config, _ *Profile) any { return &c.Context.Instructions },
+			doc: "Whether the model gets the instruction files, `AGENTS.md` (or `CLAUDE.md` where that is missing): in the folder of your " +
+				"settings, from the root of the repository down to the working directory, and in subfolders when it works there.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.Instructions },
 		},
 		{
 			name: "hint_at", short: "1 to 100", most: 100,
-			doc: "From here on old listings and searches are taken out of what the model is sent.",
-			at:  func(c *Config, _ *Profile) any { return &c.Context.HintAt },
+			doc:     "From here on old listings and search results are no longer sent to the model.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.HintAt },
 		},
 		{
 			name: "warn_at", short: "1 to 100", most: 100,
-			doc: "From here on you are warned.",
-			at:  func(c *Config, _ *Profile) any { return &c.Context.WarnAt },
+			doc:     "From here on you are warned.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.WarnAt },
 		},
 		{
 			name: "critical_at", short: "1 to 100", most: 100,
-			doc: "From here on the header shows the use as critical.",
-			at:  func(c *Config, _ *Profile) any { return &c.Context.CriticalAt },
+			doc:     "From here on the header shows the context as critical.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.CriticalAt },
 		},
 		{
 			name: "hard_at", short: "1 to 100", most: 100,
-			doc: "Here `digest` goes to work; if that does not help nothing is sent.",
-			at:  func(c *Config, _ *Profile) any { return &c.Context.HardAt },
+			doc:     "Here `digest` compacts; if that is not enough, nothing is sent.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.HardAt },
 		},
 		{
 			name: "compact_to", short: "1 to 100", most: 100,
-			doc: "How much `digest` leaves; less than `hard_at`.",
-			at:  func(c *Config, _ *Profile) any { return &c.Context.CompactTo },
+			doc:     "How much `digest` keeps; less than `hard_at`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.CompactTo },
 		},
 		{
 			name: "manual_to", short: "1 to 100", most: 100,
-			doc: "How much `/compact` leaves when it is a digest.",
-			at:  func(c *Config, _ *Profile) any { return &c.Context.ManualTo },
+			doc:     "How much `/compact` keeps with `digest`.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Context.ManualTo },
 		},
 	},
 }
 
-// oneOf accepts a few words. what they are is for the error.
+// oneOf returns a check that accepts the words. what is their kind, for the error.
 func oneOf(what string, words ...string) func(string, *file) (string, error) {
 	return func(v string, _ *file) (string, error) {
 		if slices.Contains(words, v) {
@@ -93,7 +93,7 @@ func oneOf(what string, words ...string) func(string, *file) (string, error) {
 	}
 }
 
-// checkContext refuses thresholds in an order that would not work.
+// checkContext rejects thresholds in an order that cannot work.
 func (l *loader) checkContext() error {
 	if wrong := l.contextErrors(); len(wrong) > 0 {
 		return wrong[0]
@@ -101,7 +101,7 @@ func (l *loader) checkContext() error {
 	return nil
 }
 
-// contextErrors says which thresholds are in a wrong order.
+// contextErrors returns the thresholds that are in a wrong order.
 func (l *loader) contextErrors() (wrong []*Error) {
 	c := l.cfg.Context
 	for _, o := range []struct {

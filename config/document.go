@@ -17,19 +17,19 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Document is a person's file to be changed as by hand: comments and order stay. It is
-// not safe for concurrent use.
+// Document edits a settings file as a person would: comments and order stay. It is not safe
+// for concurrent use.
 type Document struct {
 	path string
 	data []byte
 	mode fs.FileMode
 	eol  string
-	new  bool // there is no such file yet
+	new  bool // the file does not exist yet
 	lock *os.File
 }
 
-// OpenDocument reads a file, or begins with the template where there is none. It refuses
-// what is no file. Others that change it wait until Close, which the caller owes.
+// OpenDocument reads a file, or starts with the template if it does not exist. Anything but a
+// regular file is an error. Other editors wait until Close, which the caller must call.
 func OpenDocument(path string) (*Document, error) {
 	if path == "" {
 		return nil, errors.New("no home is known: name a file with --config")
@@ -42,21 +42,21 @@ func OpenDocument(path string) (*Document, error) {
 	return d, nil
 }
 
-// lockFolder waits for others that change files in a folder. Without such a folder there
-// are none; nil locks nothing.
+// lockFolder waits for others that edit files in a folder. A missing folder has none; nil
+// locks nothing.
 func lockFolder(dir string) *os.File {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil { // not on every file system
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil { // not every file system can lock
 		_ = f.Close()
 		return nil
 	}
 	return f
 }
 
-// Close lets others change the file.
+// Close unlocks the file for others.
 func (d *Document) Close() {
 	if d.lock != nil {
 		_ = d.lock.Close() // nothing is written to it
@@ -82,16 +82,16 @@ func (d *Document) read() error {
 	return nil
 }
 
-// Check reports on the text as it is now.
-func (d *Document) Check(among ...Profile) *Report {
+// Check reports the mistakes in the current text.
+func (d *Document) Check(known ...Profile) *Report {
 	abs, err := filepath.Abs(d.path)
 	if err != nil {
 		abs = d.path
 	}
-	return check(&file{name: d.path, dir: filepath.Dir(abs), data: d.data, info: permissions{mode: d.mode}}, among)
+	return check(&file{name: d.path, dir: filepath.Dir(abs), data: d.data, info: permissions{mode: d.mode}}, known)
 }
 
-// permissions is the FileInfo of a text that is not in a file yet.
+// permissions is the FileInfo of a text without a file.
 type permissions struct {
 	fs.FileInfo
 	mode fs.FileMode
@@ -100,7 +100,7 @@ type permissions struct {
 // Mode returns the permissions.
 func (p permissions) Mode() fs.FileMode { return p.mode }
 
-// splitKey reads a key as a file has it: models."gpt 5".model.
+// splitKey splits a key as written in a file: models."gpt 5".model.
 func splitKey(key string) ([]string, error) {
 	entries, _, err := scan([]byte(key + " = 0"))
 	if err != nil || len(entries) != 1 || entries[0].kind != unstable.Integer || strings.ContainsAny(key, "=#") {
@@ -125,8 +125,8 @@ func fieldOf(path []string) (*field, error) {
 	return fld, nil
 }
 
-// Set gives a key a value: strings as they are, lists with an entry each or as TOML has
-// them. Whether the value is right says Check.
+// Set sets a key: strings literally, lists with an entry each or in TOML. Check tells whether
+// the value is valid.
 func (d *Document) Set(key string, values []string) error {
 	path, err := splitKey(key)
 	if err != nil {
@@ -163,9 +163,9 @@ func (d *Document) Unset(key string) (bool, error) {
 	return found, err
 }
 
-// literalOf writes values that a person gave as TOML.
+// literalOf formats a person's values as TOML.
 func (f *field) literalOf(values []string) (string, error) {
-	at := f.at(&Config{}, &Profile{})
+	at := f.pointer(&Config{}, &Profile{})
 	switch at.(type) {
 	case *[]string, *map[string][]string:
 		return listOf(values)
@@ -185,7 +185,7 @@ func (f *field) literalOf(values []string) (string, error) {
 	return tomlString(values[0]), nil
 }
 
-// listOf takes a list's entries, or the list as TOML has it.
+// listOf accepts a list's entries, or the list in TOML.
 func listOf(values []string) (string, error) {
 	if len(values) != 1 || !strings.HasPrefix(strings.TrimSpace(values[0]), "[") {
 		return tomlList(values), nil
@@ -212,10 +212,10 @@ func (f *field) numberOf(v string, at any) (string, error) {
 	return decimal(n), nil
 }
 
-// decimal writes a number so that TOML takes it for one.
+// decimal formats a number as a TOML float.
 func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// change edits the text, and undoes that when anything but the key at path changed with it.
+// change edits the text, and reverts the edit if it changed anything but the key at path.
 func (d *Document) change(path []string, edit func([]entry) []byte) error {
 	before, offset, err := scan(d.data)
 	if err != nil {
@@ -224,15 +224,15 @@ func (d *Document) change(path []string, edit func([]entry) []byte) error {
 	}
 	data := edit(before)
 	after, _, err := scan(data)
-	if err != nil || !slices.Equal(others(before, path), others(after, path)) {
+	if err != nil || !slices.Equal(otherEntries(before, path), otherEntries(after, path)) {
 		return &Error{Place: d.path, Key: Path(path...), Err: errors.New("can't be changed here without touching the rest: use buddy config edit")}
 	}
 	d.data = data
 	return nil
 }
 
-// others returns what a file says but for one key and the tables above it.
-func others(entries []entry, path []string) []string {
+// otherEntries returns the contents of a file without one key and the tables above it.
+func otherEntries(entries []entry, path []string) []string {
 	var all []string
 	for _, e := range entries {
 		if isTable(e.kind) && len(e.path) < len(path) && slices.Equal(e.path, path[:len(e.path)]) || slices.Equal(e.path, path) {
@@ -276,7 +276,7 @@ func (d *Document) splice(from, to int, text string) []byte {
 	return slices.Concat(d.data[:from], []byte(text), d.data[to:])
 }
 
-// endOfLine returns where the line ends that an offset is in.
+// endOfLine returns the end of the line around an offset.
 func (d *Document) endOfLine(at int) int {
 	if i := bytes.IndexByte(d.data[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -284,10 +284,10 @@ func (d *Document) endOfLine(at int) int {
 	return len(d.data)
 }
 
-// startOfLine returns where the line begins that an offset is in.
+// startOfLine returns the start of the line around an offset.
 func (d *Document) startOfLine(at int) int { return bytes.LastIndexByte(d.data[:at], '\n') + 1 }
 
-// insertLine puts a line at the beginning of another.
+// insertLine inserts a line before the one at an offset.
 func (d *Document) insertLine(at int, line string) []byte {
 	if at > 0 && d.data[at-1] != '\n' {
 		line = d.eol + line
@@ -295,7 +295,7 @@ func (d *Document) insertLine(at int, line string) []byte {
 	return d.splice(at, at, line+d.eol)
 }
 
-// insertInline puts a key at the end of an inline table.
+// insertInline appends a key to an inline table.
 func (d *Document) insertInline(e entry, text string) []byte {
 	end := e.to - 1
 	before := bytes.TrimRight(d.data[:end], " \t\r\n")
@@ -308,8 +308,8 @@ func (d *Document) insertInline(e entry, text string) []byte {
 	return d.splice(len(before), len(before), text)
 }
 
-// endOfTable returns where a new key of a table belongs: after the line that shows it as a
-// comment, as the template does, else after the table's last key.
+// endOfTable returns where a new key of a table belongs: after the line with the key as a
+// comment, as in the template, else after the table's last key.
 func (d *Document) endOfTable(entries []entry, table int, name string) int {
 	last, end := entries[table].from, len(d.data)
 	for _, e := range entries[table+1:] {
@@ -332,7 +332,7 @@ func (d *Document) endOfTable(entries []entry, table int, name string) int {
 	return d.endOfLine(last)
 }
 
-// remove returns the text without a key: without its line where it is alone on it.
+// remove returns the text without a key, and without its line if nothing else is on it.
 func (d *Document) remove(e entry) []byte {
 	start, end := d.startOfLine(e.from), d.endOfLine(e.to)
 	rest := bytes.TrimSpace(d.data[e.to:end])
@@ -350,8 +350,8 @@ func (d *Document) remove(e entry) []byte {
 	return d.splice(len(bytes.TrimSuffix(before, []byte{','})), e.to, "")
 }
 
-// Save replaces the file at once, by way of a link if it is one. A new file has mode 0600,
-// another keeps its mode, but others may not open one with a key.
+// Save replaces the file atomically, following a link. A new file gets mode 0600, an existing
+// one keeps its mode, except that others lose access to a file with a key.
 func (d *Document) Save() error {
 	path := d.path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -375,12 +375,13 @@ func (d *Document) Save() error {
 }
 
 func replaceFile(path string, data []byte, mode fs.FileMode) error {
-	// Beside the file: what holds a key goes to no other folder, and a rename stays one.
+	// In the same folder: a file with a key must not be elsewhere, and the rename must stay on
+	// one disk.
 	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(mode))
 	if err != nil {
 		return err
 	}
-	defer f.Cleanup() //nolint:errcheck // after the replacement there is nothing to clean up
+	defer f.Cleanup() //nolint:errcheck // does nothing after the replacement
 	if _, err := f.Write(data); err != nil {
 		return err
 	}

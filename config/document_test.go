@@ -115,7 +115,7 @@ func TestSaveKeepsLinkAndMode(t *testing.T) {
 	}
 }
 
-// TestOpenDocumentCannot: what is in the file's place is named, and nothing is followed.
+// TestOpenDocumentCannot: the error names the obstacle, and no link is followed.
 func TestOpenDocumentCannot(t *testing.T) {
 	h := newHome(t)
 	if err := os.MkdirAll(filepath.Dir(h.user), 0o700); err != nil {

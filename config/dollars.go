@@ -13,13 +13,13 @@ import (
 // Dollars is an amount in micro-dollars: 1_000_000 is one dollar.
 type Dollars int64
 
-// maxDollars is more than anyone means.
+// maxDollars exceeds every plausible amount.
 const maxDollars = 1_000_000
 
-// String is the amount as the file has it, in dollars.
+// String formats the amount in dollars, as in the file.
 func (d Dollars) String() string { return strconv.FormatFloat(float64(d)/1e6, 'f', -1, 64) }
 
-// dollars reads an amount that is not negative.
+// dollars parses an amount that is not negative.
 func dollars(e entry) (Dollars, error) {
 	if e.kind != unstable.Integer && e.kind != unstable.Float {
 		return 0, fmt.Errorf("must be an amount in dollars, not %s", kindName(e.kind))
@@ -43,15 +43,15 @@ func dollars(e entry) (Dollars, error) {
 	return d, nil
 }
 
-// Prices are what a million tokens cost. Zero means that it is not said.
+// Prices holds the costs of a million tokens. Zero means unknown.
 type Prices struct {
 	Input      Dollars
 	Cached     Dollars // input that the provider had cached
-	CacheWrite Dollars // input that it stores for later
+	CacheWrite Dollars // input that the provider stores in its cache
 	Output     Dollars
 }
 
-// check says what is missing.
+// check returns an error if a price is missing.
 func (p Prices) check() error {
 	switch {
 	case p == Prices{}:

@@ -10,8 +10,8 @@ import (
 	"buddy/texts"
 )
 
-// Error is a mistake in a setting. Its text is always one printable line,
-// "place: key: cause", whatever the file holds. Programs exit with 2 on it.
+// Error is a mistake in a setting. Its text is always one printable line, "place: key: cause",
+// whatever the file holds. Programs exit with 2 on it.
 type Error struct {
 	Place string // "file:line", a file, an option or an environment variable; may be empty
 	Key   string // as [Path] writes it; may be empty
@@ -34,12 +34,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Index tells where each key got its value: path (see [Path]) to "file:line", or to the
+// Index maps each key to the source of its value: path (see [Path]) to "file:line", or to the
 // option or variable that replaced the file's value. Defaults are not in it.
 type Index map[string]string
 
-// Error gives err, which concerns the key, its place. A key that is not
-// in the index, such as a default, has none.
+// Error returns err as an error about the key, with the key's position. A key that is not in
+// the index, such as a default, has none.
 func (x Index) Error(key string, err error) *Error {
 	return &Error{Place: x[key], Key: key, Err: err}
 }
@@ -61,8 +61,8 @@ func notBare(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
-// visible escapes what a terminal would obey and cuts after limit bytes: keys and paths
-// come from files that strangers wrote.
+// visible escapes control characters and cuts after limit bytes: keys and paths come from
+// files that strangers wrote.
 func visible(s string, limit int) string {
 	if len(s) <= limit && utf8.ValidString(s) && strings.IndexFunc(s, unprintable) < 0 {
 		return s
@@ -85,7 +85,8 @@ func visible(s string, limit int) string {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// list writes what is allowed, and the name nearest to a wrong one: "(have: a, b; nearest: b)".
+// list formats the allowed names, with the one nearest to a wrong name: "(have: a, b; nearest:
+// b)".
 func list(names []string, wrong string) string {
 	const most = 12
 	near := ""
@@ -98,9 +99,9 @@ func list(names []string, wrong string) string {
 	return "(have: " + strings.Join(names, ", ") + near + ")"
 }
 
-// nearest returns the name with the fewest edits to wrong, or "" when none is close.
+// nearest returns the name with the smallest edit distance to wrong, or "" when none is close.
 func nearest(wrong string, names []string) string {
-	if len(wrong) > 64 { // no typing error, and the distance costs length times length
+	if len(wrong) > 64 { // not a typing error, and the distance costs length times length
 		return ""
 	}
 	best, least := "", max(2, len(wrong)/3)+1

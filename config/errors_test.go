@@ -173,7 +173,7 @@ func TestOptionErrors(t *testing.T) {
 	}
 }
 
-// TestNotAFile: what is in the file's place is named, and a FIFO does not hang the start.
+// TestNotAFile: the error names the kind of file, and a FIFO does not hang the start.
 func TestNotAFile(t *testing.T) {
 	kinds := map[string]struct {
 		make func(path string) error

@@ -13,90 +13,90 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// section is one table of the file.
+// section describes one table of the file.
 type section struct {
 	name   string
 	doc    string
 	named  bool   // its keys are names of profiles, which hold the fields
-	access access // of fields that say nothing
+	access access // default for its fields
 	fields []field
 	rules  bool // an array of tables, each a rule
 
-	free    *field // every key is allowed and means this
-	example string // a line of a section with free keys
+	free    *field // any key is allowed and is handled by this field
+	example string // example line of a section with free keys
 }
 
-// field is one key: the only place that knows its name, meaning, rules and where its
-// value goes. The template and docs/config.md are made from it.
+// field describes one key: the only definition of its name, meaning, rules and destination.
+// The template and docs/config.md are generated from it.
 type field struct {
 	name  string
 	doc   string // Markdown, sentences
-	short string // what to write, for the reference's table
-	// at points to the value: a *string, *bool, *int, *Dollars, *Secret or *[]string, or the
-	// map that the free keys of a section go to. The profile is nil outside
-	// of [models.NAME].
-	at func(*Config, *Profile) any
-	// check returns the value as it is kept; nil accepts every string. Numbers are
-	// never negative, secrets are checked by [cleanKey].
+	short string // allowed values, for the reference's table
+	// pointer returns the destination of the value: a *string, *bool, *int, *Dollars, *Secret or
+	// *[]string, or the map for the free keys of a section. The profile is nil outside of
+	// [models.NAME].
+	pointer func(*Config, *Profile) any
+	// check returns the normalised value; nil accepts every string. Numbers are never negative,
+	// secrets are checked by [cleanKey].
 	check func(value string, f *file) (string, error)
-	most  int // the largest number that is allowed; 0 = any
-	// tighter tells whether a project's value is stricter than the user's, of a limit that
-	// a project may tighten.
+	most  int // largest allowed number; 0 = any
+	// tighter reports whether a project's value is stricter than the user's, for a limit that a
+	// project may tighten.
 	tighter func(project, user int64) bool
 	access  access // who may set it
 }
 
-// lower is the tighter of a limit of which 0 means none.
+// lower is the tighter function of a limit for which 0 means none.
 func lower(project, user int64) bool { return project > 0 && (user == 0 || project <= user) }
 
 var sections = append([]section{
 	{
 		name: "agent", access: trusted,
-		doc: "How the agent works.",
+		doc: "The agent.",
 		fields: []field{
 			{
 				name: "model", short: "name of a profile",
 				doc: "The profile to start with, or `demo` for the embedded offline model. Without it: the only profile " +
-					"defined, else the first that has a key or is on this machine, else the demo.",
-				at: func(c *Config, _ *Profile) any { return &c.Agent.Model },
+					"defined, else the first one with a key or on this machine, else the demo.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.Model },
 			},
 			{
 				name: "system_prompt", short: "text",
-				doc: "Replaces the built-in system prompt; empty keeps it.",
-				at:  func(c *Config, _ *Profile) any { return &c.Agent.SystemPrompt },
+				doc:     "Replaces the built-in system prompt; empty keeps it.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SystemPrompt },
 			},
 			{
 				name: "max_iterations", short: "0 or more",
-				doc: "How many turns (one model request and the tools that it calls) one prompt may take before it stops; Enter then " +
-					"goes on with as many again. 0 means no limit. A project's file may only lower it.",
-				at:      func(c *Config, _ *Profile) any { return &c.Agent.MaxIterations },
+				doc: "How many turns (one model request and its tool calls) one prompt may take before it stops; Enter then " +
+					"continues with as many again. 0 means no limit. A project's file may only lower it.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.MaxIterations },
 				tighter: lower,
 			},
 			{
 				name: "max_cost", short: "dollars, 0 or more",
-				doc: "What one prompt may cost; 0 means no limit. It ends after the request that reaches it. Only requests whose price " +
+				doc: "What one prompt may cost; 0 means no limit. The request that reaches it is the last. Only requests whose price " +
 					"is known count. A project's file may only lower it.",
-				at:      func(c *Config, _ *Profile) any { return &c.Agent.MaxCost },
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.MaxCost },
 				tighter: lower,
 			},
 			{
 				name: "fallback_model", short: "name of a profile",
 				doc: "The profile that answers a request when the model is overloaded (status 429, 503 or 529) or its answer stalls, " +
 					"after six attempts. The next request goes to the first model again.",
-				at: func(c *Config, _ *Profile) any { return &c.Agent.FallbackModel },
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.FallbackModel },
 			},
 			{
 				name: "small_model", short: "name of a profile",
-				doc: "A quick and cheap model for what is not the work itself: it gives each session a title after its first answer. " +
+				doc: "A quick and cheap model for side tasks: it gives each session a title after its first answer. " +
 					"Without it the title is the beginning of the first prompt.",
-				at: func(c *Config, _ *Profile) any { return &c.Agent.SmallModel },
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.SmallModel },
 			},
 			{
 				name: "on_stall", short: "`retry`, `fallback` or `abort`",
-				doc: "What follows when an answer stops in the middle, for as long as `stall_timeout` of the profile allows: `retry` asks again, then `fallback_model`; " +
-					"`fallback` asks that at once; `abort` ends the prompt.",
-				at:    func(c *Config, _ *Profile) any { return &c.Agent.OnStall },
-				check: oneOf("way to recover", "retry", "fallback", "abort"),
+				doc: "What to do when an answer stalls in the middle for longer than `stall_timeout` of the profile: `retry` sends the request again, then to `fallback_model`; " +
+					"`fallback` sends it there at once; `abort` ends the prompt.",
+				pointer: func(c *Config, _ *Profile) any { return &c.Agent.OnStall },
+				check:   oneOf("way to recover", "retry", "fallback", "abort"),
 			},
 		},
 	},
@@ -107,147 +107,146 @@ var sections = append([]section{
 	keysSection,
 	{
 		name: "models", named: true, access: trusted,
-		doc: "One section per profile: an endpoint, a model and where its key is. At most one of `api_key`, `api_key_env` " +
+		doc: "One section per profile: an endpoint, a model and the source of its key. At most one of `api_key`, `api_key_env` " +
 			"and `api_key_file`; endpoints on this machine need none. Keep this file to yourself (`chmod 600`) if it holds a key.",
 		fields: []field{
 			{
 				name: "api_base_url", short: "http or https URL",
 				doc: "Required. Where the API is, without the last part: `https://api.openai.com/v1`. A query, as in " +
 					"`…/openai/v1?api-version=preview`, goes with every request.",
-				at:    func(_ *Config, p *Profile) any { return &p.BaseURL },
-				check: func(v string, _ *file) (string, error) { return cleanURL(v, true) },
+				pointer: func(_ *Config, p *Profile) any { return &p.BaseURL },
+				check:   func(v string, _ *file) (string, error) { return cleanURL(v, true) },
 			},
 			{
 				name: "api", short: "`completions`, `responses` or `anthropic`",
 				doc: "The wire format: `completions` is OpenAI Chat Completions, which most servers speak; `responses` is OpenAI Responses, " +
-					"in which reasoning models go on with what they thought before they called a tool; `anthropic` is " +
-					"Anthropic Messages, at `https://api.anthropic.com/v1` and alike.",
-				at:    func(_ *Config, p *Profile) any { return (*string)(&p.API) },
-				check: oneOf("API", string(Completions), string(Responses), string(Anthropic)),
+					"in which reasoning models keep their reasoning across tool calls; `anthropic` is " +
+					"Anthropic Messages, at `https://api.anthropic.com/v1` and the like.",
+				pointer: func(_ *Config, p *Profile) any { return (*string)(&p.API) },
+				check:   oneOf("API", string(Completions), string(Responses), string(Anthropic)),
 			},
 			{
 				name: "model", short: "model id",
-				doc:   "The model's id at the endpoint; without it the profile's name.",
-				at:    func(_ *Config, p *Profile) any { return &p.Model },
-				check: func(v string, _ *file) (string, error) { return v, checkID(v) },
+				doc:     "The model's id at the endpoint; without it the profile's name.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Model },
+				check:   func(v string, _ *file) (string, error) { return v, checkID(v) },
 			},
 			{
 				name: "api_key", short: "the key itself",
-				doc: "The key. An empty string says that the endpoint needs none.",
-				at:  func(_ *Config, p *Profile) any { return &p.APIKey },
+				doc:     "The key. An empty string means that the endpoint needs none.",
+				pointer: func(_ *Config, p *Profile) any { return &p.APIKey },
 			},
 			{
 				name: "api_key_env", short: "name of a variable",
-				doc:   "The environment variable that holds the key.",
-				at:    func(_ *Config, p *Profile) any { return &p.KeyEnv },
-				check: checkEnvName,
+				doc:     "The environment variable that holds the key.",
+				pointer: func(_ *Config, p *Profile) any { return &p.KeyEnv },
+				check:   checkEnvName,
 			},
 			{
 				name: "api_key_file", short: "path",
-				doc:   "A file that holds the key and nothing else. `~/` is your home; a relative path starts at the folder of this file.",
-				at:    func(_ *Config, p *Profile) any { return &p.KeyFile },
-				check: checkPath,
+				doc:     "A file that holds the key and nothing else. `~/` is your home; a relative path starts at the folder of this file.",
+				pointer: func(_ *Config, p *Profile) any { return &p.KeyFile },
+				check:   checkPath,
 			},
 			{
 				name: "reasoning_effort", short: "`none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`",
-				doc: "How long a reasoning model may think. Which of them a model takes differs; a refused one is an error that " +
+				doc: "How long a reasoning model may think. Models support different values; an unsupported one is an error that " +
 					"names the others. Without it the provider decides. `/effort` changes it for a session.",
-				at:    func(_ *Config, p *Profile) any { return &p.Effort },
-				check: oneOf("value", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
+				pointer: func(_ *Config, p *Profile) any { return &p.Effort },
+				check:   oneOf("value", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
 			},
 			{
 				name: "context_limit", short: "tokens, 0 or more",
-				doc: "How many tokens the model can take in; 0 means what is documented of it, as far as buddy knows.",
-				at:  func(_ *Config, p *Profile) any { return &p.ContextLimit },
+				doc:     "The context window in tokens; 0 means the documented one, if buddy knows it.",
+				pointer: func(_ *Config, p *Profile) any { return &p.ContextLimit },
 			},
 			{
 				name: "max_tokens", short: "tokens, 0 or more",
-				doc: "How many tokens one answer may have; 0 means what is documented of the model, as far as buddy knows, up to a " +
-					"twentieth of its window, but no less than 8192. Only `anthropic` needs such a limit.",
-				at: func(_ *Config, p *Profile) any { return &p.MaxTokens },
+				doc: "How many tokens one answer may have; 0 means the documented limit of the model, if buddy knows it, up to a " +
+					"twentieth of its context window, but no less than 8192. Only `anthropic` needs such a limit.",
+				pointer: func(_ *Config, p *Profile) any { return &p.MaxTokens },
 			},
 			{
 				name: "price_input", short: "dollars",
-				doc: "What a million tokens of input cost, with `price_output`. Without them: what is documented of the model at its " +
-					"maker's endpoint, as far as buddy knows, else no costs are shown.",
-				at: func(_ *Config, p *Profile) any { return &p.Prices.Input },
+				doc: "What a million tokens of input cost, with `price_output`. Without them: the documented prices of the model at its " +
+					"maker's endpoint, if buddy knows them, else no costs are shown.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Prices.Input },
 			},
 			{
 				name: "price_cached", short: "dollars",
-				doc: "What a million tokens of input cost that the provider has cached; 0 means as much as other input.",
-				at:  func(_ *Config, p *Profile) any { return &p.Prices.Cached },
+				doc:     "What a million tokens of cached input cost; 0 means as much as other input.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Prices.Cached },
 			},
 			{
 				name: "price_cache_write", short: "dollars",
-				doc: "What a million tokens of input cost that the provider puts into its cache; 0 means as much as other input.",
-				at:  func(_ *Config, p *Profile) any { return &p.Prices.CacheWrite },
+				doc:     "What a million tokens of input cost that the provider writes to its cache; 0 means as much as other input.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Prices.CacheWrite },
 			},
 			{
 				name: "price_output", short: "dollars",
-				doc: "What a million tokens of output cost.",
-				at:  func(_ *Config, p *Profile) any { return &p.Prices.Output },
+				doc:     "What a million tokens of output cost.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Prices.Output },
 			},
 			{
 				name: "first_byte_timeout", short: "seconds, 0 or more",
 				doc: "How long the first piece of an answer may take; 0 means 300, and 600 for a server on this machine or network, " +
-					"which computes long prompts and is not asked a second time.",
-				at: func(_ *Config, p *Profile) any { return &p.FirstByteTimeout },
+					"which takes long for long prompts and gets no second request.",
+				pointer: func(_ *Config, p *Profile) any { return &p.FirstByteTimeout },
 			},
 			{
 				name: "stall_timeout", short: "seconds, 0 or more",
 				doc: "How long an answer that has begun may be silent, without any byte; 0 means 120, and 300 once the model " +
 					"thinks or writes a call. What follows is `on_stall`.",
-				at: func(_ *Config, p *Profile) any { return &p.StallTimeout },
+				pointer: func(_ *Config, p *Profile) any { return &p.StallTimeout },
 			},
 			{
 				name: "keepalive_timeout", short: "seconds, 0 or more",
-				doc: "How long nothing but signs of life may come, such as pings; 0 means 600.",
-				at:  func(_ *Config, p *Profile) any { return &p.KeepAliveTimeout },
+				doc:     "How long only keep-alive signals may arrive, such as pings; 0 means 600.",
+				pointer: func(_ *Config, p *Profile) any { return &p.KeepAliveTimeout },
 			},
 			{
 				name: "headers", short: "list of `Name: value`",
-				doc:   "What to send with every request besides. A key belongs to `api_key_env` and the like.",
-				at:    func(_ *Config, p *Profile) any { return &p.Headers },
-				check: checkHeader,
+				doc:     "Additional headers of every request. A key belongs in `api_key_env` and the like.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Headers },
+				check:   checkHeader,
 			},
 			{
 				name: "api_key_header", short: "name of a header",
 				doc: "The header that holds the key, such as Azure's `api-key`; empty means that of the protocol. `Authorization` " +
 					"puts `Bearer` before it.",
-				at:    func(_ *Config, p *Profile) any { return &p.KeyHeader },
-				check: checkHeaderName,
+				pointer: func(_ *Config, p *Profile) any { return &p.KeyHeader },
+				check:   checkHeaderName,
 			},
 			{
 				name: "login_issuer", short: "https URL",
 				doc: "Log in instead of giving a key: the OAuth issuer, which has to offer the device flow. `buddy login NAME` then " +
-					"logs in; profiles with the same issuer and client share it. A key, if there is one, beats it.",
-				at:    func(_ *Config, p *Profile) any { return &p.Login.Issuer },
-				check: checkIssuer,
+					"logs in; profiles with the same issuer and client share it. A key, if there is one, has precedence.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Login.Issuer },
+				check:   checkIssuer,
 			},
 			{
 				name: "login_client_id", short: "text",
-				doc: "As which program to log in: an id that the issuer gave you.",
-				at:  func(_ *Config, p *Profile) any { return &p.Login.ClientID },
+				doc:     "The client id for the login, which the issuer gave you.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Login.ClientID },
 			},
 			{
 				name: "login_scopes", short: "words",
-				doc: "What to ask the issuer for, with spaces between, such as `openid offline_access`.",
-				at:  func(_ *Config, p *Profile) any { return &p.Login.Scopes },
+				doc:     "The scopes of the login, separated by spaces, such as `openid offline_access`.",
+				pointer: func(_ *Config, p *Profile) any { return &p.Login.Scopes },
 			},
 		},
 	},
 	targetsSection,
 }, ruleSections()...)
 
-// keySources are the fields of a profile of which one at most may be set.
+// keySources are the fields of a profile of which at most one may be set.
 var keySources = []string{"api_key", "api_key_env", "api_key_file"}
 
-// foreign are sections that a project's file may set only once it is trusted, whether this
+// trustedSections may be set by a project's file only once the folder is trusted, whether this
 // version knows them or not.
-var foreign = []string{"models", "keys", "login", "hooks", "mcp", "ssh", "targets"}
+var trustedSections = []string{"models", "keys", "login", "hooks", "mcp", "ssh", "targets"}
 
-// examples are the profiles that the template offers. None is active before the
-// person uncomments it.
+// examples are the profiles in the template, all commented out.
 var examples = []struct {
 	doc     string
 	profile Profile
@@ -269,8 +268,8 @@ var examples = []struct {
 	},
 }
 
-// cleanURL checks an endpoint, which may have a query or not, and drops the slash at its end. Its errors never
-// repeat a URL with a password in it.
+// cleanURL checks an endpoint, which may have a query if query is set, and removes a trailing
+// slash. Its errors never repeat a URL with a password in it.
 func cleanURL(s string, query bool) (string, error) {
 	const allowed = "(allowed: http://HOST/… or https://HOST/…)"
 	if strings.TrimSpace(s) == "" {
@@ -307,7 +306,7 @@ func isPort(s string) bool {
 	return err == nil && n > 0
 }
 
-// local tells whether an endpoint is on this machine, where no key is needed.
+// local reports whether an endpoint is on this machine, where no key is needed.
 func local(baseURL string) bool {
 	u, err := url.Parse(baseURL)
 	if err != nil {
@@ -318,7 +317,7 @@ func local(baseURL string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// checkHeader accepts a header that holds no key. Its errors do not repeat a value.
+// checkHeader accepts a header that cannot hold a key. Its errors do not repeat a value.
 func checkHeader(v string, _ *file) (string, error) {
 	name, value, ok := strings.Cut(v, ":")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
@@ -343,7 +342,7 @@ func checkHeaderName(v string, _ *file) (string, error) {
 	return v, nil
 }
 
-// checkIssuer accepts where a login may begin: tokens never cross a network in the clear.
+// checkIssuer accepts the address of an issuer: tokens must not cross a network unencrypted.
 func checkIssuer(v string, _ *file) (string, error) {
 	v, err := cleanURL(v, false)
 	if err == nil && !strings.HasPrefix(v, "https://") && !local(v) {
@@ -352,8 +351,7 @@ func checkIssuer(v string, _ *file) (string, error) {
 	return v, err
 }
 
-// checkID accepts what can be shown on one line and sent in a request: names of profiles
-// and ids of models.
+// checkID accepts names of profiles and ids of models that fit on one line and in a request.
 func checkID(v string) error {
 	switch {
 	case strings.TrimSpace(v) != v || v == "":
@@ -366,7 +364,8 @@ func checkID(v string) error {
 	return nil
 }
 
-// checkEnvName does not repeat the value: it may be a key, pasted into the wrong field.
+// checkEnvName accepts the name of a variable. Its errors do not repeat the value: it may be a
+// key, pasted into the wrong field.
 func checkEnvName(v string, _ *file) (string, error) {
 	if v == "" || v[0] >= '0' && v[0] <= '9' || strings.IndexFunc(v, notBare) >= 0 || strings.Contains(v, "-") {
 		return "", errors.New("is not the name of an environment variable (allowed: letters, digits and _); a key itself belongs to api_key")

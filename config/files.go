@@ -11,28 +11,28 @@ import (
 	"syscall"
 )
 
-// Names of the files, the present ones first.
+// Names of the settings files: the present one, then the legacy one.
 const (
 	fileName   = "buddy.toml"
 	legacyName = "agent.toml"
 )
 
-// openToOthers are the permissions that a file with a key should not give.
+// openToOthers are the permissions that a file with a key should not have.
 const openToOthers = 0o007
 
-// file is one settings file that was read.
+// file is a settings file that was read.
 type file struct {
-	name    string // as errors show it
-	dir     string // absolute: where relative paths in it start
+	name    string // name in errors
+	dir     string // absolute; base of relative paths in it
 	data    []byte
 	info    fs.FileInfo
-	project bool // it came with the working directory
+	project bool // it comes from the working directory
 }
 
-// readFiles reads and applies the user's and the project's file, or only the one named.
+// readFiles reads and applies the user's and the project's file, or only the given one.
 func (l *loader) readFiles(explicit string, trust *TrustStore) error {
 	present, legacy := userPaths()
-	l.mine = present
+	l.userFile = present
 	if explicit == os.DevNull {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (l *loader) readFiles(explicit string, trust *TrustStore) error {
 		if err != nil {
 			return &Error{Place: "--config", Err: err}
 		}
-		l.mine = explicit
+		l.userFile = explicit
 		return l.apply(f)
 	}
 	user, err := l.firstOf(present, legacy)
@@ -51,7 +51,7 @@ func (l *loader) readFiles(explicit string, trust *TrustStore) error {
 	if user == nil {
 		l.cfg.MissingFile = present
 	} else {
-		l.mine = user.name // the legacy one, perhaps: a new file would hide it
+		l.userFile = user.name // possibly the legacy one, which a new file would hide
 		if err := l.apply(user); err != nil {
 			return err
 		}
@@ -60,9 +60,9 @@ func (l *loader) readFiles(explicit string, trust *TrustStore) error {
 	if err != nil {
 		return err
 	}
-	l.judge(trust, project)
+	l.resolveTrust(trust, project)
 	if project == nil || user != nil && os.SameFile(user.info, project.info) {
-		return nil // there is none, or started in the folder of the user's own file
+		return nil // no project file, or the working directory is that of the user's file
 	}
 	project.project = true
 	return l.apply(project)
@@ -75,14 +75,13 @@ func userPaths() (present, legacy string) {
 		legacy = filepath.Join(home, ".config", "agent", legacyName)
 		present = filepath.Join(home, ".config", "buddy", fileName)
 	}
-	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // others are to be ignored, says XDG
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // XDG says to ignore relative ones
 		present = filepath.Join(dir, "buddy", fileName)
 	}
 	return present, legacy
 }
 
-// Dir returns the folder of the user's settings, where the themes are too; "" when no
-// home is known.
+// Dir returns the folder of the user's settings and themes; "" when no home is known.
 func Dir() string {
 	present, _ := userPaths()
 	if present == "" {
@@ -91,7 +90,7 @@ func Dir() string {
 	return filepath.Dir(present)
 }
 
-// firstOf reads the first of two files that exists, nil when none does.
+// firstOf reads the first of two files that exists, nil if neither does.
 func (l *loader) firstOf(present, legacy string) (*file, error) {
 	for _, path := range []string{present, legacy} {
 		if path == "" {
@@ -134,8 +133,8 @@ func readFile(path string) (*file, error) {
 	return &file{name: path, dir: filepath.Dir(abs), data: data, info: info}, nil
 }
 
-// readRegular reads a file of at most limit bytes. It never blocks: a FIFO in the
-// file's place must not hang the start. Errors do not repeat the path.
+// readRegular reads a file of at most limit bytes. It never blocks: a FIFO instead of the file
+// must not hang the start. Errors do not repeat the path.
 func readRegular(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -161,7 +160,7 @@ func readRegular(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	return data, info, nil
 }
 
-// cause drops the operation and the path that the os package puts in front.
+// cause strips the operation and the path that the os package adds.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -169,14 +168,14 @@ func cause(err error) error {
 	return err
 }
 
-// noticeOpenFile warns of a file with a key that other users may open.
+// noticeOpenFile adds a notice about a file with a key that other users may open.
 func (l *loader) noticeOpenFile(path string, mode fs.FileMode) {
 	if mode.Perm()&openToOthers != 0 {
 		l.notice("%s holds a key and other users may open it (mode %04o): chmod 600 it", path, mode.Perm())
 	}
 }
 
-// noticeDeprecated gives one notice for all legacy names in use.
+// noticeDeprecated adds one notice about all legacy names in use.
 func (l *loader) noticeDeprecated() {
 	for _, v := range envVars {
 		if _, name := v.lookup(); name == v.legacy {

@@ -10,29 +10,30 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Bounds on what a file may hold, far above any real one: a checkout's file must not
-// cost time or memory.
+// Limits of a file, far above any real one: the file of a checkout must not cost time or
+// memory.
 const (
 	maxFile  = 1 << 20 // bytes
 	maxKeys  = 4000
 	maxParts = 8 // in one dotted key
 )
 
-// entry is one key of a file, in the file's order. Tables have an entry of their own.
+// entry is one key of a file. Entries are in the file's order; tables have one, too.
 type entry struct {
 	path []string
 	line int
 	kind unstable.Kind
 	text string // the value of a string, the digits of a number, true or false
-	// items are the values of an array of strings, which may be empty; nil: it is no such.
+	// items are the values of an array of strings; nil for any other value.
 	items []string
 
-	table int // how many parts of the path are those of the table around it
-	// Offsets in the file: of the key, of its value, and after that. Tables have the first only.
+	table int // parts of the path that name the table around it
+	// Offsets in the file: of the key, of its value, and of the value's end. Tables have the
+	// first only.
 	from, value, to int
 }
 
-// parser turns one file into entries.
+// parser parses one file into entries.
 type parser struct {
 	toml    unstable.Parser
 	entries []entry
@@ -41,7 +42,7 @@ type parser struct {
 	offset  int
 }
 
-// parse reads a whole document. The error has the line and a cause of one line.
+// parse parses a whole document. The error has the line and a cause of one line.
 func parse(data []byte) ([]entry, int, error) {
 	entries, offset, err := scan(data)
 	if err != nil {
@@ -50,7 +51,7 @@ func parse(data []byte) ([]entry, int, error) {
 	return entries, 0, nil
 }
 
-// scan is parse that returns, with an error, its offset and the entries before it.
+// scan parses like parse, and with an error returns its offset and the entries before it.
 func scan(data []byte) ([]entry, int, error) {
 	p := &parser{line: 1}
 	if offset, err := notText(data); err != nil {
@@ -69,8 +70,8 @@ func scan(data []byte) ([]entry, int, error) {
 		}
 		return p.entries, p.offset, hinted(err)
 	}
-	// The walk above has the lines; this one knows the rules between keys: no key twice,
-	// no table redefined, numbers and dates in range.
+	// The walk above has the lines; this decoder checks across keys: no duplicate keys or tables,
+	// numbers and dates in range.
 	var all map[string]any
 	if err := toml.Unmarshal(data, &all); err != nil {
 		offset := p.offset
@@ -83,7 +84,7 @@ func scan(data []byte) ([]entry, int, error) {
 	return p.entries, 0, nil
 }
 
-// notText finds what only files have that are no text, or text of another kind.
+// notText finds bytes that cannot occur in UTF-8 text files.
 func notText(data []byte) (offset int, err error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
@@ -97,7 +98,7 @@ func notText(data []byte) (offset int, err error) {
 	return 0, nil
 }
 
-// hints say what is meant most often when a message of the parser begins or ends so.
+// hints explain the usual cause when a message of the parser begins or ends so.
 var hints = []struct{ part, hint string }{
 	{"at start of value", `text is written "in quotes", true and false in small letters`},
 	{"invalid escape character", `a \ in text is written \\, or the text 'in single quotes'`},
@@ -118,7 +119,7 @@ func hinted(err error) error {
 	return err
 }
 
-// offsetOf is where an error of the decoder is.
+// offsetOf returns the offset of a decoder's error.
 func offsetOf(data []byte, err *toml.DecodeError) int {
 	line, column := err.Position()
 	offset := 0
@@ -174,7 +175,7 @@ func (p *parser) keyValue(table []string, n *unstable.Node) error {
 	return nil
 }
 
-// valueAt returns where the value of a key begins.
+// valueAt returns the offset of a key's value.
 func valueAt(data []byte, n *unstable.Node) int {
 	at := 0
 	for it := n.Key(); it.Next(); {
@@ -184,7 +185,7 @@ func valueAt(data []byte, n *unstable.Node) int {
 	return at + len(data[at:]) - len(bytes.TrimLeft(data[at:], " \t"))
 }
 
-// stringsOf returns the values of an array of strings, nil when it has others.
+// stringsOf returns the values of an array of strings, nil if it contains others.
 func stringsOf(array *unstable.Node) []string {
 	items := []string{}
 	for it := array.Children(); it.Next(); {
@@ -219,8 +220,8 @@ func (p *parser) add(e entry) error {
 	return nil
 }
 
-// moveTo counts lines up to an offset. Keys come in the file's order, so that each byte
-// is counted once.
+// moveTo counts lines up to an offset. Keys come in the file's order, so that each byte is
+// counted once.
 func (p *parser) moveTo(offset int) {
 	if offset > p.offset {
 		p.line += bytes.Count(p.toml.Data()[p.offset:offset], []byte{'\n'})
@@ -228,7 +229,7 @@ func (p *parser) moveTo(offset int) {
 	}
 }
 
-// kindName says what a value is, in words.
+// kindName returns the word for a kind of value.
 func kindName(k unstable.Kind) string {
 	switch k {
 	case unstable.Table, unstable.InlineTable:

@@ -1,7 +1,7 @@
 package config
 
-// Rule is one [[allow]], [[ask]] or [[deny]]: what decides about actions before the mode
-// does. Who judges them checks what they say.
+// Rule is one [[allow]], [[ask]] or [[deny]], which decides about actions before the mode
+// does. Package policy checks its contents.
 type Rule struct {
 	Decision string   // allow, ask or deny
 	Tool     string   // name of a tool
@@ -25,46 +25,46 @@ func ruleSections() []section {
 		return []field{
 			{
 				name: "tool", short: "name of a tool", access: a,
-				doc: "Only for calls of this tool.",
-				at:  func(c *Config, _ *Profile) any { return &last(c).Tool },
+				doc:     "Only for calls of this tool.",
+				pointer: func(c *Config, _ *Profile) any { return &last(c).Tool },
 			},
 			{
 				name: "prefix", short: `words, such as ["go", "test"]`, access: a,
-				doc: "Commands that begin with these words. Each command of a line is looked at by itself, as the shell would run it.",
-				at:  func(c *Config, _ *Profile) any { return &last(c).Prefix },
+				doc:     "Commands that begin with these words. Each command of a line is checked by itself, as the shell would run it.",
+				pointer: func(c *Config, _ *Profile) any { return &last(c).Prefix },
 			},
 			{
 				name: "path", short: "glob", access: a,
-				doc: "Files; `**` is any number of folders. A relative one starts at the workspace, `~/` is your home.",
-				at:  func(c *Config, _ *Profile) any { return &last(c).Path },
+				doc:     "Files; `**` matches any number of folders. A relative path starts at the workspace, `~/` is your home.",
+				pointer: func(c *Config, _ *Profile) any { return &last(c).Path },
 			},
 			{
 				name: "host", short: "host name", access: a,
-				doc: "This host and its subdomains.",
-				at:  func(c *Config, _ *Profile) any { return &last(c).Host },
+				doc:     "This host and its subdomains.",
+				pointer: func(c *Config, _ *Profile) any { return &last(c).Host },
 			},
 			{
 				name: "target", short: "glob", access: a,
-				doc: "Where it happens: `local`, or the name of another target.",
-				at:  func(c *Config, _ *Profile) any { return &last(c).Target },
+				doc:     "The target: `local`, or the name of another one.",
+				pointer: func(c *Config, _ *Profile) any { return &last(c).Target },
 			},
 		}
 	}
-	const common = " A rule needs at least one key, and all that it has must fit. Deny beats ask, ask beats allow."
+	const common = " A rule needs at least one key, and all its keys must match. Deny has precedence over ask, ask over allow."
 	return []section{
 		{
-			name: "allow", rules: true, fields: fields(mine),
-			doc: "What runs without asking. A line of several commands does only if each part may. Of git, what changes history or throws work away needs a rule that names it (docs/safety.md, \"Git\")." + common,
+			name: "allow", rules: true, fields: fields(personal),
+			doc: "What runs without approval. A line of several commands does only if each of them may. Git commands that change history or discard work need a rule that names them (docs/safety.md, \"Git\")." + common,
 		},
-		{name: "ask", rules: true, access: adds, fields: fields(adds), doc: "What is always asked about." + common},
+		{name: "ask", rules: true, access: adds, fields: fields(adds), doc: "What always needs approval." + common},
 		{name: "deny", rules: true, access: adds, fields: fields(adds), doc: "What never runs, in no mode." + common},
 	}
 }
 
-// isRule reports whether the keys of a section make rules.
+// isRule reports whether a section holds rules.
 func isRule(name string) bool { return name == "allow" || name == "ask" || name == "deny" }
 
-// addRule begins a rule; the keys that follow fill it in.
+// addRule appends an empty rule; the keys that follow fill it in.
 func (l *loader) addRule(f *file, e entry) {
 	l.cfg.Rules = append(l.cfg.Rules, Rule{Decision: e.path[0], Project: f.project, Place: place(f, e.line)})
 }

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// SchemaFile is the name under which editors look for [Schema] beside a file that begins
-// with the template's first line.
+// SchemaFile is the file name of [Schema], which editors find beside a file that begins with
+// the template's first line.
 const SchemaFile = "buddy.schema.json"
 
-// schemaLine tells editors where the schema is (Taplo and what builds on it, such as the
-// TOML extension of VS Code). The path starts at the folder of the file.
+// schemaLine points editors to the schema (Taplo and what builds on it, such as the TOML
+// extension of VS Code). The path is relative to the folder of the file.
 const schemaLine = "#:schema ./" + SchemaFile
 
-// schema is a node of a JSON Schema, draft 4, which is what Taplo speaks.
+// schema is a node of a JSON Schema, draft 4, the version of Taplo.
 type schema struct {
 	Schema      string   `json:"$schema,omitempty"`
 	Title       string   `json:"title,omitempty"`
@@ -35,9 +35,9 @@ type schema struct {
 	AnyOf         []*schema          `json:"anyOf,omitempty"`
 }
 
-// Schema returns a JSON Schema of the settings, for editors. It is made from the table that
-// files are read with. What it accepts may still be wrong: it knows no names of profiles,
-// themes and keys.
+// Schema returns a JSON Schema of the settings, for editors. It is generated from the table
+// with which files are read. A valid file may still be wrong: the schema knows no names of
+// profiles, themes and keys.
 func Schema() []byte {
 	root := object("Settings of buddy")
 	root.Schema = "http://json-schema.org/draft-04/schema#"
@@ -74,7 +74,7 @@ func Schema() []byte {
 	}
 	data, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
-		panic(err) // the table is ours; a test checks it
+		panic(err) // the table is constant; a test checks it
 	}
 	return append(data, '\n')
 }
@@ -87,7 +87,7 @@ func object(doc string) *schema {
 func (f *field) schema(c *Config, p *Profile, withDefault bool) *schema {
 	s := &schema{Description: f.doc}
 	zero := 0
-	at := f.at(c, p)
+	at := f.pointer(c, p)
 	switch v := at.(type) {
 	case *bool:
 		s.Type, s.Default = "boolean", *v
@@ -113,11 +113,11 @@ func (f *field) schema(c *Config, p *Profile, withDefault bool) *schema {
 	return s
 }
 
-// onlyWords is compiled when it is needed, which no start does.
+// onlyWords is compiled on demand, never at the start.
 var onlyWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^`[^`]+`(, `[^`]+`)* or `[^`]+`$") })
 
-// words returns the values that a field of a few words has: they are all that its short
-// description says, in backquotes.
+// words returns the allowed values of a field whose short description lists only these, in
+// backquotes.
 func (f *field) words() []string {
 	if !onlyWords().MatchString(f.short) {
 		return nil

@@ -33,7 +33,7 @@ func TestSchemaWords(t *testing.T) {
 	for _, s := range sections {
 		for _, fld := range s.fields {
 			words := fld.words()
-			_, text := fld.at(&Config{}, &Profile{}).(*string)
+			_, text := fld.pointer(&Config{}, &Profile{}).(*string)
 			if !text || fld.check == nil {
 				continue
 			}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Setting is one value that is in effect.
+// Setting is one value in effect.
 type Setting struct {
 	Key    string `json:"key"` // as [Path] writes it; a rule has a number: allow[0].tool
 	Value  any    `json:"value"`
@@ -22,7 +22,7 @@ type Setting struct {
 	text  string // the value as TOML
 }
 
-// Text is the value for scripts: strings as they are, lists with one entry a line.
+// Text returns the value for scripts: strings as they are, lists with one entry a line.
 func (s Setting) Text() string {
 	switch v := s.Value.(type) {
 	case string:
@@ -33,11 +33,11 @@ func (s Setting) Text() string {
 	return s.text
 }
 
-// byDefault is the source of what nobody set.
+// byDefault is the source of a value that nobody set.
 const byDefault = "default"
 
-// Settings returns every value that is in effect, in the order of the reference. Of
-// profiles and rules it returns only what is set. Secrets have a placeholder.
+// Settings returns every value in effect, in the order of the reference. Of profiles and rules
+// it returns only what is set. Secrets have a placeholder.
 func (c *Config) Settings(index Index) []Setting {
 	c = c.inEffect(index)
 	var all []Setting
@@ -60,7 +60,7 @@ func (c *Config) Settings(index Index) []Setting {
 			}
 		default:
 			for _, f := range s.fields {
-				all = append(all, newSetting("["+s.name+"]", index, f.at(c, nil), s.name, f.name))
+				all = append(all, newSetting("["+s.name+"]", index, f.pointer(c, nil), s.name, f.name))
 			}
 		}
 	}
@@ -70,8 +70,8 @@ func (c *Config) Settings(index Index) []Setting {
 	return all
 }
 
-// inEffect returns c with what the command line and the environment put in place of what
-// files say: see [Config.Active].
+// inEffect returns c with the overrides by the command line and the environment, see
+// [Config.Active].
 func (c *Config) inEffect(index Index) *Config {
 	now := *c
 	if from := index["agent.model"]; from == "--model" || from == envModel.name || from == envModel.legacy {
@@ -97,7 +97,7 @@ func sortedKeys(m map[string][]string) []string {
 	return keys
 }
 
-// profileSettings shows a profile as it is used: the active one with what replaced its values.
+// profileSettings returns a profile as it is used: the active one includes its overrides.
 func (c *Config) profileSettings(s section, p *Profile, index Index) []Setting {
 	active := c.Active != nil && c.Active.Name == p.Name
 	if active {
@@ -105,7 +105,7 @@ func (c *Config) profileSettings(s section, p *Profile, index Index) []Setting {
 	}
 	var all []Setting
 	for _, f := range s.fields {
-		at := f.at(c, p)
+		at := f.pointer(c, p)
 		if secret, ok := at.(*Secret); ok {
 			if _, name := envKey.lookup(); active && name != "" {
 				key := newSetting(header(s.name, p.Name), index, &Secret{&name}, s.name, p.Name, f.name)
@@ -124,20 +124,20 @@ func (c *Config) profileSettings(s section, p *Profile, index Index) []Setting {
 	return all
 }
 
-// targetSettings shows what is set of a target.
+// targetSettings returns the settings of a target.
 func (c *Config) targetSettings(s section, i int, index Index) []Setting {
 	one := &Config{Targets: c.Targets[i : i+1]}
 	name := one.Targets[0].Name
 	var all []Setting
 	for _, f := range s.fields {
-		if v := literal(f.at(one, nil)); v != `""` && v != "false" {
-			all = append(all, newSetting(header(s.name, name), index, f.at(one, nil), s.name, name, f.name))
+		if v := literal(f.pointer(one, nil)); v != `""` && v != "false" {
+			all = append(all, newSetting(header(s.name, name), index, f.pointer(one, nil), s.name, name, f.name))
 		}
 	}
 	return all
 }
 
-// rulesSettings shows the rules of one decision.
+// rulesSettings returns the rules of one decision.
 func (c *Config) rulesSettings(s section) []Setting {
 	var all []Setting
 	for i, r := range c.Rules {
@@ -152,7 +152,7 @@ func ruleSettings(s section, i int, r Rule) []Setting {
 	one := &Config{Rules: []Rule{r}}
 	var all []Setting
 	for _, f := range s.fields {
-		at := f.at(one, nil)
+		at := f.pointer(one, nil)
 		if v := literal(at); v == `""` || v == "[]" {
 			continue
 		}
@@ -167,7 +167,7 @@ func ruleSettings(s section, i int, r Rule) []Setting {
 
 func header(parts ...string) string { return "[" + tomlPath(parts) + "]" }
 
-// tomlPath is Path for files: what it quotes, TOML can read.
+// tomlPath is Path with quoting that TOML can read.
 func tomlPath(parts []string) string {
 	quoted := make([]string, len(parts))
 	for i, p := range parts {
@@ -200,8 +200,8 @@ func newSetting(table string, index Index, at any, path ...string) Setting {
 	return s
 }
 
-// Format writes settings as a TOML file that gives the same values. Each line ends with
-// what note returns for it, as a comment; nil adds none. Secrets are comments.
+// Format writes settings as a TOML file with the same values. note returns a comment for the
+// end of each line; nil adds none. Secrets become comments.
 func Format(settings []Setting, note func(Setting) string) string {
 	var lines [][2]string
 	width := 0
@@ -235,7 +235,7 @@ func Format(settings []Setting, note func(Setting) string) string {
 	return b.String()
 }
 
-// Lookup returns the setting of a key, which a person wrote. The error names what there is.
+// Lookup returns the setting of a key that a person wrote. The error lists the valid keys.
 func Lookup(settings []Setting, key string) (Setting, error) {
 	path, err := splitKey(key)
 	if err != nil {
@@ -252,10 +252,10 @@ func Lookup(settings []Setting, key string) (Setting, error) {
 	if path[0] == "models" && !slices.ContainsFunc(settings, func(s Setting) bool { return s.table == header("models", path[1]) }) {
 		return Setting{}, &Error{Key: name, Err: fmt.Errorf("there is no profile %q", path[1])}
 	}
-	return newSetting("", nil, fld.at(&Config{}, &Profile{}), path...), nil // a key of a profile that is not set
+	return newSetting("", nil, fld.pointer(&Config{}, &Profile{}), path...), nil // a key of a profile that is not set
 }
 
-// tomlString writes a string as TOML does.
+// tomlString formats a string as TOML.
 func tomlString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -288,7 +288,7 @@ func tomlList(items []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// literal writes a value as TOML does. Secrets have none.
+// literal formats a value as TOML, "" for a secret.
 func literal(v any) string {
 	switch v := v.(type) {
 	case *string:

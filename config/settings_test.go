@@ -133,7 +133,7 @@ func randomFields(r *rand.Rand, b *strings.Builder, s section, without ...string
 		}
 		keyed = keyed || isKey
 		value := ""
-		switch fld.at(&Config{}, &Profile{}).(type) {
+		switch fld.pointer(&Config{}, &Profile{}).(type) {
 		case *bool:
 			value = fmt.Sprint(r.IntN(2) == 0)
 		case *int:
@@ -255,7 +255,7 @@ func TestEveryKindOfField(t *testing.T) {
 	c, p := defaults(), Profile{}
 	for _, s := range sections {
 		for _, f := range s.fields {
-			set := newSetting("", nil, f.at(&c, &p), s.name, f.name)
+			set := newSetting("", nil, f.pointer(&c, &p), s.name, f.name)
 			if set.Value == nil || set.text == "" {
 				t.Errorf("%s.%s: %+v", s.name, f.name, set)
 			}

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Target is one section [targets.NAME]: another place where tools may work. Sections of
-// this kind are the list of all places that a model may name.
+// Target holds one section [targets.NAME]: another machine or container where tools may work.
+// The model may name these targets only.
 type Target struct {
 	Name       string
-	Doc        string // what it is, for the model
+	Doc        string // description for the model
 	SSH        string // user@host, or a name of the ssh configuration
 	SSHConfig  string // an absolute path; "" = the usual files
 	Container  string // name or id; either this or SSH
 	Cwd        string // "" = the home folder
-	Production bool   // nothing happens there without a question
+	Production bool   // every action there needs approval
 }
 
 // Target returns the target of that name.
@@ -24,7 +24,8 @@ func (c *Config) Target(name string) (Target, bool) {
 	return first(c.Targets, func(t Target) bool { return t.Name == name })
 }
 
-// targetName is what can be typed, and shown in front of a pane's id. "local" is this machine.
+// targetName matches names that can be typed, and shown in front of a pane's id. "local" is
+// this machine.
 var targetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
 func checkTargetName(name string) error {
@@ -37,51 +38,51 @@ func checkTargetName(name string) error {
 	return nil
 }
 
-// targetsSection is a table by name, as that of the models is: TOML itself then refuses a
-// name that is used twice, and an error names the target.
+// targetsSection is a table by name, like that of the models: TOML itself then rejects a
+// duplicate name, and an error names the target.
 var targetsSection = section{
 	name: "targets", named: true, access: trusted,
-	doc: "Other machines and containers on which a session may work, beside the place where it was started; a model may name these and " +
-		"no other. Exactly one of `ssh` and `container` is needed. A connection is made when a call first needs it.",
+	doc: "Other machines and containers on which a session may work, besides its first target; the model may name these and " +
+		"no others. Exactly one of `ssh` and `container` is needed. The first call that needs a target connects to it.",
 	fields: []field{
 		{
 			name: "ssh", short: "`user@host`",
-			doc: "A machine that is reached over ssh: a host, `user@host`, or a name of your ssh configuration.",
-			at:  func(c *Config, _ *Profile) any { return &c.setting().SSH },
+			doc:     "A machine that is reached over ssh: a host, `user@host`, or a name of your ssh configuration.",
+			pointer: func(c *Config, _ *Profile) any { return &c.setting().SSH },
 		},
 		{
 			name: "ssh_config", short: "path",
-			doc:   "An ssh configuration file to use instead of the usual ones.",
-			at:    func(c *Config, _ *Profile) any { return &c.setting().SSHConfig },
-			check: checkPath,
+			doc:     "An ssh configuration file to use instead of the usual ones.",
+			pointer: func(c *Config, _ *Profile) any { return &c.setting().SSHConfig },
+			check:   checkPath,
 		},
 		{
 			name: "container", short: "name or id",
-			doc: "A running container of docker or podman.",
-			at:  func(c *Config, _ *Profile) any { return &c.setting().Container },
+			doc:     "A running container of docker or podman.",
+			pointer: func(c *Config, _ *Profile) any { return &c.setting().Container },
 		},
 		{
 			name: "cwd", short: "path there",
-			doc: "Where commands start; without it, the home folder.",
-			at:  func(c *Config, _ *Profile) any { return &c.setting().Cwd },
+			doc:     "Where commands start; without it, the home folder.",
+			pointer: func(c *Config, _ *Profile) any { return &c.setting().Cwd },
 		},
 		{
 			name: "doc", short: "text",
-			doc: "What it is, in a few words that the model reads.",
-			at:  func(c *Config, _ *Profile) any { return &c.setting().Doc },
+			doc:     "A short description for the model.",
+			pointer: func(c *Config, _ *Profile) any { return &c.setting().Doc },
 		},
 		{
 			name: "production", short: "`true` or `false`",
-			doc: "Nothing is done or read there without a question, in no mode and whatever the rules allow.",
-			at:  func(c *Config, _ *Profile) any { return &c.setting().Production },
+			doc:     "Everything there, reading too, needs approval, in every mode and whatever the rules allow.",
+			pointer: func(c *Config, _ *Profile) any { return &c.setting().Production },
 		},
 	},
 }
 
-// exampleTarget is in the template.
+// exampleTarget is the target in the template.
 var exampleTarget = Target{Name: "web-01", Doc: "the first web server, nginx", SSH: "root@web-01.example.org", Cwd: "/srv/www"}
 
-// setting is the target whose section is being read; one of nobody for the reference.
+// setting returns the target whose section is being read, or an empty one for the reference.
 func (c *Config) setting() *Target {
 	if c == nil || len(c.Targets) == 0 {
 		return &Target{}
@@ -89,7 +90,7 @@ func (c *Config) setting() *Target {
 	return &c.Targets[c.at]
 }
 
-// target makes the target of that name the one that is set; it is added when it is new.
+// target selects the target of that name for setting, adding it if it is new.
 func (l *loader) target(name, place string) {
 	c := &l.cfg
 	c.at = slices.IndexFunc(c.Targets, func(t Target) bool { return t.Name == name })
@@ -100,7 +101,7 @@ func (l *loader) target(name, place string) {
 	}
 }
 
-// checkTargets checks what only shows when a file is read to its end.
+// checkTargets checks what is only known at the end of a file.
 func (l *loader) checkTargets() error {
 	for _, t := range l.cfg.Targets {
 		if err := t.check(); err != nil {
@@ -110,15 +111,15 @@ func (l *loader) checkTargets() error {
 	return nil
 }
 
-// check says what is wrong with a target as a whole.
+// check returns an error about a target as a whole.
 func (t Target) check() error {
 	switch {
 	case t.SSH == "" && t.Container == "":
-		return errors.New("says not where it is (allowed: one of ssh, container)")
+		return errors.New("has no address (allowed: one of ssh, container)")
 	case t.SSH != "" && t.Container != "":
-		return errors.New("is in two places (allowed: one of ssh, container)")
+		return errors.New("has both ssh and container (allowed: one of ssh, container)")
 	case t.SSHConfig != "" && t.SSH == "":
-		return errors.New("ssh_config is of use with ssh only")
+		return errors.New("ssh_config needs ssh")
 	}
 	return nil
 }

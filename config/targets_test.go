@@ -39,9 +39,9 @@ container = "web"
 
 func TestTargetErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"nowhere", "[targets.a]\ndoc = \"x\"\n", "targets.a: says not where it is (allowed: one of ssh, container)"},
-		{"twice", "[targets.a]\nssh = \"x\"\ncontainer = \"y\"\n", "targets.a: is in two places"},
-		{"ssh_config for a container", "[targets.a]\ncontainer = \"x\"\nssh_config = \"/y\"\n", "ssh_config is of use with ssh only"},
+		{"nowhere", "[targets.a]\ndoc = \"x\"\n", "targets.a: has no address (allowed: one of ssh, container)"},
+		{"twice", "[targets.a]\nssh = \"x\"\ncontainer = \"y\"\n", "targets.a: has both ssh and container"},
+		{"ssh_config for a container", "[targets.a]\ncontainer = \"x\"\nssh_config = \"/y\"\n", "ssh_config needs ssh"},
 		{"this machine", "[targets.local]\nssh = \"x\"\n", "local is this machine"},
 		{"a name that looks like another", "[targets.\"a:b\"]\nssh = \"x\"\n", `"a:b" is not a name for a target`},
 		{"unknown key", "[targets.a]\nhost = \"x\"\n", "targets.a.host: unknown key"},

@@ -11,10 +11,10 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Template returns the settings file of a first start: every key with its meaning, and
-// everything commented out, so that it equals the defaults. Lines that begin with "# "
-// are text, lines that begin with "#" and no space are settings, but for the first line,
-// which tells editors where the schema is.
+// Template returns the settings file of a first start: every key with its meaning, all
+// commented out, so that it equals the defaults. Lines that begin with "# " are text, lines
+// that begin with "#" and no space are settings, except the first line, which points editors
+// to the schema.
 func Template() string {
 	var b strings.Builder
 	b.WriteString(schemaLine + "\n\n")
@@ -34,7 +34,7 @@ func Template() string {
 		fmt.Fprintf(&b, "[%s]\n", s.name)
 		for _, f := range s.fields {
 			comment(&b, f.doc)
-			fmt.Fprintf(&b, "#%s = %s\n", f.name, literal(f.at(&c, nil)))
+			fmt.Fprintf(&b, "#%s = %s\n", f.name, literal(f.pointer(&c, nil)))
 		}
 		if s.free != nil {
 			comment(&b, s.free.doc)
@@ -44,13 +44,13 @@ func Template() string {
 	return b.String()
 }
 
-// writeRule shows a rule.
+// writeRule writes an example of a rule.
 func writeRule(b *strings.Builder, s section) {
 	example := map[string]string{"allow": `prefix = ["go", "test"]`, "ask": `path = "migrations/**"`, "deny": `prefix = ["git", "push"]`}
 	fmt.Fprintf(b, "#[[%s]]\n#%s\n", s.name, example[s.name])
 }
 
-// writeExamples documents the keys of a profile and shows some.
+// writeExamples documents the keys of a profile and writes some examples.
 func writeExamples(b *strings.Builder, s section) {
 	for _, f := range s.fields {
 		comment(b, f.name+": "+f.doc)
@@ -66,11 +66,11 @@ func writeExamples(b *strings.Builder, s section) {
 	}
 }
 
-// writeExample shows a table with the values that it has.
+// writeExample writes a table with its values.
 func writeExample(b *strings.Builder, s section, name string, c *Config, p *Profile) {
 	fmt.Fprintf(b, "#[%s.%s]\n", s.name, name)
 	for _, f := range s.fields {
-		if v := literal(f.at(c, p)); v != `""` && v != "0" && v != "false" && v != "[]" {
+		if v := literal(f.pointer(c, p)); v != `""` && v != "0" && v != "false" && v != "[]" {
 			fmt.Fprintf(b, "#%s = %s\n", f.name, v)
 		}
 	}
@@ -95,9 +95,9 @@ func comment(b *strings.Builder, text string) {
 	b.WriteByte('\n')
 }
 
-// WriteTemplate writes [Template] to a new file of mode 0600 and makes its folder, mode
-// 0700. An existing file, of whatever kind, is left alone. At a first start an error,
-// such as a read-only home, is worth a notice and no more.
+// WriteTemplate writes [Template] to a new file of mode 0600 and makes its folder, mode 0700.
+// An existing file, of whatever kind, is left alone. At a first start an error, such as a
+// read-only home, deserves a notice only.
 func WriteTemplate(path string) (created bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, fmt.Errorf("config template %q: %w", path, cause(err))
@@ -111,14 +111,14 @@ func WriteTemplate(path string) (created bool, err error) {
 	}
 	_, err = f.WriteString(Template())
 	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(path) //nolint:errcheck // a torn template would be an error at the next start; nothing more to do
+		os.Remove(path) //nolint:errcheck // a partial template would be an error at the next start
 		return false, fmt.Errorf("config template %q: %w", path, cause(err))
 	}
 	writeSchema(path)
 	return true, nil
 }
 
-// RefreshSchema writes the schema of this version beside a file that names it.
+// RefreshSchema updates the schema beside a file that refers to it.
 func RefreshSchema(path string) {
 	data, _, err := readRegular(path, maxFile)
 	if err == nil && strings.HasPrefix(string(data), schemaLine) {
@@ -126,8 +126,7 @@ func RefreshSchema(path string) {
 	}
 }
 
-// writeSchema puts the schema beside a file. It only helps editors, and the settings work
-// without: no error is worth a word.
+// writeSchema writes the schema beside a file. Errors are ignored: it only helps editors.
 func writeSchema(path string) {
 	path = filepath.Join(filepath.Dir(path), SchemaFile)
 	old, _, err := readRegular(path, maxFile)

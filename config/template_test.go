@@ -119,22 +119,22 @@ func reference() string {
 	b.WriteString(`<!-- Generated from config/fields.go by: go test ./config -run Reference -update -->
 # Settings
 
-Settings are TOML. A file may be empty or missing. Any mistake (syntax, an unknown key, a wrong type) stops the start with
-one line that names file, line, key and what is allowed.
+Settings are TOML. A file may be empty or missing. After any mistake (syntax, an unknown key, a wrong type) buddy does not
+start; one line names file, line, key and what is allowed.
 
 ## Where they come from
 
-From strongest to weakest:
+In order of precedence:
 
 1. the command line: ` + "`--model`, `--base-url`" + `
 2. the environment, see below
 3. ` + "`./buddy.toml`" + `, the project's file. It comes with a checkout: until you trust the folder (` + "`/trust` or `buddy trust`" + `), it may only
-   tighten, and what else it has is ignored with a notice. Even then it never loosens a limit, changes a profile or target of yours, or
-   sets what is marked *never*. When the file changes, you are asked again.
+   tighten, and its other settings are ignored with a notice. Even a trusted file never loosens a limit, changes a profile or target of
+   yours, or sets what is marked *never*. When the file changes, buddy asks again.
 4. ` + "`$XDG_CONFIG_HOME/buddy/buddy.toml`, or `~/.config/buddy/buddy.toml`" + `, your file
 5. the defaults
 
-Files are laid over each other key by key. ` + "`--config FILE` replaces both files and is trusted; `--config /dev/null` reads none." + `
+Files are merged key by key. ` + "`--config FILE` replaces both files and is trusted; `--config /dev/null` reads none." + `
 The old names ` + "`./agent.toml`, `~/.config/agent/agent.toml`" + ` and the old variables below still work where the new one is missing,
 with a notice.
 
@@ -142,30 +142,30 @@ with a notice.
 
 | command | what it does |
 |---|---|
-| ` + "`buddy config path`" + ` | the files that settings may come from, the strongest first, and whether each is there |
-| ` + "`buddy config show`" + ` | every setting that is in effect, with the file and line, variable or option that it comes from |
+| ` + "`buddy config path`" + ` | the files that settings may come from, in order of precedence, and whether each exists |
+| ` + "`buddy config show`" + ` | every setting in effect, with its source: file and line, variable or option |
 | ` + "`buddy config get KEY`" + ` | one of them, for scripts |
 | ` + "`buddy config check [FILE]`" + ` | every mistake as one line, ` + "`file:line:column: key: what is allowed`" + `; exit code 2 if there is any |
 | ` + "`buddy config edit`" + ` | your file in ` + "`$VISUAL` or `$EDITOR`" + `, checked after that |
-| ` + "`buddy config set KEY VALUE…`" + ` | changes one setting in your file; comments, order and permissions stay, and a wrong value changes nothing. ` + "`--unset KEY`" + ` takes it out; a VALUE of ` + "`-`" + ` comes from stdin, as a key should |
+| ` + "`buddy config set KEY VALUE…`" + ` | changes one setting in your file; comments, order and permissions stay, and a wrong value changes nothing. ` + "`--unset KEY`" + ` removes it; a VALUE of ` + "`-`" + ` comes from stdin, as a key should |
 | ` + "`buddy config schema`" + ` | the JSON Schema |
 
 ` + "`path`, `show`, `get` and `check` take `--json`; `--config FILE`" + ` makes all of them work on that file. A KEY is written as
-in TOML: ` + "`ui.theme`, `models.work.model`, `models.\"gpt 5\".model`" + `. Keys of models are never shown. Rules are for ` + "`edit`" + `.
+in TOML: ` + "`ui.theme`, `models.work.model`, `models.\"gpt 5\".model`" + `. Keys of models are never shown. Rules are changed with ` + "`edit`" + `.
 
 ## In an editor
 
-[buddy.schema.json](buddy.schema.json) describes all settings for editors with [Taplo](https://taplo.tamasfe.dev) or what builds on
-it, such as VS Code's Even Better TOML: names are completed, mistakes are underlined. The first start writes it beside your
+[buddy.schema.json](buddy.schema.json) describes all settings for editors with [Taplo](https://taplo.tamasfe.dev) or an extension
+based on it, such as VS Code's Even Better TOML: names are completed, mistakes are underlined. The first start writes it beside your
 file, whose first line, ` + "`" + schemaLine + "`" + `, points to it; for a project's file do the same with
 ` + "`buddy config schema > buddy.schema.json`" + `.
 
 ## While buddy runs
 
-The full screen takes over ` + "`[ui] theme`, `[keys]`, `[[allow]]`, `[[ask]]`, `[[deny]]`" + ` and theme files as soon as you save them; a line in
-the conversation says what was taken over and which other changes wait for the next start or ` + "`/session new`" + `. A mistake
-changes nothing and is shown once, with its place. An approval that is open stays open, unless a new rule denies it. Rules
-apply at once from files named ` + "`buddy.toml`" + ` only: those are what buddy asks about before the model may change them.
+The full screen applies ` + "`[ui] theme`, `[keys]`, `[[allow]]`, `[[ask]]`, `[[deny]]`" + ` and theme files as soon as you save them; a line in
+the conversation lists what was applied and which changes take effect with the next start or ` + "`/session new`" + `. A mistake
+changes nothing and is shown once, with its position. An open approval stays open, unless a new rule denies it. Rules
+apply at once from files named ` + "`buddy.toml`" + ` only, because the model can change those only with your approval.
 
 ## Environment
 
@@ -175,7 +175,7 @@ apply at once from files named ` + "`buddy.toml`" + ` only: those are what buddy
 	for _, v := range envVars {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", v.name, v.legacy, v.doc)
 	}
-	b.WriteString("\nA variable that is set to nothing counts as not set.\n")
+	b.WriteString("\nAn empty variable counts as not set.\n")
 	writeProviders(&b)
 	c := defaults()
 	p := Profile{API: Completions}
@@ -189,8 +189,8 @@ apply at once from files named ` + "`buddy.toml`" + ` only: those are what buddy
 		}
 		fmt.Fprintf(&b, "\n## [%s]\n\n%s\n\n| key | value | default | in a project's file | meaning |\n|---|---|---|---|---|\n", title, s.doc)
 		for _, f := range s.fields {
-			value := "`" + literal(f.at(&c, &p)) + "`"
-			project := map[access]string{mine: "never", tightens: "lower only", adds: "adds", trusted: "if trusted"}[accessOf(entry{path: []string{s.name}}, &f)]
+			value := "`" + literal(f.pointer(&c, &p)) + "`"
+			project := map[access]string{personal: "never", tightens: "lower only", adds: "adds", trusted: "if trusted"}[accessOf(entry{path: []string{s.name}}, &f)]
 			if s.rules || s.named && (value == "`\"\"`" || value == "`0`") {
 				value = "–"
 			}

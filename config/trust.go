@@ -19,31 +19,30 @@ import (
 	"buddy/texts"
 )
 
-// TrustStore is the file in which a person's trust in folders is kept. What a project's
-// files may do beyond tightening begins there: a folder that is not in it, or whose files
-// have changed since, is not trusted. It is a value; any process may use
-// the file at any time.
+// TrustStore is the file that lists the folders a person trusts. A project's files may do more
+// than tighten settings only in a listed folder whose files have not changed since. It is a
+// value; any process may use the file at any time.
 type TrustStore struct{ path string }
 
-// NewTrustStore returns the store in the user's state directory for this program. It
-// creates nothing.
+// NewTrustStore returns the store in the user's state directory for this program. It creates
+// nothing.
 func NewTrustStore(state string) TrustStore { return TrustStore{filepath.Join(state, "trust.json")} }
 
-// TrustedDir is a folder that a person trusted, with its files as they were then.
+// TrustedDir is a folder that a person trusted, with the fingerprint of its files then.
 type TrustedDir struct {
 	Dir   string    `json:"dir"` // absolute, symbolic links resolved
 	Print string    `json:"print"`
 	At    time.Time `json:"at"`
 }
 
-// projectFiles are the files of a folder that trust is about.
+// projectFiles are the files of a folder that need trust.
 var projectFiles = []string{fileName, legacyName, ".mcp.json"}
 
-// Fingerprint identifies the contents of the files of a folder that trust is about. All
-// missing is a content, too.
+// Fingerprint identifies the contents of a folder's project files. That all are missing is a
+// content, too.
 func Fingerprint(dir string) (string, error) { return fingerprint(dir, nil) }
 
-// fingerprint takes the content of one file as it was read already.
+// fingerprint uses the content of a file that was already read.
 func fingerprint(dir string, read *file) (string, error) {
 	h := sha256.New()
 	for _, name := range projectFiles {
@@ -83,8 +82,8 @@ func ResolveDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// Trusted reports whether a folder with this fingerprint is trusted, and whether it was
-// with another.
+// Trusted reports whether a folder with this fingerprint is trusted, and whether it was with
+// another.
 func (s TrustStore) Trusted(dir, print string) (trusted, changed bool, err error) {
 	all, err := s.List()
 	if err != nil {
@@ -97,14 +96,14 @@ func (s TrustStore) Trusted(dir, print string) (trusted, changed bool, err error
 	return all[i].Print == print, all[i].Print != print, nil
 }
 
-// Trust remembers a folder with its fingerprint: that which the person saw.
+// Trust stores a folder with the fingerprint that the person saw.
 func (s TrustStore) Trust(dir, print string) error {
 	return s.change(func(all []TrustedDir) []TrustedDir {
 		return append(without(all, dir), TrustedDir{dir, print, time.Now().UTC().Truncate(time.Second)})
 	})
 }
 
-// Forget ends the trust in a folder and reports whether there was any.
+// Forget removes a folder and reports whether it was trusted.
 func (s TrustStore) Forget(dir string) (found bool, err error) {
 	err = s.change(func(all []TrustedDir) []TrustedDir {
 		left := without(all, dir)
@@ -118,7 +117,7 @@ func without(all []TrustedDir, dir string) []TrustedDir {
 	return slices.DeleteFunc(slices.Clone(all), func(d TrustedDir) bool { return d.Dir == dir })
 }
 
-// List returns the folders that are trusted, by name.
+// List returns the trusted folders, by name.
 func (s TrustStore) List() ([]TrustedDir, error) {
 	data, _, err := readRegular(s.path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -135,7 +134,7 @@ func (s TrustStore) List() ([]TrustedDir, error) {
 	return all, nil
 }
 
-// change replaces the file while no other process does.
+// change replaces the file under a lock against other processes.
 func (s TrustStore) change(edit func([]TrustedDir) []TrustedDir) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("trusted folders %q: %w", s.path, cause(err))
@@ -162,18 +161,17 @@ func (s TrustStore) change(edit func([]TrustedDir) []TrustedDir) error {
 	return nil
 }
 
-// Project is what came with the working directory.
+// Project describes the project files of the working directory.
 type Project struct {
 	Dir     string   // as ResolveDir names it; "" when the files were not asked for (--config)
 	Print   string   // the fingerprint of its files as they were read; "" when they could not be
-	Trusted bool     // by the person, as they are
+	Trusted bool     // by the person, in their present form
 	Changed bool     // since the person trusted them
 	Ignored []string // keys of its settings that apply once it is trusted
 }
 
-// judge finds out whether the working directory is trusted. What can't be found out is
-// no trust.
-func (l *loader) judge(store *TrustStore, read *file) {
+// resolveTrust determines whether the working directory is trusted. An error means no trust.
+func (l *loader) resolveTrust(store *TrustStore, read *file) {
 	p := &l.cfg.Project
 	var err error
 	if p.Dir, err = ResolveDir("."); err == nil {
@@ -187,31 +185,31 @@ func (l *loader) judge(store *TrustStore, read *file) {
 	}
 }
 
-// access says who may set a key.
+// access limits the files that may set a key.
 type access uint8
 
 const (
-	mine     access = iota // the person's own files
-	tightens               // a project's file, too, if that is stricter
-	adds                   // a project's file, too, which adds to a list that is stricter when longer
+	personal access = iota // the person's own files
+	tightens               // a project's file, too, if its value is stricter
+	adds                   // a project's file, too, which appends to a list that is stricter when longer
 	trusted                // a project's file once the folder is trusted
 )
 
-// accessOf returns who may set the key of an entry; fld is nil for a table.
+// accessOf returns the access of an entry's key; fld is nil for a table.
 func accessOf(e entry, fld *field) access {
-	if slices.Contains(foreign, e.path[0]) {
+	if slices.Contains(trustedSections, e.path[0]) {
 		return trusted
 	}
 	switch {
 	case fld == nil && e.path[0] == "allow":
-		return mine
+		return personal
 	case fld == nil && isRule(e.path[0]):
 		return adds
 	case fld == nil:
 		return tightens // it has no value
 	case fld.tighter != nil:
 		return tightens
-	case fld.access != mine:
+	case fld.access != personal:
 		return fld.access
 	}
 	for _, s := range sections {
@@ -219,10 +217,10 @@ func accessOf(e entry, fld *field) access {
 			return s.access
 		}
 	}
-	return mine
+	return personal
 }
 
-// applyProject takes what a project's file may set.
+// applyProject applies the keys that a project's file may set.
 func (l *loader) applyProject(f *file, entries []entry) error {
 	var own []string // profiles and targets of the person's file
 	for _, p := range l.cfg.Models {
@@ -242,7 +240,7 @@ func (l *loader) applyProject(f *file, entries []entry) error {
 		case isTable(e.kind):
 		case list == trusted:
 			p.Ignored = append(p.Ignored, Path(e.path...))
-		case list == mine:
+		case list == personal:
 			never = append(never, Path(e.path...))
 		}
 	}
@@ -259,26 +257,27 @@ func (l *loader) applyProject(f *file, entries []entry) error {
 	return l.finishProfiles(f)
 }
 
-// projectEntry sets one value. Of one that is ignored it returns who might: trusted or mine.
+// projectEntry sets one value. For an ignored one it returns the required access: trusted or
+// personal.
 func (l *loader) projectEntry(f *file, e entry, own []string) (ignored access, err error) {
 	const taken = tightens
-	isForeign := slices.Contains(foreign, e.path[0])
+	isForeign := slices.Contains(trustedSections, e.path[0])
 	if len(e.path) > 1 && slices.Contains(own, Path(e.path[0], e.path[1])) {
-		return mine, nil // else the person's key could go to another endpoint, or commands to another machine
+		return personal, nil // else the person's key could go to another endpoint, or commands to another machine
 	}
 	if isForeign && !l.cfg.Project.Trusted {
 		return trusted, nil // whether this version knows it or not
 	}
 	if isForeign && !slices.ContainsFunc(sections, func(s section) bool { return s.name == e.path[0] }) {
-		return mine, nil
+		return personal, nil
 	}
 	fld, err := find(e)
 	if err != nil {
 		return taken, err
 	}
 	switch accessOf(e, fld) {
-	case mine:
-		return mine, nil
+	case personal:
+		return personal, nil
 	case trusted:
 		if !l.cfg.Project.Trusted {
 			return trusted, nil
@@ -293,8 +292,8 @@ func (l *loader) projectEntry(f *file, e entry, own []string) (ignored access, e
 	return taken, l.tighten(f, e, fld)
 }
 
-// ProjectKeys returns the keys in a folder's settings that apply only if it is trusted.
-// A folder without settings has none.
+// ProjectKeys returns the keys in a folder's settings that apply only if it is trusted. A
+// folder without settings has none.
 func ProjectKeys(dir string) ([]string, error) {
 	for _, name := range []string{fileName, legacyName} {
 		path := filepath.Join(dir, name)
@@ -311,7 +310,7 @@ func ProjectKeys(dir string) ([]string, error) {
 		}
 		var keys []string
 		for _, e := range entries {
-			fld, _ := find(e) // a wrong one is an error when it is loaded
+			fld, _ := find(e) // an invalid key is an error when it is loaded
 			if !isTable(e.kind) && accessOf(e, fld) == trusted {
 				keys = append(keys, Path(e.path...))
 			}

@@ -9,50 +9,50 @@ import (
 
 var uiSection = section{
 	name: "ui", access: trusted,
-	doc: "How the screen looks and calls you.",
+	doc: "The screen and its notifications.",
 	fields: []field{
 		{
 			name: "theme", short: "`auto` or the name of a theme",
-			doc: "The colours: `auto` (`light` on a light background if the terminal tells, else `dark`), `dark`, `light`, " +
+			doc: "The colours: `auto` (`light` on a light background if the terminal reports it, else `dark`), `dark`, `light`, " +
 				"`high-contrast`, `solarized`, or `NAME` for `themes/NAME.toml` in the folder of your file.",
-			at: func(c *Config, _ *Profile) any { return &c.UI.Theme },
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.Theme },
 		},
 		{
 			name: "notify", short: "`bell`, `osc9`, `osc777` or `off`",
-			doc: "How to call you when an approval waits, or a task of more than ten seconds has ended, while the terminal is " +
-				"not focused. `osc9` and `osc777` are desktop notifications of many terminals. In tmux that needs " +
-				"`set -g focus-events on`, and a bell is what it passes on.",
-			at:    func(c *Config, _ *Profile) any { return &c.UI.Notify },
-			check: oneOf("value", "bell", "osc9", "osc777", "off"),
+			doc: "How to notify you of a waiting approval, or the end of a task of more than ten seconds, while the terminal is " +
+				"not focused. `osc9` and `osc777` are desktop notifications of many terminals. In tmux this needs " +
+				"`set -g focus-events on`, and only a bell is passed on.",
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.Notify },
+			check:   oneOf("value", "bell", "osc9", "osc777", "off"),
 		},
 		{
 			name: "title", short: "`true` or `false`",
-			doc: "Whether the title of the window says what runs or waits, and in which folder.",
-			at:  func(c *Config, _ *Profile) any { return &c.UI.Title },
+			doc:     "Whether the title of the window shows the folder and what runs or waits.",
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.Title },
 		},
 		{
 			name: "editor", short: "`emacs` or `vi`",
 			doc: "The keys of the prompt. With `vi`, Esc goes to its normal mode and the border of the prompt names the mode; " +
-				"[keys.md](keys.md) lists what it knows.",
-			at:    func(c *Config, _ *Profile) any { return &c.UI.Editor },
-			check: oneOf("value", "emacs", "vi"),
+				"[keys.md](keys.md) lists the commands.",
+			pointer: func(c *Config, _ *Profile) any { return &c.UI.Editor },
+			check:   oneOf("value", "emacs", "vi"),
 		},
 	},
 }
 
 var keysSection = section{
 	name: "keys",
-	doc: "Other keys for actions. A list replaces an action's keys, an empty one leaves it none. " +
+	doc: "Keys of actions. A list replaces an action's keys, an empty one removes them. " +
 		"[keys.md](keys.md) lists the actions and their keys.",
 	free: &field{
 		name: "ACTION", short: "list of keys",
-		doc: "The keys of an action, such as `\"Ctrl+J\"`, `\"Alt+Enter\"`, `\"F8\"`, `\"Space\"` or `\"x\"`.",
-		at:  func(c *Config, _ *Profile) any { return &c.Keys },
+		doc:     "The keys of an action, such as `\"Ctrl+J\"`, `\"Alt+Enter\"`, `\"F8\"`, `\"Space\"` or `\"x\"`.",
+		pointer: func(c *Config, _ *Profile) any { return &c.Keys },
 	},
 	example: `newline = ["Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J"]`,
 }
 
-// storeOther sets a value that is neither a text nor a number.
+// storeOther sets a value that is neither a string nor a number.
 func storeOther(e entry, to any) error {
 	switch to := to.(type) {
 	case *bool:

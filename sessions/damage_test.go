@@ -99,7 +99,7 @@ func damage(rng *rand.Rand, data []byte, head int) (bad []byte, touched map[int]
 	return bad, touched
 }
 
-// useAll reads a session in every way that there is.
+// useAll reads a session in every possible way.
 func useAll(t *testing.T, s Store, j *Journal) {
 	t.Helper()
 	id := j.Info().Header.ID
@@ -297,7 +297,7 @@ func TestLastNumbers(t *testing.T) {
 }
 
 // TestSideFilesThatAreTraps: a FIFO, a device or a link in the place of a file beside a session
-// is an error or as good as missing, and nothing waits for it.
+// is an error or treated as missing, and never blocks.
 func TestSideFilesThatAreTraps(t *testing.T) {
 	t.Parallel()
 	traps := map[string]func(path string) error{

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// datasync brings the contents of f to the disk. A file system that cannot do that
-// is not an error: there is nothing better to do.
+// datasync writes the contents of f to the disk. It ignores that a file system does not
+// support it: nothing better is possible.
 func datasync(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -4,5 +4,5 @@ package sessions
 
 import "os"
 
-// datasync brings f to the disk.
+// datasync writes the contents of f to the disk.
 func datasync(f *os.File) error { return f.Sync() }

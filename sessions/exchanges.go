@@ -6,14 +6,14 @@ import (
 	"buddy/agent/event"
 )
 
-// Exchange is one prompt of a person up to its outcome, in the main conversation.
+// Exchange holds one prompt of a person up to its outcome, in the main conversation.
 type Exchange struct {
 	Number  int    `json:"number"` // from 1
-	Prompt  string `json:"prompt"` // its first words, on one line
+	Prompt  string `json:"prompt"` // first words, on one line
 	Time    int64  `json:"ts_unix_ms"`
 	Outcome string `json:"outcome"` // "" when it has not ended
 
-	end int64 // offset after the last line that belongs to it
+	end int64 // offset after its last line
 	seq uint64
 }
 
@@ -28,17 +28,17 @@ func (j *Journal) Exchanges() ([]Exchange, error) {
 	return x.all, err
 }
 
-// interrupted is the outcome of an exchange that the end of its process cut off, and that
-// was settled since.
+// interrupted is the outcome of an exchange that was cut off by the end of its process and was
+// settled since.
 const interrupted = "interrupted"
 
-// exchanges divides lines into exchanges.
+// exchanges groups lines into exchanges.
 type exchanges struct {
 	all     []Exchange
-	running int    // the main task that runs, 0 for none
+	running int    // the running main task, 0 for none
 	waits   bool   // it was interrupted, and can be continued
-	typed   int    // the task of the last command that a person typed, which is in the exchange before it
-	before  string // the outcome of that
+	typed   int    // task of the last command that a person typed, which belongs to the exchange before
+	before  string // outcome of that exchange
 }
 
 // take adds the next line.
@@ -67,7 +67,7 @@ func (x *exchanges) fact(env event.Envelope) {
 	case event.TaskStarted:
 		if p.Kind == event.MainTask {
 			x.running, x.waits = p.ID, false
-			x.outcome("") // it goes on
+			x.outcome("") // it continues
 		}
 	case event.TaskFinished:
 		switch {
@@ -85,11 +85,11 @@ func (x *exchanges) fact(env event.Envelope) {
 	case event.Interrupted:
 		x.waits = p.CanContinue
 	case event.SessionResumed:
-		x.running = 0 // what ran ended with its process
+		x.running = 0 // running tasks ended with their process
 	}
 }
 
-// prompt begins an exchange, or a command in the one before.
+// prompt starts an exchange, or adds a command to the one before.
 func (x *exchanges) prompt(env event.Envelope, p event.PromptSubmitted) {
 	x.running = env.Task
 	if !p.Command() {

@@ -14,25 +14,25 @@ import (
 	"buddy/texts"
 )
 
-// ExportFormat is how an export is written.
+// ExportFormat names a format of exports.
 type ExportFormat string
 
 // The formats.
 const (
 	Markdown ExportFormat = "md"
 	JSON     ExportFormat = "json" // all events, for Import
-	HTML     ExportFormat = "html" // one page that needs nothing else and runs nothing
+	HTML     ExportFormat = "html" // one self-contained page without scripts
 )
 
-// ExportFormats lists them.
+// ExportFormats lists the formats.
 var ExportFormats = []ExportFormat{Markdown, JSON, HTML}
 
-// exportVersion is that of the JSON format.
+// exportVersion is the version of the JSON format.
 const exportVersion = 1
 
-// Export writes a session for others to read. Every text goes through redact; what only
-// the provider understands is left out, and so are the files with whole outputs. The
-// warnings name lines that could not be read.
+// Export writes a session for other people. Every text passes through redact;
+// provider-specific data and the files with whole outputs are left out. The warnings name
+// lines that could not be read.
 func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(string) string) (warnings []string, err error) {
 	if !slices.Contains(ExportFormats, as) {
 		return nil, fmt.Errorf("unknown format %q (have: md, json, html)", as)
@@ -74,7 +74,7 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 			warnings = append(warnings, fmt.Sprintf("line %d is skipped: %v", n, err))
 			return true
 		}
-		if env.Payload = shared(env.Payload, redact); env.Payload != nil {
+		if env.Payload = exportable(env.Payload, redact); env.Payload != nil {
 			failed = p.print(env)
 		}
 		return failed == nil
@@ -83,19 +83,19 @@ func (s Store) Export(w io.Writer, id string, as ExportFormat, redact func(strin
 	return warnings, errors.Join(err, failed, out.Flush())
 }
 
-// printer writes events.
+// printer writes events in a format.
 type printer interface {
 	begin(e Entry)
 	print(env event.Envelope) error
 	end()
 }
 
-// shared is an event as others may have it, nil if not at all: without secrets, nor what
-// only the provider of its model understands.
-func shared(e event.Event, redact func(string) string) event.Event {
+// exportable returns an event without secrets and provider-specific data, nil if nothing of it
+// may be exported.
+func exportable(e event.Event, redact func(string) string) event.Event {
 	switch p := e.(type) {
 	case event.Checkpoint:
-		return nil // a piece of an answer may end within a secret; the whole one follows
+		return nil // a delta may end within a secret; the whole text follows
 	case event.TaskStarted:
 		p.Title = cutTitle(p.Title)
 		e = p
@@ -109,17 +109,17 @@ func shared(e event.Event, redact func(string) string) event.Event {
 			p.Message.MarkCompacted()
 		}
 		e = p
-	case event.Unknown: // of a later version: nothing is known of its texts
+	case event.Unknown: // of a later version, whose texts are unknown
 		p.Raw = json.RawMessage(hideWithin(string(p.Raw), redact))
 		return p
 	}
 	return Texts(e, func(text string) string { return hideWithin(text, redact) })
 }
 
-// cutTitle is the title of a task without a last word that is not whole: half of a secret
-// looks like none.
+// cutTitle removes an incomplete last word from the title of a task: redaction misses half of
+// a secret.
 func cutTitle(title string) string {
-	const cutAt = 80 - 4 // bytes that the longest have, less a character
+	const cutAt = 80 - 4 // longest title in bytes, less one character
 	if len(title) < cutAt {
 		return title
 	}
@@ -130,8 +130,8 @@ func withoutLastWord(s string) string {
 	return strings.TrimSpace(s[:strings.LastIndexByte(s, ' ')+1]) + "…"
 }
 
-// hideWithin redacts text, and what is encoded in it if it is JSON: there an escape before
-// a secret, such as \n, hides where it begins.
+// hideWithin redacts text, and if it is JSON also its decoded strings: an escape before a
+// secret, such as \n, hides where it begins.
 func hideWithin(text string, redact func(string) string) string {
 	var v any
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
@@ -167,13 +167,13 @@ func hideStrings(v *any, redact func(string) string) (changed bool) {
 	return changed
 }
 
-// jsonPrinter writes what Import reads.
+// jsonPrinter writes the format that Import reads.
 type jsonPrinter struct {
 	w *bufio.Writer
 	n int
 }
 
-// exportHead is how a JSON export begins.
+// exportHead holds the fields before the events in a JSON export.
 type exportHead struct {
 	Version int    `json:"buddy_session"`
 	Header  Header `json:"header"`
@@ -182,15 +182,15 @@ type exportHead struct {
 func (p *jsonPrinter) begin(e Entry) {
 	e.Header.MAC = ""
 	head, err := json.Marshal(exportHead{exportVersion, e.Header})
-	if err == nil { // else cannot happen: strings and numbers only
-		_, _ = p.w.Write(head[:len(head)-1]) // the Flush at the end has the error
+	if err == nil { // cannot fail: strings and numbers only
+		_, _ = p.w.Write(head[:len(head)-1]) // Flush returns the error at the end
 		_, _ = p.w.WriteString(",\"events\":[\n")
 	}
 }
 
 func (p *jsonPrinter) print(env event.Envelope) error {
 	if u, ok := env.Payload.(event.Unknown); ok && !json.Valid(u.Raw) {
-		return nil // what was hidden in it was part of its form
+		return nil // redaction broke its JSON
 	}
 	line, err := env.MarshalJSON()
 	if err != nil {
@@ -206,13 +206,13 @@ func (p *jsonPrinter) print(env event.Envelope) error {
 
 func (p *jsonPrinter) end() { _, _ = p.w.WriteString("\n]}\n") }
 
-// Import makes a session of a JSON export. It gets a new id when there is one with its id.
-// It opens read-only until a person trusts it: see Trust.
+// Import creates a session from a JSON export, with a new id if its id is taken. Open returns
+// it read-only until a person trusts it, see Trust.
 func (s Store) Import(r io.Reader) (id string, err error) {
 	d := json.NewDecoder(bufio.NewReaderSize(r, blockSize))
 	h, err := importHead(d)
 	if err != nil {
-		return "", fmt.Errorf("this is no exported session: %w", err)
+		return "", fmt.Errorf("not an exported session: %w", err)
 	}
 	if err := s.makeDir(); err != nil {
 		return "", err
@@ -242,7 +242,7 @@ func importHead(d *json.Decoder) (Header, error) {
 	}{{"buddy_session", &head.Version}, {"header", &head.Header}, {"events", nil}} {
 		if want.key == "buddy_session" {
 			if t, err := d.Token(); err != nil || t != json.Delim('{') {
-				return Header{}, errors.Join(errors.New("it is no JSON object"), err)
+				return Header{}, errors.Join(errors.New("not a JSON object"), err)
 			}
 		}
 		if t, err := d.Token(); err != nil || t != want.key {
@@ -260,7 +260,7 @@ func importHead(d *json.Decoder) (Header, error) {
 	}
 	t, err := d.Token()
 	if err != nil || t != json.Delim('[') {
-		return Header{}, errors.Join(errors.New("its events are no list"), err)
+		return Header{}, errors.Join(errors.New("events is not a list"), err)
 	}
 	return head.Header, nil
 }
@@ -297,19 +297,19 @@ func importEvents(j *Journal, d *json.Decoder) error {
 	return nil
 }
 
-// transcript turns events into what a person reads.
+// transcript writes events as readable text.
 type transcript struct {
-	paper   paper
-	answers map[int]string // the last one of each branch
+	paper   transcriptWriter
+	answers map[int]string // the last answer of each branch
 	n       int            // exchanges
 	running bool
 }
 
-// paper is what a transcript is written on. Texts are untrusted.
-type paper interface {
+// transcriptWriter writes the parts of a transcript in a format. Texts are untrusted.
+type transcriptWriter interface {
 	head(e Entry)
 	exchange(n int, ms int64, prompt string)
-	prompt(text string) // that came while the exchange was at work
+	prompt(text string) // sent during the exchange
 	answer(text string)
 	reasoning(text string)
 	call(name, what string)
@@ -349,7 +349,11 @@ func (t *transcript) print(env event.Envelope) error {
 		}
 		t.paper.call(p.Name, what)
 	case event.ApprovalAnswered:
-		if p.Decision == event.Deny {
+		switch {
+		case p.Decision != event.Deny:
+		case p.By == "cancel":
+			t.paper.remark("cancelled before it was approved")
+		default:
 			t.paper.remark("not allowed" + because(p.Reason))
 		}
 	case event.ToolResult:
@@ -425,7 +429,7 @@ func (t *transcript) remark(e event.Event) {
 	}
 }
 
-// branch keeps the last answer of a task in the background until it ends.
+// branch collects the last answer of a background task until the task ends.
 func (t *transcript) branch(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.ModelMessage:

@@ -14,7 +14,7 @@ import (
 	"buddy/agent/model"
 )
 
-// hostile is a session full of what must not act where it is shown.
+// hostile is a session full of text that must have no effect where it is shown.
 func hostile(t testing.TB, s Store) (id string) {
 	t.Helper()
 	j := create(t, s)
@@ -52,7 +52,7 @@ func export(t testing.TB, s Store, id string, as ExportFormat) string {
 	return out.String()
 }
 
-// Exports hold what was said, nothing that acts, and no secret.
+// Exports hold the conversation, no active content, and no secret.
 func TestExport(t *testing.T) {
 	s := newStore(t)
 	id := hostile(t, s)
@@ -99,13 +99,13 @@ func TestExportDamaged(t *testing.T) {
 	}
 }
 
-// What is imported says the same, under another id if there is one, and is not trusted.
+// An imported session has the same contents, another id if its own is taken, and is not trusted.
 func TestImport(t *testing.T) {
 	s := newStore(t)
 	id := stored(t, s, 2)
 	want := load(t, open(t, s, id)).Events
 	text := export(t, s, id, JSON)
-	want = slices.DeleteFunc(want, func(env event.Envelope) bool { return shared(env.Payload, hide) == nil })
+	want = slices.DeleteFunc(want, func(env event.Envelope) bool { return exportable(env.Payload, hide) == nil })
 	for _, to := range []Store{newStore(t), s} {
 		got, err := to.Import(strings.NewReader(text))
 		if err != nil || (got == id) == (to == s) {
@@ -122,7 +122,7 @@ func TestImport(t *testing.T) {
 			}
 			events[i].Session = id
 			want := want[i]
-			want.Payload = shared(want.Payload, hide)
+			want.Payload = exportable(want.Payload, hide)
 			if !reflect.DeepEqual(events[i], want) {
 				t.Errorf("event %d is %+v, want %+v", i, events[i], want)
 			}
@@ -176,7 +176,7 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
-// Secrets that were cut, or that stand after an escape, are none that a pattern finds.
+// Cut secrets, and secrets after an escape, which no pattern matches, are hidden.
 func TestSharedHides(t *testing.T) {
 	word := regexp.MustCompile(`\bsk-[a-z]{8,}`)
 	redact := func(s string) string { return word.ReplaceAllString(s, "[redacted]") }
@@ -190,7 +190,7 @@ func TestSharedHides(t *testing.T) {
 		{event.Unknown{Name: "x", Raw: []byte(`{"a":"\nsk-secretsecret"}`)}, event.Unknown{Name: "x", Raw: []byte(`{"a":"\n[redacted]"}`)}},
 		{event.Checkpoint{Text: "sk-sec"}, nil},
 	} {
-		if got := shared(tt.in, redact); !reflect.DeepEqual(got, tt.want) {
+		if got := exportable(tt.in, redact); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%+v became %+v, want %+v", tt.in, got, tt.want)
 		}
 	}

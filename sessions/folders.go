@@ -12,8 +12,8 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// Folders returns the stores of all working directories in which this user has begun a
-// session, as far as they are still there, in the order of the first one.
+// Folders returns the stores of all existing working directories in which this user has
+// started a session, the oldest first.
 func Folders() ([]Store, error) {
 	state := filepath.Join(xdg.StateHome, "buddy")
 	known, err := folders(state)
@@ -28,7 +28,7 @@ func Folders() ([]Store, error) {
 
 func foldersPath(state string) string { return filepath.Join(state, "folders") }
 
-// folders reads the list of them, one path a line.
+// folders reads the list, one path a line.
 func folders(state string) ([]string, error) {
 	text, err := readSmall(foldersPath(state))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -43,8 +43,8 @@ func folders(state string) ([]string, error) {
 	return all, nil
 }
 
-// register adds the store to the list. It is only there to find sessions of other folders,
-// so that this can't be done is no error.
+// register adds the store to the list. Errors are ignored: the list only helps to find
+// sessions of other folders.
 func (s Store) register() {
 	known, err := folders(s.state)
 	if err != nil || slices.Contains(known, s.dir) || strings.Contains(s.dir, "\n") || !filepath.IsAbs(s.dir) {

@@ -13,9 +13,9 @@ import (
 	"buddy/agent/event"
 )
 
-// Fork begins a new session as a copy of another one, up to the end of an exchange; 0 is the
-// last that has ended. The copy needs nothing of the original: outputs of
-// commands come along. It returns the new id and the exchange. The original may be in use.
+// Fork creates a session as a copy of another one up to the end of an exchange; 0 is the last
+// that has ended. The copy is independent and includes the outputs of commands. It returns the
+// new id and the exchange. The original may be in use.
 func (s Store) Fork(id string, exchange int) (fork string, last Exchange, err error) {
 	j, err := s.View(id)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s Store) Fork(id string, exchange int) (fork string, last Exchange, err er
 	}
 	defer j.Close() //nolint:errcheck // nothing was written
 	if !j.Info().Trusted {
-		return "", last, fmt.Errorf("session %s: %w", id, ErrUntrusted) // a copy would be trusted
+		return "", last, fmt.Errorf("session %s: %w", id, ErrUntrusted) // a copy would count as trusted
 	}
 	if last, err = j.forkAt(exchange); err != nil {
 		return "", last, err
@@ -69,24 +69,24 @@ func (j *Journal) forkAt(number int) (Exchange, error) {
 	return Exchange{}, errors.New("no exchange has ended yet")
 }
 
-// forking copies a session.
+// forking holds the state of one Fork.
 type forking struct {
 	from, to       string // ids
 	oldOut, newOut string
-	dirs           map[string]bool // in oldOut that copied lines name
+	dirs           map[string]bool // folders in oldOut that copied lines refer to
 	file           *Journal
 	open           unfinished
 	batch          []byte
 }
 
-// unfinished is what had not ended at the place where a fork begins. It is not copied: the
-// original goes on with it.
+// unfinished lists what had not ended at the point of the fork. It is not copied: it continues
+// in the original.
 type unfinished struct {
 	branches map[int]bool
-	prompts  map[int]bool // that wait, by id
+	prompts  map[int]bool // queued prompts, by id
 }
 
-// look finds what has not ended before an offset.
+// look collects what has not ended before an offset.
 func (u *unfinished) look(j *Journal, end int64) error {
 	u.branches, u.prompts = make(map[int]bool), make(map[int]bool)
 	return j.walk(end, func(l Line) bool {
@@ -117,7 +117,7 @@ func (u *unfinished) look(j *Journal, end int64) error {
 	})
 }
 
-// belongs reports whether an event is of something that has not ended.
+// belongs reports whether an event belongs to something unfinished.
 func (u *unfinished) belongs(env event.Envelope) bool {
 	switch p := env.Payload.(type) {
 	case event.BranchStarted:
@@ -130,7 +130,7 @@ func (u *unfinished) belongs(env event.Envelope) bool {
 
 const forkBatch = 1 << 20
 
-// copy writes the lines up to the end of an exchange, and that they are a copy.
+// copy writes the lines up to the end of an exchange, then a SessionForked.
 func (f *forking) copy(j *Journal, last Exchange) error {
 	if err := f.open.look(j, last.end); err != nil {
 		return err
@@ -153,8 +153,7 @@ func (f *forking) copy(j *Journal, last Exchange) error {
 	})
 }
 
-// line copies one line as it is, but for the names of the session and of its folder. One
-// that is damaged stays behind.
+// line copies one line, replacing the session's id and folder. A damaged line is skipped.
 func (f *forking) line(l Line) error {
 	env, err := l.Envelope()
 	if err != nil || f.open.belongs(env) {
@@ -164,7 +163,7 @@ func (f *forking) line(l Line) error {
 		Session json.RawMessage `json:"session"`
 	}
 	if err := json.Unmarshal(l.Raw, &head); err != nil {
-		return nil // cannot happen: it was decoded just now
+		return nil // cannot happen: it has just been decoded
 	}
 	raw := bytes.Replace(l.Raw, []byte(`"session":`+string(head.Session)), []byte(`"session":"`+f.to+`"`), 1)
 	old := escaped(f.oldOut + string(filepath.Separator))
@@ -197,12 +196,11 @@ func (f *forking) flush() error {
 	return err
 }
 
-// linkOutputs gives the copy its own names of the outputs, which never change again: a
-// second copy takes no room.
+// linkOutputs hard-links the outputs, which never change: a copy takes no space.
 func (f *forking) linkOutputs() error {
 	for name := range f.dirs {
 		if CheckID(name) != nil {
-			continue // not one of ours: a name that something printed
+			continue // not a path of ours, but something printed
 		}
 		from, to := filepath.Join(f.oldOut, name), filepath.Join(f.newOut, name)
 		err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -224,7 +222,7 @@ func (f *forking) linkOutputs() error {
 				}
 				return os.Link(path, filepath.Join(to, rel))
 			}
-			return nil // sockets of commands that ran
+			return nil // sockets of commands
 		})
 		if err != nil {
 			return fmt.Errorf("outputs: %w", err)

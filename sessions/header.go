@@ -19,7 +19,7 @@ import (
 // Format is the version of the file format that this program writes and reads.
 const Format = 1
 
-// ErrFormat says that a session was written in another format, by a newer program.
+// ErrFormat means that a newer program wrote the session, in another format.
 var ErrFormat = errors.New("unknown session format")
 
 const (
@@ -27,9 +27,8 @@ const (
 	keySize   = 32
 )
 
-// Header is the first line of a session file. MAC tells whether it was written on
-// this machine: the rest is hashed with a key that never leaves the user's state
-// directory.
+// Header is the first line of a session file. MAC proves that it was written on this machine:
+// it is a hash of the rest with a key that never leaves the user's state directory.
 type Header struct {
 	Format  int    `json:"format"`
 	ID      string `json:"id"`
@@ -37,14 +36,14 @@ type Header struct {
 	Cwd     string `json:"cwd"`
 	Target  string `json:"target"`
 	Model   string `json:"model"`
-	// ForkedFrom is the id of the session that this one began as a copy of.
+	// ForkedFrom is the id of the session that this one was copied from.
 	ForkedFrom string `json:"forked_from,omitempty"`
 	MAC        string `json:"mac,omitempty"` // hexadecimal; empty if there was no key
 }
 
 // line encodes h, with a MAC if there is a key.
 func (h Header) line(key []byte) ([]byte, error) {
-	// What is not UTF-8 would read back as other bytes and break the MAC.
+	// Invalid UTF-8 would read back as other bytes and break the MAC.
 	for _, s := range []*string{&h.Cwd, &h.Target, &h.Model, &h.ForkedFrom} {
 		*s = strings.ToValidUTF8(*s, "\ufffd")
 	}
@@ -68,12 +67,13 @@ func (h Header) mac(key []byte) string {
 	return keyedHash(key, "header", text)
 }
 
-// ours tells whether h was written with key.
-func (h Header) ours(key []byte) bool {
+// madeWith reports whether h has the MAC of key.
+func (h Header) madeWith(key []byte) bool {
 	return len(key) > 0 && hmac.Equal([]byte(h.MAC), []byte(h.mac(key)))
 }
 
-// trustMark is what says that a person confirmed session id with this header.
+// trustMark returns the contents of the file that records a person's trust in session id with
+// this header.
 func (h Header) trustMark(id string, key []byte) string {
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -82,7 +82,7 @@ func (h Header) trustMark(id string, key []byte) string {
 	return keyedHash(key, "trust "+id, text)
 }
 
-// keyedHash hashes text for one use, so that a hash for one use is none for another.
+// keyedHash hashes text for one use, so that a hash for one use is invalid for another.
 func keyedHash(key []byte, use string, text []byte) string {
 	m := hmac.New(sha256.New, key)
 	m.Write([]byte(use + "\x00"))
@@ -107,7 +107,7 @@ func readHeader(r io.ReaderAt) (Header, int64, error) {
 	}
 	end := bytes.IndexByte(buf[:n], '\n')
 	if end < 0 {
-		return Header{}, 0, errors.New("line 1 is not a session header: it has no end")
+		return Header{}, 0, errors.New("line 1 is not a session header: it is incomplete")
 	}
 	h, err := parseHeader(buf[:end])
 	return h, int64(end) + 1, err
@@ -119,7 +119,7 @@ func parseHeader(line []byte) (Header, error) {
 		return Header{}, fmt.Errorf("line 1 is not a session header: %w", err)
 	}
 	if h.Format == 0 {
-		return Header{}, errors.New("line 1 is not a session header: it names no format")
+		return Header{}, errors.New("line 1 is not a session header: format is missing")
 	}
 	if h.Format != Format {
 		return Header{}, fmt.Errorf("format %d, this program reads %d: %w", h.Format, Format, ErrFormat)
@@ -142,8 +142,8 @@ func loadKey(state string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey is loadKey that makes the key if there is none yet. Of two processes that
-// do so at once, both get the key of the one that came first.
+// makeKey is loadKey that creates a missing key. Of two processes that do so at once, both get
+// the key of the first.
 func makeKey(state string) ([]byte, error) {
 	if key, err := loadKey(state); key != nil || err != nil {
 		return key, err
@@ -155,7 +155,7 @@ func makeKey(state string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // a left-over does no harm
+	defer os.Remove(f.Name()) //nolint:errcheck // a stale file does no harm
 	key := make([]byte, keySize)
 	rand.Read(key) // never fails
 	_, err = f.Write(key)

@@ -15,31 +15,31 @@ import (
 	"buddy/agent/event"
 )
 
-// indexed is what is known of a file, be it a session or not.
+// indexed holds what is known about a file, a session or not.
 type indexed struct {
 	Entry
-	valid   bool  // it holds a session in which something was said
-	named   bool  // Title was given by a person
-	scanned int64 // bytes that were searched for such a title
-	fresh   bool  // all of this is so
+	valid   bool  // it holds a session with at least one event
+	named   bool  // a person set Title
+	scanned int64 // bytes searched for such a title
+	fresh   bool  // these facts are up to date
 	gone    bool
 }
 
-// index is what was known when a list was last made. It is a cache: a line of it counts
-// only as long as its file has the same size and time.
+// index caches the facts of the last list. A line counts only while its file has the same size
+// and time.
 type index struct {
-	entries []indexed
-	places  map[string]int // in entries, by id
+	entries   []indexed
+	positions map[string]int // index in entries, by id
 }
 
-// indexHead is the first line; another one means another format.
+// indexHead is the first line; any other means another format.
 const indexHead = "buddy index 1"
 
 const indexFields = 12
 
 func (s Store) indexPath() string { return filepath.Join(s.dir, ".index") }
 
-// loadIndex returns the index, an empty one if there is none that can be used.
+// loadIndex returns the index, empty if there is no usable one.
 func (s Store) loadIndex() index {
 	data, err := readSmall(s.indexPath())
 	if err != nil {
@@ -49,7 +49,7 @@ func (s Store) loadIndex() index {
 	if head != indexHead {
 		return index{}
 	}
-	x := index{places: make(map[string]int, strings.Count(rest, "\n"))}
+	x := index{positions: make(map[string]int, strings.Count(rest, "\n"))}
 	x.entries = make([]indexed, 0, strings.Count(rest, "\n"))
 	for {
 		line, after, whole := strings.Cut(rest, "\n")
@@ -58,14 +58,14 @@ func (s Store) loadIndex() index {
 		}
 		rest = after
 		e, ok := parseIndexed(line)
-		if _, twice := x.places[e.ID]; ok && !twice {
-			x.places[e.ID] = len(x.entries)
+		if _, twice := x.positions[e.ID]; ok && !twice {
+			x.positions[e.ID] = len(x.entries)
 			x.entries = append(x.entries, e)
 		}
 	}
 }
 
-// parseIndexed reads a line of the index.
+// parseIndexed parses a line of the index.
 func parseIndexed(line string) (e indexed, ok bool) {
 	var fields [indexFields]string
 	for i := range fields {
@@ -123,13 +123,13 @@ func appendIndexed(line []byte, e *indexed) []byte {
 	return append(line, '\n')
 }
 
-// saveIndex writes the index for the next time. That it can't is no error: it is a cache,
-// and so it need not be on the disk either.
+// saveIndex writes the index for the next list. Errors are ignored and the file is not synced:
+// it is a cache.
 func (s Store) saveIndex(all []indexed) {
 	text := []byte(indexHead + "\n")
 	recent := time.Now().Add(-time.Second)
 	for i := range all {
-		if all[i].Used.Before(recent) { // else it may change once more within the clock's tick
+		if all[i].Used.Before(recent) { // a recent file may change again within the clock's resolution
 			text = appendIndexed(text, &all[i])
 		}
 	}
@@ -139,27 +139,27 @@ func (s Store) saveIndex(all []indexed) {
 	}
 	_, err = f.Write(text)
 	if f.Close() != nil || err != nil || os.Rename(f.Name(), s.indexPath()) != nil {
-		os.Remove(f.Name()) //nolint:errcheck // a left-over does no harm
+		os.Remove(f.Name()) //nolint:errcheck // a stale file does no harm
 	}
 }
 
-// describer reads what a list tells of files. Its buffer is used again for each.
+// describer reads the facts of files. Its buffer is reused.
 type describer struct {
 	store Store
 	buf   []byte
-	n     int // bytes of buf that are the beginning of the file
+	n     int // bytes of the file's beginning in buf
 	raw   rawScanner
 }
 
 const (
-	describeSize = 16 << 10 // bytes of a file that are read at first
-	titleBytes   = 4 << 20  // that are searched for the first prompt
+	describeSize = 16 << 10 // bytes of a file that are read first
+	titleBytes   = 4 << 20  // bytes searched for the first prompt
 )
 
 func newDescriber(s Store) *describer { return &describer{store: s, buf: make([]byte, describeSize)} }
 
-// fd is an open file: a list has thousands, for which an os.File does too much. That it is
-// a plain file was seen before; ReadAt fails on most of what is not.
+// fd is an open file: a list has thousands, for which an os.File costs too much. It was
+// checked to be a plain file; ReadAt fails on most others.
 type fd int
 
 func (f fd) ReadAt(p []byte, off int64) (int, error) {
@@ -170,8 +170,8 @@ func (f fd) ReadAt(p []byte, off int64) (int, error) {
 	return max(n, 0), err
 }
 
-// describe fills in what the file says. It is no session if it has no header and no line
-// after that.
+// describe fills in the facts from the file's contents. A session has a header and at least
+// one more line.
 func (d *describer) describe(e *indexed) {
 	e.fresh = true
 	f, err := unix.Open(d.store.file(e.ID), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -189,7 +189,7 @@ func (d *describer) describe(e *indexed) {
 	switch {
 	case ok:
 		e.Title, e.named = name, name != ""
-	case e.scanned == 0: // of another file
+	case e.scanned == 0: // another file than before
 		e.named = false
 	}
 	e.scanned = end
@@ -204,7 +204,7 @@ func (d *describer) beginning(f fd) (h Header, title string, ok bool) {
 		if len(d.buf) < size {
 			d.buf = make([]byte, size)
 		}
-		d.n, _ = f.ReadAt(d.buf[:size], 0) // the header says whether it was enough
+		d.n, _ = f.ReadAt(d.buf[:size], 0) // the header shows whether it was enough
 		first, rest, found := bytes.Cut(d.buf[:d.n], []byte{'\n'})
 		var err error
 		if h, err = parseHeader(first); !found || err != nil {
@@ -233,8 +233,8 @@ func firstPrompt(text []byte) (prompt string, found bool, lines int) {
 	}
 }
 
-// promptText returns the text of a line that holds a prompt. It decodes nothing else
-// of it: a list has thousands.
+// promptText returns the text of a line that holds a prompt. It decodes only the text: a list
+// has thousands of lines.
 func promptText(line []byte) (string, bool) {
 	if !bytes.Contains(line[:min(len(line), 512)], promptType) {
 		return "", false
@@ -254,8 +254,8 @@ var (
 	nameType   = []byte(`"type":"` + event.SessionRenamed{}.Type() + `"`)
 )
 
-// lastName returns the last title that a person gave the session in the lines between two
-// offsets, and the end of what was searched.
+// lastName returns the last title that a person set between two offsets, and the end of the
+// searched part.
 func (d *describer) lastName(f fd, from, to int64) (title string, end int64, ok bool) {
 	find := func(text []byte) int { return bytes.Index(text, nameType) }
 	named := func(line []byte) bool {
@@ -267,14 +267,14 @@ func (d *describer) lastName(f fd, from, to int64) (title string, end int64, ok 
 		}
 		return true
 	}
-	if text := d.buf[:d.n]; int64(len(text)) == to { // it is all here
+	if text := d.buf[:d.n]; int64(len(text)) == to { // all of it is in buf
 		end := int64(bytes.LastIndexByte(text, '\n') + 1)
 		matches(text[:end], find, named)
 		return title, end, ok
 	}
 	end, err := d.raw.lines(f, from, to, find, named)
 	if err != nil {
-		end = from // what can't be read says nothing
+		end = from // an unreadable part has no title
 	}
 	return title, end, ok
 }

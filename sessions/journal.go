@@ -17,23 +17,23 @@ import (
 	"buddy/agent/event"
 )
 
-// Why a journal cannot be written. Test for them with errors.Is.
+// Reasons why a journal is read-only. Test for them with errors.Is.
 var (
-	// ErrLocked says that another process writes to the session. It can be read.
+	// ErrLocked means that another process writes to the session. It can be read.
 	ErrLocked = errors.New("another process works on it")
-	// ErrUntrusted says that the session was not written on this machine. A person may
-	// look at it and then call Store.Trust.
+	// ErrUntrusted means that the session was not written on this machine. A person may inspect
+	// it and then call Store.Trust.
 	ErrUntrusted = errors.New("it was not written on this machine")
-	// ErrClosed says that Close was called.
+	// ErrClosed means that Close was called.
 	ErrClosed = errors.New("it is closed")
 )
 
 const (
 	syncEvery = time.Second
-	keepBuf   = 1 << 20 // bytes of line buffer that are kept for the next line
+	keepBuf   = 1 << 20 // bytes of line buffer kept for reuse
 )
 
-// Info tells about an open session.
+// Info describes an open session.
 type Info struct {
 	Header   Header
 	Trusted  bool   // written on this machine, or confirmed by a person
@@ -41,38 +41,38 @@ type Info struct {
 	Warnings []string
 }
 
-// NextSeq is the first number for envelopes of a process that goes on with a session
-// whose last is last: the next multiple of 1,000,000.
+// NextSeq returns the first number for envelopes of a process that continues a session whose
+// last number is last: the next multiple of 1,000,000.
 func NextSeq(last uint64) uint64 {
 	const step = 1_000_000
 	return (last/step + 1) * step
 }
 
-// Journal is one open session. Any goroutine may use it. What Append wrote survives
-// the end of the process; what is older than a second, and all up to the last
-// approval or end of a turn, survives the loss of power as well.
+// Journal is one open session. Any goroutine may use it. What Append wrote survives the end of
+// the process; what is older than a second, and all up to the last approval or end of a turn,
+// survives a power loss as well.
 type Journal struct {
 	path    string
 	f       *os.File
 	head    int64 // bytes of line 1
 	info    Info
-	locked  bool           // by us
-	syncing sync.WaitGroup // the background sync, while its timer is armed or it runs
+	locked  bool           // by this process
+	syncing sync.WaitGroup // the background sync, while it is scheduled or runs
 
 	mu      sync.Mutex // guards all below
 	size    int64      // bytes of whole lines
 	last    uint64     // seq of the last envelope
-	cause   error      // why nothing can be written
+	cause   error      // why the journal is read-only
 	line    bytes.Buffer
-	timer   *time.Timer // armed when there is something to sync
-	newFile bool        // its entry in the folder is not on the disk yet
+	timer   *time.Timer // runs while data is not synced
+	newFile bool        // its directory entry is not synced yet
 }
 
-// Info tells about the session as it was when it was opened.
+// Info describes the session at the time it was opened.
 func (j *Journal) Info() Info { return j.info }
 
-// ReadOnly returns why nothing can be written (ErrLocked, ErrUntrusted, a full disk …),
-// or nil. Append then returns the same.
+// ReadOnly returns why nothing can be written (ErrLocked, ErrUntrusted, a full disk …), or
+// nil. Append then returns the same.
 func (j *Journal) ReadOnly() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -86,10 +86,10 @@ func (j *Journal) readOnly() error {
 	return fmt.Errorf("session file %s is read-only: %w", j.path, j.cause)
 }
 
-// Append writes env as one line. It is in the file when Append returns nil; before an
-// approval is asked and at the end of a turn it is also on the disk. Its seq must be
-// above all earlier ones and it must be durable. After an error of the file system
-// the journal stays read-only, and what it holds stays valid.
+// Append writes env as one line. It is in the file when Append returns nil; an approval and
+// the end of a turn are also synced to the disk. Its seq must be above all earlier ones and it
+// must be durable. After an error of the file system the journal stays read-only, and what it
+// holds stays valid.
 func (j *Journal) Append(env event.Envelope) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -114,7 +114,7 @@ func (j *Journal) Append(env event.Envelope) error {
 	return nil
 }
 
-// encode puts env's line into j.line.
+// encode writes env's line to j.line.
 func (j *Journal) encode(env event.Envelope) error {
 	switch {
 	case env.Payload == nil:
@@ -131,7 +131,7 @@ func (j *Journal) encode(env event.Envelope) error {
 	}
 	j.line.Reset()
 	enc := json.NewEncoder(&j.line)
-	enc.SetEscapeHTML(false) // what providers sent stays as it was
+	enc.SetEscapeHTML(false) // providers' data must stay unchanged
 	if err := enc.Encode(env); err != nil {
 		return fmt.Errorf("session file %s: %w", j.path, err)
 	}
@@ -175,8 +175,7 @@ func (j *Journal) fail(cause error) error {
 	return j.readOnly()
 }
 
-// armSync has the file synced in a second at the latest. Nothing runs when nothing
-// is appended.
+// armSync schedules a sync within a second. Nothing runs while nothing is appended.
 func (j *Journal) armSync() {
 	if j.timer != nil {
 		return
@@ -199,9 +198,9 @@ func (j *Journal) syncLater() {
 	}
 }
 
-// sync brings everything to the disk now.
+// sync writes everything to the disk now.
 func (j *Journal) sync() error {
-	if j.timer != nil && j.timer.Stop() { // else syncLater waits for j.mu and does it again
+	if j.timer != nil && j.timer.Stop() { // else syncLater waits for j.mu and syncs again
 		j.timer = nil
 		j.syncing.Done()
 	}
@@ -224,7 +223,7 @@ func syncFile(f *os.File, dir bool) error {
 	return nil
 }
 
-// syncDir brings the folder's entry of path to the disk.
+// syncDir writes the directory entry of path to the disk.
 func syncDir(path string) error {
 	d, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -233,8 +232,8 @@ func syncDir(path string) error {
 	return errors.Join(datasync(d), d.Close())
 }
 
-// Close brings the rest to the disk and lets other processes write. It may be called
-// again and does nothing then.
+// Close syncs the rest and unlocks the session for other processes. Closing again does
+// nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	var err error
@@ -251,8 +250,8 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.unlock(), j.f.Close())
 }
 
-// lock makes this process the only one that writes, until the file is closed or the
-// process ends in any way.
+// lock makes this process the only writer, until the file is closed or the process ends in any
+// way.
 func (j *Journal) lock() error {
 	err := syscall.Flock(int(j.f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -276,13 +275,13 @@ func (j *Journal) lock() error {
 	return nil
 }
 
-// unlock lets other processes write. Closing the file would not do at once: a process
-// that is being started shares it until it runs its own program.
+// unlock lets other processes write. Closing the file would not unlock at once: a process that
+// is being started shares it until it runs its own program.
 func (j *Journal) unlock() error {
 	if !j.locked {
 		return nil
 	}
-	os.Remove(j.pidPath()) //nolint:errcheck // only tells others who we were
+	os.Remove(j.pidPath()) //nolint:errcheck // it only names this process to others
 	return syscall.Flock(int(j.f.Fd()), syscall.LOCK_UN)
 }
 

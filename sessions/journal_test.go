@@ -38,7 +38,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	wantEvents(t, "gone on with", load(t, j).Events, append(want, more...))
 }
 
-// What a provider sent is byte for byte in the file.
+// Provider data is stored byte for byte.
 func TestJournalKeepsOpaqueBytes(t *testing.T) {
 	s := newStore(t)
 	j := create(t, s)
@@ -71,7 +71,7 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-// What could not be read back is not written.
+// Envelopes that could not be read back are not written.
 func TestAppendTooLong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("encodes 64 MiB")
@@ -92,7 +92,7 @@ func TestNextSeq(t *testing.T) {
 }
 
 // A file that ends at any byte opens with exactly the envelopes whose lines are whole,
-// and can be gone on with.
+// and can be continued.
 func TestCutOffAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -339,7 +339,7 @@ func TestRangeAcrossDamage(t *testing.T) {
 	wantEvents(t, "after 5", got, want[5:])
 }
 
-// Nothing is armed when nothing is appended; an append arms one sync.
+// No sync is scheduled while nothing is appended; an append schedules one.
 func TestSyncTimer(t *testing.T) {
 	s := newStore(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -347,34 +347,34 @@ func TestSyncTimer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		armed := func() bool { j.mu.Lock(); defer j.mu.Unlock(); return j.timer != nil }
+		scheduled := func() bool { j.mu.Lock(); defer j.mu.Unlock(); return j.timer != nil }
 		steps := []struct {
 			name string
 			ev   event.Event
 			want bool
 		}{
 			{"at an ordinary event", event.Notice{}, true},
-			{"while it is armed", event.Notice{}, true},
+			{"while one is scheduled", event.Notice{}, true},
 			{"at an approval, synced already", event.ApprovalAsked{}, false},
 			{"after that", event.Notice{}, true},
 			{"at the end of a turn", event.TurnFinished{}, false},
 			{"after that too", event.Notice{}, true},
 		}
-		if armed() {
-			t.Error("armed before anything was appended")
+		if scheduled() {
+			t.Error("scheduled before anything was appended")
 		}
 		for i, st := range steps {
 			if err := j.Append(event.Envelope{Seq: uint64(i) + 1, Payload: st.ev}); err != nil {
 				t.Fatal(err)
 			}
-			if armed() != st.want {
-				t.Errorf("%s: armed is %v, want %v", st.name, !st.want, st.want)
+			if scheduled() != st.want {
+				t.Errorf("%s: scheduled is %v, want %v", st.name, !st.want, st.want)
 			}
 		}
 		time.Sleep(syncEvery)
 		synctest.Wait()
-		if armed() {
-			t.Error("armed a second after the last append")
+		if scheduled() {
+			t.Error("scheduled a second after the last append")
 		}
 		if err := errors.Join(j.Append(event.Envelope{Seq: 100, Payload: event.Notice{}}), j.Close(), j.Close()); err != nil {
 			t.Error(err)
@@ -382,7 +382,7 @@ func TestSyncTimer(t *testing.T) {
 	})
 }
 
-// The file is removed under our feet, by git clean for example: that must not go unseen.
+// The removal of the open file, by git clean for example, is noticed.
 func TestFileRemoved(t *testing.T) {
 	j := create(t, newStore(t))
 	if err := os.Remove(j.path); err != nil {
@@ -452,9 +452,9 @@ func TestHeaders(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", "", "line 1"},
 		{"no JSON", "hello\n", "line 1"},
-		{"no format", "{}\n", "names no format"},
+		{"no format", "{}\n", "format is missing"},
 		{"newer", `{"format":2,"id":"x"}` + "\n", "format 2, this program reads 1"},
-		{"endless", strings.Repeat("x", 3*maxHeader) + "\n", "has no end"},
+		{"endless", strings.Repeat("x", 3*maxHeader) + "\n", "is incomplete"},
 	}
 	for _, tt := range tests {
 		s := newStore(t)

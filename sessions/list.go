@@ -16,16 +16,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNone says that no session has been saved yet.
+// ErrNone means that no session has been saved yet.
 var ErrNone = errors.New("no session has been saved")
 
 const (
 	titleRunes = 60
-	maxNear    = 5 // ids that an error names
+	maxNear    = 5 // ids named in an error
 )
 
-// Entry is one session of a list. Title is the one that a person gave it, else the first
-// words of the first prompt; it is one line, and still text that anyone may have written.
+// Entry describes one session of a list. Title is the one set by a person, else the first
+// words of the first prompt; it is one line of untrusted text.
 type Entry struct {
 	ID     string
 	Title  string
@@ -34,9 +34,9 @@ type Entry struct {
 	Header Header    // without its MAC
 }
 
-// List returns the sessions, the last used first. Files that are not valid are
-// left out. What it found out it keeps in an index beside the sessions, which is made
-// anew when it is lost or wrong: only files that changed since are read.
+// List returns the sessions, the last used first, without invalid files. It caches its results
+// in an index beside the sessions, which is rebuilt when it is missing or wrong: only changed
+// files are read.
 func (s Store) List() ([]Entry, error) {
 	known := s.loadIndex()
 	all, err := s.stat(known)
@@ -45,7 +45,7 @@ func (s Store) List() ([]Entry, error) {
 	}
 	stale := s.refresh(all)
 	sortEntries(all)
-	if stale || len(all) != len(known.places) {
+	if stale || len(all) != len(known.positions) {
 		s.saveIndex(all)
 	}
 	entries := make([]Entry, 0, len(all))
@@ -57,8 +57,8 @@ func (s Store) List() ([]Entry, error) {
 	return entries, nil
 }
 
-// refresh reads the files that all does not know as they are, on all processors, and
-// reports whether there were any.
+// refresh reads the files that changed since all was known, on all processors, and reports
+// whether there were any.
 func (s Store) refresh(all []indexed) (stale bool) {
 	var (
 		next    atomic.Int64
@@ -80,7 +80,7 @@ func (s Store) refresh(all []indexed) (stale bool) {
 	return read.Load()
 }
 
-// Last returns the session that was used last, or ErrNone.
+// Last returns the session used last, or ErrNone.
 func (s Store) Last() (Entry, error) {
 	all, err := s.stat(index{})
 	if err != nil {
@@ -99,8 +99,7 @@ func (s Store) Last() (Entry, error) {
 	return Entry{}, fmt.Errorf("%w in %s", ErrNone, s.dir)
 }
 
-// Find returns the id that begins with prefix. The error names those that are near
-// when there is none or more than one.
+// Find returns the only id that begins with prefix. Otherwise the error names similar ids.
 func (s Store) Find(prefix string) (string, error) {
 	if err := CheckID(prefix); err != nil {
 		return "", err
@@ -143,8 +142,8 @@ func some(ids []string) string {
 	return strings.Join(ids, ", ")
 }
 
-// common counts the bytes that a and b share at the same place: a mistyped
-// character in the middle still leaves an id near.
+// common counts the positions at which a and b have the same byte, so that an id with a
+// mistyped character in the middle still counts as similar.
 func common(a, b string) int {
 	n := 0
 	for i := range min(len(a), len(b)) {
@@ -155,7 +154,7 @@ func common(a, b string) int {
 	return n
 }
 
-// sortEntries puts the last used first.
+// sortEntries sorts by last use, the latest first.
 func sortEntries(all []indexed) {
 	slices.SortFunc(all, func(a, b indexed) int {
 		if c := b.Used.Compare(a.Used); c != 0 {
@@ -165,8 +164,8 @@ func sortEntries(all []indexed) {
 	})
 }
 
-// stat returns what is in the folder, without opening anything. What the index knows as it
-// still is comes fresh, the rest to be described.
+// stat lists the folder without opening files. Entries of the index that are still up to date
+// are marked fresh; the others have to be described.
 func (s Store) stat(known index) ([]indexed, error) {
 	dir, err := os.Open(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -186,15 +185,15 @@ func (s Store) stat(known index) ([]indexed, error) {
 	all := known.entries // in their order, which is nearly sorted
 	for _, name := range names {
 		id, ok := strings.CutSuffix(name, ext)
-		if _, there := known.places[id]; ok && !there && CheckID(id) == nil {
+		if _, there := known.positions[id]; ok && !there && CheckID(id) == nil {
 			all = append(all, indexed{Entry: Entry{ID: id}})
 		}
 	}
-	statAll(int(dir.Fd()), all[len(known.entries):]) // what is new
+	statAll(int(dir.Fd()), all[len(known.entries):]) // new files
 	return slices.DeleteFunc(all, func(e indexed) bool { return e.gone }), nil
 }
 
-// statAll looks at the files on all processors: that is most of what a list costs.
+// statAll stats the files on all processors, which is the largest cost of a list.
 func statAll(dir int, all []indexed) {
 	var workers sync.WaitGroup
 	n := min(runtime.GOMAXPROCS(0), 8)
@@ -210,11 +209,11 @@ func statAll(dir int, all []indexed) {
 	workers.Wait()
 }
 
-// stat fills in what the file system says. A file that changed is not fresh any more.
+// stat fills in the facts of the file system. A changed file is not fresh any more.
 func (e *indexed) stat(dir int, st *unix.Stat_t) {
 	err := unix.Fstatat(dir, e.ID+ext, st, unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		e.gone = true // or it never was a session
+		e.gone = true // or it was never a session
 		return
 	}
 	used := time.Unix(st.Mtim.Unix())
@@ -237,7 +236,7 @@ func shorten(text string) string {
 	return string(words[:titleRunes-1]) + "…"
 }
 
-// oneLine is text without control characters, with one space between words.
+// oneLine returns text without control characters, with one space between words.
 func oneLine(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

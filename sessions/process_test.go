@@ -91,7 +91,7 @@ func flood(s Store, id string) error {
 	}
 }
 
-// Only one process writes; the others are told who does.
+// Only one process writes; the others get its pid.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

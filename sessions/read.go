@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	// maxSeq is the largest number that every reader of JSON understands.
+	// maxSeq is the largest number that every JSON reader represents exactly.
 	maxSeq    = 1 << 53
 	tailBytes = 1 << 20
 )
 
-// Part is a run of a session's envelopes, in their order.
+// Part holds consecutive envelopes of a session.
 type Part struct {
 	Events   []event.Envelope
-	Warnings []string // one for each line that was skipped
-	First    bool     // nothing comes before
+	Warnings []string // one for each skipped line
+	First    bool     // it starts at the beginning of the session
 	from     int64    // offset of the first line
 }
 
-// Open opens a session to go on with it, or, when ReadOnly then gives a reason, to
-// look at it. It reads the first and the last line only. A last line that a crash or
-// the loss of power cut off is removed and reported in Info.
+// Open opens a session to continue it, or, if ReadOnly returns a reason, to read it. It reads
+// only the first and the last line. A last line that a crash or power loss cut off is removed
+// and reported in Info.
 func (s Store) Open(id string) (*Journal, error) {
 	f, err := s.openFile(id, os.O_RDWR|os.O_APPEND)
 	readOnly := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
@@ -46,8 +46,8 @@ func (s Store) Open(id string) (*Journal, error) {
 	return s.journal(f, id, cause)
 }
 
-// View opens a session to look at it, whoever works on it. It changes nothing and keeps
-// nobody from working on it.
+// View opens a session for reading, even while another process works on it. It changes nothing
+// and blocks nobody.
 func (s Store) View(id string) (*Journal, error) {
 	f, err := s.openFile(id, os.O_RDONLY)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s Store) journal(f *os.File, id string, cause error) (*Journal, error) {
 	return j, nil
 }
 
-var errView = errors.New("it was opened to look at it")
+var errView = errors.New("it was opened for reading")
 
 func (j *Journal) open(s Store, id string) error {
 	var err error
@@ -85,20 +85,20 @@ func (j *Journal) open(s Store, id string) error {
 	default:
 		j.cause = j.lock()
 	}
-	if err := j.cut(); err != nil {
+	if err := j.dropTornLine(); err != nil {
 		return err
 	}
 	j.last, err = j.lastSeq()
 	j.info.LastSeq = j.last
 	if j.cause == nil && NextSeq(j.last) > maxSeq {
-		j.cause = fmt.Errorf("its last event has the number %d, after which there is no room for more: go on with a fork that ends earlier", j.last)
+		j.cause = fmt.Errorf("its last event has the number %d, which leaves no room for more: resume from a fork that ends earlier", j.last)
 	}
 	return err
 }
 
-// cut finds the end of the last whole line and removes what is after it, unless
-// another process may be about to complete it.
-func (j *Journal) cut() error {
+// dropTornLine removes what follows the last whole line, unless another process may be about
+// to complete it.
+func (j *Journal) dropTornLine() error {
 	fi, err := j.f.Stat()
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (j *Journal) cut() error {
 	}
 	if j.cause == nil {
 		if err := j.f.Truncate(j.size); err != nil {
-			j.cause = fmt.Errorf("its last line is not whole: %w", err)
+			j.cause = fmt.Errorf("its last line is incomplete: %w", err)
 		}
 	}
 	n, err := j.lines(j.size)
@@ -163,8 +163,8 @@ func (j *Journal) lines(end int64) (int, error) {
 // Load reads the whole session.
 func (j *Journal) Load() (Part, error) { return j.read(j.head, j.end()) }
 
-// Tail reads the last n envelopes for a first picture, fewer if they are large: beyond
-// the first it takes at most 1 MiB of the file.
+// Tail reads the last n envelopes for the first screen, fewer if they are large: beyond the
+// first it reads at most 1 MiB of the file.
 func (j *Journal) Tail(n int) (Part, error) { return j.before(j.end(), n, tailBytes) }
 
 func (j *Journal) end() int64 {
@@ -202,7 +202,7 @@ func (j *Journal) readError(err error) error {
 // read decodes the lines between two offsets.
 func (j *Journal) read(start, end int64) (Part, error) {
 	p := Part{from: start, First: start <= j.head}
-	first := 0 // number of the line at start; counted when it is needed
+	first := 0 // number of the line at start; counted on demand
 	n := 0
 	var countErr error
 	_, err := scan(j.section(start, end), maxLine, func(_ int64, line []byte) bool {
@@ -225,24 +225,24 @@ func (j *Journal) read(start, end int64) (Part, error) {
 	return p, nil
 }
 
-// Line is a line of a session as it is in the file, for who needs few of them whole.
-// It is valid during the call that it is given to.
+// Line is an undecoded line of a session, for callers that decode few of them. It is valid
+// only during the call that receives it.
 type Line struct {
-	Raw  []byte // without its newline; nil for one that is too long
+	Raw  []byte // without its newline; nil if it is too long
 	Type string // of the event; "" when only decoding tells
-	Turn int    // of the event, when there is a Type
-	at   place
+	Turn int    // of the event, if Type is set
+	at   lineSpan
 }
 
-// place is where a line is.
-type place struct{ from, to int64 }
+// lineSpan holds the offsets of a line.
+type lineSpan struct{ from, to int64 }
 
-// Lines calls f for each line but the header, in order, until f returns false. Lines are
-// not decoded: walking 200 MB takes some 50 ms.
+// Lines calls f for each line but the header, in order, until f returns false. It decodes
+// nothing: walking 200 MB takes some 50 ms.
 func (j *Journal) Lines(f func(Line) bool) error { return j.walk(j.end(), f) }
 
-// Older calls f for each valid envelope before p, in order, until f returns false. It
-// holds one of them at a time.
+// Older calls f for each valid envelope before p, in order, until f returns false. It holds
+// one of them at a time.
 func (j *Journal) Older(p Part, f func(event.Envelope) bool) error {
 	return j.walk(p.from, func(l Line) bool {
 		env, err := l.Envelope()
@@ -253,7 +253,7 @@ func (j *Journal) Older(p Part, f func(event.Envelope) bool) error {
 func (j *Journal) walk(end int64, f func(Line) bool) error {
 	_, err := scan(j.section(j.head, end), maxLine, func(off int64, raw []byte) bool {
 		from := j.head + off
-		l := Line{Raw: raw, at: place{from, from + int64(len(raw))}}
+		l := Line{Raw: raw, at: lineSpan{from, from + int64(len(raw))}}
 		l.peek()
 		return f(l)
 	})
@@ -266,7 +266,7 @@ func (j *Journal) walk(end int64, f func(Line) bool) error {
 // Envelope decodes the line.
 func (l Line) Envelope() (event.Envelope, error) { return decode(l.Raw) }
 
-// Later returns a function that reads the line from the file again and decodes it.
+// Later returns a function that rereads the line from the file and decodes it.
 func (j *Journal) Later(l Line) func() (event.Envelope, error) {
 	at := l.at
 	return func() (event.Envelope, error) {
@@ -278,7 +278,7 @@ func (j *Journal) Later(l Line) func() (event.Envelope, error) {
 	}
 }
 
-// peek finds the type and the turn of a line that looks as we write it.
+// peek extracts the type and the turn of a line in the form that we write.
 func (l *Line) peek() {
 	head := l.Raw[:min(len(l.Raw), 512)]
 	i := bytes.Index(head, typeKey)
@@ -295,13 +295,13 @@ func (l *Line) peek() {
 	}
 }
 
-// The keys can't be within a string, where their quotes would be escaped.
+// These keys can't match within a string, where their quotes would be escaped.
 var (
 	typeKey = []byte(`,"type":"`)
 	turnKey = []byte(`,"turn":`)
 )
 
-// decode reads a line; nil stands for one that is too long.
+// decode decodes a line; nil stands for one that is too long.
 func decode(line []byte) (event.Envelope, error) {
 	var env event.Envelope
 	if line == nil {
@@ -316,10 +316,9 @@ func decode(line []byte) (event.Envelope, error) {
 	return env, nil
 }
 
-// Range calls f for the envelopes with a seq above after, in order, until f returns
-// false. It is for a subscriber that is behind: its cost depends on how
-// far. It sees what was appended before the call; lines that are not valid are left
-// out.
+// Range calls f for the envelopes with a seq above after, in order, until f returns false. It
+// serves a subscriber that is behind: its cost grows with the distance. It includes everything
+// appended before the call and skips invalid lines.
 func (j *Journal) Range(after uint64, f func(event.Envelope) bool) error {
 	end := j.end()
 	start, err := j.locate(after, end)
@@ -358,14 +357,14 @@ func (j *Journal) locate(after uint64, end int64) (int64, error) {
 			continue
 		}
 		if p, err := j.read(b.pos, next); err != nil || len(p.Events) > 0 {
-			return next, err // not a damaged line that only looks like it
+			return next, err // not a damaged line that looks like it
 		}
 	}
 	return j.head, nil
 }
 
-// peekSeq reads the seq of the line at off without decoding it. For a line of another
-// shape it is the largest number: it says nothing about where to begin.
+// peekSeq reads the seq of the line at off without decoding it. For a line of another form it
+// returns the largest number, which bounds nothing.
 func (j *Journal) peekSeq(off int64) (uint64, error) {
 	var buf [32]byte
 	n, err := j.f.ReadAt(buf[:], off)
@@ -378,7 +377,7 @@ func (j *Journal) peekSeq(off int64) (uint64, error) {
 	return math.MaxUint64, nil
 }
 
-// parseSeq returns the seq that a line of the usual shape begins with, else 0.
+// parseSeq returns the seq at the start of a line of the usual form, else 0.
 func parseSeq(line []byte) uint64 {
 	text, ok := bytes.CutPrefix(line[:min(len(line), 32)], []byte(`{"seq":`))
 	if i := bytes.IndexByte(text, ','); ok && i > 0 {
@@ -389,7 +388,7 @@ func parseSeq(line []byte) uint64 {
 	return 0
 }
 
-// openFile opens a session's file. What is not a plain file could block or lead
+// openFile opens a session's file, which must be a plain file: others could block or lead
 // elsewhere.
 func (s Store) openFile(id string, flag int) (*os.File, error) {
 	if err := CheckID(id); err != nil {
@@ -405,8 +404,8 @@ func (s Store) openFile(id string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// OpenPlain opens a regular file, which it makes with mode 0600 if flag has os.O_CREATE. A
-// link, a FIFO or a device in its place is an error, and nothing that is waited for.
+// OpenPlain opens a regular file, which it creates with mode 0600 if flag has os.O_CREATE. A
+// link, a FIFO or a device is an error; it never blocks.
 func OpenPlain(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {

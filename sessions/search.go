@@ -16,26 +16,26 @@ import (
 	"buddy/texts"
 )
 
-// Hit is an event that says what was searched for. Text is untrusted.
+// Hit is an event that contains the searched text. Text is untrusted.
 type Hit struct {
 	Entry    Entry
 	Envelope event.Envelope
-	Text     string // one line around the place
+	Text     string // one line around the match
 }
 
 const (
 	searchPart  = 8 << 20 // bytes of a file that one processor searches at a time
-	searchAhead = 8       // parts for each processor that may be done before their turn
-	hitAround   = 40      // bytes of text on each side of a hit
+	searchAhead = 8       // parts for each processor that may finish out of order
+	hitAround   = 40      // bytes of text on each side of a match
 )
 
-// Search calls f for each event that says what, in the order of the list and within a
-// session of the file, until f returns false or ctx ends. Upper case in what counts, else
-// case does not, for letters of ASCII. It is the bytes of the files that are searched, on
-// all processors; only lines that have them are decoded.
+// Search calls f for each event that contains what, in the order of the list and within a
+// session of the file, until f returns false or ctx ends. Case counts only if what has upper
+// case letters, for ASCII. It searches the bytes of the files, on all processors, and decodes
+// only matching lines.
 func (s Store) Search(ctx context.Context, what string, f func(Hit) bool) error {
 	if strings.TrimSpace(what) == "" {
-		return errors.New("there is nothing to search for")
+		return errors.New("the search text is empty")
 	}
 	entries, err := s.List()
 	if err != nil {
@@ -92,18 +92,18 @@ func divide(ctx context.Context, entries []Entry, order, queue chan<- *part) {
 	}
 }
 
-// part is a piece of a session's file to search: the lines that begin in it.
+// part is a piece of a session's file to search: the lines that start in it.
 type part struct {
 	entry *Entry
 	from  int64
 	hits  []Hit
-	done  chan struct{} // closed when hits are there
+	done  chan struct{} // closed when hits is complete
 }
 
 func (s Store) searchPart(ctx context.Context, q *query, r *rawScanner, p *part) (hits []Hit) {
 	f, err := s.openFile(p.entry.ID, os.O_RDONLY)
 	if err != nil {
-		return nil // it was removed just now
+		return nil // it has just been removed
 	}
 	defer f.Close() //nolint:errcheck // only read
 	from, to := p.from, min(p.from+searchPart, p.entry.Size)
@@ -115,7 +115,7 @@ func (s Store) searchPart(ctx context.Context, q *query, r *rawScanner, p *part)
 			return nil
 		}
 	}
-	_, _ = r.lines(f, from, to, q.find, func(line []byte) bool { // what can't be read has no hits
+	_, _ = r.lines(f, from, to, q.find, func(line []byte) bool { // an unreadable part has no hits
 		var env event.Envelope
 		if json.Unmarshal(line, &env) != nil || env.Payload == nil {
 			return true // damaged, or the header
@@ -145,11 +145,11 @@ func nextLine(f *os.File, off int64) (int64, error) {
 	}
 }
 
-// query is a text to find.
+// query is the text to find.
 type query struct {
 	text  string
-	exact bool       // case counts
-	raw   []byte     // as it is in a line; lower case unless exact
+	exact bool       // case-sensitive
+	raw   []byte     // as encoded in a line; lower case unless exact
 	fold  texts.Fold // finds raw unless exact
 }
 
@@ -162,7 +162,7 @@ func newQuery(what string) *query {
 	return q
 }
 
-// escaped is text as it is within a JSON string that we wrote.
+// escaped returns text as it is encoded in a JSON string of ours.
 func escaped(text string) []byte {
 	b, err := texts.JSON(text)
 	if err != nil {
@@ -171,7 +171,7 @@ func escaped(text string) []byte {
 	return b[1 : len(b)-1]
 }
 
-// find returns the place of the query in text, or -1.
+// find returns the index of the query in text, or -1.
 func (q *query) find(text []byte) int {
 	if q.exact {
 		return bytes.Index(text, q.raw)
@@ -179,8 +179,8 @@ func (q *query) find(text []byte) int {
 	return q.fold.Index(text)
 }
 
-// in looks for the query in what an event says, and returns a line around it. What several
-// events say counts in one of them.
+// in searches the texts of an event and returns a line around the match. A text that several
+// events repeat counts in one of them.
 func (q *query) in(e event.Event) (line string, ok bool) {
 	switch p := e.(type) {
 	case event.TaskQueued, event.TaskStarted, event.Checkpoint, event.ApprovalAsked:
@@ -203,7 +203,7 @@ func (q *query) in(e event.Event) (line string, ok bool) {
 	return line, ok
 }
 
-// around is a line with the n bytes at i and some more.
+// around returns a line with the n bytes at i and some context.
 func around(text string, i, n int) string {
 	from, to := max(i-hitAround, 0), min(i+n+hitAround, len(text))
 	for from > 0 && !utf8.RuneStart(text[from]) {

@@ -35,8 +35,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Store is a folder of sessions. It is a value without open files; any goroutine may
-// use it.
+// Store is a folder of sessions. It is a value without open files; any goroutine may use it.
 type Store struct {
 	dir   string // holds <id>.jsonl, <id>.draft and the folders <id>
 	state string // the user's state directory for this program
@@ -44,9 +43,9 @@ type Store struct {
 
 const ext = ".jsonl"
 
-// Dir returns the store of the working directory cwd: .buddyx/sessions in it (.agentx
-// when only that exists), or, when that cannot be written, a folder of the user's
-// state directory, which the notice then tells. It creates nothing.
+// Dir returns the store of the working directory cwd: .buddyx/sessions in it (.agentx when
+// only that exists), or, when that is not writable, a folder of the user's state directory,
+// which the notice then names. It creates nothing.
 func Dir(cwd string) (s Store, notice string, err error) {
 	cwd, err = filepath.Abs(cwd)
 	if err != nil {
@@ -65,7 +64,7 @@ func Dir(cwd string) (s Store, notice string, err error) {
 	sum := sha256.Sum256([]byte(cwd))
 	dir := filepath.Join(state, "sessions", filepath.Base(cwd)+"-"+hex.EncodeToString(sum[:4]))
 	if err := usable(dir); err != nil {
-		return Store{}, "", fmt.Errorf("no place for sessions: %s: %w; %s: %w", local, cause, dir, err)
+		return Store{}, "", fmt.Errorf("no folder for sessions: %s: %w; %s: %w", local, cause, dir, err)
 	}
 	return Store{dir, state}, fmt.Sprintf("sessions are kept in %s, because %s cannot be used: %v", dir, local, cause), nil
 }
@@ -76,7 +75,7 @@ func exists(path string) bool {
 }
 
 // usable returns why the last of dirs cannot be written or made. None of them may be a
-// symbolic link: a cloned repository could have sessions written anywhere.
+// symbolic link: a cloned repository could redirect sessions anywhere.
 func usable(dirs ...string) error {
 	for _, d := range dirs {
 		if fi, err := os.Lstat(d); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
@@ -97,18 +96,18 @@ func usable(dirs ...string) error {
 	}
 }
 
-// Path is the folder.
+// Path returns the folder.
 func (s Store) Path() string { return s.dir }
 
-// OutDir is where the whole outputs of a session's tools go. It may not exist yet.
+// OutDir returns the folder for the whole outputs of a session's tools. It may not exist yet.
 func (s Store) OutDir(id string) string { return filepath.Join(s.dir, id, "out") }
 
-// File is the file of a session. It may not exist.
+// File returns the path of a session's file. It may not exist.
 func (s Store) File(id string) string { return s.file(id) }
 
 func (s Store) file(id string) string { return filepath.Join(s.dir, id+ext) }
 
-// makeDir makes the folder and keeps it out of git.
+// makeDir makes the folder and excludes it from git.
 func (s Store) makeDir() error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("sessions folder: %w", err)
@@ -127,9 +126,8 @@ func (s Store) makeDir() error {
 	return nil
 }
 
-// Create makes a new session and opens it for writing. Format and MAC of h are
-// filled in, and ID and Created when they are zero. This is the first thing that
-// appears on the disk.
+// Create creates a session and opens it for writing. It sets Format and MAC of h, and ID and
+// Created when they are zero. Nothing else is written to the disk before it.
 func (s Store) Create(h Header) (*Journal, error) {
 	given := h.ID != ""
 	if given {
@@ -186,8 +184,8 @@ func (s Store) create(h Header, key []byte) (*Journal, error) {
 	return j, nil
 }
 
-// Trust records that a person wants to go on with a session that was not written on
-// this machine. Open it again after that.
+// Trust records that a person wants to continue a session that was not written on this
+// machine. Open it again after that.
 func (s Store) Trust(id string) error {
 	f, err := s.openFile(id, os.O_RDONLY)
 	if err != nil {
@@ -205,20 +203,20 @@ func (s Store) Trust(id string) error {
 	return renameio.WriteFile(filepath.Join(s.dir, id+".trust"), []byte(h.trustMark(id, key)), 0o600)
 }
 
-// trusted tells whether the session was written on this machine or confirmed on it.
+// trusted reports whether the session was written on this machine or trusted on it.
 func (s Store) trusted(id string, h Header, key []byte) bool {
 	if len(key) == 0 {
 		return false
 	}
-	if h.ID == id && h.ours(key) {
+	if h.ID == id && h.madeWith(key) {
 		return true
 	}
 	mark, err := readSmall(filepath.Join(s.dir, id+".trust"))
 	return err == nil && string(mark) == h.trustMark(id, key)
 }
 
-// SaveDraft keeps what is typed but not sent; an empty text removes it. Other
-// processes see the old draft or the new one, never a part.
+// SaveDraft stores the unsent text of the prompt; an empty text removes it. Other processes
+// see the old draft or the new one, never a part.
 func (s Store) SaveDraft(id, text string) error {
 	if err := CheckID(id); err != nil {
 		return err
@@ -239,7 +237,7 @@ func (s Store) SaveDraft(id, text string) error {
 	return nil
 }
 
-// LoadDraft returns what SaveDraft kept, "" if nothing.
+// LoadDraft returns the text of SaveDraft, or "".
 func (s Store) LoadDraft(id string) (string, error) {
 	if err := CheckID(id); err != nil {
 		return "", err

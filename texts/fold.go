@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Fold finds a text where the case of ASCII letters does not count. It looks for the rarest
-// of its letters first, so that most of what is searched is only looked at by [bytes.IndexByte].
+// Fold finds a text, ignoring the case of ASCII letters. It searches for the rarest letter
+// first, so that [bytes.IndexByte] skips most of the data.
 type Fold struct {
 	lower []byte
-	rare  int // index of the letter that is looked for
+	rare  int // index of the rarest letter
 }
 
-// seldom has the letters from frequent to rare in prose and source code. What is not in it
-// counts as frequent.
+// seldom orders letters from frequent to rare in prose and source code. Other bytes count as
+// frequent.
 const seldom = "etrinasolcdpufmhgbyxvwkqzj"
 
 // NewFold returns a Fold of a text that is not empty and has no ASCII letter in upper case.
@@ -27,10 +27,10 @@ func NewFold(lower []byte) Fold {
 	return f
 }
 
-// Index returns where the text begins in data, or -1.
+// Index returns the index of the text in data, or -1.
 func (f Fold) Index(data []byte) int {
 	low, up := f.lower[f.rare], upper(f.lower[f.rare])
-	// The next place of each case, looked for only once what it was is behind us.
+	// The next position of each case is searched for only after the last one is passed.
 	nextLow, nextUp := -1, -1
 	for at := f.rare; at < len(data); at++ {
 		if nextLow < at {

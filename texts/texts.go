@@ -15,10 +15,10 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine joins the lines of s: white space of any kind becomes one space.
+// OneLine joins the lines of s: every run of white space becomes one space.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Clip returns s, or its first characters and an ellipsis, together n of them.
+// Clip returns s, or its beginning with an ellipsis, n characters in all.
 func Clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -26,7 +26,8 @@ func Clip(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// ClipBytes returns s, or an ellipsis behind as many whole characters of it as n bytes hold.
+// ClipBytes returns s, or the whole characters that fit into n bytes, with an ellipsis after
+// them.
 func ClipBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -34,7 +35,7 @@ func ClipBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// WholeRunes returns p without the beginning of a character at its end.
+// WholeRunes returns p without an incomplete character at its end.
 func WholeRunes(p []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		if utf8.RuneStart(p[len(p)-n]) {
@@ -47,7 +48,7 @@ func WholeRunes(p []byte) []byte {
 	return p
 }
 
-// Some lists the first five of many.
+// Some joins at most the first five items and the number of the others.
 func Some(items []string) string {
 	const most = 5
 	if len(items) > most {
@@ -56,7 +57,7 @@ func Some(items []string) string {
 	return strings.Join(items, ", ")
 }
 
-// Names lists words of a kind: "a, b, c".
+// Names joins the words of a type: "a, b, c".
 func Names[T ~string](words []T) string {
 	return Join(words, ", ", func(w T) string { return string(w) })
 }
@@ -88,7 +89,7 @@ func Overlap(b []byte, mark string) int {
 	return 0
 }
 
-// JSON encodes v on one line, without the escapes for HTML that [json.Marshal] writes.
+// JSON encodes v on one line, without the HTML escapes of [json.Marshal].
 func JSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -99,8 +100,8 @@ func JSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
-// Distance counts the insertions, deletions and replacements of bytes from a to b. It takes
-// time in proportion to the product of their lengths.
+// Distance counts the insertions, deletions and replacements of bytes from a to b. Its time
+// grows with the product of their lengths.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -121,7 +122,8 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Below reports whether a path is folder or in it. Both must be absolute; links are not followed.
+// Below reports whether a path is folder or inside it. Both must be absolute; links are not
+// followed.
 func Below(path, folder string) bool {
 	if !filepath.IsAbs(path) || !filepath.IsAbs(folder) {
 		return false

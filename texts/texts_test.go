@@ -44,7 +44,7 @@ func TestDistance(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"model", "modle", 2}, {"kitten", "sitting", 3}} {
+	}{{"", "", 0}, {"", "abc", 3}, {"model", "omdel", 2}, {"kitten", "sitting", 3}} {
 		if got := texts.Distance(tt.a, tt.b); got != tt.want || texts.Distance(tt.b, tt.a) != tt.want {
 			t.Errorf("Distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}

@@ -23,8 +23,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Role says what a piece of the screen is, so that a theme can say how it looks. The
-// zero Role is Text.
+// Role names the purpose of a piece of the screen; a theme maps it to a style. The zero Role
+// is Text.
 type Role uint8
 
 // The roles. Every theme defines all of them.
@@ -47,7 +47,7 @@ const (
 	Notice
 	Warning
 	Error
-	Control // hostile characters that are made visible
+	Control // control characters made visible
 	Selection
 	Match
 	Heading
@@ -115,32 +115,32 @@ var Roles = func() []Role {
 	return all
 }()
 
-// String is the role's name in theme files.
+// String returns the role's name in theme files.
 func (r Role) String() string { return roleNames[r] }
 
-// Color is a colour: the terminal's own (the zero value) or 24-bit RGB.
+// Color is the terminal's own colour (the zero value) or 24-bit RGB.
 type Color struct {
 	RGB uint32
 	Set bool
 }
 
-// Style is how a role looks.
+// Style holds colours and attributes of a role.
 type Style struct {
 	FG, BG                                 Color
 	Bold, Dim, Italic, Underline, Reversed bool
 }
 
-// Theme is a complete set of styles. It is read-only and safe for concurrent use.
+// Theme holds a style for every role. It is read-only and safe for concurrent use.
 type Theme struct {
 	Name   string
 	styles [RoleCount]Style
 }
 
-// Style returns how a role looks.
+// Style returns the style of a role.
 func (t *Theme) Style(r Role) Style { return t.styles[r] }
 
-// WithoutColor returns the theme with attributes only. What only differs in colour is
-// told apart by signs and words anyway.
+// WithoutColor returns the theme with attributes only. Signs and words distinguish what
+// otherwise differs only in colour.
 func (t *Theme) WithoutColor() *Theme {
 	plain := *t
 	own := t.styles[Text].BG
@@ -155,7 +155,7 @@ func (t *Theme) WithoutColor() *Theme {
 //go:embed *.toml
 var files embed.FS
 
-// Auto names no theme but the choice between light and dark by the terminal's background.
+// Auto selects light or dark by the terminal's background; it is not a theme.
 const Auto = "auto"
 
 // Names lists the built-in themes, then those of a folder, which may be "".
@@ -180,10 +180,9 @@ func list(dir fs.FS) []string {
 	return entries
 }
 
-// Load returns a built-in theme, or that of the file NAME.toml in a folder, which may be
-// "". Such a file needs only the roles that differ from those of the built-in theme that
-// it names as base, dark if it names none. The error names everything that is wrong with
-// it, on one line.
+// Load returns a built-in theme, or that of the file NAME.toml in a folder, which may be "".
+// Such a file needs only the roles that differ from the built-in theme it names as base, by
+// default dark. The error lists all mistakes on one line.
 func Load(dir, name string) (*Theme, error) {
 	builtIn := slices.Contains(list(files), name)
 	if !builtIn && !slices.Contains(Names(dir), name) {
@@ -209,7 +208,7 @@ func Load(dir, name string) (*Theme, error) {
 	})
 }
 
-// maxFile is how long a theme's file may be, in bytes.
+// maxFile limits a theme's file, in bytes.
 const maxFile = 64 << 10
 
 func readFile(path string) ([]byte, error) {
@@ -228,9 +227,9 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// parse reads role = "fg on bg, bold italic" lines. A colour is #rrggbb or default.
-// Roles that are missing come from the theme that base loads; without base they are
-// mistakes, and so is the key base.
+// parse reads role = "fg on bg, bold italic" lines. A colour is #rrggbb or default. Missing
+// roles come from the theme that base loads; without base they are mistakes, and so is the key
+// base.
 func parse(name, file string, data []byte, base func(string) (*Theme, error)) (*Theme, error) {
 	var lines map[string]string
 	if err := toml.Unmarshal(data, &lines); err != nil {
@@ -276,7 +275,7 @@ func parse(name, file string, data []byte, base func(string) (*Theme, error)) (*
 	return t, nil
 }
 
-// at says in which line a key is.
+// at returns the line of a key.
 func at(data []byte, key string) string {
 	for i, line := range strings.Split(string(data), "\n") {
 		name, _, ok := strings.Cut(line, "=")
@@ -287,7 +286,7 @@ func at(data []byte, key string) string {
 	return ""
 }
 
-// spread gives roles without a background that of the text.
+// spread fills missing backgrounds with that of the text.
 func (t *Theme) spread() {
 	bg := t.styles[Text].BG
 	for i := range t.styles {

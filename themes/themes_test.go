@@ -200,7 +200,7 @@ func luminance(rgb uint32) float64 {
 	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
 }
 
-// What is no file, such as a FIFO, is named and does not hang the program.
+// A special file such as a FIFO is an error and does not hang the program.
 func TestNoFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.toml"), 0o600); err != nil {

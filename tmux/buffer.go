@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// LoadBuffer gives text to the tmux in which this program runs, the person's own, as its
-// newest paste buffer and as the clipboard of the terminal around it. $TMUX of this
-// process names the server; without one it fails.
+// LoadBuffer copies text to the paste buffer of the tmux in which this program runs, the
+// person's own, and to the clipboard of the terminal around it. $TMUX of this process names
+// the server; without it the call fails.
 func LoadBuffer(ctx context.Context, text string) error {
-	if os.Getenv("TMUX") == "" { // it would go to whatever server runs
+	if os.Getenv("TMUX") == "" { // without it tmux would pick whatever server runs
 		return errors.New("tmux load-buffer: this program does not run in tmux ($TMUX is not set)")
 	}
 	ctx, stop := context.WithTimeout(ctx, startLimit)

@@ -14,8 +14,8 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// ladder are commands of every kind to be cancelled (B4). Each prints `ready` first.
-var ladder = []struct {
+// cancelCases are commands of every kind. Each prints `ready` first.
+var cancelCases = []struct {
 	name, cmd string
 	code      int
 	min, max  time.Duration
@@ -30,10 +30,10 @@ var ladder = []struct {
 	{"its jobs", "sleep 1000 & echo $! >job; echo ready; wait", 130, 0, 2 * time.Second},
 }
 
-// TestCancel goes up the ladder.
+// TestCancel: a command of every kind ends at the expected step of a cancellation.
 func TestCancel(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
-		for _, c := range ladder {
+		for _, c := range cancelCases {
 			t.Run(c.name, func(t *testing.T) {
 				r.t = t
 				run := r.start(tmux.Spec{Command: c.cmd})
@@ -92,7 +92,7 @@ func TestKeysOfAPerson(t *testing.T) {
 	all(t, true, testKeys)
 }
 
-func testKeys(t *testing.T, at place, r *rig) {
+func testKeys(t *testing.T, at testTarget, r *rig) {
 	t.Run("C-c", func(t *testing.T) {
 		r.t = t
 		r.run("rm -f go")
@@ -166,7 +166,7 @@ func testKeys(t *testing.T, at place, r *rig) {
 	})
 }
 
-// letGo lets a command go on that waits for the file go.
+// letGo creates the file go, for which a command waits.
 func (r *rig) letGo() {
 	r.t.Helper()
 	if err := os.WriteFile(filepath.Join(r.dir, "go"), nil, 0o600); err != nil {
@@ -174,8 +174,7 @@ func (r *rig) letGo() {
 	}
 }
 
-// TestCancelStoppedSupervisor is the last rung: a supervisor that does not react is
-// replaced.
+// TestCancelStoppedSupervisor: as the last step a supervisor that does not react is replaced.
 func TestCancelStoppedSupervisor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -194,7 +193,7 @@ func TestCancelStoppedSupervisor(t *testing.T) {
 	r.want("echo $V", "kept\n")
 }
 
-// supervisor is the process id of the supervisor.
+// supervisor returns the process id of the supervisor.
 func (r *rig) supervisor() int {
 	r.t.Helper()
 	pid := 0
@@ -207,7 +206,7 @@ func (r *rig) supervisor() int {
 // TestKeysBetweenCommands: keys that end programs, pressed at any instant, end a command at
 // most, never the supervisor or what it prepares the terminal with.
 func TestKeysBetweenCommands(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("true")
 		pane := r.Pane()
 		for range 25 {

@@ -24,8 +24,8 @@ const (
 	answerWait = 5 * time.Second // until it has answered
 )
 
-// control is a control-mode client of tmux: it carries commands, whose answers come in
-// their order, and tells which panes print.
+// control is a control-mode client of tmux. It carries commands, which are answered in order,
+// and reports which panes print.
 type control struct {
 	proc    *exec.Cmd
 	in      *os.File
@@ -36,16 +36,16 @@ type control struct {
 	mu      sync.Mutex // guards what follows, and the order of writing
 	pending []*question
 	err     error // why no more commands are taken
-	output  bool  // tmux tells what panes print
+	output  bool  // tmux reports which panes print
 }
 
-// errEnded is the end of the client, often that of the whole server.
+// errEnded reports the end of the client, often together with the whole server.
 var errEnded = errors.New("tmux: the control client ended")
 
 // question is a command that waits for its answer.
 type question struct {
-	// fence, if set, is a line that the next command prints. It is used where the answer is
-	// text from a pane, which may imitate the line that ends an answer.
+	// fence, if set, is a line that the next command prints. It delimits answers that hold text
+	// of a pane, which may imitate the line that ends an answer.
 	fence  string
 	answer chan answer // of one
 }
@@ -55,7 +55,7 @@ type answer struct {
 	err   error
 }
 
-// startControl starts cmd, a `tmux -C attach`. printed, joined and ended are called by its reader.
+// startControl starts cmd, a `tmux -C attach`. Its reader calls printed, joined and ended.
 func startControl(cmd *exec.Cmd, printed func(string), joined, ended func()) (*control, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
@@ -69,7 +69,7 @@ func startControl(cmd *exec.Cmd, printed func(string), joined, ended func()) (*c
 	}
 	defer func() { _ = outW.Close() }()
 	cmd.Stdin, cmd.Stdout = inR, outW
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C at our terminal is not for it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C at our terminal must not reach it
 	if err := cmd.Start(); err != nil {
 		_ = inW.Close()
 		_ = outR.Close()
@@ -105,7 +105,7 @@ func (c *control) close() {
 	}
 }
 
-// fail refuses all commands from now on and those that wait.
+// fail answers all waiting commands and all later ones with err.
 func (c *control) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,8 +131,7 @@ func (c *control) do(ctx context.Context, command string) ([]string, error) {
 	return lines, err
 }
 
-// logged logs a tmux command for who looks for a fault. What is typed stays out of it: it
-// may be a password.
+// logged writes a tmux command to the debug log, without typed text: it may be a password.
 func logged(ctx context.Context, command string, began time.Time, err error) {
 	log := slog.Default()
 	if !log.Enabled(ctx, slog.LevelDebug) {
@@ -144,7 +143,7 @@ func logged(ctx context.Context, command string, began time.Time, err error) {
 	log.Debug("tmux", "command", command, "ms", float64(time.Since(began).Microseconds())/1000, "error", err)
 }
 
-// ask sends a command. With a fence, the command is followed by one that prints it.
+// ask sends a command. With a fence, a second command follows that prints it.
 func (c *control) ask(command, fence string) *question {
 	q := &question{fence: fence, answer: make(chan answer, 1)}
 	text := command + "\n"
@@ -176,11 +175,11 @@ func (c *control) wait(ctx context.Context, q *question) ([]string, error) {
 	}
 }
 
-// capture runs a capture-pane command: the text of a pane, row by row.
+// capture sends a capture-pane command, whose answer is the text of a pane, row by row.
 func (c *control) capture(command string) *question { return c.ask(command, rand.Text()) }
 
-// tellOutput switches whether tmux tells what panes print.
-func (c *control) tellOutput(on bool) {
+// setOutputReports switches tmux's reports of which panes print.
+func (c *control) setOutputReports(on bool) {
 	c.mu.Lock()
 	same := c.output == on
 	c.output = on
@@ -194,7 +193,7 @@ func (c *control) tellOutput(on bool) {
 	}
 }
 
-// read takes what tmux says until it ends.
+// read handles tmux's lines until the client ends.
 func (c *control) read(in *bufio.Reader) error {
 	for {
 		line, err := readLine(in)
@@ -215,7 +214,7 @@ func (c *control) read(in *bufio.Reader) error {
 			c.mu.Unlock()
 		}
 		if err := c.collect(in, guard, q); err != nil {
-			c.fail(err) // before anybody who got this answer looks
+			c.fail(err) // before anybody who has this answer checks
 			if q != nil {
 				q.answer <- answer{err: err}
 			}
@@ -224,7 +223,7 @@ func (c *control) read(in *bufio.Reader) error {
 	}
 }
 
-// collect reads an answer up to the line that ends it and gives it to q, if that is set.
+// collect reads an answer up to its last line and hands it to q, if that is set.
 func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
 	fence := ""
 	if q != nil {
@@ -248,8 +247,8 @@ func (c *control) collect(in *bufio.Reader, guard string, q *question) error {
 }
 
 // readAnswer reads lines up to the one that ends the answer with this guard, or up to the
-// answer that is the fence. The end is at index end; if a fence is set it is the last line
-// before the fence that looks like an end, because the earlier ones are forged.
+// answer that is the fence. end is the index of the ending line; with a fence it is the last
+// line before the fence that looks like an end, because the earlier ones are forged.
 func readAnswer(in *bufio.Reader, guard, fence string) (lines []string, end int, err error) {
 	size := 0
 	end = -1
@@ -275,7 +274,7 @@ func readAnswer(in *bufio.Reader, guard, fence string) (lines []string, end int,
 	}
 }
 
-// notice handles a line that is no answer.
+// notice handles a line outside of answers.
 func (c *control) notice(line string) {
 	if strings.HasPrefix(line, "%client-session-changed ") {
 		c.joined()
@@ -290,8 +289,8 @@ func (c *control) notice(line string) {
 	}
 }
 
-// readLine reads a line of at most lineMax bytes. Of what a pane printed only the
-// beginning is kept.
+// readLine reads a line, of which it keeps at most lineMax bytes: of what a pane printed only
+// the beginning matters.
 func readLine(in *bufio.Reader) (string, error) {
 	b, err := in.ReadSlice('\n')
 	if err == nil {

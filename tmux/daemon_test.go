@@ -12,10 +12,10 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// TestDaemons: what a command forks into a session of its own holds neither the command nor
-// the end of the session up, whether it lets go of the streams or not (B5.4).
+// TestDaemons: what a command forks into a session of its own delays neither the command nor
+// the end of the session, whether it closes the streams or not.
 func TestDaemons(t *testing.T) {
-	all(t, false, func(t *testing.T, _ place, r *rig) {
+	all(t, false, func(t *testing.T, _ testTarget, r *rig) {
 		if r.run("command -v setsid").ExitCode != 0 {
 			t.Skip("setsid is not installed there")
 		}
@@ -57,7 +57,7 @@ func TestDiskFullHere(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may mount a small disk")
 	}
-	for _, at := range places {
+	for _, at := range testTargets {
 		if at.ash || at.ssh || at.name == "container" {
 			continue
 		}

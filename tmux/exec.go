@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// target names our session exactly, not as a prefix.
+// target returns a tmux target that matches our session exactly, not as a prefix.
 func (o Options) target() string { return "=" + o.Session + ":" }
 
-// command builds a tmux process for our server.
+// command returns a tmux process for our server, not started.
 func (s *local) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "tmux", append(append(socketArgs(s.opt), "-u"), args...)...)
 	cmd.Env = s.env
@@ -34,7 +34,7 @@ func (s *local) tmux(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// check is the gate: tmux must be there and new enough for the control mode we need.
+// check fails when tmux is missing or too old for the control mode we need.
 func (s *local) check(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
@@ -42,7 +42,7 @@ func (s *local) check(ctx context.Context) error {
 	return err
 }
 
-// gate refuses a tmux that is too old, by what `tmux -V` says.
+// gate rejects a tmux that is too old, judged by the output of `tmux -V`.
 func gate(version string) error {
 	if !recent(version) {
 		return fmt.Errorf("%w: %q is too old (need 3.2 or newer)", ErrUnavailable, strings.TrimSpace(version))
@@ -50,8 +50,8 @@ func gate(version string) error {
 	return nil
 }
 
-// recent reports whether the answer of `tmux -V` names 3.2 or newer. Names without a
-// number are builds of the newest source.
+// recent reports whether the output of `tmux -V` names 3.2 or newer. Versions without a number
+// are builds of the newest source.
 func recent(version string) bool {
 	i := strings.IndexAny(version, "0123456789")
 	if i < 0 {
@@ -71,17 +71,17 @@ func socketArgs(o Options) []string {
 	return []string{"-L", o.Socket}
 }
 
-// attachArgs is the command with which a person sees the pane, on its machine.
+// attachArgs returns the command with which a person attaches to the pane, on its machine.
 func attachArgs(o Options) []string {
 	return append(append([]string{"tmux"}, socketArgs(o)...), "attach", "-t", o.Session)
 }
 
-// removeArgs end our session with all that runs in it.
+// removeArgs returns the command that ends our session with all that runs in it.
 func removeArgs(o Options) []string {
 	return append(append([]string{"tmux"}, socketArgs(o)...), "kill-session", "-t", "="+o.Session)
 }
 
-// reason is the last line that tmux said, or the error of running it.
+// reason returns the last line that tmux printed, or the error of running it.
 func reason(out string, err error) string {
 	out = strings.TrimSpace(out)
 	if out == "" {
@@ -90,7 +90,7 @@ func reason(out string, err error) string {
 	return out[strings.LastIndexByte(out, '\n')+1:]
 }
 
-// cleanEnv removes what would lead to the tmux that we may run in ourselves.
+// cleanEnv removes the variables that point to a tmux around this process.
 func cleanEnv(env []string) []string {
 	if env == nil {
 		env = os.Environ()
@@ -104,7 +104,8 @@ func cleanEnv(env []string) []string {
 	return out
 }
 
-// lookup returns a function that reads env as [os.Getenv] reads the process's.
+// lookup returns a function that looks up variables in env as [os.Getenv] does in the
+// process's.
 func lookup(env []string) func(string) string {
 	return func(name string) string {
 		for i := len(env) - 1; i >= 0; i-- {

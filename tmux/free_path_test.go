@@ -22,7 +22,7 @@ func plant(t *testing.T, dir, name string) {
 	}
 }
 
-// A command that nobody was asked about finds its programs where the login of the target does,
+// A command that runs without approval finds its programs where the login of the target does,
 // and never in the folder in which it runs.
 func TestFreeCommandsFindNothingInTheFolder(t *testing.T) {
 	rigs := map[string]func(t *testing.T) *rig{
@@ -46,7 +46,7 @@ func TestFreeCommandsFindNothingInTheFolder(t *testing.T) {
 	}
 }
 
-// What the login itself has of the folder, an empty entry or a relative one, is left out.
+// Entries of the login's path that are empty or relative are left out.
 func TestFreeCommandsGetALoginPathThatIsWhole(t *testing.T) {
 	for _, shell := range []string{"bash", "dash", "zsh", "ash"} {
 		t.Run(shell, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestFreeCommandsGetALoginPathThatIsWhole(t *testing.T) {
 	}
 }
 
-// wantFree runs a command that nobody was asked about.
+// wantFree runs a command that needs no approval.
 func (r *rig) wantFree(command, want string) {
 	r.t.Helper()
 	res := r.wait(r.start(tmux.Spec{Command: command, Free: true}))

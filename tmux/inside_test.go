@@ -10,7 +10,7 @@ import (
 // TestTmuxInCommand: what a command says to tmux without naming a server reaches neither the
 // pane that it runs in nor those of other sessions, but a server of the session's commands.
 func TestTmuxInCommand(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		other := &rig{t: t, srv: r.srv, dir: r.dir, n: 100, opt: r.opt}
 		other.opt.Session = "u"
 		other.opt.OnPane = other.onPane
@@ -43,7 +43,7 @@ func TestTmuxInCommand(t *testing.T) {
 // TestCheckOutside: buddy is refused in a pane of commands, and nowhere else, also not in a
 // window that a person opened in the session.
 func TestCheckOutside(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		check := func(value string) error {
 			return tmux.CheckOutside(func(name string) string { return map[string]string{"TMUX": value}[name] })
 		}

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// TypeMax is how many bytes may be typed at once.
+// TypeMax limits the bytes typed at once.
 const TypeMax = 16 << 10
 
-// typeStep is how many bytes one command of tmux types.
+// typeStep limits the bytes that one tmux command types.
 const typeStep = 512
 
 var keyName = regexp.MustCompile(`^(?:[CMS]-){0,3}(?:[!-~]|F(?:[1-9]|1[0-2])|Up|Down|Left|Right|Home|End|PageUp|PageDown|PgUp|PgDn|PPage|NPage|Enter|Escape|Tab|BTab|Space|BSpace|Delete|DC|Insert|IC)$`)
 
-// CheckKey says what is wrong with the name of a key; the error lists what is allowed.
+// CheckKey returns an error for an unknown key name; it lists the allowed ones.
 func CheckKey(name string) error {
 	if keyName.MatchString(name) {
 		return nil
@@ -23,7 +23,7 @@ func CheckKey(name string) error {
 	return fmt.Errorf("key %q is unknown (have: a character, F1 to F12, Up, Down, Left, Right, Home, End, PageUp, PageDown, Enter, Escape, Tab, BTab, Space, BSpace, Delete, Insert; C-, M- and S- in front)", name)
 }
 
-// Keys types text as it is, then presses keys, each named as [CheckKey] allows.
+// Keys types text literally, then presses keys, named as [CheckKey] allows.
 func (s *Session) Keys(ctx context.Context, pane, text string, keys []string) (Pane, error) {
 	for _, k := range keys {
 		if err := CheckKey(k); err != nil {
@@ -42,27 +42,27 @@ func (s *Session) Keys(ctx context.Context, pane, text string, keys []string) (P
 	return p, err
 }
 
-// Type gives bytes to what runs in a pane, as a terminal would. They are not logged, nor
-// part of an error: they may be a password. While nothing runs in it they are dropped.
+// Type sends bytes to the program in a pane, as a terminal would. No log and no error holds
+// them, because they may be a password. They are dropped while nothing runs in the pane.
 func (s *Session) Type(ctx context.Context, pane string, p []byte) error {
 	_, _, err := s.typeInto(ctx, pane, p)
 	return err
 }
 
-// PasteMax is how many bytes may be pasted at once.
+// PasteMax limits the bytes pasted at once.
 const PasteMax = 1 << 20
 
-// pasteStep is how many bytes one command of tmux takes.
+// pasteStep limits the bytes that one tmux command takes.
 const pasteStep = 16 << 10
 
-// pasteBuffer is tmux's buffer through which text is pasted; it is gone afterwards.
+// pasteBuffer names the tmux buffer through which text is pasted; it is deleted afterwards.
 const pasteBuffer = "buddy-paste"
 
-// Paste gives text to what runs in a pane, marked as a paste if that program asked for it.
-// Newlines become Enter. Like what is typed it is in no log and no error.
+// Paste sends text to the program in a pane, with paste marks if that program asked for them.
+// Newlines become Enter. As with Type, no log and no error holds it.
 func (s *Session) Paste(ctx context.Context, pane, text string) error {
 	if len(text) > PasteMax {
-		return fmt.Errorf("%d bytes are too many to be pasted at once (at most %d)", len(text), PasteMax)
+		return fmt.Errorf("cannot paste %d bytes at once (at most %d)", len(text), PasteMax)
 	}
 	text = strings.ReplaceAll(text, "\x00", "")
 	if text == "" {
@@ -72,12 +72,12 @@ func (s *Session) Paste(ctx context.Context, pane, text string) error {
 	if err != nil {
 		return err
 	}
-	s.pasting.Lock() // there is one buffer
+	s.pasting.Lock() // there is one buffer only
 	defer s.pasting.Unlock()
 	for add := ""; text != ""; add = "-a " {
 		n := min(len(text), pasteStep)
 		if _, err := ctl.do(ctx, "set-buffer "+add+"-b "+pasteBuffer+" -- "+quote(text[:n])); err != nil {
-			return fmt.Errorf("pane %s: pasting %d bytes failed", to.ID, len(text)) // tmux's words may hold them
+			return fmt.Errorf("pane %s: pasting %d bytes failed", to.ID, len(text)) // tmux's message may quote them
 		}
 		text = text[n:]
 	}
@@ -87,7 +87,7 @@ func (s *Session) Paste(ctx context.Context, pane, text string) error {
 	return nil
 }
 
-// typable finds a pane that takes what is typed.
+// typable returns a pane that accepts input.
 func (s *Session) typable(ctx context.Context, pane string) (*control, Pane, error) {
 	ctl, to, err := s.find(ctx, pane)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Session) typable(ctx context.Context, pane string) (*control, Pane, err
 	if to.Dead {
 		return nil, to, fmt.Errorf("pane %s: nothing runs in it any more", to.ID)
 	}
-	if to.mode { // somebody scrolled back: keys would go to that
+	if to.mode { // somebody scrolled back: copy mode would take the keys
 		if _, err := ctl.do(ctx, "send-keys -X -t "+to.ID+" cancel"); err != nil {
 			return nil, to, err
 		}
@@ -106,7 +106,7 @@ func (s *Session) typable(ctx context.Context, pane string) (*control, Pane, err
 
 func (s *Session) typeInto(ctx context.Context, pane string, p []byte) (Pane, *control, error) {
 	if len(p) > TypeMax {
-		return Pane{}, nil, fmt.Errorf("%d bytes are too many to be typed at once (at most %d)", len(p), TypeMax)
+		return Pane{}, nil, fmt.Errorf("cannot type %d bytes at once (at most %d)", len(p), TypeMax)
 	}
 	ctl, to, err := s.typable(ctx, pane)
 	if err != nil {

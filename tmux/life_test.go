@@ -35,7 +35,7 @@ func TestNothingBeforeTheFirstCommand(t *testing.T) {
 
 // TestPane: names, size, marks and the command on the screen.
 func TestPane(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.run("echo hello; printf 'no newline'; exit 3")
 		r.run("printf '\\033[31m'; echo $'bell \a'")
 		got := r.srv.Tmux("list-panes", "-a", "-F", "#{session_name} #{window_name} #{pane_title} #{pane_width}x#{pane_height} #{@buddy_managed} #{@buddy_owner} #{@buddy_role}")
@@ -69,7 +69,7 @@ func (r *rig) untilScreen(text string) {
 
 // TestCloseIdle: the session is removed, nothing is left on disk or running.
 func TestCloseIdle(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.run("export SECRET=1")
 		pid := r.supervisor()
 		left, err := r.Close(t.Context())
@@ -117,7 +117,7 @@ func TestCloseAtOnce(t *testing.T) {
 
 // TestCloseLeavesOthersAlone: a person's own window in the session stays.
 func TestCloseLeavesOthersAlone(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.run("true")
 		r.srv.Tmux("new-window", "-d", "-t", "=buddy-t:", "-n", "mine", "sleep 1000")
 		if _, err := r.Close(t.Context()); err != nil {
@@ -136,7 +136,7 @@ func TestReattach(t *testing.T) {
 		finishes bool // while nobody is there
 	}{{"still running", false}, {"finished meanwhile", true}} {
 		t.Run(c.name, func(t *testing.T) {
-			all(t, true, func(t *testing.T, _ place, r *rig) {
+			all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 				r.run("export V=kept")
 				r.start(tmux.Spec{Command: "echo first; while [ ! -e go ]; do sleep 0.02; done; echo second; exit 5"})
 				dir := filepath.Join(r.dir, "cmds", itoa(r.n))
@@ -178,14 +178,14 @@ func TestReattach(t *testing.T) {
 
 // TestReattachLost: the supervisor is gone as well, and nobody knows the end.
 func TestReattachLost(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		run := r.start(tmux.Spec{Command: "echo first; sleep 1000"})
 		r.untilOutput("first")
 		dir := filepath.Join(r.dir, "cmds", itoa(r.n))
 		if err := syscall.Kill(r.supervisor(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		if at.script { // whose widow ends the command
+		if at.script { // whose watchdog ends the command
 			if res := r.wait(run); res.Signal != int(syscall.SIGHUP) || string(res.Stdout.Head) != "first\n" || res.Fault == "" {
 				t.Errorf("Wait: %+v", res)
 			}
@@ -202,10 +202,10 @@ func TestReattachLost(t *testing.T) {
 	})
 }
 
-// TestSupervisorKilled: the next command runs in the same pane, with directory and
-// environment back (B4).
+// TestSupervisorKilled: the next command runs in the same pane, with directory and environment
+// restored.
 func TestSupervisorKilled(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.run("mkdir d; cd d; export V=kept; f() { echo f; }")
 		pane := r.Pane()
 		if err := syscall.Kill(r.supervisor(), syscall.SIGKILL); err != nil {
@@ -224,7 +224,7 @@ func TestSupervisorKilled(t *testing.T) {
 func TestSessionKilled(t *testing.T) {
 	for _, how := range []string{"kill-session", "kill-server"} {
 		t.Run(how, func(t *testing.T) {
-			all(t, true, func(t *testing.T, _ place, r *rig) {
+			all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 				r.run("export V=kept")
 				run := r.start(tmux.Spec{Command: "trap '' HUP; echo ready; echo $$ >pid; while :; do sleep 1000; done"})
 				r.untilOutput("ready")
@@ -247,7 +247,7 @@ func TestSessionKilled(t *testing.T) {
 
 // TestPaneKilled: somebody closes our pane; the session lives on with another window.
 func TestPaneKilled(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.run("export V=kept")
 		r.srv.Tmux("new-window", "-d", "-t", "=buddy-t:", "-n", "mine", "sleep 1000")
 		r.srv.Tmux("kill-pane", "-t", r.Pane())
@@ -283,7 +283,7 @@ func TestDescriptors(t *testing.T) {
 // command of another one when that has ended; one in which something runs, and one that
 // somebody has come back to, are not.
 func TestLeftIsSwept(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		first := r.opt
 		leave := func(name, command string) {
 			o := first
@@ -334,7 +334,7 @@ func TestLeftIsSwept(t *testing.T) {
 // TestNoLeak: when tmux ends while none of ours is there, the supervisor goes and takes
 // the environment with it.
 func TestNoLeak(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.run("export SECRET=1")
 		r.start(tmux.Spec{Command: "echo ready; sleep 1000"})
 		r.untilOutput("ready")
@@ -393,7 +393,7 @@ func TestNoLeakWhenTheClientLingers(t *testing.T) {
 // TestWordOfAKilledClient: what a client left unread when it was killed does not send away the
 // next one.
 func TestWordOfAKilledClient(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.start(tmux.Spec{Command: "echo ready; while [ ! -e go ]; do sleep 0.02; done; echo done"})
 		r.untilOutput("ready")
 		if left, err := r.Close(t.Context()); err != nil || len(left) != 1 {
@@ -433,7 +433,7 @@ func TestWordOfAKilledClient(t *testing.T) {
 
 // TestForeignSession: a session of that name which is not ours is refused and untouched.
 func TestForeignSession(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
 		r.srv.Tmux("new-session", "-d", "-s", "buddy-t", "sleep 1000")
 		_, err := r.Start(t.Context(), tmux.Spec{Dir: r.newDir(), Command: "true"})
 		if !errors.Is(err, tmux.ErrUnavailable) || !strings.Contains(err.Error(), "buddy-t") {
@@ -595,7 +595,7 @@ func TestStartRefuses(t *testing.T) {
 // TestPlainClose: without tmux a running command ends with the session.
 func TestPlainClose(t *testing.T) {
 	t.Parallel()
-	for _, at := range places {
+	for _, at := range testTargets {
 		if at.tmux {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"buddy/tmux/pane"
 )
 
-// local is the supervisor on this machine: our own program, reached over a socket.
+// local is the supervisor on this machine: this program, reached over a socket.
 type local struct {
 	opt  Options
 	name string // of its directory
@@ -21,21 +21,21 @@ type local struct {
 
 	mu   sync.Mutex // guards what follows
 	dir  string
-	link net.Conn // greeted connection; its end tells that the supervisor is gone
+	link net.Conn // greeted connection; it ends with the supervisor
 }
 
 func newLocal(o Options, name string) *local {
 	return &local{opt: o, name: name, env: cleanEnv(o.Env)}
 }
 
-func (s *local) place() string {
+func (s *local) directory() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dir
 }
 
 func (s *local) inherit(_ context.Context, from string) error {
-	return pane.CopyState(from, s.place())
+	return pane.CopyState(from, s.directory())
 }
 
 func (s *local) prepare(context.Context) error {
@@ -54,7 +54,7 @@ func (s *local) prepare(context.Context) error {
 		err = os.WriteFile(filepath.Join(dir, "tmux.conf"), []byte(config), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: no place for the socket: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: no directory for the socket: %w", ErrUnavailable, err)
 	}
 	s.dir = dir
 	return nil
@@ -92,7 +92,7 @@ func (s *local) greet(_ context.Context, lost func(string)) (pane.Info, bool, er
 	info, err := pane.Greet(c, s.greeting())
 	if err != nil {
 		_ = c.Close()
-		return info, false, fmt.Errorf("%w: %w", errGone, err) // or it is of another version
+		return info, false, fmt.Errorf("%w: %w", errGone, err) // or it speaks another version
 	}
 	s.mu.Lock()
 	s.link = c
@@ -106,7 +106,7 @@ func (s *local) greeting() pane.Greeting {
 	return pane.Greeting{Cwd: s.opt.Cwd, Env: s.env, Reach: s.opt.Reach}
 }
 
-// hold waits for the end of the supervisor.
+// hold waits for the end of the supervisor, then calls lost.
 func (s *local) hold(c net.Conn, lost func(string)) {
 	_, _ = io.Copy(io.Discard, c)
 	_ = c.Close()
@@ -172,7 +172,7 @@ func (s *local) drop() {
 	}
 }
 
-// leftMark is the file by which a supervisor is known to have been left.
+// leftMark names the file that marks a supervisor whose client left for good.
 const leftMark = "left"
 
 func (s *local) leave(context.Context) error {

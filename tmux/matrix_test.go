@@ -15,7 +15,7 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// step is one command of a case and what it must give. Empty stderr is not compared.
+// step is one command of a case with the expected result. Empty stderr is not compared.
 type step struct {
 	cmd    string
 	code   int
@@ -28,7 +28,7 @@ type matrixCase struct {
 	steps []step
 }
 
-// matrix is B3/B4 of the mechanisms, as far as one command after the other shows it.
+// matrix holds what one command after the other must leave to the next.
 var matrix = []matrixCase{
 	{"simple", []step{{"echo hi", 0, "hi\n", ""}}},
 	{"no final newline", []step{{"printf hi", 0, "hi", ""}, {"echo next", 0, "next\n", ""}}},
@@ -122,16 +122,16 @@ var matrix = []matrixCase{
 	{"pagers are off", []step{{"echo $PAGER $GIT_PAGER; export PAGER=more", 0, "cat cat\n", ""}, {"echo $PAGER", 0, "more\n", ""}}},
 }
 
-// inOtherWords is what a case is in another shell.
+// inOtherWords replaces a case in another shell.
 type inOtherWords struct {
 	why   string
 	steps []step
 }
 
-// withoutBash replaces cases where the target has no bash. why is what another shell
-// cannot do; without steps nothing of the case is left.
+// withoutBash replaces cases where the target has no bash. why names what another shell cannot
+// do; without steps nothing of the case is left.
 var withoutBash = map[string]inOtherWords{
-	"functions, arrays, plain variables": {"functions and variables that are not exported end with the command (B5)", []step{
+	"functions, arrays, plain variables": {"functions and variables that are not exported end with the command", []step{
 		{"f() { echo \"f: $1\"; }; p='pl ain'; export q=\"$p\"; f x", 0, "f: x\n", ""},
 		{"echo \"${p-none} $q\"", 0, "none pl ain\n", ""},
 	}},
@@ -147,7 +147,7 @@ var withoutBash = map[string]inOtherWords{
 	"positional parameters and $0": {"other names", []step{{"echo $#; set -- a b; echo $#", 0, "0\n2\n", ""}}},
 	"pipefail":                     {"dash has none", []step{{"false | true", 0, "", ""}, {"seq 3 | wc -l", 0, "3\n", ""}}},
 	"set -v, DEBUG and ERR traps":  {"an ERR trap sees our own commands after the end", nil},
-	"return, and a function of our builtins' names": {"functions end with the command (B5)", []step{
+	"return, and a function of our builtins' names": {"functions end with the command", []step{
 		{"cd() { echo my cd; }; cd x; unset -f cd; export V=kept", 0, "my cd\n", ""},
 		{"echo $V", 0, "kept\n", ""},
 	}},
@@ -156,7 +156,7 @@ var withoutBash = map[string]inOtherWords{
 // TestMatrix runs every case on one session after the other, so that none leaves anything
 // behind that harms the next.
 func TestMatrix(t *testing.T) {
-	all(t, false, func(t *testing.T, at place, r *rig) { testMatrix(t, at, r) })
+	all(t, false, func(t *testing.T, at testTarget, r *rig) { testMatrix(t, at, r) })
 }
 
 // programs makes a folder with the programs of /usr/bin and /bin, with or without bash, and
@@ -183,7 +183,7 @@ func programs(t *testing.T, bin, sh string, bash bool) {
 	}
 }
 
-func testMatrix(t *testing.T, at place, r *rig) {
+func testMatrix(t *testing.T, at testTarget, r *rig) {
 	for _, c := range matrix {
 		t.Run(c.name, func(t *testing.T) {
 			r.t = t
@@ -210,13 +210,13 @@ func testMatrix(t *testing.T, at place, r *rig) {
 	}
 }
 
-// both runs a test on every place, in a pane or not.
+// both runs a test on every target, in a pane or not.
 func both(t *testing.T, test func(t *testing.T, r *rig)) {
-	all(t, false, func(t *testing.T, _ place, r *rig) { test(t, r) })
+	all(t, false, func(t *testing.T, _ testTarget, r *rig) { test(t, r) })
 }
 
-// TestFree: what a command that nobody was asked about means, no earlier one can change; it
-// sees the directory, and leaves the directory.
+// TestFree: no earlier command can change the meaning of a command that runs without approval;
+// it sees the directory, and leaves the directory.
 func TestFree(t *testing.T) { both(t, testFree) }
 
 func testFree(t *testing.T, r *rig) {
@@ -241,7 +241,7 @@ func TestConfined(t *testing.T) {
 	if err := confine.Possible(); err != nil {
 		t.Skip(err)
 	}
-	all(t, false, func(t *testing.T, at place, r *rig) {
+	all(t, false, func(t *testing.T, at testTarget, r *rig) {
 		spec := tmux.Spec{Dir: filepath.Join(t.TempDir(), "c"), Free: true, Confined: true, Command: "grep Seccomp: /proc/self/status; touch confined || echo no; tty"}
 		run, err := r.Start(t.Context(), spec)
 		if at.script {
@@ -270,8 +270,8 @@ func TestMergeKeepsOrder(t *testing.T) {
 	})
 }
 
-// TestBackgroundJob: a job that holds stdout does not hold the command back, its late
-// output is recorded, and the next command runs meanwhile (B4).
+// TestBackgroundJob: a job that holds stdout does not delay the command, its late output is
+// recorded, and the next command runs meanwhile.
 func TestBackgroundJob(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		run := r.start(tmux.Spec{Command: "( while [ ! -e go ]; do sleep 0.02; done; echo late ) & echo now"})
@@ -300,10 +300,10 @@ func wantFile(t *testing.T, path, want string) {
 	}
 }
 
-// TestLargeOutput: 2 MB are complete; of 100 MB the first 4 MiB and the last 64 KiB are. On
-// a target it is less, for there the pane slows the command down (B4).
+// TestLargeOutput: 2 MB are complete; of 100 MB the first 4 MiB and the last 64 KiB are. On a
+// target it is less, for there the pane slows the command down.
 func TestLargeOutput(t *testing.T) {
-	all(t, false, func(t *testing.T, at place, r *rig) {
+	all(t, false, func(t *testing.T, at testTarget, r *rig) {
 		size := 100_000_000
 		if at.script {
 			size = 20_000_000

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// cutLimit is how long the connection to a running command may be away.
+	// cutLimit bounds how long the connection to a running command may be cut.
 	cutLimit = 2 * time.Minute
-	// endLimit is how long the end of the output may be on its way after the command's end.
+	// endLimit bounds how long the end of the output may lag behind the command's end.
 	endLimit = 3 * time.Second
 )
 
-// ticket finds a command of a target again. It is in the file `remote` of the command's
-// directory here.
+// ticket identifies a command on a target after a restart. It is in the file `remote` of the
+// command's directory here.
 type ticket struct {
 	ID    int       `json:"id"`
-	Token string    `json:"token"` // of the mark that ends its output
+	Token string    `json:"token"` // part of the mark that ends its output
 	Dir   string    `json:"dir"`   // of the supervisor
 	Began time.Time `json:"began"`
 	Mode  Mode      `json:"mode,omitempty"`
@@ -46,20 +46,20 @@ func readTicket(dir string) (t ticket, err error) {
 	return t, err
 }
 
-// mirror follows a command on a target and makes the same files here that a command of
-// this machine has.
+// mirror follows a command on a target and writes the same files here that a command of this
+// machine has.
 type mirror struct {
 	remote   *remote
 	dir      string
 	ticket   ticket
 	box      *pane.Mailbox
-	began    chan error    // of one: the command was taken, or why not
+	began    chan error    // of one: nil when the command was accepted, else the reason
 	done     chan struct{} // closed at the end, when exit or err is set
 	exit     pane.Exit
 	err      error
-	turnless bool // it does not hold the turn of its supervisor
+	slotless bool // it does not hold the slot of its supervisor
 
-	mu        sync.Mutex // guards what follows, and the streams
+	mu        sync.Mutex // guards the fields below and the streams
 	out, errs *stream
 	taken     bool // the supervisor has it
 	cancelled bool
@@ -81,7 +81,7 @@ func newMirror(r *remote, dir string, t ticket) (*mirror, error) {
 	return m, err
 }
 
-// submission is the script that gives the command to the supervisor and follows it.
+// submission returns the script that hands the command to the supervisor and follows it.
 func (m *mirror) submission() (string, error) {
 	text, err := os.ReadFile(filepath.Join(m.dir, "cmd"))
 	if err != nil {
@@ -95,8 +95,8 @@ func (m *mirror) submission() (string, error) {
 	return m.remote.lib("submit", strconv.Itoa(m.ticket.ID), string(m.ticket.Mode), m.ticket.Token, string(text), shown, free), nil
 }
 
-// start follows the command and returns when it was taken. submit is the script that
-// starts it, "" if it was started before.
+// start follows the command and returns when the supervisor has accepted it. submit is the
+// script that starts it, "" if it was started before.
 func (m *mirror) start(ctx context.Context, submit string) error {
 	go m.follow(submit)
 	select {
@@ -111,20 +111,20 @@ func (m *mirror) start(ctx context.Context, submit string) error {
 	return ctx.Err()
 }
 
-// withdraw takes back a command that nobody waits for any more.
+// withdraw cancels a command that nobody waits for any more.
 func (m *mirror) withdraw() {
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
 	_, _ = m.remote.ask(ctx, libOf(m.ticket.Dir, "withdraw", strconv.Itoa(m.ticket.ID)))
-	_ = m.Cancel() // in case it was begun
+	_ = m.Cancel() // in case it started
 }
 
-// follow brings the command's output and its end here.
+// follow records the command's output and its end here.
 func (m *mirror) follow(submit string) {
 	exit, err := m.track(submit)
 	taken := m.isTaken()
 	if err == nil && !taken {
-		err = errors.New("the supervisor did not take the command")
+		err = errors.New("the supervisor did not accept the command")
 	}
 	exit = m.conclude(exit)
 	if err == nil {
@@ -138,19 +138,19 @@ func (m *mirror) follow(submit string) {
 	m.exit, m.err = exit, err
 	m.box.Close()
 	close(m.done)
-	if !m.turnless {
-		<-m.remote.turn
+	if !m.slotless {
+		<-m.remote.slot
 	}
 	if err == nil {
 		m.remote.fetchLate(m)
 		return
 	}
-	m.remote.doom(m)
+	m.remote.stopWhenReachable(m)
 	m.out.rec.Close()
 	m.errs.rec.Close()
 }
 
-// conclude ends the streams and completes the exit with what is known of them.
+// conclude ends the streams and completes the exit with their lengths.
 func (m *mirror) conclude(exit pane.Exit) pane.Exit {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -165,9 +165,9 @@ func (m *mirror) conclude(exit pane.Exit) pane.Exit {
 	return exit
 }
 
-// track follows the command through lost connections up to its end.
+// track follows the command across lost connections up to its end.
 func (m *mirror) track(submit string) (pane.Exit, error) {
-	var cut, ended time.Time // since when the connection is away; since when the end is known
+	var cut, ended time.Time // since when the connection is cut; since when the end is known
 	for sent := submit == ""; ; {
 		script := submit
 		if sent || m.isTaken() {
@@ -178,7 +178,7 @@ func (m *mirror) track(submit string) (pane.Exit, error) {
 			if cut.IsZero() {
 				cut = time.Now()
 			}
-			if !m.again(cut, err) {
+			if !m.retry(cut, err) {
 				return pane.Exit{}, err
 			}
 			continue
@@ -211,7 +211,7 @@ func (m *mirror) isTaken() bool {
 	return m.taken
 }
 
-// script calls follow from where the streams are.
+// script returns a call of follow that continues where the streams are.
 func (m *mirror) script(function, until string) string {
 	m.mu.Lock()
 	out, errs := m.out.got, m.errs.got
@@ -219,11 +219,11 @@ func (m *mirror) script(function, until string) string {
 	return libOf(m.ticket.Dir, function, strconv.Itoa(m.ticket.ID), strconv.FormatInt(out, 10), strconv.FormatInt(errs, 10), until)
 }
 
-// listenLimit bounds one call of follow, which returns by itself before that.
+// listenLimit bounds one call of follow, which normally returns before that.
 const listenLimit = 30 * time.Second
 
-// listen runs a script that passes the streams on. Of a command that was not taken it
-// returns what was said.
+// listen runs a script that passes the streams on. For a command that was not accepted it
+// returns the message.
 func (m *mirror) listen(script string) (code int, said string, err error) {
 	m.mu.Lock()
 	m.out.ack = true
@@ -232,8 +232,8 @@ func (m *mirror) listen(script string) (code int, said string, err error) {
 	defer stop()
 	watch := time.AfterFunc(listenLimit, stop)
 	defer watch.Stop()
-	early := &early{m: m}
-	code, err = m.remote.host.Run(ctx, script, busy{m.out, watch}, early)
+	early := &startErrors{m: m}
+	code, err = m.remote.host.Run(ctx, script, idleTimer{m.out, watch}, early)
 	if err != nil && ctx.Err() != nil {
 		err = &host.DownError{Host: m.remote.host.Name(), Why: "no answer for " + listenLimit.String()}
 	}
@@ -243,14 +243,14 @@ func (m *mirror) listen(script string) (code int, said string, err error) {
 	return code, string(early.said), err
 }
 
-// early takes stderr. What comes before the command was taken is either the first of it
-// or why it was not.
-type early struct {
+// startErrors receives stderr. Text before the command was accepted is either its first output
+// or the reason why it was refused.
+type startErrors struct {
 	m    *mirror
 	said []byte
 }
 
-func (e *early) Write(p []byte) (int, error) {
+func (e *startErrors) Write(p []byte) (int, error) {
 	if !e.m.isTaken() {
 		e.said = append(e.said, p...)
 		return len(p), nil
@@ -262,19 +262,19 @@ func (e *early) Write(p []byte) (int, error) {
 	return e.m.errs.Write(p)
 }
 
-// busy puts a limit off while something is written.
-type busy struct {
+// idleTimer postpones a limit whenever something is written.
+type idleTimer struct {
 	w     io.Writer
 	limit *time.Timer
 }
 
-func (b busy) Write(p []byte) (int, error) {
+func (b idleTimer) Write(p []byte) (int, error) {
 	b.limit.Reset(listenLimit)
 	return b.w.Write(p)
 }
 
-// again waits before the next try to connect, and reports whether there shall be one.
-func (m *mirror) again(since time.Time, err error) bool {
+// retry waits before the next attempt to connect, and reports whether to make one.
+func (m *mirror) retry(since time.Time, err error) bool {
 	var down *host.DownError
 	if !errors.As(err, &down) {
 		return false
@@ -284,7 +284,7 @@ func (m *mirror) again(since time.Time, err error) bool {
 	if m.cancelled {
 		limit = cancelLimit
 	} else if !m.taken {
-		limit = time.Millisecond // once: a shell that was kept warm may be a dead one
+		limit = time.Millisecond // once: a shell that was kept warm may be dead
 	}
 	m.mu.Unlock()
 	away := time.Since(since)
@@ -295,7 +295,8 @@ func (m *mirror) again(since time.Time, err error) bool {
 	return true
 }
 
-// finish makes the exit when the end of the output is here. force takes what is there.
+// finish returns the exit once the end of the output is here. force returns it with the output
+// so far.
 func (m *mirror) finish(force bool) (exit pane.Exit, ok bool, err error) {
 	m.mu.Lock()
 	whole := m.out.own && m.errs.own
@@ -331,15 +332,15 @@ func (m *mirror) finish(force bool) (exit pane.Exit, ok bool, err error) {
 	return exit, !missing || force, nil
 }
 
-// streamEnd is what the target knows of the end of a stream.
+// streamEnd holds the target's record of the end of a stream.
 type streamEnd struct {
 	found bool
 	code  int
 	fault string
 }
 
-// end asks for the end of a stream whose mark was not seen: it was larger than its first
-// file, or recording has stopped.
+// end asks the target for the end of a stream whose mark was not seen, because the stream was
+// larger than its first file or recording stopped.
 func (m *mirror) end(s *stream) (streamEnd, error) {
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
@@ -382,7 +383,7 @@ func (m *mirror) end(s *stream) (streamEnd, error) {
 	return e, nil
 }
 
-// closed marks the end of a command that the end of its pane brought about.
+// closed marks the end of a command as caused by the end of its pane.
 func closed(e pane.Exit, is bool) pane.Exit {
 	if is {
 		e.Fault, e.Signal = "the pane was closed", max(e.Code-128, 0)
@@ -390,7 +391,7 @@ func closed(e pane.Exit, is bool) pane.Exit {
 	return e
 }
 
-// lose brings the end of a command whose supervisor or pane has gone.
+// lose returns the end of a command whose supervisor or pane has gone.
 func (m *mirror) lose() (pane.Exit, error) {
 	defer m.remote.forget()
 	if !m.isTaken() {
@@ -399,7 +400,7 @@ func (m *mirror) lose() (pane.Exit, error) {
 	ctx, stop := context.WithTimeout(context.Background(), askLimit)
 	defer stop()
 	if _, err := m.remote.ask(ctx, libOf(m.ticket.Dir, "mourn", strconv.Itoa(m.ticket.ID))); err != nil {
-		_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 2)) // the supervisor lives without a pane, or nothing does
+		_, _ = m.remote.ask(ctx, m.stopScript("HUP", "TERM", 2)) // the supervisor lives without a pane, or nothing lives
 	}
 	code, _, err := m.listen(m.script("follow", "rc"))
 	if err != nil || code != 0 && code != codeClosed {
@@ -427,7 +428,8 @@ func (m *mirror) Wait(output func(pane.Chunk)) (pane.Exit, error) {
 	return m.exit, m.err
 }
 
-// Cancel begins to end the command: SIGINT, two seconds later SIGTERM, then SIGKILL.
+// Cancel begins to end the command: SIGINT, two seconds later SIGTERM, then SIGKILL. It does
+// not wait.
 func (m *mirror) Cancel() error {
 	m.mu.Lock()
 	m.cancelled = true
@@ -438,7 +440,7 @@ func (m *mirror) Cancel() error {
 	return err
 }
 
-// more fetches late output once and reports whether there may be more.
+// more fetches late output once and reports whether more may come.
 func (m *mirror) more(ctx context.Context, hurry bool) bool {
 	m.mu.Lock()
 	m.out.ack = true

@@ -15,12 +15,13 @@ import (
 	"buddy/tmux/pane"
 )
 
-// Modes captty and tty (B4): what needs a terminal runs on it, and is recorded as exactly.
+// Modes captty and tty: commands that need a terminal get one, and are recorded as exactly.
 
-// onSite runs a test in all panes but those behind ssh, which are as those of the script here.
-func onSite(t *testing.T, test func(t *testing.T, r *rig)) {
+// inEachPane runs a test in all panes but those behind ssh, which behave as those of the
+// script here.
+func inEachPane(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Parallel()
-	for _, at := range places {
+	for _, at := range testTargets {
 		if at.tmux && !at.ash && !at.ssh {
 			t.Run(at.name, func(t *testing.T) { t.Parallel(); test(t, at.rig(t)) })
 		}
@@ -29,7 +30,7 @@ func onSite(t *testing.T, test func(t *testing.T, r *rig)) {
 
 // TestPrompted: standard input is the terminal, the others are apart.
 func TestPrompted(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("export V=kept")
 		run := r.start(tmux.Spec{Mode: tmux.Prompted, Command: "test -t 0 && ! test -t 1 && ! test -t 2 && echo split $V; printf 'Name''? ' >&2; read x; echo \"hello $x\"; cd /; exit 4"})
 		r.untilScreen("Name?")
@@ -52,7 +53,7 @@ func TestPrompted(t *testing.T) {
 // TestTerminal: all streams are the terminal, what is printed is recorded to the byte, the
 // shell's state is carried over, and the next command is an ordinary one.
 func TestTerminal(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("export V=kept; echo before")
 		var mu sync.Mutex
 		live := ""
@@ -78,7 +79,7 @@ func TestTerminal(t *testing.T) {
 // TestTerminalAnswers: a person or send-keys types, single keys and control characters
 // reach a full-screen program, and the screen is as before at its end.
 func TestTerminalAnswers(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("echo 'on the main screen'")
 		const program = `old=$(stty -g); stty raw -echo; printf '\033[?1049h\033[2J\033[HFULL''SCREEN'; k=$(dd bs=1 count=1 2>/dev/null); c=$(dd bs=1 count=1 2>/dev/null); stty "$old"; printf '\033[?1049l'; [ "$c" = "$(printf '\003')" ] && echo keys $k C-c`
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: program})
@@ -103,7 +104,7 @@ func TestTerminalAnswers(t *testing.T) {
 
 // TestTerminalKilled: a full-screen program that dies leaves a sane screen and terminal.
 func TestTerminalKilled(t *testing.T) {
-	all(t, true, func(t *testing.T, _ place, r *rig) {
+	all(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("echo 'on the main screen'")
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: `stty raw -echo; printf '\033[?1049h\033[?25l\033[31mrea''dy'; kill -9 $$`})
 		if res := r.wait(run); res.ExitCode != 137 || !strings.HasSuffix(string(res.Stdout.Head), "ready") {
@@ -117,10 +118,10 @@ func TestTerminalKilled(t *testing.T) {
 	})
 }
 
-// TestTerminalCancel goes up the ladder in mode tty.
+// TestTerminalCancel: cancelling works in mode tty.
 func TestTerminalCancel(t *testing.T) {
-	all(t, true, func(t *testing.T, at place, r *rig) {
-		for _, c := range ladder {
+	all(t, true, func(t *testing.T, at testTarget, r *rig) {
+		for _, c := range cancelCases {
 			if c.name == "its jobs" || (at.ssh || at.name == "container") && c.min > 0 { // which the end of a terminal ends; slow, and as for sh
 				continue
 			}
@@ -145,7 +146,7 @@ func TestTerminalCancel(t *testing.T) {
 
 // TestTerminalLarge: more than is kept of a stream; the first 4 MiB and the last 64 KiB are.
 func TestTerminalLarge(t *testing.T) {
-	onSite(t, func(t *testing.T, r *rig) {
+	inEachPane(t, func(t *testing.T, r *rig) {
 		const size = 5_000_000
 		line := bytes.Repeat([]byte("0123456789"), 100)
 		whole := append(bytes.Repeat(append(line, '\r', '\n'), size/1002+1)[:size/1002*1002], "last\r\n"...)
@@ -164,7 +165,7 @@ func TestTerminalLarge(t *testing.T) {
 
 // TestTerminalForged: the marks of another command, and half of our own, are output.
 func TestTerminalForged(t *testing.T) {
-	onSite(t, func(t *testing.T, r *rig) {
+	inEachPane(t, func(t *testing.T, r *rig) {
 		res := r.wait(r.start(tmux.Spec{Mode: tmux.Terminal, Command: `printf '\033]7717;00;start\007\033]7717;00;0\007\033]7717;'; exit 3`}))
 		if res.ExitCode != 3 || string(res.Stdout.Head) != "\x1b]7717;00;start\a\x1b]7717;00;0\a\x1b]7717;" {
 			t.Errorf("exit %d, stdout %q", res.ExitCode, res.Stdout.Head)
@@ -175,7 +176,7 @@ func TestTerminalForged(t *testing.T) {
 
 // TestTerminalBackground: a job that a command of mode tty leaves behind holds nobody back.
 func TestTerminalBackground(t *testing.T) {
-	onSite(t, func(t *testing.T, r *rig) {
+	inEachPane(t, func(t *testing.T, r *rig) {
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "(trap '' HUP; while [ ! -e go ]; do sleep 0.02; done; echo late) & echo now"})
 		if res := r.wait(run); string(res.Stdout.Head) != "now\r\n" {
 			t.Errorf("stdout %q", res.Stdout.Head)
@@ -187,7 +188,7 @@ func TestTerminalBackground(t *testing.T) {
 
 // TestTerminalResized: the program is told of the new size of the pane.
 func TestTerminalResized(t *testing.T) {
-	onSite(t, func(t *testing.T, r *rig) {
+	inEachPane(t, func(t *testing.T, r *rig) {
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Command: "trap 'stty size; touch resized' WINCH; echo ready; until [ -e resized ]; do sleep 0.02; done"})
 		r.untilOutput("ready")
 		if ok, err := r.Fit(t.Context(), "", 90, 30); !ok || err != nil {
@@ -201,7 +202,7 @@ func TestTerminalResized(t *testing.T) {
 
 // TestTerminalReattach: a program that outlives us is followed again.
 func TestTerminalReattach(t *testing.T) {
-	onSite(t, func(t *testing.T, r *rig) {
+	inEachPane(t, func(t *testing.T, r *rig) {
 		r.run("true")
 		r.start(tmux.Spec{Mode: tmux.Terminal, Command: "echo first; while [ ! -e go ]; do sleep 0.02; done; echo second; exit 5"})
 		dir := filepath.Join(r.dir, "cmds", itoa(r.n))
@@ -239,7 +240,7 @@ func TestTerminalSupervisorKilled(t *testing.T) {
 
 // TestTerminalOwn: in a pane of its own.
 func TestTerminalOwn(t *testing.T) {
-	onSite(t, func(t *testing.T, r *rig) {
+	inEachPane(t, func(t *testing.T, r *rig) {
 		r.run("export V=kept")
 		run := r.start(tmux.Spec{Mode: tmux.Terminal, Own: true, Command: "echo $V; read x; echo got $x; exit 6"})
 		r.untilOutput("kept")
@@ -254,7 +255,7 @@ func TestTerminalOwn(t *testing.T) {
 
 // TestModesRefused: without a pane nobody could type, and no other mode is known.
 func TestModesRefused(t *testing.T) {
-	all(t, false, func(t *testing.T, at place, r *rig) {
+	all(t, false, func(t *testing.T, at testTarget, r *rig) {
 		for _, mode := range []tmux.Mode{tmux.Prompted, tmux.Terminal, "other"} {
 			if at.tmux && mode != "other" {
 				continue
@@ -269,9 +270,9 @@ func TestModesRefused(t *testing.T) {
 	})
 }
 
-// TestVim: the editor of the mechanisms' matrix, closed and killed.
+// TestVim: an editor, closed and killed.
 func TestVim(t *testing.T) {
-	onSite(t, func(t *testing.T, r *rig) {
+	inEachPane(t, func(t *testing.T, r *rig) {
 		if r.run("command -v vim").ExitCode != 0 {
 			t.Skip("vim is not installed there")
 		}
@@ -294,7 +295,7 @@ func TestVim(t *testing.T) {
 	})
 }
 
-// TestHuge: 1 GiB of output does not hold the command up, nor fill memory or disk (B4).
+// TestHuge: 1 GiB of output does not delay the command, nor fill memory or disk.
 func TestHuge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("floods a real tmux")

@@ -10,29 +10,30 @@ import (
 	"strings"
 )
 
-// ErrNoPane says that a pane does not exist or is not one of ours: only those are read,
-// typed into or closed. The message names those that are.
+// ErrNoPane means that a pane does not exist or is not managed by buddy: only managed panes
+// are read, typed into or closed. The message names them.
 var ErrNoPane = errors.New("no such pane")
 
-// Pane is a pane of the session that is ours.
+// Pane describes a managed pane of the session.
 type Pane struct {
 	ID      string // tmux's, such as %3
-	Title   string // of one line; a program in the pane may have changed it
-	Shared  bool   // the commands run in it that have no pane of their own
+	Title   string // one line; a program in the pane may have changed it
+	Shared  bool   // it runs the commands that have no pane of their own
 	Dead    bool   // its supervisor has ended
 	W, H    int    // size in cells
 	Program string // what runs in the foreground, as tmux names it; "" where that is not known
 
 	role string
-	mode bool // somebody looks at its history: keys go to that
+	mode bool // it is in copy mode, which takes the keys
 }
 
 const paneFields = "#{pane_id} #{@buddy_managed} #{@buddy_owner} #{@buddy_role} #{pane_dead} #{pane_width} #{pane_height} #{pane_in_mode} #{pane_current_command} #{pane_title}"
 
-// parsePane reads a line in the form of paneFields; ok is false for a pane that is not ours.
+// parsePane parses a line in the format paneFields; ok is false for a pane that is not
+// managed.
 func parsePane(line string) (p Pane, ok bool) {
 	f := strings.SplitN(line, " ", 10)
-	if len(f) < 10 || f[1] != "1" || f[2] != owner || f[3] == "" { // the role is of the pane alone, the others may be of the session
+	if len(f) < 10 || f[1] != "1" || f[2] != owner || f[3] == "" { // the role belongs to the pane alone, the others may be the session's
 		return Pane{}, false
 	}
 	p = Pane{ID: f[0], role: f[3], Shared: f[3] == roleShared, Dead: f[4] == "1", Program: f[8], Title: f[9], mode: f[7] == "1"}
@@ -41,7 +42,7 @@ func parsePane(line string) (p Pane, ok bool) {
 	return p, p.Shared || strings.HasPrefix(p.role, ownPrefix)
 }
 
-// list returns our panes, as ctl sees them.
+// list returns the managed panes that ctl sees.
 func (s *server) list(ctx context.Context, ctl *control) ([]Pane, error) {
 	lines, err := ctl.do(ctx, "list-panes -s -t "+quote(s.opt.target())+` -F "`+paneFields+`"`)
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *server) list(ctx context.Context, ctl *control) ([]Pane, error) {
 	for _, l := range lines {
 		if p, ok := parsePane(l); ok {
 			if s.opt.Exe != "" && p.Program == filepath.Base(s.opt.Exe) {
-				p.Program = "" // the supervisor, which passes on what is typed
+				p.Program = "" // the supervisor, which passes keys on
 			}
 			all = append(all, p)
 		}
@@ -67,13 +68,13 @@ func (s *server) orphans(ctx context.Context) []Pane {
 	}
 	all, err := s.list(ctx, ctl)
 	if err != nil {
-		return nil // the next command finds out what is wrong
+		return nil // the next command reports what is wrong
 	}
 	return slices.DeleteFunc(all, func(p Pane) bool { return p.Shared })
 }
 
-// Panes returns the panes of the session that are ours, the shared one first; none before
-// the first command.
+// Panes returns the managed panes of the session, the shared one first; none before the first
+// command.
 func (s *Session) Panes(ctx context.Context) ([]Pane, error) {
 	_, all, err := s.panes(ctx)
 	if errors.Is(err, errNoPane) {
@@ -103,8 +104,8 @@ func (s *Session) panes(ctx context.Context) (*control, []Pane, error) {
 	return ctl, all, err
 }
 
-// find returns the pane with an id. "", shared, default, shared-pane and default-pane are
-// the shared one.
+// find returns the pane with an id. "", shared, default, shared-pane and default-pane mean the
+// shared one.
 func (s *Session) find(ctx context.Context, id string) (*control, Pane, error) {
 	ctl, all, err := s.panes(ctx)
 	if err != nil {
@@ -121,24 +122,25 @@ func (s *Session) find(ctx context.Context, id string) (*control, Pane, error) {
 	return nil, Pane{}, fmt.Errorf("%w: %q (have: %s)", ErrNoPane, id, strings.Join(known, ", "))
 }
 
-// View says what a capture holds.
+// View selects what a capture holds.
 type View struct {
-	// Start and End are the first and the last line: 0 is the first that is visible, -1 the
-	// last that scrolled away, "-" as far as there is. "" is the edge of the screen.
+	// Start and End are the first and the last line: 0 is the top of the screen, -1 the newest
+	// line of the scrollback, "-" the first or last line of all. "" is the edge of the screen.
 	Start, End string
-	Join       bool // a line that was wrapped is one line
-	Escapes    bool // with colours, as SGR sequences
-	Octal      bool // control characters, those of Escapes too, as \ooo
-	Spaces     bool // with the blanks at the ends of lines
-	// Other is the screen that does not show: behind a full-screen program what it covers.
-	// Where there is none the error is ErrNoOther.
+	Join       bool // joins wrapped lines
+	Escapes    bool // keeps colours, as SGR sequences
+	Octal      bool // writes control characters, those of Escapes too, as \ooo
+	Spaces     bool // keeps blanks at the ends of lines
+	// Other captures the hidden screen: behind a full-screen program the one it covers. Without
+	// such a screen the error is ErrNoOther.
 	Other bool
 }
 
-// ErrNoOther says that a pane has one screen only.
+// ErrNoOther means that a pane has one screen only.
 var ErrNoOther = errors.New("no alternate screen")
 
-// Capture returns the text of a pane, rows apart by newlines, without the blank end.
+// Capture returns the text of a pane, rows separated by newlines, without blank rows at the
+// end.
 func (s *Session) Capture(ctx context.Context, pane string, v View) (Pane, string, error) {
 	ctl, p, err := s.find(ctx, pane)
 	if err != nil {
@@ -180,12 +182,11 @@ func (s *Session) Capture(ctx context.Context, pane string, v View) (Pane, strin
 	return p, strings.TrimRight(strings.Join(rows, "\n"), "\n"), nil
 }
 
-// HistoryMax is how many lines History returns at most.
+// HistoryMax limits the scrollback lines that History returns.
 const HistoryMax = 2000
 
-// History returns the newest lines of a pane up to the end of its screen, with colours as
-// [Screen] has them: at most HistoryMax that scrolled away, then the screen without the
-// blank rows at its end.
+// History returns the newest scrollback lines of a pane, at most HistoryMax, then its screen
+// without the blank rows at its end, with colours as in [Screen].
 func (s *Session) History(ctx context.Context, pane string) ([]string, error) {
 	_, text, err := s.Capture(ctx, pane, View{Start: strconv.Itoa(-HistoryMax), Escapes: true})
 	if err != nil {
@@ -194,7 +195,7 @@ func (s *Session) History(ctx context.Context, pane string) ([]string, error) {
 	return strings.Split(text, "\n"), nil
 }
 
-// Kill closes a pane and ends what runs in it. The shared one stays.
+// Kill closes a pane and ends what runs in it. It refuses the shared pane.
 func (s *Session) Kill(ctx context.Context, pane string) error {
 	_, p, err := s.find(ctx, pane)
 	if err != nil {
@@ -208,7 +209,7 @@ func (s *Session) Kill(ctx context.Context, pane string) error {
 	s.own.mu.Lock()
 	own := s.own.panes[key]
 	s.own.mu.Unlock()
-	at, ok := own.seat()
+	at, ok := own.managedPane()
 	if !ok {
 		return fmt.Errorf("%w: %q has just been closed", ErrNoPane, p.ID)
 	}
@@ -219,17 +220,17 @@ func (s *Session) Kill(ctx context.Context, pane string) error {
 	return nil
 }
 
-// seat is the place of a command of its own in tmux.
-func (o *owned) seat() (*seat, bool) {
+// managedPane returns the tmux pane of a command, or false where there is no tmux.
+func (o *commandPane) managedPane() (*managedPane, bool) {
 	if o == nil {
 		return nil, false
 	}
-	at, ok := o.place.(*seat)
+	at, ok := o.runner.(*managedPane)
 	return at, ok
 }
 
 // kill closes the pane whatever runs in it.
-func (s *seat) kill(ctx context.Context, id string) error {
+func (s *managedPane) kill(ctx context.Context, id string) error {
 	s.srv.making.Lock()
 	defer s.srv.making.Unlock()
 	if err := s.sup.prepare(ctx); err != nil {
@@ -241,9 +242,9 @@ func (s *seat) kill(ctx context.Context, id string) error {
 	return s.end(ctx)
 }
 
-// Fit gives a pane the size of a view, in cells, for somebody who types into it; 0x0 gives
-// it back the size that panes have. While a person is attached the panes have the size of their terminal and Fit does nothing; it
-// reports whether it did.
+// Fit resizes a pane to a view, in cells, for somebody who types into it; 0x0 restores the
+// usual size. It reports whether it did: while a person is attached the panes have the size of
+// their terminal, and Fit does nothing.
 func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) {
 	back := w == 0 && h == 0
 	if !back && (w < 2 || h < 2 || w > 1000 || h > 1000) {
@@ -260,7 +261,7 @@ func (s *Session) Fit(ctx context.Context, pane string, w, h int) (bool, error) 
 	if s.srv.fitted == nil {
 		s.srv.fitted = make(map[string]bool)
 	}
-	s.srv.fitted[p.ID] = true // a size that was set is no person's, the usual one neither
+	s.srv.fitted[p.ID] = true // this size is ours, not a person's; so is the usual one
 	s.srv.mu.Unlock()
 	size := fmt.Sprintf("-x %d -y %d", w, h)
 	if back {
@@ -276,8 +277,8 @@ func (s *server) attended(ctx context.Context, ctl *control) (bool, error) {
 	return slices.Contains(clients, "0"), err
 }
 
-// joined is told that a client was attached to some session: what was fitted to a view now
-// follows the person, if it is one.
+// joined handles a client that attached to some session: panes fitted to a view now follow the
+// person, if it is one.
 func (s *server) joined() {
 	s.mu.Lock()
 	ctl, panes := s.ctl, s.fitted
@@ -291,19 +292,19 @@ func (s *server) joined() {
 	}
 }
 
-// sweepMax is how many sessions of others are looked at in one sweep.
+// sweepMax limits the foreign sessions examined in one sweep.
 const sweepMax = 20
 
-// sweep removes what other programs left on our server: sessions with our marks to which nobody
-// is attached and of which every pane is dead, or was left with a command that has ended since;
-// and dead panes of commands.
+// sweep removes what other programs left on our server: dead panes of commands, and sessions
+// with our marks without an attached client of which every pane is dead, or was abandoned and
+// its command has ended since.
 func (s *server) sweep(ctx context.Context, ctl *control) {
 	const fields = `"#{@buddy_managed} #{@buddy_owner} #{session_attached} #{pane_dead} #{pane_id} #{@buddy_role} #{session_name}"`
 	lines, err := ctl.do(ctx, "list-panes -a -F "+fields)
 	if err != nil {
-		return // what is left over disturbs nobody
+		return // a leftover session does no harm
 	}
-	others, asked := make(map[string]bool), 0 // whether all panes so far are left over, by session
+	others, asked := make(map[string]bool), 0 // whether all panes so far are abandoned, by session
 	for _, l := range lines {
 		p, ok := parseFound(l)
 		if !ok {
@@ -332,14 +333,14 @@ func (s *server) sweep(ctx context.Context, ctl *control) {
 	}
 }
 
-// foundPane is a pane as sweep lists it.
+// foundPane is a pane in sweep's list.
 type foundPane struct {
 	id, role, session string
 	ours              bool // its session has our marks, and nobody is attached
 	dead              bool
 }
 
-// parseFound reads a line of sweep's list.
+// parseFound parses a line of sweep's list.
 func parseFound(line string) (foundPane, bool) {
 	f := strings.SplitN(line, " ", 7)
 	if len(f) < 7 {
@@ -353,9 +354,9 @@ func (s *server) abandoned(ctx context.Context, session, role string) bool {
 	o := s.opt
 	o.Session = session
 	other := &server{opt: o}
-	at := newSeat(other, nil, roleShared, "")
+	at := newManagedPane(other, nil, roleShared, "")
 	if role != roleShared {
-		at = newSeat(other, at, role, "")
+		at = newManagedPane(other, at, role, "")
 	}
 	return at.sup.abandoned(ctx)
 }

@@ -32,7 +32,7 @@ func (r *rig) shows(pane, text string) {
 
 // TestTyping: text, keys and bytes reach what runs in the pane, and only that.
 func TestTyping(t *testing.T) {
-	owns(t, true, func(t *testing.T, _ place, r *rig) {
+	owns(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		pane := r.console("echo ready; while IFS= read -r line; do echo \"got <$line>\"; done; echo the end; exec sleep 100").Pane()
 		r.shows(pane, "ready")
 		r.srv.Tmux("copy-mode", "-t", pane) // somebody reads its history
@@ -60,7 +60,7 @@ func TestTyping(t *testing.T) {
 // TestPaste: a paste is marked if the program asked for that, and its newlines are Enter.
 // Pictures tell which arrow keys a program wants.
 func TestPaste(t *testing.T) {
-	owns(t, true, func(t *testing.T, _ place, r *rig) {
+	owns(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		pane := r.console("stty raw -echo; printf '\\033[?2004h\\033[?1hbegin'; echo -now; exec cat -v").Pane()
 		r.shows(pane, "begin-now")
 		text := "a \\ $HOME; \"q\"\n" + strings.Repeat("x", 20<<10) + "\nünd\x00 end"
@@ -83,7 +83,7 @@ func TestPaste(t *testing.T) {
 
 // TestKill: the pane closes at once, its command ends, and that is told once.
 func TestKill(t *testing.T) {
-	owns(t, true, func(t *testing.T, _ place, r *rig) {
+	owns(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		run := r.start(tmux.Spec{Own: true, Command: "echo begun; sleep 100"})
 		if err := r.Kill(t.Context(), run.Pane()); err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestForeignPanes(t *testing.T) {
 
 // TestCapture: history, joined lines and colours.
 func TestCapture(t *testing.T) {
-	owns(t, true, func(t *testing.T, _ place, r *rig) {
+	owns(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		r.run("seq 100; printf '\\033[31mred\\033[m'; printf '%0130d\\n' 7")
 		r.shows("", "\n100\n")
 		get := func(v tmux.View) string {
@@ -233,7 +233,7 @@ func TestKeyNames(t *testing.T) {
 // TestSessions: the session can be opened before a command, once; only what is
 // marked as ours and in nobody's use can be closed.
 func TestSessions(t *testing.T) {
-	owns(t, true, func(t *testing.T, _ place, r *rig) {
+	owns(t, true, func(t *testing.T, _ testTarget, r *rig) {
 		p, created, err := r.Open(t.Context())
 		if err != nil || !created || !p.Shared || p.ID != r.Pane() {
 			t.Fatalf("Open = %+v, %v, %v", p, created, err)
@@ -250,8 +250,8 @@ func TestSessions(t *testing.T) {
 		}
 		stop := r.srv.Attach("used")
 		tmuxtest.Until(t, "somebody is attached", func() bool { return r.srv.Tmux("list-clients", "-t", "=used") != "" })
-		if left, err := r.Leftovers(t.Context()); err != nil || !slices.Equal(left, []string{"left"}) {
-			t.Errorf("Leftovers = %v, %v", left, err)
+		if left, err := r.AbandonedSessions(t.Context()); err != nil || !slices.Equal(left, []string{"left"}) {
+			t.Errorf("AbandonedSessions = %v, %v", left, err)
 		}
 		for _, name := range []string{"", "default", r.Name()} {
 			if err := r.KillSession(t.Context(), name); err == nil || !strings.Contains(err.Error(), "cannot be closed") {

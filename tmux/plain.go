@@ -15,9 +15,9 @@ import (
 type plain struct {
 	opt  Options
 	name string // of its directory
-	base *plain // whose shell's state it starts with; nil for none
+	base *plain // the shell whose state it starts with; nil for none
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the fields below
 	dir string
 	srv *pane.Server
 }
@@ -29,10 +29,10 @@ func (p *plain) dial() (net.Conn, error) {
 		env := cleanEnv(p.opt.Env)
 		dir, err := pane.MakeDir(lookup(env), p.name)
 		if err == nil && p.base != nil {
-			err = pane.CopyState(p.base.place(), dir)
+			err = pane.CopyState(p.base.directory(), dir)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("no place for the state of the shell: %w", err)
+			return nil, fmt.Errorf("no directory for the state of the shell: %w", err)
 		}
 		shell, err := pane.NewShell(dir, nil, p.opt.Shell)
 		if err != nil {
@@ -46,8 +46,8 @@ func (p *plain) dial() (net.Conn, error) {
 	return ours, nil
 }
 
-// place is its directory, "" before the first command.
-func (p *plain) place() string {
+// directory returns its directory, "" before the first command.
+func (p *plain) directory() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.dir
@@ -61,7 +61,7 @@ func (p *plain) attach(_ context.Context, dir string) (job, error) {
 	return over(p.dial, func(c net.Conn) (*pane.Job, error) { return pane.Attach(c, dir) })
 }
 
-// respawn does nothing: what survives SIGKILL cannot be replaced either.
+// respawn does nothing: a process that survives SIGKILL cannot be replaced.
 func (p *plain) respawn(context.Context) error { return nil }
 
 func (p *plain) pane() string { return "" }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// quote makes s one word of tmux's command language.
+// quote returns s as one word of tmux's command language.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

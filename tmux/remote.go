@@ -18,7 +18,7 @@ import (
 	"buddy/tmux/pane"
 )
 
-// The scripts that do on a target what our own program does here.
+// The scripts do on a target what this program does here.
 var (
 	//go:embed remote/setup.sh
 	setupSh string
@@ -28,7 +28,7 @@ var (
 	libSh string
 )
 
-// What the scripts end with.
+// Exit codes of the scripts.
 const (
 	codeNotYet  = 70
 	codeGone    = 71
@@ -37,41 +37,41 @@ const (
 	codeNoShell = 74
 )
 
-// errNoShell says that the shell that was asked for is missing.
+// errNoShell means that the requested shell is missing.
 var errNoShell = errors.New("the shell is missing")
 
-// remote is the supervisor on a target where nothing of ours is installed: a script.
+// remote is the supervisor on a target, where nothing of ours is installed: a script.
 type remote struct {
 	opt   Options
 	bare  bool   // it has no terminal
 	name  string // of its directory
 	host  *host.Host
-	found func()        // the connection is back after a cut
-	turn  chan struct{} // holds a token while a command runs
+	found func()        // called when the connection is back after a cut
+	slot  chan struct{} // holds a token while a command runs
 
-	mu      sync.Mutex         // guards what follows
-	dir     string             // on the target; "" until it was made and when it may have gone
-	made    string             // the last one
-	shell   string             // that runs commands there
-	version string             // what `tmux -V` says there
-	unlink  context.CancelFunc // ends the connection to the supervisor; nil when there is none
-	last    int                // number of the newest command
-	late    []*mirror          // ended, but a job in the background may hold their output
-	fetch   context.CancelFunc // ends fetching what is late; nil when nothing is fetched
-	fetched chan struct{}
-	dropped bool
-	used    bool     // there may be a supervisor
-	doomed  []string // scripts that stop commands which could not be reached when they were cancelled
+	mu           sync.Mutex         // guards the fields below
+	dir          string             // on the target; "" until it was made and when it may have gone
+	made         string             // the last directory
+	shell        string             // program that runs commands there
+	version      string             // output of `tmux -V` there
+	unlink       context.CancelFunc // ends the connection to the supervisor; nil when there is none
+	last         int                // number of the newest command
+	late         []*mirror          // ended commands whose output a background job may hold
+	fetch        context.CancelFunc // ends fetching late output; nil when none is fetched
+	fetched      chan struct{}
+	dropped      bool
+	used         bool     // a supervisor may exist
+	pendingStops []string // scripts that stop cancelled commands that could not be reached
 }
 
 func newRemote(o Options, name string) *remote {
-	return &remote{opt: o, name: name, host: o.Host, turn: make(chan struct{}, 1)}
+	return &remote{opt: o, name: name, host: o.Host, slot: make(chan struct{}, 1)}
 }
 
-// lib is a script that calls a function of lib.sh.
-func (r *remote) lib(call ...string) string { return libOf(r.place(), call...) }
+// lib returns a script that calls a function of lib.sh.
+func (r *remote) lib(call ...string) string { return libOf(r.directory(), call...) }
 
-func (r *remote) place() string {
+func (r *remote) directory() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.dir
@@ -81,7 +81,7 @@ func libOf(dir string, call ...string) string {
 	return "D=" + host.Quote(dir) + `; [ -r "$D/lib" ] || exit ` + strconv.Itoa(codeGone) + `; . "$D/lib"; ` + host.Line(call...)
 }
 
-// ask runs a script for the lines that it prints.
+// ask runs a script and returns the lines that it prints.
 func (r *remote) ask(ctx context.Context, script string) ([]string, error) {
 	ctx, stop := context.WithTimeout(ctx, askLimit)
 	defer stop()
@@ -102,7 +102,7 @@ func (r *remote) ask(ctx context.Context, script string) ([]string, error) {
 
 // inherit copies the state of a shell on the same target.
 func (r *remote) inherit(ctx context.Context, from string) error {
-	_, err := r.ask(ctx, "F="+host.Quote(from)+" D="+host.Quote(r.place())+`; s=state.0; [ ! -s "$F/at" ] || read -r s <"$F/at"; umask 077
+	_, err := r.ask(ctx, "F="+host.Quote(from)+" D="+host.Quote(r.directory())+`; s=state.0; [ ! -s "$F/at" ] || read -r s <"$F/at"; umask 077
 [ ! -s "$F/kind" ] || cp "$F/kind" "$D/kind"; cp "$F/$s" "$D/new" && mv -f "$D/new" "$D/state.0"`)
 	return err
 }
@@ -146,7 +146,7 @@ func (r *remote) prepare(ctx context.Context) error {
 	return nil
 }
 
-// pidLine leaves the process group of a command for who ends it. In a pane that is its
+// pidLine stores the process group of a command, for stopping it. In a pane that is its
 // parent's, see sup.sh.
 const pidLine = `case $TERM in dumb) echo $$ ;; *) echo $PPID ;; esac >"${2%/*}/pid"; `
 
@@ -164,7 +164,7 @@ func (r *remote) check(context.Context) error {
 	return nil
 }
 
-func (r *remote) conf() string { return r.place() + "/tmux.conf" }
+func (r *remote) conf() string { return r.directory() + "/tmux.conf" }
 
 func (r *remote) argv() []string {
 	r.mu.Lock()
@@ -219,16 +219,16 @@ func (r *remote) greet(ctx context.Context, lost func(string)) (pane.Info, bool,
 	waits := make(waiter, 1)
 	go r.hold(held, waits, lost)
 	select {
-	case <-waits: // or has ended already: lost is told
+	case <-waits: // or it has ended already: then lost is called
 	case <-ctx.Done():
 		r.release()
 		return info, false, ctx.Err()
 	}
-	r.judge(ctx)
+	r.stopPending(ctx)
 	return info, true, nil
 }
 
-// info is what the supervisor says of itself, and the number of its newest command.
+// info returns the supervisor's Info and the number of its newest command.
 func (r *remote) info(ctx context.Context) (info pane.Info, last int, err error) {
 	lines, err := r.ask(ctx, r.lib("greet"))
 	if err != nil {
@@ -237,11 +237,11 @@ func (r *remote) info(ctx context.Context) (info pane.Info, last int, err error)
 	return parseInfo(lines[0])
 }
 
-// parseInfo reads what greet of lib.sh prints.
+// parseInfo parses the output of greet in lib.sh.
 func parseInfo(line string) (info pane.Info, last int, err error) {
 	busy := 0
 	if _, err := fmt.Sscan(line, &info.Pid, &info.Pane, &last, &busy); err != nil {
-		return info, 0, fmt.Errorf("%w: it said %q", errGone, line)
+		return info, 0, fmt.Errorf("%w: unexpected answer %q", errGone, line)
 	}
 	if info.Busy = busy != 0; info.Pane == "-" {
 		info.Pane = "" // it has no terminal
@@ -249,7 +249,7 @@ func parseInfo(line string) (info pane.Info, last int, err error) {
 	return info, last, nil
 }
 
-// hold waits for the end of the supervisor or of the connection.
+// hold waits for the end of the supervisor or of the connection, then calls lost.
 func (r *remote) hold(ctx context.Context, waits waiter, lost func(string)) {
 	_, err := r.host.Run(ctx, r.lib("hold", rand.Text()), waits, io.Discard)
 	_, _ = waits.Write(nil)
@@ -264,30 +264,31 @@ func (r *remote) hold(ctx context.Context, waits waiter, lost func(string)) {
 	lost("its supervisor ended")
 }
 
-// doom has a cancelled command stopped when the target can be reached again.
-func (r *remote) doom(m *mirror) {
+// stopWhenReachable queues the stop of a cancelled command until the target can be reached
+// again.
+func (r *remote) stopWhenReachable(m *mirror) {
 	m.mu.Lock()
 	doomed := m.taken && m.cancelled
 	m.mu.Unlock()
 	if doomed {
 		r.mu.Lock()
-		r.doomed = append(r.doomed, m.stopScript("TERM", "TERM", 2))
+		r.pendingStops = append(r.pendingStops, m.stopScript("TERM", "TERM", 2))
 		r.mu.Unlock()
 	}
 }
 
-// judge stops what was doomed.
-func (r *remote) judge(ctx context.Context) {
+// stopPending stops the queued commands.
+func (r *remote) stopPending(ctx context.Context) {
 	r.mu.Lock()
-	doomed := r.doomed
-	r.doomed = nil
+	doomed := r.pendingStops
+	r.pendingStops = nil
 	r.mu.Unlock()
 	for _, script := range doomed {
-		_, _ = r.ask(ctx, script) // it has ended, or is stopped
+		_, _ = r.ask(ctx, script) // ended already, or stopped now
 	}
 }
 
-// waiter tells of the first thing that is written to it.
+// waiter signals the first write to it.
 type waiter chan struct{}
 
 func (w waiter) Write(p []byte) (int, error) {
@@ -298,14 +299,14 @@ func (w waiter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// forget takes note that the supervisor is gone, or the way to it.
+// forget notes that the supervisor, or the way to it, is gone.
 func (r *remote) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unlink != nil {
 		r.unlink()
 	}
-	r.unlink, r.dir = nil, "" // perhaps with its directory
+	r.unlink, r.dir = nil, "" // perhaps together with its directory
 }
 
 func (r *remote) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
@@ -317,7 +318,7 @@ func (r *remote) run(ctx context.Context, dir string, mode Mode, confined bool) 
 		return nil, &pane.RefusedError{Reason: err.Error()}
 	}
 	select {
-	case r.turn <- struct{}{}:
+	case r.slot <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -325,13 +326,13 @@ func (r *remote) run(ctx context.Context, dir string, mode Mode, confined bool) 
 	r.last++
 	id := r.last
 	r.mu.Unlock()
-	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: r.place(), Began: time.Now(), Mode: mode})
+	m, err := newMirror(r, dir, ticket{ID: id, Token: rand.Text(), Dir: r.directory(), Began: time.Now(), Mode: mode})
 	var submit string
 	if err == nil {
 		submit, err = m.submission()
 	}
 	if err != nil {
-		<-r.turn
+		<-r.slot
 		return nil, err
 	}
 	if err := m.start(ctx, submit); err != nil {
@@ -345,7 +346,7 @@ func (r *remote) attach(ctx context.Context, dir string) (job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at := r.place(); t.Dir != at {
+	if at := r.directory(); t.Dir != at {
 		return nil, fmt.Errorf("the command was started in %q, not in %q", t.Dir, at)
 	}
 	m, err := newMirror(r, dir, t)
@@ -353,9 +354,9 @@ func (r *remote) attach(ctx context.Context, dir string) (job, error) {
 		return nil, err
 	}
 	select {
-	case r.turn <- struct{}{}:
+	case r.slot <- struct{}{}:
 	default:
-		m.turnless = true
+		m.slotless = true
 	}
 	if err := m.start(ctx, ""); err != nil {
 		return nil, err
@@ -370,7 +371,7 @@ func (r *remote) begun() bool {
 }
 
 func (r *remote) busy(ctx context.Context) (bool, string, error) {
-	if err := r.prepare(ctx); err != nil { // the connection may have been lost
+	if err := r.prepare(ctx); err != nil { // the connection may be lost
 		return false, "", err
 	}
 	info, _, err := r.info(ctx)
@@ -378,12 +379,12 @@ func (r *remote) busy(ctx context.Context) (bool, string, error) {
 }
 
 func (r *remote) leave(ctx context.Context) error {
-	_, err := r.ask(ctx, ": >"+host.Quote(r.place()+"/"+leftMark))
+	_, err := r.ask(ctx, ": >"+host.Quote(r.directory()+"/"+leftMark))
 	return err
 }
 
 func (r *remote) abandoned(ctx context.Context) bool {
-	// Who held it has left, even if its process is still there: nobody is in the widow's way.
+	// The client that held it has left, even if its process still exists: the watchdog may act.
 	lines, err := r.ask(ctx, `D=${TMUX_TMPDIR:-/tmp}/buddy-$(id -u)/`+r.name+`; [ -e "$D/`+leftMark+`" ] && [ -r "$D/lib" ] || exit 1; . "$D/lib"; rm -f "$D/holder"; greet`)
 	if err != nil {
 		return false
@@ -404,7 +405,7 @@ func (r *remote) drop() {
 	}
 }
 
-// release lets go of the supervisor.
+// release disconnects from the supervisor, which may finish its command.
 func (r *remote) release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -414,25 +415,25 @@ func (r *remote) release() {
 	r.unlink = nil
 }
 
-// remove removes the files on the target when the end of a command that ran has been
-// recorded here, for which the connection has some seconds.
+// remove deletes the files on the target once the end of the last command is recorded here;
+// the connection has some seconds for that.
 func (r *remote) remove(ctx context.Context) error {
 	select {
-	case r.turn <- struct{}{}:
-		<-r.turn
+	case r.slot <- struct{}{}:
+		<-r.slot
 	case <-time.After(startLimit):
 	case <-ctx.Done():
 	}
 	r.mu.Lock()
 	dir := host.Quote(r.made)
 	r.mu.Unlock()
-	// The widow of the supervisor may be at it as well.
+	// The watchdog of the supervisor may be deleting them as well.
 	_, err := r.ask(ctx, "for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "+dir+" 2>/dev/null && break; sleep 0.5; done; [ ! -e "+dir+" ]")
 	return err
 }
 
-// fetchLate goes on recording a command that has ended, as long as jobs that it left in the
-// background hold its output, and then removes its files from the target.
+// fetchLate goes on recording a command that has ended while background jobs hold its output,
+// then removes its files from the target.
 func (r *remote) fetchLate(m *mirror) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -467,5 +468,5 @@ func (r *remote) fetchAll(ctx context.Context) {
 	}
 }
 
-// askLimit bounds a short question to a target, a connection made for it included.
+// askLimit bounds a short question to a target, including the time to connect.
 const askLimit = 40 * time.Second

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// remotePlain is the supervisor of a target in a process of its own, without a terminal.
-// It ends with the connection.
+// remotePlain is the supervisor of a target in a process of its own, without a terminal. It
+// ends with the connection.
 type remotePlain struct {
 	sup  *remote
-	base *remote // whose shell's state it starts with; nil for none
+	base *remote // the shell whose state it starts with; nil for none
 
-	making sync.Mutex // held while the process is started or ended; guards what follows
+	making sync.Mutex // held while the process is started or ended; guards the fields below
 	proc   *exec.Cmd
 	in     io.Closer
 }
@@ -31,7 +31,7 @@ func (p *remotePlain) run(ctx context.Context, dir string, mode Mode, confined b
 	return runOn(ctx, p.sup, func() error { return p.ensure(ctx) }, dir, mode, confined)
 }
 
-// ensure starts the supervisor unless it is there.
+// ensure starts the supervisor unless it runs.
 func (p *remotePlain) ensure(ctx context.Context) error {
 	p.making.Lock()
 	defer p.making.Unlock()
@@ -40,8 +40,8 @@ func (p *remotePlain) ensure(ctx context.Context) error {
 		return err
 	}
 	p.end()
-	if p.base != nil && p.base.place() != "" {
-		if err := p.sup.inherit(ctx, p.base.place()); err != nil {
+	if p.base != nil && p.base.directory() != "" {
+		if err := p.sup.inherit(ctx, p.base.directory()); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (p *remotePlain) greet(ctx context.Context) error {
 	return err
 }
 
-// end ends the process, whose supervisor sees the end of its input.
+// end ends the process: its supervisor sees the end of its input.
 func (p *remotePlain) end() {
 	if p.proc == nil {
 		return

@@ -243,7 +243,7 @@ func TestDiskFullState(t *testing.T) {
 
 // TestWaitDeadline: Wait with a deadline leaves the command running.
 func TestWaitDeadline(t *testing.T) {
-	all(t, false, func(t *testing.T, _ place, r *rig) {
+	all(t, false, func(t *testing.T, _ testTarget, r *rig) {
 		run := r.start(tmux.Spec{Command: "echo ready; while [ ! -e go ]; do sleep 0.02; done; exit 4"})
 		r.untilOutput("ready")
 		ctx, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -15,75 +15,75 @@ import (
 	"buddy/tmux/pane"
 )
 
-// Mode says how a command's streams are connected.
+// Mode selects how a command's streams are connected.
 type Mode = pane.Mode
 
 // The modes; the last two need a pane. Standard input is empty unless it is the terminal.
 const (
 	Capture  = pane.Capture  // stdout and stderr apart; the default
-	Merge    = pane.Merge    // both in stdout, in their true order
-	Prompted = pane.Prompted // as Capture, and standard input is the terminal
-	Terminal = pane.Terminal // all is the terminal: what is printed is in stdout, with escape sequences
+	Merge    = pane.Merge    // both in stdout, in the order written
+	Prompted = pane.Prompted // as Capture, with the terminal as standard input
+	Terminal = pane.Terminal // all streams are the terminal; stdout holds its output, with escape sequences
 )
 
-// EdgeMax is the most that a [Captured] holds of either end of a stream, in bytes.
+// EdgeMax limits the bytes that a [Captured] holds of either end of a stream.
 const EdgeMax = 64 << 10
 
-// cancelLimit is when a cancelled command that has not ended gets its pane replaced.
+// cancelLimit bounds the time from a cancellation to the replacement of the pane.
 const cancelLimit = 7 * time.Second
 
-// Output gets live output: total counts the stream's bytes so far, this piece included; a
-// jump says that a flood was left out. p is only valid during the call. A slow Output
+// Output receives live output: total counts the stream's bytes so far, this piece included; a
+// jump means that part of a flood was skipped. p is only valid during the call. A slow Output
 // misses output but never delays the command.
 type Output func(stream string, p []byte, total int64)
 
-// Spec is a command to run.
+// Spec describes a command to run.
 type Spec struct {
-	Dir     string // a directory of the command's own, made with mode 0700; see package pane for its files
+	Dir     string // the command's own directory, made with mode 0700; see package pane for its files
 	Command string // shell text, any number of lines
 	Mode    Mode   // "" = Capture
 	Output  Output // may be nil
-	// Free is for a command that nobody was asked about: what earlier commands left does not
-	// change what its words mean, and of what it leaves only the directory is carried over.
+	// Free is for a command that runs without approval: nothing that earlier commands left
+	// changes the meaning of its words, and of what it leaves only the directory is carried over.
 	Free bool
-	// Confined runs the command in the read-only sandbox, see package confine: it gets the
-	// variables of earlier ones as well, but no terminal. Where that can't be kept, and on a
-	// Host, it is not started.
+	// Confined runs the command in the read-only sandbox, see package confine: it also gets the
+	// variables of earlier commands, but no terminal. Where the sandbox is impossible, and on a
+	// Host, the command is not started.
 	Confined bool
 	// Own runs the command in a pane of its own, which starts with the folder, variables and
-	// functions of the shared one, leaves nothing to it, and closes when the command has
-	// ended. There are at most [MaxPanes]; the error is then [ErrPanes].
+	// functions of the shared one, passes nothing back to it, and closes after the command.
+	// Beyond [MaxPanes] the error is [ErrPanes].
 	Own   bool
 	Title string // of that pane; "" is the beginning of the command
 }
 
-// Captured is what a command wrote to a stream.
+// Captured holds both ends of what a command wrote to a stream.
 type Captured struct {
 	Head  []byte // the first bytes, at most EdgeMax
 	Tail  []byte // the last bytes that are not in Head, at most EdgeMax
 	Total int64  // bytes written in all
-	// Path is the file with the first 4 MiB; if Total is more, Path + ".tail" has the last
-	// 64 KiB. It may go on with what background jobs wrote after the end.
+	// Path names the file with the first 4 MiB; if Total is more, Path + ".tail" has the last 64
+	// KiB. Output of background jobs after the end may follow in it.
 	Path string
 }
 
-// Result is how a command ended.
+// Result describes how a command ended.
 type Result struct {
-	ExitCode  int // as a shell tells it: 128+n after signal n; -1 with ErrLost
+	ExitCode  int // as in a shell: 128+n after signal n; -1 with ErrLost
 	Signal    int // the signal that ended the shell itself, 0 if it exited
 	Stdout    Captured
 	Stderr    Captured
 	Duration  time.Duration
 	Cancelled bool
 	Confined  bool   // it ran in the read-only sandbox
-	Terminal  bool   // it ran in the mode Terminal: Stdout is what its terminal was sent
+	Terminal  bool   // it ran in the mode Terminal: Stdout is what the terminal received
 	Fault     string // what went wrong around the command, such as a full disk; "" if nothing
 }
 
-// Running is a command that was started.
+// Running is a started command.
 type Running struct {
 	dir    string
-	place  place
+	runner runner
 	job    job // nil if it had ended before
 	done   chan struct{}
 	cancel sync.Once
@@ -91,7 +91,7 @@ type Running struct {
 	err    error
 }
 
-// Cwd returns the directory in which the command ended, "" when that is not known: it still
+// Cwd returns the directory in which the command ended, "" while that is not known: it still
 // runs, was killed, or ran on another machine.
 func (r *Running) Cwd() string {
 	b, err := os.ReadFile(filepath.Join(r.dir, "cwd"))
@@ -101,7 +101,7 @@ func (r *Running) Cwd() string {
 	return string(b)
 }
 
-// terminalMark is the file beside a command of the mode Terminal.
+// terminalMark names the file beside a command of the mode Terminal.
 const terminalMark = "tty"
 
 func onTerminal(dir string) bool {
@@ -113,8 +113,8 @@ func onTerminal(dir string) bool {
 func (r *Running) Terminal() bool { return onTerminal(r.dir) }
 
 // Start starts a command and returns when it runs. It waits while another one runs in the
-// pane; ending ctx meanwhile withdraws it. An error that is [ErrUnavailable] says that
-// nothing ran and that the Session cannot work here.
+// pane; ending ctx meanwhile withdraws it. An [ErrUnavailable] means that nothing ran and that
+// the Session cannot work here.
 func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 	if s.closed.Load() {
 		return nil, errors.New("session is closed")
@@ -132,15 +132,15 @@ func (s *Session) Start(ctx context.Context, spec Spec) (*Running, error) {
 	if spec.Own {
 		return s.startOwn(ctx, dir, spec)
 	}
-	job, err := s.launch(ctx, s.place, dir, spec)
+	job, err := s.launch(ctx, s.runner, dir, spec)
 	if err != nil {
 		return nil, err
 	}
-	return s.follow(s.place, dir, job, spec.Output), nil
+	return s.follow(s.runner, dir, job, spec.Output), nil
 }
 
-// launch starts the command in dir at a place.
-func (s *Session) launch(ctx context.Context, at place, dir string, spec Spec) (job, error) {
+// launch starts the command in dir on a runner.
+func (s *Session) launch(ctx context.Context, at runner, dir string, spec Spec) (job, error) {
 	for try := 0; ; try++ {
 		job, err := at.run(ctx, dir, spec.Mode, spec.Confined)
 		var refused *pane.RefusedError
@@ -169,7 +169,7 @@ func makeCommandDir(spec Spec) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	marks := []string{"cwd"} // which the shell fills in, whatever its umask is
+	marks := []string{"cwd"} // the shell writes them, whatever its umask is
 	if spec.Free {
 		marks = append(marks, "free")
 	}
@@ -189,15 +189,16 @@ func makeCommandDir(spec Spec) (string, error) {
 	return dir, errors.Join(err, f.Close())
 }
 
-// began reports whether the supervisor got so far that the command may have run.
+// began reports whether the supervisor may have started the command in dir.
 func began(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "out"))
 	return err == nil
 }
 
-// Reattach follows a command that an earlier process started with this directory. If it
-// still runs its output comes from now on, after the last 64 KiB so far; if it has ended
-// the Running is done already. The error is [ErrLost] when nobody knows its end any more.
+// Reattach follows a command that an earlier process started with this directory. Output of a
+// running command continues from now on, after the last 64 KiB so far; if the command has
+// ended the Running is done already. The error is [ErrLost] when its end is not known any
+// more.
 func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Running, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -206,14 +207,14 @@ func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Run
 	run, err := s.reattachOwn(ctx, dir, output)
 	if errors.Is(err, errShared) {
 		var job job
-		if job, err = s.place.attach(ctx, dir); err == nil {
-			run = s.follow(s.place, dir, job, output)
+		if job, err = s.runner.attach(ctx, dir); err == nil {
+			run = s.follow(s.runner, dir, job, output)
 		}
 	}
 	if err == nil {
 		return run, nil
 	}
-	run = &Running{dir: dir, place: s.place, done: make(chan struct{})}
+	run = &Running{dir: dir, runner: s.runner, done: make(chan struct{})}
 	exit, rcErr := pane.ReadExit(dir)
 	if rcErr != nil {
 		return nil, fmt.Errorf("%w: the command in %q was started, but its end is not known: %w", ErrLost, dir, err)
@@ -224,8 +225,8 @@ func (s *Session) Reattach(ctx context.Context, dir string, output Output) (*Run
 }
 
 // follow passes the output of a job on and collects its result.
-func (s *Session) follow(at place, dir string, job job, output Output) *Running {
-	r := &Running{dir: dir, place: at, job: job, done: make(chan struct{})}
+func (s *Session) follow(at runner, dir string, job job, output Output) *Running {
+	r := &Running{dir: dir, runner: at, job: job, done: make(chan struct{})}
 	var take func(pane.Chunk)
 	finish := func() {}
 	if output != nil {
@@ -259,14 +260,15 @@ func (s *Session) follow(at place, dir string, job job, output Output) *Running 
 	return r
 }
 
-// Pane is tmux's id of the pane in which the command runs, "" without tmux.
-func (r *Running) Pane() string { return r.place.pane() }
+// Pane returns tmux's id of the pane in which the command runs, "" without tmux.
+func (r *Running) Pane() string { return r.runner.pane() }
 
-// Done is closed when the command has ended and the last Output call has returned.
+// Done returns a channel that is closed when the command has ended and the last Output call
+// has returned.
 func (r *Running) Done() <-chan struct{} { return r.done }
 
-// Wait returns how the command ended. When ctx ends first the command goes on; call Cancel
-// to end it. With the error [ErrLost] the Result has the output that was recorded.
+// Wait returns the command's result. When ctx ends first the command goes on; call Cancel to
+// end it. With the error [ErrLost] the Result has the output that was recorded.
 func (r *Running) Wait(ctx context.Context) (Result, error) {
 	select {
 	case <-r.done:
@@ -281,28 +283,28 @@ func (r *Running) Wait(ctx context.Context) (Result, error) {
 	}
 }
 
-// Cancel ends the command: Ctrl-C, two seconds later SIGTERM to its group, two seconds
-// later SIGKILL, and if even that does not help its pane is replaced. It returns at once;
-// Wait tells the end.
+// Cancel ends the command: Ctrl-C, two seconds later SIGTERM to its group, two seconds later
+// SIGKILL, and if even that does not help its pane is replaced. It does not wait; Wait returns
+// the end.
 func (r *Running) Cancel() {
 	if r.job == nil {
 		return
 	}
 	r.cancel.Do(func() {
 		go func() {
-			_ = r.job.Cancel() // if the supervisor is gone Wait knows
+			_ = r.job.Cancel() // without a supervisor Wait returns the error
 			select {
 			case <-r.done:
 			case <-time.After(cancelLimit):
 				ctx, stop := context.WithTimeout(context.Background(), startLimit)
 				defer stop()
-				_ = r.place.respawn(ctx) // if tmux is gone Wait knows
+				_ = r.runner.respawn(ctx) // without tmux Wait returns the error
 			}
 		}()
 	})
 }
 
-// recorded makes an end of what the files of a lost command hold.
+// recorded returns an Exit made from the files of a lost command.
 func recorded(dir string) pane.Exit {
 	size := func(file string) int64 {
 		info, err := os.Stat(filepath.Join(dir, file))
@@ -314,7 +316,7 @@ func recorded(dir string) pane.Exit {
 	return pane.Exit{Code: -1, Stdout: size("out"), Stderr: size("err")}
 }
 
-// result joins an end with what the files hold.
+// result combines an Exit with the recorded output.
 func result(dir string, e pane.Exit) Result {
 	return Result{
 		ExitCode: e.Code, Signal: e.Signal, Duration: e.Duration, Cancelled: e.Cancelled, Confined: e.Confined, Fault: e.Fault,
@@ -341,7 +343,7 @@ func captured(path string, total int64) Captured {
 	return c
 }
 
-// readAt reads n bytes from an offset, or what there is of them.
+// readAt reads at most n bytes from an offset.
 func readAt(path string, offset, n int64) []byte {
 	f, err := os.Open(path)
 	if err != nil {

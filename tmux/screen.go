@@ -7,42 +7,41 @@ import (
 	"time"
 )
 
-// frame is the least time between two pictures of the same pane.
+// frame is the minimum time between two pictures of the same pane.
 const frame = 33 * time.Millisecond
 
-// Screen is a picture of a pane.
+// Screen holds the visible text of a pane.
 type Screen struct {
 	Pane string
 	W, H int
-	// The cursor, from 0.
+	// The cursor's position, from 0.
 	CursorX, CursorY int
 	CursorVisible    bool
-	// AppKeys says that the program asked for the other codes of the arrow keys, those that
+	// AppKeys means that the program asked for application codes of the arrow keys, those that
 	// begin with ESC O.
 	AppKeys bool
-	// Rows hold the text of each row with SGR sequences and the shifts to line drawing (SO,
-	// SI), as tmux captured it; no other control characters. It is a program's text:
-	// sanitise it before it reaches a terminal.
+	// Rows hold the text of each row with SGR sequences and the shifts to line drawing (SO, SI),
+	// as tmux captured it; no other control characters. The text comes from a program: sanitise
+	// it before it reaches a terminal.
 	Rows []string
 }
 
-// painter takes pictures of watched panes when they print. When a pane goes on printing
-// while a picture of it is due, tmux is told to hold its output back from us, so that a
-// flood costs nobody anything.
+// painter captures watched panes when they print. While a pane prints faster than it is
+// captured, tmux pauses the pane's output to us, so that a flood costs nothing.
 type painter struct {
 	connect func(context.Context) (*control, error)
 	show    func(Screen)
-	wake    chan struct{} // of one: there is something to do
+	wake    chan struct{} // of one: work is due
 	ctx     context.Context
 	stop    context.CancelFunc
-	ended   chan struct{} // closed when run has returned; nil if it was never started
+	ended   chan struct{} // closed when run has returned; nil if it never started
 
-	mu      sync.Mutex // guards what follows, and ended
+	mu      sync.Mutex // guards the fields below and ended
 	watched map[string]bool
 	dirty   map[string]bool
-	paused  map[string]bool      // whose output is held back
-	taken   map[string]time.Time // when a picture of a watched pane was taken last
-	ctl     *control             // that tells what panes print
+	paused  map[string]bool      // panes with paused output
+	taken   map[string]time.Time // when a watched pane was captured last
+	ctl     *control             // the client that reports which panes print
 }
 
 func newPainter(connect func(context.Context) (*control, error), show func(Screen)) *painter {
@@ -51,7 +50,7 @@ func newPainter(connect func(context.Context) (*control, error), show func(Scree
 	return p
 }
 
-// watch sets the panes of which pictures are wanted; new ones get a picture at once.
+// watch sets the panes to capture; new ones are captured at once.
 func (p *painter) watch(panes []string) {
 	if p.show == nil || p.ctx.Err() != nil {
 		return
@@ -73,8 +72,8 @@ func (p *painter) watch(panes []string) {
 	p.poke()
 }
 
-// again asks for new pictures of everything: a pane was made or the connection ended.
-func (p *painter) again() {
+// invalidate captures every pane anew, after a pane was made or the connection ended.
+func (p *painter) invalidate() {
 	p.mu.Lock()
 	for id := range p.watched {
 		p.dirty[id] = true
@@ -83,7 +82,7 @@ func (p *painter) again() {
 	p.poke()
 }
 
-// printed is called by the control client's reader.
+// printed marks a pane as changed; the control client's reader calls it.
 func (p *painter) printed(pane string) {
 	p.mu.Lock()
 	ctl, first, watched := p.ctl, !p.dirty[pane], p.watched[pane]
@@ -120,7 +119,7 @@ func (p *painter) close() {
 
 func (p *painter) run() {
 	defer close(p.ended)
-	var early <-chan time.Time // some pane has printed too soon after its last picture
+	var early <-chan time.Time // a pane printed too soon after its last picture
 	for {
 		select {
 		case <-p.ctx.Done():
@@ -135,15 +134,15 @@ func (p *painter) run() {
 	}
 }
 
-// cycle takes the pictures that are due. It returns how long it is until others are, 0 if
-// none are known of.
+// cycle captures the panes that are due. It returns the time until the next ones are, 0 if
+// none are known.
 func (p *painter) cycle() (wait time.Duration) {
 	ctl, err := p.connect(p.ctx)
 	if err != nil {
-		return 0 // no pane: again is called when there is one
+		return 0 // no pane yet: invalidate is called when there is one
 	}
 	due, wait, wanted := p.due(ctl, time.Now())
-	ctl.tellOutput(wanted)
+	ctl.setOutputReports(wanted)
 	for _, d := range due {
 		s, err := ctl.picture(p.ctx, d.pane, d.paused)
 		if err == nil && p.ctx.Err() == nil {
@@ -153,18 +152,18 @@ func (p *painter) cycle() (wait time.Duration) {
 	return wait
 }
 
-// duePane is a pane of which a picture is due.
+// duePane is a pane that is due for capture.
 type duePane struct {
 	pane   string
-	paused bool // its output is held back
+	paused bool // its output is paused
 }
 
-// due returns the panes of which a picture is to be taken now, how long it is until the
-// next one may be, and whether any is wanted at all.
+// due returns the panes to capture now, the time until the next one may be captured, and
+// whether any pane is watched.
 func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Duration, wanted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ctl != ctl { // to a new client nothing is held back
+	if p.ctl != ctl { // a new client pauses nothing
 		p.ctl = ctl
 		clear(p.paused)
 	}
@@ -191,8 +190,8 @@ func (p *painter) due(ctl *control, now time.Time) (due []duePane, wait time.Dur
 	return due, wait, len(p.watched) > 0
 }
 
-// picture lets the pane's output come again if it was held back, without what was held back, and then
-// captures it: so nothing can be missed.
+// picture resumes the pane's output if it was paused, skipping the backlog, and then captures
+// the pane: in this order no change is missed.
 func (c *control) picture(ctx context.Context, pane string, paused bool) (Screen, error) {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()

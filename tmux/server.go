@@ -14,7 +14,7 @@ import (
 	"buddy/tmux/pane"
 )
 
-// owner marks what is ours: only marked sessions and panes are used or killed.
+// owner marks sessions and panes as ours: only marked ones are used or killed.
 const owner = "buddy"
 
 const (
@@ -28,7 +28,7 @@ const (
 	startLimit = 5 * time.Second // for a supervisor to answer
 )
 
-// config is what our server starts with; on somebody else's server it has no effect.
+// config holds the settings of our own server; on a foreign server it has no effect.
 const config = `set -g history-limit 10000
 set -g default-terminal screen-256color
 set -s escape-time 10
@@ -39,82 +39,82 @@ set -g status-right ""
 set -g status-interval 0
 `
 
-// supervisor is the program in the pane that runs the commands, and the way to its machine.
+// supervisor is the program that runs the commands, and the way to its machine.
 type supervisor interface {
-	// place is its directory, "" before prepare. inherit gives it the state of the shell whose
-	// supervisor is in another directory, as the start of its own; it must not run yet.
-	place() string
+	// directory returns its directory, "" before prepare. inherit gives it the state of the shell
+	// whose supervisor is in another directory, as the start of its own; it must not run yet.
+	directory() string
 	inherit(ctx context.Context, from string) error
-	// prepare makes its directory and what it needs to start, as far as that is missing.
+	// prepare makes the directory and the files that the start needs, where missing.
 	prepare(ctx context.Context) error
-	// conf is the file with tmux's configuration.
+	// conf returns the path of tmux's configuration.
 	conf() string
-	// argv is the command line that starts it.
+	// argv returns the command line that starts it.
 	argv() []string
-	// greet connects to it if it runs, or finds that it is connected already. When it ends, or the
-	// connection to it, lost is called, unless drop was called before.
+	// greet connects to it if it runs and is not connected yet. When it or the connection ends,
+	// lost is called, unless drop was called before.
 	greet(ctx context.Context, lost func(why string)) (info pane.Info, fresh bool, err error)
 	linked() bool
-	// begun reports whether there may be a supervisor to close; busy whether anything runs
-	// under it, and what its pane is.
+	// begun reports whether a supervisor may need closing; busy whether anything runs under it,
+	// and the id of its pane.
 	begun() bool
 	busy(ctx context.Context) (busy bool, pane string, err error)
-	// run starts the command in dir, attach follows one that an earlier process started.
-	// errGone says that the supervisor has ended and knows nothing of the command.
+	// run starts the command in dir, attach follows one that an earlier process started. errGone
+	// means that the supervisor has ended and does not know the command.
 	run(ctx context.Context, dir string, mode Mode, confined bool) (job, error)
 	attach(ctx context.Context, dir string) (job, error)
 	drop()
 	remove(ctx context.Context) error
-	// leave notes that its client has gone for good while something ran; abandoned reports whether
-	// that is so, nobody has come back and nothing runs any more.
+	// leave records that the client left for good while something ran; abandoned reports whether
+	// that holds, no client came back and nothing runs any more.
 	leave(ctx context.Context) error
 	abandoned(ctx context.Context) bool
 
-	// tmux runs one tmux command, control builds a client; check is the gate for old ones.
+	// tmux runs one tmux command, control builds a client; check rejects an old tmux.
 	tmux(ctx context.Context, args ...string) (string, error)
 	control(args ...string) (*exec.Cmd, error)
 	check(ctx context.Context) error
 	attachLine() string
 }
 
-// job is a running command, as [pane.Job] is one.
+// job is a running command, such as a [pane.Job].
 type job interface {
-	// Wait passes output on until the command ends. An error says that its end is not known.
+	// Wait passes output on until the command ends. An error means that its end is not known.
 	Wait(output func(pane.Chunk)) (pane.Exit, error)
 	// Cancel begins to end it.
 	Cancel() error
 }
 
-// errNoPane says that nothing was started yet.
+// errNoPane means that nothing was started yet.
 var errNoPane = errors.New("there is no pane yet: the first command of run_shell makes it")
 
-// errGone says that a supervisor has ended before it took a command.
+// errGone means that a supervisor ended before it accepted a command.
 var errGone = errors.New("the supervisor has ended")
 
-// server is our session on a tmux server, and the control client in it.
+// server is our session on a tmux server with the control client in it.
 type server struct {
 	opt     Options
-	sup     supervisor   // of the shared pane: the way to tmux
+	sup     supervisor   // of the shared pane: it runs tmux
 	changed func()       // a pane was made, or the control client ended
 	printed func(string) // a pane printed something
 
 	making sync.Mutex // held while the session, a pane or the control client is made
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	ctl    *control
-	seen   bool            // a supervisor of the session was greeted
-	fitted map[string]bool // panes whose window has the size of a view
+	seen   bool            // a supervisor of the session answered before
+	fitted map[string]bool // panes whose window is fitted to a view
 }
 
-// dirName is a short name for the directory of a session's supervisor, the same in every
+// dirName returns a short name for the directory of a session's supervisor, the same in every
 // process, so that a resumed session finds its pane without asking tmux.
 func dirName(o Options) string {
 	sum := sha256.Sum256([]byte(o.Socket + "\x00" + o.Session))
 	return hex.EncodeToString(sum[:6])
 }
 
-// met takes note that the session exists.
-func (s *server) met() {
+// markSeen records that the session exists.
+func (s *server) markSeen() {
 	s.mu.Lock()
 	s.seen = true
 	s.mu.Unlock()
@@ -126,8 +126,7 @@ func (s *server) tell(e PaneEvent) {
 	}
 }
 
-// ensureSession attaches to our session and makes it first if need be, with the shared
-// pane in it.
+// ensureSession attaches to our session and, if missing, makes it with the shared pane in it.
 func (s *server) ensureSession(ctx context.Context) (created bool, err error) {
 	if s.live() != nil {
 		return false, nil
@@ -144,7 +143,7 @@ func (s *server) ensureSession(ctx context.Context) (created bool, err error) {
 	return created, s.attachControl(ctx)
 }
 
-// creation is the tmux command line that makes the session with its marks.
+// creation returns the tmux command line that makes the session with its marks.
 func (s *server) creation() []string {
 	t := s.opt.target()
 	args := []string{
@@ -168,7 +167,7 @@ func argument(s string) string {
 	return s
 }
 
-// live is the control client if there is one.
+// live returns the control client, or nil.
 func (s *server) live() *control {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +202,7 @@ func (s *server) attachControl(ctx context.Context) error {
 	return nil
 }
 
-// connect returns the control client of a session that exists.
+// connect returns the control client of an existing session.
 func (s *server) connect(ctx context.Context) (*control, error) {
 	if ctl := s.live(); ctl != nil {
 		return ctl, nil
@@ -228,7 +227,7 @@ func (s *server) connect(ctx context.Context) (*control, error) {
 	return s.live(), nil
 }
 
-// drop lets go of the control client.
+// drop detaches the control client.
 func (s *server) drop() {
 	s.mu.Lock()
 	ctl := s.ctl

@@ -82,7 +82,7 @@ func TestShells(t *testing.T) {
 				r.Session = tmux.New(r.opt)
 				r.closeAtEnd()
 			}
-			testMatrix(t, place{ash: c.shell != "" && c.shell != "zsh", zsh: c.shell == "zsh"}, r)
+			testMatrix(t, testTarget{ash: c.shell != "" && c.shell != "zsh", zsh: c.shell == "zsh"}, r)
 			if c.shell == "zsh" {
 				r.t = t
 				r.run("unset x") // too large to be exported
@@ -104,7 +104,7 @@ func newRigWith(t *testing.T, srv *tmuxtest.Server, shell string) *rig {
 
 // TestShellMissing: a clear error, at once, and nothing else runs instead.
 func TestShellMissing(t *testing.T) {
-	all(t, false, func(t *testing.T, _ place, r *rig) {
+	all(t, false, func(t *testing.T, _ testTarget, r *rig) {
 		r.opt.Shell = "nosh"
 		for name, s := range map[string]*tmux.Session{"panes": tmux.New(r.opt), "plain": tmux.NewPlain(r.opt)} {
 			if name == "panes" && r.srv == nil {

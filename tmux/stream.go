@@ -9,29 +9,29 @@ import (
 	"buddy/tmux/pane"
 )
 
-// stream is one stream of a command as it arrives: its own output, a mark, then what jobs
-// in the background write.
+// stream records one stream of a command as it arrives: the command's own output, a mark, then
+// the output of background jobs.
 type stream struct {
 	m    *mirror
 	name string
 	rec  *pane.Record
 	mark string
-	got  int64  // bytes that arrived, of the command or not
-	held []byte // may be a part of the mark
+	got  int64  // bytes that arrived, marks and output of jobs included
+	held []byte // possible part of the mark
 	code int    // of the command; valid with own
-	own  bool   // all of the command's own output is recorded
-	// Of a terminal also what it showed before is recorded: this much came until now, while
-	// begins says that the mark of the beginning is still to come.
+	own  bool   // the command's own output is complete
+	// A terminal's stream includes what it showed before: that many bytes so far; begins means
+	// that the mark of the beginning has not arrived yet.
 	before int64
 	begins bool
-	ack    bool // the byte that says that the command was taken is still to come
+	ack    bool // the byte that confirms the start has not arrived yet
 }
 
 func newStream(m *mirror, name, file string) *stream {
 	return &stream{m: m, name: name, rec: pane.NewRecord(filepath.Join(m.dir, file)), mark: "\x1b]7717;" + m.ticket.Token + ";"}
 }
 
-// Write takes what arrives of a stream.
+// Write processes a piece of the stream.
 func (s *stream) Write(p []byte) (int, error) {
 	n := len(p)
 	s.m.mu.Lock()
@@ -41,7 +41,7 @@ func (s *stream) Write(p []byte) (int, error) {
 		p = p[1:]
 		if !s.m.taken {
 			s.m.taken = true
-			err := s.rec.Open() // also tells that the command may have run
+			err := s.rec.Open() // the file also marks that the command may have run
 			s.m.began <- err
 		}
 	}
@@ -90,7 +90,7 @@ func (s *stream) take(p []byte) {
 	s.rec.Add(rest)
 }
 
-// end takes what was held back as output: the mark never came.
+// end records what was held back as output, because the mark never came.
 func (s *stream) end() {
 	if !s.begins {
 		s.pass(s.held)

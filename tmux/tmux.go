@@ -30,53 +30,52 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// ErrUnavailable says that there is no usable tmux: it is missing, too old, or its server
-// cannot be reached or is not ours. The message has the reason. Nothing ran; the caller
-// may go on with [NewPlain].
+// ErrUnavailable means that tmux cannot be used: it is missing, too old, or its server cannot
+// be reached or is not ours. The message has the reason. Nothing ran; the caller may go on
+// with [NewPlain].
 var ErrUnavailable = errors.New("tmux is not available")
 
-// ErrLost says that the pane or its supervisor vanished while a command ran, so that its
-// end is not known; it may or may not have done its work. The next Start makes a new pane.
+// ErrLost means that the pane or its supervisor vanished while a command ran, so that its end
+// is not known; it may or may not have done its work. The next Start makes a new pane.
 var ErrLost = errors.New("the pane was lost")
 
-// Options say where a Session lives. The zero value of a field is its default.
+// Options describe a Session. The zero value of a field is its default.
 type Options struct {
 	Socket  string // the tmux server: a name for -L, or a path for -S if it has a slash; "" = buddy
 	Session string // tmux session, see [SessionName]; required
-	// Host is where the commands run; nil is this machine. On a Host they have the
-	// environment of a login there, Exe and Env are not used, and Cwd is a directory there,
-	// "" for the home directory. The Session does not close it.
+	// Host runs the commands; nil is this machine. On a Host they have the environment of a login
+	// there, Exe and Env are not used, and Cwd is a directory there, "" for the home directory.
+	// The Session does not close it.
 	Host *host.Host
 	Exe  string   // the program that `pane DIR` turns into the supervisor; required
-	Env  []string // of the first command; nil is that of this process
-	// Sandbox restricts the commands; nil does not. It holds for this machine only, and a
-	// Session made with [NewPlain] has none.
+	Env  []string // of the first command; nil is this process's
+	// Sandbox restricts the commands; nil does not. It applies to this machine only, and not to a
+	// Session made with [NewPlain].
 	Sandbox *pane.Sandbox
 	Cwd     string // of the first command
-	// Reach is what confined commands may read, on this machine.
+	// Reach lists what confined commands may read, on this machine.
 	Reach confine.Reach
-	// Shell is one of [pane.Shells] that commands run in; "" is bash, or sh where there is
-	// none. Where it is missing Start returns a [pane.RefusedError]. What an earlier process
-	// left running keeps its shell.
+	// Shell is the one of [pane.Shells] that runs the commands; "" is bash, or sh where bash is
+	// missing. If it is missing Start returns a [pane.RefusedError]. What an earlier process left
+	// running keeps its shell.
 	Shell string
-	// OnPane is told of what happens to the pane, from any goroutine; it must not call the
-	// Session.
+	// OnPane receives the pane's events, on any goroutine; it must not call the Session.
 	OnPane func(PaneEvent)
-	// OnScreen gets the pictures that Watch asked for, from one goroutine; it may keep them.
+	// OnScreen receives the pictures that Watch asked for, on one goroutine; it may keep them.
 	OnScreen func(Screen)
 }
 
-// PaneKind says what happened to a pane.
+// PaneKind names an event of a pane.
 type PaneKind string
 
-// What happens to panes.
+// The events of panes.
 const (
 	Opened PaneKind = "opened"
 	Lost   PaneKind = "lost" // it vanished; the next command makes another
 	Closed PaneKind = "closed"
 )
 
-// PaneEvent is a change of a pane.
+// PaneEvent reports a change of a pane.
 type PaneEvent struct {
 	Kind   PaneKind
 	Pane   string // tmux's id, such as %3
@@ -88,29 +87,29 @@ type PaneEvent struct {
 // Session runs commands in one shared pane, one at a time, and others in panes of their own.
 // Its methods may be called by any goroutine.
 type Session struct {
-	opt     Options
-	place   place
-	srv     *server                       // nil without tmux
-	seatFor func(key, title string) place // makes the place of a command of its own
-	attach  func() string                 // the line that shows the pane to a person
-	paint   *painter                      // nil without tmux
-	own     owns
-	ctx     context.Context // ends with Close
-	stop    context.CancelFunc
-	closed  atomic.Bool
-	pasting sync.Mutex // held while tmux's buffer holds a paste
+	opt       Options
+	runner    runner
+	srv       *server                        // nil without tmux
+	runnerFor func(key, title string) runner // makes the runner of a command with a pane of its own
+	attach    func() string                  // the command line that shows the pane to a person
+	paint     *painter                       // nil without tmux
+	own       commandPanes
+	ctx       context.Context // ends with Close
+	stop      context.CancelFunc
+	closed    atomic.Bool
+	pasting   sync.Mutex // held while tmux's buffer holds a paste
 }
 
-// place is where a supervisor is: in a tmux pane or a process of its own.
-type place interface {
-	// run starts the command of dir, and makes the supervisor if it is missing. A confined one
-	// runs in the read-only sandbox or not at all.
+// runner runs commands under a supervisor, in a tmux pane or in a process of its own.
+type runner interface {
+	// run starts the command of dir, and the supervisor if it is missing. A confined command runs
+	// in the read-only sandbox or not at all.
 	run(ctx context.Context, dir string, mode Mode, confined bool) (job, error)
 	// attach follows the command of dir that an earlier process started.
 	attach(ctx context.Context, dir string) (job, error)
 	// respawn replaces the supervisor and ends what runs under it.
 	respawn(ctx context.Context) error
-	// pane is tmux's id of the pane, "" without one.
+	// pane returns tmux's id of the pane, "" without one.
 	pane() string
 	// close ends the supervisor unless a command runs in it; then it returns the session's name.
 	close(ctx context.Context) (left []string, err error)
@@ -123,24 +122,25 @@ func New(o Options) *Session {
 	}
 	o.Session = SessionName(o.Session)
 	srv := &server{opt: o}
-	shared := newSeat(srv, nil, roleShared, paneTitle)
+	shared := newManagedPane(srv, nil, roleShared, paneTitle)
 	srv.sup = shared.sup
 	s := newSession(o, shared)
 	s.srv, s.attach, s.paint = srv, shared.sup.attachLine, newPainter(srv.connect, o.OnScreen)
-	s.seatFor = func(key, title string) place { return newSeat(srv, shared, ownPrefix+key, title) }
-	srv.changed, srv.printed = s.paint.again, s.paint.printed
+	s.runnerFor = func(key, title string) runner { return newManagedPane(srv, shared, ownPrefix+key, title) }
+	srv.changed, srv.printed = s.paint.invalidate, s.paint.printed
 	return s
 }
 
-func newSession(o Options, p place) *Session {
-	s := &Session{opt: o, place: p}
+func newSession(o Options, p runner) *Session {
+	s := &Session{opt: o, runner: p}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// newSeat returns the shared seat, or with it as base the one of a command of its own.
-func newSeat(srv *server, base *seat, role, title string) *seat {
-	t := &seat{srv: srv, base: base, role: role, title: title}
+// newManagedPane returns the shared pane, or with the shared one as base the pane of one
+// command.
+func newManagedPane(srv *server, base *managedPane, role, title string) *managedPane {
+	t := &managedPane{srv: srv, base: base, role: role, title: title}
 	name := dirName(srv.opt)
 	if base != nil {
 		name += "-" + role
@@ -154,34 +154,34 @@ func newSeat(srv *server, base *seat, role, title string) *seat {
 	return t
 }
 
-// Confines returns nil when commands of a Session with these Options can be confined, else why
-// not.
+// Confines returns nil when a Session with these Options can confine commands, else the
+// reason.
 func Confines(o Options) error {
 	if o.Host != nil {
-		return fmt.Errorf("%w: nothing of ours is installed on %s", confine.ErrImpossible, o.Host.Name())
+		return fmt.Errorf("%w: buddy is not installed on %s", confine.ErrImpossible, o.Host.Name())
 	}
 	return pane.Confines(lookup(cleanEnv(o.Env)), o.Reach)
 }
 
-// NewPlain returns a Session without tmux: commands run as children of this process with
-// the same records, limits and state, but end with it, and nobody can watch.
+// NewPlain returns a Session without tmux: commands run as children of this process with the
+// same records, limits and state, but end with it, and nobody can watch.
 func NewPlain(o Options) *Session {
 	o.Session = SessionName(o.Session)
 	name := "p" + dirName(o)
 	if o.Host != nil {
 		shared := newRemotePlain(o, name, nil)
 		s := newSession(o, shared)
-		s.seatFor = func(key, _ string) place { return newRemotePlain(o, name+"-"+key, shared.sup) }
+		s.runnerFor = func(key, _ string) runner { return newRemotePlain(o, name+"-"+key, shared.sup) }
 		return s
 	}
 	shared := &plain{opt: o, name: name}
 	s := newSession(o, shared)
-	s.seatFor = func(key, _ string) place { return &plain{opt: o, name: name + "-" + key, base: shared} }
+	s.runnerFor = func(key, _ string) runner { return &plain{opt: o, name: name + "-" + key, base: shared} }
 	return s
 }
 
-// SessionName makes a session name of any text: lower case letters, digits, `_` and `-`,
-// at most 48 of them, with the prefix `buddy-`.
+// SessionName turns any text into a session name: lower case letters, digits, `_` and `-`, at
+// most 48 of them, with the prefix `buddy-`.
 func SessionName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -199,7 +199,7 @@ func SessionName(s string) string {
 	return owner + "-" + s[:min(len(s), 48)]
 }
 
-// AttachLine is the shell command with which a person sees the pane.
+// AttachLine returns the shell command with which a person attaches to the pane.
 func (s *Session) AttachLine() string {
 	if s.attach == nil {
 		return ""
@@ -207,7 +207,7 @@ func (s *Session) AttachLine() string {
 	return s.attach()
 }
 
-// RemoveLine is the shell command with which a person ends what runs in the panes, for good.
+// RemoveLine returns the shell command with which a person ends everything in the panes.
 func (s *Session) RemoveLine() string {
 	switch {
 	case s.srv == nil:
@@ -218,13 +218,13 @@ func (s *Session) RemoveLine() string {
 	return host.Line(removeArgs(s.opt)...)
 }
 
-// Name is that of the tmux session.
+// Name returns the name of the tmux session.
 func (s *Session) Name() string { return s.opt.Session }
 
-// Pane is tmux's id of the shared pane, or "" when there is none.
-func (s *Session) Pane() string { return s.place.pane() }
+// Pane returns tmux's id of the shared pane, or "" when there is none.
+func (s *Session) Pane() string { return s.runner.pane() }
 
-// Watch says of which panes pictures are wanted; nil wants none. While nothing is watched
+// Watch sets the panes whose pictures OnScreen receives; nil is none. While nothing is watched
 // or nothing prints, nothing runs.
 func (s *Session) Watch(panes []string) {
 	if s.paint != nil {
@@ -232,9 +232,9 @@ func (s *Session) Watch(panes []string) {
 	}
 }
 
-// Close ends the Session. An idle tmux session is removed; one in which a command still
-// runs stays and is named in left. Without tmux a running command is
-// cancelled. Closing again does nothing.
+// Close ends the Session. An idle tmux session is removed; one in which a command still runs
+// stays, and left names it. Without tmux a running command is cancelled. Closing again does
+// nothing.
 func (s *Session) Close(ctx context.Context) (left []string, err error) {
 	if s.closed.Swap(true) {
 		return nil, nil
@@ -244,14 +244,14 @@ func (s *Session) Close(ctx context.Context) (left []string, err error) {
 	}
 	s.stop()
 	left, err = s.closeOwns(ctx)
-	l, e := s.place.close(ctx)
-	if t, ok := s.place.(*seat); ok {
+	l, e := s.runner.close(ctx)
+	if t, ok := s.runner.(*managedPane); ok {
 		t.release()
 		s.srv.drop()
 	}
 	left = append(left, l...)
 	if len(left) > 1 {
-		left = left[:1] // all are the name of the one session
+		left = left[:1] // all name the one session
 	}
 	return left, errors.Join(err, e)
 }

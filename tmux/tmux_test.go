@@ -112,8 +112,8 @@ func newHostPlainRig(t testing.TB, h *host.Host, dir string) *rig {
 	return r
 }
 
-// place is a kind of session that the tests run on.
-type place struct {
+// testTarget is a kind of session that the tests run on.
+type testTarget struct {
 	name   string
 	rig    func(t testing.TB) *rig
 	script bool // the supervisor is the script
@@ -123,8 +123,8 @@ type place struct {
 	ssh    bool // the same programs as sh, over ssh
 }
 
-// places are all kinds. Where a target cannot do what others can, the test says so.
-var places = []place{
+// testTargets are all kinds. Where a target cannot do what others can, the test says so.
+var testTargets = []testTarget{
 	{name: "supervisor", rig: newRig, tmux: true},
 	{name: "plain", rig: newPlainRig},
 	{name: "sh", rig: newShRig, script: true, tmux: true},
@@ -141,11 +141,10 @@ var places = []place{
 	}},
 }
 
-// all runs a test on every place; if panes is set only in tmux, and not twice in a
-// container.
-func all(t *testing.T, panes bool, test func(t *testing.T, at place, r *rig)) {
+// all runs a test on every target; if panes is set only in tmux, and not twice in a container.
+func all(t *testing.T, panes bool, test func(t *testing.T, at testTarget, r *rig)) {
 	t.Parallel()
-	for _, at := range places {
+	for _, at := range testTargets {
 		if panes && (!at.tmux || at.ash) {
 			continue
 		}
@@ -220,7 +219,7 @@ func (r *rig) run(command string) tmux.Result {
 	return r.wait(r.start(tmux.Spec{Command: command}))
 }
 
-// screen is what the pane shows.
+// screen returns the visible text of the pane.
 func (r *rig) screen() string {
 	r.t.Helper()
 	return r.srv.Tmux("capture-pane", "-p", "-t", r.Pane())

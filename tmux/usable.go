@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Installed returns what the tmux of this machine says of its version, such as "tmux 3.3a",
-// or an [ErrUnavailable] that says why it cannot be used. It starts no server.
+// Installed returns the version that this machine's tmux reports, such as "tmux 3.3a", or an
+// [ErrUnavailable] with the reason why it cannot be used. It starts no server.
 func Installed(ctx context.Context) (version string, err error) {
 	return installed(ctx, os.Environ())
 }
@@ -31,8 +31,8 @@ func installed(ctx context.Context, env []string) (string, error) {
 	return version, gate(version)
 }
 
-// Usable reports why the tmux that says this of its version (`tmux -V`, "" is none) cannot
-// be used, as an [ErrUnavailable], or nil.
+// Usable returns nil if a tmux with this version (`tmux -V`, "" for none) can be used, else an
+// [ErrUnavailable] with the reason.
 func Usable(version string) error {
 	if strings.TrimSpace(version) == "" {
 		return fmt.Errorf("%w: tmux is not installed", ErrUnavailable)

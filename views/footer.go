@@ -19,7 +19,6 @@ type Footer struct {
 	scope  keymap.Scope
 	dialog bool
 	queued int
-	lone   bool // nothing similar to the request that waits can be allowed
 }
 
 // NewFooter returns a footer for the prompt.
@@ -33,7 +32,6 @@ func (f *Footer) SetScope(s keymap.Scope, dialog bool) { f.scope, f.dialog = s, 
 // Update takes over what changed.
 func (f *Footer) Update(s *state.State, _ state.Changed) {
 	f.queued = len(s.Queued)
-	f.lone = len(s.Approvals) > 0 && s.Approvals[0].Context.Similar == ""
 }
 
 // typed are signs that are typed rather than bound, so the key map does not know them.
@@ -79,10 +77,17 @@ func (f *Footer) hints() []draw.Hint {
 		return append(f.labels(f.scope), draw.Hint{Label: "all other keys go to the pane"})
 	case keymap.Secret: // nothing below it can be reached
 		return f.labels(f.scope)
+	case keymap.Approval, keymap.Amend, keymap.Reason, keymap.Question, keymap.Confirm, keymap.Leaving: // it names its keys itself
+		return f.general(nil)
 	}
 	if f.scope != keymap.Global {
 		all = append(f.labels(f.scope), typed[f.scope]...)
 	}
+	return f.general(all)
+}
+
+// general adds the keys that work everywhere.
+func (f *Footer) general(all []draw.Hint) []draw.Hint {
 	for _, l := range f.labels(keymap.Global) {
 		if f.scope == keymap.Global || !f.bound(l.Key) {
 			all = append(all, l)
@@ -104,7 +109,7 @@ func (f *Footer) bound(key keymap.Key) bool {
 func (f *Footer) labels(scope keymap.Scope) []draw.Hint {
 	var all []draw.Hint
 	for _, e := range f.Keys.In(scope) {
-		hidden := f.lone && e.Action == keymap.AllowSimilar || f.dialog && e.Action == keymap.NextPane
+		hidden := f.dialog && e.Action == keymap.NextPane
 		if e.Label != "" && len(e.Keys) > 0 && !hidden {
 			all = append(all, draw.Hint{Key: e.Keys[0], Label: e.Label, Keep: draw.Essential(e.Action)})
 		}

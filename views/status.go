@@ -24,6 +24,7 @@ type StatusLine struct {
 	queued      int
 	interrupted bool
 	hint        string // untrusted; shows instead of all else
+	stops       string // the keys that stop the main task from where the person is; "" for none
 }
 
 // NewStatusLine returns an empty line. now tells the time.
@@ -50,6 +51,9 @@ func (l *StatusLine) Update(s *state.State, _ state.Changed) {
 // SetHint shows text instead of what runs; "" shows that again.
 func (l *StatusLine) SetHint(text string) { l.hint = text }
 
+// SetStops says which keys stop the main task from where the person is, "" for none.
+func (l *StatusLine) SetStops(keys string) { l.stops = keys }
+
 // Busy reports whether the line changes with time, so that it must be drawn again.
 func (l *StatusLine) Busy() bool { return l.main != nil || l.others > 0 }
 
@@ -57,9 +61,9 @@ func (l *StatusLine) Busy() bool { return l.main != nil || l.others > 0 }
 func doingNow(s *state.State, t *state.Task) string {
 	switch {
 	case t.State == state.TaskWaiting && len(s.Questions) > 0:
-		return "waiting for your answer"
+		return "waits for your answer"
 	case t.State == state.TaskWaiting:
-		return "waiting for your approval"
+		return "waits for your approval"
 	case t.State == state.TaskCancelling:
 		return "cancelling"
 	case t.State == state.TaskQueued:
@@ -133,6 +137,9 @@ func (l *StatusLine) addMain(parts *statusParts, now time.Time) {
 		parts.add(themes.Text, l.Keys.Name(keymap.Back)+" stops")
 	} else {
 		parts.add(role, l.doing)
+		if l.stops != "" && t.State != state.TaskCancelling {
+			parts.add(themes.Muted, l.stops+" interrupts")
+		}
 		if quiet := now.UnixMilli() - l.heard; l.heard > 0 && t.State == state.TaskRunning && quiet >= quietAfter.Milliseconds() {
 			parts.add(themes.Warning, fmt.Sprintf("quiet for %d s", quiet/1000))
 		}

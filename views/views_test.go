@@ -75,7 +75,7 @@ func TestStatusLine(t *testing.T) {
 		{"the wait is over", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 1000}}, "◑ main 00:31 · waiting for the model · quiet for 31 s"},
 		{"tries again", []event.Event{started, event.ModelRetry{Attempt: 2, WaitMS: 43_500}, event.ModelAlive{}, event.TextDelta{Text: "so"}, message}, "◑ main 00:31 · waiting for the model"},
 		{"a command ends while it waits", []event.Event{started, event.TaskStarted{ID: 5, Kind: event.ShellTask}, event.ModelRetry{Attempt: 1, WaitMS: 43_500}, event.TaskFinished{ID: 5}}, "◑ main 00:31 · attempt 1 failed, the next in 00:13 · Enter now · Esc stops"},
-		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ main 00:31 · waiting for your approval"},
+		{"approval", []event.Event{started, message, call, viewtest.Ask("1", viewtest.Restart)}, "‖ main 00:31 · waits for your approval"},
 		{"running", []event.Event{started, message, call, event.ToolStarted{CallID: "c1"}, event.ToolOutput{CallID: "c1", Text: strings.Repeat("x", 3000)}}, "◑ main 00:31 · running run_shell␛ · 3 KB"},
 		{"cancelling", []event.Event{started, event.TaskCancelling{ID: 4}}, "◌ main 00:31 · cancelling"},
 		{"deadline", []event.Event{event.TaskStarted{ID: 4, Kind: event.MainTask, Deadline: viewtest.MS(-90)}}, "◑ main 00:31 · waiting for the model · 01:30 left"},
@@ -195,22 +195,6 @@ func TestTasksRunningShow(t *testing.T) {
 	v.Blur()
 	if got := viewtest.Text(t, v, 40, 5); !strings.Contains(got, "job 9") {
 		t.Errorf("after the selection was moved and left the running task does not show:\n%s", got)
-	}
-}
-
-// The footer offers no rule where the dialog has none.
-func TestFooterSimilar(t *testing.T) {
-	for _, similar := range []string{"", "go test"} {
-		f := NewFooter(viewtest.Dark(t), keymap.Default())
-		f.SetScope(keymap.Approval, true)
-		var s state.State
-		asked := viewtest.Ask("1", action.Action{Tool: "run_shell", Command: "go test ./..."})
-		asked.Context.Similar = similar
-		f.Update(&s, viewtest.Feed(&s, asked))
-		got := viewtest.Text(t, f, 100, 1)
-		if strings.Contains(got, "allow similar") != (similar != "") {
-			t.Errorf("with the rule %q the footer is %s", similar, got)
-		}
 	}
 }
 

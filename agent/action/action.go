@@ -7,25 +7,25 @@
 //	v := action.Verdict{Decision: action.Ask, Reason: "make is not known to be read-only"}
 package action
 
-// Kind says what sort of thing an Action does.
+// Kind names what an Action does.
 type Kind string
 
 // The kinds of actions.
 const (
 	FileRead   Kind = "file_read"
 	FileWrite  Kind = "file_write"
-	FileDelete Kind = "file_delete" // deletes one of the files at least; the others are written
+	FileDelete Kind = "file_delete" // deletes at least one of the files; writes the others
 	Shell      Kind = "shell"
 	Git        Kind = "git"       // a command of git; judged like Shell
 	PaneKeys   Kind = "pane_keys" // text typed into a pane, whatever runs there
 	Network    Kind = "network"
 	Browser    Kind = "browser"
-	MCP        Kind = "mcp"      // a tool of another program
+	MCP        Kind = "mcp"      // a tool of an MCP server
 	Internal   Kind = "internal" // changes and reads nothing outside buddy: the time, a list, a question
 	Generic    Kind = "generic"  // anything no other kind fits; the policy asks about it
 )
 
-// Risk is how much harm an action can do, as far as it can be known beforehand.
+// Risk grades the harm that an action can do, as far as it can be known beforehand.
 type Risk string
 
 // The risks, from least to most.
@@ -35,15 +35,15 @@ const (
 	High   Risk = "high"
 )
 
-// Action is one thing that a tool is about to do, described by what will really
-// happen: resolved paths, the whole command, never an abbreviation of it.
+// Action describes one thing that a tool is about to do by its real effect: resolved paths,
+// the whole command, never an abbreviation of it.
 type Action struct {
 	Kind     Kind     `json:"kind"`
 	Tool     string   `json:"tool"`
-	Target   string   `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"; several names, if Places are
-	Places   []Place  `json:"places,omitempty"`  // Shell: every target on which it runs, when there are several
+	Target   string   `json:"target,omitempty"`  // where it happens: "local", "root@web-02 (ssh)"; several names with Targets
+	Targets  []Target `json:"places,omitempty"`  // Shell: every target on which it runs, when there are several
 	Command  string   `json:"command,omitempty"` // Shell, Git: the whole program text; PaneKeys: what is typed
-	Cwd      string   `json:"cwd,omitempty"`     // Shell: where it starts, if known
+	Cwd      string   `json:"cwd,omitempty"`     // Shell: starting folder, if known
 	Path     string   `json:"path,omitempty"`    // files: absolute, symbolic links resolved
 	Paths    []string `json:"paths,omitempty"`   // all files, Path too, when there are several
 	URL      string   `json:"url,omitempty"`     // Network, Browser: after redirects, if there were any
@@ -51,26 +51,26 @@ type Action struct {
 	Method   string   `json:"method,omitempty"`  // Network: GET, POST, …
 	Op       string   `json:"op,omitempty"`      // Browser, MCP, Generic: what is done
 	Preview  string   `json:"preview,omitempty"` // what a person should see beside it: a diff, a URL
-	Why      string   `json:"why,omitempty"`     // the model's own reason; untrusted text
+	Why      string   `json:"why,omitempty"`     // the model's own reason; untrusted
 	Risk     Risk     `json:"risk,omitempty"`
 	Mutation bool     `json:"mutation,omitempty"` // changes state
 	Privesc  bool     `json:"privesc,omitempty"`  // runs with more rights than buddy has
-	Outside  bool     `json:"outside,omitempty"`  // Shell: is not to run in the read-only sandbox
+	Outside  bool     `json:"outside,omitempty"`  // Shell: must not run in the read-only sandbox
 }
 
-// Place is one of several targets on which an Action happens.
-type Place struct {
+// Target is one of several targets of an Action.
+type Target struct {
 	Target string `json:"target"`
-	Cwd    string `json:"cwd,omitempty"` // where it starts there, if known
+	Cwd    string `json:"cwd,omitempty"` // starting folder there, if known
 }
 
-// On returns what a does at one of its places alone.
-func (a Action) On(p Place) Action {
-	a.Target, a.Cwd, a.Places = p.Target, p.Cwd, nil
+// On returns the part of a that happens on one of its targets.
+func (a Action) On(p Target) Action {
+	a.Target, a.Cwd, a.Targets = p.Target, p.Cwd, nil
 	return a
 }
 
-// Decision is what is to happen with an Action.
+// Decision is a policy's answer to an Action.
 type Decision string
 
 // The decisions of a policy.
@@ -80,26 +80,26 @@ const (
 	Deny  Decision = "deny"  // do not run it; the model is told why
 )
 
-// Verdict is a policy's answer with its reason. Rule names the rule that decided,
-// so that a person can change it.
+// Verdict holds a policy's decision with its reason. Rule names the rule that decided, so that
+// a person can change it.
 type Verdict struct {
 	Decision Decision `json:"decision"`
 	Reason   string   `json:"reason"`
 	Rule     string   `json:"rule,omitempty"`
 }
 
-// Mode says how what a policy would ask about is decided (F05, F16).
+// Mode sets what happens to actions that need approval.
 type Mode string
 
 // The modes.
 const (
-	ModeAsk    Mode = "ask"    // what only reads is free, a person decides the rest; the default
+	ModeAsk    Mode = "ask"    // read-only actions run, a person decides the rest; the default
 	ModeStrict Mode = "strict" // a person decides everything
 	ModeEdits  Mode = "edits"  // as ask, and files of the workspace may be written
-	ModePlan   Mode = "plan"   // what only reads is free, everything else is denied
-	ModeAll    Mode = "all"    // all is allowed that no rule denies
-	ModeNone   Mode = "none"   // what would be asked about is denied
+	ModePlan   Mode = "plan"   // read-only actions run, everything else is denied
+	ModeAll    Mode = "all"    // everything runs that no rule denies
+	ModeNone   Mode = "none"   // actions that need approval are denied
 )
 
-// Modes are all modes, in the order in which help lists them.
+// Modes lists all modes in the order of the help.
 var Modes = []Mode{ModeAsk, ModeStrict, ModeEdits, ModePlan, ModeAll, ModeNone}

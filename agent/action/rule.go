@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Source says who made a rule.
+// Source names who made a rule.
 type Source string
 
 // The sources. Rules of a project may only tighten: allow is refused.
@@ -24,11 +24,11 @@ type Rule struct {
 	Prefix   []string `json:"prefix,omitempty" toml:"prefix"` // first words of a command, as parsed: ["go", "test"]
 	Path     string   `json:"path,omitempty" toml:"path"`     // glob with **; relative to the workspace, or ~/…
 	Host     string   `json:"host,omitempty" toml:"host"`     // and its subdomains
-	Target   string   `json:"target,omitempty" toml:"target"` // glob over the place where it happens
+	Target   string   `json:"target,omitempty" toml:"target"` // glob over the name of the target
 	Source   Source   `json:"source,omitempty" toml:"-"`
 }
 
-// Check says what is wrong with a rule; the error names the field and its value.
+// Check returns an error that names the wrong field and its value, or nil.
 func (r Rule) Check() error {
 	switch {
 	case !slices.Contains([]Decision{Allow, Ask, Deny}, r.Decision):
@@ -45,7 +45,7 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// String is the rule in one line, as the approval shows it: allow "go test …" (session).
+// String formats the rule on one line, as the approval shows it: allow "go test …" (session).
 func (r Rule) String() string {
 	parts := []string{string(r.Decision)}
 	if len(r.Prefix) > 0 {
@@ -62,18 +62,18 @@ func (r Rule) String() string {
 	return strings.Join(parts, " ")
 }
 
-// ApprovalContext is what a person should know before deciding about an Action.
+// ApprovalContext holds what a person should know before deciding about an Action.
 type ApprovalContext struct {
-	Why          string   `json:"why"`                // why it is asked about
+	Why          string   `json:"why"`                // why it needs approval
 	Risk         Risk     `json:"risk"`               // the policy's estimate, or the model's if that is higher
 	Mutation     bool     `json:"mutation,omitempty"` // it changes something
 	Privesc      bool     `json:"privesc,omitempty"`  // it runs with more rights than the person's
 	Reversible   bool     `json:"reversible"`         // it can be undone
 	Undo         string   `json:"undo,omitempty"`     // how
-	Loses        []string `json:"loses,omitempty"`    // work that is not committed, or published, and would be gone; or that it is not known
+	Loses        []string `json:"loses,omitempty"`    // work not committed or published that would be lost, or that this is not known
 	Consequences []string `json:"consequences,omitempty"`
 	Alternatives []string `json:"alternatives,omitempty"`
-	Kept         []string `json:"kept,omitempty"`    // what sees to it that commands do no harm there, free and approved ones
-	Rule         string   `json:"rule,omitempty"`    // what decided
+	Kept         []string `json:"kept,omitempty"`    // what protects the target from harm by commands, free and approved ones
+	Rule         string   `json:"rule,omitempty"`    // the rule that decided
 	Similar      string   `json:"similar,omitempty"` // the rule that "allow similar" would add
 }

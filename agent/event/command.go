@@ -7,7 +7,7 @@ import (
 	"buddy/agent/model"
 )
 
-// Command is an imperative for the runtime. A command that makes no sense gives an
+// Command is an imperative for the runtime. A command that cannot be carried out yields an
 // Error event, never a crash.
 type Command interface{ command() }
 
@@ -17,15 +17,15 @@ type Decision string
 // The decisions.
 const (
 	Once    Decision = "once"
-	Similar Decision = "similar" // and a rule for the rest of the session
-	Edit    Decision = "edit"    // with other arguments
+	Similar Decision = "similar" // approves, and adds a rule for the rest of the session
+	Edit    Decision = "edit"    // approves with other arguments
 	Deny    Decision = "deny"
 )
 
-// ReportKind says what a report is about.
+// ReportKind names the subject of a report.
 type ReportKind string
 
-// The reports.
+// The kinds of reports.
 const (
 	ReportStatus  ReportKind = "status"  // model, endpoint, tools, counters
 	ReportTasks   ReportKind = "ps"      // what runs and what waits
@@ -33,22 +33,22 @@ const (
 )
 
 type (
-	// Submit is a prompt. While a task runs it queues, or with Background it starts a
-	// task of its own on a fork of the conversation. With Shell it is a command, after a
-	// "!", that a person runs; the model reads what it gave with the next prompt.
+	// Submit sends a prompt. While a task runs it is queued, or with Background it starts a task
+	// of its own on a fork of the conversation. With Shell, Text is a command that a person typed
+	// after "!"; the model sees its output with the next prompt.
 	Submit struct {
 		Text       string
 		Images     []model.Image
 		Background bool
 		Shell      bool
 	}
-	// Unqueue takes a queued prompt back.
+	// Unqueue withdraws a queued prompt.
 	Unqueue struct{ ID int }
-	// Continue goes on with an exchange that was interrupted by a crash.
+	// Continue resumes an exchange that a crash interrupted.
 	Continue struct{}
-	// AnswerApproval gives a person's answer to an approval. Reason goes to the model when it is denied; Args are
-	// the call's new arguments, JSON, when it is edited. Nobody says that it is denied because
-	// there is no person who could be asked.
+	// AnswerApproval answers an approval. Reason goes to the model with a denial; Args, JSON,
+	// replace the call's arguments with Edit. Nobody marks a denial because there is no person to
+	// ask.
 	AnswerApproval struct {
 		ID       string
 		Decision Decision
@@ -56,70 +56,70 @@ type (
 		Reason   string
 		Nobody   bool
 	}
-	// Answer is what a person says to a question. Nobody says that there is none.
+	// Answer replies to a question of the model. Nobody means that there is no person to ask.
 	Answer struct {
 		ID, Text string
 		Nobody   bool
 	}
-	// Cancel stops a task; 0 means the main one.
+	// Cancel stops a task; 0 is the main one.
 	Cancel struct{ Task int }
-	// RetryNow ends the wait before the main task's request is sent again.
+	// RetryNow skips the wait before the main task's request is sent again.
 	RetryNow struct{}
-	// SetTimeout gives a task a time from now on in which it has to end; else it is
-	// cancelled. 0 as the task means the only one that runs.
+	// SetTimeout sets the time left for a task; when it has passed, the task is cancelled. Task 0
+	// is the only one that runs.
 	SetTimeout struct {
 		Task     int
 		Duration time.Duration
 	}
-	// SetMode sets how approvals are decided; with a Duration only for that long.
+	// SetMode changes how approvals are decided, for the Duration if that is set.
 	SetMode struct {
 		Mode     action.Mode
 		Duration time.Duration
 	}
-	// SwitchModel makes another model answer from the next exchange on. With Effort it thinks
-	// that much instead of what its profile says; with Effort alone the model stays, and that
-	// counts from the next request on, also while a task runs.
+	// SwitchModel selects another model from the next exchange on. With Effort, that reasoning
+	// effort replaces the profile's; Effort alone keeps the model and takes effect with the next
+	// request, also while a task runs.
 	SwitchModel struct{ Profile, Effort string }
-	// SwitchTarget makes another target the one of calls that name none.
+	// SwitchTarget changes the target of calls that name none.
 	SwitchTarget struct{ Name string }
-	// Compact replaces old exchanges by a summary, however full the context is.
+	// Compact replaces old exchanges by a summary, however full the context window is.
 	Compact struct{}
-	// Pin keeps an exchange out of every compaction, or with Off no longer. Back counts
-	// from the newest one, which is 1.
+	// Pin excludes an exchange from compaction, or includes it again with Off. Back counts from
+	// the newest exchange, which is 1.
 	Pin struct {
 		Back int
 		Off  bool
 	}
-	// Rename gives the session another title, "" that of its first prompt.
+	// Rename changes the session's title; "" restores that of its first prompt.
 	Rename struct{ Title string }
-	// Undo puts the files back that the agent changed for the last prompts that changed
-	// any, Steps of them. Without Force it does nothing when somebody changed one since.
+	// Undo restores the files that the agent changed for the last Steps prompts that changed any.
+	// Without Force it does nothing if one of them was changed since.
 	Undo struct {
 		Steps int
 		Force bool
 	}
-	// Report asks for a Notice about the session: its state or its tasks.
+	// Report asks for a Notice about the session.
 	Report struct{ What ReportKind }
-	// WatchPanes names the panes whose pictures are wanted; it replaces the last one.
+	// WatchPanes names the panes to send PaneScreen events of; it replaces the previous list.
 	WatchPanes struct{ IDs []string }
-	// PaneInput is typed into a pane by a person: bytes as a terminal sends them. It is in no
-	// event and no log, because it may be a password.
+	// PaneInput sends what a person types into a pane: bytes as from a terminal. No event and no
+	// log holds it, because it may be a password.
 	PaneInput struct {
 		Pane  string
 		Bytes []byte
 	}
-	// PanePaste is what a person pasted into a pane, as text; the pane's program is told that
-	// it is a paste if it asked for that. Like PaneInput it is in no event and no log.
+	// PanePaste sends pasted text to a pane, with paste marks if the pane's program asked for
+	// them. No event and no log holds it.
 	PanePaste struct{ Pane, Text string }
-	// FitPane gives a pane the size of its view, in cells, while somebody types into it here;
-	// zeros give it back its own. While a person is attached nothing happens.
+	// FitPane resizes a pane to its view, in cells, while somebody types into it here; zeros
+	// restore its size. It does nothing while a person is attached.
 	FitPane struct {
 		Pane string
 		W, H int
 	}
 	// ReadPane asks for the PaneHistory of a pane.
 	ReadPane struct{ Pane string }
-	// KillPane closes a pane and ends what runs in it. The shared pane stays.
+	// KillPane closes a pane and ends what runs in it. It refuses the shared pane.
 	KillPane struct{ Pane string }
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDocs keeps docs/events.md, the reference of the public stream, as the types are.
+// TestDocs checks that docs/events.md, the reference of the public stream, matches the types.
 func TestDocs(t *testing.T) {
 	const file = "../../docs/events.md"
 	got := reference()

@@ -22,21 +22,21 @@ import (
 
 // Event is a fact about a session. Its JSON form is the payload of an Envelope.
 type Event interface {
-	// Type is the name on the wire, "family.fact".
+	// Type returns the name on the wire, "family.fact".
 	Type() string
-	// Durable tells whether the event is journaled before anyone sees it.
+	// Durable reports whether the event is journaled before anyone sees it.
 	Durable() bool
 }
 
-// Envelope is an Event with its place in the stream. Seq is strictly increasing in one
+// Envelope holds an Event with its position in the stream. Seq strictly increases within a
 // session, with gaps.
 type Envelope struct {
 	Seq     uint64
 	Time    int64 // Unix milliseconds
 	Session string
 	Branch  int // 0 is the main branch
-	Task    int // 0 when no task is meant
-	Turn    int // 0 when no turn is meant
+	Task    int // 0: concerns no task
+	Turn    int // 0: concerns no turn
 	Payload Event
 }
 
@@ -51,9 +51,9 @@ type wire struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// MarshalJSON writes the public form, one object without newlines. What came as JSON,
-// an Unknown or a provider's field, stays as it came; json.Marshal would then escape
-// its <, > and & all the same, an Encoder with SetEscapeHTML(false) does not.
+// MarshalJSON writes the public form, one object without newlines. Parts that arrived as JSON,
+// such as an Unknown or a provider's field, are copied; json.Marshal then still escapes their
+// <, > and &, an Encoder with SetEscapeHTML(false) does not.
 func (e Envelope) MarshalJSON() ([]byte, error) {
 	if e.Payload == nil {
 		return nil, fmt.Errorf("event %d has no payload", e.Seq)
@@ -65,8 +65,8 @@ func (e Envelope) MarshalJSON() ([]byte, error) {
 	return texts.JSON(wire{e.Seq, e.Time, e.Session, e.Branch, e.Task, e.Turn, e.Payload.Type(), raw})
 }
 
-// UnmarshalJSON reads the public form. A type that is not in All becomes an Unknown,
-// which encodes as it was.
+// UnmarshalJSON reads the public form. A type that is not in All becomes an Unknown, which
+// encodes unchanged.
 func (e *Envelope) UnmarshalJSON(data []byte) error {
 	var w wire
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -103,19 +103,19 @@ var types = func() map[string]reflect.Type {
 	return m
 }()
 
-// Unknown is an event of a later version: it is kept and shown to nobody.
+// Unknown holds an event of a later version. It is kept, and shown to nobody.
 type Unknown struct {
 	Name string
 	Raw  json.RawMessage
 }
 
-// Type is the name that it came with.
+// Type returns the name it arrived with.
 func (u Unknown) Type() string { return u.Name }
 
-// Durable is true: only durable events are ever read back.
+// Durable returns true: only durable events are ever read back.
 func (Unknown) Durable() bool { return true }
 
-// MarshalJSON writes the payload as it came.
+// MarshalJSON writes the payload unchanged.
 func (u Unknown) MarshalJSON() ([]byte, error) {
 	if u.Raw == nil {
 		return []byte("null"), nil

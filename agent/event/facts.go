@@ -72,9 +72,9 @@ var All = []Event{
 	MaxTurnsReached{},
 }
 
-// SessionCreated is the first event of a session.
+// SessionCreated opens a session: its first event.
 type SessionCreated struct {
-	Version string `json:"version"` // of the program
+	Version string `json:"version"` // buddy's version
 	Cwd     string `json:"cwd"`
 	Target  string `json:"target"`
 	Profile string `json:"profile"`
@@ -85,7 +85,7 @@ type SessionCreated struct {
 	Title   string `json:"title,omitempty"`
 }
 
-// SessionResumed says that another process goes on with the session.
+// SessionResumed marks that another process continues the session.
 type SessionResumed struct {
 	Version     string `json:"version"`
 	Cwd         string `json:"cwd"`
@@ -98,24 +98,24 @@ type SessionResumed struct {
 	Interrupted bool   `json:"interrupted,omitempty"` // an exchange was under way when it ended
 }
 
-// SessionForked says that what came before was copied from another session, up to the end
+// SessionForked marks that all earlier events were copied from another session, up to the end
 // of one of its exchanges.
 type SessionForked struct {
-	From     string `json:"from"`     // its id
-	FromSeq  uint64 `json:"from_seq"` // the last event that was copied
-	Exchange int    `json:"exchange"` // that it belongs to, from 1
+	From     string `json:"from"`     // id of that session
+	FromSeq  uint64 `json:"from_seq"` // the last event copied
+	Exchange int    `json:"exchange"` // its exchange, from 1
 }
 
-// SessionRenamed gives the session another title; the last one counts.
+// SessionRenamed changes the session's title; the last one counts.
 type SessionRenamed struct {
 	Title string `json:"title"` // one line; "" goes back to the first prompt
 }
 
-// SessionClosed says that the program ended in order.
+// SessionClosed marks an orderly end of the program.
 type SessionClosed struct{}
 
-// PromptSubmitted is what the person said. Queued means that a task was running, and that it
-// has no Kind yet: it is submitted again when it is read.
+// PromptSubmitted holds a person's prompt. Queued means that a task was running and that Kind
+// is not known yet: the prompt is submitted again when it is used.
 type PromptSubmitted struct {
 	ID     int           `json:"id"`
 	Text   string        `json:"text"`
@@ -125,37 +125,37 @@ type PromptSubmitted struct {
 	Date   string        `json:"date,omitempty"` // that the model is told with it, such as "2026-11-22 (UTC)"
 }
 
-// Command reports whether it was typed after an exclamation mark to run at once. For a
-// session of old that is so unless a task was running.
+// Command reports whether the prompt is a shell command to run at once. Old sessions have no
+// Kind: there it is one unless a task was running.
 func (p PromptSubmitted) Command() bool {
 	return p.Kind == Typed || p.Kind == "" && strings.HasPrefix(p.Text, "!")
 }
 
-// PromptKind says what a person's words are for.
+// PromptKind names the use of a prompt.
 type PromptKind string
 
 // The kinds of prompts.
 const (
 	Opening  PromptKind = "opening"  // opens an exchange
-	Steering PromptKind = "steering" // said for the exchange that goes on
-	Typed    PromptKind = "typed"    // a command to run at once: the model is told, and not asked
+	Steering PromptKind = "steering" // added to the running exchange
+	Typed    PromptKind = "typed"    // a shell command: the model is informed, not asked
 )
 
-// PromptWithdrawn says that a queued prompt was taken back before it was used.
+// PromptWithdrawn marks that a queued prompt was withdrawn before its use.
 type PromptWithdrawn struct {
 	ID int `json:"id"`
 }
 
-// BranchStarted says that a conversation forked off another one. From here on envelopes
-// with its number belong to it.
+// BranchStarted marks that a conversation forked off another. Envelopes with its number belong
+// to it.
 type BranchStarted struct {
 	Branch     int    `json:"branch"`
 	FromBranch int    `json:"from_branch,omitempty"`
-	FromSeq    uint64 `json:"from_seq"` // the last event that it has in common
+	FromSeq    uint64 `json:"from_seq"` // the last event in common
 	Why        string `json:"why"`      // bg
 }
 
-// TaskKind says what a task does.
+// TaskKind names the work of a task.
 type TaskKind string
 
 // The kinds of tasks.
@@ -166,7 +166,7 @@ const (
 	CompactionTask TaskKind = "compaction"
 )
 
-// Outcome is how a task ended.
+// Outcome names how a task ended.
 type Outcome string
 
 // The outcomes.
@@ -186,29 +186,29 @@ type TaskQueued struct {
 	Title string   `json:"title"`
 }
 
-// TaskStarted says that a task began to work.
+// TaskStarted marks that a task began to work.
 type TaskStarted struct {
 	ID       int      `json:"id"`
 	Kind     TaskKind `json:"kind"`
 	Title    string   `json:"title"`
 	Deadline int64    `json:"deadline,omitempty"` // Unix milliseconds
-	// Of a ShellTask: where it runs, and where it is found again after a crash.
+	// Pane and Dir are those of a ShellTask: where it runs, and where to find it after a crash.
 	Pane string `json:"pane,omitempty"`
 	Dir  string `json:"dir,omitempty"`
 }
 
-// TaskDeadline says until when a task has to end.
+// TaskDeadline sets the time by which a task has to end.
 type TaskDeadline struct {
 	ID       int   `json:"id"`
 	Deadline int64 `json:"deadline"` // Unix milliseconds
 }
 
-// TaskCancelling says that a task was told to stop.
+// TaskCancelling marks that a task was told to stop.
 type TaskCancelling struct {
 	ID int `json:"id"`
 }
 
-// TaskProgress says what a task is at, beside what its other events tell.
+// TaskProgress describes the current step of a task where no other event does.
 type TaskProgress struct {
 	ID   int    `json:"id"`
 	Text string `json:"text"` // "" when that is over
@@ -221,7 +221,7 @@ type TaskFinished struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-// TurnStarted opens one model request and the tools that it calls.
+// TurnStarted opens a turn: one model request and the tool calls that follow from it.
 type TurnStarted struct {
 	TurnID string `json:"turn_id"`
 	Number int    `json:"number"` // within the session, from 1
@@ -236,7 +236,7 @@ type TurnFinished struct {
 	Cost       model.Money  `json:"cost,omitempty"` // of all its requests; 0 = not known
 }
 
-// RequestStarted says what is sent to the model.
+// RequestStarted describes a request that is sent to the model.
 type RequestStarted struct {
 	Profile         string `json:"profile"`
 	Model           string `json:"model"`
@@ -246,26 +246,25 @@ type RequestStarted struct {
 	Attempt         int    `json:"attempt"`
 }
 
-// TextDelta is the next piece of the answer.
+// TextDelta adds a piece to the answer.
 type TextDelta struct {
 	Text string `json:"text"`
 }
 
-// ReasoningDelta is the next piece of a reasoning trace.
+// ReasoningDelta adds a piece to a reasoning trace.
 type ReasoningDelta struct {
 	Field string `json:"field,omitempty"`
 	Text  string `json:"text"`
 }
 
-// CallDelta is the next piece of a tool call's arguments.
+// CallDelta adds a piece to a tool call's arguments.
 type CallDelta struct {
 	CallID string `json:"call_id"`
 	Text   string `json:"text"`
 }
 
-// Checkpoint is what an unfinished answer gained since the last one, at most one a
-// second: what a crash leaves of it. The offsets count the bytes of the
-// answer that came before.
+// Checkpoint saves what an unfinished answer gained since the last one, at most once a second,
+// so that a crash loses little. The offsets are bytes of the answer before it.
 type Checkpoint struct {
 	Text        string `json:"text"`
 	TextAt      int    `json:"text_at,omitempty"`
@@ -273,55 +272,54 @@ type Checkpoint struct {
 	ReasoningAt int    `json:"reasoning_at,omitempty"`
 }
 
-// ModelMessage is a whole answer, opaque fields kept. Partial means that the stream
-// did not reach its end. Reasoning is its trace as text, for people.
+// ModelMessage holds a whole answer, opaque fields included. Partial means that the stream
+// broke off. Reasoning is the reasoning trace as text, for display.
 type ModelMessage struct {
 	Message   model.Message `json:"message"`
 	Reasoning string        `json:"reasoning,omitempty"`
 	Partial   bool          `json:"partial,omitempty"`
 }
 
-// CacheResult says whether the provider knew the beginning of a prompt already.
+// CacheResult records whether the provider had the beginning of a prompt in its cache.
 type CacheResult string
 
-// The results.
+// The cache results.
 const (
 	CacheHit  CacheResult = "hit"
 	CacheMiss CacheResult = "miss"
 )
 
-// ResponseFinished closes one request. Cache is empty when the provider said nothing of
-// its tokens.
+// ResponseFinished closes one request. Cache is empty when the provider did not report cached
+// tokens.
 type ResponseFinished struct {
 	FinishReason string      `json:"finish_reason"`
 	Calls        int         `json:"calls"`
 	Tokens       int         `json:"tokens,omitempty"`
 	Cache        CacheResult `json:"cache,omitempty"`
 	CachedTokens int         `json:"cached_tokens,omitempty"`
-	FirstMS      int64       `json:"first_ms,omitempty"` // of PhaseMS: until something of the answer came; 0 = not known
+	FirstMS      int64       `json:"first_ms,omitempty"` // part of PhaseMS: until the first piece of the answer; 0 = not known
 	PhaseMS      int64       `json:"phase_ms"`
 }
 
-// ModelRetry says that a request failed and is sent again after WaitMS.
+// ModelRetry marks that a request failed and is sent again after WaitMS.
 type ModelRetry struct {
 	Attempt int    `json:"attempt"`
 	WaitMS  int64  `json:"wait_ms"`
 	Why     string `json:"why"`
 }
 
-// ModelAlive says that bytes came from the model that say nothing, such as a ping: it
-// works. There is at most one a second. One also follows a ModelRetry when the request is
-// sent again.
+// ModelAlive marks bytes from the model without content, such as a ping: it still works. At
+// most one a second; one also follows a ModelRetry when the request is sent again.
 type ModelAlive struct{}
 
-// ModelStalled says that an answer was given up, because nothing of it came for TimeoutMS.
-// What follows tells whether another is asked for.
+// ModelStalled marks that an answer was given up, because nothing of it came for TimeoutMS.
+// Later events tell whether the request is repeated.
 type ModelStalled struct {
 	TimeoutMS int64 `json:"timeout_ms"`
 }
 
-// ModelFallback says that the profile To answers this request in place of From. What From
-// had said of its answer is void.
+// ModelFallback marks that the profile To answers this request instead of From. The part of
+// the answer that came from From is void.
 type ModelFallback struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
@@ -329,34 +327,34 @@ type ModelFallback struct {
 	Why   string `json:"why"`
 }
 
-// ModelSwitched says which model answers from now on.
+// ModelSwitched names the model that answers from now on.
 type ModelSwitched struct {
 	Profile string `json:"profile"`
 	Model   string `json:"model"`
 	API     string `json:"api"`
 	Window  int    `json:"window,omitempty"`
 	Effort  string `json:"effort,omitempty"` // reasoning_effort of the model, if one is set
-	Note    string `json:"note,omitempty"`   // what else is different: the protocol, the login
+	Note    string `json:"note,omitempty"`   // what else differs: the protocol, the login
 }
 
-// TargetSwitched says on which target calls work from now on that name none, and in which
-// folder they begin; "" is the home folder, or not known yet.
+// TargetSwitched names the target of calls that name none, from now on, and the folder they
+// start in; "" is the home folder, or not known yet.
 type TargetSwitched struct {
 	Name string `json:"name"`
 	Cwd  string `json:"cwd,omitempty"`
 }
 
-// ReminderAttached is what the model is told beside what people and tools say.
+// ReminderAttached holds a reminder: what the model is told beside prompts and tool results.
 type ReminderAttached struct {
 	Kinds  []string      `json:"kinds"` // images
 	Text   string        `json:"text"`
 	Images []model.Image `json:"images,omitempty"`
 }
 
-// Health says how urgent the use of a context is.
+// Health grades how full a context is.
 type Health string
 
-// The healths of a context.
+// The grades of a context.
 const (
 	Healthy  Health = ""
 	Hint     Health = "hint"     // it fills up
@@ -364,7 +362,7 @@ const (
 	Critical Health = "critical" // compact or pin now
 )
 
-// ContextUsage says how full the model's context is, by estimate.
+// ContextUsage estimates how full the model's context window is.
 type ContextUsage struct {
 	Estimated int    `json:"estimated"`
 	Limit     int    `json:"limit"`   // 0 = unknown
@@ -372,38 +370,38 @@ type ContextUsage struct {
 	Health    Health `json:"health,omitempty"`
 }
 
-// ContextCompacted says that old messages were replaced by a summary in what the model
-// is sent; the session keeps them. Places count the messages after the leading system
-// messages, the last summary and what was restored with it: from Boundary on all stay,
-// and the Kept ones before it.
+// ContextCompacted marks that a summary replaced old messages in what the model is sent; the
+// session keeps them. Positions count the messages after the leading system messages, the last
+// summary and what was restored with it: those from Boundary on stay, and the Kept ones before
+// it.
 type ContextCompacted struct {
 	By       string `json:"by"`                 // summary, digest, window or server
 	Summary  string `json:"summary,omitempty"`  // what the model reads instead
-	Restored string `json:"restored,omitempty"` // files that it reads besides
+	Restored string `json:"restored,omitempty"` // files that the model reads besides
 	Before   int    `json:"before"`             // tokens, by estimate
 	After    int    `json:"after"`
 	Removed  int    `json:"removed"` // messages
-	Turns    int    `json:"turns"`   // exchanges that they were of
+	Turns    int    `json:"turns"`   // their exchanges
 	Boundary int    `json:"boundary"`
 	Kept     []int  `json:"kept,omitempty"`
 }
 
-// MicroCompacted says that the model no longer reads the results of these calls.
+// MicroCompacted lists the calls whose results the model no longer reads.
 type MicroCompacted struct {
 	CallIDs []string `json:"call_ids"`
 }
 
-// ContextPinned says that an exchange, counted back from the newest at that moment, which
-// is 1, stays as it is in every compaction, or no longer.
+// ContextPinned marks that an exchange is excluded from compaction, or no longer. It is
+// counted back from the newest at that moment, which is 1.
 type ContextPinned struct {
 	Back     int  `json:"back"`
 	Off      bool `json:"off,omitempty"`
-	Messages int  `json:"messages"` // that it has
+	Messages int  `json:"messages"` // its messages
 }
 
-// ResultSpilled says that the whole result of a call is in a file, because it is too
-// long to be sent; the model reads its beginning and its end. Result is that when it takes
-// the place of the result that was given before: those of one answer were too long together.
+// ResultSpilled marks that the whole result of a call is in a file (overflow), because it is
+// too long to be sent; the model reads its beginning and its end. Result is that text when it
+// replaces the result given before, because the results of one answer were too long together.
 type ResultSpilled struct {
 	CallID string `json:"call_id"`
 	Path   string `json:"path,omitempty"` // "": it could not be saved
@@ -411,32 +409,32 @@ type ResultSpilled struct {
 	Result string `json:"result,omitempty"`
 }
 
-// ModeChanged says how approvals are decided from now on.
+// ModeChanged sets how approvals are decided from now on.
 type ModeChanged struct {
 	Mode  action.Mode `json:"mode"`
 	Until int64       `json:"until,omitempty"` // Unix milliseconds; then ask again
 }
 
-// RuleAdded says that a rule decides from now on, until the session ends.
+// RuleAdded adds a rule until the session ends.
 type RuleAdded struct {
 	Rule  action.Rule `json:"rule"`
 	Scope string      `json:"scope"` // session
 }
 
-// Notice is information that needs no answer. Code is stable and lower case.
+// Notice informs; it needs no answer. Code is stable and lower case.
 type Notice struct {
 	Text string `json:"text"`
 	Code string `json:"code,omitempty"`
 }
 
-// Warning is something that a person may want to act on.
+// Warning reports something that a person may want to act on.
 type Warning struct {
 	Text     string `json:"text"`
 	Code     string `json:"code,omitempty"`
 	NextStep string `json:"next_step,omitempty"`
 }
 
-// Error is something that went wrong.
+// Error reports something that went wrong.
 type Error struct {
 	Text     string `json:"text"`
 	Code     string `json:"code,omitempty"`
@@ -444,16 +442,16 @@ type Error struct {
 	NextStep string `json:"next_step,omitempty"`
 }
 
-// Interrupted says that a task was cut off, by a person or by a crash. CanContinue
-// means that the command Continue takes it up again.
+// Interrupted marks that a person or a crash cut a task off. With CanContinue, the command
+// Continue resumes it.
 type Interrupted struct {
 	Task        int    `json:"task,omitempty"`
 	Text        string `json:"text,omitempty"`
 	CanContinue bool   `json:"can_continue,omitempty"`
 }
 
-// MaxTurnsReached says that an exchange used all its turns. The main one can be continued
-// with the command Continue, which gives it as many again.
+// MaxTurnsReached marks that an exchange used all its turns. In the main task, the command
+// Continue grants as many again.
 type MaxTurnsReached struct {
 	Task  int `json:"task"`
 	Turns int `json:"turns"`

@@ -7,8 +7,8 @@ import (
 	"buddy/agent/action"
 )
 
-// ToolRequested is a model's call with the action that it would take. A call whose
-// arguments do not fit has an empty action.
+// ToolRequested holds a tool call of the model with the action that it would take. Invalid
+// arguments leave the action empty.
 type ToolRequested struct {
 	CallID    string        `json:"call_id"`
 	Name      string        `json:"name"`
@@ -17,14 +17,14 @@ type ToolRequested struct {
 	Target    string        `json:"target,omitempty"`
 }
 
-// ApprovalAsked waits for a person.
+// ApprovalAsked asks a person for approval; the call waits.
 type ApprovalAsked struct {
 	ID      string         `json:"id"`
 	CallID  string         `json:"call_id"`
 	Action  action.Action  `json:"action"`
 	Verdict action.Verdict `json:"verdict"`
-	// Context is what else a person should know; Context.Similar is the rule that the
-	// decision similar adds, "" when there is none.
+	// Context helps a person to decide; Context.Similar is the rule that the decision
+	// Similar adds, "" when there is none.
 	Context action.ApprovalContext `json:"context,omitzero"`
 }
 
@@ -33,22 +33,22 @@ type ApprovalAnswered struct {
 	ID       string   `json:"id"`
 	CallID   string   `json:"call_id"`
 	Decision Decision `json:"decision"`
-	By       string   `json:"by"`             // user, policy, nobody (could be asked), prompt (came instead), cancel or shutdown
-	Args     string   `json:"args,omitempty"` // that replace those of the call
+	By       string   `json:"by"`             // user, policy, nobody (no person to ask), prompt (came instead), cancel or shutdown
+	Args     string   `json:"args,omitempty"` // replacement for those of the call
 	Reason   string   `json:"reason,omitempty"`
 }
 
-// ToolStarted says that a tool's side effects may begin. Dir is where its output is
-// kept and from where an interrupted command is found again.
+// ToolStarted marks that a tool's side effects may begin. Dir holds its output; an interrupted
+// command is found again by it.
 type ToolStarted struct {
 	CallID   string `json:"call_id"`
 	Name     string `json:"name"`
-	Pane     string `json:"pane,omitempty"`     // where it works, if that is there already
-	Terminal bool   `json:"terminal,omitempty"` // it has the screen to itself: live output is what a terminal gets
+	Pane     string `json:"pane,omitempty"`     // of the command, if the pane exists already
+	Terminal bool   `json:"terminal,omitempty"` // it runs full screen: live output is what a terminal gets
 	Dir      string `json:"dir,omitempty"`
 }
 
-// ToolOutput is live output. Text may hold anything, escape sequences too; bytes that
+// ToolOutput holds live output. Text may contain anything, escape sequences too; bytes that
 // are not UTF-8 were replaced. BytesTotal counts the stream so far.
 type ToolOutput struct {
 	CallID     string `json:"call_id"`
@@ -63,7 +63,7 @@ type FullOutput struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// ToolResult is what the model read, with the end of the output for the screen.
+// ToolResult holds the result that the model read, with the end of the output for the screen.
 type ToolResult struct {
 	CallID     string      `json:"call_id"`
 	Name       string      `json:"name"`
@@ -75,32 +75,32 @@ type ToolResult struct {
 	FullOutput *FullOutput `json:"full_output,omitempty"`
 }
 
-// FileKept says what files were before a call changes them, so that /undo can put them
-// back. It comes before the change.
+// FileKept saves what files contained before a call changes them, for /undo. It precedes the
+// change.
 type FileKept struct {
 	CallID string     `json:"call_id"`
-	Target string     `json:"target"` // where the files are
+	Target string     `json:"target"` // target of the files
 	Files  []KeptFile `json:"files"`
 }
 
-// KeptFile is one of them.
+// KeptFile is one saved file.
 type KeptFile struct {
 	Path    string `json:"path"`
-	Copy    string `json:"copy,omitempty"` // the file with its content; empty when there was none, or it is too large
+	Copy    string `json:"copy,omitempty"` // file with the old content; empty when there was none, or it is too large
 	Existed bool   `json:"existed"`
 	Perm    int    `json:"perm,omitempty"` // permissions
 	Bytes   int64  `json:"bytes,omitempty"`
-	After   string `json:"after,omitempty"` // tells the content that the call makes from others; empty when it deletes the file
+	After   string `json:"after,omitempty"` // identifies the content that the call writes; empty when it deletes the file
 }
 
-// FileRestored says that a person took changes of files back.
+// FileRestored marks that a person undid changes of files.
 type FileRestored struct {
-	Calls []string `json:"calls"` // whose changes they are
-	Paths []string `json:"paths"` // web:/etc/hosts where that is not on the first target
-	Steps int      `json:"steps"` // how many prompts went back
+	Calls []string `json:"calls"` // the calls whose changes were undone
+	Paths []string `json:"paths"` // as web:/etc/hosts where that is not on the first target
+	Steps int      `json:"steps"` // prompts undone
 }
 
-// Text says it for people.
+// Text returns the event as one line for the screen.
 func (r FileRestored) Text() string {
 	const most = 5
 	names := r.Paths[:min(len(r.Paths), most)]
@@ -115,22 +115,22 @@ func (r FileRestored) Text() string {
 	return text
 }
 
-// QuestionAsked is a question of the model to the person; the task waits.
+// QuestionAsked holds a question of the model to the person; the task waits.
 type QuestionAsked struct {
 	ID      string   `json:"id"`
 	CallID  string   `json:"call_id"`
 	Text    string   `json:"text"`
-	Choices []string `json:"choices,omitempty"` // to choose from; any other answer will do, too
+	Choices []string `json:"choices,omitempty"` // suggested answers; any other is accepted, too
 }
 
-// QuestionAnswered settles a question. By is user, cancel, or nobody, who could be asked.
+// QuestionAnswered settles a question. By is user, cancel, or nobody (no person to ask).
 type QuestionAnswered struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 	By   string `json:"by"`
 }
 
-// PaneOpened says that a terminal pane exists and how a person attaches to it.
+// PaneOpened announces a managed pane and how a person attaches to it.
 type PaneOpened struct {
 	Pane   string `json:"pane"` // tmux's id, such as %3; web-01:%3 where it is not on the first target
 	Title  string `json:"title"`
@@ -138,38 +138,38 @@ type PaneOpened struct {
 	Attach string `json:"attach"`
 }
 
-// PaneLost says that a pane vanished; it is made again when it is needed.
+// PaneLost marks that a pane vanished; the next use makes it again.
 type PaneLost struct {
 	Pane string `json:"pane"`
 	Why  string `json:"why"`
 }
 
-// PaneClosed says that we closed a pane.
+// PaneClosed marks that buddy closed a pane.
 type PaneClosed struct {
 	Pane string `json:"pane"`
 }
 
-// Cursor is a place in a pane, from 0.
+// Cursor is a position in a pane, from 0.
 type Cursor struct {
 	X       int  `json:"x"`
 	Y       int  `json:"y"`
 	Visible bool `json:"visible"`
 }
 
-// PaneScreen is a picture of a pane; the latest wins. Rows hold text with SGR
-// sequences as tmux captured them.
+// PaneScreen holds the visible text of a pane; the latest wins. Rows have SGR sequences as
+// tmux captured them.
 type PaneScreen struct {
 	Pane   string   `json:"pane"`
 	W      int      `json:"w"`
 	H      int      `json:"h"`
 	Cursor Cursor   `json:"cursor"`
 	Rows   []string `json:"rows"`
-	// AppKeys says that the program asked for the other codes of the arrow keys.
+	// AppKeys means that the program asked for application codes of the arrow keys.
 	AppKeys bool `json:"app_keys,omitempty"`
 }
 
-// PaneHistory answers ReadPane: the newest lines of a pane, at most 2,000 that scrolled
-// away and then its screen, as PaneScreen has them.
+// PaneHistory answers ReadPane: at most 2,000 lines of a pane's scrollback, the newest, then
+// its screen, in the form of PaneScreen.
 type PaneHistory struct {
 	Pane string   `json:"pane"`
 	Rows []string `json:"rows"`

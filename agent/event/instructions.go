@@ -1,15 +1,15 @@
 package event
 
-// InstructionsRead says which instruction files the model is told from here on: all at the
-// beginning of a session and after a compaction, and more when it begins to work in a folder
-// that has its own. Injection describes a prompt injection in them, "" for none.
+// InstructionsRead lists the instruction files sent to the model from here on: all of them at
+// the beginning of a session and after a compaction, more when work begins in a folder that
+// has its own. Injection describes a prompt injection in them, "" for none.
 type InstructionsRead struct {
 	Files     []InstructionFile `json:"files,omitempty"`
 	Injection string            `json:"speaks,omitempty"`
 }
 
-// InstructionFile is one of them. Sent is how many bytes of it the model is told; Why says
-// why that is not all.
+// InstructionFile is one instruction file. Sent counts the bytes of it that the model gets;
+// Why is the reason when that is not all.
 type InstructionFile struct {
 	Path  string `json:"path"`
 	From  string `json:"from"` // person or project

@@ -1,367 +1,367 @@
 package event
 
-// Type is "session.created".
+// Type returns "session.created".
 func (SessionCreated) Type() string { return "session.created" }
 
-// Durable is true.
+// Durable returns true.
 func (SessionCreated) Durable() bool { return true }
 
-// Type is "session.resumed".
+// Type returns "session.resumed".
 func (SessionResumed) Type() string { return "session.resumed" }
 
-// Durable is true.
+// Durable returns true.
 func (SessionResumed) Durable() bool { return true }
 
-// Type is "session.forked".
+// Type returns "session.forked".
 func (SessionForked) Type() string { return "session.forked" }
 
-// Durable is true.
+// Durable returns true.
 func (SessionForked) Durable() bool { return true }
 
-// Type is "session.renamed".
+// Type returns "session.renamed".
 func (SessionRenamed) Type() string { return "session.renamed" }
 
-// Durable is true.
+// Durable returns true.
 func (SessionRenamed) Durable() bool { return true }
 
-// Type is "session.closed".
+// Type returns "session.closed".
 func (SessionClosed) Type() string { return "session.closed" }
 
-// Durable is true.
+// Durable returns true.
 func (SessionClosed) Durable() bool { return true }
 
-// Type is "prompt.submitted".
+// Type returns "prompt.submitted".
 func (PromptSubmitted) Type() string { return "prompt.submitted" }
 
-// Durable is true.
+// Durable returns true.
 func (PromptSubmitted) Durable() bool { return true }
 
-// Type is "prompt.withdrawn".
+// Type returns "prompt.withdrawn".
 func (PromptWithdrawn) Type() string { return "prompt.withdrawn" }
 
-// Durable is true.
+// Durable returns true.
 func (PromptWithdrawn) Durable() bool { return true }
 
-// Type is "branch.started".
+// Type returns "branch.started".
 func (BranchStarted) Type() string { return "branch.started" }
 
-// Durable is true.
+// Durable returns true.
 func (BranchStarted) Durable() bool { return true }
 
-// Type is "task.queued".
+// Type returns "task.queued".
 func (TaskQueued) Type() string { return "task.queued" }
 
-// Durable is true.
+// Durable returns true.
 func (TaskQueued) Durable() bool { return true }
 
-// Type is "task.started".
+// Type returns "task.started".
 func (TaskStarted) Type() string { return "task.started" }
 
-// Durable is true.
+// Durable returns true.
 func (TaskStarted) Durable() bool { return true }
 
-// Type is "task.deadline".
+// Type returns "task.deadline".
 func (TaskDeadline) Type() string { return "task.deadline" }
 
-// Durable is true.
+// Durable returns true.
 func (TaskDeadline) Durable() bool { return true }
 
-// Type is "task.cancelling".
+// Type returns "task.cancelling".
 func (TaskCancelling) Type() string { return "task.cancelling" }
 
-// Durable is true.
+// Durable returns true.
 func (TaskCancelling) Durable() bool { return true }
 
-// Type is "task.progress".
+// Type returns "task.progress".
 func (TaskProgress) Type() string { return "task.progress" }
 
-// Durable is false: it is transient.
+// Durable returns false: it is transient.
 func (TaskProgress) Durable() bool { return false }
 
-// Type is "task.finished".
+// Type returns "task.finished".
 func (TaskFinished) Type() string { return "task.finished" }
 
-// Durable is true.
+// Durable returns true.
 func (TaskFinished) Durable() bool { return true }
 
-// Type is "turn.started".
+// Type returns "turn.started".
 func (TurnStarted) Type() string { return "turn.started" }
 
-// Durable is true.
+// Durable returns true.
 func (TurnStarted) Durable() bool { return true }
 
-// Type is "turn.finished".
+// Type returns "turn.finished".
 func (TurnFinished) Type() string { return "turn.finished" }
 
-// Durable is true.
+// Durable returns true.
 func (TurnFinished) Durable() bool { return true }
 
-// Type is "model.request_started".
+// Type returns "model.request_started".
 func (RequestStarted) Type() string { return "model.request_started" }
 
-// Durable is true.
+// Durable returns true.
 func (RequestStarted) Durable() bool { return true }
 
-// Type is "model.text_delta".
+// Type returns "model.text_delta".
 func (TextDelta) Type() string { return "model.text_delta" }
 
-// Durable is false: it is transient.
+// Durable returns false: it is transient.
 func (TextDelta) Durable() bool { return false }
 
-// Type is "model.reasoning_delta".
+// Type returns "model.reasoning_delta".
 func (ReasoningDelta) Type() string { return "model.reasoning_delta" }
 
-// Durable is false: it is transient.
+// Durable returns false: it is transient.
 func (ReasoningDelta) Durable() bool { return false }
 
-// Type is "model.call_delta".
+// Type returns "model.call_delta".
 func (CallDelta) Type() string { return "model.call_delta" }
 
-// Durable is false: it is transient.
+// Durable returns false: it is transient.
 func (CallDelta) Durable() bool { return false }
 
-// Type is "model.checkpoint".
+// Type returns "model.checkpoint".
 func (Checkpoint) Type() string { return "model.checkpoint" }
 
-// Durable is true.
+// Durable returns true.
 func (Checkpoint) Durable() bool { return true }
 
-// Type is "model.message".
+// Type returns "model.message".
 func (ModelMessage) Type() string { return "model.message" }
 
-// Durable is true.
+// Durable returns true.
 func (ModelMessage) Durable() bool { return true }
 
-// Type is "model.response_finished".
+// Type returns "model.response_finished".
 func (ResponseFinished) Type() string { return "model.response_finished" }
 
-// Durable is true.
+// Durable returns true.
 func (ResponseFinished) Durable() bool { return true }
 
-// Type is "model.retry".
+// Type returns "model.retry".
 func (ModelRetry) Type() string { return "model.retry" }
 
-// Durable is true.
+// Durable returns true.
 func (ModelRetry) Durable() bool { return true }
 
-// Type is "tool.requested".
+// Type returns "tool.requested".
 func (ToolRequested) Type() string { return "tool.requested" }
 
-// Durable is true.
+// Durable returns true.
 func (ToolRequested) Durable() bool { return true }
 
-// Type is "approval.asked".
+// Type returns "approval.asked".
 func (ApprovalAsked) Type() string { return "approval.asked" }
 
-// Durable is true.
+// Durable returns true.
 func (ApprovalAsked) Durable() bool { return true }
 
-// Type is "approval.answered".
+// Type returns "approval.answered".
 func (ApprovalAnswered) Type() string { return "approval.answered" }
 
-// Durable is true.
+// Durable returns true.
 func (ApprovalAnswered) Durable() bool { return true }
 
-// Type is "tool.started".
+// Type returns "tool.started".
 func (ToolStarted) Type() string { return "tool.started" }
 
-// Durable is true.
+// Durable returns true.
 func (ToolStarted) Durable() bool { return true }
 
-// Type is "tool.output".
+// Type returns "tool.output".
 func (ToolOutput) Type() string { return "tool.output" }
 
-// Durable is false: it is transient.
+// Durable returns false: it is transient.
 func (ToolOutput) Durable() bool { return false }
 
-// Type is "tool.result".
+// Type returns "tool.result".
 func (ToolResult) Type() string { return "tool.result" }
 
-// Durable is true.
+// Durable returns true.
 func (ToolResult) Durable() bool { return true }
 
-// Type is "file.kept".
+// Type returns "file.kept".
 func (FileKept) Type() string { return "file.kept" }
 
-// Durable is true.
+// Durable returns true.
 func (FileKept) Durable() bool { return true }
 
-// Type is "file.restored".
+// Type returns "file.restored".
 func (FileRestored) Type() string { return "file.restored" }
 
-// Durable is true.
+// Durable returns true.
 func (FileRestored) Durable() bool { return true }
 
-// Type is "question.asked".
+// Type returns "question.asked".
 func (QuestionAsked) Type() string { return "question.asked" }
 
-// Durable is true.
+// Durable returns true.
 func (QuestionAsked) Durable() bool { return true }
 
-// Type is "question.answered".
+// Type returns "question.answered".
 func (QuestionAnswered) Type() string { return "question.answered" }
 
-// Durable is true.
+// Durable returns true.
 func (QuestionAnswered) Durable() bool { return true }
 
-// Type is "reminder.attached".
+// Type returns "reminder.attached".
 func (ReminderAttached) Type() string { return "reminder.attached" }
 
-// Durable is true.
+// Durable returns true.
 func (ReminderAttached) Durable() bool { return true }
 
-// Type is "pane.opened".
+// Type returns "pane.opened".
 func (PaneOpened) Type() string { return "pane.opened" }
 
-// Durable is true.
+// Durable returns true.
 func (PaneOpened) Durable() bool { return true }
 
-// Type is "pane.lost".
+// Type returns "pane.lost".
 func (PaneLost) Type() string { return "pane.lost" }
 
-// Durable is true.
+// Durable returns true.
 func (PaneLost) Durable() bool { return true }
 
-// Type is "pane.closed".
+// Type returns "pane.closed".
 func (PaneClosed) Type() string { return "pane.closed" }
 
-// Durable is true.
+// Durable returns true.
 func (PaneClosed) Durable() bool { return true }
 
-// Type is "pane.screen".
+// Type returns "pane.screen".
 func (PaneScreen) Type() string { return "pane.screen" }
 
-// Durable is false: it is transient.
+// Durable returns false: it is transient.
 func (PaneScreen) Durable() bool { return false }
 
-// Type is "pane.history".
+// Type returns "pane.history".
 func (PaneHistory) Type() string { return "pane.history" }
 
-// Durable is false: it is transient.
+// Durable returns false: it is transient.
 func (PaneHistory) Durable() bool { return false }
 
-// Type is "context.usage".
+// Type returns "context.usage".
 func (ContextUsage) Type() string { return "context.usage" }
 
-// Durable is true.
+// Durable returns true.
 func (ContextUsage) Durable() bool { return true }
 
-// Type is "context.compacted".
+// Type returns "context.compacted".
 func (ContextCompacted) Type() string { return "context.compacted" }
 
-// Durable is true.
+// Durable returns true.
 func (ContextCompacted) Durable() bool { return true }
 
-// Type is "context.micro_compacted".
+// Type returns "context.micro_compacted".
 func (MicroCompacted) Type() string { return "context.micro_compacted" }
 
-// Durable is true.
+// Durable returns true.
 func (MicroCompacted) Durable() bool { return true }
 
-// Type is "context.instructions".
+// Type returns "context.instructions".
 func (InstructionsRead) Type() string { return "context.instructions" }
 
-// Durable is true.
+// Durable returns true.
 func (InstructionsRead) Durable() bool { return true }
 
-// Type is "context.pinned".
+// Type returns "context.pinned".
 func (ContextPinned) Type() string { return "context.pinned" }
 
-// Durable is true.
+// Durable returns true.
 func (ContextPinned) Durable() bool { return true }
 
-// Type is "result.spilled".
+// Type returns "result.spilled".
 func (ResultSpilled) Type() string { return "result.spilled" }
 
-// Durable is true.
+// Durable returns true.
 func (ResultSpilled) Durable() bool { return true }
 
-// Type is "metrics.usage".
+// Type returns "metrics.usage".
 func (MetricsUsage) Type() string { return "metrics.usage" }
 
-// Durable is true.
+// Durable returns true.
 func (MetricsUsage) Durable() bool { return true }
 
-// Type is "policy.mode_changed".
+// Type returns "policy.mode_changed".
 func (ModeChanged) Type() string { return "policy.mode_changed" }
 
-// Durable is true.
+// Durable returns true.
 func (ModeChanged) Durable() bool { return true }
 
-// Type is "policy.rule_added".
+// Type returns "policy.rule_added".
 func (RuleAdded) Type() string { return "policy.rule_added" }
 
-// Durable is true.
+// Durable returns true.
 func (RuleAdded) Durable() bool { return true }
 
-// Type is "notice".
+// Type returns "notice".
 func (Notice) Type() string { return "notice" }
 
-// Durable is true.
+// Durable returns true.
 func (Notice) Durable() bool { return true }
 
-// Type is "warning".
+// Type returns "warning".
 func (Warning) Type() string { return "warning" }
 
-// Durable is true.
+// Durable returns true.
 func (Warning) Durable() bool { return true }
 
-// Type is "error".
+// Type returns "error".
 func (Error) Type() string { return "error" }
 
-// Durable is true.
+// Durable returns true.
 func (Error) Durable() bool { return true }
 
-// Type is "interrupted".
+// Type returns "interrupted".
 func (Interrupted) Type() string { return "interrupted" }
 
-// Durable is true.
+// Durable returns true.
 func (Interrupted) Durable() bool { return true }
 
-// Type is "max_turns_reached".
+// Type returns "max_turns_reached".
 func (MaxTurnsReached) Type() string { return "max_turns_reached" }
 
-// Durable is true.
+// Durable returns true.
 func (MaxTurnsReached) Durable() bool { return true }
 
-// Type is "model.switched".
+// Type returns "model.switched".
 func (ModelSwitched) Type() string { return "model.switched" }
 
-// Durable is true.
+// Durable returns true.
 func (ModelSwitched) Durable() bool { return true }
 
-// Type is "target.switched".
+// Type returns "target.switched".
 func (TargetSwitched) Type() string { return "target.switched" }
 
-// Durable is true.
+// Durable returns true.
 func (TargetSwitched) Durable() bool { return true }
 
-// Type is "model.alive".
+// Type returns "model.alive".
 func (ModelAlive) Type() string { return "model.alive" }
 
-// Durable is false.
+// Durable returns false.
 func (ModelAlive) Durable() bool { return false }
 
-// Type is "model.stalled".
+// Type returns "model.stalled".
 func (ModelStalled) Type() string { return "model.stalled" }
 
-// Durable is true.
+// Durable returns true.
 func (ModelStalled) Durable() bool { return true }
 
-// Type is "model.fallback".
+// Type returns "model.fallback".
 func (ModelFallback) Type() string { return "model.fallback" }
 
-// Durable is true.
+// Durable returns true.
 func (ModelFallback) Durable() bool { return true }
 
-// Type is "budget.warning".
+// Type returns "budget.warning".
 func (BudgetWarning) Type() string { return "budget.warning" }
 
-// Durable is true.
+// Durable returns true.
 func (BudgetWarning) Durable() bool { return true }
 
-// Type is "budget.exceeded".
+// Type returns "budget.exceeded".
 func (BudgetExceeded) Type() string { return "budget.exceeded" }
 
-// Durable is true.
+// Durable returns true.
 func (BudgetExceeded) Durable() bool { return true }

@@ -6,8 +6,8 @@ import (
 	"buddy/agent/model"
 )
 
-// MetricsUsage counts tokens of the last request and of the session. A cost that is not
-// known is 0; SessionUnpriced counts the requests that SessionCost leaves out for that.
+// MetricsUsage counts tokens of the last request and of the session. An unknown cost is 0;
+// SessionUnpriced counts the requests that SessionCost leaves out for that reason.
 type MetricsUsage struct {
 	Prompt            int         `json:"prompt"`
 	Completion        int         `json:"completion"`
@@ -22,13 +22,13 @@ type MetricsUsage struct {
 	PerTool           []ToolUse   `json:"per_tool,omitempty"`
 }
 
-// ToolUse is about how many tokens the results of a tool had in a task.
+// ToolUse estimates the tokens that a tool's results had in a task.
 type ToolUse struct {
 	Name   string `json:"name"` // as the model called it
 	Tokens int    `json:"tokens"`
 }
 
-// BudgetKind says what a budget limits.
+// BudgetKind names the quantity that a budget limits.
 type BudgetKind string
 
 // The kinds. Costs are in micro-dollars.
@@ -37,7 +37,7 @@ const (
 	CostBudget BudgetKind = "cost"
 )
 
-// BudgetWarning says that a task has used four fifths of what it may use.
+// BudgetWarning marks that a task has used four fifths of its budget.
 type BudgetWarning struct {
 	Kind     BudgetKind `json:"kind"`
 	Used     int64      `json:"used"`
@@ -45,7 +45,8 @@ type BudgetWarning struct {
 	TopTools []ToolUse  `json:"top_tools,omitempty"` // at most 3, the largest first
 }
 
-// Text is the warning for people: "$0.41 of $0.50 · largest results: grep 800 tokens".
+// Text returns the warning as one line for the screen: "$0.41 of $0.50 · largest results: grep
+// 800 tokens".
 func (w BudgetWarning) Text() string {
 	text := fmt.Sprintf("%d of %d turns", w.Used, w.Limit)
 	if w.Kind == CostBudget {
@@ -61,7 +62,7 @@ func (w BudgetWarning) Text() string {
 	return text
 }
 
-// BudgetExceeded says that a task ends, because it has used what it may use.
+// BudgetExceeded marks that a task ends because its budget is used up.
 type BudgetExceeded struct {
 	Kind     BudgetKind `json:"kind"`
 	Used     int64      `json:"used"`

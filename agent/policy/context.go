@@ -51,7 +51,7 @@ func (p Policy) context(whole action.Action, j judgement) action.ApprovalContext
 	if v.Decision == action.Deny && report.Safer != "" {
 		c.Alternatives = append(c.Alternatives, report.Safer)
 	}
-	if n := len(whole.Places); n > 0 {
+	if n := len(whole.Targets); n > 0 {
 		note(&c, action.Low, "", fmt.Sprintf("it happens on %d targets at once", n))
 	}
 	if r, ok := p.similar(whole, report); ok {

@@ -149,13 +149,13 @@ func TestLossesOnTargets(t *testing.T) {
 		return Target{Workspace: "/w", Confined: true, Git: func(context.Context, string, ...string) ([]byte, error) { return []byte(" M a.go\x00"), nil }}
 	}}
 	act := sh("git reset --hard")
-	act.Places = []action.Place{{Target: "web", Cwd: "/srv"}, {Target: "local", Cwd: "/w"}}
+	act.Targets = []action.Target{{Target: "web", Cwd: "/srv"}, {Target: "local", Cwd: "/w"}}
 	got := p.Context(act, action.ModeAsk).Loses
 	if len(got) != 2 || !strings.HasPrefix(got[0], "on web: git reset --hard discards") || !strings.Contains(got[0], "no read-only sandbox here") || got[1] != "on local: git reset --hard discards changes in 1 file: a.go" {
 		t.Errorf("%q", got)
 	}
 	for range 9 {
-		act.Places = append(act.Places, action.Place{Target: "local", Cwd: "/w"})
+		act.Targets = append(act.Targets, action.Target{Target: "local", Cwd: "/w"})
 	}
 	if got = p.Context(act, action.ModeAsk).Loses; len(got) != 6 || got[5] != "and on 6 more targets" {
 		t.Errorf("%q", got)

@@ -45,16 +45,16 @@ func acts(report shell.Report) []*shell.GitAct {
 func (p Policy) losses(a action.Action, report shell.Report) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), lossTime)
 	defer cancel()
-	if len(a.Places) == 0 {
+	if len(a.Targets) == 0 {
 		return p.on(a).lossesOf(ctx, report)
 	}
 	var lines []string
-	for i, place := range a.Places {
+	for i, place := range a.Targets {
 		one := a.On(place)
 		on := p.on(one)
 		found := on.lossesOf(ctx, on.Analyse(one.Command, one.Cwd))
 		if len(found) > 0 && i >= lossPlaces {
-			return append(lines, fmt.Sprintf("and on %d more targets", len(a.Places)-i))
+			return append(lines, fmt.Sprintf("and on %d more targets", len(a.Targets)-i))
 		}
 		for _, line := range found {
 			lines = append(lines, "on "+visible(one.Target)+": "+line)

@@ -116,12 +116,12 @@ type judgement struct {
 
 // strictest judges a, of several targets the one that decides.
 func (p Policy) strictest(a action.Action, mode action.Mode) judgement {
-	if len(a.Places) == 0 {
+	if len(a.Targets) == 0 {
 		return p.on(a).judgeOne(a, mode)
 	}
 	var worst judgement
 	same := true
-	for i, place := range a.Places {
+	for i, place := range a.Targets {
 		one := a.On(place)
 		j := p.on(one).judgeOne(one, mode)
 		same = same && (i == 0 || j.verdict.Decision == worst.verdict.Decision)

@@ -41,7 +41,7 @@ var wide = []string{
 // what is computed, destroys, needs more rights, leaves the machine, or has more than one
 // part or target to be asked about. The rule holds for the target of the action only.
 func (p Policy) Similar(a action.Action) (action.Rule, bool) {
-	if len(a.Places) > 0 {
+	if len(a.Targets) > 0 {
 		return action.Rule{}, false
 	}
 	j := p.strictest(a, action.ModeAsk)
@@ -50,7 +50,7 @@ func (p Policy) Similar(a action.Action) (action.Rule, bool) {
 
 // similar returns the rule of Similar, for the target of p. report holds what a command would do.
 func (p Policy) similar(a action.Action, report shell.Report) (action.Rule, bool) {
-	if len(a.Places) > 0 {
+	if len(a.Targets) > 0 {
 		return action.Rule{}, false
 	}
 	r := action.Rule{Decision: action.Allow, Tool: a.Tool, Target: a.Target, Source: action.FromSession}

@@ -27,7 +27,7 @@ func TestTargets(t *testing.T) { // rules, folders and modes are those of the ta
 		}
 		a.Target = strings.Join(targets, ", ")
 		for _, name := range targets {
-			a.Places = append(a.Places, action.Place{Target: name, Cwd: folders[name]})
+			a.Targets = append(a.Targets, action.Target{Target: name, Cwd: folders[name]})
 		}
 		return a
 	}
@@ -94,7 +94,7 @@ func TestSimilarIsForOneTarget(t *testing.T) {
 	if r, ok := p.Similar(a); ok {
 		t.Errorf("production can be allowed by %v", r)
 	}
-	a.Target, a.Places = "local, web-01", []action.Place{{Target: "local"}, {Target: "web-01"}}
+	a.Target, a.Targets = "local, web-01", []action.Target{{Target: "local"}, {Target: "web-01"}}
 	if r, ok := p.Similar(a); ok {
 		t.Errorf("one rule for two targets: %v", r)
 	}

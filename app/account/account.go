@@ -23,7 +23,7 @@ type Account struct {
 	Provider config.Provider // where there is no issuer
 }
 
-// otherNames are what people call providers.
+// otherNames maps what people call providers to their names.
 var otherNames = map[string]string{"claude": "anthropic", "google": "gemini", "grok": "xai", "mistral": "mistralai"}
 
 // Find finds what a name means. Without one it is the active profile.
@@ -169,7 +169,7 @@ func Access(ctx context.Context, c config.Config, demo bool) slash.Access {
 			a, err := Find(c, name)
 			return a.loginView(), err
 		},
-		Names:     func() string { return Names(c) },
-		Makeshift: demo,
+		Names:        func() string { return Names(c) },
+		DemoFallback: demo,
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"buddy/config"
 )
 
-// TestKeyIsKept (H12): what the screen does with a key that it was given.
+// TestKeyIsKept: what the screen does with a key that it was given.
 func TestKeyIsKept(t *testing.T) {
 	apptest.Home(t)
 	if _, err := Find(config.Config{}, "nowhere"); err == nil || !strings.Contains(err.Error(), "nothing to log in to is called") {

@@ -21,6 +21,7 @@ type LoginServer struct {
 	Refuses   atomic.Bool // every token
 }
 
+// NewLoginServer starts one, which ends with the test. It takes the token at-0 first.
 func NewLoginServer(t *testing.T) *LoginServer {
 	t.Helper()
 	s := &LoginServer{}
@@ -80,7 +81,7 @@ func Home(t *testing.T) string {
 func ServeModels(t *testing.T, models ...string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"object":"list","data":[{"id":"%s"}]}`, strings.Join(models, `"},{"id":"`))
+		_, _ = fmt.Fprintf(w, `{"object":"list","data":[{"id":"%s"}]}`, strings.Join(models, `"},{"id":"`))
 	}))
 	t.Cleanup(s.Close)
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")

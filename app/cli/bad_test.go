@@ -16,7 +16,7 @@ import (
 const badFolder = "../../testdata/bad"
 
 // TestBadConfigs: testdata/bad has wrong settings; beside each is what `buddy config check`
-// says of it. A start refuses the same files, with one of these lines (DESIGN "Bad input").
+// says of it. A start refuses the same files, with one of these lines.
 func TestBadConfigs(t *testing.T) {
 	home := t.TempDir()
 	for name, value := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": home, "BUDDY_MODEL": "", "BUDDY_BASE_URL": "", "BUDDY_API_KEY": ""} {
@@ -79,7 +79,7 @@ func withoutColumn(line string) string {
 	return parts[0] + ":" + parts[1] + ":" + parts[3]
 }
 
-// startError is what the full screen says of a file before it opens.
+// startError returns what the full screen says of a file before it opens.
 func startError(file string) string {
 	f := &compose.Options{Config: file}
 	r := compose.ReadSettings(f)

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
 	"buddy/app/headless"
+	"buddy/app/plain"
 	"buddy/app/repl"
 	"buddy/app/slash"
 	"buddy/app/version"
@@ -41,14 +43,60 @@ func (m *modeFlag) Set(s string) error {
 	return nil
 }
 
+// cli holds what all commands share.
+type cli struct {
+	options      *compose.Options
+	once         headless.Options
+	debug, plain bool
+	in, out, err *os.File    // results go to out, all else to err
+	style        plain.Style // of out and err
+	json         bool
+}
+
+func newCLI(stdin, stdout, stderr *os.File) *cli {
+	return &cli{options: &compose.Options{Approve: action.ModeAsk}, in: stdin, out: stdout, err: stderr, style: plain.StyleOf(stdout, stderr)}
+}
+
+// print prints a line of a result. Foreign text in it is made safe for a terminal.
+func (s *cli) print(format string, args ...any) error {
+	_, err := fmt.Fprintln(s.out, s.style.Out(fmt.Sprintf(format, args...)))
+	return exit.Failure(err)
+}
+
+// hint prints a line beside the results.
+func (s *cli) hint(format string, args ...any) {
+	_, _ = fmt.Fprintln(s.err, "buddy: "+s.style.Err(fmt.Sprintf(format, args...)))
+}
+
+// encode prints a value as one line of JSON.
+func (s *cli) encode(v any) error { return s.indented(v, "") }
+
+// indented prints a value as JSON, its lines after the first behind the indent.
+func (s *cli) indented(v any, indent string) error {
+	enc := json.NewEncoder(s.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	return exit.Failure(enc.Encode(v))
+}
+
+func (s *cli) jsonFlag(c *cobra.Command, help string) {
+	c.Flags().BoolVar(&s.json, "json", false, help)
+}
+
+// group makes a command that only has others.
+func group(c *cobra.Command, all ...*cobra.Command) *cobra.Command {
+	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(all...)
+	return c
+}
+
 // Main runs a command and returns its exit code.
 func Main(args []string, stdin, stdout, stderr *os.File) int {
-	f := &compose.Options{Approve: action.ModeAsk}
-	var once headless.Options
-	root := commands(f, &once, stdin, stdout, stderr)
+	s := newCLI(stdin, stdout, stderr)
+	root := s.root()
 	root.SetArgs(args)
 	ran, err := root.ExecuteC()
-	f.Log.Close(once.Said(stderr))
+	s.options.Log.Close(s.once.Said(stderr))
 	if err == nil {
 		return exit.Done
 	}
@@ -64,11 +112,10 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 }
 
 // Command returns the command line, for who makes documents of it.
-func Command() *cobra.Command {
-	return commands(&compose.Options{Approve: action.ModeAsk}, new(headless.Options), os.Stdin, os.Stdout, os.Stderr)
-}
+func Command() *cobra.Command { return newCLI(os.Stdin, os.Stdout, os.Stderr).root() }
 
-func commands(f *compose.Options, once *headless.Options, stdin, stdout, stderr *os.File) *cobra.Command {
+func (s *cli) root() *cobra.Command {
+	f := s.options
 	root := &cobra.Command{
 		Use:   "buddy",
 		Short: "a terminal agent that works in real tmux panes and asks first",
@@ -89,16 +136,16 @@ func commands(f *compose.Options, once *headless.Options, stdin, stdout, stderr 
 					return err
 				}
 			}
-			if f.Debug {
+			if s.debug {
 				f.Log, err = compose.OpenDebug()
 			}
 			return exit.Failure(err)
 		},
-		RunE: func(*cobra.Command, []string) error { return interactive(f, "", stdin, stdout, stderr) },
+		RunE: func(*cobra.Command, []string) error { return s.interactive("") },
 	}
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	root.SetIn(stdin)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetIn(s.in)
 	root.CompletionOptions.SetDefaultShellCompDirective(onlyThese)
 	root.SetVersionTemplate("buddy {{.Version}}\n")
 	p := root.PersistentFlags()
@@ -108,9 +155,9 @@ func commands(f *compose.Options, once *headless.Options, stdin, stdout, stderr 
 	p.StringVar(&f.BaseURL, "base-url", "", "the `URL` of the endpoint to talk to")
 	p.StringVar(&f.Theme, "theme", "", "the colours by `name`: auto, dark, light, high-contrast, solarized or a theme of your own")
 	p.BoolVar(&f.NoColor, "no-color", false, "no colours")
-	p.BoolVar(&f.Plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
+	p.BoolVar(&s.plain, "plain", false, "no full screen: a prompt that is read line by line, as without a terminal")
 	p.StringVar(&f.Tmux, "tmux", "", "`name` of the tmux session that commands run in")
-	p.BoolVar(&f.Debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
+	p.BoolVar(&s.debug, "debug", false, "log requests, retries and tmux commands to a file, named at the end; no texts, no keys")
 	p.StringVar(&f.SSH, "ssh", "", "work on another machine: `user@host`, or a name of your ssh configuration")
 	p.StringVar(&f.SSHConfig, "ssh-config", "", "an ssh configuration `file` to use instead of the usual ones")
 	p.StringVar(&f.Container, "container", "", "work in a running `container` of docker or podman, by name or id")
@@ -118,9 +165,8 @@ func commands(f *compose.Options, once *headless.Options, stdin, stdout, stderr 
 	p.StringVarP(&f.Dir, "cwd", "C", "", "the `folder` to work in, where commands run")
 	p.StringArrayVar(&f.Also, "add-dir", nil, "one more `folder` to work in: its files are read without asking (may be repeated)")
 	root.AddCommand(
-		resumeCommand(f, stdin, stdout, stderr), sessionsCommand(f, stdin, stdout, stderr), execCommand(f, once, stdin, stdout, stderr),
-		policyCommand(f, stdout), trustCommand(stdout), traceCommand(stdout, stderr), replayCommand(f), configCommand(f, stdin, stdout, stderr), modelsCommand(f, stdout, stderr),
-		loginCommand(f, stdin, stdout, stderr), logoutCommand(f, stdout), doctorCommand(f, stdout, stderr), initCommand(f, stdin, stdout, stderr),
+		s.resumeCommand(), s.sessionsCommand(), s.execCommand(), s.policyCommand(), s.trustCommand(), s.traceCommand(), s.replayCommand(),
+		s.configCommand(), s.modelsCommand(), s.loginCommand(), s.logoutCommand(), s.doctorCommand(), s.initCommand(),
 	)
 	completeFlags(root, f)
 	explainArgs(root)
@@ -145,9 +191,9 @@ func enter(f *compose.Options) error {
 }
 
 // interactive talks with a person, on the full screen or line by line.
-func interactive(f *compose.Options, resume string, stdin, stdout, stderr *os.File) error {
-	if repl.Wanted(f, stdin, stdout) {
-		return repl.Run(f, resume, stdin, stdout, stderr)
+func (s *cli) interactive(resume string) error {
+	if s.plain || repl.Wanted(s.in, s.out) {
+		return repl.Run(s.options, resume, s.in, s.out, s.err)
 	}
-	return fullscreen.Run(f, resume)
+	return fullscreen.Run(s.options, resume)
 }

@@ -59,7 +59,7 @@ func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 // modelNames returns what names the profiles of the configuration. One that has a mistake has none.
 func modelNames(f *compose.Options) func() []cobra.Completion {
 	return func() []cobra.Completion {
-		c, _, _, err := config.Load(config.Options{Config: f.Config, Trust: compose.TrustStore()})
+		c, _, _, err := compose.LoadConfig(&compose.Options{Config: f.Config})
 		if err != nil {
 			return nil
 		}
@@ -114,7 +114,7 @@ func sessionNames() []cobra.Completion {
 func completeTarget(f *compose.Options) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		names := []string{slash.ThisMachine}
-		c, _, _, err := config.Load(config.Options{Config: f.Config, Trust: compose.TrustStore()})
+		c, _, _, err := compose.LoadConfig(&compose.Options{Config: f.Config})
 		if err != nil {
 			return names, cobra.ShellCompDirectiveError
 		}

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,60 +12,34 @@ import (
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
 	"buddy/app/keymap"
-	"buddy/app/plain"
 	"buddy/config"
 )
 
-// configCLI is what the commands of `buddy config` share.
+// configCLI holds what the commands of `buddy config` share.
 type configCLI struct {
-	flags *compose.Options
-	in    *os.File
-	out   *os.File // results
-	err   *os.File // all else
-	style plain.Style
-	json  bool
+	*cli
 	unset bool
 }
 
-func configCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.Command {
-	s := &configCLI{flags: f, in: stdin, out: stdout, err: stderr, style: plain.StyleOf(stdout, stderr)}
-	c := &cobra.Command{
+func (c *cli) configCommand() *cobra.Command {
+	s := &configCLI{cli: c}
+	return group(&cobra.Command{
 		Use:   "config",
 		Short: "show, check and change the settings",
 		Long: "config shows the settings that are in effect and where each comes from, finds every mistake in\n" +
 			"their files, and changes yours. --config FILE works on that file instead of the usual ones.",
 		Example: "  buddy config show\n  buddy config check\n  buddy config set ui.theme light\n  buddy config edit",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(s.pathCommand(), s.showCommand(), s.checkCommand(), s.editCommand(), s.getCommand(), s.setCommand(), s.schemaCommand())
-	return c
-}
-
-func (s *configCLI) print(text string) error {
-	_, err := fmt.Fprintln(s.out, s.style.Out(text))
-	return exit.Failure(err)
-}
-
-func (s *configCLI) hint(format string, args ...any) {
-	_, _ = fmt.Fprintln(s.err, "buddy: "+s.style.Err(fmt.Sprintf(format, args...)))
-}
-
-// encode prints a value as one line of JSON.
-func (s *configCLI) encode(v any) error {
-	enc := json.NewEncoder(s.out)
-	enc.SetEscapeHTML(false)
-	return exit.Failure(enc.Encode(v))
+	}, s.pathCommand(), s.showCommand(), s.checkCommand(), s.editCommand(), s.getCommand(), s.setCommand(), s.schemaCommand())
 }
 
 // load returns what is in effect.
 func (s *configCLI) load() (config.Config, config.Index, []string, error) {
-	c, index, notices, err := config.Load(config.Options{Config: s.flags.Config, Model: s.flags.Model, BaseURL: s.flags.BaseURL, Trust: compose.TrustStore()})
+	c, index, notices, err := compose.LoadConfig(s.options)
 	if err != nil {
 		err = exit.Error{Code: exit.BadUsage, Text: err.Error() + "; buddy config check finds all mistakes"}
 	}
-	if s.flags.Theme != "" && err == nil {
-		c.UI.Theme, index["ui.theme"] = s.flags.Theme, "--theme"
+	if s.options.Theme != "" && err == nil {
+		c.UI.Theme, index["ui.theme"] = s.options.Theme, "--theme"
 	}
 	return c, index, notices, err
 }
@@ -80,7 +52,7 @@ func (s *configCLI) pathCommand() *cobra.Command {
 		Example: "  buddy config path\n  buddy config path --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			for _, f := range config.Sources(s.flags.Config, compose.TrustStore()) {
+			for _, f := range config.Sources(s.options.Config, compose.TrustStore()) {
 				var err error
 				if s.json {
 					err = s.encode(f)
@@ -89,7 +61,7 @@ func (s *configCLI) pathCommand() *cobra.Command {
 					if f.Exists {
 						state = "exists "
 					}
-					err = s.print(strings.TrimRight(fmt.Sprintf("%s  %-8s  %s  %s", state, f.Kind, f.Path, parenthesis(f.Note)), " "))
+					err = s.print("%s", strings.TrimRight(fmt.Sprintf("%s  %-8s  %s  %s", state, f.Kind, f.Path, parenthesis(f.Note)), " "))
 				}
 				if err != nil {
 					return err
@@ -98,7 +70,7 @@ func (s *configCLI) pathCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
+	s.jsonFlag(c, "one JSON object a line")
 	return c
 }
 
@@ -119,7 +91,7 @@ func (s *configCLI) showCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return s.show() },
 	}
-	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
+	s.jsonFlag(c, "one JSON object a line")
 	return c
 }
 
@@ -183,10 +155,10 @@ func (s *configCLI) getCommand() *cobra.Command {
 			if s.json {
 				return s.encode(v)
 			}
-			return s.print(v.Text())
+			return s.print("%s", v.Text())
 		},
 	}
-	c.Flags().BoolVar(&s.json, "json", false, "with its source, as one JSON object")
+	s.jsonFlag(c, "with its source, as one JSON object")
 	return c
 }
 
@@ -233,7 +205,7 @@ func (s *configCLI) checkCommand() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.check(strings.Join(args, "")) },
 	}
-	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
+	s.jsonFlag(c, "one JSON object a line")
 	return c
 }
 
@@ -260,7 +232,7 @@ func (s *configCLI) check(file string) error {
 			if s.json {
 				err = s.encode(mistakeRow{e.Place, e.Key, e.Err.Error()})
 			} else {
-				err = s.print(e.Error())
+				err = s.print("%v", e)
 			}
 			if err != nil {
 				return err
@@ -277,13 +249,13 @@ func (s *configCLI) check(file string) error {
 	if s.json {
 		return nil
 	}
-	return s.print("no mistakes in " + strings.Join(names, ", "))
+	return s.print("no mistakes in %s", strings.Join(names, ", "))
 }
 
 // reports checks a file, or all that are read.
 func (s *configCLI) reports(file string) []*config.Report {
-	c := fullscreen.Colours(s.flags)
-	if file = cmp.Or(file, s.flags.Config); file != "" {
+	c := fullscreen.Colours(s.options)
+	if file = cmp.Or(file, s.options.Config); file != "" {
 		r := config.Check(file)
 		checkOwners(r, c, false)
 		return []*config.Report{r}

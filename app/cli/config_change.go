@@ -3,13 +3,9 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +13,7 @@ import (
 
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
+	"buddy/app/input"
 	"buddy/config"
 )
 
@@ -45,7 +42,7 @@ func (s *configCLI) setCommand() *cobra.Command {
 }
 
 func (s *configCLI) set(key string, values []string) error {
-	path := config.UserFile(s.flags.Config)
+	path := config.UserFile(s.options.Config)
 	d, err := config.OpenDocument(path)
 	if err != nil {
 		return exit.Mistake(err)
@@ -73,7 +70,7 @@ func (s *configCLI) set(key string, values []string) error {
 		return nil
 	}
 	r := d.Check()
-	checkOwners(r, fullscreen.Colours(s.flags), false)
+	checkOwners(r, fullscreen.Colours(s.options), false)
 	if wrong := r.Mistakes(); len(wrong) > 0 {
 		// Its place would be one in a text that nobody has.
 		return exit.Error{Code: exit.BadUsage, Text: (&config.Error{Key: wrong[0].Key, Err: wrong[0].Err}).Error() + "; nothing was changed"}
@@ -88,7 +85,7 @@ func (s *configCLI) set(key string, values []string) error {
 // inOrder refuses a file that has mistakes already.
 func (s *configCLI) inOrder(d *config.Document) error {
 	r := d.Check()
-	checkOwners(r, fullscreen.Colours(s.flags), false)
+	checkOwners(r, fullscreen.Colours(s.options), false)
 	wrong := r.Mistakes()
 	if len(wrong) == 0 {
 		return nil
@@ -103,7 +100,7 @@ func (s *configCLI) warnOverridden(key string) {
 		return
 	}
 	v, err := config.Lookup(c.Settings(index), key)
-	if file := config.UserFile(s.flags.Config); err == nil && !strings.HasPrefix(v.Source, file+":") && v.Source != "default" {
+	if file := config.UserFile(s.options.Config); err == nil && !strings.HasPrefix(v.Source, file+":") && v.Source != "default" {
 		s.hint("saved, but %s comes from %s now", v.Key, v.Source)
 	}
 }
@@ -136,7 +133,7 @@ func (s *configCLI) editCommand() *cobra.Command {
 }
 
 func (s *configCLI) edit() error {
-	path := config.UserFile(s.flags.Config)
+	path := config.UserFile(s.options.Config)
 	if path == "" {
 		return exit.Usage("no home is known: name a file with --config")
 	}
@@ -144,13 +141,10 @@ func (s *configCLI) edit() error {
 		return exit.Failure(err)
 	}
 	config.RefreshSchema(path)
-	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
 	answers := bufio.NewReader(s.in)
 	for {
-		c := exec.CommandContext(context.Background(), "sh", "-c", editor+` "$1"`, "sh", path)
-		c.Stdin, c.Stdout, c.Stderr = s.in, s.out, s.err
-		if err := c.Run(); err != nil {
-			return exit.Failure(fmt.Errorf("editor %q: %w", editor, err))
+		if err := input.RunEditor(input.Editor(), path, s.in, s.out, s.err); err != nil {
+			return exit.Failure(err)
 		}
 		err := s.check(path)
 		if err == nil || !term.IsTerminal(int(s.in.Fd())) {

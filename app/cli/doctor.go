@@ -2,19 +2,16 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"io"
-	"os"
-
-	"buddy/app/compose"
-	"buddy/app/doctor"
-	"buddy/app/exit"
 
 	"github.com/spf13/cobra"
+
+	"buddy/app/doctor"
+	"buddy/app/exit"
 )
 
-func doctorCommand(f *compose.Options, stdout, stderr *os.File) *cobra.Command {
-	asJSON, offline := false, false
+func (s *cli) doctorCommand() *cobra.Command {
+	offline := false
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "check what buddy needs, and say what to do about the rest",
@@ -25,15 +22,12 @@ func doctorCommand(f *compose.Options, stdout, stderr *os.File) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			ctx, stop := context.WithTimeout(context.Background(), 2*doctor.AnswerTime)
 			defer stop()
-			all := doctor.Examine(ctx, f, !offline, stderr)
+			all := doctor.Examine(ctx, s.options, !offline, s.err)
 			var err error
-			if asJSON {
-				enc := json.NewEncoder(stdout)
-				enc.SetIndent("", "\t")
-				enc.SetEscapeHTML(false)
-				err = enc.Encode(all)
+			if s.json {
+				err = s.indented(all, "\t")
 			} else {
-				_, err = io.WriteString(stdout, doctor.Text(all))
+				_, err = io.WriteString(s.out, doctor.Text(all))
 			}
 			if err != nil {
 				return exit.Failure(err)
@@ -46,7 +40,7 @@ func doctorCommand(f *compose.Options, stdout, stderr *os.File) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print a list for programs")
+	s.jsonFlag(c, "print a list for programs")
 	c.Flags().BoolVar(&offline, "offline", false, "ask no model")
 	return c
 }

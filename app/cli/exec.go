@@ -4,19 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"buddy/agent/model"
-	"buddy/app/compose"
 	"buddy/app/headless"
 	"buddy/tools"
 )
 
-func execCommand(f *compose.Options, once *headless.Options, stdin, stdout, stderr *os.File) *cobra.Command {
+func (s *cli) execCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec [PROMPT]",
 		Short: "answer one prompt: the answer on stdout, all else on stderr",
@@ -39,19 +37,19 @@ func execCommand(f *compose.Options, once *headless.Options, stdin, stdout, stde
 			"  buddy exec --json --resume last \"and now the tests\"",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return headless.Run(f, *once, args, stdin, stdout, stderr)
+			return headless.Run(s.options, s.once, args, s.in, s.out, s.err)
 		},
 	}
 	p := c.Flags()
-	p.BoolVar(&once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
-	p.BoolVarP(&once.Quiet, "quiet", "q", false, "print nothing but errors on stderr")
-	p.StringVar(&once.Resume, "resume", "", "go on with a session: its `ID`, or last")
-	p.StringVar(&once.Schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")
+	p.BoolVar(&s.once.JSON, "json", false, "print every event as a line of JSON instead of the answer")
+	p.BoolVarP(&s.once.Quiet, "quiet", "q", false, "print nothing but errors on stderr")
+	p.StringVar(&s.once.Resume, "resume", "", "go on with a session: its `ID`, or last")
+	p.StringVar(&s.once.Schema, "output-schema", "", "a `file` with a JSON Schema that the answer has to fit")
 	complete(c, "resume", inOrder, sessionNames)
 	_ = c.MarkFlagFilename("output-schema", "json")
-	p.Var((*timeFlag)(&once.Timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
-	p.Var(turnsFlag{&once.MaxTurns}, "max-turns", "turns that the model may take, instead of agent.max_iterations; 0 is no limit")
-	p.Var(costFlag{&once.MaxCost}, "max-cost", "dollars that the answer may cost, instead of agent.max_cost; 0 is no limit")
+	p.Var((*timeFlag)(&s.once.Timeout), "timeout", "give up after so long: 90s, 5m, 1h or a number of seconds")
+	p.Var(turnsFlag{&s.once.MaxTurns}, "max-turns", "turns that the model may take, instead of agent.max_iterations; 0 is no limit")
+	p.Var(costFlag{&s.once.MaxCost}, "max-cost", "dollars that the answer may cost, instead of agent.max_cost; 0 is no limit")
 	return c
 }
 

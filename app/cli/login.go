@@ -9,16 +9,16 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
 	"buddy/app/account"
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/views/markup"
-
-	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
-func loginCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.Command {
+func (s *cli) loginCommand() *cobra.Command {
 	check := false
 	c := &cobra.Command{
 		Use:   "login [NAME]",
@@ -30,23 +30,23 @@ func loginCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.Com
 		Example: "  buddy login openai\n  pass show openai | buddy login openai\n  buddy login --check anthropic",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			a, err := namedAccount(f, args)
+			a, err := namedAccount(s.options, args)
 			if err != nil {
 				return err
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 			defer stop()
 			if check {
-				return checkLogin(ctx, a, stdout)
+				return checkLogin(ctx, a, s.out)
 			}
-			return logIn(ctx, a, stdin, stdout, stderr)
+			return logIn(ctx, a, s.in, s.out, s.err)
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false, "only say whether there is a key or a login; exit 1 if not")
 	return c
 }
 
-// namedAccount is what the arguments of a command name.
+// namedAccount returns what the arguments of a command name.
 func namedAccount(f *compose.Options, args []string) (account.Account, error) {
 	c, _, _, err := compose.LoadConfig(f)
 	if err != nil {
@@ -59,14 +59,14 @@ func namedAccount(f *compose.Options, args []string) (account.Account, error) {
 	return a, nil
 }
 
-func logoutCommand(f *compose.Options, stdout *os.File) *cobra.Command {
+func (s *cli) logoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "logout [NAME]",
 		Short:   "forget a key or a login that buddy login kept",
 		Example: "  buddy logout openai",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			a, err := namedAccount(f, args)
+			a, err := namedAccount(s.options, args)
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ func logoutCommand(f *compose.Options, stdout *os.File) *cobra.Command {
 			if err != nil {
 				return exit.Failure(err)
 			}
-			_, err = fmt.Fprintln(stdout, markup.Plain(text))
+			_, err = fmt.Fprintln(s.out, markup.Plain(text))
 			return exit.Failure(err)
 		},
 	}

@@ -11,7 +11,7 @@ import (
 	"buddy/app/compose"
 )
 
-// TestLoginEndToEnd (H11–H14): without a login the model says what to do; after it requests
+// TestLoginEndToEnd: without a login the model says what to do; after it requests
 // carry the token; a refused token is replaced once, and a second refusal is an error.
 func TestLoginEndToEnd(t *testing.T) {
 	home := apptest.Home(t)

@@ -2,23 +2,19 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"buddy/app/compose"
-	"buddy/app/exit"
 	"buddy/app/slash"
 	"buddy/views/markup"
 )
 
 // modelsCommand is buddy models.
-func modelsCommand(f *compose.Options, stdout, stderr *os.File) *cobra.Command {
-	asJSON := false
+func (s *cli) modelsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "models",
 		Short: "which models can be used, and what the others lack",
@@ -28,24 +24,22 @@ func modelsCommand(f *compose.Options, stdout, stderr *os.File) *cobra.Command {
 		Example: "  buddy models\n  buddy models --json | jq '.[] | select(.usable).name'",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			c, index, _, err := compose.LoadConfig(f)
+			c, index, _, err := compose.LoadConfig(s.options)
 			if err != nil {
 				return err
 			}
 			offers := compose.OffersOf(context.Background(), c, index)
-			if asJSON {
-				enc := json.NewEncoder(stdout)
-				enc.SetIndent("", "\t")
-				return exit.Failure(enc.Encode(offers))
+			if s.json {
+				return s.indented(offers, "\t")
 			}
-			printOffers(stdout, offers)
+			printOffers(s.out, offers)
 			if c.Active == nil && c.Problem != "" {
-				_, _ = fmt.Fprintln(stderr, "buddy: "+markup.Plain(c.Problem))
+				s.hint("%s", markup.Plain(c.Problem))
 			}
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print a list for programs")
+	s.jsonFlag(c, "print a list for programs")
 	return c
 }
 

@@ -10,7 +10,7 @@ import (
 	"buddy/config"
 )
 
-// TestOffers (H06): the list has what can be used under the name that chooses it; what a
+// TestOffers: the list has what can be used under the name that chooses it; what a
 // server on this machine says is safe to show.
 func TestOffers(t *testing.T) {
 	apptest.Home(t)

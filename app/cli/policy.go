@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,16 +12,7 @@ import (
 )
 
 // policyCommand explains verdicts without running anything.
-func policyCommand(f *compose.Options, stdout *os.File) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "policy",
-		Short: "what may run without asking, and why",
-
-		Example: "  buddy policy explain 'git log | head; rm x'",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	asJSON := false
+func (s *cli) policyCommand() *cobra.Command {
 	explain := &cobra.Command{
 		Use:   "explain COMMAND",
 		Short: "judge a shell command as if the model had called it; nothing runs",
@@ -31,19 +21,19 @@ func policyCommand(f *compose.Options, stdout *os.File) *cobra.Command {
 		Example: "  buddy policy explain 'git log | head; rm x'\n  buddy policy explain --approve plan --json 'go test ./...'\n  buddy policy explain --target web 'docker ps'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			e, err := compose.Explained(f, args[0])
+			e, err := compose.Explained(s.options, args[0])
 			if err != nil {
 				return err
 			}
 			text := e.String()
-			if asJSON {
+			if s.json {
 				data, err := json.MarshalIndent(e, "", "  ")
 				if err != nil {
 					return exit.Failure(err)
 				}
 				text = string(data) + "\n"
 			}
-			if _, err := stdout.WriteString(text); err != nil {
+			if _, err := s.out.WriteString(text); err != nil {
 				return exit.Error{Code: exit.Failed, Text: fmt.Sprintf("stdout: %v", err)}
 			}
 			if e.Verdict.Decision != action.Allow {
@@ -52,9 +42,12 @@ func policyCommand(f *compose.Options, stdout *os.File) *cobra.Command {
 			return nil
 		},
 	}
-	explain.Flags().BoolVar(&asJSON, "json", false, "print all that is known as JSON")
-	explain.Flags().Var((*modeFlag)(&f.Approve), "mode", "the mode to judge under, as --approve")
+	s.jsonFlag(explain, "print all that is known as JSON")
+	explain.Flags().Var((*modeFlag)(&s.options.Approve), "mode", "the mode to judge under, as --approve")
 	complete(explain, "mode", onlyThese, modeNames)
-	c.AddCommand(explain)
-	return c
+	return group(&cobra.Command{
+		Use:     "policy",
+		Short:   "what may run without asking, and why",
+		Example: "  buddy policy explain 'git log | head; rm x'",
+	}, explain)
 }

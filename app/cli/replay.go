@@ -3,16 +3,15 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/fullscreen"
 	"buddy/app/ui"
 	"buddy/sessions"
 )
 
-func replayCommand(f *compose.Options) *cobra.Command {
+func (s *cli) replayCommand() *cobra.Command {
 	speed := 1.0
-	c := &cobra.Command{
+	c := ofSession(&cobra.Command{
 		Use:   "replay ID",
 		Short: "watch a session again, as it went",
 		Long: "replay shows a session on the full screen as it went, with waits of at most two seconds.\n" +
@@ -20,21 +19,18 @@ func replayCommand(f *compose.Options) *cobra.Command {
 			"Space pauses, + and - change the speed, q ends it; the keys that scroll and change\n" +
 			"panes work as always. An ID may be shortened to any beginning that is unique; last is\n" +
 			"the session used last.",
-		Example:           "  buddy replay last\n  buddy replay 7f3a --speed 4",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeSessions,
-		RunE: ofSession(func(store sessions.Store, id string, _ []string) error {
-			if !(speed >= ui.SlowestReplay && speed <= ui.FastestReplay) { // false for NaN, too
-				return exit.Usage("--speed must be a number from %g to %g", ui.SlowestReplay, ui.FastestReplay)
-			}
-			j, err := store.View(id)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = j.Close() }()
-			return fullscreen.Replay(f, j, speed)
-		}),
-	}
+		Example: "  buddy replay last\n  buddy replay 7f3a --speed 4",
+	}, func(store sessions.Store, id string, _ []string) error {
+		if !(speed >= ui.SlowestReplay && speed <= ui.FastestReplay) { // false for NaN, too
+			return exit.Usage("--speed must be a number from %g to %g", ui.SlowestReplay, ui.FastestReplay)
+		}
+		j, err := store.View(id)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = j.Close() }()
+		return fullscreen.Replay(s.options, j, speed)
+	})
 	c.Flags().Float64Var(&speed, "speed", speed, "how many `times` as fast as it went")
 	return c
 }

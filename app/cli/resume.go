@@ -1,16 +1,15 @@
 package cli
 
 import (
-	"os"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"buddy/app/compose"
 	"buddy/app/exit"
-
-	"github.com/spf13/cobra"
 )
 
-func resumeCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.Command {
+func (s *cli) resumeCommand() *cobra.Command {
 	last, fork, at := false, false, 0
 	c := &cobra.Command{
 		Use:   "resume [ID]",
@@ -40,7 +39,7 @@ func resumeCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.Co
 			if err != nil {
 				return exit.Failure(compose.TrustFirst(from, err))
 			}
-			return interactive(f, id, stdin, stdout, stderr)
+			return s.interactive(id)
 		},
 	}
 	c.Flags().BoolVar(&last, "last", false, "the session that was used last")

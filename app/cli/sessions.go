@@ -2,10 +2,8 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -17,64 +15,26 @@ import (
 	"buddy/app/compose"
 	"buddy/app/exit"
 	"buddy/app/fuzzy"
-	"buddy/app/plain"
 	"buddy/sessions"
 )
 
-// sessionsCLI is what the commands of `buddy sessions` share.
+// sessionsCLI holds what the commands of `buddy sessions` share.
 type sessionsCLI struct {
-	flags *compose.Options
-	in    io.Reader
-	out   io.Writer // results
-	err   io.Writer // all else
-	style plain.Style
-	json  bool
+	*cli
 	all   bool
 	limit int
 }
 
-func sessionsCommand(f *compose.Options, stdin, stdout, stderr *os.File) *cobra.Command {
-	s := &sessionsCLI{flags: f, in: stdin, out: stdout, err: stderr, style: plain.StyleOf(stdout, stderr)}
-	c := &cobra.Command{
+func (c *cli) sessionsCommand() *cobra.Command {
+	s, search := &sessionsCLI{cli: c}, &sessionsCLI{cli: c} // whose limits differ
+	return group(&cobra.Command{
 		Use:   "sessions",
 		Short: "list, search, export and tidy up sessions",
 		Long: "sessions works on the saved sessions of this folder, which are in .buddyx/sessions.\n" +
 			"An ID may be shortened to any beginning that is unique; last is the one used last.",
 		Example: "  buddy sessions list --all\n  buddy sessions search \"connection refused\"\n  buddy sessions export last --format html --output session.html",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(s.listCommand(), s.showCommand(), s.searchCommand(), s.exportCommand(), s.importCommand(),
+	}, s.listCommand(), s.showCommand(), search.searchCommand(), s.exportCommand(), s.importCommand(),
 		s.renameCommand(), s.removeCommand(), s.pathCommand(), s.trustCommand())
-	for _, sub := range c.Commands() {
-		switch sub.Name() {
-		case "show", "rename", "path", "trust":
-			sub.ValidArgsFunction = completeSessions
-		case "rm": // takes several
-			sub.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-				return sessionNames(), inOrder
-			}
-		}
-	}
-	return c
-}
-
-// hint prints a line beside the results.
-func (s *sessionsCLI) hint(format string, args ...any) {
-	_, _ = fmt.Fprintln(s.err, "buddy: "+s.style.Err(fmt.Sprintf(format, args...)))
-}
-
-// print prints a line of a result. Foreign text in it is made safe for a terminal.
-func (s *sessionsCLI) print(format string, args ...any) error {
-	_, err := fmt.Fprintln(s.out, s.style.Out(fmt.Sprintf(format, args...)))
-	return err
-}
-
-// encode prints a value as one line of JSON.
-func (s *sessionsCLI) encode(v any) error {
-	enc := json.NewEncoder(s.out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }
 
 // here is the store of the working directory.
@@ -106,15 +66,20 @@ func meant(arg string) (sessions.Store, string, error) {
 	return store, id, err
 }
 
-// ofSession is the work of a command whose first argument means a session.
-func ofSession(do func(store sessions.Store, id string, args []string) error) func(*cobra.Command, []string) error {
-	return func(_ *cobra.Command, args []string) error {
+// ofSession completes a command whose first argument means a session, which do gets.
+func ofSession(c *cobra.Command, do func(store sessions.Store, id string, args []string) error) *cobra.Command {
+	if c.Args == nil {
+		c.Args = cobra.ExactArgs(1)
+	}
+	c.ValidArgsFunction = completeSessions
+	c.RunE = func(_ *cobra.Command, args []string) error {
 		store, id, err := meant(args[0])
 		if err == nil {
 			err = do(store, id, args)
 		}
 		return exit.Failure(err)
 	}
+	return c
 }
 
 // row is a session as `list --json` prints it.
@@ -146,9 +111,14 @@ func (s *sessionsCLI) listCommand() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return s.list(strings.Join(args, "")) },
 	}
-	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
-	c.Flags().BoolVar(&s.all, "all", false, "those of all folders")
-	c.Flags().IntVarP(&s.limit, "limit", "n", 0, "at most this `number`; 0 is all")
+	return s.listing(c, "those of all folders", 0, "at most this `number`; 0 is all")
+}
+
+// listing adds the flags of a command that prints many lines.
+func (s *sessionsCLI) listing(c *cobra.Command, all string, limit int, most string) *cobra.Command {
+	s.jsonFlag(c, "one JSON object a line")
+	c.Flags().BoolVar(&s.all, "all", false, all)
+	c.Flags().IntVarP(&s.limit, "limit", "n", limit, most)
 	return c
 }
 
@@ -213,15 +183,13 @@ func (s *sessionsCLI) list(filter string) error {
 }
 
 func (s *sessionsCLI) showCommand() *cobra.Command {
-	c := &cobra.Command{
+	c := ofSession(&cobra.Command{
 		Use:     "show ID",
 		Short:   "facts about a session, and its exchanges",
 		Long:    "show prints facts about a session and its exchanges, whose numbers resume --fork --at takes.",
 		Example: "  buddy sessions show last\n  buddy sessions show 7f3a --json",
-		Args:    cobra.ExactArgs(1),
-		RunE:    ofSession(s.show),
-	}
-	c.Flags().BoolVar(&s.json, "json", false, "as one JSON object")
+	}, s.show)
+	s.jsonFlag(c, "as one JSON object")
 	return c
 }
 
@@ -276,10 +244,7 @@ func (s *sessionsCLI) searchCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return s.search(c, args[0]) },
 	}
-	c.Flags().BoolVar(&s.json, "json", false, "one JSON object a line")
-	c.Flags().BoolVar(&s.all, "all", false, "in the sessions of all folders")
-	c.Flags().IntVarP(&s.limit, "limit", "n", 50, "at most this `number` of hits; 0 is all")
-	return c
+	return s.listing(c, "in the sessions of all folders", 50, "at most this `number` of hits; 0 is all")
 }
 
 // hitRow is a hit as `search --json` prints it.
@@ -295,7 +260,7 @@ type hitRow struct {
 
 func (s *sessionsCLI) search(c *cobra.Command, text string) error {
 	if strings.TrimSpace(text) == "" {
-		return exit.Usage("there is nothing to search for")
+		return exit.Usage("the search text is empty")
 	}
 	stores, err := s.stores()
 	if err != nil {
@@ -345,28 +310,25 @@ func (s *sessionsCLI) hit(store sessions.Store, h sessions.Hit, last *string) er
 }
 
 func (s *sessionsCLI) trustCommand() *cobra.Command {
-	return &cobra.Command{
+	return ofSession(&cobra.Command{
 		Use:   "trust ID",
 		Short: "allow to go on with a session that came from elsewhere",
 		Long: "trust lets you go on with a session that was imported or copied from another machine. Until then it can\n" +
 			"only be read, because what stands in it would be told to the model.",
 		Example: "  buddy sessions trust 7f3a",
-		Args:    cobra.ExactArgs(1),
-		RunE:    ofSession(func(store sessions.Store, id string, _ []string) error { return store.Trust(id) }),
-	}
+	}, func(store sessions.Store, id string, _ []string) error { return store.Trust(id) })
 }
 
 func (s *sessionsCLI) renameCommand() *cobra.Command {
-	return &cobra.Command{
+	return ofSession(&cobra.Command{
 		Use:     "rename ID TITLE",
 		Short:   "give a session a title",
 		Long:    "rename gives a session a title of at most 60 characters. An empty one goes back to the first prompt.",
 		Example: "  buddy sessions rename last \"nginx fails after upgrade\"",
 		Args:    cobra.ExactArgs(2),
-		RunE: ofSession(func(store sessions.Store, id string, args []string) error {
-			return compose.TrustFirst(id, store.Rename(id, args[1]))
-		}),
-	}
+	}, func(store sessions.Store, id string, args []string) error {
+		return compose.TrustFirst(id, store.Rename(id, args[1]))
+	})
 }
 
 func (s *sessionsCLI) removeCommand() *cobra.Command {
@@ -376,6 +338,10 @@ func (s *sessionsCLI) removeCommand() *cobra.Command {
 		Long:    "rm moves sessions with all that belongs to them to a folder for trash, which it prints. There\nthey are removed after 30 days; until then, moving the files back undoes it.",
 		Example: "  buddy sessions rm 7f3a",
 		Args:    cobra.MinimumNArgs(1),
+
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return sessionNames(), inOrder
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, arg := range args {
 				store, id, err := meant(arg)
@@ -401,19 +367,21 @@ func (s *sessionsCLI) pathCommand() *cobra.Command {
 		Short:   "the file of a session, or the folder of all",
 		Example: "  buddy sessions path last\n  grep -c '\"type\":\"error\"' \"$(buddy sessions path last)\"",
 		Args:    cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: completeSessions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				store, err := here()
 				if err != nil {
 					return exit.Failure(err)
 				}
-				return exit.Failure(s.print("%s", store.Path()))
+				return s.print("%s", store.Path())
 			}
 			store, id, err := meant(args[0])
 			if err != nil {
 				return exit.Failure(err)
 			}
-			return exit.Failure(s.print("%s", store.File(id)))
+			return s.print("%s", store.File(id))
 		},
 	}
 }

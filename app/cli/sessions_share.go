@@ -9,7 +9,6 @@ import (
 
 	"buddy/app/compose"
 	"buddy/app/exit"
-	"buddy/config"
 	"buddy/sessions"
 )
 
@@ -46,10 +45,11 @@ func (s *sessionsCLI) export(arg, format, output string) error {
 	if err != nil {
 		return exit.Failure(err)
 	}
-	hide, err := s.redactor()
+	c, _, _, err := compose.LoadConfig(s.options)
 	if err != nil {
-		return exit.Mistake(err)
+		return err
 	}
+	hide := compose.Redactor(c)
 	var warnings []string
 	if output == "" {
 		warnings, err = store.Export(s.out, id, as, hide)
@@ -60,16 +60,6 @@ func (s *sessionsCLI) export(arg, format, output string) error {
 		s.hint("%s", w)
 	}
 	return exit.Failure(err)
-}
-
-// redactor returns what takes secrets out: the keys of all profiles, and what looks like
-// one.
-func (s *sessionsCLI) redactor() (func(string) string, error) {
-	c, _, _, err := config.Load(config.Options{Config: s.flags.Config, Model: s.flags.Model, BaseURL: s.flags.BaseURL})
-	if err != nil {
-		return nil, err
-	}
-	return compose.Redactor(c), nil
 }
 
 func (s *sessionsCLI) importCommand() *cobra.Command {
@@ -102,7 +92,7 @@ func (s *sessionsCLI) importCommand() *cobra.Command {
 				return exit.Failure(fmt.Errorf("%s: %w", args[0], err))
 			}
 			s.hint("it is read-only until you trust it: buddy sessions trust %s", id)
-			return exit.Failure(s.print("%s", id))
+			return s.print("%s", id)
 		},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -12,31 +11,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"buddy/agent/model"
-	"buddy/app/plain"
 	"buddy/sessions"
 	"buddy/sessions/trace"
 	"buddy/views/markup"
 )
 
-func traceCommand(stdout, stderr *os.File) *cobra.Command {
-	s := &sessionsCLI{out: stdout, err: stderr, style: plain.StyleOf(stdout, stderr)}
-	c := &cobra.Command{
+func (s *cli) traceCommand() *cobra.Command {
+	c := ofSession(&cobra.Command{
 		Use:   "trace ID",
 		Short: "where the time, the tokens and the money of a session went",
 		Long: "trace sums up a session: its exchanges with turns, tokens and costs, how long the model was\n" +
 			"waited for, streamed and tools ran, the slowest calls, and what failed. Calls that ran at\n" +
 			"once are each counted in full. An ID may be shortened to any beginning that is unique;\n" +
 			"last is the session used last.",
-		Example:           "  buddy trace last\n  buddy trace 7f3a --json | jq .totals",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeSessions,
-		RunE:              ofSession(s.trace),
-	}
-	c.Flags().BoolVar(&s.json, "json", false, "as one JSON object")
+		Example: "  buddy trace last\n  buddy trace 7f3a --json | jq .totals",
+	}, s.trace)
+	s.jsonFlag(c, "as one JSON object")
 	return c
 }
 
-func (s *sessionsCLI) trace(store sessions.Store, id string, _ []string) error {
+func (s *cli) trace(store sessions.Store, id string, _ []string) error {
 	j, err := store.View(id)
 	if err != nil {
 		return err
@@ -150,7 +144,7 @@ func took(ms int64) string {
 	return d.Round(time.Second).String()
 }
 
-// costText is what is known of a cost.
+// costText says what is known of a cost.
 func costText(c trace.Counts) string {
 	switch {
 	case c.Cost == 0 && c.Unpriced > 0:

@@ -14,7 +14,7 @@ import (
 	"buddy/views/markup"
 )
 
-func trustCommand(stdout io.Writer) *cobra.Command {
+func (s *cli) trustCommand() *cobra.Command {
 	var list, forget bool
 	c := &cobra.Command{
 		Use:   "trust [DIR]",
@@ -32,11 +32,11 @@ func trustCommand(stdout io.Writer) *cobra.Command {
 			case list && (forget || dir != ""):
 				return exit.Usage("trust --list takes nothing else")
 			case list:
-				return exit.Failure(listTrusted(stdout))
+				return exit.Failure(listTrusted(s.out))
 			case forget:
-				return exit.Failure(forgetTrust(stdout, dir))
+				return exit.Failure(forgetTrust(s.out, dir))
 			}
-			return exit.Failure(trustDir(stdout, dir))
+			return exit.Failure(trustDir(s.out, dir))
 		},
 	}
 	c.Flags().BoolVar(&list, "list", false, "list the folders that are trusted")

@@ -4,9 +4,9 @@ import (
 	"math"
 	"strings"
 
-	"buddy/app/exit"
-
 	"github.com/spf13/cobra"
+
+	"buddy/app/exit"
 )
 
 // nearName is how many letters of a command may be wrong for it to be suggested.

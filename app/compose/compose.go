@@ -36,8 +36,10 @@ import (
 )
 
 const (
-	demoPace  = 12 * time.Millisecond // between two words of the demo
-	CloseTime = 10 * time.Second      // that a running command has to end when the program does
+	demoPace = 12 * time.Millisecond // between two words of the demo
+
+	// CloseTime is how long the program waits for a running command when it ends.
+	CloseTime = 10 * time.Second
 )
 
 // Program is everything that runs behind a screen or a line, put together.
@@ -158,7 +160,7 @@ func (p *Program) chooseModel(f *Options) (m model.Model, secrets []string, err 
 }
 
 // contextWindow returns how many tokens the model of a profile takes in: what the profile says,
-// else what is documented, 0 when neither is known (B13).
+// else what is documented, 0 when neither is known.
 func contextWindow(profile config.Profile) int {
 	if profile.ContextLimit > 0 {
 		return profile.ContextLimit

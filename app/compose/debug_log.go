@@ -116,7 +116,7 @@ func logEvents(events <-chan event.Envelope) {
 	}
 }
 
-// factsOf is what the log says of an event: no text of the person, of the model or of what
+// factsOf returns what the log says of an event: no text of the person, of the model or of what
 // a tool printed. ok is false for what is not worth a line.
 func factsOf(e event.Event) (attrs []slog.Attr, ok bool) {
 	switch p := e.(type) {

@@ -13,7 +13,7 @@ type closer struct{ bytes.Buffer }
 
 func (*closer) Close() error { return nil }
 
-// A debug log ends at its limit, says so, and holds no key (DECISIONS 9).
+// A debug log ends at its limit, says so, and holds no key.
 func TestDebugLog(t *testing.T) {
 	var file closer
 	d := &DebugLog{path: "x.log", file: &file, left: 200}

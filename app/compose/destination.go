@@ -70,9 +70,9 @@ func namedTarget(f *Options) (*Destination, error) {
 		here.Targets = nil
 		return NewDestination(&here)
 	}
-	c, index, _, err := config.Load(config.Options{Config: f.Config, Trust: TrustStore()})
+	c, index, _, err := LoadConfig(f)
 	if err != nil {
-		return nil, exit.Mistake(err)
+		return nil, err
 	}
 	setting, ok := c.Target(f.Targets[0])
 	if !ok {
@@ -86,11 +86,16 @@ func namedTarget(f *Options) (*Destination, error) {
 }
 
 func unknownTarget(name string, c config.Config) error {
-	have := []string{slash.ThisMachine}
+	return exit.Usage("--target: unknown target %q (have: %s)", name, strings.Join(targetNames(c), ", "))
+}
+
+// targetNames lists the targets that a rule or the command line may name.
+func targetNames(c config.Config) []string {
+	names := []string{slash.ThisMachine}
 	for _, t := range c.Targets {
-		have = append(have, t.Name)
+		names = append(names, t.Name)
 	}
-	return exit.Usage("--target: unknown target %q (have: %s)", name, strings.Join(have, ", "))
+	return names
 }
 
 // configured returns a target of the configuration. It connects to nothing.

@@ -20,7 +20,7 @@ import (
 	"buddy/tools/target"
 )
 
-func TestTargetFlagsE01(t *testing.T) {
+func TestTargetOptions(t *testing.T) {
 	for _, tt := range []struct {
 		f    Options
 		want string // of the error, "" is none

@@ -35,7 +35,7 @@ func (p *Program) exportHere(id string, as sessions.ExportFormat, path string) (
 }
 
 // Redactor returns what takes secrets out: the keys of all profiles, and what looks like
-// one, too, since it leaves this machine (DECISIONS 9).
+// one, too, since it leaves this machine.
 func Redactor(c config.Config) func(string) string {
 	var keys []string
 	for _, m := range c.Models {

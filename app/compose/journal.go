@@ -9,7 +9,7 @@ import (
 	"buddy/sessions"
 )
 
-// journal is a session file that appears with the first prompt (DECISIONS 13): what
+// journal is a session file that appears with the first prompt: what
 // comes before is kept until then.
 type journal struct {
 	create func() (*sessions.Journal, error) // nil when the file is there already

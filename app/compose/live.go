@@ -122,7 +122,7 @@ func (p *Program) Begin(ctx context.Context) (<-chan event.Envelope, error) {
 	return events, nil
 }
 
-// Resumed is what the runtime will say of the session first.
+// Resumed returns the event with which the runtime goes on with the session.
 func (p *Program) Resumed() event.SessionResumed {
 	info := p.Options.Model.Info()
 	return event.SessionResumed{
@@ -148,7 +148,7 @@ func (p *Program) Tidy() {
 // diffTime is how long comparing files may take.
 const diffTime = time.Minute
 
-// changes is what the agent changed in files in this session.
+// changes returns the diff of what the agent changed in files in this session.
 func (p *Program) changes() (diff string, files int, err error) {
 	rt := p.Live.runtime()
 	if rt == nil {

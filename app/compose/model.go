@@ -103,7 +103,7 @@ func adapter(profile config.Profile, key, source string) (model.Model, error) {
 	}
 }
 
-// renewed returns a model that sends the token of a login (H14).
+// renewed returns a model that sends the token of a login.
 func renewed(profile config.Profile) (model.Model, error) {
 	client := login.New(config.Auth())
 	return renew.New(renew.Config{

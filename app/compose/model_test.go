@@ -10,7 +10,7 @@ import (
 	"buddy/config"
 )
 
-// TestConnect (M05, H04): each wire format has its adapter.
+// TestConnect: each wire format has its adapter.
 func TestConnect(t *testing.T) {
 	for _, api := range []config.API{config.Completions, config.Responses, config.Anthropic} {
 		m, err := Connect(config.Profile{Name: "a", BaseURL: "http://localhost:1/v1", API: api, ContextLimit: 7}, model.RecoverRetry)
@@ -26,7 +26,7 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestDependable (C05): a fallback stands behind every model but itself.
+// TestDependable: a fallback stands behind every model but itself.
 func TestDependable(t *testing.T) {
 	a, b := config.Profile{Name: "a", BaseURL: "http://localhost:1/v1"}, config.Profile{Name: "b", BaseURL: "http://localhost:2/v1"}
 	p := &Program{Config: config.Config{Models: []config.Profile{a, b}, Agent: config.Agent{FallbackModel: "b"}}}
@@ -44,7 +44,7 @@ func TestDependable(t *testing.T) {
 	}
 }
 
-// TestPriceOf (B14): what a profile says wins over what is documented of its endpoint.
+// TestPriceOf: what a profile says wins over what is documented of its endpoint.
 func TestPriceOf(t *testing.T) {
 	const url = "https://api.openai.com/v1"
 	tests := []struct {

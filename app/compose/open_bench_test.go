@@ -34,7 +34,7 @@ func longSession(b *testing.B) (sessions.Store, string) {
 	return store, apptest.StoredSession(b, store, *longSize*25, 20<<20/500)
 }
 
-// What a person waits for when a long session is opened (DECISIONS 12): the end of it for
+// What a person waits for when a long session is opened: the end of it for
 // the first frame, then what the runtime needs; and, beside that, the rest, of which only
 // prepend is on the UI goroutine.
 func BenchmarkOpenLong(b *testing.B) {

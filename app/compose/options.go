@@ -8,7 +8,6 @@ type Options struct {
 	Model   string
 	BaseURL string
 	NoColor bool
-	Plain   bool
 	Theme   string
 	Tmux    string
 	Approve action.Mode
@@ -21,8 +20,7 @@ type Options struct {
 	Dir       string
 	Also      []string // more folders to work in
 
-	Debug bool
-	Log   *DebugLog // nil without --debug
+	Log *DebugLog // nil without --debug
 
 	Headless bool // nobody sees a title, or a demo in the place of a model
 }

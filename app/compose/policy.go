@@ -9,7 +9,6 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/policy"
 	"buddy/app/exit"
-	"buddy/app/slash"
 	"buddy/config"
 	"buddy/tools/toolset"
 )
@@ -30,14 +29,10 @@ func rulesOf(c config.Config) ([]action.Rule, error) {
 
 // CheckRule says what is wrong with a rule, where there are the targets of c.
 func CheckRule(r action.Rule, c config.Config) error {
-	targets := []string{slash.ThisMachine}
-	for _, t := range c.Targets {
-		targets = append(targets, t.Name)
-	}
-	return policy.Check(r, toolset.Names(), targets)
+	return policy.Check(r, toolset.Names(), targetNames(c))
 }
 
-// RuleOf is a rule of the configuration as the policy has it.
+// RuleOf returns a rule of the configuration as the policy has it.
 func RuleOf(r config.Rule) action.Rule {
 	rule := action.Rule{
 		Decision: action.Decision(r.Decision), Tool: r.Tool, Prefix: r.Prefix, Path: r.Path, Host: r.Host, Target: r.Target,

@@ -127,7 +127,7 @@ func shortAsked(l sessions.Line) (event.Envelope, bool) {
 	return env, ok
 }
 
-// beginning is what the envelope of a line says, and the first two members of its payload,
+// beginning reads what the envelope of a line says, and the first two members of its payload,
 // which are strings with these keys.
 func beginning(l sessions.Line, first, second string) (env event.Envelope, a, b string, ok bool) {
 	head, payload, ok := bytes.Cut(l.Raw, []byte(`,"payload":`))

@@ -220,7 +220,7 @@ func goOn(t *testing.T, id string, replay []event.Envelope) (sent, told []string
 var random = regexp.MustCompile(`[0-9a-f]{16}`)
 
 // Whatever a session went through and wherever it broke off, a runtime that read only
-// what it needs does the same as one that read all (DECISIONS 12).
+// what it needs does the same as one that read all.
 func TestReplayOfIsFullReplay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -185,7 +185,7 @@ func stateOf(t *target.Target) string {
 	return "connected, answers in " + milliseconds(took)
 }
 
-// paneEvent is what happens to a pane of a target, whose name is in front of the pane's
+// paneEvent returns the event of what happens to a pane of a target, whose name is in front of the pane's
 // unless it is the first.
 func paneEvent(e tmux.PaneEvent, prefix, target string) event.Event {
 	name := tools.PaneRef{Target: prefix, ID: e.Pane}.String()

@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// TrustedText says what trusting a folder changes, whose settings have keys that need it.
 func TrustedText(dir string, keys []string) string {
 	if len(keys) == 0 {
 		return "trusted " + dir + "; its settings have nothing that needs it"

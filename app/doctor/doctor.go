@@ -30,16 +30,17 @@ import (
 	"buddy/views/markup"
 )
 
-// Health is how something is.
+// Health says whether something works.
 type Health string
 
+// What a [Finding] can be.
 const (
 	Fine   Health = "ok"
 	Weak   Health = "weak"   // buddy works, with less
 	Broken Health = "broken" // something that was asked for does not work
 )
 
-// Finding is what the doctor says of one thing.
+// Finding holds the result of one check.
 type Finding struct {
 	Check string `json:"check"`
 	State Health `json:"state"`

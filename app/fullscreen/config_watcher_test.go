@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"buddy/app/compose"
-
 	"github.com/fsnotify/fsnotify"
+
+	"buddy/app/compose"
 )
 
 // TestWatchFiles: a change is seen however an editor makes it.

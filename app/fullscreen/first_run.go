@@ -12,7 +12,7 @@ import (
 	"buddy/views/markup"
 )
 
-// machine is what a first look at this machine finds.
+// machine holds what a first look at this machine finds.
 type machine struct {
 	servers []local.Server
 	tmux    string // its version, or why there is none

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-// TestFirstWelcome (H07): the first screen of somebody who has nothing yet, before and
+// TestFirstWelcome: the first screen of somebody who has nothing yet, before and
 // after the look at this machine.
 func TestFirstWelcome(t *testing.T) {
 	ollama := local.Server{Place: local.Place{Name: "ollama"}, Models: []local.Model{{ID: "qwen3:8b"}, {ID: "llama4"}}}

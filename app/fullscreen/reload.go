@@ -13,7 +13,7 @@ import (
 	"buddy/themes"
 )
 
-// settings are what of the configuration is in use, for taking over what changes while
+// settings holds what of the configuration is in use, for taking over what changes while
 // the program runs: the theme, the keys and the rules. It belongs to the UI goroutine,
 // but for read.
 type settings struct {
@@ -34,7 +34,7 @@ func newSettings(f *compose.Options, p *compose.Program) *settings {
 	return s
 }
 
-// takenOver is what came of a reading, for people.
+// takenOver holds what to tell the person of a reading.
 type takenOver struct {
 	notices []string
 	warning string
@@ -42,7 +42,7 @@ type takenOver struct {
 }
 
 // takeOver makes the screen what a reading says, or leaves everything as it is when that
-// is wrong (DECISIONS 38).
+// is wrong.
 func (s *settings) takeOver(u *ui.UI, r compose.Reading) (t takenOver) {
 	name, theme, err := s.newTheme(u, r)
 	if r.Err != nil {
@@ -102,7 +102,7 @@ func (s *settings) newTheme(u *ui.UI, r compose.Reading) (name string, t *themes
 	return name, t, nil
 }
 
-// news is what to say of a reading that was taken over.
+// news returns what to say of a reading that was taken over.
 func (s *settings) news(r compose.Reading, taken []string, mended bool) []string {
 	var all []string
 	// A project's file that changed may ask for trust in other values of the same keys.

@@ -58,7 +58,7 @@ func (d onDisk) settings(f *compose.Options) *settings {
 	return newSettings(f, &compose.Program{Config: c, Notices: notices})
 }
 
-// DECISIONS 38: the theme, keys and rules that changed apply at once, what else changed is
+// The theme, keys and rules that changed apply at once, what else changed is
 // named, and a mistake leaves everything as it was and is said once.
 func TestReload(t *testing.T) {
 	d := newOnDisk(t, "[ui]\ntheme = \"dark\"\n")
@@ -145,7 +145,7 @@ func TestReloadOfTheThemesFile(t *testing.T) {
 }
 
 // Rules apply at once only from a file whose every change the policy asks about; those
-// that allow never come from a project (DECISIONS 28).
+// that allow never come from a project.
 func TestReloadOfRulesIsGuarded(t *testing.T) {
 	d := newOnDisk(t, "")
 	other := filepath.Join(filepath.Dir(d.file), "other.toml")

@@ -22,21 +22,21 @@ func (w *window) copy(text string) {
 // edit runs the person's editor on a text in place of the screen and returns the text after
 // that. It belongs to the UI goroutine; events wait meanwhile.
 func (w *window) edit(name, text string) (edited string, err error) {
-	ran := w.loop.Suspend(func() {
+	err = w.aside(func() (err error) {
 		edited, err = input.EditText(name, text, input.Editor())
+		return err
 	})
-	if !ran {
-		err = errors.New("the terminal cannot be given to an editor now")
-	}
 	return edited, err
 }
 
 // look shows a text of any size in the person's editor, in place of the screen.
-func (w *window) look(name string, text io.Reader) (err error) {
-	ran := w.loop.Suspend(func() {
-		err = input.LookAt(name, text, input.Editor())
-	})
-	if !ran {
+func (w *window) look(name string, text io.Reader) error {
+	return w.aside(func() error { return input.LookAt(name, text, input.Editor()) })
+}
+
+// aside runs something that has the terminal for itself.
+func (w *window) aside(run func() error) (err error) {
+	if !w.loop.Suspend(func() { err = run() }) {
 		err = errors.New("the terminal cannot be given to an editor now")
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 	"buddy/config"
 )
 
-// DECISIONS 38: one line with file, line and key, for keys and themes.
+// One line with file, line and key, for keys and themes.
 func TestMistakesInKeysAndThemesHaveTheirPlace(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

@@ -169,7 +169,7 @@ func (w *window) leave(n slash.Next) {
 	w.loop.Quit()
 }
 
-// attention is how the person wants to be called.
+// attention returns how the person wants to be notified.
 func (w *window) attention() ui.Attention {
 	a := ui.Attention{How: screen.Call(w.program.Config.UI.Notify), Notify: w.screen.Notify}
 	if w.program.Config.UI.Title {
@@ -179,7 +179,7 @@ func (w *window) attention() ui.Attention {
 }
 
 // open shows what there is of the session and starts it. A stored session shows its end
-// at once; its runtime and the rest of what is to be seen come later (DECISIONS 12).
+// at once; its runtime and the rest of what is to be seen come later.
 func (w *window) open(ctx context.Context) error {
 	p := w.program
 	switch {
@@ -263,7 +263,7 @@ func (w *window) keepShape(s ui.Shape) {
 	})
 }
 
-// draftChanged saves the draft a second later (DECISIONS 13).
+// draftChanged saves the draft a second later.
 func (w *window) draftChanged() {
 	if w.saving == nil {
 		w.saving = time.AfterFunc(time.Second, func() { w.loop.Post(w.saveDraft) })

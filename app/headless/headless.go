@@ -96,7 +96,7 @@ func composeOnce(f *compose.Options, once Options, d *compose.Destination, schem
 	return p, nil
 }
 
-// exit is what the process ends with.
+// exit returns what the process ends with.
 func (l *line) exit(outcome event.Outcome, stored bool) error {
 	switch {
 	case outcome == event.Completed && l.broken != nil:

@@ -14,7 +14,7 @@ import (
 
 const pipeWait = 3 * time.Second // for stdin, before a line says what is waited for
 
-// request is what exec sends to the model.
+// request holds what exec sends to the model.
 type request struct {
 	text   string
 	images []model.Image

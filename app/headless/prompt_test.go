@@ -8,7 +8,7 @@ import (
 	"buddy/app/input"
 )
 
-// What is piped in belongs to the prompt; what is not a pipe is left alone (I03).
+// What is piped in belongs to the prompt; what is not a pipe is left alone.
 func TestReadPrompt(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {

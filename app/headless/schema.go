@@ -7,9 +7,9 @@ import (
 	"os"
 	"strings"
 
-	"buddy/app/exit"
-
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"buddy/app/exit"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 	maxSchema   = 256 << 10 // bytes of a schema, which every request carries
 )
 
-// answerSchema is what an answer has to fit (--output-schema).
+// answerSchema holds the JSON Schema that an answer has to fit (--output-schema).
 type answerSchema struct {
 	file string
 	text string

@@ -36,19 +36,28 @@ func LookAt(name string, text io.Reader, editor string) error {
 	return runEditor(editor, path)
 }
 
-// Editor is the editor that a person wants, a command that may have arguments.
+// Editor returns the editor that a person wants, a command that may have arguments.
 func Editor() string { return cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi") }
 
-// runEditor runs an editor on a file and waits for its end. Where stdout goes elsewhere, it
-// draws on stderr.
-func runEditor(editor, path string) error {
+// RunEditor runs an editor on a file and waits for its end. Its error names the editor.
+func RunEditor(editor, path string, stdin, stdout, stderr *os.File) error {
 	c := exec.CommandContext(context.Background(), "sh", "-c", editor+` "$1"`, "sh", path)
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if !term.IsTerminal(int(os.Stdout.Fd())) {
-		c.Stdout = os.Stderr
-	}
+	c.Stdin, c.Stdout, c.Stderr = stdin, stdout, stderr
 	if err := c.Run(); err != nil {
-		return fmt.Errorf("editor %q: %w; the text is as it was", editor, err)
+		return fmt.Errorf("editor %q: %w", editor, err)
+	}
+	return nil
+}
+
+// runEditor is RunEditor on the terminal of the process: where stdout goes elsewhere, it draws on
+// stderr.
+func runEditor(editor, path string) error {
+	out := os.Stdout
+	if !term.IsTerminal(int(out.Fd())) {
+		out = os.Stderr
+	}
+	if err := RunEditor(editor, path, os.Stdin, out, os.Stderr); err != nil {
+		return fmt.Errorf("%w; the text is as it was", err)
 	}
 	return nil
 }

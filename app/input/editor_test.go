@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestEditText(t *testing.T) { // UX "Prompt"
+func TestEditText(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir()) // other programs are in the usual one
 	script := filepath.Join(t.TempDir(), "my editor")
 	body := "#!/bin/sh\nls -l \"$2\" | cut -c1-10 >>\"$2\"\necho \"$1\" >>\"$2\"\n"

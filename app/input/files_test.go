@@ -15,7 +15,7 @@ import (
 	"buddy/tools/target"
 )
 
-func TestRank(t *testing.T) { // UX "Prompt"
+func TestRank(t *testing.T) {
 	paths := strings.Fields(".env .github/ci.yml README.md app/ui.go app/ui_test.go docs/guide.md checkout/tax.go checkout/tax_test.go cmd/taxi/main.go views/markup/text.go Makefile")
 	for query, want := range map[string]string{
 		"":        "Makefile README.md app/ui.go docs/guide.md app/ui_test.go checkout/tax.go checkout/tax_test.go cmd/taxi/main.go",

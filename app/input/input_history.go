@@ -16,10 +16,11 @@ const (
 	maxLineFile = 4 << 20 // bytes of the file before it is shortened
 )
 
-// History is what was typed at the prompt, in a file with one JSON string a line,
-// which only its owner can read (I17). Errors are ignored: it is a convenience.
+// History keeps what was typed at the prompt in a file with one JSON string a line,
+// which only its owner can read. Errors are ignored: it is a convenience.
 type History struct{ path string }
 
+// OpenHistory returns the history of this machine's person.
 func OpenHistory() *History {
 	return &History{filepath.Join(xdg.StateHome, "buddy", "history")}
 }

@@ -64,6 +64,14 @@ const (
 	ScrollTop    Action = "scroll-top"
 	ScrollBottom Action = "scroll-bottom"
 
+	// of dialogs that are docked on the prompt
+	ChoiceUp     Action = "choice-up"
+	ChoiceDown   Action = "choice-down"
+	ChoiceNumber Action = "choice-number"
+	ChoiceTake   Action = "choice-take"
+	DialogTop    Action = "dialog-top"
+	DialogEnd    Action = "dialog-end"
+
 	Fold           Action = "fold"
 	PromptPrevious Action = "prompt-previous"
 	PromptNext     Action = "prompt-next"
@@ -125,7 +133,7 @@ const (
 	SecretCancel Action = "secret-cancel"
 	AllowSimilar Action = "allow-similar"
 	AmendCall    Action = "amend"
-	AmendRun     Action = "amend-run"
+	AmendLine    Action = "amend-line"
 	Explain      Action = "explain"
 	CycleMode    Action = "cycle-mode"
 
@@ -233,14 +241,16 @@ func in(scopes ...Scope) []Scope    { return scopes }
 
 var (
 	editing   = in(Prompt, Reason, Amend, Secret, Naming, Asking)
-	scrolling = in(Conversation, Output, Panes, Approval, Confirm, Leaving, Pager, Help, Changes)
+	docked    = in(Approval, Question, Confirm, Leaving)
+	scrolling = in(Conversation, Output, Panes, Pager, Help, Changes)
+	paging    = append(scrolling[:len(scrolling):len(scrolling)], docked...)
 	choosing  = in(Picker, Sessions)
 )
 
 // table is the whole key map, in the order in which it is shown.
 var table = []row{
 	{Send, in(Prompt), "send", "Send the prompt; while a task runs it queues and steers the task. What begins with ! is a shell command that you run yourself; the model reads what it gave", keys("Enter")},
-	{Newline, in(Prompt, Amend), "newline", "Begin a new line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
+	{Newline, in(Prompt), "newline", "Begin a new line", keys("Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
 	{SearchHistory, in(Prompt), "", "Search earlier prompts", keys("Ctrl+R")},
 	{LineUp, in(Prompt, Amend), "", "Up a row; from the first row take a queued prompt back, else go to the earlier prompt", keys("Up", "Ctrl+P")},
 	{LineDown, in(Prompt, Amend), "", "Down a row; from the last row go to the later prompt", keys("Down", "Ctrl+N")},
@@ -329,10 +339,17 @@ var table = []row{
 
 	{ScrollUp, scrolling, "", "Scroll up a row", keys("Up", "k")},
 	{ScrollDown, scrolling, "", "Scroll down a row", keys("Down", "j")},
-	{PageUp, scrolling, "", "Scroll up a page", keys("PgUp")},
-	{PageDown, scrolling, "", "Scroll down a page", keys("PgDn", "Space")},
+	{PageUp, paging, "", "Scroll up a page", keys("PgUp")},
+	{PageDown, paging, "", "Scroll down a page", keys("PgDn", "Space")},
 	{ScrollTop, scrolling, "", "To the beginning", keys("Home", "g")},
 	{ScrollBottom, scrolling, "", "To the end; new text is followed again", keys("End", "G")},
+
+	{ChoiceUp, docked, "", "To the choice before", keys("Up")},
+	{ChoiceDown, docked, "", "To the next choice", keys("Down")},
+	{ChoiceNumber, docked, "", "To the choice with that number", keys("1", "2", "3", "4", "5", "6", "7", "8", "9")},
+	{ChoiceTake, docked, "", "Take the choice that an arrow or a digit went to", keys("Enter")},
+	{DialogTop, docked, "", "To the beginning of what is asked about", keys("Home")},
+	{DialogEnd, docked, "", "To its end", keys("End")},
 
 	{Fold, in(Conversation), "unfold", "Fold or unfold the block", keys("Enter")},
 	{PromptPrevious, in(Conversation), "", "To the prompt before", keys("[")},
@@ -345,7 +362,7 @@ var table = []row{
 	{EditBlock, in(Conversation, Pager), "", "Look at the block, or the output, in your editor ($VISUAL or $EDITOR)", keys("e")},
 	{Select, in(Conversation, Pager), "select", "Select text by keys, from the block on or what was found, of a whole output its lines from the top one on; the mouse selects too: drag, or click twice or three times", keys("v")},
 	{OpenOutput, in(Conversation, Output), "output", "The whole output of the call", keys("o")},
-	{FullScreen, in(Conversation, Output, Panes, Tasks), "", "Full screen and back", keys("z")},
+	{FullScreen, append(in(Conversation, Output, Panes, Tasks), docked...), "", "Full screen and back", keys("z")},
 	{Zoom, in(Output, Panes), "full screen", "Full screen and back", keys("Enter")},
 
 	{FindAccept, in(Finding), "go there", "To the match; the search stays until Esc", keys("Enter")},
@@ -387,21 +404,21 @@ var table = []row{
 	{AskSend, in(Asking), "set", "Take the line", keys("Enter")},
 	{AskClose, in(Asking), "back", "Leave it as it is", keys("Esc")},
 
-	{Approve, in(Approval), "run once", "Approve, this once", keys("y")},
+	{Approve, in(Approval), "run once", "Approve, this once; works when the end of what is asked about was on the screen", keys("y")},
 	{AllowSimilar, in(Approval), "allow similar", "Approve, and for this session whatever the rule covers that is shown", keys("s")},
-	{AmendCall, in(Approval), "edit", "Change what runs", keys("e")},
+	{AmendCall, in(Approval), "edit", "Change the command or the text of the file, and decide then", keys("e")},
 	{Deny, in(Approval), "deny", "Deny", keys("n")},
 	{DenyWithReason, in(Approval), "deny and say why", "Deny and tell the model why", keys("d")},
 	{Explain, in(Approval), "explain", "Show or hide what it would do, how to undo it and what else would do", keys("?")},
-	{AmendRun, in(Amend), "run this", "Run it as it stands now, this once", keys("Enter")},
+	{AmendLine, in(Amend), "newline", "Begin a new line", keys("Enter", "Alt+Enter", "Shift+Enter", "Ctrl+Enter", "Ctrl+J")},
 	{ReasonSend, in(Reason), "deny", "Deny with this reason", keys("Enter")},
-	{ReasonBack, in(Reason, Amend), "back", "Back to the question", keys("Esc")},
+	{ReasonBack, in(Reason, Amend), "back to the choices", "Back to the choices", keys("Esc")},
 	{SecretKeep, in(Secret), "keep", "Keep the key", keys("Enter")},
 	{SecretCancel, in(Secret), "cancel", "Forget what was typed", keys("Esc", "Ctrl+C")},
 
 	{ConfirmYes, in(Confirm), "yes", "Do it", keys("y")},
-	{ConfirmNo, in(Confirm), "no", "Leave it as it is", keys("n", "Enter")},
-	{LeaveRunning, in(Leaving), "quit, they go on", "Quit and leave running what runs; how to attach to it is printed", keys("n", "Enter", "Ctrl+C")},
+	{ConfirmNo, in(Confirm), "no", "Leave it as it is", keys("n")},
+	{LeaveRunning, in(Leaving), "quit, they go on", "Quit and leave running what runs; how to attach to it is printed", keys("n", "Ctrl+C")},
 	{LeaveKilling, in(Leaving), "quit and kill them", "Quit and kill what runs", keys("y")},
 
 	{PagerClose, in(Pager), "close", "Close the output", keys("q", "o")},
@@ -433,11 +450,11 @@ var table = []row{
 	{NextPane, in(Global), "next pane", "To the next pane", keys("Tab", "Alt+Down")},
 	{PreviousPane, in(Global), "", "To the pane before", keys("Alt+Up")},
 	{CycleMode, in(Global), "", "How approvals are decided: ask, then edits, then plan", keys("Shift+Tab")},
-	{ShowApproval, in(Global), "", "To the approval that waits", keys("F8")},
+	{ShowApproval, in(Global), "", "To the approval or question that waits, to the next one, and back to the prompt", keys("F8")},
 	{ShowHelp, in(Global), "help", "This help; again closes it", keys("F1")},
 	{ShowSessions, in(Global), "", "The sessions of this folder: resume, fork, rename, delete, export, search", keys("F4")},
 	{ShowPalette, in(Global), "", "All commands and actions with their keys, to run one", keys("F2")},
-	{Back, in(Global, Approval, Confirm, Leaving, Pager, Help, Changes), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; twice on an empty prompt cancels the running task", keys("Esc")},
+	{Back, in(Global, Approval, Question, Confirm, Leaving, Pager, Help, Changes), "", "Back out one level: list, search, selection, dialog (an approval stays open), full screen, pane; else stop the running task, which denies nothing", keys("Esc")},
 	{Interrupt, in(Global), "", "Close a list; else copy what is selected; else cancel the running task; else clear the draft, which the history keeps; else, twice, quit", keys("Ctrl+C")},
 	{Narrower, in(Global), "", "Make the left side narrower", keys("Alt+Left")},
 	{Wider, in(Global), "", "Make the left side wider", keys("Alt+Right")},

@@ -35,13 +35,14 @@ const (
 	Typing       Scope = "typing" // into a terminal pane
 	Tasks        Scope = "tasks"
 	Approval     Scope = "approval"
-	Reason       Scope = "reason"  // why an approval is denied
-	Amend        Scope = "amend"   // changing what is asked about
-	Secret       Scope = "secret"  // typing a key that nobody may see
-	Confirm      Scope = "confirm" // a question before something can't be taken back
-	Leaving      Scope = "leaving" // commands still run
-	Asking       Scope = "asking"  // for one line
-	Pager        Scope = "pager"   // a whole output
+	Question     Scope = "question" // of the model to the person
+	Reason       Scope = "reason"   // why an approval is denied
+	Amend        Scope = "amend"    // changing what is asked about
+	Secret       Scope = "secret"   // typing a key that nobody may see
+	Confirm      Scope = "confirm"  // a question before something can't be taken back
+	Leaving      Scope = "leaving"  // commands still run
+	Asking       Scope = "asking"   // for one line
+	Pager        Scope = "pager"    // a whole output
 	Help         Scope = "help"
 	Picker       Scope = "picker"   // choosing from a list that typing filters
 	Sessions     Scope = "sessions" // the list of sessions, while no filter is typed
@@ -67,6 +68,7 @@ var scopes = []struct {
 	{Typing, "Panes: while typing into one; all other keys go to it"},
 	{Tasks, "Tasks"},
 	{Approval, "Approval"},
+	{Question, "A question of the model"},
 	{Reason, "Approval: while giving a reason"},
 	{Secret, "While a key is asked for"},
 	{Amend, "Approval: while changing what runs"},

@@ -110,7 +110,7 @@ func TestLookup(t *testing.T) {
 		{Popup, "Tab", PopupAccept},
 		{Global, "Tab", NextPane},
 		{Approval, "y", Approve},
-		{Approval, "Enter", ""},
+		{Approval, "Enter", ChoiceTake},
 		{Conversation, "y", CopyBlock},
 		{Prompt, "y", ""},
 		{Prompt, "Tab", ""},

@@ -20,7 +20,7 @@ var joints = map[int]rune{
 	up | down | left | right: '┼',
 }
 
-// Joints returns the corners and crossings of the borders of all visible panes, row by
+// Joints returns the corners and crossings of the borders of all visible panes and of the dock, row by
 // row. They are drawn after the panes, whose own corners do not know their neighbours.
 func (l *Layout) Joints() []Joint {
 	if l.Footer.Empty() { // too small for frames
@@ -31,7 +31,7 @@ func (l *Layout) Joints() []Joint {
 		w, h = max(w, r.X+r.W), max(h, r.Y+r.H)
 	}
 	cells := make([]int, w*h)
-	for _, r := range l.Panes {
+	for _, r := range append(l.Panes[:], l.Dock) {
 		if r.W < 2 || r.H < 2 {
 			continue
 		}

@@ -51,6 +51,9 @@ func (r Rect) XYWH() (x, y, w, h int) { return r.X, r.Y, r.W, r.H }
 // Empty says that nothing of it is visible.
 func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
+// Holds reports whether a cell is in it.
+func (r Rect) Holds(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }
+
 // Input is what the layout depends on.
 type Input struct {
 	W, H   int
@@ -63,6 +66,8 @@ type Input struct {
 	Output, Panes bool
 	Tasks         int  // rows; 0 hides the pane
 	Dialog        Size // wanted, borders included; the zero Size is none
+	Dock          int  // rows wanted between the panes and the prompt, borders included; 0 is none
+	DockFull      bool // the dock may have all rows between header and prompt, else most of them
 	Popup         Size // wanted, above the prompt; the zero Size is none
 }
 
@@ -76,6 +81,7 @@ type Layout struct {
 	Tabs   []Pane      // panes that share one place; empty when each has its own
 	TabBar Rect        // where their names go: on the lower border of that place
 	Dialog Rect
+	Dock   Rect // shares its borders with the panes above and the prompt below
 	Popup  Rect
 }
 
@@ -87,7 +93,7 @@ func Of(in Input) Layout {
 		return l
 	}
 	top := l.chrome(in)
-	main := Rect{0, top, in.W, l.Panes[Prompt].Y - top + 1} // shares the prompt's upper border
+	main := Rect{0, top, in.W, l.dock(in, top) - top + 1} // shares the upper border of what is below
 	if main.H >= least {
 		l.main(in, main)
 	}
@@ -121,6 +127,33 @@ func (l *Layout) chrome(in Input) (top int) {
 	}
 	l.Input = padded(Rect{0, in.H - 1 - rows, in.W, rows})
 	return top
+}
+
+const (
+	dockShare = 60 // percent of the rows of a screen that the dock may have
+	lowScreen = 16 // rows of a screen below which it may have all that the prompt leaves
+)
+
+// dock places what is docked on the prompt and returns the row where the panes end.
+func (l *Layout) dock(in Input, top int) (edge int) {
+	edge = l.Panes[Prompt].Y
+	if in.Dock <= 0 {
+		return edge
+	}
+	bottom := edge // shared with the prompt's frame, where it has one
+	if l.Footer.Empty() {
+		bottom--
+	}
+	all := bottom - top + 1
+	rows := min(in.Dock, all)
+	if !in.DockFull && in.H >= lowScreen {
+		rows = min(rows, in.H*dockShare/100)
+	}
+	if all-rows < least-1 { // too few rows would be left for a pane
+		rows = all
+	}
+	l.Dock = Rect{0, bottom - rows + 1, in.W, rows}
+	return l.Dock.Y
 }
 
 // inside leaves room for the frame at the sides.

@@ -3,58 +3,30 @@ package repl
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"buddy/agent/event"
 	"buddy/app/input"
 	"buddy/app/slash"
-	"buddy/app/ui"
 	"buddy/views/markup"
 )
 
-// lineCommands are the commands of slashCommands that make sense without a screen.
-var lineCommands map[string]func(r *repl, args string) error
+// own are the commands that are something else here than on the screen.
+var own map[string]func(r *repl, args string) error
 
-func init() { // lineHelp lists them
-	lineCommands = map[string]func(r *repl, args string) error{
-		"help":    lineHelp,
-		"status":  lineSends(slash.Report(event.ReportStatus)),
-		"ps":      lineSends(slash.Report(event.ReportTasks)),
-		"context": lineSends(slash.Report(event.ReportContext)),
-		"bg":      lineBackground,
-		"kill":    lineSends(slash.Kill),
-		"timeout": lineSends(slash.SetTimeout),
-		"approve": lineSends(slash.Approve),
-		"compact": lineSends(slash.Compact),
-		"effort":  lineSends(slash.Effort),
-		"pin":     lineSends(slash.Pin(false)),
-		"unpin":   lineSends(slash.Pin(true)),
-		"init":    lineSends(slash.Init),
-		"target":  func(r *repl, name string) error { return r.catalog.OnTarget(r.seat(), name) },
-		"model":   lineModel,
-		"session": lineSession,
-		"clear":   func(r *repl, _ string) error { return r.change("") },
-		"trust":   lineTrust,
-		"login":   lineLogin,
-		"logout":  func(r *repl, name string) error { return r.catalog.Access.LogOut(r.seat(), name) },
-		"doctor":  lineDoctor,
-		"find":    lineFind,
-		"edit":    func(r *repl, text string) error { r.edit(wants{}, text); return nil },
-		"output":  lineOutput,
-		"copy":    lineCopy,
-		"undo":    lineSends(slash.Undo),
-		"diff":    lineDiff,
-		"export":  func(r *repl, args string) error { return r.catalog.ExportThis(r.seat(), args) },
-		"quit":    func(r *repl, _ string) error { r.over = true; return nil },
+func init() { // a line from the editor may be one of them
+	own = map[string]func(r *repl, args string) error{
+		"help":   lineHelp,
+		"bg":     lineBackground,
+		"login":  lineLogin,
+		"doctor": lineDoctor,
+		"find":   lineFind,
+		"edit":   func(r *repl, text string) error { r.edit(wants{}, text); return nil },
+		"output": lineOutput,
+		"copy":   lineCopy,
+		"diff":   lineDiff,
+		"quit":   func(r *repl, _ string) error { r.over = true; return nil },
 	}
-}
-
-// screenOnly says why the other commands have no use here.
-var screenOnly = map[string]string{
-	"palette": "here /help lists the commands, and Tab completes them",
-	"theme":   "line by line there are no colours to choose",
 }
 
 // slash runs a line that begins with a slash and reports whether it was a command.
@@ -63,40 +35,36 @@ func (r *repl) slash(line string) bool {
 	if !ok {
 		return false
 	}
-	run := lineCommands[name]
-	known := slices.ContainsFunc(ui.Commands(), func(c ui.Command) bool { return c.Name == name })
+	c, known := slash.Find(name)
 	switch {
-	case run != nil:
-		if err := run(r, args); err != nil {
+	case !known:
+		r.say("unknown command /" + name + "; /help lists them all")
+	case c.ScreenOnly != "":
+		r.say("/" + name + " is of the full screen: " + c.ScreenOnly)
+	default:
+		if err := r.runCommand(c, args); err != nil {
 			r.failed("/"+name, err)
 		}
-	case known:
-		r.say("/" + name + " is of the full screen: " + screenOnly[name])
-	default:
-		r.say("unknown command /" + name + "; /help lists them all")
 	}
 	return true
 }
 
-func lineSends(read func(args string) (event.Command, error)) func(*repl, string) error {
-	return func(r *repl, args string) error {
-		c, err := read(args)
-		if err == nil {
-			r.command(c)
-		}
-		return err
+func (r *repl) runCommand(c slash.Command, args string) error {
+	if do := own[c.Name]; do != nil {
+		return do(r, args)
 	}
+	return c.Do(r.catalog, r.frontend(), args)
 }
 
-// seat is that of the person at the line.
-func (r *repl) seat() slash.Seat {
-	return slash.Seat{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Change: r.change, Beside: r.beside, Failed: r.failed}
+// frontend returns what commands need of the line.
+func (r *repl) frontend() slash.Frontend {
+	return slash.Frontend{Command: r.command, Say: r.say, Current: r.current, Info: r.info, Change: r.change, Busy: func() error { return slash.Busy(&r.state) }, Beside: r.beside, Failed: r.failed}
 }
 
 func lineHelp(r *repl, _ string) error {
 	var b strings.Builder
-	for _, c := range ui.Commands() {
-		if lineCommands[c.Name] != nil {
+	for _, c := range slash.Commands {
+		if c.ScreenOnly == "" {
 			fmt.Fprintf(&b, "/%s  %s\n", strings.TrimSpace(c.Name+" "+c.Args), c.Help)
 		}
 	}
@@ -117,45 +85,13 @@ func lineBackground(r *repl, args string) error {
 	return err
 }
 
-func lineModel(r *repl, args string) error {
-	current := r.state.Info.Event.Profile
-	n, err := strconv.Atoi(args)
-	switch {
-	case args == "":
-		slash.Inform(r.seat(), "/model", func() (string, error) { return slash.OffersText(r.catalog.Offers(), current), nil }, r.say)
-	case err != nil || n < 1:
-		r.command(event.SwitchModel{Profile: args})
-	default:
-		slash.Inform(r.seat(), "/model", func() (string, error) { return slash.OfferName(r.catalog.Offers(), n) },
-			func(name string) { r.command(event.SwitchModel{Profile: name}) })
-	}
-	return nil
-}
-
-func lineSession(r *repl, args string) error {
-	verb, rest, _ := strings.Cut(args, " ")
-	return r.catalog.OnSession(r.seat(), strings.ToLower(verb), strings.TrimSpace(rest))
-}
-
-func lineTrust(r *repl, _ string) error {
-	text, err := r.catalog.Trust()
-	switch {
-	case err != nil:
-		return err
-	case text != "":
-		r.say(text)
-		return nil
-	}
-	return r.change(r.catalog.Current())
-}
-
 // completeWord returns what the name of a command, or of a file after an @, may become, and
 // which ones it may be.
 func completeWord(files *input.FileIndex, word string, first bool) (becomes string, choices []string) {
 	switch {
 	case first && strings.HasPrefix(word, "/"):
-		for _, c := range ui.Commands() {
-			if lineCommands[c.Name] != nil && strings.HasPrefix(c.Name, strings.ToLower(word[1:])) {
+		for _, c := range slash.Commands {
+			if c.ScreenOnly == "" && strings.HasPrefix(c.Name, strings.ToLower(word[1:])) {
 				choices = append(choices, "/"+c.Name)
 			}
 		}

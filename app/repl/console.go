@@ -38,9 +38,9 @@ type console struct {
 	lined int    // bytes to come that the terminal itself took as lines
 }
 
-// drawn is what a console shows at its last row.
+// drawn holds what a console shows at its last row.
 type drawn struct {
-	line  *typing     // nil: no line is being edited
+	line  *lineEditor // nil: no line is being edited
 	mode  *term.State // of the terminal before that
 	shown string      // the prompt before a line that the terminal edits
 	spun  int         // columns of the line that says that work goes on
@@ -74,7 +74,7 @@ func (c *console) read(prompt string) (string, error) {
 	}
 	if c.edits {
 		return c.joined(func(again bool) (string, error) {
-			return c.edited(&typing{
+			return c.edited(&lineEditor{
 				keys: c.keys, editor: edit.New(), prompt: continued(prompt, again), earlier: c.earlier, complete: c.complete,
 			})
 		})
@@ -88,7 +88,7 @@ func (c *console) read(prompt string) (string, error) {
 // readUnseen returns a line that nobody sees while it is typed. There is a terminal.
 func (c *console) readUnseen(prompt string) (string, error) {
 	if c.edits {
-		return c.edited(&typing{keys: c.keys, editor: edit.New(), prompt: prompt, hidden: true})
+		return c.edited(&lineEditor{keys: c.keys, editor: edit.New(), prompt: prompt, hidden: true})
 	}
 	done := c.prompting(prompt)
 	line, err := term.ReadPassword(int(c.in.Fd()))
@@ -110,7 +110,7 @@ func (c *console) prompting(prompt string) (done func()) {
 	}
 }
 
-// continuation stands before the lines of one input after its first (I04).
+// continuation stands before the lines of one input after its first.
 const continuation = "...... "
 
 func continued(prompt string, again bool) string {
@@ -158,7 +158,7 @@ func (c *console) plainLine() (string, error) {
 }
 
 // edited reads a line that is edited here.
-func (c *console) edited(t *typing) (string, error) {
+func (c *console) edited(t *lineEditor) (string, error) {
 	if err := c.edit(t); err != nil {
 		return "", err
 	}
@@ -188,7 +188,7 @@ func (c *console) typed(p []byte) {
 }
 
 // use takes what was typed, up to the end of the line.
-func (c *console) use(t *typing) (done bool, err error) {
+func (c *console) use(t *lineEditor) (done bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
@@ -217,7 +217,7 @@ func (c *console) use(t *typing) (done bool, err error) {
 const minTyping = 10
 
 // edit begins to edit a line.
-func (c *console) edit(t *typing) (err error) {
+func (c *console) edit(t *lineEditor) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fd := int(c.in.Fd())

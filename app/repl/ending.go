@@ -12,7 +12,7 @@ import (
 	"buddy/app/state"
 )
 
-// ending is how a repl ends.
+// ending holds how a repl ends.
 type ending struct {
 	over    bool
 	next    slash.Next
@@ -66,8 +66,7 @@ func (r *repl) waitForBackground() {
 	r.hold(func(event.Event) bool { return len(r.background()) == 0 })
 }
 
-// interrupt cancels what runs; when nothing does, or the second time, it ends the session
-// (DECISIONS 35).
+// interrupt cancels what runs; when nothing does, or the second time, it ends the session.
 func (r *repl) interrupt() {
 	t := r.state.Running()
 	switch {

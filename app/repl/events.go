@@ -10,6 +10,7 @@ import (
 	"buddy/agent/event"
 	"buddy/app/plain"
 	"buddy/app/slash"
+	"buddy/texts"
 	"buddy/views/markup"
 )
 
@@ -119,8 +120,11 @@ func (r *repl) message(branch int, m event.ModelMessage) {
 	r.con.print(r.con.out, legible(text))
 }
 
-// previewLines is how much is shown of what a command printed.
-const previewLines = 10
+// Of what a command printed its end is shown.
+const (
+	previewLines = 10
+	maxLineShown = 500 // bytes of each
+)
 
 // result shows the end of what a command printed, and how it ended.
 func (r *repl) result(p event.ToolResult) {
@@ -132,20 +136,11 @@ func (r *repl) result(p event.ToolResult) {
 		}
 		for _, l := range lines {
 			if l != "" {
-				r.say("  " + cutLine(l))
+				r.say("  " + texts.ClipBytes(l, maxLineShown))
 			}
 		}
 	}
 	r.print.Remark(p)
-}
-
-// cutLine bounds one line.
-func cutLine(s string) string {
-	const most = 500
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + " …"
 }
 
 func (r *repl) finished(p event.TaskFinished) {

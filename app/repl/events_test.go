@@ -22,7 +22,7 @@ func TestStreamed(t *testing.T) {
 	}
 }
 
-// What is asked about is never less than what runs (DESIGN, rule 3).
+// What is asked about is never less than what runs.
 func TestApprovalText(t *testing.T) {
 	a := event.ApprovalAsked{
 		Action:  action.Action{Tool: "run_shell", Target: "local", Command: strings.Repeat("true\n", 20) + "rm -rf x", Why: "to\ntidy"},

@@ -16,9 +16,9 @@ import (
 	"buddy/views/markup"
 )
 
-// typing is one line of input while it is edited on a terminal, with the keys of the prompt
+// lineEditor is one line of input while it is edited on a terminal, with the keys of the prompt
 // on the full screen. It takes one row, which scrolls.
-type typing struct {
+type lineEditor struct {
 	keys    *keymap.Map
 	editor  *edit.Editor
 	prompt  string
@@ -38,7 +38,7 @@ var (
 
 // key takes a key. done says that the input is complete, or over when err says so. note is
 // to be shown above the line.
-func (t *typing) key(ev *tcell.EventKey) (done bool, note string, err error) {
+func (t *lineEditor) key(ev *tcell.EventKey) (done bool, note string, err error) {
 	if t.keys.Lookup(ev, keymap.Global).Action == keymap.Interrupt {
 		return true, "", errInterrupt
 	}
@@ -54,7 +54,7 @@ func (t *typing) key(ev *tcell.EventKey) (done bool, note string, err error) {
 }
 
 // do does what a key means, which may end the line.
-func (t *typing) do(a keymap.Action) (done bool, err error) {
+func (t *lineEditor) do(a keymap.Action) (done bool, err error) {
 	switch {
 	case a == keymap.Send:
 		return true, nil
@@ -73,7 +73,7 @@ func (t *typing) do(a keymap.Action) (done bool, err error) {
 }
 
 // browse goes to an earlier or a later input.
-func (t *typing) browse(by int) {
+func (t *lineEditor) browse(by int) {
 	to := t.back + by
 	if to < 0 || to > len(t.earlier) {
 		return
@@ -91,7 +91,7 @@ func (t *typing) browse(by int) {
 
 // extend completes the word before the cursor and returns what it may be, if that is not
 // clear.
-func (t *typing) extend() string {
+func (t *lineEditor) extend() string {
 	if t.complete == nil {
 		return ""
 	}
@@ -105,7 +105,7 @@ func (t *typing) extend() string {
 }
 
 // row draws the line at the cursor's row of a terminal of so many columns.
-func (t *typing) row(columns int) string {
+func (t *lineEditor) row(columns int) string {
 	wide := markup.Width([]byte(t.prompt))
 	shown, cursor := "", 0
 	if !t.hidden {
@@ -118,8 +118,8 @@ func (t *typing) row(columns int) string {
 	return text
 }
 
-// finished is what stays of the line on the terminal: all of it, if that is not too much.
-func (t *typing) finished(columns int) string {
+// finished returns what stays of the line on the terminal: all of it, if that is not too much.
+func (t *lineEditor) finished(columns int) string {
 	const most = 20 // lines
 	text := t.editor.Text()
 	if t.hidden || strings.Count(text, "\n") >= most || len(text) > most*200 {

@@ -11,7 +11,7 @@ import (
 )
 
 // typeAll types what a terminal sends and returns the line as far as it came.
-func typeAll(t *typing, keys string) (done bool, err error) {
+func typeAll(t *lineEditor, keys string) (done bool, err error) {
 	for p := []byte(keys); ; {
 		k, n := decode(p)
 		if p = p[n:]; n == 0 {
@@ -29,7 +29,7 @@ func typeAll(t *typing, keys string) (done bool, err error) {
 	}
 }
 
-func TestTyping(t *testing.T) { // I07, I16
+func TestTyping(t *testing.T) {
 	for _, tt := range []struct {
 		name, keys, want string
 		done             bool
@@ -57,7 +57,7 @@ func TestTyping(t *testing.T) { // I07, I16
 		{"complete nothing", "x\t", "x", false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := &typing{keys: keymap.Default(), editor: edit.New(), prompt: "> ", earlier: []string{"first", "second"}}
+			l := &lineEditor{keys: keymap.Default(), editor: edit.New(), prompt: "> ", earlier: []string{"first", "second"}}
 			l.complete = func(word string, first bool) (string, []string) { return completeWord(nil, word, first) }
 			done, err := typeAll(l, tt.keys)
 			if got := l.editor.Text(); got != tt.want || done != tt.done || !errors.Is(err, tt.err) {
@@ -68,7 +68,7 @@ func TestTyping(t *testing.T) { // I07, I16
 }
 
 func TestTypingRow(t *testing.T) {
-	l := &typing{keys: keymap.Default(), editor: edit.New(), prompt: "> "}
+	l := &lineEditor{keys: keymap.Default(), editor: edit.New(), prompt: "> "}
 	_, _ = typeAll(l, "日本\x1b[D")
 	if got, want := l.row(20), "\r> 日本\x1b[K\r\x1b[4C"; got != want {
 		t.Errorf("row = %q, want %q", got, want)

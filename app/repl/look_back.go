@@ -22,7 +22,7 @@ import (
 
 // lookBack reads the session and shows what comes of it.
 func (r *repl) lookBack(what string, show func(*record) (string, error)) {
-	slash.Inform(r.seat(), what, func() (string, error) {
+	slash.Inform(r.frontend(), what, func() (string, error) {
 		all, err := readRecord(r.program.Journal.Range)
 		if err != nil {
 			return "", err
@@ -67,7 +67,7 @@ func lineOutput(r *repl, args string) error {
 }
 
 func lineDiff(r *repl, _ string) error {
-	slash.Inform(r.seat(), "/diff", func() (string, error) {
+	slash.Inform(r.frontend(), "/diff", func() (string, error) {
 		diff, files, err := r.catalog.Changes()
 		if err != nil || files == 0 {
 			return slash.NoChanges, err
@@ -99,17 +99,13 @@ func boundDiff(diff string) string {
 }
 
 func lineCopy(r *repl, args string) error {
-	slash.Inform(r.seat(), "/copy", func() (string, error) {
-		all, err := readRecord(r.program.Journal.Range)
-		if err != nil {
-			return "", err
-		}
+	r.lookBack("/copy", func(all *record) (string, error) {
 		text, err := slash.ToCopy(&all.state, args)
 		if err != nil {
 			return "", err
 		}
 		return r.con.copy(text)
-	}, r.say)
+	})
 	return nil
 }
 
@@ -174,7 +170,7 @@ func lineLogin(r *repl, name string) error {
 		return fmt.Errorf("there is no terminal to ask on; run: buddy login %s", a.Name)
 	case a.Issuer != "":
 		r.say("asking " + a.Issuer + " for a code …")
-		r.aside(func() func() { return in.BrowserLogin(r.seat(), a, r.say) })
+		r.aside(func() func() { return in.BrowserLogin(r.frontend(), a, r.say) })
 		return nil
 	case more != "":
 		r.say("a key belongs here, where nobody sees it; the one in the prompt was not kept")
@@ -198,7 +194,7 @@ func (r *repl) keep(name, typed string) {
 				r.failed("/login", err)
 				return
 			}
-			in.LoggedIn(r.seat(), a, text)
+			in.LoggedIn(r.frontend(), a, text)
 		}
 	})
 }
@@ -206,7 +202,7 @@ func (r *repl) keep(name, typed string) {
 func lineDoctor(r *repl, _ string) error {
 	profile := r.info().Profile
 	r.say("looking …")
-	slash.Inform(r.seat(), "/doctor", func() (string, error) {
+	slash.Inform(r.frontend(), "/doctor", func() (string, error) {
 		return strings.TrimRight(doctor.Text(doctor.ExamineSession(context.Background(), r.program.Config, profile)), "\n"), nil
 	}, r.say)
 	return nil

@@ -93,7 +93,7 @@ func heading(b *state.Block) string {
 	}[b.Kind]
 }
 
-// text is what there is to find in a block: of a call what came of it.
+// text returns what there is to find in a block: of a call what came of it.
 func (a *record) text(b *state.Block) string {
 	if b.Call == nil {
 		return string(b.Text)

@@ -27,7 +27,7 @@ import (
 )
 
 // repl is a session on a terminal that is read line by line, or on pipes: for screen
-// readers, terminals that can do nothing, and scripts (I16). It lives on the same events as
+// readers, terminals that can do nothing, and scripts. It lives on the same events as
 // the full screen, and only its run touches it.
 //
 // While the agent works nothing is read; what is typed then waits in the terminal, but for
@@ -58,7 +58,7 @@ type holding struct {
 	released func(event.Event) bool
 }
 
-// typedLine is what was read.
+// typedLine holds what was read.
 type typedLine struct {
 	text string
 	err  error
@@ -81,8 +81,8 @@ const (
 )
 
 // Wanted reports whether there is no full screen to be had, or not wanted.
-func Wanted(f *compose.Options, stdin, stdout *os.File) bool {
-	return f.Plain || !term.IsTerminal(int(stdin.Fd())) || !term.IsTerminal(int(stdout.Fd())) || dumb()
+func Wanted(stdin, stdout *os.File) bool {
+	return !term.IsTerminal(int(stdin.Fd())) || !term.IsTerminal(int(stdout.Fd())) || dumb()
 }
 
 // Run talks with a person line by line, on a new session, or on the one to resume, and on
@@ -122,7 +122,7 @@ func Run(f *compose.Options, resume string, stdin, stdout, stderr *os.File) erro
 	return nil
 }
 
-// piped is what the process ends with when its prompts came from a pipe that has ended, and
+// piped returns what the process ends with when its prompts came from a pipe that has ended, and
 // the last one failed. Else it is nil.
 func (r *repl) piped() error {
 	switch {
@@ -173,7 +173,7 @@ func (r *repl) session(f *compose.Options, d *compose.Destination, resume string
 	return r.ended
 }
 
-// welcome says what one is talking to, and where an old session ended (J09).
+// welcome says what one is talking to, and where an old session ended.
 func (r *repl) welcome() {
 	p := r.program
 	info := p.Options.Model.Info()
@@ -306,7 +306,7 @@ func (r *repl) turn() (wants, string) {
 	return wants{}, r.prompt()
 }
 
-// prompt says where commands run, if that is not here (I04).
+// prompt says where commands run, if that is not here.
 func (r *repl) prompt() string {
 	if name := r.program.Targets.Current(); name != slash.ThisMachine {
 		return "(" + markup.Plain(name) + ")> "
@@ -438,8 +438,8 @@ func (r *repl) failed(what string, err error) { r.say(what + ": " + err.Error())
 
 // change leaves for another session.
 func (r *repl) change(id string) error {
-	if t := r.state.Running(); t != nil {
-		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
+	if err := slash.Busy(&r.state); err != nil {
+		return err
 	}
 	r.next, r.over = slash.Next{Again: true, Resume: id}, true
 	return nil

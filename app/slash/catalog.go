@@ -4,14 +4,48 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"buddy/agent/event"
 	"buddy/sessions"
 )
 
+// OnModel talks to another model, by its name or its number in the list, or without one lists them.
+func (c Catalog) OnModel(s Frontend, args string) error {
+	change := func(name string) { s.Command(event.SwitchModel{Profile: name}) }
+	n, err := strconv.Atoi(args)
+	switch {
+	case args == "":
+		current := s.Info().Profile
+		Inform(s, "/model", func() (string, error) { return OffersText(c.Offers(), current), nil }, s.Say)
+	case err != nil || n < 1:
+		change(args)
+	default:
+		Inform(s, "/model", func() (string, error) { return OfferName(c.Offers(), n) }, change)
+	}
+	return nil
+}
+
+// OnTrust trusts the folder with its settings as they were when the session began, and begins
+// the session anew with them.
+func (c Catalog) OnTrust(s Frontend, _ string) error {
+	if err := s.Busy(); err != nil {
+		return err
+	}
+	text, err := c.Trust()
+	switch {
+	case err != nil:
+		return err
+	case text != "":
+		s.Say(text)
+		return nil
+	}
+	return s.Change(c.Current())
+}
+
 // OnTarget works on another target, or without a name says where commands run.
-func (c Catalog) OnTarget(s Seat, args string) error {
+func (c Catalog) OnTarget(s Frontend, args string) error {
 	switch {
 	case args != "":
 		all := c.Targets()
@@ -68,8 +102,8 @@ type Access struct {
 	Find  func(name string) (Account, error)
 	Names func() string   // for people
 	Ctx   context.Context // ends with the screen
-	// makeshift says that the demo answers because nothing else could be used.
-	Makeshift bool
+	// DemoFallback says that the demo answers because no model could be used.
+	DemoFallback bool
 }
 
 // Account is something to log in to. Its functions read and write files and ask issuers.

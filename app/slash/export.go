@@ -33,7 +33,7 @@ func exportWish(args string) (as sessions.ExportFormat, file string, err error) 
 }
 
 // ExportThis writes this session into a file.
-func (c Catalog) ExportThis(s Seat, args string) error {
+func (c Catalog) ExportThis(s Frontend, args string) error {
 	as, file, err := exportWish(args)
 	if err != nil {
 		return err

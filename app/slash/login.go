@@ -15,7 +15,7 @@ func (in Access) Usage() string {
 
 // BrowserLogin waits for the person, whom tell tells what to do. It returns what to do where
 // they sit.
-func (in Access) BrowserLogin(s Seat, a Account, tell func(text string)) func() {
+func (in Access) BrowserLogin(s Frontend, a Account, tell func(text string)) func() {
 	howTo, wait, err := a.Begin(in.Ctx)
 	if err != nil {
 		return func() { s.Failed("/login", err) }
@@ -27,13 +27,13 @@ func (in Access) BrowserLogin(s Seat, a Account, tell func(text string)) func() 
 	return func() { in.LoggedIn(s, a, fmt.Sprintf("%s: logged in at %s", a.Name, a.Issuer)) }
 }
 
-// LoggedIn says so. A makeshift demo gives way to the model that can be used now, one that
+// LoggedIn says so. A demo that is a fallback gives way to the model that can be used now, one that
 // was asked for stays; a model that was made without the key is made anew.
-func (in Access) LoggedIn(s Seat, a Account, text string) {
+func (in Access) LoggedIn(s Frontend, a Account, text string) {
 	now := s.Info()
 	same := now.Profile == a.Name || strings.HasPrefix(now.Profile, a.Name+"/")
 	switch {
-	case now.API == model.Demo && in.Makeshift:
+	case now.API == model.Demo && in.DemoFallback:
 		s.Say(text)
 		s.Command(event.SwitchModel{Profile: a.Name})
 	case same && a.Issuer == "":
@@ -47,7 +47,7 @@ func (in Access) LoggedIn(s Seat, a Account, text string) {
 }
 
 // LogOut forgets a key or a login.
-func (in Access) LogOut(s Seat, name string) error {
+func (in Access) LogOut(s Frontend, name string) error {
 	a, err := in.Find(name)
 	if err != nil {
 		return err

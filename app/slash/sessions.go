@@ -9,19 +9,21 @@ import (
 	"buddy/agent/event"
 )
 
-// Seat is where a person sits: the full screen, or a line of a terminal.
-type Seat struct {
+// Frontend holds what commands need of where they were typed: the full screen, or a line of a
+// terminal.
+type Frontend struct {
 	Command func(event.Command)          // for the runtime
 	Say     func(text string)            // for the person
 	Current func() string                // id of the session
 	Info    func() event.SessionCreated  // what is known of it now
-	Change  func(id string) error        // leaves for another session, "" for a new one
+	Busy    func() error                 // says why the session can't be left now, nil if it can
+	Change  func(id string) error        // leaves for another session, "" for a new one, unless it is busy
 	Beside  func(work func() func())     // works elsewhere, and then here with what that returns
 	Failed  func(what string, err error) // says why it came to nothing
 }
 
 // OnSession does what a person wants with sessions (J05, J06).
-func (c Catalog) OnSession(s Seat, verb, arg string) error {
+func (c Catalog) OnSession(s Frontend, verb, arg string) error {
 	switch verb {
 	case "", "list":
 		text, err := c.Sessions()
@@ -61,7 +63,7 @@ func (c Catalog) OnSession(s Seat, verb, arg string) error {
 }
 
 // forkTo goes on with a copy of the session.
-func (c Catalog) forkTo(s Seat, arg string) error {
+func (c Catalog) forkTo(s Frontend, arg string) error {
 	n := 0
 	if arg != "" {
 		var err error
@@ -79,7 +81,7 @@ func (c Catalog) forkTo(s Seat, arg string) error {
 
 // Inform works elsewhere and gives what came of it to use, or says that what, a command, has
 // failed.
-func Inform(s Seat, what string, work func() (string, error), use func(string)) {
+func Inform(s Frontend, what string, work func() (string, error), use func(string)) {
 	s.Beside(func() func() {
 		text, err := work()
 		return func() {

@@ -17,6 +17,7 @@ import (
 
 	"buddy/agent/action"
 	"buddy/agent/event"
+	"buddy/app/state"
 	"buddy/texts"
 	"buddy/tools"
 )
@@ -174,4 +175,12 @@ func Init(args string) (event.Command, error) {
 		text += "\n\nAlso: " + args
 	}
 	return event.Submit{Text: text}, nil
+}
+
+// Busy says why a session can't be left now: a task would be lost.
+func Busy(s *state.State) error {
+	if t := s.Running(); t != nil {
+		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
+	}
+	return nil
 }

@@ -108,11 +108,11 @@ func TestReply(t *testing.T) { // D24
 	}
 }
 
-// A seat is told what came of what was asked for, whatever it is.
+// A frontend is told what came of what was asked for, whatever it is.
 func TestOnSession(t *testing.T) { // J05, J06
 	var told []string
 	tell := func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }
-	s := Seat{
+	s := Frontend{
 		Command: func(c event.Command) { tell("command %+v", c) },
 		Say:     func(text string) { tell("say %s", text) },
 		Current: func() string { return "s1" },

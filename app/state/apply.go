@@ -265,7 +265,11 @@ func (s *State) applyTool(env event.Envelope) Changed {
 		}
 		return s.changeCall(p.CallID, func(c *Call) {
 			c.State = CallRequested
-			if p.Decision == event.Deny {
+			switch {
+			case p.Decision != event.Deny:
+			case p.By == "cancel":
+				c.State = CallCancelled
+			default:
 				c.State = CallDenied
 			}
 		}) | Approvals | Tasks
@@ -306,7 +310,7 @@ func (s *State) finishCall(p event.ToolResult) Changed {
 	c := b.Call
 	c.ExitCode, c.Duration, c.Result, c.Full = p.ExitCode, p.DurationMS, p.Result, p.FullOutput
 	switch {
-	case c.State == CallDenied:
+	case c.State == CallDenied, c.State == CallCancelled:
 	case p.IsError, p.ExitCode != nil && *p.ExitCode != 0:
 		c.State = CallFailed
 	default:

@@ -13,11 +13,11 @@ func (s *State) applyQuestion(env event.Envelope) Changed {
 	case event.QuestionAsked:
 		s.Questions = append(s.Questions, p)
 		setTaskState(s.Tasks, env.Task, TaskRunning, TaskWaiting)
-		text := "? " + p.Text
+		text := p.Text + "\n"
 		for i, c := range p.Choices {
-			text += fmt.Sprintf("\n%d  %s", i+1, c)
+			text += fmt.Sprintf("\n%d. %s", i+1, c)
 		}
-		s.add(env, WarningBlock, text).Asks = p.ID
+		s.add(env, AssistantBlock, text)
 	case event.QuestionAnswered:
 		open := len(s.Questions)
 		s.Questions = slices.DeleteFunc(s.Questions, func(q event.QuestionAsked) bool { return q.ID == p.ID })

@@ -92,9 +92,8 @@ type Block struct {
 	Text []byte
 	Gen  int
 	Open bool
-	Time int64  // Unix milliseconds
-	Call *Call  // ToolBlock only
-	Asks string // id of the question that it asks
+	Time int64 // Unix milliseconds
+	Call *Call // ToolBlock only
 
 	last uint64 // Seq of the last event that it shows
 }
@@ -110,6 +109,7 @@ const (
 	CallDone
 	CallFailed // the tool gave an error, or the command exited with another code than 0
 	CallDenied
+	CallCancelled // its task was stopped while it waited for an approval
 )
 
 // Call is one tool call.

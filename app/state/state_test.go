@@ -398,6 +398,7 @@ func TestApprovals(t *testing.T) {
 	ask := event.ApprovalAsked{ID: "a1", CallID: "c1"}
 	yes := event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once}
 	no := event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny}
+	cancelled := event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Deny, By: "cancel"}
 	other := event.ApprovalAsked{ID: "a2", CallID: "c2"}
 	tests := []struct {
 		name   string
@@ -409,6 +410,8 @@ func TestApprovals(t *testing.T) {
 		{"asked", []event.Event{ask}, 1, CallWaiting, TaskWaiting},
 		{"settled", []event.Event{ask, yes}, 0, CallRequested, TaskRunning},
 		{"denied", []event.Event{ask, no}, 0, CallDenied, TaskRunning},
+		{"cancelled", []event.Event{ask, cancelled}, 0, CallCancelled, TaskRunning},
+		{"cancelled and its result", []event.Event{ask, cancelled, event.ToolResult{CallID: "c1", IsError: true}}, 0, CallCancelled, TaskRunning},
 		{"settled twice", []event.Event{ask, yes, yes}, 0, CallRequested, TaskRunning},
 		{"settled before asked", []event.Event{yes, ask}, 1, CallWaiting, TaskWaiting},
 		{"one of two", []event.Event{ask, other, yes}, 1, CallRequested, TaskWaiting},

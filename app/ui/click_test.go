@@ -65,9 +65,9 @@ func TestApprovalByMouse(t *testing.T) { // UX "Approval": a click is no faster 
 		x := open(t, 120, 32)
 		x.tell(running...)
 		x.tell(asked)
-		x.clickOn("[y] run once", 1) // in the grace period
+		x.clickOn("y run once", 1) // in the grace period
 		x.took()
-		col, row := x.find("[y] run once")
+		col, row := x.find("y run once")
 		x.Mouse("press", col, row)
 		time.Sleep(draw.GracePeriod)
 		x.Mouse("release", col, row) // it went down too early
@@ -85,7 +85,7 @@ func TestApprovalByMouse(t *testing.T) { // UX "Approval": a click is no faster 
 		x.Mouse("drag", col+1, row)
 		x.Mouse("release", col+60, row+3) // the hand slipped
 		x.took()
-		x.clickOn("[y] run once", 5) // a word of it is as good as the key
+		x.clickOn("y run once", 5) // a word of it is as good as the key
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
@@ -95,7 +95,7 @@ func TestApprovalThatOpensUnderThePointer(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running...)
 		x.tell(asked)
-		col, row := x.find("[y] run once")
+		col, row := x.find("y run once")
 		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"})
 		x.Mouse("press", col, row) // meant for what was below
 		second := asked
@@ -122,9 +122,9 @@ func TestApprovalKeysByMouse(t *testing.T) {
 		want  []event.Command
 		shows string
 	}{
-		"deny":    {"[n] deny", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny}}, ""},
-		"reason":  {"[d] deny and say why", nil, "deny because"},
-		"explain": {"[?] explain", nil, "undo"},
+		"deny":    {"n deny", []event.Command{event.AnswerApproval{ID: "a1", Decision: event.Deny}}, ""},
+		"reason":  {"d deny and say why", nil, "deny because"},
+		"explain": {"? explain", nil, "undo"},
 		"leave":   {"list the files", nil, "Approve?"}, // outside: nothing
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,22 +147,23 @@ func TestApprovalScrollsAndCopies(t *testing.T) {
 		x.tell(running...)
 		x.tell(longAsked)
 		time.Sleep(draw.GracePeriod)
-		x.Want("↓ 22 more")
+		x.Want("more · PgDn")
 		x.dragOver("wrapped wrapped")
 		x.copies("wrapped wrapped")
 		x.Press("Ctrl+C") // what is selected, not the task
 		x.copies("wrapped wrapped")
 		x.took()
-		col, row := x.find("echo")
+		col, row := x.find(" 1 echo")
+		col += 3
 		_, last := x.find(" 3 make all")
 		x.Mouse("press", col, row)
 		x.Mouse("drag", col+3, last)
 		x.Mouse("release", col+3, last) // without the numbers, and the first line in one piece
 		x.copies("echo " + strings.Repeat("wrapped ", 14) + "end\nmake all\nmake")
 		x.Mouse("wheel down", col, row)
-		x.unwanted("echo wrapped")
-		x.Mouse("wheel up", 1, 20) // outside
-		x.unwanted("echo wrapped")
+		x.unwanted(" 1 echo")
+		x.Mouse("wheel up", 1, 2) // outside
+		x.unwanted(" 1 echo")
 		for range 30 {
 			x.Mouse("wheel down", col, row)
 		}
@@ -321,10 +322,10 @@ func TestConfirmByMouse(t *testing.T) {
 		x.dragOver("line of")
 		x.copies("line of")
 		x.Mouse("wheel down", 50, 10)
-		x.clickOn("[Esc] back", 7)
+		x.clickOn("Esc back", 5)
 		x.unwanted("Sure?")
 		ask()
-		x.clickOn("[y] yes", 0)
+		x.clickOn("y yes", 0)
 		if fmt.Sprint(got) != "[confirm-yes]" {
 			t.Errorf("answers %v", got)
 		}
@@ -402,23 +403,21 @@ func TestPagerByMouse(t *testing.T) {
 	})
 }
 
-func TestChoicesByMouse(t *testing.T) { // a click on a choice types its number; Enter answers
+// A click on a choice of a question goes to it; Enter takes it.
+func TestChoicesByMouse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 100, 30)
 		x.tell(running...)
 		x.tell(event.QuestionAsked{ID: "q1", Text: "Which one?\n2  is not a choice", Choices: []string{"the red", "the blue"}})
-		x.clickOn("Which one?", 2)
+		time.Sleep(draw.GracePeriod)
 		x.clickOn("is not a choice", 2)
-		x.unwanted("Enter answers")
-		x.clickOn("the blue", 3)
+		x.Want("F8 answers")
+		x.clickOn("2 the blue", 3)
 		x.took()
-		x.Want("> 2", "Enter answers: the blue")
-		x.clickOn("1  the red", 0)
-		x.Want("> 1")
+		x.Want("❯ 2 the blue")
+		x.clickOn("1 the red", 0)
+		x.Want("❯ 1 the red")
 		x.Press("Enter")
 		x.took(event.Answer{ID: "q1", Text: "the red"})
-		x.Type("my own words")
-		x.clickOn("the blue", 3)
-		x.Want("my own words") // a draft is never lost
 	})
 }

@@ -1,8 +1,11 @@
 package ui
 
-import "buddy/app/slash"
+import (
+	"buddy/app/layout"
+	"buddy/app/slash"
+)
 
-// copy puts text on the clipboard and says so.
+// copy puts text on the clipboard and says so. Who copied goes on in the prompt.
 func (u *UI) copy(text string) {
 	lines, err := slash.Copied(text)
 	if err != nil {
@@ -10,6 +13,9 @@ func (u *UI) copy(text string) {
 		return
 	}
 	u.deps.Copy(text)
+	if !u.covered() {
+		u.setFocus(layout.Prompt)
+	}
 	u.hint("", lines)
 }
 

@@ -4,13 +4,11 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
 	"buddy/views/dialog"
-	"buddy/views/draw"
 )
 
 // On the smallest screen that is drawn for, dialogs lose nothing that matters: what they ask
@@ -25,7 +23,7 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 	script := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Risk: action.High, Mutation: true, Why: "clean up", Command: "set -e\necho 1\necho 2\necho 3\necho 4\necho 5"}
 	explained := func(x *testUI) {
 		request(script, "")(x)
-		time.Sleep(draw.GracePeriod)
+		x.rest()
 		x.Press("?")
 	}
 	for name, tt := range map[string]struct {
@@ -38,14 +36,15 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 			})
 		}, []string{"Log in to OpenAI", "keys/auth.j", "only you can read", "Enter keep", "Esc cancel"}},
 		"time limit":         {func(x *testUI) { x.u.deps.Later(func() { x.u.askTimeout(4) }) }, []string{"Time limit for task #4", "cancel it after (30s, 10m, 1h):", "Enter set", "Esc back"}},
-		"approval":           {request(script, ""), []string{"run_shell on local", "risk high", "1 set -e", "4 echo 3", "more · PgDn", "[n] deny", "[?] explain"}},
-		"approval of a kind": {request(script, "allow echo"), []string{"1 set -e", "4 echo 3", "more · PgDn", "allow echo", "[s] allow similar", "[n] deny", "[?] explain"}},
-		"explained":          {explained, []string{"does files go away", "more · PgUp", "[n] deny"}},
+		"approval":           {request(script, ""), []string{"run_shell on local", "risk high", "1 set -e", "more · PgDn", "y run once", "n deny", "? explain"}},
+		"approval of a kind": {func(x *testUI) { request(script, "allow echo")(x); x.rest() }, []string{"1 set -e", "more · PgDn", "s allow similar", "n deny", "? explain"}},
+		"its rule":           {func(x *testUI) { request(script, "allow echo")(x); x.Press("F8", "End") }, []string{"allow echo"}},
+		"explained":          {explained, []string{"does files go away", "more · PgUp", "n deny"}},
 		"quit": {func(x *testUI) {
 			x.u.deps.Later(func() {
 				x.u.v.confirm.Ask(dialog.Question{Title: "Quit?", Scope: keymap.Leaving, Lines: []string{"1 command still runs:", strings.Repeat("make ", 60), "see it later with: tmux attach"}})
 			})
-		}, []string{"1 command still runs:", "more · PgDn", "[n] quit, they go on", "[y] quit and kill them", "[Esc] back"}},
+		}, []string{"1 command still runs:", "more · PgDn", "n quit, they go on", "y quit and kill them"}},
 		"help":     {func(x *testUI) { x.Press("F1") }, []string{"Help", "Esc closes", "more · PgDn"}},
 		"models":   {func(x *testUI) { x.Type("/model\n") }, []string{"Models · 3", "Enter choose", "Esc close"}},
 		"themes":   {func(x *testUI) { x.Type("/theme\n") }, []string{"type to filter; moving shows them", "Esc close"}},
@@ -68,17 +67,14 @@ func TestDialogsOnASmallScreen(t *testing.T) {
 	}
 }
 
-// A question shows where it is also while another pane did.
-func TestQuestionOnASmallScreen(t *testing.T) { // D24
+// A question shows whatever pane did, and the pane stays.
+func TestQuestionOnASmallScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := open(t, 40, 12)
+		x := open(t, 40, 14)
 		x.tell(running...)
 		x.Press("Tab", "Tab", "Esc")
 		x.Want("● Tasks")
 		x.tell(event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
-		x.Want("Which port?", "● Conversation")
-		x.Press("Tab", "Tab")
-		x.tell(event.QuestionAsked{ID: "r", Text: "Which host?"}) // who looks at something is left there
-		x.Want("● Tasks")
+		x.Want("Question", "Which port?", "2 8080")
 	})
 }

@@ -226,15 +226,23 @@ func TestPalette(t *testing.T) {
 	})
 }
 
-func TestApprovalsComeOverLists(t *testing.T) { // UX "Approval"
+// What a person works in stays on top; F8 leads from it to the approval and back.
+func TestApprovalsWaitBelowLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running...)
 		x.Press("F2")
 		x.tell(asked)
+		x.Want("‖ 1 approval · F8", "Commands and actions")
+		x.rest()
+		x.Type("y")
+		x.took()
+		x.Press("F8")
 		x.Want("Approve?")
+		x.Press("F8")
+		x.Want("Commands and actions")
 		time.Sleep(draw.GracePeriod)
-		x.Press("y")
+		x.Press("F8", "y")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 	})
 }
@@ -255,9 +263,9 @@ func TestKeysOfPanesBelowDialogs(t *testing.T) { // UX "Approval": nothing moves
 		x.Want("Commands and actions")
 		x.Press("F2")
 		x.tell(asked)
-		time.Sleep(draw.GracePeriod)
+		x.rest()
 		x.Press("Tab", "F2", "F4")
-		x.Want("Approve?", "answer the approval first")
+		x.Want("Approve?", "answer first")
 		x.unwanted("Tab next pane")
 		x.Press("Esc")
 		x.unwanted("Commands and actions", "Sessions")
@@ -388,7 +396,7 @@ func TestEscTwiceAtOnce(t *testing.T) { // DECISIONS 35
 		x.tell(running...)
 		x.Terminal.Type("\x1b\x1b")
 		time.Sleep(100 * time.Millisecond) // after which Esc is a key of its own
-		x.took(event.Cancel{})
+		x.took(event.Cancel{})             // once is enough
 		x.Type("Cab")
 		x.Want("> Cab")
 		x.Type("\x1b\x1b[D") // Alt+Left of some terminals
@@ -411,8 +419,9 @@ func TestViInThePrompt(t *testing.T) { // [ui] editor
 		x.Want("INSERT", "> fix just")
 		x.Press("Esc")
 		x.tell(running...)
-		x.Press("Esc") // in normal mode it is what it is without vi
 		x.took()
+		x.Press("Esc") // in normal mode it is what it is without vi
+		x.took(event.Cancel{})
 		x.Press("Enter")
 		x.took(event.Submit{Text: "fix just "})
 		x.Type("/the")

@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"strings"
+
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
+	"buddy/app/keymap"
 	"buddy/app/layout"
 )
 
@@ -17,6 +20,9 @@ func (u *UI) input(w, h int) layout.Input {
 	}
 	if !u.shape.hides(layout.Tasks) {
 		in.Tasks = u.v.tasks.Rows()
+	}
+	if u.dockShows() {
+		in.Dock, in.DockFull = u.dockedView().Rows(w), u.dock.full
 	}
 	if o, ok := u.overlay().(boxed); ok {
 		in.Dialog.W, in.Dialog.H = o.Size(roomFor(w, h))
@@ -48,9 +54,9 @@ type placed struct {
 
 func (p *placed) set(in layout.Input) {
 	before := p.Panes
-	footer := p.Footer
+	footer, dock := p.Footer, p.Dock
 	p.Layout = layout.Of(in)
-	if p.Panes != before || p.Footer != footer {
+	if p.Panes != before || p.Footer != footer || p.Dock != dock {
 		p.joints = p.Joints()
 	}
 }
@@ -63,27 +69,53 @@ func (u *UI) Draw(s tcell.Screen) {
 	u.passFocus()
 	s.HideCursor()
 	u.v.panes.SetZoomed(u.zoom)
-	u.v.header.SetApprovalLeft(!u.asking() && u.v.approval.Asked() != "")
+	u.v.header.SetApprovalLeft(u.dock.request != "" && !u.dockShows())
 	drawIn(s, u.v.header, u.lay.Header)
 	drawIn(s, u.v.border, u.lay.Panes[layout.Prompt])
 	for p := layout.Conversation; p <= layout.Tasks; p++ {
 		drawIn(s, u.view(p), u.lay.Panes[p])
 	}
 	u.watch()
-	u.v.border.DrawFocus(s)
+	u.v.status.SetStops(u.stops())
 	drawIn(s, u.v.status, u.lay.Status)
 	drawIn(s, u.v.prompt, u.lay.Input)
 	scope, _ := u.target()
 	u.v.footer.SetScope(scope, u.covered())
 	drawIn(s, u.v.footer, u.lay.Footer)
-	u.drawJoints(s)
 	u.drawTabs(s)
-	u.v.border.SetMode(u.v.prompt.Mode())
+	if v := u.dockedView(); !u.lay.Dock.Empty() {
+		drawIn(s, v, u.lay.Dock)
+	}
+	u.v.border.DrawFocus(s)
+	u.drawJoints(s)
+	u.v.border.SetMode(u.promptMode())
 	u.v.border.DrawMode(s)
 	if p := u.v.prompt.Popup(); p.Open() {
 		drawIn(s, p, u.lay.Popup)
 	}
 	u.drawOverlay(s, w)
+}
+
+// stops returns the keys that stop the main task from the prompt, "" from elsewhere.
+func (u *UI) stops() string {
+	name := u.keyName(keymap.Back)
+	switch scope, view := u.target(); {
+	case view != u.v.prompt || name == "":
+		return ""
+	case scope == keymap.Prompt && u.v.prompt.Mode() != "" || scope == keymap.Popup:
+		return name + " " + name
+	case scope == keymap.Search:
+		return ""
+	}
+	return name
+}
+
+// promptMode is what stands on the border of the prompt.
+func (u *UI) promptMode() string {
+	if u.dock.answers != "" && !u.v.prompt.Empty() {
+		return "answer"
+	}
+	return u.v.prompt.Mode()
 }
 
 // drawAbovePrompt draws an overlay above the prompt, with which it shares an edge as panes do: the
@@ -128,6 +160,9 @@ func (u *UI) passFocus() {
 // drawJoints draws the cells where borders meet, which no pane knows of.
 func (u *UI) drawJoints(s tcell.Screen) {
 	for _, j := range u.lay.joints {
+		if text, _, _ := s.Get(j.X, j.Y); !strings.Contains("─│┌┐└┘", text) {
+			continue // a title stands there
+		}
 		u.v.border.Join(s, j.X, j.Y, j.Rune)
 	}
 }

@@ -34,6 +34,7 @@ func TestPromptAndBlocksInTheEditor(t *testing.T) {
 		x.Want("> line 1")
 		x.Press("Ctrl+C")
 		x.tell(event.PromptSubmitted{ID: 1, Text: "how?"}, answer("**so**"))
+		x.rest()
 		x.Press("Tab", "e")
 		if name != "block.md" || given != "**so**" {
 			t.Errorf("the editor got %q with %q", name, given)

@@ -150,8 +150,15 @@ func approvalFor(press ...string) func(*testUI) {
 		x.tell(event.ToolRequested{CallID: "asked", Name: "run_shell", Arguments: `{"command":"echo words of it"}`, Action: act},
 			event.ApprovalAsked{ID: "a1", CallID: "asked", Action: act, Context: action.ApprovalContext{Similar: "allow echo"}})
 		time.Sleep(draw.GracePeriod)
+		x.Press("F8")
 		x.Press(press...)
 	}
+}
+
+// questionFor asks with more lines than there is room for.
+func questionFor(x *testUI) {
+	x.tell(event.QuestionAsked{ID: "q1", CallID: "c3", Text: strings.Repeat("a line\n", 80), Choices: strings.Split(strings.Repeat("a choice,", 9), ",")})
+	x.Press("F8", "PgDn", "5")
 }
 
 func confirming(s keymap.Scope) func(*testUI) {
@@ -202,7 +209,8 @@ var places = map[keymap.Scope]func(*testUI){
 		x.Press("i")
 	},
 	keymap.Tasks:    focusOn(layout.Tasks),
-	keymap.Approval: approvalFor("PgDn"),
+	keymap.Approval: approvalFor("End", "PgUp", "4"),
+	keymap.Question: questionFor,
 	keymap.Reason:   midway(approvalFor("d"), "one two three"),
 	keymap.Amend: func(x *testUI) {
 		approvalFor("e")(x)
@@ -225,7 +233,15 @@ var places = map[keymap.Scope]func(*testUI){
 // placesOf are where some actions do something.
 var placesOf = map[keymap.Action]func(*testUI){
 	keymap.ShowApproval: approvalFor("Esc"),
+	keymap.NextPane:     drafted,
+	keymap.PreviousPane: drafted,
 	keymap.EndOfInput:   func(*testUI) {},
+}
+
+// drafted is the prompt some time after something was typed there.
+func drafted(x *testUI) {
+	drafting(x)
+	x.rest()
 }
 
 // browsing shows the sessions that were read.

@@ -31,7 +31,9 @@ func TestFindFlow(t *testing.T) { // UX "Conversation"
 		x.unwanted("find: needle")
 		x.Paste("needle")
 		x.Want("> needle") // the search is not open any more: text goes to the prompt
-		x.Press("Ctrl+U", "Tab", "Esc")
+		x.Press("Ctrl+U")
+		x.rest()
+		x.Press("Tab", "Esc")
 		x.unwanted("1 of 3")
 		x.Press("/", "x", "Esc")
 		x.unwanted("find:")

@@ -9,6 +9,7 @@ import (
 	"buddy/app/keymap"
 	"buddy/app/layout"
 	"buddy/app/slash"
+	"buddy/app/state"
 )
 
 // target returns what takes the keys, and as what.
@@ -39,7 +40,7 @@ func (u *UI) global(a, pending keymap.Action) {
 	case keymap.Interrupt:
 		u.interrupt(pending)
 	case keymap.Back:
-		u.back(pending)
+		u.back()
 	case keymap.NextPane, keymap.PreviousPane:
 		u.cycle(a)
 	case keymap.CycleMode:
@@ -49,7 +50,7 @@ func (u *UI) global(a, pending keymap.Action) {
 		u.v.help.SetScope(scope)
 		u.overlays.help = !u.overlays.help && !u.v.secret.Asking() // which lies over it
 	case keymap.ShowApproval:
-		u.overlays.postponed, u.overlays.help = "", false
+		u.nextRequest()
 	case keymap.ShowSessions:
 		u.toggle(u.browse)
 	case keymap.ShowPalette:
@@ -61,10 +62,11 @@ func (u *UI) global(a, pending keymap.Action) {
 	}
 }
 
-// cycleMode changes how approvals are decided, but never while one is on the screen: the
-// mode might answer it.
+// cycleMode changes how approvals are decided, but never while something waits for an answer:
+// the mode might be one.
 func (u *UI) cycleMode() {
-	if u.answerFirst() {
+	if u.dock.request != "" {
+		u.hint("", "answer first what waits: the mode stays while something does")
 		return
 	}
 	next := action.ModeAsk
@@ -77,12 +79,12 @@ func (u *UI) cycleMode() {
 	u.deps.Send(event.SetMode{Mode: next})
 }
 
-// answerFirst reports whether an approval is on the screen, and tells the person about it.
+// answerFirst reports whether what is docked has the keys, and tells the person about it.
 func (u *UI) answerFirst() bool {
-	if !u.asking() {
+	if !u.dockHeld() {
 		return false
 	}
-	u.hint("", "answer the approval first, or leave it open with "+u.keyName(keymap.Back))
+	u.hint("", "answer first, or go back to the prompt with "+u.keyName(keymap.Back))
 	return true
 }
 
@@ -91,7 +93,7 @@ func (u *UI) answerFirst() bool {
 func (u *UI) interrupt(pending keymap.Action) {
 	switch t := u.state.Running(); {
 	case u.overlays.changes != nil && u.dialogCopies():
-	case u.overlays.listOpen() && !u.overlays.help && !u.asking():
+	case u.overlays.listOpen() && !u.overlays.help && !u.dockHeld():
 		u.toggle(nil)
 	case u.dialogCopies() || u.v.conversation.CopySelection():
 	case pending == keymap.Interrupt:
@@ -111,14 +113,17 @@ func (u *UI) interrupt(pending keymap.Action) {
 
 // dialogCopies copies what is selected in the dialog that has the keys.
 func (u *UI) dialogCopies() bool {
+	if u.dockShows() && u.dockedView().CopySelection() {
+		return true
+	}
 	_, view := u.target()
 	v, ok := view.(interface{ CopySelection() bool })
 	return ok && u.covered() && v.CopySelection()
 }
 
-// back is Esc: it closes what lies on top, else goes to the prompt; twice on an empty
-// prompt it cancels what runs.
-func (u *UI) back(pending keymap.Action) {
+// back is Esc: it closes what lies on top, else goes to the prompt, else stops the main task,
+// whatever is typed. What the task waits for ends as cancelled; nothing is denied.
+func (u *UI) back() {
 	switch {
 	case u.focus == layout.Prompt && u.v.prompt.EndInsert():
 	case u.v.conversation.EndSelection():
@@ -128,13 +133,11 @@ func (u *UI) back(pending keymap.Action) {
 		u.zoom = false
 	case u.focus != layout.Prompt:
 		u.setFocus(layout.Prompt)
-	case u.v.prompt.Empty() && u.state.Running() != nil:
-		if pending == keymap.Back || u.state.Retry != nil { // the status line says so
+	default:
+		if t := u.state.Running(); t != nil && t.State != state.TaskCancelling && t.ID != u.dock.stopped {
+			u.dock.stopped = t.ID
 			u.deps.Send(event.Cancel{})
-			return
 		}
-		u.hint(keymap.Back, u.keyName(keymap.Back)+" again cancels the task")
-		u.pending.running = true
 	}
 }
 
@@ -142,9 +145,13 @@ func (u *UI) back(pending keymap.Action) {
 func (u *UI) keyName(a keymap.Action) string { return u.deps.Keys.Name(a) }
 
 // cycle moves the focus to the next pane that there is, or to the one before. Below a
-// dialog nobody would see that it moved.
+// dialog nobody would see that it moved, and who is in the middle of typing goes on.
 func (u *UI) cycle(a keymap.Action) {
 	if u.covered() {
+		return
+	}
+	if u.typingNow() {
+		u.dock.typed = u.deps.Now()
 		return
 	}
 	by := 1
@@ -193,7 +200,10 @@ func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 		if u.click(action, ev) {
 			return true, nil
 		}
-		if u.covered() {
+		if v := u.dockedView(); v != nil && u.dockShows() && (v.Dragging() || u.lay.Dock.Holds(ev.Position())) {
+			return v.MouseHandler()(action, ev, setFocus)
+		}
+		if u.covered() && !u.dockShows() {
 			_, view := u.target()
 			return view.MouseHandler()(action, ev, setFocus)
 		}
@@ -209,6 +219,9 @@ func (u *UI) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 				continue
 			}
 			if action == tview.MouseLeftDown {
+				if u.dock.held {
+					u.leaveDock()
+				}
 				u.setFocus(layout.Pane(p))
 			}
 			return u.view(layout.Pane(p)).MouseHandler()(action, ev, setFocus)

@@ -27,7 +27,7 @@ func logInHere(u *UI, name string) error {
 			u.deps.Later(func() { u.hint("", "") })
 			u.deps.Catalog.Notice(text)
 		}
-		u.deps.Background(func() func() { return in.BrowserLogin(u.seat(), a, tell) })
+		u.deps.Background(func() func() { return in.BrowserLogin(u.frontend(), a, tell) })
 		return nil
 	}
 	u.v.secret.Ask("Log in to "+a.Title,
@@ -38,9 +38,7 @@ func logInHere(u *UI, name string) error {
 				u.hint("", "/login: "+err.Error())
 				return
 			}
-			in.LoggedIn(u.seat(), a, text)
+			in.LoggedIn(u.frontend(), a, text)
 		})
 	return nil
 }
-
-func logOutHere(u *UI, name string) error { return u.deps.Catalog.Access.LogOut(u.seat(), name) }

@@ -34,7 +34,7 @@ func TestLoginOnScreen(t *testing.T) {
 					Forget: func(context.Context) (string, error) { kept = ""; return "logged out", nil },
 				}, nil
 			},
-			Names: func() string { return "openai" }, Makeshift: true,
+			Names: func() string { return "openai" }, DemoFallback: true,
 		}
 		x.Type("/login\n")
 		if !strings.Contains(x.noticed, "openai") {
@@ -69,7 +69,7 @@ func TestLoginOnScreen(t *testing.T) {
 			t.Errorf("the key is in %q", s)
 		}
 		x.took(event.SwitchModel{Profile: "openai"})
-		x.u.deps.Catalog.Access.Makeshift = false // as with --model demo
+		x.u.deps.Catalog.Access.DemoFallback = false // as with --model demo
 		x.Type("/login openai\n")
 		x.Type("sk-typed-again\n")
 		x.took()

@@ -110,10 +110,10 @@ func TestOpenOutput(t *testing.T) { // UX "Output": o opens the complete output
 		x.unwanted("again quits")
 		x.tell(event.ToolRequested{CallID: "c2", Name: "run_shell", Action: action.Action{Kind: action.Shell, Command: "rm x"}},
 			event.ApprovalAsked{ID: "a2", CallID: "c2", Action: ls})
-		x.Want("Approve?") // over it
-		x.Press("Esc", "Esc")
-		x.u.overlays.postponed = "a2"
-		x.Press("/")
+		x.Want("‖ 1 approval") // below it
+		x.Press("F8")
+		x.Want("Approve?")
+		x.Press("F8", "/")
 		x.Type("END")
 		x.Press("Esc", "q")
 		x.Want("Conversation")

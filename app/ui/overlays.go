@@ -40,8 +40,7 @@ func (u *UI) newStack() []overlay {
 	return []overlay{
 		{open: u.v.secret.Asking, view: is(u.v.secret)},
 		{open: func() bool { return u.overlays.help }, view: is(u.v.help), pastes: never},
-		{open: u.v.confirm.Open, view: is(u.v.confirm)},
-		{open: u.asking, view: is(u.v.approval)},
+		{open: u.dockHeld, view: func() overlayView { return u.dockedView() }, pastes: u.v.approval.Typing},
 		{open: u.overlays.listOpen, view: u.overlays.list},
 		{open: u.v.ask.Open, view: is(u.v.ask)},
 		{open: u.v.pager.Open, view: is(u.v.pager), pastes: func() bool { return u.v.pager.Scope() == keymap.Finding }},
@@ -73,17 +72,18 @@ func (u *UI) eachView(f func(tview.Primitive)) {
 	for _, v := range []tview.Primitive{u.v.prompt, u.v.conversation, u.v.output, u.v.panes, u.v.tasks} {
 		f(v)
 	}
-	for _, o := range u.overlays.stack {
-		if v := o.view(); v != nil {
-			f(v)
-		}
+	for _, v := range []tview.Primitive{u.v.secret, u.v.help, u.v.confirm, u.v.approval, u.v.question, u.v.ask, u.v.pager} {
+		f(v)
+	}
+	if v := u.overlays.list(); v != nil {
+		f(v)
 	}
 }
 
 // drawOverlay draws the top overlay.
 func (u *UI) drawOverlay(s tcell.Screen, w int) {
 	switch v := u.overlay().(type) {
-	case nil:
+	case nil, dockedView: // which is drawn with the panes
 	case boxed:
 		drawIn(s, u.overlay(), u.lay.Dialog)
 	default:
@@ -94,12 +94,11 @@ func (u *UI) drawOverlay(s tcell.Screen, w int) {
 // overlays holds the stack and which of its levels are open, but for what the views know
 // themselves.
 type overlays struct {
-	stack     []overlay        // the top level first
-	help      bool             // the help shows
-	postponed string           // id of the approval that the person left open
-	pickers   []*dialog.Picker // the last one shows
-	changes   *dialog.Changes  // over the pickers; nil while it is closed
-	palette   func()           // opens the list of commands
+	stack   []overlay        // the top level first
+	help    bool             // the help shows
+	pickers []*dialog.Picker // the last one shows
+	changes *dialog.Changes  // over the pickers; nil while it is closed
+	palette func()           // opens the list of commands
 }
 
 // listOpen reports whether a list or the changes are open.
@@ -157,7 +156,7 @@ func (u *UI) unpick() {
 // toggle closes what a person opened over the panes, or opens a list if there is nothing.
 // The list shows: help goes, and what has to be answered comes first.
 func (u *UI) toggle(open func()) {
-	if u.v.secret.Asking() || u.v.confirm.Open() || u.answerFirst() {
+	if u.v.secret.Asking() || u.answerFirst() {
 		return
 	}
 	u.overlays.help = false

@@ -9,12 +9,8 @@ import (
 	"buddy/views/dialog"
 )
 
-// showTarget makes the target of that name the current one. Without a name the person
-// chooses, or is told that there is one only.
-func showTarget(u *UI, name string) error {
-	if name != "" {
-		return u.deps.Catalog.OnTarget(u.seat(), name)
-	}
+// chooseTarget lets a person choose a target; if there is one only it says where commands run.
+func (u *UI) chooseTarget() {
 	switch all := u.deps.Catalog.Targets(); {
 	case len(all) > 1:
 		u.pickTarget(all)
@@ -24,7 +20,6 @@ func showTarget(u *UI, name string) error {
 			return func() { u.deps.Catalog.Notice(text) }
 		})
 	}
-	return nil
 }
 
 // targetColumns are what the list says of a target, the most useful first.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"buddy/agent/event"
@@ -111,7 +110,7 @@ func (u *UI) pickTheme() {
 func (u *UI) pickCommand() {
 	rows := make(map[string]func())
 	var all []dialog.PickerRow
-	for _, c := range slashCommands {
+	for _, c := range slash.Commands {
 		id := "/" + c.Name
 		rows[id] = func() { u.runChosen(c) }
 		text := c.Help
@@ -178,7 +177,7 @@ func runnable(e keymap.Entry) bool {
 }
 
 // runChosen runs a command that may need arguments: then it waits for them at the prompt.
-func (u *UI) runChosen(c Command) {
+func (u *UI) runChosen(c slash.Command) {
 	if c.Args == "" || strings.HasPrefix(c.Args, "[") {
 		runCommand(u, "/"+c.Name)
 		return
@@ -200,20 +199,4 @@ func (u *UI) runAction(s keymap.Scope, pane layout.Pane, e keymap.Entry) {
 	}
 	u.setFocus(pane)
 	u.key(e.Keys[0].Event())
-}
-
-// switchModel takes the name of a model or its number in the list (I10).
-func switchModel(u *UI, args string) error {
-	n, err := strconv.Atoi(args)
-	switch {
-	case args == "":
-		u.pickModel()
-	case err != nil || n < 1:
-		u.deps.Send(event.SwitchModel{Profile: args})
-	default:
-		look := u.deps.Catalog.Offers
-		slash.Inform(u.seat(), "/model", func() (string, error) { return slash.OfferName(look(), n) },
-			func(name string) { u.deps.Send(event.SwitchModel{Profile: name}) })
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -18,23 +17,3 @@ func doctorHere(u *UI, _ string) error {
 	})
 	return nil
 }
-
-// trustHere trusts the folder with its settings as they were when the session began, and
-// begins the session anew with them.
-func trustHere(u *UI, _ string) error {
-	if t := u.state.Running(); t != nil {
-		return fmt.Errorf("task #%d runs; cancel it first (/kill)", t.ID)
-	}
-	text, err := u.deps.Catalog.Trust()
-	if err != nil {
-		return err
-	}
-	if text != "" {
-		u.deps.Catalog.Notice(text)
-		return nil
-	}
-	return u.change(u.deps.Catalog.Current())
-}
-
-// exportSession writes this session into a file.
-func exportSession(u *UI, args string) error { return u.deps.Catalog.ExportThis(u.seat(), args) }

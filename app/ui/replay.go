@@ -92,6 +92,7 @@ func newViewer(s *screen.Screen, look Looks, keys *keymap.Map, home string, p *p
 			Target: func() string { return "" }, Notice: func(string) {}, Current: func() string { return "" },
 		},
 	})
+	v.ui.v.conversation.OnClick = nil // there is no prompt to go back to
 	v.ui.setFocus(layout.Conversation)
 	v.loop = loop.New(loop.Config[event.Envelope]{
 		Screen: s, Root: v.ui, Events: v.events, Apply: v.ui.apply, Key: v.key, Stop: stop, Tick: func() {},
@@ -123,11 +124,12 @@ func (v *viewer) key(ev *tcell.EventKey) *tcell.EventKey {
 	case ev.Key() == tcell.KeyCtrlC:
 		v.loop.Quit()
 	case ev.Key() == tcell.KeyRune && scope != keymap.Finding && v.control(ev.Rune()):
-	case v.ui.asking() && !v.ui.overlays.help: // the answer comes as it came then
 	default:
 		v.ui.key(ev)
+		v.ui.dock.held = false // the answer comes as it came then
 		if v.ui.focus == layout.Prompt {
-			v.ui.setFocus(layout.Conversation) // there is nobody to write to
+			v.ui.v.prompt.SetText("") // there is nobody to write to
+			v.ui.setFocus(layout.Conversation)
 		}
 		v.status()
 	}

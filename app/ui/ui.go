@@ -46,6 +46,7 @@ type UI struct {
 
 	arrangement
 	overlays overlays
+	dock     dock
 	pending  pending
 	busy     bool
 	goal     slash.Spot // to go to when it has been read
@@ -138,6 +139,7 @@ type viewSet struct {
 	footer       *views.Footer
 	tabs         *views.TabBar
 	approval     *dialog.Approval
+	question     *dialog.Confirm // of the model
 	help         *dialog.Help
 	secret       *dialog.Secret
 	confirm      *dialog.Confirm
@@ -179,6 +181,7 @@ func New(d Deps) *UI {
 		footer:       views.NewFooter(t, k),
 		tabs:         views.NewTabBar(t, k),
 		approval:     dialog.NewApproval(t, k, d.Now),
+		question:     dialog.NewConfirm(t, k),
 		help:         dialog.NewHelp(t, k),
 		secret:       dialog.NewSecret(t, k),
 		confirm:      dialog.NewConfirm(t, k),
@@ -197,11 +200,11 @@ func New(d Deps) *UI {
 	u.v.panes.PaneIntents = u.paneIntents()
 	u.v.tasks.OnCancel = func(id int) { d.Send(event.Cancel{Task: id}) }
 	u.v.tasks.OnTimeout, u.v.tasks.OnOpen = u.askTimeout, u.openTask
-	u.v.tasks.OnApproval = func(string) { u.overlays.postponed = "" }
+	u.v.tasks.OnApproval = u.goToRequest
 	u.v.approval.OnAnswer = func(a event.AnswerApproval) { d.Send(a) }
-	u.v.approval.OnLeave = func() { u.overlays.postponed = u.v.approval.Asked(); u.setFocus(layout.Prompt) }
+	u.v.approval.OnHint = func(text string) { u.hint("", text) }
 	u.v.help.OnClose = func() { u.overlays.help = false }
-	u.v.help.OnCopy, u.v.approval.OnCopy, u.v.confirm.OnCopy = u.copy, u.copy, u.copy
+	u.v.help.OnCopy, u.v.approval.OnCopy, u.v.confirm.OnCopy, u.v.question.OnCopy = u.copy, u.copy, u.copy, u.copy
 	u.overlays.stack = u.newStack()
 	u.overlays.palette = u.pickCommand
 	u.v.help.SetCommands(commandHelp())
@@ -213,7 +216,8 @@ func New(d Deps) *UI {
 	}
 	u.v.prompt.OnEOF = u.quit
 	u.v.prompt.OnEdit = u.edit
-	u.v.conversation.OnEdit, u.v.conversation.OnChoice = u.look, u.choose
+	u.v.conversation.OnEdit = u.look
+	u.v.conversation.OnClick = func() { u.setFocus(layout.Prompt) }
 	u.v.conversation.OnOpen, u.v.output.OnOpen = u.openOutput, u.openOutput
 	u.v.pager.OnCopy, u.v.pager.OnEdit, u.v.pager.Later = u.copy, u.editOutput, d.Later
 	u.v.prompt.OnUnqueue = func(id int) { d.Send(event.Unqueue{ID: id}) }
@@ -256,8 +260,11 @@ func (u *UI) update(ch state.Changed) bool {
 	typed := u.typing()
 	for _, v := range []interface {
 		Update(*state.State, state.Changed)
-	}{u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.prompt, u.v.footer, u.v.approval} {
+	}{u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.prompt, u.v.footer} {
 		v.Update(&u.state, ch)
+	}
+	if ch&state.Approvals != 0 {
+		u.dockRequests()
 	}
 	u.busy = u.v.status.Busy()
 	if typed && !u.typing() {
@@ -272,23 +279,16 @@ func (u *UI) update(ch state.Changed) bool {
 	return true
 }
 
-// asking reports whether the approval dialog shows and takes the keys. While somebody types into
-// a pane it waits: no key meant for the pane may answer it.
-func (u *UI) asking() bool {
-	id := u.v.approval.Asked()
-	return id != "" && id != u.overlays.postponed && !u.typing()
-}
-
 // submit takes a line from the prompt.
 func (u *UI) submit(text string) {
 	if !slash.Private(text) {
 		u.deps.Record(text)
 	}
+	u.v.conversation.Bottom() // what is sent, and what it leads to, is to be seen
 	if runCommand(u, text) || u.runTyped(text) {
 		return
 	}
-	if len(u.state.Questions) > 0 {
-		u.deps.Send(slash.Reply(u.state.Questions[0], text))
+	if u.reply(text) {
 		return
 	}
 	u.send(event.Submit{Text: text})
@@ -340,7 +340,7 @@ func (u *UI) setTheme(t *themes.Theme) {
 	u.deps.Theme = t
 	for _, v := range []interface{ SetTheme(*themes.Theme) }{
 		u.v.header, u.v.conversation, u.v.output, u.v.panes, u.v.tasks, u.v.status, u.v.border, u.v.prompt, u.v.footer,
-		u.v.tabs, u.v.approval, u.v.help, u.v.secret, u.v.confirm, u.v.pager, u.v.ask,
+		u.v.tabs, u.v.approval, u.v.question, u.v.help, u.v.secret, u.v.confirm, u.v.pager, u.v.ask,
 	} {
 		v.SetTheme(t)
 	}
@@ -394,6 +394,7 @@ func (u *UI) focused(on bool) {
 
 // paste goes to what has the focus.
 func (u *UI) paste(p screen.Paste) {
+	u.hint("", "") // as a key does: what would have been confirmed is not
 	text := p.Text
 	var into tview.Primitive
 	if o := u.pasteInto(); o != nil {
@@ -405,8 +406,13 @@ func (u *UI) paste(p screen.Paste) {
 		into.PasteHandler()(text, func(tview.Primitive) {})
 		return
 	}
+	if u.dockHeld() && u.v.question.Open() {
+		u.dock.answers = u.dock.request
+	}
+	u.dock.held = false
 	u.setFocus(layout.Prompt)
 	u.v.prompt.Paste(text)
+	u.noteKey(keymap.Prompt, "")
 	if p.Dropped > 0 {
 		u.hint("", fmt.Sprintf("the paste was too long: the last %d bytes are missing", p.Dropped))
 	}
@@ -419,12 +425,21 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 	}
 	before := u.pending.action
 	u.hint("", "")
+	if ev.When().Before(u.dock.heldAt) { // it was typed before the dialog had the keys
+		u.dock.held = false
+	}
+	defer u.awaitPause()
 	scope, view := u.target()
 	scopes := []keymap.Scope{scope, keymap.Global}
 	if scope == keymap.Typing { // all others go to the pane
 		scopes = scopes[:1]
 	}
-	switch p := u.deps.Keys.Lookup(ev, scopes...); {
+	p := u.deps.Keys.Lookup(ev, scopes...)
+	u.noteKey(scope, p.Action)
+	switch {
+	case u.dockKey(p, ev):
+	case p.Types() && focusedPane(scope):
+		u.typeOn("", ev)
 	case p.Action == keymap.FullScreen:
 		u.toggleZoom()
 	case p.Scope != keymap.Global:
@@ -434,4 +449,14 @@ func (u *UI) key(ev *tcell.EventKey) *tcell.EventKey {
 		u.global(p.Action, before)
 	}
 	return nil
+}
+
+// focusedPane reports whether the keys of a scope are those of a pane other than the prompt: what
+// types and means nothing there begins a prompt.
+func focusedPane(s keymap.Scope) bool {
+	switch s {
+	case keymap.Conversation, keymap.Output, keymap.Panes, keymap.Tasks:
+		return true
+	}
+	return false
 }

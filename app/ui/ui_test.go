@@ -19,7 +19,6 @@ import (
 	"buddy/app/slash"
 	"buddy/sessions"
 	"buddy/themes"
-	"buddy/views/draw"
 )
 
 // testUI is the full screen on a terminal in memory, fed by hand.
@@ -168,7 +167,7 @@ func TestExchangeOnScreen(t *testing.T) {
 		x.tell(running...)
 		x.tell(asked)
 		x.Want("▌ list the files", "I will look.", "Approve?", "ls -la", "to see them", "every shell command is asked about")
-		time.Sleep(draw.GracePeriod)
+		x.rest()
 		x.Press("y")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Once})
 		x.tell(event.ApprovalAnswered{ID: "a1", CallID: "c1", Decision: event.Once, By: "user"},
@@ -193,13 +192,16 @@ func TestKeysMeantForThePromptNeverApprove(t *testing.T) { // UX "Approval"
 		x.tell(running...)
 		x.Type("yes ")
 		x.tell(asked)
-		x.Type("y") // in the grace period
+		x.Type("y") // the prompt is not empty
+		x.Want("> yes y", "Approve? · F8 answers")
+		x.rest()
+		x.Type("n")
 		x.Press("Enter")
-		x.took()
-		time.Sleep(draw.GracePeriod)
+		x.took(event.Submit{Text: "yes yn"})
+		x.rest()
+		x.unwanted("F8 answers")
 		x.Press("Enter") // never approves
 		x.took()
-		x.Want("Approve?")
 		x.Press("n")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny})
 	})
@@ -210,17 +212,14 @@ func TestEscLeavesTheApprovalOpen(t *testing.T) { // UX, DECISIONS 35
 		x := open(t, 120, 32)
 		x.tell(running...)
 		x.tell(asked)
-		time.Sleep(draw.GracePeriod)
+		x.rest()
 		x.Press("Esc")
-		x.unwanted("Approve?")
-		x.Want("‖ 1 approval")
+		x.rest()
+		x.Want("Approve? · F8 answers")
 		x.Type("first the tests")
 		x.Want("> first the tests")
 		x.took()
-		x.Press("F8")
-		x.Want("Approve?")
-		time.Sleep(draw.GracePeriod)
-		x.Press("d")
+		x.Press("F8", "d")
 		x.Type("use make")
 		x.Press("Enter")
 		x.took(event.AnswerApproval{ID: "a1", Decision: event.Deny, Reason: "use make"})
@@ -253,14 +252,19 @@ func TestCtrlC(t *testing.T) { // DECISIONS 35
 	})
 }
 
-func TestEscTwiceCancels(t *testing.T) { // DECISIONS 35
+// Esc stops the main task, whatever is typed, once what lies over the prompt is closed; what it
+// waits for is not denied.
+func TestEscInterrupts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := open(t, 120, 32)
 		x.tell(running...)
+		x.tell(asked)
+		x.Type("/s")
 		x.Press("Esc")
 		x.took()
 		x.Press("Esc")
 		x.took(event.Cancel{})
+		x.Want("> /s")
 	})
 }
 
@@ -269,13 +273,14 @@ func TestQuestion(t *testing.T) { // D24
 		x := open(t, 120, 32)
 		x.tell(event.PromptSubmitted{ID: 1, Text: "go"}, event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "go"},
 			event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80", "8080"}})
-		x.Want("? Which port?")
-		x.Want("2  8080")
-		x.Want("waiting for your answer")
+		x.Want("Which port?", "2 8080", "or type your answer", "waits for your answer")
+		x.unwanted("warning")
 		x.Paste("/status")
 		x.Press("Enter")
 		x.took(event.Report{What: event.ReportStatus})
+		x.rest()
 		x.Paste("2")
+		x.Want("answer ─")
 		x.Press("Enter")
 		x.took(event.Answer{ID: "q", Text: "8080"})
 		x.tell(event.QuestionAnswered{ID: "q", Text: "8080", By: "user"})

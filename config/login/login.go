@@ -29,21 +29,21 @@ import (
 	"buddy/config"
 )
 
-// ErrNeeded means that there is no login, or one that the issuer takes no more: the person
+// ErrNeeded means that there is no login, or one that the issuer no longer accepts: the person
 // has to log in again.
 var ErrNeeded = errors.New("not logged in")
 
-// Bounds.
+// Limits.
 const (
 	requestTimeout = 30 * time.Second
-	flowTimeout    = 15 * time.Minute // for a person to say yes
-	early          = 90 * time.Second // before its end a token is replaced
-	usualLife      = time.Hour        // of a token whose issuer does not say
+	flowTimeout    = 15 * time.Minute // for a person to confirm
+	early          = 90 * time.Second // a token is replaced this long before its end
+	usualLife      = time.Hour        // of a token without a stated lifetime
 	shortestLife   = time.Minute
 	networkFaults  = 5 // while waiting for the person
 )
 
-// Client logs in and refreshes. It is safe for concurrent use.
+// Client logs in and refreshes tokens. It is safe for concurrent use.
 type Client struct {
 	store config.AuthStore
 	http  *http.Client
@@ -53,7 +53,7 @@ type Client struct {
 func New(store config.AuthStore) *Client {
 	return &Client{store, &http.Client{
 		Timeout: requestTimeout,
-		// A redirect would carry a secret to somebody whom nobody named.
+		// A redirect would send a secret to an address that nobody configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -71,7 +71,7 @@ type Flow struct {
 	device *oauth2.DeviceAuthResponse
 }
 
-// Begin asks the issuer for a code.
+// Begin requests a code from the issuer.
 func (c *Client) Begin(ctx context.Context, l config.Login) (*Flow, error) {
 	conf, err := c.discover(ctx, l)
 	if err != nil {
@@ -102,8 +102,8 @@ func (c *Client) Begin(ctx context.Context, l config.Login) (*Flow, error) {
 	return f, nil
 }
 
-// Wait returns when the person has said yes or no, or the code has expired. A network
-// that fails for a moment is waited for.
+// Wait returns when the person has confirmed or denied, or the code has expired. It survives
+// short network failures.
 func (f *Flow) Wait(ctx context.Context) error {
 	for faults := 0; ; faults++ {
 		token, err := f.oauth.DeviceAccessToken(f.client.in(ctx), f.device)
@@ -121,7 +121,7 @@ func (f *Flow) Wait(ctx context.Context) error {
 		case refused != nil || faults == networkFaults:
 			return fmt.Errorf("%s: %w", f.login.Issuer, explain(err))
 		}
-		f.device.Interval = max(f.device.Interval, 5) + 5 // as RFC 8628 wants it after a fault
+		f.device.Interval = max(f.device.Interval, 5) + 5 // required by RFC 8628 after a failure
 	}
 }
 
@@ -148,9 +148,9 @@ func stored(t *oauth2.Token) config.Token {
 	return config.Token{Access: t.AccessToken, Refresh: t.RefreshToken, Expires: expires.UTC().Truncate(time.Second)}
 }
 
-// Token returns the token to send, replaced in time before it ends. refused is one that a
-// server did not take, or "". Of many processes one asks the issuer, the others take what
-// it got. An error that is ErrNeeded means that the person has to log in.
+// Token returns the token to send, refreshed before it expires. refused is a token that a
+// server rejected, or "". Of many processes one asks the issuer, the others use its result. An
+// error that is ErrNeeded means that the person has to log in.
 func (c *Client) Token(ctx context.Context, l config.Login, refused string) (string, error) {
 	all, err := c.store.Read()
 	if err != nil {
@@ -182,20 +182,20 @@ func (c *Client) Token(ctx context.Context, l config.Login, refused string) (str
 	case err == nil, errors.Is(err, errKeep):
 		return t.Access, nil
 	case usable(t, refused, 0):
-		return t.Access, nil // it has a little time left; the next request tries again
+		return t.Access, nil // it is still valid; the next request tries again
 	}
 	return "", err
 }
 
-// errKeep ends a change that has nothing to change.
+// errKeep ends a change without a change.
 var errKeep = errors.New("keep")
 
 func usable(t config.Token, refused string, left time.Duration) bool {
 	return t.Access != "" && t.Access != refused && time.Until(t.Expires) > left
 }
 
-// refresh gets a new token. Once asked for it is waited for whatever the caller does: the
-// issuer may have made the old one void.
+// refresh requests a new token. It waits for the answer even if the caller gives up: the
+// issuer may have invalidated the old token.
 func (c *Client) refresh(ctx context.Context, l config.Login, t config.Token) (config.Token, error) {
 	if t.Refresh == "" {
 		return t, ErrNeeded
@@ -217,7 +217,7 @@ func (c *Client) refresh(ctx context.Context, l config.Login, t config.Token) (c
 	return stored(fresh), nil
 }
 
-// Logout forgets a login and reports whether there was one.
+// Logout removes a login and reports whether there was one.
 func (c *Client) Logout(ctx context.Context, l config.Login) (found bool, err error) {
 	err = c.store.Change(ctx, func(all *config.Credentials) error {
 		_, found = all.Logins[l.ID()]
@@ -231,11 +231,11 @@ func (c *Client) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, c.http)
 }
 
-// discover reads where the endpoints of an issuer are (RFC 8414, OpenID Discovery).
+// discover returns the endpoints of an issuer (RFC 8414, OpenID Discovery).
 func (c *Client) discover(ctx context.Context, l config.Login) (*oauth2.Config, error) {
 	issuer, err := url.Parse(l.Issuer)
 	if err != nil || !safeURL(l.Issuer) {
-		return nil, fmt.Errorf("%q is not an issuer that can be asked", l.Issuer)
+		return nil, fmt.Errorf("%q is not a valid issuer", l.Issuer)
 	}
 	first := issuer.JoinPath("/.well-known/openid-configuration").String()
 	second := *issuer
@@ -260,7 +260,7 @@ func (c *Client) discover(ctx context.Context, l config.Login) (*oauth2.Config, 
 	return nil, fmt.Errorf("%s: %w", l.Issuer, failed)
 }
 
-// metadata is what an issuer says of itself.
+// metadata is an issuer's self-description.
 type metadata struct {
 	Issuer string `json:"issuer"`
 	Token  string `json:"token_endpoint"`
@@ -291,7 +291,7 @@ func (c *Client) metadata(ctx context.Context, at string) (metadata, error) {
 	return m, nil
 }
 
-// safeURL accepts addresses that nobody on the way can read: https, or this machine.
+// safeURL accepts addresses that are encrypted or local: https, or this machine.
 func safeURL(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.User != nil {
@@ -302,7 +302,7 @@ func safeURL(s string) bool {
 }
 
 // explain shortens an error of the library to what is safe to show: never the body of an
-// answer, which may hold a token.
+// answer, which may contain a token.
 func explain(err error) error {
 	var refused *oauth2.RetrieveError
 	var inURL *url.Error
@@ -319,12 +319,12 @@ func explain(err error) error {
 	case errors.As(err, &inURL):
 		return inURL.Err
 	case strings.HasPrefix(err.Error(), "oauth2: "), strings.HasPrefix(err.Error(), "unmarshal "):
-		return errors.New("the answer is not what OAuth says")
+		return errors.New("the answer does not follow OAuth")
 	}
 	return err
 }
 
-// visible makes an issuer's text fit for one line of a terminal.
+// visible makes an issuer's text safe for one line of a terminal.
 func visible(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

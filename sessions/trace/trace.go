@@ -1,6 +1,6 @@
 // Package trace sums up where the time, the tokens and the money of a session went. It
-// takes the session's events in one pass and holds a bounded amount of them, however long
-// the session is.
+// takes the session's events in one pass and its memory is bounded, however long the
+// session is.
 //
 //	var t trace.Trace
 //	for _, env := range events { t.Add(env) }
@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	maxExchanges = 50  // the latest, that are kept
+	maxExchanges = 50  // the latest
 	maxSlow      = 10  // the slowest calls
 	maxFailures  = 20  // the latest
-	maxTools     = 100 // by name; the rest is counted as one
+	maxTools     = 100 // by name; the others are counted as one
 	maxOpen      = 1000
-	textMax      = 200 // bytes of a text that is kept
+	textMax      = 200 // bytes of a stored text
 )
 
-// Times are milliseconds by what they were spent on. Calls that ran at once are each
-// counted in full, so Tools may be more than the time that passed.
+// Times holds milliseconds by kind. Concurrent calls each count in full, so Tools may exceed
+// the elapsed time.
 type Times struct {
-	Wait      int64 `json:"wait_ms"`     // from a request until something of its answer came
-	Stream    int64 `json:"stream_ms"`   // until the answer was whole
+	Wait      int64 `json:"wait_ms"`     // from a request to the first piece of its answer
+	Stream    int64 `json:"stream_ms"`   // until the answer was complete
 	Tools     int64 `json:"tools_ms"`    // from the start of a call to its result
-	Approvals int64 `json:"approval_ms"` // that approvals and questions waited for the person
+	Approvals int64 `json:"approval_ms"` // waiting for a person's approvals and answers
 }
 
-// Counts are what a span of a session holds.
+// Counts holds the totals of a part of a session.
 type Counts struct {
 	Turns      int         `json:"turns"`
 	Requests   int         `json:"requests"`
@@ -52,23 +52,23 @@ type Counts struct {
 	Times
 }
 
-// Exchange is one prompt up to its outcome, in any branch.
+// Exchange sums up one prompt up to its outcome, in any branch.
 type Exchange struct {
 	Number  int    `json:"number"`
 	Task    int    `json:"task"`
-	Text    string `json:"prompt"` // its beginning
+	Text    string `json:"prompt"` // beginning of the prompt
 	Began   int64  `json:"ts_unix_ms"`
 	Took    int64  `json:"took_ms"`
 	Outcome string `json:"outcome"` // "" when it has not ended
 	Counts
 }
 
-// Call is one tool call.
+// Call describes one tool call.
 type Call struct {
 	ID   string `json:"call_id"`
 	Seq  uint64 `json:"seq"` // of its result
 	Name string `json:"name"`
-	What string `json:"what"` // the beginning of its command, its path or its arguments
+	What string `json:"what"` // beginning of its command, its path or its arguments
 	Took int64  `json:"took_ms"`
 }
 
@@ -81,7 +81,7 @@ type Tool struct {
 	Max    int64  `json:"max_ms"`
 }
 
-// Failure is something that went wrong.
+// Failure describes something that went wrong.
 type Failure struct {
 	Seq  uint64 `json:"seq"`
 	Time int64  `json:"ts_unix_ms"`
@@ -101,11 +101,11 @@ type Trace struct {
 	Count     int        `json:"exchange_count"`
 	Failed    int        `json:"failure_count"`
 
-	asked map[string]int64 // when open approvals and questions were asked, by id
+	asked map[string]int64 // times of open approvals and questions, by id
 	calls map[string]string
 }
 
-// Needs reports whether Add looks at events of a type. Who decodes may leave out others.
+// Needs reports whether Add uses events of a type. Callers need not decode others.
 func Needs(name string) bool {
 	switch name {
 	case event.PromptSubmitted{}.Type(), event.TaskStarted{}.Type(), event.TaskFinished{}.Type(), event.TurnStarted{}.Type(),
@@ -134,7 +134,7 @@ func (t *Trace) Add(env event.Envelope) {
 			x.Outcome, x.Took = string(p.Outcome), env.Time-x.Began
 		}
 	case event.SessionResumed:
-		t.asked, t.calls = nil, nil // what was open ended with its process
+		t.asked, t.calls = nil, nil // open requests ended with their process
 	case event.ToolRequested:
 		t.called(p)
 	case event.ToolResult:
@@ -146,7 +146,7 @@ func (t *Trace) Add(env event.Envelope) {
 		t.ask(p.ID, env.Time)
 	case event.ApprovalAnswered:
 		denied := 0
-		if p.Decision == event.Deny {
+		if p.Decision == event.Deny && p.By != "cancel" {
 			denied = 1
 		}
 		t.answered(env, p.ID, denied)
@@ -157,7 +157,7 @@ func (t *Trace) Add(env event.Envelope) {
 	}
 }
 
-// model takes what is about requests and what goes wrong.
+// model handles events about requests and failures.
 func (t *Trace) model(env event.Envelope) {
 	switch p := env.Payload.(type) {
 	case event.TurnStarted:
@@ -184,13 +184,13 @@ func (t *Trace) model(env event.Envelope) {
 	}
 }
 
-// prompt begins an exchange, or goes on with the one that it steers.
+// prompt starts an exchange, or continues the one that it steers.
 func (t *Trace) prompt(env event.Envelope, p event.PromptSubmitted) {
 	if env.Task != 0 && t.exchange(env.Task) != nil {
 		return
 	}
 	if p.Command() {
-		return // asks the model for nothing
+		return // not a request to the model
 	}
 	t.Count++
 	if len(t.Exchanges) == maxExchanges {
@@ -199,7 +199,7 @@ func (t *Trace) prompt(env event.Envelope, p event.PromptSubmitted) {
 	t.Exchanges = append(t.Exchanges, Exchange{Number: t.Count, Task: env.Task, Text: begin(p.Text), Began: env.Time})
 }
 
-// exchange returns the one that a task works on, nil if there is none that is open.
+// exchange returns the open exchange of a task, or nil.
 func (t *Trace) exchange(task int) *Exchange {
 	for i := len(t.Exchanges) - 1; i >= 0; i-- {
 		if x := &t.Exchanges[i]; x.Task == task && x.Outcome == "" {
@@ -254,7 +254,7 @@ func (t *Trace) answered(env event.Envelope, id string, denied int) {
 	t.count(env.Task, c)
 }
 
-// called remembers what a call is about until its result.
+// called stores the subject of a call until its result.
 func (t *Trace) called(p event.ToolRequested) {
 	if t.calls == nil {
 		t.calls = make(map[string]string)
@@ -309,7 +309,7 @@ func (t *Trace) failure(env event.Envelope, text string) {
 	t.Failures = append(t.Failures, Failure{Seq: env.Seq, Time: env.Time, Type: env.Payload.Type(), Text: begin(text)})
 }
 
-// begin is the beginning of a text on one line. It does not keep the rest in memory.
+// begin returns the beginning of a text on one line, without keeping the rest in memory.
 func begin(s string) string {
 	cut := s[:min(len(s), 4*textMax)]
 	cut = strings.Join(strings.Fields(cut), " ")

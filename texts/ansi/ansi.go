@@ -1,7 +1,7 @@
-// Package ansi reads the escape sequences of terminals: where they end, what a control
-// sequence says. All that shows, strips or resends text with such sequences uses it, so that
-// nothing is text for one and a sequence for another. It is ours, not a library's, for its
-// bounds: a sequence keeps 64 bytes, and one that never ends ends with its line.
+// Package ansi parses the escape sequences of terminals: their end and their parameters. All
+// code that shows, strips or resends such text uses it, so that all agree on what is text. It
+// replaces a library for its bounds: a sequence keeps 64 bytes, and an unfinished one ends
+// with its line.
 //
 //	plain := ansi.Strip("\x1b[31mFAIL\x1b[0m") // FAIL
 package ansi
@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// state is where in a sequence a Parser is.
+// state is a Parser's position in a sequence.
 type state uint8
 
 const (
 	none    state = iota
 	started       // after ESC
 	control       // after ESC [
-	middle        // after ESC and a byte that announces another, such as ESC (
-	text          // in OSC, DCS, APC, PM or SOS
+	middle        // after ESC and an intermediate byte, as in ESC (
+	text          // within OSC, DCS, APC, PM or SOS
 )
 
-// Parser reads sequences byte by byte, as they arrive. Its size is bounded: parameters beyond
-// its buffer are read and forgotten. The zero Parser is in no sequence.
+// Parser parses sequences byte by byte, as they arrive. Its size is bounded: parameters beyond
+// its buffer are dropped. The zero Parser is outside of a sequence.
 type Parser struct {
 	state  state
 	final  byte // of the control sequence that has just ended; else 0
@@ -31,15 +31,15 @@ type Parser struct {
 	params [64]byte
 }
 
-// Start begins a sequence: its ESC was read.
+// Start begins a sequence after its ESC.
 func (p *Parser) Start() { *p = Parser{state: started} }
 
-// Active reports whether a sequence has begun that has not ended.
+// Active reports whether the parser is inside a sequence.
 func (p *Parser) Active() bool { return p.state != none }
 
-// Next takes the next byte of a sequence that is active. It returns false if the byte cannot
-// belong to it: the sequence has ended before it. An ESC ends it as well, and begins another;
-// so does the terminator ESC \ of a text, which is a sequence of its own.
+// Next consumes the next byte of an active sequence. It returns false if the byte does not
+// belong to it: the sequence ended before. An ESC also ends a sequence and begins another; so
+// does the terminator ESC \ of a text, which is a sequence of its own.
 func (p *Parser) Next(b byte) bool {
 	if b == 0x1b {
 		p.Start()
@@ -53,7 +53,7 @@ func (p *Parser) Next(b byte) bool {
 	case middle:
 		return p.end(b >= 0x20 && b < 0x7f, b < 0x30)
 	}
-	// A text ends with BEL, with ESC \, or unfinished with its line.
+	// A text ends with BEL, ESC \, or its line.
 	if b == '\n' || b == 0x18 || b == 0x1a {
 		p.state = none
 		return false
@@ -102,9 +102,9 @@ func (p *Parser) parameter(b byte) bool {
 	return true
 }
 
-// Control returns the parameters and the last byte of the control sequence (ESC [) that ended
-// with the byte that Next took last. final is 0 if it ended none, or one with more than 64
-// bytes of parameters, which means nothing. params is valid until the next sequence begins.
+// Control returns the parameters and the final byte of the control sequence (ESC [) that ended
+// with the last byte of Next. final is 0 if none ended, or if its parameters exceed 64 bytes,
+// which makes it invalid. params is valid until the next sequence begins.
 func (p *Parser) Control() (params []byte, final byte) {
 	if p.final == 0 || p.n > len(p.params) {
 		return nil, 0
@@ -112,8 +112,8 @@ func (p *Parser) Control() (params []byte, final byte) {
 	return p.params[:p.n], p.final
 }
 
-// Len returns the length of the sequence that p begins with, terminator included: 1 for an ESC
-// that begins none, len(p) for one that does not end in p. p begins with ESC.
+// Len returns the length of the sequence at the start of p, terminator included: 1 for an ESC
+// that begins none, len(p) for one that does not end in p. p must begin with ESC.
 func Len(p []byte) int {
 	var q Parser
 	q.Start()

@@ -20,8 +20,8 @@ type container struct {
 	engine string     // "" until it was found
 }
 
-// Container returns a running container, by name or id. Its engine is looked for with the
-// first use: docker, then podman, the first that has the container.
+// Container returns a running container, by name or id. The first use finds its engine:
+// docker, then podman, whichever has the container.
 func Container(id string) (*Host, error) {
 	if id == "" || strings.HasPrefix(id, "-") || strings.ContainsAny(id, " \t\n/'\"\\$`;&|<>()") {
 		return nil, fmt.Errorf("container %q: must be a name or an id", id)
@@ -90,7 +90,7 @@ func (c *container) find(ctx context.Context) (string, *DownError) {
 	return "", e
 }
 
-// missing reports whether an engine says that it has no such container.
+// missing reports whether an engine's message means that it has no such container.
 func missing(said string) bool {
 	said = strings.ToLower(said)
 	return strings.Contains(said, "no such container") || strings.Contains(said, "no such object") || strings.Contains(said, "no container with name")
@@ -115,11 +115,11 @@ func (c *container) command(ctx context.Context, argv []string) *exec.Cmd {
 
 func (c *container) attach(argv []string) string { return Line(c.argv("-it", argv)...) }
 
-// explain asks the engine: its exit codes and messages are not the same everywhere, and
-// some of them may be those of a command as well.
+// explain asks the engine for the reason: its exit codes and messages vary, and some may come
+// from a command as well.
 func (c *container) explain(ctx context.Context, said string, err error) *DownError {
 	c.mu.Lock()
-	c.engine = "" // it may come back in another one
+	c.engine = "" // it may come back in another engine
 	c.mu.Unlock()
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), inspectLimit)
 	defer stop()

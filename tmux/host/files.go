@@ -24,7 +24,7 @@ const (
 	ListMax = 1 << 20 // bytes of names and facts of a folder
 )
 
-// What a script of files.sh ends with.
+// causes maps the exit codes of files.sh to errors.
 var causes = map[int]error{
 	91: fs.ErrNotExist,
 	92: fs.ErrPermission,
@@ -36,9 +36,9 @@ var causes = map[int]error{
 	98: syscall.ELOOP,
 }
 
-// FileInfo is what is known of a file on a target.
+// FileInfo describes a file on a target.
 type FileInfo struct {
-	Name    string      // its last element
+	Name    string      // last element of its path
 	Size    int64       // bytes
 	Mode    fs.FileMode // kind and permissions
 	ModTime time.Time   // in whole seconds
@@ -75,19 +75,19 @@ func pathError(op, path string, code int, said string, err error) error {
 	return &fs.PathError{Op: op, Path: path, Err: errors.New(lastLine(said))}
 }
 
-// Read copies at most count bytes from an offset of the regular file at path to w, in
-// constant memory. path must be real, as [Host.RealPath] returns it: a link in it is an
-// error. The end of the file is none.
+// Read copies at most count bytes from an offset of the regular file at path to w, in constant
+// memory. path must be real, as [Host.RealPath] returns it: a link in it is an error. Reaching
+// the end of the file is not.
 func (h *Host) Read(ctx context.Context, path string, offset, count int64, w io.Writer) error {
 	return h.files(ctx, "read", path, w, "slice", path, strconv.FormatInt(offset, 10), strconv.FormatInt(count, 10))
 }
 
-// Stat returns what is known of the file to which path leads.
+// Stat describes the file at path, following links.
 func (h *Host) Stat(ctx context.Context, path string) (FileInfo, error) {
 	return h.facts(ctx, "stat", path, "-L")
 }
 
-// Lstat is like Stat and does not follow a link at the end of path.
+// Lstat describes the file at path without following a link at its end.
 func (h *Host) Lstat(ctx context.Context, path string) (FileInfo, error) {
 	return h.facts(ctx, "lstat", path, "")
 }
@@ -109,7 +109,7 @@ func (h *Host) facts(ctx context.Context, op, name, follow string) (FileInfo, er
 func parseFacts(text string) (info FileInfo, rest string, err error) {
 	f := strings.SplitN(text, " ", 4)
 	if len(f) < 4 {
-		return info, "", fmt.Errorf("stat said %q", clean(text))
+		return info, "", fmt.Errorf("unexpected output of stat: %q", clean(text))
 	}
 	mode, err := strconv.ParseUint(f[0], 16, 32)
 	if err != nil {
@@ -126,7 +126,7 @@ func parseFacts(text string) (info FileInfo, rest string, err error) {
 	return info, f[3], nil
 }
 
-// fileMode translates the mode that every Unix uses.
+// fileMode translates the mode bits that every Unix uses.
 func fileMode(m uint32) fs.FileMode {
 	mode := fs.FileMode(m & 0o777)
 	switch m & 0o170000 {
@@ -151,7 +151,7 @@ func fileMode(m uint32) fs.FileMode {
 	return mode
 }
 
-// Readlink returns what the link at path says, which may be a relative path.
+// Readlink returns the target of the link at path, which may be a relative path.
 func (h *Host) Readlink(ctx context.Context, path string) (string, error) {
 	var out bytes.Buffer
 	if err := h.files(ctx, "readlink", path, &out, "target", path); err != nil {
@@ -160,8 +160,8 @@ func (h *Host) Readlink(ctx context.Context, path string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n.\n"), nil
 }
 
-// RealPath returns path without symbolic links. Names at its end that do not exist stay as
-// they are; a link that leads to nothing is an error. What .. leads to depends on the link before it.
+// RealPath returns path without symbolic links. Missing names at its end stay as they are; a
+// dangling link is an error. A ".." after a link is resolved from the link's target.
 func (h *Host) RealPath(ctx context.Context, name string) (string, error) {
 	if err := checkPath("resolve", name); err != nil {
 		return "", err
@@ -173,8 +173,8 @@ func (h *Host) RealPath(ctx context.Context, name string) (string, error) {
 	return path.Clean(strings.TrimSuffix(out.String(), ".")), nil
 }
 
-// ReadDir returns what is in the folder at path, which must be real, in no particular
-// order and without following links. more says that there is more than [ListMax] holds.
+// ReadDir lists the folder at path, which must be real, in no particular order and without
+// following links. more means that the list is cut at [ListMax].
 func (h *Host) ReadDir(ctx context.Context, path string) (list []FileInfo, more bool, err error) {
 	var out bytes.Buffer
 	if err := h.files(ctx, "list", path, &out, "list", path, strconv.Itoa(ListMax)); err != nil {
@@ -205,8 +205,8 @@ func parseList(text string) ([]FileInfo, error) {
 	return list, nil
 }
 
-// WriteFile makes content, of exactly size bytes, the file at path: all of it appears at
-// once or nothing does. A file that was there keeps its mode and, where possible, its owner; a new
+// WriteFile writes content, of exactly size bytes, to the file at path: all of it appears at
+// once or nothing does. An existing file keeps its mode and, where possible, its owner; a new
 // one gets perm. path must be real and its folder must exist.
 func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, size int64, perm fs.FileMode) error {
 	const op = "write"
@@ -218,13 +218,13 @@ func (h *Host) WriteFile(ctx context.Context, path string, content io.Reader, si
 	return pathError(op, path, code, said, err)
 }
 
-// MkdirAll makes the folder at path and those above it, as far as they are missing.
+// MkdirAll makes the folder at path with its missing parents.
 func (h *Host) MkdirAll(ctx context.Context, path string) error {
 	return h.files(ctx, "make", path, io.Discard, "mkdir", "-p", "--", path)
 }
 
-// Home returns the real path of the home directory on the target, where a command starts
-// if nothing else is said.
+// Home returns the real path of the home directory on the target, where commands start by
+// default.
 func (h *Host) Home(ctx context.Context) (string, error) {
 	var out, said bytes.Buffer
 	code, err := h.Run(ctx, `cd && pwd -P && echo .`, &out, &said)

@@ -1,4 +1,4 @@
-# File operations on a target. They end with 90 and more for what has a name in Go.
+# File operations on a target. Exit codes from 90 on are errors with a name in Go.
 missing=91 denied=92 irregular=93 notdir=94 islink=95 dangling=96 torn=97 loop=98 unwanted=99
 
 # at PATH: goes to the folder of PATH and sets base. The folder must be the real one, so

@@ -1,4 +1,4 @@
-// Package host reaches the places where commands run: this machine, another one over ssh,
+// Package host reaches the targets where commands run: this machine, another one over ssh,
 // a container.
 //
 // A [Host] starts processes there ([Host.Command]), runs small scripts on shells that it
@@ -12,8 +12,8 @@
 //	var out bytes.Buffer
 //	code, err := h.Run(ctx, "uname -a", &out, io.Discard)
 //
-// What goes wrong on the way to the target is a [DownError]; what a command says is never
-// one: its exit code is told apart from those of ssh and of the container engine.
+// A failure to reach the target is a [DownError]; a failure of the command never is: its
+// exit code is distinguished from those of ssh and of the container engine.
 package host
 
 import (
@@ -28,18 +28,19 @@ import (
 	"syscall"
 )
 
-// shellsMax bounds the shells on a target. An sshd takes ten sessions on a connection:
-// these, the one that holds it and the client of tmux are nine.
+// shellsMax limits the shells on a target. An sshd takes ten sessions on a connection: with
+// the session that holds it and the client of tmux these are nine.
 const shellsMax = 7
 
-// idleMax is how many shells are kept warm.
+// idleMax limits the shells that are kept warm.
 const idleMax = 3
 
-// errClosed is the answer of a Host after Close.
+// errClosed is the error of a Host after Close.
 var errClosed = errors.New("the host is closed")
 
-// DownError says that a target cannot be reached or went away, in one line with the next
-// step. A call that fails with it may have been carried out; the next call connects anew.
+// DownError means that a target cannot be reached or went away; its one line includes the next
+// step for a person. A call that fails with it may have been carried out; the next call
+// connects anew.
 type DownError struct {
 	Host string // its name
 	Why  string
@@ -54,36 +55,37 @@ func (e *DownError) Error() string {
 	return s
 }
 
-// Host is a place where commands run. Its methods may be called by any goroutine.
+// Host runs commands and works on files on a target. Its methods may be called by any
+// goroutine.
 type Host struct {
-	line  line
+	line  transport
 	slots chan struct{} // holds a token for each shell
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	idle   []*shell
 	all    map[*shell]bool
 	closed bool
 }
 
-// line is the way to a target.
-type line interface {
+// transport is the connection to a target.
+type transport interface {
 	name() string
-	// connect makes sure that the target is there.
+	// connect makes sure that the target can be reached.
 	connect(ctx context.Context) error
-	// command is the process on this machine that runs argv on the target.
+	// command returns the process on this machine that runs argv on the target.
 	command(ctx context.Context, argv []string) *exec.Cmd
-	// attach is the shell line that runs argv there in the terminal of a person.
+	// attach returns the shell command that runs argv there in a person's terminal.
 	attach(argv []string) string
-	// explain says why a process ended that said this last and did not end by itself.
+	// explain returns why a process was ended from outside, given its last message.
 	explain(ctx context.Context, said string, err error) *DownError
 	close() error
 }
 
-func newHost(l line) *Host {
+func newHost(l transport) *Host {
 	return &Host{line: l, slots: make(chan struct{}, shellsMax), all: map[*shell]bool{}}
 }
 
-// Name is what a person calls the host: local, root@web-02 (ssh), web (container).
+// Name returns the name shown to people: local, root@web-02 (ssh), web (container).
 func (h *Host) Name() string { return h.line.name() }
 
 // Connect makes sure that the target can be reached. Every other method does so as well.
@@ -110,13 +112,13 @@ func (h *Host) Command(ctx context.Context, argv ...string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// Attach is the shell line with which a person runs argv on the target in a terminal.
+// Attach returns the shell command with which a person runs argv on the target in a terminal.
 func (h *Host) Attach(argv ...string) string { return h.line.attach(argv) }
 
-// Run runs a script for sh and returns its exit code. Its standard input is empty; what it
-// prints goes to the two writers as it comes, from two goroutines. It starts in no
-// particular directory and leaves nothing behind in the shell. An error says that the end
-// is not known: a [DownError], the end of ctx, or the error of a writer.
+// Run runs a script for sh and returns its exit code. Its standard input is empty; its output
+// goes to the two writers as it arrives, from two goroutines. It starts in no particular
+// directory and leaves nothing behind in the shell. An error means that the end is not known:
+// a [DownError], the end of ctx, or the error of a writer.
 func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer) (code int, err error) {
 	s, err := h.take(ctx)
 	if err != nil {
@@ -131,9 +133,9 @@ func (h *Host) Run(ctx context.Context, script string, stdout, stderr io.Writer)
 	return code, err
 }
 
-// feed runs a script in a process of its own, with input from a reader. What it says at
-// last is returned. The input is read to its end in any case: an engine that cannot pass
-// it on loses the answer.
+// feed runs a script in a process of its own, with input from a reader, and returns its last
+// message. It always reads the input to its end: an engine that cannot pass input on loses the
+// answer.
 func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code int, said string, err error) {
 	mark := rand.Text()
 	cmd, err := h.Command(ctx, "sh", "-c", "(\n"+script+"\n); code=$?; cat >/dev/null; echo "+mark+"$code")
@@ -159,7 +161,7 @@ func (h *Host) feed(ctx context.Context, script string, input io.Reader) (code i
 
 func tempName() string { return ".buddy-" + rand.Text()[:12] }
 
-// take returns a shell that nobody else uses.
+// take returns a shell for exclusive use.
 func (h *Host) take(ctx context.Context) (*shell, error) {
 	select {
 	case h.slots <- struct{}{}:
@@ -185,7 +187,7 @@ func (h *Host) take(ctx context.Context) (*shell, error) {
 }
 
 func (h *Host) newShell(ctx context.Context) (*shell, error) {
-	// Not bound to ctx, which is that of the first script only.
+	// Not bound to ctx, which belongs to the first script only.
 	cmd, err := h.Command(context.WithoutCancel(ctx), "sh")
 	if err != nil {
 		return nil, err
@@ -204,7 +206,7 @@ func (h *Host) newShell(ctx context.Context) (*shell, error) {
 	return s, nil
 }
 
-// give takes a shell back.
+// give returns a shell to the pool; a bad one is ended.
 func (h *Host) give(s *shell, good bool) {
 	defer func() { <-h.slots }()
 	h.mu.Lock()
@@ -217,8 +219,8 @@ func (h *Host) give(s *shell, good bool) {
 	s.end()
 }
 
-// Close ends everything that runs through the Host and the connection. What was started in
-// a tmux server on the target goes on there. Closing again does nothing.
+// Close ends everything that runs through the Host and the connection. Commands in a tmux
+// server on the target go on. Closing again does nothing.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	if h.closed {

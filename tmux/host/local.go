@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// local is this machine.
+// local runs processes on this machine.
 type local struct{ env []string }
 
 // Local returns this machine. Its commands have the environment env; nil is that of this
@@ -19,7 +19,7 @@ func (*local) attach(argv []string) string   { return Line(argv...) }
 func (*local) close() error                  { return nil }
 
 func (l *local) command(ctx context.Context, argv []string) *exec.Cmd {
-	// env(1) looks in the PATH of the new environment, not in ours.
+	// env(1) searches the PATH of the new environment, not ours.
 	cmd := exec.CommandContext(ctx, "/usr/bin/env", argv...)
 	cmd.Env = l.env
 	cmd.WaitDelay = time.Second

@@ -13,11 +13,11 @@ import (
 
 const (
 	maxConfig   = 1 << 20 // bytes of an ssh configuration that are read
-	maxIncludes = 50      // files that others include, in all
+	maxIncludes = 50      // included files, in all
 )
 
-// Containers names the running containers of docker and podman, for completion. An engine
-// that does not answer until ctx ends has none.
+// Containers returns the names of the running containers of docker and podman, for completion.
+// An engine that does not answer before ctx ends contributes none.
 func Containers(ctx context.Context) []string {
 	var all []string
 	for _, engine := range []string{"docker", "podman"} {
@@ -37,10 +37,10 @@ func Containers(ctx context.Context) []string {
 	return all
 }
 
-// SSHNames names the hosts of an ssh configuration, "" for the person's own, for
-// completion: the words after Host that are no patterns, of included files as well. It
-// reads them itself: kevinburke/ssh_config (1.6.0) takes 0.7 s for 1 MB and gives up a whole
-// file for one that includes itself.
+// SSHNames returns the host names in an ssh configuration, "" for the person's own, for
+// completion: the words after Host that are no patterns, of included files as well. It parses
+// them itself: kevinburke/ssh_config (1.6.0) takes 0.7 s for 1 MB and rejects a whole file for
+// one that includes itself.
 func SSHNames(file string) []string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -55,14 +55,14 @@ func SSHNames(file string) []string {
 	return r.names
 }
 
-// badDest reports what can't be a destination, or would be an option of ssh.
+// badDest reports whether dest cannot be a destination, or would be an option of ssh.
 func badDest(dest string) bool {
 	return dest == "" || strings.HasPrefix(dest, "-") || strings.ContainsAny(dest, " \t\n'\"\\$`;&|<>()")
 }
 
-// sshReader reads the names of hosts.
+// sshReader collects host names.
 type sshReader struct {
-	dir   string // from which included files are named
+	dir   string // base of included relative paths
 	left  int    // files that may still be read
 	names []string
 }
@@ -93,14 +93,14 @@ func (r *sshReader) read(file string) {
 	}
 }
 
-// include reads the files that a pattern names.
+// include reads the files that match a pattern.
 func (r *sshReader) include(pattern string) {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
 		pattern = filepath.Join(filepath.Dir(r.dir), rest)
 	} else if !filepath.IsAbs(pattern) {
 		pattern = filepath.Join(r.dir, pattern)
 	}
-	paths, _ := filepath.Glob(pattern) // a bad pattern has none
+	paths, _ := filepath.Glob(pattern) // a bad pattern matches none
 	for _, path := range paths {
 		if r.left--; r.left >= 0 {
 			r.read(path)

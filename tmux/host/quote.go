@@ -6,7 +6,7 @@ import (
 	"buddy/texts"
 )
 
-// Quote makes s one word of a shell command, as plain as possible.
+// Quote returns s as one word of a shell command, with as few quotes as possible.
 func Quote(s string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:@%+,", r)
@@ -17,5 +17,5 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Line joins words to a shell command that has exactly these.
+// Line joins words to a shell command that has exactly these words.
 func Line(argv ...string) string { return texts.Join(argv, " ", Quote) }

@@ -19,22 +19,22 @@ import (
 	"buddy/texts"
 )
 
-// saidMax is how much of what a dying process said is kept, in bytes.
+// saidMax limits how much of a dying process's last messages is kept, in bytes.
 const saidMax = 8 << 10
 
-// shell is a sh on the target that runs one script after the other. One goroutine may use
-// it at a time.
+// shell is a sh on the target that runs one script after the other. One goroutine may use it
+// at a time.
 type shell struct {
 	cmd  *exec.Cmd
 	in   *os.File
 	out  *bufio.Reader
 	errs *bufio.Reader
 	done chan struct{} // closed when the process has ended
-	err  error         // how; valid when done is closed
+	err  error         // how it ended; valid when done is closed
 	once sync.Once
 }
 
-// lostError says that the shell ended without the end of its script.
+// lostError means that the shell ended before its script.
 type lostError struct {
 	said string
 	err  error
@@ -74,7 +74,7 @@ func startShell(cmd *exec.Cmd) (*shell, error) {
 		s.err = cmd.Wait()
 		close(s.done)
 		_ = inW.Close()
-		// The readers see the end by themselves, unless a process that lives on holds the pipes.
+		// The readers end by themselves, unless a surviving process holds the pipes.
 		limit := time.Now().Add(time.Second)
 		_, _ = outR.SetReadDeadline(limit), errR.SetReadDeadline(limit)
 	}()
@@ -94,11 +94,11 @@ func (s *shell) ended() bool {
 func (s *shell) end() {
 	s.once.Do(func() {
 		_ = s.in.Close()
-		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // on this machine that is the script as well
+		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // on this machine that includes the script
 	})
 }
 
-// do runs a script. After an error the shell is of no use any more.
+// do runs a script. After an error the shell must not be used any more.
 func (s *shell) do(ctx context.Context, script string, stdout, stderr io.Writer) (int, error) {
 	mark := "\x1e" + rand.Text()
 	stop := context.AfterFunc(ctx, s.end)
@@ -143,11 +143,11 @@ func (s *shell) do(ctx context.Context, script string, stdout, stderr io.Writer)
 	return code, nil
 }
 
-// writerError is an error of where output was to go.
+// writerError wraps an error of the writer that receives output.
 type writerError struct{ error }
 
-// copyUntil copies from r up to the mark, which is taken out. What may be the beginning of
-// the mark is held back; all else is passed on as it comes.
+// copyUntil copies from r up to the mark, which is left out. A possible beginning of the mark
+// is held back; all else is passed on as it arrives.
 func copyUntil(w io.Writer, r *bufio.Reader, mark string) error {
 	need := 1
 	for {
@@ -189,13 +189,13 @@ func (l *lastBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastLine is the last line of a text that is not empty, without control characters.
+// lastLine returns the last non-empty line of a text, without control characters.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return clean(lines[len(lines)-1])
 }
 
-// clean makes text of a foreign program harmless in one line of ours.
+// clean returns text of a foreign program as one line without control characters.
 func clean(text string) string {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "?"))
 	text = strings.Map(func(r rune) rune {
@@ -210,7 +210,7 @@ func clean(text string) string {
 	return text
 }
 
-// exitCode is the code with which a process ended, -1 if that is not how it did.
+// exitCode returns the exit code of a process, or -1 if err is something else.
 func exitCode(err error) int {
 	var e *exec.ExitError
 	switch {
@@ -222,7 +222,7 @@ func exitCode(err error) int {
 	return -1
 }
 
-// output runs a process of this machine for what it prints, at most for limit.
+// output runs a process of this machine and returns its output, within limit.
 func output(ctx context.Context, limit time.Duration, argv ...string) (stdout, stderr string, err error) {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()

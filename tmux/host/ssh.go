@@ -16,27 +16,27 @@ import (
 )
 
 const (
-	// connectLimit bounds making a connection, with all that the person's configuration
-	// adds to it (jump hosts, proxies).
+	// connectLimit bounds the time to connect, including jump hosts and proxies of the person's
+	// configuration.
 	connectLimit = 30 * time.Second
-	// byeLimit bounds asking the master to end.
+	// byeLimit bounds the time to ask the master to end.
 	byeLimit = 2 * time.Second
 )
 
-// SSHOptions say how to reach a machine. The person's ssh configuration is honoured.
+// SSHOptions describe how to reach a machine. The person's ssh configuration applies.
 type SSHOptions struct {
-	Dest       string // as ssh takes it: a host, user@host or a name of the configuration; required
+	Dest       string // as in an ssh command: a host, user@host or a name of the configuration; required
 	ConfigFile string // instead of ~/.ssh/config and the system's; "" = those
 }
 
-// ssh is another machine. All processes share one connection. Its master and its folder go when
-// this process does, however that ends: a guard sees to that.
+// ssh is another machine. All processes share one connection. A guard process ends the master
+// and removes its folder when this process ends, in whatever way.
 type ssh struct {
 	opt SSHOptions
 
 	making sync.Mutex // held while the connection is made or ended
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	dir    *socketDir // of the master; nil before the first
 	master *master
 	title  string
@@ -60,13 +60,13 @@ func (m *master) ended() bool {
 	}
 }
 
-// SSH returns another machine. It connects with the first use.
+// SSH returns another machine. The first use connects.
 func SSH(o SSHOptions) (*Host, error) {
 	if badDest(o.Dest) {
 		return nil, fmt.Errorf("ssh destination %q: must be a host, user@host or a name of your ssh configuration", o.Dest)
 	}
 	if o.ConfigFile != "" {
-		f, err := os.Open(o.ConfigFile) // ssh's own message does not say which option it is about
+		f, err := os.Open(o.ConfigFile) // ssh's own message does not name the option
 		if err != nil {
 			return nil, fmt.Errorf("ssh configuration %q: %w", o.ConfigFile, errors.Unwrap(err))
 		}
@@ -75,7 +75,7 @@ func SSH(o SSHOptions) (*Host, error) {
 	return newHost(&ssh{opt: o}), nil
 }
 
-// name has the user, as `user@host` or from the configuration.
+// name includes the user, as in `user@host` or from the configuration.
 func (s *ssh) name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *ssh) name() string {
 	return s.title
 }
 
-// argv is an ssh command line with the person's configuration.
+// argv returns an ssh command line with the person's configuration.
 func (s *ssh) argv(args ...string) []string {
 	argv := []string{"ssh"}
 	if s.opt.ConfigFile != "" {
@@ -105,8 +105,8 @@ func (s *ssh) argv(args ...string) []string {
 	return append(argv, args...)
 }
 
-// quiet are the options of every connection of ours: nothing may prompt on the terminal, a
-// dead line is noticed, and what a configuration asks for interactive use is left out.
+// quiet are the options of all our connections: no prompts on the terminal, detection of dead
+// connections, and nothing that a configuration adds for interactive use.
 var quiet = []string{
 	"-T", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR", "-o", "RemoteCommand=none", "-o", "RequestTTY=no",
 	"-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "EscapeChar=none",
@@ -117,7 +117,7 @@ func (s *ssh) command(ctx context.Context, argv []string) *exec.Cmd {
 	s.mu.Lock()
 	sock := s.socket()
 	s.mu.Unlock()
-	// The proxy is for the case that the master has gone: a client must not connect by itself.
+	// The proxy matters when the master has gone: a client must not connect by itself.
 	all := s.argv(append(quiet, "-o", "ControlMaster=no", "-o", "ProxyCommand=false", "-S", sock, "--", s.opt.Dest, Line(argv...))...)
 	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
 	cmd.WaitDelay = time.Second
@@ -132,7 +132,7 @@ func (s *ssh) attach(argv []string) string {
 	return Line(s.argv("-t", s.opt.Dest)...) + " " + there
 }
 
-// socket is the path of the master's. The caller holds mu or making.
+// socket returns the path of the master's socket. The caller holds mu or making.
 func (s *ssh) socket() string {
 	if s.dir == nil {
 		return "none" // nothing connects before the first master
@@ -172,21 +172,21 @@ func (s *ssh) connect(ctx context.Context) error {
 	return nil
 }
 
-// socketDir is a private folder for a master's socket, with a guard: a shell that waits for the
-// end of its input, which is that of this process at the latest, ends the connection with all
-// that uses it, and removes the folder. A master would wait for its clients, and those for
-// the target.
+// socketDir is a private folder for a master's socket, with a guard: a shell that waits for
+// the end of its input, at the latest the end of this process, then ends the connection with
+// all that uses it, and removes the folder. The master alone would wait for its clients, and
+// those for the target.
 type socketDir struct {
 	path string
 	in   io.Closer     // of the guard
 	done chan struct{} // closed when the guard has ended
 }
 
-// guardScript has the folder as $0, and as arguments the command that ends the connection.
+// guardScript gets the folder as $0, and as arguments the command that ends the connection.
 const guardScript = `trap '' HUP INT QUIT TERM; read -r _; "$@" >/dev/null 2>&1; rm -rf -- "$0"`
 
-// makeDir makes the folder, anew for every connection. ssh binds a name with 17 more
-// characters first, so the path must be short. The caller holds making.
+// makeDir makes a new folder for every connection. ssh first binds a name with 17 more
+// characters, so the path must be short. The caller holds making.
 func (s *ssh) makeDir() error {
 	s.dir.close()
 	base := os.TempDir()
@@ -195,7 +195,7 @@ func (s *ssh) makeDir() error {
 	}
 	dir, err := os.MkdirTemp(base, "buddy-ssh-")
 	if err != nil {
-		return fmt.Errorf("no place for the ssh socket: %w", err)
+		return fmt.Errorf("no directory for the ssh socket: %w", err)
 	}
 	d := &socketDir{path: dir, done: make(chan struct{})}
 	cmd := exec.Command("sh", append([]string{"-c", guardScript, dir}, s.argv("-S", filepath.Join(dir, "s"), "-O", "exit", s.opt.Dest)...)...)
@@ -216,7 +216,7 @@ func (s *ssh) makeDir() error {
 	return nil
 }
 
-// close ends the connection that uses the folder, and removes it. nil is none.
+// close ends the connection that uses the folder, and removes it. A nil folder does nothing.
 func (d *socketDir) close() {
 	if d == nil {
 		return
@@ -229,7 +229,7 @@ func (d *socketDir) close() {
 	_ = os.RemoveAll(d.path)
 }
 
-// startMaster connects. On failure it returns what ssh said.
+// startMaster connects. On failure it returns ssh's message.
 func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err error) {
 	ctx, stop := context.WithTimeout(ctx, connectLimit)
 	defer stop()
@@ -284,7 +284,7 @@ func (s *ssh) startMaster(ctx context.Context) (m *master, said string, err erro
 	return m, "", nil
 }
 
-// close ends the connection and removes its socket, even if the master does not listen.
+// close ends the connection and removes its socket, even if the master does not respond.
 func (s *ssh) close() error {
 	s.making.Lock()
 	defer s.making.Unlock()
@@ -304,7 +304,7 @@ func (s *ssh) close() error {
 	return nil
 }
 
-// explain turns what ssh said into one line with the next step.
+// explain turns ssh's message into one line with the next step for a person.
 func (s *ssh) explain(_ context.Context, said string, err error) *DownError {
 	e := &DownError{Host: s.name(), Why: lastLine(said)}
 	byHand := "try " + Line(s.argv(s.opt.Dest)...)
@@ -325,7 +325,7 @@ func (s *ssh) explain(_ context.Context, said string, err error) *DownError {
 		e.Next = "check that the machine is up and that sshd listens there"
 	case errors.Is(err, exec.ErrNotFound):
 		e.Why, e.Next = "ssh is not installed on this machine", "install the OpenSSH client"
-	case has("kex_exchange_identification"): // refused, or the master went this moment
+	case has("kex_exchange_identification"): // refused, or the master has just gone
 		e.Why, e.Next = "the connection was closed", "the next command connects again; if that fails, "+byHand
 	case e.Why == "" || has("closed by UNKNOWN") || has("mux_client") || has("not responding"):
 		e.Why, e.Next = "the connection was lost", "the next command connects again"
@@ -333,7 +333,7 @@ func (s *ssh) explain(_ context.Context, said string, err error) *DownError {
 	return e
 }
 
-// offending names the file and line of a host key that does not fit.
+// offending returns the file and line of a host key that does not match.
 func offending(said string) string {
 	for l := range strings.Lines(said) {
 		if _, at, ok := strings.Cut(l, "Offending "); ok {

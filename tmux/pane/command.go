@@ -14,32 +14,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// grace is how long each step of a cancellation waits before the next.
+// grace is the time between the steps of a cancellation.
 const grace = 2 * time.Second
 
-// Command is a command that was started. Its methods may be called by any goroutine.
+// Command is a started command. Its methods may be called by any goroutine.
 type Command struct {
 	shell    *Shell
 	dir      string
-	free     bool         // it leaves only its folder
-	confined *confinedRun // nil if it is not
+	free     bool         // it passes on only its folder
+	confined *confinedRun // nil unless confined
 	proc     *exec.Cmd
 	inner    *inner // of mode Terminal, else nil
-	legs     []*leg
+	streams  []*outputStream
 	began    time.Time
 	done     chan struct{} // closed at the end, when exit is set
 	exit     Exit
 
-	mu        sync.Mutex // guards what follows, and the legs' captures
+	mu        sync.Mutex // guards the fields below and the streams' records
 	boxes     []*Mailbox
-	boxed     bool // the boxes are closed, the command's own output is complete
+	boxed     bool // all streams are sealed: the command's own output is complete
 	cancelled bool
 	fault     string
 }
 
-// Start runs the command in dir/cmd, confined in the read-only sandbox or not at all. It
-// returns when the command has started; an error means that it has not, and that dir may be
-// used again only after removing it.
+// Start runs the command in dir/cmd; a confined command runs in the read-only sandbox or not
+// at all. It returns when the command has started; after an error nothing runs, and dir must
+// be removed before it is used again.
 func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 	if err := mode.Check(s.tty != nil && !confined); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 	if s.tty != nil {
 		s.tty.reset()
 		s.show.prompt(Prompt(text))
-		s.show.whole(mode == Terminal)
+		s.show.setLossless(mode == Terminal)
 		s.show.drain()
 	}
 	c.began = time.Now()
@@ -84,7 +84,7 @@ func (s *Shell) Start(dir string, mode Mode, confined bool) (*Command, error) {
 		c.discard(in)
 		return nil, err
 	}
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		go l.run()
 	}
 	if c.inner != nil {
@@ -108,8 +108,8 @@ func (c *Command) start(in *os.File, file string) error {
 	return nil
 }
 
-// connect makes the streams. It returns ends and the command's own of them, to be closed after
-// the start.
+// connect makes the streams. It returns ends and the command's ends of them, to be closed
+// after the start.
 func (c *Command) connect(mode Mode, ends []*os.File) ([]*os.File, error) {
 	if mode == Terminal {
 		return c.connectTerminal()
@@ -125,7 +125,7 @@ func (c *Command) connect(mode Mode, ends []*os.File) ([]*os.File, error) {
 	}
 	out, err := open(Stdout, "out")
 	if err == nil {
-		err = c.legs[0].rec.Open() // also tells that the command may have run
+		err = c.streams[0].rec.Open() // the file also marks that the command may have run
 	}
 	if err != nil {
 		return ends, err
@@ -142,8 +142,8 @@ func (c *Command) connect(mode Mode, ends []*os.File) ([]*os.File, error) {
 	return ends, err
 }
 
-// connectTerminal makes the terminal of a command of mode Terminal, which leads a session
-// of its own there.
+// connectTerminal makes the terminal of a command of mode Terminal, which leads a session of
+// its own there.
 func (c *Command) connectTerminal() ([]*os.File, error) {
 	in, err := newInner(c.shell.tty)
 	if err != nil {
@@ -153,14 +153,14 @@ func (c *Command) connectTerminal() ([]*os.File, error) {
 	c.addLeg(Stdout, "out", in.master)
 	c.proc.Stdin, c.proc.Stdout, c.proc.Stderr = in.slave, in.slave, in.slave
 	c.proc.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
-	return []*os.File{in.slave}, c.legs[0].rec.Open()
+	return []*os.File{in.slave}, c.streams[0].rec.Open()
 }
 
 func (c *Command) addLeg(stream, file string, r *os.File) {
-	c.legs = append(c.legs, &leg{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file)), sealed: make(chan struct{}), cmd: c})
+	c.streams = append(c.streams, &outputStream{stream: stream, pipe: r, rec: NewRecord(filepath.Join(c.dir, file)), sealed: make(chan struct{}), cmd: c})
 }
 
-// discard gives back what a command that never started holds, in too if that is not nil.
+// discard releases what a command that never started holds, and closes in if that is not nil.
 func (c *Command) discard(in *os.File) {
 	if c.confined != nil {
 		_ = in.Close()
@@ -169,14 +169,14 @@ func (c *Command) discard(in *os.File) {
 	if c.inner != nil {
 		c.inner.discard()
 	}
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		_ = l.pipe.Close()
 		l.rec.Close()
 	}
 }
 
 // take records a piece of output and passes it on.
-func (c *Command) take(l *leg, p []byte) {
+func (c *Command) take(l *outputStream, p []byte) {
 	c.mu.Lock()
 	l.rec.Add(p)
 	if !l.rec.sealed {
@@ -188,14 +188,14 @@ func (c *Command) take(l *leg, p []byte) {
 	_, _ = c.shell.show.Write(p)
 }
 
-// Follow returns a mailbox that gets the command's output from now on; the last 64 KiB of
-// each stream so far are in it already, also when the command was so quick that it has
-// ended by now. The mailbox is closed at the command's end.
+// Follow returns a mailbox that receives the command's output from now on. It starts with the
+// last 64 KiB of each stream so far, also when the command has ended already. It is closed at
+// the command's end.
 func (c *Command) Follow() *Mailbox {
 	b := NewMailbox()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		if l.rec.total > 0 {
 			b.Put(l.stream, lastOf(l.rec.tail, TailMax), l.rec.total)
 		}
@@ -208,7 +208,7 @@ func (c *Command) Follow() *Mailbox {
 	return b
 }
 
-// wait ends the command: its process, its output, its state and at last its rc file.
+// wait waits for the process, completes its output and state, and at last writes its rc file.
 func (c *Command) wait() {
 	err := c.proc.Wait()
 	took := time.Since(c.began)
@@ -220,15 +220,15 @@ func (c *Command) wait() {
 	}
 	var left error
 	if c.confined != nil {
-		left = c.endConfined() // before its output ends, which something may hold
+		left = c.endConfined() // before its output ends: something left behind may hold that
 	}
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		l.ended()
 	}
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		<-l.sealed
 	}
-	c.shell.show.whole(false)
+	c.shell.show.setLossless(false)
 	if c.confined == nil {
 		left = c.shell.adoptState(c.dir, c.free)
 	}
@@ -249,8 +249,8 @@ func (c *Command) wait() {
 	close(c.done)
 }
 
-// ended is how the command ended: err is what waiting for its process gave, left what went
-// wrong afterwards.
+// ended returns the command's Exit. err comes from waiting for its process, left from cleaning
+// up afterwards.
 func (c *Command) ended(err, left error) Exit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -258,7 +258,7 @@ func (c *Command) ended(err, left error) Exit {
 	if left != nil && e.Fault == "" {
 		e.Fault = left.Error()
 	}
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		if l.stream == Stdout {
 			e.Stdout = l.rec.total
 		} else {
@@ -275,7 +275,7 @@ func (c *Command) ended(err, left error) Exit {
 	return e
 }
 
-// status translates the end of a process to what a shell would tell.
+// status translates the end of a process to the codes of a shell.
 func status(st *os.ProcessState) (code, sig int) {
 	if st == nil {
 		return 255, 0
@@ -298,10 +298,10 @@ func note(e Exit) string {
 	return ""
 }
 
-// Done is closed when the command has ended and its files are complete.
+// Done returns a channel that is closed when the command has ended and its files are complete.
 func (c *Command) Done() <-chan struct{} { return c.done }
 
-// Exit waits for the command's end.
+// Exit waits for the command's end and returns it.
 func (c *Command) Exit() Exit {
 	<-c.done
 	return c.exit
@@ -309,7 +309,7 @@ func (c *Command) Exit() Exit {
 
 // background reports whether a job that the command left behind still holds its output.
 func (c *Command) background() bool {
-	for _, l := range c.legs {
+	for _, l := range c.streams {
 		if l.pipe.SetReadDeadline(time.Time{}) == nil { // fails once run has closed it
 			return true
 		}
@@ -317,34 +317,34 @@ func (c *Command) background() bool {
 	return false
 }
 
-// Cancel ends the command: SIGINT to what is in the foreground, as Ctrl-C does, two
-// seconds later SIGTERM to the whole group, two seconds later SIGKILL. It does not wait.
+// Cancel ends the command: SIGINT to the foreground group, as Ctrl-C does, two seconds later
+// SIGTERM to the whole group, two seconds later SIGKILL. It does not wait.
 func (c *Command) Cancel() {
 	c.mu.Lock()
 	first := !c.cancelled && !c.boxed
 	c.cancelled = true
 	c.mu.Unlock()
 	if first {
-		go c.ladder(unix.SIGINT, unix.SIGTERM, grace)
+		go c.escalate(unix.SIGINT, unix.SIGTERM, grace)
 	}
 }
 
-// hangUp ends the command because its pane is gone. It waits for the end, at most twice
-// the given time.
+// hangUp ends the command because its pane is gone. It waits for the end, at most twice the
+// given time.
 func (c *Command) hangUp(why string, wait time.Duration) {
 	c.mu.Lock()
 	c.fault = why
 	c.mu.Unlock()
-	c.ladder(unix.SIGHUP, unix.SIGTERM, wait/2)
+	c.escalate(unix.SIGHUP, unix.SIGTERM, wait/2)
 	select {
 	case <-c.done:
 	case <-time.After(wait):
 	}
 }
 
-// ladder sends the signals and then SIGKILL, waiting between them, until the command has
+// escalate sends the signals and then SIGKILL, waiting between them, until the command has
 // ended; then it ends what the command left in its group.
-func (c *Command) ladder(first, second syscall.Signal, wait time.Duration) {
+func (c *Command) escalate(first, second syscall.Signal, wait time.Duration) {
 	for _, sig := range []syscall.Signal{first, second, unix.SIGKILL} {
 		c.signal(sig)
 		select {
@@ -356,8 +356,8 @@ func (c *Command) ladder(first, second syscall.Signal, wait time.Duration) {
 	}
 }
 
-// signal reaches the command's group, and for a program that made a foreground group of
-// its own (a nested interactive shell) that one. Ctrl-C reaches only the foreground.
+// signal signals the command's group and the foreground group that a program such as a nested
+// interactive shell made for itself. Ctrl-C reaches only the foreground group.
 func (c *Command) signal(sig syscall.Signal) {
 	group, front := c.proc.Process.Pid, c.foreground()
 	if front != 0 && front != group {
@@ -369,7 +369,7 @@ func (c *Command) signal(sig syscall.Signal) {
 	_ = unix.Kill(-group, sig)
 }
 
-// foreground is the group that Ctrl-C reaches, or 0.
+// foreground returns the group that Ctrl-C reaches, or 0.
 func (c *Command) foreground() int {
 	if c.inner != nil {
 		return c.inner.foreground()

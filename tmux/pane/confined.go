@@ -18,11 +18,11 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// What the shell of a confined command is started with. It reads the command from descriptor
-// 3, which it gets last of all, and tells the folder that it ends in on 9. The words after
-// that are the shell's name, a folder that is gone ("" if none is), and for bash the variables
-// that it shall not pass on. Nothing of what earlier commands left is evaluated in it, and
-// nothing that it says but the folder is used.
+// These scripts start the shell of a confined command. It reads the command from descriptor 3,
+// which it gets last of all, and reports its final folder on 9. The words after that are the
+// shell's name, a folder that is gone ("" if none is), and for bash the variables that it must
+// not pass on. Nothing that earlier commands left is evaluated in it, and of its output only
+// the folder is used.
 const (
 	confinedBash = `IFS= builtin read -r -d '' __buddy_cmd <&3; exec 3<&-; ` + goneFolder + `(($# == 1)) || builtin export -n -- "${@:2}"; builtin set --; builtin shopt -s expand_aliases; ` +
 		`builtin trap '[[ ${__buddy_done-} ]] || builtin printf %s "$PWD" >&9' EXIT; eval -- "$__buddy_cmd"; ` +
@@ -32,29 +32,29 @@ const (
 	goneFolder = `[ -z "$1" ] || printf 'buddy: the working directory %s is gone; running in an empty one\n' "$1" >&2; `
 )
 
-// folderMax is how long the name of a folder may be, in bytes.
+// folderMax limits the name of a folder, in bytes.
 const folderMax = 4096
 
-// confinement is what a Shell needs for confined commands.
+// confinement holds what a Shell needs for confined commands.
 type confinement struct {
 	reach confine.Reach
 	box   *confine.Box
-	old   bool // the box was made before something that may have changed what it is of
+	old   bool // the box is older than a command that may have changed its folders
 
-	// What the state holds, as long as it is that of the file of.
+	// The variables of the state, valid while of names its file.
 	of              string
 	exported, plain []string
 }
 
-// confinedRun is what a confined command has beside the others.
+// confinedRun holds the additional parts of a confined command.
 type confinedRun struct {
 	box    *confine.Box
-	folder *os.File    // tells where it ended
-	said   chan []byte // what it told, once
+	folder *os.File    // reports the folder in which it ended
+	said   chan []byte // the report, once
 }
 
 // confined builds the process for the command in file, which runs in the read-only sandbox,
-// and makes its pipes: in takes the command, folder tells where it ended.
+// and makes its pipes: in takes the command, folder reports where it ended.
 func (s *Shell) confined(c *Command) (in *os.File, ends []*os.File, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Shell) confined(c *Command) (in *os.File, ends []*os.File, err error) {
 	case s.kind == kindZsh:
 		return nil, nil, fmt.Errorf("%w for zsh", confine.ErrImpossible)
 	case s.folder == "" && s.state != "":
-		return nil, nil, errors.New("it is not known in which folder the last command ended; change to one in a command that is asked about")
+		return nil, nil, errors.New("the folder in which the last command ended is unknown; set it by a command that needs approval")
 	}
 	if err := s.inherit(); err != nil {
 		return nil, nil, err
@@ -111,11 +111,11 @@ func (f *confinement) plainNames() []string {
 	return names
 }
 
-// temp is the folder that confined commands may write to.
+// temp returns the folder that confined commands may write to.
 func (s *Shell) temp() string { return filepath.Join(s.dir, "tmp") }
 
-// sandbox returns what restricts confined commands, made anew after every other command: that
-// may have made a folder which was not there. The caller holds mu.
+// sandbox returns the box of confined commands. It is made anew after every other command,
+// which may have created a folder that was missing. The caller holds mu.
 func (s *Shell) sandbox() (*confine.Box, error) {
 	f := &s.free
 	if f.box != nil && !f.old {
@@ -150,8 +150,8 @@ func (s *Shell) inherit() (err error) {
 	return nil
 }
 
-// variables reads those that a state sets, as NAME=value, without evaluating anything: those
-// that programs get, and the shell's own. Arrays are left out.
+// variables returns the variables that a state sets, as NAME=value, without evaluating
+// anything: exported ones and the shell's own. Arrays are left out.
 func variables(state string) (exported, plain []string, err error) {
 	text, _, _ := strings.Cut(state, "\n#free\n")
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
@@ -187,7 +187,7 @@ func variables(state string) (exported, plain []string, err error) {
 	return exported, plain, nil
 }
 
-// feed gives the shell its command.
+// feed sends the shell its command.
 func feed(in *os.File, file string) {
 	defer func() { _ = in.Close() }()
 	f, err := os.Open(file)
@@ -195,22 +195,22 @@ func feed(in *os.File, file string) {
 		return // so nothing runs
 	}
 	defer func() { _ = f.Close() }()
-	_, _ = io.Copy(in, f) // a shell that has ended reads no more
+	_, _ = io.Copy(in, f) // fails when the shell has ended
 }
 
-// listen reads the folder that a confined command tells while it runs, and lets it go on when
-// it says too much.
+// listen reads the folder that a confined command reports while it runs, and discards what
+// goes beyond the limit so that the command never blocks.
 func (r *confinedRun) listen() {
 	said, _ := io.ReadAll(io.LimitReader(r.folder, folderMax+1))
 	_, _ = io.Copy(io.Discard, r.folder)
 	r.said <- said
 }
 
-// endConfined ends what a confined command left behind and takes its folder.
+// endConfined ends what a confined command left behind and adopts its folder.
 func (c *Command) endConfined() error {
 	r := c.confined
 	err := r.box.Sweep(c.proc.Process.Pid)
-	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // unless something could not be ended, it is at its end
+	_ = r.folder.SetReadDeadline(time.Now().Add(time.Second)) // it is at its end, unless something could not be ended
 	said := <-r.said
 	_ = r.folder.Close()
 	s := c.shell
@@ -219,16 +219,16 @@ func (c *Command) endConfined() error {
 	switch dir := string(said); {
 	case dir == "" || dir == s.folder || dir == s.temp(): // it was killed, or stayed
 	case len(dir) > folderMax, !filepath.IsAbs(dir), strings.ContainsAny(dir, "\n\x00"), !isFolder(dir):
-		err = errors.Join(err, fmt.Errorf("the folder stays %q: the command told none that can be used", s.folder))
+		err = errors.Join(err, fmt.Errorf("the folder stays %q: the command reported no usable one", s.folder))
 	case !r.box.Reads(dir):
-		err = errors.Join(err, fmt.Errorf("the folder stays %q: what runs in the read-only sandbox does not end in %q, which it may not read", s.folder, dir))
+		err = errors.Join(err, fmt.Errorf("the folder stays %q: a command in the read-only sandbox cannot change to %q, which it may not read", s.folder, dir))
 	default:
 		err = errors.Join(err, s.moveTo(dir, true))
 	}
 	return errors.Join(err, os.WriteFile(filepath.Join(c.dir, "cwd"), []byte(s.folder), 0o600))
 }
 
-// moveTo keeps the folder of the next command. apart means that the state does not have it.
+// moveTo sets the folder of the next command. apart means that the state does not contain it.
 // The caller holds mu.
 func (s *Shell) moveTo(dir string, apart bool) error {
 	if dir == s.folder && apart == s.apart {
@@ -238,16 +238,16 @@ func (s *Shell) moveTo(dir string, apart bool) error {
 	return os.WriteFile(filepath.Join(s.dir, folderFile), []byte(dir), 0o600)
 }
 
-// folderFile holds the folder of the next command.
+// folderFile names the file with the folder of the next command.
 const folderFile = "folder"
 
-// isFolder reports whether there is a folder at an absolute path.
+// isFolder reports whether an absolute path is a folder.
 func isFolder(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && info.IsDir() && filepath.IsAbs(dir)
 }
 
-// interrupt passes Ctrl-C on to a confined command, which the terminal does not know.
+// interrupt passes Ctrl-C on to a confined command, which is not in the terminal's foreground.
 func (c *Command) interrupt() {
 	if c.confined != nil {
 		c.signal(syscall.SIGINT)

@@ -11,15 +11,15 @@ import (
 	"buddy/tmux/pane/confine"
 )
 
-// socketMax is what every system accepts as the path of a unix socket (macOS: 104).
+// socketMax is the longest path of a unix socket that every system accepts (macOS: 104).
 const socketMax = 103
 
-// MakeDir returns the directory named name for a supervisor's socket and state, made
-// with mode 0700 in buddy-UID in /tmp, where tmux has its sockets as well. It looks there
-// and not in $XDG_RUNTIME_DIR, because that ends with the person's login, and a command
-// shall go on when the line drops. $TMUX_TMPDIR moves it, as it moves tmux's sockets; the
-// directory for temporary files is the last resort. It fails when somebody else owns the
-// directory. getenv looks up the environment, usually [os.Getenv].
+// MakeDir returns the directory named name for a supervisor's socket and state, made with mode
+// 0700 in buddy-UID in /tmp, beside tmux's sockets. It avoids $XDG_RUNTIME_DIR, which is
+// removed when the person logs out: a command must go on when the connection drops.
+// $TMUX_TMPDIR moves it, as it moves tmux's sockets; the directory for temporary files is the
+// last resort. It fails when somebody else owns the directory. getenv looks up the
+// environment, usually [os.Getenv].
 func MakeDir(getenv func(string) string, name string) (string, error) {
 	var errs []error
 	for _, base := range bases(getenv) {
@@ -52,7 +52,7 @@ func FindDir(getenv func(string) string, name string) string {
 	return ""
 }
 
-// bases are the folders in which the directories of supervisors may be, the best first.
+// bases returns the folders that may contain the directories of supervisors, the best first.
 func bases(getenv func(string) string) (all []string) {
 	for _, tmp := range []string{getenv("TMUX_TMPDIR"), "/tmp", getenv("TMPDIR")} {
 		if filepath.IsAbs(tmp) {
@@ -63,8 +63,8 @@ func bases(getenv func(string) string) (all []string) {
 }
 
 // Confines returns nil when the commands of a supervisor whose directory comes from MakeDir
-// can run in the read-only sandbox on this machine, else why not. The supervisor finds out for
-// itself as well.
+// can run in the read-only sandbox on this machine, else the reason. The supervisor checks
+// again.
 func Confines(getenv func(string) string, reach confine.Reach) error {
 	for _, base := range bases(getenv) {
 		if err := reach.Check(base); err != nil {
@@ -74,11 +74,11 @@ func Confines(getenv func(string) string, reach confine.Reach) error {
 	return confine.Possible()
 }
 
-// SocketPath is where the supervisor of dir listens.
+// SocketPath returns the path of the socket of the supervisor in dir.
 func SocketPath(dir string) string { return filepath.Join(dir, "sock") }
 
-// makePrivate makes dir with mode 0700, or checks that it is a directory of ours and
-// gives it that mode.
+// makePrivate makes dir with mode 0700, or checks that it is a directory of ours and sets that
+// mode.
 func makePrivate(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err == nil || !errors.Is(err, os.ErrExist) {
 		return err

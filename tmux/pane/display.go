@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	displayMax  = 1 << 20                // bytes that the pane may be behind
-	displayKeep = 64 << 10               // bytes that are shown after a skip
-	displayLine = 4 << 10                // a line longer than this may be shown from its middle
-	displayHold = 250 * time.Millisecond // how long a flood is held back before the next look at it
+	displayMax  = 1 << 20                // backlog of the pane in bytes
+	displayKeep = 64 << 10               // bytes shown after a skip
+	displayLine = 4 << 10                // a longer line may be shown from its middle
+	displayHold = 250 * time.Millisecond // pause between two looks at a flood
 	drainMost   = 250 * time.Millisecond // how long a command waits for its prompt line to be shown
 )
 
-// display writes to the pane without ever blocking the writer: when it is more than
-// displayMax behind it skips ahead, says how much it left out, and shows the rest of the
-// flood a few times a second.
+// display writes to the pane without blocking the writer: with a backlog of more than
+// displayMax it skips ahead, shows how much it left out, and updates the pane a few times a
+// second.
 type display struct {
 	w     io.Writer
-	flush chan struct{} // ends the hold
+	flush chan struct{} // ends the pause
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	wake     sync.Cond
-	room     sync.Cond // there is room again, or waits has ended, or all is written
+	room     sync.Cond // signals room again, the end of waits, or an empty queue
 	buf      []byte
 	skipped  int64
 	skipping bool
-	writing  bool // a piece is on its way to the pane
-	waits    bool // the writer waits instead: a full-screen program must not miss anything
+	writing  bool // a write to the pane is in progress
+	waits    bool // lossless: the writer waits instead, because a full-screen program must not miss anything
 	column0  bool // the last byte was a newline
 	escapes  bool // there was an escape sequence since the last prompt
 }
@@ -79,8 +79,8 @@ func (d *display) prompt(text string) {
 	d.say(func() string { return "\x1b[1m$\x1b[m " + text + "\r\n" })
 }
 
-// drain waits until everything queued has been written, but not for a pane that takes
-// nothing. What a command writes to /dev/tty itself then comes after its prompt line.
+// drain waits until everything queued has been written, unless the pane is stuck. So what a
+// command writes to /dev/tty itself comes after its prompt line.
 func (d *display) drain() {
 	if d == nil {
 		return
@@ -99,8 +99,8 @@ func (d *display) drain() {
 	}
 }
 
-// whole says whether everything is to be shown, at the speed of the terminal.
-func (d *display) whole(on bool) {
+// setLossless makes writers wait for the terminal instead of skipping output.
+func (d *display) setLossless(on bool) {
 	if d == nil {
 		return
 	}
@@ -110,14 +110,13 @@ func (d *display) whole(on bool) {
 	d.room.Broadcast()
 }
 
-// end puts the terminal back to normal after a command and says how it ended, if it is
-// not the ordinary case.
+// end resets the terminal after a command and shows how it ended, if not normally.
 func (d *display) end(note string) {
 	d.say(func() string {
 		s := ""
 		if d.escapes {
-			// Ends an open sequence, the other screen, hidden cursor, line drawing, colours,
-			// mouse and key modes.
+			// Ends an open sequence, the alternate screen, hidden cursor, line drawing, colours, mouse
+			// and key modes.
 			s = "\x18\x1b[?1049l\x1b[?25h\x0f\x1b(B\x1b[m\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?2004l\x1b[?1l\x1b>"
 		}
 		d.escapes = false
@@ -176,7 +175,7 @@ func (d *display) run() {
 		d.mu.Unlock()
 		if skipped > 0 {
 			if i := bytes.IndexByte(p, '\n'); i >= 0 && i < displayLine {
-				p = p[i+1:] // not from the middle of a line
+				p = p[i+1:] // starts at a line
 				skipped += int64(i + 1)
 			}
 			_, _ = fmt.Fprintf(d.w, "\x18\x1b[m\r\n… %s skipped\r\n", size(skipped))
@@ -193,12 +192,12 @@ func (d *display) hold() {
 	t := time.NewTimer(displayHold)
 	defer t.Stop()
 	select {
-	case <-d.flush: // may be an old one: then the flood is looked at once too often
+	case <-d.flush: // an old one only causes one look too many
 	case <-t.C:
 	}
 }
 
-// size tells a number of bytes in the unit that leaves two or three digits.
+// size formats a number of bytes in the unit that leaves two or three digits.
 func size(n int64) string {
 	switch {
 	case n < 1000:

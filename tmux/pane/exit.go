@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Exit is how a command ended.
+// Exit describes how a command ended.
 type Exit struct {
-	Code      int           `json:"code"`                // as a shell tells it: 128+n after signal n
-	Signal    int           `json:"signal,omitempty"`    // that ended the shell, 0 when it exited
-	Cancelled bool          `json:"cancelled,omitempty"` // somebody cancelled it before it ended
+	Code      int           `json:"code"`                // as in a shell: 128+n after signal n
+	Signal    int           `json:"signal,omitempty"`    // signal that ended the shell, 0 when it exited
+	Cancelled bool          `json:"cancelled,omitempty"` // cancelled before it ended
 	Confined  bool          `json:"confined,omitempty"`  // it ran in the read-only sandbox
 	Stdout    int64         `json:"stdout"`              // bytes written in all
 	Stderr    int64         `json:"stderr"`
@@ -22,8 +22,8 @@ type Exit struct {
 	Fault     string        `json:"fault,omitempty"` // what went wrong around it, for a person; "" if nothing
 }
 
-// ReadExit reads the end of the command in dir: a line with the exit code, then a line of
-// JSON with the whole [Exit]. The error is [os.ErrNotExist] while the command runs.
+// ReadExit reads the end of the command in dir: a line with the exit code, then a line of JSON
+// with the whole [Exit]. The error is [os.ErrNotExist] while the command runs.
 func ReadExit(dir string) (Exit, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "rc"))
 	if err != nil {
@@ -44,7 +44,7 @@ func parseExit(b []byte) (Exit, error) {
 	}
 	e := Exit{Code: code}
 	if len(bytes.TrimSpace(rest)) == 0 {
-		return e, nil // written by a shell script, which knows no more
+		return e, nil // a shell script wrote it, which records no more
 	}
 	if err := json.Unmarshal(rest, &e); err != nil {
 		return Exit{}, err

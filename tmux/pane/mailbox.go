@@ -3,22 +3,22 @@ package pane
 import "sync"
 
 const (
-	mailboxMax = 256 << 10 // bytes that wait for a slow reader
-	chunkMax   = 32 << 10  // pieces are joined up to this size
+	mailboxMax = 256 << 10 // bytes that may wait for a slow reader
+	chunkMax   = 32 << 10  // size up to which pieces are joined
 )
 
 // Chunk is a piece of live output. Total counts the stream's bytes so far, this piece
-// included: a jump says that bytes were left out.
+// included; a jump means that bytes were left out.
 type Chunk struct {
 	Stream string
 	Bytes  []byte
 	Total  int64
 }
 
-// Mailbox holds live output for one reader. Put never blocks: pieces are joined, and the
+// Mailbox buffers live output for one reader. Put never blocks: pieces are joined, and the
 // oldest are dropped when more than 256 KiB wait. Use [NewMailbox].
 type Mailbox struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	wake   sync.Cond
 	chunks []Chunk
 	size   int
@@ -74,7 +74,7 @@ func (m *Mailbox) Take() (Chunk, bool) {
 	return c, true
 }
 
-// Close ends the mailbox: Put does nothing from now on, Take still gives what waits.
+// Close closes the mailbox: Put does nothing from now on, Take still returns what waits.
 func (m *Mailbox) Close() {
 	m.mu.Lock()
 	m.closed = true

@@ -4,7 +4,7 @@
 // A [Shell] starts commands and records them; a [Server] lets clients drive a Shell over
 // a socket. Inside a tmux pane the two are a process of their own, the supervisor
 // ([Main]), so that a command outlives the program that asked for it. Without tmux the
-// same Server runs in our own process. The files of a command are the truth about it:
+// same Server runs in our own process. The files of a command are authoritative:
 //
 //	DIR/cmd            the command; the client writes it
 //	DIR/out, DIR/err   its output, the first [HeadMax] bytes exactly; err only if there is any
@@ -36,18 +36,19 @@ const (
 	TailMax = 64 << 10 // bytes from the end, in the tail file
 )
 
-// Mode says how a command's streams are connected.
+// Mode selects how a command's streams are connected.
 type Mode string
 
 // The modes. Standard input is empty unless it is the terminal; those need a pane.
 const (
 	Capture  Mode = "cap"    // stdout and stderr apart
-	Merge    Mode = "merge"  // both in stdout, in their true order
-	Prompted Mode = "captty" // as Capture, and standard input is the terminal: keys answer prompts
-	Terminal Mode = "tty"    // all streams are the terminal; what is printed is in stdout
+	Merge    Mode = "merge"  // both in stdout, in the order written
+	Prompted Mode = "captty" // as Capture, with the terminal as standard input: keys answer prompts
+	Terminal Mode = "tty"    // all streams are the terminal; stdout holds its output
 )
 
-// Check says what is wrong with a mode, where there is a terminal or not.
+// Check returns an error for an unknown mode, or one that needs a terminal where there is
+// none.
 func (m Mode) Check(terminal bool) error {
 	switch m {
 	case Capture, Merge:
@@ -67,9 +68,9 @@ const (
 	Stderr = "stderr"
 )
 
-// Main is the supervisor that runs inside a pane: `buddy pane DIR`. DIR is a directory
-// that [MakeDir] made. It serves until the terminal closes or it gets SIGTERM and
-// returns the exit code of the process.
+// Main runs the supervisor inside a pane: `buddy pane DIR`. DIR is a directory that [MakeDir]
+// made. It serves until the terminal closes or it gets SIGTERM and returns the exit code of
+// the process.
 func Main(args []string) int {
 	dir, shell, sandbox, err := parseArgs(args)
 	if err != nil {
@@ -132,7 +133,7 @@ func supervise(dir, name string) error {
 	_ = l.Close() // removes the socket as well
 	abandoned := !srv.Shutdown("the pane was closed", time.Second)
 	if abandoned {
-		// Nobody is left who could need the state, and it holds an environment.
+		// Nobody needs the state any more, and it holds an environment.
 		return os.RemoveAll(dir)
 	}
 	return nil

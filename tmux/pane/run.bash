@@ -1,15 +1,15 @@
 # Sourced by each fresh bash: $1 is the supervisor's directory, $2 the file with the command,
 # $3 the state to start from, if any, $4 where to leave the new one. No command here starts
-# a process: a fork costs as much as all the rest together. Beside a command that nobody
-# was asked about is a file named free: it runs without aliases, functions and options of
-# earlier ones, and with the first PATH, so that its words mean what they say.
+# a process: a fork costs as much as all the rest together. A command that runs without
+# approval has a file named free beside it: it gets no aliases, functions and options of
+# earlier ones, and the first PATH, so that they cannot change its meaning.
 IFS= read -r -d '' __buddy_cmd <"$2"
 __buddy_dir=$1 __buddy_load=$3 __buddy_to=$4 __buddy_at=${2%/*} __buddy_folder=${5-} __buddy_free=
 [[ -e $__buddy_at/free ]] && __buddy_free=1
 set --
 builtin shopt -s expand_aliases
 
-# Writes what the next shell shall start with. The supervisor takes the file only when its
+# Writes the state for the next shell. The supervisor takes the file only when its
 # last line is there. `set` options are not carried over: `set -e` would outlive its script.
 __buddy_save() {
 	__buddy_rc=$?

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Sandbox restricts a supervisor and all that it starts (Landlock): files may
-// be read and run everywhere, but written only below Write. It can't be lifted.
+// Sandbox restricts a supervisor and all that it starts (Landlock): files may be read and run
+// everywhere, but written only below Write. It can't be lifted.
 type Sandbox struct {
 	Write     []string // absolute paths of folders
 	NoNetwork bool     // no TCP connections, in or out; needs Linux 6.7
 }
 
-// ErrNoSandbox means that the kernel can't do it.
+// ErrNoSandbox means that the kernel cannot restrict writing.
 var ErrNoSandbox = errors.New("the kernel has no Landlock that can restrict writing (Linux 6.2 or newer)")
 
-// Args are the arguments of `buddy pane` that stand for it, before the directory.
+// Args returns the arguments of `buddy pane` for the sandbox, to be put before the directory.
 func (s *Sandbox) Args() []string {
 	if s == nil {
 		return nil
@@ -33,8 +33,8 @@ func (s *Sandbox) Args() []string {
 	return args
 }
 
-// Explain says in one sentence why a command may have failed, "" when its error output
-// does not look like the sandbox.
+// Explain returns a sentence on why a command may have failed, "" when its error output does
+// not look like the sandbox.
 func (s *Sandbox) Explain(stderr string) string {
 	if s == nil || !strings.Contains(stderr, "ermission denied") {
 		return ""
@@ -46,13 +46,13 @@ func (s *Sandbox) Explain(stderr string) string {
 	return text + "; [sandbox] in the settings changes that"
 }
 
-// paths collects a flag that comes several times.
+// paths collects the values of a repeated flag.
 type paths []string
 
 func (p *paths) String() string     { return strings.Join(*p, ", ") }
 func (p *paths) Set(s string) error { *p = append(*p, s); return nil }
 
-// parseArgs reads what Args made, the shell, and the directory.
+// parseArgs parses what Args made, the shell, and the directory.
 func parseArgs(args []string) (dir, shell string, s *Sandbox, err error) {
 	f := flag.NewFlagSet("pane", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -73,9 +73,9 @@ func parseArgs(args []string) (dir, shell string, s *Sandbox, err error) {
 	return f.Arg(0), shell, s, nil
 }
 
-// places are what a sandboxed supervisor writes to: its own directory, what was asked for,
-// and the devices that every program writes to.
-func (s *Sandbox) places(dir string) (dirs, files []string) {
+// writable returns what a sandboxed supervisor writes to: its own directory, the folders of
+// Write, and the devices that every program writes to.
+func (s *Sandbox) writable(dir string) (dirs, files []string) {
 	dirs = append([]string{dir, "/dev/pts", "/dev/shm", "/proc/self"}, s.Write...)
 	files = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"}
 	if tty, err := os.Readlink("/proc/self/fd/0"); err == nil && strings.HasPrefix(tty, "/dev/") {

@@ -7,14 +7,15 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// The versions of Landlock's interface that are needed (man 7 landlock): 3 knows
-// truncation, 4 the network.
+// Required versions of Landlock's interface (man 7 landlock): 3 knows truncation, 4 the
+// network.
 const (
 	abiWrite   = 3
 	abiNetwork = 4
 )
 
-// Possible returns nil when this kernel can do it, else an error that is ErrNoSandbox.
+// Possible returns nil when this kernel supports the sandbox, else an error that is
+// ErrNoSandbox.
 func (s *Sandbox) Possible() error {
 	abi, err := ll.LandlockGetABIVersion()
 	switch {
@@ -28,7 +29,7 @@ func (s *Sandbox) Possible() error {
 
 // enter restricts this process and all its threads, for ever.
 func (s *Sandbox) enter(dir string) error {
-	dirs, files := s.places(dir)
+	dirs, files := s.writable(dir)
 	rules := []landlock.Rule{
 		landlock.RODirs("/"), landlock.RWDirs(dirs...).WithRefer().IgnoreIfMissing(), landlock.RWFiles(files...).IgnoreIfMissing(),
 	}

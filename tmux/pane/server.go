@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	burst = 64 << 10             // bytes of live output sent without a rest
-	rest  = 4 * time.Millisecond // keeps a flood from eating both processors; the files have it all
+	burst = 64 << 10             // bytes of live output sent without a pause
+	rest  = 4 * time.Millisecond // pause that keeps a flood from taking both processors; the files have all of it
 )
 
 // Server lets clients use a [Shell]. Commands run one at a time, in the order of their
-// requests; a client that goes away does not end its command.
+// requests; a client that leaves does not end its command.
 type Server struct {
 	shell *Shell
-	turn  chan struct{}  // holds a token while a command runs
-	conns sync.WaitGroup // that still have an end to tell
+	slot  chan struct{}  // holds a token while a command runs
+	conns sync.WaitGroup // connections that have an end to report
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	running map[string]*Command
-	left    []*Command // ended, but a job in the background may hold their output
+	left    []*Command // ended commands whose output a background job may hold
 	greeted int        // open connections of greeted clients
 	closed  bool
 }
 
 // NewServer returns a Server for shell, which it owns from now on.
 func NewServer(shell *Shell) *Server {
-	return &Server{shell: shell, turn: make(chan struct{}, 1), running: map[string]*Command{}}
+	return &Server{shell: shell, slot: make(chan struct{}, 1), running: map[string]*Command{}}
 }
 
 // Serve accepts connections until l is closed.
@@ -96,7 +96,7 @@ func (s *Server) greet(w *wire, g Greeting) {
 	s.mu.Unlock()
 }
 
-// info is what there is to tell. The caller holds mu.
+// info returns the Info for clients. The caller holds mu.
 func (s *Server) info() Info {
 	i := Info{Pid: os.Getpid(), Busy: s.busy()}
 	if s.shell.tty != nil {
@@ -110,7 +110,7 @@ func (s *Server) busy() bool {
 	s.prune()
 	for _, c := range s.running {
 		select {
-		case <-c.Done(): // its client may know already
+		case <-c.Done(): // its client may have been told already
 			if !c.background() {
 				continue
 			}
@@ -133,11 +133,11 @@ func (s *Server) prune() {
 	s.left = kept
 }
 
-// run waits for the turn, starts the command and follows it.
+// run waits for the slot, starts the command and follows it.
 func (s *Server) run(w *wire, r request) error {
 	cancel, gone := listen(w)
 	select {
-	case s.turn <- struct{}{}:
+	case s.slot <- struct{}{}:
 	case <-gone:
 		return nil
 	case <-cancel:
@@ -147,7 +147,7 @@ func (s *Server) run(w *wire, r request) error {
 	c, err := s.start(r)
 	if err != nil {
 		s.mu.Unlock()
-		<-s.turn
+		<-s.slot
 		return err
 	}
 	s.running[r.Dir] = c
@@ -161,13 +161,13 @@ func (s *Server) run(w *wire, r request) error {
 		s.left = append(s.left, c)
 		s.prune()
 		s.mu.Unlock()
-		<-s.turn
+		<-s.slot
 	}()
 	s.follow(w, c, cancel, gone)
 	return nil
 }
 
-// start starts a command. The caller holds mu and the turn.
+// start starts a command. The caller holds mu and the slot.
 func (s *Server) start(r request) (*Command, error) {
 	if s.closed {
 		return nil, errors.New("the pane is being closed")
@@ -206,8 +206,8 @@ func (s *Server) attach(w *wire, dir string) error {
 	return nil
 }
 
-// listen reads the client's side of a command's connection: cancel is closed by its wish
-// to cancel, gone when it leaves.
+// listen reads the client's side of a command's connection: cancel is closed when it asks to
+// cancel, gone when it leaves.
 func listen(w *wire) (cancel, gone chan struct{}) {
 	cancel, gone = make(chan struct{}), make(chan struct{})
 	go func() {
@@ -236,7 +236,7 @@ func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 		case <-c.Done():
 		}
 		select {
-		case <-cancel: // perhaps the client left right after
+		case <-cancel: // the client may have left right after
 			c.Cancel()
 		default:
 		}
@@ -271,8 +271,8 @@ func (s *Server) follow(w *wire, c *Command, cancel, gone <-chan struct{}) {
 	}
 }
 
-// Shutdown ends the running command because of why, waits until it and its clients know,
-// each at most twice the given time, and reports whether a client was there. No command
+// Shutdown ends the running command with the reason why, waits until it and its clients know,
+// each at most twice the given time, and reports whether a client was connected. No command
 // starts afterwards.
 func (s *Server) Shutdown(why string, wait time.Duration) bool {
 	s.mu.Lock()

@@ -25,41 +25,41 @@ var runSh []byte
 //go:embed run.zsh
 var runZsh []byte
 
-// What the shells are started with: the script restores the state, then the command runs,
-// then the state is saved. For bash it is one line, so that bash counts the lines of the
-// command from 1 in its messages and does not show ours after `set -v`.
+// The shells start with these scripts, which restore the state, run the command, then save the
+// state. For bash it is one line, so that bash counts the lines of the command from 1 in its
+// messages and does not show ours after `set -v`.
 const (
 	mainBash = `. "$1/run"; eval -- "$__buddy_cmd"; { __buddy_save; builtin trap - DEBUG ERR; } >/dev/null 2>&1; builtin exit "$__buddy_rc"`
 	mainZsh  = `. "$1/run"; eval -- "$__buddy_cmd"; builtin exit $?`
 	mainSh   = ". \"$1/run\"; . \"$__buddy_cmd\"\n{ __buddy_save; } >/dev/null 2>&1"
 )
 
-// Shell starts commands that carry their state over from one to the next. Start may be
-// called by one goroutine at a time, and only after the last command has ended.
+// Shell starts commands that pass their state on from one to the next. Start may be called by
+// one goroutine at a time, and only after the last command has ended.
 type Shell struct {
 	dir  string    // private: holds the environment
 	tty  *terminal // nil without a terminal
 	show *display  // nil without a terminal
 	exe  string
-	name string // by which it is called
-	kind string // of its scripts and state
+	name string // name of its program
+	kind string // of its scripts and state, see [KindOf]
 	main string
 
-	// The state is in one of two files in turn, so that each command overwrites the older
-	// one: to make a file anew and rename it costs more on many disks. "" means none yet.
+	// Two files hold the state in turn, so that each command overwrites the older one: creating
+	// and renaming a file costs more on many disks. "" means none yet.
 	state string
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	folder string     // of the next command; "" is not known
-	apart  bool       // the state does not have the folder
+	apart  bool       // the state does not contain the folder
 	env    []string   // of the first command; nil until Greet
 	free   confinement
 }
 
-// NewShell returns a Shell with its state in dir, which [MakeDir] made. If the directory
-// has a state already the Shell goes on from there. tty is the controlling terminal that
-// shows the commands and their output, or nil. name is one of [Shells], or "" for bash, or
-// sh where there is none.
+// NewShell returns a Shell with its state in dir, which [MakeDir] made. If the directory has a
+// state already the Shell continues from it. tty is the controlling terminal that shows the
+// commands and their output, or nil. name is one of [Shells], or "" for bash, or sh where bash
+// is missing.
 func NewShell(dir string, tty *os.File, name string) (*Shell, error) {
 	exe, err := FindShell(name)
 	if err != nil {
@@ -88,14 +88,14 @@ func NewShell(dir string, tty *os.File, name string) (*Shell, error) {
 	return s, makePrivate(filepath.Join(dir, "nowhere"))
 }
 
-// Greet gives the directory and the environment of the first command. Only the first call
-// counts: later clients find the shell as the last command left it. Of the reach the last
+// Greet sets the directory and the environment of the first command. Only the first call
+// counts: later clients find the shell as the last command left it. The Reach of the last call
 // counts.
 func (s *Shell) Greet(g Greeting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.env == nil {
-		// Nobody answers a pager, and a buffered Python tells its progress at the end.
+		// Nobody answers a pager, and a buffered Python would show its progress only at the end.
 		s.env = append(without(g.Env, "TMUX", "TMUX_PANE", "TERM"), "PAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "PYTHONUNBUFFERED=1", "TERM=dumb")
 		if s.state == "" {
 			s.folder = g.Cwd
@@ -109,7 +109,7 @@ func (s *Shell) Greet(g Greeting) {
 var errNoGreeting = errors.New("no environment: the client sent no greeting")
 
 // command builds the process for the command in file. A free one starts in the first
-// environment, and leaves only its folder.
+// environment, and passes on only its folder.
 func (s *Shell) command(file string, free bool) (*exec.Cmd, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,8 +129,8 @@ func (s *Shell) command(file string, free bool) (*exec.Cmd, error) {
 	}
 	cmd := &exec.Cmd{Path: s.exe, Args: append(args, s.main, s.name, s.dir, file, load, leave, folder), Dir: s.folder, Env: slices.Clone(s.env)}
 	if load != "" {
-		// The state has the environment: what was unset meanwhile must not come back. Names
-		// that no shell can hold are passed on.
+		// The state has the environment: what was unset meanwhile must not come back. Names that no
+		// shell can hold are passed on.
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return isName(kv) })
 	}
 	if load != "" || folder != "" {
@@ -146,20 +146,20 @@ func (s *Shell) command(file string, free bool) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// CommandsMark is the end of $TMUX in commands that run in a pane. After the socket tmux puts
-// the server's process there, which is never 0, and a session.
+// CommandsMark ends $TMUX in commands that run in a pane. After the socket tmux puts the
+// server's process there, which is never 0, and a session.
 const CommandsMark = ",0,0"
 
-// commandsTMUX is $TMUX for the commands of the supervisor in dir. It does not lead to the
-// server of the pane, where a `tmux kill-server` would end all sessions, nor, as it would if
-// it were unset, to the person's own; but to a socket of the session's, the same for all its
-// panes, where no server is until a command starts one. sup.sh does the same on targets.
+// commandsTMUX returns $TMUX for the commands of the supervisor in dir. It points neither to
+// the server of the pane, where a `tmux kill-server` would end all sessions, nor, as an unset
+// one would, to the person's own server, but to a socket of the session, shared by its panes,
+// where no server runs until a command starts one. sup.sh does the same on targets.
 func commandsTMUX(dir string) string {
-	session, _, _ := strings.Cut(filepath.Base(dir), "-") // own panes have a suffix
+	session, _, _ := strings.Cut(filepath.Base(dir), "-") // panes of commands have a suffix
 	return filepath.Join(filepath.Dir(dir), "tmux-"+session) + CommandsMark
 }
 
-// nextState is the file that the next command's shell writes.
+// nextState returns the file that the next command's shell writes.
 func (s *Shell) nextState() string {
 	names := stateNames(s.dir, s.kind)
 	if s.state != names[0] {
@@ -171,9 +171,9 @@ func (s *Shell) nextState() string {
 // prepareState empties that file.
 func (s *Shell) prepareState() error { return os.WriteFile(s.nextState(), nil, 0o600) }
 
-// adoptState makes what the command in dir left behind the state of the next, if it is
-// complete: a shell that was killed or replaced by exec leaves none. Of a free one only the
-// folder is taken.
+// adoptState makes the state that the command in dir left the one of the next, if it is
+// complete: a shell that was killed or replaced by exec leaves none. A free command passes on
+// only the folder.
 func (s *Shell) adoptState(dir string, free bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,12 +186,12 @@ func (s *Shell) adoptState(dir string, free bool) error {
 	}
 	cwd, err := os.ReadFile(filepath.Join(dir, "cwd"))
 	if err != nil || !filepath.IsAbs(string(cwd)) {
-		return nil //nolint:nilerr // then it stays: the files of a command may be removed while it runs
+		return nil //nolint:nilerr // the folder stays: the files of a command may be removed while it runs
 	}
 	return s.moveTo(string(cwd), free)
 }
 
-// stateNames are the two files with the state of shells of a kind: none reads another's.
+// stateNames returns the two files with the state of shells of a kind: none reads another's.
 func stateNames(dir, kind string) [2]string {
 	name := filepath.Join(dir, "state.")
 	if kind != kindBash {
@@ -200,7 +200,7 @@ func stateNames(dir, kind string) [2]string {
 	return [2]string{name + "0", name + "1"}
 }
 
-// newestState is the last complete state in dir, "" if there is none.
+// newestState returns the last complete state in dir, or "".
 func newestState(dir, kind string) string {
 	newest, at := "", time.Time{}
 	for _, name := range stateNames(dir, kind) {
@@ -211,8 +211,8 @@ func newestState(dir, kind string) string {
 	return newest
 }
 
-// CopyState gives the state of the shell in the directory from, if it has one, to a shell
-// that is still to be made in the directory to.
+// CopyState copies the state of the shell in the directory from, if it has one, to the
+// directory of a shell that does not exist yet.
 func CopyState(from, to string) error {
 	if from == "" {
 		return nil
@@ -280,7 +280,7 @@ func without(env []string, names ...string) []string {
 	})
 }
 
-// Shells are the names of the shells that commands can run in.
+// Shells lists the shells that commands can run in.
 var Shells = []string{"bash", "zsh", "dash", "ash", "sh"}
 
 // The kinds of shells, by the script that carries their state over.
@@ -290,7 +290,7 @@ const (
 	kindSh   = "sh"
 )
 
-// KindOf is the kind of the shell with a name, for [Scripts].
+// KindOf returns the kind of the shell with a name, for [Scripts].
 func KindOf(name string) string {
 	switch name {
 	case "", "bash":
@@ -301,8 +301,8 @@ func KindOf(name string) string {
 	return kindSh
 }
 
-// FindShell returns the program of one of [Shells], or of the best one for "". BusyBox is an
-// ash, too.
+// FindShell returns the program of one of [Shells], or of the best one for "". BusyBox counts
+// as ash.
 func FindShell(name string) (string, error) {
 	wanted := []string{name}
 	switch name {
@@ -319,15 +319,15 @@ func FindShell(name string) (string, error) {
 	return "", NoShell(name, "this machine")
 }
 
-// NoShell is the error about a shell that is missing on a machine.
+// NoShell returns the error about a shell that is missing on a machine.
 func NoShell(name, machine string) error {
 	return &RefusedError{Reason: fmt.Sprintf("the shell %q is not installed on %s; install it or choose another with shell under [tools] (have: %s)", cmp.Or(name, "sh"), machine, strings.Join(Shells, ", "))}
 }
 
-// Scripts returns what a supervisor elsewhere starts its shells with: the text of the file
-// `run` in its directory, and what follows -c. The words after that are the shell's name,
-// the directory, the file with the command, the state to start from and where to leave the
-// new one, as in run.bash, run.zsh and run.sh.
+// Scripts returns the scripts with which a supervisor elsewhere starts its shells: the text of
+// the file `run` in its directory, and what follows -c. The words after that are the shell's
+// name, the directory, the file with the command, the state to start from and where to leave
+// the new one, as in run.bash, run.zsh and run.sh.
 func Scripts(kind string) (run []byte, main string) {
 	switch kind {
 	case kindBash:

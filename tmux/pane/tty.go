@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Waiting is the number of bytes that can be read from f at once: of a terminal that edits
-// lines itself, those of whole lines.
+// Waiting returns the number of bytes that can be read from f at once: for a terminal that
+// edits lines itself, those of whole lines.
 func Waiting(f *os.File) int {
 	n := 0
 	raw, err := f.SyscallConn()
@@ -27,13 +27,13 @@ func atEOF(f *os.File) bool {
 	return err != nil || seen&unix.POLLHUP != 0 && seen&unix.POLLIN == 0
 }
 
-// readable reports whether there is something to read.
+// readable reports whether f has something to read.
 func readable(f *os.File) bool {
 	seen, err := look(f)
 	return err == nil && seen&unix.POLLIN != 0
 }
 
-// look asks for the state of f without waiting.
+// look polls f without waiting.
 func look(f *os.File) (seen int16, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *terminal) reset() {
 	FlushInput(t.fd)
 }
 
-// raw makes the terminal give every key at once and unchanged.
+// raw makes the terminal pass on every key at once and unchanged.
 func (t *terminal) raw() {
 	raw := t.sane
 	raw.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
@@ -85,12 +85,12 @@ func (t *terminal) raw() {
 	_ = unix.IoctlSetTermios(t.fd, ioctlSetTermios, &raw)
 }
 
-// takeBack makes the supervisor's group the foreground one.
+// takeBack makes the supervisor's group the foreground group.
 func (t *terminal) takeBack() {
 	_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, unix.Getpgrp())
 }
 
-// foreground is the group that keys such as Ctrl-C reach, or 0 if it is not a command's.
+// foreground returns the group that keys such as Ctrl-C reach, or 0 if it is not a command's.
 func (t *terminal) foreground() int {
 	if t == nil {
 		return 0

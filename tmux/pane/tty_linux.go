@@ -8,5 +8,5 @@ const (
 	ioctlSetTermios = unix.TCSETS
 )
 
-// FlushInput forgets what was typed into a terminal and not read yet.
+// FlushInput drops what was typed into a terminal and not read yet.
 func FlushInput(fd int) { _ = unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }

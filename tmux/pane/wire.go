@@ -19,7 +19,7 @@ import (
 // the supervisor anew.
 const protocol = 2
 
-// frameMax bounds a frame: an environment may have some megabytes.
+// frameMax limits a frame: an environment may have some megabytes.
 const frameMax = 8 << 20
 
 // The kinds of frames: a byte, four bytes of length, the payload.
@@ -30,10 +30,10 @@ const (
 	frameStarted = 's' // server: the command runs
 	frameOutput  = 'o' // server: a byte for the stream, eight for the total, the bytes
 	frameEnd     = 'e' // server: an Exit
-	frameError   = 'x' // server: the request was refused; text
+	frameError   = 'x' // server: the request was refused; with the reason
 )
 
-// request is what a client asks for with the first frame.
+// request is a client's first frame.
 type request struct {
 	Op       string    `json:"op"` // greet, look, run, attach
 	Version  int       `json:"v"`
@@ -43,22 +43,22 @@ type request struct {
 	Greeting *Greeting `json:"greeting,omitempty"`
 }
 
-// Greeting is what a supervisor needs from a client. Of Cwd and Env the first one's count, of
-// Reach the last one's.
+// Greeting holds what a supervisor needs from a client. The first client's Cwd and Env count,
+// and the last one's Reach.
 type Greeting struct {
 	Cwd   string        `json:"cwd"`
 	Env   []string      `json:"env"`
 	Reach confine.Reach `json:"reach"` // of confined commands
 }
 
-// Info is what a supervisor tells about itself.
+// Info describes a supervisor.
 type Info struct {
 	Pid  int    `json:"pid"`
 	Pane string `json:"pane"` // tmux's id such as %3, "" without tmux
-	Busy bool   `json:"busy"` // a command runs, or a job it left behind still holds its output
+	Busy bool   `json:"busy"` // a command runs, or a background job still holds its output
 }
 
-// RefusedError is a supervisor's answer that it did not start or find the command.
+// RefusedError means that a supervisor did not start or find the command.
 type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return e.Reason }
@@ -130,9 +130,9 @@ func (w *wire) expect(kind byte, v any) error {
 	return json.Unmarshal(p, v)
 }
 
-// Greet introduces a client to the supervisor at the other end of conn. The connection
-// stays open: its end tells that the supervisor has ended. Greeting again on a new
-// connection is harmless and asks for a new [Info].
+// Greet introduces a client to the supervisor at the other end of conn. The connection stays
+// open until the supervisor ends. Greeting again on a new connection is harmless and returns a
+// new [Info].
 func Greet(conn net.Conn, g Greeting) (Info, error) {
 	defer func() { _ = conn.SetDeadline(time.Time{}) }()
 	return askInfo(conn, request{Op: "greet", Version: protocol, Greeting: &g})
@@ -155,16 +155,16 @@ func askInfo(conn net.Conn, r request) (info Info, err error) {
 // Job is a client's view of a running command.
 type Job struct{ w *wire }
 
-// Run asks for the command in dir/cmd and returns when it runs. It waits for its turn;
-// ending ctx meanwhile withdraws the request, and cancels the command if it started just
-// then. A [RefusedError] says that it did not start. A confined command runs in the read-only
-// sandbox or not at all. The Job owns conn.
+// Run starts the command in dir/cmd and returns when it runs. It waits for its turn; ending
+// ctx meanwhile withdraws the request, and cancels the command if it started just then. A
+// [RefusedError] means that it did not start. A confined command runs in the read-only sandbox
+// or not at all. The Job owns conn.
 func Run(ctx context.Context, conn net.Conn, dir string, mode Mode, confined bool) (*Job, error) {
 	return ask(ctx, conn, request{Op: "run", Version: protocol, Dir: dir, Mode: mode, Confined: confined})
 }
 
-// Attach returns the running command of dir. A [RefusedError] says that this supervisor
-// knows none. The Job owns conn.
+// Attach returns the running command of dir. A [RefusedError] means that this supervisor knows
+// none. The Job owns conn.
 func Attach(conn net.Conn, dir string) (*Job, error) {
 	return ask(context.Background(), conn, request{Op: "attach", Version: protocol, Dir: dir})
 }
@@ -189,8 +189,8 @@ func ask(ctx context.Context, conn net.Conn, r request) (*Job, error) {
 	return j, nil
 }
 
-// Wait passes output to the function until the command ends, which may be nil. An error
-// means that the supervisor is gone; [ReadExit] may still know the end.
+// Wait passes output to the function, which may be nil, until the command ends. An error means
+// that the supervisor is gone; [ReadExit] may still find the end.
 func (j *Job) Wait(output func(Chunk)) (Exit, error) {
 	defer func() { _ = j.w.conn.Close() }()
 	for {

@@ -1,8 +1,9 @@
-# What a client does on the target; D is the supervisor's directory. Exit codes: 0 done, 70
-# not yet, 71 the supervisor is gone, 72 not possible, 73 done by the end of the supervisor.
+# Functions that a client runs on the target; D is the supervisor's directory. Exit codes: 0
+# done, 70 not yet, 71 the supervisor is gone, 72 not possible, 73 ended together with the
+# supervisor.
 umask 077
 
-# alive checks that the supervisor of pid $sup and its pane are there.
+# alive checks that the supervisor of pid $sup and its pane exist.
 alive() {
 	kill -0 "$sup" 2>/dev/null || return 1
 	[ -n "$tty" ] || return 0
@@ -18,7 +19,7 @@ known() {
 	read -r sup <"$D/pid" && alive
 } 2>/dev/null
 
-# greet says what is there: pid, pane, last id, whether something runs.
+# greet prints the supervisor's state: pid, pane, last id, whether something runs.
 greet() {
 	known || exit 71
 	if [ -r "/proc/$sup/cmdline" ]; then
@@ -39,9 +40,8 @@ greet() {
 	echo "$sup $pane $last $busy"
 }
 
-# hold waits for the end of the supervisor, after a line that says so. A holder of an
-# earlier connection that still waits is sent away; what one that was killed has left unread
-# sends nobody away.
+# hold prints a line, then waits for the end of the supervisor. It ends a holder of an
+# earlier connection that still waits; input that a killed one left unread ends nobody.
 hold() {
 	echo "$$" >"$D/holder"
 	echo "$1" 1<>"$D/alive"
@@ -55,7 +55,7 @@ hold() {
 	done
 }
 
-# mourn ID waits until it is known how a command ended whose supervisor has gone.
+# mourn ID waits until the end of a command is known whose supervisor has gone.
 mourn() {
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		[ ! -e "$D/$1/rc" ] || exit 0
@@ -64,15 +64,15 @@ mourn() {
 	exit 70
 }
 
-# forget ID removes the files of a command that has ended: first the one by which greet
-# knows it, which may be looking meanwhile.
+# forget ID removes the files of a command that has ended: first the one by which greet,
+# which may run meanwhile, knows it.
 forget() {
 	rm -f "$D/$1/cmd"
 	rm -rf "${D:?}/$1"
 }
 
-# submit ID MODE TOKEN COMMAND PROMPT FREE: gives a command to the supervisor, once even if it
-# is called again, and follows it.
+# submit ID MODE TOKEN COMMAND PROMPT FREE: hands a command to the supervisor, only once
+# even if it is called again, and follows it.
 submit() {
 	known || exit 71
 	if [ ! -e "$D/$1/sent" ]; then
@@ -86,14 +86,14 @@ submit() {
 	follow "$1" 0 0 rc
 }
 
-# withdraw ID takes back a command that was not begun yet.
+# withdraw ID removes a command that has not started yet.
 withdraw() {
 	[ -e "$D/$1/began" ] || rm -f "$D/$1/cmd"
 }
 
-# follow ID OUT ERR rc|eof|now: passes on what the command wrote from these offsets on,
-# until it has ended or nobody holds its streams. After some seconds it asks to be called
-# again; with "now" soon.
+# follow ID OUT ERR rc|eof|now: prints the command's output from these offsets on, until it
+# has ended or nobody holds its streams. After some seconds it asks to be called again; with
+# "now" soon.
 follow() {
 	c=$D/$1 i=0 had=
 	known
@@ -120,8 +120,8 @@ follow() {
 	done
 }
 
-# ends ID o|e: where a stream that is larger than its first file stands (0 if it is not),
-# the exit code, why recording has stopped; then the last 1 MiB of it.
+# ends ID o|e: prints the size of a stream that is larger than its first file (0 if it is
+# not), the exit code, why recording has stopped; then the last 1 MiB of the stream.
 ends() {
 	f=$D/$1/$2 at=0 old=0 rc=-1 fault=
 	[ ! -s "$D/$1/rc" ] || read -r rc <"$D/$1/rc"
@@ -142,8 +142,8 @@ ended() {
 	[ -e "$c/rc" ] || [ ! -e "$c" ]
 }
 
-# stop ID SIGNAL SIGNAL QUARTERS: a signal to the command, the next one after that time (of a second), and
-# so on up to KILL. Ctrl-C is only for what is in the foreground.
+# stop ID SIGNAL SIGNAL QUARTERS: sends the command a signal, the next one after that time
+# (in quarters of a second), and so on up to KILL. Ctrl-C goes to the foreground only.
 stop() {
 	c=$D/$1
 	for i in 1 2 3 4 5 6 7 8 9 10; do

@@ -1,5 +1,5 @@
-# whole PATH prints PATH without what depends on the folder in which a command runs: empty and
-# relative entries.
+# whole PATH prints PATH without the entries that depend on the folder in which a command
+# runs: empty and relative ones.
 whole() (
 	set -f
 	IFS=:
@@ -10,11 +10,11 @@ whole() (
 	printf '%s\n' "${all:-/usr/bin:/bin}"
 )
 
-# setup NAME CD SHELL KIND makes the directory of a supervisor: its files, which the function
-# text has, and the state of its first command: the environment of a login, and the line CD.
-# The PATH of the login is kept beside it, for commands that nobody was asked about.
-# Without a SHELL it is bash, or sh. A supervisor that runs keeps the shell that it has.
-# Prints the directory, the shell for commands and the version of tmux.
+# setup NAME CD SHELL KIND makes the directory of a supervisor: its files, printed by the
+# function text, and the state of its first command: the environment of a login, and the
+# line CD. It also stores the PATH of the login, for commands that run without approval.
+# Without a SHELL it takes bash, or sh. A running supervisor keeps its shell. Prints the
+# directory, the shell for commands and the version of tmux.
 setup() {
 	mask=$(umask)
 	umask 077
@@ -25,7 +25,7 @@ setup() {
 		D=$D$part
 		mkdir "$D" 2>/dev/null
 		[ -d "$D" ] && [ ! -L "$D" ] && [ -O "$D" ] && chmod 700 "$D" || {
-			echo "no place for the state of the shell: $D cannot be made or belongs to somebody else" >&2
+			echo "no directory for the state of the shell: $D cannot be made or belongs to somebody else" >&2
 			exit 72
 		}
 	done

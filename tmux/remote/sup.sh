@@ -1,8 +1,8 @@
-# The supervisor on a target where nothing of ours is installed: sh DIR/sup DIR SHELL. In a
-# pane it has the terminal; without one it ends with its standard input. It takes lines
+# The supervisor on a target without an installed program of ours: sh DIR/sup DIR SHELL. In a
+# pane it owns the terminal; without one it ends with its standard input. It takes lines
 # "ID MODE TOKEN" from DIR/in and runs the command in DIR/ID/cmd:
 #
-#   DIR/ID/began          it was taken
+#   DIR/ID/began          it was accepted
 #   DIR/ID/o.N, e.N       its output from byte N on: the beginning and what is newest
 #   DIR/ID/o.eof, e.eof   nobody holds the stream any more
 #   DIR/ID/o.fault        why recording has stopped
@@ -20,8 +20,8 @@ case $R in
 */zsh) name=zsh flags='-f -c' ;; # no start-up files, as with the others
 *) name=${R##*/} flags=-c ;;
 esac
-# What commands say to tmux is for a server of their own, never for the one of the pane, which
-# sessions share: a socket beside DIR, the same for all panes of the session.
+# tmux commands without a server reach a server for commands, never the one of the pane,
+# which sessions share: a socket beside DIR, the same for all panes of the session.
 apart=${D##*/}
 apart=${D%/*}/tmux-${apart%%-*},0,0
 tty=
@@ -30,8 +30,8 @@ tty=
 if [ -n "$tty" ]; then set -m; fi
 exec 2>/dev/null </dev/null
 trap : PIPE
-# Keys in the pane end commands, never what is run for them: a stty that did not do its
-# work would leave a terminal on which reading waits.
+# Keys in the pane end commands, never the helpers that run for them: an unfinished stty
+# would leave a terminal on which reading blocks.
 trap '' INT QUIT TSTP TTOU TTIN
 [ -p in ] || mkfifo in alive
 rm -f life
@@ -41,14 +41,14 @@ nl='
 exec 8<>alive 9<>in
 state=state.0
 [ ! -s at ] || read -r state <at
-# A shell begins with the PATH of the login, which is that of commands that nobody was asked
-# about. Others get theirs with the state.
+# A shell starts with the PATH of the login, which commands without approval use. Others get
+# theirs with the state.
 read -r login <path || login=/usr/bin:/bin
 
-# widow waits for the end of the supervisor, which no trap could catch while a command is in
-# the foreground. Then it ends that command and says so, and clears up if no client is
-# there: nobody needs the state then, and it holds an environment.
-widow() {
+# watchdog waits for the end of the supervisor, which no trap could catch while a command is
+# in the foreground. Then it ends that command, records its end, and removes the directory
+# if no client is connected: nobody needs the state then, and it holds an environment.
+watchdog() {
 	trap '' INT QUIT HUP TERM
 	exec 8>&- 9>&-
 	read -r line <life
@@ -64,7 +64,7 @@ widow() {
 		echo 129 >"$id/rc"
 	}
 	read -r pid <pid && [ "$pid" != $$ ] || rm -f pid
-	# A client that is leaving may take a moment, and so may what still writes here.
+	# A client that is leaving, and processes that still write here, may take a moment.
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		[ ! -s pid ] || return # the next supervisor is there
 		read -r holder <holder && kill -0 "$holder" || { (cd / && rm -rf "$D") && return; }
@@ -72,7 +72,7 @@ widow() {
 	done
 }
 
-# end STREAM: the mark of a command that did not come to its end.
+# end STREAM: writes the mark of a command that was cut off.
 end() {
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		[ ! -e "$id/$1.eof" ] || break
@@ -86,8 +86,8 @@ end() {
 	printf '\033]7717;%s;129\007' "$token" >>"$id/$1.$at"
 }
 
-# record FILE: standard input goes to FILE.0 until that has 4 MiB, then to files of that
-# size of which the last two are kept.
+# record FILE: copies standard input to FILE.0 up to 4 MiB, then to files of that size of
+# which the last two are kept.
 record() {
 	at=0 old=0
 	while :; do
@@ -110,8 +110,8 @@ record() {
 	: >"$1.eof"
 }
 
-# leg FIFO FILE: one stream, to the pane and to the files.
-leg() {
+# output FIFO FILE: passes one stream to the pane and to the files.
+output() {
 	{
 		trap '' INT QUIT HUP TERM PIPE
 		exec tee -i ${tty:-/dev/null} <"$1" 5>&- 8>&- 9>&- 3<&-
@@ -122,9 +122,9 @@ leg() {
 	} &
 }
 
-# child runs the command in a fresh shell. Signals to the group must not end it before
-# that shell has. The fresh shell connects stderr itself: what we might say of its end, dash
-# would say there.
+# child runs the command in a fresh shell. Signals to the group must not end it before that
+# shell. The fresh shell connects stderr itself, because dash would print messages about its
+# end there.
 child() {
 	trap : INT QUIT HUP TERM
 	set +m
@@ -142,8 +142,8 @@ show() {
 	while IFS= read -r line; do printf '%s\r\n' "$line"; done <"$id/prompt"
 }
 
-# settle waits until the pane has the command's output, unless a job holds it, puts the
-# terminal back to normal and says how the command ended.
+# settle waits until the pane has the command's output, unless a job holds it, resets the
+# terminal and shows how the command ended.
 settle() {
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		[ -e "$id/o.eof" ] && [ -e "$id/e.eof" ] && break
@@ -157,15 +157,15 @@ settle() {
 	[ "$rc" -eq 0 ] || printf '\033[2m[exit %s]\033[m\r\n' "$rc"
 }
 
-# mark is the end of a command's own output.
+# mark ends a command's own output.
 mark() {
 	printf '\033]7717;%s;%s\007' "$token" "$rc"
 }
 
-# streams runs the command $id with its output in two legs.
+# streams runs the command $id with its output in two streams.
 streams() {
-	leg "$id/o" "$id/o"
-	leg "$id/e" "$id/e"
+	output "$id/o" "$id/o"
+	output "$id/e" "$id/e"
 	exec 6>"$id/o" 7>"$id/e"
 	err=7
 	[ "$mode" != merge ] || err=6
@@ -181,8 +181,8 @@ streams() {
 	exec 6>&- 7>&-
 }
 
-# terminal runs the command $id with all its streams on the terminal. tmux gives us what the
-# pane prints meanwhile; marks are before and after what the command does.
+# terminal runs the command $id with all its streams on the terminal. tmux pipes the pane's
+# output to us meanwhile; marks enclose the command's part.
 terminal() {
 	{
 		trap '' INT QUIT HUP TERM PIPE
@@ -213,7 +213,7 @@ terminal() {
 	: >"$id/e.eof"
 }
 
-# newest leaves the number of the newest file of standard output in at.
+# newest sets at to the number of the newest file of standard output.
 newest() {
 	at=0
 	for n in "$id"/o.[0-9]*; do
@@ -246,7 +246,8 @@ run() {
 	echo "$rc" >"$id/rc"
 }
 
-# detached is child in a session of its own: who asks on /dev/tty fails instead of hanging.
+# detached is child in a session of its own: a program that asks on /dev/tty fails instead
+# of hanging.
 detached() {
 	trap - INT QUIT HUP TERM PIPE
 	if command -v setsid >/dev/null; then set -- setsid; else set --; fi
@@ -264,7 +265,7 @@ if [ -z "$tty" ]; then
 	exec 3<&-
 fi
 : >now
-widow &
+watchdog &
 exec 5>life
 echo "${TMUX_PANE:--}" >pane
 [ -z "$tty" ] || tty >tty </dev/tty

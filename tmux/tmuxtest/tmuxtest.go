@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Server is the address of a private tmux server, which is not started yet.
+// Server is the address of a private tmux server, not started yet.
 type Server struct {
 	Socket string   // path for -S
 	Dir    string   // a short private directory of the test's own
@@ -32,7 +32,7 @@ func New(t testing.TB) *Server {
 	return In(t, Dir(t))
 }
 
-// In is like New for a directory that the test has already.
+// In is like New for an existing directory of the test.
 func In(t testing.TB, dir string) *Server {
 	t.Helper()
 	s := &Server{Socket: filepath.Join(dir, "sock"), Dir: dir, Env: Env(dir), t: t}
@@ -51,14 +51,14 @@ func Dir(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // what ends with its server may be clearing up as well
+	t.Cleanup(func() { // the server's last processes may be removing files as well
 		Until(t, dir+" is removed", func() bool { return os.RemoveAll(dir) == nil })
 	})
 	return dir
 }
 
-// Env is this process's environment with dir for sockets and states, and without a way
-// to the tmux in which the test may run.
+// Env returns this process's environment with dir for sockets and states, and without a
+// reference to a tmux around the test.
 func Env(dir string) []string {
 	var env []string
 	for _, kv := range os.Environ() {

@@ -285,7 +285,7 @@ func TestSessionTools(t *testing.T) {
 		t.Errorf("a second one: %+v", r)
 	}
 	act, r := d.call("tmux_kill_session", with("session", "it's gone"))
-	if act.Kind != action.Shell || act.Command != `tmux kill-session -t '=it'\''s gone'` || !r.IsError || !strings.Contains(r.Content, "no such session is left over") {
+	if act.Kind != action.Shell || act.Command != `tmux kill-session -t '=it'\''s gone'` || !r.IsError || !strings.Contains(r.Content, "no such abandoned session") {
 		t.Errorf("kill: %+v, %+v", act, r)
 	}
 	for _, own := range []string{"default", "buddy-t"} {

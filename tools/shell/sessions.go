@@ -63,7 +63,7 @@ func (t *createSession) Run(ctx context.Context, _ tools.Call) tools.Result {
 	if err != nil {
 		return tools.Failure(t.shell.paneError(err))
 	}
-	left, _ := t.shell.panes.Leftovers(ctx) // who asks for a session need not know of others
+	left, _ := t.shell.panes.AbandonedSessions(ctx) // who asks for a session need not know of others
 	payload := createdSession{Session: t.shell.panes.Name(), Pane: pane.ID, Title: pane.Title, Created: created, Attach: t.shell.panes.AttachLine(), Left: left}
 	if !created {
 		payload.Note = "it was there already"

@@ -85,11 +85,11 @@ func (r *shellRouter) Plan(call tools.Call) (action.Action, error) {
 	if err != nil {
 		return action.Action{}, err
 	}
-	act.Places = make([]action.Place, len(names))
+	act.Targets = make([]action.Target, len(names))
 	shell.SideBySide(names, func(i int, name string) {
-		act.Places[i].Target = name
+		act.Targets[i].Target = name
 		if sh, err := r.shell(name); err == nil {
-			act.Places[i].Cwd = sh.Cwd()
+			act.Targets[i].Cwd = sh.Cwd()
 		}
 	})
 	act.Target, act.Cwd = strings.Join(names, ", "), ""

@@ -215,7 +215,7 @@ func severalOf(t testing.TB, r tools.Result) (p severalPayload) {
 func TestCallsRunOnTheTargetTheyName(t *testing.T) {
 	set, r, dirs := threeOpen(t)
 	act, res := do(t, r, "run_shell", map[string]any{"command": "pwd; echo ${SSH_CONNECTION:+over ssh}", "target": "web-01"})
-	if act.Target != "web-01" || act.Cwd != dirs["web-01"] || len(act.Places) > 0 || act.Command == "" {
+	if act.Target != "web-01" || act.Cwd != dirs["web-01"] || len(act.Targets) > 0 || act.Command == "" {
 		t.Errorf("action %+v", act)
 	}
 	if p := payload(t, res); !strings.HasSuffix(p.Stdout, "over ssh\n") || p.ExitCode != 0 {
@@ -329,8 +329,8 @@ func TestSideBySide(t *testing.T) {
 			}
 		}
 	})
-	want := []action.Place{{Target: "web-02", Cwd: dirs["web-02"]}, {Target: "local", Cwd: dirs["local"]}, {Target: "down"}, {Target: "web-01", Cwd: dirs["web-01"]}}
-	if !slices.Equal(act.Places, want) || act.Target != "web-02, local, down, web-01" || act.Cwd != "" {
+	want := []action.Target{{Target: "web-02", Cwd: dirs["web-02"]}, {Target: "local", Cwd: dirs["local"]}, {Target: "down"}, {Target: "web-01", Cwd: dirs["web-01"]}}
+	if !slices.Equal(act.Targets, want) || act.Target != "web-02, local, down, web-01" || act.Cwd != "" {
 		t.Errorf("action %+v", act)
 	}
 	p := severalOf(t, res)

@@ -77,7 +77,6 @@ func TestCheck(t *testing.T) {
 		{"http://[64:ff9b::7f00:1]/", "", "this machine"},
 		{"http://[2002:a00:1::]/", "", "private"},
 		{"http://[2001:0:1::1]/", "", "reserved"},
-
 	}
 	c := NewClient(Options{})
 	for _, tt := range tests {

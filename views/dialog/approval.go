@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,33 +12,36 @@ import (
 	"buddy/agent/action"
 	"buddy/agent/event"
 	"buddy/app/keymap"
-	"buddy/app/state"
 	"buddy/themes"
 	"buddy/views/draw"
 	"buddy/views/edit"
 )
 
-// Approval asks a person about the oldest request that waits. The whole command shows,
-// with every hidden character made visible; what was not drawn cannot be answered.
+// Approval asks a person about a request that waits. The whole command shows, with every hidden
+// character made visible; it can be approved once its end was drawn.
 type Approval struct {
-	draw.Frame
+	docked
 	now func() time.Time
 
-	asked    event.ApprovalAsked
-	total    int // requests that wait; 0 = there is none
-	answered bool
-	drawn    bool
-	since    time.Time    // when it was first drawn
-	lines    body         // what the action does, laid out
-	body     body         // what scrolls
-	args     string       // of the call that is asked about
-	typing   *edit.Editor // a reason, or what runs instead; nil unless one is typed
-	amends   bool         // typing is what runs instead
-	explain  explaining
+	asked   event.ApprovalAsked // ID is "" while there is none
+	args    string              // of the call that is asked about
+	shown   shown
+	lines   body         // what the action does, laid out
+	typing  *edit.Editor // a reason, or what runs instead; nil unless one is typed
+	amend   amendment
+	explain explaining
 
 	OnAnswer func(event.AnswerApproval)
-	OnCopy   func(text string) // what the mouse selected
-	OnLeave  func()            // the person went elsewhere; the request stays open
+}
+
+// shown says how much of a request a person has seen, and whether it is settled.
+type shown struct {
+	drawn    bool
+	since    time.Time // when it was first drawn
+	end      bool      // the end of what the action does was on the screen
+	rule     bool      // so was the rule that would be added
+	answered bool
+	lastKey  time.Time
 }
 
 // explaining says whether all that is known shows.
@@ -48,28 +52,46 @@ type explaining struct {
 
 // NewApproval returns a dialog without a request. now tells the time.
 func NewApproval(theme *themes.Theme, keys *keymap.Map, now func() time.Time) *Approval {
-	return &Approval{Frame: draw.NewFrame(theme, keys), now: now}
+	return &Approval{docked: docked{Frame: draw.NewFrame(theme, keys)}, now: now}
 }
 
-// Update takes over what changed.
-func (a *Approval) Update(s *state.State, ch state.Changed) {
-	if ch&state.Approvals == 0 {
+// Ask shows a request, whose call has these arguments, unless it shows already.
+func (a *Approval) Ask(asked event.ApprovalAsked, args string) {
+	if asked.ID == a.asked.ID {
 		return
 	}
-	a.total = len(s.Approvals)
-	if a.total == 0 {
-		a.asked, a.lines, a.body, a.typing = event.ApprovalAsked{}, body{}, body{}, nil
-		return
-	}
-	if first := s.Approvals[0]; first.ID != a.asked.ID {
-		a.asked, a.lines, a.body, a.typing, a.explain = first, body{}, body{}, nil, explaining{}
-		a.drawn, a.answered = false, false
-		a.args = ""
-		if c := s.Call(first.CallID); c != nil {
-			a.args = c.Arguments
+	a.Clear()
+	a.asked, a.args = asked, args
+	a.amend.text, a.amend.put = editable(asked.Action, args)
+	a.offer()
+}
+
+// Clear shows no request any more.
+func (a *Approval) Clear() {
+	a.asked, a.args, a.lines, a.body, a.typing = event.ApprovalAsked{}, "", body{}, body{}, nil
+	a.explain, a.shown, a.amend, a.choices = explaining{}, shown{}, amendment{}, choices{}
+}
+
+// offer makes the choices.
+func (a *Approval) offer() {
+	a.choices.all = bindings(a.Keys, keymap.Approval, func(act keymap.Action) bool {
+		switch act {
+		case keymap.AllowSimilar:
+			return a.asked.Context.Similar != "" && !a.amend.done
+		case keymap.AmendCall:
+			return a.amend.put != nil
+		}
+		return act != keymap.Explain
+	})
+	for i, c := range a.choices.all {
+		if c.action == keymap.Approve && a.amend.done {
+			a.choices.all[i].label = "run what you edited"
 		}
 	}
 }
+
+// Open reports whether there is a request.
+func (a *Approval) Open() bool { return a.asked.ID != "" }
 
 // Asked returns the id of the request that is shown, "" if there is none.
 func (a *Approval) Asked() string { return a.asked.ID }
@@ -79,7 +101,7 @@ func (a *Approval) Scope() keymap.Scope {
 	switch {
 	case a.typing == nil:
 		return keymap.Approval
-	case a.amends:
+	case a.amend.typing:
 		return keymap.Amend
 	}
 	return keymap.Reason
@@ -87,46 +109,71 @@ func (a *Approval) Scope() keymap.Scope {
 
 // ready reports whether a key is an answer to what the person has seen.
 func (a *Approval) ready() bool {
-	return a.total > 0 && a.drawn && !a.answered && a.now().Sub(a.since) >= draw.GracePeriod
+	return a.Open() && a.shown.drawn && !a.shown.answered && a.now().Sub(a.shown.since) >= draw.GracePeriod
 }
 
-// InputHandler answers, scrolls, takes a reason or leaves.
+// InputHandler answers, scrolls or takes a reason.
 func (a *Approval) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return a.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
 		if !a.ready() {
 			return
 		}
+		quiet := a.now().Sub(a.shown.lastKey) >= Pause
+		a.shown.lastKey = a.now()
 		p := a.Keys.Lookup(ev, a.Scope())
-		if a.typing != nil {
+		switch i := -1; {
+		case a.typing != nil:
 			a.typingKey(p)
-		} else if p.Bound() {
-			a.action(p.Action)
+		case p.Action == keymap.Explain:
+			a.explain = explaining{!a.explain.on, true}
+		case a.body.scroll(p.Action):
+		default:
+			if i = a.choices.press(p); i >= 0 {
+				a.take(a.choices.all[i].action, quiet)
+			}
 		}
 	})
 }
 
-func (a *Approval) action(act keymap.Action) {
+// take does what a choice means. quiet says that no key came for a while before it.
+func (a *Approval) take(act keymap.Action, quiet bool) {
 	switch act {
-	case keymap.Approve:
-		a.answer(event.Once, "")
+	case keymap.Approve, keymap.AllowSimilar:
+		if !a.shown.end || act == keymap.AllowSimilar && !a.shown.rule {
+			a.tell(a.unseen())
+			return
+		}
+		if a.amend.done && !quiet {
+			a.tell("what you edited runs after a second without a key")
+			return
+		}
+		if a.amend.done {
+			a.run(a.amend.text)
+			return
+		}
+		a.answer(map[keymap.Action]event.Decision{keymap.Approve: event.Once, keymap.AllowSimilar: event.Similar}[act], "")
 	case keymap.Deny:
 		a.answer(event.Deny, "")
 	case keymap.DenyWithReason:
-		a.typing, a.amends = edit.New(), false
-	case keymap.AllowSimilar:
-		if a.asked.Context.Similar != "" {
-			a.answer(event.Similar, "")
-		}
+		a.typing, a.amend.typing = edit.New(), false
 	case keymap.AmendCall:
-		a.amend()
-	case keymap.Explain:
-		a.explain = explaining{!a.explain.on, true}
-	case keymap.Back:
-		if a.OnLeave != nil {
-			a.OnLeave()
-		}
-	default:
-		a.body.Move(act)
+		a.typing, a.amend.typing = edit.New(), true
+		a.typing.Insert(a.amend.text)
+	}
+}
+
+// unseen says why it can't be approved yet.
+func (a *Approval) unseen() string {
+	text := "not all of it was on the screen yet"
+	if name := a.Keys.Name(keymap.PageDown); name != "" {
+		text += " · " + name + " shows more"
+	}
+	return text
+}
+
+func (a *Approval) tell(text string) {
+	if a.OnHint != nil {
+		a.OnHint(text)
 	}
 }
 
@@ -134,9 +181,12 @@ func (a *Approval) typingKey(p keymap.Press) {
 	switch p.Action {
 	case keymap.ReasonSend:
 		a.answer(event.Deny, strings.TrimSpace(a.typing.Text()))
-	case keymap.AmendRun:
-		a.run(a.typing.Text())
+	case keymap.AmendLine:
+		a.typing.Do(keymap.Newline)
 	case keymap.ReasonBack:
+		if a.amend.typing {
+			a.amended(a.typing.Text())
+		}
 		a.typing = nil
 	default:
 		a.typing.Press(p)
@@ -148,7 +198,7 @@ func (a *Approval) answer(d event.Decision, reason string) {
 }
 
 func (a *Approval) send(e event.AnswerApproval) {
-	a.answered, a.typing = true, nil
+	a.shown.answered, a.typing = true, nil
 	if a.OnAnswer != nil {
 		a.OnAnswer(e)
 	}
@@ -157,15 +207,19 @@ func (a *Approval) send(e event.AnswerApproval) {
 // PasteHandler pastes into what is typed, into a reason as one line.
 func (a *Approval) PasteHandler() func(string, func(tview.Primitive)) {
 	return a.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
+		a.shown.lastKey = a.now()
 		switch {
 		case a.typing == nil || !a.ready():
-		case a.amends:
+		case a.amend.typing:
 			a.typing.Insert(text)
 		default:
 			a.typing.Insert(strings.Join(strings.Fields(text), " "))
 		}
 	})
 }
+
+// Typing reports whether a text is typed in the dialog.
+func (a *Approval) Typing() bool { return a.typing != nil }
 
 // KeyAt returns the key of an answer, once a key would be one: a click is no faster.
 func (a *Approval) KeyAt(x, y int) (keymap.Key, bool) {
@@ -184,33 +238,37 @@ func (a *Approval) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, fun
 	})
 }
 
-// CopySelection gives what is selected to OnCopy and reports whether there was something.
-func (a *Approval) CopySelection() bool { return a.body.CopySelection() }
-
-const approvalWidth = 88 // more would make a short command look lost
-
-// Size returns the cells that the dialog wants on a screen, border included; 0, 0 while
+// Rows returns the rows that the dialog wants on a screen of a width, border included; 0 while
 // nothing waits.
-func (a *Approval) Size(maxW, maxH int) (w, h int) {
-	if a.total == 0 {
-		return 0, 0
+func (a *Approval) Rows(w int) int {
+	if !a.Open() {
+		return 0
 	}
-	w = min(maxW, approvalWidth)
 	const all = 1 << 20 // rows: nothing scrolls
+	if a.amend.typing && a.typing != nil {
+		return all
+	}
 	p := a.plan(w-4, all)
-	return w, min(maxH, p.height()+2)
+	return p.height() + 2
 }
 
 // Draw draws the dialog.
 func (a *Approval) Draw(screen tcell.Screen) {
-	if a.total == 0 {
+	if !a.Open() {
 		return
 	}
 	all := a.Whole(screen)
 	p := a.plan(all.W-4, all.H-2)
-	in := a.Bordered(screen, draw.Titles{Left: []draw.Span{draw.Text(themes.Warning, "Approve?")}, Right: p.title}).Cleared().Inset()
+	in := a.Bordered(screen, draw.Titles{Left: a.titled([]draw.Span{draw.Text(themes.Warning, "Approve?")}), Right: p.title}).Cleared().Inset()
 	if in.W <= 0 || p.room <= 0 {
 		in.Spans(0, draw.Text(themes.Warning, "too small to show"))
+		return
+	}
+	if !a.shown.drawn {
+		a.shown.drawn, a.shown.since = true, a.now()
+	}
+	if a.typing != nil && a.amend.typing {
+		a.drawEditor(in)
 		return
 	}
 	if a.body.width != a.lines.width {
@@ -222,6 +280,8 @@ func (a *Approval) Draw(screen tcell.Screen) {
 	}
 	in = in.Below(in.Rows(p.head) + p.gap)
 	from, to := a.body.draw(draw.Area{Canvas: in.Canvas, H: min(p.room, len(p.scrolled))})
+	a.shown.end = a.shown.end || to >= p.decisive
+	a.shown.rule = a.shown.rule || p.rule || to == len(p.scrolled)
 	in = in.Below(to - from + p.gap)
 	if len(p.pinned) > 0 {
 		in = in.Below(in.Rows(p.pinned) + p.gap)
@@ -232,23 +292,25 @@ func (a *Approval) Draw(screen tcell.Screen) {
 		in.Rows(p.keys)
 	}
 	a.DrawMore(screen, a.body.Viewport, len(p.scrolled))
-	if !a.drawn {
-		a.drawn, a.since = true, a.now()
-	}
 }
 
-// head says who wants what where, and the risk: at the right, or below if both do not fit.
-func (a *Approval) head(w int) [][]draw.Span {
+// what says who does something, and where.
+func (a *Approval) what() []draw.Span {
 	act := a.asked.Action
 	what := draw.Untrusted(themes.ToolName, draw.OneLine(act.Tool))
 	where := act.Target
-	if n := len(act.Places); n > 0 {
+	if n := len(act.Targets); n > 0 {
 		where = fmt.Sprintf("%d targets", n) // the body names them, however many there are
 	}
 	if where != "" {
 		what = append(append(what, draw.Text(themes.Muted, " on ")), draw.Untrusted(themes.Strong, where)...)
 	}
-	risk := a.risk(act)
+	return what
+}
+
+// head says who wants what where, and the risk: at the right, or below if both do not fit.
+func (a *Approval) head(w int) [][]draw.Span {
+	what, risk := a.what(), a.risk(a.asked.Action)
 	if gap := w - draw.Width(what) - draw.Width(risk); gap > 0 {
 		return [][]draw.Span{append(append(what, draw.Text(themes.Text, strings.Repeat(" ", gap))), risk...)}
 	}
@@ -262,6 +324,9 @@ func (a *Approval) head(w int) [][]draw.Span {
 
 // risk says in words what the policy knows of the danger.
 func (a *Approval) risk(act action.Action) []draw.Span {
+	if a.amend.done {
+		return []draw.Span{draw.Text(themes.Accent, "edited by you")}
+	}
 	role := themes.Muted
 	if r := a.asked.Context.Risk; r != "" {
 		act.Risk = r
@@ -293,7 +358,7 @@ const (
 	noteDir     = "dir"
 	noteRule    = "rule"
 	noteLoses   = "lost"
-	noteSimilar = "[s]"
+	noteSimilar = "s"
 	noteDoes    = "does"
 	noteUndo    = "undo"
 	noteElse    = "else"
@@ -301,9 +366,15 @@ const (
 )
 
 // notes are what is known of the command: what would be lost, why, where, which rule, and all else if that is
-// wanted; each has at most so many rows.
-func (a *Approval) notes(w, most int) [][][]draw.Span {
-	names := []string{noteLoses, noteWhy, noteDir, noteRule, noteSimilar}
+// wanted; each has at most so many rows. wide says that the choices show the rule that would be added.
+func (a *Approval) notes(w, most int, wide bool) [][][]draw.Span {
+	names := []string{noteLoses, noteWhy, noteDir, noteRule}
+	if a.amend.done { // the others are about what the model wrote
+		names, wide = []string{noteDir}, true
+	}
+	if !wide {
+		names = append(names, noteSimilar)
+	}
 	if a.explain.on {
 		names = append(names, noteDoes, noteUndo, noteElse, noteKept)
 	}
@@ -378,13 +449,24 @@ func alternatives(c action.ApprovalContext) string {
 
 const noteIndent = 5
 
-// keyRows are the keys that answer, as many rows as they need.
-func (a *Approval) keyRows(w int) [][]draw.Span {
-	var choices []draw.Hint
-	for _, e := range a.Keys.In(keymap.Approval) {
-		if e.Label != "" && len(e.Keys) > 0 && (e.Action != keymap.AllowSimilar || a.asked.Context.Similar != "") {
-			choices = append(choices, draw.Hint{Key: e.Keys[0], Label: e.Label})
+// choiceRows returns the choices and the other keys in rows. Wide choices give what approves rows of
+// their own, with the rule that would be added.
+func (a *Approval) choiceRows(w int, size choiceSize, more bool) [][]draw.Span {
+	wide := size == wideChoices
+	shown := choices{all: slices.Clone(a.choices.all), at: a.choices.at}
+	for i, c := range shown.all {
+		approves := c.action == keymap.Approve || c.action == keymap.AllowSimilar
+		shown.all[i].row = wide && approves
+		if wide && c.action == keymap.AllowSimilar {
+			shown.all[i].label = a.asked.Context.Similar
 		}
 	}
-	return draw.Choices(choices, w)
+	var hints []draw.Hint
+	if keys := a.Keys.Keys(keymap.Explain); len(keys) > 0 {
+		hints = append(hints, draw.Hint{Key: keys[0], Label: "explain"})
+	}
+	if size != tinyChoices {
+		hints = append(hints, a.hints(more)...)
+	}
+	return shown.rows(w, hints, size == tinyChoices)
 }

@@ -2,7 +2,7 @@ package dialog
 
 import (
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
 
 	"buddy/agent/action"
@@ -25,16 +25,9 @@ func (a *Approval) explainedAt(p *approvalRows) int {
 	return at
 }
 
-// drawTyping draws what is typed, as many rows as there are, and below it the keys.
+// drawTyping draws the reason that is typed, as many rows as there are, and below it the keys.
 func (a *Approval) drawTyping(in draw.Area) {
-	what := "deny because "
-	if a.amends {
-		what = "run "
-	}
-	label := []draw.Span{draw.Text(themes.Accent, what)}
-	if n := strings.Count(a.typing.Text(), "\n"); n > 0 {
-		label = append(label, draw.Text(themes.Muted, fmt.Sprintf("(%d lines) ", n+1)))
-	}
+	label := []draw.Span{draw.Text(themes.Accent, "deny because ")}
 	if draw.Width(label) > in.W/2 {
 		label = []draw.Span{draw.Text(themes.Accent, "> ")}
 	}
@@ -46,38 +39,83 @@ func (a *Approval) drawTyping(in draw.Area) {
 	}
 }
 
-// amend lets the person change the command, or the arguments of another tool.
-func (a *Approval) amend() {
-	if a.args == "" {
-		return
+// drawEditor draws the text that is edited over the whole dialog, and below it the keys.
+func (a *Approval) drawEditor(in draw.Area) {
+	a.typing.SetWidth(edit.Room(in.W, nil))
+	rows := max(1, in.H-2)
+	edit.Draw(draw.Area{Canvas: in.Canvas, H: rows}, a.typing, a.HasFocus())
+	if rows+1 < in.H {
+		row := in.Down(in.H - 1)
+		used := row.Spans(0, draw.HintRow(draw.HintsOf(a.Keys, a.Scope()), in.W)...)
+		const then = "nothing runs before you choose it"
+		if used+3+len(then) <= in.W {
+			row.Say(in.W-len(then), then, themes.Muted)
+		}
 	}
-	text := a.args
-	if a.asked.Action.Kind == action.Shell {
-		text = a.asked.Action.Command
-	}
-	a.typing, a.amends = edit.New(), true
-	a.typing.Insert(text)
 }
 
-// run approves what was typed, this once.
-func (a *Approval) run(text string) {
-	if strings.TrimSpace(text) == "" {
-		return
+// amendment holds the part of a call that a person may change: a command or the text of a file.
+type amendment struct {
+	text   string                      // as it stands
+	put    func(string) (string, bool) // returns the arguments with another text; nil: nothing can be changed
+	typing bool                        // the editor shows it
+	done   bool                        // the person changed it
+}
+
+// editable returns the text in the arguments of a call that a person can change, and what puts
+// another one into its place; nil if there is none. Nobody is made to write JSON.
+func editable(act action.Action, args string) (text string, put func(string) (string, bool)) {
+	var all map[string]any
+	if json.Unmarshal([]byte(args), &all) != nil {
+		return "", nil
 	}
-	args := text
-	if a.asked.Action.Kind == action.Shell {
-		var all map[string]any
+	in, names := all, []string{"content", "new_string", "patch"}
+	edits, _ := all["edits"].([]any)
+	switch {
+	case act.Kind == action.Shell || act.Kind == action.Git:
+		names = []string{"command"}
+	case act.Kind != action.FileWrite && act.Kind != action.FileDelete:
+		return "", nil
+	case len(edits) == 1 && all["new_string"] == nil:
+		in, _ = edits[0].(map[string]any)
+	case len(edits) > 0: // several texts
+		return "", nil
+	}
+	i := slices.IndexFunc(names, func(n string) bool { _, ok := in[n].(string); return ok })
+	if i < 0 {
+		return "", nil
+	}
+	name := names[i]
+	text, _ = in[name].(string)
+	return text, func(text string) (string, bool) {
+		in[name] = text
 		var out strings.Builder
 		enc := json.NewEncoder(&out)
 		enc.SetEscapeHTML(false) // people read it
-		if json.Unmarshal([]byte(a.args), &all) != nil {
-			return
-		}
-		all["command"] = text
-		if enc.Encode(all) != nil {
-			return
-		}
-		args = strings.TrimSpace(out.String())
+		err := enc.Encode(all)
+		return strings.TrimSpace(out.String()), err == nil
 	}
-	a.send(event.AnswerApproval{ID: a.asked.ID, Decision: event.Edit, Args: args})
+}
+
+// amended takes what the editor holds. It shows from now on instead of what the model wrote.
+func (a *Approval) amended(text string) {
+	a.amend.typing = false
+	if text == a.amend.text {
+		return
+	}
+	a.amend.text, a.amend.done = text, true
+	a.lines, a.shown.end = body{}, false
+	a.choices.at = 0
+	a.offer()
+}
+
+// run approves the text as it was edited, this once.
+func (a *Approval) run(text string) {
+	if a.asked.Action.Kind == action.Shell && strings.TrimSpace(text) == "" {
+		a.tell("there is no command any more")
+		return
+	}
+	if args, ok := a.amend.put(text); ok {
+		a.send(event.AnswerApproval{ID: a.asked.ID, Decision: event.Edit, Args: args})
+	}
 }

@@ -22,13 +22,18 @@ func (a *Approval) layBody(w int) {
 	}
 	b.relay(w)
 	act := a.asked.Action
-	if len(act.Places) > 0 {
+	if len(act.Targets) > 0 {
 		b.add(bodyIndent, []draw.Span{draw.Text(themes.Muted, "on ")}, draw.Untrusted(themes.Warning, act.Target), w)
 	}
 	if act.Path != "" {
 		b.add(bodyIndent, nil, draw.Untrusted(themes.Strong, act.Path), w)
 	}
-	if act.Command != "" {
+	switch {
+	case a.amend.done:
+		b.add(bodyIndent, nil, []draw.Span{draw.Text(themes.Accent, "as you edited it:")}, w)
+		a.layCommand(a.amend.text, w)
+		return
+	case act.Command != "":
 		a.layCommand(act.Command, w)
 	}
 	if act.Preview != "" {
@@ -41,16 +46,16 @@ func (a *Approval) layBody(w int) {
 
 // folders tells where an action starts, on each target if that differs.
 func folders(act action.Action) string {
-	if len(act.Places) == 0 {
+	if len(act.Targets) == 0 {
 		return act.Cwd
 	}
-	first := act.Places[0].Cwd
-	same := !slices.ContainsFunc(act.Places, func(p action.Place) bool { return p.Cwd != first })
+	first := act.Targets[0].Cwd
+	same := !slices.ContainsFunc(act.Targets, func(p action.Target) bool { return p.Cwd != first })
 	if same {
 		return first
 	}
 	var all []string
-	for _, p := range act.Places {
+	for _, p := range act.Targets {
 		all = append(all, p.Target+" "+cmp.Or(p.Cwd, "?"))
 	}
 	return strings.Join(all, ", ")

@@ -1,7 +1,7 @@
 package dialog
 
 import (
-	"fmt"
+	"slices"
 
 	"buddy/themes"
 	"buddy/views/draw"
@@ -14,8 +14,10 @@ type approvalRows struct {
 	head, keys [][]draw.Span
 	scrolled   []bodyRow     // the command, and what is known of it unless that is pinned
 	pinned     [][]draw.Span // below it
+	rule       bool          // the rule that would be added shows in full
 	gap        int           // blank rows between the parts
 	room       int           // for what scrolls
+	decisive   int           // rows of what scrolls that have to be seen before it is approved
 }
 
 const (
@@ -31,15 +33,16 @@ func (a *Approval) plan(w, h int) approvalRows {
 	a.layBody(w)
 	body := a.lines.rows
 	least := min(len(body), leastBody)
-	p := approvalRows{keys: a.keyRows(w), scrolled: body}
+	p := approvalRows{scrolled: body, decisive: len(body)}
 	p.title, p.head = a.heads(w, h)
-	p.keys = p.keys[:max(1, min(len(p.keys), h-len(p.head)-least))] // all are in the help, too
+	wide := a.keysFor(&p, w, h, least)
+	p.rule = wide
 	free := h - len(p.head) - len(p.keys)
 	most := maxNoteRows
 	if a.explain.on {
 		most = maxExplained
 	}
-	notes := a.notes(w, most)
+	notes := a.notes(w, most, wide)
 	p.pinned, p.gap = concat(notes), 1
 	if p.room = free - len(p.pinned) - p.gaps(); p.room >= len(body) {
 		return p
@@ -51,34 +54,53 @@ func (a *Approval) plan(w, h int) approvalRows {
 	if p.room = free - len(p.pinned); p.room >= least {
 		return p
 	}
-	p.scrolled = append(body[:len(body):len(body)], asLines(concat(a.notes(w, maxScrolled)))...)
+	p.scrolled = append(body[:len(body):len(body)], asLines(concat(a.notes(w, maxScrolled, wide)))...)
+	p.decisive += len(a.note(noteLoses, w, maxScrolled))
 	p.pinned, p.room = nil, free
-	if rule := a.note(noteSimilar, w, 1); len(rule) > 0 && free > 2 { // whoever presses its key has seen it
+	if rule := a.note(noteSimilar, w, 1); len(rule) > 0 && !wide && free > 2 { // whoever presses its key has seen it
 		p.pinned, p.room = rule, free-1
+		p.rule = len(a.note(noteSimilar, w, 2)) == 1
 	} else if !a.explain.on && free > least {
 		p.pinned, p.room = a.note(noteRule, w, 1), free-1
 	}
 	return p
 }
 
-// heads are the title and the rows at the top. Short of rows the risk goes into the title, if
-// it has no room beside what is asked about but has there.
+// keysFor gives the choices as many rows as there are for them, and reports whether those that
+// approve have rows of their own. Short of rows they say less, but all are there.
+func (a *Approval) keysFor(p *approvalRows, w, h, least int) (wide bool) {
+	known := len(concat(a.notes(w, 1, true)))
+	p.keys = a.choiceRows(w, wideChoices, false)
+	if free := h - len(p.head) - len(p.keys); free < len(p.scrolled)+known { // not all shows
+		p.keys = a.choiceRows(w, wideChoices, true)
+	}
+	if h-len(p.head)-len(p.keys) >= least+known {
+		return true
+	}
+	if p.keys = a.choiceRows(w, shortChoices, true); h-len(p.head)-len(p.keys) < len(p.scrolled)+known {
+		p.keys = a.choiceRows(w, tinyChoices, true)
+	}
+	p.keys = p.keys[:max(1, min(len(p.keys), h-len(p.head)-1))]
+	return false
+}
+
+// heads are the title at the right and the rows at the top. What is asked about and its risk go
+// into the title if both have room there, or the risk alone, where rows are few.
 func (a *Approval) heads(w, h int) (title []draw.Span, head [][]draw.Span) {
-	if a.total > 1 {
-		title = []draw.Span{draw.Text(themes.Muted, fmt.Sprintf("1 of %d", a.total))}
+	what, risk := a.what(), a.risk(a.asked.Action)
+	both := what
+	if len(risk) > 0 {
+		both = append(append(slices.Clip(what), draw.Text(themes.Muted, " · ")), risk...)
+	}
+	room := w - titleRoom - draw.Width(a.titled(nil))
+	if draw.Width(both) <= room {
+		return both, nil
 	}
 	head = a.head(w)
-	if h >= fewRows || len(head) < 2 {
-		return title, head
+	if h >= fewRows || len(head) < 2 || len(risk) == 0 || draw.Width(risk) > room {
+		return nil, head
 	}
-	long := a.risk(a.asked.Action)
-	if len(title) > 0 && len(long) > 0 {
-		long = append(append(long, draw.Text(themes.Muted, " · ")), title...)
-	}
-	if len(long) == 0 || draw.Width(long)+titleRoom > w {
-		return title, head
-	}
-	return long, head[:len(head)-1]
+	return risk, head[:len(head)-1]
 }
 
 const (

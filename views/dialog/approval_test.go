@@ -25,9 +25,25 @@ func newTestApproval(t testing.TB, asked ...event.ApprovalAsked) (*Approval, *st
 	a.Focus(nil)
 	s := &state.State{}
 	for _, e := range asked {
-		a.Update(s, viewtest.Feed(s, e))
+		show(a, s, e)
 	}
 	return a, s, &now, &answers
+}
+
+// show feeds events and shows the oldest request that waits.
+func show(a *Approval, s *state.State, events ...event.Event) {
+	viewtest.Feed(s, events...)
+	if len(s.Approvals) == 0 {
+		a.Clear()
+		a.SetPlace(DockPlace{})
+		return
+	}
+	args := ""
+	if c := s.Call(s.Approvals[0].CallID); c != nil {
+		args = c.Arguments
+	}
+	a.Ask(s.Approvals[0], args)
+	a.SetPlace(DockPlace{N: 1, Of: len(s.Approvals)})
 }
 
 func TestApprovalGolden(t *testing.T) {
@@ -41,7 +57,7 @@ func TestApprovalGolden(t *testing.T) {
 	wide := action.Action{Kind: action.Shell, Tool: "run_shell", Target: "local", Command: strings.Repeat("日本語👍", 30)}
 	several := action.Action{
 		Kind: action.Shell, Tool: "run_shell", Target: "web-01, web-02, web-03, db-primary.eu-central, local", Command: "systemctl restart nginx",
-		Why: "the new certificate", Risk: action.High, Mutation: true, Places: []action.Place{
+		Why: "the new certificate", Risk: action.High, Mutation: true, Targets: []action.Target{
 			{Target: "web-01", Cwd: "/srv"}, {Target: "web-02", Cwd: "/srv"}, {Target: "web-03", Cwd: "/root"}, {Target: "db-primary.eu-central"}, {Target: "local", Cwd: "/home/u"},
 		},
 	}
@@ -52,8 +68,7 @@ func TestApprovalGolden(t *testing.T) {
 		}
 	}
 	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", viewtest.Restart), viewtest.Ask("2", script))
-	w, h := d.Size(120, 30)
-	viewtest.Golden(t, "approval-two", d, w, h)
+	viewtest.Golden(t, "approval-two", d, 120, d.Rows(120))
 }
 
 // informed is a request with all that a person may want to know.
@@ -125,15 +140,15 @@ func TestApprovalSmall(t *testing.T) {
 			}
 		}
 	}
-	look("at first", "1 set -e", "4 echo 3", "[s]", "[y] run once", "more · PgDn")
+	look("at first", "1 set -e", "4 echo 3", "s  ", "y run once", "more · PgDn")
 	*now = now.Add(draw.GracePeriod)
 	viewtest.Press(t, d, "explain")
-	look("explained", "does a program runs", "[s]", "more · PgUp")
+	look("explained", "does a program runs", "s  ", "more · PgUp")
 	viewtest.Press(t, d, "page-down")
 	look("scrolled", "else go vet only reads", "↑")
 	viewtest.Press(t, d, "explain")
 	look("hidden again", "1 set -e")
-	viewtest.Press(t, d, "scroll-bottom")
+	viewtest.Press(t, d, "dialog-end")
 	look("the end", "(shell.unknown)", "↑")
 
 	plain := viewtest.Ask("2", viewtest.Restart)
@@ -147,38 +162,118 @@ func TestApprovalSmall(t *testing.T) {
 	look("a long reason", "end", "Enter deny", "Esc back")
 }
 
-func TestApprovalAmend(t *testing.T) { // edit, then approve
+// What is edited is the command or the text of the file, never JSON; it runs when it was chosen
+// after a pause, with the other arguments as they were.
+func TestApprovalAmend(t *testing.T) {
+	file := action.Action{Kind: action.FileWrite, Tool: "write_file", Path: "/a"}
 	for _, tt := range []struct {
 		name, args string
 		act        action.Action
-		want       string
+		text, want string // what is edited, and what runs then; "": nothing can be edited
 	}{
-		{"command", `{"command":"systemctl restart nginx","why":"w"}`, viewtest.Restart, `{"command":"systemctl restart nginx --now","why":"w"}`},
-		{"other tool", `{"path":"a"}`, action.Action{Kind: action.FileWrite, Tool: "write_file", Path: "/a"}, `{"path":"a"} --now`},
+		{"command", `{"command":"systemctl restart nginx","why":"w"}`, viewtest.Restart, "systemctl restart nginx", `{"command":"systemctl restart nginx\n--now","why":"w"}`},
+		{"file", `{"path":"a","content":"one<two"}`, file, "one<two", `{"content":"one<two\n--now","path":"a"}`},
+		{"edit", `{"path":"a","old_string":"x","new_string":"y"}`, file, "y", `{"new_string":"y\n--now","old_string":"x","path":"a"}`},
+		{"one edit of a list", `{"path":"a","edits":[{"old_string":"x","new_string":"y"}]}`, file, "y", `{"edits":[{"new_string":"y\n--now","old_string":"x"}],"path":"a"}`},
+		{"several edits", `{"path":"a","edits":[{"old_string":"x","new_string":"y"},{"old_string":"u","new_string":"v"}]}`, file, "", ""},
+		{"patch", `{"patch":"*** Begin"}`, file, "*** Begin", `{"patch":"*** Begin\n--now"}`},
+		{"other tool", `{"url":"a"}`, action.Action{Kind: action.Network, Tool: "fetch_url"}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			now := viewtest.Now
-			d := NewApproval(viewtest.Dark(t), keymap.Default(), viewtest.ClockAt(&now))
-			var answers []event.AnswerApproval
-			d.OnAnswer = func(e event.AnswerApproval) { answers = append(answers, e) }
-			d.Focus(nil)
-			s := &state.State{}
-			d.Update(s, viewtest.Feed(s, event.ToolRequested{CallID: "c1", Name: tt.act.Tool, Arguments: tt.args, Action: tt.act}, viewtest.Ask("1", tt.act)))
+			d, s, now, answers := newTestApproval(t)
+			var hints []string
+			d.OnHint = func(text string) { hints = append(hints, text) }
+			show(d, s, event.ToolRequested{CallID: "c1", Name: tt.act.Tool, Arguments: tt.args, Action: tt.act}, viewtest.Ask("1", tt.act))
 			viewtest.Screen(t, d, 66, 14)
-			now = now.Add(draw.GracePeriod)
+			*now = now.Add(draw.GracePeriod)
 			viewtest.Press(t, d, "amend")
-			if d.Scope() != keymap.Amend {
-				t.Fatalf("scope %s", d.Scope())
+			if tt.want == "" {
+				if d.Scope() != keymap.Approval || strings.Contains(viewtest.Text(t, d, 66, 14), "edit") {
+					t.Errorf("it is edited:\n%s", viewtest.Text(t, d, 66, 14))
+				}
+				return
 			}
+			if d.Scope() != keymap.Amend || d.typing.Text() != tt.text {
+				t.Fatalf("scope %s, the text is %q, want %q", d.Scope(), d.typing.Text(), tt.text)
+			}
+			viewtest.Press(t, d, "amend-line", "'--now")
 			if tt.name == "command" {
 				viewtest.Golden(t, "approval-amend", d, 66, 14)
 			}
-			viewtest.Press(t, d, "' --now")
-			viewtest.Press(t, d, "amend-run")
-			if want := []event.AnswerApproval{{ID: "1", Decision: event.Edit, Args: tt.want}}; !slices.Equal(answers, want) {
-				t.Errorf("answers %+v, want %+v", answers, want)
+			viewtest.Press(t, d, "reason-back")
+			if text := viewtest.Text(t, d, 66, 14); !strings.Contains(text, "as you edited it") || !strings.Contains(text, "--now") || !strings.Contains(text, "run what you edited") {
+				t.Errorf("edited, it shows:\n%s", text)
+			}
+			*now = now.Add(Pause - time.Millisecond)
+			viewtest.Press(t, d, "approve", "allow-similar")
+			if len(*answers) != 0 || len(hints) != 1 {
+				t.Fatalf("within the pause: answers %v, hints %q", *answers, hints)
+			}
+			*now = now.Add(Pause)
+			viewtest.Press(t, d, "approve")
+			if want := []event.AnswerApproval{{ID: "1", Decision: event.Edit, Args: tt.want}}; !slices.Equal(*answers, want) {
+				t.Errorf("answers %+v, want %+v", *answers, want)
 			}
 		})
+	}
+}
+
+// Enter takes only the choice that an arrow or a digit went to.
+func TestApprovalChoices(t *testing.T) {
+	for press, want := range map[string]event.Decision{
+		"choice-take": "", "choice-down choice-take": event.Once, "choice-down choice-down choice-take": event.Deny,
+		"choice-down choice-up choice-up choice-take": event.Once, "2 choice-take": event.Deny, "9 choice-take": "",
+	} {
+		d, _, now, answers := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
+		viewtest.Screen(t, d, 66, 14)
+		*now = now.Add(draw.GracePeriod)
+		for _, p := range strings.Fields(press) {
+			if len(p) == 1 {
+				p = "'" + p
+			}
+			viewtest.Press(t, d, p)
+		}
+		var got event.Decision
+		if len(*answers) > 0 {
+			got = (*answers)[0].Decision
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", press, got, want)
+		}
+	}
+}
+
+// Nothing is approved before the end of the command was on the screen; it can be denied.
+func TestApprovalSeenBeforeApproved(t *testing.T) {
+	long := viewtest.Restart
+	long.Command = strings.Repeat("echo\n", 40) + "rm -rf /"
+	for _, way := range []string{"dialog-end", "page-down page-down page-down page-down page-down page-down"} {
+		d, _, now, answers := newTestApproval(t, viewtest.Ask("1", long))
+		var hint string
+		d.OnHint = func(text string) { hint = text }
+		viewtest.Screen(t, d, 66, 14)
+		*now = now.Add(draw.GracePeriod)
+		viewtest.Press(t, d, "approve", "allow-similar", "choice-down", "choice-take")
+		if len(*answers) != 0 || !strings.Contains(hint, "PgDn shows more") {
+			t.Fatalf("answers %v before the end was seen, hint %q", *answers, hint)
+		}
+		for _, p := range strings.Fields(way) {
+			viewtest.Press(t, d, p)
+			viewtest.Screen(t, d, 66, 14)
+		}
+		viewtest.Press(t, d, "dialog-top")
+		viewtest.Screen(t, d, 66, 14)
+		viewtest.Press(t, d, "approve")
+		if len(*answers) != 1 {
+			t.Errorf("%s: answers %v", way, *answers)
+		}
+	}
+	d, _, now, answers := newTestApproval(t, viewtest.Ask("1", long))
+	viewtest.Screen(t, d, 66, 14)
+	*now = now.Add(draw.GracePeriod)
+	viewtest.Press(t, d, "deny")
+	if len(*answers) != 1 {
+		t.Errorf("it can't be denied: %v", *answers)
 	}
 }
 
@@ -198,7 +293,7 @@ func TestApprovalGrace(t *testing.T) {
 	if want := []event.AnswerApproval{{ID: "1", Decision: event.Once}}; !slices.Equal(*answers, want) {
 		t.Fatalf("answers %v, want %v", *answers, want)
 	}
-	d.Update(s, viewtest.Feed(s, event.ApprovalAnswered{ID: "1", Decision: event.Once}))
+	show(d, s, event.ApprovalAnswered{ID: "1", Decision: event.Once})
 	viewtest.Press(t, d, "approve")
 	viewtest.Screen(t, d, 66, 14)
 	viewtest.Press(t, d, "approve")
@@ -210,10 +305,10 @@ func TestApprovalGrace(t *testing.T) {
 	if want := (event.AnswerApproval{ID: "2", Decision: event.Deny}); len(*answers) != 2 || (*answers)[1] != want {
 		t.Fatalf("answers %v, want the second to be %v", *answers, want)
 	}
-	d.Update(s, viewtest.Feed(s, event.ApprovalAnswered{ID: "2", Decision: event.Deny}))
+	show(d, s, event.ApprovalAnswered{ID: "2", Decision: event.Deny})
 	viewtest.Press(t, d, "approve")
-	if w, h := d.Size(100, 40); len(*answers) != 2 || w != 0 || h != 0 {
-		t.Errorf("without a request: answers %v, size %d×%d", *answers, w, h)
+	if h := d.Rows(100); len(*answers) != 2 || h != 0 {
+		t.Errorf("without a request: answers %v, %d rows", *answers, h)
 	}
 }
 
@@ -225,11 +320,9 @@ func TestApprovalKeys(t *testing.T) {
 		return d, s, answers
 	}
 	d, _, answers := ready()
-	left := 0
-	d.OnLeave = func() { left++ }
 	viewtest.Press(t, d, "send", "newline", "back", "'xq ") // Enter does not approve, Esc never denies
-	if len(*answers) != 0 || left != 1 {
-		t.Errorf("answers %v, left %d times, want none and once", *answers, left)
+	if len(*answers) != 0 {
+		t.Errorf("answers %v, want none", *answers)
 	}
 	viewtest.Press(t, d, "deny-with-reason")
 	if d.Scope() != keymap.Reason {
@@ -245,7 +338,7 @@ func TestApprovalKeys(t *testing.T) {
 
 	d, s, answers := ready()
 	viewtest.Press(t, d, "deny-with-reason", "'wrong one")
-	d.Update(s, viewtest.Feed(s, viewtest.Ask("2", viewtest.Restart), event.ApprovalAnswered{ID: "1", Decision: event.Deny, By: "cancel"}))
+	show(d, s, viewtest.Ask("2", viewtest.Restart), event.ApprovalAnswered{ID: "1", Decision: event.Deny, By: "cancel"})
 	viewtest.Screen(t, d, 66, 14)
 	viewtest.Press(t, d, "reason-send", "approve")
 	if len(*answers) != 0 || d.Scope() != keymap.Approval {
@@ -301,7 +394,7 @@ func TestApprovalStyles(t *testing.T) {
 	viewtest.WantRole(t, s, '‹', themes.Control)
 	viewtest.WantRole(t, s, '␛', themes.Control)
 	viewtest.WantRole(t, s, 'A', themes.Warning)
-	viewtest.WantRole(t, s, '[', themes.Key)
+	viewtest.WantRole(t, s, 'F', themes.Key)
 	viewtest.WantRole(t, s, '┌', themes.Focus)
 	viewtest.WantRole(t, s, 'k', themes.Error) // the first k is that of risk
 }
@@ -315,7 +408,7 @@ func TestApprovalSetTheme(t *testing.T) {
 	d, _, _, _ := newTestApproval(t, viewtest.Ask("1", viewtest.Restart))
 	viewtest.Screen(t, d, 66, 14)
 	d.SetTheme(light)
-	if got, want := viewtest.CellOf(t, viewtest.Screen(t, d, 66, 14), '['), draw.CellStyle(light.Style(themes.Key)); got != want {
+	if got, want := viewtest.CellOf(t, viewtest.Screen(t, d, 66, 14), 'F'), draw.CellStyle(light.Style(themes.Key)); got != want {
 		t.Errorf("style %+v, want that of the light theme %+v", got, want)
 	}
 }

@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"strconv"
+
 	"github.com/gdamore/tcell/v2"
 	"github.com/rivo/tview"
 
@@ -9,38 +11,54 @@ import (
 	"buddy/views/draw"
 )
 
-// Confirm asks a person to choose among the actions of a scope before something happens
-// that can't be taken back. Back chooses nothing.
+// Confirm asks a person to choose: among the actions of a scope before something happens that
+// can't be taken back, or among the answers that the model offers. Back chooses nothing.
 type Confirm struct {
-	draw.Frame
+	docked
 	asked Question
 	open  bool
-	body  body
-
-	OnCopy func(text string) // what the mouse selected
 }
 
 // Question holds what a Confirm asks. Its texts may be anybody's.
 type Question struct {
-	Title  string
-	Lines  []string
-	Scope  keymap.Scope
-	Answer func(keymap.Action) // gets an action of Scope, after the question is closed
+	ID      string // of what is asked, for who opened it; may be ""
+	Title   string
+	Lines   []string
+	Scope   keymap.Scope
+	Answer  func(keymap.Action) // gets an action of Scope, after the question is closed
+	Choices []string            // instead of the actions of Scope
+	Own     bool                // what is typed is an answer as well
+	Take    func(n int)         // gets the index of one of Choices
 }
 
 // NewConfirm returns a dialog that asks nothing.
 func NewConfirm(theme *themes.Theme, keys *keymap.Map) *Confirm {
-	return &Confirm{Frame: draw.NewFrame(theme, keys)}
+	return &Confirm{docked: docked{Frame: draw.NewFrame(theme, keys)}}
 }
 
 // Ask opens the dialog.
-func (c *Confirm) Ask(q Question) { c.asked, c.open, c.body = q, true, body{} }
+func (c *Confirm) Ask(q Question) {
+	c.asked, c.open, c.body = q, true, body{}
+	c.choices = choices{all: bindings(c.Keys, q.Scope, func(a keymap.Action) bool { return a != keymap.Back })}
+	for _, text := range q.Choices {
+		c.choices.all = append(c.choices.all, choice{label: text, row: true})
+	}
+}
 
 // Close closes the dialog without an answer.
 func (c *Confirm) Close() { c.asked, c.open = Question{}, false }
 
 // Open reports whether a question waits.
 func (c *Confirm) Open() bool { return c.open }
+
+// Asked returns the id of the question, "" if there is none.
+func (c *Confirm) Asked() string { return c.asked.ID }
+
+// Has reports whether there is a choice with that number.
+func (c *Confirm) Has(number string) bool {
+	n, err := strconv.Atoi(number)
+	return err == nil && n >= 1 && n <= len(c.choices.all)
+}
 
 // Scope returns the scope in which keys are looked up.
 func (c *Confirm) Scope() keymap.Scope { return c.asked.Scope }
@@ -49,17 +67,23 @@ func (c *Confirm) Scope() keymap.Scope { return c.asked.Scope }
 func (c *Confirm) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 	return c.WrapInputHandler(func(ev *tcell.EventKey, _ func(tview.Primitive)) {
 		p := c.Keys.Lookup(ev, c.asked.Scope)
-		switch p.Action {
-		case keymap.ScrollUp, keymap.ScrollDown, keymap.PageUp, keymap.PageDown, keymap.ScrollTop, keymap.ScrollBottom:
-			c.body.Move(p.Action)
+		if c.body.scroll(p.Action) {
 			return
 		}
-		if !p.Bound() {
+		if p.Action == keymap.Back {
+			c.Close()
 			return
 		}
-		answer := c.asked.Answer
-		if c.Close(); p.Action != keymap.Back && answer != nil {
-			answer(p.Action)
+		i := c.choices.press(p)
+		if i < 0 {
+			return
+		}
+		asked, act := c.asked, c.choices.all[i].action
+		switch c.Close(); {
+		case asked.Take != nil:
+			asked.Take(i)
+		case asked.Answer != nil:
+			asked.Answer(act)
 		}
 	})
 }
@@ -72,33 +96,35 @@ func (c *Confirm) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func
 	})
 }
 
-// CopySelection gives what is selected to OnCopy and reports whether there was something.
-func (c *Confirm) CopySelection() bool { return c.body.CopySelection() }
-
-// confirmWidth is as wide as the dialog gets.
+// confirmWidth is as wide as a dialog that asks for a line gets.
 const confirmWidth = 76
 
-// Size returns the cells that the dialog wants on a screen, border included.
-func (c *Confirm) Size(maxW, maxH int) (w, rows int) {
-	w = min(maxW, confirmWidth)
+// Rows returns the rows that the dialog wants on a screen of a width, border included.
+func (c *Confirm) Rows(w int) int {
+	if !c.open {
+		return 0
+	}
 	c.lay(w - 4)
-	return w, min(maxH, len(c.body.rows)+len(c.choices(w-4))+3)
+	return len(c.body.rows) + len(c.rows(w-4)) + 3
 }
 
 // Draw draws the question, of which the end scrolls, and the answers.
 func (c *Confirm) Draw(screen tcell.Screen) {
-	in := c.Bordered(screen, draw.Titles{Left: draw.Untrusted(themes.Strong, c.asked.Title)}).Cleared().Inset()
-	if in.W <= 0 || in.H <= 0 {
+	in := c.Bordered(screen, draw.Titles{Left: c.titled(draw.Untrusted(themes.Strong, c.asked.Title))}).Cleared().Inset()
+	if in.W <= 0 || in.H <= 0 || !c.open {
 		return
 	}
-	choices := c.choices(in.W)
+	rows := c.rows(in.W)
+	if least := min(len(c.body.rows), 1); len(rows) > in.H-least { // a row of the question stays
+		rows = rows[:max(0, in.H-least)]
+	}
 	c.lay(in.W)
-	room := max(in.H-len(choices), 0)
+	room := max(in.H-len(rows), 0)
 	if len(c.body.rows) < room {
 		room-- // a blank row
 	}
 	c.body.draw(draw.Area{Canvas: in.Canvas, H: room})
-	in.Below(max(in.H-len(choices), 0)).Rows(choices)
+	in.Below(max(in.H-len(rows), 0)).Rows(rows)
 	c.DrawMore(screen, c.body.Viewport, len(c.body.rows))
 }
 
@@ -113,17 +139,14 @@ func (c *Confirm) lay(w int) {
 	}
 }
 
-// choices are the keys that answer, as many rows as they need.
-func (c *Confirm) choices(w int) [][]draw.Span {
-	var choices []draw.Hint
-	for _, e := range c.Keys.In(c.asked.Scope) {
-		label := e.Label
-		if e.Action == keymap.Back {
-			label = "back"
-		}
-		if label != "" && len(e.Keys) > 0 {
-			choices = append(choices, draw.Hint{Key: e.Keys[0], Label: label})
-		}
+// rows are the choices and the other keys, as many rows as they need.
+func (c *Confirm) rows(w int) [][]draw.Span {
+	hints := c.hints(false)
+	if keys := c.Keys.Keys(keymap.Back); len(keys) > 0 && c.place.Of == 0 {
+		hints = append(hints, draw.Hint{Key: keys[0], Label: "back"})
 	}
-	return draw.Choices(choices, w)
+	if c.asked.Own {
+		hints = append([]draw.Hint{{Sign: "or", Label: "type your answer"}}, hints...)
+	}
+	return c.choices.rows(w, hints, false)
 }

@@ -15,6 +15,12 @@ func (w Viewport) hidden(n int) (above, below int) {
 	return max(0, min(w.Top, n)), max(0, n-w.Top-w.shown)
 }
 
+// Cut reports whether some of n rows do not show.
+func (w Viewport) Cut(n int) bool {
+	above, below := w.hidden(n)
+	return above+below > 0
+}
+
 // DrawMore says in the lower border of a dialog how many of n rows a window hides, and which
 // keys lead to them.
 func (f *Frame) DrawMore(screen tcell.Screen, w Viewport, n int) {

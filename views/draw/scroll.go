@@ -10,18 +10,22 @@ import (
 // WheelRows is the number of rows that one step of the mouse wheel scrolls.
 const WheelRows = 3
 
-// scroller is a view that scrolls and can follow its end.
+// scroller is a view that the mouse wheel scrolls.
 type scroller interface {
 	tview.Primitive
 	InRect(x, y int) bool
 	Scroll(rows int)
+}
+
+// paged is something longer than the screen, of which any part can be shown.
+type paged interface {
 	Page(screens int)
 	Top()
 	Bottom()
 }
 
-// Page carries out the actions that scrollers have in common.
-func Page(v scroller, a keymap.Action) {
+// Page carries out the actions that all paged things have in common.
+func Page(v paged, a keymap.Action) {
 	switch a {
 	case keymap.PageUp:
 		v.Page(-1)

@@ -7,13 +7,13 @@ import (
 
 // DrawRow draws one row of an editor's text, the first accent bytes emphasised.
 func DrawRow(c draw.Canvas, e *Editor, r Row, accent int) {
-	l := e.wrapped(r.line, r.n+2)
+	l := e.buf.wrapped(r.line, r.n+2)
 	i, end := l.rows[r.n], len(l.text)
 	if r.n+1 < len(l.rows) {
 		end = l.rows[r.n+1]
 	}
 	for col := 0; i < end && col < c.W; {
-		g := e.glyph(l.text, i, col)
+		g := e.buf.chips.glyph(l.text, i, col)
 		role := themes.Text
 		switch {
 		case g.hostile:
@@ -31,11 +31,11 @@ func Room(width int, prefix []draw.Span) int { return max(1, width-draw.Width(pr
 
 // DrawSelection shows which part of a row is selected; a line end has a cell, too.
 func (v *Vi) DrawSelection(c draw.Canvas, e *Editor, r Row) {
-	from, to := v.selection(e)
+	from, to := v.sel.bounds(e)
 	if from == to {
 		return
 	}
-	l := e.wrapped(r.line, r.n+2)
+	l := e.buf.wrapped(r.line, r.n+2)
 	i, end := l.rows[r.n], len(l.text)
 	last := r.n+1 >= len(l.rows)
 	if !last {
@@ -44,7 +44,7 @@ func (v *Vi) DrawSelection(c draw.Canvas, e *Editor, r Row) {
 	selected := func(i int) bool { p := Place{r.line, i}; return !p.less(from) && p.less(to) }
 	col := 0
 	for i < end && col < c.W {
-		g := e.glyph(l.text, i, col)
+		g := e.buf.chips.glyph(l.text, i, col)
 		if selected(i) {
 			c.Say(col, g.text, themes.Selection)
 		}
@@ -59,14 +59,14 @@ func (v *Vi) DrawSelection(c draw.Canvas, e *Editor, r Row) {
 // With the focus the screen's cursor is put there.
 func Draw(in draw.Area, e *Editor, focus bool) int {
 	at, col := e.CursorRow()
-	r := e.rowsBack(at, in.H-1)
+	r := e.buf.rowsBack(at, in.H-1)
 	for y := 0; ; y++ {
 		line := in.Down(y)
 		DrawRow(line, e, r, 0)
 		if r == at && focus {
 			line.Screen.ShowCursor(line.X+col, line.Y)
 		}
-		next := e.RowsOn(r, 1)
+		next := e.buf.rowsOn(r, 1)
 		if next == r || y+1 >= in.H {
 			return y + 1
 		}

@@ -30,9 +30,9 @@ func script(e *Editor, steps ...string) {
 // marked is the text with | at the cursor.
 func marked(e *Editor) string {
 	var b strings.Builder
-	e.expand(&b, e.raw(Place{}, e.cur))
+	e.buf.chips.expand(&b, e.buf.raw(Place{}, e.cur))
 	b.WriteByte('|')
-	e.expand(&b, e.raw(e.cur, e.end()))
+	e.buf.chips.expand(&b, e.buf.raw(e.cur, e.buf.end()))
 	return b.String()
 }
 
@@ -136,7 +136,7 @@ func TestEditorRows(t *testing.T) {
 		e := New()
 		e.SetWidth(c.width)
 		e.SetText(c.text)
-		l := e.wrapped(0, allRows)
+		l := e.buf.wrapped(0, allRows)
 		var got []string
 		for i, start := range l.rows {
 			end := len(l.text)
@@ -262,16 +262,16 @@ func step(e *Editor, n *naive, op, arg byte) string {
 // same compares an editor with the naive one, its rows with rows computed from scratch.
 func same(t *testing.T, e *Editor, n *naive, did string) {
 	t.Helper()
-	if got := e.raw(Place{}, e.end()); !bytes.Equal(got, n.text) {
+	if got := e.buf.raw(Place{}, e.buf.end()); !bytes.Equal(got, n.text) {
 		t.Fatalf("after %s: text %q, want %q", did, got, n.text)
 	}
-	if got := len(e.raw(Place{}, e.cur)); got != n.cur {
+	if got := len(e.buf.raw(Place{}, e.cur)); got != n.cur {
 		t.Fatalf("after %s in %q: cursor %d, want %d", did, n.text, got, n.cur)
 	}
-	for i, l := range e.lines {
-		got := slices.Clone(e.wrapped(i, allRows).rows)
+	for i, l := range e.buf.lines {
+		got := slices.Clone(e.buf.wrapped(i, allRows).rows)
 		l.width = 0
-		if want := e.wrapped(i, allRows).rows; !slices.Equal(got, want) {
+		if want := e.buf.wrapped(i, allRows).rows; !slices.Equal(got, want) {
 			t.Fatalf("after %s: rows of %q are %v, want %v", did, l.text, got, want)
 		}
 	}
@@ -326,19 +326,19 @@ func TestEditorUndo(t *testing.T) {
 			}
 		}
 		end, cur := e.Text(), e.cur
-		for len(e.undos) > 0 {
+		for len(e.log.undos) > 0 {
 			e.Do(keymap.Undo)
 		}
 		if got := e.Text(); got != start {
 			t.Fatalf("undone: %q, want %q", got, start)
 		}
-		for len(e.redos) > 0 {
+		for len(e.log.redos) > 0 {
 			e.Do(keymap.Redo)
 		}
 		if got := e.Text(); got != end {
 			t.Fatalf("redone: %q, want %q", got, end)
 		}
-		if len(e.undos) > 0 && e.cur.less(Place{}) {
+		if len(e.log.undos) > 0 && e.cur.less(Place{}) {
 			t.Fatalf("cursor %v, want %v", e.cur, cur)
 		}
 	}
@@ -349,15 +349,15 @@ func TestEditorUndoIsBounded(t *testing.T) {
 	for range maxUndo + 50 {
 		script(e, "newline")
 	}
-	if len(e.undos) != maxUndo {
-		t.Errorf("%d edits are kept, want %d", len(e.undos), maxUndo)
+	if len(e.log.undos) != maxUndo {
+		t.Errorf("%d edits are kept, want %d", len(e.log.undos), maxUndo)
 	}
 	big := strings.Repeat("x", undoBytes/3)
 	for range 10 {
 		e.Paste(big)
 	}
-	if e.undoSize > undoBytes {
-		t.Errorf("undo keeps %d bytes, limit %d", e.undoSize, undoBytes)
+	if e.log.size > undoBytes {
+		t.Errorf("undo keeps %d bytes, limit %d", e.log.size, undoBytes)
 	}
 }
 
@@ -377,8 +377,8 @@ func BenchmarkEditorKey(b *testing.B) {
 			for range 3 {
 				script(e, "word-left")
 			}
-			e.cur = Place{e.cur.line / 2, len(e.lines[e.cur.line/2].text) / 2}
-			e.cur = e.snap(e.cur)
+			e.cur = Place{e.cur.line / 2, len(e.buf.lines[e.cur.line/2].text) / 2}
+			e.cur = e.buf.snap(e.cur)
 			e.Rows(allRows)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

@@ -3,8 +3,6 @@ package edit
 import (
 	"bytes"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 
 	"buddy/app/keymap"
 )
@@ -13,24 +11,24 @@ import (
 // go to, so they are not among them.
 var commands = map[keymap.Action]func(*Editor){
 	keymap.Newline:         func(e *Editor) { e.change(e.cur, e.cur, []byte("\n")) },
-	keymap.CharLeft:        func(e *Editor) { e.cur = e.left(e.cur) },
-	keymap.CharRight:       func(e *Editor) { e.cur = e.right(e.cur) },
-	keymap.WordLeft:        func(e *Editor) { e.cur = e.wordLeft(e.cur) },
-	keymap.WordRight:       func(e *Editor) { e.cur = e.wordRight(e.cur) },
+	keymap.CharLeft:        func(e *Editor) { e.cur = e.buf.left(e.cur) },
+	keymap.CharRight:       func(e *Editor) { e.cur = e.buf.right(e.cur) },
+	keymap.WordLeft:        func(e *Editor) { e.cur = e.buf.wordLeft(e.cur) },
+	keymap.WordRight:       func(e *Editor) { e.cur = e.buf.wordRight(e.cur) },
 	keymap.LineStart:       func(e *Editor) { e.cur.col = 0 },
-	keymap.LineEnd:         func(e *Editor) { e.cur.col = len(e.here().text) },
-	keymap.DeleteLeft:      func(e *Editor) { e.change(e.left(e.cur), e.cur, nil) },
-	keymap.DeleteRight:     func(e *Editor) { e.change(e.cur, e.right(e.cur), nil) },
+	keymap.LineEnd:         func(e *Editor) { e.cur.col = len(e.here()) },
+	keymap.DeleteLeft:      func(e *Editor) { e.change(e.buf.left(e.cur), e.cur, nil) },
+	keymap.DeleteRight:     func(e *Editor) { e.change(e.cur, e.buf.right(e.cur), nil) },
 	keymap.KillToEnd:       (*Editor).killToEnd,
 	keymap.KillToStart:     (*Editor).killToStart,
-	keymap.KillWord:        func(e *Editor) { e.kill(e.cur, e.wordRight(e.cur), false) },
-	keymap.KillWordLeft:    func(e *Editor) { e.kill(e.wordLeft(e.cur), e.cur, true) },
-	keymap.KillToSpaceLeft: func(e *Editor) { e.kill(e.spaceLeft(e.cur), e.cur, true) },
+	keymap.KillWord:        func(e *Editor) { e.kill(e.cur, e.buf.wordRight(e.cur), false) },
+	keymap.KillWordLeft:    func(e *Editor) { e.kill(e.buf.wordLeft(e.cur), e.cur, true) },
+	keymap.KillToSpaceLeft: func(e *Editor) { e.kill(e.buf.spaceLeft(e.cur), e.cur, true) },
 	keymap.Yank:            (*Editor).yank,
 	keymap.YankNext:        (*Editor).yankNext,
 	keymap.Transpose:       (*Editor).transpose,
-	keymap.Undo:            (*Editor).undo,
-	keymap.Redo:            (*Editor).redo,
+	keymap.Undo:            func(e *Editor) { e.revert(false) },
+	keymap.Redo:            func(e *Editor) { e.revert(true) },
 }
 
 // Do carries out an action and says whether it is one of an editor.
@@ -54,86 +52,10 @@ func (e *Editor) Press(p keymap.Press) {
 	e.Do(p.Action)
 }
 
-func (e *Editor) here() *line { return e.lines[e.cur.line] }
-
-// left returns the place one cluster to the left; at the start it stays.
-func (e *Editor) left(p Place) Place {
-	if p.col > 0 {
-		return Place{p.line, ClusterBefore(e.lines[p.line].text, p.col)}
-	}
-	if p.line > 0 {
-		return Place{p.line - 1, len(e.lines[p.line-1].text)}
-	}
-	return p
-}
-
-// right returns the place one cluster to the right; at the end it stays.
-func (e *Editor) right(p Place) Place {
-	if text := e.lines[p.line].text; p.col < len(text) {
-		return Place{p.line, clusterEnd(text, p.col)}
-	}
-	if p.line < len(e.lines)-1 {
-		return Place{p.line + 1, 0}
-	}
-	return p
-}
-
-// snap moves a place that an edit left inside a cluster to the end of it.
-func (e *Editor) snap(p Place) Place {
-	text := e.lines[p.line].text
-	for i := safeStart(text, p.col); ; i = clusterEnd(text, i) {
-		if i >= p.col {
-			return Place{p.line, i}
-		}
-	}
-}
-
-// inWord reports whether the cluster at p belongs to a word. Chips do, line ends do not.
-func (e *Editor) inWord(p Place) bool {
-	text := e.lines[p.line].text
-	if p.col >= len(text) {
-		return false
-	}
-	r, _ := utf8.DecodeRune(text[p.col:])
-	return text[p.col] == chipMark || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
-}
-
-func (e *Editor) wordRight(p Place) Place {
-	end := e.end()
-	for p != end && !e.inWord(p) {
-		p = e.right(p)
-	}
-	for p != end && e.inWord(p) {
-		p = e.right(p)
-	}
-	return p
-}
-
-func (e *Editor) wordLeft(p Place) Place {
-	for p != (Place{}) && !e.inWord(e.left(p)) {
-		p = e.left(p)
-	}
-	for p.col > 0 && e.inWord(e.left(p)) {
-		p = e.left(p)
-	}
-	return p
-}
-
-// spaceLeft goes left over spaces and then up to the next one, within the line; from
-// the start of a line to the end of the one before.
-func (e *Editor) spaceLeft(p Place) Place {
-	if p.col == 0 {
-		return e.left(p)
-	}
-	text := e.lines[p.line].text
-	i := len(bytes.TrimRight(text[:p.col], " \t"))
-	return Place{p.line, 1 + bytes.LastIndexAny(text[:i], " \t")}
-}
-
 func (e *Editor) killToEnd() {
-	end := Place{e.cur.line, len(e.here().text)}
+	end := Place{e.cur.line, len(e.here())}
 	if e.cur == end {
-		end = e.right(end) // the line end itself
+		end = e.buf.right(end) // the line end itself
 	}
 	e.kill(e.cur, end, false)
 }
@@ -141,7 +63,7 @@ func (e *Editor) killToEnd() {
 func (e *Editor) killToStart() {
 	start := Place{e.cur.line, 0}
 	if e.cur == start {
-		start = e.left(start)
+		start = e.buf.left(start)
 	}
 	e.kill(start, e.cur, true)
 }
@@ -153,7 +75,7 @@ func (e *Editor) kill(from, to Place, leftward bool) {
 	if from == to {
 		return
 	}
-	e.kills.add(e.raw(from, to), e.before == killing, leftward)
+	e.kills.add(e.buf.raw(from, to), e.before == killing, leftward)
 	e.change(from, to, nil)
 }
 
@@ -185,14 +107,14 @@ func (e *Editor) insertKill(from, to Place) {
 // transpose swaps the clusters around the cursor; at the end of a line the two before it.
 func (e *Editor) transpose() {
 	p := e.cur
-	if p.col == len(e.here().text) {
-		p = e.left(p)
+	if p.col == len(e.here()) {
+		p = e.buf.left(p)
 	}
-	if p.line != e.cur.line || p.col == 0 || p.col == len(e.here().text) {
+	if p.line != e.cur.line || p.col == 0 || p.col == len(e.here()) {
 		return
 	}
-	from, to := e.left(p), e.right(p)
-	e.change(from, to, append(e.raw(p, to), e.raw(from, p)...))
+	from, to := e.buf.left(p), e.buf.right(p)
+	e.change(from, to, append(e.buf.raw(p, to), e.buf.raw(from, p)...))
 }
 
 const maxKills = 32

@@ -24,7 +24,7 @@ const (
 )
 
 // splice puts raw in place of text[from:to]. raw has no line end.
-func (l *line) splice(from, to int, raw []byte, e *Editor) {
+func (l *line) splice(from, to int, raw []byte, chips chips) {
 	delta := len(raw) - (to - from)
 	l.text = slices.Replace(l.text, from, to, raw...)
 	if l.width == 0 {
@@ -36,7 +36,7 @@ func (l *line) splice(from, to int, raw []byte, e *Editor) {
 	old := first + 1
 	var fresh []int
 	for start := l.rows[first]; ; {
-		start = e.rowEnd(l.text, start, l.width)
+		start = chips.rowEnd(l.text, start, l.width)
 		if start >= len(l.text) {
 			l.rows, l.whole = append(l.rows[:first+1], fresh...), true
 			return
@@ -68,58 +68,12 @@ func (l *line) row(col int) int {
 	return i - 1
 }
 
-// wrapped returns a line of which at least so many rows are known, or all.
-func (e *Editor) wrapped(i, rows int) *line {
-	l := e.lines[i]
-	if l.width != e.width {
-		l.width, l.rows, l.whole = e.width, append(l.rows[:0], 0), false
-	}
-	for !l.whole && len(l.rows) < rows {
-		e.extend(l)
-	}
-	return l
-}
-
-// wrappedTo returns a line of which the row that holds a byte is known.
-func (e *Editor) wrappedTo(p Place) (*line, int) {
-	l := e.wrapped(p.line, 1)
-	for !l.whole && l.rows[len(l.rows)-1] <= p.col {
-		e.extend(l)
-	}
-	return l, l.row(p.col)
-}
-
-func (e *Editor) extend(l *line) {
-	start := e.rowEnd(l.text, l.rows[len(l.rows)-1], l.width)
+// extend finds where the next row begins.
+func (l *line) extend(chips chips) {
+	start := chips.rowEnd(l.text, l.rows[len(l.rows)-1], l.width)
 	if l.whole = start >= len(l.text); !l.whole {
 		l.rows = append(l.rows, start)
 	}
-}
-
-// rowEnd returns where the row ends that begins at start: after the last space that
-// fits, or within a word that is wider than the row. One space may hang over the edge.
-func (e *Editor) rowEnd(text []byte, start, width int) int {
-	col, brk := 0, start
-	for i := start; i < len(text); {
-		end, w := i+1, 1
-		if !simple(text, i) {
-			end, w = e.measure(text, i, col)
-		}
-		space := text[i] == ' ' || text[i] == '\t'
-		if col += w; col > width && i > start {
-			switch {
-			case space:
-				return end
-			case brk > start:
-				return brk
-			}
-			return i
-		}
-		if i = end; space {
-			brk = end
-		}
-	}
-	return len(text)
 }
 
 // simple reports whether the character at i is a cluster of one byte and one cell.
@@ -128,61 +82,14 @@ func simple(text []byte, i int) bool {
 	return c >= ' ' && c < 0x7f && (i+1 == len(text) || text[i+1] < 0x80 || text[i+1] == chipMark)
 }
 
-const tabWidth = 4
-
-// measure returns where the cluster at i ends and how many cells it takes in column col.
-func (e *Editor) measure(text []byte, i, col int) (end, width int) {
-	if simple(text, i) {
-		return i + 1, 1
-	}
-	if n, w := lone(text, i); w > 0 {
-		return i + n, w
-	}
-	g := e.glyph(text, i, col)
-	return g.end, g.width
-}
-
-// lone is markup.Lone for a text that may hold chips.
-func lone(text []byte, i int) (n, width int) {
-	if k := bytes.IndexByte(text[i:min(len(text), i+2*utf8.UTFMax)], chipMark); k > 0 {
-		return markup.Lone(text[i : i+k])
-	}
-	return markup.Lone(text[i:])
-}
-
-// glyph is how one cluster shows.
-type glyph struct {
-	text       string
-	end, width int
-	hostile    bool // a control character made visible
-	chip       bool
-}
-
-func (e *Editor) glyph(text []byte, i, col int) glyph {
-	if simple(text, i) {
-		return glyph{text: string(text[i : i+1]), end: i + 1, width: 1}
-	}
-	switch text[i] {
-	case chipMark:
-		label := e.label(text[i:])
-		return glyph{text: label, end: i + chipSize, width: len(label), chip: true}
-	case '\t':
-		w := tabWidth - col%tabWidth
-		return glyph{text: "    "[:w], end: i + 1, width: w}
-	}
-	end := clusterEnd(text, i)
-	shown, width, revealed := markup.Character(text[i:end])
-	return glyph{text: shown, end: end, width: width, hostile: revealed}
-}
-
 // SetWidth sets the cells of a row, at least 1; a space may hang over by one cell.
-func (e *Editor) SetWidth(width int) { e.width = max(1, width) }
+func (e *Editor) SetWidth(width int) { e.buf.width = max(1, width) }
 
 // Rows counts rows, but not beyond limit.
 func (e *Editor) Rows(limit int) int {
 	n := 0
-	for i := range e.lines {
-		if n += len(e.wrapped(i, limit-n).rows); n >= limit {
+	for i := range e.buf.lines {
+		if n += len(e.buf.wrapped(i, limit-n).rows); n >= limit {
 			return limit
 		}
 	}
@@ -196,50 +103,12 @@ func (r Row) less(s Row) bool { return r.line < s.line || r.line == s.line && r.
 
 // CursorRow returns the row of the cursor and its column in cells.
 func (e *Editor) CursorRow() (Row, int) {
-	l, n := e.wrappedTo(e.cur)
-	return Row{e.cur.line, n}, e.column(l.text, l.rows[n], e.cur.col)
-}
-
-// column counts the cells of a row up to a byte.
-func (e *Editor) column(text []byte, start, to int) int {
-	col := 0
-	for i := start; i < to; {
-		end, w := e.measure(text, i, col)
-		i, col = end, col+w
-	}
-	return col
-}
-
-// rowsBack returns the row n rows above r, or the first one.
-func (e *Editor) rowsBack(r Row, n int) Row {
-	for r.n < n {
-		if r.line == 0 {
-			return Row{}
-		}
-		n -= r.n + 1
-		r.line--
-		r.n = len(e.wrapped(r.line, allRows).rows) - 1
-	}
-	r.n -= n
-	return r
+	l, n := e.buf.wrappedTo(e.cur)
+	return Row{e.cur.line, n}, e.buf.chips.column(l.text, l.rows[n], e.cur.col)
 }
 
 // RowsOn returns the row n rows below r, or the last one.
-func (e *Editor) RowsOn(r Row, n int) Row {
-	for {
-		below := len(e.wrapped(r.line, r.n+n+1).rows) - 1 - r.n
-		if n <= below {
-			r.n += n
-			return r
-		}
-		if r.line == len(e.lines)-1 {
-			r.n += below
-			return r
-		}
-		n -= below + 1
-		r = Row{r.line + 1, 0}
-	}
-}
+func (e *Editor) RowsOn(r Row, n int) Row { return e.buf.rowsOn(r, n) }
 
 // Up moves the cursor up a row and says whether there was one.
 func (e *Editor) Up() bool { return e.climb(-1) }
@@ -253,33 +122,15 @@ func (e *Editor) climb(by int) bool {
 	if e.before != climbing {
 		e.goal = col
 	}
-	to := e.RowsOn(from, 1)
+	to := e.buf.rowsOn(from, 1)
 	if by < 0 {
-		to = e.rowsBack(from, 1)
+		to = e.buf.rowsBack(from, 1)
 	}
 	if to == from {
 		return false
 	}
-	e.cur = e.placeAt(to, e.goal)
+	e.cur = e.buf.placeAt(to, e.goal)
 	return true
-}
-
-// placeAt returns the place in a row that is nearest to a column.
-func (e *Editor) placeAt(r Row, want int) Place {
-	l := e.wrapped(r.line, r.n+2)
-	i, col := l.rows[r.n], 0
-	end, more := len(l.text), r.n+1 < len(l.rows)
-	if more {
-		end = l.rows[r.n+1]
-	}
-	for i < end {
-		next, w := e.measure(l.text, i, col)
-		if col+w > want || more && next >= end { // the end of a row is the start of the next
-			break
-		}
-		i, col = next, col+w
-	}
-	return Place{r.line, i}
 }
 
 const (
@@ -375,17 +226,17 @@ func runeEnd(text []byte, i int) int {
 // VisibleFrom returns the first of h rows to show so that the cursor is among them, no
 // row is wasted behind the end, and the view moves as little as possible.
 func (e *Editor) VisibleFrom(top, cursor Row, h int) Row {
-	if top.line >= len(e.lines) || top.n >= len(e.wrapped(top.line, top.n+1).rows) {
+	if top.line >= len(e.buf.lines) || top.n >= len(e.buf.wrapped(top.line, top.n+1).rows) {
 		top = cursor
 	}
 	if cursor.less(top) {
 		top = cursor
 	}
-	if first := e.rowsBack(cursor, h-1); top.less(first) {
+	if first := e.buf.rowsBack(cursor, h-1); top.less(first) {
 		top = first
 	}
-	if last := e.RowsOn(top, h-1); last == e.RowsOn(last, 1) { // it is the last row
-		top = e.rowsBack(last, h-1)
+	if last := e.buf.rowsOn(top, h-1); last == e.buf.rowsOn(last, 1) { // it is the last row
+		top = e.buf.rowsBack(last, h-1)
 	}
 	return top
 }
@@ -393,5 +244,5 @@ func (e *Editor) VisibleFrom(top, cursor Row, h int) Row {
 // Click puts the cursor at a column of a row.
 func (e *Editor) Click(r Row, col int) {
 	e.before, e.last = e.last, nothing
-	e.cur = e.placeAt(r, max(0, col))
+	e.cur = e.buf.placeAt(r, max(0, col))
 }

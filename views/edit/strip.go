@@ -13,11 +13,11 @@ func (e *Editor) Strip(width int) (shown string, cursor int) {
 	var left []glyph
 	from := e.cur
 	for {
-		p := e.left(from)
+		p := e.buf.left(from)
 		if p == from {
 			break
 		}
-		g := e.cell(p)
+		g := e.buf.cell(p)
 		if cursor+g.width > width-2 {
 			for keep := width * 3 / 4; cursor > keep && len(left) > 0; left = left[:len(left)-1] {
 				cursor -= left[len(left)-1].width
@@ -35,11 +35,11 @@ func (e *Editor) Strip(width int) (shown string, cursor int) {
 	}
 	at := cursor
 	for to := e.cur; ; {
-		p := e.right(to)
+		p := e.buf.right(to)
 		if p == to {
 			return b.String(), cursor
 		}
-		g := e.cell(to)
+		g := e.buf.cell(to)
 		if at+g.width > width-1 {
 			b.WriteString("›")
 			return b.String(), cursor
@@ -49,24 +49,15 @@ func (e *Editor) Strip(width int) (shown string, cursor int) {
 	}
 }
 
-// cell is what the cluster at p shows in a strip.
-func (e *Editor) cell(p Place) glyph {
-	text := e.lines[p.line].text
-	if p.col >= len(text) {
-		return glyph{text: "␊", width: 1}
-	}
-	return e.glyph(text, p.col, 0)
-}
-
 // Word returns what stands between the last blank before the cursor and it, and whether it
 // begins the text.
 func (e *Editor) Word() (word string, first bool) {
 	from := e.wordStart()
-	return string(e.raw(from, e.cur)), from == Place{}
+	return string(e.buf.raw(from, e.cur)), from == Place{}
 }
 
 func (e *Editor) wordStart() Place {
-	text, col := e.here().text, e.cur.col
+	text, col := e.here(), e.cur.col
 	for col > 0 && !IsBreak(text[col-1]) {
 		col--
 	}
@@ -82,7 +73,7 @@ const maxMarkedWord = 256
 // MarkedWord returns the word that ends at the cursor, if a mark such as @ begins one: the
 // place of the mark, and what follows it.
 func (e *Editor) MarkedWord(mark byte) (at Place, word string, ok bool) {
-	text := e.here().text[:e.cur.col]
+	text := e.here()[:e.cur.col]
 	start := max(len(text)-maxMarkedWord, 0)
 	i := bytes.LastIndexByte(text[start:], mark)
 	if i < 0 {
@@ -101,6 +92,6 @@ func (e *Editor) MarkedWord(mark byte) (at Place, word string, ok bool) {
 
 // BeforeBlank reports whether a blank follows the cursor in its line.
 func (e *Editor) BeforeBlank() bool {
-	rest := e.here().text[e.cur.col:]
+	rest := e.here()[e.cur.col:]
 	return len(rest) > 0 && isSpace(rest[0])
 }

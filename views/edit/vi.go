@@ -7,23 +7,22 @@ import (
 	"buddy/app/keymap"
 )
 
-// Vi are the keys of vi over an editor: modes, operators with motions and text objects,
+// Vi holds the keys of vi over an editor: modes, operators with motions and text objects,
 // counts, selecting, and the repetition of a change. It takes actions of the scope Vi, so its
 // keys are bound like all others. The zero value is off.
 type Vi struct {
 	On     bool
 	Normal bool // else text is typed
-	viPending
-	viSelection
-	viInsertion
-	viRepeat
+	cmd    viPending
+	sel    viSelection
+	ins    viInsertion
+	rep    viRepeat
 	sought keymap.Action // of the last search in the line
 	char   string        // that it was for
-	reg    []byte        // what was deleted or yanked last
-	lines  bool          // reg is whole lines
+	reg    viRegister
 }
 
-// viPending is what was typed of a command.
+// viPending holds what was typed of a command.
 type viPending struct {
 	count int // typed before what comes next; 0 = none
 	times int // typed before the operator; 0 = none
@@ -33,44 +32,41 @@ type viPending struct {
 
 const maxCount = 9999
 
-// Mode is the name of the mode.
+// Mode names the mode.
 func (v *Vi) Mode() string {
 	switch {
 	case !v.On:
 		return ""
-	case v.selects == byChars:
+	case v.sel.kind == byChars:
 		return "VISUAL"
-	case v.selects == byLines:
+	case v.sel.kind == byLines:
 		return "V-LINE"
 	case v.Normal:
 		return "NORMAL"
-	case v.over:
+	case v.ins.over:
 		return "REPLACE"
 	}
 	return "INSERT"
 }
 
-// reset forgets what was typed of a command.
-func (v *Vi) reset() { v.viPending = viPending{} }
-
 // digit takes a digit of a count and reports whether it is one: 0 alone is a motion.
-func (v *Vi) digit(text string) bool {
-	if v.wait != "" || len(text) != 1 || text[0] < '0' || text[0] > '9' || text == "0" && v.count == 0 {
+func (p *viPending) digit(text string) bool {
+	if p.wait != "" || len(text) != 1 || text[0] < '0' || text[0] > '9' || text == "0" && p.count == 0 {
 		return false
 	}
-	v.count = min(v.count*10+int(text[0]-'0'), maxCount)
+	p.count = min(p.count*10+int(text[0]-'0'), maxCount)
 	return true
 }
 
 // do takes an action, or the character that a command waits for.
 func (v *Vi) do(e *Editor, a keymap.Action, text string) {
 	e.before, e.last = e.last, nothing
-	v.note(e, a, text)
+	v.rep.note(e, viStep{action: a, text: []byte(text), count: v.cmd.count}, v.cmd.op == "" && v.cmd.wait == "")
 	switch {
-	case v.wait != "":
+	case v.cmd.wait != "":
 		v.given(e, a, text)
 	case v.object(a): // waits for which one
-	case v.selects != nothingSelected:
+	case v.sel.kind != nothingSelected:
 		if !v.onSelection(e, a) {
 			v.motion(e, a)
 		}
@@ -80,33 +76,33 @@ func (v *Vi) do(e *Editor, a keymap.Action, text string) {
 	default:
 		v.motion(e, a)
 	}
-	if v.wait == "" {
+	if v.cmd.wait == "" {
 		v.Settle(e)
 	}
 }
 
 // Settle ends a command: the cursor is on a character again.
 func (v *Vi) Settle(e *Editor) {
-	v.reset()
-	if at := e.snap(e.cur); at != e.cur {
-		e.cur = e.left(at)
+	v.cmd = viPending{}
+	if at := e.buf.snap(e.cur); at != e.cur {
+		e.cur = e.buf.left(at)
 	}
 	if !v.Normal {
 		return
 	}
-	if e.cur.col > 0 && e.cur.col >= len(e.here().text) {
-		e.cur = e.left(e.cur)
+	if e.cur.col > 0 && e.cur.col >= len(e.here()) {
+		e.cur = e.buf.left(e.cur)
 	}
-	if v.selects == nothingSelected {
-		v.noted(e)
+	if v.sel.kind == nothingSelected {
+		v.rep.noted(e)
 	}
 }
 
-// n is how often what comes is done.
-func (v *Vi) n() int { return max(1, v.count) * max(1, v.times) }
+// n returns how often what comes is done.
+func (p *viPending) n() int { return max(1, p.count) * max(1, p.times) }
 
 // counted reports whether a count was typed.
-func (v *Vi) counted() bool { return v.count > 0 || v.times > 0 }
+func (p *viPending) counted() bool { return p.count > 0 || p.times > 0 }
 
 // operator takes d, c and y. Twice they are for lines.
 func (v *Vi) operator(e *Editor, a keymap.Action) bool {
@@ -115,11 +111,11 @@ func (v *Vi) operator(e *Editor, a keymap.Action) bool {
 	default:
 		return false
 	}
-	switch v.op {
+	switch v.cmd.op {
 	case "":
-		v.op, v.times, v.count = a, v.count, 0
+		v.cmd.op, v.cmd.times, v.cmd.count = a, v.cmd.count, 0
 	case a:
-		v.overLines(e, e.cur.line, e.cur.line+v.n()-1)
+		v.overLines(e, e.cur.line, e.cur.line+v.cmd.n()-1)
 		v.Settle(e)
 	default:
 		v.Settle(e)
@@ -130,23 +126,23 @@ func (v *Vi) operator(e *Editor, a keymap.Action) bool {
 // object takes i and a after an operator, or while something is selected: the name of a
 // text object follows.
 func (v *Vi) object(a keymap.Action) bool {
-	if v.op == "" && v.selects == nothingSelected || a != keymap.ViInsert && a != keymap.ViAppend {
+	if v.cmd.op == "" && v.sel.kind == nothingSelected || a != keymap.ViInsert && a != keymap.ViAppend {
 		return false
 	}
-	v.wait = a
+	v.cmd.wait = a
 	return true
 }
 
 // given takes the character that a command waited for; means is the action of its key.
 func (v *Vi) given(e *Editor, means keymap.Action, text string) {
-	a := v.wait
-	v.wait = ""
+	a := v.cmd.wait
+	v.cmd.wait = ""
 	switch {
 	case text == "":
-	case a == keymap.ViReplace && v.selects != nothingSelected:
+	case a == keymap.ViReplace && v.sel.kind != nothingSelected:
 		v.operate(e, a, text)
 	case a == keymap.ViReplace:
-		v.replace(e, text)
+		replaceChars(e, text, v.cmd.n())
 	case a == keymap.ViTop:
 		if means == a {
 			v.toLine(e, 0)
@@ -159,30 +155,31 @@ func (v *Vi) given(e *Editor, means keymap.Action, text string) {
 	}
 }
 
-func (v *Vi) replace(e *Editor, text string) {
+// replaceChars replaces n characters from the cursor on, if there are so many.
+func replaceChars(e *Editor, text string, n int) {
 	end := e.cur
-	for range v.n() {
-		if end.col >= len(e.here().text) {
+	for range n {
+		if end.col >= len(e.here()) {
 			return // there are not so many
 		}
-		end = e.right(end)
+		end = e.buf.right(end)
 	}
 	at := e.cur
-	e.change(at, end, bytes.Repeat([]byte(text), v.n()))
-	e.cur = e.left(e.cur)
+	e.change(at, end, bytes.Repeat([]byte(text), n))
+	e.cur = e.buf.left(e.cur)
 }
 
 // upTo moves the cursor to a place, or works on the text up to there.
 func (v *Vi) upTo(e *Editor, to Place, inclusive bool) {
-	if v.op == "" {
+	if v.cmd.op == "" {
 		e.cur = to
 		return
 	}
 	from := e.cur
 	if to.less(from) {
 		from, to = to, from
-	} else if inclusive && to.col < len(e.lines[to.line].text) {
-		to = e.right(to)
+	} else if inclusive && to.col < len(e.buf.lines[to.line].text) {
+		to = e.buf.right(to)
 	}
 	v.overText(e, from, to)
 }
@@ -190,13 +187,13 @@ func (v *Vi) upTo(e *Editor, to Place, inclusive bool) {
 // overText works on the text between two places.
 func (v *Vi) overText(e *Editor, from, to Place) {
 	if from != to {
-		v.reg, v.lines = e.raw(from, to), false
+		v.reg.text, v.reg.lines = e.buf.raw(from, to), false
 	}
 	e.cur = from
-	if v.op != keymap.ViYank {
+	if v.cmd.op != keymap.ViYank {
 		v.cut(e, from, to)
 	}
-	if v.op == keymap.ViChange {
+	if v.cmd.op == keymap.ViChange {
 		v.insert(e)
 	}
 }
@@ -204,30 +201,30 @@ func (v *Vi) overText(e *Editor, from, to Place) {
 // cut deletes what was put into the register.
 func (v *Vi) cut(e *Editor, from, to Place) {
 	if from != to {
-		e.kills.add(slices.Clone(v.reg), false, false)
+		e.kills.add(slices.Clone(v.reg.text), false, false)
 	}
 	e.change(from, to, nil)
 }
 
 // overLines works on whole lines, those that there are.
 func (v *Vi) overLines(e *Editor, first, last int) {
-	first, last = max(0, first), min(last, len(e.lines)-1)
-	from, to := Place{first, 0}, Place{last, len(e.lines[last].text)}
-	v.reg, v.lines = e.raw(from, to), true
-	switch v.op {
+	first, last = max(0, first), min(last, len(e.buf.lines)-1)
+	from, to := Place{first, 0}, Place{last, len(e.buf.lines[last].text)}
+	v.reg.text, v.reg.lines = e.buf.raw(from, to), true
+	switch v.cmd.op {
 	case keymap.ViYank:
 		e.cur.line = first
-		e.cur.col = min(e.cur.col, len(e.here().text))
-		e.cur = e.snap(e.cur)
+		e.cur.col = min(e.cur.col, len(e.here()))
+		e.cur = e.buf.snap(e.cur)
 	case keymap.ViChange:
 		v.cut(e, from, to)
 		e.cur = from
 		v.insert(e)
 	default:
-		if last+1 < len(e.lines) {
+		if last+1 < len(e.buf.lines) {
 			to = Place{last + 1, 0}
 		} else if first > 0 {
-			from = Place{first - 1, len(e.lines[first-1].text)}
+			from = Place{first - 1, len(e.buf.lines[first-1].text)}
 		}
 		v.cut(e, from, to)
 		e.cur.col = 0
@@ -236,27 +233,27 @@ func (v *Vi) overLines(e *Editor, first, last int) {
 
 // editing takes what changes text or begins to insert.
 func (v *Vi) editing(e *Editor, a keymap.Action) bool {
-	if v.op != "" {
+	if v.cmd.op != "" {
 		return false // an operator needs a motion
 	}
-	end := Place{e.cur.line, len(e.here().text)}
-	v.again, v.opens = v.n(), false
+	end := Place{e.cur.line, len(e.here())}
+	v.ins.again, v.ins.opens = v.cmd.n(), false
 	switch a {
 	case keymap.ViInsert:
 	case keymap.ViAppend:
 		if e.cur != end {
-			e.cur = e.right(e.cur)
+			e.cur = e.buf.right(e.cur)
 		}
 	case keymap.ViInsertStart:
-		e.cur.col = e.indent(e.cur.line)
+		e.cur.col = e.buf.indent(e.cur.line)
 	case keymap.ViAppendEnd:
 		e.cur = end
 	case keymap.ViOpenBelow, keymap.ViOpenAbove:
-		v.opens = true
-		v.openLine(e, a == keymap.ViOpenBelow)
+		v.ins.opens = true
+		openLine(e, a == keymap.ViOpenBelow)
 	case keymap.ViOvertype:
 		v.insert(e)
-		v.over = true
+		v.ins.over = true
 		return true
 	default:
 		return v.changing(e, a, end)
@@ -266,8 +263,8 @@ func (v *Vi) editing(e *Editor, a keymap.Action) bool {
 }
 
 // openLine begins a line below or above this one.
-func (v *Vi) openLine(e *Editor, below bool) {
-	at := Place{e.cur.line, len(e.here().text)}
+func openLine(e *Editor, below bool) {
+	at := Place{e.cur.line, len(e.here())}
 	if !below {
 		at.col = 0
 	}
@@ -277,7 +274,7 @@ func (v *Vi) openLine(e *Editor, below bool) {
 	}
 }
 
-// short are the commands that stand for an operator up to somewhere in the line.
+// short holds the commands that stand for an operator up to somewhere in the line.
 var short = map[keymap.Action]struct{ op, to keymap.Action }{
 	keymap.ViDeleteChar:     {keymap.ViDelete, keymap.ViRight},
 	keymap.ViDeleteBack:     {keymap.ViDelete, keymap.ViLeft},
@@ -296,25 +293,25 @@ func (v *Vi) changing(e *Editor, a keymap.Action, end Place) bool {
 	}
 	switch a {
 	case keymap.ViReplace:
-		v.wait = a
+		v.cmd.wait = a
 	case keymap.ViUndo, keymap.ViRedo:
 		v.back(e, a == keymap.ViUndo)
 	case keymap.ViPut, keymap.ViPutBefore:
-		v.put(e, a == keymap.ViPut)
+		v.reg.put(e, a == keymap.ViPut, v.cmd.n())
 	case keymap.ViCase:
 		to := e.cur
-		for range v.n() {
+		for range v.cmd.n() {
 			if to.col < end.col {
-				to = e.right(to)
+				to = e.buf.right(to)
 			}
 		}
-		e.change(e.cur, to, otherCase(e.raw(e.cur, to)))
+		e.change(e.cur, to, otherCase(e.buf.raw(e.cur, to)))
 	case keymap.ViJoin:
-		v.join(e, e.cur.line, e.cur.line+max(1, v.n()-1))
+		join(e, e.cur.line, e.cur.line+max(1, v.cmd.n()-1))
 	case keymap.ViRepeatChange:
 		v.repeat(e)
 	case keymap.ViVisual, keymap.ViVisualLines:
-		v.startSelecting(e, a)
+		v.sel = viSelection{kindOf[a], e.cur}
 	default:
 		return false
 	}
@@ -323,12 +320,12 @@ func (v *Vi) changing(e *Editor, a keymap.Action, end Place) bool {
 
 // shortFor carries out an operator up to where a motion leads; without one, on lines.
 func (v *Vi) shortFor(e *Editor, op, motion keymap.Action) {
-	v.op, v.again = op, 1
+	v.cmd.op, v.ins.again = op, 1
 	if motion == "" {
-		v.overLines(e, e.cur.line, e.cur.line+v.n()-1)
+		v.overLines(e, e.cur.line, e.cur.line+v.cmd.n()-1)
 		return
 	}
-	to, _, _ := v.target(e, motion)
+	to, _, _ := v.cmd.target(e, motion)
 	if to != e.cur || op == keymap.ViChange {
 		v.upTo(e, to, false)
 	}
@@ -336,53 +333,17 @@ func (v *Vi) shortFor(e *Editor, op, motion keymap.Action) {
 
 // back undoes or redoes commands.
 func (v *Vi) back(e *Editor, undo bool) {
-	for range v.n() {
-		if undo {
-			e.undo()
-		} else {
-			e.redo()
-		}
+	for range v.cmd.n() {
+		e.revert(!undo)
 	}
-	v.now = nil // that is no change to be repeated
+	v.rep.now = nil // that is no change to be repeated
 }
-
-// put inserts what was deleted or yanked last.
-func (v *Vi) put(e *Editor, after bool) {
-	if v.reg == nil {
-		return
-	}
-	if !v.lines {
-		if after && e.cur.col < len(e.here().text) {
-			e.cur = e.right(e.cur)
-		}
-		e.change(e.cur, e.cur, bytes.Repeat(v.reg, v.copies()))
-		if e.cur.col > 0 {
-			e.cur = e.left(e.cur)
-		}
-		return
-	}
-	text := bytes.Repeat(append(slices.Clone(v.reg), '\n'), v.copies())
-	line := e.cur.line
-	if after {
-		line++
-	}
-	at := Place{line, 0}
-	if line == len(e.lines) {
-		at = e.end()
-		text = append([]byte{'\n'}, text[:len(text)-1]...)
-	}
-	e.change(at, at, text)
-	e.cur = Place{line, 0}
-}
-
-// copies is how often the register is put, which has a limit.
-func (v *Vi) copies() int { return min(v.n(), 1+maxRepeated/(len(v.reg)+1)) }
 
 // join makes one line of some, with a blank between what they say.
-func (v *Vi) join(e *Editor, first, last int) {
-	for range min(last, len(e.lines)-1) - first {
-		text, next := e.lines[first].text, e.lines[first+1].text
-		lead := e.indent(first + 1)
+func join(e *Editor, first, last int) {
+	for range min(last, len(e.buf.lines)-1) - first {
+		text, next := e.buf.lines[first].text, e.buf.lines[first+1].text
+		lead := e.buf.indent(first + 1)
 		gap := []byte(" ")
 		if len(text) == 0 || isSpace(text[len(text)-1]) || lead == len(next) || next[lead] == ')' {
 			gap = nil

@@ -9,7 +9,7 @@ import (
 // Set turns the keys of vi on, in insert mode, or off.
 func (v *Vi) Set(e *Editor, on bool) {
 	*v = Vi{On: on}
-	if e.endGroup(); on {
+	if e.log.endGroup(); on {
 		v.insert(e)
 	}
 }
@@ -17,8 +17,8 @@ func (v *Vi) Set(e *Editor, on bool) {
 // Restart begins another text in insert mode.
 func (v *Vi) Restart(e *Editor) {
 	if v.On {
-		e.endGroup()
-		v.now = nil
+		e.log.endGroup()
+		v.rep.now = nil
 		v.insert(e)
 	}
 }
@@ -30,9 +30,9 @@ func (v *Vi) Escape(e *Editor) bool {
 		v.leave(e)
 		return true
 	}
-	pending := v.viPending != viPending{}
-	v.reset()
-	return v.endSelecting(e) || pending
+	pending := v.cmd != viPending{}
+	v.cmd = viPending{}
+	return v.sel.end(e) || pending
 }
 
 // Press takes a key in normal mode, looked up in the scope Vi. It reports whether that was all. On an empty text, what opens lists begins to
@@ -40,16 +40,16 @@ func (v *Vi) Escape(e *Editor) bool {
 func (v *Vi) Press(e *Editor, p keymap.Press, line func(keymap.Action)) bool {
 	a, text := p.Action, p.Text
 	switch {
-	case text != "" && v.digit(text):
-	case v.wait != "" && text == "":
-		v.reset()
-	case a != "" || v.wait != "":
+	case text != "" && v.cmd.digit(text):
+	case v.cmd.wait != "" && text == "":
+		v.cmd = viPending{}
+	case a != "" || v.cmd.wait != "":
 		v.action(e, a, text, line)
 	case text != "" && e.Empty() && strings.Contains("/!@", text):
 		v.insert(e)
 		return false
 	case text != "":
-		v.reset()
+		v.cmd = viPending{}
 	default:
 		return false
 	}
@@ -64,11 +64,11 @@ func (v *Vi) action(e *Editor, a keymap.Action, text string, line func(keymap.Ac
 	case keymap.ViDown:
 		move = keymap.LineDown
 	}
-	if move == "" || v.op != "" || v.wait != "" || v.selects != nothingSelected {
+	if move == "" || v.cmd.op != "" || v.cmd.wait != "" || v.sel.kind != nothingSelected {
 		v.do(e, a, text)
 		return
 	}
-	for range v.n() {
+	for range v.cmd.n() {
 		line(move)
 	}
 	v.Settle(e)
@@ -77,7 +77,7 @@ func (v *Vi) action(e *Editor, a keymap.Action, text string, line func(keymap.Ac
 // Changed ends what was going on in normal mode after the text has changed.
 func (v *Vi) Changed(e *Editor) {
 	if v.Normal {
-		v.endSelecting(e)
+		v.sel.end(e)
 		v.Settle(e)
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (v *Vi) motion(e *Editor, a keymap.Action) {
 	switch a {
 	case keymap.ViFind, keymap.ViTill, keymap.ViFindBack, keymap.ViTillBack, keymap.ViTop:
-		v.wait = a
+		v.cmd.wait = a
 		return
 	case keymap.ViSeekAgain, keymap.ViSeekBack:
 		if v.sought != "" {
@@ -20,18 +20,18 @@ func (v *Vi) motion(e *Editor, a keymap.Action) {
 		}
 		return
 	case keymap.ViBottom:
-		v.toLine(e, len(e.lines)-1)
+		v.toLine(e, len(e.buf.lines)-1)
 		return
 	case keymap.ViUp, keymap.ViDown:
 		v.vertical(e, a == keymap.ViDown)
 		return
 	case keymap.ViMatch:
-		if to, ok := e.match(e.cur); ok {
+		if to, ok := bracketMatch(e.buf, e.cur); ok {
 			v.upToMatch(e, to)
 		}
 		return
 	}
-	if v.op == keymap.ViChange && e.class(e.cur) != blank { // as vi does it
+	if v.cmd.op == keymap.ViChange && classAt(e.buf, e.cur) != blank { // as vi does it
 		switch a {
 		case keymap.ViWord:
 			a = keymap.ViWordEnd
@@ -39,7 +39,7 @@ func (v *Vi) motion(e *Editor, a keymap.Action) {
 			a = keymap.ViBigEnd
 		}
 	}
-	to, inclusive, ok := v.target(e, a)
+	to, inclusive, ok := v.cmd.target(e, a)
 	if ok {
 		v.upTo(e, to, inclusive)
 	}
@@ -47,8 +47,8 @@ func (v *Vi) motion(e *Editor, a keymap.Action) {
 
 // upToMatch is upTo for a bracket: both ends are part of it, whichever is first.
 func (v *Vi) upToMatch(e *Editor, to Place) {
-	if v.op != "" && to.less(e.cur) {
-		v.overText(e, to, e.right(e.cur))
+	if v.cmd.op != "" && to.less(e.cur) {
+		v.overText(e, to, e.buf.right(e.cur))
 		return
 	}
 	v.upTo(e, to, true)
@@ -56,16 +56,16 @@ func (v *Vi) upToMatch(e *Editor, to Place) {
 
 // vertical moves by rows, or lets the operator work on lines.
 func (v *Vi) vertical(e *Editor, down bool) {
-	by := v.n()
+	by := v.cmd.n()
 	if !down {
 		by = -by
 	}
-	if v.op != "" {
+	if v.cmd.op != "" {
 		v.overLines(e, min(e.cur.line, e.cur.line+by), max(e.cur.line, e.cur.line+by))
 		return
 	}
 	e.last = e.before // the column that it aims at stays
-	for range v.n() {
+	for range v.cmd.n() {
 		if down && !e.Down() || !down && !e.Up() {
 			return
 		}
@@ -75,23 +75,17 @@ func (v *Vi) vertical(e *Editor, down bool) {
 // toLine goes to the line that the count names, else to another one, or lets the operator
 // work on the lines up to there.
 func (v *Vi) toLine(e *Editor, line int) {
-	if v.counted() {
-		line = min(v.n(), len(e.lines)) - 1
+	if v.cmd.counted() {
+		line = min(v.cmd.n(), len(e.buf.lines)) - 1
 	}
-	if v.op != "" {
+	if v.cmd.op != "" {
 		v.overLines(e, min(e.cur.line, line), max(e.cur.line, line))
 		return
 	}
-	e.cur = Place{line, e.indent(line)}
+	e.cur = Place{line, e.buf.indent(line)}
 }
 
-// indent is where the first character of a line is that is no blank.
-func (e *Editor) indent(line int) int {
-	text := e.lines[line].text
-	return len(text) - len(bytes.TrimLeft(text, " \t"))
-}
-
-// direction is the search that repeats another one, in its direction or the other.
+// direction returns the search that repeats another one, in its direction or the other.
 func direction(sought, a keymap.Action) keymap.Action {
 	if a == keymap.ViSeekAgain {
 		return sought
@@ -102,31 +96,31 @@ func direction(sought, a keymap.Action) keymap.Action {
 	}[sought]
 }
 
-// target is where a motion leads. Inclusive ones take the character there along.
-func (v *Vi) target(e *Editor, a keymap.Action) (to Place, inclusive, ok bool) {
+// target returns where a motion leads. Inclusive ones take the character there along.
+func (p *viPending) target(e *Editor, a keymap.Action) (to Place, inclusive, ok bool) {
 	to = e.cur
-	end := len(e.here().text)
+	end := len(e.here())
 	switch a {
 	case keymap.ViLineStart:
 		to.col = 0
 	case keymap.ViFirst:
-		to.col = e.indent(to.line)
+		to.col = e.buf.indent(to.line)
 	case keymap.ViLineEnd:
-		to = Place{min(to.line+v.n(), len(e.lines)) - 1, 0}
-		to.col = len(e.lines[to.line].text)
+		to = Place{min(to.line+p.n(), len(e.buf.lines)) - 1, 0}
+		to.col = len(e.buf.lines[to.line].text)
 	default:
 		step, ok := steps[a]
 		if !ok {
 			return to, false, false
 		}
-		for range v.n() {
-			next := step(e, to)
+		for range p.n() {
+			next := step(e.buf, to)
 			if next == to {
 				break
 			}
 			to = next
 		}
-		if (a == keymap.ViWord || a == keymap.ViBigWord) && v.op != "" && to.line > e.cur.line {
+		if (a == keymap.ViWord || a == keymap.ViBigWord) && p.op != "" && to.line > e.cur.line {
 			to = Place{e.cur.line, end} // the end of a line stays
 		}
 	}
@@ -134,23 +128,25 @@ func (v *Vi) target(e *Editor, a keymap.Action) (to Place, inclusive, ok bool) {
 }
 
 // steps are the motions that a count repeats.
-var steps = map[keymap.Action]func(*Editor, Place) Place{
-	keymap.ViLeft: func(e *Editor, p Place) Place {
+var steps = map[keymap.Action]func(*buffer, Place) Place{
+	keymap.ViLeft: func(b *buffer, p Place) Place {
 		if p.col > 0 {
-			return e.left(p)
+			return b.left(p)
 		}
 		return p
 	},
-	keymap.ViRight: func(e *Editor, p Place) Place {
-		if p.col < len(e.lines[p.line].text) {
-			return e.right(p)
+	keymap.ViRight: func(b *buffer, p Place) Place {
+		if p.col < len(b.lines[p.line].text) {
+			return b.right(p)
 		}
 		return p
 	},
-	keymap.ViWord: (*Editor).viWord, keymap.ViWordBack: (*Editor).viBack, keymap.ViWordEnd: (*Editor).viEnd,
-	keymap.ViBigWord:     func(e *Editor, p Place) Place { return e.nextWord(p, (*Editor).bigClass) },
-	keymap.ViBigWordBack: func(e *Editor, p Place) Place { return e.wordBack(p, (*Editor).bigClass) },
-	keymap.ViBigEnd:      func(e *Editor, p Place) Place { return e.wordEnd(p, (*Editor).bigClass) },
+	keymap.ViWord:        func(b *buffer, p Place) Place { return nextWord(b, p, classAt) },
+	keymap.ViWordBack:    func(b *buffer, p Place) Place { return wordBack(b, p, classAt) },
+	keymap.ViWordEnd:     func(b *buffer, p Place) Place { return wordEnd(b, p, classAt) },
+	keymap.ViBigWord:     func(b *buffer, p Place) Place { return nextWord(b, p, bigClassAt) },
+	keymap.ViBigWordBack: func(b *buffer, p Place) Place { return wordBack(b, p, bigClassAt) },
+	keymap.ViBigEnd:      func(b *buffer, p Place) Place { return wordEnd(b, p, bigClassAt) },
 }
 
 // seek goes to the next place of a character in the line. again leaves out the one where
@@ -158,8 +154,8 @@ var steps = map[keymap.Action]func(*Editor, Place) Place{
 func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 	back := a == keymap.ViFindBack || a == keymap.ViTillBack
 	till := a == keymap.ViTill || a == keymap.ViTillBack
-	text, at := e.here().text, e.cur.col
-	for i := range v.n() {
+	text, at := e.here(), e.cur.col
+	for i := range v.cmd.n() {
 		skip := till && again && i == 0
 		if back {
 			at = lastPlace(text, []byte(v.char), at, skip)
@@ -173,9 +169,9 @@ func (v *Vi) seek(e *Editor, a keymap.Action, again bool) {
 	to := Place{e.cur.line, at}
 	switch {
 	case till && back:
-		to = e.right(to)
+		to = e.buf.right(to)
 	case till:
-		to = e.left(to)
+		to = e.buf.left(to)
 	}
 	v.upTo(e, to, !back)
 }
@@ -202,9 +198,9 @@ func lastPlace(text, char []byte, at int, skip bool) int {
 	return bytes.LastIndex(text[:at], char)
 }
 
-// match is the bracket that belongs to the first one at or after a place in its line.
-func (e *Editor) match(p Place) (Place, bool) {
-	text := e.lines[p.line].text
+// bracketMatch returns the bracket that belongs to the first one at or after a place in its line.
+func bracketMatch(b *buffer, p Place) (Place, bool) {
+	text := b.lines[p.line].text
 	i := bytes.IndexAny(text[p.col:], "()[]{}")
 	if i < 0 {
 		return p, false
@@ -212,9 +208,9 @@ func (e *Editor) match(p Place) (Place, bool) {
 	p.col += i
 	switch char := text[p.col]; char {
 	case '(', '[', '{':
-		return e.partner(p, char, closing[char], 1)
+		return partner(b, p, char, closing[char], 1)
 	default:
-		return e.partner(p, char, opening[char], -1)
+		return partner(b, p, char, opening[char], -1)
 	}
 }
 
@@ -223,22 +219,22 @@ var (
 	opening = map[byte]byte{')': '(', ']': '[', '}': '{', '>': '<'}
 )
 
-// partner is the next bracket from a place on, down or up, that is not the partner of one
+// partner returns the next bracket from a place on, down or up, that is not the partner of one
 // like that at the place on the way. The character at the place does not count.
-func (e *Editor) partner(p Place, like, want byte, step int) (Place, bool) {
+func partner(b *buffer, p Place, like, want byte, step int) (Place, bool) {
 	depth := 0
 	for {
 		p.col += step
-		for p.col < 0 || p.col >= len(e.lines[p.line].text) {
+		for p.col < 0 || p.col >= len(b.lines[p.line].text) {
 			p.line += step
-			if p.line < 0 || p.line >= len(e.lines) {
+			if p.line < 0 || p.line >= len(b.lines) {
 				return p, false
 			}
 			if p.col = 0; step < 0 {
-				p.col = len(e.lines[p.line].text) - 1
+				p.col = len(b.lines[p.line].text) - 1
 			}
 		}
-		switch e.lines[p.line].text[p.col] {
+		switch b.lines[p.line].text[p.col] {
 		case want:
 			if depth == 0 {
 				return p, true
@@ -250,7 +246,7 @@ func (e *Editor) partner(p Place, like, want byte, step int) (Place, bool) {
 	}
 }
 
-// class is what kind of character stands at a place.
+// class tells what kind of character stands at a place.
 type class uint8
 
 const (
@@ -259,12 +255,15 @@ const (
 	ofSigns
 )
 
-func (e *Editor) class(p Place) class {
-	text := e.lines[p.line].text
+// classOf tells the class of the character at a place: classAt or bigClassAt.
+type classOf func(*buffer, Place) class
+
+func classAt(b *buffer, p Place) class {
+	text := b.lines[p.line].text
 	switch {
 	case p.col >= len(text):
 		return blank
-	case e.inWord(p):
+	case b.inWord(p):
 		return ofWord
 	}
 	if r, _ := utf8.DecodeRune(text[p.col:]); unicode.IsSpace(r) {
@@ -273,54 +272,50 @@ func (e *Editor) class(p Place) class {
 	return ofSigns
 }
 
-// bigClass is class for words that only blanks end.
-func (e *Editor) bigClass(p Place) class {
-	if e.class(p) == blank {
+// bigClassAt is classAt for words that only blanks end.
+func bigClassAt(b *buffer, p Place) class {
+	if classAt(b, p) == blank {
 		return blank
 	}
 	return ofWord
 }
 
-func (e *Editor) viWord(p Place) Place { return e.nextWord(p, (*Editor).class) }
-func (e *Editor) viBack(p Place) Place { return e.wordBack(p, (*Editor).class) }
-func (e *Editor) viEnd(p Place) Place  { return e.wordEnd(p, (*Editor).class) }
-
-// nextWord is the start of the next word; an empty line is one.
-func (e *Editor) nextWord(p Place, of func(*Editor, Place) class) Place {
-	end := e.end()
-	for was := of(e, p); was != blank && p != end && of(e, p) == was; {
-		p = e.right(p)
+// nextWord returns the start of the next word; an empty line is one.
+func nextWord(b *buffer, p Place, of classOf) Place {
+	end := b.end()
+	for was := of(b, p); was != blank && p != end && of(b, p) == was; {
+		p = b.right(p)
 	}
-	for p != end && of(e, p) == blank {
+	for p != end && of(b, p) == blank {
 		line := p.line
-		if p = e.right(p); p.line != line && len(e.lines[p.line].text) == 0 {
+		if p = b.right(p); p.line != line && len(b.lines[p.line].text) == 0 {
 			break
 		}
 	}
 	return p
 }
 
-// wordBack is the start of the word, or of the one before.
-func (e *Editor) wordBack(p Place, of func(*Editor, Place) class) Place {
-	p = e.left(p)
-	for p != (Place{}) && of(e, p) == blank {
-		p = e.left(p)
+// wordBack returns the start of the word, or of the one before.
+func wordBack(b *buffer, p Place, of classOf) Place {
+	p = b.left(p)
+	for p != (Place{}) && of(b, p) == blank {
+		p = b.left(p)
 	}
-	for is := of(e, p); p.col > 0 && of(e, e.left(p)) == is; {
-		p = e.left(p)
+	for is := of(b, p); p.col > 0 && of(b, b.left(p)) == is; {
+		p = b.left(p)
 	}
 	return p
 }
 
-// wordEnd is the last character of the word, or of the next one.
-func (e *Editor) wordEnd(p Place, of func(*Editor, Place) class) Place {
-	end := e.end()
-	p = e.right(p)
-	for p != end && of(e, p) == blank {
-		p = e.right(p)
+// wordEnd returns the last character of the word, or of the next one.
+func wordEnd(b *buffer, p Place, of classOf) Place {
+	end := b.end()
+	p = b.right(p)
+	for p != end && of(b, p) == blank {
+		p = b.right(p)
 	}
-	is := of(e, p)
-	for next := e.right(p); p != end && next.line == p.line && of(e, next) == is; next = e.right(p) {
+	is := of(b, p)
+	for next := b.right(p); p != end && next.line == p.line && of(b, next) == is; next = b.right(p) {
 		p = next
 	}
 	return p

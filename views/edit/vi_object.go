@@ -2,7 +2,7 @@ package edit
 
 import "bytes"
 
-// textObject is what the name of a text object stands for: the text between two places, or their whole lines.
+// textObject holds what the name of a text object stands for: the text between two places, or their whole lines.
 type textObject struct {
 	from, to Place
 	lines    bool
@@ -10,35 +10,35 @@ type textObject struct {
 
 // takeObject works on the text object of a name, or selects it.
 func (v *Vi) takeObject(e *Editor, around bool, name string) {
-	o, ok := e.object(name, around, v.n())
+	o, ok := objectAt(e.buf, e.cur, name, around, v.cmd.n())
 	switch {
 	case !ok:
-	case v.selects != nothingSelected && o.lines:
-		v.selects, v.anchor, e.cur = byLines, o.from, o.to
-	case v.selects != nothingSelected:
+	case v.sel.kind != nothingSelected && o.lines:
+		v.sel.kind, v.sel.anchor, e.cur = byLines, o.from, o.to
+	case v.sel.kind != nothingSelected:
 		if o.from != o.to {
-			v.selects, v.anchor, e.cur = byChars, o.from, e.left(o.to)
+			v.sel.kind, v.sel.anchor, e.cur = byChars, o.from, e.buf.left(o.to)
 		}
 	case o.lines:
 		v.overLines(e, o.from.line, o.to.line)
 	default:
-		v.again = 1
+		v.ins.again = 1
 		v.overText(e, o.from, o.to)
 	}
 }
 
-// object finds the text object of a name at the cursor. around takes what is around it along:
+// objectAt finds the text object of a name at a place. around takes what is around it along:
 // quotes, brackets, blanks. n words or paragraphs, or the brackets n levels out.
-func (e *Editor) object(name string, around bool, n int) (textObject, bool) {
+func objectAt(b *buffer, at Place, name string, around bool, n int) (textObject, bool) {
 	switch name {
 	case "w":
-		return e.wordObject((*Editor).class, around, n), true
+		return wordObject(b, at, classAt, around, n), true
 	case "W":
-		return e.wordObject((*Editor).bigClass, around, n), true
+		return wordObject(b, at, bigClassAt, around, n), true
 	case "p":
-		return e.paragraph(around, n), true
+		return paragraph(b, at, around, n), true
 	case `"`, "'", "`":
-		return e.quoted(name[0], around)
+		return quoted(b, at, name[0], around)
 	case "b":
 		name = "("
 	case "B":
@@ -48,34 +48,34 @@ func (e *Editor) object(name string, around bool, n int) (textObject, bool) {
 		name = string(opening[name[0]])
 	}
 	if len(name) == 1 && closing[name[0]] != 0 {
-		return e.bracketed(name[0], around, n)
+		return bracketed(b, at, name[0], around, n)
 	}
 	return textObject{}, false
 }
 
-// wordObject is the word at the cursor, or the blanks between two. Around it are the blanks
+// wordObject returns the word at a place, or the blanks between two. Around it are the blanks
 // that follow, else those before it.
-func (e *Editor) wordObject(of func(*Editor, Place) class, around bool, n int) textObject {
-	end := len(e.here().text)
-	o := textObject{from: e.cur, to: e.cur}
-	for o.from.col > 0 && of(e, e.left(o.from)) == of(e, e.cur) {
-		o.from = e.left(o.from)
+func wordObject(b *buffer, at Place, of classOf, around bool, n int) textObject {
+	end := len(b.lines[at.line].text)
+	o := textObject{from: at, to: at}
+	for o.from.col > 0 && of(b, b.left(o.from)) == of(b, at) {
+		o.from = b.left(o.from)
 	}
 	pass := func(p Place) Place {
-		for is := of(e, p); p.col < end && of(e, p) == is; {
-			p = e.right(p)
+		for is := of(b, p); p.col < end && of(b, p) == is; {
+			p = b.right(p)
 		}
 		return p
 	}
 	for range n {
 		o.to = pass(o.to)
 		if around {
-			blanks := of(e, Place{o.to.line, max(o.to.col-1, 0)}) == blank
-			if o.to.col < end && (blanks || of(e, o.to) == blank) {
+			blanks := of(b, Place{o.to.line, max(o.to.col-1, 0)}) == blank
+			if o.to.col < end && (blanks || of(b, o.to) == blank) {
 				o.to = pass(o.to)
 			} else if n == 1 && !blanks {
-				for o.from.col > 0 && of(e, e.left(o.from)) == blank {
-					o.from = e.left(o.from)
+				for o.from.col > 0 && of(b, b.left(o.from)) == blank {
+					o.from = b.left(o.from)
 				}
 			}
 		}
@@ -83,13 +83,13 @@ func (e *Editor) wordObject(of func(*Editor, Place) class, around bool, n int) t
 	return o
 }
 
-// paragraph is the lines around the cursor up to an empty one, or the empty ones. Around it
+// paragraph returns the lines around a place up to an empty one, or the empty ones. Around it
 // are the empty ones that follow, else those before it.
-func (e *Editor) paragraph(around bool, n int) textObject {
-	last := len(e.lines) - 1
-	empty := func(i int) bool { return len(bytes.TrimSpace(e.lines[i].text)) == 0 }
-	first, end := e.cur.line, e.cur.line
-	for first > 0 && empty(first-1) == empty(e.cur.line) {
+func paragraph(b *buffer, at Place, around bool, n int) textObject {
+	last := len(b.lines) - 1
+	empty := func(i int) bool { return len(bytes.TrimSpace(b.lines[i].text)) == 0 }
+	first, end := at.line, at.line
+	for first > 0 && empty(first-1) == empty(at.line) {
 		first--
 	}
 	pass := func(i int) int {
@@ -111,13 +111,13 @@ func (e *Editor) paragraph(around bool, n int) textObject {
 			first--
 		}
 	}
-	return textObject{Place{first, 0}, Place{end, len(e.lines[end].text)}, true}
+	return textObject{Place{first, 0}, Place{end, len(b.lines[end].text)}, true}
 }
 
-// quoted is what is between quotes in the line: those around the cursor, or the next ones.
+// quoted returns what is between quotes in the line: those around the place, or the next ones.
 // Around them are the blanks that follow, else those before.
-func (e *Editor) quoted(quote byte, around bool) (textObject, bool) {
-	text := e.here().text
+func quoted(b *buffer, at Place, quote byte, around bool) (textObject, bool) {
+	text := b.lines[at.line].text
 	open := -1
 	for i := 0; i < len(text); i++ {
 		switch {
@@ -126,7 +126,7 @@ func (e *Editor) quoted(quote byte, around bool) (textObject, bool) {
 		case text[i] != quote:
 		case open < 0:
 			open = i
-		case i < e.cur.col:
+		case i < at.col:
 			open = -1
 		default:
 			from, to := open+1, i
@@ -138,26 +138,26 @@ func (e *Editor) quoted(quote byte, around bool) (textObject, bool) {
 				}
 				to = rest
 			}
-			return textObject{from: Place{e.cur.line, from}, to: Place{e.cur.line, to}}, true
+			return textObject{from: Place{at.line, from}, to: Place{at.line, to}}, true
 		}
 	}
 	return textObject{}, false
 }
 
-// bracketed is what is between the brackets around the cursor, n levels out. Brackets on
+// bracketed returns what is between the brackets around a place, n levels out. Brackets on
 // lines of their own have whole lines between them.
-func (e *Editor) bracketed(open byte, around bool, n int) (textObject, bool) {
-	from := e.cur
-	if text := e.here().text; from.col >= len(text) || text[from.col] != open {
+func bracketed(b *buffer, at Place, open byte, around bool, n int) (textObject, bool) {
+	from := at
+	if text := b.lines[at.line].text; from.col >= len(text) || text[from.col] != open {
 		n++ // it is not on the bracket
 	}
 	for range n - 1 {
 		var ok bool
-		if from, ok = e.partner(from, closing[open], open, -1); !ok {
+		if from, ok = partner(b, from, closing[open], open, -1); !ok {
 			return textObject{}, false
 		}
 	}
-	to, ok := e.partner(from, open, closing[open], 1)
+	to, ok := partner(b, from, open, closing[open], 1)
 	if !ok {
 		return textObject{}, false
 	}
@@ -165,8 +165,8 @@ func (e *Editor) bracketed(open byte, around bool, n int) (textObject, bool) {
 	switch {
 	case around:
 		o.from, o.to = from, Place{to.line, to.col + 1}
-	case to.line > from.line+1 && o.from.col == len(e.lines[from.line].text) && e.indent(to.line) >= to.col:
-		o = textObject{Place{from.line + 1, 0}, Place{to.line - 1, len(e.lines[to.line-1].text)}, true}
+	case to.line > from.line+1 && o.from.col == len(b.lines[from.line].text) && b.indent(to.line) >= to.col:
+		o = textObject{Place{from.line + 1, 0}, Place{to.line - 1, len(b.lines[to.line-1].text)}, true}
 	}
 	return o, true
 }

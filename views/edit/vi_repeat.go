@@ -4,7 +4,7 @@ import (
 	"buddy/app/keymap"
 )
 
-// viStep is a part of a change that can be repeated: an action in normal mode, or something
+// viStep holds a part of a change that can be repeated: an action in normal mode, or something
 // that was typed while inserting.
 type viStep struct {
 	action keymap.Action // "" is typed text
@@ -15,14 +15,14 @@ type viStep struct {
 	region *region // the action worked on that much
 }
 
-// viRepeat is what . repeats, and what may become that.
+// viRepeat holds what . repeats, and what may become that.
 type viRepeat struct {
 	last, now []viStep
 	gen       uint64 // of the text, when now began
 	replaying bool
 }
 
-// viInsertion is what is typed in insert mode.
+// viInsertion holds what is typed in insert mode.
 type viInsertion struct {
 	typed     []viStep
 	again     int      // how often it is there in the end
@@ -36,50 +36,51 @@ const (
 	maxRepeated = 1 << 20 // bytes that a count may make of a text
 )
 
-// note takes down a part of a command. Its changes are undone together.
-func (v *Vi) note(e *Editor, a keymap.Action, text string) {
-	if v.replaying {
+// note takes down a part of a command, the first one if it is fresh. Its changes are undone
+// together.
+func (r *viRepeat) note(e *Editor, s viStep, fresh bool) {
+	if r.replaying {
 		return
 	}
-	if v.op == "" && v.wait == "" {
-		v.now, v.gen = nil, e.gen
-		e.begin()
+	if fresh {
+		r.now, r.gen = nil, e.gen
+		e.log.begin()
 	}
-	v.now = append(v.now, viStep{action: a, text: []byte(text), count: v.count})
+	r.now = append(r.now, s)
 }
 
 // noted ends that. If the text has changed, this is what . repeats.
-func (v *Vi) noted(e *Editor) {
-	e.endGroup()
-	if v.replaying {
+func (r *viRepeat) noted(e *Editor) {
+	e.log.endGroup()
+	if r.replaying {
 		return
 	}
-	if e.gen != v.gen && len(v.now) > 0 {
-		v.last = v.now
+	if e.gen != r.gen && len(r.now) > 0 {
+		r.last = r.now
 	}
-	v.now = nil
+	r.now = nil
 }
 
 // repeat does the last change again, with a count of its own if there is one.
 func (v *Vi) repeat(e *Editor) {
-	n, counted := v.n(), v.counted()
-	v.reset()
-	v.now, v.replaying = nil, true
-	for i, s := range v.last {
+	n, counted := v.cmd.n(), v.cmd.counted()
+	v.cmd = viPending{}
+	v.rep.now, v.rep.replaying = nil, true
+	for i, s := range v.rep.last {
 		switch {
 		case s.region != nil:
-			v.selectRegion(e, s.region)
+			v.sel.selectRegion(e, s.region)
 			v.operate(e, s.action, string(s.text))
 		case s.typed:
-			v.perform(e, s)
-			v.typed = append(v.typed, s)
+			v.ins.perform(e, s)
+			v.ins.typed = append(v.ins.typed, s)
 		default:
-			if v.wait == "" {
-				v.count = s.count
+			if v.cmd.wait == "" {
+				v.cmd.count = s.count
 			}
-			if counted && v.wait == "" {
-				if v.count = 0; i == 0 {
-					v.count = n
+			if counted && v.cmd.wait == "" {
+				if v.cmd.count = 0; i == 0 {
+					v.cmd.count = n
 				}
 			}
 			v.do(e, s.action, string(s.text))
@@ -88,52 +89,52 @@ func (v *Vi) repeat(e *Editor) {
 	if !v.Normal {
 		v.leave(e)
 	}
-	v.replaying = false
+	v.rep.replaying = false
 }
 
 // insert goes to insert mode.
 func (v *Vi) insert(e *Editor) {
-	v.reset()
-	v.Normal, v.over, v.selects = false, false, nothingSelected
-	v.typed, v.overtyped = nil, nil
-	if e.group == 0 {
-		e.begin()
+	v.cmd = viPending{}
+	v.Normal, v.ins.over, v.sel.kind = false, false, nothingSelected
+	v.ins.typed, v.ins.overtyped = nil, nil
+	if e.log.group == 0 {
+		e.log.begin()
 	}
-	if v.now == nil && !v.replaying {
+	if v.rep.now == nil && !v.rep.replaying {
 		v.Afresh(e)
 	}
 }
 
 // Afresh forgets what was typed: what comes is another insertion.
 func (v *Vi) Afresh(e *Editor) {
-	v.now, v.gen = []viStep{{action: keymap.ViInsert}}, e.gen
-	v.typed, v.overtyped, v.again, v.opens = nil, nil, 1, false
+	v.rep.now, v.rep.gen = []viStep{{action: keymap.ViInsert}}, e.gen
+	v.ins.typed, v.ins.overtyped, v.ins.again, v.ins.opens = nil, nil, 1, false
 }
 
 // leave goes to normal mode, where the cursor stands on a character. What was typed is
 // repeated as the count has it.
 func (v *Vi) leave(e *Editor) {
-	typed, size := v.typed, 1
+	typed, size := v.ins.typed, 1
 	for _, s := range typed {
 		size += len(s.text)
 	}
-	for range min(v.again, 1+maxRepeated/size) - 1 {
-		if v.opens {
-			v.openLine(e, true)
+	for range min(v.ins.again, 1+maxRepeated/size) - 1 {
+		if v.ins.opens {
+			openLine(e, true)
 		}
 		for _, s := range typed {
-			v.perform(e, s)
+			v.ins.perform(e, s)
 		}
 	}
-	if !v.replaying && e.gen != v.gen {
-		v.last = append(v.now, typed...)
+	if !v.rep.replaying && e.gen != v.rep.gen {
+		v.rep.last = append(v.rep.now, typed...)
 	}
-	v.now, v.typed, v.overtyped, v.again, v.opens, v.over = nil, nil, nil, 1, false, false
-	v.reset()
+	v.rep.now, v.ins.typed, v.ins.overtyped, v.ins.again, v.ins.opens, v.ins.over = nil, nil, nil, 1, false, false
+	v.cmd = viPending{}
 	v.Normal = true
-	e.endGroup()
+	e.log.endGroup()
 	if e.cur.col > 0 {
-		e.cur = e.left(e.cur)
+		e.cur = e.buf.left(e.cur)
 	}
 }
 
@@ -147,35 +148,35 @@ func (v *Vi) insertion(e *Editor, s viStep) bool {
 		return false
 	}
 	s.typed = true
-	v.perform(e, s)
-	if n := len(v.typed); n > 0 && s.action == "" && !s.pasted && v.typed[n-1].action == "" && !v.typed[n-1].pasted {
-		v.typed[n-1].text = append(v.typed[n-1].text, s.text...)
-	} else if v.typed = append(v.typed, s); n >= maxTyped {
+	v.ins.perform(e, s)
+	if n := len(v.ins.typed); n > 0 && s.action == "" && !s.pasted && v.ins.typed[n-1].action == "" && !v.ins.typed[n-1].pasted {
+		v.ins.typed[n-1].text = append(v.ins.typed[n-1].text, s.text...)
+	} else if v.ins.typed = append(v.ins.typed, s); n >= maxTyped {
 		v.Afresh(e)
 	}
 	return true
 }
 
-// changes are the actions that are part of an insertion; others begin a new one.
+// changes holds the actions that are part of an insertion; others begin a new one.
 var changes = map[keymap.Action]bool{
 	keymap.Newline: true, keymap.DeleteLeft: true, keymap.DeleteRight: true, keymap.KillToEnd: true, keymap.KillToStart: true,
 	keymap.KillWord: true, keymap.KillWordLeft: true, keymap.KillToSpaceLeft: true, keymap.Yank: true, keymap.Transpose: true,
 }
 
 // perform carries out a part of an insertion.
-func (v *Vi) perform(e *Editor, s viStep) {
+func (i *viInsertion) perform(e *Editor, s viStep) {
 	switch {
 	case s.pasted:
 		e.Paste(string(s.text))
-	case v.over && s.action == keymap.DeleteLeft:
-		v.restore(e)
+	case i.over && s.action == keymap.DeleteLeft:
+		i.restore(e)
 	case s.action != "":
-		v.overtyped = nil
+		i.overtyped = nil
 		e.Do(s.action)
-	case v.over:
+	case i.over:
 		for text := normal(string(s.text)); len(text) > 0; {
 			n := clusterEnd(text, 0)
-			v.overtype(e, text[:n])
+			i.overtype(e, text[:n])
 			text = text[n:]
 		}
 	default:
@@ -184,26 +185,26 @@ func (v *Vi) perform(e *Editor, s viStep) {
 }
 
 // overtype puts a character in the place of the one at the cursor.
-func (v *Vi) overtype(e *Editor, char []byte) {
+func (i *viInsertion) overtype(e *Editor, char []byte) {
 	e.before, e.last = e.last, typing
 	to := e.cur
-	if to.col < len(e.here().text) {
-		to = e.right(to)
+	if to.col < len(e.here()) {
+		to = e.buf.right(to)
 	}
-	v.overtyped = append(v.overtyped, e.raw(e.cur, to))
+	i.overtyped = append(i.overtyped, e.buf.raw(e.cur, to))
 	e.change(e.cur, to, char)
 }
 
 // restore takes back what was typed over another character.
-func (v *Vi) restore(e *Editor) {
+func (i *viInsertion) restore(e *Editor) {
 	e.before, e.last = e.last, nothing
 	if e.cur.col == 0 {
 		return
 	}
-	from := e.left(e.cur)
-	if n := len(v.overtyped) - 1; n >= 0 {
-		e.change(from, e.cur, v.overtyped[n])
-		v.overtyped = v.overtyped[:n]
+	from := e.buf.left(e.cur)
+	if n := len(i.overtyped) - 1; n >= 0 {
+		e.change(from, e.cur, i.overtyped[n])
+		i.overtyped = i.overtyped[:n]
 	}
 	e.cur = from
 }

@@ -74,7 +74,7 @@ func newVi(text string) *viEditor {
 // text is the text with | at the cursor.
 func (p *viEditor) text() string {
 	e := p.editor
-	return string(e.raw(Place{}, e.cur)) + "|" + string(e.raw(e.cur, e.end()))
+	return string(e.buf.raw(Place{}, e.cur)) + "|" + string(e.buf.raw(e.cur, e.buf.end()))
 }
 
 // types types runes; ^[ is Esc and ^R is Ctrl+R.
@@ -395,15 +395,15 @@ func FuzzVi(f *testing.F) {
 		p := newVi(strings.ReplaceAll(text, "|", ""))
 		p.types(keys)
 		e := p.editor
-		if e.cur.line >= len(e.lines) || e.cur.col > len(e.here().text) || e.snap(e.cur) != e.cur {
+		if e.cur.line >= len(e.buf.lines) || e.cur.col > len(e.here()) || e.buf.snap(e.cur) != e.cur {
 			t.Errorf("%q after %q: cursor %+v in %q", text, keys, e.cur, p.editor.Text())
 		}
 		p.escape()
 		p.escape()
-		if p.vi.Mode() != "NORMAL" || e.cur.col > 0 && e.cur.col >= len(e.here().text) {
+		if p.vi.Mode() != "NORMAL" || e.cur.col > 0 && e.cur.col >= len(e.here()) {
 			t.Errorf("%q after %q: %s with the cursor at %+v in %q", text, keys, p.vi.Mode(), e.cur, p.editor.Text())
 		}
-		if e.undoSize > undoBytes || len(e.undos) == maxUndo {
+		if e.log.size > undoBytes || len(e.log.undos) == maxUndo {
 			return // not all of it is kept
 		}
 		p.types("9999u")

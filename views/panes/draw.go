@@ -6,6 +6,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/draw"
 )
@@ -25,7 +26,7 @@ const (
 // nameWidth is how much of its name a tab shows.
 const nameWidth = 24
 
-// tile is where a pane was drawn.
+// tile holds where a pane was drawn.
 type tile struct {
 	id         string
 	x, y, w, h int
@@ -33,7 +34,7 @@ type tile struct {
 
 func (t tile) has(x, y int) bool { return x >= t.x && x < t.x+t.w && y >= t.y && y < t.y+t.h }
 
-// paneFit is the size that a pane was given; the zero paneFit is none.
+// paneFit holds the size that a pane was given; the zero paneFit is none.
 type paneFit struct {
 	id   string
 	w, h int
@@ -55,13 +56,13 @@ func (p *Panes) fitTo(f paneFit) {
 // Draw draws the selected pane, or those that there is room for.
 func (p *Panes) Draw(screen tcell.Screen) {
 	p.followCommands()
-	p.see()
+	p.follow.see(p.list.shown)
 	_, _, w, h := p.GetRect()
-	cols, rows := p.grid(w-2, h-2)
+	cols, rows := p.look.grid(len(p.list.panes), w-2, h-2)
 	several := cols*rows > 1
 	left, right := p.heads(w - 6)
 	if several {
-		left = []draw.Span{draw.Text(themes.Strong, "Panes"), draw.Text(themes.Muted, " · "+fmt.Sprint(len(p.panes)))}
+		left = []draw.Span{draw.Text(themes.Strong, "Panes"), draw.Text(themes.Muted, " · "+fmt.Sprint(len(p.list.panes)))}
 	}
 	in := p.Bordered(screen, draw.Titles{Left: left, Right: right}).Cleared()
 	p.tiles = p.tiles[:0]
@@ -69,13 +70,13 @@ func (p *Panes) Draw(screen tcell.Screen) {
 		p.Hide()
 		return
 	}
-	if p.index() < 0 {
+	if p.list.index() < 0 {
 		p.Hide()
 		in.Inset().Say(0, "none yet; the first command opens one", themes.Muted)
 		return
 	}
 	if !several {
-		p.drawPane(in, p.selected())
+		p.drawPane(in, p.list.selected())
 	} else {
 		p.drawGrid(in, cols, rows)
 	}
@@ -87,12 +88,11 @@ func (p *Panes) Draw(screen tcell.Screen) {
 	p.fitTo(p.wantedFit(several))
 }
 
-// grid says how many panes show beside and below each other in w×h cells: all of them in
+// grid returns how many of n panes show beside and below each other in w×h cells: all of them in
 // the way that shows most of each, else as many as have room.
-func (p *Panes) grid(w, h int) (cols, rows int) {
-	n := len(p.panes)
+func (look paneLook) grid(n, w, h int) (cols, rows int) {
 	maxCols, maxRows := min(n, (w+1)/(tileWidth+1)), min(n, h/tileHeight)
-	if p.look.single || maxCols < 1 || maxRows < 1 || maxCols < 2 && !p.look.zoomed {
+	if look.single || maxCols < 1 || maxRows < 1 || maxCols < 2 && !look.zoomed {
 		return 1, 1
 	}
 	cols, rows = maxCols, maxRows
@@ -106,83 +106,31 @@ func (p *Panes) grid(w, h int) (cols, rows int) {
 	return cols, rows
 }
 
-// wantedFit is the size for a pane that somebody types into or looks at alone.
+// wantedFit returns the size for a pane that somebody types into or looks at alone.
 func (p *Panes) wantedFit(several bool) paneFit {
-	q := p.selected()
+	q := p.list.selected()
 	if q.Lost != "" || p.back.on || !p.typing && (!p.look.zoomed || several) {
 		return paneFit{}
 	}
 	for _, t := range p.tiles {
-		if t.id == p.shown && t.w > 1 && t.h > 1 {
+		if t.id == p.list.shown && t.w > 1 && t.h > 1 {
 			return paneFit{t.id, t.w, t.h}
 		}
 	}
 	return paneFit{}
 }
 
-// heads are what the border says in w cells: the names of the panes, and what is done with
+// heads returns what the border says in w cells: the names of the panes, and what is done with
 // the selected one. Of that a few words must do where its name would not show.
 func (p *Panes) heads(w int) (left, right []draw.Span) {
 	right, less := p.doing()
 	if len(right) == 0 {
-		return p.title(w), nil
+		return p.list.title(w), nil
 	}
-	if q := p.selected(); q != nil && w-draw.Width(right)-3 < len("Panes · 10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.name(q))) {
+	if q := p.list.selected(); q != nil && w-draw.Width(right)-3 < len("Panes · 10/10 ▸ ●")+draw.Width(draw.Untrusted(themes.Text, p.list.name(q))) {
 		right = less
 	}
-	return p.title(w - draw.Width(right) - 3), right
-}
-
-// title is the names of the panes in at most w cells. ▸ marks the one that shows; when
-// not all fit, it alone is named.
-func (p *Panes) title(w int) []draw.Span {
-	head := []draw.Span{draw.Text(themes.Strong, "Panes")}
-	all := slices.Clone(head)
-	short := head
-	for i := range p.panes {
-		q := &p.panes[i]
-		role, sep := themes.Muted, " ─ "
-		if i == 0 {
-			sep = " · "
-		}
-		var name []draw.Span
-		if q.Pane.Pane == p.shown {
-			if role = themes.Accent; len(p.panes) > 1 {
-				name = append(name, draw.Text(role, "▸"))
-			}
-		}
-		sign := p.sign(q, false)
-		label := draw.Untrusted(role, p.name(q))
-		if len(p.panes) > 1 {
-			label = draw.Clip(label, min(nameWidth, max(w-16-draw.Width(sign), 8)))
-		}
-		name = append(append(name, label...), sign...)
-		if q.Pane.Pane == p.shown {
-			short = append(slices.Clone(head), draw.Text(themes.Border, fmt.Sprintf(" · %d/%d ", i+1, len(p.panes))))
-			short = append(short, name...)
-		}
-		all = append(append(all, draw.Text(themes.Border, sep)), name...)
-	}
-	if draw.Width(all) > w {
-		return short
-	}
-	return all
-}
-
-// sign is how the command of a pane goes, after its name.
-func (p *Panes) sign(q *paneView, words bool) []draw.Span {
-	m := q.mark
-	switch {
-	case q.Lost != "":
-		m = mark{"✗", "lost", themes.Warning}
-	case m.sign == "":
-		return nil
-	}
-	text := " " + m.sign
-	if words {
-		text += " " + m.word
-	}
-	return draw.Untrusted(m.role, text)
+	return p.list.title(w - draw.Width(right) - 3), right
 }
 
 // doing says at the right of the border that keys go to the pane, or that its history
@@ -193,15 +141,15 @@ func (p *Panes) doing() (all, less []draw.Span) {
 	}
 	switch ends := p.endKey() + " ends"; {
 	case !p.typing && p.back.on:
-		all = p.historyStatus()
+		all = p.back.status(p.rows(), p.Keys.Name(keymap.ScrollBottom))
 		return all, all
-	case !p.typing && p.follow.pinned && len(p.panes) > 1:
+	case !p.typing && p.follow.pinned && len(p.list.panes) > 1:
 		return say(themes.Muted, "pinned", "pinned")
 	case !p.typing:
 		return nil, nil
 	case p.asked > 0:
 		return say(themes.Warning, draw.WaitingSign+" "+draw.Plural(p.asked, "approval")+" · "+ends+" typing", draw.WaitingSign+" "+draw.Plural(p.asked, "approval")+" · "+p.endKey())
-	case !slices.Contains([]string{"", runs.sign}, p.selected().mark.sign):
+	case !slices.Contains([]string{"", runs.sign}, p.list.selected().mark.sign):
 		return say(themes.Warning, "nothing runs here · "+ends+" typing", ends)
 	default:
 		return say(themes.Warning, "typing · "+ends, ends)
@@ -211,9 +159,9 @@ func (p *Panes) doing() (all, less []draw.Span) {
 // drawGrid draws the page of panes in which the selected one is, each below its name.
 func (p *Panes) drawGrid(in draw.Area, cols, rows int) {
 	per := cols * rows
-	first := p.index() / per * per
-	for i := range min(per, len(p.panes)-first) {
-		q := &p.panes[first+i]
+	first := p.list.index() / per * per
+	for i := range min(per, len(p.list.panes)-first) {
+		q := &p.list.panes[first+i]
 		col, row := i%cols, i/cols
 		left, right := col*(in.W+1)/cols, (col+1)*(in.W+1)/cols-1
 		top, bottom := row*in.H/rows, (row+1)*in.H/rows
@@ -233,12 +181,12 @@ func (p *Panes) drawTileTitle(c draw.Canvas, q *paneView) {
 		c.Put(x, '─', themes.Border)
 	}
 	role, name := themes.Muted, []draw.Span(nil)
-	if q.Pane.Pane == p.shown {
+	if q.Pane.Pane == p.list.shown {
 		role = themes.Accent
 		name = append(name, draw.Text(role, "▸"))
 	}
-	sign := p.sign(q, true)
-	label := draw.Clip(draw.Untrusted(role, p.name(q)), max(c.W-6-draw.Width(sign), 8))
+	sign := q.sign(true)
+	label := draw.Clip(draw.Untrusted(role, p.list.name(q)), max(c.W-6-draw.Width(sign), 8))
 	name = append(append(name, label...), sign...)
 	c.Cols(1, c.W-1).Spans(0, draw.Padded(draw.Clip(name, c.W-5))...)
 }
@@ -255,17 +203,17 @@ func (p *Panes) drawPane(in draw.Area, q *paneView) {
 		notes.Below(in.H).Rows(rows)
 	}
 	p.tiles = append(p.tiles, tile{q.Pane.Pane, in.X, in.Y, in.W, in.H})
-	if p.back.on && q.Pane.Pane == p.shown {
+	if p.back.on && q.Pane.Pane == p.list.shown {
 		p.back.draw(in)
 		return
 	}
 	p.drawScreen(in, q)
 }
 
-// notes are the lines below the picture, the lowest first.
+// notes returns the lines below the picture, the lowest first.
 func (p *Panes) notes(q *paneView) [][]draw.Span {
 	var lines [][]draw.Span
-	if !p.look.quiet && !p.typing && q.Attach != "" && q.Pane.Pane == p.shown {
+	if !p.look.quiet && !p.typing && q.Attach != "" && q.Pane.Pane == p.list.shown {
 		lines = append(lines, append([]draw.Span{draw.Text(themes.Muted, "attach: ")}, draw.Untrusted(themes.Code, q.Attach)...))
 	}
 	if q.Lost != "" {
@@ -295,7 +243,7 @@ func (p *Panes) drawCursor(in draw.Area, q *paneView, top int) {
 	if !c.Visible || q.Lost != "" || x < 0 || x >= in.W || y < 0 || y >= in.H {
 		return
 	}
-	if p.typing && p.HasFocus() && q.Pane.Pane == p.shown {
+	if p.typing && p.HasFocus() && q.Pane.Pane == p.list.shown {
 		in.Screen.ShowCursor(in.X+x, in.Y+y)
 		return
 	}

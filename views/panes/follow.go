@@ -1,13 +1,12 @@
 package panes
 
 import (
-	"slices"
 	"time"
 
 	"buddy/views/draw"
 )
 
-// following is which pane shows when nobody chooses: the one in which a command began
+// following holds which pane shows when nobody chooses: the one in which a command began
 // last. It stays while somebody types into it, reads its history or has the focus here.
 type following struct {
 	now    func() time.Time
@@ -27,7 +26,7 @@ func (p *Panes) SetHeld(on bool) { p.follow.held = on }
 
 // followCommands selects the pane to show, and another one when the selected one is gone.
 func (p *Panes) followCommands() {
-	q := p.selected()
+	q := p.list.selected()
 	if q == nil || q.Lost != "" {
 		p.EndTyping()
 	}
@@ -36,50 +35,30 @@ func (p *Panes) followCommands() {
 		f.pinned, p.back = false, scrollback{}
 	}
 	if q == nil || !f.pinned && !f.held && !p.typing && !p.back.on {
-		p.shown = p.automatic()
+		p.list.shown = p.list.automatic(p.follow.began)
 	}
-}
-
-// automatic is the pane in which a command began last, else the one opened last that is
-// not lost, else the last one.
-func (p *Panes) automatic() string {
-	last := ""
-	for _, q := range slices.Backward(p.panes) {
-		switch {
-		case q.Lost == "" && q.Pane.Pane == p.follow.began:
-			return p.follow.began
-		case last == "" && q.Lost == "":
-			last = q.Pane.Pane
-		}
-	}
-	if n := len(p.panes); last == "" && n > 0 {
-		last = p.panes[n-1].Pane.Pane
-	}
-	return last
 }
 
 // choose selects a pane. It stays, unless it is the one that would show anyway.
 func (p *Panes) choose(id string) {
-	if id != p.shown {
+	if id != p.list.shown {
 		p.EndTyping()
 		p.back = scrollback{}
 	}
-	p.shown, p.follow.drawn = id, id
-	p.follow.pinned = id != p.automatic()
+	p.list.shown, p.follow.drawn = id, id
+	p.follow.pinned = id != p.list.automatic(p.follow.began)
 }
 
-// see takes note of what is drawn.
-func (p *Panes) see() {
-	f := &p.follow
-	if f.drawn != "" && f.drawn != p.shown {
+// see takes note of the selected pane, which is drawn.
+func (f *following) see(shown string) {
+	if f.drawn != "" && f.drawn != shown {
 		f.since = f.now()
 	}
-	f.drawn = p.shown
+	f.drawn = shown
 }
 
 // seen reports whether the selected pane has been on the screen for long enough: a key that
 // comes now was not meant for the one before.
-func (p *Panes) seen() bool {
-	f := &p.follow
-	return f.drawn == p.shown && f.now().Sub(f.since) >= draw.GracePeriod
+func (f *following) seen(shown string) bool {
+	return f.drawn == shown && f.now().Sub(f.since) >= draw.GracePeriod
 }

@@ -4,12 +4,11 @@ import (
 	"fmt"
 
 	"buddy/agent/event"
-	"buddy/app/keymap"
 	"buddy/themes"
 	"buddy/views/draw"
 )
 
-// scrollback is what a person reads of the history of the selected pane. It stands still
+// scrollback holds what a person reads of the history of the selected pane. It stands still
 // whatever the pane prints.
 type scrollback struct {
 	on      bool
@@ -55,16 +54,15 @@ func (b *scrollback) draw(in draw.Area) {
 	}
 }
 
-// historyStatus says where in the history this is.
-func (p *Panes) historyStatus() []draw.Span {
-	b := &p.back
+// status says where in the history this is.
+func (b *scrollback) status(rows int, liveKey string) []draw.Span {
 	if b.of == nil {
 		return nil
 	}
-	b.place(p.rows())
+	b.place(rows)
 	return []draw.Span{
 		draw.Text(themes.Warning, fmt.Sprintf("row %d of %d", b.window.Top+1, len(b.of.Rows))),
-		draw.Text(themes.Muted, " · "), draw.Text(themes.Key, p.Keys.Name(keymap.ScrollBottom)), draw.Text(themes.Muted, " live"),
+		draw.Text(themes.Muted, " · "), draw.Text(themes.Key, liveKey), draw.Text(themes.Muted, " live"),
 	}
 }
 
@@ -75,22 +73,10 @@ func (p *Panes) EndScroll() bool {
 	return on
 }
 
-// scrollKey scrolls by keys.
-func (p *Panes) scrollKey(a keymap.Action) {
-	switch a {
-	case keymap.ScrollUp:
-		p.Scroll(-1)
-	case keymap.ScrollDown:
-		p.Scroll(1)
-	default:
-		draw.Page(p, a)
-	}
-}
-
 // Scroll moves back or on in the history of the selected pane. What it holds is asked for
 // when that begins; at its end the picture is live again.
 func (p *Panes) Scroll(rows int) {
-	q := p.selected()
+	q := p.list.selected()
 	b := &p.back
 	switch {
 	case q == nil || !b.on && rows > 0:
@@ -107,10 +93,10 @@ func (p *Panes) Scroll(rows int) {
 	}
 }
 
-// rows is how many rows of the selected pane show.
+// rows returns how many rows of the selected pane show.
 func (p *Panes) rows() int {
 	for _, t := range p.tiles {
-		if t.id == p.shown {
+		if t.id == p.list.shown {
 			return t.h
 		}
 	}

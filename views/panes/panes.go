@@ -6,9 +6,6 @@
 package panes
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -23,12 +20,11 @@ import (
 
 // Panes draws the terminal panes of the session as tmux captured them: one, with the
 // others as tabs, or several side by side where there is room. What does not fit is cut:
-// the rows around the cursor show, and › says that more is at the right (DECISIONS 18).
+// the rows around the cursor show, and › says that more is at the right.
 type Panes struct {
 	draw.Frame
 	PaneIntents
-	panes    []paneView
-	shown    string // id of the selected pane
+	list     paneList
 	follow   following
 	look     paneLook
 	typing   bool               // keys go to the selected pane
@@ -40,7 +36,7 @@ type Panes struct {
 	fitted   paneFit                  // the pane that was given the size of its tile
 }
 
-// PaneIntents are called for what a person wants of terminal panes. Any may be nil.
+// PaneIntents hold the callbacks for what a person does with terminal panes. Any may be nil.
 type PaneIntents struct {
 	OnZoom    func()                     // full screen and back
 	OnType    func(id string, p []byte)  // bytes as a terminal sends them; may be a password
@@ -50,24 +46,11 @@ type PaneIntents struct {
 	OnKill    func(id, name, why string) // kill it; why says that it cannot be, else ""
 }
 
-// paneView is a pane with how the last command in it went.
-type paneView struct {
-	state.Pane
-	mark mark
-}
-
-// paneLook is how panes are shown.
+// paneLook holds how panes are shown.
 type paneLook struct {
 	quiet  bool // the line that says how to attach is hidden
 	single bool // only the selected pane, even where several paneFit
 	zoomed bool // they fill the screen
-}
-
-// mark says how a command goes or went.
-type mark struct {
-	sign string
-	word string
-	role themes.Role
 }
 
 // New returns a view without panes.
@@ -84,7 +67,7 @@ func (p *Panes) Scope() keymap.Scope {
 }
 
 // Shown returns the id of the selected pane, "" if there is none.
-func (p *Panes) Shown() string { return p.shown }
+func (p *Panes) Shown() string { return p.list.shown }
 
 // Visible returns the ids of the panes that were drawn last.
 func (p *Panes) Visible() []string {
@@ -105,7 +88,7 @@ func (p *Panes) Hide() {
 func (p *Panes) SetZoomed(on bool) { p.look.zoomed = on }
 
 // Len counts the panes.
-func (p *Panes) Len() int { return len(p.panes) }
+func (p *Panes) Len() int { return len(p.list.panes) }
 
 // Update takes over what changed. Pictures are not copied; the state replaces them and
 // never changes one.
@@ -114,67 +97,14 @@ func (p *Panes) Update(s *state.State, ch state.Changed) {
 		return
 	}
 	p.asked = len(s.Approvals)
-	p.panes = p.panes[:0]
+	p.list.panes = p.list.panes[:0]
 	for _, q := range s.Panes {
-		p.panes = append(p.panes, paneView{*q, markOf(s, q)})
+		p.list.panes = append(p.list.panes, paneView{*q, markOf(s, q)})
 	}
 	p.follow.began = s.Began
 	p.followCommands()
 	p.history = s.History
-	p.back.update(s.History, p.shown)
-}
-
-// markOf is how the command goes that belongs to a pane: the task of which it is the
-// own, or the last one that began in the shared pane of a target.
-func markOf(s *state.State, q *state.Pane) mark {
-	for _, t := range slices.Backward(s.Tasks) {
-		if t.Pane != q.Pane {
-			continue
-		}
-		if t.State != state.TaskDone {
-			return runs
-		}
-		if t.Outcome == event.Completed {
-			return exited(0)
-		}
-		if code, ok := strings.CutPrefix(t.Error, "exit code "); ok {
-			return mark{"✗", "exit " + draw.OneLine(code), themes.ToolError}
-		}
-		_, _, word := draw.TaskOutcome(t)
-		return mark{"✗", draw.OneLine(word), themes.ToolError}
-	}
-	c := s.Ran(q.Target)
-	switch {
-	case c == nil || q.Title != sharedTitle:
-	case c.State == state.CallRunning:
-		return runs
-	case c.ExitCode != nil:
-		return exited(*c.ExitCode)
-	}
-	return mark{}
-}
-
-// sharedTitle is that of the pane for the commands that have none of their own.
-const sharedTitle = "shared"
-
-var runs = mark{"●", "running", themes.Running}
-
-func exited(code int) mark {
-	if code == 0 {
-		return mark{"✔", "exit 0", themes.ToolOK}
-	}
-	return mark{"✗", fmt.Sprintf("exit %d", code), themes.ToolError}
-}
-
-func (p *Panes) index() int {
-	return slices.IndexFunc(p.panes, func(q paneView) bool { return q.Pane.Pane == p.shown })
-}
-
-func (p *Panes) selected() *paneView {
-	if i := p.index(); i >= 0 {
-		return &p.panes[i]
-	}
-	return nil
+	p.back.update(s.History, p.list.shown)
 }
 
 // InputHandler types into the selected pane, or goes from pane to pane, scrolls back and
@@ -203,21 +133,25 @@ func (p *Panes) InputHandler() func(*tcell.EventKey, func(tview.Primitive)) {
 			if p.OnZoom != nil {
 				p.OnZoom()
 			}
+		case keymap.ScrollUp:
+			p.Scroll(-1)
+		case keymap.ScrollDown:
+			p.Scroll(1)
 		default:
-			p.scrollKey(a)
+			draw.Page(p, a)
 		}
 	})
 }
 
 func (p *Panes) step(by int) {
-	if n := len(p.panes); n > 0 {
-		p.choose(p.panes[(p.index()+by+n)%n].Pane.Pane)
+	if n := len(p.list.panes); n > 0 {
+		p.choose(p.list.panes[(p.list.index()+by+n)%n].Pane.Pane)
 	}
 }
 
 // kill reports that the selected pane shall be killed.
 func (p *Panes) kill() {
-	q := p.selected()
+	q := p.list.selected()
 	if q == nil || p.OnKill == nil {
 		return
 	}
@@ -228,7 +162,7 @@ func (p *Panes) kill() {
 	case q.Lost != "":
 		why = "the pane is gone already"
 	}
-	p.OnKill(q.Pane.Pane, p.name(q), why)
+	p.OnKill(q.Pane.Pane, p.list.name(q), why)
 }
 
 // MouseHandler selects the pane under the pointer and scrolls back with the wheel.
@@ -237,24 +171,10 @@ func (p *Panes) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(t
 		x, y := ev.Position()
 		for _, t := range p.tiles {
 			wheels := action == tview.MouseScrollUp || action == tview.MouseScrollDown
-			if t.has(x, y) && (action == tview.MouseLeftDown || wheels && t.id != p.shown) {
+			if t.has(x, y) && (action == tview.MouseLeftDown || wheels && t.id != p.list.shown) {
 				p.choose(t.id)
 			}
 		}
 		return draw.Wheel(p, action, ev, setFocus), nil
 	})
-}
-
-// name is a pane's title with where it is, if that is elsewhere or there are several such
-// places.
-func (p *Panes) name(q *paneView) string {
-	name := draw.OneLine(q.Title)
-	if q.Target != "" && (q.Target != "local" || p.severalTargets()) {
-		name = q.Target + ":" + name
-	}
-	return name
-}
-
-func (p *Panes) severalTargets() bool {
-	return slices.ContainsFunc(p.panes, func(q paneView) bool { return q.Target != p.panes[0].Target })
 }

@@ -10,8 +10,8 @@ import (
 // BeginTyping makes keys go to the selected pane, unless it is gone or has only just taken
 // the place of another, and reports whether they do.
 func (p *Panes) BeginTyping() bool {
-	q := p.selected()
-	if q == nil || q.Lost != "" || !p.seen() {
+	q := p.list.selected()
+	if q == nil || q.Lost != "" || !p.follow.seen(p.list.shown) {
 		return false
 	}
 	p.EndScroll()
@@ -31,10 +31,10 @@ func (p *Panes) typeKey(a keymap.Action, ev *tcell.EventKey) {
 		return
 	}
 	p.EndScroll()
-	q := p.selected()
+	q := p.list.selected()
 	app := q.Screen != nil && q.Screen.AppKeys
 	if seq := keymap.Bytes(ev, app); len(seq) > 0 && p.OnType != nil {
-		p.OnType(p.shown, seq)
+		p.OnType(p.list.shown, seq)
 	}
 }
 
@@ -43,7 +43,7 @@ func (p *Panes) PasteHandler() func(string, func(tview.Primitive)) {
 	return p.WrapPasteHandler(func(text string, _ func(tview.Primitive)) {
 		if p.typing && p.OnPaste != nil {
 			p.EndScroll()
-			p.OnPaste(p.shown, text)
+			p.OnPaste(p.list.shown, text)
 		}
 	})
 }

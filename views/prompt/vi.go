@@ -26,6 +26,15 @@ func (p *Prompt) EndInsert() bool {
 	return true
 }
 
+// BeginTyping prepares for what is typed from another place: a search ends, and with the keys of
+// vi it is inserted.
+func (p *Prompt) BeginTyping() {
+	p.search = nil
+	if p.vi.Normal {
+		p.vi.Restart(p.editor)
+	}
+}
+
 // viKey takes a key in normal mode and says whether that was all. From the first and the last
 // row, up and down go through the history, as they do without vi.
 func (p *Prompt) viKey(ev *tcell.EventKey) (done bool) {

@@ -194,8 +194,8 @@ func BenchmarkMemory(b *testing.B) {
 				before := heap()
 				c.Update(&s.State, state.Everything)
 				c.Draw(screen)
-				for !c.top.before(anchor{0, 1}) {
-					c.Page(-1)
+				for !c.view.top.before(anchor{0, 1}) {
+					c.view.Page(-1)
 					c.Draw(screen)
 				}
 				held = float64(heap()-before) / float64(size)

@@ -158,7 +158,7 @@ func callGlyph(c *state.Call, open bool, now int64) (glyph string, r themes.Role
 		return draw.Spinner(now), themes.Running
 	case state.CallFailed:
 		return "✗", themes.ToolError
-	case state.CallDenied:
+	case state.CallDenied, state.CallCancelled:
 		return "⊘", themes.Warning
 	case state.CallDone:
 		if open {
@@ -176,6 +176,8 @@ func callOutcome(c *state.Call) string {
 		return "waiting for approval"
 	case c.State == state.CallDenied:
 		return "denied"
+	case c.State == state.CallCancelled:
+		return "cancelled"
 	case c.State == state.CallFailed && c.ExitCode != nil:
 		return fmt.Sprintf("exit %d", *c.ExitCode)
 	case c.State == state.CallFailed:

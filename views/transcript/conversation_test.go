@@ -172,14 +172,14 @@ func TestStreamScrollsByAThird(t *testing.T) {
 		s.Feed(event.TextDelta{Text: "- item\n"})
 		c.Update(&s.State, state.Conversation)
 		rows := viewtest.ScreenRows(t, c, 40, 14)
-		if c.top != (anchor{}) && rows[11] != "" && rows[10] == "" {
+		if c.view.top != (anchor{}) && rows[11] != "" && rows[10] == "" {
 			t.Fatalf("a hole in\n%s", strings.Join(rows, "\n"))
 		}
-		if top := strings.Join([]string{string(rune('0' + c.top.block)), string(rune('0' + c.top.row))}, ":"); len(tops) == 0 || tops[len(tops)-1] != top {
+		if top := strings.Join([]string{string(rune('0' + c.view.top.block)), string(rune('0' + c.view.top.row))}, ":"); len(tops) == 0 || tops[len(tops)-1] != top {
 			tops = append(tops, top)
 			moves++
 		}
-		if !c.follow {
+		if !c.view.follow {
 			t.Fatal("stopped following")
 		}
 	}
@@ -243,14 +243,14 @@ func TestKeysMoveAndCopy(t *testing.T) {
 	c.OnCopy = func(text string) { copied = text }
 	draw := func() []string { return viewtest.ScreenRows(t, c, 40, 12) }
 	viewtest.Press(t, c, "prompt-previous")
-	if rows := draw(); !strings.HasPrefix(rows[0], "▎▌ prompt") || c.focus != 8 {
-		t.Errorf("[ shows %q with focus %d", rows[0], c.focus)
+	if rows := draw(); !strings.HasPrefix(rows[0], "▎▌ prompt") || c.view.focus != 8 {
+		t.Errorf("[ shows %q with focus %d", rows[0], c.view.focus)
 	}
 	viewtest.Press(t, c, "prompt-previous", "prompt-previous")
 	draw()
 	viewtest.Press(t, c, "prompt-next")
-	if draw(); c.focus != 6 {
-		t.Errorf("[[] has focus %d, want 6", c.focus)
+	if draw(); c.view.focus != 6 {
+		t.Errorf("[[] has focus %d, want 6", c.view.focus)
 	}
 	viewtest.Press(t, c, "copy-block")
 	if copied != "prompt" {
@@ -265,18 +265,18 @@ func TestKeysMoveAndCopy(t *testing.T) {
 		viewtest.Press(t, c, "scroll-up")
 		draw()
 	}
-	if c.focus != 0 || c.top != (anchor{}) {
-		t.Errorf("200 times up leads to block %d, %v", c.focus, c.top)
+	if c.view.focus != 0 || c.view.top != (anchor{}) {
+		t.Errorf("200 times up leads to block %d, %v", c.view.focus, c.view.top)
 	}
 	for range 200 {
 		viewtest.Press(t, c, "scroll-down")
 		draw()
 	}
-	if c.focus != 9 || !c.follow {
-		t.Errorf("200 times down leads to block %d, follow %v", c.focus, c.follow)
+	if c.view.focus != 9 || !c.view.follow {
+		t.Errorf("200 times down leads to block %d, follow %v", c.view.focus, c.view.follow)
 	}
 	viewtest.Press(t, c, "scroll-top", "page-down", "scroll-bottom")
-	if draw(); !c.follow {
+	if draw(); !c.view.follow {
 		t.Error("G does not follow")
 	}
 }
@@ -292,8 +292,8 @@ func TestMouse(t *testing.T) {
 	for range 30 {
 		mouse(tview.MouseScrollUp, 3, 3)
 	}
-	if c.top != (anchor{}) || c.follow {
-		t.Fatalf("wheel up ends at %v", c.top)
+	if c.view.top != (anchor{}) || c.view.follow {
+		t.Fatalf("wheel up ends at %v", c.view.top)
 	}
 	mouse(tview.MouseLeftClick, 3, 3)
 	if rows := viewtest.ScreenRows(t, c, 40, 12); rows[3] != "hidden" {
@@ -395,7 +395,7 @@ func TestFarBlocksAreForgotten(t *testing.T) {
 	c := conversationOf(t, s, 40, 12)
 	laid := func() (n int) {
 		viewtest.Text(t, c, 40, 12)
-		for _, v := range c.blocks {
+		for _, v := range c.view.blocks {
 			if v.laid != nil {
 				n++
 			}
@@ -466,7 +466,7 @@ func TestHostileBlocksAreInert(t *testing.T) {
 	c := conversationOf(t, s, 60, 200)
 	o := NewOutput(viewtest.Dark(t), keymap.Default())
 	o.Update(&s.State, state.Everything)
-	for _, v := range c.blocks {
+	for _, v := range c.view.blocks {
 		v.fold = unfolded
 	}
 	for w := 1; w < 70; w += 3 {
@@ -571,7 +571,7 @@ func TestCopyCodeAgain(t *testing.T) { // UX "Conversation"
 	c := conversationOf(t, s, 60, 30)
 	var got []string
 	c.OnCopy = func(text string) { got = append(got, text) }
-	c.focus = 0
+	c.view.focus = 0
 	viewtest.Press(t, c, "copy-code", "copy-code", "copy-code", "copy-block", "copy-code", "scroll-down", "copy-code", "copy-code")
 	if want := "a b a ```sh\na\n```\nand\n```sh\nb\n```\n a c c"; strings.Join(got, " ") != want {
 		t.Errorf("copied %q, want %q", strings.Join(got, " "), want)

@@ -7,8 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/gdamore/tcell/v2"
-
 	"buddy/agent/action"
 	"buddy/app/keymap"
 	"buddy/app/state"
@@ -23,7 +21,7 @@ const (
 	findBlock = 64        // what looking at a block costs in such bytes, at least
 )
 
-// finder is a search in a conversation. It runs over what the blocks show when they are
+// finder holds a search in a conversation. It runs over what the blocks show when they are
 // unfolded, a slice at a time: first to the match to go to, then around the view and
 // outwards to count the rest.
 type finder struct {
@@ -41,7 +39,7 @@ type finder struct {
 	waiting   bool // the next slice is on its way
 }
 
-// match is a place where the text was found.
+// match names a place where the text was found.
 type match struct {
 	block, part, off int // part is headPart for the head of a call
 	n                int // of how many before it in its block
@@ -49,14 +47,14 @@ type match struct {
 
 const headPart = -1
 
-// seek is the way to a match: onwards from a place, block by block.
+// seek holds the way to a match: onwards from a place, block by block.
 type seek struct {
 	by   int // 1 down, -1 up, 0 when nothing is sought
 	from match
 	left int // blocks
 }
 
-// found is what a block knows of the search.
+// found holds what a block knows of the search.
 type found struct {
 	gen, count int
 	open       bool // the block was still growing
@@ -66,51 +64,84 @@ type found struct {
 // followed, else the first one from the top of the view on. It goes on in slices through
 // Later. An empty text opens the line that takes one.
 func (c *Conversation) Find(text string) {
-	c.openFind()
-	if text = strings.Join(strings.Fields(text), " "); text != "" {
-		c.findText(text)
-		c.acceptFind()
+	c.find.open(&c.view)
+	if text = draw.OneLine(text); text != "" {
+		c.find.setText(&c.view, text)
+		c.goOn()
+		c.find.accept(&c.view)
 	}
 }
 
 // EndFind ends a search and reports whether there was one.
-func (c *Conversation) EndFind() bool {
-	on := c.find.typing || c.find.Text != ""
-	c.find = finder{gen: c.find.gen, waiting: c.find.waiting}
+func (c *Conversation) EndFind() bool { return c.find.end() }
+
+// FindIn is Find for a text that was found elsewhere, in some blocks: it goes to the first
+// match there. Where they do not show the text it goes to the first of them, ends the search
+// and reports false.
+func (c *Conversation) FindIn(text string, blocks []int) bool {
+	found := c.find.in(&c.view, text, blocks)
+	c.goOn()
+	return found
+}
+
+// FindNext goes to the next match, or to the one before if by is -1. After the last one
+// comes the first.
+func (c *Conversation) FindNext(by int) {
+	if f := &c.find; f.Text != "" && f.visited {
+		f.seekFrom(&c.view, by, f.at)
+		c.goOn()
+	}
+}
+
+// goOn searches a slice and asks for another turn if more is to be done.
+func (c *Conversation) goOn() {
+	for f := &c.find; f.unfinished(&c.view); {
+		f.slice(&c.view)
+		if c.Later != nil {
+			f.waiting = true
+			c.Later(func() { c.find.waiting = false; c.goOn() })
+		}
+	}
+}
+
+// end ends the search and reports whether there was one.
+func (f *finder) end() bool {
+	on := f.typing || f.Text != ""
+	*f = finder{gen: f.gen, waiting: f.waiting}
 	return on
 }
 
-func (c *Conversation) openFind() {
-	c.EndFind()
-	c.find.typing, c.find.origin, c.find.ended = true, c.top, c.follow
+// open opens the line that takes the text.
+func (f *finder) open(vp *viewport) {
+	f.end()
+	f.typing, f.origin, f.ended = true, vp.top, vp.follow
 }
 
-// acceptFind closes the line and keeps the search.
-func (c *Conversation) acceptFind() {
-	f := &c.find
+// accept closes the line and keeps the search.
+func (f *finder) accept(vp *viewport) {
 	f.typing = false
 	if f.Text == "" {
-		c.EndFind()
+		f.end()
 	} else if f.visited {
-		c.visit(f.at)
+		f.visit(vp, f.at)
 	}
 }
 
-// cancelFind closes the line and goes back to where the search began.
-func (c *Conversation) cancelFind() {
-	c.returnToOrigin()
-	c.EndFind()
+// cancel closes the line and goes back to where the search began.
+func (f *finder) cancel(vp *viewport) {
+	f.returnToOrigin(vp)
+	f.end()
 }
 
-func (c *Conversation) returnToOrigin() {
-	if len(c.blocks) > 0 {
-		c.top, c.follow = c.find.origin, c.find.ended
+// returnToOrigin shows what showed when the search began.
+func (f *finder) returnToOrigin(vp *viewport) {
+	if len(vp.blocks) > 0 {
+		vp.top, vp.follow = f.origin, f.ended
 	}
 }
 
-// findText looks for another text, from where the search began.
-func (c *Conversation) findText(text string) {
-	f := &c.find
+// setText looks for another text, from where the search began.
+func (f *finder) setText(vp *viewport, text string) {
 	if len(text) > pattern.MaxQuery || text == f.Text {
 		return
 	}
@@ -120,90 +151,71 @@ func (c *Conversation) findText(text string) {
 	}
 	f.Pattern, f.visited, f.seek = pattern.New(text), false, seek{}
 	f.prefilter = pattern.NewPrefilter(&f.Pattern)
-	c.returnToOrigin()
-	if text == "" || len(c.blocks) == 0 {
+	f.returnToOrigin(vp)
+	if text == "" || len(vp.blocks) == 0 {
 		return
 	}
-	f.lo, f.hi = c.top.block, c.top.block
+	f.lo, f.hi = vp.top.block, vp.top.block
 	if f.ended {
-		c.startSeek(-1, match{block: len(c.blocks) - 1, part: math.MaxInt})
+		f.seekFrom(vp, -1, match{block: len(vp.blocks) - 1, part: math.MaxInt})
 		return
 	}
-	from := match{block: min(c.top.block, len(c.blocks)-1), part: headPart, off: -1}
-	if v := c.blocks[from.block]; !v.foldable() {
-		if part, off := v.rowOffset(c.top.row); part >= 0 {
+	from := match{block: min(vp.top.block, len(vp.blocks)-1), part: headPart, off: -1}
+	if v := vp.blocks[from.block]; !v.foldable() {
+		if part, off := v.rowOffset(vp.top.row); part >= 0 {
 			from.part, from.off = part, off-1
 		}
 	}
-	c.startSeek(1, from)
+	f.seekFrom(vp, 1, from)
 }
 
-// FindNext goes to the next match, or to the one before if by is -1. After the last one
-// comes the first.
-func (c *Conversation) FindNext(by int) {
-	if f := &c.find; f.Text != "" && f.visited {
-		c.startSeek(by, f.at)
-	}
-}
-
-func (c *Conversation) startSeek(by int, from match) {
-	c.find.seek = seek{by, from, len(c.blocks) + 1}
-	c.goOn()
-}
-
-// goOn searches a slice and asks for another turn if more is to be done.
-func (c *Conversation) goOn() {
-	f := &c.find
-	for f.Text != "" && !f.waiting && (f.seek.by != 0 || c.uncounted()) {
-		c.slice()
-		if c.Later != nil {
-			f.waiting = true
-			c.Later(func() { c.find.waiting = false; c.goOn() })
-		}
-	}
+// seekFrom begins the way to the next match from a place on.
+func (f *finder) seekFrom(vp *viewport, by int, from match) {
+	f.seek = seek{by, from, len(vp.blocks) + 1}
 }
 
 // slice does as much of the search as may be done at once.
-func (c *Conversation) slice() {
+func (f *finder) slice(vp *viewport) {
 	budget := findSlice
-	c.look(&budget)
-	f := &c.find
-	for total := c.tally().total; budget > 0 && total < maxFound && (f.lo > 0 || f.hi < len(c.blocks)); {
+	f.look(vp, &budget)
+	for total := f.tally(vp).total; budget > 0 && total < maxFound && (f.lo > 0 || f.hi < len(vp.blocks)); {
 		block := f.lo - 1
-		if f.hi < len(c.blocks) && (f.hi <= c.extent.last || f.lo == 0) {
+		if f.hi < len(vp.blocks) && (f.hi <= vp.extent.last || f.lo == 0) {
 			block = f.hi
 		}
 		f.lo, f.hi = min(f.lo, block), max(f.hi, block+1)
-		known := c.blocks[block].found.gen == f.gen
-		if n := c.count(block, &budget); !known {
+		known := vp.blocks[block].found.gen == f.gen
+		if n := f.count(vp, block, &budget); !known {
 			total += n
 		}
 	}
 }
 
-// uncounted reports whether there are blocks whose matches are to be counted.
-func (c *Conversation) uncounted() bool {
-	f := &c.find
-	return (f.lo > 0 || f.hi < len(c.blocks)) && c.tally().total < maxFound
+// unfinished reports whether a slice is to be searched now.
+func (f *finder) unfinished(vp *viewport) bool {
+	if f.Text == "" || f.waiting {
+		return false
+	}
+	return f.seek.by != 0 || (f.lo > 0 || f.hi < len(vp.blocks)) && f.tally(vp).total < maxFound
 }
 
 // look goes on seeking.
-func (c *Conversation) look(budget *int) {
-	s := &c.find.seek
+func (f *finder) look(vp *viewport, budget *int) {
+	s := &f.seek
 	for s.by != 0 && *budget > 0 {
 		if s.left == 0 {
 			s.by = 0
 			return
 		}
-		if c.count(s.from.block, budget) > 0 {
-			if m, ok := c.nearest(s.from, s.by); ok {
+		if f.count(vp, s.from.block, budget) > 0 {
+			if m, ok := f.nearest(vp, s.from, s.by); ok {
 				s.by = 0
-				c.visit(m)
+				f.visit(vp, m)
 				return
 			}
 		}
 		s.left--
-		n := len(c.blocks)
+		n := len(vp.blocks)
 		s.from = match{block: (s.from.block + s.by + n) % n, part: headPart, off: -1}
 		if s.by < 0 {
 			s.from.part = math.MaxInt
@@ -212,9 +224,9 @@ func (c *Conversation) look(budget *int) {
 }
 
 // nearest returns the match in the block of a place that comes next after it, or before it.
-func (c *Conversation) nearest(from match, by int) (last match, ok bool) {
+func (f *finder) nearest(vp *viewport, from match, by int) (last match, ok bool) {
 	n := 0
-	for part, off := range c.matches(from.block) {
+	for part, off := range f.matches(vp, from.block) {
 		m := match{from.block, part, off, n}
 		after := part > from.part || part == from.part && off > from.off
 		before := part < from.part || part == from.part && off < from.off
@@ -233,35 +245,35 @@ func (c *Conversation) nearest(from match, by int) (last match, ok bool) {
 }
 
 // visit shows a match. What hides it unfolds, unless the text is still being typed.
-func (c *Conversation) visit(m match) {
-	c.find.at, c.find.visited = m, true
-	v := c.blocks[m.block]
-	if v.foldable() && m.part != headPart && !c.find.typing {
+func (f *finder) visit(vp *viewport, m match) {
+	f.at, f.visited = m, true
+	v := vp.blocks[m.block]
+	if v.foldable() && m.part != headPart && !f.typing {
 		v.fold = unfolded
 	}
-	if c.size.h == 0 {
+	if vp.size.h == 0 {
 		return // not drawn yet
 	}
-	c.hold()
-	c.focus = m.block
+	vp.hold()
+	vp.focus = m.block
 	row := v.gap
-	if c.shows(m) {
-		row = v.rowOf(m.part, m.off, row, c.size.w)
+	if vp.shows(m) {
+		row = v.rowOf(m.part, m.off, row, vp.size.w)
 	}
-	if a := (anchor{m.block, row}); a.before(c.top) || !a.before(c.ahead(c.top, c.size.h)) {
-		c.top = c.back(a, c.size.h/3)
+	if a := (anchor{m.block, row}); a.before(vp.top) || !a.before(vp.ahead(vp.top, vp.size.h)) {
+		vp.top = vp.back(a, vp.size.h/3)
 	}
 }
 
 // shows reports whether the part of a match is unfolded.
-func (c *Conversation) shows(m match) bool {
-	v := c.blocks[m.block]
+func (vp *viewport) shows(m match) bool {
+	v := vp.blocks[m.block]
 	return m.part != headPart && (!v.foldable() || v.shown() == unfolded)
 }
 
 // count returns how many matches a block has, and takes what that costs off a budget.
-func (c *Conversation) count(block int, budget *int) int {
-	f, v := &c.find, c.blocks[block]
+func (f *finder) count(vp *viewport, block int, budget *int) int {
+	v := vp.blocks[block]
 	*budget -= findBlock
 	switch k := &v.found; {
 	case k.open:
@@ -275,43 +287,43 @@ func (c *Conversation) count(block int, budget *int) int {
 	if *budget -= v.size() / pattern.PrefilterGain; f.surelyLacks(v) {
 		return 0
 	}
-	for range c.matches(block) {
+	for range f.matches(vp, block) {
 		v.found.count++
 	}
 	*budget -= v.size()
 	return v.found.count
 }
 
-// tally is what is known of the matches.
+// tally holds how many matches are known.
 type tally struct {
 	total, before int  // all, and those in the blocks before the visited one
 	all, placed   bool // whether nothing is missing in them
 }
 
-func (c *Conversation) tally() tally {
+// tally adds up what the blocks know.
+func (f *finder) tally(vp *viewport) tally {
 	t := tally{all: true, placed: true}
-	for i, v := range c.blocks {
-		if v.found.gen != c.find.gen {
+	for i, v := range vp.blocks {
+		if v.found.gen != f.gen {
 			t.all = false
-			t.placed = t.placed && i >= c.find.at.block
+			t.placed = t.placed && i >= f.at.block
 			continue
 		}
 		t.total += v.found.count
-		if i < c.find.at.block {
+		if i < f.at.block {
 			t.before += v.found.count
 		}
 	}
 	return t
 }
 
-// findStatus says where the visited match is among all: 3 of 17.
-func (c *Conversation) findStatus() string {
-	f := &c.find
+// status says where the visited match is among all: 3 of 17.
+func (f *finder) status(vp *viewport) string {
 	if f.Text == "" {
 		return ""
 	}
-	c.recount()
-	t := c.tally()
+	f.recount(vp)
+	t := f.tally(vp)
 	more := ""
 	if !t.all {
 		more = "+"
@@ -332,52 +344,49 @@ func (c *Conversation) findStatus() string {
 
 // recount looks again at blocks that grew when they were counted and do no more. They
 // are among the last ones.
-func (c *Conversation) recount() {
-	for i := max(len(c.blocks)-keepLaid, 0); i < len(c.blocks); i++ {
-		if v := c.blocks[i]; v.found.open && v.found.gen == c.find.gen && !v.growing() {
+func (f *finder) recount(vp *viewport) {
+	for i := max(len(vp.blocks)-keepLaid, 0); i < len(vp.blocks); i++ {
+		if v := vp.blocks[i]; v.found.open && v.found.gen == f.gen && !v.growing() {
 			budget := 0
-			c.count(i, &budget)
+			f.count(vp, i, &budget)
 		}
 	}
 }
 
-// findMoved keeps the search when blocks came before those that there were.
-func (c *Conversation) findMoved(moved map[int]int) {
-	f := &c.find
+// moved keeps the search when blocks came before those that there were.
+func (f *finder) moved(vp *viewport, moved map[int]int) {
 	f.at.block, f.seek.from.block, f.origin.block = moved[f.at.block], moved[f.seek.from.block], moved[f.origin.block]
-	f.lo, f.hi = c.top.block, c.top.block // known counts cost nothing
-	if len(c.blocks) == 0 {
-		c.EndFind()
+	f.lo, f.hi = vp.top.block, vp.top.block // known counts cost nothing
+	if len(vp.blocks) == 0 {
+		f.end()
 	}
 }
 
-// findKey takes a key while the text is typed.
-func (c *Conversation) findKey(ev *tcell.EventKey) {
-	f := &c.find
-	p := c.Keys.Lookup(ev, keymap.Finding)
+// key takes a key, looked up in the scope Finding, while the text is typed.
+func (f *finder) key(vp *viewport, p keymap.Press) {
 	if p.Types() {
-		c.findText(f.Text + p.Text)
+		f.setText(vp, f.Text+p.Text)
 		return
 	}
 	switch p.Action {
 	case keymap.FindAccept:
-		c.acceptFind()
+		f.accept(vp)
 	case keymap.FindClose:
-		c.cancelFind()
+		f.cancel(vp)
 	case keymap.FindErase:
 		if f.Text == "" {
-			c.cancelFind()
+			f.cancel(vp)
 			return
 		}
-		c.findText(edit.DropLast(f.Text))
+		f.setText(vp, edit.DropLast(f.Text))
 	}
 }
 
 // matches gives the part and the offset of each match in a block, in order.
-func (c *Conversation) matches(block int) iter.Seq2[int, int] {
+func (f *finder) matches(vp *viewport, block int) iter.Seq2[int, int] {
 	return func(yield func(part, off int) bool) {
-		for part, text := range c.blocks[block].texts(c.size.w) {
-			for from, to := c.find.Next(text, 0); from >= 0; from, to = c.find.Next(text, to) {
+		for part, text := range vp.blocks[block].texts(vp.size.w) {
+			for from, to := f.Next(text, 0); from >= 0; from, to = f.Next(text, to) {
 				if !yield(part, from) {
 					return
 				}
@@ -429,4 +438,31 @@ func (v *blockView) size() int {
 		n += len(c.Output.Buf) + len(c.Result) + len(c.Arguments)
 	}
 	return n
+}
+
+// in goes to the first match in some blocks and reports whether there is one; else it ends the
+// search at the first of them.
+func (f *finder) in(vp *viewport, text string, blocks []int) bool {
+	f.end()
+	if len(blocks) == 0 || blocks[0] >= len(vp.blocks) {
+		return false
+	}
+	if text != "" && len(text) <= pattern.MaxQuery {
+		f.gen++
+		f.narrow, f.Pattern = f.gen, pattern.New(text)
+		f.lo, f.hi = blocks[0], blocks[0]
+		for _, b := range blocks {
+			if m, ok := f.nearest(vp, match{block: b, part: headPart, off: math.MinInt}, 1); ok {
+				f.visit(vp, m)
+				return true
+			}
+		}
+		f.end()
+	}
+	vp.hold()
+	vp.focus, vp.top = blocks[0], anchor{blocks[0], 0}
+	if v := vp.blocks[blocks[0]]; v.foldable() {
+		v.fold = unfolded
+	}
+	return false
 }

@@ -5,7 +5,6 @@ import (
 
 	"buddy/themes"
 	"buddy/views/draw"
-	"buddy/views/markup"
 	"buddy/views/pattern"
 )
 
@@ -19,13 +18,12 @@ type marker struct {
 const noPart = -2
 
 // marker returns what marks the matches in a block; nil if nothing is searched for.
-func (c *Conversation) marker(block int) *marker {
-	f := &c.find
+func (f *finder) marker(vp *viewport, block int) *marker {
 	if f.Text == "" {
 		return nil
 	}
 	m := &marker{&f.Pattern, noPart, 0}
-	if f.visited && block == f.at.block && (f.at.part == headPart || c.shows(f.at)) {
+	if f.visited && block == f.at.block && (f.at.part == headPart || vp.shows(f.at)) {
 		m.part, m.off = f.at.part, f.at.off
 	}
 	return m
@@ -71,28 +69,5 @@ func (m *marker) mark(c draw.Canvas, text []byte, from, to, part int) {
 		if a, b := m.Next(text[:end], max(m.off, at)); a == m.off {
 			c.Restyle(text, from, max(a, from), min(b, to), st.Bold(true).Underline(true))
 		}
-	}
-}
-
-// drawFind draws the line that takes the text, with the cursor at its end.
-func (c *Conversation) drawFind(row draw.Canvas) {
-	row.Fill(0, row.W, c.Palette[themes.Text])
-	status := c.findStatus()
-	room := row.W - 1
-	if n := draw.TextWidth(status); n+12 < row.W {
-		row.Say(row.W-n, status, themes.Muted)
-		room -= n + 1
-	}
-	col := row.Cols(0, room).Say(0, "find: ", themes.Accent)
-	text := draw.Untrusted(themes.Text, c.find.Text)
-	for col+draw.Width(text) > room && len(text) > 0 { // its end is what is being typed
-		n, _ := markup.Cluster([]byte(text[0].Text))
-		if text[0].Text = text[0].Text[n:]; text[0].Text == "" {
-			text = text[1:]
-		}
-	}
-	col = row.Cols(0, max(room, 0)).Spans(col, text...)
-	if c.HasFocus() && col < row.W {
-		row.Screen.ShowCursor(row.X+col, row.Y)
 	}
 }

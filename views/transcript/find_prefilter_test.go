@@ -44,12 +44,12 @@ func TestPrefilter(t *testing.T) {
 			f := finder{Pattern: pattern.New(query)}
 			f.prefilter = pattern.NewPrefilter(&f.Pattern)
 			c.find = f
-			for i, v := range c.blocks {
+			for i, v := range c.view.blocks {
 				if !f.surelyLacks(v) {
 					continue
 				}
 				held++
-				for part, off := range c.matches(i) {
+				for part, off := range c.find.matches(&c.view, i) {
 					t.Fatalf("%q is held back from %q, but matches in part %d at %d", text, query, part, off)
 				}
 			}

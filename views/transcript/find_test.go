@@ -42,7 +42,7 @@ func find(t testing.TB, c *Conversation, text string) {
 }
 
 // status is what the border or the line says of a search.
-func status(c *Conversation) string { return c.findStatus() }
+func status(c *Conversation) string { return c.find.status(&c.view) }
 
 func TestFind(t *testing.T) { // UX "Conversation"
 	c := conversationOf(t, shop(), 60, 14)
@@ -225,7 +225,7 @@ func TestFindInSlices(t *testing.T) {
 		t.Errorf("status %s, want 1 of 1000+", got)
 	}
 	c.EndFind()
-	c.Bottom()
+	c.view.Bottom()
 	viewtest.Text(t, c, 100, 30)
 	c.Find("hay")
 	for turn() {

@@ -10,23 +10,21 @@ import (
 	"buddy/views/markup"
 )
 
-// selection is what a person has selected of a conversation, with the mouse or by keys.
+// selection holds what a person has selected of a conversation, with the mouse or by keys.
 // It lies between places in the texts of blocks, so that it stays on its words when the
 // view scrolls, the width changes or more text comes.
 type selection struct {
-	after func(time.Duration, func()) // see SetAfter; may be nil
-
 	on     bool
 	keys   bool // made by keys, not with the mouse
 	unit   unit
 	anchor stretch // where it began
 	head   stretch // where it goes to
 	goal   int     // the column that vertical moves aim at; -1 is that of the head
-	mouse  drag
 }
 
-// drag is a mouse button that is held.
+// drag holds what the left mouse button does.
 type drag struct {
+	after     func(time.Duration, func()) // see SetAfter; may be nil
 	down      bool
 	x, y      int
 	clicks    int // in a row at one place, up to 3
@@ -34,7 +32,7 @@ type drag struct {
 	scrolling bool // a step is on its way
 }
 
-// unit is what a selection grows by.
+// unit tells what a selection grows by.
 type unit uint8
 
 const (
@@ -43,23 +41,23 @@ const (
 	byLine
 )
 
-// spot is a byte of a part of a block; part is headPart for the head of a call.
-type spot struct{ block, part, off int }
+// position names a byte of a part of a block; part is headPart for the head of a call.
+type position struct{ block, part, off int }
 
-func (s spot) before(t spot) bool {
+func (s position) before(t position) bool {
 	if s.block != t.block {
 		return s.block < t.block
 	}
 	return s.part < t.part || s.part == t.part && s.off < t.off
 }
 
-// stretch is the text from one spot up to another one in the same part.
+// stretch names the text from one position up to another one in the same part.
 type stretch struct {
-	spot
+	position
 	end int
 }
 
-func (s stretch) last() spot { return spot{s.block, s.part, s.end} }
+func (s stretch) last() position { return position{s.block, s.part, s.end} }
 
 const (
 	clickTime  = 400 * time.Millisecond // between the clicks of a double click
@@ -68,12 +66,12 @@ const (
 
 // SetAfter gives the way to do something later on the UI goroutine and draw. Without it a
 // selection does not scroll by itself when the pointer is held at an edge.
-func (c *Conversation) SetAfter(after func(time.Duration, func())) { c.sel.after = after }
+func (c *Conversation) SetAfter(after func(time.Duration, func())) { c.mouse.after = after }
 
 // EndSelection drops the selection and reports whether there was one.
 func (c *Conversation) EndSelection() bool {
 	on := c.sel.on
-	c.sel = selection{after: c.sel.after, mouse: c.sel.mouse}
+	c.sel = selection{}
 	return on
 }
 
@@ -83,22 +81,19 @@ func (c *Conversation) CopySelection() bool {
 	if !c.sel.on {
 		return false
 	}
-	text := c.selected()
-	c.EndSelection()
+	text := c.sel.text(&c.view)
+	c.sel = selection{}
 	if c.OnCopy != nil {
 		c.OnCopy(text)
 	}
 	return true
 }
 
-// holds reports whether a person is selecting: the view must not move under them.
-func (s *selection) holds() bool { return s.on && (s.keys || s.mouse.down) }
-
-// bounds are the ends of the selection, in order.
-func (s *selection) bounds() (from, to spot) {
-	from, to = s.anchor.spot, s.anchor.last()
+// bounds returns the ends of the selection, in order.
+func (s *selection) bounds() (from, to position) {
+	from, to = s.anchor.position, s.anchor.last()
 	if s.head.before(from) {
-		from = s.head.spot
+		from = s.head.position
 	}
 	if to.before(s.head.last()) {
 		to = s.head.last()
@@ -106,13 +101,13 @@ func (s *selection) bounds() (from, to spot) {
 	return from, to
 }
 
-// selected is the text that is selected, in whole lines where rows are only wrapped.
-func (c *Conversation) selected() string {
+// text returns what is selected, in whole lines where rows are only wrapped.
+func (s *selection) text(vp *viewport) string {
 	var b strings.Builder
-	from, to := c.sel.bounds()
-	for i := from.block; i <= to.block && i < len(c.blocks); i++ {
-		c.height(i) // lays it out
-		v := c.blocks[i]
+	from, to := s.bounds()
+	for i := from.block; i <= to.block && i < len(vp.blocks); i++ {
+		vp.height(i) // lays it out
+		v := vp.blocks[i]
 		first := b.Len() == 0
 		if !first && v.gap > 0 {
 			b.WriteByte('\n')
@@ -141,7 +136,7 @@ func (c *Conversation) selected() string {
 	return b.String()
 }
 
-// visibleTexts gives the texts of the block that are not folded, by the number of their part.
+// visibleTexts yields the texts of the block that are not folded, by the number of their part.
 func (v *blockView) visibleTexts() func(yield func(part int, text *markup.Text) bool) {
 	return func(yield func(int, *markup.Text) bool) {
 		if v.block.Call != nil && !yield(headPart, &markup.Text{Bytes: draw.Bytes(v.laid.head)}) {
@@ -155,7 +150,7 @@ func (v *blockView) visibleTexts() func(yield func(part int, text *markup.Text) 
 	}
 }
 
-// rowText is what a row shows of a text: the bytes from..to of it, from a column on. part
+// rowText holds what a row shows of a text: the bytes from..to of it, from a column on. part
 // is noPart for a row that shows none.
 type rowText struct {
 	text                []byte
@@ -208,20 +203,20 @@ func (r *rowText) at(col int) int {
 
 // stretchAt returns the unit of text that a column of a row shows. A row without text
 // stands for the beginning of the text below it.
-func (c *Conversation) stretchAt(a anchor, col int, u unit) stretch {
-	for ; a.block < len(c.blocks); a = c.ahead(a, 1) {
-		c.height(a.block)
-		r := c.blocks[a.block].rowText(a.row)
+func (vp *viewport) stretchAt(a anchor, col int, u unit) stretch {
+	for ; a.block < len(vp.blocks); a = vp.ahead(a, 1) {
+		vp.height(a.block)
+		r := vp.blocks[a.block].rowText(a.row)
 		if r.part == noPart {
 			col = 0
 			continue
 		}
 		off := r.at(col)
 		from, to := u.around(r.text, off, r.to)
-		return stretch{spot{a.block, r.part, from}, to}
+		return stretch{position{a.block, r.part, from}, to}
 	}
-	last := max(len(c.blocks)-1, 0)
-	return stretch{spot{block: last + 1}, 0}
+	last := max(len(vp.blocks)-1, 0)
+	return stretch{position{block: last + 1}, 0}
 }
 
 // around returns the character, the word or the line around a byte. rowEnd is where the
@@ -243,13 +238,12 @@ func (u unit) around(text []byte, off, rowEnd int) (from, to int) {
 	return markup.WordAround(text, off)
 }
 
-// selectionMoved keeps the selection when blocks came before those that there were.
-func (c *Conversation) selectionMoved(moved map[int]int) {
-	s := &c.sel
+// moved keeps the selection when blocks came before those that there were.
+func (s *selection) moved(moved map[int]int) {
 	for _, at := range []*int{&s.anchor.block, &s.head.block} {
 		to, ok := moved[*at]
 		if s.on && !ok {
-			c.EndSelection()
+			*s = selection{}
 			return
 		}
 		*at = to
@@ -258,25 +252,25 @@ func (c *Conversation) selectionMoved(moved map[int]int) {
 
 // drawCursor puts the cursor where the selection goes to.
 func (c *Conversation) drawCursor(in draw.Area) {
-	if !c.sel.on || c.sel.mouse.down || !c.HasFocus() || c.find.typing {
+	if !c.sel.on || c.mouse.down || !c.HasFocus() || c.find.typing {
 		return
 	}
-	a, col := c.cursorAt()
-	for y, at := 0, c.top; y < in.H; y, at = y+1, c.ahead(at, 1) {
+	a, col := c.sel.cursorAt(&c.view)
+	for y, at := 0, c.view.top; y < in.H; y, at = y+1, c.view.ahead(at, 1) {
 		if at == a {
-			in.Screen.ShowCursor(in.X+draw.Padding+min(col, c.size.w-1), in.Y+y)
+			in.Screen.ShowCursor(in.X+draw.Padding+min(col, c.view.size.w-1), in.Y+y)
 			return
 		}
 	}
 }
 
-// paintSelected shows what is selected of a row that was drawn.
-func (c *Conversation) paintSelected(row draw.Canvas, block, i int) {
-	from, to := c.sel.bounds()
-	if !c.sel.on || block < from.block || block > to.block {
+// paint shows what is selected of a row that was drawn.
+func (s *selection) paint(vp *viewport, row draw.Canvas, block, i int) {
+	from, to := s.bounds()
+	if !s.on || block < from.block || block > to.block {
 		return
 	}
-	r := c.blocks[block].rowText(i)
+	r := vp.blocks[block].rowText(i)
 	if r.part == noPart {
 		return
 	}
@@ -293,5 +287,5 @@ func (c *Conversation) paintSelected(row draw.Canvas, block, i int) {
 		}
 		b = min(b, to.off)
 	}
-	row.At(r.col).Restyle(r.text, r.from, a, b, c.Palette[themes.Selection])
+	row.At(r.col).Restyle(r.text, r.from, a, b, row.Palette[themes.Selection])
 }

@@ -10,16 +10,16 @@ import (
 )
 
 // cursorAt returns where the head of a selection is shown, to put the cursor there.
-func (c *Conversation) cursorAt() (a anchor, col int) {
-	h := c.sel.head
-	if h.block >= len(c.blocks) {
-		return c.end(), 0
+func (s *selection) cursorAt(vp *viewport) (a anchor, col int) {
+	h := s.head
+	if h.block >= len(vp.blocks) {
+		return vp.end(), 0
 	}
-	c.height(h.block)
-	v := c.blocks[h.block]
+	vp.height(h.block)
+	v := vp.blocks[h.block]
 	a = anchor{h.block, v.gap}
 	if h.part != headPart {
-		a.row = v.rowOf(h.part, h.off, v.gap, c.size.w)
+		a.row = v.rowOf(h.part, h.off, v.gap, vp.size.w)
 	}
 	r := v.rowText(a.row)
 	if r.part == h.part && h.off >= r.from {
@@ -31,92 +31,97 @@ func (c *Conversation) cursorAt() (a anchor, col int) {
 // startSelection begins a selection by keys: with the match that was searched for, else in
 // the focused block where it shows first.
 func (c *Conversation) startSelection() {
-	if len(c.blocks) == 0 || c.size.h == 0 {
+	if !c.view.drawn() {
 		return
 	}
-	a := anchor{c.focus, 0}
-	if a.before(c.top) {
-		a = c.top
+	a := anchor{c.view.focus, 0}
+	if a.before(c.view.top) {
+		a = c.view.top
 	}
-	c.hold()
-	c.EndSelection()
-	at := c.stretchAt(a, 0, byChar)
-	if at.block >= len(c.blocks) { // nothing but rows without text
+	c.view.hold()
+	c.sel = selection{}
+	at := c.view.stretchAt(a, 0, byChar)
+	if at.block >= len(c.view.blocks) { // nothing but rows without text
 		return
 	}
 	head := at
-	if from, to, ok := c.visitedMatch(); ok {
+	if from, to, ok := c.find.visitedMatch(&c.view); ok {
 		at, head = from, to
 	}
-	c.sel.on, c.sel.keys, c.sel.anchor, c.sel.head, c.sel.goal = true, true, at, head, -1
+	c.sel = selection{on: true, keys: true, anchor: at, head: head, goal: -1}
 }
 
 // visitedMatch returns the first and the last character of the match that was visited last,
 // if that is in the focused block and not folded.
-func (c *Conversation) visitedMatch() (first, last stretch, ok bool) {
-	m := c.find.at
-	if c.find.Text == "" || !c.find.visited || m.block != c.focus {
+func (f *finder) visitedMatch(vp *viewport) (first, last stretch, ok bool) {
+	m := f.at
+	if f.Text == "" || !f.visited || m.block != vp.focus {
 		return first, last, false
 	}
-	text := c.textAt(spot{m.block, m.part, m.off})
+	text := vp.textAt(position{m.block, m.part, m.off})
 	if m.off >= len(text) {
 		return first, last, false
 	}
-	from, to := c.find.Next(text, m.off)
+	from, to := f.Next(text, m.off)
 	if from != m.off || to <= from {
 		return first, last, false
 	}
 	char := func(off int) stretch {
 		_, end := byChar.around(text, off, len(text))
-		return stretch{spot{m.block, m.part, off}, end}
+		return stretch{position{m.block, m.part, off}, end}
 	}
 	return char(from), char(charBefore(text, to)), true
 }
 
 // selectKey does what a key means while something is selected.
 func (c *Conversation) selectKey(a keymap.Action) {
-	s := &c.sel
 	switch a {
 	case keymap.SelectCopy:
 		c.CopySelection()
-		return
 	case keymap.SelectEnd:
 		c.EndSelection()
-		return
+	default:
+		c.sel.move(&c.view, a)
+	}
+}
+
+// move changes the selection by a key, and scrolls to its head.
+func (s *selection) move(vp *viewport, a keymap.Action) {
+	switch a {
 	case keymap.SelectHere:
 		s.anchor, s.unit = s.head, byChar
 	case keymap.SelectLines:
 		s.unit = byLine
-		s.anchor = c.grown(s.anchor)
+		s.anchor = s.grown(vp, s.anchor)
 	case keymap.SelectUp:
-		c.moveHead(-1)
+		s.moveHead(vp, -1)
 	case keymap.SelectDown:
-		c.moveHead(1)
+		s.moveHead(vp, 1)
 	case keymap.SelectPageUp:
-		c.moveHead(-max(c.size.h-1, 1))
+		s.moveHead(vp, -max(vp.size.h-1, 1))
 	case keymap.SelectPageDown:
-		c.moveHead(max(c.size.h-1, 1))
+		s.moveHead(vp, max(vp.size.h-1, 1))
 	default:
-		c.moveAlong(a)
+		s.moveAlong(vp, a)
 	}
-	s.head = c.grown(s.head)
-	c.reveal()
+	s.head = s.grown(vp, s.head)
+	s.reveal(vp)
 }
 
-// grown is a stretch of at least a unit.
-func (c *Conversation) grown(s stretch) stretch {
-	if s.block >= len(c.blocks) || c.sel.unit == byChar {
-		return s
+// grown returns a stretch of at least a unit.
+func (s *selection) grown(vp *viewport, t stretch) stretch {
+	if t.block >= len(vp.blocks) || s.unit == byChar {
+		return t
 	}
-	text := c.textAt(s.spot)
-	from, to := c.sel.unit.around(text, min(s.off, len(text)), len(text))
-	return stretch{spot{s.block, s.part, from}, to}
+	text := vp.textAt(t.position)
+	from, to := s.unit.around(text, min(t.off, len(text)), len(text))
+	return stretch{position{t.block, t.part, from}, to}
 }
 
-// textAt returns the text that a spot is in.
-func (c *Conversation) textAt(s spot) []byte {
-	c.height(s.block)
-	for part, text := range c.blocks[s.block].visibleTexts() {
+// textAt returns the text that a position is in.
+func (vp *viewport) textAt(s position) []byte {
+	vp.height(s.block)
+	for part, text := range vp.blocks[s.block].visibleTexts() {
 		if part == s.part {
 			return text.Bytes
 		}
@@ -125,24 +130,23 @@ func (c *Conversation) textAt(s spot) []byte {
 }
 
 // moveHead moves the head by rows, and over rows without text.
-func (c *Conversation) moveHead(rows int) {
-	a, col := c.cursorAt()
-	s := &c.sel
+func (s *selection) moveHead(vp *viewport, rows int) {
+	a, col := s.cursorAt(vp)
 	if s.goal < 0 {
 		s.goal = col
 	}
 	for step := sign(rows); ; rows = step {
-		next := c.ahead(a, rows)
+		next := vp.ahead(a, rows)
 		if rows < 0 {
-			next = c.back(a, -rows)
+			next = vp.back(a, -rows)
 		}
-		if next == a || next.block >= len(c.blocks) {
-			if next.block >= len(c.blocks) && rows > 1 {
-				c.moveTo(anchor{len(c.blocks) - 1, c.height(len(c.blocks)-1) - 1})
+		if next == a || next.block >= len(vp.blocks) {
+			if next.block >= len(vp.blocks) && rows > 1 {
+				s.moveTo(vp, vp.lastRow())
 			}
 			return
 		}
-		if a = next; c.moveTo(a) {
+		if a = next; s.moveTo(vp, a) {
 			return
 		}
 	}
@@ -156,28 +160,27 @@ func sign(n int) int {
 }
 
 // moveTo moves the head to a row, if that shows text.
-func (c *Conversation) moveTo(a anchor) bool {
-	c.height(a.block)
-	r := c.blocks[a.block].rowText(a.row)
+func (s *selection) moveTo(vp *viewport, a anchor) bool {
+	vp.height(a.block)
+	r := vp.blocks[a.block].rowText(a.row)
 	if r.part == noPart {
 		return false
 	}
-	off := r.at(c.sel.goal)
+	off := r.at(s.goal)
 	_, to := byChar.around(r.text, off, r.to)
-	c.sel.head = stretch{spot{a.block, r.part, off}, to}
+	s.head = stretch{position{a.block, r.part, off}, to}
 	return true
 }
 
 // moveAlong moves the head along the text.
-func (c *Conversation) moveAlong(a keymap.Action) {
-	s := &c.sel
+func (s *selection) moveAlong(vp *viewport, a keymap.Action) {
 	s.goal = -1
-	at, _ := c.cursorAt()
-	if at.block >= len(c.blocks) {
+	at, _ := s.cursorAt(vp)
+	if at.block >= len(vp.blocks) {
 		return
 	}
-	text := c.textAt(s.head.spot)
-	r := c.blocks[at.block].rowText(at.row)
+	text := vp.textAt(s.head.position)
+	r := vp.blocks[at.block].rowText(at.row)
 	off := min(s.head.off, len(text))
 	switch a {
 	case keymap.SelectLeft:
@@ -195,41 +198,39 @@ func (c *Conversation) moveAlong(a keymap.Action) {
 	case keymap.SelectLineEnd:
 		off = max(r.from, charBefore(text, r.to))
 	case keymap.SelectTop:
-		s.head = c.stretchAt(anchor{}, 0, byChar)
+		s.head = vp.stretchAt(anchor{}, 0, byChar)
 		return
 	case keymap.SelectBottom:
 		s.goal = 1 << 20
-		last := len(c.blocks) - 1
-		c.moveTo(anchor{last, c.height(last) - 1})
+		s.moveTo(vp, vp.lastRow())
 		s.goal = -1
 		return
 	}
 	if off == s.head.off || off >= len(text) {
-		c.moveOn(a)
+		s.moveOn(vp, a)
 		return
 	}
 	_, to := byChar.around(text, off, len(text))
-	s.head = stretch{spot{s.head.block, s.head.part, off}, to}
+	s.head = stretch{position{s.head.block, s.head.part, off}, to}
 }
 
 // moveOn moves the head from the end of its text to the row after it, or before.
-func (c *Conversation) moveOn(a keymap.Action) {
-	s := &c.sel
+func (s *selection) moveOn(vp *viewport, a keymap.Action) {
 	before := s.head
 	switch s.goal = 0; a {
 	case keymap.SelectLeft, keymap.SelectWordLeft:
 		if a == keymap.SelectLeft {
 			s.goal = 1 << 20
 		}
-		c.moveHead(-1)
+		s.moveHead(vp, -1)
 	case keymap.SelectRight, keymap.SelectWordRight, keymap.SelectWordEnd:
-		c.moveHead(1)
+		s.moveHead(vp, 1)
 	}
 	s.goal = -1
-	if text := c.textAt(s.head.spot); a == keymap.SelectWordEnd && s.head != before {
+	if text := vp.textAt(s.head.position); a == keymap.SelectWordEnd && s.head != before {
 		if off := lastOfWord(text, min(s.head.off, len(text))); off < len(text) {
 			_, to := byChar.around(text, off, len(text))
-			s.head = stretch{spot{s.head.block, s.head.part, off}, to}
+			s.head = stretch{position{s.head.block, s.head.part, off}, to}
 		}
 	}
 }
@@ -272,13 +273,13 @@ func wordAfter(text []byte, off int) int {
 }
 
 // reveal scrolls to the head of the selection.
-func (c *Conversation) reveal() {
-	a, _ := c.cursorAt()
-	c.focus = min(a.block, len(c.blocks)-1)
-	if a.before(c.top) {
-		c.hold()
-		c.top = a
-	} else if !a.before(c.ahead(c.top, c.size.h)) {
-		c.top = c.back(a, c.size.h-1)
+func (s *selection) reveal(vp *viewport) {
+	a, _ := s.cursorAt(vp)
+	vp.focus = min(a.block, len(vp.blocks)-1)
+	if a.before(vp.top) {
+		vp.hold()
+		vp.top = a
+	} else if !a.before(vp.ahead(vp.top, vp.size.h)) {
+		vp.top = vp.back(a, vp.size.h-1)
 	}
 }

@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"bytes"
-
 	"buddy/views/draw"
 
 	"github.com/gdamore/tcell/v2"
@@ -14,7 +12,7 @@ import (
 func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return c.WrapMouseHandler(func(action tview.MouseAction, ev *tcell.EventMouse, setFocus func(tview.Primitive)) (bool, tview.Primitive) {
 		x, y := ev.Position()
-		d := &c.sel.mouse
+		d := &c.mouse
 		switch {
 		case action == tview.MouseLeftDown && c.InRect(x, y):
 			setFocus(c)
@@ -28,6 +26,9 @@ func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse,
 			return true, nil
 		case (action == tview.MouseLeftClick || action == tview.MouseLeftDoubleClick) && c.InRect(x, y) && d.clicks < 2:
 			c.click(y)
+			if c.OnClick != nil {
+				c.OnClick()
+			}
 			return true, nil
 		case d.down: // the wheel, or another button
 			draw.Wheel(c, action, ev, setFocus)
@@ -42,26 +43,23 @@ func (c *Conversation) MouseHandler() func(tview.MouseAction, *tcell.EventMouse,
 // columns at x. Above and below the view it is the first or the last one that shows.
 func (c *Conversation) rowAt(x, y int) (a anchor, col int) {
 	left, top, _, _ := c.GetRect()
-	y = max(0, min(y-top-1, c.size.h-1))
-	return c.ahead(c.top, y), max(0, min(x-left-1-draw.Padding, c.size.w))
+	y = max(0, min(y-top-1, c.view.size.h-1))
+	return c.view.ahead(c.view.top, y), max(0, min(x-left-1-draw.Padding, c.view.size.w))
 }
 
 func (c *Conversation) click(y int) {
 	_, top, _, h := c.GetRect()
-	if len(c.blocks) == 0 || c.size.h == 0 || y <= top || y >= top+h-1 {
+	if !c.view.drawn() || y <= top || y >= top+h-1 {
 		return
 	}
-	at := c.ahead(c.top, y-top-1)
-	if at.block >= len(c.blocks) {
+	at := c.view.ahead(c.view.top, y-top-1)
+	if at.block >= len(c.view.blocks) {
 		return
 	}
-	c.focus, c.coded = at.block, -1
-	v := c.blocks[at.block]
+	c.view.focus, c.coded = at.block, -1
+	v := c.view.blocks[at.block]
 	if v.foldable() && at.row == v.gap {
-		c.Fold()
-	}
-	if r := v.rowText(at.row); v.block.Asks != "" && r.part != noPart && c.OnChoice != nil {
-		c.OnChoice(v.block.Asks, bytes.Count(r.text[:r.from], []byte("\n")))
+		c.view.toggleFold()
 	}
 }
 
@@ -71,17 +69,17 @@ func (c *Conversation) press(x, y int) {
 	s := &c.sel
 	now := c.shared.now()
 	clicks := 1
-	if d := s.mouse; d.x == x && d.y == y && now.Sub(d.at) < clickTime {
+	if d := c.mouse; d.x == x && d.y == y && now.Sub(d.at) < clickTime {
 		clicks = d.clicks%3 + 1
 	}
-	c.EndSelection()
-	if len(c.blocks) == 0 || c.size.h == 0 {
+	c.sel = selection{}
+	if !c.view.drawn() {
 		return
 	}
-	s.mouse = drag{down: true, x: x, y: y, clicks: clicks, at: now}
+	c.mouse = drag{after: c.mouse.after, down: true, x: x, y: y, clicks: clicks, at: now}
 	s.unit, s.goal = unit(clicks-1), -1
 	a, col := c.rowAt(x, y)
-	s.anchor = c.stretchAt(a, col, s.unit)
+	s.anchor = c.view.stretchAt(a, col, s.unit)
 	s.head = s.anchor
 	s.on = clicks > 1
 }
@@ -89,24 +87,23 @@ func (c *Conversation) press(x, y int) {
 // drag moves the head of the selection to where the pointer is, and scrolls while that is
 // at an edge.
 func (c *Conversation) drag(x, y int) {
-	s := &c.sel
-	if x != s.mouse.x || y != s.mouse.y {
+	s, d := &c.sel, &c.mouse
+	if x != d.x || y != d.y {
 		s.on = true
 	}
-	s.mouse.x, s.mouse.y = x, y
-	if !s.on || len(c.blocks) == 0 {
+	d.x, d.y = x, y
+	if !s.on || len(c.view.blocks) == 0 {
 		return
 	}
-	c.hold()
+	c.view.hold()
 	a, col := c.rowAt(x, y)
-	if a.block >= len(c.blocks) { // below the text
-		last := len(c.blocks) - 1
-		a, col = anchor{last, c.height(last) - 1}, c.size.w
+	if a.block >= len(c.view.blocks) { // below the text
+		a, col = c.view.lastRow(), c.view.size.w
 	}
-	s.head = c.stretchAt(a, col, s.unit)
-	if c.edge() != 0 && s.after != nil && !s.mouse.scrolling {
-		s.mouse.scrolling = true
-		s.after(scrollTime, c.scrollOn)
+	s.head = c.view.stretchAt(a, col, s.unit)
+	if c.edge() != 0 && d.after != nil && !d.scrolling {
+		d.scrolling = true
+		d.after(scrollTime, c.scrollOn)
 	}
 }
 
@@ -114,7 +111,7 @@ func (c *Conversation) drag(x, y int) {
 // or at the lower one or below.
 func (c *Conversation) edge() int {
 	_, top, _, h := c.GetRect()
-	switch y := c.sel.mouse.y; {
+	switch y := c.mouse.y; {
 	case y <= top:
 		return -1
 	case y >= top+h-1:
@@ -125,27 +122,26 @@ func (c *Conversation) edge() int {
 
 // scrollOn goes on scrolling while the button is held at an edge.
 func (c *Conversation) scrollOn() {
-	s := &c.sel
-	s.mouse.scrolling = false
+	c.mouse.scrolling = false
 	by := c.edge()
-	if !s.mouse.down || !s.on || by == 0 {
+	if !c.mouse.down || !c.sel.on || by == 0 {
 		return
 	}
-	before := c.top
-	c.Scroll(by)
-	if c.top == before { // the end, or the beginning
+	before := c.view.top
+	c.view.Scroll(by)
+	if c.view.top == before { // the end, or the beginning
 		return
 	}
-	c.drag(s.mouse.x, s.mouse.y)
+	c.drag(c.mouse.x, c.mouse.y)
 }
 
 // release ends a drag: what is selected is copied and stays selected.
 func (c *Conversation) release() {
-	c.sel.mouse.down = false
+	c.mouse.down = false
 	if !c.sel.on || c.OnCopy == nil {
 		return
 	}
-	if text := c.selected(); text != "" {
+	if text := c.sel.text(&c.view); text != "" {
 		c.OnCopy(text)
 	}
 }

@@ -138,7 +138,7 @@ func TestSelectByKeys(t *testing.T) {
 		t.Run(keys, func(t *testing.T) {
 			c, _, copied := selectable(t)
 			viewtest.Press(t, c, "scroll-top", "prompt-previous")
-			c.focus = 0
+			c.view.focus = 0
 			viewtest.Press(t, c, strings.Fields(keys)...)
 			if *copied != want {
 				t.Errorf("copied %q, want %q", *copied, want)
@@ -162,7 +162,7 @@ func TestSelectWhatWasFound(t *testing.T) {
 		t.Errorf("copied %q", *copied)
 	}
 	viewtest.Press(t, c, "scroll-top", "prompt-previous")
-	c.focus = 0
+	c.view.focus = 0
 	viewtest.Press(t, c, "select", "select-copy")
 	if *copied != "p" {
 		t.Errorf("in another block: copied %q", *copied)
@@ -180,7 +180,7 @@ func TestSelectionStaysOnItsWords(t *testing.T) {
 	s.Feed(viewtest.Say("more"))
 	s.Blocks = append([]*state.Block{{Kind: state.UserBlock, Text: []byte("older")}}, s.Blocks...)
 	c.Update(&s.State, state.Everything)
-	c.Top()
+	c.view.Top()
 	if got := selectedCells(t, c, 60, 30); got != "rounding\n" {
 		t.Errorf("with more text: %q is selected", got)
 	}
@@ -220,7 +220,7 @@ func TestDraggingAtAnEdgeScrolls(t *testing.T) {
 	}
 	mouse(c, tview.MouseLeftUp, 4, 0)
 	if next != nil {
-		if next(); c.sel.mouse.scrolling {
+		if next(); c.mouse.scrolling {
 			t.Error("it scrolls after the button was released")
 		}
 	}
@@ -241,26 +241,26 @@ func TestSelectingHoldsTheView(t *testing.T) {
 		}
 		c.Update(&s.State, state.Everything)
 		viewtest.Text(t, c, 30, 12)
-		return c.top
+		return c.view.top
 	}
 	before := grow()
 	mouse(c, tview.MouseLeftDown, 5, 5)
 	mouse(c, tview.MouseLeftUp, 5, 5)
-	if after := grow(); after == before || !c.follow {
+	if after := grow(); after == before || !c.view.follow {
 		t.Error("a click stops the view from following")
 	}
 	mouse(c, tview.MouseLeftDown, 5, 5)
 	mouse(c, tview.MouseMove, 7, 5)
-	before = c.top
+	before = c.view.top
 	if after := grow(); after != before {
 		t.Errorf("the view moves from %v to %v while the button is down", before, after)
 	}
 	mouse(c, tview.MouseLeftUp, 7, 5)
 	c.EndSelection()
-	c.Bottom()
+	c.view.Bottom()
 	grow()
 	viewtest.Press(t, c, "select")
-	before = c.top
+	before = c.view.top
 	if after := grow(); after != before {
 		t.Errorf("the view moves from %v to %v while keys select", before, after)
 	}
@@ -274,17 +274,17 @@ func TestFoldsStay(t *testing.T) {
 	c.Focus(nil)
 	folds := func() string {
 		var b strings.Builder
-		for _, v := range c.blocks {
+		for _, v := range c.view.blocks {
 			if v.foldable() {
 				fmt.Fprint(&b, v.shown(), " ")
 			}
 		}
 		return b.String()
 	}
-	for i, v := range c.blocks {
+	for i, v := range c.view.blocks {
 		if v.foldable() {
-			c.focus = i
-			c.Fold()
+			c.view.focus = i
+			c.view.toggleFold()
 		}
 	}
 	want := folds()
@@ -293,8 +293,8 @@ func TestFoldsStay(t *testing.T) {
 	s.Blocks = append([]*state.Block{{Kind: state.UserBlock, Text: []byte("older")}}, s.Blocks...)
 	c.Update(&s.State, state.Everything)
 	viewtest.Text(t, c, 100, 30)
-	c.Top()
-	c.evict()
+	c.view.Top()
+	c.view.evict()
 	viewtest.Text(t, c, 80, 60)
 	if got := folds(); got != want || !strings.Contains(want, fmt.Sprint(unfolded)) {
 		t.Errorf("folds %s, want %s", got, want)
@@ -309,9 +309,9 @@ func TestSelectionAnywhere(t *testing.T) {
 	c.OnCopy = func(string) {}
 	for _, fold := range []bool{false, true} {
 		if fold {
-			for i := range c.blocks {
-				c.focus = i
-				c.Fold()
+			for i := range c.view.blocks {
+				c.view.focus = i
+				c.view.toggleFold()
 			}
 		}
 		for y1 := range 16 {

@@ -27,19 +27,19 @@ const (
 	NoTmux = "notmux" // BusyBox only
 )
 
-// gnu are the programs of an image with bash, besides tmux.
+// gnu lists the programs of an image with bash, besides tmux.
 var gnu = []string{
 	"bash", "sh", "basename", "cat", "chmod", "chown", "cp", "cut", "date", "dd", "dirname", "echo", "env", "expr", "false", "find",
 	"grep", "head", "id", "kill", "ln", "ls", "mkdir", "mkfifo", "mv", "printf", "pwd", "readlink", "rm", "rmdir", "sed", "seq", "setsid",
 	"sleep", "sort", "stat", "stty", "tail", "tee", "test", "touch", "tr", "true", "tty", "uname", "uniq", "wc", "yes", "tput",
 }
 
-// Container is a container that runs while its test does.
+// Container runs until its test ends.
 type Container struct {
 	Name   string
 	Engine string
-	// Dir is a short private directory which has the same path inside and outside. The
-	// container's TMUX_TMPDIR is there.
+	// Dir is a short private directory with the same path inside and outside. The container's
+	// TMUX_TMPDIR is there.
 	Dir string
 }
 
@@ -68,7 +68,7 @@ func NewContainer(t testing.TB, kind string) *Container {
 	return c
 }
 
-// engine is the program that runs containers: podman, or what BUDDY_TEST_ENGINE names.
+// engine returns the program that runs containers: podman, or the one in BUDDY_TEST_ENGINE.
 func engine() string { return cmp.Or(os.Getenv("BUDDY_TEST_ENGINE"), "podman") }
 
 // Host returns the container as a host, which is closed at the test's end.
@@ -107,7 +107,7 @@ func cacheDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("buddy-test-%d", os.Getuid()))
 }
 
-// image returns the name of the image of a kind and makes it first if it is not there.
+// image returns the name of the image of a kind, and builds it if it is missing.
 func image(t testing.TB, kind string) string {
 	t.Helper()
 	if os.Getenv("CONTAINERS_CONF") == "" {
@@ -147,7 +147,7 @@ func image(t testing.TB, kind string) string {
 	return name
 }
 
-// fill makes the file system of an image.
+// fill writes the file system of an image.
 func fill(t testing.TB, root, kind string, programs []string) {
 	t.Helper()
 	for _, d := range []string{"usr/bin", "etc", "tmp", "root", "proc", "dev"} {
@@ -168,7 +168,7 @@ func fill(t testing.TB, root, kind string, programs []string) {
 	for _, p := range programs {
 		path := need(t, p)
 		run(t, "cp", "-L", path, filepath.Join(root, "usr/bin", filepath.Base(p)))
-		libs, _ := exec.Command("ldd", path).Output() // fails for what is linked statically
+		libs, _ := exec.Command("ldd", path).Output() // fails for static programs
 		for _, word := range strings.Fields(string(libs)) {
 			if strings.HasPrefix(word, "/") {
 				copyTo(t, root, word)

@@ -24,16 +24,16 @@ import (
 	"buddy/tmux/tmuxtest"
 )
 
-// SSHD is a server on 127.0.0.1 that lets its test in.
+// SSHD is a server on 127.0.0.1 that accepts its test's key.
 type SSHD struct {
-	Dest   string // the name by which Config knows it
+	Dest   string // name in Config
 	Config string // ssh configuration
 	Dir    string // a short private directory of the test's own
 	Wire   *Forwarder
 }
 
 // NewSSHD starts a server, which ends with the test. Its sessions have TMUX_TMPDIR in Dir.
-// more are further lines for sshd_config.
+// more is further lines for sshd_config.
 func NewSSHD(t testing.TB, more string) *SSHD {
 	t.Helper()
 	if testing.Short() {
@@ -83,8 +83,8 @@ SetEnv TMUX_TMPDIR=%[1]s
 	return s
 }
 
-// serve returns an address where each connection gets a process of its own, as inetd does
-// it. So the port is the test's from the beginning, and nobody else can take it.
+// serve returns an address where each connection gets a process of its own, as with inetd. So
+// the test owns the port from the beginning, and nobody else can take it.
 func serve(t testing.TB, argv ...string) string {
 	t.Helper()
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -108,7 +108,7 @@ func serve(t testing.TB, argv ...string) string {
 			cmd.Stdin, cmd.Stdout = wire, wire
 			all.Go(func() {
 				defer func() { _ = wire.Close() }()
-				_ = cmd.Run() // what is wrong is in its log
+				_ = cmd.Run() // errors are in its log
 			})
 		}
 	})
@@ -123,7 +123,7 @@ func (s *SSHD) Host(t testing.TB) *host.Host {
 	return closing(t, h, err)
 }
 
-// NewHostKey gives the server another key than the one that its test knows.
+// NewHostKey replaces the server's key, which its test does not know.
 func (s *SSHD) NewHostKey(t testing.TB) {
 	t.Helper()
 	other := filepath.Join(s.Dir, "other")
@@ -193,8 +193,8 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
-// Forwarder passes connections on to a server. It can hold everything back, delay it, and
-// cut all connections.
+// Forwarder passes connections on to a server. It can hold everything back, delay it, and cut
+// all connections.
 type Forwarder struct {
 	Addr string
 
@@ -240,13 +240,13 @@ func NewForwarder(t testing.TB, addr string) *Forwarder {
 	return f
 }
 
-// Delay holds everything back for this time, each way.
+// Delay delays everything by this time, each way.
 func (f *Forwarder) Delay(d time.Duration) { f.delay.Store(int64(d)) }
 
-// Refuse closes new connections at once, or stops doing so.
+// Refuse makes new connections fail at once, or accepts them again.
 func (f *Forwarder) Refuse(on bool) { f.refuse.Store(on) }
 
-// Stall passes nothing on, without closing anything, or goes on.
+// Stall stops passing data on, without closing anything, or resumes.
 func (f *Forwarder) Stall(on bool) { f.stalled.Store(on) }
 
 // Cut closes all connections.
@@ -259,8 +259,8 @@ func (f *Forwarder) Cut() {
 	clear(f.conns)
 }
 
-// pipe copies from one side to the other. What arrives waits in a queue, so that a delay
-// does not narrow the line.
+// pipe copies from one side to the other. Arriving data is queued, so that a delay does not
+// reduce the throughput.
 func (f *Forwarder) pipe(from, to net.Conn) {
 	type packet struct {
 		at time.Time

@@ -1,5 +1,5 @@
 // Package confine starts a command that can read and answer, but change and send nothing:
-// the read-only sandbox of commands that nobody was asked about.
+// the read-only sandbox of commands that run without approval.
 //
 // The kernel keeps it, by restrictions that a process can put on itself and never take off:
 // Landlock (which files) and a seccomp filter (which system calls). They are put on one
@@ -10,7 +10,7 @@
 //	err = cmd.Wait()
 //	err = box.Sweep(cmd.Process.Pid) // ends what it left behind
 //
-// What is data is in tables: calls.txt (system calls), paths.go (folders), environ.go
+// The data is in tables: calls.txt (system calls), path_rules_linux.go (folders), environ.go
 // (variables).
 package confine
 
@@ -21,7 +21,7 @@ import (
 	"buddy/texts"
 )
 
-// Reach is what a person has given to the commands of a session, apart from the system.
+// Reach lists what a person lets the commands of a session read, apart from the system.
 type Reach struct {
 	// Read are the folders that may be read, with all below them: real, absolute paths.
 	Read []string `json:"read,omitempty"`
@@ -29,36 +29,34 @@ type Reach struct {
 	Withheld []string `json:"withheld,omitempty"`
 }
 
-// Check returns an error that is [ErrImpossible] when a folder which commands must not see
-// whole is in one that they may read: Landlock can't take it out.
+// Check returns an error that is [ErrImpossible] when dir, which commands must not read
+// completely, lies in a folder that they may read: Landlock can't exclude it.
 func (r Reach) Check(dir string) error {
 	for _, root := range r.Read {
 		if texts.Below(dir, root) {
-			return fmt.Errorf("%w: the folder to work in, %q, holds the files of running commands, %q", ErrImpossible, root, dir)
+			return fmt.Errorf("%w: the workspace %q contains the files of running commands, %q", ErrImpossible, root, dir)
 		}
 	}
 	return nil
 }
 
-// Config says what a [Box] is for.
+// Config describes the commands of a [Box].
 type Config struct {
 	Reach
-	// Env is the environment in which the first command starts: its PATH and other variables
-	// say where tools are. What commands have changed since must not be in it.
+	// Env is the environment of the first command: its PATH and other variables name the tools.
+	// It must not contain changes made by commands since.
 	Env []string
-	// Temp is an existing folder that commands may write to. What is in it is removed after
-	// each.
+	// Temp is an existing folder that commands may write to. It is emptied after each.
 	Temp string
-	// ABI limits what is asked of Landlock to a version of its interface, for tests; 0 takes
-	// what the kernel has.
+	// ABI limits the version of Landlock's interface that is used, for tests; 0 is the kernel's.
 	ABI int
 }
 
-// ErrImpossible means that this system can't restrict commands so. Nothing ran.
+// ErrImpossible means that this system can't restrict commands. Nothing ran.
 var ErrImpossible = errors.New("no read-only sandbox here")
 
-// The limits of each process of a confined command. Memory is not limited in all: such a
-// process is the first that the kernel ends when there is too little.
+// Limits of each process of a confined command. Total memory is not limited: such a process is
+// the first that the kernel kills when memory is short.
 const (
 	fileMax  = 64 << 20 // bytes of a file
 	cpuMax   = 30 * 60  // seconds of processor time

@@ -206,7 +206,7 @@ mkdir ../victim ../evil; printf 'gitdir: %s\n' "$PWD/../victim" >../evil/.git`)
 func TestPlacesAreNotTheHome(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"HOME=" + home, "JAVA_HOME=" + home, "GOROOT=/", "PYENV_ROOT=" + filepath.Dir(home), "PATH=" + home + ":.::" + home + "/bin:/proj/bin", "CONDA_PREFIX=/proj"}
-	for _, p := range places(Config{Reach: Reach{Read: []string{"/proj"}}, Env: env, Temp: "/t"}) {
+	for _, p := range pathRules(Config{Reach: Reach{Read: []string{"/proj"}}, Env: env, Temp: "/t"}) {
 		if texts.Below(home, p.path) || p.path == "/" || texts.Below(p.path, "/proj") && p.access&toRun == toRun {
 			t.Errorf("%q is allowed", p.path)
 		}
@@ -226,7 +226,7 @@ func TestEtcHasNoSecrets(t *testing.T) {
 	}
 }
 
-// BenchmarkStart is what the sandbox costs a command.
+// BenchmarkStart measures the cost of the sandbox for a command.
 func BenchmarkStart(b *testing.B) {
 	temp := b.TempDir()
 	box, err := New(Config{Env: os.Environ(), Temp: temp})

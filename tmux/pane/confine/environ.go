@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// dropped are variables that change what the words of a command mean, or lead to programs
-// that would do something for it. A star at the end stands for any letters.
+// dropped are variables that change the meaning of a command's words, or point to programs
+// that would act for it. A star at the end stands for any letters.
 var dropped = []string{
 	"BASH_*", "SHELLOPTS", "BASHOPTS", "ENV", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "IFS", "ZDOTDIR", "FPATH",
 	"LD_*", "TMUX", "TMUX_PANE", "STY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_TTY", "GPG_AGENT_INFO", "DBUS_*",
@@ -24,9 +24,9 @@ var given = []string{
 	"TERM=dumb", "PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "PYTHONUNBUFFERED=1",
 }
 
-// gitSettings keep git from starting what the repository names, as far as there is a setting
-// for it, and count more than its own. An external diff or a filter does run; it can do no
-// more than what is confined.
+// gitSettings keep git from starting programs that the repository names, where a setting can,
+// and override the repository's. An external diff or a filter does run; it can do no more than
+// any confined program.
 var gitSettings = [][2]string{
 	{"safe.bareRepository", "explicit"},
 	{"core.fsmonitor", "false"},
@@ -37,8 +37,8 @@ var gitSettings = [][2]string{
 	{"maintenance.auto", "false"},
 }
 
-// Environ is the environment of a confined command: first is that of the first command of
-// all, whose PATH it keeps, now what commands have made of it.
+// Environ returns the environment of a confined command: first is that of the first command of
+// all, whose PATH it keeps, now the one that commands have made of it.
 func Environ(first, now, withheld []string, temp string) []string {
 	out := slices.DeleteFunc(slices.Clone(now), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -59,7 +59,7 @@ func Environ(first, now, withheld []string, temp string) []string {
 	return unique(append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)))
 }
 
-// means reports whether a name is what an entry of dropped stands for.
+// means reports whether a name matches an entry of dropped.
 func means(entry, name string) bool {
 	if prefix, ok := strings.CutSuffix(entry, "*"); ok {
 		return strings.HasPrefix(name, prefix)
@@ -67,7 +67,7 @@ func means(entry, name string) bool {
 	return entry == name
 }
 
-// searchPath is PATH without what depends on the folder that a command runs in.
+// searchPath returns PATH without the entries that depend on the folder a command runs in.
 func searchPath(path string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
 	if len(dirs) == 0 {

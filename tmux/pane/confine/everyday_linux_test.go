@@ -16,7 +16,7 @@ import (
 //go:embed testdata/everyday.txt
 var everydayText string
 
-// project is what lines of everyday.txt work on.
+// project makes the files that lines of everyday.txt work on.
 const project = `
 set -e
 git init -q --template= .

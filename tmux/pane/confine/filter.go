@@ -24,28 +24,29 @@ const (
 	offArgs   = 16
 )
 
-// What a filter answers (linux/seccomp.h).
+// Return values of a filter (linux/seccomp.h).
 const (
 	retKill  = 0x80000000
 	retErrno = 0x00050000
 	retAllow = 0x7fff0000
 )
 
-// errno is the answer that makes a call fail.
+// errno returns the value that makes a call fail.
 func errno(e unix.Errno) uint32 { return retErrno | uint32(e) }
 
-// low and high are the offsets of the halves of an argument; both machines are little-endian.
+// low and high return the offsets of the halves of an argument; both machines are
+// little-endian.
 func low(arg int) uint32  { return offArgs + 8*uint32(arg) }
 func high(arg int) uint32 { return low(arg) + 4 }
 
-// program is a piece of a filter. Every one ends with an answer.
+// program is a part of a filter. Each path through it returns a value.
 type program []bpf.Instruction
 
 func answer(ret uint32) program { return program{bpf.RetConstant{Val: ret}} }
 
 func load(off uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: off, Size: 4} }
 
-// among answers with yes when the low half of an argument, masked, is one of the values.
+// among returns yes when the low half of an argument, masked, is one of the values, else no.
 func among(arg int, mask uint32, yes, no uint32, values ...uint32) program {
 	p := program{load(low(arg)), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: mask}}
 	for i, v := range values {
@@ -54,15 +55,16 @@ func among(arg int, mask uint32, yes, no uint32, values ...uint32) program {
 	return append(p, bpf.RetConstant{Val: no}, bpf.RetConstant{Val: yes})
 }
 
-// whole is the mask that keeps all of an argument's low half.
+// whole masks nothing of an argument's low half.
 const whole = 1<<32 - 1
 
-// only answers with then when an argument has the value, else with no.
+// only continues with then when an argument has the value, else returns no.
 func only(arg int, value uint32, no uint32, then program) program {
 	return append(program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpEqual, Val: value, SkipTrue: 1}, bpf.RetConstant{Val: no}}, then...)
 }
 
-// actions are the words of calls.txt, for a kernel with some version of Landlock's interface.
+// actions returns the meaning of the words in calls.txt, for a kernel with this version of
+// Landlock's interface.
 func actions(abi int) map[string]program {
 	var (
 		eperm  = errno(unix.EPERM)
@@ -73,7 +75,7 @@ func actions(abi int) map[string]program {
 	all := map[string]program{
 		"allow": allow, "EPERM": answer(eperm), "EACCES": answer(eacces), "ENOSYS": answer(enosys),
 		"socket": only(0, unix.AF_NETLINK, eacces, among(2, whole, retAllow, eacces, unix.NETLINK_ROUTE, unix.NETLINK_SOCK_DIAG)),
-		// A datagram pair can send to any path; a filter does not see where.
+		// A datagram pair can send to any path, which a filter does not see.
 		"socketpair": only(0, unix.AF_UNIX, eacces, among(1, 0xf, retAllow, eacces, unix.SOCK_STREAM, unix.SOCK_SEQPACKET)),
 		"clone":      none(0, namespaces, eperm),
 		"ioctl":      among(1, whole, retAllow, errno(unix.ENOTTY), ioctls...),
@@ -81,7 +83,7 @@ func actions(abi int) map[string]program {
 		"self":       only(0, 0, eperm, allow),
 		"priority":   only(0, unix.PRIO_PROCESS, eperm, only(1, 0, eperm, allow)),
 		"ioprio":     only(0, 1 /* IOPRIO_WHO_PROCESS */, eperm, only(1, 0, eperm, allow)),
-		// Of another process only without new limits, whose address is then 0.
+		// Other processes' limits may be read, not set: the address of new limits is then 0.
 		"prlimit": {
 			load(low(0)),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 5},
@@ -108,21 +110,21 @@ func actions(abi int) map[string]program {
 // namespaces are the flags of clone that make new ones.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// none answers with no when an argument has one of the bits.
+// none returns no when an argument has one of the bits.
 func none(arg int, bits, no uint32) program {
 	return program{load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: bits, SkipTrue: 1}, bpf.RetConstant{Val: no}, bpf.RetConstant{Val: retAllow}}
 }
 
-// truncating answers with no when the flags of an open empty a file that is not opened for
-// writing, to which an old Landlock has nothing to say.
+// truncating returns no when the flags of an open empty a file that is not opened for writing,
+// which an old Landlock does not check.
 func truncating(arg int, no uint32) program {
 	return append(program{
 		load(low(arg)), bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.O_TRUNC, SkipTrue: 1}, bpf.RetConstant{Val: retAllow},
 	}, among(arg, unix.O_ACCMODE, retAllow, no, unix.O_WRONLY, unix.O_RDWR)...)
 }
 
-// ioctls are the ones that only tell something, and what belongs to a descriptor alone. All
-// others work on descriptors that are opened for reading, and many change something.
+// ioctls lists the requests that only read, or concern a descriptor alone. All others work on
+// descriptors opened for reading, and many change something.
 var ioctls = []uint32{
 	unix.TCGETS, unix.TCGETS2, unix.TIOCGWINSZ, unix.TIOCGPGRP, unix.TIOCGSID, unix.TIOCINQ,
 	// FIONBIO, FIOCLEX, FIONCLEX (asm-generic/ioctls.h), FIGETBSZ, FS_IOC_FSGETXATTR, FS_IOC_FIEMAP (linux/fs.h)
@@ -131,7 +133,7 @@ var ioctls = []uint32{
 	unix.SIOCGIFNETMASK, unix.SIOCGIFMETRIC, unix.SIOCGIFMTU, unix.SIOCGIFHWADDR, unix.SIOCGIFINDEX, unix.SIOCGIFTXQLEN,
 }
 
-// parseCalls reads calls.txt: the action of each system call by name.
+// parseCalls parses calls.txt: the action of each system call by name.
 func parseCalls(text string) (map[string]string, error) {
 	calls := map[string]string{}
 	for l := range strings.Lines(text) {
@@ -149,14 +151,14 @@ func parseCalls(text string) (map[string]string, error) {
 	return calls, nil
 }
 
-// span is a range of call numbers with one action, from its first on.
+// span is a range of call numbers with one action, starting at first.
 type span struct {
 	first  uint32
 	action string
 }
 
-// spans orders what calls.txt says by number. What is between and after the numbers that are
-// known has the action ENOSYS.
+// spans sorts the calls of calls.txt by number. Unknown numbers between and after them have
+// the action ENOSYS.
 func spans(numbers map[string]uint32, calls map[string]string) []span {
 	last := uint32(0)
 	for _, n := range numbers {
@@ -178,7 +180,7 @@ func spans(numbers map[string]uint32, calls map[string]string) []span {
 	return all
 }
 
-// decide finds the span of the number that is loaded by halving, and does what it says.
+// decide finds the span of the loaded number by bisection, and runs its action.
 func decide(all []span, do map[string]program) program {
 	if len(all) == 1 {
 		return do[all[0].action]
@@ -192,7 +194,7 @@ func decide(all []span, do map[string]program) program {
 	return slices.Concat(p, below, above)
 }
 
-// filter is the whole of it for one version of Landlock's interface.
+// filter returns the complete filter for one version of Landlock's interface.
 func filter(abi int) ([]bpf.RawInstruction, error) {
 	calls, err := parseCalls(callsText)
 	if err != nil {

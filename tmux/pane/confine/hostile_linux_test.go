@@ -123,7 +123,7 @@ func copyOfTest(t *testing.T) string {
 	return name
 }
 
-// world is what hostile lines can change.
+// world holds everything that hostile lines could change.
 type world struct {
 	t                    *testing.T
 	base                 string // holds all of it
@@ -169,7 +169,7 @@ func testHostile(t *testing.T, user string) {
 			}
 		}
 	}
-	if left := w.leftovers(); len(left) > 0 {
+	if left := w.remaining(); len(left) > 0 {
 		t.Errorf("processes were left: %v", left)
 	}
 	all := 0
@@ -349,8 +349,8 @@ func (w *world) files() string {
 	return b.String()
 }
 
-// leftovers are processes that a line has left.
-func (w *world) leftovers() []int {
+// remaining returns the processes that a line has left.
+func (w *world) remaining() []int {
 	var pids []int
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {
@@ -450,7 +450,7 @@ func (w *world) changed(h hostile, files, health string, contacts int64) (change
 		{"file", w.files() != files},
 		{"victim", w.health() != health},
 		{"net", w.contacts.Load() != contacts},
-		{"left", h.canary == "left" && len(w.leftovers()) > 0}, // others are looked for at the end
+		{"left", h.canary == "left" && len(w.remaining()) > 0}, // others are looked for at the end
 	} {
 		if c.is {
 			changed = append(changed, c.canary)
@@ -470,7 +470,7 @@ func (w *world) plain(h hostile) []string {
 		_ = unix.Kill(-group, unix.SIGKILL) // one that starts others would escape a look at each
 	}
 	for left := []int{0}; h.canary == "left" && len(left) > 0; { // they may start others meanwhile
-		left = w.leftovers()
+		left = w.remaining()
 		for _, pid := range left {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}

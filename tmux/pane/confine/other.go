@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// Box is what commands are restricted by; there is none on this system.
+// Box restricts commands on Linux only.
 type Box struct{}
 
 // New returns [ErrImpossible].
@@ -16,7 +16,7 @@ func New(Config) (*Box, error) { return nil, Possible() }
 
 // Possible returns [ErrImpossible].
 func Possible() error {
-	return fmt.Errorf("%w: it is not known how on %s/%s", ErrImpossible, runtime.GOOS, runtime.GOARCH)
+	return fmt.Errorf("%w: not supported on %s/%s", ErrImpossible, runtime.GOOS, runtime.GOARCH)
 }
 
 // Close does nothing.

@@ -23,11 +23,11 @@ const (
 )
 
 // signalsFixed is the bit of the erratum without which threads of a scoped process can't
-// signal each other (linux/landlock.h, erratum 2): Go's runtime does.
+// signal each other (linux/landlock.h, erratum 2), as Go's runtime does.
 const signalsFixed = 1 << 1
 
-// version is that of the interface to be used: at most what the kernel has, and limit unless
-// that is 0.
+// version returns the interface version to use: the kernel's, or limit if that is lower and
+// not 0.
 func version(limit int) (int, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil || abi < 1 {
@@ -42,19 +42,19 @@ func version(limit int) (int, error) {
 	return abi, nil
 }
 
-// What a folder or file may be used for, beside being found.
+// Accesses to a folder or file, in addition to looking it up.
 const (
 	toRead  = ll.AccessFSReadFile | ll.AccessFSReadDir
 	toRun   = toRead | ll.AccessFSExecute
 	toWrite = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
-	// toFill does not have sockets, devices, or running what was written.
+	// toFill excludes sockets, devices, and running what was written.
 	toFill = toRead | toWrite | ll.AccessFSRemoveDir | ll.AccessFSRemoveFile | ll.AccessFSMakeDir | ll.AccessFSMakeReg |
 		ll.AccessFSMakeSym | ll.AccessFSMakeFifo | ll.AccessFSRefer
 
 	ofFiles = ll.AccessFSExecute | ll.AccessFSWriteFile | ll.AccessFSReadFile | ll.AccessFSTruncate | ll.AccessFSIoctlDev | ll.AccessFSResolveUnix
 )
 
-// handled is all that a version can restrict: what no rule allows is refused.
+// handled returns all that a version can restrict: access without a rule is denied.
 func handled(abi int) ll.RulesetAttr {
 	a := ll.RulesetAttr{HandledAccessFS: ll.AccessFSRefer - 1}
 	for _, s := range []struct {
@@ -78,7 +78,7 @@ func handled(abi int) ll.RulesetAttr {
 }
 
 // ruleSet makes Landlock's rules for one version of its interface.
-func ruleSet(abi int, all []place) (*os.File, error) {
+func ruleSet(abi int, all []pathRule) (*os.File, error) {
 	attr := handled(abi)
 	fd, err := ll.LandlockCreateRuleset(&attr, 0)
 	if err != nil {
@@ -93,8 +93,8 @@ func ruleSet(abi int, all []place) (*os.File, error) {
 	return rules, nil
 }
 
-// allow adds a rule for a place, unless it is not there or is none of this user's business.
-func allow(rules int, p place, handled uint64) error {
+// allow adds a rule, unless its path is missing or belongs to another user.
+func allow(rules int, p pathRule, handled uint64) error {
 	fd, err := unix.Open(p.path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil

@@ -22,8 +22,8 @@ import (
 	"buddy/texts"
 )
 
-// Box is what commands are restricted by, made once for many. Start and Sweep may be called
-// by any goroutine, Close after the last of them.
+// Box restricts commands; one serves many. Start and Sweep may be called by any goroutine,
+// Close after the last of them.
 type Box struct {
 	rules  *os.File // Landlock's
 	filter []bpf.RawInstruction
@@ -31,8 +31,8 @@ type Box struct {
 	reads  []string // folders, real paths
 }
 
-// New prepares the restrictions. Folders of which c speaks that are made later are not in
-// them. An error is [ErrImpossible] where the kernel can't do it.
+// New prepares the restrictions. Folders of c that are made later are not included. The error
+// is [ErrImpossible] where the kernel lacks support.
 func New(c Config) (*Box, error) {
 	if err := c.Check(c.Temp); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func New(c Config) (*Box, error) {
 	if b.filter, err = filter(abi); err != nil {
 		return nil, err
 	}
-	all := places(c)
+	all := pathRules(c)
 	for _, p := range all {
 		if real, err := filepath.EvalSymlinks(p.path); err == nil && p.access&toRead == toRead && p.path != c.Temp {
 			b.reads = append(b.reads, real)
@@ -71,16 +71,16 @@ func Possible() error {
 	return onThread(b.restrict)
 }
 
-// Close gives back what the box holds. Commands that were started stay restricted.
+// Close releases the box. Commands that were started stay restricted.
 func (b *Box) Close() {
 	if b != nil {
 		_ = b.rules.Close()
 	}
 }
 
-// Start starts cmd restricted. It must be a program that begins its work only with what it is
-// given after Start has returned, such as a shell that reads its command from a pipe: until
-// then it could look into the thread that has started it, and its limits do not hold yet.
+// Start starts cmd restricted. cmd must wait for input that it gets after Start has returned,
+// such as a shell that reads its command from a pipe: until then it could inspect the thread
+// that started it, and its limits do not apply yet.
 func (b *Box) Start(cmd *exec.Cmd) error {
 	adopt.begin()
 	err := onThread(func() error {
@@ -90,7 +90,7 @@ func (b *Box) Start(cmd *exec.Cmd) error {
 		return cmd.Start()
 	})
 	if err != nil {
-		if cmd.Process != nil { // it runs, but not as it should
+		if cmd.Process != nil { // it runs, but without all restrictions
 			err = errors.Join(err, cmd.Process.Kill())
 			_ = cmd.Wait()
 		}
@@ -107,8 +107,8 @@ func (b *Box) Start(cmd *exec.Cmd) error {
 	return nil
 }
 
-// onThread calls f on a thread that is not used for anything else afterwards, and returns
-// when that thread has ended.
+// onThread calls f on a thread that is not used for anything else afterwards, and returns when
+// that thread has ended.
 func onThread(f func() error) error {
 	type result struct {
 		tid int
@@ -118,14 +118,14 @@ func onThread(f func() error) error {
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == unix.Getpid() {
-			// The first thread would not end. While this goroutine holds it, another thread
-			// takes the next.
+			// The first thread would not end. While this goroutine occupies it, another thread takes
+			// the next attempt.
 			defer runtime.UnlockOSThread()
 			done <- result{0, onThread(f)}
 			return
 		}
 		done <- result{unix.Gettid(), f()}
-		// Never unlocked: so the thread ends with this goroutine.
+		// Never unlocked, so that the thread ends with this goroutine.
 	}()
 	r := <-done
 	if r.tid == 0 {
@@ -165,7 +165,7 @@ func (b *Box) restrict() error {
 
 const seccompSetModeFilter = 1 // linux/seccomp.h
 
-// limit bounds what a process and those that it will start may use.
+// limit bounds the resources of a process and of those that it will start.
 func limit(pid int) error {
 	for _, l := range []struct {
 		what int
@@ -191,7 +191,7 @@ func limit(pid int) error {
 	return nil
 }
 
-// Reads reports whether commands may list a folder, whose links are followed.
+// Reads reports whether commands may list a folder, following links.
 func (b *Box) Reads(dir string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	return err == nil && slices.ContainsFunc(b.reads, func(place string) bool { return texts.Below(real, place) })

@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoption makes this process the parent of what confined commands leave behind, so that it
-// can be found. Between commands it is not: other orphans are none of ours.
+// adoption makes this process the parent of processes that confined commands leave behind, so
+// that they can be found. It is off between commands: other orphans are none of ours.
 type adoption struct {
-	mu       sync.Mutex // guards what follows
-	commands int        // that were begun and are not swept yet
+	mu       sync.Mutex // guards the fields below
+	commands int        // started and not swept yet
 	running  map[int]bool
 }
 
 var adopt = adoption{running: map[int]bool{}}
 
-// begin comes before the start of a command.
+// begin must be called before the start of a command.
 func (a *adoption) begin() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -40,7 +40,8 @@ func (a *adoption) started(pid int) {
 	a.running[pid] = true
 }
 
-// end comes after the end of one and of what it left; pid is 0 if it did not start.
+// end must be called after the end of a command and of what it left; pid is 0 if it did not
+// start.
 func (a *adoption) end(pid int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -50,11 +51,11 @@ func (a *adoption) end(pid int) {
 	}
 }
 
-// sweepMax is how long it is tried to end what multiplies.
+// sweepMax limits the time for ending processes that multiply.
 const sweepMax = 10 * time.Second
 
-// Sweep ends what a command of the box has left behind, and empties its folder. It comes
-// after the command's Wait. An error says what is left.
+// Sweep ends what a command of the box left behind, and empties its folder. Call it after the
+// command's Wait. The error names what is left.
 func (b *Box) Sweep(pid int) error {
 	defer adopt.end(pid)
 	adopt.mu.Lock()
@@ -63,8 +64,8 @@ func (b *Box) Sweep(pid int) error {
 	return errors.Join(endOrphans(), empty(b.temp))
 }
 
-// endOrphans kills confined processes that have come to this one, and what is below them,
-// until there is none.
+// endOrphans kills the confined processes that became children of this one, and their
+// descendants, until none is left.
 func endOrphans() error {
 	for began := time.Now(); ; {
 		if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); errors.Is(err, unix.ECHILD) {
@@ -86,8 +87,8 @@ func endOrphans() error {
 	}
 }
 
-// orphans are the confined processes that belong to no running command: all of them, and
-// those that are children of this process.
+// orphans returns the confined processes that belong to no running command, and those of them
+// that are children of this process.
 func orphans() (all, ours []int) {
 	adopt.mu.Lock()
 	defer adopt.mu.Unlock()
@@ -109,10 +110,10 @@ func orphans() (all, ours []int) {
 	return all, ours
 }
 
-// process is one that is confined.
+// process is a confined process.
 type process struct{ parent int }
 
-// processes are those with the marks of ours, which none can take off.
+// processes returns the processes with our marks, which none can remove.
 func processes() map[int]*process {
 	all := map[int]*process{}
 	files, _ := filepath.Glob("/proc/[0-9]*/status")
@@ -138,7 +139,7 @@ func processes() map[int]*process {
 	return all
 }
 
-// empty removes what is in a folder.
+// empty removes the contents of a folder.
 func empty(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"buddy/app/account"
+	"buddy/app/compose"
+	"buddy/app/doctor"
+	"buddy/app/exit"
+	"buddy/app/slash"
+	"buddy/config"
+	"buddy/views/markup"
+)
+
+// setup holds the choices of buddy init.
+type setup struct {
+	*cli
+	name, keyEnv string // of a new profile
+	config       config.Config
+	index        config.Index
+}
+
+func (c *cli) initCommand() *cobra.Command {
+	s := &setup{cli: c}
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "choose the model that a start takes",
+		Long: "init asks which model to use, for its key if it needs one, tries it, and writes one line into your\n" +
+			"settings; all else there stays. With --model it asks nothing; with --base-url, too, it adds a profile.",
+		Example: "  buddy init\n  buddy init --model openai\n  buddy init --base-url https://llm.example.com/v1 --model m-1 --key-env EXAMPLE_KEY",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return s.run() },
+	}
+	cmd.Flags().StringVar(&s.name, "name", "", "the `name` of the new profile, with --base-url")
+	cmd.Flags().StringVar(&s.keyEnv, "key-env", "", "the `variable` that holds its key, with --base-url")
+	return cmd
+}
+
+func (s *setup) run() error {
+	var err error
+	if s.config, s.index, _, err = compose.LoadConfig(&compose.Options{Config: s.options.Config}); err != nil {
+		return err
+	}
+	name := s.options.Model
+	switch {
+	case s.options.BaseURL != "":
+		name, err = s.add(config.Profile{Name: s.name, BaseURL: s.options.BaseURL, Model: name, KeyEnv: s.keyEnv})
+	case s.name != "" || s.keyEnv != "":
+		return exit.Usage("--name and --key-env are of use with --base-url only")
+	case name != "":
+		err = s.usable(name)
+	case !term.IsTerminal(int(s.in.Fd())):
+		return exit.Usage("init asks on a terminal; without one say --model NAME (buddy models lists them)")
+	default:
+		name, err = s.ask()
+	}
+	if err == nil {
+		err = config.SetModel(s.config.File, name)
+	}
+	if errors.As(err, new(exit.Error)) {
+		return err
+	}
+	if err != nil {
+		return exit.Failure(err)
+	}
+	_, err = fmt.Fprintln(s.out, markup.Plain(fmt.Sprintf("a start takes %s now; that is in %s", name, s.config.File)))
+	return exit.Failure(err)
+}
+
+// usable refuses a name that a start could do nothing with.
+func (s *setup) usable(name string) error {
+	p, ok := s.config.Lookup(name)
+	if !ok && name != config.Demo {
+		return fmt.Errorf("%q is none of the names that buddy models lists, nor NAME/MODEL", name)
+	}
+	if problem := p.Problem(); ok && problem != "" {
+		return errors.New(problem)
+	}
+	return nil
+}
+
+// add writes a new profile and returns its name.
+func (s *setup) add(p config.Profile) (string, error) {
+	if p.Name == "" {
+		p.Name = "own"
+		if u, err := url.Parse(p.BaseURL); err == nil && u.Hostname() != "" {
+			p.Name = strings.ReplaceAll(u.Hostname(), ".", "-")
+		}
+	}
+	if _, taken := s.config.Profile(p.Name); taken {
+		return "", fmt.Errorf("there is a profile %q already: give another --name", p.Name)
+	}
+	return p.Name, config.AddProfile(s.config.File, p)
+}
+
+// ask leads through the choice on the terminal.
+func (s *setup) ask() (string, error) {
+	offers := compose.OffersOf(context.Background(), s.config, s.index)
+	t := tabwriter.NewWriter(s.err, 0, 0, 2, ' ', 0)
+	first := 0
+	for i, o := range offers {
+		state := o.From + ", " + o.Why
+		switch _, err := account.Find(s.config, o.Name); {
+		case o.Usable && first == 0:
+			first = i + 1
+		case !o.Usable && err == nil:
+			state = o.From + ", asks for a key"
+		case !o.Usable:
+			state = o.From + ", " + o.Lack()
+		}
+		_, _ = fmt.Fprintf(t, "%3d  %s\t%s\t%s\n", i+1, markup.Plain(o.Name), markup.Plain(o.Model), markup.Plain(state))
+	}
+	_, _ = fmt.Fprintf(t, "%3d  another server\t\tany that speaks OpenAI's protocol\n", len(offers)+1)
+	_ = t.Flush()
+	answer, err := s.question(fmt.Sprintf("which one [%d]: ", first))
+	if err != nil {
+		return "", err
+	}
+	n, err := strconv.Atoi(cmp.Or(answer, strconv.Itoa(first)))
+	switch {
+	case err != nil || n < 1 || n > len(offers)+1:
+		return "", fmt.Errorf("%q is not a number from 1 to %d; nothing was changed", answer, len(offers)+1)
+	case n == len(offers)+1:
+		return s.another()
+	}
+	return s.prepare(offers[n-1])
+}
+
+// another asks for a server that buddy does not know.
+func (s *setup) another() (string, error) {
+	var p config.Profile
+	for _, q := range []struct {
+		text string
+		to   *string
+	}{
+		{"its address, such as https://llm.example.com/v1: ", &p.BaseURL},
+		{"the model's id there: ", &p.Model},
+		{"the variable that holds the key, empty for none: ", &p.KeyEnv},
+	} {
+		var err error
+		if *q.to, err = s.question(q.text); err != nil {
+			return "", err
+		}
+	}
+	name, err := s.add(p)
+	if err != nil {
+		return "", err
+	}
+	if c, _, _, err := compose.LoadConfig(&compose.Options{Config: s.options.Config, Model: name}); err == nil {
+		s.tell(doctor.CheckModel(context.Background(), c, false)...)
+		if c.Active != nil && c.Active.Problem() == "" {
+			s.try(*c.Active)
+		}
+	}
+	return name, nil
+}
+
+// try sends a real request.
+func (s *setup) try(p config.Profile) {
+	_, _ = fmt.Fprintln(s.err, "buddy: asking it for one word …")
+	s.tell(doctor.AskModel(context.Background(), p))
+}
+
+func (s *setup) tell(all ...doctor.Finding) { _, _ = io.WriteString(s.err, doctor.Text(all)) }
+
+// prepare asks for what an offer lacks, and for another model of it, and tries it.
+func (s *setup) prepare(o slash.Offer) (string, error) {
+	p, ok := s.config.Lookup(o.Name)
+	if !ok {
+		return o.Name, nil // the demo
+	}
+	if !o.Usable {
+		a, err := account.Find(s.config, o.Name)
+		if err != nil {
+			return "", errors.New(o.Why)
+		}
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		err = logIn(ctx, a, s.in, s.err, s.err)
+		stop()
+		if err != nil {
+			return "", err
+		}
+	}
+	name := o.Name
+	if provider, known := config.FindProvider(o.Name); known && p.Bundled() {
+		id, err := s.question(fmt.Sprintf("which model [%s]: ", provider.Model))
+		if err != nil {
+			return "", err
+		}
+		if id != "" && id != provider.Model {
+			name = o.Name + "/" + id
+			if p, ok = s.config.Lookup(name); !ok {
+				return "", fmt.Errorf("%q can't be the id of a model", id)
+			}
+		}
+	}
+	s.try(p)
+	return name, nil
+}
+
+// question reads one line. It reads no further, so that nothing is lost for who reads next.
+func (s *setup) question(text string) (string, error) {
+	_, _ = fmt.Fprint(s.err, markup.Plain(text))
+	var line []byte
+	for b := make([]byte, 1); len(line) < account.MaxKeyLine; {
+		if _, err := s.in.Read(b); err != nil {
+			return "", errors.New("cancelled; nothing was changed")
+		}
+		if b[0] == '\n' {
+			break
+		}
+		line = append(line, b[0])
+	}
+	return strings.TrimSpace(string(line)), nil
+}

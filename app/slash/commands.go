@@ -1,0 +1,77 @@
+package slash
+
+import (
+	"slices"
+	"strings"
+
+	"buddy/agent/event"
+)
+
+// Command describes something to type after a slash.
+type Command struct {
+	Name string // without the slash
+	Args string // for the help
+	Help string
+	// Do runs it where the screen and a line do the same; its error is about the arguments. nil:
+	// each has a way of its own.
+	Do func(c Catalog, s Frontend, args string) error
+	// ScreenOnly says why there is no use for it line by line; "" means that there is one.
+	ScreenOnly string
+}
+
+// Commands lists what there is, in the order of the help.
+var Commands = []Command{
+	{Name: "help", Help: "keys and commands"},
+	{Name: "status", Help: "model, tools and counters of this session", Do: sends(Report(event.ReportStatus))},
+	{Name: "ps", Help: "what runs and what waits", Do: sends(Report(event.ReportTasks))},
+	{Name: "bg", Args: "PROMPT", Help: "work on a prompt beside, on a fork of the conversation"},
+	{Name: "kill", Args: "[TASK]", Help: "cancel a task, or the only one", Do: sends(Kill)},
+	{Name: "timeout", Args: "DURATION [TASK]", Help: "cancel a task, or the only one, when it takes longer", Do: sends(SetTimeout)},
+	{Name: "approve", Args: "ask|strict|edits|plan|all|none|DURATION", Help: "how to decide what needs a yes", Do: sends(Approve)},
+	{Name: "context", Help: "how full the model's context is", Do: sends(Report(event.ReportContext))},
+	{Name: "compact", Help: "replace old exchanges by a summary, for the model", Do: sends(Compact)},
+	{Name: "pin", Args: "[N]", Help: "keep the last exchange, or the N-th last, when compacting", Do: sends(Pin(false))},
+	{Name: "unpin", Args: "[N]", Help: "no longer keep it", Do: sends(Pin(true))},
+	{Name: "target", Args: "[NAME]", Help: "work on another target; without a name, choose one from a list that says which can be reached", Do: Catalog.OnTarget},
+	{Name: "model", Args: "[NAME]", Help: "talk to another model; without a name, choose one from a list", Do: Catalog.OnModel},
+	{Name: "effort", Args: "none|minimal|low|medium|high|xhigh|max", Help: "how much the model thinks, from its next request on", Do: sends(Effort)},
+	{Name: "login", Args: "[NAME]", Help: "keep the key of a provider, or log in to a profile"},
+	{Name: "logout", Args: "[NAME]", Help: "forget a key or a login", Do: func(c Catalog, s Frontend, name string) error { return c.Access.LogOut(s, name) }},
+	{Name: "doctor", Help: "check what buddy needs; asks the model for one word"},
+	{Name: "session", Args: "[list|new|resume ID|rename TITLE|search TEXT|fork [N]]", Help: "the sessions of this folder: resume, fork, rename, delete, export, search; without a verb, choose from a list", Do: func(c Catalog, s Frontend, args string) error {
+		verb, rest, _ := strings.Cut(args, " ")
+		return c.OnSession(s, strings.ToLower(verb), strings.TrimSpace(rest))
+	}},
+	{Name: "clear", Help: "begin a new conversation; this one stays saved", Do: func(_ Catalog, s Frontend, _ string) error { return s.Change("") }},
+	{Name: "find", Args: "[TEXT]", Help: "find text in the conversation"},
+	{Name: "edit", Args: "[TEXT]", Help: "write the prompt in your editor"},
+	{Name: "output", Args: "[N]", Help: "the whole output of the last call, or of the N-th last"},
+	{Name: "copy", Args: "[code|all]", Help: "copy the last answer, the last code block in it, or all that was said"},
+	{Name: "undo", Args: "[N] [--force]", Help: "put back the files that the agent's tools for files changed for the last prompt, or the last N that changed any; not what commands did", Do: sends(Undo)},
+	{Name: "diff", Help: "all that the agent's tools for files changed in this session"},
+	{Name: "export", Args: "[md|html|json] [FILE]", Help: "write this session into a file, for others to read", Do: Catalog.ExportThis},
+	{Name: "palette", Help: "all commands and actions with their keys, to run one", ScreenOnly: "here /help lists the commands, and Tab completes them"},
+	{Name: "init", Args: "[WHAT ELSE]", Help: "let the model write AGENTS.md, which tells it about this project", Do: sends(Init)},
+	{Name: "trust", Help: "let the settings that came with this folder apply", Do: Catalog.OnTrust},
+	{Name: "theme", Args: "[NAME]", Help: "other colours; without a name, choose from a list that shows them", ScreenOnly: "line by line there are no colours to choose"},
+	{Name: "quit", Help: "leave buddy"},
+}
+
+// Find returns the command of a name.
+func Find(name string) (Command, bool) {
+	if i := slices.IndexFunc(Commands, func(c Command) bool { return c.Name == name }); i >= 0 {
+		return Commands[i], true
+	}
+	return Command{}, false
+}
+
+// sends is a command that is one for the runtime, and nothing else.
+func sends(read func(args string) (event.Command, error)) func(Catalog, Frontend, string) error {
+	return func(_ Catalog, s Frontend, args string) error {
+		c, err := read(args)
+		if err == nil {
+			s.Command(c)
+		}
+		return err
+	}
+}

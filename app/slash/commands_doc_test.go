@@ -1,0 +1,45 @@
+package slash
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/commands.md anew")
+
+// TestDoc keeps docs/commands.md the same as the table of commands.
+func TestDoc(t *testing.T) {
+	const file = "../../docs/commands.md"
+	var b strings.Builder
+	b.WriteString("# Commands\n\nTyped at the prompt, in any case of letters; `/` lists them while you type. This page is made from the table in\n" +
+		"`app/slash/commands.go`: `make generate`.\n\n| command | |\n|---|---|\n")
+	for _, c := range Commands {
+		line := "/" + c.Name
+		if c.Args != "" {
+			line += " " + c.Args
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(line, "|", `\|`), c.Help)
+	}
+	b.WriteString("\nOther names:")
+	var names []string
+	for other, name := range Aliases {
+		if other != "" {
+			names = append(names, fmt.Sprintf(" `/%s` is `/%s`", other, name))
+		}
+	}
+	slices.Sort(names)
+	b.WriteString(strings.Join(names, ",") + ". A name after `@` completes a file; a picture named so (`@docs/screen.png`) goes\n" +
+		"along with the prompt, at most eight of 5 MB.\n")
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile(file); err != nil || string(have) != b.String() {
+		t.Errorf("%s is stale (%v): run make generate", file, err)
+	}
+}

@@ -1,0 +1,26 @@
+package ui
+
+import (
+	"testing"
+
+	"buddy/app/slash"
+)
+
+// Every command of the table has a way to run on the screen.
+func TestEveryCommandRunsOnTheScreen(t *testing.T) {
+	for _, c := range slash.Commands {
+		if own[c.Name] == nil && c.Do == nil {
+			t.Errorf("/%s does nothing", c.Name)
+		}
+	}
+	for name := range own {
+		if _, ok := slash.Find(name); !ok {
+			t.Errorf("/%s is not in the table of commands", name)
+		}
+	}
+	for name := range pickers {
+		if c, ok := slash.Find(name); !ok || c.Do == nil {
+			t.Errorf("/%s with arguments does nothing", name)
+		}
+	}
+}

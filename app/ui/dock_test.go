@@ -1,0 +1,343 @@
+package ui
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"buddy/agent/event"
+	"buddy/app/keymap"
+	"buddy/app/layout"
+	"buddy/views/dialog"
+	"buddy/views/draw"
+)
+
+var streams = flag.Int("streams", 300, "how many streams of keys TestTypedStreamsDecideNothing types")
+
+// typedKey is one key of a stream, and how long after the one before it comes.
+type typedKey struct {
+	after time.Duration
+	key   string // "paste" pastes text
+	text  string // that has to be in the prompt afterwards
+}
+
+// typedStream returns what somebody types at 20 to 400 ms, beginning with a letter or a paste. A
+// letter comes no sooner after Esc than a terminal can tell the two from Alt and the letter.
+func typedStream(r *rand.Rand) []typedKey {
+	all := make([]typedKey, 3+r.IntN(10))
+	for i := range all {
+		k := typedKey{after: time.Duration(20+r.IntN(380)) * time.Millisecond}
+		switch n := r.IntN(20); {
+		case n < 11 || i == 0 && n > 11:
+			k.key = string("abcdefghijklmnopqrstuvwxyzyyynnneeesssddd?0123456789"[r.IntN(52)])
+			k.text = k.key
+		case n == 11:
+			k.key, k.text = "paste", "paste"+fmt.Sprint(i)
+		default:
+			k.key = [...]string{"Space", "Enter", "Enter", "Tab", "Shift+Tab", "Esc", "Enter", "Space"}[n-12]
+		}
+		if i > 0 && all[i-1].key == "Esc" {
+			k.after = max(k.after, 80*time.Millisecond)
+		}
+		all[i] = k
+	}
+	return all
+}
+
+// What somebody began to type before a dialog opened neither approves, denies, answers nor
+// edits, and changes no mode while it is open; every letter is in the prompt afterwards, or in
+// prompts that Enter sent.
+func TestTypedStreamsDecideNothing(t *testing.T) {
+	const each = 50 // streams on one screen
+	for seed := 0; seed < *streams; seed += each {
+		synctest.Test(t, func(t *testing.T) {
+			size := [][2]int{{40, 12}, {40, 12}, {80, 24}}[seed/each%3]
+			x := open(t, size[0], size[1])
+			x.u.deps.Tick = func(bool) {} // no frames for clocks
+			x.tell(running...)
+			for i := seed; i < min(seed+each, *streams) && !t.Failed(); i++ {
+				x.typeStream(uint64(i))
+			}
+		})
+	}
+}
+
+// typeStream types one stream, in the middle of which an approval or a question opens.
+func (x *testUI) typeStream(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 7))
+	keys := typedStream(r)
+	opens := 1 + r.IntN(len(keys)-1)
+	id := fmt.Sprint("a", seed)
+	want := ""
+	for i, k := range keys {
+		gap := k.after
+		if i == opens {
+			before := time.Duration(r.IntN(int(gap)))
+			time.Sleep(before)
+			gap -= before
+			x.openDialog(id, r.IntN(2) == 0)
+		}
+		time.Sleep(gap)
+		want += k.text
+		synctest.Wait()
+		open, modes := x.u.dock.request != "", x.modes()
+		if k.key == "paste" {
+			x.Paste(k.text)
+		} else {
+			x.Press(k.key)
+		}
+		if open && x.modes() != modes {
+			x.t.Errorf("stream %d: key %d changed the mode while a dialog was open", seed, i)
+		}
+		if k.key == "Esc" && x.cancelled() {
+			x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"},
+				event.TaskFinished{ID: 1, Outcome: event.Cancelled})
+			x.publish(event.TaskStarted{ID: 1, Kind: event.MainTask, Title: "list the files"})
+		}
+	}
+	x.Settle()
+	x.checkStream(fmt.Sprintf("stream %d, open at %d: %v", seed, opens, keys), want)
+	x.publish(event.ApprovalAnswered{ID: id, CallID: "c1", Decision: event.Deny, By: "cancel"}, event.QuestionAnswered{ID: id, By: "cancel"})
+	x.inside(func() {
+		x.u.setFocus(layout.Prompt)
+		x.u.v.prompt.SetText("")
+	})
+	time.Sleep(2 * time.Second)
+}
+
+func (x *testUI) openDialog(id string, approval bool) {
+	if approval {
+		a := asked
+		a.ID = id
+		x.publish(a)
+		return
+	}
+	x.publish(event.QuestionAsked{ID: id, CallID: "c1", Text: "Which port?", Choices: []string{"80", "8080"}})
+}
+
+// publish sends events without waiting for a frame.
+func (x *testUI) publish(payloads ...event.Event) {
+	for _, p := range payloads {
+		x.seq++
+		x.events <- event.Envelope{Seq: x.seq, Time: time.Now().UnixMilli(), Session: "7f3a-0000", Task: 1, Payload: p}
+	}
+	synctest.Wait()
+}
+
+// rest lets the pause pass after which nobody is in the middle of typing.
+func (x *testUI) rest() { time.Sleep(dialog.Pause + 50*time.Millisecond) }
+
+// cancelled reports whether the last command that was sent cancels the task.
+func (x *testUI) cancelled() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.sent) == 0 {
+		return false
+	}
+	_, ok := x.sent[len(x.sent)-1].(event.Cancel)
+	return ok
+}
+
+// modes counts the changes of the mode that were sent.
+func (x *testUI) modes() (n int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, c := range x.sent {
+		if _, ok := c.(event.SetMode); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// checkStream looks at what a stream did.
+func (x *testUI) checkStream(name, want string) {
+	x.t.Helper()
+	x.mu.Lock()
+	sent := x.sent
+	x.sent = nil
+	x.mu.Unlock()
+	got := ""
+	for _, c := range sent {
+		switch c := c.(type) {
+		case event.Submit:
+			got += c.Text
+		case event.Cancel, event.WatchPanes, event.SetMode:
+		default:
+			x.t.Errorf("%s: sent %#v", name, c)
+		}
+	}
+	x.inside(func() {
+		got += x.u.v.prompt.Text()
+		if s, _ := x.u.target(); s == keymap.Amend || s == keymap.Reason {
+			x.t.Errorf("%s: the keys are those of %s", name, s)
+		}
+	})
+	if got = strings.Join(strings.Fields(got), ""); got != want {
+		x.t.Errorf("%s: the prompts hold %q, want %q\n%s", name, got, want, x.Screen())
+	}
+}
+
+// An escape sequence that comes in pieces, as over a slow line, interrupts nothing and is no text.
+func TestSplitEscapeSequenceIsNoEsc(t *testing.T) {
+	for _, sequence := range []string{"\x1b[A", "\x1bOA", "\x1b[1;5D", "\x1b[<0;3;3M", "\x1b[200~pasted\x1b[201~", "\x1b[19~"} {
+		for split := 1; split < len(sequence) && split < 7; split++ {
+			synctest.Test(t, func(t *testing.T) {
+				x := open(t, 80, 24)
+				x.tell(running...)
+				gap := 45 * time.Millisecond
+				if split > 1 {
+					gap = 200 * time.Millisecond
+				}
+				x.Terminal.Type(sequence[:split])
+				time.Sleep(gap)
+				x.Terminal.Type(sequence[split:])
+				time.Sleep(200 * time.Millisecond)
+				x.took()
+				x.inside(func() {
+					if text := x.u.v.prompt.Text(); text != "" && text != "pasted" {
+						t.Errorf("%q, split after %d bytes, types %q", sequence, split, text)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A letter that means nothing in a pane begins a prompt; after copying and after a click in the
+// conversation the prompt has the keys.
+func TestTypingFindsThePrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 120, 32)
+		x.tell(running...)
+		x.Press("Tab")
+		x.Type("what?")
+		x.Want("> what?")
+		x.rest()
+		x.Press("Tab", "Up", "y") // copies the block
+		x.Type(" now")
+		x.Want("> what? now")
+		x.clickOn("I will look.", 2)
+		x.Type(" yes")
+		x.Want("> what? now yes")
+	})
+}
+
+// What is sent, and a question that opens, is to be seen, wherever the conversation was.
+func TestWhatWaitsIsInView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.tell(running...)
+		x.tell(answer(strings.Repeat("a line\n\n", 60) + "the last line"))
+		up := func() {
+			t.Helper()
+			x.rest()
+			x.Press("Tab", "PgUp", "PgUp", "Esc")
+			x.unwanted("the last line")
+		}
+		up()
+		x.Type("go on\n")
+		x.Want("the last line")
+		up()
+		x.tell(asked)
+		x.Want("the last line")
+	})
+}
+
+// A paste disarms what the key before it armed.
+func TestPasteDisarmsQuitting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 80, 24)
+		x.Press("Ctrl+C")
+		x.Want("Ctrl+C again quits")
+		x.Paste("more")
+		x.Press("Ctrl+C", "Ctrl+C")
+		if !x.Running() {
+			t.Error("it quit after a paste between two Ctrl+C")
+		}
+	})
+}
+
+// Of several requests each is answered by itself, and F8 leads through them and back.
+func TestSeveralRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		second := asked
+		second.ID, second.Action.Command = "a2", "rm second"
+		x.tell(asked, second, event.QuestionAsked{ID: "q", Text: "Which port?", Choices: []string{"80"}})
+		x.Want("Approve? 1 of 3")
+		x.Press("F8")
+		x.Want("F8 next")
+		x.Press("F8")
+		x.Want("Approve? 2 of 3", "rm second")
+		x.Press("F8")
+		x.Want("Question 3 of 3", "F8 back to the prompt")
+		x.Press("F8")
+		x.Want("1 of 3", "F8 answers")
+		x.Press("F8", "F8")
+		time.Sleep(draw.GracePeriod)
+		x.Settle()
+		x.Press("n")
+		x.took(event.AnswerApproval{ID: "a2", Decision: event.Deny})
+		x.tell(event.ApprovalAnswered{ID: "a2", Decision: event.Deny, By: "user"})
+		x.Want("Approve? 1 of 2 · F8 answers")
+		x.Type("y") // at once: it is for nobody but the prompt
+		x.took()
+		x.Want("> y")
+	})
+}
+
+// A question takes digits, arrows and Enter, and what is typed as an answer of the person's own;
+// a draft from before stays a prompt.
+func TestQuestionTakesOwnWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		ask := func(id string) {
+			x.tell(event.QuestionAsked{ID: id, Text: "Which port?", Choices: []string{"80", "8080"}})
+		}
+		x.Type("a dra")
+		ask("q")
+		x.Type("ft\n")
+		x.took(event.Submit{Text: "a draft"})
+		x.rest()
+		x.Type("8443, as on the other host")
+		x.Want("> 8443, as on the other host", "answer ─")
+		x.Press("Enter")
+		x.took(event.Answer{ID: "q", Text: "8443, as on the other host"})
+		x.tell(event.QuestionAnswered{ID: "q", By: "user"})
+		ask("r")
+		x.rest()
+		x.Type("10 or so") // 1 is a choice, and goes on as text
+		x.Want("> 10 or so")
+		x.Press("Enter")
+		x.took(event.Answer{ID: "r", Text: "10 or so"})
+		x.tell(event.QuestionAnswered{ID: "r", By: "user"})
+		ask("s")
+		x.rest()
+		x.Press("Enter")
+		x.took()
+		x.Press("2", "Enter")
+		x.took(event.Answer{ID: "s", Text: "8080"})
+	})
+}
+
+// The status line names what interrupts, with vi's keys as well.
+func TestStatusSaysWhatInterrupts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := open(t, 100, 30)
+		x.tell(running...)
+		x.Want("Esc interrupts")
+		x.u.v.prompt.SetVi(true)
+		x.Type("x")
+		x.Want("Esc Esc interrupts")
+		x.Press("Esc")
+		x.unwanted("Esc Esc")
+		x.Want("Esc interrupts")
+	})
+}

@@ -1,0 +1,44 @@
+package config
+
+import "fmt"
+
+// SetModel makes name the default model in a person's file, see [Document].
+func SetModel(path, name string) error {
+	return changeFile(path, func(d *Document) error { return d.Set("agent.model", []string{name}) })
+}
+
+// AddProfile adds a profile to a person's file, which must have none of that name.
+func AddProfile(path string, p Profile) error {
+	fields := [][2]string{{"api_base_url", p.BaseURL}, {"model", p.Model}}
+	if p.KeyEnv != "" {
+		fields = append(fields, [2]string{"api_key_env", p.KeyEnv})
+	}
+	return changeFile(path, func(d *Document) error {
+		if _, taken := d.Check().Config.Profile(p.Name); taken {
+			return fmt.Errorf("there is a profile %q already", p.Name)
+		}
+		for _, f := range fields {
+			if err := d.Set(Path("models", p.Name, f[0]), []string{f[1]}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// changeFile edits a file and saves it if the result is valid. Otherwise nothing is changed.
+func changeFile(path string, change func(*Document) error) error {
+	d, err := OpenDocument(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := change(d); err != nil {
+		return err
+	}
+	if wrong := d.Check().Mistakes(); len(wrong) > 0 {
+		// Its position would refer to a text that was never saved.
+		return fmt.Errorf("%w; %s was not changed", &Error{Key: wrong[0].Key, Err: wrong[0].Err}, path)
+	}
+	return d.Save()
+}

@@ -1,0 +1,165 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Tools holds the section [tools]. Names of variables may contain * for any text.
+type Tools struct {
+	EnvAllow []string // variables passed to commands although their names look like secrets
+	EnvDeny  []string // variables never passed to commands
+	Timeout  int      // seconds that a tool may run; commands have no limit
+	Page     int      // most bytes of a file or web page that the model gets at once
+	Shell    string   // of commands: bash, zsh, dash, ash or sh; empty: bash, or sh if bash is missing
+}
+
+var toolsSection = section{
+	name: "tools",
+	doc: "Limits of tools, and the environment of the commands that the model runs. A variable whose name looks like a secret (`…_KEY`, `…_TOKEN`, `…_SECRET`, " +
+		"`…PASSWORD` and the like) is withheld from them, and so is every `api_key_env`; `/status` lists what was withheld.",
+	fields: []field{
+		{
+			name: "env_allow", short: "names of variables", access: personal,
+			doc:     "Variables that commands get nevertheless, such as `GITHUB_TOKEN`. `*` matches any text.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.EnvAllow },
+			check:   checkPattern,
+		},
+		{
+			name: "env_deny", short: "names of variables", access: adds,
+			doc:     "More variables to withhold; this has precedence over `env_allow`. A project's file may only add to it.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.EnvDeny },
+			check:   checkPattern,
+		},
+		{
+			name: "timeout", short: "seconds, 1 to 86400", most: 86_400, access: personal,
+			doc:     "How long a tool may run, such as a search or a download. Commands and questions to you have no limit.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Timeout },
+		},
+		{
+			name: "page", short: "bytes, 1 to 200000", most: 200_000, access: personal,
+			doc:     "The most of a file or a web page that the model gets at once. The limit is also a sixteenth of its context window, or 8000 if that is small or unknown.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Page },
+		},
+		{
+			name: "shell", short: "`auto`, `bash`, `zsh`, `dash`, `ash` or `sh`", access: personal,
+			doc: "The shell that commands run in, on this machine or the target; `auto` is bash, or sh where there is no bash. " +
+				"Its start-up files are not read. In zsh every command needs approval, because read-only commands are recognised in the other shells only.",
+			pointer: func(c *Config, _ *Profile) any { return &c.Tools.Shell },
+			check:   oneOf("value", autoShell, "bash", "zsh", "dash", "ash", "sh"),
+		},
+	},
+}
+
+// Environ splits an environment into what commands of the model get, and the names of what is
+// withheld, sorted.
+func (c *Config) Environ(env []string) (passed, withheld []string) {
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if c.withholds(name) {
+			withheld = append(withheld, name)
+			continue
+		}
+		passed = append(passed, kv)
+	}
+	slices.Sort(withheld)
+	return passed, slices.Compact(withheld)
+}
+
+func (c *Config) withholds(name string) bool {
+	switch {
+	case matches(c.Tools.EnvDeny, name):
+		return true
+	case matches(c.Tools.EnvAllow, name):
+		return false
+	}
+	return secretName(name) || slices.ContainsFunc(c.Models, func(p Profile) bool { return p.KeyEnv == name })
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, name)
+		return ok
+	})
+}
+
+// These end the names of secrets as a separate word, or are contained in them. A name that
+// ends in a path or a setting holds that: SSH_AUTH_SOCK, TOKEN_FILE.
+var (
+	secretEnds  = []string{"KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "PAT", "CREDENTIALS", "AUTH"}
+	secretParts = []string{"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "ACCESS_TOKEN", "AUTH_TOKEN"}
+	noSecret    = []string{"DIR", "FILE", "PATH", "SOCK", "SOCKET", "PROFILE", "STORE", "COMMAND", "HELPER", "NAME", "TTY", "LENGTH", "TIMEOUT"}
+	exempt      = []string{"PWD", "OLDPWD", "GOOGLE_APPLICATION_CREDENTIALS"} // the last is a path
+)
+
+// secretName reports whether a variable's name suggests that its value is a secret.
+func secretName(name string) bool {
+	name = strings.ToUpper(name)
+	if slices.Contains(exempt, name) {
+		return false
+	}
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	if len(words) == 0 {
+		return false
+	}
+	last := words[len(words)-1]
+	if slices.Contains(noSecret, last) {
+		return false
+	}
+	for _, end := range []string{"PASSWORD", "PASSWD", "SECRET", "TOKEN", "APIKEY"} { // PGPASSWORD
+		if strings.HasSuffix(last, end) {
+			return true
+		}
+	}
+	return slices.Contains(secretEnds, last) ||
+		slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(name, p) })
+}
+
+// storeList sets a list of strings.
+func (l *loader) storeList(f *file, e entry, fld *field, to *[]string) error {
+	switch {
+	case e.kind != unstable.Array:
+		return fmt.Errorf(`must be an array of strings, not %s`, kindName(e.kind))
+	case e.items == nil:
+		return errors.New("must be an array of strings and nothing else")
+	}
+	for i, item := range e.items {
+		if fld.check == nil {
+			break
+		}
+		v, err := fld.check(item, f)
+		if err != nil {
+			return err
+		}
+		e.items[i] = v
+	}
+	if f.project && fld.access == adds {
+		*to = slices.Concat(*to, e.items)
+		return nil
+	}
+	*to = e.items
+	return nil
+}
+
+// checkPattern accepts patterns for names of variables.
+func checkPattern(v string, _ *file) (string, error) {
+	if v == "" || strings.IndexFunc(v, func(r rune) bool { return notBare(r) && r != '*' || r == '-' }) >= 0 {
+		return "", errors.New("has an entry that is not the name of an environment variable (allowed: letters, digits, _ and *)")
+	}
+	return v, nil
+}
+
+const autoShell = "auto"
+
+// ShellName returns the configured shell of commands, "" for the default.
+func (t Tools) ShellName() string {
+	if t.Shell == autoShell {
+		return ""
+	}
+	return t.Shell
+}

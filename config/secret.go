@@ -1,0 +1,187 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// maxKey limits a key in bytes; real ones have some hundred.
+const maxKey = 16 << 10
+
+// redacted replaces a secret wherever it would be printed.
+const redacted = "[secret]"
+
+// Secret holds a key that no formatting prints: not %v, %+v, %#v, JSON, TOML or slog, also
+// deep inside other values. Only [Profile.Key] reveals it. The zero Secret is unset, which
+// differs from an empty one.
+type Secret struct {
+	// A pointer, because fmt prints the fields of structs behind an unexported field without
+	// calling their methods, but follows no pointer there.
+	value *string
+}
+
+func newSecret(s string) Secret { return Secret{&s} }
+
+// String returns a placeholder, or nothing when the secret is unset or empty.
+func (s Secret) String() string {
+	if s.value == nil || *s.value == "" {
+		return ""
+	}
+	return redacted
+}
+
+// Format writes String for every verb.
+func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) } //nolint:errcheck // fmt's own writer
+
+// MarshalText returns String.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Key returns the profile's key and its source, reading the environment and files anew each
+// time: BUDDY_API_KEY, else the source in the profile, else the provider's variable or `buddy
+// login`, else the stored token of its login. A bundled profile asks its provider first: a key
+// meant for another endpoint must not go there. No key is not an error: key is "" then, and
+// source names where none was found, if a source was given. Errors are [*Error] and never
+// contain the key.
+func (p Profile) Key() (key, source string, err error) {
+	provider, known := p.Provider()
+	if p.bundled && known {
+		if key, source, err = provider.cleanKey(); key != "" || err != nil {
+			return key, source, err
+		}
+	}
+	key, source, err = p.explicitKey()
+	switch {
+	case key != "" || err != nil:
+		return key, source, err
+	case p.Login.Issuer != "":
+		all, err := Auth().Read()
+		if err != nil {
+			return "", "", &Error{Err: err}
+		}
+		return all.Logins[p.Login.ID()].Access, "the login", nil
+	case known:
+		return provider.cleanKey()
+	}
+	return key, source, err
+}
+
+// Secrets returns all keys and tokens that requests may use, for redaction. Unreadable ones
+// occur in no text.
+func (c *Config) Secrets() []string {
+	var all []string
+	add := func(p Profile) {
+		if key, _, err := p.Key(); err == nil && key != "" {
+			all = append(all, key)
+		}
+	}
+	for _, p := range c.Models {
+		add(p)
+	}
+	if c.Active != nil {
+		add(*c.Active)
+	}
+	for _, p := range providers {
+		if key := os.Getenv(p.KeyEnv); key != "" {
+			all = append(all, key)
+		}
+	}
+	stored, _ := Auth().Read()
+	for _, key := range stored.Keys {
+		all = append(all, key)
+	}
+	for _, t := range stored.Logins {
+		all = append(all, t.Access, t.Refresh)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// cleanKey returns the checked key; its errors name the source.
+func (p Provider) cleanKey() (key, source string, err error) {
+	key, source, err = p.key()
+	if err == nil {
+		if key, err = cleanKey(key); err != nil {
+			err = fmt.Errorf("%s: the key %w", source, err)
+		}
+	}
+	if err != nil {
+		return "", source, &Error{Err: err}
+	}
+	return key, source, nil
+}
+
+// explicitKey returns the key that the profile names.
+func (p Profile) explicitKey() (key, source string, err error) {
+	value, source := envKey.lookup()
+	name := ""
+	switch {
+	case value != "":
+	case p.KeyEnv != "":
+		value, source, name = os.Getenv(p.KeyEnv), p.KeyEnv, "api_key_env"
+	case p.KeyFile != "":
+		source, name = p.KeyFile, "api_key_file"
+		value, err = readKeyFile(p.KeyFile)
+	case p.APIKey.value != nil:
+		value, source = *p.APIKey.value, Path("models", p.Name, "api_key")
+	}
+	if err == nil {
+		if value, err = cleanKey(value); err != nil {
+			err = fmt.Errorf("%s: the key %w", source, err)
+		}
+	}
+	switch {
+	case err == nil:
+		return value, source, nil
+	case name == "": // from BUDDY_API_KEY; a literal was checked when it was read
+		return "", source, &Error{Err: err}
+	}
+	return "", source, &Error{Place: p.keyPlace, Key: Path("models", p.Name, name), Err: err}
+}
+
+// readKeyFile reads a key without the line's end.
+func readKeyFile(path string) (string, error) {
+	data, _, err := readRegular(path, maxKey)
+	if err != nil {
+		return "", fmt.Errorf("%q: %w", path, err)
+	}
+	key := strings.TrimRight(string(data), "\r\n")
+	if key == "" {
+		return "", fmt.Errorf("%q: is empty", path)
+	}
+	return key, nil
+}
+
+// cleanKey rejects what cannot be sent in an HTTP header, such as a bad paste.
+func cleanKey(s string) (string, error) {
+	if len(s) > maxKey {
+		return "", fmt.Errorf("has more than %d KiB", maxKey>>10)
+	}
+	for _, r := range s {
+		if r <= ' ' || r > '~' {
+			return "", errors.New("has a space, a line break or another character that no key has")
+		}
+	}
+	return s, nil
+}
+
+// Problem returns one line on why a profile cannot be used and what to do, or "".
+func (p Profile) Problem() string {
+	key, source, err := p.Key()
+	provider, known := p.Provider()
+	switch {
+	case err != nil:
+		return err.Error()
+	case key != "" || local(p.BaseURL) && p.Login.Issuer == "" || p.APIKey.value != nil:
+		return ""
+	case p.Login.Issuer != "":
+		return visible(fmt.Sprintf("model profile %q is not logged in: run buddy login %s", p.Name, p.Name), 500)
+	case known:
+		return visible(fmt.Sprintf("model profile %q has no key: %s", p.Name, provider.MissingKey()), 500)
+	case source != "":
+		return visible(fmt.Sprintf("model profile %q has no key: %s is not set", p.Name, source), 500)
+	}
+	return visible(fmt.Sprintf("model profile %q has no key: set %s, or one of %s", p.Name, envKey.name, strings.Join(keySources, ", ")), 500)
+}

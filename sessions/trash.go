@@ -1,0 +1,205 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"buddy/agent/event"
+)
+
+// Limits for data that nobody needs, see Collect.
+const (
+	TrashAge  = 30 * 24 * time.Hour // sessions in the trash
+	OutAge    = 90 * 24 * time.Hour // whole outputs of an unused session
+	OutBytes  = 2 << 30             // whole outputs of all sessions of a folder
+	trashName = ".trash"
+)
+
+// Rename sets a session's title, one line of at most 60 characters; "" restores the first
+// prompt. It fails while another process works on the session.
+func (s Store) Rename(id, title string) error {
+	j, err := s.Open(id)
+	if err != nil {
+		return err
+	}
+	err = j.Append(event.Envelope{
+		Seq: NextSeq(j.Info().LastSeq), Time: time.Now().UnixMilli(), Session: id, Payload: event.SessionRenamed{Title: shorten(title)},
+	})
+	return errors.Join(err, j.Close())
+}
+
+// Remove moves a session with all its files to the trash, for TrashAge, and returns their new
+// folder. It fails while another process works on the session.
+func (s Store) Remove(id string) (folder string, err error) {
+	f, err := s.openFile(id, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return "", err
+	}
+	j := &Journal{path: f.Name(), f: f}
+	if err := j.lock(); err != nil {
+		return "", errors.Join(fmt.Errorf("session %s: %w", id, err), f.Close())
+	}
+	defer j.Close() //nolint:errcheck // nothing was written
+	name := strconv.FormatInt(time.Now().UnixNano(), 10) + "-" + id
+	folder = filepath.Join(s.dir, trashName, name)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("trash: %w", err)
+	}
+	for _, file := range []string{id, id + ".draft", id + ".trust", id + ext} { // the session itself last
+		err := os.Rename(filepath.Join(s.dir, file), filepath.Join(folder, file))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("session %s: %w", id, err)
+		}
+	}
+	return folder, nil
+}
+
+// Collected counts what Collect removed.
+type Collected struct {
+	Trash int   // sessions deleted from the trash
+	Outs  int   // sessions whose outputs were deleted
+	Bytes int64 // of those outputs
+}
+
+// Collect deletes sessions that have been in the trash for TrashAge, outputs of commands of
+// sessions unused for OutAge, and beyond OutBytes the outputs of the sessions unused for the
+// longest time. It skips sessions that a process works on. It never deletes a session outside
+// of the trash.
+func (s Store) Collect(now time.Time) (Collected, error) {
+	var c Collected
+	trash, err := os.ReadDir(filepath.Join(s.dir, trashName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return c, fmt.Errorf("trash: %w", err)
+	}
+	for _, d := range trash {
+		since, _, _ := strings.Cut(d.Name(), "-")
+		ns, err := strconv.ParseInt(since, 10, 64)
+		if err != nil || now.Sub(time.Unix(0, ns)) < TrashAge {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(s.dir, trashName, d.Name())); err != nil {
+			return c, fmt.Errorf("trash: %w", err)
+		}
+		c.Trash++
+	}
+	return c, s.collectOuts(now, &c)
+}
+
+// out describes the outputs of one session.
+type out struct {
+	id    string
+	used  time.Time
+	bytes int64
+}
+
+// CollectDaily calls Collect unless that was done within the last day.
+func (s Store) CollectDaily(now time.Time) (Collected, error) {
+	mark := filepath.Join(s.dir, ".collected")
+	fi, err := os.Lstat(mark)
+	switch {
+	case err == nil && now.Sub(fi.ModTime()) < 24*time.Hour, !exists(s.dir):
+		return Collected{}, nil
+	case err == nil:
+		err = os.Chtimes(mark, now, now)
+	default:
+		err = os.WriteFile(mark, nil, 0o600)
+	}
+	if err != nil {
+		return Collected{}, fmt.Errorf("sessions folder: %w", err)
+	}
+	return s.Collect(now)
+}
+
+func (s Store) collectOuts(now time.Time, c *Collected) error {
+	outs, err := s.outs()
+	if err != nil {
+		return err
+	}
+	var total int64
+	for _, o := range outs { // the last used first
+		total += o.bytes
+		if now.Sub(o.used) < OutAge && total <= OutBytes {
+			continue
+		}
+		gone, err := s.removeOut(o.id)
+		if err != nil {
+			return err
+		}
+		if gone {
+			c.Outs++
+			c.Bytes += o.bytes
+			total -= o.bytes
+		}
+	}
+	return nil
+}
+
+// outs returns the sessions that have outputs, the last used first.
+func (s Store) outs() ([]out, error) {
+	dirs, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("sessions folder: %w", err)
+	}
+	var all []out
+	for _, d := range dirs {
+		if !d.IsDir() || CheckID(d.Name()) != nil || strings.HasPrefix(d.Name(), ".") {
+			continue
+		}
+		o := out{id: d.Name()}
+		if fi, err := os.Lstat(s.file(o.id)); err == nil {
+			o.used = fi.ModTime()
+		} else if fi, err := d.Info(); err == nil {
+			o.used = fi.ModTime() // its session is gone
+		}
+		err := filepath.WalkDir(s.OutDir(o.id), func(_ string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return ignoreMissing(err)
+			}
+			if fi, err := d.Info(); err == nil {
+				o.bytes += fi.Size()
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("outputs of session %s: %w", o.id, err)
+		}
+		if o.bytes > 0 {
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, func(a, b out) int { return b.used.Compare(a.used) })
+	return all, nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// removeOut removes the outputs of a session, unless a process works on it.
+func (s Store) removeOut(id string) (gone bool, err error) {
+	f, err := s.openFile(id, os.O_RDWR|os.O_APPEND)
+	switch {
+	case err == nil:
+		j := &Journal{path: f.Name(), f: f}
+		if err := j.lock(); err != nil {
+			return false, f.Close()
+		}
+		defer j.Close() //nolint:errcheck // nothing was written
+	case exists(s.file(id)):
+		return false, nil // cannot tell whether a process works on it
+	}
+	if err := os.RemoveAll(s.OutDir(id)); err != nil {
+		return false, fmt.Errorf("outputs of session %s: %w", id, err)
+	}
+	return true, nil
+}

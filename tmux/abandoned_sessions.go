@@ -1,0 +1,78 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrNoSession means that a session does not exist, is not ours, or is in use: only sessions
+// that programs of ours abandoned are closed. The message names them.
+var ErrNoSession = errors.New("no such abandoned session")
+
+// Open makes the session with its shared pane if they are missing, as the first command would,
+// and reports whether it did.
+func (s *Session) Open(ctx context.Context) (Pane, bool, error) {
+	at, ok := s.runner.(*managedPane)
+	if !ok {
+		return Pane{}, false, fmt.Errorf("%w: commands run without panes here", ErrUnavailable)
+	}
+	was := at.sup.linked()
+	s.srv.making.Lock()
+	err := at.ensure(ctx)
+	s.srv.making.Unlock()
+	if err != nil {
+		return Pane{}, false, err
+	}
+	_, p, err := s.find(ctx, "")
+	return p, !was && err == nil, err
+}
+
+// AbandonedSessions returns the names of the sessions with our marks to which nobody is
+// attached. Commands of an earlier program may still run in them.
+func (s *Session) AbandonedSessions(ctx context.Context) ([]string, error) {
+	if s.srv == nil {
+		return nil, fmt.Errorf("%w: commands run without panes here", ErrUnavailable)
+	}
+	ctl, err := s.srv.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.srv.abandonedSessions(ctx, ctl)
+}
+
+func (s *server) abandonedSessions(ctx context.Context, ctl *control) ([]string, error) {
+	lines, err := ctl.do(ctx, `list-sessions -F "#{@buddy_managed} #{@buddy_owner} #{session_attached} #{session_name}"`)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, l := range lines {
+		if name, ok := strings.CutPrefix(l, "1 "+owner+" 0 "); ok && name != s.opt.Session {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// KillSession closes one of the AbandonedSessions and ends what runs in it. It refuses the
+// session of this program.
+func (s *Session) KillSession(ctx context.Context, name string) error {
+	if name == "" || name == "default" || name == s.Name() {
+		return fmt.Errorf("session %q is the one of this program and cannot be closed", s.Name())
+	}
+	names, err := s.AbandonedSessions(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(names, name):
+		return fmt.Errorf("%w: %q (have: %s)", ErrNoSession, name, strings.Join(names, ", "))
+	}
+	ctl, err := s.srv.connect(ctx)
+	if err == nil {
+		_, err = ctl.do(ctx, "kill-session -t "+quote("="+name))
+	}
+	return err
+}

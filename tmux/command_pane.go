@@ -1,0 +1,253 @@
+package tmux
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// MaxPanes limits the panes of a session, the shared one included.
+const MaxPanes = 5
+
+// ErrPanes means that the session has MaxPanes panes already. The message names them.
+var ErrPanes = errors.New("no room for another pane")
+
+const (
+	ownPrefix = "own-" // begins the roles of panes that belong to one command
+	ownMark   = "own"  // file beside a command with a pane of its own; holds the title
+
+	closeLimit = 20 * time.Second // for closing a pane after its command
+)
+
+// commandPanes holds the panes that belong to one command each.
+type commandPanes struct {
+	mu    sync.Mutex              // guards the fields below
+	panes map[string]*commandPane // by key
+	work  sync.WaitGroup          // closing panes of ended commands
+}
+
+// commandPane is a pane that belongs to one command, or a shell of its own where there is no
+// tmux.
+type commandPane struct {
+	runner runner
+	title  string
+	run    *Running // nil while it starts, or when an earlier process started it
+	ended  bool     // the command has ended; a job that it left behind keeps the pane open
+}
+
+// ownKey returns a name for the pane of the command in dir, the same in every process.
+func ownKey(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:4])
+}
+
+// cleanTitle turns any text into a pane title: one line of at most 40 characters, without "#",
+// with which tmux's formats begin, because those could run commands.
+func cleanTitle(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '#', r == unicode.ReplacementChar:
+			return '_'
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "_"))
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:39]) + "…"
+	}
+	if s == "" {
+		return "command"
+	}
+	return s
+}
+
+// claim reserves a pane for the command in dir.
+func (s *Session) claim(ctx context.Context, dir, title string) (string, *commandPane, error) {
+	s.reap(ctx)
+	key := ownKey(dir)
+	s.own.mu.Lock()
+	defer s.own.mu.Unlock()
+	if len(s.own.panes) >= MaxPanes-1 {
+		var names []string
+		for _, o := range s.own.panes {
+			names = append(names, strings.TrimSpace(fmt.Sprintf("%s (%s)", o.runner.pane(), o.title)))
+		}
+		slices.Sort(names)
+		return "", nil, fmt.Errorf("%w: at most %d at a time; kill one of these first: %s", ErrPanes, MaxPanes, strings.Join(names, ", "))
+	}
+	o := &commandPane{runner: s.runnerFor(key, title), title: title}
+	if s.own.panes == nil {
+		s.own.panes = make(map[string]*commandPane)
+	}
+	s.own.panes[key] = o
+	return key, o, nil
+}
+
+// unclaim releases the reservation.
+func (s *Session) unclaim(key string) {
+	s.own.mu.Lock()
+	delete(s.own.panes, key)
+	s.own.mu.Unlock()
+}
+
+// startOwn starts a command in a pane of its own.
+func (s *Session) startOwn(ctx context.Context, dir string, spec Spec) (*Running, error) {
+	title := spec.Title
+	if title == "" {
+		title = spec.Command
+	}
+	title = cleanTitle(title)
+	key, own, err := s.claim(ctx, dir, title)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, ownMark), []byte(title), 0o600); err != nil {
+		s.unclaim(key)
+		return nil, err
+	}
+	job, err := s.launch(ctx, own.runner, dir, spec)
+	if err != nil {
+		s.own.work.Go(func() { s.retireSoon(key, own) })
+		return nil, err
+	}
+	return s.keep(key, own, dir, job, spec.Output), nil
+}
+
+// keep follows a command in its own pane, and closes the pane after the command.
+func (s *Session) keep(key string, own *commandPane, dir string, job job, output Output) *Running {
+	run := s.follow(own.runner, dir, job, output)
+	s.own.mu.Lock()
+	own.run = run
+	s.own.mu.Unlock()
+	s.own.work.Go(func() {
+		select {
+		case <-run.done:
+			s.retireSoon(key, own)
+		case <-s.ctx.Done():
+		}
+	})
+	return run
+}
+
+// errShared means that a command ran in the shared pane.
+var errShared = errors.New("the command has no pane of its own")
+
+// reattachOwn follows a command whose pane an earlier process made, or returns errShared.
+func (s *Session) reattachOwn(ctx context.Context, dir string, output Output) (*Running, error) {
+	title, err := os.ReadFile(filepath.Join(dir, ownMark))
+	if err != nil {
+		return nil, errShared
+	}
+	key := ownKey(dir)
+	s.own.mu.Lock()
+	own := s.own.panes[key]
+	if own == nil {
+		own = &commandPane{runner: s.runnerFor(key, string(title)), title: string(title)}
+		if s.own.panes == nil {
+			s.own.panes = make(map[string]*commandPane)
+		}
+		s.own.panes[key] = own
+	}
+	s.own.mu.Unlock()
+	job, err := own.runner.attach(ctx, dir)
+	if err != nil {
+		s.retire(key, own)
+		return nil, err
+	}
+	return s.keep(key, own, dir, job, output), nil
+}
+
+// retireSoon closes the pane of a command that has ended, also when its streams end a little
+// later. A pane that a job keeps open then is closed before the next one opens.
+func (s *Session) retireSoon(key string, own *commandPane) {
+	for wait := 100 * time.Millisecond; !s.retire(key, own) && wait < 2*time.Second; wait *= 2 {
+		select {
+		case <-time.After(wait):
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// retire closes the pane of a command that has ended. It returns false while a job left behind
+// by the command keeps the pane open.
+func (s *Session) retire(key string, own *commandPane) bool {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(s.ctx), closeLimit)
+	defer stop()
+	left, err := own.runner.close(ctx)
+	s.own.mu.Lock()
+	defer s.own.mu.Unlock()
+	own.ended = true
+	closed := len(left) == 0 && err == nil
+	if closed && s.own.panes[key] == own {
+		delete(s.own.panes, key)
+	}
+	return closed
+}
+
+// reap closes the panes of ended commands that no job keeps open.
+func (s *Session) reap(ctx context.Context) {
+	s.adopt(ctx)
+	s.own.mu.Lock()
+	ended := make(map[string]*commandPane)
+	for key, o := range s.own.panes {
+		if o.ended {
+			ended[key] = o
+		}
+	}
+	s.own.mu.Unlock()
+	for key, o := range ended {
+		s.retire(key, o)
+	}
+}
+
+// adopt takes over the panes that an earlier process of this session left. They count, and
+// close when nothing runs in them.
+func (s *Session) adopt(ctx context.Context) {
+	if s.srv == nil {
+		return
+	}
+	for _, p := range s.srv.orphans(ctx) {
+		key := strings.TrimPrefix(p.role, ownPrefix)
+		s.own.mu.Lock()
+		if s.own.panes == nil {
+			s.own.panes = make(map[string]*commandPane)
+		}
+		if s.own.panes[key] == nil {
+			s.own.panes[key] = &commandPane{runner: s.runnerFor(key, p.Title), title: p.Title, ended: true}
+		}
+		s.own.mu.Unlock()
+	}
+}
+
+// closeOwns closes the panes in which nothing runs and returns the session's name if one
+// stays.
+func (s *Session) closeOwns(ctx context.Context) (left []string, err error) {
+	s.own.work.Wait()
+	s.own.mu.Lock()
+	panes := make([]*commandPane, 0, len(s.own.panes))
+	for _, o := range s.own.panes {
+		panes = append(panes, o)
+	}
+	s.own.panes = nil
+	s.own.mu.Unlock()
+	for _, o := range panes {
+		l, e := o.runner.close(ctx)
+		if s, ok := o.runner.(*managedPane); ok {
+			s.release()
+		}
+		left, err = append(left, l...), errors.Join(err, e)
+	}
+	return left, err
+}

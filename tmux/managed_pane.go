@@ -1,0 +1,293 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// managedPane is a supervisor in a pane of our session: the shared pane, or one that belongs
+// to a command.
+type managedPane struct {
+	srv   *server
+	sup   supervisor
+	base  *managedPane // the shared pane, whose shell state it starts with; nil for the shared one
+	role  string       // pane's mark, unique within the session
+	title string
+
+	mu      sync.Mutex // guards the fields below
+	id      string     // of the pane
+	closing bool       // its end is expected
+	gone    bool       // the pane was closed
+}
+
+func (s *managedPane) pane() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id
+}
+
+func (s *managedPane) run(ctx context.Context, dir string, mode Mode, confined bool) (job, error) {
+	return runOn(ctx, s.sup, func() error {
+		s.srv.making.Lock()
+		defer s.srv.making.Unlock()
+		return s.ensure(ctx)
+	}, dir, mode, confined)
+}
+
+// runOn starts a command under a supervisor, which ensure starts unless it is there.
+func runOn(ctx context.Context, sup supervisor, ensure func() error, dir string, mode Mode, confined bool) (job, error) {
+	if sup.linked() {
+		j, err := sup.run(ctx, dir, mode, confined)
+		if !errors.Is(err, errGone) {
+			return j, err
+		}
+	}
+	if err := ensure(); err != nil {
+		return nil, err
+	}
+	return sup.run(ctx, dir, mode, confined)
+}
+
+func (s *managedPane) attach(ctx context.Context, dir string) (job, error) {
+	s.srv.making.Lock()
+	err := s.greet(ctx)
+	s.srv.making.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return s.sup.attach(ctx, dir)
+}
+
+// ensure makes the session, the pane and the supervisor, where missing. The caller holds
+// making.
+func (s *managedPane) ensure(ctx context.Context) error {
+	err := s.greet(ctx)
+	if !errors.Is(err, errGone) {
+		return err
+	}
+	err = s.open(ctx)
+	if errors.Is(err, errEnded) { // somebody ended the server, and our client has just noticed
+		err = s.open(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.await(ctx); err != nil {
+		return fmt.Errorf("%w: the supervisor does not answer: %w", ErrUnavailable, err)
+	}
+	return nil
+}
+
+// open makes the pane with the supervisor. The caller holds making.
+func (s *managedPane) open(ctx context.Context) error {
+	if s.base == nil {
+		created, err := s.srv.ensureSession(ctx)
+		if created || err != nil {
+			return err
+		}
+		return s.ensurePane(ctx)
+	}
+	if err := s.base.ensure(ctx); err != nil {
+		return err
+	}
+	if _, err := s.srv.ensureSession(ctx); err != nil { // the control client may have ended
+		return err
+	}
+	if err := s.sup.inherit(ctx, s.base.sup.directory()); err != nil {
+		return fmt.Errorf("the shell's folder and variables for the new pane: %w", err)
+	}
+	return s.ensurePane(ctx)
+}
+
+// await connects to a supervisor that is starting, which takes some milliseconds.
+func (s *managedPane) await(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, startLimit)
+	defer stop()
+	for wait := time.Millisecond; ; wait = min(2*wait, 20*time.Millisecond) {
+		err := s.greet(ctx)
+		if !errors.Is(err, errGone) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// greet connects to the supervisor if one runs. The caller holds making.
+func (s *managedPane) greet(ctx context.Context) error {
+	if err := s.sup.prepare(ctx); err != nil {
+		return err
+	}
+	info, fresh, err := s.sup.greet(ctx, s.lost)
+	if err != nil || !fresh {
+		return err
+	}
+	s.mu.Lock()
+	s.id = info.Pane
+	s.mu.Unlock()
+	s.srv.markSeen()
+	s.srv.tell(PaneEvent{Kind: Opened, Pane: info.Pane, Title: s.title, Attach: s.sup.attachLine()})
+	s.srv.changed()
+	return nil
+}
+
+// found connects to the supervisor again after a cut.
+func (s *managedPane) found() {
+	s.srv.making.Lock()
+	defer s.srv.making.Unlock()
+	ctx, stop := context.WithTimeout(context.Background(), askLimit)
+	defer stop()
+	_ = s.greet(ctx) // if it has gone meanwhile the next command makes another one
+}
+
+// lost handles the end of the supervisor.
+func (s *managedPane) lost(why string) {
+	s.mu.Lock()
+	closing, id := s.closing, s.id
+	s.mu.Unlock()
+	if !closing {
+		s.srv.tell(PaneEvent{Kind: Lost, Pane: id, Why: why})
+	}
+}
+
+// startLine returns the supervisor's command line in tmux's syntax.
+func (s *managedPane) startLine() string {
+	var words []string
+	for _, a := range s.sup.argv() {
+		words = append(words, quote(a))
+	}
+	return strings.Join(words, " ")
+}
+
+// ensurePane starts the supervisor in its pane again, or in a new one if that is gone.
+func (s *managedPane) ensurePane(ctx context.Context) error {
+	ctl := s.srv.live()
+	if ctl == nil {
+		return fmt.Errorf("%w: the control client ended", ErrUnavailable)
+	}
+	target := quote(s.srv.opt.target())
+	panes, err := ctl.do(ctx, "list-panes -s -t "+target+` -F "#{@buddy_owner} #{@buddy_role} #{pane_id}"`)
+	if err != nil {
+		return fmt.Errorf("%w: list-panes: %w", ErrUnavailable, err)
+	}
+	for _, p := range panes {
+		if id, ok := strings.CutPrefix(p, owner+" "+s.role+" "); ok {
+			return s.respawnIn(ctx, ctl, id)
+		}
+	}
+	name, stay := windowName, "on"
+	if s.base != nil {
+		name, stay = s.title, "off" // nobody needs the pane of an ended command
+	}
+	made, err := ctl.do(ctx, "new-window -d -P -F '#{pane_id}' -c / -n "+quote(name)+" -t "+target+" "+s.startLine())
+	if err != nil || len(made) != 1 {
+		return fmt.Errorf("%w: new-window: %w", ErrUnavailable, err)
+	}
+	id := made[0]
+	for _, c := range []string{
+		"set-option -p -t " + id + " @buddy_managed 1", "set-option -p -t " + id + " @buddy_owner " + owner,
+		"set-option -p -t " + id + " @buddy_role " + s.role, "set-option -w -t " + id + " remain-on-exit " + stay,
+		"select-pane -t " + id + " -T " + quote(s.title),
+	} {
+		if _, err := ctl.do(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *managedPane) respawn(ctx context.Context) error {
+	ctl, err := s.srv.connect(ctx)
+	if err != nil {
+		return err
+	}
+	return s.respawnIn(ctx, ctl, s.pane())
+}
+
+// respawnIn restarts the supervisor in a pane. It drops the control client: one attached
+// during a respawn sometimes misses the pane's next output (seen with tmux 3.3a, about once in
+// 20 times).
+func (s *managedPane) respawnIn(ctx context.Context, ctl *control, id string) error {
+	_, err := ctl.do(ctx, "respawn-pane -k -c / -t "+id+" "+s.startLine())
+	ctl.close()
+	return err
+}
+
+// close ends the supervisor and its pane unless something runs in it.
+func (s *managedPane) close(ctx context.Context) (left []string, err error) {
+	s.srv.making.Lock()
+	defer s.srv.making.Unlock()
+	s.mu.Lock()
+	used, gone := s.id != "", s.gone
+	s.mu.Unlock()
+	if gone {
+		return nil, nil
+	}
+	// Even if this process started nothing, an earlier one may have.
+	if !s.sup.begun() {
+		return nil, nil
+	}
+	busy, id, err := s.sup.busy(ctx)
+	switch {
+	case busy:
+		_ = s.sup.leave(ctx) // else it stays until somebody removes it
+		return []string{s.srv.opt.Session}, nil
+	case err != nil && !errors.Is(err, errGone):
+		return nil, err
+	case id != "":
+		s.mu.Lock()
+		s.id = id
+		s.mu.Unlock()
+	case !used:
+		return nil, s.sup.remove(ctx) // nothing was ever started
+	}
+	return nil, s.end(ctx)
+}
+
+// end closes the pane whatever runs in it. The caller holds making.
+func (s *managedPane) end(ctx context.Context) error {
+	s.mu.Lock()
+	s.closing, s.gone = true, true
+	id := s.id
+	s.mu.Unlock()
+	s.sup.drop()
+	if s.base == nil {
+		// Our control client detaches first: one that kills the session it is attached to may wait
+		// for its answer for ever (tmux 3.3a).
+		s.srv.drop()
+	}
+	// Only our pane: the session ends with its last one, and a person's own panes stay.
+	ours := "#{&&:#{==:#{@buddy_role}," + s.role + "},#{==:#{session_name}," + s.srv.opt.Session + "}}"
+	if out, err := s.sup.tmux(ctx, "if-shell", "-F", "-t", id, ours, "kill-pane -t "+id); err != nil {
+		if known, listed := s.sup.tmux(ctx, "list-panes", "-s", "-t", s.srv.opt.target(), "-F", "#{pane_id}"); listed == nil && holds(known, id) {
+			return fmt.Errorf("kill-pane %s: %s", id, reason(out, err))
+		}
+	}
+	s.srv.tell(PaneEvent{Kind: Closed, Pane: id})
+	return s.sup.remove(ctx)
+}
+
+// holds reports whether line is one of the lines of text.
+func holds(text, line string) bool {
+	for l := range strings.Lines(text) {
+		if strings.TrimSuffix(l, "\n") == line {
+			return true
+		}
+	}
+	return false
+}
+
+// release disconnects from the supervisor, which may finish its command.
+func (s *managedPane) release() {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.sup.drop()
+}

@@ -1,0 +1,234 @@
+//go:build linux && (amd64 || arm64)
+
+package confine
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+
+	"buddy/texts"
+)
+
+// pathRule lists the accesses of commands to a file, or to a folder with all below it.
+type pathRule struct {
+	path   string
+	access uint64
+}
+
+// The system: programs and what they need. None of it belongs to the person.
+var (
+	programs = []string{
+		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/snap", "/nix/store", "/nix/var/nix/profiles",
+		"/run/current-system", "/gnu/store", "/home/linuxbrew/.linuxbrew",
+	}
+	readable = []string{
+		"/proc", "/sys", "/boot", "/var/lib/dpkg", "/var/lib/apt", "/var/lib/rpm", "/var/lib/pacman", "/var/lib/apk", "/lib/apk",
+		"/var/cache/apt", "/var/cache/man", "/var/cache/fontconfig", "/var/lib/systemd/catalog", "/var/log",
+		"/run/utmp", "/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf",
+		"/dev/zero", "/dev/random", "/dev/urandom",
+	}
+	writable = []string{"/dev/null", "/dev/full"}
+)
+
+// unreadable lists entries of /etc that hold secrets even if everybody may read them.
+var unreadable = []string{
+	"shadow", "shadow-", "gshadow", "gshadow-", "sudoers", "sudoers.d", "ssh", "wireguard", "NetworkManager", "netplan",
+	"openvpn", "ipsec.d", "ipsec.secrets", "letsencrypt", "krb5.keytab", "ppp", "docker", "kubernetes", "rancher", "ssl/private", "pki/tls/private",
+}
+
+// tools lists the folders of toolchains: the variable that names one, and its default in the
+// home folder.
+var tools = []struct{ variable, home string }{
+	{"GOROOT", "sdk"},
+	{"GOMODCACHE", "go/pkg/mod"},
+	{"GOCACHE", ".cache/go-build"},
+	{"RUSTUP_HOME", ".rustup"},
+	{"PYENV_ROOT", ".pyenv"},
+	{"NVM_DIR", ".nvm"},
+	{"FNM_DIR", ".local/share/fnm"},
+	{"VOLTA_HOME", ".volta"},
+	{"BUN_INSTALL", ".bun"},
+	{"DENO_INSTALL", ".deno"},
+	{"RBENV_ROOT", ".rbenv"},
+	{"ASDF_DATA_DIR", ".asdf"},
+	{"MISE_DATA_DIR", ".local/share/mise"},
+	{"SDKMAN_DIR", ".sdkman"},
+	{"JAVA_HOME", ""},
+	{"VIRTUAL_ENV", ""},
+	{"CONDA_PREFIX", ""},
+	{"", ".local/lib"},
+	{"", ".local/share/uv"},
+	{"", ".local/pipx"},
+	{"", ".cargo/registry"},
+	{"", ".nix-profile"},
+}
+
+// settings lists files and folders of the home that tools read and that hold no secrets.
+var settings = []string{
+	".gitconfig", ".config/git", ".config/go", ".config/bat", ".config/ripgrep", ".config/fd", ".ripgreprc",
+	".cargo/config", ".cargo/config.toml", ".cargo/env", ".terminfo", ".config/locale.conf",
+}
+
+// pathRules returns everything that commands of c may use.
+func pathRules(c Config) []pathRule {
+	get := lookup(c.Env)
+	home := get("HOME")
+	var all []pathRule
+	add := func(access uint64, paths ...string) {
+		for _, p := range paths {
+			all = append(all, pathRule{p, access})
+		}
+	}
+	add(toRun, programs...)
+	add(toRead, readable...)
+	add(toRead, etc()...)
+	add(ll.AccessFSReadDir, "/etc") // names are no secret
+	add(toWrite, writable...)
+	add(toFill, c.Temp)
+	add(toRead, c.Read...)
+	for _, root := range c.Read {
+		add(toRead, repository(root, home)...)
+	}
+	ours := func(dir string) bool { // a tool's folder, which contains neither the home nor the work
+		return filepath.IsAbs(dir) && !texts.Below(home, dir) && !slices.ContainsFunc(c.Read, func(root string) bool { return texts.Below(dir, root) || texts.Below(root, dir) })
+	}
+	for _, t := range tools {
+		dir := get(t.variable)
+		if dir == "" && t.home != "" && home != "" {
+			dir = filepath.Join(home, t.home)
+		}
+		if ours(dir) {
+			add(toRun, dir)
+		}
+	}
+	if filepath.IsAbs(home) {
+		for _, s := range settings {
+			add(toRead, filepath.Join(home, s))
+		}
+	}
+	for _, dir := range filepath.SplitList(get("PATH")) {
+		if ours(dir) {
+			add(toRun, toolchain(dir, home)...)
+		}
+	}
+	return all
+}
+
+// toolchain returns the paths that programs of a folder of PATH need: the folder, the files
+// that links in it lead to, and the neighbours of a bin folder, unless they are the person's
+// own.
+func toolchain(bin, home string) []string {
+	all := []string{bin}
+	if real, err := filepath.EvalSymlinks(bin); err == nil {
+		bin = real
+	}
+	if top := filepath.Dir(bin); filepath.Base(bin) == "bin" && !texts.Below(home, top) {
+		if rel, err := filepath.Rel(home, top); err != nil || !slices.Contains([]string{".local", ".cargo", "go"}, rel) {
+			all = append(all, top)
+		}
+	}
+	if !texts.Below(bin, home) {
+		return all
+	}
+	entries, _ := os.ReadDir(bin) // unreadable programs cannot run either
+	for _, e := range entries[:min(len(entries), 500)] {
+		if e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(filepath.Join(bin, e.Name())); err == nil {
+			all = append(all, real)
+		}
+	}
+	return all
+}
+
+// repository returns the paths that git needs for a work tree whose history is elsewhere: root
+// is a folder in one, or another work tree of a repository. A link to a repository counts only
+// if the repository links back, because everybody can write links.
+func repository(root, home string) []string {
+	for dir := root; ; dir = filepath.Dir(dir) {
+		if dir != root && (texts.Below(home, dir) || dir == "/") {
+			return nil // the whole home is not a project
+		}
+		link := filepath.Join(dir, ".git")
+		info, err := os.Lstat(link)
+		switch {
+		case err != nil:
+			continue
+		case info.IsDir():
+			return []string{link}
+		case !info.Mode().IsRegular():
+			return nil
+		}
+		admin := pointer(link, "gitdir: ")
+		if back := pointer(filepath.Join(admin, "gitdir"), ""); back == "" || back != link {
+			return nil
+		}
+		common := pointer(filepath.Join(admin, "commondir"), "")
+		if filepath.Dir(admin) != filepath.Join(common, "worktrees") {
+			return nil
+		}
+		return []string{admin, common}
+	}
+}
+
+// pointer returns the path that a small file holds after a word, relative to its folder, or
+// "".
+func pointer(file, word string) string {
+	b, err := os.ReadFile(file)
+	path, ok := strings.CutPrefix(strings.TrimSuffix(string(b), "\n"), word)
+	if err != nil || !ok || path == "" || len(b) > 4096 {
+		return ""
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(file), path)
+	}
+	return filepath.Clean(path)
+}
+
+// etc returns /etc without secrets. Landlock can't exclude anything from an allowed folder, so
+// folders that contain secrets are listed entry by entry. What not everybody may read counts
+// as secret.
+var etc = sync.OnceValue(func() []string {
+	all, _ := public("/etc")
+	return all
+})
+
+// public returns the part of dir that everybody may read, as few paths as possible; whole
+// means that it is all of dir.
+func public(dir string) (paths []string, whole bool) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, false
+	}
+	whole = true
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		rel, _ := filepath.Rel("/etc", path)
+		info, err := e.Info()
+		if err != nil || slices.Contains(unreadable, rel) {
+			whole = false
+			continue
+		}
+		switch mode := info.Mode(); {
+		case mode&fs.ModeSymlink != 0: // its target has its own rule
+		case mode.IsDir() && mode.Perm()&0o005 == 0o005:
+			below, all := public(path)
+			paths, whole = append(paths, below...), whole && all
+		case mode.IsRegular() && mode.Perm()&0o004 != 0:
+			paths = append(paths, path)
+		default:
+			whole = false
+		}
+	}
+	if whole && dir != "/etc" {
+		return []string{dir}, true
+	}
+	return paths, whole
+}

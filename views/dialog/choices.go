@@ -1,0 +1,137 @@
+package dialog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+)
+
+// choice is one answer that a docked dialog offers.
+type choice struct {
+	action keymap.Action // "" where it has no letter
+	key    keymap.Key    // its letter; the zero Key for none
+	label  string        // may be anybody's text
+	row    bool          // it begins a row and has it alone
+}
+
+// choices lets a person take one of several answers: by its letter, or by going to it with an
+// arrow or its digit and then pressing Enter.
+type choices struct {
+	all []choice
+	at  int // the number of the one that was gone to, from 1; 0: none yet
+}
+
+// press takes a key. It returns the index of the choice that the key takes, -1 for none.
+func (c *choices) press(p keymap.Press) int {
+	n := len(c.all)
+	switch p.Action {
+	case keymap.ChoiceUp:
+		c.at = max(1, c.at-1)
+	case keymap.ChoiceDown:
+		c.at = min(n, c.at+1)
+	case keymap.ChoiceNumber:
+		if k := int(p.Text[0] - '0'); k <= n {
+			c.at = k
+		}
+	case keymap.ChoiceTake:
+		return c.at - 1
+	default:
+		return slices.IndexFunc(c.all, func(o choice) bool { return o.action == p.Action && p.Action != "" })
+	}
+	return -1
+}
+
+// bindings returns a choice for each action of a scope that has a key and a label.
+func bindings(keys *keymap.Map, scope keymap.Scope, with func(keymap.Action) bool) []choice {
+	var all []choice
+	for _, e := range keys.In(scope) {
+		if e.Label != "" && len(e.Keys) > 0 && with(e.Action) {
+			all = append(all, choice{action: e.Action, key: e.Keys[0], label: e.Label})
+		}
+	}
+	return all
+}
+
+const choiceGap = 3 // cells between two choices of a row
+
+// choiceSize says how much room choices take.
+type choiceSize uint8
+
+const (
+	wideChoices  choiceSize = iota // those that approve have rows of their own
+	shortChoices                   // several in a row
+	tinyChoices                    // letters and labels only
+)
+
+// rows draws the choices and, behind them, some hints, in rows of at most w cells. What is too
+// long for a row is wrapped to the letter. Tight rows leave out the numbers of what has a letter.
+func (c *choices) rows(w int, hints []draw.Hint, tight bool) [][]draw.Span {
+	flow := choiceFlow{w: w, gap: choiceGap}
+	if tight {
+		flow.gap = 2
+	}
+	for i, o := range c.all {
+		flow.add(c.item(i, tight), o.row)
+	}
+	for i, h := range hints {
+		item := draw.Clickable(h.Key, draw.Text(themes.Key, h.Name()), draw.Text(themes.Muted, " "+h.Label))
+		if n := draw.Width(item); !tight && (i == 0 && flow.full || !flow.fits(n)) {
+			item = append([]draw.Span{draw.Text(themes.Text, "  ")}, item...)
+		}
+		flow.add(item, false)
+	}
+	return flow.rows
+}
+
+// item is a choice with its mark, number and letter.
+func (c *choices) item(i int, tight bool) []draw.Span {
+	o := c.all[i]
+	role, mark := themes.Text, "  "
+	if c.at == i+1 {
+		role, mark = themes.Strong, "❯ "
+	}
+	item := []draw.Span{draw.Text(themes.Accent, mark), draw.Text(themes.Muted, fmt.Sprint(i+1)+" ")}
+	key := keymap.Typed(rune('1' + i))
+	if o.key != (keymap.Key{}) {
+		if tight {
+			item = item[:0]
+			if c.at == i+1 {
+				item = append(item, draw.Text(themes.Accent, "❯"))
+			}
+		}
+		key = o.key
+		item = append(item, draw.Text(themes.Key, key.String()))
+	}
+	if o.key != (keymap.Key{}) {
+		item = append(item, draw.Text(role, " "))
+	}
+	return draw.Clickable(key, append(item, draw.Untrusted(role, o.label)...)...)
+}
+
+// choiceFlow puts items into rows.
+type choiceFlow struct {
+	w, used int
+	gap     int // cells between two items of a row
+	rows    [][]draw.Span
+	full    bool // the next item begins a row
+}
+
+// fits reports whether an item of n cells has room in the last row.
+func (f *choiceFlow) fits(n int) bool { return f.used+f.gap+n <= f.w }
+
+func (f *choiceFlow) add(item []draw.Span, alone bool) {
+	n := draw.Width(item)
+	if len(f.rows) == 0 || f.full || alone || !f.fits(n) {
+		f.rows = append(f.rows, draw.WrapSpans(item, f.w)...)
+		f.used = n
+	} else {
+		last := len(f.rows) - 1
+		f.rows[last] = append(append(f.rows[last], draw.Text(themes.Text, strings.Repeat(" ", f.gap))), item...)
+		f.used += f.gap + n
+	}
+	f.full = alone
+}

@@ -1,0 +1,101 @@
+package dialog
+
+import (
+	"fmt"
+	"time"
+
+	"buddy/app/keymap"
+	"buddy/themes"
+	"buddy/views/draw"
+)
+
+// Pause is how long no key must have come before keys belong to a dialog that opened by itself,
+// and before what was edited runs: longer than anybody stops in the middle of typing.
+const Pause = time.Second
+
+// docked holds what the dialogs have in common that stand between the conversation and the prompt.
+type docked struct {
+	draw.Frame
+	choices choices
+	body    body // what scrolls
+	place   DockPlace
+
+	OnCopy func(text string) // what the mouse selected
+	OnHint func(text string) // why a key did nothing; "" never
+}
+
+// DockPlace says which of the requests that wait a dialog shows.
+type DockPlace struct {
+	N, Of int  // the first is 1
+	Full  bool // it has all rows that there are
+}
+
+// SetPlace says which of the requests that wait it is.
+func (d *docked) SetPlace(p DockPlace) { d.place = p }
+
+// CopySelection gives what is selected to OnCopy and reports whether there was something.
+func (d *docked) CopySelection() bool { return d.body.CopySelection() }
+
+// Dragging reports whether the mouse selects text in it.
+func (d *docked) Dragging() bool { return d.body.mark.down }
+
+// titled returns the title: how many wait, and which key answers while keys go to the prompt.
+func (d *docked) titled(name []draw.Span) []draw.Span {
+	if d.place.Of > 1 {
+		name = append(name, draw.Text(themes.Muted, fmt.Sprintf(" %d of %d", d.place.N, d.place.Of)))
+	}
+	if keys := d.Keys.Keys(keymap.ShowApproval); !d.HasFocus() && len(keys) > 0 {
+		name = append(name, draw.Text(themes.Muted, " · "))
+		name = append(name, draw.Clickable(keys[0], draw.Text(themes.Key, keys[0].String()), draw.Text(themes.Muted, " answers"))...)
+	}
+	return name
+}
+
+// hints returns the keys beside those of the choices. more says that not all rows show.
+func (d *docked) hints(more bool) []draw.Hint {
+	choose := ""
+	if keys := d.Keys.Keys(keymap.ChoiceTake); len(keys) > 0 {
+		choose = "↑↓ " + keys[0].String()
+	}
+	var all []draw.Hint
+	add := func(a keymap.Action, label string) {
+		if keys := d.Keys.Keys(a); len(keys) > 0 {
+			all = append(all, draw.Hint{Key: keys[0], Label: label})
+		}
+	}
+	if choose != "" {
+		all = append(all, draw.Hint{Label: "choose", Sign: choose})
+	}
+	switch {
+	case d.place.Full:
+		add(keymap.FullScreen, "smaller")
+	case more:
+		add(keymap.FullScreen, "full screen")
+	}
+	switch {
+	case !d.HasFocus():
+	case d.place.N < d.place.Of:
+		add(keymap.ShowApproval, "next")
+	case d.place.Of > 0:
+		add(keymap.ShowApproval, "back to the prompt")
+	}
+	return all
+}
+
+// Cut reports whether rows of what is asked about had no room when the dialog was drawn last.
+func (d *docked) Cut() bool { return d.body.Cut(len(d.body.rows)) }
+
+// scroll carries out an action that scrolls the body and reports whether it is one.
+func (b *body) scroll(a keymap.Action) bool {
+	switch a {
+	case keymap.DialogTop:
+		a = keymap.ScrollTop
+	case keymap.DialogEnd:
+		a = keymap.ScrollBottom
+	case keymap.PageUp, keymap.PageDown:
+	default:
+		return false
+	}
+	b.Move(a)
+	return true
+}
